@@ -1,0 +1,60 @@
+# Every target sets up its own environment when needed: with uv where present, else with python3 -m venv and pip.
+#   make demo    simulate, check and plot the spatial slider-crank      make test    all tests
+#   make check   ruff, mypy --strict, import-linter                     make bench   timings beside the peers
+
+PYTHON       ?= python3
+PYTEST_FLAGS ?=
+VENV         := .venv
+PEERS        := .venv-peers
+UV           := $(shell command -v uv 2>/dev/null)
+CONSTRAINTS  := .ci/constraints.txt
+
+# `environment FOLDER,REQUIREMENT`: build packages (hatchling) are held to the same constraints.
+ifneq ($(UV),)
+environment = $(UV) venv --quiet --clear --python $(PYTHON) $(1) && \
+              $(UV) pip install --quiet --python $(1)/bin/python -c $(CONSTRAINTS) -b $(CONSTRAINTS) $(2)
+else
+environment = $(PYTHON) -m venv --clear $(1) && \
+              PIP_CONSTRAINT=$(CONSTRAINTS) $(1)/bin/python -m pip install --quiet --disable-pip-version-check $(2)
+endif
+
+.PHONY: demo test check bench format clean
+
+demo: $(VENV)/.stamp
+	$(VENV)/bin/haugmbd demo
+
+test: $(VENV)/.stamp
+	$(VENV)/bin/python -m pytest $(PYTEST_FLAGS)
+
+check: $(VENV)/.stamp
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+
+bench: $(PEERS)/.stamp
+	$(PEERS)/bin/python -m tests.benchmarks
+
+format: $(VENV)/.stamp
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
+
+clean:
+	rm -rf $(VENV) $(PEERS) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage htmlcov
+	find haugmbd joints tests examples -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/.stamp: pyproject.toml $(CONSTRAINTS)
+	$(call environment,$(VENV),-e '.[dev,viz,io]')
+	@touch $@
+
+# A peer without a wheel for this machine is left out; the table then says so.
+$(PEERS)/.stamp: pyproject.toml $(CONSTRAINTS)
+	$(call environment,$(PEERS),-e .)
+	for peer in pin mujoco exudyn; do $(call peer,$$peer) || echo "no wheel of $$peer for this machine: left out"; done
+	@touch $@
+
+ifneq ($(UV),)
+peer = $(UV) pip install --quiet --python $(PEERS)/bin/python -c $(CONSTRAINTS) --only-binary :all: $(1)
+else
+peer = PIP_CONSTRAINT=$(CONSTRAINTS) $(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: $(1)
+endif
