@@ -1,0 +1,48 @@
+"""The compiled kernels, and their plain Python, against the vectorised formulas."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from haugmbd.algebra import euler, euler_kernels
+
+ROUNDING = 1e-14  # some ten products of numbers of size 1
+
+
+@pytest.fixture(params=["compiled", "plain"])
+def call(request):
+    """Call a kernel compiled, or as the Python that it is written in."""
+    return lambda kernel, *args: (kernel if request.param == "compiled" else getattr(kernel, "py_func", kernel))(*args)
+
+
+@pytest.fixture
+def p(rng):
+    return euler.normalized(rng.normal(size=(20, 4)))
+
+
+def test_rotation_matrix(call, p):
+    out = np.empty((20, 3, 3))
+    for k in range(20):
+        call(euler_kernels.rotation_matrix_into, p[k], out[k])
+    assert np.abs(out - euler.rotation_matrix(p)).max() < ROUNDING
+
+
+def test_p_dot(call, p, rng):
+    omega_bar, out = rng.normal(size=(20, 3)), np.empty((20, 4))
+    for k in range(20):
+        call(euler_kernels.p_dot_into, p[k], omega_bar[k], out[k])
+    assert np.abs(out - euler.p_dot_from(p, omega_bar)).max() < ROUNDING
+
+
+def test_normalize_says_how_far_it_was(call, p):
+    q = 1.25 * p[0]
+    assert call(euler_kernels.normalize, q) == pytest.approx(0.25, abs=ROUNDING)
+    assert np.abs(q - p[0]).max() < ROUNDING
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-9, 1e-5, 1e-3, 2.0])
+def test_rotate_by(call, p, angle):
+    theta_bar, q = angle * np.array([0.6, 0.0, -0.8]), p[0].copy()
+    call(euler_kernels.rotate_by, q, theta_bar)
+    assert np.abs(q - euler.product(p[0], euler.exponential(theta_bar))).max() < ROUNDING

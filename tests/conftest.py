@@ -1,0 +1,26 @@
+"""One thread, no display, and the same random numbers in every run."""
+
+from __future__ import annotations
+
+import os
+
+# Before NumPy is imported: small matrices are slower on several threads, and the order of sums would depend on the machine.
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+
+# Derandomized: a failure repeats.  No deadline: the first example of a test may compile a kernel.
+settings.register_profile(
+    "repeatable", derandomize=True, deadline=None, max_examples=50, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("repeatable")
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """A seeded generator, fresh for each test."""
+    return np.random.default_rng(20260501)
