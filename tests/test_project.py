@@ -39,6 +39,6 @@ def test_every_direct_dependency_is_pinned():
 
 
 def test_a_name_in_the_floors_stands_on_one_floor_only():
-    (floors,) = [c for c in PROJECT["tool"]["importlinter"]["contracts"] if c["type"] == "layers"]
+    (floors,) = [contract for contract in PROJECT["tool"]["importlinter"]["contracts"] if "containers" in contract]
     names = [name.strip(" ()") for layer in floors["layers"] for name in re.split(r"[|:]", layer)]
     assert len(names) == len(set(names))
