@@ -1,0 +1,116 @@
+r"""Drivers from plain Python functions: one function of t written with NumPy (its 2-jet is exact), or f, f', f'' as three.
+
+Where the functions can be recorded on a tape, compiled code evaluates them; otherwise Python does, at each evaluation.  A tape
+holds what the function computed when the driver was made: a later change of a variable that the function reads has no effect.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from haugmbd.drivers.agreement import NAMES, agreed, disagreements, times_inside
+from haugmbd.drivers.calling import callable_faults, first_fault, float_at, interval_faults, jet_at, plain, row_or_nan
+from haugmbd.drivers.driver import Driver
+from haugmbd.drivers.program import PYTHON, Program, sample, tape_program
+from haugmbd.drivers.tape import Tape, trace
+from haugmbd.drivers.tape_kernel import Floats
+from haugmbd.errors import Fault
+
+CHECK_INTERVAL = (0.0, 1.0)  # [s]; where a function must be finite, unless the driver is told another interval
+
+
+class PythonDriver(Driver):
+    """What TimeFunction and Functions share: `row` computes one time in Python, the tape (if there is one) all times compiled."""
+
+    tape: Tape | None
+    _faults: tuple[Fault, ...]
+
+    @abstractmethod
+    def row(self, t: float) -> Floats:
+        """f, f', f'' at one t by Python, shape (3,); FunctionFault if a function gives anything unusable."""
+
+    def values(self, t: ArrayLike) -> Floats:
+        """f, f', f'' at t, shape (..., 3); NaN where a function gives nothing usable."""
+        times = np.asarray(t, dtype=np.float64)
+        if self.tape is not None:
+            return sample(self.program(), times)
+        F = np.empty((times.size, 3))
+        for k, s in enumerate(times.reshape(-1)):
+            F[k] = row_or_nan(self.row, float(s))
+        return F.reshape(*times.shape, 3)
+
+    def faults(self) -> tuple[Fault, ...]:
+        """Say which function gives no finite real number and at which t, or where and by how much two of them disagree."""
+        return self._faults
+
+    def fault_at(self, t: float) -> Fault | None:
+        """Say which function gives no finite real number at t; None if all do."""
+        return next(iter(first_fault(self.row, np.array([t]))), None)
+
+    def program(self) -> Program:
+        """Return the tape, if there is one."""
+        return Program(PYTHON) if self.tape is None else tape_program(self.tape)
+
+
+@dataclass(frozen=True, eq=False)
+class TimeFunction(PythonDriver):
+    """A plain function of t; f' and f'' are computed exactly, by its 2-jet.
+
+    fn: called with t [s]; written with NumPy functions and operators.
+    check: the interval [s] where it must be finite for the driver to be accepted.
+    """
+
+    fn: Callable[[Any], Any]
+    _: KW_ONLY
+    check: tuple[float, float] = CHECK_INTERVAL
+    tape: Tape | None = field(default=None, init=False, repr=False)
+    _faults: tuple[Fault, ...] = field(default=(), init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        faults = (*callable_faults(self.fn, "f"), *interval_faults(self.check))
+        if not faults:
+            faults = first_fault(self.row, times_inside(self.check))
+        object.__setattr__(self, "_faults", faults)
+        if not faults:
+            object.__setattr__(self, "tape", agreed(trace([plain(self.fn)]), self.row, self.check))
+
+    def row(self, t: float) -> Floats:
+        """f, f', f'' at one t by the 2-jet; FunctionFault if fn gives anything unusable."""
+        return jet_at(self.fn, t)
+
+
+@dataclass(frozen=True, eq=False)
+class Functions(PythonDriver):
+    """f, f', f'' given as three functions of t, which are checked against each other.
+
+    f, f_dot, f_ddot: called with a float t [s], return a float.
+    check: the interval [s] where they are checked.
+    """
+
+    f: Callable[[Any], Any]
+    f_dot: Callable[[Any], Any]
+    f_ddot: Callable[[Any], Any]
+    _: KW_ONLY
+    check: tuple[float, float] = CHECK_INTERVAL
+    tape: Tape | None = field(default=None, init=False, repr=False)
+    _faults: tuple[Fault, ...] = field(default=(), init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        given = (self.f, self.f_dot, self.f_ddot)
+        faults = tuple(fault for fn, name in zip(given, NAMES, strict=True) for fault in callable_faults(fn, name))
+        faults = (*faults, *interval_faults(self.check))
+        if not faults:
+            faults = first_fault(self.row, times_inside(self.check)) or disagreements(self.row, self.check)
+        object.__setattr__(self, "_faults", faults)
+        if not faults:
+            object.__setattr__(self, "tape", agreed(trace([plain(fn) for fn in given]), self.row, self.check))
+
+    def row(self, t: float) -> Floats:
+        """f, f', f'' at one t; FunctionFault if a function gives anything unusable."""
+        return np.array([float_at(self.f, t, "f"), float_at(self.f_dot, t, "f_dot"), float_at(self.f_ddot, t, "f_ddot")])

@@ -1,0 +1,86 @@
+r"""All drivers of a model as flat arrays, and the kernel that evaluates them at t.
+
+Once:   tables = compile_drivers(drivers);   F = tables.F0.copy()       (nd, 3); the constants are in for good
+At t:   evaluate_drivers(t, tables.table, tables.ops, tables.numbers, F)    tapes and splines; callable from other kernels
+        call_python_drivers(t, tables, drivers, F)                          the others, if there are any
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from haugmbd.algebra.jit import kernel
+from haugmbd.drivers.driver import Constant, Driver, Unusable, is_real_scalar
+from haugmbd.drivers.functions import Functions, TimeFunction
+from haugmbd.drivers.program import COLUMNS, CONSTANT, NO_NUMBERS, NO_OPS, PYTHON, evaluate_row, frozen_ints, scratch_size
+from haugmbd.drivers.tape_kernel import Floats, Ints
+
+
+class DriverTables(NamedTuple):
+    """The drivers of a model; all arrays are read-only.
+
+    F0: f, f', f'' of the constants, shape (nd, 3); NaN in the rows of all others.
+    table: one row for each tape and spline, shape (n, 9); its columns are named in `program`.
+    ops: operations of all tapes, shape (n_ops, 4).
+    numbers: constants of the tapes, data of the splines, shape (n_numbers,).
+    python_drivers: indices of the drivers that only Python can evaluate, shape (n_python,).
+    """
+
+    F0: Floats
+    table: Ints
+    ops: Ints
+    numbers: Floats
+    python_drivers: Ints
+
+
+def compile_drivers(drivers: Sequence[Driver]) -> DriverTables:
+    """Lay the programs of all drivers one behind the other."""
+    programs = [driver.program() for driver in drivers]
+    F0 = np.full((len(programs), 3), np.nan)
+    rows, op_first, first = [], 0, 0
+    for index, program in enumerate(programs):
+        if program.kind == CONSTANT:
+            F0[index] = program.value, 0.0, 0.0
+        elif program.kind != PYTHON:
+            rows.append(program.row(index, op_first, first))
+            op_first += len(program.ops)
+            first += len(program.numbers)
+    ops = np.concatenate([NO_OPS, *(p.ops for p in programs)])
+    numbers = np.concatenate([NO_NUMBERS, *(p.numbers for p in programs)])
+    python = np.array([k for k, p in enumerate(programs) if p.kind == PYTHON], dtype=np.int64)
+    for array in (F0, ops, numbers, python):
+        array.flags.writeable = False
+    return DriverTables(F0, frozen_ints(rows, COLUMNS), ops, numbers, python)
+
+
+@kernel
+def evaluate_drivers(t: float, table: Ints, ops: Ints, numbers: Floats, F: Floats) -> None:
+    """Fill the rows of F (nd, 3) that belong to tapes and splines; the rows of constants (from F0) and Python drivers stay."""
+    if table.shape[0] == 0:
+        return
+    W = np.empty((scratch_size(table), 3))
+    for k in range(table.shape[0]):
+        evaluate_row(t, k, table, ops, numbers, W, F, table[k, 0])
+
+
+def call_python_drivers(t: float, tables: DriverTables, drivers: Sequence[Driver], F: Floats) -> None:
+    """Fill the rows of F of the drivers that only Python can evaluate."""
+    for k in tables.python_drivers:
+        F[k] = drivers[k].values(t)
+
+
+def as_driver(x: Driver | float | Callable[[Any], Any] | Sequence[Callable[[Any], Any]]) -> Driver:
+    """Return the driver that x means: a number, a function of t, three functions, or a driver; never raises (see `faults`)."""
+    given: Any = x
+    if isinstance(given, Driver):
+        return given
+    if is_real_scalar(given):
+        return Constant(float(given))
+    if isinstance(given, tuple | list) and len(given) == 3 and all(callable(fn) for fn in given):
+        return Functions(*given)
+    if callable(given) and not isinstance(given, type):
+        return TimeFunction(given)
+    return Unusable(given)
