@@ -8,6 +8,7 @@ VENV         := .venv
 PEERS        := .venv-peers
 UV           := $(shell command -v uv 2>/dev/null)
 CONSTRAINTS  := .ci/constraints.txt
+EVERYTHING   := -e '.[dev,viz,io]'
 
 # `environment FOLDER,REQUIREMENT`: build packages (hatchling) are held to the same constraints.
 ifneq ($(UV),)
@@ -44,7 +45,7 @@ clean:
 	find haugmbd joints tests examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.stamp: pyproject.toml $(CONSTRAINTS)
-	$(call environment,$(VENV),-e '.[dev,viz,io]')
+	$(call environment,$(VENV),$(EVERYTHING))
 	@touch $@
 
 # A peer without a wheel for this machine is left out; the table then says so.
