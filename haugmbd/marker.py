@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from haugmbd.body import Body
 from haugmbd.checks import FloatArray, frozen, read_array
-from haugmbd.errors import Fault
+from haugmbd.errors import Fault, UsageError
 
 ORTHONORMAL_TOL = 1e-9
 """max |A_bar^T A_bar - I|: a triad made by `triad` has 1e-16; a matrix typed with fewer than nine digits is refused, because it
@@ -69,7 +69,7 @@ class Frame:
 
     def __init__(self, body: Body, s_bar: Any, A_bar: Any = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))) -> None:
         faults: list[Fault] = []
-        where = f"frame on body {body.name!r}"
+        where = _where(body)
         s_bar = read_array(faults, where, "s_bar", s_bar, (3,), unit="m")
         A_bar = read_array(faults, where, "A_bar", A_bar, (3, 3), remedy="Give the unit vectors f, g, h as columns.")
         faults.extend(_orthonormality(where, A_bar))
@@ -84,7 +84,7 @@ class Frame:
     def from_global(cls, body: Body, point: Any, axis: Any = (0.0, 0.0, 1.0)) -> Frame:
         """Return the frame at a global point [m] whose h is along a global axis, both at the modelled pose of `body`."""
         faults: list[Fault] = []
-        where = f"frame on body {body.name!r}"
+        where = _where(body)
         P = read_array(faults, where, "point", point, (3,), unit="m")
         h = read_array(faults, where, "axis", axis, (3,))
         if not h.any():
@@ -102,7 +102,7 @@ class Frame:
         A right angle is not asked for: f and g that are parallel, or zero, are a fault.
         """
         faults: list[Fault] = []
-        where = f"frame on body {body.name!r}"
+        where = _where(body)
         s_bar = read_array(faults, where, "s_bar", s_bar, (3,), unit="m")
         f = read_array(faults, where, "first axis", f_bar, (3,))
         g = read_array(faults, where, "second axis", g_bar, (3,))
@@ -159,6 +159,13 @@ class Frame:
         if where is None:
             return self._faults
         return tuple(Fault(where, f"{fault.what} (on body {self.body.name!r})", fault.remedy) for fault in self._faults)
+
+
+def _where(body: Body) -> str:
+    """The owner's name for the texts of faults; a UsageError where `body` is no body at all, such as its name."""
+    if not isinstance(body, Body):
+        raise UsageError(f"a frame needs a Body, got {body!r}. Give the object that system.add(...) returned, or system.ground.")
+    return f"frame on body {body.name!r}"
 
 
 def _orthonormality(where: str, A_bar: FloatArray) -> list[Fault]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haugmbd import Body
+from haugmbd import Body, UsageError
 from haugmbd.marker import Frame, body_point, body_vector, triad
 
 ROUNDING = 1e-14  # a dozen products of numbers of size 1
@@ -94,3 +94,8 @@ def test_bad_frames_have_one_fault_each(link, make, text):
     assert text in fault.what
     assert "(on body 'link')" in fault.what
     assert make(link).faults()[0].where == "frame on body 'link'"
+
+
+def test_a_name_is_not_a_body():
+    with pytest.raises(UsageError, match=r"a frame needs a Body, got 'crank'. Give the object that system.add"):
+        Frame.from_global("crank", (0, 0, 0))
