@@ -112,14 +112,11 @@ class Unusable(Driver):
 
 
 def shown(value: Any) -> str:
-    """Say what a wrong value is, in a few words: shape of an array, type and value of anything else."""
-    if isinstance(value, np.ndarray | list | tuple):
-        try:
-            shape = np.shape(value)
-        except ValueError:  # a ragged list has no shape
-            return f"a ragged {type(value).__name__}"
-        if shape != ():
-            return f"an array of shape {shape}" if isinstance(value, np.ndarray) else f"a {type(value).__name__} of shape {shape}"
+    """Say what a wrong value is, in a few words: shape of an array, length of a list, type and value of anything else."""
+    if isinstance(value, np.ndarray) and value.shape != ():
+        return f"an array of shape {value.shape}"
+    if isinstance(value, list | tuple):
+        return f"a {type(value).__name__} of length {len(value)}"
     if value is None:
         return "None"
     if isinstance(value, float):

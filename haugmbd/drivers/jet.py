@@ -157,8 +157,9 @@ def _divide(x: Jet, y: Jet) -> Jet:
 def _power(x: Jet, y: Jet) -> Jet:
     """x^y; where y does not change, by the rule of a constant exponent (which holds for x <= 0, too)."""
     p, n = np.power(x.f, y.f), y.f
-    g1 = np.where(n == 0.0, 0.0, n * np.power(x.f, n - 1.0))
-    g2 = np.where((n == 0.0) | (n == 1.0), 0.0, n * (n - 1.0) * np.power(x.f, n - 2.0))
+    with np.errstate(divide="ignore", invalid="ignore"):  # 0 * 0^-1 is the zero that np.where picks
+        g1 = np.where(n == 0.0, 0.0, n * np.power(x.f, n - 1.0))
+        g2 = np.where((n == 0.0) | (n == 1.0), 0.0, n * (n - 1.0) * np.power(x.f, n - 2.0))
     fixed = _chain(x, p, g1, g2)
     steady = (y.f_dot == 0.0) & (y.f_ddot == 0.0)
     if np.all(steady):

@@ -90,11 +90,11 @@ def frozen_ints(rows: list[list[int]], columns: int) -> Ints:
 
 def sample(program: Program, t: Floats) -> Floats:
     """f, f', f'' (..., 3) of a tape or a spline at times t (...)."""
-    times = np.ascontiguousarray(t, dtype=np.float64)
+    times = np.asarray(t, dtype=np.float64)
     F = np.empty((times.size, 3))
     table = frozen_ints([program.row(0)], COLUMNS)
     with np.errstate(all="ignore"):
-        sample_kernel(times.reshape(-1), table, program.ops, program.numbers, F)
+        sample_kernel(np.ascontiguousarray(times.reshape(-1)), table, program.ops, program.numbers, F)
     return F.reshape(*times.shape, 3)
 
 

@@ -152,7 +152,7 @@ def _table_faults(name: str, given: Any) -> list[Fault]:
     try:
         array = np.asarray(given)
     except ValueError:  # a ragged list
-        return [Fault("driver", f"{name} of the table is {shown(given)}", remedy)]
+        return [Fault("driver", f"{name} of the table is {shown(given)}, and ragged", remedy)]
     if array.ndim != 1 or array.dtype.kind not in "iuf":
         return [Fault("driver", f"{name} of the table is {shown(given)} with elements of type {array.dtype}", remedy)]
     wrong = np.flatnonzero(~np.isfinite(array))
