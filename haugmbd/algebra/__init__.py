@@ -1,0 +1,1 @@
+"""Algebra on plain arrays: Euler parameters, small vectors, the compiler's door."""

@@ -1,0 +1,41 @@
+"""The door to the compiler: every compiled function of haugmbd passes through `kernel`.
+
+Kernels take numbers and arrays, never objects, and are cached on disk.  Two things differ from a bare `numba.njit`:
+
+* `fastmath={"contract"}` lets a*b + c become one fused multiply-add (one rounding less); nothing is reordered, NaN stays NaN.
+* Numba's disk cache looks only at the file of the outermost function: after an edit of a kernel that it calls in ANOTHER file it
+  would silently run the old code.  The stamp of a cached kernel is therefore the state of all source files of the package.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}}
+
+
+def _package_stamp() -> str:
+    """Digest of name, size and modification time of every source file of the package: what a cached kernel depends on."""
+    digest = hashlib.sha1(usedforsecurity=False)
+    for file in sorted(Path(__file__).resolve().parents[1].rglob("*.py")):
+        info = file.stat()
+        digest.update(f"{file}|{info.st_size}|{info.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
+
+
+STAMP = _package_stamp()
+
+
+def kernel(function: Function) -> Function:
+    """Compile `function` with Numba on its first call, and keep the machine code on disk."""
+    compiled = numba.njit(cache=True, **OPTIONS)(function)
+    if not numba.config.DISABLE_JIT:
+        compiled._cache._cache_file._source_stamp = STAMP
+    return compiled  # type: ignore[no-any-return]
