@@ -5,7 +5,7 @@ may jump nearby), with several steps h, since none fits all frequencies; the nea
 
     f'(t) = (4/5 (f_1 - f_-1) - 1/5 (f_2 - f_-2) + 4/105 (f_3 - f_-3) - 1/280 (f_4 - f_-4)) / h + O(h^8),   f_k = f(t + k h)
 
-The differences only check; none enters a simulation.  Source: Fornberg, Math. Comp. 51 (1988), tables 1 and 3.
+The differences only check; none enters a simulation.  Source: Fornberg, Math. Comp. 51 (1988) 699-706.
 """
 
 from __future__ import annotations

@@ -10,8 +10,9 @@ from typing import Any
 import numba
 import numpy as np
 
-from haugmbd.drivers.driver import is_real_scalar, shown, shown_jet
-from haugmbd.drivers.jet import Jet, NotAFloat
+from haugmbd.drivers.driver import is_real_scalar, real_or_nan, shown, shown_jet
+from haugmbd.drivers.jet import Jet
+from haugmbd.drivers.operators import NotAFloat
 from haugmbd.drivers.tape_kernel import Floats
 from haugmbd.errors import Fault, HaugmbdError
 
@@ -108,9 +109,10 @@ def _numpy_names(fn: Callable[[Any], Any]) -> str:
 
 
 def _finite(y: Any, t: float, name: str) -> float:
-    if not (is_real_scalar(y) and np.isfinite(float(y))):
+    value = real_or_nan(y)
+    if not np.isfinite(value):
         raise _returned(y, t, name)
-    return float(y)
+    return value
 
 
 def _returned(y: Any, t: float, name: str) -> FunctionFault:

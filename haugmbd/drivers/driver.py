@@ -138,5 +138,8 @@ def is_real_scalar(value: Any) -> bool:
 
 
 def real_or_nan(value: Any) -> float:
-    """value as a float, NaN if it is no real number."""
-    return float(value) if is_real_scalar(value) else np.nan
+    """value as a float, NaN if it is no real number, or a whole one that is too large for a float."""
+    try:
+        return float(value) if is_real_scalar(value) else np.nan
+    except OverflowError:
+        return np.nan

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.interpolate import PPoly, make_interp_spline
 
 from haugmbd.checks import frozen
 from haugmbd.drivers.driver import Driver, is_real_scalar, shown
@@ -120,6 +119,8 @@ class QuinticSpline(Driver):
 
     def _fit(self) -> None:
         """Interpolate, and keep the pieces as polynomials in t - breakpoint, highest power first."""
+        from scipy.interpolate import PPoly  # here, because it takes half a second that most programs need not wait
+
         spline = _periodic(self.t, self.f) if self.periodic else _clamped(self.t, self.f, self.start, self.end)
         pieces = PPoly.from_spline(spline)
         inside = (np.diff(pieces.x) > 0.0) & (pieces.x[:-1] >= self.t[0]) & (pieces.x[:-1] < self.t[-1])
@@ -138,12 +139,17 @@ def _clamped(t: Floats, f: Floats, start: tuple[float, float] | None, end: tuple
     """Spline with f', f'' given at an end, or without the two knots next to an end where nothing is given."""
     first = 3 if start is None else 1
     last = t.size - (3 if end is None else 1)
+    from scipy.interpolate import make_interp_spline
+
     knots = np.concatenate([np.full(DEGREE + 1, t[0]), t[first:last], np.full(DEGREE + 1, t[-1])])
     left, right = ([(1, pair[0]), (2, pair[1])] if pair is not None else None for pair in (start, end))
     return make_interp_spline(t, f, k=DEGREE, t=knots, bc_type=(left, right))
 
 
 def _periodic(t: Floats, f: Floats) -> Any:
+    """Spline that joins its own begin with four derivatives."""
+    from scipy.interpolate import make_interp_spline
+
     return make_interp_spline(t, np.append(f[:-1], f[0]), k=DEGREE, bc_type="periodic")
 
 

@@ -78,7 +78,7 @@ def as_driver(x: Driver | float | Callable[[Any], Any] | Sequence[Callable[[Any]
     if isinstance(given, Driver):
         return given
     if is_real_scalar(given):
-        return Constant(float(given))
+        return Constant(given)
     if isinstance(given, tuple | list) and len(given) == 3 and all(callable(fn) for fn in given):
         return Functions(*given)
     if callable(given) and not isinstance(given, type):

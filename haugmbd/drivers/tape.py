@@ -15,7 +15,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from haugmbd.drivers import tape_kernel as tk
-from haugmbd.drivers.jet import LN2, LN10, Operators
+from haugmbd.drivers.operators import Operators
+from haugmbd.drivers.rules import LN2, LN10
 from haugmbd.drivers.tape_kernel import Floats, Ints
 
 MAX_PRODUCT_POWER = 8  # x^n up to here as at most 4 products; one call of pow costs as much

@@ -177,6 +177,8 @@ BAD = [
     (1j, "1j (complex)"),
     (np.nan, "the constant is nan"),
     (-np.inf, "the constant is -inf"),
+    (10**400, "the constant is 1000"),
+    (lambda t: 10**400, "returns 1000"),
     (np.zeros(3), "an array of shape (3,)"),
     ((np.sin, np.cos), "a tuple of length 2"),
     ((1, 2, 3), "a tuple of length 3"),

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from haugmbd.drivers import Jet
-from haugmbd.drivers.jet import BINARY, UNARY, NotAFloat
+from haugmbd.drivers.jet import BINARY
+from haugmbd.drivers.operators import NotAFloat
+from haugmbd.drivers.rules import UNARY
 
 DIFFERENCE_RTOL = 1e-9  # rounding of the differences is 1e-10 at worst, see conftest
 TIMES = (0.13, 0.57, 0.91)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from haugmbd.drivers import Jet, tape_kernel
-from haugmbd.drivers.jet import BINARY, UNARY
+from haugmbd.drivers.jet import BINARY
 from haugmbd.drivers.program import sample, tape_program
+from haugmbd.drivers.rules import UNARY
 from haugmbd.drivers.tape import LOWERED, RECORDED, trace
 
 PYTHON_ONLY = {np.rint, np.floor_divide, np.fmin, np.fmax}  # jets know them, tapes leave them to Python
