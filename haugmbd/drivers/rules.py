@@ -1,4 +1,4 @@
-r"""Rules of the functions of one operand: g, g', g'' by ufunc.   y = tan x: 1 + y^2, 2 y (1 + y^2);   arcsin: w = (1 - x^2)^(-1/2), x w^3
+r"""Rules of the functions of one operand: g, g', g'' by ufunc.   y = tan x: 1 + y^2, 2 y (1 + y^2);   w = arcsin' x: w' = x w^3
 
 Steps (sign, floor, ...) have derivative 0, also where they jump; |x| has derivative 0 at x = 0.
 """
