@@ -37,7 +37,10 @@ class Jet(Operators):
 
     def stacked(self) -> Value:
         """f, f', f'' as one array (..., 3)."""
-        return np.stack(np.broadcast_arrays(self.f, self.f_dot, self.f_ddot), axis=-1)
+        three = (self.f, self.f_dot, self.f_ddot)
+        if all(type(x) is np.float64 for x in three):
+            return np.array(three)
+        return np.stack(np.broadcast_arrays(*three), axis=-1)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Apply the rule of `ufunc`; comparisons look at the values and return plain booleans."""
@@ -74,6 +77,8 @@ def _real(x: Any) -> Value:
     """x as float64 (a NumPy scalar, so that 1/0 is inf and comparisons are np.bool); TypeError when it is complex or no number."""
     if type(x) is np.float64:
         return x
+    if type(x) is float:
+        return np.float64(x)
     y = np.asarray(x)
     if y.dtype.kind not in "biuf":
         raise TypeError(f"a real number is needed here, not {type(x).__name__} {str(x)[:40]}")
