@@ -1,6 +1,7 @@
-"""The door to the compiler: every compiled function of haugmbd passes through `kernel`.
+"""The door to the compiler: every compiled function of haugmbd passes through `kernel` or `entry`.
 
-Kernels take numbers and arrays, never objects, and are cached on disk.  Two things differ from a bare `numba.njit`:
+Kernels take numbers and arrays, never objects; an `entry` is a kernel that Python calls, and is cached on disk.  Two things differ from
+a bare `numba.njit`:
 
 * `fastmath={"contract"}` lets a*b + c become one fused multiply-add (one rounding less); nothing is reordered, NaN stays NaN.
 * Numba's disk cache looks only at the file of the outermost function: after an edit of a kernel that it calls in ANOTHER file it
@@ -34,7 +35,20 @@ STAMP = _package_stamp()
 
 
 def kernel(function: Function) -> Function:
-    """Compile `function` with Numba on its first call, and keep the machine code on disk."""
+    """Compile `function` with Numba where an entry needs it; it becomes part of that entry's machine code."""
+    return numba.njit(**OPTIONS)(function)  # type: ignore[no-any-return]
+
+
+def inlined(function: Function) -> Function:
+    """Write `function` out in whoever calls it, before LLVM: for the storey between leaf kernels and entries.
+
+    LLVM optimises the whole of a callee again with each caller: every storey of plain kernels would cost its seconds once more.
+    """
+    return numba.njit(inline="always", **OPTIONS)(function)  # type: ignore[no-any-return]
+
+
+def entry(function: Function) -> Function:
+    """Compile `function`, which Python calls, and keep the machine code on disk."""
     compiled = numba.njit(cache=True, **OPTIONS)(function)
     if not numba.config.DISABLE_JIT:
         compiled._cache._cache_file._source_stamp = STAMP

@@ -1,0 +1,201 @@
+r"""From user objects to tables: bodies, joints and loads are numbered, laid out and frozen, once.
+
+bodies -> inertia;  primitives -> rows, sorted by kind, over shared markers;  body pairs -> edges of at most six rows -> schedule
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from haugmbd.algebra.vec3 import Array, Ints
+from haugmbd.body import Body
+from haugmbd.drivers import Constant, Driver, compile_drivers
+from haugmbd.forces.base import Load
+from haugmbd.forces.catalogue import KINDS as LOAD_KINDS
+from haugmbd.model.tables import Tables
+from haugmbd.primitives.base import Primitive
+from haugmbd.primitives.catalogue import KINDS as ROW_KINDS
+from haugmbd.saddle.schedule import make_schedule
+
+ROWS_PER_EDGE = 6
+ROW_INT_COLUMNS, ROW_REAL_COLUMNS = 6, 3
+LOAD_INT_COLUMNS, LOAD_REAL_COLUMNS = 8, 4
+
+SHIFT = 1e-4
+"""Inertia put on a massless direction before factoring, relative to the body's own size: small, so that a sweep of refinement gains
+four digits; not smaller, so that the first solution keeps twelve."""
+
+
+class Numbering:
+    """Gives numbers to bodies, markers (one for each point or vector of a body, however often it is used) and drivers."""
+
+    def __init__(self, bodies: Sequence[Body]) -> None:
+        self.bodies = {body: number for number, body in enumerate(bodies)}
+        self.body_of: list[int] = []
+        self.x_bar: list[Array] = []
+        self.drivers: list[Driver] = []
+        self._markers: dict[tuple[int, bytes], int] = {}
+        self._drivers: dict[Any, int] = {}
+
+    def marker(self, body: Body, x_bar: Array) -> int:
+        """The number of a point or vector of a body."""
+        key = (self.bodies[body], np.asarray(x_bar, dtype=np.float64).tobytes())
+        if key not in self._markers:
+            self._markers[key] = len(self.body_of)
+            self.body_of.append(key[0])
+            self.x_bar.append(x_bar)
+        return self._markers[key]
+
+    def driver(self, driver: Driver) -> int:
+        """The number of a driver; constants of the same value share one."""
+        key: Any = driver.value if isinstance(driver, Constant) else id(driver)
+        if key not in self._drivers:
+            self._drivers[key] = len(self.drivers)
+            self.drivers.append(driver)
+        return self._drivers[key]
+
+
+def place_rows(pairs: Iterable[tuple[int, int]]) -> tuple[list[tuple[int, int]], list[int], list[int]]:
+    """Give each row (its body numbers i, j) a slot: edges (pairs i < j), slot of each row, side of body i on its edge."""
+    edges: list[tuple[int, int]] = []
+    filling: dict[tuple[int, int], tuple[int, int]] = {}
+    slots: list[int] = []
+    sides: list[int] = []
+    for i, j in pairs:
+        pair = (min(i, j), max(i, j))
+        edge, used = filling.get(pair, (-1, ROWS_PER_EDGE))
+        if used == ROWS_PER_EDGE:
+            edge, used = len(edges), 0
+            edges.append(pair)
+        filling[pair] = (edge, used + 1)
+        slots.append(ROWS_PER_EDGE * edge + used)
+        sides.append(0 if i == pair[0] else 1)
+    return edges, slots, sides
+
+
+def compile_tables(
+    bodies: Sequence[Body], primitives: Sequence[Primitive], loads: Sequence[Load], gravity: Array
+) -> tuple[Tables, Ints, Ints, list[Driver]]:
+    """Return the tables, the slot of each row, the side of its body i, and the drivers; `bodies` with the ground first."""
+    number = Numbering(bodies)
+    number.driver(Constant(0.0))
+    edges, slots, sides = place_rows((number.bodies[p.i], number.bodies[p.j]) for p in primitives)
+    row_ints, row_reals, row_kind_at = _row_tables(number, primitives, slots, sides)
+    load_ints, load_reals, load_kind_at, n_signals, n_angles = _load_tables(number, loads)
+    pad = np.full((len(edges), ROWS_PER_EDGE), -1.0)
+    pad.ravel()[slots] = 0.0
+    inertia, shifted = _inertia(bodies, number)
+    drivers = compile_drivers(number.drivers)
+    schedule = make_schedule(len(bodies) - 1, edges)
+    n_nodes, n_slots = len(bodies) + len(edges), ROWS_PER_EDGE * len(edges)
+    ints = {
+        "FLAGS": np.array([[not np.array_equal(inertia, shifted), drivers.python_drivers.size > 0]], dtype=np.int64),
+        "BODY_OF": np.array(number.body_of, dtype=np.int64).reshape(-1, 1),
+        "ROW_INTS": row_ints,
+        "ROW_KIND_AT": row_kind_at,
+        "LOAD_INTS": load_ints,
+        "LOAD_KIND_AT": load_kind_at,
+        "DRIVER_TABLE": drivers.table,
+        "DRIVER_OPS": drivers.ops,
+        "EDGES": np.array(edges, dtype=np.int64).reshape(-1, 2),
+        "ORDER": schedule.order[:, None],
+        "NEAR_AT": schedule.near_at[:, None],
+        "NEAR": schedule.near,
+        "PAIR_AT": schedule.pair_at[:, None],
+        "PAIRS": schedule.pairs,
+        "BODY_BLOCK": schedule.body_block,
+        "BODY_FIRST": schedule.body_first,
+    }
+    reals = {
+        "INERTIA": inertia,
+        "SHIFTED": shifted,
+        "GRAVITY": gravity[None, :],
+        "X_BAR": np.array(number.x_bar, dtype=np.float64).reshape(-1, 3),
+        "ROW_REALS": row_reals,
+        "LOAD_REALS": load_reals,
+        "DRIVER_NUMBERS": drivers.numbers[None, :],
+        "PAD": pad,
+        "SCALE": _scale(shifted, n_nodes),
+    }
+    work = {
+        "A": (len(bodies), 9),
+        "X": (len(number.body_of), 9),
+        "F": (len(number.drivers), 3),
+        "SIGNALS": (n_signals, 2),
+        "J": (n_slots, 12),
+        "LEVEL": (n_slots, 3),
+        "Q": (len(bodies), 6),
+        "Q_USER": (len(bodies), 6),
+        "D": (n_nodes, 36),
+        "D_INV": (n_nodes, 6),
+        "B": (schedule.n_blocks, 36),
+        "RIGHT": (n_nodes, 6),
+        "SOLUTION": (n_nodes, 6),
+        "CORRECTION": (n_nodes, 6),
+        "STATUS": (1, 3),
+    }
+    return Tables(ints, reals, work), np.array(slots, dtype=np.int64), np.array(sides, dtype=np.int64), number.drivers
+
+
+def _row_tables(
+    number: Numbering, primitives: Sequence[Primitive], slots: Sequence[int], sides: Sequence[int]
+) -> tuple[Ints, Array, Ints]:
+    """Rows sorted by kind: integers, constants, and where each kind starts."""
+    by_kind: list[list[tuple[list[int], tuple[float, ...]]]] = [[] for _ in ROW_KINDS]
+    for primitive, slot, side in zip(primitives, slots, sides, strict=True):
+        markers = [number.marker(body, x_bar) for body, x_bar in primitive.markers()]
+        ints = [slot, side, number.driver(primitive.f), *markers]
+        by_kind[ROW_KINDS.index(type(primitive))].append((ints, primitive.constants()))
+    return _sorted_table(by_kind, ROW_INT_COLUMNS, ROW_REAL_COLUMNS)
+
+
+def _load_tables(number: Numbering, loads: Sequence[Load]) -> tuple[Ints, Array, Ints, int, int]:
+    """Loads sorted by kind: integers, constants, where each kind starts; how many signals and angles there are."""
+    by_kind: list[list[tuple[list[int], tuple[float, ...]]]] = [[] for _ in LOAD_KINDS]
+    n_signals = n_angles = 0
+    for load in loads:
+        markers = [number.marker(body, x_bar) for body, x_bar in load.markers()]
+        drivers = [number.driver(driver) for driver in load.drivers()]
+        ints = [*markers, *drivers, *([n_signals] * load.signals), *([n_angles] * load.angles)]
+        by_kind[LOAD_KINDS.index(type(load))].append((ints, load.numbers()))
+        n_signals += load.signals
+        n_angles += load.angles
+    return *_sorted_table(by_kind, LOAD_INT_COLUMNS, LOAD_REAL_COLUMNS), n_signals, n_angles
+
+
+def _sorted_table(
+    by_kind: list[list[tuple[list[int], tuple[float, ...]]]], int_columns: int, real_columns: int
+) -> tuple[Ints, Array, Ints]:
+    """Lists of (integers, constants), one list a kind, as two zero-padded matrices and the first row of each kind."""
+    rows = [row for kind in by_kind for row in kind]
+    ints = np.zeros((len(rows), int_columns), dtype=np.int64)
+    reals = np.zeros((len(rows), real_columns))
+    for k, (numbers, constants) in enumerate(rows):
+        ints[k, : len(numbers)] = numbers
+        reals[k, : len(constants)] = constants
+    starts = np.cumsum([0, *(len(kind) for kind in by_kind)], dtype=np.int64)
+    return ints, reals, starts[None, :]
+
+
+def _inertia(bodies: Sequence[Body], number: Numbering) -> tuple[Array, Array]:
+    """Rows (mass, J_bar), true and with the shift on massless directions."""
+    true = np.array([[body.mass, *body.J_bar.ravel()] for body in bodies])
+    shifted = true.copy()
+    for k, body in enumerate(bodies):
+        axes = body.massless_axes()
+        if len(axes):
+            arms = [np.sum(np.square(x)) for b, x in zip(number.body_of, number.x_bar, strict=True) if b == k]
+            size = max(np.trace(body.J_bar), body.mass * max(arms, default=0.0)) or body.mass
+            shifted[k, 1:] += (SHIFT * size * axes.T @ axes).ravel()
+    return true, shifted
+
+
+def _scale(inertia: Array, n_nodes: int) -> Array:
+    """What pivots are measured against: a body's own inertia; 1 for rows until the modelled pose is known."""
+    scale = np.ones((n_nodes, 6))
+    scale[: len(inertia), :3] = inertia[:, :1]
+    scale[: len(inertia), 3:] = inertia[:, [1, 5, 9]]
+    return scale

@@ -1,0 +1,118 @@
+r"""The compiled model: frozen names and tables, from which everything is computed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from haugmbd.algebra.vec3 import Array, Ints
+from haugmbd.drivers import Driver, compile_drivers
+from haugmbd.model.state import State
+from haugmbd.model.tables import Pack, Tables
+from haugmbd.model.user import NOBODY, Asked
+
+
+class RowLabel(NamedTuple):
+    """What a row is: the joint's name, the primitive's kind, what it says in words, and the unit of Phi."""
+
+    joint: str
+    kind: str
+    words: str
+    unit: str
+
+    def __str__(self) -> str:
+        return f"{self.joint!r} {self.kind}: {self.words}"
+
+
+class JointEntry(NamedTuple):
+    """A joint of a compiled model: its rows, its bodies' numbers and its frames (s_bar, A_bar) on them."""
+
+    name: str
+    kind: str
+    rows: Ints
+    i: int
+    j: int
+    s_bar_i: Array
+    A_bar_i: Array
+    s_bar_j: Array
+    A_bar_j: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A compiled mechanism; nothing in it can be changed.
+
+    name;  body_names: the ground first;  joints: by name;  labels: one for each row
+    tables: what kernels read;  slot_of_row, side_of_i: (nc,) where row k stands;  drivers: in the order of the tables
+    y0: the modelled state as a flat vector
+    """
+
+    name: str
+    body_names: tuple[str, ...]
+    joints: dict[str, JointEntry]
+    load_names: tuple[str, ...]
+    labels: tuple[RowLabel, ...]
+    tables: Tables
+    slot_of_row: Ints
+    side_of_i: Ints
+    drivers: tuple[Driver, ...]
+    y0: Array
+
+    @property
+    def nb(self) -> int:
+        """Number of bodies, without the ground."""
+        return len(self.body_names) - 1
+
+    @property
+    def nc(self) -> int:
+        """Number of rows."""
+        return len(self.labels)
+
+    @property
+    def mass(self) -> Array:
+        """Masses [kg], (nb + 1,), the ground's is 0."""
+        return self.tables["INERTIA"][:, 0]
+
+    @property
+    def J_bar(self) -> Array:
+        """Inertia about the centres of mass, body frames [kg m2], (nb + 1, 3, 3)."""
+        return self.tables["INERTIA"][:, 1:].reshape(-1, 3, 3)
+
+    def state(self) -> State:
+        """The modelled initial state, at t = 0."""
+        return State.from_y(0.0, self.y0, self.nb + 1)
+
+    def pack(self) -> Pack:
+        """The tables with new room to compute in."""
+        return self.tables.pack(compile_drivers(self.drivers).F0)
+
+    def asked(self) -> Asked:
+        """The door to this model's callables, for one run."""
+        return NOBODY
+
+    def raise_user_error(self, asked: Asked) -> None:
+        """Raise what a callable of the user raised, if one did."""
+        if asked.error is not None:
+            raise asked.error
+
+    def bodies_of_rows(self) -> Ints:
+        """The numbers of body i and body j of each row, (nc, 2)."""
+        pairs = self.tables["EDGES"][self.slot_of_row // 6]
+        return np.where(self.side_of_i[:, None] == 1, pairs[:, ::-1], pairs)
+
+    def body(self, name: str) -> int:
+        """The number of a body: its row in all arrays."""
+        return self.body_names.index(name)
+
+    def lam_of(self, x: Array) -> Array:
+        """The multipliers by rows (nc,) of a solution by nodes (nn, 6)."""
+        return x[self.nb + 1 :].ravel()[self.slot_of_row]
+
+
+def frozen_y0(bodies: list[Array], n_angles: int) -> Array:
+    """The flat state of the modelled bodies, read-only."""
+    y0 = np.concatenate([*bodies, np.zeros(n_angles)])
+    y0.flags.writeable = False
+    return y0

@@ -1,0 +1,85 @@
+r"""From the state to what rows and forces read: rotation matrices, markers, drivers.
+
+    A = ((e0^2 - e.e) I + 2 (e e^T + e0 e~)) / |p|^2                    the division keeps A a rotation between normalisations
+    X[marker] = ( A x,  A (w x x),  A (w x (w x x)) )                    w = omega_bar
+    p_dot = G^T w / 2
+
+Source: Haug sec. 9.3; seed 004.
+"""
+
+from __future__ import annotations
+
+from haugmbd.algebra.jit import inlined, kernel
+from haugmbd.algebra.vec3 import Array, Ints, cross, load, store, to_global
+from haugmbd.algebra.views import borrow, borrow_line
+from haugmbd.drivers import evaluate_drivers
+from haugmbd.model import tables as at
+from haugmbd.model.tables import WIDTH, Pack, blocks, line, view
+from haugmbd.primitives.base import Motion
+
+
+@kernel
+def look(P: Pack, t: float, y: Array) -> Motion:
+    """The work room's A, X and F with the state `y`, as kernels read them; nothing is computed."""
+    n = P.ints[3 * at.INERTIA + 1]
+    return Motion(
+        t,
+        borrow(y, 0, n, WIDTH),
+        blocks(P.work, P.ints, at.A, 3, 3),
+        borrow_line(y, WIDTH * n, y.size - WIDTH * n),
+        line(P.ints, P.ints, at.BODY_OF),
+        view(P.work, P.ints, at.X),
+        view(P.work, P.ints, at.F),
+    )
+
+
+@inlined
+def move(P: Pack, t: float, y: Array) -> Motion:
+    """Compute A, X and F for the state `y` at time `t`."""
+    m = look(P, t, y)
+    for k in range(1, m.bodies.shape[0]):
+        put_rotation(m.A, k, m.bodies[k, 3], m.bodies[k, 4], m.bodies[k, 5], m.bodies[k, 6])
+    fill_markers(m.body_of, view(P.reals, P.ints, at.X_BAR), m.bodies, m.A, m.X)
+    table = view(P.ints, P.ints, at.DRIVER_TABLE)
+    if table.shape[0] > 0:
+        evaluate_drivers(t, table, view(P.ints, P.ints, at.DRIVER_OPS), line(P.reals, P.ints, at.DRIVER_NUMBERS), m.F)
+    return m
+
+
+@kernel
+def put_rotation(A: Array, k: int, e0: float, e1: float, e2: float, e3: float) -> None:
+    """Write A_k of Euler parameters of any length but zero."""
+    q = 2.0 / (e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3)
+    A[k, 0, 0] = 1.0 - q * (e2 * e2 + e3 * e3)
+    A[k, 1, 1] = 1.0 - q * (e1 * e1 + e3 * e3)
+    A[k, 2, 2] = 1.0 - q * (e1 * e1 + e2 * e2)
+    A[k, 0, 1] = q * (e1 * e2 - e0 * e3)
+    A[k, 1, 0] = q * (e1 * e2 + e0 * e3)
+    A[k, 0, 2] = q * (e1 * e3 + e0 * e2)
+    A[k, 2, 0] = q * (e1 * e3 - e0 * e2)
+    A[k, 1, 2] = q * (e2 * e3 - e0 * e1)
+    A[k, 2, 1] = q * (e2 * e3 + e0 * e1)
+
+
+@kernel
+def fill_markers(body_of: Ints, x_bar: Array, bodies: Array, A: Array, X: Array) -> None:
+    """Write value, rate and centripetal part of every marker."""
+    for k in range(body_of.shape[0]):
+        b = body_of[k]
+        x = load(x_bar, k, 0)
+        w = load(bodies, b, 10)
+        wx = cross(w, x)
+        store(X, k, 0, to_global(A, b, x))
+        store(X, k, 3, to_global(A, b, wx))
+        store(X, k, 6, to_global(A, b, cross(w, wx)))
+
+
+@kernel
+def put_euler_rate(bodies: Array, rates: Array, k: int) -> None:
+    """Write p_dot = G^T omega_bar / 2 of body k to columns 3..6 of `rates`."""
+    e0, e1, e2, e3 = bodies[k, 3], bodies[k, 4], bodies[k, 5], bodies[k, 6]
+    w1, w2, w3 = bodies[k, 10], bodies[k, 11], bodies[k, 12]
+    rates[k, 3] = -0.5 * (e1 * w1 + e2 * w2 + e3 * w3)
+    rates[k, 4] = 0.5 * (e0 * w1 - e3 * w2 + e2 * w3)
+    rates[k, 5] = 0.5 * (e3 * w1 + e0 * w2 - e1 * w3)
+    rates[k, 6] = 0.5 * (-e2 * w1 + e1 * w2 + e0 * w3)

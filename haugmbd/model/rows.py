@@ -1,0 +1,62 @@
+r"""All rows of a model at a state, as the user sees them.
+
+Phi = 0        Phi_q u = nu        Phi_q u_dot = gamma        Phi_q = (Phi_r, PiBar) by bodies, u = (v, omega_bar)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from haugmbd.algebra.vec3 import Array, Ints
+from haugmbd.model.model import Model, RowLabel
+from haugmbd.model.passes import rows_entry
+from haugmbd.model.state import State
+from haugmbd.model.tables import room
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows at one state.
+
+    Phi, nu, gamma: (nc,);  Phi_r: (nc, 2, 3) along dr of bodies i and j;  PiBar: (nc, 2, 3) along dpi_bar, body frames
+    bodies: (nc, 2) numbers of body i and body j (0 is the ground);  labels: what each row is
+    """
+
+    Phi: Array
+    nu: Array
+    gamma: Array
+    Phi_r: Array
+    PiBar: Array
+    bodies: Ints
+    labels: tuple[RowLabel, ...]
+    nb: int
+
+    @cached_property
+    def Phi_q(self) -> csr_array:
+        """The Jacobian as a SciPy CSR array (nc, 6 nb): six columns (v, omega_bar) a body, the ground has none."""
+        from scipy.sparse import csr_array  # noqa: PLC0415  imported only where the matrix is asked for
+
+        row, side = np.nonzero(self.bodies)
+        columns = 6 * (self.bodies[row, side] - 1)[:, None] + np.arange(6)
+        values = np.concatenate([self.Phi_r, self.PiBar], axis=2)[row, side]
+        rows = np.repeat(row, 6)
+        return csr_array((values.ravel(), (rows, columns.ravel())), shape=(len(self.Phi), 6 * self.nb))
+
+
+def evaluate(model: Model, state: State | None = None) -> Rows:
+    """Evaluate every row of `model` at `state` (by default the modelled one)."""
+    state = model.state() if state is None else state
+    pack, asked = model.pack(), model.asked()
+    rows_entry(pack, asked, state.t, state.y)
+    model.raise_user_error(asked)
+    J = room(pack, "J").reshape(-1, 2, 6)[model.slot_of_row]
+    J = np.take_along_axis(J, np.stack([model.side_of_i, 1 - model.side_of_i], axis=1)[:, :, None], axis=1)
+    level = room(pack, "LEVEL")[model.slot_of_row]
+    return Rows(level[:, 0], level[:, 1], level[:, 2], J[:, :, :3], J[:, :, 3:], model.bodies_of_rows(), model.labels, model.nb)

@@ -1,0 +1,29 @@
+"""How compiled code says what went wrong: a code, a place, a number; `formulations` and `simulate` turn them into sentences."""
+
+from __future__ import annotations
+
+from haugmbd.algebra.jit import kernel
+from haugmbd.algebra.vec3 import Array
+
+OK = 0
+SINGULAR = 1
+"""A pivot is zero: place = node, number = |pivot| / scale."""
+FREE_AXIS = 2
+"""A massless direction that no joint determines: place = node, number = what the refinement was left with."""
+NOT_FINITE = 3
+"""A state that is NaN or infinite: place = index in y."""
+USER_STOPPED = 4
+"""A callable of the user raised, or returned something that is not finite."""
+STEP_TOO_SMALL = 5
+"""The error control asks for a step below rounding: number = the step [s]."""
+OFF_MANIFOLD = 6
+"""The projection did not reach its tolerance: place = slot of the worst row, number = what is left."""
+
+
+@kernel
+def report(status: Array, code: int, place: int, number: float) -> int:
+    """Write what happened, and return the code."""
+    status[0] = code
+    status[1] = place
+    status[2] = number
+    return code

@@ -1,0 +1,151 @@
+r"""A compiled model as three flat arrays, and the names of what stands in them.
+
+    Pack = (ints, reals, work)      ints: numbers of bodies, markers, rows, steps;  reals: constants;  work: room to compute in
+    y    = ( r, p, v, omega_bar of body 0 (ground), 1, ..., nb;  integrated joint angles )          13 numbers a body
+
+Compiled functions pay for every array that they are handed (50 arrays: 1 us a call, and half a minute to compile), so all of them travel
+as three, and are looked at by name:  `view(P.work, P.ints, X)`  is the matrix X.  `ints` begins with (start, rows, columns) of each.
+
+Rows stand in SLOTS: edge e (the rows between the same two bodies, at most six) owns slots 6 e ... 6 e + 5; the unused ones are padding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from haugmbd.algebra.jit import kernel
+from haugmbd.algebra.vec3 import Array, Ints
+from haugmbd.algebra.views import borrow, borrow_blocks, borrow_line
+
+WIDTH = 13
+"""Numbers per body in the state: r (3), p (4), v (3), omega_bar (3)."""
+
+INTS = {
+    "FLAGS": "(1, 2) has_shift: 1 if a body has a massless direction;  calls_user: 1 if callables of the user must be asked",
+    "BODY_OF": "(nm, 1) the body of each marker",
+    "ROW_INTS": "(nc, 6) rows sorted by kind: slot, side of body i, driver, markers",
+    "ROW_KIND_AT": "(1, kinds + 1) where each kind of row starts",
+    "LOAD_INTS": "(nl, 8) loads sorted by kind: markers, drivers, signal, angle",
+    "LOAD_KIND_AT": "(1, kinds + 1) where each kind of load starts",
+    "DRIVER_TABLE": "(., 9) programs of the drivers, see `drivers.tables`",
+    "DRIVER_OPS": "(., 4) operations of their tapes",
+    "EDGES": "(ne, 2) the bodies of each edge",
+    "ORDER": "(ns, 1) and the next six: the schedule, see `saddle.schedule`",
+    "NEAR_AT": "(ns + 1, 1)",
+    "NEAR": "(., 2)",
+    "PAIR_AT": "(ns + 1, 1)",
+    "PAIRS": "(., 3)",
+    "BODY_BLOCK": "(ne, 2)",
+    "BODY_FIRST": "(ne, 2)",
+}
+REALS = {
+    "INERTIA": "(nb + 1, 10) mass [kg], J_bar row by row [kg m2]",
+    "SHIFTED": "(nb + 1, 10) the same, with inertia added on massless directions",
+    "GRAVITY": "(1, 3) global [m/s2]",
+    "X_BAR": "(nm, 3) the markers: points [m] and vectors in their body's frame",
+    "ROW_REALS": "(nc, 3) constants of the rows",
+    "LOAD_REALS": "(nl, 4) constants of the loads",
+    "DRIVER_NUMBERS": "(1, .) constants and tables of the drivers",
+    "PAD": "(ne, 6) 0 for a row, -1 for padding",
+    "SCALE": "(nn, 6) what pivots are measured against",
+}
+WORK = {
+    "A": "(nb + 1, 9) rotation matrices",
+    "X": "(nm, 9) markers: value, rate, centripetal part, global",
+    "F": "(nd, 3) drivers: f, f', f''",
+    "SIGNALS": "(n, 2) length or angle of an actuator, and its rate",
+    "J": "(6 ne, 12) rows: Phi_r and PiBar of the edge's two bodies",
+    "LEVEL": "(6 ne, 3) rows: Phi, nu, gamma",
+    "Q": "(nb + 1, 6) generalized forces",
+    "Q_USER": "(nb + 1, 6) the part of the user's callables",
+    "D": "(nn, 36) diagonal blocks",
+    "D_INV": "(nn, 6) inverse pivots",
+    "B": "(n_blocks, 36) off-diagonal blocks",
+    "RIGHT": "(nn, 6) right-hand side, by nodes",
+    "SOLUTION": "(nn, 6) solution, by nodes",
+    "CORRECTION": "(nn, 6) correction of a refinement sweep",
+    "STATUS": "(1, 3) what went wrong: code, place, number",
+}
+NAMES = (*INTS, *REALS, *WORK)
+
+(
+    FLAGS, BODY_OF, ROW_INTS, ROW_KIND_AT, LOAD_INTS, LOAD_KIND_AT, DRIVER_TABLE, DRIVER_OPS, EDGES,
+    ORDER, NEAR_AT, NEAR, PAIR_AT, PAIRS, BODY_BLOCK, BODY_FIRST,
+    INERTIA, SHIFTED, GRAVITY, X_BAR, ROW_REALS, LOAD_REALS, DRIVER_NUMBERS, PAD, SCALE,
+    A, X, F, SIGNALS, J, LEVEL, Q, Q_USER, D, D_INV, B, RIGHT, SOLUTION, CORRECTION, STATUS,
+) = range(len(NAMES))  # fmt: skip
+
+HEAD = 3 * len(NAMES)
+
+
+class Pack(NamedTuple):
+    """A model and the room to compute in, as compiled code sees them; `work` belongs to one run."""
+
+    ints: Ints
+    reals: Array
+    work: Array
+
+
+@kernel
+def view(buffer: Array, ints: Ints, name: int) -> Array:
+    """The matrix `name` in its buffer."""
+    return borrow(buffer, ints[3 * name], ints[3 * name + 1], ints[3 * name + 2])
+
+
+@kernel
+def line(buffer: Array, ints: Ints, name: int) -> Array:
+    """The same numbers as a vector."""
+    return borrow_line(buffer, ints[3 * name], ints[3 * name + 1] * ints[3 * name + 2])
+
+
+@kernel
+def blocks(buffer: Array, ints: Ints, name: int, m: int, n: int) -> Array:
+    """The same numbers as a stack of (m, n) matrices, one for each row."""
+    return borrow_blocks(buffer, ints[3 * name], ints[3 * name + 1], m, n)
+
+
+class Tables:
+    """The constant arrays of a model, and the head that says where everything stands.
+
+    `ints` and `reals` are writable only for the compiler's sake (one array type instead of two halves its work): use `tables[name]`.
+    """
+
+    def __init__(self, ints: Mapping[str, Ints], reals: Mapping[str, Array], work_shapes: Mapping[str, tuple[int, int]]) -> None:
+        head = np.zeros(HEAD, dtype=np.int64)
+        flat_ints, flat_reals, size = [head], [np.zeros(0)], 0
+        for group, flat, at in ((ints, flat_ints, HEAD), (reals, flat_reals, 0)):
+            for name, matrix in group.items():
+                head[3 * NAMES.index(name) :][:3] = at, *matrix.shape
+                flat.append(matrix.ravel())
+                at += matrix.size
+        for name, shape in work_shapes.items():
+            head[3 * NAMES.index(name) :][:3] = size, *shape
+            size += shape[0] * shape[1]
+        self.ints: Ints = np.concatenate(flat_ints)
+        self.reals: Array = np.concatenate(flat_reals)
+        self.work_size = size
+
+    def __getitem__(self, name: str) -> Array:
+        """The constant matrix `name`, read-only."""
+        number = NAMES.index(name)
+        start, rows, columns = self.ints[3 * number :][:3]
+        matrix = (self.ints if name in INTS else self.reals)[start : start + rows * columns].reshape(rows, columns)
+        matrix.flags.writeable = False
+        return matrix
+
+    def pack(self, F0: Array) -> Pack:
+        """New room to compute in; the constant drivers `F0` (nd, 3) are put in their place."""
+        pack = Pack(self.ints, self.reals, np.zeros(self.work_size))
+        room(pack, "F")[:] = F0
+        room(pack, "A")[:] = np.eye(3).ravel()
+        return pack
+
+
+def room(pack: Pack, name: str) -> Array:
+    """The work matrix `name` of a pack, writable."""
+    number = NAMES.index(name)
+    start, rows, columns = pack.ints[3 * number :][:3]
+    return pack.work[start : start + rows * columns].reshape(rows, columns)

@@ -1,0 +1,85 @@
+r"""The one door through which compiled code asks the user's callables (forces of the state, drivers that only Python can evaluate).
+
+    code = asked(t, y, signals, F, Q_user)        all but t as addresses of C doubles; 0 = go on
+
+Compiled loops take the door as a first-class function of one fixed signature, so that they are compiled once, whoever stands behind
+it: nobody, Python (about 0.3 us to enter), or functions compiled by the user.  An exception cannot cross compiled code: it is kept in
+`error`, the loop stops with USER_STOPPED, and Python raises it again.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numba.experimental.function_type
+import numpy as np
+from numba.core import types
+
+from haugmbd.algebra.vec3 import Array
+
+DOUBLES = types.CPointer(types.float64)
+SIGNATURE = types.int64(types.float64, DOUBLES, DOUBLES, DOUBLES, DOUBLES)
+C_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_double, *([ctypes.c_void_p] * 4))
+
+UserCall = Callable[[float, Array, Array, Array, Array], None]
+"""call(t, y, signals (ns, 2), F (nd, 3), Q_user (nb + 1, 6)): writes into F and adds to Q_user."""
+
+
+class Asked(types.WrapperAddressProtocol):  # type: ignore[misc]
+    """A user call as compiled code sees it: an address.  `error` is the exception that stopped it, if one did."""
+
+    def __init__(self, call: UserCall, shapes: tuple[tuple[int, ...], ...] = ()) -> None:
+        self.error: BaseException | None = None
+        self._call = call
+        self._shapes = shapes
+        self._views: dict[tuple[int, tuple[int, ...]], Array] = {}
+        self._entry: Any = C_FUNCTION(self._enter)
+
+    def __wrapper_address__(self) -> int:
+        """The address of the C entry."""
+        address = ctypes.cast(self._entry, ctypes.c_void_p).value
+        assert address is not None
+        return address
+
+    def signature(self) -> Any:
+        """The one signature of all user calls."""
+        return SIGNATURE
+
+    def __call__(self, t: float, *arrays: Any) -> int:
+        """The same call where the compiler is switched off (NUMBA_DISABLE_JIT): arrays come as NumPy's ctypes objects."""
+        return self._enter(t, *(array.data for array in arrays))
+
+    def _enter(self, t: float, *addresses: int) -> int:
+        try:
+            self._call(t, *(self._view(a, s) for a, s in zip(addresses, self._shapes, strict=False)))
+        except BaseException as error:  # noqa: BLE001  kept, and raised again by Python when the loop has returned
+            self.error = error
+            return 1
+        return 0
+
+    def _view(self, address: int, shape: tuple[int, ...]) -> Array:
+        """An array over the memory at `address`: made once for each place."""
+        key = (address, shape)
+        if key not in self._views:
+            size = int(np.prod(shape))
+            buffer = (ctypes.c_double * size).from_address(address) if size else ()
+            self._views[key] = np.ctypeslib.as_array(buffer).reshape(shape) if size else np.zeros(shape)
+        return self._views[key]
+
+
+class CompiledAsked(Asked):
+    """A user call that is compiled itself: `entry` is a Numba cfunc of `SIGNATURE`."""
+
+    def __init__(self, entry: Any) -> None:
+        super().__init__(lambda *_: None)
+        self._compiled = entry
+
+    def __wrapper_address__(self) -> int:
+        """The address of the compiled entry."""
+        return int(self._compiled.address)
+
+
+NOBODY = Asked(lambda *_: None)
+"""For models without callables; never entered (`Tables.calls_user` is 0)."""

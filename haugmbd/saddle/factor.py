@@ -1,0 +1,178 @@
+r"""The augmented KKT system by one block LDL^T on the body-joint graph.
+
+    [ M       Phi_q^T ] [ u_dot ]   [ Q     ]
+    [ Phi_q   0       ] [ lam   ] = [ gamma ]
+
+`assemble` writes M and the rows into 6 x 6 blocks, `factor` eliminates them in the order of the schedule, `solve` answers any number of
+right-hand sides: accelerations (Q, gamma), velocity projection (0, nu - Phi_q u), position correction (0, -Phi), impulses (P, .).
+Blocks with fewer than six rows are padded by -1 on the diagonal: an unknown that is zero.  Node numbers as in `schedule`.
+
+A massless direction (J_bar singular) makes a body's own block singular though the motion may be determined by the joints.  Such a
+model factors M + E, E > 0 on the massless directions only, and refines against the true M: the error shrinks by
+E / (E + effective inertia) a sweep (about 1e-4), so that the answer is that of the true system, to rounding.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from haugmbd.algebra.jit import kernel
+from haugmbd.algebra.vec3 import Array, Ints
+from haugmbd.saddle.blocks import (
+    backward_block,
+    carry_block,
+    factor_block,
+    forward_block,
+    update_block,
+    update_diagonal,
+)
+from haugmbd.saddle.schedule import Steps
+
+
+REFINED = 1e-13
+"""Relative correction at which sweeps stop: what is left then is rounding of the residual."""
+MAX_SWEEPS = 12
+"""Sweeps shrink the error by about 1e-4 each; one that needs more than these has a direction without inertia."""
+
+
+class Factor(NamedTuple):
+    """Room for one factorization: D (nn, 6, 6) diagonal blocks, d_inv (nn, 6), B (n_blocks, 6, 6) off-diagonal blocks."""
+
+    D: Array
+    d_inv: Array
+    B: Array
+
+
+@kernel
+def assemble(body_block: Ints, body_first: Ints, inertia: Array, pad: Array, J: Array, f: Factor) -> None:
+    """Fill the blocks from inertia (nb + 1, 10) (mass, then J_bar row by row) and the rows J (6 ne, 2, 6).
+
+    pad (6 ne,): 0 for a row, -1 for one that is padding or has been dropped.
+    """
+    n_bodies = inertia.shape[0] - 1
+    D, B = f.D, f.B
+    for b in range(1, n_bodies + 1):
+        for a in range(3):
+            for c in range(3):
+                D[b, a, c] = 0.0
+                D[b, 3 + a, c] = 0.0
+                D[b, 3 + a, 3 + c] = inertia[b, 1 + 3 * a + c]
+            D[b, a, a] = inertia[b, 0]
+    for k in range(B.shape[0]):
+        for a in range(6):
+            for c in range(6):
+                B[k, a, c] = 0.0
+    for e in range(body_block.shape[0]):
+        node = n_bodies + 1 + e
+        for a in range(6):
+            for c in range(6):
+                D[node, a, c] = 0.0
+            D[node, a, a] = pad[6 * e + a]
+        for side in range(2):
+            k = body_block[e, side]
+            if k < 0:
+                continue
+            for a in range(6):
+                keep = 1.0 + pad[6 * e + a]
+                for c in range(6):
+                    if body_first[e, side] == 1:
+                        B[k, c, a] = keep * J[6 * e + a, side, c]
+                    else:
+                        B[k, a, c] = keep * J[6 * e + a, side, c]
+
+
+@kernel
+def factor(s: Steps, scale: Array, f: Factor) -> tuple[float, int]:
+    """Eliminate in place; return the smallest |pivot| / scale (nn, 6) and the node where it stands (1.0, -1 when all are larger)."""
+    D, d_inv, B = f.D, f.d_inv, f.B
+    worst, where = 1.0, -1
+    for step in range(s.order.shape[0]):
+        node = s.order[step]
+        ratio = factor_block(D[node], d_inv[node], scale[node])
+        if not ratio >= worst:
+            worst, where = ratio, node
+        for k in range(s.near_at[step], s.near_at[step + 1]):
+            other, block = s.near[k, 0], s.near[k, 1]
+            carry_block(D[node], B[block])
+            update_diagonal(B[block], d_inv[node], D[other])
+        for k in range(s.pair_at[step], s.pair_at[step + 1]):
+            update_block(B[s.pairs[k, 0]], d_inv[node], B[s.pairs[k, 1]], B[s.pairs[k, 2]])
+    return worst, where
+
+
+@kernel
+def solve(s: Steps, f: Factor, x: Array) -> None:
+    """Overwrite x (nn, 6), a right-hand side by nodes, by the solution."""
+    D, d_inv, B = f.D, f.d_inv, f.B
+    for step in range(s.order.shape[0]):
+        node = s.order[step]
+        forward_block(D[node], x[node])
+        for k in range(s.near_at[step], s.near_at[step + 1]):
+            other, block = s.near[k, 0], s.near[k, 1]
+            for a in range(6):
+                q = x[node, a] * d_inv[node, a]
+                for c in range(6):
+                    x[other, c] -= B[block, a, c] * q
+    for step in range(s.order.shape[0] - 1, -1, -1):
+        node = s.order[step]
+        for k in range(s.near_at[step], s.near_at[step + 1]):
+            other, block = s.near[k, 0], s.near[k, 1]
+            for a in range(6):
+                total = 0.0
+                for c in range(6):
+                    total += B[block, a, c] * x[other, c]
+                x[node, a] -= total
+        for a in range(6):
+            x[node, a] *= d_inv[node, a]
+        backward_block(D[node], x[node])
+
+
+@kernel
+def residual(inertia: Array, pad: Array, edges: Ints, J: Array, b: Array, x: Array, out: Array) -> None:
+    """out <- b - K x, all (nn, 6) by nodes, with the true inertia."""
+    n = inertia.shape[0]
+    for k in range(1, n):
+        for a in range(3):
+            total = 0.0
+            for c in range(3):
+                total += inertia[k, 1 + 3 * a + c] * x[k, 3 + c]
+            out[k, a] = b[k, a] - inertia[k, 0] * x[k, a]
+            out[k, 3 + a] = b[k, 3 + a] - total
+    for e in range(edges.shape[0]):
+        for a in range(6):
+            slot = 6 * e + a
+            lam = x[n + e, a]
+            total = pad[slot] * lam
+            for side in range(2):
+                body = edges[e, side]
+                if body == 0 or pad[slot] != 0.0:
+                    continue
+                for c in range(6):
+                    total += J[slot, side, c] * x[body, c]
+                    out[body, c] -= J[slot, side, c] * lam
+            out[n + e, a] = b[n + e, a] - total
+
+
+@kernel
+def refine(
+    s: Steps, f: Factor, inertia: Array, pad: Array, edges: Ints, J: Array, b: Array, x: Array, dx: Array
+) -> tuple[float, int]:
+    """Improve x by sweeps x <- x + (K + E)^-1 (b - K x); return the last relative correction, and the node where it stands."""
+    change, where = 1.0, -1
+    for _ in range(MAX_SWEEPS):
+        residual(inertia, pad, edges, J, b, x, dx)
+        solve(s, f, dx)
+        largest, largest_dx, where = 0.0, 0.0, -1
+        for k in range(1, inertia.shape[0]):
+            for a in range(6):
+                x[k, a] += dx[k, a]
+                largest = max(largest, abs(x[k, a]))
+                if abs(dx[k, a]) > largest_dx:
+                    largest_dx, where = abs(dx[k, a]), k
+        for k in range(inertia.shape[0], x.shape[0]):
+            for a in range(6):
+                x[k, a] += dx[k, a]
+        change = largest_dx / largest if largest > 0.0 else 0.0
+        if change <= REFINED:
+            break
+    return change, where
