@@ -10,6 +10,7 @@ Source: Haug sec. 9.4; seed 004 (High Level GCons).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 from haugmbd.body import Body
 from haugmbd.errors import Fault
@@ -19,6 +20,11 @@ from haugmbd.primitives.base import Primitive
 
 class Joint(ABC):
     """Two bodies and the equations between them.  `frame_i` and `frame_j` remember where the joint sits, and h is its axis."""
+
+    rotates_about_h: ClassVar[bool] = False
+    """Whether body j can turn against body i about h, and about no other axis: what a rotation driver or an RSDA needs."""
+    slides_along_h: ClassVar[bool] = False
+    """Whether body j can slide against body i along h, and along no other direction: what a translation driver needs."""
 
     def __init__(self, name: str, frame_i: Frame, frame_j: Frame) -> None:
         self.name = name
