@@ -18,7 +18,6 @@ from haugmbd.model.motion import look, move, put_euler_rate
 from haugmbd.model.passes import fill_all_rows
 from haugmbd.model.status import FREE_AXIS, OK, SINGULAR, report
 from haugmbd.model.tables import WIDTH, Pack, blocks, line, view
-from haugmbd.model.user import Asked
 from haugmbd.saddle.factor import REFINED, Factor, assemble, factor, refine, solve
 from haugmbd.saddle.schedule import Steps
 
@@ -104,10 +103,10 @@ def put_right_hand_side(P: Pack) -> None:
 
 
 @inlined
-def accelerate(P: Pack, asked: Asked, t: float, y: Array) -> int:
+def accelerate(P: Pack, t: float, y: Array) -> int:
     """Leave (u_dot, lam) of the state `y` in the solution."""
     m = move(P, t, y)
-    code = fill_loads(P, m, asked, y)
+    code = fill_loads(P, m, y)
     if code != OK:
         return code
     fill_all_rows(P, m)
@@ -136,9 +135,9 @@ def put_rates(P: Pack, t: float, y: Array, y_dot: Array) -> None:
 
 
 @kernel
-def right_hand_side(P: Pack, asked: Asked, t: float, y: Array, y_dot: Array) -> int:
+def right_hand_side(P: Pack, t: float, y: Array, y_dot: Array) -> int:
     """y_dot of the state `y` at time `t`, with everything evaluated anew."""
-    code = accelerate(P, asked, t, y)
+    code = accelerate(P, t, y)
     if code == OK:
         put_rates(P, t, y, y_dot)
     return code

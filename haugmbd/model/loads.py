@@ -13,12 +13,11 @@ from haugmbd.forces.catalogue import add_loads, measure_loads, put_angle_rates
 from haugmbd.model import tables as at
 from haugmbd.model.status import OK, USER_STOPPED, report
 from haugmbd.model.tables import Pack, line, view
-from haugmbd.model.user import Asked
 from haugmbd.primitives.base import Motion
 
 
 @inlined
-def fill_loads(P: Pack, m: Motion, asked: Asked, y: Array) -> int:
+def fill_loads(P: Pack, m: Motion, y: Array) -> int:
     """Leave the generalized forces of the motion `m` (state `y`) in Q, and the drivers that the user's callables give in F."""
     Q = view(P.work, P.ints, at.Q)
     signals = view(P.work, P.ints, at.SIGNALS)
@@ -29,7 +28,7 @@ def fill_loads(P: Pack, m: Motion, asked: Asked, y: Array) -> int:
     if P.ints[P.ints[3 * at.FLAGS] + 1] == 1:
         Q_user = view(P.work, P.ints, at.Q_USER)
         clear(Q_user)
-        code = asked(m.t, y.ctypes, signals.ctypes, m.F.ctypes, Q_user.ctypes)
+        code = P.asked(m.t, y.ctypes, signals.ctypes, m.F.ctypes, Q_user.ctypes)
         if code != 0 or not (all_finite(Q_user) and all_finite(m.F)):
             return report(line(P.work, P.ints, at.STATUS), USER_STOPPED, code, m.t)
         for k in range(Q.shape[0]):

@@ -9,6 +9,7 @@ import numpy as np
 
 from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.drivers import Driver, compile_drivers
+from haugmbd.model.motion import DRIVE, NO_DRIVE
 from haugmbd.model.state import State
 from haugmbd.model.tables import Pack, Tables
 from haugmbd.model.user import NOBODY, Asked
@@ -86,7 +87,8 @@ class Model:
 
     def pack(self) -> Pack:
         """The tables with new room to compute in."""
-        return self.tables.pack(compile_drivers(self.drivers).F0)
+        drive = DRIVE if len(self.tables["DRIVER_TABLE"]) else NO_DRIVE
+        return self.tables.pack(compile_drivers(self.drivers).F0, drive, self.asked())
 
     def asked(self) -> Asked:
         """The door to this model's callables, for one run."""

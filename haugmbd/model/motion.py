@@ -9,12 +9,13 @@ Source: Haug sec. 9.3; seed 004.
 
 from __future__ import annotations
 
-from haugmbd.algebra.jit import inlined, kernel
+from haugmbd.algebra.jit import entry, inlined, kernel
+from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array, Ints, cross, load, store, to_global
 from haugmbd.algebra.views import borrow, borrow_line
 from haugmbd.drivers import evaluate_drivers
 from haugmbd.model import tables as at
-from haugmbd.model.tables import WIDTH, Pack, blocks, line, view
+from haugmbd.model.tables import DRIVE_SIGNATURE, WIDTH, Pack, blocks, line, view
 from haugmbd.primitives.base import Motion
 
 
@@ -40,10 +41,21 @@ def move(P: Pack, t: float, y: Array) -> Motion:
     for k in range(1, m.bodies.shape[0]):
         put_rotation(m.A, k, m.bodies[k, 3], m.bodies[k, 4], m.bodies[k, 5], m.bodies[k, 6])
     fill_markers(m.body_of, view(P.reals, P.ints, at.X_BAR), m.bodies, m.A, m.X)
-    table = view(P.ints, P.ints, at.DRIVER_TABLE)
-    if table.shape[0] > 0:
-        evaluate_drivers(t, table, view(P.ints, P.ints, at.DRIVER_OPS), line(P.reals, P.ints, at.DRIVER_NUMBERS), m.F)
+    if P.ints[3 * at.DRIVER_TABLE + 1] > 0:
+        P.drive(t, P.ints, P.reals, m.F)
     return m
+
+
+@entry
+def drive(t: float, ints: Ints, reals: Array, F: Array) -> int:
+    """Evaluate tapes and splines; apart from the rest, so that a model with constant drivers never compiles it."""
+    table, ops = view(ints, ints, at.DRIVER_TABLE), view(ints, ints, at.DRIVER_OPS)
+    evaluate_drivers(t, table, ops, line(reals, ints, at.DRIVER_NUMBERS), F)
+    return 0
+
+
+DRIVE = Routine(drive, DRIVE_SIGNATURE)
+NO_DRIVE = Routine(None, DRIVE_SIGNATURE)
 
 
 @kernel

@@ -8,7 +8,6 @@ from haugmbd.model import tables as at
 from haugmbd.model.loads import fill_loads
 from haugmbd.model.motion import move
 from haugmbd.model.tables import Pack, blocks, line, view
-from haugmbd.model.user import Asked
 from haugmbd.primitives.base import Motion, RowTable
 from haugmbd.primitives.catalogue import fill_rows
 
@@ -32,10 +31,10 @@ def fill_all_rows(P: Pack, m: Motion) -> None:
 
 
 @entry
-def rows_entry(P: Pack, asked: Asked, t: float, y: Array) -> int:
+def rows_entry(P: Pack, t: float, y: Array) -> int:
     """Leave rows, loads and drivers of the state `y` in the work room; 0, or the code of what went wrong."""
     m = move(P, t, y)
-    code = fill_loads(P, m, asked, y)
+    code = fill_loads(P, m, y)
     if code == 0:
         fill_all_rows(P, m)
     return code

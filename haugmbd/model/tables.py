@@ -1,6 +1,6 @@
 r"""A compiled model as three flat arrays, and the names of what stands in them.
 
-    Pack = (ints, reals, work)      ints: numbers of bodies, markers, rows, steps;  reals: constants;  work: room to compute in
+    Pack = (ints, reals, work, ...)     ints: numbers of bodies, markers, rows, steps;  reals: constants;  work: room to compute in
     y    = ( r, p, v, omega_bar of body 0 (ground), 1, ..., nb;  integrated joint angles )          13 numbers a body
 
 Compiled functions pay for every array that they are handed (50 arrays: 1 us a call, and half a minute to compile), so all of them travel
@@ -15,10 +15,14 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
+from numba.core import types
 
 from haugmbd.algebra.jit import kernel
+from haugmbd.algebra.routine import F1, F2, I1, Routine, function_type
 from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.algebra.views import borrow, borrow_blocks, borrow_line
+from haugmbd.model.user import SIGNATURE as ASKED_SIGNATURE
+from haugmbd.model.user import Asked
 
 WIDTH = 13
 """Numbers per body in the state: r (3), p (4), v (3), omega_bar (3)."""
@@ -82,11 +86,20 @@ HEAD = 3 * len(NAMES)
 
 
 class Pack(NamedTuple):
-    """A model and the room to compute in, as compiled code sees them; `work` belongs to one run."""
+    """A model and the room to compute in, as compiled code sees them; `work` belongs to one run.
+
+    drive: evaluates the drivers that compiled code can evaluate;  asked: the door to the user's callables
+    """
 
     ints: Ints
     reals: Array
     work: Array
+    drive: Routine
+    asked: Asked
+
+
+DRIVE_SIGNATURE = types.int64(types.float64, I1, F1, F2)
+PACK_TYPE = types.NamedTuple((I1, F1, F1, function_type(DRIVE_SIGNATURE), function_type(ASKED_SIGNATURE)), Pack)
 
 
 @kernel
@@ -136,9 +149,9 @@ class Tables:
         matrix.flags.writeable = False
         return matrix
 
-    def pack(self, F0: Array) -> Pack:
+    def pack(self, F0: Array, drive: Routine, asked: Asked) -> Pack:
         """New room to compute in; the constant drivers `F0` (nd, 3) are put in their place."""
-        pack = Pack(self.ints, self.reals, np.zeros(self.work_size))
+        pack = Pack(self.ints, self.reals, np.zeros(self.work_size), drive, asked)
         room(pack, "F")[:] = F0
         room(pack, "A")[:] = np.eye(3).ravel()
         return pack

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from haugmbd.algebra.jit import kernel
+from haugmbd.algebra.jit import inlined, kernel
 from haugmbd.algebra.vec3 import Array, Ints, Vec, add, load, scale, store, sub, to_body
 from haugmbd.body import Body
 from haugmbd.drivers import Driver, as_driver
@@ -117,19 +117,19 @@ def as_vector(x: Any) -> Array:
     return vector
 
 
-@kernel
+@inlined
 def value(m: Motion, marker: int) -> Vec:
     """A x_bar."""
     return load(m.X, marker, 0)
 
 
-@kernel
+@inlined
 def rate(m: Motion, marker: int) -> Vec:
     """d/dt (A x_bar) = A (w x x_bar)."""
     return load(m.X, marker, 3)
 
 
-@kernel
+@inlined
 def centripetal(m: Motion, marker: int) -> Vec:
     """d2/dt2 (A x_bar) at w' = 0: A (w x (w x x_bar))."""
     return load(m.X, marker, 6)
@@ -160,7 +160,7 @@ def put_row(rows: RowTable, m: Motion, ints: Ints, k: int, i: int, j: int, g: Ve
     store(J, 1 - side, 3, to_body(m.A, j, m_j))
 
 
-@kernel
+@inlined
 def put_level(rows: RowTable, slot: int, Phi: float, nu: float, gamma: float) -> None:
     """Write Phi, nu and gamma."""
     rows.level[slot, 0] = Phi

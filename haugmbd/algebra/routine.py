@@ -1,0 +1,49 @@
+r"""A compiled function that other compiled functions call by its address: compiled once, on its own, when it is first needed.
+
+Handing a kernel to another kernel as a plain function would compile the caller anew for each; a Routine has one fixed signature, so
+that an integrator is compiled once for all formulations, and a right-hand side once for all integrators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numba.experimental.function_type  # registers WrapperAddressProtocol with Numba
+from numba.core import types
+
+I1 = types.Array(types.int64, 1, "C")
+F1 = types.Array(types.float64, 1, "C")
+F2 = types.Array(types.float64, 2, "C")
+
+
+class Routine(types.WrapperAddressProtocol):  # type: ignore[misc]
+    """An `entry` and its signature; `Routine(None, signature)` stands where nothing will ever be called."""
+
+    def __init__(self, function: Callable[..., Any] | None, signature: Any) -> None:
+        self._function = function
+        self._signature = signature
+
+    def signature(self) -> Any:
+        """The Numba signature."""
+        return self._signature
+
+    def __wrapper_address__(self) -> int:
+        """The address of the machine code; compiles it, or loads it from disk, at the first call."""
+        if self._function is None:
+            return 1
+        dispatcher: Any = self._function
+        dispatcher.compile(self._signature)
+        compiled = dispatcher.overloads[self._signature.args]
+        return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name))
+
+    def __call__(self, *arguments: Any) -> Any:
+        """The plain Python function, where the compiler is switched off."""
+        assert self._function is not None
+        return self._function(*arguments)
+
+
+def function_type(signature: Any) -> Any:
+    """The type of a Routine inside another signature."""
+    return numba.types.FunctionType(signature)
