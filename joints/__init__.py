@@ -1,1 +1,74 @@
-"""The catalogue of joints: each joint is a tuple of primitives, in a short file that reads as a sentence."""
+"""The catalogue of joints: each joint is a tuple of primitives, in a short file that reads as a sentence.
+
+A new joint is one file, and one line in `CATALOGUE`; the contract tests find it there.
+"""
+
+from haugmbd.primitives import Joint
+from joints.base import Composed
+from joints.cylindrical import CJ
+from joints.distance import Distance
+from joints.fixed import Fixed
+from joints.parallel import Parallel
+from joints.perpendicular import Perpendicular
+from joints.planar import Planar
+from joints.point_in_plane import PointInPlane
+from joints.point_on_line import PointOnLine
+from joints.revolute import RJ
+from joints.revolute_spherical import RevoluteSpherical
+from joints.rotation_driver import RotationDriver
+from joints.spherical import SJ
+from joints.translation_driver import TranslationDriver
+from joints.translational import TJ
+from joints.universal import UJ
+from joints.universal_spherical import UniversalSpherical
+
+Spherical, Universal, Cylindrical, Revolute, Translational = SJ, UJ, CJ, RJ, TJ
+SS, RS, US = Distance, RevoluteSpherical, UniversalSpherical
+
+CATALOGUE: tuple[type[Joint], ...] = (
+    SJ,
+    UJ,
+    CJ,
+    RJ,
+    TJ,
+    Fixed,
+    Planar,
+    Distance,
+    PointOnLine,
+    PointInPlane,
+    Parallel,
+    Perpendicular,
+    RevoluteSpherical,
+    UniversalSpherical,
+    RotationDriver,
+    TranslationDriver,
+)
+
+__all__ = [
+    "CATALOGUE",
+    "CJ",
+    "RJ",
+    "RS",
+    "SJ",
+    "SS",
+    "TJ",
+    "UJ",
+    "US",
+    "Composed",
+    "Cylindrical",
+    "Distance",
+    "Fixed",
+    "Parallel",
+    "Perpendicular",
+    "Planar",
+    "PointInPlane",
+    "PointOnLine",
+    "Revolute",
+    "RevoluteSpherical",
+    "RotationDriver",
+    "Spherical",
+    "TranslationDriver",
+    "Translational",
+    "Universal",
+    "UniversalSpherical",
+]

@@ -1,0 +1,49 @@
+r"""Where a joint of two crossed axes sits: UJ and Perpendicular.
+
+    f along a_i, g along a_j, h = f x g across both         each frame straightened by the modelled direction of the other axis
+
+Source: Haug sec. 9.4.3 (universal joint); seed 004.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from haugmbd import Body, Frame
+from haugmbd.checks import FloatArray, frozen
+from haugmbd.marker import body_point, body_vector
+from joints.base import Place, Vectors
+from joints.geometry import PARALLEL_TOL, Reader, sine, unit
+
+
+def crossed(name: str, i: Body, j: Body, point: Any, axis_i: Any, axis_j: Any) -> Place:
+    """Both frames at a global point [m]; f is axis_i, g is axis_j, h across both."""
+    read = Reader(name, i, j)
+    P = read.point("point", point)
+    a_i, a_j = unit(read.direction("axis_i", axis_i)), unit(read.direction("axis_j", axis_j))
+    return _crossed(read, i, j, body_point(i, P), body_vector(i, a_i), body_point(j, P), body_vector(j, a_j), ("axis_i", "axis_j"))
+
+
+def crossed_vectors(name: str, i: Body, s_bar_i: Any, a_bar_i: Any, j: Body, s_bar_j: Any, a_bar_j: Any) -> Place:
+    """The same from body-frame vectors."""
+    read = Reader(name, i, j)
+    s_i, a_i = read.point("s_bar_i", s_bar_i), read.direction("a_bar_i", a_bar_i)
+    s_j, a_j = read.point("s_bar_j", s_bar_j), read.direction("a_bar_j", a_bar_j)
+    return _crossed(read, i, j, s_i, a_i, s_j, a_j, ("a_bar_i", "a_bar_j"))
+
+
+def _crossed(
+    read: Reader, i: Body, j: Body, s_i: FloatArray, a_i: FloatArray, s_j: FloatArray, a_j: FloatArray, labels: tuple[str, str]
+) -> Place:
+    """Frames with f along a_i and g along a_j, each straightened by the modelled direction of the other."""
+    a_j_in_i, a_i_in_j = i.A.T @ j.A @ a_j, j.A.T @ i.A @ a_i
+    if read.posed and not read.faults and sine(a_i, a_j_in_i) <= PARALLEL_TOL:
+        angle = np.degrees(np.arcsin(sine(a_i, a_j_in_i)))
+        what = f"{labels[0]} (on {i.name!r}) and {labels[1]} (on {j.name!r}) are parallel, {angle:.2g} degrees apart"
+        read.fault(what, "They must be perpendicular: a row a_i . a_j = 0 is singular where they align.")
+    frame_i = Frame.from_axes(i, s_i, a_i, a_j_in_i)
+    f_j = np.cross(np.cross(a_j, a_i_in_j), a_j)
+    frame_j = Frame.from_axes(j, s_j, f_j, a_j)
+    return read.place(frame_i, frame_j, Vectors(s_i, frozen(a_i), frame_i.g, s_j, frozen(a_j), frame_j.h))

@@ -1,0 +1,150 @@
+r"""From what a user gives to the place of a joint: global geometry at the modelled pose, or the book's body-frame vectors.
+
+    s_bar = A^T (point - r)      a_bar = A^T axis            at the modelled pose of each body
+    from global geometry the frames of both bodies have the same axes there: the joint's angle is zero
+    from body-frame vectors      h_i = a_i x b_i,  h_j along c_j (turned to the side of h_i),  f_j the image of f_i across h_j
+
+Nothing here raises for a bad value: it is kept as a fault that names the joint.
+Source: Haug sec. 9.4 (joint definition frames); seed 004.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from haugmbd import Body, Fault, Frame, UsageError
+from haugmbd.checks import FloatArray, frozen, read_array
+from haugmbd.marker import body_point, body_vector, triad
+from joints.base import Place, Vectors, posed
+
+PARALLEL_TOL = 1e-6
+"""Sine of the angle between two directions that must differ: below it a row's gradient is a millionth of what it should be."""
+
+Z = (0.0, 0.0, 1.0)
+DIRECTION = "Give a direction: three numbers, not all zero; the length does not matter."
+
+
+class Reader:
+    """Reads points and directions of one joint, and keeps what is wrong with them."""
+
+    def __init__(self, name: str, i: Body, j: Body) -> None:
+        self.where = f"joint {name!r}"
+        self.faults: list[Fault] = []
+        need_bodies(i, j)
+        self.posed = posed(i) and posed(j)
+
+    def point(self, label: str, value: Any) -> FloatArray:
+        """A point [m], (3,)."""
+        return read_array(self.faults, self.where, label, value, (3,), unit="m")
+
+    def direction(self, label: str, value: Any) -> FloatArray:
+        """A direction, (3,), not zero."""
+        vector = read_array(self.faults, self.where, label, value, (3,), remedy=DIRECTION)
+        if not vector.any():
+            self.fault(f"{label} is (0, 0, 0)", DIRECTION)
+        return vector
+
+    def fault(self, what: str, remedy: str) -> None:
+        """Keep one fault."""
+        self.faults.append(Fault(self.where, what, remedy))
+
+    def place(self, frame_i: Frame, frame_j: Frame, vectors: Vectors | None = None) -> Place:
+        """The place; by default rows are made of the frames: a, b = f, g of body i;  a, c = g, h of body j."""
+        i, j = frame_i, frame_j
+        return Place(i, j, vectors or Vectors(i.s_bar, i.f, i.g, j.s_bar, j.g, j.h), tuple(self.faults))
+
+
+def need_bodies(i: Body, j: Body) -> None:
+    """Raise a UsageError where one of them is no body at all, such as its name."""
+    for body in (i, j):
+        if not isinstance(body, Body):
+            what = f"a joint needs two bodies, got {body!r}"
+            raise UsageError(f"{what}. Give the object that system.add(...) returned, or system.ground.")
+
+
+def along_axis(name: str, i: Body, j: Body, point: Any, axis: Any, label: str = "axis") -> Place:
+    """Both frames at a global point [m], h along a global axis."""
+    read = Reader(name, i, j)
+    P, h = read.point("point", point), read.direction(label, axis)
+    return read.place(Frame.from_global(i, P, h), Frame.from_global(j, P, h))
+
+
+def along_vectors(
+    name: str,
+    i: Body,
+    s_bar_i: Any,
+    a_bar_i: Any,
+    b_bar_i: Any,
+    j: Body,
+    s_bar_j: Any,
+    c_bar_j: Any = None,
+    a_bar_j: Any = None,
+) -> Place:
+    """Points s_bar; a_bar_i and b_bar_i span the plane across the axis, c_bar_j is along it (by default the modelled h_i)."""
+    read = Reader(name, i, j)
+    s_i, a_i, b_i = read.point("s_bar_i", s_bar_i), read.direction("a_bar_i", a_bar_i), read.direction("b_bar_i", b_bar_i)
+    s_j = read.point("s_bar_j", s_bar_j)
+    if not read.faults and sine(a_i, b_i) <= PARALLEL_TOL:
+        what = f"a_bar_i = {a_i.tolist()} and b_bar_i = {b_i.tolist()} are parallel (on body {i.name!r})"
+        read.fault(what, "Give two vectors that span the plane across the axis.")
+    frame_i = Frame.from_axes(i, s_i, a_i, b_i)
+    c_j = frozen(j.A.T @ i.A @ frame_i.h) if c_bar_j is None else read.direction("c_bar_j", c_bar_j)
+    frame_j = following(frame_i, j, s_j, c_j)
+    a_j = frame_j.g if a_bar_j is None else read.direction("a_bar_j", a_bar_j)
+    return read.place(frame_i, frame_j, Vectors(s_i, a_i, b_i, s_j, a_j, c_j))
+
+
+def along_normal(name: str, i: Body, s_bar_i: Any, a_bar_i: Any, j: Body, s_bar_j: Any) -> Place:
+    """Points s_bar, and h along a_bar_i on both bodies at the modelled pose."""
+    read = Reader(name, i, j)
+    s_i, a_i, s_j = read.point("s_bar_i", s_bar_i), read.direction("a_bar_i", a_bar_i), read.point("s_bar_j", s_bar_j)
+    T = triad(i.A @ a_i)
+    frame_i, frame_j = (Frame.from_axes(b, s, b.A.T @ T[:, 0], b.A.T @ T[:, 1]) for b, s in ((i, s_i), (j, s_j)))
+    return read.place(frame_i, frame_j, Vectors(s_i, a_i, frame_i.g, s_j, frame_j.g, frame_j.h))
+
+
+def following(frame_i: Frame, j: Body, s_bar_j: FloatArray, c_bar_j: FloatArray) -> Frame:
+    """The frame on body j with h along c_bar_j, and f the image of f_i at the modelled pose: the joint's angle is zero."""
+    f, _, h = (j.A.T @ frame_i.body.A @ frame_i.A_bar).T
+    T = triad(c_bar_j) if c_bar_j @ h >= 0.0 else triad(-c_bar_j)
+    across = f - (f @ T[:, 2]) * T[:, 2]
+    if np.linalg.norm(across) <= PARALLEL_TOL:
+        across = T[:, 0]
+    return Frame.from_axes(j, s_bar_j, across, np.cross(T[:, 2], across))
+
+
+def middle(i: Body, j: Body) -> FloatArray:
+    """The global point [m] of a joint that needs none: the centre of mass of body j, or of body i if j is the ground."""
+    need_bodies(i, j)
+    return i.r if j.is_ground else j.r
+
+
+def global_z(body: Body) -> FloatArray:
+    """The global z-axis at the modelled pose in the frame of `body`, which is also fit to be read when that has no pose."""
+    need_bodies(body, body)
+    return body_vector(body, Z) if posed(body) else frozen(Z)
+
+
+def at_middle(i: Body, j: Body) -> tuple[FloatArray, FloatArray]:
+    """The same point in the frames of body i and of body j."""
+    P = middle(i, j)
+    return body_point(i, P), body_point(j, P)
+
+
+def modelled_product(place: Place) -> float:
+    """a_i . a_j at the modelled pose."""
+    i, j = place.frame_i.body, place.frame_j.body
+    return float((i.A @ place.vectors.a_bar_i) @ (j.A @ place.vectors.a_bar_j))
+
+
+def unit(a: FloatArray) -> FloatArray:
+    """a / |a|, NaN for a zero vector."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return frozen(a / np.linalg.norm(a))
+
+
+def sine(a: FloatArray, b: FloatArray) -> float:
+    """The sine of the angle between two vectors, in [0, 1]."""
+    return min(1.0, float(np.linalg.norm(np.cross(a, b)) / (np.linalg.norm(a) * np.linalg.norm(b))))

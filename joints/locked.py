@@ -1,0 +1,59 @@
+r"""What locks the angle of a joint about its axis: the last row of TJ and of Fixed.
+
+    DP1(a_i, a_j, const)        d Phi / d theta = (a_i x a_j) . h,  which must not be zero
+
+Global geometry takes a_i = f, a_j = g, perpendicular: const = 0, where the row is steepest.  Vectors of one's own may stand at
+another angle: const is then their modelled product, but they must not be parallel as seen along the axis.
+Source: Haug sec. 9.4.3; seed 004 (High Level GCon TJ).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from haugmbd import Fault
+from haugmbd.drivers import Driver, as_driver
+from haugmbd.primitives import DP1, Primitive
+from joints.base import Composed, Place
+from joints.geometry import PARALLEL_TOL, modelled_product
+
+
+class Locked(Composed):
+    """A joint with DP1(a_i, a_j, f).
+
+    a_bar_j: a vector of body j across the axis; by default the one at a right angle to a_bar_i at the modelled pose (f = 0)
+    f: the product a_i . a_j that is kept; by default the modelled one
+    """
+
+    f: Driver
+
+    def __init__(self, name: str, place: Place) -> None:
+        super().__init__(name, place)
+        self.f = as_driver(0.0)
+
+    @classmethod
+    def _locked(cls, name: str, place: Place, f: Any) -> Self:
+        """The joint at a place, with the product f."""
+        joint = cls._at(name, place)
+        square = place.vectors.a_bar_j is place.frame_j.g
+        joint.f = as_driver(f) if f is not None else as_driver(0.0 if square else modelled_product(place))
+        return joint
+
+    def lock(self) -> Primitive:
+        """The row that locks the angle."""
+        return DP1(self.i, self.vectors.a_bar_i, self.j, self.vectors.a_bar_j, self.f)
+
+    def faults(self) -> tuple[Fault, ...]:
+        """Everything that is wrong with this joint alone."""
+        found = super().faults()
+        if found:
+            return found
+        a_i, a_j = self.i.A @ self.vectors.a_bar_i, self.j.A @ self.vectors.a_bar_j
+        slope = abs(np.cross(a_i, a_j) @ self.frame_i.A[:, 2]) / (np.linalg.norm(a_i) * np.linalg.norm(a_j))
+        if not slope <= PARALLEL_TOL:
+            return ()
+        what = f"a_bar_i (on {self.i.name!r}) and a_bar_j (on {self.j.name!r}) are parallel as seen along the axis: the row"
+        remedy = "Give an a_bar_j at about a right angle to a_bar_i, or leave it out."
+        return (Fault(f"joint {self.name!r}", f"{what} a_i . a_j = {self.f.values(0.0)[0]:.6g} is flat there", remedy),)

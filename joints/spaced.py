@@ -1,0 +1,36 @@
+r"""What keeps two points at a distance: the row D(f) of Distance, RevoluteSpherical and UniversalSpherical.
+
+    D(f) = d_ij . d_ij - f^2                        f > 0 the distance, by default the modelled one
+
+Source: Haug sec. 9.4; seed 004 (Basic GCon D).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from haugmbd.drivers import Driver, as_driver
+from haugmbd.primitives import D, Primitive
+from joints.base import Composed, Place
+from joints.spacing import modelled_distance
+
+
+class Spaced(Composed):
+    """A joint with D(f); f: the distance [m], a number or a driver, None for the modelled one."""
+
+    f: Driver
+
+    def __init__(self, name: str, place: Place, f: Any) -> None:
+        super().__init__(name, place)
+        self.f = as_driver(modelled_distance(place) if f is None else f)
+
+    @classmethod
+    def _spaced(cls, name: str, place: Place, f: Any) -> Self:
+        """The joint at a place, made without the constructor from global geometry."""
+        joint = cls.__new__(cls)
+        Spaced.__init__(joint, name, place, f)
+        return joint
+
+    def spacing(self) -> Primitive:
+        """The row that keeps the distance."""
+        return D(self.i, self.vectors.s_bar_i, self.j, self.vectors.s_bar_j, self.f)
