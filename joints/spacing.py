@@ -51,7 +51,7 @@ def _apart(read: Reader, i: Body, j: Body, s_i: FloatArray, s_j: FloatArray, a_i
         what = f"the line between its points is parallel to the axis on body {i.name!r}"
         read.fault(what, "Give a point_j off the axis: the arm turns about the axis of body i.")
     h = d_ij if a_i is None else i.A @ a_i
-    axes = triad(h) if a_i is None else np.column_stack((d_ij, np.cross(h, d_ij), h))
+    axes = triad(h) if a_i is None else np.column_stack((np.cross(np.cross(h, d_ij), h), np.cross(h, d_ij), h))
     frames = [Frame.from_axes(b, s, b.A.T @ axes[:, 0], b.A.T @ axes[:, 1]) for b, s in ((i, s_i), (j, s_j))]
     vectors = Vectors(s_i, frozen(frames[0].h if a_i is None else a_i), frames[0].g, s_j, frames[1].g, frames[1].h)
     return read.place(frames[0], frames[1], vectors)
