@@ -3,22 +3,34 @@ r"""What every force element is made of: data, and one kernel that adds to the g
     Q = (F, n_bar):   F global force [N] at the centre of mass,   n_bar torque about it, body frame [N m]
     a force F at the point s (global, from the centre of mass):   Q += (F, A^T (s x F))
 
-Anything prescribed is a driver, as in the constraints: a number or a function of time is evaluated in compiled code.
-What depends on the state is measured first (`measure` writes length or angle and its rate to a signal), then asked from the user's
-callable, which writes its answer into the driver's place.
+What is prescribed, or asked from a function of the user, is read from the driver table (see `values`).  What a function of the state
+depends on is measured first: `measure` writes length or angle, and its rate, to a signal.
+The ledger says where energy goes:  d(T + V)/dt = applied - dissipated  summed over all elements (and driven joints).
 A new element is one file like `tsda.py` and one line in `catalogue.py`.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
+import numpy as np
+
+from haugmbd.algebra import euler
 from haugmbd.algebra.jit import kernel
 from haugmbd.algebra.vec3 import Array, Vec, cross, to_body
 from haugmbd.body import Body
 from haugmbd.drivers import Driver
 from haugmbd.errors import Fault
+from haugmbd.forces.values import Question, Value
+
+
+class Ledger(NamedTuple):
+    """The energy of an element over time: potential [J], dissipated power [W] (positive: lost), applied power [W], each (nt,)."""
+
+    potential: Array
+    dissipated: Array
+    applied: Array
 
 
 class Load(ABC):
@@ -32,6 +44,12 @@ class Load(ABC):
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self._faults: tuple[Fault, ...] = ()
+
+    @property
+    def where(self) -> str:
+        """How faults and errors call it: TSDA 'spring'."""
+        return f"{self.kind} {self.name!r}"
 
     @abstractmethod
     def bodies(self) -> tuple[Body, ...]:
@@ -41,20 +59,67 @@ class Load(ABC):
         """The points and vectors (body, x_bar (3,)) that the kernel reads, in its order."""
         return ()
 
+    def value(self) -> Value:
+        """What is prescribed or asked: force, torque or actuator."""
+        return Value(())
+
     def drivers(self) -> tuple[Driver, ...]:
-        """The prescribed functions of time that the kernel reads, in its order."""
-        return ()
+        """The places in the driver table that the kernel reads, in its order."""
+        return self.value().drivers
+
+    def question(self) -> Question | None:
+        """What has to be asked from a function of the user, if anything."""
+        return self.value().question
 
     def numbers(self) -> tuple[float, ...]:
         """The constants that the kernel reads."""
         return ()
 
+    def angle0(self) -> float:
+        """The initial value of its integrated angle [rad]."""
+        return 0.0
+
     @abstractmethod
+    def arguments(self, bodies: Array, angle: Array) -> tuple[Array, ...]:
+        """What its function is asked about, beside t: arrays with nt rows.
+
+        bodies: (n, nt, 13) states of its bodies, as in y;  angle: (nt,) its integrated angle [rad]
+        """
+
+    @abstractmethod
+    def ledger(self, t: Array, bodies: Array, angle: Array) -> Ledger:
+        """Where its energy goes, on a trajectory: t (nt,), bodies (n, nt, 13), angle (nt,)."""
+
     def faults(self) -> tuple[Fault, ...]:
-        """Everything that is wrong with this element alone."""
+        """Everything that is wrong with this element alone; a function is tried once at the modelled pose."""
+        return self._faults or self.check_at(0.0)
+
+    def check_at(self, t: float) -> tuple[Fault, ...]:
+        """What is wrong with its function's answer at time t [s], asked once at the modelled pose."""
+        question = self.question()
+        if question is None:
+            return ()
+        return question.faults_at(t, *(a[0] for a in self.arguments(modelled(self.bodies()), np.full(1, self.angle0()))))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
+
+
+def modelled(bodies: tuple[Body, ...]) -> Array:
+    """The modelled states of bodies as a trajectory of one instant, (n, 1, 13)."""
+    return np.array([[[*body.r, *body.p, *body.v, *body.omega_bar]] for body in bodies])
+
+
+def turned(states: Array, x_bar: Array) -> Array:
+    """A x_bar along the states (nt, 13) of a body; x_bar (3,) or (nt, 3)."""
+    A = euler.rotation_matrix(euler.normalized(states[:, 3:7]))
+    return A @ x_bar if x_bar.ndim == 1 else np.einsum("tij,tj->ti", A, x_bar)
+
+
+def point_motion(states: Array, s_bar: Array) -> tuple[Array, Array]:
+    """Position and velocity, global, (nt, 3) each, of the point s_bar along the states (nt, 13) of its body."""
+    r, v, omega_bar = states[:, 0:3], states[:, 7:10], states[:, 10:13]
+    return r + turned(states, s_bar), v + turned(states, np.cross(omega_bar, s_bar))
 
 
 @kernel

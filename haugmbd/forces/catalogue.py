@@ -1,32 +1,37 @@
 """All force elements there are: `KINDS` in the order of the load tables, and the kernels that run through them.
 
-A new element adds its class to `KINDS`, its `fill` to `add_loads`, and, where it has them, `measure` and `angle_rate`, at the same place.
+A new element adds its class to `KINDS`, its `fill` to `add_loads`, and, where it has them, `measure` and `put_angle_rates`, at the
+same place.
 """
 
 from __future__ import annotations
 
-from haugmbd.algebra.jit import inlined, kernel
+from haugmbd.algebra.jit import inlined
 from haugmbd.algebra.vec3 import Array, Ints
-from haugmbd.forces import tsda
+from haugmbd.forces import point_force, rsda, state_force, torque, tsda
 from haugmbd.forces.base import Load
 from haugmbd.primitives.base import Motion
 
-KINDS: tuple[type[Load], ...] = (tsda.TSDA,)
+KINDS: tuple[type[Load], ...] = (tsda.TSDA, rsda.RSDA, point_force.PointForce, torque.Torque, state_force.StateForce)
 
 
 @inlined
 def measure_loads(ints: Ints, reals: Array, at: Ints, m: Motion, signals: Array) -> None:
     """Write length or angle, and its rate, of every element that measures; kind k stands in rows at[k] ... at[k + 1] - 1."""
     tsda.measure(ints[at[0] : at[1]], reals[at[0] : at[1]], m, signals)
+    rsda.measure(ints[at[1] : at[2]], reals[at[1] : at[2]], m, signals)
 
 
 @inlined
 def add_loads(ints: Ints, reals: Array, at: Ints, m: Motion, signals: Array, Q: Array) -> None:
-    """Add the generalized forces of every element."""
-    tsda.fill(ints[at[0] : at[1]], reals[at[0] : at[1]], m, signals, Q)
+    """Add the generalized forces of every element (a StateForce is added by the one that asks it)."""
+    tsda.fill(ints[at[0] : at[1]], reals[at[0] : at[1]], m, Q)
+    rsda.fill(ints[at[1] : at[2]], reals[at[1] : at[2]], m, signals, Q)
+    point_force.fill(ints[at[2] : at[3]], reals[at[2] : at[3]], m, Q)
+    torque.fill(ints[at[3] : at[4]], reals[at[3] : at[4]], m, Q)
 
 
 @inlined
 def put_angle_rates(ints: Ints, reals: Array, at: Ints, m: Motion, rates: Array) -> None:
     """Write the rate of every integrated angle."""
-    rates[:] = 0.0
+    rsda.put_angle_rates(ints[at[1] : at[2]], m, rates)

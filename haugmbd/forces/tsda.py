@@ -3,8 +3,9 @@ r"""TSDA: translational spring-damper-actuator between two points.
     l = |d_ij|       l' = d_ij . d_ij' / l       e = d_ij / l
     f = k (l - l0) + c l' + f_a                  tension is positive:  +f e on body i, -f e on body j
 
-    potential energy  k (l - l0)^2 / 2           power of the damper -c l'^2, of the actuator -f_a l'
+    potential energy  k (l - l0)^2 / 2           dissipated power c l'^2         applied power -f_a l'
 
+Where the ends meet (l = 0), e and l' are those with which they part: e = d' / |d'|, l' = |d'|; with l0 = 0 all stays smooth.
 Source: Haug sec. 11.2 (translational spring-damper-actuator).
 """
 
@@ -13,13 +14,15 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
+import numpy as np
+
 from haugmbd.algebra.jit import kernel
-from haugmbd.algebra.vec3 import Array, Ints, dot, scale
+from haugmbd.algebra.vec3 import Array, Ints, Vec, dot, scale
 from haugmbd.body import Body
 from haugmbd.checks import read_number
-from haugmbd.drivers import Driver, as_driver
 from haugmbd.errors import Fault
-from haugmbd.forces.base import Load, add_force
+from haugmbd.forces.base import Ledger, Load, add_force, modelled, point_motion
+from haugmbd.forces.values import LENGTH, Value, read_value
 from haugmbd.marker import Frame
 from haugmbd.primitives.base import Motion, distance, distance_rate, value
 
@@ -31,8 +34,8 @@ class TSDA(Load):
     """A spring, damper and actuator between two points.
 
     i, j: bodies;  point_i, point_j: its ends, global, at the modelled pose [m], (3,)
-    k: stiffness [N/m];  c: damping [N s/m];  l0: free length [m]
-    actuator: extra tension [N], a number or a function of t
+    k: stiffness [N/m];  c: damping [N s/m];  l0: free length [m], required with k: a modelled length is rarely the free one
+    actuator: extra tension [N]: a number, a function f(t), a driver, or a function f(t, l, l_dot);  Python or @njit
     """
 
     kind = "TSDA"
@@ -48,19 +51,35 @@ class TSDA(Load):
         point_j: Any,
         k: float = 0.0,
         c: float = 0.0,
-        l0: float = 0.0,
+        l0: float | None = None,
         actuator: Any = 0.0,
     ) -> None:
         super().__init__(name)
         faults: list[Fault] = []
-        where = f"TSDA {name!r}"
         self.frame_i = Frame.from_global(i, point_i)
         self.frame_j = Frame.from_global(j, point_j)
-        self.k = read_number(faults, where, "k", k, unit="N/m")
-        self.c = read_number(faults, where, "c", c, unit="N s/m")
-        self.l0 = read_number(faults, where, "l0", l0, unit="m")
-        self.actuator = as_driver(actuator)
-        self._faults = tuple(faults)
+        faults.extend((*self.frame_i.faults(self.where), *self.frame_j.faults(self.where)))
+        self.k = read_number(faults, self.where, "k", k, unit="N/m")
+        self.c = read_number(faults, self.where, "c", c, unit="N s/m")
+        self.l0 = 0.0 if l0 is None else read_number(faults, self.where, "l0", l0, unit="m")
+        self.actuator = read_value(faults, self.where, "actuator", actuator, LENGTH, (), "N")
+        self._faults = (*faults, *self._geometry_faults(l0))
+
+    def _geometry_faults(self, l0: float | None) -> tuple[Fault, ...]:
+        """A spring without a free length, ends on the same body, a free length without a direction."""
+        found = []
+        if self.k != 0.0 and l0 is None:
+            remedy = "Give l0= [m]; l0=0 is a spring that pulls its ends together."
+            found.append(Fault(self.where, f"k is {self.k} N/m, but there is no free length l0", remedy))
+        if self.l0 < 0.0:
+            found.append(Fault(self.where, f"l0 is {self.l0} m, must not be negative", "Give the free length [m]."))
+        if self.frame_i.body is self.frame_j.body:
+            what = f"both ends are on body {self.frame_i.body.name!r}"
+            found.append(Fault(self.where, what, "Give two different bodies; the ground is one, too."))
+        if self.k * self.l0 != 0.0 and not np.any(self.frame_j.point - self.frame_i.point):
+            what = f"its ends coincide at the modelled pose, where a free length of {self.l0} m has no direction"
+            found.append(Fault(self.where, what, "Move one of the points, or give l0=0."))
+        return tuple(found)
 
     def bodies(self) -> tuple[Body, ...]:
         return (self.frame_i.body, self.frame_j.body)
@@ -68,39 +87,57 @@ class TSDA(Load):
     def markers(self) -> tuple[tuple[Body, Array], ...]:
         return ((self.frame_i.body, self.frame_i.s_bar), (self.frame_j.body, self.frame_j.s_bar))
 
-    def drivers(self) -> tuple[Driver, ...]:
-        return (self.actuator,)
+    def value(self) -> Value:
+        return self.actuator
 
     def numbers(self) -> tuple[float, ...]:
         return (self.k, self.c, self.l0)
 
-    def faults(self) -> tuple[Fault, ...]:
-        where = f"TSDA {self.name!r}"
-        return (
-            *self._faults,
-            *self.frame_i.faults(where),
-            *self.frame_j.faults(where),
-            *(Fault(where, f.what, f.remedy) for f in self.actuator.faults()),
-        )
+    @property
+    def modelled_length(self) -> float:
+        """The distance of its ends at the modelled pose [m]."""
+        return float(self.arguments(modelled(self.bodies()), np.zeros(1))[0][0])
+
+    def arguments(self, bodies: Array, angle: Array) -> tuple[Array, ...]:
+        (x_i, v_i), (x_j, v_j) = point_motion(bodies[0], self.frame_i.s_bar), point_motion(bodies[1], self.frame_j.s_bar)
+        d, d_dot = x_j - x_i, v_j - v_i
+        length = np.linalg.norm(d, axis=1)
+        met = length == 0.0
+        l_dot = np.where(met, np.linalg.norm(d_dot, axis=1), np.sum(d * d_dot, axis=1) / np.where(met, 1.0, length))
+        return length, l_dot
+
+    def ledger(self, t: Array, bodies: Array, angle: Array) -> Ledger:
+        length, l_dot = self.arguments(bodies, angle)
+        f_a = self.actuator.sampled(t, length, l_dot)
+        return Ledger(0.5 * self.k * (length - self.l0) ** 2, self.c * l_dot**2, -f_a * l_dot)
+
+
+@kernel
+def direction(m: Motion, P: int, Q: int) -> tuple[float, float, Vec]:
+    """Length, its rate, and the unit vector from P to Q."""
+    d, d_dot = distance(m, P, Q), distance_rate(m, P, Q)
+    length = sqrt(dot(d, d))
+    if length > 0.0:
+        e = scale(1.0 / length, d)
+        return length, dot(e, d_dot), e
+    speed = sqrt(dot(d_dot, d_dot))
+    return 0.0, speed, scale(1.0 / speed if speed > 0.0 else 0.0, d_dot)
 
 
 @kernel
 def measure(ints: Ints, floats: Array, m: Motion, signals: Array) -> None:
     """Write length and rate of every element to its signal."""
     for k in range(ints.shape[0]):
-        d = distance(m, ints[k, P], ints[k, Q_POINT])
-        length = sqrt(dot(d, d))
+        length, l_dot, _ = direction(m, ints[k, P], ints[k, Q_POINT])
         signals[ints[k, SIGNAL], 0] = length
-        signals[ints[k, SIGNAL], 1] = dot(d, distance_rate(m, ints[k, P], ints[k, Q_POINT])) / length
+        signals[ints[k, SIGNAL], 1] = l_dot
 
 
 @kernel
-def fill(ints: Ints, floats: Array, m: Motion, signals: Array, Q: Array) -> None:
+def fill(ints: Ints, floats: Array, m: Motion, Q: Array) -> None:
     """Add the forces of all elements."""
     for k in range(ints.shape[0]):
-        length, l_dot = signals[ints[k, SIGNAL], 0], signals[ints[k, SIGNAL], 1]
+        length, l_dot, e = direction(m, ints[k, P], ints[k, Q_POINT])
         f = floats[k, K] * (length - floats[k, L0]) + floats[k, C] * l_dot + m.F[ints[k, ACTUATOR], 0]
-        i, j = m.body_of[ints[k, P]], m.body_of[ints[k, Q_POINT]]
-        F = scale(f / length, distance(m, ints[k, P], ints[k, Q_POINT]))
-        add_force(Q, m.A, i, F, value(m, ints[k, P]))
-        add_force(Q, m.A, j, scale(-1.0, F), value(m, ints[k, Q_POINT]))
+        add_force(Q, m.A, m.body_of[ints[k, P]], scale(f, e), value(m, ints[k, P]))
+        add_force(Q, m.A, m.body_of[ints[k, Q_POINT]], scale(-f, e), value(m, ints[k, Q_POINT]))

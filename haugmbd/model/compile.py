@@ -6,16 +6,17 @@ bodies -> inertia;  primitives -> rows, sorted by kind, over shared markers;  bo
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.body import Body
-from haugmbd.drivers import Constant, Driver, compile_drivers
+from haugmbd.drivers import Constant, Driver, DriverTables, compile_drivers
 from haugmbd.forces.base import Load
 from haugmbd.forces.catalogue import KINDS as LOAD_KINDS
-from haugmbd.model.tables import Tables
+from haugmbd.model.questions import Asking, DriverCall, Questions
+from haugmbd.model.tables import WIDTH, Tables
 from haugmbd.primitives.base import Primitive
 from haugmbd.primitives.catalogue import KINDS as ROW_KINDS
 from haugmbd.saddle.schedule import make_schedule
@@ -27,6 +28,27 @@ LOAD_INT_COLUMNS, LOAD_REAL_COLUMNS = 8, 4
 SHIFT = 1e-4
 """Inertia put on a massless direction before factoring, relative to the body's own size: small, so that a sweep of refinement gains
 four digits; not smaller, so that the first solution keeps twelve."""
+
+
+class LoadEntry(NamedTuple):
+    """A load of a compiled model: the numbers of its bodies, its signal, its integrated angle, and its places in the driver table."""
+
+    load: Load
+    bodies: tuple[int, ...]
+    signal: int
+    angle: int
+    drivers: tuple[int, ...]
+
+
+class Compiled(NamedTuple):
+    """What compiling gives: tables, the slot of each row, the side of its body i, drivers, loads and what they ask the user."""
+
+    tables: Tables
+    slots: Ints
+    sides: Ints
+    drivers: tuple[Driver, ...]
+    loads: tuple[LoadEntry, ...]
+    questions: Questions
 
 
 class Numbering:
@@ -77,22 +99,25 @@ def place_rows(pairs: Iterable[tuple[int, int]]) -> tuple[list[tuple[int, int]],
 
 
 def compile_tables(
-    bodies: Sequence[Body], primitives: Sequence[Primitive], loads: Sequence[Load], gravity: Array
-) -> tuple[Tables, Ints, Ints, list[Driver]]:
-    """Return the tables, the slot of each row, the side of its body i, and the drivers; `bodies` with the ground first."""
+    bodies: Sequence[Body], primitives: Sequence[Primitive], owners: Sequence[str], loads: Sequence[Load], gravity: Array
+) -> Compiled:
+    """Return tables, numbers and questions; `bodies` with the ground first, `owners` the joint of each primitive."""
     number = Numbering(bodies)
     number.driver(Constant(0.0))
     edges, slots, sides = place_rows((number.bodies[p.i], number.bodies[p.j]) for p in primitives)
     row_ints, row_reals, row_kind_at = _row_tables(number, primitives, slots, sides)
-    load_ints, load_reals, load_kind_at, n_signals, n_angles = _load_tables(number, loads)
+    entries = _number_loads(number, loads)
+    load_ints, load_reals, load_kind_at = _load_tables(number, entries)
+    n_signals, n_angles = sum(load.signals for load in loads), sum(load.angles for load in loads)
     pad = np.full((len(edges), ROWS_PER_EDGE), -1.0)
     pad.ravel()[slots] = 0.0
     inertia, shifted = _inertia(bodies, number)
     drivers = compile_drivers(number.drivers)
+    questions = _questions(number, drivers, primitives, owners, entries)
     schedule = make_schedule(len(bodies) - 1, edges)
     n_nodes, n_slots = len(bodies) + len(edges), ROWS_PER_EDGE * len(edges)
     ints = {
-        "FLAGS": np.array([[not np.array_equal(inertia, shifted), drivers.python_drivers.size > 0]], dtype=np.int64),
+        "FLAGS": np.array([[not np.array_equal(inertia, shifted), questions.any]], dtype=np.int64),
         "BODY_OF": np.array(number.body_of, dtype=np.int64).reshape(-1, 1),
         "ROW_INTS": row_ints,
         "ROW_KIND_AT": row_kind_at,
@@ -129,6 +154,7 @@ def compile_tables(
         "LEVEL": (n_slots, 3),
         "Q": (len(bodies), 6),
         "Q_USER": (len(bodies), 6),
+        "Y_STOPPED": (1, WIDTH * len(bodies) + n_angles),
         "D": (n_nodes, 36),
         "D_INV": (n_nodes, 6),
         "B": (schedule.n_blocks, 36),
@@ -137,7 +163,8 @@ def compile_tables(
         "CORRECTION": (n_nodes, 6),
         "STATUS": (1, 3),
     }
-    return Tables(ints, reals, work), np.array(slots, dtype=np.int64), np.array(sides, dtype=np.int64), number.drivers
+    tables, slot_of_row = Tables(ints, reals, work), np.array(slots, dtype=np.int64)
+    return Compiled(tables, slot_of_row, np.array(sides, dtype=np.int64), tuple(number.drivers), tuple(entries), questions)
 
 
 def _row_tables(
@@ -152,18 +179,48 @@ def _row_tables(
     return _sorted_table(by_kind, ROW_INT_COLUMNS, ROW_REAL_COLUMNS)
 
 
-def _load_tables(number: Numbering, loads: Sequence[Load]) -> tuple[Ints, Array, Ints, int, int]:
-    """Loads sorted by kind: integers, constants, where each kind starts; how many signals and angles there are."""
-    by_kind: list[list[tuple[list[int], tuple[float, ...]]]] = [[] for _ in LOAD_KINDS]
+def _number_loads(number: Numbering, loads: Sequence[Load]) -> list[LoadEntry]:
+    """Give each load its signal, angle and drivers, in the order in which they were added."""
+    entries: list[LoadEntry] = []
     n_signals = n_angles = 0
     for load in loads:
-        markers = [number.marker(body, x_bar) for body, x_bar in load.markers()]
-        drivers = [number.driver(driver) for driver in load.drivers()]
-        ints = [*markers, *drivers, *([n_signals] * load.signals), *([n_angles] * load.angles)]
-        by_kind[LOAD_KINDS.index(type(load))].append((ints, load.numbers()))
+        bodies = tuple(number.bodies[body] for body in load.bodies())
+        drivers = tuple(number.driver(driver) for driver in load.drivers())
+        entries.append(LoadEntry(load, bodies, n_signals, n_angles, drivers))
         n_signals += load.signals
         n_angles += load.angles
-    return *_sorted_table(by_kind, LOAD_INT_COLUMNS, LOAD_REAL_COLUMNS), n_signals, n_angles
+    return entries
+
+
+def _load_tables(number: Numbering, entries: Sequence[LoadEntry]) -> tuple[Ints, Array, Ints]:
+    """Loads sorted by kind: integers, constants, and where each kind starts."""
+    by_kind: list[list[tuple[list[int], tuple[float, ...]]]] = [[] for _ in LOAD_KINDS]
+    for load, _, signal, angle, drivers in entries:
+        markers = [number.marker(body, x_bar) for body, x_bar in load.markers()]
+        ints = [*markers, *drivers, *([signal] * load.signals), *([angle] * load.angles)]
+        by_kind[LOAD_KINDS.index(type(load))].append((ints, load.numbers()))
+    return _sorted_table(by_kind, LOAD_INT_COLUMNS, LOAD_REAL_COLUMNS)
+
+
+def _questions(
+    number: Numbering, drivers: DriverTables, primitives: Sequence[Primitive], owners: Sequence[str], entries: Sequence[LoadEntry]
+) -> Questions:
+    """What the user's callables have to be asked at every evaluation."""
+    askings = []
+    where: dict[int, str] = {}
+    for load, bodies, signal, _, slots in entries:
+        question = load.question()
+        if question is not None:
+            askings.append(Asking(question, bodies, signal, slots))
+        where.update(dict.fromkeys(slots, load.where))
+    for primitive, owner in zip(primitives, owners, strict=True):
+        where[number.driver(primitive.f)] = f"joint {owner!r}"
+    calls = [DriverCall(k, number.drivers[k], where[k]) for k in drivers.python_drivers.tolist()]
+    n_signals = sum(entry.load.signals for entry in entries)
+    n_angles = sum(entry.load.angles for entry in entries)
+    n = len(number.bodies)
+    shapes = ((WIDTH * n + n_angles,), (n_signals, 2), (len(number.drivers), 3), (n, 6))
+    return Questions(tuple(askings), tuple(calls), shapes)
 
 
 def _sorted_table(

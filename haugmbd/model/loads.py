@@ -13,6 +13,7 @@ from haugmbd.forces.catalogue import add_loads, measure_loads, put_angle_rates
 from haugmbd.model import tables as at
 from haugmbd.model.status import OK, USER_STOPPED, report
 from haugmbd.model.tables import Pack, line, view
+from haugmbd.model.user import GO_ON
 from haugmbd.primitives.base import Motion
 
 
@@ -29,7 +30,8 @@ def fill_loads(P: Pack, m: Motion, y: Array) -> int:
         Q_user = view(P.work, P.ints, at.Q_USER)
         clear(Q_user)
         code = P.asked(m.t, y.ctypes, signals.ctypes, m.F.ctypes, Q_user.ctypes)
-        if code != 0 or not (all_finite(Q_user) and all_finite(m.F)):
+        if code != GO_ON or not (all_finite(Q_user) and all_finite(m.F)):
+            copy_line(y, line(P.work, P.ints, at.Y_STOPPED))
             return report(line(P.work, P.ints, at.STATUS), USER_STOPPED, code, m.t)
         for k in range(Q.shape[0]):
             for a in range(6):
@@ -44,6 +46,13 @@ def clear(matrix: Array) -> None:
     for i in range(matrix.shape[0]):
         for j in range(matrix.shape[1]):
             matrix[i, j] = 0.0
+
+
+@kernel
+def copy_line(a: Array, b: Array) -> None:
+    """b <- a."""
+    for i in range(a.shape[0]):
+        b[i] = a[i]
 
 
 @kernel

@@ -9,10 +9,18 @@ import numpy as np
 
 from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.drivers import Driver, compile_drivers
+from haugmbd.errors import SimulationError
+from haugmbd.model.compile import LoadEntry
 from haugmbd.model.motion import DRIVE, NO_DRIVE
+from haugmbd.model.questions import Questions
 from haugmbd.model.state import State
-from haugmbd.model.tables import Pack, Tables
-from haugmbd.model.user import NOBODY, Asked
+from haugmbd.model.status import USER_STOPPED
+from haugmbd.model.tables import Pack, Tables, room
+from haugmbd.model.user import Asked
+
+
+ASKED_ROOMS = ("Y_STOPPED", "SIGNALS", "F", "Q_USER")
+"""What the user's callables are asked with, beside t."""
 
 
 class RowLabel(NamedTuple):
@@ -47,18 +55,20 @@ class Model:
 
     name;  body_names: the ground first;  joints: by name;  labels: one for each row
     tables: what kernels read;  slot_of_row, side_of_i: (nc,) where row k stands;  drivers: in the order of the tables
+    loads: with their numbers;  questions: what the user's callables are asked at every evaluation
     y0: the modelled state as a flat vector
     """
 
     name: str
     body_names: tuple[str, ...]
     joints: dict[str, JointEntry]
-    load_names: tuple[str, ...]
+    loads: tuple[LoadEntry, ...]
     labels: tuple[RowLabel, ...]
     tables: Tables
     slot_of_row: Ints
     side_of_i: Ints
     drivers: tuple[Driver, ...]
+    questions: Questions
     y0: Array
 
     @property
@@ -92,12 +102,20 @@ class Model:
 
     def asked(self) -> Asked:
         """The door to this model's callables, for one run."""
-        return NOBODY
+        return self.questions.asked()
 
-    def raise_user_error(self, asked: Asked) -> None:
-        """Raise what a callable of the user raised, if one did."""
-        if asked.error is not None:
-            raise asked.error
+    def raise_user_error(self, pack: Pack) -> None:
+        """Raise what a callable of the user raised in the run of `pack`, or say what it returned, if that stopped the run."""
+        if pack.asked.error is not None:
+            raise pack.asked.error
+        code, _, t = room(pack, "STATUS")[0]
+        if code != USER_STOPPED:
+            return
+        if not self.questions.compiled:
+            raise KeyboardInterrupt  # lost between compiled code and Python, see `user`
+        self.questions.call(t, *(room(pack, name).copy().reshape(s) for name, s in zip(ASKED_ROOMS, self.questions.shapes, strict=True)))
+        what = f"a function of {self.questions.names()} gave no finite number at t = {t:.9g} s, but does when it is asked again"
+        raise SimulationError(f"{what}. A force must depend on nothing but its arguments.")
 
     def bodies_of_rows(self) -> Ints:
         """The numbers of body i and body j of each row, (nc, 2)."""
@@ -113,8 +131,8 @@ class Model:
         return x[self.nb + 1 :].ravel()[self.slot_of_row]
 
 
-def frozen_y0(bodies: list[Array], n_angles: int) -> Array:
-    """The flat state of the modelled bodies, read-only."""
-    y0 = np.concatenate([*bodies, np.zeros(n_angles)])
+def frozen_y0(bodies: list[Array], angles: list[float]) -> Array:
+    """The flat state of the modelled bodies and integrated angles, read-only."""
+    y0 = np.concatenate([*bodies, angles])
     y0.flags.writeable = False
     return y0

@@ -55,7 +55,7 @@ def evaluate(model: Model, state: State | None = None) -> Rows:
     state = model.state() if state is None else state
     pack = model.pack()
     rows_entry(pack, state.t, state.y)
-    model.raise_user_error(pack.asked)
+    model.raise_user_error(pack)
     J = room(pack, "J").reshape(-1, 2, 6)[model.slot_of_row]
     J = np.take_along_axis(J, np.stack([model.side_of_i, 1 - model.side_of_i], axis=1)[:, :, None], axis=1)
     level = room(pack, "LEVEL")[model.slot_of_row]

@@ -46,7 +46,8 @@ class System:
         """Return the frozen Model."""
         primitives = [(joint, p) for joint in self.joints for p in joint.primitives()]
         gravity = np.array(self.gravity, dtype=np.float64)
-        tables, slots, sides, drivers = compile_tables(self.bodies, [p for _, p in primitives], self.loads, gravity)
+        owners = [joint.name for joint, _ in primitives]
+        compiled = compile_tables(self.bodies, [p for _, p in primitives], owners, self.loads, gravity)
         number = {body: k for k, body in enumerate(self.bodies)}
         rows_of: dict[str, list[int]] = {joint.name: [] for joint in self.joints}
         for row, (joint, _) in enumerate(primitives):
@@ -55,14 +56,16 @@ class System:
             name=self.name,
             body_names=tuple(body.name for body in self.bodies),
             joints={j.name: _entry(j, number, rows_of[j.name]) for j in self.joints},
-            load_names=tuple(load.name for load in self.loads),
+            loads=compiled.loads,
             labels=tuple(RowLabel(joint.name, p.kind, p.words(), p.unit) for joint, p in primitives),
-            tables=tables,
-            slot_of_row=slots,
-            side_of_i=sides,
-            drivers=tuple(drivers),
+            tables=compiled.tables,
+            slot_of_row=compiled.slots,
+            side_of_i=compiled.sides,
+            drivers=compiled.drivers,
+            questions=compiled.questions,
             y0=frozen_y0(
-                [np.concatenate([b.r, b.p, b.v, b.omega_bar]) for b in self.bodies], sum(load.angles for load in self.loads)
+                [np.concatenate([b.r, b.p, b.v, b.omega_bar]) for b in self.bodies],
+                [load.angle0() for load in self.loads if load.angles],
             ),
         )
 

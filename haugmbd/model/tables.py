@@ -65,6 +65,7 @@ WORK = {
     "LEVEL": "(6 ne, 3) rows: Phi, nu, gamma",
     "Q": "(nb + 1, 6) generalized forces",
     "Q_USER": "(nb + 1, 6) the part of the user's callables",
+    "Y_STOPPED": "(1, ny) the state at which a callable of the user stopped the run",
     "D": "(nn, 36) diagonal blocks",
     "D_INV": "(nn, 6) inverse pivots",
     "B": "(n_blocks, 36) off-diagonal blocks",
@@ -79,7 +80,7 @@ NAMES = (*INTS, *REALS, *WORK)
     FLAGS, BODY_OF, ROW_INTS, ROW_KIND_AT, LOAD_INTS, LOAD_KIND_AT, DRIVER_TABLE, DRIVER_OPS, EDGES,
     ORDER, NEAR_AT, NEAR, PAIR_AT, PAIRS, BODY_BLOCK, BODY_FIRST,
     INERTIA, SHIFTED, GRAVITY, X_BAR, ROW_REALS, LOAD_REALS, DRIVER_NUMBERS, PAD, SCALE,
-    A, X, F, SIGNALS, J, LEVEL, Q, Q_USER, D, D_INV, B, RIGHT, SOLUTION, CORRECTION, STATUS,
+    A, X, F, SIGNALS, J, LEVEL, Q, Q_USER, Y_STOPPED, D, D_INV, B, RIGHT, SOLUTION, CORRECTION, STATUS,
 ) = range(len(NAMES))  # fmt: skip
 
 HEAD = 3 * len(NAMES)

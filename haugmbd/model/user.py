@@ -1,10 +1,11 @@
 r"""The one door through which compiled code asks the user's callables (forces of the state, drivers that only Python can evaluate).
 
-    code = asked(t, y, signals, F, Q_user)        all but t as addresses of C doubles; 0 = go on
+    code = asked(t, y, signals, F, Q_user)        all but t as addresses of C doubles; 1 = go on, anything else = stop
 
 Compiled loops take the door as a first-class function of one fixed signature, so that they are compiled once, whoever stands behind
-it: nobody, Python (about 0.3 us to enter), or functions compiled by the user.  An exception cannot cross compiled code: it is kept in
-`error`, the loop stops with USER_STOPPED, and Python raises it again.
+it: nobody, Python (about 0.3 us to enter), or functions compiled by the user (`compiled_door`).  An exception cannot cross compiled
+code: it is kept in `error`, the loop stops with USER_STOPPED, and Python raises it again.  To go on is 1, because C code returns 0
+where an exception, such as Ctrl-C at the very moment of the call, was lost on the way.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import ctypes
 from collections.abc import Callable
 from typing import Any
 
-import numba.experimental.function_type
+import numba.experimental.function_type  # noqa: F401  registers WrapperAddressProtocol with Numba
 import numpy as np
 from numba.core import types
 
@@ -22,6 +23,12 @@ from haugmbd.algebra.vec3 import Array
 DOUBLES = types.CPointer(types.float64)
 SIGNATURE = types.int64(types.float64, DOUBLES, DOUBLES, DOUBLES, DOUBLES)
 C_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_double, *([ctypes.c_void_p] * 4))
+
+GO_ON = 1
+STOP = 0
+
+MOST_VIEWS = 64
+"""Places in memory that are remembered: a run uses a handful."""
 
 UserCall = Callable[[float, Array, Array, Array, Array], None]
 """call(t, y, signals (ns, 2), F (nd, 3), Q_user (nb + 1, 6)): writes into F and adds to Q_user."""
@@ -56,13 +63,15 @@ class Asked(types.WrapperAddressProtocol):  # type: ignore[misc]
             self._call(t, *(self._view(a, s) for a, s in zip(addresses, self._shapes, strict=False)))
         except BaseException as error:  # noqa: BLE001  kept, and raised again by Python when the loop has returned
             self.error = error
-            return 1
-        return 0
+            return STOP
+        return GO_ON
 
     def _view(self, address: int, shape: tuple[int, ...]) -> Array:
         """An array over the memory at `address`: made once for each place."""
         key = (address, shape)
         if key not in self._views:
+            if len(self._views) >= MOST_VIEWS:
+                self._views.clear()
             size = int(np.prod(shape))
             buffer = (ctypes.c_double * size).from_address(address) if size else ()
             self._views[key] = np.ctypeslib.as_array(buffer).reshape(shape) if size else np.zeros(shape)
@@ -82,4 +91,4 @@ class CompiledAsked(Asked):
 
 
 NOBODY = Asked(lambda *_: None)
-"""For models without callables; never entered (`Tables.calls_user` is 0)."""
+"""For models without callables; never entered (the flag `calls_user` is 0)."""

@@ -1,0 +1,94 @@
+r"""PointForce: a force at a point of a body.
+
+    Q = (F, A^T (s x F))          s = A s_bar          F given in the global frame, or in the body's:  F = A F_bar
+
+    power of the applied force  F . (v + A (omega_bar x s_bar))
+
+Source: Haug sec. 11.2 (generalized force of a force at a point).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from haugmbd.algebra.jit import kernel
+from haugmbd.algebra.vec3 import Array, Ints, to_global
+from haugmbd.body import Body
+from haugmbd.checks import read_array
+from haugmbd.errors import Fault
+from haugmbd.forces.base import Ledger, Load, add_force, point_motion, turned
+from haugmbd.forces.values import BODY, Value, read_value
+from haugmbd.marker import Frame
+from haugmbd.primitives.base import Motion, value
+
+POINT, X, Y, Z = 0, 1, 2, 3
+IN_BODY = 0
+
+
+class PointForce(Load):
+    """A force at a point of a body.
+
+    body: what it acts on;  point: global, at the modelled pose [m], (3,); by default the centre of mass
+    force: [N], (3,): numbers (or a number or driver for each component), a function f(t) -> (3,), or a function
+        f(t, r, p, v, omega_bar) -> (3,) of the body's own state;  Python or @njit
+    frame: "global", or "body" for a force that turns with the body
+    """
+
+    kind = "PointForce"
+
+    def __init__(self, name: str, body: Body, *, point: Any = None, force: Any, frame: str = "global") -> None:
+        super().__init__(name)
+        faults: list[Fault] = []
+        self.body = body
+        self.frame = Frame(body, (0.0, 0.0, 0.0)) if point is None else Frame.from_global(body, point)
+        if point is not None:
+            read_array(faults, self.where, "point", point, (3,), unit="m")
+        self.force = read_value(faults, self.where, "force", force, BODY, (3,), "N")
+        self.in_body = read_frame(faults, self.where, frame)
+        self._faults = tuple(faults)
+
+    def bodies(self) -> tuple[Body, ...]:
+        return (self.body,)
+
+    def markers(self) -> tuple[tuple[Body, Array], ...]:
+        return ((self.body, self.frame.s_bar),)
+
+    def value(self) -> Value:
+        return self.force
+
+    def numbers(self) -> tuple[float, ...]:
+        return (float(self.in_body),)
+
+    def arguments(self, bodies: Array, angle: Array) -> tuple[Array, ...]:
+        return body_arguments(bodies[0])
+
+    def ledger(self, t: Array, bodies: Array, angle: Array) -> Ledger:
+        F = self.force.sampled(t, *self.arguments(bodies, angle))
+        F = turned(bodies[0], F) if self.in_body else F
+        velocity = point_motion(bodies[0], self.frame.s_bar)[1]
+        return Ledger(np.zeros(len(t)), np.zeros(len(t)), np.sum(F * velocity, axis=1))
+
+
+def body_arguments(states: Array) -> tuple[Array, ...]:
+    """r, p, v, omega_bar along the states (nt, 13) of a body."""
+    return states[:, 0:3], states[:, 3:7], states[:, 7:10], states[:, 10:13]
+
+
+def read_frame(faults: list[Fault], where: str, frame: Any) -> bool:
+    """Whether a vector is given in the body's frame."""
+    if frame not in ("global", "body"):
+        faults.append(Fault(where, f"frame is {frame!r}", 'Give frame="global", or frame="body" for a vector that turns with the body.'))
+    return bool(frame == "body")
+
+
+@kernel
+def fill(ints: Ints, floats: Array, m: Motion, Q: Array) -> None:
+    """Add the forces of all elements."""
+    for k in range(ints.shape[0]):
+        b = m.body_of[ints[k, POINT]]
+        F = (m.F[ints[k, X], 0], m.F[ints[k, Y], 0], m.F[ints[k, Z], 0])
+        if floats[k, IN_BODY] == 1.0:
+            F = to_global(m.A, b, F)
+        add_force(Q, m.A, b, F, value(m, ints[k, POINT]))

@@ -1,0 +1,129 @@
+r"""RSDA: rotational spring-damper-actuator about the axis h of a joint.
+
+    theta' = h_i . (omega_j - omega_i)
+    alpha  = atan2(g_i . f_j, f_i . f_j)                            the angle from f_i to f_j, exact, but within one turn
+    theta  = alpha + 2 pi round((phi - alpha) / (2 pi)),            phi' = theta'
+    n = k (theta - theta0) + c theta' + n_a                         +n h on body i, -n h on body j
+
+    potential energy  k (theta - theta0)^2 / 2         dissipated power c theta'^2        applied power -n_a theta'
+
+phi is integrated with the state and only says which turn it is: its error does not reach theta, and nothing is hidden that a state
+does not contain.  A positive actuator acts against theta, as a positive one of a TSDA shortens it: a motor that turns body j
+forward with the torque M has the actuator -M.
+Source: Haug sec. 11.2 (rotational spring-damper-actuator).
+"""
+
+from __future__ import annotations
+
+from math import atan2, floor, pi
+from typing import Any
+
+import numpy as np
+
+from haugmbd.algebra.jit import kernel
+from haugmbd.algebra.vec3 import Array, Ints, dot, load, scale, sub, to_global
+from haugmbd.body import Body
+from haugmbd.checks import read_number
+from haugmbd.errors import Fault
+from haugmbd.forces.base import Ledger, Load, add_torque, modelled, turned
+from haugmbd.forces.values import ANGLE, Value, read_value
+from haugmbd.primitives.base import Motion, value
+from haugmbd.primitives.joint import Joint
+
+F_I, G_I, H_I, F_J, ACTUATOR, SIGNAL, TURNS = 0, 1, 2, 3, 4, 5, 6
+K, C, THETA0 = 0, 1, 2
+
+
+class RSDA(Load):
+    """A spring, damper and actuator about the axis of a joint.
+
+    joint: one that turns about its axis h, such as RJ or CJ
+    k: stiffness [N m/rad];  c: damping [N m s/rad]
+    theta0: free angle [rad], counted from where the joint's two frames coincide: the modelled pose, for a joint made there
+    actuator: extra torque [N m] against theta: a number, a function f(t), a driver, or a function f(t, theta, theta_dot);
+        Python or @njit
+    """
+
+    kind = "RSDA"
+    signals = 1
+    angles = 1
+
+    def __init__(self, name: str, joint: Joint, *, k: float = 0.0, c: float = 0.0, theta0: float = 0.0, actuator: Any = 0.0) -> None:
+        super().__init__(name)
+        faults: list[Fault] = []
+        self.joint = joint
+        if not joint.rotates_about_h:
+            remedy = "Give a joint that leaves one rotation, such as RJ or CJ."
+            faults.append(Fault(self.where, f"joint {joint.name!r} ({type(joint).__name__}) does not turn about one axis", remedy))
+        self.k = read_number(faults, self.where, "k", k, unit="N m/rad")
+        self.c = read_number(faults, self.where, "c", c, unit="N m s/rad")
+        self.theta0 = read_number(faults, self.where, "theta0", theta0, unit="rad")
+        self.actuator = read_value(faults, self.where, "actuator", actuator, ANGLE, (), "N m")
+        self._faults = tuple(faults)
+
+    def bodies(self) -> tuple[Body, ...]:
+        return (self.joint.i, self.joint.j)
+
+    def markers(self) -> tuple[tuple[Body, Array], ...]:
+        i, j = self.joint.frame_i, self.joint.frame_j
+        return ((i.body, i.f), (i.body, i.g), (i.body, i.h), (j.body, j.f))
+
+    def value(self) -> Value:
+        return self.actuator
+
+    def numbers(self) -> tuple[float, ...]:
+        return (self.k, self.c, self.theta0)
+
+    def angle0(self) -> float:
+        return float(self.arguments(modelled(self.bodies()), np.zeros(1))[0][0])
+
+    def arguments(self, bodies: Array, angle: Array) -> tuple[Array, ...]:
+        i, j = self.joint.frame_i, self.joint.frame_j
+        f_i, g_i, h_i = (turned(bodies[0], a) for a in (i.f, i.g, i.h))
+        f_j = turned(bodies[1], j.f)
+        alpha = np.arctan2(np.sum(g_i * f_j, axis=1), np.sum(f_i * f_j, axis=1))
+        theta = alpha + 2.0 * np.pi * np.floor((angle - alpha) / (2.0 * np.pi) + 0.5)
+        omega_i, omega_j = turned(bodies[0], bodies[0][:, 10:13]), turned(bodies[1], bodies[1][:, 10:13])
+        return theta, np.sum(h_i * (omega_j - omega_i), axis=1)
+
+    def ledger(self, t: Array, bodies: Array, angle: Array) -> Ledger:
+        theta, theta_dot = self.arguments(bodies, angle)
+        n_a = self.actuator.sampled(t, theta, theta_dot)
+        return Ledger(0.5 * self.k * (theta - self.theta0) ** 2, self.c * theta_dot**2, -n_a * theta_dot)
+
+
+@kernel
+def angle_rate(ints: Ints, k: int, m: Motion) -> float:
+    """theta'."""
+    i, j = m.body_of[ints[k, H_I]], m.body_of[ints[k, F_J]]
+    omega_i, omega_j = to_global(m.A, i, load(m.bodies, i, 10)), to_global(m.A, j, load(m.bodies, j, 10))
+    return dot(value(m, ints[k, H_I]), sub(omega_j, omega_i))
+
+
+@kernel
+def measure(ints: Ints, floats: Array, m: Motion, signals: Array) -> None:
+    """Write angle and rate of every element to its signal."""
+    for k in range(ints.shape[0]):
+        f_j = value(m, ints[k, F_J])
+        alpha = atan2(dot(value(m, ints[k, G_I]), f_j), dot(value(m, ints[k, F_I]), f_j))
+        turns = floor((m.angles[ints[k, TURNS]] - alpha) / (2.0 * pi) + 0.5)
+        signals[ints[k, SIGNAL], 0] = alpha + 2.0 * pi * turns
+        signals[ints[k, SIGNAL], 1] = angle_rate(ints, k, m)
+
+
+@kernel
+def fill(ints: Ints, floats: Array, m: Motion, signals: Array, Q: Array) -> None:
+    """Add the torques of all elements."""
+    for k in range(ints.shape[0]):
+        theta, theta_dot = signals[ints[k, SIGNAL], 0], signals[ints[k, SIGNAL], 1]
+        n = floats[k, K] * (theta - floats[k, THETA0]) + floats[k, C] * theta_dot + m.F[ints[k, ACTUATOR], 0]
+        h = value(m, ints[k, H_I])
+        add_torque(Q, m.A, m.body_of[ints[k, H_I]], scale(n, h))
+        add_torque(Q, m.A, m.body_of[ints[k, F_J]], scale(-n, h))
+
+
+@kernel
+def put_angle_rates(ints: Ints, m: Motion, rates: Array) -> None:
+    """Write the rate of every integrated angle."""
+    for k in range(ints.shape[0]):
+        rates[ints[k, TURNS]] = angle_rate(ints, k, m)

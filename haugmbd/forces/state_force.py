@@ -1,0 +1,56 @@
+r"""StateForce: any force law of several bodies, given as one function of their states.
+
+    Q_k += (F_k, n_bar_k),      rows of f(t, r, p, v, omega_bar) -> (n, 6)       F global, at the centre of mass; n_bar body frame
+
+    power of the applied forces  sum_k F_k . v_k + n_bar_k . omega_bar_k
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from haugmbd.algebra.vec3 import Array
+from haugmbd.body import Body
+from haugmbd.drivers.driver import shown
+from haugmbd.errors import Fault
+from haugmbd.forces.base import Ledger, Load
+from haugmbd.forces.values import BODY, Question, Value, arguments_needed, wrong_arguments
+
+
+class StateForce(Load):
+    """Forces and torques on some bodies, as a function of their states: mutual attraction, a bushing, a tyre.
+
+    bodies: which ones, in the order of the function's rows
+    force: f(t, r, p, v, omega_bar) -> (n, 6) with r (n, 3), p (n, 4), v (n, 3), omega_bar (n, 3): rows (F, n_bar), F global at the
+        centre of mass [N], n_bar about it in the body frame [N m];  Python or @njit
+    """
+
+    kind = "StateForce"
+
+    def __init__(self, name: str, bodies: Sequence[Body], *, force: Callable[..., Any]) -> None:
+        super().__init__(name)
+        self._bodies = tuple(bodies)
+        self._value = Value((), Question(self.where, "force", force, BODY, (len(self._bodies), 6)))
+        needed = arguments_needed(force) if callable(force) else None
+        if not callable(force):
+            self._faults = (Fault(self.where, f"force is {shown(force)}, must be a function", f"Give force({BODY})."),)
+        elif needed != len(BODY.split(",")):
+            self._faults = (wrong_arguments(self.where, "force", needed, f"force({BODY})"),)
+
+    def bodies(self) -> tuple[Body, ...]:
+        return self._bodies
+
+    def value(self) -> Value:
+        return self._value
+
+    def arguments(self, bodies: Array, angle: Array) -> tuple[Array, ...]:
+        rows = np.ascontiguousarray(np.swapaxes(bodies, 0, 1))
+        return tuple(np.ascontiguousarray(rows[:, :, a:b]) for a, b in ((0, 3), (3, 7), (7, 10), (10, 13)))
+
+    def ledger(self, t: Array, bodies: Array, angle: Array) -> Ledger:
+        Q = self._value.sampled(t, *self.arguments(bodies, angle))
+        u = np.swapaxes(bodies[:, :, 7:13], 0, 1)
+        return Ledger(np.zeros(len(t)), np.zeros(len(t)), np.sum(Q * u, axis=(1, 2)))

@@ -1,0 +1,79 @@
+r"""Torque: a pure torque on a body.
+
+    Q = (0, n_bar)          n given in the global frame:  n_bar = A^T n;  or n_bar itself, in the body's
+
+    power of the applied torque  n_bar . omega_bar
+
+Source: Haug sec. 11.2.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from haugmbd.algebra.jit import kernel
+from haugmbd.algebra.vec3 import Array, Ints, to_global
+from haugmbd.body import Body
+from haugmbd.errors import Fault
+from haugmbd.forces.base import Ledger, Load, add_torque, turned
+from haugmbd.forces.point_force import body_arguments, read_frame
+from haugmbd.forces.values import BODY, Value, read_value
+from haugmbd.primitives.base import Motion
+
+ON, X, Y, Z = 0, 1, 2, 3
+IN_BODY = 0
+CENTRE = np.zeros(3)
+
+
+class Torque(Load):
+    """A torque on a body.
+
+    body: what it acts on
+    torque: [N m], (3,): numbers (or a number or driver for each component), a function f(t) -> (3,), or a function
+        f(t, r, p, v, omega_bar) -> (3,) of the body's own state;  Python or @njit
+    frame: "global", or "body" for a torque that turns with the body
+    """
+
+    kind = "Torque"
+
+    def __init__(self, name: str, body: Body, *, torque: Any, frame: str = "global") -> None:
+        super().__init__(name)
+        faults: list[Fault] = []
+        self.body = body
+        self.torque = read_value(faults, self.where, "torque", torque, BODY, (3,), "N m")
+        self.in_body = read_frame(faults, self.where, frame)
+        self._faults = tuple(faults)
+
+    def bodies(self) -> tuple[Body, ...]:
+        return (self.body,)
+
+    def markers(self) -> tuple[tuple[Body, Array], ...]:
+        return ((self.body, CENTRE),)
+
+    def value(self) -> Value:
+        return self.torque
+
+    def numbers(self) -> tuple[float, ...]:
+        return (float(self.in_body),)
+
+    def arguments(self, bodies: Array, angle: Array) -> tuple[Array, ...]:
+        return body_arguments(bodies[0])
+
+    def ledger(self, t: Array, bodies: Array, angle: Array) -> Ledger:
+        n = self.torque.sampled(t, *self.arguments(bodies, angle))
+        omega_bar = bodies[0][:, 10:13]
+        omega = omega_bar if self.in_body else turned(bodies[0], omega_bar)
+        return Ledger(np.zeros(len(t)), np.zeros(len(t)), np.sum(n * omega, axis=1))
+
+
+@kernel
+def fill(ints: Ints, floats: Array, m: Motion, Q: Array) -> None:
+    """Add the torques of all elements."""
+    for k in range(ints.shape[0]):
+        b = m.body_of[ints[k, ON]]
+        n = (m.F[ints[k, X], 0], m.F[ints[k, Y], 0], m.F[ints[k, Z], 0])
+        if floats[k, IN_BODY] == 1.0:
+            n = to_global(m.A, b, n)
+        add_torque(Q, m.A, b, n)
