@@ -7,19 +7,52 @@ Importing this package compiles nothing, prints nothing, and does not load matpl
 """
 
 from haugmbd.body import Body
+from haugmbd.drivers import Driver, QuinticSpline
 from haugmbd.errors import Fault, HaugmbdError, ModelError, SimulationError, SingularKKT, UsageError
+from haugmbd.formulations import Accelerations, NewtonEuler, accelerations
+from haugmbd.integrators import RK4, Baumgarte, DormandPrince, Projection
 from haugmbd.marker import Frame
+from haugmbd.model.model import Model
+from haugmbd.model.rows import Rows, evaluate
+from haugmbd.model.state import State
+from haugmbd.model.system import System
+from haugmbd.primitives import CD, DP1, DP2, D, Joint, Primitive, Rotation
+from haugmbd.result import Result
+from haugmbd.simulate import simulate
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "CD",
+    "DP1",
+    "DP2",
+    "RK4",
+    "Accelerations",
+    "Baumgarte",
     "Body",
+    "D",
+    "DormandPrince",
+    "Driver",
     "Fault",
     "Frame",
     "HaugmbdError",
+    "Joint",
+    "Model",
     "ModelError",
+    "NewtonEuler",
+    "Primitive",
+    "Projection",
+    "QuinticSpline",
+    "Result",
+    "Rotation",
+    "Rows",
     "SimulationError",
     "SingularKKT",
+    "State",
+    "System",
     "UsageError",
     "__version__",
+    "accelerations",
+    "evaluate",
+    "simulate",
 ]

@@ -9,6 +9,8 @@ Source: seed 004 (EOM: the Newton-Euler Form); Haug sec. 11.3.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from haugmbd.algebra.jit import inlined, kernel
 from haugmbd.algebra.vec3 import Array
 from haugmbd.algebra.views import borrow, borrow_line
@@ -20,6 +22,11 @@ from haugmbd.model.status import FREE_AXIS, OK, SINGULAR, report
 from haugmbd.model.tables import WIDTH, Pack, blocks, line, view
 from haugmbd.saddle.factor import REFINED, Factor, assemble, factor, refine, solve
 from haugmbd.saddle.schedule import Steps
+
+@dataclass(frozen=True)
+class NewtonEuler:
+    """The augmented KKT system in (v, omega_bar), solved by the block LDL^T: O(n) for chains and trees, multipliers included."""
+
 
 SINGULAR_TOL = 1e-13
 """|pivot| / scale below which the rows depend on one another now: rounding of a pivot that should be zero is about 1e-15."""
@@ -134,7 +141,7 @@ def put_rates(P: Pack, t: float, y: Array, y_dot: Array) -> None:
         fill_angle_rates(P, m, borrow_line(y_dot, WIDTH * n, m.angles.size))
 
 
-@kernel
+@inlined
 def right_hand_side(P: Pack, t: float, y: Array, y_dot: Array) -> int:
     """y_dot of the state `y` at time `t`, with everything evaluated anew."""
     code = accelerate(P, t, y)

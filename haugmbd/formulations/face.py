@@ -1,0 +1,76 @@
+r"""Accelerations and multipliers of a model at a state.
+
+    M u_dot + Phi_q^T lam = Q,      Phi_q u_dot = gamma
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from haugmbd.algebra.jit import entry
+from haugmbd.algebra.vec3 import Array
+from haugmbd.errors import SimulationError
+from haugmbd.formulations.newton_euler import NewtonEuler, accelerate
+from haugmbd.formulations.trouble import explain
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.model.tables import SOLUTION, Pack, room
+
+
+@dataclass(frozen=True, eq=False)
+class Accelerations:
+    """v_dot: (nb + 1, 3) global [m/s2];  omega_bar_dot: (nb + 1, 3) body frames [rad/s2];  lam: (nc,) by rows; ground in row 0."""
+
+    v_dot: Array
+    omega_bar_dot: Array
+    lam: Array
+
+
+@entry
+def accelerate_entry(P: Pack, t: float, y: Array) -> int:
+    """Leave (u_dot, lam) in the solution."""
+    return accelerate(P, t, y)
+
+
+@entry
+def multipliers_entry(P: Pack, t: Array, y: Array, x: Array) -> tuple[int, int]:
+    """Solve at many states y (nt, ny): x (nt, nn 6); return the code and how many were done."""
+    solution = P.work[P.ints[3 * SOLUTION] :]
+    for k in range(t.shape[0]):
+        code = accelerate(P, t[k], y[k])
+        if code != 0:
+            return code, k
+        for a in range(x.shape[1]):
+            x[k, a] = solution[a]
+    return 0, t.shape[0]
+
+
+def accelerations(model: Model, state: State | None = None, *, formulation: NewtonEuler | None = None) -> Accelerations:
+    """Return accelerations and multipliers of `model` at `state` (by default the modelled one).
+
+    Raises SingularKKT where the rows depend on one another or a massless axis is free, naming joint or body.
+    """
+    state = model.state() if state is None else state
+    pack = model.pack()
+    code = accelerate_entry(pack, state.t, state.y)
+    if code != 0:
+        model.raise_user_error(pack)
+        raise explain(model, pack, code, state.t)
+    x = room(pack, "SOLUTION")
+    n = model.nb + 1
+    return Accelerations(x[:n, :3].copy(), x[:n, 3:].copy(), model.lam_of(x))
+
+
+def solve_states(model: Model, t: Array, y: Array) -> Array:
+    """Solutions (nt, nn, 6) by nodes at many states y (nt, ny)."""
+    pack = model.pack()
+    n_nodes = room(pack, "SOLUTION").shape[0]
+    x = np.zeros((len(t), 6 * n_nodes))
+    code, done = multipliers_entry(pack, t, y, x)
+    if code != 0:
+        model.raise_user_error(pack)
+        error: SimulationError = explain(model, pack, code, float(t[done]))
+        raise error
+    return x.reshape(len(t), n_nodes, 6)

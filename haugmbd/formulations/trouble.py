@@ -1,0 +1,60 @@
+"""From a status of compiled code to a sentence that names time, joint or body, the numbers, and what to do."""
+
+from __future__ import annotations
+
+from haugmbd.errors import SimulationError, SingularKKT
+from haugmbd.model import status
+from haugmbd.model.model import Model
+from haugmbd.model.tables import WIDTH, Pack, room
+
+COLUMNS = ("r x", "r y", "r z", "e0", "e1", "e2", "e3", "v x", "v y", "v z", "omega_bar x", "omega_bar y", "omega_bar z")
+
+
+def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
+    """The error for `code` at time `t` [s]; place and number are read from the pack's status."""
+    _, place, number = room(pack, "STATUS")[0]
+    node = int(place)
+    if code == status.SINGULAR:
+        return SingularKKT(f"SingularKKT at t = {t:.6g} s: {_singular(model, node, number)}")
+    if code == status.FREE_AXIS:
+        body = model.body_names[node] if 0 < node <= model.nb else "?"
+        return SingularKKT(
+            f"SingularKKT at t = {t:.6g} s: body {body!r} has no inertia about an axis that the joints leave free "
+            f"(refinement stalls at {number:.1e}). Give it a moment of inertia, or a joint that holds the axis."
+        )
+    if code == status.NOT_FINITE:
+        n = node // WIDTH
+        where = f"{COLUMNS[node % WIDTH]} of body {model.body_names[n]!r}" if n <= model.nb else "an integrated joint angle"
+        return SimulationError(
+            f"the state is not finite at t = {t:.6g} s: {where} is {number}. "
+            "The step is too large for this motion, or a force grows without bound: reduce h, or use rtol."
+        )
+    if code == status.STEP_TOO_SMALL:
+        return SimulationError(
+            f"the error control asks for a step of {number:.3g} s at t = {t:.6g} s. "
+            "The motion is not smooth there (a jump in a force or driver, an impact) or is stiff: loosen rtol, or use a fixed step."
+        )
+    if code == status.OFF_MANIFOLD:
+        row = list(model.slot_of_row).index(node) if node in model.slot_of_row else 0
+        return SimulationError(
+            f"the projection cannot reach the constraints at t = {t:.6g} s: {model.labels[row]} is left at {number:.3g}. "
+            "The step is too large, or the mechanism cannot be assembled there (a dead centre, a driver that asks too much)."
+        )
+    return SimulationError(
+        f"a force or driver function gave a value that is not finite at t = {t:.6g} s. Check the functions of this model."
+    )
+
+
+def _singular(model: Model, node: int, number: float) -> str:
+    """What is singular at a node: the joints of an edge, or a body."""
+    if node <= model.nb:
+        return f"body {model.body_names[node]!r} has no inertia in a direction (pivot {number:.1e}). Check its mass and J_bar."
+    edge = node - model.nb - 1
+    labels = [label for label, slot in zip(model.labels, model.slot_of_row, strict=True) if slot // 6 == edge]
+    names = sorted({label.joint for label in labels})
+    i, j = (model.body_names[k] for k in model.tables["EDGES"][edge])
+    return (
+        f"the rows of {', '.join(map(repr, names))} between {i!r} and {j!r} depend on others (pivot {number:.1e} of their scale). "
+        "The mechanism is over-constrained, or at a singular position: use CJ or SJ for one RJ of a loop, "
+        "or start away from the dead centre."
+    )

@@ -1,0 +1,48 @@
+r"""No stabilization: the acceleration-level constraints are integrated as they are, and Phi drifts like t^2.
+
+    Phi_q u_dot = gamma
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from haugmbd.algebra.jit import entry
+from haugmbd.algebra.routine import Routine
+from haugmbd.algebra.vec3 import Array
+from haugmbd.formulations.newton_euler import right_hand_side
+from haugmbd.integrators.stepping import N_FACTOR, N_RATES, SIGNATURE, make_options, normalize_euler
+from haugmbd.model.tables import Pack
+
+
+@entry
+def rates(P: Pack, options: Array, t: float, y: Array, y_dot: Array) -> int:
+    """y_dot = f(t, y)."""
+    options[N_RATES] += 1
+    options[N_FACTOR] += 1
+    return right_hand_side(P, t, y, y_dot)
+
+
+@entry
+def settle(P: Pack, options: Array, t: float, y: Array, y_dot: Array) -> int:
+    """Normalise the Euler parameters; y_dot = f(t, y)."""
+    normalize_euler(P, options, y)
+    options[N_RATES] += 1
+    options[N_FACTOR] += 1
+    return right_hand_side(P, t, y, y_dot)
+
+
+RATES, SETTLE = Routine(rates, SIGNATURE), Routine(settle, SIGNATURE)
+
+
+@dataclass(frozen=True)
+class Unstabilized:
+    """What `stabilization=None` stands for."""
+
+    rates: ClassVar[Routine] = RATES
+    settle: ClassVar[Routine] = SETTLE
+
+    def options(self) -> Array:
+        """No parameters."""
+        return make_options()

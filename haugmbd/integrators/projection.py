@@ -1,0 +1,167 @@
+r"""Projection: at the end of every step, positions and velocities are brought back to the constraints, by the least motion in mass.
+
+    positions    min dq^T M dq / 2   with  Phi + Phi_q dq = 0            [M Phi_q^T; Phi_q 0] (dq, mu) = (0, -Phi), repeated
+                 r <- r + dr,   p <- p exp(dpi_bar)
+    velocities   min du^T M du / 2   with  Phi_q (u + du) = nu           [M Phi_q^T; Phi_q 0] (du, mu) = (0, nu - Phi_q u)
+
+The matrix is the one of the accelerations, and the last factor serves the next step's first stage.
+Source: Eich (1993), Lubich (1991) on coordinate projection; Haug sec. 7 on velocity consistency.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from haugmbd.algebra.euler_kernels import rotate_by
+from haugmbd.algebra.jit import entry, inlined, kernel
+from haugmbd.algebra.routine import Routine
+from haugmbd.algebra.vec3 import Array
+from haugmbd.formulations.newton_euler import factorize, put_rates, put_right_hand_side, solve_system
+from haugmbd.integrators.free import RATES
+from haugmbd.integrators.stepping import N_CORRECTED, N_FACTOR, N_RATES, SIGNATURE, make_options, normalize_euler
+from haugmbd.model import tables as at
+from haugmbd.model.loads import clear, fill_loads
+from haugmbd.model.motion import move
+from haugmbd.model.passes import fill_all_rows
+from haugmbd.model.status import OFF_MANIFOLD, OK, report
+from haugmbd.model.tables import Pack, blocks, line, view
+
+MAX_ITERATIONS = 12
+"""Newton doubles the digits each time; from a step's error (1e-6 at worst) it needs three."""
+STALLED = 0.3
+"""A correction that leaves more than this part of the error has met rounding."""
+ROUNDING = 1e-9
+"""An error below this is taken as it is when Newton has stalled; above, the step has lost the constraints."""
+
+
+@kernel
+def put_position_question(P: Pack) -> tuple[float, int]:
+    """b = (0, -Phi); return the largest |Phi| and its slot."""
+    b, level, pad = view(P.work, P.ints, at.RIGHT), view(P.work, P.ints, at.LEVEL), view(P.reals, P.ints, at.PAD)
+    clear(b)
+    n = P.ints[3 * at.INERTIA + 1]
+    worst, where = 0.0, 0
+    for e in range(pad.shape[0]):
+        for a in range(6):
+            Phi = level[6 * e + a, 0] * (1.0 + pad[e, a])
+            b[n + e, a] = -Phi
+            if not abs(Phi) <= worst:
+                worst, where = abs(Phi), 6 * e + a
+    return worst, where
+
+
+@kernel
+def put_velocity_question(P: Pack, bodies: Array) -> float:
+    """b = (0, nu - Phi_q u); return the largest entry."""
+    b, level, pad = view(P.work, P.ints, at.RIGHT), view(P.work, P.ints, at.LEVEL), view(P.reals, P.ints, at.PAD)
+    J, edges = blocks(P.work, P.ints, at.J, 2, 6), view(P.ints, P.ints, at.EDGES)
+    clear(b)
+    n = P.ints[3 * at.INERTIA + 1]
+    worst = 0.0
+    for e in range(pad.shape[0]):
+        i, j = edges[e, 0], edges[e, 1]
+        for a in range(6):
+            gap = level[6 * e + a, 1]
+            for c in range(6):
+                gap -= J[6 * e + a, 0, c] * bodies[i, 7 + c] + J[6 * e + a, 1, c] * bodies[j, 7 + c]
+            gap *= 1.0 + pad[e, a]
+            b[n + e, a] = gap
+            worst = max(worst, abs(gap))
+    return worst
+
+
+@kernel
+def add_displacement(P: Pack, bodies: Array) -> None:
+    """r <- r + dr, p <- p exp(dpi_bar) with the solution at hand."""
+    x = view(P.work, P.ints, at.SOLUTION)
+    for k in range(1, bodies.shape[0]):
+        for a in range(3):
+            bodies[k, a] += x[k, a]
+        rotate_by(bodies[k, 3:7], x[k, 3:6])
+
+
+@kernel
+def add_velocity(P: Pack, bodies: Array) -> None:
+    """u <- u + du with the solution at hand."""
+    x = view(P.work, P.ints, at.SOLUTION)
+    for k in range(1, bodies.shape[0]):
+        for a in range(6):
+            bodies[k, 7 + a] += x[k, a]
+
+
+@inlined
+def project(P: Pack, options: Array, t: float, y: Array) -> int:
+    """Bring y to Phi = 0 and Phi_q u = nu; rows, loads and factor are left as they are there."""
+    tolerance = options[0]
+    code = OK
+    before = 1e300
+    corrected = False
+    for _ in range(MAX_ITERATIONS):
+        m = move(P, t, y)
+        code = fill_loads(P, m, y)
+        if code != OK:
+            return code
+        fill_all_rows(P, m)
+        code = factorize(P)
+        options[N_FACTOR] += 1
+        if code != OK:
+            return code
+        error, slot = put_position_question(P)
+        stalled = error > STALLED * before
+        if error <= tolerance or (stalled and error <= ROUNDING):
+            break
+        if stalled and before <= ROUNDING:
+            break
+        before = error
+        corrected = True
+        code = solve_system(P)
+        if code != OK:
+            return code
+        add_displacement(P, m.bodies)
+    if not error <= ROUNDING:
+        return report(line(P.work, P.ints, at.STATUS), OFF_MANIFOLD, slot, error)
+    if put_velocity_question(P, m.bodies) > tolerance:
+        corrected = True
+        code = solve_system(P)
+        add_velocity(P, m.bodies)
+        m = move(P, t, y)
+        code = max(code, fill_loads(P, m, y))
+        fill_all_rows(P, m)
+    if corrected:
+        options[N_CORRECTED] += 1
+    return code
+
+
+@entry
+def settle(P: Pack, options: Array, t: float, y: Array, y_dot: Array) -> int:
+    """Project, then y_dot = f(t, y) with the same factor."""
+    normalize_euler(P, options, y)
+    options[N_RATES] += 1
+    code = project(P, options, t, y)
+    if code != OK:
+        return code
+    put_right_hand_side(P)
+    code = solve_system(P)
+    if code == OK:
+        put_rates(P, t, y, y_dot)
+    return code
+
+
+SETTLE = Routine(settle, SIGNATURE)
+
+
+@dataclass(frozen=True)
+class Projection:
+    """Mass-weighted projection of positions and velocities after every step.
+
+    tol: largest |Phi| and |Phi_q u - nu| that is left alone, in the rows' own units (m, m2, 1, rad); rounding stops it earlier
+    """
+
+    tol: float = 1e-13
+    rates: ClassVar[Routine] = RATES
+    settle: ClassVar[Routine] = SETTLE
+
+    def options(self) -> Array:
+        """The tolerance."""
+        return make_options(self.tol)

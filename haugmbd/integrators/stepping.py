@@ -1,0 +1,76 @@
+r"""What every explicit integrator does with a formulation: two routines, called by address.
+
+    rates(P, options, t, y, y_dot)     y_dot = f(t, y), at any y
+    settle(P, options, t, y, y_dot)    at the end of a step: bring y back to where it belongs, then y_dot = f(t, y)
+
+A stabilization is such a pair.  `settle` always normalises the Euler parameters and notes how far they had drifted.
+`options` holds its parameters first, then the counters below.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite, sqrt
+
+import numpy as np
+from numba.core import types
+
+from haugmbd.algebra.jit import kernel
+from haugmbd.algebra.routine import F1, Routine
+from haugmbd.algebra.vec3 import Array
+from haugmbd.algebra.views import borrow
+from haugmbd.model import tables as at
+from haugmbd.model.model import Model
+from haugmbd.model.status import NOT_FINITE, OK, report
+from haugmbd.model.tables import PACK_TYPE, WIDTH, Pack, line
+
+SIGNATURE = types.int64(PACK_TYPE, F1, types.float64, F1, F1)
+
+PARAMETERS = 3
+EULER_WORST, EULER_SUM, N_RATES, N_FACTOR, N_CORRECTED = 3, 4, 5, 6, 7
+"""Where the counters stand in `options`: largest and summed drift of |p| a step, evaluations, factorizations, steps corrected."""
+OPTIONS = 8
+
+
+@dataclass
+class Problem:
+    """What an integrator advances: model, room, the two routines, the options, and where it is now."""
+
+    model: Model
+    pack: Pack
+    rates: Routine
+    settle: Routine
+    options: Array
+    t: float
+    y: Array
+
+
+def make_options(*parameters: float) -> Array:
+    """Parameters, then counters at zero."""
+    options = np.zeros(OPTIONS)
+    options[: len(parameters)] = parameters
+    return options
+
+
+@kernel
+def normalize_euler(P: Pack, options: Array, y: Array) -> None:
+    """p <- p / |p| for every body; note the drift."""
+    n = P.ints[3 * at.INERTIA + 1]
+    bodies = borrow(y, 0, n, WIDTH)
+    worst = 0.0
+    for k in range(1, n):
+        length = sqrt(bodies[k, 3] ** 2 + bodies[k, 4] ** 2 + bodies[k, 5] ** 2 + bodies[k, 6] ** 2)
+        worst = max(worst, abs(length - 1.0))
+        for a in range(3, 7):
+            bodies[k, a] /= length
+    options[EULER_WORST] = max(options[EULER_WORST], worst)
+    options[EULER_SUM] += worst
+
+
+@kernel
+def check_finite(P: Pack, y: Array) -> int:
+    """OK, or NOT_FINITE with the first place that is not."""
+    for k in range(y.size):
+        if not isfinite(y[k]):
+            return report(line(P.work, P.ints, at.STATUS), NOT_FINITE, k, y[k])
+    return OK
