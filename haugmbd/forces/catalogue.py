@@ -16,22 +16,22 @@ KINDS: tuple[type[Load], ...] = (tsda.TSDA, rsda.RSDA, point_force.PointForce, t
 
 
 @inlined
-def measure_loads(ints: Ints, reals: Array, at: Ints, m: Motion, signals: Array) -> None:
+def measure_loads(ints: Ints, at: Ints, m: Motion, signals: Array) -> None:
     """Write length or angle, and its rate, of every element that measures; kind k stands in rows at[k] ... at[k + 1] - 1."""
-    tsda.measure(ints[at[0] : at[1]], reals[at[0] : at[1]], m, signals)
-    rsda.measure(ints[at[1] : at[2]], reals[at[1] : at[2]], m, signals)
+    tsda.measure(ints, at[0], at[1], m, signals)
+    rsda.measure(ints, at[1], at[2], m, signals)
 
 
 @inlined
-def add_loads(ints: Ints, reals: Array, at: Ints, m: Motion, signals: Array, Q: Array) -> None:
+def add_loads(ints: Ints, reals: Array, at: Ints, m: Motion, Q: Array) -> None:
     """Add the generalized forces of every element (a StateForce is added by the one that asks it)."""
-    tsda.fill(ints[at[0] : at[1]], reals[at[0] : at[1]], m, Q)
-    rsda.fill(ints[at[1] : at[2]], reals[at[1] : at[2]], m, signals, Q)
-    point_force.fill(ints[at[2] : at[3]], reals[at[2] : at[3]], m, Q)
-    torque.fill(ints[at[3] : at[4]], reals[at[3] : at[4]], m, Q)
+    tsda.fill(ints, reals, at[0], at[1], m, Q)
+    rsda.fill(ints, reals, at[1], at[2], m, Q)
+    point_force.fill(ints, reals, at[2], at[3], m, Q)
+    torque.fill(ints, reals, at[3], at[4], m, Q)
 
 
 @inlined
-def put_angle_rates(ints: Ints, reals: Array, at: Ints, m: Motion, rates: Array) -> None:
+def put_angle_rates(ints: Ints, at: Ints, m: Motion, rates: Array) -> None:
     """Write the rate of every integrated angle."""
-    rsda.put_angle_rates(ints[at[1] : at[2]], m, rates)
+    rsda.put_angle_rates(ints, at[1], at[2], m, rates)

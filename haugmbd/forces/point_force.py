@@ -84,9 +84,9 @@ def read_frame(faults: list[Fault], where: str, frame: Any) -> bool:
 
 
 @kernel
-def fill(ints: Ints, floats: Array, m: Motion, Q: Array) -> None:
+def fill(ints: Ints, floats: Array, first: int, last: int, m: Motion, Q: Array) -> None:
     """Add the forces of all elements."""
-    for k in range(ints.shape[0]):
+    for k in range(first, last):
         b = m.body_of[ints[k, POINT]]
         F = (m.F[ints[k, X], 0], m.F[ints[k, Y], 0], m.F[ints[k, Z], 0])
         if floats[k, IN_BODY] == 1.0:

@@ -101,21 +101,26 @@ def angle_rate(ints: Ints, k: int, m: Motion) -> float:
 
 
 @kernel
-def measure(ints: Ints, floats: Array, m: Motion, signals: Array) -> None:
+def angle(ints: Ints, k: int, m: Motion) -> float:
+    """theta."""
+    f_j = value(m, ints[k, F_J])
+    alpha = atan2(dot(value(m, ints[k, G_I]), f_j), dot(value(m, ints[k, F_I]), f_j))
+    return alpha + 2.0 * pi * floor((m.angles[ints[k, TURNS]] - alpha) / (2.0 * pi) + 0.5)
+
+
+@kernel
+def measure(ints: Ints, first: int, last: int, m: Motion, signals: Array) -> None:
     """Write angle and rate of every element to its signal."""
-    for k in range(ints.shape[0]):
-        f_j = value(m, ints[k, F_J])
-        alpha = atan2(dot(value(m, ints[k, G_I]), f_j), dot(value(m, ints[k, F_I]), f_j))
-        turns = floor((m.angles[ints[k, TURNS]] - alpha) / (2.0 * pi) + 0.5)
-        signals[ints[k, SIGNAL], 0] = alpha + 2.0 * pi * turns
+    for k in range(first, last):
+        signals[ints[k, SIGNAL], 0] = angle(ints, k, m)
         signals[ints[k, SIGNAL], 1] = angle_rate(ints, k, m)
 
 
 @kernel
-def fill(ints: Ints, floats: Array, m: Motion, signals: Array, Q: Array) -> None:
+def fill(ints: Ints, floats: Array, first: int, last: int, m: Motion, Q: Array) -> None:
     """Add the torques of all elements."""
-    for k in range(ints.shape[0]):
-        theta, theta_dot = signals[ints[k, SIGNAL], 0], signals[ints[k, SIGNAL], 1]
+    for k in range(first, last):
+        theta, theta_dot = angle(ints, k, m), angle_rate(ints, k, m)
         n = floats[k, K] * (theta - floats[k, THETA0]) + floats[k, C] * theta_dot + m.F[ints[k, ACTUATOR], 0]
         h = value(m, ints[k, H_I])
         add_torque(Q, m.A, m.body_of[ints[k, H_I]], scale(n, h))
@@ -123,7 +128,7 @@ def fill(ints: Ints, floats: Array, m: Motion, signals: Array, Q: Array) -> None
 
 
 @kernel
-def put_angle_rates(ints: Ints, m: Motion, rates: Array) -> None:
+def put_angle_rates(ints: Ints, first: int, last: int, m: Motion, rates: Array) -> None:
     """Write the rate of every integrated angle."""
-    for k in range(ints.shape[0]):
+    for k in range(first, last):
         rates[ints[k, TURNS]] = angle_rate(ints, k, m)

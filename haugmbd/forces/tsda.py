@@ -125,18 +125,18 @@ def direction(m: Motion, P: int, Q: int) -> tuple[float, float, Vec]:
 
 
 @kernel
-def measure(ints: Ints, floats: Array, m: Motion, signals: Array) -> None:
+def measure(ints: Ints, first: int, last: int, m: Motion, signals: Array) -> None:
     """Write length and rate of every element to its signal."""
-    for k in range(ints.shape[0]):
+    for k in range(first, last):
         length, l_dot, _ = direction(m, ints[k, P], ints[k, Q_POINT])
         signals[ints[k, SIGNAL], 0] = length
         signals[ints[k, SIGNAL], 1] = l_dot
 
 
 @kernel
-def fill(ints: Ints, floats: Array, m: Motion, Q: Array) -> None:
+def fill(ints: Ints, floats: Array, first: int, last: int, m: Motion, Q: Array) -> None:
     """Add the forces of all elements."""
-    for k in range(ints.shape[0]):
+    for k in range(first, last):
         length, l_dot, e = direction(m, ints[k, P], ints[k, Q_POINT])
         f = floats[k, K] * (length - floats[k, L0]) + floats[k, C] * l_dot + m.F[ints[k, ACTUATOR], 0]
         add_force(Q, m.A, m.body_of[ints[k, P]], scale(f, e), value(m, ints[k, P]))

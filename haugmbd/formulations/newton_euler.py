@@ -138,7 +138,7 @@ def put_rates(P: Pack, t: float, y: Array, y_dot: Array) -> None:
         for a in range(6):
             rates[k, 7 + a] = x[k, a]
     if m.angles.shape[0] > 0:
-        fill_angle_rates(P, m, borrow_line(y_dot, WIDTH * n, m.angles.size))
+        fill_angle_rates(P, t, y, borrow_line(y_dot, WIDTH * n, m.angles.size))
 
 
 @inlined

@@ -7,37 +7,73 @@ from __future__ import annotations
 
 from math import isfinite
 
-from haugmbd.algebra.jit import inlined, kernel
-from haugmbd.algebra.vec3 import Array
+from haugmbd.algebra.jit import entry, inlined, kernel
+from haugmbd.algebra.routine import Routine
+from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.forces.catalogue import add_loads, measure_loads, put_angle_rates
 from haugmbd.model import tables as at
+from haugmbd.model.motion import look_in
 from haugmbd.model.status import OK, USER_STOPPED, report
-from haugmbd.model.tables import Pack, line, view
-from haugmbd.model.user import GO_ON
+from haugmbd.model.tables import APPLY_SIGNATURE, Pack, line, view
+from haugmbd.model.user import GO_ON, Asked
 from haugmbd.primitives.base import Motion
+
+FORCES, ANGLE_RATES = 0, 1
+"""What `apply` is called for."""
 
 
 @inlined
 def fill_loads(P: Pack, m: Motion, y: Array) -> int:
     """Leave the generalized forces of the motion `m` (state `y`) in Q, and the drivers that the user's callables give in F."""
-    Q = view(P.work, P.ints, at.Q)
-    signals = view(P.work, P.ints, at.SIGNALS)
-    ints, kind_at = view(P.ints, P.ints, at.LOAD_INTS), line(P.ints, P.ints, at.LOAD_KIND_AT)
-    reals = view(P.reals, P.ints, at.LOAD_REALS)
-    add_gravity_and_gyroscopic(view(P.reals, P.ints, at.INERTIA), line(P.reals, P.ints, at.GRAVITY), m.bodies, Q)
-    measure_loads(ints, reals, kind_at, m, signals)
-    if P.ints[P.ints[3 * at.FLAGS] + 1] == 1:
-        Q_user = view(P.work, P.ints, at.Q_USER)
-        clear(Q_user)
-        code = P.asked(m.t, y.ctypes, signals.ctypes, m.F.ctypes, Q_user.ctypes)
-        if code != GO_ON or not (all_finite(Q_user) and all_finite(m.F)):
-            copy_line(y, line(P.work, P.ints, at.Y_STOPPED))
-            return report(line(P.work, P.ints, at.STATUS), USER_STOPPED, code, m.t)
-        for k in range(Q.shape[0]):
-            for a in range(6):
-                Q[k, a] += Q_user[k, a]
-    add_loads(ints, reals, kind_at, m, signals, Q)
+    add_gravity_and_gyroscopic(
+        view(P.reals, P.ints, at.INERTIA), line(P.reals, P.ints, at.GRAVITY), m.bodies, view(P.work, P.ints, at.Q)
+    )
+    if P.ints[3 * at.LOAD_INTS + 1] + P.ints[P.ints[3 * at.FLAGS] + 1] > 0:
+        return P.apply(FORCES, m.t, P.ints, P.reals, P.work, P.asked, y, y)
     return OK
+
+
+@inlined
+def fill_angle_rates(P: Pack, t: float, y: Array, rates: Array) -> None:
+    """Write the rates of the integrated angles (na,)."""
+    P.apply(ANGLE_RATES, t, P.ints, P.reals, P.work, P.asked, y, rates)
+
+
+@entry
+def apply(stage: int, t: float, ints: Ints, reals: Array, work: Array, asked: Asked, y: Array, rates: Array) -> int:
+    """Add the forces of all elements to Q; or write the rates of the integrated angles.
+
+    Apart from the rest, so that it is compiled once for all formulations, and never for a model without elements.
+    """
+    m = look_in(ints, work, t, y)
+    table, kind_at, numbers = view(ints, ints, at.LOAD_INTS), line(ints, ints, at.LOAD_KIND_AT), view(reals, ints, at.LOAD_REALS)
+    if stage == ANGLE_RATES:
+        put_angle_rates(table, kind_at, m, rates)
+        return OK
+    Q = view(work, ints, at.Q)
+    if ints[ints[3 * at.FLAGS] + 1] == 1:
+        signals, Q_user = view(work, ints, at.SIGNALS), view(work, ints, at.Q_USER)
+        measure_loads(table, kind_at, m, signals)
+        clear(Q_user)
+        code = asked(t, y.ctypes, signals.ctypes, m.F.ctypes, Q_user.ctypes)
+        if code != GO_ON or not (all_finite(Q_user) and all_finite(m.F)):
+            copy_line(y, line(work, ints, at.Y_STOPPED))
+            return report(line(work, ints, at.STATUS), USER_STOPPED, code, t)
+        add_matrix(Q_user, Q)
+    add_loads(table, numbers, kind_at, m, Q)
+    return OK
+
+
+APPLY = Routine(apply, APPLY_SIGNATURE)
+NO_APPLY = Routine(None, APPLY_SIGNATURE)
+
+
+@kernel
+def add_matrix(a: Array, b: Array) -> None:
+    """b <- b + a."""
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            b[i, j] += a[i, j]
 
 
 @kernel
@@ -63,14 +99,6 @@ def all_finite(matrix: Array) -> bool:
             if not isfinite(matrix[i, j]):
                 return False
     return True
-
-
-@inlined
-def fill_angle_rates(P: Pack, m: Motion, rates: Array) -> None:
-    """Write the rates of the integrated angles (na,)."""
-    put_angle_rates(
-        view(P.ints, P.ints, at.LOAD_INTS), view(P.reals, P.ints, at.LOAD_REALS), line(P.ints, P.ints, at.LOAD_KIND_AT), m, rates
-    )
 
 
 @kernel

@@ -11,6 +11,7 @@ from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.drivers import Driver, compile_drivers
 from haugmbd.errors import SimulationError
 from haugmbd.model.compile import LoadEntry
+from haugmbd.model.loads import APPLY, NO_APPLY
 from haugmbd.model.motion import DRIVE, NO_DRIVE
 from haugmbd.model.questions import Questions
 from haugmbd.model.state import State
@@ -98,7 +99,8 @@ class Model:
     def pack(self) -> Pack:
         """The tables with new room to compute in."""
         drive = DRIVE if len(self.tables["DRIVER_TABLE"]) else NO_DRIVE
-        return self.tables.pack(compile_drivers(self.drivers).F0, drive, self.asked())
+        apply = APPLY if self.loads or self.questions.any else NO_APPLY
+        return self.tables.pack(compile_drivers(self.drivers).F0, drive, apply, self.asked())
 
     def asked(self) -> Asked:
         """The door to this model's callables, for one run."""

@@ -22,15 +22,21 @@ from haugmbd.primitives.base import Motion
 @kernel
 def look(P: Pack, t: float, y: Array) -> Motion:
     """The work room's A, X and F with the state `y`, as kernels read them; nothing is computed."""
-    n = P.ints[3 * at.INERTIA + 1]
+    return look_in(P.ints, P.work, t, y)
+
+
+@kernel
+def look_in(ints: Ints, work: Array, t: float, y: Array) -> Motion:
+    """The same, of the arrays of a pack."""
+    n = ints[3 * at.INERTIA + 1]
     return Motion(
         t,
         borrow(y, 0, n, WIDTH),
-        blocks(P.work, P.ints, at.A, 3, 3),
+        blocks(work, ints, at.A, 3, 3),
         borrow_line(y, WIDTH * n, y.size - WIDTH * n),
-        line(P.ints, P.ints, at.BODY_OF),
-        view(P.work, P.ints, at.X),
-        view(P.work, P.ints, at.F),
+        line(ints, ints, at.BODY_OF),
+        view(work, ints, at.X),
+        view(work, ints, at.F),
     )
 
 

@@ -89,18 +89,21 @@ HEAD = 3 * len(NAMES)
 class Pack(NamedTuple):
     """A model and the room to compute in, as compiled code sees them; `work` belongs to one run.
 
-    drive: evaluates the drivers that compiled code can evaluate;  asked: the door to the user's callables
+    drive: evaluates the drivers that compiled code can evaluate;  apply: the force elements;  asked: the door to the user's callables
     """
 
     ints: Ints
     reals: Array
     work: Array
     drive: Routine
+    apply: Routine
     asked: Asked
 
 
 DRIVE_SIGNATURE = types.int64(types.float64, I1, F1, F2)
-PACK_TYPE = types.NamedTuple((I1, F1, F1, function_type(DRIVE_SIGNATURE), function_type(ASKED_SIGNATURE)), Pack)
+ASKED_TYPE = function_type(ASKED_SIGNATURE)
+APPLY_SIGNATURE = types.int64(types.int64, types.float64, I1, F1, F1, ASKED_TYPE, F1, F1)
+PACK_TYPE = types.NamedTuple((I1, F1, F1, function_type(DRIVE_SIGNATURE), function_type(APPLY_SIGNATURE), ASKED_TYPE), Pack)
 
 
 @kernel
@@ -150,9 +153,9 @@ class Tables:
         matrix.flags.writeable = False
         return matrix
 
-    def pack(self, F0: Array, drive: Routine, asked: Asked) -> Pack:
+    def pack(self, F0: Array, drive: Routine, apply: Routine, asked: Asked) -> Pack:
         """New room to compute in; the constant drivers `F0` (nd, 3) are put in their place."""
-        pack = Pack(self.ints, self.reals, np.zeros(self.work_size), drive, asked)
+        pack = Pack(self.ints, self.reals, np.zeros(self.work_size), drive, apply, asked)
         room(pack, "F")[:] = F0
         room(pack, "A")[:] = np.eye(3).ravel()
         return pack
