@@ -79,7 +79,8 @@ def body_arguments(states: Array) -> tuple[Array, ...]:
 def read_frame(faults: list[Fault], where: str, frame: Any) -> bool:
     """Whether a vector is given in the body's frame."""
     if frame not in ("global", "body"):
-        faults.append(Fault(where, f"frame is {frame!r}", 'Give frame="global", or frame="body" for a vector that turns with the body.'))
+        remedy = 'Give frame="global", or frame="body" for a vector that turns with the body.'
+        faults.append(Fault(where, f"frame is {frame!r}", remedy))
     return bool(frame == "body")
 
 

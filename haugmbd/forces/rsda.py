@@ -24,7 +24,7 @@ from haugmbd.algebra.jit import kernel
 from haugmbd.algebra.vec3 import Array, Ints, dot, load, scale, sub, to_global
 from haugmbd.body import Body
 from haugmbd.checks import read_number
-from haugmbd.errors import Fault
+from haugmbd.errors import Fault, UsageError
 from haugmbd.forces.base import Ledger, Load, add_torque, modelled, turned
 from haugmbd.forces.values import ANGLE, Value, read_value
 from haugmbd.primitives.base import Motion, value
@@ -48,9 +48,13 @@ class RSDA(Load):
     signals = 1
     angles = 1
 
-    def __init__(self, name: str, joint: Joint, *, k: float = 0.0, c: float = 0.0, theta0: float = 0.0, actuator: Any = 0.0) -> None:
+    def __init__(
+        self, name: str, joint: Joint, *, k: float = 0.0, c: float = 0.0, theta0: float = 0.0, actuator: Any = 0.0
+    ) -> None:
         super().__init__(name)
         faults: list[Fault] = []
+        if not isinstance(joint, Joint):
+            raise UsageError(f"{self.where} needs a joint, got {joint!r}. Give the object that system.add(...) returned.")
         self.joint = joint
         if not joint.rotates_about_h:
             remedy = "Give a joint that leaves one rotation, such as RJ or CJ."
@@ -97,7 +101,8 @@ def angle_rate(ints: Ints, k: int, m: Motion) -> float:
     """theta'."""
     i, j = m.body_of[ints[k, H_I]], m.body_of[ints[k, F_J]]
     omega_i, omega_j = to_global(m.A, i, load(m.bodies, i, 10)), to_global(m.A, j, load(m.bodies, j, 10))
-    return dot(value(m, ints[k, H_I]), sub(omega_j, omega_i))
+    rate: float = dot(value(m, ints[k, H_I]), sub(omega_j, omega_i))
+    return rate
 
 
 @kernel

@@ -1,8 +1,8 @@
 r"""StateForce: any force law of several bodies, given as one function of their states.
 
-    Q_k += (F_k, n_bar_k),      rows of f(t, r, p, v, omega_bar) -> (n, 6)       F global, at the centre of mass; n_bar body frame
+Q_k += (F_k, n_bar_k),      rows of f(t, r, p, v, omega_bar) -> (n, 6)       F global, at the centre of mass; n_bar body frame
 
-    power of the applied forces  sum_k F_k . v_k + n_bar_k . omega_bar_k
+power of the applied forces  sum_k F_k . v_k + n_bar_k . omega_bar_k
 """
 
 from __future__ import annotations

@@ -163,7 +163,7 @@ def _read_function(
 
 def wrong_arguments(where: str, label: str, needed: int | None, choices: str) -> Fault:
     """The fault of a function that needs neither of the argument lists."""
-    what = f"{label} is a function of {needed} arguments" if needed else f"the function {label} does not say how many arguments it needs"
+    what = f"{label} is a function of {needed} arguments" if needed else f"{label} does not say how many arguments it needs"
     return Fault(where, what, f"Give {choices}; arguments with a default are not counted.")
 
 

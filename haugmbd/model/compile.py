@@ -31,7 +31,7 @@ four digits; not smaller, so that the first solution keeps twelve."""
 
 
 class LoadEntry(NamedTuple):
-    """A load of a compiled model: the numbers of its bodies, its signal, its integrated angle, and its places in the driver table."""
+    """A load of a compiled model: the numbers of its bodies, signal and integrated angle, and its places in the driver table."""
 
     load: Load
     bodies: tuple[int, ...]

@@ -1,6 +1,6 @@
 r"""Where energy goes, element by element, recomputed from stored states.
 
-    d(T + V)/dt = applied - dissipated                summed over all force elements, gravity in V, and joints that do no work
+d(T + V)/dt = applied - dissipated                summed over all force elements, gravity in V, and joints that do no work
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ def load_ledger(model: Model, t: npt.ArrayLike, y: npt.ArrayLike) -> dict[str, L
     n = model.nb + 1
     bodies = np.swapaxes(states[:, : WIDTH * n].reshape(len(times), n, WIDTH), 0, 1)
     angles = states[:, WIDTH * n :]
-    return {entry.load.name: entry.load.ledger(times, bodies[list(entry.bodies)], _angle(angles, entry.angle)) for entry in model.loads}
+    return {
+        entry.load.name: entry.load.ledger(times, bodies[list(entry.bodies)], _angle(angles, entry.angle)) for entry in model.loads
+    }
 
 
 def _angle(angles: Array, k: int) -> Array:

@@ -1,4 +1,4 @@
-r"""What a model asks its user's callables at every evaluation, in Python: `Questions.call` is what stands behind the door `user.Asked`.
+r"""What a model asks its user's callables at every evaluation: `Questions.call` is what stands behind the door `user.Asked`.
 
     F[slot, 0] <- actuator(t, l, l_dot), force(t, r, p, v, omega_bar), ...            the answer takes the place of a driver
     F[k]       <- f, f', f'' of drivers that only Python can evaluate
@@ -99,12 +99,12 @@ class Questions:
         return ", ".join([*(a.question.where for a in self.askings), *(c.where for c in self.driver_calls)])
 
 
-def arguments(asking: Asking, y: Array, signals: Array) -> Sequence[Any]:
+def arguments(asking: Asking, y: Array, signals: Array) -> Sequence[Array | float]:
     """What the function is given after t: copies, so that it may keep or change them."""
     if asking.question.form == TIME:
         return ()
     if asking.question.form != BODY:
-        return signals[asking.signal].tolist()
+        return float(signals[asking.signal, 0]), float(signals[asking.signal, 1])
     if asking.slots:
         row = y[WIDTH * asking.bodies[0] :][:WIDTH].copy()
         return row[0:3], row[3:7], row[7:10], row[10:13]
@@ -126,5 +126,6 @@ def driver_values(call: DriverCall, t: float) -> Array:
         error.add_note(f"raised by the driver of {call.where} at t = {t:.9g} s")
         raise
     if F.shape != (3,) or not np.isfinite(F).all():
-        raise SimulationError(f"{call.where}: its driver gives {F.tolist()} at t = {t:.9g} s, must be three finite numbers f, f', f''")
+        what = f"its driver gives {F.tolist()} at t = {t:.9g} s, must be three finite numbers f, f', f''"
+        raise SimulationError(f"{call.where}: {what}")
     return F

@@ -16,7 +16,7 @@ from typing import Any
 
 import numba.experimental.function_type  # noqa: F401  registers WrapperAddressProtocol with Numba
 import numpy as np
-from numba.core import types
+from numba import types
 
 from haugmbd.algebra.vec3 import Array
 
