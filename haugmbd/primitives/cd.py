@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from haugmbd.algebra.jit import kernel
 from haugmbd.algebra.vec3 import Array, Ints, cross, dot, load, sub
 from haugmbd.body import Body
@@ -52,8 +54,8 @@ class CD(Primitive):
         return tuple(self.c.tolist())
 
     def extra_faults(self) -> tuple[Fault, ...]:
-        if self.c.shape != (3,):
-            return (Fault(repr(self), f"c has the shape {self.c.shape}", "Give a global direction: three numbers."),)
+        if not (self.c.shape == (3,) and np.isfinite(self.c).all()):
+            return (Fault(repr(self), f"c is {self.c.tolist()}", "Give a global direction: three finite numbers."),)
         return zero_vector_faults(self, c=self.c)
 
     def words(self) -> str:

@@ -20,10 +20,13 @@ from __future__ import annotations
 from math import cos, sin
 from typing import Any
 
+import numpy as np
+
 from haugmbd.algebra.jit import kernel
 from haugmbd.algebra.vec3 import Array, Ints, add, cross, dot, scale, sub
 from haugmbd.body import Body
 from haugmbd.errors import Fault
+from haugmbd.marker import ORTHONORMAL_TOL
 from haugmbd.primitives.base import (
     DRIVER,
     FIRST_MARKER,
@@ -57,7 +60,14 @@ class Rotation(Primitive):
         return ((self.i, self.e_bar_i), (self.i, self.n_bar_i), (self.j, self.e_bar_j))
 
     def extra_faults(self) -> tuple[Fault, ...]:
-        return zero_vector_faults(self, e_bar_i=self.e_bar_i, n_bar_i=self.n_bar_i, e_bar_j=self.e_bar_j)
+        e, n = self.e_bar_i, self.n_bar_i
+        if not (e.shape == n.shape == (3,) and np.isfinite(e).all() and np.isfinite(n).all()):
+            return ()
+        gap = max(abs(float(e @ e) - 1.0), abs(float(n @ n) - 1.0), abs(float(e @ n)))
+        if gap > ORTHONORMAL_TOL:
+            what = f"e_bar_i and n_bar_i are not orthonormal: off by {gap:.3g}, so f would be another angle"
+            return (Fault(repr(self), what, "Give two unit vectors at a right angle, such as f and g of a Frame."),)
+        return zero_vector_faults(self, e_bar_j=self.e_bar_j)
 
     def words(self) -> str:
         return f"{self.j.name} has turned by the angle {self.f} from {self.i.name}"
