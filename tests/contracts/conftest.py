@@ -1,0 +1,28 @@
+"""The one expensive computation of the contracts, made once: all derivatives of all samples at 100 random states."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from haugmbd.model.model import Model
+from tests.contracts.differences import worst_errors
+from tests.contracts.samples import SEED, everything
+
+N_STATES = 100
+
+
+class Report(NamedTuple):
+    """Rows of each sample, and the largest relative error of each row."""
+
+    model: Model
+    rows: dict
+    errors: dict
+
+
+@pytest.fixture(scope="session")
+def report():
+    model, rows = everything()
+    return Report(model, rows, worst_errors(model, N_STATES, np.random.default_rng(SEED)))
