@@ -23,7 +23,9 @@ class Progress:
                 from tqdm import tqdm  # noqa: PLC0415  only where a bar is shown
             except ImportError:
                 return self
-            self._bar = tqdm(total=self._stop - self._start, unit=self._unit, bar_format="{l_bar}{bar}| {n:.3g}/{total:.3g} {unit} [{elapsed}]")
+            self._bar = tqdm(
+                total=self._stop - self._start, unit=self._unit, bar_format="{l_bar}{bar}| {n:.3g}/{total:.3g} {unit} [{elapsed}]"
+            )
         return self
 
     def reach(self, now: float) -> None:

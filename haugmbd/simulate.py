@@ -1,7 +1,7 @@
 r"""simulate: from a system to a Result.
 
-    fixed step        simulate(system, t_end, h=1e-3)                RK4 with projection
-    adaptive          simulate(system, t_end, rtol=1e-8, atol=1e-10)  Dormand-Prince 5(4) with projection and dense output
+fixed step        simulate(system, t_end, h=1e-3)                RK4 with projection
+adaptive          simulate(system, t_end, rtol=1e-8, atol=1e-10)  Dormand-Prince 5(4) with projection and dense output
 """
 
 from __future__ import annotations

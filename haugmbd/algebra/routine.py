@@ -16,6 +16,8 @@ from numba.core import types
 I1 = types.Array(types.int64, 1, "C")
 F1 = types.Array(types.float64, 1, "C")
 F2 = types.Array(types.float64, 2, "C")
+F3 = types.Array(types.float64, 3, "C")
+I2 = types.Array(types.int64, 2, "C")
 
 
 class Routine(types.WrapperAddressProtocol):  # type: ignore[misc]

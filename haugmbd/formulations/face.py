@@ -1,6 +1,6 @@
 r"""Accelerations and multipliers of a model at a state.
 
-    M u_dot + Phi_q^T lam = Q,      Phi_q u_dot = gamma
+M u_dot + Phi_q^T lam = Q,      Phi_q u_dot = gamma
 """
 
 from __future__ import annotations

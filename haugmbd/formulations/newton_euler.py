@@ -18,81 +18,28 @@ from haugmbd.model import tables as at
 from haugmbd.model.loads import fill_angle_rates, fill_loads
 from haugmbd.model.motion import look, move, put_euler_rate
 from haugmbd.model.passes import fill_all_rows
-from haugmbd.model.status import FREE_AXIS, OK, SINGULAR, report
-from haugmbd.model.tables import WIDTH, Pack, blocks, line, view
-from haugmbd.saddle.factor import REFINED, Factor, assemble, factor, refine, solve
-from haugmbd.saddle.schedule import Steps
+from haugmbd.model.status import OK
+from haugmbd.model.tables import WIDTH, Pack, view
+
 
 @dataclass(frozen=True)
 class NewtonEuler:
     """The augmented KKT system in (v, omega_bar), solved by the block LDL^T: O(n) for chains and trees, multipliers included."""
 
 
-SINGULAR_TOL = 1e-13
-"""|pivot| / scale below which the rows depend on one another now: rounding of a pivot that should be zero is about 1e-15."""
-
-
-@kernel
-def steps_of(P: Pack) -> Steps:
-    """The order of elimination."""
-    i = P.ints
-    return Steps(line(i, i, at.ORDER), line(i, i, at.NEAR_AT), view(i, i, at.NEAR), line(i, i, at.PAIR_AT), view(i, i, at.PAIRS))
-
-
-@kernel
-def factor_of(P: Pack) -> Factor:
-    """The room of the factorization."""
-    return Factor(blocks(P.work, P.ints, at.D, 6, 6), view(P.work, P.ints, at.D_INV), blocks(P.work, P.ints, at.B, 6, 6))
-
-
 @inlined
 def factorize(P: Pack) -> int:
     """Factor the augmented matrix of the rows at hand."""
-    f = factor_of(P)
-    assemble(
-        view(P.ints, P.ints, at.BODY_BLOCK),
-        view(P.ints, P.ints, at.BODY_FIRST),
-        view(P.reals, P.ints, at.SHIFTED),
-        line(P.reals, P.ints, at.PAD),
-        blocks(P.work, P.ints, at.J, 2, 6),
-        f,
-    )
-    worst, node = factor(steps_of(P), view(P.reals, P.ints, at.SCALE), f)
-    if not worst > SINGULAR_TOL:
-        return report(line(P.work, P.ints, at.STATUS), SINGULAR, node, worst)
-    return OK
+    return P.factorize(P.ints, P.reals, P.work)
 
 
 @inlined
 def solve_system(P: Pack) -> int:
     """Solve K x = b with the factor at hand: x = (u_dot, lam) for b = (Q, gamma), or any other question to the same matrix."""
-    b, x = view(P.work, P.ints, at.RIGHT), view(P.work, P.ints, at.SOLUTION)
-    copy(b, x)
-    solve(steps_of(P), factor_of(P), x)
-    if P.ints[P.ints[3 * at.FLAGS]] == 0:
-        return OK
-    change, node = refine(
-        steps_of(P),
-        factor_of(P),
-        view(P.reals, P.ints, at.INERTIA),
-        line(P.reals, P.ints, at.PAD),
-        view(P.ints, P.ints, at.EDGES),
-        blocks(P.work, P.ints, at.J, 2, 6),
-        b,
-        x,
-        view(P.work, P.ints, at.CORRECTION),
-    )
-    if not change <= 1e3 * REFINED:
-        return report(line(P.work, P.ints, at.STATUS), FREE_AXIS, node, change)
-    return OK
-
-
-@kernel
-def copy(a: Array, b: Array) -> None:
-    """b <- a."""
-    for i in range(a.shape[0]):
-        for j in range(a.shape[1]):
-            b[i, j] = a[i, j]
+    code = P.solve(P.ints, P.reals, P.work)
+    if P.ints[P.ints[3 * at.FLAGS]] == 1:
+        code = P.refine(P.ints, P.reals, P.work)
+    return code
 
 
 @kernel

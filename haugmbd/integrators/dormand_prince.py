@@ -43,7 +43,17 @@ SMALLEST_STEP = 1e-14
 
 @entry
 def run(
-    rates: Any, settle: Any, P: Pack, options: Array, control: Array, y: Array, k1: Array, room: Array, ts: Array, ys: Array, ks: Array
+    rates: Any,
+    settle: Any,
+    P: Pack,
+    options: Array,
+    control: Array,
+    y: Array,
+    k1: Array,
+    room: Array,
+    ts: Array,
+    ys: Array,
+    ks: Array,
 ) -> tuple[int, int]:
     """Advance to control[1] or until `ys` (n, ny) is full; return code and steps done.
 
@@ -128,9 +138,7 @@ class DormandPrince:
         while control[0] < t_end:
             ts, ys, ks = np.empty(most), np.empty((most, ny)), np.empty((most, ny))
             control[6] = 0.0
-            code, done = run(
-                problem.rates, problem.settle, problem.pack, problem.options, control, problem.y, k1, room, ts, ys, ks
-            )
+            code, done = run(problem.rates, problem.settle, problem.pack, problem.options, control, problem.y, k1, room, ts, ys, ks)
             yield Chunk(ts[:done], ys[:done], ks[:done], code, control[0], done, int(control[6]))
             if code != OK:
                 return

@@ -1,6 +1,6 @@
 r"""No stabilization: the acceleration-level constraints are integrated as they are, and Phi drifts like t^2.
 
-    Phi_q u_dot = gamma
+Phi_q u_dot = gamma
 """
 
 from __future__ import annotations

@@ -18,7 +18,8 @@ from haugmbd.model.state import State
 from haugmbd.model.status import USER_STOPPED
 from haugmbd.model.tables import Pack, Tables, room
 from haugmbd.model.user import Asked
-
+from haugmbd.primitives.catalogue import FILLS, NO_FILL, Fills
+from haugmbd.saddle.routines import FACTORIZE, NO_REFINE, REFINE, SOLVE
 
 ASKED_ROOMS = ("Y_STOPPED", "SIGNALS", "F", "Q_USER")
 """What the user's callables are asked with, beside t."""
@@ -100,7 +101,17 @@ class Model:
         """The tables with new room to compute in."""
         drive = DRIVE if len(self.tables["DRIVER_TABLE"]) else NO_DRIVE
         apply = APPLY if self.loads or self.questions.any else NO_APPLY
-        return self.tables.pack(compile_drivers(self.drivers).F0, drive, apply, self.asked())
+        starts = self.tables["ROW_KIND_AT"][0]
+        return self.tables.pack(
+            compile_drivers(self.drivers).F0,
+            drive=drive,
+            apply=apply,
+            asked=self.asked(),
+            fills=Fills(*(fill if n else NO_FILL for fill, n in zip(FILLS, np.diff(starts), strict=True))),
+            factorize=FACTORIZE,
+            solve=SOLVE,
+            refine=REFINE if self.tables["FLAGS"][0, 0] else NO_REFINE,
+        )
 
     def asked(self) -> Asked:
         """The door to this model's callables, for one run."""
@@ -115,7 +126,7 @@ class Model:
             return
         if not self.questions.compiled:
             raise KeyboardInterrupt  # lost between compiled code and Python, see `user`
-        self.questions.call(t, *(room(pack, name).copy().reshape(s) for name, s in zip(ASKED_ROOMS, self.questions.shapes, strict=True)))
+        self.questions.call(t, *(room(pack, n).copy().reshape(s) for n, s in zip(ASKED_ROOMS, self.questions.shapes, strict=True)))
         what = f"a function of {self.questions.names()} gave no finite number at t = {t:.9g} s, but does when it is asked again"
         raise SimulationError(f"{what}. A force must depend on nothing but its arguments.")
 

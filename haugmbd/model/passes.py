@@ -22,6 +22,7 @@ def rows_of(P: Pack) -> RowTable:
 def fill_all_rows(P: Pack, m: Motion) -> None:
     """Phi, nu, gamma, Phi_r and PiBar of every row at the motion `m`."""
     fill_rows(
+        P.fills,
         view(P.ints, P.ints, at.ROW_INTS),
         view(P.reals, P.ints, at.ROW_REALS),
         line(P.ints, P.ints, at.ROW_KIND_AT),

@@ -12,7 +12,7 @@ Rows stand in SLOTS: edge e (the rows between the same two bodies, at most six) 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba.core import types
@@ -23,6 +23,7 @@ from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.algebra.views import borrow, borrow_blocks, borrow_line
 from haugmbd.model.user import SIGNATURE as ASKED_SIGNATURE
 from haugmbd.model.user import Asked
+from haugmbd.primitives.catalogue import FILLS_TYPE
 
 WIDTH = 13
 """Numbers per body in the state: r (3), p (4), v (3), omega_bar (3)."""
@@ -90,6 +91,7 @@ class Pack(NamedTuple):
     """A model and the room to compute in, as compiled code sees them; `work` belongs to one run.
 
     drive: evaluates the drivers that compiled code can evaluate;  apply: the force elements;  asked: the door to the user's callables
+    fills: a routine for each kind of row;  factorize, solve, refine: the questions to the augmented matrix
     """
 
     ints: Ints
@@ -98,12 +100,28 @@ class Pack(NamedTuple):
     drive: Routine
     apply: Routine
     asked: Asked
+    fills: Any
+    factorize: Routine
+    solve: Routine
+    refine: Routine
 
 
 DRIVE_SIGNATURE = types.int64(types.float64, I1, F1, F2)
 ASKED_TYPE = function_type(ASKED_SIGNATURE)
 APPLY_SIGNATURE = types.int64(types.int64, types.float64, I1, F1, F1, ASKED_TYPE, F1, F1)
-PACK_TYPE = types.NamedTuple((I1, F1, F1, function_type(DRIVE_SIGNATURE), function_type(APPLY_SIGNATURE), ASKED_TYPE), Pack)
+QUESTION_SIGNATURE = types.int64(I1, F1, F1)
+QUESTION_TYPE = function_type(QUESTION_SIGNATURE)
+PACK_TYPE = types.NamedTuple(
+    (
+        *(I1, F1, F1),
+        function_type(DRIVE_SIGNATURE),
+        function_type(APPLY_SIGNATURE),
+        ASKED_TYPE,
+        FILLS_TYPE,
+        *(QUESTION_TYPE, QUESTION_TYPE, QUESTION_TYPE),
+    ),
+    Pack,
+)
 
 
 @kernel
@@ -153,9 +171,9 @@ class Tables:
         matrix.flags.writeable = False
         return matrix
 
-    def pack(self, F0: Array, drive: Routine, apply: Routine, asked: Asked) -> Pack:
-        """New room to compute in; the constant drivers `F0` (nd, 3) are put in their place."""
-        pack = Pack(self.ints, self.reals, np.zeros(self.work_size), drive, apply, asked)
+    def pack(self, F0: Array, **routines: Any) -> Pack:
+        """New room to compute in, with the routines by name; the constant drivers `F0` (nd, 3) are put in their place."""
+        pack = Pack(self.ints, self.reals, np.zeros(self.work_size), **routines)
         room(pack, "F")[:] = F0
         room(pack, "A")[:] = np.eye(3).ravel()
         return pack

@@ -1,23 +1,43 @@
-"""All primitives there are: `KINDS` in the order of the row tables, and the kernel that fills every row.
+"""All primitives there are: `KINDS`, in the order of the row tables, and `FILLS`, their kernels as routines.
 
-A new primitive adds its class to `KINDS` and its `fill` to `fill_rows`, at the same place.
+A new primitive adds its module to `MODULES`: nothing that exists is compiled again, and a kind that a model does not use is never compiled.
 """
 
 from __future__ import annotations
 
-from haugmbd.algebra.jit import inlined, kernel
+from collections import namedtuple
+from typing import Any
+
+from numba.core import types
+
+from haugmbd.algebra.jit import inlined
+from haugmbd.algebra.routine import F1, F2, F3, I1, I2, Routine, function_type
 from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.primitives import cd, d, dp1, dp2, rotation
 from haugmbd.primitives.base import Motion, Primitive, RowTable
 
-KINDS: tuple[type[Primitive], ...] = (dp1.DP1, dp2.DP2, d.D, cd.CD, rotation.Rotation)
+MODULES: tuple[tuple[type[Primitive], Any], ...] = (
+    (dp1.DP1, dp1.fill),
+    (dp2.DP2, dp2.fill),
+    (d.D, d.fill),
+    (cd.CD, cd.fill),
+    (rotation.Rotation, rotation.fill),
+)
+KINDS: tuple[type[Primitive], ...] = tuple(kind for kind, _ in MODULES)
+
+MOTION_TYPE = types.NamedTuple((types.float64, F2, F3, F1, I1, F2, F2), Motion)
+FILL_SIGNATURE = types.void(I2, F2, MOTION_TYPE, types.NamedTuple((F3, F2), RowTable))
+FILLS = tuple(Routine(fill, FILL_SIGNATURE) for _, fill in MODULES)
+NO_FILL = Routine(None, FILL_SIGNATURE)
+
+Fills = namedtuple("Fills", [kind.kind for kind in KINDS])  # type: ignore[misc]
+"""One routine for each kind, as compiled code takes them (Numba warns of plain tuples of functions, not of named ones)."""
+FILLS_TYPE = types.NamedUniTuple(function_type(FILL_SIGNATURE), len(KINDS), Fills)
 
 
 @inlined
-def fill_rows(ints: Ints, reals: Array, at: Ints, m: Motion, rows: RowTable) -> None:
+def fill_rows(fills: Any, ints: Ints, reals: Array, at: Ints, m: Motion, rows: RowTable) -> None:
     """Fill J and (Phi, nu, gamma) of every row; kind k stands in rows at[k] ... at[k + 1] - 1 of ints and reals."""
-    dp1.fill(ints[at[0] : at[1]], reals[at[0] : at[1]], m, rows)
-    dp2.fill(ints[at[1] : at[2]], reals[at[1] : at[2]], m, rows)
-    d.fill(ints[at[2] : at[3]], reals[at[2] : at[3]], m, rows)
-    cd.fill(ints[at[3] : at[4]], reals[at[3] : at[4]], m, rows)
-    rotation.fill(ints[at[4] : at[5]], reals[at[4] : at[5]], m, rows)
+    for k in range(len(fills)):
+        if at[k + 1] > at[k]:
+            fills[k](ints[at[k] : at[k + 1]], reals[at[k] : at[k + 1]], m, rows)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from haugmbd.algebra.jit import kernel
+from haugmbd.algebra.jit import entry
 from haugmbd.algebra.vec3 import Array, Ints, cross, dot, scale, sub
 from haugmbd.body import Body
 from haugmbd.errors import Fault
@@ -61,7 +61,7 @@ class D(Primitive):
         return f"a point of {self.i.name} and a point of {self.j.name} keep the distance {self.f}"
 
 
-@kernel
+@entry
 def fill(ints: Ints, floats: Array, m: Motion, rows: RowTable) -> None:
     """Fill the rows of all D."""
     for k in range(ints.shape[0]):

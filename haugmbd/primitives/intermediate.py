@@ -9,12 +9,12 @@ Source: Haug sec. 9.4; seed 004 (Intermediate GCon perp-1, perp-2).
 
 from __future__ import annotations
 
+from haugmbd.algebra.vec3 import Array
 from haugmbd.body import Body
 from haugmbd.primitives.base import Primitive
 from haugmbd.primitives.cd import CD
 from haugmbd.primitives.dp1 import DP1
 from haugmbd.primitives.dp2 import DP2
-from haugmbd.algebra.vec3 import Array
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 

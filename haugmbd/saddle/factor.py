@@ -28,7 +28,6 @@ from haugmbd.saddle.blocks import (
 )
 from haugmbd.saddle.schedule import Steps
 
-
 REFINED = 1e-13
 """Relative correction at which sweeps stop: what is left then is rounding of the residual."""
 MAX_SWEEPS = 12

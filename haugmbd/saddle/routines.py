@@ -1,0 +1,100 @@
+r"""The questions to the augmented matrix as routines: compiled once each, and called by address from every formulation and integrator.
+
+factorize    K = [ M  Phi_q^T; Phi_q  0 ]  from the rows in J
+solve        K x = b      b = (Q, gamma): accelerations and multipliers;  (0, -Phi), (0, nu - Phi_q u): projections;  (P, .): impulses
+refine       the same for a model with massless directions, which is factored with a little inertia there
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from haugmbd.algebra.jit import entry, inlined, kernel
+from haugmbd.algebra.routine import Routine
+from haugmbd.algebra.vec3 import Array, Ints
+from haugmbd.model import tables as at
+from haugmbd.model.status import FREE_AXIS, OK, SINGULAR, report
+from haugmbd.model.tables import QUESTION_SIGNATURE, blocks, line, view
+from haugmbd.saddle.factor import REFINED, Factor, assemble, factor, refine, solve
+from haugmbd.saddle.schedule import Steps
+
+SINGULAR_TOL = 1e-13
+"""|pivot| / scale below which the rows depend on one another now: rounding of a pivot that should be zero is about 1e-15."""
+
+
+@inlined
+def steps_of(ints: Ints) -> Steps:
+    """The order of elimination."""
+    return Steps(
+        line(ints, ints, at.ORDER),
+        line(ints, ints, at.NEAR_AT),
+        view(ints, ints, at.NEAR),
+        line(ints, ints, at.PAIR_AT),
+        view(ints, ints, at.PAIRS),
+    )
+
+
+@inlined
+def factor_of(ints: Ints, work: Array) -> Factor:
+    """The room of the factorization."""
+    return Factor(blocks(work, ints, at.D, 6, 6), view(work, ints, at.D_INV), blocks(work, ints, at.B, 6, 6))
+
+
+@entry
+def factorize_entry(ints: Ints, reals: Array, work: Array) -> int:
+    """Factor the augmented matrix of the rows at hand."""
+    f = factor_of(ints, work)
+    assemble(
+        view(ints, ints, at.BODY_BLOCK),
+        view(ints, ints, at.BODY_FIRST),
+        view(reals, ints, at.SHIFTED),
+        line(reals, ints, at.PAD),
+        blocks(work, ints, at.J, 2, 6),
+        f,
+    )
+    worst, node = factor(steps_of(ints), view(reals, ints, at.SCALE), f)
+    if not worst > SINGULAR_TOL:
+        return report(line(work, ints, at.STATUS), SINGULAR, node, worst)
+    return OK
+
+
+@entry
+def solve_entry(ints: Ints, reals: Array, work: Array) -> int:
+    """Leave K^-1 b in the solution."""
+    x = view(work, ints, at.SOLUTION)
+    copy(view(work, ints, at.RIGHT), x)
+    solve(steps_of(ints), factor_of(ints, work), x)
+    return OK
+
+
+@entry
+def refine_entry(ints: Ints, reals: Array, work: Array) -> int:
+    """Improve the solution until it is that of the true inertia."""
+    change, node = refine(
+        steps_of(ints),
+        factor_of(ints, work),
+        view(reals, ints, at.INERTIA),
+        line(reals, ints, at.PAD),
+        view(ints, ints, at.EDGES),
+        blocks(work, ints, at.J, 2, 6),
+        view(work, ints, at.RIGHT),
+        view(work, ints, at.SOLUTION),
+        view(work, ints, at.CORRECTION),
+    )
+    if not change <= 1e3 * REFINED:
+        return report(line(work, ints, at.STATUS), FREE_AXIS, node, change)
+    return OK
+
+
+@kernel
+def copy(a: Array, b: Array) -> None:
+    """b <- a."""
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            b[i, j] = a[i, j]
+
+
+FACTORIZE = Routine(factorize_entry, QUESTION_SIGNATURE)
+SOLVE = Routine(solve_entry, QUESTION_SIGNATURE)
+REFINE = Routine(refine_entry, QUESTION_SIGNATURE)
+NO_REFINE = Routine(None, QUESTION_SIGNATURE)
