@@ -1,0 +1,19 @@
+"""Named, ready mechanisms, each a function that returns a System, with its source and, where there are any, its published values.
+
+A new mechanism is one file, and one line in `GALLERY`; the tests compile each of them and count its degrees of freedom.
+"""
+
+from collections.abc import Callable
+
+from haugmbd.gallery.chain import chain
+from haugmbd.gallery.double_pendulum import double_pendulum
+from haugmbd.gallery.four_bar import four_bar
+from haugmbd.gallery.heavy_top import heavy_top
+from haugmbd.gallery.pendulum import pendulum
+from haugmbd.gallery.published import Published
+from haugmbd.gallery.slider_crank import slider_crank
+from haugmbd.model.system import System
+
+GALLERY: tuple[Callable[[], System], ...] = (pendulum, double_pendulum, heavy_top, four_bar, slider_crank, chain)
+
+__all__ = ["GALLERY", "Published", "chain", "double_pendulum", "four_bar", "heavy_top", "pendulum", "slider_crank"]

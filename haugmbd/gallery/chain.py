@@ -1,0 +1,26 @@
+r"""A spatial chain of n links: the yardstick of speed, because the work of a good method grows with n and no faster."""
+
+from __future__ import annotations
+
+from haugmbd.body import Body
+from haugmbd.errors import UsageError
+from haugmbd.model.system import System
+from joints import RJ
+
+
+def chain(n: int = 10) -> System:
+    """`n` links of 1 m and 1 kg along +x, released at rest; revolute axes alternate between y and z, so that it moves in space.
+
+    Bodies: "link 1" ... "link n".  Joints: "joint 1" ... "joint n" (RJ).  Degrees of freedom: n.
+    Raises UsageError where n is not a whole number, 1 or more.
+    """
+    if n != int(n) or n < 1:
+        raise UsageError(f"chain: n is {n}. Give a whole number of links, 1 or more.")
+    system = System(f"chain of {n}", gravity=(0.0, 0.0, -9.81))
+    before = system.ground
+    for k in range(n):
+        link = system.add(Body(f"link {k + 1}", 1.0, (1e-3, 1.0 / 12.0, 1.0 / 12.0), r=(k + 0.5, 0.0, 0.0)))
+        axis = (0.0, 1.0, 0.0) if k % 2 == 0 else (0.0, 0.0, 1.0)
+        system.add(RJ(f"joint {k + 1}", before, link, point=(float(k), 0.0, 0.0), axis=axis))
+        before = link
+    return system

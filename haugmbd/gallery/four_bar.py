@@ -1,0 +1,39 @@
+r"""A planar four-bar with independent rows.
+
+Four revolute joints with parallel axes have 20 rows, of which 17 are independent: the loop is over-constrained in space.  Here a
+spherical and a cylindrical joint close it: RJ + RJ + SJ + CJ = 5 + 5 + 3 + 4 = 17 rows, 18 - 17 = 1 degree of freedom.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from haugmbd import solids
+from haugmbd.body import Body
+from haugmbd.model.system import System
+from joints import CJ, RJ, SJ
+
+PIVOTS = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [3.0, 0.0, 2.0], [3.0, 0.0, 0.0]])
+"""The pivots at the modelled pose [m]: ground-crank, crank-coupler, coupler-rocker, rocker-ground."""
+
+
+def four_bar() -> System:
+    """Three slender rods of 1 kg/m in the plane y = 0, crank 1 m, coupler sqrt(10) m, rocker 2 m, ground 3 m; it starts at rest.
+
+    Bodies: "crank", "coupler", "rocker".  Joints: "A" (RJ), "B" (RJ), "C" (SJ), "D" (CJ).  Degrees of freedom: 1.
+    """
+    axis = (0.0, 1.0, 0.0)
+    a, b, c, d = PIVOTS
+    system = System("four-bar", gravity=(0.0, 0.0, -9.81))
+    crank, coupler, rocker = (system.add(link(*ends)) for ends in (("crank", a, b), ("coupler", b, c), ("rocker", c, d)))
+    system.add(RJ("A", system.ground, crank, point=a, axis=axis))
+    system.add(RJ("B", crank, coupler, point=b, axis=axis))
+    system.add(SJ("C", coupler, rocker, point=c))
+    system.add(CJ("D", system.ground, rocker, point=d, axis=axis))
+    return system
+
+
+def link(name: str, start: solids.FloatArray, end: solids.FloatArray) -> Body:
+    """A slender rod of 1 kg/m between two points, in a frame with the global axes."""
+    length = float(np.linalg.norm(end - start))
+    return Body(name, *solids.rod(length, density=1.0, axis=end - start), r=(start + end) / 2.0)
