@@ -7,6 +7,8 @@ Importing this package compiles nothing, prints nothing, and does not load matpl
 """
 
 from haugmbd.body import Body
+from haugmbd.diagnostics.energy import Energy, Momentum
+from haugmbd.diagnostics.reaction import Reaction, reaction
 from haugmbd.drivers import Driver, QuinticSpline
 from haugmbd.errors import Fault, HaugmbdError, ModelError, SimulationError, SingularKKT, UsageError
 from haugmbd.formulations import Accelerations, NewtonEuler, accelerations
@@ -33,16 +35,19 @@ __all__ = [
     "D",
     "DormandPrince",
     "Driver",
+    "Energy",
     "Fault",
     "Frame",
     "HaugmbdError",
     "Joint",
     "Model",
     "ModelError",
+    "Momentum",
     "NewtonEuler",
     "Primitive",
     "Projection",
     "QuinticSpline",
+    "Reaction",
     "Result",
     "Rotation",
     "Rows",
@@ -54,5 +59,6 @@ __all__ = [
     "__version__",
     "accelerations",
     "evaluate",
+    "reaction",
     "simulate",
 ]

@@ -1,22 +1,31 @@
 r"""What a simulation leaves: the states, and the counters of the work done.  Everything else is computed from them when asked.
 
-    t (nt,)   r (nt, nb+1, 3)   p (nt, nb+1, 4)   v (nt, nb+1, 3)   omega_bar (nt, nb+1, 3)   lam (nt, nc)        ground in row 0
+t (nt,)   r (nt, nb+1, 3)   p (nt, nb+1, 4)   v (nt, nb+1, 3)   omega_bar (nt, nb+1, 3)   lam (nt, nc)        ground in row 0
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from haugmbd.algebra.vec3 import Array
+from haugmbd.diagnostics.energy import Energy, Momentum, energy_over_time, momentum_over_time
+from haugmbd.diagnostics.reaction import Axes, Reaction, Side, reactions_over_time
+from haugmbd.diagnostics.resampling import resample_states
+from haugmbd.diagnostics.violation import Level, euler_violation, joint_violation, row_violation
 from haugmbd.errors import UsageError
 from haugmbd.formulations.face import solve_states
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.model.tables import WIDTH
+
+if TYPE_CHECKING:
+    import xarray
 
 
 @dataclass(frozen=True)
@@ -56,24 +65,66 @@ class BodyHistory:
         return quaternion.as_quat_array(self.p)
 
 
+@dataclass(frozen=True)
+class Names:
+    """What a result is called by, with or without its model: the model, the bodies (ground first), joints and rows."""
+
+    model: str
+    bodies: tuple[str, ...]
+    joints: tuple[str, ...]
+    rows: tuple[str, ...]
+
+    @classmethod
+    def of(cls, model: Model) -> Names:
+        """The names in a model."""
+        return cls(model.name, model.body_names, tuple(model.joints), tuple(map(str, model.labels)))
+
+
 @dataclass(frozen=True, eq=False)
 class Result:
     """States of a run, by time.  `result["crank"].r` is one body's history; methods recompute everything else from the states.
 
-    model;  t: (nt,) [s];  y: (nt, ny) flat states;  counters;  settings: what was asked for, as text;  interrupted: stopped by Ctrl-C
+    model: the compiled model (None in a file that was loaded without it, see `load`);  t: (nt,) [s];  y: (nt, ny) flat states;
+    counters;  settings: what was asked for, as text;  interrupted: stopped by Ctrl-C;  names: of the model, bodies, joints, rows
     """
 
-    model: Model
+    _model: Model | None
     t: Array
     y: Array
     counters: Counters = field(default_factory=Counters)
     settings: dict[str, str] = field(default_factory=dict)
     interrupted: bool = False
+    _names: Names | None = None
+
+    @property
+    def model(self) -> Model:
+        """The compiled model; UsageError where the result was loaded without it."""
+        if self._model is None:
+            raise UsageError(
+                f"this result of {self.names.model!r} was loaded without its model, which this question needs. "
+                "Pass it: mbd.load(path, model=system.compile())."
+            )
+        return self._model
+
+    @property
+    def has_model(self) -> bool:
+        """Whether the model is at hand."""
+        return self._model is not None
+
+    @cached_property
+    def names(self) -> Names:
+        """The names of the model, its bodies, joints and rows."""
+        return Names.of(self.model) if self._names is None else self._names
 
     @property
     def _bodies(self) -> Array:
-        n = self.model.nb + 1
+        n = len(self.names.bodies)
         return self.y[:, : WIDTH * n].reshape(len(self.t), n, WIDTH)
+
+    @property
+    def angles(self) -> Array:
+        """Integrated joint angles [rad], (nt, na)."""
+        return self.y[:, WIDTH * len(self.names.bodies) :]
 
     @property
     def r(self) -> Array:
@@ -116,18 +167,84 @@ class Result:
         flat = self._solutions[:, self.model.nb + 1 :].reshape(len(self.t), -1)
         return flat[:, self.model.slot_of_row]
 
+    def reaction(self, joint: str, *, on: Side = "j", frame: Axes = "ground") -> Reaction:
+        """The force and torque that `joint` exerts on its body j (or i), at the joint's point on that body, at every state.
+
+        frame: in which they are written: "ground", "body" or "joint";  raises UsageError for what does not exist.
+        """
+        return reactions_over_time(self.model, self.t, self.y, lambda: self._solutions, joint, on=on, frame=frame)
+
+    @overload
+    def violation(self, level: Level = ..., by: Literal["row"] = ...) -> Array: ...
+    @overload
+    def violation(self, level: Level = ..., *, by: Literal["joint"]) -> dict[str, Array]: ...
+    def violation(self, level: Level = "position", by: str = "row") -> Array | dict[str, Array]:
+        """How far the constraints are violated: Phi, Phi_q u - nu, or Phi_q u_dot - gamma, at every state.
+
+        by: "row" gives signed values (nt, nc);  "joint" the Euclidean norm over each joint's rows, by name, (nt,)
+        Raises UsageError for an unknown level.
+        """
+        if by not in ("row", "joint"):
+            raise UsageError(f"by is {by!r}: give 'row' or 'joint'.")
+        rows = row_violation(self.model, self.t, self.y, level, lambda: self._solutions)
+        return rows if by == "row" else joint_violation(self.model, rows)
+
+    def euler_violation(self) -> Array:
+        """How far the stored Euler parameters are from unit length: | |p| - 1 |, (nt, nb + 1)."""
+        return euler_violation(self.p)
+
+    def energy(self) -> Energy:
+        """Kinetic and potential energy, applied and dissipated work, and the total that should stay, (nt,) [J].
+
+        Work is the integral of a cubic spline through the powers at the stored states: it is as good as they are dense.
+        """
+        return energy_over_time(self.model, self.t, self.y, lambda: self.lam)
+
+    def momentum(self) -> Momentum:
+        """Linear momentum and angular momentum about the ground's origin, (nt, 3), global."""
+        return momentum_over_time(self.model, self.t, self.y)
+
+    def resample(self, t_new: npt.ArrayLike, *, kind: Literal["cubic", "linear"] = "cubic") -> Result:
+        """The result at other times within its own: r, v, omega_bar by cubic or linear interpolation, p by slerp.
+
+        Slerp is of second order: between stored states constraints hold to about (h omega')^2 / 8 only; for exact states
+        give `t_eval=` to `simulate`.  Raises UsageError for times outside.
+        """
+        times = np.atleast_1d(np.asarray(t_new, dtype=np.float64))
+        y = resample_states(self.t, self.y, len(self.names.bodies), times, kind)
+        return Result(self._model, times, y, self.counters, self.settings, self.interrupted, self._names)
+
+    def save(self, path: str | Path) -> Path:
+        """Write states, names, counters and settings to `path`: .npz, or .nc (NetCDF-4, needs the extra `io`)."""
+        from haugmbd.io.results import save  # noqa: PLC0415  imported only where a result is written
+
+        return save(self, path)
+
+    def to_csv(self, path: str | Path) -> Path:
+        """Write one line for each state, with columns such as `crank.r.x`."""
+        from haugmbd.io.results import to_csv  # noqa: PLC0415  imported only where a result is written
+
+        return to_csv(self, path)
+
+    def to_xarray(self) -> xarray.Dataset:
+        """The result as an xarray Dataset (needs the extra `xarray`)."""
+        from haugmbd.io.results import to_xarray  # noqa: PLC0415  imported only where a result is written
+
+        return to_xarray(self)
+
     def __len__(self) -> int:
         return len(self.t)
 
     def __getitem__(self, body: str) -> BodyHistory:
-        if body not in self.model.body_names:
-            raise UsageError(f"no body is called {body!r}; the bodies are {', '.join(map(repr, self.model.body_names))}.")
-        k = self.model.body(body)
+        if body not in self.names.bodies:
+            raise UsageError(f"no body is called {body!r}; the bodies are {', '.join(map(repr, self.names.bodies))}.")
+        k = self.names.bodies.index(body)
         return BodyHistory(body, self.t, self.r[:, k], self.p[:, k], self.v[:, k], self.omega_bar[:, k])
 
     def state(self, k: int = -1) -> State:
         """The k-th state, by default the last."""
-        return State.from_y(float(self.t[k]), self.y[k], self.model.nb + 1)
+        return State.from_y(float(self.t[k]), self.y[k], len(self.names.bodies))
 
     def __repr__(self) -> str:
-        return f"Result({self.model.name!r}, {len(self.t)} states, t = {self.t[0]:g} .. {self.t[-1]:g} s, {self.counters.steps} steps)"
+        span = f", t = {self.t[0]:g} .. {self.t[-1]:g} s" if len(self.t) else ""
+        return f"Result({self.names.model!r}, {len(self.t)} states{span}, {self.counters.steps} steps)"

@@ -1,0 +1,102 @@
+r"""Energy and momentum of stored states.
+
+    T = sum m v.v / 2 + omega_bar . J_bar omega_bar / 2          V = sum -m g.r  +  potentials of the force elements
+    applied work    = int ( powers of forces and actuators - lam . nu ) dt         a driven row does the power -lam nu
+    dissipated work = int ( powers of dampers ) dt
+    total           = T + V - applied work + dissipated work     constant on an exact solution
+    P = sum m v          L = sum r x m v + A J_bar omega_bar     about the origin of the ground
+
+The work is the integral of a cubic spline through the powers at the stored states: its error falls with the fourth power of the
+output step, so store often enough to see what the powers do (kinetic and potential energy need no integral).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from haugmbd.algebra.euler import rotation_matrix
+from haugmbd.algebra.vec3 import Array
+from haugmbd.diagnostics.rows_over_time import NU, rows_over_time
+from haugmbd.model.ledger import load_ledger
+from haugmbd.model.model import Model
+from haugmbd.model.tables import WIDTH
+
+
+@dataclass(frozen=True, eq=False)
+class Energy:
+    """Where the energy is and went, (nt,) each [J]; t in s.
+
+    kinetic;  potential: gravity (zero at the ground's origin) and springs;  applied_work: of forces, actuators and driven rows;
+    dissipated_work: of dampers, positive where energy is lost
+    """
+
+    t: Array
+    kinetic: Array
+    potential: Array
+    applied_work: Array
+    dissipated_work: Array
+
+    @property
+    def total(self) -> Array:
+        """kinetic + potential - applied_work + dissipated_work: constant on an exact solution."""
+        return self.kinetic + self.potential - self.applied_work + self.dissipated_work
+
+    @property
+    def drift(self) -> Array:
+        """total - total at the first state."""
+        return self.total - self.total[:1]
+
+
+@dataclass(frozen=True, eq=False)
+class Momentum:
+    """linear: (nt, 3) [kg m/s];  angular: (nt, 3) about the ground's origin [kg m2/s];  both global; t: (nt,) [s]."""
+
+    t: Array
+    linear: Array
+    angular: Array
+
+
+def energy_over_time(model: Model, t: Array, y: Array, multipliers: Callable[[], Array]) -> Energy:
+    """The energies of states y (nt, ny); `multipliers()` gives lam (nt, nc), asked for only where rows are driven."""
+    bodies = _bodies(model, y)
+    v, omega_bar = bodies[..., 7:10], bodies[..., 10:13]
+    kinetic = 0.5 * np.einsum("k,tka,tka->t", model.mass, v, v)
+    kinetic = kinetic + 0.5 * np.einsum("tka,kab,tkb->t", omega_bar, model.J_bar, omega_bar)
+    potential = -np.einsum("k,tka,a->t", model.mass, bodies[..., 0:3], model.tables["GRAVITY"][0])
+    applied, dissipated = np.zeros(len(t)), np.zeros(len(t))
+    for element in load_ledger(model, t, y).values():
+        potential = potential + element.potential
+        applied = applied + element.applied
+        dissipated = dissipated + element.dissipated
+    nu = rows_over_time(model, t, y).gaps[:, :, NU]
+    if nu.any():
+        applied = applied - np.sum(multipliers() * nu, axis=1)
+    return Energy(t, kinetic, potential, _integral(t, applied), _integral(t, dissipated))
+
+
+def momentum_over_time(model: Model, t: Array, y: Array) -> Momentum:
+    """The momenta of states y (nt, ny)."""
+    bodies = _bodies(model, y)
+    linear = model.mass[:, None] * bodies[..., 7:10]
+    spin = np.einsum("tkab,kbc,tkc->tka", rotation_matrix(bodies[..., 3:7]), model.J_bar, bodies[..., 10:13])
+    angular = np.sum(np.cross(bodies[..., 0:3], linear) + spin, axis=1)
+    return Momentum(t, linear.sum(axis=1), angular)
+
+
+def _bodies(model: Model, y: Array) -> Array:
+    """(nt, nb + 1, 13) of the flat states."""
+    n = model.nb + 1
+    return y[:, : WIDTH * n].reshape(len(y), n, WIDTH)
+
+
+def _integral(t: Array, power: Array) -> Array:
+    """The integral of `power` from t[0], by a cubic spline."""
+    if len(t) < 2 or not power.any():
+        return np.zeros(len(t))
+    from scipy.interpolate import CubicSpline  # noqa: PLC0415  only where there is work
+
+    work: Array = CubicSpline(t, power).antiderivative()(t)
+    return work

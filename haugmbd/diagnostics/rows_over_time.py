@@ -1,0 +1,89 @@
+r"""All rows at all stored states: how far they are violated at three levels, and the wrenches that their multipliers exert.
+
+    gaps      Phi,    Phi_q u - nu,    Phi_q u_dot - gamma,    nu
+    wrench    -Phi_q^T lam, summed over the rows of a group, on the two bodies of their edge: force global, moment in the body frame
+
+The rows are evaluated by address, so that this loop adds half a second to a cold compile, and not the rows once more.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.core import types
+
+from haugmbd.algebra.jit import entry
+from haugmbd.algebra.routine import F1, Routine
+from haugmbd.algebra.vec3 import Array, Ints
+from haugmbd.model import tables as at
+from haugmbd.model.model import Model
+from haugmbd.model.passes import rows_entry
+from haugmbd.model.tables import PACK_TYPE, WIDTH, Pack, blocks, view
+
+ROWS = Routine(rows_entry, types.int64(PACK_TYPE, types.float64, F1))
+
+PHI, VELOCITY_GAP, ACCELERATION_GAP, NU = 0, 1, 2, 3
+"""Columns of the gaps."""
+
+
+class RowHistory(NamedTuple):
+    """gaps: (nt, k, 4) in the order above, the third only with solutions;  wrench: (nt, groups, 2, 6) on the edge's two bodies."""
+
+    gaps: Array
+    wrench: Array
+
+
+@entry
+def run(rows: Any, P: Pack, t: Array, y: Array, x: Array, slots: Ints, group: Ints, gaps: Array, wrench: Array) -> tuple[int, int]:
+    """Fill gaps (nt, 4 k) and wrench (nt, 12 groups) of the rows in `slots` (k,); return code and how many states were done.
+
+    y: (nt, ny) states;  x: (nt, 6 nn) their solutions (u_dot, lam), or (0, .) where only the gaps of state are wanted
+    """
+    J, level = blocks(P.work, P.ints, at.J, 2, 6), view(P.work, P.ints, at.LEVEL)
+    edges = view(P.ints, P.ints, at.EDGES)
+    n = P.ints[3 * at.INERTIA + 1]
+    for k in range(t.shape[0]):
+        code = rows(P, t[k], y[k])
+        if code != 0:
+            return code, k
+        for row in range(slots.shape[0]):
+            slot = slots[row]
+            velocity, acceleration = -level[slot, 1], -level[slot, 2]
+            for side in range(2):
+                body = edges[slot // 6, side]
+                for a in range(6):
+                    velocity += J[slot, side, a] * y[k, WIDTH * body + 7 + a]
+                    if x.shape[0] > 0:
+                        acceleration += J[slot, side, a] * x[k, 6 * body + a]
+                        wrench[k, 12 * group[row] + 6 * side + a] -= J[slot, side, a] * x[k, 6 * n + slot]
+            gaps[k, 4 * row] = level[slot, 0]
+            gaps[k, 4 * row + 1] = velocity
+            gaps[k, 4 * row + 2] = acceleration
+            gaps[k, 4 * row + 3] = level[slot, 1]
+    return 0, t.shape[0]
+
+
+def rows_over_time(
+    model: Model, t: Array, y: Array, *, solutions: Array | None = None, rows: Ints | None = None, group: Ints | None = None
+) -> RowHistory:
+    """Evaluate `rows` (k,) of the model (by default all) at the states y (nt, ny).
+
+    solutions: (nt, nn, 6) by nodes, for accelerations and wrenches;  group: (k,) what the wrenches are summed by, default one sum
+    Raises what a callable of the user raises.
+    """
+    slots = np.array(model.slot_of_row if rows is None else model.slot_of_row[rows])
+    group = np.zeros(len(slots), dtype=np.int64) if group is None else group
+    x = np.zeros((0, 6)) if solutions is None else _plain(solutions.reshape(len(t), -1))
+    gaps = np.zeros((len(t), 4 * len(slots)))
+    wrench = np.zeros((len(t), 12 * (int(group.max(initial=0)) + 1)))
+    pack = model.pack()
+    code, _ = run(ROWS, pack, _plain(t), _plain(y), x, slots, group, gaps, wrench)
+    if code != 0:
+        model.raise_user_error(pack)
+    return RowHistory(gaps.reshape(len(t), -1, 4), wrench.reshape(len(t), -1, 2, 6))
+
+
+def _plain(x: Array) -> Array:
+    """The array as the compiler wants it, one type for all: contiguous and writable; a copy only where it is not."""
+    return np.require(x, np.float64, ("C", "W"))
