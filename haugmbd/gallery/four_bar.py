@@ -10,6 +10,7 @@ import numpy as np
 
 from haugmbd import solids
 from haugmbd.body import Body
+from haugmbd.checks import FloatArray
 from haugmbd.model.system import System
 from joints import CJ, RJ, SJ
 
@@ -33,7 +34,7 @@ def four_bar() -> System:
     return system
 
 
-def link(name: str, start: solids.FloatArray, end: solids.FloatArray) -> Body:
+def link(name: str, start: FloatArray, end: FloatArray) -> Body:
     """A slender rod of 1 kg/m between two points, in a frame with the global axes."""
     length = float(np.linalg.norm(end - start))
     return Body(name, *solids.rod(length, density=1.0, axis=end - start), r=(start + end) / 2.0)

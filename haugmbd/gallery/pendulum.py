@@ -13,6 +13,7 @@ import numpy as np
 
 from haugmbd import solids
 from haugmbd.body import Body
+from haugmbd.checks import FloatArray
 from haugmbd.gallery.published import Published
 from haugmbd.model.system import System
 from joints import RJ, RotationDriver
@@ -46,7 +47,7 @@ def pendulum(*, driven: bool = False) -> System:
     return system
 
 
-def turned(bar: solids.MassProperties, theta: float) -> tuple[float, solids.FloatArray]:
+def turned(bar: solids.MassProperties, theta: float) -> tuple[float, FloatArray]:
     """Mass and inertia of a bar that points theta from the downward vertical, about +x, in a frame with the global axes."""
     along, across = np.array([0.0, sin(theta), -cos(theta)]), np.array([0.0, cos(theta), sin(theta)])
     A = np.column_stack([along, across, np.cross(along, across)])
