@@ -24,7 +24,7 @@ from haugmbd.model.tables import room
 
 
 class DenseSystem(NamedTuple):
-    """K: (6 nb + nc, 6 nb + nc), symmetric indefinite;  b: (6 nb + nc,) = (Q, gamma);  unknowns (v_dot, omega_bar_dot) by bodies, lam."""
+    """K: (6 nb + nc, 6 nb + nc), symmetric indefinite;  b: (6 nb + nc,) = (Q, gamma);  unknowns: u_dot by bodies, then lam."""
 
     K: Array
     b: Array
@@ -63,7 +63,7 @@ def solve_dense(model: Model, state: State | None = None) -> DenseSolution:
         x += s * np.linalg.solve(scaled, s * (b - K @ x))
     except np.linalg.LinAlgError as error:
         raise SingularKKT(
-            "SingularKKT: the dense augmented matrix is exactly singular: rows depend on others, or an axis without inertia is free."
+            "SingularKKT: the dense augmented matrix is exactly singular: rows depend on others, or a massless axis is free."
         ) from error
     bodies = np.vstack([np.zeros(6), x[: 6 * model.nb].reshape(-1, 6)])
     return DenseSolution(bodies[:, :3], bodies[:, 3:], x[6 * model.nb :])
