@@ -1,25 +1,36 @@
-r"""The mechanism as the user builds it: bodies, joints and loads by name; compiled to a frozen Model."""
+r"""The mechanism as the user builds it: bodies, joints and loads by name; validated, and compiled to a frozen Model."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 import numpy as np
 
 from haugmbd.body import Body
+from haugmbd.errors import Fault, ModelError, UsageError
 from haugmbd.forces.base import Load
 from haugmbd.model.compile import compile_tables
 from haugmbd.model.model import JointEntry, Model, RowLabel, frozen_y0
+from haugmbd.model.overview import overview
+from haugmbd.model.parts import ACCEPTED, JointLike, Wrapped
+from haugmbd.model.rank import put_row_scale
+from haugmbd.model.validate import Checked, Parts, check
 from haugmbd.primitives.base import Primitive
 from haugmbd.primitives.joint import Joint, Single
 
 Part = TypeVar("Part")
+
+_SYSTEMS: WeakSet[System] = WeakSet()
 
 
 class System:
     """A mechanism under construction.
 
     name: what results call it;  gravity: (3,) global [m/s2], by default none
+    ground: the fixed body;  bodies: the ground first;  joints, loads: in the order they were added
     """
 
     def __init__(self, name: str = "system", *, gravity: Any = (0.0, 0.0, 0.0)) -> None:
@@ -29,33 +40,111 @@ class System:
         self.bodies: list[Body] = [self.ground]
         self.joints: list[Joint] = []
         self.loads: list[Load] = []
+        self._given: list[tuple[str, Any]] = [(self.ground.name, self.ground)]
+        _SYSTEMS.add(self)
 
     def add(self, part: Part) -> Part:
-        """Add a body, a joint, a primitive by itself, or a force element; return it."""
+        """Add a body, a joint, a primitive by itself (it is named by its kind), or a force element; return it.
+
+        A joint is a `Joint`, or any object with a `name` and `primitives()`.
+        """
         if isinstance(part, Body):
             self.bodies.append(part)
+            name = part.name
         elif isinstance(part, Load):
             self.loads.append(part)
-        elif isinstance(part, Primitive):
-            self.joints.append(Single(f"{part.kind} {len(self.joints) + 1}", part))
-        elif isinstance(part, Joint):
-            self.joints.append(part)
+            name = part.name
+        elif isinstance(part, type):
+            raise UsageError(f"system.add got the class {part.__name__}, not an object made by it. {ACCEPTED}")
+        else:
+            joint = self._as_joint(part)
+            self.joints.append(joint)
+            name = joint.name
+        self._given.append((name, part))
         return part
 
-    def compile(self) -> Model:
-        """Return the frozen Model."""
-        primitives = [(joint, p) for joint in self.joints for p in joint.primitives()]
-        gravity = np.array(self.gravity, dtype=np.float64)
+    def _as_joint(self, part: Any) -> Joint:
+        """The joint that `part` is or means."""
+        if isinstance(part, Joint):
+            return part
+        if isinstance(part, Primitive):
+            return Single(self._free_name(part.kind), part)
+        if isinstance(part, JointLike) and callable(part.primitives):
+            return Wrapped(part)
+        raise UsageError(f"system.add got {part!r} ({type(part).__name__}). {ACCEPTED}")
+
+    def _free_name(self, kind: str) -> str:
+        """kind 1, kind 2, ...: the first that no joint has."""
+        taken, number = {joint.name for joint in self.joints}, 1
+        while f"{kind} {number}" in taken:
+            number += 1
+        return f"{kind} {number}"
+
+    def __getitem__(self, name: str) -> Any:
+        """What was added under this name; a UsageError with the nearest name where there is nothing, or more than one part."""
+        found = [part for other, part in self._given if other == name]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise UsageError(f"system {self.name!r} has {len(found)} parts named {name!r}. Keep what system.add(...) returned.")
+        names = [other for other, _ in self._given]
+        near = get_close_matches(str(name), names, n=1)
+        hint = f"Did you mean {near[0]!r}?" if near else f"It has {', '.join(map(repr, names[:12]))}{', ...' * (len(names) > 12)}."
+        raise UsageError(f"system {self.name!r} has nothing named {name!r}. {hint}")
+
+    def __contains__(self, name: object) -> bool:
+        """Say whether something was added under this name."""
+        return any(other == name for other, _ in self._given)
+
+    def __repr__(self) -> str:
+        n = len(self.bodies) - 1
+        return f"System({self.name!r}: {n} bodies, {len(self.joints)} joints, {len(self.loads)} loads)"
+
+    def table(self) -> str:
+        """Bodies, joints with rows and degrees of freedom removed, loads, and Gruebler's count, as text."""
+        return overview(self.name, self.bodies, self.joints, self.loads)
+
+    def faults(self) -> tuple[Fault, ...]:
+        """Everything that is wrong with this system, () if nothing is."""
+        return self._checked().faults
+
+    def validate(self) -> None:
+        """Raise one ModelError with all faults, if there are any."""
+        faults = self.faults()
+        if faults:
+            raise ModelError(faults)
+
+    def compile(self, *, check_pose: bool = True) -> Model:
+        """Validate, and return the frozen Model.
+
+        check_pose: False to evaluate rows of a mechanism that is not closed as modelled, or whose rows depend on one another; it is
+        then not checked that joints and drivers agree with the modelled pose, and that the motion is determined
+        """
+        checked = self._checked(check_pose)
+        if checked.rows is None:
+            raise ModelError(checked.faults)
+        model = self._build(self.bodies, self.joints, self.loads, np.array(self.gravity, dtype=np.float64))
+        put_row_scale(model, checked.rows)
+        return model
+
+    def _checked(self, at_pose: bool = True) -> Checked:
+        """All faults, and the rows at the modelled pose."""
+        parts = Parts(self.name, self.gravity, self.bodies, self.joints, self.loads, _owner)
+        return check(parts, lambda bodies, joints: self._build(bodies, joints, (), np.zeros(3)), at_pose)
+
+    def _build(self, bodies: Sequence[Body], joints: Sequence[Joint], loads: Sequence[Load], gravity: Any) -> Model:
+        """The frozen Model of sound parts."""
+        primitives = [(joint, p) for joint in joints for p in joint.primitives()]
         owners = [joint.name for joint, _ in primitives]
-        compiled = compile_tables(self.bodies, [p for _, p in primitives], owners, self.loads, gravity)
-        number = {body: k for k, body in enumerate(self.bodies)}
-        rows_of: dict[str, list[int]] = {joint.name: [] for joint in self.joints}
+        compiled = compile_tables(bodies, [p for _, p in primitives], owners, loads, gravity)
+        number = {body: k for k, body in enumerate(bodies)}
+        rows_of: dict[str, list[int]] = {joint.name: [] for joint in joints}
         for row, (joint, _) in enumerate(primitives):
             rows_of[joint.name].append(row)
         return Model(
             name=self.name,
-            body_names=tuple(body.name for body in self.bodies),
-            joints={j.name: _entry(j, number, rows_of[j.name]) for j in self.joints},
+            body_names=tuple(body.name for body in bodies),
+            joints={j.name: _entry(j, number, rows_of[j.name]) for j in joints},
             loads=compiled.loads,
             labels=tuple(RowLabel(joint.name, p.kind, p.words(), p.unit) for joint, p in primitives),
             tables=compiled.tables,
@@ -64,8 +153,7 @@ class System:
             drivers=compiled.drivers,
             questions=compiled.questions,
             y0=frozen_y0(
-                [np.concatenate([b.r, b.p, b.v, b.omega_bar]) for b in self.bodies],
-                [load.angle0() for load in self.loads if load.angles],
+                [np.concatenate([b.r, b.p, b.v, b.omega_bar]) for b in bodies], [load.angle0() for load in loads if load.angles]
             ),
         )
 
@@ -75,3 +163,8 @@ def _entry(joint: Joint, number: dict[Body, int], rows: list[int]) -> JointEntry
     i, j = joint.frame_i, joint.frame_j
     ids = np.array(rows, dtype=np.int64)
     return JointEntry(joint.name, type(joint).__name__, ids, number[joint.i], number[joint.j], i.s_bar, i.A_bar, j.s_bar, j.A_bar)
+
+
+def _owner(body: Body) -> str:
+    """The name of a system that the body was added to, "" if there is none."""
+    return next((system.name for system in _SYSTEMS if any(body is other for other in system.bodies)), "")

@@ -1,0 +1,154 @@
+r"""Whether the augmented system has one solution at the modelled pose: dependent rows, and axes that nothing determines.
+
+    [ M  Phi_q^T; Phi_q  0 ] is regular   <=>   Phi_q has full row rank, and  M u = 0, Phi_q u = 0  only for u = 0
+
+M u = 0 only for rotations about massless axes: u = N z, so the second condition is that Phi_q N has full column rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from haugmbd.algebra.vec3 import Array
+from haugmbd.body import Body
+from haugmbd.errors import Fault
+from haugmbd.model.consistency import size_of
+from haugmbd.model.model import Model
+from haugmbd.model.rank import Dependency, RankReport
+from haugmbd.model.rows import Rows
+
+FREE_TOL = 1e-6
+"""Relative singular value of Phi_q on massless axes below which an axis is free: rounding of its square leaves 1e-7."""
+
+RATE_TOL = 1e-8
+"""Difference of what dependent rows prescribe, relative to their largest value, above which they conflict; rounding is 1e-12."""
+
+SHOWN = 6
+"""How many rows or bodies a text lists before it counts the rest."""
+
+REDUNDANT = (
+    "Loops of parallel or intersecting axes are over-constrained: use CJ or SJ for one RJ of the loop, or take away one of two "
+    "joints that say the same; if the pose itself is singular (a dead centre), model the mechanism at another pose."
+)
+CONFLICT = "Take one of the drivers away, or let them prescribe the same motion."
+FLAT = "A dot product is flat where its vectors are parallel: prescribe an angle with Rotation (RotationDriver), a point with SJ."
+
+
+def dependence_faults(model: Model, rows: Rows, report: RankReport) -> tuple[Fault, ...]:
+    """One fault for each group of joints whose rows depend on one another."""
+    found = []
+    for group in _groups(report):
+        flat = [d for d in group if not d.terms]
+        tied = [d for d in group if d.terms]
+        joints = list(dict.fromkeys(name for d in group for name in report.joints_of(d)))
+        where = f"joint {joints[0]!r}" if len(joints) == 1 else f"joints {_listed([repr(name) for name in joints])}"
+        labels = _listed([str(model.labels[d.row]) for d in tied or flat])
+        if not tied:
+            found.append(Fault(where, f"the gradient of {labels} is zero at the modelled pose: the row says nothing there", FLAT))
+            continue
+        conflict = max((_conflict(rows, d) for d in tied), default=0.0)
+        n = sum(len(model.joints[name].rows) for name in joints)
+        of = "1 row depends" if len(group) == 1 else f"{len(group)} rows depend"
+        word = f"and they CONFLICT (prescribed rates differ by {conflict:.6g})" if conflict else "and they are consistent"
+        what = f"{of} on the others at the modelled pose ({n} rows, rank {n - len(group)}), {word}: {labels}"
+        found.append(Fault(where, what, CONFLICT if conflict else REDUNDANT))
+    return tuple(found)
+
+
+def _groups(report: RankReport) -> list[list[Dependency]]:
+    """Dependencies that share a joint belong together."""
+    groups: list[tuple[set[str], list[Dependency]]] = []
+    for dependency in report.dependencies:
+        joints, members = set(report.joints_of(dependency)), [dependency]
+        apart = []
+        for others, their in groups:
+            if joints & others:
+                joints |= others
+                members = [*their, *members]
+            else:
+                apart.append((others, their))
+        groups = [*apart, (joints, members)]
+    return [sorted(members) for _, members in groups]
+
+
+def _conflict(rows: Rows, dependency: Dependency) -> float:
+    """|nu_r - c . nu_kept|, 0 where it is rounding."""
+    parts = [rows.nu[dependency.row], *(-c * rows.nu[row] for row, c in dependency.terms)]
+    gap, largest = abs(sum(parts)), max(abs(part) for part in parts)
+    return float(gap) if gap > RATE_TOL * largest else 0.0
+
+
+def free_axis_faults(bodies: Sequence[Body], model: Model, rows: Rows, unsure: Collection[int] = ()) -> tuple[Fault, ...]:
+    """One fault for each set of bodies with massless axes that can turn without inertia.
+
+    bodies: the ground first;  unsure: ids of bodies that other joints may hold (faulty ones): nothing is said about them
+    """
+    axes = {k: body.massless_axes() for k, body in enumerate(bodies)}
+    axes = {k: N for k, N in axes.items() if len(N)}
+    if not axes:
+        return ()
+    size = np.sqrt(np.sum(rows.PiBar**2, axis=(1, 2)) + size_of(model, rows) ** 2 * np.sum(rows.Phi_r**2, axis=(1, 2)))
+    scaled = rows.PiBar / np.where(size > 0.0, size, 1.0)[:, None, None]
+    found = []
+    for members, its_rows in _components(list(axes), rows):
+        if any(id(bodies[k]) in unsure for k in members):
+            continue
+        T, first = np.zeros((len(its_rows), sum(len(axes[k]) for k in members))), 0
+        for k in members:
+            for side in (0, 1):
+                here = rows.bodies[its_rows, side] == k
+                T[here, first : first + len(axes[k])] = scaled[its_rows][here, side] @ axes[k].T
+            first += len(axes[k])
+        found += _free(T, [bodies[k] for k in members], [axes[k] for k in members])
+    return tuple(found)
+
+
+def _components(massless: list[int], rows: Rows) -> list[tuple[list[int], list[int]]]:
+    """Bodies with massless axes that rows tie together: their numbers, and the rows on them."""
+    group = {k: [k] for k in massless}
+    touching: dict[int, list[int]] = {k: [] for k in massless}
+    for row, (i, j) in enumerate(rows.bodies.tolist()):
+        for k in {i, j} & group.keys():
+            touching[k].append(row)
+        if i in group and j in group and group[i] is not group[j]:
+            group[i] += group[j]
+            for k in group[j]:
+                group[k] = group[i]
+    unique = {id(members): sorted(members) for members in group.values()}
+    return [(members, sorted({row for k in members for row in touching[k]})) for members in unique.values()]
+
+
+def _free(T: Array, bodies: list[Body], axes: list[Array]) -> list[Fault]:
+    """The faults of one component: the null space of T, by bodies."""
+    squares, vectors = np.linalg.eigh(T.T @ T)
+    null = vectors[:, squares <= FREE_TOL**2 * max(1.0, float(squares[-1]))]
+    if null.shape[1] == 0:
+        return []
+    texts, first, names = [], 0, []
+    for body, N in zip(bodies, axes, strict=True):
+        directions, sizes, _ = np.linalg.svd(null[first : first + len(N)], full_matrices=False)
+        first += len(N)
+        free = directions[:, sizes > FREE_TOL].T @ N
+        if len(free):
+            names.append(repr(body.name))
+            shown = " and ".join(f"{_vector(axis)} in its frame, {_vector(body.A @ axis)} global" for axis in free)
+            texts.append(f"about {shown}" if len(bodies) == 1 else f"{body.name!r} about {shown}")
+    where = f"body {names[0]}" if len(names) == 1 else f"bodies {_listed(names)}"
+    what = f"it has no inertia about an axis that no joint holds: free to turn {_listed(texts)}"
+    if len(names) > 1:
+        what = f"they have no inertia about axes that no joint holds: free to turn together, {_listed(texts)}"
+    remedy = "Give J_bar a positive moment about this axis (haugmbd.solids), or use a joint that holds it (UJ in place of one SJ)."
+    return [Fault(where, what, remedy)]
+
+
+def _vector(x: Array) -> str:
+    """A vector with four digits, and no negative zeros."""
+    return "(" + ", ".join(f"{round(float(value), 4) + 0.0:g}" for value in x) + ")"
+
+
+def _listed(texts: Sequence[str]) -> str:
+    """The first few, and how many more there are."""
+    more = len(texts) - SHOWN
+    return ", ".join(texts[:SHOWN]) + (f" and {more} more" if more > 0 else "")
