@@ -13,6 +13,7 @@ from haugmbd.drivers import Driver, QuinticSpline
 from haugmbd.errors import Fault, HaugmbdError, ModelError, SimulationError, SingularKKT, UsageError
 from haugmbd.formulations import Accelerations, NewtonEuler, accelerations
 from haugmbd.integrators import RK4, Baumgarte, DormandPrince, Projection
+from haugmbd.io.results import load
 from haugmbd.marker import Frame
 from haugmbd.model.model import Model
 from haugmbd.model.rows import Rows, evaluate
@@ -59,6 +60,7 @@ __all__ = [
     "__version__",
     "accelerations",
     "evaluate",
+    "load",
     "reaction",
     "simulate",
 ]
