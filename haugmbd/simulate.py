@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from haugmbd.algebra.vec3 import Array
 from haugmbd.errors import ModelError, UsageError
 from haugmbd.formulations import NewtonEuler
 from haugmbd.formulations.trouble import explain
-from haugmbd.integrators import RK4, DormandPrince, Projection, Unstabilized
+from haugmbd.integrators import RK4, DormandPrince, Projection, SciPySolver, Unstabilized
 from haugmbd.integrators.chunk import Chunk
 from haugmbd.integrators.dense import interpolate
 from haugmbd.integrators.initial import consistent_start
@@ -29,6 +29,8 @@ from haugmbd.model.status import OK
 from haugmbd.model.system import System
 from haugmbd.progress import Progress
 from haugmbd.result import Counters, Result
+
+Integrator: TypeAlias = RK4 | DormandPrince | SciPySolver
 
 
 class Stabilization(Protocol):
@@ -56,7 +58,7 @@ def simulate(
     t_eval: npt.ArrayLike | None = None,
     state: State | None = None,
     formulation: NewtonEuler = NewtonEuler(),  # noqa: B008  frozen
-    integrator: RK4 | DormandPrince | None = None,
+    integrator: Integrator | None = None,
     stabilization: Stabilization | None = Projection(),  # noqa: B008  frozen
     repair_velocity: bool = False,
     store_every: int = 1,
@@ -183,7 +185,7 @@ class _Run:
         return Result(p.model, t, y, counters, self.settings, interrupted)
 
 
-def _integrator(h: float | None, rtol: float | None, atol: float | None, given: RK4 | DormandPrince | None) -> RK4 | DormandPrince:
+def _integrator(h: float | None, rtol: float | None, atol: float | None, given: Integrator | None) -> Integrator:
     """The integrator that the arguments mean."""
     if h is not None and (rtol is not None or atol is not None):
         raise UsageError(f"h = {h} asks for a fixed step and rtol or atol for an adaptive one: give one of them.")
@@ -196,7 +198,9 @@ def _integrator(h: float | None, rtol: float | None, atol: float | None, given: 
             raise UsageError("RK4 has a fixed step and no error control: give h, or use DormandPrince.")
         return given if h is None else replace(given, h=h)
     if h is not None:
-        raise UsageError("DormandPrince chooses its steps: give rtol and atol (h_first and h_max are its own), or use RK4.")
+        raise UsageError(
+            f"{type(given).__name__} chooses its steps: give rtol and atol (a largest step is its own h_max), or use RK4."
+        )
     return replace(given, rtol=given.rtol if rtol is None else rtol, atol=given.atol if atol is None else atol)
 
 
@@ -219,13 +223,13 @@ def _check_drivers(model: Model, t_start: float, t_end: float) -> None:
         raise ModelError(faults)
 
 
-def _check_interval(method: RK4 | DormandPrince, t_start: float, t_end: float, every: int) -> None:
+def _check_interval(method: Integrator, t_start: float, t_end: float, every: int) -> None:
     """Refuse an empty interval and a step that is no step."""
     if not (np.isfinite(t_end) and t_end > t_start):
         raise UsageError(f"t_end = {t_end} s must be a finite time after the start, t = {t_start:g} s.")
     if every < 1 or every != int(every):
         raise UsageError(f"store_every = {every} must be a whole number of steps, 1 or more.")
-    if isinstance(method, DormandPrince):
+    if not isinstance(method, RK4):
         for name, value in (("rtol", method.rtol), ("atol", method.atol)):
             if not (np.isfinite(value) and value > 0.0):
                 raise UsageError(f"{name} = {value} must be positive; 1e-8 is a good start.")

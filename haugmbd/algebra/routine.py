@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numba
+import numba.core.types
 import numba.experimental.function_type  # registers WrapperAddressProtocol with Numba
-from numba.core import types
+
+types: Any = numba.core.types
+"""Numba's types, which carry no annotations of their own."""
 
 I1 = types.Array(types.int64, 1, "C")
 F1 = types.Array(types.float64, 1, "C")
@@ -40,12 +42,12 @@ class Routine(types.WrapperAddressProtocol):  # type: ignore[misc]
         compiled = dispatcher.overloads[self._signature.args]
         return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name))
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: Any) -> int:
         """The plain Python function, where the compiler is switched off."""
         assert self._function is not None
-        return self._function(*arguments)
+        return self._function(*arguments)  # type: ignore[no-any-return]
 
 
 def function_type(signature: Any) -> Any:
     """The type of a Routine inside another signature."""
-    return numba.types.FunctionType(signature)
+    return types.FunctionType(signature)

@@ -13,10 +13,8 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
-from haugmbd.algebra.vec3 import Array
 
-
-def _plain_view(buffer: Array, start: int, *shape: int) -> Array:
+def _plain_view(buffer: Any, start: int, *shape: int) -> Any:
     """The same view where the compiler is switched off."""
     size = 1
     for n in shape:
@@ -56,7 +54,9 @@ def _typed(buffer: Any, dimensions: int) -> Any:
 
 
 if numba.config.DISABLE_JIT:
-    borrow = borrow_blocks = borrow_line = _plain_view
+    borrow: Any = _plain_view
+    borrow_blocks: Any = _plain_view
+    borrow_line: Any = _plain_view
 else:
 
     @intrinsic  # type: ignore[untyped-decorator]

@@ -5,5 +5,6 @@ from haugmbd.integrators.dormand_prince import DormandPrince
 from haugmbd.integrators.free import Unstabilized
 from haugmbd.integrators.projection import Projection
 from haugmbd.integrators.rk4 import RK4
+from haugmbd.integrators.scipy_solver import SciPySolver, ode_function
 
-__all__ = ["RK4", "Baumgarte", "DormandPrince", "Projection", "Unstabilized"]
+__all__ = ["RK4", "Baumgarte", "DormandPrince", "Projection", "SciPySolver", "Unstabilized", "ode_function"]

@@ -83,4 +83,5 @@ class RK4:
         ny = problem.y.size
         ys, ks, room = np.empty((n, ny)), np.empty((n, ny)), np.zeros((4, ny))
         code, done = run(problem.rates, problem.settle, problem.pack, problem.options, t, h, problem.y, k1, room, ys, ks)
-        return Chunk(t + h * np.arange(1, done + 1), ys[:done], ks[:done], code, t + (done + 1) * h, done, 0)
+        times: Array = t + h * np.arange(1, done + 1, dtype=np.float64)
+        return Chunk(times, ys[:done], ks[:done], code, t + (done + 1) * h, done, 0)

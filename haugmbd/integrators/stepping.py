@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from math import isfinite, sqrt
 
 import numpy as np
-from numba.core import types
 
 from haugmbd.algebra.jit import kernel
-from haugmbd.algebra.routine import F1, Routine
+from haugmbd.algebra.routine import F1, Routine, types
 from haugmbd.algebra.vec3 import Array
 from haugmbd.algebra.views import borrow
 from haugmbd.model import tables as at

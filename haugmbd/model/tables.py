@@ -12,18 +12,20 @@ Rows stand in SLOTS: edge e (the rows between the same two bodies, at most six) 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numba.core import types
+import numpy.typing as npt
 
 from haugmbd.algebra.jit import kernel
-from haugmbd.algebra.routine import F1, F2, I1, Routine, function_type
+from haugmbd.algebra.routine import F1, F2, I1, Routine, function_type, types
 from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.algebra.views import borrow, borrow_blocks, borrow_line
 from haugmbd.model.user import SIGNATURE as ASKED_SIGNATURE
 from haugmbd.model.user import Asked
 from haugmbd.primitives.catalogue import FILLS_TYPE
+
+Numbers = TypeVar("Numbers", Array, Ints)
 
 WIDTH = 13
 """Numbers per body in the state: r (3), p (4), v (3), omega_bar (3)."""
@@ -125,21 +127,24 @@ PACK_TYPE = types.NamedTuple(
 
 
 @kernel
-def view(buffer: Array, ints: Ints, name: int) -> Array:
+def view(buffer: Numbers, ints: Ints, name: int) -> Numbers:
     """The matrix `name` in its buffer."""
-    return borrow(buffer, ints[3 * name], ints[3 * name + 1], ints[3 * name + 2])
+    matrix: Numbers = borrow(buffer, ints[3 * name], ints[3 * name + 1], ints[3 * name + 2])
+    return matrix
 
 
 @kernel
-def line(buffer: Array, ints: Ints, name: int) -> Array:
+def line(buffer: Numbers, ints: Ints, name: int) -> Numbers:
     """The same numbers as a vector."""
-    return borrow_line(buffer, ints[3 * name], ints[3 * name + 1] * ints[3 * name + 2])
+    vector: Numbers = borrow_line(buffer, ints[3 * name], ints[3 * name + 1] * ints[3 * name + 2])
+    return vector
 
 
 @kernel
 def blocks(buffer: Array, ints: Ints, name: int, m: int, n: int) -> Array:
     """The same numbers as a stack of (m, n) matrices, one for each row."""
-    return borrow_blocks(buffer, ints[3 * name], ints[3 * name + 1], m, n)
+    stack: Array = borrow_blocks(buffer, ints[3 * name], ints[3 * name + 1], m, n)
+    return stack
 
 
 class Tables:
@@ -150,7 +155,9 @@ class Tables:
 
     def __init__(self, ints: Mapping[str, Ints], reals: Mapping[str, Array], work_shapes: Mapping[str, tuple[int, int]]) -> None:
         head = np.zeros(HEAD, dtype=np.int64)
-        flat_ints, flat_reals, size = [head], [np.zeros(0)], 0
+        flat_ints: list[Any] = [head]
+        flat_reals: list[Any] = [np.zeros(0)]
+        size = 0
         for group, flat, at in ((ints, flat_ints, HEAD), (reals, flat_reals, 0)):
             for name, matrix in group.items():
                 head[3 * NAMES.index(name) :][:3] = at, *matrix.shape
@@ -163,11 +170,11 @@ class Tables:
         self.reals: Array = np.concatenate(flat_reals)
         self.work_size = size
 
-    def __getitem__(self, name: str) -> Array:
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
         """The constant matrix `name`, read-only."""
         number = NAMES.index(name)
         start, rows, columns = self.ints[3 * number :][:3]
-        matrix = (self.ints if name in INTS else self.reals)[start : start + rows * columns].reshape(rows, columns)
+        matrix: npt.NDArray[Any] = (self.ints if name in INTS else self.reals)[start : start + rows * columns].reshape(rows, columns)
         matrix.flags.writeable = False
         return matrix
 

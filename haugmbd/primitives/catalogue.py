@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any
 
-from numba.core import types
-
 from haugmbd.algebra.jit import inlined
-from haugmbd.algebra.routine import F1, F2, F3, I1, I2, Routine, function_type
+from haugmbd.algebra.routine import F1, F2, F3, I1, I2, Routine, function_type, types
 from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.primitives import cd, d, dp1, dp2, rotation
 from haugmbd.primitives.base import Motion, Primitive, RowTable

@@ -7,8 +7,6 @@ refine       the same for a model with massless directions, which is factored wi
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from haugmbd.algebra.jit import entry, inlined, kernel
 from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array, Ints

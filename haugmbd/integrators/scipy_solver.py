@@ -1,0 +1,99 @@
+r"""SciPy's solvers on the same right-hand side: `SciPySolver("DOP853")`, and the function for `solve_ivp` itself.
+
+    y' = f(t, y)      f = the `rates` of the stabilization;   after each accepted step of a one-step method   y <- settle(y)
+
+Slower than the compiled integrators (about 20 us a step of overhead), and an independent check of them.
+Source: scipy.integrate (RK23, RK45, DOP853; LSODA, BDF, Radau).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from haugmbd.algebra.vec3 import Array
+from haugmbd.errors import UsageError
+from haugmbd.formulations.trouble import explain
+from haugmbd.integrators.chunk import Chunk
+from haugmbd.integrators.free import Unstabilized
+from haugmbd.integrators.projection import Projection
+from haugmbd.integrators.stepping import Problem
+from haugmbd.model.model import Model
+from haugmbd.model.status import OK, STEP_TOO_SMALL
+
+ONE_STEP = ("RK23", "RK45", "DOP853")
+"""Methods whose state may be corrected between steps."""
+METHODS = (*ONE_STEP, "Radau", "BDF", "LSODA")
+
+
+@dataclass(frozen=True)
+class SciPySolver:
+    """A solver of scipy.integrate by name.  rtol, atol: error a step;  h_max: largest step [s].
+
+    Radau, BDF and LSODA carry what they know from step to step, so they take stabilization=None or Baumgarte, not Projection.
+    """
+
+    method: str = "DOP853"
+    rtol: float = 1e-8
+    atol: float = 1e-10
+    h_max: float = np.inf
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise UsageError(f"SciPySolver method {self.method!r} is unknown; SciPy has {', '.join(METHODS)}.")
+
+    def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[Chunk]:
+        """Advance to `t_end`, a step at a time."""
+        import scipy.integrate  # noqa: PLC0415  0.3 s, only where it is used
+
+        corrects = self.method in ONE_STEP
+        if problem.settle is Projection.settle and not corrects:
+            raise UsageError(
+                f"{self.method} cannot be corrected between steps: use stabilization=None or Baumgarte, or {ONE_STEP}."
+            )
+        stopped = [OK]
+
+        def f(t: float, y: Array) -> Array:
+            y_dot = np.zeros_like(y)
+            code = problem.rates(problem.pack, problem.options, t, np.ascontiguousarray(y), y_dot)
+            if code != OK:
+                stopped[0] = code
+                return np.full_like(y, np.nan)
+            return y_dot
+
+        solver: Any = getattr(scipy.integrate, self.method)(
+            f, problem.t, problem.y.copy(), t_end, rtol=self.rtol, atol=self.atol, max_step=min(self.h_max, t_end - problem.t)
+        )
+        while solver.status == "running":
+            solver.step()
+            code = stopped[0] if solver.status == "failed" and stopped[0] != OK else OK
+            if solver.status == "failed" and code == OK:
+                code = STEP_TOO_SMALL
+            y, y_dot = np.array(solver.y), np.zeros_like(solver.y)
+            if code == OK:
+                code = problem.settle(problem.pack, problem.options, solver.t, y, y_dot)
+            if code != OK:
+                yield Chunk(np.zeros(0), y[None][:0], y_dot[None][:0], code, solver.t, 0, 0)
+                return
+            if corrects:
+                solver.y, solver.f = y.copy(), y_dot.copy()
+            yield Chunk(np.array([solver.t]), y[None], y_dot[None], OK, solver.t, 1, 0)
+
+
+def ode_function(model: Model) -> Callable[[float, Array], Array]:
+    """Return f(t, y) of `model` for scipy.integrate.solve_ivp; `model.state().y` is the initial y.  Raises as `accelerations` does."""
+    pack, rule = model.pack(), Unstabilized()
+    options = rule.options()
+
+    def f(t: float, y: Array) -> Array:
+        y_dot = np.zeros_like(y)
+        code = rule.rates(pack, options, t, np.ascontiguousarray(y), y_dot)
+        if code != OK:
+            model.raise_user_error(pack)
+            raise explain(model, pack, code, t)
+        return y_dot
+
+    return f
