@@ -152,9 +152,18 @@ class _Run:
         stop = int(np.searchsorted(self.times, t[-1], side="right"))
         wanted = self.times[self.next_time : stop]
         if len(wanted):
+            states = interpolate(wanted, t, y, y_dot, self.problem.model.nb + 1)
+            self._settle_each(wanted, states)
             self.t.append(wanted)
-            self.y.append(interpolate(wanted, t, y, y_dot, self.problem.model.nb + 1))
+            self.y.append(states)
             self.next_time = stop
+
+    def _settle_each(self, t: Array, y: Array) -> None:
+        """Bring interpolated states where the stabilization wants them; not counted as work of the integrator."""
+        p = self.problem
+        options, y_dot = p.options.copy(), np.zeros(p.y.size)
+        for k in range(len(t)):
+            self._need(p.settle(p.pack, options, t[k], y[k], y_dot), t[k])
 
     def _need(self, code: int, t: float) -> None:
         """Raise unless all is well; the error carries what has been computed."""
