@@ -3,8 +3,8 @@ r"""What every force element is made of: data, and one kernel that adds to the g
     Q = (F, n_bar):   F global force [N] at the centre of mass,   n_bar torque about it, body frame [N m]
     a force F at the point s (global, from the centre of mass):   Q += (F, A^T (s x F))
 
-What is prescribed, or asked from a function of the user, is read from the driver table (see `values`).  What such a function depends on
-is measured first: `measure` writes length or angle, and its rate, to a signal.
+What is prescribed, or asked from a function of the user, is read from the driver table (see `values`).  What such a function
+depends on is measured first: `measure` writes length or angle, and its rate, to a signal.
 The ledger says where energy goes:  d(T + V)/dt = applied - dissipated  summed over all elements (and driven joints).
 A new element is one file like `tsda.py` and one line in `catalogue.py`.
 """

@@ -110,7 +110,8 @@ def angle(ints: Ints, k: int, m: Motion) -> float:
     """theta."""
     f_j = value(m, ints[k, F_J])
     alpha = atan2(dot(value(m, ints[k, G_I]), f_j), dot(value(m, ints[k, F_I]), f_j))
-    return alpha + 2.0 * pi * floor((m.angles[ints[k, TURNS]] - alpha) / (2.0 * pi) + 0.5)
+    theta: float = alpha + 2.0 * pi * floor((m.angles[ints[k, TURNS]] - alpha) / (2.0 * pi) + 0.5)
+    return theta
 
 
 @kernel

@@ -29,6 +29,9 @@ from haugmbd.primitives.base import Motion, distance, distance_rate, value
 P, Q_POINT, ACTUATOR, SIGNAL = 0, 1, 2, 3
 K, C, L0 = 0, 1, 2
 
+MEET_RTOL = 1e-12
+"""Ends this near to one another, relative to where they are, are the same point: rounding of a point on two bodies makes 1e-15."""
+
 
 class TSDA(Load):
     """A spring, damper and actuator between two points.
@@ -76,7 +79,8 @@ class TSDA(Load):
         if self.frame_i.body is self.frame_j.body:
             what = f"both ends are on body {self.frame_i.body.name!r}"
             found.append(Fault(self.where, what, "Give two different bodies; the ground is one, too."))
-        if self.k * self.l0 != 0.0 and not np.any(self.frame_j.point - self.frame_i.point):
+        x_i, x_j = self.frame_i.point, self.frame_j.point
+        if self.k * self.l0 != 0.0 and np.linalg.norm(x_j - x_i) <= MEET_RTOL * np.linalg.norm(x_i):
             what = f"its ends coincide at the modelled pose, where a free length of {self.l0} m has no direction"
             found.append(Fault(self.where, what, "Move one of the points, or give l0=0."))
         return tuple(found)

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from haugmbd.algebra.vec3 import Array
 from haugmbd.checks import numbers
-from haugmbd.drivers import Constant, Driver, as_driver
+from haugmbd.drivers import Constant, Driver, Unusable, as_driver
 from haugmbd.drivers.driver import shown
 from haugmbd.drivers.program import CONSTANT, PYTHON, Program
 from haugmbd.errors import Fault, SimulationError
@@ -129,7 +129,8 @@ def read_value(faults: list[Fault], where: str, label: str, given: Any, form: st
         faults.append(Fault(where, f"{label} is {shown(given)}", remedy))
         return Value((Constant(np.nan),) * 3)
     for driver in drivers:
-        faults.extend(Fault(where, f"{label}: {fault.what}", remedy) for fault in driver.faults())
+        simple = isinstance(driver, Constant | Unusable)
+        faults.extend(Fault(where, f"{label}: {f.what}", remedy if simple else f.remedy) for f in driver.faults())
     return Value(drivers)
 
 
