@@ -23,6 +23,8 @@ PARALLEL_TOL = 1e-6
 """Sine of the angle between two directions that must differ: below it a row's gradient is a millionth of what it should be."""
 
 Z = (0.0, 0.0, 1.0)
+MODELLED: Any = object()
+"""Stands for a direction that is not asked for (None is what somebody gives by mistake)."""
 DIRECTION = "Give a direction: three numbers, not all zero; the length does not matter."
 
 
@@ -79,7 +81,7 @@ def along_vectors(
     b_bar_i: Any,
     j: Body,
     s_bar_j: Any,
-    c_bar_j: Any = None,
+    c_bar_j: Any = MODELLED,
     a_bar_j: Any = None,
 ) -> Place:
     """Points s_bar; a_bar_i and b_bar_i span the plane across the axis, c_bar_j is along it (by default the modelled h_i)."""
@@ -90,7 +92,7 @@ def along_vectors(
         what = f"a_bar_i = {a_i.tolist()} and b_bar_i = {b_i.tolist()} are parallel (on body {i.name!r})"
         read.fault(what, "Give two vectors that span the plane across the axis.")
     frame_i = Frame.from_axes(i, s_i, a_i, b_i)
-    c_j = frozen(j.A.T @ i.A @ frame_i.h) if c_bar_j is None else read.direction("c_bar_j", c_bar_j)
+    c_j = frozen(j.A.T @ i.A @ frame_i.h) if c_bar_j is MODELLED else read.direction("c_bar_j", c_bar_j)
     frame_j = following(frame_i, j, s_j, c_j)
     a_j = frame_j.g if a_bar_j is None else read.direction("a_bar_j", a_bar_j)
     return read.place(frame_i, frame_j, Vectors(s_i, a_i, b_i, s_j, a_j, c_j))
@@ -116,8 +118,10 @@ def following(frame_i: Frame, j: Body, s_bar_j: FloatArray, c_bar_j: FloatArray)
 
 
 def middle(i: Body, j: Body) -> FloatArray:
-    """The global point [m] of a joint that needs none: the centre of mass of body j, or of body i if j is the ground."""
+    """The global point [m] of a joint that needs none: the centre of mass of body j (of body i if j is the ground)."""
     need_bodies(i, j)
+    if not (posed(i) and posed(j)):
+        return np.zeros(3)
     return i.r if j.is_ground else j.r
 
 
@@ -130,7 +134,8 @@ def global_z(body: Body) -> FloatArray:
 def at_middle(i: Body, j: Body) -> tuple[FloatArray, FloatArray]:
     """The same point in the frames of body i and of body j."""
     P = middle(i, j)
-    return body_point(i, P), body_point(j, P)
+    s_bar_i, s_bar_j = (body_point(body, P) if posed(body) else P for body in (i, j))
+    return s_bar_i, s_bar_j
 
 
 def modelled_product(place: Place) -> float:
