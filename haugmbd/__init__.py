@@ -6,6 +6,9 @@ remembers states; diagnostics recompute everything else from them.
 Importing this package compiles nothing, prints nothing, and does not load matplotlib, pydantic, h5py or quaternion.
 """
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from haugmbd.body import Body
 from haugmbd.diagnostics.energy import Energy, Momentum
 from haugmbd.diagnostics.reaction import Reaction, reaction
@@ -22,6 +25,9 @@ from haugmbd.model.system import System
 from haugmbd.primitives import CD, DP1, DP2, D, Joint, Primitive, Rotation
 from haugmbd.result import Result
 from haugmbd.simulate import simulate
+
+if TYPE_CHECKING:
+    from haugmbd import plotting as plot
 
 __version__ = "0.1.0"
 
@@ -61,6 +67,14 @@ __all__ = [
     "accelerations",
     "evaluate",
     "load",
+    "plot",
     "reaction",
     "simulate",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`mbd.plot` is imported when it is first asked for."""
+    if name == "plot":
+        return importlib.import_module("haugmbd.plotting")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

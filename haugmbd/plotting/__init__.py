@@ -1,0 +1,109 @@
+r"""Plots of results: each function draws one question, takes `ax=None`, and returns the Axes.
+
+mbd.plot.violation(result)    energy(result)    coordinates(result, body)    reactions(result, joint)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from haugmbd.errors import UsageError
+from haugmbd.plotting.style import axes, finish, largest
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from haugmbd.result import Result
+
+__all__ = ["coordinates", "energy", "reactions", "violation"]
+
+FLOOR = 1e-17
+"""Where exact zeros are drawn on a logarithmic axis: below the rounding of anything of order one."""
+
+LEVELS = {
+    "position": r"$|\Phi|$",
+    "velocity": r"$|\Phi_q u - \nu|$",
+    "acceleration": r"$|\Phi_q \dot u - \gamma|$",
+}
+PER_TIME = {"position": "", "velocity": " / s", "acceleration": " / s²"}
+COORDINATES = {
+    "r": ("position of the centre of mass, global [m]", ("x", "y", "z")),
+    "p": ("Euler parameters [1]", ("e0", "e1", "e2", "e3")),
+    "v": ("velocity of the centre of mass, global [m/s]", ("x", "y", "z")),
+    "omega_bar": ("angular velocity, body frame [rad/s]", ("x", "y", "z")),
+}
+QUANTITIES = {"force": "force [N]", "torque": "torque about the joint point [N m]"}
+
+
+def violation(
+    result: Result,
+    *,
+    level: Literal["position", "velocity", "acceleration"] = "position",
+    by: Literal["joint", "row"] = "joint",
+    ax: Axes | None = None,
+) -> Axes:
+    """How far the constraints are violated over time, logarithmic; exact zeros lie on the floor of 1e-17."""
+    if by == "joint":
+        lines = result.violation(level, by="joint")
+    else:
+        rows = result.violation(level)
+        lines = {str(label): rows[:, k] for k, label in enumerate(result.model.labels)}
+    lines, note = largest(lines)
+    ax = axes(ax)
+    for name, values in lines.items():
+        ax.semilogy(result.t, np.maximum(np.abs(values), FLOOR), label=name)
+    title = f"{result.names.model}: violation at {level} level, by {by}{note}"
+    return finish(ax, result.t, title, f"{LEVELS[level]}  [unit of the row{PER_TIME[level]}]")
+
+
+def energy(result: Result, *, ax: Axes | None = None) -> Axes:
+    """Kinetic and potential energy, work where there is some, and the total that should stay; the title says how well it does."""
+    e = result.energy()
+    ax = axes(ax)
+    ax.plot(e.t, e.kinetic, label="kinetic")
+    ax.plot(e.t, e.potential, label="potential")
+    if e.applied_work.any():
+        ax.plot(e.t, e.applied_work, label="applied work")
+    if e.dissipated_work.any():
+        ax.plot(e.t, e.dissipated_work, label="dissipated work")
+    ax.plot(e.t, e.total, color="black", linestyle="--", label="total")
+    drift = float(np.max(np.abs(e.drift), initial=0.0))
+    return finish(ax, e.t, f"{result.names.model}: energy, drift of the total at most {drift:.1e} J", "energy [J]")
+
+
+def coordinates(result: Result, body: str, *, what: Literal["r", "p", "v", "omega_bar"] = "r", ax: Axes | None = None) -> Axes:
+    """One body over time: its position `r`, Euler parameters `p`, velocity `v` or angular velocity `omega_bar`."""
+    if what not in COORDINATES:
+        raise UsageError(f"what is {what!r}: give one of {', '.join(map(repr, COORDINATES))}.")
+    history = result[body]
+    words, parts = COORDINATES[what]
+    values = {"r": history.r, "p": history.p, "v": history.v, "omega_bar": history.omega_bar}[what]
+    ax = axes(ax)
+    for k, part in enumerate(parts):
+        ax.plot(result.t, values[:, k], label=part)
+    quantity, unit = words.rsplit(" ", 1)
+    return finish(ax, result.t, f"{body}: {quantity}", f"{what} {unit}")
+
+
+def reactions(
+    result: Result,
+    joint: str,
+    *,
+    quantity: Literal["force", "torque"] = "force",
+    on: Literal["i", "j"] = "j",
+    frame: Literal["ground", "body", "joint"] = "ground",
+    ax: Axes | None = None,
+) -> Axes:
+    """What a joint exerts on its body j (or i): three components and the magnitude of force or torque."""
+    if quantity not in QUANTITIES:
+        raise UsageError(f"quantity is {quantity!r}: give 'force' or 'torque'.")
+    found = result.reaction(joint, on=on, frame=frame)
+    values = found.force if quantity == "force" else found.torque
+    ax = axes(ax)
+    for k, part in enumerate("xyz"):
+        ax.plot(found.t, values[:, k], label=part)
+    ax.plot(found.t, np.linalg.norm(values, axis=1), color="black", linestyle="--", label="magnitude")
+    title = f"{joint}: {quantity} on {found.body}, {frame} frame"
+    return finish(ax, found.t, title, QUANTITIES[quantity])
