@@ -1,0 +1,156 @@
+r"""`make bench`: haugmbd beside Pinocchio, Exudyn and MuJoCo, on the same mechanisms.
+
+Each tool is one process with one thread.  They take turns (A B A B ...), so that a machine that slows down slows all of them.  Times
+are CPU times, minimum and median; ratios are those of the minima.  The peers' Python is this one, or HAUGMBD_PEERS_PYTHON.  A tool
+that is not installed is left out.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tests.benchmarks.worker import ONE_THREAD, REPOSITORY, Worker
+
+LENGTHS = (1, 5, 10, 50, 100, 200, 1000)
+PEER_LENGTHS = (1, 5, 10, 50, 100, 200)
+REPEATS = 25
+STEP_REPEATS = 7
+STEP = {"n": 50, "steps": 1000, "h": 1e-3}
+IMPORT = "import time; t = time.process_time(); import haugmbd; print(time.process_time() - t)"
+
+Answers = dict[str, list[dict[str, Any]]]
+
+
+def in_turn(asks: dict[str, Callable[[], dict[str, Any]]], repeats: int) -> Answers:
+    """A B A B ...; the first round, in which caches fill, does not count."""
+    for ask in asks.values():
+        ask()
+    answers: Answers = {name: [] for name in asks}
+    for _ in range(repeats):
+        for name, ask in asks.items():
+            answers[name].append(ask())
+    return answers
+
+
+def best(answers: list[dict[str, Any]], what: str = "us") -> float:
+    """The minimum."""
+    return min(a[what] for a in answers)
+
+
+def median(answers: list[dict[str, Any]], what: str = "us") -> float:
+    """The median."""
+    return float(np.median([a[what] for a in answers]))
+
+
+def verdict(value: float, bar: float) -> str:
+    """The bar, and whether it is met."""
+    return f"bar {bar:g} {'met' if value <= bar else 'MISSED'}"
+
+
+def right_hand_sides(ours: Worker, pinocchio: Worker) -> None:
+    """Chains and a star against ABA; growth; one evaluation at n = 5."""
+    print("\nRight-hand side [us]: haugmbd with all multipliers, in a compiled loop, beside Pinocchio's ABA, without multipliers:")
+    print("C++: a loop in C++ over a batch (abaInParallel, one thread; convention WORLD, its fastest), the stricter ratio;")
+    print("called: pin.aba from Python as users call it (convention LOCAL, the default; 0.3 us and more of it is the call)")
+    print(
+        f"{'':>10} {'haugmbd':>8} {'median':>7} {'C++':>8} {'median':>7} {'ratio':>6} {'called':>7} {'ratio':>6}  accelerations differ"
+    )
+    found = {(shape, n): _line(ours, pinocchio, shape, n) for shape, n in [("chain", n) for n in LENGTHS] + [("star", 100)]}
+    lengths = np.array([n for n in LENGTHS if n >= 10])
+    slope = np.polyfit(np.log(lengths), np.log([found["chain", n] for n in lengths]), 1)[0]
+    wide = found["star", 100] / found["chain", 100]
+    print(f"growth exponent, n = 10 ... 1000: {slope:.3f}; distance from 1: {verdict(abs(slope - 1.0), 0.05)}")
+    print(f"star of 100 arms / chain of 100:  {wide:.2f}   {verdict(wide, 1.2)}")
+    print(f"one evaluation at n = 5:          {found['chain', 5]:.2f} us {verdict(found['chain', 5], 3.5)}")
+
+
+def _line(ours: Worker, pinocchio: Worker, shape: str, n: int) -> float:
+    """Print one line of the table; return our time."""
+    asks = {"ours": lambda: ours.ask("rhs", shape=shape, n=n)}
+    if not pinocchio.missing and n in PEER_LENGTHS:
+        asks["aba"] = lambda: pinocchio.ask("rhs", shape=shape, n=n)
+    answers = in_turn(asks, REPEATS)
+    mine = best(answers["ours"])
+    text = f"{shape:>5} {n:>4} {mine:>8.2f} {median(answers['ours']):>7.2f}"
+    if "aba" in answers:
+        aba = answers["aba"]
+        loop, called = best(aba), best(aba, "called")
+        a, b = np.array(answers["ours"][0]["acceleration"]), np.array(aba[0]["acceleration"])
+        text += f" {loop:>8.2f} {median(aba):>7.2f} {mine / loop:>6.2f} {called:>7.2f} {mine / called:>6.2f}"
+        text += f"  {abs(a - b).max() / abs(b).max():<9.1e}"
+        if shape == "chain" and 10 <= n <= 200:
+            text += f" C++: {verdict(mine / loop, 1.6)}; called: {verdict(mine / called, 1.6)}"
+    print(text)
+    return mine
+
+
+def steps(ours: Worker, exudyn: Worker, mujoco: Worker) -> None:
+    """A chain of 50 over one second."""
+    asks: dict[str, Callable[[], dict[str, Any]]] = {"haugmbd, RK4 + projection": lambda: ours.ask("step", **STEP)}
+    if not exudyn.missing:
+        for method in ("generalized-alpha", "trapezoidal index 2"):
+            asks[f"Exudyn, {method}"] = lambda m=method: exudyn.ask("step", method=m, **STEP)
+    if not mujoco.missing:
+        asks["MuJoCo, RK4, minimal"] = lambda: mujoco.ask("step", **STEP)
+    answers = in_turn(asks, STEP_REPEATS)
+    mine = answers["haugmbd, RK4 + projection"]
+    print(f"\nOne step of h = 1 ms [us], chain of {STEP['n']} links from rest, 1 s; energy error / (n m g L); joint gap [m];")
+    print("largest distance of a body from ours at the end [m]; our time / its time")
+    print(f"{'':>30} {'step':>7} {'median':>7} {'energy':>8} {'gap':>8} {'from ours':>9} {'ratio':>6}")
+    for name, found in answers.items():
+        last, ratio = found[-1], best(mine) / best(found)
+        away = np.linalg.norm(np.array(last["r"]) - mine[-1]["r"], axis=1).max()
+        text = f"{name:>30} {best(found):>7.1f} {median(found):>7.1f} {last['energy']:>8.1e} {last['gap']:>8.1e} {away:>9.1e} {ratio:>6.2f}"
+        print(text + ("  " + verdict(ratio, 0.35) if name.startswith("Exudyn") else ""))
+    print(f"haugmbd: energy {verdict(mine[-1]['energy'], 1e-9)}; joint gap {verdict(mine[-1]['gap'], 1e-12)}")
+    print("Exudyn: EigenSparse, Euler parameters, modified Newton, default tolerances; its explicit methods take no joints.")
+    print("MuJoCo: joint angles, so that no gap is possible.")
+
+
+def memory(ours: Worker) -> None:
+    """Bytes a body."""
+    print("\nMemory [bytes a body]: the pack (tables and room to compute in), one stored step")
+    for n in (10, 100, 1000):
+        found = ours.ask("memory", n=n)
+        print(f"{'chain':>5} {n:>4} {found['pack']:>8.0f} {found['stored']:>7.0f}")
+
+
+def compiling() -> None:
+    """The first simulation ever, and the import ever after."""
+    with tempfile.TemporaryDirectory() as folder:
+        fresh = Worker("ours", sys.executable, "haugmbd", NUMBA_CACHE_DIR=folder)
+        cold = fresh.ask("cold")["seconds"]
+        fresh.close()
+    command, env = [sys.executable, "-c", IMPORT], {**os.environ, **ONE_THREAD}
+    runs = [subprocess.run(command, capture_output=True, text=True, check=True, cwd=REPOSITORY, env=env).stdout for _ in range(5)]
+    warm = min(float(run) for run in runs)
+    print(f"\nfirst simulation in a fresh cache (chain of 2, RK4 + projection): {cold:.1f} s CPU, {verdict(cold, 10.0)}")
+    print(f"import haugmbd, warm:                                             {warm:.2f} s CPU, {verdict(warm, 0.6)}")
+
+
+def main() -> None:
+    """Print everything."""
+    python = os.environ.get("HAUGMBD_PEERS_PYTHON", sys.executable)
+    ours = Worker("ours", sys.executable, "haugmbd")
+    peers = {needs: Worker(f"peer_{needs}", python, needs) for needs in ("pinocchio", "exudyn", "mujoco")}
+    missing = [name for name, worker in peers.items() if worker.missing]
+    print("haugmbd beside its peers: CPU time, one thread, the tools take turns; minima (and medians)")
+    if missing:
+        print(f"not installed, left out: {', '.join(missing)}")
+    right_hand_sides(ours, peers["pinocchio"])
+    steps(ours, peers["exudyn"], peers["mujoco"])
+    memory(ours)
+    compiling()
+    for worker in (ours, *peers.values()):
+        worker.close()
+
+
+if __name__ == "__main__":
+    main()

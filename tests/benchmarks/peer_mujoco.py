@@ -1,0 +1,56 @@
+"""MuJoCo, as one of the tools: minimal coordinates, RK4, no contacts, steps in a C loop; for scale only."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from tests.benchmarks import chain
+from tests.benchmarks.worker import serve
+
+
+def numbers(x: Any) -> str:
+    """Full precision."""
+    return " ".join(repr(float(a)) for a in x)
+
+
+def model(links: chain.Links, h: float) -> Any:
+    """The chain in MJCF."""
+    text, origin = "", np.vstack([np.zeros(3), links.point])
+    for k, i in enumerate(links.parent):
+        text += f'<body pos="{numbers(links.point[k] - origin[i])}"><joint type="hinge" axis="{numbers(links.axis[k])}"/>'
+        text += (
+            f'<inertial pos="{numbers(links.r[k] - links.point[k])}" mass="{chain.MASS}" diaginertia="{numbers(chain.INERTIA)}"/>'
+        )
+    flags = '<flag contact="disable" constraint="disable" energy="enable"/>'
+    option = f'<option timestep="{h}" integrator="RK4" gravity="0 0 {-chain.GRAVITY}">{flags}</option>'
+    head = f'<mujoco><compiler angle="radian"/>{option}'
+    return mujoco.MjModel.from_xml_string(f"{head}<worldbody>{text}{'</body>' * len(links)}</worldbody></mujoco>")
+
+
+def step(n: int, steps: int, h: float) -> dict[str, Any]:
+    """One sample [us] of a step; energy error relative to n m g L between 11 states; centres of mass at the end."""
+    built = model(chain.chain(n, moving=False), h)
+    data = mujoco.MjData(built)
+    mujoco.mj_forward(built, data)
+    energy, cpu = [data.energy.sum()], 0.0
+    for _ in range(10):
+        start = time.process_time()
+        mujoco.mj_step(built, data, nstep=steps // 10)
+        cpu += time.process_time() - start
+        mujoco.mj_forward(built, data)
+        energy.append(data.energy.sum())
+    scale = n * chain.MASS * chain.GRAVITY * chain.LENGTH
+    return {
+        "us": cpu / steps * 1e6,
+        "energy": float(np.abs(np.array(energy) - energy[0]).max()) / scale,
+        "gap": 0.0,
+        "r": data.xipos[1:].tolist(),
+    }
+
+
+if __name__ == "__main__":
+    serve(step=step)

@@ -1,0 +1,55 @@
+"""Pinocchio, as one of the tools: articulated-body algorithm in minimal coordinates, no multipliers, C++.
+
+A batch of states goes through `abaInParallel` with one thread: a loop in C++, so that no call from Python is in the time.
+It takes the convention WORLD, which is the faster one; `pin.aba` called from Python takes LOCAL where nothing is said.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from tests.benchmarks import chain
+from tests.benchmarks.worker import serve
+
+
+@cache
+def model(shape: str, n: int) -> tuple[chain.Links, Any, Any]:
+    """The links, the model, a pool of one."""
+    links = getattr(chain, shape)(n, moving=True)
+    built, inertia = pin.Model(), np.diag(chain.INERTIA)
+    built.gravity.linear = np.array([0.0, 0.0, -chain.GRAVITY])
+    origin = np.vstack([np.zeros(3), links.point])
+    for k, i in enumerate(links.parent):
+        place = pin.SE3(np.eye(3), links.point[k] - origin[i])
+        joint = built.addJoint(int(i), pin.JointModelRevoluteUnaligned(links.axis[k]), place, f"j{k}")
+        body = pin.Inertia(chain.MASS, links.r[k] - links.point[k], inertia)
+        built.appendBodyToJoint(joint, body, pin.SE3.Identity())
+    return links, built, pin.ModelPool(built, 1)
+
+
+def rhs(shape: str, n: int, seconds: float = 0.01) -> dict[str, Any]:
+    """One sample [us] of ABA in a C++ loop and called from Python, and the joint accelerations at the modelled pose."""
+    links, built, pool = model(shape, n)
+    count = max(8, int(seconds / (0.4e-6 * n)))
+    q, v, tau, a = (np.zeros((built.nv, count), order="F") for _ in range(4))
+    v[:] = links.rate[:, None]
+    pin.abaInParallel(1, pool, q[:, :8], v[:, :8], tau[:, :8], a[:, :8])
+    start = time.process_time()
+    pin.abaInParallel(1, pool, q, v, tau, a)
+    us = (time.process_time() - start) / count * 1e6
+    data, q0, v0, tau0 = built.createData(), q[:, 0].copy(), v[:, 0].copy(), tau[:, 0].copy()
+    pin.aba(built, data, q0, v0, tau0)
+    start = time.process_time()
+    for _ in range(count):
+        pin.aba(built, data, q0, v0, tau0)
+    called = (time.process_time() - start) / count * 1e6
+    return {"us": us, "called": called, "acceleration": a[:, 0].tolist()}
+
+
+if __name__ == "__main__":
+    serve(rhs=rhs)
