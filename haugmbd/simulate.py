@@ -78,6 +78,8 @@ def simulate(
     Raises ModelError (faults of the model), UsageError (bad arguments), SimulationError or SingularKKT, whose `.result` holds
     what was computed so far.
     """
+    if not isinstance(formulation, NewtonEuler):
+        raise UsageError(f"formulation={formulation!r} is none of this version's; it has NewtonEuler().")
     model = system if isinstance(system, Model) else system.compile()
     start = model.state() if state is None else state
     method = _integrator(h, rtol, atol, integrator)

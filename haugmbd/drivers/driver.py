@@ -51,6 +51,10 @@ class Driver(ABC):
         what = f"is given for t = {t_min:.9g} .. {t_max:.9g} s, and the simulation runs from {t_start:.9g} to {t_end:.9g} s"
         return (Fault("driver", what, "Give a table over the whole interval, or shorten the simulation."),)
 
+    def __str__(self) -> str:
+        """The driver in a sentence."""
+        return "f(t)"
+
     def fault_at(self, t: float) -> Fault | None:
         """Say why `values(t)` is not finite at this time [s]; None when it is."""
         f = self.values(t)
@@ -76,6 +80,10 @@ class Constant(Driver):
             fault = Fault("driver", f"the constant is {shown(self.value)}, must be a finite real number", ACCEPTED)
             object.__setattr__(self, "_faults", (fault,))
         object.__setattr__(self, "value", value)
+
+    def __str__(self) -> str:
+        """The number."""
+        return f"{self.value:g}"
 
     def values(self, t: ArrayLike) -> Floats:
         """Return (value, 0, 0) at every t."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from haugmbd.algebra.jit import entry
 from haugmbd.algebra.vec3 import Array
-from haugmbd.errors import SimulationError
+from haugmbd.errors import SimulationError, UsageError
 from haugmbd.formulations.newton_euler import NewtonEuler, accelerate
 from haugmbd.formulations.trouble import explain
 from haugmbd.model.model import Model
@@ -52,6 +52,8 @@ def accelerations(model: Model, state: State | None = None, *, formulation: Newt
 
     Raises SingularKKT where the rows depend on one another or a massless axis is free, naming joint or body.
     """
+    if formulation is not None and not isinstance(formulation, NewtonEuler):
+        raise UsageError(f"formulation={formulation!r} is none of this version's; it has NewtonEuler().")
     state = model.state() if state is None else state
     pack = model.pack()
     code = accelerate_entry(pack, state.t, state.y)
