@@ -1,0 +1,44 @@
+"""Spatial rotation against references: the heavy top and the Dzhanibekov effect."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import haugmbd as mbd
+from haugmbd.gallery import heavy_top
+
+
+def test_heavy_top(table):
+    reference = table("heavy_top")
+    result = mbd.simulate(heavy_top(), 2.0, rtol=1e-13, atol=1e-13, t_eval=reference["t"])
+    top = result["top"]
+    np.testing.assert_allclose(top.r, np.column_stack([reference[name] for name in "xyz"]), rtol=0.0, atol=1e-9)
+    p = np.column_stack([reference[name] for name in ("e0", "e1", "e2", "e3")])
+    sign = np.sign(np.sum(p * top.p, axis=1, keepdims=True))
+    np.testing.assert_allclose(sign * top.p, p, rtol=0.0, atol=2e-9)
+    np.testing.assert_allclose(top.omega_bar, np.column_stack([reference[name] for name in ("Wx", "Wy", "Wz")]), atol=1e-9 * 150.0)
+    force = np.column_stack([reference[name] for name in ("Fx", "Fy", "Fz")])
+    np.testing.assert_allclose(result.reaction("tip").force, force, rtol=0.0, atol=1e-9 * np.abs(force).max())
+
+
+def test_dzhanibekov(table):
+    reference = table("dzhanibekov")
+    system = mbd.System("Dzhanibekov")
+    system.add(mbd.Body("nut", 1.0, (1.0, 2.0, 3.0), omega_bar=(0.01, 5.0, 0.02)))
+    result = mbd.simulate(system, 20.0, rtol=1e-13, atol=1e-13, t_eval=reference["t"])
+    nut = result["nut"]
+    p = np.column_stack([reference[name] for name in ("e0", "e1", "e2", "e3")])
+    np.testing.assert_allclose(
+        nut.omega_bar, np.column_stack([reference[name] for name in ("w1", "w2", "w3")]), rtol=0.0, atol=1e-9
+    )
+    np.testing.assert_allclose(nut.p * np.sign(np.sum(p * nut.p, axis=1, keepdims=True)), p, rtol=0.0, atol=1e-9)
+    np.testing.assert_allclose(np.sum(np.array([1, 2, 3]) * nut.omega_bar**2, axis=1), 50.0013, rtol=1e-11)
+    np.testing.assert_allclose(np.sum((np.array([1, 2, 3]) * nut.omega_bar) ** 2, axis=1), 100.0037, rtol=1e-11)
+
+
+def test_dzhanibekov_period(parameters):
+    system = mbd.System("Dzhanibekov")
+    system.add(mbd.Body("nut", 1.0, (1.0, 2.0, 3.0), omega_bar=(0.01, 5.0, 0.02)))
+    period = float(parameters("spatial_analytic")["dzhanibekov"]["period"])
+    result = mbd.simulate(system, period, rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(result["nut"].omega_bar[-1], [0.01, 5.0, 0.02], rtol=0.0, atol=1e-10)
