@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numba
@@ -69,15 +70,15 @@ class Question(NamedTuple):
         return f"{self.label}({self.form})"
 
     def ask(self, t: float, *arguments: Any) -> Array:
-        """The answer, float of `shape`; what the function raises gets a note, an unusable answer is a SimulationError."""
+        """The answer, finite numbers of `shape`; what the function raises gets a note, an unusable answer is a SimulationError."""
         try:
             given = self.function(t) if self.form == TIME else self.function(t, *arguments)
         except Exception as error:
             error.add_note(f"raised by {self.words} of {self.where} at t = {t:.9g} s")
             raise
-        answer = np.asarray(given) if given is not None else np.zeros((0,))
-        if answer.shape == self.shape and answer.dtype.kind in "iuf" and np.isfinite(answer).all():
-            return answer.astype(np.float64)
+        answer = np.asarray(given)
+        if answer.shape == self.shape and answer.dtype.kind in "iuf" and all(map(isfinite, answer.ravel().tolist())):
+            return answer
         raise SimulationError(f"{self.where}: {self.unusable(given)} at t = {t:.9g} s, must be {self.wanted}")
 
     def unusable(self, given: Any) -> str:
@@ -115,7 +116,7 @@ class Value(NamedTuple):
             columns = [driver.values(t)[..., 0] for driver in self.drivers]
             return columns[0] if len(columns) == 1 else np.stack(columns, axis=-1)
         answers = [self.question.ask(float(s), *(a[k].copy() for a in arguments)) for k, s in enumerate(t)]
-        return np.array(answers).reshape(len(t), *self.question.shape)
+        return np.array(answers, dtype=np.float64).reshape(len(t), *self.question.shape)
 
 
 def read_value(faults: list[Fault], where: str, label: str, given: Any, form: str, shape: tuple[int, ...], unit: str) -> Value:

@@ -86,7 +86,8 @@ class Questions:
             for asking in self.askings:
                 answer = asking.question.ask(t, *arguments(asking, y, signals))
                 if asking.slots:
-                    F[asking.slots, 0] = answer
+                    for slot, value in zip(asking.slots, answer.ravel().tolist(), strict=True):
+                        F[slot, 0] = value
                 else:
                     Q_user[asking.bodies, :] += answer
         except SimulationError as error:

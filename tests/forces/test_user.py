@@ -190,6 +190,11 @@ def many_times(P, t, y, n):
     return n
 
 
+def ask_until_stopped(model, pack, y):
+    assert many_times(pack, 0.0, y, 10**7) < 10**7
+    model.raise_user_error(pack)
+
+
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_ctrl_c_at_any_moment_of_a_loop_stops_it(rig):
     """A signal that arrives in compiled code is raised on the way into Python, where C loses it: the loop must stop all the same."""
@@ -203,8 +208,7 @@ def test_ctrl_c_at_any_moment_of_a_loop_stops_it(rig):
             pack = model.pack()
             signal.setitimer(signal.ITIMER_REAL, delay)
             with pytest.raises(KeyboardInterrupt):
-                assert many_times(pack, 0.0, y, 10**7) < 10**7
-                model.raise_user_error(pack)
+                ask_until_stopped(model, pack, y)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, old)
