@@ -15,9 +15,9 @@ from haugmbd.algebra.jit import inlined, kernel
 from haugmbd.algebra.vec3 import Array
 from haugmbd.algebra.views import borrow, borrow_line
 from haugmbd.model import tables as at
-from haugmbd.model.loads import fill_angle_rates, fill_loads
-from haugmbd.model.motion import look, move, put_euler_rate
-from haugmbd.model.passes import fill_all_rows
+from haugmbd.model.loads import fill_angle_rates
+from haugmbd.model.motion import look, put_euler_rate
+from haugmbd.model.passes import prepare
 from haugmbd.model.status import OK
 from haugmbd.model.tables import WIDTH, Pack, view
 
@@ -59,11 +59,9 @@ def put_right_hand_side(P: Pack) -> None:
 @inlined
 def accelerate(P: Pack, t: float, y: Array) -> int:
     """Leave (u_dot, lam) of the state `y` in the solution."""
-    m = move(P, t, y)
-    code = fill_loads(P, m, y)
+    code = prepare(P, t, y)
     if code != OK:
         return code
-    fill_all_rows(P, m)
     code = factorize(P)
     if code != OK:
         return code

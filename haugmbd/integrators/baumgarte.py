@@ -17,9 +17,8 @@ from haugmbd.algebra.vec3 import Array
 from haugmbd.formulations.newton_euler import factorize, put_rates, put_right_hand_side, solve_system
 from haugmbd.integrators.stepping import N_FACTOR, N_RATES, SIGNATURE, make_options, normalize_euler
 from haugmbd.model import tables as at
-from haugmbd.model.loads import fill_loads
-from haugmbd.model.motion import move
-from haugmbd.model.passes import fill_all_rows
+from haugmbd.model.motion import look
+from haugmbd.model.passes import prepare
 from haugmbd.model.status import OK
 from haugmbd.model.tables import Pack, blocks, view
 
@@ -42,12 +41,10 @@ def stabilized_rates(P: Pack, options: Array, t: float, y: Array, y_dot: Array) 
     """y_dot with the feedback."""
     options[N_RATES] += 1
     options[N_FACTOR] += 1
-    m = move(P, t, y)
-    code = fill_loads(P, m, y)
+    code = prepare(P, t, y)
     if code != OK:
         return code
-    fill_all_rows(P, m)
-    add_feedback(P, m.bodies, options[0], options[1])
+    add_feedback(P, look(P, t, y).bodies, options[0], options[1])
     code = factorize(P)
     if code != OK:
         return code

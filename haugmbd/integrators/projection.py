@@ -21,9 +21,9 @@ from haugmbd.formulations.newton_euler import factorize, put_rates, put_right_ha
 from haugmbd.integrators.free import RATES
 from haugmbd.integrators.stepping import N_CORRECTED, N_FACTOR, N_RATES, SIGNATURE, make_options, normalize_euler
 from haugmbd.model import tables as at
-from haugmbd.model.loads import clear, fill_loads
-from haugmbd.model.motion import move
-from haugmbd.model.passes import fill_all_rows
+from haugmbd.model.loads import clear
+from haugmbd.model.motion import look
+from haugmbd.model.passes import prepare
 from haugmbd.model.status import OFF_MANIFOLD, OK, report
 from haugmbd.model.tables import Pack, blocks, line, view
 
@@ -94,15 +94,14 @@ def add_velocity(P: Pack, bodies: Array) -> None:
 def project(P: Pack, options: Array, t: float, y: Array) -> int:
     """Bring y to Phi = 0 and Phi_q u = nu; rows, loads and factor are left as they are there."""
     tolerance = options[0]
+    bodies = look(P, t, y).bodies
     code = OK
     before = 1e300
     corrected = False
     for _ in range(MAX_ITERATIONS):
-        m = move(P, t, y)
-        code = fill_loads(P, m, y)
+        code = prepare(P, t, y)
         if code != OK:
             return code
-        fill_all_rows(P, m)
         code = factorize(P)
         options[N_FACTOR] += 1
         if code != OK:
@@ -118,16 +117,14 @@ def project(P: Pack, options: Array, t: float, y: Array) -> int:
         code = solve_system(P)
         if code != OK:
             return code
-        add_displacement(P, m.bodies)
+        add_displacement(P, bodies)
     if not error <= ROUNDING:
         return report(line(P.work, P.ints, at.STATUS), OFF_MANIFOLD, slot, error)
-    if put_velocity_question(P, m.bodies) > tolerance:
+    if put_velocity_question(P, bodies) > tolerance:
         corrected = True
         code = solve_system(P)
-        add_velocity(P, m.bodies)
-        m = move(P, t, y)
-        code = max(code, fill_loads(P, m, y))
-        fill_all_rows(P, m)
+        add_velocity(P, bodies)
+        code = max(code, prepare(P, t, y))
     if corrected:
         options[N_CORRECTED] += 1
     return code
