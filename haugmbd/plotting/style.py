@@ -33,6 +33,9 @@ STYLE: dict[str, Any] = {
 MOST_LINES = 10
 """Lines that a reader can tell apart; of more, the largest are drawn."""
 
+INTERVALS = 400
+"""Of a violation over more states than can be seen side by side, so many peaks are drawn."""
+
 
 def axes(ax: Axes | None) -> Axes:
     """The Axes given, or new ones in haugmbd's style; UsageError where matplotlib is missing."""
@@ -67,3 +70,13 @@ def largest(lines: dict[str, Array]) -> tuple[dict[str, Array], str]:
         return lines, ""
     order = sorted(lines, key=lambda name: float(np.max(np.abs(lines[name]), initial=0.0)), reverse=True)
     return {name: lines[name] for name in order[:MOST_LINES]}, f" (the {MOST_LINES} largest of {len(lines)})"
+
+
+def envelope(t: Array, values: Array) -> tuple[Array, Array]:
+    """Times and values as they are; of more than twice `INTERVALS` states, the largest value of each interval and where it is."""
+    if len(t) <= 2 * INTERVALS:
+        return t, values
+    starts = np.unique(np.linspace(0, len(t), INTERVALS, endpoint=False).astype(np.int64))
+    ends = np.append(starts[1:], len(t))
+    peaks = np.array([a + int(np.argmax(values[a:b])) for a, b in zip(starts, ends, strict=True)])
+    return t[peaks], values[peaks]
