@@ -456,3 +456,11 @@ def test_a_joint_in_a_system_is_found_by_its_name(crank, rod):
         system.add(part)
     entry = system.compile().joints["pin"]
     assert (entry.kind, entry.rows.tolist(), entry.i, entry.j) == ("RJ", [0, 1, 2, 3, 4], 1, 2)
+
+
+def test_an_axis_given_backwards_keeps_its_rows_and_turns_the_frame(crank, rod):
+    pin = joints.RJ("pin", crank, rod, point=(1, 2, 3), axis=(0, 0, 1))
+    v = pin.vectors
+    back = joints.RJ.from_vectors("pin", crank, v.s_bar_i, v.a_bar_i, v.b_bar_i, rod, v.s_bar_j, -v.c_bar_j)
+    assert np.array_equal(back.primitives()[-1].a_bar_j, -v.c_bar_j)
+    assert np.abs(back.frame_j.A - pin.frame_j.A).max() < ROUNDING
