@@ -56,7 +56,8 @@ def dense_system(model: Model, state: State | None = None) -> DenseSystem:
 def solve_dense(model: Model, state: State | None = None) -> DenseSolution:
     """Solve the augmented system by LAPACK's LU.  Raises SingularKKT where the matrix is exactly singular."""
     K, b = dense_system(model, state)
-    s = 1.0 / np.sqrt(np.abs(K).max(axis=0, initial=0.0))
+    size = np.abs(K).max(axis=0, initial=0.0)
+    s = 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0))
     scaled = s[:, None] * K * s
     try:
         x = s * np.linalg.solve(scaled, s * b)
