@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from haugmbd.algebra.vec3 import Array
 from haugmbd.checks import numbers
 from haugmbd.drivers import Constant, Driver, Unusable, as_driver
-from haugmbd.drivers.driver import shown
+from haugmbd.drivers.driver import LONGEST_REPR, shown
 from haugmbd.drivers.program import CONSTANT, PYTHON, Program
 from haugmbd.errors import Fault, SimulationError
 
@@ -84,8 +84,10 @@ class Question(NamedTuple):
     def unusable(self, given: Any) -> str:
         """What is wrong with an answer."""
         array = numbers(given)
-        right_shape = array is not None and array.shape == self.shape
-        return f"{self.words} returns {array.tolist() if right_shape and array is not None else shown(given)}"
+        if array is not None and array.shape == self.shape:
+            return f"{self.words} returns {array.tolist()}"
+        short = isinstance(given, tuple | list) and len(repr(given)) <= LONGEST_REPR
+        return f"{self.words} returns {given if short else shown(given)}"
 
     @property
     def wanted(self) -> str:

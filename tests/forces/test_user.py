@@ -149,6 +149,7 @@ def late(after, bad):
         (lambda: (1.0, np.nan, 0.0), "returns [1.0, nan, 0.0]"),
         (lambda: np.zeros(2), "returns an array of shape (2,)"),
         (lambda: "abc", "returns 'abc' (str)"),
+        (lambda: (0.0, None, 1.0), "returns (0.0, None, 1.0)"),
     ],
 )
 def test_a_bad_answer_at_run_time_names_element_time_and_value(rig, forces, bad, words):

@@ -69,7 +69,7 @@ def test_components_may_be_drivers(rig):
         (("a", "b", "c"), "no function of time"),
         (lambda t, r: (0, 0, 0), "force is a function of 2 arguments"),
         (lambda *a: (0, 0, 0), "force does not say how many arguments it needs"),
-        (lambda t: (0.0, 0.0), "force(t) returns a tuple of length 2 at t = 0 s, must be finite numbers of shape (3,)"),
+        (lambda t: (0.0, 0.0), "force(t) returns (0.0, 0.0) at t = 0 s, must be finite numbers of shape (3,)"),
         (lambda t: None, "force(t) returns None at t = 0 s"),
         (lambda t, r, p, v, omega_bar: r * np.nan, "force(t, r, p, v, omega_bar) returns [nan, nan, nan] at t = 0 s"),
         (lambda t, r, p, v, omega_bar: r[:2], "returns an array of shape (2,) at t = 0 s"),
