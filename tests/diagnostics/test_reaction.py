@@ -49,7 +49,7 @@ def test_every_body_is_in_balance(chain):
             moment[body] += np.cross(point - chain.r[k, body], F)
         for e, on, q in reactions:
             moment[e.i if on == "i" else e.j] += q.torque[k]
-        scale = max(np.abs(force).max(), max(np.abs(q.force[k]).max() for _, _, q in reactions))
+        scale = max(np.abs(force).max(), *(np.abs(q.force[k]).max() for _, _, q in reactions))
         for body in range(1, n):
             A, w, J = rotation(chain.p[k, body]), chain.omega_bar[k, body], model.J_bar[body]
             inertia = A @ (J @ chain.omega_bar_dot[k, body] + np.cross(w, J @ w))
@@ -109,7 +109,7 @@ def test_frames_turn_the_same_vector(chain, on):
 
 
 def test_joint_frame_shows_what_a_joint_cannot_carry(chain):
-    """No torque about the axis of a revolute joint, none at all in a spherical one, no force along the axis of a cylindrical one."""
+    """No torque about the axis of a revolute joint, none in a spherical one, no force along the axis of a cylindrical one."""
     scale = np.abs(chain.reaction("rj").force).max()
     np.testing.assert_allclose(chain.reaction("rj", frame="joint").torque[:, 2], 0.0, atol=1e-11 * scale)
     np.testing.assert_allclose(chain.reaction("sj").torque, 0.0, atol=1e-11 * scale)

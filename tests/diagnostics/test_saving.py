@@ -1,0 +1,103 @@
+"""What is read back is what was written, to the last bit; the model is not in the file, and that is said."""
+
+from __future__ import annotations
+
+import csv
+import sys
+
+import numpy as np
+import pytest
+
+import haugmbd as mbd
+from haugmbd.gallery.double_pendulum import double_pendulum
+
+PARTS = {"r": "xyz", "p": ["e0", "e1", "e2", "e3"], "v": "xyz", "omega_bar": "xyz"}
+
+
+@pytest.mark.parametrize("ending", ["npz", "nc"])
+def test_round_trip(chain, tmp_path, ending):
+    path = chain.save(tmp_path / f"chain.{ending}")
+    loaded = mbd.load(path)
+    np.testing.assert_array_equal(loaded.t, chain.t)
+    np.testing.assert_array_equal(loaded.y, chain.y)
+    np.testing.assert_array_equal(loaded["b3"].omega_bar, chain["b3"].omega_bar)
+    assert loaded.names == chain.names
+    assert loaded.counters == chain.counters
+    assert loaded.settings == chain.settings
+    assert loaded.interrupted is chain.interrupted
+    assert repr(loaded) == repr(chain)
+    assert not loaded.has_model
+
+
+@pytest.mark.parametrize("ending", ["npz", "nc"])
+def test_angles_and_interruption_are_kept(chain, tmp_path, ending):
+    angles = np.linspace(0.0, 7.0, 2 * len(chain)).reshape(-1, 2)
+    result = mbd.Result(chain.model, chain.t, np.hstack([chain.y, angles]), interrupted=True)
+    loaded = mbd.load(result.save(str(tmp_path / f"a.{ending}")))
+    np.testing.assert_array_equal(loaded.angles, angles)
+    assert loaded.interrupted
+
+
+def test_with_its_model_everything_can_be_asked(chain, tmp_path):
+    path = chain.save(tmp_path / "chain.npz")
+    alone, whole = mbd.load(path), mbd.load(path, model=chain.model)
+    for question in (lambda q: q.lam, lambda q: q.violation(), lambda q: q.reaction("rj").force, lambda q: q.energy().total):
+        np.testing.assert_array_equal(question(whole), question(chain))
+        with pytest.raises(mbd.UsageError, match=r"mbd\.load\(path, model="):
+            question(alone)
+
+
+def test_another_model_is_refused(chain, tmp_path):
+    path = chain.save(tmp_path / "chain.npz")
+    with pytest.raises(mbd.UsageError, match="another model: its bodies differ, in 'b1'"):
+        mbd.load(path, model=double_pendulum().compile())
+
+
+def test_other_files_are_refused(chain, tmp_path):
+    with pytest.raises(mbd.UsageError, match=r"\.npz or a \.nc"):
+        chain.save(tmp_path / "chain.mat")
+    np.savez(tmp_path / "other.npz", a=np.zeros(3))
+    with pytest.raises(mbd.UsageError, match="not a 'haugmbd result 1'"):
+        mbd.load(tmp_path / "other.npz")
+
+
+@pytest.mark.parametrize(
+    ("module", "ask", "extra"),
+    [
+        ("h5netcdf", lambda q, path: q.save(path / "a.nc"), "haugmbd[io]"),
+        ("xarray", lambda q, path: q.to_xarray(), "haugmbd[xarray]"),
+        ("matplotlib.pyplot", lambda q, path: mbd.plot.energy(q), "haugmbd[viz]"),
+    ],
+)
+def test_a_missing_extra_is_named(chain, tmp_path, monkeypatch, module, ask, extra):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(mbd.UsageError) as told:
+        ask(chain, tmp_path)
+    assert extra in str(told.value)
+
+
+def test_csv_read_back(chain, tmp_path):
+    path = chain.to_csv(tmp_path / "chain.csv")
+    with path.open(encoding="utf-8", newline="") as file:
+        header, *rows = list(csv.reader(file))
+    table = dict(zip(header, np.array(rows, dtype=np.float64).T, strict=True))
+    assert header[:4] == ["t", "b1.r.x", "b1.r.y", "b1.r.z"]
+    assert len(header) == 1 + 13 * 5
+    np.testing.assert_array_equal(table["t"], chain.t)
+    for name, parts in PARTS.items():
+        for k, part in enumerate(parts):
+            np.testing.assert_array_equal(table[f"b4.{name}.{part}"], getattr(chain["b4"], name)[:, k])
+
+
+def test_xarray_knows_names_and_units(chain):
+    data = chain.to_xarray()
+    np.testing.assert_array_equal(data["v"].sel(body="b2", xyz="y"), chain["b2"].v[:, 1])
+    assert data["v"].attrs["units"] == "m/s"
+    assert data["p"].dims == ("time", "body", "e")
+
+
+def test_netcdf_is_read_by_others(chain, tmp_path):
+    xarray = pytest.importorskip("xarray")
+    with xarray.open_dataset(chain.save(tmp_path / "chain.nc"), engine="h5netcdf") as data:
+        np.testing.assert_array_equal(data["r"].sel(body="b5").values, chain["b5"].r)
+        assert data["omega_bar"].attrs["units"] == "rad/s"

@@ -1,0 +1,21 @@
+"""One driven run, and figures that are closed again."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import pytest
+
+import haugmbd as mbd
+from haugmbd.gallery.slider_crank import slider_crank
+
+
+@pytest.fixture(scope="session")
+def driven():
+    """A run of the driven slider-crank, 1001 states."""
+    return mbd.simulate(slider_crank(driven=True), 1.0, h=1e-3)
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")

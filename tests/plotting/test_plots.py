@@ -1,0 +1,108 @@
+"""Every plot returns Axes, draws the numbers that the result gives, and says what they are."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+import haugmbd as mbd
+
+
+def labels(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def line(ax, label):
+    return next(x for x in ax.lines if x.get_label() == label)
+
+
+def test_violation_by_joint(driven):
+    ax = mbd.plot.violation(driven, level="velocity")
+    assert labels(ax) == list(driven.model.joints)
+    assert ax.get_yscale() == "log"
+    assert "velocity" in ax.get_title(loc="left")
+    assert "m/s" in ax.get_ylabel()
+    assert ax.get_xlabel() == "t [s]"
+    for name, values in driven.violation("velocity", by="joint").items():
+        assert line(ax, name).get_ydata().max() == max(values.max(), 1e-17)
+
+
+def test_exact_zeros_lie_on_the_floor(driven):
+    ax = mbd.plot.violation(driven)
+    still = line(ax, "T")  # the slider moves along its axis, and hardly anything is rounded there
+    assert driven.violation(by="joint")["T"].max() < 1e-17
+    np.testing.assert_array_equal(still.get_ydata(), 1e-17)
+
+
+def test_of_many_rows_the_largest_are_drawn(driven):
+    ax = mbd.plot.violation(driven, by="row")
+    rows = np.abs(driven.violation()).max(axis=0)
+    assert len(ax.lines) == 10
+    assert f"the 10 largest of {driven.model.nc}" in ax.get_title(loc="left")
+    largest = int(np.argmax(rows))
+    assert labels(ax)[0] == f"{driven.model.labels[largest].joint}, row {largest} {driven.model.labels[largest].kind}"
+    assert ax.lines[0].get_ydata().max() == rows.max()
+
+
+def test_peaks_of_many_states_are_kept(driven):
+    t, peaks = mbd.plotting.style.envelope(driven.t, driven["crank"].r[:, 2])
+    assert len(t) == len(peaks) == 400
+    assert peaks.max() == driven["crank"].r[:, 2].max()
+    assert set(t) <= set(driven.t)
+    few = driven.t[:700]
+    np.testing.assert_array_equal(mbd.plotting.style.envelope(few, few)[0], few)
+
+
+def test_energy(driven):
+    ax, e = mbd.plot.energy(driven), driven.energy()
+    assert labels(ax) == ["kinetic", "potential", "applied work", "total"]
+    np.testing.assert_array_equal(line(ax, "total").get_ydata(), e.total)
+    np.testing.assert_array_equal(line(ax, "applied work").get_ydata(), e.applied_work)
+    assert ax.get_ylabel() == "energy [J]"
+
+
+@pytest.mark.parametrize(("what", "n", "unit"), [("r", 3, "[m]"), ("p", 4, "[1]"), ("v", 3, "[m/s]"), ("omega_bar", 3, "[rad/s]")])
+def test_coordinates(driven, what, n, unit):
+    ax = mbd.plot.coordinates(driven, "slider", what=what)
+    assert len(ax.lines) == n
+    assert ax.get_ylabel() == f"{what} {unit}"
+    assert ax.get_title(loc="left").startswith("slider: ")
+    np.testing.assert_array_equal(ax.lines[1].get_ydata(), getattr(driven["slider"], what)[:, 1])
+
+
+def test_reactions(driven):
+    ax = mbd.plot.reactions(driven, "R", quantity="torque", on="i", frame="joint")
+    torque = driven.reaction("R", on="i", frame="joint").torque
+    assert labels(ax) == ["x", "y", "z", "magnitude"]
+    assert ax.get_ylabel() == "torque [N m]"
+    assert ax.get_title(loc="left") == "R: torque on ground, joint frame"
+    np.testing.assert_array_equal(line(ax, "z").get_ydata(), torque[:, 2])
+    np.testing.assert_allclose(line(ax, "magnitude").get_ydata() ** 2, np.sum(torque**2, axis=1), rtol=1e-13, atol=1e-30)
+
+
+def test_given_axes_are_drawn_in(driven):
+    _, (left, right) = plt.subplots(1, 2)
+    assert mbd.plot.energy(driven, ax=left) is left
+    assert mbd.plot.reactions(driven, "S", ax=right) is right
+    assert len(plt.get_fignums()) == 1
+
+
+def test_bad_arguments_are_told(driven):
+    with pytest.raises(mbd.UsageError, match="'r', 'p', 'v', 'omega_bar'"):
+        mbd.plot.coordinates(driven, "slider", what="a")
+    with pytest.raises(mbd.UsageError, match="no body is called 'x'"):
+        mbd.plot.coordinates(driven, "x")
+    with pytest.raises(mbd.UsageError, match="'force' or 'torque'"):
+        mbd.plot.reactions(driven, "R", quantity="power")
+    with pytest.raises(AttributeError, match="no attribute 'plots'"):
+        mbd.plots  # noqa: B018
+
+
+def test_matplotlib_is_loaded_when_something_is_drawn():
+    program = "import sys, haugmbd as mbd; mbd.plot.energy; print('matplotlib' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert (run.stdout, run.stderr) == ("False\n", "")
