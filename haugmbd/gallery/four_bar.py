@@ -14,12 +14,12 @@ from haugmbd.checks import FloatArray
 from haugmbd.model.system import System
 from joints import CJ, RJ, SJ
 
-PIVOTS = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [3.0, 0.0, 2.0], [3.0, 0.0, 0.0]])
+PIVOTS = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [3.0, 0.0, 2.0], [4.0, 0.0, 0.0]])
 """The pivots at the modelled pose [m]: ground-crank, crank-coupler, coupler-rocker, rocker-ground."""
 
 
 def four_bar() -> System:
-    """Three slender rods of 1 kg/m in the plane y = 0, crank 1 m, coupler sqrt(10) m, rocker 2 m, ground 3 m; it starts at rest.
+    """Three slender rods of 1 kg/m in the plane y = 0, crank 1 m, coupler sqrt(10) m, rocker sqrt(5) m, ground 4 m; it starts at rest.
 
     Bodies: "crank", "coupler", "rocker".  Joints: "A" (RJ), "B" (RJ), "C" (SJ), "D" (CJ).  Degrees of freedom: 1.
     """
