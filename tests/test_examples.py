@@ -1,0 +1,58 @@
+"""The examples run, write their pictures, and say what their heads promise."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import haugmbd as mbd
+from haugmbd.gallery import four_bar
+
+pyplot = pytest.importorskip("matplotlib.pyplot")
+
+EXAMPLES = sorted((Path(__file__).resolve().parents[1] / "examples").glob("*.py"))
+
+
+@pytest.fixture(scope="module")
+def returned(tmp_path_factory):
+    """What `main` of each example returns, by name, and the folder of its pictures."""
+    values = {}
+    for example in EXAMPLES:
+        folder = tmp_path_factory.mktemp(example.stem)
+        values[example.stem] = runpy.run_path(str(example))["main"](folder), folder
+        pyplot.close("all")
+    return values
+
+
+@pytest.mark.parametrize("name", [example.stem for example in EXAMPLES])
+def test_every_example_writes_its_picture(name, returned):
+    _, folder = returned[name]
+    assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_four_bar_agrees_with_the_adaptive_integrator_and_closes_its_loop(returned):
+    result, _ = returned["four_bar"]
+    other = mbd.simulate(four_bar(), 5.0, rtol=1e-10, atol=1e-12, t_eval=[5.0])
+    assert abs(result.r[-1] - other.r[-1]).max() <= 1e-6  # RK4 at h = 1e-3; 1e-7 measured
+    assert abs(result.energy().drift).max() <= 1e-6
+    # The reactions at A and D carry weight and mass times acceleration of all three links.
+    forces = result.reaction("A").force + result.reaction("D").force
+    mass = result.model.mass[:, None]
+    assert np.allclose(forces, (mass * (result.v_dot - np.array([0.0, 0.0, -9.81]))).sum(axis=1), rtol=0.0, atol=1e-9)
+
+
+def test_the_torque_of_the_drive_is_that_of_the_power(returned):
+    result, _ = returned["slider_crank"]
+    energy = result.energy()
+    from_power = np.gradient(energy.kinetic + energy.potential, result.t, edge_order=2) / (2.0 * np.pi)
+    assert abs(result.reaction("drive").torque[:, 0] - from_power).max() <= 5e-5  # of h^2, the difference quotient
+
+
+def test_projection_keeps_the_pin_and_baumgarte_does_not_get_better_with_larger_gains(returned):
+    results, _ = returned["pendulum_drift"]
+    gaps = {name: abs(result.violation("position")).max() for name, result in results.items()}
+    assert gaps["Projection()"] <= 1e-13
+    assert gaps["Baumgarte(5, 5)"] < gaps["none"] < gaps["Baumgarte(50, 50)"]

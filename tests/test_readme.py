@@ -1,0 +1,91 @@
+"""The README: its programs run, its table is the catalogue's, its commands and files exist."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import joints
+from haugmbd import Body
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text()
+PROGRAMS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+MAKEFILE = (ROOT / "Makefile").read_text()
+
+HEAD = ["| joint | rows | freedom left | what it says |", "|---|---|---|---|"]
+GEOMETRY = {
+    "point": (0.1, 0.2, 0.3),
+    "point_i": (0.1, 0.2, 0.3),
+    "point_j": (0.5, 0.2, 0.3),
+    "axis": (0.0, 0.0, 1.0),
+    "axis_i": (1.0, 0.0, 0.0),
+    "axis_j": (0.0, 1.0, 0.0),
+    "normal": (0.0, 0.0, 1.0),
+}
+
+
+def build(kind: type[joints.Composed]) -> joints.Composed:
+    """A joint of this kind between two bodies, from the parameters that it asks for."""
+    i, j = Body("i", 1.0, (1.0, 1.0, 1.0)), Body("j", 1.0, (1.0, 1.0, 1.0), r=(1.0, 0.0, 0.0))
+    asked = inspect.signature(kind).parameters
+    if "joint" in asked:
+        base = {"RotationDriver": joints.RJ, "TranslationDriver": joints.TJ}[kind.__name__]
+        return kind("drive", build(base), 0.0)
+    return kind("joint", i, j, **{name: GEOMETRY[name] for name in asked if name in GEOMETRY})
+
+
+def joint_table() -> list[str]:
+    """The table of the README: one line for each joint of the catalogue, with the first sentence of its file."""
+    lines = []
+    for kind in joints.CATALOGUE:
+        joint = build(kind)
+        says = sys.modules[kind.__module__].__doc__.splitlines()[0].split(": ", 1)[1].rstrip(".")
+        left = "one less" if "joint" in inspect.signature(kind).parameters else 6 - joint.rows
+        lines.append(f"| `{kind.__name__}` | {joint.rows} | {left} | {says} |")
+    return [*HEAD, *lines]
+
+
+def test_the_readme_has_programs():
+    assert len(PROGRAMS) >= 2
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.splitlines()[0])
+def test_the_program_runs_and_says_what_its_comments_say(program, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    exec(compile(program, "README.md", "exec"), {"__name__": "readme"})
+    said = capsys.readouterr().out.splitlines()
+    promised = re.findall(r"^print\(.*\) +# (.*)$", program, flags=re.MULTILINE)
+    assert len(said) == len(promised)
+    for line, comment in zip(said, promised, strict=True):
+        assert comment.startswith(line)
+
+
+def test_the_four_bar_is_short():
+    lines = [line for line in PROGRAMS[0].splitlines() if line.strip()]
+    assert len(lines) <= 26
+
+
+def test_the_table_of_joints_is_that_of_the_catalogue():
+    table = [line for line in README.splitlines() if line.startswith("|")]
+    start = table.index(HEAD[0])
+    assert table[start : start + 2 + len(joints.CATALOGUE)] == joint_table(), "\n" + "\n".join(joint_table())
+
+
+def test_every_make_target_and_file_that_is_named_exists():
+    targets = set(re.findall(r"\bmake (\w+)", README))
+    assert {"demo", "test"} <= targets
+    assert all(re.search(rf"^{target}:", MAKEFILE, flags=re.MULTILINE) for target in targets)
+    paths = re.findall(r"`((?:haugmbd|joints|tests|examples)/[\w/.]*)`", README) + re.findall(r"\]\(([\w/.]+)\)", README)
+    assert paths
+    missing = [path for path in paths if not (ROOT / path).exists()]
+    assert missing == []
+
+
+def test_the_figure_is_small():
+    (figure,) = re.findall(r"!\[[^]]*\]\(([^)]+)\)", README)
+    assert (ROOT / figure).stat().st_size < 100_000
