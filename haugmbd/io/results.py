@@ -193,7 +193,5 @@ def _check_model(path: Path, model: Model, names: Names, y: Array) -> None:
         if of_file != of_model:
             odd = ", ".join(map(repr, sorted(set(of_file) ^ set(of_model))[:5])) or "their order"
             raise UsageError(f"{path} is of another model: its {what} differ, in {odd}. Pass the model it came from.")
-                f"{path} is of another model: its {what} differ, in {', '.join(odd[:5])}. Pass the model it came from."
-            )
     if y.shape[1] != model.y0.size:
         raise UsageError(f"{path} has states of {y.shape[1]} numbers, the model of {model.y0.size}. Pass the model it came from.")
