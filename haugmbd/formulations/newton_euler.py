@@ -34,8 +34,17 @@ def factorize(P: Pack) -> int:
 
 
 @inlined
+def finish(P: Pack) -> int:
+    """Solve K x = b for the b that stood in the right-hand side when `factorize` was called."""
+    code = P.finish(P.ints, P.reals, P.work)
+    if P.ints[P.ints[3 * at.FLAGS]] == 1:
+        code = P.refine(P.ints, P.reals, P.work)
+    return code
+
+
+@inlined
 def solve_system(P: Pack) -> int:
-    """Solve K x = b with the factor at hand: x = (u_dot, lam) for b = (Q, gamma), or any other question to the same matrix."""
+    """Solve K x = b for any other b, with the factor at hand."""
     code = P.solve(P.ints, P.reals, P.work)
     if P.ints[P.ints[3 * at.FLAGS]] == 1:
         code = P.refine(P.ints, P.reals, P.work)
@@ -62,11 +71,11 @@ def accelerate(P: Pack, t: float, y: Array) -> int:
     code = prepare(P, t, y)
     if code != OK:
         return code
+    put_right_hand_side(P)
     code = factorize(P)
     if code != OK:
         return code
-    put_right_hand_side(P)
-    return solve_system(P)
+    return finish(P)
 
 
 @kernel

@@ -14,7 +14,7 @@ from typing import ClassVar
 from haugmbd.algebra.jit import entry, inlined, kernel
 from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
-from haugmbd.formulations.newton_euler import factorize, put_rates, put_right_hand_side, solve_system
+from haugmbd.formulations.newton_euler import factorize, finish, put_rates, put_right_hand_side
 from haugmbd.integrators.stepping import N_FACTOR, N_RATES, SIGNATURE, make_options, normalize_euler
 from haugmbd.model import tables as at
 from haugmbd.model.motion import look
@@ -45,11 +45,11 @@ def stabilized_rates(P: Pack, options: Array, t: float, y: Array, y_dot: Array) 
     if code != OK:
         return code
     add_feedback(P, look(P, t, y).bodies, options[0], options[1])
+    put_right_hand_side(P)
     code = factorize(P)
     if code != OK:
         return code
-    put_right_hand_side(P)
-    code = solve_system(P)
+    code = finish(P)
     if code == OK:
         put_rates(P, t, y, y_dot)
     return code

@@ -17,7 +17,7 @@ from haugmbd.algebra.euler_kernels import rotate_by
 from haugmbd.algebra.jit import entry, inlined, kernel
 from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
-from haugmbd.formulations.newton_euler import factorize, put_rates, put_right_hand_side, solve_system
+from haugmbd.formulations.newton_euler import factorize, finish, put_rates, put_right_hand_side, solve_system
 from haugmbd.integrators.free import RATES
 from haugmbd.integrators.stepping import N_CORRECTED, N_FACTOR, N_RATES, SIGNATURE, make_options, normalize_euler
 from haugmbd.model import tables as at
@@ -102,11 +102,11 @@ def project(P: Pack, options: Array, t: float, y: Array) -> int:
         code = prepare(P, t, y)
         if code != OK:
             return code
+        error, slot = put_position_question(P)
         code = factorize(P)
         options[N_FACTOR] += 1
         if code != OK:
             return code
-        error, slot = put_position_question(P)
         stalled = error > STALLED * before
         if error <= tolerance or (stalled and error <= ROUNDING):
             break
@@ -114,7 +114,7 @@ def project(P: Pack, options: Array, t: float, y: Array) -> int:
             break
         before = error
         corrected = True
-        code = solve_system(P)
+        code = finish(P)
         if code != OK:
             return code
         add_displacement(P, bodies)

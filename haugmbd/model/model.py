@@ -11,6 +11,7 @@ from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.drivers import Driver, compile_drivers
 from haugmbd.errors import SimulationError
 from haugmbd.model.compile import LoadEntry
+from haugmbd.model.immutable import immutable
 from haugmbd.model.loads import APPLY, NO_APPLY
 from haugmbd.model.motion import DRIVE, NO_DRIVE
 from haugmbd.model.questions import Questions
@@ -19,7 +20,7 @@ from haugmbd.model.status import USER_STOPPED
 from haugmbd.model.tables import Pack, Tables, room
 from haugmbd.model.user import Asked
 from haugmbd.primitives.catalogue import FILLS, NO_FILL, Fills
-from haugmbd.saddle.routines import FACTORIZE, NO_REFINE, REFINE, SOLVE
+from haugmbd.saddle.routines import FACTORIZE, FINISH, NO_REFINE, REFINE, SOLVE
 
 ASKED_ROOMS = ("Y_STOPPED", "SIGNALS", "F", "Q_USER")
 """What the user's callables are asked with, beside t."""
@@ -51,6 +52,7 @@ class JointEntry(NamedTuple):
     A_bar_j: Array
 
 
+@immutable("Change the System and compile it again; velocities and poses of a run live in State.")
 @dataclass(frozen=True, eq=False)
 class Model:
     """A compiled mechanism; nothing in it can be changed.
@@ -109,6 +111,7 @@ class Model:
             asked=self.asked(),
             fills=Fills(*(fill if n else NO_FILL for fill, n in zip(FILLS, np.diff(starts), strict=True))),
             factorize=FACTORIZE,
+            finish=FINISH,
             solve=SOLVE,
             refine=REFINE if self.tables["FLAGS"][0, 0] else NO_REFINE,
         )

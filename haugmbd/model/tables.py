@@ -93,7 +93,7 @@ class Pack(NamedTuple):
     """A model and the room to compute in, as compiled code sees them; `work` belongs to one run.
 
     drive: evaluates the drivers that compiled code can evaluate;  apply: the force elements;  asked: the door to the user's callables
-    fills: a routine for each kind of row;  factorize, solve, refine: the questions to the augmented matrix
+    fills: a routine for each kind of row;  factorize, finish, solve, refine: the questions to the augmented matrix
     """
 
     ints: Ints
@@ -104,6 +104,7 @@ class Pack(NamedTuple):
     asked: Asked
     fills: Any
     factorize: Routine
+    finish: Routine
     solve: Routine
     refine: Routine
 
@@ -120,7 +121,7 @@ PACK_TYPE = types.NamedTuple(
         function_type(APPLY_SIGNATURE),
         ASKED_TYPE,
         FILLS_TYPE,
-        *(QUESTION_TYPE, QUESTION_TYPE, QUESTION_TYPE),
+        *(QUESTION_TYPE, QUESTION_TYPE, QUESTION_TYPE, QUESTION_TYPE),
     ),
     Pack,
 )

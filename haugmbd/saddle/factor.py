@@ -3,8 +3,8 @@ r"""The augmented KKT system by one block LDL^T on the body-joint graph.
     [ M       Phi_q^T ] [ u_dot ]   [ Q     ]
     [ Phi_q   0       ] [ lam   ] = [ gamma ]
 
-`assemble` writes M and the rows into 6 x 6 blocks, `factor` eliminates them in the order of the schedule, `solve` answers any number of
-right-hand sides: accelerations (Q, gamma), velocity projection (0, nu - Phi_q u), position correction (0, -Phi), impulses (P, .).
+`assemble` writes M and the rows into 6 x 6 blocks, `factor` eliminates them in the order of the schedule and carries
+the first right-hand side along; `forward` and `backward` answer any number of others: accelerations (Q, gamma), velocity projection (0, nu - Phi_q u), position correction (0, -Phi), impulses (P, .).
 Blocks with fewer than six rows are padded by -1 on the diagonal: an unknown that is zero.  Node numbers as in `schedule`.
 
 A massless direction (J_bar singular) makes a body's own block singular though the motion may be determined by the joints.  Such a
@@ -25,6 +25,7 @@ from haugmbd.saddle.blocks import (
     forward_block,
     update_block,
     update_diagonal,
+    weakness,
 )
 from haugmbd.saddle.schedule import Steps
 
@@ -81,49 +82,63 @@ def assemble(body_block: Ints, body_first: Ints, inertia: Array, pad: Array, J: 
 
 
 @kernel
-def factor(s: Steps, scale: Array, f: Factor) -> tuple[float, int]:
-    """Eliminate in place; return the smallest |pivot| / scale (nn, 6) and the node where it stands (1.0, -1 when all are larger)."""
+def factor(s: Steps, scale: Array, f: Factor, x: Array) -> tuple[float, int]:
+    """Eliminate in place, and carry the right-hand side x (nn, 6) along as in `forward`, in the shadow of the factorization.
+
+    Return the smallest |pivot| / scale (nn, 6) and the node where it stands (1.0, -1 when all are larger).
+    """
     D, d_inv, B = f.D, f.d_inv, f.B
     worst, where = 1.0, -1
     for step in range(s.order.shape[0]):
         node = s.order[step]
-        ratio = factor_block(D[node], d_inv[node], scale[node])
-        if not ratio >= worst:
-            worst, where = ratio, node
+        factor_block(D[node], d_inv[node])
+        weak = weakness(d_inv[node], scale[node])
+        if not weak <= worst:
+            worst, where = weak, node
+        forward_block(D[node], x, node)
         for k in range(s.near_at[step], s.near_at[step + 1]):
             other, block = s.near[k, 0], s.near[k, 1]
             carry_block(D[node], B[block])
             update_diagonal(B[block], d_inv[node], D[other])
+            update_vector(B[block], d_inv, x, node, other)
         for k in range(s.pair_at[step], s.pair_at[step + 1]):
             update_block(B[s.pairs[k, 0]], d_inv[node], B[s.pairs[k, 1]], B[s.pairs[k, 2]])
-    return worst, where
+    return 1.0 / worst, where
 
 
 @kernel
-def solve(s: Steps, f: Factor, x: Array) -> None:
-    """Overwrite x (nn, 6), a right-hand side by nodes, by the solution."""
-    D, d_inv, B = f.D, f.d_inv, f.B
+def update_vector(W: Array, d_inv: Array, x: Array, node: int, other: int) -> None:
+    """x[other] <- x[other] - W^T d^-1 x[node]."""
+    q0, q1, q2 = x[node, 0] * d_inv[node, 0], x[node, 1] * d_inv[node, 1], x[node, 2] * d_inv[node, 2]
+    q3, q4, q5 = x[node, 3] * d_inv[node, 3], x[node, 4] * d_inv[node, 4], x[node, 5] * d_inv[node, 5]
+    for c in range(6):
+        x[other, c] -= (W[0, c] * q0 + W[1, c] * q1 + W[2, c] * q2) + (W[3, c] * q3 + W[4, c] * q4 + W[5, c] * q5)
+
+
+@kernel
+def forward(s: Steps, f: Factor, x: Array) -> None:
+    """x <- L^-1 x for a right-hand side x (nn, 6) by nodes, with the factor at hand."""
     for step in range(s.order.shape[0]):
         node = s.order[step]
-        forward_block(D[node], x[node])
+        forward_block(f.D[node], x, node)
         for k in range(s.near_at[step], s.near_at[step + 1]):
-            other, block = s.near[k, 0], s.near[k, 1]
-            for a in range(6):
-                q = x[node, a] * d_inv[node, a]
-                for c in range(6):
-                    x[other, c] -= B[block, a, c] * q
+            update_vector(f.B[s.near[k, 1]], f.d_inv, x, node, s.near[k, 0])
+
+
+@kernel
+def backward(s: Steps, f: Factor, x: Array) -> None:
+    """x <- L^-T d^-1 x: what `forward` has left becomes the solution."""
+    D, d_inv, B = f.D, f.d_inv, f.B
     for step in range(s.order.shape[0] - 1, -1, -1):
         node = s.order[step]
         for k in range(s.near_at[step], s.near_at[step + 1]):
-            other, block = s.near[k, 0], s.near[k, 1]
+            other, W = s.near[k, 0], B[s.near[k, 1]]
+            y0, y1, y2, y3, y4, y5 = x[other, 0], x[other, 1], x[other, 2], x[other, 3], x[other, 4], x[other, 5]
             for a in range(6):
-                total = 0.0
-                for c in range(6):
-                    total += B[block, a, c] * x[other, c]
-                x[node, a] -= total
+                x[node, a] -= (W[a, 0] * y0 + W[a, 1] * y1 + W[a, 2] * y2) + (W[a, 3] * y3 + W[a, 4] * y4 + W[a, 5] * y5)
         for a in range(6):
             x[node, a] *= d_inv[node, a]
-        backward_block(D[node], x[node])
+        backward_block(D[node], x, node)
 
 
 @kernel
@@ -160,7 +175,8 @@ def refine(
     change, where = 1.0, -1
     for _ in range(MAX_SWEEPS):
         residual(inertia, pad, edges, J, b, x, dx)
-        solve(s, f, dx)
+        forward(s, f, dx)
+        backward(s, f, dx)
         largest, largest_dx, where = 0.0, 0.0, -1
         for k in range(1, inertia.shape[0]):
             for a in range(6):

@@ -1,8 +1,11 @@
 r"""The questions to the augmented matrix as routines: compiled once each, and called by address from every formulation and integrator.
 
-factorize    K = [ M  Phi_q^T; Phi_q  0 ]  from the rows in J
-solve        K x = b      b = (Q, gamma): accelerations and multipliers;  (0, -Phi), (0, nu - Phi_q u): projections;  (P, .): impulses
+factorize    K = [ M  Phi_q^T; Phi_q  0 ]  from the rows in J, carrying b along
+finish       K x = b      for the b that was there when K was factored
+solve        K x = b      for any other b, with the factor at hand
 refine       the same for a model with massless directions, which is factored with a little inertia there
+
+b = (Q, gamma): accelerations and multipliers;   (0, -Phi), (0, nu - Phi_q u): projections;   (P, .): impulses
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.model import tables as at
 from haugmbd.model.status import FREE_AXIS, OK, SINGULAR, report
 from haugmbd.model.tables import QUESTION_SIGNATURE, blocks, line, view
-from haugmbd.saddle.factor import REFINED, Factor, assemble, factor, refine, solve
+from haugmbd.saddle.factor import REFINED, Factor, assemble, backward, factor, forward, refine
 from haugmbd.saddle.schedule import Steps
 
 SINGULAR_TOL = 1e-13
@@ -40,7 +43,7 @@ def factor_of(ints: Ints, work: Array) -> Factor:
 
 @entry
 def factorize_entry(ints: Ints, reals: Array, work: Array) -> int:
-    """Factor the augmented matrix of the rows at hand."""
+    """Factor the augmented matrix of the rows at hand, and go half the way to the solution for b: `finish` goes the other."""
     f = factor_of(ints, work)
     assemble(
         view(ints, ints, at.BODY_BLOCK),
@@ -50,7 +53,9 @@ def factorize_entry(ints: Ints, reals: Array, work: Array) -> int:
         blocks(work, ints, at.J, 2, 6),
         f,
     )
-    worst, node = factor(steps_of(ints), view(reals, ints, at.SCALE), f)
+    x = view(work, ints, at.SOLUTION)
+    copy(view(work, ints, at.RIGHT), x)
+    worst, node = factor(steps_of(ints), view(reals, ints, at.SCALE), f, x)
     if not worst > SINGULAR_TOL:
         return report(line(work, ints, at.STATUS), SINGULAR, node, worst)
     return OK
@@ -61,7 +66,15 @@ def solve_entry(ints: Ints, reals: Array, work: Array) -> int:
     """Leave K^-1 b in the solution."""
     x = view(work, ints, at.SOLUTION)
     copy(view(work, ints, at.RIGHT), x)
-    solve(steps_of(ints), factor_of(ints, work), x)
+    forward(steps_of(ints), factor_of(ints, work), x)
+    backward(steps_of(ints), factor_of(ints, work), x)
+    return OK
+
+
+@entry
+def finish_entry(ints: Ints, reals: Array, work: Array) -> int:
+    """Leave K^-1 b in the solution, for the b that `factorize` has carried along."""
+    backward(steps_of(ints), factor_of(ints, work), view(work, ints, at.SOLUTION))
     return OK
 
 
@@ -93,6 +106,7 @@ def copy(a: Array, b: Array) -> None:
 
 
 FACTORIZE = Routine(factorize_entry, QUESTION_SIGNATURE)
+FINISH = Routine(finish_entry, QUESTION_SIGNATURE)
 SOLVE = Routine(solve_entry, QUESTION_SIGNATURE)
 REFINE = Routine(refine_entry, QUESTION_SIGNATURE)
 NO_REFINE = Routine(None, QUESTION_SIGNATURE)
