@@ -14,8 +14,9 @@ from haugmbd.diagnostics.energy import Energy, Momentum
 from haugmbd.diagnostics.reaction import Reaction, reaction
 from haugmbd.drivers import Driver, QuinticSpline
 from haugmbd.errors import Fault, HaugmbdError, ModelError, SimulationError, SingularKKT, UsageError
+from haugmbd.forces import RSDA, TSDA, Load, PointForce, StateForce, Torque
 from haugmbd.formulations import Accelerations, NewtonEuler, accelerations
-from haugmbd.integrators import RK4, Baumgarte, DormandPrince, Projection
+from haugmbd.integrators import RK4, Baumgarte, DormandPrince, Projection, SciPySolver, ode_function
 from haugmbd.io.results import load
 from haugmbd.marker import Frame
 from haugmbd.model.model import Model
@@ -36,6 +37,8 @@ __all__ = [
     "DP1",
     "DP2",
     "RK4",
+    "RSDA",
+    "TSDA",
     "Accelerations",
     "Baumgarte",
     "Body",
@@ -47,10 +50,12 @@ __all__ = [
     "Frame",
     "HaugmbdError",
     "Joint",
+    "Load",
     "Model",
     "ModelError",
     "Momentum",
     "NewtonEuler",
+    "PointForce",
     "Primitive",
     "Projection",
     "QuinticSpline",
@@ -58,15 +63,19 @@ __all__ = [
     "Result",
     "Rotation",
     "Rows",
+    "SciPySolver",
     "SimulationError",
     "SingularKKT",
     "State",
+    "StateForce",
     "System",
+    "Torque",
     "UsageError",
     "__version__",
     "accelerations",
     "evaluate",
     "load",
+    "ode_function",
     "plot",
     "reaction",
     "simulate",

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
-from haugmbd.errors import ModelError, UsageError
+from haugmbd.errors import ModelError, SimulationError, UsageError
 from haugmbd.formulations import NewtonEuler
 from haugmbd.formulations.trouble import explain
 from haugmbd.integrators import RK4, DormandPrince, Projection, SciPySolver, Unstabilized
@@ -172,7 +172,11 @@ class _Run:
         if code == OK:
             return
         p = self.problem
-        p.model.raise_user_error(p.pack)
+        try:
+            p.model.raise_user_error(p.pack)
+        except SimulationError as raised:
+            raised.result = self._result(interrupted=False)
+            raise
         error = explain(p.model, p.pack, code, t)
         error.result = self._result(interrupted=False)
         raise error
