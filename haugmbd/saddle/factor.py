@@ -3,8 +3,9 @@ r"""The augmented KKT system by one block LDL^T on the body-joint graph.
     [ M       Phi_q^T ] [ u_dot ]   [ Q     ]
     [ Phi_q   0       ] [ lam   ] = [ gamma ]
 
-`assemble` writes M and the rows into 6 x 6 blocks, `factor` eliminates them in the order of the schedule and carries
-the first right-hand side along; `forward` and `backward` answer any number of others: accelerations (Q, gamma), velocity projection (0, nu - Phi_q u), position correction (0, -Phi), impulses (P, .).
+`assemble` writes M and the rows into 6 x 6 blocks; `factor` eliminates them in the order of the schedule and carries the first
+right-hand side along; `forward` and `backward` answer any number of others: accelerations (Q, gamma), velocity projection
+(0, nu - Phi_q u), position correction (0, -Phi), impulses (P, .).
 Blocks with fewer than six rows are padded by -1 on the diagonal: an unknown that is zero.  Node numbers as in `schedule`.
 
 A massless direction (J_bar singular) makes a body's own block singular though the motion may be determined by the joints.  Such a
