@@ -164,7 +164,8 @@ class Result:
     @cached_property
     def lam(self) -> Array:
         """Lagrange multipliers at every state, by rows, (nt, nc)."""
-        flat = self._solutions[:, self.model.nb + 1 :].reshape(len(self.t), -1)
+        slots = self._solutions[:, self.model.nb + 1 :]
+        flat = slots.reshape(len(self.t), 6 * slots.shape[1])
         return flat[:, self.model.slot_of_row]
 
     def reaction(self, joint: str, *, on: Side = "j", frame: Axes = "ground") -> Reaction:

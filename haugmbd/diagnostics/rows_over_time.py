@@ -74,14 +74,14 @@ def rows_over_time(
     """
     slots = np.array(model.slot_of_row if rows is None else model.slot_of_row[rows])
     group = np.zeros(len(slots), dtype=np.int64) if group is None else group
-    x = np.zeros((0, 6)) if solutions is None else _plain(solutions.reshape(len(t), -1))
-    gaps = np.zeros((len(t), 4 * len(slots)))
-    wrench = np.zeros((len(t), 12 * (int(group.max(initial=0)) + 1)))
+    x = np.zeros((0, 6)) if solutions is None else _plain(solutions.reshape(len(t), 6 * solutions.shape[1]))
+    n_groups = int(group.max(initial=0)) + 1
+    gaps, wrench = np.zeros((len(t), 4 * len(slots))), np.zeros((len(t), 12 * n_groups))
     pack = model.pack()
     code, _ = run(ROWS, pack, _plain(t), _plain(y), x, slots, group, gaps, wrench)
     if code != 0:
         model.raise_user_error(pack)
-    return RowHistory(gaps.reshape(len(t), -1, 4), wrench.reshape(len(t), -1, 2, 6))
+    return RowHistory(gaps.reshape(len(t), len(slots), 4), wrench.reshape(len(t), n_groups, 2, 6))
 
 
 def _plain(x: Array) -> Array:

@@ -61,3 +61,27 @@ def test_bad_arguments_are_told(chain):
         chain.violation("speed")
     with pytest.raises(mbd.UsageError, match="'row' or 'joint'"):
         chain.violation(by="body")
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_few_states(driven, n):
+    """What an early interruption leaves can be asked, too."""
+    result = mbd.Result(driven.model, driven.t[:n], driven.y[:n])
+    assert result.lam.shape == (n, driven.model.nc)
+    assert result.violation("acceleration").shape == (n, driven.model.nc)
+    assert result.violation(by="joint")["R"].shape == (n,)
+    assert result.reaction("R").force.shape == (n, 3)
+    assert result.energy().drift.shape == (n,)
+    assert result.momentum().angular.shape == (n, 3)
+    assert repr(result).startswith(f"Result('driven spatial slider-crank', {n} states")
+
+
+def test_a_model_without_rows():
+    system = mbd.System("free", gravity=(0.0, 0.0, -9.81))
+    system.add(mbd.Body("ball", mass=2.0, J_bar=(1.0, 1.0, 1.0)))
+    result = mbd.simulate(system, 0.1, h=0.01)
+    assert result.violation().shape == (11, 0)
+    assert result.violation(by="joint") == {}
+    assert np.abs(result.energy().drift).max() <= 1e-14
+    with pytest.raises(mbd.UsageError, match="the joints are none"):
+        result.reaction("pin")
