@@ -256,7 +256,7 @@ def velocity_faults(model: Model, state: State | None = None) -> tuple[Fault, ..
         texts = [_velocity_gap(gap, allowed, entry.rows[measured.is_angle[entry.rows] == turns], turns) for turns in (False, True)]
         if any(texts):
             what = f"its bodies move apart at t = {state.t:g} s: " + " and ".join(text for text in texts if text)
-            remedy = "Give velocities that keep the joint closed, or let simulate project them."
+            remedy = "Give velocities that keep the joint closed, or have them projected: simulate(..., repair_velocity=True)."
             found.append(Fault(f"joint {entry.name!r}", what, remedy))
     return tuple(found)
 

@@ -91,33 +91,37 @@ def free_axis_faults(bodies: Sequence[Body], model: Model, rows: Rows, unsure: C
         return ()
     size = np.sqrt(np.sum(rows.PiBar**2, axis=(1, 2)) + size_of(model, rows) ** 2 * np.sum(rows.Phi_r**2, axis=(1, 2)))
     scaled = rows.PiBar / np.where(size > 0.0, size, 1.0)[:, None, None]
+    turns: dict[int, dict[int, Array]] = {k: {} for k in axes}
+    for row, pair in enumerate(rows.bodies.tolist()):
+        for side, k in enumerate(pair):
+            if k in axes and np.abs(part := axes[k] @ scaled[row, side]).max() > FREE_TOL:
+                turns[k][row] = part
     found = []
-    for members, its_rows in _components(list(axes), rows):
+    for members in _components(turns):
         if any(id(bodies[k]) in unsure for k in members):
             continue
+        its_rows = {row: n for n, row in enumerate(sorted({row for k in members for row in turns[k]}))}
         T, first = np.zeros((len(its_rows), sum(len(axes[k]) for k in members))), 0
         for k in members:
-            for side in (0, 1):
-                here = rows.bodies[its_rows, side] == k
-                T[here, first : first + len(axes[k])] = scaled[its_rows][here, side] @ axes[k].T
+            for row, part in turns[k].items():
+                T[its_rows[row], first : first + len(part)] = part
             first += len(axes[k])
         found += _free(T, [bodies[k] for k in members], [axes[k] for k in members])
     return tuple(found)
 
 
-def _components(massless: list[int], rows: Rows) -> list[tuple[list[int], list[int]]]:
-    """Bodies with massless axes that rows tie together: their numbers, and the rows on them."""
-    group = {k: [k] for k in massless}
-    touching: dict[int, list[int]] = {k: [] for k in massless}
-    for row, (i, j) in enumerate(rows.bodies.tolist()):
-        for k in {i, j} & group.keys():
-            touching[k].append(row)
-        if i in group and j in group and group[i] is not group[j]:
-            group[i] += group[j]
-            for k in group[j]:
-                group[k] = group[i]
-    unique = {id(members): sorted(members) for members in group.values()}
-    return [(members, sorted({row for k in members for row in touching[k]})) for members in unique.values()]
+def _components(turns: dict[int, dict[int, Array]]) -> list[list[int]]:
+    """Bodies whose massless axes stand in a common row belong together; `turns`: by body, the rows that feel its axes."""
+    group = {k: [k] for k in turns}
+    first_at: dict[int, int] = {}
+    for k, its_rows in turns.items():
+        for row in its_rows:
+            other = first_at.setdefault(row, k)
+            if group[other] is not group[k]:
+                group[other] += group[k]
+                for member in group[k]:
+                    group[member] = group[other]
+    return [sorted(members) for members in {id(members): members for members in group.values()}.values()]
 
 
 def _free(T: Array, bodies: list[Body], axes: list[Array]) -> list[Fault]:

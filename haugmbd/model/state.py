@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from haugmbd.algebra.vec3 import Array
+from haugmbd.model.immutable import immutable
 from haugmbd.model.tables import WIDTH
 
 
+@immutable("Make another one: state.replace(v=..., t=...).")
 @dataclass(frozen=True, eq=False)
 class State:
     """One instant of a mechanism; read-only arrays, ground in row 0.
