@@ -10,7 +10,7 @@ Blocks with fewer than six rows are padded by -1 on the diagonal: an unknown tha
 
 A massless direction (J_bar singular) makes a body's own block singular though the motion may be determined by the joints.  Such a
 model factors M + E, E > 0 on the massless directions only, and refines against the true M: the error shrinks by
-E / (E + effective inertia) a sweep (about 1e-4), so that the answer is that of the true system, to rounding.
+E / (E + effective inertia) a sweep (1e-6 and less, see SHIFT in `model.compile`), so that the answer is that of the true system, to rounding.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from haugmbd.saddle.schedule import Steps
 REFINED = 1e-13
 """Relative correction at which sweeps stop: what is left then is rounding of the residual."""
 MAX_SWEEPS = 12
-"""Sweeps shrink the error by about 1e-4 each; one that needs more than these has a direction without inertia."""
+"""Sweeps shrink the error by 1e-6 each, mostly; one that needs more than these has a direction without inertia."""
 
 
 class Factor(NamedTuple):

@@ -180,3 +180,22 @@ def test_dense_says_that_a_matrix_is_singular():
     with pytest.raises(mbd.SingularKKT, match="singular"):
         solve_dense(model, state.replace(r=np.zeros_like(state.r)))
     assert np.isfinite(solve_dense(model).lam).all()
+
+
+@pytest.mark.parametrize("angle", [0.3, 0.03, 0.01, 0.003, 0.001])
+@pytest.mark.parametrize("n", [1, 3])
+def test_an_axis_close_to_the_rod_is_determined(angle, n):
+    """Rods that turn about an axis almost along themselves: J sin(angle)^2 is all there is, and it is enough."""
+    system = mbd.System("shafts", gravity=(0, 0, -G))
+    previous = system.ground
+    for k in range(n):
+        rod = system.add(mbd.Body(f"rod {k}", 1.0, rod_inertia(1.0, 1.0, np.array([1.0, 0, 0])), r=(k + 0.5, 0, 0)))
+        system.add(RJ(f"joint {k}", previous, rod, point=(k, 0, 0), axis=(np.cos(angle), np.sin(angle), 0)))
+        previous = rod
+    model = system.compile()
+    found, dense = mbd.accelerations(model), solve_dense(model)
+    if n == 1:  # (m L^2 / 3) sin(angle)^2 alpha = m g (L / 2) sin(angle), L = 1
+        spin = 1.5 * G / np.sin(angle)
+        np.testing.assert_allclose(found.omega_bar_dot[1], [spin * np.cos(angle), spin * np.sin(angle), 0], rtol=AGREE, atol=1e-9)
+    assert np.abs(found.omega_bar_dot - dense.omega_bar_dot).max() < AGREE * np.abs(dense.omega_bar_dot).max()
+    assert np.abs(found.lam - dense.lam).max() < AGREE * np.abs(dense.lam).max()
