@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from haugmbd.errors import SimulationError, SingularKKT
 from haugmbd.model import status
 from haugmbd.model.model import Model
 from haugmbd.model.tables import WIDTH, Pack, room
 
 COLUMNS = ("r x", "r y", "r z", "e0", "e1", "e2", "e3", "v x", "v y", "v z", "omega_bar x", "omega_bar y", "omega_bar z")
+TOO_LARGE = "The step is too large for this motion, or a force grows without bound: reduce h, or use rtol."
 
 
 def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
     """The error for `code` at time `t` [s]; place and number are read from the pack's status."""
     _, place, number = room(pack, "STATUS")[0]
     node = int(place)
+    if code == status.SINGULAR and not np.isfinite(room(pack, "J")).all():
+        return SimulationError(f"the state is not finite at t = {t:.6g} s: the rows of the joints overflow. {TOO_LARGE}")
     if code == status.SINGULAR:
         return SingularKKT(f"SingularKKT at t = {t:.6g} s: {_singular(model, node, number)}")
     if code == status.FREE_AXIS:
@@ -25,10 +30,7 @@ def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
     if code == status.NOT_FINITE:
         n = node // WIDTH
         where = f"{COLUMNS[node % WIDTH]} of body {model.body_names[n]!r}" if n <= model.nb else "an integrated joint angle"
-        return SimulationError(
-            f"the state is not finite at t = {t:.6g} s: {where} is {number}. "
-            "The step is too large for this motion, or a force grows without bound: reduce h, or use rtol."
-        )
+        return SimulationError(f"the state is not finite at t = {t:.6g} s: {where} is {number}. {TOO_LARGE}")
     if code == status.STEP_TOO_SMALL:
         return SimulationError(
             f"the error control asks for a step of {number:.3g} s at t = {t:.6g} s. "

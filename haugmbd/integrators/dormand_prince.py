@@ -19,7 +19,7 @@ from haugmbd.algebra.jit import entry
 from haugmbd.algebra.vec3 import Array
 from haugmbd.integrators.chunk import Chunk, chunk_length
 from haugmbd.integrators.stepping import Problem, check_finite
-from haugmbd.model.status import NOT_FINITE, OFF_MANIFOLD, OK, STEP_TOO_SMALL
+from haugmbd.model.status import NOT_FINITE, OFF_MANIFOLD, OK, SINGULAR, STEP_TOO_SMALL
 from haugmbd.model.tables import STATUS, Pack
 
 C = np.array([0.0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0])
@@ -95,7 +95,7 @@ def run(
                 scaled = step * total / (atol + rtol * max(abs(y[a]), abs(stage[a])))
                 error += scaled * scaled
             error = sqrt(error / ny)
-        elif code != NOT_FINITE and code != OFF_MANIFOLD:
+        elif code != NOT_FINITE and code != OFF_MANIFOLD and code != SINGULAR:  # those a shorter step may avoid
             control[0], control[2] = t, h
             return code, done
         if error <= 1.0:
@@ -114,8 +114,10 @@ def run(
             h = step * min(GROW, max(SHRINK, factor))
         if not h > SMALLEST_STEP * (abs(t) + 1.0):
             control[0], control[2] = t, h
-            P.work[P.ints[3 * STATUS] + 2] = h
-            return (code if code != OK else STEP_TOO_SMALL), done
+            if code == OK:
+                code = STEP_TOO_SMALL
+                P.work[P.ints[3 * STATUS] + 2] = h
+            return code, done
     control[0], control[2] = t, h
     return OK, done
 
