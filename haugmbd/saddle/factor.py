@@ -10,7 +10,7 @@ Blocks with fewer than six rows are padded by -1 on the diagonal: an unknown tha
 
 A massless direction (J_bar singular) makes a body's own block singular though the motion may be determined by the joints.  Such a
 model factors M + E, E > 0 on the massless directions only, and refines against the true M: the error shrinks by
-E / (E + effective inertia) a sweep (1e-6 and less, see SHIFT in `model.compile`), so that the answer is that of the true system, to rounding.
+E / (E + effective inertia) a sweep (1e-6 and less, see SHIFT in `model.compile`), and the answer is the true system's, to rounding.
 """
 
 from __future__ import annotations
