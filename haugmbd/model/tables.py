@@ -175,7 +175,9 @@ class Tables:
         """The constant matrix `name`, read-only."""
         number = NAMES.index(name)
         start, rows, columns = self.ints[3 * number :][:3]
-        matrix: npt.NDArray[Any] = (self.ints if name in INTS else self.reals)[start : start + rows * columns].reshape(rows, columns)
+        matrix: npt.NDArray[Any] = (self.ints if name in INTS else self.reals)[start : start + rows * columns].reshape(
+            rows, columns
+        )
         matrix.flags.writeable = False
         return matrix
 
