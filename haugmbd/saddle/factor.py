@@ -59,27 +59,36 @@ def assemble(body_block: Ints, body_first: Ints, inertia: Array, pad: Array, J: 
                 D[b, 3 + a, c] = 0.0
                 D[b, 3 + a, 3 + c] = inertia[b, 1 + 3 * a + c]
             D[b, a, a] = inertia[b, 0]
-    for k in range(B.shape[0]):
-        for a in range(6):
-            for c in range(6):
-                B[k, a, c] = 0.0
+    own = 0
     for e in range(body_block.shape[0]):
         node = n_bodies + 1 + e
         for a in range(6):
-            for c in range(6):
+            for c in range(a):
                 D[node, a, c] = 0.0
             D[node, a, a] = pad[6 * e + a]
         for side in range(2):
-            k = body_block[e, side]
-            if k < 0:
-                continue
-            for a in range(6):
-                keep = 1.0 + pad[6 * e + a]
-                for c in range(6):
-                    if body_first[e, side] == 1:
-                        B[k, c, a] = keep * J[6 * e + a, side, c]
-                    else:
-                        B[k, a, c] = keep * J[6 * e + a, side, c]
+            if body_block[e, side] >= 0:
+                own += 1
+                put_coupling(B[body_block[e, side]], J, pad, 6 * e, side, body_first[e, side] == 1)
+    for k in range(own, B.shape[0]):
+        for a in range(6):
+            for c in range(6):
+                B[k, a, c] = 0.0
+
+
+@kernel
+def put_coupling(B: Array, J: Array, pad: Array, slot: int, side: int, transposed: bool) -> None:
+    """B <- J of the six rows from `slot` on one side, or its transpose; padding is zero.  (Fill blocks are numbered after these.)"""
+    if transposed:
+        for a in range(6):
+            keep = 1.0 + pad[slot + a]
+            for c in range(6):
+                B[c, a] = keep * J[slot + a, side, c]
+    else:
+        for a in range(6):
+            keep = 1.0 + pad[slot + a]
+            for c in range(6):
+                B[a, c] = keep * J[slot + a, side, c]
 
 
 @kernel
