@@ -89,7 +89,7 @@ def run_demo(arguments: argparse.Namespace) -> int:
     """Simulate the spatial slider-crank, print what there is to know, and write the plots."""
     folder = _writable(arguments.out)
     system = slider_crank()
-    print("Loading compiled code (the first run compiles it once, about 30 s) ...", flush=True)
+    print("Loading compiled code (the first run compiles it once, 10 to 30 s) ...", flush=True)
     clock = time.perf_counter()
     model = system.compile()
     simulate(model, 2.0 * STEP, h=STEP)
