@@ -38,14 +38,13 @@ def car_axis(eps: float, M: float, L: float, L0: float, r: float, w: float, g: f
 
 def test_end_point(parameters):
     given = parameters("car_axis")["car_axis"]
-    result = mbd.simulate(
-        car_axis(**given["params"]), float(given["t_end"]), rtol=1e-13, atol=1e-14, t_eval=[float(given["t_end"])]
-    )
+    t_end = float(given["t_end"])
+    # The last velocity is the stiffest number: its error is about 250 times the tolerance.
+    result = mbd.simulate(car_axis(**given["params"]), t_end, rtol=3e-14, atol=3e-15, t_eval=[t_end])
     left, right = result["left"], result["right"]
     found = np.concatenate([left.r[-1, :2], right.r[-1, :2], left.v[-1, :2], right.v[-1, :2]])
     expected = np.array(given["y_end_quad"])
-    np.testing.assert_allclose(found[:4], expected[:4], rtol=0.0, atol=1e-11)
-    np.testing.assert_allclose(found[4:], expected[4:8], rtol=0.0, atol=1e-10)
+    np.testing.assert_allclose(found, expected[:8], rtol=0.0, atol=1e-11)
     rows = {label.kind: row for row, label in enumerate(result.model.labels)}
     lam = -result.lam[-1, [rows["DP2"], rows["D"]]]
     np.testing.assert_allclose(lam, expected[8:], rtol=0.0, atol=1e-11)

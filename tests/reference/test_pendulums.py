@@ -41,7 +41,7 @@ def test_a01_point_pendulum(table, kind):
     found = np.column_stack([result["mass"].r[:, :2], result["mass"].v[:, :2]])
     expected = np.column_stack([reference[name] for name in ("x", "y", "vx", "vy")])
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-9)
-    np.testing.assert_allclose(np.linalg.norm(force_on_j(result, "bar"), axis=1), reference["tension"], rtol=0.0, atol=2e-9)
+    np.testing.assert_allclose(np.linalg.norm(force_on_j(result, "bar"), axis=1), reference["tension"], rtol=0.0, atol=1e-9)
 
 
 def test_a01_returns_after_a_period():

@@ -12,8 +12,8 @@ from haugmbd.algebra.euler import exponential, product
 from joints import CJ, RJ, SJ, TJ, UJ, Distance, Fixed, RotationDriver, TranslationDriver
 
 KINDS = ("RJ", "SJ", "UJ", "CJ", "TJ", "Fixed", "Distance", "driven RJ", "driven CJ", "driven TJ")
-LOOSE = ("SJ", "UJ", "SJ", "Distance")
-"""Joints with enough freedom that a loop of them stays free of dependent rows."""
+LOOSE = ("SJ", "UJ", "RJ", "CJ", "Distance", "driven CJ")
+"""Joints that keep four or more freedoms in a loop of four, so that closing it by a point (3 rows) adds no dependent row."""
 
 
 class Builder:
@@ -95,7 +95,7 @@ def star(n: int, seed: int) -> mbd.System:
 
 
 def closed(n: int, seed: int) -> mbd.System:
-    """A chain of joints with two or more freedoms whose bodies are tied to one another and to the ground, loop in loop."""
+    """A chain of mixed and driven joints whose bodies are tied to one another and to the ground, loop in loop."""
     b = Builder(seed)
     for k in range(n):
         b.joint(k, b.body(k), LOOSE[b.rng.integers(len(LOOSE))])
