@@ -194,6 +194,8 @@ def refine(
                 largest = max(largest, abs(x[k, a]))
                 if abs(dx[k, a]) > largest_dx:
                     largest_dx, where = abs(dx[k, a]), k
+            for a in range(3):  # at an equilibrium x is rounding: measure it by what the loads would do to a free body
+                largest = max(largest, abs(b[k, a]) / inertia[k, 0])
         for k in range(inertia.shape[0], x.shape[0]):
             for a in range(6):
                 x[k, a] += dx[k, a]
