@@ -8,20 +8,16 @@ The rows are evaluated by address, so that this loop adds half a second to a col
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba.core import types
 
 from haugmbd.algebra.jit import entry
-from haugmbd.algebra.routine import F1, Routine
 from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.model import tables as at
 from haugmbd.model.model import Model
-from haugmbd.model.passes import rows_entry
-from haugmbd.model.tables import PACK_TYPE, WIDTH, Pack, blocks, view
-
-ROWS = Routine(rows_entry, types.int64(PACK_TYPE, types.float64, F1))
+from haugmbd.model.passes import prepare
+from haugmbd.model.tables import WIDTH, Pack, blocks, view
 
 PHI, VELOCITY_GAP, ACCELERATION_GAP, NU = 0, 1, 2, 3
 """Columns of the gaps."""
@@ -35,7 +31,7 @@ class RowHistory(NamedTuple):
 
 
 @entry
-def run(rows: Any, P: Pack, t: Array, y: Array, x: Array, slots: Ints, group: Ints, gaps: Array, wrench: Array) -> tuple[int, int]:
+def run(P: Pack, t: Array, y: Array, x: Array, slots: Ints, group: Ints, gaps: Array, wrench: Array) -> tuple[int, int]:
     """Fill gaps (nt, 4 k) and wrench (nt, 12 groups) of the rows in `slots` (k,); return code and how many states were done.
 
     y: (nt, ny) states;  x: (nt, 6 nn) their solutions (u_dot, lam), or (0, .) where only the gaps of state are wanted
@@ -44,7 +40,7 @@ def run(rows: Any, P: Pack, t: Array, y: Array, x: Array, slots: Ints, group: In
     edges = view(P.ints, P.ints, at.EDGES)
     n = P.ints[3 * at.INERTIA + 1]
     for k in range(t.shape[0]):
-        code = rows(P, t[k], y[k])
+        code = prepare(P, t[k], y[k])
         if code != 0:
             return code, k
         for row in range(slots.shape[0]):
@@ -78,7 +74,7 @@ def rows_over_time(
     n_groups = int(group.max(initial=0)) + 1
     gaps, wrench = np.zeros((len(t), 4 * len(slots))), np.zeros((len(t), 12 * n_groups))
     pack = model.pack()
-    code, _ = run(ROWS, pack, _plain(t), _plain(y), x, slots, group, gaps, wrench)
+    code, _ = run(pack, _plain(t), _plain(y), x, slots, group, gaps, wrench)
     if code != 0:
         model.raise_user_error(pack)
     return RowHistory(gaps.reshape(len(t), len(slots), 4), wrench.reshape(len(t), n_groups, 2, 6))

@@ -14,7 +14,7 @@ from haugmbd.forces.catalogue import add_loads, measure_loads, put_angle_rates
 from haugmbd.model import tables as at
 from haugmbd.model.motion import look_in
 from haugmbd.model.status import OK, USER_STOPPED, report
-from haugmbd.model.tables import APPLY_SIGNATURE, Pack, line, view
+from haugmbd.model.tables import APPLY_SIGNATURE, Core, Pack, line, view
 from haugmbd.model.user import GO_ON, Asked
 from haugmbd.primitives.base import Motion
 
@@ -23,7 +23,7 @@ FORCES, ANGLE_RATES = 0, 1
 
 
 @inlined
-def fill_loads(P: Pack, m: Motion, y: Array) -> int:
+def fill_loads(P: Core, m: Motion, y: Array) -> int:
     """Leave the generalized forces of the motion `m` (state `y`) in Q, and the drivers that the user's callables give in F."""
     add_gravity_and_gyroscopic(
         view(P.reals, P.ints, at.INERTIA), line(P.reals, P.ints, at.GRAVITY), m.bodies, view(P.work, P.ints, at.Q)

@@ -14,6 +14,7 @@ from haugmbd.model.compile import LoadEntry
 from haugmbd.model.immutable import immutable
 from haugmbd.model.loads import APPLY, NO_APPLY
 from haugmbd.model.motion import DRIVE, NO_DRIVE
+from haugmbd.model.passes import PREPARE
 from haugmbd.model.questions import Questions
 from haugmbd.model.state import State
 from haugmbd.model.status import USER_STOPPED
@@ -110,6 +111,7 @@ class Model:
             apply=apply,
             asked=self.asked(),
             fills=Fills(*(fill if n else NO_FILL for fill, n in zip(FILLS, np.diff(starts), strict=True))),
+            prepare=PREPARE,
             factorize=FACTORIZE,
             finish=FINISH,
             solve=SOLVE,

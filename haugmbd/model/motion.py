@@ -15,12 +15,12 @@ from haugmbd.algebra.vec3 import Array, Ints, cross, load, store, to_global
 from haugmbd.algebra.views import borrow, borrow_line
 from haugmbd.drivers import evaluate_drivers
 from haugmbd.model import tables as at
-from haugmbd.model.tables import DRIVE_SIGNATURE, WIDTH, Pack, blocks, line, view
+from haugmbd.model.tables import DRIVE_SIGNATURE, WIDTH, Core, Pack, blocks, line, view
 from haugmbd.primitives.base import Motion
 
 
 @kernel
-def look(P: Pack, t: float, y: Array) -> Motion:
+def look(P: Core | Pack, t: float, y: Array) -> Motion:
     """The work room's A, X and F with the state `y`, as kernels read them; nothing is computed."""
     return look_in(P.ints, P.work, t, y)
 
@@ -41,7 +41,7 @@ def look_in(ints: Ints, work: Array, t: float, y: Array) -> Motion:
 
 
 @inlined
-def move(P: Pack, t: float, y: Array) -> Motion:
+def move(P: Core, t: float, y: Array) -> Motion:
     """Compute A, X and F for the state `y` at time `t`."""
     m = look(P, t, y)
     for k in range(1, m.bodies.shape[0]):

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from haugmbd.algebra.jit import entry, kernel
+from haugmbd.algebra.jit import entry, inlined
+from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
 from haugmbd.model import tables as at
 from haugmbd.model.loads import fill_loads
 from haugmbd.model.motion import move
 from haugmbd.model.status import OK
-from haugmbd.model.tables import Pack, blocks, line, view
+from haugmbd.model.tables import PREPARE_SIGNATURE, Core, Pack, blocks, line, view
 from haugmbd.primitives.base import RowTable
 from haugmbd.primitives.catalogue import fill_rows
 
 
-@kernel
-def prepare(P: Pack, t: float, y: Array) -> int:
+@entry
+def prepare_entry(P: Core, t: float, y: Array) -> int:
     """Compute markers, drivers, loads and rows of the state `y` at time `t`; 0, or the code of what went wrong."""
     m = move(P, t, y)
     code = fill_loads(P, m, y)
@@ -30,7 +31,16 @@ def prepare(P: Pack, t: float, y: Array) -> int:
     return code
 
 
-@entry
-def rows_entry(P: Pack, t: float, y: Array) -> int:
-    """Leave rows, loads and drivers of the state `y` in the work room."""
-    return prepare(P, t, y)
+PREPARE = Routine(prepare_entry, PREPARE_SIGNATURE)
+
+
+@inlined
+def prepare(P: Pack, t: float, y: Array) -> int:
+    """The same for compiled code, by address: it is compiled once, however many entries ask for it."""
+    return P.prepare(Core(P.ints, P.reals, P.work, P.drive, P.apply, P.asked, P.fills), t, y)
+
+
+def rows_entry(pack: Pack, t: float, y: Array) -> int:
+    """The same for Python: leave rows, loads and drivers of the state `y` in the work room."""
+    core = Core(pack.ints, pack.reals, pack.work, pack.drive, pack.apply, pack.asked, pack.fills)
+    return prepare_entry(core, t, y)

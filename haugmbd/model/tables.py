@@ -89,11 +89,11 @@ NAMES = (*INTS, *REALS, *WORK)
 HEAD = 3 * len(NAMES)
 
 
-class Pack(NamedTuple):
-    """A model and the room to compute in, as compiled code sees them; `work` belongs to one run.
+class Core(NamedTuple):
+    """What it takes to evaluate rows and loads; `work` belongs to one run.
 
     drive: evaluates the drivers that compiled code can evaluate;  apply: the force elements;  asked: the door to the user's callables
-    fills: a routine for each kind of row;  factorize, finish, solve, refine: the questions to the augmented matrix
+    fills: a routine for each kind of row
     """
 
     ints: Ints
@@ -103,6 +103,22 @@ class Pack(NamedTuple):
     apply: Routine
     asked: Asked
     fills: Any
+
+
+class Pack(NamedTuple):
+    """A model and the room to compute in, as compiled code sees them: a Core, and the routines built on it.
+
+    prepare: evaluates rows and loads;  factorize, finish, solve, refine: the questions to the augmented matrix
+    """
+
+    ints: Ints
+    reals: Array
+    work: Array
+    drive: Routine
+    apply: Routine
+    asked: Asked
+    fills: Any
+    prepare: Routine
     factorize: Routine
     finish: Routine
     solve: Routine
@@ -114,17 +130,9 @@ ASKED_TYPE = function_type(ASKED_SIGNATURE)
 APPLY_SIGNATURE = types.int64(types.int64, types.float64, I1, F1, F1, ASKED_TYPE, F1, F1)
 QUESTION_SIGNATURE = types.int64(I1, F1, F1)
 QUESTION_TYPE = function_type(QUESTION_SIGNATURE)
-PACK_TYPE = types.NamedTuple(
-    (
-        *(I1, F1, F1),
-        function_type(DRIVE_SIGNATURE),
-        function_type(APPLY_SIGNATURE),
-        ASKED_TYPE,
-        FILLS_TYPE,
-        *(QUESTION_TYPE, QUESTION_TYPE, QUESTION_TYPE, QUESTION_TYPE),
-    ),
-    Pack,
-)
+CORE_TYPES = (I1, F1, F1, function_type(DRIVE_SIGNATURE), function_type(APPLY_SIGNATURE), ASKED_TYPE, FILLS_TYPE)
+PREPARE_SIGNATURE = types.int64(types.NamedTuple(CORE_TYPES, Core), types.float64, F1)
+PACK_TYPE = types.NamedTuple((*CORE_TYPES, function_type(PREPARE_SIGNATURE), *([QUESTION_TYPE] * 4)), Pack)
 
 
 @kernel
