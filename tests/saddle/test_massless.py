@@ -11,7 +11,8 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.saddle.dense import dense_system, solve_dense
-from joints import RJ, UJ, Distance
+from haugmbd.solids import rod
+from joints import CJ, RJ, SJ, UJ, Distance
 
 AGREE = 1e-10
 G = 9.81
@@ -189,9 +190,9 @@ def test_an_axis_close_to_the_rod_is_determined(angle, n):
     system = mbd.System("shafts", gravity=(0, 0, -G))
     previous = system.ground
     for k in range(n):
-        rod = system.add(mbd.Body(f"rod {k}", 1.0, rod_inertia(1.0, 1.0, np.array([1.0, 0, 0])), r=(k + 0.5, 0, 0)))
-        system.add(RJ(f"joint {k}", previous, rod, point=(k, 0, 0), axis=(np.cos(angle), np.sin(angle), 0)))
-        previous = rod
+        shaft = system.add(mbd.Body(f"rod {k}", 1.0, rod_inertia(1.0, 1.0, np.array([1.0, 0, 0])), r=(k + 0.5, 0, 0)))
+        system.add(RJ(f"joint {k}", previous, shaft, point=(k, 0, 0), axis=(np.cos(angle), np.sin(angle), 0)))
+        previous = shaft
     model = system.compile()
     found, dense = mbd.accelerations(model), solve_dense(model)
     if n == 1:  # (m L^2 / 3) sin(angle)^2 alpha = m g (L / 2) sin(angle), L = 1
@@ -199,3 +200,22 @@ def test_an_axis_close_to_the_rod_is_determined(angle, n):
         np.testing.assert_allclose(found.omega_bar_dot[1], [spin * np.cos(angle), spin * np.sin(angle), 0], rtol=AGREE, atol=1e-9)
     assert np.abs(found.omega_bar_dot - dense.omega_bar_dot).max() < AGREE * np.abs(dense.omega_bar_dot).max()
     assert np.abs(found.lam - dense.lam).max() < AGREE * np.abs(dense.lam).max()
+
+
+def test_rods_at_rest_in_equilibrium_are_no_free_axes() -> None:
+    """Where all accelerations are zero the solution is only rounding, and a correction relative to it says nothing."""
+    A, B, C, D = np.array([(0, 0, 0), (0, 0, 1), (3, 0, 2), (3, 0, 0)], dtype=float)
+    system = mbd.System("four-bar in equilibrium", gravity=(0, 0, -9.81))
+    links = []
+    for name, start, end in (("crank", A, B), ("coupler", B, C), ("rocker", C, D)):
+        length = float(np.linalg.norm(end - start))
+        links.append(system.add(mbd.Body(name, *rod(length, mass=length, axis=end - start), r=(start + end) / 2)))
+    crank, coupler, rocker = links
+    system.add(RJ("A", system.ground, crank, point=A, axis=(0, 1, 0)))
+    system.add(RJ("B", crank, coupler, point=B, axis=(0, 1, 0)))
+    system.add(SJ("C", coupler, rocker, point=C))
+    system.add(CJ("D", system.ground, rocker, point=D, axis=(0, 1, 0)))
+    model = system.compile()
+    found = mbd.accelerations(model)
+    np.testing.assert_allclose(found.v_dot, 0.0, atol=1e-12 * 9.81)
+    assert np.abs(found.lam).max() > 1.0  # the links have weight, and the joints carry it
