@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Any, Protocol, TypeAlias
+from numbers import Real
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +23,8 @@ from haugmbd.integrators import RK4, DormandPrince, Projection, SciPySolver, Uns
 from haugmbd.integrators.chunk import Chunk
 from haugmbd.integrators.dense import interpolate
 from haugmbd.integrators.initial import consistent_start
-from haugmbd.integrators.stepping import EULER_SUM, EULER_WORST, N_CORRECTED, N_FACTOR, N_RATES, Problem
+from haugmbd.integrators.stepping import EULER_SUM, EULER_WORST, N_CORRECTED, N_FACTOR, N_RATES, PARAMETERS, Problem
+from haugmbd.model.consistency import branch_faults
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.model.status import OK
@@ -33,6 +35,7 @@ from haugmbd.result import Counters, Result
 Integrator: TypeAlias = RK4 | DormandPrince | SciPySolver
 
 
+@runtime_checkable
 class Stabilization(Protocol):
     """What ends a step: two routines and their options."""
 
@@ -80,9 +83,10 @@ def simulate(
     """
     if not isinstance(formulation, NewtonEuler):
         raise UsageError(f"formulation={formulation!r} is none of this version's; it has NewtonEuler().")
+    _check_kinds(system, t_end, h, rtol, atol, state, integrator, stabilization, store_every)
+    method = _integrator(h, rtol, atol, integrator)
     model = system if isinstance(system, Model) else system.compile()
     start = model.state() if state is None else state
-    method = _integrator(h, rtol, atol, integrator)
     times = _times(t_eval, start.t, t_end)
     _check_interval(method, start.t, t_end, store_every)
     _check_drivers(model, start.t, t_end)
@@ -121,10 +125,19 @@ class _Run:
                 for chunk in self.method.chunks(p, k1, self.t_end):
                     self._store(chunk)
                     self._need(chunk.code, chunk.t_stop)
+                    self._check_branch()
                     bar.reach(float(self._last[0][-1]))
             except KeyboardInterrupt:
                 interrupted = True
         return self._result(interrupted)
+
+    def _check_branch(self) -> None:
+        """Raise where a rotation driver is followed half a turn off, which no row can see."""
+        t, y, _ = self._last
+        model = self.problem.model
+        faults = branch_faults(model, State.from_y(float(t[-1]), y[-1], model.nb + 1))
+        if faults:
+            raise SimulationError("; ".join(map(str, faults)), self._result(interrupted=False))
 
     def _keep_first(self) -> None:
         """The initial state, which every result without `t_eval` begins with."""
@@ -174,8 +187,8 @@ class _Run:
         p = self.problem
         try:
             p.model.raise_user_error(p.pack)
-        except SimulationError as raised:
-            raised.result = self._result(interrupted=False)
+        except Exception as raised:
+            raised.result = self._result(interrupted=False)  # type: ignore[attr-defined]
             raise
         error = explain(p.model, p.pack, code, t)
         error.result = self._result(interrupted=False)
@@ -198,6 +211,28 @@ class _Run:
             cpu=time.process_time() - self.cpu,
         )
         return Result(p.model, t, y, counters, self.settings, interrupted)
+
+
+def _check_kinds(
+    system: Any, t_end: Any, h: Any, rtol: Any, atol: Any, state: Any, integrator: Any, stabilization: Any, store_every: Any
+) -> None:
+    """Refuse arguments of the wrong kind, each with what it should be."""
+    if not isinstance(system, System | Model):
+        raise UsageError(f"simulate got {system!r}, and needs a System or a compiled Model.")
+    for name, value in (("t_end", t_end), ("h", h), ("rtol", rtol), ("atol", atol), ("store_every", store_every)):
+        if not (isinstance(value, Real) or (value is None and name not in ("t_end", "store_every"))):
+            raise UsageError(f"{name} = {value!r} must be a number.")
+    if state is not None and not isinstance(state, State):
+        raise UsageError(f"state = {state!r} must be a State: start from model.state() and change it with state.replace(...).")
+    if integrator is not None and not isinstance(integrator, Integrator):
+        raise UsageError(f"integrator = {integrator!r} must be an object: RK4(h), DormandPrince(...) or SciPySolver(...).")
+    if stabilization is None:
+        return
+    if isinstance(stabilization, type) or not isinstance(stabilization, Stabilization):
+        raise UsageError(f"stabilization = {stabilization!r} must be an object, Projection() or Baumgarte(alpha, beta), or None.")
+    parameters = stabilization.options()[:PARAMETERS]
+    if not (np.isfinite(parameters).all() and (parameters >= 0.0).all()):
+        raise UsageError(f"stabilization = {stabilization!r}: its parameters must be finite and not negative.")
 
 
 def _integrator(h: float | None, rtol: float | None, atol: float | None, given: Integrator | None) -> Integrator:
@@ -244,6 +279,9 @@ def _check_interval(method: Integrator, t_start: float, t_end: float, every: int
         raise UsageError(f"t_end = {t_end} s must be a finite time after the start, t = {t_start:g} s.")
     if every < 1 or every != int(every):
         raise UsageError(f"store_every = {every} must be a whole number of steps, 1 or more.")
+    largest = getattr(method, "h_max", np.inf)
+    if not largest > 0.0:
+        raise UsageError(f"h_max = {largest} s must be positive.")
     if not isinstance(method, RK4):
         for name, value in (("rtol", method.rtol), ("atol", method.atol)):
             if not (np.isfinite(value) and value > 0.0):

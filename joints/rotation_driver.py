@@ -29,6 +29,10 @@ class RotationDriver(Joint):
         super().__init__(name, joint.frame_i, joint.frame_j)
         self.f = as_driver(f)
 
+    def needs(self) -> tuple[Joint, ...]:
+        """The joint that is driven."""
+        return (self.joint,)
+
     def primitives(self) -> tuple[Primitive, ...]:
         """The rows: Rotation."""
         i, j = self.frame_i, self.frame_j

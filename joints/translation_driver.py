@@ -27,6 +27,10 @@ class TranslationDriver(Joint):
         super().__init__(name, joint.frame_i, joint.frame_j)
         self.f = as_driver(f)
 
+    def needs(self) -> tuple[Joint, ...]:
+        """The joint that is driven."""
+        return (self.joint,)
+
     def primitives(self) -> tuple[Primitive, ...]:
         """The rows: DP2."""
         return (DP2(self.i, self.frame_i.h, self.frame_i.s_bar, self.j, self.frame_j.s_bar, self.f),)

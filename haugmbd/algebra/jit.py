@@ -37,7 +37,7 @@ STAMP = _package_stamp()
 
 def kernel(function: Function) -> Function:
     """Compile `function` with Numba where an entry needs it; it becomes part of that entry's machine code."""
-    return numba.njit(**OPTIONS)(function)  # type: ignore[no-any-return]
+    return numba.njit(no_cfunc_wrapper=True, **OPTIONS)(function)  # type: ignore[no-any-return]
 
 
 def inlined(function: Function) -> Function:

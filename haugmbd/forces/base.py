@@ -23,6 +23,7 @@ from haugmbd.body import Body
 from haugmbd.drivers import Driver
 from haugmbd.errors import Fault
 from haugmbd.forces.values import Question, Value
+from haugmbd.primitives.joint import Joint
 
 
 class Ledger(NamedTuple):
@@ -54,6 +55,10 @@ class Load(ABC):
     @abstractmethod
     def bodies(self) -> tuple[Body, ...]:
         """The bodies it acts on."""
+
+    def needs(self) -> tuple[Joint, ...]:
+        """Joints that must be in the same system."""
+        return ()
 
     def markers(self) -> tuple[tuple[Body, Array], ...]:
         """The points and vectors (body, x_bar (3,)) that the kernel reads, in its order."""

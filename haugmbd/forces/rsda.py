@@ -65,6 +65,9 @@ class RSDA(Load):
         self.actuator = read_value(faults, self.where, "actuator", actuator, ANGLE, (), "N m")
         self._faults = tuple(faults)
 
+    def needs(self) -> tuple[Joint, ...]:
+        return (self.joint,)
+
     def bodies(self) -> tuple[Body, ...]:
         return (self.joint.i, self.joint.j)
 

@@ -11,9 +11,10 @@ import numpy as np
 
 from haugmbd.algebra.jit import entry
 from haugmbd.algebra.vec3 import Array
-from haugmbd.errors import SimulationError, UsageError
+from haugmbd.errors import ModelError, SimulationError, UsageError
 from haugmbd.formulations.newton_euler import NewtonEuler, accelerate
 from haugmbd.formulations.trouble import explain
+from haugmbd.model.consistency import state_faults
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.model.tables import SOLUTION, Pack, room
@@ -55,6 +56,9 @@ def accelerations(model: Model, state: State | None = None, *, formulation: Newt
     if formulation is not None and not isinstance(formulation, NewtonEuler):
         raise UsageError(f"formulation={formulation!r} is none of this version's; it has NewtonEuler().")
     state = model.state() if state is None else state
+    faults = state_faults(model, state)
+    if faults:
+        raise ModelError(faults)
     pack = model.pack()
     code = accelerate_entry(pack, state.t, state.y)
     if code != 0:

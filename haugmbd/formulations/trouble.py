@@ -7,6 +7,7 @@ import numpy as np
 from haugmbd.errors import SimulationError, SingularKKT
 from haugmbd.model import status
 from haugmbd.model.model import Model
+from haugmbd.model.rank import driver_of_row
 from haugmbd.model.tables import WIDTH, Pack, room
 
 COLUMNS = ("r x", "r y", "r z", "e0", "e1", "e2", "e3", "v x", "v y", "v z", "omega_bar x", "omega_bar y", "omega_bar z")
@@ -15,6 +16,9 @@ TOO_LARGE = "The step is too large for this motion, or a force grows without bou
 
 def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
     """The error for `code` at time `t` [s]; place and number are read from the pack's status."""
+    failed = _failed_drivers(model, t)
+    if failed:
+        return SimulationError(f"the simulation stops at t = {t:.6g} s: {failed}")
     _, place, number = room(pack, "STATUS")[0]
     node = int(place)
     if code == status.SINGULAR and not np.isfinite(room(pack, "J")).all():
@@ -45,6 +49,18 @@ def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
     return SimulationError(
         f"a force or driver function gave a value that is not finite at t = {t:.6g} s. Check the functions of this model."
     )
+
+
+def _failed_drivers(model: Model, t: float) -> str:
+    """What drivers have no finite value at time `t`, by joint; "" where all have."""
+    texts = []
+    numbers = driver_of_row(model)
+    for k, driver in enumerate(model.drivers):
+        fault = driver.fault_at(t)
+        if fault is not None:
+            joints = sorted({label.joint for label, n in zip(model.labels, numbers, strict=True) if n == k})
+            texts.append(f"driver of {', '.join(map(repr, joints)) or 'a force'}: {fault.what}. {fault.remedy}")
+    return "; ".join(texts)
 
 
 def _singular(model: Model, node: int, number: float) -> str:

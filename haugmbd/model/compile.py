@@ -164,8 +164,9 @@ def compile_tables(
         "CORRECTION": (n_nodes, 6),
         "STATUS": (1, 3),
     }
-    tables, slot_of_row = Tables(ints, reals, work), np.array(slots, dtype=np.int64)
-    return Compiled(tables, slot_of_row, np.array(sides, dtype=np.int64), tuple(number.drivers), tuple(entries), questions)
+    slot_of_row, side_of_i = np.array(slots, dtype=np.int64), np.array(sides, dtype=np.int64)
+    slot_of_row.flags.writeable = side_of_i.flags.writeable = False
+    return Compiled(Tables(ints, reals, work), slot_of_row, side_of_i, tuple(number.drivers), tuple(entries), questions)
 
 
 def _row_tables(

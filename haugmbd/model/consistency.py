@@ -110,6 +110,17 @@ def gaps(model: Model, rows: Rows, t: float) -> Gaps:
     return Gaps(gap, gradient, f, np.isin(unit, ANGLES))
 
 
+def branch_faults(model: Model, state: State) -> tuple[Fault, ...]:
+    """One fault for each rotation driver that `state` follows half a turn off, where its row holds as well."""
+    if not any(label.unit == "rad" for label in model.labels):
+        return ()
+    cosine = _cosines(model, evaluate(model, state))
+    remedy = "A step has jumped across more than a quarter turn (the driver is too fast for the step, or it jumps): reduce h."
+    what = f"at t = {state.t:.6g} s the bodies are half a turn away from what the driver asks for"
+    rotations = [(label.joint, c) for label, c in zip(model.labels, cosine, strict=True) if label.unit == "rad"]
+    return tuple(Fault(f"joint {joint!r}", what, remedy) for joint, c in rotations if c < 0.0)
+
+
 def _cosines(model: Model, rows: Rows) -> Array:
     """cos(theta - f) = -PiBar_i . (e_bar_i x n_bar_i) of rotations; 1 for all other rows."""
     cosine = np.ones(model.nc)
@@ -122,6 +133,11 @@ def _cosines(model: Model, rows: Rows) -> Array:
         e, n = markers[int(model.slot_of_row[k])]
         cosine[k] = -float(rows.PiBar[k, 0] @ np.cross(x_bar[e], x_bar[n]))
     return cosine
+
+
+SLOWEST = 1e-3
+"""Sizes of the model a second below which speeds are no longer told apart: VELOCITY_TOL of it is the rounding of drivers and typed
+numbers, and a spline through a table misses a start from rest by about 1e-9."""
 
 
 def size_of(model: Model, rows: Rows) -> float:
@@ -158,6 +174,9 @@ def state_faults(model: Model, state: State) -> tuple[Fault, ...]:
             Fault("state", f"|p| of body {model.body_names[k]!r} is {length[k]:.6g}, must be 1", "Divide p by its length.")
             for k in np.nonzero(np.abs(length - 1.0) > UNIT_P_TOL)[0]
         ]
+    still, arrays = model.state(), ("r", "p", "v", "omega_bar")
+    if not found and not all(np.array_equal(getattr(state, name)[0], getattr(still, name)[0]) for name in arrays):
+        found.append(Fault("state", "row 0 is the ground, and it has been moved or given a velocity", remedy))
     return tuple(found)
 
 
@@ -246,6 +265,7 @@ def velocity_faults(model: Model, state: State | None = None) -> tuple[Fault, ..
     gradient = np.where(measured.gradient > 0.0, measured.gradient, 1.0)
     gap, driven, size = left / gradient, np.abs(rows.nu / gradient), size_of(model, rows)
     speed = max(
+        SLOWEST * size,
         float(np.linalg.norm(state.v, axis=1).max()),
         size * float(np.linalg.norm(state.omega_bar, axis=1).max()),
         float((driven * np.where(measured.is_angle, size, 1.0)).max(initial=0.0)),

@@ -54,7 +54,7 @@ class Checked(NamedTuple):
 
 def check(parts: Parts, build: Build, at_pose: bool = True) -> Checked:
     """Find all faults of a system; with `at_pose` False only those of its parts, names and places."""
-    faults = [*_system_faults(parts), *_name_faults(parts), *_stranger_faults(parts)]
+    faults = [*_system_faults(parts), *_name_faults(parts), *_stranger_faults(parts), *(_missing_joints(parts) if at_pose else ())]
     faults += [fault for body in _distinct(parts.bodies) for fault in body.faults()]
     faults += [fault for load in _distinct(parts.loads) for fault in _once(load.faults())]
     bodies = [body for body in _distinct(parts.bodies) if posed(body)]
@@ -135,6 +135,21 @@ def _stranger_faults(parts: Parts) -> list[Fault]:
             if id(body) not in members:
                 users.setdefault(id(body), (body, []))[1].append(user)
     return [_stranger(parts, body, names) for body, names in users.values()]
+
+
+def _missing_joints(parts: Parts) -> list[Fault]:
+    """One fault for each driver or force element whose joint is not in the system: nothing would hold what it drives."""
+    members = {id(joint) for joint in parts.joints}
+    users: list[tuple[str, Joint | Load]] = [(f"joint {joint.name!r}", joint) for joint in _distinct(parts.joints)]
+    users += [(f"load {load.name!r}", load) for load in _distinct(parts.loads)]
+    return [
+        Fault(
+            where, f"its joint {joint.name!r} is not in system {parts.name!r}: it was never added", "Add it with system.add(joint)."
+        )
+        for where, user in users
+        for joint in user.needs()
+        if id(joint) not in members
+    ]
 
 
 def _stranger(parts: Parts, body: Body, users: list[str]) -> Fault:

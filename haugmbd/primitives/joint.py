@@ -41,6 +41,10 @@ class Joint(ABC):
         """The second body; the reaction on it is what `reaction` reports by default."""
         return self.frame_j.body
 
+    def needs(self) -> tuple[Joint, ...]:
+        """Other joints that must be in the same system (a driver needs the joint it drives)."""
+        return ()
+
     @abstractmethod
     def primitives(self) -> tuple[Primitive, ...]:
         """The equations, in the order of the rows."""
