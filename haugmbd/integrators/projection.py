@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from haugmbd.algebra.euler_kernels import rotate_by
-from haugmbd.algebra.jit import entry, inlined, kernel
+from haugmbd.algebra.jit import entry, inlined
 from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
 from haugmbd.formulations.newton_euler import factorize, finish, put_rates, put_right_hand_side, solve_system
@@ -35,7 +35,7 @@ ROUNDING = 1e-9
 """An error below this is taken as it is when Newton has stalled; above, the step has lost the constraints."""
 
 
-@kernel
+@inlined
 def put_position_question(P: Pack) -> tuple[float, int]:
     """b = (0, -Phi); return the largest |Phi| and its slot."""
     b, level, pad = view(P.work, P.ints, at.RIGHT), view(P.work, P.ints, at.LEVEL), view(P.reals, P.ints, at.PAD)
@@ -51,7 +51,7 @@ def put_position_question(P: Pack) -> tuple[float, int]:
     return worst, where
 
 
-@kernel
+@inlined
 def put_velocity_question(P: Pack, bodies: Array) -> float:
     """b = (0, nu - Phi_q u); return the largest entry."""
     b, level, pad = view(P.work, P.ints, at.RIGHT), view(P.work, P.ints, at.LEVEL), view(P.reals, P.ints, at.PAD)
@@ -71,7 +71,7 @@ def put_velocity_question(P: Pack, bodies: Array) -> float:
     return worst
 
 
-@kernel
+@inlined
 def add_displacement(P: Pack, bodies: Array) -> None:
     """r <- r + dr, p <- p exp(dpi_bar) with the solution at hand."""
     x = view(P.work, P.ints, at.SOLUTION)
@@ -81,7 +81,7 @@ def add_displacement(P: Pack, bodies: Array) -> None:
         rotate_by(bodies[k, 3:7], x[k, 3:6])
 
 
-@kernel
+@inlined
 def add_velocity(P: Pack, bodies: Array) -> None:
     """u <- u + du with the solution at hand."""
     x = view(P.work, P.ints, at.SOLUTION)

@@ -101,7 +101,7 @@ def all_finite(matrix: Array) -> bool:
     return True
 
 
-@kernel
+@inlined
 def add_gravity_and_gyroscopic(inertia: Array, gravity: Array, bodies: Array, Q: Array) -> None:
     """Q_k <- (m_k g, -omega_bar_k x J_bar_k omega_bar_k); the ground's row is zero."""
     clear(Q)

@@ -64,7 +64,7 @@ DRIVE = Routine(drive, DRIVE_SIGNATURE)
 NO_DRIVE = Routine(None, DRIVE_SIGNATURE)
 
 
-@kernel
+@inlined
 def put_rotation(A: Array, k: int, e0: float, e1: float, e2: float, e3: float) -> None:
     """Write A_k of Euler parameters of any length but zero."""
     q = 2.0 / (e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3)
@@ -79,7 +79,7 @@ def put_rotation(A: Array, k: int, e0: float, e1: float, e2: float, e3: float) -
     A[k, 2, 1] = q * (e2 * e3 + e0 * e1)
 
 
-@kernel
+@inlined
 def fill_markers(body_of: Ints, x_bar: Array, bodies: Array, A: Array, X: Array) -> None:
     """Write value, rate and centripetal part of every marker."""
     for k in range(body_of.shape[0]):
@@ -92,7 +92,7 @@ def fill_markers(body_of: Ints, x_bar: Array, bodies: Array, A: Array, X: Array)
         store(X, k, 6, to_global(A, b, cross(w, wx)))
 
 
-@kernel
+@inlined
 def put_euler_rate(bodies: Array, rates: Array, k: int) -> None:
     """Write p_dot = G^T omega_bar / 2 of body k to columns 3..6 of `rates`."""
     e0, e1, e2, e3 = bodies[k, 3], bodies[k, 4], bodies[k, 5], bodies[k, 6]

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from haugmbd.algebra.jit import kernel
+from haugmbd.algebra.jit import inlined, kernel
 from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.saddle.blocks import (
     backward_block,
@@ -44,7 +44,7 @@ class Factor(NamedTuple):
     B: Array
 
 
-@kernel
+@inlined
 def assemble(body_block: Ints, body_first: Ints, inertia: Array, pad: Array, J: Array, f: Factor) -> None:
     """Fill the blocks from inertia (nb + 1, 10) (mass, then J_bar row by row) and the rows J (6 ne, 2, 6).
 
@@ -91,7 +91,7 @@ def put_coupling(B: Array, J: Array, pad: Array, slot: int, side: int, transpose
                 B[a, c] = keep * J[slot + a, side, c]
 
 
-@kernel
+@inlined
 def factor(s: Steps, scale: Array, f: Factor, x: Array) -> tuple[float, int]:
     """Eliminate in place, and carry the right-hand side x (nn, 6) along as in `forward`, in the shadow of the factorization.
 
@@ -125,7 +125,7 @@ def update_vector(W: Array, d_inv: Array, x: Array, node: int, other: int) -> No
         x[other, c] -= (W[0, c] * q0 + W[1, c] * q1 + W[2, c] * q2) + (W[3, c] * q3 + W[4, c] * q4 + W[5, c] * q5)
 
 
-@kernel
+@inlined
 def forward(s: Steps, f: Factor, x: Array) -> None:
     """x <- L^-1 x for a right-hand side x (nn, 6) by nodes, with the factor at hand."""
     for step in range(s.order.shape[0]):
@@ -135,7 +135,7 @@ def forward(s: Steps, f: Factor, x: Array) -> None:
             update_vector(f.B[s.near[k, 1]], f.d_inv, x, node, s.near[k, 0])
 
 
-@kernel
+@inlined
 def backward(s: Steps, f: Factor, x: Array) -> None:
     """x <- L^-T d^-1 x: what `forward` has left becomes the solution."""
     D, d_inv, B = f.D, f.d_inv, f.B
