@@ -1,8 +1,8 @@
 r"""The formulas of `haugmbd.algebra.euler` for ONE body, compiled, written into arrays that the caller owns.
 
-    A(p)  = E G^T      p_dot = G^T omega_bar / 2      p <- p / |p|      p <- p exp(theta_bar)
+    A(p)  = E G^T / |p|^2      p_dot = G^T omega_bar / 2      p <- p / |p|      p <- p exp(theta_bar)
 
-`out` may be a row of a larger array.  Nothing is allocated, nothing is checked.
+Body k is row k of the arrays of a model (13 numbers a body), or the row that is handed over.  Nothing is allocated, nothing is checked.
 """
 
 from __future__ import annotations
@@ -13,34 +13,35 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.algebra.euler import SMALL_ANGLE
-from haugmbd.algebra.jit import kernel
+from haugmbd.algebra.jit import inlined, kernel
 
 FloatArray = npt.NDArray[np.float64]
 
 
-@kernel
-def rotation_matrix_into(p: FloatArray, out: FloatArray) -> None:
-    """Write A(p), (3, 3), into out; |p| = 1 is assumed."""
-    e0, e1, e2, e3 = p[0], p[1], p[2], p[3]
-    out[0, 0] = e0 * e0 + e1 * e1 - e2 * e2 - e3 * e3
-    out[0, 1] = 2.0 * (e1 * e2 - e0 * e3)
-    out[0, 2] = 2.0 * (e1 * e3 + e0 * e2)
-    out[1, 0] = 2.0 * (e1 * e2 + e0 * e3)
-    out[1, 1] = e0 * e0 - e1 * e1 + e2 * e2 - e3 * e3
-    out[1, 2] = 2.0 * (e2 * e3 - e0 * e1)
-    out[2, 0] = 2.0 * (e1 * e3 - e0 * e2)
-    out[2, 1] = 2.0 * (e2 * e3 + e0 * e1)
-    out[2, 2] = e0 * e0 - e1 * e1 - e2 * e2 + e3 * e3
+@inlined
+def put_rotation(A: FloatArray, k: int, e0: float, e1: float, e2: float, e3: float) -> None:
+    """Write A_k of Euler parameters of any length but zero."""
+    q = 2.0 / (e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3)
+    A[k, 0, 0] = 1.0 - q * (e2 * e2 + e3 * e3)
+    A[k, 1, 1] = 1.0 - q * (e1 * e1 + e3 * e3)
+    A[k, 2, 2] = 1.0 - q * (e1 * e1 + e2 * e2)
+    A[k, 0, 1] = q * (e1 * e2 - e0 * e3)
+    A[k, 1, 0] = q * (e1 * e2 + e0 * e3)
+    A[k, 0, 2] = q * (e1 * e3 + e0 * e2)
+    A[k, 2, 0] = q * (e1 * e3 - e0 * e2)
+    A[k, 1, 2] = q * (e2 * e3 - e0 * e1)
+    A[k, 2, 1] = q * (e2 * e3 + e0 * e1)
 
 
-@kernel
-def p_dot_into(p: FloatArray, omega_bar: FloatArray, out: FloatArray) -> None:
-    """Write p_dot = G^T omega_bar / 2, (4,), into out; out is not p."""
-    x, y, z = 0.5 * omega_bar[0], 0.5 * omega_bar[1], 0.5 * omega_bar[2]
-    out[0] = -p[1] * x - p[2] * y - p[3] * z
-    out[1] = p[0] * x - p[3] * y + p[2] * z
-    out[2] = p[3] * x + p[0] * y - p[1] * z
-    out[3] = -p[2] * x + p[1] * y + p[0] * z
+@inlined
+def put_euler_rate(bodies: FloatArray, rates: FloatArray, k: int) -> None:
+    """Write p_dot = G^T omega_bar / 2 of body k to columns 3..6 of `rates`."""
+    e0, e1, e2, e3 = bodies[k, 3], bodies[k, 4], bodies[k, 5], bodies[k, 6]
+    w1, w2, w3 = bodies[k, 10], bodies[k, 11], bodies[k, 12]
+    rates[k, 3] = -0.5 * (e1 * w1 + e2 * w2 + e3 * w3)
+    rates[k, 4] = 0.5 * (e0 * w1 - e3 * w2 + e2 * w3)
+    rates[k, 5] = 0.5 * (e3 * w1 + e0 * w2 - e1 * w3)
+    rates[k, 6] = 0.5 * (-e2 * w1 + e1 * w2 + e0 * w3)
 
 
 @kernel

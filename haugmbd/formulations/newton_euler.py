@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from haugmbd.algebra.euler_kernels import put_euler_rate
 from haugmbd.algebra.jit import inlined, kernel
 from haugmbd.algebra.vec3 import Array
 from haugmbd.algebra.views import borrow, borrow_line
 from haugmbd.model import tables as at
 from haugmbd.model.loads import fill_angle_rates
-from haugmbd.model.motion import look, put_euler_rate
+from haugmbd.model.motion import look
 from haugmbd.model.passes import prepare
 from haugmbd.model.status import OK
 from haugmbd.model.tables import WIDTH, Pack, view

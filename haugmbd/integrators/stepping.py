@@ -10,10 +10,11 @@ A stabilization is such a pair.  `settle` always normalises the Euler parameters
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite, sqrt
+from math import isfinite
 
 import numpy as np
 
+from haugmbd.algebra.euler_kernels import normalize
 from haugmbd.algebra.jit import kernel
 from haugmbd.algebra.routine import F1, Routine, types
 from haugmbd.algebra.vec3 import Array
@@ -58,10 +59,7 @@ def normalize_euler(P: Pack, options: Array, y: Array) -> None:
     bodies = borrow(y, 0, n, WIDTH)
     worst = 0.0
     for k in range(1, n):
-        length = sqrt(bodies[k, 3] ** 2 + bodies[k, 4] ** 2 + bodies[k, 5] ** 2 + bodies[k, 6] ** 2)
-        worst = max(worst, abs(length - 1.0))
-        for a in range(3, 7):
-            bodies[k, a] /= length
+        worst = max(worst, abs(normalize(bodies[k, 3:7])))
     options[EULER_WORST] = max(options[EULER_WORST], worst)
     options[EULER_SUM] += worst
 

@@ -9,6 +9,7 @@ Source: Haug sec. 9.3; seed 004.
 
 from __future__ import annotations
 
+from haugmbd.algebra.euler_kernels import put_rotation
 from haugmbd.algebra.jit import entry, inlined, kernel
 from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array, Ints, cross, load, store, to_global
@@ -65,21 +66,6 @@ NO_DRIVE = Routine(None, DRIVE_SIGNATURE)
 
 
 @inlined
-def put_rotation(A: Array, k: int, e0: float, e1: float, e2: float, e3: float) -> None:
-    """Write A_k of Euler parameters of any length but zero."""
-    q = 2.0 / (e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3)
-    A[k, 0, 0] = 1.0 - q * (e2 * e2 + e3 * e3)
-    A[k, 1, 1] = 1.0 - q * (e1 * e1 + e3 * e3)
-    A[k, 2, 2] = 1.0 - q * (e1 * e1 + e2 * e2)
-    A[k, 0, 1] = q * (e1 * e2 - e0 * e3)
-    A[k, 1, 0] = q * (e1 * e2 + e0 * e3)
-    A[k, 0, 2] = q * (e1 * e3 + e0 * e2)
-    A[k, 2, 0] = q * (e1 * e3 - e0 * e2)
-    A[k, 1, 2] = q * (e2 * e3 - e0 * e1)
-    A[k, 2, 1] = q * (e2 * e3 + e0 * e1)
-
-
-@inlined
 def fill_markers(body_of: Ints, x_bar: Array, bodies: Array, A: Array, X: Array) -> None:
     """Write value, rate and centripetal part of every marker."""
     for k in range(body_of.shape[0]):
@@ -90,14 +76,3 @@ def fill_markers(body_of: Ints, x_bar: Array, bodies: Array, A: Array, X: Array)
         store(X, k, 0, to_global(A, b, x))
         store(X, k, 3, to_global(A, b, wx))
         store(X, k, 6, to_global(A, b, cross(w, wx)))
-
-
-@inlined
-def put_euler_rate(bodies: Array, rates: Array, k: int) -> None:
-    """Write p_dot = G^T omega_bar / 2 of body k to columns 3..6 of `rates`."""
-    e0, e1, e2, e3 = bodies[k, 3], bodies[k, 4], bodies[k, 5], bodies[k, 6]
-    w1, w2, w3 = bodies[k, 10], bodies[k, 11], bodies[k, 12]
-    rates[k, 3] = -0.5 * (e1 * w1 + e2 * w2 + e3 * w3)
-    rates[k, 4] = 0.5 * (e0 * w1 - e3 * w2 + e2 * w3)
-    rates[k, 5] = 0.5 * (e3 * w1 + e0 * w2 - e1 * w3)
-    rates[k, 6] = 0.5 * (-e2 * w1 + e1 * w2 + e0 * w3)

@@ -24,15 +24,16 @@ def p(rng):
 def test_rotation_matrix(call, p):
     out = np.empty((20, 3, 3))
     for k in range(20):
-        call(euler_kernels.rotation_matrix_into, p[k], out[k])
+        call(euler_kernels.put_rotation, out, k, *p[k])
     assert np.abs(out - euler.rotation_matrix(p)).max() < ROUNDING
 
 
 def test_p_dot(call, p, rng):
-    omega_bar, out = rng.normal(size=(20, 3)), np.empty((20, 4))
+    omega_bar, rates = rng.normal(size=(20, 3)), np.empty((20, 13))
+    bodies = np.hstack([np.zeros((20, 3)), p, np.zeros((20, 3)), omega_bar])
     for k in range(20):
-        call(euler_kernels.p_dot_into, p[k], omega_bar[k], out[k])
-    assert np.abs(out - euler.p_dot_from(p, omega_bar)).max() < ROUNDING
+        call(euler_kernels.put_euler_rate, bodies, rates, k)
+    assert np.abs(rates[:, 3:7] - euler.p_dot_from(p, omega_bar)).max() < ROUNDING
 
 
 def test_normalize_says_how_far_it_was(call, p):
