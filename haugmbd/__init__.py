@@ -16,6 +16,7 @@ from haugmbd.drivers import Driver, QuinticSpline
 from haugmbd.errors import Fault, HaugmbdError, ModelError, SimulationError, SingularKKT, UsageError
 from haugmbd.forces import RSDA, TSDA, Load, PointForce, StateForce, Torque
 from haugmbd.formulations import Accelerations, NewtonEuler, accelerations
+from haugmbd.impact import Contact
 from haugmbd.integrators import RK4, Baumgarte, DormandPrince, Projection, SciPySolver, ode_function
 from haugmbd.io.results import load
 from haugmbd.marker import Frame
@@ -42,6 +43,7 @@ __all__ = [
     "Accelerations",
     "Baumgarte",
     "Body",
+    "Contact",
     "D",
     "DormandPrince",
     "Driver",
