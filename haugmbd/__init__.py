@@ -25,6 +25,18 @@ from haugmbd.model.rows import Rows, evaluate
 from haugmbd.model.state import State
 from haugmbd.model.system import System
 from haugmbd.primitives import CD, DP1, DP2, D, Joint, Primitive, Rotation
+from haugmbd.recursive import (
+    Link,
+    SerialChain,
+    aba,
+    crba,
+    jacobians,
+    joint_wrenches,
+    link_motion,
+    projected_newton_euler,
+    random_chain,
+    rnea,
+)
 from haugmbd.result import Result
 from haugmbd.simulate import simulate
 
@@ -81,6 +93,16 @@ __all__ = [
     "plot",
     "reaction",
     "simulate",
+    "Link",
+    "SerialChain",
+    "aba",
+    "crba",
+    "jacobians",
+    "joint_wrenches",
+    "link_motion",
+    "projected_newton_euler",
+    "random_chain",
+    "rnea",
 ]
 
 

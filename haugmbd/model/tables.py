@@ -47,6 +47,8 @@ INTS = {
     "PAIRS": "(., 3)",
     "BODY_BLOCK": "(ne, 2)",
     "BODY_FIRST": "(ne, 2)",
+    "LINKS": "(n, 3) of a serial chain: first freedom, number of freedoms, first coordinate",
+    "FREEDOMS": "(nv, 2) of a serial chain: kind, link",
 }
 REALS = {
     "INERTIA": "(nb + 1, 10) mass [kg], J_bar row by row [kg m2]",
@@ -58,6 +60,9 @@ REALS = {
     "DRIVER_NUMBERS": "(1, .) constants and tables of the drivers",
     "PAD": "(ne, 6) 0 for a row, -1 for padding",
     "SCALE": "(nn, 6) what pivots are measured against",
+    "LINK_REALS": "(n, 25) of a serial chain: offset of the handle, orientation there, centre of mass, mass, J_bar",
+    "FREEDOM_AXES": "(nv, 3) of a serial chain: unit axes, link frames",
+    "BASE": "(1, 3) of a serial chain: the base point, global [m]",
 }
 WORK = {
     "A": "(nb + 1, 9) rotation matrices",
@@ -76,14 +81,22 @@ WORK = {
     "SOLUTION": "(nn, 6) solution, by nodes",
     "CORRECTION": "(nn, 6) correction of a refinement sweep",
     "STATUS": "(1, 3) what went wrong: code, place, number",
+    "LINK_A": "(n, 9) of a serial chain: rotation matrices",
+    "LINK_PLACE": "(n, 9) handle, step from the handle before, centre of mass from the handle, global",
+    "LINK_RATE": "(n, 12) velocity of the handle, angular velocity, bias acceleration, global",
+    "LINK_WRENCH": "(n, 6) force and moment about the handle, global",
+    "LINK_J": "(n, 6) inertia about the centre of mass, global axes: xx, xy, xz, yy, yz, zz",
+    "LINK_MOTION": "(n, 6) acceleration of the handle, angular acceleration, global (spatial)",
+    "FREEDOM_ROOM": "(nv, 11) axis, U, 1/D, u, global",
 }
 NAMES = (*INTS, *REALS, *WORK)
 
 (
     FLAGS, BODY_OF, ROW_INTS, ROW_KIND_AT, LOAD_INTS, LOAD_KIND_AT, DRIVER_TABLE, DRIVER_OPS, EDGES,
-    ORDER, NEAR_AT, NEAR, PAIR_AT, PAIRS, BODY_BLOCK, BODY_FIRST,
-    INERTIA, SHIFTED, GRAVITY, X_BAR, ROW_REALS, LOAD_REALS, DRIVER_NUMBERS, PAD, SCALE,
+    ORDER, NEAR_AT, NEAR, PAIR_AT, PAIRS, BODY_BLOCK, BODY_FIRST, LINKS, FREEDOMS,
+    INERTIA, SHIFTED, GRAVITY, X_BAR, ROW_REALS, LOAD_REALS, DRIVER_NUMBERS, PAD, SCALE, LINK_REALS, FREEDOM_AXES, BASE,
     A, X, F, SIGNALS, J, LEVEL, Q, Q_USER, Y_STOPPED, D, D_INV, B, RIGHT, SOLUTION, CORRECTION, STATUS,
+    LINK_A, LINK_PLACE, LINK_RATE, LINK_WRENCH, LINK_J, LINK_MOTION, FREEDOM_ROOM,
 ) = range(len(NAMES))  # fmt: skip
 
 HEAD = 3 * len(NAMES)
@@ -179,10 +192,14 @@ class Tables:
         self.reals: Array = np.concatenate(flat_reals)
         self.work_size = size
 
+    def place(self, name: str) -> tuple[int, int, int]:
+        """Start, rows and columns of the matrix `name` in its buffer."""
+        start, rows, columns = self.ints[3 * NAMES.index(name) :][:3].tolist()
+        return start, rows, columns
+
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
         """The constant matrix `name`, read-only."""
-        number = NAMES.index(name)
-        start, rows, columns = self.ints[3 * number :][:3]
+        start, rows, columns = self.place(name)
         matrix: npt.NDArray[Any] = (self.ints if name in INTS else self.reals)[start : start + rows * columns].reshape(
             rows, columns
         )

@@ -1,0 +1,230 @@
+r"""SerialChain: links in a row, in reduced coordinates.
+
+    q (nq,)    angles [rad], ways [m]; Euler parameters for a ball            in the order of the links, base first
+    qd (nv,)   their rates; a ball's are the relative angular velocity, link frame [rad/s]
+    tau (nv,)  generalized forces: q_dot . tau is their power [N, N m]
+
+Source: seeds 000, 002, 003.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from haugmbd.algebra.euler import rotation_matrix
+from haugmbd.algebra.vec3 import Array
+from haugmbd.checks import FloatArray, frozen, read_array
+from haugmbd.errors import Fault, ModelError, SimulationError, UsageError
+from haugmbd.model.immutable import immutable
+from haugmbd.model.tables import Tables
+from haugmbd.recursive.kinematics import BALL, TURN
+from haugmbd.recursive.link import Link
+
+NO_INERTIA = 1e-14
+"""A freedom of the last link with s^T I s below this part of what the link could have (m |c|^2 + J) is massless: only rounding is left."""
+
+NONE: Array = np.zeros((0, 6))
+
+
+@immutable("Make another SerialChain.")
+class SerialChain:
+    """Links in a row from a fixed or free base; nothing in it can be changed.
+
+    links: base first;  gravity: (3,) global [m/s2];  base: the first handle, global [m], (3,);  name
+    Raises ModelError with everything that is wrong with the links at once.
+    """
+
+    name: str
+    links: tuple[Link, ...]
+    gravity: FloatArray
+    base: FloatArray
+    tables: Tables
+    nq: int
+    nv: int
+
+    def __init__(
+        self, links: Iterable[Link], *, gravity: Any = (0.0, 0.0, 0.0), base: Any = (0.0, 0.0, 0.0), name: str = "chain"
+    ) -> None:
+        links = tuple(links)
+        faults: list[Fault] = []
+        where = f"chain {name!r}"
+        g, origin = (
+            read_array(faults, where, "gravity", gravity, (3,), unit="m/s2"),
+            read_array(faults, where, "base", base, (3,), unit="m"),
+        )
+        faults += _faults(where, links)
+        if faults:
+            raise ModelError(faults)
+        fill = {"name": name, "links": links, "gravity": g, "base": origin, "tables": _tables(links, g, origin)}
+        fill |= {"nq": sum(link.nq for link in links), "nv": sum(link.nv for link in links), "_spare": []}
+        for key, value in fill.items():
+            object.__setattr__(self, key, value)
+
+    @classmethod
+    def from_tables(
+        cls,
+        m: npt.ArrayLike,
+        c: npt.ArrayLike,
+        L: npt.ArrayLike,
+        I: npt.ArrayLike,  # noqa: E741  the seed's letter
+        z: npt.ArrayLike,
+        **options: Any,
+    ) -> SerialChain:
+        """From seed 000's tables, n rows each: m [kg], c and L [m] along x (n,) or (n, 3), I (n, 3) or (n, 3, 3) [kg m2], axes z (n, 3).
+
+        Link i turns about z_i and is called "link i", i = 1 ... n.  options: gravity, base, name.  Raises ModelError.
+        """
+        table = [np.asarray(x, dtype=np.float64) for x in (m, c, L, I, z)]
+        counts = {len(np.atleast_1d(x)) for x in table}
+        if len(counts) != 1:
+            sizes = ", ".join(f"{name}: {len(np.atleast_1d(x))}" for name, x in zip("mcLIz", table, strict=True))
+            raise UsageError(f"the tables differ in length ({sizes}): give one row for each link.")
+        c3, L3 = (x if x.ndim == 2 else np.outer(x, (1.0, 0.0, 0.0)) for x in (table[1], table[2]))
+        rows = zip(table[0], table[3], table[4], c3, L3, strict=True)
+        links = [Link.revolute(f"link {k}", mi, Ii, axis=zi, c=ci, L=Li) for k, (mi, Ii, zi, ci, Li) in enumerate(rows, start=1)]
+        return cls(links, **options)
+
+    @property
+    def n(self) -> int:
+        """Number of links."""
+        return len(self.links)
+
+    def link(self, name: str | int) -> int:
+        """The number of a link, by name, or by a number that may count from the end.  Raises UsageError for one that does not exist."""
+        if isinstance(name, str):
+            names = [link.name for link in self.links]
+            if name not in names:
+                raise UsageError(f"no link is called {name!r}; the links are {', '.join(map(repr, names))}.")
+            return names.index(name)
+        if not -self.n <= name < self.n:
+            raise UsageError(f"link {name} does not exist: the chain has {self.n} links, 0 ... {self.n - 1}.")
+        return int(name) % self.n
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What each freedom is, in words, (nv,)."""
+        return tuple(label for link in self.links for label in link.labels())
+
+    def q_zero(self) -> Array:
+        """The coordinates at which every joint is at zero: zeros, and (1, 0, 0, 0) for a ball."""
+        q = np.zeros(self.nq)
+        for (_, n, at), link in zip(self.tables["LINKS"], self.links, strict=True):
+            if link.nq > link.nv:
+                q[at + n - 3] = 1.0
+        return q
+
+    def read(self, label: str, value: Any, size: int) -> Array:
+        """`value` as a vector of `size` finite numbers; None is zeros.  Raises UsageError."""
+        if type(value) is np.ndarray and value.dtype == np.float64 and value.shape == (size,) and value.flags.c_contiguous:
+            return value
+        if value is None:
+            return np.zeros(size)
+        return self._read_slowly(label, value, (size,))
+
+    def read_wrenches(self, value: Any) -> Array:
+        """External wrenches (n, 6): force and moment at each link's centre of mass, global; None is none.  Raises UsageError."""
+        return NONE if value is None else self._read_slowly("wrenches", value, (self.n, 6))
+
+    def _read_slowly(self, label: str, value: Any, shape: tuple[int, ...]) -> Array:
+        faults: list[Fault] = []
+        what = {"q": "coordinates", "qd": "rates", "tau": "generalized forces", "qdd": "accelerations"}.get(label, "numbers")
+        remedy = f"The chain of {self.n} links has {self.nq} coordinates and {self.nv} freedoms ({'; '.join(self.labels)})."
+        array = read_array(faults, f"chain {self.name!r}", f"{label} ({what})", value, shape, remedy=remedy)
+        if faults:
+            raise UsageError(str(faults[0]))
+        return array.copy()
+
+    def room(self) -> Array:
+        """Room to compute in; give it back with `give_back` (threads never share one)."""
+        spare: list[Array] = self._spare  # type: ignore[attr-defined]
+        try:
+            return spare.pop()
+        except IndexError:
+            return np.zeros(self.tables.work_size)
+
+    def give_back(self, work: Array) -> None:
+        """The room is free for the next question."""
+        self._spare.append(work)  # type: ignore[attr-defined]
+
+    def matrix(self, work: Array, name: str) -> Array:
+        """The work matrix `name`, a copy."""
+        start, rows, columns = self.tables.place(name)
+        return work[start : start + rows * columns].reshape(rows, columns).copy()
+
+    def no_inertia(self, freedom: int) -> SimulationError:
+        """The error for a freedom along which nothing has inertia."""
+        return SimulationError(
+            f"chain {self.name!r}: nothing has inertia along freedom {freedom}, {self.labels[freedom]}. "
+            "Give the link, or one beyond it, a mass or moment of inertia along this freedom; or turn the arms of a universal joint apart."
+        )
+
+    def __repr__(self) -> str:
+        return f"SerialChain({self.name!r}, {self.n} links, {self.nv} freedoms)"
+
+
+def _faults(where: str, links: Sequence[Link]) -> list[Fault]:
+    """Everything that is wrong with the links, alone and in a row."""
+    wrong = [link for link in links if not isinstance(link, Link)]
+    if wrong or not links:
+        what = f"{wrong[0]!r} is no Link" if wrong else "it has no links"
+        return [Fault(where, what, "Give a list of Link.revolute(...), Link.prismatic(...), ...")]
+    faults = [fault for link in links for fault in link.faults()]
+    names = [link.name for link in links]
+    faults += [
+        Fault(where, f"two links are called {n!r}", "Give each its own name.")
+        for n in sorted({n for n in names if names.count(n) > 1})
+    ]
+    for k, link in enumerate(links[1:], start=2):
+        if link.kind == "free":
+            faults.append(Fault(f"link {link.name!r}", f"it is free, but stands at place {k}", "Only the first link can be."))
+    return faults or _massless(links)
+
+
+def _massless(links: Sequence[Link]) -> list[Fault]:
+    """A fault for each freedom of the last moving link that has no inertia: what follows it is fixed to it."""
+    last = max((k for k, link in enumerate(links) if link.ways), default=-1)
+    if last < 0 or any(link.mass for link in links[last + 1 :]) or any(link.J_bar.any() for link in links[last + 1 :]):
+        return []
+    link = links[last]
+    size = link.mass * (1.0 + link.c @ link.c) + np.trace(link.J_bar)
+    faults = []
+    for (kind, z), label in zip(link.ways, link.labels(), strict=True):
+        arm = np.cross(z, link.c)
+        inertia = link.mass * (arm @ arm) + z @ link.J_bar @ z if kind in (TURN, BALL) else link.mass
+        if not inertia > NO_INERTIA * size:
+            what = f"the last link has no inertia along its freedom ({label}): s^T I s = {inertia:.3g}"
+            faults.append(
+                Fault(f"link {link.name!r}", what, "Its acceleration would be infinite: give it mass, or moment of inertia.")
+            )
+    return faults
+
+
+def _tables(links: Sequence[Link], gravity: FloatArray, base: FloatArray) -> Tables:
+    """The chain as compiled code reads it."""
+    nv, n = sum(link.nv for link in links), len(links)
+    rows, freedoms, axes, reals = [], [], [], []
+    first = coordinate = 0
+    offset = np.zeros(3)
+    for k, link in enumerate(links):
+        rows.append((first, link.nv, coordinate))
+        freedoms += [(kind, k) for kind, _ in link.ways]
+        axes += [axis for _, axis in link.ways]
+        reals.append(np.concatenate([offset, rotation_matrix(link.p).ravel(), link.c, [link.mass], link.J_bar.ravel()]))
+        first, coordinate, offset = first + link.nv, coordinate + link.nq, link.L
+    ints = {
+        "LINKS": np.array(rows, dtype=np.int64).reshape(n, 3),
+        "FREEDOMS": np.array(freedoms, dtype=np.int64).reshape(nv, 2),
+    }
+    constants = {
+        "GRAVITY": frozen(gravity)[None],
+        "LINK_REALS": np.array(reals).reshape(n, 25),
+        "FREEDOM_AXES": np.array(axes, dtype=np.float64).reshape(nv, 3),
+        "BASE": frozen(base)[None],
+    }
+    widths = {"LINK_A": 9, "LINK_PLACE": 9, "LINK_RATE": 12, "LINK_WRENCH": 6, "LINK_J": 6, "LINK_MOTION": 6}
+    work = {"STATUS": (1, 3), **{name: (n, width) for name, width in widths.items()}, "FREEDOM_ROOM": (nv, 11)}
+    return Tables(ints, constants, work)
