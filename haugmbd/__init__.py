@@ -9,6 +9,7 @@ Importing this package compiles nothing, prints nothing, and does not load matpl
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from haugmbd.algebra.spatial import apparent_inverse_inertia, split_wrench
 from haugmbd.body import Body
 from haugmbd.diagnostics.energy import Energy, Momentum
 from haugmbd.diagnostics.reaction import Reaction, reaction
@@ -87,12 +88,14 @@ __all__ = [
     "UsageError",
     "__version__",
     "accelerations",
+    "apparent_inverse_inertia",
     "evaluate",
     "load",
     "ode_function",
     "plot",
     "reaction",
     "simulate",
+    "split_wrench",
     "Link",
     "SerialChain",
     "aba",

@@ -53,7 +53,14 @@ NOTATION: tuple[Symbol, ...] = (
     Symbol(
         "A", ("A",), "(3, 3)", "1", "rotation matrix, A = E G^T; a = A a_bar", {"000": "A_i^-1 is the constrained inverse inertia"}
     ),
-    Symbol("E", ("E",), "(3, 4)", "1", "[-e, e~ + e0 I]; omega = 2 E p_dot"),
+    Symbol(
+        "E",
+        ("E",),
+        "(3, 4)",
+        "1",
+        "[-e, e~ + e0 I]; omega = 2 E p_dot",
+        {"001": "the rotation from components in A to components in B: `R` of the spatial transforms"},
+    ),
     Symbol("G", ("G",), "(3, 4)", "1", "[-e, -e~ + e0 I]; omega_bar = 2 G p_dot, p_dot = G^T omega_bar / 2"),
     Symbol("s-bar", ("s_bar_i", "s_bar_j"), "(3,)", "m", "point fixed on body i (j), body frame, from the centre of mass"),
     Symbol("a-bar", ("a_bar_i", "a_bar_j"), "(3,)", "1", "vector fixed on body i (j), body frame"),
@@ -107,6 +114,23 @@ NOTATION: tuple[Symbol, ...] = (
             "001": "angular first (Pluecker), at the world origin",
             "003": "angular first, at the centre of mass",
         },
+    ),
+    Symbol("S", ("S",), "(6, k)", "", "basis of the twists that a joint allows", {"000": "s_i, one column", "001": "s_i, S"}),
+    Symbol(
+        "I^-1",
+        ("inverse_inertia",),
+        "(6, 6)",
+        "",
+        "inverse spatial inertia of a body, apparent or articulated: twist (its change) from wrench (impulse)",
+        {"000": "A_i^-1", "001": "Phi"},
+    ),
+    Symbol(
+        "Phi_i of 000",
+        ("propagation",),
+        "(6, 6)",
+        "1",
+        "impulse propagation, l_i = propagation n J",
+        {"000": "Phi_i; its Psi_i is a temporary"},
     ),
     Symbol(
         "f, f', f''",
