@@ -18,7 +18,7 @@ from haugmbd.errors import Fault, HaugmbdError, ModelError, SimulationError, Sin
 from haugmbd.forces import RSDA, TSDA, Load, PointForce, StateForce, Torque
 from haugmbd.formulations import Accelerations, NewtonEuler, accelerations
 from haugmbd.impact import Contact
-from haugmbd.integrators import RK4, Baumgarte, DormandPrince, Projection, SciPySolver, ode_function
+from haugmbd.integrators import RK4, Baumgarte, DormandPrince, Event, EventRecord, Projection, SciPySolver, ode_function
 from haugmbd.io.results import load
 from haugmbd.marker import Frame
 from haugmbd.model.model import Model
@@ -61,6 +61,8 @@ __all__ = [
     "DormandPrince",
     "Driver",
     "Energy",
+    "Event",
+    "EventRecord",
     "Fault",
     "Frame",
     "HaugmbdError",

@@ -20,6 +20,7 @@ from haugmbd.diagnostics.resampling import resample_states
 from haugmbd.diagnostics.violation import Level, euler_violation, joint_violation, row_violation
 from haugmbd.errors import UsageError
 from haugmbd.formulations.face import solve_states
+from haugmbd.integrators.events import EventRecord
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.model.tables import WIDTH
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 class Counters:
     """steps, rejected: of the integrator;  evaluations, factorizations: of the right-hand side;  corrected: steps projected
 
+    Work that events cause (steps to locate them, steps beyond a terminal one) counts in all but `steps`.
     euler_worst, euler_sum: how far |p| left 1 in a step before it was normalised, the largest and the sum over all steps
     cpu: [s]
     """
@@ -86,6 +88,7 @@ class Result:
 
     model: the compiled model (None in a file that was loaded without it, see `load`);  t: (nt,) [s];  y: (nt, ny) flat states;
     counters;  settings: what was asked for, as text;  interrupted: stopped by Ctrl-C;  names: of the model, bodies, joints, rows
+    events: what happened, in the order of time
     """
 
     _model: Model | None
@@ -95,6 +98,7 @@ class Result:
     settings: dict[str, str] = field(default_factory=dict)
     interrupted: bool = False
     _names: Names | None = None
+    events: tuple[EventRecord, ...] = ()
 
     @property
     def model(self) -> Model:
@@ -213,7 +217,7 @@ class Result:
         """
         times = np.atleast_1d(np.asarray(t_new, dtype=np.float64))
         y = resample_states(self.t, self.y, len(self.names.bodies), times, kind)
-        return Result(self._model, times, y, self.counters, self.settings, self.interrupted, self._names)
+        return Result(self._model, times, y, self.counters, self.settings, self.interrupted, self._names, self.events)
 
     def save(self, path: str | Path) -> Path:
         """Write states, names, counters and settings to `path`: .npz, or .nc (NetCDF-4, needs the extra `io`)."""

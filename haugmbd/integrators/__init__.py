@@ -2,9 +2,10 @@
 
 from haugmbd.integrators.baumgarte import Baumgarte
 from haugmbd.integrators.dormand_prince import DormandPrince
+from haugmbd.integrators.events import Event, EventRecord
 from haugmbd.integrators.free import Unstabilized
 from haugmbd.integrators.projection import Projection
 from haugmbd.integrators.rk4 import RK4
 from haugmbd.integrators.scipy_solver import SciPySolver, ode_function
 
-__all__ = ["RK4", "Baumgarte", "DormandPrince", "Projection", "SciPySolver", "Unstabilized", "ode_function"]
+__all__ = ["RK4", "Baumgarte", "DormandPrince", "Event", "EventRecord", "Projection", "SciPySolver", "Unstabilized", "ode_function"]

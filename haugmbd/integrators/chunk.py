@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from haugmbd.algebra.vec3 import Array
@@ -22,6 +23,10 @@ class Chunk(NamedTuple):
     rejected: int
 
 
-def chunk_length(ny: int) -> int:
-    """How many steps make a chunk for a state of `ny` numbers."""
-    return max(1, min(1000, NUMBERS // ny))
+def chunk_lengths(ny: int, first: int | None) -> Iterator[int]:
+    """How many steps make each chunk, for a state of `ny` numbers: at once as many as may be, or `first`, doubled each time."""
+    most = max(1, min(1000, NUMBERS // ny))
+    length = most if first is None else min(first, most)
+    while True:
+        yield length
+        length = min(2 * length, most)

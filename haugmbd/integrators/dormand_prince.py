@@ -9,15 +9,15 @@ Source: Dormand, Prince, J. Comp. Appl. Math. 6 (1980) 19-26; Hairer, Norsett, W
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from haugmbd.algebra.jit import entry
 from haugmbd.algebra.vec3 import Array
-from haugmbd.integrators.chunk import Chunk, chunk_length
+from haugmbd.integrators.chunk import Chunk, chunk_lengths
 from haugmbd.integrators.stepping import Problem, check_finite
 from haugmbd.model.status import NOT_FINITE, OFF_MANIFOLD, OK, SINGULAR, STEP_TOO_SMALL
 from haugmbd.model.tables import STATUS, Pack
@@ -131,13 +131,18 @@ class DormandPrince:
     h_first: float | None = None
     h_max: float = np.inf
 
+    def starting_with(self, h: float) -> Self:
+        """The same method with a first step of `h` [s]."""
+        return replace(self, h_first=h)
+
     def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[Chunk]:
         """Advance to `t_end`, a chunk of steps at a time."""
         ny = problem.y.size
         h = self.h_first or self._first_step(problem.y, k1, t_end - problem.t)
         control = np.array([problem.t, t_end, h, self.rtol, self.atol, min(self.h_max, t_end - problem.t), 0.0])
-        room, most = np.zeros((7, ny)), chunk_length(ny)
+        room, lengths = np.zeros((7, ny)), chunk_lengths(ny, problem.first_chunk)
         while control[0] < t_end:
+            most = next(lengths)
             ts, ys, ks = np.empty(most), np.empty((most, ny)), np.empty((most, ny))
             control[6] = 0.0
             code, done = run(problem.rates, problem.settle, problem.pack, problem.options, control, problem.y, k1, room, ts, ys, ks)

@@ -9,14 +9,14 @@ Source: Kutta (1901); Hairer, Norsett, Wanner, Solving ODE I, table II.1.2.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
 from haugmbd.algebra.jit import entry
 from haugmbd.algebra.vec3 import Array
-from haugmbd.integrators.chunk import Chunk, chunk_length
+from haugmbd.integrators.chunk import Chunk, chunk_lengths
 from haugmbd.integrators.stepping import Problem, check_finite
 from haugmbd.model.status import OK
 from haugmbd.model.tables import Pack
@@ -57,18 +57,29 @@ def run(
 
 @dataclass(frozen=True)
 class RK4:
-    """Four stages, order four, fixed step `h` [s]; the last step is shortened to end at t_end."""
+    """Four stages, order four, fixed step `h` [s]; the last step is shortened to end at t_end, the first is `h_first` if that is given."""
 
     h: float | None = None
+    h_first: float | None = None
+
+    def starting_with(self, h: float) -> Self:
+        """The same method with a first step of `h` [s]."""
+        return replace(self, h_first=h)
 
     def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[Chunk]:
         """Advance to `t_end`, a chunk of steps at a time."""
         assert self.h is not None
+        if self.h_first is not None:
+            chunk = self._advance(problem, k1, problem.t, min(self.h_first, t_end - problem.t), 1)
+            yield chunk
+            if chunk.code != OK:
+                return
+            problem.t = float(chunk.t[-1])
         full = int(np.floor((t_end - problem.t) / self.h * (1.0 + 1e-12)))
         rest = t_end - problem.t - full * self.h
-        t_start, most, done = problem.t, chunk_length(problem.y.size), 0
+        t_start, lengths, done = problem.t, chunk_lengths(problem.y.size, problem.first_chunk), 0
         while done < full:
-            n = min(most, full - done)
+            n = min(next(lengths), full - done)
             chunk = self._advance(problem, k1, t_start + done * self.h, self.h, n)
             chunk.t[:] = t_start + self.h * np.arange(done + 1, done + 1 + len(chunk.t))
             done += n

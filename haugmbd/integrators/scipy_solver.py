@@ -9,8 +9,8 @@ Source: scipy.integrate (RK23, RK45, DOP853; LSODA, BDF, Radau).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
@@ -31,7 +31,7 @@ METHODS = (*ONE_STEP, "Radau", "BDF", "LSODA")
 
 @dataclass(frozen=True)
 class SciPySolver:
-    """A solver of scipy.integrate by name.  rtol, atol: error a step;  h_max: largest step [s].
+    """A solver of scipy.integrate by name.  rtol, atol: error a step;  h_first, h_max: first and largest step [s].
 
     Radau, BDF and LSODA carry what they know from step to step, so they take stabilization=None or Baumgarte, not Projection.
     """
@@ -40,10 +40,15 @@ class SciPySolver:
     rtol: float = 1e-8
     atol: float = 1e-10
     h_max: float = np.inf
+    h_first: float | None = None
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise UsageError(f"SciPySolver method {self.method!r} is unknown; SciPy has {', '.join(METHODS)}.")
+
+    def starting_with(self, h: float) -> Self:
+        """The same method with a first step of `h` [s]."""
+        return replace(self, h_first=h)
 
     def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[Chunk]:
         """Advance to `t_end`, a step at a time."""
@@ -64,8 +69,17 @@ class SciPySolver:
                 return np.full_like(y, np.nan)
             return y_dot
 
+        span = t_end - problem.t
+        h_first = None if self.h_first is None else min(self.h_first, span)
         solver: Any = getattr(scipy.integrate, self.method)(
-            f, problem.t, problem.y.copy(), t_end, rtol=self.rtol, atol=self.atol, max_step=min(self.h_max, t_end - problem.t)
+            f,
+            problem.t,
+            problem.y.copy(),
+            t_end,
+            rtol=self.rtol,
+            atol=self.atol,
+            max_step=min(self.h_max, span),
+            first_step=h_first,
         )
         while solver.status == "running":
             solver.step()

@@ -34,7 +34,10 @@ OPTIONS = 8
 
 @dataclass
 class Problem:
-    """What an integrator advances: model, room, the two routines, the options, and where it is now."""
+    """What an integrator advances: model, room, the two routines, the options, and where it is now.
+
+    first_chunk: steps of the first chunk, where the run may end soon; None for as many as may be
+    """
 
     model: Model
     pack: Pack
@@ -43,6 +46,7 @@ class Problem:
     options: Array
     t: float
     y: Array
+    first_chunk: int | None = None
 
 
 def make_options(*parameters: float) -> Array:

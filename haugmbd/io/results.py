@@ -18,7 +18,9 @@ import numpy as np
 
 from haugmbd.algebra.vec3 import Array
 from haugmbd.errors import UsageError
+from haugmbd.integrators.events import EventRecord
 from haugmbd.model.model import Model
+from haugmbd.model.state import State
 from haugmbd.result import Counters, Names, Result
 
 if TYPE_CHECKING:
@@ -54,7 +56,10 @@ def load(path: str | Path, *, model: Model | None = None) -> Result:
     y = np.concatenate([bodies.reshape(len(bodies), -1), arrays["angles"]], axis=1)
     if model is not None:
         _check_model(path, model, names, y)
-    return Result(model, arrays["t"], y, Counters(**meta["counters"]), meta["settings"], meta["interrupted"], names)
+    events = tuple(
+        EventRecord(e["name"], e["t"], State.from_y(e["t"], np.array(e["y"]), len(names.bodies))) for e in meta.get("events", ())
+    )
+    return Result(model, arrays["t"], y, Counters(**meta["counters"]), meta["settings"], meta["interrupted"], names, events)
 
 
 def to_csv(result: Result, path: str | Path) -> Path:
@@ -110,6 +115,7 @@ def _meta(result: Result) -> str:
             "counters": asdict(result.counters),
             "settings": result.settings,
             "interrupted": result.interrupted,
+            "events": [{"name": e.name, "t": e.t, "y": e.state.y.tolist()} for e in result.events],
             "units": UNITS,
         }
     )

@@ -1,0 +1,117 @@
+"""What `simulate` is asked with: every argument read once, at the door, and refused with what it should be."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Real
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from haugmbd.algebra.routine import Routine
+from haugmbd.algebra.vec3 import Array
+from haugmbd.errors import ModelError, UsageError
+from haugmbd.integrators import RK4, DormandPrince, SciPySolver
+from haugmbd.integrators.stepping import PARAMETERS
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.model.system import System
+
+Integrator: TypeAlias = RK4 | DormandPrince | SciPySolver
+
+
+@runtime_checkable
+class Stabilization(Protocol):
+    """What ends a step: two routines and their options."""
+
+    @property
+    def rates(self) -> Routine:
+        """y_dot = f(t, y)."""
+
+    @property
+    def settle(self) -> Routine:
+        """The end of a step."""
+
+    def options(self) -> Array:
+        """Parameters, and room for counters."""
+
+
+def check_kinds(
+    system: Any, t_end: Any, h: Any, rtol: Any, atol: Any, state: Any, integrator: Any, stabilization: Any, store_every: Any
+) -> None:
+    """Refuse arguments of the wrong kind, each with what it should be."""
+    if not isinstance(system, System | Model):
+        raise UsageError(f"simulate got {system!r}, and needs a System or a compiled Model.")
+    for name, value in (("t_end", t_end), ("h", h), ("rtol", rtol), ("atol", atol), ("store_every", store_every)):
+        if not (isinstance(value, Real) or (value is None and name not in ("t_end", "store_every"))):
+            raise UsageError(f"{name} = {value!r} must be a number.")
+    if state is not None and not isinstance(state, State):
+        raise UsageError(f"state = {state!r} must be a State: start from model.state() and change it with state.replace(...).")
+    if integrator is not None and not isinstance(integrator, Integrator):
+        raise UsageError(f"integrator = {integrator!r} must be an object: RK4(h), DormandPrince(...) or SciPySolver(...).")
+    if stabilization is None:
+        return
+    if isinstance(stabilization, type) or not isinstance(stabilization, Stabilization):
+        raise UsageError(f"stabilization = {stabilization!r} must be an object, Projection() or Baumgarte(alpha, beta), or None.")
+    parameters = stabilization.options()[:PARAMETERS]
+    if not (np.isfinite(parameters).all() and (parameters >= 0.0).all()):
+        raise UsageError(f"stabilization = {stabilization!r}: its parameters must be finite and not negative.")
+
+
+def choose_integrator(h: float | None, rtol: float | None, atol: float | None, given: Integrator | None) -> Integrator:
+    """The integrator that the arguments mean."""
+    if h is not None and (rtol is not None or atol is not None):
+        raise UsageError(f"h = {h} asks for a fixed step and rtol or atol for an adaptive one: give one of them.")
+    if given is None:
+        if h is not None:
+            return RK4(h)
+        return DormandPrince(1e-8 if rtol is None else rtol, 1e-10 if atol is None else atol)
+    if isinstance(given, RK4):
+        if rtol is not None or atol is not None:
+            raise UsageError("RK4 has a fixed step and no error control: give h, or use DormandPrince.")
+        return given if h is None else replace(given, h=h)
+    if h is not None:
+        raise UsageError(
+            f"{type(given).__name__} chooses its steps: give rtol and atol (a largest step is its own h_max), or use RK4."
+        )
+    return replace(given, rtol=given.rtol if rtol is None else rtol, atol=given.atol if atol is None else atol)
+
+
+def wanted_times(t_eval: npt.ArrayLike | None, t_start: float, t_end: float) -> Array | None:
+    """The wanted times, increasing and inside the interval."""
+    if t_eval is None:
+        return None
+    times = np.atleast_1d(np.asarray(t_eval, dtype=np.float64))
+    if times.ndim != 1 or not np.isfinite(times).all() or (np.diff(times) <= 0.0).any():
+        raise UsageError("t_eval must be one-dimensional, finite and strictly increasing.")
+    if len(times) and (times[0] < t_start or times[-1] > t_end):
+        raise UsageError(f"t_eval runs from {times[0]:g} to {times[-1]:g} s, the simulation from {t_start:g} to {t_end:g} s.")
+    return times
+
+
+def check_drivers(model: Model, t_start: float, t_end: float) -> None:
+    """Refuse an interval that a tabulated driver does not cover."""
+    faults = [fault for driver in model.drivers for fault in driver.faults_between(t_start, t_end)]
+    if faults:
+        raise ModelError(faults)
+
+
+def check_interval(method: Integrator, t_start: float, t_end: float, every: int) -> None:
+    """Refuse an empty interval and a step that is no step."""
+    if not (np.isfinite(t_end) and t_end > t_start):
+        raise UsageError(f"t_end = {t_end} s must be a finite time after the start, t = {t_start:g} s.")
+    if every < 1 or every != int(every):
+        raise UsageError(f"store_every = {every} must be a whole number of steps, 1 or more.")
+    largest = getattr(method, "h_max", np.inf)
+    if not largest > 0.0:
+        raise UsageError(f"h_max = {largest} s must be positive.")
+    if not isinstance(method, RK4):
+        for name, value in (("rtol", method.rtol), ("atol", method.atol)):
+            if not (np.isfinite(value) and value > 0.0):
+                raise UsageError(f"{name} = {value} must be positive; 1e-8 is a good start.")
+        return
+    if method.h is None or not (np.isfinite(method.h) and method.h > 0.0):
+        raise UsageError(f"the step h = {method.h} s must be positive: RK4 needs simulate(..., h=1e-3) or RK4(h=1e-3).")
+    if method.h > (t_end - t_start) * (1.0 + 1e-12):
+        raise UsageError(f"the step h = {method.h:g} s is larger than the interval of {t_end - t_start:g} s.")

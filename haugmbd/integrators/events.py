@@ -1,0 +1,91 @@
+r"""Events: functions of time and state whose sign changes are found and located while a simulation runs.
+
+    event at t*      g(t*, state(t*)) = 0,   g < 0 before and > 0 after (direction > 0), or the other way (direction < 0)
+
+An event is data; `watch` finds it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from math import isfinite
+from numbers import Real
+from typing import Any
+
+from haugmbd.errors import SimulationError, UsageError
+from haugmbd.model.state import State
+
+EventFunction = Callable[[float, State], float]
+
+
+@dataclass(frozen=True)
+class Event:
+    """A function g(t, state) whose zeros are wanted.
+
+    name: what the records call it;  function: g, continuous, of the time [s] and a `State`, which it only reads
+    direction: positive for zeros where g rises, negative where it falls, 0 for both;  terminal: whether the run ends there
+    A start at g = 0 is no event.
+    """
+
+    name: str
+    function: EventFunction
+    direction: float = field(default=0, kw_only=True)
+    terminal: bool = field(default=False, kw_only=True)
+
+    def value(self, state: State) -> float:
+        """g at a state; SimulationError, with name and time, where the function fails."""
+        try:
+            number = float(self.function(state.t, state))
+        except Exception as error:  # a user's function may raise anything
+            what = f"raises {type(error).__name__}: {error}"
+            raise SimulationError(f"event {self.name!r} {what} (at t = {state.t:.9g} s). {REMEDY}") from error
+        if not isfinite(number):
+            raise SimulationError(f"event {self.name!r} gives {number} at t = {state.t:.9g} s. {REMEDY}")
+        return number
+
+    def wants(self, before: float, after: float) -> bool:
+        """Whether g has passed zero from `before` to `after` in the direction that is asked for."""
+        if self.direction > 0:
+            return before < 0.0 <= after
+        if self.direction < 0:
+            return before > 0.0 >= after
+        return before < 0.0 <= after or before > 0.0 >= after
+
+
+REMEDY = "An event is a function of (t, state) that gives a finite number wherever the simulation goes."
+
+
+@dataclass(frozen=True, eq=False)
+class EventRecord:
+    """An event that happened: its name, the time t [s], and the state then."""
+
+    name: str
+    t: float
+    state: State
+
+    def __repr__(self) -> str:
+        return f"EventRecord({self.name!r}, t={self.t!r})"
+
+
+def read_events(events: Any) -> tuple[Event, ...]:
+    """The events as a tuple; UsageError, by name, where one of them cannot be used."""
+    if isinstance(events, Event) or not isinstance(events, Iterable):
+        raise UsageError(f"events = {events!r} must be a list of Event objects: events=[Event('floor', lambda t, state: ...)].")
+    given = tuple(events)
+    for event in given:
+        if not isinstance(event, Event):
+            raise UsageError(f"events has {event!r}, which is no Event: give Event('floor', lambda t, state: ...).")
+        if not (isinstance(event.name, str) and event.name.strip()):
+            raise UsageError(f"an event is called {event.name!r}: give it a name, such as 'floor'.")
+        if not callable(event.function):
+            raise UsageError(f"event {event.name!r}: function is {event.function!r}, must be a function of (t, state).")
+        if not (isinstance(event.direction, Real) and isfinite(event.direction)):
+            raise UsageError(f"event {event.name!r}: direction is {event.direction!r}, must be 1, -1 or 0.")
+        if not isinstance(event.terminal, bool):
+            raise UsageError(f"event {event.name!r}: terminal is {event.terminal!r}, must be True or False.")
+    twice = [name for name, n in Counter(event.name for event in given).items() if n > 1]
+    if twice:
+        raise UsageError(f"{', '.join(map(repr, twice))} names more than one event: give each a name of its own.")
+    return given

@@ -1,0 +1,141 @@
+r"""Finding and locating events: a look at every step, and steps of the same integrator that end on the zero.
+
+    look       g at both ends of a step and in the middle of it (dense output), so that two zeros in one step are seen as well
+    locate     g(step(t0, y0; t)) = 0 for t, by Brent's method      step: one step of the integrator, from the start of this one to t
+
+The located state is therefore on the numerical solution itself, settled as every state of the run; nothing is interpolated.
+A step costs less than an evaluation of the dense output in Python, so the search is on the steps from the beginning.
+Source: Brent, Algorithms for Minimization without Derivatives (1973), ch. 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from haugmbd.algebra.vec3 import Array
+from haugmbd.integrators.chunk import Chunk
+from haugmbd.integrators.dense import interpolate
+from haugmbd.integrators.events import Event, EventRecord
+from haugmbd.integrators.stepping import Problem
+from haugmbd.model.state import State
+
+LOCATED = 1e-13
+"""[s] Brent's method stops when the zero is enclosed in this: a thousandth of the 1e-10 s that is promised, above the rounding of
+states of size 1 at speeds of size 1."""
+SHORTEST = 1e-13
+"""Relative to |t| + 1 s: the integrators make no step as short as this; to first order the state is exact there."""
+
+
+class Moment(NamedTuple):
+    """t [s], the flat state and its rates, (ny,) each."""
+
+    t: float
+    y: Array
+    y_dot: Array
+
+
+class Found(NamedTuple):
+    """An event, the moment it happened, and the number of the step of its chunk that it ends."""
+
+    event: Event
+    moment: Moment
+    step: int
+
+
+Need = Callable[[int, float], None]
+"""need(code, t): raises unless the code is OK."""
+
+
+class Watch:
+    """Watches the events of one run.  `need` raises the error of a code, as for every other step of the run."""
+
+    def __init__(self, events: tuple[Event, ...], problem: Problem, method: Any, need: Need) -> None:
+        self.events, self.problem, self.method, self.need = events, problem, method, need
+        self._before: list[float] = []
+
+    @property
+    def may_end(self) -> bool:
+        """Whether some event ends the run."""
+        return any(event.terminal for event in self.events)
+
+    def cut(self, last: Moment, chunk: Chunk) -> tuple[Chunk, list[EventRecord], bool]:
+        """The chunk up to a terminal event, the events in it, and whether it has been cut."""
+        records = []
+        for found in self._look(last, chunk):
+            records.append(EventRecord(found.event.name, found.moment.t, self._state(found.moment.t, found.moment.y)))
+            if found.event.terminal:
+                return _ended(chunk, found), records, True
+        return chunk, records, False
+
+    def _look(self, last: Moment, chunk: Chunk) -> Iterator[Found]:
+        """The events of a chunk in the order of time."""
+        if len(chunk.t) == 0 or not self.events:
+            return
+        t, y, y_dot = (
+            np.concatenate(pair) for pair in zip((np.array([last.t]), last.y[None], last.y_dot[None]), chunk[:3], strict=True)
+        )
+        middle = 0.5 * (t[:-1] + t[1:])
+        halfway = interpolate(middle, t, y, y_dot, self.problem.model.nb + 1)
+        before = self._before or self._values(t[0], y[0])
+        for k in range(len(chunk.t)):
+            start = Moment(float(t[k]), y[k], y_dot[k])
+            between, after = self._values(middle[k], halfway[k]), self._values(t[k + 1], y[k + 1])
+            found = []
+            for n, event in enumerate(self.events):
+                for a, b, g_a, g_b in ((t[k], middle[k], before[n], between[n]), (middle[k], t[k + 1], between[n], after[n])):
+                    if event.wants(g_a, g_b):
+                        found.append(Found(event, self._locate(event, start, float(a), float(b)), k))
+            yield from sorted(found, key=lambda one: one.moment.t)
+            before = self._before = after
+
+    def _values(self, t: float, y: Array) -> list[float]:
+        """g of every event at one state."""
+        state = self._state(t, y)
+        return [event.value(state) for event in self.events]
+
+    def _state(self, t: float, y: Array) -> State:
+        return State.from_y(t, y, self.problem.model.nb + 1)
+
+    def _locate(self, event: Event, start: Moment, a: float, b: float) -> Moment:
+        """The moment between `a` and `b` at which g is zero, in the step from `start`."""
+        from scipy.optimize import brentq  # noqa: PLC0415  0.2 s, only where there is an event
+
+        def g(after: float) -> float:
+            there = self._step(start, start.t + after)
+            return event.value(self._state(there.t, there.y))
+
+        lower, upper = a - start.t, b - start.t
+        g_lower, g_upper = g(lower), g(upper)
+        if g_lower * g_upper >= 0.0:  # a zero at an end; or a middle that dense output and step see on different sides of zero
+            return self._step(start, start.t + (lower if abs(g_lower) < abs(g_upper) else upper))
+        return self._step(start, start.t + brentq(g, lower, upper, xtol=LOCATED))
+
+    def _step(self, start: Moment, t: float) -> Moment:
+        """The state at `t`, by a step of the integrator from `start`."""
+        h = t - start.t
+        if h <= SHORTEST * (1.0 + abs(t)):
+            return Moment(t, start.y + h * start.y_dot, start.y_dot)
+        problem, k1 = replace(self.problem, t=start.t, y=start.y.copy()), start.y_dot.copy()
+        there = start
+        for chunk in self.method.starting_with(h).chunks(problem, k1, t):
+            self.need(chunk.code, chunk.t_stop)
+            there = Moment(t, chunk.y[-1], chunk.y_dot[-1])
+        return there
+
+
+def _ended(chunk: Chunk, found: Found) -> Chunk:
+    """The chunk with the event as the end of its last step."""
+    k, end = found.step, found.moment
+    return Chunk(
+        np.append(chunk.t[:k], end.t),
+        np.vstack([chunk.y[:k], end.y]),
+        np.vstack([chunk.y_dot[:k], end.y_dot]),
+        0,
+        end.t,
+        k + 1,
+        chunk.rejected,
+    )

@@ -1,0 +1,168 @@
+"""A simulation on its way: it keeps what the integrator hands out, and turns what stops it into an error with the result so far."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from haugmbd.algebra.vec3 import Array
+from haugmbd.errors import SimulationError
+from haugmbd.formulations.trouble import explain
+from haugmbd.integrators.chunk import Chunk
+from haugmbd.integrators.dense import interpolate
+from haugmbd.integrators.events import Event, EventRecord
+from haugmbd.integrators.stepping import EULER_SUM, EULER_WORST, N_CORRECTED, N_FACTOR, N_RATES, Problem
+from haugmbd.integrators.watch import Moment, Watch
+from haugmbd.model.consistency import branch_faults
+from haugmbd.model.state import State
+from haugmbd.model.status import OK
+from haugmbd.progress import Progress
+from haugmbd.result import Counters, Result
+
+FIRST_CHUNK = 8
+"""Steps of the first chunk of a run that an event may end: each chunk is twice as long, so that few steps are made in vain."""
+
+
+class Run:
+    """One simulation on its way: what has been stored so far."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        method: Any,
+        t_end: float,
+        times: Array | None,
+        every: int,
+        settings: dict[str, str],
+        events: tuple[Event, ...] = (),
+    ) -> None:
+        self.problem, self.method, self.t_end, self.times, self.every = problem, method, t_end, times, every
+        self.settings = settings
+        self.watch = Watch(events, problem, method, self._need)
+        self.records: list[EventRecord] = []
+        if self.watch.may_end:
+            problem.first_chunk = FIRST_CHUNK
+        self.t: list[Array] = []
+        self.y: list[Array] = []
+        self.steps = self.rejected = self.next_time = 0
+        self.cpu = time.process_time()
+
+    def go(self, progress: bool) -> Result:
+        """Run to the end, to Ctrl-C, or to an error that carries what there is."""
+        p = self.problem
+        k1 = np.zeros(p.y.size)
+        interrupted = False
+        with Progress(progress, p.t, self.t_end) as bar:
+            try:
+                code = p.settle(p.pack, p.options, p.t, p.y, k1)
+                self._need(code, p.t)
+                self._last = (np.array([p.t]), p.y[None].copy(), k1[None].copy())
+                self._keep_first()
+                for whole in self.method.chunks(p, k1, self.t_end):
+                    chunk, ended = self._watched(whole)
+                    self._store(chunk)
+                    self._need(chunk.code, chunk.t_stop)
+                    self._check_branch()
+                    bar.reach(float(self._last[0][-1]))
+                    if ended:
+                        break
+            except KeyboardInterrupt:
+                interrupted = True
+        return self._result(interrupted)
+
+    def _watched(self, chunk: Chunk) -> tuple[Chunk, bool]:
+        """The chunk, up to a terminal event if there is one, and whether there is; its events are recorded."""
+        t, y, y_dot = self._last
+        try:
+            cut, records, ended = self.watch.cut(Moment(float(t[0]), y[0], y_dot[0]), chunk)
+        except SimulationError as error:
+            self._store(chunk)
+            error.result = self._result(interrupted=False)
+            raise
+        self.records += records
+        if ended:
+            self.t_end = float(cut.t[-1])
+        return cut, ended
+
+    def _check_branch(self) -> None:
+        """Raise where a rotation driver is followed half a turn off, which no row can see."""
+        t, y, _ = self._last
+        model = self.problem.model
+        faults = branch_faults(model, State.from_y(float(t[-1]), y[-1], model.nb + 1))
+        if faults:
+            raise SimulationError("; ".join(map(str, faults)), self._result(interrupted=False))
+
+    def _keep_first(self) -> None:
+        """The initial state, which every result without `t_eval` begins with."""
+        if self.times is None:
+            self.t.append(self._last[0])
+            self.y.append(self._last[1])
+
+    def _store(self, chunk: Chunk) -> None:
+        """Keep every so-many-th state of a chunk, or those at the wanted times."""
+        if len(chunk.t) == 0:
+            return
+        before = self._last
+        self._last = (chunk.t[-1:].copy(), chunk.y[-1:].copy(), chunk.y_dot[-1:].copy())
+        if self.times is not None:
+            self._interpolate(*(np.concatenate(pair) for pair in zip(before, chunk[:3], strict=True)))
+        else:
+            at_end = chunk.t[-1] >= self.t_end
+            kept = (np.arange(self.steps + 1, self.steps + 1 + len(chunk.t)) % self.every == 0) | (at_end & (chunk.t >= self.t_end))
+            self.t.append(chunk.t[kept])
+            self.y.append(chunk.y[kept])
+        self.steps += chunk.accepted
+        self.rejected += chunk.rejected
+
+    def _interpolate(self, t: Array, y: Array, y_dot: Array) -> None:
+        """States at the wanted times up to t[-1]."""
+        assert self.times is not None
+        stop = int(np.searchsorted(self.times, t[-1], side="right"))
+        wanted = self.times[self.next_time : stop]
+        if len(wanted):
+            states = interpolate(wanted, t, y, y_dot, self.problem.model.nb + 1)
+            self._settle_each(wanted, states)
+            self.t.append(wanted)
+            self.y.append(states)
+            self.next_time = stop
+
+    def _settle_each(self, t: Array, y: Array) -> None:
+        """Bring interpolated states where the stabilization wants them; not counted as work of the integrator."""
+        p = self.problem
+        options, y_dot = p.options.copy(), np.zeros(p.y.size)
+        for k in range(len(t)):
+            self._need(p.settle(p.pack, options, t[k], y[k], y_dot), t[k])
+
+    def _need(self, code: int, t: float) -> None:
+        """Raise unless all is well; the error carries what has been computed."""
+        if code == OK:
+            return
+        p = self.problem
+        try:
+            p.model.raise_user_error(p.pack)
+        except Exception as raised:
+            raised.result = self._result(interrupted=False)  # type: ignore[attr-defined]
+            raise
+        error = explain(p.model, p.pack, code, t)
+        error.result = self._result(interrupted=False)
+        raise error
+
+    def _result(self, interrupted: bool) -> Result:
+        """What there is."""
+        p = self.problem
+        t = np.concatenate([np.zeros(0), *self.t])
+        y = np.concatenate([np.zeros((0, p.y.size)), *self.y])
+        o = p.options
+        counters = Counters(
+            steps=self.steps,
+            rejected=self.rejected,
+            evaluations=int(o[N_RATES]),
+            factorizations=int(o[N_FACTOR]),
+            corrected=int(o[N_CORRECTED]),
+            euler_worst=float(o[EULER_WORST]),
+            euler_sum=float(o[EULER_SUM]),
+            cpu=time.process_time() - self.cpu,
+        )
+        return Result(p.model, t, y, counters, self.settings, interrupted, events=tuple(self.records))

@@ -1,0 +1,191 @@
+"""Events: located on the numerical solution, in closed form where there is one; direction, end of the run, and functions that fail."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import ellipk
+
+import haugmbd as mbd
+from joints import RJ
+
+G = 9.81
+METHODS = {
+    "RK4": {"h": 1e-2},
+    "DormandPrince": {"rtol": 1e-10, "atol": 1e-12},
+    "DOP853": {"integrator": mbd.SciPySolver("DOP853", rtol=1e-10, atol=1e-12)},
+    "RK45": {"integrator": mbd.SciPySolver("RK45", rtol=1e-10, atol=1e-12)},
+    "LSODA": {"integrator": mbd.SciPySolver("LSODA", rtol=1e-11, atol=1e-12), "stabilization": None},
+}
+
+
+def thrown(v=(0.0, 0.0, 0.0), z=0.0) -> mbd.System:
+    """A free body in gravity."""
+    system = mbd.System("thrown", gravity=(0.0, 0.0, -G))
+    system.add(mbd.Body("ball", 2.0, (1.0, 1.0, 1.0), r=(0.0, 0.0, z), v=v))
+    return system
+
+
+def pendulum() -> mbd.System:
+    """A bar of mass 2 kg and length 1 m, held level."""
+    system = mbd.System("pendulum", gravity=(0.0, 0.0, -G))
+    bar = system.add(mbd.Body("bar", 2.0, (1e-3, 2.0 / 12.0, 2.0 / 12.0), r=(0.5, 0.0, 0.0)))
+    system.add(RJ("pin", system.ground, bar, point=(0, 0, 0), axis=(0, 1, 0)))
+    return system
+
+
+def height(z):
+    return lambda t, state: state.r[1, 2] - z
+
+
+@pytest.mark.parametrize("options", METHODS.values(), ids=METHODS)
+def test_a_fall_through_heights(options):
+    """r = -g t^2 / 2 is a parabola: every method is exact, and the times are rounded in the root only."""
+    heights = (-0.5, -1.0, -3.0)
+    result = mbd.simulate(thrown(), 1.0, events=[mbd.Event(f"at {z}", height(z)) for z in heights], **options)
+    assert [e.name for e in result.events] == [f"at {z}" for z in heights]
+    for record, z in zip(result.events, heights, strict=True):
+        assert record.t == pytest.approx(np.sqrt(-2.0 * z / G), rel=0.0, abs=1e-10)
+        assert record.t == record.state.t
+        assert record.state.r[1, 2] == pytest.approx(z, rel=0.0, abs=1e-11)
+        assert record.state.v[1, 2] == pytest.approx(-np.sqrt(-2.0 * G * z), rel=0.0, abs=1e-9)
+    assert result.t[-1] == 1.0  # none of them ends the run
+
+
+@pytest.mark.parametrize("options", [{"h": 2e-4}, {"rtol": 1e-12, "atol": 1e-13}], ids=["RK4", "DormandPrince"])
+def test_the_period_of_a_pendulum(options):
+    """Released at 90 degrees from below: T = 4 K(m) sqrt(I / m g s), m = sin^2(90 / 2)."""
+    period = 4.0 * ellipk(0.5) * np.sqrt((2.0 / 3.0) / (2.0 * G * 0.5))
+    down = mbd.Event("down", lambda t, state: state.r[1, 0], direction=-1)
+    result = mbd.simulate(pendulum(), 3.2, events=[down], **options)
+    times = np.array([e.t for e in result.events])
+    np.testing.assert_allclose(times, period * (0.25 + np.arange(len(times))), rtol=0.0, atol=1e-9)
+    assert len(times) == 2
+    model = result.model
+    for e in result.events:  # on the constraints, as every state
+        assert abs(mbd.evaluate(model, e.state).Phi).max() <= 1e-12
+
+
+@pytest.mark.parametrize(("direction", "expected"), [(1, [0]), (-1, [1]), (0, [0, 1]), (2.5, [0])])
+def test_direction(direction, expected):
+    """Thrown up with 5 m/s: through 1 m on the way up, and on the way down."""
+    both = (5.0 + np.array([-1.0, 1.0]) * np.sqrt(25.0 - 2.0 * G)) / G
+    result = mbd.simulate(thrown(v=(0, 0, 5.0)), 1.0, h=1e-2, events=[mbd.Event("1 m", height(1.0), direction=direction)])
+    np.testing.assert_allclose([e.t for e in result.events], both[expected], rtol=0.0, atol=1e-11)
+
+
+def test_two_zeros_in_one_step_are_seen():
+    """Thrown up with 5 m/s, steps of 0.5 s: the top, at 0.51 s and 1.274 m, is inside the second step."""
+    both = (5.0 + np.array([-1.0, 1.0]) * np.sqrt(25.0 - 2.0 * G * 1.25)) / G
+    assert 0.5 > both[0] > 0.4  # so cut the first step off
+    result = mbd.simulate(thrown(v=(0, 0, 5.0)), 1.2, integrator=mbd.RK4(h=0.4, h_first=0.3), events=[mbd.Event("h", height(1.25))])
+    np.testing.assert_allclose([e.t for e in result.events], both, rtol=0.0, atol=1e-11)
+
+
+@pytest.mark.parametrize("options", METHODS.values(), ids=METHODS)
+def test_a_terminal_event_is_the_end(options):
+    t_floor = np.sqrt(2.0 / G)
+    events = [
+        mbd.Event("floor", height(-1.0), terminal=True),
+        mbd.Event("half", height(-0.5)),
+        mbd.Event("below", height(-1.0 - 1e-9)),
+    ]
+    result = mbd.simulate(thrown(), 5.0, events=events, **options)
+    assert [e.name for e in result.events] == ["half", "floor"]
+    assert result.t[-1] == result.events[-1].t == pytest.approx(t_floor, rel=0.0, abs=1e-10)
+    np.testing.assert_array_equal(result.y[-1], result.events[-1].state.y)
+    assert len(result.t) == result.counters.steps + 1
+    assert (np.diff(result.t) > 0.0).all()
+    np.testing.assert_allclose(result["ball"].r[:, 2], -0.5 * G * result.t**2, rtol=0.0, atol=1e-10)
+
+
+def test_the_end_with_wanted_times_and_with_every_tenth_step():
+    """t_eval gives the wanted times up to the end, and no other; store_every keeps the end as it always does."""
+    floor, t_floor = mbd.Event("floor", height(-1.0), terminal=True), np.sqrt(2.0 / G)
+    wanted = np.linspace(0.0, 1.0, 101)
+    result = mbd.simulate(thrown(), 1.0, h=1e-2, t_eval=wanted, events=[floor])
+    np.testing.assert_array_equal(result.t, wanted[wanted <= t_floor])
+    assert result.events[0].t == pytest.approx(t_floor, rel=0.0, abs=1e-12)
+    thinned = mbd.simulate(thrown(), 1.0, h=1e-2, store_every=10, events=[floor])
+    np.testing.assert_allclose(thinned.t, [0.0, 0.1, 0.2, 0.3, 0.4, t_floor], rtol=0.0, atol=1e-12)
+
+
+def test_a_start_at_zero_is_no_event_and_an_end_at_zero_is_one():
+    result = mbd.simulate(thrown(), 0.5, h=0.25, events=[mbd.Event("start", height(0.0))])
+    assert result.events == ()
+    clock = mbd.simulate(thrown(), 0.5, h=0.25, events=[mbd.Event("noon", lambda t, state: t - 0.5, terminal=True)])
+    assert [e.t for e in clock.events] == [0.5]
+    assert clock.t[-1] == 0.5
+
+
+def test_a_jump_is_located_as_well():
+    result = mbd.simulate(thrown(), 0.5, h=0.01, events=[mbd.Event("jump", lambda t, state: 1.0 if t < 0.123456 else -1.0)])
+    assert result.events[0].t == pytest.approx(0.123456, rel=0.0, abs=1e-12)
+
+
+def test_the_work_in_vain_is_small():
+    """The chunk that an event ends is at most as long as what came before it."""
+    plain = mbd.simulate(thrown(), np.sqrt(2.0 / G), h=1e-3)
+    ended = mbd.simulate(thrown(), 50.0, h=1e-3, events=[mbd.Event("floor", height(-1.0), terminal=True)])
+    assert ended.counters.steps == plain.counters.steps
+    assert plain.counters.evaluations < ended.counters.evaluations <= 2.5 * plain.counters.evaluations
+
+
+def test_events_are_saved_and_read_back(tmp_path):
+    result = mbd.simulate(thrown(), 0.5, h=0.01, events=[mbd.Event("half", height(-0.5))])
+    for ending in ("npz", "nc"):
+        loaded = mbd.load(result.save(tmp_path / f"fall.{ending}"))
+        assert [(e.name, e.t) for e in loaded.events] == [(e.name, e.t) for e in result.events]
+        np.testing.assert_array_equal(loaded.events[0].state.y, result.events[0].state.y)
+
+
+def fails(t, state):
+    if t > 0.25:
+        raise ZeroDivisionError("my own mistake")
+    return 1.0
+
+
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [
+        (fails, r"event 'mine' raises ZeroDivisionError: my own mistake \(at t = 0\.25"),
+        (lambda t, state: np.nan if t > 0.25 else 1.0, r"event 'mine' gives nan at t = 0\.25"),
+        (lambda t, state: None, r"event 'mine' raises TypeError"),
+        (lambda t, state: state.r.fill(0.0), r"event 'mine' raises ValueError: assignment destination is read-only"),
+    ],
+    ids=["raises", "nan", "none", "writes"],
+)
+def test_a_function_that_fails(function, text):
+    with pytest.raises(mbd.SimulationError, match=text) as caught:
+        mbd.simulate(thrown(), 0.5, h=0.01, events=[mbd.Event("mine", function)])
+    assert caught.value.result.t[0] == 0.0
+    assert np.isfinite(caught.value.result.y).all()
+
+
+def test_ctrl_c_in_an_event_function_leaves_the_result_so_far():
+    def interrupts(t, state):
+        if t > 3.0:
+            raise KeyboardInterrupt
+        return 1.0
+
+    result = mbd.simulate(thrown(), 5.0, h=1e-3, events=[mbd.Event("mine", interrupts)])
+    assert result.interrupted
+    assert 1.0 < result.t[-1] <= 3.0
+
+
+@pytest.mark.parametrize(
+    ("events", "text"),
+    [
+        (mbd.Event("one", height(0.0)), "must be a list of Event"),
+        (None, "must be a list of Event"),
+        ([height(0.0)], "which is no Event"),
+        ([mbd.Event("", height(0.0))], "an event is called ''"),
+        ([mbd.Event("one", 3.0)], "event 'one': function is 3.0"),
+        ([mbd.Event("one", height(0.0), direction="up")], "event 'one': direction is 'up'"),
+        ([mbd.Event("one", height(0.0), terminal=1)], "event 'one': terminal is 1"),
+        ([mbd.Event("one", height(0.0)), mbd.Event("one", height(1.0))], "'one' names more than one event"),
+    ],
+)
+def test_what_is_no_event_is_refused(events, text):
+    with pytest.raises(mbd.UsageError, match=text):
+        mbd.simulate(thrown(), 1.0, h=0.1, events=events)
