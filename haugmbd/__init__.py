@@ -14,10 +14,10 @@ from haugmbd.body import Body
 from haugmbd.diagnostics.energy import Energy, Momentum
 from haugmbd.diagnostics.reaction import Reaction, reaction
 from haugmbd.drivers import Driver, QuinticSpline
-from haugmbd.errors import Fault, HaugmbdError, ModelError, SimulationError, SingularKKT, UsageError
+from haugmbd.errors import EnergyWarning, Fault, HaugmbdError, ModelError, SimulationError, SingularKKT, UsageError
 from haugmbd.forces import RSDA, TSDA, Load, PointForce, StateForce, Torque
 from haugmbd.formulations import Accelerations, NewtonEuler, accelerations
-from haugmbd.impact import Contact
+from haugmbd.impact import AngularImpulse, Contact, Impulse, JointImpulse, PointImpulse, impulse
 from haugmbd.integrators import RK4, Baumgarte, DormandPrince, Event, EventRecord, Projection, SciPySolver, ode_function
 from haugmbd.io.results import load
 from haugmbd.marker import Frame
@@ -54,6 +54,7 @@ __all__ = [
     "RSDA",
     "TSDA",
     "Accelerations",
+    "AngularImpulse",
     "Baumgarte",
     "Body",
     "Contact",
@@ -61,18 +62,22 @@ __all__ = [
     "DormandPrince",
     "Driver",
     "Energy",
+    "EnergyWarning",
     "Event",
     "EventRecord",
     "Fault",
     "Frame",
     "HaugmbdError",
+    "Impulse",
     "Joint",
+    "JointImpulse",
     "Load",
     "Model",
     "ModelError",
     "Momentum",
     "NewtonEuler",
     "PointForce",
+    "PointImpulse",
     "Primitive",
     "Projection",
     "QuinticSpline",
@@ -92,6 +97,7 @@ __all__ = [
     "accelerations",
     "apparent_inverse_inertia",
     "evaluate",
+    "impulse",
     "load",
     "ode_function",
     "plot",

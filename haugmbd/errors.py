@@ -61,3 +61,7 @@ class SingularKKT(SimulationError):
 
 class UsageError(HaugmbdError, ValueError):
     """A bad argument of a call: the message says which one, its value, and what is expected."""
+
+
+class EnergyWarning(UserWarning):
+    """Newton restitution at several coupled contacts has raised the kinetic energy: the law, not the arithmetic, is at fault."""

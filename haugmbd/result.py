@@ -15,12 +15,13 @@ import numpy.typing as npt
 
 from haugmbd.algebra.vec3 import Array
 from haugmbd.diagnostics.energy import Energy, Momentum, energy_over_time, momentum_over_time
-from haugmbd.diagnostics.reaction import Axes, Reaction, Side, reactions_over_time
+from haugmbd.diagnostics.reaction import Reaction, reactions_over_time
 from haugmbd.diagnostics.resampling import resample_states
 from haugmbd.diagnostics.violation import Level, euler_violation, joint_violation, row_violation
 from haugmbd.errors import UsageError
 from haugmbd.formulations.face import solve_states
 from haugmbd.integrators.events import EventRecord
+from haugmbd.model.joint_wrench import Axes, Side
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.model.tables import WIDTH

@@ -1,9 +1,7 @@
 r"""What a joint carries: the wrench that it exerts on one of its bodies.
 
-    (F, n_bar) = -Phi_q^T lam      over the joint's rows: force, global, and moment about the centre of mass, body frame
-    T          = A n_bar - s x F   moment about the joint point P = r + s,  s = A s_bar
+    (F, n_bar) = -Phi_q^T lam      over the joint's rows, moved to the joint's point, see `model.joint_wrench`
 
-On body i and on body j the forces are opposite, and so are the moments where both points P coincide.
 Source: Haug sec. 11.3 (reactions of joints from multipliers).
 """
 
@@ -11,21 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
-from haugmbd.algebra.euler import rotation_matrix
 from haugmbd.algebra.vec3 import Array
 from haugmbd.diagnostics.rows_over_time import rows_over_time
-from haugmbd.errors import UsageError
 from haugmbd.formulations.face import solve_states
+from haugmbd.model.joint_wrench import Axes, Side, at_joint_point, body_of_side, check_question
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.model.tables import WIDTH
-
-Side = Literal["i", "j"]
-Axes = Literal["ground", "body", "joint"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,20 +49,14 @@ def reactions_over_time(
 
     Raises UsageError for an unknown joint, side or frame.
     """
-    _check(model, joint, on, frame)
+    check_question(model.joints, model.body_names, joint, on, frame)
     e = model.joints[joint]
-    body, s_bar, A_bar = (e.i, e.s_bar_i, e.A_bar_i) if on == "i" else (e.j, e.s_bar_j, e.A_bar_j)
+    body = body_of_side(e, on)
     side = 0 if body == min(e.i, e.j) else 1  # an edge keeps its bodies in order
     wrench = rows_over_time(model, t, y, solutions=solve(), rows=e.rows).wrench[:, 0, side]
     r, p = (y[:, WIDTH * body + a : WIDTH * body + b] for a, b in ((0, 3), (3, 7)))
-    A = rotation_matrix(p)
-    s = A @ s_bar
-    force = wrench[:, :3]
-    torque = np.einsum("tij,tj->ti", A, wrench[:, 3:]) - np.cross(s, force)
-    if frame != "ground":
-        axes = A if frame == "body" else A @ A_bar
-        force, torque = np.einsum("tji,tj->ti", axes, force), np.einsum("tji,tj->ti", axes, torque)
-    return Reaction(joint, model.body_names[body], frame, t, np.array(force), torque, r + s)
+    found = at_joint_point(e, on, frame, r, p, wrench)
+    return Reaction(joint, model.body_names[body], frame, t, found.force, found.torque, found.point)
 
 
 def reaction(model: Model, state: State | None, joint: str, *, on: Side = "j", frame: Axes = "ground") -> Reaction:
@@ -82,15 +69,3 @@ def reaction(model: Model, state: State | None, joint: str, *, on: Side = "j", f
     t, y = np.array([state.t]), state.y[None]
     found = reactions_over_time(model, t, y, lambda: solve_states(model, t, y), joint, on=on, frame=frame)
     return Reaction(joint, found.body, frame, found.t[0], found.force[0], found.torque[0], found.point[0])
-
-
-def _check(model: Model, joint: str, on: str, frame: str) -> None:
-    """Raise UsageError for a name, side or frame that does not exist."""
-    if joint not in model.joints:
-        raise UsageError(f"no joint is called {joint!r}; the joints are {', '.join(map(repr, model.joints)) or 'none'}.")
-    if on not in ("i", "j"):
-        e = model.joints[joint]
-        i, j = model.body_names[e.i], model.body_names[e.j]
-        raise UsageError(f"on is {on!r}: give 'i' (body {i!r}) or 'j' (body {j!r}).")
-    if frame not in ("ground", "body", "joint"):
-        raise UsageError(f"frame is {frame!r}: give 'ground', 'body' or 'joint'.")

@@ -2,7 +2,6 @@ r"""The mechanism as the user builds it: bodies, joints and loads by name; valid
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any, TypeVar
 from weakref import WeakSet
@@ -12,8 +11,8 @@ import numpy as np
 from haugmbd.body import Body
 from haugmbd.errors import Fault, ModelError, UsageError
 from haugmbd.forces.base import Load
-from haugmbd.model.compile import compile_tables
-from haugmbd.model.model import JointEntry, Model, RowLabel, frozen_y0
+from haugmbd.model.build import build_model
+from haugmbd.model.model import Model
 from haugmbd.model.overview import overview
 from haugmbd.model.parts import ACCEPTED, JointLike, Wrapped
 from haugmbd.model.rank import put_row_scale
@@ -123,46 +122,14 @@ class System:
         checked = self._checked(check_pose)
         if checked.rows is None:
             raise ModelError(checked.faults)
-        model = self._build(self.bodies, self.joints, self.loads, np.array(self.gravity, dtype=np.float64))
+        model = build_model(self.name, self.bodies, self.joints, self.loads, np.array(self.gravity, dtype=np.float64))
         put_row_scale(model, checked.rows)
         return model
 
     def _checked(self, at_pose: bool = True) -> Checked:
         """All faults, and the rows at the modelled pose."""
         parts = Parts(self.name, self.gravity, self.bodies, self.joints, self.loads, _owner)
-        return check(parts, lambda bodies, joints: self._build(bodies, joints, (), np.zeros(3)), at_pose)
-
-    def _build(self, bodies: Sequence[Body], joints: Sequence[Joint], loads: Sequence[Load], gravity: Any) -> Model:
-        """The frozen Model of sound parts."""
-        primitives = [(joint, p) for joint in joints for p in joint.primitives()]
-        owners = [joint.name for joint, _ in primitives]
-        compiled = compile_tables(bodies, [p for _, p in primitives], owners, loads, gravity)
-        number = {body: k for k, body in enumerate(bodies)}
-        rows_of: dict[str, list[int]] = {joint.name: [] for joint in joints}
-        for row, (joint, _) in enumerate(primitives):
-            rows_of[joint.name].append(row)
-        return Model(
-            name=self.name,
-            body_names=tuple(body.name for body in bodies),
-            joints={j.name: _entry(j, number, rows_of[j.name]) for j in joints},
-            loads=compiled.loads,
-            labels=tuple(RowLabel(joint.name, p.kind, p.words(), p.unit) for joint, p in primitives),
-            tables=compiled.tables,
-            slot_of_row=compiled.slots,
-            side_of_i=compiled.sides,
-            drivers=compiled.drivers,
-            questions=compiled.questions,
-            y0=frozen_y0(
-                [np.concatenate([b.r, b.p, b.v, b.omega_bar]) for b in bodies], [load.angle0() for load in loads if load.angles]
-            ),
-        )
-
-
-def _entry(joint: Joint, number: dict[Body, int], rows: list[int]) -> JointEntry:
-    """The joint as the model remembers it."""
-    i, j = joint.frame_i, joint.frame_j
-    ids = np.array(rows, dtype=np.int64)
-    return JointEntry(joint.name, type(joint).__name__, ids, number[joint.i], number[joint.j], i.s_bar, i.A_bar, j.s_bar, j.A_bar)
+        return check(parts, lambda bodies, joints: build_model(self.name, bodies, joints, (), np.zeros(3)), at_pose)
 
 
 def _owner(body: Body) -> str:

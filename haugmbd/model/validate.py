@@ -62,7 +62,7 @@ def check(parts: Parts, build: Build, at_pose: bool = True) -> Checked:
     sound: list[Joint] = []
     for joint in _first_of_name(parts.joints):
         primitives, broken = read_primitives(joint)
-        own = _once(broken or _joint_faults(joint, primitives))
+        own = _once(broken or joint_faults(joint, primitives))
         faults += own
         if not own and all(id(body) in placed for body in _bodies(primitives)):
             sound.append(joint)
@@ -171,7 +171,7 @@ def _stranger(parts: Parts, body: Body, users: list[str]) -> Fault:
     return Fault(f"body {body.name!r}", what, remedy)
 
 
-def _joint_faults(joint: Joint, primitives: Sequence[Primitive]) -> tuple[Fault, ...]:
+def joint_faults(joint: Joint, primitives: Sequence[Primitive]) -> tuple[Fault, ...]:
     """What a joint says of itself; of a joint on a body with a faulty pose only what does not follow from that."""
     alone = next((p.i for p in primitives if p.i is p.j), None)
     if alone is not None:

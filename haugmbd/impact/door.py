@@ -1,0 +1,120 @@
+"""The door of `impulse`: everything that is wrong with its arguments, in one error, by name."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from haugmbd.algebra.vec3 import Array
+from haugmbd.errors import Fault, ModelError, UsageError
+from haugmbd.impact.applied import AppliedImpulse
+from haugmbd.impact.closing import Closed, as_joint, closed_rows, closing_faults
+from haugmbd.impact.contact import Contact, Placed, body_number, gaps, row, strangers
+from haugmbd.impact.factor import RowSet
+from haugmbd.model.consistency import POSITION_TOL, state_faults
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.primitives.joint import Joint
+
+
+class Question(NamedTuple):
+    """What is asked, by the numbers of the model: applied impulses P (nb + 1, 6), contacts and their rows, suddenly closed joints."""
+
+    model: Model
+    state: State
+    P: Array
+    contacts: tuple[Placed, ...]
+    contact_rows: RowSet
+    closed: Closed
+
+
+def read_question(model: Model, state: State | None, applied: Any, contacts: Any, close: Any, touching: bool) -> Question:
+    """Read the arguments of `impulse`; ModelError with all faults of values, UsageError for a wrong kind of argument."""
+    if not isinstance(model, Model):
+        raise UsageError(f"impulse needs a compiled model, got {model!r}. Give system.compile().")
+    if not isinstance(state, State | None):
+        raise UsageError(f"impulse needs a State, got {state!r}. Start from model.state().")
+    state = model.state() if state is None else state
+    blows: tuple[AppliedImpulse, ...] = _all_of(AppliedImpulse, "applied", "PointImpulse or AngularImpulse", applied)
+    touched: tuple[Contact, ...] = _all_of(Contact, "contacts", "Contact", contacts)
+    joints = tuple(as_joint(part) for part in _several(close, Joint, "close"))
+    faults = [*state_faults(model, state), *_part_faults(model, blows, touched, joints)]
+    if faults:
+        raise ModelError(faults)
+    P = np.zeros((model.nb + 1, 6))
+    for blow in blows:
+        k = body_number(model, blow.body)
+        P[k] += blow.generalized(state.p[k])
+    placed = tuple(contact.placed(model) for contact in touched)
+    if touching:
+        _need_touching(model, state, placed)
+    return Question(model, state, P, placed, _contact_rows(state, placed), closed_rows(model, state, joints))
+
+
+def _part_faults(
+    model: Model, blows: tuple[AppliedImpulse, ...], contacts: tuple[Contact, ...], joints: tuple[Joint, ...]
+) -> list[Fault]:
+    """What is wrong with the parts, and names that are used twice."""
+    faults: list[Fault] = []
+    for blow in blows:
+        faults += blow.faults() or strangers(model, blow.where, blow.body)
+    for contact in contacts:
+        faults += contact.faults() or strangers(model, f"contact {contact.name!r}", contact.i, contact.j)
+    faults += closing_faults(model, joints)
+    for kind, names in (("contact", [c.name for c in contacts]), ("joint", [j.name for j in joints])):
+        faults += [
+            Fault(f"{kind} {name!r}", f"the name is used {n} times", "Results are looked up by it: give each its own.")
+            for name, n in Counter(names).items()
+            if n > 1
+        ]
+    return faults
+
+
+def _need_touching(model: Model, state: State, contacts: tuple[Placed, ...]) -> None:
+    """Raise ModelError for contacts whose gap is not zero."""
+    size = _size(state)
+    faults = []
+    for c in contacts:
+        gap = float(gaps(c, state.y[None])[0])
+        allowed = POSITION_TOL * max(size, float(np.linalg.norm(c.s_bar_j)), c.radius)
+        if abs(gap) > allowed:
+            how = "apart" if gap > 0.0 else "one inside the other"
+            what = f"its gap is {gap:.6g} m at t = {state.t:g} s (allowed {allowed:.2g} m): the bodies are {how}"
+            faults.append(
+                Fault(f"contact {c.name!r}", what, "Strike where the gap is zero; touching=False takes the contact as it is.")
+            )
+    if faults:
+        raise ModelError(faults)
+
+
+def _size(state: State) -> float:
+    """The spread of the bodies [m]."""
+    return float(np.linalg.norm(np.ptp(state.r, axis=0)))
+
+
+def _contact_rows(state: State, contacts: tuple[Placed, ...]) -> RowSet:
+    """C of all contacts."""
+    bodies = np.array([(c.i, c.j) for c in contacts], dtype=np.int64).reshape(-1, 2)
+    C = np.array([row(c, state.y) for c in contacts]).reshape(-1, 2, 6)
+    return RowSet(bodies, C, np.zeros(len(contacts)))
+
+
+def _all_of(kind: type[Any], label: str, words: str, given: Any) -> tuple[Any, ...]:
+    """The parts given, all of one kind; UsageError where they are not."""
+    parts = _several(given, kind, label)
+    for part in parts:
+        if not isinstance(part, kind):
+            raise UsageError(f"{label} takes {words} objects, got {part!r}.")
+    return parts
+
+
+def _several(given: Any, kind: type[Any], label: str) -> tuple[Any, ...]:
+    """A tuple of what was given; one part may stand alone."""
+    if isinstance(given, kind):
+        return (given,)
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise UsageError(f"{label} is {given!r}: give a tuple or list of objects.")
+    return tuple(given)

@@ -1,0 +1,109 @@
+r"""One factorization of the augmented matrix at a state, and any number of impulsive questions to it.
+
+    [ M      Phi_q^T ] [ du  ]   [ P ]        P: impulses on the bodies (nb + 1, 6)
+    [ Phi_q  0       ] [ Lam ] = [ g ]        g: change of Phi_q u, by rows (nc,)
+
+Each question costs one back-substitution: O(n) for chains and trees.  `RowSet` are equations C u = nu, twelve numbers each, of the model
+or beside it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from haugmbd.algebra.jit import entry
+from haugmbd.algebra.vec3 import Array, Ints
+from haugmbd.body import MASSLESS_RTOL
+from haugmbd.formulations.newton_euler import factorize, solve_system
+from haugmbd.formulations.trouble import explain
+from haugmbd.model import tables as at
+from haugmbd.model.loads import clear
+from haugmbd.model.model import Model
+from haugmbd.model.passes import prepare
+from haugmbd.model.state import State
+from haugmbd.model.status import OK
+from haugmbd.model.tables import Pack, room, view
+
+
+@entry
+def factorize_entry(P: Pack, t: float, y: Array) -> int:
+    """Factor the augmented matrix of the state `y`."""
+    code = prepare(P, t, y)
+    if code != OK:
+        return code
+    clear(view(P.work, P.ints, at.RIGHT))
+    return factorize(P)
+
+
+@entry
+def solve_entry(P: Pack) -> int:
+    """Leave K^-1 b in the solution, for the b in the right-hand side."""
+    return solve_system(P)
+
+
+class RowSet(NamedTuple):
+    """Equations C u = nu on two bodies each.  bodies: (k, 2) numbers;  C: (k, 2, 6);  nu: (k,)."""
+
+    bodies: Ints
+    C: Array
+    nu: Array
+
+    def of(self, u: Array) -> Array:
+        """C u, (k,), of velocities or solutions u (..., nb + 1, 6)."""
+        return np.asarray(np.einsum("ksa,...ksa->...k", self.C, u[..., self.bodies, :]))
+
+    def size_of(self, u: Array) -> Array:
+        """|C| |u|, (k,): what the rounding of C u is measured by."""
+        return np.asarray(np.einsum("ksa,ksa->k", np.abs(self.C), np.abs(u)[self.bodies]))
+
+    def transposed(self, x: Array, n: int) -> Array:
+        """C^T x, (n, 6): impulses on n bodies, the ground first; nothing moves the ground."""
+        P = np.zeros((n, 6))
+        np.add.at(P, self.bodies.ravel(), (x[:, None, None] * self.C).reshape(-1, 6))
+        P[0] = 0.0
+        return P
+
+    def free_mobility(self, model: Model) -> Array:
+        """C M^-1 C^T by rows, (k,), without joints and without massless axes: what W = C K^-1 C^T is measured by."""
+        moving = self.bodies > 0
+        inverse_mass = np.where(moving, 1.0 / np.where(moving, model.mass[self.bodies], 1.0), 0.0)
+        inverse_J = np.linalg.pinv(model.J_bar[self.bodies], rcond=MASSLESS_RTOL, hermitian=True)  # zero for the ground
+        moments = np.einsum("ksa,ksab,ksb->k", self.C[..., 3:], inverse_J, self.C[..., 3:])
+        return np.asarray(np.einsum("ks,ksa,ksa->k", inverse_mass, self.C[..., :3], self.C[..., :3]) + moments)
+
+    @classmethod
+    def joined(cls, *parts: RowSet) -> RowSet:
+        """The rows of all parts, in order."""
+        return cls(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+class Factored:
+    """The augmented matrix of `model` at `state`, factored; `rows` are the model's own.
+
+    Raises SingularKKT where the rows depend on one another, and what a callable of the user raises.
+    """
+
+    def __init__(self, model: Model, state: State) -> None:
+        self.model, self.t, self.pack = model, state.t, model.pack()
+        self._need_ok(factorize_entry(self.pack, state.t, state.y))
+        slots, J, level = model.slot_of_row, room(self.pack, "J"), room(self.pack, "LEVEL")
+        pairs = np.asarray(model.tables["EDGES"][slots // 6], dtype=np.int64)
+        self.rows = RowSet(pairs, J.reshape(-1, 2, 6)[slots], level[slots, 1])
+
+    def solve(self, P: Array, g: Array | None = None) -> tuple[Array, Array]:
+        """Du (nb + 1, 6) and Lam (nc,) for impulses P (nb + 1, 6) and g (nc,), by default 0."""
+        n, b = self.model.nb + 1, room(self.pack, "RIGHT")
+        b[:n], b[n:] = P, 0.0
+        if g is not None:
+            b[n:].reshape(-1)[self.model.slot_of_row] = g
+        self._need_ok(solve_entry(self.pack))
+        x = room(self.pack, "SOLUTION")
+        return x[:n].copy(), self.model.lam_of(x)
+
+    def _need_ok(self, code: int) -> None:
+        """Raise for a code that is not OK."""
+        if code != OK:
+            self.model.raise_user_error(self.pack)
+            raise explain(self.model, self.pack, code, self.t)

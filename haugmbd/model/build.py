@@ -1,0 +1,47 @@
+r"""From sound bodies, joints and loads to the frozen Model: tables, and the names by which they are looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from haugmbd.algebra.vec3 import Array
+from haugmbd.body import Body
+from haugmbd.forces.base import Load
+from haugmbd.model.compile import compile_tables
+from haugmbd.model.model import JointEntry, Model, RowLabel, frozen_y0
+from haugmbd.primitives.joint import Joint
+
+
+def build_model(name: str, bodies: Sequence[Body], joints: Sequence[Joint], loads: Sequence[Load], gravity: Array) -> Model:
+    """The frozen Model of sound parts, the ground first; nothing is checked."""
+    primitives = [(joint, p) for joint in joints for p in joint.primitives()]
+    owners = [joint.name for joint, _ in primitives]
+    compiled = compile_tables(bodies, [p for _, p in primitives], owners, loads, gravity)
+    number = {body: k for k, body in enumerate(bodies)}
+    rows_of: dict[str, list[int]] = {joint.name: [] for joint in joints}
+    for row, (joint, _) in enumerate(primitives):
+        rows_of[joint.name].append(row)
+    return Model(
+        name=name,
+        body_names=tuple(body.name for body in bodies),
+        joints={j.name: _entry(j, number, rows_of[j.name]) for j in joints},
+        loads=compiled.loads,
+        labels=tuple(RowLabel(joint.name, p.kind, p.words(), p.unit) for joint, p in primitives),
+        tables=compiled.tables,
+        slot_of_row=compiled.slots,
+        side_of_i=compiled.sides,
+        drivers=compiled.drivers,
+        questions=compiled.questions,
+        y0=frozen_y0(
+            [np.concatenate([b.r, b.p, b.v, b.omega_bar]) for b in bodies], [load.angle0() for load in loads if load.angles]
+        ),
+    )
+
+
+def _entry(joint: Joint, number: dict[Body, int], rows: list[int]) -> JointEntry:
+    """The joint as the model remembers it."""
+    i, j = joint.frame_i, joint.frame_j
+    ids = np.array(rows, dtype=np.int64)
+    return JointEntry(joint.name, type(joint).__name__, ids, number[joint.i], number[joint.j], i.s_bar, i.A_bar, j.s_bar, j.A_bar)
