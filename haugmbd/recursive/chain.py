@@ -10,7 +10,7 @@ Source: seeds 000, 002, 003.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,11 @@ from haugmbd.model.tables import Tables
 from haugmbd.recursive.kinematics import BALL, TURN
 from haugmbd.recursive.link import Link
 
+if TYPE_CHECKING:
+    from haugmbd.model.model import Model
+    from haugmbd.model.state import State
+    from haugmbd.model.system import System
+
 NO_INERTIA = 1e-14
 """A freedom of the last link with s^T I s below this part of what the link could have (m |c|^2 + J) is massless: only rounding is left."""
 
@@ -35,6 +40,7 @@ class SerialChain:
     """Links in a row from a fixed or free base; nothing in it can be changed.
 
     links: base first;  gravity: (3,) global [m/s2];  base: the first handle, global [m], (3,);  name
+    order: the row of each link in the states of a System with the same bodies; by default 1, 2, ... n
     Raises ModelError with everything that is wrong with the links at once.
     """
 
@@ -42,14 +48,22 @@ class SerialChain:
     links: tuple[Link, ...]
     gravity: FloatArray
     base: FloatArray
+    order: tuple[int, ...]
     tables: Tables
     nq: int
     nv: int
 
     def __init__(
-        self, links: Iterable[Link], *, gravity: Any = (0.0, 0.0, 0.0), base: Any = (0.0, 0.0, 0.0), name: str = "chain"
+        self,
+        links: Iterable[Link],
+        *,
+        gravity: Any = (0.0, 0.0, 0.0),
+        base: Any = (0.0, 0.0, 0.0),
+        name: str = "chain",
+        order: Sequence[int] | None = None,
     ) -> None:
         links = tuple(links)
+        order = tuple(range(1, len(links) + 1)) if order is None else tuple(order)
         faults: list[Fault] = []
         where = f"chain {name!r}"
         g, origin = (
@@ -57,9 +71,11 @@ class SerialChain:
             read_array(faults, where, "base", base, (3,), unit="m"),
         )
         faults += _faults(where, links)
+        if sorted(order) != list(range(1, len(links) + 1)):
+            faults.append(Fault(where, f"order is {order}", f"Give each of the rows 1 ... {len(links)} once, or nothing."))
         if faults:
             raise ModelError(faults)
-        fill = {"name": name, "links": links, "gravity": g, "base": origin, "tables": _tables(links, g, origin)}
+        fill = {"name": name, "links": links, "gravity": g, "base": origin, "order": order, "tables": _tables(links, g, origin)}
         fill |= {"nq": sum(link.nq for link in links), "nv": sum(link.nv for link in links), "_spare": []}
         for key, value in fill.items():
             object.__setattr__(self, key, value)
@@ -87,6 +103,42 @@ class SerialChain:
         rows = zip(table[0], table[3], table[4], c3, L3, strict=True)
         links = [Link.revolute(f"link {k}", mi, Ii, axis=zi, c=ci, L=Li) for k, (mi, Ii, zi, ci, Li) in enumerate(rows, start=1)]
         return cls(links, **options)
+
+    def to_system(
+        self,
+        tau: npt.ArrayLike | None = None,
+        wrenches: Any = None,
+        q: npt.ArrayLike | None = None,
+        qd: npt.ArrayLike | None = None,
+    ) -> System:
+        """The same chain in maximal coordinates: one body a link (same name), "joint of <link>", modelled at q, qd.
+
+        tau: (nv,) constant generalized forces;  wrenches: (n, 6) constant force [N] and moment [N m] on each link at its centre of
+        mass, global;  q: (nq,) and qd: (nv,), by default `q_zero()` and zeros
+        Raises UsageError for wrong lengths, ModelError for what cannot be a body or a joint of the catalogue, such as a massless link.
+        """
+        from haugmbd.recursive import twin  # noqa: PLC0415  it is made of chains
+
+        return twin.to_system(self, tau, wrenches, q, qd)
+
+    def state(self, model: Model, q: npt.ArrayLike, qd: npt.ArrayLike | None = None, t: float = 0.0) -> State:
+        """The state of `model` (of the twin, or what the chain was made from) at q (nq,), qd (nv,) and t [s].
+
+        Raises UsageError for wrong lengths, and for a model whose bodies are not the links.
+        """
+        from haugmbd.recursive import coordinates  # noqa: PLC0415  it is made of chains
+
+        return coordinates.state(self, model, q, qd, t)
+
+    def coordinates(self, state: State) -> tuple[Array, Array]:
+        """q (nq,) and qd (nv,) of a state of the twin, or of the model that the chain was made from.
+
+        Angles in (-pi, pi]: a state does not remember turns; Euler parameters with e0 >= 0.
+        Raises ModelError where the state violates the joints, with the gap of each, UsageError for another number of bodies.
+        """
+        from haugmbd.recursive import coordinates  # noqa: PLC0415  it is made of chains
+
+        return coordinates.coordinates(self, state)
 
     @property
     def n(self) -> int:

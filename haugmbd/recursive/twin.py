@@ -1,0 +1,261 @@
+r"""The twin of a chain in maximal coordinates: the same links, joints and loads as a System.
+
+    body k     the link's frame moved to its centre of mass:   r = P_k + R_k c_k,   p from R_k,   v, omega_bar from q_dot
+    joint k    frame on the link before at L - c,  axes A(p) T;   frame on the link at -c,  axes T;   they coincide at q = 0
+               T = (f, g, h):  h along the axis;  universal: f, g its arms;  spherical and fixed: the link's own axes
+    rows       those of the catalogue's RJ, TJ, CJ, UJ, SJ, Fixed (the engine may not import them);  a free link has no joint
+
+    tau        a pair of equal and opposite loads whose power is tau . q_dot
+               slide  F = tau z at the handle, on both bodies          turn  n = tau z,  on both bodies
+               two turns:  n = n_1 z_1 + n_2 z_2  with  z_k . n = tau_k;      ball:  n = R tau, tau in the link's frame
+               z_1 of a universal joint and the axes of a ball are fixed in one of the bodies only: there the pair is a StateForce
+
+Source: seed 004 (composition of joints); d'Alembert: the constraint wrenches of ideal joints have no power.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from haugmbd.algebra.euler import from_rotation_matrix, normalized, rotation_matrix
+from haugmbd.algebra.vec3 import Array
+from haugmbd.body import Body
+from haugmbd.errors import Fault, ModelError
+from haugmbd.forces import Load, PointForce, StateForce, Torque
+from haugmbd.marker import Frame, triad
+from haugmbd.model.system import System
+from haugmbd.primitives import DP1, Joint, Primitive, coincident, perpendicular_1, perpendicular_2
+from haugmbd.recursive.kinematics import BALL, SLIDE, TURN
+from haugmbd.recursive.link import CROSSED_TOL, Link
+from haugmbd.recursive.link_motion import LinkMotion, link_motion
+
+if TYPE_CHECKING:
+    from haugmbd.recursive.chain import SerialChain
+
+FREE = (SLIDE, SLIDE, SLIDE, BALL, BALL, BALL)
+"""The ways of a free link, which has no joint."""
+
+MASSLESS = "A Body needs a mass: give the link one (and its part of J_bar), or make it one link with its neighbour."
+
+
+def _fixed(i: Frame, j: Frame, f: float) -> tuple[Primitive, ...]:
+    return (*_revolute(i, j, f), DP1(i.body, i.f, j.body, j.g, f))
+
+
+def _revolute(i: Frame, j: Frame, f: float) -> tuple[Primitive, ...]:
+    return (*_spherical(i, j, f), *perpendicular_1(i.body, i.f, i.g, j.body, j.h))
+
+
+def _cylindrical(i: Frame, j: Frame, f: float) -> tuple[Primitive, ...]:
+    across = perpendicular_2(i.body, i.f, i.g, i.s_bar, j.body, j.s_bar)
+    return (*perpendicular_1(i.body, i.f, i.g, j.body, j.h), *across)
+
+
+def _prismatic(i: Frame, j: Frame, f: float) -> tuple[Primitive, ...]:
+    return (*_cylindrical(i, j, f), DP1(i.body, i.f, j.body, j.g, f))
+
+
+def _universal(i: Frame, j: Frame, f: float) -> tuple[Primitive, ...]:
+    return (*_spherical(i, j, f), DP1(i.body, i.f, j.body, j.g, f))
+
+
+def _spherical(i: Frame, j: Frame, f: float) -> tuple[Primitive, ...]:
+    return coincident(i.body, i.s_bar, j.body, j.s_bar)
+
+
+ROWS: dict[tuple[int, ...], Callable[[Frame, Frame, float], tuple[Primitive, ...]]] = {
+    (): _fixed,
+    (TURN,): _revolute,
+    (SLIDE,): _prismatic,
+    (SLIDE, TURN): _cylindrical,
+    (TURN, TURN): _universal,
+    (BALL, BALL, BALL): _spherical,
+}
+"""The rows of a joint, by the kinds of its link's ways; f is the product f_i . g_j that the last row keeps."""
+
+
+class LinkJoint(Joint):
+    """The joint that carries a link, from the link before (body i) to the link (body j).
+
+    ways: the kinds of the link's ways;  f: f_i . g_j, which is zero but for the arms of a cross that are not quite at right angles
+    """
+
+    def __init__(self, name: str, frame_i: Frame, frame_j: Frame, ways: tuple[int, ...], f: float = 0.0) -> None:
+        super().__init__(name, frame_i, frame_j)
+        self.ways = ways
+        self.f = f
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        """The rows of the catalogue's joint."""
+        return ROWS[self.ways](self.frame_i, self.frame_j, self.f)
+
+
+class Seat(NamedTuple):
+    """Link k of a chain with its body and the one before it (the ground first), and its own part of tau, (nv,)."""
+
+    link: Link
+    before: Body
+    body: Body
+    s_bar: Array
+    """Where the link sits on the body before [m], (3,), in that body's frame."""
+    tau: Array
+
+    @property
+    def name(self) -> str:
+        """What the joint is called."""
+        return joint_name(self.link)
+
+    @property
+    def P(self) -> Array:
+        """The handle at the modelled pose, global [m], (3,)."""
+        return np.asarray(self.body.r - self.body.A @ self.link.c)
+
+
+def joint_name(link: Link) -> str:
+    """What the joint of a link is called."""
+    return f"joint of {link.name}"
+
+
+def kinds(link: Link) -> tuple[int, ...]:
+    """The kinds of a link's ways."""
+    return tuple(kind for kind, _ in link.ways)
+
+
+def to_system(
+    chain: SerialChain, tau: npt.ArrayLike | None, wrenches: Any, q: npt.ArrayLike | None, qd: npt.ArrayLike | None
+) -> System:
+    """The twin of `chain`, see `SerialChain.to_system`."""
+    q = chain.q_zero() if q is None else q
+    tau, pushes = chain.read("tau", tau, chain.nv), chain.read_wrenches(wrenches)
+    motion = link_motion(chain, q, qd)
+    faults = [fault for k, link in enumerate(chain.links) for fault in _no_twin(k, link)]
+    if faults:
+        raise ModelError(faults)
+    system = System(chain.name, gravity=chain.gravity)
+    bodies = [_body(link, motion, k) for k, link in enumerate(chain.links)]
+    for k in np.argsort(chain.order):
+        system.add(bodies[k])
+    for seat in _seats(chain, system.ground, bodies, tau):
+        if kinds(seat.link) != FREE:
+            system.add(_joint(seat))
+        for load in _actuators(seat):
+            system.add(load)
+    for body, push in zip(bodies, pushes, strict=False):
+        for load in _push(body, push):
+            system.add(load)
+    return system
+
+
+def _no_twin(k: int, link: Link) -> Iterator[Fault]:
+    """What keeps a link from being a body with a joint of the catalogue."""
+    where = f"link {link.name!r}"
+    if not link.mass > 0.0:
+        yield Fault(where, f"its mass is {link.mass:g} kg", MASSLESS)
+    axes = [axis for _, axis in link.ways]
+    skew = kinds(link) == (SLIDE, TURN) and np.linalg.norm(np.cross(axes[0], axes[1])) > CROSSED_TOL
+    if skew or (kinds(link) not in ROWS and kinds(link) != FREE):
+        what = f"its joint ({'; '.join(link.labels())}) is none of the catalogue's"
+        yield Fault(where, what, "Use Link.revolute, prismatic, cylindrical, universal, spherical, fixed or free.")
+
+
+def _body(link: Link, motion: LinkMotion, k: int) -> Body:
+    """The link as a body at its pose."""
+    A = motion.A[k]
+    p = normalized(from_rotation_matrix(A))
+    return Body(link.name, link.mass, link.J_bar, r=motion.r[k], p=p, v=motion.v[k], omega_bar=A.T @ motion.omega[k])
+
+
+def _seats(chain: SerialChain, ground: Body, bodies: list[Body], tau: Array) -> Iterator[Seat]:
+    """Every link on the body before it."""
+    before, s_bar, first = ground, chain.base, 0
+    for link, body in zip(chain.links, bodies, strict=True):
+        yield Seat(link, before, body, s_bar, tau[first : first + link.nv])
+        before, s_bar, first = body, link.L - link.c, first + link.nv
+
+
+def _joint(seat: Seat) -> LinkJoint:
+    """The joint, its frames coincident at q = 0."""
+    link = seat.link
+    R0, axes = rotation_matrix(link.p), [axis for _, axis in link.ways]
+    if kinds(link) != (TURN, TURN):
+        T = triad(axes[0]) if kinds(link) in ((TURN,), (SLIDE,), (SLIDE, TURN)) else np.eye(3)
+        return LinkJoint(seat.name, Frame(seat.before, seat.s_bar, R0 @ T), Frame(seat.body, -link.c, T), kinds(link))
+    first, second = axes
+    h = np.cross(first, second)
+    h /= np.linalg.norm(h)
+    frame_i = Frame(seat.before, seat.s_bar, R0 @ np.column_stack((first, np.cross(h, first), h)))
+    frame_j = Frame(seat.body, -link.c, np.column_stack((np.cross(second, h), second, h)))
+    return LinkJoint(seat.name, frame_i, frame_j, kinds(link), float(first @ second))
+
+
+def _actuators(seat: Seat) -> Iterator[Load]:
+    """The loads of tau: on the body before, and on the link."""
+    if not seat.tau.any():
+        return
+    link, R0 = seat.link, rotation_matrix(seat.link.p)
+    slide = np.array([kind == SLIDE for kind in kinds(link)])
+    axes = np.array([axis for _, axis in link.ways])
+    name = f"tau of {link.name}"
+    if slide.any():
+        F = seat.tau[slide] @ axes[slide]
+        yield from _force_pair(f"{name}, slide", seat, F, R0)
+    if slide.all():
+        return
+    tau, z = seat.tau[~slide], axes[~slide]
+    if len(z) == 1:
+        n = tau[0] * z[0]
+        yield from _torque_pair(name, seat, -R0 @ n, n)
+    elif kinds(link) == (TURN, TURN):
+        n_1, n_2 = np.linalg.solve(z @ z.T, tau)
+        yield from _couple(name, seat, R0 @ (n_1 * z[0]), n_2 * z[1])
+    else:
+        yield from _couple(name, seat, np.zeros(3), tau @ z)
+
+
+def _force_pair(name: str, seat: Seat, F: Array, R0: Array) -> Iterator[Load]:
+    """F (3,), link frame, at the handle, and -F on the body before along the same line; the force on a free link keeps its direction."""
+    if kinds(seat.link) == FREE:
+        yield PointForce(name, seat.body, point=seat.P, force=R0 @ F)
+        return
+    yield PointForce(name, seat.body, point=seat.P, force=F, frame="body")
+    if not seat.before.is_ground:
+        point = seat.before.r + seat.before.A @ seat.s_bar
+        yield PointForce(f"{name}, back", seat.before, point=point, force=-R0 @ F, frame="body")
+
+
+def _torque_pair(name: str, seat: Seat, back: Array, n: Array) -> Iterator[Load]:
+    """The torque n (3,) on the link, `back` on the body before, each in its body's frame."""
+    yield Torque(name, seat.body, torque=n, frame="body")
+    if not seat.before.is_ground:
+        yield Torque(f"{name}, back", seat.before, torque=back, frame="body")
+
+
+def _couple(name: str, seat: Seat, a: Array, b: Array) -> Iterator[Load]:
+    """The torque A_before a + A_link b on the link, its opposite on the body before (if that can move)."""
+    if seat.before.is_ground:
+        if a.any():
+            yield Torque(f"{name}, 1", seat.body, torque=a)
+        if b.any():
+            yield Torque(f"{name}, 2", seat.body, torque=b, frame="body")
+        return
+    yield StateForce(name, (seat.before, seat.body), force=partial(couple, a, b))
+
+
+def couple(a: Array, b: Array, t: float, r: Array, p: Array, v: Array, omega_bar: Array) -> Array:
+    """Rows (F, n_bar) of the torque n = A_1 a + A_2 b on body 2 and -n on body 1, (2, 6)."""
+    A = rotation_matrix(normalized(p))
+    n = A[0] @ a + A[1] @ b
+    return np.array([[0.0, 0.0, 0.0, *(-A[0].T @ n)], [0.0, 0.0, 0.0, *(A[1].T @ n)]])
+
+
+def _push(body: Body, push: Array) -> Iterator[Load]:
+    """An external wrench (6,): force and moment at the centre of mass, global, constant."""
+    if push[:3].any():
+        yield PointForce(f"force on {body.name}", body, force=push[:3])
+    if push[3:].any():
+        yield Torque(f"moment on {body.name}", body, torque=push[3:])
