@@ -24,6 +24,7 @@ from haugmbd.marker import Frame
 from haugmbd.model.model import Model
 from haugmbd.model.rows import Rows, evaluate
 from haugmbd.model.state import State
+from haugmbd.model.subspaces import constraint_wrenches, motion_subspace
 from haugmbd.model.system import System
 from haugmbd.primitives import CD, DP1, DP2, D, Joint, Primitive, Rotation
 from haugmbd.recursive import (
@@ -96,9 +97,11 @@ __all__ = [
     "__version__",
     "accelerations",
     "apparent_inverse_inertia",
+    "constraint_wrenches",
     "evaluate",
     "impulse",
     "load",
+    "motion_subspace",
     "ode_function",
     "plot",
     "reaction",

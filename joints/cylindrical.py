@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from haugmbd import Body
 from haugmbd.primitives import Primitive, perpendicular_1, perpendicular_2
+from haugmbd.primitives.freedom import H_I, H_J, slide, turn
 from joints.base import Composed
 from joints.geometry import along_axis, along_vectors
 
@@ -21,8 +22,7 @@ class CJ(Composed):
     point: on the axis, global [m], (3,);  axis: global, (3,), any length; both at the modelled pose.
     """
 
-    rotates_about_h = True
-    slides_along_h = True
+    freedoms = (slide(H_I), turn(H_J))
 
     def __init__(self, name: str, i: Body, j: Body, *, point: Any, axis: Any) -> None:
         super().__init__(name, along_axis(name, i, j, point, axis))

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from haugmbd import Body
 from haugmbd.primitives import Primitive
+from haugmbd.primitives.freedom import F_I, G_I, H_I, Side, ball, turn
 from joints.spaced import Spaced
 from joints.spacing import apart, apart_vectors
 
@@ -21,6 +22,8 @@ class Distance(Spaced):
     point_i, point_j: global [m], (3,), at the modelled pose;  distance: [m], a number or a driver, by default the modelled one.
     In the frames h is along the modelled line from point_i to point_j.
     """
+
+    freedoms = (turn(F_I), turn(G_I), turn(H_I), *ball(Side.J))  # 5 independent: the turn about d_ij comes twice
 
     def __init__(self, name: str, i: Body, j: Body, *, point_i: Any, point_j: Any, distance: Any = None) -> None:
         super().__init__(name, apart(name, i, j, point_i, point_j), distance)

@@ -22,6 +22,8 @@ class Fixed(Locked):
     (of body i if j is the ground).  The frames have the global axes at the modelled pose.
     """
 
+    freedoms = ()
+
     def __init__(self, name: str, i: Body, j: Body, *, point: Any = None) -> None:
         super().__init__(name, along_axis(name, i, j, middle(i, j) if point is None else point, (0.0, 0.0, 1.0)))
 

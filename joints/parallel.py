@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from haugmbd import Body
 from haugmbd.primitives import Primitive, perpendicular_1
+from haugmbd.primitives.freedom import F_I, G_I, H_I, H_J, slide, turn
 from joints.base import Composed
 from joints.geometry import along_axis, along_vectors, at_middle, middle
 
@@ -22,7 +23,7 @@ class Parallel(Composed):
     centre of mass of body j (of body i if j is the ground).
     """
 
-    rotates_about_h = True
+    freedoms = (slide(F_I), slide(G_I), slide(H_I), turn(H_J))
 
     def __init__(self, name: str, i: Body, j: Body, *, axis: Any) -> None:
         super().__init__(name, along_axis(name, i, j, middle(i, j), axis))

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from haugmbd import Body
 from haugmbd.primitives import DP1, Primitive
+from haugmbd.primitives.freedom import F_I, G_I, G_J, H_I, slide, turn
 from joints.base import Composed
 from joints.crossing import crossed, crossed_vectors
 from joints.geometry import at_middle, middle
@@ -22,6 +23,8 @@ class Perpendicular(Composed):
     axis_i, axis_j: of body i and of body j, global, (3,), perpendicular at the modelled pose.  Where they are does not matter; the
     frames are at the centre of mass of body j (of body i if j is the ground), f and g along the axes, and h carries the torque.
     """
+
+    freedoms = (slide(F_I), slide(G_I), slide(H_I), turn(F_I), turn(G_J))
 
     def __init__(self, name: str, i: Body, j: Body, *, axis_i: Any, axis_j: Any) -> None:
         super().__init__(name, crossed(name, i, j, middle(i, j), axis_i, axis_j))

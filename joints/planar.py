@@ -13,6 +13,7 @@ import numpy as np
 
 from haugmbd import Body
 from haugmbd.primitives import DP2, Primitive, perpendicular_1
+from haugmbd.primitives.freedom import F_I, G_I, H_J, slide, turn
 from joints.base import Composed
 from joints.geometry import along_axis, along_vectors
 
@@ -23,7 +24,7 @@ class Planar(Composed):
     point: on the plane, global [m], (3,);  normal: global, (3,), any length; both at the modelled pose.
     """
 
-    rotates_about_h = True
+    freedoms = (slide(F_I), slide(G_I), turn(H_J))
 
     def __init__(self, name: str, i: Body, j: Body, *, point: Any, normal: Any) -> None:
         super().__init__(name, along_axis(name, i, j, point, normal, "normal"))

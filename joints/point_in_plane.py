@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from haugmbd import Body
 from haugmbd.primitives import DP2, Primitive
+from haugmbd.primitives.freedom import F_I, G_I, Side, ball, slide
 from joints.base import Composed
 from joints.geometry import along_axis, along_normal
 
@@ -20,6 +21,8 @@ class PointInPlane(Composed):
 
     point: that point of body j, global [m], (3,);  normal: of the plane through it, global, (3,); both at the modelled pose.
     """
+
+    freedoms = (slide(F_I), slide(G_I), *ball(Side.J))
 
     def __init__(self, name: str, i: Body, j: Body, *, point: Any, normal: Any) -> None:
         place = along_axis(name, i, j, point, normal, "normal")

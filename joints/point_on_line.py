@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from haugmbd import Body
 from haugmbd.primitives import Primitive, perpendicular_2
+from haugmbd.primitives.freedom import H_I, Side, ball, slide
 from joints.base import Composed
 from joints.geometry import along_axis, along_vectors
 
@@ -21,7 +22,7 @@ class PointOnLine(Composed):
     point: that point of body j, global [m], (3,);  axis: of the line through it, global, (3,); both at the modelled pose.
     """
 
-    slides_along_h = True
+    freedoms = (slide(H_I), *ball(Side.J))
 
     def __init__(self, name: str, i: Body, j: Body, *, point: Any, axis: Any) -> None:
         super().__init__(name, along_axis(name, i, j, point, axis))

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from haugmbd import Body
 from haugmbd.primitives import Primitive, coincident, perpendicular_1
+from haugmbd.primitives.freedom import H_I, turn
 from joints.base import Composed
 from joints.geometry import along_axis, along_vectors
 
@@ -21,7 +22,7 @@ class RJ(Composed):
     point: on the axis, global [m], (3,);  axis: global, (3,), any length; both at the modelled pose.
     """
 
-    rotates_about_h = True
+    freedoms = (turn(H_I),)
 
     def __init__(self, name: str, i: Body, j: Body, *, point: Any, axis: Any) -> None:
         super().__init__(name, along_axis(name, i, j, point, axis))

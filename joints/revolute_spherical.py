@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from haugmbd import Body
 from haugmbd.primitives import DP2, Primitive
+from haugmbd.primitives.freedom import H_I, Side, ball, turn
 from joints.spaced import Spaced
 from joints.spacing import apart, apart_vectors
 
@@ -24,6 +25,8 @@ class RevoluteSpherical(Spaced):
     to the arm; all at the modelled pose.  distance: the arm's length [m], a number or a driver, by default the modelled one.
     In the frames h is the axis, f along the modelled arm.
     """
+
+    freedoms = (turn(H_I), *ball(Side.J))
 
     def __init__(self, name: str, i: Body, j: Body, *, point_i: Any, point_j: Any, axis: Any, distance: Any = None) -> None:
         super().__init__(name, apart(name, i, j, point_i, point_j, axis, has_axis=True), distance)

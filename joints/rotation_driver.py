@@ -14,6 +14,7 @@ from typing import Any
 from haugmbd import Fault
 from haugmbd.drivers import as_driver
 from haugmbd.primitives import Joint, Primitive, Rotation
+from haugmbd.primitives.freedom import F_I, G_I, H_I, slide, turn
 from joints.base import driven, posed
 
 
@@ -23,6 +24,8 @@ class RotationDriver(Joint):
     f: angle of body j relative to body i [rad], a number, a function of t, or a driver; counted about h of the joint's frames, 0 at
     the modelled pose.
     """
+
+    freedoms = (slide(F_I), slide(G_I), slide(H_I), turn(F_I), turn(G_I))  # where the driven joint keeps h_j along h_i
 
     def __init__(self, name: str, joint: Joint, f: Any) -> None:
         self.joint = driven(name, joint)

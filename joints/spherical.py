@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from haugmbd import Body
 from haugmbd.primitives import Primitive, coincident
+from haugmbd.primitives.freedom import Side, ball
 from joints.base import Composed
 from joints.geometry import along_axis, along_normal, global_z
 
@@ -20,6 +21,8 @@ class SJ(Composed):
 
     point: global [m], (3,), at the modelled pose.  The frames have the global axes at the modelled pose.
     """
+
+    freedoms = ball(Side.J)
 
     def __init__(self, name: str, i: Body, j: Body, *, point: Any) -> None:
         super().__init__(name, along_axis(name, i, j, point, (0.0, 0.0, 1.0)))

@@ -12,6 +12,7 @@ from typing import Any
 from haugmbd import Fault
 from haugmbd.drivers import as_driver
 from haugmbd.primitives import DP2, Joint, Primitive
+from haugmbd.primitives.freedom import F_I, G_I, Side, ball, slide
 from joints.base import driven, posed
 
 
@@ -21,6 +22,8 @@ class TranslationDriver(Joint):
     f: displacement of body j along the joint's axis [m], a number, a function of t, or a driver; 0 at the modelled pose of a joint
     from global geometry, and h_i . d_ij in general.
     """
+
+    freedoms = (slide(F_I), slide(G_I), *ball(Side.J))
 
     def __init__(self, name: str, joint: Joint, f: Any) -> None:
         self.joint = driven(name, joint)

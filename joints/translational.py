@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from haugmbd import Body
 from haugmbd.primitives import Primitive, perpendicular_1, perpendicular_2
+from haugmbd.primitives.freedom import H_I, slide
 from joints.geometry import along_axis, along_vectors
 from joints.locked import Locked
 
@@ -21,7 +22,7 @@ class TJ(Locked):
     point: on the axis, global [m], (3,);  axis: global, (3,), any length; both at the modelled pose.
     """
 
-    slides_along_h = True
+    freedoms = (slide(H_I),)
 
     def __init__(self, name: str, i: Body, j: Body, *, point: Any, axis: Any) -> None:
         super().__init__(name, along_axis(name, i, j, point, axis))

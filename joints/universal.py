@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from haugmbd import Body
 from haugmbd.primitives import DP1, Primitive, coincident
+from haugmbd.primitives.freedom import F_I, G_J, turn
 from joints.base import Composed
 from joints.crossing import crossed, crossed_vectors
 
@@ -21,6 +22,8 @@ class UJ(Composed):
     point: the centre of the cross, global [m], (3,);  axis_i, axis_j: its arms on body i and on body j, global, (3,), at right
     angles; all at the modelled pose.  In the frames f is the arm of body i, g that of body j, and h carries the torque.
     """
+
+    freedoms = (turn(F_I), turn(G_J))
 
     def __init__(self, name: str, i: Body, j: Body, *, point: Any, axis_i: Any, axis_j: Any) -> None:
         super().__init__(name, crossed(name, i, j, point, axis_i, axis_j))

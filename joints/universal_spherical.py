@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from haugmbd import Body
 from haugmbd.primitives import Primitive
+from haugmbd.primitives.freedom import F_I, G_I, H_I, Side, ball, turn
 from joints.spaced import Spaced
 from joints.spacing import apart, apart_vectors
 
@@ -24,6 +25,8 @@ class UniversalSpherical(Spaced):
     point_i, point_j: the ends of the rod, global [m], (3,);  axis: the arm of the cross on body i, global, (3,), not along the
     rod; all at the modelled pose.  distance: the rod's length [m], a number or a driver, by default the modelled one.
     """
+
+    freedoms = (turn(F_I), turn(G_I), turn(H_I), *ball(Side.J))  # 5 independent: the turn about d_ij comes twice
 
     def __init__(self, name: str, i: Body, j: Body, *, point_i: Any, point_j: Any, axis: Any, distance: Any = None) -> None:
         super().__init__(name, apart(name, i, j, point_i, point_j, axis, has_axis=True), distance)

@@ -43,5 +43,6 @@ def build_model(name: str, bodies: Sequence[Body], joints: Sequence[Joint], load
 def _entry(joint: Joint, number: dict[Body, int], rows: list[int]) -> JointEntry:
     """The joint as the model remembers it."""
     i, j = joint.frame_i, joint.frame_j
-    ids = np.array(rows, dtype=np.int64)
-    return JointEntry(joint.name, type(joint).__name__, ids, number[joint.i], number[joint.j], i.s_bar, i.A_bar, j.s_bar, j.A_bar)
+    ids, bodies = np.array(rows, dtype=np.int64), (number[joint.i], number[joint.j])
+    frames = (i.s_bar, i.A_bar, j.s_bar, j.A_bar)
+    return JointEntry(joint.name, type(joint).__name__, ids, *bodies, *frames, joint.freedoms)

@@ -17,7 +17,7 @@ import numpy as np
 from haugmbd.algebra.euler import rotation_matrix
 from haugmbd.algebra.vec3 import Array
 from haugmbd.errors import UsageError
-from haugmbd.model.model import JointEntry
+from haugmbd.model.model import JointEntry, joint_named
 
 Side = Literal["i", "j"]
 Axes = Literal["ground", "body", "joint"]
@@ -51,10 +51,9 @@ def at_joint_point(e: JointEntry, on: str, frame: str, r: Array, p: Array, wrenc
 
 def check_question(joints: Mapping[str, JointEntry], body_names: Sequence[str], joint: str, on: str, frame: str) -> None:
     """Raise UsageError for a name, side or frame that does not exist."""
-    if joint not in joints:
-        raise UsageError(f"no joint is called {joint!r}; the joints are {', '.join(map(repr, joints)) or 'none'}.")
+    e = joint_named(joints, joint)
     if on not in ("i", "j"):
-        i, j = body_names[joints[joint].i], body_names[joints[joint].j]
+        i, j = body_names[e.i], body_names[e.j]
         raise UsageError(f"on is {on!r}: give 'i' (body {i!r}) or 'j' (body {j!r}).")
     if frame not in ("ground", "body", "joint"):
         raise UsageError(f"frame is {frame!r}: give 'ground', 'body' or 'joint'.")

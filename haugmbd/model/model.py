@@ -2,6 +2,7 @@ r"""The compiled model: frozen names and tables, from which everything is comput
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.drivers import Driver, compile_drivers
-from haugmbd.errors import SimulationError
+from haugmbd.errors import SimulationError, UsageError
 from haugmbd.model.compile import LoadEntry
 from haugmbd.model.immutable import immutable
 from haugmbd.model.loads import APPLY, NO_APPLY
@@ -21,6 +22,7 @@ from haugmbd.model.status import USER_STOPPED
 from haugmbd.model.tables import Pack, Tables, room
 from haugmbd.model.user import Asked
 from haugmbd.primitives.catalogue import FILLS, NO_FILL, Fills
+from haugmbd.primitives.freedom import Freedom
 from haugmbd.saddle.routines import FACTORIZE, FINISH, NO_REFINE, REFINE, SOLVE
 
 ASKED_ROOMS = ("Y_STOPPED", "SIGNALS", "F", "Q_USER")
@@ -40,7 +42,10 @@ class RowLabel(NamedTuple):
 
 
 class JointEntry(NamedTuple):
-    """A joint of a compiled model: its rows, its bodies' numbers and its frames (s_bar, A_bar) on them."""
+    """A joint of a compiled model: its rows, its bodies' numbers, its frames (s_bar, A_bar) on them, and what it leaves free.
+
+    freedoms: as the joint declares them, from body i to body j; None if it does not say
+    """
 
     name: str
     kind: str
@@ -51,6 +56,14 @@ class JointEntry(NamedTuple):
     A_bar_i: Array
     s_bar_j: Array
     A_bar_j: Array
+    freedoms: tuple[Freedom, ...] | None
+
+
+def joint_named(joints: Mapping[str, JointEntry], name: str) -> JointEntry:
+    """The joint of that name; a UsageError that names the joints where there is none."""
+    if name not in joints:
+        raise UsageError(f"no joint is called {name!r}; the joints are {', '.join(map(repr, joints)) or 'none'}.")
+    return joints[name]
 
 
 @immutable("Change the System and compile it again; velocities and poses of a run live in State.")

@@ -6,6 +6,7 @@ from haugmbd.primitives.cd import CD
 from haugmbd.primitives.d import D
 from haugmbd.primitives.dp1 import DP1
 from haugmbd.primitives.dp2 import DP2
+from haugmbd.primitives.freedom import Freedom
 from haugmbd.primitives.intermediate import coincident, perpendicular_1, perpendicular_2
 from haugmbd.primitives.joint import Joint
 from haugmbd.primitives.rotation import Rotation
@@ -16,6 +17,7 @@ __all__ = [
     "DP2",
     "KINDS",
     "D",
+    "Freedom",
     "Joint",
     "Primitive",
     "Rotation",

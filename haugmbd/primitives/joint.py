@@ -2,8 +2,8 @@ r"""A joint: a name, a frame on each of two bodies, and the primitives that it i
 
     Phi^joint = ( Phi^1, Phi^2, ... )        each Phi^k one of DP1, DP2, D, CD, ...
 
-The engine asks a joint only for its name, its primitives and its frames (where the reaction is reported); the catalogue is the
-package `joints`.  A joint of one's own is a subclass with `primitives()`.
+The engine asks a joint only for its name, its primitives and its frames (where the reaction is reported), and what it leaves free if
+it says so; the catalogue is the package `joints`.  A joint of one's own is a subclass with `primitives()`.
 Source: Haug sec. 9.4; seed 004 (High Level GCons).
 """
 
@@ -13,18 +13,24 @@ from abc import ABC, abstractmethod
 from typing import ClassVar
 
 from haugmbd.body import Body
-from haugmbd.errors import Fault
+from haugmbd.errors import Fault, UsageError
 from haugmbd.marker import Frame
 from haugmbd.primitives.base import Primitive
+from haugmbd.primitives.freedom import Freedom, slides_along_h_only, turns_about_h_only
 
 
 class Joint(ABC):
     """Two bodies and the equations between them.  `frame_i` and `frame_j` remember where the joint sits, and h is its axis."""
 
-    rotates_about_h: ClassVar[bool] = False
-    """Whether body j can turn against body i about h, and about no other axis: what a rotation driver or an RSDA needs."""
-    slides_along_h: ClassVar[bool] = False
-    """Whether body j can slide against body i along h, and along no other direction: what a translation driver needs."""
+    freedoms: ClassVar[tuple[Freedom, ...] | None] = None
+    """What the joint leaves free, from body i to body j, such as (slide(H_I), turn(H_J)); None if it does not say."""
+
+    def __init_subclass__(cls) -> None:
+        """Refuse a declaration that is no tuple of freedoms, such as one freedom without its comma."""
+        super().__init_subclass__()
+        given = cls.freedoms
+        if given is not None and not (type(given) is tuple and all(isinstance(freedom, Freedom) for freedom in given)):
+            raise UsageError(f"{cls.__name__}.freedoms is {given!r}. Give a tuple of freedoms, such as (turn(H_I),), or None.")
 
     def __init__(self, name: str, frame_i: Frame, frame_j: Frame) -> None:
         self.name = name
@@ -40,6 +46,16 @@ class Joint(ABC):
     def j(self) -> Body:
         """The second body; the reaction on it is what `reaction` reports by default."""
         return self.frame_j.body
+
+    @property
+    def rotates_about_h(self) -> bool:
+        """Whether body j can turn against body i about h, and about no other axis: what a rotation driver or an RSDA needs."""
+        return turns_about_h_only(self.freedoms)
+
+    @property
+    def slides_along_h(self) -> bool:
+        """Whether body j can slide against body i along h, and along no other direction: what a translation driver needs."""
+        return slides_along_h_only(self.freedoms)
 
     def needs(self) -> tuple[Joint, ...]:
         """Other joints that must be in the same system (a driver needs the joint it drives)."""
