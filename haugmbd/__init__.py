@@ -28,9 +28,12 @@ from haugmbd.model.subspaces import constraint_wrenches, motion_subspace
 from haugmbd.model.system import System
 from haugmbd.primitives import CD, DP1, DP2, D, Joint, Primitive, Rotation
 from haugmbd.recursive import (
+    ArticulatedImpulse,
     Link,
     SerialChain,
     aba,
+    articulated_impulse,
+    chain_impulse,
     crba,
     jacobians,
     joint_wrenches,
@@ -107,9 +110,12 @@ __all__ = [
     "reaction",
     "simulate",
     "split_wrench",
+    "ArticulatedImpulse",
     "Link",
     "SerialChain",
     "aba",
+    "articulated_impulse",
+    "chain_impulse",
     "crba",
     "jacobians",
     "joint_wrenches",

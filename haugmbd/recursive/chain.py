@@ -152,6 +152,8 @@ class SerialChain:
             if name not in names:
                 raise UsageError(f"no link is called {name!r}; the links are {', '.join(map(repr, names))}.")
             return names.index(name)
+        if isinstance(name, bool) or not isinstance(name, int | np.integer):
+            raise UsageError(f"link {name!r} is no link: give its name, or its number, 0 ... {self.n - 1}.")
         if not -self.n <= name < self.n:
             raise UsageError(f"link {name} does not exist: the chain has {self.n} links, 0 ... {self.n - 1}.")
         return int(name) % self.n
