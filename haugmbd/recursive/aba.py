@@ -212,10 +212,10 @@ def aba(
     wrenches: (n, 6) external force [N] and moment [N m] on each link at its centre of mass, global
     Raises UsageError for wrong lengths, SimulationError where a freedom has no inertia, naming it.
     """
-    q, qd, tau = chain.read("q", q, chain.nq), chain.read("qd", qd, chain.nv), chain.read("tau", tau, chain.nv)
+    q, qd, tau = chain.read_motion(q, qd, "tau", tau)
     pushes, work, qdd = chain.read_wrenches(wrenches), chain.room(), np.empty(chain.nv)
     weak = aba_entry(chain.tables.ints, chain.tables.reals, work, q, qd, tau, pushes, qdd)
     chain.give_back(work)
     if weak >= 0:
-        raise chain.no_inertia(weak)
+        raise chain.no_inertia(weak, q, qd, tau, pushes)
     return qdd

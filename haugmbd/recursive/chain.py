@@ -33,6 +33,7 @@ NO_INERTIA = 1e-14
 """A freedom of the last link with s^T I s below this part of what the link could have (m |c|^2 + J) is massless: only rounding is left."""
 
 NONE: Array = np.zeros((0, 6))
+DOUBLE = NONE.dtype
 
 
 @immutable("Make another SerialChain.")
@@ -173,11 +174,15 @@ class SerialChain:
 
     def read(self, label: str, value: Any, size: int) -> Array:
         """`value` as a vector of `size` finite numbers; None is zeros.  Raises UsageError."""
-        if type(value) is np.ndarray and value.dtype == np.float64 and value.shape == (size,) and value.flags.c_contiguous:
-            return value
-        if value is None:
-            return np.zeros(size)
-        return self._read_slowly(label, value, (size,))
+        if ready(value) and value.size == size:
+            return value  # type: ignore[no-any-return]
+        return np.zeros(size) if value is None else self._read_slowly(label, value, (size,))
+
+    def read_motion(self, q: Any, qd: Any, label: str, x: Any) -> tuple[Array, Array, Array]:
+        """q (nq,), qd (nv,) and x (nv,), which is tau or qdd; what is ready is taken as it is."""
+        if ready(q) and ready(qd) and ready(x) and q.size == self.nq and qd.size == x.size == self.nv:
+            return q, qd, x
+        return self.read("q", q, self.nq), self.read("qd", qd, self.nv), self.read(label, x, self.nv)
 
     def read_wrenches(self, value: Any) -> Array:
         """External wrenches (n, 6): force and moment at each link's centre of mass, global; None is none.  Raises UsageError."""
@@ -209,8 +214,10 @@ class SerialChain:
         start, rows, columns = self.tables.place(name)
         return work[start : start + rows * columns].reshape(rows, columns).copy()
 
-    def no_inertia(self, freedom: int) -> SimulationError:
-        """The error for a freedom along which nothing has inertia."""
+    def no_inertia(self, freedom: int, *given: Array) -> SimulationError | UsageError:
+        """The error for a freedom along which nothing has inertia; or for given numbers that are not finite, which look like it."""
+        if not all(np.isfinite(array).all() for array in given):
+            return UsageError(f"chain {self.name!r}: q, qd, tau and wrenches must be finite, got a NaN or an infinity.")
         return SimulationError(
             f"chain {self.name!r}: nothing has inertia along freedom {freedom}, {self.labels[freedom]}. "
             "Give the link, or one beyond it, a mass or moment of inertia along this freedom; or turn the arms of a universal joint apart."
@@ -218,6 +225,11 @@ class SerialChain:
 
     def __repr__(self) -> str:
         return f"SerialChain({self.name!r}, {self.n} links, {self.nv} freedoms)"
+
+
+def ready(value: Any) -> bool:
+    """Whether compiled code can take it as it is: a vector of doubles, in one piece, that may be written to (0.1 us)."""
+    return type(value) is np.ndarray and value.dtype is DOUBLE and value.ndim == 1 and value.flags.carray
 
 
 def _faults(where: str, links: Sequence[Link]) -> list[Fault]:

@@ -55,7 +55,7 @@ def link_motion(
     chain: SerialChain, q: npt.ArrayLike, qd: npt.ArrayLike | None = None, qdd: npt.ArrayLike | None = None
 ) -> LinkMotion:
     """What every link does at q (nq,), qd (nv,), qdd (nv,) (None: zero).  Raises UsageError for wrong lengths."""
-    q, qd, qdd = chain.read("q", q, chain.nq), chain.read("qd", qd, chain.nv), chain.read("qdd", qdd, chain.nv)
+    q, qd, qdd = chain.read_motion(q, qd, "qdd", qdd)
     work = chain.room()
     motion_entry(chain.tables.ints, chain.tables.reals, work, q, qd, qdd)
     A, places, rates = (chain.matrix(work, name) for name in ("LINK_A", "LINK_PLACE", "LINK_RATE"))

@@ -93,7 +93,7 @@ def rnea(
     wrenches: (n, 6) external force [N] and moment [N m] on each link at its centre of mass, global
     Raises UsageError for wrong lengths.
     """
-    q, qd, qdd = chain.read("q", q, chain.nq), chain.read("qd", qd, chain.nv), chain.read("qdd", qdd, chain.nv)
+    q, qd, qdd = chain.read_motion(q, qd, "qdd", qdd)
     pushes, work, tau = chain.read_wrenches(wrenches), chain.room(), np.empty(chain.nv)
     rnea_entry(chain.tables.ints, chain.tables.reals, work, q, qd, qdd, pushes, tau)
     chain.give_back(work)
@@ -102,7 +102,7 @@ def rnea(
 
 def joint_wrenches(chain: SerialChain, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, *, wrenches: Any = None) -> Carried:
     """What every joint carries (constraint and actuator together) at q, qd when the chain accelerates with qdd; see `rnea`."""
-    q, qd, qdd = chain.read("q", q, chain.nq), chain.read("qd", qd, chain.nv), chain.read("qdd", qdd, chain.nv)
+    q, qd, qdd = chain.read_motion(q, qd, "qdd", qdd)
     pushes, work, tau = chain.read_wrenches(wrenches), chain.room(), np.empty(chain.nv)
     rnea_entry(chain.tables.ints, chain.tables.reals, work, q, qd, qdd, pushes, tau)
     found = Carried(tau, chain.matrix(work, "LINK_WRENCH"), chain.matrix(work, "LINK_PLACE")[:, :3])

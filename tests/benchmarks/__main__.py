@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from tests.benchmarks import reduced
+from tests.benchmarks.turns import best, in_turn, median, verdict
 from tests.benchmarks.worker import ONE_THREAD, REPOSITORY, Worker
 
 LENGTHS = (1, 5, 10, 50, 100, 200, 1000)
@@ -24,35 +26,6 @@ REPEATS = 25
 STEP_REPEATS = 7
 STEP = {"n": 50, "steps": 1000, "h": 1e-3}
 IMPORT = "import time; t = time.process_time(); import haugmbd; print(time.process_time() - t)"
-
-Answers = dict[str, list[dict[str, Any]]]
-
-
-def in_turn(asks: dict[str, Callable[[], dict[str, Any]]], repeats: int) -> Answers:
-    """A B A B ...; the first round, in which caches fill, does not count."""
-    for ask in asks.values():
-        ask()
-    answers: Answers = {name: [] for name in asks}
-    for _ in range(repeats):
-        for name, ask in asks.items():
-            answers[name].append(ask())
-    return answers
-
-
-def best(answers: list[dict[str, Any]], what: str = "us") -> float:
-    """The minimum."""
-    return min(a[what] for a in answers)
-
-
-def median(answers: list[dict[str, Any]], what: str = "us") -> float:
-    """The median."""
-    return float(np.median([a[what] for a in answers]))
-
-
-def verdict(value: float, bar: float) -> str:
-    """The bar, and whether it is met."""
-    return f"bar {bar:g} {'met' if value <= bar else 'MISSED'}"
-
 
 def right_hand_sides(ours: Worker, pinocchio: Worker) -> None:
     """Chains and a star against ABA; growth; one evaluation at n = 5."""
@@ -150,6 +123,7 @@ def main() -> None:
     if missing:
         print(f"not installed, left out: {', '.join(missing)}")
     right_hand_sides(ours, peers["pinocchio"])
+    reduced.section(peers["pinocchio"])
     steps(ours, peers["exudyn"], peers["mujoco"])
     memory(ours)
     for worker in (ours, *peers.values()):

@@ -51,5 +51,21 @@ def rhs(shape: str, n: int, seconds: float = 0.01) -> dict[str, Any]:
     return {"us": us, "called": called, "acceleration": a[:, 0].tolist()}
 
 
+def recursion(algorithm: str, n: int, seconds: float = 0.01) -> dict[str, Any]:
+    """One sample [us] of aba, rnea or crba called from Python, and its answer (at most the last hundred numbers)."""
+    links, built, _ = model("chain", n)
+    data, q, v, zero = built.createData(), np.zeros(built.nv), links.rate.copy(), np.zeros(built.nv)
+    function, given = getattr(pin, algorithm), (built, data, q) if algorithm == "crba" else (built, data, q, v, zero)
+    answer = np.array(function(*given))
+    count = max(4, int(seconds / (2e-6 + 4e-7 * n)))
+    start = time.process_time()
+    for _ in range(count):
+        function(*given)
+    us = (time.process_time() - start) / count * 1e6
+    if algorithm == "crba":
+        answer = np.triu(answer) + np.triu(answer, 1).T
+    return {"us": us, "answer": answer.ravel()[-100:].tolist()}
+
+
 if __name__ == "__main__":
-    serve(rhs=rhs)
+    serve(rhs=rhs, recursion=recursion)

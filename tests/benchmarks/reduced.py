@@ -1,0 +1,45 @@
+"""The section of `make bench` on reduced coordinates: aba, rnea and crba against Pinocchio's, both called from Python."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tests.benchmarks.turns import best, in_turn, median, verdict
+from tests.benchmarks.worker import Worker
+
+BARS = {"aba": 1.0, "rnea": 1.5, "crba": 1.5}
+LENGTHS = (1, 10, 30, 100, 200, 1000)
+LONGEST_PEER = 200
+REPEATS = 15
+
+
+def section(pinocchio: Worker) -> None:
+    """Print the table."""
+    ours = Worker("ours_reduced", sys.executable, "haugmbd")
+    print("\nReduced coordinates [us]: one call from Python, revolute chain of n links, beside Pinocchio's function of the same name")
+    print(f"{'':>5} {'n':>4} {'haugmbd':>8} {'median':>7} {'Pin.':>8} {'median':>7} {'ratio':>6}  answers differ")
+    for algorithm, bar in BARS.items():
+        times = [_line(ours, pinocchio, algorithm, n, bar) for n in LENGTHS]
+        print(f"      growth exponent, n = 100 ... 1000: {np.log(times[-1] / times[3]) / np.log(10.0):.2f}")
+    ours.close()
+
+
+def _line(ours: Worker, pinocchio: Worker, algorithm: str, n: int, bar: float) -> float:
+    """Print one line; return our time."""
+    asks: dict[str, Callable[[], dict[str, Any]]] = {"ours": lambda: ours.ask("recursion", algorithm=algorithm, n=n)}
+    if not pinocchio.missing and n <= LONGEST_PEER:
+        asks["peer"] = lambda: pinocchio.ask("recursion", algorithm=algorithm, n=n)
+    answers = in_turn(asks, REPEATS)
+    mine = best(answers["ours"])
+    text = f"{algorithm:>5} {n:>4} {mine:>8.2f} {median(answers['ours']):>7.2f}"
+    if "peer" in answers:
+        theirs = best(answers["peer"])
+        a, b = np.array(answers["ours"][0]["answer"]), np.array(answers["peer"][0]["answer"])
+        text += f" {theirs:>8.2f} {median(answers['peer']):>7.2f} {mine / theirs:>6.2f}  {abs(a - b).max() / abs(b).max():<8.1e}"
+        text += f" {verdict(mine / theirs, bar)}" if n >= 10 else ""
+    print(text)
+    return mine
