@@ -29,6 +29,7 @@ from haugmbd.model.system import System
 from haugmbd.primitives import CD, DP1, DP2, D, Joint, Primitive, Rotation
 from haugmbd.recursive import (
     ArticulatedImpulse,
+    ChainState,
     Link,
     SerialChain,
     aba,
@@ -42,6 +43,7 @@ from haugmbd.recursive import (
     random_chain,
     rnea,
 )
+from haugmbd.reduced_result import ReducedResult
 from haugmbd.result import Result
 from haugmbd.simulate import simulate
 
@@ -51,6 +53,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "ChainState",
+    "ReducedResult",
     "CD",
     "DP1",
     "DP2",

@@ -37,19 +37,21 @@ class Stabilization(Protocol):
         """Parameters, and room for counters."""
 
 
-def check_kinds(
-    system: Any, t_end: Any, h: Any, rtol: Any, atol: Any, state: Any, integrator: Any, stabilization: Any, store_every: Any
-) -> None:
-    """Refuse arguments of the wrong kind, each with what it should be."""
-    if not isinstance(system, System | Model):
-        raise UsageError(f"simulate got {system!r}, and needs a System or a compiled Model.")
-    for name, value in (("t_end", t_end), ("h", h), ("rtol", rtol), ("atol", atol), ("store_every", store_every)):
+def check_numbers(integrator: Any, **numbers: Any) -> None:
+    """Refuse what should be a number or an integrator and is none."""
+    for name, value in numbers.items():
         if not (isinstance(value, Real) or (value is None and name not in ("t_end", "store_every"))):
             raise UsageError(f"{name} = {value!r} must be a number.")
-    if state is not None and not isinstance(state, State):
-        raise UsageError(f"state = {state!r} must be a State: start from model.state() and change it with state.replace(...).")
     if integrator is not None and not isinstance(integrator, Integrator):
         raise UsageError(f"integrator = {integrator!r} must be an object: RK4(h), DormandPrince(...) or SciPySolver(...).")
+
+
+def check_kinds(system: Any, state: Any, stabilization: Any) -> None:
+    """Refuse arguments of the wrong kind, each with what it should be."""
+    if not isinstance(system, System | Model):
+        raise UsageError(f"simulate got {system!r}, and needs a System, a compiled Model, or a SerialChain.")
+    if state is not None and not isinstance(state, State):
+        raise UsageError(f"state = {state!r} must be a State: start from model.state() and change it with state.replace(...).")
     if stabilization is None:
         return
     if isinstance(stabilization, type) or not isinstance(stabilization, Stabilization):

@@ -3,29 +3,39 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from haugmbd.algebra.vec3 import Array
 from haugmbd.errors import SimulationError
-from haugmbd.formulations.trouble import explain
 from haugmbd.integrators.chunk import Chunk
-from haugmbd.integrators.dense import interpolate
 from haugmbd.integrators.events import Event, EventRecord
 from haugmbd.integrators.stepping import EULER_SUM, EULER_WORST, N_CORRECTED, N_FACTOR, N_RATES, Problem
 from haugmbd.integrators.watch import Moment, Watch
-from haugmbd.model.consistency import branch_faults
-from haugmbd.model.state import State
 from haugmbd.model.status import OK
 from haugmbd.progress import Progress
-from haugmbd.result import Counters, Result
+from haugmbd.result import Counters
 
 FIRST_CHUNK = 8
 """Steps of the first chunk of a run that an event may end: each chunk is twice as long, so that few steps are made in vain."""
 
 
-class Run:
+R = TypeVar("R")
+
+
+class Recorded(NamedTuple):
+    """What a run leaves: t (nt,), y (nt, ny), counters, whether Ctrl-C stopped it, and its events."""
+
+    t: Array
+    y: Array
+    counters: Counters
+    interrupted: bool
+    events: tuple[EventRecord, ...]
+
+
+class Run(Generic[R]):
     """One simulation on its way: what has been stored so far."""
 
     def __init__(
@@ -35,11 +45,11 @@ class Run:
         t_end: float,
         times: Array | None,
         every: int,
-        settings: dict[str, str],
+        record: Callable[[Recorded], R],
         events: tuple[Event, ...] = (),
     ) -> None:
         self.problem, self.method, self.t_end, self.times, self.every = problem, method, t_end, times, every
-        self.settings = settings
+        self.record = record
         self.watch = Watch(events, problem, method, self._need)
         self.records: list[EventRecord] = []
         if self.watch.may_end:
@@ -49,7 +59,7 @@ class Run:
         self.steps = self.rejected = self.next_time = 0
         self.cpu = time.process_time()
 
-    def go(self, progress: bool) -> Result:
+    def go(self, progress: bool) -> R:
         """Run to the end, to Ctrl-C, or to an error that carries what there is."""
         p = self.problem
         k1 = np.zeros(p.y.size)
@@ -89,10 +99,9 @@ class Run:
     def _check_branch(self) -> None:
         """Raise where a rotation driver is followed half a turn off, which no row can see."""
         t, y, _ = self._last
-        model = self.problem.model
-        faults = branch_faults(model, State.from_y(float(t[-1]), y[-1], model.nb + 1))
-        if faults:
-            raise SimulationError("; ".join(map(str, faults)), self._result(interrupted=False))
+        wrong = self.problem.subject.wrong_branch(float(t[-1]), y[-1])
+        if wrong:
+            raise SimulationError(wrong, self._result(interrupted=False))
 
     def _keep_first(self) -> None:
         """The initial state, which every result without `t_eval` begins with."""
@@ -122,7 +131,7 @@ class Run:
         stop = int(np.searchsorted(self.times, t[-1], side="right"))
         wanted = self.times[self.next_time : stop]
         if len(wanted):
-            states = interpolate(wanted, t, y, y_dot, self.problem.model.nb + 1)
+            states = self.problem.subject.between(wanted, t, y, y_dot)
             self._settle_each(wanted, states)
             self.t.append(wanted)
             self.y.append(states)
@@ -140,16 +149,12 @@ class Run:
         if code == OK:
             return
         p = self.problem
-        try:
-            p.model.raise_user_error(p.pack)
-        except Exception as raised:
-            raised.result = self._result(interrupted=False)  # type: ignore[attr-defined]
-            raise
-        error = explain(p.model, p.pack, code, t)
-        error.result = self._result(interrupted=False)
+        error = p.subject.error(p.pack, code, t)
+        if isinstance(error, Exception):  # Ctrl-C is none, and needs no result: `go` returns it
+            error.result = self._result(interrupted=False)  # type: ignore[attr-defined]
         raise error
 
-    def _result(self, interrupted: bool) -> Result:
+    def _result(self, interrupted: bool) -> R:
         """What there is."""
         p = self.problem
         t = np.concatenate([np.zeros(0), *self.t])
@@ -165,4 +170,4 @@ class Run:
             euler_sum=float(o[EULER_SUM]),
             cpu=time.process_time() - self.cpu,
         )
-        return Result(p.model, t, y, counters, self.settings, interrupted, events=tuple(self.records))
+        return self.record(Recorded(t, y, counters, interrupted, tuple(self.records)))

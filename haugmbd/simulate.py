@@ -6,7 +6,9 @@ adaptive          simulate(system, t_end, rtol=1e-8, atol=1e-10)  Dormand-Prince
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, overload
 
 import numpy.typing as npt
 
@@ -16,6 +18,7 @@ from haugmbd.arguments import (
     check_drivers,
     check_interval,
     check_kinds,
+    check_numbers,
     choose_integrator,
     wanted_times,
 )
@@ -25,13 +28,39 @@ from haugmbd.integrators import Event, Projection, Unstabilized
 from haugmbd.integrators.events import read_events
 from haugmbd.integrators.initial import consistent_start
 from haugmbd.integrators.stepping import Problem
+from haugmbd.integrators.subject import Maximal
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.model.system import System
+from haugmbd.recursive.chain import SerialChain
+from haugmbd.recursive.state import ChainState
+from haugmbd.reduced_result import ReducedResult
 from haugmbd.result import Result
-from haugmbd.running import Run
+from haugmbd.running import Recorded, Run
+from haugmbd.simulate_chain import Tau, simulate_chain
+
+NEWTON_EULER, PROJECTION = NewtonEuler(), Projection()
+"""What a system is simulated with where nothing is said."""
 
 
+@overload
+def simulate(
+    system: SerialChain,
+    t_end: float,
+    *,
+    h: float | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    t_eval: npt.ArrayLike | None = None,
+    events: Sequence[Event] = (),
+    state: ChainState | None = None,
+    tau: Tau | None = None,
+    wrenches: npt.ArrayLike | None = None,
+    integrator: Integrator | None = None,
+    store_every: int = 1,
+    progress: bool = False,
+) -> ReducedResult: ...
+@overload
 def simulate(
     system: System | Model,
     t_end: float,
@@ -42,13 +71,32 @@ def simulate(
     t_eval: npt.ArrayLike | None = None,
     events: Sequence[Event] = (),
     state: State | None = None,
-    formulation: NewtonEuler = NewtonEuler(),  # noqa: B008  frozen
+    formulation: NewtonEuler = ...,
     integrator: Integrator | None = None,
-    stabilization: Stabilization | None = Projection(),  # noqa: B008  frozen
+    stabilization: Stabilization | None = ...,
     repair_velocity: bool = False,
     store_every: int = 1,
     progress: bool = False,
-) -> Result:
+) -> Result: ...
+def simulate(
+    system: System | Model | SerialChain,
+    t_end: float,
+    *,
+    h: float | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    t_eval: npt.ArrayLike | None = None,
+    events: Sequence[Event] = (),
+    state: State | ChainState | None = None,
+    formulation: NewtonEuler = NEWTON_EULER,
+    integrator: Integrator | None = None,
+    stabilization: Stabilization | None = PROJECTION,
+    repair_velocity: bool = False,
+    store_every: int = 1,
+    progress: bool = False,
+    tau: Tau | None = None,
+    wrenches: npt.ArrayLike | None = None,
+) -> Result | ReducedResult:
     """Simulate from `state` (by default the modelled one) to `t_end` [s].
 
     Parameters
@@ -59,17 +107,26 @@ def simulate(
     integrator, stabilization: objects: RK4(h), DormandPrince(...);  Projection(), Baumgarte(alpha, beta), None
     repair_velocity: project inconsistent initial velocities, instead of refusing them
     progress: show a bar
+    tau, wrenches: of a SerialChain, which moves in its own coordinates: generalized forces (nv,), or a function tau(t, q, qd), and
+        constant wrenches (n, 6) on its links; formulation and stabilization have no meaning there
 
-    Returns a Result; after Ctrl-C the result so far, with `interrupted` set.
+    Returns a Result (of a SerialChain a ReducedResult); after Ctrl-C the result so far, with `interrupted` set.
     Raises ModelError (faults of the model), UsageError (bad arguments), SimulationError or SingularKKT, whose `.result` holds
     what was computed so far.
     """
     if not isinstance(formulation, NewtonEuler):
         raise UsageError(f"formulation={formulation!r} is none of this version's; it has NewtonEuler().")
-    check_kinds(system, t_end, h, rtol, atol, state, integrator, stabilization, store_every)
+    check_numbers(integrator, t_end=t_end, h=h, rtol=rtol, atol=atol, store_every=store_every)
     method = choose_integrator(h, rtol, atol, integrator)
+    if isinstance(system, SerialChain):
+        return _of_chain(system, t_end, method, formulation, stabilization, repair_velocity)(
+            state=state, tau=tau, wrenches=wrenches, t_eval=t_eval, events=events, store_every=store_every, progress=progress
+        )
+    if tau is not None or wrenches is not None:
+        raise UsageError("tau and wrenches belong to a SerialChain; on a System forces are parts: system.add(Torque(...)).")
+    check_kinds(system, state, stabilization)
     model = system if isinstance(system, Model) else system.compile()
-    start = model.state() if state is None else state
+    start = state if isinstance(state, State) else model.state()
     times = wanted_times(t_eval, start.t, t_end)
     watched = read_events(events)
     check_interval(method, start.t, t_end, store_every)
@@ -77,6 +134,22 @@ def simulate(
     rule = Unstabilized() if stabilization is None else stabilization
     pack = model.pack()
     start = consistent_start(model, pack, start, repair_velocity=repair_velocity)
-    problem = Problem(model, pack, rule.rates, rule.settle, rule.options(), start.t, start.y)
+    problem = Problem(Maximal(model), pack, rule.rates, rule.settle, rule.options(), start.t, start.y)
     settings = {"formulation": repr(formulation), "integrator": repr(method), "stabilization": repr(stabilization)}
-    return Run(problem, method, t_end, times, store_every, settings, watched).go(progress)
+
+    def record(found: Recorded) -> Result:
+        return Result(model, found.t, found.y, found.counters, settings, found.interrupted, events=found.events)
+
+    return Run(problem, method, t_end, times, store_every, record, watched).go(progress)
+
+
+def _of_chain(
+    chain: SerialChain, t_end: float, method: Integrator, formulation: Any, stabilization: Any, repair_velocity: bool
+) -> Callable[..., ReducedResult]:
+    """`simulate_chain` of these; UsageError for what only constraints could need."""
+    if formulation is not NEWTON_EULER or stabilization not in (PROJECTION, None) or repair_velocity:
+        raise UsageError(
+            f"chain {chain.name!r} moves in its own coordinates, without constraints: formulation, stabilization and repair_velocity "
+            "have no meaning. Leave them out, or simulate its maximal twin, chain.to_system()."
+        )
+    return partial(simulate_chain, chain, t_end, method)

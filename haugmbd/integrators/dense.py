@@ -25,7 +25,7 @@ def interpolate(t_new: Array, t: Array, y: Array, y_dot: Array, n_bodies: int) -
     h = (t[k + 1] - t[k])[:, None, None]
     s = ((t_new - t[k]) / (t[k + 1] - t[k]))[:, None, None]
     ends = [_jet(y[k + e], y_dot[k + e], n_bodies) for e in (0, 1)]
-    x, x_dot = _quintic(s, h, ends)
+    x, x_dot = quintic(s, h, ends)
     p = normalized(x[..., 3:])
     bodies = np.concatenate([x[..., :3], p, x_dot[..., :3], omega_bar_from(p, x_dot[..., 3:])], axis=-1)
     bodies[:, 0] = y[k][:, :WIDTH]
@@ -42,7 +42,7 @@ def _jet(y: Array, y_dot: Array, n: int) -> tuple[Array, Array, Array]:
     return bodies[..., :7], rates[..., :7], np.concatenate([rates[..., 7:10], p_ddot], axis=-1)
 
 
-def _quintic(s: Array, h: Array, ends: list[tuple[Array, Array, Array]]) -> tuple[Array, Array]:
+def quintic(s: Array, h: Array, ends: list[tuple[Array, Array, Array]]) -> tuple[Array, Array]:
     """Value and time derivative of the quintic through value, rate and second rate at both ends."""
     (x0, d0, a0), (x1, d1, a1) = ends
     c1, c2 = h * d0, 0.5 * h * h * a0

@@ -15,16 +15,15 @@ from numbers import Real
 from typing import Any
 
 from haugmbd.errors import SimulationError, UsageError
-from haugmbd.model.state import State
 
-EventFunction = Callable[[float, State], float]
+EventFunction = Callable[[float, Any], float]
 
 
 @dataclass(frozen=True)
 class Event:
     """A function g(t, state) whose zeros are wanted.
 
-    name: what the records call it;  function: g, continuous, of the time [s] and a `State`, which it only reads
+    name: what the records call it;  function: g, continuous, of time [s] and `State` (of a chain: `ChainState`), which it only reads
     direction: positive for zeros where g rises, negative where it falls, 0 for both;  terminal: whether the run ends there
     A start at g = 0 is no event.
     """
@@ -34,7 +33,7 @@ class Event:
     direction: float = field(default=0, kw_only=True)
     terminal: bool = field(default=False, kw_only=True)
 
-    def value(self, state: State) -> float:
+    def value(self, state: Any) -> float:
         """g at a state; SimulationError, with name and time, where the function fails."""
         try:
             number = float(self.function(state.t, state))
@@ -63,7 +62,7 @@ class EventRecord:
 
     name: str
     t: float
-    state: State
+    state: Any
 
     def __repr__(self) -> str:
         return f"EventRecord({self.name!r}, t={self.t!r})"

@@ -19,8 +19,8 @@ from haugmbd.algebra.jit import kernel
 from haugmbd.algebra.routine import F1, Routine, types
 from haugmbd.algebra.vec3 import Array
 from haugmbd.algebra.views import borrow
+from haugmbd.integrators.subject import Subject
 from haugmbd.model import tables as at
-from haugmbd.model.model import Model
 from haugmbd.model.status import NOT_FINITE, OK, report
 from haugmbd.model.tables import PACK_TYPE, WIDTH, Pack, line
 
@@ -34,12 +34,12 @@ OPTIONS = 8
 
 @dataclass
 class Problem:
-    """What an integrator advances: model, room, the two routines, the options, and where it is now.
+    """What an integrator advances: its subject, room, the two routines, the options, and where it is now.
 
     first_chunk: steps of the first chunk, where the run may end soon; None for as many as may be
     """
 
-    model: Model
+    subject: Subject
     pack: Pack
     rates: Routine
     settle: Routine

@@ -18,10 +18,8 @@ import numpy as np
 
 from haugmbd.algebra.vec3 import Array
 from haugmbd.integrators.chunk import Chunk
-from haugmbd.integrators.dense import interpolate
 from haugmbd.integrators.events import Event, EventRecord
 from haugmbd.integrators.stepping import Problem
-from haugmbd.model.state import State
 
 LOCATED = 1e-13
 """[s] Brent's method stops when the zero is enclosed in this: a thousandth of the 1e-10 s that is promised, above the rounding of
@@ -79,7 +77,7 @@ class Watch:
             np.concatenate(pair) for pair in zip((np.array([last.t]), last.y[None], last.y_dot[None]), chunk[:3], strict=True)
         )
         middle = 0.5 * (t[:-1] + t[1:])
-        halfway = interpolate(middle, t, y, y_dot, self.problem.model.nb + 1)
+        halfway = self.problem.subject.between(middle, t, y, y_dot)
         before = self._before or self._values(t[0], y[0])
         for k in range(len(chunk.t)):
             start = Moment(float(t[k]), y[k], y_dot[k])
@@ -97,8 +95,8 @@ class Watch:
         state = self._state(t, y)
         return [event.value(state) for event in self.events]
 
-    def _state(self, t: float, y: Array) -> State:
-        return State.from_y(t, y, self.problem.model.nb + 1)
+    def _state(self, t: float, y: Array) -> Any:
+        return self.problem.subject.state(t, y)
 
     def _locate(self, event: Event, start: Moment, a: float, b: float) -> Moment:
         """The moment between `a` and `b` at which g is zero, in the step from `start`."""

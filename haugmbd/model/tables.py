@@ -86,6 +86,10 @@ WORK = {
     "LINK_RATE": "(n, 12) velocity of the handle, angular velocity, bias acceleration, global",
     "LINK_WRENCH": "(n, 6) force and moment about the handle, global",
     "LINK_J": "(n, 6) inertia about the centre of mass, global axes: xx, xy, xz, yy, yz, zz",
+    "ASKS": "(1, 1) of a serial chain: 1 if a function of the user gives tau",
+    "QDD": "(1, nv) of a serial chain: joint accelerations",
+    "TAU": "(1, nv) of a serial chain: generalized forces",
+    "PUSHES": "(n, 6) of a serial chain: external forces and moments at the centres of mass, global",
     "LINK_MOTION": "(n, 6) acceleration of the handle, angular acceleration, global (spatial)",
     "FREEDOM_ROOM": "(nv, 11) axis, U, 1/D, u, global",
 }
@@ -96,7 +100,7 @@ NAMES = (*INTS, *REALS, *WORK)
     ORDER, NEAR_AT, NEAR, PAIR_AT, PAIRS, BODY_BLOCK, BODY_FIRST, LINKS, FREEDOMS,
     INERTIA, SHIFTED, GRAVITY, X_BAR, ROW_REALS, LOAD_REALS, DRIVER_NUMBERS, PAD, SCALE, LINK_REALS, FREEDOM_AXES, BASE,
     A, X, F, SIGNALS, J, LEVEL, Q, Q_USER, Y_STOPPED, D, D_INV, B, RIGHT, SOLUTION, CORRECTION, STATUS,
-    LINK_A, LINK_PLACE, LINK_RATE, LINK_WRENCH, LINK_J, LINK_MOTION, FREEDOM_ROOM,
+    LINK_A, LINK_PLACE, LINK_RATE, LINK_WRENCH, LINK_J, ASKS, QDD, TAU, PUSHES, LINK_MOTION, FREEDOM_ROOM,
 ) = range(len(NAMES))  # fmt: skip
 
 HEAD = 3 * len(NAMES)

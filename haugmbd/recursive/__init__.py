@@ -10,9 +10,11 @@ from haugmbd.recursive.link_motion import LinkMotion, jacobians, link_motion
 from haugmbd.recursive.projected import Projected, projected_newton_euler
 from haugmbd.recursive.random_chain import random_chain, random_motion
 from haugmbd.recursive.rnea import joint_wrenches, rnea
+from haugmbd.recursive.state import ChainState
 
 __all__ = [
     "ArticulatedImpulse",
+    "ChainState",
     "Link",
     "LinkMotion",
     "Projected",

@@ -14,6 +14,7 @@ Source: Featherstone; Mirtich (1996) ch. 4; seed 003 (three passes, frames at th
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,8 @@ from haugmbd.model.tables import view
 from haugmbd.recursive.chain import SerialChain
 from haugmbd.recursive.inertia import place_inertia, put_bias_wrench
 from haugmbd.recursive.kinematics import AXIS, B_ANGULAR, B_LINEAR, D_INV, MASS, SLIDE, SMALL_U, STEP, C, U, place, rate
+
+FINE, NOT_FINITE = -1, -2
 
 Six = tuple[float, float, float, float, float, float]
 Nine = tuple[float, float, float, float, float, float, float, float, float]
@@ -133,11 +136,11 @@ def shift_j(J: Six, H: Nine, S: Nine, d: Vec) -> Six:
 
 @inlined
 def articulate(ints: Ints, reals: Array, work: Array, tau: Array) -> int:
-    """The inward pass: U, 1/D, u of every freedom; return the freedom whose D is not positive, or -1."""
+    """The inward pass: U, 1/D, u of every freedom; return the freedom whose D is not positive, or FINE."""
     links, freedoms = view(ints, ints, at.LINKS), view(ints, ints, at.FREEDOMS)
     link, where, moving = view(reals, ints, at.LINK_REALS), view(work, ints, at.LINK_PLACE), view(work, ints, at.LINK_RATE)
     G, wrench, room = view(work, ints, at.LINK_J), view(work, ints, at.LINK_WRENCH), view(work, ints, at.FREEDOM_ROOM)
-    weak = -1
+    weak = FINE
     M = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     H = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     J = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -191,17 +194,26 @@ def give_way(ints: Ints, work: Array, a: Vec, qdd: Array) -> None:
         alpha = add(alpha, load(moving, i, B_ANGULAR))
 
 
-@entry
-def aba_entry(ints: Ints, reals: Array, work: Array, q: Array, qd: Array, tau: Array, pushes: Array, qdd: Array) -> int:
-    """Joint accelerations qdd (nv,); return the freedom without inertia, or -1."""
+@inlined
+def forward_dynamics(ints: Ints, reals: Array, work: Array, q: Array, qd: Array, tau: Array, pushes: Array, qdd: Array) -> int:
+    """All of it: joint accelerations qdd (nv,); return the freedom without inertia, or FINE."""
     place(ints, reals, work, q)
     rate(ints, work, qd)
     place_inertia(ints, reals, work)
     put_bias_wrench(ints, reals, work, pushes)
     weak = articulate(ints, reals, work, tau)
-    g = view(reals, ints, at.GRAVITY)
-    give_way(ints, work, sub((0.0, 0.0, 0.0), load(g, 0, 0)), qdd)
+    give_way(ints, work, sub((0.0, 0.0, 0.0), load(view(reals, ints, at.GRAVITY), 0, 0)), qdd)
     return weak
+
+
+@entry
+def aba_entry(ints: Ints, reals: Array, work: Array, q: Array, qd: Array, tau: Array, pushes: Array, qdd: Array) -> int:
+    """`forward_dynamics` for Python, which also hears of a NaN: NOT_FINITE."""
+    weak = forward_dynamics(ints, reals, work, q, qd, tau, pushes, qdd)
+    total = 0.0
+    for k in range(qdd.size):
+        total += qdd[k]
+    return weak if weak >= 0 or isfinite(total) else NOT_FINITE
 
 
 def aba(
@@ -216,6 +228,6 @@ def aba(
     pushes, work, qdd = chain.read_wrenches(wrenches), chain.room(), np.empty(chain.nv)
     weak = aba_entry(chain.tables.ints, chain.tables.reals, work, q, qd, tau, pushes, qdd)
     chain.give_back(work)
-    if weak >= 0:
+    if weak != FINE:
         raise chain.no_inertia(weak, q, qd, tau, pushes)
     return qdd

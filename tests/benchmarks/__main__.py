@@ -27,6 +27,7 @@ STEP_REPEATS = 7
 STEP = {"n": 50, "steps": 1000, "h": 1e-3}
 IMPORT = "import time; t = time.process_time(); import haugmbd; print(time.process_time() - t)"
 
+
 def right_hand_sides(ours: Worker, pinocchio: Worker) -> None:
     """Chains and a star against ABA; growth; one evaluation at n = 5."""
     print("\nRight-hand side [us]: haugmbd with all multipliers, in a compiled loop, beside Pinocchio's ABA, without multipliers:")

@@ -20,7 +20,9 @@ REPEATS = 15
 def section(pinocchio: Worker) -> None:
     """Print the table."""
     ours = Worker("ours_reduced", sys.executable, "haugmbd")
-    print("\nReduced coordinates [us]: one call from Python, revolute chain of n links, beside Pinocchio's function of the same name")
+    print(
+        "\nReduced coordinates [us]: one call from Python, revolute chain of n links, beside Pinocchio's function of the same name"
+    )
     print(f"{'':>5} {'n':>4} {'haugmbd':>8} {'median':>7} {'Pin.':>8} {'median':>7} {'ratio':>6}  answers differ")
     for algorithm, bar in BARS.items():
         times = [_line(ours, pinocchio, algorithm, n, bar) for n in LENGTHS]

@@ -1,0 +1,123 @@
+r"""A serial chain as the subject of a run: its pack, its dense output, its errors.
+
+dense output     q by quintic Hermite interpolation of (q, q', q'') at the ends of a step, qd by its derivative
+                 a ball:  p'' = G^T omega_bar' / 2 - |omega_bar|^2 p / 4      omega_bar = 2 G p'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from haugmbd.algebra.euler import normalized, omega_bar_from, p_dot_from
+from haugmbd.algebra.routine import Routine
+from haugmbd.algebra.vec3 import Array
+from haugmbd.errors import SimulationError
+from haugmbd.integrators.dense import quintic
+from haugmbd.integrators.reduced import PREPARE_CHAIN
+from haugmbd.model.loads import NO_APPLY
+from haugmbd.model.motion import NO_DRIVE
+from haugmbd.model.status import NOT_FINITE, SINGULAR, STEP_TOO_SMALL
+from haugmbd.model.tables import QUESTION_SIGNATURE, Core, Pack, room
+from haugmbd.model.user import NOBODY, Asked
+from haugmbd.primitives.catalogue import FILLS, NO_FILL, Fills
+from haugmbd.recursive.chain import SerialChain
+from haugmbd.recursive.state import ChainState
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """A chain as the subject of a run.
+
+    tau: (nv,) generalized forces, or a function tau(t, q, qd) -> (nv,);  wrenches: (n, 6) at the centres of mass, global, constant
+    """
+
+    chain: SerialChain
+    tau: Array | Callable[[float, Array, Array], npt.ArrayLike]
+    wrenches: Array
+
+    def pack(self) -> Pack:
+        """The chain's tables with new room, and the routines that a chain has."""
+        chain, none = self.chain, Routine(None, QUESTION_SIGNATURE)
+        fills = Fills(*([NO_FILL] * len(FILLS)))
+        asked = Asked(self._ask, ((chain.nq + chain.nv,), (0,), (0,), (chain.nv,))) if callable(self.tau) else NOBODY
+        questions = {"factorize": none, "finish": none, "solve": none, "refine": none}
+        core = Core(chain.tables.ints, chain.tables.reals, np.zeros(chain.tables.work_size), NO_DRIVE, NO_APPLY, asked, fills)
+        pack = Pack(*core, PREPARE_CHAIN, **questions)
+        if callable(self.tau):
+            room(pack, "ASKS")[:] = 1.0
+        else:
+            room(pack, "TAU")[:] = self.tau
+        if len(self.wrenches):
+            room(pack, "PUSHES")[:] = self.wrenches
+        return pack
+
+    def tau_at(self, t: float, q: Array, qd: Array) -> Array:
+        """The generalized forces (nv,) at a state.  SimulationError where the function gives something else."""
+        if not callable(self.tau):
+            return self.tau
+        tau = np.asarray(self.tau(t, q, qd), dtype=np.float64)
+        if tau.shape != (self.chain.nv,) or not np.isfinite(tau).all():
+            what = f"tau(t, q, qd) gives {tau.tolist()} at t = {t:.9g} s"
+            raise SimulationError(f"chain {self.chain.name!r}: {what}. It must give {self.chain.nv} finite numbers.")
+        return tau
+
+    def _ask(self, t: float, y: Array, _: Array, __: Array, tau: Array) -> None:
+        """What stands behind the door `Asked`."""
+        tau[:] = self.tau_at(t, y[: self.chain.nq].copy(), y[self.chain.nq :].copy())
+
+    def state(self, t: float, y: Array) -> ChainState:
+        return ChainState(y[: self.chain.nq], y[self.chain.nq :], t)
+
+    def wrong_branch(self, t: float, y: Array) -> str:
+        """Nothing: joint coordinates know their branch."""
+        return ""
+
+    def error(self, pack: Pack, code: int, t: float) -> BaseException:
+        if pack.asked.error is not None:
+            return pack.asked.error
+        _, place, number = room(pack, "STATUS")[0]
+        if code == SINGULAR:
+            return self.chain.no_inertia(int(place))
+        if code == NOT_FINITE:
+            where = f"coordinate {int(place)}" if place < self.chain.nq else f"rate {int(place) - self.chain.nq}"
+            return SimulationError(f"{where} of chain {self.chain.name!r} is {number} at t = {t:.6g} s: reduce h, or use rtol.")
+        if code == STEP_TOO_SMALL:
+            what = f"the error control asks for a step of {number:.3g} s at t = {t:.6g} s"
+            return SimulationError(f"{what}: the motion is not smooth there, or is stiff. Loosen rtol, or use a fixed step.")
+        return KeyboardInterrupt()  # lost between compiled code and Python, see `model.user`
+
+    def between(self, t_new: Array, t: Array, y: Array, y_dot: Array) -> Array:
+        """Quintic Hermite of q, and its derivative."""
+        if len(t) == 1:
+            return np.repeat(y, len(t_new), axis=0)
+        k = np.clip(np.searchsorted(t, t_new, side="right") - 1, 0, len(t) - 2)
+        h, s = (t[k + 1] - t[k])[:, None], ((t_new - t[k]) / (t[k + 1] - t[k]))[:, None]
+        x, x_dot = quintic(s, h, [self._jet(y[k + e], y_dot[k + e]) for e in (0, 1)])
+        out = np.empty((len(t_new), y.shape[1]))
+        for columns, rates_at, ball in self._columns():
+            x[:, columns] = normalized(x[:, columns]) if ball else x[:, columns]
+            out[:, rates_at] = omega_bar_from(x[:, columns], x_dot[:, columns]) if ball else x_dot[:, columns]
+        out[:, : self.chain.nq] = x
+        return out
+
+    def _jet(self, y: Array, y_dot: Array) -> tuple[Array, Array, Array]:
+        """q, q' and q'', (k, nq) each."""
+        nq = self.chain.nq
+        q_ddot = np.empty((len(y), nq))
+        for columns, rates_at, ball in self._columns():
+            p, w, w_dot = y[:, columns], y[:, rates_at], y_dot[:, rates_at]
+            q_ddot[:, columns] = p_dot_from(p, w_dot) - 0.25 * np.sum(w**2, axis=1, keepdims=True) * p if ball else w_dot
+        return y[:, :nq], y_dot[:, :nq], q_ddot
+
+    def _columns(self) -> Iterator[tuple[slice, slice, bool]]:
+        """Where coordinates and rates stand in y, joint by joint; a ball apart from the slides before it."""
+        nq = self.chain.nq
+        for (first, n, c), link in zip(self.chain.tables["LINKS"].tolist(), self.chain.links, strict=True):
+            plain = n - 3 if link.nq > link.nv else n
+            yield slice(c, c + plain), slice(nq + first, nq + first + plain), False
+            if link.nq > link.nv:
+                yield slice(c + plain, c + plain + 4), slice(nq + first + plain, nq + first + n), True

@@ -1,0 +1,114 @@
+r"""What a simulation in reduced coordinates leaves: coordinates and rates; the rest is computed from them when asked.
+
+t (nt,)   q (nt, nq)   qd (nt, nv)   qdd (nt, nv)   tau (nt, nv)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from haugmbd.algebra.vec3 import Array
+from haugmbd.integrators.chain_subject import Reduced
+from haugmbd.integrators.events import EventRecord
+from haugmbd.recursive.aba import aba
+from haugmbd.recursive.chain import NONE, SerialChain
+from haugmbd.recursive.link_motion import LinkMotion, link_motion
+from haugmbd.recursive.rnea import joint_wrenches
+from haugmbd.recursive.state import ChainState
+from haugmbd.result import Counters
+
+
+@dataclass(frozen=True, eq=False)
+class LinkHistory:
+    """One link over time: t (nt,); r, v (nt, 3) of its centre of mass, omega (nt, 3), A (nt, 3, 3), all global."""
+
+    name: str
+    t: Array
+    r: Array
+    v: Array
+    omega: Array
+    A: Array
+
+
+@dataclass(frozen=True, eq=False)
+class ReducedResult:
+    """Coordinates of a run of a serial chain, by time.
+
+    t: (nt,) [s];  q: (nt, nq);  qd: (nt, nv);  counters;  settings;  interrupted: stopped by Ctrl-C;  events
+    """
+
+    subject: Reduced
+    t: Array
+    q: Array
+    qd: Array
+    counters: Counters = field(default_factory=Counters)
+    settings: dict[str, str] = field(default_factory=dict)
+    interrupted: bool = False
+    events: tuple[EventRecord, ...] = ()
+
+    @property
+    def chain(self) -> SerialChain:
+        """The chain that moved."""
+        return self.subject.chain
+
+    @cached_property
+    def tau(self) -> Array:
+        """The generalized forces that acted, (nt, nv)."""
+        given = [self.subject.tau_at(t, q, qd) for t, q, qd in zip(self.t.tolist(), self.q, self.qd, strict=True)]
+        return np.array(given).reshape(len(self.t), self.chain.nv)
+
+    @cached_property
+    def qdd(self) -> Array:
+        """Joint accelerations, (nt, nv)."""
+        pushes = self._pushes()
+        rows = zip(self.q, self.qd, self.tau, strict=True)
+        return np.array([aba(self.chain, q, qd, tau, wrenches=pushes) for q, qd, tau in rows]).reshape(len(self.t), self.chain.nv)
+
+    def joint_wrench(self, link: str | int) -> Array:
+        """Force and moment through the joint of `link` on it, about its handle, global, actuator included, (nt, 6) [N, N m]."""
+        k, pushes = self.chain.link(link), self._pushes()
+        rows = zip(self.q, self.qd, self.qdd, strict=True)
+        return np.array([joint_wrenches(self.chain, *row, wrenches=pushes).wrench[k] for row in rows]).reshape(len(self.t), 6)
+
+    def __getitem__(self, link: str | int) -> LinkHistory:
+        k = self.chain.link(link)
+        moves = self._motions
+        r, v, omega, A = (np.array([getattr(m, name)[k] for m in moves]) for name in ("r", "v", "omega", "A"))
+        return LinkHistory(self.chain.links[k].name, self.t, r, v, omega, A)
+
+    @cached_property
+    def _motions(self) -> tuple[LinkMotion, ...]:
+        return tuple(link_motion(self.chain, q, qd) for q, qd in zip(self.q, self.qd, strict=True))
+
+    def _pushes(self) -> Array | None:
+        return self.subject.wrenches if self.subject.wrenches is not NONE else None
+
+    def kinetic_energy(self) -> Array:
+        """(nt,) [J]."""
+        mass = np.array([link.mass for link in self.chain.links])
+        J_bar = np.array([link.J_bar for link in self.chain.links])
+        v, omega, A = (np.array([getattr(m, name) for m in self._motions]) for name in ("v", "omega", "A"))
+        omega_bar = np.einsum("tnji,tnj->tni", A, omega)
+        turning = np.einsum("tni,nij,tnj->t", omega_bar, J_bar, omega_bar)
+        energy: Array = 0.5 * np.einsum("n,tni,tni->t", mass, v, v) + 0.5 * turning
+        return energy
+
+    def potential_energy(self) -> Array:
+        """Of gravity, zero at the ground's origin, (nt,) [J]."""
+        mass = np.array([link.mass for link in self.chain.links])
+        energy: Array = -np.einsum("n,tni,i->t", mass, np.array([m.r for m in self._motions]), self.chain.gravity)
+        return energy
+
+    def state(self, k: int = -1) -> ChainState:
+        """The k-th state, by default the last."""
+        return ChainState(self.q[k], self.qd[k], float(self.t[k]))
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __repr__(self) -> str:
+        span = f", t = {self.t[0]:g} .. {self.t[-1]:g} s" if len(self.t) else ""
+        return f"ReducedResult({self.chain.name!r}, {len(self.t)} states{span}, {self.counters.steps} steps)"

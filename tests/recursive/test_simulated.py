@@ -1,0 +1,127 @@
+"""Chains simulated in their own coordinates: closed forms, conserved quantities, and the doors of `simulate`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import haugmbd as mbd
+from haugmbd.recursive.random_chain import random_chain, random_motion
+
+FINE = {"rtol": 1e-11, "atol": 1e-12}
+KEPT = 1e-8
+"""Of energies of order 10 J over a second at rtol 1e-11."""
+
+
+def start(chain, seed):
+    q, qd, tau = random_motion(chain, seed)
+    return mbd.ChainState(q, qd), tau
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("free_base", [False, True])
+def test_energy_is_kept(seed, free_base):
+    chain = random_chain(5, seed, free_base=free_base)
+    result = mbd.simulate(chain, 1.0, state=start(chain, seed)[0], **FINE)
+    energy = result.kinetic_energy() + result.potential_energy()
+    assert abs(energy - energy[0]).max() < KEPT * abs(result.kinetic_energy()).max()
+    assert result.t[-1] == 1.0
+    assert result.counters.evaluations > 6 * result.counters.steps
+
+
+def test_a_pendulum_has_the_period_of_its_elliptic_integral():
+    from scipy.special import ellipk
+
+    amplitude, m, c, J, g = 2.0, 1.3, 0.4, 0.05, 9.81
+    link = mbd.Link.revolute("bar", m, (J, J, J), axis=(0, 1, 0), c=(0, 0, -c))
+    chain = mbd.SerialChain([link], gravity=(0, 0, -g))
+    omega0 = np.sqrt(m * g * c / (J + m * c * c))
+    period = 4.0 * ellipk(np.sin(amplitude / 2) ** 2) / omega0
+    state = mbd.ChainState([amplitude], [0.0])
+    top = mbd.Event("top", lambda t, s: s.qd[0], direction=-1)
+    result = mbd.simulate(chain, 3.2 * period, state=state, events=[top], **FINE)
+    assert [record.t for record in result.events] == pytest.approx([period, 2 * period, 3 * period], abs=1e-8)
+
+
+def test_a_free_chain_keeps_its_momentum():
+    chain = random_chain(4, 8, free_base=True, gravity=(0, 0, 0))
+    result = mbd.simulate(chain, 1.0, state=start(chain, 8)[0], **FINE)
+    linear, angular = np.zeros((2, len(result), 3))
+    for link in chain.links:
+        history = result[link.name]
+        J = history.A @ link.J_bar @ np.swapaxes(history.A, 1, 2)
+        linear += link.mass * history.v
+        angular += link.mass * np.cross(history.r, history.v) + np.einsum("tij,tj->ti", J, history.omega)
+    assert abs(linear - linear[0]).max() < KEPT
+    assert abs(angular - angular[0]).max() < KEPT
+
+
+def test_it_is_what_scipy_gets_from_aba():
+    chain = random_chain(4, 2, kinds=("revolute", "prismatic", "cylindrical", "universal"))
+    state, tau = start(chain, 2)
+
+    def f(t, y):
+        return np.concatenate([y[chain.nq :], mbd.aba(chain, y[: chain.nq].copy(), y[chain.nq :].copy(), np.sin(t) * tau)])
+
+    expected = solve_ivp(f, (0.0, 0.5), state.y, method="DOP853", rtol=1e-12, atol=1e-12).y[:, -1]
+    for options in (FINE, {"h": 1e-3}, {"integrator": mbd.SciPySolver("RK45", rtol=1e-11, atol=1e-12)}):
+        result = mbd.simulate(chain, 0.5, state=state, tau=lambda t, q, qd: np.sin(t) * tau, **options)
+        assert np.concatenate([result.q[-1], result.qd[-1]]) == pytest.approx(expected, abs=2e-9)
+
+
+def test_dense_output_lies_on_the_motion():
+    chain = random_chain(4, 5)
+    state, tau = start(chain, 5)
+    wanted = np.linspace(0.0, 0.5, 23)
+    dense = mbd.simulate(chain, 0.5, state=state, tau=tau, t_eval=wanted, **FINE)
+    assert np.array_equal(dense.t, wanted)
+    for k in (1, 7, 22):
+        exact = mbd.simulate(chain, float(wanted[k]), state=state, tau=tau, **FINE)
+        assert dense.q[k] == pytest.approx(exact.q[-1], abs=1e-9)
+        assert dense.qd[k] == pytest.approx(exact.qd[-1], abs=1e-7)
+
+
+def test_accelerations_and_joint_wrenches_come_with_the_result():
+    chain = random_chain(3, 11)
+    state, tau = start(chain, 11)
+    wrenches = np.random.default_rng(3).normal(size=(3, 6))
+    result = mbd.simulate(chain, 0.1, h=1e-2, state=state, tau=tau, wrenches=wrenches)
+    k = 4
+    assert result.qdd[k] == pytest.approx(mbd.aba(chain, result.q[k], result.qd[k], tau, wrenches=wrenches), rel=1e-13)
+    expected = mbd.joint_wrenches(chain, result.q[k], result.qd[k], result.qdd[k], wrenches=wrenches).wrench[1]
+    assert result.joint_wrench("link 2")[k] == pytest.approx(expected, rel=1e-13)
+    assert result.tau[k] == pytest.approx(tau, abs=0.0)
+    assert result.state(k).q == pytest.approx(result.q[k], abs=0.0)
+
+
+def test_the_doors_refuse_by_name():
+    chain = random_chain(2, 1, kinds=("revolute",))
+    system = chain.name
+    with pytest.raises(mbd.UsageError, match="moves in its own coordinates"):
+        mbd.simulate(chain, 1.0, h=1e-3, stabilization=mbd.Baumgarte(1.0, 1.0))
+    with pytest.raises(mbd.UsageError, match=r"ChainState\(q, qd\)"):
+        mbd.simulate(chain, 1.0, h=1e-3, state=3)
+    with pytest.raises(mbd.UsageError, match="tau .*shape"):
+        mbd.simulate(chain, 1.0, h=1e-3, tau=[1.0])
+    with pytest.raises(mbd.SimulationError, match="must give 2 finite numbers"):
+        mbd.simulate(chain, 1.0, h=1e-3, tau=lambda t, q, qd: [1.0, np.nan])
+    with pytest.raises(mbd.UsageError, match="tau and wrenches belong to a SerialChain"):
+        mbd.simulate(mbd.System(system), 1.0, h=1e-3, tau=[1.0])
+    with pytest.raises(mbd.UsageError, match="no freedom"):
+        mbd.simulate(random_chain(2, 1, kinds=("fixed",)), 1.0, h=1e-3)
+    with pytest.raises(mbd.UsageError, match="System, a compiled Model, or a SerialChain"):
+        mbd.simulate("pendulum", 1.0, h=1e-3)
+
+
+def test_an_exception_in_the_users_function_comes_out_with_the_result_so_far():
+    chain = random_chain(2, 1, kinds=("revolute",))
+
+    def tau(t, q, qd):
+        if t > 0.5:
+            raise ZeroDivisionError("mine")
+        return np.zeros(2)
+
+    with pytest.raises(ZeroDivisionError, match="mine") as caught:
+        mbd.simulate(chain, 1.0, h=1e-2, tau=tau)
+    assert caught.value.result.t[-1] == pytest.approx(0.49, abs=0.011)
