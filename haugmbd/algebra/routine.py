@@ -28,19 +28,20 @@ class Routine(types.WrapperAddressProtocol):  # type: ignore[misc]
     def __init__(self, function: Callable[..., Any] | None, signature: Any) -> None:
         self._function = function
         self._signature = signature
+        self._address = 1
 
     def signature(self) -> Any:
         """The Numba signature."""
         return self._signature
 
     def __wrapper_address__(self) -> int:
-        """The address of the machine code; compiles it, or loads it from disk, at the first call."""
-        if self._function is None:
-            return 1
-        dispatcher: Any = self._function
-        dispatcher.compile(self._signature)
-        compiled = dispatcher.overloads[self._signature.args]
-        return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name))
+        """The address of the machine code; compiles it, or loads it from disk, at the first call (every call asks for a dozen)."""
+        if self._function is not None and self._address == 1:
+            dispatcher: Any = self._function
+            dispatcher.compile(self._signature)
+            compiled = dispatcher.overloads[self._signature.args]
+            self._address = int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name))
+        return self._address
 
     def __call__(self, *arguments: Any) -> int:
         """The plain Python function, where the compiler is switched off."""

@@ -16,6 +16,7 @@ from haugmbd.impact.contact import Contact, Placed, body_number, gaps, row, stra
 from haugmbd.impact.factor import RowSet
 from haugmbd.model.consistency import POSITION_TOL, state_faults
 from haugmbd.model.model import Model
+from haugmbd.model.parts import JointLike
 from haugmbd.model.state import State
 from haugmbd.primitives.joint import Joint
 
@@ -40,7 +41,7 @@ def read_question(model: Model, state: State | None, applied: Any, contacts: Any
     state = model.state() if state is None else state
     blows: tuple[AppliedImpulse, ...] = _all_of(AppliedImpulse, "applied", "PointImpulse or AngularImpulse", applied)
     touched: tuple[Contact, ...] = _all_of(Contact, "contacts", "Contact", contacts)
-    joints = tuple(as_joint(part) for part in _several(close, Joint, "close"))
+    joints = tuple(as_joint(part) for part in _several(close, (Joint, JointLike), "close"))
     faults = [*state_faults(model, state), *_part_faults(model, blows, touched, joints)]
     if faults:
         raise ModelError(faults)
@@ -111,7 +112,7 @@ def _all_of(kind: type[Any], label: str, words: str, given: Any) -> tuple[Any, .
     return parts
 
 
-def _several(given: Any, kind: type[Any], label: str) -> tuple[Any, ...]:
+def _several(given: Any, kind: type[Any] | tuple[type[Any], ...], label: str) -> tuple[Any, ...]:
     """A tuple of what was given; one part may stand alone."""
     if isinstance(given, kind):
         return (given,)
