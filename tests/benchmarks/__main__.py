@@ -22,6 +22,7 @@ from tests.benchmarks.worker import ONE_THREAD, REPOSITORY, Worker
 
 LENGTHS = (1, 5, 10, 50, 100, 200, 1000)
 PEER_LENGTHS = (1, 5, 10, 50, 100, 200)
+IMPACT_LENGTHS = (10, 100, 1000)
 REPEATS = 25
 STEP_REPEATS = 7
 STEP = {"n": 50, "steps": 1000, "h": 1e-3}
@@ -96,6 +97,22 @@ def memory(ours: Worker) -> None:
         print(f"{'chain':>5} {n:>4} {found['pack']:>8.0f} {found['stored']:>7.0f}")
 
 
+def impacts(ours: Worker) -> None:
+    """One more question to the factor, beside the factorization."""
+    print(
+        "\nImpulse in maximal coordinates [us]: factorization, one back-substitution with the factor at hand (an applied impulse, or a"
+    )
+    print("contact more, costs one), and the whole call from Python, checks included")
+    print(f"{'':>10} {'factorize':>9} {'solve':>7} {'ratio':>6} {'mbd.impulse':>12}")
+    solves = {}
+    for n in IMPACT_LENGTHS:
+        found = in_turn({"ours": lambda n=n: ours.ask("impact", n=n)}, REPEATS)["ours"]
+        factorize, solves[n], call = (best(found, what) for what in ("factorize", "solve", "impulse"))
+        print(f"{'chain':>5} {n:>4} {factorize:>9.2f} {solves[n]:>7.2f} {solves[n] / factorize:>6.2f} {call:>12.0f}")
+    slope = np.polyfit(np.log(IMPACT_LENGTHS), np.log([solves[n] for n in IMPACT_LENGTHS]), 1)[0]
+    print(f"growth exponent of the back-substitution: {slope:.3f}")
+
+
 def compiling() -> None:
     """The first simulation ever, and the import ever after."""
     colds = []
@@ -127,6 +144,7 @@ def main() -> None:
     reduced.section(peers["pinocchio"])
     steps(ours, peers["exudyn"], peers["mujoco"])
     memory(ours)
+    impacts(ours)
     for worker in (ours, *peers.values()):
         worker.close()
     compiling()

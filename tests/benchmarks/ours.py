@@ -10,8 +10,10 @@ import numpy as np
 
 import haugmbd as mbd
 from haugmbd.algebra.jit import entry
+from haugmbd.impact.factor import Factored
 from haugmbd.integrators.free import RATES
 from haugmbd.integrators.stepping import make_options
+from haugmbd.saddle.routines import factorize_entry, solve_entry
 from joints import RJ
 from tests.benchmarks import chain
 from tests.benchmarks.worker import serve
@@ -95,6 +97,28 @@ def memory(n: int) -> dict[str, Any]:
     return {"pack": sum(a.nbytes for a in pack[:3]) / n, "stored": result.y.nbytes / len(result) / n}
 
 
+def impact(n: int, seconds: float = 0.005) -> dict[str, Any]:
+    """One sample [us] of factoring the augmented matrix, of one more question to the factor, and of a whole `mbd.impulse`."""
+    links, compiled = model("chain", n, True)
+    tip = mbd.Body(f"b{n - 1}", chain.MASS, chain.INERTIA, r=links.r[-1])
+    blow = mbd.PointImpulse("blow", tip, impulse=(1, 2, 3))
+    arrays = Factored(compiled, compiled.state()).pack[:3]
+    count = max(1, int(seconds / (0.3e-6 * n)))
+    return {
+        "factorize": _us(lambda: factorize_entry(*arrays), count),
+        "solve": _us(lambda: solve_entry(*arrays), 2 * count),
+        "impulse": _us(lambda: mbd.impulse(compiled, applied=blow), 3),
+    }
+
+
+def _us(what: Any, count: int) -> float:
+    """CPU time [us] of one call."""
+    start = time.process_time()
+    for _ in range(count):
+        what()
+    return (time.process_time() - start) / count * 1e6
+
+
 def cold() -> dict[str, Any]:
     """CPU time [s] of the first simulation in a fresh cache, validation included: a chain of two links, RK4 with projection."""
     start = time.process_time()
@@ -104,4 +128,4 @@ def cold() -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    serve(rhs=rhs, step=step, memory=memory, cold=cold)
+    serve(rhs=rhs, step=step, memory=memory, impact=impact, cold=cold)
