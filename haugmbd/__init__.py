@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from haugmbd.algebra.spatial import apparent_inverse_inertia, split_wrench
 from haugmbd.body import Body
+from haugmbd.crosscheck import CrossCheck, crosscheck
 from haugmbd.diagnostics.energy import Energy, Momentum
 from haugmbd.diagnostics.reaction import Reaction, reaction
 from haugmbd.drivers import Driver, QuinticSpline
@@ -66,6 +67,7 @@ __all__ = [
     "Baumgarte",
     "Body",
     "Contact",
+    "CrossCheck",
     "D",
     "DormandPrince",
     "Driver",
@@ -121,6 +123,7 @@ __all__ = [
     "articulated_impulse",
     "chain_impulse",
     "crba",
+    "crosscheck",
     "jacobians",
     "joint_wrenches",
     "link_motion",

@@ -184,9 +184,9 @@ class SerialChain:
             return q, qd, x
         return self.read("q", q, self.nq), self.read("qd", qd, self.nv), self.read(label, x, self.nv)
 
-    def read_wrenches(self, value: Any) -> Array:
+    def read_wrenches(self, value: Any, label: str = "wrenches") -> Array:
         """External wrenches (n, 6): force and moment at each link's centre of mass, global; None is none.  Raises UsageError."""
-        return NONE if value is None else self._read_slowly("wrenches", value, (self.n, 6))
+        return NONE if value is None else self._read_slowly(label, value, (self.n, 6))
 
     def _read_slowly(self, label: str, value: Any, shape: tuple[int, ...]) -> Array:
         faults: list[Fault] = []

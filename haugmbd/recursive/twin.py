@@ -3,7 +3,7 @@ r"""The twin of a chain in maximal coordinates: the same links, joints and loads
     body k     the link's frame moved to its centre of mass:   r = P_k + R_k c_k,   p from R_k,   v, omega_bar from q_dot
     joint k    frame on the link before at L - c,  axes A(p) T;   frame on the link at -c,  axes T;   they coincide at q = 0
                T = (f, g, h):  h along the axis;  universal: f, g its arms;  spherical and fixed: the link's own axes
-    rows       those of the catalogue's RJ, TJ, CJ, UJ, SJ, Fixed (the engine may not import them);  a free link has no joint
+    rows       as in `link_joints`;  a free link has no joint
 
     tau        a pair of equal and opposite loads whose power is tau . q_dot
                slide  F = tau z at the handle, on both bodies          turn  n = tau z,  on both bodies
@@ -15,7 +15,7 @@ Source: seed 004 (composition of joints); d'Alembert: the constraint wrenches of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,9 +29,9 @@ from haugmbd.errors import Fault, ModelError
 from haugmbd.forces import Load, PointForce, StateForce, Torque
 from haugmbd.marker import Frame, triad
 from haugmbd.model.system import System
-from haugmbd.primitives import DP1, Joint, Primitive, coincident, perpendicular_1, perpendicular_2
 from haugmbd.recursive.kinematics import BALL, SLIDE, TURN
 from haugmbd.recursive.link import CROSSED_TOL, Link
+from haugmbd.recursive.link_joints import JOINTS, LinkJoint, SphericalLink, UniversalLink
 from haugmbd.recursive.link_motion import LinkMotion, link_motion
 
 if TYPE_CHECKING:
@@ -41,58 +41,6 @@ FREE = (SLIDE, SLIDE, SLIDE, BALL, BALL, BALL)
 """The ways of a free link, which has no joint."""
 
 MASSLESS = "A Body needs a mass: give the link one (and its part of J_bar), or make it one link with its neighbour."
-
-
-def _fixed(i: Frame, j: Frame, f: float) -> tuple[Primitive, ...]:
-    return (*_revolute(i, j, f), DP1(i.body, i.f, j.body, j.g, f))
-
-
-def _revolute(i: Frame, j: Frame, f: float) -> tuple[Primitive, ...]:
-    return (*_spherical(i, j, f), *perpendicular_1(i.body, i.f, i.g, j.body, j.h))
-
-
-def _cylindrical(i: Frame, j: Frame, f: float) -> tuple[Primitive, ...]:
-    across = perpendicular_2(i.body, i.f, i.g, i.s_bar, j.body, j.s_bar)
-    return (*perpendicular_1(i.body, i.f, i.g, j.body, j.h), *across)
-
-
-def _prismatic(i: Frame, j: Frame, f: float) -> tuple[Primitive, ...]:
-    return (*_cylindrical(i, j, f), DP1(i.body, i.f, j.body, j.g, f))
-
-
-def _universal(i: Frame, j: Frame, f: float) -> tuple[Primitive, ...]:
-    return (*_spherical(i, j, f), DP1(i.body, i.f, j.body, j.g, f))
-
-
-def _spherical(i: Frame, j: Frame, f: float) -> tuple[Primitive, ...]:
-    return coincident(i.body, i.s_bar, j.body, j.s_bar)
-
-
-ROWS: dict[tuple[int, ...], Callable[[Frame, Frame, float], tuple[Primitive, ...]]] = {
-    (): _fixed,
-    (TURN,): _revolute,
-    (SLIDE,): _prismatic,
-    (SLIDE, TURN): _cylindrical,
-    (TURN, TURN): _universal,
-    (BALL, BALL, BALL): _spherical,
-}
-"""The rows of a joint, by the kinds of its link's ways; f is the product f_i . g_j that the last row keeps."""
-
-
-class LinkJoint(Joint):
-    """The joint that carries a link, from the link before (body i) to the link (body j).
-
-    ways: the kinds of the link's ways;  f: f_i . g_j, which is zero but for the arms of a cross that are not quite at right angles
-    """
-
-    def __init__(self, name: str, frame_i: Frame, frame_j: Frame, ways: tuple[int, ...], f: float = 0.0) -> None:
-        super().__init__(name, frame_i, frame_j)
-        self.ways = ways
-        self.f = f
-
-    def primitives(self) -> tuple[Primitive, ...]:
-        """The rows of the catalogue's joint."""
-        return ROWS[self.ways](self.frame_i, self.frame_j, self.f)
 
 
 class Seat(NamedTuple):
@@ -158,7 +106,7 @@ def _no_twin(k: int, link: Link) -> Iterator[Fault]:
         yield Fault(where, f"its mass is {link.mass:g} kg", MASSLESS)
     axes = [axis for _, axis in link.ways]
     skew = kinds(link) == (SLIDE, TURN) and np.linalg.norm(np.cross(axes[0], axes[1])) > CROSSED_TOL
-    if skew or (kinds(link) not in ROWS and kinds(link) != FREE):
+    if skew or (kinds(link) not in JOINTS and kinds(link) != FREE):
         what = f"its joint ({'; '.join(link.labels())}) is none of the catalogue's"
         yield Fault(where, what, "Use Link.revolute, prismatic, cylindrical, universal, spherical, fixed or free.")
 
@@ -181,16 +129,16 @@ def _seats(chain: SerialChain, ground: Body, bodies: list[Body], tau: Array) -> 
 def _joint(seat: Seat) -> LinkJoint:
     """The joint, its frames coincident at q = 0."""
     link = seat.link
-    R0, axes = rotation_matrix(link.p), [axis for _, axis in link.ways]
-    if kinds(link) != (TURN, TURN):
-        T = triad(axes[0]) if kinds(link) in ((TURN,), (SLIDE,), (SLIDE, TURN)) else np.eye(3)
-        return LinkJoint(seat.name, Frame(seat.before, seat.s_bar, R0 @ T), Frame(seat.body, -link.c, T), kinds(link))
+    R0, axes, joint = rotation_matrix(link.p), [axis for _, axis in link.ways], JOINTS[kinds(link)]
+    if joint is not UniversalLink:
+        T = triad(axes[0]) if axes and joint is not SphericalLink else np.eye(3)
+        return joint(seat.name, Frame(seat.before, seat.s_bar, R0 @ T), Frame(seat.body, -link.c, T))
     first, second = axes
     h = np.cross(first, second)
     h /= np.linalg.norm(h)
     frame_i = Frame(seat.before, seat.s_bar, R0 @ np.column_stack((first, np.cross(h, first), h)))
     frame_j = Frame(seat.body, -link.c, np.column_stack((np.cross(second, h), second, h)))
-    return LinkJoint(seat.name, frame_i, frame_j, kinds(link), float(first @ second))
+    return joint(seat.name, frame_i, frame_j, float(first @ second))
 
 
 def _actuators(seat: Seat) -> Iterator[Load]:

@@ -1,0 +1,121 @@
+r"""What the twin's augmented system says about a chain, in the order of the links and in global axes.
+
+    body accelerations    u_dot of  M u_dot + Phi_q^T lam = Q
+    joint wrench          -Phi_q^T lam on the link, moved to its handle, and what the actuator gives:  S (S^T S)^-1 tau
+    joint accelerations   J q_ddot = u_dot - sigma      by least squares; J, sigma: Jacobian and bias accelerations of all centres
+    impulses              u+ - u-,  -Phi_q^T Lam        from the same matrix
+
+Source: seed 004 (Newton-Euler equations); seed 002 (Jacobians).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from haugmbd.algebra.vec3 import Array
+from haugmbd.formulations import accelerations
+from haugmbd.impact import AngularImpulse, PointImpulse, impulse
+from haugmbd.model.model import Model
+from haugmbd.model.rows import Rows, evaluate
+from haugmbd.model.state import State
+from haugmbd.model.system import System
+from haugmbd.recursive.chain import SerialChain
+from haugmbd.recursive.kinematics import SLIDE
+from haugmbd.recursive.link_motion import LinkMotion
+from haugmbd.recursive.twin import joint_name
+
+
+class Twin(NamedTuple):
+    """The twin of a chain at q, qd under tau and wrenches; `motion`: that of the chain there at q_ddot = 0; J: (6 n, nv)."""
+
+    chain: SerialChain
+    system: System
+    model: Model
+    state: State
+    rows: Rows
+    tau: Array
+    motion: LinkMotion
+    J: Array
+
+
+class Answer(NamedTuple):
+    """By links: u_dot (n, 6) = (v_dot, omega_dot);  wrench (n, 6) in the joint, about the handle;  qdd (nv,)."""
+
+    u_dot: Array
+    wrench: Array
+    qdd: Array
+
+
+class Jump(NamedTuple):
+    """By links: du (n, 6) = (dv, domega);  wrench (n, 6) impulse and moment in the joint, about the handle;  dqd (nv,)."""
+
+    du: Array
+    wrench: Array
+    dqd: Array
+
+
+def twin_of(chain: SerialChain, q: Array, qd: Array, tau: Array, wrenches: Array, motion: LinkMotion, J: Array) -> Twin:
+    """Build and compile it."""
+    system = chain.to_system(tau, wrenches, q, qd)
+    model = system.compile()
+    state = model.state()
+    return Twin(chain, system, model, state, evaluate(model, state), tau, motion, J)
+
+
+def accelerated(twin: Twin) -> Answer:
+    """Accelerations and joint wrenches."""
+    found = accelerations(twin.model, twin.state)
+    u_dot = _by_links(twin, found.v_dot, found.omega_bar_dot)
+    bias = np.hstack([twin.motion.v_dot, twin.motion.omega_dot])
+    return Answer(u_dot, _joint_wrenches(twin, found.lam) + actuators(twin, twin.tau), _reduced(twin, u_dot - bias))
+
+
+def struck(twin: Twin, blows: Array) -> Jump:
+    """What impulses (n, 6) at the centres of mass do, global [N s, N m s]; to the twin at rest, as jumps do not depend on velocities."""
+    applied: list[PointImpulse | AngularImpulse] = []
+    for link, blow in zip(twin.chain.links, blows, strict=True):
+        body = twin.system[link.name]
+        applied.append(PointImpulse(f"blow on {link.name}", body, impulse=blow[:3]))
+        applied.append(AngularImpulse(f"turn on {link.name}", body, impulse=blow[3:]))
+    still = np.zeros((twin.chain.n + 1, 3))
+    after = impulse(twin.model, twin.state.replace(v=still, omega_bar=still), applied=applied)
+    du = _by_links(twin, after.v, after.omega_bar)
+    return Jump(du, _joint_wrenches(twin, after.Lam), _reduced(twin, du))
+
+
+def _by_links(twin: Twin, v: Array, omega_bar: Array) -> Array:
+    """(v, omega) of the links, (n, 6), from those of the bodies, (nb + 1, 3), omega in body frames."""
+    rows = list(twin.chain.order)
+    return np.hstack([v[rows], np.einsum("nab,nb->na", twin.motion.A, omega_bar[rows])])
+
+
+def _reduced(twin: Twin, u: Array) -> Array:
+    """x with J x = u, (nv,), by least squares."""
+    return np.asarray(np.linalg.lstsq(twin.J, u.ravel(), rcond=None)[0], dtype=np.float64)
+
+
+def _joint_wrenches(twin: Twin, multipliers: Array) -> Array:
+    """-Phi_q^T lam of its joint on every link, about its handle, global, (n, 6)."""
+    wrenches = np.zeros((twin.chain.n, 6))
+    for k, link in enumerate(twin.chain.links):
+        entry = twin.model.joints.get(joint_name(link))
+        if entry is None:
+            continue
+        lam = multipliers[entry.rows]
+        force = -lam @ twin.rows.Phi_r[entry.rows, 1]
+        moment = twin.motion.A[k] @ (-lam @ twin.rows.PiBar[entry.rows, 1])
+        wrenches[k] = np.concatenate([force, moment + np.cross(twin.motion.r[k] - twin.motion.P[k], force)])
+    return wrenches
+
+
+def actuators(twin: Twin, tau: Array) -> Array:
+    """What the actuators give to every link about its handle, (n, 6): no more than tau asks for."""
+    kinds, owners = twin.chain.tables["FREEDOMS"].T
+    wrenches = np.zeros((twin.chain.n, 6))
+    for k in range(twin.chain.n):
+        for columns, own in ((slice(0, 3), kinds == SLIDE), (slice(3, 6), kinds != SLIDE)):
+            axes, forces = twin.motion.axes[own & (owners == k)], tau[own & (owners == k)]
+            wrenches[k, columns] = np.linalg.solve(axes @ axes.T, forces) @ axes
+    return wrenches

@@ -1,0 +1,86 @@
+"""What a cross-check found: named differences, the worst of them, and a table that says what each line compares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from haugmbd.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One comparison.  relative: largest difference over `scale`;  scale: largest magnitude of the kind, in `unit`; what: in words."""
+
+    name: str
+    relative: float
+    scale: float
+    unit: str
+    what: str
+
+
+@dataclass(frozen=True)
+class CrossCheck:
+    """The relative differences between a chain's recursions and its twin, and between the recursions.
+
+    chain: its name;  links, freedoms: of the chain;  rows: of its twin;  differences: in the order of the report
+    tol: the largest relative difference allowed
+    """
+
+    chain: str
+    links: int
+    freedoms: int
+    rows: int
+    differences: tuple[Difference, ...]
+    tol: float
+
+    @property
+    def worst(self) -> float:
+        """The largest relative difference; NaN if one is."""
+        return float(np.max([d.relative for d in self.differences]))
+
+    @property
+    def ok(self) -> bool:
+        """Whether every difference is within `tol`."""
+        return self.worst <= self.tol
+
+    @property
+    def accelerations(self) -> float:
+        """Of joints and bodies, reduced against maximal."""
+        return self._largest("joint accelerations", "body accelerations")
+
+    @property
+    def joint_wrenches(self) -> float:
+        """Of the wrenches in the joints, recursion against multipliers."""
+        return self["joint wrenches"].relative
+
+    @property
+    def impulses(self) -> float:
+        """Of the jumps of rates and velocities and of the impulses in the joints."""
+        return self._largest("rate jumps", "joint impulses")
+
+    def _largest(self, *names: str) -> float:
+        return float(np.max([self[name].relative for name in names]))
+
+    def __iter__(self) -> Iterator[Difference]:
+        """The differences, in order."""
+        return iter(self.differences)
+
+    def __getitem__(self, name: str) -> Difference:
+        """The difference with this name.  Raises UsageError."""
+        found = [d for d in self.differences if d.name == name]
+        if not found:
+            raise UsageError(f"no difference is called {name!r}; there are {', '.join(repr(d.name) for d in self.differences)}.")
+        return found[0]
+
+    def __str__(self) -> str:
+        """The report: one line for each difference, marked where it is beyond the tolerance."""
+        verdict = f"all within {self.tol:g}" if self.ok else f"BEYOND {self.tol:g}"
+        size = f"{self.links} links, {self.freedoms} freedoms; {self.rows} rows"
+        lines = [f"cross-check of {self.chain!r} ({size}): largest relative difference {self.worst:.1e}, {verdict}"]
+        for d in self.differences:
+            mark = " " if d.relative <= self.tol else "!"
+            lines.append(f"{mark} {d.name:<20} {d.relative:8.1e}   of {d.scale:8.3g} {d.unit:<7}  {d.what}")
+        return "\n".join(lines)
