@@ -18,6 +18,7 @@ from haugmbd.drivers import Driver, QuinticSpline
 from haugmbd.errors import EnergyWarning, Fault, HaugmbdError, ModelError, SimulationError, SingularKKT, UsageError
 from haugmbd.forces import RSDA, TSDA, Load, PointForce, StateForce, Torque
 from haugmbd.formulations import Accelerations, NewtonEuler, accelerations
+from haugmbd.hybrid import ContactHistory, Impact, ImpactResult, simulate_impacts
 from haugmbd.impact import AngularImpulse, Contact, Impulse, JointImpulse, PointImpulse, impulse
 from haugmbd.integrators import RK4, Baumgarte, DormandPrince, Event, EventRecord, Projection, SciPySolver, ode_function
 from haugmbd.io.results import load
@@ -67,6 +68,7 @@ __all__ = [
     "Baumgarte",
     "Body",
     "Contact",
+    "ContactHistory",
     "CrossCheck",
     "D",
     "DormandPrince",
@@ -78,6 +80,8 @@ __all__ = [
     "Fault",
     "Frame",
     "HaugmbdError",
+    "Impact",
+    "ImpactResult",
     "Impulse",
     "Joint",
     "JointImpulse",
@@ -115,6 +119,7 @@ __all__ = [
     "plot",
     "reaction",
     "simulate",
+    "simulate_impacts",
     "split_wrench",
     "ArticulatedImpulse",
     "Link",

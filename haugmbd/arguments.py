@@ -12,6 +12,7 @@ import numpy.typing as npt
 from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
 from haugmbd.errors import ModelError, UsageError
+from haugmbd.formulations import NewtonEuler
 from haugmbd.integrators import RK4, DormandPrince, SciPySolver
 from haugmbd.integrators.stepping import PARAMETERS
 from haugmbd.model.model import Model
@@ -35,6 +36,12 @@ class Stabilization(Protocol):
 
     def options(self) -> Array:
         """Parameters, and room for counters."""
+
+
+def check_formulation(formulation: Any) -> None:
+    """Refuse a formulation that this version does not have."""
+    if not isinstance(formulation, NewtonEuler):
+        raise UsageError(f"formulation={formulation!r} is none of this version's; it has NewtonEuler().")
 
 
 def check_numbers(integrator: Any, **numbers: Any) -> None:

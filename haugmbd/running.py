@@ -59,28 +59,35 @@ class Run(Generic[R]):
         self.steps = self.rejected = self.next_time = 0
         self.cpu = time.process_time()
 
-    def go(self, progress: bool) -> R:
-        """Run to the end, to Ctrl-C, or to an error that carries what there is."""
+    def go(self, progress: bool = False) -> R:
+        """Run to the end, to Ctrl-C, or to an error that carries what there is; with a bar of its own."""
+        with Progress(progress, self.problem.t, self.t_end) as bar:
+            return self.go_under(bar)
+
+    def go_under(self, bar: Progress) -> R:
+        """The same under a bar of more than this run."""
+        interrupted = False
+        try:
+            self._advance(bar)
+        except KeyboardInterrupt:
+            interrupted = True
+        return self._result(interrupted)
+
+    def _advance(self, bar: Progress) -> None:
+        """Settle the start, then take chunk after chunk to the end, or to a terminal event."""
         p = self.problem
         k1 = np.zeros(p.y.size)
-        interrupted = False
-        with Progress(progress, p.t, self.t_end) as bar:
-            try:
-                code = p.settle(p.pack, p.options, p.t, p.y, k1)
-                self._need(code, p.t)
-                self._last = (np.array([p.t]), p.y[None].copy(), k1[None].copy())
-                self._keep_first()
-                for whole in self.method.chunks(p, k1, self.t_end):
-                    chunk, ended = self._watched(whole)
-                    self._store(chunk)
-                    self._need(chunk.code, chunk.t_stop)
-                    self._check_branch()
-                    bar.reach(float(self._last[0][-1]))
-                    if ended:
-                        break
-            except KeyboardInterrupt:
-                interrupted = True
-        return self._result(interrupted)
+        self._need(p.settle(p.pack, p.options, p.t, p.y, k1), p.t)
+        self._last = (np.array([p.t]), p.y[None].copy(), k1[None].copy())
+        self._keep_first()
+        for whole in self.method.chunks(p, k1, self.t_end):
+            chunk, ended = self._watched(whole)
+            self._store(chunk)
+            self._need(chunk.code, chunk.t_stop)
+            self._check_branch()
+            bar.reach(float(self._last[0][-1]))
+            if ended:
+                return
 
     def _watched(self, chunk: Chunk) -> tuple[Chunk, bool]:
         """The chunk, up to a terminal event if there is one, and whether there is; its events are recorded."""

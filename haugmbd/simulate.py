@@ -16,6 +16,7 @@ from haugmbd.arguments import (
     Integrator,
     Stabilization,
     check_drivers,
+    check_formulation,
     check_interval,
     check_kinds,
     check_numbers,
@@ -114,8 +115,7 @@ def simulate(
     Raises ModelError (faults of the model), UsageError (bad arguments), SimulationError or SingularKKT, whose `.result` holds
     what was computed so far.
     """
-    if not isinstance(formulation, NewtonEuler):
-        raise UsageError(f"formulation={formulation!r} is none of this version's; it has NewtonEuler().")
+    check_formulation(formulation)
     check_numbers(integrator, t_end=t_end, h=h, rtol=rtol, atol=atol, store_every=store_every)
     method = choose_integrator(h, rtol, atol, integrator)
     if isinstance(system, SerialChain):

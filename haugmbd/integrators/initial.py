@@ -20,8 +20,11 @@ def consistent_start(model: Model, pack: Pack, state: State, *, repair_velocity:
     )
     if faults:
         raise ModelError(faults)
-    if not repair_velocity:
-        return state
+    return projected(model, pack, state) if repair_velocity else state
+
+
+def projected(model: Model, pack: Pack, state: State) -> State:
+    """The nearest state, in mass, that fulfils the constraints and their rates."""
     rule, y = Projection(), state.y
     rule.settle(pack, rule.options(), state.t, y, np.zeros_like(y))
     return State.from_y(state.t, y, model.nb + 1)

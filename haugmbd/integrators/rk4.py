@@ -66,6 +66,10 @@ class RK4:
         """The same method with a first step of `h` [s]."""
         return replace(self, h_first=h)
 
+    def limited(self, h_max: float) -> Self:
+        """The same method: its step is what the user has said."""
+        return self
+
     def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[Chunk]:
         """Advance to `t_end`, a chunk of steps at a time."""
         assert self.h is not None

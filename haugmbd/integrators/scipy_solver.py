@@ -50,6 +50,10 @@ class SciPySolver:
         """The same method with a first step of `h` [s]."""
         return replace(self, h_first=h)
 
+    def limited(self, h_max: float) -> Self:
+        """The same method with no step above `h_max` [s]."""
+        return replace(self, h_max=min(self.h_max, h_max))
+
     def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[Chunk]:
         """Advance to `t_end`, a step at a time."""
         import scipy.integrate  # noqa: PLC0415  0.3 s, only where it is used

@@ -1,0 +1,155 @@
+r"""The course of a motion with impacts: smooth piece, turn, smooth piece, ...
+
+    piece   the equations of motion with the closed contacts as rows, until an open contact meets or a closed one would pull
+    turn    all contacts that touch:   velocities jump, by `impulse`, where one of them approaches
+                                       contacts at rest close, those that pull open, by `at_rest`
+
+A cascade of bounces ends by itself: the bounces get lower, and the one that is too low closes the contact.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from haugmbd.arguments import Integrator, Stabilization
+from haugmbd.errors import SimulationError, UsageError
+from haugmbd.hybrid.mechanism import Mechanism
+from haugmbd.hybrid.rest import Rest, approach, at_rest
+from haugmbd.hybrid.result import Impact, ImpactResult
+from haugmbd.hybrid.watches import LEAN, TOUCH, watches
+from haugmbd.impact import impulse
+from haugmbd.integrators.initial import projected
+from haugmbd.integrators.stepping import Problem
+from haugmbd.integrators.subject import Maximal
+from haugmbd.model.state import State
+from haugmbd.progress import Progress
+from haugmbd.result import Result
+from haugmbd.running import Recorded, Run
+
+CLOSED_STEPS = 200
+"""While a contact is closed, an adaptive step is not longer than this part of the whole interval: what the contact carries does not
+move anything, so that no error control sees a force that comes and goes."""
+LAST = 1e-12
+"""Relative to |t| + 1 s: what is left to the end when the course is over; integrators make no such step."""
+
+
+class Course:
+    """One motion with impacts on its way: what has happened so far."""
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        method: Integrator,
+        rule: Stabilization,
+        t_end: float,
+        every: int,
+        most: float,
+        settings: dict[str, str],
+    ) -> None:
+        self.mechanism, self.method, self.rule, self.t_end, self.every = mechanism, method, rule, t_end, every
+        self.most, self.settings = most, settings
+        self.segments: list[Result] = []
+        self.impacts: list[Impact] = []
+        self.rest = Rest({}, frozenset())
+        self.h_closed = np.inf
+        self._turns: list[tuple[float, str]] = []
+
+    def go(self, start: State, bar: Progress) -> ImpactResult:
+        """Run to the end, to Ctrl-C, or to an error that carries what there is."""
+        try:
+            return self._result(interrupted=self._run(start, bar))
+        except KeyboardInterrupt:
+            return self._result(interrupted=True)
+        except UsageError as error:  # contacts whose impulses cannot be had
+            raise SimulationError(f"the impact cannot be computed: {error}", self._result(interrupted=False)) from error
+        except Exception as error:
+            partial = getattr(error, "result", None)
+            if isinstance(partial, Result):
+                self.segments.append(partial)
+            error.result = self._result(interrupted=False)  # type: ignore[attr-defined]
+            raise
+
+    def _run(self, state: State, bar: Progress) -> bool:
+        """Piece after piece from `state`; return whether Ctrl-C ended it."""
+        self.h_closed = (self.t_end - state.t) / CLOSED_STEPS
+        met: tuple[str, ...] = ()
+        leaving: frozenset[str] = frozenset()
+        while True:
+            state, hit = self._turn(state, met, leaving)
+            segment, met, leaving = self._piece(state, hit, bar)
+            self.segments.append(segment)
+            if segment.interrupted or not segment.events:
+                return segment.interrupted
+            state = segment.state()
+            if self.t_end - state.t <= LAST * (1.0 + abs(state.t)):
+                return False
+            self._count(state.t, segment.events[-1].name)
+
+    def _turn(self, state: State, met: tuple[str, ...], leaving: frozenset[str]) -> tuple[State, set[str]]:
+        """The state after the jump at `state`, if there is one, and the contacts that have struck; `rest` is decided anew.
+
+        met: contacts that touch by an event;  leaving: contacts that would pull
+        """
+        m = self.mechanism
+        gaps, allowed = m.gaps(state), TOUCH * m.size(state)
+        touching = [
+            name for name, gap in zip(m.names, gaps, strict=True) if gap <= allowed or name in self.rest.closed or name in met
+        ]
+        hit: set[str] = set()
+        if approach(m, state, touching):
+            answer = impulse(m.free, state, contacts=[m.contacts[name] for name in touching], touching=False)
+            hit = {name for name, f in answer.normal.items() if f > 0.0}
+            if hit:
+                self.impacts.append(Impact(state.t, answer))
+                state = answer.state
+        before = set(self.rest.closed)
+        self.rest = at_rest(m, state, touching, leaving)
+        if set(self.rest.closed) - before:
+            model = m.model(self.rest.closed, state)
+            state = projected(model, model.pack(), state)
+        return state, hit
+
+    def _piece(self, state: State, hit: set[str], bar: Progress) -> tuple[Result, tuple[str, ...], frozenset[str]]:
+        """The smooth piece from `state`, the open contact that ends it, and the closed one that does."""
+        m, t, closed = self.mechanism, state.t, self.rest.closed
+        model = m.model(closed, state)
+        rate = dict(zip(m.names, m.gap_rates(state), strict=True))
+        flying = {name: float(rate[name]) for name in hit - self.rest.still}
+        gaps, size = m.gaps(state), m.size(state)
+        near = {
+            name: max(LEAN * size, -2.0 * gap)
+            for name, gap in zip(m.names, gaps, strict=True)
+            if gap <= TOUCH * size and name not in flying
+        }
+        events = watches(model, m.placed, closed, flying, near, t)
+        pack, rule = model.pack(), self.rule
+        method = self.method.limited(self.h_closed) if closed else self.method
+        problem = Problem(Maximal(model), pack, rule.rates, rule.settle, rule.options(), t, state.y)
+
+        def record(found: Recorded) -> Result:
+            return Result(model, found.t, found.y, found.counters, self.settings, found.interrupted, events=found.events)
+
+        segment = Run(problem, method, self.t_end, None, self.every, record, tuple(events.values())).go_under(bar)
+        ended = tuple(name for name, event in events.items() if segment.events and event.name == segment.events[-1].name)
+        return segment, tuple(n for n in ended if n not in closed), frozenset(n for n in ended if n in closed)
+
+    def _count(self, t: float, what: str) -> None:
+        """Raise SimulationError where turns come faster than the limit."""
+        self._turns.append((t, what))
+        if len(self._turns) <= self.most:
+            return
+        recent = self._turns[-int(self.most) - 1 :]
+        if t - recent[0][0] >= 1.0:
+            return
+        often = ", ".join(f"{name!r} {n} times" for name, n in Counter(name for _, name in recent).most_common(3))
+        raise SimulationError(
+            f"more than {self.most:g} impacts and openings of contacts in a second of simulated time, from t = {recent[0][0]:.9g} s "
+            f"to t = {t:.9g} s: {often}. A body bounces faster and faster between others, or e is so close to 1 that its cascade is "
+            "long: give a smaller e, or a larger most_per_second=."
+        )
+
+    def _result(self, interrupted: bool) -> ImpactResult:
+        """What there is."""
+        return ImpactResult(self.mechanism, tuple(self.segments), tuple(self.impacts), self.settings, interrupted)

@@ -1,0 +1,103 @@
+r"""simulate_impacts: from a system and its contacts to an ImpactResult.
+
+fixed step        simulate_impacts(system, t_end, contacts=[...], h=1e-3)
+adaptive          simulate_impacts(system, t_end, contacts=[...], rtol=1e-8, atol=1e-10)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import isfinite
+from typing import Any
+
+from haugmbd.arguments import (
+    Integrator,
+    Stabilization,
+    check_drivers,
+    check_formulation,
+    check_interval,
+    check_kinds,
+    check_numbers,
+    choose_integrator,
+)
+from haugmbd.errors import UsageError
+from haugmbd.formulations import NewtonEuler
+from haugmbd.hybrid.course import Course
+from haugmbd.hybrid.mechanism import Mechanism
+from haugmbd.hybrid.result import ImpactResult
+from haugmbd.impact import Contact
+from haugmbd.integrators import Projection, Unstabilized
+from haugmbd.integrators.initial import consistent_start
+from haugmbd.model.state import State
+from haugmbd.model.system import System
+from haugmbd.progress import Progress
+
+MOST_PER_SECOND = 2000.0
+"""Impacts and openings in a second of simulated time: on the earth, the last second of a cascade has 14 / (1 - e) bounces or fewer, so
+that e up to 0.99 is within it; a machine that strikes 2000 times a second is not meant by Newton's law."""
+
+
+def simulate_impacts(
+    system: System,
+    t_end: float,
+    *,
+    contacts: Iterable[Contact],
+    h: float | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    state: State | None = None,
+    formulation: NewtonEuler = NewtonEuler(),  # noqa: B008  frozen
+    integrator: Integrator | None = None,
+    stabilization: Stabilization | None = Projection(),  # noqa: B008  frozen
+    repair_velocity: bool = False,
+    store_every: int = 1,
+    most_per_second: float = MOST_PER_SECOND,
+    progress: bool = False,
+) -> ImpactResult:
+    """Simulate from `state` (by default the modelled one) to `t_end` [s], with impacts, sticking and opening of `contacts`.
+
+    contacts: Contact objects, each with its restitution e: they strike by Newton's law, without friction; when its bounces become too
+    low to be told from rest, or at once with e = 0, a contact closes, and it opens again when its normal force would pull
+    most_per_second: impacts and openings in a second of simulated time that are taken for a motion, and not for an endless cascade
+    All else as in `simulate`.
+
+    Returns an ImpactResult; after Ctrl-C the result so far, with `interrupted` set.
+    Raises ModelError (faults of system and contacts, bodies that overlap at the start), UsageError (bad arguments), SimulationError
+    or SingularKKT, whose `.result` holds what was computed so far.
+    """
+    check_formulation(formulation)
+    check_numbers(integrator, t_end=t_end, h=h, rtol=rtol, atol=atol, store_every=store_every)
+    if not isinstance(system, System):
+        raise UsageError(f"simulate_impacts got {system!r}, and needs a System: a contact that closes is a row of a new model.")
+    check_kinds(system, state, stabilization)
+    _check_limit(most_per_second)
+    method = choose_integrator(h, rtol, atol, integrator)
+    mechanism = Mechanism(system, _read_contacts(contacts))
+    start = mechanism.free.state() if state is None else state
+    check_interval(method, start.t, t_end, store_every)
+    check_drivers(mechanism.free, start.t, t_end)
+    start = consistent_start(mechanism.free, mechanism.free.pack(), start, repair_velocity=repair_velocity)
+    mechanism.need_apart(start)
+    rule = Unstabilized() if stabilization is None else stabilization
+    settings = {"formulation": repr(formulation), "integrator": repr(method), "stabilization": repr(stabilization)}
+    with Progress(progress, start.t, t_end) as bar:
+        return Course(mechanism, method, rule, t_end, store_every, most_per_second, settings).go(start, bar)
+
+
+def _read_contacts(contacts: Any) -> tuple[Contact, ...]:
+    """The contacts as a tuple; UsageError where one is none."""
+    if isinstance(contacts, Contact) or not isinstance(contacts, Iterable):
+        raise UsageError(f"contacts = {contacts!r} must be a list of Contact objects: contacts=[Contact('floor', ...)].")
+    given = tuple(contacts)
+    for contact in given:
+        if not isinstance(contact, Contact):
+            raise UsageError(f"contacts has {contact!r}, which is no Contact: give Contact(name, i, j, point=..., normal=...).")
+    if not given:
+        raise UsageError("contacts is empty: give Contact objects, or use simulate.")
+    return given
+
+
+def _check_limit(most: Any) -> None:
+    """Refuse a limit that is no positive number."""
+    if not (isinstance(most, int | float) and isfinite(most) and most >= 1.0):
+        raise UsageError(f"most_per_second = {most!r} must be a number, 1 or more.")

@@ -1,0 +1,132 @@
+"""Contacts that close and open again: lifted in closed form, tables that tip, cascades without end, energy that never rises."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.interpolate import CubicSpline
+
+import haugmbd as mbd
+from haugmbd.forces import PointForce, Torque
+from joints import RJ
+from tests.hybrid.conftest import DOWN, METHODS, G, ball, box
+
+METHOD = pytest.mark.parametrize("options", METHODS.values(), ids=METHODS)
+
+
+@METHOD
+def test_a_body_that_is_lifted_from_the_floor(options):
+    """F = 40 N/s t on 2 kg: the floor carries m g - F until t_0 = m g / 40, then z = 20 (t - t_0)^3 / (3 m)."""
+    system, contacts = ball(0.3, z=0.0)
+    system.add(PointForce("lift", system["ball"], point=system["ball"].r, force=lambda t: (0.0, 0.0, 40.0 * t)))
+    t_0 = 2.0 * G / 40.0
+    result = mbd.simulate_impacts(system, 1.0, contacts=contacts, **options)
+    assert result.impacts == ()
+    assert len(result.segments) == 2
+    floor = result.contact("floor")
+    assert result.segments[0].t[-1] == pytest.approx(t_0, rel=0.0, abs=1e-10)
+    np.testing.assert_allclose(floor.force[floor.closed], 2.0 * G - 40.0 * floor.t[floor.closed], rtol=0.0, atol=1e-9)
+    risen = np.maximum(0.0, floor.t - t_0) ** 3 * 40.0 / 12.0
+    np.testing.assert_allclose(floor.gap, risen, rtol=0.0, atol=1e-10)
+
+
+@METHOD
+def test_it_is_put_down_and_lifted_again(options):
+    """F = -30 N sin(2 pi t) lifts the ball off in every second half of a second; impulses, reactions and gravity balance."""
+    system, contacts = ball(0.2, z=0.0)
+    w = 2.0 * np.pi
+    system.add(PointForce("shake", system["ball"], point=system["ball"].r, force=lambda t: (0.0, 0.0, -30.0 * np.sin(w * t))))
+    result = mbd.simulate_impacts(system, 3.0, contacts=contacts, **options)
+    floor = result.contact("floor")
+    closed = floor.closed.astype(int)
+    opens = floor.t[np.nonzero(np.diff(closed) == -1)[0]]
+    t_0 = 0.5 + np.arcsin(2.0 * G / 30.0) / w
+    np.testing.assert_allclose(opens, t_0 + np.arange(3.0), rtol=0.0, atol=1e-10)
+    assert (np.diff(closed) == 1).sum() == 2
+    assert floor.gap.min() >= -1e-9
+    assert floor.force.min() >= -1e-9
+    # Momentum: m v(t) = integral of forces + impulses.
+    held = [c for c in result.segments if "floor" in c.model.joints]
+    carried = sum(CubicSpline(c.t, -c.lam[:, -1]).integrate(c.t[0], c.t[-1]) for c in held)
+    blows = sum(i.normal["floor"] for i in result.impacts)
+    pushed = -30.0 * (1.0 - np.cos(w * 3.0)) / w - 2.0 * G * 3.0
+    assert 2.0 * result["ball"].v[-1, 2] == pytest.approx(carried + blows + pushed, rel=0.0, abs=2e-5)  # of the splines
+
+
+def test_a_table_that_is_tipped():
+    """A growing torque about y tips the box over its edge when it exceeds m g a / 2; then two corners carry it all."""
+    system, contacts = box(0.0, z=0.0)
+    system.add(Torque("tip", system["box"], torque=lambda t: (0.0, 10.0 * t, 0.0)))
+    t_0 = 3.0 * G * 0.3 / 10.0
+    result = mbd.simulate_impacts(system, t_0 + 0.1, contacts=contacts, h=1e-2)
+    assert result.impacts == ()
+    ends = [segment.t[-1] for segment in result.segments]
+    assert min(abs(np.array(ends) - t_0)) <= 1e-9
+    histories = {name: result.contact(name) for name in "abcd"}
+    assert {name for name, h in histories.items() if h.closed[-1]} == {"a", "d"}  # at x > 0
+    before = result.t < t_0 - 1e-6
+    total = sum(h.force for h in histories.values())
+    np.testing.assert_allclose(total[before], 3.0 * G, rtol=0.0, atol=1e-9)
+    lever = sum(h.force * x for h, x in zip(histories.values(), (0.3, -0.3, -0.3, 0.3), strict=True))
+    np.testing.assert_allclose(lever[before], 10.0 * result.t[before], rtol=0.0, atol=1e-9)
+    assert histories["b"].gap[-1] > 1e-4
+    assert min(h.gap.min() for h in histories.values()) >= -1e-11
+
+
+def test_a_box_that_lands_on_an_edge_comes_to_rest_flat():
+    """Inclined by 0.1 rad, e = 0.3: it rattles from edge to edge, and carries m g in the end; the energy only falls."""
+    system, contacts = box(0.3, z=0.3, turned=0.1)
+    result = mbd.simulate_impacts(system, 2.0, contacts=contacts, h=5e-3)
+    histories = [result.contact(name) for name in "abcd"]
+    np.testing.assert_allclose([h.gap[-1] for h in histories], 0.0, rtol=0.0, atol=1e-11)
+    assert sum(h.force[-1] for h in histories) == pytest.approx(3.0 * G, rel=1e-10)
+    assert np.diff(result.energy().total).max() <= 1e-8
+    assert min(h.gap.min() for h in histories) >= -1e-9
+
+
+@pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
+def test_a_double_pendulum_on_the_floor_never_gains_energy(e):
+    system = mbd.System("double", gravity=DOWN)
+    upper = system.add(mbd.Body("upper", 2.0, (1e-3, 0.2, 0.2), r=(0.5, 0.0, 0.0)))
+    lower = system.add(mbd.Body("lower", 1.0, (1e-3, 0.1, 0.1), r=(1.5, 0.0, 0.0)))
+    system.add(RJ("shoulder", system.ground, upper, point=(0, 0, 0), axis=(0, 1, 0)))
+    system.add(RJ("elbow", upper, lower, point=(1, 0, 0), axis=(0, 1, 0)))
+    at = {"normal": (0, 0, 1), "plane_point": (0, 0, -1.2), "e": e}
+    contacts = [
+        mbd.Contact("hand", system.ground, lower, point=(2, 0, 0), **at),
+        mbd.Contact("joint", system.ground, upper, point=(1, 0, 0), **at),
+    ]
+    result = mbd.simulate_impacts(system, 3.0, contacts=contacts, rtol=1e-10, atol=1e-11)
+    assert len(result.impacts) >= 2
+    assert all(i.energy_after <= i.energy_before * (1.0 + 1e-12) for i in result.impacts)
+    total = result.energy().total
+    assert np.diff(total).max() <= 1e-8
+    assert result.contact("hand").gap.min() >= -1e-9
+    if e == 1.0:
+        assert abs(total - total[0]).max() <= 1e-7
+    np.testing.assert_allclose(result.reaction("shoulder").force.shape, (len(result), 3))
+
+
+def test_an_endless_cascade_is_stopped_and_keeps_what_there_is():
+    system, contacts = ball(0.9)
+    with pytest.raises(mbd.SimulationError, match=r"more than 50 impacts .*'floor meets' 51 times.*most_per_second") as caught:
+        mbd.simulate_impacts(system, 20.0, contacts=contacts, h=1e-2, most_per_second=50)
+    result = caught.value.result
+    assert isinstance(result, mbd.ImpactResult)
+    assert 50 < len(result.impacts) < 150
+    assert 8.0 < result.t[-1] < 8.6
+    assert np.isfinite(result.y).all()
+
+
+def test_a_ball_between_plates_that_close_is_stopped():
+    """Two plates approach at 1 m/s; nothing is lost at impacts, so that the ball goes faster and faster."""
+    system = mbd.System("squeezed")
+    plate = system.add(mbd.Body("plate", 1e6, (1e6, 1e6, 1e6), r=(0, 0, 1.0), v=(0, 0, -1.0)))
+    point = system.add(mbd.Body("ball", 1e-3, (1.0, 1.0, 1.0), r=(0, 0, 0.5), v=(0, 0, 3.0)))
+    contacts = [
+        mbd.Contact("top", plate, point, point=point.r, normal=(0, 0, -1), plane_point=plate.r, e=1.0),
+        mbd.Contact("bottom", system.ground, point, point=point.r, normal=(0, 0, 1), plane_point=(0, 0, 0), e=1.0),
+    ]
+    with pytest.raises(mbd.SimulationError, match="a body bounces faster and faster|A body bounces faster and faster") as caught:
+        mbd.simulate_impacts(system, 1.0, contacts=contacts, h=1e-2, most_per_second=200)
+    assert 0.9 < caught.value.result.t[-1] < 1.0
