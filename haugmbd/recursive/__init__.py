@@ -3,8 +3,8 @@
 from haugmbd.recursive.aba import aba
 from haugmbd.recursive.articulated_impulse import ArticulatedImpulse, articulated_impulse
 from haugmbd.recursive.chain import SerialChain
+from haugmbd.recursive.chain_impulse import chain_impulse
 from haugmbd.recursive.crba import crba
-from haugmbd.recursive.impulse_response import chain_impulse
 from haugmbd.recursive.link import Link
 from haugmbd.recursive.link_motion import LinkMotion, jacobians, link_motion
 from haugmbd.recursive.projected import Projected, projected_newton_euler

@@ -25,6 +25,7 @@ import numpy.typing as npt
 from haugmbd.algebra.vec3 import Array
 from haugmbd.checks import read_array, read_number
 from haugmbd.errors import Fault, SimulationError, UsageError
+from haugmbd.recursive.aba import FINE
 from haugmbd.recursive.chain import NONE, SerialChain
 from haugmbd.recursive.constrained_inertia import inverse_inertias, propagations
 from haugmbd.recursive.impulse_response import COMPLIANCE, GIVES, HIT, IMPULSE, KEPT, NORMAL, POINT, V_IMP, E, impulse_entry
@@ -97,15 +98,13 @@ def articulated_impulse(
     )
     weak = impulse_entry(chain.tables.ints, chain.tables.reals, work, kept, q, qd, tau, NONE, k, point is None, hit, dqd, l, dv)
     chain.give_back(work)
-    if weak >= 0:
-        raise chain.no_inertia(weak)
+    if weak != FINE or not np.isfinite(hit[V_IMP]):
+        raise chain.no_inertia(weak, q, qd)
     if not hit[GIVES] > IMMOVABLE_TOL:
         raise _immovable(chain, k, hit)
-    n, at, (v_imp, compliance, J) = hit[NORMAL : NORMAL + 3], hit[POINT : POINT + 3], hit[[V_IMP, COMPLIANCE, IMPULSE]].tolist()
-    wrench = np.concatenate([n, np.cross(at, n)])
-    v_bounce = v_imp + float(wrench @ dv[k])
+    v_imp, v_bounce, compliance, J = hit[V_IMP : IMPULSE + 1].tolist()
     said = _message(chain.links[k].name, v_imp, v_bounce, J)
-    return ArticulatedImpulse(k, J, v_imp, v_bounce, compliance, wrench, l, dqd, qd + dqd, dv, said, chain, q.copy())
+    return ArticulatedImpulse(k, J, v_imp, v_bounce, compliance, hit[:6].copy(), l, dqd, qd + dqd, dv, said, chain, q.copy())
 
 
 def _read(where: str, normal: Any, point: Any, point_bar: Any, e: Any) -> Array:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from haugmbd.algebra.euler import rotation_matrix
 from haugmbd.algebra.vec3 import Array
-from haugmbd.checks import FloatArray, frozen, read_array
+from haugmbd.checks import FloatArray, frozen, numbers, read_array
 from haugmbd.errors import Fault, ModelError, SimulationError, UsageError
 from haugmbd.model.immutable import immutable
 from haugmbd.model.tables import Tables
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 NO_INERTIA = 1e-14
 """A freedom of the last link with s^T I s below this part of what the link could have (m |c|^2 + J) is massless: only rounding is left."""
 
+ROWS = (((),), ((), (3,)), ((), (3,)), ((3,), (3, 3)), ((3,),))
+"""Shapes that a row of each of seed 000's tables m, c, L, I, z may have."""
+
 NONE: Array = np.zeros((0, 6))
 DOUBLE = NONE.dtype
 
@@ -42,7 +45,7 @@ class SerialChain:
 
     links: base first;  gravity: (3,) global [m/s2];  base: the first handle, global [m], (3,);  name
     order: the row of each link in the states of a System with the same bodies; by default 1, 2, ... n
-    Raises ModelError with everything that is wrong with the links at once.
+    Raises ModelError with everything that is wrong with the links at once; UsageError where they are no list.
     """
 
     name: str
@@ -63,6 +66,8 @@ class SerialChain:
         name: str = "chain",
         order: Sequence[int] | None = None,
     ) -> None:
+        if not isinstance(links, Iterable):
+            raise UsageError(f"links={links!r} is no list of links. Give [Link.revolute(...), Link.prismatic(...), ...].")
         links = tuple(links)
         order = tuple(range(1, len(links) + 1)) if order is None else tuple(order)
         faults: list[Fault] = []
@@ -93,12 +98,12 @@ class SerialChain:
     ) -> SerialChain:
         """From seed 000's tables, n rows each: m [kg], c and L [m] along x (n,) or (n, 3), I (n, 3) or (n, 3, 3) [kg m2], axes z (n, 3).
 
-        Link i turns about z_i and is called "link i", i = 1 ... n.  options: gravity, base, name.  Raises ModelError.
+        Link i turns about z_i and is called "link i", i = 1 ... n.  options: gravity, base, name.  Raises UsageError, ModelError.
         """
-        table = [np.asarray(x, dtype=np.float64) for x in (m, c, L, I, z)]
-        counts = {len(np.atleast_1d(x)) for x in table}
-        if len(counts) != 1:
-            sizes = ", ".join(f"{name}: {len(np.atleast_1d(x))}" for name, x in zip("mcLIz", table, strict=True))
+        given = zip("mcLIz", (m, c, L, I, z), ROWS, strict=True)
+        table = [_read_table(name, value, shapes) for name, value, shapes in given]
+        if len({len(x) for x in table}) != 1:
+            sizes = ", ".join(f"{name}: {len(x)}" for name, x in zip("mcLIz", table, strict=True))
             raise UsageError(f"the tables differ in length ({sizes}): give one row for each link.")
         c3, L3 = (x if x.ndim == 2 else np.outer(x, (1.0, 0.0, 0.0)) for x in (table[1], table[2]))
         rows = zip(table[0], table[3], table[4], c3, L3, strict=True)
@@ -230,6 +235,17 @@ class SerialChain:
 def ready(value: Any) -> bool:
     """Whether compiled code can take it as it is: a vector of doubles, in one piece, that may be written to (0.1 us)."""
     return type(value) is np.ndarray and value.dtype is DOUBLE and value.ndim == 1 and value.flags.carray
+
+
+def _read_table(name: str, value: Any, shapes: tuple[tuple[int, ...], ...]) -> FloatArray:
+    """One of seed 000's tables, with rows of one of `shapes`.  Raises UsageError."""
+    array = numbers(value)
+    if array is None:
+        raise UsageError(f"the table {name} is {repr(value):.60}, not an array of numbers. Give one row for each link.")
+    if array.ndim == 0 or array.shape[1:] not in shapes:
+        wanted = " or ".join(f"({', '.join(['n', *map(str, shape)])}{',' if not shape else ''})" for shape in shapes)
+        raise UsageError(f"the table {name} has shape {array.shape}, expected {wanted}: one row for each link.")
+    return array
 
 
 def _faults(where: str, links: Sequence[Link]) -> list[Fault]:

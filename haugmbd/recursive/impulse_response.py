@@ -1,4 +1,4 @@
-r"""chain_impulse: what a serial chain does when impulses strike it, in two passes.
+r"""What a serial chain does when impulses strike it, in two passes: the compiled side of `chain_impulse` and `articulated_impulse`.
 
     inward     I^A_i, U, 1/D as in `aba`, all at rest;   p_i = -(impulse on link i)
                p^A_i = p_i + what is left of p^A_(i+1);   each freedom:   u = tau - s^T p^A,   p^A <- p^A + U u / D
@@ -18,16 +18,14 @@ Source: seed 000 (11)-(14), (19)-(22), (27), (28); Featherstone (articulated bod
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
-import numpy.typing as npt
 
 from haugmbd.algebra.jit import entry, inlined, kernel
-from haugmbd.algebra.vec3 import Array, Ints, add, cross, dot, load, scale, store, sub, to_global
+from haugmbd.algebra.vec3 import Array, Ints, Vec, add, cross, dot, load, scale, store, sub, to_global
 from haugmbd.model import tables as at
 from haugmbd.model.tables import blocks, view
 from haugmbd.recursive.aba import (
+    FINE,
     Nine,
     Six,
     add_rigid_h,
@@ -41,14 +39,18 @@ from haugmbd.recursive.aba import (
     sym,
     sym_less,
 )
-from haugmbd.recursive.chain import SerialChain
 from haugmbd.recursive.inertia import place_inertia
 from haugmbd.recursive.kinematics import AXIS, D_INV, MASS, OMEGA, SLIDE, SMALL_U, STEP, C, P, U, V, place, rate
 
 KEPT = 27
 """Numbers kept for a link: I^A = [M H; H^T J] (6 + 9 + 6) and p^A (6), about its handle."""
-NORMAL, POINT, E, V_IMP, COMPLIANCE, IMPULSE, GIVES, HIT = 0, 3, 6, 7, 8, 9, 10, 11
-"""Where the numbers of a contact stand: n, the point, e; then, found: v_imp, n^T A^-1 n, J, the largest u against its scale."""
+NORMAL, MOMENT, POINT, E, V_IMP, V_BOUNCE, COMPLIANCE, IMPULSE, GIVES, HIT = 0, 3, 6, 9, 10, 11, 12, 13, 14, 15
+"""Where the numbers of a contact stand: normal, point x normal (found), the point, e; then, found: v_imp, v_bounce, n^T A^-1 n, J, and
+the largest u against its scale.
+"""
+WEAK_TOL = 1e-14
+"""A freedom with D below this part of the inertia that stands there or one joint farther out (traces of M or J) has none: what other
+freedoms have already let go leaves rounding, 1e-16 times some ten, of either sign."""
 NO_HIT: Array = np.zeros(HIT)
 
 
@@ -60,12 +62,14 @@ def load_six(table: Array, row: int, first: int) -> Six:
 
 
 @kernel
-def keep(kept: Array, i: int, M: Six, H: Nine, J: Six) -> None:
-    """I^A of link i."""
+def keep(kept: Array, i: int, M: Six, H: Nine, J: Six, f: Vec, n: Vec) -> None:
+    """I^A and p^A of link i."""
     for a in range(6):
         kept[i, a], kept[i, 15 + a] = M[a], J[a]
     for a in range(9):
         kept[i, 6 + a] = H[a]
+    store(kept, i, 21, f)
+    store(kept, i, 24, n)
 
 
 @inlined
@@ -90,6 +94,9 @@ def strike(ints: Ints, work: Array, k: int, in_link: bool, hit: Array) -> None:
         for a in range(3):
             hit[POINT + a] = point[a]
     n, arm = (hit[NORMAL], hit[NORMAL + 1], hit[NORMAL + 2]), sub(point, handle)
+    moment = cross(point, n)
+    for a in range(3):
+        hit[MOMENT + a] = moment[a]
     hit[V_IMP] = dot(n, add(load(moving, k, V), cross(load(moving, k, OMEGA), arm)))
     store(wrench, k, 0, n)
     store(wrench, k, 3, cross(arm, n))
@@ -97,11 +104,11 @@ def strike(ints: Ints, work: Array, k: int, in_link: bool, hit: Array) -> None:
 
 @inlined
 def articulate_at_rest(ints: Ints, reals: Array, work: Array, tau: Array, kept: Array) -> int:
-    """The inward pass: U, 1/D, u of every freedom, I^A and p^A of every link; return the freedom whose D is not positive, or -1."""
+    """The inward pass: U, 1/D, u of every freedom, I^A and p^A of every link; return the freedom whose nothing resists, or FINE."""
     links, freedoms = view(ints, ints, at.LINKS), view(ints, ints, at.FREEDOMS)
     link, where, G = view(reals, ints, at.LINK_REALS), view(work, ints, at.LINK_PLACE), view(work, ints, at.LINK_J)
     wrench, room = view(work, ints, at.LINK_WRENCH), view(work, ints, at.FREEDOM_ROOM)
-    weak = -1
+    weak, mass, turn = FINE, 0.0, 0.0
     M = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     H = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     J = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -110,18 +117,18 @@ def articulate_at_rest(ints: Ints, reals: Array, work: Array, tau: Array, kept: 
         m, c = link[i, MASS], load(where, i, C)
         M, H, J = add_rigid_m(M, m), add_rigid_h(H, m, c), add_rigid_j(J, G, i, m, c)
         f, n = add(f, load(wrench, i, 0)), add(n, load(wrench, i, 3))
-        keep(kept, i, M, H, J)
-        store(kept, i, 21, f)
-        store(kept, i, 24, n)
+        keep(kept, i, M, H, J, f, n)
+        own_mass, own_turn = M[0] + M[3] + M[5], J[0] + J[3] + J[5]
+        mass, turn = max(mass, own_mass), max(turn, own_turn)
         for k in range(links[i, 0] + links[i, 1] - 1, links[i, 0] - 1, -1):
             z = load(room, k, AXIS)
             if freedoms[k, 0] == SLIDE:
                 Ul, Ua = sym(M, z), full_t(H, z)
-                D, u = dot(z, Ul), tau[k] - dot(z, f)
+                D, u, could = dot(z, Ul), tau[k] - dot(z, f), mass
             else:
                 Ul, Ua = full(H, z), sym(J, z)
-                D, u = dot(z, Ua), tau[k] - dot(z, n)
-            if not D > 0.0:
+                D, u, could = dot(z, Ua), tau[k] - dot(z, n), turn
+            if not D > WEAK_TOL * could:
                 weak = k
             d = 1.0 / D
             store(room, k, U, Ul)
@@ -134,6 +141,7 @@ def articulate_at_rest(ints: Ints, reals: Array, work: Array, tau: Array, kept: 
         J = shift_j(J, H, S, step)
         H = S
         n = add(n, cross(step, f))
+        mass, turn = own_mass, own_turn + own_mass * dot(step, step)
     return weak
 
 
@@ -162,7 +170,7 @@ def respond(ints: Ints, work: Array, kept: Array, dqd: Array, l: Array, dv: Arra
 
 
 @inlined
-def bounce(ints: Ints, work: Array, hit: Array, dqd: Array, l: Array, dv: Array) -> None:
+def bounce(ints: Ints, work: Array, link: int, hit: Array, dqd: Array, l: Array, dv: Array) -> None:
     """The law of contact: n^T A^-1 n and J; the response to J = 1 becomes that to J, at the world origin."""
     freedoms, where, room = view(ints, ints, at.FREEDOMS), view(work, ints, at.LINK_PLACE), view(work, ints, at.FREEDOM_ROOM)
     point = (hit[POINT], hit[POINT + 1], hit[POINT + 2])
@@ -185,6 +193,9 @@ def bounce(ints: Ints, work: Array, hit: Array, dqd: Array, l: Array, dv: Array)
             dv[i, a] = J * dv[i, a] if J > 0.0 else 0.0
         store(l, i, 3, add(load(l, i, 3), cross(handle, load(l, i, 0))))
         store(dv, i, 0, add(load(dv, i, 0), cross(handle, load(dv, i, 3))))
+    hit[V_BOUNCE] = hit[V_IMP]
+    for a in range(6):
+        hit[V_BOUNCE] += hit[NORMAL + a] * dv[link, a]
 
 
 @entry
@@ -194,7 +205,7 @@ def impulse_entry(
 ) -> int:  # fmt: skip
     """Response to joint impulses tau and pushes, about the handles (k < 0), or to a contact of link k, at the world origin.
 
-    Return the freedom without inertia, or -1.
+    Return the freedom without inertia, or FINE.
     """
     place(ints, reals, work, q)
     place_inertia(ints, reals, work)
@@ -205,27 +216,5 @@ def impulse_entry(
     weak = articulate_at_rest(ints, reals, work, tau, kept)
     respond(ints, work, kept, dqd, l, dv)
     if k >= 0:
-        bounce(ints, work, hit, dqd, l, dv)
+        bounce(ints, work, k, hit, dqd, l, dv)
     return weak
-
-
-class Struck(NamedTuple):
-    """dqd: (nv,) change of the joint rates;  l: (n, 6) impulse and its moment through joint i on link i, about its handle, global."""
-
-    dqd: Array
-    l: Array
-
-
-def chain_impulse(chain: SerialChain, q: npt.ArrayLike, wrenches: Any = None, tau: npt.ArrayLike | None = None) -> Struck:
-    """What impulses do to `chain` at q (nq,): dqd (nv,) and l (n, 6), constraint and joint impulses together, s^T l = tau.
-
-    wrenches: (n, 6) impulse [N s] and its moment [N m s] on each link at its centre of mass, global;  tau: (nv,) joint impulses
-    Raises UsageError for wrong lengths, SimulationError where a freedom has no inertia, naming it.
-    """
-    q, tau, pushes = chain.read("q", q, chain.nq), chain.read("tau", tau, chain.nv), chain.read_wrenches(wrenches)
-    work, kept, dqd, l, dv = chain.room(), np.empty((chain.n, KEPT)), np.empty(chain.nv), *np.empty((2, chain.n, 6))
-    weak = impulse_entry(chain.tables.ints, chain.tables.reals, work, kept, q, tau, tau, pushes, -1, False, NO_HIT, dqd, l, dv)
-    chain.give_back(work)
-    if weak >= 0:
-        raise chain.no_inertia(weak)
-    return Struck(dqd, l)

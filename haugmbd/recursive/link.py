@@ -134,7 +134,7 @@ class Link:
 
 def _along_x(value: Any) -> Any:
     """A length along x, as in seed 000, or three numbers as they are."""
-    return (float(value), 0.0, 0.0) if isinstance(value, int | float | np.floating) else value
+    return (float(value), 0.0, 0.0) if isinstance(value, int | float | np.integer | np.floating) else value
 
 
 def _unit(faults: list[Fault], where: str, axis: Any) -> FloatArray:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 import haugmbd as mbd
+from haugmbd.algebra.jit import entry
+from haugmbd.recursive.impulse_response import HIT, IMPULSE, KEPT, impulse_entry
 from tests.benchmarks import chain
 from tests.benchmarks.worker import serve
 
@@ -37,5 +39,53 @@ def recursion(algorithm: str, n: int, seconds: float = 0.01) -> dict[str, Any]:
     return {"us": (time.process_time() - start) / count * 1e6, "answer": answer.ravel()[-100:].tolist()}
 
 
+@entry
+def many(
+    ints: Any,
+    reals: Any,
+    work: Any,
+    kept: Any,
+    q: Any,
+    qd: Any,
+    tau: Any,
+    pushes: Any,
+    hit: Any,
+    dqd: Any,
+    l: Any,
+    dv: Any,
+    count: int,
+) -> int:
+    """So many contacts of the last link in one compiled loop."""
+    weak = 0
+    for _ in range(count):
+        weak = impulse_entry(ints, reals, work, kept, q, qd, tau, pushes, q.size - 1, False, hit, dqd, l, dv)
+    return weak
+
+
+def impact(n: int, seconds: float = 0.01) -> dict[str, Any]:
+    """One sample [us] of an impact on the last link: called from Python, and in a compiled loop."""
+    reduced, q, qd, tau = arguments(n)
+    moving = mbd.link_motion(reduced, q, qd)
+    contact = {"point": moving.r[-1], "normal": moving.v[-1], "e": 0.5}
+    found = mbd.articulated_impulse(reduced, q, qd, **contact)
+    hit = np.concatenate([found.normal_wrench, moving.r[-1], [0.5], np.zeros(HIT - 10)])
+    work, answers = reduced.room(), (np.empty(n), np.empty((n, 6)), np.empty((n, 6)))
+    given = (reduced.tables.ints, reduced.tables.reals, work, np.empty((n, KEPT)), q, qd, tau, np.zeros((0, 6)), hit, *answers)
+    many(*given, 1)
+    count = max(4, int(seconds / (3e-7 * n)))
+    start = time.process_time()
+    many(*given, count)
+    middle = time.process_time()
+    calls = max(4, count // 10)
+    for _ in range(calls):
+        mbd.articulated_impulse(reduced, q, qd, **contact)
+    end = time.process_time()
+    return {
+        "us": (middle - start) / count * 1e6,
+        "called": (end - middle) / calls * 1e6,
+        "differs": float(abs(hit[IMPULSE] - found.J)),
+    }
+
+
 if __name__ == "__main__":
-    serve(recursion=recursion)
+    serve(recursion=recursion, impact=impact)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
+from haugmbd.algebra.euler import normalized
 from haugmbd.errors import SimulationError, UsageError
 
 ROD = (1.0, [1 / 12] * 3)
@@ -52,6 +53,20 @@ def test_bad_arguments_are_refused_with_the_remedy(wrong, said):
     with pytest.raises(UsageError) as caught:
         strike(**wrong)
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_numbers_that_are_not_finite_are_refused(bad):
+    """Vectors of doubles are not looked at beforehand."""
+    good, wrong = np.array([0.1, 0.2]), np.array([0.1, bad])
+    for ask in (
+        lambda: strike(q=wrong, qd=good),
+        lambda: strike(q=good, qd=wrong),
+        lambda: mbd.chain_impulse(rods("revolute", "revolute"), wrong),
+        lambda: mbd.chain_impulse(rods("revolute", "revolute"), good, tau=wrong),
+    ):
+        with pytest.raises(UsageError, match="must be finite, got a NaN or an infinity"):
+            ask()
 
 
 def test_all_faults_of_a_contact_come_at_once():
@@ -110,6 +125,20 @@ def test_a_freedom_without_inertia_is_named():
     ):
         with pytest.raises(SimulationError, match=r"chain 'doubled': nothing has inertia along freedom 0, 'ring' turn about"):
             ask()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rounding_is_not_taken_for_inertia(seed):
+    """Doubled hinges anywhere, and a straight chain of slender rods on a ball: what is left along the freedom is 1e-17, not zero."""
+    rng = np.random.default_rng(seed)
+    axis, p = rng.normal(size=3), normalized(rng.normal(size=4))
+    ring = mbd.Link.revolute("ring", 0.0, [0.0] * 3, axis=axis, p=p, L=0.0)
+    doubled = mbd.SerialChain([ring, mbd.Link.revolute("rod", 1.0, (0.1, 0.2, 0.25), axis=axis, c=(0.3, 0.2, 0.1))])
+    slender = (1.0, (0.0, 1 / 12, 1 / 12))
+    straight = mbd.SerialChain([mbd.Link.spherical("ball", *slender, c=0.5, p=p), mbd.Link.revolute("rod", *slender, c=0.5)])
+    for chain, q in ((doubled, rng.normal(size=2)), (straight, straight.q_zero())):
+        with pytest.raises(SimulationError, match=f"nothing has inertia along freedom 0, '{chain.links[0].name}' turn about"):
+            mbd.chain_impulse(chain, q, rng.normal(size=(2, 6)))
 
 
 def test_a_massless_link_on_the_way_needs_no_inverse():

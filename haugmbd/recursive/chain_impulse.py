@@ -1,0 +1,42 @@
+r"""chain_impulse: the response of a serial chain to applied impulses.
+
+    M dq_dot = tau + sum  J_S^T F + J_R^T N            F, N on the links at their centres of mass
+    l_i      = I_i dv_i + l_(i+1) - (impulse on i)     through joint i on link i;  s^T l_i = tau
+
+By the recursion of `impulse_response`: O(n), and no mass matrix.  A contact, with an impulse to be found: `articulated_impulse`.
+Source: seed 000 (11)-(14).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from haugmbd.algebra.vec3 import Array
+from haugmbd.recursive.aba import FINE
+from haugmbd.recursive.chain import SerialChain
+from haugmbd.recursive.impulse_response import KEPT, NO_HIT, impulse_entry
+
+
+class Struck(NamedTuple):
+    """dqd: (nv,) change of the joint rates;  l: (n, 6) impulse and its moment through joint i on link i, about its handle, global."""
+
+    dqd: Array
+    l: Array
+
+
+def chain_impulse(chain: SerialChain, q: npt.ArrayLike, wrenches: Any = None, tau: npt.ArrayLike | None = None) -> Struck:
+    """What impulses do to `chain` at q (nq,): dqd (nv,) and l (n, 6), constraint and joint impulses together, s^T l = tau.
+
+    wrenches: (n, 6) impulse [N s] and its moment [N m s] on each link at its centre of mass, global;  tau: (nv,) joint impulses
+    Raises UsageError for wrong lengths, SimulationError where a freedom has no inertia, naming it.
+    """
+    q, tau, pushes = chain.read("q", q, chain.nq), chain.read("tau", tau, chain.nv), chain.read_wrenches(wrenches)
+    work, kept, dqd, l, dv = chain.room(), np.empty((chain.n, KEPT)), np.empty(chain.nv), *np.empty((2, chain.n, 6))
+    weak = impulse_entry(chain.tables.ints, chain.tables.reals, work, kept, q, tau, tau, pushes, -1, False, NO_HIT, dqd, l, dv)
+    chain.give_back(work)
+    if weak != FINE or not np.isfinite(dqd.sum()):
+        raise chain.no_inertia(weak, q, tau)
+    return Struck(dqd, l)
