@@ -128,9 +128,11 @@ def articulate_at_rest(ints: Ints, reals: Array, work: Array, tau: Array, kept: 
             else:
                 Ul, Ua = full(H, z), sym(J, z)
                 D, u, could = dot(z, Ua), tau[k] - dot(z, n), turn
-            if not D > WEAK_TOL * could:
+            d = 0.0
+            if D > WEAK_TOL * could:
+                d = 1.0 / D
+            else:
                 weak = k
-            d = 1.0 / D
             store(room, k, U, Ul)
             store(room, k, U + 3, Ua)
             room[k, D_INV], room[k, SMALL_U] = d, u
