@@ -28,7 +28,7 @@ def build_model(name: str, bodies: Sequence[Body], joints: Sequence[Joint], load
         body_names=tuple(body.name for body in bodies),
         joints={j.name: _entry(j, number, rows_of[j.name]) for j in joints},
         loads=compiled.loads,
-        labels=tuple(RowLabel(joint.name, p.kind, p.words(), p.unit) for joint, p in primitives),
+        labels=tuple(RowLabel(joint.name, p.kind, p.words(), p.unit, p) for joint, p in primitives),
         tables=compiled.tables,
         slot_of_row=compiled.slots,
         side_of_i=compiled.sides,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,21 +21,26 @@ from haugmbd.model.state import State
 from haugmbd.model.status import USER_STOPPED
 from haugmbd.model.tables import Pack, Tables, room
 from haugmbd.model.user import Asked
+from haugmbd.primitives.base import Primitive
 from haugmbd.primitives.catalogue import FILLS, NO_FILL, Fills
 from haugmbd.primitives.freedom import Freedom
 from haugmbd.saddle.routines import FACTORIZE, FINISH, NO_REFINE, REFINE, SOLVE
+
+if TYPE_CHECKING:
+    from haugmbd.model.explaining import Explanation, RowExplanation
 
 ASKED_ROOMS = ("Y_STOPPED", "SIGNALS", "F", "Q_USER")
 """What the user's callables are asked with, beside t."""
 
 
 class RowLabel(NamedTuple):
-    """What a row is: the joint's name, the primitive's kind, what it says in words, and the unit of Phi."""
+    """What a row is: the joint's name, the primitive's kind, what it says in words, and the unit of Phi; the primitive itself."""
 
     joint: str
     kind: str
     words: str
     unit: str
+    primitive: Primitive
 
     def __str__(self) -> str:
         return f"{self.joint!r} {self.kind}: {self.words}"
@@ -156,6 +161,15 @@ class Model:
     def body(self, name: str) -> int:
         """The number of a body: its row in all arrays."""
         return self.body_names.index(name)
+
+    def explain(self, which: str | int | None = None, *, state: State | None = None) -> Explanation | RowExplanation:
+        """What the equations say, at `state` (by default the modelled one): print it.
+
+        which: None for a table of all rows, the name of a joint, or the number of a row;  UsageError for what does not exist
+        """
+        from haugmbd.model.explaining import explain_model  # noqa: PLC0415  it evaluates this model
+
+        return explain_model(self, which, state)
 
     def lam_of(self, x: Array) -> Array:
         """The multipliers by rows (nc,) of a solution by nodes (nn, 6)."""

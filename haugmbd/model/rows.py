@@ -20,6 +20,8 @@ from haugmbd.model.tables import room
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from haugmbd.model.explaining import RowExplanation
+
 
 @dataclass(frozen=True, eq=False)
 class Rows:
@@ -27,6 +29,7 @@ class Rows:
 
     Phi, nu, gamma: (nc,);  Phi_r: (nc, 2, 3) along dr of bodies i and j;  PiBar: (nc, 2, 3) along dpi_bar, body frames
     bodies: (nc, 2) numbers of body i and body j (0 is the ground);  labels: what each row is
+    model, state: what was evaluated
     """
 
     Phi: Array
@@ -37,6 +40,14 @@ class Rows:
     bodies: Ints
     labels: tuple[RowLabel, ...]
     nb: int
+    model: Model
+    state: State
+
+    def explain(self, k: int) -> RowExplanation:
+        """What row `k` says, in words, in symbols and in numbers; UsageError with the range where there is no such row."""
+        from haugmbd.model.explaining import explain_row  # noqa: PLC0415  it evaluates rows itself
+
+        return explain_row(self.model, self, self.state, k)
 
     @cached_property
     def Phi_q(self) -> csr_array:
@@ -59,4 +70,5 @@ def evaluate(model: Model, state: State | None = None) -> Rows:
     J = room(pack, "J").reshape(-1, 2, 6)[model.slot_of_row]
     J = np.take_along_axis(J, np.stack([model.side_of_i, 1 - model.side_of_i], axis=1)[:, :, None], axis=1)
     level = room(pack, "LEVEL")[model.slot_of_row]
-    return Rows(level[:, 0], level[:, 1], level[:, 2], J[:, :, :3], J[:, :, 3:], model.bodies_of_rows(), model.labels, model.nb)
+    columns = (level[:, 0], level[:, 1], level[:, 2], J[:, :, :3], J[:, :, 3:])
+    return Rows(*columns, model.bodies_of_rows(), model.labels, model.nb, model, state)

@@ -17,6 +17,7 @@ Source: Haug ch. 9 and 11; seed 004; the form (r, omega_bar) of the second deriv
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from inspect import signature
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -62,6 +63,8 @@ class Primitive(ABC):
     """Name of the equation, such as DP1."""
     unit: ClassVar[str]
     """Unit of Phi."""
+    symbols: ClassVar[str]
+    """The equation in the book's symbols: Phi = ... - f(t)."""
 
     def __init__(self, i: Body, j: Body, f: Any) -> None:
         self.i = i
@@ -79,6 +82,11 @@ class Primitive(ABC):
     @abstractmethod
     def words(self) -> str:
         """What the equation says, in words."""
+
+    def given(self) -> dict[str, Array]:
+        """The points and vectors that it was made from, by the names of the constructor: s_bar_i, a_bar_j, c, ..."""
+        asked = signature(type(self)).parameters
+        return {name: getattr(self, name) for name in asked if name not in ("i", "j", "f")}
 
     def extra_faults(self) -> tuple[Fault, ...]:
         """What is wrong beyond bad numbers (a primitive with a rule of its own overrides this)."""

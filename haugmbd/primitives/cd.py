@@ -40,6 +40,7 @@ class CD(Primitive):
 
     kind = "CD"
     unit = "m"
+    symbols = "Phi = c . d_ij - f(t),  d_ij = r_j + A_j s_bar_j - r_i - A_i s_bar_i"
 
     def __init__(self, c: Any, i: Body, s_bar_i: Any, j: Body, s_bar_j: Any, f: Any = 0.0) -> None:
         super().__init__(i, j, f)

@@ -39,6 +39,7 @@ class D(Primitive):
 
     kind = "D"
     unit = "m2"
+    symbols = "Phi = d_ij . d_ij - f(t)^2,  d_ij = r_j + A_j s_bar_j - r_i - A_i s_bar_i"
 
     def __init__(self, i: Body, s_bar_i: Any, j: Body, s_bar_j: Any, f: Any) -> None:
         super().__init__(i, j, f)

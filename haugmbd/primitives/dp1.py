@@ -39,6 +39,7 @@ class DP1(Primitive):
 
     kind = "DP1"
     unit = "1"
+    symbols = "Phi = a_i . a_j - f(t),  a_i = A_i a_bar_i,  a_j = A_j a_bar_j"
 
     def __init__(self, i: Body, a_bar_i: Any, j: Body, a_bar_j: Any, f: Any = 0.0) -> None:
         super().__init__(i, j, f)

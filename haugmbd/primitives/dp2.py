@@ -40,6 +40,7 @@ class DP2(Primitive):
 
     kind = "DP2"
     unit = "m"
+    symbols = "Phi = a_i . d_ij - f(t),  a_i = A_i a_bar_i,  d_ij = r_j + A_j s_bar_j - r_i - A_i s_bar_i"
 
     def __init__(self, i: Body, a_bar_i: Any, s_bar_i: Any, j: Body, s_bar_j: Any, f: Any = 0.0) -> None:
         super().__init__(i, j, f)

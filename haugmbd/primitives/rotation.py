@@ -49,6 +49,7 @@ class Rotation(Primitive):
 
     kind = "Rotation"
     unit = "rad"
+    symbols = "Phi = (n cos f(t) - e sin f(t)) . e',  e = A_i e_bar_i,  n = A_i n_bar_i,  e' = A_j e_bar_j"
 
     def __init__(self, i: Body, e_bar_i: Any, n_bar_i: Any, j: Body, e_bar_j: Any, f: Any = 0.0) -> None:
         super().__init__(i, j, f)
