@@ -27,8 +27,8 @@ from haugmbd.crosscheck.scale import largest, length_of, per, relative, relative
 from haugmbd.errors import UsageError
 from haugmbd.recursive.aba import aba
 from haugmbd.recursive.chain import SerialChain
+from haugmbd.recursive.chain_impulse import chain_impulse
 from haugmbd.recursive.crba import crba
-from haugmbd.recursive.impulse_response import chain_impulse
 from haugmbd.recursive.link_motion import LinkMotion, jacobians, link_motion
 from haugmbd.recursive.projected import projected_newton_euler
 from haugmbd.recursive.rnea import joint_wrenches, rnea
