@@ -14,9 +14,10 @@ from haugmbd.impact.applied import AppliedImpulse
 from haugmbd.impact.closing import Closed, as_joint, closed_rows, closing_faults
 from haugmbd.impact.contact import Contact, Placed, body_number, gaps, row, strangers
 from haugmbd.impact.factor import RowSet
-from haugmbd.model.consistency import POSITION_TOL, state_faults
+from haugmbd.model.consistency import POSITION_TOL, size_of, state_faults
 from haugmbd.model.model import Model
 from haugmbd.model.parts import JointLike
+from haugmbd.model.rows import evaluate
 from haugmbd.model.state import State
 from haugmbd.primitives.joint import Joint
 
@@ -65,10 +66,17 @@ def _part_faults(
     for contact in contacts:
         faults += contact.faults() or strangers(model, f"contact {contact.name!r}", contact.i, contact.j)
     faults += closing_faults(model, joints)
-    for kind, names in (("contact", [c.name for c in contacts]), ("joint", [j.name for j in joints])):
+    groups = (("impulse", [b.name for b in blows]), ("contact", [c.name for c in contacts]), ("joint", [j.name for j in joints]))
+    for kind, names in groups:
+        faults += [
+            Fault(f"{kind} {name!r}", "the name is empty or not a text", f'Give each {kind} a name, such as "blow".')
+            for name in names
+            if not (isinstance(name, str) and name.strip())
+        ]
+    for kind, names in groups[1:]:
         faults += [
             Fault(f"{kind} {name!r}", f"the name is used {n} times", "Results are looked up by it: give each its own.")
-            for name, n in Counter(names).items()
+            for name, n in Counter(map(str, names)).items()
             if n > 1
         ]
     return faults
@@ -76,11 +84,10 @@ def _part_faults(
 
 def _need_touching(model: Model, state: State, contacts: tuple[Placed, ...]) -> None:
     """Raise ModelError for contacts whose gap is not zero."""
-    size = _size(state)
+    allowed = POSITION_TOL * size_of(model, evaluate(model, state)) if contacts else 0.0
     faults = []
     for c in contacts:
         gap = float(gaps(c, state.y[None])[0])
-        allowed = POSITION_TOL * max(size, float(np.linalg.norm(c.s_bar_j)), c.radius)
         if abs(gap) > allowed:
             how = "apart" if gap > 0.0 else "one inside the other"
             what = f"its gap is {gap:.6g} m at t = {state.t:g} s (allowed {allowed:.2g} m): the bodies are {how}"
@@ -89,11 +96,6 @@ def _need_touching(model: Model, state: State, contacts: tuple[Placed, ...]) -> 
             )
     if faults:
         raise ModelError(faults)
-
-
-def _size(state: State) -> float:
-    """The spread of the bodies [m]."""
-    return float(np.linalg.norm(np.ptp(state.r, axis=0)))
 
 
 def _contact_rows(state: State, contacts: tuple[Placed, ...]) -> RowSet:

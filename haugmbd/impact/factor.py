@@ -41,10 +41,10 @@ class RowSet(NamedTuple):
 
     def transposed(self, x: Array, n: int) -> Array:
         """C^T x, (n, 6): impulses on n bodies, the ground first; nothing moves the ground."""
-        P = np.zeros((n, 6))
-        np.add.at(P, self.bodies.ravel(), (x[:, None, None] * self.C).reshape(-1, 6))
+        place = 6 * self.bodies[:, :, None] + np.arange(6)
+        P = np.bincount(place.ravel(), (x[:, None, None] * self.C).ravel(), 6 * n).reshape(n, 6)
         P[0] = 0.0
-        return P
+        return np.asarray(P)
 
     def free_mobility(self, model: Model) -> Array:
         """C M^-1 C^T by rows, (k,), without joints and without massless axes: what W = C K^-1 C^T is measured by."""

@@ -57,6 +57,8 @@ class Beside(NamedTuple):
         """The change of x that brings the rows that act from their velocities at u to `target` (k,): what rounding has left."""
         x = np.zeros(len(target))
         a = np.nonzero(acting)[0]
+        if len(a) == 0:
+            return x
         x[a] = Least.of(self.W[np.ix_(a, a)], self.d[a]).solve((self.rows.of(u) - target)[a])
         return x
 
@@ -75,6 +77,8 @@ class Answer(NamedTuple):
 def answer(q: Question, beside: Beside, u: Array, u0: Array) -> Answer:
     """Multipliers of closed joints and contacts, from velocities u before and u0 without them."""
     rows, W, d, k = beside.rows, beside.W, beside.d, len(q.closed.owner)
+    if len(d) == 0:
+        return Answer(d, d, d, d, d, ())
     size = np.abs(rows.C).sum(axis=(1, 2)) * max(np.abs(u).max(), np.abs(u0).max()) + np.abs(rows.nu)
     gap = rows.of(u0) - rows.nu
     closing = Least.of(W[:k, :k], d[:k])

@@ -36,6 +36,7 @@ def test_all_faults_in_one_error(bar):
                 mbd.Contact("floor", system.ground, link, e=2, **at),
                 mbd.Contact("wall", stranger, link, **at),
                 mbd.Contact("wall", system.ground, link, **at),
+                mbd.Contact("", system.ground, link, **at),
             ],
         )
     text = str(error.value)
@@ -49,6 +50,7 @@ def test_all_faults_in_one_error(bar):
         "contact 'floor': e is 2, must be between 0 and 1",
         "contact 'wall': body 'stranger' is not in model",
         "contact 'wall': the name is used 2 times",
+        "contact '': the name is empty or not a text",
     ):
         assert sentence in text
 
@@ -86,6 +88,15 @@ def test_a_contact_that_does_not_touch(bar):
         mbd.impulse(model, contacts=sunk)
     taken = mbd.impulse(model, contacts=floor, touching=False)
     assert taken.normal["floor"] == pytest.approx(1.5, rel=1e-13)  # J_pin omega / arm = 3 / 2
+
+
+def test_a_body_at_the_origin_touches_there():
+    """Nothing here has a size that a gap could be measured by."""
+    system = mbd.System("point")
+    ball = system.add(mbd.Body("ball", 1.0, (1, 1, 1), v=(0, 0, -1)))
+    floor = mbd.Contact("floor", system.ground, ball, point=(0, 0, 0), normal=(0, 0, 1), e=0.5)
+    found = mbd.impulse(system.compile(), system.compile().state().replace(r=((0, 0, 0), (0, 0, 1e-9))), contacts=floor)
+    np.testing.assert_allclose(found.v[1], (0, 0, 0.5), atol=1e-15)
 
 
 def test_an_immovable_contact(bar):
