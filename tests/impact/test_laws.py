@@ -121,7 +121,6 @@ def test_action_is_reaction(seed):
         mbd.Contact("c", b, a, point=P, normal=-7 * n, e=0.3),
         mbd.Contact("c", a, b, point=P + 0.2 * n, normal=n, e=0.3, radius=0.2),
     )
-    # a sphere's normal turns with the plane, about another point than its own: the velocities of the point differ, the law does not
     found = [mbd.impulse(model, state, contacts=[c]) for c in variants]
     assert found[0].normal["c"] > 1e-3
     for other in found[1:]:
