@@ -110,6 +110,18 @@ class SerialChain:
         links = [Link.revolute(f"link {k}", mi, Ii, axis=zi, c=ci, L=Li) for k, (mi, Ii, zi, ci, Li) in enumerate(rows, start=1)]
         return cls(links, **options)
 
+    @classmethod
+    def from_system(cls, system: System | Model, *, without_loads: bool = False) -> SerialChain:
+        """From a System, or the Model of one, that is a serial chain: on the ground, or free; gravity is taken over.
+
+        Links are called as the bodies; `chain.coordinates(model.state())` are q and qd of the modelled pose.
+        without_loads: leave springs, forces and torques out instead of refusing them
+        Raises ModelError that says why and where it is no chain, all reasons at once; UsageError for something else than a System.
+        """
+        from haugmbd.recursive import from_system  # noqa: PLC0415  it makes chains
+
+        return from_system.from_system(system, without_loads)
+
     def to_system(
         self,
         tau: npt.ArrayLike | None = None,

@@ -87,8 +87,8 @@ def coordinates(chain: SerialChain, state: State) -> tuple[Array, Array]:
         found.append(_read(link, before, here))
         before = here.at(link.L)
     _need_closed(chain, state, found)
-    q = np.concatenate([part.q for part in found])
-    return q, np.concatenate([part.qd for part in found])
+    q, qd = np.concatenate([part.q for part in found]), np.concatenate([part.qd for part in found])
+    return q + 0.0, qd + 0.0  # no minus zeros
 
 
 def _read(link: Link, before: Pose, here: Pose) -> Read:
