@@ -21,6 +21,7 @@ from haugmbd.diagnostics.violation import Level, euler_violation, joint_violatio
 from haugmbd.errors import UsageError
 from haugmbd.formulations.face import solve_states
 from haugmbd.integrators.events import EventRecord
+from haugmbd.integrators.subject import Passed
 from haugmbd.model.joint_wrench import Axes, Side
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -89,7 +90,7 @@ class Result:
 
     model: the compiled model (None in a file that was loaded without it, see `load`);  t: (nt,) [s];  y: (nt, ny) flat states;
     counters;  settings: what was asked for, as text;  interrupted: stopped by Ctrl-C;  names: of the model, bodies, joints, rows
-    events: what happened, in the order of time
+    events: what happened, in the order of time;  passed: singular configurations that the run had to leap over
     """
 
     _model: Model | None
@@ -100,6 +101,7 @@ class Result:
     interrupted: bool = False
     _names: Names | None = None
     events: tuple[EventRecord, ...] = ()
+    passed: tuple[Passed, ...] = ()
 
     @property
     def model(self) -> Model:

@@ -12,7 +12,9 @@ from haugmbd.algebra.vec3 import Array
 from haugmbd.errors import SimulationError
 from haugmbd.integrators.chunk import Chunk
 from haugmbd.integrators.events import Event, EventRecord
+from haugmbd.integrators.passing import chunks_past
 from haugmbd.integrators.stepping import EULER_SUM, EULER_WORST, N_CORRECTED, N_FACTOR, N_RATES, Problem
+from haugmbd.integrators.subject import Passed
 from haugmbd.integrators.watch import Moment, Watch
 from haugmbd.model.status import OK
 from haugmbd.progress import Progress
@@ -26,13 +28,14 @@ R = TypeVar("R")
 
 
 class Recorded(NamedTuple):
-    """What a run leaves: t (nt,), y (nt, ny), counters, whether Ctrl-C stopped it, and its events."""
+    """What a run leaves: t (nt,), y (nt, ny), counters, whether Ctrl-C stopped it, its events, and what it has leapt over."""
 
     t: Array
     y: Array
     counters: Counters
     interrupted: bool
     events: tuple[EventRecord, ...]
+    passed: tuple[Passed, ...]
 
 
 class Run(Generic[R]):
@@ -80,11 +83,11 @@ class Run(Generic[R]):
         self._need(p.settle(p.pack, p.options, p.t, p.y, k1), p.t)
         self._last = (np.array([p.t]), p.y[None].copy(), k1[None].copy())
         self._keep_first()
-        for whole in self.method.chunks(p, k1, self.t_end):
+        for whole in chunks_past(self.method, p, k1, self.t_end):
             chunk, ended = self._watched(whole)
             self._store(chunk)
             self._need(chunk.code, chunk.t_stop)
-            self._check_branch()
+            self._check_rows()
             bar.reach(float(self._last[0][-1]))
             if ended:
                 return
@@ -103,8 +106,8 @@ class Run(Generic[R]):
             self.t_end = float(cut.t[-1])
         return cut, ended
 
-    def _check_branch(self) -> None:
-        """Raise where a rotation driver is followed half a turn off, which no row can see."""
+    def _check_rows(self) -> None:
+        """Raise where the motion leaves what it should keep to, and no kept row can see it."""
         t, y, _ = self._last
         wrong = self.problem.subject.wrong_branch(float(t[-1]), y[-1])
         if wrong:
@@ -177,4 +180,4 @@ class Run(Generic[R]):
             euler_sum=float(o[EULER_SUM]),
             cpu=time.process_time() - self.cpu,
         )
-        return self.record(Recorded(t, y, counters, interrupted, tuple(self.records)))
+        return self.record(Recorded(t, y, counters, interrupted, tuple(self.records), tuple(p.passed)))

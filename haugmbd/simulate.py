@@ -138,7 +138,7 @@ def simulate(
     settings = {"formulation": repr(formulation), "integrator": repr(method), "stabilization": repr(stabilization)}
 
     def record(found: Recorded) -> Result:
-        return Result(model, found.t, found.y, found.counters, settings, found.interrupted, events=found.events)
+        return Result(model, found.t, found.y, found.counters, settings, found.interrupted, None, found.events, found.passed)
 
     return Run(problem, method, t_end, times, store_every, record, watched).go(progress)
 

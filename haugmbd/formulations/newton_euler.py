@@ -56,14 +56,13 @@ def solve_system(P: Pack) -> int:
 def put_right_hand_side(P: Pack) -> None:
     """b = (Q, gamma)."""
     b, Q, level = view(P.work, P.ints, at.RIGHT), view(P.work, P.ints, at.Q), view(P.work, P.ints, at.LEVEL)
-    pad = view(P.reals, P.ints, at.PAD)
     n = Q.shape[0]
     for k in range(n):
         for a in range(6):
             b[k, a] = Q[k, a]
-    for e in range(pad.shape[0]):
+    for e in range(b.shape[0] - n):
         for a in range(6):
-            b[n + e, a] = level[6 * e + a, 2] * (1.0 + pad[e, a])
+            b[n + e, a] = level[6 * e + a, 2]
 
 
 @inlined

@@ -7,7 +7,8 @@ import numpy as np
 from haugmbd.errors import SimulationError, SingularKKT
 from haugmbd.model import status
 from haugmbd.model.model import Model
-from haugmbd.model.rank import driver_of_row
+from haugmbd.model.rank import driver_of_row, rank_report
+from haugmbd.model.rows import rows_in
 from haugmbd.model.tables import WIDTH, Pack, room
 
 COLUMNS = ("r x", "r y", "r z", "e0", "e1", "e2", "e3", "v x", "v y", "v z", "omega_bar x", "omega_bar y", "omega_bar z")
@@ -24,7 +25,7 @@ def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
     if code == status.SINGULAR and not np.isfinite(room(pack, "J")).all():
         return SimulationError(f"the state is not finite at t = {t:.6g} s: the rows of the joints overflow. {TOO_LARGE}")
     if code == status.SINGULAR:
-        return SingularKKT(f"SingularKKT at t = {t:.6g} s: {_singular(model, node, number)}")
+        return SingularKKT(f"SingularKKT at t = {t:.6g} s: {_singular(model, pack, node, number)}")
     if code == status.FREE_AXIS:
         body = model.body_names[node] if 0 < node <= model.nb else "?"
         return SingularKKT(
@@ -63,16 +64,25 @@ def _failed_drivers(model: Model, t: float) -> str:
     return "; ".join(texts)
 
 
-def _singular(model: Model, node: int, number: float) -> str:
-    """What is singular at a node: the joints of an edge, or a body."""
+def _singular(model: Model, pack: Pack, node: int, number: float) -> str:
+    """What is singular at a node: the joints of an edge and those that its rows depend on, or a body."""
     if node <= model.nb:
         return f"body {model.body_names[node]!r} has no inertia in a direction (pivot {number:.1e}). Check its mass and J_bar."
+    i, j = (model.body_names[k] for k in model.tables["EDGES"][node - model.nb - 1])
+    report = rank_report(model, rows_in(model, pack, model.state()))
+    tied = [name for d in report.dependencies if d.row not in model.redundancy.dropped for name in report.joints_of(d)]
+    others = [name for name in dict.fromkeys(tied) if name not in joints_at(model, node)]
+    among = f"those of {', '.join(map(repr, others))}" if others else "others"
+    return (
+        f"the rows of {', '.join(map(repr, joints_at(model, node)))} between {i!r} and {j!r} depend on {among} there "
+        f"(pivot {number:.1e} of their scale). "
+        "A singular position (a dead centre, a flat parallelogram, bars in line): more than one motion is possible, or none. "
+        "A run passes it where its velocity decides; start away from it, or let a driver or a spring decide."
+    )
+
+
+def joints_at(model: Model, node: int) -> tuple[str, ...]:
+    """The joints whose rows stand at the node of an edge."""
     edge = node - model.nb - 1
     labels = [label for label, slot in zip(model.labels, model.slot_of_row, strict=True) if slot // 6 == edge]
-    names = sorted({label.joint for label in labels})
-    i, j = (model.body_names[k] for k in model.tables["EDGES"][edge])
-    return (
-        f"the rows of {', '.join(map(repr, names))} between {i!r} and {j!r} depend on others (pivot {number:.1e} of their scale). "
-        "The mechanism is over-constrained, or at a singular position: use CJ or SJ for one RJ of a loop, "
-        "or start away from the dead centre."
-    )
+    return tuple(sorted({label.joint for label in labels}))

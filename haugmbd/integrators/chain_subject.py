@@ -76,6 +76,9 @@ class Reduced:
         """Nothing: joint coordinates know their branch."""
         return ""
 
+    def singular(self, pack: Pack, code: int, t: float) -> None:
+        """Nothing: a chain has no rows that could depend on one another."""
+
     def error(self, pack: Pack, code: int, t: float) -> BaseException:
         if pack.asked.error is not None:
             return pack.asked.error

@@ -37,15 +37,16 @@ ROUNDING = 1e-9
 
 @inlined
 def put_position_question(P: Pack) -> tuple[float, int]:
-    """b = (0, -Phi); return the largest |Phi| and its slot."""
-    b, level, pad = view(P.work, P.ints, at.RIGHT), view(P.work, P.ints, at.LEVEL), view(P.reals, P.ints, at.PAD)
+    """b = (0, -Phi); return the largest |Phi| of the kept rows and its slot."""
+    b, level, kept = view(P.work, P.ints, at.RIGHT), view(P.work, P.ints, at.LEVEL), view(P.reals, P.ints, at.KEPT)
     clear(b)
     n = P.ints[3 * at.INERTIA + 1]
     worst, where = 0.0, 0
-    for e in range(pad.shape[0]):
+    for e in range(kept.shape[0]):
         for a in range(6):
-            Phi = level[6 * e + a, 0] * (1.0 + pad[e, a])
+            Phi = level[6 * e + a, 0]
             b[n + e, a] = -Phi
+            Phi *= kept[e, a]
             if not abs(Phi) <= worst:
                 worst, where = abs(Phi), 6 * e + a
     return worst, where
@@ -53,21 +54,20 @@ def put_position_question(P: Pack) -> tuple[float, int]:
 
 @inlined
 def put_velocity_question(P: Pack, bodies: Array) -> float:
-    """b = (0, nu - Phi_q u); return the largest entry."""
-    b, level, pad = view(P.work, P.ints, at.RIGHT), view(P.work, P.ints, at.LEVEL), view(P.reals, P.ints, at.PAD)
+    """b = (0, nu - Phi_q u); return the largest entry of the kept rows."""
+    b, level, kept = view(P.work, P.ints, at.RIGHT), view(P.work, P.ints, at.LEVEL), view(P.reals, P.ints, at.KEPT)
     J, edges = blocks(P.work, P.ints, at.J, 2, 6), view(P.ints, P.ints, at.EDGES)
     clear(b)
     n = P.ints[3 * at.INERTIA + 1]
     worst = 0.0
-    for e in range(pad.shape[0]):
+    for e in range(kept.shape[0]):
         i, j = edges[e, 0], edges[e, 1]
         for a in range(6):
             gap = level[6 * e + a, 1]
             for c in range(6):
                 gap -= J[6 * e + a, 0, c] * bodies[i, 7 + c] + J[6 * e + a, 1, c] * bodies[j, 7 + c]
-            gap *= 1.0 + pad[e, a]
             b[n + e, a] = gap
-            worst = max(worst, abs(gap))
+            worst = max(worst, abs(gap) * kept[e, a])
     return worst
 
 

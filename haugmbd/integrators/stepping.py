@@ -9,7 +9,7 @@ A stabilization is such a pair.  `settle` always normalises the Euler parameters
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 
 import numpy as np
@@ -19,7 +19,7 @@ from haugmbd.algebra.jit import kernel
 from haugmbd.algebra.routine import F1, Routine, types
 from haugmbd.algebra.vec3 import Array
 from haugmbd.algebra.views import borrow
-from haugmbd.integrators.subject import Subject
+from haugmbd.integrators.subject import Passed, Subject
 from haugmbd.model import tables as at
 from haugmbd.model.status import NOT_FINITE, OK, report
 from haugmbd.model.tables import PACK_TYPE, WIDTH, Pack, line
@@ -37,6 +37,7 @@ class Problem:
     """What an integrator advances: its subject, room, the two routines, the options, and where it is now.
 
     first_chunk: steps of the first chunk, where the run may end soon; None for as many as may be
+    passed: singular configurations that the run has leapt over
     """
 
     subject: Subject
@@ -47,6 +48,7 @@ class Problem:
     t: float
     y: Array
     first_chunk: int | None = None
+    passed: list[Passed] = field(default_factory=list)
 
 
 def make_options(*parameters: float) -> Array:

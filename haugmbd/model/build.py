@@ -11,11 +11,19 @@ from haugmbd.body import Body
 from haugmbd.forces.base import Load
 from haugmbd.model.compile import compile_tables
 from haugmbd.model.model import JointEntry, Model, RowLabel, frozen_y0
+from haugmbd.model.redundancy import Redundancy, unexamined
 from haugmbd.primitives.joint import Joint
 
 
-def build_model(name: str, bodies: Sequence[Body], joints: Sequence[Joint], loads: Sequence[Load], gravity: Array) -> Model:
-    """The frozen Model of sound parts, the ground first; nothing is checked."""
+def build_model(
+    name: str,
+    bodies: Sequence[Body],
+    joints: Sequence[Joint],
+    loads: Sequence[Load],
+    gravity: Array,
+    redundancy: Redundancy | None = None,
+) -> Model:
+    """The frozen Model of sound parts, the ground first; nothing is checked.  redundancy: by default nothing is known of it."""
     primitives = [(joint, p) for joint in joints for p in joint.primitives()]
     owners = [joint.name for joint, _ in primitives]
     compiled = compile_tables(bodies, [p for _, p in primitives], owners, loads, gravity)
@@ -23,12 +31,13 @@ def build_model(name: str, bodies: Sequence[Body], joints: Sequence[Joint], load
     rows_of: dict[str, list[int]] = {joint.name: [] for joint in joints}
     for row, (joint, _) in enumerate(primitives):
         rows_of[joint.name].append(row)
+    labels = tuple(RowLabel(joint.name, p.kind, p.words(), p.unit, p) for joint, p in primitives)
     return Model(
         name=name,
         body_names=tuple(body.name for body in bodies),
         joints={j.name: _entry(j, number, rows_of[j.name]) for j in joints},
         loads=compiled.loads,
-        labels=tuple(RowLabel(joint.name, p.kind, p.words(), p.unit, p) for joint, p in primitives),
+        labels=labels,
         tables=compiled.tables,
         slot_of_row=compiled.slots,
         side_of_i=compiled.sides,
@@ -37,6 +46,7 @@ def build_model(name: str, bodies: Sequence[Body], joints: Sequence[Joint], load
         y0=frozen_y0(
             [np.concatenate([b.r, b.p, b.v, b.omega_bar]) for b in bodies], [load.angle0() for load in loads if load.angles]
         ),
+        redundancy=redundancy or unexamined(labels),
     )
 
 

@@ -144,6 +144,7 @@ def compile_tables(
         "LOAD_REALS": load_reals,
         "DRIVER_NUMBERS": drivers.numbers[None, :],
         "PAD": pad,
+        "KEPT": 1.0 + pad,
         "SCALE": _scale(shifted, n_nodes),
     }
     work = {
@@ -162,6 +163,7 @@ def compile_tables(
         "RIGHT": (n_nodes, 6),
         "SOLUTION": (n_nodes, 6),
         "CORRECTION": (n_nodes, 6),
+        "PIVOTS": (6, 7),
         "STATUS": (1, 3),
     }
     slot_of_row, side_of_i = np.array(slots, dtype=np.int64), np.array(sides, dtype=np.int64)

@@ -39,6 +39,9 @@ VELOCITY_TOL = 1e-5
 HALF_TURN_TOL = 0.01
 """[rad] A rotation that is off by nearly half a turn satisfies its row on the other branch: the text says so."""
 
+DROPPED_FACTOR = 10.0
+"""A dropped row is lost where it is so many times further open than any kept one (without projection all rows drift alike)."""
+
 UNIT_P_TOL = 1e-4
 """|p| of a state: as for `Body`; integrators keep it to 1e-12."""
 
@@ -192,6 +195,28 @@ def position_faults(model: Model, state: State | None = None, rows: Rows | None 
         parts = [text for text in what if text]
         if parts:
             found.append(Fault(f"joint {name!r}", "; ".join(parts), _position_remedy(measured, free, driven, allowed)))
+    return tuple(found)
+
+
+def dropped_faults(model: Model, state: State) -> tuple[Fault, ...]:
+    """One fault for each joint with dropped rows that no longer hold, though the kept ones do: further open than any other joint."""
+    redundancy = model.redundancy
+    if not redundancy.dropped:
+        return ()
+    rows = evaluate(model, state)
+    measured = gaps(model, rows, state.t)
+    open_by = np.abs(measured.gap) / np.where(measured.is_angle, ANGLE_TOL, POSITION_TOL * size_of(model, rows))
+    dropped = np.array(redundancy.dropped)
+    kept = float(np.delete(open_by, dropped).max(initial=0.0))
+    remedy = (
+        "These rows depend on the others at the modelled pose, and were dropped; now they ask for something else. Let drivers that "
+        "double each other prescribe the same motion at all times, check that axes are as parallel as they should be, or reduce h."
+    )
+    found = []
+    for row in dropped[open_by[dropped] > max(1.0, DROPPED_FACTOR * kept)].tolist():
+        unit = "rad" if measured.is_angle[row] else "m"
+        what = f"at t = {state.t:.6g} s a dropped row is left at {measured.gap[row]:.3g} {unit}: {model.labels[row]}"
+        found.append(Fault(f"joint {model.labels[row].joint!r}", what, remedy))
     return tuple(found)
 
 

@@ -2,6 +2,8 @@ r"""Whether the augmented system has one solution at the modelled pose: dependen
 
     [ M  Phi_q^T; Phi_q  0 ] is regular   <=>   Phi_q has full row rank, and  M u = 0, Phi_q u = 0  only for u = 0
 
+Rows that depend on others along the motion are dropped (`redundancy`), and are no fault.  Faults are rows without a gradient, dependent
+rows that contradict each other, and rows that depend on others only at this pose: there the motion is not determined.
 M u = 0 only for rotations about massless axes: u = N z, so the second condition is that Phi_q N has full column rank.
 """
 
@@ -17,43 +19,48 @@ from haugmbd.errors import Fault
 from haugmbd.model.consistency import size_of
 from haugmbd.model.model import Model
 from haugmbd.model.rank import Dependency, RankReport
+from haugmbd.model.redundancy import Redundancy
 from haugmbd.model.rows import Rows
 
 FREE_TOL = 1e-6
 """Relative singular value of Phi_q on massless axes below which an axis is free: rounding of its square leaves 1e-7."""
 
-RATE_TOL = 1e-8
-"""Difference of what dependent rows prescribe, relative to their largest value, above which they conflict; rounding is 1e-12."""
-
 SHOWN = 6
 """How many rows or bodies a text lists before it counts the rest."""
 
-REDUNDANT = (
-    "Loops of parallel or intersecting axes are over-constrained: use CJ or SJ for one RJ of the loop, or take away one of two "
-    "joints that say the same; if the pose itself is singular (a dead centre), model the mechanism at another pose."
+SINGULAR = (
+    "The pose is singular (a dead centre, a flat parallelogram, bars in line): more than one motion is possible, or none.  "
+    "Model the mechanism at another pose; a run may pass this one."
 )
 CONFLICT = "Take one of the drivers away, or let them prescribe the same motion."
 FLAT = "A dot product is flat where its vectors are parallel: prescribe an angle with Rotation (RotationDriver), a point with SJ."
 
 
-def dependence_faults(model: Model, rows: Rows, report: RankReport) -> tuple[Fault, ...]:
-    """One fault for each group of joints whose rows depend on one another."""
-    found = []
+def dependence_faults(model: Model, redundancy: Redundancy) -> tuple[Fault, ...]:
+    """One fault for each group of joints whose rows say nothing, contradict each other, or depend on one another at this pose only."""
+    if not (redundancy.flat or redundancy.only_here or not redundancy.consistent):
+        return ()
+    report, found = redundancy.report, []
     for group in _groups(report):
         flat = [d for d in group if not d.terms]
         tied = [d for d in group if d.terms]
+        conflict = max((float(redundancy.gaps[d.row]) for d in tied), default=0.0)
+        here = [d for d in tied if d.row in redundancy.only_here]
         joints = list(dict.fromkeys(name for d in group for name in report.joints_of(d)))
         where = f"joint {joints[0]!r}" if len(joints) == 1 else f"joints {_listed([repr(name) for name in joints])}"
-        labels = _listed([str(model.labels[d.row]) for d in tied or flat])
+        labels = _listed([str(model.labels[d.row]) for d in (tied if conflict else here) or flat])
         if not tied:
             found.append(Fault(where, f"the gradient of {labels} is zero at the modelled pose: the row says nothing there", FLAT))
             continue
-        conflict = max((_conflict(rows, d) for d in tied), default=0.0)
         n = sum(len(model.joints[name].rows) for name in joints)
-        of = "1 row depends" if len(group) == 1 else f"{len(group)} rows depend"
-        word = f"and they CONFLICT (prescribed rates differ by {conflict:.6g})" if conflict else "and they are consistent"
-        what = f"{of} on the others at the modelled pose ({n} rows, rank {n - len(group)}), {word}: {labels}"
-        found.append(Fault(where, what, CONFLICT if conflict else REDUNDANT))
+        counts = f"at the modelled pose ({n} rows, rank {n - len(group)})"
+        if conflict:
+            of = "1 row depends" if len(group) == 1 else f"{len(group)} rows depend"
+            what = f"{of} on the others {counts}, and they CONFLICT (prescribed rates differ by {conflict:.6g}): {labels}"
+            found.append(Fault(where, what, CONFLICT))
+        elif here:
+            of = "1 row depends" if len(here) == 1 else f"{len(here)} rows depend"
+            found.append(Fault(where, f"{of} on the others {counts}, and only there: {labels}", SINGULAR))
     return tuple(found)
 
 
@@ -71,13 +78,6 @@ def _groups(report: RankReport) -> list[list[Dependency]]:
                 apart.append((others, their))
         groups = [*apart, (joints, members)]
     return [sorted(members) for _, members in groups]
-
-
-def _conflict(rows: Rows, dependency: Dependency) -> float:
-    """|nu_r - c . nu_kept|, 0 where it is rounding."""
-    parts = [rows.nu[dependency.row], *(-c * rows.nu[row] for row, c in dependency.terms)]
-    gap, largest = abs(sum(parts)), max(abs(part) for part in parts)
-    return float(gap) if gap > RATE_TOL * largest else 0.0
 
 
 def free_axis_faults(bodies: Sequence[Body], model: Model, rows: Rows, unsure: Collection[int] = ()) -> tuple[Fault, ...]:

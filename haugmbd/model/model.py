@@ -3,7 +3,7 @@ r"""The compiled model: frozen names and tables, from which everything is comput
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -24,10 +24,11 @@ from haugmbd.model.user import Asked
 from haugmbd.primitives.base import Primitive
 from haugmbd.primitives.catalogue import FILLS, NO_FILL, Fills
 from haugmbd.primitives.freedom import Freedom
-from haugmbd.saddle.routines import FACTORIZE, FINISH, NO_REFINE, REFINE, SOLVE
+from haugmbd.saddle.routines import FACTORIZE, FACTORIZE_CHOSEN, FINISH, NO_REFINE, REFINE, SOLVE
 
 if TYPE_CHECKING:
     from haugmbd.model.explaining import Explanation, RowExplanation
+    from haugmbd.model.redundancy import Redundancy, Rule
 
 ASKED_ROOMS = ("Y_STOPPED", "SIGNALS", "F", "Q_USER")
 """What the user's callables are asked with, beside t."""
@@ -79,7 +80,7 @@ class Model:
     name;  body_names: the ground first;  joints: by name;  labels: one for each row
     tables: what kernels read;  slot_of_row, side_of_i: (nc,) where row k stands;  drivers: in the order of the tables
     loads: with their numbers;  questions: what the user's callables are asked at every evaluation
-    y0: the modelled state as a flat vector
+    y0: the modelled state as a flat vector;  redundancy: the rows that depend on others, and are dropped
     """
 
     name: str
@@ -93,6 +94,7 @@ class Model:
     drivers: tuple[Driver, ...]
     questions: Questions
     y0: Array
+    redundancy: Redundancy
 
     @property
     def nb(self) -> int:
@@ -130,7 +132,7 @@ class Model:
             asked=self.asked(),
             fills=Fills(*(fill if n else NO_FILL for fill, n in zip(FILLS, np.diff(starts), strict=True))),
             prepare=PREPARE,
-            factorize=FACTORIZE,
+            factorize=FACTORIZE_CHOSEN if self.redundancy.dropped else FACTORIZE,
             finish=FINISH,
             solve=SOLVE,
             refine=REFINE if self.tables["FLAGS"][0, 0] else NO_REFINE,
@@ -157,6 +159,10 @@ class Model:
         """The numbers of body i and body j of each row, (nc, 2)."""
         pairs = self.tables["EDGES"][self.slot_of_row // 6]
         return np.where(self.side_of_i[:, None] == 1, pairs[:, ::-1], pairs)
+
+    def with_redundancy(self, rule: Rule) -> Model:
+        """The same model with other multipliers for its dependent rows: `KeptRows()` or `MinimumNorm()`."""
+        return replace(self, redundancy=self.redundancy.with_rule(rule))
 
     def body(self, name: str) -> int:
         """The number of a body: its row in all arrays."""

@@ -15,7 +15,7 @@ from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.model.model import Model, RowLabel
 from haugmbd.model.passes import rows_entry
 from haugmbd.model.state import State
-from haugmbd.model.tables import room
+from haugmbd.model.tables import Pack, room
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -67,6 +67,11 @@ def evaluate(model: Model, state: State | None = None) -> Rows:
     pack = model.pack()
     rows_entry(pack, state.t, state.y)
     model.raise_user_error(pack)
+    return rows_in(model, pack, state)
+
+
+def rows_in(model: Model, pack: Pack, state: State) -> Rows:
+    """The rows that were evaluated last in the work room of `pack`; `state` is what they remember of where that was."""
     J = room(pack, "J").reshape(-1, 2, 6)[model.slot_of_row]
     J = np.take_along_axis(J, np.stack([model.side_of_i, 1 - model.side_of_i], axis=1)[:, :, None], axis=1)
     level = room(pack, "LEVEL")[model.slot_of_row]

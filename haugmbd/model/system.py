@@ -16,6 +16,7 @@ from haugmbd.model.model import Model
 from haugmbd.model.overview import overview
 from haugmbd.model.parts import ACCEPTED, JointLike, Wrapped
 from haugmbd.model.rank import put_row_scale
+from haugmbd.model.redundancy import KeptRows, Rule, check_rule, put_mask
 from haugmbd.model.validate import Checked, Parts, check
 from haugmbd.primitives.base import Primitive
 from haugmbd.primitives.joint import Joint, Single
@@ -113,18 +114,22 @@ class System:
         if faults:
             raise ModelError(faults)
 
-    def compile(self, *, check_pose: bool = True) -> Model:
+    def compile(self, *, check_pose: bool = True, redundancy: Rule = KeptRows()) -> Model:  # noqa: B008  frozen
         """Validate, and return the frozen Model.
 
-        check_pose: False to evaluate rows of a mechanism that is not closed as modelled, or whose rows depend on one another; it is
-        then not checked that joints and drivers agree with the modelled pose, and that the motion is determined
+        check_pose: False to evaluate rows of a mechanism that is not closed as modelled, or is singular there; it is then not
+        checked that joints and drivers agree with the modelled pose, and that the motion is determined, and no row is dropped
+        redundancy: which multipliers dependent rows get: `KeptRows()`, or `MinimumNorm()`; the motion is the same
         """
+        check_rule(redundancy)
         checked = self._checked(check_pose)
         if checked.rows is None:
             raise ModelError(checked.faults)
-        model = build_model(self.name, self.bodies, self.joints, self.loads, np.array(self.gravity, dtype=np.float64))
+        gravity = np.array(self.gravity, dtype=np.float64)
+        model = build_model(self.name, self.bodies, self.joints, self.loads, gravity, checked.redundancy)
         put_row_scale(model, checked.rows)
-        return model
+        put_mask(model)
+        return model.with_redundancy(redundancy)
 
     def _checked(self, at_pose: bool = True) -> Checked:
         """All faults, and the rows at the modelled pose."""

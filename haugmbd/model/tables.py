@@ -59,6 +59,7 @@ REALS = {
     "LOAD_REALS": "(nl, 4) constants of the loads",
     "DRIVER_NUMBERS": "(1, .) constants and tables of the drivers",
     "PAD": "(ne, 6) 0 for a row, -1 for padding",
+    "KEPT": "(ne, 6) 1 for a row, 0 for padding and for a row that is dropped because it depends on the others",
     "SCALE": "(nn, 6) what pivots are measured against",
     "LINK_REALS": "(n, 25) of a serial chain: offset of the handle, orientation there, centre of mass, mass, J_bar",
     "FREEDOM_AXES": "(nv, 3) of a serial chain: unit axes, link frames",
@@ -80,6 +81,7 @@ WORK = {
     "RIGHT": "(nn, 6) right-hand side, by nodes",
     "SOLUTION": "(nn, 6) solution, by nodes",
     "CORRECTION": "(nn, 6) correction of a refinement sweep",
+    "PIVOTS": "(6, 7) the rows of one edge while some of them are chosen",
     "STATUS": "(1, 3) what went wrong: code, place, number",
     "LINK_A": "(n, 9) of a serial chain: rotation matrices",
     "LINK_PLACE": "(n, 9) handle, step from the handle before, centre of mass from the handle, global",
@@ -98,8 +100,8 @@ NAMES = (*INTS, *REALS, *WORK)
 (
     FLAGS, BODY_OF, ROW_INTS, ROW_KIND_AT, LOAD_INTS, LOAD_KIND_AT, DRIVER_TABLE, DRIVER_OPS, EDGES,
     ORDER, NEAR_AT, NEAR, PAIR_AT, PAIRS, BODY_BLOCK, BODY_FIRST, LINKS, FREEDOMS,
-    INERTIA, SHIFTED, GRAVITY, X_BAR, ROW_REALS, LOAD_REALS, DRIVER_NUMBERS, PAD, SCALE, LINK_REALS, FREEDOM_AXES, BASE,
-    A, X, F, SIGNALS, J, LEVEL, Q, Q_USER, Y_STOPPED, D, D_INV, B, RIGHT, SOLUTION, CORRECTION, STATUS,
+    INERTIA, SHIFTED, GRAVITY, X_BAR, ROW_REALS, LOAD_REALS, DRIVER_NUMBERS, PAD, KEPT, SCALE, LINK_REALS, FREEDOM_AXES, BASE,
+    A, X, F, SIGNALS, J, LEVEL, Q, Q_USER, Y_STOPPED, D, D_INV, B, RIGHT, SOLUTION, CORRECTION, PIVOTS, STATUS,
     LINK_A, LINK_PLACE, LINK_RATE, LINK_WRENCH, LINK_J, ASKS, QDD, TAU, PUSHES, LINK_MOTION, FREEDOM_ROOM,
 ) = range(len(NAMES))  # fmt: skip
 

@@ -2,7 +2,7 @@ r"""All faults of a system at once, each cause once: of its parts, of their name
 
     parts        what every object says of itself (`faults()`); names; who belongs to this system
     pose         joints closed, drivers at their modelled values            of all joints whose parts are sound
-    determinacy  rows that depend on one another; axes that nothing holds    of all joints that are closed
+    determinacy  rows that contradict one another; axes that nothing holds   of all joints that are closed
 
 A joint with a fault, or on a body with a faulty pose, is left out of the later checks: no fault is told twice as its consequences.
 """
@@ -24,7 +24,7 @@ from haugmbd.model.consistency import position_faults
 from haugmbd.model.determinacy import dependence_faults, free_axis_faults
 from haugmbd.model.model import Model
 from haugmbd.model.parts import read_primitives
-from haugmbd.model.rank import rank_report
+from haugmbd.model.redundancy import Redundancy, find_redundancy
 from haugmbd.model.rows import Rows, evaluate
 from haugmbd.primitives.base import Primitive
 from haugmbd.primitives.joint import Joint
@@ -46,10 +46,11 @@ Build = Callable[[Sequence[Body], Sequence[Joint]], Model]
 
 
 class Checked(NamedTuple):
-    """All faults; the rows of the whole system at the modelled pose, None where there is a fault."""
+    """All faults; the rows of the whole system at the modelled pose, None where there is a fault; which of them are dropped."""
 
     faults: tuple[Fault, ...]
     rows: Rows | None
+    redundancy: Redundancy | None = None
 
 
 def check(parts: Parts, build: Build, at_pose: bool = True) -> Checked:
@@ -78,10 +79,11 @@ def check(parts: Parts, build: Build, at_pose: bool = True) -> Checked:
         sound = [joint for joint in sound if f"joint {joint.name!r}" not in gone]
         model = build(bodies, sound)
         rows = evaluate(model)
-    faults += [*open_joints, *dependence_faults(model, rows, rank_report(model, rows))]
+    redundancy = find_redundancy(model, rows)
+    faults += [*open_joints, *dependence_faults(model, redundancy)]
     unsure = {id(body) for joint in parts.joints if joint not in sound for body in _bodies(joint.primitives())}
     faults += free_axis_faults(bodies, model, rows, unsure)
-    return Checked(tuple(faults), None if faults else rows)
+    return Checked(tuple(faults), None if faults else rows, redundancy)
 
 
 def posed(body: Body) -> bool:

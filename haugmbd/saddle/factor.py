@@ -48,7 +48,7 @@ class Factor(NamedTuple):
 def assemble(body_block: Ints, body_first: Ints, inertia: Array, pad: Array, J: Array, f: Factor) -> None:
     """Fill the blocks from inertia (nb + 1, 10) (mass, then J_bar row by row) and the rows J (6 ne, 2, 6).
 
-    pad (6 ne,): 0 for a row, -1 for one that is padding or has been dropped.
+    pad (6 ne,): 0 for a row, -1 for padding.
     """
     n_bodies = inertia.shape[0] - 1
     D, B = f.D, f.B

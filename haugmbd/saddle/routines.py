@@ -1,6 +1,6 @@
 r"""The questions to the augmented matrix as routines: compiled once each, and called by address from every formulation and integrator.
 
-factorize    K = [ M  Phi_q^T; Phi_q  0 ]  from the rows in J, carrying b along
+factorize    K = [ M  Phi_q^T; Phi_q  0 ]  from the rows in J, carrying b along;  a model with dependent rows has `factorize_chosen`
 finish       K x = b      for the b that was there when K was factored
 solve        K x = b      for any other b, with the factor at hand
 refine       the same for a model with massless directions, which is factored with a little inertia there
@@ -17,6 +17,7 @@ from haugmbd.model import tables as at
 from haugmbd.model.status import FREE_AXIS, OK, SINGULAR, report
 from haugmbd.model.tables import QUESTION_SIGNATURE, blocks, line, view
 from haugmbd.saddle.factor import REFINED, Factor, assemble, backward, factor, forward, refine
+from haugmbd.saddle.redundant import Choice, factor_chosen
 from haugmbd.saddle.schedule import Steps
 
 SINGULAR_TOL = 1e-13
@@ -56,6 +57,27 @@ def factorize_entry(ints: Ints, reals: Array, work: Array) -> int:
     x = view(work, ints, at.SOLUTION)
     copy(view(work, ints, at.RIGHT), x)
     worst, node = factor(steps_of(ints), view(reals, ints, at.SCALE), f, x)
+    if not worst > SINGULAR_TOL:
+        return report(line(work, ints, at.STATUS), SINGULAR, node, worst)
+    return OK
+
+
+@entry
+def factorize_chosen_entry(ints: Ints, reals: Array, work: Array) -> int:
+    """The same where rows are dropped: as many rows of each edge as it keeps."""
+    f = factor_of(ints, work)
+    assemble(
+        view(ints, ints, at.BODY_BLOCK),
+        view(ints, ints, at.BODY_FIRST),
+        view(reals, ints, at.SHIFTED),
+        line(reals, ints, at.PAD),
+        blocks(work, ints, at.J, 2, 6),
+        f,
+    )
+    x = view(work, ints, at.SOLUTION)
+    copy(view(work, ints, at.RIGHT), x)
+    choice = Choice(view(reals, ints, at.PAD), view(reals, ints, at.KEPT), view(reals, ints, at.SCALE), view(work, ints, at.PIVOTS))
+    worst, node = factor_chosen(steps_of(ints), choice, f, x)
     if not worst > SINGULAR_TOL:
         return report(line(work, ints, at.STATUS), SINGULAR, node, worst)
     return OK
@@ -106,6 +128,7 @@ def copy(a: Array, b: Array) -> None:
 
 
 FACTORIZE = Routine(factorize_entry, QUESTION_SIGNATURE)
+FACTORIZE_CHOSEN = Routine(factorize_chosen_entry, QUESTION_SIGNATURE)
 FINISH = Routine(finish_entry, QUESTION_SIGNATURE)
 SOLVE = Routine(solve_entry, QUESTION_SIGNATURE)
 REFINE = Routine(refine_entry, QUESTION_SIGNATURE)

@@ -152,10 +152,10 @@ def test_drivers_of_joints() -> None:
 def test_an_open_joint_does_not_spoil_what_is_said_about_the_others() -> None:
     system, a, b = two()
     system.add(SJ.from_vectors("open", a, (1, 0, 0), b, (-1, 0.5, 0)))
-    system.add(SJ("first", system.ground, b, point=(2, 1, 0)))
-    system.add(SJ("second", system.ground, b, point=(2, 1, 0)))
+    system.add(DP1(system.ground, (1, 0, 0), b, (1, 0, 0), np.cos))
     faults = system.faults()
-    assert [fault.where for fault in faults] == ["joint 'open'", "joints 'first', 'second'"]
+    assert [fault.where for fault in faults] == ["joint 'open'", "joint 'DP1 1'"]
+    assert "gradient" in faults[1].what
 
 
 def test_position_faults_of_another_state() -> None:

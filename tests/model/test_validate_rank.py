@@ -9,7 +9,7 @@ from math import cos, pi, sin, sqrt
 import numpy as np
 import pytest
 
-from haugmbd import CD, DP1, Body, Joint, Model, Rotation, System, evaluate
+from haugmbd import CD, DP1, Body, Joint, Model, ModelError, Rotation, System, evaluate
 from haugmbd.model.rank import RankReport, rank_report, row_scale
 from joints import CJ, RJ, SJ, TJ, UJ, Distance, Fixed, RotationDriver
 
@@ -95,13 +95,14 @@ def test_rank_of_known_mechanisms(name: str) -> None:
     model, report = examined(make())
     assert (report.rows, report.rank) == (rows, rank)
     assert_true(model, report)
-    faults = make().faults()
-    assert len(faults) == 1
-    assert all(repr(joint) in faults[0].where for joint in model.joints)
-    assert f"{rows} rows, rank {rank}" in faults[0].what
-    assert "and they are consistent" in faults[0].what
-    assert all(str(model.labels[row]) in faults[0].what for row in report.dropped)
-    assert "CJ or SJ" in faults[0].remedy
+    assert make().faults() == ()
+    found = make().compile().redundancy
+    assert (found.n_rows, found.rank, found.dropped) == (rows, rank, report.dropped)
+    assert found.dependencies == report.dependencies
+    assert found.consistent
+    assert found.only_here == ()
+    assert f"{rows} rows, rank {rank}" in str(found)
+    assert all(str(model.labels[row]) in str(found) for row in report.dropped)
 
 
 def test_a_four_bar_that_follows_the_advice() -> None:
@@ -116,6 +117,7 @@ def test_a_four_bar_that_follows_the_advice() -> None:
     assert_true(model, report)
     assert report.rank == report.rows
     assert system.faults() == ()
+    assert "no row depends" in str(system.compile().redundancy)
 
 
 def random_mechanism(seed: int) -> System:
@@ -166,9 +168,15 @@ def test_groups_that_share_no_joint_are_faults_of_their_own() -> None:
     system = System("pairs")
     for k in range(2):
         body = system.add(Body(f"b{k}", 1.0, J, r=(3 * k, 0, 0)))
-        for name in "lr":
-            system.add(SJ(f"{name}{k}", system.ground, body, point=(3 * k, 1, 0)))
-    assert [fault.where for fault in system.faults()] == ["joints 'l0', 'r0'", "joints 'l1', 'r1'"]
+        hub = system.add(RJ(f"hub {k}", system.ground, body, point=(3 * k, 1, 0), axis=Z))
+        for name, rate in (("l", 1.0), ("r", 2.0)):
+            system.add(RotationDriver(f"{name}{k}", hub, lambda t, rate=rate: rate * t))
+    wheres = [fault.where for fault in system.faults()]
+    assert len(wheres) == 2
+    for k, where in enumerate(wheres):
+        assert f"'l{k}'" in where
+        assert f"'r{k}'" in where
+        assert str(1 - k) not in where
 
 
 def test_more_than_six_rows_on_a_body() -> None:
@@ -179,22 +187,31 @@ def test_more_than_six_rows_on_a_body() -> None:
     model, report = examined(system)
     assert_true(model, report)
     assert report.rank == 6
-    (fault,) = system.faults()
-    assert "1 row depends" in fault.what
-    assert "7 rows, rank 6" in fault.what
+    assert "7 rows, rank 6" in str(system.compile().redundancy)
+
+
+def motors(rate: float) -> System:
+    system = System("motors")
+    wheel = system.add(Body("wheel", 1.0, J))
+    hub = system.add(RJ("hub", system.ground, wheel, point=(0, 0, 0), axis=Z))
+    system.add(RotationDriver("left", hub, lambda t: t))
+    system.add(RotationDriver("right", hub, lambda t: rate * t))
+    return system
 
 
 def test_drivers_that_conflict() -> None:
-    for rate, word in ((1.0, "consistent"), (3.0, "CONFLICT (prescribed rates differ by 2)")):
-        system = System("motors")
-        wheel = system.add(Body("wheel", 1.0, J))
-        hub = system.add(RJ("hub", system.ground, wheel, point=(0, 0, 0), axis=Z))
-        system.add(RotationDriver("left", hub, lambda t: t))
-        system.add(RotationDriver("right", hub, lambda t, rate=rate: rate * t))
-        (fault,) = system.faults()
-        assert "'left'" in fault.where
-        assert "'right'" in fault.where
-        assert word in fault.what
+    (fault,) = motors(3.0).faults()
+    assert "'left'" in fault.where
+    assert "'right'" in fault.where
+    assert "CONFLICT (prescribed rates differ by 2)" in fault.what
+    with pytest.raises(ModelError, match="CONFLICT"):
+        motors(3.0).compile()
+
+
+def test_drivers_that_agree_are_one_row_too_many() -> None:
+    found = motors(1.0).compile().redundancy
+    assert found.joints == ("right",)
+    assert found.consistent
 
 
 def test_a_row_without_gradient() -> None:

@@ -1,0 +1,80 @@
+r"""Whether dependent rows depend on the others everywhere, or only at this pose: move along the kept rows, and look at the dropped ones.
+
+    J_kept v = 0                            v a random motion, the largest part STEP
+    q <- q + v,  then  q <- q + u,  u the least motion with  Phi_kept + J_kept u = 0      Newton with the elimination at the pose
+    structural   <=>   Phi_dropped(q) = Phi_dropped(q0)
+
+Kept rows are independent, so that Newton is as safe as it is at any regular pose, also where the mechanism is singular: there the
+kept rows allow more than the mechanism does, and the dropped ones are violated by STEP^2 or, in flat cases, STEP^3.
+Each sample is one pass over the elimination for each correction: O(n) for what is O(n) to eliminate.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from haugmbd.algebra.euler import exponential, product
+from haugmbd.algebra.vec3 import Array, Ints
+from haugmbd.model.elimination import PIVOT_TOL, SLOTS, random_motions, solve
+from haugmbd.model.model import Model
+from haugmbd.model.rank import Examined
+from haugmbd.model.rows import evaluate
+from haugmbd.model.state import State
+
+STEP = 0.05
+"""Largest displacement of a sample: of a body relative to the length of the model, and of its angle [rad].  Its square and its cube,
+2e-3 and 1e-4, stand far above MISFIT_TOL; and Newton comes back in five corrections."""
+
+MISFIT_TOL = 4.0 * np.sqrt(PIVOT_TOL) * STEP
+"""2e-6, relative to the length: a row that counts as dependent is within 1e-5 of the others, and may move by so much."""
+
+SAMPLES = 3
+"""Random motions: one could miss a direction by chance."""
+
+NEWTON_TOL = 1e-9
+MAX_CORRECTIONS = 30
+HALVINGS = 5
+"""A sample that Newton does not bring back within MAX_CORRECTIONS to NEWTON_TOL (relative to the length) is tried with half the step."""
+
+
+def only_here(model: Model, examined: Examined) -> Ints:
+    """Those of the dropped rows (numbers) that depend on the others only at the modelled pose."""
+    dropped = examined.dropped
+    still = _settled(model, examined, np.zeros((model.nb + 1, SLOTS)))
+    moved = np.zeros(len(dropped), dtype=bool)
+    motions = random_motions(model, examined.elimination, SAMPLES)
+    for k in range(SAMPLES):
+        v = motions[: model.nb + 1, :, k]
+        size = np.abs(v).max(initial=0.0)
+        if size <= NEWTON_TOL:
+            continue
+        v *= STEP * examined.length / size
+        there = next((Phi for h in range(HALVINGS) if (Phi := _settled(model, examined, v / 2**h)) is not None), None)
+        if still is None or there is None:
+            moved[:] = True
+            break
+        moved |= np.abs(there - still)[dropped] > MISFIT_TOL * examined.length
+    return dropped[moved]
+
+
+def _settled(model: Model, examined: Examined, v: Array) -> Array | None:
+    """The rows (nc,), divided by their lengths at the pose, after a motion v and Newton on the kept ones; None where that fails."""
+    state = displaced(model.state(), v, examined.length)
+    for _ in range(MAX_CORRECTIONS):
+        Phi: Array = evaluate(model, state).Phi / examined.norm
+        x = np.zeros((*examined.elimination.inverse.shape[:2], 1))
+        x[model.nb + 1 :].ravel()[model.slot_of_row] = -Phi  # the solution of a dropped row is zero, whatever stands here
+        u = solve(model, examined.elimination, x)[: model.nb + 1, :, 0]
+        u[0] = 0.0
+        size = np.abs(u).max(initial=0.0)
+        if size <= NEWTON_TOL * examined.length:
+            return Phi
+        if not size <= 4.0 * STEP * examined.length:
+            return None
+        state = displaced(state, u, examined.length)
+    return None
+
+
+def displaced(state: State, u: Array, length: float) -> State:
+    """The state after a small motion u (nb + 1, 6): displacement, and body-frame turn times `length`."""
+    return state.replace(r=state.r + u[:, :3], p=product(state.p, exponential(u[:, 3:] / length)))
