@@ -104,7 +104,7 @@ def articulated_impulse(
         raise _immovable(chain, k, hit)
     v_imp, v_bounce, compliance, J = hit[V_IMP : IMPULSE + 1].tolist()
     said = _message(chain.links[k].name, v_imp, v_bounce, J)
-    return ArticulatedImpulse(k, J, v_imp, v_bounce, compliance, hit[:6].copy(), l, dqd, qd + dqd, dv, said, chain, q.copy())
+    return ArticulatedImpulse(k, J, v_imp, v_bounce, compliance, hit[:POINT].copy(), l, dqd, qd + dqd, dv, said, chain, q.copy())
 
 
 def _read(where: str, normal: Any, point: Any, point_bar: Any, e: Any) -> Array:
