@@ -90,7 +90,15 @@ class Run(Generic[R]):
             self._check_rows()
             bar.reach(float(self._last[0][-1]))
             if ended:
+                self._heed_interrupt(whole)
                 return
+
+    def _heed_interrupt(self, chunk: Chunk) -> None:
+        """Raise a Ctrl-C that came beyond a terminal event; errors there are of a motion that does not take place."""
+        if chunk.code != OK:
+            error = self.problem.subject.error(self.problem.pack, chunk.code, chunk.t_stop)
+            if not isinstance(error, Exception):
+                raise error
 
     def _watched(self, chunk: Chunk) -> tuple[Chunk, bool]:
         """The chunk, up to a terminal event if there is one, and whether there is; its events are recorded."""

@@ -56,3 +56,13 @@ def test_projection_keeps_the_pin_and_baumgarte_does_not_get_better_with_larger_
     gaps = {name: abs(result.violation("position")).max() for name, result in results.items()}
     assert gaps["Projection()"] <= 1e-13
     assert gaps["Baumgarte(5, 5)"] < gaps["none"] < gaps["Baumgarte(50, 50)"]
+
+
+def test_the_ball_comes_to_rest_when_all_its_bounces_are_over_and_is_lifted_when_the_force_is_its_weight(returned):
+    results, _ = returned["bouncing"]
+    floor = results["ball"].contact("floor")
+    rest = np.sqrt(2.0 / 9.81) * 1.7 / 0.3
+    assert rest - 5e-6 <= floor.t[floor.closed][0] <= rest
+    assert abs(floor.t[floor.closed][-1] - 4.0) <= 1e-9
+    assert floor.force[floor.closed][0] == pytest.approx(9.81 * results["ball"].segments[0].model.mass[1], rel=1e-12)
+    assert max(abs(results["box"].contact(name).gap[-1]) for name in "abcd") <= 1e-11

@@ -21,6 +21,9 @@ from haugmbd.integrators.stepping import Problem, check_finite
 from haugmbd.model.status import OK
 from haugmbd.model.tables import Pack
 
+LEFT = 1e-9
+"""Of a step: what is left to t_end and makes no step of its own."""
+
 
 @entry
 def run(
@@ -87,11 +90,15 @@ class RK4:
             chunk = self._advance(problem, k1, t_start + done * self.h, self.h, n)
             chunk.t[:] = t_start + self.h * np.arange(done + 1, done + 1 + len(chunk.t))
             done += n
+            if done == full and rest <= LEFT * self.h:
+                chunk.t[n - 1 :] = t_end
             yield chunk
             if chunk.code != OK:
                 return
-        if rest > 1e-9 * self.h:
-            yield self._advance(problem, k1, t_start + full * self.h, rest, 1)
+        if rest > LEFT * self.h:
+            chunk = self._advance(problem, k1, t_start + full * self.h, rest, 1)
+            chunk.t[:] = t_end
+            yield chunk
 
     def _advance(self, problem: Problem, k1: Array, t: float, h: float, n: int) -> Chunk:
         """`n` steps of `h` from `t`."""

@@ -7,6 +7,7 @@ import pytest
 from scipy.special import ellipk
 
 import haugmbd as mbd
+from haugmbd.forces import StateForce
 from joints import RJ
 
 G = 9.81
@@ -171,6 +172,32 @@ def test_ctrl_c_in_an_event_function_leaves_the_result_so_far():
     result = mbd.simulate(thrown(), 5.0, h=1e-3, events=[mbd.Event("mine", interrupts)])
     assert result.interrupted
     assert 1.0 < result.t[-1] <= 3.0
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, ZeroDivisionError])
+def test_what_is_raised_beyond_a_terminal_event(stop):
+    """An error there is of a motion that does not take place; Ctrl-C is heeded wherever it comes."""
+
+    running = []
+
+    def force(t, r, p, v, omega_bar):
+        if running and t > 0.46:
+            raise stop
+        return np.zeros((1, 6))
+
+    system = thrown()
+    system.add(StateForce("mine", [system["ball"]], force=force))
+    running.append(True)
+    result = mbd.simulate(system, 5.0, h=1e-2, events=[mbd.Event("floor", height(-1.0), terminal=True)])
+    assert result.t[-1] == result.events[0].t == pytest.approx(np.sqrt(2.0 / G), rel=0.0, abs=1e-10)
+    assert result.interrupted is (stop is KeyboardInterrupt)
+
+
+@pytest.mark.parametrize("h", [0.1, 0.07, 1e-3, 0.3])
+def test_a_fixed_step_ends_at_the_end_exactly(h):
+    for t_end in (0.3, 0.6, 0.7, 0.9999999999):
+        result = mbd.simulate(thrown(), t_end, h=h, store_every=1000)
+        np.testing.assert_array_equal(result.t, [0.0, t_end])
 
 
 @pytest.mark.parametrize(
