@@ -24,6 +24,7 @@ from haugmbd.integrators import RK4, Baumgarte, DormandPrince, Event, EventRecor
 from haugmbd.io.results import load
 from haugmbd.marker import Frame
 from haugmbd.model.model import Model
+from haugmbd.model.redundancy import KeptRows, MinimumNorm, Redundancy
 from haugmbd.model.rows import Rows, evaluate
 from haugmbd.model.state import State
 from haugmbd.model.subspaces import constraint_wrenches, motion_subspace
@@ -85,7 +86,9 @@ __all__ = [
     "Impulse",
     "Joint",
     "JointImpulse",
+    "KeptRows",
     "Load",
+    "MinimumNorm",
     "Model",
     "ModelError",
     "Momentum",
@@ -96,6 +99,7 @@ __all__ = [
     "Projection",
     "QuinticSpline",
     "Reaction",
+    "Redundancy",
     "Result",
     "Rotation",
     "Rows",

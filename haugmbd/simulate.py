@@ -31,6 +31,7 @@ from haugmbd.integrators.initial import consistent_start
 from haugmbd.integrators.stepping import Problem
 from haugmbd.integrators.subject import Maximal
 from haugmbd.model.model import Model
+from haugmbd.model.redundancy import Rule, check_rule
 from haugmbd.model.state import State
 from haugmbd.model.system import System
 from haugmbd.recursive.chain import SerialChain
@@ -76,6 +77,7 @@ def simulate(
     integrator: Integrator | None = None,
     stabilization: Stabilization | None = ...,
     repair_velocity: bool = False,
+    redundancy: Rule | None = None,
     store_every: int = 1,
     progress: bool = False,
 ) -> Result: ...
@@ -93,6 +95,7 @@ def simulate(
     integrator: Integrator | None = None,
     stabilization: Stabilization | None = PROJECTION,
     repair_velocity: bool = False,
+    redundancy: Rule | None = None,
     store_every: int = 1,
     progress: bool = False,
     tau: Tau | None = None,
@@ -107,6 +110,7 @@ def simulate(
     t_eval: times [s] at which states are wanted, by dense output; otherwise every `store_every`-th step is kept
     integrator, stabilization: objects: RK4(h), DormandPrince(...);  Projection(), Baumgarte(alpha, beta), None
     repair_velocity: project inconsistent initial velocities, instead of refusing them
+    redundancy: which multipliers dependent rows get, `KeptRows()` or `MinimumNorm()`; the motion is the same
     progress: show a bar
     tau, wrenches: of a SerialChain, which moves in its own coordinates: generalized forces (nv,), or a function tau(t, q, qd), and
         constant wrenches (n, 6) on its links; formulation and stabilization have no meaning there
@@ -126,6 +130,9 @@ def simulate(
         raise UsageError("tau and wrenches belong to a SerialChain; on a System forces are parts: system.add(Torque(...)).")
     check_kinds(system, state, stabilization)
     model = system if isinstance(system, Model) else system.compile()
+    if redundancy is not None:
+        check_rule(redundancy)
+        model = model.with_redundancy(redundancy)
     start = state if isinstance(state, State) else model.state()
     times = wanted_times(t_eval, start.t, t_end)
     watched = read_events(events)

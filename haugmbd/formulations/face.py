@@ -12,10 +12,12 @@ import numpy as np
 from haugmbd.algebra.jit import entry
 from haugmbd.algebra.vec3 import Array
 from haugmbd.errors import ModelError, SimulationError, UsageError
+from haugmbd.formulations.minimum_norm import least_multipliers
 from haugmbd.formulations.newton_euler import NewtonEuler, accelerate
 from haugmbd.formulations.trouble import explain
 from haugmbd.model.consistency import state_faults
 from haugmbd.model.model import Model
+from haugmbd.model.redundancy import Rule, check_rule
 from haugmbd.model.state import State
 from haugmbd.model.tables import SOLUTION, Pack, room
 
@@ -48,11 +50,17 @@ def multipliers_entry(P: Pack, t: Array, y: Array, x: Array) -> tuple[int, int]:
     return 0, t.shape[0]
 
 
-def accelerations(model: Model, state: State | None = None, *, formulation: NewtonEuler | None = None) -> Accelerations:
+def accelerations(
+    model: Model, state: State | None = None, *, formulation: NewtonEuler | None = None, redundancy: Rule | None = None
+) -> Accelerations:
     """Return accelerations and multipliers of `model` at `state` (by default the modelled one).
 
-    Raises SingularKKT where the rows depend on one another or a massless axis is free, naming joint or body.
+    redundancy: which multipliers dependent rows get, `KeptRows()` or `MinimumNorm()`; by default what the model was compiled with
+    Raises SingularKKT at a singular position or where a massless axis is free, naming joint or body.
     """
+    if redundancy is not None:
+        check_rule(redundancy)
+        model = model.with_redundancy(redundancy)
     if formulation is not None and not isinstance(formulation, NewtonEuler):
         raise UsageError(f"formulation={formulation!r} is none of this version's; it has NewtonEuler().")
     state = model.state() if state is None else state
@@ -64,7 +72,7 @@ def accelerations(model: Model, state: State | None = None, *, formulation: Newt
     if code != 0:
         model.raise_user_error(pack)
         raise explain(model, pack, code, state.t)
-    x = room(pack, "SOLUTION")
+    x = least_multipliers(model, np.array([state.t]), state.y[None], room(pack, "SOLUTION")[None])[0]
     n = model.nb + 1
     return Accelerations(x[:n, :3].copy(), x[:n, 3:].copy(), model.lam_of(x))
 
@@ -79,4 +87,4 @@ def solve_states(model: Model, t: Array, y: Array) -> Array:
         model.raise_user_error(pack)
         error: SimulationError = explain(model, pack, code, float(t[done]))
         raise error
-    return x.reshape(len(t), n_nodes, 6)
+    return least_multipliers(model, t, y, x.reshape(len(t), n_nodes, 6))

@@ -54,8 +54,10 @@ def dense_system(model: Model, state: State | None = None) -> DenseSystem:
 
 
 def solve_dense(model: Model, state: State | None = None) -> DenseSolution:
-    """Solve the augmented system by LAPACK's LU.  Raises SingularKKT where the matrix is exactly singular."""
-    K, b = dense_system(model, state)
+    """Solve the augmented system of the kept rows by LAPACK's LU.  Raises SingularKKT where the matrix is exactly singular."""
+    whole, right = dense_system(model, state)
+    kept = np.delete(np.arange(len(right)), 6 * model.nb + np.array(model.redundancy.dropped, dtype=np.int64))
+    K, b = whole[np.ix_(kept, kept)], right[kept]
     size = np.abs(K).max(axis=0, initial=0.0)
     s = 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0))
     scaled = s[:, None] * K * s
@@ -67,7 +69,9 @@ def solve_dense(model: Model, state: State | None = None) -> DenseSolution:
             "SingularKKT: the dense augmented matrix is exactly singular: rows depend on others, or a massless axis is free."
         ) from error
     bodies = np.vstack([np.zeros(6), x[: 6 * model.nb].reshape(-1, 6)])
-    return DenseSolution(bodies[:, :3], bodies[:, 3:], x[6 * model.nb :])
+    lam = np.zeros(model.nc)
+    lam[kept[6 * model.nb :] - 6 * model.nb] = x[6 * model.nb :]
+    return DenseSolution(bodies[:, :3], bodies[:, 3:], lam)
 
 
 def _generalized_forces(model: Model, state: State) -> Array:

@@ -12,6 +12,7 @@ import haugmbd as mbd
 from haugmbd import solids
 from haugmbd.model.nearby import only_here
 from haugmbd.model.rank import examine
+from haugmbd.saddle.dense import solve_dense
 from joints import CJ, RJ, SJ, UJ, Distance, Planar, RotationDriver
 from tests.model.mechanisms import GRAVITY, J_BAR, bennett, bricard, ladder, loop, planar_points
 
@@ -168,6 +169,17 @@ def test_random_loops(kind, seed):
         s = np.linalg.svd(mbd.evaluate(model, result.state(k)).Phi_q.toarray(), compute_uv=False)
         assert int(np.sum(s > 1e-8 * s[0])) == found.rank
     assert np.abs(result.violation()).max() < 1e-11
+
+
+@pytest.mark.parametrize("make", [bennett, bricard, lambda: ladder(6)], ids=["Bennett", "Bricard", "ladder"])
+def test_accelerations_and_multipliers_against_lapack(make):
+    model = make().compile()
+    result = mbd.simulate(model, 0.2, h=1e-3)
+    for state in (model.state(), result.state()):
+        found, expected = mbd.accelerations(model, state), solve_dense(model, state)
+        for name in ("v_dot", "omega_bar_dot", "lam"):
+            wanted = getattr(expected, name)
+            np.testing.assert_allclose(getattr(found, name), wanted, rtol=0.0, atol=1e-9 * max(1.0, np.abs(wanted).max()))
 
 
 def test_rows_that_depend_only_at_this_pose_are_refused():

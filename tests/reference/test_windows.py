@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import haugmbd as mbd
 from haugmbd import solids
@@ -70,6 +71,34 @@ def test_the_flat_pose_is_singular_not_redundant(n):
     found = windows(n, phi=np.pi / 2 - 0.01).compile().redundancy
     assert len(found.dropped) == 3 * n
     assert found.only_here == ()
+
+
+def equation(n):
+    """phi'' = g ((n+1)/2 + n) / ((n+1)/3 + n) sin phi, from rest upright at 1 rad/s; ends where the windows lie flat."""
+    factor = 9.81 * ((n + 1) / 2 + n) / ((n + 1) / 3 + n)
+    flat = lambda t, x: x[0] - np.pi / 2  # noqa: E731
+    flat.terminal = True
+    return lambda t, x: [x[1], factor * np.sin(x[0])], flat
+
+
+@pytest.mark.parametrize("part", [1.0, 0.5], ids=["a step", "a stage"])
+def test_a_fixed_step_that_lands_on_the_singular_position_leaps_over_it(part):
+    f, flat = equation(1)
+    options = {"rtol": 1e-13, "atol": 1e-14, "method": "DOP853"}
+    t_flat = solve_ivp(f, (0.0, 2.0), [0.0, 1.0], events=flat, **options).t_events[0][0]
+    h = t_flat / (400.0 - part % 1.0)
+    result = mbd.simulate(windows(1), 1.5, h=h)
+    p = result["upright 0"].p
+    phi = 2.0 * np.arctan2(p[:, 2], p[:, 0])
+    expected = solve_ivp(f, (0.0, 1.5), [0.0, 1.0], t_eval=result.t, **options).y[0]
+    np.testing.assert_allclose(np.sin(phi), np.sin(expected), rtol=0.0, atol=1e-8)
+    np.testing.assert_allclose(np.cos(phi), np.cos(expected), rtol=0.0, atol=1e-8)
+    if part == 0.5:
+        return  # a stage is off the manifold by h^2, and so never quite there
+    (place,) = [place for place in result.passed if place.t < 1.0]
+    assert abs(place.t - t_flat) < 1.01 * h
+    assert place.pivot < 1e-12
+    assert "right 0" in place.joints
 
 
 def test_at_rest_in_the_flat_position_the_motion_is_not_determined():
