@@ -9,6 +9,7 @@ Models are made when they are first needed, and kept.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,10 +19,11 @@ from haugmbd.impact.contact import Contact, gap_rates, gaps
 from haugmbd.model.build import build_model
 from haugmbd.model.model import Model
 from haugmbd.model.rank import put_row_scale
+from haugmbd.model.redundancy import put_mask
 from haugmbd.model.rows import Rows, evaluate
 from haugmbd.model.state import State
 from haugmbd.model.system import System
-from haugmbd.primitives.joint import Single
+from haugmbd.primitives.joint import Joint, Single
 
 DEEP = 1e-5
 """Of the size: a contact that overlaps by more at the start is modelled wrongly; coordinates typed with six digits are off by less."""
@@ -55,11 +57,24 @@ class Mechanism:
         key = frozenset(closed)
         if key not in self._models:
             joints = [*self.system.joints, *(joint for name, joint in self._joints.items() if name in key)]
-            gravity = np.array(self.system.gravity, dtype=np.float64)
-            model = build_model(self.system.name, self.system.bodies, joints, self.system.loads, gravity)
-            put_row_scale(model, evaluate(model, state))
-            self._models[key] = model
+            self._models[key] = self._closed(joints, state)
         return self._models[key]
+
+    def _closed(self, joints: list[Joint], state: State) -> Model:
+        """A model with the joints of the system and more; the rows that the free one drops, which come first, are dropped."""
+        gravity, more = np.array(self.system.gravity, dtype=np.float64), len(joints) - len(self.system.joints)
+        model = build_model(self.system.name, self.system.bodies, joints, self.system.loads, gravity)
+        known = self.free.redundancy
+        gaps = np.append(known.gaps, np.zeros(more))
+        model = replace(
+            model,
+            redundancy=replace(
+                known, n_rows=known.n_rows + more, rank=known.rank + more, gaps=gaps, labels=model.labels, _found=None
+            ),
+        )
+        put_row_scale(model, evaluate(model, state))
+        put_mask(model)
+        return model
 
     def rows(self, state: State) -> Rows:
         """The rows of all contacts as if they were closed, in the order of `names`: Phi is the gap, Phi_q u its rate."""
