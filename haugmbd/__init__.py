@@ -20,7 +20,17 @@ from haugmbd.forces import RSDA, TSDA, Load, PointForce, StateForce, Torque
 from haugmbd.formulations import Accelerations, NewtonEuler, accelerations
 from haugmbd.hybrid import ContactHistory, Impact, ImpactResult, simulate_impacts
 from haugmbd.impact import AngularImpulse, Contact, Impulse, JointImpulse, PointImpulse, impulse
-from haugmbd.integrators import RK4, Baumgarte, DormandPrince, Event, EventRecord, Projection, SciPySolver, ode_function
+from haugmbd.integrators import (
+    RK4,
+    Baumgarte,
+    DormandPrince,
+    Event,
+    EventRecord,
+    GeneralizedAlpha,
+    Projection,
+    SciPySolver,
+    ode_function,
+)
 from haugmbd.io.results import load
 from haugmbd.marker import Frame
 from haugmbd.model.model import Model
@@ -56,6 +66,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "GeneralizedAlpha",
     "ChainState",
     "ReducedResult",
     "CD",

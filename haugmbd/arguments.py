@@ -13,13 +13,15 @@ from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
 from haugmbd.errors import ModelError, UsageError
 from haugmbd.formulations import NewtonEuler
-from haugmbd.integrators import RK4, DormandPrince, SciPySolver
+from haugmbd.integrators import RK4, DormandPrince, GeneralizedAlpha, SciPySolver
 from haugmbd.integrators.stepping import PARAMETERS
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.model.system import System
 
-Integrator: TypeAlias = RK4 | DormandPrince | SciPySolver
+Integrator: TypeAlias = RK4 | DormandPrince | SciPySolver | GeneralizedAlpha
+FIXED = (RK4, GeneralizedAlpha)
+"""Methods of a fixed step."""
 
 
 @runtime_checkable
@@ -76,7 +78,7 @@ def choose_integrator(h: float | None, rtol: float | None, atol: float | None, g
         if h is not None:
             return RK4(h)
         return DormandPrince(1e-8 if rtol is None else rtol, 1e-10 if atol is None else atol)
-    if isinstance(given, RK4):
+    if isinstance(given, FIXED):
         if rtol is not None or atol is not None:
             raise UsageError("RK4 has a fixed step and no error control: give h, or use DormandPrince.")
         return given if h is None else replace(given, h=h)
@@ -115,7 +117,7 @@ def check_interval(method: Integrator, t_start: float, t_end: float, every: int)
     largest = getattr(method, "h_max", np.inf)
     if not largest > 0.0:
         raise UsageError(f"h_max = {largest} s must be positive.")
-    if not isinstance(method, RK4):
+    if not isinstance(method, FIXED):
         for name, value in (("rtol", method.rtol), ("atol", method.atol)):
             if not (np.isfinite(value) and value > 0.0):
                 raise UsageError(f"{name} = {value} must be positive; 1e-8 is a good start.")

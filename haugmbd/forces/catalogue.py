@@ -1,7 +1,7 @@
 """All force elements there are: `KINDS` in the order of the load tables, and the kernels that run through them.
 
 A new element adds its class to `KINDS`, its `fill` to `add_loads`, and, where it has them, `measure` and `put_angle_rates`, at the
-same place.
+same place; `stiffen` where it is stiff or damped.
 """
 
 from __future__ import annotations
@@ -29,6 +29,15 @@ def add_loads(ints: Ints, reals: Array, at: Ints, m: Motion, Q: Array) -> None:
     rsda.fill(ints, reals, at[1], at[2], m, Q)
     point_force.fill(ints, reals, at[2], at[3], m, Q)
     torque.fill(ints, reals, at[3], at[4], m, Q)
+
+
+@inlined
+def stiffen_loads(
+    ints: Ints, reals: Array, at: Ints, m: Motion, c_K: float, c_C: float, load_tie: Ints, ties: Ints, own: Array, tied: Array
+) -> None:
+    """Add c_K K + c_C C of every element that is stiff or damped to the tangents of bodies and ties."""
+    tsda.stiffen(ints, reals, at[0], at[1], m, c_K, c_C, load_tie, ties, own, tied)
+    rsda.stiffen(ints, reals, at[1], at[2], m, c_K, c_C, load_tie, ties, own, tied)
 
 
 @inlined

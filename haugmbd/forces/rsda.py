@@ -21,11 +21,12 @@ from typing import Any
 import numpy as np
 
 from haugmbd.algebra.jit import kernel
-from haugmbd.algebra.vec3 import Array, Ints, dot, load, scale, sub, to_global
+from haugmbd.algebra.vec3 import Array, Ints, dot, load, scale, sub, to_body, to_global
 from haugmbd.body import Body
 from haugmbd.checks import read_number
 from haugmbd.errors import Fault, UsageError
 from haugmbd.forces.base import Ledger, Load, add_torque, modelled, turned
+from haugmbd.forces.tangent import add_pair
 from haugmbd.forces.values import ANGLE, Value, read_value
 from haugmbd.primitives.base import Motion, value
 from haugmbd.primitives.joint import Joint
@@ -141,3 +142,26 @@ def put_angle_rates(ints: Ints, first: int, last: int, m: Motion, rates: Array) 
     """Write the rate of every integrated angle."""
     for k in range(first, last):
         rates[ints[k, TURNS]] = angle_rate(ints, k, m)
+
+
+@kernel
+def stiffen(
+    ints: Ints,
+    floats: Array,
+    first: int,
+    last: int,
+    m: Motion,
+    c_K: float,
+    c_C: float,
+    load_tie: Ints,
+    ties: Ints,
+    own: Array,
+    tied: Array,
+) -> None:
+    """Add c_K K + c_C C of all elements to the tangents: own (nb + 1, 36) of the bodies, tied (n, 36) of the ties."""
+    zero = (0.0, 0.0, 0.0)
+    for k in range(first, last):
+        h = value(m, ints[k, H_I])
+        i, j = m.body_of[ints[k, H_I]], m.body_of[ints[k, F_J]]
+        along = c_K * floats[k, K] + c_C * floats[k, C]
+        add_pair(own, tied, ties, load_tie[k], i, j, along, (zero, to_body(m.A, i, h)), (zero, to_body(m.A, j, h)))

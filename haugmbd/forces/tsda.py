@@ -22,6 +22,7 @@ from haugmbd.body import Body
 from haugmbd.checks import read_number
 from haugmbd.errors import Fault
 from haugmbd.forces.base import Ledger, Load, add_force, modelled, point_motion
+from haugmbd.forces.tangent import add_pair, lever
 from haugmbd.forces.values import LENGTH, Value, read_value
 from haugmbd.marker import Frame
 from haugmbd.primitives.base import Motion, distance, distance_rate, value
@@ -145,3 +146,33 @@ def fill(ints: Ints, floats: Array, first: int, last: int, m: Motion, Q: Array) 
         f = floats[k, K] * (length - floats[k, L0]) + floats[k, C] * l_dot + m.F[ints[k, ACTUATOR], 0]
         add_force(Q, m.A, m.body_of[ints[k, P]], scale(f, e), value(m, ints[k, P]))
         add_force(Q, m.A, m.body_of[ints[k, Q_POINT]], scale(-f, e), value(m, ints[k, Q_POINT]))
+
+
+@kernel
+def stiffen(
+    ints: Ints,
+    floats: Array,
+    first: int,
+    last: int,
+    m: Motion,
+    c_K: float,
+    c_C: float,
+    load_tie: Ints,
+    ties: Ints,
+    own: Array,
+    tied: Array,
+) -> None:
+    """Add c_K K + c_C C of all elements to the tangents: own (nb + 1, 36) of the bodies, tied (n, 36) of the ties."""
+    for k in range(first, last):
+        P_i, P_j = ints[k, P], ints[k, Q_POINT]
+        i, j = m.body_of[P_i], m.body_of[P_j]
+        length, l_dot, e = direction(m, P_i, P_j)
+        f = floats[k, K] * (length - floats[k, L0]) + floats[k, C] * l_dot + m.F[ints[k, ACTUATOR], 0]
+        s_i, s_j = value(m, P_i), value(m, P_j)
+        along = c_K * floats[k, K] + c_C * floats[k, C]
+        across = c_K * f / length if f > 0.0 and length > 0.0 else 0.0
+        add_pair(own, tied, ties, load_tie[k], i, j, along - across, lever(m.A, i, e, s_i), lever(m.A, j, e, s_j))
+        if across > 0.0:
+            for a in range(3):
+                x = (1.0 if a == 0 else 0.0, 1.0 if a == 1 else 0.0, 1.0 if a == 2 else 0.0)
+                add_pair(own, tied, ties, load_tie[k], i, j, across, lever(m.A, i, x, s_i), lever(m.A, j, x, s_j))

@@ -41,6 +41,11 @@ def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
             f"the error control asks for a step of {number:.3g} s at t = {t:.6g} s. "
             "The motion is not smooth there (a jump in a force or driver, an impact) or is stiff: loosen rtol, or use a fixed step."
         )
+    if code == status.NO_CONVERGENCE:
+        return SimulationError(
+            f"Newton's iteration of the implicit step at t = {t:.6g} s did not converge: its last correction is {number:.3g} (m, rad). "
+            "Reduce h; or the mechanism is at a singular position, or a force jumps there."
+        )
     if code == status.OFF_MANIFOLD:
         row = list(model.slot_of_row).index(node) if node in model.slot_of_row else 0
         return SimulationError(

@@ -120,12 +120,13 @@ class Model:
         """The modelled initial state, at t = 0."""
         return State.from_y(0.0, self.y0, self.nb + 1)
 
-    def pack(self) -> Pack:
-        """The tables with new room to compute in."""
+    def pack(self, tables: Tables | None = None) -> Pack:
+        """The tables (by default the model's own) with new room to compute in."""
+        tables = self.tables if tables is None else tables
         drive = DRIVE if len(self.tables["DRIVER_TABLE"]) else NO_DRIVE
         apply = APPLY if self.loads or self.questions.any else NO_APPLY
         starts = self.tables["ROW_KIND_AT"][0]
-        return self.tables.pack(
+        return tables.pack(
             compile_drivers(self.drivers).F0,
             drive=drive,
             apply=apply,

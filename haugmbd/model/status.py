@@ -19,6 +19,9 @@ STEP_TOO_SMALL = 5
 OFF_MANIFOLD = 6
 """The projection did not reach its tolerance: place = slot of the worst row, number = what is left."""
 
+NO_CONVERGENCE = 7
+"""Newton's iteration of an implicit step did not converge: number = the last correction [m, rad]."""
+
 
 @kernel
 def report(status: Array, code: int, place: int, number: float) -> int:

@@ -47,6 +47,8 @@ INTS = {
     "PAIRS": "(., 3)",
     "BODY_BLOCK": "(ne, 2)",
     "BODY_FIRST": "(ne, 2)",
+    "TIES": "(n, 4) pairs of bodies coupled by the tangent of a force: bodies i and j, block, 1 where it is [j, i]",
+    "LOAD_TIE": "(nl, 1) the tie of each load between two bodies, or -1",
     "LINKS": "(n, 3) of a serial chain: first freedom, number of freedoms, first coordinate",
     "FREEDOMS": "(nv, 2) of a serial chain: kind, link",
 }
@@ -83,6 +85,11 @@ WORK = {
     "CORRECTION": "(nn, 6) correction of a refinement sweep",
     "PIVOTS": "(6, 7) the rows of one edge while some of them are chosen",
     "STATUS": "(1, 3) what went wrong: code, place, number",
+    "TANGENT": "(nb + 1, 36) what the tangents of the forces add to the bodies' blocks of M, for an implicit step",
+    "TIE_TANGENT": "(n, 36) the same, of two bodies i and j",
+    "STAGE": "(nb + 1, 31) of an implicit step, see `integrators.implicit.stage`",
+    "ANGLE_RATE": "(1, na) rates of the integrated angles at the start of an implicit step",
+    "LAMBDA": "(6 ne, 1) multipliers of an implicit step, by slots",
     "LINK_A": "(n, 9) of a serial chain: rotation matrices",
     "LINK_PLACE": "(n, 9) handle, step from the handle before, centre of mass from the handle, global",
     "LINK_RATE": "(n, 12) velocity of the handle, angular velocity, bias acceleration, global",
@@ -99,9 +106,10 @@ NAMES = (*INTS, *REALS, *WORK)
 
 (
     FLAGS, BODY_OF, ROW_INTS, ROW_KIND_AT, LOAD_INTS, LOAD_KIND_AT, DRIVER_TABLE, DRIVER_OPS, EDGES,
-    ORDER, NEAR_AT, NEAR, PAIR_AT, PAIRS, BODY_BLOCK, BODY_FIRST, LINKS, FREEDOMS,
+    ORDER, NEAR_AT, NEAR, PAIR_AT, PAIRS, BODY_BLOCK, BODY_FIRST, TIES, LOAD_TIE, LINKS, FREEDOMS,
     INERTIA, SHIFTED, GRAVITY, X_BAR, ROW_REALS, LOAD_REALS, DRIVER_NUMBERS, PAD, KEPT, SCALE, LINK_REALS, FREEDOM_AXES, BASE,
     A, X, F, SIGNALS, J, LEVEL, Q, Q_USER, Y_STOPPED, D, D_INV, B, RIGHT, SOLUTION, CORRECTION, PIVOTS, STATUS,
+    TANGENT, TIE_TANGENT, STAGE, ANGLE_RATE, LAMBDA,
     LINK_A, LINK_PLACE, LINK_RATE, LINK_WRENCH, LINK_J, ASKS, QDD, TAU, PUSHES, LINK_MOTION, FREEDOM_ROOM,
 ) = range(len(NAMES))  # fmt: skip
 
@@ -211,6 +219,16 @@ class Tables:
         )
         matrix.flags.writeable = False
         return matrix
+
+    def changed(self, ints: Mapping[str, Ints], work: Mapping[str, tuple[int, int]]) -> Tables:
+        """The same tables with some integers and some rooms exchanged or added."""
+        parts = {name: self[name] for name in (*INTS, *REALS) if self.place(name)[1] > 0}
+        rooms = {name: self.place(name)[1:] for name in WORK if self.place(name)[1] > 0}
+        return Tables(
+            {name: x for name, x in parts.items() if name in INTS} | dict(ints),
+            {name: x for name, x in parts.items() if name in REALS},
+            rooms | dict(work),
+        )
 
     def pack(self, F0: Array, **routines: Any) -> Pack:
         """New room to compute in, with the routines by name; the constant drivers `F0` (nd, 3) are put in their place."""

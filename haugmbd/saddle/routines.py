@@ -54,6 +54,7 @@ def factorize_entry(ints: Ints, reals: Array, work: Array) -> int:
         blocks(work, ints, at.J, 2, 6),
         f,
     )
+    add_tangents(ints, work, f)
     x = view(work, ints, at.SOLUTION)
     copy(view(work, ints, at.RIGHT), x)
     worst, node = factor(steps_of(ints), view(reals, ints, at.SCALE), f, x)
@@ -74,6 +75,7 @@ def factorize_chosen_entry(ints: Ints, reals: Array, work: Array) -> int:
         blocks(work, ints, at.J, 2, 6),
         f,
     )
+    add_tangents(ints, work, f)
     x = view(work, ints, at.SOLUTION)
     copy(view(work, ints, at.RIGHT), x)
     choice = Choice(view(reals, ints, at.PAD), view(reals, ints, at.KEPT), view(reals, ints, at.SCALE), view(work, ints, at.PIVOTS))
@@ -81,6 +83,21 @@ def factorize_chosen_entry(ints: Ints, reals: Array, work: Array) -> int:
     if not worst > SINGULAR_TOL:
         return report(line(work, ints, at.STATUS), SINGULAR, node, worst)
     return OK
+
+
+@kernel
+def add_tangents(ints: Ints, work: Array, f: Factor) -> None:
+    """Add the tangents of an implicit step, if the tables have them, to the bodies' blocks, and put those of ties in their place."""
+    own, tied, ties = blocks(work, ints, at.TANGENT, 6, 6), blocks(work, ints, at.TIE_TANGENT, 6, 6), view(ints, ints, at.TIES)
+    for k in range(1, own.shape[0]):
+        for a in range(6):
+            for c in range(a + 1):
+                f.D[k, a, c] += own[k, a, c]
+    for n in range(ties.shape[0]):
+        block, transposed = ties[n, 2], ties[n, 3] == 1
+        for a in range(6):
+            for c in range(6):
+                f.B[block, a, c] = tied[n, c, a] if transposed else tied[n, a, c]
 
 
 @entry

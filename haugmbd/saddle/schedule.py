@@ -42,6 +42,7 @@ class Schedule(NamedTuple):
     n_blocks: how many off-diagonal blocks; the mechanism's own come first, then the fill;
     body_block: (ne, 2) block that couples edge e with its first and second body, -1 for the ground;
     body_first: (ne, 2) 1 where that body is eliminated before the edge (the block is then J^T, otherwise J).
+    tie_block: (n, 2) for each tie (i, j) its block, and 1 where j is eliminated before i (the block is then [j, i]).
     """
 
     order: Ints
@@ -52,15 +53,22 @@ class Schedule(NamedTuple):
     n_blocks: int
     body_block: Ints
     body_first: Ints
+    tie_block: Ints
 
 
-def make_schedule(n_bodies: int, edges: list[tuple[int, int]]) -> Schedule:
-    """Order the elimination of `n_bodies` bodies (numbered from 1; 0 is the ground) and of `edges` (pairs of body numbers)."""
-    order, near_of = _minimum_degree(n_bodies, edges)
-    return _as_arrays(n_bodies, edges, order, near_of)
+NO_TIES: list[tuple[int, int]] = []
 
 
-def _minimum_degree(n_bodies: int, edges: list[tuple[int, int]]) -> tuple[list[int], list[list[int]]]:
+def make_schedule(n_bodies: int, edges: list[tuple[int, int]], ties: list[tuple[int, int]] = NO_TIES) -> Schedule:
+    """Order the elimination of `n_bodies` bodies (numbered from 1; 0 is the ground) and of `edges` (pairs of body numbers).
+
+    ties: pairs of bodies whose blocks are coupled directly, by the tangent of a force between them
+    """
+    order, near_of = _minimum_degree(n_bodies, edges, ties)
+    return _as_arrays(n_bodies, edges, ties, order, near_of)
+
+
+def _minimum_degree(n_bodies: int, edges: list[tuple[int, int]], ties: list[tuple[int, int]]) -> tuple[list[int], list[list[int]]]:
     """Eliminate symbolically; return the nodes in order, and for each the neighbours that were left at that moment."""
     first_edge = n_bodies + 1
     graph: list[set[int]] = [set() for _ in range(first_edge + len(edges))]
@@ -69,6 +77,9 @@ def _minimum_degree(n_bodies: int, edges: list[tuple[int, int]]) -> tuple[list[i
             if body != 0:
                 graph[first_edge + e].add(body)
                 graph[body].add(first_edge + e)
+    for i, j in ties:
+        graph[i].add(j)
+        graph[j].add(i)
     waits_for, releases = _precedence(n_bodies, edges)
     heap = [(len(near), node) for node, near in enumerate(graph) if node != 0 and waits_for[node] == 0]
     heapq.heapify(heap)
@@ -177,7 +188,9 @@ def _loop_groups(n_bodies: int, edges: list[tuple[int, int]], bridges: dict[int,
     return [root_of(body) for body in range(n_bodies + 1)]
 
 
-def _as_arrays(n_bodies: int, edges: list[tuple[int, int]], order: list[int], near_of: list[list[int]]) -> Schedule:
+def _as_arrays(
+    n_bodies: int, edges: list[tuple[int, int]], ties: list[tuple[int, int]], order: list[int], near_of: list[list[int]]
+) -> Schedule:
     """Number the off-diagonal blocks, and list for every step which blocks it reads and updates."""
     step_of = {node: step for step, node in enumerate(order)}
     block_of: dict[tuple[int, int], int] = {}
@@ -190,6 +203,9 @@ def _as_arrays(n_bodies: int, edges: list[tuple[int, int]], order: list[int], ne
                 body_first[e, side] = step_of[body] < step_of[node]
                 body_block[e, side] = len(block_of)
                 block_of[(body, node) if body_first[e, side] else (node, body)] = len(block_of)
+    tie_block = np.array([(len(block_of) + k, step_of[i] > step_of[j]) for k, (i, j) in enumerate(ties)], dtype=np.int64)
+    for i, j in ties:
+        block_of[(i, j) if step_of[i] < step_of[j] else (j, i)] = len(block_of)
     near: list[tuple[int, int]] = []
     pairs: list[tuple[int, int, int]] = []
     near_at, pair_at = [0], [0]
@@ -211,4 +227,5 @@ def _as_arrays(n_bodies: int, edges: list[tuple[int, int]], order: list[int], ne
         n_blocks=len(block_of),
         body_block=body_block,
         body_first=body_first,
+        tie_block=tie_block.reshape(-1, 2),
     )

@@ -63,12 +63,18 @@ def rhs(shape: str, n: int, seconds: float = 0.01) -> dict[str, Any]:
     return {"us": us, "acceleration": (relative * links.axis).sum(1).tolist()}
 
 
-def step(n: int, steps: int, h: float) -> dict[str, Any]:
-    """One sample [us] of a step of RK4 with projection; energy error relative to n m g L; joint gap [m]: the worst of 11 states;
+METHODS: dict[str, dict[str, Any]] = {
+    "RK4 + projection": {"integrator": mbd.RK4(), "stabilization": mbd.Projection()},
+    "generalized-alpha": {"integrator": mbd.GeneralizedAlpha(), "stabilization": None},
+}
+
+
+def step(n: int, steps: int, h: float, method: str = "RK4 + projection") -> dict[str, Any]:
+    """One sample [us] of a step; energy error relative to n m g L; joint gap [m]: the worst of 11 states;
     centres of mass at the end."""
     links, compiled = model("chain", n, False)
     start = time.process_time()
-    result = mbd.simulate(compiled, steps * h, h=h, store_every=max(1, steps // 10))
+    result = mbd.simulate(compiled, steps * h, h=h, store_every=max(1, steps // 10), **METHODS[method])
     us = (time.process_time() - start) / steps * 1e6
     energy = [chain.energy(r[1:], v[1:], w[1:]) for r, v, w in zip(result.r, result.v, result.omega_bar, strict=True)]
     A = np.array([[_rotation(p) for p in row[1:]] for row in result.p])

@@ -1,0 +1,1 @@
+"""Implicit one-step methods: one Newton iteration for all of them, and one method per file."""

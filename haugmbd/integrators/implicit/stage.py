@@ -1,0 +1,212 @@
+r"""One implicit step: the Newton iteration that every implicit method shares.
+
+unknowns     x = change of u',  lam            u <- u + c_u x,   q <- q o exp(c_q x)        the method says c_u and c_q
+dynamics     w M u' + Phi_q^T lam - Q(t, q, u) + past = 0                                  w = 1, past = 0 but for HHT
+constraints  Phi = 0 (index 3),  Phi_q u - nu = 0 (index 2),  Phi_q u' - gamma = 0 (index 1)
+
+    [ M + (c_u C + c_q K) / w   Phi_q^T ] [ w x     ]     [ dynamics           ]
+    [ Phi_q                     0       ] [ d lam   ] = - [ w constraints / c  ]          c = c_q, c_u or 1
+
+The matrix is that of the accelerations with the tangents of the forces in it: the same block LDL^T, scaled so that no h stands in it
+(Bottasso, Bauchau, Cardona 2007).  It is kept from iteration to iteration as long as the error falls fast.
+GGL (stabilized index 2): index 2, and q is moved by the least displacement in mass to Phi = 0, with the same factor.
+Source: Arnold, Bruels, Convergence of the generalized-alpha scheme, 2007; Gear, Gupta, Leimkuhler 1985 (GGL);
+Negrut, Rampalli, Ottarsson, Sajdak 2007 (HHT-I3).
+"""
+
+from __future__ import annotations
+
+from haugmbd.algebra.euler_kernels import put_euler_rate, rotate_by
+from haugmbd.algebra.jit import entry, inlined, kernel
+from haugmbd.algebra.vec3 import Array
+from haugmbd.algebra.views import borrow, borrow_line
+from haugmbd.forces.catalogue import stiffen_loads
+from haugmbd.formulations.newton_euler import factorize, finish, solve_system
+from haugmbd.integrators.stepping import N_CORRECTED, N_FACTOR, N_RATES
+from haugmbd.model import tables as at
+from haugmbd.model.loads import clear, fill_angle_rates
+from haugmbd.model.motion import look
+from haugmbd.model.passes import prepare
+from haugmbd.model.status import NO_CONVERGENCE, OK, report
+from haugmbd.model.tables import WIDTH, Pack, blocks, line, view
+
+PAST, SHIFT, BASE, UDOT, MEMORY = 0, 6, 12, 19, 25
+"""Columns of STAGE: constant part of the dynamics; displacement from the base pose; base pose (r, p); u'; what the method remembers."""
+
+C_Q, C_U, WEIGHT, LEVEL, TOLERANCE, ITERATIONS = 0, 1, 2, 3, 4, 5
+"""Where the numbers of a stage stand: c_q, c_u, w, level of the constraints, tolerance of the displacement [m, rad], most iterations."""
+STAGE_NUMBERS = 6
+
+INDEX_1, INDEX_2, INDEX_3, GGL = 1.0, 2.0, 3.0, 4.0
+
+FAST = 0.2
+"""A correction below this part of the one before is fast enough to keep the factor."""
+
+
+@kernel
+def put_pose(P: Pack, y: Array) -> None:
+    """r = r_base + dr,  p = p_base exp(dpi_bar)."""
+    stage = view(P.work, P.ints, at.STAGE)
+    bodies = borrow(y, 0, stage.shape[0], WIDTH)
+    for k in range(1, stage.shape[0]):
+        for a in range(3):
+            bodies[k, a] = stage[k, BASE + a] + stage[k, SHIFT + a]
+        for a in range(4):
+            bodies[k, 3 + a] = stage[k, BASE + 3 + a]
+        rotate_by(bodies[k, 3:7], stage[k, SHIFT + 3 : SHIFT + 6])
+
+
+@kernel
+def put_residual(P: Pack, numbers: Array, y: Array) -> None:
+    """b = -(dynamics, w constraints / c)."""
+    b, Q, level = view(P.work, P.ints, at.RIGHT), view(P.work, P.ints, at.Q), view(P.work, P.ints, at.LEVEL)
+    stage, lam, inertia = view(P.work, P.ints, at.STAGE), line(P.work, P.ints, at.LAMBDA), view(P.reals, P.ints, at.INERTIA)
+    J, edges = blocks(P.work, P.ints, at.J, 2, 6), view(P.ints, P.ints, at.EDGES)
+    w, n = numbers[WEIGHT], inertia.shape[0]
+    bodies = borrow(y, 0, n, WIDTH)
+    for k in range(1, n):
+        for a in range(3):
+            spin = 0.0
+            for c in range(3):
+                spin += inertia[k, 1 + 3 * a + c] * stage[k, UDOT + 3 + c]
+            b[k, a] = Q[k, a] - stage[k, PAST + a] - w * inertia[k, 0] * stage[k, UDOT + a]
+            b[k, 3 + a] = Q[k, 3 + a] - stage[k, PAST + 3 + a] - w * spin
+    for e in range(edges.shape[0]):
+        for a in range(6):
+            s = 6 * e + a
+            gap, kind = 0.0, numbers[LEVEL]
+            if kind == INDEX_3:
+                gap = -level[s, 0] / numbers[C_Q]
+            elif kind == INDEX_1:
+                gap = level[s, 2]
+            else:
+                gap = level[s, 1] / numbers[C_U]
+            for side in range(2):
+                body = edges[e, side]
+                if body == 0:
+                    continue
+                total = 0.0
+                for c in range(6):
+                    b[body, c] -= J[s, side, c] * lam[s]
+                    total += J[s, side, c] * (stage[body, UDOT + c] if kind == INDEX_1 else bodies[body, 7 + c])
+                if kind == INDEX_1:
+                    gap -= total
+                elif kind != INDEX_3:
+                    gap -= total / numbers[C_U]
+            b[n + e, a] = w * gap
+
+
+@kernel
+def put_tangents(P: Pack, numbers: Array, t: float, y: Array) -> None:
+    """(c_u C + c_q K) / w of all forces."""
+    own, tied = view(P.work, P.ints, at.TANGENT), view(P.work, P.ints, at.TIE_TANGENT)
+    clear(own)
+    clear(tied)
+    if P.ints[3 * at.LOAD_INTS + 1] > 0:
+        c_K, c_C = numbers[C_Q] / numbers[WEIGHT], numbers[C_U] / numbers[WEIGHT]
+        ints, kinds, reals = (
+            view(P.ints, P.ints, at.LOAD_INTS),
+            line(P.ints, P.ints, at.LOAD_KIND_AT),
+            view(P.reals, P.ints, at.LOAD_REALS),
+        )
+        ties = view(P.ints, P.ints, at.TIES)
+        stiffen_loads(ints, reals, kinds, look(P, t, y), c_K, c_C, line(P.ints, P.ints, at.LOAD_TIE), ties, own, tied)
+
+
+@kernel
+def take(P: Pack, numbers: Array, y: Array) -> float:
+    """Add the solution to u', u, the displacement and lam; return the largest displacement."""
+    x, stage, lam = view(P.work, P.ints, at.SOLUTION), view(P.work, P.ints, at.STAGE), line(P.work, P.ints, at.LAMBDA)
+    n = stage.shape[0]
+    bodies = borrow(y, 0, n, WIDTH)
+    largest = 0.0
+    for k in range(1, n):
+        for a in range(6):
+            change = x[k, a] / numbers[WEIGHT]
+            stage[k, UDOT + a] += change
+            bodies[k, 7 + a] += numbers[C_U] * change
+            stage[k, SHIFT + a] += numbers[C_Q] * change
+            largest = max(largest, abs(numbers[C_Q] * change))
+    for e in range(x.shape[0] - n):
+        for a in range(6):
+            lam[6 * e + a] += x[n + e, a]
+    return largest
+
+
+@inlined
+def move_to_constraints(P: Pack) -> tuple[int, float]:
+    """The least displacement in mass to Phi = 0, with the factor at hand; return the code and the largest displacement."""
+    b, level = view(P.work, P.ints, at.RIGHT), view(P.work, P.ints, at.LEVEL)
+    x, stage = view(P.work, P.ints, at.SOLUTION), view(P.work, P.ints, at.STAGE)
+    n = stage.shape[0]
+    clear(b)
+    for e in range(b.shape[0] - n):
+        for a in range(6):
+            b[n + e, a] = -level[6 * e + a, 0]
+    code = solve_system(P)
+    largest = 0.0
+    for k in range(1, n):
+        for a in range(6):
+            stage[k, SHIFT + a] += x[k, a]
+            largest = max(largest, abs(x[k, a]))
+    return code, largest
+
+
+@entry
+def solve_stage(P: Pack, numbers: Array, options: Array, t: float, y: Array) -> int:
+    """Iterate from the predicted u', u, displacement and lam to the solution of the stage; y is left there, and so are rows and Q."""
+    before = 1e300
+    factored = False
+    error = 0.0
+    put_pose(P, y)
+    for _ in range(int(numbers[ITERATIONS])):
+        code = prepare(P, t, y)
+        options[N_RATES] += 1
+        if code != OK:
+            return code
+        put_residual(P, numbers, y)
+        if factored:
+            code = solve_system(P)
+        else:
+            put_tangents(P, numbers, t, y)
+            code = factorize(P)
+            options[N_FACTOR] += 1
+            if code == OK:
+                code = finish(P)
+        if code != OK:
+            return code
+        error = take(P, numbers, y)
+        if numbers[LEVEL] == GGL:
+            code, moved = move_to_constraints(P)
+            error = max(error, moved)
+        put_pose(P, y)
+        options[N_CORRECTED] += 1
+        if not error < 1e300:
+            break
+        if error <= numbers[TOLERANCE]:
+            return OK
+        factored = error <= FAST * before
+        before = error
+    return report(line(P.work, P.ints, at.STATUS), NO_CONVERGENCE, 0, error)
+
+
+@kernel
+def finish_step(P: Pack, t: float, h: float, y: Array, y_dot: Array) -> None:
+    """y' of the step's end from its u', for dense output; integrated angles go on by the trapezoidal rule."""
+    stage = view(P.work, P.ints, at.STAGE)
+    n = stage.shape[0]
+    bodies, rates = borrow(y, 0, n, WIDTH), borrow(y_dot, 0, n, WIDTH)
+    for k in range(1, n):
+        put_euler_rate(bodies, rates, k)
+        for a in range(3):
+            rates[k, a] = bodies[k, 7 + a]
+        for a in range(6):
+            rates[k, 7 + a] = stage[k, UDOT + a]
+    angles = y.size - WIDTH * n
+    if angles > 0:
+        now, value = borrow_line(y_dot, WIDTH * n, angles), borrow_line(y, WIDTH * n, angles)
+        fill_angle_rates(P, t + h, y, now)
+        before = borrow_line(P.work, P.ints[3 * at.ANGLE_RATE], angles)
+        for k in range(angles):
+            value[k] += 0.5 * h * (before[k] + now[k])
+            before[k] = now[k]
