@@ -85,7 +85,8 @@ def steps(ours: Worker, exudyn: Worker, mujoco: Worker) -> None:
     for name, found in answers.items():
         last, ratio, like = found[-1], best(mine) / best(found), best(implicit) / best(found)
         away = np.linalg.norm(np.array(last["r"]) - mine[-1]["r"], axis=1).max()
-        text = f"{name:>30} {best(found):>7.1f} {median(found):>7.1f} {last['energy']:>8.1e} {last['gap']:>8.1e} {away:>9.1e} {ratio:>6.2f} {like:>6.2f}"
+        text = f"{name:>30} {best(found):>7.1f} {median(found):>7.1f} {last['energy']:>8.1e} {last['gap']:>8.1e} {away:>9.1e}"
+        text += f" {ratio:>6.2f} {like:>6.2f}"
         print(text + ("  " + verdict(max(ratio, like), 0.35) if name.startswith("Exudyn") else ""))
     print(f"haugmbd: energy {verdict(mine[-1]['energy'], 1e-9)}; joint gap {verdict(mine[-1]['gap'], 1e-12)}")
     print("Exudyn: EigenSparse, Euler parameters, modified Newton, default tolerances; its explicit methods take no joints.")

@@ -96,6 +96,10 @@ class GeneralizedAlpha:
         """The same method with another step [s]."""
         return replace(self, h=h)
 
+    def limited(self, h_max: float) -> Self:
+        """The same method: its step is what the user has said."""
+        return self
+
     def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[Chunk]:
         """Advance to `t_end`, a chunk of steps at a time."""
         alpha_m, alpha_f = (2.0 * self.rho - 1.0) / (self.rho + 1.0), self.rho / (self.rho + 1.0)
