@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from numbers import Real
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -13,15 +12,12 @@ from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
 from haugmbd.errors import ModelError, UsageError
 from haugmbd.formulations import NewtonEuler
-from haugmbd.integrators import RK4, DormandPrince, GeneralizedAlpha, SciPySolver
+from haugmbd.integrators import RK4, DormandPrince
+from haugmbd.integrators.method import Integrator
 from haugmbd.integrators.stepping import PARAMETERS
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.model.system import System
-
-Integrator: TypeAlias = RK4 | DormandPrince | SciPySolver | GeneralizedAlpha
-FIXED = (RK4, GeneralizedAlpha)
-"""Methods of a fixed step."""
 
 
 @runtime_checkable
@@ -75,18 +71,15 @@ def choose_integrator(h: float | None, rtol: float | None, atol: float | None, g
     if h is not None and (rtol is not None or atol is not None):
         raise UsageError(f"h = {h} asks for a fixed step and rtol or atol for an adaptive one: give one of them.")
     if given is None:
-        if h is not None:
-            return RK4(h)
-        return DormandPrince(1e-8 if rtol is None else rtol, 1e-10 if atol is None else atol)
-    if isinstance(given, FIXED):
-        if rtol is not None or atol is not None:
-            raise UsageError("RK4 has a fixed step and no error control: give h, or use DormandPrince.")
-        return given if h is None else replace(given, h=h)
-    if h is not None:
-        raise UsageError(
-            f"{type(given).__name__} chooses its steps: give rtol and atol (a largest step is its own h_max), or use RK4."
-        )
-    return replace(given, rtol=given.rtol if rtol is None else rtol, atol=given.atol if atol is None else atol)
+        given = DormandPrince() if h is None else RK4()
+    return given.told(h, rtol, atol)
+
+
+def without_stabilization(method: Integrator, stabilization: Stabilization | None, usual: Stabilization) -> None:
+    """No stabilization, for a method that fulfils the constraints by itself; UsageError where one is asked for by name."""
+    if stabilization is not None and stabilization is not usual:
+        name = type(method).__name__
+        raise UsageError(f"{name} fulfils the constraints in its own step: leave out stabilization={stabilization!r}.")
 
 
 def wanted_times(t_eval: npt.ArrayLike | None, t_start: float, t_end: float) -> Array | None:
@@ -114,15 +107,4 @@ def check_interval(method: Integrator, t_start: float, t_end: float, every: int)
         raise UsageError(f"t_end = {t_end} s must be a finite time after the start, t = {t_start:g} s.")
     if every < 1 or every != int(every):
         raise UsageError(f"store_every = {every} must be a whole number of steps, 1 or more.")
-    largest = getattr(method, "h_max", np.inf)
-    if not largest > 0.0:
-        raise UsageError(f"h_max = {largest} s must be positive.")
-    if not isinstance(method, FIXED):
-        for name, value in (("rtol", method.rtol), ("atol", method.atol)):
-            if not (np.isfinite(value) and value > 0.0):
-                raise UsageError(f"{name} = {value} must be positive; 1e-8 is a good start.")
-        return
-    if method.h is None or not (np.isfinite(method.h) and method.h > 0.0):
-        raise UsageError(f"the step h = {method.h} s must be positive: RK4 needs simulate(..., h=1e-3) or RK4(h=1e-3).")
-    if method.h > (t_end - t_start) * (1.0 + 1e-12):
-        raise UsageError(f"the step h = {method.h:g} s is larger than the interval of {t_end - t_start:g} s.")
+    method.check(t_end - t_start)

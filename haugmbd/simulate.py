@@ -13,7 +13,6 @@ from typing import Any, overload
 import numpy.typing as npt
 
 from haugmbd.arguments import (
-    Integrator,
     Stabilization,
     check_drivers,
     check_formulation,
@@ -22,12 +21,14 @@ from haugmbd.arguments import (
     check_numbers,
     choose_integrator,
     wanted_times,
+    without_stabilization,
 )
 from haugmbd.errors import UsageError
 from haugmbd.formulations import NewtonEuler
 from haugmbd.integrators import Event, Projection, Unstabilized
 from haugmbd.integrators.events import read_events
 from haugmbd.integrators.initial import consistent_start
+from haugmbd.integrators.method import Integrator
 from haugmbd.integrators.stepping import Problem
 from haugmbd.integrators.subject import Maximal
 from haugmbd.model.model import Model
@@ -129,6 +130,8 @@ def simulate(
     if tau is not None or wrenches is not None:
         raise UsageError("tau and wrenches belong to a SerialChain; on a System forces are parts: system.add(Torque(...)).")
     check_kinds(system, state, stabilization)
+    if method.solves_constraints:
+        stabilization = without_stabilization(method, stabilization, PROJECTION)
     model = system if isinstance(system, Model) else system.compile()
     if redundancy is not None:
         check_rule(redundancy)

@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.algebra.vec3 import Array
-from haugmbd.arguments import Integrator, check_interval, wanted_times
+from haugmbd.arguments import check_interval, wanted_times
 from haugmbd.errors import UsageError
 from haugmbd.integrators import Event
 from haugmbd.integrators.chain_subject import Reduced
 from haugmbd.integrators.events import read_events
+from haugmbd.integrators.method import Integrator
 from haugmbd.integrators.reduced import RATES, SETTLE
 from haugmbd.integrators.stepping import Problem, make_options
 from haugmbd.recursive.chain import SerialChain

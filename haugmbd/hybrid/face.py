@@ -11,7 +11,6 @@ from math import isfinite
 from typing import Any
 
 from haugmbd.arguments import (
-    Integrator,
     Stabilization,
     check_drivers,
     check_formulation,
@@ -28,6 +27,7 @@ from haugmbd.hybrid.result import ImpactResult
 from haugmbd.impact import Contact
 from haugmbd.integrators import Projection, Unstabilized
 from haugmbd.integrators.initial import consistent_start
+from haugmbd.integrators.method import Integrator
 from haugmbd.model.state import State
 from haugmbd.model.system import System
 from haugmbd.progress import Progress

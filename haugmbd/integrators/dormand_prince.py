@@ -9,15 +9,16 @@ Source: Dormand, Prince, J. Comp. Appl. Math. 6 (1980) 19-26; Hairer, Norsett, W
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import sqrt
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from haugmbd.algebra.jit import entry
 from haugmbd.algebra.vec3 import Array
 from haugmbd.integrators.chunk import Chunk, chunk_lengths
+from haugmbd.integrators.method import Adaptive
 from haugmbd.integrators.stepping import Problem, check_finite
 from haugmbd.model.status import NOT_FINITE, OFF_MANIFOLD, OK, SINGULAR, STEP_TOO_SMALL
 from haugmbd.model.tables import STATUS, Pack
@@ -123,21 +124,8 @@ def run(
 
 
 @dataclass(frozen=True)
-class DormandPrince:
+class DormandPrince(Adaptive):
     """Adaptive, order five.  rtol, atol: error a step relative and absolute;  h_first, h_max: [s], by default chosen and unlimited."""
-
-    rtol: float = 1e-8
-    atol: float = 1e-10
-    h_first: float | None = None
-    h_max: float = np.inf
-
-    def starting_with(self, h: float) -> Self:
-        """The same method with a first step of `h` [s]."""
-        return replace(self, h_first=h)
-
-    def limited(self, h_max: float) -> Self:
-        """The same method with no step above `h_max` [s]."""
-        return replace(self, h_max=min(self.h_max, h_max))
 
     def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[Chunk]:
         """Advance to `t_end`, a chunk of steps at a time."""

@@ -11,13 +11,14 @@ comes from.  Where they do not (at rest in a bifurcation, two branches that part
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from haugmbd.algebra.vec3 import Array
 from haugmbd.integrators.chunk import Chunk
-from haugmbd.integrators.rk4 import RK4, run
+from haugmbd.integrators.method import FixedStep, Integrator
+from haugmbd.integrators.rk4 import run
 from haugmbd.integrators.stepping import Problem
 from haugmbd.model.status import OK, SINGULAR
 
@@ -37,10 +38,6 @@ PHASE = 0.25
 """Part of a step that the singular configuration stands from the nearest step: a quarter is as far from the stages of RK4 as can be."""
 
 
-RTOL, ATOL = 1e-8, 1e-10
-"""What two leaps should agree to where the integrator has a fixed step."""
-
-
 class Leap(NamedTuple):
     """States after each step: t (k,), y, y_dot (k, ny)."""
 
@@ -57,9 +54,9 @@ class Start(NamedTuple):
     y_dot: Array
 
 
-def chunks_past(method: Any, problem: Problem, k1: Array, t_end: float) -> Iterator[Chunk]:
+def chunks_past(method: Integrator, problem: Problem, k1: Array, t_end: float) -> Iterator[Chunk]:
     """The chunks of `method`, which goes on behind a singular configuration where the motion is determined there."""
-    rtol, atol = (RTOL, ATOL) if isinstance(method, RK4) else (method.rtol, method.atol)
+    rtol, atol = method.tolerances
     while True:
         before = Start(problem.t, problem.y.copy(), k1.copy())
         h = 0.0
@@ -81,7 +78,7 @@ def chunks_past(method: Any, problem: Problem, k1: Array, t_end: float) -> Itera
             return
         if not problem.t < t_end:
             return
-        method = method.starting_with(h) if not isinstance(method, RK4) else method
+        method = method if isinstance(method, FixedStep) else method.starting_with(h)
 
 
 def _past(problem: Problem, before: Start, chunk: Chunk, t_end: float, rtol: float, atol: float) -> tuple[Chunk | None, float]:

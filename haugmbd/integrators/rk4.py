@@ -17,6 +17,7 @@ import numpy as np
 from haugmbd.algebra.jit import entry
 from haugmbd.algebra.vec3 import Array
 from haugmbd.integrators.chunk import Chunk, chunk_lengths
+from haugmbd.integrators.method import FixedStep
 from haugmbd.integrators.stepping import Problem, check_finite
 from haugmbd.model.status import OK
 from haugmbd.model.tables import Pack
@@ -59,19 +60,13 @@ def run(
 
 
 @dataclass(frozen=True)
-class RK4:
-    """Four stages, order four, fixed step `h` [s]; the last step is shortened to end at t_end, the first is `h_first` if that is given."""
+class RK4(FixedStep):
+    """Four stages, order four, fixed step `h` [s]; the last step is shortened to end at t_end.  h_first: another first step [s]."""
 
-    h: float | None = None
     h_first: float | None = None
 
     def starting_with(self, h: float) -> Self:
-        """The same method with a first step of `h` [s]."""
         return replace(self, h_first=h)
-
-    def limited(self, h_max: float) -> Self:
-        """The same method: its step is what the user has said."""
-        return self
 
     def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[Chunk]:
         """Advance to `t_end`, a chunk of steps at a time."""

@@ -9,8 +9,8 @@ Source: scipy.integrate (RK23, RK45, DOP853; LSODA, BDF, Radau).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from haugmbd.errors import UsageError
 from haugmbd.formulations.trouble import explain
 from haugmbd.integrators.chunk import Chunk
 from haugmbd.integrators.free import Unstabilized
+from haugmbd.integrators.method import Adaptive
 from haugmbd.integrators.projection import Projection
 from haugmbd.integrators.stepping import Problem
 from haugmbd.model.model import Model
@@ -30,29 +31,17 @@ METHODS = (*ONE_STEP, "Radau", "BDF", "LSODA")
 
 
 @dataclass(frozen=True)
-class SciPySolver:
+class SciPySolver(Adaptive):
     """A solver of scipy.integrate by name.  rtol, atol: error a step;  h_first, h_max: first and largest step [s].
 
     Radau, BDF and LSODA carry what they know from step to step, so they take stabilization=None or Baumgarte, not Projection.
     """
 
     method: str = "DOP853"
-    rtol: float = 1e-8
-    atol: float = 1e-10
-    h_max: float = np.inf
-    h_first: float | None = None
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise UsageError(f"SciPySolver method {self.method!r} is unknown; SciPy has {', '.join(METHODS)}.")
-
-    def starting_with(self, h: float) -> Self:
-        """The same method with a first step of `h` [s]."""
-        return replace(self, h_first=h)
-
-    def limited(self, h_max: float) -> Self:
-        """The same method with no step above `h_max` [s]."""
-        return replace(self, h_max=min(self.h_max, h_max))
 
     def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[Chunk]:
         """Advance to `t_end`, a step at a time."""

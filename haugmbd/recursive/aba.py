@@ -30,6 +30,10 @@ from haugmbd.recursive.kinematics import AXIS, B_ANGULAR, B_LINEAR, D_INV, MASS,
 
 FINE, NOT_FINITE = -1, -2
 
+WEAK_TOL = 1e-14
+"""A freedom with D below this part of the inertia that stands there or one joint farther out (traces of M or J) has none: what other
+freedoms have already let go leaves rounding, 1e-16 times some ten, of either sign."""
+
 Six = tuple[float, float, float, float, float, float]
 Nine = tuple[float, float, float, float, float, float, float, float, float]
 
@@ -140,7 +144,7 @@ def articulate(ints: Ints, reals: Array, work: Array, tau: Array) -> int:
     links, freedoms = view(ints, ints, at.LINKS), view(ints, ints, at.FREEDOMS)
     link, where, moving = view(reals, ints, at.LINK_REALS), view(work, ints, at.LINK_PLACE), view(work, ints, at.LINK_RATE)
     G, wrench, room = view(work, ints, at.LINK_J), view(work, ints, at.LINK_WRENCH), view(work, ints, at.FREEDOM_ROOM)
-    weak = FINE
+    weak, mass, turn = FINE, 0.0, 0.0
     M = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     H = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     J = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -151,15 +155,17 @@ def articulate(ints: Ints, reals: Array, work: Array, tau: Array) -> int:
         b, beta = load(moving, i, B_LINEAR), load(moving, i, B_ANGULAR)
         f = add(add(f, load(wrench, i, 0)), add(sym(M, b), full(H, beta)))
         n = add(add(n, load(wrench, i, 3)), add(full_t(H, b), sym(J, beta)))
+        own_mass, own_turn = M[0] + M[3] + M[5], J[0] + J[3] + J[5]
+        mass, turn = max(mass, own_mass), max(turn, own_turn)
         for k in range(links[i, 0] + links[i, 1] - 1, links[i, 0] - 1, -1):
             z = load(room, k, AXIS)
             if freedoms[k, 0] == SLIDE:
                 Ul, Ua = sym(M, z), full_t(H, z)
-                D, u = dot(z, Ul), tau[k] - dot(z, f)
+                D, u, could = dot(z, Ul), tau[k] - dot(z, f), mass
             else:
                 Ul, Ua = full(H, z), sym(J, z)
-                D, u = dot(z, Ua), tau[k] - dot(z, n)
-            if not D > 0.0:
+                D, u, could = dot(z, Ua), tau[k] - dot(z, n), turn
+            if not D > WEAK_TOL * could:
                 weak = k
             d = 1.0 / D
             store(room, k, U, Ul)
@@ -172,6 +178,7 @@ def articulate(ints: Ints, reals: Array, work: Array, tau: Array) -> int:
         J = shift_j(J, H, S, step)
         H = S
         n = add(n, cross(step, f))
+        mass, turn = own_mass, own_turn + own_mass * dot(step, step)
     return weak
 
 

@@ -26,6 +26,7 @@ from haugmbd.model import tables as at
 from haugmbd.model.tables import blocks, view
 from haugmbd.recursive.aba import (
     FINE,
+    WEAK_TOL,
     Nine,
     Six,
     add_rigid_h,
@@ -48,9 +49,6 @@ NORMAL, MOMENT, POINT, E, V_IMP, V_BOUNCE, COMPLIANCE, IMPULSE, GIVES, HIT = 0, 
 """Where the numbers of a contact stand: normal, point x normal (found), the point, e; then, found: v_imp, v_bounce, n^T A^-1 n, J, and
 the largest u against its scale.
 """
-WEAK_TOL = 1e-14
-"""A freedom with D below this part of the inertia that stands there or one joint farther out (traces of M or J) has none: what other
-freedoms have already let go leaves rounding, 1e-16 times some ten, of either sign."""
 NO_HIT: Array = np.zeros(HIT)
 
 

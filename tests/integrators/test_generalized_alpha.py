@@ -16,7 +16,7 @@ KEPT = 1e-9
 
 
 def alpha(system, t_end, h, **options):
-    return mbd.simulate(system, t_end, integrator=mbd.GeneralizedAlpha(h, **options), stabilization=None)
+    return mbd.simulate(system, t_end, integrator=mbd.GeneralizedAlpha(h, **options))
 
 
 @pytest.mark.parametrize(("gallery", "t_end", "h"), [(double_pendulum, 0.5, 4e-3), (heavy_top, 0.05, 5e-4), (four_bar, 0.5, 4e-3)])
@@ -98,3 +98,8 @@ def test_a_step_that_cannot_converge_says_so_and_keeps_the_result():
     with pytest.raises(mbd.SimulationError, match=r"Newton's iteration .* did not converge.*Reduce h") as caught:
         alpha(heavy_top(), 1.0, 0.05)
     assert caught.value.result is not None
+
+
+def test_a_stabilization_has_no_place_in_it():
+    with pytest.raises(mbd.UsageError, match=r"GeneralizedAlpha fulfils the constraints.*leave out stabilization=Baumgarte"):
+        mbd.simulate(heavy_top(), 0.1, integrator=mbd.GeneralizedAlpha(1e-3), stabilization=mbd.Baumgarte(1.0, 1.0))

@@ -139,3 +139,14 @@ def test_lists_and_integers_and_read_only_arrays_are_fine():
     q.flags.writeable = False
     assert mbd.aba(chain, [1, 0, 2], (0, 0, 0), np.ones(3, dtype=int)) == pytest.approx(expected, abs=0.0)
     assert mbd.aba(chain, q, None, np.ones(6)[::2]) == pytest.approx(expected, abs=0.0)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_freedom_that_others_have_already_let_go_has_no_inertia(seed):
+    """Two hinges about one axis with nothing but rounding between them: the second has nothing left to resist."""
+    rng = np.random.default_rng(seed)
+    axis, nothing = rng.normal(size=3), {"c": (0, 0, 0), "L": (0, 0, 0)}
+    rod = mbd.Link.revolute("rod", 1.0, (1.0, 1.0, 1.0), axis=axis, c=rng.normal(size=3))
+    chain = mbd.SerialChain([mbd.Link.revolute("empty", 0.0, (0, 0, 0), axis=axis, **nothing), rod])
+    with pytest.raises(mbd.SimulationError, match="nothing has inertia along freedom 0"):
+        mbd.aba(chain, rng.normal(size=2), rng.normal(size=2))

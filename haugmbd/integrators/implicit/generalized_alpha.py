@@ -15,8 +15,7 @@ Source: Chung, Hulbert 1993; Arnold, Bruels 2007; Bruels, Cardona, Arnold 2012 (
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Self
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,6 +25,7 @@ from haugmbd.algebra.views import borrow
 from haugmbd.integrators.chunk import Chunk
 from haugmbd.integrators.implicit.fixed import advance, implicit_pack
 from haugmbd.integrators.implicit.stage import BASE, INDEX_3, MEMORY, SHIFT, UDOT, finish_step, solve_stage
+from haugmbd.integrators.method import FixedStep
 from haugmbd.integrators.stepping import Problem, check_finite
 from haugmbd.model import tables as at
 from haugmbd.model.status import OK
@@ -80,25 +80,17 @@ def run(P: Pack, o: Array, numbers: Array, options: Array, t0: float, y: Array, 
 
 
 @dataclass(frozen=True)
-class GeneralizedAlpha:
+class GeneralizedAlpha(FixedStep):
     """Order two, fixed step `h` [s].
 
     rho: spectral radius at infinite frequency, in [0, 1);  tol: largest last correction of a step [m, rad], which Newton has squared
     by then;  most_iterations: of Newton in a step
     """
 
-    h: float | None = None
+    solves_constraints = True
     rho: float = 0.8
     tol: float = 1e-9
     most_iterations: int = 20
-
-    def starting_with(self, h: float) -> Self:
-        """The same method with another step [s]."""
-        return replace(self, h=h)
-
-    def limited(self, h_max: float) -> Self:
-        """The same method: its step is what the user has said."""
-        return self
 
     def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[Chunk]:
         """Advance to `t_end`, a chunk of steps at a time."""

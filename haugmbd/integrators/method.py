@@ -1,0 +1,115 @@
+"""What every integrator is: a frozen object that advances a problem chunk by chunk.  A new one is a subclass in a file of its own.
+
+FixedStep    the user says the step h          Adaptive    error control chooses it, by rtol and atol
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+import numpy as np
+
+from haugmbd.algebra.vec3 import Array
+from haugmbd.errors import UsageError
+from haugmbd.integrators.chunk import Chunk
+from haugmbd.integrators.stepping import Problem
+
+RTOL, ATOL = 1e-8, 1e-10
+"""What adaptive methods take where nothing is said, and what the state of a fixed step is compared to where something must be."""
+
+
+class Integrator(ABC):
+    """An integrator."""
+
+    solves_constraints: ClassVar[bool] = False
+    """Whether the method fulfils the constraints by itself, so that no stabilization has a place in its step."""
+
+    @abstractmethod
+    def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[Chunk]:
+        """Advance `problem` and its rates `k1` to `t_end`, a chunk of steps at a time."""
+
+    @abstractmethod
+    def starting_with(self, h: float) -> Self:
+        """The same method with a first step of `h` [s]."""
+
+    @abstractmethod
+    def limited(self, h_max: float) -> Self:
+        """The same method with no step longer than `h_max` [s]; a fixed step stays what the user has said."""
+
+    @abstractmethod
+    def told(self, h: float | None, rtol: float | None, atol: float | None) -> Self:
+        """The same method with the numbers that `simulate` was given.  UsageError for those that it has no use for."""
+
+    @abstractmethod
+    def check(self, span: float) -> None:
+        """Refuse numbers that are none, before a run over `span` [s].  Raises UsageError."""
+
+    @property
+    @abstractmethod
+    def tolerances(self) -> tuple[float, float]:
+        """Relative and absolute: what two states should agree to that the method cannot tell apart."""
+
+
+@dataclass(frozen=True)
+class FixedStep(Integrator):
+    """A method of fixed step `h` [s]; the last step is shortened to end at t_end."""
+
+    h: float | None = None
+
+    def starting_with(self, h: float) -> Self:
+        return replace(self, h=h)
+
+    def limited(self, h_max: float) -> Self:
+        return self
+
+    def told(self, h: float | None, rtol: float | None, atol: float | None) -> Self:
+        if rtol is not None or atol is not None:
+            raise UsageError(f"{type(self).__name__} has a fixed step and no error control: give h, or use DormandPrince.")
+        return self if h is None else replace(self, h=h)
+
+    def check(self, span: float) -> None:
+        name = type(self).__name__
+        if self.h is None or not (np.isfinite(self.h) and self.h > 0.0):
+            raise UsageError(f"the step h = {self.h} s must be positive: {name} needs simulate(..., h=1e-3) or {name}(h=1e-3).")
+        if self.h > span * (1.0 + 1e-12):
+            raise UsageError(f"the step h = {self.h:g} s is larger than the interval of {span:g} s.")
+
+    @property
+    def tolerances(self) -> tuple[float, float]:
+        return RTOL, ATOL
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adaptive(Integrator):
+    """A method with error control.  rtol, atol: error a step;  h_first, h_max: [s], by default chosen and unlimited."""
+
+    rtol: float = RTOL
+    atol: float = ATOL
+    h_first: float | None = None
+    h_max: float = np.inf
+
+    def starting_with(self, h: float) -> Self:
+        return replace(self, h_first=h)
+
+    def limited(self, h_max: float) -> Self:
+        return replace(self, h_max=min(self.h_max, h_max))
+
+    def told(self, h: float | None, rtol: float | None, atol: float | None) -> Self:
+        if h is not None:
+            name = type(self).__name__
+            raise UsageError(f"{name} chooses its steps: give rtol and atol (a largest step is its own h_max), or use RK4.")
+        return replace(self, rtol=self.rtol if rtol is None else rtol, atol=self.atol if atol is None else atol)
+
+    def check(self, span: float) -> None:
+        if not self.h_max > 0.0:
+            raise UsageError(f"h_max = {self.h_max} s must be positive.")
+        for name, value in (("rtol", self.rtol), ("atol", self.atol)):
+            if not (np.isfinite(value) and value > 0.0):
+                raise UsageError(f"{name} = {value} must be positive; 1e-8 is a good start.")
+
+    @property
+    def tolerances(self) -> tuple[float, float]:
+        return self.rtol, self.atol
