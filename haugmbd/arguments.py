@@ -75,8 +75,8 @@ def choose_integrator(h: float | None, rtol: float | None, atol: float | None, g
     return given.told(h, rtol, atol)
 
 
-def without_stabilization(method: Integrator, stabilization: Stabilization | None, usual: Stabilization) -> None:
-    """No stabilization, for a method that fulfils the constraints by itself; UsageError where one is asked for by name."""
+def refuse_stabilization(method: Integrator, stabilization: Stabilization | None, usual: Stabilization) -> None:
+    """Refuse a stabilization that is asked for by name, for a method that fulfils the constraints by itself."""
     if stabilization is not None and stabilization is not usual:
         name = type(method).__name__
         raise UsageError(f"{name} fulfils the constraints in its own step: leave out stabilization={stabilization!r}.")

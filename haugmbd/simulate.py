@@ -20,8 +20,8 @@ from haugmbd.arguments import (
     check_kinds,
     check_numbers,
     choose_integrator,
+    refuse_stabilization,
     wanted_times,
-    without_stabilization,
 )
 from haugmbd.errors import UsageError
 from haugmbd.formulations import NewtonEuler
@@ -131,7 +131,8 @@ def simulate(
         raise UsageError("tau and wrenches belong to a SerialChain; on a System forces are parts: system.add(Torque(...)).")
     check_kinds(system, state, stabilization)
     if method.solves_constraints:
-        stabilization = without_stabilization(method, stabilization, PROJECTION)
+        refuse_stabilization(method, stabilization, PROJECTION)
+        stabilization = None
     model = system if isinstance(system, Model) else system.compile()
     if redundancy is not None:
         check_rule(redundancy)
