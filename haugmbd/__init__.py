@@ -10,12 +10,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from haugmbd.algebra.spatial import apparent_inverse_inertia, split_wrench
+from haugmbd.analysis import Assembly, Branch, Hold, assemble, branches
 from haugmbd.body import Body
 from haugmbd.crosscheck import CrossCheck, crosscheck
 from haugmbd.diagnostics.energy import Energy, Momentum
 from haugmbd.diagnostics.reaction import Reaction, reaction
 from haugmbd.drivers import Driver, QuinticSpline
-from haugmbd.errors import EnergyWarning, Fault, HaugmbdError, ModelError, SimulationError, SingularKKT, UsageError
+from haugmbd.errors import AssemblyError, EnergyWarning, Fault, HaugmbdError, ModelError, SimulationError, SingularKKT, UsageError
 from haugmbd.forces import RSDA, TSDA, Load, PointForce, StateForce, Torque
 from haugmbd.formulations import Accelerations, NewtonEuler, accelerations
 from haugmbd.hybrid import ContactHistory, Impact, ImpactResult, simulate_impacts
@@ -77,8 +78,11 @@ __all__ = [
     "TSDA",
     "Accelerations",
     "AngularImpulse",
+    "Assembly",
+    "AssemblyError",
     "Baumgarte",
     "Body",
+    "Branch",
     "Contact",
     "ContactHistory",
     "CrossCheck",
@@ -92,6 +96,7 @@ __all__ = [
     "Fault",
     "Frame",
     "HaugmbdError",
+    "Hold",
     "Impact",
     "ImpactResult",
     "Impulse",
@@ -125,6 +130,8 @@ __all__ = [
     "__version__",
     "accelerations",
     "apparent_inverse_inertia",
+    "assemble",
+    "branches",
     "constraint_wrenches",
     "evaluate",
     "impulse",

@@ -42,6 +42,21 @@ class ModelError(HaugmbdError, ValueError):
         return "\n".join([f"the model has {len(self.faults)} faults:", *lines])
 
 
+class AssemblyError(ModelError):
+    """A mechanism whose parts do not fit: the faults say which joints stay open, or are the other way round, and by how much.
+
+    assembly: the closest that was found, with `assembly.state`
+    """
+
+    def __init__(self, faults: Iterable[Fault], assembly: Any) -> None:
+        super().__init__(faults)
+        self.assembly = assembly
+
+    def __str__(self) -> str:
+        """All faults, numbered from 1."""
+        return "\n".join(["the mechanism cannot be assembled:", *(f"  {n}. {f}" for n, f in enumerate(self.faults, start=1))])
+
+
 class SimulationError(HaugmbdError, RuntimeError):
     """A simulation that had to stop; `result` holds what was computed so far (None if nothing was)."""
 

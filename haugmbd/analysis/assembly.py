@@ -1,0 +1,221 @@
+r"""assemble: from a mechanism whose parts do not fit to the nearest state at which they do.
+
+    positions     `closing`    from the given state, and again from others where that does not close
+    branch        `signs`      joints that came out the other way round are turned back, see `turning`
+    velocities    `speeds`
+
+What cannot be closed is an error that names the joints that stay open at the closest pose, with that pose attached.
+Source: Haug sec. 4.4 and 7 (assembly, consistent initial conditions).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+
+from haugmbd.algebra.vec3 import Array
+from haugmbd.analysis.closing import Closed, Problem, close, displaced, pose_at, row_scale_to_metres
+from haugmbd.analysis.found import Assembly, Flip, corrections, joint_gaps
+from haugmbd.analysis.hold import Hold, read_holds
+from haugmbd.analysis.least import body_metric
+from haugmbd.analysis.open_joints import flip_faults, open_faults, rate_faults
+from haugmbd.analysis.signs import Sign, flipped, signs_of
+from haugmbd.analysis.speeds import nearest_velocities
+from haugmbd.analysis.turning import choices, turned_starts
+from haugmbd.body import Body
+from haugmbd.errors import AssemblyError, ModelError, UsageError
+from haugmbd.model.consistency import size_of, state_faults
+from haugmbd.model.model import Model
+from haugmbd.model.rank import put_row_scale
+from haugmbd.model.redundancy import find_redundancy, put_mask
+from haugmbd.model.rows import evaluate
+from haugmbd.model.state import State
+from haugmbd.model.system import System
+from haugmbd.primitives.joint import Joint
+
+TOL = 1e-12
+"""Largest |Phi| that is left, in the rows' own units (m, m2, 1, rad): Newton's last step reaches rounding, 1e-15 of the numbers."""
+
+RATE_TOL = 1e-9
+"""Rest of Phi_q u - nu, relative to the rates that are asked for, above which rows contradict each other; rounding leaves 1e-12."""
+
+RESTARTS = 4
+"""Other starts where the first does not close: a pose from which each step makes some joint worse is no proof."""
+
+SHAKEN = 0.5
+"""How far such a start is moved: this part of the size of the model, and as many radians."""
+
+SEED = 20260501
+"""Of the other starts: an assembly can be repeated."""
+
+
+def assemble(
+    system: System | Model,
+    state: State | None = None,
+    *,
+    hold: Iterable[Hold | Body | Joint] | Hold | Body | Joint = (),
+    weights: Mapping[Body, float] | None = None,
+    tol: float = TOL,
+    repair: bool = True,
+) -> Assembly:
+    """Assemble a mechanism: move its bodies as little as possible, so that all joints are closed; then its velocities.
+
+    system: its modelled pose need not fit;  state: where to start, by default the modelled state; its time is that of the drivers
+    hold: bodies, joints, or Hold(...): what stays;  weights: factors of a body's inertia, which says how reluctantly it moves
+    tol: largest |Phi| that is left, in the rows' own units;  repair: turn joints back that came out the other way round; False leaves
+        them, and lists them in `flipped`
+    Raises AssemblyError (joints that stay open, or round; its `.assembly` is the closest), ModelError, UsageError.
+    """
+    model = compiled(system)
+    start = model.state() if state is None else state
+    faults = state_faults(model, start)
+    if faults:
+        raise ModelError(faults)
+    problem = pose_problem(model, start, hold, weights, tol)
+    start = problem.held.start
+    signs = signs_of(model)
+    closed = close(problem, start)
+    begun = flipped(model, signs, start)
+    if begun and repair and not closed.closed:
+        closed = turned_back(problem, signs, start, closed, begun)
+    closed = closed if closed.closed else close_from_elsewhere(problem, start, closed)
+    if not closed.closed:
+        faults = (*open_faults(problem, closed.pose), *flip_faults(begun, "begins"))
+        raise AssemblyError(faults, _found(problem, start, closed, ()))
+    wrong = flipped(model, signs, closed.pose.state)
+    if wrong and repair:
+        closed = turned_back(problem, signs, start, closed, wrong)
+    left = flipped(model, signs, closed.pose.state)
+    flips = tuple(Flip(joint, joint not in left) for joint in dict.fromkeys([*begun, *wrong, *left]))
+    assembly = _found(problem, start, closed, flips)
+    if left and repair:
+        raise AssemblyError(flip_faults(left, "is assembled"), assembly)
+    if isinstance(system, System):
+        assembly = replace(assembly, model=examined(assembly.model))
+    faults = rate_faults(problem, assembly.state, RATE_TOL)
+    if faults:
+        raise AssemblyError(faults, assembly)
+    return assembly
+
+
+def compiled(system: System | Model) -> Model:
+    """The model, whether its pose fits or not; UsageError where it is none."""
+    if isinstance(system, Model):
+        return system
+    if isinstance(system, System):
+        return system.compile(check_pose=False)
+    raise UsageError(f"got {system!r}, and needs a System or a compiled Model.")
+
+
+def pose_problem(
+    model: Model,
+    start: State,
+    hold: Iterable[Hold | Body | Joint] | Hold | Body | Joint = (),
+    weights: Mapping[Body, float] | None = None,
+    tol: float = TOL,
+) -> Problem:
+    """What is to be closed; UsageError for what cannot be held or weighed."""
+    if not (np.isfinite(tol) and tol > 0.0):
+        raise UsageError(f"tol = {tol} must be positive; {TOL:g} is the default.")
+    rows = evaluate(model, start)
+    size = size_of(model, rows)
+    metric = body_metric(model, _factors(model, weights), size)
+    return Problem(model, read_holds(model, start, hold), metric, row_scale_to_metres(model, rows, start.t, size), size, tol)
+
+
+def _factors(model: Model, weights: Mapping[Body, float] | None) -> Array:
+    """The factor of each body, (nb,)."""
+    factors = np.ones(model.nb)
+    for body, factor in (weights or {}).items():
+        name = body.name if isinstance(body, Body) else str(body)
+        if name not in model.body_names[1:]:
+            raise UsageError(f"weights: no moving body is called {name!r}; there are {', '.join(map(repr, model.body_names[1:]))}.")
+        if not (np.isfinite(factor) and factor > 0.0):
+            raise UsageError(
+                f"weights: {factor!r} of {name!r} must be a positive number; use hold=[body] for one that must not move."
+            )
+        factors[model.body(name) - 1] = factor
+    return factors
+
+
+def close_from_elsewhere(problem: Problem, start: State, best: Closed) -> Closed:
+    """Close from states around the start; the closest pose of all, `best` included, if none closes."""
+    random = np.random.default_rng(SEED)
+    for _ in range(RESTARTS):
+        shake = random.uniform(-SHAKEN, SHAKEN, (problem.model.nb, 6)) * np.repeat([problem.size, 1.0], 3)
+        shake.ravel()[~problem.held.free] = 0.0
+        other = close(problem, displaced(start, shake))
+        if other.closed:
+            return other
+        if other.pose.gap @ other.pose.gap < best.pose.gap @ best.pose.gap:
+            best = other
+    return best
+
+
+def turned_back(problem: Problem, signs: tuple[Sign, ...], start: State, closed: Closed, wrong: tuple[str, ...]) -> Closed:
+    """The nearest closed pose with all joints the right way round; `closed` itself if none is found."""
+    model = problem.model
+    held = ~problem.held.free.reshape(-1, 6)[:, 3:].any(axis=1)
+    found = []
+    for base, turning in product((start, closed.pose.state), choices(model, signs, wrong, (np.nonzero(held)[0] + 1).tolist())):
+        for guess in turned_starts(model, wrong, turning, base):
+            other = close(problem, guess)
+            if other.closed and not flipped(model, signs, other.pose.state):
+                found.append(other)
+        if found:
+            break
+    mass = model.mass[:, None]
+    return min(found, key=lambda c: float(np.sum(mass * (c.pose.state.r - start.r) ** 2)), default=closed)
+
+
+def _found(problem: Problem, start: State, closed: Closed, flips: tuple[Flip, ...]) -> Assembly:
+    """The assembly, with velocities and integrated angles that fit, and a model that begins there."""
+    speeds = nearest_velocities(problem, closed.pose.state)
+    state = with_angles(problem.model, speeds.state)
+    return Assembly(
+        model=beginning_at(problem.model, state),
+        state=state,
+        iterations=closed.iterations,
+        before=pose_at(problem, start).worst,
+        after=closed.pose.worst,
+        rate_before=speeds.before,
+        rate_after=speeds.after,
+        corrections=corrections(problem.model, start, state),
+        gaps=joint_gaps(problem.model, start),
+        flips=flips,
+        held=problem.held.names,
+        tolerance=problem.tol,
+    )
+
+
+def beginning_at(model: Model, state: State) -> Model:
+    """The same model, with `state` as its modelled state."""
+    y0 = state.y
+    y0.flags.writeable = False
+    return replace(model, y0=y0)
+
+
+def examined(model: Model) -> Model:
+    """The model with the rows dropped that depend on others at its pose; of one that nobody has seen yet, and not at a singular pose."""
+    rows = evaluate(model)
+    redundancy = find_redundancy(model, rows)
+    put_row_scale(model, rows)
+    if redundancy.only_here or redundancy.flat:
+        return model
+    model = replace(model, redundancy=redundancy)
+    put_mask(model)
+    return model
+
+
+def with_angles(model: Model, state: State) -> State:
+    """Integrated joint angles that belong to the pose, the nearest to those of `state`."""
+    angles = state.angles.copy()
+    bodies = np.hstack([state.r, state.p, state.v, state.omega_bar])
+    for entry in model.loads:
+        if entry.load.angles:
+            places = bodies[list(entry.bodies)][:, None]
+            angles[entry.angle] = entry.load.arguments(places, angles[entry.angle : entry.angle + 1])[0][0]
+    return state.replace(angles=angles)
