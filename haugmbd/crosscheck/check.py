@@ -1,6 +1,6 @@
 r"""crosscheck: the same chain by recursion in reduced coordinates, and by the augmented system of its twin in maximal ones.
 
-    q_ddot            aba                                J q_ddot = u_dot - sigma,   u_dot from the augmented system
+    q_ddot            aba                                S q_ddot from u_dot of the augmented system, joint by joint
     u_dot             kinematics at aba's q_ddot         the same
     tau               given                              rnea at aba's q_ddot
     q_ddot            aba                                M q_ddot = tau - rnea(0),  M by crba;   and projected Newton-Euler

@@ -2,7 +2,7 @@ r"""What the twin's augmented system says about a chain, in the order of the lin
 
     body accelerations    u_dot of  M u_dot + Phi_q^T lam = Q
     joint wrench          -Phi_q^T lam on the link, moved to its handle, and what the actuator gives:  S (S^T S)^-1 tau
-    joint accelerations   J q_ddot = u_dot - sigma      by least squares; J, sigma: Jacobian and bias accelerations of all centres
+    joint accelerations   S q_ddot = u_dot - sigma      less what the link before carries along;   sigma: u_dot at q_ddot = 0
     impulses              u+ - u-,  -Phi_q^T Lam        from the same matrix
 
 Source: seed 004 (Newton-Euler equations); seed 002 (Jacobians).
@@ -10,9 +10,11 @@ Source: seed 004 (Newton-Euler equations); seed 002 (Jacobians).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from haugmbd.algebra.vec3 import Array
 from haugmbd.formulations import accelerations
@@ -25,6 +27,8 @@ from haugmbd.recursive.chain import SerialChain
 from haugmbd.recursive.kinematics import SLIDE
 from haugmbd.recursive.link_motion import LinkMotion
 from haugmbd.recursive.twin import joint_name
+
+Flags = npt.NDArray[np.bool_]
 
 
 class Twin(NamedTuple):
@@ -92,8 +96,24 @@ def _by_links(twin: Twin, v: Array, omega_bar: Array) -> Array:
 
 
 def _reduced(twin: Twin, u: Array) -> Array:
-    """x with J x = u, (nv,), by least squares."""
-    return np.asarray(np.linalg.lstsq(twin.J, u.ravel(), rcond=None)[0], dtype=np.float64)
+    """x with J x = u, (nv,), joint by joint: what u (n, 6) is more than the link before carries along."""
+    v, omega, k = u[:, :3], u[:, 3:], twin.motion
+    d, e = v + np.cross(omega, k.P - k.r), omega.copy()
+    d[1:] -= v[:-1] + np.cross(omega[:-1], k.P[1:] - k.r[:-1])
+    e[1:] -= omega[:-1]
+    x = np.zeros(twin.chain.nv)
+    for link, part, own in _own_freedoms(twin.chain):
+        axes = k.axes[own]
+        x[own] = np.linalg.solve(axes @ axes.T, axes @ (d, e)[part][link])
+    return x
+
+
+def _own_freedoms(chain: SerialChain) -> Iterator[tuple[int, int, Flags]]:
+    """For each link its slides (part 0) and its turns (part 1): link, part, and which freedoms they are, (nv,)."""
+    kinds, owners = chain.tables["FREEDOMS"].T
+    for link in range(chain.n):
+        yield link, 0, (owners == link) & (kinds == SLIDE)
+        yield link, 1, (owners == link) & (kinds != SLIDE)
 
 
 def _joint_wrenches(twin: Twin, multipliers: Array) -> Array:
@@ -112,10 +132,8 @@ def _joint_wrenches(twin: Twin, multipliers: Array) -> Array:
 
 def actuators(twin: Twin, tau: Array) -> Array:
     """What the actuators give to every link about its handle, (n, 6): no more than tau asks for."""
-    kinds, owners = twin.chain.tables["FREEDOMS"].T
     wrenches = np.zeros((twin.chain.n, 6))
-    for k in range(twin.chain.n):
-        for columns, own in ((slice(0, 3), kinds == SLIDE), (slice(3, 6), kinds != SLIDE)):
-            axes, forces = twin.motion.axes[own & (owners == k)], tau[own & (owners == k)]
-            wrenches[k, columns] = np.linalg.solve(axes @ axes.T, forces) @ axes
+    for link, part, own in _own_freedoms(twin.chain):
+        axes = twin.motion.axes[own]
+        wrenches[link, 3 * part : 3 * part + 3] = np.linalg.solve(axes @ axes.T, tau[own]) @ axes
     return wrenches

@@ -114,8 +114,7 @@ def _turns(link: Link, B: Array) -> Array:
     if len(z) == 2:
         (first, second), across = z, np.cross(z[0], z[1])
         a, b = B @ second, B.T @ first
-        c = first @ second
-        return np.array([np.arctan2(across @ a, (second - c * first) @ a), np.arctan2(across @ b, (first - c * second) @ b)])
+        return np.array([np.arctan2(across @ a, second @ a), np.arctan2(across @ b, first @ b)])
     vee = 0.5 * np.array([B[2, 1] - B[1, 2], B[0, 2] - B[2, 0], B[1, 0] - B[0, 1]])
     return np.array([np.arctan2(axis @ vee, 0.5 * (np.trace(B) - 1.0)) for axis in z])
 

@@ -23,7 +23,7 @@ from haugmbd.model.model import JointEntry, Model
 from haugmbd.model.rank import driver_of_row
 from haugmbd.model.system import System
 from haugmbd.primitives import Rotation
-from haugmbd.primitives.freedom import Kind, Side
+from haugmbd.primitives.freedom import Freedom, Kind, Side
 from haugmbd.recursive.chain import SerialChain
 from haugmbd.recursive.link import Link
 from haugmbd.recursive.walk import Step, walk
@@ -87,10 +87,9 @@ def _sides(e: JointEntry, body: int) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
 
 
 def _maker(e: JointEntry, body: int) -> Maker | None:
-    """What makes the link that the joint carries, its axes in the frame of `body`; None where no link can have it."""
+    """What makes the link that the joint carries, from its axes in the frame of `body`; None where no link can have it."""
     forward, A = body == e.j, _sides(e, body)[1][1]
     freedoms = tuple(e.freedoms or ())[:: 1 if forward else -1]
-    ends = (Side.I, Side.J) if forward else (Side.J, Side.I)
     axes = [A[:, freedom.axis] for freedom in freedoms]
     match sorted(freedom.kind.value for freedom in freedoms):
         case []:
@@ -101,14 +100,19 @@ def _maker(e: JointEntry, body: int) -> Maker | None:
             return _with(Link.prismatic, axis=axes[0])
         case [Kind.SLIDE.value, Kind.TURN.value] if freedoms[0].axis == freedoms[1].axis:
             return _with(Link.cylindrical, axis=axes[0])
-        case [Kind.TURN.value, Kind.TURN.value] if (freedoms[0].side, freedoms[1].side) == ends and freedoms[0].axis != freedoms[
-            1
-        ].axis:
+        case [Kind.TURN.value, Kind.TURN.value] if _is_cross(freedoms, forward):
             return _with(Link.universal, axis_1=axes[0], axis_2=axes[1])
         case [Kind.BALL.value, Kind.BALL.value, Kind.BALL.value]:
             return Link.spherical
         case _:
             return None
+
+
+def _is_cross(freedoms: tuple[Freedom, ...], forward: bool) -> bool:
+    """Whether two turns are those of a cross: one arm fixed on the body before, then one on the link, along different axes."""
+    first, second = freedoms
+    ends = (Side.I, Side.J) if forward else (Side.J, Side.I)
+    return (first.side, second.side) == ends and first.axis != second.axis
 
 
 def _with(make: Maker, **axes: Any) -> Maker:

@@ -22,7 +22,8 @@ from haugmbd.model.immutable import immutable
 from haugmbd.recursive.kinematics import BALL, SLIDE, TURN
 
 CROSSED_TOL = 1e-6
-"""Cosine of the angle between the arms of a cross that are meant to be at right angles; below it is typing, above a mistake."""
+"""Cosine of the angle between the arms of a cross that are meant to be at right angles; below it is typing and is straightened, above it a
+mistake."""
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 WORDS = {SLIDE: "slide along", TURN: "turn about", BALL: "turn about its own"}
 
@@ -59,6 +60,7 @@ class Link:
         value = read_number(faults, where, "mass", mass, unit="kg")
         if value < 0.0:
             faults.append(Fault(where, f"mass is {value} kg", "Give the mass in kilograms, 0 for a massless link."))
+        axes = tuple((way, _unit(faults, where, axis)) for way, axis in ways)
         fill = {
             "name": str(name),
             "kind": kind,
@@ -67,11 +69,10 @@ class Link:
             "p": body.p,
             "c": read_array(faults, where, "c", _along_x(c), (3,), unit="m"),
             "L": read_array(faults, where, "L", _along_x(L), (3,), unit="m"),
-            "ways": tuple((way, _unit(faults, where, axis)) for way, axis in ways),
+            "ways": _crossed(faults, where, axes),
         }
         for key, thing in fill.items():
             object.__setattr__(self, key, thing)
-        faults += _not_crossed(where, self) if not faults else []
         object.__setattr__(self, "_faults", tuple(faults))
 
     @classmethod
@@ -148,12 +149,17 @@ def _unit(faults: list[Fault], where: str, axis: Any) -> FloatArray:
     return frozen(a / length)
 
 
-def _not_crossed(where: str, link: Link) -> list[Fault]:
-    """A fault where the arms of a universal joint are not at right angles."""
-    turns = [axis for kind, axis in link.ways if kind == TURN]
-    if len(turns) < 2 or abs(turns[0] @ turns[1]) <= CROSSED_TOL:
-        return []
-    angle = np.degrees(np.arccos(np.clip(turns[0] @ turns[1], -1.0, 1.0)))
-    return [
-        Fault(where, f"the axes of its universal joint are {angle:.3g} degrees apart", "The arms of a cross are at right angles.")
-    ]
+def _crossed(faults: list[Fault], where: str, ways: tuple[tuple[int, FloatArray], ...]) -> tuple[tuple[int, FloatArray], ...]:
+    """The ways, the arms of a universal joint made exactly square; a fault where they are not meant to be."""
+    turns = [axis for kind, axis in ways if kind == TURN]
+    if faults or len(turns) < 2:
+        return ways
+    first, second = turns[:2]
+    cosine = first @ second
+    if abs(cosine) > CROSSED_TOL:
+        angle = np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))
+        what = f"the axes of its universal joint are {angle:.3g} degrees apart"
+        faults.append(Fault(where, what, "The arms of a cross are at right angles."))
+        return ways
+    square = _unit(faults, where, second - cosine * first)
+    return tuple((kind, square if axis is second else axis) for kind, axis in ways)

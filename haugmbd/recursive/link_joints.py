@@ -10,18 +10,13 @@ Source: seed 004 (High Level GCons, and the table that composes them).
 
 from __future__ import annotations
 
-from haugmbd.marker import Frame
 from haugmbd.primitives import DP1, Joint, Primitive, coincident, perpendicular_1, perpendicular_2
 from haugmbd.primitives.freedom import F_I, G_J, H_I, H_J, Side, ball, slide, turn
 from haugmbd.recursive.kinematics import BALL, SLIDE, TURN
 
 
 class LinkJoint(Joint):
-    """The joint of a link.  f: the product f_i . g_j of the last row: zero, but for arms of a cross not quite at right angles."""
-
-    def __init__(self, name: str, frame_i: Frame, frame_j: Frame, f: float = 0.0) -> None:
-        super().__init__(name, frame_i, frame_j)
-        self.f = f
+    """The joint of a link."""
 
     def coincident(self) -> tuple[Primitive, ...]:
         """Both points are one: three rows."""
@@ -37,8 +32,8 @@ class LinkJoint(Joint):
         return perpendicular_2(self.i, i.f, i.g, i.s_bar, self.j, j.s_bar)
 
     def product(self) -> tuple[Primitive, ...]:
-        """f_i . g_j keeps its value: no turn about h, or the arms of a cross."""
-        return (DP1(self.i, self.frame_i.f, self.j, self.frame_j.g, self.f),)
+        """f_i . g_j stays zero: no turn about h, or the arms of a cross."""
+        return (DP1(self.i, self.frame_i.f, self.j, self.frame_j.g),)
 
 
 class RevoluteLink(LinkJoint):

@@ -7,7 +7,7 @@ r"""The twin of a chain in maximal coordinates: the same links, joints and loads
 
     tau        a pair of equal and opposite loads whose power is tau . q_dot
                slide  F = tau z at the handle, on both bodies          turn  n = tau z,  on both bodies
-               two turns:  n = n_1 z_1 + n_2 z_2  with  z_k . n = tau_k;      ball:  n = R tau, tau in the link's frame
+               two turns at right angles:  n = tau_1 z_1 + tau_2 z_2;      ball:  n = R tau, tau in the link's frame
                z_1 of a universal joint and the axes of a ball are fixed in one of the bodies only: there the pair is a StateForce
 
 Source: seed 004 (composition of joints); d'Alembert: the constraint wrenches of ideal joints have no power.
@@ -128,17 +128,13 @@ def _seats(chain: SerialChain, ground: Body, bodies: list[Body], tau: Array) -> 
 
 def _joint(seat: Seat) -> LinkJoint:
     """The joint, its frames coincident at q = 0."""
-    link = seat.link
-    R0, axes, joint = rotation_matrix(link.p), [axis for _, axis in link.ways], JOINTS[kinds(link)]
-    if joint is not UniversalLink:
+    link, joint = seat.link, JOINTS[kinds(seat.link)]
+    axes = [axis for _, axis in link.ways]
+    if joint is UniversalLink:
+        T = np.column_stack((axes[0], axes[1], np.cross(axes[0], axes[1])))
+    else:
         T = triad(axes[0]) if axes and joint is not SphericalLink else np.eye(3)
-        return joint(seat.name, Frame(seat.before, seat.s_bar, R0 @ T), Frame(seat.body, -link.c, T))
-    first, second = axes
-    h = np.cross(first, second)
-    h /= np.linalg.norm(h)
-    frame_i = Frame(seat.before, seat.s_bar, R0 @ np.column_stack((first, np.cross(h, first), h)))
-    frame_j = Frame(seat.body, -link.c, np.column_stack((np.cross(second, h), second, h)))
-    return joint(seat.name, frame_i, frame_j, float(first @ second))
+    return joint(seat.name, Frame(seat.before, seat.s_bar, rotation_matrix(link.p) @ T), Frame(seat.body, -link.c, T))
 
 
 def _actuators(seat: Seat) -> Iterator[Load]:
@@ -159,8 +155,7 @@ def _actuators(seat: Seat) -> Iterator[Load]:
         n = tau[0] * z[0]
         yield from _torque_pair(name, seat, -R0 @ n, n)
     elif kinds(link) == (TURN, TURN):
-        n_1, n_2 = np.linalg.solve(z @ z.T, tau)
-        yield from _couple(name, seat, R0 @ (n_1 * z[0]), n_2 * z[1])
+        yield from _couple(name, seat, R0 @ (tau[0] * z[0]), tau[1] * z[1])
     else:
         yield from _couple(name, seat, np.zeros(3), tau @ z)
 
