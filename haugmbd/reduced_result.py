@@ -11,14 +11,17 @@ from functools import cached_property
 import numpy as np
 
 from haugmbd.algebra.vec3 import Array
+from haugmbd.errors import UsageError
 from haugmbd.integrators.chain_subject import Reduced
 from haugmbd.integrators.events import EventRecord
+from haugmbd.model.model import Model
+from haugmbd.model.tables import WIDTH
 from haugmbd.recursive.aba import aba
 from haugmbd.recursive.chain import NONE, SerialChain
 from haugmbd.recursive.link_motion import LinkMotion, link_motion
 from haugmbd.recursive.rnea import joint_wrenches
 from haugmbd.recursive.state import ChainState
-from haugmbd.result import Counters
+from haugmbd.result import Counters, Result
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +104,23 @@ class ReducedResult:
         mass = np.array([link.mass for link in self.chain.links])
         energy: Array = -np.einsum("n,tni,i->t", mass, np.array([m.r for m in self._motions]), self.chain.gravity)
         return energy
+
+    def maximal(self, model: Model | None = None) -> Result:
+        """The same motion as a Result in maximal coordinates: reactions, energy, violation by the one ruler for all.
+
+        model: compiled from `chain.to_system(...)`, or the one that the chain was made from; by default the twin with these tau and
+        wrenches.  Raises UsageError where tau is a function (the twin would not know it): give a model with that force in it.
+        """
+        if model is None:
+            if callable(self.subject.tau):
+                what = f"tau of chain {self.chain.name!r} is a function, which its twin in maximal coordinates would not know"
+                raise UsageError(f"{what}: give model=, a compiled System that has this force.")
+            model = self.chain.to_system(tau=self.subject.tau, wrenches=self._pushes()).compile()
+        rows = zip(self.q, self.qd, self.t.tolist(), strict=True)
+        y = np.array([self.chain.state(model, q, qd, t).y for q, qd, t in rows]).reshape(len(self.t), model.y0.size)
+        p = y[:, : WIDTH * (model.nb + 1)].reshape(len(self.t), model.nb + 1, WIDTH)[..., 3:7]
+        p[1:] *= np.cumprod(np.where(np.sum(p[1:] * p[:-1], axis=-1, keepdims=True) < 0.0, -1.0, 1.0), axis=0)  # p and -p are one
+        return Result(model, self.t, y, self.counters, self.settings, self.interrupted)
 
     def state(self, k: int = -1) -> ChainState:
         """The k-th state, by default the last."""

@@ -125,3 +125,36 @@ def test_an_exception_in_the_users_function_comes_out_with_the_result_so_far():
     with pytest.raises(ZeroDivisionError, match="mine") as caught:
         mbd.simulate(chain, 1.0, h=1e-2, tau=tau)
     assert caught.value.result.t[-1] == pytest.approx(0.49, abs=0.011)
+
+
+@pytest.mark.parametrize("seed", [1, 4])
+def test_both_coordinates_tell_the_same_motion_and_the_same_reactions(seed):
+    """Mixed joints and constant tau over half a second: the chain in its own coordinates, and its twin with multipliers."""
+    chain = random_chain(4, seed)
+    state, tau = start(chain, seed)
+    times = np.linspace(0.0, 0.5, 6)
+    reduced = mbd.simulate(chain, 0.5, state=state, tau=0.3 * tau, t_eval=times, **FINE)
+    model = chain.to_system(tau=0.3 * tau).compile()
+    maximal = mbd.simulate(model, 0.5, state=chain.state(model, state.q, state.qd), t_eval=times, **FINE)
+    mapped = reduced.maximal()
+    assert mapped.r == pytest.approx(maximal.r, abs=1e-7)
+    assert np.sum(mapped.p * maximal.p, axis=-1) ** 2 == pytest.approx(np.ones((6, chain.n + 1)), abs=1e-12)
+    assert mapped.v == pytest.approx(maximal.v, abs=1e-6)
+    assert abs(mapped.violation("position")).max() < 1e-12
+    joint = model.labels[0].joint
+    scale = abs(maximal.reaction(joint).force).max()
+    assert mapped.reaction(joint).force == pytest.approx(maximal.reaction(joint).force, abs=1e-6 * scale)
+    assert mapped.energy().kinetic == pytest.approx(reduced.kinetic_energy(), rel=1e-12)
+
+
+def test_orientations_of_the_mapped_motion_do_not_jump():
+    chain = mbd.SerialChain([mbd.Link.revolute("wheel", 1.0, (1.0, 1.0, 1.0))])
+    spun = mbd.simulate(chain, 2.0, h=1e-2, state=mbd.ChainState([0.0], [10.0])).maximal()
+    assert abs(np.diff(spun["wheel"].p, axis=0)).max() < 0.06
+
+
+def test_the_twin_cannot_know_a_function():
+    chain = mbd.SerialChain([mbd.Link.revolute("wheel", 1.0, (1.0, 1.0, 1.0))])
+    result = mbd.simulate(chain, 0.1, h=1e-2, tau=lambda t, q, qd: [1.0])
+    with pytest.raises(mbd.UsageError, match="tau of chain 'chain' is a function"):
+        result.maximal()
