@@ -15,25 +15,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from haugmbd.algebra.euler import rotation_matrix
 from haugmbd.algebra.vec3 import Array
-from haugmbd.checks import FloatArray, frozen, numbers, read_array
+from haugmbd.checks import FloatArray, read_array
 from haugmbd.errors import Fault, ModelError, SimulationError, UsageError
 from haugmbd.model.immutable import immutable
 from haugmbd.model.tables import Tables
-from haugmbd.recursive.kinematics import BALL, TURN
+from haugmbd.recursive.chain_tables import chain_tables
+from haugmbd.recursive.in_a_row import ROWS, faults_in_a_row, read_table
 from haugmbd.recursive.link import Link
 
 if TYPE_CHECKING:
     from haugmbd.model.model import Model
     from haugmbd.model.state import State
     from haugmbd.model.system import System
-
-NO_INERTIA = 1e-14
-"""A freedom of the last link with s^T I s below this part of what the link could have (m |c|^2 + J) is massless: only rounding is left."""
-
-ROWS = (((),), ((), (3,)), ((), (3,)), ((3,), (3, 3)), ((3,),))
-"""Shapes that a row of each of seed 000's tables m, c, L, I, z may have."""
 
 NONE: Array = np.zeros((0, 6))
 DOUBLE = NONE.dtype
@@ -76,12 +70,19 @@ class SerialChain:
             read_array(faults, where, "gravity", gravity, (3,), unit="m/s2"),
             read_array(faults, where, "base", base, (3,), unit="m"),
         )
-        faults += _faults(where, links)
+        faults += faults_in_a_row(where, links)
         if sorted(order) != list(range(1, len(links) + 1)):
             faults.append(Fault(where, f"order is {order}", f"Give each of the rows 1 ... {len(links)} once, or nothing."))
         if faults:
             raise ModelError(faults)
-        fill = {"name": name, "links": links, "gravity": g, "base": origin, "order": order, "tables": _tables(links, g, origin)}
+        fill = {
+            "name": name,
+            "links": links,
+            "gravity": g,
+            "base": origin,
+            "order": order,
+            "tables": chain_tables(links, g, origin),
+        }
         fill |= {"nq": sum(link.nq for link in links), "nv": sum(link.nv for link in links), "_spare": []}
         for key, value in fill.items():
             object.__setattr__(self, key, value)
@@ -101,7 +102,7 @@ class SerialChain:
         Link i turns about z_i and is called "link i", i = 1 ... n.  options: gravity, base, name.  Raises UsageError, ModelError.
         """
         given = zip("mcLIz", (m, c, L, I, z), ROWS, strict=True)
-        table = [_read_table(name, value, shapes) for name, value, shapes in given]
+        table = [read_table(name, value, shapes) for name, value, shapes in given]
         if len({len(x) for x in table}) != 1:
             sizes = ", ".join(f"{name}: {len(x)}" for name, x in zip("mcLIz", table, strict=True))
             raise UsageError(f"the tables differ in length ({sizes}): give one row for each link.")
@@ -247,79 +248,3 @@ class SerialChain:
 def ready(value: Any) -> bool:
     """Whether compiled code can take it as it is: a vector of doubles, in one piece, that may be written to (0.1 us)."""
     return type(value) is np.ndarray and value.dtype is DOUBLE and value.ndim == 1 and value.flags.carray
-
-
-def _read_table(name: str, value: Any, shapes: tuple[tuple[int, ...], ...]) -> FloatArray:
-    """One of seed 000's tables, with rows of one of `shapes`.  Raises UsageError."""
-    array = numbers(value)
-    if array is None:
-        raise UsageError(f"the table {name} is {repr(value):.60}, not an array of numbers. Give one row for each link.")
-    if array.ndim == 0 or array.shape[1:] not in shapes:
-        wanted = " or ".join(f"({', '.join(['n', *map(str, shape)])}{',' if not shape else ''})" for shape in shapes)
-        raise UsageError(f"the table {name} has shape {array.shape}, expected {wanted}: one row for each link.")
-    return array
-
-
-def _faults(where: str, links: Sequence[Link]) -> list[Fault]:
-    """Everything that is wrong with the links, alone and in a row."""
-    wrong = [link for link in links if not isinstance(link, Link)]
-    if wrong or not links:
-        what = f"{wrong[0]!r} is no Link" if wrong else "it has no links"
-        return [Fault(where, what, "Give a list of Link.revolute(...), Link.prismatic(...), ...")]
-    faults = [fault for link in links for fault in link.faults()]
-    names = [link.name for link in links]
-    faults += [
-        Fault(where, f"two links are called {n!r}", "Give each its own name.")
-        for n in sorted({n for n in names if names.count(n) > 1})
-    ]
-    for k, link in enumerate(links[1:], start=2):
-        if link.kind == "free":
-            faults.append(Fault(f"link {link.name!r}", f"it is free, but stands at place {k}", "Only the first link can be."))
-    return faults or _massless(links)
-
-
-def _massless(links: Sequence[Link]) -> list[Fault]:
-    """A fault for each freedom of the last moving link that has no inertia: what follows it is fixed to it."""
-    last = max((k for k, link in enumerate(links) if link.ways), default=-1)
-    if last < 0 or any(link.mass for link in links[last + 1 :]) or any(link.J_bar.any() for link in links[last + 1 :]):
-        return []
-    link = links[last]
-    size = link.mass * (1.0 + link.c @ link.c) + np.trace(link.J_bar)
-    faults = []
-    for (kind, z), label in zip(link.ways, link.labels(), strict=True):
-        arm = np.cross(z, link.c)
-        inertia = link.mass * (arm @ arm) + z @ link.J_bar @ z if kind in (TURN, BALL) else link.mass
-        if not inertia > NO_INERTIA * size:
-            what = f"the last link has no inertia along its freedom ({label}): s^T I s = {inertia:.3g}"
-            faults.append(
-                Fault(f"link {link.name!r}", what, "Its acceleration would be infinite: give it mass, or moment of inertia.")
-            )
-    return faults
-
-
-def _tables(links: Sequence[Link], gravity: FloatArray, base: FloatArray) -> Tables:
-    """The chain as compiled code reads it."""
-    nv, n = sum(link.nv for link in links), len(links)
-    rows, freedoms, axes, reals = [], [], [], []
-    first = coordinate = 0
-    offset = np.zeros(3)
-    for k, link in enumerate(links):
-        rows.append((first, link.nv, coordinate))
-        freedoms += [(kind, k) for kind, _ in link.ways]
-        axes += [axis for _, axis in link.ways]
-        reals.append(np.concatenate([offset, rotation_matrix(link.p).ravel(), link.c, [link.mass], link.J_bar.ravel()]))
-        first, coordinate, offset = first + link.nv, coordinate + link.nq, link.L
-    ints = {
-        "LINKS": np.array(rows, dtype=np.int64).reshape(n, 3),
-        "FREEDOMS": np.array(freedoms, dtype=np.int64).reshape(nv, 2),
-    }
-    constants = {
-        "GRAVITY": frozen(gravity)[None],
-        "LINK_REALS": np.array(reals).reshape(n, 25),
-        "FREEDOM_AXES": np.array(axes, dtype=np.float64).reshape(nv, 3),
-        "BASE": frozen(base)[None],
-    }
-    widths = {"LINK_A": 9, "LINK_PLACE": 9, "LINK_RATE": 12, "LINK_WRENCH": 6, "LINK_J": 6, "LINK_MOTION": 6}
-    work = {"STATUS": (1, 3), **{name: (n, width) for name, width in widths.items()}, "FREEDOM_ROOM": (nv, 11)}
-    work |= {"Y_STOPPED": (1, coordinate + nv), "ASKS": (1, 1), "QDD": (1, nv), "TAU": (1, nv), "PUSHES": (n, 6)}
-    return Tables(ints, constants, work)
