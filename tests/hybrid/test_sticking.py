@@ -8,7 +8,7 @@ from scipy.interpolate import CubicSpline
 
 import haugmbd as mbd
 from haugmbd.forces import PointForce, Torque
-from joints import RJ
+from joints import RJ, TJ
 from tests.hybrid.conftest import DOWN, METHODS, G, ball, box
 
 METHOD = pytest.mark.parametrize("options", METHODS.values(), ids=METHODS)
@@ -105,6 +105,59 @@ def test_a_double_pendulum_on_the_floor_never_gains_energy(e):
     if e == 1.0:
         assert abs(total - total[0]).max() <= 1e-7
     np.testing.assert_allclose(result.reaction("shoulder").force.shape, (len(result), 3))
+
+
+@METHOD
+def test_a_ladder_leaves_the_wall_at_two_thirds_of_its_height(options):
+    """A rod slides down between a smooth wall and a smooth floor, from rest: Goldstein's ladder, whatever its length."""
+    L, m, theta = 2.0, 1.0, 1.2
+    system = mbd.System("ladder", gravity=DOWN)
+    foot, axis = np.array([L * np.cos(theta), 0.0, 0.0]), np.array([-np.cos(theta), 0.0, np.sin(theta)])
+    half = 0.5 * (np.pi - theta)
+    J = m * L**2 / 12.0
+    rod = system.add(mbd.Body("rod", m, (1e-3, J, J), r=foot + 0.5 * L * axis, p=(np.cos(half), 0.0, -np.sin(half), 0.0)))
+    contacts = [
+        mbd.Contact("foot", system.ground, rod, point=foot, normal=(0, 0, 1)),
+        mbd.Contact("wall", system.ground, rod, point=foot + L * axis, normal=(1, 0, 0)),
+    ]
+    result = mbd.simulate_impacts(system, 0.75, contacts=contacts, **options)
+    assert result.impacts == ()
+    first = result.segments[0]
+    assert first.r[-1, 1, 2] == pytest.approx(2.0 / 3.0 * rod.r[2], rel=1e-8)
+    wall = result.contact("wall")
+    assert wall.closed[0]
+    assert not wall.closed[-1]
+    assert result.contact("foot").closed.all()
+    assert abs(result.energy().drift).max() <= 1e-7
+
+
+def test_a_stack_of_two_balls_comes_to_rest():
+    """Each on the other, both on the floor: the lower contact carries both weights, the upper one; the energy only falls."""
+    system = mbd.System("stack", gravity=DOWN)
+    lower, upper = (
+        system.add(mbd.Body(name, 1.0, (0.01, 0.01, 0.01), r=(0, 0, z))) for name, z in (("lower", 0.5), ("upper", 1.0))
+    )
+    contacts = [
+        mbd.Contact("floor", system.ground, lower, point=lower.r, normal=(0, 0, 1), plane_point=(0, 0, 0), radius=0.1, e=0.5),
+        mbd.Contact("between", lower, upper, point=upper.r, normal=(0, 0, 1), plane_point=(0, 0, 0.6), radius=0.1, e=0.5),
+    ]
+    result = mbd.simulate_impacts(system, 3.0, contacts=contacts, h=5e-3)
+    assert result.contact("floor").force[-1] == pytest.approx(2.0 * G, rel=1e-12)
+    assert result.contact("between").force[-1] == pytest.approx(G, rel=1e-12)
+    assert np.diff(result.energy().total).max() <= 1e-10
+    assert min(result.contact(name).gap.min() for name in ("floor", "between")) >= -1e-11
+
+
+def test_a_contact_that_the_joints_carry_is_left_to_them():
+    """A slider on a guide that touches a floor along it: nothing can give way, and nothing presses."""
+    system = mbd.System("guided", gravity=DOWN)
+    slider = system.add(mbd.Body("slider", 1.0, (0.1, 0.1, 0.1), v=(1.0, 0.0, 0.0)))
+    system.add(TJ("guide", system.ground, slider, point=(0, 0, 0), axis=(1, 0, 0)))
+    floor = mbd.Contact("floor", system.ground, slider, point=(0, 0, 0), normal=(0, 0, 1))
+    result = mbd.simulate_impacts(system, 1.0, contacts=[floor], h=1e-2)
+    assert len(result.segments) == 1
+    assert result["slider"].r[-1, 0] == pytest.approx(1.0, rel=1e-12)
+    np.testing.assert_allclose(result.reaction("guide").force[:, 2], G, rtol=1e-12)
 
 
 def test_an_endless_cascade_is_stopped_and_keeps_what_there_is():
