@@ -19,7 +19,7 @@ from haugmbd.hybrid.mechanism import Mechanism
 from haugmbd.hybrid.rest import Rest, approach, at_rest
 from haugmbd.hybrid.result import Impact, ImpactResult
 from haugmbd.hybrid.watches import LEAN, TOUCH, watches
-from haugmbd.impact import impulse
+from haugmbd.impact import Impulse, impulse
 from haugmbd.integrators.initial import projected
 from haugmbd.integrators.method import Integrator
 from haugmbd.integrators.stepping import Problem
@@ -63,8 +63,6 @@ class Course:
             return self._result(interrupted=self._run(start, bar))
         except KeyboardInterrupt:
             return self._result(interrupted=True)
-        except UsageError as error:  # contacts whose impulses cannot be had
-            raise SimulationError(f"the impact cannot be computed: {error}", self._result(interrupted=False)) from error
         except Exception as error:
             partial = getattr(error, "result", None)
             if isinstance(partial, Result):
@@ -100,7 +98,7 @@ class Course:
         ]
         hit: set[str] = set()
         if approach(m, state, touching):
-            answer = impulse(m.free, state, contacts=[m.contacts[name] for name in touching], touching=False)
+            answer = self._struck(state, touching)
             hit = {name for name, f in answer.normal.items() if f > 0.0}
             if hit:
                 self.impacts.append(Impact(state.t, answer))
@@ -111,6 +109,14 @@ class Course:
             model = m.model(self.rest.closed, state)
             state = projected(model, model.pack(), state)
         return state, hit
+
+    def _struck(self, state: State, touching: list[str]) -> Impulse:
+        """The impulses of the contacts that touch; SimulationError where there are none that could be."""
+        m = self.mechanism
+        try:
+            return impulse(m.free, state, contacts=[m.contacts[name] for name in touching], touching=False)
+        except UsageError as error:
+            raise SimulationError(f"the impact at t = {state.t:.9g} s has no solution: {error}") from error
 
     def _piece(self, state: State, hit: set[str], bar: Progress) -> tuple[Result, tuple[str, ...], frozenset[str]]:
         """The smooth piece from `state`, the open contact that ends it, and the closed one that does."""

@@ -117,7 +117,7 @@ def _normal_forces(p: _Problem, k: Ints) -> Array:
     N = np.zeros(len(p.a0))
     k = k[np.diag(p.W)[k] > RANK_TOL * p.d[k]]
     some = restitution(p.W[np.ix_(k, k)], -p.a0[k], p.d[k])
-    if some is not None:  # None only by rounding: accelerations, unlike restitution, can always be met
+    if some is not None:  # None: a body that others crush; its contacts meet again, and `impulse` says that they cannot
         N[k] = some
     return N
 

@@ -85,7 +85,8 @@ class ContactHistory:
 class ImpactResult:
     """A motion with impacts, over time; `result["ball"].r` is one body's history.
 
-    segments: the smooth pieces, each a `Result` with the model of its closed contacts;  impacts: in the order of time
+    segments: the smooth pieces, each a `Result` with the model of its closed contacts, which can be saved by itself
+    impacts: in the order of time;  settings: what was asked for, as text
     interrupted: stopped by Ctrl-C
     """
 

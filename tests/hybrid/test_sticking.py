@@ -8,7 +8,7 @@ from scipy.interpolate import CubicSpline
 
 import haugmbd as mbd
 from haugmbd.forces import PointForce, Torque
-from joints import RJ, TJ
+from joints import RJ, TJ, TranslationDriver
 from tests.hybrid.conftest import DOWN, METHODS, G, ball, box
 
 METHOD = pytest.mark.parametrize("options", METHODS.values(), ids=METHODS)
@@ -183,3 +183,19 @@ def test_a_ball_between_plates_that_close_is_stopped():
     with pytest.raises(mbd.SimulationError, match="a body bounces faster and faster|A body bounces faster and faster") as caught:
         mbd.simulate_impacts(system, 1.0, contacts=contacts, h=1e-2, most_per_second=200)
     assert 0.9 < caught.value.result.t[-1] < 1.0
+
+
+def test_a_ball_that_a_press_crushes_is_stopped():
+    """A driven plate comes down on a ball on the floor: no velocity of the ball allows both."""
+    system = mbd.System("press", gravity=DOWN)
+    plate = system.add(mbd.Body("plate", 5.0, (1.0, 1.0, 1.0), r=(0, 0, 0.5), v=(0, 0, -0.5)))
+    body = system.add(mbd.Body("ball", 1.0, (0.1, 0.1, 0.1), r=(0, 0, 0.1)))
+    guide = system.add(TJ("guide", system.ground, plate, point=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(TranslationDriver("drive", guide, lambda t: -0.5 * t))
+    contacts = [
+        mbd.Contact("floor", system.ground, body, point=body.r, normal=(0, 0, 1), radius=0.1, e=0.3),
+        mbd.Contact("top", plate, body, point=body.r, normal=(0, 0, -1), plane_point=plate.r, radius=0.1, e=0.3),
+    ]
+    with pytest.raises(mbd.SimulationError, match=r"the impact at t = 0\.6 s has no solution: .*'floor', 'top'") as caught:
+        mbd.simulate_impacts(system, 1.0, contacts=contacts, h=1e-2)
+    assert caught.value.result.t[-1] == pytest.approx(0.6, rel=0.0, abs=1e-10)
