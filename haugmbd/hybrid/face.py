@@ -18,6 +18,7 @@ from haugmbd.arguments import (
     check_kinds,
     check_numbers,
     choose_integrator,
+    refuse_stabilization,
 )
 from haugmbd.errors import UsageError
 from haugmbd.formulations import NewtonEuler
@@ -32,6 +33,8 @@ from haugmbd.model.state import State
 from haugmbd.model.system import System
 from haugmbd.progress import Progress
 
+PROJECTION = Projection()
+"""What ends a step where nothing is said."""
 MOST_PER_SECOND = 2000.0
 """Impacts and openings in a second of simulated time: on the earth, the last second of a cascade has 14 / (1 - e) bounces or fewer, so
 that e up to 0.99 is within it; a machine that strikes 2000 times a second is not meant by Newton's law."""
@@ -48,7 +51,7 @@ def simulate_impacts(
     state: State | None = None,
     formulation: NewtonEuler = NewtonEuler(),  # noqa: B008  frozen
     integrator: Integrator | None = None,
-    stabilization: Stabilization | None = Projection(),  # noqa: B008  frozen
+    stabilization: Stabilization | None = PROJECTION,
     repair_velocity: bool = False,
     store_every: int = 1,
     most_per_second: float = MOST_PER_SECOND,
@@ -67,11 +70,14 @@ def simulate_impacts(
     """
     check_formulation(formulation)
     check_numbers(integrator, t_end=t_end, h=h, rtol=rtol, atol=atol, store_every=store_every)
+    method = choose_integrator(h, rtol, atol, integrator)
     if not isinstance(system, System):
         raise UsageError(f"simulate_impacts got {system!r}, and needs a System: a contact that closes is a row of a new model.")
     check_kinds(system, state, stabilization)
+    if method.solves_constraints:
+        refuse_stabilization(method, stabilization, PROJECTION)
+        stabilization = None
     _check_limit(most_per_second)
-    method = choose_integrator(h, rtol, atol, integrator)
     mechanism = Mechanism(system, _read_contacts(contacts))
     start = mechanism.free.state() if state is None else state
     check_interval(method, start.t, t_end, store_every)
