@@ -37,10 +37,10 @@ HALVINGS = 5
 """A sample that Newton does not bring back within MAX_CORRECTIONS to NEWTON_TOL (relative to the length) is tried with half the step."""
 
 
-def only_here(model: Model, examined: Examined) -> Ints:
-    """Those of the dropped rows (numbers) that depend on the others only at the modelled pose."""
+def only_here(model: Model, state: State, examined: Examined) -> Ints:
+    """Those of the dropped rows (numbers) that depend on the others only at `state`, where the rows were examined."""
     dropped = examined.dropped
-    still = _settled(model, examined, np.zeros((model.nb + 1, SLOTS)))
+    still = _settled(model, state, examined, np.zeros((model.nb + 1, SLOTS)))
     moved = np.zeros(len(dropped), dtype=bool)
     motions = random_motions(model, examined.elimination, SAMPLES)
     for k in range(SAMPLES):
@@ -49,7 +49,7 @@ def only_here(model: Model, examined: Examined) -> Ints:
         if size <= NEWTON_TOL:
             continue
         v *= STEP * examined.length / size
-        there = next((Phi for h in range(HALVINGS) if (Phi := _settled(model, examined, v / 2**h)) is not None), None)
+        there = next((Phi for h in range(HALVINGS) if (Phi := _settled(model, state, examined, v / 2**h)) is not None), None)
         if still is None or there is None:
             moved[:] = True
             break
@@ -57,9 +57,9 @@ def only_here(model: Model, examined: Examined) -> Ints:
     return dropped[moved]
 
 
-def _settled(model: Model, examined: Examined, v: Array) -> Array | None:
+def _settled(model: Model, state: State, examined: Examined, v: Array) -> Array | None:
     """The rows (nc,), divided by their lengths at the pose, after a motion v and Newton on the kept ones; None where that fails."""
-    state = displaced(model.state(), v, examined.length)
+    state = displaced(state, v, examined.length)
     for _ in range(MAX_CORRECTIONS):
         Phi: Array = evaluate(model, state).Phi / examined.norm
         x = np.zeros((*examined.elimination.inverse.shape[:2], 1))

@@ -21,11 +21,13 @@ from haugmbd.model import tables as at
 from haugmbd.model.elimination import PIVOT_TOL, solve
 from haugmbd.model.immutable import immutable
 from haugmbd.model.nearby import only_here
-from haugmbd.model.rank import Dependency, Examined, RankReport, examine, report_of
+from haugmbd.model.rank import Dependency, Examined, RankReport, examine, put_row_scale, report_of
+from haugmbd.model.rows import evaluate
 
 if TYPE_CHECKING:
     from haugmbd.model.model import Model, RowLabel
     from haugmbd.model.rows import Rows
+    from haugmbd.model.state import State
 
 RATE_TOL = 1e-8
 """Difference of what dependent rows prescribe, relative to the fastest row, above which they conflict; rounding is 1e-12."""
@@ -131,11 +133,11 @@ def unexamined(labels: tuple[RowLabel, ...], rule: Rule = KeptRows()) -> Redunda
 
 
 def find_redundancy(model: Model, rows: Rows, rule: Rule = KeptRows()) -> Redundancy:  # noqa: B008  frozen
-    """Examine `rows` at the modelled pose: O(n), and nothing more than one elimination where no row depends on the others."""
+    """Examine `rows` where they were evaluated: O(n), and nothing more than one elimination where no row depends on the others."""
     found = examine(model, rows)
     flat = tuple(np.nonzero(found.flat)[0].tolist())
     rank = model.nc - len(flat) - len(found.dropped)
-    here: Ints = only_here(model, found) if len(found.dropped) else found.dropped
+    here: Ints = only_here(model, rows.state, found) if len(found.dropped) else found.dropped
     gaps = _rate_gaps(model, found, rows) if len(found.dropped) else np.zeros(model.nc)
     dropped = tuple(found.dropped.tolist())
     kept = (model, found) if dropped or flat else None
@@ -157,7 +159,23 @@ def _rate_gaps(model: Model, found: Examined, rows: Rows) -> Array:
     return gaps
 
 
+def redundant_at(model: Model, state: State) -> Model:
+    """The same model with its redundancy found at another pose: for one that was compiled open, or at a singular pose.
+
+    Nothing is refused: rows that depend on others at `state` only are dropped, too, and the record says so.
+    """
+    rows = evaluate(model, state)
+    other: Model = replace(
+        model, redundancy=find_redundancy(model, rows, model.redundancy.rule), tables=model.tables.changed({}, {})
+    )
+    put_row_scale(other, rows)
+    put_mask(other)
+    return other
+
+
 def put_mask(model: Model) -> None:
     """Write the dropped rows to the table KEPT of a model that nobody has seen yet."""
     dropped = np.array(model.redundancy.dropped, dtype=np.int64)
-    model.tables.reals[model.tables.ints[3 * at.KEPT] + model.slot_of_row[dropped]] = 0.0
+    first = model.tables.ints[3 * at.KEPT]
+    model.tables.reals[first + model.slot_of_row] = 1.0
+    model.tables.reals[first + model.slot_of_row[dropped]] = 0.0
