@@ -10,7 +10,21 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from haugmbd.algebra.spatial import apparent_inverse_inertia, split_wrench
-from haugmbd.analysis import Assembly, Branch, Hold, assemble, branches
+from haugmbd.analysis import (
+    Assembly,
+    Branch,
+    Equilibrium,
+    Hold,
+    Linearization,
+    Mode,
+    RotorSpin,
+    Spin,
+    Stability,
+    assemble,
+    branches,
+    equilibrium,
+    linearize,
+)
 from haugmbd.body import Body
 from haugmbd.crosscheck import CrossCheck, crosscheck
 from haugmbd.diagnostics.energy import Energy, Momentum
@@ -90,6 +104,7 @@ __all__ = [
     "DormandPrince",
     "Driver",
     "Energy",
+    "Equilibrium",
     "EnergyWarning",
     "Event",
     "EventRecord",
@@ -103,8 +118,10 @@ __all__ = [
     "Joint",
     "JointImpulse",
     "KeptRows",
+    "Linearization",
     "Load",
     "MinimumNorm",
+    "Mode",
     "Model",
     "ModelError",
     "Momentum",
@@ -118,6 +135,9 @@ __all__ = [
     "Redundancy",
     "Result",
     "Rotation",
+    "RotorSpin",
+    "Spin",
+    "Stability",
     "Rows",
     "SciPySolver",
     "SimulationError",
@@ -133,8 +153,10 @@ __all__ = [
     "assemble",
     "branches",
     "constraint_wrenches",
+    "equilibrium",
     "evaluate",
     "impulse",
+    "linearize",
     "load",
     "motion_subspace",
     "ode_function",

@@ -1,8 +1,28 @@
-"""What can be asked of a mechanism without simulating it: assembly, branches, kinematics, inverse dynamics."""
+"""What can be asked of a mechanism without simulating it: assembly, branches, equilibrium, small motions."""
 
 from haugmbd.analysis.assembly import assemble
 from haugmbd.analysis.branches import Branch, branches
+from haugmbd.analysis.equilibrium import Equilibrium, Stability, equilibrium
 from haugmbd.analysis.found import Assembly, Correction, Flip, JointGap
 from haugmbd.analysis.hold import Hold
+from haugmbd.analysis.linearize import Linearization, Mode, linearize
+from haugmbd.analysis.steady import RotorSpin, Spin
 
-__all__ = ["Assembly", "Branch", "Correction", "Flip", "Hold", "JointGap", "assemble", "branches"]
+__all__ = [
+    "Assembly",
+    "Branch",
+    "Correction",
+    "Equilibrium",
+    "Flip",
+    "Hold",
+    "JointGap",
+    "Linearization",
+    "Mode",
+    "RotorSpin",
+    "Spin",
+    "Stability",
+    "assemble",
+    "branches",
+    "equilibrium",
+    "linearize",
+]

@@ -73,6 +73,7 @@ def accelerations(
         model.raise_user_error(pack)
         raise explain(model, pack, code, state.t)
     x = least_multipliers(model, np.array([state.t]), state.y[None], room(pack, "SOLUTION")[None])[0]
+    x[0] = 0.0  # what loads do to the ground stands there
     n = model.nb + 1
     return Accelerations(x[:n, :3].copy(), x[:n, 3:].copy(), model.lam_of(x))
 
@@ -87,4 +88,5 @@ def solve_states(model: Model, t: Array, y: Array) -> Array:
         model.raise_user_error(pack)
         error: SimulationError = explain(model, pack, code, float(t[done]))
         raise error
+    x[:, :6] = 0.0  # what loads do to the ground
     return least_multipliers(model, t, y, x.reshape(len(t), n_nodes, 6))

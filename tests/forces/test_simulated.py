@@ -7,6 +7,7 @@ from scipy.integrate import simpson
 from haugmbd import Body
 from haugmbd.errors import SimulationError
 from haugmbd.forces import RSDA, TSDA, PointForce, Torque
+from haugmbd.formulations import accelerations
 from haugmbd.model.ledger import load_ledger
 from haugmbd.model.system import System
 from haugmbd.simulate import simulate
@@ -59,3 +60,19 @@ def test_a_callable_that_fails_in_a_simulation_names_itself():
     system.add(PointForce("wind", ball, force=lambda t, r, p, v, w: (1.0, 0.0, 0.0 if t < 0.5 else np.nan)))
     with pytest.raises(SimulationError, match=r"PointForce 'wind': force\(t, r, p, v, omega_bar\) returns \[1.0, 0.0, nan\]"):
         simulate(system, 1.0, h=1e-2)
+
+
+def test_the_ground_does_not_accelerate_whatever_acts_on_it():
+    system = System("sprung")
+    wheel = system.add(Body("wheel", 1.0, (0.1, 0.1, 0.1)))
+    axle = system.add(RJ("axle", system.ground, wheel, point=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(RSDA("spring", axle, k=2.0, theta0=1.0))
+    model = system.compile()
+    found = accelerations(model)
+    assert not found.v_dot[0].any()
+    assert not found.omega_bar_dot[0].any()
+    assert found.omega_bar_dot[1, 2] == pytest.approx(20.0, rel=1e-12)
+    result = simulate(model, 0.1, h=0.01)
+    assert not result.v_dot[:, 0].any()
+    assert not result.omega_bar_dot[:, 0].any()
+    assert result.omega_bar_dot[0, 1, 2] == pytest.approx(20.0, rel=1e-12)
