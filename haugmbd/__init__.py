@@ -23,6 +23,7 @@ from haugmbd.analysis import (
     assemble,
     branches,
     equilibrium,
+    kinematics,
     linearize,
 )
 from haugmbd.body import Body
@@ -156,6 +157,7 @@ __all__ = [
     "equilibrium",
     "evaluate",
     "impulse",
+    "kinematics",
     "linearize",
     "load",
     "motion_subspace",

@@ -5,6 +5,7 @@ from haugmbd.analysis.branches import Branch, branches
 from haugmbd.analysis.equilibrium import Equilibrium, Stability, equilibrium
 from haugmbd.analysis.found import Assembly, Correction, Flip, JointGap
 from haugmbd.analysis.hold import Hold
+from haugmbd.analysis.kinematics import kinematics
 from haugmbd.analysis.linearize import Linearization, Mode, linearize
 from haugmbd.analysis.steady import RotorSpin, Spin
 
@@ -24,5 +25,6 @@ __all__ = [
     "assemble",
     "branches",
     "equilibrium",
+    "kinematics",
     "linearize",
 ]

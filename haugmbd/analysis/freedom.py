@@ -1,0 +1,87 @@
+r"""What the rows leave free at a state, and what is about to be free at a singular one: by body and by joint.
+
+    J = U diag(sigma) V^T     rows of length 1, columns of omega_bar divided by a length, so that all are comparable
+    free motions              V of sigma = 0 (and the rest of V)         sum of squares of U by joint: who says the same thing
+
+Dense: for the few lines of an error, not for every step.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from haugmbd.algebra.euler import rotation_matrix
+from haugmbd.algebra.vec3 import Array
+from haugmbd.model.consistency import size_of
+from haugmbd.model.model import Model
+from haugmbd.model.rows import evaluate
+from haugmbd.model.state import State
+
+RANK_TOL = 1e-8
+"""Singular value, of rows of length 1, below which a direction is free; rounding leaves 1e-15, typed poses 1e-6 of what is dropped."""
+
+SHOWN = 4
+"""How many bodies or joints a text names."""
+
+SMALL = 0.02
+"""A body that moves less than this part of the most is left out of a text."""
+
+
+class Freedom(NamedTuple):
+    """sigma: (min(nc, 6 nb),) falling;  left: (nc, .) and right: (6 nb, .) singular vectors, all of them;  length: the unit [m]."""
+
+    sigma: Array
+    left: Array
+    right: Array
+    length: float
+
+    @property
+    def rank(self) -> int:
+        """How many rows are independent."""
+        return int(np.count_nonzero(self.sigma > RANK_TOL * max(1.0, float(self.sigma.max(initial=0.0)))))
+
+
+def freedom_at(model: Model, state: State) -> Freedom:
+    """The singular value decomposition of the rows at a state."""
+    rows = evaluate(model, state)
+    length = size_of(model, rows)
+    J = rows.Phi_q.toarray().reshape(model.nc, model.nb, 6)
+    J[:, :, 3:] /= length
+    J = J.reshape(model.nc, 6 * model.nb)
+    norm = np.linalg.norm(J, axis=1, keepdims=True)
+    U, sigma, V = np.linalg.svd(J / np.where(norm > 0.0, norm, 1.0))
+    return Freedom(sigma, U, V.T, length)
+
+
+def motion_words(model: Model, state: State, found: Freedom, k: int) -> str:
+    """The motion of right singular vector k: the bodies that move most, with their velocities, global, the fastest 1."""
+    u = found.right[:, k].reshape(model.nb, 6).copy()
+    u[:, 3:] /= found.length
+    speed = np.linalg.norm(u[:, :3], axis=1) + found.length * np.linalg.norm(u[:, 3:], axis=1)
+    texts = []
+    for body in np.argsort(-speed)[:SHOWN]:
+        if speed[body] < SMALL * speed.max():
+            break
+        omega = rotation_matrix(state.p[body + 1]) @ u[body, 3:]
+        parts = []
+        if found.length * np.linalg.norm(omega) > SMALL * speed[body]:
+            parts.append(f"turns about {_direction(omega)}")
+        if np.linalg.norm(u[body, :3]) > SMALL * speed[body]:
+            parts.append(f"moves along {_direction(u[body, :3])}")
+        texts.append(f"{model.body_names[body + 1]!r} {' and '.join(parts)}")
+    return ", ".join(texts)
+
+
+def joints_of(model: Model, found: Freedom, k: int) -> tuple[str, ...]:
+    """The joints whose rows make up left singular vector k, the largest part first."""
+    part = {e.name: float(np.sum(found.left[e.rows, k] ** 2)) for e in model.joints.values()}
+    names = sorted(part, key=lambda name: -part[name])
+    return tuple(name for name in names if part[name] > SMALL**2)[:SHOWN]
+
+
+def _direction(a: Array) -> str:
+    """A unit vector with three digits, and no negative zeros."""
+    unit = a / np.linalg.norm(a)
+    return "(" + ", ".join(f"{round(float(x), 3) + 0.0:g}" for x in unit) + ")"

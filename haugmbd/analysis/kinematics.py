@@ -1,0 +1,152 @@
+r"""kinematics: the motion that drivers prescribe, without integration: as many drivers as degrees of freedom.
+
+    Phi(q, t) = 0      Phi_q u = nu      Phi_q u_dot = gamma      rank Phi_q = 6 nb          M u_dot + Phi_q^T lam = Q
+
+Positions are exact at every time, whatever the times are; multipliers, reactions and the forces of the drivers follow from the states.
+Source: Haug ch. 4 (kinematic analysis) and sec. 9.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import numpy.typing as npt
+
+from haugmbd.algebra.vec3 import Array
+from haugmbd.analysis.assembly import assemble
+from haugmbd.analysis.following import SHORTEST, Followed, Gap, Point, Track, follow, settled
+from haugmbd.analysis.freedom import freedom_at, joints_of, motion_words
+from haugmbd.errors import ModelError, SimulationError, SingularKKT, UsageError
+from haugmbd.integrators.projection import Projection
+from haugmbd.integrators.stepping import N_CORRECTED, N_FACTOR, N_RATES
+from haugmbd.integrators.subject import Passed
+from haugmbd.model.consistency import dropped_faults, size_of
+from haugmbd.model.model import Model
+from haugmbd.model.rank import rank_report
+from haugmbd.model.rows import evaluate
+from haugmbd.model.state import State
+from haugmbd.model.system import System
+from haugmbd.result import Counters, Result
+
+NAMED = 3
+"""Free motions that a text names before it counts the rest."""
+
+
+def kinematics(system: System | Model, t: npt.ArrayLike, *, state: State | None = None) -> Result:
+    """The motion of a mechanism whose drivers determine it, at the times t (nt,) [s], increasing.
+
+    state: where the motion is followed from, by default the modelled state at t = 0, which need not fit exactly: it says which branch is
+        meant.  Times before `state.t` are followed backwards.
+    Returns a Result: positions, velocities, accelerations, reactions by joint; `result.reaction("drive")` is what a driver has to give.
+        `result.passed` tells the singular positions that were passed, where the motion was determined by where it came from.
+    Raises UsageError (too few drivers, and what is free), AssemblyError, SimulationError at a position where the motion ends, with what
+        was computed so far in `.result`.
+    """
+    times = _times(t)
+    assembly = assemble(system, state)
+    model, cpu = assembly.model, time.process_time()
+    _check_drivers(model, min(times[0], assembly.state.t), max(times[-1], assembly.state.t))
+    _check_determined(model, assembly.state)
+    size = size_of(model, evaluate(model))
+    span = max(abs(times[-1] - times[0]), abs(times[0] - assembly.state.t)) or 1.0
+    track = Track(model, model.pack(), Projection().options(), size, SHORTEST * span)
+    start = settled(track, assembly.state.t, assembly.state.y)
+    if start is None:
+        raise SingularKKT(f"kinematics starts at a singular position: {_why(model, assembly.state)}")
+    back = times < start.t
+    first = follow(track, start, times[back][::-1])
+    second = follow(track, start, times[~back]) if first.stopped is None else Followed([], 0, [], None)
+    points = [*first.points[::-1], *second.points]
+    result = _result(track, points, (first, second), time.process_time() - cpu)
+    for found in (first, second):
+        if found.stopped is not None:
+            raise _stop(model, found.stopped, result)
+    _check_dropped(result)
+    return result
+
+
+def _times(t: npt.ArrayLike) -> Array:
+    """The wanted times."""
+    times = np.atleast_1d(np.asarray(t, dtype=np.float64))
+    if times.ndim != 1 or not len(times) or not np.isfinite(times).all() or (np.diff(times) <= 0.0).any():
+        raise UsageError("t must be one-dimensional, not empty, finite and strictly increasing.")
+    return times
+
+
+def _check_drivers(model: Model, t_start: float, t_end: float) -> None:
+    """Refuse times that a tabulated driver does not cover."""
+    faults = [fault for driver in model.drivers for fault in driver.faults_between(float(t_start), float(t_end))]
+    if faults:
+        raise ModelError(faults)
+
+
+def _check_determined(model: Model, state: State) -> None:
+    """UsageError where something is free, which is named."""
+    rank = rank_report(model, evaluate(model, state)).rank
+    left = 6 * model.nb - rank
+    if not left:
+        return
+    found = freedom_at(model, state)
+    motions = [motion_words(model, state, found, 6 * model.nb - 1 - k) for k in range(min(left, NAMED))]
+    more = f" and {left - NAMED} more" if left > NAMED else ""
+    need = "1 degree of freedom is" if left == 1 else f"{left} degrees of freedom are"
+    raise UsageError(
+        f"kinematics needs as many drivers as degrees of freedom: {rank} independent rows for {6 * model.nb} coordinates, so that {need} "
+        f"free: {'; '.join(motions)}{more}. Add {'a driver' if left == 1 else f'{left} drivers'} (RotationDriver, TranslationDriver), or "
+        "use simulate. If a driver is there, the pose is singular: start elsewhere."
+    )
+
+
+def _result(track: Track, points: list[Point], found: tuple[Followed, ...], cpu: float) -> Result:
+    """The result of the points."""
+    t = np.array([point.t for point in points])
+    y = np.array([point.y for point in points]).reshape(len(points), len(track.model.y0))
+    o = track.options
+    counters = Counters(
+        steps=sum(f.steps for f in found),
+        evaluations=int(o[N_RATES]),
+        factorizations=int(o[N_FACTOR]),
+        corrected=int(o[N_CORRECTED]),
+        cpu=cpu,
+    )
+    gaps = sorted((gap for f in found for gap in f.gaps), key=lambda gap: gap.t)
+    passed = tuple(_passed(track.model, gap) for gap in gaps)
+    settings = {"analysis": "kinematics", "predictor": "second order", "corrector": repr(Projection())}
+    return Result(track.model, t, y, counters, settings, passed=passed)
+
+
+def _passed(model: Model, gap: Gap) -> Passed:
+    """A singular position that was passed, as it looks from its side."""
+    found = freedom_at(model, State.from_y(gap.before.t, gap.before.y, model.nb + 1))
+    k = 6 * model.nb - 1
+    return Passed(gap.t, joints_of(model, found, k), float(found.sigma[k] ** 2))
+
+
+def _stop(model: Model, last: Point, result: Result) -> SimulationError:
+    """Why the motion ends at its last point."""
+    state = State.from_y(last.t, last.y, model.nb + 1)
+    failed = [fault for driver in model.drivers for dt in (0.0, 1e-6, 1e-3) if (fault := driver.fault_at(last.t + dt)) is not None]
+    if failed:
+        return SimulationError(f"the motion ends at t = {last.t:.9g} s: {failed[0]}", result)
+    return SimulationError(f"the motion ends at t = {last.t:.9g} s, at a singular position: {_why(model, state)}", result)
+
+
+def _why(model: Model, state: State) -> str:
+    """Which rows fall together there, and what is about to be free."""
+    found = freedom_at(model, state)
+    k = 6 * model.nb - 1
+    names = ", ".join(map(repr, joints_of(model, found, k)))
+    return (
+        f"the rows of {names} fall together (smallest singular value {found.sigma[k]:.1e}, rank {k} of {6 * model.nb} there), and no "
+        f"driver decides how this goes on: {motion_words(model, state, found, k)}. Drive another joint through this position, "
+        "or let the driver stop or turn before it."
+    )
+
+
+def _check_dropped(result: Result) -> None:
+    """SimulationError where drivers that doubled each other at first do so no longer."""
+    for k in range(len(result)) if result.model.redundancy.dropped else ():
+        faults = dropped_faults(result.model, result.state(k))
+        if faults:
+            raise SimulationError("; ".join(map(str, faults)), result)
