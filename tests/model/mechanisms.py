@@ -37,10 +37,15 @@ def denavit_hartenberg(links: Sequence[tuple[float, float, float, float]]) -> tu
     return points, axes
 
 
+def bennett_angle(theta: float, alpha: float = pi / 6, beta: float = 5 * pi / 12) -> float:
+    """The angle of hinge 1 that belongs to `theta` of hinge 0: tan(t0/2) tan(t1/2) = sin((beta+alpha)/2) / sin((beta-alpha)/2)."""
+    return float(2 * np.arctan(sin((beta + alpha) / 2) / sin((beta - alpha) / 2) / tan(theta / 2)))
+
+
 def bennett(theta: float = 0.8, *, a: float = 1.0, alpha: float = pi / 6, beta: float = 5 * pi / 12) -> System:
-    """Bennett's linkage: sides a, b with a / sin(alpha) = b / sin(beta); tan(t1/2) tan(t2/2) = sin((b+a)/2) / sin((b-a)/2)."""
+    """Bennett's linkage: sides a, b with a / sin(alpha) = b / sin(beta); the parameters of `spatial_analytic.json`."""
     b = a * sin(beta) / sin(alpha)
-    other = 2 * np.arctan(sin((beta + alpha) / 2) / sin((beta - alpha) / 2) / tan(theta / 2))
+    other = bennett_angle(theta, alpha, beta)
     return loop(*denavit_hartenberg([(theta, 0, a, alpha), (other, 0, b, beta), (-theta, 0, a, alpha), (-other, 0, b, beta)]))
 
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
+from haugmbd import solids
 from haugmbd.gallery import four_bar
-from joints import SJ
+from joints import RJ, SJ
 from tests.model.mechanisms import bennett, bricard, ladder, loop, planar_points
 
 LEAST = 1e-9  # relative; measured 1e-11: rounding over EPS
@@ -72,6 +73,21 @@ def test_twins_share_the_load():
     np.testing.assert_array_equal(kept.y, result.y)
     np.testing.assert_allclose(kept.reaction("one").force[:, 2], 20.0, rtol=0.0, atol=1e-9)
     assert np.abs(kept.reaction("two").force).max() == 0.0
+
+
+def test_massless_axes_do_not_matter():
+    """The metric of the least squares knows no masses: slender rods are no harder than bodies."""
+    points, system = planar_points(), mbd.System("rods", gravity=(0.3, -9.81, 1.0))
+    bodies = [system.ground]
+    for k in range(3):
+        along = points[k + 1] - points[k]
+        mass, J_bar = solids.rod(float(np.linalg.norm(along)), density=1.0, axis=along)
+        bodies.append(system.add(mbd.Body(f"link {k}", mass, J_bar, r=(points[k] + points[k + 1]) / 2)))
+    for k in range(4):
+        system.add(RJ(f"hinge {k}", bodies[k], bodies[(k + 1) % 4], point=points[k], axis=(0, 0, 1)))
+    Phi_q, kept, least = of_both(system.compile())
+    expected = np.linalg.lstsq(Phi_q.T, Phi_q.T @ kept.lam, rcond=1e-9)[0]
+    np.testing.assert_allclose(least.lam, expected, rtol=0.0, atol=LEAST * np.abs(expected).max())
 
 
 def test_in_a_result_and_with_the_model():
