@@ -5,6 +5,7 @@ from haugmbd.analysis.branches import Branch, branches
 from haugmbd.analysis.equilibrium import Equilibrium, Stability, equilibrium
 from haugmbd.analysis.found import Assembly, Correction, Flip, JointGap
 from haugmbd.analysis.hold import Hold
+from haugmbd.analysis.inverse import InverseDynamics, inverse_dynamics
 from haugmbd.analysis.kinematics import kinematics
 from haugmbd.analysis.linearize import Linearization, Mode, linearize
 from haugmbd.analysis.steady import RotorSpin, Spin
@@ -16,6 +17,7 @@ __all__ = [
     "Equilibrium",
     "Flip",
     "Hold",
+    "InverseDynamics",
     "JointGap",
     "Linearization",
     "Mode",
@@ -25,6 +27,7 @@ __all__ = [
     "assemble",
     "branches",
     "equilibrium",
+    "inverse_dynamics",
     "kinematics",
     "linearize",
 ]

@@ -29,8 +29,7 @@ from haugmbd.body import Body
 from haugmbd.errors import AssemblyError, ModelError, UsageError
 from haugmbd.model.consistency import size_of, state_faults
 from haugmbd.model.model import Model
-from haugmbd.model.rank import put_row_scale
-from haugmbd.model.redundancy import find_redundancy, put_mask
+from haugmbd.model.redundancy import redundant_at
 from haugmbd.model.rows import evaluate
 from haugmbd.model.state import State
 from haugmbd.model.system import System
@@ -93,7 +92,7 @@ def assemble(
     assembly = _found(problem, start, closed, flips)
     if left and repair:
         raise AssemblyError(flip_faults(left, "is assembled"), assembly)
-    if isinstance(system, System):
+    if not model.redundancy.dropped:
         assembly = replace(assembly, model=examined(assembly.model))
     faults = rate_faults(problem, assembly.state, RATE_TOL)
     if faults:
@@ -199,15 +198,9 @@ def beginning_at(model: Model, state: State) -> Model:
 
 
 def examined(model: Model) -> Model:
-    """The model with the rows dropped that depend on others at its pose; of one that nobody has seen yet, and not at a singular pose."""
-    rows = evaluate(model)
-    redundancy = find_redundancy(model, rows)
-    put_row_scale(model, rows)
-    if redundancy.only_here or redundancy.flat:
-        return model
-    model = replace(model, redundancy=redundancy)
-    put_mask(model)
-    return model
+    """The model with the rows dropped that depend on others at its pose; as it is where the pose is singular."""
+    other = redundant_at(model, model.state())
+    return model if other.redundancy.only_here or other.redundancy.flat else other
 
 
 def with_angles(model: Model, state: State) -> State:

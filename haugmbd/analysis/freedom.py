@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from haugmbd.algebra.euler import rotation_matrix
 from haugmbd.algebra.vec3 import Array
+from haugmbd.analysis.twist_text import words
 from haugmbd.model.consistency import size_of
 from haugmbd.model.model import Model
 from haugmbd.model.rows import evaluate
@@ -23,10 +23,10 @@ RANK_TOL = 1e-8
 """Singular value, of rows of length 1, below which a direction is free; rounding leaves 1e-15, typed poses 1e-6 of what is dropped."""
 
 SHOWN = 4
-"""How many bodies or joints a text names."""
+"""How many joints a text names."""
 
 SMALL = 0.02
-"""A body that moves less than this part of the most is left out of a text."""
+"""A joint with less than this part of a singular vector is left out of a text."""
 
 
 class Freedom(NamedTuple):
@@ -56,22 +56,11 @@ def freedom_at(model: Model, state: State) -> Freedom:
 
 
 def motion_words(model: Model, state: State, found: Freedom, k: int) -> str:
-    """The motion of right singular vector k: the bodies that move most, with their velocities, global, the fastest 1."""
-    u = found.right[:, k].reshape(model.nb, 6).copy()
+    """The motion of right singular vector k, by bodies."""
+    u = np.zeros((model.nb + 1, 6))
+    u[1:] = found.right[:, k].reshape(model.nb, 6)
     u[:, 3:] /= found.length
-    speed = np.linalg.norm(u[:, :3], axis=1) + found.length * np.linalg.norm(u[:, 3:], axis=1)
-    texts = []
-    for body in np.argsort(-speed)[:SHOWN]:
-        if speed[body] < SMALL * speed.max():
-            break
-        omega = rotation_matrix(state.p[body + 1]) @ u[body, 3:]
-        parts = []
-        if found.length * np.linalg.norm(omega) > SMALL * speed[body]:
-            parts.append(f"turns about {_direction(omega)}")
-        if np.linalg.norm(u[body, :3]) > SMALL * speed[body]:
-            parts.append(f"moves along {_direction(u[body, :3])}")
-        texts.append(f"{model.body_names[body + 1]!r} {' and '.join(parts)}")
-    return ", ".join(texts)
+    return words(u, state.p, model.body_names, found.length)
 
 
 def joints_of(model: Model, found: Freedom, k: int) -> tuple[str, ...]:
@@ -79,9 +68,3 @@ def joints_of(model: Model, found: Freedom, k: int) -> tuple[str, ...]:
     part = {e.name: float(np.sum(found.left[e.rows, k] ** 2)) for e in model.joints.values()}
     names = sorted(part, key=lambda name: -part[name])
     return tuple(name for name in names if part[name] > SMALL**2)[:SHOWN]
-
-
-def _direction(a: Array) -> str:
-    """A unit vector with three digits, and no negative zeros."""
-    unit = a / np.linalg.norm(a)
-    return "(" + ", ".join(f"{round(float(x), 3) + 0.0:g}" for x in unit) + ")"

@@ -14,14 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.algebra.vec3 import Array
-from haugmbd.analysis.assembly import assemble
+from haugmbd.analysis.assembly import assemble, beginning_at, compiled, examined
 from haugmbd.analysis.following import SHORTEST, Followed, Gap, Point, Track, follow, settled
 from haugmbd.analysis.freedom import freedom_at, joints_of, motion_words
 from haugmbd.errors import ModelError, SimulationError, SingularKKT, UsageError
 from haugmbd.integrators.projection import Projection
 from haugmbd.integrators.stepping import N_CORRECTED, N_FACTOR, N_RATES
 from haugmbd.integrators.subject import Passed
-from haugmbd.model.consistency import dropped_faults, size_of
+from haugmbd.model.consistency import dropped_faults, size_of, state_faults
 from haugmbd.model.model import Model
 from haugmbd.model.rank import rank_report
 from haugmbd.model.rows import evaluate
@@ -47,7 +47,7 @@ def kinematics(system: System | Model, t: npt.ArrayLike, *, state: State | None 
     assembly = assemble(system, state)
     model, cpu = assembly.model, time.process_time()
     _check_drivers(model, min(times[0], assembly.state.t), max(times[-1], assembly.state.t))
-    _check_determined(model, assembly.state)
+    determined_or_raise(model, assembly.state, "kinematics")
     size = size_of(model, evaluate(model))
     span = max(abs(times[-1] - times[0]), abs(times[0] - assembly.state.t)) or 1.0
     track = Track(model, model.pack(), Projection().options(), size, SHORTEST * span)
@@ -81,8 +81,16 @@ def _check_drivers(model: Model, t_start: float, t_end: float) -> None:
         raise ModelError(faults)
 
 
-def _check_determined(model: Model, state: State) -> None:
-    """UsageError where something is free, which is named."""
+def driven_model(system: System | Model, state: State) -> Model:
+    """The model, with its redundancy known at `state` (as it is where that is no state of it)."""
+    model = compiled(system)
+    if model.redundancy.dropped or state_faults(model, state):
+        return model
+    return examined(beginning_at(model, state))
+
+
+def determined_or_raise(model: Model, state: State, who: str) -> None:
+    """UsageError where something is free, which is named; `who` asks."""
     rank = rank_report(model, evaluate(model, state)).rank
     left = 6 * model.nb - rank
     if not left:
@@ -92,7 +100,7 @@ def _check_determined(model: Model, state: State) -> None:
     more = f" and {left - NAMED} more" if left > NAMED else ""
     need = "1 degree of freedom is" if left == 1 else f"{left} degrees of freedom are"
     raise UsageError(
-        f"kinematics needs as many drivers as degrees of freedom: {rank} independent rows for {6 * model.nb} coordinates, so that {need} "
+        f"{who} needs as many drivers as degrees of freedom: {rank} independent rows for {6 * model.nb} coordinates, so that {need} "
         f"free: {'; '.join(motions)}{more}. Add {'a driver' if left == 1 else f'{left} drivers'} (RotationDriver, TranslationDriver), or "
         "use simulate. If a driver is there, the pose is singular: start elsewhere."
     )
