@@ -21,7 +21,7 @@ from haugmbd.model.passes import rows_entry
 from haugmbd.model.state import State
 from haugmbd.model.status import OK
 from haugmbd.model.tables import room
-from haugmbd.saddle.routines import factorize_entry, refine_entry, solve_entry
+from haugmbd.saddle.routines import factorize_chosen_entry, factorize_entry, refine_entry, solve_entry
 
 
 class RowSet(NamedTuple):
@@ -69,7 +69,8 @@ class Factored:
     def __init__(self, model: Model, state: State) -> None:
         self.model, self.t, self.pack = model, state.t, model.pack()
         code = rows_entry(self.pack, state.t, state.y)
-        self._need_ok(factorize_entry(*self.pack[:3]) if code == OK else code)
+        factorize = factorize_chosen_entry if model.redundancy.dropped else factorize_entry
+        self._need_ok(factorize(*self.pack[:3]) if code == OK else code)
         slots, J, level = model.slot_of_row, room(self.pack, "J"), room(self.pack, "LEVEL")
         pairs = np.asarray(model.tables["EDGES"][slots // 6], dtype=np.int64)
         self.rows = RowSet(pairs, J.reshape(-1, 2, 6)[slots], level[slots, 1])

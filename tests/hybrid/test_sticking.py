@@ -107,6 +107,45 @@ def test_a_double_pendulum_on_the_floor_never_gains_energy(e):
     np.testing.assert_allclose(result.reaction("shoulder").force.shape, (len(result), 3))
 
 
+def parallelogram() -> mbd.System:
+    """Two cranks of 1 m and a coupler of 2 m on four parallel RJ: five rows depend on the others; the cranks stand upright."""
+    system = mbd.System("parallelogram", gravity=DOWN)
+    left, right = (
+        system.add(mbd.Body(name, 1.0, (0.1, 0.1, 1e-3), r=(x, 0.0, 0.5))) for name, x in (("left", 0.0), ("right", 2.0))
+    )
+    bar = system.add(mbd.Body("bar", 2.0, (1e-3, 0.7, 0.7), r=(1.0, 0.0, 1.0)))
+    for name, i, j, point in (
+        ("A", system.ground, left, (0, 0, 0)),
+        ("B", left, bar, (0, 0, 1)),
+        ("C", right, bar, (2, 0, 1)),
+        ("D", system.ground, right, (2, 0, 0)),
+    ):
+        system.add(RJ(name, i, j, point=point, axis=(0, 1, 0)))
+    return system
+
+
+@pytest.mark.parametrize("e", [0.0, 0.5])
+def test_a_redundant_mechanism_on_a_stop(e):
+    """The parallelogram falls on a stop at 60 degrees: each impact leaves e^2, and the stop carries what the weight asks for."""
+    system = parallelogram()
+    assert len(system.compile().redundancy.dropped) > 0
+    bar, angle = system["bar"], np.radians(60.0)
+    at = bar.r + (np.sin(angle), 0.0, np.cos(angle) - 1.0)
+    stop = mbd.Contact("stop", system.ground, bar, point=bar.r, normal=(0, 0, 1), plane_point=at, e=e)
+    state = system.compile().state()
+    v, omega = np.array(state.v), 0.5
+    omega_bar = np.array(state.omega_bar)
+    v[1:3, 0], v[3, 0], omega_bar[1:3, 1] = 0.5 * omega, omega, omega
+    result = mbd.simulate_impacts(system, 4.0, contacts=[stop], h=2e-3, state=state.replace(v=v, omega_bar=omega_bar))
+    for impact in result.impacts[:5]:
+        assert impact.energy_after == pytest.approx(e**2 * impact.energy_before, rel=1e-9, abs=1e-20)
+    history = result.contact("stop")
+    assert history.closed[-1]
+    # Virtual work of the weights along the path: the bar sinks by sin(angle) a radian, the cranks by half of that.
+    assert history.force[-1] == pytest.approx((2.0 + 0.5 + 0.5) * G, rel=1e-9)
+    assert abs(np.concatenate([s.violation("position").ravel() for s in result.segments])).max() <= 1e-9
+
+
 @METHOD
 def test_a_ladder_leaves_the_wall_at_two_thirds_of_its_height(options):
     """A rod slides down between a smooth wall and a smooth floor, from rest: Goldstein's ladder, whatever its length."""
