@@ -11,20 +11,19 @@ Source: Haug sec. 11 for the equations; Neto and Ambrosio (2003), Lehner and Ebe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-
 import numpy as np
 from scipy import linalg
 
 from haugmbd.algebra.euler import rotation_matrix
 from haugmbd.algebra.vec3 import Array
-from haugmbd.analysis.equilibrium import Equilibrium, check_steady, door, motions_of, state_of
-from haugmbd.analysis.modes import find_modes, state_matrix
+from haugmbd.analysis.bench import Bench, bodies_in, door, make_bench, motions_of, state_of
+from haugmbd.analysis.going_on import check_steady
+from haugmbd.analysis.modes import find_modes
+from haugmbd.analysis.poised import Equilibrium
 from haugmbd.analysis.search import Place, place_at
-from haugmbd.analysis.steady import Steady, SteadyLike, read_steady
+from haugmbd.analysis.small_motion import Linearization, Mode
+from haugmbd.analysis.steady import SteadyLike, read_steady
 from haugmbd.analysis.stiffness import NOISE, damping, inertia, scale_of, stiffness
-from haugmbd.analysis.tangent import Bench, bodies_in, make_bench
 from haugmbd.analysis.twist_text import SHOWN_PART, Complex, largest, leading, words
 from haugmbd.errors import ModelError, UsageError
 from haugmbd.model.consistency import position_faults
@@ -36,127 +35,20 @@ EQUILIBRIUM_TOL = 1e-8
 """Force left over along the motions, relative to the forces at work: what `equilibrium` leaves is 1e-14, and a pose typed with nine
 digits 1e-9.  K is off by about as much."""
 
+
 REST_TOL = 1e-9
 """Speed, relative to 1 rad/s (L/s), or to the steady motion, that is none."""
+
 
 NO_DAMPING = 1e-12
 """C [J s] relative to the forces at work [J] that is rounding of differences."""
 
-ROUNDED_ZETA = 1e-10
-"""Damping ratios that are said to be 0: rounding of eigenvalues, relative to the largest one."""
 
 AXES = "xyz"
 
+
 SHOWN = 4
 """Bodies whose left-over forces are said."""
-
-
-@dataclass(frozen=True, eq=False)
-class Mode:
-    """One mode: x(t) = Re( shape e^(eigenvalue t) ).
-
-    number: from 1;  eigenvalue: [1/s], of a pair the one with positive imaginary part
-    shape: (nb + 1, 6) v [m] global, omega_bar [rad] body frames, complex; scaled to a largest turn (or move) of 1 at t = 0;
-        text: in words
-    """
-
-    number: int
-    eigenvalue: complex
-    shape: Complex
-    text: str
-
-    @property
-    def omega(self) -> float:
-        """Natural frequency |eigenvalue| [rad/s]."""
-        return abs(self.eigenvalue)
-
-    @property
-    def frequency(self) -> float:
-        """Natural frequency [Hz]."""
-        return self.omega / (2.0 * np.pi)
-
-    @property
-    def zeta(self) -> float:
-        """Damping ratio -Re / |eigenvalue|: 0 undamped, 1 without oscillation, negative where it grows; 0 for a free motion."""
-        return -self.eigenvalue.real / self.omega + 0.0 if self.omega else 0.0
-
-    @property
-    def oscillates(self) -> bool:
-        """Whether it is one of a pair."""
-        return self.eigenvalue.imag != 0.0
-
-    def __str__(self) -> str:
-        """One line."""
-        rate = self.eigenvalue.real
-        if self.oscillates:
-            how = (
-                f"{self.frequency:.4g} Hz ({self.omega:.4g} rad/s), zeta {self.zeta if abs(self.zeta) > ROUNDED_ZETA else 0.0:.3g}"
-            )
-        else:
-            how = f"{'decays' if rate < 0.0 else 'grows'} at {abs(rate):.4g} 1/s" if rate else "moves freely"
-        return f"mode {self.number}: {how}: {self.text}"
-
-
-@dataclass(frozen=True, eq=False)
-class Linearization:
-    """Small motions about one state, M x'' + C x' + K x = 0.
-
-    model, state, steady: what was linearized;  M, C, K: (nd, nd) in the coordinates x, SI units
-    coordinates: (nd,) what each x is;  basis: (nd, nb + 1, 6) motion of all bodies per unit of each x: v global, omega_bar body frames
-    modes: the lowest |eigenvalue| first
-    """
-
-    model: Model
-    state: State
-    steady: Steady
-    M: Array
-    C: Array
-    K: Array
-    coordinates: tuple[str, ...]
-    basis: Array
-    modes: tuple[Mode, ...]
-
-    @property
-    def dof(self) -> int:
-        """Degrees of freedom."""
-        return len(self.M)
-
-    @cached_property
-    def A(self) -> Array:
-        """The state matrix (2 nd, 2 nd): (x, x')' = A (x, x')."""
-        return state_matrix(self.M, self.C, self.K)
-
-    @property
-    def eigenvalues(self) -> Complex:
-        """Of each mode, (nm,) [1/s]; the conjugate ones are left out."""
-        return np.array([mode.eigenvalue for mode in self.modes], dtype=complex)
-
-    @property
-    def omega(self) -> Array:
-        """Natural frequencies (nm,) [rad/s]."""
-        return np.abs(self.eigenvalues)
-
-    @property
-    def frequencies(self) -> Array:
-        """Natural frequencies (nm,) [Hz]."""
-        return self.omega / (2.0 * np.pi)
-
-    @property
-    def zeta(self) -> Array:
-        """Damping ratios (nm,)."""
-        return np.array([mode.zeta for mode in self.modes])
-
-    @property
-    def stable(self) -> bool:
-        """Whether every mode decays or stays as it is: no eigenvalue has a positive real part (beyond rounding)."""
-        eigenvalues = self.eigenvalues
-        return bool((eigenvalues.real <= NOISE * np.abs(eigenvalues).max(initial=0.0)).all())
-
-    def __str__(self) -> str:
-        """One line for each mode."""
-        about = "a steady motion" if self.steady.moves else "an equilibrium"
-        head = f"{self.model.name!r} about {about} at t = {self.state.t:g} s, degrees of freedom: {self.dof}"
-        return "\n".join([head, *map(str, self.modes)])
 
 
 def linearize(system: System | Model | Equilibrium, state: State | None = None, *, steady: SteadyLike = None) -> Linearization:
@@ -243,7 +135,7 @@ def _check_rest(bench: Bench, start: State, place: Place) -> None:
             "omega_bar=0 * state.omega_bar), or the motion itself as steady=Spin(...) or RotorSpin(...)."
         )
     if not bench.steady.moves and np.abs(place.sight.nu).max(initial=0.0) > REST_TOL:
-        row = model.labels[int(np.argmax(np.abs(place.sight.nu)))]
+        row = model.labels[bench.kept[int(np.argmax(np.abs(place.sight.nu)))]]
         raise UsageError(
             f"the driver of joint {row.joint!r} moves at t = {bench.t:g} s ({np.abs(place.sight.nu).max():.6g} {row.unit}/s). Linearize "
             "where it rests, or give the motion that it drives as steady=Spin(...) or RotorSpin(...)."

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from haugmbd.algebra.vec3 import Array
+from haugmbd.analysis.bench import Bench, Sight, look, moved
 from haugmbd.analysis.stiffness import NOISE, at_work, scale_of, stiffness
-from haugmbd.analysis.tangent import Bench, Sight, Tangent, closed, look, moved, tangent
+from haugmbd.analysis.tangent import Tangent, closed, tangent
 from haugmbd.errors import SimulationError
 
 STEP_TOL = 1e-9
@@ -70,7 +71,7 @@ class Found:
 
 
 class NotHeld(SimulationError):
-    """A motion that goes on; `result` is (place, x (6 nb,) its direction)."""
+    """A motion that goes on, or a search that does not end; `result` is (place, x (6 nb,) the motion, whether it just goes on)."""
 
 
 def place_at(bench: Bench, y: Array) -> Place:
@@ -91,7 +92,7 @@ def find_balance(bench: Bench, y: Array, *, downhill: bool) -> Found:
             return Found(place, K, newton, relaxed)
         place, steps = _relax(bench, place, K)
         relaxed += steps
-    raise NotHeld("no balance", (place, place.at.N @ place.g))
+    raise NotHeld("no balance", (place, place.at.N @ place.g, False))
 
 
 def _newton(bench: Bench, place: Place, downhill: bool) -> tuple[Place, Array, int, bool]:
@@ -165,7 +166,7 @@ def _refuse_what_goes_on(place: Place, K: Array, x: Array, way: float) -> None:
     along = place.at.N.T @ x
     along /= np.linalg.norm(along)
     if abs(float(along @ K @ along)) * way <= 1e-3 * abs(float(along @ place.g)):
-        raise NotHeld("nothing resists", (place, x))
+        raise NotHeld("nothing resists", (place, x, True))
 
 
 def _relax(bench: Bench, place: Place, K: Array) -> tuple[Place, int]:

@@ -16,7 +16,8 @@ from functools import partial
 import numpy as np
 
 from haugmbd.algebra.vec3 import Array
-from haugmbd.analysis.tangent import Bench, Sight, Tangent, inertia_times, look, moved
+from haugmbd.analysis.bench import Bench, Sight, inertia_times, look, moved
+from haugmbd.analysis.tangent import Tangent
 
 H = 1e-3
 """Step of differences, in L or rad (and L/s or rad/s): h^6 f(7) / 140 is 1e-20 of a smooth force, and 1e-13 for a spring of L / 20;

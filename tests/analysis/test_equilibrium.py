@@ -9,11 +9,13 @@ import pytest
 from scipy.optimize import brentq
 
 import haugmbd as mbd
+from haugmbd.analysis import search
 from haugmbd.diagnostics.energy import energy_over_time
 from haugmbd.gallery import double_pendulum, four_bar, slider_crank
 from haugmbd.gallery.four_bar import PIVOTS, link
 from joints import CJ, RJ, SJ, TJ, RotationDriver
 from tests.analysis.machines import chain_of_masses, g, governor, governor_balance, pendulum
+from tests.model.mechanisms import bennett, bricard, ladder
 
 ROUNDING = 1e-12  # some hundred operations on numbers of size 1 to 1000
 
@@ -271,6 +273,63 @@ def test_redundant_rows_share_loads_as_the_model_says(rule):
     full, _ = loops()
     found = mbd.equilibrium(full.model.with_redundancy(rule), full.state)
     at_rest(found)
+
+
+@pytest.mark.parametrize("build", [bennett, bricard], ids=lambda build: build.__name__)
+def test_spatial_loops_with_too_many_rows(build):
+    found = mbd.equilibrium(build())
+    assert found.dof == 1
+    assert found.stable
+    a = at_rest(found)
+    assert max(np.abs(a.v_dot).max(), np.abs(a.omega_bar_dot).max()) < 1e-11
+    assert np.abs(mbd.evaluate(found.model, found.state).Phi).max() < ROUNDING
+    (mode,) = mbd.linearize(found).modes
+    u = 1e-4 * mode.omega * mode.shape.real
+    start, T = found.state.replace(v=u[:, :3], omega_bar=u[:, 3:]), 2 * pi / mode.omega
+    run = mbd.simulate(found.model, T, h=T / 400, state=start, repair_velocity=True)
+    np.testing.assert_allclose(run.omega_bar[-1], start.omega_bar, atol=1e-4 * np.abs(u).max())  # back after a period
+
+
+def test_a_ladder_of_many_rungs_is_found_at_once():
+    found = mbd.equilibrium(ladder(20))
+    assert found.dof == 1
+    tops = [found.state.r[found.model.body(f"upright {k}")] for k in range(21)]
+    np.testing.assert_allclose(tops, [[k, -0.5, 0] for k in range(21)], atol=1e-11)
+    g_ladder, m = 9.81, 1.0
+    J = 21 * (0.25 + m * 0.25) + 20 * m  # uprights about their feet, bars at the tops, per rad2
+    np.testing.assert_allclose(mbd.linearize(found).omega, sqrt((21 * 0.5 + 20) * m * g_ladder / J), rtol=1e-9)
+
+
+def test_relaxation_goes_on_where_newton_gives_up(monkeypatch):
+    """Newton is allowed two steps at a time: damped motion does the rest, to the same pose."""
+    exact = mbd.equilibrium(double_pendulum())
+    monkeypatch.setattr(search, "MAX_NEWTON", 2)
+    found = mbd.equilibrium(double_pendulum())
+    assert found.relaxed > 0
+    assert "of relaxation" in str(found)
+    np.testing.assert_allclose(found.state.r, exact.state.r, atol=1e-10)
+
+
+def stack(slope):
+    """A weight on a stack of springs, each of which pushes with 3 N as soon as it is touched."""
+    system = mbd.System("steps", gravity=(0, 0, -g))
+    mass = system.add(mbd.Body("mass", 1.0, (0.1, 0.1, 0.1)))
+    system.add(TJ("guide", system.ground, mass, point=(0, 0, 0), axis=(0, 0, 1)))
+
+    def push(t, r, p, v, omega_bar):
+        depth = max(0.0, -r[2])
+        return (0.0, 0.0, 3.0 * np.floor(10.0 * depth) + slope * depth)
+
+    system.add(mbd.PointForce("stack", mass, force=push))
+    return system
+
+
+def test_a_force_that_jumps_is_balanced_where_it_can_be():
+    """6 N + 15 N/m x depth = m g on the second step."""
+    found = mbd.equilibrium(stack(15.0))
+    assert abs(found.state.r[1, 2] + (g - 6.0) / 15.0) < 1e-10
+    with pytest.raises(mbd.SimulationError, match="'mass' do not come to a balance.*jump there"):
+        mbd.equilibrium(stack(2.0))  # m g lies within the jump from the third step to the fourth
 
 
 def test_a_body_that_nothing_holds_is_named():
