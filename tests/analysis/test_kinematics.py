@@ -209,7 +209,9 @@ def test_a_parallelogram_passes_its_flat_pose(redundant):
 
 
 def test_too_few_drivers_are_counted_and_what_is_free_is_named():
-    with pytest.raises(mbd.UsageError, match=r"17 independent rows for 18.*1 degree of freedom is free: .*'slider' moves 0.04 along x"):
+    with pytest.raises(
+        mbd.UsageError, match=r"17 independent rows for 18.*1 degree of freedom is free: .*'slider' moves 0.04 along x"
+    ):
         mbd.kinematics(slider_crank(), [0.0, 1.0])
     with pytest.raises(mbd.UsageError, match=r"2 degrees of freedom are free: .*'bar 2' turns .* Add 2 drivers"):
         mbd.kinematics(double_pendulum(), [0.0, 1.0])
