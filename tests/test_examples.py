@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 import haugmbd as mbd
 from haugmbd.gallery import four_bar
@@ -66,3 +67,19 @@ def test_the_ball_comes_to_rest_when_all_its_bounces_are_over_and_is_lifted_when
     assert abs(floor.t[floor.closed][-1] - 4.0) <= 1e-9
     assert floor.force[floor.closed][0] == pytest.approx(9.81 * results["ball"].segments[0].model.mass[1], rel=1e-12)
     assert max(abs(results["box"].contact(name).gap[-1]) for name in "abcd") <= 1e-11
+
+
+def test_the_slider_of_the_governor_hangs_where_the_effective_potential_is_least(returned):
+    """V - omega^2 I / 2 over the angle of the arms and the height of the slider, by a minimizer that knows nothing of bodies."""
+    results, _ = returned["governor"]
+
+    def potential(x, omega):
+        alpha, s = x
+        length = np.hypot(0.15 * np.sin(alpha), 0.5 - 0.15 * np.cos(alpha) - s)
+        weights = 1.0 * 9.81 * s - 2.0 * 0.8 * 9.81 * 0.3 * np.cos(alpha)
+        return weights + 400.0 * (length - 0.14) ** 2 - omega**2 * 0.8 * (0.02 + 0.3 * np.sin(alpha)) ** 2
+
+    for k, omega in ((0, 2.0), (24, 14.0)):
+        least = minimize(potential, [0.4, 0.2], args=(omega,), method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-14})
+        assert results["height"][k] == pytest.approx(least.x[1], abs=1e-6)
+    assert (np.diff(results["height"]) > 0.0).all()

@@ -28,6 +28,7 @@ from haugmbd.analysis.twist_text import SHOWN_PART, Complex, largest, leading, w
 from haugmbd.errors import ModelError, UsageError
 from haugmbd.model.consistency import position_faults
 from haugmbd.model.model import Model
+from haugmbd.model.rank import driver_of_row
 from haugmbd.model.state import State
 from haugmbd.model.system import System
 
@@ -55,7 +56,7 @@ def linearize(system: System | Model | Equilibrium, state: State | None = None, 
     """Linearize the equations of motion about an equilibrium, or about a steady motion.
 
     system: with `state` (by default the modelled one), or what `equilibrium` returned
-    steady: a `Spin` of everything and `RotorSpin` of rotors; the state is then that of the steady motion, whatever its velocities
+    steady: a `Spin` of everything and `RotorSpin` of rotors; the state is then at rest, or moves so
     Forces that depend on time are taken at state.t.  Raises UsageError where the state is no equilibrium, and says what is left over.
     """
     if isinstance(system, Equilibrium):
@@ -134,12 +135,20 @@ def _check_rest(bench: Bench, start: State, place: Place) -> None:
             f"the state moves {motion} [m/s, rad/s]: {text}. Give the state at rest: state.replace(v=0 * state.v, "
             "omega_bar=0 * state.omega_bar), or the motion itself as steady=Spin(...) or RotorSpin(...)."
         )
-    if not bench.steady.moves and np.abs(place.sight.nu).max(initial=0.0) > REST_TOL:
-        row = model.labels[bench.kept[int(np.argmax(np.abs(place.sight.nu)))]]
-        raise UsageError(
-            f"the driver of joint {row.joint!r} moves at t = {bench.t:g} s ({np.abs(place.sight.nu).max():.6g} {row.unit}/s). Linearize "
-            "where it rests, or give the motion that it drives as steady=Spin(...) or RotorSpin(...)."
-        )
+    if not bench.steady.moves:
+        _check_drivers(bench)
+
+
+def _check_drivers(bench: Bench) -> None:
+    """Raise UsageError where a driver moves, or is about to."""
+    model = bench.model
+    for row, driver in zip(model.labels, driver_of_row(model), strict=True):
+        _, f_dot, f_ddot = model.drivers[driver].values(bench.t)
+        if max(abs(f_dot), abs(f_ddot)) > REST_TOL:
+            raise UsageError(
+                f"the driver of joint {row.joint!r} moves at t = {bench.t:g} s (f' = {f_dot:.6g}, f'' = {f_ddot:.6g}). Linearize where "
+                "it rests, or give the motion that it drives as steady=Spin(...) or RotorSpin(...)."
+            )
 
 
 def _check_balance(bench: Bench, place: Place, scale: float) -> None:

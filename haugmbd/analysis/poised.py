@@ -31,7 +31,7 @@ class Stability(Enum):
     UNSTABLE = "unstable"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Equilibrium:
     """A pose in balance.
 
@@ -98,6 +98,8 @@ class Equilibrium:
             if kind is Stability.INDIFFERENT:
                 lines.append(f"  indifferent: {self.motion(k)}")
         return "\n".join(lines)
+
+    __repr__ = __str__
 
 
 def jacobian_by_bodies(model: Model, state: State) -> Array:

@@ -22,7 +22,7 @@ ROUNDED_ZETA = 1e-10
 """Damping ratios that are said to be 0: rounding of eigenvalues, relative to the largest one."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Mode:
     """One mode: x(t) = Re( shape e^(eigenvalue t) ).
 
@@ -67,8 +67,10 @@ class Mode:
             how = f"{'decays' if rate < 0.0 else 'grows'} at {abs(rate):.4g} 1/s" if rate else "moves freely"
         return f"mode {self.number}: {how}: {self.text}"
 
+    __repr__ = __str__
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Linearization:
     """Small motions about one state, M x'' + C x' + K x = 0.
 
@@ -128,3 +130,5 @@ class Linearization:
         about = "a steady motion" if self.steady.moves else "an equilibrium"
         head = f"{self.model.name!r} about {about} at t = {self.state.t:g} s, degrees of freedom: {self.dof}"
         return "\n".join([head, *map(str, self.modes)])
+
+    __repr__ = __str__

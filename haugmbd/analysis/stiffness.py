@@ -20,7 +20,7 @@ from haugmbd.analysis.bench import Bench, Sight, inertia_times, look, moved
 from haugmbd.analysis.tangent import Tangent
 
 H = 1e-3
-"""Step of differences, in L or rad (and L/s or rad/s): h^6 f(7) / 140 is 1e-20 of a smooth force, and 1e-13 for a spring of L / 20;
+"""Step of differences, in L or rad (and L/s or rad/s): h^6 f(7) / 140 is 1e-20 of a smooth force, and 1e-12 for a spring of L / 5;
 rounding leaves 1e-16 / h = 1e-13 of the forces."""
 
 WEIGHTS = (45.0 / 60.0, -9.0 / 60.0, 1.0 / 60.0)

@@ -19,6 +19,9 @@ Complex: TypeAlias = npt.NDArray[np.complex128]
 SHOWN_PART = 5e-3
 """Parts of a motion below this part of its largest one are not said: two decimals would show 0.00 or 0.01."""
 
+SMALL = 0.1
+"""Sizes below it are told with four decimals."""
+
 SHOWN_BODIES = 4
 """Bodies that are named before the rest is counted; those that move most come first."""
 
@@ -61,7 +64,7 @@ def words(motion: Array, p: Array, names: Sequence[str], length: float, unit: fl
 def _body(name: str, turn: Array, move: Array, least: float, length: float) -> str:
     """One body."""
     parts = [
-        f"{verb} {size:.2f} {word} {_axis(direction)}"
+        f"{verb} {size:.{2 if abs(size) >= SMALL else 4}f} {word} {_axis(direction)}"
         for verb, word, vector, allowed in (("turns", "about", turn, least / length), ("moves", "along", move, least))
         for size, direction in [_signed(vector)]
         if abs(size) > allowed

@@ -285,7 +285,11 @@ def test_a_state_that_moves_is_refused():
 def test_a_driver_that_moves_is_refused():
     system = pendulum()
     system.add(RotationDriver("motor", system["pin"], lambda t: 0.3 * np.sin(2.0 * t)))
-    with pytest.raises(mbd.UsageError, match="driver of joint 'motor' moves at t = 0 s"):
+    with pytest.raises(mbd.UsageError, match=r"driver of joint 'motor' moves at t = 0 s \(f' = 0.6, f'' = 0\)"):
+        mbd.linearize(system)
+    system = pendulum()
+    system.add(RotationDriver("motor", system["pin"], lambda t: 0.3 * np.cos(2.0 * t) - 0.3))
+    with pytest.raises(mbd.UsageError, match=r"\(f' = -?0, f'' = -1.2\)"):
         mbd.linearize(system)
 
 
@@ -346,3 +350,35 @@ def test_geometry_of_a_tense_string():
     found = mbd.linearize(system)
     across = sqrt(2 * 100.0 * 0.5 / 2.0 / 0.5)
     np.testing.assert_allclose(found.omega, [0, 0, 0, across, across, sqrt(2 * 100 / 0.5)], rtol=1e-9)
+
+
+def test_a_small_machine_far_from_anything():
+    """A body of a milligram between springs of half a millimetre: no length of the model is near 1 m."""
+    system = mbd.System("small")
+    bead = system.add(mbd.Body("bead", 1e-6, (1e-15, 1e-15, 1e-15)))
+    for side in (-1, 1):
+        system.add(mbd.TSDA(f"{side}", system.ground, bead, point_i=(5e-4 * side, 0, 0), point_j=(0, 0, 0), k=1.0, l0=4e-4))
+    across = sqrt(2 * 1.0 * 1e-4 / 5e-4 / 1e-6)
+    np.testing.assert_allclose(mbd.linearize(system).omega[3:], [across, across, sqrt(2 * 1.0 / 1e-6)], rtol=1e-9)
+
+
+def test_a_rotor_with_a_motor_against_a_damper():
+    """Torque c spin holds the speed; the perturbation of the speed decays with c / J."""
+    spin, c = 30.0, 0.02
+    system = mbd.System("motor")
+    wheel = system.add(mbd.Body("wheel", 2.0, (0.1, 0.1, 0.15)))
+    axle = system.add(RJ("axle", system.ground, wheel, point=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(mbd.RSDA("bearing", axle, c=c))
+    system.add(mbd.Torque("motor", wheel, torque=(0, 0, c * spin)))
+    found = mbd.linearize(system, steady=mbd.RotorSpin(wheel, (0, 0, spin)))
+    np.testing.assert_allclose(found.eigenvalues, [0.0, -c / 0.15], rtol=1e-9, atol=1e-12)
+    assert "decays at 0.1333 1/s: 'wheel' turns 1.00 about z" in str(found)
+    with pytest.raises(mbd.UsageError, match="no equilibrium"):
+        mbd.linearize(system, steady=mbd.RotorSpin(wheel, (0, 0, 1.1 * spin)))
+
+
+def test_results_are_shown_as_their_text():
+    found = mbd.equilibrium(pendulum())
+    small = mbd.linearize(found)
+    for thing in (found, small, small.modes[0]):
+        assert repr(thing) == str(thing)

@@ -1,0 +1,66 @@
+"""A flyball governor: how high its slider hangs at each speed, and how the balls swing about that.
+
+Weight, springs and centrifugal forces are in balance: `equilibrium(..., steady=Spin(...))`, and `linearize` of what it finds.
+python examples/governor.py [FOLDER]            the picture goes to FOLDER, if one is given
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+from matplotlib import pyplot
+
+import haugmbd as mbd
+from haugmbd import solids
+from joints import RJ, TJ, RotationDriver
+
+ARM, HEIGHT = 0.30, 0.50
+SPEEDS = np.linspace(2.0, 14.0, 25)  # [rad/s]
+
+
+def governor(omega: float) -> mbd.System:
+    """Two arms with balls on a driven shaft, and a slider that hangs on them by springs."""
+    system = mbd.System("governor", gravity=(0, 0, -9.81))
+    shaft = system.add(mbd.Body("shaft", *solids.cylinder(0.01, 0.6, density=7800.0, axis=(0, 0, 1)), r=(0, 0, 0.3)))
+    slider = system.add(mbd.Body("slider", 1.0, (1e-3, 1e-3, 1e-3), r=(0, 0, 0.25)))
+    axle = system.add(RJ("axle", system.ground, shaft, point=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(RotationDriver("motor", axle, lambda t: omega * t))
+    system.add(TJ("guide", shaft, slider, point=(0, 0, 0.25), axis=(0, 0, 1)))
+    for name, side in (("left", -1.0), ("right", 1.0)):
+        down = np.array([side * np.sin(0.4), 0.0, -np.cos(0.4)])
+        pivot = np.array([0.02 * side, 0.0, HEIGHT])
+        ball = system.add(mbd.Body(name, *solids.sphere(0.03, mass=0.8), r=pivot + ARM * down))
+        system.add(RJ(f"{name} hinge", shaft, ball, point=pivot, axis=(0, 1, 0)))
+        ends = {"point_i": pivot + 0.5 * ARM * down, "point_j": (0.02 * side, 0, 0.25)}
+        system.add(mbd.TSDA(f"{name} spring", ball, slider, k=400.0, c=4.0, l0=0.14, **ends))
+    return system
+
+
+def main(folder: Path | None = None) -> dict[str, np.ndarray]:
+    heights, slow, damping = [], [], []
+    for omega in SPEEDS:
+        found = mbd.equilibrium(governor(omega), steady=mbd.Spin(omega=(0, 0, omega)))
+        modes = [mode for mode in mbd.linearize(found).modes if mode.oscillates]
+        heights.append(found.state.r[found.model.body("slider"), 2])
+        slow.append(modes[0].frequency)
+        damping.append(modes[0].zeta)
+        if omega in SPEEDS[[0, -1]]:
+            print(found)
+            print(modes[0])
+    results = {"height": np.array(heights), "frequency": np.array(slow), "zeta": np.array(damping)}
+    if folder is None:
+        return results
+
+    figure, (above, below) = pyplot.subplots(2, 1, figsize=(7.2, 5.4), sharex=True, layout="constrained")
+    above.plot(SPEEDS, results["height"])
+    above.set(ylabel="height of the slider [m]", title="a governor at constant speed")
+    below.plot(SPEEDS, results["frequency"])
+    below.set(xlabel="speed [rad/s]", ylabel="slowest mode [Hz]")
+    figure.savefig(folder / "governor.png", dpi=100)
+    return results
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else None)
