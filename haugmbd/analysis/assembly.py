@@ -20,9 +20,10 @@ from haugmbd.algebra.vec3 import Array
 from haugmbd.analysis.closing import Closed, Problem, close, displaced, pose_at, row_scale_to_metres
 from haugmbd.analysis.found import Assembly, Flip, corrections, joint_gaps
 from haugmbd.analysis.hold import Hold, read_holds
+from haugmbd.analysis.leading import led
 from haugmbd.analysis.least import body_metric
 from haugmbd.analysis.open_joints import flip_faults, open_faults, rate_faults
-from haugmbd.analysis.signs import Sign, flipped, signs_of
+from haugmbd.analysis.signs import Sign, flipped, signs_of, turned_round
 from haugmbd.analysis.speeds import nearest_velocities
 from haugmbd.analysis.turning import choices, turned_starts
 from haugmbd.body import Body
@@ -43,6 +44,9 @@ RATE_TOL = 1e-9
 
 RESTARTS = 4
 """Other starts where the first does not close: a pose from which each step makes some joint worse is no proof."""
+
+AGREE = 1e-2
+"""Two starts whose closest poses are as far open, relative to the sum of squares, have found the closest there is."""
 
 SHAKEN = 0.5
 """How far such a start is moved: this part of the size of the model, and as many radians."""
@@ -76,17 +80,19 @@ def assemble(
     problem = pose_problem(model, start, hold, weights, tol)
     start = problem.held.start
     signs = signs_of(model)
-    closed = close(problem, start)
-    begun = flipped(model, signs, start)
+    way = led(problem, start)
+    closed = close(problem, way.state)
+    closed = closed._replace(iterations=way.iterations + closed.iterations)
+    begun = turned_round(signs, start)
     if begun and repair and not closed.closed:
-        closed = turned_back(problem, signs, start, closed, begun)
+        closed = turned_back(problem, signs, way.state, closed, begun)
     closed = closed if closed.closed else close_from_elsewhere(problem, start, closed)
     if not closed.closed:
         faults = (*open_faults(problem, closed.pose), *flip_faults(begun, "begins"))
         raise AssemblyError(faults, _found(problem, start, closed, ()))
     wrong = flipped(model, signs, closed.pose.state)
     if wrong and repair:
-        closed = turned_back(problem, signs, start, closed, wrong)
+        closed = turned_back(problem, signs, way.state, closed, wrong)
     left = flipped(model, signs, closed.pose.state)
     flips = tuple(Flip(joint, joint not in left) for joint in dict.fromkeys([*begun, *wrong, *left]))
     assembly = _found(problem, start, closed, flips)
@@ -149,8 +155,10 @@ def close_from_elsewhere(problem: Problem, start: State, best: Closed) -> Closed
         other = close(problem, displaced(start, shake))
         if other.closed:
             return other
-        if other.pose.gap @ other.pose.gap < best.pose.gap @ best.pose.gap:
-            best = other
+        one, two = (float(pose.gap @ pose.gap) for pose in (other.pose, best.pose))
+        best = other if one < two else best
+        if abs(one - two) <= AGREE * two:
+            break
     return best
 
 
@@ -199,6 +207,8 @@ def beginning_at(model: Model, state: State) -> Model:
 
 def examined(model: Model) -> Model:
     """The model with the rows dropped that depend on others at its pose; as it is where the pose is singular."""
+    if not model.nc:
+        return model
     other = redundant_at(model, model.state())
     return model if other.redundancy.only_here or other.redundancy.flat else other
 

@@ -64,9 +64,13 @@ def signs_of(model: Model) -> tuple[Sign, ...]:
 
 def flipped(model: Model, signs: tuple[Sign, ...], state: State) -> tuple[str, ...]:
     """The joints that `state` has the other way round than modelled, and drivers that it follows half a turn off."""
-    turned = [sign.joint for sign in signs if product(sign, state) * sign.modelled < 0.0]
     off = [fault.where.split("'")[1] for fault in branch_faults(model, state)]
-    return tuple(dict.fromkeys([*turned, *off]))
+    return tuple(dict.fromkeys([*turned_round(signs, state), *off]))
+
+
+def turned_round(signs: tuple[Sign, ...], state: State) -> tuple[str, ...]:
+    """The same without drivers: a start may be far from what they ask for."""
+    return tuple(dict.fromkeys(sign.joint for sign in signs if product(sign, state) * sign.modelled < 0.0))
 
 
 def product(sign: Sign, state: State) -> float:

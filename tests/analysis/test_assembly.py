@@ -8,7 +8,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd.algebra.euler import from_axis_angle, product, rotation_matrix
 from haugmbd.analysis.signs import signs_of
-from haugmbd.gallery import double_pendulum, four_bar, pendulum, slider_crank
+from haugmbd.gallery import chain, double_pendulum, four_bar, pendulum, slider_crank
 from joints import RJ, Distance, RotationDriver
 from tests.analysis.mechanisms import MECHANISMS, bar_loop, planar_loop, shaken
 from tests.model.mechanisms import bennett
@@ -214,7 +214,7 @@ def test_a_flip_can_be_kept(rng):
 
 
 def test_a_driven_joint_is_turned_to_its_driver():
-    """A start that is half a turn off what the driver asks for satisfies its row, and is turned on."""
+    """A start that is half a turn off what the driver asks for satisfies its row, and is led on."""
     system = pendulum(driven=True)
     model = system.compile()
     start = model.state()
@@ -222,8 +222,52 @@ def test_a_driven_joint_is_turned_to_its_driver():
     r, p = start.r.copy(), start.p.copy()
     r[1], p[1] = rotation_matrix(q) @ r[1], product(q, p[1])
     assembly = mbd.assemble(system, start.replace(r=r, p=p))
-    assert "drive" in [flip.joint for flip in assembly.flips]
     np.testing.assert_allclose(assembly.state.r[1], start.r[1], rtol=0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("make", [slider_crank, pendulum])
+def test_a_driver_that_asks_for_a_pose_far_away_is_followed_there(make):
+    """The modelled pose at later times: on the branch that the motion leads to."""
+    model = make(driven=True).compile()
+    for t in (0.3, 0.5, 0.8):
+        state = mbd.assemble(model, model.state().replace(t=t)).state
+        moved = mbd.kinematics(model, [t])
+        np.testing.assert_allclose(state.r, moved.r[0], rtol=0.0, atol=1e-11)
+
+
+def test_a_joint_held_far_away_stays_on_its_branch():
+    """The crank at many angles: coupler and rocker keep the side that they are modelled on."""
+    system = four_bar()
+    for angle in (-2.5, -1.0, 1.0, 2.5):
+        state = mbd.assemble(system, hold=mbd.Hold(system["A"], value=angle)).state
+        B, D = np.array([np.sin(angle), 0.0, np.cos(angle)]), np.array([4.0, 0.0, 0.0])
+        C = 2.0 * state.r[2] - B
+        np.testing.assert_allclose(np.linalg.norm(C - B), np.sqrt(10.0), rtol=1e-12)
+        assert np.cross(D - B, C - B)[1] < 0.0  # as modelled: C above the line from B to D
+
+
+def test_a_held_joint_that_cannot_come_there_is_named():
+    system = slider_crank()
+    with pytest.raises(mbd.AssemblyError, match=r"joint 'T': it is held at 0.1 m and comes to 0.0\d"):
+        mbd.assemble(system, hold=mbd.Hold(system["T"], value=0.1))
+
+
+def test_a_long_chain_closes():
+    model = chain(200).compile()
+    state = model.state()
+    r = state.r.copy()
+    r[1:] += 0.1 * np.random.default_rng(7).uniform(-1, 1, (200, 3))
+    assembly = mbd.assemble(model, state.replace(r=r))
+    assert assembly.iterations <= 15
+    assert assembly.after <= CLOSED
+
+
+def test_a_body_without_joints_is_assembled_as_it_is():
+    system = mbd.System("free")
+    system.add(mbd.Body("body", 1.0, (1, 1, 1), omega_bar=(1, 2, 3)))
+    assert mbd.assemble(system).state.omega_bar[1].tolist() == [1.0, 2.0, 3.0]
+    with pytest.raises(mbd.UsageError, match="6 degrees of freedom are free"):
+        mbd.kinematics(system, [0.0, 1.0])
 
 
 def test_bad_arguments_are_refused():
