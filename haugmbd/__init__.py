@@ -17,6 +17,7 @@ from haugmbd.analysis import (
     Hold,
     InverseDynamics,
     Linearization,
+    Mobility,
     Mode,
     RotorSpin,
     Spin,
@@ -27,6 +28,7 @@ from haugmbd.analysis import (
     inverse_dynamics,
     kinematics,
     linearize,
+    mobility,
 )
 from haugmbd.body import Body
 from haugmbd.crosscheck import CrossCheck, crosscheck
@@ -126,6 +128,7 @@ __all__ = [
     "Load",
     "MinimumNorm",
     "Mode",
+    "Mobility",
     "Model",
     "ModelError",
     "Momentum",
@@ -164,6 +167,7 @@ __all__ = [
     "kinematics",
     "linearize",
     "load",
+    "mobility",
     "motion_subspace",
     "ode_function",
     "plot",

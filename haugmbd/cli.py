@@ -1,5 +1,5 @@
 r"""The command `haugmbd`: `demo` simulates, checks and plots the spatial slider-crank; `info` says what is installed where;
-`crosscheck` compares random chains in reduced and in maximal coordinates.
+`crosscheck` compares random chains in reduced and in maximal coordinates; `check` prints the mobility report of a mechanism.
 
 Exit codes: 0 all is well, 1 the run failed or missed a published value, 2 the command cannot be carried out as given.
 """
@@ -18,7 +18,7 @@ from typing import NoReturn
 
 import numba
 
-from haugmbd import __version__, cli_crosscheck
+from haugmbd import __version__, cli_check, cli_crosscheck
 from haugmbd.diagnostics.violation import Level
 from haugmbd.errors import SimulationError
 from haugmbd.gallery import slider_crank
@@ -72,6 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     demo.set_defaults(run=run_demo)
     info = commands.add_parser("info", help="versions, the place of compiled code, threads")
     info.set_defaults(run=run_info)
+    cli_check.add_command(commands.add_parser)
     cli_crosscheck.add_command(commands.add_parser)
     return parser
 

@@ -8,6 +8,7 @@ from haugmbd.analysis.hold import Hold
 from haugmbd.analysis.inverse import InverseDynamics, inverse_dynamics
 from haugmbd.analysis.kinematics import kinematics
 from haugmbd.analysis.linearize import linearize
+from haugmbd.analysis.mobility import Mobility, mobility
 from haugmbd.analysis.poised import Equilibrium, Stability
 from haugmbd.analysis.small_motion import Linearization, Mode
 from haugmbd.analysis.steady import RotorSpin, Spin
@@ -22,6 +23,7 @@ __all__ = [
     "InverseDynamics",
     "JointGap",
     "Linearization",
+    "Mobility",
     "Mode",
     "RotorSpin",
     "Spin",
@@ -32,4 +34,5 @@ __all__ = [
     "inverse_dynamics",
     "kinematics",
     "linearize",
+    "mobility",
 ]

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from haugmbd.algebra.euler import rotation_matrix
 from haugmbd.algebra.vec3 import Array
+from haugmbd.analysis.twist_words import direction_word, signed
 
 Complex: TypeAlias = npt.NDArray[np.complex128]
 
@@ -24,9 +25,6 @@ SMALL = 0.1
 
 SHOWN_BODIES = 4
 """Bodies that are named before the rest is counted; those that move most come first."""
-
-AXIS_TOL = 1e-3
-"""[rad] A direction this near to a global axis is called by its letter."""
 
 
 def turns_first(motion: Array | Complex, length: float) -> bool:
@@ -64,26 +62,9 @@ def words(motion: Array, p: Array, names: Sequence[str], length: float, unit: fl
 def _body(name: str, turn: Array, move: Array, least: float, length: float) -> str:
     """One body."""
     parts = [
-        f"{verb} {size:.{2 if abs(size) >= SMALL else 4}f} {word} {_axis(direction)}"
+        f"{verb} {size:.{2 if abs(size) >= SMALL else 4}f} {word} {direction_word(direction)}"
         for verb, word, vector, allowed in (("turns", "about", turn, least / length), ("moves", "along", move, least))
-        for size, direction in [_signed(vector)]
+        for size, direction in [signed(vector)]
         if abs(size) > allowed
     ]
     return f"{name!r} {' and '.join(parts)}"
-
-
-def _signed(vector: Array) -> tuple[float, Array]:
-    """A size and a direction whose largest component is positive."""
-    size = float(np.linalg.norm(vector))
-    if size == 0.0:
-        return 0.0, vector
-    sign = 1.0 if vector[np.argmax(np.abs(vector))] > 0.0 else -1.0
-    return sign * size, sign * vector / size
-
-
-def _axis(direction: Array) -> str:
-    """x, y, z, or three numbers."""
-    for letter, axis in zip("xyz", np.eye(3), strict=True):
-        if np.linalg.norm(direction - axis) < AXIS_TOL:
-            return letter
-    return "(" + ", ".join(f"{round(float(x), 3) + 0.0:g}" for x in direction) + ")"

@@ -62,7 +62,8 @@ def eliminate(model: Model, J: Array, active: Array) -> Elimination:
             rows = np.nonzero(active[first : first + SLOTS])[0]
             keep = _independent(D[node], rows, peak[node])
             inverse[node][np.ix_(keep, keep)] = np.linalg.inv(D[node][np.ix_(keep, keep)])
-            dropped += [first + int(k) for k in np.setdiff1d(rows, keep)]
+            if len(keep) < len(rows):
+                dropped += [first + int(k) for k in np.setdiff1d(rows, keep)]
         carried = {block: inverse[node] @ B[block] for _, block in near[near_at[step] : near_at[step + 1]]}
         for other, block in near[near_at[step] : near_at[step + 1]]:
             D[other] -= B[block].T @ carried[block]

@@ -11,6 +11,8 @@ Each sample is one pass over the elimination for each correction: O(n) for what 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from haugmbd.algebra.euler import exponential, product
@@ -33,6 +35,7 @@ SAMPLES = 3
 
 NEWTON_TOL = 1e-9
 MAX_CORRECTIONS = 30
+PATIENCE = 10
 HALVINGS = 5
 """A sample that Newton does not bring back within MAX_CORRECTIONS to NEWTON_TOL (relative to the length) is tried with half the step."""
 
@@ -40,7 +43,7 @@ HALVINGS = 5
 def only_here(model: Model, state: State, examined: Examined) -> Ints:
     """Those of the dropped rows (numbers) that depend on the others only at `state`, where the rows were examined."""
     dropped = examined.dropped
-    still = _settled(model, state, examined, np.zeros((model.nb + 1, SLOTS)))
+    still = settled(model, state, examined, np.zeros((model.nb + 1, SLOTS)))
     moved = np.zeros(len(dropped), dtype=bool)
     motions = random_motions(model, examined.elimination, SAMPLES)
     for k in range(SAMPLES):
@@ -49,18 +52,28 @@ def only_here(model: Model, state: State, examined: Examined) -> Ints:
         if size <= NEWTON_TOL:
             continue
         v *= STEP * examined.length / size
-        there = next((Phi for h in range(HALVINGS) if (Phi := _settled(model, state, examined, v / 2**h)) is not None), None)
+        there = next((s for h in range(HALVINGS) if (s := settled(model, state, examined, v / 2**h)) is not None), None)
         if still is None or there is None:
             moved[:] = True
             break
-        moved |= np.abs(there - still)[dropped] > MISFIT_TOL * examined.length
+        moved |= np.abs(there.Phi - still.Phi)[dropped] > MISFIT_TOL * examined.length
     return dropped[moved]
 
 
-def _settled(model: Model, state: State, examined: Examined, v: Array) -> Array | None:
-    """The rows (nc,), divided by their lengths at the pose, after a motion v and Newton on the kept ones; None where that fails."""
-    state = displaced(state, v, examined.length)
-    for _ in range(MAX_CORRECTIONS):
+class Settled(NamedTuple):
+    """A state at which the kept rows are closed;  Phi: (nc,) all rows there, divided by their lengths at the pose."""
+
+    state: State
+    Phi: Array
+
+
+def settled(model: Model, state: State, examined: Examined, v: Array, *, patient: bool = False) -> Settled | None:
+    """Where a motion v (nb + 1, 6) and then Newton on the kept rows lead; None where that fails.
+
+    patient: from a state that is far from closed: long steps are cut and not refused, and there may be PATIENCE times as many
+    """
+    state, limit = displaced(state, v, examined.length), 4.0 * STEP * examined.length
+    for _ in range(MAX_CORRECTIONS * (PATIENCE if patient else 1)):
         Phi: Array = evaluate(model, state).Phi / examined.norm
         x = np.zeros((*examined.elimination.inverse.shape[:2], 1))
         x[model.nb + 1 :].ravel()[model.slot_of_row] = -Phi  # the solution of a dropped row is zero, whatever stands here
@@ -68,10 +81,10 @@ def _settled(model: Model, state: State, examined: Examined, v: Array) -> Array 
         u[0] = 0.0
         size = np.abs(u).max(initial=0.0)
         if size <= NEWTON_TOL * examined.length:
-            return Phi
-        if not size <= 4.0 * STEP * examined.length:
+            return Settled(state, Phi)
+        if not size <= (np.inf if patient else limit):
             return None
-        state = displaced(state, u, examined.length)
+        state = displaced(state, u * min(1.0, limit / size), examined.length)
     return None
 
 

@@ -134,7 +134,11 @@ def unexamined(labels: tuple[RowLabel, ...], rule: Rule = KeptRows()) -> Redunda
 
 def find_redundancy(model: Model, rows: Rows, rule: Rule = KeptRows()) -> Redundancy:  # noqa: B008  frozen
     """Examine `rows` where they were evaluated: O(n), and nothing more than one elimination where no row depends on the others."""
-    found = examine(model, rows)
+    return redundancy_of(model, rows, examine(model, rows), rule)
+
+
+def redundancy_of(model: Model, rows: Rows, found: Examined, rule: Rule = KeptRows()) -> Redundancy:  # noqa: B008  frozen
+    """The same, of rows that have been examined already."""
     flat = tuple(np.nonzero(found.flat)[0].tolist())
     rank = model.nc - len(flat) - len(found.dropped)
     here: Ints = only_here(model, rows.state, found) if len(found.dropped) else found.dropped

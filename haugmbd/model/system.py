@@ -106,7 +106,7 @@ class System:
 
     def faults(self) -> tuple[Fault, ...]:
         """Everything that is wrong with this system, () if nothing is."""
-        return self._checked().faults
+        return self.checked().faults
 
     def validate(self) -> None:
         """Raise one ModelError with all faults, if there are any."""
@@ -122,7 +122,7 @@ class System:
         redundancy: which multipliers dependent rows get: `KeptRows()`, or `MinimumNorm()`; the motion is the same
         """
         check_rule(redundancy)
-        checked = self._checked(check_pose)
+        checked = self.checked(check_pose)
         if checked.rows is None:
             raise ModelError(checked.faults)
         gravity = np.array(self.gravity, dtype=np.float64)
@@ -131,8 +131,8 @@ class System:
         put_mask(model)
         return model.with_redundancy(redundancy)
 
-    def _checked(self, at_pose: bool = True) -> Checked:
-        """All faults, and the rows at the modelled pose."""
+    def checked(self, at_pose: bool = True) -> Checked:
+        """All faults, what was found at the modelled pose, and a model of the sound parts."""
         parts = Parts(self.name, self.gravity, self.bodies, self.joints, self.loads, _owner)
         return check(parts, lambda bodies, joints: build_model(self.name, bodies, joints, (), np.zeros(3)), at_pose)
 

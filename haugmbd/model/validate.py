@@ -46,11 +46,15 @@ Build = Callable[[Sequence[Body], Sequence[Joint]], Model]
 
 
 class Checked(NamedTuple):
-    """All faults; the rows of the whole system at the modelled pose, None where there is a fault; which of them are dropped."""
+    """All faults; the rows of the whole system at the modelled pose, None where there is a fault; which of them are dropped.
+
+    model: of the parts that are sound by themselves, without loads, whatever their pose; None where no body is
+    """
 
     faults: tuple[Fault, ...]
     rows: Rows | None
     redundancy: Redundancy | None = None
+    model: Model | None = None
 
 
 def check(parts: Parts, build: Build, at_pose: bool = True) -> Checked:
@@ -69,10 +73,10 @@ def check(parts: Parts, build: Build, at_pose: bool = True) -> Checked:
             sound.append(joint)
     if len(bodies) < 2:
         return Checked(tuple(faults), None)
-    model = build(bodies, sound)
+    whole = model = build(bodies, sound)
     rows = evaluate(model)
     if not at_pose:
-        return Checked(tuple(faults), None if faults else rows)
+        return Checked(tuple(faults), None if faults else rows, model=whole)
     open_joints = position_faults(model, rows=rows)
     if open_joints:
         gone = {fault.where for fault in open_joints}
@@ -83,7 +87,7 @@ def check(parts: Parts, build: Build, at_pose: bool = True) -> Checked:
     faults += [*open_joints, *dependence_faults(model, redundancy)]
     unsure = {id(body) for joint in parts.joints if joint not in sound for body in _bodies(joint.primitives())}
     faults += free_axis_faults(bodies, model, rows, unsure)
-    return Checked(tuple(faults), None if faults else rows, redundancy)
+    return Checked(tuple(faults), None if faults else rows, redundancy, whole)
 
 
 def posed(body: Body) -> bool:
