@@ -22,7 +22,7 @@ from haugmbd.model.state import State
 RANK_TOL = 1e-8
 """Singular value, of rows of length 1, below which a direction is free; rounding leaves 1e-15, typed poses 1e-6 of what is dropped."""
 
-SHOWN = 4
+SHOWN = 6
 """How many joints a text names."""
 
 SMALL = 0.02

@@ -168,16 +168,22 @@ def test_a_slider_that_touches_the_dead_centre_carries_the_crank_through():
     assert np.diff(theta).min() > 0.15
     y, z = 0.1 - 0.08 * np.sin(theta), 0.12 + 0.08 * np.cos(theta)
     np.testing.assert_allclose(result["slider"].r[:, 0], np.sqrt(0.09 - y**2 - z**2), rtol=0.0, atol=1e-12)
-    np.testing.assert_allclose(result.reaction("push").force[0, 0], lagrange_force(theta, result)[0], rtol=1e-6)
+    speed = sqrt(2.0 * reach * FURTHEST_X / (0.08 * hypot(0.1, 0.12)))  # x'' = -0.08 |A| theta'^2 / x there
+    np.testing.assert_allclose(result["crank"].omega_bar[10, 0], speed, rtol=1e-9)
+    np.testing.assert_allclose(theta[10], pi - np.arctan2(0.1, 0.12), rtol=0.0, atol=1e-10)
+    (passed,) = result.passed
+    assert passed.t == pytest.approx(1.0, abs=1e-6)
+    assert "push" in passed.joints
 
 
-def lagrange_force(theta, result):
-    """The force of the push from the power balance dE/dt = F x', E by central differences of the crank's angle."""
-    result_fine = mbd.kinematics(pushed(lambda t: (FURTHEST_X - 0.2) * (1.0 - (t - 1.0) ** 2)), np.array([-1e-4, 0.0, 1e-4]))
-    energy = result_fine.energy()
+def test_the_force_of_a_push_balances_the_power():
+    """dE/dt = F x', E by central differences."""
+    h = 1e-4
+    result = mbd.kinematics(pushed(lambda t: 0.03 * np.sin(t)), np.array([-h, 0.0, h]))
+    energy = result.energy()
     total = energy.kinetic + energy.potential
-    assert theta[0] == pytest.approx(0.0, abs=1e-12)
-    return (total[2:] - total[:-2]) / 2e-4 / result_fine["slider"].v[1:-1, 0]
+    force = (total[2] - total[0]) / (2.0 * h) / result["slider"].v[1, 0]
+    np.testing.assert_allclose(result.reaction("push").force[1, 0], force, rtol=1e-6)
 
 
 @pytest.mark.parametrize("redundant", [False, True])
@@ -200,7 +206,7 @@ def test_a_parallelogram_passes_its_flat_pose(redundant):
     system.add(RotationDriver("drive", pin, lambda t: 1.0 * t))
     t = np.linspace(0.0, 2.0 * pi, 25)
     result = mbd.kinematics(system, t)
-    np.testing.assert_allclose([p.t for p in result.passed], [pi / 2, 3 * pi / 2], atol=1e-5)
+    np.testing.assert_allclose([p.t for p in result.passed], [pi / 2, 3 * pi / 2], atol=1e-8)
     assert set(result.passed[0].joints) == set("ABCD")
     np.testing.assert_allclose(turned_about(result, "rocker", Z), t, rtol=0.0, atol=CLOSED_FORM)
     np.testing.assert_allclose(result["rocker"].omega_bar[:, 2], 1.0, rtol=0.0, atol=1e-9)
@@ -210,7 +216,7 @@ def test_a_parallelogram_passes_its_flat_pose(redundant):
 
 def test_too_few_drivers_are_counted_and_what_is_free_is_named():
     with pytest.raises(
-        mbd.UsageError, match=r"17 independent rows for 18.*1 degree of freedom is free: .*'slider' moves 0.04 along x"
+        mbd.UsageError, match=r"17 independent rows for 18.*1 degree of freedom is free: .*'slider' moves 0.04\d* along x"
     ):
         mbd.kinematics(slider_crank(), [0.0, 1.0])
     with pytest.raises(mbd.UsageError, match=r"2 degrees of freedom are free: .*'bar 2' turns .* Add 2 drivers"):
