@@ -31,13 +31,40 @@ from haugmbd.analysis import (
     mobility,
 )
 from haugmbd.body import Body
+from haugmbd.cite import cite
 from haugmbd.crosscheck import CrossCheck, crosscheck
 from haugmbd.diagnostics.energy import Energy, Momentum
 from haugmbd.diagnostics.reaction import Reaction, reaction
 from haugmbd.drivers import Driver, QuinticSpline
-from haugmbd.errors import AssemblyError, EnergyWarning, Fault, HaugmbdError, ModelError, SimulationError, SingularKKT, UsageError
+from haugmbd.errors import (
+    AssemblyError,
+    EnergyWarning,
+    Fault,
+    HaugmbdError,
+    ModelError,
+    SimulationError,
+    SingularKKT,
+    SlowFormulationWarning,
+    UsageError,
+)
 from haugmbd.forces import RSDA, TSDA, Load, PointForce, StateForce, Torque
-from haugmbd.formulations import Accelerations, NewtonEuler, accelerations
+from haugmbd.formulations import (
+    QR,
+    SVD,
+    Accelerations,
+    AugmentedLagrangian,
+    CoordinatePartitioning,
+    EulerParameters,
+    Formulation,
+    NewtonEuler,
+    NullSpace,
+    Penalty,
+    RangeSpace,
+    ReducedChain,
+    UdwadiaKalaba,
+    UdwadiaPhohomsiri,
+    accelerations,
+)
 from haugmbd.hybrid import ContactHistory, Impact, ImpactResult, simulate_impacts
 from haugmbd.impact import AngularImpulse, Contact, Impulse, JointImpulse, PointImpulse, impulse
 from haugmbd.integrators import (
@@ -86,6 +113,20 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "QR",
+    "SVD",
+    "AugmentedLagrangian",
+    "CoordinatePartitioning",
+    "EulerParameters",
+    "Formulation",
+    "NullSpace",
+    "Penalty",
+    "RangeSpace",
+    "ReducedChain",
+    "SlowFormulationWarning",
+    "UdwadiaKalaba",
+    "UdwadiaPhohomsiri",
+    "cite",
     "GeneralizedAlpha",
     "ChainState",
     "ReducedResult",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
 from haugmbd.errors import ModelError, UsageError
-from haugmbd.formulations import NewtonEuler
+from haugmbd.formulations import FORMULATIONS, Formulation, NewtonEuler
 from haugmbd.integrators import RK4, DormandPrince
 from haugmbd.integrators.method import Integrator
 from haugmbd.integrators.stepping import PARAMETERS
@@ -22,7 +22,9 @@ from haugmbd.model.system import System
 
 @runtime_checkable
 class Stabilization(Protocol):
-    """What ends a step: two routines and their options."""
+    """What ends a step: two routines and their options; `reference`: its source, for `mbd.cite`."""
+
+    reference: ClassVar[str]
 
     @property
     def rates(self) -> Routine:
@@ -37,9 +39,19 @@ class Stabilization(Protocol):
 
 
 def check_formulation(formulation: Any) -> None:
-    """Refuse a formulation that this version does not have."""
+    """Refuse what is no formulation, with what there is."""
+    if not isinstance(formulation, Formulation):
+        names = ", ".join(f"{kind.__name__}()" for kind in FORMULATIONS)
+        raise UsageError(f"formulation = {formulation!r} must be an object, one of {names}.")
+    formulation.check()
+
+
+def need_newton_euler(formulation: Formulation, who: str) -> None:
+    """Refuse another formulation for `who` asks the block LDL^T itself."""
     if not isinstance(formulation, NewtonEuler):
-        raise UsageError(f"formulation={formulation!r} is none of this version's; it has NewtonEuler().")
+        raise UsageError(
+            f"{who} uses the block LDL^T of NewtonEuler() for its own equations: leave out formulation={formulation!r}."
+        )
 
 
 def check_numbers(integrator: Any, **numbers: Any) -> None:

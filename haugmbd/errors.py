@@ -78,5 +78,9 @@ class UsageError(HaugmbdError, ValueError):
     """A bad argument of a call: the message says which one, its value, and what is expected."""
 
 
+class SlowFormulationWarning(UserWarning):
+    """A formulation whose work grows with a power of the size, on a model that is large for it."""
+
+
 class EnergyWarning(UserWarning):
     """Newton restitution at several coupled contacts has raised the kinetic energy: the law, not the arithmetic, is at fault."""

@@ -38,6 +38,7 @@ class Counters:
     Work that events cause (steps to locate them, steps beyond a terminal one) counts in all but `steps`.
     euler_worst, euler_sum: how far |p| left 1 in a step before it was normalised, the largest and the sum over all steps
     cpu: [s]
+    questions, iterations, choices: of a formulation in Python: answers that it gave, iterations in them, choices of coordinates
     """
 
     steps: int = 0
@@ -48,6 +49,9 @@ class Counters:
     euler_worst: float = 0.0
     euler_sum: float = 0.0
     cpu: float = 0.0
+    questions: int = 0
+    iterations: int = 0
+    choices: int = 0
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ adaptive          simulate(system, t_end, rtol=1e-8, atol=1e-10)  Dormand-Prince
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, overload
 
@@ -20,11 +21,13 @@ from haugmbd.arguments import (
     check_kinds,
     check_numbers,
     choose_integrator,
+    need_newton_euler,
     refuse_stabilization,
     wanted_times,
 )
 from haugmbd.errors import UsageError
-from haugmbd.formulations import NewtonEuler
+from haugmbd.formulations import Formulation, NewtonEuler
+from haugmbd.formulations.taught import work_of
 from haugmbd.integrators import Event, Projection, Unstabilized
 from haugmbd.integrators.events import read_events
 from haugmbd.integrators.initial import consistent_start
@@ -74,7 +77,7 @@ def simulate(
     t_eval: npt.ArrayLike | None = None,
     events: Sequence[Event] = (),
     state: State | None = None,
-    formulation: NewtonEuler = ...,
+    formulation: Formulation = ...,
     integrator: Integrator | None = None,
     stabilization: Stabilization | None = ...,
     repair_velocity: bool = False,
@@ -92,7 +95,7 @@ def simulate(
     t_eval: npt.ArrayLike | None = None,
     events: Sequence[Event] = (),
     state: State | ChainState | None = None,
-    formulation: NewtonEuler = NEWTON_EULER,
+    formulation: Formulation = NEWTON_EULER,
     integrator: Integrator | None = None,
     stabilization: Stabilization | None = PROJECTION,
     repair_velocity: bool = False,
@@ -110,6 +113,7 @@ def simulate(
     events: zeros to look for, `Event(name, g)`; the result tells them in `events`, and ends at a terminal one, with the state there
     t_eval: times [s] at which states are wanted, by dense output; otherwise every `store_every`-th step is kept
     integrator, stabilization: objects: RK4(h), DormandPrince(...);  Projection(), Baumgarte(alpha, beta), None
+    formulation: by which algebra accelerations and projections are found: NewtonEuler(), NullSpace(), ... see `haugmbd.formulations`
     repair_velocity: project inconsistent initial velocities, instead of refusing them
     redundancy: which multipliers dependent rows get, `KeptRows()` or `MinimumNorm()`; the motion is the same
     progress: show a bar
@@ -131,6 +135,7 @@ def simulate(
         raise UsageError("tau and wrenches belong to a SerialChain; on a System forces are parts: system.add(Torque(...)).")
     check_kinds(system, state, stabilization)
     if method.solves_constraints:
+        need_newton_euler(formulation, type(method).__name__)
         refuse_stabilization(method, stabilization, PROJECTION)
         stabilization = None
     model = system if isinstance(system, Model) else system.compile()
@@ -143,13 +148,15 @@ def simulate(
     check_interval(method, start.t, t_end, store_every)
     check_drivers(model, start.t, t_end)
     rule = Unstabilized() if stabilization is None else stabilization
-    pack = model.pack()
+    pack = formulation.pack(model)
     start = consistent_start(model, pack, start, repair_velocity=repair_velocity)
     problem = Problem(Maximal(model), pack, rule.rates, rule.settle, rule.options(), start.t, start.y)
     settings = {"formulation": repr(formulation), "integrator": repr(method), "stabilization": repr(stabilization)}
 
     def record(found: Recorded) -> Result:
-        return Result(model, found.t, found.y, found.counters, settings, found.interrupted, None, found.events, found.passed)
+        work = work_of(pack)
+        counters = replace(found.counters, questions=work.questions, iterations=work.iterations, choices=work.choices)
+        return Result(model, found.t, found.y, counters, settings, found.interrupted, None, found.events, found.passed)
 
     return Run(problem, method, t_end, times, store_every, record, watched).go(progress)
 

@@ -12,8 +12,10 @@ import numpy as np
 from haugmbd.algebra.jit import entry
 from haugmbd.algebra.vec3 import Array
 from haugmbd.errors import ModelError, SimulationError, UsageError
+from haugmbd.formulations.base import Formulation
 from haugmbd.formulations.minimum_norm import least_multipliers
 from haugmbd.formulations.newton_euler import NewtonEuler, accelerate
+from haugmbd.formulations.taught import answer_of
 from haugmbd.formulations.trouble import explain
 from haugmbd.model.consistency import state_faults
 from haugmbd.model.model import Model
@@ -24,11 +26,16 @@ from haugmbd.model.tables import SOLUTION, Pack, room
 
 @dataclass(frozen=True, eq=False)
 class Accelerations:
-    """v_dot: (nb + 1, 3) global [m/s2];  omega_bar_dot: (nb + 1, 3) body frames [rad/s2];  lam: (nc,) by rows; ground in row 0."""
+    """v_dot: (nb + 1, 3) global [m/s2];  omega_bar_dot: (nb + 1, 3) body frames [rad/s2];  lam: (nc,) by rows; ground in row 0.
+
+    lam_p: (nb + 1,) multipliers of |p| = 1 where the formulation has them, else (0,);  iterations: that an iterative one took
+    """
 
     v_dot: Array
     omega_bar_dot: Array
     lam: Array
+    lam_p: Array
+    iterations: int = 0
 
 
 @entry
@@ -51,31 +58,38 @@ def multipliers_entry(P: Pack, t: Array, y: Array, x: Array) -> tuple[int, int]:
 
 
 def accelerations(
-    model: Model, state: State | None = None, *, formulation: NewtonEuler | None = None, redundancy: Rule | None = None
+    model: Model, state: State | None = None, *, formulation: Formulation | None = None, redundancy: Rule | None = None
 ) -> Accelerations:
     """Return accelerations and multipliers of `model` at `state` (by default the modelled one).
 
-    redundancy: which multipliers dependent rows get, `KeptRows()` or `MinimumNorm()`; by default what the model was compiled with
-    Raises SingularKKT at a singular position or where a massless axis is free, naming joint or body.
+    formulation: by which algebra; by default `NewtonEuler()`
+    redundancy: which multipliers dependent rows get, `KeptRows()` or `MinimumNorm()`; by default what the model was compiled with, and
+        with formulations that take dependent rows, those of least norm
+    Raises SingularKKT at a singular position or where a massless axis is free, naming joint or body; ModelError for a model that the
+    formulation cannot treat.
     """
     if redundancy is not None:
         check_rule(redundancy)
         model = model.with_redundancy(redundancy)
-    if formulation is not None and not isinstance(formulation, NewtonEuler):
-        raise UsageError(f"formulation={formulation!r} is none of this version's; it has NewtonEuler().")
+    by = NewtonEuler() if formulation is None else formulation
+    if not isinstance(by, Formulation):
+        raise UsageError(f"formulation = {formulation!r} must be an object, such as NewtonEuler() or NullSpace().")
     state = model.state() if state is None else state
     faults = state_faults(model, state)
     if faults:
         raise ModelError(faults)
-    pack = model.pack()
+    pack = by.pack(model)
     code = accelerate_entry(pack, state.t, state.y)
     if code != 0:
         model.raise_user_error(pack)
         raise explain(model, pack, code, state.t)
-    x = least_multipliers(model, np.array([state.t]), state.y[None], room(pack, "SOLUTION")[None])[0]
+    x = room(pack, "SOLUTION")
+    if not by.all_rows:
+        x = least_multipliers(model, np.array([state.t]), state.y[None], x[None])[0]
     x[0] = 0.0  # what loads do to the ground stands there
-    n = model.nb + 1
-    return Accelerations(x[:n, :3].copy(), x[:n, 3:].copy(), model.lam_of(x))
+    n, last = model.nb + 1, answer_of(pack)
+    lam_p = np.concatenate([np.zeros(min(1, len(last.lam_p))), last.lam_p])
+    return Accelerations(x[:n, :3].copy(), x[:n, 3:].copy(), model.lam_of(x), lam_p, last.iterations)
 
 
 def solve_states(model: Model, t: Array, y: Array) -> Array:

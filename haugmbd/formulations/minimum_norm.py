@@ -63,7 +63,7 @@ def spread_entry(P: Pack, t: Array, y: Array, x: Array, w: Array, lam: Array) ->
         code = prepare(P, t[k], y[k])
         clear(b)
         if code == 0:
-            code = P.factorize(P.ints, P.reals, P.work)
+            code = P.factorize(P.ints, P.reals, P.work, P.teacher)
         if code != 0:
             return code
         clear(w)
@@ -79,7 +79,7 @@ def spread_entry(P: Pack, t: Array, y: Array, x: Array, w: Array, lam: Array) ->
             put_residual(edges, J, w, lam, b)
             for a in range(6):
                 b[0, a] = 0.0
-            P.solve(P.ints, P.reals, P.work)
+            P.solve(P.ints, P.reals, P.work, P.teacher)
             largest, change = 0.0, 0.0
             for e in range(lam.shape[0]):
                 for a in range(6):

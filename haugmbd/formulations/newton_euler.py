@@ -10,51 +10,84 @@ Source: seed 004 (EOM: the Newton-Euler Form); Haug sec. 11.3.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
 
 from haugmbd.algebra.euler_kernels import put_euler_rate
-from haugmbd.algebra.jit import inlined, kernel
+from haugmbd.algebra.jit import entry, inlined, kernel
 from haugmbd.algebra.vec3 import Array
 from haugmbd.algebra.views import borrow, borrow_line
+from haugmbd.formulations.base import Answer, Formulation, Saddle
+from haugmbd.formulations.trouble import explain
 from haugmbd.model import tables as at
 from haugmbd.model.loads import fill_angle_rates
+from haugmbd.model.model import Model
 from haugmbd.model.motion import look
-from haugmbd.model.passes import prepare
+from haugmbd.model.passes import prepare, rows_entry
 from haugmbd.model.status import OK
-from haugmbd.model.tables import WIDTH, Pack, view
+from haugmbd.model.tables import WIDTH, Pack, room, view
 
 
 @dataclass(frozen=True)
-class NewtonEuler:
+class NewtonEuler(Formulation):
     """The augmented KKT system in (v, omega_bar), solved by the block LDL^T: O(n) for chains and trees, multipliers included."""
+
+    reference: ClassVar[str] = "Haug 2021, sec. 11.3 (Newton-Euler form); Baraff 1996 (linear time for trees)"
+    exponent: ClassVar[int] = 1
+    most_bodies: ClassVar[float] = np.inf
+
+    def pack(self, model: Model) -> Pack:
+        return model.pack()
+
+    def solve(self, question: Saddle) -> Answer:
+        q, pack = question, question.model.pack()
+        b, n = room(pack, "RIGHT"), question.model.nb + 1
+        code = rows_entry(pack, q.state.t, q.state.y)
+        b[1:n], b[n:].reshape(-1)[q.model.slot_of_row[q.rows]] = q.b_u.reshape(-1, 6), q.b_c
+        code = code or answer_entry(pack)
+        if code != OK:
+            q.model.raise_user_error(pack)
+            raise explain(q.model, pack, code, q.state.t)
+        x = room(pack, "SOLUTION")
+        return Answer(x[1:n].ravel().copy(), q.model.lam_of(x)[q.rows])
 
 
 @inlined
 def factorize(P: Pack) -> int:
     """Factor the augmented matrix of the rows at hand."""
-    return P.factorize(P.ints, P.reals, P.work)
+    return P.factorize(P.ints, P.reals, P.work, P.teacher)
 
 
 @inlined
 def finish(P: Pack) -> int:
     """Solve K x = b for the b that stood in the right-hand side when `factorize` was called."""
-    code = P.finish(P.ints, P.reals, P.work)
+    code = P.finish(P.ints, P.reals, P.work, P.teacher)
     if P.ints[P.ints[3 * at.FLAGS]] == 1:
-        code = P.refine(P.ints, P.reals, P.work)
+        code = P.refine(P.ints, P.reals, P.work, P.teacher)
     return code
 
 
 @inlined
 def solve_system(P: Pack) -> int:
     """Solve K x = b for any other b, with the factor at hand."""
-    code = P.solve(P.ints, P.reals, P.work)
+    code = P.solve(P.ints, P.reals, P.work, P.teacher)
     if P.ints[P.ints[3 * at.FLAGS]] == 1:
-        code = P.refine(P.ints, P.reals, P.work)
+        code = P.refine(P.ints, P.reals, P.work, P.teacher)
     return code
+
+
+@entry
+def answer_entry(P: Pack) -> int:
+    """Leave K^-1 b in the solution, for the rows and the b in the work room."""
+    code = factorize(P)
+    return finish(P) if code == OK else code
 
 
 @kernel
 def put_right_hand_side(P: Pack) -> None:
     """b = (Q, gamma)."""
+    view(P.work, P.ints, at.QUESTION)[0, 0] = at.ACCELERATIONS
     b, Q, level = view(P.work, P.ints, at.RIGHT), view(P.work, P.ints, at.Q), view(P.work, P.ints, at.LEVEL)
     n = Q.shape[0]
     for k in range(n):

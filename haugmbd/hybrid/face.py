@@ -18,6 +18,7 @@ from haugmbd.arguments import (
     check_kinds,
     check_numbers,
     choose_integrator,
+    need_newton_euler,
     refuse_stabilization,
 )
 from haugmbd.errors import UsageError
@@ -69,6 +70,7 @@ def simulate_impacts(
     or SingularKKT, whose `.result` holds what was computed so far.
     """
     check_formulation(formulation)
+    need_newton_euler(formulation, "simulate_impacts")
     check_numbers(integrator, t_end=t_end, h=h, rtol=rtol, atol=atol, store_every=store_every)
     method = choose_integrator(h, rtol, atol, integrator)
     if not isinstance(system, System):

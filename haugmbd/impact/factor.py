@@ -21,6 +21,7 @@ from haugmbd.model.passes import rows_entry
 from haugmbd.model.state import State
 from haugmbd.model.status import OK
 from haugmbd.model.tables import room
+from haugmbd.model.user import NOBODY
 from haugmbd.saddle.routines import factorize_chosen_entry, factorize_entry, refine_entry, solve_entry
 
 
@@ -70,7 +71,7 @@ class Factored:
         self.model, self.t, self.pack = model, state.t, model.pack()
         code = rows_entry(self.pack, state.t, state.y)
         factorize = factorize_chosen_entry if model.redundancy.dropped else factorize_entry
-        self._need_ok(factorize(*self.pack[:3]) if code == OK else code)
+        self._need_ok(factorize(*self.pack[:3], NOBODY) if code == OK else code)
         slots, J, level = model.slot_of_row, room(self.pack, "J"), room(self.pack, "LEVEL")
         pairs = np.asarray(model.tables["EDGES"][slots // 6], dtype=np.int64)
         self.rows = RowSet(pairs, J.reshape(-1, 2, 6)[slots], level[slots, 1])
@@ -81,8 +82,8 @@ class Factored:
         b[:n], b[n:] = P, 0.0
         if g is not None:
             b[n:].reshape(-1)[self.model.slot_of_row] = g
-        code = solve_entry(*self.pack[:3])
-        self._need_ok(refine_entry(*self.pack[:3]) if self.model.tables["FLAGS"][0, 0] else code)
+        code = solve_entry(*self.pack[:3], NOBODY)
+        self._need_ok(refine_entry(*self.pack[:3], NOBODY) if self.model.tables["FLAGS"][0, 0] else code)
         x = room(self.pack, "SOLUTION")
         return x[:n].copy(), self.model.lam_of(x)
 

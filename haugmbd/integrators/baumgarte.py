@@ -79,6 +79,7 @@ class Baumgarte:
     beta: float
     rates: ClassVar[Routine] = RATES
     settle: ClassVar[Routine] = SETTLE
+    reference: ClassVar[str] = "Baumgarte 1972, CMAME 1, 1-16"
 
     def options(self) -> Array:
         """alpha and beta."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -126,6 +126,10 @@ def run(
 @dataclass(frozen=True)
 class DormandPrince(Adaptive):
     """Adaptive, order five.  rtol, atol: error a step relative and absolute;  h_first, h_max: [s], by default chosen and unlimited."""
+
+    reference: ClassVar[str] = (
+        "Dormand and Prince 1980, J. Comp. Appl. Math. 6, 19-26; Hairer, Norsett and Wanner, Solving ODE I, sec. II.4"
+    )
 
     def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[Chunk]:
         """Advance to `t_end`, a chunk of steps at a time."""

@@ -42,6 +42,7 @@ class Unstabilized:
 
     rates: ClassVar[Routine] = RATES
     settle: ClassVar[Routine] = SETTLE
+    reference: ClassVar[str] = "Haug 2021, sec. 11.3 (index 1: constraints on the acceleration level only)"
 
     def options(self) -> Array:
         """No parameters."""

@@ -22,8 +22,9 @@ RTOL, ATOL = 1e-8, 1e-10
 
 
 class Integrator(ABC):
-    """An integrator."""
+    """An integrator.  reference: its source, for `mbd.cite`."""
 
+    reference: ClassVar[str]
     solves_constraints: ClassVar[bool] = False
     """Whether the method fulfils the constraints by itself, so that no stabilization has a place in its step."""
 

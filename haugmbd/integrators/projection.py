@@ -4,6 +4,7 @@ r"""Projection: at the end of every step, positions and velocities are brought b
                  r <- r + dr,   p <- p exp(dpi_bar)
     velocities   min du^T M du / 2   with  Phi_q (u + du) = nu           [M Phi_q^T; Phi_q 0] (du, mu) = (0, nu - Phi_q u)
 
+That is the answer of every formulation but CoordinatePartitioning, which moves its dependent coordinates only.
 The matrix is the one of the accelerations, and the last factor serves the next step's first stage.
 Source: Eich (1993), Lubich (1991) on coordinate projection; Haug sec. 7 on velocity consistency.
 """
@@ -38,6 +39,7 @@ ROUNDING = 1e-9
 @inlined
 def put_position_question(P: Pack) -> tuple[float, int]:
     """b = (0, -Phi); return the largest |Phi| of the kept rows and its slot."""
+    view(P.work, P.ints, at.QUESTION)[0, 0] = at.POSITIONS
     b, level, kept = view(P.work, P.ints, at.RIGHT), view(P.work, P.ints, at.LEVEL), view(P.reals, P.ints, at.KEPT)
     clear(b)
     n = P.ints[3 * at.INERTIA + 1]
@@ -55,6 +57,7 @@ def put_position_question(P: Pack) -> tuple[float, int]:
 @inlined
 def put_velocity_question(P: Pack, bodies: Array) -> float:
     """b = (0, nu - Phi_q u); return the largest entry of the kept rows."""
+    view(P.work, P.ints, at.QUESTION)[0, 0] = at.VELOCITIES
     b, level, kept = view(P.work, P.ints, at.RIGHT), view(P.work, P.ints, at.LEVEL), view(P.reals, P.ints, at.KEPT)
     J, edges = blocks(P.work, P.ints, at.J, 2, 6), view(P.ints, P.ints, at.EDGES)
     clear(b)
@@ -158,6 +161,7 @@ class Projection:
     tol: float = 1e-13
     rates: ClassVar[Routine] = RATES
     settle: ClassVar[Routine] = SETTLE
+    reference: ClassVar[str] = "Eich 1993, SIAM J. Numer. Anal. 30, 1467-1482; Lubich 1991 (coordinate projection)"
 
     def options(self) -> Array:
         """The tolerance."""

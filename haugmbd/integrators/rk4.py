@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -64,6 +64,8 @@ class RK4(FixedStep):
     """Four stages, order four, fixed step `h` [s]; the last step is shortened to end at t_end.  h_first: another first step [s]."""
 
     h_first: float | None = None
+
+    reference: ClassVar[str] = "Kutta 1901; Hairer, Norsett and Wanner, Solving ODE I, table II.1.2"
 
     def starting_with(self, h: float) -> Self:
         return replace(self, h_first=h)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -38,6 +38,8 @@ class SciPySolver(Adaptive):
     """
 
     method: str = "DOP853"
+
+    reference: ClassVar[str] = "Virtanen et al. 2020, SciPy 1.0, Nature Methods 17, 261-272 (scipy.integrate)"
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:

@@ -20,7 +20,7 @@ from haugmbd.model.questions import Questions
 from haugmbd.model.state import State
 from haugmbd.model.status import USER_STOPPED
 from haugmbd.model.tables import Pack, Tables, room
-from haugmbd.model.user import Asked
+from haugmbd.model.user import NOBODY, Asked
 from haugmbd.primitives.base import Primitive
 from haugmbd.primitives.catalogue import FILLS, NO_FILL, Fills
 from haugmbd.primitives.freedom import Freedom
@@ -145,12 +145,13 @@ class Model:
 
     def raise_user_error(self, pack: Pack) -> None:
         """Raise what a callable of the user raised in the run of `pack`, or say what it returned, if that stopped the run."""
-        if pack.asked.error is not None:
-            raise pack.asked.error
+        for door in (pack.asked, pack.teacher):
+            if door.error is not None:
+                raise door.error
         code, _, t = room(pack, "STATUS")[0]
         if code != USER_STOPPED:
             return
-        if not self.questions.compiled:
+        if not self.questions.compiled or pack.teacher is not NOBODY:
             raise KeyboardInterrupt  # lost between compiled code and Python, see `user`
         self.questions.call(t, *(room(pack, n).copy().reshape(s) for n, s in zip(ASKED_ROOMS, self.questions.shapes, strict=True)))
         what = f"a function of {self.questions.names()} gave no finite number at t = {t:.9g} s, but does when it is asked again"

@@ -21,8 +21,8 @@ from haugmbd.algebra.jit import kernel
 from haugmbd.algebra.routine import F1, F2, I1, Routine, function_type, types
 from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.algebra.views import borrow, borrow_blocks, borrow_line
+from haugmbd.model.user import NOBODY, Asked
 from haugmbd.model.user import SIGNATURE as ASKED_SIGNATURE
-from haugmbd.model.user import Asked
 from haugmbd.primitives.catalogue import FILLS_TYPE
 
 Numbers = TypeVar("Numbers", Array, Ints)
@@ -82,6 +82,7 @@ WORK = {
     "B": "(n_blocks, 36) off-diagonal blocks",
     "RIGHT": "(nn, 6) right-hand side, by nodes",
     "SOLUTION": "(nn, 6) solution, by nodes",
+    "QUESTION": "(1, 1) what the right-hand side asks for: ACCELERATIONS, POSITIONS or VELOCITIES",
     "CORRECTION": "(nn, 6) correction of a refinement sweep",
     "PIVOTS": "(6, 7) the rows of one edge while some of them are chosen",
     "STATUS": "(1, 3) what went wrong: code, place, number",
@@ -108,12 +109,15 @@ NAMES = (*INTS, *REALS, *WORK)
     FLAGS, BODY_OF, ROW_INTS, ROW_KIND_AT, LOAD_INTS, LOAD_KIND_AT, DRIVER_TABLE, DRIVER_OPS, EDGES,
     ORDER, NEAR_AT, NEAR, PAIR_AT, PAIRS, BODY_BLOCK, BODY_FIRST, TIES, LOAD_TIE, LINKS, FREEDOMS,
     INERTIA, SHIFTED, GRAVITY, X_BAR, ROW_REALS, LOAD_REALS, DRIVER_NUMBERS, PAD, KEPT, SCALE, LINK_REALS, FREEDOM_AXES, BASE,
-    A, X, F, SIGNALS, J, LEVEL, Q, Q_USER, Y_STOPPED, D, D_INV, B, RIGHT, SOLUTION, CORRECTION, PIVOTS, STATUS,
+    A, X, F, SIGNALS, J, LEVEL, Q, Q_USER, Y_STOPPED, D, D_INV, B, RIGHT, SOLUTION, QUESTION, CORRECTION, PIVOTS, STATUS,
     TANGENT, TIE_TANGENT, STAGE, ANGLE_RATE, LAMBDA,
     LINK_A, LINK_PLACE, LINK_RATE, LINK_WRENCH, LINK_J, ASKS, QDD, TAU, PUSHES, LINK_MOTION, FREEDOM_ROOM,
 ) = range(len(NAMES))  # fmt: skip
 
 HEAD = 3 * len(NAMES)
+
+ACCELERATIONS, POSITIONS, VELOCITIES = 0.0, 1.0, 2.0
+"""What stands in QUESTION; any right-hand side is answered alike by the block LDL^T, but not by every formulation."""
 
 
 class Core(NamedTuple):
@@ -136,6 +140,7 @@ class Pack(NamedTuple):
     """A model and the room to compute in, as compiled code sees them: a Core, and the routines built on it.
 
     prepare: evaluates rows and loads;  factorize, finish, solve, refine: the questions to the augmented matrix
+    teacher: who answers them where the formulation is written in Python
     """
 
     ints: Ints
@@ -150,16 +155,17 @@ class Pack(NamedTuple):
     finish: Routine
     solve: Routine
     refine: Routine
+    teacher: Asked = NOBODY
 
 
 DRIVE_SIGNATURE = types.int64(types.float64, I1, F1, F2)
 ASKED_TYPE = function_type(ASKED_SIGNATURE)
 APPLY_SIGNATURE = types.int64(types.int64, types.float64, I1, F1, F1, ASKED_TYPE, F1, F1)
-QUESTION_SIGNATURE = types.int64(I1, F1, F1)
+QUESTION_SIGNATURE = types.int64(I1, F1, F1, ASKED_TYPE)
 QUESTION_TYPE = function_type(QUESTION_SIGNATURE)
 CORE_TYPES = (I1, F1, F1, function_type(DRIVE_SIGNATURE), function_type(APPLY_SIGNATURE), ASKED_TYPE, FILLS_TYPE)
 PREPARE_SIGNATURE = types.int64(types.NamedTuple(CORE_TYPES, Core), types.float64, F1)
-PACK_TYPE = types.NamedTuple((*CORE_TYPES, function_type(PREPARE_SIGNATURE), *([QUESTION_TYPE] * 4)), Pack)
+PACK_TYPE = types.NamedTuple((*CORE_TYPES, function_type(PREPARE_SIGNATURE), *([QUESTION_TYPE] * 4), ASKED_TYPE), Pack)
 
 
 @kernel

@@ -79,6 +79,24 @@ def coordinates(chain: SerialChain, state: State) -> tuple[Array, Array]:
     if state.r.shape != (chain.n + 1, 3):
         what = f"the state has {len(state.r) - 1} bodies, chain {chain.name!r} has {chain.n} links"
         raise UsageError(f"{what}. Give a state of chain.to_system(), or of the model that the chain was made from.")
+    found = _read_all(chain, state)
+    _need_closed(chain, state, found)
+    return _joined(found)
+
+
+def nearest_coordinates(chain: SerialChain, state: State) -> tuple[Array, Array]:
+    """The same of a state of the right size, whatever its gaps are: the stages of an integrator leave some."""
+    return _joined(_read_all(chain, state))
+
+
+def _joined(found: list[Read]) -> tuple[Array, Array]:
+    """q and qd of all joints."""
+    q, qd = np.concatenate([part.q for part in found]), np.concatenate([part.qd for part in found])
+    return q + 0.0, qd + 0.0  # no minus zeros
+
+
+def _read_all(chain: SerialChain, state: State) -> list[Read]:
+    """Joint by joint, base first."""
     A = rotation_matrix(normalized(state.p))
     omega = np.einsum("nab,nb->na", A, state.omega_bar)
     before, found = Pose(np.eye(3), chain.base, np.zeros(3), np.zeros(3)), []
@@ -86,9 +104,7 @@ def coordinates(chain: SerialChain, state: State) -> tuple[Array, Array]:
         here = Pose(A[row], state.r[row], state.v[row], omega[row]).at(-link.c)
         found.append(_read(link, before, here))
         before = here.at(link.L)
-    _need_closed(chain, state, found)
-    q, qd = np.concatenate([part.q for part in found]), np.concatenate([part.qd for part in found])
-    return q + 0.0, qd + 0.0  # no minus zeros
+    return found
 
 
 def _read(link: Link, before: Pose, here: Pose) -> Read:

@@ -6,6 +6,7 @@ solve        K x = b      for any other b, with the factor at hand
 refine       the same for a model with massless directions, which is factored with a little inertia there
 
 b = (Q, gamma): accelerations and multipliers;   (0, -Phi), (0, nu - Phi_q u): projections;   (P, .): impulses
+None of these asks the `teacher`, who answers in their place where the formulation is written in Python: see `saddle.taught`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.model import tables as at
 from haugmbd.model.status import FREE_AXIS, OK, SINGULAR, report
 from haugmbd.model.tables import QUESTION_SIGNATURE, blocks, line, view
+from haugmbd.model.user import Asked
 from haugmbd.saddle.factor import REFINED, Factor, assemble, backward, factor, forward, refine
 from haugmbd.saddle.redundant import Choice, factor_chosen
 from haugmbd.saddle.schedule import Steps
@@ -43,7 +45,7 @@ def factor_of(ints: Ints, work: Array) -> Factor:
 
 
 @entry
-def factorize_entry(ints: Ints, reals: Array, work: Array) -> int:
+def factorize_entry(ints: Ints, reals: Array, work: Array, teacher: Asked) -> int:
     """Factor the augmented matrix of the rows at hand, and go half the way to the solution for b: `finish` goes the other."""
     f = factor_of(ints, work)
     assemble(
@@ -64,7 +66,7 @@ def factorize_entry(ints: Ints, reals: Array, work: Array) -> int:
 
 
 @entry
-def factorize_chosen_entry(ints: Ints, reals: Array, work: Array) -> int:
+def factorize_chosen_entry(ints: Ints, reals: Array, work: Array, teacher: Asked) -> int:
     """The same where rows are dropped: as many rows of each edge as it keeps."""
     f = factor_of(ints, work)
     assemble(
@@ -101,7 +103,7 @@ def add_tangents(ints: Ints, work: Array, f: Factor) -> None:
 
 
 @entry
-def solve_entry(ints: Ints, reals: Array, work: Array) -> int:
+def solve_entry(ints: Ints, reals: Array, work: Array, teacher: Asked) -> int:
     """Leave K^-1 b in the solution."""
     x = view(work, ints, at.SOLUTION)
     copy(view(work, ints, at.RIGHT), x)
@@ -111,14 +113,14 @@ def solve_entry(ints: Ints, reals: Array, work: Array) -> int:
 
 
 @entry
-def finish_entry(ints: Ints, reals: Array, work: Array) -> int:
+def finish_entry(ints: Ints, reals: Array, work: Array, teacher: Asked) -> int:
     """Leave K^-1 b in the solution, for the b that `factorize` has carried along."""
     backward(steps_of(ints), factor_of(ints, work), view(work, ints, at.SOLUTION))
     return OK
 
 
 @entry
-def refine_entry(ints: Ints, reals: Array, work: Array) -> int:
+def refine_entry(ints: Ints, reals: Array, work: Array, teacher: Asked) -> int:
     """Improve the solution until it is that of the true inertia."""
     change, node = refine(
         steps_of(ints),

@@ -13,6 +13,7 @@ from haugmbd.algebra.jit import entry
 from haugmbd.impact.factor import Factored
 from haugmbd.integrators.free import RATES
 from haugmbd.integrators.stepping import make_options
+from haugmbd.model.user import NOBODY
 from haugmbd.saddle.routines import factorize_entry, solve_entry
 from joints import RJ
 from tests.benchmarks import chain
@@ -108,7 +109,7 @@ def impact(n: int, seconds: float = 0.005) -> dict[str, Any]:
     links, compiled = model("chain", n, True)
     tip = mbd.Body(f"b{n - 1}", chain.MASS, chain.INERTIA, r=links.r[-1])
     blow = mbd.PointImpulse("blow", tip, impulse=(1, 2, 3))
-    arrays = Factored(compiled, compiled.state()).pack[:3]
+    arrays = (*Factored(compiled, compiled.state()).pack[:3], NOBODY)
     count = max(1, int(seconds / (0.3e-6 * n)))
     return {
         "factorize": _us(lambda: factorize_entry(*arrays), count),

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -91,6 +92,8 @@ class GeneralizedAlpha(FixedStep):
     rho: float = 0.8
     tol: float = 1e-9
     most_iterations: int = 20
+
+    reference: ClassVar[str] = "Chung and Hulbert 1993; Arnold and Bruels 2007; Bruels, Cardona and Arnold 2012 (Lie group)"
 
     def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[Chunk]:
         """Advance to `t_end`, a chunk of steps at a time."""

@@ -1,0 +1,59 @@
+r"""AugmentedLagrangian: penalties, and multipliers that learn what the penalties leave, by iteration.
+
+    ( M + Phi_q^T alpha Phi_q ) du = b_u - M u - Phi_q^T lam + Phi_q^T alpha ( b_c - Phi_q u )          from u = 0, lam = 0
+    u <- u + du,        lam <- lam + alpha ( Phi_q u - b_c )                                            until du is small
+
+    b_c <- b_c - 2 mu omega Phi_dot - omega^2 Phi            for accelerations: Bayo's built-in stabilization
+
+Exact for any alpha: an iteration reduces the error by 1 / (1 + alpha sigma^2), sigma^2 the smallest eigenvalue of Phi_q M^-1 Phi_q^T
+beside zero.  The matrix is positive definite whatever the rows are, and lam stays in their range: the multipliers of least norm.
+Source: Bayo, Garcia de Jalon, Serna, A modified Lagrangian formulation ..., CMAME 71 (1988) 183-195.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from haugmbd.formulations.base import Answer, Multipliers, Saddle, negative, not_positive
+from haugmbd.formulations.dense import mass_matrix, singular, solve_definite, times_mass
+from haugmbd.formulations.penalty import penalty_of, with_feedback
+from haugmbd.formulations.taught import Taught
+
+
+@dataclass(frozen=True)
+class AugmentedLagrangian(Taught):
+    """Bayo's penalties with multipliers: O(n^3) once, O(n^2) an iteration; `result.counters` tells the iterations.
+
+    alpha: penalty, in mean masses;  mu: damping ratio, omega [1/s]: of the stabilization, 0 where another does its work
+    tol: relative change of u at which the iteration ends;  most_iterations: at which it is given up
+    """
+
+    alpha: float = 1e6
+    mu: float = 1.0
+    omega: float = 0.0
+    tol: float = 1e-13
+    most_iterations: int = 50
+
+    reference: ClassVar[str] = "Bayo, Garcia de Jalon and Serna 1988, CMAME 71, 183-195"
+    multipliers: ClassVar[Multipliers] = Multipliers.LEAST
+    all_rows: ClassVar[bool] = True
+
+    def wrong(self) -> list[str]:
+        count = isinstance(self.most_iterations, int) and self.most_iterations >= 1
+        found = [] if count else [f"most_iterations = {self.most_iterations!r} must be a whole number, 1 or more"]
+        return not_positive(alpha=self.alpha, tol=self.tol) + negative(mu=self.mu, omega=self.omega) + found
+
+    def solve(self, question: Saddle) -> Answer:
+        q, alpha, b_c = question, penalty_of(question, self.alpha), with_feedback(question, self.mu, self.omega)
+        K = mass_matrix(q) + alpha * q.Phi_q.T @ q.Phi_q
+        u, lam = np.zeros_like(q.b_u), np.zeros_like(b_c)
+        for iteration in range(1, self.most_iterations + 1):
+            left = b_c - q.Phi_q @ u
+            du = solve_definite(q, K, q.b_u - times_mass(q, u) - q.Phi_q.T @ (lam - alpha * left), "M + Phi_q^T alpha Phi_q")
+            u, lam = u + du, lam + alpha * (q.Phi_q @ du - left)
+            if np.abs(du).max(initial=0.0) <= self.tol * np.abs(u).max(initial=0.0):
+                return Answer(u, lam, iterations=iteration)
+        raise singular(q, f"{self.most_iterations} iterations with alpha = {self.alpha:g} leave a change of {np.abs(du).max():.1e}")

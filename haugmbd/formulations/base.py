@@ -1,0 +1,161 @@
+r"""What every formulation is: a frozen object that answers the saddle question for any right-hand side.
+
+    [ M      Phi_q^T ] [ u   ]   [ b_u ]        (Q, gamma)            accelerations and multipliers
+    [ Phi_q  0       ] [ lam ] = [ b_c ]        (0, -Phi)             the displacement back to the constraints
+                                                (0, nu - Phi_q u)     the change of velocity back to them
+
+A new one is a subclass in a file of its own, and a line in `formulations.FORMULATIONS`: the contract tests find it there.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from enum import Enum
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from haugmbd.algebra.vec3 import Array, Ints
+from haugmbd.errors import Fault, ModelError, SlowFormulationWarning, UsageError
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.model.tables import ACCELERATIONS, POSITIONS, VELOCITIES, Pack
+
+NONE: Array = np.zeros(0)
+
+
+class Asks(Enum):
+    """What the right-hand side asks for."""
+
+    ACCELERATIONS = ACCELERATIONS
+    POSITIONS = POSITIONS
+    VELOCITIES = VELOCITIES
+
+
+class Multipliers(Enum):
+    """Which multipliers a formulation gives where rows depend on others; where none do, all are the same."""
+
+    KEPT = "of the kept rows"
+    LEAST = "of least norm"
+    APPROXIMATE = "approximate"
+
+
+@dataclass(frozen=True, eq=False)
+class Saddle:
+    """One question.  Columns of Phi_q, b_u and the answer: (v, omega_bar) by bodies, the ground left out.
+
+    state: where it is asked;  asks: for what;  rows: (k,) numbers of the rows that take part;  rank: how many of them are independent
+    M: (nb, 6, 6) diag(m, J_bar) of each body;  Phi_q: (k, 6 nb);  b_u: (6 nb,);  b_c: (k,);  Phi, Phi_dot: (k,) gaps of both levels
+    """
+
+    model: Model
+    state: State
+    asks: Asks
+    rows: Ints
+    rank: int
+    M: Array
+    Phi_q: Array
+    b_u: Array
+    b_c: Array
+    Phi: Array
+    Phi_dot: Array
+
+
+class Answer(NamedTuple):
+    """u: (6 nb,);  lam: (k,) of the rows that took part.
+
+    lam_p: (nb,) multipliers of |p| = 1, where they are unknowns;  iterations, choices: that it took
+    """
+
+    u: Array
+    lam: Array
+    lam_p: Array = NONE
+    iterations: int = 0
+    choices: int = 0
+
+
+class Solver:
+    """Who answers the questions of one run: by default with what the formulation alone knows; others remember from one to the next."""
+
+    def __init__(self, formulation: Formulation) -> None:
+        self.formulation = formulation
+
+    def answer(self, question: Saddle) -> Answer:
+        """The solution."""
+        return self.formulation.solve(question)
+
+
+class Formulation(ABC):
+    """A formulation.
+
+    reference: its source;  multipliers: which it gives;  all_rows: whether it takes rows that depend on others, or the kept ones only
+    massless: whether it takes bodies without inertia about an axis that the joints hold
+    chains_only: whether the system must be a serial chain
+    exponent: the work grows like (number of bodies) ** exponent;  most_bodies: beyond these it warns
+    """
+
+    reference: ClassVar[str]
+    multipliers: ClassVar[Multipliers] = Multipliers.KEPT
+    all_rows: ClassVar[bool] = False
+    massless: ClassVar[bool] = True
+    chains_only: ClassVar[bool] = False
+    exponent: ClassVar[int] = 3
+    most_bodies: ClassVar[float] = 60
+
+    @abstractmethod
+    def solve(self, question: Saddle) -> Answer:
+        """Answer one question.  Raises SingularKKT where it has no unique answer."""
+
+    @abstractmethod
+    def pack(self, model: Model) -> Pack:
+        """Room to compute in, with the routines by which integrators ask this formulation.
+
+        Raises UsageError for wrong parameters, ModelError for a model that it cannot treat.
+        """
+
+    def begin(self, model: Model) -> Solver:
+        """Who answers the questions of one run of `model`."""
+        return Solver(self)
+
+    def wrong(self) -> list[str]:
+        """What is wrong with the parameters; nothing by default."""
+        return []
+
+    def check(self) -> None:
+        """Refuse parameters that are none.  Raises UsageError with all that is wrong."""
+        wrong = self.wrong()
+        if wrong:
+            raise UsageError(f"{self!r}: {'; '.join(wrong)}.")
+
+    def check_model(self, model: Model) -> None:
+        """Refuse a model that the formulation cannot treat, with all faults at once; warn of one that is too large for it."""
+        bodies, name = np.arange(1, model.nb + 1), type(self).__name__
+        massless = (model.tables["INERTIA"] != model.tables["SHIFTED"]).any(axis=1)[1:]
+        if not self.massless and massless.any():
+            what = f"{name} divides by the inertia, and J_bar is zero about an axis"
+            remedy = "Give it a moment of inertia about that axis, or use NewtonEuler(), EulerParameters() or NullSpace()."
+            raise ModelError([Fault(f"body {model.body_names[k]!r}", what, remedy) for k in bodies[massless]])
+        if model.nb > self.most_bodies:
+            warnings.warn(
+                f"{name} on {model.nb} bodies: its work grows with their number to the power of {self.exponent}, and it is meant for "
+                f"{self.most_bodies:g} or fewer. NewtonEuler() grows linearly.",
+                SlowFormulationWarning,
+                stacklevel=4,
+            )
+
+
+def not_positive(**numbers: float) -> list[str]:
+    """What is wrong with parameters that should be finite and positive."""
+    return [f"{name} = {x!r} must be finite and positive" for name, x in numbers.items() if not (is_number(x) and x > 0)]
+
+
+def negative(**numbers: float) -> list[str]:
+    """What is wrong with parameters that should be finite and not negative."""
+    return [f"{name} = {x!r} must be finite and not negative" for name, x in numbers.items() if not (is_number(x) and x >= 0)]
+
+
+def is_number(x: object) -> bool:
+    """Whether x is a finite number."""
+    return isinstance(x, int | float) and bool(np.isfinite(x))

@@ -1,0 +1,104 @@
+r"""What the teaching formulations share: dense matrices, and factorizations that say by name where they find none.
+
+scaling       K x = b  as  (S K S) (S^-1 x) = S b,   the diagonal of S K S (or its largest entries) being one:
+              kg beside kg m2 beside the rows' own units
+refinement    x <- x + K^-1 (b - K x),  once:  takes the rounding of the factors out
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from haugmbd.algebra.vec3 import Array, Ints
+from haugmbd.errors import SingularKKT
+from haugmbd.formulations.base import Saddle
+
+SINGULAR_TOL = 1e-12
+"""Part of the largest below which a singular value is zero: rounding of rows leaves 1e-15, a pose 1e-6 from a dead centre 1e-6."""
+
+
+class Split(NamedTuple):
+    """Phi_q = U diag(s) V^T of the independent part: U (k, rank), s (rank,), V (6 nb, rank);  Z: (6 nb, dof) a basis of the rest."""
+
+    U: Array
+    s: Array
+    V: Array
+    Z: Array
+
+
+def singular(question: Saddle, what: str) -> SingularKKT:
+    """The error of a formulation at a state where its algebra ends."""
+    return SingularKKT(
+        f"SingularKKT at t = {question.state.t:.6g} s: {what}. A singular position, rows that depend on others there, or a free axis "
+        "without inertia: NewtonEuler() names the joints."
+    )
+
+
+def mass_matrix(question: Saddle) -> Array:
+    """diag(M_1, ..., M_nb), (6 nb, 6 nb)."""
+    nb = len(question.M)
+    M = np.zeros((nb, 6, nb, 6))
+    M[np.arange(nb), :, np.arange(nb)] = question.M
+    return M.reshape(6 * nb, 6 * nb)
+
+
+def times_mass(question: Saddle, x: Array) -> Array:
+    """M x, body by body; x: (6 nb, ...)."""
+    return blockwise(question.M, x)
+
+
+def blockwise(blocks: Array, x: Array) -> Array:
+    """diag(B_1, ..., B_nb) x of blocks (nb, m, n); x: (n nb, ...)."""
+    nb, m, n = blocks.shape
+    return np.asarray(np.einsum("kab,kb...->ka...", blocks, x.reshape(nb, n, *x.shape[1:])).reshape(nb * m, *x.shape[1:]))
+
+
+def split(question: Saddle, A: Array, rank: int) -> Split:
+    """The singular value decomposition of A, whose rank is known since the model was compiled."""
+    U, s, Vt = np.linalg.svd(A, full_matrices=True)
+    if rank > len(s) or (rank and not s[rank - 1] > SINGULAR_TOL * s[0]):
+        smallest = s[rank - 1] / s[0] if rank <= len(s) else 0.0
+        raise singular(question, f"singular value {rank} of the rows is {smallest:.1e} of the largest")
+    return Split(U[:, :rank], s[:rank], Vt[:rank].T, Vt[rank:].T)
+
+
+def solve_definite(question: Saddle, S: Array, b: Array, what: str) -> Array:
+    """S^-1 b of a symmetric positive definite S, by Cholesky.  Raises SingularKKT where it is none."""
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve  # noqa: PLC0415  only where it is used
+
+    d = np.diagonal(S)
+    if not (d > 0.0).all():
+        raise singular(question, f"{what} is not positive definite")
+    s = 1.0 / np.sqrt(d)
+    try:
+        factor = cho_factor(s[:, None] * S * s, check_finite=False)
+    except LinAlgError as error:
+        raise singular(question, f"{what} is not positive definite ({error})") from error
+    x = s * cho_solve(factor, s * b, check_finite=False)
+    return np.asarray(x + s * cho_solve(factor, s * (b - S @ x), check_finite=False))
+
+
+def solve_symmetric(question: Saddle, K: Array, b: Array, what: str) -> Array:
+    """K^-1 b of a symmetric indefinite K, by LU.  Raises SingularKKT where a pivot is zero."""
+    from scipy.linalg import lu_factor, lu_solve  # noqa: PLC0415  only where it is used
+
+    size = np.abs(K).max(axis=0, initial=0.0)
+    s = 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0))
+    scaled = s[:, None] * K * s
+    if len(b) and not np.linalg.cond(scaled, 1) < 1.0 / np.finfo(np.float64).eps:
+        raise singular(question, f"{what} is singular")
+    factor = lu_factor(scaled, check_finite=False)
+    x = s * lu_solve(factor, s * b, check_finite=False)
+    return np.asarray(x + s * lu_solve(factor, s * (b - K @ x), check_finite=False))
+
+
+def pivoted_qr(A: Array) -> tuple[Array, Array, Ints]:
+    """Q, R and the order of columns of A[:, order] = Q R; the first columns are the farthest from one another."""
+    from scipy.linalg import qr  # noqa: PLC0415  only where it is used
+
+    if A.size == 0:
+        return np.eye(len(A)), np.zeros(A.shape), np.arange(A.shape[1])
+    Q, R, order = qr(A, pivoting=True, check_finite=False)
+    return np.asarray(Q), np.asarray(R), np.asarray(order, dtype=np.int64)

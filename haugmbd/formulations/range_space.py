@@ -1,0 +1,37 @@
+r"""RangeSpace: the multipliers first, from the Schur complement of the augmented matrix.
+
+    S lam = Phi_q M^-1 b_u - b_c          S = Phi_q M^-1 Phi_q^T   (symmetric positive definite, so Cholesky)
+    u     = M^-1 (b_u - Phi_q^T lam)
+
+M is inverted body by body; S is dense even for a tree: two rows on one body couple.
+Source: seed 004; Haug sec. 11.3; Featherstone, Rigid Body Dynamics Algorithms, sec. 3.4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from haugmbd.algebra.vec3 import Array
+from haugmbd.formulations.base import Answer, Saddle
+from haugmbd.formulations.dense import blockwise, solve_definite
+from haugmbd.formulations.taught import Taught
+
+
+@dataclass(frozen=True)
+class RangeSpace(Taught):
+    """Multipliers by the Schur complement S = Phi_q M^-1 Phi_q^T: O(n^3) in the rows; needs M^-1 and independent rows."""
+
+    reference: ClassVar[str] = (
+        "Haug 2021, sec. 11.3 (multipliers eliminated from the augmented system); Featherstone 2008, sec. 3.4"
+    )
+    massless: ClassVar[bool] = False
+
+    def solve(self, question: Saddle) -> Answer:
+        q = question
+        W: Array = np.asarray(np.linalg.inv(q.M))
+        S = q.Phi_q @ blockwise(W, q.Phi_q.T)
+        lam = solve_definite(q, S, q.Phi_q @ blockwise(W, q.b_u) - q.b_c, "Phi_q M^-1 Phi_q^T")
+        return Answer(blockwise(W, q.b_u - q.Phi_q.T @ lam), lam)

@@ -1,0 +1,108 @@
+r"""ReducedChain: joint coordinates instead of multipliers, by the articulated-body algorithm, where the system is a serial chain.
+
+    u = u_0 + J q_ddot                      J: Jacobian of the chain, Phi_q J = 0
+    J^T M J q_ddot = J^T (b_u - M u_0)      aba of the chain at rest, without gravity, under the wrenches b_u - M u_0
+
+    u_0 = (v_dot, omega_bar_dot) at q_ddot = 0 for accelerations: it fulfils Phi_q u_0 = gamma;  0 for displacements
+    J_k u_0k <- J_k u_0k + (b_c - Phi_q u_0)_k,        link by link from the base: what a state off the constraints leaves
+    J_k^T lam_k = (b_u - M u)_k - J'_(k+1)^T lam_(k+1)      link by link from the tip: joint wrenches on the rows of the joint
+
+J_k, J'_k: the rows of joint k on its link and on the link before.  q and q_dot are read off the bodies: O(n).
+Source: Featherstone, Rigid Body Dynamics Algorithms, ch. 7; seed 003.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from haugmbd.algebra.vec3 import Array, Ints
+from haugmbd.formulations.base import Answer, Asks, Saddle, Solver
+from haugmbd.formulations.dense import times_mass
+from haugmbd.formulations.taught import Taught
+from haugmbd.model.model import Model
+from haugmbd.recursive.aba import aba
+from haugmbd.recursive.chain import SerialChain
+from haugmbd.recursive.coordinates import nearest_coordinates
+from haugmbd.recursive.link_motion import LinkMotion, link_motion
+
+
+@dataclass(frozen=True)
+class ReducedChain(Taught):
+    """The articulated-body algorithm on `SerialChain.from_system(model)`: O(n); raises ModelError where the system is no serial chain."""
+
+    reference: ClassVar[str] = "Featherstone 2008, ch. 7 (articulated-body algorithm); Mirtich 1996, ch. 4"
+    chains_only: ClassVar[bool] = True
+    exponent: ClassVar[int] = 1
+    most_bodies: ClassVar[float] = np.inf
+
+    def begin(self, model: Model) -> Solver:
+        return Links(self, model)
+
+    def solve(self, question: Saddle) -> Answer:
+        return Links(self, question.model).answer(question)
+
+
+class Links(Solver):
+    """The chain of one run.  bodies: (n,) rows of the links in arrays without the ground;  joints: the rows of each link's joint."""
+
+    def __init__(self, formulation: ReducedChain, model: Model) -> None:
+        super().__init__(formulation)
+        chain = SerialChain.from_system(model, without_loads=True)
+        self.chain = SerialChain(chain.links, base=chain.base, name=chain.name, order=chain.order)  # without gravity
+        self.bodies = np.array(chain.order, dtype=np.int64) - 1
+        self.pairs = np.sort(model.bodies_of_rows(), axis=1)
+
+    def answer(self, question: Saddle) -> Answer:
+        q, chain = question, self.chain
+        at, rates = nearest_coordinates(chain, q.state)
+        still = np.zeros(chain.nv)
+        moving = q.asks is Asks.ACCELERATIONS
+        start = link_motion(chain, at, rates if moving else still, still)
+        u = self._by_bodies(start) if moving else np.zeros(len(q.b_u))
+        joints = self._joints(q)
+        self._close(q, u, joints)
+        wrench = (q.b_u - times_mass(q, u)).reshape(-1, 6)[self.bodies]
+        wrench[:, 3:] = np.einsum("nab,nb->na", start.A, wrench[:, 3:])
+        u += self._by_bodies(link_motion(chain, at, still, aba(chain, at, still, wrenches=wrench)))
+        return Answer(u, self._multipliers(q, u, joints))
+
+    def _by_bodies(self, motion: LinkMotion) -> Array:
+        """(v_dot, omega_bar_dot) by bodies, (6 nb,)."""
+        u = np.zeros((self.chain.n, 6))
+        u[self.bodies, :3], u[self.bodies, 3:] = motion.v_dot, np.einsum("nab,na->nb", motion.A, motion.omega_dot)
+        return u.ravel()
+
+    def _joints(self, q: Saddle) -> list[Ints]:
+        """For each link, places in Phi_q of the rows between it and the link before."""
+        pairs, found, before = self.pairs[q.rows], [], 0
+        for body in (self.bodies + 1).tolist():
+            found.append(np.nonzero((pairs == sorted((before, body))).all(axis=1))[0])
+            before = body
+        return found
+
+    def _close(self, q: Saddle, u: Array, joints: list[Ints]) -> None:
+        """Change u, from the base to the tip, until Phi_q u = b_c."""
+        before: Array = np.zeros((len(q.b_c), 0))
+        u_before = np.zeros(0)
+        for body, rows in zip(self.bodies, joints, strict=True):
+            own = slice(6 * body, 6 * body + 6)
+            J = q.Phi_q[rows, own]
+            left = q.b_c[rows] - J @ u[own] - before[rows] @ u_before
+            if len(rows):
+                u[own] += np.linalg.lstsq(J, left, rcond=None)[0]
+            before, u_before = q.Phi_q[:, own], u[own]
+
+    def _multipliers(self, q: Saddle, u: Array, joints: list[Ints]) -> Array:
+        """Lam, from the tip to the base."""
+        left, lam = q.b_u - times_mass(q, u), np.zeros(len(q.b_c))
+        above: Ints = np.zeros(0, dtype=np.int64)
+        for body, rows in zip(self.bodies[::-1], joints[::-1], strict=True):
+            own = slice(6 * body, 6 * body + 6)
+            wrench = left[own] - q.Phi_q[above, own].T @ lam[above]
+            if len(rows):
+                lam[rows] = np.linalg.lstsq(q.Phi_q[rows, own].T, wrench, rcond=None)[0]
+            above = rows
+        return lam

@@ -1,0 +1,148 @@
+r"""Formulations in Python behind the doors of a Pack: what a compiled integrator asks is put as a `Saddle`, and the answer put back.
+
+    asked by `prepare`      the state                 J, LEVEL           Phi_q, Phi, Phi_dot
+    asked by `factorize`    the rows are new          RIGHT, QUESTION    b_u, b_c, asks
+    asked by `solve`        K x = b is wanted         SOLUTION           u, lam by slots; zero for rows that take no part
+
+Nothing is compiled for this.  A question costs some 20 us beside its algebra.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from haugmbd.algebra.vec3 import Array, Ints
+from haugmbd.formulations.base import NONE, Answer, Asks, Formulation, Saddle, Solver
+from haugmbd.model import tables as at
+from haugmbd.model.loads import APPLY
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.model.tables import Pack, Tables
+from haugmbd.model.user import Asked
+from haugmbd.saddle.routines import NO_REFINE
+from haugmbd.saddle.taught import ASK_TEACHER, LOOK, LOOK_AT_ROWS
+
+
+class Taught(Formulation):
+    """A formulation that is written in Python: a subclass says `solve`."""
+
+    @abstractmethod
+    def solve(self, question: Saddle) -> Answer:
+        """Answer one question."""
+
+    def pack(self, model: Model) -> Pack:
+        self.check()
+        self.check_model(model)
+        teacher = Teacher(model, self.begin(model), *rows_for(self, model))
+        ints = model.tables.ints.copy()
+        ints[ints[3 * at.FLAGS] :][:2] = 0, 1
+        doors: dict[str, Any] = {"factorize": LOOK_AT_ROWS, "finish": ASK_TEACHER, "solve": ASK_TEACHER, "refine": NO_REFINE}
+        return model.pack()._replace(ints=ints, apply=APPLY, asked=teacher.door, teacher=teacher, **doors)
+
+
+def rows_for(formulation: Formulation, model: Model) -> tuple[Ints, int]:
+    """The rows that take part, and how many of them are independent.
+
+    Of the dropped rows those come back that depend on others along the motion; at how many is known since the model was compiled, and
+    no threshold decides it again.
+    """
+    left_out = model.redundancy.only_here if formulation.all_rows else model.redundancy.dropped
+    rows = np.delete(np.arange(model.nc), np.array(left_out, dtype=np.int64))
+    return rows, model.nc - len(model.redundancy.dropped)
+
+
+@dataclass
+class Work:
+    """questions: answered;  iterations: in all of them, most_iterations: in one;  choices: of coordinates."""
+
+    questions: int = 0
+    iterations: int = 0
+    most_iterations: int = 0
+    choices: int = 0
+
+    def count(self, answer: Answer) -> None:
+        """One more answer."""
+        self.questions += 1
+        self.iterations += answer.iterations
+        self.most_iterations = max(self.most_iterations, answer.iterations)
+        self.choices += answer.choices
+
+
+class Teacher(Asked):
+    """Answers the compiled questions of one run.  `work`: what it has done;  `last`: its last answer;  `door`: sees every state."""
+
+    def __init__(self, model: Model, solver: Solver, rows: Ints, rank: int) -> None:
+        tables = model.tables
+        super().__init__(self._asked, tuple(tables.place(name)[1:] for name in ("J", "LEVEL", "RIGHT", "SOLUTION")))
+        self.door = Asked(self._see, model.questions.shapes)
+        self.work, self.last = Work(), Answer(NONE, NONE)
+        self._model, self._solver, self._rows, self._rank = model, solver, rows, rank
+        self._slots = np.asarray(model.slot_of_row[rows])
+        self._M, self._scatter = mass_blocks(tables), scatter(model, self._slots)
+        self._t, self._y = 0.0, model.y0
+
+    def _see(self, t: float, y: Array, signals: Array, F: Array, Q_user: Array) -> None:
+        """Remember the state, and ask the user's callables, if there are any."""
+        self._t, self._y = t, y.copy()
+        self._model.questions.call(t, y, signals, F, Q_user)
+
+    def _asked(self, which: float, J: Array, level: Array, b: Array, x: Array) -> None:
+        """Look at the rows, or answer."""
+        if which == LOOK:
+            self._Phi_q = self._gather(J)
+            return
+        question = self._question(Asks(which - 1.0), level[self._slots], b)
+        answer = self._solver.answer(question)
+        self.work.count(answer)
+        self.last = answer
+        n = self._model.nb + 1
+        x[:] = 0.0
+        x[1:n] = answer.u.reshape(-1, 6)
+        x[n:].reshape(-1)[self._slots] = answer.lam
+
+    def _gather(self, J: Array) -> Array:
+        """Phi_q (k, 6 nb)."""
+        row, slot, side, column = self._scatter
+        Phi_q = np.zeros((len(self._slots), 6 * self._model.nb))
+        Phi_q[row[:, None], column] = J.reshape(-1, 2, 6)[slot, side]
+        return Phi_q
+
+    def _question(self, asks: Asks, level: Array, b: Array) -> Saddle:
+        """The saddle question of a right-hand side b (nn, 6);  level: (k, 3)."""
+        n = self._model.nb + 1
+        state = State.from_y(self._t, self._y, n)
+        u = np.hstack([state.v, state.omega_bar])[1:].ravel()
+        b_u, b_c = b[1:n].ravel().copy(), b[n:].reshape(-1)[self._slots]
+        Phi_q = self._Phi_q
+        gaps = level[:, 0], Phi_q @ u - level[:, 1]
+        return Saddle(self._model, state, asks, self._rows, self._rank, self._M, Phi_q, b_u, b_c, *gaps)
+
+
+def answer_of(pack: Pack) -> Answer:
+    """The last answer of the teacher in `pack`; an empty one where nobody teaches."""
+    return pack.teacher.last if isinstance(pack.teacher, Teacher) else Answer(NONE, NONE)
+
+
+def work_of(pack: Pack) -> Work:
+    """What the teacher in `pack` has done; nothing where nobody teaches."""
+    return pack.teacher.work if isinstance(pack.teacher, Teacher) else Work()
+
+
+def mass_blocks(tables: Tables) -> Array:
+    """diag(m 1, J_bar) of each body, (nb, 6, 6)."""
+    inertia = tables["INERTIA"][1:]
+    M = np.zeros((len(inertia), 6, 6))
+    M[:, :3, :3] = inertia[:, 0, None, None] * np.eye(3)
+    M[:, 3:, 3:] = inertia[:, 1:].reshape(-1, 3, 3)
+    return M
+
+
+def scatter(model: Model, slots: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Row, slot, side and columns (., 6) of each half row that is not on the ground."""
+    bodies = np.asarray(model.tables["EDGES"], dtype=np.int64)[slots // 6]
+    row, side = np.nonzero(bodies)
+    return row, slots[row], side, 6 * (bodies[row, side] - 1)[:, None] + np.arange(6)

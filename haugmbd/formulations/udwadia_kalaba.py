@@ -1,0 +1,38 @@
+r"""UdwadiaKalaba: the free motion, and the least correction in mass that the constraints ask for, by a pseudo-inverse.
+
+    u = a + M^-1/2 B^+ (b_c - Phi_q a)          a = M^-1 b_u,    B = Phi_q M^-1/2        (Gauss's principle of least constraint)
+    lam = -(B^T)^+ B^+ (b_c - Phi_q a)          of least norm where rows depend on others
+
+Rows may depend on others, and B^+ is built with as many singular values as the compiled model has independent rows.
+Source: Udwadia, Kalaba, A new perspective on constrained motion, Proc. R. Soc. A 439 (1992) 407-410.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from haugmbd.formulations.base import Answer, Multipliers, Saddle
+from haugmbd.formulations.dense import blockwise, split
+from haugmbd.formulations.taught import Taught
+
+
+@dataclass(frozen=True)
+class UdwadiaKalaba(Taught):
+    """The fundamental equation in (v, omega_bar): O(n^3), a singular value decomposition; takes dependent rows, needs M^-1."""
+
+    reference: ClassVar[str] = "Udwadia and Kalaba 1992, Proc. R. Soc. A 439, 407-410"
+    multipliers: ClassVar[Multipliers] = Multipliers.LEAST
+    all_rows: ClassVar[bool] = True
+    massless: ClassVar[bool] = False
+
+    def solve(self, question: Saddle) -> Answer:
+        q = question
+        moments, axes = np.linalg.eigh(q.M)
+        root = (axes / np.sqrt(moments)[:, None, :]) @ np.swapaxes(axes, 1, 2)  # M^-1/2, body by body
+        a = blockwise(root, blockwise(root, q.b_u))
+        s = split(q, blockwise(root, q.Phi_q.T).T, q.rank)
+        asked = s.U.T @ (q.b_c - q.Phi_q @ a) / s.s
+        return Answer(a + blockwise(root, s.V @ asked), -s.U @ (asked / s.s))

@@ -1,0 +1,45 @@
+r"""UdwadiaPhohomsiri: the fundamental equation for a singular mass matrix, on the r-p form, where M_p is one by nature.
+
+    q_ddot = [ (1 - A^+ A) M_p ]^+ [ (1 - A^+ A) b_p   ]        A = (Phi_p; P),   P = p^T the normalization rows
+             [ A               ]   [ (b_c, gamma_p)    ]
+
+    A^T (lam, lam_p) = b_p - M_p q_ddot          afterwards, of least norm
+
+M_p = diag(m 1, 4 G^T J_bar G) has the null vector p of each body; the motion is unique where [M_p; A] has full column rank, so that
+bodies without inertia about an axis that the joints hold are taken, and rows that depend on others.
+Source: Udwadia, Phohomsiri, Explicit equations of motion for constrained mechanical systems with singular mass matrices,
+Proc. R. Soc. A 462 (2006) 2097-2117.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from haugmbd.formulations.base import Answer, Multipliers, Saddle
+from haugmbd.formulations.dense import SINGULAR_TOL, blockwise, singular, split
+from haugmbd.formulations.euler_parameters import euler_form
+from haugmbd.formulations.taught import Taught
+
+
+@dataclass(frozen=True)
+class UdwadiaPhohomsiri(Taught):
+    """The fundamental equation in (r, p), with lam_p: O(n^3), two singular value decompositions; takes dependent rows and no inertia."""
+
+    reference: ClassVar[str] = "Udwadia and Phohomsiri 2006, Proc. R. Soc. A 462, 2097-2117"
+    multipliers: ClassVar[Multipliers] = Multipliers.LEAST
+    all_rows: ClassVar[bool] = True
+
+    def solve(self, question: Saddle) -> Answer:
+        f, k, nb = euler_form(question), len(question.b_c), len(question.M)
+        A, b = np.vstack([f.Phi_p, f.P]), np.concatenate([question.b_c, f.gamma_p])
+        s = split(question, A, question.rank + nb)
+        free = s.Z @ s.Z.T / np.mean(question.M[:, 0, 0])  # 1 - A^+ A, per kg: rows of A are of size 1
+        whole = np.vstack([free @ f.M_p, A])
+        q_ddot, _, _, sizes = np.linalg.lstsq(whole, np.concatenate([free @ f.b_p, b]), rcond=None)
+        if not sizes[-1] > SINGULAR_TOL * sizes[0]:
+            raise singular(question, "[M_p; A] has no full column rank")
+        lam = s.U @ ((s.V.T @ (f.b_p - f.M_p @ q_ddot)) / s.s)
+        return Answer(blockwise(f.S, np.asarray(q_ddot)), lam[:k], lam_p=lam[k:])

@@ -1,0 +1,48 @@
+r"""The questions to the augmented matrix as routines that ask a teacher: a formulation that is written in Python.
+
+    code = teacher(which, J, LEVEL, RIGHT, SOLUTION)        which = LOOK, or ANSWER + what the right-hand side asks for
+
+They stand where the block LDL^T stands in a Pack, so that integrators and projections, compiled once, run with any formulation.
+"""
+
+from __future__ import annotations
+
+from haugmbd.algebra.jit import entry, inlined
+from haugmbd.algebra.routine import Routine
+from haugmbd.algebra.vec3 import Array, Ints
+from haugmbd.model import tables as at
+from haugmbd.model.status import OK, USER_STOPPED, report
+from haugmbd.model.tables import QUESTION_SIGNATURE, line, view
+from haugmbd.model.user import GO_ON, Asked
+
+LOOK, ANSWER = 0.0, 1.0
+"""The rows are new;  K x = b is wanted."""
+
+
+@inlined
+def ask(ints: Ints, work: Array, teacher: Asked, which: float) -> int:
+    """Ask, and say USER_STOPPED where the teacher has raised."""
+    code = teacher(
+        which,
+        view(work, ints, at.J).ctypes,
+        view(work, ints, at.LEVEL).ctypes,
+        view(work, ints, at.RIGHT).ctypes,
+        view(work, ints, at.SOLUTION).ctypes,
+    )
+    return OK if code == GO_ON else report(line(work, ints, at.STATUS), USER_STOPPED, code, 0.0)
+
+
+@entry
+def look_entry(ints: Ints, reals: Array, work: Array, teacher: Asked) -> int:
+    """Show the teacher the rows at hand, as `factorize` does the block LDL^T."""
+    return ask(ints, work, teacher, LOOK)
+
+
+@entry
+def answer_entry(ints: Ints, reals: Array, work: Array, teacher: Asked) -> int:
+    """Leave the teacher's K^-1 b in the solution."""
+    return ask(ints, work, teacher, ANSWER + view(work, ints, at.QUESTION)[0, 0])
+
+
+LOOK_AT_ROWS = Routine(look_entry, QUESTION_SIGNATURE)
+ASK_TEACHER = Routine(answer_entry, QUESTION_SIGNATURE)
