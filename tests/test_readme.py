@@ -11,12 +11,17 @@ import pytest
 
 import joints
 from haugmbd import Body
+from haugmbd.formulations import FORMULATIONS
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text()
 PROGRAMS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
 MAKEFILE = (ROOT / "Makefile").read_text()
 
+FORMULATION_HEAD = [
+    "| formulation | dependent rows | multipliers | massless axes | work | what it is |",
+    "|---|---|---|---|---|---|",
+]
 HEAD = ["| joint | rows | freedom left | what it says |", "|---|---|---|---|"]
 GEOMETRY = {
     "point": (0.1, 0.2, 0.3),
@@ -48,6 +53,25 @@ def joint_table() -> list[str]:
         left = "one less" if "joint" in inspect.signature(kind).parameters else 6 - joint.rows
         lines.append(f"| `{kind.__name__}` | {joint.rows} | {left} | {says} |")
     return [*HEAD, *lines]
+
+
+def formulation_table() -> list[str]:
+    """The table of formulations: one line for each, with what its class says and the first sentence of its file."""
+    lines = []
+    for kind in FORMULATIONS:
+        says = sys.modules[kind.__module__].__doc__.splitlines()[0].split(": ", 1)[1].rstrip(".")
+        rows = "all" if kind.all_rows else "kept ones"
+        work = "n" if kind.exponent == 1 else f"n^{kind.exponent}"
+        name, inertia = kind.__name__, "yes" if kind.massless else "no"
+        lines.append(f"| `{name}` | {rows} | {kind.multipliers.value} | {inertia} | {work} | {says} |")
+    return [*FORMULATION_HEAD, *lines]
+
+
+def test_the_table_of_formulations_is_that_of_the_code():
+    table = [line for line in README.splitlines() if line.startswith("|")]
+    assert FORMULATION_HEAD[0] in table, "\n" + "\n".join(formulation_table())
+    start = table.index(FORMULATION_HEAD[0])
+    assert table[start : start + 2 + len(FORMULATIONS)] == formulation_table(), "\n" + "\n".join(formulation_table())
 
 
 def test_the_readme_has_programs():

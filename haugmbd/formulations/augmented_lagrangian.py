@@ -17,8 +17,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from haugmbd.errors import SimulationError
 from haugmbd.formulations.base import Answer, Multipliers, Saddle, negative, not_positive
-from haugmbd.formulations.dense import mass_matrix, singular, solve_definite, times_mass
+from haugmbd.formulations.dense import mass_matrix, solve_definite, times_mass
 from haugmbd.formulations.penalty import penalty_of, with_feedback
 from haugmbd.formulations.taught import Taught
 
@@ -56,4 +57,7 @@ class AugmentedLagrangian(Taught):
             u, lam = u + du, lam + alpha * (q.Phi_q @ du - left)
             if np.abs(du).max(initial=0.0) <= self.tol * np.abs(u).max(initial=0.0):
                 return Answer(u, lam, iterations=iteration)
-        raise singular(q, f"{self.most_iterations} iterations with alpha = {self.alpha:g} leave a change of {np.abs(du).max():.1e}")
+        raise SimulationError(
+            f"AugmentedLagrangian at t = {q.state.t:.6g} s: {self.most_iterations} iterations with alpha = {self.alpha:g} leave a change "
+            f"of {np.abs(du).max():.1e} beside {np.abs(u).max():.1e}: raise alpha or most_iterations."
+        )

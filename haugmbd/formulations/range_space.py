@@ -24,9 +24,7 @@ from haugmbd.formulations.taught import Taught
 class RangeSpace(Taught):
     """Multipliers by the Schur complement S = Phi_q M^-1 Phi_q^T: O(n^3) in the rows; needs M^-1 and independent rows."""
 
-    reference: ClassVar[str] = (
-        "Haug 2021, sec. 11.3 (multipliers eliminated from the augmented system); Featherstone 2008, sec. 3.4"
-    )
+    reference: ClassVar[str] = "Haug 2021, sec. 11.3; Featherstone 2008, sec. 3.4"
     massless: ClassVar[bool] = False
 
     def solve(self, question: Saddle) -> Answer:

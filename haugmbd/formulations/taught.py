@@ -20,11 +20,12 @@ from haugmbd.formulations.base import NONE, Answer, Asks, Formulation, Saddle, S
 from haugmbd.model import tables as at
 from haugmbd.model.loads import APPLY
 from haugmbd.model.model import Model
+from haugmbd.model.passes import rows_entry
 from haugmbd.model.state import State
-from haugmbd.model.tables import Pack, Tables
+from haugmbd.model.tables import Pack, Tables, room
 from haugmbd.model.user import Asked
 from haugmbd.saddle.routines import NO_REFINE
-from haugmbd.saddle.taught import ASK_TEACHER, LOOK, LOOK_AT_ROWS
+from haugmbd.saddle.taught import ANSWER, ASK_TEACHER, LOOK, LOOK_AT_ROWS
 
 
 class Taught(Formulation):
@@ -95,7 +96,8 @@ class Teacher(Asked):
         if which == LOOK:
             self._Phi_q = self._gather(J)
             return
-        question = self._question(Asks(which - 1.0), level[self._slots], b)
+        state = State.from_y(self._t, self._y, self._model.nb + 1)
+        question = self._question(state, self._Phi_q, Asks(which - ANSWER), level[self._slots], b)
         answer = self._solver.answer(question)
         self.work.count(answer)
         self.last = answer
@@ -111,13 +113,15 @@ class Teacher(Asked):
         Phi_q[row[:, None], column] = J.reshape(-1, 2, 6)[slot, side]
         return Phi_q
 
-    def _question(self, asks: Asks, level: Array, b: Array) -> Saddle:
+    def question(self, state: State, J: Array, level: Array, b: Array) -> Saddle:
+        """What is asked for the accelerations, of rows and loads that were evaluated elsewhere."""
+        return self._question(state, self._gather(J), Asks.ACCELERATIONS, level[self._slots], b)
+
+    def _question(self, state: State, Phi_q: Array, asks: Asks, level: Array, b: Array) -> Saddle:
         """The saddle question of a right-hand side b (nn, 6);  level: (k, 3)."""
         n = self._model.nb + 1
-        state = State.from_y(self._t, self._y, n)
         u = np.hstack([state.v, state.omega_bar])[1:].ravel()
         b_u, b_c = b[1:n].ravel().copy(), b[n:].reshape(-1)[self._slots]
-        Phi_q = self._Phi_q
         gaps = level[:, 0], Phi_q @ u - level[:, 1]
         return Saddle(self._model, state, asks, self._rows, self._rank, self._M, Phi_q, b_u, b_c, *gaps)
 
@@ -130,6 +134,18 @@ def answer_of(pack: Pack) -> Answer:
 def work_of(pack: Pack) -> Work:
     """What the teacher in `pack` has done; nothing where nobody teaches."""
     return pack.teacher.work if isinstance(pack.teacher, Teacher) else Work()
+
+
+def question_of(formulation: Formulation, model: Model, state: State | None = None) -> Saddle:
+    """What `formulation` is asked for the accelerations at `state` (by default the modelled one); change it with `replace`."""
+    state = model.state() if state is None else state
+    pack = model.pack()
+    rows_entry(pack, state.t, state.y)
+    model.raise_user_error(pack)
+    b = np.zeros_like(room(pack, "RIGHT"))
+    level = room(pack, "LEVEL")
+    b[: model.nb + 1], b[model.nb + 1 :] = room(pack, "Q"), level[:, 2].reshape(-1, 6)
+    return Teacher(model, Solver(formulation), *rows_for(formulation, model)).question(state, room(pack, "J"), level, b)
 
 
 def mass_blocks(tables: Tables) -> Array:

@@ -1,0 +1,183 @@
+"""What every formulation must keep to; they are found in `haugmbd.formulations.FORMULATIONS`.
+
+The reference is NewtonEuler's block LDL^T, which has its own proofs against LAPACK in tests/saddle.
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+import haugmbd as mbd
+from haugmbd.formulations import FORMULATIONS
+from haugmbd.formulations.base import Asks, Formulation, Multipliers
+from haugmbd.formulations.dense import times_mass
+from haugmbd.formulations.taught import question_of
+from tests.contracts.mechanisms import MAKERS, REDUNDANT, moving, name_of
+
+AGREE = 1e-10  # asked for; what is reached is 1e-12 or better
+LEAST_TOL = 1e-9  # the sweeps of MinimumNorm() leave 1e-11 of what they compare with
+
+VARIANTS: tuple[Formulation, ...] = (*(kind() for kind in FORMULATIONS), mbd.NullSpace(mbd.SVD()))
+EXACT = tuple(f for f in VARIANTS if f.multipliers is not Multipliers.APPROXIMATE and not isinstance(f, mbd.NewtonEuler))
+MADE = {name_of(make): make for make in MAKERS}
+NAMES = list(MADE)
+MASSLESS = ("four_bar", "point_masses")
+CHAINS = ("pendulum", "double_pendulum", "heavy_top", "chain", "serial", "point_masses")
+
+
+def takes(formulation, name):
+    """What the class attributes of a formulation promise."""
+    return (formulation.massless or name not in MASSLESS) and (name in CHAINS or not formulation.chains_only)
+
+
+def pairs(formulations, names=NAMES):
+    """Parametrize by formulations and the mechanisms that they take."""
+    cases = [pytest.param(f, name, id=f"{f!r}-{name}") for f in formulations for name in names if takes(f, name)]
+    return pytest.mark.parametrize(("formulation", "name"), cases)
+
+
+@cache
+def moved(name):
+    """(model, state, NewtonEuler's accelerations) of a mechanism."""
+    model = MADE[name]().compile()
+    state = moving(model)
+    return model, state, mbd.accelerations(model, state)
+
+
+def u_dot(found):
+    return np.hstack([found.v_dot, found.omega_bar_dot])[1:].ravel()
+
+
+def asked(formulation, name):
+    """(model, state, reference, found)."""
+    model, state, reference = moved(name)
+    return model, state, reference, mbd.accelerations(model, state, formulation=formulation)
+
+
+REFUSED = [pytest.param(f, name, id=f"{f!r}-{name}") for f in VARIANTS for name in NAMES if not takes(f, name)]
+
+
+@pytest.mark.parametrize(("formulation", "name"), REFUSED)
+def test_what_a_formulation_does_not_take_it_refuses_with_reasons(formulation, name):
+    model, state, _ = moved(name)
+    with pytest.raises(mbd.ModelError) as refused:
+        mbd.accelerations(model, state, formulation=formulation)
+    assert all(fault.remedy for fault in refused.value.faults)
+    if not formulation.chains_only:
+        assert [fault.where for fault in refused.value.faults] == [
+            f"body {body!r}" for body in model.body_names[1:] if len(MADE[name]()[body].massless_axes())
+        ]
+
+
+def test_all_formulations_are_found():
+    kinds = {
+        kind for kind in vars(mbd).values() if inspect.isclass(kind) and issubclass(kind, Formulation) and kind is not Formulation
+    }
+    assert kinds == set(FORMULATIONS)
+    for kind in FORMULATIONS:
+        assert kind.reference
+        assert kind.__doc__
+
+
+@pairs(EXACT)
+def test_accelerations_are_those_of_newton_euler(formulation, name):
+    _, _, reference, found = asked(formulation, name)
+    scale = np.abs(u_dot(reference)).max()
+    np.testing.assert_allclose(u_dot(found), u_dot(reference), rtol=0.0, atol=AGREE * scale)
+    assert not found.v_dot[0].any()
+    assert not found.omega_bar_dot[0].any()
+
+
+@pairs(EXACT)
+def test_multipliers_are_those_that_the_formulation_says(formulation, name):
+    model, state, reference, found = asked(formulation, name)
+    scale, tolerance = np.abs(reference.lam).max(initial=0.0), AGREE
+    if name in REDUNDANT and formulation.multipliers is Multipliers.LEAST:
+        reference = mbd.accelerations(model, state, redundancy=mbd.MinimumNorm())
+        tolerance = LEAST_TOL
+    np.testing.assert_allclose(found.lam, reference.lam, rtol=0.0, atol=tolerance * scale)
+
+
+@pairs(VARIANTS)
+def test_constraint_forces_do_no_work_on_motions_that_the_rows_allow(formulation, name):
+    """Z^T (M u_dot - Q) = 0 with Z from SciPy, and the force is -Phi_q^T lam."""
+    model, state, _, found = asked(formulation, name)
+    q = question_of(mbd.NullSpace(), model, state)
+    force = times_mass(q, u_dot(found)) - q.b_u
+    Z = scipy.linalg.null_space(q.Phi_q, rcond=1e-8) if model.nc else np.eye(6 * model.nb)
+    exact = formulation.multipliers is not Multipliers.APPROXIMATE
+    scale = np.abs(force).max() + np.abs(q.b_u).max()
+    assert np.abs(Z.T @ force).max(initial=0.0) <= (1e-9 if exact else 1e-7) * scale
+    Phi_q = mbd.evaluate(model, state).Phi_q
+    np.testing.assert_allclose(force, -Phi_q.T @ found.lam, rtol=0.0, atol=(1e-9 if exact else 1e-6) * scale)
+
+
+@pytest.mark.parametrize("asks", list(Asks), ids=lambda asks: asks.name)
+@pairs(EXACT, ("stout_four_bar", "four_revolutes", "serial", "all_joints"))
+def test_any_right_hand_side_is_answered(formulation, name, asks, rng):
+    """K x = b for b_u and a b_c that the rows can take; a displacement of CoordinatePartitioning fulfils the rows, no more."""
+    model, state, _ = moved(name)
+    q = question_of(formulation, model, state)
+    only_rows = isinstance(formulation, mbd.CoordinatePartitioning) and asks is not Asks.ACCELERATIONS
+    b_u = np.zeros(6 * model.nb) if only_rows else rng.normal(size=6 * model.nb)
+    q = replace(q, asks=asks, b_u=b_u, b_c=q.Phi_q @ rng.normal(size=6 * model.nb))
+    answer = formulation.solve(q)
+    scale = np.abs(answer.u).max()
+    np.testing.assert_allclose(q.Phi_q @ answer.u, q.b_c, rtol=0.0, atol=AGREE * scale * np.abs(q.Phi_q).max())
+    left = b_u - times_mass(q, answer.u) - q.Phi_q.T @ answer.lam
+    if not only_rows:
+        assert np.abs(left).max() <= AGREE * (scale + np.abs(b_u).max() + np.abs(answer.lam).max())
+    else:
+        assert np.count_nonzero(answer.u) <= len(q.b_c)
+
+
+def test_newton_euler_answers_the_same_questions(rng):
+    model, state, reference = moved("all_joints")
+    q = question_of(mbd.NewtonEuler(), model, state)
+    answer = mbd.NewtonEuler().solve(q)
+    np.testing.assert_allclose(answer.u, u_dot(reference), rtol=1e-12, atol=1e-12)
+    other = replace(q, b_u=rng.normal(size=len(q.b_u)), b_c=rng.normal(size=len(q.b_c)))
+    a, b = mbd.NewtonEuler().solve(other), mbd.EulerParameters().solve(replace(other, asks=Asks.VELOCITIES))
+    np.testing.assert_allclose(a.u, b.u, rtol=0.0, atol=AGREE * np.abs(a.u).max())
+    np.testing.assert_allclose(a.lam, b.lam, rtol=0.0, atol=AGREE * np.abs(a.lam).max())
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "four_bar", "stout_four_bar", "serial", "four_revolutes"])
+def test_the_error_of_penalty_falls_like_one_over_alpha(name):
+    model, state, reference = moved(name)
+    errors, forces = [], []
+    for alpha in (1e4, 1e5, 1e6):
+        found = mbd.accelerations(model, state, formulation=mbd.Penalty(alpha=alpha))
+        errors.append(np.abs(u_dot(found) - u_dot(reference)).max())
+        forces.append(np.abs(times_mass(question_of(mbd.Penalty(), model, state), u_dot(found) - u_dot(reference))).max())
+    for values in (errors, forces):
+        np.testing.assert_allclose(np.divide(values[:-1], values[1:]), 10.0, rtol=0.05)
+
+
+def test_lam_p_fulfils_the_rows_of_the_r_p_form():
+    """M_p p_ddot + Phi_p^T lam + p lam_p = b_p, projected on p: lam_p = p . (2 G^T n_bar + 8 Gdot^T J Gdot p) = 2 omega_bar . J omega_bar.
+
+    By hand: p^T G^T = 0, and Gdot p = -G p_dot = -omega_bar / 2, Gdot^T of it against p the same once more.
+    """
+    for name in ("double_pendulum", "all_joints", "point_masses"):
+        model, state, _ = moved(name)
+        spin = 2.0 * np.einsum("ka,kab,kb->k", state.omega_bar, model.J_bar, state.omega_bar)
+        for formulation in (mbd.EulerParameters(), mbd.UdwadiaPhohomsiri()):
+            found = mbd.accelerations(model, state, formulation=formulation)
+            np.testing.assert_allclose(found.lam_p, spin, rtol=0.0, atol=1e-9 * spin.max())
+        assert mbd.accelerations(model, state).lam_p.shape == (0,)
+
+
+def test_iterations_are_told_and_a_smaller_penalty_needs_more():
+    model, state, reference = moved("stout_four_bar")
+    soft, hard = (mbd.accelerations(model, state, formulation=mbd.AugmentedLagrangian(alpha=alpha)) for alpha in (1e2, 1e6))
+    assert 2 <= hard.iterations < soft.iterations <= 20
+    np.testing.assert_allclose(u_dot(soft), u_dot(reference), rtol=0.0, atol=AGREE * np.abs(u_dot(reference)).max())
+    with pytest.raises(mbd.SimulationError, match="3 iterations with alpha = 0.01 leave a change of .*raise alpha"):
+        mbd.accelerations(model, state, formulation=mbd.AugmentedLagrangian(alpha=1e-2, most_iterations=3))
