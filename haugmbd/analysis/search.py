@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from haugmbd.algebra.vec3 import Array
-from haugmbd.analysis.bench import Bench, Sight, look, moved
-from haugmbd.analysis.stiffness import NOISE, at_work, scale_of, stiffness
+from haugmbd.analysis.bench import Bench, Sight, bodies_in, look, moved
+from haugmbd.analysis.stiffness import NOISE, at_work, scale_of, sketched, stiffness
 from haugmbd.analysis.tangent import Tangent, closed, tangent
 from haugmbd.errors import SimulationError
 
@@ -39,7 +39,7 @@ PUSHED_BACK = 0.5
 """Part of the push at the start of a step by which the forces may push back at its end."""
 
 FARTHEST = 30.0
-"""Way of a body (L or rad) after which a motion that no stiffness resists is said to be held by nothing."""
+"""Way of a body (L, or the size of the model, or rad) after which a motion that no stiffness resists is said to be held by nothing."""
 
 RELAXATION_STEPS = 400
 RELAXED = 1e-2
@@ -89,7 +89,7 @@ def find_balance(bench: Bench, y: Array, *, downhill: bool) -> Found:
         place, K, steps, done = _newton(bench, place, downhill)
         newton += steps
         if done:
-            return Found(place, K, newton, relaxed)
+            return Found(place, stiffness(bench, place.y, place.at), newton, relaxed)
         place, steps = _relax(bench, place, K)
         relaxed += steps
     raise NotHeld("no balance", (place, place.at.N @ place.g, False))
@@ -97,7 +97,8 @@ def find_balance(bench: Bench, y: Array, *, downhill: bool) -> Found:
 
 def _newton(bench: Bench, place: Place, downhill: bool) -> tuple[Place, Array, int, bool]:
     """Newton steps until the last is small (True), or none can be made (False)."""
-    radius, way, last, K = 1.0, 0.0, np.inf, stiffness(bench, place.y, place.at)
+    farthest = FARTHEST * max(1.0, float(np.ptp(bodies_in(bench.model, place.y)[:, :3], axis=0).max()) / bench.length)
+    radius, way, last, K = 1.0, 0.0, np.inf, stiffness(bench, place.y, place.at, sketched)
     for n in range(MAX_NEWTON):
         left, scale = float(np.abs(place.g).max(initial=0.0)), scale_of(place.work, K)
         if left <= BALANCE_TOL * scale:
@@ -109,9 +110,9 @@ def _newton(bench: Bench, place: Place, downhill: bool) -> tuple[Place, Array, i
         last = size
         if size <= STEP_TOL:
             place = place_at(bench, moved(bench, place.y, x))
-            return place, stiffness(bench, place.y, place.at), n + 1, True
+            return place, K, n + 1, True
         limit = min(1.0, radius / size, LARGEST_TURN / (_size(x.reshape(-1, 6)[:, 3:]) or 1.0))
-        if way > FARTHEST:
+        if way > farthest:
             _refuse_what_goes_on(place, K, x, way)
         after = _line_search(bench, place, limit * x, downhill)
         if after is None:
@@ -119,7 +120,7 @@ def _newton(bench: Bench, place: Place, downhill: bool) -> tuple[Place, Array, i
         place, made = after
         way += made
         radius = 2.0 * radius if made >= 0.99 * radius else radius
-        K = stiffness(bench, place.y, place.at)
+        K = stiffness(bench, place.y, place.at, sketched)
     return place, K, MAX_NEWTON, False
 
 
@@ -162,10 +163,10 @@ def _line_search(bench: Bench, place: Place, x: Array, downhill: bool) -> tuple[
 
 
 def _refuse_what_goes_on(place: Place, K: Array, x: Array, way: float) -> None:
-    """Raise where the stiffness along x could not stop the push within the way that is already done."""
+    """Raise where no force that a motion along x calls up could stop the push within the way that is already done."""
     along = place.at.N.T @ x
     along /= np.linalg.norm(along)
-    if abs(float(along @ K @ along)) * way <= 1e-3 * abs(float(along @ place.g)):
+    if float(np.linalg.norm(K @ along)) * way <= 1e-3 * abs(float(along @ place.g)):
         raise NotHeld("nothing resists", (place, x, True))
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
@@ -19,12 +20,17 @@ from haugmbd.algebra.vec3 import Array
 from haugmbd.analysis.bench import Bench, Sight, inertia_times, look, moved
 from haugmbd.analysis.tangent import Tangent
 
+Derivative: TypeAlias = Callable[[Callable[[float], Array]], Array]
+
 H = 1e-3
 """Step of differences, in L or rad (and L/s or rad/s): h^6 f(7) / 140 is 1e-20 of a smooth force, and 1e-12 for a spring of L / 5;
 rounding leaves 1e-16 / h = 1e-13 of the forces."""
 
 WEIGHTS = (45.0 / 60.0, -9.0 / 60.0, 1.0 / 60.0)
 """f' = sum w_k (f(k h) - f(-k h)) / h."""
+
+SKETCH_H = 1e-4
+"""Step of a plain central difference, for K on the way: a third of the work, and good to h^2 = 1e-8, so that Newton still converges."""
 
 NOISE = 1e-10
 """Part of the forces at work below which a derivative is rounding: 1e-13 by H, and some hundred terms."""
@@ -36,11 +42,16 @@ def differentiated(f: Callable[[float], Array]) -> Array:
     return np.asarray(total / H)
 
 
-def _columns(f: Callable[[Array], Array], N: Array) -> Array:
+def sketched(f: Callable[[float], Array]) -> Array:
+    """df/dh at 0, to 1e-8."""
+    return (f(SKETCH_H) - f(-SKETCH_H)) / (2.0 * SKETCH_H)
+
+
+def _columns(f: Callable[[Array], Array], N: Array, derivative: Derivative = differentiated) -> Array:
     """-N^T df/dx N (nd, nd)."""
     K = np.zeros((N.shape[1], N.shape[1]))
     for k, direction in enumerate(N.T):
-        K[:, k] = -N.T @ differentiated(partial(_along, f, direction))
+        K[:, k] = -N.T @ derivative(partial(_along, f, direction))
     return K
 
 
@@ -49,14 +60,14 @@ def _along(f: Callable[[Array], Array], direction: Array, h: float) -> Array:
     return f(h * direction)
 
 
-def stiffness(bench: Bench, y: Array, at: Tangent) -> Array:
+def stiffness(bench: Bench, y: Array, at: Tangent, derivative: Derivative = differentiated) -> Array:
     """K (nd, nd) [J] in the basis `at.N`."""
 
     def left(x: Array) -> Array:
         sight = look(bench, moved(bench, y, x))
         return sight.force - sight.J.T @ at.lam
 
-    return _columns(left, at.N)
+    return _columns(left, at.N, derivative)
 
 
 def damping(bench: Bench, y: Array, at: Tangent) -> Array:
