@@ -20,16 +20,17 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.algebra.vec3 import Array
+from haugmbd.analysis.carrying import COMPONENTS, joint_reactions
 from haugmbd.analysis.kinematics import determined_or_raise, driven_model, kinematics
-from haugmbd.analysis.uniqueness import shared_components, ties
 from haugmbd.diagnostics.reaction import Reaction
 from haugmbd.drivers import Constant
 from haugmbd.errors import Fault, ModelError, UsageError
 from haugmbd.model.consistency import position_faults, state_faults, velocity_faults
 from haugmbd.model.joint_wrench import Axes, Side
 from haugmbd.model.model import Model, joint_named
-from haugmbd.model.rank import driver_of_row
+from haugmbd.model.rank import driver_of_row, examine, report_of
 from haugmbd.model.redundancy import Rule, check_rule
+from haugmbd.model.rows import evaluate
 from haugmbd.model.state import State
 from haugmbd.model.system import System
 from haugmbd.primitives.joint import Joint
@@ -44,7 +45,7 @@ class InverseDynamics:
     """Forces of drivers along a motion.
 
     result: the motion, with reactions of all joints;  force: by driver, (nt,): torque about h [N m], force [N], on body j
-    power: by driver, (nt,) [W];  shared: by joint, the components of its reaction that are not unique (frame of body j)
+    power: by driver, (nt,) [W];  shared: by joint, the components of its reaction that are not unique (joint frame)
     """
 
     result: Result
@@ -104,16 +105,15 @@ def inverse_dynamics(
     model = result.model
     rows = {name: _driven_rows(model, name) for name in _names(model, drivers)}
     states = [result.state(int(k)) for k in np.unique(np.linspace(0, len(result) - 1, SAMPLES).round())]
-    shared = shared_components(model, states) if model.redundancy.dropped else {}
-    if redundancy is None and shared:
-        _refuse_shared(model, rows, ties(model, states))
+    ties, shared = _shared(model, states) if model.redundancy.dropped and redundancy is None else ([], {})
+    _refuse_shared(model, rows, ties)
     force, power = {}, {}
     for name, (row, driver) in rows.items():
         f = model.drivers[driver].values(result.t)
         lever = 2.0 * f[:, 0] if model.labels[row].unit == "m2" else np.ones(len(result))
         force[name] = -result.lam[:, row] * lever
         power[name] = force[name] * f[:, 1]
-    return InverseDynamics(result, force, power, {} if redundancy is not None else shared)
+    return InverseDynamics(result, force, power, shared)
 
 
 def _motion(system: System | Model, motion: Any, redundancy: Rule | None) -> Result:
@@ -177,6 +177,19 @@ def _driven_rows(model: Model, name: str) -> tuple[int, int]:
     if len(moving) != 1:
         raise UsageError(f"joint {name!r} has {len(moving)} rows that could be meant: ask for its reaction instead.")
     return moving[0], int(of_row[moving[0]])
+
+
+def _shared(model: Model, states: Sequence[State]) -> tuple[list[frozenset[int]], dict[str, tuple[str, ...]]]:
+    """The rows of each dependency, and by joint the components of its reaction that are not unique at one of the states."""
+    ties, parts = [], dict[str, set[int]]()
+    for state in states:
+        rows = evaluate(model, state)
+        examined = examine(model, rows)
+        dependencies = report_of(model, examined).dependencies
+        ties += [frozenset((d.row, *(row for row, _ in d.terms))) for d in dependencies]
+        for one in joint_reactions(model, rows, examined, dependencies):
+            parts.setdefault(one.joint, set()).update(k for k, unique in enumerate(one.unique) if not unique)
+    return ties, {joint: tuple(COMPONENTS[k] for k in sorted(found)) for joint, found in parts.items() if found}
 
 
 def _refuse_shared(model: Model, rows: dict[str, tuple[int, int]], tied: list[frozenset[int]]) -> None:

@@ -17,6 +17,7 @@ from haugmbd.algebra.vec3 import Array
 from haugmbd.analysis.assembly import assemble, beginning_at, compiled, examined
 from haugmbd.analysis.following import SHORTEST, Followed, Gap, Point, Track, follow, settled
 from haugmbd.analysis.freedom import freedom_at, joints_of, motion_words
+from haugmbd.analysis.mobility import mobility
 from haugmbd.errors import ModelError, SimulationError, SingularKKT, UsageError
 from haugmbd.integrators.projection import Projection
 from haugmbd.integrators.stepping import N_CORRECTED, N_FACTOR, N_RATES
@@ -95,14 +96,14 @@ def determined_or_raise(model: Model, state: State, who: str) -> None:
     left = 6 * model.nb - rank
     if not left:
         return
-    found = freedom_at(model, state)
-    motions = [motion_words(model, state, found, 6 * model.nb - 1 - k) for k in range(min(left, NAMED))]
-    more = f" and {left - NAMED} more" if left > NAMED else ""
+    motions = [f"{f'by {m.joint!r} ' if m.joint else ''}{m}" for m in mobility(model, state).motions[:NAMED]]
+    more = f", and {left - NAMED} more" if left > NAMED else ""
     need = "1 degree of freedom is" if left == 1 else f"{left} degrees of freedom are"
+    some = "a driver" if left == 1 else f"{left} drivers"
     raise UsageError(
-        f"{who} needs as many drivers as degrees of freedom: {rank} independent rows for {6 * model.nb} coordinates, so that {need} "
-        f"free: {'; '.join(motions)}{more}. Add {'a driver' if left == 1 else f'{left} drivers'} (RotationDriver, TranslationDriver), or "
-        "use simulate. If a driver is there, the pose is singular: start elsewhere."
+        f"{who} needs as many drivers as degrees of freedom: {rank} independent rows for {6 * model.nb} coordinates, so that "
+        f"{need} free: {', or '.join(motions)}{more}. Add {some} (RotationDriver, TranslationDriver), or use simulate. "
+        "If a driver is there, the pose is singular: start elsewhere."
     )
 
 

@@ -67,11 +67,11 @@ def test_redundant_loops_against_dense_least_squares(make):
 
 
 def test_flags_of_a_planar_loop_are_the_analytic_ones():
-    """Forces in the plane are unique; what acts across it is not: the force along the axes and the torques about axes in the plane."""
+    """Forces in the plane are unique; what acts across it is not: the force along the axes, and torques across them."""
     found = mbd.inverse_dynamics(driven(planar_loop(), "hinge 0"), np.linspace(0.0, 1.0, 3))
-    across = ("force along h", "torque about f", "torque about g")
+    across = ("force z", "torque x", "torque y")
     assert found.shared == {f"hinge {k}": across for k in range(4)}
-    with pytest.raises(mbd.UsageError, match="hinge 2.*not unique: force along h"):
+    with pytest.raises(mbd.UsageError, match="hinge 2.*not unique: force z"):
         found.reaction("hinge 2")
     assert found.reaction("drive").torque.shape == (3, 3)
     assert "not unique" in str(found)
@@ -160,7 +160,7 @@ def test_two_motors_on_one_shaft_are_refused_and_named():
 
 def test_too_few_drivers_are_refused():
     system = driven(double_pendulum(), "pin 1")
-    with pytest.raises(mbd.UsageError, match=r"1 degree of freedom is free: 'bar 2' turns"):
+    with pytest.raises(mbd.UsageError, match=r"1 degree of freedom is free: .*'bar 2' turns"):
         mbd.inverse_dynamics(system, [0.0, 1.0])
     state = system.compile().state()
     with pytest.raises(mbd.UsageError, match="inverse_dynamics needs as many drivers"):

@@ -216,10 +216,13 @@ def test_a_parallelogram_passes_its_flat_pose(redundant):
 
 def test_too_few_drivers_are_counted_and_what_is_free_is_named():
     with pytest.raises(
-        mbd.UsageError, match=r"17 independent rows for 18.*1 degree of freedom is free: .*'slider' moves 0.04\d* along x"
+        mbd.UsageError, match=r"17 independent rows for 18.*1 degree of freedom is free: .*'slider' moves 0.04 along x"
     ):
         mbd.kinematics(slider_crank(), [0.0, 1.0])
-    with pytest.raises(mbd.UsageError, match=r"2 degrees of freedom are free: .*'bar 2' turns .* Add 2 drivers"):
+    with pytest.raises(
+        mbd.UsageError,
+        match=r"2 degrees of freedom are free: by 'pin 1' 'bar 1' turns 1 .*, or by 'pin 2' 'bar 2' turns 1 .* Add 2 drivers",
+    ):
         mbd.kinematics(double_pendulum(), [0.0, 1.0])
 
 
