@@ -16,6 +16,7 @@ Source: Haug sec. 3.6 and 4.4 (redundancy, rank); Wehage and Haug (1982) for the
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -26,12 +27,13 @@ from haugmbd.algebra.vec3 import Array
 from haugmbd.analysis.assembly import assemble
 from haugmbd.analysis.carrying import JointReaction, joint_reactions
 from haugmbd.analysis.dependent import DependentSet, dependent_sets
+from haugmbd.analysis.doubts import doubts
 from haugmbd.analysis.graph_blocks import Blocks, find_blocks
 from haugmbd.analysis.locked import LockedLoop, locked_loops
 from haugmbd.analysis.mobility_text import mobility_text
 from haugmbd.analysis.remaining import Motion, Remaining, full_twists, joints_by_block, remaining
 from haugmbd.errors import AssemblyError, Fault, ModelError, UsageError
-from haugmbd.model.consistency import position_faults, state_faults
+from haugmbd.model.consistency import position_faults, size_of, state_faults
 from haugmbd.model.model import Model
 from haugmbd.model.rank import examine
 from haugmbd.model.redundancy import Redundancy, redundancy_of
@@ -52,7 +54,8 @@ class Mobility:
     bodies: without the ground;  rows: of Phi;  rank: of Phi_q;  tolerance: pivot, relative, below which a row depends on others
     dependent: sets of dependent rows;  motions: a basis of the motions that remain;  untold: how many motions are counted, not listed
     reactions: by joint, which components are unique;  locked: loops that one axis keeps from moving
-    faults: what is wrong with the system or the state, as in `System.faults()`
+    faults: what is wrong with the system or the state, as in `System.faults()`;  doubts: what is allowed, and looks like a mistake
+    left_out: parts that are too faulty to be examined
     """
 
     name: str
@@ -68,6 +71,8 @@ class Mobility:
     reactions: tuple[JointReaction, ...]
     locked: tuple[LockedLoop, ...]
     faults: tuple[Fault, ...]
+    doubts: tuple[Fault, ...]
+    left_out: tuple[str, ...]
     redundancy: Redundancy
     _found: tuple[Blocks, Remaining]
 
@@ -142,7 +147,8 @@ def mobility(system: System | Model, state: State | None = None) -> Mobility:
             at, pose, rows = closed, ASSEMBLED, evaluate(model, closed)
     known = {(fault.where, fault.what) for fault in faults}
     faults = (*faults, *(fault for fault in open_joints if (fault.where, fault.what) not in known))
-    return _report(model, rows, pose, faults, is_open=bool(open_joints) and pose != ASSEMBLED)
+    left_out = _left_out(system, model) if isinstance(system, System) else ()
+    return _report(model, rows, pose, faults, left_out, is_open=bool(open_joints) and pose != ASSEMBLED)
 
 
 def _pose(model: Model, state: State | None) -> tuple[State, str]:
@@ -163,7 +169,16 @@ def _assembled(model: Model) -> State | None:
         return None
 
 
-def _report(model: Model, rows: Rows, pose: str, faults: tuple[Fault, ...], *, is_open: bool) -> Mobility:
+def _left_out(system: System, model: Model) -> tuple[str, ...]:
+    """Parts of the system that the model has not."""
+    bodies = Counter(body.name for body in {id(body): body for body in system.bodies}.values()) - Counter(model.body_names)
+    joints = Counter(joint.name for joint in {id(joint): joint for joint in system.joints}.values()) - Counter(list(model.joints))
+    return (*(f"body {name!r}" for name in bodies), *(f"joint {name!r}" for name in joints))
+
+
+def _report(
+    model: Model, rows: Rows, pose: str, faults: tuple[Fault, ...], left_out: tuple[str, ...], *, is_open: bool
+) -> Mobility:
     """The report of a model where `rows` were evaluated."""
     examined = examine(model, rows)
     redundancy = redundancy_of(model, rows, examined)
@@ -188,6 +203,8 @@ def _report(model: Model, rows: Rows, pose: str, faults: tuple[Fault, ...], *, i
         reactions=joint_reactions(model, rows, examined, redundancy.dependencies),
         locked=tuple(loop for block, joints in still for loop in locked_loops(model, rows.state, examined.length, block, joints)),
         faults=faults,
+        doubts=doubts(model, rows.state, blocks, size_of(model, rows), whole=not left_out),
+        left_out=left_out,
         redundancy=redundancy,
         _found=(blocks, found),
     )

@@ -36,13 +36,22 @@ LABEL = 36
 
 def mobility_text(m: Mobility) -> str:
     """The whole report."""
-    parts = [_counts(m), _faults(m), _locked(m), _dependent(m), _motions(m), _reactions(m)]
+    parts = [
+        _counts(m),
+        _listed("faults", m.faults),
+        _listed("allowed, but doubtful", (*m.locked, *m.doubts)),
+        _dependent(m),
+        _motions(m),
+        _reactions(m),
+    ]
     return "\n\n".join("\n".join(lines) for lines in parts if lines)
 
 
 def _counts(m: Mobility) -> list[str]:
     """Bodies, rows, rank, degrees of freedom."""
     lines = [*_entry(f"mobility of {m.name!r}, {m.pose}, t = {m.state.t:g} s", "")]
+    if m.left_out:
+        lines += _entry("  ", f"left out of what follows: {', '.join(m.left_out)}")
     n = m.rows - m.rank
     says = "no row depends on the others" if n == 0 else f"{n} {'row depends' if n == 1 else 'rows depend'} on the others"
     lines += _entry("  ", f"Gruebler count      6 x {m.bodies} bodies - {m.rows} rows = {m.gruebler}")
@@ -57,19 +66,14 @@ def _counts(m: Mobility) -> list[str]:
     return lines
 
 
-def _faults(m: Mobility) -> list[str]:
-    """What is wrong."""
-    if not m.faults:
+def _listed(title: str, entries: Sequence[object]) -> list[str]:
+    """Faults or doubts, numbered."""
+    if not entries:
         return []
-    lines = [f"faults: {len(m.faults)}"]
-    for k, fault in enumerate(m.faults, start=1):
-        lines += _entry(f"  {k}. ", str(fault))
-    return lines
-
-
-def _locked(m: Mobility) -> list[str]:
-    """Loops that do not move."""
-    return [line for loop in m.locked[:SHOWN] for line in _entry("", str(loop))] + _more(m.locked)
+    lines = [f"{title}: {len(entries)}"]
+    for k, entry in enumerate(entries[:SHOWN], start=1):
+        lines += _entry(f"  {k}. ", str(entry))
+    return lines + _more(entries)
 
 
 def _dependent(m: Mobility) -> list[str]:
