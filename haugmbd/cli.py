@@ -23,7 +23,7 @@ from haugmbd.diagnostics.violation import Level
 from haugmbd.errors import SimulationError
 from haugmbd.gallery import slider_crank
 from haugmbd.gallery.slider_crank import FREE, crank_angle
-from haugmbd.integrators.rk4 import run
+from haugmbd.integrators.explicit import run
 from haugmbd.result import Result
 from haugmbd.simulate import simulate
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -15,7 +16,7 @@ from haugmbd.integrators.events import Event, EventRecord
 from haugmbd.integrators.passing import chunks_past
 from haugmbd.integrators.stepping import EULER_SUM, EULER_WORST, N_CORRECTED, N_FACTOR, N_RATES, Problem
 from haugmbd.integrators.subject import Passed
-from haugmbd.integrators.watch import Moment, Watch
+from haugmbd.integrators.watch import Moment, Watch, step_to
 from haugmbd.model.status import OK
 from haugmbd.progress import Progress
 from haugmbd.result import Counters
@@ -149,8 +150,11 @@ class Run(Generic[R]):
         stop = int(np.searchsorted(self.times, t[-1], side="right"))
         wanted = self.times[self.next_time : stop]
         if len(wanted):
-            states = self.problem.subject.between(wanted, t, y, y_dot)
-            self._settle_each(wanted, states)
+            if self.method.dense:
+                states = self.problem.subject.between(wanted, t, y, y_dot)
+                self._settle_each(wanted, states)
+            else:
+                states = self._step_to_each(wanted, t, y, y_dot)
             self.t.append(wanted)
             self.y.append(states)
             self.next_time = stop
@@ -161,6 +165,15 @@ class Run(Generic[R]):
         options, y_dot = p.options.copy(), np.zeros(p.y.size)
         for k in range(len(t)):
             self._need(p.settle(p.pack, options, t[k], y[k], y_dot), t[k])
+
+    def _step_to_each(self, wanted: Array, t: Array, y: Array, y_dot: Array) -> Array:
+        """States at the wanted times by steps that end there; not counted as work of the integrator."""
+        problem = replace(self.problem, options=self.problem.options.copy())
+        states = np.empty((len(wanted), y.shape[1]))
+        for row, time_ in enumerate(wanted):
+            k = int(np.searchsorted(t, time_, side="right")) - 1
+            states[row] = step_to(problem, self.method, Moment(float(t[k]), y[k], y_dot[k]), float(time_), self._need).y
+        return states
 
     def _need(self, code: int, t: float) -> None:
         """Raise unless all is well; the error carries what has been computed."""

@@ -1,23 +1,35 @@
 """How the state moves: integrators, and the stabilizations that end their steps."""
 
 from haugmbd.integrators.baumgarte import Baumgarte
+from haugmbd.integrators.crouch_grossman import CrouchGrossman3
+from haugmbd.integrators.dop853 import DOP853
 from haugmbd.integrators.dormand_prince import DormandPrince
 from haugmbd.integrators.events import Event, EventRecord
 from haugmbd.integrators.free import Unstabilized
+from haugmbd.integrators.heun import Heun
 from haugmbd.integrators.implicit.generalized_alpha import GeneralizedAlpha
+from haugmbd.integrators.munthe_kaas import RKMK4
 from haugmbd.integrators.projection import Projection
+from haugmbd.integrators.rk3 import RK3
 from haugmbd.integrators.rk4 import RK4
 from haugmbd.integrators.scipy_solver import SciPySolver, ode_function
+from haugmbd.integrators.semi_implicit_euler import SemiImplicitEuler
 
 __all__ = [
+    "DOP853",
+    "CrouchGrossman3",
+    "RK3",
     "RK4",
+    "RKMK4",
     "Baumgarte",
     "DormandPrince",
     "Event",
     "EventRecord",
     "GeneralizedAlpha",
+    "Heun",
     "Projection",
     "SciPySolver",
+    "SemiImplicitEuler",
     "Unstabilized",
     "ode_function",
 ]

@@ -18,6 +18,7 @@ from haugmbd.algebra.vec3 import Array
 from haugmbd.errors import SimulationError
 from haugmbd.integrators.dense import quintic
 from haugmbd.integrators.reduced import PREPARE_CHAIN
+from haugmbd.integrators.subject import Places
 from haugmbd.model.loads import NO_APPLY
 from haugmbd.model.motion import NO_DRIVE
 from haugmbd.model.status import NOT_FINITE, SINGULAR, STEP_TOO_SMALL
@@ -68,6 +69,16 @@ class Reduced:
     def _ask(self, t: float, y: Array, _: Array, __: Array, tau: Array) -> None:
         """What stands behind the door `Asked`."""
         tau[:] = self.tau_at(t, y[: self.chain.nq].copy(), y[self.chain.nq :].copy())
+
+    def places(self) -> Places:
+        slides: list[tuple[int, int]] = []
+        spins: list[tuple[int, int]] = []
+        for columns, rates_at, ball in self._columns():
+            if ball:
+                spins.append((columns.start, rates_at.start))
+            else:
+                slides += zip(range(columns.start, columns.stop), range(rates_at.start, rates_at.stop), strict=True)
+        return Places(np.array(slides, dtype=np.int64).reshape(-1, 2), np.array(spins, dtype=np.int64).reshape(-1, 2))
 
     def state(self, t: float, y: Array) -> ChainState:
         return ChainState(y[: self.chain.nq], y[self.chain.nq :], t)

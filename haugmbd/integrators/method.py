@@ -27,6 +27,8 @@ class Integrator(ABC):
     reference: ClassVar[str]
     solves_constraints: ClassVar[bool] = False
     """Whether the method fulfils the constraints by itself, so that no stabilization has a place in its step."""
+    dense: ClassVar[bool] = True
+    """Whether dense output of order six is as good as the steps; if not, states at wanted times come from steps that end there."""
 
     @abstractmethod
     def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[Chunk]:

@@ -17,8 +17,9 @@ import numpy as np
 
 from haugmbd.algebra.vec3 import Array
 from haugmbd.integrators.chunk import Chunk
+from haugmbd.integrators.explicit import runge_kutta_steps
 from haugmbd.integrators.method import FixedStep, Integrator
-from haugmbd.integrators.rk4 import run
+from haugmbd.integrators.rk4 import RK4
 from haugmbd.integrators.stepping import Problem
 from haugmbd.model.status import OK, SINGULAR
 
@@ -134,8 +135,8 @@ def _steps(problem: Problem, start: Start, t_singular: float, h: float) -> Leap 
     for step, count in parts:
         if not step > 0.0:
             return None
-        ys, ks, work = np.empty((count, y.size)), np.empty((count, y.size)), np.zeros((4, y.size))
-        code, _ = run(problem.rates, problem.settle, problem.pack, problem.options, t, step, y, k1, work, ys, ks)
+        ys, ks = np.empty((count, y.size)), np.empty((count, y.size))
+        code, _ = runge_kutta_steps(RK4.tableau, problem, t, step, y, k1, ys, ks)
         if code != OK:
             return None
         times.append(t + step * np.arange(1, count + 1))

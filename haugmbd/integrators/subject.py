@@ -7,14 +7,14 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from haugmbd.algebra.vec3 import Array
+from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.formulations.trouble import explain, joints_at
 from haugmbd.integrators.dense import interpolate
 from haugmbd.model.consistency import branch_faults, dropped_faults
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.model.status import OFF_MANIFOLD, SINGULAR, STEP_TOO_SMALL
-from haugmbd.model.tables import Pack, room
+from haugmbd.model.tables import WIDTH, Pack, room
 
 NEAR_SINGULAR = 1e-6
 """Smallest pivot, relative to its scale, from which a step that fails is taken to be near a singular configuration; a pivot is the
@@ -29,8 +29,21 @@ class Passed(NamedTuple):
     pivot: float
 
 
+class Places(NamedTuple):
+    """Where coordinates and their rates stand in y.
+
+    slides: (m, 2) x and v with x' = v;  spins: (k, 2) the first of p and of omega_bar, with p' = G^T omega_bar / 2
+    """
+
+    slides: Ints
+    spins: Ints
+
+
 class Subject(Protocol):
     """A mechanism in some coordinates."""
+
+    def places(self) -> Places:
+        """Where coordinates and their rates stand in the flat state."""
 
     def state(self, t: float, y: Array) -> Any:
         """The state of a flat vector, with its time as `t`."""
@@ -53,6 +66,11 @@ class Maximal:
     """A compiled model: bodies in (r, p)."""
 
     model: Model
+
+    def places(self) -> Places:
+        bodies = WIDTH * np.arange(1, self.model.nb + 1)
+        slides = (bodies[:, None] + np.arange(3)).ravel()
+        return Places(np.stack([slides, slides + 7], axis=1), np.stack([bodies + 3, bodies + 10], axis=1))
 
     def state(self, t: float, y: Array) -> State:
         return State.from_y(t, y, self.model.nb + 1)

@@ -148,15 +148,19 @@ class Watch:
 
     def _step(self, start: Moment, t: float) -> Moment:
         """The state at `t`, by a step of the integrator from `start`."""
-        h = t - start.t
-        if h <= SHORTEST * (1.0 + abs(t)):
-            return Moment(t, start.y + h * start.y_dot, start.y_dot)
-        problem, k1 = replace(self.problem, t=start.t, y=start.y.copy()), start.y_dot.copy()
-        there = start
-        for chunk in self.method.starting_with(h).chunks(problem, k1, t):
-            self.need(chunk.code, chunk.t_stop)
-            there = Moment(t, chunk.y[-1], chunk.y_dot[-1])
-        return there
+        return step_to(self.problem, self.method, start, t, self.need)
+
+
+def step_to(problem: Problem, method: Any, start: Moment, t: float, need: Need) -> Moment:
+    """The state at `t`, by a step of `method` from `start`."""
+    h = t - start.t
+    if h <= SHORTEST * (1.0 + abs(t)):
+        return Moment(t, start.y + h * start.y_dot, start.y_dot)
+    there, k1 = start, start.y_dot.copy()
+    for chunk in method.starting_with(h).chunks(replace(problem, t=start.t, y=start.y.copy()), k1, t):
+        need(chunk.code, chunk.t_stop)
+        there = Moment(t, chunk.y[-1], chunk.y_dot[-1])
+    return there
 
 
 def _ended(chunk: Chunk, found: Found) -> Chunk:

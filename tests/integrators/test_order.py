@@ -1,4 +1,4 @@
-"""Measured orders: RK4 four, Dormand-Prince five, dense output six in positions and five in velocities."""
+"""Measured orders: with Baumgarte, of dense output; error control, chunks, counters.  The orders of the methods: `test_explicit`."""
 
 from __future__ import annotations
 
@@ -24,29 +24,6 @@ def errors_of(make, t_end: float, steps: tuple[int, ...], method, stabilization)
         assert (result.counters.steps, result.counters.rejected) == (n, 0)
         errors.append(float(np.sqrt(np.mean((result.y - exact) ** 2))))
     return errors
-
-
-def fixed_step(h: float) -> mbd.DormandPrince:
-    """Dormand-Prince held to a fixed step: h_first = h_max, and a tolerance that refuses nothing."""
-    return mbd.DormandPrince(rtol=1e3, atol=1e3, h_first=h, h_max=h)
-
-
-@pytest.mark.parametrize("stabilization", [mbd.Projection(), None], ids=["projection", "none"])
-def test_rk4_has_order_four(case, stabilization):
-    t_end, steps = case.rk4
-    assert slope(steps, errors_of(case.make, t_end, steps, mbd.RK4, stabilization)) == pytest.approx(4.0, abs=0.15)
-
-
-def test_dormand_prince_has_order_five(case):
-    t_end, steps = case.dormand_prince
-    assert slope(steps, errors_of(case.make, t_end, steps, fixed_step, mbd.Projection())) == pytest.approx(5.0, abs=0.15)
-
-
-@pytest.mark.parametrize("make", [double_pendulum, heavy_top])
-def test_dormand_prince_has_order_five_unstabilized(make):
-    """Not on the slider-crank: its unstabilized errors of order five and six nearly cancel down to rounding."""
-    t_end, steps = (10.0, (2000, 4000)) if make is double_pendulum else (1.0, (1600, 3200))
-    assert slope(steps, errors_of(make, t_end, steps, fixed_step, None)) == pytest.approx(5.0, abs=0.15)
 
 
 def test_baumgarte_keeps_the_order():

@@ -22,10 +22,11 @@ def test_heavy_top(table):
 
 
 def test_dzhanibekov(table):
+    """Each of the flips multiplies what rounding has gathered: by DOP853, whose 390 steps gather least (Dormand-Prince: 4117, 1.5e-9)."""
     reference = table("dzhanibekov")
     system = mbd.System("Dzhanibekov")
     system.add(mbd.Body("nut", 1.0, (1.0, 2.0, 3.0), omega_bar=(0.01, 5.0, 0.02)))
-    result = mbd.simulate(system, 20.0, rtol=1e-13, atol=1e-13, t_eval=reference["t"])
+    result = mbd.simulate(system, 20.0, integrator=mbd.DOP853(rtol=1e-13, atol=1e-13), t_eval=reference["t"])
     nut = result["nut"]
     p = np.column_stack([reference[name] for name in ("e0", "e1", "e2", "e3")])
     np.testing.assert_allclose(
