@@ -147,7 +147,7 @@ def simulate(
     watched = read_events(events)
     check_interval(method, start.t, t_end, store_every)
     check_drivers(model, start.t, t_end)
-    rule = Unstabilized() if stabilization is None else stabilization
+    rule = (Projection() if method.keeps_positions else Unstabilized()) if stabilization is None else stabilization
     pack = formulation.pack(model)
     start = consistent_start(model, pack, start, repair_velocity=repair_velocity)
     problem = Problem(Maximal(model), pack, rule.rates, rule.settle, rule.options(), start.t, start.y)

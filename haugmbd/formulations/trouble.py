@@ -43,7 +43,8 @@ def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
         )
     if code == status.NO_CONVERGENCE:
         return SimulationError(
-            f"Newton's iteration of the implicit step at t = {t:.6g} s did not converge: its last correction is {number:.3g} (m, rad). "
+            f"Newton's iteration of the implicit step at t = {t:.6g} s did not converge, nor in parts of it: "
+            f"its last correction is {number:.3g} (m, rad). "
             "Reduce h; or the mechanism is at a singular position, or a force jumps there."
         )
     if code == status.OFF_MANIFOLD:

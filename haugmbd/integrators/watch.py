@@ -4,6 +4,7 @@ r"""Finding and locating events: a look at every step, and steps of the same int
     estimate   g(dense output at t) = 0 for t, by Brent's method
     correct    t <- t - g(step(t)) / g_dot, until nothing is left to correct      step(t): one step of the integrator, from the start
                                                                                   of this one to t;  g_dot: of the dense output
+A method that remembers more than the state has no such step: its events stand on the dense output.
 The located state is therefore on the numerical solution itself, settled as every state of the run; nothing in it is interpolated.
 A step costs as much as four looks at the dense output; a g that jumps, which no g_dot corrects, is enclosed by Brent's method on steps.
 Source: Brent, Algorithms for Minimization without Derivatives (1973), ch. 4.
@@ -115,9 +116,17 @@ class Watch:
 
         lower, upper = a - start.t, b - start.t
         guess = float(brentq(dense, lower, upper, xtol=LOCATED))
+        if not self.method.one_step:
+            return self._settled(start.t + guess, self.problem.subject.between(np.array([start.t + guess]), t, y, y_dot)[0])
         aside = SLOPE * (upper - lower) * (1.0 if guess < 0.5 * (lower + upper) else -1.0)
         g_dot = (dense(guess + aside) - dense(guess)) / aside
         return self._corrected(event, start, guess, g_dot, upper - lower) or self._enclosed(event, start, lower, upper)
+
+    def _settled(self, t: float, y: Array) -> Moment:
+        """A state of the dense output, settled, with its rates."""
+        y_dot = np.zeros_like(y)
+        self.need(self.problem.settle(self.problem.pack, self.problem.options.copy(), t, y, y_dot), t)
+        return Moment(t, y, y_dot)
 
     def _corrected(self, event: Event, start: Moment, after: float, g_dot: float, width: float) -> Moment | None:
         """The zero near `start.t + after` by steps, or None where the corrections do not come to an end."""

@@ -88,7 +88,7 @@ WORK = {
     "STATUS": "(1, 3) what went wrong: code, place, number",
     "TANGENT": "(nb + 1, 36) what the tangents of the forces add to the bodies' blocks of M, for an implicit step",
     "TIE_TANGENT": "(n, 36) the same, of two bodies i and j",
-    "STAGE": "(nb + 1, 31) of an implicit step, see `integrators.implicit.stage`",
+    "STAGE": "(nb + 1, 37) of an implicit step, see `integrators.implicit.stage`",
     "ANGLE_RATE": "(1, na) rates of the integrated angles at the start of an implicit step",
     "LAMBDA": "(6 ne, 1) multipliers of an implicit step, by slots",
     "LINK_A": "(n, 9) of a serial chain: rotation matrices",

@@ -14,7 +14,7 @@ from haugmbd.model.model import Model
 from haugmbd.model.tables import WIDTH, Tables
 from haugmbd.saddle.schedule import make_schedule
 
-STAGE_COLUMNS = 31
+STAGE_COLUMNS = 37
 
 
 def tied_tables(model: Model) -> Tables:
@@ -29,6 +29,7 @@ def tied_tables(model: Model) -> Tables:
     edges = [(int(i), int(j)) for i, j in model.tables["EDGES"]]
     schedule = make_schedule(model.nb, edges, list(tie_of))
     ints = {
+        "FLAGS": np.array([[0, model.tables["FLAGS"][0, 1]]]),  # Newton's iteration refines: massless directions need no other
         "ORDER": schedule.order[:, None],
         "NEAR_AT": schedule.near_at[:, None],
         "NEAR": schedule.near,

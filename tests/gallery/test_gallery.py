@@ -12,7 +12,16 @@ from haugmbd.gallery.heavy_top import CENTER
 from haugmbd.gallery.pendulum import DRIVE_TORQUE
 from haugmbd.gallery.slider_crank import DRIVEN, FREE, crank_angle
 
-MOBILITY = {"pendulum": 1, "double_pendulum": 2, "heavy_top": 3, "four_bar": 1, "slider_crank": 1, "chain": 10}
+MOBILITY = {
+    "pendulum": 1,
+    "double_pendulum": 2,
+    "heavy_top": 3,
+    "four_bar": 1,
+    "slider_crank": 1,
+    "chain": 10,
+    "andrews": 1,
+    "governor": 4,
+}
 
 
 @pytest.mark.parametrize("make", GALLERY, ids=lambda make: make.__name__)

@@ -7,7 +7,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import double_pendulum, four_bar, heavy_top
-from joints import RJ, TJ
+from joints import RJ, TJ, Distance
 
 FINE = {"rtol": 1e-11, "atol": 1e-12}
 ORDER_TOL = 0.15
@@ -94,10 +94,36 @@ def test_a_stiff_rotational_spring_between_two_links():
     assert pin.name == "pin"
 
 
-def test_a_step_that_cannot_converge_says_so_and_keeps_the_result():
-    with pytest.raises(mbd.SimulationError, match=r"Newton's iteration .* did not converge.*Reduce h") as caught:
-        alpha(heavy_top(), 1.0, 0.05)
-    assert caught.value.result is not None
+def test_a_dead_centre_says_so_and_keeps_the_result():
+    """A rope from (0, 0, 1) winds the tip of a bar of 1 m away: from t = 1 s on it asks for more than the 2 m there are."""
+    system = mbd.System("crane", gravity=(0, 0, -9.81))
+    speed = (2.0 - np.sqrt(2.0)) * np.sqrt(2.0)
+    bar = system.add(mbd.Body("bar", 1.0, (0.01, 0.1, 0.1), r=(0.5, 0, 0), v=(0, 0, -0.5 * speed), omega_bar=(0, speed, 0)))
+    system.add(RJ("pin", system.ground, bar, point=(0, 0, 0), axis=(0, 1, 0)))
+    reach = {"distance": lambda t: np.sqrt(2.0) + (2.0 - np.sqrt(2.0)) * t}
+    system.add(Distance("rope", system.ground, bar, point_i=(0, 0, 1), point_j=(1, 0, 0), **reach))
+    with pytest.raises(mbd.SingularKKT, match="at t = 1 s: the rows of 'pin', 'rope'.*dead centre") as caught:
+        alpha(system, 2.0, 1e-2)
+    assert 0.9 < caught.value.result.t[-1] < 1.01
+
+
+def test_a_force_that_jumps_says_that_parts_of_a_step_do_not_converge_either():
+    """Dry friction as a sign of the velocity has no solution at rest but none of the two values."""
+    system = slider(0.0, 0.0, 0.0)
+    body = system.bodies[1]
+    system.add(mbd.PointForce("friction", body, force=lambda t, r, p, v, omega_bar: (-50.0 * np.sign(v[0] - 0.1), 0.0, 0.0)))
+    with pytest.raises(mbd.SimulationError, match=r"Newton's iteration .* did not converge, nor in parts.*Reduce h") as caught:
+        alpha(system, 1.0, 1e-2)
+    assert caught.value.result.t[-1] == pytest.approx(0.0, abs=0.02)
+
+
+def test_a_step_too_large_for_newton_is_taken_in_parts():
+    """1.5 rad of spin a step: some steps do not converge, and are halved until they do."""
+    system = heavy_top()
+    result = alpha(system, 0.2, 0.02)
+    assert result.counters.rejected > 0
+    np.testing.assert_allclose(result.t, np.arange(11) * 0.02, atol=1e-15)
+    assert abs(result.violation("position")).max() < KEPT
 
 
 def test_a_stabilization_has_no_place_in_it():

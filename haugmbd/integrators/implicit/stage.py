@@ -1,23 +1,28 @@
 r"""One implicit step: the Newton iteration that every implicit method shares.
 
-unknowns     x = change of u',  lam            u <- u + c_u x,   q <- q o exp(c_q x)        the method says c_u and c_q
-dynamics     w M u' + Phi_q^T lam - Q(t, q, u) + past = 0                                  w = 1, past = 0 but for HHT
-constraints  Phi = 0 (index 3),  Phi_q u - nu = 0 (index 2),  Phi_q u' - gamma = 0 (index 1)
+unknowns     x = change of u',  lam            u <- u + c_u x,   q <- q_base o R(shift),  shift <- shift + c_q x
+dynamics     M u' + Phi_q^T lam - Q(t, q, u) = 0
+constraints  Phi = 0   or   Phi_q u - nu = 0                            the method says c_u, c_q, and where it starts from
 
-    [ M + (c_u C + c_q K) / w   Phi_q^T ] [ w x     ]     [ dynamics           ]
-    [ Phi_q                     0       ] [ d lam   ] = - [ w constraints / c  ]          c = c_q, c_u or 1
+    [ M + c_u C + c_q K   Phi_q^T ] [ x     ]     [ dynamics        ]
+    [ Phi_q               0       ] [ d lam ] = - [ constraints / c ]          c = c_q or c_u
+
+    R(shift):   r + dr,   and   p o exp(dpi_bar)   or   p o (1, dpi_bar / 2), normalised (Cayley)
 
 The matrix is that of the accelerations with the tangents of the forces in it: the same block LDL^T, scaled so that no h stands in it
 (Bottasso, Bauchau, Cardona 2007).  It is kept from iteration to iteration as long as the error falls fast.
-GGL (stabilized index 2): index 2, and q is moved by the least displacement in mass to Phi = 0, with the same factor.
-Source: Arnold, Bruels, Convergence of the generalized-alpha scheme, 2007; Gear, Gupta, Leimkuhler 1985 (GGL);
-Negrut, Rampalli, Ottarsson, Sajdak 2007 (HHT-I3).
+Corrections that fall by a rate leave  rate / (1 - rate)  of the last.
+Positions and velocities (GGL): Phi_q u = nu, and q is moved by the least displacement in mass to Phi = 0, with the same factor.
+Source: Arnold, Bruels, Convergence of the generalized-alpha scheme, 2007; Gear, Leimkuhler, Gupta 1985 (GGL).
 """
 
 from __future__ import annotations
 
+from math import sqrt
+
 from haugmbd.algebra.euler_kernels import put_euler_rate, rotate_by
 from haugmbd.algebra.jit import entry, inlined, kernel
+from haugmbd.algebra.routine import F1, Routine, types
 from haugmbd.algebra.vec3 import Array
 from haugmbd.algebra.views import borrow, borrow_line
 from haugmbd.forces.catalogue import stiffen_loads
@@ -28,24 +33,29 @@ from haugmbd.model.loads import clear, fill_angle_rates
 from haugmbd.model.motion import look
 from haugmbd.model.passes import prepare
 from haugmbd.model.status import NO_CONVERGENCE, OK, report
-from haugmbd.model.tables import WIDTH, Pack, blocks, line, view
+from haugmbd.model.tables import PACK_TYPE, WIDTH, Pack, blocks, line, view
 
-PAST, SHIFT, BASE, UDOT, MEMORY = 0, 6, 12, 19, 25
-"""Columns of STAGE: constant part of the dynamics; displacement from the base pose; base pose (r, p); u'; what the method remembers."""
+SHIFT, BASE, UDOT, MEMORY, BEFORE, EARLIER = 0, 6, 13, 19, 25, 31
+"""Columns of STAGE: displacement from the base pose; base pose (r, p); u'; what the method remembers; u' one and two steps before."""
 
-C_Q, C_U, WEIGHT, LEVEL, TOLERANCE, ITERATIONS = 0, 1, 2, 3, 4, 5
-"""Where the numbers of a stage stand: c_q, c_u, w, level of the constraints, tolerance of the displacement [m, rad], most iterations."""
+C_Q, C_U, LEVEL, TOLERANCE, ITERATIONS, TURN = 0, 1, 2, 3, 4, 5
+"""Where the numbers of a stage stand: c_q, c_u, level of the constraints, what may be left [m, rad; 1 + |u|], iterations, exp or Cayley."""
 STAGE_NUMBERS = 6
 
-INDEX_1, INDEX_2, INDEX_3, GGL = 1.0, 2.0, 3.0, 4.0
+KEEP_VELOCITIES, KEEP_POSITIONS, KEEP_BOTH = 2.0, 3.0, 4.0
+EXP, CAYLEY = 0.0, 1.0
 
 FAST = 0.2
 """A correction below this part of the one before is fast enough to keep the factor."""
+SLOWER = 0.1
+"""No rate is taken to be better than this: a kept factor, or a changing pose, may slow the next iteration down."""
+STALLED, ROUNDING = 0.5, 100.0
+"""A correction that leaves more than this part of the error has met rounding, if it is below so many tolerances."""
 
 
 @kernel
-def put_pose(P: Pack, y: Array) -> None:
-    """r = r_base + dr,  p = p_base exp(dpi_bar)."""
+def put_pose(P: Pack, turn: float, y: Array) -> None:
+    """q = q_base o R(shift)."""
     stage = view(P.work, P.ints, at.STAGE)
     bodies = borrow(y, 0, stage.shape[0], WIDTH)
     for k in range(1, stage.shape[0]):
@@ -53,80 +63,90 @@ def put_pose(P: Pack, y: Array) -> None:
             bodies[k, a] = stage[k, BASE + a] + stage[k, SHIFT + a]
         for a in range(4):
             bodies[k, 3 + a] = stage[k, BASE + 3 + a]
-        rotate_by(bodies[k, 3:7], stage[k, SHIFT + 3 : SHIFT + 6])
+        if turn == EXP:
+            rotate_by(bodies[k, 3:7], stage[k, SHIFT + 3 : SHIFT + 6])
+        else:
+            turn_by(bodies[k, 3:7], stage[k, SHIFT + 3], stage[k, SHIFT + 4], stage[k, SHIFT + 5])
+
+
+@kernel
+def turn_by(p: Array, x: float, y: float, z: float) -> None:
+    """p <- p o (1, x / 2, y / 2, z / 2), normalised: the Cayley transform of (x, y, z), and of any p."""
+    e0, e1, e2, e3 = p[0], p[1], p[2], p[3]
+    x, y, z = 0.5 * x, 0.5 * y, 0.5 * z
+    q0 = e0 - e1 * x - e2 * y - e3 * z
+    q1 = e1 + e0 * x - e3 * y + e2 * z
+    q2 = e2 + e3 * x + e0 * y - e1 * z
+    q3 = e3 - e2 * x + e1 * y + e0 * z
+    length = sqrt(q0 * q0 + q1 * q1 + q2 * q2 + q3 * q3)
+    p[0], p[1], p[2], p[3] = q0 / length, q1 / length, q2 / length, q3 / length
 
 
 @kernel
 def put_residual(P: Pack, numbers: Array, y: Array) -> None:
-    """b = -(dynamics, w constraints / c)."""
+    """b = -(dynamics, constraints / c)."""
     b, Q, level = view(P.work, P.ints, at.RIGHT), view(P.work, P.ints, at.Q), view(P.work, P.ints, at.LEVEL)
     stage, lam, inertia = view(P.work, P.ints, at.STAGE), line(P.work, P.ints, at.LAMBDA), view(P.reals, P.ints, at.INERTIA)
     J, edges = blocks(P.work, P.ints, at.J, 2, 6), view(P.ints, P.ints, at.EDGES)
-    w, n = numbers[WEIGHT], inertia.shape[0]
+    n = inertia.shape[0]
     bodies = borrow(y, 0, n, WIDTH)
+    positions = numbers[LEVEL] == KEEP_POSITIONS
     for k in range(1, n):
         for a in range(3):
             spin = 0.0
             for c in range(3):
                 spin += inertia[k, 1 + 3 * a + c] * stage[k, UDOT + 3 + c]
-            b[k, a] = Q[k, a] - stage[k, PAST + a] - w * inertia[k, 0] * stage[k, UDOT + a]
-            b[k, 3 + a] = Q[k, 3 + a] - stage[k, PAST + 3 + a] - w * spin
+            b[k, a] = Q[k, a] - inertia[k, 0] * stage[k, UDOT + a]
+            b[k, 3 + a] = Q[k, 3 + a] - spin
     for e in range(edges.shape[0]):
         for a in range(6):
             s = 6 * e + a
-            gap, kind = 0.0, numbers[LEVEL]
-            if kind == INDEX_3:
-                gap = -level[s, 0] / numbers[C_Q]
-            elif kind == INDEX_1:
-                gap = level[s, 2]
-            else:
-                gap = level[s, 1] / numbers[C_U]
+            gap = -level[s, 0] if positions else level[s, 1]
             for side in range(2):
                 body = edges[e, side]
                 if body == 0:
                     continue
-                total = 0.0
                 for c in range(6):
                     b[body, c] -= J[s, side, c] * lam[s]
-                    total += J[s, side, c] * (stage[body, UDOT + c] if kind == INDEX_1 else bodies[body, 7 + c])
-                if kind == INDEX_1:
-                    gap -= total
-                elif kind != INDEX_3:
-                    gap -= total / numbers[C_U]
-            b[n + e, a] = w * gap
+                    if not positions:
+                        gap -= J[s, side, c] * bodies[body, 7 + c]
+            b[n + e, a] = gap / (numbers[C_Q] if positions else numbers[C_U])
 
 
 @kernel
 def put_tangents(P: Pack, numbers: Array, t: float, y: Array) -> None:
-    """(c_u C + c_q K) / w of all forces."""
+    """c_u C + c_q K of all forces."""
     own, tied = view(P.work, P.ints, at.TANGENT), view(P.work, P.ints, at.TIE_TANGENT)
     clear(own)
     clear(tied)
     if P.ints[3 * at.LOAD_INTS + 1] > 0:
-        c_K, c_C = numbers[C_Q] / numbers[WEIGHT], numbers[C_U] / numbers[WEIGHT]
         ints, kinds, reals = (
             view(P.ints, P.ints, at.LOAD_INTS),
             line(P.ints, P.ints, at.LOAD_KIND_AT),
             view(P.reals, P.ints, at.LOAD_REALS),
         )
         ties = view(P.ints, P.ints, at.TIES)
-        stiffen_loads(ints, reals, kinds, look(P, t, y), c_K, c_C, line(P.ints, P.ints, at.LOAD_TIE), ties, own, tied)
+        m = look(P, t, y)
+        stiffen_loads(ints, reals, kinds, m, numbers[C_Q], numbers[C_U], line(P.ints, P.ints, at.LOAD_TIE), ties, own, tied)
 
 
 @kernel
 def take(P: Pack, numbers: Array, y: Array) -> float:
-    """Add the solution to u', u, the displacement and lam; return the largest displacement."""
+    """Add the solution to u', u, the displacement and lam; return the largest change: of a displacement, and of 1 + |u| where u is kept."""
     x, stage, lam = view(P.work, P.ints, at.SOLUTION), view(P.work, P.ints, at.STAGE), line(P.work, P.ints, at.LAMBDA)
     n = stage.shape[0]
     bodies = borrow(y, 0, n, WIDTH)
     largest = 0.0
     for k in range(1, n):
         for a in range(6):
-            change = x[k, a] / numbers[WEIGHT]
-            stage[k, UDOT + a] += change
-            bodies[k, 7 + a] += numbers[C_U] * change
-            stage[k, SHIFT + a] += numbers[C_Q] * change
-            largest = max(largest, abs(numbers[C_Q] * change))
+            stage[k, UDOT + a] += x[k, a]
+            bodies[k, 7 + a] += numbers[C_U] * x[k, a]
+            stage[k, SHIFT + a] += numbers[C_Q] * x[k, a]
+            change = numbers[C_Q] * abs(x[k, a])
+            if numbers[LEVEL] != KEEP_POSITIONS:
+                change = max(change, numbers[C_U] * abs(x[k, a]) / (1.0 + abs(bodies[k, 7 + a])))
+            if not change <= largest:
+                largest = change
     for e in range(x.shape[0] - n):
         for a in range(6):
             lam[6 * e + a] += x[n + e, a]
@@ -148,7 +168,8 @@ def move_to_constraints(P: Pack) -> tuple[int, float]:
     for k in range(1, n):
         for a in range(6):
             stage[k, SHIFT + a] += x[k, a]
-            largest = max(largest, abs(x[k, a]))
+            if not abs(x[k, a]) <= largest:
+                largest = abs(x[k, a])
     return code, largest
 
 
@@ -158,7 +179,7 @@ def solve_stage(P: Pack, numbers: Array, options: Array, t: float, y: Array) -> 
     before = 1e300
     factored = False
     error = 0.0
-    put_pose(P, y)
+    put_pose(P, numbers[TURN], y)
     for _ in range(int(numbers[ITERATIONS])):
         code = prepare(P, t, y)
         options[N_RATES] += 1
@@ -176,18 +197,23 @@ def solve_stage(P: Pack, numbers: Array, options: Array, t: float, y: Array) -> 
         if code != OK:
             return code
         error = take(P, numbers, y)
-        if numbers[LEVEL] == GGL:
+        if numbers[LEVEL] == KEEP_BOTH:
             code, moved = move_to_constraints(P)
             error = max(error, moved)
-        put_pose(P, y)
+        put_pose(P, numbers[TURN], y)
         options[N_CORRECTED] += 1
         if not error < 1e300:
             break
-        if error <= numbers[TOLERANCE]:
+        rate = max(SLOWER, error / before)
+        left = error * rate / (1.0 - rate) if rate < 1.0 and before < 1e300 else error
+        if left <= numbers[TOLERANCE] or (error <= ROUNDING * numbers[TOLERANCE] and error > STALLED * before):
             return OK
         factored = error <= FAST * before
         before = error
     return report(line(P.work, P.ints, at.STATUS), NO_CONVERGENCE, 0, error)
+
+
+SOLVE_STAGE = Routine(solve_stage, types.int64(PACK_TYPE, F1, F1, types.float64, F1))
 
 
 @kernel

@@ -1,0 +1,238 @@
+r"""BDF: backward differentiation of order one to five, on points of any spacing; fixed steps, or error control of step and order.
+
+    r = past_r + c v            u = past_u + c u'                 past, c: see `multistep`
+    p = (I - c Omega / 2)^-1 past_p  =  (I + c Omega / 2) past_p / |.|                p' = Omega(omega_bar) p / 2,  |p| = 1
+    M u' + Phi_q^T lam = Q,      and the constraints
+
+p is thus past_p turned by the Cayley transform of c omega_bar, in closed form; its length is the truncation error, and normalised.
+With GGL the displacement c (u + M^-1 Phi_q^T mu) stands in place of c u.
+
+Error control: the error of a step by divided differences, for the order in use and its neighbours; after k + 1 steps of order k and one
+size the order that allows the longest step is taken; a step is not changed for less than a fifth.
+The start: order one with a tiny step, then a higher order each time, and steps that grow as fast as is stable.
+Source: Gear 1971; Grigorieff 1983 (growing steps); Brenan, Campbell, Petzold 1989 (constraints, choice of order);
+Hairer, Wanner, Solving ODE II, ch. V and VII.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from haugmbd.algebra.jit import entry, kernel
+from haugmbd.algebra.routine import Routine
+from haugmbd.algebra.vec3 import Array
+from haugmbd.algebra.views import borrow
+from haugmbd.errors import UsageError
+from haugmbd.integrators.implicit.level import GGL, Level
+from haugmbd.integrators.implicit.method import Implicit, ImplicitAdaptive, ImplicitFixed, Rule
+from haugmbd.integrators.implicit.multistep import (
+    PREDICTED,
+    ROWS,
+    WEIGHTS,
+    add_point,
+    error_of,
+    leading,
+    predict_state,
+    put_past_weights,
+)
+from haugmbd.integrators.implicit.stage import BASE, C_Q, C_U, CAYLEY, SHIFT, TURN, UDOT
+from haugmbd.integrators.implicit.stepping import (
+    ATOL,
+    CLOSE_SIGNATURE,
+    FACTOR,
+    H_NEXT,
+    OWN,
+    PREDICT_SIGNATURE,
+    RTOL,
+    START,
+    WHOLE,
+    H,
+)
+from haugmbd.integrators.stepping import Problem
+from haugmbd.model import tables as at
+from haugmbd.model.status import OK
+from haugmbd.model.tables import WIDTH, Pack, view
+
+ORDER, POINTS, SINCE, HIGHEST, FAILED = OWN, OWN + 1, OWN + 2, OWN + 3, OWN + 4
+"""In `o`: the order; true points known; steps since order or size changed, or of fixed steps
+how parts of them may grow; the highest order allowed; refused in a row."""
+
+SAFETY, SHRINK, GROW, IDLE = 0.8, 0.25, 2.0, 1.2
+FIRST_PART = (2.0**-6, 2.0**-8, 2.0**-10, 2.0**-12, 2.0**-14)
+"""Of a fixed step of order 1 ... 5: the first, of order one, whose error should be as small as that of a whole step of the order."""
+STABLE = (2.0, 2.0, 1.4, 1.2, 1.1)
+"""Growth from step to step at which BDF of order 1 ... 5 is stable: 2.41, 1.62, 1.28, 1.13 are the bounds from order two on."""
+
+
+@entry
+def predict(P: Pack, o: Array, numbers: Array, memory: Array, y: Array) -> int:
+    """Weights, base pose, and the predicted u with the displacement and u' that belong to it."""
+    stage = view(P.work, P.ints, at.STAGE)
+    n, order, t = stage.shape[0], int(o[ORDER]), o[START] + o[H]
+    bodies = borrow(y, 0, n, WIDTH)
+    if o[POINTS] == 0.0:
+        begin(o, memory, y, stage)
+    predict_state(t, memory, order)
+    put_past_weights(t, memory, order)
+    c = leading(t, memory, order)
+    numbers[C_Q], numbers[C_U], numbers[TURN] = c * c, c, CAYLEY
+    for k in range(1, n):
+        for a in range(7):
+            stage[k, BASE + a] = 0.0
+        for a in range(6):
+            stage[k, UDOT + a] = 0.0
+        for i in range(order):
+            for a in range(7):
+                stage[k, BASE + a] += memory[WEIGHTS, i] * memory[i, 1 + WIDTH * k + a]
+            for a in range(6):
+                stage[k, UDOT + a] += memory[WEIGHTS, i] * memory[i, 1 + WIDTH * k + 7 + a]
+        for a in range(6):
+            u = memory[PREDICTED, 1 + WIDTH * k + 7 + a]
+            bodies[k, 7 + a] = u
+            stage[k, UDOT + a] = (u - stage[k, UDOT + a]) / c
+            stage[k, SHIFT + a] = c * u
+    return OK
+
+
+@kernel
+def begin(o: Array, memory: Array, y: Array, stage: Array) -> None:
+    """The first point, and one before it on the tangent of u, for the first prediction."""
+    add_point(o[START], y, memory)
+    add_point(o[START], y, memory)
+    memory[1, 0] = o[START] - o[H]
+    for k in range(1, stage.shape[0]):
+        for a in range(6):
+            memory[1, 1 + WIDTH * k + 7 + a] -= o[H] * stage[k, UDOT + a]
+        for a in range(3):
+            memory[1, 1 + WIDTH * k + a] -= o[H] * y[WIDTH * k + 7 + a]
+        e0, e1, e2, e3 = y[WIDTH * k + 3], y[WIDTH * k + 4], y[WIDTH * k + 5], y[WIDTH * k + 6]
+        w1, w2, w3 = 0.5 * o[H] * y[WIDTH * k + 10], 0.5 * o[H] * y[WIDTH * k + 11], 0.5 * o[H] * y[WIDTH * k + 12]
+        memory[1, 1 + WIDTH * k + 3] += e1 * w1 + e2 * w2 + e3 * w3
+        memory[1, 1 + WIDTH * k + 4] -= e0 * w1 - e3 * w2 + e2 * w3
+        memory[1, 1 + WIDTH * k + 5] -= e3 * w1 + e0 * w2 - e1 * w3
+        memory[1, 1 + WIDTH * k + 6] -= -e2 * w1 + e1 * w2 + e0 * w3
+    o[POINTS] = 1.0
+
+
+@entry
+def close(P: Pack, o: Array, control: Array, memory: Array, y: Array) -> float:
+    """The error of the step relative to its tolerance; the next order and the next step; the new point."""
+    t, order, n = o[START] + o[H], int(o[ORDER]), view(P.work, P.ints, at.STAGE).shape[0]
+    error = 0.0
+    o[FACTOR] = 1.0
+    if control[WHOLE] > 0.0:
+        o[FACTOR] = o[SINCE]
+        o[ORDER] = min(o[HIGHEST], o[POINTS] + 1.0)
+    else:
+        rtol, atol = control[RTOL], control[ATOL]
+        error = error_of(t, y, memory, order, n, rtol, atol)
+        if error > 1.0:
+            o[FAILED] += 1.0
+            o[SINCE] = 0.0
+            o[FACTOR] = min(0.9, max(SHRINK, longest(error, order)))
+            if o[FAILED] > 2.0:
+                o[ORDER], o[FACTOR] = max(1.0, o[ORDER] - 1.0), SHRINK
+            return error
+        o[FAILED] = 0.0
+        o[SINCE] += 1.0
+        if o[SINCE] > order:
+            choose(o, error, t, y, memory, n, rtol, atol)
+    add_point(t, y, memory)
+    o[POINTS] = min(7.0, o[POINTS] + 1.0)
+    return error
+
+
+@kernel
+def longest(error: float, order: int) -> float:
+    """How much longer a step of this order could be."""
+    factor: float = SAFETY * max(error, 1e-12) ** (-1.0 / (order + 1.0))
+    return factor
+
+
+@kernel
+def choose(o: Array, error: float, t: float, y: Array, memory: Array, n: int, rtol: float, atol: float) -> None:
+    """The order, of three, that allows the longest step, and the step."""
+    order = int(o[ORDER])
+    best, factor = order, longest(error, order)
+    if order > 1:
+        lower = longest(error_of(t, y, memory, order - 1, n, rtol, atol), order - 1)
+        if lower > factor:
+            best, factor = order - 1, lower
+    if order < o[HIGHEST] and o[POINTS] >= order + 2:
+        higher = longest(error_of(t, y, memory, order + 1, n, rtol, atol), order + 1)
+        if higher > factor:
+            best, factor = order + 1, higher
+    factor = min(GROW, max(SHRINK, factor))
+    if best != order or factor > IDLE or factor < 1.0:
+        o[ORDER], o[FACTOR], o[SINCE] = best, factor, 0.0
+
+
+PREDICT, CLOSE = Routine(predict, PREDICT_SIGNATURE), Routine(close, CLOSE_SIGNATURE)
+
+
+def read_order(order: int) -> None:
+    """Refuse an order that BDF does not have."""
+    if order not in (1, 2, 3, 4, 5):
+        raise UsageError(f"BDF has orders 1 to 5, not {order!r}; from 7 on it is unstable, and 6 nearly so.")
+
+
+class _Multistep(Implicit):
+    """What both classes share: the routines and their memory."""
+
+    order: int
+    growth: ClassVar[float] = 0.0
+
+    def rule(self, problem: Problem, pack: Pack, h: float) -> Rule:
+        """BDF's routines, starting with order one."""
+        own = (1.0, 0.0, self.growth, float(self.order), 0.0)
+        return Rule(PREDICT, CLOSE, own, (ROWS, max(8, 1 + problem.y.size)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class BDF(_Multistep, ImplicitAdaptive):
+    """Error control of step and order: for stiff systems, and where Newton-based accuracy must be high.
+
+    order: the highest, 1 to 5;  level: form of the constraints;  tol: what Newton may leave;  rtol, atol, h_first, h_max
+    """
+
+    order: int = 5
+    level: Level = field(default_factory=GGL)
+    tol: float = 1e-10
+    reference: ClassVar[str] = "Gear 1971; Brenan, Campbell and Petzold 1989; Hairer and Wanner, Solving ODE II"
+
+    def check(self, span: float) -> None:
+        super().check(span)
+        read_order(self.order)
+
+    @property
+    def newton_tol(self) -> float:
+        """A hundredth of what a step may be wrong by."""
+        return min(self.tol * self.level.share, 1e-2 * (self.rtol + self.atol))
+
+
+@dataclass(frozen=True)
+class FixedBDF(_Multistep, ImplicitFixed):
+    """Fixed step `h` [s], fixed order 1 to 5; the first step is taken in seventeen parts, of growing order.
+
+    level: form of the constraints;  tol: what Newton may leave
+    """
+
+    order: int = 2
+    level: Level = field(default_factory=GGL)
+    tol: float = 1e-10
+    reference: ClassVar[str] = "Gear 1971; Brenan, Campbell and Petzold 1989; Hairer and Wanner, Solving ODE II"
+
+    def check(self, span: float) -> None:
+        super().check(span)
+        read_order(self.order)
+
+    @property
+    def growth(self) -> float:  # type: ignore[override]
+        """Of the parts of the first steps."""
+        return STABLE[self.order - 1]
+
+    def control(self, problem: Problem, t_end: float) -> Array:
+        control: Array = super().control(problem, t_end)
+        control[H_NEXT] *= FIRST_PART[self.order - 1]
+        return control

@@ -1,0 +1,149 @@
+"""What implicit methods are as objects: a fixed step or error control, a form of the constraints, and two routines."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from haugmbd.algebra.routine import Routine
+from haugmbd.algebra.vec3 import Array
+from haugmbd.errors import UsageError
+from haugmbd.formulations.face import accelerate_entry
+from haugmbd.integrators.chunk import Chunk, chunk_lengths
+from haugmbd.integrators.implicit import stepping as control_at
+from haugmbd.integrators.implicit.level import Level
+from haugmbd.integrators.implicit.stage import BEFORE, EARLIER, LEVEL, MEMORY, SOLVE_STAGE, STAGE_NUMBERS, TOLERANCE, UDOT
+from haugmbd.integrators.implicit.stage import ITERATIONS as MOST
+from haugmbd.integrators.implicit.stepping import CONTROL, METHOD_NUMBERS, run
+from haugmbd.integrators.method import Adaptive, FixedStep, Integrator
+from haugmbd.integrators.stepping import Problem
+from haugmbd.integrators.subject import Maximal
+from haugmbd.model.model import ASKED_ROOMS, Model
+from haugmbd.model.status import OK
+from haugmbd.model.tables import Pack, Tables, room
+from haugmbd.model.ties import tied_tables
+
+ITERATIONS = 20
+"""Of Newton in a step, at most: ten would be enough where it converges at all."""
+EVIDENCE = ("STATUS", "D_INV", "J", *ASKED_ROOMS)
+"""What an error is explained from."""
+
+
+class Rule(NamedTuple):
+    """A method for one run: its two routines, its own numbers (o[4:]), and its room (rows, columns)."""
+
+    predict: Routine
+    close: Routine
+    own: tuple[float, ...] = ()
+    room: tuple[int, int] = (1, 1)
+
+
+@lru_cache(maxsize=4)
+def implicit_tables(model: Model) -> Tables:
+    """The tied tables of a model: made once for runs and events that follow one another."""
+    return tied_tables(model)
+
+
+def implicit_pack(problem: Problem, name: str) -> Pack:
+    """New room with the tied tables; u', what is remembered of it, and lam are those of the state at hand."""
+    if not isinstance(problem.subject, Maximal):
+        raise UsageError(
+            f"{name} solves with constraints, and a SerialChain has none: use RK4 or DormandPrince, or chain.to_system()."
+        )
+    model = problem.subject.model
+    pack = model.pack(implicit_tables(model))._replace(asked=problem.pack.asked)
+    if accelerate_entry(problem.pack, problem.t, problem.y) == OK:
+        x, stage = room(problem.pack, "SOLUTION"), room(pack, "STAGE")
+        for columns in (UDOT, MEMORY, BEFORE, EARLIER):
+            stage[:, columns : columns + 6] = x[: model.nb + 1]
+        room(pack, "LAMBDA")[:, 0] = x[model.nb + 1 :].ravel()
+    return pack
+
+
+class Implicit(Integrator):
+    """A method that solves dynamics and constraints together.  It has `level`, `tol`, and is asked for its `rule`."""
+
+    solves_constraints = True
+    one_step = False
+    level: Level
+    tol: float
+
+    @abstractmethod
+    def rule(self, problem: Problem, pack: Pack, h: float) -> Rule:
+        """The method for a run of `problem` with first step `h`; it may set what the first step remembers in `pack`."""
+
+    @abstractmethod
+    def control(self, problem: Problem, t_end: float) -> Array:
+        """Steps and tolerances, see `stepping`."""
+
+    @property
+    def keeps_positions(self) -> bool:
+        return "position" in self.level.keeps
+
+    @property
+    def newton_tol(self) -> float:
+        """What Newton may leave."""
+        return self.tol * self.level.share
+
+    def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[Chunk]:
+        """Advance to `t_end`, a chunk of steps at a time."""
+        pack = implicit_pack(problem, type(self).__name__)
+        control, ny = self.control(problem, t_end), problem.y.size
+        rule = self.rule(problem, pack, float(control[control_at.H_NEXT]))
+        o, numbers = np.zeros(METHOD_NUMBERS), np.zeros(STAGE_NUMBERS)
+        o[control_at.OWN :][: len(rule.own)] = rule.own
+        numbers[LEVEL], numbers[TOLERANCE], numbers[MOST] = self.level.number, self.newton_tol, ITERATIONS
+        saved = np.zeros(ny + sum(room(pack, name).size for name in ("STAGE", "LAMBDA", "ANGLE_RATE")))
+        work, lengths = np.zeros(rule.room), chunk_lengths(ny, problem.first_chunk)
+        while control[control_at.T] < t_end:
+            n = next(lengths)
+            ts, ys, ks = np.empty(n), np.empty((n, ny)), np.zeros((n, ny))
+            control[control_at.REJECTED] = 0.0
+            arguments: tuple[Any, ...] = (pack, o, numbers, problem.options, control, work, saved, problem.y, ts, ys, ks)
+            code, done = run(SOLVE_STAGE, rule.predict, rule.close, *arguments)
+            if code != OK:
+                for name in EVIDENCE:
+                    room(problem.pack, name).ravel()[:] = room(pack, name).ravel()
+            if done:
+                k1[:] = ks[done - 1]
+            t_stop = float(control[control_at.T] + (control[control_at.H_NEXT] if code != OK else 0.0))
+            yield Chunk(ts[:done], ys[:done], ks[:done], code, t_stop, done, int(control[control_at.REJECTED]))
+            if code != OK:
+                return
+
+
+@dataclass(frozen=True)
+class ImplicitFixed(Implicit, FixedStep):
+    """A fixed step `h` [s]; where Newton fails, that step is taken in smaller parts.
+
+    level: form of the constraints, Index3(), Index2(), GGL(), HillerAnantharaman()
+    tol: what Newton may leave of a step [m, rad]; a hundredth of it, relative to 1 + |u|, where velocities are kept
+    """
+
+    default: ClassVar[Level]
+
+    def control(self, problem: Problem, t_end: float) -> Array:
+        assert self.h is not None
+        control = np.zeros(CONTROL)
+        control[:] = problem.t, t_end, self.h, 0.0, 0.0, np.inf, 0.0, self.h, problem.t, 0.0, self.newton_tol
+        return control
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImplicitAdaptive(Implicit, Adaptive):
+    """Error control by rtol and atol."""
+
+    def control(self, problem: Problem, t_end: float) -> Array:
+        control, span = np.zeros(CONTROL), t_end - problem.t
+        h = self.h_first or FIRST * min(self.h_max, span)
+        control[:] = problem.t, t_end, min(h, span), self.rtol, self.atol, self.h_max, 0.0, 0.0, problem.t, 0.0, self.newton_tol
+        return control
+
+
+FIRST = 1e-6
+"""First step of an adaptive method, in parts of the interval: it grows fourfold in a few steps."""

@@ -1,0 +1,117 @@
+"""Every implicit method: its order in position, velocity and multipliers, and the violation that its form of the constraints promises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import haugmbd as mbd
+from haugmbd.gallery import double_pendulum, four_bar, heavy_top
+from haugmbd.integrators.implicit.level import Level
+from haugmbd.integrators.implicit.method import Implicit
+from tests.integrators.implicit import classes_below, end_of
+
+ORDER_TOL = 0.15
+
+
+class Case(NamedTuple):
+    """A mechanism, an interval [s], and steps in it (then twice as many) for methods of order 1, 2, 3, 4, 5."""
+
+    make: Callable[[], mbd.System]
+    t_end: float
+    steps: tuple[int, int, int, int, int]
+
+
+CASES = {
+    "double pendulum": Case(double_pendulum, 1.0, (4000, 1000, 500, 280, 200)),
+    "heavy top": Case(heavy_top, 0.1, (1600, 400, 400, 280, 280)),
+    "four-bar": Case(four_bar, 0.5, (500, 250, 200, 200, 100)),
+}
+LEVELS = (mbd.Index3(), mbd.Index2(), mbd.GGL(), mbd.HillerAnantharaman())
+
+FIXED: dict[str, tuple[int, Implicit]] = {
+    **{f"GeneralizedAlpha, {type(level).__name__}": (2, mbd.GeneralizedAlpha(level=level)) for level in LEVELS},
+    "GeneralizedAlpha, rho = 0": (2, mbd.GeneralizedAlpha(rho=0.0)),
+    "HHT, Index3": (2, mbd.HHT()),
+    "HHT, GGL": (2, mbd.HHT(alpha=-0.1, level=mbd.GGL())),
+    "Newmark, damped": (1, mbd.Newmark()),
+    "Newmark, gamma = 1/2": (2, mbd.Newmark(beta=0.25, gamma=0.5, level=mbd.GGL())),
+    "Trapezoidal": (2, mbd.Trapezoidal()),
+    **{f"BDF{k}": (k, mbd.FixedBDF(order=k, tol=1e-11)) for k in (1, 2, 3, 4, 5)},
+    "BDF2, Index2": (2, mbd.FixedBDF(order=2, level=mbd.Index2())),
+    "BDF2, Index3": (2, mbd.FixedBDF(order=2, level=mbd.Index3(), tol=1e-12)),
+}
+ADAPTIVE: dict[str, tuple[float, type]] = {"AdaptiveGeneralizedAlpha": (2.0, mbd.AdaptiveGeneralizedAlpha), "BDF": (5.0, mbd.BDF)}
+
+
+def test_no_implicit_method_is_forgotten():
+    named = {type(method) for _, method in FIXED.values()} | {kind for _, kind in ADAPTIVE.values()}
+    assert named == {kind for kind in classes_below() if issubclass(kind, Implicit)}
+
+
+@cache
+def exact(name: str) -> tuple[np.ndarray, ...]:
+    case = CASES[name]
+    result = mbd.simulate(case.make(), case.t_end, rtol=1e-13, atol=1e-13)
+    return result.r[-1].ravel(), np.concatenate([result.v[-1], result.omega_bar[-1]], axis=1).ravel(), result.lam[-1]
+
+
+@pytest.mark.parametrize("method", FIXED)
+@pytest.mark.parametrize("name", CASES)
+def test_the_order_of_positions_velocities_and_multipliers(name, method):
+    case, (order, integrator) = CASES[name], FIXED[method]
+    n = case.steps[order - 1]
+    errors = []
+    for steps in (n, 2 * n):
+        found = end_of(integrator.starting_with(case.t_end / steps), case.make(), case.t_end)
+        errors.append([abs(a - b).max() for a, b in zip(found, exact(name), strict=True)])
+    assert np.log2(np.array(errors[0]) / np.array(errors[1])) == pytest.approx([order] * 3, abs=ORDER_TOL)
+
+
+KEPT = 1e-10
+DRIFTS = {"position": 1e-7, "velocity": 1e-7}
+"""What is not kept is seen to be violated by more than this: the test can tell the difference."""
+
+
+@pytest.mark.parametrize("level", LEVELS, ids=lambda level: type(level).__name__)
+@pytest.mark.parametrize("kind", [mbd.GeneralizedAlpha, mbd.HHT, mbd.Trapezoidal, mbd.FixedBDF])
+def test_what_a_form_of_the_constraints_promises_is_kept(kind, level: Level):
+    if kind is mbd.Trapezoidal and level == mbd.Index3():
+        pytest.skip("weakly unstable")
+    method = kind(h=4e-3, level=level)
+    for make, t_end in ((double_pendulum, 1.0), (four_bar, 1.0)):
+        result = mbd.simulate(make(), t_end, integrator=method)
+        for what in ("position", "velocity"):
+            worst = abs(result.violation(what)).max()
+            assert (worst < KEPT) if what in level.keeps else (worst > DRIFTS[what])
+
+
+@pytest.mark.parametrize(
+    "method", [mbd.BDF(), mbd.AdaptiveGeneralizedAlpha(rtol=1e-7, atol=1e-7)], ids=["BDF", "generalized-alpha"]
+)
+def test_adaptive_methods_keep_positions_and_velocities_between_steps_too(method):
+    result = mbd.simulate(double_pendulum(), 1.0, integrator=method, t_eval=np.linspace(0.0, 1.0, 101))
+    assert abs(result.violation("position")).max() < KEPT
+    assert abs(result.violation("velocity")).max() < KEPT
+
+
+@pytest.mark.parametrize(
+    ("kind", "tolerances"), [(mbd.BDF, (1e-6, 1e-8, 1e-10)), (mbd.AdaptiveGeneralizedAlpha, (1e-5, 1e-6, 1e-7))]
+)
+@pytest.mark.parametrize("name", CASES)
+def test_the_error_follows_the_tolerance(name, kind, tolerances):
+    """BDF changes its order and generalized-alpha has order two of an error of order three: the error falls by a power 2/3 ... 1."""
+    case = CASES[name]
+    errors, steps = [], []
+    for tol in tolerances:
+        result = mbd.simulate(case.make(), case.t_end, integrator=kind(rtol=tol, atol=tol))
+        errors.append(abs(result.r[-1].ravel() - exact(name)[0]).max())
+        steps.append(result.counters.steps)
+    slope = np.polyfit(np.log(tolerances), np.log(errors), 1)[0]
+    assert 0.55 < slope < 1.3
+    assert steps[0] < steps[1] < steps[2]
+    assert errors[-1] < 1e3 * tolerances[-1]
