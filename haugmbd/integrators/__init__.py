@@ -6,18 +6,14 @@ from haugmbd.integrators.dop853 import DOP853
 from haugmbd.integrators.dormand_prince import DormandPrince
 from haugmbd.integrators.events import Event, EventRecord
 from haugmbd.integrators.free import Unstabilized
-<<<<<<< HEAD
 from haugmbd.integrators.heun import Heun
-from haugmbd.integrators.implicit.generalized_alpha import GeneralizedAlpha
-from haugmbd.integrators.munthe_kaas import RKMK4
-=======
 from haugmbd.integrators.implicit.bdf import BDF, FixedBDF
 from haugmbd.integrators.implicit.generalized_alpha import AdaptiveGeneralizedAlpha, GeneralizedAlpha
 from haugmbd.integrators.implicit.hht import HHT
 from haugmbd.integrators.implicit.level import GGL, HillerAnantharaman, Index2, Index3
 from haugmbd.integrators.implicit.newmark import Newmark
 from haugmbd.integrators.implicit.trapezoidal import Trapezoidal
->>>>>>> 79763b4 (Add HHT, Newmark, trapezoidal rule and BDF on one implicit stage, with index 3, index 2 and GGL constraints)
+from haugmbd.integrators.munthe_kaas import RKMK4
 from haugmbd.integrators.projection import Projection
 from haugmbd.integrators.rk3 import RK3
 from haugmbd.integrators.rk4 import RK4
@@ -25,11 +21,9 @@ from haugmbd.integrators.scipy_solver import SciPySolver, ode_function
 from haugmbd.integrators.semi_implicit_euler import SemiImplicitEuler
 
 __all__ = [
-<<<<<<< HEAD
     "DOP853",
     "CrouchGrossman3",
     "RK3",
-=======
     "BDF",
     "FixedBDF",
     "GGL",
@@ -40,7 +34,6 @@ __all__ = [
     "Index3",
     "Newmark",
     "Trapezoidal",
->>>>>>> 79763b4 (Add HHT, Newmark, trapezoidal rule and BDF on one implicit stage, with index 3, index 2 and GGL constraints)
     "RK4",
     "RKMK4",
     "Baumgarte",

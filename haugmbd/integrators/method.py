@@ -27,10 +27,8 @@ class Integrator(ABC):
     reference: ClassVar[str]
     solves_constraints: ClassVar[bool] = False
     """Whether the method fulfils the constraints by itself, so that no stabilization has a place in its step."""
-<<<<<<< HEAD
     dense: ClassVar[bool] = True
     """Whether dense output of order six is as good as the steps; if not, states at wanted times come from steps that end there."""
-=======
     one_step: ClassVar[bool] = True
     """Whether a step from a stored state is the step that a run would make there; other methods remember more than the state."""
 
@@ -38,7 +36,6 @@ class Integrator(ABC):
     def keeps_positions(self) -> bool:
         """Whether a method that solves constraints solves Phi = 0: states between its steps are then brought there, too."""
         return self.solves_constraints
->>>>>>> 79763b4 (Add HHT, Newmark, trapezoidal rule and BDF on one implicit stage, with index 3, index 2 and GGL constraints)
 
     @abstractmethod
     def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[Chunk]:
