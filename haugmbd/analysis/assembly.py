@@ -17,12 +17,14 @@ from itertools import product
 import numpy as np
 
 from haugmbd.algebra.vec3 import Array
-from haugmbd.analysis.closing import Closed, Problem, close, displaced, pose_at, row_scale_to_metres
+from haugmbd.analysis.beginning import beginning_at, compiled, examined, with_angles
+from haugmbd.analysis.closing import Closed, close
 from haugmbd.analysis.found import Assembly, Flip, corrections, joint_gaps
 from haugmbd.analysis.hold import Hold, read_holds
 from haugmbd.analysis.leading import led
 from haugmbd.analysis.least import body_metric
 from haugmbd.analysis.open_joints import flip_faults, open_faults, rate_faults
+from haugmbd.analysis.problem import Problem, displaced, pose_at, row_scale_to_metres
 from haugmbd.analysis.signs import Sign, flipped, signs_of, turned_round
 from haugmbd.analysis.speeds import nearest_velocities
 from haugmbd.analysis.turning import choices, turned_starts
@@ -30,7 +32,6 @@ from haugmbd.body import Body
 from haugmbd.errors import AssemblyError, ModelError, UsageError
 from haugmbd.model.consistency import size_of, state_faults
 from haugmbd.model.model import Model
-from haugmbd.model.redundancy import redundant_at
 from haugmbd.model.rows import evaluate
 from haugmbd.model.state import State
 from haugmbd.model.system import System
@@ -104,15 +105,6 @@ def assemble(
     if faults:
         raise AssemblyError(faults, assembly)
     return assembly
-
-
-def compiled(system: System | Model) -> Model:
-    """The model, whether its pose fits or not; UsageError where it is none."""
-    if isinstance(system, Model):
-        return system
-    if isinstance(system, System):
-        return system.compile(check_pose=False)
-    raise UsageError(f"got {system!r}, and needs a System or a compiled Model.")
 
 
 def pose_problem(
@@ -196,29 +188,3 @@ def _found(problem: Problem, start: State, closed: Closed, flips: tuple[Flip, ..
         held=problem.held.names,
         tolerance=problem.tol,
     )
-
-
-def beginning_at(model: Model, state: State) -> Model:
-    """The same model, with `state` as its modelled state."""
-    y0 = state.y
-    y0.flags.writeable = False
-    return replace(model, y0=y0)
-
-
-def examined(model: Model) -> Model:
-    """The model with the rows dropped that depend on others at its pose; as it is where the pose is singular."""
-    if not model.nc:
-        return model
-    other = redundant_at(model, model.state())
-    return model if other.redundancy.only_here or other.redundancy.flat else other
-
-
-def with_angles(model: Model, state: State) -> State:
-    """Integrated joint angles that belong to the pose, the nearest to those of `state`."""
-    angles = state.angles.copy()
-    bodies = np.hstack([state.r, state.p, state.v, state.omega_bar])
-    for entry in model.loads:
-        if entry.load.angles:
-            places = bodies[list(entry.bodies)][:, None]
-            angles[entry.angle] = entry.load.arguments(places, angles[entry.angle : entry.angle + 1])[0][0]
-    return state.replace(angles=angles)

@@ -18,9 +18,11 @@ import numpy as np
 
 from haugmbd.algebra.euler import conjugate, from_axis_angle, logarithm, product, rotation_matrix
 from haugmbd.algebra.vec3 import Array
-from haugmbd.analysis.assembly import beginning_at, compiled, pose_problem, with_angles
-from haugmbd.analysis.closing import Problem, close, gradient, jacobian, pose_at, unit_rows
+from haugmbd.analysis.assembly import pose_problem
+from haugmbd.analysis.beginning import beginning_at, compiled, with_angles
+from haugmbd.analysis.closing import close
 from haugmbd.analysis.hold import Hold, coordinate_of, held_joint
+from haugmbd.analysis.problem import Problem, gradient, jacobian, pose_at, unit_rows
 from haugmbd.analysis.signs import flipped, signs_of
 from haugmbd.analysis.speeds import nearest_velocities
 from haugmbd.analysis.turning import turned

@@ -16,9 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from haugmbd.algebra.euler import conjugate, exponential, logarithm, normalized, omega_bar_from, p_dot_from, product
+from haugmbd.algebra.euler import conjugate, exponential, logarithm, normalized, product
 from haugmbd.algebra.vec3 import Array
-from haugmbd.analysis.assembly import with_angles
+from haugmbd.analysis.beginning import with_angles
+from haugmbd.analysis.gap import Gap, Point, between
 from haugmbd.integrators.projection import Projection
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -39,15 +40,6 @@ HALF_GAPS = (1.6e-2, 4e-3, 1e-3, 2.5e-4)
 Nearer, velocities lose digits (1e-13 / width); farther, the polynomial does (width^5 / 100)."""
 
 
-class Point(NamedTuple):
-    """t [s];  y (ny,) and y_dot (ny,) of a state that fits;  pivot: the smallest, relative to its scale: about sigma^2."""
-
-    t: float
-    y: Array
-    y_dot: Array
-    pivot: float
-
-
 class Track(NamedTuple):
     """What is followed: the model, room to compute in, counters;  size: of the model [m];  shortest: step [s]."""
 
@@ -56,14 +48,6 @@ class Track(NamedTuple):
     options: Array
     size: float
     shortest: float
-
-
-class Gap(NamedTuple):
-    """A singular position, and the points on either side of it."""
-
-    t: float
-    before: Point
-    after: Point
 
 
 class Followed(NamedTuple):
@@ -83,7 +67,7 @@ def follow(track: Track, start: Point, times: Array) -> Followed:
     for t in times.tolist():
         gap = found.gaps[-1] if found.gaps else None
         if gap is not None and (t - gap.before.t) * (t - gap.after.t) <= 0.0:
-            found.points.append(between(track, gap, t))
+            found.points.append(between(track.model, gap, t))
             continue
         while here.t != t:
             h = np.sign(t - here.t) * min(abs(t - here.t), step)
@@ -107,7 +91,7 @@ def follow(track: Track, start: Point, times: Array) -> Followed:
         if over is not None:
             found.gaps.append(over)
             here, step, trail = over.after, np.inf, [over.after]
-        found.points.append(here if here.t == t else between(track, found.gaps[-1], t))
+        found.points.append(here if here.t == t else between(track.model, found.gaps[-1], t))
     return found._replace(steps=steps)
 
 
@@ -179,31 +163,3 @@ def leapt(track: Track, trail: list[Point], t: float) -> Gap | None:
             a, b = np.sqrt(before.pivot), np.sqrt(after.pivot)  # sigma goes through zero about linearly
             return Gap(float((before.t * b + after.t * a) / (a + b)), before, after)
     return None
-
-
-def between(track: Track, gap: Gap, t: float) -> Point:
-    """The state at t in a gap, of the quintic polynomial through both sides: r, p, and their rates; accelerations of the polynomial."""
-    from scipy.interpolate import BPoly  # noqa: PLC0415  imported only where a singular position is passed
-
-    n = track.model.nb + 1
-    ends = [_derivatives(point, n) for point in (gap.before, gap.after)]
-    order = [0, 1] if gap.before.t < gap.after.t else [1, 0]
-    times = [(gap.before.t, gap.after.t)[k] for k in order]
-    curve = BPoly.from_derivatives(times, [ends[k] for k in order])
-    x, x_dot, x_ddot = (curve(t, nu=k).reshape(n, 7) for k in range(3))
-    p = normalized(x[:, 3:])
-    omega_bar = omega_bar_from(p, x_dot[:, 3:])
-    y = np.concatenate([np.hstack([x[:, :3], p, x_dot[:, :3], omega_bar]).ravel(), gap.before.y[WIDTH * n :]])
-    state = with_angles(track.model, State.from_y(t, y, n))
-    u_dot = np.hstack([x_ddot[:, :3], omega_bar_from(p, x_ddot[:, 3:])])
-    rates = np.hstack([x_dot[:, :3], p_dot_from(p, omega_bar), u_dot])
-    return Point(t, state.y, np.concatenate([rates.ravel(), gap.before.y_dot[WIDTH * n :]]), 0.0)
-
-
-def _derivatives(point: Point, n: int) -> list[Array]:
-    """(r, p), its rate and the rate of that, (7 n,) each:  p_ddot = (p_dot (0, w) + p (0, w_dot)) / 2  in quaternion products."""
-    y, rate = (x[: WIDTH * n].reshape(n, WIDTH) for x in (point.y, point.y_dot))
-    w, w_dot = (np.hstack([np.zeros((n, 1)), x[:, 10:]]) for x in (y, rate))
-    p, p_dot = y[:, 3:7], rate[:, 3:7]
-    p_ddot = 0.5 * (product(p_dot, w) + product(p, w_dot))
-    return [np.hstack(parts).ravel() for parts in ((y[:, :3], p), (y[:, 7:10], p_dot), (rate[:, 7:10], p_ddot))]

@@ -14,9 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.algebra.vec3 import Array
-from haugmbd.analysis.assembly import assemble, beginning_at, compiled, examined
-from haugmbd.analysis.following import SHORTEST, Followed, Gap, Point, Track, follow, settled
+from haugmbd.analysis.assembly import assemble
+from haugmbd.analysis.beginning import beginning_at, compiled, examined
+from haugmbd.analysis.following import SHORTEST, Followed, Track, follow, settled
 from haugmbd.analysis.freedom import freedom_at, joints_of, motion_words
+from haugmbd.analysis.gap import Gap, Point
 from haugmbd.analysis.mobility import mobility
 from haugmbd.errors import ModelError, SimulationError, SingularKKT, UsageError
 from haugmbd.integrators.projection import Projection

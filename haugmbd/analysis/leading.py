@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from haugmbd.analysis.closing import Problem, close
+from haugmbd.analysis.closing import close
 from haugmbd.analysis.hold import HeldJoint, held_row
+from haugmbd.analysis.problem import Problem
 from haugmbd.drivers import Constant
 from haugmbd.model.consistency import gaps
 from haugmbd.model.model import JointEntry

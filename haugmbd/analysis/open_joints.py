@@ -7,7 +7,7 @@ from math import degrees
 import numpy as np
 
 from haugmbd.algebra.vec3 import Ints
-from haugmbd.analysis.closing import Pose, Problem
+from haugmbd.analysis.problem import Pose, Problem
 from haugmbd.errors import Fault
 from haugmbd.model.consistency import Gaps, gaps, velocity_faults
 from haugmbd.model.model import Model

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.algebra.vec3 import Array
-from haugmbd.analysis.closing import Gradient, Problem, gradient, jacobian, unit_rows
 from haugmbd.analysis.least import body_metric, exact_motion
+from haugmbd.analysis.problem import Gradient, Problem, gradient, jacobian, unit_rows
 from haugmbd.model.rows import evaluate
 from haugmbd.model.state import State
 
