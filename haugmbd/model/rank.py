@@ -13,7 +13,8 @@ import numpy as np
 
 from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.model import tables as at
-from haugmbd.model.elimination import PIVOT_TOL, SLOTS, Elimination, eliminate, integers, random_motions, solve
+from haugmbd.model.elimination import PIVOT_TOL, SLOTS, Elimination, eliminate, integers, random_motions
+from haugmbd.model.local import LocalSolver
 from haugmbd.model.model import Model, RowLabel
 from haugmbd.model.rows import Rows
 
@@ -26,9 +27,6 @@ FLAT_TOL = 1e-10
 
 PROBES = 8
 """Random motions that a row must not follow to count as dependent: a row at the distance d from the others follows with d on average."""
-
-BATCH = 64
-"""Dependencies that are solved for at once: memory grows with it, the time of one solution is shared by all."""
 
 
 class Dependency(NamedTuple):
@@ -114,8 +112,7 @@ def rank_report(model: Model, rows: Rows) -> RankReport:
 def report_of(model: Model, examined: Examined) -> RankReport:
     """The same, of rows that have been eliminated already."""
     found = [Dependency(int(row), ()) for row in np.nonzero(examined.flat)[0]]
-    for first in range(0, len(examined.dropped), BATCH):
-        found += _dependencies(model, examined, examined.dropped[first : first + BATCH])
+    found += _dependencies(model, examined) if len(examined.dropped) else []
     found.sort()
     return RankReport(model.nc, model.nc - len(found), tuple(d.row for d in found), tuple(found), model.labels)
 
@@ -150,7 +147,7 @@ def _normalised(model: Model, rows: Rows) -> tuple[Array, Array, Ints, float]:
     J = np.concatenate([rows.Phi_r, rows.PiBar / length], axis=2)
     J[rows.bodies == 0] = 0.0
     norm = np.sqrt(np.sum(J**2, axis=(1, 2)))
-    value = np.abs(rows.Phi + driver_values(model, 0.0)[driver_of_row(model)])
+    value = np.abs(rows.Phi + driver_values(model, rows.state.t)[driver_of_row(model)])
     flat = (norm == 0.0) | (norm < FLAT_TOL * value)
     norm[flat] = 1.0
     return J / norm[:, None, None], norm, flat, length
@@ -170,25 +167,22 @@ def driver_values(model: Model, t: float) -> Array:
     return np.array([driver.values(t)[0] for driver in model.drivers])
 
 
-def _dependencies(model: Model, x: Examined, dropped: Ints) -> list[Dependency]:
-    """Each of these dropped rows by the kept ones."""
+def _dependencies(model: Model, x: Examined) -> list[Dependency]:
+    """Each dropped row by the kept ones; rows of the same edge together."""
+    solver = LocalSolver(model, x.elimination)
     row_of_slot = {int(slot): row for row, slot in enumerate(model.slot_of_row)}
-    slots = model.slot_of_row[dropped]
-    lam = solve(model, x.elimination, _right_hand_sides(model, x.J, slots))[model.nb + 1 :].reshape(-1, len(dropped))
-    found = []
-    for k, row in enumerate(dropped.tolist()):
-        size = np.abs(lam[:, k])
-        kept = [(row_of_slot[int(s)], lam[s, k]) for s in np.nonzero(size > TERM_TOL * size.max())[0]]
-        found.append(Dependency(row, tuple(sorted((other, float(c * x.norm[row] / x.norm[other])) for other, c in kept))))
+    by_edge: dict[int, list[int]] = {}
+    for row in x.dropped.tolist():
+        by_edge.setdefault(int(model.slot_of_row[row]) // SLOTS, []).append(row)
+    found, pairs = [], integers(model, "EDGES").tolist()
+    for edge, rows in by_edge.items():
+        pair, slots = pairs[edge], model.slot_of_row[rows]
+        values = solver.solve({body: x.J[slots, side].T for side, body in enumerate(pair) if body})
+        lam = {
+            SLOTS * (node - model.nb - 1) + a: value[a] for node, value in values.items() if node > model.nb for a in range(SLOTS)
+        }
+        for k, row in enumerate(rows):
+            largest = max(abs(float(c[k])) for c in lam.values())
+            kept = [(row_of_slot[slot], float(c[k])) for slot, c in lam.items() if abs(c[k]) > TERM_TOL * largest]
+            found.append(Dependency(row, tuple(sorted((other, c * float(x.norm[row] / x.norm[other])) for other, c in kept))))
     return found
-
-
-def _right_hand_sides(model: Model, J: Array, slots: Ints) -> Array:
-    """(J_r^T, 0) for the row r in each of these slots, by nodes, (nn, 6, n)."""
-    edges = model.tables["EDGES"]
-    b = np.zeros((model.nb + 1 + len(edges), SLOTS, len(slots)))
-    for k, slot in enumerate(slots.tolist()):
-        for side, body in enumerate(map(int, edges[slot // SLOTS])):
-            if body:
-                b[body, :, k] += J[slot, side]
-    return b
