@@ -228,8 +228,8 @@ class Tables:
 
     def changed(self, ints: Mapping[str, Ints], work: Mapping[str, tuple[int, int]]) -> Tables:
         """The same tables with some integers and some rooms exchanged or added."""
-        parts = {name: self[name] for name in (*INTS, *REALS) if self.place(name)[1] > 0}
-        rooms = {name: self.place(name)[1:] for name in WORK if self.place(name)[1] > 0}
+        parts = {name: self[name] for name in (*INTS, *REALS) if any(self.place(name))}
+        rooms = {name: self.place(name)[1:] for name in WORK if any(self.place(name))}
         return Tables(
             {name: x for name, x in parts.items() if name in INTS} | dict(ints),
             {name: x for name, x in parts.items() if name in REALS},
