@@ -18,6 +18,9 @@ from haugmbd.formulations.base import Saddle
 SINGULAR_TOL = 1e-12
 """Part of the largest below which a singular value is zero: rounding of rows leaves 1e-15, a pose 1e-6 from a dead centre 1e-6."""
 
+NO_DIGIT = 1e-15
+"""Reciprocal condition number at which no digit of the solution is right: rounding is 1e-16."""
+
 
 class Split(NamedTuple):
     """Phi_q = U diag(s) V^T of the independent part: U (k, rank), s (rank,), V (6 nb, rank);  Z: (6 nb, dof) a basis of the rest."""
@@ -66,32 +69,40 @@ def split(question: Saddle, A: Array, rank: int) -> Split:
 
 def solve_definite(question: Saddle, S: Array, b: Array, what: str) -> Array:
     """S^-1 b of a symmetric positive definite S, by Cholesky.  Raises SingularKKT where it is none."""
-    from scipy.linalg import LinAlgError, cho_factor, cho_solve  # noqa: PLC0415  only where it is used
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve, lapack  # noqa: PLC0415  only where it is used
 
     d = np.diagonal(S)
     if not (d > 0.0).all():
         raise singular(question, f"{what} is not positive definite")
     s = 1.0 / np.sqrt(d)
+    scaled = s[:, None] * S * s
     try:
-        factor = cho_factor(s[:, None] * S * s, check_finite=False)
+        factor = cho_factor(scaled, check_finite=False)
     except LinAlgError as error:
         raise singular(question, f"{what} is not positive definite ({error})") from error
+    if len(b):
+        need_regular(question, lapack.dpocon(factor[0], np.abs(scaled).sum(axis=0).max())[0], what)
     x = s * cho_solve(factor, s * b, check_finite=False)
     return np.asarray(x + s * cho_solve(factor, s * (b - S @ x), check_finite=False))
 
 
 def solve_symmetric(question: Saddle, K: Array, b: Array, what: str) -> Array:
-    """K^-1 b of a symmetric indefinite K, by LU.  Raises SingularKKT where a pivot is zero."""
-    from scipy.linalg import lu_factor, lu_solve  # noqa: PLC0415  only where it is used
+    """K^-1 b of a symmetric indefinite K, by LU with partial pivoting.  Raises SingularKKT where it has none."""
+    from scipy.linalg import lapack, lu_solve  # noqa: PLC0415  only where it is used
 
     size = np.abs(K).max(axis=0, initial=0.0)
     s = 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0))
     scaled = s[:, None] * K * s
-    if len(b) and not np.linalg.cond(scaled, 1) < 1.0 / np.finfo(np.float64).eps:
-        raise singular(question, f"{what} is singular")
-    factor = lu_factor(scaled, check_finite=False)
-    x = s * lu_solve(factor, s * b, check_finite=False)
-    return np.asarray(x + s * lu_solve(factor, s * (b - K @ x), check_finite=False))
+    factor, pivots, info = lapack.dgetrf(scaled)
+    need_regular(question, 0.0 if info > 0 else lapack.dgecon(factor, np.abs(scaled).sum(axis=0).max())[0], what)
+    x = s * lu_solve((factor, pivots), s * b, check_finite=False)
+    return np.asarray(x + s * lu_solve((factor, pivots), s * (b - K @ x), check_finite=False))
+
+
+def need_regular(question: Saddle, reciprocal: float, what: str) -> None:
+    """Raise SingularKKT where the reciprocal condition number (LAPACK's estimate) leaves no digit, or is NaN."""
+    if not reciprocal > NO_DIGIT:
+        raise singular(question, f"{what} is singular (reciprocal condition number {reciprocal:.1e})")
 
 
 def pivoted_qr(A: Array) -> tuple[Array, Array, Ints]:

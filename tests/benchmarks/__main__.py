@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.benchmarks import reduced
+from tests.benchmarks import formulations, reduced
 from tests.benchmarks.turns import best, in_turn, median, verdict
 from tests.benchmarks.worker import ONE_THREAD, REPOSITORY, Worker
 
@@ -149,6 +149,7 @@ def main() -> None:
     steps(ours, peers["exudyn"], peers["mujoco"])
     memory(ours)
     impacts(ours)
+    formulations.section(ours)
     for worker in (ours, *peers.values()):
         worker.close()
     compiling()

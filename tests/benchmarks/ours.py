@@ -16,7 +16,7 @@ from haugmbd.integrators.stepping import make_options
 from haugmbd.model.user import NOBODY
 from haugmbd.saddle.routines import factorize_entry, solve_entry
 from joints import RJ
-from tests.benchmarks import chain
+from tests.benchmarks import chain, formulations
 from tests.benchmarks.worker import serve
 
 
@@ -135,4 +135,4 @@ def cold() -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    serve(rhs=rhs, step=step, memory=memory, impact=impact, cold=cold)
+    serve(rhs=rhs, formulation=formulations.answer, step=step, memory=memory, impact=impact, cold=cold)
