@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from haugmbd import integrators
 from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
 from haugmbd.errors import ModelError, UsageError
@@ -47,11 +48,19 @@ def check_formulation(formulation: Any) -> None:
 
 
 def need_newton_euler(formulation: Formulation, who: str) -> None:
-    """Refuse another formulation for `who` asks the block LDL^T itself."""
+    """Refuse another formulation where `who` asks the block LDL^T itself."""
     if not isinstance(formulation, NewtonEuler):
+        free = ", ".join(kind.__name__ for kind in integrators_that_ask())
         raise UsageError(
-            f"{who} uses the block LDL^T of NewtonEuler() for its own equations: leave out formulation={formulation!r}."
+            f"{who} uses the block LDL^T of NewtonEuler() for its own equations: leave out formulation={formulation!r}, or use simulate "
+            f"with {free}, which take every formulation."
         )
+
+
+def integrators_that_ask() -> tuple[type[Integrator], ...]:
+    """Those that ask a formulation for accelerations, whichever it is."""
+    kinds = (getattr(integrators, name) for name in sorted(integrators.__all__))
+    return tuple(k for k in kinds if isinstance(k, type) and issubclass(k, Integrator) and not k.solves_constraints)
 
 
 def check_numbers(integrator: Any, **numbers: Any) -> None:

@@ -6,7 +6,8 @@ r"""AugmentedLagrangian: penalties, and multipliers that learn what the penaltie
     b_c <- b_c - 2 mu omega Phi_dot - omega^2 Phi            for accelerations: Bayo's built-in stabilization
 
 Exact for any alpha: an iteration reduces the error by 1 / (1 + alpha sigma^2), sigma^2 the smallest eigenvalue of Phi_q M^-1 Phi_q^T
-beside zero.  The matrix is positive definite whatever the rows are, and lam stays in their range: the multipliers of least norm.
+beside zero.  The matrix is positive definite whatever the rows are, at singular positions, too, and lam stays in their range: the
+multipliers of least norm.
 Source: Bayo, Garcia de Jalon, Serna, A modified Lagrangian formulation ..., CMAME 71 (1988) 183-195.
 """
 

@@ -57,6 +57,14 @@ def multipliers_entry(P: Pack, t: Array, y: Array, x: Array) -> tuple[int, int]:
     return 0, t.shape[0]
 
 
+def chosen(formulation: Formulation | None) -> Formulation:
+    """The formulation that an argument means; UsageError for what is none."""
+    by = NewtonEuler() if formulation is None else formulation
+    if not isinstance(by, Formulation):
+        raise UsageError(f"formulation = {formulation!r} must be an object, such as NewtonEuler() or NullSpace().")
+    return by
+
+
 def accelerations(
     model: Model, state: State | None = None, *, formulation: Formulation | None = None, redundancy: Rule | None = None
 ) -> Accelerations:
@@ -71,9 +79,7 @@ def accelerations(
     if redundancy is not None:
         check_rule(redundancy)
         model = model.with_redundancy(redundancy)
-    by = NewtonEuler() if formulation is None else formulation
-    if not isinstance(by, Formulation):
-        raise UsageError(f"formulation = {formulation!r} must be an object, such as NewtonEuler() or NullSpace().")
+    by = chosen(formulation)
     state = model.state() if state is None else state
     faults = state_faults(model, state)
     if faults:

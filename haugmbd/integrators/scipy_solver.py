@@ -16,6 +16,8 @@ import numpy as np
 
 from haugmbd.algebra.vec3 import Array
 from haugmbd.errors import UsageError
+from haugmbd.formulations.base import Formulation
+from haugmbd.formulations.face import chosen
 from haugmbd.formulations.trouble import explain
 from haugmbd.integrators.chunk import Chunk
 from haugmbd.integrators.free import Unstabilized
@@ -92,9 +94,12 @@ class SciPySolver(Adaptive):
             yield Chunk(np.array([solver.t]), y[None], y_dot[None], OK, solver.t, 1, 0)
 
 
-def ode_function(model: Model) -> Callable[[float, Array], Array]:
-    """Return f(t, y) of `model` for scipy.integrate.solve_ivp; `model.state().y` is the initial y.  Raises as `accelerations` does."""
-    pack, rule = model.pack(), Unstabilized()
+def ode_function(model: Model, *, formulation: Formulation | None = None) -> Callable[[float, Array], Array]:
+    """Return f(t, y) of `model` for scipy.integrate.solve_ivp; `model.state().y` is the initial y.
+
+    formulation: by which algebra, by default `NewtonEuler()`.  Raises as `accelerations` does.
+    """
+    pack, rule = chosen(formulation).pack(model), Unstabilized()
     options = rule.options()
 
     def f(t: float, y: Array) -> Array:

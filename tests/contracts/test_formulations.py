@@ -18,6 +18,7 @@ from haugmbd.formulations import FORMULATIONS
 from haugmbd.formulations.base import Asks, Formulation, Multipliers
 from haugmbd.formulations.dense import times_mass
 from haugmbd.formulations.taught import question_of
+from joints import CJ, RJ, SJ
 from tests.contracts.mechanisms import MAKERS, REDUNDANT, moving, name_of
 
 AGREE = 1e-10  # asked for; what is reached is 1e-12 or better
@@ -172,6 +173,44 @@ def test_lam_p_fulfils_the_rows_of_the_r_p_form():
             found = mbd.accelerations(model, state, formulation=formulation)
             np.testing.assert_allclose(found.lam_p, spin, rtol=0.0, atol=1e-9 * spin.max())
         assert mbd.accelerations(model, state).lam_p.shape == (0,)
+
+
+def test_minimum_norm_is_given_where_it_is_asked_for():
+    model, state, _ = moved("four_revolutes")
+    least = mbd.accelerations(model, state, redundancy=mbd.MinimumNorm()).lam
+    for formulation in EXACT:
+        if not formulation.chains_only:
+            found = mbd.accelerations(model, state, formulation=formulation, redundancy=mbd.MinimumNorm())
+            np.testing.assert_allclose(found.lam, least, rtol=0.0, atol=LEAST_TOL * np.abs(least).max())
+
+
+def flat_parallelogram():
+    """(model, its state with all bars in line): rank 16 of 17 rows."""
+    axis, J_bar, a = (0, 0, 1), (0.1, 0.2, 0.25), np.array([np.cos(1.0), np.sin(1.0), 0.0])
+    points = [np.zeros(3), a, a + (2, 0, 0), np.array((2.0, 0.0, 0.0))]
+    system = mbd.System("parallelogram", gravity=(0, -9.81, 0))
+    bars = [system.add(mbd.Body(f"bar {k}", 1.0, J_bar, r=(points[k] + points[k + 1]) / 2)) for k in range(3)]
+    system.add(RJ("A", system.ground, bars[0], point=points[0], axis=axis))
+    system.add(RJ("B", bars[0], bars[1], point=points[1], axis=axis))
+    system.add(SJ("C", bars[1], bars[2], point=points[2]))
+    system.add(CJ("D", bars[2], system.ground, point=points[3], axis=axis))
+    model = system.compile()
+    p = model.state().p.copy()
+    p[[1, 3]] = np.cos(0.5), 0.0, 0.0, -np.sin(0.5)
+    return model, model.state().replace(r=[(0, 0, 0), (0.5, 0, 0), (2.0, 0, 0), (2.5, 0, 0)], p=p)
+
+
+@pytest.mark.parametrize("formulation", [f for f in VARIANTS if not f.chains_only], ids=repr)
+def test_a_singular_position_is_said_to_be_one_or_passed(formulation):
+    """Penalties have an answer there, the limit of those nearby: the bars fall together."""
+    model, state = flat_parallelogram()
+    assert np.abs(mbd.evaluate(model, state).Phi).max() < 1e-14
+    if isinstance(formulation, mbd.Penalty | mbd.AugmentedLagrangian):
+        found = mbd.accelerations(model, state, formulation=formulation)
+        np.testing.assert_allclose(found.v_dot[1:, 1], (-9.81 / 2.0, -9.81, -9.81 / 2.0), atol=1e-5)
+        return
+    with pytest.raises(mbd.SingularKKT, match="at t = 0 s"):
+        mbd.accelerations(model, state, formulation=formulation)
 
 
 def test_iterations_are_told_and_a_smaller_penalty_needs_more():
