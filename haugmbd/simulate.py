@@ -113,7 +113,8 @@ def simulate(
     events: zeros to look for, `Event(name, g)`; the result tells them in `events`, and ends at a terminal one, with the state there
     t_eval: times [s] at which states are wanted, by dense output; otherwise every `store_every`-th step is kept
     integrator, stabilization: objects: RK4(h), DormandPrince(...);  Projection(), Baumgarte(alpha, beta), None
-    formulation: by which algebra accelerations and projections are found: NewtonEuler(), NullSpace(), ... see `haugmbd.formulations`
+    formulation: by which algebra accelerations and projections are found: NewtonEuler(), NullSpace(), ... see `haugmbd.formulations`;
+        what the Result recomputes from the states (lam, reactions) is NewtonEuler's, whichever it was
     repair_velocity: project inconsistent initial velocities, instead of refusing them
     redundancy: which multipliers dependent rows get, `KeptRows()` or `MinimumNorm()`; the motion is the same
     progress: show a bar

@@ -26,6 +26,10 @@ from haugmbd.model.tables import ACCELERATIONS, POSITIONS, VELOCITIES, Pack
 NONE: Array = np.zeros(0)
 
 
+MOST_BODIES = 60
+"""Where dense algebra costs 3 to 50 ms a question, a hundred to a thousand times the block LDL^T (20 us)."""
+
+
 class Asks(Enum):
     """What the right-hand side asks for."""
 
@@ -102,7 +106,7 @@ class Formulation(ABC):
     massless: ClassVar[bool] = True
     chains_only: ClassVar[bool] = False
     exponent: ClassVar[int] = 3
-    most_bodies: ClassVar[float] = 60
+    most_bodies: ClassVar[float] = MOST_BODIES
 
     @abstractmethod
     def solve(self, question: Saddle) -> Answer:

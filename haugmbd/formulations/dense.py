@@ -23,7 +23,10 @@ NO_DIGIT = 1e-15
 
 
 class Split(NamedTuple):
-    """Phi_q = U diag(s) V^T of the independent part: U (k, rank), s (rank,), V (6 nb, rank);  Z: (6 nb, dof) a basis of the rest."""
+    """Phi_q = U diag(s) V^T of the independent part: U (k, rank), s (rank,), V (6 nb, rank)
+
+    Z: (6 nb, dof) a basis of the rest, if asked for
+    """
 
     U: Array
     s: Array
@@ -58,9 +61,9 @@ def blockwise(blocks: Array, x: Array) -> Array:
     return np.asarray(np.einsum("kab,kb...->ka...", blocks, x.reshape(nb, n, *x.shape[1:])).reshape(nb * m, *x.shape[1:]))
 
 
-def split(question: Saddle, A: Array, rank: int) -> Split:
+def split(question: Saddle, A: Array, rank: int, *, with_Z: bool = True) -> Split:
     """The singular value decomposition of A, whose rank is known since the model was compiled."""
-    U, s, Vt = np.linalg.svd(A, full_matrices=True)
+    U, s, Vt = np.linalg.svd(A, full_matrices=with_Z)
     if rank > len(s) or (rank and not s[rank - 1] > SINGULAR_TOL * s[0]):
         smallest = s[rank - 1] / s[0] if rank <= len(s) else 0.0
         raise singular(question, f"singular value {rank} of the rows is {smallest:.1e} of the largest")
@@ -103,6 +106,13 @@ def need_regular(question: Saddle, reciprocal: float, what: str) -> None:
     """Raise SingularKKT where the reciprocal condition number (LAPACK's estimate) leaves no digit, or is NaN."""
     if not reciprocal > NO_DIGIT:
         raise singular(question, f"{what} is singular (reciprocal condition number {reciprocal:.1e})")
+
+
+def triangular(T: Array, b: Array, *, transposed: bool = False) -> Array:
+    """T^-1 b, or T^-T b, of an upper triangular T."""
+    from scipy.linalg import solve_triangular  # noqa: PLC0415  only where it is used
+
+    return np.asarray(solve_triangular(T, b, trans=int(transposed), check_finite=False)) if len(b) else b
 
 
 def pivoted_qr(A: Array) -> tuple[Array, Array, Ints]:

@@ -4,8 +4,11 @@ r"""NullSpace: the motions that the rows allow, as columns of Z, and the equatio
     Z^T M Z z = Z^T (b_u - M u_0)                the multipliers do no work: Z^T Phi_q^T lam = 0
     Phi_q^T lam = b_u - M u                      afterwards, with least norm where rows depend on others
 
-    SVD   Phi_q = U diag(s) V^T:  Z = the other columns of V,   u_0 = V diag(1/s) U^T b_c
-    QR    Phi_q^T Pi = Q R:       Z = the last columns of Q,    u_0 = Q_1 (R_1^T)^-1 (Pi^T b_c)
+    Phi_q = U T V^T                              U, V orthonormal columns, as many as the rank;  Z = what is orthogonal to V
+    u_0 = V T^-1 U^T b_c                         lam = U T^-T V^T (b_u - M u)
+
+    SVD   T = diag(s)
+    QR    Phi_q^T Pi = (V Z) (R; 0)  with column pivoting,  then  R^T = (Pi^T U) T,  T triangular
 
 The rank is that of the compiled model: no threshold decides it at every state.
 Source: Singh, Likins (1985) (SVD); Kim, Vanderploeg (1986) (QR); Garcia de Jalon, Bayo (1994) ch. 5.
@@ -20,42 +23,51 @@ import numpy as np
 
 from haugmbd.algebra.vec3 import Array
 from haugmbd.formulations.base import Answer, Multipliers, Saddle
-from haugmbd.formulations.dense import SINGULAR_TOL, pivoted_qr, singular, solve_definite, split, times_mass
+from haugmbd.formulations.dense import SINGULAR_TOL, pivoted_qr, singular, solve_definite, split, times_mass, triangular
 from haugmbd.formulations.taught import Taught
 
 
 class Basis(NamedTuple):
-    """Z: (6 nb, dof);  u_0: (6 nb,);  Y: (6 nb, k) with lam = Y^T (b_u - M u)."""
+    """Phi_q = U T V^T, T (rank, rank) upper triangular;  Z: (6 nb, dof)."""
 
+    U: Array
+    T: Array
+    V: Array
     Z: Array
-    u_0: Array
-    Y: Array
+
+    def least_motion(self, b_c: Array) -> Array:
+        """u_0 = V T^-1 U^T b_c, (6 nb,)."""
+        return self.V @ triangular(self.T, self.U.T @ b_c)
+
+    def least_multipliers(self, w: Array) -> Array:
+        """Lam = U T^-T V^T w, (k,)."""
+        return self.U @ triangular(self.T, self.V.T @ w, transposed=True)
 
 
 @dataclass(frozen=True)
 class SVD:
-    """By singular values: orthonormal, and the most expensive."""
+    """By singular values."""
 
     def basis(self, q: Saddle) -> Basis:
-        """Z, u_0 and Y."""
+        """The factors of Phi_q."""
         s = split(q, q.Phi_q, q.rank)
-        Y = (s.V / s.s) @ s.U.T
-        return Basis(s.Z, Y @ q.b_c, Y)
+        return Basis(s.U, np.diag(s.s), s.V, s.Z)
 
 
 @dataclass(frozen=True)
 class QR:
-    """By Householder reflections with column pivoting: orthonormal, several times cheaper."""
+    """By Householder reflections."""
 
     def basis(self, q: Saddle) -> Basis:
-        """Z, u_0 and Y."""
+        """The factors of Phi_q."""
         Q, R, order = pivoted_qr(q.Phi_q.T)
         r = q.rank
         if r > min(R.shape) or (r and not abs(R[r - 1, r - 1]) > SINGULAR_TOL * abs(R[0, 0])):
             raise singular(q, f"pivot {r} of the rows is below {SINGULAR_TOL:.0e} of the largest")
-        Y = np.zeros((len(Q), len(order)))
-        Y[:, order] = Q[:, :r] @ np.linalg.pinv(R[:r]).T
-        return Basis(Q[:, r:], Y @ q.b_c, Y)
+        U_turned, T = np.linalg.qr(R[:r].T)
+        U = np.zeros_like(U_turned)
+        U[order] = U_turned
+        return Basis(U, T, Q[:, :r], Q[:, r:])
 
 
 @dataclass(frozen=True)
@@ -73,7 +85,8 @@ class NullSpace(Taught):
 
     def solve(self, question: Saddle) -> Answer:
         q = question
-        Z, u_0, Y = self.by.basis(q)
+        basis = self.by.basis(q)
+        Z, u_0 = basis.Z, basis.least_motion(q.b_c)
         z = solve_definite(q, Z.T @ times_mass(q, Z), Z.T @ (q.b_u - times_mass(q, u_0)), "Z^T M Z")
         u = u_0 + Z @ z
-        return Answer(u, Y.T @ (q.b_u - times_mass(q, u)))
+        return Answer(u, basis.least_multipliers(q.b_u - times_mass(q, u)))

@@ -33,6 +33,6 @@ class UdwadiaKalaba(Taught):
         moments, axes = np.linalg.eigh(q.M)
         root = (axes / np.sqrt(moments)[:, None, :]) @ np.swapaxes(axes, 1, 2)  # M^-1/2, body by body
         a = blockwise(root, blockwise(root, q.b_u))
-        s = split(q, blockwise(root, q.Phi_q.T).T, q.rank)
+        s = split(q, blockwise(root, q.Phi_q.T).T, q.rank, with_Z=False)
         asked = s.U.T @ (q.b_c - q.Phi_q @ a) / s.s
         return Answer(a + blockwise(root, s.V @ asked), -s.U @ (asked / s.s))
