@@ -10,29 +10,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from haugmbd.algebra.spatial import apparent_inverse_inertia, split_wrench
-from haugmbd.analysis import (
-    Assembly,
-    Branch,
-    Equilibrium,
-    Hold,
-    InverseDynamics,
-    Linearization,
-    Mobility,
-    Mode,
-    RotorSpin,
-    Spin,
-    Stability,
-    assemble,
-    branches,
-    equilibrium,
-    inverse_dynamics,
-    kinematics,
-    linearize,
-    mobility,
-)
 from haugmbd.body import Body
 from haugmbd.cite import cite
-from haugmbd.crosscheck import CrossCheck, crosscheck
 from haugmbd.diagnostics.energy import Energy, Momentum
 from haugmbd.diagnostics.reaction import Reaction, reaction
 from haugmbd.drivers import Driver, QuinticSpline
@@ -65,7 +44,6 @@ from haugmbd.formulations import (
     UdwadiaPhohomsiri,
     accelerations,
 )
-from haugmbd.hybrid import ContactHistory, Impact, ImpactResult, simulate_impacts
 from haugmbd.impact import AngularImpulse, Contact, Impulse, JointImpulse, PointImpulse, impulse
 from haugmbd.integrators import (
     BDF,
@@ -125,6 +103,28 @@ from haugmbd.simulate import simulate
 
 if TYPE_CHECKING:
     from haugmbd import plotting as plot
+    from haugmbd.analysis import (
+        Assembly,
+        Branch,
+        Equilibrium,
+        Hold,
+        InverseDynamics,
+        Linearization,
+        Mobility,
+        Mode,
+        RotorSpin,
+        Spin,
+        Stability,
+        assemble,
+        branches,
+        equilibrium,
+        inverse_dynamics,
+        kinematics,
+        linearize,
+        mobility,
+    )
+    from haugmbd.crosscheck import CrossCheck, crosscheck
+    from haugmbd.hybrid import ContactHistory, Impact, ImpactResult, simulate_impacts
 
 __version__ = "0.1.0"
 
@@ -265,8 +265,52 @@ __all__ = [
 ]
 
 
+LATER = {
+    "haugmbd.analysis": (
+        "Assembly",
+        "Branch",
+        "Equilibrium",
+        "Hold",
+        "InverseDynamics",
+        "Linearization",
+        "Mobility",
+        "Mode",
+        "RotorSpin",
+        "Spin",
+        "Stability",
+        "assemble",
+        "branches",
+        "equilibrium",
+        "inverse_dynamics",
+        "kinematics",
+        "linearize",
+        "mobility",
+    ),
+    "haugmbd.crosscheck": (
+        "CrossCheck",
+        "crosscheck",
+    ),
+    "haugmbd.hybrid": (
+        "ContactHistory",
+        "Impact",
+        "ImpactResult",
+        "simulate_impacts",
+    ),
+}
+"""What is imported when it is first asked for: a simulation does not need it, and it would double the time of `import haugmbd`."""
+
+
 def __getattr__(name: str) -> Any:
-    """`mbd.plot` is imported when it is first asked for."""
+    """`mbd.plot`, and the names of `LATER`, are imported when they are first asked for."""
     if name == "plot":
         return importlib.import_module("haugmbd.plotting")
+    for module, names in LATER.items():
+        if name in names:
+            globals().update({each: getattr(importlib.import_module(module), each) for each in names})
+            return globals()[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Everything public, loaded or not."""
+    return sorted({*globals(), *__all__})

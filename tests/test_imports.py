@@ -24,3 +24,22 @@ def test_import_is_free_of_consequences(package):
     run = subprocess.run([sys.executable, "-c", PROGRAM.format(package=package)], capture_output=True, text=True, timeout=120)
     assert run.stderr == ""
     assert run.stdout == "[]\n[]\n"
+
+
+def test_everything_public_can_be_had_and_is_listed():
+    import haugmbd
+
+    for name in haugmbd.__all__:
+        if name != "plot":
+            assert getattr(haugmbd, name) is not None
+        assert name in dir(haugmbd)
+    with pytest.raises(AttributeError, match="no attribute 'assembly_line'"):
+        haugmbd.assembly_line  # noqa: B018  the question is the test
+    later = [name for names in haugmbd.LATER.values() for name in names]
+    assert set(later) <= set(haugmbd.__all__)
+
+
+def test_what_a_simulation_does_not_need_is_not_imported():
+    program = "import sys, haugmbd; print([n for n in ('scipy.linalg', 'haugmbd.analysis', 'haugmbd.hybrid') if n in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert run.stdout == "[]\n"
