@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
+from haugmbd.arguments import integrators_that_ask
 from haugmbd.gallery import chain, double_pendulum
 from haugmbd.integrators import Unstabilized
+from haugmbd.integrators.method import FixedStep
 from joints import RJ
 from tests.contracts.mechanisms import four_revolutes, stout_four_bar
 from tests.contracts.test_formulations import EXACT
@@ -67,6 +69,17 @@ def test_every_integrator_and_stabilization_takes_them(formulation, options):
     # off the constraints formulations differ by as much as the state is off: some 1e-8 with stabilization=None
     assert np.abs(result.y[-1] - reference.y[-1]).max() < 1e-7
     assert [event.t for event in result.events] == pytest.approx([event.t for event in reference.events], abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", integrators_that_ask(), ids=lambda kind: kind.__name__)
+def test_every_integrator_that_asks_for_accelerations_takes_them(kind):
+    model = double_pendulum().compile()
+    how = {"h": 2e-3} if issubclass(kind, FixedStep) else {"rtol": 1e-9}
+    reference, result = (
+        mbd.simulate(model, 0.1, integrator=kind(), formulation=f, **how) for f in (mbd.NewtonEuler(), mbd.RangeSpace())
+    )
+    assert result.counters.questions > 0
+    assert np.abs(result.y[-1] - reference.y[-1]).max() < SAME
 
 
 def test_the_function_for_solve_ivp_takes_them():
