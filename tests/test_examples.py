@@ -52,6 +52,17 @@ def test_the_torque_of_the_drive_is_that_of_the_power(returned):
     assert abs(result.reaction("drive").torque[:, 0] - from_power).max() <= 5e-5  # of h^2, the difference quotient
 
 
+def test_all_formulations_move_alike_and_penalties_keep_their_law(returned):
+    (results, errors, iterations), _ = returned["formulations"]
+    reference = results.pop("NewtonEuler")
+    for name, result in results.items():
+        coarse = name in ("Penalty", "CoordinatePartitioning")  # 1 / alpha; another way back to the constraints, h^4
+        assert abs(result.y[-1] - reference.y[-1]).max() < (1e-6 if coarse else 1e-9), name
+    assert np.allclose(np.divide(errors[2:6], errors[3:7]), 10.0, rtol=0.1)
+    assert errors[-1] > min(errors)
+    assert iterations[0] > iterations[3] > iterations[6]
+
+
 def test_projection_keeps_the_pin_and_baumgarte_does_not_get_better_with_larger_gains(returned):
     results, _ = returned["pendulum_drift"]
     gaps = {name: abs(result.violation("position")).max() for name, result in results.items()}

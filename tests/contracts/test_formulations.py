@@ -20,6 +20,7 @@ from haugmbd.formulations.dense import times_mass
 from haugmbd.formulations.taught import question_of
 from joints import CJ, RJ, SJ
 from tests.contracts.mechanisms import MAKERS, REDUNDANT, moving, name_of
+from tests.contracts.samples import random_state
 
 AGREE = 1e-10  # asked for; what is reached is 1e-12 or better
 LEAST_TOL = 1e-9  # the sweeps of MinimumNorm() leave 1e-11 of what they compare with
@@ -136,6 +137,18 @@ def test_any_right_hand_side_is_answered(formulation, name, asks, rng):
         assert np.abs(left).max() <= AGREE * (scale + np.abs(b_u).max() + np.abs(answer.lam).max())
     else:
         assert np.count_nonzero(answer.u) <= len(q.b_c)
+
+
+@pytest.mark.parametrize("formulation", [f for f in EXACT if not f.chains_only], ids=repr)
+@pytest.mark.parametrize("name", ["all_joints", "stout_four_bar", "chain"])
+def test_off_the_constraints_the_same_equations_are_solved(formulation, name, rng):
+    """Poses and velocities that fulfil nothing, at another time."""
+    model = moved(name)[0]
+    state = random_state(model, rng, t=0.3)
+    reference = mbd.accelerations(model, state)
+    found = mbd.accelerations(model, state, formulation=formulation)
+    np.testing.assert_allclose(u_dot(found), u_dot(reference), rtol=0.0, atol=1e-9 * np.abs(u_dot(reference)).max())
+    np.testing.assert_allclose(found.lam, reference.lam, rtol=0.0, atol=1e-9 * np.abs(reference.lam).max())
 
 
 def test_newton_euler_answers_the_same_questions(rng):
