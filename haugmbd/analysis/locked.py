@@ -9,22 +9,26 @@ Source: Herve (1978), subgroups of displacements in closed loops.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import asin, degrees
 from typing import NamedTuple
 
 import numpy as np
 
+from haugmbd.algebra.euler import rotation_matrix
 from haugmbd.algebra.vec3 import Array
 from haugmbd.analysis.graph_blocks import Block
 from haugmbd.analysis.twist_words import direction_word, number, point_word
 from haugmbd.model.model import JointEntry, Model
 from haugmbd.model.state import State
-from haugmbd.model.subspaces import motion_subspace
+from haugmbd.primitives.freedom import Kind, Side
 
 PARALLEL_TOL = 1e-4
 """[rad] Axes typed with five digits; a loop whose axes are nearer to parallel than about 1e-5 moves."""
+
+LOCKED_TOL = 1e-5
+"""Singular value of the twists of a loop, relative to the largest, above which they are independent: as rows are, see `elimination`."""
 
 LEAST = 4
 """Joints of the shortest loop of either kind that moves."""
@@ -56,57 +60,75 @@ class _Axis(NamedTuple):
     point: Array
 
 
-def locked_loops(model: Model, state: State, length: float, block: Block, joints: list[JointEntry]) -> tuple[LockedLoop, ...]:
-    """The loops of a block without motion in which one axis does not fit."""
-    found = []
-    for loop in _loops(block, joints):
-        axes = [axis for entry in loop if (axis := _single(model, state, entry)) is not None]
-        if len(axes) == len(loop) >= LEAST:
-            names = tuple(axis.joint for axis in axes)
-            odd = next((odd for k in range(len(axes)) if (odd := _odd(axes[k], axes[:k] + axes[k + 1 :], length))), None)
-            if odd is not None:
-                found.append(LockedLoop(names, *odd))
+def locked_loops(
+    model: Model, state: State, length: float, parts: Iterable[tuple[Block, list[JointEntry]]]
+) -> tuple[LockedLoop, ...]:
+    """The loops of blocks, given with their joints, that do not move by themselves, and in which one axis does not fit."""
+    A, found = rotation_matrix(state.p), []
+    for block, joints in parts:
+        single = {entry.name: _axis(state, A, entry) for entry in joints if entry.freedoms is not None and len(entry.freedoms) == 1}
+        for loop in _loops(block, joints):
+            axes = [single[entry.name] for entry in loop if entry.name in single]
+            if len(axes) == len(loop) and _is_locked(axes, length):
+                odd = next((odd for k in range(len(axes)) if (odd := _odd(axes[k], axes[:k] + axes[k + 1 :], length))), None)
+                if odd is not None:
+                    found.append(LockedLoop(tuple(axis.joint for axis in axes), *odd))
     return tuple(found)
 
 
+def _is_locked(axes: list[_Axis], length: float) -> bool:
+    """Whether the twists of the joints are independent: no rates of theirs close the loop."""
+    here = axes[0].point
+    twists = [
+        (*np.cross(one.point - here, one.axis), *(length * one.axis)) if one.turns else (*one.axis, 0.0, 0.0, 0.0) for one in axes
+    ]
+    sizes = np.linalg.svd(np.array(twists) / length, compute_uv=False)
+    return len(axes) <= len(sizes) and bool(sizes[-1] > LOCKED_TOL * sizes[0])
+
+
 def _loops(block: Block, joints: list[JointEntry]) -> Iterator[list[JointEntry]]:
-    """A loop for each joint that is not in a spanning tree of the block."""
-    up: dict[int, tuple[int, JointEntry | None]] = {block.base: (block.base, None)}
-    left = list(joints)
-    queue = [block.base]
+    """A loop for each joint that is not in a spanning tree of the block, its joints in their order around it."""
+    at: dict[int, list[JointEntry]] = {}
+    for entry in joints:
+        at.setdefault(entry.i, []).append(entry)
+        at.setdefault(entry.j, []).append(entry)
+    up: dict[int, tuple[int, int, JointEntry | None]] = {
+        block.base: (0, block.base, None)
+    }  # depth, the body before, the joint to it
+    queue, tree = [block.base], set()
     for body in queue:
-        for entry in list(left):
-            other = {entry.i: entry.j, entry.j: entry.i}.get(body)
-            if other is not None and other not in up:
-                up[other] = (body, entry)
+        for entry in at.get(body, ()):
+            other = entry.i + entry.j - body
+            if other not in up:
+                up[other] = (up[body][0] + 1, body, entry)
+                tree.add(entry.name)
                 queue.append(other)
-                left.remove(entry)
-    for entry in left:
-        if entry.i in up and entry.j in up:
-            there, back = (list(_way(up, body)) for body in (entry.i, entry.j))
-            own = {e.name for e in there} ^ {e.name for e in back}
-            loop = [e for e in (*there[::-1], entry, *back) if e is entry or e.name in own]
-            if len(loop) <= LONGEST:
+    for entry in joints:
+        if entry.name not in tree and entry.i in up and entry.j in up:
+            loop = _around(up, entry)
+            if LEAST <= len(loop) <= LONGEST:
                 yield loop
 
 
-def _way(up: dict[int, tuple[int, JointEntry | None]], body: int) -> Iterator[JointEntry]:
-    """The joints from a body to the base."""
-    before, entry = up[body]
-    while entry is not None:
-        yield entry
-        before, entry = up[before]
+def _around(up: dict[int, tuple[int, int, JointEntry | None]], entry: JointEntry) -> list[JointEntry]:
+    """The loop that `entry` closes: up from its bodies to where the ways meet; longer than LONGEST where they do not meet soon."""
+    one, other, there, back = entry.i, entry.j, list[JointEntry](), list[JointEntry]()
+    while one != other and len(there) + len(back) <= LONGEST:
+        deeper = up[one][0] >= up[other][0]
+        _, before, joint = up[one if deeper else other]
+        if joint is not None:
+            (there if deeper else back).append(joint)
+        one, other = (before, other) if deeper else (one, before)
+    return [*there[::-1], entry, *back]
 
 
-def _single(model: Model, state: State, entry: JointEntry) -> _Axis | None:
-    """The freedom of a joint that has one."""
-    if entry.freedoms is None or len(entry.freedoms) != 1:
-        return None
-    (twist,) = motion_subspace(model, state, entry.name).T
-    turn = float(np.linalg.norm(twist[3:]))
-    if turn == 0.0:
-        return _Axis(entry.name, False, twist[:3] / np.linalg.norm(twist[:3]), np.zeros(3))
-    return _Axis(entry.name, True, twist[3:] / turn, np.cross(twist[3:], twist[:3]) / turn**2)
+def _axis(state: State, A: Array, entry: JointEntry) -> _Axis:
+    """The freedom of a joint that declares one."""
+    assert entry.freedoms is not None
+    (one,) = entry.freedoms
+    i_side = one.side is Side.I
+    body, s_bar, A_bar = (entry.i, entry.s_bar_i, entry.A_bar_i) if i_side else (entry.j, entry.s_bar_j, entry.A_bar_j)
+    return _Axis(entry.name, one.kind is not Kind.SLIDE, A[body] @ A_bar[:, one.axis], state.r[body] + A[body] @ s_bar)
 
 
 def _odd(one: _Axis, others: list[_Axis], length: float) -> tuple[str, str] | None:

@@ -10,7 +10,7 @@ r"""mobility: what still moves, which rows clash and how, and which reactions ca
     unique reactions    null space of Phi_q^T                          `carrying`
 
 Measured, one thread, of a compiled model: a chain of 1000 bodies 0.39 s, a ladder of 60 four-bars (180 dependent rows) 0.10 s; from 60
-to 480 four-bars time grows with n to the power 1.02.  A System is validated first, which takes as long again.
+to 480 four-bars time grows with n to the power 1.05.  A System is validated first, which takes as long again.
 Source: Haug sec. 3.6 and 4.4 (redundancy, rank); Wehage and Haug (1982) for the choice of independent coordinates by elimination.
 """
 
@@ -164,7 +164,9 @@ def _pose(model: Model, state: State | None) -> tuple[State, str]:
 
 
 def _assembled(model: Model) -> State | None:
-    """The nearest state at which all joints are closed, None if there is none."""
+    """The nearest state at which all joints are closed, None if there is none, or where bodies have no mass to measure nearness by."""
+    if not ((model.mass[1:] > 0.0).all() and np.isfinite(model.J_bar).all()):
+        return None
     try:
         return assemble(model).state
     except AssemblyError:
@@ -186,11 +188,7 @@ def _report(
     redundancy = redundancy_of(model, rows, examined)
     blocks = find_blocks(model.nb + 1, {(min(pair), max(pair)) for pair in map(tuple, rows.bodies.tolist())})
     found = remaining(model, rows, examined, blocks)
-    still = [
-        (block, joints)
-        for block, n, joints in zip(blocks.blocks, found.dof, joints_by_block(model, blocks), strict=True)
-        if n == 0 and len(joints) > 1
-    ]
+    loops = [pair for pair in zip(blocks.blocks, joints_by_block(model, blocks), strict=True) if len(pair[1]) > 1]
     return Mobility(
         name=model.name,
         pose=pose,
@@ -203,7 +201,7 @@ def _report(
         motions=found.motions,
         untold=found.untold,
         reactions=joint_reactions(model, rows, examined, redundancy.dependencies),
-        locked=tuple(loop for block, joints in still for loop in locked_loops(model, rows.state, examined.length, block, joints)),
+        locked=locked_loops(model, rows.state, examined.length, loops),
         faults=faults,
         doubts=doubts(model, rows.state, blocks, size_of(model, rows), whole=not left_out),
         left_out=left_out,

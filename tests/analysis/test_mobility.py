@@ -340,6 +340,36 @@ def test_a_loop_that_one_axis_locks():
     assert f"misses it by {0.1 * np.linalg.norm(np.cross(axes[2], Z)):.3g} m" in str(one)
 
 
+def test_a_locked_loop_is_said_of_a_part_and_of_what_is_driven():
+    """A second, sound four-bar on the rocker moves; the driver of the locked one is in conflict."""
+    tilted = np.array([0.0, 0.1, 1.0])
+    system = loop(planar_points(), [Z, tilted, Z, Z])
+    ends = [np.array(p, dtype=float) for p in ((4, 3, 0), (6, 4, 0), (7, 0, 0))]
+    before = system["link 2"]
+    for k, end in enumerate((*ends, planar_points()[3])):
+        after = system.add(mbd.Body(f"more {k}", 1.0, J_BAR, r=end)) if k < 3 else system["link 2"]
+        system.add(RJ(f"pin {k}", before, after, point=end, axis=Z))
+        before = after
+    assert [one.odd for one in mbd.mobility(system).locked] == ["hinge 1"]
+    system.add(RotationDriver("motor", system["hinge 0"], lambda t: t))
+    driven = mbd.mobility(system)
+    assert [one.odd for one in driven.locked] == ["hinge 1"]
+    assert not driven.consistent
+    sound = four_bar()
+    sound.add(RotationDriver("motor", sound["hinge 0"], lambda t: t))
+    assert mbd.mobility(sound).locked == ()
+
+
+def test_a_hinge_across_that_does_no_harm_is_no_odd_one():
+    points = [np.array(p, dtype=float) for p in ((0, 0, 0), (0, 1, 0), (1, 1.5, 0), (3, 2, 0), (4, 0, 0))]
+    system = loop(points, [Z, Z, np.array([1.0, 0.0, 0.0]), Z, Z])
+    assert mbd.mobility(system).degrees_of_freedom == 1  # four in the plane; the fifth stays
+    system.add(RotationDriver("motor", system["hinge 0"], lambda t: t))
+    m = mbd.mobility(system)
+    assert m.degrees_of_freedom == 0
+    assert m.locked == ()
+
+
 def test_what_is_no_system():
     with pytest.raises(mbd.UsageError, match="System or a compiled Model"):
         mbd.mobility("four-bar")
