@@ -96,6 +96,13 @@ NOTATION: tuple[Symbol, ...] = (
         {"004": "the same sign", "000": "the external impulse n J acts as -n J: the body hits a fixed object"},
     ),
     Symbol(
+        "lambda^p",
+        ("lam_p",),
+        "(nb+1,)",
+        "N m",
+        "multipliers of (p^T p - 1) / 2 = 0 in the r-p form: 2 omega_bar^T J_bar omega_bar, whatever the joints are",
+    ),
+    Symbol(
         "Lambda",
         ("Lam",),
         "(nc,)",

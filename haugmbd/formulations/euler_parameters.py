@@ -7,6 +7,7 @@ r"""EulerParameters: the augmented system in (r, p), Haug's r-p form, with a nor
     b_p = ( F,  2 G^T n_bar + 8 Gdot^T J_bar Gdot p )     n_bar = b_omega + omega_bar x J_bar omega_bar
     u   = S q_ddot,   S = diag(1, 2 G)                    omega_bar_dot = 2 G p_ddot, because Gdot p_dot = 0: the same gamma
 
+The rows p^T are orthogonal to Phi_p (G p = 0), so that lam is the one of NewtonEuler, and lam_p = 2 omega_bar^T J_bar omega_bar.
 No primitive is written for this form: Phi_p = Phi_q S.  A displacement has no quadratic terms: b_p = S^T b_u, gamma_p = 0.
 Source: Haug sec. 11.4; seed 004 (EOM: the r-p Form).
 """

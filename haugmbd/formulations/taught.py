@@ -58,18 +58,16 @@ def rows_for(formulation: Formulation, model: Model) -> tuple[Ints, int]:
 
 @dataclass
 class Work:
-    """questions: answered;  iterations: in all of them, most_iterations: in one;  choices: of coordinates."""
+    """questions: answered;  iterations: in all of them;  choices: of coordinates."""
 
     questions: int = 0
     iterations: int = 0
-    most_iterations: int = 0
     choices: int = 0
 
     def count(self, answer: Answer) -> None:
         """One more answer."""
         self.questions += 1
         self.iterations += answer.iterations
-        self.most_iterations = max(self.most_iterations, answer.iterations)
         self.choices += answer.choices
 
 

@@ -82,6 +82,35 @@ def test_every_integrator_that_asks_for_accelerations_takes_them(kind):
     assert np.abs(result.y[-1] - reference.y[-1]).max() < SAME
 
 
+@pytest.mark.parametrize("kind", [mbd.AugmentedLagrangian, mbd.Penalty])
+def test_the_stabilization_of_penalties_is_that_of_baumgarte(kind):
+    """Phi_ddot + 2 mu omega Phi_dot + omega^2 Phi = 0 with alpha = mu omega, beta = omega; and never in a projection."""
+    model = stout_four_bar().compile()
+    damped = mbd.simulate(model, 0.3, h=5e-3, stabilization=None, formulation=kind(mu=0.7, omega=20.0))
+    baumgarte = mbd.simulate(model, 0.3, h=5e-3, stabilization=mbd.Baumgarte(14.0, 20.0))
+    free = mbd.simulate(model, 0.3, h=5e-3, stabilization=None)
+    tolerance = 1e-9 if kind is mbd.AugmentedLagrangian else 1e-6
+    assert np.abs(damped.y - baumgarte.y).max() < tolerance
+    assert np.abs(damped.y - free.y).max() > 10.0 * tolerance or kind is mbd.Penalty
+    plain, projected = (mbd.simulate(model, 0.05, h=5e-3, formulation=kind(omega=omega)) for omega in (0.0, 20.0))
+    assert np.abs(plain.y - projected.y).max() < 1e-6
+
+
+def test_a_force_that_is_not_finite_is_said_to_be_so():
+    bad = numba.njit(lambda t, r, p, v, omega_bar: (0.0, 0.0, np.nan if t > 0.02 else 1.0))
+    system = mbd.System("pushed", gravity=(0, 0, -9.81))
+    bar = system.add(mbd.Body("bar", 2.0, (0.1, 0.2, 0.2), r=(0.5, 0, 0)))
+    system.add(RJ("pin", system.ground, bar, point=(0, 0, 0), axis=(0, 1, 0)))
+    system.add(mbd.PointForce("push", bar, point=(1, 0, 0), force=bad))
+    texts = []
+    for formulation in (mbd.NewtonEuler(), mbd.RangeSpace()):
+        with pytest.raises(mbd.SimulationError) as raised:
+            mbd.simulate(system, 0.1, h=1e-3, formulation=formulation)
+        assert raised.value.result.t[-1] == pytest.approx(0.02)
+        texts.append(str(raised.value))
+    assert texts[0] == texts[1]
+
+
 def test_the_function_for_solve_ivp_takes_them():
     model = double_pendulum().compile()
     plain, other = (mbd.ode_function(model, formulation=f) for f in (None, mbd.NullSpace()))
