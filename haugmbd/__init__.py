@@ -50,6 +50,7 @@ from haugmbd.integrators import (
     DOP853,
     GGL,
     HHT,
+    RATTLE,
     RK3,
     RK4,
     RKMK4,
@@ -61,6 +62,7 @@ from haugmbd.integrators import (
     EventRecord,
     FixedBDF,
     GeneralizedAlpha,
+    HalfExplicit,
     Heun,
     HillerAnantharaman,
     Index2,
@@ -129,6 +131,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "RATTLE",
+    "HalfExplicit",
     "QR",
     "SVD",
     "AugmentedLagrangian",

@@ -135,8 +135,9 @@ def simulate(
     if tau is not None or wrenches is not None:
         raise UsageError("tau and wrenches belong to a SerialChain; on a System forces are parts: system.add(Torque(...)).")
     check_kinds(system, state, stabilization)
-    if method.solves_constraints:
+    if method.solves_constraints or method.keeps_factor:
         need_newton_euler(formulation, type(method).__name__)
+    if method.solves_constraints:
         refuse_stabilization(method, stabilization, PROJECTION)
         stabilization = None
     model = system if isinstance(system, Model) else system.compile()

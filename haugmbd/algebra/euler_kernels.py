@@ -65,3 +65,16 @@ def rotate_by(p: FloatArray, theta_bar: FloatArray) -> None:
     p[1] = c * e1 + e0 * x - e3 * y + e2 * z
     p[2] = c * e2 + e3 * x + e0 * y - e1 * z
     p[3] = c * e3 - e2 * x + e1 * y + e0 * z
+
+
+@kernel
+def cayley_by(p: FloatArray, x: float, y: float, z: float) -> None:
+    """Replace p, of any length, by p o (1, x / 2, y / 2, z / 2), normalised: a turn by the Cayley transform of (x, y, z) [rad]."""
+    e0, e1, e2, e3 = p[0], p[1], p[2], p[3]
+    x, y, z = 0.5 * x, 0.5 * y, 0.5 * z
+    q0 = e0 - e1 * x - e2 * y - e3 * z
+    q1 = e1 + e0 * x - e3 * y + e2 * z
+    q2 = e2 + e3 * x + e0 * y - e1 * z
+    q3 = e3 - e2 * x + e1 * y + e0 * z
+    length = math.sqrt(q0 * q0 + q1 * q1 + q2 * q2 + q3 * q3)
+    p[0], p[1], p[2], p[3] = q0 / length, q1 / length, q2 / length, q3 / length

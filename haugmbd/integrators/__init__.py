@@ -6,6 +6,7 @@ from haugmbd.integrators.dop853 import DOP853
 from haugmbd.integrators.dormand_prince import DormandPrince
 from haugmbd.integrators.events import Event, EventRecord
 from haugmbd.integrators.free import Unstabilized
+from haugmbd.integrators.half_explicit import HalfExplicit
 from haugmbd.integrators.heun import Heun
 from haugmbd.integrators.implicit.bdf import BDF, FixedBDF
 from haugmbd.integrators.implicit.generalized_alpha import AdaptiveGeneralizedAlpha, GeneralizedAlpha
@@ -15,12 +16,15 @@ from haugmbd.integrators.implicit.newmark import Newmark
 from haugmbd.integrators.implicit.trapezoidal import Trapezoidal
 from haugmbd.integrators.munthe_kaas import RKMK4
 from haugmbd.integrators.projection import Projection
+from haugmbd.integrators.rattle import RATTLE
 from haugmbd.integrators.rk3 import RK3
 from haugmbd.integrators.rk4 import RK4
 from haugmbd.integrators.scipy_solver import SciPySolver, ode_function
 from haugmbd.integrators.semi_implicit_euler import SemiImplicitEuler
 
 __all__ = [
+    "RATTLE",
+    "HalfExplicit",
     "DOP853",
     "CrouchGrossman3",
     "RK3",

@@ -69,8 +69,11 @@ def run(
 
 
 @dataclass(frozen=True)
-class Explicit(FixedStep):
-    """A method of fixed step `h` [s]; the last step is shortened to end at t_end.  h_first: another first step [s]."""
+class OneStep(FixedStep):
+    """A method that needs no more than the last state, of fixed step `h` [s]; the last step is shortened to end at t_end.
+
+    h_first: another first step [s]
+    """
 
     order: ClassVar[int]
     """The global error falls with this power of h."""
@@ -117,6 +120,11 @@ class Explicit(FixedStep):
         code, done = self.steps(problem, t, h, k1, ys, ks)
         times: Array = t + h * np.arange(1, done + 1, dtype=np.float64)
         return Chunk(times, ys[:done], ks[:done], code, t + (done + 1) * h, done, 0)
+
+
+@dataclass(frozen=True)
+class Explicit(OneStep):
+    """A method that asks for accelerations, and knows of constraints only by its stabilization."""
 
 
 @dataclass(frozen=True)

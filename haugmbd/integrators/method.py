@@ -29,6 +29,8 @@ class Integrator(ABC):
     """Whether the method fulfils the constraints by itself, so that no stabilization has a place in its step."""
     dense: ClassVar[bool] = True
     """Whether dense output of order six is as good as the steps; if not, states at wanted times come from steps that end there."""
+    keeps_factor: ClassVar[bool] = False
+    """Whether one factor answers questions with rows of another pose, which only the compiled NewtonEuler has."""
     one_step: ClassVar[bool] = True
     """Whether a step from a stored state is the step that a run would make there; other methods remember more than the state."""
 

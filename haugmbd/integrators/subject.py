@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from haugmbd.algebra.vec3 import Array, Ints
+from haugmbd.errors import UsageError
 from haugmbd.formulations.trouble import explain, joints_at
 from haugmbd.integrators.dense import interpolate
 from haugmbd.model.consistency import branch_faults, dropped_faults
@@ -99,3 +100,12 @@ class Maximal:
         except BaseException as raised:  # noqa: BLE001  Ctrl-C in a callable, too; the caller raises it
             return raised
         return explain(self.model, pack, code, t)
+
+
+def model_of(subject: Subject, method: str) -> Model:
+    """The model of a subject with constraints; UsageError for a chain, which has none."""
+    if not isinstance(subject, Maximal):
+        raise UsageError(
+            f"{method} solves with constraints, and a SerialChain has none: use RK4 or DormandPrince, or chain.to_system()."
+        )
+    return subject.model

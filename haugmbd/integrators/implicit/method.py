@@ -12,7 +12,6 @@ import numpy as np
 
 from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
-from haugmbd.errors import UsageError
 from haugmbd.formulations.face import accelerate_entry
 from haugmbd.integrators.chunk import Chunk, chunk_lengths
 from haugmbd.integrators.implicit import stepping as control_at
@@ -22,7 +21,7 @@ from haugmbd.integrators.implicit.stage import ITERATIONS as MOST
 from haugmbd.integrators.implicit.stepping import CONTROL, METHOD_NUMBERS, run
 from haugmbd.integrators.method import Adaptive, FixedStep, Integrator
 from haugmbd.integrators.stepping import Problem
-from haugmbd.integrators.subject import Maximal
+from haugmbd.integrators.subject import model_of
 from haugmbd.model.model import ASKED_ROOMS, Model
 from haugmbd.model.status import OK
 from haugmbd.model.tables import Pack, Tables, room
@@ -51,11 +50,7 @@ def implicit_tables(model: Model) -> Tables:
 
 def implicit_pack(problem: Problem, name: str) -> Pack:
     """New room with the tied tables; u', what is remembered of it, and lam are those of the state at hand."""
-    if not isinstance(problem.subject, Maximal):
-        raise UsageError(
-            f"{name} solves with constraints, and a SerialChain has none: use RK4 or DormandPrince, or chain.to_system()."
-        )
-    model = problem.subject.model
+    model = model_of(problem.subject, name)
     pack = model.pack(implicit_tables(model))._replace(asked=problem.pack.asked)
     if accelerate_entry(problem.pack, problem.t, problem.y) == OK:
         x, stage = room(problem.pack, "SOLUTION"), room(pack, "STAGE")

@@ -18,9 +18,7 @@ Source: Arnold, Bruels, Convergence of the generalized-alpha scheme, 2007; Gear,
 
 from __future__ import annotations
 
-from math import sqrt
-
-from haugmbd.algebra.euler_kernels import put_euler_rate, rotate_by
+from haugmbd.algebra.euler_kernels import cayley_by, put_euler_rate, rotate_by
 from haugmbd.algebra.jit import entry, inlined, kernel
 from haugmbd.algebra.routine import F1, Routine, types
 from haugmbd.algebra.vec3 import Array
@@ -66,20 +64,7 @@ def put_pose(P: Pack, turn: float, y: Array) -> None:
         if turn == EXP:
             rotate_by(bodies[k, 3:7], stage[k, SHIFT + 3 : SHIFT + 6])
         else:
-            turn_by(bodies[k, 3:7], stage[k, SHIFT + 3], stage[k, SHIFT + 4], stage[k, SHIFT + 5])
-
-
-@kernel
-def turn_by(p: Array, x: float, y: float, z: float) -> None:
-    """p <- p o (1, x / 2, y / 2, z / 2), normalised: the Cayley transform of (x, y, z), and of any p."""
-    e0, e1, e2, e3 = p[0], p[1], p[2], p[3]
-    x, y, z = 0.5 * x, 0.5 * y, 0.5 * z
-    q0 = e0 - e1 * x - e2 * y - e3 * z
-    q1 = e1 + e0 * x - e3 * y + e2 * z
-    q2 = e2 + e3 * x + e0 * y - e1 * z
-    q3 = e3 - e2 * x + e1 * y + e0 * z
-    length = sqrt(q0 * q0 + q1 * q1 + q2 * q2 + q3 * q3)
-    p[0], p[1], p[2], p[3] = q0 / length, q1 / length, q2 / length, q3 / length
+            cayley_by(bodies[k, 3:7], stage[k, SHIFT + 3], stage[k, SHIFT + 4], stage[k, SHIFT + 5])
 
 
 @kernel
