@@ -79,7 +79,8 @@ def spread_entry(P: Pack, t: Array, y: Array, x: Array, w: Array, lam: Array) ->
             put_residual(edges, J, w, lam, b)
             for a in range(6):
                 b[0, a] = 0.0
-            P.solve(P.ints, P.reals, P.work, P.teacher)
+            P.begin(P.ints, P.reals, P.work, P.teacher)
+            P.finish(P.ints, P.reals, P.work, P.teacher)
             largest, change = 0.0, 0.0
             for e in range(lam.shape[0]):
                 for a in range(6):

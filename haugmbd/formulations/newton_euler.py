@@ -71,7 +71,8 @@ def finish(P: Pack) -> int:
 @inlined
 def solve_system(P: Pack) -> int:
     """Solve K x = b for any other b, with the factor at hand."""
-    code = P.solve(P.ints, P.reals, P.work, P.teacher)
+    P.begin(P.ints, P.reals, P.work, P.teacher)
+    code = P.finish(P.ints, P.reals, P.work, P.teacher)
     if P.ints[P.ints[3 * at.FLAGS]] == 1:
         code = P.refine(P.ints, P.reals, P.work, P.teacher)
     return code

@@ -2,7 +2,7 @@ r"""Formulations in Python behind the doors of a Pack: what a compiled integrato
 
     asked by `prepare`      the state                 J, LEVEL           Phi_q, Phi, Phi_dot
     asked by `factorize`    the rows are new          RIGHT, QUESTION    b_u, b_c, asks
-    asked by `solve`        K x = b is wanted         SOLUTION           u, lam by slots; zero for rows that take no part
+    asked by `finish`       K x = b is wanted         SOLUTION           u, lam by slots; zero for rows that take no part
 
 Nothing is compiled for this.  A question costs some 20 us beside its algebra.
 """
@@ -25,7 +25,7 @@ from haugmbd.model.state import State
 from haugmbd.model.tables import Pack, Tables, room
 from haugmbd.model.user import Asked
 from haugmbd.saddle.routines import NO_REFINE
-from haugmbd.saddle.taught import ANSWER, ASK_TEACHER, LOOK, LOOK_AT_ROWS
+from haugmbd.saddle.taught import ANSWER, ASK_TEACHER, LOOK, LOOK_AT_ROWS, SAY_NOTHING
 
 
 class Taught(Formulation):
@@ -41,7 +41,7 @@ class Taught(Formulation):
         teacher = Teacher(model, self.begin(model), *rows_for(self, model))
         ints = model.tables.ints.copy()
         ints[ints[3 * at.FLAGS] :][:2] = 0, 1
-        doors: dict[str, Any] = {"factorize": LOOK_AT_ROWS, "finish": ASK_TEACHER, "solve": ASK_TEACHER, "refine": NO_REFINE}
+        doors: dict[str, Any] = {"factorize": LOOK_AT_ROWS, "finish": ASK_TEACHER, "begin": SAY_NOTHING, "refine": NO_REFINE}
         return model.pack()._replace(ints=ints, apply=APPLY, asked=teacher.door, teacher=teacher, **doors)
 
 

@@ -22,7 +22,7 @@ from haugmbd.model.state import State
 from haugmbd.model.status import OK
 from haugmbd.model.tables import room
 from haugmbd.model.user import NOBODY
-from haugmbd.saddle.routines import factorize_chosen_entry, factorize_entry, refine_entry, solve_entry
+from haugmbd.saddle.routines import begin_entry, factorize_chosen_entry, factorize_entry, finish_entry, refine_entry
 
 
 class RowSet(NamedTuple):
@@ -82,7 +82,8 @@ class Factored:
         b[:n], b[n:] = P, 0.0
         if g is not None:
             b[n:].reshape(-1)[self.model.slot_of_row] = g
-        code = solve_entry(*self.pack[:3], NOBODY)
+        begin_entry(*self.pack[:3], NOBODY)
+        code = finish_entry(*self.pack[:3], NOBODY)
         self._need_ok(refine_entry(*self.pack[:3], NOBODY) if self.model.tables["FLAGS"][0, 0] else code)
         x = room(self.pack, "SOLUTION")
         return x[:n].copy(), self.model.lam_of(x)

@@ -45,7 +45,7 @@ class Reduced:
         chain, none = self.chain, Routine(None, QUESTION_SIGNATURE)
         fills = Fills(*([NO_FILL] * len(FILLS)))
         asked = Asked(self._ask, ((chain.nq + chain.nv,), (0,), (0,), (chain.nv,))) if callable(self.tau) else NOBODY
-        questions = {"factorize": none, "finish": none, "solve": none, "refine": none}
+        questions = {"factorize": none, "finish": none, "begin": none, "refine": none}
         core = Core(chain.tables.ints, chain.tables.reals, np.zeros(chain.tables.work_size), NO_DRIVE, NO_APPLY, asked, fills)
         pack = Pack(*core, PREPARE_CHAIN, **questions)
         if callable(self.tau):

@@ -24,7 +24,7 @@ from haugmbd.model.user import NOBODY, Asked
 from haugmbd.primitives.base import Primitive
 from haugmbd.primitives.catalogue import FILLS, NO_FILL, Fills
 from haugmbd.primitives.freedom import Freedom
-from haugmbd.saddle.routines import FACTORIZE, FACTORIZE_CHOSEN, FINISH, NO_REFINE, REFINE, SOLVE
+from haugmbd.saddle.routines import BEGIN, FACTORIZE, FACTORIZE_CHOSEN, FACTORIZE_TIED, FINISH, NO_REFINE, REFINE
 
 if TYPE_CHECKING:
     from haugmbd.model.explaining import Explanation, RowExplanation
@@ -121,7 +121,7 @@ class Model:
         return State.from_y(0.0, self.y0, self.nb + 1)
 
     def pack(self, tables: Tables | None = None) -> Pack:
-        """The tables (by default the model's own) with new room to compute in."""
+        """The tables (by default the model's own; others have tangents) with new room to compute in."""
         tables = self.tables if tables is None else tables
         drive = DRIVE if len(self.tables["DRIVER_TABLE"]) else NO_DRIVE
         apply = APPLY if self.loads or self.questions.any else NO_APPLY
@@ -133,9 +133,9 @@ class Model:
             asked=self.asked(),
             fills=Fills(*(fill if n else NO_FILL for fill, n in zip(FILLS, np.diff(starts), strict=True))),
             prepare=PREPARE,
-            factorize=FACTORIZE_CHOSEN if self.redundancy.dropped else FACTORIZE,
+            factorize=FACTORIZE_CHOSEN if self.redundancy.dropped else FACTORIZE if tables is self.tables else FACTORIZE_TIED,
             finish=FINISH,
-            solve=SOLVE,
+            begin=BEGIN,
             refine=REFINE if self.tables["FLAGS"][0, 0] else NO_REFINE,
         )
 

@@ -139,7 +139,7 @@ class Core(NamedTuple):
 class Pack(NamedTuple):
     """A model and the room to compute in, as compiled code sees them: a Core, and the routines built on it.
 
-    prepare: evaluates rows and loads;  factorize, finish, solve, refine: the questions to the augmented matrix
+    prepare: evaluates rows and loads;  factorize, finish, begin, refine: the questions to the augmented matrix
     teacher: who answers them where the formulation is written in Python
     """
 
@@ -153,7 +153,7 @@ class Pack(NamedTuple):
     prepare: Routine
     factorize: Routine
     finish: Routine
-    solve: Routine
+    begin: Routine
     refine: Routine
     teacher: Asked = NOBODY
 

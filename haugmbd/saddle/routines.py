@@ -1,8 +1,8 @@
 r"""The questions to the augmented matrix as routines: compiled once each, and called by address from every formulation and integrator.
 
 factorize    K = [ M  Phi_q^T; Phi_q  0 ]  from the rows in J, carrying b along;  a model with dependent rows has `factorize_chosen`
-finish       K x = b      for the b that was there when K was factored
-solve        K x = b      for any other b, with the factor at hand
+begin        half the way to K x = b, for any other b, with the factor at hand
+finish       the other half, after factorize or begin
 refine       the same for a model with massless directions, which is factored with a little inertia there
 
 b = (Q, gamma): accelerations and multipliers;   (0, -Phi), (0, nu - Phi_q u): projections;   (P, .): impulses
@@ -44,9 +44,9 @@ def factor_of(ints: Ints, work: Array) -> Factor:
     return Factor(blocks(work, ints, at.D, 6, 6), view(work, ints, at.D_INV), blocks(work, ints, at.B, 6, 6))
 
 
-@entry
-def factorize_entry(ints: Ints, reals: Array, work: Array, teacher: Asked) -> int:
-    """Factor the augmented matrix of the rows at hand, and go half the way to the solution for b: `finish` goes the other."""
+@inlined
+def assembled(ints: Ints, reals: Array, work: Array) -> Factor:
+    """The blocks of M and the rows."""
     f = factor_of(ints, work)
     assemble(
         view(ints, ints, at.BODY_BLOCK),
@@ -56,7 +56,12 @@ def factorize_entry(ints: Ints, reals: Array, work: Array, teacher: Asked) -> in
         blocks(work, ints, at.J, 2, 6),
         f,
     )
-    add_tangents(ints, work, f)
+    return f
+
+
+@inlined
+def eliminated(ints: Ints, reals: Array, work: Array, f: Factor) -> int:
+    """Eliminate, carrying b along; SINGULAR where a pivot vanishes."""
     x = view(work, ints, at.SOLUTION)
     copy(view(work, ints, at.RIGHT), x)
     worst, node = factor(steps_of(ints), view(reals, ints, at.SCALE), f, x)
@@ -66,17 +71,24 @@ def factorize_entry(ints: Ints, reals: Array, work: Array, teacher: Asked) -> in
 
 
 @entry
+def factorize_entry(ints: Ints, reals: Array, work: Array, teacher: Asked) -> int:
+    """Factor the augmented matrix of the rows at hand, and go half the way to the solution for b: `finish` goes the other."""
+    f = assembled(ints, reals, work)
+    return eliminated(ints, reals, work, f)
+
+
+@entry
+def factorize_tied_entry(ints: Ints, reals: Array, work: Array, teacher: Asked) -> int:
+    """The same with the tangents of the forces in it, for an implicit step."""
+    f = assembled(ints, reals, work)
+    add_tangents(ints, work, f)
+    return eliminated(ints, reals, work, f)
+
+
+@entry
 def factorize_chosen_entry(ints: Ints, reals: Array, work: Array, teacher: Asked) -> int:
-    """The same where rows are dropped: as many rows of each edge as it keeps."""
-    f = factor_of(ints, work)
-    assemble(
-        view(ints, ints, at.BODY_BLOCK),
-        view(ints, ints, at.BODY_FIRST),
-        view(reals, ints, at.SHIFTED),
-        line(reals, ints, at.PAD),
-        blocks(work, ints, at.J, 2, 6),
-        f,
-    )
+    """The same where rows are dropped: as many rows of each edge as it keeps; with tangents, if there are any."""
+    f = assembled(ints, reals, work)
     add_tangents(ints, work, f)
     x = view(work, ints, at.SOLUTION)
     copy(view(work, ints, at.RIGHT), x)
@@ -103,18 +115,17 @@ def add_tangents(ints: Ints, work: Array, f: Factor) -> None:
 
 
 @entry
-def solve_entry(ints: Ints, reals: Array, work: Array, teacher: Asked) -> int:
-    """Leave K^-1 b in the solution."""
+def begin_entry(ints: Ints, reals: Array, work: Array, teacher: Asked) -> int:
+    """Go half the way to K^-1 b with the factor at hand: `finish` goes the other."""
     x = view(work, ints, at.SOLUTION)
     copy(view(work, ints, at.RIGHT), x)
     forward(steps_of(ints), factor_of(ints, work), x)
-    backward(steps_of(ints), factor_of(ints, work), x)
     return OK
 
 
 @entry
 def finish_entry(ints: Ints, reals: Array, work: Array, teacher: Asked) -> int:
-    """Leave K^-1 b in the solution, for the b that `factorize` has carried along."""
+    """Leave K^-1 b in the solution, for the b of `factorize` or `begin`."""
     backward(steps_of(ints), factor_of(ints, work), view(work, ints, at.SOLUTION))
     return OK
 
@@ -148,7 +159,8 @@ def copy(a: Array, b: Array) -> None:
 
 FACTORIZE = Routine(factorize_entry, QUESTION_SIGNATURE)
 FACTORIZE_CHOSEN = Routine(factorize_chosen_entry, QUESTION_SIGNATURE)
+FACTORIZE_TIED = Routine(factorize_tied_entry, QUESTION_SIGNATURE)
 FINISH = Routine(finish_entry, QUESTION_SIGNATURE)
-SOLVE = Routine(solve_entry, QUESTION_SIGNATURE)
+BEGIN = Routine(begin_entry, QUESTION_SIGNATURE)
 REFINE = Routine(refine_entry, QUESTION_SIGNATURE)
 NO_REFINE = Routine(None, QUESTION_SIGNATURE)

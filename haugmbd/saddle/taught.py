@@ -44,5 +44,12 @@ def answer_entry(ints: Ints, reals: Array, work: Array, teacher: Asked) -> int:
     return ask(ints, work, teacher, ANSWER + view(work, ints, at.QUESTION)[0, 0])
 
 
+@entry
+def nothing_entry(ints: Ints, reals: Array, work: Array, teacher: Asked) -> int:
+    """A teacher has no half way to go."""
+    return OK
+
+
+SAY_NOTHING = Routine(nothing_entry, QUESTION_SIGNATURE)
 LOOK_AT_ROWS = Routine(look_entry, QUESTION_SIGNATURE)
 ASK_TEACHER = Routine(answer_entry, QUESTION_SIGNATURE)
