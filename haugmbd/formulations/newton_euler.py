@@ -69,10 +69,16 @@ def finish(P: Pack) -> int:
 
 
 @inlined
+def solve_once(P: Pack) -> int:
+    """The same without refinement: what an iteration that corrects itself needs."""
+    P.begin(P.ints, P.reals, P.work, P.teacher)
+    return P.finish(P.ints, P.reals, P.work, P.teacher)
+
+
+@inlined
 def solve_system(P: Pack) -> int:
     """Solve K x = b for any other b, with the factor at hand."""
-    P.begin(P.ints, P.reals, P.work, P.teacher)
-    code = P.finish(P.ints, P.reals, P.work, P.teacher)
+    code = solve_once(P)
     if P.ints[P.ints[3 * at.FLAGS]] == 1:
         code = P.refine(P.ints, P.reals, P.work, P.teacher)
     return code

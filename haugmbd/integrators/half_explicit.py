@@ -20,7 +20,7 @@ import numpy as np
 from haugmbd.algebra.jit import entry, inlined, kernel
 from haugmbd.algebra.vec3 import Array
 from haugmbd.algebra.views import borrow
-from haugmbd.formulations.newton_euler import accelerate, put_rates
+from haugmbd.formulations.newton_euler import accelerate, put_rates, solve_once
 from haugmbd.integrators.explicit import OneStep
 from haugmbd.integrators.stepping import N_FACTOR, N_RATES, Problem, check_finite
 from haugmbd.integrators.subject import model_of
@@ -88,7 +88,7 @@ def reach(P: Pack, options: Array, t: float, scale: float, stage: Array, rates: 
         if code != OK:
             return code
         put_velocity_gap(P, bodies, scale)
-        code = P.solve(P.ints, P.reals, P.work, P.teacher)
+        code = solve_once(P)
         error = take(P, bodies, own, scale)
         if error <= TOL or (error <= ROUNDING and error > STALLED * before):
             return code

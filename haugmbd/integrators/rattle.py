@@ -25,7 +25,7 @@ from haugmbd.algebra.jit import entry, inlined, kernel
 from haugmbd.algebra.vec3 import Array, Vec, cross
 from haugmbd.algebra.views import borrow
 from haugmbd.errors import UsageError
-from haugmbd.formulations.newton_euler import factorize, put_rates, put_right_hand_side, solve_system
+from haugmbd.formulations.newton_euler import factorize, put_rates, put_right_hand_side, solve_once, solve_system
 from haugmbd.integrators.explicit import OneStep
 from haugmbd.integrators.stepping import N_CORRECTED, N_FACTOR, N_RATES, Problem, check_finite
 from haugmbd.integrators.subject import model_of
@@ -187,7 +187,7 @@ def move(P: Pack, options: Array, t: float, h: float, y: Array, room: Array, new
         for e in range(b.shape[0] - n):
             for a in range(6):
                 b[n + e, a] = -level[6 * e + a, 0] / h
-        code = P.solve(P.ints, P.reals, P.work, P.teacher)
+        code = solve_once(P)
         options[N_CORRECTED] += 1
         error = 0.0
         for k in range(1, n):
@@ -209,7 +209,7 @@ def first_kick(P: Pack, h: float, y: Array, room: Array) -> int:
     n = P.ints[3 * at.INERTIA + 1]
     bodies, x = borrow(y, 0, n, WIDTH), view(P.work, P.ints, at.SOLUTION)
     put_forces(P, bodies)
-    code = P.solve(P.ints, P.reals, P.work, P.teacher)
+    code = solve_once(P)
     for k in range(1, n):
         for a in range(6):
             room[k, HALF + a] = bodies[k, 7 + a] + 0.5 * h * x[k, a]
@@ -230,7 +230,7 @@ def last_kick(P: Pack, options: Array, t: float, h: float, room: Array, new: Arr
             code = P.factorize(P.ints, P.reals, P.work, P.teacher)
             options[N_FACTOR] += 1
         if code == OK:
-            code = P.solve(P.ints, P.reals, P.work, P.teacher)
+            code = solve_once(P)
         for k in range(1, n):
             for a in range(6):
                 bodies[k, 7 + a] = x[k, a]
