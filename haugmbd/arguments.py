@@ -60,7 +60,9 @@ def need_newton_euler(formulation: Formulation, who: str) -> None:
 def integrators_that_ask() -> tuple[type[Integrator], ...]:
     """Those that ask a formulation for accelerations, whichever it is."""
     kinds = (getattr(integrators, name) for name in sorted(integrators.__all__))
-    return tuple(k for k in kinds if isinstance(k, type) and issubclass(k, Integrator) and not k.solves_constraints)
+    return tuple(
+        k for k in kinds if isinstance(k, type) and issubclass(k, Integrator) and not (k.solves_constraints or k.keeps_factor)
+    )
 
 
 def check_numbers(integrator: Any, **numbers: Any) -> None:
