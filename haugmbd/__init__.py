@@ -61,6 +61,7 @@ from haugmbd.integrators import (
     Event,
     EventRecord,
     FixedBDF,
+    FullNewton,
     GeneralizedAlpha,
     HalfExplicit,
     Heun,
@@ -69,6 +70,7 @@ from haugmbd.integrators import (
     Index3,
     Newmark,
     Projection,
+    QuasiNewton,
     SciPySolver,
     SemiImplicitEuler,
     Trapezoidal,
@@ -131,6 +133,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "FullNewton",
+    "QuasiNewton",
     "RATTLE",
     "HalfExplicit",
     "QR",

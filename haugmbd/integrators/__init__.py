@@ -13,6 +13,7 @@ from haugmbd.integrators.implicit.generalized_alpha import AdaptiveGeneralizedAl
 from haugmbd.integrators.implicit.hht import HHT
 from haugmbd.integrators.implicit.level import GGL, HillerAnantharaman, Index2, Index3
 from haugmbd.integrators.implicit.newmark import Newmark
+from haugmbd.integrators.implicit.newton import FullNewton, QuasiNewton
 from haugmbd.integrators.implicit.trapezoidal import Trapezoidal
 from haugmbd.integrators.munthe_kaas import RKMK4
 from haugmbd.integrators.projection import Projection
@@ -23,6 +24,8 @@ from haugmbd.integrators.scipy_solver import SciPySolver, ode_function
 from haugmbd.integrators.semi_implicit_euler import SemiImplicitEuler
 
 __all__ = [
+    "FullNewton",
+    "QuasiNewton",
     "RATTLE",
     "HalfExplicit",
     "DOP853",

@@ -48,6 +48,7 @@ INTS = {
     "BODY_BLOCK": "(ne, 2)",
     "BODY_FIRST": "(ne, 2)",
     "TIES": "(n, 4) pairs of bodies coupled by the tangent of a force: bodies i and j, block, 1 where it is [j, i]",
+    "PROBED": "(nb + 1, 1) 1 for bodies whose forces are differenced for an implicit step; how many there are in the ground's place",
     "LOAD_TIE": "(nl, 1) the tie of each load between two bodies, or -1",
     "LINKS": "(n, 3) of a serial chain: first freedom, number of freedoms, first coordinate",
     "FREEDOMS": "(nv, 2) of a serial chain: kind, link",
@@ -88,6 +89,7 @@ WORK = {
     "STATUS": "(1, 3) what went wrong: code, place, number",
     "TANGENT": "(nb + 1, 36) what the tangents of the forces add to the bodies' blocks of M, for an implicit step",
     "TIE_TANGENT": "(n, 36) the same, of two bodies i and j",
+    "PROBE": "(1, .) of such differences: a state, and Phi_q^T lam - Q before and after",
     "STAGE": "(nb + 1, 37) of an implicit step, see `integrators.implicit.stage`",
     "ANGLE_RATE": "(1, na) rates of the integrated angles at the start of an implicit step",
     "LAMBDA": "(6 ne, 1) multipliers of an implicit step, by slots",
@@ -107,10 +109,10 @@ NAMES = (*INTS, *REALS, *WORK)
 
 (
     FLAGS, BODY_OF, ROW_INTS, ROW_KIND_AT, LOAD_INTS, LOAD_KIND_AT, DRIVER_TABLE, DRIVER_OPS, EDGES,
-    ORDER, NEAR_AT, NEAR, PAIR_AT, PAIRS, BODY_BLOCK, BODY_FIRST, TIES, LOAD_TIE, LINKS, FREEDOMS,
+    ORDER, NEAR_AT, NEAR, PAIR_AT, PAIRS, BODY_BLOCK, BODY_FIRST, TIES, PROBED, LOAD_TIE, LINKS, FREEDOMS,
     INERTIA, SHIFTED, GRAVITY, X_BAR, ROW_REALS, LOAD_REALS, DRIVER_NUMBERS, PAD, KEPT, SCALE, LINK_REALS, FREEDOM_AXES, BASE,
     A, X, F, SIGNALS, J, LEVEL, Q, Q_USER, Y_STOPPED, D, D_INV, B, RIGHT, SOLUTION, QUESTION, CORRECTION, PIVOTS, STATUS,
-    TANGENT, TIE_TANGENT, STAGE, ANGLE_RATE, LAMBDA,
+    TANGENT, TIE_TANGENT, PROBE, STAGE, ANGLE_RATE, LAMBDA,
     LINK_A, LINK_PLACE, LINK_RATE, LINK_WRENCH, LINK_J, ASKS, QDD, TAU, PUSHES, LINK_MOTION, FREEDOM_ROOM,
 ) = range(len(NAMES))  # fmt: skip
 

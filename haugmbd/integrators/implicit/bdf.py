@@ -36,6 +36,7 @@ from haugmbd.integrators.implicit.multistep import (
     predict_state,
     put_past_weights,
 )
+from haugmbd.integrators.implicit.newton import QuasiNewton
 from haugmbd.integrators.implicit.stage import BASE, C_Q, C_U, CAYLEY, SHIFT, TURN, UDOT
 from haugmbd.integrators.implicit.stepping import (
     ATOL,
@@ -199,6 +200,7 @@ class BDF(_Multistep, ImplicitAdaptive):
     order: int = 5
     level: Level = field(default_factory=GGL)
     tol: float = 1e-10
+    newton: QuasiNewton = field(default_factory=QuasiNewton)
     reference: ClassVar[str] = "Gear 1971; Brenan, Campbell and Petzold 1989; Hairer and Wanner, Solving ODE II"
 
     def check(self, span: float) -> None:
@@ -221,6 +223,7 @@ class FixedBDF(_Multistep, ImplicitFixed):
     order: int = 2
     level: Level = field(default_factory=GGL)
     tol: float = 1e-10
+    newton: QuasiNewton = field(default_factory=QuasiNewton)
     reference: ClassVar[str] = "Gear 1971; Brenan, Campbell and Petzold 1989; Hairer and Wanner, Solving ODE II"
 
     def check(self, span: float) -> None:

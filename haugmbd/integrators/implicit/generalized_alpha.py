@@ -15,6 +15,7 @@ from typing import ClassVar
 from haugmbd.errors import UsageError
 from haugmbd.integrators.implicit.family import AdaptiveNewmarks, FixedNewmarks, Parameters, of_rho
 from haugmbd.integrators.implicit.level import GGL, Index3, Level
+from haugmbd.integrators.implicit.newton import QuasiNewton
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class GeneralizedAlpha(FixedNewmarks):
     rho: float = 0.8
     level: Level = field(default_factory=Index3)
     tol: float = 1e-10
+    newton: QuasiNewton = field(default_factory=QuasiNewton)
     reference: ClassVar[str] = "Chung and Hulbert 1993; Arnold and Bruels 2007; Bruels, Cardona and Arnold 2012 (Lie group)"
 
     def check(self, span: float) -> None:
@@ -47,6 +49,7 @@ class AdaptiveGeneralizedAlpha(AdaptiveNewmarks):
     rho: float = 0.8
     level: Level = field(default_factory=GGL)
     tol: float = 1e-10
+    newton: QuasiNewton = field(default_factory=QuasiNewton)
     reference: ClassVar[str] = "Chung and Hulbert 1993; Arnold and Bruels 2007; Bruels, Cardona and Arnold 2012 (Lie group)"
 
     def check(self, span: float) -> None:

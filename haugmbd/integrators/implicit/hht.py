@@ -16,6 +16,7 @@ from typing import ClassVar
 from haugmbd.errors import UsageError
 from haugmbd.integrators.implicit.family import FixedNewmarks, Parameters
 from haugmbd.integrators.implicit.level import Index3, Level
+from haugmbd.integrators.implicit.newton import QuasiNewton
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class HHT(FixedNewmarks):
     alpha: float = -0.3
     level: Level = field(default_factory=Index3)
     tol: float = 1e-10
+    newton: QuasiNewton = field(default_factory=QuasiNewton)
     reference: ClassVar[str] = "Hilber, Hughes and Taylor 1977; Negrut, Rampalli, Ottarsson and Sajdak 2007"
 
     def check(self, span: float) -> None:

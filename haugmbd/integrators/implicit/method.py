@@ -16,7 +16,8 @@ from haugmbd.formulations.face import accelerate_entry
 from haugmbd.integrators.chunk import Chunk, chunk_lengths
 from haugmbd.integrators.implicit import stepping as control_at
 from haugmbd.integrators.implicit.level import Level
-from haugmbd.integrators.implicit.stage import BEFORE, EARLIER, LEVEL, MEMORY, SOLVE_STAGE, STAGE_NUMBERS, TOLERANCE, UDOT
+from haugmbd.integrators.implicit.newton import QuasiNewton
+from haugmbd.integrators.implicit.stage import BEFORE, CURVED, EARLIER, LEVEL, MEMORY, SOLVE_STAGE, STAGE_NUMBERS, TOLERANCE, UDOT
 from haugmbd.integrators.implicit.stage import ITERATIONS as MOST
 from haugmbd.integrators.implicit.stepping import CONTROL, METHOD_NUMBERS, run
 from haugmbd.integrators.method import Adaptive, FixedStep, Integrator
@@ -43,15 +44,15 @@ class Rule(NamedTuple):
 
 
 @lru_cache(maxsize=4)
-def implicit_tables(model: Model) -> Tables:
+def implicit_tables(model: Model, curved: bool) -> Tables:
     """The tied tables of a model: made once for runs and events that follow one another."""
-    return tied_tables(model)
+    return tied_tables(model, curved)
 
 
-def implicit_pack(problem: Problem, name: str) -> Pack:
+def implicit_pack(problem: Problem, name: str, newton: QuasiNewton) -> Pack:
     """New room with the tied tables; u', what is remembered of it, and lam are those of the state at hand."""
     model = model_of(problem.subject, name)
-    pack = model.pack(implicit_tables(model))._replace(asked=problem.pack.asked)
+    pack = model.pack(implicit_tables(model, newton.curved))._replace(asked=problem.pack.asked)
     if accelerate_entry(problem.pack, problem.t, problem.y) == OK:
         x, stage = room(problem.pack, "SOLUTION"), room(pack, "STAGE")
         for columns in (UDOT, MEMORY, BEFORE, EARLIER):
@@ -61,12 +62,13 @@ def implicit_pack(problem: Problem, name: str) -> Pack:
 
 
 class Implicit(Integrator):
-    """A method that solves dynamics and constraints together.  It has `level`, `tol`, and is asked for its `rule`."""
+    """A method that solves dynamics and constraints together.  It has `level`, `tol` and `newton`, and is asked for its `rule`."""
 
     solves_constraints = True
     one_step = False
     level: Level
     tol: float
+    newton: QuasiNewton
 
     @abstractmethod
     def rule(self, problem: Problem, pack: Pack, h: float) -> Rule:
@@ -87,12 +89,13 @@ class Implicit(Integrator):
 
     def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[Chunk]:
         """Advance to `t_end`, a chunk of steps at a time."""
-        pack = implicit_pack(problem, type(self).__name__)
+        pack = implicit_pack(problem, type(self).__name__, self.newton)
         control, ny = self.control(problem, t_end), problem.y.size
         rule = self.rule(problem, pack, float(control[control_at.H_NEXT]))
         o, numbers = np.zeros(METHOD_NUMBERS), np.zeros(STAGE_NUMBERS)
         o[control_at.OWN :][: len(rule.own)] = rule.own
         numbers[LEVEL], numbers[TOLERANCE], numbers[MOST] = self.level.number, self.newton_tol, ITERATIONS
+        numbers[CURVED] = self.newton.curved
         saved = np.zeros(ny + sum(room(pack, name).size for name in ("STAGE", "LAMBDA", "ANGLE_RATE")))
         work, lengths = np.zeros(rule.room), chunk_lengths(ny, problem.first_chunk)
         while control[control_at.T] < t_end:

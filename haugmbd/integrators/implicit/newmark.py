@@ -16,6 +16,7 @@ from typing import ClassVar
 from haugmbd.errors import UsageError
 from haugmbd.integrators.implicit.family import FixedNewmarks, Parameters
 from haugmbd.integrators.implicit.level import Index3, Level
+from haugmbd.integrators.implicit.newton import QuasiNewton
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Newmark(FixedNewmarks):
     gamma: float = 0.6
     level: Level = field(default_factory=Index3)
     tol: float = 1e-10
+    newton: QuasiNewton = field(default_factory=QuasiNewton)
     reference: ClassVar[str] = "Newmark 1959; Negrut, Rampalli, Ottarsson and Sajdak 2007"
 
     def check(self, span: float) -> None:

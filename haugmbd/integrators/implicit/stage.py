@@ -25,6 +25,7 @@ from haugmbd.algebra.vec3 import Array
 from haugmbd.algebra.views import borrow, borrow_line
 from haugmbd.forces.catalogue import stiffen_loads
 from haugmbd.formulations.newton_euler import factorize, finish, solve_system
+from haugmbd.integrators.implicit.probing import probe
 from haugmbd.integrators.stepping import N_CORRECTED, N_FACTOR, N_RATES
 from haugmbd.model import tables as at
 from haugmbd.model.loads import clear, fill_angle_rates
@@ -36,9 +37,10 @@ from haugmbd.model.tables import PACK_TYPE, WIDTH, Pack, blocks, line, view
 SHIFT, BASE, UDOT, MEMORY, BEFORE, EARLIER = 0, 6, 13, 19, 25, 31
 """Columns of STAGE: displacement from the base pose; base pose (r, p); u'; what the method remembers; u' one and two steps before."""
 
-C_Q, C_U, LEVEL, TOLERANCE, ITERATIONS, TURN = 0, 1, 2, 3, 4, 5
-"""Where the numbers of a stage stand: c_q, c_u, level of the constraints, what may be left [m, rad; 1 + |u|], iterations, exp or Cayley."""
-STAGE_NUMBERS = 6
+C_Q, C_U, LEVEL, TOLERANCE, ITERATIONS, TURN, CURVED = 0, 1, 2, 3, 4, 5, 6
+"""Where the numbers of a stage stand: c_q, c_u, level of the constraints, what may be left [m, rad; 1 + |u|], iterations, exp or Cayley;
+1 for the curvature of the constraints."""
+STAGE_NUMBERS = 7
 
 KEEP_VELOCITIES, KEEP_POSITIONS, KEEP_BOTH = 2.0, 3.0, 4.0
 EXP, CAYLEY = 0.0, 1.0
@@ -98,9 +100,18 @@ def put_residual(P: Pack, numbers: Array, y: Array) -> None:
             b[n + e, a] = gap / (numbers[C_Q] if positions else numbers[C_U])
 
 
+@inlined
+def put_tangents(P: Pack, numbers: Array, t: float, y: Array) -> int:
+    """c_u C + c_q K of all forces: by formula, and by differences where there is none."""
+    put_formulas(P, numbers, t, y)
+    if view(P.ints, P.ints, at.PROBED)[0, 0] == 0:
+        return OK
+    return probe(P, numbers[C_Q], numbers[C_U], numbers[CURVED] == 1.0, t, y)
+
+
 @kernel
-def put_tangents(P: Pack, numbers: Array, t: float, y: Array) -> None:
-    """c_u C + c_q K of all forces."""
+def put_formulas(P: Pack, numbers: Array, t: float, y: Array) -> None:
+    """The same of springs and dampers."""
     own, tied = view(P.work, P.ints, at.TANGENT), view(P.work, P.ints, at.TIE_TANGENT)
     clear(own)
     clear(tied)
@@ -174,7 +185,9 @@ def solve_stage(P: Pack, numbers: Array, options: Array, t: float, y: Array) -> 
         if factored:
             code = solve_system(P)
         else:
-            put_tangents(P, numbers, t, y)
+            code = put_tangents(P, numbers, t, y)
+            if code != OK:
+                return code
             code = factorize(P)
             options[N_FACTOR] += 1
             if code == OK:

@@ -14,6 +14,7 @@ from typing import ClassVar
 
 from haugmbd.integrators.implicit.family import FixedNewmarks, Parameters
 from haugmbd.integrators.implicit.level import GGL, Level
+from haugmbd.integrators.implicit.newton import QuasiNewton
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class Trapezoidal(FixedNewmarks):
 
     level: Level = field(default_factory=GGL)
     tol: float = 1e-10
+    newton: QuasiNewton = field(default_factory=QuasiNewton)
     reference: ClassVar[str] = "Dahlquist 1963; Hairer and Wanner, Solving ODE II"
 
     @property

@@ -1,0 +1,112 @@
+r"""Tangents by differences, where no formula is at hand: forces of the user, and the curvature of the constraints.
+
+    column a of body k:   ( R(q o exp(c_q eps e_a), u + c_u eps e_a) - R(q, u) ) / eps  =  c_q dR/dq + c_u dR/du         R = Phi_q^T lam - Q
+
+One evaluation gives stiffness and damping together, of everything that acts on the body.  The symmetric part goes into the matrix: blocks
+of the bodies that are probed, and of pairs with one of them.  Newton's fixed point does not depend on it.
+quasi-Newton   the bodies that a function of the user acts on, without Phi_q^T lam
+full Newton    all bodies, with it:  d(Phi_q^T lam)/dq is the curvature of the constraints under their reactions
+Source: Geradin, Cardona, Flexible Multibody Dynamics, ch. 12 (tangent of constraint forces); Dennis, Schnabel (differences).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from haugmbd.algebra.euler_kernels import rotate_by
+from haugmbd.algebra.jit import inlined, kernel
+from haugmbd.algebra.vec3 import Array, Ints
+from haugmbd.algebra.views import borrow, borrow_line
+from haugmbd.model import tables as at
+from haugmbd.model.loads import copy_line
+from haugmbd.model.passes import prepare
+from haugmbd.model.status import OK
+from haugmbd.model.tables import WIDTH, Pack, blocks, line, view
+
+SMALL_Q, SMALL_U = 1e-7, 1e-5
+"""Largest displacement [m, rad] and change of u of a difference: half the digits of positions of size 1."""
+
+
+@kernel
+def put_unbalanced(P: Pack, curved: bool, R: Array) -> None:
+    """R (nb + 1, 6) <- Phi_q^T lam - Q, or -Q alone."""
+    Q, J, edges = view(P.work, P.ints, at.Q), blocks(P.work, P.ints, at.J, 2, 6), view(P.ints, P.ints, at.EDGES)
+    lam = line(P.work, P.ints, at.LAMBDA)
+    for k in range(R.shape[0]):
+        for a in range(6):
+            R[k, a] = -Q[k, a]
+    if not curved:
+        return
+    for e in range(edges.shape[0]):
+        for side in range(2):
+            for a in range(6):
+                for c in range(6):
+                    R[edges[e, side], c] += J[6 * e + a, side, c] * lam[6 * e + a]
+
+
+@kernel
+def displace(y: Array, k: int, a: int, c_q: float, c_u: float) -> None:
+    """Move body k by c_q along, or about, its axis a, and change that velocity by c_u."""
+    if a < 3:
+        y[WIDTH * k + a] += c_q
+    else:
+        turn: Any = (c_q if a == 3 else 0.0, c_q if a == 4 else 0.0, c_q if a == 5 else 0.0)
+        rotate_by(borrow_line(y, WIDTH * k + 3, 4), turn)
+    y[WIDTH * k + 7 + a] += c_u
+
+
+@kernel
+def clear_probed(probed: Ints, ties: Ints, own: Array, tied: Array) -> None:
+    """Empty the blocks that differences will fill."""
+    for k in range(1, probed.shape[0]):
+        if probed[k, 0] == 1:
+            for a in range(36):
+                own[k, a] = 0.0
+    for n in range(ties.shape[0]):
+        if probed[ties[n, 0], 0] + probed[ties[n, 1], 0] > 0:
+            for a in range(36):
+                tied[n, a] = 0.0
+
+
+@kernel
+def add_column(probed: Ints, ties: Ints, k: int, a: int, eps: float, before: Array, after: Array, own: Array, tied: Array) -> None:
+    """Column a of body k, half of it as a row: the symmetric part."""
+    for m in range(6):
+        half = 0.5 * (after[k, m] - before[k, m]) / eps
+        own[k, 6 * m + a] += half
+        own[k, 6 * a + m] += half
+    for n in range(ties.shape[0]):
+        i, j = ties[n, 0], ties[n, 1]
+        share = 0.5 if probed[i, 0] + probed[j, 0] == 2 else 1.0
+        for m in range(6):
+            if j == k:
+                tied[n, 6 * m + a] += share * (after[i, m] - before[i, m]) / eps
+            elif i == k:
+                tied[n, 6 * a + m] += share * (after[j, m] - before[j, m]) / eps
+
+
+@inlined
+def probe(P: Pack, c_q: float, c_u: float, curved: bool, t: float, y: Array) -> int:
+    """Fill the tangents of probed bodies; rows and forces are left as they were."""
+    probed, ties = view(P.ints, P.ints, at.PROBED), view(P.ints, P.ints, at.TIES)
+    own, tied = view(P.work, P.ints, at.TANGENT), view(P.work, P.ints, at.TIE_TANGENT)
+    n, start = own.shape[0], P.ints[3 * at.PROBE]
+    moved, before, after = (
+        borrow_line(P.work, start, y.size),
+        borrow(P.work, start + y.size, n, 6),
+        borrow(P.work, start + y.size + 6 * n, n, 6),
+    )
+    eps = min(SMALL_Q / c_q, SMALL_U / c_u)
+    clear_probed(probed, ties, own, tied)
+    put_unbalanced(P, curved, before)
+    code = OK
+    for k in range(1, n):
+        if probed[k, 0] == 0:
+            continue
+        for a in range(6):
+            copy_line(y, moved)
+            displace(moved, k, a, c_q * eps, c_u * eps)
+            code = max(code, prepare(P, t, moved))
+            put_unbalanced(P, curved, after)
+            add_column(probed, ties, k, a, eps, before, after, own, tied)
+    return max(code, prepare(P, t, y))
