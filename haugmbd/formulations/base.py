@@ -13,6 +13,7 @@ import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import Enum
+from numbers import Real
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -162,4 +163,4 @@ def negative(**numbers: float) -> list[str]:
 
 def is_number(x: object) -> bool:
     """Whether x is a finite number."""
-    return isinstance(x, int | float) and bool(np.isfinite(x))
+    return isinstance(x, Real) and bool(np.isfinite(float(x)))
