@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from haugmbd.algebra.spatial import apparent_inverse_inertia, split_wrench
 from haugmbd.body import Body
 from haugmbd.cite import cite
+from haugmbd.crosscheck import CrossCheck, crosscheck
 from haugmbd.diagnostics.energy import Energy, Momentum
 from haugmbd.diagnostics.reaction import Reaction, reaction
 from haugmbd.drivers import Driver, QuinticSpline
@@ -127,7 +128,6 @@ if TYPE_CHECKING:
         linearize,
         mobility,
     )
-    from haugmbd.crosscheck import CrossCheck, crosscheck
     from haugmbd.hybrid import ContactHistory, Impact, ImpactResult, simulate_impacts
 
 __version__ = "0.1.0"
@@ -294,10 +294,6 @@ LATER = {
         "linearize",
         "mobility",
     ),
-    "haugmbd.crosscheck": (
-        "CrossCheck",
-        "crosscheck",
-    ),
     "haugmbd.hybrid": (
         "ContactHistory",
         "Impact",
@@ -305,7 +301,10 @@ LATER = {
         "simulate_impacts",
     ),
 }
-"""What is imported when it is first asked for: a simulation does not need it, and it would double the time of `import haugmbd`."""
+"""What is imported when it is first asked for: a simulation does not need it, and it would double the time of `import haugmbd`.
+
+A name that is a module's, too (`crosscheck`), cannot wait: whoever imports the module first would find it in the place of the function.
+"""
 
 
 def __getattr__(name: str) -> Any:

@@ -39,6 +39,18 @@ def test_everything_public_can_be_had_and_is_listed():
     assert set(later) <= set(haugmbd.__all__)
 
 
+def test_no_module_stands_in_the_place_of_a_public_name():
+    program = """
+import importlib, pkgutil, types
+import haugmbd
+for module in pkgutil.iter_modules(haugmbd.__path__, "haugmbd."):
+    importlib.import_module(module.name)
+print([name for name in haugmbd.__all__ if name != "plot" and isinstance(getattr(haugmbd, name), types.ModuleType)])
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert (run.stdout, run.stderr) == ("[]\n", "")
+
+
 def test_what_a_simulation_does_not_need_is_not_imported():
     program = "import sys, haugmbd; print([n for n in ('scipy.linalg', 'haugmbd.analysis', 'haugmbd.hybrid') if n in sys.modules])"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
