@@ -150,7 +150,8 @@ def simulate(
     check_interval(method, start.t, t_end, store_every)
     check_drivers(model, start.t, t_end)
     rule = (Projection() if method.keeps_positions else Unstabilized()) if stabilization is None else stabilization
-    pack = formulation.pack(model)
+    rule = rule.with_step(method.step)
+    pack = rule.fitted(model, formulation.pack(model))
     start = consistent_start(model, pack, start, repair_velocity=repair_velocity)
     problem = Problem(Maximal(model), pack, rule.rates, rule.settle, rule.options(), start.t, start.y)
     settings = {"formulation": repr(formulation), "integrator": repr(method), "stabilization": repr(stabilization)}

@@ -97,7 +97,7 @@ class Formulation(ABC):
 
     reference: its source;  multipliers: which it gives;  all_rows: whether it takes rows that depend on others, or the kept ones only
     massless: whether it takes bodies without inertia about an axis that the joints hold
-    chains_only: whether the system must be a serial chain
+    chains_only: whether the system must be a serial chain;  block_factor: whether it lends its block LDL^T to other questions
     exponent: the work grows like (number of bodies) ** exponent;  most_bodies: beyond these it warns
     """
 
@@ -106,6 +106,7 @@ class Formulation(ABC):
     all_rows: ClassVar[bool] = False
     massless: ClassVar[bool] = True
     chains_only: ClassVar[bool] = False
+    block_factor: ClassVar[bool] = False
     exponent: ClassVar[int] = 3
     most_bodies: ClassVar[float] = MOST_BODIES
 

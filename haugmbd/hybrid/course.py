@@ -131,7 +131,8 @@ class Course:
             if gap <= TOUCH * size and name not in flying
         }
         events = watches(model, m.placed, closed, flying, near, t)
-        pack, rule = model.pack(), self.rule
+        rule = self.rule
+        pack = rule.fitted(model, model.pack())
         method = self.method.limited(self.h_closed) if closed else self.method
         problem = Problem(Maximal(model), pack, rule.rates, rule.settle, rule.options(), t, state.y)
 

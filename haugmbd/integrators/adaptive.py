@@ -25,7 +25,7 @@ from haugmbd.algebra.vec3 import Array
 from haugmbd.errors import UsageError
 from haugmbd.integrators.chunk import Chunk, chunk_lengths
 from haugmbd.integrators.method import Adaptive
-from haugmbd.integrators.stepping import Problem, check_finite
+from haugmbd.integrators.stepping import SINCE, Problem, check_finite
 from haugmbd.integrators.tableau import combine
 from haugmbd.model.loads import copy_line
 from haugmbd.model.status import NOT_FINITE, OFF_MANIFOLD, OK, SINGULAR, STEP_TOO_SMALL
@@ -103,6 +103,7 @@ def run(
         if code == OK:
             combine(T, stages, step, y, room, stage)
             code = check_finite(P, stage)
+        since = options[SINCE]
         if code == OK:
             code = settle(P, options, t + step, stage, k_next)
         error = 1e10
@@ -122,6 +123,7 @@ def run(
             done += 1
         else:
             control[REJECTED] += 1.0
+            options[SINCE] = since
         if not error <= 1.0 or not last:
             h = step * factor
         if not h > SMALLEST_STEP * (abs(t) + 1.0):

@@ -12,6 +12,7 @@ from haugmbd.algebra.jit import entry
 from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
 from haugmbd.formulations.newton_euler import right_hand_side
+from haugmbd.integrators.stabilization import Stabilization
 from haugmbd.integrators.stepping import N_FACTOR, N_RATES, SIGNATURE, make_options, normalize_euler
 from haugmbd.model.tables import Pack
 
@@ -37,7 +38,7 @@ RATES, SETTLE = Routine(rates, SIGNATURE), Routine(settle, SIGNATURE)
 
 
 @dataclass(frozen=True)
-class Unstabilized:
+class Unstabilized(Stabilization):
     """What `stabilization=None` stands for."""
 
     rates: ClassVar[Routine] = RATES

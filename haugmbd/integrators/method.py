@@ -60,6 +60,16 @@ class Integrator(ABC):
         """Refuse numbers that are none, before a run over `span` [s].  Raises UsageError."""
 
     @property
+    def step(self) -> float | None:
+        """The fixed step [s]; None where error control chooses it."""
+        return None
+
+    @property
+    def correctable(self) -> bool:
+        """Whether a state may be changed between steps; not of methods that remember more than the state."""
+        return not self.solves_constraints
+
+    @property
     @abstractmethod
     def tolerances(self) -> tuple[float, float]:
         """Relative and absolute: what two states should agree to that the method cannot tell apart."""
@@ -70,6 +80,10 @@ class FixedStep(Integrator):
     """A method of fixed step `h` [s]; the last step is shortened to end at t_end."""
 
     h: float | None = None
+
+    @property
+    def step(self) -> float | None:
+        return self.h
 
     def starting_with(self, h: float) -> Self:
         return replace(self, h=h)

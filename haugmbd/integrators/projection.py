@@ -1,4 +1,4 @@
-r"""Projection: at the end of every step, positions and velocities are brought back to the constraints, by the least motion in mass.
+r"""Projection: at the end of steps, positions and velocities are brought back to the constraints, by the least motion in mass.
 
     positions    min dq^T M dq / 2   with  Phi + Phi_q dq = 0            [M Phi_q^T; Phi_q 0] (dq, mu) = (0, -Phi), repeated
                  r <- r + dr,   p <- p exp(dpi_bar)
@@ -11,16 +11,18 @@ Source: Eich (1993), Lubich (1991) on coordinate projection; Haug sec. 7 on velo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from haugmbd.algebra.euler_kernels import rotate_by
-from haugmbd.algebra.jit import entry, inlined
+from haugmbd.algebra.jit import entry, inlined, kernel
 from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
-from haugmbd.formulations.newton_euler import factorize, finish, put_rates, put_right_hand_side, solve_system
+from haugmbd.errors import UsageError
+from haugmbd.formulations.newton_euler import factorize, finish, put_rates, put_right_hand_side, right_hand_side, solve_system
 from haugmbd.integrators.free import RATES
-from haugmbd.integrators.stepping import N_CORRECTED, N_FACTOR, N_RATES, SIGNATURE, make_options, normalize_euler
+from haugmbd.integrators.stabilization import Stabilization
+from haugmbd.integrators.stepping import N_CORRECTED, N_FACTOR, N_RATES, SIGNATURE, SINCE, make_options, normalize_euler
 from haugmbd.model import tables as at
 from haugmbd.model.loads import clear
 from haugmbd.model.motion import look
@@ -35,8 +37,13 @@ STALLED = 0.3
 ROUNDING = 1e-9
 """An error below this is taken as it is when Newton has stalled; above, the step has lost the constraints."""
 
+TOLERANCE, EVERY, THRESHOLD, LEVELS = 0, 1, 2, 3
+"""Where the parameters stand in `options`."""
+POSITIONS_ONLY, VELOCITIES_ONLY, BOTH = 1.0, 2.0, 3.0
+"""What is projected."""
 
-@inlined
+
+@kernel
 def put_position_question(P: Pack) -> tuple[float, int]:
     """b = (0, -Phi); return the largest |Phi| of the kept rows and its slot."""
     view(P.work, P.ints, at.QUESTION)[0, 0] = at.POSITIONS
@@ -54,7 +61,7 @@ def put_position_question(P: Pack) -> tuple[float, int]:
     return worst, where
 
 
-@inlined
+@kernel
 def put_velocity_question(P: Pack, bodies: Array) -> float:
     """b = (0, nu - Phi_q u); return the largest entry of the kept rows."""
     view(P.work, P.ints, at.QUESTION)[0, 0] = at.VELOCITIES
@@ -94,9 +101,26 @@ def add_velocity(P: Pack, bodies: Array) -> None:
 
 
 @inlined
+def rests(P: Pack, options: Array, t: float, y: Array) -> bool:
+    """Whether the state is left as it is: its turn has not come, or the violation is small enough."""
+    options[SINCE] += 1.0
+    if options[SINCE] < options[EVERY]:
+        return True
+    options[SINCE] = 0.0
+    if options[THRESHOLD] == 0.0 or prepare(P, t, y) != OK:
+        return False
+    worst = 0.0
+    if options[LEVELS] != VELOCITIES_ONLY:
+        worst = put_position_question(P)[0]
+    if options[LEVELS] != POSITIONS_ONLY:
+        worst = max(worst, put_velocity_question(P, look(P, t, y).bodies))
+    return worst <= options[THRESHOLD]
+
+
+@inlined
 def project(P: Pack, options: Array, t: float, y: Array) -> int:
-    """Bring y to Phi = 0 and Phi_q u = nu; rows, loads and factor are left as they are there."""
-    tolerance = options[0]
+    """Bring y to Phi = 0 and Phi_q u = nu, or to one of them; rows, loads and factor are left as they are there."""
+    tolerance = options[TOLERANCE]
     bodies = look(P, t, y).bodies
     code = OK
     before = 1e300
@@ -106,6 +130,8 @@ def project(P: Pack, options: Array, t: float, y: Array) -> int:
         if code != OK:
             return code
         error, slot = put_position_question(P)
+        if options[LEVELS] == VELOCITIES_ONLY:
+            error = 0.0
         code = factorize(P)
         options[N_FACTOR] += 1
         if code != OK:
@@ -123,7 +149,7 @@ def project(P: Pack, options: Array, t: float, y: Array) -> int:
         add_displacement(P, bodies)
     if not error <= ROUNDING:
         return report(line(P.work, P.ints, at.STATUS), OFF_MANIFOLD, slot, error)
-    if put_velocity_question(P, bodies) > tolerance:
+    if options[LEVELS] != POSITIONS_ONLY and put_velocity_question(P, bodies) > tolerance:
         corrected = True
         code = solve_system(P)
         add_velocity(P, bodies)
@@ -138,6 +164,9 @@ def settle(P: Pack, options: Array, t: float, y: Array, y_dot: Array) -> int:
     """Project, then y_dot = f(t, y) with the same factor."""
     normalize_euler(P, options, y)
     options[N_RATES] += 1
+    if rests(P, options, t, y):
+        options[N_FACTOR] += 1
+        return right_hand_side(P, t, y, y_dot)
     code = project(P, options, t, y)
     if code != OK:
         return code
@@ -152,17 +181,34 @@ SETTLE = Routine(settle, SIGNATURE)
 
 
 @dataclass(frozen=True)
-class Projection:
-    """Mass-weighted projection of positions and velocities after every step.
+class Projection(Stabilization):
+    """Mass-weighted projection of positions and velocities at the end of steps.
 
     tol: largest |Phi| and |Phi_q u - nu| that is left alone, in the rows' own units (m, m2, 1, rad); rounding stops it earlier
+    every: after so many steps;  threshold: only where |Phi| or |Phi_q u - nu| exceeds it, as for tol; 0 for always
+    positions, velocities: what is projected;  the start, located events and states at wanted times are projected whatever `every` says
     """
 
     tol: float = 1e-13
+    every: int = field(default=1, kw_only=True)
+    threshold: float = field(default=0.0, kw_only=True)
+    positions: bool = field(default=True, kw_only=True)
+    velocities: bool = field(default=True, kw_only=True)
     rates: ClassVar[Routine] = RATES
     settle: ClassVar[Routine] = SETTLE
     reference: ClassVar[str] = "Eich 1993, SIAM J. Numer. Anal. 30, 1467-1482; Lubich 1991 (coordinate projection)"
+    corrects: ClassVar[bool] = True
 
     def options(self) -> Array:
-        """The tolerance."""
-        return make_options(self.tol)
+        """The tolerance, the turn, the threshold, the levels."""
+        levels = BOTH if self.positions and self.velocities else POSITIONS_ONLY if self.positions else VELOCITIES_ONLY
+        return make_options(self.tol, self.every, self.threshold, levels)
+
+    def check(self) -> None:
+        super().check()
+        if self.every < 1 or self.every != int(self.every):
+            raise UsageError(f"stabilization = {self!r}: every = {self.every} must be a whole number of steps, 1 or more.")
+        if not (self.positions or self.velocities):
+            raise UsageError(
+                f"stabilization = {self!r} projects nothing: give stabilization=None, or leave positions or velocities True."
+            )

@@ -26,10 +26,14 @@ from haugmbd.model.tables import PACK_TYPE, WIDTH, Pack, line
 
 SIGNATURE = types.int64(PACK_TYPE, F1, types.float64, F1, F1)
 
-PARAMETERS = 3
-EULER_WORST, EULER_SUM, N_RATES, N_FACTOR, N_CORRECTED = 3, 4, 5, 6, 7
+PARAMETERS = 6
+EULER_WORST, EULER_SUM, N_RATES, N_FACTOR, N_CORRECTED = 6, 7, 8, 9, 10
 """Where the counters stand in `options`: largest and summed drift of |p| a step, evaluations, factorizations, steps corrected."""
-OPTIONS = 8
+SINCE = 11
+"""Steps since the last correction; infinite where the next state is to be corrected whatever the parameters say, as at the start."""
+LEVEL, TALLEST, FASTEST, STEEPEST = 12, 13, 14, 15
+"""What the energy projection remembers: the energy at the start, the largest energies, (2 T) and w^T M w so far."""
+OPTIONS = 16
 
 
 @dataclass
@@ -55,6 +59,8 @@ def make_options(*parameters: float) -> Array:
     """Parameters, then counters at zero."""
     options = np.zeros(OPTIONS)
     options[: len(parameters)] = parameters
+    options[SINCE] = np.inf
+    options[LEVEL] = np.nan
     return options
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from haugmbd.algebra.vec3 import Array
 from haugmbd.integrators.chunk import Chunk
 from haugmbd.integrators.events import Event, EventRecord
-from haugmbd.integrators.stepping import Problem
+from haugmbd.integrators.stepping import SINCE, Problem
 
 LOCATED = 1e-13
 """[s] Brent's method stops when the zero is enclosed in this: a thousandth of the 1e-10 s that is promised, above the rounding of
@@ -165,10 +165,12 @@ def step_to(problem: Problem, method: Any, start: Moment, t: float, need: Need) 
     h = t - start.t
     if h <= SHORTEST * (1.0 + abs(t)):
         return Moment(t, start.y + h * start.y_dot, start.y_dot)
-    there, k1 = start, start.y_dot.copy()
+    there, k1, since = start, start.y_dot.copy(), problem.options[SINCE]
+    problem.options[SINCE] = np.inf  # wherever it ends, it is corrected
     for chunk in method.starting_with(h).chunks(replace(problem, t=start.t, y=start.y.copy()), k1, t):
         need(chunk.code, chunk.t_stop)
         there = Moment(t, chunk.y[-1], chunk.y_dot[-1])
+    problem.options[SINCE] = since
     return there
 
 
