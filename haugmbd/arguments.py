@@ -3,40 +3,21 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from haugmbd import integrators
-from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
 from haugmbd.errors import ModelError, UsageError
 from haugmbd.formulations import FORMULATIONS, Formulation, NewtonEuler
 from haugmbd.integrators import RK4, DormandPrince
 from haugmbd.integrators.method import Integrator
-from haugmbd.integrators.stepping import PARAMETERS
+from haugmbd.integrators.stabilization import Stabilization
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.model.system import System
-
-
-@runtime_checkable
-class Stabilization(Protocol):
-    """What ends a step: two routines and their options; `reference`: its source, for `mbd.cite`."""
-
-    reference: ClassVar[str]
-
-    @property
-    def rates(self) -> Routine:
-        """y_dot = f(t, y)."""
-
-    @property
-    def settle(self) -> Routine:
-        """The end of a step."""
-
-    def options(self) -> Array:
-        """Parameters, and room for counters."""
 
 
 def check_formulation(formulation: Any) -> None:
@@ -84,9 +65,7 @@ def check_kinds(system: Any, state: Any, stabilization: Any) -> None:
         return
     if isinstance(stabilization, type) or not isinstance(stabilization, Stabilization):
         raise UsageError(f"stabilization = {stabilization!r} must be an object, Projection() or Baumgarte(alpha, beta), or None.")
-    parameters = stabilization.options()[:PARAMETERS]
-    if not (np.isfinite(parameters).all() and (parameters >= 0.0).all()):
-        raise UsageError(f"stabilization = {stabilization!r}: its parameters must be finite and not negative.")
+    stabilization.check()
 
 
 def choose_integrator(h: float | None, rtol: float | None, atol: float | None, given: Integrator | None) -> Integrator:
@@ -96,13 +75,6 @@ def choose_integrator(h: float | None, rtol: float | None, atol: float | None, g
     if given is None:
         given = DormandPrince() if h is None else RK4()
     return given.told(h, rtol, atol)
-
-
-def refuse_stabilization(method: Integrator, stabilization: Stabilization | None, usual: Stabilization) -> None:
-    """Refuse a stabilization that is asked for by name, for a method that fulfils the constraints by itself."""
-    if stabilization is not None and stabilization is not usual:
-        name = type(method).__name__
-        raise UsageError(f"{name} fulfils the constraints in its own step: leave out stabilization={stabilization!r}.")
 
 
 def wanted_times(t_eval: npt.ArrayLike | None, t_start: float, t_end: float) -> Array | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from haugmbd.arguments import Stabilization
 from haugmbd.errors import UsageError
 from haugmbd.formulations import Formulation
 from haugmbd.integrators.free import Unstabilized
 from haugmbd.integrators.method import Integrator
+from haugmbd.integrators.stabilization import Stabilization
 
 HAUG = "E. J. Haug, Computer-Aided Kinematics and Dynamics of Mechanical Systems, Vol. II: Modern Methods, 2nd ed., 2021"
 """Rows, generalized forces, conventions: of every run."""

@@ -14,24 +14,23 @@ from typing import Any, overload
 import numpy.typing as npt
 
 from haugmbd.arguments import (
-    Stabilization,
     check_drivers,
     check_formulation,
     check_interval,
     check_kinds,
     check_numbers,
     choose_integrator,
-    need_newton_euler,
-    refuse_stabilization,
     wanted_times,
 )
+from haugmbd.compatibility import agree
 from haugmbd.errors import UsageError
 from haugmbd.formulations import Formulation, NewtonEuler
 from haugmbd.formulations.taught import work_of
-from haugmbd.integrators import Event, Projection, Unstabilized
+from haugmbd.integrators import Event, Projection
 from haugmbd.integrators.events import read_events
 from haugmbd.integrators.initial import consistent_start
 from haugmbd.integrators.method import Integrator
+from haugmbd.integrators.stabilization import Stabilization
 from haugmbd.integrators.stepping import Problem
 from haugmbd.integrators.subject import Maximal
 from haugmbd.model.model import Model
@@ -135,11 +134,7 @@ def simulate(
     if tau is not None or wrenches is not None:
         raise UsageError("tau and wrenches belong to a SerialChain; on a System forces are parts: system.add(Torque(...)).")
     check_kinds(system, state, stabilization)
-    if method.solves_constraints or method.keeps_factor:
-        need_newton_euler(formulation, type(method).__name__)
-    if method.solves_constraints:
-        refuse_stabilization(method, stabilization, PROJECTION)
-        stabilization = None
+    rule = agree(formulation, method, stabilization, PROJECTION)
     model = system if isinstance(system, Model) else system.compile()
     if redundancy is not None:
         check_rule(redundancy)
@@ -149,12 +144,14 @@ def simulate(
     watched = read_events(events)
     check_interval(method, start.t, t_end, store_every)
     check_drivers(model, start.t, t_end)
-    rule = (Projection() if method.keeps_positions else Unstabilized()) if stabilization is None else stabilization
-    rule = rule.with_step(method.step)
     pack = rule.fitted(model, formulation.pack(model))
     start = consistent_start(model, pack, start, repair_velocity=repair_velocity)
     problem = Problem(Maximal(model), pack, rule.rates, rule.settle, rule.options(), start.t, start.y)
-    settings = {"formulation": repr(formulation), "integrator": repr(method), "stabilization": repr(stabilization)}
+    settings = {
+        "formulation": repr(formulation),
+        "integrator": repr(method),
+        "stabilization": repr(None if method.solves_constraints else stabilization),
+    }
 
     def record(found: Recorded) -> Result:
         work = work_of(pack)

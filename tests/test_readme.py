@@ -11,6 +11,7 @@ import pytest
 
 import joints
 from haugmbd import Body
+from haugmbd.compatibility import table as legal_triples
 from haugmbd.formulations import FORMULATIONS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -92,6 +93,13 @@ def test_the_program_runs_and_says_what_its_comments_say(program, tmp_path, monk
 def test_the_four_bar_is_short():
     lines = [line for line in PROGRAMS[0].splitlines() if line.strip()]
     assert len(lines) <= 26
+
+
+def test_the_table_of_legal_triples_is_that_of_the_code():
+    lines = README.splitlines()
+    expected = legal_triples()
+    start = lines.index(expected[0])
+    assert lines[start : start + len(expected)] == expected, "\n" + "\n".join(expected)
 
 
 def test_the_table_of_joints_is_that_of_the_catalogue():

@@ -84,6 +84,11 @@ class Load(ABC):
         """The initial value of its integrated angle [rad]."""
         return 0.0
 
+    @property
+    def conservative(self) -> bool:
+        """Whether all that it does is the gradient of its potential, which `forces.catalogue.potential_of_loads` knows."""
+        return False
+
     @abstractmethod
     def arguments(self, bodies: Array, angle: Array) -> tuple[Array, ...]:
         """What its function is asked about, beside t: arrays with nt rows.

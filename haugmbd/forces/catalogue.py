@@ -1,12 +1,12 @@
 """All force elements there are: `KINDS` in the order of the load tables, and the kernels that run through them.
 
 A new element adds its class to `KINDS`, its `fill` to `add_loads`, and, where it has them, `measure` and `put_angle_rates`, at the
-same place; `stiffen` where it is stiff or damped.
+same place; `stiffen` where it is stiff or damped; `potential` where it is conservative.
 """
 
 from __future__ import annotations
 
-from haugmbd.algebra.jit import inlined
+from haugmbd.algebra.jit import inlined, kernel
 from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.forces import point_force, rsda, state_force, torque, tsda
 from haugmbd.forces.base import Load
@@ -29,6 +29,12 @@ def add_loads(ints: Ints, reals: Array, at: Ints, m: Motion, Q: Array) -> None:
     rsda.fill(ints, reals, at[1], at[2], m, Q)
     point_force.fill(ints, reals, at[2], at[3], m, Q)
     torque.fill(ints, reals, at[3], at[4], m, Q)
+
+
+@kernel
+def potential_of_loads(ints: Ints, reals: Array, at: Ints, m: Motion) -> float:
+    """The potential energy of the elements that have one."""
+    return tsda.potential(ints, reals, at[0], at[1], m) + rsda.potential(ints, reals, at[1], at[2], m)
 
 
 @inlined

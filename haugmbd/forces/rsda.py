@@ -85,6 +85,10 @@ class RSDA(Load):
     def angle0(self) -> float:
         return float(self.arguments(modelled(self.bodies()), np.zeros(1))[0][0])
 
+    @property
+    def conservative(self) -> bool:
+        return self.c == 0.0 and self.actuator.is_nothing
+
     def arguments(self, bodies: Array, angle: Array) -> tuple[Array, ...]:
         i, j = self.joint.frame_i, self.joint.frame_j
         f_i, g_i, h_i = (turned(bodies[0], a) for a in (i.f, i.g, i.h))
@@ -124,6 +128,15 @@ def measure(ints: Ints, first: int, last: int, m: Motion, signals: Array) -> Non
     for k in range(first, last):
         signals[ints[k, SIGNAL], 0] = angle(ints, k, m)
         signals[ints[k, SIGNAL], 1] = angle_rate(ints, k, m)
+
+
+@kernel
+def potential(ints: Ints, floats: Array, first: int, last: int, m: Motion) -> float:
+    """The potential energy of all elements."""
+    total = 0.0
+    for k in range(first, last):
+        total += 0.5 * floats[k, K] * (angle(ints, k, m) - floats[k, THETA0]) ** 2
+    return total
 
 
 @kernel

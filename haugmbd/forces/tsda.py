@@ -103,6 +103,10 @@ class TSDA(Load):
         """The distance of its ends at the modelled pose [m]."""
         return float(self.arguments(modelled(self.bodies()), np.zeros(1))[0][0])
 
+    @property
+    def conservative(self) -> bool:
+        return self.c == 0.0 and self.actuator.is_nothing
+
     def arguments(self, bodies: Array, angle: Array) -> tuple[Array, ...]:
         (x_i, v_i), (x_j, v_j) = point_motion(bodies[0], self.frame_i.s_bar), point_motion(bodies[1], self.frame_j.s_bar)
         d, d_dot = x_j - x_i, v_j - v_i
@@ -136,6 +140,16 @@ def measure(ints: Ints, first: int, last: int, m: Motion, signals: Array) -> Non
         length, l_dot, _ = direction(m, ints[k, P], ints[k, Q_POINT])
         signals[ints[k, SIGNAL], 0] = length
         signals[ints[k, SIGNAL], 1] = l_dot
+
+
+@kernel
+def potential(ints: Ints, floats: Array, first: int, last: int, m: Motion) -> float:
+    """The potential energy of all elements."""
+    total = 0.0
+    for k in range(first, last):
+        length, _, _ = direction(m, ints[k, P], ints[k, Q_POINT])
+        total += 0.5 * floats[k, K] * (length - floats[k, L0]) ** 2
+    return total
 
 
 @kernel

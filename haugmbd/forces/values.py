@@ -112,6 +112,11 @@ class Value(NamedTuple):
     drivers: tuple[Driver, ...]
     question: Question | None = None
 
+    @property
+    def is_nothing(self) -> bool:
+        """Whether it is zero for ever."""
+        return self.question is None and all(isinstance(driver, Constant) and driver.value == 0.0 for driver in self.drivers)
+
     def sampled(self, t: Array, *arguments: Array) -> Array:
         """The value at times t (nt,), (nt,) or (nt, 3); `arguments` have nt rows."""
         if self.question is None:

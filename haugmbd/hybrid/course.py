@@ -13,7 +13,6 @@ from collections import Counter
 
 import numpy as np
 
-from haugmbd.arguments import Stabilization
 from haugmbd.errors import SimulationError, UsageError
 from haugmbd.hybrid.mechanism import Mechanism
 from haugmbd.hybrid.rest import Rest, approach, at_rest
@@ -22,6 +21,7 @@ from haugmbd.hybrid.watches import LEAN, TOUCH, watches
 from haugmbd.impact import Impulse, impulse
 from haugmbd.integrators.initial import projected
 from haugmbd.integrators.method import Integrator
+from haugmbd.integrators.stabilization import Stabilization
 from haugmbd.integrators.stepping import Problem
 from haugmbd.integrators.subject import Maximal
 from haugmbd.model.state import State

@@ -11,7 +11,6 @@ from math import isfinite
 from typing import Any
 
 from haugmbd.arguments import (
-    Stabilization,
     check_drivers,
     check_formulation,
     check_interval,
@@ -19,17 +18,18 @@ from haugmbd.arguments import (
     check_numbers,
     choose_integrator,
     need_newton_euler,
-    refuse_stabilization,
 )
+from haugmbd.compatibility import agree
 from haugmbd.errors import UsageError
 from haugmbd.formulations import NewtonEuler
 from haugmbd.hybrid.course import Course
 from haugmbd.hybrid.mechanism import Mechanism
 from haugmbd.hybrid.result import ImpactResult
 from haugmbd.impact import Contact
-from haugmbd.integrators import Projection, Unstabilized
+from haugmbd.integrators import Projection
 from haugmbd.integrators.initial import consistent_start
 from haugmbd.integrators.method import Integrator
+from haugmbd.integrators.stabilization import Stabilization
 from haugmbd.model.state import State
 from haugmbd.model.system import System
 from haugmbd.progress import Progress
@@ -76,9 +76,7 @@ def simulate_impacts(
     if not isinstance(system, System):
         raise UsageError(f"simulate_impacts got {system!r}, and needs a System: a contact that closes is a row of a new model.")
     check_kinds(system, state, stabilization)
-    if method.solves_constraints:
-        refuse_stabilization(method, stabilization, PROJECTION)
-        stabilization = None
+    rule = agree(formulation, method, stabilization, PROJECTION)
     _check_limit(most_per_second)
     mechanism = Mechanism(system, _read_contacts(contacts))
     start = mechanism.free.state() if state is None else state
@@ -86,7 +84,6 @@ def simulate_impacts(
     check_drivers(mechanism.free, start.t, t_end)
     start = consistent_start(mechanism.free, mechanism.free.pack(), start, repair_velocity=repair_velocity)
     mechanism.need_apart(start)
-    rule = Unstabilized() if stabilization is None else stabilization
     settings = {"formulation": repr(formulation), "integrator": repr(method), "stabilization": repr(stabilization)}
     with Progress(progress, start.t, t_end) as bar:
         return Course(mechanism, method, rule, t_end, store_every, most_per_second, settings).go(start, bar)

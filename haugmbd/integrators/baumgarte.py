@@ -5,7 +5,8 @@ r"""Baumgarte: the acceleration-level constraints are asked to damp what has dri
 In continuous time  Phi(t) = (c_1 + c_2 t) exp(-alpha t)  for alpha = beta: critical damping, the fastest return without a swing; less alpha
 swings with sqrt(beta^2 - alpha^2), more creeps back with alpha - sqrt(alpha^2 - beta^2).  What drives the drift is the error of the
 steps, so that larger gains are not better: RK4 is stable up to alpha h = 2.78, but the drift of a pendulum with alpha h = 0.5 is eighty
-times that with 0.05.  Dimensionless gains alpha h, beta h are one choice for all steps; the drift then falls with the order of the method.
+times that with 0.05.  Dimensionless gains alpha h, beta h are one choice for all steps, but gains that grow like 1 / h turn the O(h^2)
+by which stages are off the constraints into accelerations: drift then falls with h^2 only, with fixed gains with the method's order.
 Source: Baumgarte, Stabilization of constraints and integrals of motion, CMAME 1 (1972) 1-16.
 """
 
@@ -87,6 +88,7 @@ class Baumgarte(Stabilization):
     rates: ClassVar[Routine] = RATES
     settle: ClassVar[Routine] = SETTLE
     reference: ClassVar[str] = "Baumgarte 1972, CMAME 1, 1-16"
+    feeds_back: ClassVar[bool] = True
 
     @staticmethod
     def critical(time: float) -> Baumgarte:

@@ -34,6 +34,11 @@ class Integrator(ABC):
     one_step: ClassVar[bool] = True
     """Whether a step from a stored state is the step that a run would make there; other methods remember more than the state."""
 
+    @classmethod
+    def examples(cls) -> dict[str, Integrator]:
+        """One of each kind that differs in what goes with it, by what it is called."""
+        return {cls.__name__: cls()}
+
     @property
     def keeps_positions(self) -> bool:
         """Whether a method that solves constraints solves Phi = 0: states between its steps are then brought there, too."""

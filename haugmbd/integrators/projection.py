@@ -114,7 +114,7 @@ def rests(P: Pack, options: Array, t: float, y: Array) -> bool:
         worst = put_position_question(P)[0]
     if options[LEVELS] != POSITIONS_ONLY:
         worst = max(worst, put_velocity_question(P, look(P, t, y).bodies))
-    return worst <= options[THRESHOLD]
+    return bool(worst <= options[THRESHOLD])
 
 
 @inlined

@@ -21,8 +21,7 @@ from haugmbd.formulations.face import chosen
 from haugmbd.formulations.trouble import explain
 from haugmbd.integrators.chunk import Chunk
 from haugmbd.integrators.free import Unstabilized
-from haugmbd.integrators.method import Adaptive
-from haugmbd.integrators.projection import Projection
+from haugmbd.integrators.method import Adaptive, Integrator
 from haugmbd.integrators.stepping import Problem
 from haugmbd.model.model import Model
 from haugmbd.model.status import OK, STEP_TOO_SMALL
@@ -47,15 +46,18 @@ class SciPySolver(Adaptive):
         if self.method not in METHODS:
             raise UsageError(f"SciPySolver method {self.method!r} is unknown; SciPy has {', '.join(METHODS)}.")
 
+    @classmethod
+    def examples(cls) -> dict[str, Integrator]:
+        return {f"SciPySolver {', '.join(names)}": cls(method=names[-1]) for names in (ONE_STEP, METHODS[len(ONE_STEP) :])}
+
+    @property
+    def correctable(self) -> bool:
+        return self.method in ONE_STEP
+
     def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[Chunk]:
         """Advance to `t_end`, a step at a time."""
         import scipy.integrate  # noqa: PLC0415  0.3 s, only where it is used
 
-        corrects = self.method in ONE_STEP
-        if problem.settle is Projection.settle and not corrects:
-            raise UsageError(
-                f"{self.method} cannot be corrected between steps: use stabilization=None or Baumgarte, or {ONE_STEP}."
-            )
         stopped = [OK]
 
         def f(t: float, y: Array) -> Array:
@@ -89,7 +91,7 @@ class SciPySolver(Adaptive):
             if code != OK:
                 yield Chunk(np.zeros(0), y[None][:0], y_dot[None][:0], code, solver.t, 0, 0)
                 return
-            if corrects:
+            if self.correctable:
                 solver.y, solver.f = y.copy(), y_dot.copy()
             yield Chunk(np.array([solver.t]), y[None], y_dot[None], OK, solver.t, 1, 0)
 

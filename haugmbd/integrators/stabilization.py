@@ -25,6 +25,8 @@ class Stabilization(ABC):
     rates: ClassVar[Routine]
     settle: ClassVar[Routine]
     reference: ClassVar[str]
+    feeds_back: ClassVar[bool] = False
+    """Whether it changes accelerations: a method that finds its own would not feel it."""
     corrects: ClassVar[bool] = False
     """Whether it changes states between steps: methods that remember more than the state cannot have that."""
     needs_step: ClassVar[bool] = False
