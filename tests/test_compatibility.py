@@ -57,9 +57,7 @@ def test_formulations(kind, name):
             with pytest.raises(mbd.UsageError, match="NewtonEuler|goes with"):
                 run(FEW[name], rule, kind())
     own = FEW[name].solves_constraints or FEW[name].keeps_factor
-    assert (trouble(kind(), FEW[name], STABILIZATIONS["None"]) == "") == (
-        kind is mbd.NewtonEuler or not FEW[name].solves_constraints
-    )
+    assert (trouble(kind(), FEW[name], STABILIZATIONS["None"]) == "") == (kind is mbd.NewtonEuler or not own)
 
 
 def test_the_sentence_says_what_works():
