@@ -98,20 +98,13 @@ def table() -> list[str]:
     """The legal triples as lines of Markdown: for each integrator and stabilization the formulations."""
     head = ["integrator", "step", *(f"`{name}`" for name in STABILIZATIONS), "`SerialChain`"]
     lines = [_line(head), _line(["---"] * len(head))]
-    for name, method in sorted(integrators().items(), key=lambda item: (item[1].solves_constraints, isinstance(item[1], Adaptive))):
+    rank = {name: (method.solves_constraints, isinstance(method, Adaptive), name) for name, method in integrators().items()}
+    for name, method in sorted(integrators().items(), key=lambda item: rank[item[0]]):
         step = "adaptive" if isinstance(method, Adaptive) else "fixed"
         cells = [_formulations(method, rule) for rule in STABILIZATIONS.values()]
+        chain = "no" if method.solves_constraints or method.keeps_factor else "yes"
         label, _, variant = name.partition(" ")
-        lines.append(
-            _line(
-                [
-                    f"`{label}`{' ' * bool(variant)}{variant}",
-                    step,
-                    *cells,
-                    "no" if method.solves_constraints or method.keeps_factor else "yes",
-                ]
-            )
-        )
+        lines.append(_line([f"`{label}` {variant}".rstrip(), step, *cells, chain]))
     return lines
 
 
