@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from haugmbd.algebra.spatial import apparent_inverse_inertia, split_wrench
 from haugmbd.body import Body
 from haugmbd.cite import cite
-from haugmbd.crosscheck import CrossCheck, crosscheck
+from haugmbd.crosscheck import CrossCheck, crosscheck  # at once: later, the module would hide the function of the same name
 from haugmbd.diagnostics.energy import Energy, Momentum
 from haugmbd.diagnostics.reaction import Reaction, reaction
 from haugmbd.drivers import Driver, QuinticSpline
