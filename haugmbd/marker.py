@@ -23,6 +23,9 @@ ORTHONORMAL_TOL = 1e-9
 """max |A_bar^T A_bar - I|: a triad made by `triad` has 1e-16; a matrix typed with fewer than nine digits is refused, because it
 would turn every row of the joint into a slightly different equation."""
 
+SQUARES = 1e-150
+"""Numbers between this and its inverse have squares that are neither zero nor infinite."""
+
 
 def body_point(body: Body, point: npt.ArrayLike) -> FloatArray:
     """Return s_bar = A^T (point - r): a global point [m], (3,), in the frame of `body` at its modelled pose."""
@@ -34,16 +37,25 @@ def body_vector(body: Body, vector: npt.ArrayLike) -> FloatArray:
     return body.A.T @ np.asarray(vector, dtype=np.float64)
 
 
+def unit(axis: npt.ArrayLike) -> FloatArray:
+    """Return axis / |axis|, (3,), for any length that a double can have; NaN for a zero or non-finite axis."""
+    a = np.asarray(axis, dtype=np.float64)
+    largest = np.abs(a).max()
+    if not (np.isfinite(largest) and largest > 0.0):
+        return np.full(3, np.nan)
+    if not SQUARES < largest < 1.0 / SQUARES:
+        a = a / largest
+    return np.asarray(a / np.linalg.norm(a))
+
+
 def triad(axis: npt.ArrayLike) -> FloatArray:
     """Return the right-handed orthonormal triad (f, g, h), as columns, with h = axis / |axis|; NaN for a zero or non-finite axis.
 
     f is the coordinate axis that is farthest from h (the first of equals), made perpendicular to h: the z-axis gives (x, y, z).
     """
-    a = np.asarray(axis, dtype=np.float64)
-    length = np.linalg.norm(a)
-    if not (np.isfinite(length) and length > 0.0):
+    h = unit(axis)
+    if not np.isfinite(h).all():
         return np.full((3, 3), np.nan)
-    h = a / length
     f = np.eye(3)[np.argmin(np.abs(h))]
     f = f - np.dot(f, h) * h
     f /= np.linalg.norm(f)

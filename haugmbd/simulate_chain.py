@@ -19,6 +19,7 @@ from haugmbd.integrators.reduced import RATES, SETTLE
 from haugmbd.integrators.stepping import Problem, make_options
 from haugmbd.recursive.chain import SerialChain
 from haugmbd.recursive.state import ChainState
+from haugmbd.recursive.trouble import need_finite
 from haugmbd.reduced_result import ReducedResult
 from haugmbd.running import Recorded, Run
 
@@ -42,8 +43,7 @@ def simulate_chain(
     start = ChainState(chain.q_zero(), np.zeros(chain.nv)) if state is None else state
     if not isinstance(start, ChainState):
         raise UsageError(f"state = {state!r} must be a ChainState(q, qd): a chain is simulated in its own coordinates.")
-    chain.read("q", start.q, chain.nq)
-    chain.read("qd", start.qd, chain.nv)
+    need_finite(chain, chain.read("q", start.q, chain.nq), chain.read("qd", start.qd, chain.nv))
     if chain.nv == 0:
         raise UsageError(f"chain {chain.name!r} has no freedom: there is nothing to simulate.")
     times, watched = wanted_times(t_eval, start.t, t_end), read_events(events)

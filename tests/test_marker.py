@@ -99,3 +99,8 @@ def test_bad_frames_have_one_fault_each(link, make, text):
 def test_a_name_is_not_a_body():
     with pytest.raises(UsageError, match=r"a frame needs a Body, got 'crank'. Give the object that system.add"):
         Frame.from_global("crank", (0, 0, 0))
+
+
+@pytest.mark.parametrize("length", [1e-320, 1e-200, 1.0, 1e200, 1e308])
+def test_an_axis_may_have_any_length(length):
+    assert np.abs(triad((0, length, 0)) - triad((0, 1, 0))).max() < ROUNDING

@@ -14,6 +14,7 @@ accelerations of rounding only, and forces that are not.
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from haugmbd.recursive.crba import crba
 from haugmbd.recursive.link_motion import LinkMotion, jacobians, link_motion
 from haugmbd.recursive.projected import projected_newton_euler
 from haugmbd.recursive.rnea import joint_wrenches, rnea
+from haugmbd.recursive.trouble import need_chain, need_finite
 
 TOL = 1e-9
 """Random chains of 30 links differ by 1e-14, and by up to 1e-11 where a full mass matrix is solved; a lost term differs by 1e-2."""
@@ -54,9 +56,11 @@ def crosscheck(
     impulse: (n, 6) likewise [N s, N m s]; by default 1 N s along (1, 1, 1) on the last link;  tol: the largest relative difference allowed
     Raises UsageError for wrong lengths, ModelError for a chain without a twin (a massless link).
     """
-    if not 0.0 < tol < np.inf:
+    need_chain(chain, "crosscheck")
+    if not (isinstance(tol, Real) and 0.0 < tol < np.inf):
         raise UsageError(f"tol is {tol!r}. Give the largest relative difference allowed, such as {TOL:g}.")
     q, qd, tau = chain.read("q", q, chain.nq), chain.read("qd", qd, chain.nv), chain.read("tau", tau, chain.nv)
+    need_finite(chain, q, qd, tau)
     pushes = np.zeros((chain.n, 6)) if wrenches is None else chain.read_wrenches(wrenches)
     blows = _default_blows(chain) if impulse is None else chain.read_wrenches(impulse, "impulse")
     bias = link_motion(chain, q, qd)

@@ -27,6 +27,7 @@ from haugmbd.model.tables import view
 from haugmbd.recursive.chain import SerialChain
 from haugmbd.recursive.inertia import place_inertia, put_bias_wrench
 from haugmbd.recursive.kinematics import AXIS, B_ANGULAR, B_LINEAR, D_INV, MASS, SLIDE, SMALL_U, STEP, C, U, place, rate
+from haugmbd.recursive.trouble import need_chain, no_answer
 
 FINE, NOT_FINITE = -1, -2
 
@@ -231,10 +232,11 @@ def aba(
     wrenches: (n, 6) external force [N] and moment [N m] on each link at its centre of mass, global
     Raises UsageError for wrong lengths, SimulationError where a freedom has no inertia, naming it.
     """
+    need_chain(chain, "aba")
     q, qd, tau = chain.read_motion(q, qd, "tau", tau)
     pushes, work, qdd = chain.read_wrenches(wrenches), chain.room(), np.empty(chain.nv)
     weak = aba_entry(chain.tables.ints, chain.tables.reals, work, q, qd, tau, pushes, qdd)
     chain.give_back(work)
     if weak != FINE:
-        raise chain.no_inertia(weak, q, qd, tau, pushes)
+        raise no_answer(chain, weak, q, qd, tau, pushes)
     return qdd

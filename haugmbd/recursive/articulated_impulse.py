@@ -25,10 +25,12 @@ import numpy.typing as npt
 from haugmbd.algebra.vec3 import Array
 from haugmbd.checks import read_array, read_number
 from haugmbd.errors import Fault, SimulationError, UsageError
+from haugmbd.marker import unit
 from haugmbd.recursive.aba import FINE
 from haugmbd.recursive.chain import NONE, SerialChain
 from haugmbd.recursive.constrained_inertia import inverse_inertias, propagations
 from haugmbd.recursive.impulse_response import COMPLIANCE, GIVES, HIT, IMPULSE, KEPT, NORMAL, POINT, V_IMP, E, impulse_entry
+from haugmbd.recursive.trouble import need_chain, no_answer
 
 IMMOVABLE_TOL = 1e-12
 """A contact is immovable where the unit impulse pushes every freedom with less than this: a slide against 1, a turn against its lever
@@ -87,6 +89,7 @@ def articulated_impulse(
     Raises UsageError for bad arguments; SimulationError where the contact is immovable (no joint gives way along the normal), or
     where a freedom has no inertia.
     """
+    need_chain(chain, "articulated_impulse")
     q, qd, k = chain.read("q", q, chain.nq), chain.read("qd", qd, chain.nv), chain.link(link)
     hit = _read(f"impact of link {chain.links[k].name!r}", normal, point, point_bar, e)
     work, kept, tau, dqd, l, dv = (
@@ -99,7 +102,7 @@ def articulated_impulse(
     weak = impulse_entry(chain.tables.ints, chain.tables.reals, work, kept, q, qd, tau, NONE, k, point is None, hit, dqd, l, dv)
     chain.give_back(work)
     if weak != FINE or not np.isfinite(hit[V_IMP]):
-        raise chain.no_inertia(weak, q, qd)
+        raise no_answer(chain, weak, q, qd)
     if not hit[GIVES] > IMMOVABLE_TOL:
         raise _immovable(chain, k, hit)
     v_imp, v_bounce, compliance, J = hit[V_IMP : IMPULSE + 1].tolist()
@@ -115,8 +118,7 @@ def _read(where: str, normal: Any, point: Any, point_bar: Any, e: Any) -> Array:
         raise UsageError(f"{where}: {given}. Give point=, global, or point_bar=, in the link frame from its handle [m].")
     remedy = "Give the direction from the link towards the object: three numbers, not all zero; the length does not matter."
     n = read_array(faults, where, "normal", normal, (3,), remedy=remedy)
-    length = float(np.linalg.norm(n))
-    if length == 0.0:
+    if not n.any():
         faults.append(Fault(where, "normal is (0, 0, 0)", remedy))
     label, value = ("point_bar", point_bar) if point is None else ("point", point)
     place = read_array(faults, where, label, value, (3,), unit="m")
@@ -127,7 +129,7 @@ def _read(where: str, normal: Any, point: Any, point_bar: Any, e: Any) -> Array:
     if faults:
         raise UsageError(" ".join(map(str, faults)))
     hit = np.zeros(HIT)
-    hit[NORMAL : NORMAL + 3], hit[POINT : POINT + 3], hit[E] = n / length, place, restitution
+    hit[NORMAL : NORMAL + 3], hit[POINT : POINT + 3], hit[E] = unit(n), place, restitution
     return hit
 
 

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 NONE: Array = np.zeros((0, 6))
 DOUBLE = NONE.dtype
+MOST_LABELS = 8
+"""Freedoms that a message names: as many as a robot has; a chain of 300 links would fill the screen."""
 
 
 @immutable("Make another SerialChain.")
@@ -63,6 +65,8 @@ class SerialChain:
         if not isinstance(links, Iterable):
             raise UsageError(f"links={links!r} is no list of links. Give [Link.revolute(...), Link.prismatic(...), ...].")
         links = tuple(links)
+        if not isinstance(order, Iterable | None):
+            raise UsageError(f"order={order!r} is no list of rows. Give each of the rows 1 ... {len(links)} once, or nothing.")
         order = tuple(range(1, len(links) + 1)) if order is None else tuple(order)
         faults: list[Fault] = []
         where = f"chain {name!r}"
@@ -71,7 +75,9 @@ class SerialChain:
             read_array(faults, where, "base", base, (3,), unit="m"),
         )
         faults += faults_in_a_row(where, links)
-        if sorted(order) != list(range(1, len(links) + 1)):
+        if not (isinstance(name, str) and name.strip()):
+            faults.append(Fault(where, "the name is empty or not a text", 'Give the chain a name, such as "arm".'))
+        if set(order) != set(range(1, len(links) + 1)) or len(order) != len(links):
             faults.append(Fault(where, f"order is {order}", f"Give each of the rows 1 ... {len(links)} once, or nothing."))
         if faults:
             raise ModelError(faults)
@@ -191,10 +197,12 @@ class SerialChain:
         return q
 
     def read(self, label: str, value: Any, size: int) -> Array:
-        """`value` as a vector of `size` finite numbers; None is zeros.  Raises UsageError."""
+        """`value` as a vector of `size` finite numbers; None is zeros, of q `q_zero()`.  Raises UsageError."""
         if ready(value) and value.size == size:
             return value  # type: ignore[no-any-return]
-        return np.zeros(size) if value is None else self._read_slowly(label, value, (size,))
+        if value is None:
+            return self.q_zero() if label == "q" else np.zeros(size)
+        return self._read_slowly(label, value, (size,))
 
     def read_motion(self, q: Any, qd: Any, label: str, x: Any) -> tuple[Array, Array, Array]:
         """q (nq,), qd (nv,) and x (nv,), which is tau or qdd; what is ready is taken as it is."""
@@ -209,7 +217,8 @@ class SerialChain:
     def _read_slowly(self, label: str, value: Any, shape: tuple[int, ...]) -> Array:
         faults: list[Fault] = []
         what = {"q": "coordinates", "qd": "rates", "tau": "generalized forces", "qdd": "accelerations"}.get(label, "numbers")
-        remedy = f"The chain of {self.n} links has {self.nq} coordinates and {self.nv} freedoms ({'; '.join(self.labels)})."
+        some = "; ".join(self.labels[:MOST_LABELS]) + ("; ..." if self.nv > MOST_LABELS else "")
+        remedy = f"The chain of {self.n} links has {self.nq} coordinates and {self.nv} freedoms ({some})."
         array = read_array(faults, f"chain {self.name!r}", f"{label} ({what})", value, shape, remedy=remedy)
         if faults:
             raise UsageError(str(faults[0]))
@@ -232,10 +241,8 @@ class SerialChain:
         start, rows, columns = self.tables.place(name)
         return work[start : start + rows * columns].reshape(rows, columns).copy()
 
-    def no_inertia(self, freedom: int, *given: Array) -> SimulationError | UsageError:
-        """The error for a freedom along which nothing has inertia; or for given numbers that are not finite, which look like it."""
-        if not all(np.isfinite(array).all() for array in given):
-            return UsageError(f"chain {self.name!r}: q, qd, tau and wrenches must be finite, got a NaN or an infinity.")
+    def no_inertia(self, freedom: int) -> SimulationError:
+        """The error for a freedom along which nothing has inertia; `trouble.no_answer` looks for other reasons first."""
         return SimulationError(
             f"chain {self.name!r}: nothing has inertia along freedom {freedom}, {self.labels[freedom]}. "
             "Give the link, or one beyond it, a mass or moment of inertia along this freedom; or turn the arms of a universal joint apart."

@@ -18,6 +18,7 @@ from haugmbd.algebra.vec3 import Array
 from haugmbd.recursive.aba import FINE
 from haugmbd.recursive.chain import SerialChain
 from haugmbd.recursive.impulse_response import KEPT, NO_HIT, impulse_entry
+from haugmbd.recursive.trouble import need_chain, no_answer
 
 
 class Struck(NamedTuple):
@@ -33,10 +34,11 @@ def chain_impulse(chain: SerialChain, q: npt.ArrayLike, wrenches: Any = None, ta
     wrenches: (n, 6) impulse [N s] and its moment [N m s] on each link at its centre of mass, global;  tau: (nv,) joint impulses
     Raises UsageError for wrong lengths, SimulationError where a freedom has no inertia, naming it.
     """
+    need_chain(chain, "chain_impulse")
     q, tau, pushes = chain.read("q", q, chain.nq), chain.read("tau", tau, chain.nv), chain.read_wrenches(wrenches)
     work, kept, dqd, l, dv = chain.room(), np.empty((chain.n, KEPT)), np.empty(chain.nv), *np.empty((2, chain.n, 6))
     weak = impulse_entry(chain.tables.ints, chain.tables.reals, work, kept, q, tau, tau, pushes, -1, False, NO_HIT, dqd, l, dv)
     chain.give_back(work)
     if weak != FINE or not np.isfinite(dqd.sum()):
-        raise chain.no_inertia(weak, q, tau)
+        raise no_answer(chain, weak, q, tau, pushes)
     return Struck(dqd, l)

@@ -12,6 +12,7 @@ An angle comes back in (-pi, pi]: a state does not remember turns.  What no q an
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -60,6 +61,10 @@ class Read(NamedTuple):
 
 def state(chain: SerialChain, model: Model, q: npt.ArrayLike, qd: npt.ArrayLike | None, t: float) -> State:
     """The state of `model` at the chain's q, qd; see `SerialChain.state`."""
+    if not isinstance(model, Model):
+        raise UsageError(f"chain.state got {model!r:.60}, and needs a compiled model. Give chain.to_system().compile().")
+    if not isinstance(t, Real) or not np.isfinite(float(t)):
+        raise UsageError(f"chain.state got t = {t!r}. Give a finite time [s].")
     motion = link_motion(chain, q, qd)
     names = [link.name for link in chain.links]
     if sorted(names) != sorted(model.body_names[1:]):
@@ -76,6 +81,9 @@ def state(chain: SerialChain, model: Model, q: npt.ArrayLike, qd: npt.ArrayLike 
 
 def coordinates(chain: SerialChain, state: State) -> tuple[Array, Array]:
     """The chain's q and qd at a state; see `SerialChain.coordinates`."""
+    if not isinstance(state, State):
+        what = f"chain.coordinates got {state!r:.60} ({type(state).__name__}), and needs a State of bodies"
+        raise UsageError(f"{what}. Give model.state(), chain.state(model, q, qd), or result.state().")
     if state.r.shape != (chain.n + 1, 3):
         what = f"the state has {len(state.r) - 1} bodies, chain {chain.name!r} has {chain.n} links"
         raise UsageError(f"{what}. Give a state of chain.to_system(), or of the model that the chain was made from.")

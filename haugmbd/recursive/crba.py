@@ -9,6 +9,8 @@ Source: Walker, Orin (1982); Featherstone ch. 6.
 
 from __future__ import annotations
 
+from math import isfinite
+
 import numpy as np
 import numpy.typing as npt
 
@@ -16,20 +18,21 @@ from haugmbd.algebra.jit import entry
 from haugmbd.algebra.vec3 import Array, Ints, add, cross, dot, load, scale
 from haugmbd.model import tables as at
 from haugmbd.model.tables import view
-from haugmbd.recursive.aba import add_rigid_j, sym
+from haugmbd.recursive.aba import FINE, add_rigid_j, sym
 from haugmbd.recursive.chain import SerialChain
 from haugmbd.recursive.inertia import place_inertia
 from haugmbd.recursive.kinematics import AXIS, MASS, SLIDE, STEP, C, place
+from haugmbd.recursive.trouble import need_chain, no_answer
 
 
 @entry
-def crba_entry(ints: Ints, reals: Array, work: Array, q: Array, M: Array) -> None:
-    """The mass matrix M (nv, nv)."""
+def crba_entry(ints: Ints, reals: Array, work: Array, q: Array, M: Array) -> bool:
+    """The mass matrix M (nv, nv), and whether its diagonal is finite."""
     place(ints, reals, work, q)
     place_inertia(ints, reals, work)
     links, freedoms, link = view(ints, ints, at.LINKS), view(ints, ints, at.FREEDOMS), view(reals, ints, at.LINK_REALS)
     where, G, room = view(work, ints, at.LINK_PLACE), view(work, ints, at.LINK_J), view(work, ints, at.FREEDOM_ROOM)
-    mass, h, J = 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    mass, trace, h, J = 0.0, 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for i in range(links.shape[0] - 1, -1, -1):
         m, c = link[i, MASS], load(where, i, C)
         mass, h, J = mass + m, add(h, scale(m, c)), add_rigid_j(J, G, i, m, c)
@@ -46,6 +49,7 @@ def crba_entry(ints: Ints, reals: Array, work: Array, q: Array, M: Array) -> Non
                     before -= 1
                 s = load(room, j, AXIS)
                 M[k, j] = M[j, k] = dot(s, f) if freedoms[j, 0] == SLIDE else dot(s, n)
+            trace += M[k, k]
         d = load(where, i, STEP)  # J about the handle before:  J - h~ d~ - d~ h~ - m d~ d~
         hd: float = dot(h, d)
         md = mass * dot(d, d)
@@ -59,11 +63,15 @@ def crba_entry(ints: Ints, reals: Array, work: Array, q: Array, M: Array) -> Non
             J[5] + 2.0 * (hd - h[2] * w) + md - mass * w * w,
         )
         h = add(h, scale(mass, d))
+    return isfinite(trace)
 
 
 def crba(chain: SerialChain, q: npt.ArrayLike) -> Array:
     """The mass matrix M (nv, nv) of `chain` at q (nq,), symmetric: qd^T M qd / 2 is the kinetic energy.  UsageError: wrong length."""
+    need_chain(chain, "crba")
     q, work, M = chain.read("q", q, chain.nq), chain.room(), np.empty((chain.nv, chain.nv))
-    crba_entry(chain.tables.ints, chain.tables.reals, work, q, M)
+    fine = crba_entry(chain.tables.ints, chain.tables.reals, work, q, M)
     chain.give_back(work)
+    if not fine:
+        raise no_answer(chain, FINE, q)
     return M

@@ -16,7 +16,7 @@ from haugmbd.recursive.kinematics import BALL, TURN
 from haugmbd.recursive.link import Link
 
 NO_INERTIA = 1e-14
-"""A freedom of the last link with s^T I s below this part of what the link could have (m |c|^2 + J) is massless: only rounding is left."""
+"""A turn of the last link with s^T I s below this part of what the link could have (m |c|^2 + J) is massless: only rounding is left."""
 
 ROWS = (((),), ((), (3,)), ((), (3,)), ((3,), (3, 3)), ((3,),))
 """Shapes that a row of each of seed 000's tables m, c, L, I, z may have."""
@@ -57,12 +57,13 @@ def _massless(links: Sequence[Link]) -> list[Fault]:
     if last < 0 or any(link.mass for link in links[last + 1 :]) or any(link.J_bar.any() for link in links[last + 1 :]):
         return []
     link = links[last]
-    size = link.mass * (1.0 + link.c @ link.c) + np.trace(link.J_bar)
+    size = link.mass * (link.c @ link.c) + np.trace(link.J_bar)
     faults = []
     for (kind, z), label in zip(link.ways, link.labels(), strict=True):
         arm = np.cross(z, link.c)
-        inertia = link.mass * (arm @ arm) + z @ link.J_bar @ z if kind in (TURN, BALL) else link.mass
-        if not inertia > NO_INERTIA * size:
+        turns = kind in (TURN, BALL)
+        inertia = link.mass * (arm @ arm) + z @ link.J_bar @ z if turns else link.mass
+        if not inertia > (NO_INERTIA * size if turns else 0.0):
             what = f"the last link has no inertia along its freedom ({label}): s^T I s = {inertia:.3g}"
             faults.append(
                 Fault(f"link {link.name!r}", what, "Its acceleration would be infinite: give it mass, or moment of inertia.")

@@ -11,6 +11,7 @@ Source: seed 000 sec. 1; seed 003 (links numbered from the base).
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ import numpy as np
 from haugmbd.body import Body
 from haugmbd.checks import FloatArray, frozen, read_array, read_number
 from haugmbd.errors import Fault
+from haugmbd.marker import unit
 from haugmbd.model.immutable import immutable
 from haugmbd.recursive.kinematics import BALL, SLIDE, TURN
 
@@ -135,18 +137,16 @@ class Link:
 
 def _along_x(value: Any) -> Any:
     """A length along x, as in seed 000, or three numbers as they are."""
-    return (float(value), 0.0, 0.0) if isinstance(value, int | float | np.integer | np.floating) else value
+    return (float(value), 0.0, 0.0) if isinstance(value, Real) and not isinstance(value, bool) else value
 
 
 def _unit(faults: list[Fault], where: str, axis: Any) -> FloatArray:
     """The unit vector of a joint axis."""
     remedy = "Give a direction: three numbers, not all zero; the length does not matter."
     a = read_array(faults, where, "axis", axis, (3,), remedy=remedy)
-    length = float(np.linalg.norm(a))
-    if length == 0.0:
+    if not a.any():
         faults.append(Fault(where, "the joint's axis is (0, 0, 0)", remedy))
-        return frozen(np.full(3, np.nan))
-    return frozen(a / length)
+    return frozen(unit(a))
 
 
 def _crossed(faults: list[Fault], where: str, ways: tuple[tuple[int, FloatArray], ...]) -> tuple[tuple[int, FloatArray], ...]:

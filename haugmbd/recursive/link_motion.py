@@ -16,9 +16,12 @@ import numpy.typing as npt
 
 from haugmbd.algebra.jit import entry
 from haugmbd.algebra.vec3 import Array, Ints
+from haugmbd.errors import UsageError
+from haugmbd.recursive.aba import FINE
 from haugmbd.recursive.chain import SerialChain
 from haugmbd.recursive.kinematics import SLIDE, place, rate
 from haugmbd.recursive.rnea import accelerate
+from haugmbd.recursive.trouble import need_chain, no_answer
 
 
 @entry
@@ -55,20 +58,32 @@ def link_motion(
     chain: SerialChain, q: npt.ArrayLike, qd: npt.ArrayLike | None = None, qdd: npt.ArrayLike | None = None
 ) -> LinkMotion:
     """What every link does at q (nq,), qd (nv,), qdd (nv,) (None: zero).  Raises UsageError for wrong lengths."""
+    need_chain(chain, "link_motion")
     q, qd, qdd = chain.read_motion(q, qd, "qdd", qdd)
     work = chain.room()
     motion_entry(chain.tables.ints, chain.tables.reals, work, q, qd, qdd)
     A, places, rates = (chain.matrix(work, name) for name in ("LINK_A", "LINK_PLACE", "LINK_RATE"))
     motion, axes = chain.matrix(work, "LINK_MOTION"), chain.matrix(work, "FREEDOM_ROOM")[:, :3]
     chain.give_back(work)
+    if not (np.isfinite(places).all() and np.isfinite(rates).all() and np.isfinite(motion).all()):
+        raise no_answer(chain, FINE, q, qd, qdd)
     P, c, v, omega = places[:, :3], places[:, 6:], rates[:, :3], rates[:, 3:6]
     a, alpha = motion[:, :3] + chain.gravity + np.cross(omega, v), motion[:, 3:]
     v_dot = a + np.cross(alpha, c) + np.cross(omega, np.cross(omega, c))
     return LinkMotion(A.reshape(-1, 3, 3), P, P + c, v + np.cross(omega, c), omega, v_dot, alpha, axes)
 
 
-def jacobians(chain: SerialChain, motion: LinkMotion) -> tuple[Array, Array]:
-    """J_S and J_R, (n, 3, nv) each: v_C = J_S q_dot and omega = J_R q_dot, global."""
+def jacobians(chain: SerialChain, at: LinkMotion | npt.ArrayLike) -> tuple[Array, Array]:
+    """J_S and J_R, (n, 3, nv) each: v_C = J_S q_dot and omega = J_R q_dot, global.
+
+    at: the coordinates q (nq,), or what `link_motion` gave for `chain`, where that is there already
+    Raises UsageError for wrong lengths, and for the motion of another chain.
+    """
+    need_chain(chain, "jacobians")
+    motion = at if isinstance(at, LinkMotion) else link_motion(chain, at)
+    if len(motion.r) != chain.n or len(motion.axes) != chain.nv:
+        what = f"{len(motion.r)} links and {len(motion.axes)} freedoms, chain {chain.name!r} has {chain.n} and {chain.nv}"
+        raise UsageError(f"jacobians got the motion of another chain: it has {what}. Give link_motion(chain, q), or q itself.")
     kinds, owners = chain.tables["FREEDOMS"].T
     carried = np.arange(chain.n)[:, None] >= owners
     slide = kinds == SLIDE

@@ -18,8 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.algebra.vec3 import Array
+from haugmbd.checks import read_array
+from haugmbd.errors import Fault, SimulationError, UsageError
 from haugmbd.recursive.chain import SerialChain
 from haugmbd.recursive.link_motion import jacobians, link_motion
+from haugmbd.recursive.trouble import need_chain
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,13 +33,27 @@ class Projected:
     f: Array
     g: Array
 
-    def tau(self, qdd: npt.ArrayLike) -> Array:
+    def tau(self, qdd: npt.ArrayLike | float = 0.0) -> Array:
         """Inverse dynamics: the generalized forces (nv,) of the accelerations qdd (nv,)."""
-        return np.asarray(self.M @ np.asarray(qdd, dtype=np.float64) - self.f - self.g)
+        return np.asarray(self.M @ self._read("qdd", qdd) - self.f - self.g)
 
     def qdd(self, tau: npt.ArrayLike | float = 0.0) -> Array:
-        """Forward dynamics: the accelerations (nv,) under tau (nv,)."""
-        return np.asarray(np.linalg.solve(self.M, self.f + self.g + np.asarray(tau, dtype=np.float64)))
+        """Forward dynamics: the accelerations (nv,) under tau (nv,).  Raises SimulationError where M is singular."""
+        forces = self.f + self.g + self._read("tau", tau)
+        try:
+            return np.asarray(np.linalg.solve(self.M, forces))
+        except np.linalg.LinAlgError as error:
+            what = "M is singular: nothing has inertia along some freedom"
+            raise SimulationError(f"{what}. `aba` of the chain says along which one.") from error
+
+    def _read(self, label: str, value: npt.ArrayLike | float) -> Array:
+        """`value` (nv,), or one number for all freedoms.  Raises UsageError."""
+        faults: list[Fault] = []
+        remedy = f"Give {len(self.f)} finite numbers, one a freedom, or one number for all of them."
+        array = read_array(faults, "projected Newton-Euler", label, value, (len(self.f),), (), remedy=remedy)
+        if faults:
+            raise UsageError(str(faults[0]))
+        return np.broadcast_to(array, self.f.shape)
 
 
 def projected_newton_euler(chain: SerialChain, q: npt.ArrayLike, qd: npt.ArrayLike, *, wrenches: Any = None) -> Projected:
@@ -45,6 +62,7 @@ def projected_newton_euler(chain: SerialChain, q: npt.ArrayLike, qd: npt.ArrayLi
     wrenches: (n, 6) external force [N] and moment [N m] on each link at its centre of mass, global
     Raises UsageError for wrong lengths.
     """
+    need_chain(chain, "projected_newton_euler")
     pushes = chain.read_wrenches(wrenches)
     k = link_motion(chain, q, qd)
     J_S, J_R = jacobians(chain, k)

@@ -2,7 +2,7 @@ r"""Random chains, for tests and cross-checks: n links with random joints, inert
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,10 +21,15 @@ def random_chain(
 ) -> SerialChain:
     """A chain of `n` links whose joints are drawn from `kinds`; the same seed gives the same chain.  Raises UsageError.
 
-    Lengths of about 0.5 m, masses of 0.5 to 2 kg, full inertia tensors of rigid bodies; the last link always can move.
+    Lengths of about 0.5 m, masses of 0.5 to 2 kg, full inertia tensors of rigid bodies.  Where all that is drawn is fixed, nothing moves.
     """
-    if not (isinstance(n, int) and n >= 1):
+    if isinstance(n, bool) or not (isinstance(n, int | np.integer) and n >= 1):
         raise UsageError(f"a random chain needs a whole number of links, 1 or more, got {n!r}.")
+    if isinstance(seed, bool) or not (isinstance(seed, int | np.integer) and seed >= 0):
+        raise UsageError(f"a random chain needs a seed, a whole number, 0 or more, got {seed!r}.")
+    if isinstance(kinds, str) or not isinstance(kinds, Iterable):
+        raise UsageError(f"kinds={kinds!r} is no list of joints. Give a list or tuple of some of {', '.join(KINDS)}.")
+    kinds = tuple(kinds)
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown or not kinds:
         raise UsageError(f"kinds of joints {unknown or 'none'}: choose from {', '.join(KINDS)}.")

@@ -12,6 +12,7 @@ Source: Luh, Walker, Paul (1980); Featherstone ch. 5; seed 001 (equation of moti
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,9 +22,11 @@ from haugmbd.algebra.jit import entry, inlined
 from haugmbd.algebra.vec3 import Array, Ints, add, cross, dot, load, scale, store, sub
 from haugmbd.model import tables as at
 from haugmbd.model.tables import view
+from haugmbd.recursive.aba import FINE
 from haugmbd.recursive.chain import SerialChain
 from haugmbd.recursive.inertia import place_inertia, put_bias_wrench, times_inertia
 from haugmbd.recursive.kinematics import AXIS, B_ANGULAR, B_LINEAR, MASS, SLIDE, STEP, C, place, rate
+from haugmbd.recursive.trouble import need_chain, no_answer
 
 
 @inlined
@@ -67,14 +70,18 @@ def gather(ints: Ints, reals: Array, work: Array, tau: Array) -> None:
 
 
 @entry
-def rnea_entry(ints: Ints, reals: Array, work: Array, q: Array, qd: Array, qdd: Array, pushes: Array, tau: Array) -> None:
-    """Generalized forces tau (nv,); joint wrenches and link accelerations stay in the work room."""
+def rnea_entry(ints: Ints, reals: Array, work: Array, q: Array, qd: Array, qdd: Array, pushes: Array, tau: Array) -> bool:
+    """Generalized forces tau (nv,), and whether they are finite; joint wrenches and link accelerations stay in the work room."""
     place(ints, reals, work, q)
     rate(ints, work, qd)
     place_inertia(ints, reals, work)
     put_bias_wrench(ints, reals, work, pushes)
     accelerate(ints, reals, work, qdd)
     gather(ints, reals, work, tau)
+    total = 0.0
+    for k in range(tau.size):
+        total += tau[k]
+    return isfinite(total)
 
 
 class Carried(NamedTuple):
@@ -93,18 +100,24 @@ def rnea(
     wrenches: (n, 6) external force [N] and moment [N m] on each link at its centre of mass, global
     Raises UsageError for wrong lengths.
     """
+    need_chain(chain, "rnea")
     q, qd, qdd = chain.read_motion(q, qd, "qdd", qdd)
     pushes, work, tau = chain.read_wrenches(wrenches), chain.room(), np.empty(chain.nv)
-    rnea_entry(chain.tables.ints, chain.tables.reals, work, q, qd, qdd, pushes, tau)
+    fine = rnea_entry(chain.tables.ints, chain.tables.reals, work, q, qd, qdd, pushes, tau)
     chain.give_back(work)
+    if not fine:
+        raise no_answer(chain, FINE, q, qd, qdd, pushes)
     return tau
 
 
 def joint_wrenches(chain: SerialChain, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, *, wrenches: Any = None) -> Carried:
     """What every joint carries (constraint and actuator together) at q, qd when the chain accelerates with qdd; see `rnea`."""
+    need_chain(chain, "joint_wrenches")
     q, qd, qdd = chain.read_motion(q, qd, "qdd", qdd)
     pushes, work, tau = chain.read_wrenches(wrenches), chain.room(), np.empty(chain.nv)
-    rnea_entry(chain.tables.ints, chain.tables.reals, work, q, qd, qdd, pushes, tau)
+    fine = rnea_entry(chain.tables.ints, chain.tables.reals, work, q, qd, qdd, pushes, tau)
     found = Carried(tau, chain.matrix(work, "LINK_WRENCH"), chain.matrix(work, "LINK_PLACE")[:, :3])
     chain.give_back(work)
+    if not fine:
+        raise no_answer(chain, FINE, q, qd, qdd, pushes)
     return found

@@ -150,3 +150,25 @@ def test_a_freedom_that_others_have_already_let_go_has_no_inertia(seed):
     chain = mbd.SerialChain([mbd.Link.revolute("empty", 0.0, (0, 0, 0), axis=axis, **nothing), rod])
     with pytest.raises(mbd.SimulationError, match="nothing has inertia along freedom 0"):
         mbd.aba(chain, rng.normal(size=2), rng.normal(size=2))
+
+
+def test_jacobians_take_coordinates_or_a_motion_of_the_same_chain():
+    chain, q, qd, _, _ = case(4)
+    for by_q, by_motion in zip(mbd.jacobians(chain, q), mbd.jacobians(chain, mbd.link_motion(chain, q, qd)), strict=True):
+        assert by_q == pytest.approx(by_motion, abs=0.0)
+    with pytest.raises(mbd.UsageError, match="jacobians got the motion of another chain: it has 2 links"):
+        mbd.jacobians(chain, mbd.link_motion(random_chain(2, 1), None))
+
+
+def test_projected_equations_refuse_wrong_lengths_and_a_singular_matrix():
+    chain, q, qd, tau, _ = case(4)
+    equations = mbd.projected_newton_euler(chain, q, qd)
+    assert equations.qdd(0.0) == pytest.approx(equations.qdd(np.zeros(chain.nv)), abs=0.0)
+    for ask, label in ((equations.tau, "qdd"), (equations.qdd, "tau")):
+        for wrong in ([1.0], "a", np.full(chain.nv, np.nan)):
+            with pytest.raises(mbd.UsageError, match=rf"{label} .*Give {chain.nv} finite numbers"):
+                ask(wrong)
+    ring = [mbd.Link.revolute(name, 0.0, (0, 0, 0), axis=axis, L=0) for name, axis in (("a", (0, 0, 1)), ("b", (0, 1, 0)))]
+    wrist = mbd.SerialChain([*ring, mbd.Link.revolute("c", 1.0, (0, 0, 0), axis=(0, 0, 1), c=0.5)])
+    with pytest.raises(mbd.SimulationError, match="M is singular"):
+        mbd.projected_newton_euler(wrist, np.zeros(3), np.zeros(3)).qdd()

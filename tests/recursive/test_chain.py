@@ -76,6 +76,24 @@ def test_something_that_is_no_list_is_refused():
     assert "links=3 is no list of links" in refused(UsageError, lambda: mbd.SerialChain(3))
 
 
+def test_an_order_that_is_no_list_is_refused():
+    assert "order=5 is no list of rows" in refused(UsageError, lambda: mbd.SerialChain([ARM], order=5))
+    assert "order is ('a',)" in refused(ModelError, lambda: mbd.SerialChain([ARM], order="a"))
+
+
+@pytest.mark.parametrize("name", [None, 5, " "])
+def test_a_chain_has_a_name(name):
+    assert f"chain {name!r}: the name is empty or not a text" in refused(ModelError, lambda: mbd.SerialChain([ARM], name=name))
+
+
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
+def test_small_and_large_links_have_inertia_too(size):
+    tip = mbd.Link.revolute("tip", 1e-24, np.array(J) * 1e-24 * size**2, c=0.5 * size)
+    assert mbd.SerialChain([tip]).nv == 1
+    slider = mbd.Link.prismatic("slider", 1e-24, (0, 0, 0), c=1e9 * size)
+    assert mbd.SerialChain([slider]).nv == 1
+
+
 def test_a_massless_link_is_allowed_where_what_follows_has_inertia():
     ring = mbd.Link.revolute("ring", 0.0, (0, 0, 0))
     assert mbd.SerialChain([ring, ARM]).n == 2
@@ -233,6 +251,10 @@ def test_threads_get_what_one_gets():
 # --- random chains -----------------------------------------------------------------------------------------------------------
 
 
+def test_a_seed_and_a_number_of_numpy_are_fine():
+    assert mbd.random_chain(np.int64(3), np.int64(1)).links[2].mass == mbd.random_chain(3, 1).links[2].mass
+
+
 def test_the_same_seed_gives_the_same_chain():
     a, b, c = mbd.random_chain(6, 1), mbd.random_chain(6, 1), mbd.random_chain(6, 2)
     np.testing.assert_array_equal(a.tables.reals, b.tables.reals)
@@ -248,6 +270,12 @@ def test_the_same_seed_gives_the_same_chain():
         ({"n": 2.5}, "got 2.5."),
         ({"kinds": ("hinge",)}, "kinds of joints ['hinge']: choose from revolute, prismatic"),
         ({"kinds": ()}, "kinds of joints none: choose from"),
+        ({"kinds": "revolute"}, "kinds='revolute' is no list of joints"),
+        ({"kinds": None}, "kinds=None is no list of joints"),
+        ({"n": True}, "1 or more, got True."),
+        ({"seed": None}, "needs a seed, a whole number, 0 or more, got None."),
+        ({"seed": -1}, "0 or more, got -1."),
+        ({"seed": "a"}, "0 or more, got 'a'."),
     ],
 )
 def test_wrong_wishes_for_a_random_chain_are_refused(arguments, text):

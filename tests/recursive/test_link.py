@@ -119,3 +119,14 @@ def test_its_arrays_are_read_only_and_its_own():
     for array in (link.J_bar, link.c, link.L, link.p, link.ways[0][1]):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1.0
+
+
+@pytest.mark.parametrize("length", [1e-300, 1e-200, 1e200])
+def test_the_length_of_an_axis_does_not_matter(length):
+    link = mbd.Link.revolute("arm", 1.0, J, axis=(0, length, 0))
+    assert link.faults() == ()
+    assert link.ways[0][1].tolist() == [0.0, 1.0, 0.0]
+
+
+def test_a_truth_value_is_no_length():
+    assert len(said(mbd.Link.revolute("arm", 1.0, J, c=True))) == 1

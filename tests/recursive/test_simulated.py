@@ -100,6 +100,8 @@ def test_the_doors_refuse_by_name():
     system = chain.name
     with pytest.raises(mbd.UsageError, match="moves in its own coordinates"):
         mbd.simulate(chain, 1.0, h=1e-3, stabilization=mbd.Baumgarte(1.0, 1.0))
+    with pytest.raises(mbd.UsageError, match="moves in its own coordinates.*redundancy"):
+        mbd.simulate(chain, 1.0, h=1e-3, redundancy=mbd.MinimumNorm())
     with pytest.raises(mbd.UsageError, match=r"ChainState\(q, qd\)"):
         mbd.simulate(chain, 1.0, h=1e-3, state=3)
     with pytest.raises(mbd.UsageError, match="tau .*shape"):
@@ -158,3 +160,16 @@ def test_the_twin_cannot_know_a_function():
     result = mbd.simulate(chain, 0.1, h=1e-2, tau=lambda t, q, qd: [1.0])
     with pytest.raises(mbd.UsageError, match="tau of chain 'chain' is a function"):
         result.maximal()
+
+
+@pytest.mark.parametrize("options", [{"t_eval": "all"}, {"t_eval": [[0.1, 0.2], [0.3]]}, {"h": True}, {"t_end": True}])
+def test_wrong_kinds_of_times_are_refused(options):
+    chain = random_chain(2, 1, kinds=("revolute",))
+    with pytest.raises(mbd.UsageError, match="t_eval = .* must be times|must be a number"):
+        mbd.simulate(chain, **{"t_end": 1.0, "h": 1e-2, **options})
+
+
+@pytest.mark.parametrize("wrong", [{"q": "a"}, {"q": None}, {"qd": [[0.0]]}, {"t": "now"}])
+def test_a_state_of_other_things_than_numbers_is_refused(wrong):
+    with pytest.raises(mbd.UsageError, match=f"ChainState: {next(iter(wrong))} is"):
+        mbd.ChainState(**{"q": [0.0], "qd": [0.0], **wrong})

@@ -213,3 +213,25 @@ def test_the_order_of_rows_is_kept_and_checked():
     assert chain.coordinates(chain.state(model, q))[0] == pytest.approx(q, abs=ROUNDING)
     with pytest.raises(mbd.ModelError, match=r"order is \(0, 1, 2\)"):
         SerialChain(links, order=(0, 1, 2))
+
+
+@pytest.mark.parametrize("thing", [None, "model", 3])
+def test_something_else_than_a_model_or_a_state_is_refused(thing):
+    chain = SerialChain([Link.revolute("a", 1.0, J)])
+    with pytest.raises(mbd.UsageError, match=r"chain\.state got .*needs a compiled model"):
+        chain.state(thing, [0.0])
+    with pytest.raises(mbd.UsageError, match=r"chain\.coordinates got .*needs a State of bodies"):
+        chain.coordinates(thing)
+
+
+def test_joint_coordinates_are_no_state_of_bodies():
+    chain = SerialChain([Link.revolute("a", 1.0, J)])
+    with pytest.raises(mbd.UsageError, match=r"\(ChainState\), and needs a State of bodies"):
+        chain.coordinates(mbd.ChainState([0.0], [0.0]))
+
+
+@pytest.mark.parametrize("t", [None, "now", np.nan])
+def test_a_time_that_is_none_is_refused(t):
+    chain = SerialChain([Link.revolute("a", 1.0, J)])
+    with pytest.raises(mbd.UsageError, match=r"chain\.state got t = "):
+        chain.state(chain.to_system().compile(), [0.0], t=t)
