@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from haugmbd import integrators
 from haugmbd.algebra.vec3 import Array
+from haugmbd.checks import numbers
 from haugmbd.errors import ModelError, UsageError
 from haugmbd.formulations import FORMULATIONS, Formulation, NewtonEuler
 from haugmbd.integrators import RK4, DormandPrince
@@ -49,7 +50,7 @@ def integrators_that_ask() -> tuple[type[Integrator], ...]:
 def check_numbers(integrator: Any, **numbers: Any) -> None:
     """Refuse what should be a number or an integrator and is none."""
     for name, value in numbers.items():
-        if not (isinstance(value, Real) or (value is None and name not in ("t_end", "store_every"))):
+        if isinstance(value, bool) or not (isinstance(value, Real) or (value is None and name not in ("t_end", "store_every"))):
             raise UsageError(f"{name} = {value!r} must be a number.")
     if integrator is not None and not isinstance(integrator, Integrator):
         raise UsageError(f"integrator = {integrator!r} must be an object: RK4(h), DormandPrince(...) or SciPySolver(...).")
@@ -81,7 +82,10 @@ def wanted_times(t_eval: npt.ArrayLike | None, t_start: float, t_end: float) -> 
     """The wanted times, increasing and inside the interval."""
     if t_eval is None:
         return None
-    times = np.atleast_1d(np.asarray(t_eval, dtype=np.float64))
+    given = numbers(t_eval)
+    if given is None:
+        raise UsageError(f"t_eval = {t_eval!r:.60} must be times [s], such as np.linspace(0, 1, 101).")
+    times = np.atleast_1d(given)
     if times.ndim != 1 or not np.isfinite(times).all() or (np.diff(times) <= 0.0).any():
         raise UsageError("t_eval must be one-dimensional, finite and strictly increasing.")
     if len(times) and (times[0] < t_start or times[-1] > t_end):

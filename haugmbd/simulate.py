@@ -128,7 +128,7 @@ def simulate(
     check_numbers(integrator, t_end=t_end, h=h, rtol=rtol, atol=atol, store_every=store_every)
     method = choose_integrator(h, rtol, atol, integrator)
     if isinstance(system, SerialChain):
-        return _of_chain(system, t_end, method, formulation, stabilization, repair_velocity)(
+        return _of_chain(system, t_end, method, formulation, stabilization, repair_velocity, redundancy)(
             state=state, tau=tau, wrenches=wrenches, t_eval=t_eval, events=events, store_every=store_every, progress=progress
         )
     if tau is not None or wrenches is not None:
@@ -162,12 +162,18 @@ def simulate(
 
 
 def _of_chain(
-    chain: SerialChain, t_end: float, method: Integrator, formulation: Any, stabilization: Any, repair_velocity: bool
+    chain: SerialChain,
+    t_end: float,
+    method: Integrator,
+    formulation: Any,
+    stabilization: Any,
+    repair_velocity: bool,
+    redundancy: Any,
 ) -> Callable[..., ReducedResult]:
     """`simulate_chain` of these; UsageError for what only constraints could need."""
-    if formulation is not NEWTON_EULER or stabilization not in (PROJECTION, None) or repair_velocity:
+    if formulation is not NEWTON_EULER or stabilization not in (PROJECTION, None) or repair_velocity or redundancy is not None:
         raise UsageError(
-            f"chain {chain.name!r} moves in its own coordinates, without constraints: formulation, stabilization and repair_velocity "
-            "have no meaning. Leave them out, or simulate its maximal twin, chain.to_system()."
+            f"chain {chain.name!r} moves in its own coordinates, without constraints: formulation, stabilization, repair_velocity "
+            "and redundancy have no meaning. Leave them out, or simulate its maximal twin, chain.to_system()."
         )
     return partial(simulate_chain, chain, t_end, method)

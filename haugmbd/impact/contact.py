@@ -106,6 +106,8 @@ class Contact:
 
     def placed(self, model: Model) -> Placed:
         """The contact by the numbers of `model`; ModelError for its faults, or where a body is not in the model."""
+        if not isinstance(model, Model):
+            raise UsageError(f"contact {self.name!r} needs a compiled model, got {model!r:.60}. Give system.compile().")
         faults = [*self.faults(), *strangers(model, f"contact {self.name!r}", self.i, self.j)]
         if faults:
             raise ModelError(faults)
@@ -190,5 +192,7 @@ def _body(y: Array, k: int) -> Array:
 
 
 def _flat(model: Model, state: State | None) -> Array:
-    """The state as one row."""
+    """The state as one row.  Raises UsageError for another state."""
+    if isinstance(model, Model) and not (state is None or (isinstance(state, State) and len(state.r) == model.nb + 1)):
+        raise UsageError(f"a contact of model {model.name!r} needs a State of it, got {state!r:.60}. Start from model.state().")
     return (model.state() if state is None else state).y[None]

@@ -105,3 +105,19 @@ def test_it_is_frozen(tree):
     contact = mbd.Contact("floor", tree.ground, tree.bodies[1], point=(0, 0, 0), normal=(0, 0, 1))
     with pytest.raises(AttributeError, match="a Contact is frozen"):
         contact.e = 1.0
+
+
+def test_gaps_are_asked_of_a_model_and_its_states(tree):
+    contact, model = mbd.Contact("floor", tree.ground, tree.bodies[1], point=(0, 0, 0), normal=(0, 0, 1)), tree.compile()
+    for thing in (tree, None):
+        with pytest.raises(mbd.UsageError, match="contact 'floor' needs a compiled model"):
+            contact.gap(thing)
+    for state in ("now", mbd.ChainState([0.0], [0.0])):
+        with pytest.raises(mbd.UsageError, match="needs a State of it, got"):
+            contact.gap_rate(model, state)
+
+
+@pytest.mark.parametrize("length", [1e-300, 1e300])
+def test_the_length_of_the_normal_does_not_matter(tree, length):
+    contact = mbd.Contact("floor", tree.ground, tree.bodies[1], point=(1, 2, 3), normal=(0, 0, length), plane_point=(0, 0, 0))
+    assert contact.gap(tree.compile()) == pytest.approx(3.0, rel=1e-13)
