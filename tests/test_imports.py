@@ -59,6 +59,7 @@ def test_what_a_simulation_does_not_need_is_not_imported():
 
 @pytest.mark.parametrize("first", ["haugmbd.crosscheck.check", "haugmbd.cli", "haugmbd.impact.face", "haugmbd.analysis.mobility"])
 def test_no_module_hides_a_public_name(first):
-    program = f"import {first}, types, haugmbd\nfor n in set(haugmbd.__all__) - {{'plot'}}: assert not isinstance(getattr(haugmbd, n), types.ModuleType), n"
+    ask = "for n in set(haugmbd.__all__) - {'plot'}: assert not isinstance(getattr(haugmbd, n), types.ModuleType), n"
+    program = f"import {first}, types, haugmbd\n{ask}"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     assert run.stderr == ""
