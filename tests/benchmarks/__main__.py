@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.benchmarks import formulations, reduced
+from tests.benchmarks import formulations, reduced, work_precision
 from tests.benchmarks.turns import best, in_turn, median, verdict
 from tests.benchmarks.worker import ONE_THREAD, REPOSITORY, Worker
 
@@ -147,6 +147,7 @@ def main() -> None:
     right_hand_sides(ours, peers["pinocchio"])
     reduced.section(peers["pinocchio"])
     steps(ours, peers["exudyn"], peers["mujoco"])
+    work_precision.section(ours, peers["pinocchio"], peers["exudyn"])
     memory(ours)
     impacts(ours)
     formulations.section(ours)

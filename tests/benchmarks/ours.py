@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -10,13 +11,15 @@ import numpy as np
 
 import haugmbd as mbd
 from haugmbd.algebra.jit import entry
+from haugmbd.gallery import andrews
+from haugmbd.gallery.andrews import beta
 from haugmbd.impact.factor import Factored
 from haugmbd.integrators.free import RATES
 from haugmbd.integrators.stepping import make_options
 from haugmbd.model.user import NOBODY
 from haugmbd.saddle.routines import begin_entry, factorize_entry, finish_entry
 from joints import RJ
-from tests.benchmarks import chain, formulations
+from tests.benchmarks import chain, formulations, squeezer
 from tests.benchmarks.worker import serve
 
 
@@ -96,6 +99,31 @@ def _rotation(p: Any) -> Any:
     return (e0 * e0 - e @ e) * np.eye(3) + 2 * (np.outer(e, e) + e0 * tilde)
 
 
+SQUEEZERS: dict[str, Callable[[float], Any]] = {
+    "DOP853": lambda tol: mbd.DOP853(rtol=tol, atol=tol),
+    "Dormand-Prince": lambda tol: mbd.DormandPrince(rtol=tol, atol=tol),
+    "BDF": lambda tol: mbd.BDF(rtol=tol, atol=tol),
+    "generalized-alpha": lambda steps: mbd.GeneralizedAlpha(squeezer.T_END / steps),
+    "RK4": lambda steps: mbd.RK4(squeezer.T_END / steps),
+}
+"""Methods on Andrews' mechanism, by a tolerance or a number of steps."""
+
+
+@cache
+def squeezing() -> mbd.Model:
+    """Andrews' mechanism, compiled."""
+    return andrews().compile()
+
+
+def squeeze(method: str, setting: float) -> dict[str, Any]:
+    """CPU time [s] of Andrews' mechanism to its end, and the error of the crank angle [rad]."""
+    model, integrator = squeezing(), SQUEEZERS[method](setting)
+    start = time.process_time()
+    result = mbd.simulate(model, squeezer.T_END, integrator=integrator)
+    seconds = time.process_time() - start
+    return {"seconds": seconds, "error": abs(float(beta(result)[-1]) - squeezer.END)}
+
+
 def memory(n: int) -> dict[str, Any]:
     """Bytes a body: of the pack, and of one stored step."""
     compiled = model("chain", n, False)[1]
@@ -135,4 +163,4 @@ def cold() -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    serve(rhs=rhs, formulation=formulations.answer, step=step, memory=memory, impact=impact, cold=cold)
+    serve(rhs=rhs, squeeze=squeeze, formulation=formulations.answer, step=step, memory=memory, impact=impact, cold=cold)

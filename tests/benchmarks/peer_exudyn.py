@@ -16,7 +16,7 @@ sys.exudynFast = True  # type: ignore[attr-defined]  # its build without range c
 import exudyn as exu  # noqa: E402
 import exudyn.utilities as tools  # noqa: E402
 
-from tests.benchmarks import chain  # noqa: E402
+from tests.benchmarks import chain, squeezer  # noqa: E402
 from tests.benchmarks.worker import serve  # noqa: E402
 
 METHODS = {
@@ -69,5 +69,44 @@ def step(n: int, steps: int, h: float, method: str) -> dict[str, Any]:
     return {"us": us, "energy": abs(energy - before) / scale, "gap": gap, "r": r.tolist()}
 
 
+def squeeze(steps: int) -> dict[str, Any]:
+    """CPU time [s] and error of the crank angle [rad] of generalized-alpha with so many steps on Andrews' mechanism."""
+    system = exu.SystemContainer().AddSystem()
+    bodies = {"": system.CreateGround()}
+    for name, (_, _, centre, mass, moment) in squeezer.BODIES.items():
+        inertia = tools.RigidBodyInertia(mass=mass, inertiaTensor=moment * np.diag([0.5, 0.5, 1.0]))
+        place = {"referencePosition": centre.tolist(), "nodeType": exu.NodeType.RotationEulerParameters}
+        bodies[name] = system.CreateRigidBody(inertia=inertia, **place)
+    for name, (parent, hinge, _, _, _) in squeezer.BODIES.items():
+        joint = {"position": hinge.tolist(), "axis": [0, 0, 1], "useGlobalFrame": True}
+        system.CreateRevoluteJoint(itemNumbers=[bodies[parent], bodies[name]], **joint)
+    for name in squeezer.CLOSED:
+        joint = {"position": squeezer.E.tolist(), "constrainedAxes": [1, 1, 0, 0, 0, 0], "useGlobalFrame": True}
+        system.CreateGenericJoint(itemNumbers=[bodies["BDE"], bodies[name]], **joint)
+    ends = [squeezer.C.tolist(), (squeezer.D - squeezer.BODIES["BDE"][2]).tolist()]
+    spring = {"stiffness": squeezer.STIFFNESS, "damping": 0.0, "referenceLength": squeezer.FREE_LENGTH}
+    system.CreateSpringDamper(bodyNumbers=[bodies[""], bodies["BDE"]], localPosition0=ends[0], localPosition1=ends[1], **spring)
+    system.CreateTorque(bodyNumber=bodies["OF"], loadVector=[0, 0, squeezer.TORQUE])
+    sensor = system.AddSensor(
+        tools.SensorBody(bodyNumber=bodies["OF"], storeInternal=True, outputVariableType=exu.OutputVariableType.RotationMatrix)
+    )
+    system.Assemble()
+    settings = exu.SimulationSettings()
+    settings.timeIntegration.numberOfSteps = steps
+    settings.timeIntegration.endTime = squeezer.T_END
+    settings.timeIntegration.newton.useModifiedNewton = True
+    settings.timeIntegration.generalizedAlpha.spectralRadius = 0.8
+    settings.solutionSettings.sensorsWritePeriod = squeezer.T_END / 300.0
+    settings.solution.file.write = False
+    settings.linearSolver.solverType = exu.LinearSolverType.EigenSparse
+    settings.parallel.numberOfThreads = 1
+    start = time.process_time()
+    system.SolveDynamic(settings, solverType=exu.DynamicSolverType.GeneralizedAlpha)
+    seconds = time.process_time() - start
+    A = system.GetSensorStoredData(sensor)[:, 1:]
+    angle = np.unwrap(np.arctan2(A[:, 3], A[:, 0]))[-1]
+    return {"seconds": seconds, "error": abs(float(angle) + squeezer.START - squeezer.END)}
+
+
 if __name__ == "__main__":
-    serve(step=step)
+    serve(step=step, squeeze=squeeze)
