@@ -37,7 +37,7 @@ from haugmbd.integrators.implicit.multistep import (
     put_past_weights,
 )
 from haugmbd.integrators.implicit.newton import QuasiNewton
-from haugmbd.integrators.implicit.stage import BASE, C_Q, C_U, CAYLEY, SHIFT, TURN, UDOT
+from haugmbd.integrators.implicit.stage import BASE, CAYLEY, SHIFT, TURN, UDOT
 from haugmbd.integrators.implicit.stepping import (
     ATOL,
     CLOSE_SIGNATURE,
@@ -50,6 +50,7 @@ from haugmbd.integrators.implicit.stepping import (
     WHOLE,
     H,
 )
+from haugmbd.integrators.implicit.tangents import C_Q, C_U
 from haugmbd.integrators.stepping import Problem
 from haugmbd.model import tables as at
 from haugmbd.model.status import OK

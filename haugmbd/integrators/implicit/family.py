@@ -27,8 +27,9 @@ from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
 from haugmbd.algebra.views import borrow
 from haugmbd.integrators.implicit.method import Implicit, ImplicitAdaptive, ImplicitFixed, Rule
-from haugmbd.integrators.implicit.stage import BASE, BEFORE, C_Q, C_U, EARLIER, EXP, MEMORY, SHIFT, TURN, UDOT
+from haugmbd.integrators.implicit.stage import BASE, BEFORE, EARLIER, EXP, MEMORY, SHIFT, TURN, UDOT
 from haugmbd.integrators.implicit.stepping import ATOL, CLOSE_SIGNATURE, FACTOR, H_BEFORE, OWN, PREDICT_SIGNATURE, RTOL, WHOLE, H
+from haugmbd.integrators.implicit.tangents import C_Q, C_U
 from haugmbd.integrators.stepping import Problem
 from haugmbd.model import tables as at
 from haugmbd.model.status import OK

@@ -17,9 +17,10 @@ from haugmbd.integrators.chunk import Chunk, chunk_lengths
 from haugmbd.integrators.implicit import stepping as control_at
 from haugmbd.integrators.implicit.level import Level
 from haugmbd.integrators.implicit.newton import QuasiNewton
-from haugmbd.integrators.implicit.stage import BEFORE, CURVED, EARLIER, LEVEL, MEMORY, SOLVE_STAGE, STAGE_NUMBERS, TOLERANCE, UDOT
+from haugmbd.integrators.implicit.stage import BEFORE, EARLIER, LEVEL, MEMORY, SOLVE_STAGE, STAGE_NUMBERS, TOLERANCE, UDOT
 from haugmbd.integrators.implicit.stage import ITERATIONS as MOST
 from haugmbd.integrators.implicit.stepping import CONTROL, METHOD_NUMBERS, run
+from haugmbd.integrators.implicit.tangents import CURVED, NO_TANGENTS, TANGENTS
 from haugmbd.integrators.method import Adaptive, FixedStep, Integrator
 from haugmbd.integrators.stepping import Problem
 from haugmbd.integrators.subject import model_of
@@ -98,12 +99,13 @@ class Implicit(Integrator):
         numbers[CURVED] = self.newton.curved
         saved = np.zeros(ny + sum(room(pack, name).size for name in ("STAGE", "LAMBDA", "ANGLE_RATE")))
         work, lengths = np.zeros(rule.room), chunk_lengths(ny, problem.first_chunk)
+        tangents = TANGENTS if model_of(problem.subject, "").loads or self.newton.curved else NO_TANGENTS
         while control[control_at.T] < t_end:
             n = next(lengths)
             ts, ys, ks = np.empty(n), np.empty((n, ny)), np.zeros((n, ny))
             control[control_at.REJECTED] = 0.0
             arguments: tuple[Any, ...] = (pack, o, numbers, problem.options, control, work, saved, problem.y, ts, ys, ks)
-            code, done = run(SOLVE_STAGE, rule.predict, rule.close, *arguments)
+            code, done = run(SOLVE_STAGE, tangents, rule.predict, rule.close, *arguments)
             if code != OK:
                 for name in EVIDENCE:
                     room(problem.pack, name).ravel()[:] = room(pack, name).ravel()

@@ -18,18 +18,18 @@ Source: Arnold, Bruels, Convergence of the generalized-alpha scheme, 2007; Gear,
 
 from __future__ import annotations
 
+from typing import Any
+
 from haugmbd.algebra.euler_kernels import cayley_by, put_euler_rate, rotate_by
 from haugmbd.algebra.jit import entry, inlined, kernel
-from haugmbd.algebra.routine import F1, Routine, types
+from haugmbd.algebra.routine import F1, Routine, function_type, types
 from haugmbd.algebra.vec3 import Array
 from haugmbd.algebra.views import borrow, borrow_line
-from haugmbd.forces.catalogue import stiffen_loads
 from haugmbd.formulations.newton_euler import factorize, finish, solve_system
-from haugmbd.integrators.implicit.probing import probe
+from haugmbd.integrators.implicit.tangents import C_Q, C_U, TANGENTS_SIGNATURE
 from haugmbd.integrators.stepping import N_CORRECTED, N_FACTOR, N_RATES
 from haugmbd.model import tables as at
 from haugmbd.model.loads import clear, fill_angle_rates
-from haugmbd.model.motion import look
 from haugmbd.model.passes import prepare
 from haugmbd.model.status import NO_CONVERGENCE, OK, report
 from haugmbd.model.tables import PACK_TYPE, WIDTH, Pack, blocks, line, view
@@ -37,9 +37,9 @@ from haugmbd.model.tables import PACK_TYPE, WIDTH, Pack, blocks, line, view
 SHIFT, BASE, UDOT, MEMORY, BEFORE, EARLIER = 0, 6, 13, 19, 25, 31
 """Columns of STAGE: displacement from the base pose; base pose (r, p); u'; what the method remembers; u' one and two steps before."""
 
-C_Q, C_U, LEVEL, TOLERANCE, ITERATIONS, TURN, CURVED = 0, 1, 2, 3, 4, 5, 6
-"""Where the numbers of a stage stand: c_q, c_u, level of the constraints, what may be left [m, rad; 1 + |u|], iterations, exp or Cayley;
-1 for the curvature of the constraints."""
+LEVEL, TOLERANCE, ITERATIONS, TURN = 3, 4, 5, 6
+"""Where the numbers of a stage stand, after those of `tangents`: level of the constraints, what may be left [m, rad; 1 + |u|],
+most iterations, exp or Cayley."""
 STAGE_NUMBERS = 7
 
 KEEP_VELOCITIES, KEEP_POSITIONS, KEEP_BOTH = 2.0, 3.0, 4.0
@@ -100,32 +100,6 @@ def put_residual(P: Pack, numbers: Array, y: Array) -> None:
             b[n + e, a] = gap / (numbers[C_Q] if positions else numbers[C_U])
 
 
-@inlined
-def put_tangents(P: Pack, numbers: Array, t: float, y: Array) -> int:
-    """c_u C + c_q K of all forces: by formula, and by differences where there is none."""
-    put_formulas(P, numbers, t, y)
-    if view(P.ints, P.ints, at.PROBED)[0, 0] == 0:
-        return OK
-    return probe(P, numbers[C_Q], numbers[C_U], numbers[CURVED] == 1.0, t, y)
-
-
-@kernel
-def put_formulas(P: Pack, numbers: Array, t: float, y: Array) -> None:
-    """The same of springs and dampers."""
-    own, tied = view(P.work, P.ints, at.TANGENT), view(P.work, P.ints, at.TIE_TANGENT)
-    clear(own)
-    clear(tied)
-    if P.ints[3 * at.LOAD_INTS + 1] > 0:
-        ints, kinds, reals = (
-            view(P.ints, P.ints, at.LOAD_INTS),
-            line(P.ints, P.ints, at.LOAD_KIND_AT),
-            view(P.reals, P.ints, at.LOAD_REALS),
-        )
-        ties = view(P.ints, P.ints, at.TIES)
-        m = look(P, t, y)
-        stiffen_loads(ints, reals, kinds, m, numbers[C_Q], numbers[C_U], line(P.ints, P.ints, at.LOAD_TIE), ties, own, tied)
-
-
 @kernel
 def take(P: Pack, numbers: Array, y: Array) -> float:
     """Add the solution to u', u, the displacement and lam; return the largest change: of a displacement, and of 1 + |u| where u is kept."""
@@ -170,8 +144,11 @@ def move_to_constraints(P: Pack) -> tuple[int, float]:
 
 
 @entry
-def solve_stage(P: Pack, numbers: Array, options: Array, t: float, y: Array) -> int:
-    """Iterate from the predicted u', u, displacement and lam to the solution of the stage; y is left there, and so are rows and Q."""
+def solve_stage(P: Pack, tangents: Any, numbers: Array, options: Array, t: float, y: Array) -> int:
+    """Iterate from the predicted u', u, displacement and lam to the solution of the stage; y is left there, and so are rows and Q.
+
+    tangents: the routine that fills those of the forces, called where there are any
+    """
     before = 1e300
     factored = False
     error = 0.0
@@ -185,7 +162,8 @@ def solve_stage(P: Pack, numbers: Array, options: Array, t: float, y: Array) -> 
         if factored:
             code = solve_system(P)
         else:
-            code = put_tangents(P, numbers, t, y)
+            if P.ints[3 * at.LOAD_INTS + 1] + view(P.ints, P.ints, at.PROBED)[0, 0] > 0:
+                code = tangents(P, numbers, t, y)
             if code != OK:
                 return code
             code = factorize(P)
@@ -211,7 +189,7 @@ def solve_stage(P: Pack, numbers: Array, options: Array, t: float, y: Array) -> 
     return report(line(P.work, P.ints, at.STATUS), NO_CONVERGENCE, 0, error)
 
 
-SOLVE_STAGE = Routine(solve_stage, types.int64(PACK_TYPE, F1, F1, types.float64, F1))
+SOLVE_STAGE = Routine(solve_stage, types.int64(PACK_TYPE, function_type(TANGENTS_SIGNATURE), F1, F1, types.float64, F1))
 
 
 @kernel

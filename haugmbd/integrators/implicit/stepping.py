@@ -82,6 +82,7 @@ def restore(P: Pack, y: Array, saved: Array) -> None:
 @entry
 def run(
     solve: Any,
+    tangents: Any,
     predict: Any,
     close: Any,
     P: Pack,
@@ -115,7 +116,7 @@ def run(
         save(P, y, saved)
         o[H], o[START] = h, t
         predict(P, o, numbers, room, y)
-        code = solve(P, numbers, options, t + h, y)
+        code = solve(P, tangents, numbers, options, t + h, y)
         if code == OK:
             code = check_finite(P, y)
         error = close(P, o, control, room, y) if code == OK else 1e300
