@@ -96,6 +96,9 @@ class Model:
     y0: Array
     redundancy: Redundancy
 
+    def __repr__(self) -> str:
+        return f"Model({self.name!r}: {self.nb} bodies, {len(self.joints)} joints, {self.nc} rows, {len(self.loads)} loads)"
+
     @property
     def nb(self) -> int:
         """Number of bodies, without the ground."""
