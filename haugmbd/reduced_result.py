@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from haugmbd.algebra.vec3 import Array
+from haugmbd.diagnostics.energy import Energy, integral
 from haugmbd.errors import UsageError
 from haugmbd.integrators.chain_subject import Reduced
 from haugmbd.integrators.events import EventRecord
@@ -104,6 +105,15 @@ class ReducedResult:
         mass = np.array([link.mass for link in self.chain.links])
         energy: Array = -np.einsum("n,tni,i->t", mass, np.array([m.r for m in self._motions]), self.chain.gravity)
         return energy
+
+    def energy(self) -> Energy:
+        """Energies over time and the work of tau and wrenches, as `Result.energy`: the drift of the total is the integrator's error."""
+        power, pushes = np.sum(self.tau * self.qd, axis=1), self._pushes()
+        if pushes is not None:
+            v, omega = (np.array([getattr(m, name) for m in self._motions]) for name in ("v", "omega"))
+            power = power + np.einsum("na,tna->t", pushes[:, :3], v) + np.einsum("na,tna->t", pushes[:, 3:], omega)
+        work = integral(self.t, power)
+        return Energy(self.t, self.kinetic_energy(), self.potential_energy(), work, np.zeros(len(self.t)))
 
     def maximal(self, model: Model | None = None) -> Result:
         """The same motion as a Result in maximal coordinates: reactions, energy, violation by the one ruler for all.

@@ -74,7 +74,7 @@ def energy_over_time(model: Model, t: Array, y: Array, multipliers: Callable[[],
     nu = rows_over_time(model, t, y).gaps[:, :, NU]
     if nu.any():
         applied = applied - np.sum(multipliers() * nu, axis=1)
-    return Energy(t, kinetic, potential, _integral(t, applied), _integral(t, dissipated))
+    return Energy(t, kinetic, potential, integral(t, applied), integral(t, dissipated))
 
 
 def momentum_over_time(model: Model, t: Array, y: Array) -> Momentum:
@@ -92,7 +92,7 @@ def _bodies(model: Model, y: Array) -> Array:
     return y[:, : WIDTH * n].reshape(len(y), n, WIDTH)
 
 
-def _integral(t: Array, power: Array) -> Array:
+def integral(t: Array, power: Array) -> Array:
     """The integral of `power` from t[0], by a cubic spline."""
     if len(t) < 2 or not power.any():
         return np.zeros(len(t))

@@ -45,7 +45,7 @@ def simulate_impacts(
     system: System,
     t_end: float,
     *,
-    contacts: Iterable[Contact],
+    contacts: Iterable[Contact] | Contact,
     h: float | None = None,
     rtol: float | None = None,
     atol: float | None = None,
@@ -90,8 +90,10 @@ def simulate_impacts(
 
 
 def _read_contacts(contacts: Any) -> tuple[Contact, ...]:
-    """The contacts as a tuple; UsageError where one is none."""
-    if isinstance(contacts, Contact) or not isinstance(contacts, Iterable):
+    """The contacts as a tuple, one may stand alone; UsageError where one is none."""
+    if isinstance(contacts, Contact):
+        return (contacts,)
+    if not isinstance(contacts, Iterable):
         raise UsageError(f"contacts = {contacts!r} must be a list of Contact objects: contacts=[Contact('floor', ...)].")
     given = tuple(contacts)
     for contact in given:

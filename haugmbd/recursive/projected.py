@@ -68,10 +68,16 @@ def projected_newton_euler(chain: SerialChain, q: npt.ArrayLike, qd: npt.ArrayLi
     J_S, J_R = jacobians(chain, k)
     m = np.array([link.mass for link in chain.links])
     inertia = k.A @ np.array([link.J_bar for link in chain.links]) @ np.swapaxes(k.A, 1, 2)
-    M = np.einsum("nai,n,naj->ij", J_S, m, J_S) + np.einsum("nai,nab,nbj->ij", J_R, inertia, J_R)
+    M = _squared(J_S, m[:, None, None] * J_S) + _squared(J_R, inertia @ J_R)
     turning = np.einsum("nab,nb->na", inertia, k.omega_dot) + np.cross(k.omega, np.einsum("nab,nb->na", inertia, k.omega))
     f = -np.einsum("nai,n,na->i", J_S, m, k.v_dot) - np.einsum("nai,na->i", J_R, turning)
     g = np.einsum("nai,na->i", J_S, m[:, None] * chain.gravity)
     if len(pushes):
         g = g + np.einsum("nai,na->i", J_S, pushes[:, :3]) + np.einsum("nai,na->i", J_R, pushes[:, 3:])
     return Projected(M, f, g)
+
+
+def _squared(J: Array, moved: Array) -> Array:
+    """sum J^T moved over the links, both (n, 3, nv), as one product of matrices."""
+    rows, nv = J.shape[0] * J.shape[1], J.shape[2]
+    return np.asarray(J.reshape(rows, nv).T @ moved.reshape(rows, nv))

@@ -194,3 +194,12 @@ def test_a_ball_on_a_shaken_plate(options):
     flight = (result.t > leaves) & (result.t <= result.impacts[0].t)
     np.testing.assert_allclose(result["ball"].r[flight, 2], 0.1 + thrown[flight], rtol=0.0, atol=1e-9)
     assert history.gap.min() >= -1e-11
+
+
+def test_one_contact_may_stand_alone():
+    system = mbd.System("drop", gravity=(0, 0, -9.81))
+    ball = system.add(mbd.Body("ball", 1.0, (0.01, 0.01, 0.01), r=(0, 0, 1)))
+    floor = mbd.Contact("floor", system.ground, ball, point=ball.r, normal=(0, 0, 1), plane_point=(0, 0, 0), e=0.5)
+    alone, listed = (mbd.simulate_impacts(system, 0.6, contacts=given, h=1e-2) for given in (floor, [floor]))
+    assert [impact.t for impact in alone.impacts] == [impact.t for impact in listed.impacts]
+    assert len(alone.impacts) == 1

@@ -173,3 +173,17 @@ def test_wrong_kinds_of_times_are_refused(options):
 def test_a_state_of_other_things_than_numbers_is_refused(wrong):
     with pytest.raises(mbd.UsageError, match=f"ChainState: {next(iter(wrong))} is"):
         mbd.ChainState(**{"q": [0.0], "qd": [0.0], **wrong})
+
+
+@pytest.mark.parametrize("seed", [1, 4])
+def test_energy_and_work_are_those_of_the_twin(seed):
+    chain = random_chain(3, seed, free_base=True)
+    _, qd, tau = random_motion(chain, seed)
+    wrenches = np.random.default_rng(seed).normal(size=(chain.n, 6))
+    state = mbd.ChainState(chain.q_zero(), qd)
+    result = mbd.simulate(chain, 0.5, h=1e-3, state=state, tau=tau, wrenches=wrenches)
+    ours, theirs = result.energy(), result.maximal().energy()
+    size = np.abs(theirs.kinetic).max() + np.abs(theirs.potential).max()
+    for name in ("kinetic", "potential", "applied_work", "dissipated_work", "total"):
+        assert getattr(ours, name) == pytest.approx(getattr(theirs, name), abs=1e-11 * size)
+    assert np.abs(ours.drift).max() < 1e-6 * size
