@@ -8,7 +8,6 @@ Source: Haug sec. 9.5 (driving constraints); the row is derived in `haugmbd/prim
 
 from __future__ import annotations
 
-from math import atan2, cos
 from typing import Any
 
 from haugmbd import Fault
@@ -42,26 +41,11 @@ class RotationDriver(Joint):
         return (Rotation(self.i, i.f, i.g, self.j, j.f, self.f),)
 
     def faults(self) -> tuple[Fault, ...]:
-        """A joint that cannot turn, a faulty driver, or one that begins on the far side; faults of the joint are its own."""
+        """A joint that cannot turn, or a faulty driver; faults of the joint are its own."""
         where = f"joint {self.name!r}"
         if not self.joint.rotates_about_h:
             what = f"{self.joint!r} has not one rotation axis that could be driven"
             return (Fault(where, what, "Drive the rotation of one of RJ, CJ, Planar, Parallel."),)
         if self.joint.faults() or not (posed(self.i) and posed(self.j)):
             return ()
-        return (*super().faults(), *self._branch_faults(where))
-
-    def modelled_angle(self) -> float:
-        """The angle at the modelled pose [rad], in (-pi, pi]."""
-        f_j = self.frame_j.A[:, 0]
-        return atan2(float(self.frame_i.A[:, 1] @ f_j), float(self.frame_i.A[:, 0] @ f_j))
-
-    def _branch_faults(self, where: str) -> tuple[Fault, ...]:
-        """A fault if f(0) is more than a quarter turn away: there sin(theta - f) = 0 would hold half a turn off."""
-        theta, f = self.modelled_angle(), float(self.f.values(0.0)[0])
-        if not cos(theta - f) < 0.0:
-            return ()
-        what = f"f(0) is {f:.6g} rad, and the modelled angle is {theta:.6g} rad: more than a quarter turn apart"
-        return (
-            Fault(where, what, "Give a driver that begins at the modelled angle, such as f(t) - f(0), or model the other pose."),
-        )
+        return super().faults()

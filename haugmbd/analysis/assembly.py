@@ -17,20 +17,21 @@ from itertools import product
 import numpy as np
 
 from haugmbd.algebra.vec3 import Array
-from haugmbd.analysis.beginning import beginning_at, compiled, examined, with_angles
+from haugmbd.analysis.beginning import beginning_at, compiled, examined, start_of, with_angles
 from haugmbd.analysis.closing import Closed, close
 from haugmbd.analysis.found import Assembly, Flip, corrections, joint_gaps
 from haugmbd.analysis.hold import Hold, read_holds
 from haugmbd.analysis.leading import led
 from haugmbd.analysis.least import body_metric
-from haugmbd.analysis.open_joints import flip_faults, open_faults, rate_faults
+from haugmbd.analysis.open_joints import flip_faults, left_faults, open_faults, rate_faults
 from haugmbd.analysis.problem import Problem, displaced, pose_at, row_scale_to_metres
 from haugmbd.analysis.signs import Sign, flipped, signs_of, turned_round
 from haugmbd.analysis.speeds import nearest_velocities
 from haugmbd.analysis.turning import choices, turned_starts
 from haugmbd.body import Body
-from haugmbd.errors import AssemblyError, ModelError, UsageError
-from haugmbd.model.consistency import size_of, state_faults
+from haugmbd.checks import numbers
+from haugmbd.errors import AssemblyError, UsageError
+from haugmbd.model.consistency import size_of
 from haugmbd.model.model import Model
 from haugmbd.model.rows import evaluate
 from haugmbd.model.state import State
@@ -74,11 +75,7 @@ def assemble(
     Raises AssemblyError (joints that stay open, or round; its `.assembly` is the closest), ModelError, UsageError.
     """
     model = compiled(system)
-    start = model.state() if state is None else state
-    faults = state_faults(model, start)
-    if faults:
-        raise ModelError(faults)
-    problem = pose_problem(model, start, hold, weights, tol)
+    problem = pose_problem(model, start_of(model, state), hold, weights, tol)
     start = problem.held.start
     signs = signs_of(model)
     way = led(problem, start)
@@ -98,7 +95,7 @@ def assemble(
     flips = tuple(Flip(joint, joint not in left) for joint in dict.fromkeys([*begun, *wrong, *left]))
     assembly = _found(problem, start, closed, flips)
     if left and repair:
-        raise AssemblyError(flip_faults(left, "is assembled"), assembly)
+        raise AssemblyError(left_faults(problem, closed.pose.state, left), assembly)
     if not model.redundancy.dropped:
         assembly = replace(assembly, model=examined(assembly.model))
     faults = rate_faults(problem, assembly.state, RATE_TOL)
@@ -115,8 +112,8 @@ def pose_problem(
     tol: float = TOL,
 ) -> Problem:
     """What is to be closed; UsageError for what cannot be held or weighed."""
-    if not (np.isfinite(tol) and tol > 0.0):
-        raise UsageError(f"tol = {tol} must be positive; {TOL:g} is the default.")
+    if not _positive(tol):
+        raise UsageError(f"tol = {tol!r} must be a positive number; {TOL:g} is the default.")
     rows = evaluate(model, start)
     size = size_of(model, rows)
     metric = body_metric(model, _factors(model, weights), size)
@@ -126,16 +123,24 @@ def pose_problem(
 def _factors(model: Model, weights: Mapping[Body, float] | None) -> Array:
     """The factor of each body, (nb,)."""
     factors = np.ones(model.nb)
+    if weights is not None and not isinstance(weights, Mapping):
+        raise UsageError(f"weights = {weights!r} must be a dictionary of factors by body, such as weights={{body: 10.0}}.")
     for body, factor in (weights or {}).items():
         name = body.name if isinstance(body, Body) else str(body)
         if name not in model.body_names[1:]:
             raise UsageError(f"weights: no moving body is called {name!r}; there are {', '.join(map(repr, model.body_names[1:]))}.")
-        if not (np.isfinite(factor) and factor > 0.0):
+        if not _positive(factor):
             raise UsageError(
                 f"weights: {factor!r} of {name!r} must be a positive number; use hold=[body] for one that must not move."
             )
         factors[model.body(name) - 1] = factor
     return factors
+
+
+def _positive(value: object) -> bool:
+    """Whether it is one finite number above zero."""
+    number = numbers(value)
+    return number is not None and number.shape == () and bool(np.isfinite(number) and number > 0.0)
 
 
 def close_from_elsewhere(problem: Problem, start: State, best: Closed) -> Closed:

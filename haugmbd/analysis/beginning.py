@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from haugmbd.errors import UsageError
+from haugmbd.errors import ModelError, UsageError
+from haugmbd.model.consistency import state_faults
 from haugmbd.model.model import Model
 from haugmbd.model.redundancy import redundant_at
 from haugmbd.model.state import State
@@ -20,6 +21,18 @@ def compiled(system: System | Model) -> Model:
     if isinstance(system, System):
         return system.compile(check_pose=False)
     raise UsageError(f"got {system!r}, and needs a System or a compiled Model.")
+
+
+def start_of(model: Model, state: State | None) -> State:
+    """The state to begin with, by default the modelled one; UsageError, ModelError for what is none of this model."""
+    if state is None:
+        return model.state()
+    if not isinstance(state, State):
+        raise UsageError(f"state = {state!r} must be a State: start from model.state() and change it with state.replace(...).")
+    faults = state_faults(model, state)
+    if faults:
+        raise ModelError(faults)
+    return state
 
 
 def beginning_at(model: Model, state: State) -> Model:

@@ -13,10 +13,10 @@ import numpy as np
 
 from haugmbd.algebra.euler import exponential, normalized, product
 from haugmbd.algebra.vec3 import Array, Ints
+from haugmbd.analysis.beginning import start_of
 from haugmbd.analysis.steady import Steady, bias, velocities
-from haugmbd.errors import ModelError, UsageError
+from haugmbd.errors import UsageError
 from haugmbd.forces.tsda import TSDA
-from haugmbd.model.consistency import state_faults
 from haugmbd.model.model import Model
 from haugmbd.model.passes import rows_entry
 from haugmbd.model.state import State
@@ -59,14 +59,8 @@ def door(system: System | Model, state: State | None) -> tuple[Model, State]:
     """The model, and the state to begin with; UsageError and ModelError for what is none."""
     if not isinstance(system, System | Model):
         raise UsageError(f"got {system!r}, and needs a System or a compiled Model.")
-    if state is not None and not isinstance(state, State):
-        raise UsageError(f"state = {state!r} must be a State: start from model.state() and change it with state.replace(...).")
     model = system if isinstance(system, Model) else system.compile()
-    start = model.state() if state is None else state
-    faults = state_faults(model, start)
-    if faults:
-        raise ModelError(faults)
-    return model, start
+    return model, start_of(model, state)
 
 
 def make_bench(model: Model, steady: Steady, t: float) -> Bench:
@@ -92,6 +86,25 @@ def _length(model: Model, J: Array) -> float:
 
 def look(bench: Bench, y: Array, u: Array | None = None, t: float | None = None) -> Sight:
     """Rows and balance at the poses of y, moving with u (nb + 1, 6) in the steady frame (by default at rest there)."""
+    model = bench.model
+    force = _force(bench, y, u, t)
+    J_rows, J = _by_rows(model, bench.pack), np.zeros((model.nc, model.nb + 1, 6))
+    for side in (0, 1):
+        J[np.arange(model.nc), bench.pairs[:, side]] += J_rows[:, side]
+    level = room(bench.pack, "LEVEL")[model.slot_of_row]
+    columns = J[bench.kept, 1:].reshape(len(bench.kept), 6 * model.nb) * bench.scale
+    return Sight(level[bench.kept, 0], level[bench.kept, 1], columns, force[1:].ravel() * bench.scale)
+
+
+def left_over(bench: Bench, y: Array, lam: Array) -> Array:
+    """force - J^T lam, (6 nb,), with lam (nk,) of the rows that count: row by row, for J has twelve numbers a row that are not zero."""
+    left = _force(bench, y, None, None)
+    np.subtract.at(left, bench.pairs[bench.kept], _by_rows(bench.model, bench.pack)[bench.kept] * lam[:, None, None])
+    return np.asarray(left[1:].ravel() * bench.scale)
+
+
+def _force(bench: Bench, y: Array, u: Array | None, t: float | None) -> Array:
+    """Q - M bias, (nb + 1, 6), unscaled; the rows at y are then in the work room."""
     model, pack = bench.model, bench.pack
     y = y.copy()
     bodies = bodies_in(model, y)
@@ -99,13 +112,7 @@ def look(bench: Bench, y: Array, u: Array | None = None, t: float | None = None)
     bodies[:, 7:13] = velocities(bench.steady, bodies, u)
     rows_entry(pack, bench.t if t is None else t, y)
     model.raise_user_error(pack)
-    force = room(pack, "Q") - inertia_times(model, bias(bench.steady, bodies, u))
-    J_rows, J = _by_rows(model, pack), np.zeros((model.nc, model.nb + 1, 6))
-    for side in (0, 1):
-        J[np.arange(model.nc), bench.pairs[:, side]] += J_rows[:, side]
-    level = room(pack, "LEVEL")[model.slot_of_row]
-    columns = J[bench.kept, 1:].reshape(len(bench.kept), 6 * model.nb) * bench.scale
-    return Sight(level[bench.kept, 0], level[bench.kept, 1], columns, force[1:].ravel() * bench.scale)
+    return np.asarray(room(pack, "Q") - inertia_times(model, bias(bench.steady, bodies, u)))
 
 
 def moved(bench: Bench, y: Array, x: Array) -> Array:

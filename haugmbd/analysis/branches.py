@@ -12,14 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from math import pi
+from math import degrees, pi
+from numbers import Integral
 
 import numpy as np
 
 from haugmbd.algebra.euler import conjugate, from_axis_angle, logarithm, product, rotation_matrix
 from haugmbd.algebra.vec3 import Array
 from haugmbd.analysis.assembly import pose_problem
-from haugmbd.analysis.beginning import beginning_at, compiled, with_angles
+from haugmbd.analysis.beginning import beginning_at, compiled, start_of, with_angles
 from haugmbd.analysis.closing import close
 from haugmbd.analysis.hold import Hold, coordinate_of, held_joint
 from haugmbd.analysis.problem import Problem, gradient, jacobian, pose_at, unit_rows
@@ -57,6 +58,16 @@ class Branch:
     found: int
     held: tuple[str, ...]
 
+    def __str__(self) -> str:
+        """How far it is from the first branch."""
+        held = f", with {', '.join(map(repr, self.held))} held" if self.held else ""
+        return (
+            f"branch of {self.model.name!r}: {self.distance:.4g} m and {degrees(self.turn):.4g} degrees from the first one, "
+            f"found {self.found} times{held}"
+        )
+
+    __repr__ = __str__
+
 
 def branches(
     system: System | Model,
@@ -72,10 +83,11 @@ def branches(
     starts: how many random positions are closed;  seed: of these
     Raises AssemblyError where not even the first can be assembled, UsageError.
     """
-    if starts < 1:
-        raise UsageError(f"starts = {starts} must be 1 or more.")
+    for name, value, least in (("starts", starts, 1), ("seed", seed, 0)):
+        if not (isinstance(value, Integral) and value >= least):
+            raise UsageError(f"{name} = {value!r} must be a whole number, {least} or more.")
     model = compiled(system)
-    problem = pose_problem(model, model.state() if state is None else state, hold)
+    problem = pose_problem(model, start_of(model, state), hold)
     first = close(problem, problem.held.start)
     if not first.closed:
         what = f"the first one cannot be assembled: |Phi| stays at {first.pose.worst:.3g}"

@@ -84,6 +84,8 @@ class Assembly:
         lines += _listed("body", [(c.body, c.distance, c.angle) for c in self.corrections], "was moved by")
         return "\n".join(lines)
 
+    __repr__ = __str__
+
 
 def _listed(kind: str, items: Sequence[tuple[str, float, float]], verb: str) -> list[str]:
     """One line for each of the first few that are not zero."""

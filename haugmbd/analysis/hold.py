@@ -25,6 +25,7 @@ import numpy.typing as npt
 from haugmbd.algebra.euler import rotation_matrix
 from haugmbd.algebra.vec3 import Array
 from haugmbd.body import Body
+from haugmbd.checks import numbers
 from haugmbd.errors import UsageError
 from haugmbd.model.model import JointEntry, Model, joint_named
 from haugmbd.model.state import State
@@ -54,7 +55,7 @@ class Hold:
             object.__setattr__(self, name, given)
 
     def __str__(self) -> str:
-        names = ", ".join(self.coordinates)
+        names = ", ".join(map(str, self.coordinates))
         return f"{names} of {self.target.name!r}" if names else repr(self.target.name)
 
 
@@ -86,7 +87,7 @@ class HeldRow(NamedTuple):
 
 def read_holds(model: Model, start: State, hold: Iterable[Hold | Body | Joint] | Hold | Body | Joint) -> Held:
     """Read what a user gives; UsageError for what does not exist, or cannot be held."""
-    if isinstance(hold, Hold | Body | Joint):
+    if isinstance(hold, Hold | Body | Joint | str) or not isinstance(hold, Iterable):
         hold = (hold,)
     free = np.ones((model.nb + 1, 6), dtype=bool)
     r, v = start.r.copy(), start.v.copy()
@@ -94,6 +95,7 @@ def read_holds(model: Model, start: State, hold: Iterable[Hold | Body | Joint] |
     for one in (h if isinstance(h, Hold) else Hold(h) for h in hold):
         if not isinstance(one.target, Body | Joint):
             raise UsageError(f"hold: {one.target!r} is no body and no joint of the system. Give what system.add(...) returned.")
+        _check_numbers(one)
         names.append(str(one))
         if isinstance(one.target, Joint):
             joints.append(_held_joint(model, start, one))
@@ -106,10 +108,20 @@ def read_holds(model: Model, start: State, hold: Iterable[Hold | Body | Joint] |
     return Held(free[1:].ravel(), tuple(joints), start.replace(r=r, v=v), tuple(names))
 
 
+def _check_numbers(hold: Hold) -> None:
+    """UsageError where a value or a rate is no finite number."""
+    for name, given in (("value", hold.value), ("rate", hold.rate)):
+        number = 0.0 if given is None else numbers(given)
+        if number is None or np.shape(number) != () or not np.isfinite(number):
+            raise UsageError(f"hold: {name} = {given!r} of {hold.target.name!r} must be one finite number.")
+
+
 def _columns(model: Model, hold: Hold) -> tuple[int, list[int]]:
     """The body's number and its columns."""
     if hold.target.name not in model.body_names:
         raise UsageError(f"hold: no body is called {hold.target.name!r}; there are {', '.join(map(repr, model.body_names))}.")
+    if hold.target.name == model.body_names[0] and (hold.value is not None or hold.rate is not None):
+        raise UsageError(f"hold: {hold.target.name!r} is the ground, which stays where it is: leave it out.")
     names = hold.coordinates or tuple(AXES)
     wrong = [name for name in names if name not in AXES]
     if wrong:

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from haugmbd.algebra.vec3 import Array
 from haugmbd.analysis.carrying import COMPONENTS, joint_reactions
-from haugmbd.analysis.kinematics import determined_or_raise, driven_model, kinematics
+from haugmbd.analysis.kinematics import determined_or_raise, driven_model, followed, read_times
 from haugmbd.diagnostics.reaction import Reaction
 from haugmbd.drivers import Constant
 from haugmbd.errors import Fault, ModelError, UsageError
@@ -83,6 +83,8 @@ class InverseDynamics:
         lines += [f"joint {name!r}: not unique: {', '.join(parts)}" for name, parts in self.shared.items()]
         return "\n".join([head, *lines])
 
+    __repr__ = __str__
+
 
 def inverse_dynamics(
     system: System | Model,
@@ -119,7 +121,7 @@ def inverse_dynamics(
 def _motion(system: System | Model, motion: Any, redundancy: Rule | None) -> Result:
     """The motion as a Result of a model that has its redundancy examined."""
     if not isinstance(motion, Result | State) and not _are_states(motion):
-        found = kinematics(system, motion)
+        found = followed(system, read_times(motion), None, "inverse_dynamics")
         model, t, y = found.model, found.t, found.y
     else:
         states = _states(motion)

@@ -20,13 +20,14 @@ from haugmbd.analysis.following import SHORTEST, Followed, Track, follow, settle
 from haugmbd.analysis.freedom import freedom_at, joints_of, motion_words
 from haugmbd.analysis.gap import Gap, Point
 from haugmbd.analysis.mobility import mobility
-from haugmbd.errors import ModelError, SimulationError, SingularKKT, UsageError
+from haugmbd.checks import numbers
+from haugmbd.errors import Fault, ModelError, SimulationError, SingularKKT, UsageError
 from haugmbd.integrators.projection import Projection
 from haugmbd.integrators.stepping import N_CORRECTED, N_FACTOR, N_RATES
 from haugmbd.integrators.subject import Passed
 from haugmbd.model.consistency import dropped_faults, size_of, state_faults
 from haugmbd.model.model import Model
-from haugmbd.model.rank import rank_report
+from haugmbd.model.rank import driver_of_row, rank_report
 from haugmbd.model.rows import evaluate
 from haugmbd.model.state import State
 from haugmbd.model.system import System
@@ -34,6 +35,12 @@ from haugmbd.result import Counters, Result
 
 NAMED = 3
 """Free motions that a text names before it counts the rest."""
+
+NEARBY = 4.0
+"""A driver is looked at so many of the shortest steps before and after the time at which the motion ends: it ends within one of it."""
+
+JUMP = 1e3
+"""A driver jumps where it changes so many times as much in between as on either side; what is smooth changes twice as much there."""
 
 
 def kinematics(system: System | Model, t: npt.ArrayLike, *, state: State | None = None) -> Result:
@@ -46,17 +53,22 @@ def kinematics(system: System | Model, t: npt.ArrayLike, *, state: State | None 
     Raises UsageError (too few drivers, and what is free), AssemblyError, SimulationError at a position where the motion ends, with what
         was computed so far in `.result`.
     """
-    times = _times(t)
+    times = read_times(t)
+    return followed(system, times, state, "kinematics")
+
+
+def followed(system: System | Model, times: Array, state: State | None, who: str) -> Result:
+    """The motion at the times, see `kinematics`; `who` asks, if it is refused."""
     assembly = assemble(system, state)
     model, cpu = assembly.model, time.process_time()
     _check_drivers(model, min(times[0], assembly.state.t), max(times[-1], assembly.state.t))
-    determined_or_raise(model, assembly.state, "kinematics")
+    determined_or_raise(model, assembly.state, who)
     size = size_of(model, evaluate(model))
     span = max(abs(times[-1] - times[0]), abs(times[0] - assembly.state.t)) or 1.0
     track = Track(model, model.pack(), Projection().options(), size, SHORTEST * span)
     start = settled(track, assembly.state.t, assembly.state.y)
     if start is None:
-        raise SingularKKT(f"kinematics starts at a singular position: {_why(model, assembly.state)}")
+        raise SingularKKT(f"{who} starts at a singular position: {_why(model, assembly.state)}")
     back = times < start.t
     first = follow(track, start, times[back][::-1])
     second = follow(track, start, times[~back]) if first.stopped is None else Followed([], 0, [], None)
@@ -64,14 +76,17 @@ def kinematics(system: System | Model, t: npt.ArrayLike, *, state: State | None 
     result = _result(track, points, (first, second), time.process_time() - cpu)
     for found in (first, second):
         if found.stopped is not None:
-            raise _stop(model, found.stopped, result)
+            raise _stop(track, found.stopped, result)
     _check_dropped(result)
     return result
 
 
-def _times(t: npt.ArrayLike) -> Array:
-    """The wanted times."""
-    times = np.atleast_1d(np.asarray(t, dtype=np.float64))
+def read_times(t: npt.ArrayLike) -> Array:
+    """The wanted times (nt,); UsageError for what are none."""
+    given = numbers(t)
+    if given is None:
+        raise UsageError(f"t = {t!r} must be times [s], finite and strictly increasing, such as np.linspace(0.0, 1.0, 101).")
+    times = np.atleast_1d(given)
     if times.ndim != 1 or not len(times) or not np.isfinite(times).all() or (np.diff(times) <= 0.0).any():
         raise UsageError("t must be one-dimensional, not empty, finite and strictly increasing.")
     return times
@@ -134,13 +149,31 @@ def _passed(model: Model, gap: Gap) -> Passed:
     return Passed(gap.t, joints_of(model, found, k), float(found.sigma[k] ** 2))
 
 
-def _stop(model: Model, last: Point, result: Result) -> SimulationError:
-    """Why the motion ends at its last point."""
+def _stop(track: Track, last: Point, result: Result) -> SimulationError:
+    """Why the motion ends at its last point: a driver that fails or jumps there, or a singular position."""
+    model = track.model
     state = State.from_y(last.t, last.y, model.nb + 1)
     failed = [fault for driver in model.drivers for dt in (0.0, 1e-6, 1e-3) if (fault := driver.fault_at(last.t + dt)) is not None]
     if failed:
         return SimulationError(f"the motion ends at t = {last.t:.9g} s: {failed[0]}", result)
+    jumps = jump_faults(model, last.t, NEARBY * track.shortest)
+    if jumps:
+        return SimulationError(f"the motion ends at t = {last.t:.9g} s: {'; '.join(map(str, jumps))}", result)
     return SimulationError(f"the motion ends at t = {last.t:.9g} s, at a singular position: {_why(model, state)}", result)
+
+
+def jump_faults(model: Model, t: float, dt: float) -> tuple[Fault, ...]:
+    """One fault for each driver whose f or f' jumps within dt [s] of t."""
+    found = dict[str, Fault]()
+    for row, driver in enumerate(driver_of_row(model).tolist()):
+        f = np.array([model.drivers[driver].values(t + way * dt) for way in (-2.0, -1.0, 1.0, 2.0)])
+        for k, name in enumerate(("f", "f'")):
+            left, middle, right = np.abs(np.diff(f[:, k]))
+            if middle > JUMP * max(left, right, np.spacing(np.abs(f[:, k]).max())):
+                what = f"{name} of its driver jumps from {f[1, k]:.6g} to {f[2, k]:.6g} there, and no motion does"
+                remedy = "Give a driver with two continuous derivatives, such as QuinticSpline(t, f)."
+                found.setdefault(model.labels[row].joint, Fault(f"joint {model.labels[row].joint!r}", what, remedy))
+    return tuple(found.values())
 
 
 def _why(model: Model, state: State) -> str:

@@ -25,6 +25,7 @@ import numpy as np
 from haugmbd.algebra.euler import rotation_matrix
 from haugmbd.algebra.vec3 import Array
 from haugmbd.analysis.assembly import assemble
+from haugmbd.analysis.beginning import start_of
 from haugmbd.analysis.carrying import JointReaction, joint_reactions
 from haugmbd.analysis.dependent import DependentSet, dependent_sets
 from haugmbd.analysis.doubts import doubts
@@ -32,8 +33,8 @@ from haugmbd.analysis.graph_blocks import Blocks, find_blocks
 from haugmbd.analysis.locked import LockedLoop, locked_loops
 from haugmbd.analysis.mobility_text import mobility_text
 from haugmbd.analysis.remaining import Motion, Remaining, full_twists, joints_by_block, remaining
-from haugmbd.errors import AssemblyError, Fault, ModelError, UsageError
-from haugmbd.model.consistency import position_faults, size_of, state_faults
+from haugmbd.errors import AssemblyError, Fault, UsageError
+from haugmbd.model.consistency import position_faults, size_of
 from haugmbd.model.model import Model
 from haugmbd.model.rank import examine
 from haugmbd.model.redundancy import Redundancy, redundancy_of
@@ -157,10 +158,7 @@ def _pose(model: Model, state: State | None) -> tuple[State, str]:
     """Where to look; ModelError for a state that is none of this model."""
     if state is None:
         return model.state(), AS_MODELLED
-    faults = state_faults(model, state)
-    if faults:
-        raise ModelError(faults)
-    return state, AS_GIVEN
+    return start_of(model, state), AS_GIVEN
 
 
 def _assembled(model: Model) -> State | None:

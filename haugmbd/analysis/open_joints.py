@@ -8,9 +8,11 @@ import numpy as np
 
 from haugmbd.algebra.vec3 import Ints
 from haugmbd.analysis.problem import Pose, Problem
+from haugmbd.drivers import Constant
 from haugmbd.errors import Fault
-from haugmbd.model.consistency import Gaps, gaps, velocity_faults
+from haugmbd.model.consistency import Gaps, gaps, half_turned, velocity_faults
 from haugmbd.model.model import Model
+from haugmbd.model.rank import driver_of_row
 from haugmbd.model.rows import evaluate
 from haugmbd.model.state import State
 
@@ -71,6 +73,18 @@ def flip_faults(wrong: tuple[str, ...], verb: str) -> tuple[Fault, ...]:
     return tuple(Fault(f"joint {name!r}", what, remedy) for name in wrong)
 
 
+def left_faults(problem: Problem, state: State, wrong: tuple[str, ...]) -> tuple[Fault, ...]:
+    """One fault for each joint that stays the other way round, and for each driver that is followed half a turn off."""
+    measured, half = gaps(problem.model, evaluate(problem.model, state), state.t), half_turned(problem.model, state)
+    found = []
+    for name in half:
+        row = int(problem.model.joints[name].rows[0])
+        f, gap = float(measured.f[row]), float(measured.gap[row])
+        what = f"its driver gives {f:.6g} rad at t = {state.t:g} s, and the mechanism comes to {f + gap:.6g} rad"
+        found.append(Fault(f"joint {name!r}", what, CLOSER))
+    return (*found, *flip_faults(tuple(name for name in wrong if name not in half), "is assembled"))
+
+
 def rate_faults(problem: Problem, state: State, tol: float) -> tuple[Fault, ...]:
     """Faults where velocities cannot fit: drivers that contradict each other, or what is held."""
     model = problem.model
@@ -80,8 +94,16 @@ def rate_faults(problem: Problem, state: State, tol: float) -> tuple[Fault, ...]
     left = np.einsum("rsc,rsc->r", np.concatenate([rows.Phi_r, rows.PiBar], axis=2), u[rows.bodies]) - rows.nu
     if not np.abs(left).max(initial=0.0) > tol * asked:
         return ()
-    named = velocity_faults(model, state)
     remedy = "Let the drivers prescribe the same motion, or hold less."
+    moving = [k for k, driver in enumerate(driver_of_row(model).tolist()) if not isinstance(model.drivers[driver], Constant)]
+    contrary = [k for k in moving if abs(left[k]) > max(SHARE * float(np.abs(left).max()), tol * asked)]
+    if contrary:
+        at, ways = f"at t = {state.t:g} s", [(model.labels[k], rows.nu[k], rows.nu[k] + left[k]) for k in contrary]
+        asks = "no velocities fit: its driver asks for {:.6g} {}/s {}, and the nearest velocities give {:.6g} {}/s"
+        return tuple(
+            Fault(f"joint {label.joint!r}", asks.format(nu, label.unit, at, moves, label.unit), remedy) for label, nu, moves in ways
+        )
+    named = velocity_faults(model, state)
     if named:
         return tuple(Fault(fault.where, f"no velocities fit: {fault.what}", remedy) for fault in named)
     worst = int(np.abs(left).argmax())

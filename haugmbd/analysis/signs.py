@@ -17,7 +17,7 @@ import numpy as np
 from haugmbd.algebra.euler import rotation_matrix
 from haugmbd.algebra.vec3 import Array
 from haugmbd.drivers import Constant
-from haugmbd.model.consistency import branch_faults
+from haugmbd.model.consistency import half_turned
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.primitives.base import DRIVER, FIRST_MARKER, SLOT
@@ -64,8 +64,7 @@ def signs_of(model: Model) -> tuple[Sign, ...]:
 
 def flipped(model: Model, signs: tuple[Sign, ...], state: State) -> tuple[str, ...]:
     """The joints that `state` has the other way round than modelled, and drivers that it follows half a turn off."""
-    off = [fault.where.split("'")[1] for fault in branch_faults(model, state)]
-    return tuple(dict.fromkeys([*turned_round(signs, state), *off]))
+    return tuple(dict.fromkeys([*turned_round(signs, state), *half_turned(model, state)]))
 
 
 def turned_round(signs: tuple[Sign, ...], state: State) -> tuple[str, ...]:

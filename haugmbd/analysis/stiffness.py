@@ -17,7 +17,7 @@ from typing import TypeAlias
 import numpy as np
 
 from haugmbd.algebra.vec3 import Array
-from haugmbd.analysis.bench import Bench, Sight, inertia_times, look, moved
+from haugmbd.analysis.bench import Bench, Sight, inertia_times, left_over, look, moved
 from haugmbd.analysis.tangent import Tangent
 
 Derivative: TypeAlias = Callable[[Callable[[float], Array]], Array]
@@ -64,8 +64,7 @@ def stiffness(bench: Bench, y: Array, at: Tangent, derivative: Derivative = diff
     """K (nd, nd) [J] in the basis `at.N`."""
 
     def left(x: Array) -> Array:
-        sight = look(bench, moved(bench, y, x))
-        return sight.force - sight.J.T @ at.lam
+        return left_over(bench, moved(bench, y, x), at.lam)
 
     return _columns(left, at.N, derivative)
 

@@ -115,13 +115,19 @@ def gaps(model: Model, rows: Rows, t: float) -> Gaps:
 
 def branch_faults(model: Model, state: State) -> tuple[Fault, ...]:
     """One fault for each rotation driver that `state` follows half a turn off, where its row holds as well."""
+    remedy = "A step has jumped across more than a quarter turn (the driver is too fast for the step, or it jumps): reduce h."
+    what = f"at t = {state.t:.6g} s the bodies are half a turn away from what the driver asks for"
+    return tuple(Fault(f"joint {joint!r}", what, remedy) for joint in half_turned(model, state))
+
+
+def half_turned(model: Model, state: State) -> tuple[str, ...]:
+    """The joints whose rotation `state` has more than a quarter turn off its driver."""
     if not any(label.unit == "rad" for label in model.labels):
         return ()
     cosine = _cosines(model, evaluate(model, state))
-    remedy = "A step has jumped across more than a quarter turn (the driver is too fast for the step, or it jumps): reduce h."
-    what = f"at t = {state.t:.6g} s the bodies are half a turn away from what the driver asks for"
-    rotations = [(label.joint, c) for label, c in zip(model.labels, cosine, strict=True) if label.unit == "rad"]
-    return tuple(Fault(f"joint {joint!r}", what, remedy) for joint, c in rotations if c < 0.0)
+    return tuple(
+        dict.fromkeys(label.joint for label, c in zip(model.labels, cosine, strict=True) if label.unit == "rad" and c < 0.0)
+    )
 
 
 def _cosines(model: Model, rows: Rows) -> Array:
@@ -256,7 +262,8 @@ def _driven_gap(model: Model, measured: Gaps, row: int, allowed: Array, t: float
         return f"{at_time}, and the modelled angle is {f + gap:.9g} rad (modulo a turn): the wrong branch, off by half a turn"
     turn = " (modulo a turn)" if label.unit == "rad" else ""
     unit = "rad" if measured.is_angle[row] else "m"
-    return f"{at_time}, and the modelled value is {f + gap:.9g} {unit}{turn}: off by {abs(gap):.6g} {unit}"
+    far = ", more than a quarter turn" if label.unit == "rad" and abs(gap) > pi / 2.0 else ""
+    return f"{at_time}, and the modelled value is {f + gap:.9g} {unit}{turn}: off by {abs(gap):.6g} {unit}{far}"
 
 
 def _unit(unit: str) -> str:

@@ -43,6 +43,10 @@ class Rows:
     model: Model
     state: State
 
+    def __repr__(self) -> str:
+        """Of what and when; `model.explain(state=...)` is the table."""
+        return f"Rows({self.model.name!r}: {len(self.Phi)} rows at t = {self.state.t:g} s)"
+
     def explain(self, k: int) -> RowExplanation:
         """What row `k` says, in words, in symbols and in numbers; UsageError with the range where there is no such row."""
         from haugmbd.model.explaining import explain_row  # noqa: PLC0415  it evaluates rows itself

@@ -133,7 +133,11 @@ def test_a_rotation_many_turns_ahead_agrees() -> None:
 
 
 def test_drivers_of_joints() -> None:
-    for f, words in ((0.3, "off by 0.3 rad"), (lambda t: pi + t, "more than a quarter turn apart")):
+    for f, words in (
+        (0.3, "off by 0.3 rad"),
+        (lambda t: pi + t, "off by half a turn"),
+        (2.0, "off by 2 rad, more than a quarter turn"),
+    ):
         system, a, b = two()
         hinge = system.add(RJ("hinge", a, b, point=(1, 0, 0), axis=(0, 0, 1)))
         system.add(RotationDriver("motor", hinge, f))
