@@ -61,7 +61,7 @@ ORDER, POINTS, SINCE, HIGHEST, FAILED = OWN, OWN + 1, OWN + 2, OWN + 3, OWN + 4
 how parts of them may grow; the highest order allowed; refused in a row."""
 
 SAFETY, SHRINK, GROW, IDLE = 0.8, 0.25, 2.0, 1.2
-FIRST_PART = (2.0**-6, 2.0**-8, 2.0**-10, 2.0**-12, 2.0**-14)
+FIRST_PART = (1.0, 2.0**-8, 2.0**-10, 2.0**-12, 2.0**-14)
 """Of a fixed step of order 1 ... 5: the first, of order one, whose error should be as small as that of a whole step of the order."""
 STABLE = (2.0, 2.0, 1.4, 1.2, 1.1)
 """Growth from step to step at which BDF of order 1 ... 5 is stable: 2.41, 1.62, 1.28, 1.13 are the bounds from order two on."""

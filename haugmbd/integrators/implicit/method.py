@@ -92,6 +92,7 @@ class Implicit(Integrator):
         """Advance to `t_end`, a chunk of steps at a time."""
         pack = implicit_pack(problem, type(self).__name__, self.newton)
         control, ny = self.control(problem, t_end), problem.y.size
+        room(pack, "ANGLE_RATE")[:] = k1[ny - room(pack, "ANGLE_RATE").size :]
         rule = self.rule(problem, pack, float(control[control_at.H_NEXT]))
         o, numbers = np.zeros(METHOD_NUMBERS), np.zeros(STAGE_NUMBERS)
         o[control_at.OWN :][: len(rule.own)] = rule.own
