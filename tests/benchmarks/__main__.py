@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.benchmarks import formulations, reduced, work_precision
+from tests.benchmarks import explicit, formulations, reduced, work_precision
 from tests.benchmarks.turns import best, in_turn, median, verdict
 from tests.benchmarks.worker import ONE_THREAD, REPOSITORY, Worker
 
@@ -146,6 +146,7 @@ def main() -> None:
         print(f"not installed, left out: {', '.join(missing)}")
     right_hand_sides(ours, peers["pinocchio"])
     reduced.section(peers["pinocchio"])
+    explicit.section()
     steps(ours, peers["exudyn"], peers["mujoco"])
     work_precision.section(ours, peers["pinocchio"], peers["exudyn"])
     memory(ours)

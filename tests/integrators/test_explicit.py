@@ -4,6 +4,9 @@ steps) and rounding (too many) leave it to be seen; rotations as a group; the er
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import numpy as np
@@ -188,6 +191,27 @@ def test_bad_numbers_are_refused():
         mbd.simulate(heavy_top(), 0.1, integrator=mbd.DOP853(beta=0.5))
     with pytest.raises(mbd.UsageError, match="Heun needs"):
         mbd.simulate(heavy_top(), 0.1, integrator=mbd.Heun())
+
+
+def test_every_method_runs_without_the_compiler():
+    """NUMBA_DISABLE_JIT=1: a few steps of each, with each stabilization that goes with it, in plain Python."""
+    program = """
+import haugmbd as mbd
+from haugmbd.compatibility import STABILIZATIONS, integrators, trouble
+from haugmbd.gallery import heavy_top
+model = heavy_top().compile()
+for name, method in integrators().items():
+    if method.solves_constraints:
+        continue
+    for rule in STABILIZATIONS.values():
+        if not trouble(mbd.NewtonEuler(), method, rule):
+            numbers = {"h": 1e-3} if method.step is None and hasattr(method, "h") else {"rtol": 1e-4, "atol": 1e-4}
+            mbd.simulate(model, 2e-3, integrator=method, stabilization=rule, **numbers)
+print("done")
+"""
+    env = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    run = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, timeout=300)
+    assert run.stdout == "done\n", run.stderr
 
 
 def test_methods_share_one_compiled_stepper():

@@ -35,12 +35,12 @@ def stabilization(method: str) -> object:
     return None if method == "none" else mbd.Projection(tol=1e-15)
 
 
-def measure(method: str, h: float) -> dict[str, float]:
-    """The row of the table, from a run."""
+def measure(method: str, h: float, rule: object = None) -> dict[str, float]:
+    """The row of the table, from a run; rule: another stabilization."""
     system = mbd.System("point pendulum", gravity=(0.0, -9.81, 0.0))
     mass = system.add(mbd.Body("mass", 1.0, (1e-3, 1e-3, 1e-3), r=(1.0, 0.0, 0.0)))
     system.add(Distance("bar", system.ground, mass, point_i=(0, 0, 0), point_j=(1, 0, 0)))
-    result = mbd.simulate(system, 10.0, h=h, stabilization=stabilization(method))
+    result = mbd.simulate(system, 10.0, h=h, stabilization=rule or stabilization(method))
     r, v = result["mass"].r, result["mass"].v
     Phi, Phi_dot = np.sum(r * r, axis=1) - 1.0, 2.0 * np.sum(r * v, axis=1)
     energy = 0.5 * np.sum(v * v, axis=1) + 9.81 * r[:, 1]
@@ -62,6 +62,20 @@ def test_table(table, h):
     for row in rows:
         for name, value in measure(row["method"], h).items():
             assert value == pytest.approx(row[name], rel=PRINTED, abs=GATHERED[name]), (row["method"], name)
+
+
+@pytest.mark.parametrize("h", [0.01, 0.005, 0.001])
+def test_rules_that_say_the_same_of_a_point(table, h):
+    """Of a point mass the plain projection is the weighted one, and dimensionless gains are gains: the same digits."""
+    rows = {row["method"]: row for row in table("drift_point_pendulum_rk4") if row["h"] == h}
+    rules = {
+        "projection pos+vel each step": mbd.PlainProjection(tol=1e-15),
+        "baumgarte a=b=5": mbd.Baumgarte.scaled(5.0 * h, 5.0 * h),
+        "baumgarte a=b=50": mbd.Baumgarte.critical(0.02),
+    }
+    for method, rule in rules.items():
+        for name, value in measure(method, h, rule).items():
+            assert value == pytest.approx(rows[method][name], rel=PRINTED, abs=GATHERED[name]), (method, name)
 
 
 def test_larger_gains_are_not_better():
