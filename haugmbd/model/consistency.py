@@ -45,7 +45,8 @@ DROPPED_FACTOR = 10.0
 UNIT_P_TOL = 1e-4
 """|p| of a state: as for `Body`; integrators keep it to 1e-12."""
 
-CLOSE = "Correct the pose (r, p) of the bodies or the points and axes of the joint, so that it is closed at the modelled pose."
+ASSEMBLE = "or have the bodies moved to where all joints are closed: mbd.assemble(system).model."
+CLOSE = f"Correct the pose (r, p) of the bodies or the points and axes of the joint, {ASSEMBLE}"
 
 
 Flags = npt.NDArray[np.bool_]
@@ -278,7 +279,7 @@ def _position_remedy(measured: Gaps, free: Ints, driven: Ints, allowed: Array) -
     half = [k for k in driven if measured.is_angle[k] and pi - abs(measured.gap[k]) < HALF_TURN_TOL]
     if half:
         return "Add pi to the driver, or turn the second body (or the vector on it) by half a turn."
-    return "Let the driver start at the modelled value, or model the bodies at the pose that the driver asks for."
+    return f"Let the driver start at the modelled value, {ASSEMBLE}"
 
 
 def velocity_faults(model: Model, state: State | None = None) -> tuple[Fault, ...]:

@@ -29,7 +29,7 @@ SHOWN = 6
 """How many rows or bodies a text lists before it counts the rest."""
 
 SINGULAR = (
-    "The pose is singular (a dead centre, a flat parallelogram, bars in line): more than one motion is possible, or none.  "
+    "The pose is singular (a dead centre, a flat parallelogram, bars in line): more than one motion is possible, or none. "
     "Model the mechanism at another pose; a run may pass this one."
 )
 CONFLICT = "Take one of the drivers away, or let them prescribe the same motion."

@@ -151,3 +151,33 @@ def test_an_angle_that_a_linkage_does_not_come_to_is_told_with_the_angle():
     """No crank of this four-bar turns by 3 rad: its rocker swings."""
     with pytest.raises(mbd.AssemblyError, match=r"joint 'motor D': its driver gives 3 rad at t = 0 s, and the mechanism comes to"):
         mbd.assemble(four_bar(("D", lambda t: 3.0 + t)))
+
+
+def test_a_pose_that_does_not_fit_is_sent_to_assemble():
+    """The remedy is a program that runs."""
+    for system, joint in ((four_bar(("A", lambda t: 0.3 + t)), "motor A"), (four_bar(), "A")):
+        if joint == "A":
+            system.add(
+                RJ.from_vectors("E", system.ground, (0, 0, 0), (1, 0, 0), (0, 1, 0), system.bodies[1], (0, -0.6, 0), (0, 0, 1))
+            )
+        with pytest.raises(mbd.ModelError, match=r"mbd\.assemble\(system\)\.model") as caught:
+            system.compile()
+        assert "  " not in str(caught.value).replace("\n  ", "")
+    assert mbd.simulate(mbd.assemble(four_bar(("A", lambda t: 0.3 + t))).model, 0.01, h=1e-3).t[-1] == pytest.approx(0.01)
+
+
+def test_equilibrium_of_a_long_chain_of_any_axes_is_found():
+    """Forty links at random: the joints' reactions carry what hangs below them."""
+    random = np.random.default_rng(4)
+    system, p, n = mbd.System("chain", gravity=(0, 0, -9.81)), np.zeros(3), 40
+    before = system.ground
+    for k in range(n):
+        step = random.normal(size=3)
+        step /= np.linalg.norm(step)
+        body = system.add(mbd.Body(f"b{k}", 1.0, (0.05, 0.1, 0.1), r=p + step / 2))
+        system.add(RJ(f"j{k}", before, body, point=p, axis=random.normal(size=3)))
+        before, p = body, p + step
+    found = mbd.equilibrium(system)
+    weights = [found.reaction(f"j{k}").force[2] for k in range(n)]
+    np.testing.assert_allclose(weights, 9.81 * (n - np.arange(n)), rtol=1e-9)
+    assert found.stability is mbd.Stability.STABLE
