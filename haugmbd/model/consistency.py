@@ -243,7 +243,9 @@ def _free_gap(measured: Gaps, rows: Ints, allowed: Array) -> str:
     offsets, angles = rows[~measured.is_angle[rows]], rows[measured.is_angle[rows]]
     gap = float(np.linalg.norm(measured.gap[offsets]))
     if not np.all(np.abs(measured.gap[offsets]) <= allowed[offsets]):
-        parts.append(f"its points are {gap:.6g} m apart where they must coincide (allowed {allowed[offsets[0]]:.2g} m)")
+        where = {1: "off the plane in which", 2: "off the line on which"}.get(len(offsets), "apart where")
+        must = "stay" if len(offsets) < 3 else "coincide"
+        parts.append(f"its points are {gap:.6g} m {where} they must {must} (allowed {allowed[offsets[0]]:.2g} m)")
     if not np.all(np.abs(measured.gap[angles]) <= allowed[angles]):
         sine = float(np.linalg.norm(np.sin(measured.gap[angles])))
         angle = degrees(np.arcsin(min(1.0, sine)))

@@ -9,7 +9,7 @@ import pytest
 
 from haugmbd import CD, DP1, DP2, Body, D, Fault, Rotation, State, System
 from haugmbd.model.consistency import POSITION_TOL, position_faults, state_faults, velocity_faults
-from joints import CJ, RJ, SJ, RotationDriver, TranslationDriver
+from joints import CJ, RJ, SJ, PointInPlane, PointOnLine, RotationDriver, TranslationDriver
 
 J = (0.1, 0.2, 0.25)
 X, Y, Z = np.eye(3)
@@ -237,3 +237,12 @@ def test_a_state_by_itself() -> None:
         (fault,) = state_faults(model, changed)
         assert words in str(fault)
         assert fault.remedy
+
+
+def test_a_point_off_its_plane_or_line_is_not_told_to_coincide() -> None:
+    system, a, b = two()
+    system.add(PointInPlane.from_vectors("leg", a, (0, 0, 0), (0, 0, 1), b, (-2, 0, 0.01)))
+    assert "its points are 0.01 m off the plane in which they must stay" in the_fault(system).what
+    system, a, b = two()
+    system.add(PointOnLine.from_vectors("pin", a, (0, 0, 0), (0, 1, 0), (0, 0, 1), b, (-1, 0.03, 0.04)))
+    assert "its points are 0.05 m off the line on which they must stay" in the_fault(system).what
