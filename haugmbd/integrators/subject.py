@@ -14,7 +14,7 @@ from haugmbd.integrators.dense import interpolate
 from haugmbd.model.consistency import branch_faults, dropped_faults
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.model.status import OFF_MANIFOLD, SINGULAR, STEP_TOO_SMALL
+from haugmbd.model.status import NO_CONVERGENCE, OFF_MANIFOLD, SINGULAR, STEP_TOO_SMALL
 from haugmbd.model.tables import WIDTH, Pack, room
 
 NEAR_SINGULAR = 1e-6
@@ -85,7 +85,7 @@ class Maximal:
         return "; ".join(map(str, branch_faults(self.model, state) or dropped_faults(self.model, state)))
 
     def singular(self, pack: Pack, code: int, t: float) -> Passed | None:
-        if code not in (SINGULAR, STEP_TOO_SMALL, OFF_MANIFOLD):
+        if code not in (SINGULAR, STEP_TOO_SMALL, OFF_MANIFOLD, NO_CONVERGENCE):
             return None
         ratio = (np.abs(room(pack, "D_INV")) * self.model.tables["SCALE"]).max(axis=1)
         node = int(np.nan_to_num(ratio, nan=np.inf).argmax())
