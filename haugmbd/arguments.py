@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, is_dataclass
 from numbers import Real
-from typing import Any
+from types import NoneType
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -56,6 +58,31 @@ def check_numbers(integrator: Any, **numbers: Any) -> None:
         raise UsageError(f"integrator = {integrator!r} must be an object: RK4(h), DormandPrince(...) or SciPySolver(...).")
 
 
+def check_parameters(method: Any) -> None:
+    """Refuse parameters of a method of this package that are not of the kind its class says: text for a number, a class for an object."""
+    if not (is_dataclass(method) and type(method).__module__.startswith("haugmbd.")):
+        return  # a user's own method annotates as it likes
+    hints = get_type_hints(type(method))
+    for part in fields(method):
+        value, hint = getattr(method, part.name), hints[part.name]
+        kinds = get_args(hint) or (hint,)
+        if not _fits(value, kinds):
+            names = " or ".join(kind.__name__.replace("NoneType", "None") for kind in kinds)
+            needed = KINDS.get(names, f"a {names} object")
+            raise UsageError(f"{type(method).__name__} got {part.name} = {value!r}, which must be {needed}.")
+
+
+KINDS = {"float": "a number", "int": "a whole number", "float or None": "a number or None", "bool": "True or False"}
+"""How kinds of parameters are called."""
+
+
+def _fits(value: Any, kinds: tuple[Any, ...]) -> bool:
+    """Whether a value is of one of these kinds; a truth value is no number, and any real number may stand for another."""
+    if float in kinds or int in kinds:
+        return (value is None and NoneType in kinds) or (isinstance(value, Real) and not isinstance(value, bool))
+    return isinstance(value, kinds)
+
+
 def check_kinds(system: Any, state: Any, stabilization: Any) -> None:
     """Refuse arguments of the wrong kind, each with what it should be."""
     if not isinstance(system, System | Model):
@@ -66,6 +93,7 @@ def check_kinds(system: Any, state: Any, stabilization: Any) -> None:
         return
     if isinstance(stabilization, type) or not isinstance(stabilization, Stabilization):
         raise UsageError(f"stabilization = {stabilization!r} must be an object, Projection() or Baumgarte(alpha, beta), or None.")
+    check_parameters(stabilization)
     stabilization.check()
 
 
@@ -75,6 +103,7 @@ def choose_integrator(h: float | None, rtol: float | None, atol: float | None, g
         raise UsageError(f"h = {h} asks for a fixed step and rtol or atol for an adaptive one: give one of them.")
     if given is None:
         given = DormandPrince() if h is None else RK4()
+    check_parameters(given)
     return given.told(h, rtol, atol)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from haugmbd.algebra.jit import entry
 from haugmbd.algebra.vec3 import Array
 from haugmbd.integrators.chunk import Chunk, chunk_lengths
-from haugmbd.integrators.method import FixedStep
+from haugmbd.integrators.method import FixedStep, check_first_step
 from haugmbd.integrators.stepping import Problem, check_finite
 from haugmbd.integrators.tableau import combine
 from haugmbd.model.loads import copy_line
@@ -82,6 +82,10 @@ class OneStep(FixedStep):
 
     def starting_with(self, h: float) -> Self:
         return replace(self, h_first=h)
+
+    def check(self, span: float) -> None:
+        super().check(span)
+        check_first_step(self.h_first)
 
     @abstractmethod
     def steps(self, problem: Problem, t: float, h: float, k1: Array, ys: Array, ks: Array) -> tuple[int, int]:

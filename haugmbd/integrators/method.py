@@ -140,7 +140,14 @@ class Adaptive(Integrator):
         for name, value in (("rtol", self.rtol), ("atol", self.atol)):
             if not (np.isfinite(value) and value > 0.0):
                 raise UsageError(f"{name} = {value} must be positive; 1e-8 is a good start.")
+        check_first_step(self.h_first)
 
     @property
     def tolerances(self) -> tuple[float, float]:
         return self.rtol, self.atol
+
+
+def check_first_step(h_first: float | None) -> None:
+    """Refuse a first step that is none."""
+    if h_first is not None and not (np.isfinite(h_first) and h_first > 0.0):
+        raise UsageError(f"h_first = {h_first} s must be positive; leave it out, and the method chooses it.")

@@ -12,6 +12,7 @@ import numpy as np
 
 from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
+from haugmbd.errors import UsageError
 from haugmbd.formulations.face import accelerate_entry
 from haugmbd.integrators.chunk import Chunk, chunk_lengths
 from haugmbd.integrators.implicit import stepping as control_at
@@ -79,6 +80,11 @@ class Implicit(Integrator):
     def control(self, problem: Problem, t_end: float) -> Array:
         """Steps and tolerances, see `stepping`."""
 
+    def check_tol(self) -> None:
+        """Refuse a tolerance that is none."""
+        if not (np.isfinite(self.tol) and self.tol > 0.0):
+            raise UsageError(f"tol = {self.tol}, what Newton may leave of a step, must be positive; 1e-10 m is a good start.")
+
     @property
     def keeps_positions(self) -> bool:
         return "position" in self.level.keeps
@@ -128,6 +134,10 @@ class ImplicitFixed(Implicit, FixedStep):
 
     default: ClassVar[Level]
 
+    def check(self, span: float) -> None:
+        super().check(span)
+        self.check_tol()
+
     def control(self, problem: Problem, t_end: float) -> Array:
         assert self.h is not None
         control = np.zeros(CONTROL)
@@ -137,7 +147,17 @@ class ImplicitFixed(Implicit, FixedStep):
 
 @dataclass(frozen=True, kw_only=True)
 class ImplicitAdaptive(Implicit, Adaptive):
-    """Error control by rtol and atol."""
+    """Error control by rtol and atol, of positions and velocities: the velocities of index 3 jump by Phi / h when the step h changes."""
+
+    def check(self, span: float) -> None:
+        super().check(span)
+        self.check_tol()
+        if "velocity" not in self.level.keeps:
+            name = type(self).__name__
+            raise UsageError(
+                f"{name} controls the error of velocities, and level={self.level!r} does not keep them when the step changes: leave level "
+                "out for GGL(), or take Index2(), or a fixed step."
+            )
 
     def control(self, problem: Problem, t_end: float) -> Array:
         control, span = np.zeros(CONTROL), t_end - problem.t

@@ -1,0 +1,78 @@
+"""What methods are given: numbers of the wrong kind or size are refused at the door, with the name of the method and of the parameter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import haugmbd as mbd
+from haugmbd.gallery import double_pendulum, four_bar
+
+
+@pytest.mark.parametrize(
+    ("method", "text"),
+    [
+        (mbd.RK4("1e-3"), "RK4 got h = '1e-3', which must be a number or None"),
+        (mbd.RK4(True), "RK4 got h = True"),
+        (mbd.RK4(1e-3, h_first="x"), "RK4 got h_first = 'x'"),
+        (mbd.RK4(1e-3, h_first=-1.0), "h_first = -1.0 s must be positive"),
+        (mbd.DormandPrince(h_first=0.0), "h_first = 0.0 s must be positive"),
+        (mbd.DOP853(h_first=np.nan), "h_first = nan s must be positive"),
+        (mbd.DormandPrince(rtol=None), "DormandPrince got rtol = None, which must be a number"),
+        (mbd.DormandPrince(h_max="q"), "DormandPrince got h_max = 'q'"),
+        (mbd.DormandPrince(beta="q"), "DormandPrince got beta = 'q'"),
+        (mbd.SciPySolver(h_first="x"), "SciPySolver got h_first = 'x'"),
+        (mbd.GeneralizedAlpha(1e-3, rho="0.8"), "GeneralizedAlpha got rho = '0.8'"),
+        (mbd.GeneralizedAlpha(1e-3, level="GGL"), "GeneralizedAlpha got level = 'GGL', which must be a Level object"),
+        (mbd.GeneralizedAlpha(1e-3, level=mbd.GGL), "GeneralizedAlpha got level = <class"),
+        (mbd.GeneralizedAlpha(1e-3, newton=mbd.FullNewton), "GeneralizedAlpha got newton = <class"),
+        (mbd.GeneralizedAlpha(1e-3, tol=0.0), "tol = 0.0, what Newton may leave of a step, must be positive"),
+        (mbd.HHT(1e-3, tol="x"), "HHT got tol = 'x'"),
+        (mbd.Newmark(1e-3, gamma="0.5"), "Newmark got gamma = '0.5'"),
+        (mbd.BDF(order=True), "BDF got order = True, which must be a whole number"),
+        (mbd.BDF(h_first=-1.0), "h_first = -1.0 s must be positive"),
+    ],
+)
+def test_parameters_of_methods(method, text):
+    with pytest.raises(mbd.UsageError, match=text):
+        mbd.simulate(double_pendulum(), 0.1, integrator=method)
+
+
+@pytest.mark.parametrize(
+    ("rule", "text"),
+    [
+        (mbd.Baumgarte("a", 2.0), "Baumgarte got alpha = 'a', which must be a number"),
+        (mbd.Projection(every="a"), "Projection got every = 'a', which must be a whole number"),
+        (mbd.Projection(positions="no"), "Projection got positions = 'no', which must be True or False"),
+    ],
+)
+def test_parameters_of_stabilizations(rule, text):
+    with pytest.raises(mbd.UsageError, match=text):
+        mbd.simulate(double_pendulum(), 0.1, h=1e-3, stabilization=rule)
+
+
+@pytest.mark.parametrize("kind", [mbd.BDF, mbd.AdaptiveGeneralizedAlpha])
+def test_error_control_needs_velocities_that_are_kept(kind):
+    """With index 3 the steps would shrink to nothing, wherever there are constraints."""
+    for make in (double_pendulum, four_bar):
+        with pytest.raises(mbd.UsageError, match=r"level=Index3\(\) does not keep them .* Index2\(\)"):
+            mbd.simulate(make(), 0.1, integrator=kind(level=mbd.Index3()))
+
+
+def test_numbers_of_any_kind_are_numbers():
+    """NumPy's numbers and whole numbers stand for floats."""
+    for method in (mbd.RK4(np.float32(0.01)), mbd.DormandPrince(h_max=1), mbd.BDF(order=np.int64(3), rtol=np.float64(1e-4))):
+        assert mbd.simulate(double_pendulum(), 0.02, integrator=method).t[-1] == 0.02
+
+
+@dataclass(frozen=True)
+class Mine(mbd.RK4):
+    """A user's method, with annotations of its own."""
+
+    gains: tuple[float, ...] = (1.0, 2.0)
+
+
+def test_a_users_method_annotates_as_it_likes():
+    assert mbd.simulate(double_pendulum(), 0.02, integrator=Mine(0.01)).t[-1] == 0.02
