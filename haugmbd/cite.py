@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from haugmbd.errors import UsageError
 from haugmbd.formulations import Formulation
 from haugmbd.integrators.free import Unstabilized
+from haugmbd.integrators.implicit.level import Level
+from haugmbd.integrators.implicit.method import Implicit
 from haugmbd.integrators.method import Integrator
 from haugmbd.integrators.stabilization import Stabilization
 
@@ -27,15 +29,17 @@ class Citation:
     __repr__ = __str__
 
 
-def cite(*methods: Formulation | Integrator | Stabilization | None) -> Citation:
+def cite(*methods: Formulation | Integrator | Stabilization | Level | None) -> Citation:
     """Return the references of methods, print them: `print(cite(NullSpace(), RK4(), Projection()))`; None is `stabilization=None`.
 
-    Raises UsageError for what is no method.
+    An implicit integrator brings the form of the constraints that it solves.  Raises UsageError for what is no method.
     """
     lines = [("equations", HAUG)]
     for given in methods:
         method = Unstabilized() if given is None else given
-        if isinstance(method, type) or not isinstance(method, Formulation | Integrator | Stabilization):
+        if isinstance(method, type) or not isinstance(method, Formulation | Integrator | Stabilization | Level):
             raise UsageError(f"cite got {given!r}: give formulations, integrators and stabilizations, as objects.")
         lines.append((type(method).__name__, method.reference))
+        if isinstance(method, Implicit):
+            lines.append((type(method.level).__name__, method.level.reference))
     return Citation(tuple(lines))

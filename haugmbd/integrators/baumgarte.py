@@ -13,6 +13,7 @@ Source: Baumgarte, Stabilization of constraints and integrals of motion, CMAME 1
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
@@ -93,7 +94,9 @@ class Baumgarte(Stabilization):
     @staticmethod
     def critical(time: float) -> Baumgarte:
         """Critical damping, alpha = beta = 1 / time: what has drifted falls like (1 + t / time) exp(-t / time); `time` in s."""
-        return Baumgarte(1.0 / time, 1.0 / time) if time > 0.0 else Baumgarte(np.nan, np.nan)
+        if isinstance(time, bool) or not (isinstance(time, Real) and 0.0 < time < np.inf):
+            raise UsageError(f"Baumgarte.critical(time = {time!r}): the time must be finite and positive [s], such as 0.05.")
+        return Baumgarte(1.0 / time, 1.0 / time)
 
     @staticmethod
     def scaled(alpha_h: float, beta_h: float) -> ScaledBaumgarte:
@@ -105,11 +108,15 @@ class Baumgarte(Stabilization):
         return make_options(self.alpha, self.beta)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ScaledBaumgarte(Baumgarte):
     """Dimensionless gains, `Baumgarte.scaled(alpha_h, beta_h)`: `alpha` and `beta` are times the step of the run."""
 
     needs_step: ClassVar[bool] = True
+
+    def __repr__(self) -> str:
+        """As it is written."""
+        return f"Baumgarte.scaled(alpha_h={self.alpha!r}, beta_h={self.beta!r})"
 
     def with_step(self, h: float | None) -> Stabilization:
         if h is None:

@@ -254,6 +254,13 @@ def test_cite_gives_the_references_of_the_methods_in_use():
         mbd.cite(mbd.RK4)
 
 
+def test_cite_names_the_form_of_the_constraints():
+    lines = mbd.cite(mbd.HHT(level=mbd.GGL())).lines
+    assert [name for name, _ in lines] == ["equations", "HHT", "GGL"]
+    for level in (mbd.Index3(), mbd.Index2(), mbd.GGL(), mbd.HillerAnantharaman()):
+        assert mbd.cite(level).lines[1] == (type(level).__name__, level.reference)
+
+
 def every_method(kind):
     """All classes below `kind` that the package exports."""
     for below in kind.__subclasses__():

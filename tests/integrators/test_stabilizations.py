@@ -32,7 +32,7 @@ def test_dimensionless_gains_are_gains_times_the_step(make):
     plain = mbd.simulate(make(), 0.1, h=h, stabilization=mbd.Baumgarte(0.1 / h, 0.05 / h))
     scaled = mbd.simulate(make(), 0.1, h=h, stabilization=mbd.Baumgarte.scaled(alpha_h=0.1, beta_h=0.05))
     np.testing.assert_array_equal(scaled.y, plain.y)
-    assert "ScaledBaumgarte" in scaled.settings["stabilization"]
+    assert "Baumgarte.scaled(alpha_h=" in scaled.settings["stabilization"]
 
 
 def test_drift_under_dimensionless_gains_falls_with_the_second_power():
@@ -59,6 +59,12 @@ def test_critical_damping():
         assert rule.rates(pack, options, t + 0.5 * h, half, y_dot) == 0
         y, t = y + h * y_dot, t + h
     assert y[13] == pytest.approx(1e-7 * 0.1 * np.exp(-1.0), rel=1e-4)
+
+
+@pytest.mark.parametrize("time", [0.0, -1.0, np.nan, np.inf, "0.1", True])
+def test_critical_damping_needs_a_time(time):
+    with pytest.raises(mbd.UsageError, match="must be finite and positive"):
+        mbd.Baumgarte.critical(time)
 
 
 @pytest.mark.parametrize("rule", PROJECTIONS.values(), ids=PROJECTIONS)
@@ -235,7 +241,7 @@ def test_energy_projection_refuses_what_does_work():
         (mbd.Projection(threshold=-1.0), "finite and not negative"),
         (mbd.PlainProjection(size=0.0), "size = 0.0 m must be finite and positive"),
         (mbd.EnergyProjection(velocities=False), "leave both True"),
-        (mbd.Baumgarte.critical(0.0), "finite and not negative"),
+        (mbd.Baumgarte(np.nan, 1.0), "finite and not negative"),
     ],
     ids=str,
 )

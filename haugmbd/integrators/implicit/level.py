@@ -28,6 +28,8 @@ class Level:
     number: ClassVar[float]
     keeps: ClassVar[tuple[str, ...]]
     """The levels of `Result.violation` that stay at the tolerance of the iteration."""
+    reference: ClassVar[str]
+    """Its source, for `mbd.cite`."""
     share: ClassVar[float] = 0.01
     """Of a method's tol: velocities are measured by 1 + |u|, and fall more slowly than the estimate says."""
 
@@ -36,6 +38,7 @@ class Level:
 class Index3(Level):
     """Positions: Phi = 0."""
 
+    reference = "Brenan, Campbell and Petzold 1989 (index 3)"
     number = KEEP_POSITIONS
     keeps = ("position",)
     share = 1.0
@@ -45,6 +48,7 @@ class Index3(Level):
 class Index2(Level):
     """Velocities: Phi_q u = nu."""
 
+    reference = "Hairer and Wanner, Solving ODE II, sec. VII.1 (index 2)"
     number = KEEP_VELOCITIES
     keeps = ("velocity",)
 
@@ -53,6 +57,7 @@ class Index2(Level):
 class GGL(Level):
     """Positions and velocities, after Gear, Gupta and Leimkuhler."""
 
+    reference = "Gear, Leimkuhler and Gupta 1985, J. Comput. Appl. Math. 12-13, 77-90 (stabilized index 2)"
     number = KEEP_BOTH
     keeps = ("position", "velocity")
 
@@ -61,5 +66,6 @@ class GGL(Level):
 class HillerAnantharaman(Level):
     """Positions and velocities, with multipliers that are derivatives: GGL's step, see the head of this file."""
 
+    reference = "Anantharaman and Hiller 1991, Int. J. Numer. Methods Eng. 32, 1531-1542 (index 1)"
     number = KEEP_BOTH
     keeps = ("position", "velocity")
