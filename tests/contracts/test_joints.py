@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import joints
-from haugmbd import Body, Fault, UsageError
+from haugmbd import Body, Fault, ModelError, UsageError
 from haugmbd.algebra import euler
 from haugmbd.model.rows import evaluate
 from haugmbd.model.system import System
@@ -259,9 +259,18 @@ def test_a_driver_refuses_what_it_cannot_drive_and_says_what_it_can(cls, crank, 
 @pytest.mark.parametrize("f0", [np.pi, 3.0, -2.0])
 def test_a_rotation_driver_that_begins_half_a_turn_off_is_refused(f0, crank, rod):
     pin = joints.RJ("pin", crank, rod, point=(1, 2, 3), axis=(0, 0, 1))
-    (fault,) = joints.RotationDriver("motor", pin, lambda t: f0 + t).faults()
-    assert f"f(0) is {f0:.6g} rad" in fault.what
-    assert joints.RotationDriver("motor", pin, lambda t: 2.0 * np.pi + t).faults() == ()
+
+    def compiled(f):
+        system = System("motor")
+        for part in (crank, rod, pin, joints.RotationDriver("motor", pin, f)):
+            system.add(part)
+        return system.compile()
+
+    with pytest.raises(ModelError, match=rf"'motor': the driver of Rotation gives {f0:.9g} rad at t = 0 s") as refused:
+        compiled(lambda t: f0 + t)
+    assert len(refused.value.faults) == 1
+    whole_turn = compiled(lambda t: 2.0 * np.pi + t)
+    assert np.abs(evaluate(whole_turn, whole_turn.state()).Phi).max() < ROUNDING
 
 
 def test_a_translation_driver_moves_body_j_along_h(crank, rod):
