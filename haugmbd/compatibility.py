@@ -39,11 +39,16 @@ def integrators() -> dict[str, Integrator]:
 
 def _leaves(kind: type[Any]) -> Iterator[type[Integrator]]:
     """The classes of this package below `kind` that are methods."""
-    for below in kind.__subclasses__():
-        if below.__subclasses__():
+    for below in _ours(kind):
+        if _ours(below):
             yield from _leaves(below)
-        elif below.__module__.startswith("haugmbd.") and not isabstract(below):
+        elif not isabstract(below):
             yield below
+
+
+def _ours(kind: type[Any]) -> list[type[Any]]:
+    """The direct subclasses that are of this package; a user's own method stands beside them, and takes no one's place."""
+    return [below for below in kind.__subclasses__() if below.__module__.startswith("haugmbd.")]
 
 
 def trouble(formulation: Formulation, method: Integrator, rule: Stabilization) -> str:

@@ -26,6 +26,15 @@ def run(method, rule, formulation=None):
     return mbd.simulate(make(), 0.004, integrator=method, stabilization=given, **asked, **numbers)
 
 
+def test_a_method_of_ones_own_does_not_take_the_place_of_its_base():
+    class Mine(mbd.RK4):
+        pass
+
+    assert issubclass(Mine, mbd.RK4)
+    assert integrators().keys() == METHODS.keys()
+    assert "RK4" in METHODS
+
+
 def test_every_stabilization_is_in_the_table():
     def below(kind):
         return {kind} | {k for sub in kind.__subclasses__() for k in below(sub)}
