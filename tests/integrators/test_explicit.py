@@ -36,12 +36,11 @@ PROJECTION = mbd.Projection(tol=1e-16)
 
 
 def found(base: type) -> Iterator[type]:
-    """All methods below `base`: classes without subclasses."""
-    for kind in base.__subclasses__():
-        if kind.__subclasses__():
-            yield from found(kind)
-        else:
-            yield kind
+    """All methods of the package below `base`: its classes that no other of its classes is made from."""
+    ours = [kind for kind in base.__subclasses__() if kind.__module__.startswith("haugmbd.")]
+    for kind in ours:
+        below = list(found(kind))
+        yield from below or [kind]
 
 
 METHODS = {kind.__name__: kind for base in (Explicit, EmbeddedRungeKutta) for kind in found(base)}
