@@ -139,6 +139,54 @@ def shift_j(J: Six, H: Nine, S: Nine, d: Vec) -> Six:
     )
 
 
+@kernel
+def let_go(
+    links: Ints,
+    freedoms: Ints,
+    where: Array,
+    room: Array,
+    tau: Array,
+    i: int,
+    M: Six,
+    H: Nine,
+    J: Six,
+    f: Vec,
+    n: Vec,
+    mass: float,
+    turn: float,
+    weak: int,
+) -> tuple[Six, Nine, Six, Vec, Vec, float, float, int]:
+    """Let link i give way along its freedoms, the last first, and hand what is left (I^A, p^A) to the handle before.
+
+    mass, turn: traces of M and J one joint farther out, what a freedom's D is compared with;  weak: the last freedom without inertia
+    """
+    own_mass, own_turn = M[0] + M[3] + M[5], J[0] + J[3] + J[5]
+    mass, turn = max(mass, own_mass), max(turn, own_turn)
+    for k in range(links[i, 0] + links[i, 1] - 1, links[i, 0] - 1, -1):
+        z = load(room, k, AXIS)
+        if freedoms[k, 0] == SLIDE:
+            Ul, Ua = sym(M, z), full_t(H, z)
+            D, u, could = dot(z, Ul), tau[k] - dot(z, f), mass
+        else:
+            Ul, Ua = full(H, z), sym(J, z)
+            D, u, could = dot(z, Ua), tau[k] - dot(z, n), turn
+        d = 0.0
+        if D > WEAK_TOL * could:
+            d = 1.0 / D
+        else:
+            weak = k
+        store(room, k, U, Ul)
+        store(room, k, U + 3, Ua)
+        room[k, D_INV], room[k, SMALL_U] = d, u
+        M, H, J = sym_less(M, d, Ul), full_less(H, d, Ul, Ua), sym_less(J, d, Ua)
+        f, n = add(f, scale(u * d, Ul)), add(n, scale(u * d, Ua))
+    step = load(where, i, STEP)
+    S = shift_h(H, M, step)
+    J = shift_j(J, H, S, step)
+    n = add(n, cross(step, f))
+    return M, S, J, f, n, own_mass, own_turn + own_mass * dot(step, step), weak
+
+
 @inlined
 def articulate(ints: Ints, reals: Array, work: Array, tau: Array) -> int:
     """The inward pass: U, 1/D, u of every freedom; return the freedom whose D is not positive, or FINE."""
@@ -156,30 +204,7 @@ def articulate(ints: Ints, reals: Array, work: Array, tau: Array) -> int:
         b, beta = load(moving, i, B_LINEAR), load(moving, i, B_ANGULAR)
         f = add(add(f, load(wrench, i, 0)), add(sym(M, b), full(H, beta)))
         n = add(add(n, load(wrench, i, 3)), add(full_t(H, b), sym(J, beta)))
-        own_mass, own_turn = M[0] + M[3] + M[5], J[0] + J[3] + J[5]
-        mass, turn = max(mass, own_mass), max(turn, own_turn)
-        for k in range(links[i, 0] + links[i, 1] - 1, links[i, 0] - 1, -1):
-            z = load(room, k, AXIS)
-            if freedoms[k, 0] == SLIDE:
-                Ul, Ua = sym(M, z), full_t(H, z)
-                D, u, could = dot(z, Ul), tau[k] - dot(z, f), mass
-            else:
-                Ul, Ua = full(H, z), sym(J, z)
-                D, u, could = dot(z, Ua), tau[k] - dot(z, n), turn
-            if not D > WEAK_TOL * could:
-                weak = k
-            d = 1.0 / D
-            store(room, k, U, Ul)
-            store(room, k, U + 3, Ua)
-            room[k, D_INV], room[k, SMALL_U] = d, u
-            M, H, J = sym_less(M, d, Ul), full_less(H, d, Ul, Ua), sym_less(J, d, Ua)
-            f, n = add(f, scale(u * d, Ul)), add(n, scale(u * d, Ua))
-        step = load(where, i, STEP)
-        S = shift_h(H, M, step)
-        J = shift_j(J, H, S, step)
-        H = S
-        n = add(n, cross(step, f))
-        mass, turn = own_mass, own_turn + own_mass * dot(step, step)
+        M, H, J, f, n, mass, turn, weak = let_go(links, freedoms, where, room, tau, i, M, H, J, f, n, mass, turn, weak)
     return weak
 
 

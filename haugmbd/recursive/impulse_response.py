@@ -26,19 +26,15 @@ from haugmbd.model import tables as at
 from haugmbd.model.tables import blocks, view
 from haugmbd.recursive.aba import (
     FINE,
-    WEAK_TOL,
     Nine,
     Six,
     add_rigid_h,
     add_rigid_j,
     add_rigid_m,
     full,
-    full_less,
     full_t,
-    shift_h,
-    shift_j,
+    let_go,
     sym,
-    sym_less,
 )
 from haugmbd.recursive.inertia import place_inertia
 from haugmbd.recursive.kinematics import AXIS, D_INV, MASS, OMEGA, SLIDE, SMALL_U, STEP, C, P, U, V, place, rate
@@ -116,32 +112,7 @@ def articulate_at_rest(ints: Ints, reals: Array, work: Array, tau: Array, kept: 
         M, H, J = add_rigid_m(M, m), add_rigid_h(H, m, c), add_rigid_j(J, G, i, m, c)
         f, n = add(f, load(wrench, i, 0)), add(n, load(wrench, i, 3))
         keep(kept, i, M, H, J, f, n)
-        own_mass, own_turn = M[0] + M[3] + M[5], J[0] + J[3] + J[5]
-        mass, turn = max(mass, own_mass), max(turn, own_turn)
-        for k in range(links[i, 0] + links[i, 1] - 1, links[i, 0] - 1, -1):
-            z = load(room, k, AXIS)
-            if freedoms[k, 0] == SLIDE:
-                Ul, Ua = sym(M, z), full_t(H, z)
-                D, u, could = dot(z, Ul), tau[k] - dot(z, f), mass
-            else:
-                Ul, Ua = full(H, z), sym(J, z)
-                D, u, could = dot(z, Ua), tau[k] - dot(z, n), turn
-            d = 0.0
-            if D > WEAK_TOL * could:
-                d = 1.0 / D
-            else:
-                weak = k
-            store(room, k, U, Ul)
-            store(room, k, U + 3, Ua)
-            room[k, D_INV], room[k, SMALL_U] = d, u
-            M, H, J = sym_less(M, d, Ul), full_less(H, d, Ul, Ua), sym_less(J, d, Ua)
-            f, n = add(f, scale(u * d, Ul)), add(n, scale(u * d, Ua))
-        step = load(where, i, STEP)
-        S = shift_h(H, M, step)
-        J = shift_j(J, H, S, step)
-        H = S
-        n = add(n, cross(step, f))
-        mass, turn = own_mass, own_turn + own_mass * dot(step, step)
+        M, H, J, f, n, mass, turn, weak = let_go(links, freedoms, where, room, tau, i, M, H, J, f, n, mass, turn, weak)
     return weak
 
 
