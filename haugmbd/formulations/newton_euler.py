@@ -137,6 +137,16 @@ def put_rates(P: Pack, t: float, y: Array, y_dot: Array) -> None:
 
 
 @inlined
+def rates_at_hand(P: Pack, t: float, y: Array, y_dot: Array) -> int:
+    """y_dot of the state `y`, whose rows, loads and factor are at hand: what a projection has left."""
+    put_right_hand_side(P)
+    code = solve_system(P)
+    if code == OK:
+        put_rates(P, t, y, y_dot)
+    return code
+
+
+@inlined
 def right_hand_side(P: Pack, t: float, y: Array, y_dot: Array) -> int:
     """y_dot of the state `y` at time `t`, with everything evaluated anew."""
     code = accelerate(P, t, y)

@@ -22,7 +22,7 @@ from haugmbd.algebra.vec3 import Array
 from haugmbd.drivers.driver import Constant
 from haugmbd.errors import UsageError
 from haugmbd.forces.catalogue import potential_of_loads
-from haugmbd.formulations.newton_euler import put_rates, put_right_hand_side, right_hand_side, solve_system
+from haugmbd.formulations.newton_euler import rates_at_hand, right_hand_side, solve_system
 from haugmbd.integrators.projection import Projection, add_displacement, project, rests
 from haugmbd.integrators.stepping import (
     FASTEST,
@@ -162,11 +162,7 @@ def settle(P: Pack, options: Array, t: float, y: Array, y_dot: Array) -> int:
     code = restore(P, options, t, y)
     if code != OK:
         return code
-    put_right_hand_side(P)
-    code = solve_system(P)
-    if code == OK:
-        put_rates(P, t, y, y_dot)
-    return code
+    return rates_at_hand(P, t, y, y_dot)
 
 
 SETTLE = Routine(settle, SIGNATURE)

@@ -19,7 +19,7 @@ from haugmbd.algebra.jit import entry, inlined, kernel
 from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
 from haugmbd.errors import UsageError
-from haugmbd.formulations.newton_euler import factorize, finish, put_rates, put_right_hand_side, right_hand_side, solve_system
+from haugmbd.formulations.newton_euler import factorize, finish, rates_at_hand, right_hand_side, solve_system
 from haugmbd.integrators.free import RATES
 from haugmbd.integrators.stabilization import Stabilization
 from haugmbd.integrators.stepping import N_CORRECTED, N_FACTOR, N_RATES, SIGNATURE, SINCE, make_options, normalize_euler
@@ -170,11 +170,7 @@ def settle(P: Pack, options: Array, t: float, y: Array, y_dot: Array) -> int:
     code = project(P, options, t, y)
     if code != OK:
         return code
-    put_right_hand_side(P)
-    code = solve_system(P)
-    if code == OK:
-        put_rates(P, t, y, y_dot)
-    return code
+    return rates_at_hand(P, t, y, y_dot)
 
 
 SETTLE = Routine(settle, SIGNATURE)

@@ -92,27 +92,33 @@ def put_coupling(B: Array, J: Array, pad: Array, slot: int, side: int, transpose
 
 
 @inlined
+def pass_on(s: Steps, f: Factor, x: Array, step: int, node: int) -> None:
+    """Carry the factored node through its neighbours, and the right-hand side along."""
+    D, d_inv, B = f.D, f.d_inv, f.B
+    forward_block(D[node], x, node)
+    for k in range(s.near_at[step], s.near_at[step + 1]):
+        other, block = s.near[k, 0], s.near[k, 1]
+        carry_block(D[node], B[block])
+        update_diagonal(B[block], d_inv[node], D[other])
+        update_vector(B[block], d_inv, x, node, other)
+    for k in range(s.pair_at[step], s.pair_at[step + 1]):
+        update_block(B[s.pairs[k, 0]], d_inv[node], B[s.pairs[k, 1]], B[s.pairs[k, 2]])
+
+
+@inlined
 def factor(s: Steps, scale: Array, f: Factor, x: Array) -> tuple[float, int]:
     """Eliminate in place, and carry the right-hand side x (nn, 6) along as in `forward`, in the shadow of the factorization.
 
     Return the smallest |pivot| / scale (nn, 6) and the node where it stands (1.0, -1 when all are larger).
     """
-    D, d_inv, B = f.D, f.d_inv, f.B
     worst, where = 1.0, -1
     for step in range(s.order.shape[0]):
         node = s.order[step]
-        factor_block(D[node], d_inv[node])
-        weak = weakness(d_inv[node], scale[node])
+        factor_block(f.D[node], f.d_inv[node])
+        weak = weakness(f.d_inv[node], scale[node])
         if not weak <= worst:
             worst, where = weak, node
-        forward_block(D[node], x, node)
-        for k in range(s.near_at[step], s.near_at[step + 1]):
-            other, block = s.near[k, 0], s.near[k, 1]
-            carry_block(D[node], B[block])
-            update_diagonal(B[block], d_inv[node], D[other])
-            update_vector(B[block], d_inv, x, node, other)
-        for k in range(s.pair_at[step], s.pair_at[step + 1]):
-            update_block(B[s.pairs[k, 0]], d_inv[node], B[s.pairs[k, 1]], B[s.pairs[k, 2]])
+        pass_on(s, f, x, step, node)
     return 1.0 / worst, where
 
 

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from haugmbd.algebra.jit import inlined, kernel
 from haugmbd.algebra.vec3 import Array
-from haugmbd.saddle.blocks import carry_block, factor_block, forward_block, update_block, update_diagonal, weakness
-from haugmbd.saddle.factor import Factor, update_vector
+from haugmbd.saddle.blocks import factor_block, weakness
+from haugmbd.saddle.factor import Factor, pass_on
 from haugmbd.saddle.schedule import Steps
 
 SWITCH = 1e-2
@@ -50,14 +50,7 @@ def factor_chosen(s: Steps, c: Choice, f: Factor, x: Array) -> tuple[float, int]
         weak = weakness(d_inv[node], c.scale[node])
         if not weak <= worst:
             worst, where = weak, node
-        forward_block(D[node], x, node)
-        for k in range(s.near_at[step], s.near_at[step + 1]):
-            other, block = s.near[k, 0], s.near[k, 1]
-            carry_block(D[node], B[block])
-            update_diagonal(B[block], d_inv[node], D[other])
-            update_vector(B[block], d_inv, x, node, other)
-        for k in range(s.pair_at[step], s.pair_at[step + 1]):
-            update_block(B[s.pairs[k, 0]], d_inv[node], B[s.pairs[k, 1]], B[s.pairs[k, 2]])
+        pass_on(s, f, x, step, node)
     return 1.0 / worst, where
 
 
