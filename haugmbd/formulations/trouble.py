@@ -6,13 +6,19 @@ import numpy as np
 
 from haugmbd.errors import SimulationError, SingularKKT
 from haugmbd.model import status
+from haugmbd.model.consistency import size_of
 from haugmbd.model.model import Model
 from haugmbd.model.rank import driver_of_row, rank_report
-from haugmbd.model.rows import rows_in
+from haugmbd.model.rows import evaluate, rows_in
 from haugmbd.model.tables import WIDTH, Pack, room
 
 COLUMNS = ("r x", "r y", "r z", "e0", "e1", "e2", "e3", "v x", "v y", "v z", "omega_bar x", "omega_bar y", "omega_bar z")
-TOO_LARGE = "The step is too large for this motion, or a force grows without bound: reduce h, or use rtol."
+TOO_LARGE = (
+    "The step is too large for this motion, or a force grows without bound: reduce h, or use rtol; "
+    "where a spring or damper is stiff, BDF() or GeneralizedAlpha(h)."
+)
+FAR = 0.5
+"""Of the size of a model: a stage that opens a joint so far belongs to no motion of the mechanism."""
 
 
 def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
@@ -24,6 +30,8 @@ def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
     node = int(place)
     if code == status.SINGULAR and not np.isfinite(room(pack, "J")).all():
         return SimulationError(f"the state is not finite at t = {t:.6g} s: the rows of the joints overflow. {TOO_LARGE}")
+    if code == status.SINGULAR and (apart := _torn(model, pack)):
+        return SimulationError(f"the motion grows without bound at t = {t:.6g} s: {apart}. {TOO_LARGE}")
     if code == status.SINGULAR:
         return SingularKKT(f"SingularKKT at t = {t:.6g} s: {_singular(model, pack, node, number)}")
     if code == status.FREE_AXIS:
@@ -45,13 +53,13 @@ def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
         return SimulationError(
             f"Newton's iteration of the implicit step at t = {t:.6g} s did not converge, nor in parts of it: "
             f"its last correction is {number:.3g} (m, rad). "
-            "Reduce h; or the mechanism is at a singular position, or a force jumps there."
+            "Reduce h, or raise tol where that is rounding already; or the mechanism is at a singular position, or a force jumps there."
         )
     if code == status.OFF_MANIFOLD:
         row = list(model.slot_of_row).index(node) if node in model.slot_of_row else 0
         return SimulationError(
             f"the projection cannot reach the constraints at t = {t:.6g} s: {model.labels[row]} is left at {number:.3g}. "
-            "The step is too large, or the mechanism cannot be assembled there (a dead centre, a driver that asks too much)."
+            f"{TOO_LARGE} Or the mechanism cannot be assembled there (a dead centre, a driver that asks too much)."
         )
     return SimulationError(
         f"a force or driver function gave a value that is not finite at t = {t:.6g} s. Check the functions of this model."
@@ -68,6 +76,17 @@ def _failed_drivers(model: Model, t: float) -> str:
             joints = sorted({label.joint for label, n in zip(model.labels, numbers, strict=True) if n == k})
             texts.append(f"driver of {', '.join(map(repr, joints)) or 'a force'}: {fault.what}. {fault.remedy}")
     return "; ".join(texts)
+
+
+def _torn(model: Model, pack: Pack) -> str:
+    """Which joint a step has pulled apart by the size of the mechanism; "" where none."""
+    rows = rows_in(model, pack, model.state())
+    force = np.linalg.norm(rows.Phi_r, axis=2).max(axis=1)
+    gaps = np.abs(np.divide(rows.Phi, force, out=np.zeros_like(force), where=force > 0.0))
+    k = int(gaps.argmax())
+    if not gaps[k] > FAR * size_of(model, evaluate(model)):
+        return ""
+    return f"joint {model.labels[k].joint!r} is {gaps[k]:.3g} m apart"
 
 
 def _singular(model: Model, pack: Pack, node: int, number: float) -> str:

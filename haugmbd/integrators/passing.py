@@ -64,8 +64,11 @@ def chunks_past(method: Integrator, problem: Problem, k1: Array, t_end: float) -
         for chunk in method.chunks(problem, k1, t_end):
             place = problem.subject.singular(problem.pack, chunk.code, chunk.t_stop)
             if place is not None:
+                evidence = problem.pack.work.copy()  # of what stopped the run: attempts to leap leave their own
                 past, h = _past(problem, before, chunk, t_end, rtol, atol)
-                if past is not None:
+                if past is None:
+                    problem.pack.work[:] = evidence
+                else:
                     problem.passed.append(place)
                     yield past
                     problem.t, problem.y[:], k1[:] = float(past.t[-1]), past.y[-1], past.y_dot[-1]

@@ -7,7 +7,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.forces import PointForce
-from haugmbd.gallery import double_pendulum
+from haugmbd.gallery import double_pendulum, governor
 from joints import Distance
 
 METHODS = {"fixed": {"h": 1e-3}, "adaptive": {"rtol": 1e-9, "atol": 1e-9}}
@@ -138,3 +138,12 @@ def test_numbers_that_overflow_are_not_called_an_over_constrained_mechanism(stab
     assert not isinstance(caught.value, mbd.SingularKKT)
     assert caught.value.result is not None
     assert np.isfinite(caught.value.result.y).all()
+
+
+@pytest.mark.parametrize("h", [2e-3, 1e-3, 5e-4])
+def test_a_stiff_damper_that_tears_the_joints_apart_is_not_called_a_singular_position(h):
+    """An eigenvalue of -8117 1/s: explicit steps overshoot until the rows are anything; the error says so, and what to use."""
+    with pytest.raises(mbd.SimulationError, match=r"apart|cannot reach the constraints") as caught:
+        mbd.simulate(governor(), 0.05, h=h)
+    assert not isinstance(caught.value, mbd.SingularKKT)
+    assert "GeneralizedAlpha" in str(caught.value)
