@@ -9,6 +9,8 @@ from scipy.integrate import solve_ivp
 import haugmbd as mbd
 from haugmbd.gallery import double_pendulum, slider_crank
 from haugmbd.integrators import SciPySolver, ode_function
+from haugmbd.integrators.scipy_solver import METHODS
+from tests.integrators.conftest import CASES
 
 T_EVAL = np.linspace(0.0, 0.5, 11)
 
@@ -36,6 +38,49 @@ def test_simulate_with_a_scipy_solver(method):
     np.testing.assert_allclose(result.y, reference.y, rtol=0.0, atol=1e-5)
     if corrects:
         assert np.abs(result.violation("position")).max() < 1e-10
+
+
+SEEN = {
+    "RK23": (3, {"double pendulum": (1.0, (160, 320)), "heavy top": (0.1, (640, 1280)), "slider-crank": (0.2, (160, 320))}),
+    "RK45": (5, {"double pendulum": (2.0, (640, 1000)), "heavy top": (0.1, (160, 320)), "slider-crank": (0.35, (480, 800))}),
+    "DOP853": (8, {"double pendulum": (0.42, (12, 14)), "heavy top": (0.1, (32, 40)), "slider-crank": (0.23, (26, 32))}),
+}
+"""By method: its order, and by mechanism the interval [s] and numbers of steps at which it shows, as in `test_explicit`."""
+EXACT = mbd.Projection(tol=1e-16)
+
+
+@pytest.mark.parametrize("name", ["double pendulum", "heavy top", "slider-crank"])
+@pytest.mark.parametrize("method", SEEN)
+def test_the_order_of_one_step_methods(method, name):
+    """Held to a fixed step by h_first = h_max and a tolerance that refuses nothing: positions, velocities, multipliers."""
+    order, cases = SEEN[method]
+    (t_end, steps), model = cases[name], CASES[name].make().compile()
+    fine = mbd.DOP853(rtol=1e-14, atol=1e-15, h_max=t_end / 40)
+    end, errors = mbd.simulate(model, t_end, integrator=fine, stabilization=EXACT), []
+    for n in steps:
+        h = t_end / n * (1.0 + 1e-13)  # or else rounding leaves a last step of its own
+        held = SciPySolver(method, rtol=1e12, atol=1e12, h_first=h, h_max=h)
+        result = mbd.simulate(model, t_end, integrator=held, stabilization=EXACT)
+        assert result.counters.steps == n
+        gap = (result.y[-1] - end.y[-1]).reshape(-1, 13)
+        errors.append([np.linalg.norm(gap[:, :7]), np.linalg.norm(gap[:, 7:]), np.linalg.norm(result.lam[-1] - end.lam[-1])])
+    assert np.log(np.divide(*errors)) / np.log(steps[1] / steps[0]) == pytest.approx([order] * 3, abs=0.15)
+
+
+@pytest.mark.parametrize("method", ["Radau", "BDF", "LSODA"])
+def test_the_error_of_multistep_methods_follows_the_tolerance(method, case):
+    """They choose their steps and orders, and have no corrections between steps: a hundredth of the tolerance, a thirtieth of the error."""
+    end, errors = mbd.simulate(case.make(), 0.1, rtol=1e-13, atol=1e-13), []
+    for tol in (1e-5, 1e-7, 1e-9):
+        result = mbd.simulate(case.make(), 0.1, integrator=SciPySolver(method, rtol=tol, atol=tol), stabilization=None)
+        pairs = ((result.r, end.r), (result.v, end.v), (result.omega_bar, end.omega_bar), (result.lam, end.lam))
+        errors.append([abs(a[-1] - b[-1]).max() for a, b in pairs])
+    slopes = np.polyfit(np.log([1e-5, 1e-7, 1e-9]), np.log(errors), 1)[0]
+    assert (slopes > 0.7).all()
+
+
+def test_every_solver_of_scipy_is_put_to_a_test():
+    assert {*SEEN, "Radau", "BDF", "LSODA"} == set(METHODS)
 
 
 def test_multistep_methods_refuse_projection():

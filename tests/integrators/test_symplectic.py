@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.gallery import double_pendulum, four_bar, heavy_top
+from haugmbd.gallery import double_pendulum, four_bar, heavy_top, slider_crank
 from haugmbd.integrators.half_explicit import HEM4
 from haugmbd.integrators.rattle import find_turn
 from joints import RJ
@@ -21,11 +21,12 @@ CASES = {
     "double pendulum": (double_pendulum, 1.0, 200),
     "heavy top": (heavy_top, 0.1, 200),
     "closed loop": (stout_four_bar, 0.5, 60),
+    "slider-crank": (slider_crank, 0.22, 160),
 }
 METHODS = {
     "RATTLE": (2, mbd.RATTLE, {}),
     "free": (4, mbd.HalfExplicit, {"stabilization": None}),
-    "projected": (4, mbd.HalfExplicit, {}),
+    "projected": (4, mbd.HalfExplicit, {"stabilization": mbd.Projection(tol=1e-16)}),
 }
 
 
