@@ -96,7 +96,7 @@ class Formulation(ABC):
     """A formulation.
 
     reference: its source;  multipliers: which it gives;  all_rows: whether it takes rows that depend on others, or the kept ones only
-    massless: whether it takes bodies without inertia about an axis that the joints hold
+    massless: whether it takes bodies without inertia about an axis that the joints hold;  instead: who does, where it does not
     chains_only: whether the system must be a serial chain;  block_factor: whether it lends its block LDL^T to other questions
     exponent: the work grows like (number of bodies) ** exponent;  most_bodies: beyond these it warns
     """
@@ -105,6 +105,7 @@ class Formulation(ABC):
     multipliers: ClassVar[Multipliers] = Multipliers.KEPT
     all_rows: ClassVar[bool] = False
     massless: ClassVar[bool] = True
+    instead: ClassVar[str] = "NewtonEuler(), EulerParameters() or NullSpace()"
     chains_only: ClassVar[bool] = False
     block_factor: ClassVar[bool] = False
     exponent: ClassVar[int] = 3
@@ -141,7 +142,7 @@ class Formulation(ABC):
         massless = (model.tables["INERTIA"] != model.tables["SHIFTED"]).any(axis=1)[1:]
         if not self.massless and massless.any():
             what = f"{name} divides by the inertia, and J_bar is zero about an axis"
-            remedy = "Give it a moment of inertia about that axis, or use NewtonEuler(), EulerParameters() or NullSpace()."
+            remedy = f"Give it a moment of inertia about that axis, or use {self.instead}."
             raise ModelError([Fault(f"body {model.body_names[k]!r}", what, remedy) for k in bodies[massless]])
         if model.nb > self.most_bodies:
             warnings.warn(

@@ -3,7 +3,8 @@ r"""UdwadiaKalaba: the free motion, and the least correction in mass that the co
     u = a + M^-1/2 B^+ (b_c - Phi_q a)          a = M^-1 b_u,    B = Phi_q M^-1/2        (Gauss's principle of least constraint)
     lam = -(B^T)^+ B^+ (b_c - Phi_q a)          of least norm where rows depend on others
 
-Rows may depend on others, and B^+ is built with as many singular values as the compiled model has independent rows.
+Rows may depend on others, and B^+ is built with as many singular values as the compiled model has independent rows.  M has to be
+regular; a singular one, as in (r, p) or of slender rods and point masses, is for `UdwadiaPhohomsiri`.
 Source: Udwadia, Kalaba, A new perspective on constrained motion, Proc. R. Soc. A 439 (1992) 407-410.
 """
 
@@ -27,6 +28,7 @@ class UdwadiaKalaba(Taught):
     multipliers: ClassVar[Multipliers] = Multipliers.LEAST
     all_rows: ClassVar[bool] = True
     massless: ClassVar[bool] = False
+    instead: ClassVar[str] = "UdwadiaPhohomsiri(), the fundamental equation for a singular mass matrix"
 
     def solve(self, question: Saddle) -> Answer:
         q = question

@@ -7,7 +7,8 @@ r"""Energy projection: positions and velocities back to the constraints, and to 
 
 The least change of (u, q / tau) in mass along the constraints.  Velocities alone could not restore energy where the motion comes to
 rest, and positions alone not where no force acts; tau^2 = max 2T / max w^T M w, both over the run so far, weighs them.
-Where constraints move or loads are not conservative energy is not constant, and the model is refused.
+Where constraints move or loads are not conservative energy is not constant, and the model is refused: the work would have to be
+integrated beside the motion, and restored would only be the energy of that integral, with the error of the method that it is to take out.
 Source: Eich (1993); Hairer, Lubich, Wanner, Geometric Numerical Integration, sec. IV.4 (projection on invariants); Yen, Petzold (1998).
 """
 
@@ -46,6 +47,11 @@ from haugmbd.model.tables import Pack, line, view
 
 ENERGY_TOLERANCE = 4
 """Where it stands in `options`, behind those of the projection."""
+INSTEAD = (
+    ", as much as only the motion can tell: use Projection(); `result.energy().drift`, where work is accounted for, shows how well energy "
+    "is kept."
+)
+"""What to do where energy is not constant."""
 MOST = 6
 """Corrections of a step: sigma is a step's error, and each correction squares it."""
 
@@ -198,12 +204,9 @@ class EnergyProjection(Projection):
         drivers = driver_of_row(model)
         moving = {label.joint for label, k in zip(model.labels, drivers, strict=True) if not isinstance(model.drivers[k], Constant)}
         if working:
-            raise UsageError(
-                f"EnergyProjection keeps T + V, and {', '.join(map(repr, working))} takes or gives energy: "
-                "use Projection(), and look at `result.energy().drift`, where work is accounted for."
-            )
+            raise UsageError(f"EnergyProjection keeps T + V, and {', '.join(map(repr, working))} takes or gives energy{INSTEAD}")
         if moving:
             raise UsageError(
-                f"EnergyProjection keeps T + V, and {', '.join(map(repr, sorted(moving)))} is driven, and does work: use Projection()."
+                f"EnergyProjection keeps T + V, and {', '.join(map(repr, sorted(moving)))} is driven, and does work{INSTEAD}"
             )
         return pack

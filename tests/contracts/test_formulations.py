@@ -17,10 +17,12 @@ import haugmbd as mbd
 from haugmbd.formulations import FORMULATIONS
 from haugmbd.formulations.base import Asks, Formulation, Multipliers
 from haugmbd.formulations.dense import times_mass
+from haugmbd.formulations.euler_parameters import euler_form
 from haugmbd.formulations.taught import question_of
 from joints import CJ, RJ, SJ
 from tests.contracts.mechanisms import MAKERS, REDUNDANT, moving, name_of
 from tests.contracts.samples import random_state
+from tests.model.mechanisms import planar_points
 
 AGREE = 1e-10  # asked for; what is reached is 1e-12 or better
 LEAST_TOL = 1e-9  # the sweeps of MinimumNorm() leave 1e-11 of what they compare with
@@ -75,6 +77,36 @@ def test_what_a_formulation_does_not_take_it_refuses_with_reasons(formulation, n
         assert [fault.where for fault in refused.value.faults] == [
             f"body {body!r}" for body in model.body_names[1:] if len(MADE[name]()[body].massless_axes())
         ]
+
+
+def thin_four_revolutes():
+    """Three slender rods on four parallel hinges: three rows depend on others, and no rod has inertia about itself."""
+    points, axis = np.array(planar_points()), (0.0, 0.0, 1.0)
+    system = mbd.System("thin four-bar", gravity=(0, -9.81, 0))
+    ends = [*zip(points[:-1], points[1:], strict=True)]
+    rods = [
+        mbd.Body(f"rod {k}", *mbd.solids.rod(float(np.linalg.norm(b - a)), density=1.0, axis=b - a), r=(a + b) / 2)
+        for k, (a, b) in enumerate(ends)
+    ]
+    bodies = [system.ground, *map(system.add, rods), system.ground]
+    for k, point in enumerate(points):
+        system.add(RJ(f"hinge {k}", bodies[k], bodies[k + 1], point=point, axis=axis))
+    return system
+
+
+def test_udwadias_equations_take_dependent_rows_and_a_singular_mass_matrix_between_them():
+    """UdwadiaKalaba the rows; UdwadiaPhohomsiri both at once, in the r-p form, whose mass matrix is singular for any body."""
+    model = thin_four_revolutes().compile()
+    state = moving(model)
+    f = euler_form(question_of(mbd.UdwadiaPhohomsiri(), model, state))
+    assert np.linalg.matrix_rank(f.M_p) == 7 * model.nb - 2 * model.nb  # p of each body, and its own axis
+    assert np.linalg.matrix_rank(f.Phi_p, tol=1e-9) == len(f.Phi_p) - 3
+    reference = mbd.accelerations(model, state, redundancy=mbd.MinimumNorm())
+    found = mbd.accelerations(model, state, formulation=mbd.UdwadiaPhohomsiri())
+    np.testing.assert_allclose(u_dot(found), u_dot(reference), rtol=0.0, atol=AGREE * np.abs(u_dot(reference)).max())
+    np.testing.assert_allclose(found.lam, reference.lam, rtol=0.0, atol=LEAST_TOL * np.abs(reference.lam).max())
+    with pytest.raises(mbd.ModelError, match=r"'rod 0'.*use UdwadiaPhohomsiri\(\), the fundamental equation for a singular mass"):
+        mbd.accelerations(model, state, formulation=mbd.UdwadiaKalaba())
 
 
 def test_all_formulations_are_found():
