@@ -61,7 +61,10 @@ def trouble(formulation: Formulation, method: Integrator, rule: Stabilization) -
     if method.keeps_factor and rule.feeds_back:
         return f"{name} fulfils the velocity constraints in its own stages, and would not feel {rule!r}"
     if rule.corrects and not method.correctable:
-        return f"{name} remembers more than the state: it cannot be corrected between steps, as {type(rule).__name__} does (say stabilization=None)"
+        return (
+            f"{name} remembers more than the state, and cannot be corrected between steps, "
+            f"as {type(rule).__name__} does: say stabilization=None"
+        )
     if rule.needs_step and isinstance(method, Adaptive):
         return f"{rule!r} takes its numbers from the step, and {name} has none that stays"
     if rule.needs_block_factor and not formulation.block_factor:

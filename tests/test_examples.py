@@ -94,3 +94,16 @@ def test_the_slider_of_the_governor_hangs_where_the_effective_potential_is_least
         least = minimize(potential, [0.4, 0.2], args=(omega,), method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-14})
         assert results["height"][k] == pytest.approx(least.x[1], abs=1e-6)
     assert (np.diff(results["height"]) > 0.0).all()
+
+
+def test_order_pays_and_a_symplectic_method_keeps_its_energy(returned):
+    (work, energy), _ = returned["integrators"]
+    evaluations = {
+        name: np.interp(8.0, -np.log10(points[:, 1]), points[:, 0]) for name, points in work.items() if points[-1, 1] < 1e-8
+    }
+    assert evaluations["DOP853"] < 0.5 * evaluations["DormandPrince"]
+    for name, order in (("Heun", 2.0), ("RK4", 4.0), ("HalfExplicit", 4.0), ("RATTLE", 2.0), ("GeneralizedAlpha", 2.0)):
+        assert np.polyfit(np.log2([1.0, 2.0, 4.0, 8.0]), -np.log2(work[name][:, 1]), 1)[0] == pytest.approx(order, abs=0.3)
+    halves = {name: (abs(drift[t < 15.0]).max(), abs(drift[t >= 15.0]).max()) for name, (t, drift) in energy.items()}
+    assert halves["RATTLE"][1] < 1.05 * halves["RATTLE"][0]
+    assert min(halves[name][1] / halves[name][0] for name in ("RK4", "GeneralizedAlpha")) > 1.5
