@@ -11,6 +11,7 @@ from haugmbd.integrators.half_explicit import HalfExplicit
 from haugmbd.integrators.heun import Heun
 from haugmbd.integrators.implicit.bdf import BDF, FixedBDF
 from haugmbd.integrators.implicit.generalized_alpha import AdaptiveGeneralizedAlpha, GeneralizedAlpha
+from haugmbd.integrators.implicit.generalized_alpha_r7 import GeneralizedAlphaR7
 from haugmbd.integrators.implicit.hht import HHT
 from haugmbd.integrators.implicit.level import GGL, HillerAnantharaman, Index2, Index3
 from haugmbd.integrators.implicit.newmark import Newmark
@@ -52,6 +53,7 @@ __all__ = [
     "Event",
     "EventRecord",
     "GeneralizedAlpha",
+    "GeneralizedAlphaR7",
     "Heun",
     "PlainProjection",
     "Projection",

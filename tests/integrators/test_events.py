@@ -17,6 +17,7 @@ METHODS = {
     "DOP853": {"integrator": mbd.SciPySolver("DOP853", rtol=1e-10, atol=1e-12)},
     "RK45": {"integrator": mbd.SciPySolver("RK45", rtol=1e-10, atol=1e-12)},
     "GeneralizedAlpha": {"integrator": mbd.GeneralizedAlpha(h=1e-2)},
+    "GeneralizedAlphaR7": {"integrator": mbd.GeneralizedAlphaR7(h=1e-2)},
     "LSODA": {"integrator": mbd.SciPySolver("LSODA", rtol=1e-11, atol=1e-12), "stabilization": None},
 }
 

@@ -15,6 +15,7 @@ from tests.contracts.mechanisms import four_revolutes
 
 METHODS = {
     "generalized-alpha": mbd.GeneralizedAlpha(1e-3),
+    "generalized-alpha on R^7": mbd.GeneralizedAlphaR7(2.5e-4),  # p is a chord of 0.03 rad a step at 30 rad/s, not an arc
     "HHT": mbd.HHT(1e-3),
     "GGL": mbd.GeneralizedAlpha(1e-3, level=mbd.GGL()),
     "BDF3": mbd.FixedBDF(1e-3, order=3),

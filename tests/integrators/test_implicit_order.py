@@ -37,6 +37,8 @@ LEVELS = (mbd.Index3(), mbd.Index2(), mbd.GGL(), mbd.HillerAnantharaman())
 FIXED: dict[str, tuple[int, Implicit]] = {
     **{f"GeneralizedAlpha, {type(level).__name__}": (2, mbd.GeneralizedAlpha(level=level)) for level in LEVELS},
     "GeneralizedAlpha, rho = 0": (2, mbd.GeneralizedAlpha(rho=0.0)),
+    "GeneralizedAlphaR7": (2, mbd.GeneralizedAlphaR7()),
+    "GeneralizedAlphaR7, rho = 1/2": (2, mbd.GeneralizedAlphaR7(rho=0.5)),
     "HHT, Index3": (2, mbd.HHT()),
     "HHT, GGL": (2, mbd.HHT(alpha=-0.1, level=mbd.GGL())),
     "Newmark, damped": (1, mbd.Newmark()),

@@ -46,7 +46,11 @@ SPRINGS = {
 
 
 @pytest.mark.parametrize("kind", SPRINGS)
-@pytest.mark.parametrize("method", [mbd.GeneralizedAlpha(1e-3, rho=0.2), mbd.FixedBDF(1e-3)], ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize(
+    "method",
+    [mbd.GeneralizedAlpha(1e-3, rho=0.2), mbd.GeneralizedAlphaR7(1e-3, rho=0.2), mbd.FixedBDF(1e-3)],
+    ids=lambda m: type(m).__name__,
+)
 def test_a_stiff_force_of_the_user_needs_no_more_iterations_than_a_spring(kind, method):
     """omega h = 63: without its tangent no iteration would converge."""
     result = mbd.simulate(slider(SPRINGS[kind]), 0.1, integrator=method)

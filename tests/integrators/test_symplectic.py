@@ -130,7 +130,8 @@ def test_events_and_wanted_times_of_methods_with_and_without_memory():
     """A height is passed, seen by methods whose steps start from the state alone and by those that remember more."""
     passes = mbd.Event("half way down", lambda t, state: state.r[1, 2] + 1.0)
     found = []
-    for method in (mbd.RATTLE(1e-3), mbd.HalfExplicit(1e-3), mbd.GeneralizedAlpha(1e-3), mbd.BDF(rtol=1e-9, atol=1e-9)):
+    implicit = (mbd.GeneralizedAlpha(1e-3), mbd.GeneralizedAlphaR7(1e-3), mbd.BDF(rtol=1e-9, atol=1e-9))
+    for method in (mbd.RATTLE(1e-3), mbd.HalfExplicit(1e-3), *implicit):
         result = mbd.simulate(double_pendulum(), 1.5, integrator=method, events=[passes], t_eval=np.linspace(0.0, 1.5, 31))
         assert len(result) == 31
         found.append([event.t for event in result.events])

@@ -34,7 +34,9 @@ def test_implicit_steps_follow_the_motion_and_not_the_stiffness():
 
 
 @pytest.mark.parametrize(
-    "method", [mbd.GeneralizedAlpha(1e-3), mbd.HHT(1e-3), mbd.Trapezoidal(1e-3), mbd.FixedBDF(1e-3, order=3)], ids=repr
+    "method",
+    [mbd.GeneralizedAlpha(1e-3), mbd.GeneralizedAlphaR7(1e-3), mbd.HHT(1e-3), mbd.Trapezoidal(1e-3), mbd.FixedBDF(1e-3, order=3)],
+    ids=repr,
 )
 def test_fixed_steps_of_a_millisecond_are_stable(method):
     """Eight times the explicit limit of RK4: 2.8 / 8117 s."""

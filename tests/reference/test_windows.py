@@ -54,7 +54,11 @@ def test_through_the_singular_position(table, n, options):
         assert 0.6 < result.passed[0].t < 0.8
 
 
-@pytest.mark.parametrize("method", [mbd.GeneralizedAlpha(1e-2), mbd.Trapezoidal(1e-2), mbd.BDF(rtol=1e-6, atol=1e-8)], ids=repr)
+@pytest.mark.parametrize(
+    "method",
+    [mbd.GeneralizedAlpha(1e-2), mbd.GeneralizedAlphaR7(1e-2), mbd.Trapezoidal(1e-2), mbd.BDF(rtol=1e-6, atol=1e-8)],
+    ids=repr,
+)
 def test_implicit_methods_pass_it_too(method):
     """Newton's iteration fails there, and the run leaps over it as the explicit ones do."""
     result = mbd.simulate(windows(2), 1.5, integrator=method)

@@ -19,6 +19,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+import numpy as np
+
+from haugmbd.algebra.euler_kernels import cayley_by
 from haugmbd.algebra.jit import entry, kernel
 from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
@@ -37,7 +40,7 @@ from haugmbd.integrators.implicit.multistep import (
     put_past_weights,
 )
 from haugmbd.integrators.implicit.newton import QuasiNewton
-from haugmbd.integrators.implicit.stage import BASE, CAYLEY, SHIFT, TURN, UDOT
+from haugmbd.integrators.implicit.stage import BASE, PLACE_SIGNATURE, SHIFT, UDOT
 from haugmbd.integrators.implicit.stepping import (
     ATOL,
     CLOSE_SIGNATURE,
@@ -78,7 +81,7 @@ def predict(P: Pack, o: Array, numbers: Array, memory: Array, y: Array) -> int:
     predict_state(t, memory, order)
     put_past_weights(t, memory, order)
     c = leading(t, memory, order)
-    numbers[C_Q], numbers[C_U], numbers[TURN] = c * c, c, CAYLEY
+    numbers[C_Q], numbers[C_U] = c * c, c
     for k in range(1, n):
         for a in range(7):
             stage[k, BASE + a] = 0.0
@@ -94,6 +97,20 @@ def predict(P: Pack, o: Array, numbers: Array, memory: Array, y: Array) -> int:
             bodies[k, 7 + a] = u
             stage[k, UDOT + a] = (u - stage[k, UDOT + a]) / c
             stage[k, SHIFT + a] = c * u
+    return OK
+
+
+@entry
+def place(P: Pack, numbers: Array, y: Array) -> int:
+    """r = past_r + dr,  p = past_p o (1, dpi_bar / 2), normalised."""
+    stage = view(P.work, P.ints, at.STAGE)
+    bodies = borrow(y, 0, stage.shape[0], WIDTH)
+    for k in range(1, stage.shape[0]):
+        for a in range(3):
+            bodies[k, a] = stage[k, BASE + a] + stage[k, SHIFT + a]
+        for a in range(3, 7):
+            bodies[k, a] = stage[k, BASE + a]
+        cayley_by(bodies[k, 3:7], stage[k, SHIFT + 3], stage[k, SHIFT + 4], stage[k, SHIFT + 5])
     return OK
 
 
@@ -170,7 +187,7 @@ def choose(o: Array, error: float, t: float, y: Array, memory: Array, n: int, rt
         o[ORDER], o[FACTOR], o[SINCE] = best, factor, 0.0
 
 
-PREDICT, CLOSE = Routine(predict, PREDICT_SIGNATURE), Routine(close, CLOSE_SIGNATURE)
+PREDICT, PLACE, CLOSE = Routine(predict, PREDICT_SIGNATURE), Routine(place, PLACE_SIGNATURE), Routine(close, CLOSE_SIGNATURE)
 
 
 def read_order(order: int) -> None:
@@ -188,7 +205,7 @@ class _Multistep(Implicit):
     def rule(self, problem: Problem, pack: Pack, h: float) -> Rule:
         """BDF's routines, starting with order one."""
         own = (1.0, 0.0, self.growth, float(self.order), 0.0)
-        return Rule(PREDICT, CLOSE, own, (ROWS, max(8, 1 + problem.y.size)))
+        return Rule(PREDICT, PLACE, CLOSE, own, np.zeros((ROWS, max(8, 1 + problem.y.size))))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,12 +22,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from haugmbd.algebra.euler_kernels import rotate_by
 from haugmbd.algebra.jit import entry
 from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
 from haugmbd.algebra.views import borrow
 from haugmbd.integrators.implicit.method import Implicit, ImplicitAdaptive, ImplicitFixed, Rule
-from haugmbd.integrators.implicit.stage import BASE, BEFORE, EARLIER, EXP, MEMORY, SHIFT, TURN, UDOT
+from haugmbd.integrators.implicit.stage import BASE, BEFORE, EARLIER, MEMORY, PLACE_SIGNATURE, SHIFT, UDOT
 from haugmbd.integrators.implicit.stepping import ATOL, CLOSE_SIGNATURE, FACTOR, H_BEFORE, OWN, PREDICT_SIGNATURE, RTOL, WHOLE, H
 from haugmbd.integrators.implicit.tangents import C_Q, C_U
 from haugmbd.integrators.stepping import Problem
@@ -53,7 +54,7 @@ def predict(P: Pack, o: Array, numbers: Array, memory: Array, y: Array) -> int:
     h, before, alpha_m, alpha_f, beta, gamma = o[H], o[H_BEFORE], o[ALPHA_M], o[ALPHA_F], o[BETA], o[GAMMA]
     kappa = (1.0 - alpha_f) / (1.0 - alpha_m)
     moved = (alpha_m - alpha_f) * (h - before) / before if before > 0.0 else 0.0
-    numbers[C_Q], numbers[C_U], numbers[TURN] = h * h * beta * kappa, h * gamma * kappa, EXP
+    numbers[C_Q], numbers[C_U] = h * h * beta * kappa, h * gamma * kappa
     for k in range(1, stage.shape[0]):
         for a in range(7):
             stage[k, BASE + a] = bodies[k, a]
@@ -65,6 +66,20 @@ def predict(P: Pack, o: Array, numbers: Array, memory: Array, y: Array) -> int:
             stage[k, SHIFT + a] = h * u + h * h * ((0.5 - beta) * a_n + beta * a_next)
             bodies[k, 7 + a] = u + h * ((1.0 - gamma) * a_n + gamma * a_next)
             stage[k, MEMORY + a] = (alpha_f * udot - alpha_m * a_n) / (1.0 - alpha_m)  # a_(n+1) but for u'_(n+1)
+    return OK
+
+
+@entry
+def place(P: Pack, numbers: Array, y: Array) -> int:
+    """r = r_n + dr,  p = p_n o exp(dpi_bar)."""
+    stage = view(P.work, P.ints, at.STAGE)
+    bodies = borrow(y, 0, stage.shape[0], WIDTH)
+    for k in range(1, stage.shape[0]):
+        for a in range(3):
+            bodies[k, a] = stage[k, BASE + a] + stage[k, SHIFT + a]
+        for a in range(3, 7):
+            bodies[k, a] = stage[k, BASE + a]
+        rotate_by(bodies[k, 3:7], stage[k, SHIFT + 3 : SHIFT + 6])
     return OK
 
 
@@ -100,7 +115,7 @@ def close(P: Pack, o: Array, control: Array, memory: Array, y: Array) -> float:
     return total
 
 
-PREDICT, CLOSE = Routine(predict, PREDICT_SIGNATURE), Routine(close, CLOSE_SIGNATURE)
+PREDICT, PLACE, CLOSE = Routine(predict, PREDICT_SIGNATURE), Routine(place, PLACE_SIGNATURE), Routine(close, CLOSE_SIGNATURE)
 
 
 class Parameters(NamedTuple):
@@ -131,11 +146,11 @@ class Newmarks(Implicit):
         """The family's routines; a_0 = u' at t_0 + delta h."""
         delta = self.parameters.alpha_m - self.parameters.alpha_f
         if delta != 0.0:
-            room(pack, "STAGE")[:, MEMORY : MEMORY + 6] += delta * h * _second_rate(problem, h)
-        return Rule(PREDICT, CLOSE, self.parameters)
+            room(pack, "STAGE")[:, MEMORY : MEMORY + 6] += delta * h * second_rate(problem, h)
+        return Rule(PREDICT, PLACE, CLOSE, self.parameters)
 
 
-def _second_rate(problem: Problem, h: float) -> Array:
+def second_rate(problem: Problem, h: float) -> Array:
     """u'' at the start, (nb + 1, 6), by a difference; zero where u' would change by more than itself in a step: a stiff force."""
     n = len(problem.y) // WIDTH * WIDTH
     now, then, options = np.zeros_like(problem.y), np.zeros_like(problem.y), problem.options.copy()

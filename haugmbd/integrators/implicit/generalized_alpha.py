@@ -2,8 +2,9 @@ r"""Generalized-alpha on the Lie group R^3 x SO(3): second order, with numerical
 
     alpha_m = (2 rho - 1) / (rho + 1)    alpha_f = rho / (rho + 1)    gamma = 1/2 - alpha_m + alpha_f    beta = (gamma + 1/2)^2 / 4
 
-The step is that of `family`.  rho in [0, 1) is the spectral radius at infinite frequency: 0 forgets high frequencies in a step, 1 would
-keep them (and the multipliers of index 3 would oscillate).
+The step is that of `family`; `generalized_alpha_r7` is the method on Euler parameters as plain numbers, to be read beside it.
+rho in [0, 1) is the spectral radius at infinite frequency: 0 forgets high frequencies in a step, 1 would keep them (and the multipliers
+of index 3 would oscillate).
 Source: Chung, Hulbert 1993; Arnold, Bruels 2007; Bruels, Cardona, Arnold 2012 (Lie group).
 """
 

@@ -1,4 +1,4 @@
-"""What implicit methods are as objects: a fixed step or error control, a form of the constraints, and two routines."""
+"""What implicit methods are as objects: a fixed step or error control, a form of the constraints, and three routines."""
 
 from __future__ import annotations
 
@@ -37,12 +37,13 @@ EVIDENCE = ("STATUS", "D_INV", "J", *ASKED_ROOMS)
 
 
 class Rule(NamedTuple):
-    """A method for one run: its two routines, its own numbers (o[4:]), and its room (rows, columns)."""
+    """A method for one run: its routines, its own numbers (o[4:]), and its room, with what the first step finds there."""
 
     predict: Routine
+    place: Routine
     close: Routine
     own: tuple[float, ...] = ()
-    room: tuple[int, int] = (1, 1)
+    room: Array = np.zeros((1, 1))
 
 
 @lru_cache(maxsize=4)
@@ -105,14 +106,14 @@ class Implicit(Integrator):
         numbers[LEVEL], numbers[TOLERANCE], numbers[MOST] = self.level.number, self.newton_tol, ITERATIONS
         numbers[CURVED] = self.newton.curved
         saved = np.zeros(ny + sum(room(pack, name).size for name in ("STAGE", "LAMBDA", "ANGLE_RATE")))
-        work, lengths = np.zeros(rule.room), chunk_lengths(ny, problem.first_chunk)
+        lengths = chunk_lengths(ny, problem.first_chunk)
         tangents = TANGENTS if model_of(problem.subject, "").loads or self.newton.curved else NO_TANGENTS
         while control[control_at.T] < t_end:
             n = next(lengths)
             ts, ys, ks = np.empty(n), np.empty((n, ny)), np.zeros((n, ny))
             control[control_at.REJECTED] = 0.0
-            arguments: tuple[Any, ...] = (pack, o, numbers, problem.options, control, work, saved, problem.y, ts, ys, ks)
-            code, done = run(SOLVE_STAGE, tangents, rule.predict, rule.close, *arguments)
+            arguments: tuple[Any, ...] = (pack, o, numbers, problem.options, control, rule.room, saved, problem.y, ts, ys, ks)
+            code, done = run(SOLVE_STAGE, tangents, rule.place, rule.predict, rule.close, *arguments)
             if code != OK:
                 for name in EVIDENCE:
                     room(problem.pack, name).ravel()[:] = room(pack, name).ravel()

@@ -7,7 +7,7 @@ constraints  Phi = 0   or   Phi_q u - nu = 0                            the meth
     [ M + c_u C + c_q K   Phi_q^T ] [ x     ]     [ dynamics        ]
     [ Phi_q               0       ] [ d lam ] = - [ constraints / c ]          c = c_q or c_u
 
-    R(shift):   r + dr,   and   p o exp(dpi_bar)   or   p o (1, dpi_bar / 2), normalised (Cayley)
+    R(shift)     the method's own routine `place`:  r + dr,  and  p o exp(dpi_bar)  or another turn by dpi_bar
 
 The matrix is that of the accelerations with the tangents of the forces in it: the same block LDL^T, scaled so that no h stands in it
 (Bottasso, Bauchau, Cardona 2007).  It is kept from iteration to iteration as long as the error falls fast.
@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from haugmbd.algebra.euler_kernels import cayley_by, put_euler_rate, rotate_by
+from haugmbd.algebra.euler_kernels import put_euler_rate
 from haugmbd.algebra.jit import entry, inlined, kernel
 from haugmbd.algebra.routine import F1, Routine, function_type, types
 from haugmbd.algebra.vec3 import Array
@@ -37,13 +37,12 @@ from haugmbd.model.tables import PACK_TYPE, WIDTH, Pack, blocks, line, view
 SHIFT, BASE, UDOT, MEMORY, BEFORE, EARLIER = 0, 6, 13, 19, 25, 31
 """Columns of STAGE: displacement from the base pose; base pose (r, p); u'; what the method remembers; u' one and two steps before."""
 
-LEVEL, TOLERANCE, ITERATIONS, TURN = 3, 4, 5, 6
+LEVEL, TOLERANCE, ITERATIONS = 3, 4, 5
 """Where the numbers of a stage stand, after those of `tangents`: level of the constraints, what may be left [m, rad; 1 + |u|],
-most iterations, exp or Cayley."""
-STAGE_NUMBERS = 7
+most iterations."""
+STAGE_NUMBERS = 6
 
 KEEP_VELOCITIES, KEEP_POSITIONS, KEEP_BOTH = 2.0, 3.0, 4.0
-EXP, CAYLEY = 0.0, 1.0
 
 FAST = 0.2
 """A correction below this part of the one before is fast enough to keep the factor."""
@@ -51,22 +50,6 @@ SLOWER = 0.1
 """No rate is taken to be better than this: a kept factor, or a changing pose, may slow the next iteration down."""
 STALLED, ROUNDING = 0.5, 100.0
 """A correction that leaves more than this part of the error has met rounding, if it is below so many tolerances."""
-
-
-@kernel
-def put_pose(P: Pack, turn: float, y: Array) -> None:
-    """q = q_base o R(shift)."""
-    stage = view(P.work, P.ints, at.STAGE)
-    bodies = borrow(y, 0, stage.shape[0], WIDTH)
-    for k in range(1, stage.shape[0]):
-        for a in range(3):
-            bodies[k, a] = stage[k, BASE + a] + stage[k, SHIFT + a]
-        for a in range(4):
-            bodies[k, 3 + a] = stage[k, BASE + 3 + a]
-        if turn == EXP:
-            rotate_by(bodies[k, 3:7], stage[k, SHIFT + 3 : SHIFT + 6])
-        else:
-            cayley_by(bodies[k, 3:7], stage[k, SHIFT + 3], stage[k, SHIFT + 4], stage[k, SHIFT + 5])
 
 
 @kernel
@@ -144,17 +127,18 @@ def move_to_constraints(P: Pack) -> tuple[int, float]:
 
 
 @entry
-def solve_stage(P: Pack, tangents: Any, numbers: Array, options: Array, t: float, y: Array) -> int:
+def solve_stage(P: Pack, tangents: Any, place: Any, numbers: Array, options: Array, t: float, y: Array) -> int:
     """Iterate from the predicted u', u, displacement and lam to the solution of the stage; y is left there, and so are rows and Q.
 
-    tangents: the routine that fills those of the forces, called where there are any
+    tangents: the routine that fills those of the forces, called where there are any;  place: q of the displacement, see `PLACE_SIGNATURE`
     """
     before = 1e300
     factored = False
     error = 0.0
-    put_pose(P, numbers[TURN], y)
+    code: int = place(P, numbers, y)
     for _ in range(int(numbers[ITERATIONS])):
-        code = prepare(P, t, y)
+        if code == OK:
+            code = prepare(P, t, y)
         options[N_RATES] += 1
         if code != OK:
             return code
@@ -176,9 +160,9 @@ def solve_stage(P: Pack, tangents: Any, numbers: Array, options: Array, t: float
         if numbers[LEVEL] == KEEP_BOTH:
             code, moved = move_to_constraints(P)
             error = max(error, moved)
-        put_pose(P, numbers[TURN], y)
+        code = place(P, numbers, y)
         options[N_CORRECTED] += 1
-        if not error < 1e300:
+        if code != OK or not error < 1e300:
             break
         rate = max(SLOWER, error / before)
         left = error * rate / (1.0 - rate) if rate < 1.0 and before < 1e300 else error
@@ -189,7 +173,12 @@ def solve_stage(P: Pack, tangents: Any, numbers: Array, options: Array, t: float
     return report(line(P.work, P.ints, at.STATUS), NO_CONVERGENCE, 0, error)
 
 
-SOLVE_STAGE = Routine(solve_stage, types.int64(PACK_TYPE, function_type(TANGENTS_SIGNATURE), F1, F1, types.float64, F1))
+PLACE_SIGNATURE = types.int64(PACK_TYPE, F1, F1)
+"""place(P, numbers, y): q = q_base o R(shift);  OK, or NO_CONVERGENCE where no pose has that displacement."""
+SOLVE_STAGE = Routine(
+    solve_stage,
+    types.int64(PACK_TYPE, function_type(TANGENTS_SIGNATURE), function_type(PLACE_SIGNATURE), F1, F1, types.float64, F1),
+)
 
 
 @kernel

@@ -1,5 +1,6 @@
 r"""The loop of all implicit methods: predict, solve, judge; a step that fails is taken again in smaller parts.
 
+    place(P, numbers, y)                    the pose of a displacement, see `stage`
     predict(P, o, numbers, room, y)         base pose, displacement, u and u' of the next step; c_q and c_u for the stage
     close(P, o, control, room, y)           the error of the step relative to its tolerance; where it is at most 1, remember what the
                                             next step needs;  o[FACTOR] proposes the next step
@@ -7,7 +8,7 @@ r"""The loop of all implicit methods: predict, solve, judge; a step that fails i
 fixed step    each step ends at t_start + k h;  where Newton fails, the way there is gone in equal parts that grow by o[FACTOR] again
 adaptive      h <- o[FACTOR] h, between a quarter and twice of it;  where Newton fails, a quarter
 
-Method, formulation of the constraints, and this loop meet by address only: a new method compiles its two routines, nothing else.
+Method, formulation of the constraints, and this loop meet by address only: a new method compiles its routines, nothing else.
 """
 
 from __future__ import annotations
@@ -83,6 +84,7 @@ def restore(P: Pack, y: Array, saved: Array) -> None:
 def run(
     solve: Any,
     tangents: Any,
+    place: Any,
     predict: Any,
     close: Any,
     P: Pack,
@@ -116,7 +118,7 @@ def run(
         save(P, y, saved)
         o[H], o[START] = h, t
         predict(P, o, numbers, room, y)
-        code = solve(P, tangents, numbers, options, t + h, y)
+        code = solve(P, tangents, place, numbers, options, t + h, y)
         if code == OK:
             code = check_finite(P, y)
         error = close(P, o, control, room, y) if code == OK else 1e300

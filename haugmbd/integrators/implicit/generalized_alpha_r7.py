@@ -1,0 +1,190 @@
+r"""Generalized-alpha on R^7: r and p are seven plain numbers a body, and |p| = 1 is one more constraint, with its multiplier.
+
+    q_(n+1)  = q~  + c_q q''_(n+1)     c_q = h^2 beta kappa     q~  = q_n + h q'_n + h^2 ((1/2 - beta) a_n + beta a~)
+    q'_(n+1) = q~' + c_u q''_(n+1)     c_u = h gamma kappa      q~' = q'_n + h ((1 - gamma) a_n + gamma a~)
+    a_(n+1)  = a~  + kappa q''_(n+1)   kappa = (1 - alpha_f) / (1 - alpha_m)     a~ = (alpha_f q''_n - alpha_m a_n) / (1 - alpha_m)
+    M_p q'' + Phi_p^T lam + P^T lam_p = b_p     Phi = 0     (p^T p - 1) / 2 = 0         Haug's r-p form, see `formulations.euler_parameters`
+
+Nothing but its constraint keeps p on the sphere, and nothing keeps p' tangent to it: p^T p' is zero to the error of the method only, as
+Phi_q u - nu is with index 3.  These radial parts are remembered, which the method on the group (`generalized_alpha`) does not have: the two
+differ by O(h^2).  The 7 + 1 numbers of a turn are solved for as three.  With |p| = 1, L = |p~| and s = c_q w' / L
+
+    p  = p~ o (sqrt(1 - s.s / 4), s / 2) / L        w' = 2 G p'' = omega_bar'       is  p = p~ + c_q p''  without the radial part of p''
+    w  = 2 G p' = 2 G(p) p~' + c_u w'               omega_bar;  G' p' = 0, so that w' is its rate
+
+    J_bar w' + w x J_bar w + 2 (p^T p') J_bar w + PiBar^T lam = n_bar               G / 2 times the rows of p, where G P^T = 0
+    lam_p = 2 w^T J_bar w                                                           p^T times them
+
+so that the stage of all implicit methods serves it, with  u' = (v', w' + 2 (p^T p') w).
+Source: Bruels, Cardona 2010; Bruels, Cardona, Arnold 2012 (both side by side); Haug sec. 11.4 (r-p form).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import sqrt
+from typing import ClassVar
+
+import numpy as np
+
+from haugmbd.algebra.euler import p_dot_from
+from haugmbd.algebra.euler_kernels import cayley_by
+from haugmbd.algebra.jit import entry, kernel
+from haugmbd.algebra.routine import Routine
+from haugmbd.algebra.vec3 import Array
+from haugmbd.algebra.views import borrow
+from haugmbd.errors import UsageError
+from haugmbd.integrators.implicit.family import ALPHA_F, ALPHA_M, BETA, GAMMA, GROW, of_rho, second_rate
+from haugmbd.integrators.implicit.generalized_alpha import check_rho
+from haugmbd.integrators.implicit.level import Index3, Level
+from haugmbd.integrators.implicit.method import ImplicitFixed, Rule
+from haugmbd.integrators.implicit.newton import QuasiNewton
+from haugmbd.integrators.implicit.stage import BASE, MEMORY, PLACE_SIGNATURE, SHIFT, UDOT
+from haugmbd.integrators.implicit.stepping import CLOSE_SIGNATURE, FACTOR, H_BEFORE, PREDICT_SIGNATURE, H
+from haugmbd.integrators.implicit.tangents import C_Q, C_U
+from haugmbd.integrators.stepping import Problem
+from haugmbd.model import tables as at
+from haugmbd.model.status import NO_CONVERGENCE, OK, report
+from haugmbd.model.tables import WIDTH, Pack, line, room, view
+
+RATE, PAST = MEMORY, MEMORY + 4
+"""In STAGE: p~', and a~."""
+P_DOT, A_N, NOW, LAST, COLUMNS = 0, 4, 11, 18, 25
+"""In the memory, a row a body: p'_n, a_n, q''_n, and q'' one step before."""
+
+
+@kernel
+def scales(o: Array) -> tuple[float, float, float]:
+    """kappa, c_q, c_u."""
+    kappa = (1.0 - o[ALPHA_F]) / (1.0 - o[ALPHA_M])
+    return kappa, o[H] * o[H] * o[BETA] * kappa, o[H] * o[GAMMA] * kappa
+
+
+@entry
+def predict(P: Pack, o: Array, numbers: Array, memory: Array, y: Array) -> int:
+    """q~, q~', a~, and the displacement and u that belong to u'_(n+1) = u'_n."""
+    stage = view(P.work, P.ints, at.STAGE)
+    bodies = borrow(y, 0, stage.shape[0], WIDTH)
+    h, before, alpha_m, alpha_f, beta, gamma = o[H], o[H_BEFORE], o[ALPHA_M], o[ALPHA_F], o[BETA], o[GAMMA]
+    moved = (alpha_m - alpha_f) * (h - before) / before if before > 0.0 else 0.0
+    _, c_q, c_u = scales(o)
+    numbers[C_Q], numbers[C_U] = c_q, c_u
+    for k in range(1, stage.shape[0]):
+        for a in range(7):
+            now = memory[k, NOW + a]
+            a_n = memory[k, A_N + a] + moved * (now - memory[k, LAST + a])
+            past = (alpha_f * now - alpha_m * a_n) / (1.0 - alpha_m)
+            rate = bodies[k, 7 + a] if a < 3 else memory[k, P_DOT + a - 3]
+            stage[k, PAST + a] = past
+            stage[k, BASE + a] = bodies[k, a] + h * rate + h * h * ((0.5 - beta) * a_n + beta * past)
+            rate += h * ((1.0 - gamma) * a_n + gamma * past)
+            if a < 3:
+                bodies[k, 7 + a] = rate + c_u * stage[k, UDOT + a]
+            else:
+                stage[k, RATE + a - 3] = rate
+        for a in range(6):
+            stage[k, SHIFT + a] = c_q * stage[k, UDOT + a]
+    return OK
+
+
+@entry
+def place(P: Pack, numbers: Array, y: Array) -> int:
+    """r, p, omega_bar and u' of the displacement c_q (v', w'); NO_CONVERGENCE where it is longer than any chord of the sphere."""
+    stage = view(P.work, P.ints, at.STAGE)
+    bodies = borrow(y, 0, stage.shape[0], WIDTH)
+    c_q, c_u = numbers[C_Q], numbers[C_U]
+    for k in range(1, stage.shape[0]):
+        for a in range(3):
+            bodies[k, a] = stage[k, BASE + a] + stage[k, SHIFT + a]
+        p = bodies[k, 3:7]
+        square = 0.0
+        for a in range(4):
+            p[a] = stage[k, BASE + 3 + a]
+            square += p[a] * p[a]
+        length = sqrt(square)
+        s1, s2, s3 = stage[k, SHIFT + 3] / length, stage[k, SHIFT + 4] / length, stage[k, SHIFT + 5] / length
+        rest = 1.0 - 0.25 * (s1 * s1 + s2 * s2 + s3 * s3)
+        if not rest > 0.0:
+            return report(line(P.work, P.ints, at.STATUS), NO_CONVERGENCE, 0, sqrt(s1 * s1 + s2 * s2 + s3 * s3))
+        cosine = sqrt(rest)
+        cayley_by(p, s1 / cosine, s2 / cosine, s3 / cosine)
+        f0, f1, f2, f3 = stage[k, RATE], stage[k, RATE + 1], stage[k, RATE + 2], stage[k, RATE + 3]
+        ratio = c_u / c_q
+        radial = p[0] * f0 + p[1] * f1 + p[2] * f2 + p[3] * f3 + ratio * (1.0 - length * cosine)
+        bodies[k, 10] = 2.0 * (-p[1] * f0 + p[0] * f1 + p[3] * f2 - p[2] * f3) + ratio * stage[k, SHIFT + 3]
+        bodies[k, 11] = 2.0 * (-p[2] * f0 - p[3] * f1 + p[0] * f2 + p[1] * f3) + ratio * stage[k, SHIFT + 4]
+        bodies[k, 12] = 2.0 * (-p[3] * f0 + p[2] * f1 - p[1] * f2 + p[0] * f3) + ratio * stage[k, SHIFT + 5]
+        for a in range(3):
+            stage[k, UDOT + 3 + a] = stage[k, SHIFT + 3 + a] / c_q + 2.0 * radial * bodies[k, 10 + a]
+    return OK
+
+
+@entry
+def close(P: Pack, o: Array, control: Array, memory: Array, y: Array) -> float:
+    """Remember p', q'' and a of the step's end in R^7; u' is (v', omega_bar') again."""
+    stage = view(P.work, P.ints, at.STAGE)
+    bodies = borrow(y, 0, stage.shape[0], WIDTH)
+    kappa, c_q, c_u = scales(o)
+    o[FACTOR] = GROW
+    for k in range(1, stage.shape[0]):
+        for a in range(7):
+            memory[k, LAST + a] = memory[k, NOW + a]
+            memory[k, NOW + a] = stage[k, UDOT + a] if a < 3 else (bodies[k, a] - stage[k, BASE + a]) / c_q
+            memory[k, A_N + a] = stage[k, PAST + a] + kappa * memory[k, NOW + a]
+        for a in range(4):
+            memory[k, P_DOT + a] = stage[k, RATE + a] + c_u * memory[k, NOW + 3 + a]
+        for a in range(3, 6):
+            stage[k, UDOT + a] = stage[k, SHIFT + a] / c_q
+    return 0.0
+
+
+PREDICT, PLACE, CLOSE = Routine(predict, PREDICT_SIGNATURE), Routine(place, PLACE_SIGNATURE), Routine(close, CLOSE_SIGNATURE)
+
+
+@dataclass(frozen=True)
+class GeneralizedAlphaR7(ImplicitFixed):
+    """Order two, fixed step `h` [s], as GeneralizedAlpha, on Euler parameters as plain numbers.
+
+    rho: spectral radius at infinite frequency, in [0, 1];  level: Index3() alone;  tol: what Newton may leave of a step [m, rad]
+    """
+
+    rho: float = 0.8
+    level: Level = field(default_factory=Index3)
+    tol: float = 1e-10
+    newton: QuasiNewton = field(default_factory=QuasiNewton)
+    reference: ClassVar[str] = (
+        "Bruels and Cardona 2010; Bruels, Cardona and Arnold 2012 (Euler parameters as plain numbers beside the group)"
+    )
+
+    def check(self, span: float) -> None:
+        super().check(span)
+        check_rho(self.rho)
+        if not isinstance(self.level, Index3):
+            raise UsageError(
+                f"GeneralizedAlphaR7 solves |p| = 1 with Phi = 0, on the level of positions: leave out level={self.level!r}, or take "
+                "GeneralizedAlpha, which turns bodies on the group and has every level."
+            )
+
+    def rule(self, problem: Problem, pack: Pack, h: float) -> Rule:
+        """Routines, and what the first step remembers: p'_0, q''_0, and a_0 = q'' at t_0 + delta h."""
+        own = of_rho(self.rho)
+        delta = own.alpha_m - own.alpha_f
+        n = room(pack, "STAGE").shape[0]
+        u_ddot = second_rate(problem, h) if delta != 0.0 else np.zeros((n, 6))
+        return Rule(PREDICT, PLACE, CLOSE, own, first_memory(problem.y, room(pack, "STAGE")[:, UDOT : UDOT + 6], u_ddot, delta * h))
+
+
+def first_memory(y: Array, u_dot: Array, u_ddot: Array, ahead: float) -> Array:
+    """p', a, q'', q'' of every body, (nb + 1, 25): exact at the state y, a `ahead` [s] later to first order.
+
+    p'' = G^T w' / 2 - (w.w) p / 4        p''' = (G^T w'' + G'^T w' - (w.w) p' / 2 - (w.w') p) / 2
+    """
+    bodies = y[: len(u_dot) * WIDTH].reshape(-1, WIDTH)
+    p, w, w_dot = bodies[:, 3:7], bodies[:, 10:13], u_dot[:, 3:]
+    square, product = (np.sum(w * x, axis=1, keepdims=True) for x in (w, w_dot))
+    p_dot = p_dot_from(p, w)
+    p_ddot = p_dot_from(p, w_dot) - 0.25 * square * p
+    p_dddot = p_dot_from(p, u_ddot[:, 3:]) + p_dot_from(p_dot, w_dot) - 0.25 * square * p_dot - 0.5 * product * p
+    q_ddot = np.concatenate([u_dot[:, :3], p_ddot], axis=1)
+    q_dddot = np.concatenate([u_ddot[:, :3], p_dddot], axis=1)
+    return np.concatenate([p_dot, q_ddot + ahead * q_dddot, q_ddot, q_ddot], axis=1)
