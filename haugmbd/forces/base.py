@@ -22,6 +22,8 @@ from haugmbd.algebra.vec3 import Array, Vec, cross, to_body
 from haugmbd.body import Body
 from haugmbd.drivers import Driver
 from haugmbd.errors import Fault
+from haugmbd.forces.agreement import disagreement
+from haugmbd.forces.jacobian import Jacobian
 from haugmbd.forces.values import Question, Value
 from haugmbd.primitives.joint import Joint
 
@@ -45,6 +47,7 @@ class Load(ABC):
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.jacobian: Jacobian | None = None
         self._faults: tuple[Fault, ...] = ()
 
     @property
@@ -101,15 +104,19 @@ class Load(ABC):
         """Where its energy goes, on a trajectory: t (nt,), bodies (n, nt, 13), angle (nt,)."""
 
     def faults(self) -> tuple[Fault, ...]:
-        """Everything that is wrong with this element alone; a function is tried once at the modelled pose."""
+        """Everything that is wrong with this element alone; a function is tried once at the modelled pose, its jacobian held against it."""
         return self._faults or self.check_at(0.0)
 
     def check_at(self, t: float) -> tuple[Fault, ...]:
-        """What is wrong with its function's answer at time t [s], asked once at the modelled pose."""
+        """What is wrong with its function's answer at time t [s] at the modelled pose, and with the jacobian there and nearby."""
         question = self.question()
         if question is None:
             return ()
-        return question.faults_at(t, *(a[0] for a in self.arguments(modelled(self.bodies()), np.full(1, self.angle0()))))
+        arguments = [a[0] for a in self.arguments(modelled(self.bodies()), np.full(1, self.angle0()))]
+        found = question.faults_at(t, *arguments)
+        if found or self.jacobian is None:
+            return found
+        return self.jacobian.faults_at(t, *arguments) or disagreement(self.jacobian, t, arguments)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"

@@ -39,11 +39,32 @@ def potential_of_loads(ints: Ints, reals: Array, at: Ints, m: Motion) -> float:
 
 @inlined
 def stiffen_loads(
-    ints: Ints, reals: Array, at: Ints, m: Motion, c_K: float, c_C: float, load_tie: Ints, ties: Ints, own: Array, tied: Array
+    ints: Ints,
+    reals: Array,
+    at: Ints,
+    m: Motion,
+    c_K: float,
+    c_C: float,
+    D: Array,
+    load_tie: Ints,
+    ties: Ints,
+    own: Array,
+    tied: Array,
 ) -> None:
-    """Add c_K K + c_C C of every element that is stiff or damped to the tangents of bodies and ties."""
-    tsda.stiffen(ints, reals, at[0], at[1], m, c_K, c_C, load_tie, ties, own, tied)
-    rsda.stiffen(ints, reals, at[1], at[2], m, c_K, c_C, load_tie, ties, own, tied)
+    """Add c_K K + c_C C of every spring, damper and actuator to the tangents of bodies and ties."""
+    tsda.stiffen(ints, reals, at[0], at[1], m, c_K, c_C, D, load_tie, ties, own, tied)
+    rsda.stiffen(ints, reals, at[1], at[2], m, c_K, c_C, D, load_tie, ties, own, tied)
+
+
+@inlined
+def stiffen_declared(
+    ints: Ints, reals: Array, at: Ints, m: Motion, c_K: float, c_C: float, D: Array, load_tie: Ints, coupled: Ints, ties: Ints,
+    own: Array, tied: Array,
+) -> None:  # fmt: skip
+    """The same of forces and torques whose jacobians are declared."""
+    point_force.stiffen(ints, reals, at[2], at[3], m, c_K, c_C, D, load_tie, own)
+    torque.stiffen(ints, reals, at[3], at[4], m, c_K, c_C, D, load_tie, own)
+    state_force.stiffen(coupled, c_K, c_C, D, ties, own, tied)
 
 
 @inlined

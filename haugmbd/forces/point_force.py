@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 
 from haugmbd.algebra.jit import kernel
-from haugmbd.algebra.vec3 import Array, Ints, to_global
+from haugmbd.algebra.vec3 import Array, Ints, add, cross, scale, to_body, to_global
 from haugmbd.body import Body
 from haugmbd.checks import read_array
 from haugmbd.errors import Fault
 from haugmbd.forces.base import Ledger, Load, add_force, point_motion, turned
+from haugmbd.forces.jacobian import read_jacobian
+from haugmbd.forces.tangent import add_column, given_column, unit
 from haugmbd.forces.values import BODY, Value, read_value
 from haugmbd.marker import Frame
 from haugmbd.primitives.base import Motion, value
@@ -34,11 +36,16 @@ class PointForce(Load):
     force: [N], (3,): numbers (or a number or driver for each component), a function f(t) -> (3,), or a function
         f(t, r, p, v, omega_bar) -> (3,) of the body's own state;  Python or @njit
     frame: "global", or "body" for a force that turns with the body
+    jacobian: of a stiff force: jacobian(t, r, p, v, omega_bar) -> (dF/dr (3, 3) [N/m], dF/dp (3, 4) [N] or dF/dpi_bar (3, 3) [N/rad],
+        dF/dv (3, 3) [N s/m], dF/domega_bar (3, 3) [N s/rad]), 0 for a part that vanishes, F as `force` returns it; used by implicit
+        methods, which difference the force without it; held against differences when the system is compiled
     """
 
     kind = "PointForce"
 
-    def __init__(self, name: str, body: Body, *, point: Any = None, force: Any, frame: str = "global") -> None:
+    def __init__(
+        self, name: str, body: Body, *, point: Any = None, force: Any, frame: str = "global", jacobian: Any = None
+    ) -> None:
         super().__init__(name)
         faults: list[Fault] = []
         self.body = body
@@ -47,6 +54,7 @@ class PointForce(Load):
             read_array(faults, self.where, "point", point, (3,), unit="m")
         self.force = read_value(faults, self.where, "force", force, BODY, (3,), "N")
         self.in_body = read_frame(faults, self.where, frame)
+        self.jacobian = read_jacobian(faults, self.where, "force", jacobian, self.force)
         self._faults = tuple(faults)
 
     def bodies(self) -> tuple[Body, ...]:
@@ -93,3 +101,26 @@ def fill(ints: Ints, floats: Array, first: int, last: int, m: Motion, Q: Array) 
         if floats[k, IN_BODY] == 1.0:
             F = to_global(m.A, b, F)
         add_force(Q, m.A, b, F, value(m, ints[k, POINT]))
+
+
+@kernel
+def stiffen(
+    ints: Ints, floats: Array, first: int, last: int, m: Motion, c_K: float, c_C: float, D: Array, load_tie: Ints, own: Array
+) -> None:
+    """Add the symmetric part of c_K K + c_C C of the elements with a jacobian to the tangents of their bodies, own (nb + 1, 36)."""
+    for k in range(first, last):
+        if load_tie[k, 1] < 0:
+            continue
+        b = m.body_of[ints[k, POINT]]
+        s_bar = to_body(m.A, b, value(m, ints[k, POINT]))
+        F = (m.F[ints[k, X], 0], m.F[ints[k, Y], 0], m.F[ints[k, Z], 0])
+        in_body = floats[k, IN_BODY] == 1.0
+        F_bar = F if in_body else to_body(m.A, b, F)
+        for column in range(6):
+            given = given_column(D, load_tie[k, 1], column, c_K, c_C)
+            turned_by = cross(F_bar, scale(c_K, unit(column)))
+            if in_body:
+                dF = to_global(m.A, b, add(given, scale(-1.0, turned_by)))
+                add_column(own, b, column, dF, cross(s_bar, given))
+            else:
+                add_column(own, b, column, given, cross(s_bar, add(to_body(m.A, b, given), turned_by)))

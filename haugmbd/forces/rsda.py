@@ -26,6 +26,7 @@ from haugmbd.body import Body
 from haugmbd.checks import read_number
 from haugmbd.errors import Fault, UsageError
 from haugmbd.forces.base import Ledger, Load, add_torque, modelled, turned
+from haugmbd.forces.jacobian import read_jacobian
 from haugmbd.forces.tangent import add_pair
 from haugmbd.forces.values import ANGLE, Value, read_value
 from haugmbd.primitives.base import Motion, value
@@ -43,6 +44,8 @@ class RSDA(Load):
     theta0: free angle [rad], counted from where the joint's two frames coincide: the modelled pose, for a joint made there
     actuator: extra torque [N m] against theta: a number, a function f(t), a driver, or a function f(t, theta, theta_dot);
         Python or @njit
+    jacobian: of a stiff actuator: jacobian(t, theta, theta_dot) -> (dn/dtheta [N m/rad], dn/dtheta_dot [N m s/rad]), used by implicit
+        methods as k and c are; they difference the actuator without it; held against differences when the system is compiled
     """
 
     kind = "RSDA"
@@ -50,7 +53,15 @@ class RSDA(Load):
     angles = 1
 
     def __init__(
-        self, name: str, joint: Joint, *, k: float = 0.0, c: float = 0.0, theta0: float = 0.0, actuator: Any = 0.0
+        self,
+        name: str,
+        joint: Joint,
+        *,
+        k: float = 0.0,
+        c: float = 0.0,
+        theta0: float = 0.0,
+        actuator: Any = 0.0,
+        jacobian: Any = None,
     ) -> None:
         super().__init__(name)
         faults: list[Fault] = []
@@ -64,6 +75,7 @@ class RSDA(Load):
         self.c = read_number(faults, self.where, "c", c, unit="N m s/rad")
         self.theta0 = read_number(faults, self.where, "theta0", theta0, unit="rad")
         self.actuator = read_value(faults, self.where, "actuator", actuator, ANGLE, (), "N m")
+        self.jacobian = read_jacobian(faults, self.where, "actuator", jacobian, self.actuator)
         self._faults = tuple(faults)
 
     def needs(self) -> tuple[Joint, ...]:
@@ -166,15 +178,21 @@ def stiffen(
     m: Motion,
     c_K: float,
     c_C: float,
+    D: Array,
     load_tie: Ints,
     ties: Ints,
     own: Array,
     tied: Array,
 ) -> None:
-    """Add c_K K + c_C C of all elements to the tangents: own (nb + 1, 36) of the bodies, tied (n, 36) of the ties."""
+    """Add c_K K + c_C C of all elements to the tangents: own (nb + 1, 36) of the bodies, tied (n, 36) of the ties.
+
+    D: derivatives of the actuators, where they are declared: they count as stiffness and damping
+    """
     zero = (0.0, 0.0, 0.0)
     for k in range(first, last):
         h = value(m, ints[k, H_I])
         i, j = m.body_of[ints[k, H_I]], m.body_of[ints[k, F_J]]
         along = c_K * floats[k, K] + c_C * floats[k, C]
-        add_pair(own, tied, ties, load_tie[k], i, j, along, (zero, to_body(m.A, i, h)), (zero, to_body(m.A, j, h)))
+        if load_tie[k, 1] >= 0:
+            along += c_K * D[load_tie[k, 1]] + c_C * D[load_tie[k, 1] + 1]
+        add_pair(own, tied, ties, load_tie[k, 0], i, j, along, (zero, to_body(m.A, i, h)), (zero, to_body(m.A, j, h)))

@@ -12,11 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd.algebra.vec3 import Array
+from haugmbd.algebra.jit import kernel
+from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.body import Body
 from haugmbd.drivers.driver import shown
 from haugmbd.errors import Fault
 from haugmbd.forces.base import Ledger, Load
+from haugmbd.forces.jacobian import read_jacobian
+from haugmbd.forces.tangent import add_half
 from haugmbd.forces.values import BODY, Question, Value, arguments_needed, wrong_arguments
 
 
@@ -26,11 +29,14 @@ class StateForce(Load):
     bodies: which ones, in the order of the function's rows
     force: f(t, r, p, v, omega_bar) -> (n, 6) with r (n, 3), p (n, 4), v (n, 3), omega_bar (n, 3): rows (F, n_bar), F global at the
         centre of mass [N], n_bar about it in the body frame [N m];  Python or @njit
+    jacobian: of a stiff force: jacobian(t, r, p, v, omega_bar) -> (dQ/dr (n, 6, n, 3), dQ/dp (n, 6, n, 4) or dQ/dpi_bar (n, 6, n, 3),
+        dQ/dv (n, 6, n, 3), dQ/domega_bar (n, 6, n, 3)), 0 for a part that vanishes: [k, a, l, b] is row k, a of the force by
+        coordinate b of body l; used and checked as that of a PointForce
     """
 
     kind = "StateForce"
 
-    def __init__(self, name: str, bodies: Sequence[Body], *, force: Callable[..., Any]) -> None:
+    def __init__(self, name: str, bodies: Sequence[Body], *, force: Callable[..., Any], jacobian: Any = None) -> None:
         super().__init__(name)
         self._bodies = tuple(bodies)
         self._value = Value((), Question(self.where, "force", force, BODY, (len(self._bodies), 6)))
@@ -39,6 +45,10 @@ class StateForce(Load):
             self._faults = (Fault(self.where, f"force is {shown(force)}, must be a function", f"Give force({BODY})."),)
         elif needed != len(BODY.split(",")):
             self._faults = (wrong_arguments(self.where, "force", needed, f"force({BODY})"),)
+        if not self._faults:
+            faults: list[Fault] = []
+            self.jacobian = read_jacobian(faults, self.where, "force", jacobian, self._value)
+            self._faults = tuple(faults)
 
     def bodies(self) -> tuple[Body, ...]:
         return self._bodies
@@ -54,3 +64,21 @@ class StateForce(Load):
         Q = self._value.sampled(t, *self.arguments(bodies, angle))
         u = np.swapaxes(bodies[:, :, 7:13], 0, 1)
         return Ledger(np.zeros(len(t)), np.zeros(len(t)), np.sum(Q * u, axis=(1, 2)))
+
+
+@kernel
+def stiffen(coupled: Ints, c_K: float, c_C: float, D: Array, ties: Ints, own: Array, tied: Array) -> None:
+    """Add the symmetric part of c_K K + c_C C of every element with a jacobian, block by block: dQ of body i by the motion of body j."""
+    for k in range(coupled.shape[0]):
+        start, n, i, j, tie = coupled[k, 0], coupled[k, 1], coupled[k, 4], coupled[k, 5], coupled[k, 6]
+        first = start + 72 * n * coupled[k, 2] + 3 * coupled[k, 3]
+        for row in range(6):
+            for column in range(6):
+                at = first + 12 * n * row + (column if column < 3 else 3 * n + column - 3)
+                x = -(c_K * D[at] + c_C * D[at + 6 * n])
+                if i == j:
+                    add_half(own, i, row, column, x)
+                elif ties[tie, 0] == i:
+                    tied[tie, 6 * row + column] += 0.5 * x
+                else:
+                    tied[tie, 6 * column + row] += 0.5 * x

@@ -1,11 +1,15 @@
-r"""The tangent of a force between two bodies, as an implicit step needs it: 6 x 6 blocks, symmetric and positive semi-definite.
+r"""The tangent of a force, as an implicit step needs it: symmetric 6 x 6 blocks of bodies, and of pairs of them.
 
     delta Q = -(K delta q + C delta u)           delta q = (dr, dpi_bar) of body i and body j
     K = B^T D B,   D = k e e^T + max(f / l, 0) (1 - e e^T),   C = B^T c e e^T B         B = [-G_i, G_j],   G = [1, -s~ A]
     about an axis h:   K = k g^T g,   C = c g^T g,    g = [0, -A_i^T h, 0, A_j^T h]
 
 What is left out (the turning of the lever under a constant force, compression's negative stiffness) keeps M + c K definite; Newton's
-iteration is then a quasi-Newton, and its fixed point is the same.
+iteration is then a quasi-Newton, and its fixed point is the same.  Of a declared jacobian nothing is left out but the skew part:
+
+    force at s_bar      delta F_bar = A^T delta F + F_bar x delta pi_bar      delta Q = (delta F,  s_bar x delta F_bar)      F = A F_bar
+    turning with it     delta F = A (delta F_bar + delta pi_bar x F_bar)      delta Q = (delta F,  s_bar x delta F_bar)
+    torque n            delta n_bar = A^T delta n + n_bar x delta pi_bar      delta Q = (0, delta n_bar)
 Source: Haug sec. 11.2 for the forces; Geradin, Cardona, Flexible Multibody Dynamics, for tangents and their symmetric part.
 """
 
@@ -43,3 +47,35 @@ def add_pair(
             add_outer(tied, tie, -c, g_i[0], g_i[1], g_j[0], g_j[1])
         else:
             add_outer(tied, tie, -c, g_j[0], g_j[1], g_i[0], g_i[1])
+
+
+@kernel
+def add_half(own: Array, body: int, row: int, column: int, x: float) -> None:
+    """Add the symmetric part of an entry x to the block of a body."""
+    own[body, 6 * row + column] += 0.5 * x
+    own[body, 6 * column + row] += 0.5 * x
+
+
+@kernel
+def given_column(D: Array, start: int, column: int, c_K: float, c_C: float) -> Vec:
+    """c_K dF/dq + c_C dF/du by coordinate `column` of a body, of a jacobian (3, 12) that starts at `start` in D."""
+    a, b = start + column, start + column + 6
+    return (
+        c_K * D[a] + c_C * D[b],
+        c_K * D[a + 12] + c_C * D[b + 12],
+        c_K * D[a + 24] + c_C * D[b + 24],
+    )
+
+
+@kernel
+def unit(a: int) -> Vec:
+    """The turn about axis a of a body, by its number 3, 4, 5; zero for a displacement."""
+    return (1.0 if a == 3 else 0.0, 1.0 if a == 4 else 0.0, 1.0 if a == 5 else 0.0)
+
+
+@kernel
+def add_column(own: Array, body: int, column: int, dF: Vec, dn_bar: Vec) -> None:
+    """Add the symmetric part of -(dF, dn_bar), the change of the force by coordinate `column`."""
+    for a in range(3):
+        add_half(own, body, a, column, -dF[a])
+        add_half(own, body, 3 + a, column, -dn_bar[a])

@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 
 from haugmbd.algebra.jit import kernel
-from haugmbd.algebra.vec3 import Array, Ints, to_global
+from haugmbd.algebra.vec3 import Array, Ints, add, cross, scale, to_body, to_global
 from haugmbd.body import Body
 from haugmbd.errors import Fault
 from haugmbd.forces.base import Ledger, Load, add_torque, turned
+from haugmbd.forces.jacobian import read_jacobian
 from haugmbd.forces.point_force import body_arguments, read_frame
+from haugmbd.forces.tangent import add_column, given_column, unit
 from haugmbd.forces.values import BODY, Value, read_value
 from haugmbd.primitives.base import Motion
 
@@ -34,16 +36,19 @@ class Torque(Load):
     torque: [N m], (3,): numbers (or a number or driver for each component), a function f(t) -> (3,), or a function
         f(t, r, p, v, omega_bar) -> (3,) of the body's own state;  Python or @njit
     frame: "global", or "body" for a torque that turns with the body
+    jacobian: of a stiff torque: jacobian(t, r, p, v, omega_bar) -> (dn/dr, dn/dp or dn/dpi_bar, dn/dv, dn/domega_bar), as in PointForce,
+        [N], [N m] or [N m/rad], [N s], [N m s/rad]
     """
 
     kind = "Torque"
 
-    def __init__(self, name: str, body: Body, *, torque: Any, frame: str = "global") -> None:
+    def __init__(self, name: str, body: Body, *, torque: Any, frame: str = "global", jacobian: Any = None) -> None:
         super().__init__(name)
         faults: list[Fault] = []
         self.body = body
         self.torque = read_value(faults, self.where, "torque", torque, BODY, (3,), "N m")
         self.in_body = read_frame(faults, self.where, frame)
+        self.jacobian = read_jacobian(faults, self.where, "torque", jacobian, self.torque)
         self._faults = tuple(faults)
 
     def bodies(self) -> tuple[Body, ...]:
@@ -77,3 +82,20 @@ def fill(ints: Ints, floats: Array, first: int, last: int, m: Motion, Q: Array) 
         if floats[k, IN_BODY] == 1.0:
             n = to_global(m.A, b, n)
         add_torque(Q, m.A, b, n)
+
+
+@kernel
+def stiffen(
+    ints: Ints, floats: Array, first: int, last: int, m: Motion, c_K: float, c_C: float, D: Array, load_tie: Ints, own: Array
+) -> None:
+    """Add the symmetric part of c_K K + c_C C of the elements with a jacobian to the tangents of their bodies, own (nb + 1, 36)."""
+    for k in range(first, last):
+        if load_tie[k, 1] < 0:
+            continue
+        b = m.body_of[ints[k, ON]]
+        n = (m.F[ints[k, X], 0], m.F[ints[k, Y], 0], m.F[ints[k, Z], 0])
+        for column in range(6):
+            dn_bar = given_column(D, load_tie[k, 1], column, c_K, c_C)
+            if floats[k, IN_BODY] != 1.0:
+                dn_bar = add(to_body(m.A, b, dn_bar), cross(to_body(m.A, b, n), scale(c_K, unit(column))))
+            add_column(own, b, column, (0.0, 0.0, 0.0), dn_bar)

@@ -22,6 +22,7 @@ from haugmbd.body import Body
 from haugmbd.checks import read_number
 from haugmbd.errors import Fault
 from haugmbd.forces.base import Ledger, Load, add_force, modelled, point_motion
+from haugmbd.forces.jacobian import read_jacobian
 from haugmbd.forces.tangent import add_pair, lever
 from haugmbd.forces.values import LENGTH, Value, read_value
 from haugmbd.marker import Frame
@@ -40,6 +41,8 @@ class TSDA(Load):
     i, j: bodies;  point_i, point_j: its ends, global, at the modelled pose [m], (3,)
     k: stiffness [N/m];  c: damping [N s/m];  l0: free length [m], required with k: a modelled length is rarely the free one
     actuator: extra tension [N]: a number, a function f(t), a driver, or a function f(t, l, l_dot);  Python or @njit
+    jacobian: of a stiff actuator: jacobian(t, l, l_dot) -> (df/dl [N/m], df/dl_dot [N s/m]), used by implicit methods as k and c are; they
+        difference the actuator without it; held against differences when the system is compiled
     """
 
     kind = "TSDA"
@@ -57,6 +60,7 @@ class TSDA(Load):
         c: float = 0.0,
         l0: float | None = None,
         actuator: Any = 0.0,
+        jacobian: Any = None,
     ) -> None:
         super().__init__(name)
         faults: list[Fault] = []
@@ -67,6 +71,7 @@ class TSDA(Load):
         self.c = read_number(faults, self.where, "c", c, unit="N s/m")
         self.l0 = 0.0 if l0 is None else read_number(faults, self.where, "l0", l0, unit="m")
         self.actuator = read_value(faults, self.where, "actuator", actuator, LENGTH, (), "N")
+        self.jacobian = read_jacobian(faults, self.where, "actuator", jacobian, self.actuator)
         self._faults = (*faults, *self._geometry_faults(l0))
 
     def _geometry_faults(self, l0: float | None) -> tuple[Fault, ...]:
@@ -171,12 +176,16 @@ def stiffen(
     m: Motion,
     c_K: float,
     c_C: float,
+    D: Array,
     load_tie: Ints,
     ties: Ints,
     own: Array,
     tied: Array,
 ) -> None:
-    """Add c_K K + c_C C of all elements to the tangents: own (nb + 1, 36) of the bodies, tied (n, 36) of the ties."""
+    """Add c_K K + c_C C of all elements to the tangents: own (nb + 1, 36) of the bodies, tied (n, 36) of the ties.
+
+    D: derivatives of the actuators, where they are declared: they count as stiffness and damping
+    """
     for k in range(first, last):
         P_i, P_j = ints[k, P], ints[k, Q_POINT]
         i, j = m.body_of[P_i], m.body_of[P_j]
@@ -184,9 +193,11 @@ def stiffen(
         f = floats[k, K] * (length - floats[k, L0]) + floats[k, C] * l_dot + m.F[ints[k, ACTUATOR], 0]
         s_i, s_j = value(m, P_i), value(m, P_j)
         along = c_K * floats[k, K] + c_C * floats[k, C]
+        if load_tie[k, 1] >= 0:
+            along += c_K * D[load_tie[k, 1]] + c_C * D[load_tie[k, 1] + 1]
         across = c_K * f / length if f > 0.0 and length > 0.0 else 0.0
-        add_pair(own, tied, ties, load_tie[k], i, j, along - across, lever(m.A, i, e, s_i), lever(m.A, j, e, s_j))
+        add_pair(own, tied, ties, load_tie[k, 0], i, j, along - across, lever(m.A, i, e, s_i), lever(m.A, j, e, s_j))
         if across > 0.0:
             for a in range(3):
                 x = (1.0 if a == 0 else 0.0, 1.0 if a == 1 else 0.0, 1.0 if a == 2 else 0.0)
-                add_pair(own, tied, ties, load_tie[k], i, j, across, lever(m.A, i, x, s_i), lever(m.A, j, x, s_j))
+                add_pair(own, tied, ties, load_tie[k, 0], i, j, across, lever(m.A, i, x, s_i), lever(m.A, j, x, s_j))

@@ -37,8 +37,9 @@ def with_other_inertia(P: Pack) -> Pack:
     half = P.ints.size // 2
     ints = borrow_line(P.ints, half, half)
     return Pack(
-        ints, P.reals, P.work, P.drive, P.apply, P.asked, P.fills, P.prepare, P.factorize, P.finish, P.begin, P.refine, P.teacher
-    )
+        ints, P.reals, P.work, P.drive, P.apply, P.asked, P.fills,
+        P.prepare, P.factorize, P.finish, P.begin, P.refine, P.teacher, P.derive,
+    )  # fmt: skip
 
 
 @entry

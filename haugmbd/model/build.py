@@ -43,6 +43,7 @@ def build_model(
         side_of_i=compiled.sides,
         drivers=compiled.drivers,
         questions=compiled.questions,
+        derivatives=compiled.derivatives,
         y0=frozen_y0(
             [np.concatenate([b.r, b.p, b.v, b.omega_bar]) for b in bodies], [load.angle0() for load in loads if load.angles]
         ),

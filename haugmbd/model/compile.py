@@ -15,6 +15,7 @@ from haugmbd.body import Body
 from haugmbd.drivers import Constant, Driver, DriverTables, compile_drivers
 from haugmbd.forces.base import Load
 from haugmbd.forces.catalogue import KINDS as LOAD_KINDS
+from haugmbd.model.derivatives import Derivatives, Deriving
 from haugmbd.model.questions import Asking, DriverCall, Questions
 from haugmbd.model.tables import WIDTH, Tables
 from haugmbd.primitives.base import Primitive
@@ -42,7 +43,7 @@ class LoadEntry(NamedTuple):
 
 
 class Compiled(NamedTuple):
-    """What compiling gives: tables, the slot of each row, the side of its body i, drivers, loads and what they ask the user."""
+    """What compiling gives: tables, the slot of each row, the side of its body i, drivers, loads, what they ask, declared jacobians."""
 
     tables: Tables
     slots: Ints
@@ -50,6 +51,7 @@ class Compiled(NamedTuple):
     drivers: tuple[Driver, ...]
     loads: tuple[LoadEntry, ...]
     questions: Questions
+    derivatives: Derivatives
 
 
 class Numbering:
@@ -169,7 +171,10 @@ def compile_tables(
     }
     slot_of_row, side_of_i = np.array(slots, dtype=np.int64), np.array(sides, dtype=np.int64)
     slot_of_row.flags.writeable = side_of_i.flags.writeable = False
-    return Compiled(Tables(ints, reals, work), slot_of_row, side_of_i, tuple(number.drivers), tuple(entries), questions)
+    derivatives = _derivatives(entries, questions.shapes[0], questions.shapes[1])
+    return Compiled(
+        Tables(ints, reals, work), slot_of_row, side_of_i, tuple(number.drivers), tuple(entries), questions, derivatives
+    )
 
 
 def _row_tables(
@@ -226,6 +231,17 @@ def _questions(
     n = len(number.bodies)
     shapes = ((WIDTH * n + n_angles,), (n_signals, 2), (len(number.drivers), 3), (n, 6))
     return Questions(tuple(askings), tuple(calls), shapes)
+
+
+def _derivatives(entries: Sequence[LoadEntry], y_shape: tuple[int, ...], signals_shape: tuple[int, ...]) -> Derivatives:
+    """The declared jacobians, and where their answers stand."""
+    derivings: list[Deriving] = []
+    size = 0
+    for load, bodies, signal, _, _ in entries:
+        if load.jacobian is not None:
+            derivings.append(Deriving(load.jacobian, bodies, signal, size))
+            size += derivings[-1].size
+    return Derivatives(tuple(derivings), (y_shape, signals_shape, (size,), (0,)))
 
 
 def _sorted_table(

@@ -30,10 +30,14 @@ def compiled_door(askings: Sequence[Asking], shapes: Sequence[tuple[int, ...]]) 
     groups: dict[tuple[int, str, tuple[int, ...]], list[Asking]] = {}
     for asking in askings:
         groups.setdefault((id(asking.question.function), asking.question.form, asking.question.shape), []).append(asking)
-    steps = [_step(group) for group in groups.values()]
-    run = steps[0]
+    return composed([_step(group) for group in groups.values()], shapes)
+
+
+def composed(steps: Sequence[Step], shapes: Sequence[tuple[int, ...]]) -> Any:
+    """The cfunc of `SIGNATURE` that takes these steps; shapes of its four arrays."""
+    run = _compiled(steps[0])
     for step in steps[1:]:
-        run = _both(run, step)
+        run = _both(run, _compiled(step))
     y_shape, signals_shape, F_shape, Q_shape = shapes
 
     @numba.cfunc(SIGNATURE)  # type: ignore[untyped-decorator]
@@ -69,14 +73,14 @@ def _step(group: Sequence[Asking]) -> Step:
     question = group[0].question
     columns = np.array([[a.signal, *a.bodies, *a.slots] for a in group], dtype=np.int64)
     if question.form == BODY and not group[0].slots:
-        return _compiled(_system_step(question.function, columns, question.shape[0]))
+        return _system_step(question.function, columns, question.shape[0])
     if question.form == BODY:
-        return _compiled(_body_step(question.function, columns))
+        return _body_step(question.function, columns)
     places = np.ascontiguousarray(columns[:, [0, *range(1 + len(group[0].bodies), columns.shape[1])]])
     scalar = question.shape == ()
     if question.form == TIME:
-        return _compiled(_scalar_time_step(question.function, places) if scalar else _vector_time_step(question.function, places))
-    return _compiled(_signal_step(question.function, places))
+        return _scalar_time_step(question.function, places) if scalar else _vector_time_step(question.function, places)
+    return _signal_step(question.function, places)
 
 
 def _signal_step(f: Any, at: Ints) -> Step:

@@ -12,6 +12,7 @@ from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.drivers import Driver, compile_drivers
 from haugmbd.errors import SimulationError, UsageError
 from haugmbd.model.compile import LoadEntry
+from haugmbd.model.derivatives import Derivatives
 from haugmbd.model.immutable import immutable
 from haugmbd.model.loads import APPLY, NO_APPLY
 from haugmbd.model.motion import DRIVE, NO_DRIVE
@@ -79,7 +80,7 @@ class Model:
 
     name;  body_names: the ground first;  joints: by name;  labels: one for each row
     tables: what kernels read;  slot_of_row, side_of_i: (nc,) where row k stands;  drivers: in the order of the tables
-    loads: with their numbers;  questions: what the user's callables are asked at every evaluation
+    loads: with their numbers;  questions: what the user's callables are asked at every evaluation;  derivatives: declared jacobians
     y0: the modelled state as a flat vector;  redundancy: the rows that depend on others, and are dropped
     """
 
@@ -93,6 +94,7 @@ class Model:
     side_of_i: Ints
     drivers: tuple[Driver, ...]
     questions: Questions
+    derivatives: Derivatives
     y0: Array
     redundancy: Redundancy
 

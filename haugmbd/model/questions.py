@@ -89,7 +89,8 @@ class Questions:
                     for slot, value in zip(asking.slots, answer.ravel().tolist(), strict=True):
                         F[slot, 0] = value
                 else:
-                    Q_user[asking.bodies, :] += answer
+                    for body, row in zip(asking.bodies, answer, strict=True):  # a body may be there twice
+                        Q_user[body] += row
         except SimulationError as error:
             if np.isfinite(y).all():
                 raise
@@ -102,14 +103,19 @@ class Questions:
 
 def arguments(asking: Asking, y: Array, signals: Array) -> Sequence[Array | float]:
     """What the function is given after t: copies, so that it may keep or change them."""
-    if asking.question.form == TIME:
+    return arguments_of(asking.question, asking.bodies, asking.signal, y, signals)
+
+
+def arguments_of(question: Question, bodies: Sequence[int], signal: int, y: Array, signals: Array) -> Sequence[Array | float]:
+    """The same of a question about these bodies, or this signal."""
+    if question.form == TIME:
         return ()
-    if asking.question.form != BODY:
-        return float(signals[asking.signal, 0]), float(signals[asking.signal, 1])
-    if asking.slots:
-        row = y[WIDTH * asking.bodies[0] :][:WIDTH].copy()
+    if question.form != BODY:
+        return float(signals[signal, 0]), float(signals[signal, 1])
+    if len(question.shape) == 1:
+        row = y[WIDTH * bodies[0] :][:WIDTH].copy()
         return row[0:3], row[3:7], row[7:10], row[10:13]
-    rows = np.array([y[WIDTH * k :][:WIDTH] for k in asking.bodies])
+    rows = np.array([y[WIDTH * k :][:WIDTH] for k in bodies])
     return [np.ascontiguousarray(rows[:, a:b]) for a, b in ((0, 3), (3, 7), (7, 10), (10, 13))]
 
 

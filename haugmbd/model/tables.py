@@ -50,7 +50,8 @@ INTS = {
     "BODY_FIRST": "(ne, 2)",
     "TIES": "(n, 4) pairs of bodies coupled by the tangent of a force: bodies i and j, block, 1 where it is [j, i]",
     "PROBED": "(nb + 1, 1) 1 for bodies whose forces are differenced for an implicit step; how many there are in the ground's place",
-    "LOAD_TIE": "(nl, 1) the tie of each load between two bodies, or -1",
+    "LOAD_TIE": "(nl, 2) the tie of each load between two bodies, and where in DERIVED its declared jacobian starts; -1 for none",
+    "COUPLED": "(n, 7) pairs of bodies of a StateForce with a jacobian: where that starts, how many bodies, places a and b, bodies, tie",
     "LINKS": "(n, 3) of a serial chain: first freedom, number of freedoms, first coordinate",
     "FREEDOMS": "(nv, 2) of a serial chain: kind, link",
 }
@@ -91,6 +92,7 @@ WORK = {
     "TANGENT": "(nb + 1, 36) what the tangents of the forces add to the bodies' blocks of M, for an implicit step",
     "TIE_TANGENT": "(n, 36) the same, of two bodies i and j",
     "PROBE": "(1, .) of such differences: a state, and Phi_q^T lam - Q before and after",
+    "DERIVED": "(1, .) what the user's jacobians say, see `model.derivatives`",
     "STAGE": "(nb + 1, 37) of an implicit step, see `integrators.implicit.stage`",
     "ANGLE_RATE": "(1, na) rates of the integrated angles at the start of an implicit step",
     "LAMBDA": "(6 ne, 1) multipliers of an implicit step, by slots",
@@ -110,10 +112,10 @@ NAMES = (*INTS, *REALS, *WORK)
 
 (
     FLAGS, BODY_OF, ROW_INTS, ROW_KIND_AT, LOAD_INTS, LOAD_KIND_AT, DRIVER_TABLE, DRIVER_OPS, EDGES,
-    ORDER, NEAR_AT, NEAR, PAIR_AT, PAIRS, BODY_BLOCK, BODY_FIRST, TIES, PROBED, LOAD_TIE, LINKS, FREEDOMS,
+    ORDER, NEAR_AT, NEAR, PAIR_AT, PAIRS, BODY_BLOCK, BODY_FIRST, TIES, PROBED, LOAD_TIE, COUPLED, LINKS, FREEDOMS,
     INERTIA, SHIFTED, GRAVITY, X_BAR, ROW_REALS, LOAD_REALS, DRIVER_NUMBERS, PAD, KEPT, SCALE, LINK_REALS, FREEDOM_AXES, BASE,
     A, X, F, SIGNALS, J, LEVEL, Q, Q_USER, Y_STOPPED, D, D_INV, B, RIGHT, SOLUTION, QUESTION, CORRECTION, PIVOTS, STATUS,
-    TANGENT, TIE_TANGENT, PROBE, STAGE, ANGLE_RATE, LAMBDA,
+    TANGENT, TIE_TANGENT, PROBE, DERIVED, STAGE, ANGLE_RATE, LAMBDA,
     LINK_A, LINK_PLACE, LINK_RATE, LINK_WRENCH, LINK_J, ASKS, QDD, TAU, PUSHES, LINK_MOTION, FREEDOM_ROOM,
 ) = range(len(NAMES))  # fmt: skip
 
@@ -143,7 +145,7 @@ class Pack(NamedTuple):
     """A model and the room to compute in, as compiled code sees them: a Core, and the routines built on it.
 
     prepare: evaluates rows and loads;  factorize, finish, begin, refine: the questions to the augmented matrix
-    teacher: who answers them where the formulation is written in Python
+    teacher: who answers them where the formulation is written in Python;  derive: the door to the user's jacobians, in implicit steps
     """
 
     ints: Ints
@@ -159,6 +161,7 @@ class Pack(NamedTuple):
     begin: Routine
     refine: Routine
     teacher: Asked = NOBODY
+    derive: Asked = NOBODY
 
 
 DRIVE_SIGNATURE = types.int64(types.float64, I1, F1, F2)
@@ -168,7 +171,7 @@ QUESTION_SIGNATURE = types.int64(I1, F1, F1, ASKED_TYPE)
 QUESTION_TYPE = function_type(QUESTION_SIGNATURE)
 CORE_TYPES = (I1, F1, F1, function_type(DRIVE_SIGNATURE), function_type(APPLY_SIGNATURE), ASKED_TYPE, FILLS_TYPE)
 PREPARE_SIGNATURE = types.int64(types.NamedTuple(CORE_TYPES, Core), types.float64, F1)
-PACK_TYPE = types.NamedTuple((*CORE_TYPES, function_type(PREPARE_SIGNATURE), *([QUESTION_TYPE] * 4), ASKED_TYPE), Pack)
+PACK_TYPE = types.NamedTuple((*CORE_TYPES, function_type(PREPARE_SIGNATURE), *([QUESTION_TYPE] * 4), ASKED_TYPE, ASKED_TYPE), Pack)
 CORE_TYPE = types.NamedTuple(CORE_TYPES, Core)
 
 

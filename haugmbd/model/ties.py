@@ -7,19 +7,27 @@ Explicit steps do not need these blocks, and do not pay for them: they are other
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 
+from haugmbd.algebra.vec3 import Ints
 from haugmbd.forces.catalogue import KINDS
+from haugmbd.forces.state_force import StateForce
 from haugmbd.forces.values import TIME
+from haugmbd.model.compile import LoadEntry
 from haugmbd.model.model import Model
 from haugmbd.model.tables import WIDTH, Tables
 from haugmbd.saddle.schedule import make_schedule
 
 STAGE_COLUMNS = 37
 MOST_TIED = 6
-"""Bodies of one force of the user that are tied to one another; of larger ones only the bodies' own blocks are differenced."""
+"""Bodies of one force of the user that are tied to one another; of larger ones only the bodies' own blocks enter."""
+
+NONE = -1
+
+TieOf = dict[tuple[int, int], int]
+"""The number of the tie between two bodies, the smaller number first."""
 
 
 def tied_tables(model: Model, curved: bool = False) -> Tables:
@@ -28,29 +36,13 @@ def tied_tables(model: Model, curved: bool = False) -> Tables:
     curved: for the curvature of the constraints, too: all bodies are probed, and tied where they share a joint
     """
     entries = sorted(model.loads, key=lambda entry: KINDS.index(type(entry.load)))
-    tie_of: dict[tuple[int, int], int] = {}
-    pairs: list[tuple[int, int]] = []
-    load_tie = np.full((len(entries), 1), -1, dtype=np.int64)
-    for k, entry in enumerate(entries):
-        pair = tuple(sorted(entry.bodies))
-        if len(pair) == 2 and pair[0] != 0 and pair[0] != pair[1]:
-            load_tie[k] = tie_of.setdefault((pair[0], pair[1]), len(tie_of))
     edges = [(int(i), int(j)) for i, j in model.tables["EDGES"]]
-    probed = np.zeros((model.nb + 1, 1), dtype=np.int64)
-    for entry in entries:
-        question = entry.load.question()
-        if question is not None and question.form != TIME:
-            probed[list(entry.bodies)] = 1
-            if len(entry.bodies) <= MOST_TIED:
-                pairs += list(combinations(sorted(set(entry.bodies)), 2))
-    if curved:
-        probed[:] = 1
-        pairs += [(min(edge), max(edge)) for edge in edges]
-    for i, j in pairs:
-        if i != 0 and i != j:
-            tie_of.setdefault((i, j), len(tie_of))
-    probed[0] = 0
-    probed[0] = probed.sum()
+    tie_of = _ties(entries, edges if curved else [])
+    starts = np.full(len(entries), NONE)
+    if not curved:
+        at = {id(deriving.jacobian): deriving.at for deriving in model.derivatives.derivings}
+        starts[:] = [at.get(id(entry.load.jacobian), NONE) for entry in entries]
+    probed = _probed(model.nb, entries, curved)
     schedule = make_schedule(model.nb, edges, list(tie_of))
     ints = {
         "FLAGS": np.array([[0, model.tables["FLAGS"][0, 1]]]),  # Newton's iteration refines: massless directions need no other
@@ -62,7 +54,8 @@ def tied_tables(model: Model, curved: bool = False) -> Tables:
         "BODY_BLOCK": schedule.body_block,
         "BODY_FIRST": schedule.body_first,
         "TIES": np.hstack([np.array(list(tie_of), dtype=np.int64).reshape(-1, 2), schedule.tie_block]),
-        "LOAD_TIE": load_tie,
+        "LOAD_TIE": np.array([[_tie(tie_of, e.bodies) for e in entries], starts], dtype=np.int64).T.copy(),
+        "COUPLED": _coupled(entries, starts, tie_of),
         "PROBED": probed,
     }
     work = {
@@ -70,8 +63,58 @@ def tied_tables(model: Model, curved: bool = False) -> Tables:
         "TANGENT": (model.nb + 1, 36),
         "TIE_TANGENT": (len(tie_of), 36),
         "PROBE": (1, model.y0.size + 12 * (model.nb + 1) if probed[0] else 0),
+        "DERIVED": (1, 0 if curved else model.derivatives.size),
         "STAGE": (model.nb + 1, STAGE_COLUMNS),
         "ANGLE_RATE": (1, model.y0.size - WIDTH * (model.nb + 1)),
         "LAMBDA": (6 * len(edges), 1),
     }
     return model.tables.changed(ints, work)
+
+
+def _ties(entries: list[LoadEntry], edges: list[tuple[int, int]]) -> TieOf:
+    """The pairs of bodies that loads or these edges couple, numbered."""
+    pairs = [entry.bodies for entry in entries if len(entry.bodies) == 2]
+    for entry in entries:
+        if _of_state(entry) and len(entry.bodies) <= MOST_TIED:
+            pairs += combinations(entry.bodies, 2)
+    tie_of: TieOf = {}
+    for i, j in [*pairs, *edges]:
+        if 0 not in (i, j) and i != j:
+            tie_of.setdefault((min(i, j), max(i, j)), len(tie_of))
+    return tie_of
+
+
+def _tie(tie_of: TieOf, bodies: tuple[int, ...]) -> int:
+    """The tie of a load between two bodies."""
+    return tie_of.get((min(bodies), max(bodies)), NONE) if len(bodies) == 2 else NONE
+
+
+def _of_state(entry: LoadEntry) -> bool:
+    """Whether a function of the user says this load, from the state."""
+    question = entry.load.question()
+    return question is not None and question.form != TIME
+
+
+def _probed(nb: int, entries: list[LoadEntry], curved: bool) -> Ints:
+    """(nb + 1, 1) 1 for the bodies whose forces are differenced; how many there are in the ground's place."""
+    probed = np.full((nb + 1, 1), int(curved), dtype=np.int64)
+    for entry in entries:
+        if _of_state(entry) and entry.load.jacobian is None:
+            probed[list(entry.bodies)] = 1
+    probed[0] = probed[1:].sum()
+    return probed
+
+
+def _coupled(entries: list[LoadEntry], starts: Ints, tie_of: TieOf) -> Ints:
+    """The blocks of every StateForce with a jacobian: of each body, and of each pair that is tied."""
+    rows = []
+    for entry, start in zip(entries, starts, strict=True):
+        if start == NONE or not isinstance(entry.load, StateForce):
+            continue
+        n = len(entry.bodies)
+        for a, b in product(range(n), repeat=2):
+            i, j = entry.bodies[a], entry.bodies[b]
+            tie = tie_of.get((min(i, j), max(i, j)), NONE)
+            if i != 0 and (i == j or tie != NONE):
+                rows.append((start, n, a, b, i, j, tie))
+    return np.array(rows, dtype=np.int64).reshape(-1, 7)

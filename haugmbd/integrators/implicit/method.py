@@ -21,14 +21,15 @@ from haugmbd.integrators.implicit.newton import QuasiNewton
 from haugmbd.integrators.implicit.stage import BEFORE, EARLIER, LEVEL, MEMORY, SOLVE_STAGE, STAGE_NUMBERS, TOLERANCE, UDOT
 from haugmbd.integrators.implicit.stage import ITERATIONS as MOST
 from haugmbd.integrators.implicit.stepping import CONTROL, METHOD_NUMBERS, run
-from haugmbd.integrators.implicit.tangents import CURVED, NO_TANGENTS, TANGENTS
+from haugmbd.integrators.implicit.tangents import CURVED, FORMULAS, NO_TANGENTS, TANGENTS
 from haugmbd.integrators.method import Adaptive, FixedStep, Integrator
 from haugmbd.integrators.stepping import Problem
 from haugmbd.integrators.subject import model_of
 from haugmbd.model.model import ASKED_ROOMS, Model
-from haugmbd.model.status import OK
+from haugmbd.model.status import OK, USER_STOPPED
 from haugmbd.model.tables import Pack, Tables, room
 from haugmbd.model.ties import tied_tables
+from haugmbd.model.user import NOBODY
 
 ITERATIONS = 20
 """Of Newton in a step, at most: ten would be enough where it converges at all."""
@@ -55,13 +56,21 @@ def implicit_tables(model: Model, curved: bool) -> Tables:
 def implicit_pack(problem: Problem, name: str, newton: QuasiNewton) -> Pack:
     """New room with the tied tables; u', what is remembered of it, and lam are those of the state at hand."""
     model = model_of(problem.subject, name)
-    pack = model.pack(implicit_tables(model, newton.curved))._replace(asked=problem.pack.asked)
+    derive = NOBODY if newton.curved else model.derivatives.asked()
+    pack = model.pack(implicit_tables(model, newton.curved))._replace(asked=problem.pack.asked, derive=derive)
     if accelerate_entry(problem.pack, problem.t, problem.y) == OK:
         x, stage = room(problem.pack, "SOLUTION"), room(pack, "STAGE")
         for columns in (UDOT, MEMORY, BEFORE, EARLIER):
             stage[:, columns : columns + 6] = x[: model.nb + 1]
         room(pack, "LAMBDA")[:, 0] = x[model.nb + 1 :].ravel()
     return pack
+
+
+def tangents_of(model: Model, pack: Pack) -> Routine:
+    """The least that fills the tangents of a model's forces."""
+    if room(pack, "DERIVED").size or room(pack, "PROBE").size:
+        return TANGENTS
+    return FORMULAS if model.loads else NO_TANGENTS
 
 
 class Implicit(Integrator):
@@ -107,7 +116,8 @@ class Implicit(Integrator):
         numbers[CURVED] = self.newton.curved
         saved = np.zeros(ny + sum(room(pack, name).size for name in ("STAGE", "LAMBDA", "ANGLE_RATE")))
         lengths = chunk_lengths(ny, problem.first_chunk)
-        tangents = TANGENTS if model_of(problem.subject, "").loads or self.newton.curved else NO_TANGENTS
+        model = model_of(problem.subject, "")
+        tangents = tangents_of(model, pack)
         while control[control_at.T] < t_end:
             n = next(lengths)
             ts, ys, ks = np.empty(n), np.empty((n, ny)), np.zeros((n, ny))
@@ -117,6 +127,8 @@ class Implicit(Integrator):
             if code != OK:
                 for name in EVIDENCE:
                     room(problem.pack, name).ravel()[:] = room(pack, name).ravel()
+                if code == USER_STOPPED and problem.pack.asked.error is None:
+                    problem.pack.asked.error = model.derivatives.error_of(pack)
             if done:
                 k1[:] = ks[done - 1]
             t_stop = float(control[control_at.T] + (control[control_at.H_NEXT] if code != OK else 0.0))

@@ -1,51 +1,89 @@
-r"""The tangents of all forces of a model in an implicit step: c_u C + c_q K, by formula or by differences.
+r"""The tangents of all forces of a model in an implicit step: c_u C + c_q K, by formula, by declared jacobians, or by differences.
 
-A routine of its own, so that a model without forces never compiles it.
+Routines of their own, so that a model compiles no more than it needs: nothing without forces, formulas alone for springs and dampers.
 """
 
 from __future__ import annotations
 
-from haugmbd.algebra.jit import entry, kernel
+from haugmbd.algebra.jit import entry, inlined
 from haugmbd.algebra.routine import F1, Routine, types
 from haugmbd.algebra.vec3 import Array
-from haugmbd.forces.catalogue import stiffen_loads
+from haugmbd.forces.catalogue import stiffen_declared, stiffen_loads
 from haugmbd.integrators.implicit.probing import probe
 from haugmbd.model import tables as at
-from haugmbd.model.loads import clear
+from haugmbd.model.loads import all_finite, clear, copy_line
 from haugmbd.model.motion import look
-from haugmbd.model.status import OK
+from haugmbd.model.status import OK, USER_STOPPED, report
 from haugmbd.model.tables import PACK_TYPE, Pack, line, view
+from haugmbd.model.user import GO_ON
 
 C_Q, C_U, CURVED = 0, 1, 2
 """In the numbers of a stage: c_q, c_u, and 1 for the curvature of the constraints."""
 
 
-@entry
-def put_tangents(P: Pack, numbers: Array, t: float, y: Array) -> int:
-    """c_u C + c_q K of all forces: by formula, and by differences where there is none."""
-    put_formulas(P, numbers, t, y)
-    if view(P.ints, P.ints, at.PROBED)[0, 0] == 0:
-        return OK
-    return probe(P, numbers[C_Q], numbers[C_U], numbers[CURVED] == 1.0, t, y)
-
-
-@kernel
-def put_formulas(P: Pack, numbers: Array, t: float, y: Array) -> None:
-    """The same of springs and dampers."""
-    own, tied = view(P.work, P.ints, at.TANGENT), view(P.work, P.ints, at.TIE_TANGENT)
+@inlined
+def put_springs(P: Pack, numbers: Array, t: float, y: Array) -> None:
+    """c_u C + c_q K of springs, dampers and actuators."""
+    own, tied, D = view(P.work, P.ints, at.TANGENT), view(P.work, P.ints, at.TIE_TANGENT), line(P.work, P.ints, at.DERIVED)
     clear(own)
     clear(tied)
-    if P.ints[3 * at.LOAD_INTS + 1] > 0:
-        ints, kinds, reals = (
-            view(P.ints, P.ints, at.LOAD_INTS),
-            line(P.ints, P.ints, at.LOAD_KIND_AT),
-            view(P.reals, P.ints, at.LOAD_REALS),
-        )
-        ties = view(P.ints, P.ints, at.TIES)
-        m = look(P, t, y)
-        stiffen_loads(ints, reals, kinds, m, numbers[C_Q], numbers[C_U], line(P.ints, P.ints, at.LOAD_TIE), ties, own, tied)
+    ints, reals, kinds = (
+        view(P.ints, P.ints, at.LOAD_INTS),
+        view(P.reals, P.ints, at.LOAD_REALS),
+        line(P.ints, P.ints, at.LOAD_KIND_AT),
+    )
+    load_tie, ties = view(P.ints, P.ints, at.LOAD_TIE), view(P.ints, P.ints, at.TIES)
+    stiffen_loads(ints, reals, kinds, look(P, t, y), numbers[C_Q], numbers[C_U], D, load_tie, ties, own, tied)
+
+
+@inlined
+def put_declared(P: Pack, numbers: Array, t: float, y: Array) -> None:
+    """The same of forces and torques with jacobians."""
+    own, tied, D = view(P.work, P.ints, at.TANGENT), view(P.work, P.ints, at.TIE_TANGENT), line(P.work, P.ints, at.DERIVED)
+    ints, reals, kinds = (
+        view(P.ints, P.ints, at.LOAD_INTS),
+        view(P.reals, P.ints, at.LOAD_REALS),
+        line(P.ints, P.ints, at.LOAD_KIND_AT),
+    )
+    load_tie, ties, coupled = view(P.ints, P.ints, at.LOAD_TIE), view(P.ints, P.ints, at.TIES), view(P.ints, P.ints, at.COUPLED)
+    stiffen_declared(ints, reals, kinds, look(P, t, y), numbers[C_Q], numbers[C_U], D, load_tie, coupled, ties, own, tied)
+
+
+@inlined
+def ask_jacobians(P: Pack, t: float, y: Array) -> int:
+    """Leave what the user's jacobians say in DERIVED; the signals are those of the forces, which were asked at the same state."""
+    D = view(P.work, P.ints, at.DERIVED)
+    code = P.derive(t, y.ctypes, view(P.work, P.ints, at.SIGNALS).ctypes, D.ctypes, D.ctypes)
+    if code == GO_ON and all_finite(D):
+        return OK
+    copy_line(y, line(P.work, P.ints, at.Y_STOPPED))
+    return report(line(P.work, P.ints, at.STATUS), USER_STOPPED, code, t)
+
+
+@entry
+def put_formulas(P: Pack, numbers: Array, t: float, y: Array) -> int:
+    """The tangents of a model that has springs, dampers, and what depends on time alone."""
+    put_springs(P, numbers, t, y)
+    return OK
+
+
+@entry
+def put_tangents(P: Pack, numbers: Array, t: float, y: Array) -> int:
+    """The tangents of a model whose user says forces of the state, or with the curvature of the constraints."""
+    code = OK
+    if P.ints[3 * at.DERIVED + 2] > 0:
+        code = ask_jacobians(P, t, y)
+    if code != OK:
+        return code
+    put_springs(P, numbers, t, y)
+    if P.ints[3 * at.DERIVED + 2] > 0:
+        put_declared(P, numbers, t, y)
+    if view(P.ints, P.ints, at.PROBED)[0, 0] > 0:
+        code = probe(P, numbers[C_Q], numbers[C_U], numbers[CURVED] == 1.0, t, y)
+    return code
 
 
 TANGENTS_SIGNATURE = types.int64(PACK_TYPE, F1, types.float64, F1)
+FORMULAS = Routine(put_formulas, TANGENTS_SIGNATURE)
 TANGENTS = Routine(put_tangents, TANGENTS_SIGNATURE)
 NO_TANGENTS = Routine(None, TANGENTS_SIGNATURE)

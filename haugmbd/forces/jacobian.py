@@ -1,0 +1,153 @@
+r"""The declared derivative of a user's function: asked once a factorization of an implicit step, in place of differences.
+
+    actuator(t, l, l_dot)               jacobian(t, l, l_dot) -> df/dl, df/dl_dot
+    force(t, r, p, v, omega_bar)        jacobian(t, r, p, v, omega_bar) -> dF/dr, dF/dp, dF/dv, dF/domega_bar
+
+One rule for all: a tuple, one part for each argument after t; the shape of a part is that of the answer, and then that of the argument;
+a part that vanishes is 0.  This is what automatic differentiation gives.  In place of dF/dp, (..., 4), the derivative by a small turn about
+the body's axes is as good, (..., 3):   dp = G^T dpi_bar / 2,   dF/dpi_bar = dF/dp G^T / 2,   and  d(A a)/dpi_bar = -A a~.
+
+Here it becomes one matrix:  rows of the answer;  columns dr, dpi_bar, dv, domega_bar, each of all bodies;  or l, l_dot.
+Source: Haug sec. 9.3 (G).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from haugmbd.algebra import euler
+from haugmbd.algebra.vec3 import Array
+from haugmbd.checks import numbers
+from haugmbd.drivers.driver import shown
+from haugmbd.errors import Fault, SimulationError
+from haugmbd.forces.values import BODY, TIME, Question, Value, arguments_needed
+
+TURN = 1
+"""The argument of a body's function that is a rotation."""
+
+
+class Jacobian(NamedTuple):
+    """A declared derivative: of which element, by which function, of which question."""
+
+    where: str
+    function: Callable[..., Any]
+    question: Question
+
+    @property
+    def words(self) -> str:
+        """The call as the user wrote it."""
+        return f"jacobian({self.question.form})"
+
+    @property
+    def of_bodies(self) -> bool:
+        """Whether it is of a function of bodies' states; otherwise of two numbers."""
+        return self.question.form == BODY
+
+    @property
+    def bodies(self) -> int:
+        """How many bodies the function is asked about at once."""
+        return self.question.shape[0] if len(self.question.shape) == 2 else 1
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Of the matrix."""
+        return int(np.prod(self.question.shape)), 12 * self.bodies if self.of_bodies else 2
+
+    def ask(self, t: float, *arguments: Any) -> Array:
+        """The matrix; what the function raises gets a note, an unusable answer is a SimulationError."""
+        p = np.array(arguments[TURN]) if self.of_bodies else np.zeros(0)
+        try:
+            given = self.function(t, *arguments)
+        except Exception as error:
+            error.add_note(f"raised by {self.words} of {self.where} at t = {t:.9g} s")
+            raise
+        found = [self._part(k, part, p) for k, part in enumerate(given)] if _is_tuple(given, len(self._parts())) else [None]
+        if any(part is None or not np.isfinite(part).all() for part in found):
+            raise SimulationError(
+                f"{self.where}: {self.words} returns {self._shown(given)} at t = {t:.9g} s, must be {self.wanted}"
+            )
+        return np.concatenate([part for part in found if part is not None], axis=1)
+
+    def _parts(self) -> list[tuple[str, tuple[int, ...]]]:
+        """Name and shape of each argument after t."""
+        names = self.question.form.split(", ")[1:]
+        if not self.of_bodies:
+            return [(name, ()) for name in names]
+        each = () if len(self.question.shape) == 1 else (self.bodies,)
+        return [(name, (*each, 4 if k == TURN else 3)) for k, name in enumerate(names)]
+
+    def _part(self, k: int, given: Any, p: Array) -> Array | None:
+        """Part k as a matrix with the columns of its argument, dpi_bar for p; None where it has another shape."""
+        rows, columns = self.shape
+        array = numbers(given)
+        if array is None:
+            return None
+        if array.shape == () and self.of_bodies:
+            return np.zeros((rows, columns // 4)) if array == 0.0 else None
+        wanted = (*self.question.shape, *self._parts()[k][1])
+        if self.of_bodies and k == TURN and array.shape == wanted:
+            half = 0.5 * euler.G(p.reshape(-1, 4))
+            return np.asarray(np.einsum("mbc,bac->mba", array.reshape(rows, self.bodies, 4), half).reshape(rows, columns // 4))
+        if self.of_bodies and k == TURN:
+            wanted = (*wanted[:-1], 3)
+        return array.reshape(rows, -1) if array.shape == wanted else None
+
+    @property
+    def wanted(self) -> str:
+        """What an answer must be."""
+        S = self.question.shape
+        if not self.of_bodies:
+            return "two finite numbers, the derivatives by " + " and ".join(name for name, _ in self._parts())
+        parts = [f"{name} {(*S, *shape)}" for name, shape in self._parts()]
+        turn = (*S, *self._parts()[TURN][1][:-1], 3)
+        return f"a tuple of the derivatives by {', '.join(parts)} (or by a turn about the body's axes, {turn}), finite; or 0 for a part"
+
+    def _shown(self, given: Any) -> str:
+        """An answer in a few words."""
+        if not isinstance(given, tuple | list):
+            return shown(given)
+        return f"({', '.join(shown(part) for part in given)})"
+
+    def faults_at(self, t: float, *arguments: Any) -> tuple[Fault, ...]:
+        """What is wrong with the answer at this time, apart from its numbers; the function is called once."""
+        try:
+            self.ask(t, *arguments)
+        except SimulationError as error:
+            what, remedy = error.message.removeprefix(f"{self.where}: ").split(", must be ", 1)
+            return (Fault(self.where, what, f"Let jacobian return {remedy}."),)
+        except Exception as error:  # noqa: BLE001  a user's function may raise anything
+            what = f"{self.words} raises {type(error).__name__} at t = {t:.9g} s: {error}"
+            return (Fault(self.where, what, "Try the function by itself with these arguments."),)
+        return ()
+
+
+def _is_tuple(given: Any, size: int) -> bool:
+    return isinstance(given, tuple | list) and len(given) == size
+
+
+def read_jacobian(faults: list[Fault], where: str, label: str, given: Any, value: Value) -> Jacobian | None:
+    """Read the derivative of the function in `value`, called `label`; None, and faults, where it is none."""
+    if given is None:
+        return None
+    question = value.question
+    if question is None or question.form == TIME:
+        what = f"a jacobian is given, but {label} does not depend on the state"
+        faults.append(Fault(where, what, f"Leave jacobian out, or give {label} as a function of the state."))
+        return None
+    if not callable(given) or isinstance(given, type):
+        faults.append(Fault(where, f"jacobian is {shown(given)}, must be a function", f"Give jacobian({question.form})."))
+        return None
+    needed, wanted = arguments_needed(given), len(question.form.split(","))
+    if needed != wanted:
+        what = f"jacobian is a function of {needed} arguments" if needed else "jacobian does not say how many arguments it needs"
+        faults.append(Fault(where, what, f"Give jacobian({question.form}); arguments with a default are not counted."))
+        return None
+    return Jacobian(where, given, question)
+
+
+def copies(arguments: Sequence[Any]) -> list[Any]:
+    """The arguments of a function, so that it may keep or change them."""
+    return [np.array(a) if isinstance(a, np.ndarray) and a.ndim else float(a) for a in arguments]
