@@ -49,7 +49,7 @@ INTS = {
     "BODY_BLOCK": "(ne, 2)",
     "BODY_FIRST": "(ne, 2)",
     "TIES": "(n, 4) pairs of bodies coupled by the tangent of a force: bodies i and j, block, 1 where it is [j, i]",
-    "PROBED": "(nb + 1, 1) 1 for bodies whose forces are differenced for an implicit step; how many there are in the ground's place",
+    "PROBED": "(nb + 1, 1) colours of bodies whose forces are differenced in an implicit step, 0 for none; how many in the ground's place",
     "LOAD_TIE": "(nl, 2) the tie of each load between two bodies, and where in DERIVED its declared jacobian starts; -1 for none",
     "COUPLED": "(n, 7) pairs of bodies of a StateForce with a jacobian: where that starts, how many bodies, places a and b, bodies, tie",
     "LINKS": "(n, 3) of a serial chain: first freedom, number of freedoms, first coordinate",

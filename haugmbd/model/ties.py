@@ -15,6 +15,7 @@ from haugmbd.algebra.vec3 import Ints
 from haugmbd.forces.catalogue import KINDS
 from haugmbd.forces.state_force import StateForce
 from haugmbd.forces.values import TIME
+from haugmbd.model.colours import colours
 from haugmbd.model.compile import LoadEntry
 from haugmbd.model.model import Model
 from haugmbd.model.tables import WIDTH, Tables
@@ -42,7 +43,7 @@ def tied_tables(model: Model, curved: bool = False) -> Tables:
     if not curved:
         at = {id(deriving.jacobian): deriving.at for deriving in model.derivatives.derivings}
         starts[:] = [at.get(id(entry.load.jacobian), NONE) for entry in entries]
-    probed = _probed(model.nb, entries, curved)
+    probed = _probed(model.nb, entries, edges if curved else None)
     schedule = make_schedule(model.nb, edges, list(tie_of))
     ints = {
         "FLAGS": np.array([[0, model.tables["FLAGS"][0, 1]]]),  # Newton's iteration refines: massless directions need no other
@@ -95,14 +96,13 @@ def _of_state(entry: LoadEntry) -> bool:
     return question is not None and question.form != TIME
 
 
-def _probed(nb: int, entries: list[LoadEntry], curved: bool) -> Ints:
-    """(nb + 1, 1) 1 for the bodies whose forces are differenced; how many there are in the ground's place."""
-    probed = np.full((nb + 1, 1), int(curved), dtype=np.int64)
-    for entry in entries:
-        if _of_state(entry) and entry.load.jacobian is None:
-            probed[list(entry.bodies)] = 1
-    probed[0] = probed[1:].sum()
-    return probed
+def _probed(nb: int, entries: list[LoadEntry], edges: list[tuple[int, int]] | None) -> Ints:
+    """(nb + 1, 1) the colours of the bodies whose forces are differenced, all of them where edges count; in the ground's place how many."""
+    asked = {body for e in entries if _of_state(e) and e.load.jacobian is None for body in e.bodies}
+    bodies = sorted(asked - {0}) if edges is None else range(1, nb + 1)
+    probed = colours(nb + 1, bodies, [*(e.bodies for e in entries), *(edges or [])])
+    probed[0] = probed.max()
+    return probed[:, None]
 
 
 def _coupled(entries: list[LoadEntry], starts: Ints, tie_of: TieOf) -> Ints:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from haugmbd.integrators.implicit.method import implicit_pack
 from haugmbd.integrators.implicit.probing import probe
 from haugmbd.integrators.stepping import Problem
 from haugmbd.integrators.subject import Maximal
+from haugmbd.model.colours import colours
 from haugmbd.model.passes import rows_entry
 from haugmbd.model.tables import NAMES, room
 from joints import RJ, TJ
@@ -155,3 +158,67 @@ def test_an_error_in_a_differenced_force_is_the_users_own():
     with pytest.raises(ValueError, match="out of range") as caught:
         mbd.simulate(system, 0.1, integrator=mbd.GeneralizedAlpha(1e-3))
     assert caught.value.result.t[-1] == pytest.approx(0.05, abs=2e-3)
+
+
+SHAPES = {
+    "chain": [(k, k + 1) for k in range(12)],
+    "star": [(1, k) for k in range(2, 9)],
+    "ring": [(k, k % 10 + 1) for k in range(1, 11)],
+    "ground's star": [(0, k) for k in range(1, 9)],
+    "triples": [(k, k + 1, k + 2) for k in range(1, 10)],
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_bodies_of_one_colour_have_no_neighbour_in_common(shape):
+    groups = SHAPES[shape]
+    n = 1 + max(max(group) for group in groups)
+    found = colours(n, range(1, n), groups)
+    assert found[0] == 0
+    assert found[1:].min() == 1
+    reach = {k: {k}.union(*(set(g) - {0} for g in groups if k in g)) for k in range(1, n)}
+    for a, b in combinations(range(1, n), 2):
+        assert found[a] != found[b] or not reach[a] & reach[b]
+    assert found.max() <= {"chain": 3, "star": 8, "ring": 4, "ground's star": 1, "triples": 5}[shape]
+
+
+def random_tree(n: int, rng: np.random.Generator) -> mbd.System:
+    """Bodies on revolute joints of random axes, springs and forces of the user across, everything in motion."""
+    system = mbd.System("tree", gravity=(0, 0, -9.81))
+    bodies = [system.ground]
+    for k in range(n):
+        parent = bodies[rng.integers(len(bodies))]
+        bodies.append(system.add(mbd.Body(f"b{k}", 1.0 + k, (0.4, 0.5, 0.6), r=rng.normal(size=3))))
+        system.add(RJ(f"pin {k}", parent, bodies[-1], point=rng.normal(size=3), axis=rng.normal(size=3)))
+
+    def mutual(t, r, p, v, w):
+        Q = np.zeros((3, 6))
+        Q[:, :3] = 100.0 * (np.roll(r, 1, axis=0) - r) - v
+        return Q
+
+    system.add(mbd.StateForce("mutual", [bodies[k] for k in (1, n // 2, n)], force=mutual))
+    system.add(mbd.TSDA("spring", bodies[2], bodies[n], point_i=(0, 0, 0), point_j=(1, 1, 2), k=50.0, c=3.0, l0=0.5))
+    return system
+
+
+@pytest.mark.parametrize("newton", [mbd.FullNewton(), mbd.QuasiNewton()], ids=repr)
+def test_bodies_displaced_together_give_what_each_gives_alone(newton, rng):
+    model = random_tree(9, rng).compile()
+    state = model.state()
+    rule = Unstabilized()
+    problem = Problem(Maximal(model), model.pack(), rule.rates, rule.settle, rule.options(), 0.0, state.y)
+    together = implicit_pack(problem, "this test", newton)
+    ints = together.ints.copy()
+    start, stop = _place(together, "PROBED")
+    probed = ints[start:stop]
+    bodies = np.flatnonzero(probed[1:]) + 1
+    assert 1 < probed[0] < len(bodies) or not newton.curved
+    probed[bodies] = np.arange(1, len(bodies) + 1)
+    probed[0] = len(bodies)
+    alone = together._replace(ints=ints, work=together.work.copy())
+    for pack in (together, alone):
+        assert rows_entry(pack, 0.0, state.y) == 0
+        assert probe(pack, 1.0, 0.5, newton.curved, 0.0, state.y) == 0
+    for name in ("TANGENT", "TIE_TANGENT"):
+        assert abs(room(alone, name)).max() > 1.0
+        np.testing.assert_array_equal(room(together, name), room(alone, name))

@@ -8,15 +8,16 @@ from typing import ClassVar
 
 @dataclass(frozen=True)
 class QuasiNewton:
-    """Masses, constraints, tangents of springs and dampers by formula, of the user's forces by differences: cheap, and mostly enough."""
+    """Masses, constraints, tangents of springs and dampers by formula, of the user's forces by jacobian or differences: mostly enough."""
 
     curved: ClassVar[bool] = False
 
 
 @dataclass(frozen=True)
 class FullNewton(QuasiNewton):
-    """Also the curvature of the constraints, the gyroscopic terms and all that forces have: six evaluations a body and factorization.
+    """Also the curvature of the constraints, the gyroscopic terms and all that forces have, by differences.
 
+    Six evaluations of the model a colour (bodies that have no neighbour in common): eighteen for a chain of any length.
     For large steps under large reactions, and to see what the quasi-Newton matrix leaves out.
     """
 

@@ -2,8 +2,9 @@ r"""Tangents by differences, where no formula is at hand: forces of the user, an
 
     column a of body k:   ( R(q o exp(c_q eps e_a), u + c_u eps e_a) - R(q, u) ) / eps  =  c_q dR/dq + c_u dR/du         R = Phi_q^T lam - Q
 
-One evaluation gives stiffness and damping together, of everything that acts on the body.  The symmetric part goes into the matrix: blocks
-of the bodies that are probed, and of pairs with one of them.  Newton's fixed point does not depend on it.
+One evaluation gives stiffness and damping together, of everything that acts on the body, and of all bodies that have no neighbour in common
+(those of one colour, see `model.colours`): what is differenced costs O(n) for chains and trees of few branches at a body.
+The symmetric part goes into the matrix: blocks of bodies that are probed, and of pairs with one.  Newton's fixed point does not depend on it.
 quasi-Newton   the bodies that a function of the user acts on, without Phi_q^T lam
 full Newton    all bodies, with it:  d(Phi_q^T lam)/dq is the curvature of the constraints under their reactions
 Source: Geradin, Cardona, Flexible Multibody Dynamics, ch. 12 (tangent of constraint forces); Dennis, Schnabel (differences).
@@ -59,7 +60,7 @@ def displace(y: Array, k: int, a: int, c_q: float, c_u: float) -> None:
 def clear_probed(probed: Ints, ties: Ints, own: Array, tied: Array) -> None:
     """Empty the blocks that differences will fill."""
     for k in range(1, probed.shape[0]):
-        if probed[k, 0] == 1:
+        if probed[k, 0] > 0:
             for a in range(36):
                 own[k, a] = 0.0
     for n in range(ties.shape[0]):
@@ -69,19 +70,24 @@ def clear_probed(probed: Ints, ties: Ints, own: Array, tied: Array) -> None:
 
 
 @kernel
-def add_column(probed: Ints, ties: Ints, k: int, a: int, eps: float, before: Array, after: Array, own: Array, tied: Array) -> None:
-    """Column a of body k, half of it as a row: the symmetric part."""
-    for m in range(6):
-        half = 0.5 * (after[k, m] - before[k, m]) / eps
-        own[k, 6 * m + a] += half
-        own[k, 6 * a + m] += half
+def add_columns(
+    probed: Ints, ties: Ints, colour: int, a: int, eps: float, before: Array, after: Array, own: Array, tied: Array
+) -> None:
+    """Column a of all bodies of a colour, half of it as a row: the symmetric part."""
+    for k in range(1, probed.shape[0]):
+        if probed[k, 0] != colour:
+            continue
+        for m in range(6):
+            half = 0.5 * (after[k, m] - before[k, m]) / eps
+            own[k, 6 * m + a] += half
+            own[k, 6 * a + m] += half
     for n in range(ties.shape[0]):
         i, j = ties[n, 0], ties[n, 1]
-        share = 0.5 if probed[i, 0] + probed[j, 0] == 2 else 1.0
+        share = 0.5 if probed[i, 0] > 0 and probed[j, 0] > 0 else 1.0
         for m in range(6):
-            if j == k:
+            if probed[j, 0] == colour:
                 tied[n, 6 * m + a] += share * (after[i, m] - before[i, m]) / eps
-            elif i == k:
+            elif probed[i, 0] == colour:
                 tied[n, 6 * a + m] += share * (after[j, m] - before[j, m]) / eps
 
 
@@ -100,13 +106,13 @@ def probe(P: Pack, c_q: float, c_u: float, curved: bool, t: float, y: Array) -> 
     clear_probed(probed, ties, own, tied)
     put_unbalanced(P, curved, before)
     code = OK
-    for k in range(1, n):
-        if probed[k, 0] == 0:
-            continue
-        for a in range(6):
-            copy_line(y, moved)
-            displace(moved, k, a, c_q * eps, c_u * eps)
-            code = max(code, prepare(P, t, moved))
-            put_unbalanced(P, curved, after)
-            add_column(probed, ties, k, a, eps, before, after, own, tied)
+    for column in range(6 * probed[0, 0]):
+        colour, a = 1 + column // 6, column % 6
+        copy_line(y, moved)
+        for k in range(1, n):
+            if probed[k, 0] == colour:
+                displace(moved, k, a, c_q * eps, c_u * eps)
+        code = max(code, prepare(P, t, moved))
+        put_unbalanced(P, curved, after)
+        add_columns(probed, ties, colour, a, eps, before, after, own, tied)
     return max(code, prepare(P, t, y))
