@@ -11,7 +11,8 @@ from functools import cached_property
 import numpy as np
 
 from haugmbd.algebra.vec3 import Array
-from haugmbd.diagnostics.energy import Energy, integral
+from haugmbd.diagnostics.energy import Energy
+from haugmbd.diagnostics.work import integral, times_between
 from haugmbd.errors import UsageError
 from haugmbd.integrators.chain_subject import Reduced
 from haugmbd.integrators.events import EventRecord
@@ -108,12 +109,22 @@ class ReducedResult:
 
     def energy(self) -> Energy:
         """Energies over time and the work of tau and wrenches, as `Result.energy`: the drift of the total is the integrator's error."""
-        power, pushes = np.sum(self.tau * self.qd, axis=1), self._pushes()
-        if pushes is not None:
-            v, omega = (np.array([getattr(m, name) for m in self._motions]) for name in ("v", "omega"))
-            power = power + np.einsum("na,tna->t", pushes[:, :3], v) + np.einsum("na,tna->t", pushes[:, 3:], omega)
-        work = integral(self.t, power)
+        work = integral(self.t, self._power_between()) if len(self.t) > 1 else np.zeros(len(self.t))
         return Energy(self.t, self.kinetic_energy(), self.potential_energy(), work, np.zeros(len(self.t)))
+
+    def _power_between(self) -> Array:
+        """The power of tau and wrenches at dense states between the stored ones."""
+        chain, pushes, times = self.chain, self._pushes(), times_between(self.t)
+        if pushes is None and not (callable(self.subject.tau) or self.subject.tau.any()):
+            return np.zeros(len(times))
+        y = np.hstack([self.q, self.qd])
+        states = self.subject.between(times, self.t, y, self.subject.rates_of(y, self.qdd))
+        rows = [(t, s[: chain.nq], s[chain.nq :]) for t, s in zip(times.tolist(), states, strict=True)]
+        power = np.array([self.subject.tau_at(t, q.copy(), qd.copy()) @ qd for t, q, qd in rows])
+        if pushes is not None:
+            moves = [link_motion(chain, q, qd) for _, q, qd in rows]
+            power += [float(np.sum(pushes[:, :3] * m.v) + np.sum(pushes[:, 3:] * m.omega)) for m in moves]
+        return power
 
     def maximal(self, model: Model | None = None) -> Result:
         """The same motion as a Result in maximal coordinates: reactions, energy, violation by the one ruler for all.

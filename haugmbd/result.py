@@ -208,9 +208,10 @@ class Result:
     def energy(self) -> Energy:
         """Kinetic and potential energy, applied and dissipated work, and the total that should stay, (nt,) [J].
 
-        Work is the integral of a cubic spline through the powers at the stored states: it is as good as they are dense.
+        Work is integrated over dense states between the stored ones, where functions of the user are asked again: twenty states a turn
+        give it to a part in 1e5 or better.
         """
-        return energy_over_time(self.model, self.t, self.y, lambda: self.lam)
+        return energy_over_time(self.model, self.t, self.y, lambda: self._solutions)
 
     def momentum(self) -> Momentum:
         """Linear momentum and angular momentum about the ground's origin, (nt, 3), global."""

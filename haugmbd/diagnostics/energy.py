@@ -6,8 +6,8 @@ r"""Energy and momentum of stored states.
     total           = T + V - applied work + dissipated work     constant on an exact solution
     P = sum m v          L = sum r x m v + A J_bar omega_bar     about the origin of the ground
 
-The work is the integral of a cubic spline through the powers at the stored states: its error falls with the fourth power of the
-output step, so store often enough to see what the powers do (kinetic and potential energy need no integral).
+The work is integrated over dense states, see `work`: its error falls with the sixth power of the output step (kinetic and potential
+energy need no integral).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 
 from haugmbd.algebra.euler import rotation_matrix
 from haugmbd.algebra.vec3 import Array
-from haugmbd.diagnostics.rows_over_time import NU, rows_over_time
+from haugmbd.diagnostics.work import work_over_time
 from haugmbd.model.ledger import load_ledger
 from haugmbd.model.model import Model
 from haugmbd.model.tables import WIDTH
@@ -59,22 +59,16 @@ class Momentum:
     angular: Array
 
 
-def energy_over_time(model: Model, t: Array, y: Array, multipliers: Callable[[], Array]) -> Energy:
-    """The energies of states y (nt, ny); `multipliers()` gives lam (nt, nc), asked for only where rows are driven."""
+def energy_over_time(model: Model, t: Array, y: Array, solutions: Callable[[], Array]) -> Energy:
+    """The energies of states y (nt, ny); `solutions()` gives (u_dot, lam) by nodes, (nt, nn, 6), asked for only where work is done."""
     bodies = _bodies(model, y)
     v, omega_bar = bodies[..., 7:10], bodies[..., 10:13]
     kinetic = 0.5 * np.einsum("k,tka,tka->t", model.mass, v, v)
     kinetic = kinetic + 0.5 * np.einsum("tka,kab,tkb->t", omega_bar, model.J_bar, omega_bar)
     potential = -np.einsum("k,tka,a->t", model.mass, bodies[..., 0:3], model.tables["GRAVITY"][0])
-    applied, dissipated = np.zeros(len(t)), np.zeros(len(t))
     for element in load_ledger(model, t, y).values():
         potential = potential + element.potential
-        applied = applied + element.applied
-        dissipated = dissipated + element.dissipated
-    nu = rows_over_time(model, t, y).gaps[:, :, NU]
-    if nu.any():
-        applied = applied - np.sum(multipliers() * nu, axis=1)
-    return Energy(t, kinetic, potential, integral(t, applied), integral(t, dissipated))
+    return Energy(t, kinetic, potential, *work_over_time(model, t, y, solutions))
 
 
 def momentum_over_time(model: Model, t: Array, y: Array) -> Momentum:
@@ -90,13 +84,3 @@ def _bodies(model: Model, y: Array) -> Array:
     """(nt, nb + 1, 13) of the flat states."""
     n = model.nb + 1
     return y[:, : WIDTH * n].reshape(len(y), n, WIDTH)
-
-
-def integral(t: Array, power: Array) -> Array:
-    """The integral of `power` from t[0], by a cubic spline."""
-    if len(t) < 2 or not power.any():
-        return np.zeros(len(t))
-    from scipy.interpolate import CubicSpline  # noqa: PLC0415  only where there is work
-
-    work: Array = CubicSpline(t, power).antiderivative()(t)
-    return work

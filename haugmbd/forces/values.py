@@ -76,7 +76,10 @@ class Question(NamedTuple):
         except Exception as error:
             error.add_note(f"raised by {self.words} of {self.where} at t = {t:.9g} s")
             raise
-        answer = np.asarray(given)
+        try:
+            answer = np.asarray(given)
+        except ValueError:  # a list of lists that are not of one length
+            answer = np.array(None)
         if answer.shape == self.shape and answer.dtype.kind in "iuf" and all(map(isfinite, answer.ravel().tolist())):
             return answer
         raise SimulationError(f"{self.where}: {self.unusable(given)} at t = {t:.9g} s, must be {self.wanted}")

@@ -15,6 +15,8 @@ import numpy.typing as npt
 from haugmbd.algebra.euler import normalized, omega_bar_from, p_dot_from
 from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
+from haugmbd.checks import numbers
+from haugmbd.drivers.driver import shown
 from haugmbd.errors import SimulationError
 from haugmbd.integrators.dense import quintic
 from haugmbd.integrators.reduced import PREPARE_CHAIN
@@ -60,9 +62,14 @@ class Reduced:
         """The generalized forces (nv,) at a state.  SimulationError where the function gives something else."""
         if not callable(self.tau):
             return self.tau
-        tau = np.asarray(self.tau(t, q, qd), dtype=np.float64)
-        if tau.shape != (self.chain.nv,) or not np.isfinite(tau).all():
-            what = f"tau(t, q, qd) gives {tau.tolist()} at t = {t:.9g} s"
+        try:
+            given = self.tau(t, q, qd)
+        except Exception as error:
+            error.add_note(f"raised by tau(t, q, qd) of chain {self.chain.name!r} at t = {t:.9g} s")
+            raise
+        tau = numbers(given)
+        if tau is None or tau.shape != (self.chain.nv,) or not np.isfinite(tau).all():
+            what = f"tau(t, q, qd) gives {shown(given) if tau is None else tau.tolist()} at t = {t:.9g} s"
             raise SimulationError(f"chain {self.chain.name!r}: {what}. It must give {self.chain.nv} finite numbers.")
         return tau
 
@@ -117,6 +124,13 @@ class Reduced:
             out[:, rates_at] = omega_bar_from(x[:, columns], x_dot[:, columns]) if ball else x_dot[:, columns]
         out[:, : self.chain.nq] = x
         return out
+
+    def rates_of(self, y: Array, qdd: Array) -> Array:
+        """y' (nt, nq + nv) of states y (nt, nq + nv) with joint accelerations qdd (nt, nv)."""
+        q_dot = np.empty((len(y), self.chain.nq))
+        for columns, rates_at, ball in self._columns():
+            q_dot[:, columns] = p_dot_from(y[:, columns], y[:, rates_at]) if ball else y[:, rates_at]
+        return np.hstack([q_dot, qdd])
 
     def _jet(self, y: Array, y_dot: Array) -> tuple[Array, Array, Array]:
         """q, q' and q'', (k, nq) each."""

@@ -292,8 +292,7 @@ class RATTLE(OneStep):
         moments = [np.linalg.eigvalsh(J) for J in model.J_bar[1:]]
         thin = [name for name, J in zip(model.body_names[1:], moments, strict=True) if J[0] <= THIN * J[2]]
         if thin:
-            raise UsageError(
-                f"RATTLE turns every body freely, and {', '.join(map(repr, thin))} has no inertia about some axis: use RK4."
-            )
+            who = f"{', '.join(map(repr, thin))} {'has' if len(thin) == 1 else 'have'}"
+            raise UsageError(f"RATTLE turns every body freely, and {who} no inertia about some axis: use RK4.")
         found: tuple[int, int] = run(problem.pack, problem.options, t, h, problem.y, k1, np.zeros((model.nb + 1, 9)), ys, ks)
         return found

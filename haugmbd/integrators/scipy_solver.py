@@ -29,6 +29,8 @@ from haugmbd.model.status import OK, STEP_TOO_SMALL
 ONE_STEP = ("RK23", "RK45", "DOP853")
 """Methods whose state may be corrected between steps."""
 METHODS = (*ONE_STEP, "Radau", "BDF", "LSODA")
+TIMES = {"Radau": 3, "BDF": 1, "LSODA": 1}
+"""At how many times after its start one of the others asks for y' in a step that it tries."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +60,10 @@ class SciPySolver(Adaptive):
         """Advance to `t_end`, a step at a time."""
         import scipy.integrate  # noqa: PLC0415  0.3 s, only where it is used
 
-        stopped = [OK]
+        stopped, asked = [OK], set[float]()
 
         def f(t: float, y: Array) -> Array:
+            asked.add(t)
             y_dot = np.zeros_like(y)
             code = problem.rates(problem.pack, problem.options, t, np.ascontiguousarray(y), y_dot)
             if code != OK:
@@ -81,7 +84,10 @@ class SciPySolver(Adaptive):
             first_step=h_first,
         )
         while solver.status == "running":
+            t, before = solver.t, solver.nfev
+            asked.clear()
             solver.step()
+            rejected = self._tried(solver, t, before, asked) - (solver.status != "failed")
             code = stopped[0] if solver.status == "failed" and stopped[0] != OK else OK
             if solver.status == "failed" and code == OK:
                 code = STEP_TOO_SMALL
@@ -89,11 +95,20 @@ class SciPySolver(Adaptive):
             if code == OK:
                 code = problem.settle(problem.pack, problem.options, solver.t, y, y_dot)
             if code != OK:
-                yield Chunk(np.zeros(0), y[None][:0], y_dot[None][:0], code, solver.t, 0, 0)
+                yield Chunk(np.zeros(0), y[None][:0], y_dot[None][:0], code, solver.t, 0, rejected)
                 return
             if self.correctable:
                 solver.y, solver.f = y.copy(), y_dot.copy()
-            yield Chunk(np.array([solver.t]), y[None], y_dot[None], OK, solver.t, 1, 0)
+            yield Chunk(np.array([solver.t]), y[None], y_dot[None], OK, solver.t, 1, rejected)
+
+    def _tried(self, solver: Any, t: float, before: int, asked: set[float]) -> int:
+        """How many steps from `t` were tried for one: SciPy does not say.
+
+        A Runge-Kutta method asks all its stages each time; the others ask at the end of each step that they try.
+        """
+        if self.method in ONE_STEP:
+            return int(solver.nfev - before) // int(solver.n_stages)
+        return sum(time > t for time in asked) // TIMES[self.method]
 
 
 def ode_function(model: Model, *, formulation: Formulation | None = None) -> Callable[[float, Array], Array]:

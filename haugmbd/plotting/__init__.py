@@ -1,6 +1,8 @@
 r"""Plots of results: each function draws one question, takes `ax=None`, and returns the Axes.
 
 mbd.plot.violation(result)    energy(result)    coordinates(result, body)    reactions(result, joint)
+
+result: a Result, or the ReducedResult of a serial chain: it is asked what its `maximal()` twin knows.
 """
 
 from __future__ import annotations
@@ -11,11 +13,11 @@ import numpy as np
 
 from haugmbd.errors import UsageError
 from haugmbd.plotting.style import axes, envelope, finish, largest
+from haugmbd.reduced_result import ReducedResult
+from haugmbd.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from haugmbd.result import Result
 
 __all__ = ["coordinates", "energy", "reactions", "violation"]
 
@@ -37,8 +39,21 @@ COORDINATES = {
 QUANTITIES = {"force": "force [N]", "torque": "torque [N m]"}
 
 
+def known(result: object) -> Result | ReducedResult:
+    """The result itself; UsageError for what is none."""
+    if not isinstance(result, Result | ReducedResult):
+        raise UsageError(f"{type(result).__name__} is no result to draw: give what mbd.simulate(...) returned.")
+    return result
+
+
+def maximal(result: Result | ReducedResult) -> Result:
+    """The result with its bodies and joints."""
+    given = known(result)
+    return given.maximal() if isinstance(given, ReducedResult) else given
+
+
 def violation(
-    result: Result,
+    result: Result | ReducedResult,
     *,
     level: Literal["position", "velocity", "acceleration"] = "position",
     by: Literal["joint", "row"] = "joint",
@@ -48,6 +63,7 @@ def violation(
 
     Of many states the largest value of each of 400 intervals is drawn: violation is often rounding, and a band of noise hides all.
     """
+    result = maximal(result)
     labels = result.model.labels
     if by == "joint":
         lines = result.violation(level, by="joint")
@@ -64,9 +80,10 @@ def violation(
     return finish(ax, result.t, title, f"{LEVELS[level]}  [{units}]")
 
 
-def energy(result: Result, *, ax: Axes | None = None) -> Axes:
+def energy(result: Result | ReducedResult, *, ax: Axes | None = None) -> Axes:
     """Kinetic and potential energy, work where there is some, and the total that should stay; the title says how well it does."""
-    e = result.energy()
+    e = known(result).energy()
+    name = result.chain.name if isinstance(result, ReducedResult) else result.names.model
     ax = axes(ax)
     ax.plot(e.t, e.kinetic, label="kinetic")
     ax.plot(e.t, e.potential, label="potential")
@@ -76,14 +93,16 @@ def energy(result: Result, *, ax: Axes | None = None) -> Axes:
         ax.plot(e.t, e.dissipated_work, label="dissipated work")
     ax.plot(e.t, e.total, color="black", linestyle="--", label="total")
     drift = float(np.max(np.abs(e.drift), initial=0.0))
-    return finish(ax, e.t, f"{result.names.model}: energy, drift of the total at most {drift:.1e} J", "energy [J]")
+    return finish(ax, e.t, f"{name}: energy, drift of the total at most {drift:.1e} J", "energy [J]")
 
 
-def coordinates(result: Result, body: str, *, what: Literal["r", "p", "v", "omega_bar"] = "r", ax: Axes | None = None) -> Axes:
+def coordinates(
+    result: Result | ReducedResult, body: str, *, what: Literal["r", "p", "v", "omega_bar"] = "r", ax: Axes | None = None
+) -> Axes:
     """One body over time: its position `r`, Euler parameters `p`, velocity `v` or angular velocity `omega_bar`."""
     if what not in COORDINATES:
         raise UsageError(f"what is {what!r}: give one of {', '.join(map(repr, COORDINATES))}.")
-    history = result[body]
+    history = maximal(result)[body]
     words, parts = COORDINATES[what]
     values = {"r": history.r, "p": history.p, "v": history.v, "omega_bar": history.omega_bar}[what]
     ax = axes(ax)
@@ -94,7 +113,7 @@ def coordinates(result: Result, body: str, *, what: Literal["r", "p", "v", "omeg
 
 
 def reactions(
-    result: Result,
+    result: Result | ReducedResult,
     joint: str,
     *,
     quantity: Literal["force", "torque"] = "force",
@@ -105,7 +124,7 @@ def reactions(
     """What a joint exerts on its body j (or i): components and magnitude of the force, or of the torque about the joint's point."""
     if quantity not in QUANTITIES:
         raise UsageError(f"quantity is {quantity!r}: give 'force' or 'torque'.")
-    found = result.reaction(joint, on=on, frame=frame)
+    found = maximal(result).reaction(joint, on=on, frame=frame)
     values = found.force if quantity == "force" else found.torque
     ax = axes(ax)
     for k, part in enumerate("xyz"):

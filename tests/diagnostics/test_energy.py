@@ -8,9 +8,11 @@ import quaternion
 from scipy.integrate import simpson
 
 import haugmbd as mbd
+from haugmbd.diagnostics.work import integral, times_between
 from haugmbd.forces.torque import Torque
 from haugmbd.forces.tsda import TSDA
-from joints import RJ
+from haugmbd.gallery import slider_crank
+from joints import CJ, RJ, SJ
 
 M, L, J = 78.0, 2.0, 104.01625
 G = 9.81
@@ -66,6 +68,59 @@ def test_work_of_a_driven_row(driven, chain):
     assert e.applied_work.min() < -0.1
     assert np.abs(e.drift).max() <= 1e-9
     assert np.abs(chain.energy().drift).max() <= 1e-7 * chain.energy().kinetic.max()
+
+
+def test_gauss_takes_polynomials_of_degree_five():
+    t = np.array([0.0, 0.3, 1.0, 1.1])
+    for degree in range(6):
+        np.testing.assert_allclose(
+            integral(t, times_between(t) ** degree), t ** (degree + 1) / (degree + 1), rtol=1e-14, atol=1e-16
+        )
+    assert abs(integral(t, times_between(t) ** 6)[-1] - t[-1] ** 7 / 7.0) > 1e-6
+    assert integral(t[:1], np.zeros(0)).tolist() == [0.0]
+
+
+@pytest.mark.parametrize("every", [20, 40, 80])
+def test_work_between_few_stored_states(every):
+    """A drive and a motor with a brake, 12 to 50 states a turn: the work of every state, and nothing else is lost."""
+    driven = mbd.simulate(slider_crank(driven=True), 2.0, h=1e-3, store_every=every)
+    all_states = mbd.simulate(slider_crank(driven=True), 2.0, h=1e-3)
+    wrong = 2e-9 * (every / 20) ** 6.5 + 1e-12  # of order six, and at last a little more
+    assert np.abs(driven.energy().applied_work - all_states.energy().applied_work[::every]).max() < wrong
+    brake = lambda g, b: TSDA("s", g, b, point_i=(0, 0, 3), point_j=(L, 0, 0), k=0.0, c=40.0, actuator=lambda t: 90 * np.sin(9 * t))  # noqa: E731
+    few, many = (mbd.simulate(pendulum(brake), 2.0, h=1e-3, store_every=n).energy() for n in (every, 1))
+    for a, b in ((few.applied_work, many.applied_work), (few.dissipated_work, many.dissipated_work)):
+        assert np.abs(a - b[::every]).max() < 1e4 * wrong  # of hundreds of joules
+
+
+def test_work_at_a_singular_position_that_is_stored():
+    """A parallelogram with a brake that turns evenly through the pose with all bars in line, where its rows give no accelerations."""
+    rate, c, axis, start = -2.0, 0.7, (0.0, 0.0, 1.0), np.array([np.cos(1.0), np.sin(1.0), 0.0])
+    points = [np.zeros(3), start, start + (2, 0, 0), np.array((2.0, 0.0, 0.0))]
+    system = mbd.System("parallelogram", gravity=(0, -9.81, 0))
+    bars = [system.add(mbd.Body(f"bar {k}", 1.0, (0.1, 0.2, 0.25), r=(points[k] + points[k + 1]) / 2)) for k in range(3)]
+    pin = system.add(RJ("A", system.ground, bars[0], point=points[0], axis=axis))
+    system.add(RJ("B", bars[0], bars[1], point=points[1], axis=axis))
+    system.add(SJ("C", bars[1], bars[2], point=points[2]))
+    system.add(CJ("D", bars[2], system.ground, point=points[3], axis=axis))
+    system.add(mbd.RSDA("brake", pin, c=c))
+    model, states = system.compile(), []
+    for t in (t_end := np.linspace(0.0, 1.0, 5)):
+        angle = 1.0 + rate * t
+        e = np.array([np.cos(angle), np.sin(angle), 0.0])
+        v = rate * np.array([-e[1], e[0], 0.0])
+        turned, still = (np.cos(rate * t / 2), 0.0, 0.0, np.sin(rate * t / 2)), (1.0, 0.0, 0.0, 0.0)
+        y = model.state().replace(
+            r=[np.zeros(3), e / 2, e + (1, 0, 0), e / 2 + (2, 0, 0)],
+            p=[still, turned, still, turned],
+            v=[np.zeros(3), v / 2, v, v / 2],
+            omega_bar=[(0, 0, 0), (0, 0, rate), (0, 0, 0), (0, 0, rate)],
+        )
+        states.append(y.replace(angles=model.state().angles + rate * t).y)
+    result = mbd.Result(model, t_end, np.array(states))
+    with pytest.raises(mbd.SingularKKT):
+        result.v_dot  # noqa: B018
+    np.testing.assert_allclose(result.energy().dissipated_work, c * rate**2 * t_end, rtol=1e-12)
 
 
 def test_a_free_body_keeps_its_momentum():

@@ -149,6 +149,7 @@ def late(after, bad):
         (lambda: (1.0, np.nan, 0.0), "returns [1.0, nan, 0.0]"),
         (lambda: np.zeros(2), "returns an array of shape (2,)"),
         (lambda: "abc", "returns 'abc' (str)"),
+        (lambda: [1.0, [2.0, 3.0]], "returns [1.0, [2.0, 3.0]]"),
         (lambda: (0.0, None, 1.0), "returns (0.0, None, 1.0)"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.integrate
 from scipy.integrate import solve_ivp
 
 import haugmbd as mbd
@@ -43,9 +44,12 @@ def test_simulate_with_a_scipy_solver(method):
 SEEN = {
     "RK23": (3, {"double pendulum": (1.0, (160, 320)), "heavy top": (0.1, (640, 1280)), "slider-crank": (0.2, (160, 320))}),
     "RK45": (5, {"double pendulum": (2.0, (640, 1000)), "heavy top": (0.1, (160, 320)), "slider-crank": (0.35, (480, 800))}),
-    "DOP853": (8, {"double pendulum": (0.42, (12, 14)), "heavy top": (0.1, (32, 40)), "slider-crank": (0.23, (26, 32))}),
+    "DOP853": (8, {"double pendulum": (0.42, (8, 12)), "heavy top": (0.1, (32, 40)), "slider-crank": (0.2, (12, 20))}),
 }
-"""By method: its order, and by mechanism the interval [s] and numbers of steps at which it shows, as in `test_explicit`."""
+"""By method: its order, and by mechanism the interval [s] and numbers of steps at which it shows, as in `test_explicit`.
+
+SciPy's sums are rounded otherwise from one run to the next (BLAS), which an error of order eight, 1e-12, feels.
+"""
 EXACT = mbd.Projection(tol=1e-16)
 
 
@@ -64,7 +68,7 @@ def test_the_order_of_one_step_methods(method, name):
         assert result.counters.steps == n
         gap = (result.y[-1] - end.y[-1]).reshape(-1, 13)
         errors.append([np.linalg.norm(gap[:, :7]), np.linalg.norm(gap[:, 7:]), np.linalg.norm(result.lam[-1] - end.lam[-1])])
-    assert np.log(np.divide(*errors)) / np.log(steps[1] / steps[0]) == pytest.approx([order] * 3, abs=0.15)
+    assert np.log(np.divide(*errors)) / np.log(steps[1] / steps[0]) == pytest.approx([order] * 3, abs=0.15 if order < 8 else 0.35)
 
 
 @pytest.mark.parametrize("method", ["Radau", "BDF", "LSODA"])
@@ -81,6 +85,41 @@ def test_the_error_of_multistep_methods_follows_the_tolerance(method, case):
 
 def test_every_solver_of_scipy_is_put_to_a_test():
     assert {*SEEN, "Radau", "BDF", "LSODA"} == set(METHODS)
+
+
+@pytest.mark.parametrize(
+    ("method", "module", "attempt"),
+    [
+        ("RK23", scipy.integrate._ivp.rk, "rk_step"),
+        ("RK45", scipy.integrate._ivp.rk, "rk_step"),
+        ("DOP853", scipy.integrate._ivp.rk, "rk_step"),
+        ("Radau", scipy.integrate._ivp.radau, "solve_collocation_system"),
+        ("BDF", scipy.integrate._ivp.bdf, "solve_bdf_system"),
+    ],
+)
+def test_rejected_steps_are_counted(method, module, attempt, monkeypatch):
+    """By what SciPy calls for each step that it tries; implicit methods try again where only the Jacobian was old, with the same step."""
+    tried, plain = [], getattr(module, attempt)
+
+    def counted(*args):
+        tried.append(tuple(x for x in args[:5] if isinstance(x, float)))  # t and h, or t and its end
+        return plain(*args)
+
+    monkeypatch.setattr(module, attempt, counted)
+    rule = mbd.Projection() if method in SEEN else None
+    found = mbd.simulate(double_pendulum(), 3.0, integrator=SciPySolver(method, rtol=1e-4, atol=1e-4), stabilization=rule).counters
+    assert found.rejected == len(set(tried)) - found.steps > 3
+
+
+def test_lsoda_counts_its_rejected_steps():
+    """It tells nobody; a force that is switched on makes it try again and again."""
+    system = double_pendulum()
+    system.add(mbd.PointForce("kick", system["bar 2"], force=lambda t: (0.0, 0.0, 5e3 if t > 0.3 else 0.0)))
+    smooth, kicked = (
+        mbd.simulate(s, 0.4, integrator=SciPySolver("LSODA", rtol=1e-6, atol=1e-6), stabilization=None).counters
+        for s in (double_pendulum(), system)
+    )
+    assert kicked.rejected > smooth.rejected + 3
 
 
 def test_multistep_methods_refuse_projection():

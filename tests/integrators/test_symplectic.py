@@ -116,7 +116,7 @@ def test_the_tableau_of_hem4_fulfils_its_conditions():
 
 
 def test_what_they_do_not_take_is_said():
-    with pytest.raises(mbd.UsageError, match="'crank', 'coupler', 'rocker' has no inertia about some axis"):
+    with pytest.raises(mbd.UsageError, match="'crank', 'coupler', 'rocker' have no inertia about some axis"):
         mbd.simulate(four_bar(), 0.1, integrator=mbd.RATTLE(1e-3))
     with pytest.raises(mbd.UsageError, match="RATTLE fulfils the constraints"):
         mbd.simulate(heavy_top(), 0.1, integrator=mbd.RATTLE(1e-3), stabilization=mbd.Baumgarte(1.0, 1.0))

@@ -65,6 +65,29 @@ def test_energy(driven):
     assert ax.get_ylabel() == "energy [J]"
 
 
+def test_a_run_in_joint_coordinates_is_drawn_as_its_twin():
+    chain = mbd.random_chain(3, 1)
+    push = np.linspace(1.0, 2.0, chain.nv)
+    reduced = mbd.simulate(chain, 0.1, h=1e-3, tau=push)
+    twin, e = reduced.maximal(), reduced.energy()
+    assert e.applied_work.any()
+    for ax in (mbd.plot.energy(reduced), mbd.plot.energy(mbd.simulate(chain, 0.1, h=1e-3, tau=lambda t, q, qd: push))):
+        assert chain.name in ax.get_title(loc="left")
+        for name in ("kinetic", "potential", "applied work", "total"):
+            np.testing.assert_array_equal(line(ax, name).get_ydata(), getattr(e, name.replace(" ", "_")))
+    body, joint = twin.names.bodies[1], twin.names.joints[0]
+    drawn = mbd.plot.coordinates(reduced, body).lines[2].get_ydata()
+    np.testing.assert_allclose(drawn, reduced[0].r[:, 2], rtol=0.0, atol=1e-14)
+    for make in (mbd.plot.violation, lambda result: mbd.plot.reactions(result, joint)):
+        np.testing.assert_array_equal(make(reduced).lines[0].get_ydata(), make(twin).lines[0].get_ydata())
+
+
+def test_what_is_no_result_is_refused():
+    for draw in (mbd.plot.energy, mbd.plot.violation, lambda x: mbd.plot.coordinates(x, "a"), lambda x: mbd.plot.reactions(x, "a")):
+        with pytest.raises(mbd.UsageError, match="list is no result to draw"):
+            draw([1, 2])
+
+
 @pytest.mark.parametrize(("what", "n", "unit"), [("r", 3, "[m]"), ("p", 4, "[1]"), ("v", 3, "[m/s]"), ("omega_bar", 3, "[rad/s]")])
 def test_coordinates(driven, what, n, unit):
     ax = mbd.plot.coordinates(driven, "slider", what=what)

@@ -187,3 +187,34 @@ def test_energy_and_work_are_those_of_the_twin(seed):
     for name in ("kinetic", "potential", "applied_work", "dissipated_work", "total"):
         assert getattr(ours, name) == pytest.approx(getattr(theirs, name), abs=1e-11 * size)
     assert np.abs(ours.drift).max() < 1e-6 * size
+
+
+@pytest.mark.parametrize("free_base", [False, True])
+def test_work_between_few_stored_states(free_base):
+    """A tau of time and state, and wrenches: the work of every state, from a twentieth of them."""
+    chain = random_chain(3, 4, free_base=free_base)
+    _, qd, tau = random_motion(chain, 4)
+    wrenches = np.random.default_rng(4).normal(size=(chain.n, 6))
+    options = {"h": 1e-3, "state": mbd.ChainState(chain.q_zero(), qd), "wrenches": wrenches}
+    few, many = (
+        mbd.simulate(chain, 0.4, tau=lambda t, q, qd: np.sin(9.0 * t) * tau - 0.1 * qd, store_every=n, **options).energy()
+        for n in (20, 1)
+    )
+    size = np.abs(many.applied_work).max()
+    assert size > 0.1
+    assert np.abs(few.applied_work - many.applied_work[::20]).max() < 1e-6 * size
+
+
+@pytest.mark.parametrize("given", ["abc", [1.0, [2.0, 3.0]], None, 1j, {}, 10**400, np.zeros((2, 2)), [np.nan] * 3], ids=repr)
+def test_a_tau_that_gives_no_numbers_is_named(given):
+    chain = random_chain(3, 1, kinds=("revolute",))
+    for tau in (lambda t, q, qd: given, lambda t, q, qd: np.zeros(3) if t < 0.05 else given):
+        with pytest.raises(mbd.SimulationError, match=r"tau\(t, q, qd\) gives .* must give 3 finite numbers"):
+            mbd.simulate(chain, 0.1, h=1e-2, tau=tau)
+
+
+def test_what_a_tau_raises_comes_out_with_a_note():
+    chain = random_chain(2, 1, kinds=("revolute",))
+    with pytest.raises(ZeroDivisionError) as raised:
+        mbd.simulate(chain, 0.1, h=1e-2, tau=lambda t, q, qd: [1.0 / 0.0] * 2)
+    assert "raised by tau(t, q, qd) of chain" in raised.value.__notes__[0]

@@ -1,0 +1,92 @@
+r"""Work between stored states: the powers of loads and drives, integrated by Gauss's rule over dense states.
+
+    W(t_(k+1)) - W(t_k) = h sum w_i P(t_k + c_i h),   h = t_(k+1) - t_k        three points: exact for polynomials of degree five
+
+The states there are those of dense output: quintic Hermite interpolation of (r, p), with the second rates that the equations of motion
+give at the stored states.  Thus the error falls with the sixth power of the output step.  A cubic spline through the powers themselves
+is of order four, and ten to ten thousand times worse: driven slider-crank, 20 states a turn: 3e-4 J of 0.14 J, and 7e-7 J here.
+Source: Abramowitz, Stegun, 25.4.30 (Gauss); `integrators.dense`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from haugmbd.algebra.euler import p_dot_from
+from haugmbd.algebra.vec3 import Array
+from haugmbd.diagnostics.rows_over_time import NU, rows_over_time
+from haugmbd.drivers.driver import Constant
+from haugmbd.errors import SingularKKT
+from haugmbd.formulations.face import solve_states
+from haugmbd.integrators.dense import interpolate
+from haugmbd.model.ledger import load_ledger
+from haugmbd.model.model import Model
+from haugmbd.model.rank import driver_of_row
+from haugmbd.model.tables import WIDTH
+
+POINTS = 0.5 + 0.5 * np.sqrt(0.6) * np.array([-1.0, 0.0, 1.0])
+WEIGHTS = np.array([5.0, 8.0, 5.0]) / 18.0
+"""Gauss's rule of three points on 0 ... 1."""
+
+
+def times_between(t: Array) -> Array:
+    """Where powers are asked for: three times (3 (nt - 1),) in each interval of t (nt,)."""
+    times: Array = (t[:-1, None] + np.diff(t)[:, None] * POINTS).ravel()
+    return times
+
+
+def integral(t: Array, power: Array) -> Array:
+    """The integral from t[0], (nt,), of a power that is known at `times_between(t)`."""
+    parts = np.diff(t) * (power.reshape(-1, len(POINTS)) @ WEIGHTS)
+    work: Array = np.concatenate([np.zeros(min(1, len(t))), np.cumsum(parts)])
+    return work
+
+
+def work_over_time(model: Model, t: Array, y: Array, solutions: Callable[[], Array]) -> tuple[Array, Array]:
+    """Applied and dissipated work, (nt,) each, from t[0]; `solutions()` gives (u_dot, lam) by nodes at the states, (nt, nn, 6)."""
+    working = any(not entry.load.conservative for entry in model.loads)
+    if len(t) < 2 or not (working or is_driven(model)):
+        return np.zeros(len(t)), np.zeros(len(t))
+    try:
+        times = times_between(t)
+        states = interpolate(times, t, y, rates_of(t, y, solutions(), model.nb + 1), model.nb + 1)
+        applied, dissipated = powers(model, times, states)
+    except SingularKKT:  # a stored state at a singular position has no rates: the spline through the powers at the states is left
+        return spline_of(model, t, y)
+    return integral(t, applied), integral(t, dissipated)
+
+
+def is_driven(model: Model) -> bool:
+    """Whether a row moves by itself, and may do work."""
+    return any(not isinstance(model.drivers[k], Constant) for k in driver_of_row(model))
+
+
+def powers(model: Model, t: Array, y: Array) -> tuple[Array, Array]:
+    """Applied and dissipated power at states y (nt, ny); a driven row does the power -lam nu.  Raises what the accelerations do."""
+    applied, dissipated = np.zeros(len(t)), np.zeros(len(t))
+    for element in load_ledger(model, t, y).values():
+        applied = applied + element.applied
+        dissipated = dissipated + element.dissipated
+    nu = rows_over_time(model, t, y).gaps[:, :, NU] if is_driven(model) else np.zeros(0)
+    if nu.any():
+        slots = solve_states(model, t, y)[:, model.nb + 1 :].reshape(len(t), -1)
+        applied = applied - np.sum(slots[:, model.slot_of_row] * nu, axis=1)
+    return applied, dissipated
+
+
+def rates_of(t: Array, y: Array, solutions: Array, n: int) -> Array:
+    """y_dot (nt, ny) of the states of n bodies; of integrated angles, which only count turns, by differences."""
+    bodies, u_dot = y[:, : WIDTH * n].reshape(len(y), n, WIDTH), solutions[:, :n]
+    p_dot = p_dot_from(bodies[..., 3:7], bodies[..., 10:13])
+    rates = np.concatenate([bodies[..., 7:10], p_dot, u_dot], axis=2).reshape(len(y), -1)
+    return np.concatenate([rates, np.gradient(y[:, WIDTH * n :], t, axis=0)], axis=1)
+
+
+def spline_of(model: Model, t: Array, y: Array) -> tuple[Array, Array]:
+    """Applied and dissipated work by cubic splines through the powers at the states."""
+    from scipy.interpolate import CubicSpline  # noqa: PLC0415  only where there is nothing better
+
+    applied, dissipated = (CubicSpline(t, power).antiderivative()(t) for power in powers(model, t, y))
+    return applied, dissipated
