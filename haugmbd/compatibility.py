@@ -11,14 +11,10 @@ formulation      block_factor          it has that factor
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from inspect import isabstract
-from typing import Any
-
 from haugmbd.errors import UsageError
 from haugmbd.formulations import FORMULATIONS, Formulation
 from haugmbd.integrators import Baumgarte, EnergyProjection, PlainProjection, Projection, Unstabilized
-from haugmbd.integrators.method import Adaptive, Integrator
+from haugmbd.integrators.method import Adaptive, Integrator, methods_below
 from haugmbd.integrators.stabilization import Stabilization
 
 STABILIZATIONS: dict[str, Stabilization] = {
@@ -34,21 +30,7 @@ STABILIZATIONS: dict[str, Stabilization] = {
 
 def integrators() -> dict[str, Integrator]:
     """One of each integrator of this package, by what it is called."""
-    return {name: example for kind in _leaves(Integrator) for name, example in kind.examples().items()}
-
-
-def _leaves(kind: type[Any]) -> Iterator[type[Integrator]]:
-    """The classes of this package below `kind` that are methods."""
-    for below in _ours(kind):
-        if _ours(below):
-            yield from _leaves(below)
-        elif not isabstract(below):
-            yield below
-
-
-def _ours(kind: type[Any]) -> list[type[Any]]:
-    """The direct subclasses that are of this package; a user's own method stands beside them, and takes no one's place."""
-    return [below for below in kind.__subclasses__() if below.__module__.startswith("haugmbd.")]
+    return {name: example for kind in methods_below() for name, example in kind.examples().items()}
 
 
 def trouble(formulation: Formulation, method: Integrator, rule: Stabilization) -> str:

@@ -1,6 +1,8 @@
 r"""What a simulation leaves: the states, and the counters of the work done.  Everything else is computed from them when asked.
 
 t (nt,)   r (nt, nb+1, 3)   p (nt, nb+1, 4)   v (nt, nb+1, 3)   omega_bar (nt, nb+1, 3)   lam (nt, nc)        ground in row 0
+
+The exception are the multipliers of implicit methods, which no state tells: `lam_of_method`.
 """
 
 from __future__ import annotations
@@ -15,12 +17,14 @@ import numpy.typing as npt
 
 from haugmbd.algebra.vec3 import Array
 from haugmbd.diagnostics.energy import Energy, Momentum, energy_over_time, momentum_over_time
+from haugmbd.diagnostics.method_multipliers import multipliers_of_method
 from haugmbd.diagnostics.reaction import Reaction, reactions_over_time
 from haugmbd.diagnostics.resampling import resample_states
 from haugmbd.diagnostics.violation import Level, euler_violation, joint_violation, row_violation
 from haugmbd.errors import UsageError
 from haugmbd.formulations.face import solve_states
 from haugmbd.integrators.events import EventRecord
+from haugmbd.integrators.method import methods_below
 from haugmbd.integrators.subject import Passed
 from haugmbd.model.joint_wrench import Axes, Side
 from haugmbd.model.model import Model
@@ -106,6 +110,7 @@ class Result:
     _names: Names | None = None
     events: tuple[EventRecord, ...] = ()
     passed: tuple[Passed, ...] = ()
+    _own: Array | None = None
 
     @property
     def model(self) -> Model:
@@ -178,6 +183,30 @@ class Result:
         slots = self._solutions[:, self.model.nb + 1 :]
         flat = slots.reshape(len(self.t), 6 * slots.shape[1])
         return flat[:, self.model.slot_of_row]
+
+    @cached_property
+    def lam_of_method(self) -> Array:
+        """The multipliers that an implicit method has solved for at its steps, by rows, (nt, nc).
+
+        M u' + Phi_q^T lam = Q with the u' of the method; those in `lam` belong to the accelerations at the same states.  At the start they
+        are the same; NaN where a state is no step of the method: the end at a terminal event, a leap over a singular configuration.
+        Dependent rows share them as in `lam`, after `KeptRows` or `MinimumNorm`.
+        Raises UsageError where the method has none, or where the states are at wanted times (`t_eval`, `resample`).
+        """
+        if self._own is None:
+            have = ", ".join(sorted(kind.__name__ for kind in methods_below() if kind.own_multipliers))
+            raise UsageError(
+                f"this result (integrator {self.settings.get('integrator', 'unknown')}) has no multipliers of the method's own: "
+                f"{have} have them, at the steps of a run without t_eval. `lam` has those of the accelerations, at every state."
+            )
+        if not self.has_model:
+            return self._own
+        return multipliers_of_method(self.model, self.t, self.y, self._own)
+
+    @property
+    def has_lam_of_method(self) -> bool:
+        """Whether there are multipliers of the method's own."""
+        return self._own is not None
 
     def reaction(self, joint: str, *, on: Side = "j", frame: Axes = "ground") -> Reaction:
         """The force and torque that `joint` exerts on its body j (or i), at the joint's point on that body, at every state.

@@ -29,7 +29,10 @@ R = TypeVar("R")
 
 
 class Recorded(NamedTuple):
-    """What a run leaves: t (nt,), y (nt, ny), counters, whether Ctrl-C stopped it, its events, and what it has leapt over."""
+    """What a run leaves: t (nt,), y (nt, ny), counters, whether Ctrl-C stopped it, its events, and what it has leapt over.
+
+    lam: (nt - 1, nc), or parts of it, the method's own multipliers after the start; empty where it has none, or at wanted times
+    """
 
     t: Array
     y: Array
@@ -37,6 +40,7 @@ class Recorded(NamedTuple):
     interrupted: bool
     events: tuple[EventRecord, ...]
     passed: tuple[Passed, ...]
+    lam: tuple[Array, ...] = ()
 
 
 class Run(Generic[R]):
@@ -60,6 +64,7 @@ class Run(Generic[R]):
             problem.first_chunk = FIRST_CHUNK
         self.t: list[Array] = []
         self.y: list[Array] = []
+        self.lam: list[Array] = []
         self.steps = self.rejected = self.next_time = 0
         self.cpu = time.process_time()
 
@@ -141,6 +146,8 @@ class Run(Generic[R]):
             kept = (np.arange(self.steps + 1, self.steps + 1 + len(chunk.t)) % self.every == 0) | (at_end & (chunk.t >= self.t_end))
             self.t.append(chunk.t[kept])
             self.y.append(chunk.y[kept])
+            if chunk.lam is not None:
+                self.lam.append(chunk.lam[kept])
         self.steps += chunk.accepted
         self.rejected += chunk.rejected
 
@@ -202,4 +209,4 @@ class Run(Generic[R]):
             euler_sum=float(o[EULER_SUM]),
             cpu=time.process_time() - self.cpu,
         )
-        return self.record(Recorded(t, y, counters, interrupted, tuple(self.records), tuple(p.passed)))
+        return self.record(Recorded(t, y, counters, interrupted, tuple(self.records), tuple(p.passed), tuple(self.lam)))

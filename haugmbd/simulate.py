@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, overload
 
+import numpy as np
 import numpy.typing as npt
 
 from haugmbd.arguments import (
@@ -156,7 +157,9 @@ def simulate(
     def record(found: Recorded) -> Result:
         work = work_of(pack)
         counters = replace(found.counters, questions=work.questions, iterations=work.iterations, choices=work.choices)
-        return Result(model, found.t, found.y, counters, settings, found.interrupted, None, found.events, found.passed)
+        start = np.full((1, model.nc), np.nan)
+        own = np.vstack([start, *found.lam]) if method.own_multipliers and times is None else None
+        return Result(model, found.t, found.y, counters, settings, found.interrupted, None, found.events, found.passed, own)
 
     return Run(problem, method, t_end, times, store_every, record, watched).go(progress)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import numpy as np
+
 from haugmbd.algebra.vec3 import Array
 
 NUMBERS = 200_000
@@ -12,7 +14,10 @@ NUMBERS = 200_000
 
 
 class Chunk(NamedTuple):
-    """t: (k,);  y, y_dot: (k, ny) after each accepted step;  code: OK or what stopped it;  t_stop: the time it was stopped at."""
+    """t: (k,);  y, y_dot: (k, ny) after each accepted step;  code: OK or what stopped it;  t_stop: the time it was stopped at.
+
+    lam: (k, nc) the method's own multipliers, by rows; None of a method that has none at its steps
+    """
 
     t: Array
     y: Array
@@ -21,6 +26,12 @@ class Chunk(NamedTuple):
     t_stop: float
     accepted: int
     rejected: int
+    lam: Array | None = None
+
+
+def cut_multipliers(lam: Array | None, kept: int, others: int) -> Array | None:
+    """The multipliers of the first steps, then NaN for states that are no steps of the method."""
+    return None if lam is None else np.vstack([lam[:kept], np.full((others, lam.shape[1]), np.nan)])
 
 
 def chunk_lengths(ny: int, first: int | None) -> Iterator[int]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from inspect import isabstract
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -33,6 +34,9 @@ class Integrator(ABC):
     """Whether one factor answers questions with rows of another pose, which only the compiled NewtonEuler has."""
     one_step: ClassVar[bool] = True
     """Whether a step from a stored state is the step that a run would make there; other methods remember more than the state."""
+
+    own_multipliers: ClassVar[bool] = False
+    """Whether a step solves for multipliers that belong to the state at its end; those of stages and of half steps belong to none."""
 
     @classmethod
     def examples(cls) -> dict[str, Integrator]:
@@ -145,6 +149,20 @@ class Adaptive(Integrator):
     @property
     def tolerances(self) -> tuple[float, float]:
         return self.rtol, self.atol
+
+
+def methods_below(kind: type[Any] = Integrator) -> Iterator[type[Integrator]]:
+    """The classes of this package below `kind` that are methods; a user's own stands beside them, and takes no one's place."""
+    for below in _ours(kind):
+        if _ours(below):
+            yield from methods_below(below)
+        elif not isabstract(below):
+            yield below
+
+
+def _ours(kind: type[Any]) -> list[type[Any]]:
+    """The direct subclasses that are of this package."""
+    return [below for below in kind.__subclasses__() if below.__module__.startswith("haugmbd.")]
 
 
 def check_first_step(h_first: float | None) -> None:

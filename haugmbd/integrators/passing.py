@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.algebra.vec3 import Array
-from haugmbd.integrators.chunk import Chunk
+from haugmbd.integrators.chunk import Chunk, cut_multipliers
 from haugmbd.integrators.explicit import runge_kutta_steps
 from haugmbd.integrators.method import FixedStep, Integrator
 from haugmbd.integrators.rk4 import RK4
@@ -102,7 +102,8 @@ def _past(problem: Problem, before: Start, chunk: Chunk, t_end: float, rtol: flo
     t, y, y_dot = (
         np.concatenate(pair) for pair in ((chunk.t[:k], found.t), (chunk.y[:k], found.y), (chunk.y_dot[:k], found.y_dot))
     )
-    return Chunk(t, y, y_dot, OK, float(t[-1]), len(t), chunk.rejected), FIRST * comfortable
+    lam = cut_multipliers(chunk.lam, k, len(found.t))
+    return Chunk(t, y, y_dot, OK, float(t[-1]), len(t), chunk.rejected, lam), FIRST * comfortable
 
 
 def leap(problem: Problem, start: Start, t_singular: float, h: float, rtol: float, atol: float) -> Leap | None:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from haugmbd.algebra.vec3 import Array
-from haugmbd.integrators.chunk import Chunk
+from haugmbd.integrators.chunk import Chunk, cut_multipliers
 from haugmbd.integrators.events import Event, EventRecord
 from haugmbd.integrators.stepping import SINCE, Problem
 
@@ -185,4 +185,5 @@ def _ended(chunk: Chunk, found: Found) -> Chunk:
         end.t,
         k + 1,
         chunk.rejected,
+        cut_multipliers(chunk.lam, k, 1),
     )

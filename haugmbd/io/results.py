@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     import xarray
 
 FORMAT = "haugmbd result 1"
+OWN = "lam_of_method"
+"""The multipliers of the method, in files of results that have them."""
 
 COLUMNS = {"r": ("x", "y", "z"), "p": ("e0", "e1", "e2", "e3"), "v": ("x", "y", "z"), "omega_bar": ("x", "y", "z")}
 AXES = {"r": "xyz", "p": "e", "v": "xyz", "omega_bar": "xyz"}
@@ -59,7 +61,8 @@ def load(path: str | Path, *, model: Model | None = None) -> Result:
     events = tuple(
         EventRecord(e["name"], e["t"], State.from_y(e["t"], np.array(e["y"]), len(names.bodies))) for e in meta.get("events", ())
     )
-    return Result(model, arrays["t"], y, Counters(**meta["counters"]), meta["settings"], meta["interrupted"], names, events)
+    rest = (Counters(**meta["counters"]), meta["settings"], meta["interrupted"], names, events)
+    return Result(model, arrays["t"], y, *rest, _own=arrays.get(OWN))
 
 
 def to_csv(result: Result, path: str | Path) -> Path:
@@ -123,6 +126,8 @@ def _meta(result: Result) -> str:
 
 def _save_npz(result: Result, path: Path) -> None:
     arrays: dict[str, Any] = {name: _array(result, name) for name in COLUMNS}
+    if result.has_lam_of_method:
+        arrays[OWN] = result.lam_of_method
     with path.open("wb") as file:
         np.savez_compressed(file, t=result.t, angles=result.angles, meta=np.array(_meta(result)), **arrays)
 
@@ -131,7 +136,7 @@ def _load_npz(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
     with np.load(path, allow_pickle=False) as file:
         if "meta" not in file:
             return {}, {}
-        return json.loads(str(file["meta"])), {name: file[name] for name in ("t", *COLUMNS, "angles")}
+        return json.loads(str(file["meta"])), {name: file[name] for name in ("t", *COLUMNS, "angles", OWN) if name in file}
 
 
 def _save_netcdf(result: Result, path: Path) -> None:
@@ -148,6 +153,9 @@ def _save_netcdf(result: Result, path: Path) -> None:
         if result.angles.shape[1]:
             file.dimensions["angle"] = result.angles.shape[1]
             file.create_variable("angles", ("time", "angle"), data=result.angles).attrs["units"] = "rad"
+        if result.has_lam_of_method and len(result.names.rows):
+            file.dimensions["row"] = len(result.names.rows)
+            file.create_variable(OWN, ("time", "row"), data=result.lam_of_method)
 
 
 def _load_netcdf(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -159,6 +167,8 @@ def _load_netcdf(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
         arrays = {name: np.asarray(file[name][...]) for name in COLUMNS}
         arrays["t"] = np.asarray(file["time"][...])
         arrays["angles"] = np.asarray(file["angles"][...]) if "angles" in file.variables else np.zeros((len(arrays["t"]), 0))
+        if OWN in file.variables:
+            arrays[OWN] = np.asarray(file[OWN][...])
         return json.loads(text.decode() if isinstance(text, bytes) else str(text)), arrays
 
 

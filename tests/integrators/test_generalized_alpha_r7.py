@@ -15,8 +15,8 @@ from tests.integrators.implicit import end_of
 GRAVITY = np.array([0.0, 0.0, -9.81])
 AGREE = 1e-11
 """[m], and of Euler parameters: both iterations leave 1e-13 of a step, and there are twenty."""
-AGREE_U = 1e-9
-"""Relative to the largest: a displacement's rounding divided by h."""
+AGREE_U, AGREE_LAM = 1e-9, 1e-6
+"""Relative to the largest: a displacement's rounding divided by h, and by h^2."""
 
 
 def G(p):
@@ -148,6 +148,7 @@ def test_steps_are_the_dense_solution_of_all_equations(name, rho):
         assert result.r[k, 1:] == pytest.approx(here.q[:, :3], rel=0.0, abs=AGREE)
         assert result.p[k, 1:] == pytest.approx(here.q[:, 3:], rel=0.0, abs=AGREE)
         assert found == pytest.approx(u, rel=0.0, abs=AGREE_U * abs(u).max())
+        assert result.lam_of_method[k] == pytest.approx(here.lam, rel=0.0, abs=AGREE_LAM * abs(here.lam).max())
         wJw = np.einsum("ka,kab,kb->k", u[:, 3:], model.J_bar[1:], u[:, 3:])
         assert here.lam_p == pytest.approx(2.0 * wJw, rel=1e-6, abs=1e-6)
         radial = max(radial, abs(np.sum(here.q[:, 3:] * here.q_dot[:, 3:], axis=1)).max())

@@ -78,6 +78,7 @@ class Implicit(Integrator):
 
     solves_constraints = True
     one_step = False
+    own_multipliers = True
     level: Level
     tol: float
     newton: QuasiNewton
@@ -106,7 +107,7 @@ class Implicit(Integrator):
 
     def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[Chunk]:
         """Advance to `t_end`, a chunk of steps at a time."""
-        pack = implicit_pack(problem, type(self).__name__, self.newton)
+        pack, model = implicit_pack(problem, type(self).__name__, self.newton), model_of(problem.subject, "")
         control, ny = self.control(problem, t_end), problem.y.size
         room(pack, "ANGLE_RATE")[:] = k1[ny - room(pack, "ANGLE_RATE").size :]
         rule = self.rule(problem, pack, float(control[control_at.H_NEXT]))
@@ -116,13 +117,12 @@ class Implicit(Integrator):
         numbers[CURVED] = self.newton.curved
         saved = np.zeros(ny + sum(room(pack, name).size for name in ("STAGE", "LAMBDA", "ANGLE_RATE")))
         lengths = chunk_lengths(ny, problem.first_chunk)
-        model = model_of(problem.subject, "")
         tangents = tangents_of(model, pack)
         while control[control_at.T] < t_end:
             n = next(lengths)
-            ts, ys, ks = np.empty(n), np.empty((n, ny)), np.zeros((n, ny))
+            ts, ys, ks, ls = np.empty(n), np.empty((n, ny)), np.zeros((n, ny)), np.empty((n, room(pack, "LAMBDA").size))
             control[control_at.REJECTED] = 0.0
-            arguments: tuple[Any, ...] = (pack, o, numbers, problem.options, control, rule.room, saved, problem.y, ts, ys, ks)
+            arguments: tuple[Any, ...] = (pack, o, numbers, problem.options, control, rule.room, saved, problem.y, ts, ys, ks, ls)
             code, done = run(SOLVE_STAGE, tangents, rule.place, rule.predict, rule.close, *arguments)
             if code != OK:
                 for name in EVIDENCE:
@@ -132,7 +132,8 @@ class Implicit(Integrator):
             if done:
                 k1[:] = ks[done - 1]
             t_stop = float(control[control_at.T] + (control[control_at.H_NEXT] if code != OK else 0.0))
-            yield Chunk(ts[:done], ys[:done], ks[:done], code, t_stop, done, int(control[control_at.REJECTED]))
+            lam = ls[:done, model.slot_of_row]
+            yield Chunk(ts[:done], ys[:done], ks[:done], code, t_stop, done, int(control[control_at.REJECTED]), lam)
             if code != OK:
                 return
 

@@ -98,9 +98,10 @@ def run(
     ts: Array,
     ys: Array,
     ks: Array,
+    ls: Array,
 ) -> tuple[int, int]:
-    """Advance y to control[T_END] or until `ys` (n, ny) is full; fill times, states and rates; return code and steps done."""
-    done = 0
+    """Advance y to control[T_END] or until `ys` (n, ny) is full; fill times, states, rates and multipliers; return code and steps done."""
+    done, lam = 0, line(P.work, P.ints, at.LAMBDA)
     t, whole = control[T], control[WHOLE]
     while done < ys.shape[0] and t < control[T_END]:
         target = control[T_END]
@@ -130,6 +131,8 @@ def run(
             if whole == 0.0 or last:
                 for a in range(y.size):
                     ys[done, a] = y[a]
+                for a in range(lam.size):
+                    ls[done, a] = lam[a]
                 ts[done] = t
                 done += 1
                 control[COUNT] += 1.0

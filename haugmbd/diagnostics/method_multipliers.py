@@ -1,0 +1,44 @@
+r"""The multipliers that a method has solved for, as its result gives them.
+
+start            those of the accelerations, which the method begins with
+dependent rows   the same reactions, shared as the model's rule says: in the kept rows of the pose, or with the least sum of squares
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from haugmbd.algebra.vec3 import Array
+from haugmbd.formulations.face import solve_states
+from haugmbd.formulations.kept_shares import keep_entry
+from haugmbd.formulations.minimum_norm import least_multipliers
+from haugmbd.formulations.trouble import explain
+from haugmbd.model.model import Model
+
+
+def multipliers_of_method(model: Model, t: Array, y: Array, found: Array) -> Array:
+    """(nt, nc) at the states y (nt, ny), from those that the method has found, NaN where it has none; the first state is the start."""
+    lam = found.copy()
+    known = np.asarray(np.isfinite(lam).all(axis=1))
+    if model.redundancy.dropped and known.any():
+        lam[known] = _shared(model, t[known], y[known], lam[known])
+    if len(t) and not known[0]:
+        lam[0] = _slots(model, solve_states(model, t[:1], y[:1]))[0, model.slot_of_row]
+    return lam
+
+
+def _slots(model: Model, x: Array) -> Array:
+    """The multipliers in solutions x (nt, nn, 6) by slots, (nt, 6 ne): a view."""
+    return x.reshape(len(x), -1)[:, 6 * (model.nb + 1) :]
+
+
+def _shared(model: Model, t: Array, y: Array, lam: Array) -> Array:
+    """The same reactions, shared between dependent rows as the model's rule says."""
+    pack = model.pack()
+    x = np.zeros((len(t), model.nb + 1 + len(model.tables["EDGES"]), 6))
+    _slots(model, x)[:, model.slot_of_row] = lam
+    code = keep_entry(pack, t, y, x.reshape(len(t), -1))
+    if code != 0:
+        model.raise_user_error(pack)
+        raise explain(model, pack, code, float(t[0]))
+    return _slots(model, least_multipliers(model, t, y, x))[:, model.slot_of_row]

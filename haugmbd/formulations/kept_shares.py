@@ -1,0 +1,47 @@
+r"""Multipliers of the kept rows that exert the same reactions on the bodies as given multipliers of any rows.
+
+    [ M       Phi_kept^T ] [ z   ]   [ Phi_q^T lam ]
+    [ Phi_kept  0        ] [ lam'] = [ 0           ]         z = 0, because the right-hand side is in the range of Phi_kept^T
+
+An iteration that adds up corrections may leave shares in rows that a later pose drops; this says them in the rows of that pose.
+"""
+
+from __future__ import annotations
+
+from haugmbd.algebra.jit import entry
+from haugmbd.algebra.vec3 import Array
+from haugmbd.formulations.newton_euler import factorize, finish
+from haugmbd.model import tables as at
+from haugmbd.model.loads import clear
+from haugmbd.model.passes import prepare
+from haugmbd.model.status import OK
+from haugmbd.model.tables import Pack, blocks, view
+
+
+@entry
+def keep_entry(P: Pack, t: Array, y: Array, x: Array) -> int:
+    """Replace the multipliers in x (nt, 6 nn) at the states y (nt, ny)."""
+    b, solution = view(P.work, P.ints, at.RIGHT), view(P.work, P.ints, at.SOLUTION)
+    edges, J = view(P.ints, P.ints, at.EDGES), blocks(P.work, P.ints, at.J, 2, 6)
+    n = b.shape[0] - edges.shape[0]
+    for k in range(t.shape[0]):
+        code = prepare(P, t[k], y[k])
+        if code != OK:
+            return code
+        clear(b)
+        for e in range(edges.shape[0]):
+            for side in range(2):
+                for a in range(6):
+                    for c in range(6):
+                        b[edges[e, side], c] += J[6 * e + a, side, c] * x[k, 6 * (n + e) + a]
+        for a in range(6):
+            b[0, a] = 0.0
+        code = factorize(P)
+        if code == OK:
+            code = finish(P)
+        if code != OK:
+            return code
+        for e in range(edges.shape[0]):
+            for a in range(6):
+                x[k, 6 * (n + e) + a] = solution[n + e, a]
+    return OK
