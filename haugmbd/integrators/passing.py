@@ -6,6 +6,9 @@ r"""Past a singular configuration: where the matrix cannot be factored, or error
 That error points across the motion, where the next projection takes it away; but error control sees it, and makes the steps ever
 smaller where larger ones would do.  The leap is taken when two step sizes in a row agree: the motion is then determined by where it
 comes from.  Where they do not (at rest in a bifurcation, two branches that part slowly), the run stops and says so.
+
+Where Newton's iteration fails, the place is not known to better than a step: if leaps do not agree, wider ones are tried.  A run that
+stops again before it is as far behind a leap as that was wide goes on from there with another leap, twice as wide.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from haugmbd.integrators.explicit import runge_kutta_steps
 from haugmbd.integrators.method import FixedStep, Integrator
 from haugmbd.integrators.rk4 import RK4
 from haugmbd.integrators.stepping import Problem
-from haugmbd.model.status import OK, SINGULAR
+from haugmbd.model.status import NO_CONVERGENCE, OK, SINGULAR
 
 FIRST = 0.25
 """First step size of a leap, in parts of the way to the singular configuration."""
@@ -34,6 +37,9 @@ AGREE = 10.0
 
 AGREE_AT_WORST = 1e-7
 """Relative difference of the two best leaps up to which the motion counts as determined, though the tolerance is sharper."""
+
+WIDER = (1.0, 2.0, 4.0, 8.0)
+"""In parts of the longest step before it, how far from the place a leap may start where Newton's iteration failed."""
 
 PHASE = 0.25
 """Part of a step that the singular configuration stands from the nearest step: a quarter is as far from the stages of RK4 as can be."""
@@ -55,28 +61,40 @@ class Start(NamedTuple):
     y_dot: Array
 
 
+class Across(NamedTuple):
+    """What a leap goes over: from the k-th state, to as far behind t_singular [s];  comfortable: the steps before it [s];  again: whether
+    it goes on behind another.
+    """
+
+    k: int
+    t_singular: float
+    comfortable: float
+    again: bool
+
+
 def chunks_past(method: Integrator, problem: Problem, k1: Array, t_end: float) -> Iterator[Chunk]:
     """The chunks of `method`, which goes on behind a singular configuration where the motion is determined there."""
-    rtol, atol = method.tolerances
+    wide = 0.0  # [s] the last leap, or the longest step of the last chunk
     while True:
         before = Start(problem.t, problem.y.copy(), k1.copy())
         h = 0.0
         for chunk in method.chunks(problem, k1, t_end):
             place = problem.subject.singular(problem.pack, chunk.code, chunk.t_stop)
-            if place is not None:
-                evidence = problem.pack.work.copy()  # of what stopped the run: attempts to leap leave their own
-                past, h = _past(problem, before, chunk, t_end, rtol, atol)
-                if past is None:
-                    problem.pack.work[:] = evidence
-                else:
+            t = np.concatenate([[before.t], chunk.t])
+            found = None if place is None else _past(problem, before, chunk, _across(t, chunk, wide, t_end), method.tolerances)
+            if place is not None and found is not None:
+                past, across = found
+                if not across.again:
                     problem.passed.append(place)
-                    yield past
-                    problem.t, problem.y[:], k1[:] = float(past.t[-1]), past.y[-1], past.y_dot[-1]
-                    break
+                yield past
+                h, wide = FIRST * across.comfortable, float(past.t[-1] - t[across.k])
+                problem.t, problem.y[:], k1[:] = float(past.t[-1]), past.y[-1], past.y_dot[-1]
+                break
             yield chunk
             if chunk.code != OK:
                 return
             if len(chunk.t):
+                wide = float(np.diff(t).max())
                 before = Start(float(chunk.t[-1]), chunk.y[-1].copy(), chunk.y_dot[-1].copy())
         else:
             return
@@ -85,25 +103,37 @@ def chunks_past(method: Integrator, problem: Problem, k1: Array, t_end: float) -
         method = method if isinstance(method, FixedStep) else method.starting_with(h)
 
 
-def _past(problem: Problem, before: Start, chunk: Chunk, t_end: float, rtol: float, atol: float) -> tuple[Chunk | None, float]:
-    """The chunk up to a comfortable distance from where it stopped, and a leap over that place; and the step that was comfortable."""
-    t = np.concatenate([[before.t], chunk.t])
-    y, y_dot = np.vstack([before.y, chunk.y]), np.vstack([before.y_dot, chunk.y_dot])
+def _across(t: Array, chunk: Chunk, wide: float, t_end: float) -> Iterator[Across]:
+    """Where a leap may go, the best first, of the times of a chunk with its start; nowhere if there is no room."""
     fixed = chunk.code == SINGULAR and chunk.rejected == 0
-    t_singular = chunk.t_stop if fixed else float(t[-1])
-    comfortable = float(np.diff(t).max(initial=0.0)) or t_singular - before.t
-    allowed = np.nonzero((t <= t_singular - 0.5 * comfortable) & (t >= 2.0 * t_singular - t_end))[0]
-    if len(allowed) == 0:
-        return None, 0.0
-    k = int(allowed[-1])
-    found = leap(problem, Start(float(t[k]), y[k], y_dot[k]), t_singular, FIRST * (t_singular - float(t[k])), rtol, atol)
-    if found is None:
-        return None, 0.0
-    t, y, y_dot = (
-        np.concatenate(pair) for pair in ((chunk.t[:k], found.t), (chunk.y[:k], found.y), (chunk.y_dot[:k], found.y_dot))
-    )
-    lam = cut_multipliers(chunk.lam, k, len(found.t))
-    return Chunk(t, y, y_dot, OK, float(t[-1]), len(t), chunk.rejected, lam), FIRST * comfortable
+    creeping = chunk.code == SINGULAR and not fixed
+    t_singular = float(t[-1]) if creeping else chunk.t_stop
+    longest = float(np.diff(t).max(initial=0.0)) or t_singular - float(t[0])
+    if not fixed and t_singular - t[0] < wide:
+        yield Across(0, min(float(t[0]) + wide, 0.5 * (float(t[0]) + t_end)), wide, again=True)
+        return
+    for wider in WIDER if chunk.code == NO_CONVERGENCE else WIDER[:1]:
+        allowed = np.nonzero((t <= t_singular - 0.5 * wider * longest) & (t >= 2.0 * t_singular - t_end) & (t < t_singular))[0]
+        if len(allowed):
+            yield Across(int(allowed[-1]), t_singular, longest, again=False)
+
+
+def _past(
+    problem: Problem, before: Start, chunk: Chunk, places: Iterator[Across], tolerances: tuple[float, float]
+) -> tuple[Chunk, Across] | None:
+    """The chunk up to where a leap starts, and the leap over the first of the places that lets one; None where none does."""
+    evidence = problem.pack.work.copy()  # of what stopped the run: attempts to leap leave their own
+    for across in places:
+        k = across.k
+        start = Start(float(chunk.t[k - 1]), chunk.y[k - 1], chunk.y_dot[k - 1]) if k else before
+        found = leap(problem, start, across.t_singular, FIRST * (across.t_singular - start.t), *tolerances)
+        if found is not None:
+            parts = ((chunk.t[:k], found.t), (chunk.y[:k], found.y), (chunk.y_dot[:k], found.y_dot))
+            t, y, y_dot = (np.concatenate(pair) for pair in parts)
+            lam = cut_multipliers(chunk.lam, k, len(found.t))
+            return Chunk(t, y, y_dot, OK, float(t[-1]), len(t), chunk.rejected, lam), across
+    problem.pack.work[:] = evidence
+    return None
 
 
 def leap(problem: Problem, start: Start, t_singular: float, h: float, rtol: float, atol: float) -> Leap | None:

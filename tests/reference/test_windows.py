@@ -68,6 +68,18 @@ def test_implicit_methods_pass_it_too(method):
     assert np.abs(result.r[-1] - exact).max() < 0.02  # of order two with h = 1e-2; on the other branch it would be off by 1 m
 
 
+@pytest.mark.parametrize("h", [2e-3, 1e-3])
+def test_where_newton_fails_behind_a_leap_another_follows(h):
+    """The trapezoidal rule damps nothing: its Newton iteration fails a step behind the place, too, and one leap is not enough."""
+    result = mbd.simulate(windows(2), 3.5, integrator=mbd.Trapezoidal(h))
+    exact = mbd.simulate(windows(2), 3.5, h=1e-3)
+    assert np.abs(result.r[-1] - exact.r[-1]).max() < 100.0 * h**2
+    assert np.abs(result.energy().drift).max() < 800.0 * h**2
+    times = np.array([place.t for place in result.passed])
+    assert len(times) == 4
+    assert np.diff(times).min() > 0.5
+
+
 def test_two_windows_to_the_published_digits():
     result = mbd.simulate(windows(2), 10.0, h=1e-3, store_every=100)
     p = result["upright 0"].p[-1]
