@@ -130,7 +130,7 @@ class Course:
             for name, gap in zip(m.names, gaps, strict=True)
             if gap <= TOUCH * size and name not in flying
         }
-        events = watches(model, m.placed, closed, flying, near, t)
+        events = watches(model, m.placed, closed, flying, near, t, size)
         rule = self.rule
         pack = rule.fitted(model, model.pack())
         method = self.method.limited(self.h_closed) if closed else self.method

@@ -5,17 +5,21 @@ r"""What ends a smooth piece of the motion: an open contact that meets, a closed
 
 A contact that has just bounced starts at gap = 0 and rises.  One that has just opened, or leans on others, may stay at rounding of
 zero for a while: its gap must fall below -TOUCH.
+Most steps are clear of all that, which is seen at many states at once: gaps beyond rounding, normal forces within their slack.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
 
 from haugmbd.algebra.vec3 import Array
-from haugmbd.formulations.face import accelerate_entry
+from haugmbd.formulations.face import accelerate_entry, multipliers_entry
 from haugmbd.formulations.trouble import explain
-from haugmbd.impact.contact import Placed
-from haugmbd.integrators.events import Event, EventFunction
+from haugmbd.impact.contact import Placed, gaps
+from haugmbd.integrators.events import Event, Flags
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.model.tables import room
@@ -26,22 +30,31 @@ LEAN = 1e-12
 """Of the size [m]: how far a contact at rest may go below zero by rounding before it counts as met."""
 
 
-class Meets:
-    """The gap of an open contact [m], plus `below`, see `LEAN`."""
+CLEAR = 1e-13
+"""Of the size [m]: what is above it is positive beyond the rounding of gaps, 1e-15 of it whichever way they are computed."""
 
-    def __init__(self, contact: Placed, below: float) -> None:
-        self.contact, self.below = contact, below
+
+class Meets:
+    """The gap of an open contact [m], plus `below`, see `LEAN`;  size: of the mechanism [m]."""
+
+    def __init__(self, contact: Placed, below: float, size: float) -> None:
+        self.contact, self.below, self.size = contact, below, size
 
     def __call__(self, t: float, state: State) -> float:
         """Positive while the contact is open."""
         return gap_of(self.contact, state) + self.below
 
+    def clear(self, t: Array, y: Array) -> Flags:
+        """Where the contact is open beyond doubt."""
+        return gaps(self.contact, y) + self.below > CLEAR * self.size
 
-class ComesBack:
+
+class ComesBack(Meets):
     """gap / (t - start) [m/s] of a contact that has bounced at `start` [s] and rises with `rate` [m/s]: that zero is divided out."""
 
-    def __init__(self, contact: Placed, start: float, rate: float) -> None:
-        self.contact, self.start, self.rate = contact, start, rate
+    def __init__(self, contact: Placed, start: float, rate: float, size: float) -> None:
+        super().__init__(contact, 0.0, size)
+        self.start, self.rate = start, rate
 
     def __call__(self, t: float, state: State) -> float:
         """Positive while the contact is open."""
@@ -49,12 +62,13 @@ class ComesBack:
 
 
 class NormalForces:
-    """The normal forces of closed contacts at a state, by the multipliers of a model."""
+    """The normal forces of closed contacts, by the multipliers of a model."""
 
     def __init__(self, model: Model) -> None:
         self.model, self.pack = model, model.pack()
         self._state: State | None = None
         self._lam: Array | None = None
+        self._seen: list[tuple[Array, Array]] = []
 
     def of(self, name: str, state: State) -> float:
         """The normal force of one closed contact [N]; all are solved for at once."""
@@ -65,6 +79,19 @@ class NormalForces:
                 raise explain(self.model, self.pack, code, state.t)
             self._state, self._lam = state, self.model.lam_of(room(self.pack, "SOLUTION"))
         return -float(self._lam[self.model.joints[name].rows[0]])
+
+    def over(self, name: str, t: Array, y: Array) -> Array:
+        """The normal forces (n,) at flat states y (n, ny); NaN from the first on that has none."""
+        for states, lam in self._seen:
+            if states is y:
+                return -np.asarray(lam[:, self.model.joints[name].rows[0]])
+        pack, x = self.model.pack(), np.zeros((len(t), room(self.pack, "SOLUTION").size))
+        code, done = multipliers_entry(pack, t, y, x)  # what a user's function raises here it will raise where it is asked alone
+        lam = x.reshape(len(t), -1, 6)[:, self.model.nb + 1 :].reshape(len(t), -1)[:, self.model.slot_of_row]
+        if code != 0:
+            lam[done:] = np.nan
+        self._seen = [*self._seen[-1:], (y, lam)]  # the ends of steps, and their middles
+        return self.over(name, t, y)
 
 
 class Pulls:
@@ -77,6 +104,20 @@ class Pulls:
         """Positive while the contact presses."""
         return self.forces.of(self.name, state) + self.slack
 
+    def clear(self, t: Array, y: Array) -> Flags:
+        """Where the contact presses beyond doubt."""
+        return self.forces.over(self.name, t, y) > -0.5 * self.slack
+
+
+@dataclass(frozen=True)
+class Turn(Event):
+    """The event of a contact, whose function takes many states at once, too."""
+
+    function: Meets | Pulls
+
+    def clear(self, t: Array, y: Array) -> Flags:
+        return self.function.clear(t, y)
+
 
 def watches(
     model: Model,
@@ -85,22 +126,23 @@ def watches(
     flying: Mapping[str, float],
     near: Mapping[str, float],
     t: float,
+    size: float,
 ) -> dict[str, Event]:
     """The terminal events of a smooth piece from time t [s], by contact.
 
     closed: slack of each closed contact [N];  flying: gap rates of those that have just bounced [m/s]
-    near: how far others that touch may go below zero [m]
+    near: how far others that touch may go below zero [m];  size: of the mechanism [m]
     """
     forces = NormalForces(model)
-    events = {}
+    events: dict[str, Event] = {}
     for name, contact in placed.items():
-        function: EventFunction = Meets(contact, near.get(name, 0.0))
+        function: Meets | Pulls = Meets(contact, near.get(name, 0.0), size)
         if name in closed:
             function = Pulls(name, forces, closed[name])
         elif name in flying:
-            function = ComesBack(contact, t, flying[name])
+            function = ComesBack(contact, t, flying[name], size)
         what = f"{name} {'opens' if name in closed else 'meets'}"
-        events[name] = Event(what, function, direction=-1, terminal=True)
+        events[name] = Turn(what, function, direction=-1, terminal=True)
     return events
 
 

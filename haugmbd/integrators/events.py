@@ -14,9 +14,14 @@ from math import isfinite
 from numbers import Real
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from haugmbd.algebra.vec3 import Array
 from haugmbd.errors import SimulationError, UsageError
 
 EventFunction = Callable[[float, Any], float]
+Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,10 @@ class Event:
         if not isfinite(number):
             raise SimulationError(f"event {self.name!r} gives {number} at t = {state.t:.9g} s. {REMEDY}")
         return number
+
+    def clear(self, t: Array, y: Array) -> Flags:
+        """At which of many flat states y (n, ny) g is positive beyond doubt, (n,): of a user's function nothing is known."""
+        return np.zeros(len(t), dtype=np.bool_)
 
     def wants(self, before: float, after: float) -> bool:
         """Whether g has passed zero from `before` to `after` in the direction that is asked for."""

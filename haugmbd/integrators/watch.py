@@ -1,6 +1,7 @@
 r"""Finding and locating events: a look at every step, and steps of the same integrator that end on the zero.
 
-    look       g at both ends of a step and in the middle of it (dense output), so that two zeros in one step are seen as well
+    look       g at both ends of a step and in the middle of it (dense output), so that two zeros in one step are seen as well;
+               not where an event says of many states at once that they are clear of zero
     estimate   g(dense output at t) = 0 for t, by Brent's method
     correct    t <- t - g(step(t)) / g_dot, until nothing is left to correct      step(t): one step of the integrator, from the start
                                                                                   of this one to t;  g_dot: of the dense output
@@ -20,7 +21,7 @@ import numpy as np
 
 from haugmbd.algebra.vec3 import Array
 from haugmbd.integrators.chunk import Chunk, cut_multipliers
-from haugmbd.integrators.events import Event, EventRecord
+from haugmbd.integrators.events import Event, EventRecord, Flags
 from haugmbd.integrators.stepping import SINCE, Problem
 
 LOCATED = 1e-13
@@ -84,8 +85,13 @@ class Watch:
         )
         middle = 0.5 * (t[:-1] + t[1:])
         halfway = self.problem.subject.between(middle, t, y, y_dot)
-        before = self._before or self._values(t[0], y[0])
+        quiet = self._quiet(t, y, middle, halfway)
+        before = self._before
         for k in range(len(chunk.t)):
+            if quiet[k]:
+                before = self._before = []
+                continue
+            before = before or self._values(t[k], y[k])
             start, end = (Moment(float(t[n]), y[n], y_dot[n]) for n in (k, k + 1))
             between, after = self._values(middle[k], halfway[k]), self._values(t[k + 1], y[k + 1])
             found = []
@@ -95,6 +101,16 @@ class Watch:
                         found.append(Found(event, self._locate(event, start, end, float(a), float(b)), k))
             yield from sorted(found, key=lambda one: one.moment.t)
             before = self._before = after
+
+    def _quiet(self, t: Array, y: Array, middle: Array, halfway: Array) -> Flags:
+        """The steps (n,) in which no event can happen: all are clear at both ends and in the middle."""
+        ends, between = np.ones(len(t), dtype=np.bool_), np.ones(len(middle), dtype=np.bool_)
+        for event in self.events:
+            ends &= event.clear(t, y)
+            if not ends.any():
+                break
+            between &= event.clear(middle, halfway)
+        return ends[:-1] & between & ends[1:]
 
     def _values(self, t: float, y: Array) -> list[float]:
         """g of every event at one state."""
