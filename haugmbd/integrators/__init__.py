@@ -16,6 +16,7 @@ from haugmbd.integrators.implicit.hht import HHT
 from haugmbd.integrators.implicit.level import GGL, HillerAnantharaman, Index2, Index3
 from haugmbd.integrators.implicit.newmark import Newmark
 from haugmbd.integrators.implicit.newton import FullNewton, QuasiNewton
+from haugmbd.integrators.implicit.radau import FixedRadauIIA, RadauIIA
 from haugmbd.integrators.implicit.trapezoidal import Trapezoidal
 from haugmbd.integrators.munthe_kaas import RKMK4
 from haugmbd.integrators.plain_projection import PlainProjection
@@ -31,12 +32,14 @@ __all__ = [
     "FullNewton",
     "QuasiNewton",
     "RATTLE",
+    "RadauIIA",
     "HalfExplicit",
     "DOP853",
     "CrouchGrossman3",
     "RK3",
     "BDF",
     "FixedBDF",
+    "FixedRadauIIA",
     "GGL",
     "HHT",
     "AdaptiveGeneralizedAlpha",

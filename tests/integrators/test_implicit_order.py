@@ -45,6 +45,8 @@ FIXED: dict[str, tuple[int, Implicit]] = {
     "Newmark, gamma = 1/2": (2, mbd.Newmark(beta=0.25, gamma=0.5, level=mbd.GGL())),
     "Trapezoidal": (2, mbd.Trapezoidal()),
     **{f"BDF{k}": (k, mbd.FixedBDF(order=k, tol=1e-11)) for k in (1, 2, 3, 4, 5)},
+    "RadauIIA": (5, mbd.FixedRadauIIA()),
+    "RadauIIA, Index2": (5, mbd.FixedRadauIIA(level=mbd.Index2())),
     "BDF2, Index2": (2, mbd.FixedBDF(order=2, level=mbd.Index2())),
     "BDF2, Index3": (2, mbd.FixedBDF(order=2, level=mbd.Index3(), tol=1e-12)),
     "AdaptiveGeneralizedAlpha, held": (2, mbd.AdaptiveGeneralizedAlpha(rtol=1e12, atol=1e12)),

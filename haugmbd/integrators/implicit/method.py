@@ -38,13 +38,16 @@ EVIDENCE = ("STATUS", "D_INV", "J", *ASKED_ROOMS)
 
 
 class Rule(NamedTuple):
-    """A method for one run: its routines, its own numbers (o[4:]), and its room, with what the first step finds there."""
+    """A method for one run: its routines, its own numbers (o[4:]), and its room, with what the first step finds there;
+    solve: by what iteration a step is solved.
+    """
 
     predict: Routine
     place: Routine
     close: Routine
     own: tuple[float, ...] = ()
     room: Array = np.zeros((1, 1))
+    solve: Routine = SOLVE_STAGE
 
 
 @lru_cache(maxsize=4)
@@ -123,7 +126,7 @@ class Implicit(Integrator):
             ts, ys, ks, ls = np.empty(n), np.empty((n, ny)), np.zeros((n, ny)), np.empty((n, room(pack, "LAMBDA").size))
             control[control_at.REJECTED] = 0.0
             arguments: tuple[Any, ...] = (pack, o, numbers, problem.options, control, rule.room, saved, problem.y, ts, ys, ks, ls)
-            code, done = run(SOLVE_STAGE, tangents, rule.place, rule.predict, rule.close, *arguments)
+            code, done = run(rule.solve, tangents, rule.place, rule.predict, rule.close, *arguments)
             if code != OK:
                 for name in EVIDENCE:
                     room(problem.pack, name).ravel()[:] = room(pack, name).ravel()

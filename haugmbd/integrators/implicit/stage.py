@@ -22,7 +22,7 @@ from typing import Any
 
 from haugmbd.algebra.euler_kernels import put_euler_rate
 from haugmbd.algebra.jit import entry, inlined, kernel
-from haugmbd.algebra.routine import F1, Routine, function_type, types
+from haugmbd.algebra.routine import F1, F2, Routine, function_type, types
 from haugmbd.algebra.vec3 import Array
 from haugmbd.algebra.views import borrow, borrow_line
 from haugmbd.formulations.newton_euler import factorize, finish, solve_system
@@ -127,10 +127,11 @@ def move_to_constraints(P: Pack) -> tuple[int, float]:
 
 
 @entry
-def solve_stage(P: Pack, tangents: Any, place: Any, numbers: Array, options: Array, t: float, y: Array) -> int:
+def solve_stage(P: Pack, tangents: Any, place: Any, numbers: Array, options: Array, memory: Array, t: float, y: Array) -> int:
     """Iterate from the predicted u', u, displacement and lam to the solution of the stage; y is left there, and so are rows and Q.
 
     tangents: the routine that fills those of the forces, called where there are any;  place: q of the displacement, see `PLACE_SIGNATURE`
+    memory: of the method, for stages of its own: not used here
     """
     before = 1e300
     factored = False
@@ -175,10 +176,10 @@ def solve_stage(P: Pack, tangents: Any, place: Any, numbers: Array, options: Arr
 
 PLACE_SIGNATURE = types.int64(PACK_TYPE, F1, F1)
 """place(P, numbers, y): q = q_base o R(shift);  OK, or NO_CONVERGENCE where no pose has that displacement."""
-SOLVE_STAGE = Routine(
-    solve_stage,
-    types.int64(PACK_TYPE, function_type(TANGENTS_SIGNATURE), function_type(PLACE_SIGNATURE), F1, F1, types.float64, F1),
+SOLVE_SIGNATURE = types.int64(
+    PACK_TYPE, function_type(TANGENTS_SIGNATURE), function_type(PLACE_SIGNATURE), F1, F1, F2, types.float64, F1
 )
+SOLVE_STAGE = Routine(solve_stage, SOLVE_SIGNATURE)
 
 
 @kernel

@@ -119,7 +119,7 @@ def run(
         save(P, y, saved)
         o[H], o[START] = h, t
         predict(P, o, numbers, room, y)
-        code = solve(P, tangents, place, numbers, options, t + h, y)
+        code = solve(P, tangents, place, numbers, options, room, t + h, y)
         if code == OK:
             code = check_finite(P, y)
         error = close(P, o, control, room, y) if code == OK else 1e300

@@ -1,0 +1,155 @@
+r"""Radau IIA of order five: three stages at once, for stiff systems to high accuracy.
+
+    u_i = u_n + h sum_j a_ij u'_j         M u'_i + Phi_q^T lam_i = Q_i,  and the constraints,  i = 1, 2, 3         c = (4 -+ sqrt 6) / 10, 1
+    the third stage is the step's end: nothing is extrapolated, what is stiff is forgotten in a step
+
+Rotations on SO(3), the iteration: see `collocation`.  Order five for positions and velocities with constraints of index two or GGL;
+lam and u' at the end are those of the equations of motion there, of order five, too.  The first guess of the u'_i is the polynomial through
+those of the step before.  Error control: Hairer and Wanner's error of order three, filtered so that stiff parts do not enter.
+Source: Hairer, Wanner, Solving ODE II, sec. IV.8 and VII.4; Hairer, Lubich, Roche 1989 (constraints).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import sqrt
+from typing import ClassVar
+
+import numpy as np
+
+from haugmbd.algebra.jit import entry
+from haugmbd.algebra.routine import Routine
+from haugmbd.algebra.vec3 import Array
+from haugmbd.algebra.views import borrow
+from haugmbd.errors import UsageError
+from haugmbd.integrators.implicit.collocation import BEFORE, ERROR, LAM, MOVED, OWN, RATE, ROWS, SOLVE_STAGES, C, K, X, Y
+from haugmbd.integrators.implicit.family import PLACE
+from haugmbd.integrators.implicit.level import GGL, Level
+from haugmbd.integrators.implicit.method import Implicit, ImplicitAdaptive, ImplicitFixed, Rule
+from haugmbd.integrators.implicit.newton import QuasiNewton
+from haugmbd.integrators.implicit.stage import UDOT
+from haugmbd.integrators.implicit.stepping import (
+    ATOL,
+    CLOSE_SIGNATURE,
+    FACTOR,
+    H_BEFORE,
+    PREDICT_SIGNATURE,
+    RTOL,
+    WHOLE,
+    H,
+)
+from haugmbd.integrators.implicit.stepping import OWN as OF_METHOD
+from haugmbd.integrators.stepping import Problem
+from haugmbd.model import tables as at
+from haugmbd.model.status import OK
+from haugmbd.model.tables import WIDTH, Pack, line, room, view
+
+SAFETY, SHRINK, GROW, IDLE = 0.9, 0.2, 5.0, 1.2
+HARD = 12
+"""Sweeps beyond which a step does not grow: a longer one may not converge."""
+
+
+@entry
+def predict(P: Pack, o: Array, numbers: Array, memory: Array, y: Array) -> int:
+    """u'_i by the polynomial of the step before, or as at its end; displacements as if the velocity stayed; lam as at its end."""
+    stage, lam = view(P.work, P.ints, at.STAGE), line(P.work, P.ints, at.LAMBDA)
+    h, before = o[H], o[H_BEFORE]
+    memory[OWN, 0], memory[OWN, 1] = h, o[OF_METHOD]
+    for a in range(y.size):
+        memory[Y, a] = y[a]
+    for i in range(3):
+        x = 1.0 + C[i] * h / before if before > 0.0 else 1.0
+        w0 = (x - C[1]) * (x - C[2]) / ((C[0] - C[1]) * (C[0] - C[2]))
+        w1 = (x - C[0]) * (x - C[2]) / ((C[1] - C[0]) * (C[1] - C[2]))
+        for k in range(1, stage.shape[0]):
+            for a in range(6):
+                s = 6 * k + a
+                if before > 0.0:
+                    b0, b1, b2 = memory[BEFORE, s], memory[BEFORE + 1, s], memory[BEFORE + 2, s]
+                    memory[K + i, s] = b2 + w0 * (b0 - b2) + w1 * (b1 - b2)
+                else:
+                    memory[K + i, s] = stage[k, UDOT + a]
+                memory[RATE, s] = stage[k, UDOT + a]
+                memory[X + i, s] = h * C[i] * y[WIDTH * k + 7 + a]
+                memory[MOVED + i, s] = 0.0
+        for s in range(lam.size):
+            memory[LAM + i, s] = lam[s]
+    return OK
+
+
+@entry
+def close(P: Pack, o: Array, control: Array, memory: Array, y: Array) -> float:
+    """The error of the step relative to its tolerance; the u'_i are kept for the next guess."""
+    n = view(P.work, P.ints, at.STAGE).shape[0]
+    bodies = borrow(y, 0, n, WIDTH)
+    total = 0.0
+    o[FACTOR] = GROW
+    if control[WHOLE] == 0.0:
+        for k in range(1, n):
+            for a in range(6):
+                size = abs(bodies[k, a]) if a < 3 else 1.0
+                e_q = memory[ERROR, 6 * k + a] / (control[ATOL] + control[RTOL] * size)
+                e_u = memory[ERROR + 1, 6 * k + a] / (control[ATOL] + control[RTOL] * abs(bodies[k, 7 + a]))
+                total += e_q * e_q + e_u * e_u
+        total = sqrt(total / (12.0 * (n - 1))) if n > 1 else 0.0
+        o[FACTOR] = min(GROW, max(SHRINK, SAFETY * total**-0.25 if total > 0.0 else GROW))
+        if 1.0 <= o[FACTOR] and (o[FACTOR] < IDLE or memory[OWN, 2] > HARD):
+            o[FACTOR] = 1.0
+    if total <= 1.0:
+        for i in range(3):
+            for a in range(6 * n):
+                memory[BEFORE + i, a] = memory[K + i, a]
+    return total
+
+
+PREDICT, CLOSE = Routine(predict, PREDICT_SIGNATURE), Routine(close, CLOSE_SIGNATURE)
+
+
+class _Radau(Implicit):
+    """What both classes share: the routines and their memory."""
+
+    def rule(self, problem: Problem, pack: Pack, h: float) -> Rule:
+        """Radau's routines; the error is found where it is asked for."""
+        own = (float(self.step is None),)
+        memory = np.zeros((ROWS, max(problem.y.size, room(pack, "LAMBDA").size)))
+        return Rule(PREDICT, PLACE, CLOSE, own, memory, SOLVE_STAGES)
+
+    def check_level(self) -> None:
+        """Refuse a form whose equations hold positions alone."""
+        if "velocity" not in self.level.keeps:
+            raise UsageError(
+                f"{type(self).__name__} iterates on velocities, which level={self.level!r} does not keep: leave level out for GGL(), "
+                "or take Index2()."
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RadauIIA(_Radau, ImplicitAdaptive):
+    """Order five, error control: for stiff systems to high accuracy, and as a reference for other methods.
+
+    level: form of the constraints, GGL() or Index2();  tol: what Newton may leave;  rtol, atol, h_first, h_max
+    """
+
+    level: Level = field(default_factory=GGL)
+    tol: float = 1e-10
+    newton: QuasiNewton = field(default_factory=QuasiNewton)
+    reference: ClassVar[str] = "Hairer and Wanner, Solving ODE II, sec. IV.8; van der Houwen and de Swart 1997 (iteration)"
+
+    @property
+    def newton_tol(self) -> float:
+        """A hundredth of what a step may be wrong by."""
+        return min(self.tol * self.level.share, 1e-2 * (self.rtol + self.atol))
+
+
+@dataclass(frozen=True)
+class FixedRadauIIA(_Radau, ImplicitFixed):
+    """Order five, fixed step `h` [s].  level: form of the constraints, GGL() or Index2();  tol: what Newton may leave."""
+
+    level: Level = field(default_factory=GGL)
+    tol: float = 1e-10
+    newton: QuasiNewton = field(default_factory=QuasiNewton)
+    reference: ClassVar[str] = "Hairer and Wanner, Solving ODE II, sec. IV.8; van der Houwen and de Swart 1997 (iteration)"
+
+    def check(self, span: float) -> None:
+        super().check(span)
+        self.check_level()
