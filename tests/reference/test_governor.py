@@ -22,6 +22,15 @@ def test_bdf_meets_the_curve(table):
     assert abs(result.violation("velocity")).max() < 1e-10
 
 
+def test_radau_meets_it_at_a_tolerance_of_1e_10(table):
+    """Its error a step is estimated with order three and falls with order five: the error is that of a much smaller tolerance."""
+    reference = table("A05_flyball_omega2pi")
+    result = mbd.simulate(governor(), 10.0, integrator=mbd.RadauIIA(rtol=1e-10, atol=1e-10))
+    for time_, wanted in zip(reference["t"][-1:], reference["s"][-1:], strict=True):
+        assert result.t[-1] == time_
+        assert result["slider"].r[-1, 2] == pytest.approx(wanted, abs=1e-9)
+
+
 def test_implicit_steps_follow_the_motion_and_not_the_stiffness():
     """At a tolerance of 1e-6 an explicit method needs a hundred times as many steps, and more evaluations."""
     exact = SLIDER[1].value
@@ -35,7 +44,14 @@ def test_implicit_steps_follow_the_motion_and_not_the_stiffness():
 
 @pytest.mark.parametrize(
     "method",
-    [mbd.GeneralizedAlpha(1e-3), mbd.GeneralizedAlphaR7(1e-3), mbd.HHT(1e-3), mbd.Trapezoidal(1e-3), mbd.FixedBDF(1e-3, order=3)],
+    [
+        mbd.GeneralizedAlpha(1e-3),
+        mbd.GeneralizedAlphaR7(1e-3),
+        mbd.HHT(1e-3),
+        mbd.Trapezoidal(1e-3),
+        mbd.FixedBDF(1e-3, order=3),
+        mbd.FixedRadauIIA(1e-3),
+    ],
     ids=repr,
 )
 def test_fixed_steps_of_a_millisecond_are_stable(method):
