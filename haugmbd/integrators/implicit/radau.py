@@ -106,7 +106,9 @@ PREDICT, CLOSE = Routine(predict, PREDICT_SIGNATURE), Routine(close, CLOSE_SIGNA
 
 
 class _Radau(Implicit):
-    """What both classes share: the routines and their memory."""
+    """What both classes share: the routines and their memory.  Multipliers at a step's end are not the stage's, but those of `Result.lam`."""
+
+    own_multipliers = False
 
     def rule(self, problem: Problem, pack: Pack, h: float) -> Rule:
         """Radau's routines; the error is found where it is asked for."""
