@@ -106,7 +106,7 @@ PREDICT, CLOSE = Routine(predict, PREDICT_SIGNATURE), Routine(close, CLOSE_SIGNA
 
 
 class _Radau(Implicit):
-    """What both classes share: the routines and their memory.  Multipliers at a step's end are not the stage's, but those of `Result.lam`."""
+    """What both classes share: the routines and their memory.  Multipliers of a step's end are those of `Result.lam`, not the stage's."""
 
     own_multipliers = False
 
