@@ -79,16 +79,55 @@ def test_redundant_rows_are_dropped_as_in_every_run(method):
     assert abs(result.violation("position")).max() < 1e-9
 
 
+def sprung(speed: float, k: float) -> mbd.System:
+    """A rotor of 1 kg m2 about z that winds up a spring of k [N m/rad]."""
+    system = mbd.System("rotor", gravity=(0, 0, 0))
+    rotor = system.add(mbd.Body("rotor", 1.0, (1.0, 1.0, 1.0), omega_bar=(0, 0, speed)))
+    pin = system.add(RJ("pin", system.ground, rotor, point=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(mbd.RSDA("spring", pin, k=k))
+    return system
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_a_spring_about_an_axis_counts_its_turns(method):
     """A rotor that winds a spring up for several turns and comes back."""
-    system = mbd.System("rotor", gravity=(0, 0, 0))
-    rotor = system.add(mbd.Body("rotor", 1.0, (1.0, 1.0, 1.0), omega_bar=(0, 0, 30.0)))
-    pin = system.add(RJ("pin", system.ground, rotor, point=(0, 0, 0), axis=(0, 0, 1)))
-    system.add(mbd.RSDA("spring", pin, k=1.0))
-    result = mbd.simulate(system, 2.0, integrator=METHODS[method])
+    result = mbd.simulate(sprung(30.0, 1.0), 2.0, integrator=METHODS[method])
     assert result["rotor"].omega_bar[-1, 2] == pytest.approx(30.0 * np.cos(2.0), abs=1e-4)
     assert result.angles[-1, 0] == pytest.approx(30.0 * np.sin(2.0), abs=1e-3)
+
+
+@pytest.mark.parametrize("h", [0.005, 0.0125, 0.015])
+def test_turns_are_counted_where_a_step_makes_more_than_half_of_one(h):
+    """300 rad/s: up to 4.5 rad a step, and the spring is read at the end of it."""
+    result = mbd.simulate(sprung(300.0, 1.0), 2.0, integrator=mbd.GeneralizedAlpha(h, level=mbd.GGL()))
+    assert result.angles[-1, 0] == pytest.approx(300.0 * np.sin(2.0), rel=(h / 2.0) ** 2)
+    assert result["rotor"].omega_bar[-1, 2] == pytest.approx(300.0 * np.cos(2.0), rel=2.0 * h**2)
+
+
+@pytest.mark.parametrize(
+    ("order", "method"),
+    [
+        (2, mbd.GeneralizedAlpha()),
+        (2, mbd.GeneralizedAlphaR7()),
+        *((k, mbd.FixedBDF(order=k)) for k in (1, 2, 3, 4, 5)),
+        (5, mbd.FixedRadauIIA()),
+    ],
+    ids=repr,
+)
+def test_integrated_angles_have_the_order_of_the_method(order, method):
+    """A rotor that swings on its spring, theta = sin 3 t."""
+    errors = []
+    for steps in (25, 50) if isinstance(method, mbd.FixedRadauIIA) else (200, 400):
+        result = mbd.simulate(sprung(3.0, 9.0), 2.0, integrator=method.starting_with(2.0 / steps))
+        errors.append(abs(result.angles[-1, 0] - np.sin(6.0)))
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.3)
+
+
+def test_integrated_angles_stay_by_the_pose_in_a_long_run_with_error_control():
+    result = mbd.simulate(sprung(3.0, 9.0), 100.0, integrator=mbd.BDF(rtol=1e-6, atol=1e-6))
+    p = result["rotor"].p
+    gap = 2.0 * np.arctan2(p[:, 3], p[:, 0]) - result.angles[:, 0]
+    assert abs((gap + np.pi) % (2.0 * np.pi) - np.pi).max() < 1e-4
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -56,8 +56,9 @@ from haugmbd.integrators.implicit.stepping import (
 from haugmbd.integrators.implicit.tangents import C_Q, C_U
 from haugmbd.integrators.stepping import Problem
 from haugmbd.model import tables as at
+from haugmbd.model.loads import fill_angle_rates
 from haugmbd.model.status import OK
-from haugmbd.model.tables import WIDTH, Pack, view
+from haugmbd.model.tables import WIDTH, Pack, line, view
 
 ORDER, POINTS, SINCE, HIGHEST, FAILED = OWN, OWN + 1, OWN + 2, OWN + 3, OWN + 4
 """In `o`: the order; true points known; steps since order or size changed, or of fixed steps
@@ -157,9 +158,25 @@ def close(P: Pack, o: Array, control: Array, memory: Array, y: Array) -> float:
         o[SINCE] += 1.0
         if o[SINCE] > order:
             choose(o, error, t, y, memory, n, rtol, atol)
+    turn(P, t, y, memory, order)
     add_point(t, y, memory)
     o[POINTS] = min(7.0, o[POINTS] + 1.0)
     return error
+
+
+@kernel
+def turn(P: Pack, t: float, y: Array, memory: Array, order: int) -> None:
+    """Integrated angles as all else: past + c theta', of the step's own order."""
+    rate = line(P.work, P.ints, at.ANGLE_RATE)
+    first = y.size - rate.size
+    if rate.size > 0:
+        fill_angle_rates(P, t, y, rate)
+        put_past_weights(t, memory, order)
+        c = leading(t, memory, order)
+        for k in range(rate.size):
+            y[first + k] = c * rate[k]
+            for i in range(order):
+                y[first + k] += memory[WEIGHTS, i] * memory[i, 1 + first + k]
 
 
 @kernel

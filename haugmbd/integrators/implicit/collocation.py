@@ -45,7 +45,7 @@ from haugmbd.integrators.implicit.tangents import C_Q, C_U
 from haugmbd.integrators.lie import dexpinv
 from haugmbd.integrators.stepping import N_CORRECTED, N_FACTOR, N_RATES
 from haugmbd.model import tables as at
-from haugmbd.model.loads import clear
+from haugmbd.model.loads import clear, fill_angle_rates
 from haugmbd.model.passes import prepare
 from haugmbd.model.status import NO_CONVERGENCE, OK, report
 from haugmbd.model.tables import WIDTH, Pack, blocks, line, view
@@ -84,9 +84,10 @@ E = GAMMA_0 / 3.0 * np.array([-13.0 - 7.0 * R6, -13.0 + 7.0 * R6, -1.0])
 TRANSIENT = 3
 """Sweeps in which errors of the constraints may grow before they vanish; then a step whose errors still grow is given up."""
 
-OWN, Y, K, U, F, X, MOVED, DK, DU, LAM, BEFORE, ERROR, RATE, ROWS = 0, 1, 2, 5, 8, 11, 14, 17, 20, 23, 26, 29, 31, 32
+OWN, Y, K, U, F, X, MOVED, DK, DU, LAM, BEFORE, ERROR, RATE, TURNS, ROWS = 0, 1, 2, 5, 8, 11, 14, 17, 20, 23, 26, 29, 31, 32, 35
 """Rows of the memory: h, whether the error is wanted, and the sweeps of the last step; y_n; three each of u'_i, u_i, f_i, x_i, delta_i,
-corrections of u'_i and of u_i in a sweep, lam_i, u'_i of the step before; errors of x and of u; u'_n."""
+corrections of u'_i and of u_i in a sweep, lam_i, u'_i of the step before; errors of x and of u; u'_n; three rates of the
+integrated angles."""
 
 
 @kernel
@@ -215,6 +216,8 @@ def solve_one(
         code = prepare(P, t, y)
     options[N_RATES] += 1
     error, moved = 0.0, 0.0
+    if code == OK and P.ints[3 * at.ANGLE_RATE + 2] > 0:
+        fill_angle_rates(P, t, y, memory[TURNS + i])
     if code == OK:
         numbers[C_U] = memory[OWN, 0] * L[i, i]
         numbers[C_Q] = numbers[C_U] ** 2

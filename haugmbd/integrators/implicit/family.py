@@ -28,8 +28,19 @@ from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
 from haugmbd.algebra.views import borrow
 from haugmbd.integrators.implicit.method import Implicit, ImplicitAdaptive, ImplicitFixed, Rule
-from haugmbd.integrators.implicit.stage import BASE, BEFORE, EARLIER, MEMORY, PLACE_SIGNATURE, SHIFT, UDOT
-from haugmbd.integrators.implicit.stepping import ATOL, CLOSE_SIGNATURE, FACTOR, H_BEFORE, OWN, PREDICT_SIGNATURE, RTOL, WHOLE, H
+from haugmbd.integrators.implicit.stage import BASE, BEFORE, EARLIER, MEMORY, PLACE_SIGNATURE, SHIFT, UDOT, turn_by_trapezoids
+from haugmbd.integrators.implicit.stepping import (
+    ATOL,
+    CLOSE_SIGNATURE,
+    FACTOR,
+    H_BEFORE,
+    OWN,
+    PREDICT_SIGNATURE,
+    RTOL,
+    START,
+    WHOLE,
+    H,
+)
 from haugmbd.integrators.implicit.tangents import C_Q, C_U
 from haugmbd.integrators.stepping import Problem
 from haugmbd.model import tables as at
@@ -86,6 +97,7 @@ def place(P: Pack, numbers: Array, y: Array) -> int:
 @entry
 def close(P: Pack, o: Array, control: Array, memory: Array, y: Array) -> float:
     """The error of the step, relative to its tolerance; a_(n+1) from u'_(n+1)."""
+    turn_by_trapezoids(P, o[START] + o[H], o[H], y)
     stage = view(P.work, P.ints, at.STAGE)
     n = stage.shape[0]
     bodies = borrow(y, 0, n, WIDTH)

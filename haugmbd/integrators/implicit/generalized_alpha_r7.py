@@ -39,8 +39,8 @@ from haugmbd.integrators.implicit.generalized_alpha import check_rho
 from haugmbd.integrators.implicit.level import Index3, Level
 from haugmbd.integrators.implicit.method import ImplicitFixed, Rule
 from haugmbd.integrators.implicit.newton import QuasiNewton
-from haugmbd.integrators.implicit.stage import BASE, MEMORY, PLACE_SIGNATURE, SHIFT, UDOT
-from haugmbd.integrators.implicit.stepping import CLOSE_SIGNATURE, FACTOR, H_BEFORE, PREDICT_SIGNATURE, H
+from haugmbd.integrators.implicit.stage import BASE, MEMORY, PLACE_SIGNATURE, SHIFT, UDOT, turn_by_trapezoids
+from haugmbd.integrators.implicit.stepping import CLOSE_SIGNATURE, FACTOR, H_BEFORE, PREDICT_SIGNATURE, START, H
 from haugmbd.integrators.implicit.tangents import C_Q, C_U
 from haugmbd.integrators.stepping import Problem
 from haugmbd.model import tables as at
@@ -122,6 +122,7 @@ def place(P: Pack, numbers: Array, y: Array) -> int:
 @entry
 def close(P: Pack, o: Array, control: Array, memory: Array, y: Array) -> float:
     """Remember p', q'' and a of the step's end in R^7; u' is (v', omega_bar') again."""
+    turn_by_trapezoids(P, o[START] + o[H], o[H], y)
     stage = view(P.work, P.ints, at.STAGE)
     bodies = borrow(y, 0, stage.shape[0], WIDTH)
     kappa, c_q, c_u = scales(o)

@@ -17,12 +17,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from haugmbd.algebra.jit import entry
+from haugmbd.algebra.jit import entry, kernel
 from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
 from haugmbd.algebra.views import borrow
 from haugmbd.errors import UsageError
-from haugmbd.integrators.implicit.collocation import BEFORE, ERROR, LAM, MOVED, OWN, RATE, ROWS, SOLVE_STAGES, C, K, X, Y
+from haugmbd.integrators.implicit.collocation import BEFORE, ERROR, LAM, MOVED, OWN, RATE, ROWS, SOLVE_STAGES, TURNS, A, C, K, X, Y
 from haugmbd.integrators.implicit.family import PLACE
 from haugmbd.integrators.implicit.level import GGL, Level
 from haugmbd.integrators.implicit.method import Implicit, ImplicitAdaptive, ImplicitFixed, Rule
@@ -35,12 +35,14 @@ from haugmbd.integrators.implicit.stepping import (
     H_BEFORE,
     PREDICT_SIGNATURE,
     RTOL,
+    START,
     WHOLE,
     H,
 )
 from haugmbd.integrators.implicit.stepping import OWN as OF_METHOD
 from haugmbd.integrators.stepping import Problem
 from haugmbd.model import tables as at
+from haugmbd.model.loads import fill_angle_rates
 from haugmbd.model.status import OK
 from haugmbd.model.tables import WIDTH, Pack, line, room, view
 
@@ -83,6 +85,7 @@ def close(P: Pack, o: Array, control: Array, memory: Array, y: Array) -> float:
     n = view(P.work, P.ints, at.STAGE).shape[0]
     bodies = borrow(y, 0, n, WIDTH)
     total = 0.0
+    turn(P, o[START] + o[H], memory, y)
     o[FACTOR] = GROW
     if control[WHOLE] == 0.0:
         for k in range(1, n):
@@ -100,6 +103,19 @@ def close(P: Pack, o: Array, control: Array, memory: Array, y: Array) -> float:
             for a in range(6 * n):
                 memory[BEFORE + i, a] = memory[K + i, a]
     return total
+
+
+@kernel
+def turn(P: Pack, t: float, memory: Array, y: Array) -> None:
+    """Integrated angles by the weights of the method; their rates at the end."""
+    rate = line(P.work, P.ints, at.ANGLE_RATE)
+    first = y.size - rate.size
+    if rate.size > 0:
+        fill_angle_rates(P, t, y, rate)
+        for k in range(rate.size):
+            y[first + k] = memory[Y, first + k]
+            for i in range(3):
+                y[first + k] += memory[OWN, 0] * A[2, i] * memory[TURNS + i, k]
 
 
 PREDICT, CLOSE = Routine(predict, PREDICT_SIGNATURE), Routine(close, CLOSE_SIGNATURE)

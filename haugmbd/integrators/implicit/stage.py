@@ -24,7 +24,7 @@ from haugmbd.algebra.euler_kernels import put_euler_rate
 from haugmbd.algebra.jit import entry, inlined, kernel
 from haugmbd.algebra.routine import F1, F2, Routine, function_type, types
 from haugmbd.algebra.vec3 import Array
-from haugmbd.algebra.views import borrow, borrow_line
+from haugmbd.algebra.views import borrow
 from haugmbd.formulations.newton_euler import factorize, finish, solve_system
 from haugmbd.integrators.implicit.tangents import C_Q, C_U, TANGENTS_SIGNATURE
 from haugmbd.integrators.stepping import N_CORRECTED, N_FACTOR, N_RATES
@@ -183,9 +183,31 @@ SOLVE_STAGE = Routine(solve_stage, SOLVE_SIGNATURE)
 
 
 @kernel
-def finish_step(P: Pack, t: float, h: float, y: Array, y_dot: Array) -> None:
-    """y' of the step's end from its u', for dense output; integrated angles go on by the trapezoidal rule."""
-    stage = view(P.work, P.ints, at.STAGE)
+def turn_ahead(P: Pack, h: float, y: Array) -> None:
+    """Integrated angles before the stage, by their rates at the start: they tell turns apart, so that half a turn is exact enough."""
+    rate = line(P.work, P.ints, at.ANGLE_RATE)
+    first = y.size - rate.size
+    for k in range(rate.size):
+        y[first + k] += h * rate[k]
+
+
+@kernel
+def turn_by_trapezoids(P: Pack, t: float, h: float, y: Array) -> None:
+    """Integrated angles after the stage, which ends at t, by the trapezoidal rule; their rates there."""
+    rate = line(P.work, P.ints, at.ANGLE_RATE)
+    first = y.size - rate.size
+    if rate.size > 0:
+        for k in range(rate.size):
+            y[first + k] -= 0.5 * h * rate[k]
+        fill_angle_rates(P, t, y, rate)
+        for k in range(rate.size):
+            y[first + k] += 0.5 * h * rate[k]
+
+
+@kernel
+def finish_step(P: Pack, y: Array, y_dot: Array) -> None:
+    """y' of the step's end from its u' and the rates of the integrated angles, for dense output."""
+    stage, rate = view(P.work, P.ints, at.STAGE), line(P.work, P.ints, at.ANGLE_RATE)
     n = stage.shape[0]
     bodies, rates = borrow(y, 0, n, WIDTH), borrow(y_dot, 0, n, WIDTH)
     for k in range(1, n):
@@ -194,11 +216,5 @@ def finish_step(P: Pack, t: float, h: float, y: Array, y_dot: Array) -> None:
             rates[k, a] = bodies[k, 7 + a]
         for a in range(6):
             rates[k, 7 + a] = stage[k, UDOT + a]
-    angles = y.size - WIDTH * n
-    if angles > 0:
-        now, value = borrow_line(y_dot, WIDTH * n, angles), borrow_line(y, WIDTH * n, angles)
-        fill_angle_rates(P, t + h, y, now)
-        before = borrow_line(P.work, P.ints[3 * at.ANGLE_RATE], angles)
-        for k in range(angles):
-            value[k] += 0.5 * h * (before[k] + now[k])
-            before[k] = now[k]
+    for k in range(rate.size):
+        y_dot[WIDTH * n + k] = rate[k]

@@ -2,8 +2,8 @@ r"""The loop of all implicit methods: predict, solve, judge; a step that fails i
 
     place(P, numbers, y)                    the pose of a displacement, see `stage`
     predict(P, o, numbers, room, y)         base pose, displacement, u and u' of the next step; c_q and c_u for the stage
-    close(P, o, control, room, y)           the error of the step relative to its tolerance; where it is at most 1, remember what the
-                                            next step needs;  o[FACTOR] proposes the next step
+    close(P, o, control, room, y)           integrated angles; the error of the step relative to its tolerance; where it is at most 1,
+                                            remember what the next step needs;  o[FACTOR] proposes the next step
 
 fixed step    each step ends at t_start + k h;  where Newton fails, the way there is gone in equal parts that grow by o[FACTOR] again
 adaptive      h <- o[FACTOR] h, between a quarter and twice of it;  where Newton fails, a quarter
@@ -19,7 +19,7 @@ from typing import Any
 from haugmbd.algebra.jit import entry, kernel
 from haugmbd.algebra.routine import F1, F2, types
 from haugmbd.algebra.vec3 import Array
-from haugmbd.integrators.implicit.stage import KEEP_POSITIONS, LEVEL, TOLERANCE, finish_step
+from haugmbd.integrators.implicit.stage import KEEP_POSITIONS, LEVEL, TOLERANCE, finish_step, turn_ahead
 from haugmbd.integrators.stepping import check_finite
 from haugmbd.model import tables as at
 from haugmbd.model.status import NO_CONVERGENCE, NOT_FINITE, OK, SINGULAR, STEP_TOO_SMALL
@@ -119,12 +119,13 @@ def run(
         save(P, y, saved)
         o[H], o[START] = h, t
         predict(P, o, numbers, room, y)
+        turn_ahead(P, h, y)
         code = solve(P, tangents, place, numbers, options, room, t + h, y)
         if code == OK:
             code = check_finite(P, y)
         error = close(P, o, control, room, y) if code == OK else 1e300
         if code == OK and error <= 1.0:
-            finish_step(P, t, h, y, ks[done])
+            finish_step(P, y, ks[done])
             o[H_BEFORE] = h
             t = target if last else t + h
             control[T] = t
