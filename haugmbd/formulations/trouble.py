@@ -55,6 +55,12 @@ def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
             f"its last correction is {number:.3g} (m, rad). "
             "Reduce h, or raise tol where that is rounding already; or the mechanism is at a singular position, or a force jumps there."
         )
+    if code == status.NOT_TANGENT:
+        return SimulationError(
+            f"the Euler parameters of body {model.body_names[node]!r} leave their sphere at t = {t:.6g} s: |p| = 1 holds, but p . p' is "
+            f"{number:.2g} of |p'|. Bodies turn too far in a step, or rho is too near to 1 for constraints on positions: reduce h or rho, "
+            "or take GeneralizedAlpha, which turns bodies on the group."
+        )
     if code == status.OFF_MANIFOLD:
         row = list(model.slot_of_row).index(node) if node in model.slot_of_row else 0
         return SimulationError(

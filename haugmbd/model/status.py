@@ -21,6 +21,8 @@ OFF_MANIFOLD = 6
 
 NO_CONVERGENCE = 7
 """Newton's iteration of an implicit step did not converge: number = the last correction [m, rad]."""
+NOT_TANGENT = 8
+"""Euler parameters as plain numbers change their length: place = body, number = p^T p' relative to |p'|."""
 
 
 @kernel

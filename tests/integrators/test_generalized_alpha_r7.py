@@ -176,11 +176,38 @@ def test_parameters_stay_of_unit_length_and_positions_on_the_constraints():
     assert abs(result.violation("velocity")).max() > 1e-6  # of index 3
 
 
-def test_a_step_too_large_for_newton_is_taken_in_parts():
-    result = mbd.simulate(heavy_top(), 0.2, integrator=mbd.GeneralizedAlphaR7(0.02))
-    assert result.counters.rejected > 0
-    np.testing.assert_allclose(result.t, np.arange(11) * 0.02, atol=1e-15)
-    assert abs(result.violation("position")).max() < 1e-9
+def spinning(speed: float) -> mbd.System:
+    """A free ball."""
+    system = mbd.System("spinning", gravity=(0.0, 0.0, 0.0))
+    system.add(mbd.Body("ball", 1.0, (1.0, 1.0, 1.0), omega_bar=(0.0, 0.0, speed)))
+    return system
+
+
+@pytest.mark.parametrize(
+    ("make", "method", "t_end"),
+    [
+        (heavy_top, mbd.GeneralizedAlphaR7(0.02), 0.4),  # 3 rad a step
+        (heavy_top, mbd.GeneralizedAlphaR7(5e-4, rho=1.0), 0.5),
+        (lambda: spinning(30.0), mbd.GeneralizedAlphaR7(1e-3, rho=0.99), 6.0),
+    ],
+    ids=["large step", "no damping", "little damping"],
+)
+def test_where_p_dot_leaves_the_sphere_the_run_ends(make, method, t_end):
+    """Index 3 with rho near 1 is weakly unstable, and here |p| = 1 is one of its constraints: a ball alone in space feels it."""
+    with pytest.raises(
+        mbd.SimulationError, match=r"body '(top|ball)' leave their sphere at t = .*reduce h or rho.*on the group"
+    ) as caught:
+        mbd.simulate(make(), t_end, integrator=method)
+    assert len(caught.value.result) >= 2
+    assert caught.value.result.euler_violation().max() < 1e-14
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.5, 0.9])
+def test_a_ball_keeps_spinning_with_short_steps(rho):
+    result = mbd.simulate(spinning(30.0), 6.0, integrator=mbd.GeneralizedAlphaR7(1e-3, rho=rho))
+    assert result["ball"].omega_bar[-1, 2] == pytest.approx(30.0, rel=1e-3)
+    exact = mbd.simulate(spinning(30.0), 6.0, integrator=mbd.GeneralizedAlpha(1e-3, rho=rho))
+    assert exact["ball"].omega_bar[-1, 2] == pytest.approx(30.0, rel=1e-12)
 
 
 @pytest.mark.parametrize("level", [mbd.Index2(), mbd.GGL(), mbd.HillerAnantharaman()], ids=repr)

@@ -44,13 +44,16 @@ from haugmbd.integrators.implicit.stepping import CLOSE_SIGNATURE, FACTOR, H_BEF
 from haugmbd.integrators.implicit.tangents import C_Q, C_U
 from haugmbd.integrators.stepping import Problem
 from haugmbd.model import tables as at
-from haugmbd.model.status import NO_CONVERGENCE, OK, report
+from haugmbd.model.status import NO_CONVERGENCE, NOT_TANGENT, OK, report
 from haugmbd.model.tables import WIDTH, Pack, line, room, view
 
 RATE, PAST = MEMORY, MEMORY + 4
 """In STAGE: p~', and a~."""
 P_DOT, A_N, NOW, LAST, COLUMNS = 0, 4, 11, 18, 25
 """In the memory, a row a body: p'_n, a_n, q''_n, and q'' one step before."""
+ASTRAY, NOTICED = 0.1, 1e-4
+"""The run ends where p^T p' is more than this part of |p'|, and changes p by more than this in a step: 1e-3 and 1e-5 in usable runs;
+where a body turns back, |p'| is as small as the error."""
 
 
 @kernel
@@ -60,9 +63,20 @@ def scales(o: Array) -> tuple[float, float, float]:
     return kappa, o[H] * o[H] * o[BETA] * kappa, o[H] * o[GAMMA] * kappa
 
 
+@kernel
+def astray(memory: Array, p: Array, k: int, h: float) -> float:
+    """p^T p' relative to |p'|, where it is too much; else 0."""
+    radial = square = 0.0
+    for a in range(4):
+        radial += p[a] * memory[k, P_DOT + a]
+        square += memory[k, P_DOT + a] ** 2
+    radial = abs(radial)
+    return radial / sqrt(square) if radial * h > NOTICED and radial > ASTRAY * sqrt(square) else 0.0
+
+
 @entry
 def predict(P: Pack, o: Array, numbers: Array, memory: Array, y: Array) -> int:
-    """q~, q~', a~, and the displacement and u that belong to u'_(n+1) = u'_n."""
+    """q~, q~', a~, and the displacement and u that belong to u'_(n+1) = u'_n; NOT_TANGENT where p' has gone astray."""
     stage = view(P.work, P.ints, at.STAGE)
     bodies = borrow(y, 0, stage.shape[0], WIDTH)
     h, before, alpha_m, alpha_f, beta, gamma = o[H], o[H_BEFORE], o[ALPHA_M], o[ALPHA_F], o[BETA], o[GAMMA]
@@ -70,6 +84,9 @@ def predict(P: Pack, o: Array, numbers: Array, memory: Array, y: Array) -> int:
     _, c_q, c_u = scales(o)
     numbers[C_Q], numbers[C_U] = c_q, c_u
     for k in range(1, stage.shape[0]):
+        off = astray(memory, bodies[k, 3:7], k, h)
+        if off > 0.0:
+            return report(line(P.work, P.ints, at.STATUS), NOT_TANGENT, k, off)
         for a in range(7):
             now = memory[k, NOW + a]
             a_n = memory[k, A_N + a] + moved * (now - memory[k, LAST + a])
@@ -146,6 +163,7 @@ PREDICT, PLACE, CLOSE = Routine(predict, PREDICT_SIGNATURE), Routine(place, PLAC
 class GeneralizedAlphaR7(ImplicitFixed):
     """Order two, fixed step `h` [s], as GeneralizedAlpha, on Euler parameters as plain numbers.
 
+    Spinning bodies need short steps, some tenths of a radian each, and rho below 1; where p' leaves the sphere, the run says so and ends.
     rho: spectral radius at infinite frequency, in [0, 1];  level: Index3() alone;  tol: what Newton may leave of a step [m, rad]
     """
 

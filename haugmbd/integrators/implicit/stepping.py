@@ -1,7 +1,7 @@
 r"""The loop of all implicit methods: predict, solve, judge; a step that fails is taken again in smaller parts.
 
     place(P, numbers, y)                    the pose of a displacement, see `stage`
-    predict(P, o, numbers, room, y)         base pose, displacement, u and u' of the next step; c_q and c_u for the stage
+    predict(P, o, numbers, room, y)         base pose, displacement, u and u' of the next step; c_q and c_u for the stage;  OK, or why not
     close(P, o, control, room, y)           integrated angles; the error of the step relative to its tolerance; where it is at most 1,
                                             remember what the next step needs;  o[FACTOR] proposes the next step
 
@@ -118,9 +118,10 @@ def run(
             numbers[TOLERANCE] = control[TOL] * h / whole
         save(P, y, saved)
         o[H], o[START] = h, t
-        predict(P, o, numbers, room, y)
+        code = predict(P, o, numbers, room, y)
         turn_ahead(P, h, y)
-        code = solve(P, tangents, place, numbers, options, room, t + h, y)
+        if code == OK:
+            code = solve(P, tangents, place, numbers, options, room, t + h, y)
         if code == OK:
             code = check_finite(P, y)
         error = close(P, o, control, room, y) if code == OK else 1e300
