@@ -12,8 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.algebra.vec3 import Array, Ints
-from haugmbd.errors import SingularKKT
+from haugmbd.errors import SimulationError, SingularKKT
 from haugmbd.formulations.base import Saddle
+from haugmbd.formulations.trouble import TOO_LARGE, torn
+from haugmbd.model.rows import evaluate
 
 SINGULAR_TOL = 1e-12
 """Part of the largest below which a singular value is zero: rounding of rows leaves 1e-15, a pose 1e-6 from a dead centre 1e-6."""
@@ -34,8 +36,12 @@ class Split(NamedTuple):
     Z: Array
 
 
-def singular(question: Saddle, what: str) -> SingularKKT:
-    """The error of a formulation at a state where its algebra ends."""
+def singular(question: Saddle, what: str) -> SimulationError:
+    """The error of a formulation at a state where its algebra ends; of a motion that grows without bound where that is why."""
+    t, finite = question.state.t, np.isfinite(question.Phi_q).all() and np.isfinite(question.b_u).all()
+    apart = torn(question.model, evaluate(question.model, question.state)) if finite else "rows or forces overflow"
+    if apart:
+        return SimulationError(f"the motion grows without bound at t = {t:.6g} s: {apart}. {TOO_LARGE}")
     return SingularKKT(
         f"SingularKKT at t = {question.state.t:.6g} s: {what}. A singular position, rows that depend on others there, or a free axis "
         "without inertia: NewtonEuler() names the joints."

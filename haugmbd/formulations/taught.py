@@ -17,6 +17,7 @@ import numpy as np
 
 from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.formulations.base import NONE, Answer, Asks, Formulation, Saddle, Solver
+from haugmbd.formulations.dense import singular
 from haugmbd.model import tables as at
 from haugmbd.model.loads import APPLY
 from haugmbd.model.model import Model
@@ -96,7 +97,10 @@ class Teacher(Asked):
             return
         state = State.from_y(self._t, self._y, self._model.nb + 1)
         question = self._question(state, self._Phi_q, Asks(which - ANSWER), level[self._slots], b)
-        answer = self._solver.answer(question)
+        try:
+            answer = self._solver.answer(question)
+        except np.linalg.LinAlgError as error:
+            raise singular(question, f"its algebra finds no end ({error})") from error
         self.work.count(answer)
         self.last = answer
         n = self._model.nb + 1

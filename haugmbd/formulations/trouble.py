@@ -9,7 +9,7 @@ from haugmbd.model import status
 from haugmbd.model.consistency import size_of
 from haugmbd.model.model import Model
 from haugmbd.model.rank import driver_of_row, rank_report
-from haugmbd.model.rows import evaluate, rows_in
+from haugmbd.model.rows import Rows, evaluate, rows_in
 from haugmbd.model.tables import WIDTH, Pack, room
 
 COLUMNS = ("r x", "r y", "r z", "e0", "e1", "e2", "e3", "v x", "v y", "v z", "omega_bar x", "omega_bar y", "omega_bar z")
@@ -30,7 +30,7 @@ def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
     node = int(place)
     if code == status.SINGULAR and not np.isfinite(room(pack, "J")).all():
         return SimulationError(f"the state is not finite at t = {t:.6g} s: the rows of the joints overflow. {TOO_LARGE}")
-    if code == status.SINGULAR and (apart := _torn(model, pack)):
+    if code == status.SINGULAR and (apart := torn(model, rows_in(model, pack, model.state()))):
         return SimulationError(f"the motion grows without bound at t = {t:.6g} s: {apart}. {TOO_LARGE}")
     if code == status.SINGULAR:
         return SingularKKT(f"SingularKKT at t = {t:.6g} s: {_singular(model, pack, node, number)}")
@@ -51,9 +51,9 @@ def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
         )
     if code == status.NO_CONVERGENCE:
         return SimulationError(
-            f"Newton's iteration of the implicit step at t = {t:.6g} s did not converge, nor in parts of it: "
-            f"its last correction is {number:.3g} (m, rad). "
-            "Reduce h, or raise tol where that is rounding already; or the mechanism is at a singular position, or a force jumps there."
+            f"Newton's iteration in the step at t = {t:.6g} s did not converge, nor in parts of the step where it may be divided: "
+            f"its last correction is {number:.3g} (m, rad). Reduce h, or raise tol where that is rounding already; "
+            "where a damper is stiff, BDF() or GeneralizedAlpha(h); or the position is singular, or a force jumps there."
         )
     if code == status.NOT_TANGENT:
         return SimulationError(
@@ -84,9 +84,8 @@ def _failed_drivers(model: Model, t: float) -> str:
     return "; ".join(texts)
 
 
-def _torn(model: Model, pack: Pack) -> str:
+def torn(model: Model, rows: Rows) -> str:
     """Which joint a step has pulled apart by the size of the mechanism; "" where none."""
-    rows = rows_in(model, pack, model.state())
     force = np.linalg.norm(rows.Phi_r, axis=2).max(axis=1)
     gaps = np.abs(np.divide(rows.Phi, force, out=np.zeros_like(force), where=force > 0.0))
     k = int(gaps.argmax())

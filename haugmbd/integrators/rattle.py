@@ -218,10 +218,13 @@ def first_kick(P: Pack, h: float, y: Array, room: Array) -> int:
 
 @inlined
 def last_kick(P: Pack, options: Array, t: float, h: float, room: Array, new: Array) -> int:
-    """u_(n+1) for the forces in b, then with forces at u_(n+1) where they may depend on it; rows and factor are those of q_(n+1)."""
+    """u_(n+1) for the forces in b, then with forces at u_(n+1) where they may depend on it; rows and factor are those of q_(n+1).
+
+    Changes that grow are those of a damper that is stiff for this step: h c / (2 m) > 1.
+    """
     n = P.ints[3 * at.INERTIA + 1]
     bodies, x = borrow(new, 0, n, WIDTH), view(P.work, P.ints, at.SOLUTION)
-    code = OK
+    code, before, change = OK, 1e300, 0.0
     for turn in range(3):
         if turn > 0:
             put_forces(P, bodies)
@@ -231,9 +234,15 @@ def last_kick(P: Pack, options: Array, t: float, h: float, room: Array, new: Arr
             options[N_FACTOR] += 1
         if code == OK:
             code = solve_once(P)
+        before, change = change if turn > 1 else 1e300, 0.0
         for k in range(1, n):
             for a in range(6):
+                moved = abs(x[k, a] - bodies[k, 7 + a]) / (1.0 + abs(x[k, a]))
+                if not moved <= change:
+                    change = moved
                 bodies[k, 7 + a] = x[k, a]
+        if code == OK and change > before and change > ROUNDING:
+            return report(line(P.work, P.ints, at.STATUS), NO_CONVERGENCE, 0, h * change)
         if code == OK:
             code = prepare(P, t, new)
             options[N_RATES] += 1

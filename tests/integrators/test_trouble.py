@@ -147,3 +147,35 @@ def test_a_stiff_damper_that_tears_the_joints_apart_is_not_called_a_singular_pos
         mbd.simulate(governor(), 0.05, h=h)
     assert not isinstance(caught.value, mbd.SingularKKT)
     assert "GeneralizedAlpha" in str(caught.value)
+
+
+DENSE = (mbd.RangeSpace(), mbd.UdwadiaKalaba(), mbd.UdwadiaPhohomsiri(), mbd.NullSpace(), mbd.EulerParameters(), mbd.Penalty())
+
+
+@pytest.mark.parametrize("formulation", DENSE, ids=repr)
+@pytest.mark.parametrize("stabilization", [None, mbd.Baumgarte.scaled(0.1, 0.1)], ids=["none", "baumgarte"])
+def test_nor_by_a_formulation_of_dense_matrices(formulation, stabilization):
+    with pytest.raises(mbd.SimulationError, match=r"grows without bound|not finite") as caught:
+        mbd.simulate(governor(), 0.05, h=1e-3, formulation=formulation, stabilization=stabilization)
+    assert not isinstance(caught.value, mbd.SingularKKT)
+    assert "GeneralizedAlpha" in str(caught.value)
+
+
+def test_what_numpy_cannot_decompose_is_told_with_the_time(monkeypatch):
+    def fails(self, question):
+        raise np.linalg.LinAlgError("SVD did not converge")
+
+    monkeypatch.setattr(mbd.NullSpace, "solve", fails)
+    with pytest.raises(mbd.SingularKKT, match=r"at t = 0 s: its algebra finds no end \(SVD did not converge\)"):
+        mbd.simulate(governor(), 0.05, h=1e-3, formulation=mbd.NullSpace())
+
+
+@pytest.mark.parametrize("h", [1e-3, 5e-4])
+def test_rattle_says_where_a_damper_is_stiff(h):
+    """h c / (2 m) = 4, 2: the forces at the end of a step do not settle, and the motion would be anything."""
+    with pytest.raises(mbd.SimulationError, match=r"did not converge.*where a damper is stiff, BDF") as caught:
+        mbd.simulate(governor(), 0.05, integrator=mbd.RATTLE(h))
+    assert caught.value.result is not None
+    exact = mbd.simulate(governor(), 0.02, integrator=mbd.DOP853(rtol=1e-11, atol=1e-11))
+    found = mbd.simulate(governor(), 0.02, integrator=mbd.RATTLE(2e-5))
+    assert np.abs(found.r[-1] - exact.r[-1]).max() < 1e-6
