@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import fsolve
 
 import haugmbd as mbd
-from haugmbd.gallery import heavy_top, pendulum, slider_crank
+from haugmbd.gallery import double_pendulum, heavy_top, pendulum, slider_crank
 from haugmbd.gallery.heavy_top import CENTER
 from haugmbd.gallery.slider_crank import FREE, crank_angle
 from joints import RJ
@@ -128,6 +128,24 @@ def test_integrated_angles_stay_by_the_pose_in_a_long_run_with_error_control():
     p = result["rotor"].p
     gap = 2.0 * np.arctan2(p[:, 3], p[:, 0]) - result.angles[:, 0]
     assert abs((gap + np.pi) % (2.0 * np.pi) - np.pi).max() < 1e-4
+
+
+@pytest.mark.parametrize("newton", [mbd.QuasiNewton(), mbd.FullNewton()], ids=repr)
+@pytest.mark.parametrize(("kind", "damping"), [(mbd.GeneralizedAlpha, {"rho": 0.8}), (mbd.HHT, {"alpha": -0.1})], ids=repr)
+def test_large_steps_feed_energy_with_index_3_and_not_with_both_levels(kind, damping, newton):
+    """With full Newton no step is taken in parts while the energy grows: it is the form of the constraints that does it."""
+    runs = []
+    for level in (mbd.Index3(), mbd.GGL()):
+        method = kind(0.1, **damping, level=level, newton=newton)
+        try:
+            runs.append(mbd.simulate(double_pendulum(), 10.0, integrator=method))
+        except mbd.SimulationError as error:  # the energy has grown until Newton's iteration fails
+            runs.append(error.result)
+    fed, damped = ((run.energy().total - run.energy().total[0]).max() for run in runs)
+    assert fed > 100.0
+    assert abs(runs[0].violation("velocity")).max() > 1.0
+    assert runs[1].t[-1] == 10.0
+    assert damped < 1.0
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -4,7 +4,7 @@ r"""Generalized-alpha on the Lie group R^3 x SO(3): second order, with numerical
 
 The step is that of `family`; `generalized_alpha_r7` is the method on Euler parameters as plain numbers, to be read beside it.
 rho in [0, 1) is the spectral radius at infinite frequency: 0 forgets high frequencies in a step, 1 would keep them (and the multipliers
-of index 3 would oscillate).
+of index 3 would oscillate, and grow).
 Source: Chung, Hulbert 1993; Arnold, Bruels 2007; Bruels, Cardona, Arnold 2012 (Lie group).
 """
 

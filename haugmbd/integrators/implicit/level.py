@@ -5,6 +5,9 @@ Index2               q' = u                        Phi_q u = nu               ve
 GGL                  q' = u + M^-1 Phi_q^T mu      Phi = 0, Phi_q u = nu      both are kept: stabilized index 2
 HillerAnantharaman   q' = u + M^-1 Phi_q^T eta'    Phi = 0, Phi_q u = nu      both are kept, lam = zeta': index 1
 
+With large steps Index3 may feed energy to a motion, with damping only later: seen on pendulums where the velocities had left their
+constraints by the order of 1 m/s, which `Result.violation("velocity")` shows.  GGL was not seen to do it.
+
 Hiller and Anantharaman write the multipliers of GGL as derivatives of new unknowns, zeta and eta.  None of these stands in the equations
 but by its derivative: whatever rule an implicit method has for them, zeta_(n+1) = past + c zeta'_(n+1) (and so for eta), is one
 invertible change of unknowns from zeta_(n+1) to zeta'_(n+1) = lam_(n+1).  A step of the index-1 form is therefore, unknown for unknown,
