@@ -43,9 +43,11 @@ from haugmbd.integrators.implicit.stage import (
 )
 from haugmbd.integrators.implicit.tangents import C_Q, C_U
 from haugmbd.integrators.lie import dexpinv
+from haugmbd.integrators.projection import add_displacement, add_velocity, put_position_question, put_velocity_question
 from haugmbd.integrators.stepping import N_CORRECTED, N_FACTOR, N_RATES
 from haugmbd.model import tables as at
 from haugmbd.model.loads import clear, fill_angle_rates
+from haugmbd.model.motion import look
 from haugmbd.model.passes import prepare
 from haugmbd.model.status import NO_CONVERGENCE, OK, report
 from haugmbd.model.tables import WIDTH, Pack, blocks, line, view
@@ -77,7 +79,9 @@ SLOWEST = 0.2
 GAMMA_0 = 1.0 / 3.637834252744496
 """The real eigenvalue of A."""
 REFINEMENTS = 3
-"""Of u' at a step's end: what massless directions are factored with is not there in the equations."""
+"""Of the pose and of u' at a step's end: what massless directions are factored with is not there in the equations."""
+EXACT = 1e-13
+"""|Phi| that is left alone there, as by `Projection`."""
 E = GAMMA_0 / 3.0 * np.array([-13.0 - 7.0 * R6, -13.0 + 7.0 * R6, -1.0])
 """Error of order three: E . (u_i - u_n) + h GAMMA_0 u'_n."""
 
@@ -179,8 +183,9 @@ def put_error(P: Pack, memory: Array) -> None:
 
 
 @kernel
-def put_acceleration_gaps(P: Pack) -> None:
-    """gamma - Phi_q u' in place of the constraints' residual."""
+def put_acceleration_question(P: Pack, numbers: Array, y: Array) -> None:
+    """b = (Q - M u' - Phi_q^T lam, gamma - Phi_q u')."""
+    put_residual(P, numbers, y)
     b, stage, level = view(P.work, P.ints, at.RIGHT), view(P.work, P.ints, at.STAGE), view(P.work, P.ints, at.LEVEL)
     J, edges = blocks(P.work, P.ints, at.J, 2, 6), view(P.ints, P.ints, at.EDGES)
     n = stage.shape[0]
@@ -252,24 +257,39 @@ def filter_error(P: Pack, memory: Array) -> int:
 
 @inlined
 def finish_stages(P: Pack, place: Any, numbers: Array, options: Array, memory: Array, t: float, y: Array) -> int:
-    """The state of stage 3, which is the step's end; u' and lam by the equations of motion there: those of the stage are of order three."""
+    """The step's end: the state of stage 3 brought to the constraints, and u' and lam by the equations of motion there.
+
+    The iteration ends where its error is small beside that of the step; the constraints are held to rounding all the same.
+    """
     for j in range(3):
         for a in range(memory.shape[1]):
             memory[DK + j, a] = memory[DU + j, a] = 0.0
     put_stage(P, memory, C.size - 1, y)
-    code: int = place(P, numbers, y)
-    if code == OK:
-        code = prepare(P, t, y)
-    options[N_RATES] += 1
+    bodies = look(P, t, y).bodies
     clear(view(P.work, P.ints, at.TANGENT))
     clear(view(P.work, P.ints, at.TIE_TANGENT))
-    if code == OK:
-        options[N_FACTOR] += 1
-        code = factorize(P)
+    code: int = place(P, numbers, y)
     for _ in range(REFINEMENTS):
         if code == OK:
-            put_residual(P, numbers, y)
-            put_acceleration_gaps(P)
+            code = prepare(P, t, y)
+        gap = put_position_question(P)[0]
+        options[N_RATES] += 1
+        options[N_FACTOR] += 1
+        if code == OK:
+            code = factorize(P)
+        if code != OK or numbers[LEVEL] != KEEP_BOTH or gap <= EXACT:
+            break
+        code = finish(P)
+        add_displacement(P, bodies)
+    if code == OK:
+        put_velocity_question(P, bodies)
+        code = solve_system(P)
+        add_velocity(P, bodies)
+        code = max(code, prepare(P, t, y))
+        options[N_RATES] += 1
+    for _ in range(REFINEMENTS):
+        if code == OK:
+            put_acceleration_question(P, numbers, y)
             code = solve_system(P)
             add_solution(P)
     return code

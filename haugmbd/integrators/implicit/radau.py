@@ -145,7 +145,8 @@ class _Radau(Implicit):
 class RadauIIA(_Radau, ImplicitAdaptive):
     """Order five, error control: for stiff systems to high accuracy, and as a reference for other methods.
 
-    level: form of the constraints, GGL() or Index2();  tol: what Newton may leave;  rtol, atol, h_first, h_max
+    level: form of the constraints, GGL() or Index2();  rtol, atol, h_first, h_max
+    tol: what Newton may leave of a step, where a hundredth of the error that is allowed is less; constraints hold to rounding
     """
 
     level: Level = field(default_factory=GGL)
@@ -155,8 +156,8 @@ class RadauIIA(_Radau, ImplicitAdaptive):
 
     @property
     def newton_tol(self) -> float:
-        """A hundredth of what a step may be wrong by."""
-        return min(self.tol * self.level.share, 1e-2 * (self.rtol + self.atol))
+        """A hundredth of what a step may be wrong by: the step's end is brought to the constraints by itself."""
+        return max(self.tol * self.level.share, 1e-2 * (self.rtol + self.atol))
 
 
 @dataclass(frozen=True)
