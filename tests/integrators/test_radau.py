@@ -8,7 +8,7 @@ from scipy.optimize import fsolve
 
 import haugmbd as mbd
 from haugmbd.gallery import double_pendulum, heavy_top
-from haugmbd.integrators.implicit.collocation import GAMMA_0, A, C, E, L
+from haugmbd.integrators.implicit.radau_tableau import GAMMA_0, A, C, E, L
 
 SOLVED = 1e-11
 """What is left of a step of size one by Newton's iteration at 1e-13, and by fsolve."""

@@ -22,11 +22,12 @@ from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
 from haugmbd.algebra.views import borrow
 from haugmbd.errors import UsageError
-from haugmbd.integrators.implicit.collocation import BEFORE, ERROR, LAM, MOVED, OWN, RATE, ROWS, SOLVE_STAGES, TURNS, A, C, K, X, Y
+from haugmbd.integrators.implicit.collocation import SOLVE_STAGES
 from haugmbd.integrators.implicit.family import PLACE
 from haugmbd.integrators.implicit.level import GGL, Level
 from haugmbd.integrators.implicit.method import Implicit, ImplicitAdaptive, ImplicitFixed, Rule
 from haugmbd.integrators.implicit.newton import QuasiNewton
+from haugmbd.integrators.implicit.radau_tableau import BEFORE, ERROR, LAM, MOVED, OWN, RATE, ROWS, TURNS, A, C, K, X, Y
 from haugmbd.integrators.implicit.stage import UDOT
 from haugmbd.integrators.implicit.stepping import (
     ATOL,

@@ -1,0 +1,127 @@
+r"""The end of a step of Radau IIA: its error, its state on the constraints, and u' and lam there.
+
+    e_u = h gamma_0 u'_n + sum e_i (u_i - u_n)        and what the constraints and stiff forces leave of it:
+    [ M + c_u C + c_q K   Phi_q^T; Phi_q  0 ] (e, .) = (M e_u, 0)               with the matrix of stage 3, which is at hand
+
+    Phi = 0,  Phi_q u = nu:  the least changes in mass, as by `Projection`
+    M u' + Phi_q^T lam = Q,  Phi_q u' = gamma:  of order five; u'_3 and lam_3 of the stage are of order three
+
+Source: Hairer, Wanner, Solving ODE II, sec. IV.8 (error), VII.4.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from haugmbd.algebra.jit import inlined, kernel
+from haugmbd.algebra.vec3 import Array
+from haugmbd.formulations.newton_euler import factorize, finish, solve_system
+from haugmbd.integrators.implicit.radau_tableau import ERROR, GAMMA_0, OWN, RATE, E, U, X, Y
+from haugmbd.integrators.implicit.stage import KEEP_BOTH, LEVEL, UDOT, put_residual
+from haugmbd.integrators.projection import add_displacement, add_velocity, put_position_question, put_velocity_question
+from haugmbd.integrators.stepping import N_FACTOR, N_RATES
+from haugmbd.model import tables as at
+from haugmbd.model.loads import clear
+from haugmbd.model.motion import look
+from haugmbd.model.passes import prepare
+from haugmbd.model.status import OK
+from haugmbd.model.tables import WIDTH, Pack, blocks, line, view
+
+REFINEMENTS = 3
+"""Of the pose and of u': what massless directions are factored with is not there in the equations."""
+EXACT = 1e-13
+"""|Phi| that is left alone, as by `Projection`."""
+
+
+@kernel
+def put_error(P: Pack, memory: Array) -> None:
+    """Errors of x and u, and b = (M e_u, 0): the matrix of stage 3 leaves of e_u what the constraints and stiff forces allow."""
+    b, inertia, h = view(P.work, P.ints, at.RIGHT), view(P.reals, P.ints, at.INERTIA), memory[OWN, 0]
+    clear(b)
+    for k in range(1, inertia.shape[0]):
+        for a in range(6):
+            s, u = 6 * k + a, memory[Y, WIDTH * k + 7 + a]
+            memory[ERROR, s], memory[ERROR + 1, s] = h * GAMMA_0 * u, h * GAMMA_0 * memory[RATE, s]
+            for i in range(3):
+                memory[ERROR, s] += E[i] * memory[X + i, s]
+                memory[ERROR + 1, s] += E[i] * (memory[U + i, s] - u)
+        for a in range(3):
+            b[k, a] = inertia[k, 0] * memory[ERROR + 1, 6 * k + a]
+            for c in range(3):
+                b[k, 3 + a] += inertia[k, 1 + 3 * a + c] * memory[ERROR + 1, 6 * k + 3 + c]
+
+
+@kernel
+def put_acceleration_question(P: Pack, numbers: Array, y: Array) -> None:
+    """b = (Q - M u' - Phi_q^T lam, gamma - Phi_q u')."""
+    put_residual(P, numbers, y)
+    b, stage, level = view(P.work, P.ints, at.RIGHT), view(P.work, P.ints, at.STAGE), view(P.work, P.ints, at.LEVEL)
+    J, edges = blocks(P.work, P.ints, at.J, 2, 6), view(P.ints, P.ints, at.EDGES)
+    n = stage.shape[0]
+    for e in range(edges.shape[0]):
+        for a in range(6):
+            s = 6 * e + a
+            b[n + e, a] = level[s, 2]
+            for side in range(2):
+                for c in range(6):
+                    b[n + e, a] -= J[s, side, c] * (stage[edges[e, side], UDOT + c] if edges[e, side] > 0 else 0.0)
+
+
+@kernel
+def add_solution(P: Pack) -> None:
+    """u' and lam, corrected."""
+    x, stage, lam = view(P.work, P.ints, at.SOLUTION), view(P.work, P.ints, at.STAGE), line(P.work, P.ints, at.LAMBDA)
+    n = stage.shape[0]
+    for k in range(1, n):
+        for a in range(6):
+            stage[k, UDOT + a] += x[k, a]
+    for s in range(lam.size):
+        lam[s] += x[n + s // 6, s % 6]
+
+
+@inlined
+def filter_error(P: Pack, memory: Array) -> int:
+    """The error of u, by the matrix of stage 3 that is at hand."""
+    put_error(P, memory)
+    code = solve_system(P)
+    x = view(P.work, P.ints, at.SOLUTION)
+    for k in range(1, view(P.work, P.ints, at.STAGE).shape[0]):
+        for a in range(6):
+            memory[ERROR + 1, 6 * k + a] = x[k, a]
+    return code
+
+
+@inlined
+def finish_stages(P: Pack, place: Any, numbers: Array, options: Array, t: float, y: Array) -> int:
+    """Bring the state of stage 3 to the constraints, and leave u' and lam by the equations of motion there.
+
+    The iteration ends where its error is small beside that of the step; the constraints are held to rounding all the same.
+    """
+    bodies = look(P, t, y).bodies
+    clear(view(P.work, P.ints, at.TANGENT))
+    clear(view(P.work, P.ints, at.TIE_TANGENT))
+    code: int = place(P, numbers, y)
+    for _ in range(REFINEMENTS):
+        if code == OK:
+            code = prepare(P, t, y)
+        gap = put_position_question(P)[0]
+        options[N_RATES] += 1
+        options[N_FACTOR] += 1
+        if code == OK:
+            code = factorize(P)
+        if code != OK or numbers[LEVEL] != KEEP_BOTH or gap <= EXACT:
+            break
+        code = finish(P)
+        add_displacement(P, bodies)
+    if code == OK:
+        put_velocity_question(P, bodies)
+        code = solve_system(P)
+        add_velocity(P, bodies)
+        code = max(code, prepare(P, t, y))
+        options[N_RATES] += 1
+    for _ in range(REFINEMENTS):
+        if code == OK:
+            put_acceleration_question(P, numbers, y)
+            code = solve_system(P)
+            add_solution(P)
+    return code
