@@ -4,6 +4,9 @@ r"""Formulations in Python behind the doors of a Pack: what a compiled integrato
     asked by `factorize`    the rows are new          RIGHT, QUESTION    b_u, b_c, asks
     asked by `finish`       K x = b is wanted         SOLUTION           u, lam by slots; zero for rows that take no part
 
+Where rows depend on others, a formulation that takes independent ones only gets as many as there are, and the same from question to
+question until others are far better: rows that are kept all along lose their rank somewhere on the way round a closed loop in space.
+
 Nothing is compiled for this.  A question costs some 20 us beside its algebra.
 """
 
@@ -17,7 +20,7 @@ import numpy as np
 
 from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.formulations.base import NONE, Answer, Asks, Formulation, Saddle, Solver
-from haugmbd.formulations.dense import singular
+from haugmbd.formulations.dense import pivoted_qr, singular
 from haugmbd.model import tables as at
 from haugmbd.model.loads import APPLY
 from haugmbd.model.model import Model
@@ -27,6 +30,10 @@ from haugmbd.model.tables import Pack, Tables, room
 from haugmbd.model.user import Asked
 from haugmbd.saddle.routines import NO_REFINE
 from haugmbd.saddle.taught import ANSWER, ASK_TEACHER, LOOK, LOOK_AT_ROWS, SAY_NOTHING
+
+FAR_BETTER = 10.0
+"""How much larger the smallest pivot of other rows must be before they replace those at hand: the pivots change by far more where rows
+lose their rank, and by less elsewhere."""
 
 
 class Taught(Formulation):
@@ -39,22 +46,30 @@ class Taught(Formulation):
     def pack(self, model: Model) -> Pack:
         self.check()
         self.check_model(model)
-        teacher = Teacher(model, self.begin(model), *rows_for(self, model))
+        teacher = Teacher(model, self.begin(model), rows_for(model), every=self.all_rows)
         ints = model.tables.ints.copy()
         ints[ints[3 * at.FLAGS] :][:2] = 0, 1
         doors: dict[str, Any] = {"factorize": LOOK_AT_ROWS, "finish": ASK_TEACHER, "begin": SAY_NOTHING, "refine": NO_REFINE}
         return model.pack()._replace(ints=ints, apply=APPLY, asked=teacher.door, teacher=teacher, **doors)
 
 
-def rows_for(formulation: Formulation, model: Model) -> tuple[Ints, int]:
-    """The rows that take part, and how many of them are independent.
+def rows_for(model: Model) -> Ints:
+    """The rows that may take part: dropped ones come back where they depend on others along the whole motion.
 
-    Of the dropped rows those come back that depend on others along the motion; at how many is known since the model was compiled, and
-    no threshold decides it again.
+    How many of them are independent is known since the model was compiled, and no threshold decides it again.
     """
-    left_out = model.redundancy.only_here if formulation.all_rows else model.redundancy.dropped
-    rows = np.delete(np.arange(model.nc), np.array(left_out, dtype=np.int64))
-    return rows, model.nc - len(model.redundancy.dropped)
+    return np.delete(np.arange(model.nc), np.array(model.redundancy.only_here, dtype=np.int64))
+
+
+def independent(Phi_q: Array, at_hand: Ints) -> Ints:
+    """As many rows of Phi_q as are at hand, without one that depends on others: those at hand, unless others are far better."""
+    rank, lengths = len(at_hand), np.linalg.norm(Phi_q, axis=1)
+    unit = (Phi_q / np.where(lengths > 0.0, lengths, 1.0)[:, None]).T
+    _, R, order = pivoted_qr(unit)
+    own = np.abs(np.diagonal(np.linalg.qr(unit[:, at_hand], mode="r"))).min(initial=np.inf)
+    if FAR_BETTER * own >= np.abs(np.diagonal(R)[:rank]).min(initial=np.inf):
+        return at_hand
+    return np.sort(order[:rank])
 
 
 @dataclass
@@ -75,13 +90,15 @@ class Work:
 class Teacher(Asked):
     """Answers the compiled questions of one run.  `work`: what it has done;  `last`: its last answer;  `door`: sees every state."""
 
-    def __init__(self, model: Model, solver: Solver, rows: Ints, rank: int) -> None:
+    def __init__(self, model: Model, solver: Solver, rows: Ints, *, every: bool) -> None:
         tables = model.tables
         super().__init__(self._asked, tuple(tables.place(name)[1:] for name in ("J", "LEVEL", "RIGHT", "SOLUTION")))
         self.door = Asked(self._see, model.questions.shapes)
         self.work, self.last = Work(), Answer(NONE, NONE)
-        self._model, self._solver, self._rows, self._rank = model, solver, rows, rank
+        self._model, self._solver, self._rows = model, solver, rows
+        self._rank = model.nc - len(model.redundancy.dropped)
         self._slots = np.asarray(model.slot_of_row[rows])
+        self._chosen = np.arange(len(rows)) if every else np.nonzero(~np.isin(rows, model.redundancy.dropped))[0]
         self._M, self._scatter = mass_blocks(tables), scatter(model, self._slots)
         self._t, self._y = 0.0, model.y0
 
@@ -93,10 +110,10 @@ class Teacher(Asked):
     def _asked(self, which: float, J: Array, level: Array, b: Array, x: Array) -> None:
         """Look at the rows, or answer."""
         if which == LOOK:
-            self._Phi_q = self._gather(J)
+            self._look(J)
             return
         state = State.from_y(self._t, self._y, self._model.nb + 1)
-        question = self._question(state, self._Phi_q, Asks(which - ANSWER), level[self._slots], b)
+        question = self._question(state, Asks(which - ANSWER), level, b)
         try:
             answer = self._solver.answer(question)
         except np.linalg.LinAlgError as error:
@@ -106,7 +123,14 @@ class Teacher(Asked):
         n = self._model.nb + 1
         x[:] = 0.0
         x[1:n] = answer.u.reshape(-1, 6)
-        x[n:].reshape(-1)[self._slots] = answer.lam
+        x[n:].reshape(-1)[self._slots[self._chosen]] = answer.lam
+
+    def _look(self, J: Array) -> None:
+        """Take the rows, and choose those that take part."""
+        Phi_q = self._gather(J)
+        if self._rank == len(self._chosen) < len(self._rows):
+            self._chosen = independent(Phi_q, self._chosen)
+        self._Phi_q = Phi_q[self._chosen]
 
     def _gather(self, J: Array) -> Array:
         """Phi_q (k, 6 nb)."""
@@ -117,15 +141,16 @@ class Teacher(Asked):
 
     def question(self, state: State, J: Array, level: Array, b: Array) -> Saddle:
         """What is asked for the accelerations, of rows and loads that were evaluated elsewhere."""
-        return self._question(state, self._gather(J), Asks.ACCELERATIONS, level[self._slots], b)
+        self._look(J)
+        return self._question(state, Asks.ACCELERATIONS, level, b)
 
-    def _question(self, state: State, Phi_q: Array, asks: Asks, level: Array, b: Array) -> Saddle:
-        """The saddle question of a right-hand side b (nn, 6);  level: (k, 3)."""
-        n = self._model.nb + 1
+    def _question(self, state: State, asks: Asks, level: Array, b: Array) -> Saddle:
+        """The saddle question of a right-hand side b (nn, 6);  level: (slots, 3)."""
+        n, slots, Phi_q = self._model.nb + 1, self._slots[self._chosen], self._Phi_q
         u = np.hstack([state.v, state.omega_bar])[1:].ravel()
-        b_u, b_c = b[1:n].ravel().copy(), b[n:].reshape(-1)[self._slots]
-        gaps = level[:, 0], Phi_q @ u - level[:, 1]
-        return Saddle(self._model, state, asks, self._rows, self._rank, self._M, Phi_q, b_u, b_c, *gaps)
+        b_u, b_c = b[1:n].ravel().copy(), b[n:].reshape(-1)[slots]
+        gaps = level[slots, 0], Phi_q @ u - level[slots, 1]
+        return Saddle(self._model, state, asks, self._rows[self._chosen], self._rank, self._M, Phi_q, b_u, b_c, *gaps)
 
 
 def answer_of(pack: Pack) -> Answer:
@@ -147,7 +172,9 @@ def question_of(formulation: Formulation, model: Model, state: State | None = No
     b = np.zeros_like(room(pack, "RIGHT"))
     level = room(pack, "LEVEL")
     b[: model.nb + 1], b[model.nb + 1 :] = room(pack, "Q"), level[:, 2].reshape(-1, 6)
-    return Teacher(model, Solver(formulation), *rows_for(formulation, model)).question(state, room(pack, "J"), level, b)
+    return Teacher(model, Solver(formulation), rows_for(model), every=formulation.all_rows).question(
+        state, room(pack, "J"), level, b
+    )
 
 
 def mass_blocks(tables: Tables) -> Array:
