@@ -1,6 +1,6 @@
 # Every target sets up its own environment when needed: with uv where present, else with python3 -m venv and pip.
 #   make demo    simulate, check and plot the spatial slider-crank      make test    all tests
-#   make check   ruff, mypy --strict, import-linter                     make bench   timings beside the peers
+#   make check   ruff, mypy --strict, import-linter                     make bench   timings beside the peers, diagrams
 
 PYTHON       ?= python3
 PYTEST_FLAGS ?=
@@ -41,7 +41,7 @@ format: $(VENV)/.stamp
 	$(VENV)/bin/ruff format .
 
 clean:
-	rm -rf $(VENV) $(PEERS) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage htmlcov
+	rm -rf $(VENV) $(PEERS) build dist benchmarks .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage htmlcov
 	find haugmbd joints tests examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.stamp: pyproject.toml $(CONSTRAINTS)
@@ -50,7 +50,7 @@ $(VENV)/.stamp: pyproject.toml $(CONSTRAINTS)
 
 # A peer without a wheel for this machine is left out; the table then says so.
 $(PEERS)/.stamp: pyproject.toml $(CONSTRAINTS)
-	$(call environment,$(PEERS),-e .)
+	$(call environment,$(PEERS),-e '.[viz]')
 	for peer in pin mujoco exudyn; do $(call peer,$$peer) || echo "no wheel of $$peer for this machine: left out"; done
 	@touch $@
 

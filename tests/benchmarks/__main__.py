@@ -2,7 +2,7 @@ r"""`make bench`: haugmbd beside Pinocchio, Exudyn and MuJoCo, on the same mecha
 
 Each tool is one process with one thread.  They take turns (A B A B ...), so that a machine that slows down slows all of them.  Times
 are CPU times, minimum and median; ratios are those of the minima.  The peers' Python is this one, or HAUGMBD_PEERS_PYTHON.  A tool
-that is not installed is left out.
+that is not installed is left out.  Work-precision diagrams go to `benchmarks/`, see `diagram`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.benchmarks import explicit, formulations, reduced, work_precision
+from tests.benchmarks import closed_loops, explicit, formulations, reduced, work_precision
 from tests.benchmarks.turns import best, in_turn, median, verdict
 from tests.benchmarks.worker import ONE_THREAD, REPOSITORY, Worker
 
@@ -69,8 +69,7 @@ def _line(ours: Worker, pinocchio: Worker, shape: str, n: int) -> float:
 def steps(ours: Worker, exudyn: Worker, mujoco: Worker) -> None:
     """A chain of 50 over one second."""
     asks: dict[str, Callable[[], dict[str, Any]]] = {
-        f"haugmbd, {method}": lambda m=method: ours.ask("step", method=m, **STEP)
-        for method in ("RK4 + projection", "generalized-alpha")
+        f"haugmbd, {method}": lambda m=method: ours.ask("step", method=m, **STEP) for method in ("RK4", "generalized-alpha")
     }
     if not exudyn.missing:
         for method in ("generalized-alpha", "trapezoidal index 2"):
@@ -78,7 +77,7 @@ def steps(ours: Worker, exudyn: Worker, mujoco: Worker) -> None:
     if not mujoco.missing:
         asks["MuJoCo, RK4, minimal"] = lambda: mujoco.ask("step", **STEP)
     answers = in_turn(asks, STEP_REPEATS)
-    mine, implicit = answers["haugmbd, RK4 + projection"], answers["haugmbd, generalized-alpha"]
+    mine, implicit = answers["haugmbd, RK4"], answers["haugmbd, generalized-alpha"]
     print(f"\nOne step of h = 1 ms [us], chain of {STEP['n']} links from rest, 1 s; energy error / (n m g L); joint gap [m];")
     print("largest distance of a body from RK4's at the end [m]; time of RK4 and of generalized-alpha / its time")
     print(f"{'':>30} {'step':>7} {'median':>7} {'energy':>8} {'gap':>8} {'from ours':>9} {'RK4':>6} {'alpha':>6}")
@@ -148,11 +147,17 @@ def main() -> None:
     reduced.section(peers["pinocchio"])
     explicit.section()
     steps(ours, peers["exudyn"], peers["mujoco"])
-    work_precision.section(ours, peers["pinocchio"], peers["exudyn"])
+    runs = Worker("ours_precision", sys.executable, "haugmbd")
+    work_precision.chains(ours, peers["exudyn"], peers["mujoco"])
+    work_precision.andrews(runs, peers["pinocchio"], peers["exudyn"])
+    work_precision.four_bars(runs, peers["exudyn"], peers["mujoco"])
+    work_precision.tops(runs, peers["exudyn"], peers["mujoco"])
+    closed_loops.precision(runs, peers["exudyn"], peers["mujoco"])
+    closed_loops.over_time(runs)
     memory(ours)
     impacts(ours)
     formulations.section(ours)
-    for worker in (ours, *peers.values()):
+    for worker in (ours, runs, *peers.values()):
         worker.close()
     compiling()
 

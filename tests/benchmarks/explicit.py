@@ -1,4 +1,4 @@
-"""The section of `make bench` on explicit methods: what a step costs on the chain of 50 links, and work against precision."""
+"""The section of `make bench` on explicit methods: what a step costs on the chain of 50 links."""
 
 from __future__ import annotations
 
@@ -7,10 +7,7 @@ import time
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 import haugmbd as mbd
-from haugmbd.gallery import heavy_top
 from haugmbd.integrators.explicit import Explicit
 from haugmbd.integrators.method import Integrator
 from tests.benchmarks.turns import best, in_turn, median
@@ -29,12 +26,6 @@ STABILIZATIONS: dict[str, Any] = {
     "EnergyProjection": mbd.EnergyProjection(),
 }
 LINKS, STEPS, H = 50, 500, 1e-3
-PRECISION: dict[str, tuple[float, ...]] = {
-    "RK4": (4e-3, 2e-3, 1e-3, 5e-4, 2.5e-4),
-    "DormandPrince": (1e-4, 1e-6, 1e-8, 1e-10, 1e-12),
-    "DOP853": (1e-4, 1e-6, 1e-8, 1e-10, 1e-12),
-}
-"""Steps [s] or tolerances."""
 REPEATS = 5
 
 
@@ -62,26 +53,8 @@ def step(method: str, stabilization: str) -> dict[str, Any]:
     return {"us": us, "evaluations": (work.evaluations - 1) / work.steps, "factorizations": work.factorizations / work.steps}
 
 
-@cache
-def end_of_top() -> tuple[mbd.Model, Any]:
-    """The heavy top, and where it is after 0.5 s."""
-    model = heavy_top().compile()
-    return model, mbd.simulate(model, 0.5, integrator=mbd.DOP853(rtol=1e-14, atol=1e-15)).r[-1]
-
-
-def precision(method: str, number: float) -> dict[str, Any]:
-    """One sample [us] of a run of 0.5 s with projection, its error [m] and its evaluations."""
-    model, exact = end_of_top()
-    kind = METHODS[method]
-    integrator = kind(h=number) if issubclass(kind, Explicit) else kind(rtol=number, atol=number)
-    start = time.process_time()
-    result = mbd.simulate(model, 0.5, integrator=integrator, store_every=1000)
-    us = (time.process_time() - start) * 1e6
-    return {"us": us, "error": float(np.abs(result.r[-1] - exact).max()), "evaluations": result.counters.evaluations}
-
-
 def section() -> None:
-    """Print both tables."""
+    """Print the table."""
     ours = Worker("explicit", sys.executable, "haugmbd")
     print(f"\nExplicit methods: a step of 1 ms [us], chain of {LINKS} links")
     print(f"{'':>18} {'':>16} {'us':>8} {'median':>8} {'evaluations':>12} {'factorizations':>15} {'us each':>8}")
@@ -90,18 +63,8 @@ def section() -> None:
     for name, answers in in_turn(asks, REPEATS).items():
         us, evaluations, factors = best(answers), answers[0]["evaluations"], answers[0]["factorizations"]
         print(f"{name} {us:>8.1f} {median(answers):>8.1f} {evaluations:>12.1f} {factors:>15.2f} {us / evaluations:>8.1f}")
-    print("\nWork and precision: heavy top, 0.5 s, projection;  error of positions at the end [m], CPU [ms], evaluations")
-    for method, numbers in PRECISION.items():
-        asks = {f"{x:g}": lambda m=method, x=x: ours.ask("precision", method=m, number=x) for x in numbers}
-        found = in_turn(asks, REPEATS)
-        print(f"{method:>14} " + "  ".join(_point(name, answers) for name, answers in found.items()))
     ours.close()
 
 
-def _point(name: str, answers: list[dict[str, Any]]) -> str:
-    """One point of the table."""
-    return f"{name}: {answers[0]['error']:.0e} {best(answers) / 1e3:.2f} {answers[0]['evaluations']}"
-
-
 if __name__ == "__main__":
-    serve(step=step, precision=precision)
+    serve(step=step)

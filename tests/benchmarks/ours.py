@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -11,15 +10,14 @@ import numpy as np
 
 import haugmbd as mbd
 from haugmbd.algebra.jit import entry
-from haugmbd.gallery import andrews
-from haugmbd.gallery.andrews import beta
 from haugmbd.impact.factor import Factored
 from haugmbd.integrators.free import RATES
 from haugmbd.integrators.stepping import make_options
 from haugmbd.model.user import NOBODY
 from haugmbd.saddle.routines import begin_entry, factorize_entry, finish_entry
 from joints import RJ
-from tests.benchmarks import chain, formulations, squeezer
+from tests.benchmarks import chain, formulations
+from tests.benchmarks.ours_precision import integrator
 from tests.benchmarks.worker import serve
 
 
@@ -67,18 +65,12 @@ def rhs(shape: str, n: int, seconds: float = 0.01) -> dict[str, Any]:
     return {"us": us, "acceleration": (relative * links.axis).sum(1).tolist()}
 
 
-METHODS: dict[str, dict[str, Any]] = {
-    "RK4 + projection": {"integrator": mbd.RK4(), "stabilization": mbd.Projection()},
-    "generalized-alpha": {"integrator": mbd.GeneralizedAlpha(), "stabilization": None},
-}
-
-
-def step(n: int, steps: int, h: float, method: str = "RK4 + projection") -> dict[str, Any]:
+def step(n: int, steps: int, h: float, method: str = "RK4") -> dict[str, Any]:
     """One sample [us] of a step; energy error relative to n m g L; joint gap [m]: the worst of 11 states;
     centres of mass at the end."""
     links, compiled = model("chain", n, False)
     start = time.process_time()
-    result = mbd.simulate(compiled, steps * h, h=h, store_every=max(1, steps // 10), **METHODS[method])
+    result = mbd.simulate(compiled, steps * h, integrator=integrator(method, h, h), store_every=max(1, steps // 10))
     us = (time.process_time() - start) / steps * 1e6
     energy = [chain.energy(r[1:], v[1:], w[1:]) for r, v, w in zip(result.r, result.v, result.omega_bar, strict=True)]
     A = np.array([[_rotation(p) for p in row[1:]] for row in result.p])
@@ -97,31 +89,6 @@ def _rotation(p: Any) -> Any:
     e0, e = p[0], p[1:]
     tilde = np.array([[0, -e[2], e[1]], [e[2], 0, -e[0]], [-e[1], e[0], 0]])
     return (e0 * e0 - e @ e) * np.eye(3) + 2 * (np.outer(e, e) + e0 * tilde)
-
-
-SQUEEZERS: dict[str, Callable[[float], Any]] = {
-    "DOP853": lambda tol: mbd.DOP853(rtol=tol, atol=tol),
-    "Dormand-Prince": lambda tol: mbd.DormandPrince(rtol=tol, atol=tol),
-    "BDF": lambda tol: mbd.BDF(rtol=tol, atol=tol),
-    "generalized-alpha": lambda steps: mbd.GeneralizedAlpha(squeezer.T_END / steps),
-    "RK4": lambda steps: mbd.RK4(squeezer.T_END / steps),
-}
-"""Methods on Andrews' mechanism, by a tolerance or a number of steps."""
-
-
-@cache
-def squeezing() -> mbd.Model:
-    """Andrews' mechanism, compiled."""
-    return andrews().compile()
-
-
-def squeeze(method: str, setting: float) -> dict[str, Any]:
-    """CPU time [s] of Andrews' mechanism to its end, and the error of the crank angle [rad]."""
-    model, integrator = squeezing(), SQUEEZERS[method](setting)
-    start = time.process_time()
-    result = mbd.simulate(model, squeezer.T_END, integrator=integrator)
-    seconds = time.process_time() - start
-    return {"seconds": seconds, "error": abs(float(beta(result)[-1]) - squeezer.END)}
 
 
 def memory(n: int) -> dict[str, Any]:
@@ -163,4 +130,4 @@ def cold() -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    serve(rhs=rhs, squeeze=squeeze, formulation=formulations.answer, step=step, memory=memory, impact=impact, cold=cold)
+    serve(rhs=rhs, formulation=formulations.answer, step=step, memory=memory, impact=impact, cold=cold)

@@ -9,22 +9,17 @@ import mujoco
 import numpy as np
 
 from tests.benchmarks import chain
+from tests.benchmarks import mujoco_precision as runs
+from tests.benchmarks.mujoco_precision import numbers
 from tests.benchmarks.worker import serve
-
-
-def numbers(x: Any) -> str:
-    """Full precision."""
-    return " ".join(repr(float(a)) for a in x)
 
 
 def model(links: chain.Links, h: float) -> Any:
     """The chain in MJCF."""
-    text, origin = "", np.vstack([np.zeros(3), links.point])
+    text, moments, origin = "", numbers(chain.INERTIA), np.vstack([np.zeros(3), links.point])
     for k, i in enumerate(links.parent):
         text += f'<body pos="{numbers(links.point[k] - origin[i])}"><joint type="hinge" axis="{numbers(links.axis[k])}"/>'
-        text += (
-            f'<inertial pos="{numbers(links.r[k] - links.point[k])}" mass="{chain.MASS}" diaginertia="{numbers(chain.INERTIA)}"/>'
-        )
+        text += f'<inertial pos="{numbers(links.r[k] - links.point[k])}" mass="{chain.MASS}" diaginertia="{moments}"/>'
     flags = '<flag contact="disable" constraint="disable" energy="enable"/>'
     option = f'<option timestep="{h}" integrator="RK4" gravity="0 0 {-chain.GRAVITY}">{flags}</option>'
     head = f'<mujoco><compiler angle="radian"/>{option}'
@@ -53,4 +48,4 @@ def step(n: int, steps: int, h: float) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    serve(step=step)
+    serve(step=step, frame=runs.frame, spin=runs.spin, close=runs.close)

@@ -98,9 +98,10 @@ def spring(gamma: float) -> float:
     return float(d[0] * f * y - d[1] * f * x)
 
 
-def squeeze(steps: int) -> dict[str, Any]:
+def squeeze(setting: float) -> dict[str, Any]:
     """CPU time [s] and error of the crank angle [rad] of RK4 with so many steps, driven from Python."""
     built, data, contacts, room, settings = squeezing()
+    steps = int(setting)
     tau, q, v, h = np.zeros(7), np.zeros(7), np.zeros(7), squeezer.T_END / steps
     tau[0] = squeezer.TORQUE
 
