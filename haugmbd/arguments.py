@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from numbers import Real
 from types import NoneType
 from typing import Any, get_args, get_type_hints
@@ -54,8 +54,17 @@ def check_numbers(integrator: Any, **numbers: Any) -> None:
     for name, value in numbers.items():
         if isinstance(value, bool) or not (isinstance(value, Real) or (value is None and name not in ("t_end", "store_every"))):
             raise UsageError(f"{name} = {value!r} must be a number.")
+        if value is not None:
+            plain_float(name, value)
     if integrator is not None and not isinstance(integrator, Integrator):
         raise UsageError(f"integrator = {integrator!r} must be an object: RK4(h), DormandPrince(...) or SciPySolver(...).")
+
+
+def check_flags(**flags: Any) -> None:
+    """Refuse what should be True or False and is neither."""
+    for name, value in flags.items():
+        if not isinstance(value, bool | np.bool_):
+            raise UsageError(f"{name} = {value!r} must be True or False.")
 
 
 def check_parameters(method: Any) -> None:
@@ -83,6 +92,26 @@ def _fits(value: Any, kinds: tuple[Any, ...]) -> bool:
     return isinstance(value, kinds)
 
 
+def with_floats(method: Integrator) -> Integrator:
+    """The method with plain floats where it takes numbers: compiled code would be compiled once more for those of another type."""
+    if not (is_dataclass(method) and type(method).__module__.startswith("haugmbd.")):
+        return method
+    hints, changes = get_type_hints(type(method)), {}
+    for part in fields(method):
+        value = getattr(method, part.name)
+        if value is not None and float in (get_args(hints[part.name]) or (hints[part.name],)):
+            changes[part.name] = plain_float(f"{type(method).__name__} got {part.name}", value)
+    return replace(method, **changes)
+
+
+def plain_float(what: str, value: Any) -> float:
+    """The value as Python's own float; UsageError for a whole number that is none."""
+    try:
+        return float(value)
+    except OverflowError:
+        raise UsageError(f"{what} = {value!r:.20}..., which is larger than any float.") from None
+
+
 def check_kinds(system: Any, state: Any, stabilization: Any) -> None:
     """Refuse arguments of the wrong kind, each with what it should be."""
     if not isinstance(system, System | Model):
@@ -104,7 +133,7 @@ def choose_integrator(h: float | None, rtol: float | None, atol: float | None, g
     if given is None:
         given = DormandPrince() if h is None else RK4()
     check_parameters(given)
-    return given.told(h, rtol, atol)
+    return with_floats(given.told(h, rtol, atol))
 
 
 def wanted_times(t_eval: npt.ArrayLike | None, t_start: float, t_end: float) -> Array | None:
@@ -133,6 +162,14 @@ def check_interval(method: Integrator, t_start: float, t_end: float, every: int)
     """Refuse an empty interval and a step that is no step."""
     if not (np.isfinite(t_end) and t_end > t_start):
         raise UsageError(f"t_end = {t_end} s must be a finite time after the start, t = {t_start:g} s.")
-    if every < 1 or every != int(every):
+    if not (np.isfinite(every) and every >= 1 and every == int(every)):
         raise UsageError(f"store_every = {every} must be a whole number of steps, 1 or more.")
     method.check(t_end - t_start)
+    if method.step is not None and (t_end - t_start) / method.step > MOST_STEPS:
+        raise UsageError(
+            f"t_end = {t_end:g} s is {(t_end - t_start) / method.step:.3g} steps of {method.step:g} s: give a larger h."
+        )
+
+
+MOST_STEPS = 2.0**53
+"""Beyond these t + h is t."""

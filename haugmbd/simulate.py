@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from haugmbd.arguments import (
     check_drivers,
+    check_flags,
     check_formulation,
     check_interval,
     check_kinds,
@@ -127,6 +128,8 @@ def simulate(
     """
     check_formulation(formulation)
     check_numbers(integrator, t_end=t_end, h=h, rtol=rtol, atol=atol, store_every=store_every)
+    check_flags(repair_velocity=repair_velocity, progress=progress)
+    t_end = float(t_end)
     method = choose_integrator(h, rtol, atol, integrator)
     if isinstance(system, SerialChain):
         return _of_chain(system, t_end, method, formulation, stabilization, repair_velocity, redundancy)(

@@ -61,6 +61,43 @@ def test_error_control_needs_velocities_that_are_kept(kind):
             mbd.simulate(make(), 0.1, integrator=kind(level=mbd.Index3()))
 
 
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"integrator": mbd.RK4(10**400)}, "RK4 got h = .* larger than any float"),
+        ({"integrator": mbd.BDF(h_max=10**400)}, "BDF got h_max = .* larger than any float"),
+        ({"h": 10**400}, "h = .* larger than any float"),
+        ({"t_end": 10**400}, "t_end = .* larger than any float"),
+        ({"t_end": 1e300, "h": 1e-3}, r"t_end = 1e\+300 s is 1e\+303 steps of 0.001 s"),
+        ({"store_every": np.nan}, "store_every = nan must be a whole number"),
+        ({"store_every": np.inf}, "store_every = inf must be a whole number"),
+        ({"repair_velocity": np.zeros(3)}, "repair_velocity = .* must be True or False"),
+        ({"progress": "yes"}, "progress = 'yes' must be True or False"),
+        ({"events": np.array(1e-3)}, "must be a list of Event objects"),
+    ],
+    ids=str,
+)
+def test_arguments_of_simulate(options, text):
+    with pytest.raises(mbd.UsageError, match=text):
+        mbd.simulate(double_pendulum(), **{"t_end": 0.1, **options})
+
+
+def test_a_solver_of_scipy_is_named_by_a_text():
+    with pytest.raises(mbd.UsageError, match="is unknown; SciPy has"):
+        mbd.SciPySolver(np.zeros(3))
+
+
+def test_a_step_of_another_type_compiles_nothing_anew():
+    run = mbd.integrators.explicit.run
+    mbd.simulate(double_pendulum(), 0.02, h=0.01)
+    known = len(getattr(run, "signatures", ()))  # none where the compiler is switched off
+    mbd.simulate(double_pendulum(), 1, h=1)
+    for number in (np.float32, np.float64, np.longdouble):
+        mbd.simulate(double_pendulum(), number(0.02), h=number(0.01))
+        mbd.simulate(double_pendulum(), number(0.02), integrator=mbd.RK4(number(0.01), h_first=number(0.005)))
+    assert len(getattr(run, "signatures", ())) == known
+
+
 def test_numbers_of_any_kind_are_numbers():
     """NumPy's numbers and whole numbers stand for floats."""
     for method in (mbd.RK4(np.float32(0.01)), mbd.DormandPrince(h_max=1), mbd.BDF(order=np.int64(3), rtol=np.float64(1e-4))):

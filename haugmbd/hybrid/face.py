@@ -12,6 +12,7 @@ from typing import Any
 
 from haugmbd.arguments import (
     check_drivers,
+    check_flags,
     check_formulation,
     check_interval,
     check_kinds,
@@ -72,6 +73,8 @@ def simulate_impacts(
     check_formulation(formulation)
     need_newton_euler(formulation, "simulate_impacts")
     check_numbers(integrator, t_end=t_end, h=h, rtol=rtol, atol=atol, store_every=store_every)
+    check_flags(repair_velocity=repair_velocity, progress=progress)
+    t_end = float(t_end)
     method = choose_integrator(h, rtol, atol, integrator)
     if not isinstance(system, System):
         raise UsageError(f"simulate_impacts got {system!r}, and needs a System: a contact that closes is a row of a new model.")

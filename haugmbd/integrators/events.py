@@ -79,7 +79,7 @@ class EventRecord:
 
 def read_events(events: Any) -> tuple[Event, ...]:
     """The events as a tuple; UsageError, by name, where one of them cannot be used."""
-    if isinstance(events, Event) or not isinstance(events, Iterable):
+    if isinstance(events, Event | np.ndarray) or not isinstance(events, Iterable):
         raise UsageError(f"events = {events!r} must be a list of Event objects: events=[Event('floor', lambda t, state: ...)].")
     given = tuple(events)
     for event in given:

@@ -45,7 +45,7 @@ class SciPySolver(Adaptive):
     reference: ClassVar[str] = "Virtanen et al. 2020, SciPy 1.0, Nature Methods 17, 261-272 (scipy.integrate)"
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
+        if not isinstance(self.method, str) or self.method not in METHODS:
             raise UsageError(f"SciPySolver method {self.method!r} is unknown; SciPy has {', '.join(METHODS)}.")
 
     @classmethod
