@@ -20,8 +20,8 @@ PROGRAMS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
 MAKEFILE = (ROOT / "Makefile").read_text()
 
 FORMULATION_HEAD = [
-    "| formulation | dependent rows | multipliers | massless axes | work | what it is |",
-    "|---|---|---|---|---|---|",
+    "| formulation | dependent rows | multipliers | massless axes | work | 60 links | what it is |",
+    "|---|---|---|---|---|---|---|",
 ]
 HEAD = ["| joint | rows | freedom left | what it says |", "|---|---|---|---|"]
 GEOMETRY = {
@@ -64,7 +64,7 @@ def formulation_table() -> list[str]:
         rows = "all" if kind.all_rows else "kept ones"
         work = "n" if kind.exponent == 1 else f"n^{kind.exponent}"
         name, inertia = kind.__name__, "yes" if kind.massless else "no"
-        lines.append(f"| `{name}` | {rows} | {kind.multipliers.value} | {inertia} | {work} | {says} |")
+        lines.append(f"| `{name}` | {rows} | {kind.multipliers.value} | {inertia} | {work} | {kind.ms:g} ms | {says} |")
     return [*FORMULATION_HEAD, *lines]
 
 

@@ -40,6 +40,7 @@ class AugmentedLagrangian(Taught):
     most_iterations: int = 50
 
     reference: ClassVar[str] = "Bayo, Garcia de Jalon and Serna 1988, CMAME 71, 183-195"
+    ms: ClassVar[float] = 8.0
     multipliers: ClassVar[Multipliers] = Multipliers.LEAST
     all_rows: ClassVar[bool] = True
 

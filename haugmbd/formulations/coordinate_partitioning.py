@@ -41,6 +41,7 @@ class CoordinatePartitioning(Taught):
     degraded: float = DEGRADED
 
     reference: ClassVar[str] = "Wehage and Haug 1982, J. Mech. Des. 104, 247-255"
+    ms: ClassVar[float] = 8.0
 
     def wrong(self) -> list[str]:
         return not_positive(degraded=self.degraded)

@@ -68,6 +68,7 @@ class EulerParameters(Taught):
     """Haug's r-p form: 7 coordinates a body, and multipliers lam_p of |p| = 1: O(n^3), dense LU."""
 
     reference: ClassVar[str] = "Haug 2021, sec. 11.4 (the r-p form with Euler parameter normalization)"
+    ms: ClassVar[float] = 22.0
 
     def solve(self, question: Saddle) -> Answer:
         f = euler_form(question)

@@ -44,6 +44,7 @@ class Penalty(Taught):
     omega: float = 0.0
 
     reference: ClassVar[str] = "Bayo, Garcia de Jalon and Serna 1988, CMAME 71, 183-195, sec. 2"
+    ms: ClassVar[float] = 3.0
     multipliers: ClassVar[Multipliers] = Multipliers.APPROXIMATE
     all_rows: ClassVar[bool] = True
 

@@ -25,6 +25,7 @@ class RangeSpace(Taught):
     """Multipliers by the Schur complement S = Phi_q M^-1 Phi_q^T: O(n^3) in the rows; needs M^-1 and independent rows."""
 
     reference: ClassVar[str] = "Haug 2021, sec. 11.3; Featherstone 2008, sec. 3.4"
+    ms: ClassVar[float] = 3.0
     massless: ClassVar[bool] = False
 
     def solve(self, question: Saddle) -> Answer:

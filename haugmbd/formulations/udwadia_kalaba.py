@@ -25,6 +25,7 @@ class UdwadiaKalaba(Taught):
     """The fundamental equation in (v, omega_bar): O(n^3), a singular value decomposition; takes dependent rows, needs M^-1."""
 
     reference: ClassVar[str] = "Udwadia and Kalaba 1992, Proc. R. Soc. A 439, 407-410"
+    ms: ClassVar[float] = 16.0
     multipliers: ClassVar[Multipliers] = Multipliers.LEAST
     all_rows: ClassVar[bool] = True
     massless: ClassVar[bool] = False

@@ -29,6 +29,7 @@ class UdwadiaPhohomsiri(Taught):
     """The fundamental equation in (r, p), with lam_p: O(n^3), two singular value decompositions; takes dependent rows and no inertia."""
 
     reference: ClassVar[str] = "Udwadia and Phohomsiri 2006, Proc. R. Soc. A 462, 2097-2117"
+    ms: ClassVar[float] = 48.0
     multipliers: ClassVar[Multipliers] = Multipliers.LEAST
     all_rows: ClassVar[bool] = True
 

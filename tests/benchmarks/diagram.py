@@ -32,9 +32,11 @@ OURS = (
     "RATTLE",
     "BDF",
     "adaptive gen.-alpha",
+    "Radau IIA",
 )
 """Each has its colour and marker, the same in all diagrams; other names take those of the last."""
-MARKERS = "osD^vP*X<>"
+MORE_COLORS = (*COLORS, "#882255")
+MARKERS = "osD^vP*X<>h"
 PEERS = {"Exudyn": ("#000000", "--", "sD"), "MuJoCo": ("#777777", "-.", "ov"), "Pinocchio": ("#8B0000", ":", "^P")}
 """Colour, line, and markers one after the other."""
 GAP = 1.0
@@ -54,7 +56,7 @@ def looks(curves: Sequence[Curve]) -> list[dict[str, Any]]:
             seen[tool] += 1
         else:
             k = OURS.index(name) if name in OURS else len(OURS) - 1
-            found.append({"color": COLORS[k], "linestyle": "-", "marker": MARKERS[k]})
+            found.append({"color": MORE_COLORS[k], "linestyle": "-", "marker": MARKERS[k]})
     return found
 
 

@@ -21,6 +21,7 @@ from tests.benchmarks.worker import serve
 ADAPTIVE: dict[str, Callable[[float], Any]] = {
     "DOP853": lambda tol: mbd.DOP853(rtol=tol, atol=tol),
     "Dormand-Prince": lambda tol: mbd.DormandPrince(rtol=tol, atol=tol),
+    "Radau IIA": lambda tol: mbd.RadauIIA(rtol=tol, atol=tol),
     "BDF": lambda tol: mbd.BDF(rtol=tol, atol=tol),
     "adaptive gen.-alpha": lambda tol: mbd.AdaptiveGeneralizedAlpha(rtol=tol, atol=tol),
 }

@@ -64,6 +64,7 @@ def andrews(ours: Worker, pinocchio: Worker, exudyn: Worker) -> None:
         "DOP853": FINE,
         "Dormand-Prince": FINE,
         "RK4": (400, 800, 1600, 3200),
+        "Radau IIA": FINE,
         "BDF": (1e-6, 1e-8, 1e-9, 1e-11),
         "generalized-alpha": (500, 1000, 4000, 16000),
     }
@@ -164,6 +165,7 @@ def tops(ours: Worker, exudyn: Worker, mujoco: Worker) -> None:
         "RKMK4": few,
         "HEM4": few,
         **dict.fromkeys(("generalized-alpha", "trapezoidal", "RATTLE"), many),
+        "Radau IIA": FINE,
         "BDF": (1e-5, 1e-7, 1e-9),
     }
     section(

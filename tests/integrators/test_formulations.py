@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.arguments import integrators_that_ask
+from haugmbd.formulations import FORMULATIONS
 from haugmbd.gallery import chain, double_pendulum
 from haugmbd.integrators import Unstabilized
 from haugmbd.integrators.method import FixedStep
@@ -237,12 +239,22 @@ def test_methods_with_equations_of_their_own_take_newton_euler_only():
         mbd.simulate_impacts(system, 0.1, contacts=[contact], h=1e-3, formulation=mbd.NullSpace())
 
 
-def test_a_large_model_is_warned_of_with_the_exponent():
-    model = chain(61).compile()
-    with pytest.warns(mbd.SlowFormulationWarning, match="RangeSpace on 61 bodies: .* power of 3"):
-        mbd.accelerations(model, formulation=mbd.RangeSpace())
-    found = mbd.accelerations(model, formulation=mbd.ReducedChain())
-    np.testing.assert_allclose(found.lam, mbd.accelerations(model).lam, rtol=0.0, atol=1e-9 * np.abs(found.lam).max())
+@pytest.mark.parametrize("kind", [kind for kind in FORMULATIONS if np.isfinite(kind.most_bodies)], ids=lambda kind: kind.__name__)
+def test_a_large_model_is_warned_of_with_what_it_costs(kind):
+    n = int(kind.most_bodies) + 1
+    model = chain(n).compile()
+    with pytest.warns(mbd.SlowFormulationWarning) as caught:
+        found = mbd.accelerations(model, formulation=kind())
+    text = str(caught[0].message)
+    assert text.startswith(f"{kind.__name__} on {n} bodies")
+    assert re.search(
+        rf"from {kind.ms:g} ms a question with 60 bodies to some {kind.ms * (n / 60) ** kind.exponent:.2g} ms here", text
+    )
+    assert re.search("power of 3|in proportion", text)
+    assert "NewtonEuler() gives the same" in text
+    assert caught[0].filename == __file__  # the line of the user
+    exact = mbd.accelerations(model)
+    assert np.abs(found.v_dot - exact.v_dot).max() < 1e-5 * np.abs(exact.v_dot).max()  # Penalty's own error; the others 1e-9
 
 
 def test_cite_gives_the_references_of_the_methods_in_use():
