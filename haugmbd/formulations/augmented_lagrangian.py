@@ -7,17 +7,19 @@ r"""AugmentedLagrangian: penalties, and multipliers that learn what the penaltie
 
 Exact for any alpha: an iteration reduces the error by 1 / (1 + alpha sigma^2), sigma^2 the smallest eigenvalue of Phi_q M^-1 Phi_q^T
 beside zero.  The matrix is positive definite whatever the rows are, at singular positions, too, and lam stays in their range: the
-multipliers of least norm.
+multipliers of least norm.  Where rows depend on others Phi_q and b_c are taken to their known rank: off the constraints by 1e-10 the
+other singular values are no longer zero, and what they contradict would push u by alpha 1e-10 an iteration.
 Source: Bayo, Garcia de Jalon, Serna, A modified Lagrangian formulation ..., CMAME 71 (1988) 183-195.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
+from haugmbd.algebra.vec3 import Array
 from haugmbd.errors import SimulationError
 from haugmbd.formulations.base import Answer, Multipliers, Saddle, negative, not_positive
 from haugmbd.formulations.dense import mass_matrix, solve_definite, times_mass
@@ -50,7 +52,8 @@ class AugmentedLagrangian(Taught):
         return not_positive(alpha=self.alpha, tol=self.tol) + negative(mu=self.mu, omega=self.omega) + found
 
     def solve(self, question: Saddle) -> Answer:
-        q, alpha, b_c = question, penalty_of(question, self.alpha), with_feedback(question, self.mu, self.omega)
+        q, b_c = of_known_rank(question, with_feedback(question, self.mu, self.omega))
+        alpha = penalty_of(q, self.alpha)
         K = mass_matrix(q) + alpha * q.Phi_q.T @ q.Phi_q
         u, lam = np.zeros_like(q.b_u), np.zeros_like(b_c)
         for iteration in range(1, self.most_iterations + 1):
@@ -63,3 +66,12 @@ class AugmentedLagrangian(Taught):
             f"AugmentedLagrangian at t = {q.state.t:.6g} s: {self.most_iterations} iterations with alpha = {self.alpha:g} leave a change "
             f"of {np.abs(du).max():.1e} beside {np.abs(u).max():.1e}: raise alpha or most_iterations."
         )
+
+
+def of_known_rank(q: Saddle, b_c: Array) -> tuple[Saddle, Array]:
+    """The question and b_c with rows of the rank that the model was compiled with; as they are where no row depends on others."""
+    if q.rank == len(b_c):
+        return q, b_c
+    U, s, Vt = np.linalg.svd(q.Phi_q, full_matrices=False)
+    U = U[:, : q.rank]
+    return replace(q, Phi_q=(U * s[: q.rank]) @ Vt[: q.rank]), U @ (U.T @ b_c)

@@ -22,11 +22,14 @@ from haugmbd.integrators.method import FixedStep
 from joints import RJ
 from tests.contracts.mechanisms import four_revolutes, stout_four_bar
 from tests.contracts.test_formulations import EXACT
+from tests.model.mechanisms import bennett, bricard
 
 SAME = 1e-9  # what RK4 with h = 1e-3 leaves between different answers off the constraints is below 1e-11
 
 
-@pytest.mark.parametrize("make", [double_pendulum, stout_four_bar, four_revolutes], ids=lambda make: make.__name__)
+@pytest.mark.parametrize(
+    "make", [double_pendulum, stout_four_bar, four_revolutes, bennett, bricard], ids=lambda make: make.__name__
+)
 @pytest.mark.parametrize("formulation", EXACT, ids=repr)
 def test_the_motion_is_that_of_newton_euler(formulation, make):
     model = make().compile()
