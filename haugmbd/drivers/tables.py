@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from haugmbd.algebra.jit import kernel
+from haugmbd.algebra.jit import counted
 from haugmbd.drivers.driver import Constant, Driver, Unusable, is_real_scalar
 from haugmbd.drivers.functions import Functions, TimeFunction
 from haugmbd.drivers.program import COLUMNS, CONSTANT, NO_NUMBERS, NO_OPS, PYTHON, evaluate_row, frozen_ints, scratch_size
@@ -56,7 +56,7 @@ def compile_drivers(drivers: Sequence[Driver]) -> DriverTables:
     return DriverTables(F0, frozen_ints(rows, COLUMNS), ops, numbers, python)
 
 
-@kernel
+@counted
 def evaluate_drivers(t: float, table: Ints, ops: Ints, numbers: Floats, F: Floats) -> None:
     """Fill the rows of F (nd, 3) that belong to tapes and splines; the rows of constants (from F0) and Python drivers stay."""
     if table.shape[0] == 0:

@@ -62,8 +62,14 @@ def factorize(P: Pack) -> int:
 
 
 @inlined
+def begin(P: Pack) -> int:
+    """Go half the way to K x = b for another b, with the factor at hand: `finish` goes the other."""
+    return P.begin(P.ints, P.reals, P.work, P.teacher)
+
+
+@inlined
 def finish(P: Pack) -> int:
-    """Solve K x = b for the b that stood in the right-hand side when `factorize` was called."""
+    """Solve K x = b for the b that stood in the right-hand side when `factorize` or `begin` was called."""
     code = P.finish(P.ints, P.reals, P.work, P.teacher)
     if P.ints[P.ints[3 * at.FLAGS]] == 1:
         code = P.refine(P.ints, P.reals, P.work, P.teacher)
@@ -73,17 +79,15 @@ def finish(P: Pack) -> int:
 @inlined
 def solve_once(P: Pack) -> int:
     """The same without refinement: what an iteration that corrects itself needs."""
-    P.begin(P.ints, P.reals, P.work, P.teacher)
+    begin(P)
     return P.finish(P.ints, P.reals, P.work, P.teacher)
 
 
 @inlined
 def solve_system(P: Pack) -> int:
     """Solve K x = b for any other b, with the factor at hand."""
-    code = solve_once(P)
-    if P.ints[P.ints[3 * at.FLAGS]] == 1:
-        code = P.refine(P.ints, P.reals, P.work, P.teacher)
-    return code
+    begin(P)
+    return finish(P)
 
 
 @entry

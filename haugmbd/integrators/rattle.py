@@ -22,7 +22,7 @@ import numpy as np
 
 from haugmbd.algebra.euler_kernels import cayley_by
 from haugmbd.algebra.jit import entry, inlined, kernel
-from haugmbd.algebra.vec3 import Array, Vec, cross
+from haugmbd.algebra.vec3 import Array, Vec, cross, dot
 from haugmbd.algebra.views import borrow
 from haugmbd.errors import UsageError
 from haugmbd.formulations.newton_euler import factorize, put_rates, put_right_hand_side, solve_once, solve_system
@@ -81,8 +81,12 @@ def find_turn(inertia: Array, k: int, c: Vec, f: Vec) -> Vec:
             square * c[1] - 2.0 * (h[1] + g[1]),
             square * c[2] - 2.0 * (h[2] + g[2]),
         )
-        columns = (column(inertia, k, f, h, c, 0), column(inertia, k, f, h, c, 1), column(inertia, k, f, h, c, 2))
-        x = solve3(columns[0], columns[1], columns[2], gap)
+        x = solve3(
+            column(inertia, k, f, h, c, (1.0, 0.0, 0.0)),
+            column(inertia, k, f, h, c, (0.0, 1.0, 0.0)),
+            column(inertia, k, f, h, c, (0.0, 0.0, 1.0)),
+            gap,
+        )
         f = (f[0] + x[0], f[1] + x[1], f[2] + x[2])
         if abs(x[0]) + abs(x[1]) + abs(x[2]) <= TURNED * square:
             break
@@ -90,15 +94,14 @@ def find_turn(inertia: Array, k: int, c: Vec, f: Vec) -> Vec:
 
 
 @kernel
-def column(inertia: Array, k: int, f: Vec, h: Vec, c: Vec, a: int) -> Vec:
-    """d (2 (J f + f x J f) - (1 + f.f) c) / d f_a."""
-    e = (1.0 if a == 0 else 0.0, 1.0 if a == 1 else 0.0, 1.0 if a == 2 else 0.0)
-    Je = momentum(inertia, k, e)
+def column(inertia: Array, k: int, f: Vec, h: Vec, c: Vec, e: Vec) -> Vec:
+    """d (2 (J f + f x J f) - (1 + f.f) c) / df along e, h = J f."""
+    Je, f_e = momentum(inertia, k, e), dot(f, e)
     eh, fJ = cross(e, h), cross(f, Je)
     return (
-        2.0 * (Je[0] + eh[0] + fJ[0] - f[a] * c[0]),
-        2.0 * (Je[1] + eh[1] + fJ[1] - f[a] * c[1]),
-        2.0 * (Je[2] + eh[2] + fJ[2] - f[a] * c[2]),
+        2.0 * (Je[0] + eh[0] + fJ[0] - f_e * c[0]),
+        2.0 * (Je[1] + eh[1] + fJ[1] - f_e * c[1]),
+        2.0 * (Je[2] + eh[2] + fJ[2] - f_e * c[2]),
     )
 
 
@@ -114,7 +117,7 @@ def put_forces(P: Pack, bodies: Array) -> None:
             b[k, 3 + a] += spin[a]
 
 
-@kernel
+@inlined
 def put_last_kick(P: Pack, h: float, bodies: Array, room: Array) -> None:
     """b = (M u_+ + h/2 F, nu) with F in b, and u_+ in the room."""
     b, inertia = view(P.work, P.ints, at.RIGHT), view(P.reals, P.ints, at.INERTIA)
@@ -130,7 +133,7 @@ def put_last_kick(P: Pack, h: float, bodies: Array, room: Array) -> None:
             b[n + e, a] = level[6 * e + a, 1]
 
 
-@kernel
+@inlined
 def drift(P: Pack, h: float, y: Array, room: Array, new: Array) -> None:
     """The pose after the drift with u_1/2."""
     inertia = view(P.reals, P.ints, at.INERTIA)
@@ -150,7 +153,7 @@ def drift(P: Pack, h: float, y: Array, room: Array, new: Array) -> None:
         cayley_by(bodies[k, 3:7], 2.0 * f[0], 2.0 * f[1], 2.0 * f[2])
 
 
-@kernel
+@inlined
 def end_drift(P: Pack, h: float, room: Array, new: Array) -> None:
     """omega_+ in place of omega_1/2."""
     inertia = view(P.reals, P.ints, at.INERTIA)

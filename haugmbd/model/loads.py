@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from math import isfinite
 
-from haugmbd.algebra.jit import entry, inlined, kernel
+from haugmbd.algebra.jit import inlined, kernel, routine
 from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.forces.catalogue import add_loads, measure_loads, put_angle_rates
@@ -39,7 +39,7 @@ def fill_angle_rates(P: Pack, t: float, y: Array, rates: Array) -> None:
     P.apply(ANGLE_RATES, t, P.ints, P.reals, P.work, P.asked, y, rates)
 
 
-@entry
+@routine
 def apply(stage: int, t: float, ints: Ints, reals: Array, work: Array, asked: Asked, y: Array, rates: Array) -> int:
     """Add the forces of all elements to Q; or write the rates of the integrated angles.
 

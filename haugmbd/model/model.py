@@ -25,7 +25,7 @@ from haugmbd.model.user import NOBODY, Asked
 from haugmbd.primitives.base import Primitive
 from haugmbd.primitives.catalogue import FILLS, NO_FILL, Fills
 from haugmbd.primitives.freedom import Freedom
-from haugmbd.saddle.routines import BEGIN, FACTORIZE, FACTORIZE_CHOSEN, FACTORIZE_TIED, FINISH, NO_REFINE, REFINE
+from haugmbd.saddle.routines import BEGIN, FACTORIZE, FACTORIZE_CHOSEN, FINISH, NO_REFINE, REFINE
 
 if TYPE_CHECKING:
     from haugmbd.model.explaining import Explanation, RowExplanation
@@ -138,7 +138,7 @@ class Model:
             asked=self.asked(),
             fills=Fills(*(fill if n else NO_FILL for fill, n in zip(FILLS, np.diff(starts), strict=True))),
             prepare=PREPARE,
-            factorize=FACTORIZE_CHOSEN if self.redundancy.dropped else FACTORIZE if tables is self.tables else FACTORIZE_TIED,
+            factorize=FACTORIZE_CHOSEN if self.redundancy.dropped else FACTORIZE,
             finish=FINISH,
             begin=BEGIN,
             refine=REFINE if self.tables["FLAGS"][0, 0] else NO_REFINE,

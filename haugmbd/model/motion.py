@@ -10,7 +10,7 @@ Source: Haug sec. 9.3; seed 004.
 from __future__ import annotations
 
 from haugmbd.algebra.euler_kernels import put_rotation
-from haugmbd.algebra.jit import entry, inlined, kernel
+from haugmbd.algebra.jit import inlined, kernel, routine
 from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array, Ints, cross, load, store, to_global
 from haugmbd.algebra.views import borrow, borrow_line
@@ -53,7 +53,7 @@ def move(P: Core, t: float, y: Array) -> Motion:
     return m
 
 
-@entry
+@routine
 def drive(t: float, ints: Ints, reals: Array, F: Array) -> int:
     """Evaluate tapes and splines; apart from the rest, so that a model with constant drivers never compiles it."""
     table, ops = view(ints, ints, at.DRIVER_TABLE), view(ints, ints, at.DRIVER_OPS)

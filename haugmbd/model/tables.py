@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from numba.extending import typeof_impl
 
-from haugmbd.algebra.jit import kernel
+from haugmbd.algebra.jit import counted
 from haugmbd.algebra.routine import F1, F2, I1, Routine, function_type, types
 from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.algebra.views import borrow, borrow_blocks, borrow_line
@@ -187,21 +187,21 @@ def core_type(core: Core, context: Any) -> Any:
     return CORE_TYPE
 
 
-@kernel
+@counted
 def view(buffer: Numbers, ints: Ints, name: int) -> Numbers:
     """The matrix `name` in its buffer."""
     matrix: Numbers = borrow(buffer, ints[3 * name], ints[3 * name + 1], ints[3 * name + 2])
     return matrix
 
 
-@kernel
+@counted
 def line(buffer: Numbers, ints: Ints, name: int) -> Numbers:
     """The same numbers as a vector."""
     vector: Numbers = borrow_line(buffer, ints[3 * name], ints[3 * name + 1] * ints[3 * name + 2])
     return vector
 
 
-@kernel
+@counted
 def blocks(buffer: Array, ints: Ints, name: int, m: int, n: int) -> Array:
     """The same numbers as a stack of (m, n) matrices, one for each row."""
     stack: Array = borrow_blocks(buffer, ints[3 * name], ints[3 * name + 1], m, n)

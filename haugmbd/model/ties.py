@@ -65,7 +65,7 @@ def tied_tables(model: Model, curved: bool = False) -> Tables:
         "TIE_TANGENT": (len(tie_of), 36),
         "PROBE": (1, model.y0.size + 12 * (model.nb + 1) if probed[0] else 0),
         "DERIVED": (1, 0 if curved else model.derivatives.size),
-        "STAGE": (model.nb + 1, STAGE_COLUMNS),
+        "STAGE": (model.nb + 1, STAGE_COLUMNS),  # this and what follows: what a step that fails gives back, see `stepping`
         "ANGLE_RATE": (1, model.y0.size - WIDTH * (model.nb + 1)),
         "LAMBDA": (6 * len(edges), 1),
     }

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd.algebra.jit import entry
+from haugmbd.algebra.jit import routine
 from haugmbd.algebra.vec3 import Array, Ints, cross, dot, load, sub
 from haugmbd.body import Body
 from haugmbd.errors import Fault
@@ -64,7 +64,7 @@ class CD(Primitive):
         return f"along the global direction {c}, a point of {self.j.name} keeps the offset {self.f} from a point of {self.i.name}"
 
 
-@entry
+@routine
 def fill(ints: Ints, floats: Array, m: Motion, rows: RowTable) -> None:
     """Fill the rows of all CD."""
     for k in range(ints.shape[0]):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from haugmbd.algebra.jit import entry
+from haugmbd.algebra.jit import routine
 from haugmbd.algebra.vec3 import Array, Ints, cross, dot, scale, sub
 from haugmbd.body import Body
 from haugmbd.errors import Fault
@@ -62,7 +62,7 @@ class D(Primitive):
         return f"a point of {self.i.name} and a point of {self.j.name} keep the distance {self.f}"
 
 
-@entry
+@routine
 def fill(ints: Ints, floats: Array, m: Motion, rows: RowTable) -> None:
     """Fill the rows of all D."""
     for k in range(ints.shape[0]):

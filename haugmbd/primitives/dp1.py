@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from haugmbd.algebra.jit import entry
+from haugmbd.algebra.jit import routine
 from haugmbd.algebra.vec3 import Array, Ints, cross, dot, scale
 from haugmbd.body import Body
 from haugmbd.errors import Fault
@@ -56,7 +56,7 @@ class DP1(Primitive):
         return f"a vector of {self.i.name} and a vector of {self.j.name} keep the dot product {self.f}"
 
 
-@entry
+@routine
 def fill(ints: Ints, floats: Array, m: Motion, rows: RowTable) -> None:
     """Fill the rows of all DP1."""
     for k in range(ints.shape[0]):

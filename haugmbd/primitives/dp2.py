@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from haugmbd.algebra.jit import entry
+from haugmbd.algebra.jit import routine
 from haugmbd.algebra.vec3 import Array, Ints, add, cross, dot, sub
 from haugmbd.body import Body
 from haugmbd.errors import Fault
@@ -58,7 +58,7 @@ class DP2(Primitive):
         return f"along a vector of {self.i.name}, a point of {self.j.name} keeps the offset {self.f} from a point of {self.i.name}"
 
 
-@entry
+@routine
 def fill(ints: Ints, floats: Array, m: Motion, rows: RowTable) -> None:
     """Fill the rows of all DP2."""
     for k in range(ints.shape[0]):

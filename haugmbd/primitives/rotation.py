@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd.algebra.jit import entry
+from haugmbd.algebra.jit import routine
 from haugmbd.algebra.vec3 import Array, Ints, add, cross, dot, scale, sub
 from haugmbd.body import Body
 from haugmbd.errors import Fault
@@ -74,7 +74,7 @@ class Rotation(Primitive):
         return f"{self.j.name} has turned by the angle {self.f} from {self.i.name}"
 
 
-@entry
+@routine
 def fill(ints: Ints, floats: Array, m: Motion, rows: RowTable) -> None:
     """Fill the rows of all Rotation."""
     for k in range(ints.shape[0]):

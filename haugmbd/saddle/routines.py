@@ -72,14 +72,10 @@ def eliminated(ints: Ints, reals: Array, work: Array, f: Factor) -> int:
 
 @entry
 def factorize_entry(ints: Ints, reals: Array, work: Array, teacher: Asked) -> int:
-    """Factor the augmented matrix of the rows at hand, and go half the way to the solution for b: `finish` goes the other."""
-    f = assembled(ints, reals, work)
-    return eliminated(ints, reals, work, f)
+    """Factor the augmented matrix of the rows at hand, and go half the way to the solution for b: `finish` goes the other.
 
-
-@entry
-def factorize_tied_entry(ints: Ints, reals: Array, work: Array, teacher: Asked) -> int:
-    """The same with the tangents of the forces in it, for an implicit step."""
+    With the tangents of the forces in it, for an implicit step, where the tables have them.
+    """
     f = assembled(ints, reals, work)
     add_tangents(ints, work, f)
     return eliminated(ints, reals, work, f)
@@ -87,7 +83,7 @@ def factorize_tied_entry(ints: Ints, reals: Array, work: Array, teacher: Asked) 
 
 @entry
 def factorize_chosen_entry(ints: Ints, reals: Array, work: Array, teacher: Asked) -> int:
-    """The same where rows are dropped: as many rows of each edge as it keeps; with tangents, if there are any."""
+    """The same where rows are dropped: as many rows of each edge as it keeps."""
     f = assembled(ints, reals, work)
     add_tangents(ints, work, f)
     x = view(work, ints, at.SOLUTION)
@@ -99,7 +95,7 @@ def factorize_chosen_entry(ints: Ints, reals: Array, work: Array, teacher: Asked
     return OK
 
 
-@kernel
+@inlined
 def add_tangents(ints: Ints, work: Array, f: Factor) -> None:
     """Add the tangents of an implicit step, if the tables have them, to the bodies' blocks, and put those of ties in their place."""
     own, tied, ties = blocks(work, ints, at.TANGENT, 6, 6), blocks(work, ints, at.TIE_TANGENT, 6, 6), view(ints, ints, at.TIES)
@@ -159,7 +155,6 @@ def copy(a: Array, b: Array) -> None:
 
 FACTORIZE = Routine(factorize_entry, QUESTION_SIGNATURE)
 FACTORIZE_CHOSEN = Routine(factorize_chosen_entry, QUESTION_SIGNATURE)
-FACTORIZE_TIED = Routine(factorize_tied_entry, QUESTION_SIGNATURE)
 FINISH = Routine(finish_entry, QUESTION_SIGNATURE)
 BEGIN = Routine(begin_entry, QUESTION_SIGNATURE)
 REFINE = Routine(refine_entry, QUESTION_SIGNATURE)

@@ -21,8 +21,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from haugmbd.algebra import euler
 from haugmbd.algebra.euler_kernels import cayley_by
-from haugmbd.algebra.jit import entry, kernel
+from haugmbd.algebra.jit import inlined, kernel, routine
 from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
 from haugmbd.algebra.views import borrow
@@ -58,7 +59,7 @@ from haugmbd.integrators.stepping import Problem
 from haugmbd.model import tables as at
 from haugmbd.model.loads import fill_angle_rates
 from haugmbd.model.status import OK
-from haugmbd.model.tables import WIDTH, Pack, line, view
+from haugmbd.model.tables import WIDTH, Pack, line, room, view
 
 ORDER, POINTS, SINCE, HIGHEST, FAILED = OWN, OWN + 1, OWN + 2, OWN + 3, OWN + 4
 """In `o`: the order; true points known; steps since order or size changed, or of fixed steps
@@ -71,14 +72,12 @@ STABLE = (2.0, 2.0, 1.4, 1.2, 1.1)
 """Growth from step to step at which BDF of order 1 ... 5 is stable: 2.41, 1.62, 1.28, 1.13 are the bounds from order two on."""
 
 
-@entry
+@routine
 def predict(P: Pack, o: Array, numbers: Array, memory: Array, y: Array) -> int:
     """Weights, base pose, and the predicted u with the displacement and u' that belong to it."""
     stage = view(P.work, P.ints, at.STAGE)
     n, order, t = stage.shape[0], int(o[ORDER]), o[START] + o[H]
     bodies = borrow(y, 0, n, WIDTH)
-    if o[POINTS] == 0.0:
-        begin(o, memory, y, stage)
     predict_state(t, memory, order)
     put_past_weights(t, memory, order)
     c = leading(t, memory, order)
@@ -101,7 +100,7 @@ def predict(P: Pack, o: Array, numbers: Array, memory: Array, y: Array) -> int:
     return OK
 
 
-@entry
+@routine
 def place(P: Pack, numbers: Array, y: Array) -> int:
     """r = past_r + dr,  p = past_p o (1, dpi_bar / 2), normalised."""
     stage = view(P.work, P.ints, at.STAGE)
@@ -115,27 +114,7 @@ def place(P: Pack, numbers: Array, y: Array) -> int:
     return OK
 
 
-@kernel
-def begin(o: Array, memory: Array, y: Array, stage: Array) -> None:
-    """The first point, and one before it on the tangent of u, for the first prediction."""
-    add_point(o[START], y, memory)
-    add_point(o[START], y, memory)
-    memory[1, 0] = o[START] - o[H]
-    for k in range(1, stage.shape[0]):
-        for a in range(6):
-            memory[1, 1 + WIDTH * k + 7 + a] -= o[H] * stage[k, UDOT + a]
-        for a in range(3):
-            memory[1, 1 + WIDTH * k + a] -= o[H] * y[WIDTH * k + 7 + a]
-        e0, e1, e2, e3 = y[WIDTH * k + 3], y[WIDTH * k + 4], y[WIDTH * k + 5], y[WIDTH * k + 6]
-        w1, w2, w3 = 0.5 * o[H] * y[WIDTH * k + 10], 0.5 * o[H] * y[WIDTH * k + 11], 0.5 * o[H] * y[WIDTH * k + 12]
-        memory[1, 1 + WIDTH * k + 3] += e1 * w1 + e2 * w2 + e3 * w3
-        memory[1, 1 + WIDTH * k + 4] -= e0 * w1 - e3 * w2 + e2 * w3
-        memory[1, 1 + WIDTH * k + 5] -= e3 * w1 + e0 * w2 - e1 * w3
-        memory[1, 1 + WIDTH * k + 6] -= -e2 * w1 + e1 * w2 + e0 * w3
-    o[POINTS] = 1.0
-
-
-@entry
+@routine
 def close(P: Pack, o: Array, control: Array, memory: Array, y: Array) -> float:
     """The error of the step relative to its tolerance; the next order and the next step; the new point."""
     t, order, n = o[START] + o[H], int(o[ORDER]), view(P.work, P.ints, at.STAGE).shape[0]
@@ -186,7 +165,7 @@ def longest(error: float, order: int) -> float:
     return factor
 
 
-@kernel
+@inlined
 def choose(o: Array, error: float, t: float, y: Array, memory: Array, n: int, rtol: float, atol: float) -> None:
     """The order, of three, that allows the longest step, and the step."""
     order = int(o[ORDER])
@@ -221,8 +200,19 @@ class _Multistep(Implicit):
 
     def rule(self, problem: Problem, pack: Pack, h: float) -> Rule:
         """BDF's routines, starting with order one."""
-        own = (1.0, 0.0, self.growth, float(self.order), 0.0)
-        return Rule(PREDICT, PLACE, CLOSE, own, np.zeros((ROWS, max(8, 1 + problem.y.size))))
+        own = (1.0, 1.0, self.growth, float(self.order), 0.0)
+        return Rule(PREDICT, PLACE, CLOSE, own, first_points(problem, room(pack, "STAGE")[:, UDOT : UDOT + 6], h))
+
+
+def first_points(problem: Problem, u_dot: Array, h: float) -> Array:
+    """BDF's memory with the state at the start, and one before it on its tangent, for the first prediction; u_dot (nb + 1, 6)."""
+    memory, n = np.zeros((ROWS, max(8, 1 + problem.y.size))), len(u_dot)
+    for row, t in ((0, problem.t), (1, problem.t - h)):
+        memory[row, 0], memory[row, 1 : 1 + problem.y.size] = t, problem.y
+    bodies = memory[1, 1 : 1 + WIDTH * n].reshape(n, WIDTH)[1:]
+    p_dot = euler.p_dot_from(bodies[:, 3:7], bodies[:, 10:13])
+    bodies -= h * np.hstack([bodies[:, 7:10], p_dot, u_dot[1:]])
+    return memory
 
 
 @dataclass(frozen=True, kw_only=True)

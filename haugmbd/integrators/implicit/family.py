@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.algebra.euler_kernels import rotate_by
-from haugmbd.algebra.jit import entry
+from haugmbd.algebra.jit import routine
 from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
 from haugmbd.algebra.views import borrow
@@ -57,7 +57,7 @@ PROBE = 1e-3
 """Of the first step: how far the derivative of u' is taken at the start."""
 
 
-@entry
+@routine
 def predict(P: Pack, o: Array, numbers: Array, memory: Array, y: Array) -> int:
     """Base pose, displacement and u of the next step for the a_(n+1) that goes with u'_(n+1) = u'_n."""
     stage = view(P.work, P.ints, at.STAGE)
@@ -80,7 +80,7 @@ def predict(P: Pack, o: Array, numbers: Array, memory: Array, y: Array) -> int:
     return OK
 
 
-@entry
+@routine
 def place(P: Pack, numbers: Array, y: Array) -> int:
     """r = r_n + dr,  p = p_n o exp(dpi_bar)."""
     stage = view(P.work, P.ints, at.STAGE)
@@ -94,7 +94,7 @@ def place(P: Pack, numbers: Array, y: Array) -> int:
     return OK
 
 
-@entry
+@routine
 def close(P: Pack, o: Array, control: Array, memory: Array, y: Array) -> float:
     """The error of the step, relative to its tolerance; a_(n+1) from u'_(n+1)."""
     turn_by_trapezoids(P, o[START] + o[H], o[H], y)

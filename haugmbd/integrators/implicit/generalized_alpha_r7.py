@@ -29,7 +29,7 @@ import numpy as np
 
 from haugmbd.algebra.euler import p_dot_from
 from haugmbd.algebra.euler_kernels import cayley_by
-from haugmbd.algebra.jit import entry, kernel
+from haugmbd.algebra.jit import kernel, routine
 from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
 from haugmbd.algebra.views import borrow
@@ -74,7 +74,7 @@ def astray(memory: Array, p: Array, k: int, h: float) -> float:
     return radial / sqrt(square) if radial * h > NOTICED and radial > ASTRAY * sqrt(square) else 0.0
 
 
-@entry
+@routine
 def predict(P: Pack, o: Array, numbers: Array, memory: Array, y: Array) -> int:
     """q~, q~', a~, and the displacement and u that belong to u'_(n+1) = u'_n; NOT_TANGENT where p' has gone astray."""
     stage = view(P.work, P.ints, at.STAGE)
@@ -104,7 +104,7 @@ def predict(P: Pack, o: Array, numbers: Array, memory: Array, y: Array) -> int:
     return OK
 
 
-@entry
+@routine
 def place(P: Pack, numbers: Array, y: Array) -> int:
     """r, p, omega_bar and u' of the displacement c_q (v', w'); NO_CONVERGENCE where it is longer than any chord of the sphere."""
     stage = view(P.work, P.ints, at.STAGE)
@@ -136,7 +136,7 @@ def place(P: Pack, numbers: Array, y: Array) -> int:
     return OK
 
 
-@entry
+@routine
 def close(P: Pack, o: Array, control: Array, memory: Array, y: Array) -> float:
     """Remember p', q'' and a of the step's end in R^7; u' is (v', omega_bar') again."""
     turn_by_trapezoids(P, o[START] + o[H], o[H], y)

@@ -13,7 +13,6 @@ import numpy as np
 from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
 from haugmbd.errors import UsageError
-from haugmbd.formulations.face import accelerate_entry
 from haugmbd.integrators.chunk import Chunk, chunk_lengths
 from haugmbd.integrators.implicit import stepping as control_at
 from haugmbd.integrators.implicit.level import Level
@@ -61,7 +60,7 @@ def implicit_pack(problem: Problem, name: str, newton: QuasiNewton) -> Pack:
     model = model_of(problem.subject, name)
     derive = NOBODY if newton.curved else model.derivatives.asked()
     pack = model.pack(implicit_tables(model, newton.curved))._replace(asked=problem.pack.asked, derive=derive)
-    if accelerate_entry(problem.pack, problem.t, problem.y) == OK:
+    if problem.rates(problem.pack, problem.options.copy(), problem.t, problem.y, np.zeros_like(problem.y)) == OK:
         x, stage = room(problem.pack, "SOLUTION"), room(pack, "STAGE")
         for columns in (UDOT, MEMORY, BEFORE, EARLIER):
             stage[:, columns : columns + 6] = x[: model.nb + 1]

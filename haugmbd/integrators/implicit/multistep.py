@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from haugmbd.algebra.jit import kernel
+from haugmbd.algebra.jit import inlined, kernel
 from haugmbd.algebra.vec3 import Array
 from haugmbd.model.tables import WIDTH
 
@@ -31,7 +31,7 @@ def leading(t: float, memory: Array, order: int) -> float:
     return 1.0 / total
 
 
-@kernel
+@inlined
 def put_past_weights(t: float, memory: Array, order: int) -> None:
     """-c w_i of the known points."""
     c = leading(t, memory, order)
@@ -43,7 +43,7 @@ def put_past_weights(t: float, memory: Array, order: int) -> None:
         memory[WEIGHTS, i] = c * product / (t - memory[i, 0])
 
 
-@kernel
+@inlined
 def predict_state(t: float, memory: Array, order: int) -> None:
     """The polynomial of degree `order` through the known points, at t."""
     for a in range(1, memory.shape[1]):
@@ -83,7 +83,7 @@ def error_of(t: float, y: Array, memory: Array, order: int, n: int, rtol: float,
     return sqrt(total / (WIDTH * (n - 1))) if n > 1 else 0.0
 
 
-@kernel
+@inlined
 def add_point(t: float, y: Array, memory: Array) -> None:
     """The new point is the newest, the oldest is forgotten."""
     for i in range(KNOWN - 1, 0, -1):

@@ -21,11 +21,11 @@ from __future__ import annotations
 from typing import Any
 
 from haugmbd.algebra.euler_kernels import put_euler_rate
-from haugmbd.algebra.jit import entry, inlined, kernel
+from haugmbd.algebra.jit import inlined, routine
 from haugmbd.algebra.routine import F1, F2, Routine, function_type, types
 from haugmbd.algebra.vec3 import Array
 from haugmbd.algebra.views import borrow
-from haugmbd.formulations.newton_euler import factorize, finish, solve_system
+from haugmbd.formulations.newton_euler import begin, factorize, finish, solve_system
 from haugmbd.integrators.implicit.tangents import C_Q, C_U, TANGENTS_SIGNATURE
 from haugmbd.integrators.stepping import N_CORRECTED, N_FACTOR, N_RATES
 from haugmbd.model import tables as at
@@ -52,7 +52,7 @@ STALLED, ROUNDING = 0.5, 100.0
 """A correction that leaves more than this part of the error has met rounding, if it is below so many tolerances."""
 
 
-@kernel
+@inlined
 def put_residual(P: Pack, numbers: Array, y: Array) -> None:
     """b = -(dynamics, constraints / c)."""
     b, Q, level = view(P.work, P.ints, at.RIGHT), view(P.work, P.ints, at.Q), view(P.work, P.ints, at.LEVEL)
@@ -83,7 +83,7 @@ def put_residual(P: Pack, numbers: Array, y: Array) -> None:
             b[n + e, a] = gap / (numbers[C_Q] if positions else numbers[C_U])
 
 
-@kernel
+@inlined
 def take(P: Pack, numbers: Array, y: Array) -> float:
     """Add the solution to u', u, the displacement and lam; return the largest change: of a displacement, and of 1 + |u| where u is kept."""
     x, stage, lam = view(P.work, P.ints, at.SOLUTION), view(P.work, P.ints, at.STAGE), line(P.work, P.ints, at.LAMBDA)
@@ -126,18 +126,29 @@ def move_to_constraints(P: Pack) -> tuple[int, float]:
     return code, largest
 
 
-@entry
+@routine
 def solve_stage(P: Pack, tangents: Any, place: Any, numbers: Array, options: Array, memory: Array, t: float, y: Array) -> int:
     """Iterate from the predicted u', u, displacement and lam to the solution of the stage; y is left there, and so are rows and Q.
 
     tangents: the routine that fills those of the forces, called where there are any;  place: q of the displacement, see `PLACE_SIGNATURE`
     memory: of the method, for stages of its own: not used here
     """
-    before = 1e300
+    before = error = 1e300
     factored = False
-    error = 0.0
-    code: int = place(P, numbers, y)
-    for _ in range(int(numbers[ITERATIONS])):
+    for iteration in range(int(numbers[ITERATIONS]) + 1):
+        code: int = place(P, numbers, y)
+        if iteration > 0:
+            options[N_CORRECTED] += 1
+            if code != OK or not error < 1e300:
+                break
+            rate = max(SLOWER, error / before)
+            left = error * rate / (1.0 - rate) if rate < 1.0 and before < 1e300 else error
+            if left <= numbers[TOLERANCE] or (error <= ROUNDING * numbers[TOLERANCE] and error > STALLED * before):
+                return OK
+            if iteration == numbers[ITERATIONS]:
+                break
+            factored = error <= FAST * before
+            before = error
         if code == OK:
             code = prepare(P, t, y)
         options[N_RATES] += 1
@@ -145,7 +156,7 @@ def solve_stage(P: Pack, tangents: Any, place: Any, numbers: Array, options: Arr
             return code
         put_residual(P, numbers, y)
         if factored:
-            code = solve_system(P)
+            code = begin(P)
         else:
             if P.ints[3 * at.LOAD_INTS + 1] + view(P.ints, P.ints, at.PROBED)[0, 0] > 0:
                 code = tangents(P, numbers, t, y)
@@ -153,24 +164,13 @@ def solve_stage(P: Pack, tangents: Any, place: Any, numbers: Array, options: Arr
                 return code
             code = factorize(P)
             options[N_FACTOR] += 1
-            if code == OK:
-                code = finish(P)
+        if code == OK:
+            code = finish(P)
         if code != OK:
             return code
         error = take(P, numbers, y)
         if numbers[LEVEL] == KEEP_BOTH:
-            code, moved = move_to_constraints(P)
-            error = max(error, moved)
-        code = place(P, numbers, y)
-        options[N_CORRECTED] += 1
-        if code != OK or not error < 1e300:
-            break
-        rate = max(SLOWER, error / before)
-        left = error * rate / (1.0 - rate) if rate < 1.0 and before < 1e300 else error
-        if left <= numbers[TOLERANCE] or (error <= ROUNDING * numbers[TOLERANCE] and error > STALLED * before):
-            return OK
-        factored = error <= FAST * before
-        before = error
+            error = max(error, move_to_constraints(P)[1])
     return report(line(P.work, P.ints, at.STATUS), NO_CONVERGENCE, 0, error)
 
 
@@ -182,7 +182,7 @@ SOLVE_SIGNATURE = types.int64(
 SOLVE_STAGE = Routine(solve_stage, SOLVE_SIGNATURE)
 
 
-@kernel
+@inlined
 def turn_ahead(P: Pack, h: float, y: Array) -> None:
     """Integrated angles before the stage, by their rates at the start: they tell turns apart, so that half a turn is exact enough."""
     rate = line(P.work, P.ints, at.ANGLE_RATE)
@@ -191,7 +191,7 @@ def turn_ahead(P: Pack, h: float, y: Array) -> None:
         y[first + k] += h * rate[k]
 
 
-@kernel
+@inlined
 def turn_by_trapezoids(P: Pack, t: float, h: float, y: Array) -> None:
     """Integrated angles after the stage, which ends at t, by the trapezoidal rule; their rates there."""
     rate = line(P.work, P.ints, at.ANGLE_RATE)
@@ -204,7 +204,7 @@ def turn_by_trapezoids(P: Pack, t: float, h: float, y: Array) -> None:
             y[first + k] += 0.5 * h * rate[k]
 
 
-@kernel
+@inlined
 def finish_step(P: Pack, y: Array, y_dot: Array) -> None:
     """y' of the step's end from its u' and the rates of the integrated angles, for dense output."""
     stage, rate = view(P.work, P.ints, at.STAGE), line(P.work, P.ints, at.ANGLE_RATE)

@@ -16,12 +16,14 @@ from __future__ import annotations
 from math import ceil
 from typing import Any
 
-from haugmbd.algebra.jit import entry, kernel
+from haugmbd.algebra.jit import entry, inlined
 from haugmbd.algebra.routine import F1, F2, types
 from haugmbd.algebra.vec3 import Array
+from haugmbd.algebra.views import borrow_line
 from haugmbd.integrators.implicit.stage import KEEP_POSITIONS, LEVEL, TOLERANCE, finish_step, turn_ahead
 from haugmbd.integrators.stepping import check_finite
 from haugmbd.model import tables as at
+from haugmbd.model.loads import copy_line
 from haugmbd.model.status import NO_CONVERGENCE, NOT_FINITE, OK, SINGULAR, STEP_TOO_SMALL
 from haugmbd.model.tables import PACK_TYPE, Pack, line
 
@@ -45,39 +47,20 @@ REST = 1e-9
 """Of a step: less than this is left to its end by rounding alone."""
 
 
-@kernel
+@inlined
 def save(P: Pack, y: Array, saved: Array) -> None:
-    """Keep what a step changes: y, the stage, lam, and the rates of the angles."""
-    at_ = 0
-    for k in range(y.size):
-        saved[k] = y[k]
-    at_ = y.size
-    stage, lam, rate = line(P.work, P.ints, at.STAGE), line(P.work, P.ints, at.LAMBDA), line(P.work, P.ints, at.ANGLE_RATE)
-    for k in range(stage.size):
-        saved[at_ + k] = stage[k]
-    at_ += stage.size
-    for k in range(lam.size):
-        saved[at_ + k] = lam[k]
-    at_ += lam.size
-    for k in range(rate.size):
-        saved[at_ + k] = rate[k]
+    """Keep what a step changes: y, and the stage, lam and the rates of the angles, which stand side by side."""
+    copy_line(y, borrow_line(saved, 0, y.size))
+    kept = borrow_line(saved, y.size, saved.size - y.size)
+    copy_line(borrow_line(P.work, P.ints[3 * at.STAGE], kept.size), kept)
 
 
-@kernel
+@inlined
 def restore(P: Pack, y: Array, saved: Array) -> None:
     """Go back to what was kept."""
-    for k in range(y.size):
-        y[k] = saved[k]
-    at_ = y.size
-    stage, lam, rate = line(P.work, P.ints, at.STAGE), line(P.work, P.ints, at.LAMBDA), line(P.work, P.ints, at.ANGLE_RATE)
-    for k in range(stage.size):
-        stage[k] = saved[at_ + k]
-    at_ += stage.size
-    for k in range(lam.size):
-        lam[k] = saved[at_ + k]
-    at_ += lam.size
-    for k in range(rate.size):
-        rate[k] = saved[at_ + k]
+    copy_line(borrow_line(saved, 0, y.size), y)
+    kept = borrow_line(saved, y.size, saved.size - y.size)
+    copy_line(kept, borrow_line(P.work, P.ints[3 * at.STAGE], kept.size))
 
 
 @entry

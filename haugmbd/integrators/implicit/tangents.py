@@ -5,7 +5,7 @@ Routines of their own, so that a model compiles no more than it needs: nothing w
 
 from __future__ import annotations
 
-from haugmbd.algebra.jit import entry, inlined
+from haugmbd.algebra.jit import entry, inlined, routine
 from haugmbd.algebra.routine import F1, Routine, types
 from haugmbd.algebra.vec3 import Array
 from haugmbd.forces.catalogue import stiffen_declared, stiffen_loads
@@ -60,7 +60,7 @@ def ask_jacobians(P: Pack, t: float, y: Array) -> int:
     return report(line(P.work, P.ints, at.STATUS), USER_STOPPED, code, t)
 
 
-@entry
+@routine
 def put_formulas(P: Pack, numbers: Array, t: float, y: Array) -> int:
     """The tangents of a model that has springs, dampers, and what depends on time alone."""
     put_springs(P, numbers, t, y)
