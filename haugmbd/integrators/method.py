@@ -151,13 +151,15 @@ class Adaptive(Integrator):
         return self.rtol, self.atol
 
 
-def methods_below(kind: type[Any] = Integrator) -> Iterator[type[Integrator]]:
-    """The classes of this package below `kind` that are methods; a user's own stands beside them, and takes no one's place."""
+def methods_below(kind: type[Any] = Integrator) -> tuple[type[Integrator], ...]:
+    """The classes of this package below `kind` that are methods, each once; a user's own stands beside them, and takes no one's place."""
+    found: dict[type[Integrator], None] = {}
     for below in _ours(kind):
         if _ours(below):
-            yield from methods_below(below)
+            found |= dict.fromkeys(methods_below(below))
         elif not isabstract(below):
-            yield below
+            found[below] = None
+    return tuple(found)
 
 
 def _ours(kind: type[Any]) -> list[type[Any]]:
