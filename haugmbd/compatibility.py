@@ -63,8 +63,8 @@ def agree(formulation: Formulation, method: Integrator, stabilization: Stabiliza
     wrong = trouble(formulation, method, rule)
     if wrong:
         raise UsageError(f"{wrong}. {_remedy(formulation, method, rule)}")
-    if method.keeps_positions:
-        return Projection()  # of states between its steps
+    if method.keeps_positions or method.keeps_velocities:
+        return Projection(positions=method.keeps_positions)  # of states between its steps, and of the start
     return rule.with_step(method.step)
 
 

@@ -48,6 +48,11 @@ class Integrator(ABC):
         """Whether a method that solves constraints solves Phi = 0: states between its steps are then brought there, too."""
         return self.solves_constraints
 
+    @property
+    def keeps_velocities(self) -> bool:
+        """Whether such a method solves Phi_q u = nu: the same of velocities."""
+        return self.solves_constraints
+
     @abstractmethod
     def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[Chunk]:
         """Advance `problem` and its rates `k1` to `t_end`, a chunk of steps at a time."""

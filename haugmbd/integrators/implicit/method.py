@@ -103,6 +103,10 @@ class Implicit(Integrator):
         return "position" in self.level.keeps
 
     @property
+    def keeps_velocities(self) -> bool:
+        return "velocity" in self.level.keeps
+
+    @property
     def newton_tol(self) -> float:
         """What Newton may leave."""
         return self.tol * self.level.share
