@@ -20,7 +20,7 @@ from haugmbd.integrators.implicit.newton import QuasiNewton
 from haugmbd.integrators.implicit.stage import BEFORE, EARLIER, LEVEL, MEMORY, SOLVE_STAGE, STAGE_NUMBERS, TOLERANCE, UDOT
 from haugmbd.integrators.implicit.stage import ITERATIONS as MOST
 from haugmbd.integrators.implicit.stepping import CONTROL, METHOD_NUMBERS, run
-from haugmbd.integrators.implicit.tangents import CURVED, FORMULAS, NO_TANGENTS, TANGENTS
+from haugmbd.integrators.implicit.tangents import CURVED, DIFFERENCED, FORMULAS, NO_TANGENTS, TANGENTS
 from haugmbd.integrators.method import Adaptive, FixedStep, Integrator
 from haugmbd.integrators.stepping import Problem
 from haugmbd.integrators.subject import model_of
@@ -70,8 +70,10 @@ def implicit_pack(problem: Problem, name: str, newton: QuasiNewton) -> Pack:
 
 def tangents_of(model: Model, pack: Pack) -> Routine:
     """The least that fills the tangents of a model's forces."""
-    if room(pack, "DERIVED").size or room(pack, "PROBE").size:
+    if room(pack, "DERIVED").size:
         return TANGENTS
+    if room(pack, "PROBE").size:
+        return DIFFERENCED
     return FORMULAS if model.loads else NO_TANGENTS
 
 
