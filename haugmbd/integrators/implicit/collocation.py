@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from haugmbd.algebra.jit import entry, inlined, kernel
+from haugmbd.algebra.jit import inlined, kernel, routine
 from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
 from haugmbd.algebra.views import borrow
@@ -168,7 +168,7 @@ def solve_one(
     return code, max(error, moved)
 
 
-@entry
+@routine
 def solve_stages(P: Pack, tangents: Any, place: Any, numbers: Array, options: Array, memory: Array, t: float, y: Array) -> int:
     """Iterate from the predicted u'_i and lam_i to the three stages; y, u' and lam of the end are left as by `solve_stage`."""
     n, h, before, error = view(P.work, P.ints, at.STAGE).shape[0], memory[OWN, 0], 1e300, 0.0

@@ -17,7 +17,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from haugmbd.algebra.jit import entry, kernel
+from haugmbd.algebra.jit import kernel, routine
 from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
 from haugmbd.algebra.views import borrow
@@ -52,7 +52,7 @@ HARD = 12
 """Sweeps beyond which a step does not grow: a longer one may not converge."""
 
 
-@entry
+@routine
 def predict(P: Pack, o: Array, numbers: Array, memory: Array, y: Array) -> int:
     """u'_i by the polynomial of the step before, or as at its end; displacements as if the velocity stayed; lam as at its end."""
     stage, lam = view(P.work, P.ints, at.STAGE), line(P.work, P.ints, at.LAMBDA)
@@ -80,7 +80,7 @@ def predict(P: Pack, o: Array, numbers: Array, memory: Array, y: Array) -> int:
     return OK
 
 
-@entry
+@routine
 def close(P: Pack, o: Array, control: Array, memory: Array, y: Array) -> float:
     """The error of the step relative to its tolerance; the u'_i are kept for the next guess."""
     n = view(P.work, P.ints, at.STAGE).shape[0]
