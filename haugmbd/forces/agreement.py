@@ -20,16 +20,18 @@ from haugmbd.errors import Fault, SimulationError
 from haugmbd.forces.jacobian import TURN, Jacobian, copies
 
 NEARBY = 3
-"""States besides the modelled one: an entry that is wrong only at rest, or only at an unturned body, is seen at one of them."""
+"""States besides the modelled one: an entry that is right at rest only, or for an unturned body only, is seen at one of them."""
 SPREAD, AT_LEAST = 0.05, 0.1
 """Displacement of these: this part of the size of an argument, which counts as 0.1 (m, m/s, rad/s) at least; as many rad."""
 
-TOL = (
-    1e-6  # of the largest entry by the same argument in the same row: truncation and rounding stay below 1e-8 for one of the steps
-)
-NOISE = 1e-12  # of the largest entry in the row: what cancels in a stiff force
-STEPS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)  # of the size of an argument, 1 at least
-ROUNDING = 16 * float(np.finfo(np.float64).eps)  # of the force, divided by the step: what a difference cannot see
+TOL = 1e-6
+"""Of the largest entry by the same argument in the same row: truncation and rounding stay below 1e-8 for one of the steps."""
+NOISE = 1e-12
+"""Of the largest entry in the row: what cancels in a stiff force."""
+STEPS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+"""Of the size of an argument, 1 at least."""
+ROUNDING = 16 * float(np.finfo(np.float64).eps)
+"""Of the force, divided by the step: what a difference cannot see."""
 
 ONE_SIDED = np.array([-25 / 12, 4.0, -3.0, 4 / 3, -1 / 4])
 STENCILS = (
@@ -49,11 +51,8 @@ def disagreement(jacobian: Jacobian, t: float, arguments: Sequence[Any]) -> tupl
         for column in range(given.shape[1]):
             nearest = _nearest(jacobian, t, state, column, given)
             if nearest is not None:
-                return (
-                    _fault(
-                        jacobian, t, column, given, nearest, "the modelled state" if k == 0 else "a state near the modelled one"
-                    ),
-                )
+                place = "the modelled state" if k == 0 else "a state near the modelled one"
+                return (_fault(jacobian, t, column, given, nearest, place),)
     return ()
 
 
