@@ -19,9 +19,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-import numpy as np
-
-from haugmbd.algebra import euler
 from haugmbd.algebra.euler_kernels import cayley_by
 from haugmbd.algebra.jit import inlined, kernel, routine
 from haugmbd.algebra.routine import Routine
@@ -32,13 +29,14 @@ from haugmbd.integrators.implicit.level import GGL, Level
 from haugmbd.integrators.implicit.method import Implicit, ImplicitAdaptive, ImplicitFixed, Rule
 from haugmbd.integrators.implicit.multistep import (
     PREDICTED,
-    ROWS,
     WEIGHTS,
     add_point,
     error_of,
+    first_points,
     leading,
     predict_state,
     put_past_weights,
+    turn_on,
 )
 from haugmbd.integrators.implicit.newton import QuasiNewton
 from haugmbd.integrators.implicit.stage import BASE, PLACE_SIGNATURE, SHIFT, UDOT
@@ -57,9 +55,8 @@ from haugmbd.integrators.implicit.stepping import (
 from haugmbd.integrators.implicit.tangents import C_Q, C_U
 from haugmbd.integrators.stepping import Problem
 from haugmbd.model import tables as at
-from haugmbd.model.loads import fill_angle_rates
 from haugmbd.model.status import OK
-from haugmbd.model.tables import WIDTH, Pack, line, room, view
+from haugmbd.model.tables import WIDTH, Pack, room, view
 
 ORDER, POINTS, SINCE, HIGHEST, FAILED = OWN, OWN + 1, OWN + 2, OWN + 3, OWN + 4
 """In `o`: the order; true points known; steps since order or size changed, or of fixed steps
@@ -137,25 +134,10 @@ def close(P: Pack, o: Array, control: Array, memory: Array, y: Array) -> float:
         o[SINCE] += 1.0
         if o[SINCE] > order:
             choose(o, error, t, y, memory, n, rtol, atol)
-    turn(P, t, y, memory, order)
+    turn_on(P, t, y, memory, order)
     add_point(t, y, memory)
     o[POINTS] = min(7.0, o[POINTS] + 1.0)
     return error
-
-
-@kernel
-def turn(P: Pack, t: float, y: Array, memory: Array, order: int) -> None:
-    """Integrated angles as all else: past + c theta', of the step's own order."""
-    rate = line(P.work, P.ints, at.ANGLE_RATE)
-    first = y.size - rate.size
-    if rate.size > 0:
-        fill_angle_rates(P, t, y, rate)
-        put_past_weights(t, memory, order)
-        c = leading(t, memory, order)
-        for k in range(rate.size):
-            y[first + k] = c * rate[k]
-            for i in range(order):
-                y[first + k] += memory[WEIGHTS, i] * memory[i, 1 + first + k]
 
 
 @kernel
@@ -204,17 +186,6 @@ class _Multistep(Implicit):
         return Rule(PREDICT, PLACE, CLOSE, own, first_points(problem, room(pack, "STAGE")[:, UDOT : UDOT + 6], h))
 
 
-def first_points(problem: Problem, u_dot: Array, h: float) -> Array:
-    """BDF's memory with the state at the start, and one before it on its tangent, for the first prediction; u_dot (nb + 1, 6)."""
-    memory, n = np.zeros((ROWS, max(8, 1 + problem.y.size))), len(u_dot)
-    for row, t in ((0, problem.t), (1, problem.t - h)):
-        memory[row, 0], memory[row, 1 : 1 + problem.y.size] = t, problem.y
-    bodies = memory[1, 1 : 1 + WIDTH * n].reshape(n, WIDTH)[1:]
-    p_dot = euler.p_dot_from(bodies[:, 3:7], bodies[:, 10:13])
-    bodies -= h * np.hstack([bodies[:, 7:10], p_dot, u_dot[1:]])
-    return memory
-
-
 @dataclass(frozen=True, kw_only=True)
 class BDF(_Multistep, ImplicitAdaptive):
     """Error control of step and order: for stiff systems, and where Newton-based accuracy must be high.
@@ -240,7 +211,7 @@ class BDF(_Multistep, ImplicitAdaptive):
 
 @dataclass(frozen=True)
 class FixedBDF(_Multistep, ImplicitFixed):
-    """Fixed step `h` [s], fixed order 1 to 5; the first step is taken in seventeen parts, of growing order.
+    """Fixed step `h` [s], fixed order 1 to 5; its first step is 9, 19, 38, 79 parts from order two on, of growing length and order.
 
     level: form of the constraints;  tol: what Newton may leave
     """

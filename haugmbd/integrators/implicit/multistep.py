@@ -12,9 +12,15 @@ from __future__ import annotations
 
 from math import sqrt
 
+import numpy as np
+
+from haugmbd.algebra import euler
 from haugmbd.algebra.jit import inlined, kernel
 from haugmbd.algebra.vec3 import Array
-from haugmbd.model.tables import WIDTH
+from haugmbd.integrators.stepping import Problem
+from haugmbd.model import tables as at
+from haugmbd.model.loads import fill_angle_rates
+from haugmbd.model.tables import WIDTH, Pack, line
 
 KNOWN = 7
 """Points that are kept: the error of order five needs six, and raising the order to five as many."""
@@ -92,3 +98,29 @@ def add_point(t: float, y: Array, memory: Array) -> None:
     memory[0, 0] = t
     for a in range(y.size):
         memory[0, 1 + a] = y[a]
+
+
+@kernel
+def turn_on(P: Pack, t: float, y: Array, memory: Array, order: int) -> None:
+    """Integrated angles as all else: past + c theta', of the step's own order."""
+    rate = line(P.work, P.ints, at.ANGLE_RATE)
+    first = y.size - rate.size
+    if rate.size > 0:
+        fill_angle_rates(P, t, y, rate)
+        put_past_weights(t, memory, order)
+        c = leading(t, memory, order)
+        for k in range(rate.size):
+            y[first + k] = c * rate[k]
+            for i in range(order):
+                y[first + k] += memory[WEIGHTS, i] * memory[i, 1 + first + k]
+
+
+def first_points(problem: Problem, u_dot: Array, h: float) -> Array:
+    """BDF's memory with the state at the start, and one before it on its tangent, for the first prediction; u_dot (nb + 1, 6)."""
+    memory, n = np.zeros((ROWS, max(8, 1 + problem.y.size))), len(u_dot)
+    for row, t in ((0, problem.t), (1, problem.t - h)):
+        memory[row, 0], memory[row, 1 : 1 + problem.y.size] = t, problem.y
+    bodies = memory[1, 1 : 1 + WIDTH * n].reshape(n, WIDTH)[1:]
+    p_dot = euler.p_dot_from(bodies[:, 3:7], bodies[:, 10:13])
+    bodies -= h * np.hstack([bodies[:, 7:10], p_dot, u_dot[1:]])
+    return memory
