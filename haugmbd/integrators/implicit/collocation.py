@@ -8,9 +8,11 @@ A full Newton step would solve for all stages at once.  Here A = L U (Crout), L 
 
     L = (0.197 0 0;  0.394 0.423 0;  0.376 0.638 0.200)          c_u = h l_ii,  c_q = c_u^2          in the matrix of `stage`
 
-so that a sweep solves three systems of the usual kind, each after what the stages before it were corrected by.  For a stiff force and for
-the constraints the iteration ends after three sweeps (1 - L^-1 A is nilpotent), elsewhere errors fall by 0.3 a sweep at worst, in the
-mean by 0.1; for stiff springs by 0.5.  The result is that of Radau IIA, whatever L.
+so that a sweep solves three systems of the usual kind, each after what the stages before it were corrected by.  For a very stiff damper
+and for the constraints the iteration ends after three sweeps (1 - L^-1 A is nilpotent); for other linear forces errors fall, at worst, by
+    0.15 a sweep for dampers, 0.37 for rates that oscillate        spectral radius of z (1 - z L)^-1 (A - L)  for z < 0,  z = iy
+    0.52 for springs                                               that of  1 - (1 + y^2 L^2)^-1 (1 + y^2 A^2)
+The result is that of Radau IIA, whatever L.
 Source: van der Houwen, de Swart, Triangularly implicit iteration methods, SIAM J. Sci. Comput. 18 (1997) 41-55; Munthe-Kaas 1998.
 """
 

@@ -1,4 +1,4 @@
-"""What implicit methods are as objects: a fixed step or error control, a form of the constraints, and three routines."""
+"""What implicit methods are as objects: a fixed step or error control, a form of the constraints, and routines."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,8 +37,9 @@ EVIDENCE = ("STATUS", "D_INV", "J", *ASKED_ROOMS)
 
 
 class Rule(NamedTuple):
-    """A method for one run: its routines, its own numbers (o[4:]), and its room, with what the first step finds there;
-    solve: by what iteration a step is solved.
+    """A method for one run: its routines, its own numbers (o[4:]), and its room, with what the first step finds there.
+
+    solve: by what iteration a step is solved
     """
 
     predict: Routine
@@ -153,8 +154,6 @@ class ImplicitFixed(Implicit, FixedStep):
     level: form of the constraints, Index3(), Index2(), GGL(), HillerAnantharaman()
     tol: what Newton may leave of a step [m, rad]; a hundredth of it, relative to 1 + |u|, where velocities are kept
     """
-
-    default: ClassVar[Level]
 
     def check(self, span: float) -> None:
         super().check(span)

@@ -4,9 +4,8 @@ r"""Tangents by differences, where no formula is at hand: forces of the user, an
 
 One evaluation gives stiffness and damping together, of everything that acts on the body, and of all bodies that have no neighbour in common
 (those of one colour, see `model.colours`): what is differenced costs O(n) for chains and trees of few branches at a body.
-The symmetric part goes into the matrix: blocks of bodies that are probed, and of pairs with one; Newton's fixed point is the same
-without.
-quasi-Newton   the bodies that a function of the user acts on, without Phi_q^T lam
+The symmetric part goes into the matrix: blocks of bodies that are probed, and of pairs with one; Newton's fixed point is the same without.
+quasi-Newton   the bodies that a function of the user without a jacobian acts on, without Phi_q^T lam
 full Newton    all bodies, with it:  d(Phi_q^T lam)/dq is the curvature of the constraints under their reactions
 Source: Geradin, Cardona, Flexible Multibody Dynamics, ch. 12 (tangent of constraint forces); Dennis, Schnabel (differences).
 """

@@ -2,11 +2,12 @@ r"""The loop of all implicit methods: predict, solve, judge; a step that fails i
 
     place(P, numbers, y)                    the pose of a displacement, see `stage`
     predict(P, o, numbers, room, y)         base pose, displacement, u and u' of the next step; c_q and c_u for the stage;  OK, or why not
+    solve(P, tangents, place, ...)          the iteration, see `stage`; of several stages together, see `collocation`
     close(P, o, control, room, y)           integrated angles; the error of the step relative to its tolerance; where it is at most 1,
                                             remember what the next step needs;  o[FACTOR] proposes the next step
 
 fixed step    each step ends at t_start + k h;  where Newton fails, the way there is gone in equal parts that grow by o[FACTOR] again
-adaptive      h <- o[FACTOR] h, between a quarter and twice of it;  where Newton fails, a quarter
+adaptive      h <- o[FACTOR] h, as far as the method lets it;  where Newton fails, a quarter
 
 Method, formulation of the constraints, and this loop meet by address only: a new method compiles its routines, nothing else.
 """
