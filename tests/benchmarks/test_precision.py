@@ -23,15 +23,28 @@ def test_the_end_of_the_windows_is_that_of_one_angle(n):
     assert abs(phi - windows.END[n]) < 1e-9
 
 
+def kinetic(model, v, omega_bar):
+    """T [J], of (nb + 1, 3) each."""
+    return 0.5 * (model.mass * (v**2).sum(1)).sum() + 0.5 * np.einsum("bi,bij,bj", omega_bar, model.J_bar, omega_bar)
+
+
 def test_energies_are_those_of_the_library():
-    """Of windows and loops at their starts, from the numbers alone."""
+    """Of windows at their start, and of loops there with any velocities, from the numbers alone."""
     rods, model = windows.windows(2), framed(2)
     energy = windows.energies(rods.r[None], rods.v[None], rods.rate[None])[0]
     state, weight = model.state(), model.mass * windows.GRAVITY
-    moving = 0.5 * (model.mass * (state.v**2).sum(1)).sum() + 0.5 * np.einsum(
-        "bi,bij,bj", *(state.omega_bar, model.J_bar, state.omega_bar)
-    )
-    assert abs(energy - moving - weight @ state.r[:, 2]) < 1e-12
+    assert abs(energy - kinetic(model, state.v, state.omega_bar) - weight @ state.r[:, 2]) < 1e-12
+    rng = np.random.default_rng(3)
+    for name, make in loops.LOOPS.items():
+        loop, model = make(), looped(name)
+        v, omega_bar = rng.normal(size=(2, model.nb + 1, 3))
+        v[0] = omega_bar[0] = 0.0
+        potential = -(model.mass @ model.state().r) @ model.tables["GRAVITY"][0]
+        energy = loops.energies(loop, loop.r[None], v[None, 1:], omega_bar[None, 1:])[0]
+        assert abs(energy - kinetic(model, v, omega_bar) - potential) < 1e-12
+
+
+def test_loops_are_closed_and_where_the_library_has_them():
     for name, make in loops.LOOPS.items():
         r = make().r[None]
         assert loops.gaps(make(), r, np.broadcast_to(np.eye(3), (1, r.shape[1], 3, 3))).max() < 1e-12

@@ -1,4 +1,4 @@
-"""Work against precision: five mechanisms, each by several methods of several tools, each at several settings."""
+"""Work against precision on open chains and planar loops: several methods of several tools, each at several settings."""
 
 from __future__ import annotations
 
