@@ -2,13 +2,16 @@ r"""The tangents of all forces of a model in an implicit step: c_u C + c_q K, by
 
 Routines of their own, so that a model compiles no more than it needs: nothing without forces, formulas alone for springs and dampers.
 
-What comes from the user enters by its symmetric part, as the block LDL^T needs it; Newton then converges by the ratio of what is left out
-to what is in the matrix.  Measured, generalized-alpha, h = 1 ms, iterations a step (one to two where all is symmetric):
+What comes from the user enters by its symmetric part S, as the block LDL^T needs it; a skew part W is left out, and of a linear force each
+iteration leaves the part  rate = spectral radius of S^-1 W  of the error.  Of a body that moves freely, mass m:
 
-    skew s k beside k, h^2 k = m:   s = 0.1: 1.4,   0.5: 2.0,   1: 3.3,   2: 12
-    gyroscopic g c beside c, h c = m: g = 0.3: 1.4,   1: 2.7,     3: steps are cut (half of them refused)
-    gyroscopic B alone:             h B / m = 0.1: 4,   0.5: 11,   1: 18,   2: steps are cut
-    controller k, one way only:     h^2 k / m = 0.01: 3,   1: 6,   100: steps are cut into tenths
+    skew s k beside k               s c_q k / (m + c_q k)
+    gyroscopic g c beside c         g c_u c / (m + c_u c)
+    gyroscopic B alone              c_u B / m
+    k from one coordinate on another, one way only      x / sqrt(m^2 - x^2),  x = c_q k / 2
+
+Generalized-alpha with rho = 0.8 has c_q = 0.26 h^2, c_u = 0.51 h.  A rate of 0.1 takes 6 iterations, 0.3 takes 11; from a half on
+most steps are cut into shorter ones, whose rate is less.
 """
 
 from __future__ import annotations
