@@ -22,6 +22,9 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.model.system import System
 
+MOST_STEPS = 2.0**53
+"""Beyond these t + h is t."""
+
 
 def check_formulation(formulation: Any) -> None:
     """Refuse what is no formulation, with what there is."""
@@ -169,7 +172,3 @@ def check_interval(method: Integrator, t_start: float, t_end: float, every: int)
         raise UsageError(
             f"t_end = {t_end:g} s is {(t_end - t_start) / method.step:.3g} steps of {method.step:g} s: give a larger h."
         )
-
-
-MOST_STEPS = 2.0**53
-"""Beyond these t + h is t."""

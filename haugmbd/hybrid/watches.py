@@ -28,8 +28,6 @@ TOUCH = 1e-10
 """Of the size [m]: a gap below it touches.  An event is located to 1e-13 s, so that gaps are 1e-13 m at 1 m/s."""
 LEAN = 1e-12
 """Of the size [m]: how far a contact at rest may go below zero by rounding before it counts as met."""
-
-
 CLEAR = 1e-13
 """Of the size [m]: what is above it is positive beyond the rounding of gaps, 1e-15 of it whichever way they are computed."""
 

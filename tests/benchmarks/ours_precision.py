@@ -30,7 +30,6 @@ FIXED: dict[str, Callable[[float], Any]] = {
     "RKMK4": mbd.RKMK4,
     "HEM4": mbd.HalfExplicit,
     "generalized-alpha": mbd.GeneralizedAlpha,
-    "HHT": mbd.HHT,
     "trapezoidal": mbd.Trapezoidal,
     "RATTLE": mbd.RATTLE,
 }

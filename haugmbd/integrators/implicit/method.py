@@ -32,6 +32,8 @@ from haugmbd.model.user import NOBODY
 
 ITERATIONS = 20
 """Of Newton in a step, at most: ten would be enough where it converges at all."""
+FIRST = 1e-6
+"""First step of an adaptive method, in parts of the interval: it grows twofold or more from step to step."""
 EVIDENCE = ("STATUS", "D_INV", "J", *ASKED_ROOMS)
 """What an error is explained from."""
 
@@ -185,7 +187,3 @@ class ImplicitAdaptive(Implicit, Adaptive):
         h = self.h_first or FIRST * min(self.h_max, span)
         control[:] = problem.t, t_end, min(h, span), self.rtol, self.atol, self.h_max, 0.0, 0.0, problem.t, 0.0, self.newton_tol
         return control
-
-
-FIRST = 1e-6
-"""First step of an adaptive method, in parts of the interval: it grows fourfold in a few steps."""
