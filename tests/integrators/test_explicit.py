@@ -23,7 +23,8 @@ from haugmbd.integrators.method import Integrator
 
 ORDER_TOL = 0.15
 NARROW = {("double pendulum", 8): (0.15, 0.15, 0.5), ("slider-crank", 8): (0.25, 0.25, 0.25)}
-"""Where rounding meets the next term beside that of order eight: the pendulum's multipliers are rounded by 1e-12 N, its error is 5e-12 N."""
+"""Where rounding meets the next term beside that of order eight: the pendulum's multipliers are rounded by 1e-12 N, their error is
+5e-12 N."""
 MECHANISMS = {"double pendulum": double_pendulum, "heavy top": heavy_top, "four-bar": four_bar, "slider-crank": slider_crank}
 SEEN = {
     "double pendulum": {
