@@ -95,7 +95,7 @@ class Solver:
 class Formulation(ABC):
     """A formulation.
 
-    reference: its source;  multipliers: which it gives;  all_rows: whether it takes rows that depend on others, or the kept ones only
+    reference: its source;  multipliers: which it gives;  all_rows: whether it takes rows that depend on others, or as many independent ones
     massless: whether it takes bodies without inertia about an axis that the joints hold;  instead: who does, where it does not
     chains_only: whether the system must be a serial chain;  block_factor: whether it lends its block LDL^T to other questions
     exponent: the work grows like (number of bodies) ** exponent;  ms: CPU time [ms] of a question about a chain of 60 links; NaN: not said

@@ -5,8 +5,8 @@ r"""Finding and locating events: a look at every step, and steps of the same int
     estimate   g(dense output at t) = 0 for t, by Brent's method
     correct    t <- t - g(step(t)) / g_dot, until nothing is left to correct      step(t): one step of the integrator, from the start
                                                                                   of this one to t;  g_dot: of the dense output
-A method that remembers more than the state has no such step: its events stand on the dense output.
 The located state is therefore on the numerical solution itself, settled as every state of the run; nothing in it is interpolated.
+A method that remembers more than the state has no such step: its events stand on the dense output.
 A step costs as much as four looks at the dense output; a g that jumps, which no g_dot corrects, is enclosed by Brent's method on steps.
 Source: Brent, Algorithms for Minimization without Derivatives (1973), ch. 4.
 """

@@ -2,9 +2,10 @@ r"""Redundancy: which rows are left out of the equations of motion because they 
 
     K = [ M  Phi_kept^T; Phi_kept  0 ]           Phi_dropped holds because Phi_kept does;  lam of a dropped row is 0
 
-Rows that depend on the others along the motion are dropped where the model is compiled, and stay dropped: a decision at every step
-would take a row that is nearly dependent for one that is, and leave its error out of sight.  Motion and the sum of all reactions on
-a body do not depend on which rows are dropped; how the load is shared between rows that say the same does (`KeptRows`, `MinimumNorm`).
+How many rows depend on the others along the motion is decided where the model is compiled, and stays: a decision at every step would take
+a row that is nearly dependent for one that is, and leave its error out of sight.  Which ones are dropped changes where those that are kept
+lose their rank on the way (`saddle.redundant`, `formulations.taught`).  Motion and the sum of all reactions on a body do not depend on
+which rows are dropped; how the load is shared between rows that say the same does (`KeptRows`, `MinimumNorm`).
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ SHOWN = 12
 
 @dataclass(frozen=True)
 class KeptRows:
-    """Multipliers of the kept rows only: lam of a dropped row is 0, and its share is carried by the rows that say the same."""
+    """Multipliers of the rows that are kept at a state: lam of a dropped row is 0, its share is carried by the rows that say the same."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class Redundancy:
     """What was found at the modelled pose.  The first three are counts and what they were made with.
 
     n_rows, rank: of Phi_q;  tolerance: pivot, relative, below which a row depends on others (the square of a distance)
-    dropped: numbers of the rows that are left out;  only_here: of dependent rows that depend on others at this pose only
+    dropped: numbers of the rows that are left out there;  only_here: of dependent rows that depend on others at this pose only
     flat: of rows without a gradient there;  gaps: (nc,) by how much the rate that a dropped row prescribes contradicts the kept ones
     labels: what each row is;  rule: which multipliers are given
     """
