@@ -9,6 +9,7 @@ from scipy.optimize import fsolve
 import haugmbd as mbd
 from haugmbd.gallery import double_pendulum, heavy_top
 from haugmbd.integrators.implicit.radau_tableau import GAMMA_0, A, C, E, L
+from joints import RJ, TJ
 
 SOLVED = 1e-11
 """What is left of a step of size one by Newton's iteration at 1e-13, and by fsolve."""
@@ -115,3 +116,24 @@ def test_a_step_that_newton_cannot_take_is_taken_in_parts():
     assert found.counters.steps == 5
     assert found.counters.rejected > 0
     assert abs(found.r[-1] - exact.r[-1]).max() < 1e-5
+
+
+def swinging(k: float, c: float) -> mbd.System:
+    """A pendulum with a slider on a spring along it."""
+    system = mbd.System("swinging", gravity=(0, 0, -9.81))
+    rod = system.add(mbd.Body("rod", 1.0, (0.1, 0.1, 0.1), r=(1, 0, 0)))
+    slider = system.add(mbd.Body("slider", 1.0, (0.1, 0.1, 0.1), r=(1.5, 0, 0)))
+    system.add(RJ("pin", system.ground, rod, point=(0, 0, 0), axis=(0, 1, 0)))
+    system.add(TJ("guide", rod, slider, point=(1, 0, 0), axis=(1, 0, 0)))
+    system.add(mbd.TSDA("spring", rod, slider, point_i=(1, 0, 0), point_j=(1.5, 0, 0), k=k, c=c, l0=0.5))
+    return system
+
+
+@pytest.mark.parametrize(("k", "c"), [(1e8, 1e5), (1e8, 2e4)])
+def test_states_between_long_steps_of_a_stiff_system_are_as_good_as_the_steps(k, c):
+    """Steps many times the spring's own time: what Newton leaves of a pose, times k h^2, shows neither between them nor as an error."""
+    method, sharp, system = mbd.RadauIIA(rtol=1e-5, atol=1e-5), mbd.RadauIIA(rtol=1e-10, atol=1e-10), swinging(k, c)
+    at_steps, between = (mbd.simulate(system, 1.0, integrator=method, t_eval=t) for t in (None, np.linspace(0.0, 1.0, 1001)))
+    worst = [abs(run.r - mbd.simulate(system, 1.0, integrator=sharp, t_eval=run.t).r).max() for run in (at_steps, between)]
+    assert max(worst) < 3e-5
+    assert at_steps.counters.rejected < at_steps.counters.steps
