@@ -47,7 +47,8 @@ def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
     if code == status.STEP_TOO_SMALL:
         return SimulationError(
             f"the error control asks for a step of {number:.3g} s at t = {t:.6g} s. "
-            "The motion is not smooth there (a jump in a force or driver, an impact) or is stiff: loosen rtol, or use a fixed step."
+            "The motion is not smooth there (a jump in a force or driver, an impact): loosen rtol, or use a fixed step; "
+            "or a spring or damper is stiff: use an implicit method, BDF() or RadauIIA()."
         )
     if code == status.NO_CONVERGENCE:
         return SimulationError(

@@ -108,7 +108,8 @@ class Reduced:
             return SimulationError(f"{where} of chain {self.chain.name!r} is {number} at t = {t:.6g} s: reduce h, or use rtol.")
         if code == STEP_TOO_SMALL:
             what = f"the error control asks for a step of {number:.3g} s at t = {t:.6g} s"
-            return SimulationError(f"{what}: the motion is not smooth there, or is stiff. Loosen rtol, or use a fixed step.")
+            remedy = "The motion is not smooth there: loosen rtol, or use a fixed step; or it is stiff: use SciPySolver('Radau')."
+            return SimulationError(f"{what}. {remedy}")
         return KeyboardInterrupt()  # lost between compiled code and Python, see `model.user`
 
     def between(self, t_new: Array, t: Array, y: Array, y_dot: Array) -> Array:
