@@ -108,7 +108,7 @@ class SciPySolver(Adaptive):
         """
         if self.method in ONE_STEP:
             return int(solver.nfev - before) // int(solver.n_stages)
-        return sum(time > t for time in asked) // TIMES[self.method]
+        return sum(bool(time > t) for time in asked) // TIMES[self.method]
 
 
 def ode_function(model: Model, *, formulation: Formulation | None = None) -> Callable[[float, Array], Array]:

@@ -130,3 +130,10 @@ def test_multistep_methods_refuse_projection():
 def test_an_unknown_method_is_refused():
     with pytest.raises(mbd.UsageError, match="DOP853"):
         SciPySolver("RK4")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_counters_are_plain_numbers_which_files_can_hold(method, tmp_path):
+    result = mbd.simulate(double_pendulum(), 0.05, integrator=SciPySolver(method), stabilization=None)
+    assert {type(number) for number in vars(result.counters).values()} == {int, float}
+    assert mbd.load(result.save(tmp_path / "run.npz")).counters == result.counters
