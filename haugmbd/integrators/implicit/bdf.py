@@ -39,7 +39,7 @@ from haugmbd.integrators.implicit.multistep import (
     turn_on,
 )
 from haugmbd.integrators.implicit.newton import QuasiNewton
-from haugmbd.integrators.implicit.stage import BASE, PLACE_SIGNATURE, SHIFT, UDOT
+from haugmbd.integrators.implicit.stage import BASE, PLACE_SIGNATURE, SHIFT, UDOT, put_shifted
 from haugmbd.integrators.implicit.stepping import (
     ATOL,
     CLOSE_SIGNATURE,
@@ -103,10 +103,7 @@ def place(P: Pack, numbers: Array, y: Array) -> int:
     stage = view(P.work, P.ints, at.STAGE)
     bodies = borrow(y, 0, stage.shape[0], WIDTH)
     for k in range(1, stage.shape[0]):
-        for a in range(3):
-            bodies[k, a] = stage[k, BASE + a] + stage[k, SHIFT + a]
-        for a in range(3, 7):
-            bodies[k, a] = stage[k, BASE + a]
+        put_shifted(stage, bodies, k)
         cayley_by(bodies[k, 3:7], stage[k, SHIFT + 3], stage[k, SHIFT + 4], stage[k, SHIFT + 5])
     return OK
 

@@ -32,12 +32,11 @@ from haugmbd.integrators.implicit.stage import (
     ITERATIONS,
     KEEP_BOTH,
     LEVEL,
-    ROUNDING,
     SHIFT,
     SOLVE_SIGNATURE,
-    STALLED,
     TOLERANCE,
     UDOT,
+    has_converged,
     move_to_constraints,
     put_residual,
     take,
@@ -85,8 +84,8 @@ def put_stages(memory: Array, bodies: int) -> float:
 
 
 @kernel
-def put_stage(P: Pack, memory: Array, i: int, y: Array) -> None:
-    """u', lam, displacement and u of stage i, after the corrections of the stages before it in this sweep."""
+def put_stage(P: Pack, memory: Array, i: int, corrected: int, y: Array) -> None:
+    """u', lam, displacement and u of stage i, after the corrections of so many stages before it in this sweep."""
     stage, lam = view(P.work, P.ints, at.STAGE), line(P.work, P.ints, at.LAMBDA)
     n, h = stage.shape[0], memory[OWN, 0]
     bodies = borrow(y, 0, n, WIDTH)
@@ -95,7 +94,7 @@ def put_stage(P: Pack, memory: Array, i: int, y: Array) -> None:
             stage[k, BASE + a] = memory[Y, WIDTH * k + a]
         for a in range(6):
             du = dx = 0.0
-            for j in range(i):
+            for j in range(corrected):
                 du += h * L[i, j] * memory[DK + j, 6 * k + a]
                 dx += h * L[i, j] * memory[DU + j, 6 * k + a]
             stage[k, UDOT + a] = memory[K + i, 6 * k + a]
@@ -103,15 +102,6 @@ def put_stage(P: Pack, memory: Array, i: int, y: Array) -> None:
             bodies[k, 7 + a] = memory[U + i, 6 * k + a] + du
     for s in range(lam.size):
         lam[s] = memory[LAM + i, s]
-
-
-@kernel
-def put_end(P: Pack, memory: Array, y: Array) -> None:
-    """Stage 3 without corrections: the step's end."""
-    for j in range(3):
-        for a in range(memory.shape[1]):
-            memory[DK + j, a] = memory[DU + j, a] = 0.0
-    put_stage(P, memory, C.size - 1, y)
 
 
 @kernel
@@ -142,7 +132,7 @@ def solve_one(
     P: Pack, tangents: Any, place: Any, numbers: Array, options: Array, memory: Array, i: int, t: float, y: Array
 ) -> tuple[int, float]:
     """Correct stage i once; return the code and the largest change."""
-    put_stage(P, memory, i, y)
+    put_stage(P, memory, i, i, y)
     code: int = place(P, numbers, y)
     if code == OK:
         code = prepare(P, t, y)
@@ -185,12 +175,10 @@ def solve_stages(P: Pack, tangents: Any, place: Any, numbers: Array, options: Ar
         correct(memory, n)
         if not error < 1e300:
             break
-        rate = max(SLOWEST, error / before)
-        left = error * rate / (1.0 - rate) if rate < 1.0 and before < 1e300 else error
-        if left <= numbers[TOLERANCE] or (error <= ROUNDING * numbers[TOLERANCE] and error > STALLED * before):
+        if has_converged(error, before, SLOWEST, numbers[TOLERANCE]):
             put_stages(memory, n)
             code = filter_error(P, memory) if memory[OWN, 1] == 1.0 else OK
-            put_end(P, memory, y)
+            put_stage(P, memory, C.size - 1, 0, y)
             return finish_stages(P, place, numbers, options, t, y) if code == OK else code
         if sweep >= TRANSIENT and error > before:
             break

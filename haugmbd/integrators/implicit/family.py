@@ -28,7 +28,17 @@ from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
 from haugmbd.algebra.views import borrow
 from haugmbd.integrators.implicit.method import Implicit, ImplicitAdaptive, ImplicitFixed, Rule
-from haugmbd.integrators.implicit.stage import BASE, BEFORE, EARLIER, MEMORY, PLACE_SIGNATURE, SHIFT, UDOT, turn_by_trapezoids
+from haugmbd.integrators.implicit.stage import (
+    BASE,
+    BEFORE,
+    EARLIER,
+    MEMORY,
+    PLACE_SIGNATURE,
+    SHIFT,
+    UDOT,
+    put_shifted,
+    turn_by_trapezoids,
+)
 from haugmbd.integrators.implicit.stepping import (
     ATOL,
     CLOSE_SIGNATURE,
@@ -86,10 +96,7 @@ def place(P: Pack, numbers: Array, y: Array) -> int:
     stage = view(P.work, P.ints, at.STAGE)
     bodies = borrow(y, 0, stage.shape[0], WIDTH)
     for k in range(1, stage.shape[0]):
-        for a in range(3):
-            bodies[k, a] = stage[k, BASE + a] + stage[k, SHIFT + a]
-        for a in range(3, 7):
-            bodies[k, a] = stage[k, BASE + a]
+        put_shifted(stage, bodies, k)
         rotate_by(bodies[k, 3:7], stage[k, SHIFT + 3 : SHIFT + 6])
     return OK
 

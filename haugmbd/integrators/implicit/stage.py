@@ -126,6 +126,23 @@ def move_to_constraints(P: Pack) -> tuple[int, float]:
     return code, largest
 
 
+@inlined
+def has_converged(error: float, before: float, slowest: float, tolerance: float) -> bool:
+    """Whether what a correction of size `error` leaves is small enough, or rounding;  before: the correction before it, 1e300 for none."""
+    rate = max(slowest, error / before)
+    left = error * rate / (1.0 - rate) if rate < 1.0 and before < 1e300 else error
+    return left <= tolerance or (error <= ROUNDING * tolerance and error > STALLED * before)
+
+
+@inlined
+def put_shifted(stage: Array, bodies: Array, k: int) -> None:
+    """r = r_base + dr, and p = p_base, which is still to be turned: what the `place` of a method on the group begins with."""
+    for a in range(3):
+        bodies[k, a] = stage[k, BASE + a] + stage[k, SHIFT + a]
+    for a in range(3, 7):
+        bodies[k, a] = stage[k, BASE + a]
+
+
 @routine
 def solve_stage(P: Pack, tangents: Any, place: Any, numbers: Array, options: Array, memory: Array, t: float, y: Array) -> int:
     """Iterate from the predicted u', u, displacement and lam to the solution of the stage; y is left there, and so are rows and Q.
@@ -141,9 +158,7 @@ def solve_stage(P: Pack, tangents: Any, place: Any, numbers: Array, options: Arr
             options[N_CORRECTED] += 1
             if code != OK or not error < 1e300:
                 break
-            rate = max(SLOWER, error / before)
-            left = error * rate / (1.0 - rate) if rate < 1.0 and before < 1e300 else error
-            if left <= numbers[TOLERANCE] or (error <= ROUNDING * numbers[TOLERANCE] and error > STALLED * before):
+            if has_converged(error, before, SLOWER, numbers[TOLERANCE]):
                 return OK
             if iteration == numbers[ITERATIONS]:
                 break
