@@ -17,9 +17,9 @@ from haugmbd.integrators.stepping import Problem
 from haugmbd.integrators.subject import Maximal
 from haugmbd.model.passes import rows_entry
 from haugmbd.model.tables import NAMES, room
-from joints import RJ, TJ
+from joints import RJ
+from tests.integrators.sliders import SLIDER_ENDS, C, K, slider
 
-K, C, PULLED = 8e9, 4e5, 1e-6
 WAYS = {"Python": lambda f: f, "njit": numba.njit}
 
 
@@ -184,18 +184,6 @@ def test_a_derivative_by_a_turn_is_as_good_as_one_by_euler_parameters():
     )
     expected = tangent(by_p, 0.3, 0.7)
     np.testing.assert_allclose(tangent(by_turn, 0.3, 0.7), expected, rtol=0, atol=1e-14 * abs(expected).max())
-
-
-def slider(spring) -> mbd.System:
-    """A mass of 2 kg on a rail, held to the ground by a stiff spring and damper of 1 m, pulled by a micrometre."""
-    system = mbd.System("slider", gravity=(0, 0, -9.81))
-    box = system.add(mbd.Body("box", 2.0, (0.1, 0.1, 0.1), r=(1 + PULLED, 0, 0)))
-    system.add(TJ("rail", system.ground, box, point=(0, 0, 0), axis=(1, 0, 0)))
-    system.add(spring(system.ground, box))
-    return system
-
-
-SLIDER_ENDS = {"point_i": (0, 0, 0), "point_j": (1 + PULLED, 0, 0)}
 
 
 def spring_of_state(t, r, p, v, w):

@@ -18,20 +18,7 @@ from haugmbd.model.colours import colours
 from haugmbd.model.passes import rows_entry
 from haugmbd.model.tables import NAMES, room
 from joints import RJ, TJ
-
-K, C, PULLED = 8e9, 4e5, 1e-6
-
-
-def slider(spring) -> mbd.System:
-    """A mass of 2 kg on a rail, held to the ground by a stiff spring and damper of 1 m, pulled by a micrometre."""
-    system = mbd.System("slider", gravity=(0, 0, -9.81))
-    box = system.add(mbd.Body("box", 2.0, (0.1, 0.1, 0.1), r=(1 + PULLED, 0, 0)))
-    system.add(TJ("rail", system.ground, box, point=(0, 0, 0), axis=(1, 0, 0)))
-    system.add(spring(system.ground, box))
-    return system
-
-
-ENDS = {"point_i": (0, 0, 0), "point_j": (1 + PULLED, 0, 0)}
+from tests.integrators.sliders import PULLED, SLIDER_ENDS, C, K, slider
 
 
 def law(x, v):
@@ -39,8 +26,8 @@ def law(x, v):
 
 
 SPRINGS = {
-    "TSDA": lambda i, j: mbd.TSDA("s", i, j, k=K, c=C, l0=1.0, **ENDS),
-    "actuator": lambda i, j: mbd.TSDA("s", i, j, actuator=lambda t, length, rate: -law(length, rate), **ENDS),
+    "TSDA": lambda i, j: mbd.TSDA("s", i, j, k=K, c=C, l0=1.0, **SLIDER_ENDS),
+    "actuator": lambda i, j: mbd.TSDA("s", i, j, actuator=lambda t, length, rate: -law(length, rate), **SLIDER_ENDS),
     "PointForce": lambda i, j: mbd.PointForce("s", j, force=lambda t, r, p, v, w: (law(r[0], v[0]), 0.0, 0.0)),
     "StateForce": lambda i, j: mbd.StateForce(
         "s", [i, j], force=lambda t, r, p, v, w: np.array([[0.0] * 6, [law(r[1, 0], v[1, 0]), 0, 0, 0, 0, 0]])
