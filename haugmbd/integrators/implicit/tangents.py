@@ -88,14 +88,11 @@ def put_differenced(P: Pack, numbers: Array, t: float, y: Array) -> int:
 @entry
 def put_tangents(P: Pack, numbers: Array, t: float, y: Array) -> int:
     """All of it: for a model with declared jacobians."""
-    code = OK
-    if P.ints[3 * at.DERIVED + 2] > 0:
-        code = ask_jacobians(P, t, y)
+    code: int = ask_jacobians(P, t, y)
     if code != OK:
         return code
     put_springs(P, numbers, t, y)
-    if P.ints[3 * at.DERIVED + 2] > 0:
-        put_declared(P, numbers, t, y)
+    put_declared(P, numbers, t, y)
     if view(P.ints, P.ints, at.PROBED)[0, 0] > 0:
         code = probe(P, numbers[C_Q], numbers[C_U], numbers[CURVED] == 1.0, t, y)
     return code
