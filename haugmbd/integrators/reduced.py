@@ -18,7 +18,7 @@ from haugmbd.model import tables as at
 from haugmbd.model.passes import prepare
 from haugmbd.model.status import OK, SINGULAR, USER_STOPPED, report
 from haugmbd.model.tables import PREPARE_SIGNATURE, Core, Pack, line, view
-from haugmbd.model.user import GO_ON
+from haugmbd.model.user import call_user
 from haugmbd.recursive.aba import FINE, forward_dynamics
 from haugmbd.recursive.kinematics import BALL
 
@@ -47,9 +47,8 @@ def prepare_chain(P: Core, t: float, y: Array) -> int:
     """Joint accelerations of the state `y` at time `t`, left in QDD; tau by the user's function, if there is one."""
     tau, status = line(P.work, P.ints, at.TAU), line(P.work, P.ints, at.STATUS)
     if view(P.work, P.ints, at.ASKS)[0, 0] == 1.0:
-        code = P.asked(t, y.ctypes, tau.ctypes, tau.ctypes, tau.ctypes)
-        if code != GO_ON:
-            return report(status, USER_STOPPED, code, t)
+        if not call_user(P.asked, t, y, tau, tau, tau, line(P.work, P.ints, at.SUCCEEDED)):
+            return report(status, USER_STOPPED, 0, t)
     nq = y.size - tau.size
     q, qd, qdd = borrow_line(y, 0, nq), borrow_line(y, nq, tau.size), line(P.work, P.ints, at.QDD)
     weak = forward_dynamics(P.ints, P.reals, P.work, q, qd, tau, view(P.work, P.ints, at.PUSHES), qdd)

@@ -168,6 +168,7 @@ def compile_tables(
         "PIVOTS": (6, 7),
         "QUESTION": (1, 1),
         "STATUS": (1, 3),
+        "SUCCEEDED": (1, 1),
     }
     slot_of_row, side_of_i = np.array(slots, dtype=np.int64), np.array(sides, dtype=np.int64)
     slot_of_row.flags.writeable = side_of_i.flags.writeable = False

@@ -1,6 +1,6 @@
 r"""The door to the user's callables without Python: one Numba cfunc, composed of the @njit functions that a model asks.
 
-    door(t, y, signals, F, Q_user):   for each function: for each element that uses it: F[slot, 0] <- function(t, ...)
+    door(t, y, signals, F, Q_user, succeeded):   for each function: for each element that uses it: F[slot, 0] <- function(t, ...)
 
 An answer that is not finite stops the loop; Python then asks the same functions again, and says which one it was.
 Composition is by closures: `both(first, second)` is compiled code that calls two others.
@@ -17,7 +17,7 @@ import numpy as np
 from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.forces.values import BODY, TIME
 from haugmbd.model.tables import WIDTH
-from haugmbd.model.user import GO_ON, SIGNATURE
+from haugmbd.model.user import SIGNATURE, YES
 
 if TYPE_CHECKING:
     from haugmbd.model.questions import Asking
@@ -41,7 +41,7 @@ def composed(steps: Sequence[Step], shapes: Sequence[tuple[int, ...]]) -> Any:
     y_shape, signals_shape, F_shape, Q_shape = shapes
 
     @numba.cfunc(SIGNATURE)  # type: ignore[untyped-decorator]
-    def door(t: float, y: Any, signals: Any, F: Any, Q_user: Any) -> int:
+    def door(t: float, y: Any, signals: Any, F: Any, Q_user: Any, succeeded: Any) -> None:
         run(
             t,
             numba.carray(y, y_shape),
@@ -49,7 +49,7 @@ def composed(steps: Sequence[Step], shapes: Sequence[tuple[int, ...]]) -> Any:
             numba.carray(F, F_shape),
             numba.carray(Q_user, Q_shape),
         )
-        return GO_ON
+        succeeded[0] = YES
 
     return door
 

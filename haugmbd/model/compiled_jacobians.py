@@ -1,6 +1,6 @@
 r"""The door to the declared jacobians without Python: one Numba cfunc, composed of the @njit functions that a model asks.
 
-    door(t, y, signals, D, nothing):   for each function: for each element that uses it: D[at ...] <- its parts
+    door(t, y, signals, D, nothing, succeeded):   for each function: for each element that uses it: D[at ...] <- its parts
 
 Columns dr, dpi_bar, dv, domega_bar, as in `forces.jacobian`.
 

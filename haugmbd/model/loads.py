@@ -15,7 +15,7 @@ from haugmbd.model import tables as at
 from haugmbd.model.motion import look_in
 from haugmbd.model.status import OK, USER_STOPPED, report
 from haugmbd.model.tables import APPLY_SIGNATURE, Core, Pack, line, view
-from haugmbd.model.user import GO_ON, Asked
+from haugmbd.model.user import Asked, call_user
 from haugmbd.primitives.base import Motion
 
 FORCES, ANGLE_RATES = 0, 1
@@ -55,10 +55,10 @@ def apply(stage: int, t: float, ints: Ints, reals: Array, work: Array, asked: As
         signals, Q_user = view(work, ints, at.SIGNALS), view(work, ints, at.Q_USER)
         measure_loads(table, kind_at, m, signals)
         clear(Q_user)
-        code = asked(t, y.ctypes, signals.ctypes, m.F.ctypes, Q_user.ctypes)
-        if code != GO_ON or not (all_finite(Q_user) and all_finite(m.F)):
+        succeeded = call_user(asked, t, y, signals, m.F, Q_user, line(work, ints, at.SUCCEEDED))
+        if not (succeeded and all_finite(Q_user) and all_finite(m.F)):
             copy_line(y, line(work, ints, at.Y_STOPPED))
-            return report(line(work, ints, at.STATUS), USER_STOPPED, code, t)
+            return report(line(work, ints, at.STATUS), USER_STOPPED, 0, t)
         add_matrix(Q_user, Q)
     add_loads(table, numbers, kind_at, m, Q)
     return OK

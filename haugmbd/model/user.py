@@ -1,11 +1,13 @@
 r"""The one door through which compiled code asks the user's callables (forces of the state, drivers that only Python can evaluate).
 
-    code = asked(t, y, signals, F, Q_user)        all but t as addresses of C doubles; 1 = go on, anything else = stop
+    asked(t, y, signals, F, Q_user, succeeded)        all but t as addresses of C doubles
 
 Compiled loops take the door as a first-class function of one fixed signature, so that they are compiled once, whoever stands behind
 it: nobody, Python (about 0.3 us to enter), or functions compiled by the user (`compiled_door`).  An exception cannot cross compiled
-code: it is kept in `error`, the loop stops with USER_STOPPED, and Python raises it again.  To go on is 1, because C code returns 0
-where an exception, such as Ctrl-C at the very moment of the call, was lost on the way.
+code: it is kept in `error`, the loop stops with USER_STOPPED, and Python raises it again.
+
+Whether the call succeeded is not its return value: where Ctrl-C is raised on the way into Python, ctypes leaves that undefined.  It is the
+word `succeeded`, which `call_user` clears before the call, and which the callable sets as its last act.
 """
 
 from __future__ import annotations
@@ -18,14 +20,15 @@ import numba.experimental.function_type  # noqa: F401  registers WrapperAddressP
 import numpy as np
 from numba import types
 
+from haugmbd.algebra.jit import inlined
 from haugmbd.algebra.vec3 import Array
 
 DOUBLES = types.CPointer(types.float64)
-SIGNATURE = types.int64(types.float64, DOUBLES, DOUBLES, DOUBLES, DOUBLES)
-C_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_double, *([ctypes.c_void_p] * 4))
+SIGNATURE = types.void(types.float64, DOUBLES, DOUBLES, DOUBLES, DOUBLES, DOUBLES)
+C_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_double, *([ctypes.c_void_p] * 5))
 
-GO_ON = 1
-STOP = 0
+YES = 1.0
+"""What `succeeded` holds after a call that returned without an exception."""
 
 MOST_VIEWS = 64
 """Places in memory that are remembered: a run uses a handful."""
@@ -54,17 +57,17 @@ class Asked(types.WrapperAddressProtocol):  # type: ignore[misc]
         """The one signature of all user calls."""
         return SIGNATURE
 
-    def __call__(self, t: float, *arrays: Any) -> int:
+    def __call__(self, t: float, *arrays: Any) -> None:
         """The same call where the compiler is switched off (NUMBA_DISABLE_JIT): arrays come as NumPy's ctypes objects."""
-        return self._enter(t, *(array.data for array in arrays))
+        self._enter(t, *(array.data for array in arrays))
 
-    def _enter(self, t: float, *addresses: int) -> int:
+    def _enter(self, t: float, *addresses: int) -> None:
         try:
-            self._call(t, *(self._view(a, s) for a, s in zip(addresses, self._shapes, strict=False)))
+            self._call(t, *(self._view(a, s) for a, s in zip(addresses[:-1], self._shapes, strict=False)))
+            succeeded = ctypes.c_double.from_address(addresses[-1])
+            succeeded.value = YES  # the last act: Python looks for signals at calls and loops only, so none is lost behind it
         except BaseException as error:  # noqa: BLE001  kept, and raised again by Python when the loop has returned
             self.error = error
-            return STOP
-        return GO_ON
 
     def _view(self, address: int, shape: tuple[int, ...]) -> Array:
         """An array over the memory at `address`: made once for each place."""
@@ -88,6 +91,14 @@ class CompiledAsked(Asked):
     def __wrapper_address__(self) -> int:
         """The address of the compiled entry."""
         return int(self._compiled.address)
+
+
+@inlined
+def call_user(asked: Asked, t: float, y: Array, signals: Array, F: Array, Q_user: Array, succeeded: Array) -> bool:
+    """Call the user's functions, and return whether they returned without an exception;  succeeded: (1,), a word of the run."""
+    succeeded[0] = 0.0
+    asked(t, y.ctypes, signals.ctypes, F.ctypes, Q_user.ctypes, succeeded.ctypes)
+    return succeeded[0] == YES
 
 
 NOBODY = Asked(lambda *_: None)

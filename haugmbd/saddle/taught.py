@@ -1,6 +1,6 @@
 r"""The questions to the augmented matrix as routines that ask a teacher: a formulation that is written in Python.
 
-    code = teacher(which, J, LEVEL, RIGHT, SOLUTION)        which = LOOK, or ANSWER + what the right-hand side asks for
+    teacher(which, J, LEVEL, RIGHT, SOLUTION)        which = LOOK, or ANSWER + what the right-hand side asks for
 
 They stand where the block LDL^T stands in a Pack, so that integrators and projections, compiled once, run with any formulation.
 """
@@ -13,7 +13,7 @@ from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.model import tables as at
 from haugmbd.model.status import OK, USER_STOPPED, report
 from haugmbd.model.tables import QUESTION_SIGNATURE, line, view
-from haugmbd.model.user import GO_ON, Asked
+from haugmbd.model.user import Asked, call_user
 
 LOOK, ANSWER = 0.0, 1.0
 """The rows are new;  K x = b is wanted."""
@@ -22,14 +22,11 @@ LOOK, ANSWER = 0.0, 1.0
 @inlined
 def ask(ints: Ints, work: Array, teacher: Asked, which: float) -> int:
     """Ask, and say USER_STOPPED where the teacher has raised."""
-    code = teacher(
-        which,
-        view(work, ints, at.J).ctypes,
-        view(work, ints, at.LEVEL).ctypes,
-        view(work, ints, at.RIGHT).ctypes,
-        view(work, ints, at.SOLUTION).ctypes,
-    )
-    return OK if code == GO_ON else report(line(work, ints, at.STATUS), USER_STOPPED, code, 0.0)
+    J, level = view(work, ints, at.J), view(work, ints, at.LEVEL)
+    right, solution = view(work, ints, at.RIGHT), view(work, ints, at.SOLUTION)
+    if call_user(teacher, which, J, level, right, solution, line(work, ints, at.SUCCEEDED)):
+        return OK
+    return report(line(work, ints, at.STATUS), USER_STOPPED, 0, 0.0)
 
 
 @entry

@@ -26,7 +26,7 @@ from haugmbd.model.loads import all_finite, clear, copy_line
 from haugmbd.model.motion import look
 from haugmbd.model.status import OK, USER_STOPPED, report
 from haugmbd.model.tables import PACK_TYPE, Pack, line, view
-from haugmbd.model.user import GO_ON
+from haugmbd.model.user import call_user
 
 C_Q, C_U, CURVED = 0, 1, 2
 """In the numbers of a stage: c_q, c_u, and 1 for the curvature of the constraints."""
@@ -64,11 +64,11 @@ def put_declared(P: Pack, numbers: Array, t: float, y: Array) -> None:
 def ask_jacobians(P: Pack, t: float, y: Array) -> int:
     """Leave what the user's jacobians say in DERIVED; the signals are those of the forces, which were asked at the same state."""
     D = view(P.work, P.ints, at.DERIVED)
-    code = P.derive(t, y.ctypes, view(P.work, P.ints, at.SIGNALS).ctypes, D.ctypes, D.ctypes)
-    if code == GO_ON and all_finite(D):
+    signals, succeeded = view(P.work, P.ints, at.SIGNALS), line(P.work, P.ints, at.SUCCEEDED)
+    if call_user(P.derive, t, y, signals, D, D, succeeded) and all_finite(D):
         return OK
     copy_line(y, line(P.work, P.ints, at.Y_STOPPED))
-    return report(line(P.work, P.ints, at.STATUS), USER_STOPPED, code, t)
+    return report(line(P.work, P.ints, at.STATUS), USER_STOPPED, 0, t)
 
 
 @routine
