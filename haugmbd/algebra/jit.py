@@ -6,35 +6,22 @@ both are cached on disk.  Three things differ from a bare `numba.njit`:
 * `fastmath={"contract"}` lets a*b + c become one fused multiply-add (one rounding less); nothing is reordered, NaN stays NaN.
 * No references are counted: kernels borrow what they read, and make nothing.  A `counted` one may.  It takes a tenth off every compilation,
   and a third off a step of a small model.
-* Numba's disk cache looks only at the file of the outermost function: after an edit of a kernel that it calls in ANOTHER file it
-  would silently run the old code.  The stamp of a cached kernel is therefore the text of all files that hold kernels.
+* A cached kernel is bound to the text of all files that its own file imports (`source_stamp`); Numba looks at its own file only.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
 
+from haugmbd.algebra.source_stamp import source_stamp
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}, "_nrt": False}
-
-
-def _package_stamp() -> str:
-    """Digest of every source file that holds kernels: what a cached entry depends on (3 ms at import)."""
-    digest = hashlib.sha1(usedforsecurity=False)
-    for file in sorted(Path(__file__).resolve().parents[1].rglob("*.py")):
-        text = file.read_bytes()
-        if b"haugmbd.algebra.jit" in text:
-            digest.update(text)
-    return digest.hexdigest()
-
-
-STAMP = _package_stamp()
 
 
 def kernel(function: Function) -> Function:
@@ -66,7 +53,7 @@ def routine(function: Function) -> Function:
 
 
 def _stamped(compiled: Any) -> Any:
-    """Bind the disk cache of a compiled function to the package's text."""
+    """Bind the disk cache of a compiled function to the text that it depends on."""
     if not numba.config.DISABLE_JIT:
-        compiled._cache._cache_file._source_stamp = STAMP
+        compiled._cache._cache_file._source_stamp = source_stamp(Path(compiled.py_func.__code__.co_filename).resolve())
     return compiled

@@ -98,7 +98,8 @@ def call_user(asked: Asked, t: float, y: Array, signals: Array, F: Array, Q_user
     """Call the user's functions, and return whether they returned without an exception;  succeeded: (1,), a word of the run."""
     succeeded[0] = 0.0
     asked(t, y.ctypes, signals.ctypes, F.ctypes, Q_user.ctypes, succeeded.ctypes)
-    return succeeded[0] == YES
+    returned: bool = succeeded[0] == YES
+    return returned
 
 
 NOBODY = Asked(lambda *_: None)

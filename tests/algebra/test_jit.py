@@ -9,26 +9,56 @@ import numba
 import pytest
 
 import haugmbd
-from haugmbd.algebra import jit
+from haugmbd.algebra.source_stamp import _read, source_stamp
+from haugmbd.formulations import face
 from haugmbd.formulations.face import accelerate_entry
 
 
+def forget() -> None:
+    """Read the files again."""
+    source_stamp.cache_clear()
+    _read.cache_clear()
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A copy of the package's text."""
+    copy = tmp_path / "haugmbd"
+    shutil.copytree(Path(haugmbd.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    return copy
+
+
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="without the compiler there is no cache")
-def test_entries_carry_the_stamp_of_all_kernel_files() -> None:
-    assert accelerate_entry._cache._cache_file._source_stamp == jit.STAMP
+def test_entries_carry_the_stamp_of_their_file() -> None:
+    assert accelerate_entry._cache._cache_file._source_stamp == source_stamp(Path(face.__file__))
 
 
-def test_the_stamp_changes_with_any_file_that_holds_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    package = tmp_path / "haugmbd"
-    shutil.copytree(Path(haugmbd.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(jit, "__file__", str(package / "algebra" / "jit.py"))
-    before = jit._package_stamp()
-    assert before == jit.STAMP
-    (package / "result.py").write_text((package / "result.py").read_text() + "# a comment where no kernel is\n")
-    assert jit._package_stamp() == before
-    kernel_file = package / "primitives" / "dp1.py"
-    kernel_file.write_text(kernel_file.read_text() + "# changed\n")
-    assert jit._package_stamp() != before
+@pytest.mark.parametrize(
+    ("changed", "seen"),
+    [
+        ("formulations/face.py", True),
+        ("algebra/vec3.py", True),  # imported on the way
+        ("analysis/mobility.py", False),  # no kernel of this entry can come from there
+        ("plotting/style.py", False),
+    ],
+)
+def test_the_stamp_sees_every_imported_file_and_no_other(package: Path, changed: str, seen: bool) -> None:
+    entry_file = package / "formulations" / "face.py"
+    before = source_stamp(entry_file, package)
+    forget()
+    file = package / changed
+    file.write_text(file.read_text() + "# changed\n")
+    assert (source_stamp(entry_file, package) != before) == seen
+
+
+def test_the_stamp_sees_a_constant_of_a_file_without_kernels(package: Path) -> None:
+    entry_file = package / "algebra" / "some_entry.py"
+    entry_file.write_text("from haugmbd.algebra import some_numbers as numbers\n")
+    (package / "algebra" / "some_numbers.py").write_text("SMALL = 1e-3\n")
+    before = source_stamp(entry_file, package)
+    forget()
+    (package / "algebra" / "some_numbers.py").write_text("SMALL = 1e-4\n")
+    assert source_stamp(entry_file, package) != before
 
 
 def test_importing_compiles_nothing_and_loads_nothing_heavy() -> None:

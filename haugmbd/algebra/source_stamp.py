@@ -1,0 +1,47 @@
+"""What cached machine code depends on: the text of a file and of every file of the package that it imports, directly or not.
+
+Numba's disk cache looks only at the file of the outermost function.  After an edit of a kernel or of a constant that this function takes
+from ANOTHER file it would silently run the old code; compiled code can take neither from a file that is not imported on the way.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from functools import cache
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parents[1]
+
+IMPORT = re.compile(rb"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n#]*)|import[ \t]+([\w.]+))", re.MULTILINE)
+NAME = re.compile(r"\w+")
+
+
+@cache
+def source_stamp(file: Path, package: Path = PACKAGE) -> str:
+    """Return the digest of `file` and of all files of `package` that it imports, directly or not."""
+    seen: set[Path] = set()
+    waiting = [file]
+    while waiting:
+        one = waiting.pop()
+        if one not in seen:
+            seen.add(one)
+            waiting += _read(one, package)[1]
+    digest = hashlib.sha1(usedforsecurity=False)
+    for one in sorted(seen):
+        digest.update(_read(one, package)[0])
+    return digest.hexdigest()
+
+
+@cache
+def _read(file: Path, package: Path) -> tuple[bytes, tuple[Path, ...]]:
+    """Return the digest of one file, and the files of the package that it imports."""
+    text = file.read_bytes()
+    imported: list[Path] = []
+    for module, names, plain in IMPORT.findall(text):
+        dotted = (module or plain).decode()
+        if dotted == package.name or dotted.startswith(package.name + "."):
+            place = package.joinpath(*dotted.split(".")[1:])
+            candidates = [place / f"{name}.py" for name in NAME.findall(names.decode())]
+            imported += [f for f in (place.with_suffix(".py"), place / "__init__.py", *candidates) if f.is_file()]
+    return hashlib.sha1(text, usedforsecurity=False).digest(), tuple(imported)
