@@ -1,6 +1,7 @@
 # Every target sets up its own environment when needed: with uv where present, else with python3 -m venv and pip.
 #   make demo    simulate, check and plot the spatial slider-crank      make test    all tests
-#   make check   ruff, mypy --strict, import-linter                     make bench   timings beside the peers, diagrams
+#   make test-fast   the tests that are not slow                       make bench   timings beside the peers, diagrams
+#   make check   ruff, mypy --strict, import-linter
 
 PYTHON       ?= python3
 PYTEST_FLAGS ?=
@@ -19,13 +20,16 @@ environment = $(PYTHON) -m venv --clear $(1) && \
               PIP_CONSTRAINT=$(CONSTRAINTS) $(1)/bin/python -m pip install --quiet --disable-pip-version-check $(2)
 endif
 
-.PHONY: demo test check bench format clean
+.PHONY: demo test test-fast check bench format clean
 
 demo: $(VENV)/.stamp
 	$(VENV)/bin/haugmbd demo
 
 test: $(VENV)/.stamp
 	$(VENV)/bin/python -m pytest $(PYTEST_FLAGS)
+
+test-fast: $(VENV)/.stamp
+	$(VENV)/bin/python -m pytest -m "not slow" $(PYTEST_FLAGS)
 
 check: $(VENV)/.stamp
 	$(VENV)/bin/ruff check .

@@ -25,7 +25,7 @@ FORMULATIONS: tuple[type[Formulation], ...] = (
     Penalty,
     ReducedChain,
 )
-"""All of them; the tests and the table of the README are made from this."""
+"""All of them; the tests and the table in docs/formulations.md are made from this."""
 
 __all__ = [
     "FORMULATIONS",

@@ -1,6 +1,6 @@
 """Mistakes, one each, in a mechanism that is right otherwise: what is wrong, how it is made, and what must be said, by name.
 
-The README shows this table; the test that compares prints it where it differs.
+docs/mobility.md shows this table; the test that compares prints it where it differs.
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ def said(mistake: Mistake) -> str:
 
 
 def table() -> list[str]:
-    """The lines of the README."""
+    """The lines of that table."""
     lines = ["| mistake | what is said |", "|---|---|"]
     for mistake in MISTAKES:
         sentences = " ... ".join(mistake.says).replace("|", "\\|")

@@ -1,4 +1,4 @@
-"""Scripted mistakes: each is said by its cause, by name; and the README shows the same table."""
+"""Scripted mistakes: each is said by its cause, by name; and docs/mobility.md shows the same table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from haugmbd.gallery import GALLERY
 from tests.analysis.mistakes import MISTAKES, Mistake, four_bar, said, table
 from tests.analysis.test_mobility import SYSTEMS
 
-README = Path(__file__).resolve().parents[2] / "README.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "mobility.md"
 
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.what)
@@ -64,6 +64,6 @@ def test_what_is_left_out_is_named() -> None:
 
 
 def test_the_readme_shows_the_table() -> None:
-    lines = README.read_text().splitlines()
+    lines = PAGE.read_text().splitlines()
     start = lines.index(table()[0])
     assert lines[start : start + len(table())] == table(), "\n" + "\n".join(table())
