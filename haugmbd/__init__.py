@@ -135,7 +135,7 @@ if TYPE_CHECKING:
     )
     from haugmbd.hybrid import ContactHistory, Impact, ImpactResult, simulate_impacts
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "FullNewton",

@@ -17,6 +17,7 @@ def test_the_version_is_written_the_same_everywhere():
     version = PROJECT["project"]["version"]
     assert haugmbd.__version__ == version
     assert f"## [{version}]" in (ROOT / "CHANGELOG.md").read_text()
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
 
 
 def test_constraints_are_names_and_versions_only():
