@@ -24,7 +24,7 @@ from haugmbd.model.rows import Rows, evaluate
 from haugmbd.model.state import State
 from haugmbd.model.system import System
 from haugmbd.recursive.chain import SerialChain
-from haugmbd.recursive.kinematics import SLIDE
+from haugmbd.recursive.chain_arrays import SLIDE
 from haugmbd.recursive.link_motion import LinkMotion
 from haugmbd.recursive.twin import joint_name
 

@@ -20,7 +20,7 @@ from haugmbd.model.status import OK, SINGULAR, USER_STOPPED, report
 from haugmbd.model.tables import PREPARE_SIGNATURE, Core, Pack, line, view
 from haugmbd.model.user import call_user
 from haugmbd.recursive.aba import FINE, forward_dynamics
-from haugmbd.recursive.kinematics import BALL
+from haugmbd.recursive.chain_arrays import BALL, chain_arrays
 
 
 @kernel
@@ -51,7 +51,7 @@ def prepare_chain(P: Core, t: float, y: Array) -> int:
             return report(status, USER_STOPPED, 0, t)
     nq = y.size - tau.size
     q, qd, qdd = borrow_line(y, 0, nq), borrow_line(y, nq, tau.size), line(P.work, P.ints, at.QDD)
-    weak = forward_dynamics(P.ints, P.reals, P.work, q, qd, tau, view(P.work, P.ints, at.PUSHES), qdd)
+    weak = forward_dynamics(chain_arrays(P.ints, P.reals, P.work), q, qd, tau, view(P.work, P.ints, at.PUSHES), qdd)
     return OK if weak == FINE else report(status, SINGULAR, weak, 0.0)
 
 

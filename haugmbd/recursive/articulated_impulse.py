@@ -29,7 +29,7 @@ from haugmbd.marker import unit
 from haugmbd.recursive.aba import FINE
 from haugmbd.recursive.chain import NONE, SerialChain
 from haugmbd.recursive.constrained_inertia import inverse_inertias, propagations
-from haugmbd.recursive.impulse_response import COMPLIANCE, GIVES, HIT, IMPULSE, KEPT, NORMAL, POINT, V_IMP, E, impulse_entry
+from haugmbd.recursive.impulse_response import KEPT, Response, impulse_entry, strike_record
 from haugmbd.recursive.trouble import need_chain, no_answer
 
 IMMOVABLE_TOL = 1e-12
@@ -91,27 +91,23 @@ def articulated_impulse(
     """
     need_chain(chain, "articulated_impulse")
     q, qd, k = chain.read("q", q, chain.nq), chain.read("qd", qd, chain.nv), chain.link(link)
-    hit = _read(f"impact of link {chain.links[k].name!r}", normal, point, point_bar, e)
-    work, kept, tau, dqd, l, dv = (
-        chain.room(),
-        np.empty((chain.n, KEPT)),
-        np.zeros(chain.nv),
-        np.empty(chain.nv),
-        *np.empty((2, chain.n, 6)),
-    )
-    weak = impulse_entry(chain.tables.ints, chain.tables.reals, work, kept, q, qd, tau, NONE, k, point is None, hit, dqd, l, dv)
+    strike = _read(f"impact of link {chain.links[k].name!r}", k, normal, point, point_bar, e)
+    work, kept, response = chain.room(), np.empty((chain.n, KEPT)), Response(np.empty(chain.nv), *np.empty((2, chain.n, 6)))
+    tables = (chain.tables.ints, chain.tables.reals, work)
+    weak = impulse_entry(tables, kept, (q, qd), (np.zeros(chain.nv), NONE), strike, response)
     chain.give_back(work)
-    if weak != FINE or not np.isfinite(hit[V_IMP]):
+    if weak != FINE or not np.isfinite(strike["v_imp"]):
         raise no_answer(chain, weak, q, qd)
-    if not hit[GIVES] > IMMOVABLE_TOL:
-        raise _immovable(chain, k, hit)
-    v_imp, v_bounce, compliance, J = hit[V_IMP : IMPULSE + 1].tolist()
-    said = _message(chain.links[k].name, v_imp, v_bounce, J)
-    return ArticulatedImpulse(k, J, v_imp, v_bounce, compliance, hit[:POINT].copy(), l, dqd, qd + dqd, dv, said, chain, q.copy())
+    if not strike["yields"] > IMMOVABLE_TOL:
+        raise _immovable(chain, k, strike)
+    v_imp, v_bounce, compliance, J = (float(strike[name]) for name in ("v_imp", "v_bounce", "compliance", "impulse"))
+    message, n = _message(chain.links[k].name, v_imp, v_bounce, J), np.concatenate([strike["normal"], strike["moment"]])
+    dqd, l, dv = response
+    return ArticulatedImpulse(k, J, v_imp, v_bounce, compliance, n, l, dqd, qd + dqd, dv, message, chain, q.copy())
 
 
-def _read(where: str, normal: Any, point: Any, point_bar: Any, e: Any) -> Array:
-    """The contact as compiled code reads it."""
+def _read(where: str, k: int, normal: Any, point: Any, point_bar: Any, e: Any) -> Any:
+    """Return the contact of link k as compiled code reads it."""
     faults: list[Fault] = []
     if (point is None) == (point_bar is None):
         given = "neither point nor point_bar is given" if point is None else "both point and point_bar are given"
@@ -128,17 +124,18 @@ def _read(where: str, normal: Any, point: Any, point_bar: Any, e: Any) -> Array:
         faults.append(Fault(where, what, "Give e = 0 for no bounce, e = 1 for no loss."))
     if faults:
         raise UsageError(" ".join(map(str, faults)))
-    hit = np.zeros(HIT)
-    hit[NORMAL : NORMAL + 3], hit[POINT : POINT + 3], hit[E] = unit(n), place, restitution
-    return hit
+    strike = strike_record(k)
+    strike["in_link_frame"] = point is None
+    strike["normal"], strike["point"], strike["restitution"] = unit(n), place, restitution
+    return strike
 
 
-def _immovable(chain: SerialChain, k: int, hit: Array) -> SimulationError:
-    """The error for a contact along which no joint can give way."""
-    n, at = (", ".join(f"{x:.6g}" for x in hit[a : a + 3]) for a in (NORMAL, POINT))
+def _immovable(chain: SerialChain, k: int, strike: Any) -> SimulationError:
+    """Return the error for a contact along which no joint can give way."""
+    n, at = (", ".join(f"{x:.6g}" for x in strike[name]) for name in ("normal", "point"))
     return SimulationError(
         f"chain {chain.name!r}: the contact of link {chain.links[k].name!r} at ({at}) m along ({n}) is immovable: no joint can give way "
-        f"along the normal (n^T A^-1 n = {hit[COMPLIANCE]:.3g} 1/kg), and the impulse cannot be told. "
+        f"along the normal (n^T A^-1 n = {strike['compliance']:.3g} 1/kg), and the impulse cannot be told. "
         "Choose a point and a normal along which the link can move, or leave the contact out: nothing moves there."
     )
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from haugmbd.algebra.vec3 import Array
 from haugmbd.recursive.aba import FINE
 from haugmbd.recursive.chain import SerialChain
-from haugmbd.recursive.impulse_response import KEPT, NO_HIT, impulse_entry
+from haugmbd.recursive.impulse_response import KEPT, Response, impulse_entry, strike_record
 from haugmbd.recursive.trouble import need_chain, no_answer
 
 
@@ -36,9 +36,10 @@ def chain_impulse(chain: SerialChain, q: npt.ArrayLike, wrenches: Any = None, ta
     """
     need_chain(chain, "chain_impulse")
     q, tau, pushes = chain.read("q", q, chain.nq), chain.read("tau", tau, chain.nv), chain.read_wrenches(wrenches)
-    work, kept, dqd, l, dv = chain.room(), np.empty((chain.n, KEPT)), np.empty(chain.nv), *np.empty((2, chain.n, 6))
-    weak = impulse_entry(chain.tables.ints, chain.tables.reals, work, kept, q, tau, tau, pushes, -1, False, NO_HIT, dqd, l, dv)
+    work, kept, response = chain.room(), np.empty((chain.n, KEPT)), Response(np.empty(chain.nv), *np.empty((2, chain.n, 6)))
+    tables = (chain.tables.ints, chain.tables.reals, work)
+    weak = impulse_entry(tables, kept, (q, tau), (tau, pushes), strike_record(), response)
     chain.give_back(work)
-    if weak != FINE or not np.isfinite(dqd.sum()):
+    if weak != FINE or not np.isfinite(response.dqd.sum()):
         raise no_answer(chain, weak, q, tau, pushes)
-    return Struck(dqd, l)
+    return Struck(response.dqd, response.l)

@@ -22,7 +22,7 @@ from haugmbd.algebra.spatial import apparent_inverse_inertia, spatial_inertia
 from haugmbd.algebra.vec3 import Array
 from haugmbd.errors import SimulationError, UsageError
 from haugmbd.recursive.chain import SerialChain
-from haugmbd.recursive.kinematics import SLIDE
+from haugmbd.recursive.chain_arrays import SLIDE
 from haugmbd.recursive.link_motion import link_motion
 
 

@@ -24,7 +24,7 @@ from haugmbd.errors import Fault, ModelError, UsageError
 from haugmbd.model.consistency import ANGLE_TOL, POSITION_TOL, VELOCITY_TOL
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.recursive.kinematics import BALL, SLIDE, TURN
+from haugmbd.recursive.chain_arrays import BALL, SLIDE, TURN
 from haugmbd.recursive.link import Link
 from haugmbd.recursive.link_motion import link_motion
 

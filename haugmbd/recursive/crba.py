@@ -4,7 +4,7 @@ r"""crba: the mass matrix by the composite-rigid-body algorithm.
                F = I^c_i s_k,   M_kk = s_k^T F,   M_jk = M_kj = s_j^T F for every freedom j before k,  F shifted inward on the way
 
 A composite body is rigid: mass, first moment h = sum m c and inertia J about the handle are ten numbers.  Cost: O(nv depth).
-Source: Walker, Orin (1982); Featherstone ch. 6.
+Source: Walker, Orin (1982); Featherstone 2008, table 6.2.
 """
 
 from __future__ import annotations
@@ -15,54 +15,51 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.algebra.jit import entry
-from haugmbd.algebra.vec3 import Array, Ints, add, cross, dot, load, scale
-from haugmbd.model import tables as at
-from haugmbd.model.tables import view
-from haugmbd.recursive.aba import FINE, add_rigid_j, sym
+from haugmbd.algebra.vec3 import Array, Ints, add, cross, dot, scale
+from haugmbd.recursive.aba import FINE
+from haugmbd.recursive.articulated_inertia import Wrench, add_rigid_rotation, along_axis, shift_wrench, times_symmetric
 from haugmbd.recursive.chain import SerialChain
+from haugmbd.recursive.chain_arrays import axis, center, chain_arrays, end_freedom, first_freedom, mass, slides, step
 from haugmbd.recursive.inertia import place_inertia
-from haugmbd.recursive.kinematics import AXIS, MASS, SLIDE, STEP, C, place
+from haugmbd.recursive.kinematics import place
 from haugmbd.recursive.trouble import need_chain, no_answer
 
 
 @entry
 def crba_entry(ints: Ints, reals: Array, work: Array, q: Array, M: Array) -> bool:
     """The mass matrix M (nv, nv), and whether its diagonal is finite."""
-    place(ints, reals, work, q)
-    place_inertia(ints, reals, work)
-    links, freedoms, link = view(ints, ints, at.LINKS), view(ints, ints, at.FREEDOMS), view(reals, ints, at.LINK_REALS)
-    where, G, room = view(work, ints, at.LINK_PLACE), view(work, ints, at.LINK_J), view(work, ints, at.FREEDOM_ROOM)
-    mass, trace, h, J = 0.0, 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    for i in range(links.shape[0] - 1, -1, -1):
-        m, c = link[i, MASS], load(where, i, C)
-        mass, h, J = mass + m, add(h, scale(m, c)), add_rigid_j(J, G, i, m, c)
-        for k in range(links[i, 0] + links[i, 1] - 1, links[i, 0] - 1, -1):
-            z = load(room, k, AXIS)
-            if freedoms[k, 0] == SLIDE:
-                f, n = scale(mass, z), cross(h, z)
+    c = chain_arrays(ints, reals, work)
+    place(c, q)
+    place_inertia(c)
+    total, trace, h, J = 0.0, 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    for i in range(c.links.shape[0] - 1, -1, -1):
+        total, h, J = total + mass(c, i), add(h, scale(mass(c, i), center(c, i))), add_rigid_rotation(J, c, i)
+        for k in range(end_freedom(c, i) - 1, first_freedom(c, i) - 1, -1):
+            z = axis(c, k)
+            if slides(c, k):
+                F = Wrench(scale(total, z), cross(h, z))
             else:
-                f, n = cross(z, h), sym(J, z)
+                F = Wrench(cross(z, h), times_symmetric(J, z))
             before = i
             for j in range(k, -1, -1):
-                while freedoms[j, 1] < before:
-                    n = add(n, cross(load(where, before, STEP), f))
+                while c.freedoms[j, 1] < before:
+                    F = shift_wrench(F, step(c, before))
                     before -= 1
-                s = load(room, j, AXIS)
-                M[k, j] = M[j, k] = dot(s, f) if freedoms[j, 0] == SLIDE else dot(s, n)
+                M[k, j] = M[j, k] = along_axis(F, c, j)
             trace += M[k, k]
-        d = load(where, i, STEP)  # J about the handle before:  J - h~ d~ - d~ h~ - m d~ d~
+        d = step(c, i)  # J about the handle before:  J - h~ d~ - d~ h~ - m d~ d~
         hd: float = dot(h, d)
-        md = mass * dot(d, d)
+        md = total * dot(d, d)
         x, y, w = d
         J = (
-            J[0] + 2.0 * (hd - h[0] * x) + md - mass * x * x,
-            J[1] - h[0] * y - h[1] * x - mass * x * y,
-            J[2] - h[0] * w - h[2] * x - mass * x * w,
-            J[3] + 2.0 * (hd - h[1] * y) + md - mass * y * y,
-            J[4] - h[1] * w - h[2] * y - mass * y * w,
-            J[5] + 2.0 * (hd - h[2] * w) + md - mass * w * w,
+            J[0] + 2.0 * (hd - h[0] * x) + md - total * x * x,
+            J[1] - h[0] * y - h[1] * x - total * x * y,
+            J[2] - h[0] * w - h[2] * x - total * x * w,
+            J[3] + 2.0 * (hd - h[1] * y) + md - total * y * y,
+            J[4] - h[1] * w - h[2] * y - total * y * w,
+            J[5] + 2.0 * (hd - h[2] * w) + md - total * w * w,
         )
-        h = add(h, scale(mass, d))
+        h = add(h, scale(total, d))
     return isfinite(trace)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from haugmbd.checks import FloatArray, numbers
 from haugmbd.errors import Fault, UsageError
-from haugmbd.recursive.kinematics import BALL, TURN
+from haugmbd.recursive.chain_arrays import BALL, TURN
 from haugmbd.recursive.link import Link
 
 NO_INERTIA = 1e-14

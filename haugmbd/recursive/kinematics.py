@@ -19,59 +19,65 @@ from __future__ import annotations
 from math import cos, sin
 
 from haugmbd.algebra.jit import inlined, kernel
-from haugmbd.algebra.vec3 import Array, Ints, Vec, add, cross, load, scale, store, to_global
-from haugmbd.model import tables as at
-from haugmbd.model.tables import blocks, view
+from haugmbd.algebra.vec3 import Array, Vec, add, cross, load, scale, store, to_global
+from haugmbd.recursive.chain_arrays import (
+    AXIS,
+    B_ANGULAR,
+    B_LINEAR,
+    BALL,
+    C_BAR,
+    OFFSET,
+    OMEGA,
+    ORIENTATION,
+    SLIDE,
+    STEP,
+    TURN,
+    C,
+    ChainArrays,
+    P,
+    V,
+    axis,
+    end_freedom,
+    first_freedom,
+    step,
+)
 
-SLIDE, TURN, BALL = 0, 1, 2
-"""Kinds of freedoms; a ball is three of them about the link's own axes, with four coordinates: Euler parameters."""
 ORIGIN = (0.0, 0.0, 0.0)
-
-OFFSET, ORIENTATION, C_BAR, MASS, J_BAR = 0, 3, 12, 15, 16
-"""Where the columns of LINK_REALS start."""
-P, STEP, C = 0, 3, 6
-"""Where the columns of LINK_PLACE start."""
-V, OMEGA, B_LINEAR, B_ANGULAR = 0, 3, 6, 9
-"""Where the columns of LINK_RATE start."""
-AXIS, U, D_INV, SMALL_U = 0, 3, 9, 10
-"""Where the columns of FREEDOM_ROOM start."""
 
 
 @inlined
-def place(ints: Ints, reals: Array, work: Array, q: Array) -> None:
-    """Orientation, handle, centre of mass and joint axes of every link at the coordinates q (nq,)."""
-    links, freedoms = view(ints, ints, at.LINKS), view(ints, ints, at.FREEDOMS)
-    link, axes = view(reals, ints, at.LINK_REALS), view(reals, ints, at.FREEDOM_AXES)
-    A, where, room = blocks(work, ints, at.LINK_A, 3, 3), view(work, ints, at.LINK_PLACE), view(work, ints, at.FREEDOM_ROOM)
-    handle = load(view(reals, ints, at.BASE), 0, 0)
+def place(c: ChainArrays, q: Array) -> None:
+    """Write orientation, handle, centre of mass and joint axes of every link at the coordinates q (nq,)."""
+    links, freedoms, link, A = c.links, c.freedoms, c.link, c.A
+    point = (c.base[0], c.base[1], c.base[2])
     for i in range(links.shape[0]):
-        step = load(link, i, OFFSET)
+        d = load(link, i, OFFSET)
         if i > 0:
-            step = to_global(A, i - 1, step)
+            d = to_global(A, i - 1, d)
             compose(A, i - 1, link, i)
         else:
             for a in range(9):
                 A[0, a // 3, a % 3] = link[0, ORIENTATION + a]
-        first, coordinate = links[i, 0], links[i, 2]
-        for k in range(first, first + links[i, 1]):
+        coordinate = links[i, 2]
+        for k in range(first_freedom(c, i), end_freedom(c, i)):
             kind = freedoms[k, 0]
             if kind == BALL:
                 turn_by_parameters(A, i, q[coordinate], q[coordinate + 1], q[coordinate + 2], q[coordinate + 3])
                 for a in range(3):
-                    store(room, k + a, AXIS, (A[i, 0, a], A[i, 1, a], A[i, 2, a]))
+                    store(c.joint, k + a, AXIS, (A[i, 0, a], A[i, 1, a], A[i, 2, a]))
                 break
-            z_bar = load(axes, k, 0)
+            z_bar = load(c.axes_bar, k, 0)
             z = to_global(A, i, z_bar)
-            store(room, k, AXIS, z)
+            store(c.joint, k, AXIS, z)
             if kind == SLIDE:
-                step = add(step, scale(q[coordinate], z))
+                d = add(d, scale(q[coordinate], z))
             else:
                 turn_about(A, i, z_bar, q[coordinate])
             coordinate += 1
-        handle = add(handle, step)
-        store(where, i, P, handle)
-        store(where, i, STEP, step)
-        store(where, i, C, to_global(A, i, load(link, i, C_BAR)))
+        point = add(point, d)
+        store(c.place, i, P, point)
+        store(c.place, i, STEP, d)
+        store(c.place, i, C, to_global(A, i, load(link, i, C_BAR)))
 
 
 @kernel
@@ -109,31 +115,31 @@ def turn_by_parameters(A: Array, i: int, e0: float, e1: float, e2: float, e3: fl
 
 
 @inlined
-def rate(ints: Ints, work: Array, qd: Array) -> None:
-    """Velocities and bias accelerations of every link at the rates qd (nv,), after `place`."""
-    links, freedoms = view(ints, ints, at.LINKS), view(ints, ints, at.FREEDOMS)
-    where, moving, room = view(work, ints, at.LINK_PLACE), view(work, ints, at.LINK_RATE), view(work, ints, at.FREEDOM_ROOM)
+def rate(c: ChainArrays, qd: Array) -> None:
+    """Write velocities and bias accelerations of every link at the rates qd (nv,), after `place`."""
     v, omega = ORIGIN, ORIGIN
-    for i in range(links.shape[0]):
-        v = add(v, cross(omega, load(where, i, STEP)))
+    for i in range(c.links.shape[0]):
+        v = add(v, cross(omega, step(c, i)))
         bias, bias_angular = ORIGIN, ORIGIN
-        for k in range(links[i, 0], links[i, 0] + links[i, 1]):
-            z_dot = scale(qd[k], load(room, k, AXIS))
-            if freedoms[k, 0] == SLIDE:
+        kind = TURN
+        for k in range(first_freedom(c, i), end_freedom(c, i)):
+            kind = c.freedoms[k, 0]
+            z_dot = scale(qd[k], axis(c, k))
+            if kind == SLIDE:
                 v = add(v, z_dot)
                 bias = add(bias, cross(omega, z_dot))
             else:
                 bias = add(bias, cross(v, z_dot))
-                if freedoms[k, 0] == TURN:
+                if kind == TURN:
                     bias_angular = add(bias_angular, cross(omega, z_dot))
                     omega = add(omega, z_dot)
                 else:  # the axes of a ball move with the link: its whole velocity counts, once
                     bias_angular = add(bias_angular, z_dot)
-        if links[i, 1] > 0 and freedoms[links[i, 0] + links[i, 1] - 1, 0] == BALL:
+        if kind == BALL:
             own = bias_angular
             bias_angular = cross(omega, own)
             omega = add(omega, own)
-        store(moving, i, V, v)
-        store(moving, i, OMEGA, omega)
-        store(moving, i, B_LINEAR, bias)
-        store(moving, i, B_ANGULAR, bias_angular)
+        store(c.rate, i, V, v)
+        store(c.rate, i, OMEGA, omega)
+        store(c.rate, i, B_LINEAR, bias)
+        store(c.rate, i, B_ANGULAR, bias_angular)

@@ -21,7 +21,7 @@ from haugmbd.checks import FloatArray, frozen, read_array, read_number
 from haugmbd.errors import Fault
 from haugmbd.marker import unit
 from haugmbd.model.immutable import immutable
-from haugmbd.recursive.kinematics import BALL, SLIDE, TURN
+from haugmbd.recursive.chain_arrays import BALL, SLIDE, TURN
 
 CROSSED_TOL = 1e-6
 """Cosine of the angle between the arms of a cross that are meant to be at right angles; below it is typing and is straightened, above it a

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from haugmbd.primitives import DP1, Joint, Primitive, coincident, perpendicular_1, perpendicular_2
 from haugmbd.primitives.freedom import F_I, G_J, H_I, H_J, Side, ball, slide, turn
-from haugmbd.recursive.kinematics import BALL, SLIDE, TURN
+from haugmbd.recursive.chain_arrays import BALL, SLIDE, TURN
 
 
 class LinkJoint(Joint):

@@ -19,7 +19,8 @@ from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.errors import UsageError
 from haugmbd.recursive.aba import FINE
 from haugmbd.recursive.chain import SerialChain
-from haugmbd.recursive.kinematics import SLIDE, place, rate
+from haugmbd.recursive.chain_arrays import SLIDE, chain_arrays
+from haugmbd.recursive.kinematics import place, rate
 from haugmbd.recursive.rnea import accelerate
 from haugmbd.recursive.trouble import need_chain, no_answer
 
@@ -27,9 +28,10 @@ from haugmbd.recursive.trouble import need_chain, no_answer
 @entry
 def motion_entry(ints: Ints, reals: Array, work: Array, q: Array, qd: Array, qdd: Array) -> None:
     """Places, rates and accelerations of all links, left in the work room."""
-    place(ints, reals, work, q)
-    rate(ints, work, qd)
-    accelerate(ints, reals, work, qdd)
+    c = chain_arrays(ints, reals, work)
+    place(c, q)
+    rate(c, qd)
+    accelerate(c, qdd)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ r"""rnea: inverse dynamics by the recursive Newton-Euler algorithm, and what eve
 
 The wrench through a joint is what its constraint carries AND what its actuator gives: s^T f = tau.
 Cost: O(n).
-Source: Luh, Walker, Paul (1980); Featherstone ch. 5; seed 001 (equation of motion), seed 002 (inverse dynamics).
+Source: Luh, Walker, Paul (1980); Featherstone 2008, table 5.1.
 """
 
 from __future__ import annotations
@@ -19,65 +19,78 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.algebra.jit import entry, inlined
-from haugmbd.algebra.vec3 import Array, Ints, add, cross, dot, load, scale, store, sub
-from haugmbd.model import tables as at
-from haugmbd.model.tables import view
+from haugmbd.algebra.vec3 import Array, Ints, add, cross, load, scale
 from haugmbd.recursive.aba import FINE
+from haugmbd.recursive.articulated_inertia import (
+    NO_WRENCH,
+    ZERO,
+    Twist,
+    Wrench,
+    add_twists,
+    add_wrenches,
+    along_axis,
+    bias_acceleration,
+    load_wrench,
+    move_along,
+    shift_twist,
+    shift_wrench,
+    store_wrench,
+)
 from haugmbd.recursive.chain import SerialChain
-from haugmbd.recursive.inertia import place_inertia, put_bias_wrench, times_inertia
-from haugmbd.recursive.kinematics import AXIS, B_ANGULAR, B_LINEAR, MASS, SLIDE, STEP, C, place, rate
+from haugmbd.recursive.chain_arrays import (
+    ChainArrays,
+    center,
+    chain_arrays,
+    end_freedom,
+    first_freedom,
+    gravity,
+    mass,
+    step,
+    store_pair,
+    times_central_inertia,
+)
+from haugmbd.recursive.inertia import place_inertia, put_bias_wrench
+from haugmbd.recursive.kinematics import place, rate
 from haugmbd.recursive.trouble import need_chain, no_answer
 
 
 @inlined
-def accelerate(ints: Ints, reals: Array, work: Array, qdd: Array) -> None:
-    """Spatial accelerations of the links, gravity as an acceleration of the base, after `rate`."""
-    links, freedoms = view(ints, ints, at.LINKS), view(ints, ints, at.FREEDOMS)
-    where, moving, room = view(work, ints, at.LINK_PLACE), view(work, ints, at.LINK_RATE), view(work, ints, at.FREEDOM_ROOM)
-    motion = view(work, ints, at.LINK_MOTION)
-    a, alpha = sub((0.0, 0.0, 0.0), load(view(reals, ints, at.GRAVITY), 0, 0)), (0.0, 0.0, 0.0)
-    for i in range(links.shape[0]):
-        a = add(a, cross(alpha, load(where, i, STEP)))
-        for k in range(links[i, 0], links[i, 0] + links[i, 1]):
-            s = scale(qdd[k], load(room, k, AXIS))
-            if freedoms[k, 0] == SLIDE:
-                a = add(a, s)
-            else:
-                alpha = add(alpha, s)
-        a, alpha = add(a, load(moving, i, B_LINEAR)), add(alpha, load(moving, i, B_ANGULAR))
-        store(motion, i, 0, a)
-        store(motion, i, 3, alpha)
+def accelerate(c: ChainArrays, qdd: Array) -> None:
+    """Write the spatial accelerations of the links, gravity as an acceleration of the base, after `rate`."""
+    a = Twist(scale(-1.0, gravity(c)), ZERO)
+    for i in range(c.links.shape[0]):
+        a = shift_twist(a, step(c, i))
+        for k in range(first_freedom(c, i), end_freedom(c, i)):
+            a = move_along(a, c, k, qdd[k])
+        a = add_twists(a, bias_acceleration(c, i))
+        store_pair(c.motion, i, a.linear, a.angular)
 
 
 @inlined
-def gather(ints: Ints, reals: Array, work: Array, tau: Array) -> None:
-    """The inward pass: wrenches through the joints, and tau."""
-    links, freedoms = view(ints, ints, at.LINKS), view(ints, ints, at.FREEDOMS)
-    link, where, motion = view(reals, ints, at.LINK_REALS), view(work, ints, at.LINK_PLACE), view(work, ints, at.LINK_MOTION)
-    G, wrench, room = view(work, ints, at.LINK_J), view(work, ints, at.LINK_WRENCH), view(work, ints, at.FREEDOM_ROOM)
-    f, n = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    for i in range(links.shape[0] - 1, -1, -1):
-        c, a, alpha = load(where, i, C), load(motion, i, 0), load(motion, i, 3)
-        F = scale(link[i, MASS], add(a, cross(alpha, c)))
-        f = add(f, add(F, load(wrench, i, 0)))
-        n = add(n, add(add(times_inertia(G, i, alpha), cross(c, F)), load(wrench, i, 3)))
-        store(wrench, i, 0, f)
-        store(wrench, i, 3, n)
-        for k in range(links[i, 0], links[i, 0] + links[i, 1]):
-            z = load(room, k, AXIS)
-            tau[k] = dot(z, f) if freedoms[k, 0] == SLIDE else dot(z, n)
-        n = add(n, cross(load(where, i, STEP), f))
+def project_wrenches(c: ChainArrays, tau: Array) -> None:
+    """Run the inward pass: wrenches through the joints, and tau."""
+    f = NO_WRENCH
+    for i in range(c.links.shape[0] - 1, -1, -1):
+        a, alpha, center_i = load(c.motion, i, 0), load(c.motion, i, 3), center(c, i)
+        F = scale(mass(c, i), add(a, cross(alpha, center_i)))
+        inertial = Wrench(F, add(times_central_inertia(c, i, alpha), cross(center_i, F)))
+        f = add_wrenches(f, add_wrenches(inertial, load_wrench(c, i)))
+        store_wrench(c, i, f)
+        for k in range(first_freedom(c, i), end_freedom(c, i)):
+            tau[k] = along_axis(f, c, k)
+        f = shift_wrench(f, step(c, i))
 
 
 @entry
 def rnea_entry(ints: Ints, reals: Array, work: Array, q: Array, qd: Array, qdd: Array, pushes: Array, tau: Array) -> bool:
     """Generalized forces tau (nv,), and whether they are finite; joint wrenches and link accelerations stay in the work room."""
-    place(ints, reals, work, q)
-    rate(ints, work, qd)
-    place_inertia(ints, reals, work)
-    put_bias_wrench(ints, reals, work, pushes)
-    accelerate(ints, reals, work, qdd)
-    gather(ints, reals, work, tau)
+    c = chain_arrays(ints, reals, work)
+    place(c, q)
+    rate(c, qd)
+    place_inertia(c)
+    put_bias_wrench(c, pushes)
+    accelerate(c, qdd)
+    project_wrenches(c, tau)
     total = 0.0
     for k in range(tau.size):
         total += tau[k]

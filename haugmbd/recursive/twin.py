@@ -29,7 +29,7 @@ from haugmbd.errors import Fault, ModelError
 from haugmbd.forces import Load, PointForce, StateForce, Torque
 from haugmbd.marker import Frame, triad
 from haugmbd.model.system import System
-from haugmbd.recursive.kinematics import BALL, SLIDE, TURN
+from haugmbd.recursive.chain_arrays import BALL, SLIDE, TURN
 from haugmbd.recursive.link import CROSSED_TOL, Link
 from haugmbd.recursive.link_joints import JOINTS, LinkJoint, SphericalLink, UniversalLink
 from haugmbd.recursive.link_motion import LinkMotion, link_motion

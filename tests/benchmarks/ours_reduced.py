@@ -10,7 +10,7 @@ import numpy as np
 
 import haugmbd as mbd
 from haugmbd.algebra.jit import entry
-from haugmbd.recursive.impulse_response import HIT, IMPULSE, KEPT, impulse_entry
+from haugmbd.recursive.impulse_response import KEPT, Response, impulse_entry, strike_record
 from tests.benchmarks import chain
 from tests.benchmarks.worker import serve
 
@@ -40,25 +40,11 @@ def recursion(algorithm: str, n: int, seconds: float = 0.01) -> dict[str, Any]:
 
 
 @entry
-def many(
-    ints: Any,
-    reals: Any,
-    work: Any,
-    kept: Any,
-    q: Any,
-    qd: Any,
-    tau: Any,
-    pushes: Any,
-    hit: Any,
-    dqd: Any,
-    l: Any,
-    dv: Any,
-    count: int,
-) -> int:
-    """So many contacts of the last link in one compiled loop."""
+def many(tables: Any, kept: Any, motion: Any, applied: Any, strike: Any, response: Any, count: int) -> int:
+    """Compute so many contacts of the last link in one compiled loop."""
     weak = 0
     for _ in range(count):
-        weak = impulse_entry(ints, reals, work, kept, q, qd, tau, pushes, q.size - 1, False, hit, dqd, l, dv)
+        weak = impulse_entry(tables, kept, motion, applied, strike, response)
     return weak
 
 
@@ -68,9 +54,11 @@ def impact(n: int, seconds: float = 0.01) -> dict[str, Any]:
     moving = mbd.link_motion(reduced, q, qd)
     contact = {"point": moving.r[-1], "normal": moving.v[-1], "e": 0.5}
     found = mbd.articulated_impulse(reduced, q, qd, **contact)
-    hit = np.concatenate([found.normal_wrench, moving.r[-1], [0.5], np.zeros(HIT - 10)])
-    work, answers = reduced.room(), (np.empty(n), np.empty((n, 6)), np.empty((n, 6)))
-    given = (reduced.tables.ints, reduced.tables.reals, work, np.empty((n, KEPT)), q, qd, tau, np.zeros((0, 6)), hit, *answers)
+    strike = strike_record(n - 1)
+    strike["normal"], strike["point"], strike["restitution"] = found.normal_wrench[:3], moving.r[-1], 0.5
+    tables = (reduced.tables.ints, reduced.tables.reals, reduced.room())
+    response = Response(np.empty(n), np.empty((n, 6)), np.empty((n, 6)))
+    given = (tables, np.empty((n, KEPT)), (q, qd), (tau, np.zeros((0, 6))), strike, response)
     many(*given, 1)
     count = max(4, int(seconds / (3e-7 * n)))
     start = time.process_time()
@@ -83,7 +71,7 @@ def impact(n: int, seconds: float = 0.01) -> dict[str, Any]:
     return {
         "us": (middle - start) / count * 1e6,
         "called": (end - middle) / calls * 1e6,
-        "differs": float(abs(hit[IMPULSE] - found.J)),
+        "differs": float(abs(strike["impulse"] - found.J)),
     }
 
 

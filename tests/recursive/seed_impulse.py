@@ -12,7 +12,7 @@ import numpy as np
 
 import haugmbd as mbd
 from haugmbd.algebra.spatial import spatial_inertia
-from haugmbd.recursive.kinematics import SLIDE
+from haugmbd.recursive.chain_arrays import SLIDE
 
 
 class Seed(NamedTuple):
