@@ -42,6 +42,10 @@ from haugmbd.model.rows import Rows, evaluate
 from haugmbd.model.state import State
 from haugmbd.model.system import System
 
+TURNED_TOL = 1e-4
+"""Part of its moments that a row between two bodies keeps when both turn together: only gaps (poses of few digits) where it sees
+them against each other alone."""
+
 AS_MODELLED = "as modelled"
 AS_GIVEN = "as given"
 ASSEMBLED = "assembled"
@@ -178,13 +182,23 @@ def _left_out(system: System, model: Model) -> tuple[str, ...]:
     return (*(f"body {name!r}" for name in bodies), *(f"joint {name!r}" for name in joints))
 
 
+def _pairs(rows: Rows) -> set[tuple[int, int]]:
+    """The pairs of bodies that rows tie together; one with a direction of the ground (CD between points apart) ties both to it, too."""
+    pairs = {(min(pair), max(pair)) for pair in map(tuple, rows.bodies.tolist())}
+    r, A = rows.state.r[rows.bodies], rotation_matrix(rows.state.p)[rows.bodies]
+    moment = np.cross(r, rows.Phi_r) + np.einsum("rsab,rsb->rsa", A, rows.PiBar)
+    size = np.linalg.norm(moment, axis=2).max(axis=1) + np.linalg.norm(rows.Phi_r, axis=2).max(axis=1)
+    turned = np.linalg.norm(moment.sum(axis=1), axis=1) > TURNED_TOL * size
+    return pairs | {(0, body) for pair in rows.bodies[turned].tolist() for body in pair if body}
+
+
 def _report(
     model: Model, rows: Rows, pose: str, faults: tuple[Fault, ...], left_out: tuple[str, ...], *, is_open: bool
 ) -> Mobility:
     """The report of a model where `rows` were evaluated."""
     examined = examine(model, rows)
     redundancy = redundancy_of(model, rows, examined)
-    blocks = find_blocks(model.nb + 1, {(min(pair), max(pair)) for pair in map(tuple, rows.bodies.tolist())})
+    blocks = find_blocks(model.nb + 1, _pairs(rows))
     found = remaining(model, rows, examined, blocks)
     loops = [pair for pair in zip(blocks.blocks, joints_by_block(model, blocks), strict=True) if len(pair[1]) > 1]
     return Mobility(

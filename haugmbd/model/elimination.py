@@ -1,4 +1,4 @@
-r"""Block LDL^T of [ 1 J^T; J 0 ] in plain NumPy, which leaves out the rows that depend on the ones before: O(n) for chains, trees, ladders.
+r"""Block LDL^T of [ 1 J^T; J 0 ] in NumPy that leaves out rows near the span of the ones before: O(n) for chains, trees, ladders.
 
     K = [ 1  J^T; J  0 ]      J = Phi_q, columns of omega_bar divided by a length, rows of length 1: rank is no matter of mass
     pivot of a row            = - (distance of the row from the span of the rows before it)^2
@@ -6,7 +6,9 @@ r"""Block LDL^T of [ 1 J^T; J 0 ] in plain NumPy, which leaves out the rows that
 
 The elimination is that of `saddle.factor` (its schedule, its blocks); it runs once a model, and needs no compiler.  Edges come in the
 order of the schedule; inside an edge the row that is farthest from the span of those before is taken next (diagonal pivoting), and a
-row whose pivot is zero is left out where it stands, so that one pass finds all of them.
+row whose pivot is too small is left out where it stands.  Rounding of a pivot is 1e-16 |C|^2, C the coefficients by which its row follows
+from those before: rows that are kept near the span of others make C large, and pivots that should be zero look like 1e-8.  So a first
+pass keeps only rows that are far from the others (WELL_TOL); `rank` decides about the rest.
 The unit matrix separates best: with masses of 1 g beside 1 t a pivot would be a distance in a metric that stretches by 1e6, and rows
 between light bodies would look far apart, those between heavy ones near.
 """
@@ -22,26 +24,38 @@ from haugmbd.model import tables as at
 from haugmbd.model.model import Model
 
 PIVOT_TOL = 1e-10
-"""Pivot, relative to the largest value that its diagonal ever had, below which a row depends on the others: a pivot is the square
-of a distance, so such a row is within 1e-5 of the span of the others (a pose typed with five digits); rounding leaves 1e-12."""
+"""Square of the distance from the span of the others below which a row of length 1 depends on them: a pose typed with five digits."""
+
+WELL_TOL = 1e-4
+"""Pivot, relative to the largest value that its diagonal ever had, below which the first pass leaves a row out: the square of 1e-2."""
+
+FLOOR = 1e-14
+"""The same where it has been decided which rows are independent: only what rounding has made of a zero."""
 
 PREFERRED = 0.5
 """Inside an edge the first row is kept whose pivot is at least this part of the largest one: the same rows on every machine, whatever
 rounding does to equal pivots, and at most a factor of two a row is lost."""
 
+INVERSE_STEPS = 3
+"""Of inverse iteration: a null vector that rounding hides has an eigenvalue of 1e-12 beside 1e-8, and stands out after two."""
+
 SLOTS = 6
 
 
 class Elimination(NamedTuple):
-    """Inverse diagonal blocks (nn, 6, 6), zero for rows left out; carried blocks (n_blocks, 6, 6); dropped slots."""
+    """Inverse diagonal blocks (nn, 6, 6), zero for rows left out; carried blocks (n_blocks, 6, 6); dropped slots.
+
+    weakest: the smallest pivot, relative, that was kept
+    """
 
     inverse: Array
     B: Array
     dropped: list[int]
+    weakest: float
 
 
-def eliminate(model: Model, J: Array, active: Array) -> Elimination:
-    """Eliminate all nodes in the order of the schedule; leave rows out whose pivot is zero.
+def eliminate(model: Model, J: Array, active: Array, tol: float = WELL_TOL) -> Elimination:
+    """Eliminate all nodes in the order of the schedule; leave rows out whose relative pivot is not above `tol`.
 
     J: (6 ne, 2, 6) rows of length 1 in their slots;  active: (6 ne,) which of them take part
     """
@@ -54,13 +68,15 @@ def eliminate(model: Model, J: Array, active: Array) -> Elimination:
     B = _coupling(model, J, active)
     inverse, peak = np.zeros_like(D), np.zeros((n_nodes, SLOTS))
     dropped: list[int] = []
+    weak = 1.0
     for step, node in enumerate(order):
         if node < n:
             inverse[node] = np.linalg.inv(D[node])
         else:
             first = SLOTS * (node - n)
             rows = np.nonzero(active[first : first + SLOTS])[0]
-            keep = _independent(D[node], rows, peak[node])
+            keep, pivot = _independent(D[node], rows, peak[node], tol)
+            weak = min(weak, pivot)
             inverse[node][np.ix_(keep, keep)] = np.linalg.inv(D[node][np.ix_(keep, keep)])
             if len(keep) < len(rows):
                 dropped += [first + int(k) for k in np.setdiff1d(rows, keep)]
@@ -70,7 +86,7 @@ def eliminate(model: Model, J: Array, active: Array) -> Elimination:
             np.maximum(peak[other], np.abs(np.diagonal(D[other])), out=peak[other])
         for a, b, target in pairs[pair_at[step] : pair_at[step + 1]]:
             B[target] -= B[a].T @ carried[b]
-    return Elimination(inverse, B, dropped)
+    return Elimination(inverse, B, dropped, weak)
 
 
 def integers(model: Model, name: str) -> Ints:
@@ -91,20 +107,21 @@ def _coupling(model: Model, J: Array, active: Array) -> Array:
     return B
 
 
-def _independent(D: Array, rows: Ints, peak: Array) -> Ints:
-    """Those of `rows` whose pivots in D (6, 6), negative semidefinite, are not zero, relative to `peak` (6,); ascending."""
+def _independent(D: Array, rows: Ints, peak: Array, tol: float) -> tuple[Ints, float]:
+    """Those of `rows` whose pivots in D (6, 6), negative semidefinite, are above `tol`, relative to `peak` (6,); the smallest pivot."""
     size = np.sqrt(np.where(peak > 0.0, peak, 1.0))
     S = -D / np.outer(size, size)
-    left, keep = rows.tolist(), []
+    left, keep, weak = rows.tolist(), [], 1.0
     while left:
         pivots = S[left, left]
         largest = pivots.max()
-        if not largest > PIVOT_TOL:
+        if not largest > tol:
             break
         row = left.pop(int(np.argmax(pivots >= PREFERRED * largest)))
         keep.append(row)
+        weak = min(weak, float(S[row, row]))
         S -= np.outer(S[:, row], S[row]) / S[row, row]
-    return np.array(sorted(keep), dtype=np.int64)
+    return np.array(sorted(keep), dtype=np.int64), weak
 
 
 def solve(model: Model, e: Elimination, x: Array) -> Array:
@@ -131,3 +148,19 @@ def random_motions(model: Model, e: Elimination, n: int) -> Array:
     u = solve(model, e, x)[: model.nb + 1]
     u[0] = 0.0
     return u
+
+
+def weakest_combination(model: Model, J: Array, e: Elimination) -> tuple[Array, float]:
+    """The combination y (6 ne,), |y| = 1, of the kept rows J (6 ne, 2, 6) that is nearest to zero, and |y J|: inverse iteration."""
+    pair, n = integers(model, "EDGES"), model.nb + 1
+    y = np.random.default_rng(0).normal(size=(len(pair), SLOTS))
+    for _ in range(INVERSE_STEPS):
+        x = np.zeros((len(e.inverse), SLOTS, 1))
+        x[n:, :, 0] = y
+        y = solve(model, e, x)[n:, :, 0]
+        y /= np.linalg.norm(y) or 1.0
+    left = np.zeros((n, SLOTS))
+    rows = J.reshape(-1, SLOTS, 2, SLOTS)
+    for side in (0, 1):
+        np.add.at(left, pair[:, side], np.einsum("es,esc->ec", y, rows[:, :, side]))
+    return y.ravel(), float(np.linalg.norm(left[1:]))

@@ -2,6 +2,11 @@ r"""Which rows depend on the others at a pose: rank of Phi_q by a block LDL^T on
 
 K = [ 1  J^T; J  0 ]      J = Phi_q, columns of omega_bar divided by a length, rows of length 1;  see `elimination`
 J_r = c^T J_kept          from  u + J^T c = J_r^T,  J u = 0:  u is what the kept rows cannot say, 0 if r depends on them
+
+1. rows far from the span of those before are kept                 one elimination; every kept set is well conditioned
+2. of the others, those that no motion of the kept rows moves depend on them        random motions: nearly all of them, as a rule
+3. of the rest, u is found, and rows are taken in the order of |u| beyond those taken before, while |u| > tolerance: pivoted QR
+4. the kept rows are eliminated together; a combination of them that is zero is looked for (inverse iteration), and removed
 """
 
 from __future__ import annotations
@@ -13,7 +18,19 @@ import numpy as np
 
 from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.model import tables as at
-from haugmbd.model.elimination import PIVOT_TOL, SLOTS, Elimination, eliminate, integers, random_motions
+from haugmbd.model.elimination import (
+    FLOOR,
+    PIVOT_TOL,
+    PREFERRED,
+    SLOTS,
+    WELL_TOL,
+    Elimination,
+    eliminate,
+    integers,
+    random_motions,
+    solve,
+    weakest_combination,
+)
 from haugmbd.model.local import LocalSolver
 from haugmbd.model.model import Model, RowLabel
 from haugmbd.model.rows import Rows
@@ -25,8 +42,17 @@ FLAT_TOL = 1e-10
 """|gradient| / |value| of a row whose gradient is zero: a dot product of parallel vectors has 1e-16."""
 
 
+TOLERANCE = PIVOT_TOL**0.5
+"""Distance of a row of length 1 from the span of the others below which it depends on them."""
+
 PROBES = 8
 """Random motions that a row must not follow to count as dependent: a row at the distance d from the others follows with d on average."""
+
+PROBED = 0.1
+"""Part of the tolerance above which the distance of a row is measured: eight motions do not miss it by more than a factor of ten."""
+
+ZERO_PART = 1e-3
+"""Part of the tolerance below which a combination of kept rows is zero: rows that are farther than it from one another have 1e-2."""
 
 
 class Dependency(NamedTuple):
@@ -68,8 +94,10 @@ class Examined(NamedTuple):
     """The rows at a pose, of length 1 over a common unit, and their elimination.
 
     J: (6 ne, 2, 6) in their slots;  norm: (nc,) what the rows were divided by;  flat: (nc,) which of them have no gradient at all
-    length: what the columns of omega_bar were divided by [m];  elimination: of J
+    length: what the columns of omega_bar were divided by [m];  elimination: of the kept rows
     dropped: numbers of the rows with a gradient that depend on the kept ones
+    tolerance: distance from the span of the kept rows below which a row depends on them
+    weak: kept rows that are nearly dependent: (number, distance from the span of the other kept ones), the weakest last
     """
 
     J: Array
@@ -78,9 +106,11 @@ class Examined(NamedTuple):
     length: float
     elimination: Elimination
     dropped: Ints
+    tolerance: float
+    weak: tuple[tuple[int, float], ...]
 
 
-def examine(model: Model, rows: Rows) -> Examined:
+def examine(model: Model, rows: Rows, tolerance: float = TOLERANCE) -> Examined:
     """Normalise and eliminate the rows at the pose where they were evaluated."""
     J, norm, flat, length = _normalised(model, rows)
     slots = np.zeros((SLOTS * len(model.tables["EDGES"]), 2, SLOTS))
@@ -88,20 +118,81 @@ def examine(model: Model, rows: Rows) -> Examined:
     slots[model.slot_of_row] = np.take_along_axis(J, swap, axis=1)
     active = np.zeros(len(slots), dtype=bool)
     active[model.slot_of_row] = ~flat
-    elimination = eliminate(model, slots, active)
-    return Examined(slots, norm, flat, length, elimination, _expressible(model, slots, elimination))
+    elimination, weak = _eliminated(model, slots, active, tolerance)
+    row = np.zeros(len(slots), dtype=np.int64)
+    row[model.slot_of_row] = np.arange(model.nc)
+    dropped: Ints = np.sort(row[np.array(elimination.dropped, dtype=np.int64)])
+    named = tuple((int(row[slot]), distance) for slot, distance in weak)
+    return Examined(slots, norm, flat, length, elimination, dropped, tolerance, named)
 
 
-def _expressible(model: Model, J: Array, e: Elimination) -> Ints:
-    """Those of the dropped rows (numbers, ascending) that no motion of the kept rows moves: a small pivot may be rounding."""
-    if not e.dropped:
-        return np.zeros(0, dtype=np.int64)
-    slots = np.array(e.dropped)
+def _eliminated(model: Model, J: Array, active: Array, tolerance: float) -> tuple[Elimination, list[tuple[int, float]]]:
+    """The elimination of as many rows as are independent, and those of them (slots) that are nearly dependent, with their distances."""
+    e = eliminate(model, J, active)
+    near = np.array(e.dropped, dtype=np.int64)
+    moving = near[_moved(model, J, e, near) > PROBED * tolerance] if len(near) else near
+    weak = _farthest(model, J, e, moving, tolerance) if len(moving) else []
+    if weak:
+        gone = np.setdiff1d(near, [slot for slot, _ in weak])
+        e = _without(model, J, active, gone)
+    if e.weakest < WELL_TOL**0.5 or active.sum() - len(e.dropped) > SLOTS * model.nb:
+        e = _verified(model, J, active, e, tolerance)
+    return e, [(slot, distance) for slot, distance in weak if slot not in e.dropped]
+
+
+def _without(model: Model, J: Array, active: Array, gone: Ints) -> Elimination:
+    """The elimination of all active rows but `gone` (slots), which are listed as dropped."""
+    taking_part = active.copy()
+    taking_part[gone] = False
+    e = eliminate(model, J, taking_part, FLOOR)
+    return e._replace(dropped=[*map(int, gone), *e.dropped])
+
+
+def _verified(model: Model, J: Array, active: Array, e: Elimination, tolerance: float) -> Elimination:
+    """The same, less rows that rounding has made look independent: each combination of kept rows that is zero costs one of them."""
+    while len(e.dropped) < active.sum():
+        y, left = weakest_combination(model, J, e)
+        if left > ZERO_PART * tolerance:
+            break
+        last = int(np.nonzero(np.abs(y) >= PREFERRED * np.abs(y).max())[0][-1])
+        e = _without(model, J, active, np.array([*e.dropped, last], dtype=np.int64))
+    return e
+
+
+def _moved(model: Model, J: Array, e: Elimination, slots: Ints) -> Array:
+    """By how much (root of the mean square) random motions of the kept rows move other rows: their distance from the kept ones."""
     u = random_motions(model, e, PROBES)
     pair = integers(model, "EDGES")[slots // SLOTS]
     moved = np.einsum("sc,scn->sn", J[slots, 0], u[pair[:, 0]]) + np.einsum("sc,scn->sn", J[slots, 1], u[pair[:, 1]])
-    found = slots[np.mean(moved**2, axis=1) <= 100.0 * PIVOT_TOL]
-    return np.nonzero(np.isin(model.slot_of_row, found))[0]
+    size: Array = np.sqrt(np.mean(moved**2, axis=1))
+    return size
+
+
+def _farthest(model: Model, J: Array, e: Elimination, slots: Ints, tolerance: float) -> list[tuple[int, float]]:
+    """Of rows that the kept ones do not express, those that are independent beyond them, with their distances: QR with pivoting.
+
+    What the kept rows cannot say of a row is projected twice: the first leaves rounding over the square of their condition.
+    """
+    n, pair = model.nb + 1, integers(model, "EDGES")[slots // SLOTS]
+    u = np.zeros((n, SLOTS, len(slots)))
+    for side in (0, 1):
+        u[pair[:, side], :, np.arange(len(slots))] += J[slots, side]
+    for _ in range(2):
+        x = np.zeros((len(e.inverse), SLOTS, len(slots)))
+        x[1:n] = u[1:]
+        u = solve(model, e, x)[:n]
+        u[0] = 0.0
+    U, found = u.reshape(-1, len(slots)).copy(), []
+    for _ in range(len(slots)):
+        size = np.linalg.norm(U, axis=0)
+        if not size.max() > tolerance:
+            break
+        k = int(np.argmax(size >= PREFERRED * size.max()))
+        found.append((int(slots[k]), float(size[k])))
+        q = U[:, k] / size[k]
+        U -= np.outer(q, q @ U)
+        U[:, k] = 0.0
+    return found
 
 
 def rank_report(model: Model, rows: Rows) -> RankReport:
