@@ -7,6 +7,7 @@ The exception are the multipliers of implicit methods, which no state tells: `la
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -111,6 +112,8 @@ class Result:
     events: tuple[EventRecord, ...] = ()
     passed: tuple[Passed, ...] = ()
     _own: Array | None = None
+    _model_numbers: Mapping[str, Array] | None = None
+    """What a file says of its model, by which it is recognized, where the result was loaded without it."""
 
     @property
     def model(self) -> Model:

@@ -57,7 +57,7 @@ def test_other_files_are_refused(chain, tmp_path):
     with pytest.raises(mbd.UsageError, match=r"\.npz or a \.nc"):
         chain.save(tmp_path / "chain.mat")
     np.savez(tmp_path / "other.npz", a=np.zeros(3))
-    with pytest.raises(mbd.UsageError, match="not a 'haugmbd result 1'"):
+    with pytest.raises(mbd.UsageError, match="not a 'haugmbd result 2'"):
         mbd.load(tmp_path / "other.npz")
 
 
