@@ -32,6 +32,7 @@ from haugmbd.body import Body
 from haugmbd.checks import numbers
 from haugmbd.errors import AssemblyError, UsageError
 from haugmbd.model.consistency import size_of
+from haugmbd.model.identity import number_of
 from haugmbd.model.model import Model
 from haugmbd.model.rows import evaluate
 from haugmbd.model.state import State
@@ -126,7 +127,7 @@ def _factors(model: Model, weights: Mapping[Body, float] | None) -> Array:
     if weights is not None and not isinstance(weights, Mapping):
         raise UsageError(f"weights = {weights!r} must be a dictionary of factors by body, such as weights={{body: 10.0}}.")
     for body, factor in (weights or {}).items():
-        name = body.name if isinstance(body, Body) else str(body)
+        name = model.body_names[number_of(model, body, "weights")] if isinstance(body, Body) else str(body)
         if name not in model.body_names[1:]:
             raise UsageError(f"weights: no moving body is called {name!r}; there are {', '.join(map(repr, model.body_names[1:]))}.")
         if not _positive(factor):

@@ -27,7 +27,8 @@ from haugmbd.algebra.vec3 import Array
 from haugmbd.body import Body
 from haugmbd.checks import numbers
 from haugmbd.errors import UsageError
-from haugmbd.model.model import JointEntry, Model, joint_named
+from haugmbd.model.identity import entry_of, number_of
+from haugmbd.model.model import JointEntry, Model
 from haugmbd.model.state import State
 from haugmbd.primitives.freedom import slides_along_h_only, turns_about_h_only
 from haugmbd.primitives.joint import Joint
@@ -118,9 +119,9 @@ def _check_numbers(hold: Hold) -> None:
 
 def _columns(model: Model, hold: Hold) -> tuple[int, list[int]]:
     """The body's number and its columns."""
-    if hold.target.name not in model.body_names:
-        raise UsageError(f"hold: no body is called {hold.target.name!r}; there are {', '.join(map(repr, model.body_names))}.")
-    if hold.target.name == model.body_names[0] and (hold.value is not None or hold.rate is not None):
+    assert isinstance(hold.target, Body)
+    number = number_of(model, hold.target, "hold")
+    if number == 0 and (hold.value is not None or hold.rate is not None):
         raise UsageError(f"hold: {hold.target.name!r} is the ground, which stays where it is: leave it out.")
     names = hold.coordinates or tuple(AXES)
     wrong = [name for name in names if name not in AXES]
@@ -129,12 +130,13 @@ def _columns(model: Model, hold: Hold) -> tuple[int, list[int]]:
     columns = [column for name in names for column in AXES[name]]
     if (hold.value is not None or hold.rate is not None) and (len(columns) != 1):
         raise UsageError(f"hold: a value or rate needs one coordinate of {hold.target.name!r}, such as Hold(body, 'x', value=0.1).")
-    return model.body(hold.target.name), columns
+    return number, columns
 
 
 def _held_joint(model: Model, start: State, hold: Hold) -> HeldJoint:
     """The row of a held joint, at the value of the start where none is given."""
-    e = joint_named(model.joints, hold.target.name)
+    assert isinstance(hold.target, Joint)
+    e = entry_of(model, hold.target, "hold")
     if hold.coordinates:
         raise UsageError(f"hold: joint {e.name!r} has one coordinate that can be held: Hold(joint, value=..., rate=...).")
     if coordinate_of(e) is None:

@@ -26,6 +26,7 @@ from haugmbd.diagnostics.reaction import Reaction
 from haugmbd.drivers import Constant
 from haugmbd.errors import Fault, ModelError, UsageError
 from haugmbd.model.consistency import position_faults, state_faults, velocity_faults
+from haugmbd.model.identity import entry_of
 from haugmbd.model.joint_wrench import Axes, Side
 from haugmbd.model.model import Model, joint_named
 from haugmbd.model.rank import driver_of_row, examine, report_of
@@ -59,7 +60,7 @@ class InverseDynamics:
         return self.result.t
 
     def __getitem__(self, driver: str | Joint) -> Array:
-        name = driver.name if isinstance(driver, Joint) else driver
+        name = entry_of(self.result.model, driver, "drivers").name if isinstance(driver, Joint) else driver
         if name not in self.force:
             raise UsageError(f"no driver is called {name!r}; the drivers are {', '.join(map(repr, self.force)) or 'none'}.")
         return self.force[name]
@@ -166,7 +167,8 @@ def _check_fit(result: Result) -> None:
 def _names(model: Model, drivers: Iterable[Joint | str] | None) -> list[str]:
     """The joints whose forces are asked for."""
     if drivers is not None:
-        return [d.name if isinstance(d, Joint) else str(d) for d in ((drivers,) if isinstance(drivers, str | Joint) else drivers)]
+        given = (drivers,) if isinstance(drivers, str | Joint) else drivers
+        return [entry_of(model, d, "drivers").name if isinstance(d, Joint) else str(d) for d in given]
     moving = {k for k, driver in enumerate(model.drivers) if not isinstance(driver, Constant)}
     return list(dict.fromkeys(model.labels[row].joint for row, k in enumerate(driver_of_row(model).tolist()) if k in moving))
 

@@ -24,6 +24,7 @@ from haugmbd.algebra.vec3 import Array
 from haugmbd.body import Body
 from haugmbd.checks import numbers
 from haugmbd.errors import UsageError
+from haugmbd.model.identity import number_of
 from haugmbd.model.model import Model
 
 
@@ -94,7 +95,7 @@ def _three(kind: str, name: str, given: Any) -> Array:
 
 def _number(model: Model, body: Body | str) -> int:
     """The number of a moving body."""
-    name = body.name if isinstance(body, Body) else body
+    name = model.body_names[number_of(model, body, "RotorSpin")] if isinstance(body, Body) else body
     if name not in model.body_names[1:]:
         raise UsageError(f"RotorSpin: no moving body is called {name!r}; they are {', '.join(map(repr, model.body_names[1:]))}.")
     return model.body(name)

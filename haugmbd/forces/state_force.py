@@ -7,7 +7,8 @@ power of the applied forces  sum_k F_k . v_k + n_bar_k . omega_bar_k
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from haugmbd.algebra.jit import kernel
 from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.body import Body
 from haugmbd.drivers.driver import shown
-from haugmbd.errors import Fault
+from haugmbd.errors import Fault, UsageError
 from haugmbd.forces.base import Ledger, Load
 from haugmbd.forces.jacobian import read_jacobian
 from haugmbd.forces.tangent import add_half
@@ -38,13 +39,14 @@ class StateForce(Load):
 
     def __init__(self, name: str, bodies: Sequence[Body], *, force: Callable[..., Any], jacobian: Any = None) -> None:
         super().__init__(name)
-        self._bodies = tuple(bodies)
+        self._bodies = _read_bodies(self.where, bodies)
         self._value = Value((), Question(self.where, "force", force, BODY, (len(self._bodies), 6)))
         needed = arguments_needed(force) if callable(force) else None
         if not callable(force):
             self._faults = (Fault(self.where, f"force is {shown(force)}, must be a function", f"Give force({BODY})."),)
         elif needed != len(BODY.split(",")):
             self._faults = (wrong_arguments(self.where, "force", needed, f"force({BODY})"),)
+        self._faults += _own_faults(self.where, self._bodies)
         if not self._faults:
             faults: list[Fault] = []
             self.jacobian = read_jacobian(faults, self.where, "force", jacobian, self._value)
@@ -64,6 +66,34 @@ class StateForce(Load):
         Q = self._value.sampled(t, *self.arguments(bodies, angle))
         u = np.swapaxes(bodies[:, :, 7:13], 0, 1)
         return Ledger(np.zeros(len(t)), np.zeros(len(t)), np.sum(Q * u, axis=(1, 2)))
+
+
+def _read_bodies(where: str, bodies: Any) -> tuple[Body, ...]:
+    """Return the bodies as a tuple; UsageError where one of them is none."""
+    if isinstance(bodies, Body) or not isinstance(bodies, Iterable):
+        raise UsageError(f"{where} needs a list of bodies, got {shown(bodies)}. Give [body, ...], what system.add(...) returned.")
+    given = () if isinstance(bodies, str) else tuple(bodies)
+    for body in (bodies,) if isinstance(bodies, str) else given:
+        if not isinstance(body, Body):
+            raise UsageError(f"{where} needs bodies, got {shown(body)}. Give what system.add(...) returned, or system.ground.")
+    return given
+
+
+def _own_faults(where: str, bodies: tuple[Body, ...]) -> tuple[Fault, ...]:
+    """What is wrong with the list of bodies: none at all, or one of them more than once."""
+    if not bodies:
+        return (Fault(where, "it acts on no body", "Give the bodies that it acts on, in the order of the function's rows."),)
+    counts = Counter(map(id, bodies))
+    first = {id(body): body for body in bodies}
+    return tuple(
+        Fault(
+            where,
+            f"body {first[key].name!r} stands in it {n} times",
+            "Give each body once: its row holds all that acts on it.",
+        )
+        for key, n in counts.items()
+        if n > 1
+    )
 
 
 @kernel

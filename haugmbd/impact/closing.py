@@ -14,10 +14,10 @@ import numpy as np
 
 from haugmbd.body import Body
 from haugmbd.errors import Fault, ModelError, UsageError
-from haugmbd.impact.contact import body_number, strangers
 from haugmbd.impact.factor import RowSet
 from haugmbd.model.build import build_model
 from haugmbd.model.consistency import position_faults
+from haugmbd.model.identity import number_of, stranger_faults
 from haugmbd.model.model import JointEntry, Model
 from haugmbd.model.parts import JointLike, Wrapped, read_primitives
 from haugmbd.model.rows import evaluate
@@ -51,18 +51,24 @@ def as_joint(part: Any) -> Joint:
 def closing_faults(model: Model, joints: Sequence[Joint]) -> list[Fault]:
     """What is wrong with joints that are to close, apart from their position."""
     found: list[Fault] = []
-    names = {joint.name for joint in joints}
+    there = {id(joint) for joint in joints} | {id(entry.part) for entry in model.joints.values()}
+    names = {joint.name for joint in joints} | set(model.joints)
     for joint in joints:
         where = f"joint {joint.name!r}"
         primitives, broken = read_primitives(joint)
         own = broken or joint_faults(joint, primitives)
-        found += own or strangers(model, where, *_bodies([joint]))
+        found += own or stranger_faults(model, where, *_bodies([joint]))
         if joint.name in model.joints:
             found.append(Fault(where, "the model has a joint of this name", "Give the one that closes suddenly another name."))
         found += [
-            Fault(where, f"its joint {needed.name!r} is neither in the model nor closed with it", "Add that joint to the model.")
+            Fault(
+                where,
+                f"its joint {needed.name!r} is neither in the model nor closed with it"
+                + (": the one of this name there belongs to another system" if needed.name in names else ""),
+                "Add that joint to the model.",
+            )
             for needed in joint.needs()
-            if needed.name not in {*model.joints, *names}
+            if id(needed) not in there
         ]
     return found
 
@@ -71,8 +77,8 @@ def closed_rows(model: Model, state: State, joints: Sequence[Joint]) -> Closed:
     """The rows of sound joints at `state`; ModelError where one of them is not closed there."""
     if not joints:
         return NOTHING
-    bodies = _bodies(joints)
-    number = np.array([body_number(model, body) for body in bodies], dtype=np.int64)
+    bodies = list({id(body): body for body in (model.bodies[0], *_bodies(joints))}.values())
+    number = np.array([number_of(model, body) for body in bodies], dtype=np.int64)
     small = build_model("suddenly closed joints", bodies, joints, (), np.zeros(3))
     there = State(state.t, state.r[number], state.p[number], state.v[number], state.omega_bar[number])
     rows = evaluate(small, there)
@@ -87,7 +93,5 @@ def closed_rows(model: Model, state: State, joints: Sequence[Joint]) -> Closed:
 
 
 def _bodies(joints: Sequence[Joint]) -> list[Body]:
-    """The bodies that the joints' rows are about, each once, a ground first."""
-    found = {id(b): b for joint in joints for p in joint.primitives() for b in (p.i, p.j)}.values()
-    grounds = [body for body in found if body.is_ground] or [Body.ground()]
-    return [*grounds, *(body for body in found if not body.is_ground)]
+    """The bodies that the joints' rows are about, each once."""
+    return list({id(b): b for joint in joints for p in joint.primitives() for b in (p.i, p.j)}.values())

@@ -23,6 +23,7 @@ from haugmbd.checks import read_array, read_number
 from haugmbd.errors import Fault, ModelError, UsageError
 from haugmbd.forces.base import point_motion, turned
 from haugmbd.marker import Frame, triad
+from haugmbd.model.identity import number_of, stranger_faults
 from haugmbd.model.immutable import immutable
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -108,10 +109,10 @@ class Contact:
         """The contact by the numbers of `model`; ModelError for its faults, or where a body is not in the model."""
         if not isinstance(model, Model):
             raise UsageError(f"contact {self.name!r} needs a compiled model, got {model!r:.60}. Give system.compile().")
-        faults = [*self.faults(), *strangers(model, f"contact {self.name!r}", self.i, self.j)]
+        faults = [*self.faults(), *stranger_faults(model, f"contact {self.name!r}", self.i, self.j)]
         if faults:
             raise ModelError(faults)
-        i, j = body_number(model, self.i), body_number(model, self.j)
+        i, j = number_of(model, self.i), number_of(model, self.j)
         return Placed(self.name, i, j, self.frame_i.h, self.frame_i.s_bar, self.frame_j.s_bar, self.radius, self.e)
 
     def gap(self, model: Model, state: State | None = None) -> float:
@@ -152,21 +153,6 @@ def row(c: Placed, y: Array) -> Array:
     C[0, :3], C[1, :3] = -n, n
     C[0, 3:], C[1, 3:] = A_i.T @ np.cross(n, j[0:3] + s_j - i[0:3]), A_j.T @ np.cross(s_j, n)
     return C
-
-
-def body_number(model: Model, body: Body) -> int:
-    """The number of a body of the model."""
-    return 0 if body.is_ground else model.body(body.name)
-
-
-def strangers(model: Model, where: str, *bodies: Body) -> list[Fault]:
-    """A fault for each of the bodies that the model does not have."""
-    names = ", ".join(map(repr, model.body_names[:12]))
-    return [
-        Fault(where, f"body {body.name!r} is not in model {model.name!r}", f"Its bodies are {names}.")
-        for body in bodies
-        if not body.is_ground and body.name not in model.body_names
-    ]
 
 
 def _own_faults(where: str, i: Body, j: Body, n: Array, e: float, radius: float) -> list[Fault]:

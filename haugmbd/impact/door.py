@@ -12,9 +12,10 @@ from haugmbd.algebra.vec3 import Array
 from haugmbd.errors import Fault, ModelError, UsageError
 from haugmbd.impact.applied import AppliedImpulse
 from haugmbd.impact.closing import Closed, as_joint, closed_rows, closing_faults
-from haugmbd.impact.contact import Contact, Placed, body_number, gaps, row, strangers
+from haugmbd.impact.contact import Contact, Placed, gaps, row
 from haugmbd.impact.factor import RowSet
 from haugmbd.model.consistency import POSITION_TOL, size_of, state_faults
+from haugmbd.model.identity import number_of, stranger_faults
 from haugmbd.model.model import Model
 from haugmbd.model.parts import JointLike
 from haugmbd.model.rows import evaluate
@@ -48,7 +49,7 @@ def read_question(model: Model, state: State | None, applied: Any, contacts: Any
         raise ModelError(faults)
     P = np.zeros((model.nb + 1, 6))
     for blow in blows:
-        k = body_number(model, blow.body)
+        k = number_of(model, blow.body)
         P[k] += blow.generalized(state.p[k])
     placed = tuple(contact.placed(model) for contact in touched)
     if touching:
@@ -62,9 +63,9 @@ def _part_faults(
     """What is wrong with the parts, and names that are used twice."""
     faults: list[Fault] = []
     for blow in blows:
-        faults += blow.faults() or strangers(model, blow.where, blow.body)
+        faults += blow.faults() or stranger_faults(model, blow.where, blow.body)
     for contact in contacts:
-        faults += contact.faults() or strangers(model, f"contact {contact.name!r}", contact.i, contact.j)
+        faults += contact.faults() or stranger_faults(model, f"contact {contact.name!r}", contact.i, contact.j)
     faults += closing_faults(model, joints)
     groups = (("impulse", [b.name for b in blows]), ("contact", [c.name for c in contacts]), ("joint", [j.name for j in joints]))
     for kind, names in groups:

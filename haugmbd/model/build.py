@@ -34,6 +34,7 @@ def build_model(
     labels = tuple(RowLabel(joint.name, p.kind, p.words(), p.unit, p) for joint, p in primitives)
     return Model(
         name=name,
+        bodies=tuple(bodies),
         body_names=tuple(body.name for body in bodies),
         joints={j.name: _entry(j, number, rows_of[j.name]) for j in joints},
         loads=compiled.loads,
@@ -56,4 +57,4 @@ def _entry(joint: Joint, number: dict[Body, int], rows: list[int]) -> JointEntry
     i, j = joint.frame_i, joint.frame_j
     ids, bodies = np.array(rows, dtype=np.int64), (number[joint.i], number[joint.j])
     frames = (i.s_bar, i.A_bar, j.s_bar, j.A_bar)
-    return JointEntry(joint.name, type(joint).__name__, ids, *bodies, *frames, joint.freedoms)
+    return JointEntry(joint.name, type(joint).__name__, ids, *bodies, *frames, joint.freedoms, joint)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from haugmbd.algebra.vec3 import Array, Ints
+from haugmbd.body import Body
 from haugmbd.drivers import Driver, compile_drivers
 from haugmbd.errors import SimulationError, UsageError
 from haugmbd.model.compile import LoadEntry
@@ -25,6 +26,7 @@ from haugmbd.model.user import NOBODY, Asked
 from haugmbd.primitives.base import Primitive
 from haugmbd.primitives.catalogue import FILLS, NO_FILL, Fills
 from haugmbd.primitives.freedom import Freedom
+from haugmbd.primitives.joint import Joint
 from haugmbd.saddle.routines import BEGIN, FACTORIZE, FACTORIZE_CHOSEN, FINISH, NO_REFINE, REFINE
 
 if TYPE_CHECKING:
@@ -51,7 +53,7 @@ class RowLabel(NamedTuple):
 class JointEntry(NamedTuple):
     """A joint of a compiled model: its rows, its bodies' numbers, its frames (s_bar, A_bar) on them, and what it leaves free.
 
-    freedoms: as the joint declares them, from body i to body j; None if it does not say
+    freedoms: as the joint declares them, from body i to body j; None if it does not say;  part: the joint itself
     """
 
     name: str
@@ -64,6 +66,7 @@ class JointEntry(NamedTuple):
     s_bar_j: Array
     A_bar_j: Array
     freedoms: tuple[Freedom, ...] | None
+    part: Joint
 
 
 def joint_named(joints: Mapping[str, JointEntry], name: str) -> JointEntry:
@@ -78,13 +81,14 @@ def joint_named(joints: Mapping[str, JointEntry], name: str) -> JointEntry:
 class Model:
     """A compiled mechanism; nothing in it can be changed.
 
-    name;  body_names: the ground first;  joints: by name;  labels: one for each row
+    name;  bodies: the objects that were compiled, the ground first;  body_names: theirs;  joints: by name;  labels: one for each row
     tables: what kernels read;  slot_of_row, side_of_i: (nc,) where row k stands;  drivers: in the order of the tables
     loads: with their numbers;  questions: what the user's callables are asked at every evaluation;  derivatives: declared jacobians
     y0: the modelled state as a flat vector;  redundancy: the rows that depend on others, and are dropped
     """
 
     name: str
+    bodies: tuple[Body, ...]
     body_names: tuple[str, ...]
     joints: dict[str, JointEntry]
     loads: tuple[LoadEntry, ...]

@@ -1,0 +1,55 @@
+r"""Which body or joint of a model an object is: the object itself decides, never its name.
+
+Parts of another system can have the same names and stand elsewhere; points and axes on them would silently mean something else.
+"""
+
+from __future__ import annotations
+
+from haugmbd.body import Body
+from haugmbd.errors import Fault, UsageError
+from haugmbd.model.model import JointEntry, Model
+from haugmbd.primitives.joint import Joint
+
+SHOWN = 12
+"""How many names a remedy lists."""
+
+
+def number_of(model: Model, body: Body, where: str = "the call") -> int:
+    """Return the number of a body of `model`, 0 for its ground; UsageError for a body of another system."""
+    for number, own in enumerate(model.bodies):
+        if own is body:
+            return number
+    raise UsageError(str(stranger_fault(model, where, body)))
+
+
+def stranger_faults(model: Model, where: str, *bodies: Body) -> list[Fault]:
+    """Return a fault for each of the bodies that the model was not compiled from."""
+    own = {id(body) for body in model.bodies}
+    return [stranger_fault(model, where, body) for body in bodies if id(body) not in own]
+
+
+def stranger_fault(model: Model, where: str, body: Body) -> Fault:
+    """Say that a body does not belong to the model, and how to come by the one that does."""
+    if body.is_ground:
+        what = f"it is attached to the ground of another system than that of model {model.name!r}"
+        return Fault(where, what, f"Use system.ground of the system that was compiled, or model.bodies[0] of {model.name!r}.")
+    if body.name in model.body_names:
+        what = f"body {body.name!r} is not the body of this name in model {model.name!r}, but one of another system"
+        k = model.body_names.index(body.name)
+        return Fault(where, what, f"Use what system.add(...) of the system that was compiled returned, or model.bodies[{k}].")
+    names = ", ".join(map(repr, model.body_names[:SHOWN])) + (", ..." if len(model.body_names) > SHOWN else "")
+    return Fault(where, f"body {body.name!r} is not in model {model.name!r}", f"Its bodies are {names}.")
+
+
+def entry_of(model: Model, joint: Joint, where: str) -> JointEntry:
+    """Return the entry of a joint of `model`; UsageError for a joint of another system."""
+    found = model.joints.get(joint.name)
+    if found is not None and found.part is joint:
+        return found
+    if found is not None:
+        raise UsageError(
+            f"{where}: joint {joint.name!r} is not the joint of this name in model {model.name!r}, but one of another system. "
+            f"Use what system.add(...) of the system that was compiled returned, or model.joints[{joint.name!r}].part."
+        )
+    names = ", ".join(map(repr, model.joints)) or "none"
+    raise UsageError(f"{where}: no joint is called {joint.name!r}; the joints are {names}.")
