@@ -41,10 +41,14 @@ class Event:
     def value(self, state: Any) -> float:
         """g at a state; SimulationError, with name and time, where the function fails."""
         try:
-            number = float(self.function(state.t, state))
+            given = self.function(state.t, state)
+            number = float(given)
         except Exception as error:  # a user's function may raise anything
             what = f"raises {type(error).__name__}: {error}"
             raise SimulationError(f"event {self.name!r} {what} (at t = {state.t:.9g} s). {REMEDY}") from error
+        if isinstance(given, bool | np.bool_):
+            what = f"gives {given} at t = {state.t:.9g} s, and a truth value passes no zero"
+            raise SimulationError(f"event {self.name!r} {what}. Give a difference, such as state.r[1, 2] - 0.5 for r[1, 2] > 0.5.")
         if not isfinite(number):
             raise SimulationError(f"event {self.name!r} gives {number} at t = {state.t:.9g} s. {REMEDY}")
         return number
@@ -67,14 +71,18 @@ REMEDY = "An event is a function of (t, state) that gives a finite number wherev
 
 @dataclass(frozen=True, eq=False)
 class EventRecord:
-    """An event that happened: its name, the time t [s], and the state then."""
+    """An event that happened: its name, the time t [s], and the state then.
+
+    jump: 0 where g passes zero there; else by how much g jumps: its sign changes, and there is no zero
+    """
 
     name: str
     t: float
     state: Any
+    jump: float = 0.0
 
     def __repr__(self) -> str:
-        return f"EventRecord({self.name!r}, t={self.t!r})"
+        return f"EventRecord({self.name!r}, t={self.t!r}{f', jump={self.jump:.6g}' if self.jump else ''})"
 
 
 def read_events(events: Any) -> tuple[Event, ...]:

@@ -8,6 +8,8 @@ r"""Finding and locating events: a look at every step, and steps of the same int
 The located state is therefore on the numerical solution itself, settled as every state of the run; nothing in it is interpolated.
 A method that remembers more than the state has no such step: its events stand on the dense output.
 A step costs as much as four looks at the dense output; a g that jumps, which no g_dot corrects, is enclosed by Brent's method on steps.
+Whatever the function does, the search ends: it is asked at the ends of its bracket no second time, and where it jumps, or has a pole, the
+record says by how much.  A function that answers differently when it is asked again is refused.
 Source: Brent, Algorithms for Minimization without Derivatives (1973), ch. 4.
 """
 
@@ -20,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from haugmbd.algebra.vec3 import Array
+from haugmbd.errors import SimulationError
 from haugmbd.integrators.chunk import Chunk, cut_multipliers
 from haugmbd.integrators.events import Event, EventRecord, Flags
 from haugmbd.integrators.stepping import SINCE, Problem
@@ -29,6 +32,8 @@ LOCATED = 1e-13
 states of size 1 at speeds of size 1."""
 SLOPE = 1e-3
 """Of the interval: over which g_dot is taken, and how far a correction may go; dense output is off by far less in any usable step."""
+JUMPS = 1e-3
+"""Of the larger |g| at the ends of the bracket: g jumps where it changes by more between `LOCATED` before its zero and `LOCATED` after."""
 CORRECTIONS = 8
 """Two are enough where the dense output is good."""
 SHORTEST = 1e-13
@@ -44,11 +49,26 @@ class Moment(NamedTuple):
 
 
 class Found(NamedTuple):
-    """An event, the moment it happened, and the number of the step of its chunk that it ends."""
+    """An event, the moment it happened, the number of the step of its chunk that it ends, and by how much g jumps there."""
 
     event: Event
     moment: Moment
     step: int
+    jump: float
+
+
+class Bracket(NamedTuple):
+    """Times after the start of a step [s] between which g changes its sign, and g there."""
+
+    lower: float
+    upper: float
+    g_lower: float
+    g_upper: float
+
+    @property
+    def size(self) -> float:
+        """The larger |g| at its ends."""
+        return max(abs(self.g_lower), abs(self.g_upper))
 
 
 Need = Callable[[int, float], None]
@@ -71,7 +91,8 @@ class Watch:
         """The chunk up to a terminal event, the events in it, and whether it has been cut."""
         records = []
         for found in self._look(last, chunk):
-            records.append(EventRecord(found.event.name, found.moment.t, self._state(found.moment.t, found.moment.y)))
+            there = found.moment
+            records.append(EventRecord(found.event.name, there.t, self._state(there.t, there.y), found.jump))
             if found.event.terminal:
                 return _ended(chunk, found), records, True
         return chunk, records, False
@@ -98,7 +119,10 @@ class Watch:
             for n, event in enumerate(self.events):
                 for a, b, g_a, g_b in ((t[k], middle[k], before[n], between[n]), (middle[k], t[k + 1], between[n], after[n])):
                     if event.wants(g_a, g_b):
-                        found.append(Found(event, self._locate(event, start, end, float(a), float(b)), k))
+                        bracket = Bracket(float(a) - start.t, float(b) - start.t, g_a, g_b)
+                        there, jump = self._locate(event, start, end, bracket)
+                        self._need_repeatable(event, there)
+                        found.append(Found(event, there, k, jump))
             yield from sorted(found, key=lambda one: one.moment.t)
             before = self._before = after
 
@@ -120,23 +144,31 @@ class Watch:
     def _state(self, t: float, y: Array) -> Any:
         return self.problem.subject.state(t, y)
 
-    def _locate(self, event: Event, start: Moment, end: Moment, a: float, b: float) -> Moment:
-        """The moment between `a` and `b` at which g is zero, in the step from `start` to `end`."""
-        from scipy.optimize import brentq  # noqa: PLC0415  0.2 s, only where there is an event
-
+    def _locate(self, event: Event, start: Moment, end: Moment, bracket: Bracket) -> tuple[Moment, float]:
+        """The moment at which g is zero, in the step from `start` to `end`, and by how much g jumps there."""
         t, y, y_dot = np.array([start.t, end.t]), np.stack([start.y, end.y]), np.stack([start.y_dot, end.y_dot])
 
         def dense(after: float) -> float:
             when = np.array([start.t + after])
             return event.value(self._state(when[0], self.problem.subject.between(when, t, y, y_dot)[0]))
 
-        lower, upper = a - start.t, b - start.t
-        guess = float(brentq(dense, lower, upper, xtol=LOCATED))
+        guess, width = _zero(dense, bracket), bracket.upper - bracket.lower
         if not self.method.one_step:
-            return self._settled(start.t + guess, self.problem.subject.between(np.array([start.t + guess]), t, y, y_dot)[0])
-        aside = SLOPE * (upper - lower) * (1.0 if guess < 0.5 * (lower + upper) else -1.0)
+            there = self.problem.subject.between(np.array([start.t + guess]), t, y, y_dot)[0]
+            return self._settled(start.t + guess, there), _jump(dense, guess, bracket)
+        aside = SLOPE * width * (1.0 if guess < 0.5 * (bracket.lower + bracket.upper) else -1.0)
         g_dot = (dense(guess + aside) - dense(guess)) / aside
-        return self._corrected(event, start, guess, g_dot, upper - lower) or self._enclosed(event, start, lower, upper)
+        there = self._corrected(event, start, guess, g_dot, bracket)
+        return (there, 0.0) if there is not None else self._enclosed(event, start, bracket)
+
+    def _need_repeatable(self, event: Event, there: Moment) -> None:
+        """SimulationError where g gives two answers to one question: such a function has no zeros that could be found."""
+        one, two = self._value(event, there), self._value(event, there)
+        if one != two:
+            raise SimulationError(
+                f"event {event.name!r} is no function of (t, state): asked twice at t = {there.t:.9g} s, it gives {one:.9g} and {two:.9g}. "
+                "Let it depend on nothing but its arguments: no random number, no counter, nothing that it changes itself."
+            )
 
     def _settled(self, t: float, y: Array) -> Moment:
         """A state of the dense output, settled, with its rates."""
@@ -144,29 +176,33 @@ class Watch:
         self.need(self.problem.settle(self.problem.pack, self.problem.options.copy(), t, y, y_dot), t)
         return Moment(t, y, y_dot)
 
-    def _corrected(self, event: Event, start: Moment, after: float, g_dot: float, width: float) -> Moment | None:
-        """The zero near `start.t + after` by steps, or None where the corrections do not come to an end."""
+    def _corrected(self, event: Event, start: Moment, after: float, g_dot: float, bracket: Bracket) -> Moment | None:
+        """The zero near `start.t + after` by steps, or None where the corrections do not come to an end, or not to a zero."""
+        width = bracket.upper - bracket.lower
         for _ in range(CORRECTIONS):
             there = self._step(start, start.t + after)
-            change = -self._value(event, there) / g_dot if g_dot else np.inf
+            g = self._value(event, there)
+            change = -g / g_dot if g_dot else np.inf
             if abs(change) <= LOCATED:
-                return there
+                return there if abs(g) <= JUMPS * bracket.size else None
             if not abs(change) <= SLOPE * width:
                 return None
             after += change
         return None
 
-    def _enclosed(self, event: Event, start: Moment, lower: float, upper: float) -> Moment:
-        """The zero between `start.t + lower` and `start.t + upper` by Brent's method on steps."""
-        from scipy.optimize import brentq  # noqa: PLC0415  as above
+    def _enclosed(self, event: Event, start: Moment, bracket: Bracket) -> tuple[Moment, float]:
+        """The zero in the bracket by Brent's method on steps, and by how much g jumps there."""
 
         def g(after: float) -> float:
             return self._value(event, self._step(start, start.t + after))
 
-        g_lower, g_upper = g(lower), g(upper)
-        if g_lower * g_upper >= 0.0:  # a zero at an end; or a middle that dense output and step see on different sides of zero
-            return self._step(start, start.t + (lower if abs(g_lower) < abs(g_upper) else upper))
-        return self._step(start, start.t + float(brentq(g, lower, upper, xtol=LOCATED)))
+        own = bracket._replace(g_lower=g(bracket.lower), g_upper=g(bracket.upper))
+        if (
+            own.g_lower * own.g_upper >= 0.0
+        ):  # a zero at an end; or a middle that dense output and step see on different sides of zero
+            return self._step(start, start.t + (own.lower if abs(own.g_lower) < abs(own.g_upper) else own.upper)), 0.0
+        guess = _zero(g, own)
+        return self._step(start, start.t + guess), _jump(g, guess, own)
 
     def _value(self, event: Event, there: Moment) -> float:
         return event.value(self._state(there.t, there.y))
@@ -174,6 +210,23 @@ class Watch:
     def _step(self, start: Moment, t: float) -> Moment:
         """The state at `t`, by a step of the integrator from `start`."""
         return step_to(self.problem, self.method, start, t, self.need)
+
+
+def _zero(g: Callable[[float], float], bracket: Bracket) -> float:
+    """Where g changes sign in the bracket [s], by Brent's method; its ends are not asked again, so that there is such a place."""
+    from scipy.optimize import brentq  # noqa: PLC0415  0.2 s, only where there is an event
+
+    if bracket.g_upper == 0.0:
+        return bracket.upper
+    known = {bracket.lower: bracket.g_lower, bracket.upper: bracket.g_upper}
+    return float(brentq(lambda x: known[x] if x in known else g(x), bracket.lower, bracket.upper, xtol=LOCATED, disp=False))
+
+
+def _jump(g: Callable[[float], float], at: float, bracket: Bracket) -> float:
+    """By how much g changes from just before `at` to just after, where that is a jump; else 0."""
+    before, after = max(bracket.lower, at - LOCATED), min(bracket.upper, at + LOCATED)
+    change = (bracket.g_upper if after == bracket.upper else g(after)) - (bracket.g_lower if before == bracket.lower else g(before))
+    return change if abs(change) > JUMPS * bracket.size else 0.0
 
 
 def step_to(problem: Problem, method: Any, start: Moment, t: float, need: Need) -> Moment:

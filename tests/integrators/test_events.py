@@ -155,14 +155,53 @@ def fails(t, state):
         (lambda t, state: np.nan if t > 0.25 else 1.0, r"event 'mine' gives nan at t = 0\.25"),
         (lambda t, state: None, r"event 'mine' raises TypeError"),
         (lambda t, state: state.r.fill(0.0), r"event 'mine' raises ValueError: assignment destination is read-only"),
+        (lambda t, state: t > 0.25, r"event 'mine' gives False at t = 0 s, and a truth value passes no zero. Give a difference"),
+        (lambda t, state: state.r[1, 2] > -0.2, r"event 'mine' gives True at t = 0 s, and a truth value passes no zero"),
     ],
-    ids=["raises", "nan", "none", "writes"],
+    ids=["raises", "nan", "none", "writes", "truth", "numpy's truth"],
 )
 def test_a_function_that_fails(function, text):
     with pytest.raises(mbd.SimulationError, match=text) as caught:
         mbd.simulate(thrown(), 0.5, h=0.01, events=[mbd.Event("mine", function)])
     assert caught.value.result.t[0] == 0.0
     assert np.isfinite(caught.value.result.y).all()
+
+
+@pytest.mark.parametrize("options", METHODS.values(), ids=METHODS)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_random_function_is_told_and_loses_nothing(seed, options):
+    """No answer of g can end the search in SciPy's words, or take the states before it away."""
+    random = np.random.default_rng(seed)
+    noise = [mbd.Event(f"noise {k}", lambda t, state: random.normal() if t > 0.25 else 1.0) for k in range(8)]
+    with pytest.raises(mbd.SimulationError, match=r"event 'noise .' is no function of \(t, state\): asked twice at t = ") as caught:
+        mbd.simulate(thrown(), 0.5, events=noise, **options)
+    result = caught.value.result
+    assert result.t[0] == 0.0
+    assert result.t[-1] >= 0.25
+    np.testing.assert_allclose(result["ball"].r[:, 2], -0.5 * G * result.t**2, rtol=0.0, atol=1e-9)
+
+
+def test_a_function_that_counts_is_told():
+    calls = iter(range(10**6))
+    with pytest.raises(mbd.SimulationError, match="is no function of"):
+        mbd.simulate(thrown(), 0.5, h=0.01, events=[mbd.Event("count", lambda t, state: next(calls) - 30.5)])
+
+
+@pytest.mark.parametrize("options", METHODS.values(), ids=METHODS)
+def test_a_sign_change_without_a_zero_says_so(options):
+    """A jump, a pole, and a plain zero: only the zero has no jump."""
+    events = [
+        mbd.Event("jump", lambda t, state: np.sign(0.123456 - t)),
+        mbd.Event("pole", lambda t, state: 1.0 / (0.234567 - t)),
+        mbd.Event("zero", height(-0.5)),
+        mbd.Event("steep", lambda t, state: 1e9 * (state.r[1, 2] + 0.7)),
+    ]
+    records = {e.name: e for e in mbd.simulate(thrown(), 0.5, events=events, **options).events}
+    assert records["jump"].t == pytest.approx(0.123456, rel=0.0, abs=1e-12)
+    assert records["jump"].jump == -2.0
+    assert records["pole"].t == pytest.approx(0.234567, rel=0.0, abs=1e-12)
+    assert abs(records["pole"].jump) > 1e9
+    assert records["zero"].jump == records["steep"].jump == 0.0
 
 
 def test_ctrl_c_in_an_event_function_leaves_the_result_so_far():
