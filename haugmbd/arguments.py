@@ -149,7 +149,9 @@ def wanted_times(t_eval: npt.ArrayLike | None, t_start: float, t_end: float) -> 
     times = np.atleast_1d(given)
     if times.ndim != 1 or not np.isfinite(times).all() or (np.diff(times) <= 0.0).any():
         raise UsageError("t_eval must be one-dimensional, finite and strictly increasing.")
-    if len(times) and (times[0] < t_start or times[-1] > t_end):
+    if not len(times):
+        raise UsageError("t_eval is empty: give at least one time [s], or leave it out, and every step is kept.")
+    if times[0] < t_start or times[-1] > t_end:
         raise UsageError(f"t_eval runs from {times[0]:g} to {times[-1]:g} s, the simulation from {t_start:g} to {t_end:g} s.")
     return times
 

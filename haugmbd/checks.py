@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from haugmbd.errors import Fault
+from haugmbd.errors import Fault, UsageError
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -23,8 +23,48 @@ def frozen(array: npt.ArrayLike) -> FloatArray:
     return copy
 
 
+def read_only(array: FloatArray) -> FloatArray:
+    """Return the numbers of `array` as an array that cannot be written to; nothing is copied."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def for_kernels(array: FloatArray) -> FloatArray:
+    """Return the numbers of `array` as compiled code takes them, in one piece and writable; a copy only where there is no such array.
+
+    Kernels have one type of array, so that they are compiled once; they write to no array of states.
+    """
+    base = array.base
+    if (
+        isinstance(base, np.ndarray)
+        and not array.flags.writeable
+        and array.flags.c_contiguous
+        and base.flags.carray
+        and base.dtype == array.dtype == np.float64
+        and base.size == array.size
+    ):
+        return base.reshape(array.shape)
+    return np.require(array, np.float64, ("C", "W"))
+
+
+def masked(value: Any) -> bool:
+    """Say whether some numbers of `value`, a masked array or a list with such parts, are masked: they are no numbers to compute with."""
+    if isinstance(value, np.ma.MaskedArray):
+        return bool(np.ma.is_masked(value))
+    return isinstance(value, list | tuple) and any(masked(part) for part in value)
+
+
+def need_unmasked(what: str, value: Any) -> None:
+    """Raise UsageError where some numbers of `value` are masked; NumPy would go on with what lies below the mask."""
+    if masked(value):
+        raise UsageError(f"{what} has masked values. Give finite numbers, such as {what}.filled(...) or {what}.compressed().")
+
+
 def numbers(value: Any) -> FloatArray | None:
-    """Return `value` as a float array of any shape, or None where it is not made of real numbers (text is not)."""
+    """Return `value` as a float array of any shape, or None where it is not made of real numbers (text and masked values are not)."""
+    if masked(value):
+        return None
     try:
         raw = np.asarray(value)
         if raw.dtype.kind not in "iuf" and not (raw.dtype.kind == "O" and all(isinstance(x, int | float) for x in raw.flat)):

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from haugmbd.algebra.vec3 import Array
+from haugmbd.checks import for_kernels, read_only
 from haugmbd.diagnostics.energy import Energy
 from haugmbd.diagnostics.work import integral, times_between
 from haugmbd.errors import UsageError
@@ -54,28 +56,44 @@ class ReducedResult:
     interrupted: bool = False
     events: tuple[EventRecord, ...] = ()
 
+    def __post_init__(self) -> None:
+        for name in ("t", "q", "qd"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    def __setstate__(self, stored: dict[str, Any]) -> None:
+        """Copies and unpickled results are read-only, too; what was computed from the states is computed anew."""
+        for name in self.__dataclass_fields__:
+            object.__setattr__(self, name, stored[name])
+        self.__post_init__()
+
     @property
     def chain(self) -> SerialChain:
         """The chain that moved."""
         return self.subject.chain
 
+    @property
+    def _rows(self) -> tuple[Array, Array]:
+        """Copies of q and qd, as compiled code takes them."""
+        return self.q.copy(), self.qd.copy()
+
     @cached_property
     def tau(self) -> Array:
         """The generalized forces that acted, (nt, nv)."""
-        given = [self.subject.tau_at(t, q, qd) for t, q, qd in zip(self.t.tolist(), self.q, self.qd, strict=True)]
-        return np.array(given).reshape(len(self.t), self.chain.nv)
+        given = [self.subject.tau_at(t, q, qd) for t, q, qd in zip(self.t.tolist(), *self._rows, strict=True)]
+        return read_only(np.array(given).reshape(len(self.t), self.chain.nv))
 
     @cached_property
     def qdd(self) -> Array:
         """Joint accelerations, (nt, nv)."""
         pushes = self._pushes()
-        rows = zip(self.q, self.qd, self.tau, strict=True)
-        return np.array([aba(self.chain, q, qd, tau, wrenches=pushes) for q, qd, tau in rows]).reshape(len(self.t), self.chain.nv)
+        rows = zip(*self._rows, for_kernels(self.tau), strict=True)
+        found = [aba(self.chain, q, qd, tau, wrenches=pushes) for q, qd, tau in rows]
+        return read_only(np.array(found).reshape(len(self.t), self.chain.nv))
 
     def joint_wrench(self, link: str | int) -> Array:
         """Force and moment through the joint of `link` on it, about its handle, global, actuator included, (nt, 6) [N, N m]."""
         k, pushes = self.chain.link(link), self._pushes()
-        rows = zip(self.q, self.qd, self.qdd, strict=True)
+        rows = zip(*self._rows, for_kernels(self.qdd), strict=True)
         return np.array([joint_wrenches(self.chain, *row, wrenches=pushes).wrench[k] for row in rows]).reshape(len(self.t), 6)
 
     def __getitem__(self, link: str | int) -> LinkHistory:
@@ -86,7 +104,7 @@ class ReducedResult:
 
     @cached_property
     def _motions(self) -> tuple[LinkMotion, ...]:
-        return tuple(link_motion(self.chain, q, qd) for q, qd in zip(self.q, self.qd, strict=True))
+        return tuple(link_motion(self.chain, q, qd) for q, qd in zip(*self._rows, strict=True))
 
     def _pushes(self) -> Array | None:
         return self.subject.wrenches if self.subject.wrenches is not NONE else None
@@ -137,7 +155,7 @@ class ReducedResult:
                 what = f"tau of chain {self.chain.name!r} is a function, which its twin in maximal coordinates would not know"
                 raise UsageError(f"{what}: give model=, a compiled System that has this force.")
             model = self.chain.to_system(tau=self.subject.tau, wrenches=self._pushes()).compile()
-        rows = zip(self.q, self.qd, self.t.tolist(), strict=True)
+        rows = zip(*self._rows, self.t.tolist(), strict=True)
         y = np.array([self.chain.state(model, q, qd, t).y for q, qd, t in rows]).reshape(len(self.t), model.y0.size)
         p = y[:, : WIDTH * (model.nb + 1)].reshape(len(self.t), model.nb + 1, WIDTH)[..., 3:7]
         p[1:] *= np.cumprod(np.where(np.sum(p[1:] * p[:-1], axis=-1, keepdims=True) < 0.0, -1.0, 1.0), axis=0)  # p and -p are one

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.algebra.vec3 import Array
+from haugmbd.checks import need_unmasked, read_only
 from haugmbd.diagnostics.energy import Energy, Momentum, energy_over_time, momentum_over_time
 from haugmbd.diagnostics.method_multipliers import multipliers_of_method
 from haugmbd.diagnostics.reaction import Reaction, reactions_over_time
@@ -97,6 +98,8 @@ class Names:
 class Result:
     """States of a run, by time.  `result["crank"].r` is one body's history; methods recompute everything else from the states.
 
+    Its arrays are read-only, since everything else is computed from them: change a copy, `result.r.copy()`.
+
     model: the compiled model (None in a file that was loaded without it, see `load`);  t: (nt,) [s];  y: (nt, ny) flat states;
     counters;  settings: what was asked for, as text;  interrupted: stopped by Ctrl-C;  names: of the model, bodies, joints, rows
     events: what happened, in the order of time;  passed: singular configurations that the run had to leap over
@@ -114,6 +117,17 @@ class Result:
     _own: Array | None = None
     _model_numbers: Mapping[str, Array] | None = None
     """What a file says of its model, by which it is recognized, where the result was loaded without it."""
+
+    def __post_init__(self) -> None:
+        for name in ("t", "y", "_own"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    def __setstate__(self, stored: dict[str, Any]) -> None:
+        """Copies and unpickled results are read-only, too; what was computed from the states is computed anew."""
+        for name in self.__dataclass_fields__:
+            object.__setattr__(self, name, stored[name])
+        self.__post_init__()
 
     @property
     def model(self) -> Model:
@@ -168,7 +182,7 @@ class Result:
     @cached_property
     def _solutions(self) -> Array:
         """(u_dot, lam) by nodes at every state, (nt, nn, 6)."""
-        return solve_states(self.model, self.t, self.y)
+        return read_only(solve_states(self.model, self.t, self.y))
 
     @property
     def v_dot(self) -> Array:
@@ -185,7 +199,7 @@ class Result:
         """Lagrange multipliers at every state, by rows, (nt, nc)."""
         slots = self._solutions[:, self.model.nb + 1 :]
         flat = slots.reshape(len(self.t), 6 * slots.shape[1])
-        return flat[:, self.model.slot_of_row]
+        return read_only(flat[:, self.model.slot_of_row])
 
     @cached_property
     def lam_of_method(self) -> Array:
@@ -204,7 +218,7 @@ class Result:
             )
         if not self.has_model:
             return self._own
-        return multipliers_of_method(self.model, self.t, self.y, self._own)
+        return read_only(multipliers_of_method(self.model, self.t, self.y, self._own))
 
     @property
     def has_lam_of_method(self) -> bool:
@@ -255,6 +269,7 @@ class Result:
         Slerp is of second order: between stored states constraints hold to about (h omega')^2 / 8 only; for exact states
         give `t_eval=` to `simulate`.  Raises UsageError for times outside.
         """
+        need_unmasked("t_new", t_new)
         times = np.atleast_1d(np.asarray(t_new, dtype=np.float64))
         y = resample_states(self.t, self.y, len(self.names.bodies), times, kind)
         return Result(self._model, times, y, self.counters, self.settings, self.interrupted, self._names, self.events)

@@ -27,11 +27,40 @@ FIRST_CHUNK = 8
 
 R = TypeVar("R")
 
+GROWTH = 1.125
+"""By how much an array grows when it is full: a large one is moved by the operating system without being copied."""
+
+
+class Growing:
+    """Rows that are appended to one array, which grows in place: pieces that are put together at the end would need twice the memory."""
+
+    def __init__(self, width: int) -> None:
+        self._array = np.empty((0, width))
+        self._n = 0
+        self._given = False
+
+    def append(self, more: Array) -> None:
+        """Append rows (k, width), or (k,) where the width is 1."""
+        if self._given:  # somebody holds the array: it must stay where it is
+            self._array, self._given = self._array[: self._n].copy(), False
+        end, width = self._n + len(more), self._array.shape[1]
+        if end > len(self._array):
+            self._array.resize((max(end, int(GROWTH * len(self._array))), width), refcheck=False)
+        self._array[self._n : end] = more.reshape(len(more), width)
+        self._n = end
+
+    def rows(self) -> Array:
+        """All rows (n, width); what is appended later goes to another array."""
+        if not self._given:
+            self._array.resize((self._n, self._array.shape[1]), refcheck=False)
+            self._given = True
+        return self._array
+
 
 class Recorded(NamedTuple):
     """What a run leaves: t (nt,), y (nt, ny), counters, whether Ctrl-C stopped it, its events, and what it has leapt over.
 
-    lam: (nt - 1, nc), or parts of it, the method's own multipliers after the start; empty where it has none, or at wanted times
+    lam: (nt, nc) the method's own multipliers, NaN at the start; None where it has none, before its first step, or at wanted times
     """
 
     t: Array
@@ -40,7 +69,7 @@ class Recorded(NamedTuple):
     interrupted: bool
     events: tuple[EventRecord, ...]
     passed: tuple[Passed, ...]
-    lam: tuple[Array, ...] = ()
+    lam: Array | None = None
 
 
 class Run(Generic[R]):
@@ -62,9 +91,9 @@ class Run(Generic[R]):
         self.records: list[EventRecord] = []
         if self.watch.may_end:
             problem.first_chunk = FIRST_CHUNK
-        self.t: list[Array] = []
-        self.y: list[Array] = []
-        self.lam: list[Array] = []
+        self.t = Growing(1)
+        self.y = Growing(problem.y.size)
+        self.lam: Growing | None = None
         self.steps = self.rejected = self.next_time = 0
         self.cpu = time.process_time()
 
@@ -111,9 +140,9 @@ class Run(Generic[R]):
         t, y, y_dot = self._last
         try:
             cut, records, ended = self.watch.cut(Moment(float(t[0]), y[0], y_dot[0]), chunk)
-        except SimulationError as error:
+        except Exception as error:
             self._store(chunk)
-            error.result = self._result(interrupted=False)
+            error.result = self._result(interrupted=False)  # type: ignore[attr-defined]
             raise
         self.records += records
         if ended:
@@ -147,6 +176,9 @@ class Run(Generic[R]):
             self.t.append(chunk.t[kept])
             self.y.append(chunk.y[kept])
             if chunk.lam is not None:
+                if self.lam is None:
+                    self.lam = Growing(chunk.lam.shape[1])
+                    self.lam.append(np.full((1, chunk.lam.shape[1]), np.nan))
                 self.lam.append(chunk.lam[kept])
         self.steps += chunk.accepted
         self.rejected += chunk.rejected
@@ -196,8 +228,6 @@ class Run(Generic[R]):
     def _result(self, interrupted: bool) -> R:
         """What there is."""
         p = self.problem
-        t = np.concatenate([np.zeros(0), *self.t])
-        y = np.concatenate([np.zeros((0, p.y.size)), *self.y])
         o = p.options
         counters = Counters(
             steps=self.steps,
@@ -209,4 +239,6 @@ class Run(Generic[R]):
             euler_sum=float(o[EULER_SUM]),
             cpu=time.process_time() - self.cpu,
         )
-        return self.record(Recorded(t, y, counters, interrupted, tuple(self.records), tuple(p.passed), tuple(self.lam)))
+        lam = None if self.lam is None else self.lam.rows()
+        found = Recorded(self.t.rows()[:, 0], self.y.rows(), counters, interrupted, tuple(self.records), tuple(p.passed), lam)
+        return self.record(found)

@@ -160,8 +160,9 @@ def simulate(
     def record(found: Recorded) -> Result:
         work = work_of(pack)
         counters = replace(found.counters, questions=work.questions, iterations=work.iterations, choices=work.choices)
-        start = np.full((1, model.nc), np.nan)
-        own = np.vstack([start, *found.lam]) if method.own_multipliers and times is None else None
+        own = None
+        if method.own_multipliers and times is None:
+            own = np.full((1, model.nc), np.nan) if found.lam is None else found.lam
         return Result(model, found.t, found.y, counters, settings, found.interrupted, None, found.events, found.passed, own)
 
     return Run(problem, method, t_end, times, store_every, record, watched).go(progress)

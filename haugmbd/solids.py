@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from haugmbd.checks import FloatArray, frozen
+from haugmbd.checks import FloatArray, frozen, need_unmasked
 from haugmbd.errors import UsageError
 
 Vector = Sequence[float] | FloatArray
@@ -24,6 +24,7 @@ Vector = Sequence[float] | FloatArray
 
 def steiner(mass: float, offset: Vector) -> FloatArray:
     """Return m (d.d I - d d^T) [kg m2], (3, 3): the inertia of a point mass at `offset` [m]."""
+    need_unmasked("offset", offset)
     d = np.asarray(offset, dtype=np.float64)
     J: FloatArray = mass * (np.dot(d, d) * np.eye(3) - np.outer(d, d))
     return J
@@ -45,6 +46,8 @@ class MassProperties:
     center: FloatArray = field(default_factory=lambda: np.zeros(3))
 
     def __post_init__(self) -> None:
+        need_unmasked("J_bar", self.J_bar)
+        need_unmasked("center", self.center)
         J_bar = np.asarray(self.J_bar, dtype=np.float64)
         object.__setattr__(self, "mass", float(self.mass))
         object.__setattr__(self, "J_bar", frozen(np.diag(J_bar) if J_bar.shape == (3,) else J_bar))
@@ -60,12 +63,15 @@ class MassProperties:
 
     def placed(self, center: Vector = (0.0, 0.0, 0.0), A: npt.ArrayLike | None = None) -> MassProperties:
         """Return the same solid turned by the rotation matrix A (3, 3), with its centre of mass at `center` [m]."""
+        need_unmasked("A", A)
+        need_unmasked("center", center)
         turn = np.eye(3) if A is None else np.asarray(A, dtype=np.float64)
         return MassProperties(self.mass, turn @ self.J_bar @ turn.T, np.asarray(center, dtype=np.float64))
 
 
 def about_center_of_mass(mass: float, J_point: npt.ArrayLike, offset: Vector) -> MassProperties:
     """Return the properties of a body whose inertia J_point [kg m2] is about a point at `offset` [m] from its centre of mass."""
+    need_unmasked("J_point", J_point)
     J = np.asarray(J_point, dtype=np.float64)
     return MassProperties(mass, (np.diag(J) if J.shape == (3,) else J) - steiner(mass, offset))
 
@@ -133,6 +139,7 @@ def sphere(radius: float, *, mass: float | None = None, density: float | None = 
 
 def _symmetric(solid: str, mass: float, J_axial: float, J_transverse: float, axis: Vector) -> MassProperties:
     """Inertia of a body of revolution about `axis`."""
+    need_unmasked("axis", axis)
     a = np.asarray(axis, dtype=np.float64)
     length = float(np.linalg.norm(a))
     if a.shape != (3,) or not (math.isfinite(length) and length > 0.0):

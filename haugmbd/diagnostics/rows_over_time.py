@@ -14,6 +14,7 @@ import numpy as np
 
 from haugmbd.algebra.jit import entry
 from haugmbd.algebra.vec3 import Array, Ints
+from haugmbd.checks import for_kernels
 from haugmbd.model import tables as at
 from haugmbd.model.model import Model
 from haugmbd.model.passes import prepare
@@ -70,16 +71,11 @@ def rows_over_time(
     """
     slots = np.array(model.slot_of_row if rows is None else model.slot_of_row[rows])
     group = np.zeros(len(slots), dtype=np.int64) if group is None else group
-    x = np.zeros((0, 6)) if solutions is None else _plain(solutions.reshape(len(t), 6 * solutions.shape[1]))
+    x = np.zeros((0, 6)) if solutions is None else for_kernels(solutions).reshape(len(t), 6 * solutions.shape[1])
     n_groups = int(group.max(initial=0)) + 1
     gaps, wrench = np.zeros((len(t), 4 * len(slots))), np.zeros((len(t), 12 * n_groups))
     pack = model.pack()
-    code, _ = run(pack, _plain(t), _plain(y), x, slots, group, gaps, wrench)
+    code, _ = run(pack, for_kernels(t), for_kernels(y), x, slots, group, gaps, wrench)
     if code != 0:
         model.raise_user_error(pack)
     return RowHistory(gaps.reshape(len(t), len(slots), 4), wrench.reshape(len(t), n_groups, 2, 6))
-
-
-def _plain(x: Array) -> Array:
-    """The array as the compiler wants it, one type for all: contiguous and writable; a copy only where it is not."""
-    return np.require(x, np.float64, ("C", "W"))

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from haugmbd.checks import masked
 from haugmbd.drivers.program import CONSTANT, PYTHON, Program
 from haugmbd.drivers.tape_kernel import Floats
 from haugmbd.errors import Fault
@@ -122,7 +123,7 @@ class Unusable(Driver):
 def shown(value: Any) -> str:
     """Say what a wrong value is, in a few words: shape of an array, length of a list, type and value of anything else."""
     if isinstance(value, np.ndarray) and value.shape != ():
-        return f"an array of shape {value.shape}"
+        return f"{'a masked array' if masked(value) else 'an array'} of shape {value.shape}"
     if isinstance(value, list | tuple):
         return f"a {type(value).__name__} of length {len(value)}"
     if value is None:
@@ -141,7 +142,7 @@ def shown_jet(f: Floats) -> str:
 def is_real_scalar(value: Any) -> bool:
     """Say whether value is one real number: Python's, NumPy's or an array of shape (); booleans are not."""
     if isinstance(value, np.ndarray):
-        return value.shape == () and value.dtype.kind in "iuf"
+        return value.shape == () and value.dtype.kind in "iuf" and not masked(value)
     return isinstance(value, Real) and not isinstance(value, bool | np.bool)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from haugmbd.checks import frozen
+from haugmbd.checks import frozen, masked
 from haugmbd.drivers.driver import Driver, is_real_scalar, shown
 from haugmbd.drivers.program import PYTHON, SPLINE, Program, sample
 from haugmbd.drivers.tape_kernel import Floats
@@ -155,6 +155,8 @@ def _periodic(t: Floats, f: Floats) -> Any:
 
 def _table_faults(name: str, given: Any) -> list[Fault]:
     remedy = f"Give {name} as a list or an array of finite numbers, shape (n,)."
+    if masked(given):
+        return [Fault("driver", f"{name} of the table has masked values", remedy)]
     try:
         array = np.asarray(given)
     except ValueError:  # a ragged list

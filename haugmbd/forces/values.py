@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from haugmbd.algebra.vec3 import Array
-from haugmbd.checks import numbers
+from haugmbd.checks import masked, numbers
 from haugmbd.drivers import Constant, Driver, Unusable, as_driver
 from haugmbd.drivers.driver import LONGEST_REPR, shown
 from haugmbd.drivers.program import CONSTANT, PYTHON, Program
@@ -77,7 +77,7 @@ class Question(NamedTuple):
             error.add_note(f"raised by {self.words} of {self.where} at t = {t:.9g} s")
             raise
         try:
-            answer = np.asarray(given)
+            answer = np.array(None) if masked(given) else np.asarray(given)
         except ValueError:  # a list of lists that are not of one length
             answer = np.array(None)
         if answer.shape == self.shape and answer.dtype.kind in "iuf" and all(map(isfinite, answer.ravel().tolist())):

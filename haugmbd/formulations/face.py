@@ -11,6 +11,7 @@ import numpy as np
 
 from haugmbd.algebra.jit import entry
 from haugmbd.algebra.vec3 import Array
+from haugmbd.checks import for_kernels
 from haugmbd.errors import ModelError, SimulationError, UsageError
 from haugmbd.formulations.base import Formulation
 from haugmbd.formulations.minimum_norm import least_multipliers
@@ -103,6 +104,7 @@ def solve_states(model: Model, t: Array, y: Array) -> Array:
     pack = model.pack()
     n_nodes = room(pack, "SOLUTION").shape[0]
     x = np.zeros((len(t), 6 * n_nodes))
+    t, y = for_kernels(t), for_kernels(y)
     code, done = multipliers_entry(pack, t, y, x)
     if code != 0:
         model.raise_user_error(pack)

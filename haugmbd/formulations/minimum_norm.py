@@ -18,6 +18,7 @@ import numpy as np
 
 from haugmbd.algebra.jit import entry, kernel
 from haugmbd.algebra.vec3 import Array, Ints
+from haugmbd.checks import for_kernels
 from haugmbd.model import tables as at
 from haugmbd.model.loads import clear
 from haugmbd.model.model import Model
@@ -100,8 +101,9 @@ def least_multipliers(model: Model, t: Array, y: Array, x: Array) -> Array:
         return x
     pack = regularised(model)
     flat = np.ascontiguousarray(x.reshape(len(t), 6 * x.shape[1]))
-    times, states = (np.require(a, np.float64, ("C", "W")) for a in (t, y))
-    code = spread_entry(pack, times, states, flat, np.zeros((model.nb + 1, 6)), np.zeros((len(model.tables["EDGES"]), 6)))
+    code = spread_entry(
+        pack, for_kernels(t), for_kernels(y), flat, np.zeros((model.nb + 1, 6)), np.zeros((len(model.tables["EDGES"]), 6))
+    )
     if code != 0:
         model.raise_user_error(pack)
     return flat.reshape(x.shape)

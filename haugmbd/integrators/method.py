@@ -18,7 +18,12 @@ from haugmbd.errors import UsageError
 from haugmbd.integrators.chunk import Chunk
 from haugmbd.integrators.stepping import Problem
 
-RTOL, ATOL = 1e-8, 1e-10
+
+class Unsaid(float):
+    """A number that nobody has given: the default of a method, which what is said elsewhere replaces."""
+
+
+RTOL, ATOL = Unsaid(1e-8), Unsaid(1e-10)
 """What adaptive methods take where nothing is said, and what the state of a fixed step is compared to where something must be."""
 
 
@@ -108,6 +113,8 @@ class FixedStep(Integrator):
     def told(self, h: float | None, rtol: float | None, atol: float | None) -> Self:
         if rtol is not None or atol is not None:
             raise UsageError(f"{type(self).__name__} has a fixed step and no error control: give h, or use DormandPrince.")
+        if h is not None and self.h is not None and h != self.h:
+            raise _said_twice(type(self).__name__, "h", self.h, h)
         return self if h is None else replace(self, h=h)
 
     def check(self, span: float) -> None:
@@ -141,7 +148,13 @@ class Adaptive(Integrator):
         if h is not None:
             name = type(self).__name__
             raise UsageError(f"{name} chooses its steps: give rtol and atol (a largest step is its own h_max), or use RK4.")
-        return replace(self, rtol=self.rtol if rtol is None else rtol, atol=self.atol if atol is None else atol)
+        said = {}
+        for key, given, own in (("rtol", rtol, self.rtol), ("atol", atol, self.atol)):
+            if given is not None:
+                if not isinstance(own, Unsaid) and given != own:
+                    raise _said_twice(type(self).__name__, key, own, given)
+                said[key] = given
+        return replace(self, **said)
 
     def check(self, span: float) -> None:
         if not self.h_max > 0.0:
@@ -170,6 +183,11 @@ def methods_below(kind: type[Any] = Integrator) -> tuple[type[Integrator], ...]:
 def _ours(kind: type[Any]) -> list[type[Any]]:
     """The direct subclasses that are of this package."""
     return [below for below in kind.__subclasses__() if below.__module__.startswith("haugmbd.")]
+
+
+def _said_twice(method: str, name: str, own: float, given: float) -> UsageError:
+    """Say that a number of a method is given in two places, and differs."""
+    return UsageError(f"{name} is given twice: {method}({name}={own:g}) and simulate(..., {name}={given:g}). Give it in one place.")
 
 
 def check_first_step(h_first: float | None) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from haugmbd.algebra.vec3 import Array
+from haugmbd.checks import need_unmasked
 from haugmbd.model.immutable import immutable
 from haugmbd.model.tables import WIDTH
 
@@ -33,6 +34,7 @@ class State:
 
     def __post_init__(self) -> None:
         for name in ("r", "p", "v", "omega_bar", "angles"):
+            need_unmasked(name, getattr(self, name))
             array = np.array(getattr(self, name), dtype=np.float64)
             array.flags.writeable = False
             object.__setattr__(self, name, array)

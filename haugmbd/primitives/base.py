@@ -25,6 +25,7 @@ import numpy as np
 from haugmbd.algebra.jit import inlined, kernel
 from haugmbd.algebra.vec3 import Array, Ints, Vec, add, load, scale, store, sub, to_body
 from haugmbd.body import Body
+from haugmbd.checks import masked
 from haugmbd.drivers import Driver, as_driver
 from haugmbd.errors import Fault
 
@@ -118,7 +119,7 @@ def zero_vector_faults(primitive: Primitive, **vectors: Array) -> tuple[Fault, .
 def as_vector(x: Any) -> Array:
     """A read-only float copy of `x`; NaN where it is no array of numbers (a fault later, never an exception here)."""
     try:
-        vector = np.array(x, dtype=np.float64)
+        vector = np.full(3, np.nan) if masked(x) else np.array(x, dtype=np.float64)
     except (TypeError, ValueError):
         vector = np.full(3, np.nan)
     vector.flags.writeable = False
