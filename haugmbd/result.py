@@ -7,6 +7,7 @@ The exception are the multipliers of implicit methods, which no state tells: `la
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -263,16 +264,23 @@ class Result:
         """Linear momentum and angular momentum about the ground's origin, (nt, 3), global."""
         return momentum_over_time(self.model, self.t, self.y)
 
-    def resample(self, t_new: npt.ArrayLike, *, kind: Literal["cubic", "linear"] = "cubic") -> Result:
-        """The result at other times within its own: r, v, omega_bar by cubic or linear interpolation, p by slerp.
+    def resample(self, t_new: npt.ArrayLike, *, kind: Literal["dense", "linear", "cubic"] = "dense") -> Result:
+        """The result at other times (k,) [s] within its own, exact at the stored ones.
 
-        Slerp is of second order: between stored states constraints hold to about (h omega')^2 / 8 only; for exact states
-        give `t_eval=` to `simulate`.  Raises UsageError for times outside.
+        kind: "dense" by the dense output of the integrators, of order six in r and p and five in v and omega_bar, after any method (five
+        and four where the model is not at hand); constraints that the stored states fulfil hold between them, too.  "linear" by straight
+        lines, and p by slerp.  ("cubic", of earlier versions, is "dense".)
+        Methods of high order make long steps, and theirs are the more accurate states between them: `t_eval=` of `simulate`.
+        Raises UsageError for times outside, SimulationError, after a warning, where the stored states are too far apart.
         """
         need_unmasked("t_new", t_new)
+        if kind == "cubic":
+            warnings.warn("kind='cubic' is now kind='dense', the default: leave it out.", DeprecationWarning, stacklevel=2)
+            kind = "dense"
         times = np.atleast_1d(np.asarray(t_new, dtype=np.float64))
-        y = resample_states(self.t, self.y, len(self.names.bodies), times, kind)
-        return Result(self._model, times, y, self.counters, self.settings, self.interrupted, self._names, self.events)
+        y = resample_states(self._model, self.t, self.y, len(self.names.bodies), times, kind, lambda: self._solutions)
+        rest = (self.counters, self.settings, self.interrupted, self._names, self.events, self.passed)
+        return Result(self._model, times, y, *rest, _model_numbers=self._model_numbers)
 
     def save(self, path: str | Path) -> Path:
         """Write states, names, counters and settings to `path`: .npz, or .nc (NetCDF-4, needs the extra `io`)."""

@@ -14,7 +14,7 @@ from haugmbd.errors import SimulationError
 from haugmbd.integrators.chunk import Chunk
 from haugmbd.integrators.events import Event, EventRecord
 from haugmbd.integrators.passing import chunks_past
-from haugmbd.integrators.stepping import EULER_SUM, EULER_WORST, N_CORRECTED, N_FACTOR, N_RATES, SINCE, Problem
+from haugmbd.integrators.stepping import EULER_SUM, EULER_WORST, N_CORRECTED, N_FACTOR, N_RATES, Problem, settle_each
 from haugmbd.integrators.subject import Passed
 from haugmbd.integrators.watch import Moment, Watch, step_to
 from haugmbd.model.status import OK
@@ -200,11 +200,9 @@ class Run(Generic[R]):
 
     def _settle_each(self, t: Array, y: Array) -> None:
         """Bring interpolated states where the stabilization wants them; not counted as work of the integrator."""
-        p = self.problem
-        options, y_dot = p.options.copy(), np.zeros(p.y.size)
-        for k in range(len(t)):
-            options[SINCE] = np.inf
-            self._need(p.settle(p.pack, options, t[k], y[k], y_dot), t[k])
+        code, done = settle_each(self.problem.settle, self.problem.pack, self.problem.options, t, y)
+        if code != OK:
+            self._need(code, t[done])
 
     def _step_to_each(self, wanted: Array, t: Array, y: Array, y_dot: Array) -> Array:
         """States at the wanted times by steps that end there; not counted as work of the integrator."""

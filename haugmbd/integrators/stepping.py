@@ -64,6 +64,17 @@ def make_options(*parameters: float) -> Array:
     return options
 
 
+def settle_each(settle: Routine, pack: Pack, options: Array, t: Array, y: Array) -> tuple[int, int]:
+    """Bring states y (k, ny) at t (k,), in place, where a stabilization wants them; return the code and how many are done."""
+    options, y_dot = options.copy(), np.zeros(y.shape[1])
+    for k in range(len(t)):
+        options[SINCE] = np.inf
+        code = settle(pack, options, t[k], y[k], y_dot)
+        if code != OK:
+            return code, k
+    return OK, len(t)
+
+
 @kernel
 def normalize_euler(P: Pack, options: Array, y: Array) -> None:
     """p <- p / |p| for every body; note the drift."""
