@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 
@@ -104,12 +104,11 @@ class Run(Generic[R]):
 
     def go_under(self, bar: Progress) -> R:
         """The same under a bar of more than this run."""
-        interrupted = False
         try:
             self._advance(bar)
+            return self._result(interrupted=False)
         except KeyboardInterrupt:
-            interrupted = True
-        return self._result(interrupted)
+            return self._result(interrupted=True)
 
     def _advance(self, bar: Progress) -> None:
         """Settle the start, then take chunk after chunk to the end, or to a terminal event."""
@@ -119,21 +118,27 @@ class Run(Generic[R]):
         self._last = (np.array([p.t]), p.y[None].copy(), k1[None].copy())
         self._keep_first()
         for whole in chunks_past(self.method, p, k1, self.t_end):
+            stopped = self._error(
+                whole.code, whole.t_stop
+            )  # at once: events and states at wanted times ask the user's functions again
             chunk, ended = self._watched(whole)
+            if stopped is not None and not ended:
+                self._stop(chunk, stopped)
             self._store(chunk)
-            self._need(chunk.code, chunk.t_stop)
             self._check_rows()
             bar.reach(float(self._last[0][-1]))
             if ended:
-                self._heed_interrupt(whole)
+                if stopped is not None and not isinstance(stopped, Exception):
+                    raise stopped  # Ctrl-C beyond a terminal event; errors there are of a motion that does not take place
                 return
 
-    def _heed_interrupt(self, chunk: Chunk) -> None:
-        """Raise a Ctrl-C that came beyond a terminal event; errors there are of a motion that does not take place."""
-        if chunk.code != OK:
-            error = self.problem.subject.error(self.problem.pack, chunk.code, chunk.t_stop)
-            if not isinstance(error, Exception):
-                raise error
+    def _stop(self, chunk: Chunk, error: BaseException) -> NoReturn:
+        """Raise the error that stopped the run, with what was computed before it."""
+        try:
+            self._store(chunk)
+        except Exception:  # noqa: BLE001, S110  the first error is the one that is told
+            pass
+        self._raise(error)
 
     def _watched(self, chunk: Chunk) -> tuple[Chunk, bool]:
         """The chunk, up to a terminal event if there is one, and whether there is; its events are recorded."""
@@ -152,7 +157,11 @@ class Run(Generic[R]):
     def _check_rows(self) -> None:
         """Raise where the motion leaves what it should keep to, and no kept row can see it."""
         t, y, _ = self._last
-        wrong = self.problem.subject.wrong_branch(float(t[-1]), y[-1])
+        try:
+            wrong = self.problem.subject.wrong_branch(float(t[-1]), y[-1])
+        except Exception as error:  # a driver that only Python can evaluate is asked there
+            error.result = self._result(interrupted=False)  # type: ignore[attr-defined]
+            raise
         if wrong:
             raise SimulationError(wrong, self._result(interrupted=False))
 
@@ -215,11 +224,17 @@ class Run(Generic[R]):
 
     def _need(self, code: int, t: float) -> None:
         """Raise unless all is well; the error carries what has been computed."""
-        if code == OK:
-            return
-        p = self.problem
-        error = p.subject.error(p.pack, code, t)
-        if isinstance(error, Exception):  # Ctrl-C is none, and needs no result: `go` returns it
+        error = self._error(code, t)
+        if error is not None:
+            self._raise(error)
+
+    def _error(self, code: int, t: float) -> BaseException | None:
+        """The error of a code, None for OK."""
+        return None if code == OK else self.problem.subject.error(self.problem.pack, code, t)
+
+    def _raise(self, error: BaseException) -> NoReturn:
+        """Raise an error that carries what has been computed; Ctrl-C needs no result: `go` returns it."""
+        if isinstance(error, Exception):
             error.result = self._result(interrupted=False)  # type: ignore[attr-defined]
         raise error
 

@@ -15,6 +15,7 @@ import numpy as np
 from haugmbd.algebra.vec3 import Array
 from haugmbd.diagnostics.rows_over_time import rows_over_time
 from haugmbd.formulations.face import solve_states
+from haugmbd.model.given import model_given
 from haugmbd.model.joint_wrench import Axes, Side, at_joint_point, body_of_side, check_question
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -65,6 +66,7 @@ def reaction(model: Model, state: State | None, joint: str, *, on: Side = "j", f
     on: the body that feels it, "j" or "i" of the joint;  frame: "ground", "body" or "joint"
     Raises UsageError for an unknown joint, side or frame, SingularKKT where the rows depend on one another.
     """
+    model = model_given(model, "reaction")
     state = model.state() if state is None else state
     t, y = np.array([state.t]), state.y[None]
     found = reactions_over_time(model, t, y, lambda: solve_states(model, t, y), joint, on=on, frame=frame)

@@ -19,6 +19,7 @@ from haugmbd.formulations.newton_euler import NewtonEuler, accelerate
 from haugmbd.formulations.taught import answer_of
 from haugmbd.formulations.trouble import explain
 from haugmbd.model.consistency import state_faults
+from haugmbd.model.given import model_given
 from haugmbd.model.model import Model
 from haugmbd.model.redundancy import Rule, check_rule
 from haugmbd.model.state import State
@@ -69,7 +70,7 @@ def chosen(formulation: Formulation | None) -> Formulation:
 def accelerations(
     model: Model, state: State | None = None, *, formulation: Formulation | None = None, redundancy: Rule | None = None
 ) -> Accelerations:
-    """Return accelerations and multipliers of `model` at `state` (by default the modelled one).
+    """Return accelerations and multipliers of `model` (or of a System, which is compiled) at `state` (by default the modelled one).
 
     formulation: by which algebra; by default `NewtonEuler()`
     redundancy: which multipliers dependent rows get, `KeptRows()` or `MinimumNorm()`; by default what the model was compiled with, and
@@ -77,6 +78,7 @@ def accelerations(
     Raises SingularKKT at a singular position or where a massless axis is free, naming joint or body; ModelError for a model that the
     formulation cannot treat.
     """
+    model = model_given(model, "accelerations")
     if redundancy is not None:
         check_rule(redundancy)
         model = model.with_redundancy(redundancy)

@@ -165,6 +165,7 @@ def work_of(pack: Pack) -> Work:
 
 def question_of(formulation: Formulation, model: Model, state: State | None = None) -> Saddle:
     """What `formulation` is asked for the accelerations at `state` (by default the modelled one); change it with `replace`."""
+    formulation.check_model(model)
     state = model.state() if state is None else state
     pack = model.pack()
     rows_entry(pack, state.t, state.y)

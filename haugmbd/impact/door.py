@@ -15,6 +15,7 @@ from haugmbd.impact.closing import Closed, as_joint, closed_rows, closing_faults
 from haugmbd.impact.contact import Contact, Placed, gaps, row
 from haugmbd.impact.factor import RowSet
 from haugmbd.model.consistency import POSITION_TOL, size_of, state_faults
+from haugmbd.model.given import model_given
 from haugmbd.model.identity import number_of, stranger_faults
 from haugmbd.model.model import Model
 from haugmbd.model.parts import JointLike
@@ -36,8 +37,7 @@ class Question(NamedTuple):
 
 def read_question(model: Model, state: State | None, applied: Any, contacts: Any, close: Any, touching: bool) -> Question:
     """Read the arguments of `impulse`; ModelError with all faults of values, UsageError for a wrong kind of argument."""
-    if not isinstance(model, Model):
-        raise UsageError(f"impulse needs a compiled model, got {model!r}. Give system.compile().")
+    model = model_given(model, "impulse")
     if not isinstance(state, State | None):
         raise UsageError(f"impulse needs a State, got {state!r}. Start from model.state().")
     state = model.state() if state is None else state

@@ -42,6 +42,7 @@ def impulse(
     joints that contradict each other, SingularKKT where the model's own rows depend on one another.
     """
     q = read_question(model, state, applied, contacts, close, touching)
+    model = q.model
     factor = Factored(model, q.state)
     beside = Beside.of(factor, RowSet.joined(q.closed.rows, q.contact_rows))
     u = np.hstack([q.state.v, q.state.omega_bar])

@@ -98,8 +98,9 @@ class Reduced:
         """Nothing: a chain has no rows that could depend on one another."""
 
     def error(self, pack: Pack, code: int, t: float) -> BaseException:
-        if pack.asked.error is not None:
-            return pack.asked.error
+        error = pack.asked.take_error()
+        if error is not None:
+            return error
         _, place, number = room(pack, "STATUS")[0]
         if code == SINGULAR:
             return self.chain.no_inertia(int(place))

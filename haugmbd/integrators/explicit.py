@@ -52,13 +52,13 @@ def run(
     for step in range(ys.shape[0]):
         t, stage = t0 + step * h, ys[step]
         copy_line(k1, room[0])
-        code = OK
         for i in range(1, stages):
             combine(T, i, h, y, room, stage)
-            code = max(code, rates(P, options, t + T[i, 0] * h, stage, room[i]))
+            code = rates(P, options, t + T[i, 0] * h, stage, room[i])
+            if code != OK:
+                return code, step
         combine(T, stages, h, y, room, stage)
-        if code == OK:
-            code = check_finite(P, stage)
+        code = check_finite(P, stage)
         if code == OK:
             code = settle(P, options, t0 + (step + 1) * h, stage, k1)
         if code != OK:

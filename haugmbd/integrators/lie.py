@@ -112,18 +112,19 @@ def run(
     """
     stages = T.shape[0] - 1
     for step in range(ys.shape[0]):
-        t, stage, code = t0 + step * h, ys[step], OK
+        t, stage = t0 + step * h, ys[step]
         copy_line(k1, room[0])
         put_turns(T, 0, h, room, spins, products, y)
         for i in range(1, stages):
             combine(T, i, h, y, room, stage)
             put_rotations(T, i, h, y, room, spins, products, stage)
-            code = max(code, rates(P, options, t + T[i, 0] * h, stage, room[i]))
+            code = rates(P, options, t + T[i, 0] * h, stage, room[i])
+            if code != OK:
+                return code, step
             put_turns(T, i, h, room, spins, products, stage)
         combine(T, stages, h, y, room, stage)
         put_rotations(T, stages, h, y, room, spins, products, stage)
-        if code == OK:
-            code = check_finite(P, stage)
+        code = check_finite(P, stage)
         if code == OK:
             code = settle(P, options, t0 + (step + 1) * h, stage, k1)
         if code != OK:

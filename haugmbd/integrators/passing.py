@@ -24,7 +24,8 @@ from haugmbd.integrators.explicit import runge_kutta_steps
 from haugmbd.integrators.method import FixedStep, Integrator
 from haugmbd.integrators.rk4 import RK4
 from haugmbd.integrators.stepping import Problem
-from haugmbd.model.status import NO_CONVERGENCE, OK, SINGULAR
+from haugmbd.model.status import NO_CONVERGENCE, OK, SINGULAR, USER_STOPPED
+from haugmbd.model.tables import room
 
 FIRST = 0.25
 """First step size of a leap, in parts of the way to the singular configuration."""
@@ -90,6 +91,8 @@ def chunks_past(method: Integrator, problem: Problem, k1: Array, t_end: float) -
                 h, wide = FIRST * across.comfortable, float(past.t[-1] - t[across.k])
                 problem.t, problem.y[:], k1[:] = float(past.t[-1]), past.y[-1], past.y_dot[-1]
                 break
+            if place is not None and _stopped_by_user(problem):
+                chunk = chunk._replace(code=USER_STOPPED)  # in the attempt to leap
             yield chunk
             if chunk.code != OK:
                 return
@@ -132,8 +135,15 @@ def _past(
             t, y, y_dot = (np.concatenate(pair) for pair in parts)
             lam = cut_multipliers(chunk.lam, k, len(found.t))
             return Chunk(t, y, y_dot, OK, float(t[-1]), len(t), chunk.rejected, lam), across
+        if _stopped_by_user(problem):
+            return None
     problem.pack.work[:] = evidence
     return None
+
+
+def _stopped_by_user(problem: Problem) -> bool:
+    """Whether the last attempt ended because a function of the user raised, or Ctrl-C came."""
+    return bool(room(problem.pack, "STATUS")[0, 0] == USER_STOPPED)
 
 
 def leap(problem: Problem, start: Start, t_singular: float, h: float, rtol: float, atol: float) -> Leap | None:
@@ -153,6 +163,8 @@ def leap(problem: Problem, start: Start, t_singular: float, h: float, rtol: floa
             if gap <= AGREE:
                 break
         before = tried
+        if tried is None and _stopped_by_user(problem):
+            return None
     if not best * rtol <= max(AGREE * rtol, AGREE_AT_WORST):
         return None
     return found

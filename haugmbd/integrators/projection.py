@@ -107,7 +107,7 @@ def rests(P: Pack, options: Array, t: float, y: Array) -> bool:
     if options[SINCE] < options[EVERY]:
         return True
     options[SINCE] = 0.0
-    if options[THRESHOLD] == 0.0 or prepare(P, t, y) != OK:
+    if options[THRESHOLD] == 0.0 or prepare(P, t, y) != OK:  # what fails here fails again, and is reported, in the projection
         return False
     worst = 0.0
     if options[LEVELS] != VELOCITIES_ONLY:
@@ -153,7 +153,8 @@ def project(P: Pack, options: Array, t: float, y: Array) -> int:
         corrected = True
         code = solve_system(P)
         add_velocity(P, bodies)
-        code = max(code, prepare(P, t, y))
+        if code == OK:
+            code = prepare(P, t, y)
     if corrected:
         options[N_CORRECTED] += 1
     return code

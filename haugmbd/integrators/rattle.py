@@ -279,13 +279,15 @@ def run(P: Pack, options: Array, t0: float, h: float, y: Array, k1: Array, room:
             return code, step
         put_right_hand_side(P)
         code = solve_system(P)
+        if code != OK:
+            return code, step
         copy_line(k1, ks[step])  # for the ground, which has no rates
         put_rates(P, t, new, ks[step])
         for a in range(bodies_end, y.size):
             new[a] = y[a] + 0.5 * h * (k1[a] + ks[step, a])
         copy_line(new, y)
         copy_line(ks[step], k1)
-    return code, ys.shape[0] if code == OK else 0
+    return OK, ys.shape[0]
 
 
 @dataclass(frozen=True)

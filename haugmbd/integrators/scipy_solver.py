@@ -23,8 +23,10 @@ from haugmbd.integrators.chunk import Chunk
 from haugmbd.integrators.free import Unstabilized
 from haugmbd.integrators.method import Adaptive, Integrator
 from haugmbd.integrators.stepping import Problem
+from haugmbd.model.given import model_given
 from haugmbd.model.model import Model
-from haugmbd.model.status import OK, STEP_TOO_SMALL
+from haugmbd.model.status import OK, STEP_TOO_SMALL, USER_STOPPED, report
+from haugmbd.model.tables import room
 
 ONE_STEP = ("RK23", "RK45", "DOP853")
 """Methods whose state may be corrected between steps."""
@@ -60,37 +62,49 @@ class SciPySolver(Adaptive):
         """Advance to `t_end`, a step at a time."""
         import scipy.integrate  # noqa: PLC0415  0.3 s, only where it is used
 
-        stopped, asked = [OK], set[float]()
+        stopped, asked = _Stopped(OK, problem.t), set[float]()
 
         def f(t: float, y: Array) -> Array:
             asked.add(t)
             y_dot = np.zeros_like(y)
             code = problem.rates(problem.pack, problem.options, t, np.ascontiguousarray(y), y_dot)
+            if code == USER_STOPPED:
+                raise _Stopped(code, t)
             if code != OK:
-                stopped[0] = code
+                stopped.code, stopped.t = code, t
                 return np.full_like(y, np.nan)
             return y_dot
 
         span = t_end - problem.t
-        h_first = None if self.h_first is None else min(self.h_first, span)
-        solver: Any = getattr(scipy.integrate, self.method)(
-            f,
-            problem.t,
-            problem.y.copy(),
-            t_end,
-            rtol=self.rtol,
-            atol=self.atol,
-            max_step=min(self.h_max, span),
-            first_step=h_first,
-        )
+        nothing = np.zeros((0, problem.y.size))
+        try:
+            solver: Any = getattr(scipy.integrate, self.method)(
+                f,
+                problem.t,
+                problem.y.copy(),
+                t_end,
+                rtol=self.rtol,
+                atol=self.atol,
+                max_step=min(self.h_max, span),
+                first_step=None if self.h_first is None else min(self.h_first, span),
+            )
+        except (_Stopped, ValueError, np.linalg.LinAlgError) as error:
+            yield Chunk(np.zeros(0), nothing, nothing, *_reason(error, stopped), 0, 0)
+            return
         while solver.status == "running":
             t, before = solver.t, solver.nfev
             asked.clear()
-            solver.step()
+            try:
+                solver.step()
+            except (_Stopped, ValueError, np.linalg.LinAlgError) as error:
+                yield Chunk(np.zeros(0), nothing, nothing, *_reason(error, stopped), 0, 0)
+                return
             rejected = self._tried(solver, t, before, asked) - (solver.status != "failed")
-            code = stopped[0] if solver.status == "failed" and stopped[0] != OK else OK
+            code = stopped.code if solver.status == "failed" else OK
             if solver.status == "failed" and code == OK:
-                code = STEP_TOO_SMALL
+                code = report(
+                    room(problem.pack, "STATUS")[0], STEP_TOO_SMALL, 0, float(getattr(solver, "h_abs", np.spacing(solver.t)))
+                )
             y, y_dot = np.array(solver.y), np.zeros_like(solver.y)
             if code == OK:
                 code = problem.settle(problem.pack, problem.options, solver.t, y, y_dot)
@@ -111,11 +125,32 @@ class SciPySolver(Adaptive):
         return sum(bool(time > t) for time in asked) // TIMES[self.method]
 
 
+class _Stopped(Exception):  # noqa: N818  it ends SciPy's step, and no user meets it
+    """What stopped an evaluation: its code, and the time [s]."""
+
+    def __init__(self, code: int, t: float) -> None:
+        super().__init__(code, t)
+        self.code, self.t = code, t
+
+
+def _reason(error: Exception, stopped: _Stopped) -> tuple[int, float]:
+    """Code and time of what stopped SciPy: a function of the user, or numbers that SciPy's algebra refuses because an evaluation failed.
+
+    Raises `error` where no evaluation has failed.
+    """
+    if isinstance(error, _Stopped):
+        return error.code, error.t
+    if stopped.code == OK:
+        raise error
+    return stopped.code, stopped.t
+
+
 def ode_function(model: Model, *, formulation: Formulation | None = None) -> Callable[[float, Array], Array]:
     """Return f(t, y) of `model` for scipy.integrate.solve_ivp; `model.state().y` is the initial y.
 
     formulation: by which algebra, by default `NewtonEuler()`.  Raises as `accelerations` does.
     """
+    model = model_given(model, "ode_function")
     pack, rule = chosen(formulation).pack(model), Unstabilized()
     options = rule.options()
 

@@ -74,10 +74,13 @@ class Derivatives:
 
     def error_of(self, pack: Pack) -> BaseException | None:
         """What stopped the run of `pack`, if a jacobian did: its exception, or what a compiled one returned."""
-        door = pack.derive
-        if door.error is not None or door is NOBODY or not self.compiled:
-            return door.error
-        t, y, signals = float(room(pack, "STATUS")[0, 2]), room(pack, "Y_STOPPED")[0].copy(), room(pack, "SIGNALS")
+        _, place, t = room(pack, "STATUS")[0].tolist()
+        if place != 1:
+            return None
+        error = pack.derive.take_error()
+        if error is not None or not self.compiled:
+            return error or KeyboardInterrupt()  # lost between compiled code and Python, see `user`
+        y, signals = room(pack, "Y_STOPPED")[0].copy(), room(pack, "SIGNALS")
         try:
             self.call(t, y, signals, np.zeros(self.size), np.zeros(0))
         except Exception as error:  # noqa: BLE001  handed on, and raised where all errors of a run are

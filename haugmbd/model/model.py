@@ -155,8 +155,9 @@ class Model:
     def raise_user_error(self, pack: Pack) -> None:
         """Raise what a callable of the user raised in the run of `pack`, or say what it returned, if that stopped the run."""
         for door in (pack.asked, pack.teacher):
-            if door.error is not None:
-                raise door.error
+            error = door.take_error()
+            if error is not None:
+                raise error
         code, _, t = room(pack, "STATUS")[0]
         if code != USER_STOPPED:
             return

@@ -33,6 +33,7 @@ from haugmbd.model.elimination import (
 )
 from haugmbd.model.local import LocalSolver
 from haugmbd.model.model import Model, RowLabel
+from haugmbd.model.questions import driver_values as driver_jet
 from haugmbd.model.rows import Rows
 
 TERM_TOL = 1e-6
@@ -254,8 +255,10 @@ def driver_of_row(model: Model) -> Ints:
 
 
 def driver_values(model: Model, t: float) -> Array:
-    """f of each driver at time t [s], (nd,)."""
-    return np.array([driver.values(t)[0] for driver in model.drivers])
+    """f of each driver at time t [s], (nd,).  What a function of the user raises comes out as it is."""
+    calls = {call.slot: call for call in model.questions.driver_calls}
+    values = [driver_jet(calls[k], t) if k in calls else driver.values(t) for k, driver in enumerate(model.drivers)]
+    return np.array([jet[0] for jet in values])
 
 
 def _dependencies(model: Model, x: Examined) -> list[Dependency]:

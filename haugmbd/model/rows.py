@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from haugmbd.algebra.vec3 import Array, Ints
+from haugmbd.model.given import model_given
 from haugmbd.model.model import Model, RowLabel
 from haugmbd.model.passes import rows_entry
 from haugmbd.model.state import State
@@ -66,7 +67,8 @@ class Rows:
 
 
 def evaluate(model: Model, state: State | None = None) -> Rows:
-    """Evaluate every row of `model` at `state` (by default the modelled one)."""
+    """Evaluate every row of `model` (or of a System, which is compiled) at `state` (by default the modelled one)."""
+    model = model_given(model, "evaluate")
     state = model.state() if state is None else state
     pack = model.pack()
     rows_entry(pack, state.t, state.y)

@@ -13,7 +13,8 @@ FREE_AXIS = 2
 NOT_FINITE = 3
 """A state that is NaN or infinite: place = index in y."""
 USER_STOPPED = 4
-"""A callable of the user raised, or returned something that is not finite."""
+"""A callable of the user raised, or returned something that is not finite: place = 0 forces and drivers, 1 jacobians, 2 a formulation;
+number = the time [s]."""
 STEP_TOO_SMALL = 5
 """The error control asks for a step below rounding: number = the step [s]."""
 OFF_MANIFOLD = 6

@@ -16,6 +16,7 @@ from haugmbd.algebra.euler import rotation_matrix
 from haugmbd.algebra.spatial import force_transform, motion_transform
 from haugmbd.algebra.vec3 import Array
 from haugmbd.errors import UsageError
+from haugmbd.model.given import model_given
 from haugmbd.model.model import JointEntry, Model, joint_named
 from haugmbd.model.rows import evaluate
 from haugmbd.model.state import State
@@ -32,6 +33,7 @@ def motion_subspace(model: Model, state: State | None, joint: str) -> Array:
     Columns are the joint's declared freedoms, in their order, per rad/s or m/s, where one that depends on the others is left out; where
     none are declared, a basis of what the rows allow.  Drivers count as standing still.  Raises UsageError for an unknown joint.
     """
+    model = model_given(model, "motion_subspace")
     state = model.state() if state is None else state
     e = joint_named(model.joints, joint)
     point = _point(state, e.j, e.s_bar_j)
@@ -47,6 +49,7 @@ def constraint_wrenches(model: Model, state: State | None, joint: str) -> Array:
 
     Raises UsageError for an unknown joint, and for one of one's own whose rows do not all stand between the same two bodies.
     """
+    model = model_given(model, "constraint_wrenches")
     state = model.state() if state is None else state
     e, rows = joint_named(model.joints, joint), evaluate(model, state)
     pairs = rows.bodies[e.rows]

@@ -62,12 +62,19 @@ class Asked(types.WrapperAddressProtocol):  # type: ignore[misc]
         self._enter(t, *(array.data for array in arrays))
 
     def _enter(self, t: float, *addresses: int) -> None:
+        if self.error is not None:  # the first error is the one that is told: nobody is called after it
+            return
         try:
             self._call(t, *(self._view(a, s) for a, s in zip(addresses[:-1], self._shapes, strict=False)))
             succeeded = ctypes.c_double.from_address(addresses[-1])
             succeeded.value = YES  # the last act: Python looks for signals at calls and loops only, so none is lost behind it
         except BaseException as error:  # noqa: BLE001  kept, and raised again by Python when the loop has returned
             self.error = error
+
+    def take_error(self) -> BaseException | None:
+        """Return what stopped the last call, and forget it: the door may be used again."""
+        error, self.error = self.error, None
+        return error
 
     def _view(self, address: int, shape: tuple[int, ...]) -> Array:
         """An array over the memory at `address`: made once for each place."""

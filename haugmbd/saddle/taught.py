@@ -26,7 +26,7 @@ def ask(ints: Ints, work: Array, teacher: Asked, which: float) -> int:
     right, solution = view(work, ints, at.RIGHT), view(work, ints, at.SOLUTION)
     if call_user(teacher, which, J, level, right, solution, line(work, ints, at.SUCCEEDED)):
         return OK
-    return report(line(work, ints, at.STATUS), USER_STOPPED, 0, 0.0)
+    return report(line(work, ints, at.STATUS), USER_STOPPED, 2, 0.0)
 
 
 @entry

@@ -59,8 +59,8 @@ def test_wrong_kinds(bar):
     system, link, model = bar
     blow = mbd.PointImpulse("blow", link, impulse=(0, 0, 1))
     floor = mbd.Contact("floor", system.ground, link, point=(2, 0, 0), normal=(0, 0, 1))
-    with pytest.raises(mbd.UsageError, match="impulse needs a compiled model, got System"):
-        mbd.impulse(system)
+    with pytest.raises(mbd.UsageError, match="impulse needs a compiled Model or a System, got Contact"):
+        mbd.impulse(floor)
     with pytest.raises(mbd.UsageError, match="impulse needs a State"):
         mbd.impulse(model, blow)
     with pytest.raises(mbd.UsageError, match="applied takes PointImpulse or AngularImpulse objects, got Contact"):

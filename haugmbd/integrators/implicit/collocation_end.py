@@ -137,7 +137,8 @@ def finish_stages(P: Pack, place: Any, numbers: Array, options: Array, t: float,
         put_velocity_question(P, bodies)
         code = solve_system(P)
         add_velocity(P, bodies)
-        code = max(code, prepare(P, t, y))
+        if code == OK:
+            code = prepare(P, t, y)
         options[N_RATES] += 1
     if code == OK and not forces:
         code = refine_rates(P, numbers, y)

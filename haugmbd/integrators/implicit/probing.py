@@ -105,14 +105,16 @@ def probe(P: Pack, c_q: float, c_u: float, curved: bool, t: float, y: Array) -> 
     eps = min(SMALL_Q / c_q, SMALL_U / c_u)
     clear_probed(probed, ties, own, tied)
     put_unbalanced(P, curved, before)
-    code = OK
     for column in range(6 * probed[0, 0]):
         colour, a = 1 + column // 6, column % 6
         copy_line(y, moved)
         for k in range(1, n):
             if probed[k, 0] == colour:
                 displace(moved, k, a, c_q * eps, c_u * eps)
-        code = max(code, prepare(P, t, moved))
+        code = prepare(P, t, moved)
+        if code != OK:
+            return code
         put_unbalanced(P, curved, after)
         add_columns(probed, ties, colour, a, eps, before, after, own, tied)
-    return max(code, prepare(P, t, y))
+    restored: int = prepare(P, t, y)
+    return restored

@@ -68,7 +68,7 @@ def ask_jacobians(P: Pack, t: float, y: Array) -> int:
     if call_user(P.derive, t, y, signals, D, D, succeeded) and all_finite(D):
         return OK
     copy_line(y, line(P.work, P.ints, at.Y_STOPPED))
-    return report(line(P.work, P.ints, at.STATUS), USER_STOPPED, 0, t)
+    return report(line(P.work, P.ints, at.STATUS), USER_STOPPED, 1, t)
 
 
 @routine

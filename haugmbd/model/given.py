@@ -1,0 +1,22 @@
+"""What a question about a model is given: the model itself, or a System, which is compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from haugmbd.errors import UsageError
+from haugmbd.model.model import Model
+
+SYSTEM = ("haugmbd.model.system", "System")
+"""By its name: the class stands above this module."""
+
+
+def model_given(given: Any, who: str) -> Model:
+    """Return the model that `who` is given, of a System the compiled one (ModelError with its faults); UsageError for anything else."""
+    if isinstance(given, Model):
+        return given
+    kinds = {(kind.__module__, kind.__name__) for kind in type(given).__mro__}
+    model = given.compile() if SYSTEM in kinds else None
+    if not isinstance(model, Model):
+        raise UsageError(f"{who} needs a compiled Model or a System, got {given!r:.80}. Give system.compile().")
+    return model
