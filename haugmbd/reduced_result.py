@@ -20,6 +20,7 @@ from haugmbd.integrators.chain_subject import Reduced
 from haugmbd.integrators.events import EventRecord
 from haugmbd.model.model import Model
 from haugmbd.model.tables import WIDTH
+from haugmbd.model.views import Animated
 from haugmbd.recursive.aba import aba
 from haugmbd.recursive.chain import NONE, SerialChain
 from haugmbd.recursive.link_motion import LinkMotion, link_motion
@@ -41,7 +42,7 @@ class LinkHistory:
 
 
 @dataclass(frozen=True, eq=False)
-class ReducedResult:
+class ReducedResult(Animated):
     """Coordinates of a run of a serial chain, by time.
 
     t: (nt,) [s];  q: (nt, nq);  qd: (nt, nv);  counters;  settings;  interrupted: stopped by Ctrl-C;  events

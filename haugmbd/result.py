@@ -33,6 +33,7 @@ from haugmbd.model.joint_wrench import Axes, Side
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.model.tables import WIDTH
+from haugmbd.model.views import Animated
 
 if TYPE_CHECKING:
     import xarray
@@ -96,7 +97,7 @@ class Names:
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class Result(Animated):
     """States of a run, by time.  `result["crank"].r` is one body's history; methods recompute everything else from the states.
 
     Its arrays are read-only, since everything else is computed from them: change a copy, `result.r.copy()`.

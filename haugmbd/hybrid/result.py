@@ -18,10 +18,12 @@ from haugmbd.diagnostics.energy import Energy
 from haugmbd.diagnostics.reaction import Reaction
 from haugmbd.errors import UsageError
 from haugmbd.hybrid.mechanism import Mechanism
-from haugmbd.impact.contact import gap_rates, gaps
+from haugmbd.impact.contact import Contact, gap_rates, gaps
 from haugmbd.impact.result import Impulse
 from haugmbd.model.joint_wrench import Axes, Side, check_question
+from haugmbd.model.model import Model
 from haugmbd.model.state import State
+from haugmbd.model.views import Animated
 from haugmbd.result import BodyHistory, Counters, Result
 
 
@@ -82,7 +84,7 @@ class ContactHistory:
 
 
 @dataclass(frozen=True, eq=False)
-class ImpactResult:
+class ImpactResult(Animated):
     """A motion with impacts, over time; `result["ball"].r` is one body's history.
 
     segments: the smooth pieces, each a `Result` with the model of its closed contacts, which can be saved by itself
@@ -102,6 +104,16 @@ class ImpactResult:
         model = self._mechanism.free
         y = [np.zeros((0, len(model.y0))), *(segment.y for segment in self.segments)]
         return Result(model, self._joined(lambda s: s.t), np.concatenate(y), self.counters, self.settings, self.interrupted)
+
+    @property
+    def model(self) -> Model:
+        """The compiled model with all contacts open."""
+        return self._mechanism.free
+
+    @property
+    def contacts(self) -> dict[str, Contact]:
+        """The contacts, by name."""
+        return dict(self._mechanism.contacts)
 
     def _joined(self, ask: Callable[[Result], Array]) -> Array:
         """The answers of all segments, one after the other."""

@@ -125,6 +125,12 @@ class Model:
         """Inertia about the centres of mass, body frames [kg m2], (nb + 1, 3, 3)."""
         return self.tables["INERTIA"][:, 1:].reshape(-1, 3, 3)
 
+    @property
+    def gravity(self) -> Array:
+        """Gravity, global [m/s2], (3,)."""
+        gravity: Array = self.tables["GRAVITY"][0]
+        return gravity
+
     def state(self) -> State:
         """The modelled initial state, at t = 0."""
         return State.from_y(0.0, self.y0, self.nb + 1)

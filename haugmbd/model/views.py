@@ -1,0 +1,30 @@
+"""What can be looked at: methods of results, systems and models that load the viewer when they are called.
+
+The viewer stands above all of them; it is imported by name, at the call, so that nothing here depends on it.
+"""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+
+def viewer() -> Any:
+    """The package that draws."""
+    return importlib.import_module("haugmbd.viewer")
+
+
+class Animated:
+    """A motion over time: it can be written as a page that plays."""
+
+    def animate(self, path: str | Path, *, frames: int | None = None, other: Any = None) -> Path:
+        """Write the motion as one HTML file that plays in every browser, without a network; return its path.
+
+        frames: instants that are drawn, at equal steps; by default the stored states, or as many of them as a page should hold
+        other: a second run of the same bodies, shown as a ghost
+        Raises UsageError for frames that are no whole number >= 1, for a second run without a body in common, and for a path that cannot
+        be written; warns of states that are not finite, which are left out.
+        """
+        where: Path = viewer().animate(self, path, frames=frames, other=other)
+        return where

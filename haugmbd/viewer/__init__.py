@@ -1,0 +1,12 @@
+"""The viewer: a motion as one HTML page, a still picture, a film, or a glTF scene.
+
+frames      which instants are drawn, and the poses there        mechanism   what there is to draw, as plain data
+shapes      what bodies look like                                engine      the names of the engine that the viewer uses
+scene       the description that the page shows                  packing     numbers over time as few bytes
+page        the HTML file                                        animate     from a result to the file
+static/     the player in the browser                            bundle/     three.js, and how it is made
+"""
+
+from haugmbd.viewer.animate import animate, animation
+
+__all__ = ["animate", "animation"]

@@ -1,0 +1,183 @@
+r"""What there is to draw: bodies, joints, springs and contacts of a model or a system, as plain data.
+
+Points and frames are in body frames; bodies are numbered, the ground is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from haugmbd.viewer.engine import RSDA, TSDA, Array, Contact, Load, Model, PointForce, System, Torque, from_rotation_matrix
+
+NO_AXIS = np.eye(3)
+
+
+@dataclass(frozen=True, eq=False)
+class JointPart:
+    """A joint: glyph: how it is drawn; frames (s, A) on bodies i and j, body frames."""
+
+    name: str
+    kind: str
+    glyph: str
+    i: int
+    j: int
+    s_i: Array
+    A_i: Array
+    s_j: Array
+    A_j: Array
+
+    @property
+    def placed(self) -> bool:
+        """Whether it has a place: a joint between directions has none."""
+        return self.glyph != "orientation"
+
+    def data(self) -> dict[str, Any]:
+        """The joint as the page reads it."""
+        places = {"s_i": self.s_i, "p_i": from_rotation_matrix(self.A_i), "s_j": self.s_j, "p_j": from_rotation_matrix(self.A_j)}
+        exact = {key: [float(x) for x in value] for key, value in places.items()}
+        return {"name": self.name, "kind": self.kind, "glyph": self.glyph, "i": self.i, "j": self.j, **exact}
+
+
+@dataclass(frozen=True, eq=False)
+class LinePart:
+    """A spring, damper, actuator or contact between a point of body i and a point of body j, body frames; `more` for the page."""
+
+    name: str
+    kind: str
+    i: int
+    j: int
+    s_i: Array
+    s_j: Array
+    more: dict[str, Any]
+
+    def data(self) -> dict[str, Any]:
+        """The element as the page reads it."""
+        ends = {"s_i": [float(x) for x in self.s_i], "s_j": [float(x) for x in self.s_j]}
+        return {"name": self.name, "kind": self.kind, "i": self.i, "j": self.j, **ends, **self.more}
+
+
+@dataclass(frozen=True, eq=False)
+class Mechanism:
+    """Bodies (the ground first) with mass, J_bar and modelled pose; joints; loads; contacts; gravity (3,) [m/s2]."""
+
+    name: str
+    bodies: tuple[str, ...]
+    mass: Array
+    J_bar: Array
+    r: Array
+    p: Array
+    joints: tuple[JointPart, ...]
+    loads: tuple[LinePart, ...]
+    contacts: tuple[LinePart, ...]
+    gravity: Array
+
+    def points(self, body: int) -> Array:
+        """The points of joints, springs and forces on a body, body frame, (n, 3)."""
+        found = [s for joint in self.joints if joint.placed for k, s in ((joint.i, joint.s_i), (joint.j, joint.s_j)) if k == body]
+        found += [s for load in self.loads for k, s in ((load.i, load.s_i), (load.j, load.s_j)) if k == body]
+        found += [contact.s_j for contact in self.contacts if contact.j == body and contact.more["radius"] == 0.0]
+        return np.array(found).reshape(-1, 3)
+
+
+def of_model(model: Model, contacts: Iterable[Contact] = (), leave_out: Iterable[str] = ()) -> Mechanism:
+    """What a compiled model has to draw; leave_out: names of joints that are drawn otherwise."""
+    hidden = set(leave_out)
+    state, number = model.state(), {name: k for k, name in enumerate(model.body_names)}
+    joints = tuple(
+        JointPart(e.name, e.kind, glyph_of(e.kind, e.freedoms), e.i, e.j, e.s_bar_i, e.A_bar_i, e.s_bar_j, e.A_bar_j)
+        for e in model.joints.values()
+        if e.name not in hidden
+    )
+    loads = tuple(part for entry in model.loads for part in load_parts(entry.load, number))
+    touching = tuple(contact_part(contact, number) for contact in contacts)
+    return Mechanism(
+        model.name, model.body_names, model.mass, model.J_bar, state.r, state.p, joints, loads, touching, np.array(model.gravity)
+    )
+
+
+def of_system(system: System) -> Mechanism:
+    """What a system has to draw, also one that does not compile: parts without a finite place are left out."""
+    bodies = [body for body in system.bodies if np.isfinite([*body.r, *body.p]).all()]
+    number = {id(body): k for k, body in enumerate(bodies)}
+    joints = []
+    for joint in system.joints:
+        i, j = joint.frame_i, joint.frame_j
+        if id(i.body) in number and id(j.body) in number and np.isfinite([*i.s_bar, *j.s_bar, *i.A_bar.flat, *j.A_bar.flat]).all():
+            kind = type(joint).__name__
+            ends = (number[id(i.body)], number[id(j.body)])
+            joints.append(JointPart(joint.name, kind, glyph_of(kind, joint.freedoms), *ends, i.s_bar, i.A_bar, j.s_bar, j.A_bar))
+    names = {body.name: number[id(body)] for body in bodies}
+    loads = [part for load in system.loads if all(id(b) in number for b in load.bodies()) for part in load_parts(load, names)]
+    try:
+        gravity = np.array(system.gravity, dtype=np.float64).reshape(3)
+    except (TypeError, ValueError):
+        gravity = np.zeros(3)
+    return Mechanism(
+        str(system.name),
+        tuple(body.name for body in bodies),
+        np.array([body.mass for body in bodies]),
+        np.array([body.J_bar for body in bodies]),
+        np.array([body.r for body in bodies]),
+        np.array([body.p for body in bodies]),
+        tuple(joints),
+        tuple(part for part in loads if np.isfinite([*part.s_i, *part.s_j]).all()),
+        (),
+        np.nan_to_num(gravity),
+    )
+
+
+def glyph_of(kind: str, freedoms: Any) -> str:
+    """How a joint is drawn: from what it leaves free, and from its kind where that does not say."""
+    if kind == "RotationDriver":
+        return "rotation driver"
+    if kind == "TranslationDriver":
+        return "translation driver"
+    if freedoms is None:
+        return "general"
+    turns = [freedom for freedom in freedoms if freedom.kind.value == "turn"]
+    slides = [freedom for freedom in freedoms if freedom.kind.value == "slide"]
+    balls = [freedom for freedom in freedoms if freedom.kind.value == "ball"]
+    known = {
+        (0, 0, 0): "fixed",
+        (1, 0, 0): "revolute",
+        (1, 1, 0): "cylindrical",
+        (0, 1, 0): "translational",
+        (2, 0, 0): "universal",
+        (0, 0, 3): "spherical",
+        (1, 2, 0): "planar",
+        (0, 1, 3): "point on line",
+        (0, 2, 3): "point in plane",
+        (3, 0, 3): "distance",
+        (1, 0, 3): "revolute-spherical",
+        (1, 3, 0): "orientation",
+        (2, 3, 0): "orientation",
+    }
+    return known.get((len(turns), len(slides), len(balls)), "general")
+
+
+def load_parts(load: Load, number: dict[str, int]) -> list[LinePart]:
+    """What is drawn of a force element: nothing of one that has no place."""
+    if isinstance(load, TSDA):
+        i, j = load.frame_i, load.frame_j
+        look = {"k": load.k, "c": load.c, "l0": load.l0}
+        return [LinePart(load.name, "TSDA", number[i.body.name], number[j.body.name], i.s_bar, j.s_bar, look)]
+    if isinstance(load, RSDA):
+        i, j = load.joint.frame_i, load.joint.frame_j
+        more = {"p_i": [float(x) for x in from_rotation_matrix(i.A_bar)]}
+        return [LinePart(load.name, "RSDA", number[i.body.name], number[j.body.name], i.s_bar, j.s_bar, more)]
+    if isinstance(load, PointForce | Torque):
+        k = number[load.body.name]
+        s = load.frame.s_bar if isinstance(load, PointForce) else np.zeros(3)
+        return [LinePart(load.name, type(load).__name__, k, k, s, s, {})]
+    return []
+
+
+def contact_part(contact: Contact, number: dict[str, int]) -> LinePart:
+    """A contact: the plane on body i, the point or sphere on body j."""
+    i, j = contact.frame_i, contact.frame_j
+    more = {"radius": contact.radius, "p_i": [float(x) for x in from_rotation_matrix(i.A_bar)]}
+    return LinePart(contact.name, "contact", number[i.body.name], number[j.body.name], i.s_bar, j.s_bar, more)

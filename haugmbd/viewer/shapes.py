@@ -1,0 +1,218 @@
+r"""What bodies look like: solids of the same inertia, or sticks and plates between the points that joints and springs hold.
+
+    box of the same inertia        edge_x^2 = 6 (J_y + J_z - J_x) / m, ...
+    cylinder                       R^2 = 2 J_a / m,   l^2 = 12 J_t / m - 3 R^2           J_a about the axis of symmetry, J_t across
+    sphere                         R^2 = 5 J / (2 m)
+
+A solid is what is drawn where it holds all points of the body, as a bar holds the pins at its ends; sticks where it does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from haugmbd.viewer.engine import Array, from_rotation_matrix, rotation_matrix
+
+ROD = 0.012
+"""Radius of a stick, relative to the size of the mechanism."""
+
+SAME = 1e-6
+"""Points nearer to one another, relative to the size of the mechanism, are one."""
+
+EQUAL = 0.02
+"""Principal moments that differ by less, relative to the largest, are drawn as those of a round solid."""
+
+LARGEST = 2.0
+"""A solid longer than so many sizes of the mechanism is not drawn: its inertia is of a rotor or a guess."""
+
+INSIDE = 1.1
+"""A point belongs to a solid that is stretched so much."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """A solid in the frame of its body.
+
+    kind: "box", "cylinder" (along z), "sphere", each of unit size and stretched by `size` (3,) [m]: edges, or diameters and length;
+        "mesh": triangles in the body's frame
+    r: its centre [m], (3,);  p: its Euler parameters, scalar first, (4,)
+    vertices (n, 3) [m], triangles (m, 3): of a mesh
+    """
+
+    kind: str
+    size: Array
+    r: Array
+    p: Array
+    vertices: Array | None = None
+    triangles: npt.NDArray[np.int64] | None = None
+
+    def corners(self) -> Array:
+        """The corners of the box around it, body frame, (8, 3), or its vertices."""
+        if self.vertices is not None:
+            return self.vertices
+        signs = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+        return self.r + (signs * self.size) @ rotation_matrix(self.p).T
+
+    def data(self) -> dict[str, Any]:
+        """The shape as the page reads it."""
+        if self.vertices is not None and self.triangles is not None:
+            return {"kind": self.kind, "vertices": rounded(self.vertices.ravel()), "triangles": self.triangles.ravel().tolist()}
+        return {"kind": self.kind, "size": rounded(self.size), "r": rounded(self.r), "p": rounded(self.p)}
+
+
+def rounded(values: npt.ArrayLike) -> list[float]:
+    """Numbers with seven digits: what can be seen."""
+    return [float(f"{x:.7g}") for x in np.asarray(values, dtype=np.float64).ravel()]
+
+
+def body_shapes(mass: float, J_bar: Array, points: Array, size: float) -> tuple[Shape, ...]:
+    """Return the shapes of a body with points (n, 3) [m] of joints and springs on it, in a mechanism of `size` [m]; body frame."""
+    points = distinct(points, SAME * size)
+    solid = equivalent_solid(mass, J_bar, ROD * size)
+    if solid is not None and solid.size.max() <= LARGEST * size and _holds(solid, points, ROD * size):
+        return (solid,)
+    if len(points) == 0:
+        return (_ball(np.zeros(3), 3.0 * ROD * size),)
+    if len(points) == 1:
+        bob = solid if solid is not None and solid.size.max() <= 1.5 * float(np.linalg.norm(points[0])) else None
+        near = float(np.linalg.norm(points[0])) <= ROD * size
+        end = bob or _ball(np.zeros(3), (4.0 if near else 2.5) * ROD * size)
+        return (end,) if near else (stick(points[0], np.zeros(3), ROD * size), end)
+    return sticks(points, ROD * size)
+
+
+def equivalent_solid(mass: float, J_bar: Array, thin: float) -> Shape | None:
+    """The sphere, cylinder or box of this mass and inertia about the centre of mass, no thinner than `thin` [m]; None without one."""
+    if not (np.isfinite(mass) and mass > 0.0 and np.isfinite(J_bar).all() and np.any(J_bar)):
+        return None
+    J, axes = np.linalg.eigh(J_bar)
+    if np.linalg.det(axes) < 0.0:
+        axes[:, 0] *= -1.0
+    p = from_rotation_matrix(axes)
+    if J[2] - J[0] <= EQUAL * J[2]:
+        return Shape("sphere", np.full(3, max(thin, 2.0 * np.sqrt(2.5 * J.mean() / mass))), np.zeros(3), np.array([1.0, 0, 0, 0]))
+    edges = np.maximum(thin, np.sqrt(np.maximum(6.0 * (J.sum() - 2.0 * J) / mass, 0.0)))
+    long, flat = J[2] - J[1] <= EQUAL * J[2], J[1] - J[0] <= EQUAL * J[2]
+    if flat:  # the largest moment is about the axis: a disc
+        return _cylinder(mass, J[2], 0.5 * (J[0] + J[1]), axes[:, 2], thin)
+    if long and 2.0 * J[0] < J[2]:
+        section = edges[1:] / edges[1:].max()
+        if section.min() < 1.0 - EQUAL or J[0] <= 1e-3 * J[2]:
+            return Shape("box", edges, np.zeros(3), p) if J[0] > 1e-9 * J[2] else _cylinder(mass, 0.0, J[2], axes[:, 0], thin)
+        return _cylinder(mass, J[0], 0.5 * (J[1] + J[2]), axes[:, 0], thin)
+    return Shape("box", edges, np.zeros(3), p)
+
+
+def _cylinder(mass: float, J_axial: float, J_transverse: float, axis: Array, thin: float) -> Shape:
+    """The cylinder of these moments about its axis and across."""
+    squared = 2.0 * max(J_axial, 0.0) / mass
+    length = np.sqrt(max(12.0 * J_transverse / mass - 3.0 * squared, 0.0))
+    diameter = max(thin, 2.0 * np.sqrt(squared))
+    return Shape("cylinder", np.array([diameter, diameter, max(thin, length)]), np.zeros(3), turn_of_z(axis))
+
+
+def _holds(solid: Shape, points: Array, thin: float) -> bool:
+    """Whether all points are in the solid, or nearly."""
+    if len(points) == 0:
+        return True
+    inside = (points - solid.r) @ rotation_matrix(solid.p)
+    return bool(np.all(np.abs(inside) <= 0.5 * INSIDE * solid.size + thin))
+
+
+def sticks(points: Array, radius: float) -> tuple[Shape, ...]:
+    """A stick between two points, or along many on one line; a plate with sticks around for points of a plane; else a star."""
+    middle = points.mean(axis=0)
+    axes = principal_axes(points)
+    sizes = np.ptp((points - middle) @ axes.T, axis=0)
+    if sizes[1] <= 0.02 * sizes[0]:
+        along = (points - middle) @ axes[0]
+        ends = points[[int(np.argmin(along)), int(np.argmax(along))]]
+        return (stick(ends[0], ends[1], radius),)
+    if len(points) == 3 or sizes[2] <= 0.02 * sizes[0]:
+        flat = (points - middle) @ axes[:2].T
+        rim = convex_hull(flat)
+        corners = points[rim]
+        edges = [stick(a, b, radius) for a, b in zip(corners, np.roll(corners, -1, axis=0), strict=True)]
+        inner = [stick(middle, points[k], radius) for k in range(len(points)) if k not in rim]
+        return (*edges, *inner, plate(corners, axes[2], 0.6 * radius))
+    return tuple(stick(middle, point, radius) for point in points)
+
+
+def principal_axes(points: Array) -> Array:
+    """The axes along which points (n, 3) spread most, less, and least, as rows, right-handed."""
+    away = points - points.mean(axis=0)
+    axes: Array = np.linalg.eigh(away.T @ away)[1].T[::-1].copy()
+    axes[2] = np.cross(axes[0], axes[1])
+    return axes
+
+
+def stick(a: Array, b: Array, radius: float) -> Shape:
+    """A cylinder from a to b."""
+    length = float(np.linalg.norm(b - a))
+    return Shape("cylinder", np.array([2.0 * radius, 2.0 * radius, length]), 0.5 * (a + b), turn_of_z(b - a))
+
+
+def plate(corners: Array, normal: Array, thickness: float) -> Shape:
+    """A flat prism over a convex polygon (n, 3)."""
+    n = len(corners)
+    vertices = np.concatenate([corners + 0.5 * thickness * normal, corners - 0.5 * thickness * normal])
+    top = [(0, k, k + 1) for k in range(1, n - 1)]
+    bottom = [(n, n + k + 1, n + k) for k in range(1, n - 1)]
+    rim = [(a, a + n, b) for a, b in _around(n)] + [(b, a + n, b + n) for a, b in _around(n)]
+    triangles = np.array(top + bottom + rim)
+    if np.cross(corners[1] - corners[0], corners[2] - corners[0]) @ normal < 0.0:
+        triangles = triangles[:, ::-1]
+    return Shape("mesh", np.ones(3), np.zeros(3), np.array([1.0, 0, 0, 0]), vertices, triangles)
+
+
+def _around(n: int) -> list[tuple[int, int]]:
+    return [(k, (k + 1) % n) for k in range(n)]
+
+
+def _ball(center: Array, radius: float) -> Shape:
+    """A sphere."""
+    return Shape("sphere", np.full(3, 2.0 * radius), center, np.array([1.0, 0.0, 0.0, 0.0]))
+
+
+def distinct(points: Array, tol: float) -> Array:
+    """The points (n, 3) without repetitions."""
+    kept: list[Array] = []
+    for point in points:
+        if all(np.linalg.norm(point - other) > tol for other in kept):
+            kept.append(point)
+    return np.array(kept).reshape(-1, 3)
+
+
+def convex_hull(points: Array) -> list[int]:
+    """The corners, counterclockwise, of points (n, 2) in a plane: Andrew's monotone chain."""
+    order = sorted(range(len(points)), key=lambda k: (float(points[k, 0]), float(points[k, 1])))
+
+    def chain(indices: Sequence[int]) -> list[int]:
+        hull: list[int] = []
+        for k in indices:
+            while len(hull) >= 2 and _left(points[hull[-2]], points[hull[-1]], points[k]) <= 0.0:
+                hull.pop()
+            hull.append(k)
+        return hull[:-1]
+
+    return chain(order) + chain(order[::-1])
+
+
+def _left(a: Array, b: Array, c: Array) -> float:
+    """Twice the area of the triangle a, b, c; positive if it turns left."""
+    return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
+
+
+def turn_of_z(axis: Array) -> Array:
+    """Euler parameters of the shortest rotation that takes z to `axis`."""
+    h = axis / np.linalg.norm(axis)
+    if h[2] < -1.0 + 1e-12:
+        return np.array([0.0, 1.0, 0.0, 0.0])
+    p = np.array([1.0 + h[2], -h[1], h[0], 0.0])
+    turn: Array = p / np.linalg.norm(p)
+    return turn

@@ -1,0 +1,298 @@
+// The scene in three dimensions: built once, put in place for every t, drawn, and asked what is where.
+
+class World {
+  constructor(data, motion, { stage }) {
+    Object.assign(this, { data, motion, stage });
+    this.g = data.size / 45;
+    this.scene = new THREE.Scene();
+    this.camera = new THREE.PerspectiveCamera(34, 1, 1, 1000);
+    this.up = new THREE.Vector3(...data.view.up);
+    this.camera.up.copy(this.up);
+    this.metal = paint("#46525e");
+    this.frame = { r: new Float64Array(3), p: new Float64Array(4) };
+    this.shown = { forces: false, violation: true, traces: true, names: false };
+    this.selected = null;
+    this.addLight();
+    this.bodies = data.bodies.map((body, k) => this.addBody(body, k));
+    this.joints = data.joints.map((joint) => this.addJoint(joint));
+    this.loads = data.loads.map((load) => this.addLoad(load));
+    this.surroundings = new THREE.Group();
+    this.scene.add(this.surroundings);
+  }
+
+  addLight() {
+    this.scene.add(new THREE.HemisphereLight("#ffffff", "#8d97a3", 1.9));
+    this.lamp = new THREE.DirectionalLight("#ffffff", 1.7);
+    this.scene.add(this.lamp, this.lamp.target);
+  }
+
+  addBody(body, k) {
+    const group = new THREE.Group(), color = PALETTE[(k - 1 + PALETTE.length) % PALETTE.length];
+    group.name = body.name;
+    const material = paint(color), sheet = faint(color, 0.45);
+    for (const shape of body.shapes) {
+      const mesh = shapeMesh(shape, shape.kind === "mesh" && !shape.own ? sheet : material);
+      mesh.userData.body = k;
+      group.add(mesh);
+    }
+    this.scene.add(group);
+    return { group, color, material, name: body.name, index: k };
+  }
+
+  addJoint(joint) {
+    const material = this.metal.clone(), drive = paint(DRIVE), reach = this.reach(joint), { i, j } = jointGlyph(joint.glyph, this.g, reach, material, drive);
+    this.bodies[joint.i].group.add(setPose(i, joint.s_i, joint.p_i));
+    this.bodies[joint.j].group.add(setPose(j, joint.s_j, joint.p_j));
+    const made = { ...joint, material, i: joint.i, j: joint.j, parts: [i, j], link: null, drive };
+    for (const part of made.parts) part.traverse((mesh) => { mesh.userData.joint = joint.name; });
+    const apart = this.point(joint.i, joint.s_i, this.motion.t[0]).distanceTo(this.point(joint.j, joint.s_j, this.motion.t[0])) > 1e-6 * this.data.size;
+    if (apart && ["distance", "revolute-spherical", "general"].includes(joint.glyph)) {
+      made.link = rod(0.7 * this.g, material);
+      this.scene.add(made.link);
+    }
+    return made;
+  }
+
+  // How far a joint slides along its axis over the whole motion.
+  reach(joint) {
+    if (!["cylindrical", "translational", "point on line"].includes(joint.glyph)) return [0, 0];
+    let least = 0, most = 0;
+    const axis = new THREE.Vector3(), step = Math.max(1, Math.floor(this.motion.n / 300));
+    for (let k = 0; k < this.motion.n; k += step) {
+      const t = this.motion.t[k], from = this.point(joint.i, joint.s_i, t), to = this.point(joint.j, joint.s_j, t);
+      this.turn(joint.i, t).multiply(new THREE.Quaternion(joint.p_i[1], joint.p_i[2], joint.p_i[3], joint.p_i[0]));
+      axis.copy(Z).applyQuaternion(this.turned);
+      const x = to.sub(from).dot(axis);
+      least = Math.min(least, x); most = Math.max(most, x);
+    }
+    const far = 3 * this.data.size;
+    return [Math.max(least, -far), Math.min(most, far)];
+  }
+
+  addLoad(load) {
+    const { g } = this, made = { ...load, object: null }, drive = paint(DRIVE), steel = paint(SPRING);
+    if (load.kind === "TSDA") { made.object = spring(g, load, steel, drive); this.scene.add(made.object); }
+    else if (load.kind === "RSDA") { const coil = ring(1.9 * g, 0.25 * g, steel), inner = ring(1.35 * g, 0.2 * g, steel); const both = new THREE.Group(); both.add(coil, inner); this.bodies[load.i].group.add(setPose(both, load.s_i, load.p_i)); }
+    else if (load.kind === "PointForce") { const mark = solid("octahedron", 1.4 * g, 1.4 * g, 1.4 * g, drive); mark.position.fromArray(load.s_j); this.bodies[load.j].group.add(mark); }
+    return made;
+  }
+
+  // The rotation of a body at t, and a point of it in the model's axes.
+  turn(body, t) {
+    this.motion.at(t, body, this.frame.r, this.frame.p);
+    const p = this.frame.p;
+    this.turned = (this.turned || new THREE.Quaternion()).set(p[1], p[2], p[3], p[0]);
+    return this.turned;
+  }
+  point(body, s, t) {
+    const turn = this.turn(body, t);
+    return new THREE.Vector3(...s).applyQuaternion(turn).add(new THREE.Vector3(...this.frame.r));
+  }
+
+  // Put everything in its place at t.
+  place(t) {
+    this.t = t;
+    for (const { group, index } of this.bodies) {
+      this.motion.at(t, index, this.frame.r, this.frame.p);
+      setPose(group, this.frame.r, this.frame.p);
+    }
+    this.scene.updateMatrixWorld(true);
+    for (const joint of this.joints) if (joint.link) span(joint.link, this.now(joint.i, joint.s_i), this.now(joint.j, joint.s_j));
+    for (const load of this.loads) if (load.object) span(load.object, this.now(load.i, load.s_i), this.now(load.j, load.s_j));
+  }
+
+  // A point of a body as it is drawn.
+  now(body, s) { return new THREE.Vector3(...s).applyMatrix4(this.bodies[body].group.matrixWorld); }
+
+  pose(body) {
+    const { group } = this.bodies[body], r = new THREE.Vector3(), q = new THREE.Quaternion(), own = group.quaternion;
+    group.updateWorldMatrix(true, false);
+    group.matrixWorld.decompose(r, q, new THREE.Vector3());
+    const sign = q.dot(own) < 0 ? -1 : 1;
+    return { r: r.toArray(), p: [sign * q.w, sign * q.x, sign * q.y, sign * q.z] };
+  }
+
+  // Where the eye is at first: all of the motion in the picture.
+  home(width, height) {
+    const { center, radius, eye } = this.data.view, c = new THREE.Vector3(...center);
+    const half = Math.min(this.camera.fov * Math.PI / 360, Math.atan(Math.tan(this.camera.fov * Math.PI / 360) * width / height));
+    const away = 1.12 * radius / Math.sin(half);
+    this.camera.position.copy(c).addScaledVector(new THREE.Vector3(...eye), away);
+    this.camera.near = away / 200;
+    this.camera.far = away * 40;
+    this.camera.lookAt(c);
+    if (this.controls) { this.controls.target.copy(c); this.controls.update(); }
+    this.resize(width, height);
+  }
+
+  // The picture is between the title and the play bar.
+  resize(width, height) {
+    this.width = width; this.height = height;
+    this.camera.aspect = width / height;
+    this.camera.updateProjectionMatrix();
+    this.camera.updateMatrixWorld();
+    if (this.renderer) this.renderer.setSize(width, height);
+  }
+
+  // The colours of a theme; the ground, the gravity arrow and the axes are made anew.
+  dress(dark) {
+    this.dark = dark;
+    this.surroundings.clear();
+    const { view, gravity, size } = this.data, line = new THREE.LineBasicMaterial({ color: dark ? "#343d47" : "#c9d1d9" });
+    const strong = new THREE.LineBasicMaterial({ color: dark ? "#4b5763" : "#aab5c0" });
+    const cell = niceBelow(view.radius / 2.5), n = Math.max(4, Math.ceil(1.6 * view.radius / cell)), out = n * cell;
+    const side = new THREE.Vector3(...view.eye).cross(this.up).normalize(), front = this.up.clone().cross(side).normalize();
+    const center = new THREE.Vector3(...view.center);
+    const middle = center.addScaledVector(this.up, view.floor - center.dot(this.up));
+    const lines = (which, material) => {
+      const points = [];
+      for (let k = -n; k <= n; k++) if ((k === 0) === which) for (const [a, b] of [[side, front], [front, side]]) {
+        points.push(middle.clone().addScaledVector(a, k * cell).addScaledVector(b, -out), middle.clone().addScaledVector(a, k * cell).addScaledVector(b, out));
+      }
+      this.surroundings.add(new THREE.LineSegments(new THREE.BufferGeometry().setFromPoints(points), material));
+    };
+    lines(false, line); lines(true, strong);
+    this.cell = cell;
+    const g = this.g, stone = paint(dark ? "#6c7885" : "#9aa5b1");
+    this.marks = [];
+    for (const [end, point] of this.groundPoints()) {
+      const foot = support(g, stone), above = this.hangs(end);
+      foot.position.copy(point);
+      foot.quaternion.setFromUnitVectors(Z, above ? this.up.clone().negate() : this.up);
+      this.surroundings.add(foot);
+    }
+    const corner = middle.clone().addScaledVector(side, -1.05 * view.radius);
+    const G = new THREE.Vector3(...gravity);
+    if (G.length() > 0) {
+      const arrow = new Arrow(0.022 * view.radius, dark ? "#9aa6b2" : "#5b6672"), length = 0.3 * view.radius;
+      const from = corner.clone().addScaledVector(this.up, 0.42 * view.radius);
+      arrow.show(from, G.clone().normalize(), length);
+      this.surroundings.add(arrow);
+      this.marks.push({ text: `g = ${short(G.length())} m/s\u00b2`, point: from.clone().addScaledVector(this.up, 0.06 * view.radius) });
+    }
+    ["x", "y", "z"].forEach((name, k) => {
+      const axis = new Arrow(0.014 * view.radius, ["#d8453e", "#2f9e44", "#3b74d8"][k]), direction = new THREE.Vector3().setComponent(k, 1);
+      const from = corner.clone().addScaledVector(side, -0.1 * view.radius), length = 0.17 * view.radius;
+      axis.show(from, direction, length);
+      this.surroundings.add(axis);
+      this.marks.push({ text: name, point: from.clone().addScaledVector(direction, 1.25 * length) });
+    });
+    this.metal.color.set(dark ? "#aab6c2" : "#46525e");
+    for (const joint of this.joints) if (!this.shown.violation) joint.material.color.copy(this.metal.color);
+  }
+
+  // The joints that stand on the ground, with their points.
+  groundPoints() {
+    const found = [];
+    for (const joint of this.joints) {
+      const end = joint.i === 0 ? joint.s_i : joint.j === 0 ? joint.s_j : null;
+      if (!end || joint.glyph.endsWith("driver") || joint.glyph === "orientation") continue;
+      const point = new THREE.Vector3(...end);
+      if (found.every(([, other]) => other.distanceTo(point) > this.g)) found.push([joint, point]);
+    }
+    for (const load of this.loads) {
+      const end = load.i === 0 ? load.s_i : load.j === 0 ? load.s_j : null;
+      if (!end || load.kind !== "TSDA") continue;
+      const point = new THREE.Vector3(...end);
+      if (found.every(([, other]) => other.distanceTo(point) > this.g)) found.push([load, point]);
+    }
+    return found;
+  }
+
+  // Whether what the ground holds is below the point that holds it.
+  hangs(element) {
+    const other = element.i === 0 ? element.j : element.i, end = element.i === 0 ? element.s_i : element.s_j;
+    const frame = this.frame;
+    this.motion.at(this.motion.t[0], other, frame.r, frame.p);
+    return new THREE.Vector3(...frame.r).sub(new THREE.Vector3(...end)).dot(this.up) < -2 * this.g;
+  }
+
+  // The anchor of a body or joint in the model's axes: where its name is written, and where a click finds it.
+  anchor({ joint, body }) {
+    if (body !== undefined) return body === 0 ? new THREE.Vector3(...this.data.view.center).addScaledVector(this.up, this.data.view.floor - new THREE.Vector3(...this.data.view.center).dot(this.up)) : this.now(body, [0, 0, 0]);
+    const { g } = this, q = joint.p_i, shift = new THREE.Vector3();
+    if (joint.glyph === "rotation driver") shift.set(0, 0, 2.3 * g).applyQuaternion(new THREE.Quaternion(q[1], q[2], q[3], q[0]));
+    if (joint.glyph === "rotation driver") return this.now(joint.i, [joint.s_i[0] + shift.x, joint.s_i[1] + shift.y, joint.s_i[2] + shift.z]);
+    if (joint.glyph === "translation driver") {
+      const turn = new THREE.Quaternion(joint.p_j[1], joint.p_j[2], joint.p_j[3], joint.p_j[0]);
+      shift.set(0, 2.2 * g, 0).applyQuaternion(turn);
+      return this.now(joint.j, [joint.s_j[0] + shift.x, joint.s_j[1] + shift.y, joint.s_j[2] + shift.z]);
+    }
+    if (joint.link) return this.now(joint.i, joint.s_i).lerp(this.now(joint.j, joint.s_j), 0.5);
+    return this.now(joint.j, joint.s_j);
+  }
+
+  // CSS pixels of a point.
+  pixels(point) {
+    const v = point.clone().project(this.camera);
+    return [0.5 * (v.x + 1) * this.width, 0.5 * (1 - v.y) * this.height, v.z];
+  }
+
+  // Where every joint and body is written and clicked, in CSS pixels: apart from one another, where they share a place.
+  anchors() {
+    const found = [];
+    const put = (kind, index, name, point) => {
+      const [x, y, depth] = this.pixels(point), free = (u, v) => found.every((one) => Math.hypot(one.x - u, one.y - v) > 9);
+      const one = { kind, index, name, x, y, there: depth < 1 };
+      for (let k = 0; k < 24 && !free(one.x, one.y); k++) {
+        const radius = 14 + 12 * Math.floor(k / 8), angle = (k % 8) * Math.PI / 4 + 0.4;
+        one.x = x + radius * Math.cos(angle); one.y = y - radius * Math.sin(angle);
+      }
+      found.push(one);
+    };
+    this.joints.forEach((joint, k) => put("joint", k, joint.name, this.anchor({ joint })));
+    this.bodies.forEach(({ name, index }) => { if (index) put("body", index, name, this.anchor({ body: index })); });
+    return found;
+  }
+
+  // What a click at these CSS pixels means: the nearest anchor, else the body or joint under it.
+  pick(x, y, reach = 13) {
+    const near = this.anchors().map((one) => ({ ...one, d: Math.hypot(one.x - x, one.y - y) })).filter((one) => one.there && one.d <= reach);
+    near.sort((a, b) => a.d - b.d);
+    if (near.length) return near[0];
+    const ray = new THREE.Raycaster();
+    ray.setFromCamera(new THREE.Vector2(2 * x / this.width - 1, 1 - 2 * y / this.height), this.camera);
+    for (const { object } of ray.intersectObjects(this.bodies.map((b) => b.group), true)) {
+      if (object.userData.joint !== undefined) { const k = this.joints.findIndex((j) => j.name === object.userData.joint); return { kind: "joint", index: k, name: this.joints[k].name }; }
+      if (object.userData.body) return { kind: "body", index: object.userData.body, name: this.bodies[object.userData.body].name };
+    }
+    return null;
+  }
+
+  // A renderer, if there is WebGL.
+  start() {
+    try {
+      const canvas = document.createElement("canvas");
+      const context = canvas.getContext("webgl2", { antialias: true });
+      if (!context) return false;
+      this.renderer = new THREE.WebGLRenderer({ canvas, context, antialias: true, alpha: true });
+    } catch (error) { return false; }
+    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, 2));
+    this.stage.append(this.renderer.domElement);
+    this.controls = new THREE.OrbitControls(this.camera, this.renderer.domElement);
+    this.controls.rotateSpeed = 0.8;
+    return true;
+  }
+
+  draw() {
+    if (!this.renderer) return;
+    this.lamp.position.copy(this.camera.position).addScaledVector(this.up, 0.8 * this.data.view.radius);
+    this.lamp.target.position.set(...this.data.view.center);
+    this.renderer.render(this.scene, this.camera);
+  }
+}
+
+// The largest of 1, 2, 5 times a power of ten that is not above x.
+function niceBelow(x) {
+  const power = 10 ** Math.floor(Math.log10(x)), m = x / power;
+  return power * (m >= 5 ? 5 : m >= 2 ? 2 : 1);
+}
+
+// A number with four digits.
+function short(x, digits = 4) {
+  if (!Number.isFinite(x)) return "\u2013";
+  if (x === 0) return "0";
+  const size = Math.abs(x);
+  const text = size >= 1e5 || size < 1e-3 ? x.toExponential(digits - 2) : String(Number(x.toPrecision(digits)));
+  return text.replace("-", "\u2212").replace("e+", "e");
+}

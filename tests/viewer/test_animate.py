@@ -1,0 +1,76 @@
+"""The file that `animate` writes: its size, what it says, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import haugmbd as mbd
+from haugmbd.gallery import chain, pendulum
+from haugmbd.viewer import animation
+
+
+@pytest.fixture(scope="module")
+def swing():
+    return mbd.simulate(pendulum(), 1.0, h=1e-2)
+
+
+def scene_of(page):
+    """The description in a page."""
+    return json.loads(re.search(r'<script type="application/json" id="scene">(.*?)</script>', page, re.DOTALL)[1])
+
+
+def test_twenty_bodies_and_five_hundred_frames_stay_below_one_megabyte(tmp_path):
+    result = mbd.simulate(chain(20), 2.0, h=4e-3)
+    assert len(result) == 501
+    assert result.animate(tmp_path / "chain.html").stat().st_size <= 1_000_000
+
+
+@pytest.mark.parametrize("frames", [0, -3, 2.5, "many", True, 10**9])
+def test_frames_are_a_whole_number_that_a_page_can_hold(swing, tmp_path, frames):
+    with pytest.raises(mbd.UsageError, match=f"frames is {frames!r}"):
+        swing.animate(tmp_path / "x.html", frames=frames)
+
+
+def test_a_folder_that_cannot_be_written_is_named(swing, tmp_path):
+    with pytest.raises(mbd.UsageError, match="missing"):
+        swing.animate(tmp_path / "missing" / "x.html")
+
+
+def test_what_is_no_result_is_refused(tmp_path):
+    from haugmbd.viewer import animate
+
+    with pytest.raises(mbd.UsageError, match="System is no result"):
+        animate(pendulum(), tmp_path / "x.html")
+
+
+def test_frames_beyond_what_is_needed_are_resampled_and_it_is_said(swing):
+    k = np.arange(1_000_000) % 50
+    many = replace(swing, t=np.linspace(0.0, 10.0, len(k)), y=np.ascontiguousarray(swing.y[k]))
+    scene = scene_of(animation(many))
+    assert any("1000000 states" in note for note in scene["notes"])
+    assert scene["motion"]["t"]["n"] <= 4000
+
+
+def test_states_that_are_not_finite_are_left_out_and_it_is_said(swing):
+    y = swing.y.copy()
+    y[60:, 13:] = np.nan
+    with pytest.warns(UserWarning, match="41 of 101 states"):
+        scene = scene_of(animation(replace(swing, y=y, interrupted=True)))
+    assert scene["motion"]["t"]["n"] == 60
+    assert any("interrupted" in note for note in scene["notes"])
+    y[:] = np.nan
+    with pytest.raises(mbd.UsageError, match="none of them finite"):
+        animation(replace(swing, y=y))
+
+
+def test_names_cannot_leave_their_place_in_the_page():
+    system = mbd.System("</script><b>bold</b>")
+    system.add(mbd.Body("<i>&", 1.0, (1.0, 1.0, 1.0)))
+    page = animation(mbd.simulate(system, 0.1, h=0.05))
+    assert "</script><b>" not in page
+    assert scene_of(page)["bodies"][1]["name"] == "<i>&"
