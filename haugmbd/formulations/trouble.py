@@ -19,6 +19,8 @@ TOO_LARGE = (
 )
 FAR = 0.5
 """Of the size of a model: a stage that opens a joint so far belongs to no motion of the mechanism."""
+ENOUGH = 0.5
+"""[rad] a step that turns bodies no further is told to the user where one turns too far: half of what no method of order two follows."""
 
 
 def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
@@ -26,7 +28,7 @@ def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
     failed = _failed_drivers(model, t)
     if failed:
         return SimulationError(f"the simulation stops at t = {t:.6g} s: {failed}")
-    _, place, number = room(pack, "STATUS")[0]
+    _, place, number, step = room(pack, "STATUS")[0]
     node = int(place)
     if code == status.SINGULAR and not np.isfinite(room(pack, "J")).all():
         return SimulationError(f"the state is not finite at t = {t:.6g} s: the rows of the joints overflow. {TOO_LARGE}")
@@ -62,6 +64,17 @@ def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
             f"{number:.2g} of |p'|. Bodies turn too far in a step, or rho is too near to 1 for constraints on positions: reduce h or rho, "
             "or take GeneralizedAlpha, which turns bodies on the group."
         )
+    if code == status.TURNS_TOO_FAR:
+        return SimulationError(
+            f"RATTLE cannot turn body {model.body_names[node]!r} in the step to t = {t:.6g} s: h |omega| is {number:.3g} rad, and its "
+            "equation for the turn, sin(turn) = h |omega| about a principal axis, has no solution beyond about 1. "
+            f"Give h = {shorter_step(step, number):.2g} s or less, or use RK4."
+        )
+    if code == status.ENERGY_LOST:
+        return SimulationError(
+            f"the energy projection cannot reach the energy of the start at t = {t:.6g} s: {number:.3g} of the largest energy is left. "
+            "Reduce h; or the motion stands still there, and neither speeds nor forces are left that could restore it."
+        )
     if code == status.OFF_MANIFOLD:
         row = list(model.slot_of_row).index(node) if node in model.slot_of_row else 0
         return SimulationError(
@@ -71,6 +84,11 @@ def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
     return SimulationError(
         f"a force or driver function gave a value that is not finite at t = {t:.6g} s. Check the functions of this model."
     )
+
+
+def shorter_step(h: float, angle: float) -> float:
+    """The step [s] in which a body turns by ENOUGH, where it turns by `angle` [rad] in `h` [s]."""
+    return h * ENOUGH / angle
 
 
 def _failed_drivers(model: Model, t: float) -> str:

@@ -87,6 +87,13 @@ class Reduced:
                 slides += zip(range(columns.start, columns.stop), range(rates_at.start, rates_at.stop), strict=True)
         return Places(np.array(slides, dtype=np.int64).reshape(-1, 2), np.array(spins, dtype=np.int64).reshape(-1, 2))
 
+    def spinning(self) -> tuple[str, ...]:
+        return tuple(link.name for link in self.chain.links if link.nq > link.nv)
+
+    def worst_gap(self, pack: Pack) -> tuple[float, str]:
+        """Nothing: joint coordinates keep every joint closed."""
+        return 0.0, ""
+
     def state(self, t: float, y: Array) -> ChainState:
         return ChainState(y[: self.chain.nq], y[self.chain.nq :], t)
 
@@ -101,7 +108,7 @@ class Reduced:
         error = pack.asked.take_error()
         if error is not None:
             return error
-        _, place, number = room(pack, "STATUS")[0]
+        _, place, number = room(pack, "STATUS")[0, :3]
         if code == SINGULAR:
             return self.chain.no_inertia(int(place))
         if code == NOT_FINITE:

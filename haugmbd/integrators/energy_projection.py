@@ -24,7 +24,7 @@ from haugmbd.drivers.driver import Constant
 from haugmbd.errors import UsageError
 from haugmbd.forces.catalogue import potential_of_loads
 from haugmbd.formulations.newton_euler import rates_at_hand, right_hand_side, solve_system
-from haugmbd.integrators.projection import Projection, add_displacement, project, rests
+from haugmbd.integrators.projection import ROUNDING, Projection, add_displacement, project, rests
 from haugmbd.integrators.stepping import (
     FASTEST,
     LEVEL,
@@ -42,7 +42,7 @@ from haugmbd.model.loads import clear
 from haugmbd.model.model import Model
 from haugmbd.model.motion import look
 from haugmbd.model.rank import driver_of_row
-from haugmbd.model.status import OK
+from haugmbd.model.status import ENERGY_LOST, OK, report
 from haugmbd.model.tables import Pack, line, view
 
 ENERGY_TOLERANCE = 4
@@ -125,9 +125,12 @@ def scale_changes(P: Pack, bodies: Array, sigma: float, tau_squared: float) -> N
 
 @inlined
 def restore(P: Pack, options: Array, t: float, y: Array) -> int:
-    """Bring y to the constraints and to its energy; rows, loads and factor are left as they are there."""
+    """Bring y to the constraints and to its energy; rows, loads and factor are left as they are there.
+
+    What is left after the last correction is rounding, below ROUNDING of the largest energy, or the code is ENERGY_LOST.
+    """
     bodies = look(P, t, y).bodies
-    code, counted = OK, options[N_CORRECTED]
+    code, counted, gap = OK, options[N_CORRECTED], 0.0
     for correction in range(MOST):
         code = project(P, options, t, y)
         if code != OK:
@@ -154,6 +157,8 @@ def restore(P: Pack, options: Array, t: float, y: Array) -> int:
         add_displacement(P, bodies)
         options[N_CORRECTED] = counted + 1.0
     options[N_CORRECTED] = min(options[N_CORRECTED], counted + 1.0)
+    if not abs(gap) <= max(ROUNDING, options[ENERGY_TOLERANCE]) * options[TALLEST]:
+        return report(line(P.work, P.ints, at.STATUS), ENERGY_LOST, 0, abs(gap) / options[TALLEST])
     return code
 
 

@@ -4,6 +4,7 @@ r"""RATTLE for rigid bodies: a symplectic method of order two that keeps positio
     drift    r_(n+1) = r_n + h v_1/2,   p_(n+1) = p_n o (1, f) / |.|            the free motion of each body, in discrete form:
              h J_bar omega_1/2 = 2 (J_bar f + f x J_bar f) / (1 + f.f)          solved for f, about h omega_1/2 / 2
              h J_bar omega_+   = 2 (J_bar f - f x J_bar f) / (1 + f.f)          so that  A_(n+1) J_bar omega_+ = A_n J_bar omega_1/2
+             a turn by theta about a principal axis is sin(theta) = h |omega|:  beyond 1 there is none, and the step is refused
     lam      such that  Phi(q_(n+1)) = 0
     kick     M (u_(n+1) - u_+) + h/2 (Phi_q^T mu - F)(q_(n+1)) = 0,   mu such that  Phi_q u_(n+1) = nu
 
@@ -17,6 +18,7 @@ Hairer, Lubich, Wanner, Geometric Numerical Integration, sec. VII.1 and VII.5.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite, sqrt
 
 import numpy as np
 
@@ -32,14 +34,18 @@ from haugmbd.integrators.subject import model_of
 from haugmbd.model import tables as at
 from haugmbd.model.loads import clear, copy_line
 from haugmbd.model.passes import prepare
-from haugmbd.model.status import NO_CONVERGENCE, OK, report
+from haugmbd.model.status import NO_CONVERGENCE, NOT_FINITE, OK, TURNS_TOO_FAR, report
 from haugmbd.model.tables import WIDTH, Pack, line, view
 
 TOL, ITERATIONS, STALLED, ROUNDING = 1e-13, 60, 0.5, 1e-9
 """[m, rad] A correction of the displacement that is left alone; how many there may be; one that leaves half of the last has met rounding,
 below this."""
-TURNS, TURNED = 20, 1e-15
-"""Iterations for f, and the relative correction at which they end."""
+TURNS, TURNED = 50, 1e-15
+"""Iterations for f, and the relative correction at which they end: eight are enough wherever there is a solution."""
+STILL_TURNED = 1e-12
+"""A relative correction that is rounding, where the solution is nearly a double one."""
+KICKS, KICKED = 40, 1e-10
+"""Iterations for forces at u_(n+1), and the change of u, relative to 1 + |u|, that is left alone."""
 
 THIN = 1e-12
 """A moment of inertia below this part of the largest is none."""
@@ -70,8 +76,9 @@ def solve3(a: Vec, b: Vec, c: Vec, y: Vec) -> Vec:
 
 
 @kernel
-def find_turn(inertia: Array, k: int, c: Vec, f: Vec) -> Vec:
-    """f with  2 (J f + f x J f) = (1 + f.f) c,  by Newton's method from a guess."""
+def find_turn(inertia: Array, k: int, c: Vec, f: Vec) -> tuple[Vec, bool]:
+    """f with  2 (J f + f x J f) = (1 + f.f) c,  by Newton's method from a guess, and whether there is one that grows from f = 0 with c."""
+    before = 1e300
     for _ in range(TURNS):
         h = momentum(inertia, k, f)
         g = cross(f, h)
@@ -81,16 +88,16 @@ def find_turn(inertia: Array, k: int, c: Vec, f: Vec) -> Vec:
             square * c[1] - 2.0 * (h[1] + g[1]),
             square * c[2] - 2.0 * (h[2] + g[2]),
         )
-        x = solve3(
-            column(inertia, k, f, h, c, (1.0, 0.0, 0.0)),
-            column(inertia, k, f, h, c, (0.0, 1.0, 0.0)),
-            column(inertia, k, f, h, c, (0.0, 0.0, 1.0)),
-            gap,
-        )
+        d0 = column(inertia, k, f, h, c, (1.0, 0.0, 0.0))
+        d1 = column(inertia, k, f, h, c, (0.0, 1.0, 0.0))
+        d2 = column(inertia, k, f, h, c, (0.0, 0.0, 1.0))
+        x = solve3(d0, d1, d2, gap)
         f = (f[0] + x[0], f[1] + x[1], f[2] + x[2])
-        if abs(x[0]) + abs(x[1]) + abs(x[2]) <= TURNED * square:
-            break
-    return f
+        change = abs(x[0]) + abs(x[1]) + abs(x[2])
+        if change <= TURNED * square or (change <= STILL_TURNED * square and not change < before):
+            return f, dot(d0, cross(d1, d2)) > 0.0  # zero where the solutions end, negative on the other branch of them
+        before = change
+    return f, False
 
 
 @kernel
@@ -134,15 +141,19 @@ def put_last_kick(P: Pack, h: float, bodies: Array, room: Array) -> None:
 
 
 @inlined
-def drift(P: Pack, h: float, y: Array, room: Array, new: Array) -> None:
-    """The pose after the drift with u_1/2."""
+def drift(P: Pack, h: float, y: Array, room: Array, new: Array) -> int:
+    """The pose after the drift with u_1/2; TURNS_TOO_FAR where a body has none."""
     inertia = view(P.reals, P.ints, at.INERTIA)
     n = inertia.shape[0]
     old, bodies = borrow(y, 0, n, WIDTH), borrow(new, 0, n, WIDTH)
     for k in range(1, n):
         w = (room[k, HALF + 3], room[k, HALF + 4], room[k, HALF + 5])
         c = momentum(inertia, k, w)
-        f = find_turn(inertia, k, (h * c[0], h * c[1], h * c[2]), (0.5 * h * w[0], 0.5 * h * w[1], 0.5 * h * w[2]))
+        f, found = find_turn(inertia, k, (h * c[0], h * c[1], h * c[2]), (0.5 * h * w[0], 0.5 * h * w[1], 0.5 * h * w[2]))
+        if not found:
+            status, angle = line(P.work, P.ints, at.STATUS), h * sqrt(dot(w, w))
+            status[3] = h
+            return report(status, TURNS_TOO_FAR if isfinite(angle) else NOT_FINITE, k if isfinite(angle) else WIDTH * k + 10, angle)
         for a in range(3):
             room[k, F_AT + a] = f[a]
             bodies[k, a] = old[k, a] + h * room[k, HALF + a]
@@ -151,6 +162,7 @@ def drift(P: Pack, h: float, y: Array, room: Array, new: Array) -> None:
         for a in range(4):
             bodies[k, 3 + a] = old[k, 3 + a]
         cayley_by(bodies[k, 3:7], 2.0 * f[0], 2.0 * f[1], 2.0 * f[2])
+    return OK
 
 
 @inlined
@@ -181,8 +193,9 @@ def move(P: Pack, options: Array, t: float, h: float, y: Array, room: Array, new
     b, level, x = view(P.work, P.ints, at.RIGHT), view(P.work, P.ints, at.LEVEL), view(P.work, P.ints, at.SOLUTION)
     before, error = 1e300, 0.0
     for _ in range(ITERATIONS):
-        drift(P, h, y, room, new)
-        code = prepare(P, t, new)
+        code = drift(P, h, y, room, new)
+        if code == OK:
+            code = prepare(P, t, new)
         options[N_RATES] += 1
         if code != OK:
             return code
@@ -228,7 +241,7 @@ def last_kick(P: Pack, options: Array, t: float, h: float, room: Array, new: Arr
     n = P.ints[3 * at.INERTIA + 1]
     bodies, x = borrow(new, 0, n, WIDTH), view(P.work, P.ints, at.SOLUTION)
     code, before, change = OK, 1e300, 0.0
-    for turn in range(3):
+    for turn in range(KICKS):
         if turn > 0:
             put_forces(P, bodies)
         put_last_kick(P, h, bodies, room)
@@ -249,9 +262,9 @@ def last_kick(P: Pack, options: Array, t: float, h: float, room: Array, new: Arr
         if code == OK:
             code = prepare(P, t, new)
             options[N_RATES] += 1
-        if code != OK or P.ints[3 * at.LOAD_INTS + 1] == 0:
-            break
-    return code
+        if code != OK or P.ints[3 * at.LOAD_INTS + 1] == 0 or (turn > 0 and change <= KICKED):
+            return code
+    return report(line(P.work, P.ints, at.STATUS), NO_CONVERGENCE, 0, h * change)
 
 
 @entry
@@ -295,6 +308,7 @@ class RATTLE(OneStep):
     """Order two, symplectic, fixed step `h` [s]; for long runs without friction.  h_first: another first step [s].
 
     Positions and velocities are kept on the constraints.  Every body needs inertia about all axes.
+    A body that would turn by about a radian or more in a step is refused with its name, the angle and the step to use (SimulationError).
     """
 
     reference = "Andersen 1983; Moser and Veselov 1991; Hairer, Lubich and Wanner, Geometric Numerical Integration, ch. VII"

@@ -167,7 +167,7 @@ def compile_tables(
         "CORRECTION": (n_nodes, 6),
         "PIVOTS": (6, 7),
         "QUESTION": (1, 1),
-        "STATUS": (1, 3),
+        "STATUS": (1, 4),
         "SUCCEEDED": (1, 1),
     }
     slot_of_row, side_of_i = np.array(slots, dtype=np.int64), np.array(sides, dtype=np.int64)

@@ -164,7 +164,7 @@ class Model:
             error = door.take_error()
             if error is not None:
                 raise error
-        code, _, t = room(pack, "STATUS")[0]
+        code, _, t = room(pack, "STATUS")[0, :3]
         if code != USER_STOPPED:
             return
         if not self.questions.compiled or pack.teacher is not NOBODY:

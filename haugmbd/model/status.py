@@ -24,6 +24,11 @@ NO_CONVERGENCE = 7
 """Newton's iteration of an implicit step did not converge: number = the last correction [m, rad]."""
 NOT_TANGENT = 8
 """Euler parameters as plain numbers change their length: place = body, number = p^T p' relative to |p'|."""
+TURNS_TOO_FAR = 9
+"""A body turns so far in a step that the step's equation for its turn has no solution: place = body, number = h |omega| [rad]; in the
+fourth number of the status h [s]."""
+ENERGY_LOST = 10
+"""The energy projection did not reach its tolerance: number = what is left, relative to the largest energy."""
 
 
 @kernel

@@ -88,7 +88,7 @@ WORK = {
     "QUESTION": "(1, 1) what the right-hand side asks for: ACCELERATIONS, POSITIONS or VELOCITIES",
     "CORRECTION": "(nn, 6) correction of a refinement sweep",
     "PIVOTS": "(6, 7) the rows of one edge while some of them are chosen",
-    "STATUS": "(1, 3) what went wrong: code, place, number",
+    "STATUS": "(1, 4) what went wrong: code, place, number, and a step [s] where the code says so",
     "SUCCEEDED": "(1, 1) 1 where the last call of the user's functions has returned without an exception, see `model.user`",
     "TANGENT": "(nb + 1, 36) what the tangents of the forces add to the bodies' blocks of M, for an implicit step",
     "TIE_TANGENT": "(n, 36) the same, of two bodies i and j",

@@ -87,7 +87,9 @@ def test_the_discrete_free_motion_is_that_of_moser_and_veselov():
     """h J omega = (F Jd - Jd F^T)^v with F = cay(f) and Jd = tr(J)/2 - J."""
     J, c = np.diag([1.0, 2.0, 2.5]), np.array([0.2, -0.4, 0.3])
     inertia = np.array([[0.0] * 10, [1.0, *J.ravel()]])
-    f = np.array(find_turn(inertia, 1, tuple(c), tuple(0.5 * np.linalg.solve(J, c))))
+    f, found = find_turn(inertia, 1, tuple(c), tuple(0.5 * np.linalg.solve(J, c)))
+    assert found
+    f = np.array(f)
     tilde = np.array([[0, -f[2], f[1]], [f[2], 0, -f[0]], [-f[1], f[0], 0]])
     F = np.linalg.solve(np.eye(3) - tilde, np.eye(3) + tilde)
     Jd = 0.5 * np.trace(J) * np.eye(3) - J

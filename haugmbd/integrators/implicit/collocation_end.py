@@ -20,17 +20,26 @@ from haugmbd.algebra.vec3 import Array
 from haugmbd.formulations.newton_euler import factorize, finish, solve_system
 from haugmbd.integrators.implicit.radau_tableau import ERROR, GAMMA_0, OWN, RATE, E, U, X, Y
 from haugmbd.integrators.implicit.stage import KEEP_BOTH, LEVEL, UDOT, put_residual
-from haugmbd.integrators.projection import add_displacement, add_velocity, put_position_question, put_velocity_question
+from haugmbd.integrators.projection import (
+    ROUNDING,
+    STALLED,
+    add_displacement,
+    add_velocity,
+    put_position_question,
+    put_velocity_question,
+)
 from haugmbd.integrators.stepping import N_FACTOR, N_RATES
 from haugmbd.model import tables as at
 from haugmbd.model.loads import clear
 from haugmbd.model.motion import look
 from haugmbd.model.passes import prepare
-from haugmbd.model.status import OK
+from haugmbd.model.status import NO_CONVERGENCE, OK, report
 from haugmbd.model.tables import WIDTH, Pack, blocks, line, view
 
 REFINEMENTS = 3
-"""Of the pose and of u': what massless directions are factored with is not there in the equations."""
+"""Of u': what massless directions are factored with is not there in the equations."""
+CLOSINGS = 8
+"""Corrections of the pose, that Newton squares each time; three are usual."""
 EXACT = 1e-13
 """|Phi| that is left alone, as by `Projection`."""
 
@@ -121,7 +130,8 @@ def finish_stages(P: Pack, place: Any, numbers: Array, options: Array, t: float,
             code = refine_rates(P, numbers, y)
     clear(view(P.work, P.ints, at.TANGENT))
     clear(view(P.work, P.ints, at.TIE_TANGENT))
-    for _ in range(REFINEMENTS):
+    before = 1e300
+    for _ in range(CLOSINGS):
         if code == OK:
             code = prepare(P, t, y)
         gap = put_position_question(P)[0]
@@ -129,10 +139,13 @@ def finish_stages(P: Pack, place: Any, numbers: Array, options: Array, t: float,
         options[N_FACTOR] += 1
         if code == OK:
             code = factorize(P)
-        if code != OK or numbers[LEVEL] != KEEP_BOTH or gap <= EXACT:
+        if code != OK or numbers[LEVEL] != KEEP_BOTH or gap <= EXACT or (gap <= ROUNDING and gap > STALLED * before):
             break
+        before = gap
         code = finish(P)
         add_displacement(P, bodies)
+    else:
+        code = report(line(P.work, P.ints, at.STATUS), NO_CONVERGENCE, 0, gap)
     if code == OK:
         put_velocity_question(P, bodies)
         code = solve_system(P)
