@@ -15,6 +15,7 @@ from haugmbd.cite import cite
 from haugmbd.crosscheck import CrossCheck, crosscheck  # at once: later, the module would hide the function of the same name
 from haugmbd.diagnostics.energy import Energy, Momentum
 from haugmbd.diagnostics.reaction import Reaction, reaction
+from haugmbd.diagnostics.run_warnings import RunStatus
 from haugmbd.drivers import Driver, QuinticSpline
 from haugmbd.errors import (
     AssemblyError,
@@ -22,6 +23,7 @@ from haugmbd.errors import (
     Fault,
     HaugmbdError,
     ModelError,
+    RunWarning,
     SimulationError,
     SingularKKT,
     SlowFormulationWarning,
@@ -199,6 +201,8 @@ __all__ = [
     "EnergyProjection",
     "Equilibrium",
     "EnergyWarning",
+    "RunStatus",
+    "RunWarning",
     "Event",
     "EventRecord",
     "Fault",

@@ -84,3 +84,7 @@ class SlowFormulationWarning(UserWarning):
 
 class EnergyWarning(UserWarning):
     """Newton restitution at several coupled contacts has raised the kinetic energy: the law, not the arithmetic, is at fault."""
+
+
+class RunWarning(UserWarning):
+    """What makes the answer of a run doubtful: a body that turns too far in a step, energy that is lost; it stays in `result.warnings`."""

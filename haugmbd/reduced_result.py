@@ -5,7 +5,7 @@ t (nt,)   q (nt, nq)   qd (nt, nv)   qdd (nt, nv)   tau (nt, nv)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 from haugmbd.algebra.vec3 import Array
 from haugmbd.checks import for_kernels, read_only
 from haugmbd.diagnostics.energy import Energy
+from haugmbd.diagnostics.run_warnings import HasOutcome, Outcome, RunNote, drift_notes
 from haugmbd.diagnostics.work import integral, times_between
 from haugmbd.errors import UsageError
 from haugmbd.integrators.chain_subject import Reduced
@@ -42,10 +43,11 @@ class LinkHistory:
 
 
 @dataclass(frozen=True, eq=False)
-class ReducedResult(Animated):
+class ReducedResult(Animated, HasOutcome):
     """Coordinates of a run of a serial chain, by time.
 
     t: (nt,) [s];  q: (nt, nq);  qd: (nt, nv);  counters;  settings;  interrupted: stopped by Ctrl-C;  events
+    outcome: how the run ended, and its notes: `status`, `success`, `message`, `warnings` say it
     """
 
     subject: Reduced
@@ -56,6 +58,7 @@ class ReducedResult(Animated):
     settings: dict[str, str] = field(default_factory=dict)
     interrupted: bool = False
     events: tuple[EventRecord, ...] = ()
+    outcome: Outcome = Outcome()
 
     def __post_init__(self) -> None:
         for name in ("t", "q", "qd"):
@@ -160,7 +163,7 @@ class ReducedResult(Animated):
         y = np.array([self.chain.state(model, q, qd, t).y for q, qd, t in rows]).reshape(len(self.t), model.y0.size)
         p = y[:, : WIDTH * (model.nb + 1)].reshape(len(self.t), model.nb + 1, WIDTH)[..., 3:7]
         p[1:] *= np.cumprod(np.where(np.sum(p[1:] * p[:-1], axis=-1, keepdims=True) < 0.0, -1.0, 1.0), axis=0)  # p and -p are one
-        return Result(model, self.t, y, self.counters, self.settings, self.interrupted)
+        return Result(model, self.t, y, self.counters, self.settings, self.interrupted, outcome=self.outcome)
 
     def state(self, k: int = -1) -> ChainState:
         """The k-th state, by default the last."""
@@ -172,3 +175,18 @@ class ReducedResult(Animated):
     def __repr__(self) -> str:
         span = f", t = {self.t[0]:g} .. {self.t[-1]:g} s" if len(self.t) else ""
         return f"ReducedResult({self.chain.name!r}, {len(self.t)} states{span}, {self.counters.steps} steps)"
+
+
+ENERGY_SAMPLES = 9
+"""States at which the energy of a chain is taken: Python walks through its links, some 50 us each."""
+
+
+def energy_notes_of(result: ReducedResult) -> list[RunNote]:
+    """A sentence about the energy of a chain without tau and wrenches that drifts, or none."""
+    subject = result.subject
+    if len(result) < 2 or callable(subject.tau) or subject.tau.any() or subject.wrenches.any():
+        return []
+    k = np.unique(np.linspace(0, len(result) - 1, min(len(result), ENERGY_SAMPLES)).astype(int))
+    few = replace(result, t=result.t[k], q=result.q[k], qd=result.qd[k])
+    with np.errstate(all="ignore"):
+        return drift_notes(few.t, few.kinetic_energy(), few.potential_energy())

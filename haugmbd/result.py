@@ -23,6 +23,7 @@ from haugmbd.diagnostics.energy import Energy, Momentum, energy_over_time, momen
 from haugmbd.diagnostics.method_multipliers import multipliers_of_method
 from haugmbd.diagnostics.reaction import Reaction, reactions_over_time
 from haugmbd.diagnostics.resampling import resample_states
+from haugmbd.diagnostics.run_warnings import HasOutcome, Outcome
 from haugmbd.diagnostics.violation import Level, euler_violation, joint_violation, row_violation
 from haugmbd.errors import UsageError
 from haugmbd.formulations.face import solve_states
@@ -97,7 +98,7 @@ class Names:
 
 
 @dataclass(frozen=True, eq=False)
-class Result(Animated):
+class Result(Animated, HasOutcome):
     """States of a run, by time.  `result["crank"].r` is one body's history; methods recompute everything else from the states.
 
     Its arrays are read-only, since everything else is computed from them: change a copy, `result.r.copy()`.
@@ -105,6 +106,7 @@ class Result(Animated):
     model: the compiled model (None in a file that was loaded without it, see `load`);  t: (nt,) [s];  y: (nt, ny) flat states;
     counters;  settings: what was asked for, as text;  interrupted: stopped by Ctrl-C;  names: of the model, bodies, joints, rows
     events: what happened, in the order of time;  passed: singular configurations that the run had to leap over
+    outcome: how the run ended, and its notes: `status`, `success`, `message`, `warnings` say it
     """
 
     _model: Model | None
@@ -119,6 +121,7 @@ class Result(Animated):
     _own: Array | None = None
     _model_numbers: Mapping[str, Array] | None = None
     """What a file says of its model, by which it is recognized, where the result was loaded without it."""
+    outcome: Outcome = Outcome()
 
     def __post_init__(self) -> None:
         for name in ("t", "y", "_own"):
@@ -281,7 +284,7 @@ class Result(Animated):
         times = np.atleast_1d(np.asarray(t_new, dtype=np.float64))
         y = resample_states(self._model, self.t, self.y, len(self.names.bodies), times, kind, lambda: self._solutions)
         rest = (self.counters, self.settings, self.interrupted, self._names, self.events, self.passed)
-        return Result(self._model, times, y, *rest, _model_numbers=self._model_numbers)
+        return Result(self._model, times, y, *rest, _model_numbers=self._model_numbers, outcome=self.outcome)
 
     def save(self, path: str | Path) -> Path:
         """Write states, names, counters and settings to `path`: .npz, or .nc (NetCDF-4, needs the extra `io`)."""

@@ -10,9 +10,11 @@ from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
 import numpy as np
 
 from haugmbd.algebra.vec3 import Array
+from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, TurnMonitor, crossing_notes, violation_notes
 from haugmbd.errors import SimulationError
 from haugmbd.integrators.chunk import Chunk
 from haugmbd.integrators.events import Event, EventRecord
+from haugmbd.integrators.method import FixedStep
 from haugmbd.integrators.passing import chunks_past
 from haugmbd.integrators.stepping import EULER_SUM, EULER_WORST, N_CORRECTED, N_FACTOR, N_RATES, Problem, settle_each
 from haugmbd.integrators.subject import Passed
@@ -58,7 +60,7 @@ class Growing:
 
 
 class Recorded(NamedTuple):
-    """What a run leaves: t (nt,), y (nt, ny), counters, whether Ctrl-C stopped it, its events, and what it has leapt over.
+    """What a run leaves: t (nt,), y (nt, ny), counters, how it ended, its events, and what it has leapt over.
 
     lam: (nt, nc) the method's own multipliers, NaN at the start; None where it has none, before its first step, or at wanted times
     """
@@ -66,10 +68,15 @@ class Recorded(NamedTuple):
     t: Array
     y: Array
     counters: Counters
-    interrupted: bool
+    outcome: Outcome
     events: tuple[EventRecord, ...]
     passed: tuple[Passed, ...]
     lam: Array | None = None
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C stopped it."""
+        return self.outcome.status == RunStatus.INTERRUPTED
 
 
 class Run(Generic[R]):
@@ -95,6 +102,10 @@ class Run(Generic[R]):
         self.y = Growing(problem.y.size)
         self.lam: Growing | None = None
         self.steps = self.rejected = self.next_time = 0
+        self.turns = TurnMonitor(problem.subject.spinning(), problem.subject.places().spins[:, 1])
+        self.gap = (0.0, "", problem.t)
+        self.ended = ""
+        self._last = (np.array([problem.t]), problem.y[None].copy(), np.zeros((1, problem.y.size)))
         self.cpu = time.process_time()
 
     def go(self, progress: bool = False) -> R:
@@ -109,6 +120,10 @@ class Run(Generic[R]):
             return self._result(interrupted=False)
         except KeyboardInterrupt:
             return self._result(interrupted=True)
+        except Exception as error:
+            if getattr(error, "result", None) is None:
+                error.result = self._result(interrupted=False, error=error)  # type: ignore[attr-defined]
+            raise
 
     def _advance(self, bar: Progress) -> None:
         """Settle the start, then take chunk after chunk to the end, or to a terminal event."""
@@ -118,9 +133,9 @@ class Run(Generic[R]):
         self._last = (np.array([p.t]), p.y[None].copy(), k1[None].copy())
         self._keep_first()
         for whole in chunks_past(self.method, p, k1, self.t_end):
-            stopped = self._error(
-                whole.code, whole.t_stop
-            )  # at once: events and states at wanted times ask the user's functions again
+            self._measure(whole)
+            # at once: events and states at wanted times ask the user's functions again
+            stopped = self._error(whole.code, whole.t_stop)
             chunk, ended = self._watched(whole)
             if stopped is not None and not ended:
                 self._stop(chunk, stopped)
@@ -131,6 +146,15 @@ class Run(Generic[R]):
                 if stopped is not None and not isinstance(stopped, Exception):
                     raise stopped  # Ctrl-C beyond a terminal event; errors there are of a motion that does not take place
                 return
+
+    def _measure(self, chunk: Chunk) -> None:
+        """Note the turns of its steps, and the gaps of the rows that its last step has left."""
+        t, y, _ = self._last
+        self.turns.observe(np.concatenate([t, chunk.t]), np.concatenate([y, chunk.y]))
+        if chunk.code == OK and len(chunk.t):
+            gap, joint = self.problem.subject.worst_gap(self.problem.pack)
+            if gap > self.gap[0]:
+                self.gap = (gap, joint, float(chunk.t[-1]))
 
     def _stop(self, chunk: Chunk, error: BaseException) -> NoReturn:
         """Raise the error that stopped the run, with what was computed before it."""
@@ -147,11 +171,11 @@ class Run(Generic[R]):
             cut, records, ended = self.watch.cut(Moment(float(t[0]), y[0], y_dot[0]), chunk)
         except Exception as error:
             self._store(chunk)
-            error.result = self._result(interrupted=False)  # type: ignore[attr-defined]
+            error.result = self._result(interrupted=False, error=error)  # type: ignore[attr-defined]
             raise
         self.records += records
         if ended:
-            self.t_end = float(cut.t[-1])
+            self.t_end, self.ended = float(cut.t[-1]), records[-1].name
         return cut, ended
 
     def _check_rows(self) -> None:
@@ -160,10 +184,10 @@ class Run(Generic[R]):
         try:
             wrong = self.problem.subject.wrong_branch(float(t[-1]), y[-1])
         except Exception as error:  # a driver that only Python can evaluate is asked there
-            error.result = self._result(interrupted=False)  # type: ignore[attr-defined]
+            error.result = self._result(interrupted=False, error=error)  # type: ignore[attr-defined]
             raise
         if wrong:
-            raise SimulationError(wrong, self._result(interrupted=False))
+            raise SimulationError(wrong)
 
     def _keep_first(self) -> None:
         """The initial state, which every result without `t_eval` begins with."""
@@ -235,10 +259,10 @@ class Run(Generic[R]):
     def _raise(self, error: BaseException) -> NoReturn:
         """Raise an error that carries what has been computed; Ctrl-C needs no result: `go` returns it."""
         if isinstance(error, Exception):
-            error.result = self._result(interrupted=False)  # type: ignore[attr-defined]
+            error.result = self._result(interrupted=False, error=error)  # type: ignore[attr-defined]
         raise error
 
-    def _result(self, interrupted: bool) -> R:
+    def _result(self, interrupted: bool, error: Exception | None = None) -> R:
         """What there is."""
         p = self.problem
         o = p.options
@@ -253,5 +277,22 @@ class Run(Generic[R]):
             cpu=time.process_time() - self.cpu,
         )
         lam = None if self.lam is None else self.lam.rows()
-        found = Recorded(self.t.rows()[:, 0], self.y.rows(), counters, interrupted, tuple(self.records), tuple(p.passed), lam)
-        return self.record(found)
+        outcome = self._outcome(interrupted, error)
+        return self.record(
+            Recorded(self.t.rows()[:, 0], self.y.rows(), counters, outcome, tuple(self.records), tuple(p.passed), lam)
+        )
+
+    def _outcome(self, interrupted: bool, error: Exception | None) -> Outcome:
+        """How the run has ended, and what is to be said about it."""
+        now = float(self._last[0][-1])
+        if error is not None:
+            status, message = RunStatus.FAILED, f"{type(error).__name__}: {error}"
+        elif interrupted:
+            status, message = RunStatus.INTERRUPTED, f"interrupted by Ctrl-C at t = {now:.9g} s, before t_end = {self.t_end:.9g} s"
+        elif self.ended:
+            status, message = RunStatus.TERMINAL_EVENT, f"ended by the terminal event {self.ended!r} at t = {now:.9g} s"
+        else:
+            status, message = RunStatus.COMPLETED, f"reached t_end = {self.t_end:.9g} s"
+        notes = self.turns.notes(fixed=isinstance(self.method, FixedStep))
+        notes += violation_notes(*self.gap) + crossing_notes(self.problem.passed)
+        return Outcome(status, message, tuple(notes))

@@ -25,6 +25,7 @@ from haugmbd.arguments import (
     wanted_times,
 )
 from haugmbd.compatibility import agree
+from haugmbd.diagnostics.run_warnings import issue, with_model_notes
 from haugmbd.errors import UsageError
 from haugmbd.formulations import Formulation, NewtonEuler
 from haugmbd.formulations.taught import work_of
@@ -122,7 +123,9 @@ def simulate(
     tau, wrenches: of a SerialChain, which moves in its own coordinates: generalized forces (nv,), or a function tau(t, q, qd), and
         constant wrenches (n, 6) on its links; formulation and stabilization have no meaning there
 
-    Returns a Result (of a SerialChain a ReducedResult); after Ctrl-C the result so far, with `interrupted` set.
+    Returns a Result (of a SerialChain a ReducedResult); after Ctrl-C the result so far, with `interrupted` set.  `status`, `success` and
+    `message` say how the run has ended, `warnings` what is to be known of it; what makes the answer doubtful (a body that turns by more
+    than a radian in a fixed step, energy that is lost) is issued as a RunWarning, too.
     Raises ModelError (faults of the model), UsageError (bad arguments), SimulationError or SingularKKT, whose `.result` holds
     what was computed so far.
     """
@@ -163,9 +166,13 @@ def simulate(
         own = None
         if method.own_multipliers and times is None:
             own = np.full((1, model.nc), np.nan) if found.lam is None else found.lam
-        return Result(model, found.t, found.y, counters, settings, found.interrupted, None, found.events, found.passed, own)
+        outcome = with_model_notes(found.outcome, model, found.t, found.y)
+        rest = (counters, settings, found.interrupted, None, found.events, found.passed, own)
+        return Result(model, found.t, found.y, *rest, outcome=outcome)
 
-    return Run(problem, method, t_end, times, store_every, record, watched).go(progress)
+    result = Run(problem, method, t_end, times, store_every, record, watched).go(progress)
+    issue(result.outcome, stacklevel=2)
+    return result
 
 
 def _of_chain(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 
 from haugmbd.algebra.vec3 import Array
 from haugmbd.arguments import check_interval, wanted_times
+from haugmbd.diagnostics.run_warnings import issue
 from haugmbd.errors import UsageError
 from haugmbd.integrators import Event
 from haugmbd.integrators.chain_subject import Reduced
@@ -20,7 +22,7 @@ from haugmbd.integrators.stepping import Problem, make_options
 from haugmbd.recursive.chain import SerialChain
 from haugmbd.recursive.state import ChainState
 from haugmbd.recursive.trouble import need_finite
-from haugmbd.reduced_result import ReducedResult
+from haugmbd.reduced_result import ReducedResult, energy_notes_of
 from haugmbd.running import Recorded, Run
 
 Tau = npt.ArrayLike | Callable[[float, Array, Array], npt.ArrayLike]
@@ -56,6 +58,9 @@ def simulate_chain(
 
     def record(found: Recorded) -> ReducedResult:
         q, qd = found.y[:, : chain.nq], found.y[:, chain.nq :]
-        return ReducedResult(subject, found.t, q, qd, found.counters, settings, found.interrupted, found.events)
+        result = ReducedResult(subject, found.t, q, qd, found.counters, settings, found.interrupted, found.events, found.outcome)
+        return replace(result, outcome=found.outcome.with_notes(energy_notes_of(result)))
 
-    return Run(problem, method, t_end, times, store_every, record, watched).go(progress)
+    result = Run(problem, method, t_end, times, store_every, record, watched).go(progress)
+    issue(result.outcome, stacklevel=3)
+    return result

@@ -9,6 +9,7 @@ Source: Haug ch. 4 (kinematic analysis) and sec. 9.
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,7 @@ from haugmbd.analysis.freedom import freedom_at, joints_of, motion_words
 from haugmbd.analysis.gap import Gap, Point
 from haugmbd.analysis.mobility import mobility
 from haugmbd.checks import numbers
+from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, crossing_notes
 from haugmbd.errors import Fault, ModelError, SimulationError, SingularKKT, UsageError
 from haugmbd.integrators.projection import Projection
 from haugmbd.integrators.stepping import N_CORRECTED, N_FACTOR, N_RATES
@@ -76,7 +78,10 @@ def followed(system: System | Model, times: Array, state: State | None, who: str
     result = _result(track, points, (first, second), time.process_time() - cpu)
     for found in (first, second):
         if found.stopped is not None:
-            raise _stop(track, found.stopped, result)
+            error = _stop(track, found.stopped, result)
+            failed = Outcome(RunStatus.FAILED, f"{type(error).__name__}: {error}", result.outcome.notes)
+            error.result = replace(result, outcome=failed)
+            raise error
     _check_dropped(result)
     return result
 
@@ -139,7 +144,8 @@ def _result(track: Track, points: list[Point], found: tuple[Followed, ...], cpu:
     gaps = sorted((gap for f in found for gap in f.gaps), key=lambda gap: gap.t)
     passed = tuple(_passed(track.model, gap) for gap in gaps)
     settings = {"analysis": "kinematics", "predictor": "second order", "corrector": repr(Projection())}
-    return Result(track.model, t, y, counters, settings, passed=passed)
+    outcome = Outcome(RunStatus.COMPLETED, "reached all times", tuple(crossing_notes(passed)))
+    return Result(track.model, t, y, counters, settings, passed=passed, outcome=outcome)
 
 
 def _passed(model: Model, gap: Gap) -> Passed:

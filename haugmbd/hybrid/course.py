@@ -13,6 +13,7 @@ from collections import Counter
 
 import numpy as np
 
+from haugmbd.diagnostics.run_warnings import RunStatus, joined, with_model_notes
 from haugmbd.errors import SimulationError, UsageError
 from haugmbd.hybrid.mechanism import Mechanism
 from haugmbd.hybrid.rest import Rest, approach, at_rest
@@ -67,7 +68,7 @@ class Course:
             partial = getattr(error, "result", None)
             if isinstance(partial, Result):
                 self.segments.append(partial)
-            error.result = self._result(interrupted=False)  # type: ignore[attr-defined]
+            error.result = self._result(interrupted=False, error=error)  # type: ignore[attr-defined]
             raise
 
     def _run(self, state: State, bar: Progress) -> bool:
@@ -137,7 +138,10 @@ class Course:
         problem = Problem(Maximal(model), pack, rule.rates, rule.settle, rule.options(), t, state.y)
 
         def record(found: Recorded) -> Result:
-            return Result(model, found.t, found.y, found.counters, self.settings, found.interrupted, events=found.events)
+            outcome = with_model_notes(found.outcome, model, found.t, found.y)
+            return Result(
+                model, found.t, found.y, found.counters, self.settings, found.interrupted, events=found.events, outcome=outcome
+            )
 
         segment = Run(problem, method, self.t_end, None, self.every, record, tuple(events.values())).go_under(bar)
         ended = tuple(name for name, event in events.items() if segment.events and event.name == segment.events[-1].name)
@@ -158,6 +162,15 @@ class Course:
             "long: give a smaller e, or a larger most_per_second=."
         )
 
-    def _result(self, interrupted: bool) -> ImpactResult:
+    def _result(self, interrupted: bool, error: Exception | None = None) -> ImpactResult:
         """What there is."""
-        return ImpactResult(self.mechanism, tuple(self.segments), tuple(self.impacts), self.settings, interrupted)
+        now = self.segments[-1].t[-1] if self.segments and len(self.segments[-1]) else None
+        at = "at the start" if now is None else f"at t = {now:.9g} s"
+        if error is not None:
+            status, message = RunStatus.FAILED, f"{type(error).__name__}: {error}"
+        elif interrupted:
+            status, message = RunStatus.INTERRUPTED, f"interrupted by Ctrl-C {at}, before t_end = {self.t_end:.9g} s"
+        else:
+            status, message = RunStatus.COMPLETED, f"reached t_end = {self.t_end:.9g} s"
+        outcome = joined((segment.outcome for segment in self.segments), status, message)
+        return ImpactResult(self.mechanism, tuple(self.segments), tuple(self.impacts), self.settings, interrupted, outcome)

@@ -21,6 +21,7 @@ from haugmbd.arguments import (
     need_newton_euler,
 )
 from haugmbd.compatibility import agree
+from haugmbd.diagnostics.run_warnings import issue
 from haugmbd.errors import UsageError
 from haugmbd.formulations import NewtonEuler
 from haugmbd.hybrid.course import Course
@@ -89,7 +90,9 @@ def simulate_impacts(
     mechanism.need_apart(start)
     settings = {"formulation": repr(formulation), "integrator": repr(method), "stabilization": repr(stabilization)}
     with Progress(progress, start.t, t_end) as bar:
-        return Course(mechanism, method, rule, t_end, store_every, most_per_second, settings).go(start, bar)
+        result = Course(mechanism, method, rule, t_end, store_every, most_per_second, settings).go(start, bar)
+    issue(result.outcome, stacklevel=2)
+    return result
 
 
 def _read_contacts(contacts: Any) -> tuple[Contact, ...]:

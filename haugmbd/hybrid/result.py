@@ -16,6 +16,7 @@ import numpy.typing as npt
 from haugmbd.algebra.vec3 import Array
 from haugmbd.diagnostics.energy import Energy
 from haugmbd.diagnostics.reaction import Reaction
+from haugmbd.diagnostics.run_warnings import HasOutcome, Outcome
 from haugmbd.errors import UsageError
 from haugmbd.hybrid.mechanism import Mechanism
 from haugmbd.impact.contact import Contact, gap_rates, gaps
@@ -84,12 +85,12 @@ class ContactHistory:
 
 
 @dataclass(frozen=True, eq=False)
-class ImpactResult(Animated):
+class ImpactResult(Animated, HasOutcome):
     """A motion with impacts, over time; `result["ball"].r` is one body's history.
 
     segments: the smooth pieces, each a `Result` with the model of its closed contacts, which can be saved by itself
     impacts: in the order of time;  settings: what was asked for, as text
-    interrupted: stopped by Ctrl-C
+    interrupted: stopped by Ctrl-C;  outcome: how the run ended, and the notes of all segments: `status`, `success`, `message`, `warnings`
     """
 
     _mechanism: Mechanism
@@ -97,6 +98,7 @@ class ImpactResult(Animated):
     impacts: tuple[Impact, ...]
     settings: dict[str, str]
     interrupted: bool = False
+    outcome: Outcome = Outcome()
 
     @cached_property
     def _whole(self) -> Result:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -11,8 +12,9 @@ from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.errors import UsageError
 from haugmbd.formulations.trouble import explain, joints_at
 from haugmbd.integrators.dense import interpolate
-from haugmbd.model.consistency import branch_faults, dropped_faults
+from haugmbd.model.consistency import branch_faults, dropped_faults, size_of
 from haugmbd.model.model import Model
+from haugmbd.model.rows import evaluate
 from haugmbd.model.state import State
 from haugmbd.model.status import NO_CONVERGENCE, OFF_MANIFOLD, SINGULAR, STEP_TOO_SMALL
 from haugmbd.model.tables import WIDTH, Pack, room
@@ -46,6 +48,12 @@ class Subject(Protocol):
     def places(self) -> Places:
         """Where coordinates and their rates stand in the flat state."""
 
+    def spinning(self) -> tuple[str, ...]:
+        """What turns by each of the `spins` of its places: names of bodies, or of links with a ball joint."""
+
+    def worst_gap(self, pack: Pack) -> tuple[float, str]:
+        """The largest gap of the rows evaluated last, relative to the size of the model or in rad, and its joint."""
+
     def state(self, t: float, y: Array) -> Any:
         """The state of a flat vector, with its time as `t`."""
 
@@ -72,6 +80,24 @@ class Maximal:
         bodies = WIDTH * np.arange(1, self.model.nb + 1)
         slides = (bodies[:, None] + np.arange(3)).ravel()
         return Places(np.stack([slides, slides + 7], axis=1), np.stack([bodies + 3, bodies + 10], axis=1))
+
+    def spinning(self) -> tuple[str, ...]:
+        return self.model.body_names[1:]
+
+    def worst_gap(self, pack: Pack) -> tuple[float, str]:
+        model = self.model
+        if model.nc == 0:
+            return 0.0, ""
+        J = room(pack, "J").reshape(-1, 2, 6)[model.slot_of_row]
+        force, moment = (np.linalg.norm(J[..., part], axis=2).max(axis=1) for part in (slice(0, 3), slice(3, 6)))
+        length = np.where(force > 0.0, force * self._size, np.where(moment > 0.0, moment, 1.0))
+        gap = np.abs(room(pack, "LEVEL")[model.slot_of_row, 0]) / length
+        k = int(gap.argmax())
+        return float(gap[k]), model.labels[k].joint
+
+    @cached_property
+    def _size(self) -> float:
+        return size_of(self.model, evaluate(self.model))
 
     def state(self, t: float, y: Array) -> State:
         return State.from_y(t, y, self.model.nb + 1)

@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from haugmbd.algebra.vec3 import Array
+from haugmbd.diagnostics.run_warnings import Outcome
 from haugmbd.errors import UsageError
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.subject import Passed
@@ -93,6 +94,7 @@ def contents_of(result: Result) -> Contents:
             "counters": asdict(result.counters),
             "settings": result.settings,
             "interrupted": result.interrupted,
+            "outcome": result.outcome.as_data(),
             "events": [{"name": e.name, "t": e.t, "y": e.state.y.tolist()} for e in result.events],
             "passed": [place._asdict() for place in result.passed],
             "units": UNITS,
@@ -143,6 +145,7 @@ def result_of(contents: Contents, model: Model | None, where: str) -> Result:
         tuple(Passed(float(at["t"]), tuple(map(_text, at["joints"])), float(at["pivot"])) for at in meta.get("passed", ())),
         arrays.get(OWN),
         numbers,
+        Outcome.from_data(meta.get("outcome"), interrupted=bool(meta["interrupted"])),
     )
 
 

@@ -74,7 +74,7 @@ class Derivatives:
 
     def error_of(self, pack: Pack) -> BaseException | None:
         """What stopped the run of `pack`, if a jacobian did: its exception, or what a compiled one returned."""
-        _, place, t = room(pack, "STATUS")[0].tolist()
+        _, place, t = room(pack, "STATUS")[0, :3].tolist()
         if place != 1:
             return None
         error = pack.derive.take_error()

@@ -1,0 +1,227 @@
+r"""How a run ended, and what makes its answer doubtful: text that stays with the result.
+
+    turn         angle of a body in a step                 max(|omega_n|, |omega_(n+1)|) (t_(n+1) - t_n)
+    violation    gap of a joint                            |Phi| / |Phi_r| over the size of the model; without Phi_r |Phi| / |PiBar| [rad]
+    energy       drift of a conservative run               max |E - E_0| / max(max T, max V - min V)
+    singular     singular configurations that were crossed
+    model        what `model.warnings` says: locked loops, ...
+
+All of it stands in `result.warnings`; what makes the answer doubtful is also issued once, at the end of the call, as a RunWarning.
+Nothing asks a function of the user again: angles are those of the accepted steps, gaps those of the rows that the method has left.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from haugmbd.algebra.vec3 import Array, Ints
+from haugmbd.diagnostics.energy import energy_over_time
+from haugmbd.diagnostics.work import is_driven
+from haugmbd.errors import RunWarning
+from haugmbd.integrators.subject import Passed
+from haugmbd.model.model import Model
+
+LARGEST_TURN = 1.0
+"""[rad] of a body in a step.  Sine and cosine of the turn are no longer polynomials of the orders in use (RK4: an error of 1/120 a step),
+and beyond pi stored orientations no longer tell which way a body has turned."""
+ADVISED_TURN = 0.5
+"""[rad] the turn of the step that is advised: RK4 is then 32 times better in a step."""
+LARGEST_GAP = 1e-3
+"""Of the size of the model, or rad: a thousandth part of a link is what a reader of a plot no longer takes for rounding."""
+NOTED_DRIFT, DOUBTFUL_DRIFT = 1e-2, 0.1
+"""Of the energy that is exchanged: a hundredth part is noted, as one digit more than a plot shows; a tenth is another motion."""
+ENERGY_AT_REST = 1e-6
+"""Of the largest |V|: where less is exchanged the mechanism is at rest, and what moves is a method's error and rounding."""
+SAMPLES = 65
+"""States at which energies are taken: drift grows, or comes back once a swing."""
+NAMED = 3
+"""Bodies, joints or times that a sentence names before it counts the others."""
+
+
+class RunStatus(IntEnum):
+    """How a run ended; numbers as those of `scipy.integrate.solve_ivp`, and -2 for Ctrl-C."""
+
+    COMPLETED = 0
+    TERMINAL_EVENT = 1
+    FAILED = -1
+    INTERRUPTED = -2
+
+
+class RunNote(NamedTuple):
+    """One sentence about a run.  kind: turn, violation, energy, singular or model;  size: of notes of one kind the largest counts."""
+
+    kind: str
+    text: str
+    size: float = 0.0
+    doubtful: bool = False
+
+
+class Outcome(NamedTuple):
+    """How a run ended, in a number and a sentence, and what is to be said about it."""
+
+    status: RunStatus = RunStatus.COMPLETED
+    message: str = ""
+    notes: tuple[RunNote, ...] = ()
+
+    @property
+    def success(self) -> bool:
+        """Whether the run reached its end, or a terminal event."""
+        return self.status >= 0
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The sentences."""
+        return tuple(note.text for note in self.notes)
+
+    def as_data(self) -> dict[str, Any]:
+        """Numbers, text and lists, for a file; `from_data` reads them."""
+        return {"status": int(self.status), "message": self.message, "notes": [list(note) for note in self.notes]}
+
+    @classmethod
+    def from_data(cls, data: Any, *, interrupted: bool = False) -> Outcome:
+        """What `as_data` wrote; of a file that has none (data is None) what `interrupted` tells."""
+        if data is None:
+            return cls(RunStatus.INTERRUPTED if interrupted else RunStatus.COMPLETED)
+        return cls(RunStatus(data["status"]), data["message"], tuple(RunNote(*note) for note in data["notes"]))
+
+    def with_notes(self, notes: Iterable[RunNote]) -> Outcome:
+        """The same with more notes."""
+        return self._replace(notes=(*self.notes, *notes))
+
+
+class HasOutcome:
+    """How a run ended, for results: they have an `outcome`.
+
+    status: a RunStatus;  success: whether the run reached t_end or a terminal event;  message: how it ended, in a sentence
+    warnings: what is to be known of the run: bodies that turn far in a step, energy that drifts, joints that open, singular
+    configurations that were crossed, and what the model warns of
+    """
+
+    outcome: Outcome
+
+    @property
+    def status(self) -> RunStatus:
+        """COMPLETED 0, TERMINAL_EVENT 1, FAILED -1, INTERRUPTED -2."""
+        return self.outcome.status
+
+    @property
+    def success(self) -> bool:
+        """Whether the run reached t_end, or a terminal event."""
+        return self.outcome.success
+
+    @property
+    def message(self) -> str:
+        """How the run ended, in a sentence."""
+        return self.outcome.message
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is to be known of the run, a sentence each."""
+        return self.outcome.warnings
+
+
+class TurnMonitor:
+    """The largest turn in a step so far, body by body.  names: (k,);  columns: (k,) where omega_bar starts in the flat state."""
+
+    def __init__(self, names: tuple[str, ...], columns: Ints) -> None:
+        self.names, self.columns = names, np.asarray(columns, dtype=np.int64)[:, None] + np.arange(3)
+        self.angle, self.h, self.t = np.zeros(len(names)), np.ones(len(names)), np.zeros(len(names))
+
+    def observe(self, t: Array, y: Array) -> None:
+        """Take in the steps between states y (n + 1, ny) at t (n + 1,)."""
+        if len(t) < 2 or not self.names:
+            return
+        omega = y[:, self.columns]
+        speed = np.sqrt(np.einsum("nka,nka->nk", omega, omega))
+        h = np.diff(t)
+        angle = np.maximum(speed[1:], speed[:-1]) * h[:, None]
+        step = angle.argmax(axis=0)
+        largest = angle[step, np.arange(len(self.names))]
+        new = largest > self.angle
+        self.angle[new], self.h[new], self.t[new] = largest[new], h[step][new], t[step][new]
+
+    def notes(self, *, fixed: bool) -> list[RunNote]:
+        """A sentence where bodies turn too far, or none;  fixed: whether nothing but the user's h decides, and no error control."""
+        far = np.argsort(-self.angle, kind="stable")[: int(np.sum(self.angle > LARGEST_TURN))]
+        if not len(far):
+            return []
+        parts = [f"{self.names[k]!r} by {self.angle[k]:.3g} rad (h = {self.h[k]:.3g} s, from t = {self.t[k]:.6g} s)" for k in far]
+        h = self.h[far[0]] * ADVISED_TURN / self.angle[far[0]]
+        advice = f"give h = {h:.2g} s or less" if fixed else f"the error control allows it; for closer steps give h_max={h:.2g}"
+        what = f"in a step a body turns by more than {LARGEST_TURN:g} rad: {_listed(parts)}; {advice}."
+        return [RunNote("turn", what, float(self.angle[far[0]]), fixed)]
+
+
+def violation_notes(gap: float, joint: str, t: float) -> list[RunNote]:
+    """A sentence about the largest gap of a run, or none."""
+    if not gap > LARGEST_GAP:
+        return []
+    what = f"joint {joint!r} is violated by {gap:.2g} of the size of the model (or rad) at t = {t:.6g} s"
+    return [RunNote("violation", f"{what}: give a smaller h, or stabilization=Projection().", gap)]
+
+
+def energy_notes(model: Model, t: Array, y: Array) -> list[RunNote]:
+    """A sentence about the energy of a conservative run that drifts, or none."""
+    if len(t) < 2 or is_driven(model) or not all(entry.load.conservative for entry in model.loads):
+        return []
+    k = np.unique(np.linspace(0, len(t) - 1, min(len(t), SAMPLES)).astype(int))
+    with np.errstate(all="ignore"):
+        energy = energy_over_time(model, t[k], y[k], lambda: np.zeros(0))
+    return drift_notes(t[k], energy.kinetic, energy.potential)
+
+
+def drift_notes(t: Array, kinetic: Array, potential: Array) -> list[RunNote]:
+    """The same of the energies (n,) at times t (n,)."""
+    with np.errstate(all="ignore"):
+        drift = (kinetic + potential) - (kinetic[0] + potential[0])
+        worst = int(np.abs(drift).argmax())
+        exchanged = max(float(kinetic.max()), float(np.ptp(potential)))
+        share = abs(float(drift[worst])) / max(exchanged, ENERGY_AT_REST * float(np.abs(potential).max()), 1e-300)
+    if not share > NOTED_DRIFT:
+        return []
+    what = f"energy should stay, and drifts by {drift[worst]:.3g} J by t = {t[worst]:.6g} s, {100.0 * share:.2g} % of what is exchanged"
+    return [RunNote("energy", f"{what}: give a smaller h or rtol.", share, share > DOUBTFUL_DRIFT)]
+
+
+def crossing_notes(passed: Iterable[Passed]) -> list[RunNote]:
+    """A sentence about the singular configurations that were crossed, or none."""
+    parts = [f"t = {one.t:.6g} s ({', '.join(map(repr, one.joints[:NAMED]))})" for one in passed]
+    return [RunNote("singular", f"singular configurations were crossed: {_listed(parts)}.", float(len(parts)))] if parts else []
+
+
+def with_model_notes(outcome: Outcome, model: Model, t: Array, y: Array) -> Outcome:
+    """The outcome of a run of `model` through the states y (nt, ny) at t (nt,), with what only the model can tell."""
+    return outcome.with_notes([*energy_notes(model, t, y), *model_notes(getattr(model, "warnings", ()))])
+
+
+def model_notes(texts: Iterable[Any]) -> list[RunNote]:
+    """What the model itself warns of."""
+    return [RunNote("model", str(text)) for text in texts]
+
+
+def joined(parts: Iterable[Outcome], status: RunStatus, message: str) -> Outcome:
+    """The outcome of a run in several parts: of the notes of a kind the one of largest size, of the model's each text once."""
+    worst: dict[str, RunNote] = {}
+    for note in (note for part in parts for note in part.notes):
+        key = note.text if note.kind == "model" else note.kind
+        if key not in worst or note.size > worst[key].size:
+            worst[key] = note
+    return Outcome(status, message, tuple(worst.values()))
+
+
+def issue(outcome: Outcome, stacklevel: int) -> None:
+    """Issue what makes the answer doubtful as Python warnings, once;  stacklevel: of the caller of this function, as in `warnings.warn`."""
+    for note in outcome.notes:
+        if note.doubtful:
+            warnings.warn(note.text, RunWarning, stacklevel=stacklevel + 1)
+
+
+def _listed(parts: list[str]) -> str:
+    """The first few, and how many others."""
+    more = len(parts) - NAMED
+    return "; ".join(parts[:NAMED]) + (f"; and {more} more" if more > 0 else "")
