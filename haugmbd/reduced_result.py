@@ -14,7 +14,7 @@ import numpy as np
 from haugmbd.algebra.vec3 import Array
 from haugmbd.checks import for_kernels, read_only
 from haugmbd.diagnostics.energy import Energy
-from haugmbd.diagnostics.run_warnings import HasOutcome, Outcome, RunNote, drift_notes
+from haugmbd.diagnostics.run_warnings import FEWEST_STEPS, HasOutcome, Outcome, RunNote, drift_notes
 from haugmbd.diagnostics.work import integral, times_between
 from haugmbd.errors import UsageError
 from haugmbd.integrators.chain_subject import Reduced
@@ -184,7 +184,13 @@ ENERGY_SAMPLES = 9
 def energy_notes_of(result: ReducedResult) -> list[RunNote]:
     """A sentence about the energy of a chain without tau and wrenches that drifts, or none."""
     subject = result.subject
-    if len(result) < 2 or callable(subject.tau) or subject.tau.any() or subject.wrenches.any():
+    if (
+        len(result) < 2
+        or result.counters.steps < FEWEST_STEPS
+        or callable(subject.tau)
+        or subject.tau.any()
+        or subject.wrenches.any()
+    ):
         return []
     k = np.unique(np.linspace(0, len(result) - 1, min(len(result), ENERGY_SAMPLES)).astype(int))
     few = replace(result, t=result.t[k], q=result.q[k], qd=result.qd[k])

@@ -166,7 +166,7 @@ def simulate(
         own = None
         if method.own_multipliers and times is None:
             own = np.full((1, model.nc), np.nan) if found.lam is None else found.lam
-        outcome = with_model_notes(found.outcome, model, found.t, found.y)
+        outcome = with_model_notes(found.outcome, model, found.t, found.y, counters.steps)
         rest = (counters, settings, found.interrupted, None, found.events, found.passed, own)
         return Result(model, found.t, found.y, *rest, outcome=outcome)
 

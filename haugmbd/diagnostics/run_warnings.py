@@ -39,6 +39,8 @@ ENERGY_AT_REST = 1e-6
 """Of the largest |V|: where less is exchanged the mechanism is at rest, and what moves is a method's error and rounding."""
 SAMPLES = 65
 """States at which energies are taken: drift grows, or comes back once a swing."""
+FEWEST_STEPS = 20
+"""Of a run whose energy is judged: in the first steps from rest what is exchanged is as small as the error of a step."""
 NAMED = 3
 """Bodies, joints or times that a sentence names before it counts the others."""
 
@@ -165,9 +167,9 @@ def violation_notes(gap: float, joint: str, t: float) -> list[RunNote]:
     return [RunNote("violation", f"{what}: give a smaller h, or stabilization=Projection().", gap)]
 
 
-def energy_notes(model: Model, t: Array, y: Array) -> list[RunNote]:
-    """A sentence about the energy of a conservative run that drifts, or none."""
-    if len(t) < 2 or is_driven(model) or not all(entry.load.conservative for entry in model.loads):
+def energy_notes(model: Model, t: Array, y: Array, steps: int) -> list[RunNote]:
+    """A sentence about the energy of a conservative run of so many steps that drifts, or none."""
+    if len(t) < 2 or steps < FEWEST_STEPS or is_driven(model) or not all(entry.load.conservative for entry in model.loads):
         return []
     k = np.unique(np.linspace(0, len(t) - 1, min(len(t), SAMPLES)).astype(int))
     with np.errstate(all="ignore"):
@@ -194,9 +196,9 @@ def crossing_notes(passed: Iterable[Passed]) -> list[RunNote]:
     return [RunNote("singular", f"singular configurations were crossed: {_listed(parts)}.", float(len(parts)))] if parts else []
 
 
-def with_model_notes(outcome: Outcome, model: Model, t: Array, y: Array) -> Outcome:
-    """The outcome of a run of `model` through the states y (nt, ny) at t (nt,), with what only the model can tell."""
-    return outcome.with_notes([*energy_notes(model, t, y), *model_notes(getattr(model, "warnings", ()))])
+def with_model_notes(outcome: Outcome, model: Model, t: Array, y: Array, steps: int) -> Outcome:
+    """The outcome of a run of `model` in so many steps through the states y (nt, ny) at t (nt,), with what only the model can tell."""
+    return outcome.with_notes([*energy_notes(model, t, y, steps), *model_notes(getattr(model, "warnings", ()))])
 
 
 def model_notes(texts: Iterable[Any]) -> list[RunNote]:

@@ -138,7 +138,7 @@ class Course:
         problem = Problem(Maximal(model), pack, rule.rates, rule.settle, rule.options(), t, state.y)
 
         def record(found: Recorded) -> Result:
-            outcome = with_model_notes(found.outcome, model, found.t, found.y)
+            outcome = with_model_notes(found.outcome, model, found.t, found.y, found.counters.steps)
             return Result(
                 model, found.t, found.y, found.counters, self.settings, found.interrupted, events=found.events, outcome=outcome
             )

@@ -114,6 +114,7 @@ def test_states_that_are_too_far_apart_are_told(crank):
         every(crank, 1000).resample([0.21])
 
 
+@pytest.mark.filterwarnings("ignore::haugmbd.RunWarning")  # a radian in a step, on purpose
 def test_integrated_angles_are_followed():
     t = np.linspace(0.0, 1.0, 21)
     result = mbd.simulate(slider_crank(), 1.0, h=0.05, t_eval=t)

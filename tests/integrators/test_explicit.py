@@ -140,7 +140,6 @@ def test_order(kind, mechanism, stabilization, exact):
     assert (abs(seen - kind.order) < NARROW.get((mechanism, kind.order), 3 * (ORDER_TOL,))).all()
 
 
-@pytest.mark.filterwarnings("ignore:energy should stay:haugmbd.RunWarning")  # of order one, with eight steps
 @pytest.mark.parametrize("kind", METHODS.values(), ids=METHODS)
 def test_a_serial_chain_moves_as_its_maximal_twin(kind):
     """Joint coordinates, a ball among them: the same method converges to the same motion, at its own order."""
