@@ -136,6 +136,7 @@ if TYPE_CHECKING:
         mobility,
     )
     from haugmbd.hybrid import ContactHistory, Impact, ImpactResult, simulate_impacts
+    from haugmbd.viewer import Picture, picture
 
 __version__ = "0.2.0"
 
@@ -153,6 +154,7 @@ __all__ = [
     "Formulation",
     "NullSpace",
     "Penalty",
+    "Picture",
     "RangeSpace",
     "ReducedChain",
     "SlowFormulationWarning",
@@ -265,6 +267,7 @@ __all__ = [
     "mobility",
     "motion_subspace",
     "ode_function",
+    "picture",
     "plot",
     "reaction",
     "simulate",
@@ -313,6 +316,10 @@ LATER = {
         "Impact",
         "ImpactResult",
         "simulate_impacts",
+    ),
+    "haugmbd.viewer": (
+        "Picture",
+        "picture",
     ),
 }
 """What is imported when it is first asked for: a simulation does not need it, and it would double the time of `import haugmbd`.

@@ -23,6 +23,7 @@ from haugmbd.model.state import State
 from haugmbd.model.status import USER_STOPPED
 from haugmbd.model.tables import Pack, Tables, room
 from haugmbd.model.user import NOBODY, Asked
+from haugmbd.model.views import Pictured
 from haugmbd.primitives.base import Primitive
 from haugmbd.primitives.catalogue import FILLS, NO_FILL, Fills
 from haugmbd.primitives.freedom import Freedom
@@ -78,7 +79,7 @@ def joint_named(joints: Mapping[str, JointEntry], name: str) -> JointEntry:
 
 @immutable("Change the System and compile it again; velocities and poses of a run live in State.")
 @dataclass(frozen=True, eq=False)
-class Model:
+class Model(Pictured):
     """A compiled mechanism; nothing in it can be changed.
 
     name;  bodies: the objects that were compiled, the ground first;  body_names: theirs;  joints: by name;  labels: one for each row

@@ -18,6 +18,7 @@ from haugmbd.model.parts import ACCEPTED, JointLike, Wrapped
 from haugmbd.model.rank import put_row_scale
 from haugmbd.model.redundancy import KeptRows, Rule, check_rule, put_mask
 from haugmbd.model.validate import Checked, Parts, check
+from haugmbd.model.views import Pictured
 from haugmbd.primitives.base import Primitive
 from haugmbd.primitives.joint import Joint, Single
 
@@ -26,7 +27,7 @@ Part = TypeVar("Part")
 _SYSTEMS: WeakSet[System] = WeakSet()
 
 
-class System:
+class System(Pictured):
     """A mechanism under construction.
 
     name: what results call it;  gravity: (3,) global [m/s2], by default none

@@ -28,3 +28,19 @@ class Animated:
         """
         where: Path = viewer().animate(self, path, frames=frames, other=other)
         return where
+
+    def _repr_html_(self) -> str:
+        page: str = viewer().notebook(self)
+        return page
+
+
+class Pictured:
+    """A mechanism at its modelled pose: it can be shown before it runs."""
+
+    def show(self) -> Any:
+        """Return a still picture with the faults and gaps that `mobility` finds; it has `.save(path)` and `.open()`; notebooks show it."""
+        return viewer().picture(self)
+
+    def _repr_html_(self) -> str:
+        page: str = viewer().notebook(self)
+        return page

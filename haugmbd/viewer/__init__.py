@@ -3,10 +3,13 @@
 frames      which instants are drawn, and the poses there        mechanism   what there is to draw, as plain data
 shapes      what bodies look like                                engine      the names of the engine that the viewer uses
 scene       the description that the page shows                  packing     numbers over time as few bytes
+quantities  the curves beside the motion
+still       a still picture of a mechanism, and what notebooks show
 page        the HTML file                                        animate     from a result to the file
 static/     the player in the browser                            bundle/     three.js, and how it is made
 """
 
 from haugmbd.viewer.animate import animate, animation
+from haugmbd.viewer.still import Picture, notebook, picture
 
-__all__ = ["animate", "animation"]
+__all__ = ["Picture", "animate", "animation", "notebook", "picture"]

@@ -3,13 +3,15 @@ r"""animate: a motion as one HTML file that plays anywhere, without a network.""
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from haugmbd.viewer.engine import ImpactResult, ReducedResult, Result, UsageError
 from haugmbd.viewer.frames import Seen, frames_of
-from haugmbd.viewer.mechanism import of_model
+from haugmbd.viewer.mechanism import Mechanism, of_model
 from haugmbd.viewer.packing import Packer
 from haugmbd.viewer.page import html_page
-from haugmbd.viewer.scene import describe
+from haugmbd.viewer.quantities import describe_quantities
+from haugmbd.viewer.scene import describe, motion, shapes_of
 
 
 def animate(result: Seen, path: str | Path, *, frames: int | None = None, other: Seen | None = None) -> Path:
@@ -27,22 +29,50 @@ def animate(result: Seen, path: str | Path, *, frames: int | None = None, other:
 
 def animation(result: Seen, *, frames: int | None = None, other: Seen | None = None) -> str:
     """The page of `animate` as text."""
-    result = maximal(result)
+    seen, known = maximal(result)
     packer = Packer()
-    drawn = frames_of(result, frames)
-    mechanism = of_model(result.model)
-    scene = describe(mechanism, drawn, packer)
-    scene["notes"] = list(drawn.notes)
+    drawn = frames_of(seen, frames)
+    scene = describe(mechanism_of(seen), drawn, packer)
+    scene["curves"] = describe_quantities(seen, drawn, packer, reactions=known)
+    scene["notes"] = [*drawn.notes, *scene["curves"].pop("notes")]
+    if other is not None:
+        scene["ghost"] = _ghost(seen, maximal(other)[0], frames, scene["size"], packer)
     return html_page(scene, packer.text())
 
 
-def maximal(result: Seen) -> Result | ImpactResult:
-    """The result with its bodies and joints; UsageError for what is none."""
+def _ghost(
+    result: Result | ImpactResult, other: Result | ImpactResult, frames: int | None, size: float, packer: Packer
+) -> dict[str, Any]:
+    """The second run as the page reads it; UsageError where it has no body of the first."""
+    names = result.model.body_names[1:]
+    if not set(names) & set(other.model.body_names[1:]):
+        have = ", ".join(map(repr, other.model.body_names[1:]))
+        raise UsageError(f"other has no body in common with this run: it has {have}, this one {', '.join(map(repr, names))}.")
+    mechanism, drawn = mechanism_of(other), frames_of(other, frames)
+    shapes = shapes_of(mechanism, size)
+    bodies = [{"name": n, "shapes": [shape.data() for shape in some]} for n, some in zip(mechanism.bodies, shapes, strict=True)]
+    label = ", ".join(other.settings.get(key, "") for key in ("integrator", "h") if other.settings.get(key))
+    return {"bodies": bodies, "motion": motion(drawn, packer), "label": label}
+
+
+def mechanism_of(result: Result | ImpactResult) -> Mechanism:
+    """What there is to draw of a result."""
+    return of_model(result.model, result.contacts.values() if isinstance(result, ImpactResult) else ())
+
+
+def maximal(result: Seen) -> tuple[Result | ImpactResult, bool]:
+    """The result with its bodies and joints, and whether its forces are known; UsageError for what is none.
+
+    The twin of a chain that was moved by a function tau moves alike, but does not know that force: its reactions are not shown.
+    """
     if isinstance(result, ReducedResult):
-        return result.maximal()
+        try:
+            return result.maximal(), True
+        except UsageError:
+            return result.maximal(result.chain.to_system().compile()), False
     if not isinstance(result, Result | ImpactResult):
         raise UsageError(f"{type(result).__name__} is no result to draw: give what mbd.simulate(...) returned.")
-    return result
+    return result, True
 
 
 def written(text: str, path: str | Path) -> Path:

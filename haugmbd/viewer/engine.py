@@ -5,6 +5,7 @@ They are imported one by one, and here only: the package itself stands above the
 
 from haugmbd.algebra.euler import from_rotation_matrix, p_dot_from, rotation_matrix
 from haugmbd.algebra.vec3 import Array
+from haugmbd.analysis import mobility
 from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.forces import RSDA, TSDA, Load, PointForce, Torque
 from haugmbd.hybrid import ImpactResult
@@ -30,6 +31,7 @@ __all__ = [
     "Torque",
     "UsageError",
     "from_rotation_matrix",
+    "mobility",
     "p_dot_from",
     "rotation_matrix",
 ]

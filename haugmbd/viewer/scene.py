@@ -104,8 +104,9 @@ def view(mechanism: Mechanism, frames: Frames, size: float, shapes: Sequence[tup
     near = points[np.linalg.norm(points - start, axis=1) <= FAR * size]
     points = near if len(near) else start[None]
     low, high = points.min(axis=0), points.max(axis=0)
-    axes = principal_axes(points)
-    widths = np.ptp(points @ axes.T, axis=0)
+    bare = global_points(mechanism, frames.r[some], frames.p[some]).reshape(-1, 3)
+    axes = principal_axes(bare)
+    widths = np.ptp(bare @ axes.T, axis=0)
     normal = axes[2] if widths[1] > 4.0 * FLAT * widths[0] and widths[2] <= FLAT * widths[0] else None
     g = float(np.linalg.norm(mechanism.gravity))
     up = -mechanism.gravity / g if g > 0.0 else np.array([0.0, 0.0, 1.0])
@@ -115,9 +116,14 @@ def view(mechanism: Mechanism, frames: Frames, size: float, shapes: Sequence[tup
     radius = max(float(np.linalg.norm(points - center, axis=1).max()), 0.3 * size)
     floor = float((points @ up).min()) - 0.04 * size
     return {
-        "center": rounded(center), "radius": radius, "up": rounded(up), "eye": rounded(_eye(up, normal)), "floor": floor,
+        "center": rounded(center),
+        "half": rounded(np.maximum(0.5 * (high - low), 0.05 * size)),
+        "radius": radius,
+        "up": rounded(up),
+        "eye": rounded(_eye(up, normal)),
+        "floor": floor,
         "flat": normal is not None,
-    }  # fmt: skip
+    }
 
 
 def _eye(up: Array, normal: Array | None) -> Array:

@@ -30,6 +30,12 @@ EQUAL = 0.02
 LARGEST = 2.0
 """A solid longer than so many sizes of the mechanism is not drawn: its inertia is of a rotor or a guess."""
 
+THICK = 0.1
+"""A solid between joints that is wider, relative to the size of the mechanism, would hide them: sticks are drawn."""
+
+AWAY = 0.08
+"""A centre of mass farther from the sticks of its body, relative to the size of the mechanism, is drawn as a ball on a stick."""
+
 INSIDE = 1.1
 """A point belongs to a solid that is stretched so much."""
 
@@ -74,7 +80,8 @@ def body_shapes(mass: float, J_bar: Array, points: Array, size: float) -> tuple[
     """Return the shapes of a body with points (n, 3) [m] of joints and springs on it, in a mechanism of `size` [m]; body frame."""
     points = distinct(points, SAME * size)
     solid = equivalent_solid(mass, J_bar, ROD * size)
-    if solid is not None and solid.size.max() <= LARGEST * size and _holds(solid, points, ROD * size):
+    slender = solid is not None and (len(points) < 2 or np.sort(solid.size)[1] <= THICK * size)
+    if solid is not None and slender and solid.size.max() <= LARGEST * size and _holds(solid, points, ROD * size):
         return (solid,)
     if len(points) == 0:
         return (_ball(np.zeros(3), 3.0 * ROD * size),)
@@ -83,7 +90,24 @@ def body_shapes(mass: float, J_bar: Array, points: Array, size: float) -> tuple[
         near = float(np.linalg.norm(points[0])) <= ROD * size
         end = bob or _ball(np.zeros(3), (4.0 if near else 2.5) * ROD * size)
         return (end,) if near else (stick(points[0], np.zeros(3), ROD * size), end)
-    return sticks(points, ROD * size)
+    made = sticks(points, ROD * size)
+    if min(float(np.linalg.norm(nearest_on(a, b, np.zeros(3)))) for a, b in _pairs(points)) <= AWAY * size:
+        return made
+    bob = solid if solid is not None and solid.size.max() <= 0.5 * size else _ball(np.zeros(3), 2.5 * ROD * size)
+    return (*made, stick(points.mean(axis=0), np.zeros(3), ROD * size), bob)
+
+
+def _pairs(points: Array) -> list[tuple[Array, Array]]:
+    """Two different points each."""
+    return [(points[a], points[b]) for a in range(len(points)) for b in range(a)]
+
+
+def nearest_on(a: Array, b: Array, point: Array) -> Array:
+    """From `point` to the nearest point between a and b."""
+    along = b - a
+    s = float(np.clip((point - a) @ along / (along @ along), 0.0, 1.0))
+    nearest: Array = a + s * along - point
+    return nearest
 
 
 def equivalent_solid(mass: float, J_bar: Array, thin: float) -> Shape | None:
@@ -100,10 +124,7 @@ def equivalent_solid(mass: float, J_bar: Array, thin: float) -> Shape | None:
     long, flat = J[2] - J[1] <= EQUAL * J[2], J[1] - J[0] <= EQUAL * J[2]
     if flat:  # the largest moment is about the axis: a disc
         return _cylinder(mass, J[2], 0.5 * (J[0] + J[1]), axes[:, 2], thin)
-    if long and 2.0 * J[0] < J[2]:
-        section = edges[1:] / edges[1:].max()
-        if section.min() < 1.0 - EQUAL or J[0] <= 1e-3 * J[2]:
-            return Shape("box", edges, np.zeros(3), p) if J[0] > 1e-9 * J[2] else _cylinder(mass, 0.0, J[2], axes[:, 0], thin)
+    if long:
         return _cylinder(mass, J[0], 0.5 * (J[1] + J[2]), axes[:, 0], thin)
     return Shape("box", edges, np.zeros(3), p)
 

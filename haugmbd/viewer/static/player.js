@@ -1,7 +1,7 @@
 // The page: it reads the scene, plays it, and answers what is asked by keyboard, touch, address and window.mechanism.
 
 const $ = (id) => document.getElementById(id);
-const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 10];
+const SPEEDS = [0.0001, 0.001, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 10, 50, 200, 1000];
 
 function nearest(name, names) {
   const distance = (a, b) => {
@@ -25,8 +25,10 @@ class Player {
     this.time = this.t0;
     this.playing = false;
     this.loop = true;
-    this.speed = 1;
+    const span = this.t1 - this.t0;  // a short motion is slowed down, a long one quickened, to be seen within a minute
+    this.speed = span >= 1 && span <= 120 ? 1 : [...SPEEDS].reverse().find((speed) => span / speed >= 3) || SPEEDS[0];
     this.dirty = true;
+    this.plots = [];
   }
 
   seek(t) {
@@ -72,7 +74,77 @@ class Player {
     if (look !== this.look) { this.look = look; $("play").innerHTML = `<svg viewBox="0 0 18 18"><path d="${look}"/></svg>`; }
   }
 
-  overlay() {}
+  // Names over the picture, and cursors in the plots.
+  overlay() {
+    const { world } = this, labels = $("labels");
+    const all = world.shown.names, chosen = world.selected;
+    const wanted = [];
+    if (all || chosen) for (const one of world.anchors()) {
+      const here = chosen && chosen.kind === one.kind && chosen.index === one.index;
+      if (one.there && (all || here)) wanted.push({ text: one.name, x: one.x + 10, y: one.y - 24, look: `${one.kind}${here ? " chosen" : ""}` });
+    }
+    for (const { text, point } of world.marks || []) { const [x, y, z] = world.pixels(point); if (z < 1) wanted.push({ text, x: x - 4, y: y - 12, look: "mark" }); }
+    while (labels.children.length < wanted.length) labels.append(document.createElement("span"));
+    [...labels.children].forEach((span, k) => {
+      const one = wanted[k];
+      span.hidden = !one;
+      if (!one) return;
+      span.textContent = one.text;
+      span.className = one.look;
+      span.style.transform = `translate(${one.x.toFixed(1)}px, ${one.y.toFixed(1)}px)`;
+    });
+    for (const plot of this.plots) plot.show(this.time);
+  }
+
+  // A switch of the picture: forces, violation, traces, names.
+  turn(what, on = !this.world.shown[what]) {
+    this.world.shown[what] = on;
+    this.switches[what].setAttribute("aria-pressed", String(on));
+    $("legend").hidden = !(this.world.shown.violation && this.curves.violation);
+    this.world.adorn();
+    this.dirty = true;
+  }
+
+  dress(dark) {
+    this.dark = dark;
+    document.documentElement.classList.toggle("dark", dark);
+    this.world.dress(dark);
+    this.world.adorn();
+    this.dirty = true;
+  }
+
+  // What there is to know of the selection; pinned plots stay.
+  tell(found, open = Boolean(found)) {
+    const { data, curves } = this, facts = [];
+    this.plots = this.plots.filter((plot) => plot.pinned);
+    $("panel").hidden = !open && !this.plots.length;
+    let curvesOf = [];
+    if (found && found.kind === "body") {
+      const body = data.bodies[found.index];
+      facts.push(found.index ? `body, mass ${body.mass === null ? "unknown" : `${short(body.mass)} kg`}` : "the ground");
+      curvesOf = curves.ofBody(found.index, this.world.ghost);
+    } else if (found) {
+      const joint = data.joints[found.index];
+      facts.push(`${joint.kind}: ${data.bodies[joint.i].name} \u2013 ${data.bodies[joint.j].name}`);
+      if (joint.said) facts.push(joint.said);
+      curvesOf = curves.ofJoint(found.index);
+    } else if (open) curvesOf = curves.ofAll();
+    if (this.t1 <= this.t0) curvesOf = [];
+    $("what").textContent = found ? found.name : open ? data.name : "";
+    $("facts").textContent = facts.join("\n");
+    for (const curve of curvesOf) {
+      const plot = new Plot({ ...curve, title: curve.title }, { t0: this.t0, t1: this.t1, seek: (t) => { this.pause(); this.seek(t); } });
+      plot.owner = found ? `${found.name}: ` : "";
+      plot.pin.addEventListener("click", () => {
+        plot.pinned = !plot.pinned;
+        plot.pin.textContent = plot.pinned ? "unpin" : "pin";
+        plot.box.querySelector("span").textContent = (plot.pinned ? plot.owner : "") + plot.curve.title;
+      });
+      this.plots.push(plot);
+    }
+    $("plots").replaceChildren(...this.plots.map((plot) => plot.box));
+    this.dirty = true;
+  }
 
   // Forward or back by frames that are stored.
   step(n) {
@@ -97,12 +169,18 @@ class Player {
       ">": () => this.faster(1), ".": () => this.faster(1), "<": () => this.faster(-1), ",": () => this.faster(-1),
       l: () => this.setLoop(!this.loop),
       r: () => { this.world.home(window.innerWidth, window.innerHeight); this.dirty = true; },
-      Escape: () => this.select(null),
+      f: () => this.turn("forces"), v: () => this.turn("violation"), t: () => this.turn("traces"), n: () => this.turn("names"),
+      e: () => this.tell(null, $("panel").hidden),
+      d: () => this.dress(!this.dark),
+      "?": () => { $("help").hidden = !$("help").hidden; }, h: () => { $("help").hidden = !$("help").hidden; },
+      Escape: () => { $("help").hidden = true; this.plots = []; this.select(null); },
     };
   }
 
   select(found) {
     this.world.selected = found;
+    this.tell(found);
+    this.world.adorn();
     this.dirty = true;
   }
 
@@ -144,6 +222,42 @@ class Player {
   }
 }
 
+const HELP = [
+  ["space", "play, pause"], ["\u2190 \u2192", "one frame back, forward (shift: ten)"], ["Home, End", "start, end"], ["< >", "slower, faster"], ["L", "loop"],
+  ["click", "select a body or joint: its name and curves"], ["drag, wheel", "turn, zoom (right button: move)"], ["R", "the first view again"],
+  ["F", "reactions: forces red, torques violet; in pieces: not unique"], ["V", "joints coloured by violation"], ["T", "paths of the centres of mass"],
+  ["N", "names"], ["E", "energy and other curves of the whole"], ["D", "dark or light"], ["Esc", "close"],
+];
+
+// The buttons, the legend and the help, made of what there is to switch.
+function furnish(player) {
+  const { curves, world } = player, bar = $("switches");
+  player.switches = {};
+  const button = (text, title, act, pressed) => {
+    const made = bar.appendChild(Object.assign(document.createElement("button"), { textContent: text, title }));
+    if (pressed !== undefined) made.setAttribute("aria-pressed", String(pressed));
+    made.addEventListener("click", act);
+    return made;
+  };
+  for (const [what, text, key, there] of [["forces", "Reactions", "F", curves.force], ["violation", "Violation", "V", curves.violation], ["traces", "Paths", "T", world.traces.length], ["names", "Names", "N", true]]) {
+    player.switches[what] = button(text, `${text.toLowerCase()} (${key})`, () => player.turn(what), world.shown[what]);
+    player.switches[what].hidden = !there;
+  }
+  if (player.t1 > player.t0) button("Curves", "energy and other curves (E)", () => player.tell(null, $("panel").hidden));
+  button("\u25d0", "dark or light (D)", () => player.dress(!player.dark)).setAttribute("aria-label", "dark or light");
+  button("?", "help (?)", () => { $("help").hidden = !$("help").hidden; }).setAttribute("aria-label", "help");
+  $("close").addEventListener("click", () => { player.plots = []; player.select(null); });
+  const list = $("help").appendChild(document.createElement("dl"));
+  for (const [key, text] of HELP) for (const [tag, said] of [["dt", key], ["dd", text]]) list.appendChild(document.createElement(tag)).textContent = said;
+  $("help").addEventListener("click", () => { $("help").hidden = true; });
+  const legend = $("legend"), stops = Array.from({ length: 13 }, (_, k) => `#${violationColor(LEAST_VIOLATION + k * (MOST_VIOLATION - LEAST_VIOLATION) / 12).getHexString("srgb")}`);
+  legend.append("violation of the joints");
+  legend.appendChild(Object.assign(document.createElement("div"), { className: "scale" })).style.background = `linear-gradient(90deg, ${stops.join(", ")})`;
+  const ticks = legend.appendChild(Object.assign(document.createElement("div"), { className: "ticks" }));
+  for (const power of ["10\u207b\u00b9\u2075", "10\u207b\u2079", "10\u207b\u00b3"]) ticks.appendChild(document.createElement("span")).textContent = power;
+  legend.hidden = !(world.shown.violation && curves.violation);
+}
+
 function listen(player) {
   const { world } = player, stage = $("stage");
   $("play").addEventListener("click", () => (player.playing ? player.pause() : player.play()));
@@ -181,16 +295,23 @@ async function open() {
   const motion = new Motion(bytes, data.motion), world = new World(data, motion, { stage: $("stage") }), player = new Player(data, motion, world);
   window.mechanism = player.face();
   $("title").textContent = data.name;
-  $("notes").textContent = data.notes.join("\n");
+  $("notes").textContent = data.notes.concat(data.ghost ? [`orange: the second run${data.ghost.label ? ` (${data.ghost.label})` : ""}`] : []).join("\n");
   const span = player.t1 - player.t0;
   player.decimals = span > 0 ? Math.min(9, Math.max(2, 3 - Math.floor(Math.log10(span)))) : 2;
   Object.assign($("time"), { min: player.t0, max: player.t1 });
-  for (const speed of SPEEDS) $("speed").append(new Option(`${speed}\u00d7`, speed, speed === 1, speed === 1));
+  for (const speed of SPEEDS) $("speed").append(new Option(`${speed < 0.05 ? `1/${Math.round(1 / speed)}` : speed}\u00d7`, speed, speed === player.speed, speed === player.speed));
+  player.curves = new Curves(bytes, data.curves, data, motion);
+  world.attach(player.curves);
+  world.addTraces();
+  if (data.ghost) world.addGhost({ ...data.ghost, motion: new Motion(bytes, data.ghost.motion) });
   world.start();
   world.home(window.innerWidth, window.innerHeight);
-  world.dress(matchMedia("(prefers-color-scheme: dark)").matches);
+  furnish(player);
   listen(player);
+  world.place(player.t0);
+  player.dress(matchMedia("(prefers-color-scheme: dark)").matches);
   player.seek(player.t0);
+  if (player.t1 <= player.t0) for (const id of ["play", "time", "clock", "speed", "loop"]) $(id).hidden = true;
   if (!player.follow(location.hash) && !matchMedia("(prefers-reduced-motion: reduce)").matches) player.play();
   player.ready = true;
   requestAnimationFrame((now) => player.tick(now));

@@ -46,7 +46,7 @@ class World {
     const made = { ...joint, material, i: joint.i, j: joint.j, parts: [i, j], link: null, drive };
     for (const part of made.parts) part.traverse((mesh) => { mesh.userData.joint = joint.name; });
     const apart = this.point(joint.i, joint.s_i, this.motion.t[0]).distanceTo(this.point(joint.j, joint.s_j, this.motion.t[0])) > 1e-6 * this.data.size;
-    if (apart && ["distance", "revolute-spherical", "general"].includes(joint.glyph)) {
+    if (apart && (joint.mark || ["distance", "revolute-spherical", "general"].includes(joint.glyph))) {
       made.link = rod(0.7 * this.g, material);
       this.scene.add(made.link);
     }
@@ -99,7 +99,12 @@ class World {
     this.scene.updateMatrixWorld(true);
     for (const joint of this.joints) if (joint.link) span(joint.link, this.now(joint.i, joint.s_i), this.now(joint.j, joint.s_j));
     for (const load of this.loads) if (load.object) span(load.object, this.now(load.i, load.s_i), this.now(load.j, load.s_j));
+    if (this.ghost) this.ghost.groups.forEach((group, k) => { this.ghost.motion.at(t, k, this.frame.r, this.frame.p); setPose(group, this.frame.r, this.frame.p); });
+    this.adorn();
   }
+
+  // What depends on the switches and the selection as well as on t.
+  adorn() { this.placeArrows(); this.placeTraces(); this.colorJoints(); }
 
   // A point of a body as it is drawn.
   now(body, s) { return new THREE.Vector3(...s).applyMatrix4(this.bodies[body].group.matrixWorld); }
@@ -112,11 +117,123 @@ class World {
     return { r: r.toArray(), p: [sign * q.w, sign * q.x, sign * q.y, sign * q.z] };
   }
 
+  // Arrows of reactions, colours of violations, contact marks: from the curves.
+  attach(curves) {
+    this.curves = curves;
+    const { g } = this;
+    this.forceScale = 0.3 * this.data.size / (curves.largest("force") || 1);
+    this.torqueScale = 0.22 * this.data.size / (curves.largest("torque") || 1);
+    this.arrows = !curves.force ? [] : this.joints.map((joint, k) => {
+      const [force, torque] = curves.packed.unique[k].map((unique) => !unique);
+      const pair = { force: new Arrow(0.42 * g, FORCE, { hatched: force }), torque: new Arrow(0.36 * g, TORQUE, { hatched: torque, heads: 2 }) };
+      for (const [name, arrow] of Object.entries(pair)) { arrow.visible = false; arrow.traverse((mesh) => { mesh.userData.joint = joint.name; }); this.scene.add(arrow); }
+      return pair;
+    });
+    this.touches = this.data.contacts.map((contact) => {
+      const size = contact.radius > 0 ? 2 * contact.radius : 1.6 * g, mark = solid("sphere", size, size, size, contact.radius > 0 ? paint(this.bodies[contact.j].color) : paint(SPRING));
+      mark.position.fromArray(contact.s_j);
+      this.bodies[contact.j].group.add(mark);
+      const wide = 0.35 * this.data.size, plane = setPose(solid("box", wide, wide, 0.1 * g, faint(SPRING, 0.3)), contact.s_i, contact.p_i);
+      plane.translateZ(-0.06 * g);
+      this.bodies[contact.i].group.add(plane);
+      const arrow = new Arrow(0.42 * g, FORCE);
+      arrow.visible = false;
+      this.scene.add(arrow);
+      return { arrow, contact };
+    });
+    let most = 0;
+    if (curves.contact) for (const f of curves.contact) if (f > most) most = f;
+    this.contactScale = 0.3 * this.data.size / (most || 1);
+  }
+
+  colorJoints() {
+    const { curves } = this, log = this.shown.violation && curves && curves.violation;
+    this.joints.forEach((joint, k) => {
+      if (joint.mark) { joint.material.color.set(joint.mark === "fault" ? "#d11515" : "#f08c00"); joint.material.emissive.set(joint.mark === "fault" ? "#700" : "#520"); return; }
+      if (log) violationColor(valueAt(this.t, curves.t, curves.three(curves.violation, k, 1)[0]), joint.material.color);
+      else joint.material.color.copy(this.metal.color);
+      const chosen = this.selected && this.selected.kind === "joint" && this.selected.index === k;
+      joint.material.emissive.set(chosen ? "#ffb000" : "#000000").multiplyScalar(0.55);
+    });
+    for (const body of this.bodies) body.material.emissive.set(this.selected && this.selected.kind === "body" && this.selected.index === body.index ? "#ffb000" : "#000000").multiplyScalar(0.4);
+  }
+
+  placeArrows() {
+    const { curves } = this, v = new THREE.Vector3();
+    if (!curves) return;
+    this.arrows.forEach((pair, k) => {
+      for (const [name, scale] of [["force", this.forceScale], ["torque", this.torqueScale]]) {
+        if (!this.shown.forces || !curves[name]) { pair[name].visible = false; continue; }
+        curves.vector(name, k, this.t, v);
+        const size = v.length(), joint = this.joints[k];
+        if (!(size > 0)) { pair[name].visible = false; continue; }
+        pair[name].show(this.now(joint.j, joint.s_j), v.divideScalar(size), scale * size);
+      }
+    });
+    this.touches.forEach(({ arrow, contact }, k) => {
+      const f = curves.contact ? valueAt(this.t, curves.t, curves.three(curves.contact, k, 1)[0]) : 0;
+      if (!(f > 0)) { arrow.visible = false; return; }
+      const q = contact.p_i, n = v.copy(Z).applyQuaternion(asQuaternion(q)).applyQuaternion(this.bodies[contact.i].group.quaternion).clone();
+      arrow.show(this.now(contact.j, contact.s_j).addScaledVector(n, -contact.radius), n, this.contactScale * f);
+    });
+  }
+
+  // The paths of the centres of mass; the part that is past is strong.
+  addTraces() {
+    const { motion } = this, step = Math.max(1, Math.ceil(motion.n / 800));
+    this.ticks = [];
+    for (let k = 0; k < motion.n; k += step) this.ticks.push(motion.t[k]);
+    if (motion.n > 1 && this.ticks[this.ticks.length - 1] !== motion.t[motion.n - 1]) this.ticks.push(motion.t[motion.n - 1]);
+    this.traces = [];
+    if (this.ticks.length < 2) return;
+    for (const body of this.bodies.slice(1)) {
+      const at = [];
+      let long = 0;
+      this.ticks.forEach((t, k) => { this.motion.at(t, body.index, this.frame.r, this.frame.p); at.push(...this.frame.r); if (k) long += Math.hypot(...[0, 1, 2].map((a) => at[3 * k + a] - at[3 * k - 3 + a])); });
+      if (long < 0.02 * this.data.size) continue;
+      const make = (opacity, width) => {
+        const line = new THREE.Line2(new THREE.LineGeometry().setPositions(at), new THREE.LineMaterial({ color: body.color, linewidth: width, transparent: true, opacity, depthWrite: false }));
+        line.frustumCulled = false;
+        this.scene.add(line);
+        return line;
+      };
+      this.traces.push({ index: body.index, whole: make(0.25, 1.2), past: make(0.8, 2.2) });
+    }
+  }
+
+  placeTraces() {
+    if (!this.traces) return;
+    const many = this.traces.length > 10, k = Math.max(0, stepAt(this.ticks, this.t));
+    for (const { index, whole, past } of this.traces) {
+      const on = this.shown.traces && (!many || (this.selected && this.selected.kind === "body" && this.selected.index === index));
+      whole.visible = past.visible = on;
+      past.geometry.instanceCount = k;
+      if (k === 0) past.visible = false;
+    }
+  }
+
+  // The second run: the same bodies, faint.
+  addGhost({ bodies, motion }) {
+    this.ghost = { bodies, motion, groups: [] };
+    const material = new THREE.MeshStandardMaterial({ color: GHOST, transparent: true, opacity: 0.38, depthWrite: false, roughness: 0.8 });
+    bodies.forEach((body, k) => {
+      const group = new THREE.Group();
+      for (const shape of body.shapes) group.add(shapeMesh(shape, material));
+      this.scene.add(group);
+      this.ghost.groups[k] = group;
+    });
+  }
+
   // Where the eye is at first: all of the motion in the picture.
   home(width, height) {
-    const { center, radius, eye } = this.data.view, c = new THREE.Vector3(...center);
-    const half = Math.min(this.camera.fov * Math.PI / 360, Math.atan(Math.tan(this.camera.fov * Math.PI / 360) * width / height));
-    const away = 1.12 * radius / Math.sin(half);
+    const { center, radius, half, eye } = this.data.view, c = new THREE.Vector3(...center), toEye = new THREE.Vector3(...eye);
+    const right = this.up.clone().cross(toEye).normalize(), above = toEye.clone().cross(right), tangent = Math.tan(this.camera.fov * Math.PI / 360);
+    const free = [tangent * width / height * 0.84, tangent * Math.max(0.4, (height - 190) / height)];
+    let away = 1.1 * radius;
+    for (let n = 0; n < 8; n++) {
+      const corner = new THREE.Vector3(...half.map((a, k) => (n >> k & 1 ? a : -a)));
+      away = Math.max(away, corner.dot(toEye) + Math.max(Math.abs(corner.dot(right)) / free[0], Math.abs(corner.dot(above)) / free[1]));
+    }
     this.camera.position.copy(c).addScaledVector(new THREE.Vector3(...eye), away);
     this.camera.near = away / 200;
     this.camera.far = away * 40;
@@ -178,7 +295,6 @@ class World {
       this.marks.push({ text: name, point: from.clone().addScaledVector(direction, 1.25 * length) });
     });
     this.metal.color.set(dark ? "#aab6c2" : "#46525e");
-    for (const joint of this.joints) if (!this.shown.violation) joint.material.color.copy(this.metal.color);
   }
 
   // The joints that stand on the ground, with their points.

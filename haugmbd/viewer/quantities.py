@@ -1,0 +1,97 @@
+r"""What is shown beside the motion: velocities, reactions, violations, energies, contact forces at some of the states.
+
+They are asked from the result, by its own methods; `None` stands for what it has not.  The page draws arrows, colours and curves of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from haugmbd.viewer.engine import Array, HaugmbdError, ImpactResult, Model, Result, mobility
+from haugmbd.viewer.frames import Frames, Ints
+from haugmbd.viewer.packing import Packer
+
+NUMBERS = 150_000
+"""Of all curves together; they are thinned out for many bodies."""
+
+LEAST, MOST = 60, 300
+"""States of a curve."""
+
+EASY = 20_000
+"""States times bodies that are evaluated as they are; of more, only those that are shown."""
+
+MOST_JOINTS = 500
+"""A page of more joints has no reactions and violations."""
+
+FLOOR = 1e-17
+"""Logarithms of violations begin here."""
+
+
+def describe_quantities(result: Result | ImpactResult, frames: Frames, packer: Packer, *, reactions: bool = True) -> dict[str, Any]:
+    """Return the curves as the page reads them; what cannot be computed is a sentence in `notes`."""
+    model, notes = result.model, list[str]()
+    states = shown_states(frames.finite, 6 * model.nb + 7 * len(model.joints))
+    some, rows = thinned(result, states)
+    made: dict[str, Any] = {"t": packer.add_exact(result.t[states]), "unique": unique_reactions(model)}
+    made["v"] = packer.add_curves(flat(result.v[states, 1:]))
+    made["omega"] = packer.add_curves(flat(result.omega_bar[states, 1:]))
+    wanted: dict[str, Callable[[], Array]] = {"energy": lambda: energies(some)[rows]}
+    if reactions and 0 < len(model.joints) <= MOST_JOINTS:
+        wanted["force"] = lambda: np.hstack([some.reaction(name).force[rows] for name in model.joints])
+        wanted["torque"] = lambda: np.hstack([some.reaction(name).torque[rows] for name in model.joints])
+        wanted["violation"] = lambda: np.log10(np.maximum(violations(some, model)[rows], FLOOR))
+    if isinstance(some, ImpactResult) and some.contacts:
+        wanted["contact"] = lambda: np.stack([some.contact(name).force[rows] for name in some.contacts], axis=1)
+    for name, ask in wanted.items():
+        try:
+            made[name] = packer.add_curves(ask())
+        except HaugmbdError as error:
+            notes.append(f"{name}: {str(error).splitlines()[0]}")
+    return {**made, "notes": notes}
+
+
+def shown_states(finite: Any, channels: int) -> Ints:
+    """The states that curves are drawn through, of those that are finite."""
+    states: Ints = np.flatnonzero(finite)
+    most = int(np.clip(NUMBERS // max(channels, 1), LEAST, MOST))
+    if len(states) <= most:
+        return states
+    return states[np.unique(np.rint(np.linspace(0, len(states) - 1, most)).astype(np.int64))]
+
+
+def thinned(result: Result | ImpactResult, states: Ints) -> tuple[Result | ImpactResult, Ints]:
+    """A result with the states that are shown, and their rows in it; the result itself where it is small."""
+    if isinstance(result, ImpactResult) or len(result.t) * (result.model.nb + 1) <= EASY:
+        return result, states
+    return replace(result, t=result.t[states], y=result.y[states]), np.arange(len(states))
+
+
+def flat(values: Array) -> Array:
+    """(n, bodies, 3) as (n, 3 bodies)."""
+    return values.reshape(len(values), -1)
+
+
+def energies(result: Result | ImpactResult) -> Array:
+    """Kinetic, potential and total energy, (nt, 3) [J]."""
+    energy = result.energy()
+    return np.stack([energy.kinetic, energy.potential, energy.total], axis=1)
+
+
+def violations(result: Result | ImpactResult, model: Model) -> Array:
+    """The violation of each joint at position level, (nt, joints)."""
+    parts = result.segments if isinstance(result, ImpactResult) else (result,)
+    by_joint = [part.violation("position", by="joint") for part in parts if len(part)]
+    return np.stack([np.concatenate([part[name] for part in by_joint]) for name in model.joints], axis=1)
+
+
+def unique_reactions(model: Model) -> list[list[bool]]:
+    """Whether the force and the torque of each joint are unique."""
+    if not model.redundancy.dropped:
+        return [[True, True]] * len(model.joints)
+    report = mobility(model)
+    known = [report.reaction(name).unique for name in model.joints]
+    return [[all(unique[:3]), all(unique[3:])] for unique in known]

@@ -1,0 +1,140 @@
+r"""A still picture of a mechanism before it runs, with what `mobility` says about it; and what notebooks show.
+
+A joint that does not close is red, the joints of a locked loop are orange; faults and warnings are listed beside the picture.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import tempfile
+import webbrowser
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from haugmbd.viewer.animate import animation, written
+from haugmbd.viewer.engine import HaugmbdError, ImpactResult, Model, ReducedResult, Result, System, UsageError, mobility
+from haugmbd.viewer.frames import Frames, Seen
+from haugmbd.viewer.mechanism import Mechanism, of_model, of_system
+from haugmbd.viewer.packing import Packer
+from haugmbd.viewer.page import html_page
+from haugmbd.viewer.scene import describe
+
+HEIGHT = 460
+"""Of a picture in a notebook [pixels]."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Picture:
+    """A page with a still picture: shown by notebooks, written by `save`, opened by `open`.
+
+    html: the page;  title: the name of the system;  table: bodies and joints, as HTML;  notes: what is wrong, or looks like a mistake
+    """
+
+    html: str
+    title: str
+    table: str
+    notes: tuple[str, ...]
+
+    def save(self, path: str | Path) -> Path:
+        """Write the page to a file and return its path; UsageError where that is not possible."""
+        return written(self.html, path)
+
+    def open(self) -> Path:
+        """Write the page to a temporary file, open it in a browser, and return its path."""
+        path = self.save(Path(tempfile.mkdtemp(prefix="haugmbd-")) / "picture.html")
+        webbrowser.open(path.as_uri())
+        return path
+
+    def _repr_html_(self) -> str:
+        return framed(self.html, self.table)
+
+    def __repr__(self) -> str:
+        return f"Picture({self.title!r}{f', {len(self.notes)} notes' if self.notes else ''})"
+
+
+def picture(system: System | Model) -> Picture:
+    """Return a still picture of a system, also of one that does not compile, or of a model, at its modelled pose.
+
+    Raises UsageError for anything else.
+    """
+    if isinstance(system, System):
+        mechanism = of_system(system)
+    elif isinstance(system, Model):
+        mechanism = of_model(system)
+    else:
+        raise UsageError(f"{type(system).__name__} cannot be pictured: give a System or a compiled Model, or result.animate(path).")
+    marks, notes = findings(system)
+    packer = Packer()
+    still = Frames(np.zeros(1), mechanism.r[None], mechanism.p[None], np.ones(1, dtype=bool), ())
+    scene = describe(mechanism, still, packer)
+    scene["curves"] = {"t": packer.add_exact(np.zeros(1)), "unique": [[True, True]] * len(mechanism.joints)}
+    scene["notes"] = list(notes)
+    for joint in scene["joints"]:
+        joint.update(marks.get(joint["name"], {}))
+    return Picture(html_page(scene, packer.text()), mechanism.name, parts_table(mechanism), notes)
+
+
+def findings(system: System | Model) -> tuple[dict[str, dict[str, str]], tuple[str, ...]]:
+    """What `mobility` finds: marks of joints, by name, and sentences."""
+    try:
+        report = mobility(system)
+    except HaugmbdError as error:
+        return {}, tuple(str(error).splitlines()[:6])
+    marks: dict[str, dict[str, str]] = {}
+    for loop in report.locked:
+        marks.update({name: {"mark": "locked", "said": f"in a locked loop: {loop.what}"} for name in loop.joints})
+    for fault in report.faults:
+        named = re.match(r"joint '(.*?)'(,|$)", fault.where)
+        if named:
+            marks[named[1]] = {"mark": "fault", "said": fault.what}
+    sentences = (*map(str, report.faults), *map(str, report.locked), *map(str, report.doubts))
+    return marks, tuple(f"{text[:300]}" for text in sentences[:6]) + (
+        (f"... and {len(sentences) - 6} more",) if len(sentences) > 6 else ()
+    )
+
+
+def parts_table(mechanism: Mechanism) -> str:
+    """Bodies and joints as an HTML table."""
+    names = mechanism.bodies
+    bodies = [(name, "body" if k else "ground", f"{mechanism.mass[k]:.6g} kg" if k else "") for k, name in enumerate(names)]
+    joints = [(joint.name, joint.kind, f"{names[joint.i]} – {names[joint.j]}") for joint in mechanism.joints]
+    loads = [(load.name, load.kind, " – ".join(dict.fromkeys((names[load.i], names[load.j])))) for load in mechanism.loads]
+    most = 40
+    rows = [*bodies, *joints, *loads]
+    lines = ["<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows[:most]]
+    if len(rows) > most:
+        lines.append(f"<tr><td colspan='3'>... and {len(rows) - most} more</td></tr>")
+    return f"<table><thead><tr><th>name</th><th>kind</th><th></th></tr></thead><tbody>{''.join(lines)}</tbody></table>"
+
+
+def framed(page: str, table: str) -> str:
+    """A page in a frame with a table beside it, for notebooks."""
+    source = html.escape(page, quote=True)
+    frame = f'<iframe srcdoc="{source}" style="width:100%;height:{HEIGHT}px;border:0;border-radius:8px" allowfullscreen></iframe>'
+    return (
+        '<div style="display:flex;flex-wrap:wrap;gap:12px;align-items:flex-start">'
+        f'<div style="flex:3 1 480px;min-width:280px">{frame}</div>'
+        f'<div style="flex:1 1 200px;max-height:{HEIGHT}px;overflow:auto;font-size:13px">{table}</div></div>'
+    )
+
+
+def notebook(shown: Any) -> str:
+    """What a notebook shows of a System, a Model, or a result; for what cannot be drawn, the text in its place."""
+    try:
+        if isinstance(shown, System | Model):
+            return picture(shown)._repr_html_()
+        if isinstance(shown, Result | ReducedResult | ImpactResult):
+            return _motion(shown)
+    except HaugmbdError as error:
+        return f"<pre>{html.escape(repr(shown))}\n{html.escape(str(error))}</pre>"
+    raise UsageError(f"{type(shown).__name__} is neither a System, a Model nor a result.")
+
+
+def _motion(result: Seen) -> str:
+    """The page of a result, and its parts."""
+    model = result.chain.to_system().compile() if isinstance(result, ReducedResult) else result.model
+    return framed(animation(result), parts_table(of_model(model)))

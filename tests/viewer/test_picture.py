@@ -1,0 +1,75 @@
+"""Still pictures: of systems that compile, of those that do not, and in notebooks."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+import haugmbd as mbd
+from haugmbd.gallery import GALLERY, chain, slider_crank
+from joints import RJ
+
+
+def scene_of(page):
+    return json.loads(re.search(r'<script type="application/json" id="scene">(.*?)</script>', page, re.DOTALL)[1])
+
+
+@pytest.fixture
+def open_joint():
+    """A pendulum of two bars whose second hinge is open by 0.2 m, and a body of no mass."""
+    system = mbd.System("open")
+    first = system.add(mbd.Body("first", 1.0, (0.01, 0.1, 0.1), r=(0.5, 0.0, 0.0)))
+    second = system.add(mbd.Body("second", 1.0, (0.01, 0.1, 0.1), r=(1.5, 0.0, 0.2)))
+    system.add(RJ("A", system.ground, first, point=(0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0)))
+    system.add(
+        RJ.from_vectors("B", first, (0.5, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0), second, (-0.5, 0.0, 0.0), (0.0, 1.0, 0.0))
+    )
+    system.add(mbd.Body("bad", -1.0, (1.0, 1.0, 1.0)))
+    return system
+
+
+def test_the_joint_that_does_not_close_is_marked_and_faults_are_listed(open_joint):
+    picture = mbd.picture(open_joint)
+    joints = {joint["name"]: joint for joint in scene_of(picture.html)["joints"]}
+    assert joints["B"]["mark"] == "fault"
+    assert "0.2 m" in joints["B"]["said"]
+    assert "mark" not in joints["A"]
+    assert any("mass is -1.0 kg" in note for note in picture.notes)
+
+
+def test_the_joints_of_a_locked_loop_are_marked():
+    points = [(0.0, 0.0, 0.0), (0.0, 0.0, 0.5), (1.0, 0.0, 0.8), (1.0, 0.0, 0.0)]
+    system = mbd.System("locked")
+    bodies = [system.ground]
+    for k in range(3):
+        middle = [0.5 * (a + b) for a, b in zip(points[k], points[k + 1], strict=True)]
+        bodies.append(system.add(mbd.Body(f"bar {k}", 1.0, (0.1, 0.1, 0.1), r=middle)))
+    for k, axis in enumerate([(0.0, 1.0, 0.0), (0.0, 1.0, 0.0), (0.0, 1.0, 0.3), (0.0, 1.0, 0.0)]):
+        system.add(RJ("ABCD"[k], bodies[k], bodies[(k + 1) % 4], point=points[k], axis=axis))
+    picture = mbd.picture(system)
+    assert {joint["name"]: joint.get("mark") for joint in scene_of(picture.html)["joints"]} == dict.fromkeys("ABCD", "locked")
+    assert any("locked" in note for note in picture.notes)
+
+
+@pytest.mark.parametrize("make", GALLERY, ids=lambda make: make.__name__)
+def test_every_mechanism_of_the_gallery_can_be_pictured(make):
+    scene = scene_of(make().show().html)
+    assert all(body["shapes"] for body in scene["bodies"][1:])
+    assert "general" not in {joint["glyph"] for joint in scene["joints"]}
+
+
+def test_a_notebook_shows_a_frame_and_a_table(open_joint):
+    result = mbd.simulate(slider_crank(), 0.05, h=1e-3)
+    reduced = mbd.simulate(mbd.random_chain(3, seed=1), 0.05, h=1e-2)
+    for shown in (open_joint, chain(2), chain(2).compile(), result, reduced):
+        text = shown._repr_html_()
+        assert text.count("<iframe srcdoc=") == 1
+        assert text.count("<table>") == 1
+    assert "<td>slider</td>" in result._repr_html_()
+
+
+def test_what_cannot_be_pictured_is_refused():
+    with pytest.raises(mbd.UsageError, match="give a System"):
+        mbd.picture("pendulum")
