@@ -1,5 +1,6 @@
 r"""The command `haugmbd`: `demo` simulates, checks and plots the spatial slider-crank; `info` says what is installed where;
-`crosscheck` compares random chains in reduced and in maximal coordinates; `check` prints the mobility report of a mechanism.
+`crosscheck` compares random chains in reduced and in maximal coordinates; `check` prints the mobility report of a mechanism;
+`warm` compiles beforehand.
 
 Exit codes: 0 all is well, 1 the run failed or missed a published value, 2 the command cannot be carried out as given.
 """
@@ -18,7 +19,7 @@ from typing import NoReturn
 
 import numba
 
-from haugmbd import __version__, cli_check, cli_crosscheck
+from haugmbd import __version__, cli_check, cli_crosscheck, cli_warm
 from haugmbd.diagnostics.violation import Level
 from haugmbd.errors import SimulationError
 from haugmbd.gallery import slider_crank
@@ -74,6 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     info.set_defaults(run=run_info)
     cli_check.add_command(commands.add_parser)
     cli_crosscheck.add_command(commands.add_parser)
+    cli_warm.add_command(commands.add_parser)
     return parser
 
 
@@ -183,8 +185,8 @@ def run_info(arguments: argparse.Namespace) -> int:
     for package in PACKAGES:
         print(f"  {package:<18}{_version(package)}")
     jit = "off (NUMBA_DISABLE_JIT)" if numba.config.DISABLE_JIT else "on"
-    place = "none" if numba.config.DISABLE_JIT else run.stats.cache_path  # type: ignore[attr-defined]
-    print(f"  compiler          {jit}\n  cache             {place}")
+    place = None if numba.config.DISABLE_JIT else run.stats.cache_path  # type: ignore[attr-defined]
+    print(f"  compiler          {jit}\n  cache             {place or 'none'}")
     asked = ", ".join(f"{name}={os.environ[name]}" for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS") if name in os.environ)
     print(f"  threads           1 used of {os.cpu_count()}{f' ({asked})' if asked else ''}; a run is serial")
     return 0

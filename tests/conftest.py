@@ -8,6 +8,7 @@ import os
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
+os.environ.setdefault("HAUGMBD_QUIET", "1")  # what is said where the cache is cold would be in the way of what tests read
 
 import numpy as np
 import pytest

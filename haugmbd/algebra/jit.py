@@ -7,17 +7,17 @@ both are cached on disk.  Three things differ from a bare `numba.njit`:
 * No references are counted: kernels borrow what they read, and make nothing.  A `counted` one may.  It takes a tenth off every compilation,
   and a third off a step of a small model.
 * A cached kernel is bound to the text of all files that its own file imports (`source_stamp`); Numba looks at its own file only.
+  The cache bears damaged files and missing folders (`code_cache`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
 
-from haugmbd.algebra.source_stamp import source_stamp
+from haugmbd.algebra.code_cache import keep_on_disk
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -44,16 +44,9 @@ def inlined(function: Function) -> Function:
 
 def entry(function: Function) -> Function:
     """Compile `function`, which Python calls, and keep the machine code on disk."""
-    return _stamped(numba.njit(cache=True, **OPTIONS)(function))  # type: ignore[no-any-return]
+    return keep_on_disk(numba.njit(**OPTIONS)(function))  # type: ignore[no-any-return]
 
 
 def routine(function: Function) -> Function:
     """The same for a function that only a `Routine` hands to others: what Python would call it by is not compiled (0.1 s each)."""
-    return _stamped(numba.njit(cache=True, no_cpython_wrapper=True, **OPTIONS)(function))  # type: ignore[no-any-return]
-
-
-def _stamped(compiled: Any) -> Any:
-    """Bind the disk cache of a compiled function to the text that it depends on."""
-    if not numba.config.DISABLE_JIT:
-        compiled._cache._cache_file._source_stamp = source_stamp(Path(compiled.py_func.__code__.co_filename).resolve())
-    return compiled
+    return keep_on_disk(numba.njit(no_cpython_wrapper=True, **OPTIONS)(function))  # type: ignore[no-any-return]
