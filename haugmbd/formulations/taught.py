@@ -101,6 +101,11 @@ class Teacher(Asked):
         self._chosen = np.arange(len(rows)) if every else np.nonzero(~np.isin(rows, model.redundancy.dropped))[0]
         self._M, self._scatter = mass_blocks(tables), scatter(model, self._slots)
         self._t, self._y = 0.0, model.y0
+        self._sizes = NONE
+
+    def suit_all_rows(self, size: Array) -> None:
+        """Ask for accelerations that suit dependent rows, too, from now on: see `saddle.least_squares`; size: (nc,) lengths of the rows."""
+        self._sizes = size[self._rows]
 
     def _see(self, t: float, y: Array, signals: Array, F: Array, Q_user: Array) -> None:
         """Remember the state, and ask the user's callables, if there are any."""
@@ -130,7 +135,15 @@ class Teacher(Asked):
         Phi_q = self._gather(J)
         if self._rank == len(self._chosen) < len(self._rows):
             self._chosen = independent(Phi_q, self._chosen)
-        self._Phi_q = Phi_q[self._chosen]
+        self._Phi_q, self._every = Phi_q[self._chosen], Phi_q
+
+    def _suited(self, b: Array) -> tuple[Array, Array]:
+        """The chosen rows and their right-hand sides, of the nearest system of the same rank: in it all rows agree."""
+        size = self._sizes[:, None]
+        U = np.linalg.svd(self._every / size, full_matrices=False)[0][:, : self._rank]
+        right = b[self._model.nb + 1 :].reshape(-1)[self._slots]
+        suited = size * (U @ (U.T @ (np.hstack([self._every, right[:, None]]) / size)))
+        return suited[self._chosen, :-1], suited[self._chosen, -1]
 
     def _gather(self, J: Array) -> Array:
         """Phi_q (k, 6 nb)."""
@@ -149,6 +162,8 @@ class Teacher(Asked):
         n, slots, Phi_q = self._model.nb + 1, self._slots[self._chosen], self._Phi_q
         u = np.hstack([state.v, state.omega_bar])[1:].ravel()
         b_u, b_c = b[1:n].ravel().copy(), b[n:].reshape(-1)[slots]
+        if len(self._sizes) and asks is Asks.ACCELERATIONS:
+            Phi_q, b_c = self._suited(b)
         gaps = level[slots, 0], Phi_q @ u - level[slots, 1]
         return Saddle(self._model, state, asks, self._rows[self._chosen], self._rank, self._M, Phi_q, b_u, b_c, *gaps)
 

@@ -32,7 +32,7 @@ def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
     node = int(place)
     if code == status.SINGULAR and not np.isfinite(room(pack, "J")).all():
         return SimulationError(f"the state is not finite at t = {t:.6g} s: the rows of the joints overflow. {TOO_LARGE}")
-    if code == status.SINGULAR and (apart := torn(model, rows_in(model, pack, model.state()))):
+    if code in (status.SINGULAR, status.NOT_SPREAD) and (apart := torn(model, rows_in(model, pack, model.state()))):
         return SimulationError(f"the motion grows without bound at t = {t:.6g} s: {apart}. {TOO_LARGE}")
     if code == status.SINGULAR:
         return SingularKKT(f"SingularKKT at t = {t:.6g} s: {_singular(model, pack, node, number)}")
@@ -74,6 +74,12 @@ def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
         return SimulationError(
             f"the energy projection cannot reach the energy of the start at t = {t:.6g} s: {number:.3g} of the largest energy is left. "
             "Reduce h; or the motion stands still there, and neither speeds nor forces are left that could restore it."
+        )
+    if code == status.NOT_SPREAD:
+        return SimulationError(
+            f"dependent rows of {', '.join(map(repr, model.redundancy.joints))} contradict each other at t = {t:.6g} s, and no "
+            f"accelerations that suit them were found (a part of {number:.1e} is left). "
+            "Take Projection() in place of stabilization=None, or reduce h."
         )
     if code == status.OFF_MANIFOLD:
         row = list(model.slot_of_row).index(node) if node in model.slot_of_row else 0

@@ -23,9 +23,10 @@ from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
 from haugmbd.errors import UsageError
 from haugmbd.formulations.newton_euler import factorize, finish, put_rates, put_right_hand_side
-from haugmbd.integrators.stabilization import Stabilization
+from haugmbd.integrators.stabilization import Stabilization, suiting_all_rows
 from haugmbd.integrators.stepping import N_FACTOR, N_RATES, SIGNATURE, make_options, normalize_euler
 from haugmbd.model import tables as at
+from haugmbd.model.model import Model
 from haugmbd.model.motion import look
 from haugmbd.model.passes import prepare
 from haugmbd.model.status import OK
@@ -106,6 +107,9 @@ class Baumgarte(Stabilization):
     def options(self) -> Array:
         """alpha and beta."""
         return make_options(self.alpha, self.beta)
+
+    def fitted(self, model: Model, pack: Pack) -> Pack:
+        return suiting_all_rows(model, pack)
 
 
 @dataclass(frozen=True, repr=False)

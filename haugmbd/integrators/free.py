@@ -12,8 +12,9 @@ from haugmbd.algebra.jit import entry
 from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
 from haugmbd.formulations.newton_euler import right_hand_side
-from haugmbd.integrators.stabilization import Stabilization
+from haugmbd.integrators.stabilization import Stabilization, suiting_all_rows
 from haugmbd.integrators.stepping import N_FACTOR, N_RATES, SIGNATURE, make_options, normalize_euler
+from haugmbd.model.model import Model
 from haugmbd.model.tables import Pack
 
 
@@ -48,3 +49,6 @@ class Unstabilized(Stabilization):
     def options(self) -> Array:
         """No parameters."""
         return make_options()
+
+    def fitted(self, model: Model, pack: Pack) -> Pack:
+        return suiting_all_rows(model, pack)

@@ -151,7 +151,8 @@ def ode_function(model: Model, *, formulation: Formulation | None = None) -> Cal
     formulation: by which algebra, by default `NewtonEuler()`.  Raises as `accelerations` does.
     """
     model = model_given(model, "ode_function")
-    pack, rule = chosen(formulation).pack(model), Unstabilized()
+    rule = Unstabilized()
+    pack = rule.fitted(model, chosen(formulation).pack(model))
     options = rule.options()
 
     def f(t: float, y: Array) -> Array:

@@ -14,9 +14,14 @@ import numpy as np
 from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
 from haugmbd.errors import UsageError
+from haugmbd.formulations.taught import Teacher
 from haugmbd.integrators.stepping import PARAMETERS
+from haugmbd.model import tables as at
 from haugmbd.model.model import Model
-from haugmbd.model.tables import Pack
+from haugmbd.model.rank import row_lengths
+from haugmbd.model.rows import evaluate
+from haugmbd.model.tables import Pack, room
+from haugmbd.saddle.least_squares import REFINE_AND_SUIT_ALL, SUIT_ALL
 
 
 class Stabilization(ABC):
@@ -51,3 +56,25 @@ class Stabilization(ABC):
         parameters = self.options()[:PARAMETERS]
         if not (np.isfinite(parameters).all() and (parameters >= 0.0).all()):
             raise UsageError(f"stabilization = {self!r}: its parameters must be finite and not negative.")
+
+
+def suiting_all_rows(model: Model, pack: Pack) -> Pack:
+    """The pack with accelerations that suit dependent rows by least squares: for runs whose states are not brought back to the constraints.
+
+    Those of the kept rows alone leave the others open by many times their own violation, and more with every change of rows.
+    """
+    redundancy = model.redundancy
+    if not redundancy.dropped or redundancy.only_here:
+        return pack
+    size = row_lengths(model, evaluate(model))
+    if isinstance(pack.teacher, Teacher):
+        pack.teacher.suit_all_rows(size)
+        return pack
+    n = model.nb + 1 + len(model.tables["EDGES"])
+    other = model.pack(model.tables.changed({}, {"SPREAD": (5, 6 * n)}))
+    by_slot = room(other, "SPREAD")[4]
+    by_slot[:] = 1.0
+    by_slot[6 * (model.nb + 1) + model.slot_of_row] = size
+    other.ints[other.ints[3 * at.FLAGS]] = 1
+    refine = REFINE_AND_SUIT_ALL if model.tables["FLAGS"][0, 0] else SUIT_ALL
+    return other._replace(asked=pack.asked, refine=refine)

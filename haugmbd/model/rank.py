@@ -230,6 +230,11 @@ def put_row_scale(model: Model, rows: Rows) -> None:
     model.tables.reals[first + model.slot_of_row] = row_scale(model, rows)
 
 
+def row_lengths(model: Model, rows: Rows) -> Array:
+    """|row| (nc,) with turns measured as lengths: what rows of different units are compared by."""
+    return _normalised(model, rows)[1]
+
+
 def _normalised(model: Model, rows: Rows) -> tuple[Array, Array, Ints, float]:
     """Rows (nc, 2, 6) of length 1 over a common unit, zero for the ground; their norms; which have no gradient at all; the unit [m]."""
     force, moment = np.linalg.norm(rows.Phi_r, axis=2), np.linalg.norm(rows.PiBar, axis=2)

@@ -29,6 +29,8 @@ TURNS_TOO_FAR = 9
 fourth number of the status h [s]."""
 ENERGY_LOST = 10
 """The energy projection did not reach its tolerance: number = what is left, relative to the largest energy."""
+NOT_SPREAD = 11
+"""Accelerations that suit dependent rows by least squares were not found: number = the part of their violation that is left."""
 
 
 @kernel

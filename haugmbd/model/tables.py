@@ -88,6 +88,7 @@ WORK = {
     "QUESTION": "(1, 1) what the right-hand side asks for: ACCELERATIONS, POSITIONS or VELOCITIES",
     "CORRECTION": "(nn, 6) correction of a refinement sweep",
     "PIVOTS": "(6, 7) the rows of one edge while some of them are chosen",
+    "SPREAD": "(5, 6 nn) vectors of the conjugate gradients that suit dependent rows, and lengths of rows, see `saddle.least_squares`",
     "STATUS": "(1, 4) what went wrong: code, place, number, and a step [s] where the code says so",
     "SUCCEEDED": "(1, 1) 1 where the last call of the user's functions has returned without an exception, see `model.user`",
     "TANGENT": "(nb + 1, 36) what the tangents of the forces add to the bodies' blocks of M, for an implicit step",
@@ -115,7 +116,7 @@ NAMES = (*INTS, *REALS, *WORK)
     FLAGS, BODY_OF, ROW_INTS, ROW_KIND_AT, LOAD_INTS, LOAD_KIND_AT, DRIVER_TABLE, DRIVER_OPS, EDGES,
     ORDER, NEAR_AT, NEAR, PAIR_AT, PAIRS, BODY_BLOCK, BODY_FIRST, TIES, PROBED, LOAD_TIE, COUPLED, LINKS, FREEDOMS,
     INERTIA, SHIFTED, GRAVITY, X_BAR, ROW_REALS, LOAD_REALS, DRIVER_NUMBERS, PAD, KEPT, SCALE, LINK_REALS, FREEDOM_AXES, BASE,
-    A, X, F, SIGNALS, J, LEVEL, Q, Q_USER, Y_STOPPED, D, D_INV, B, RIGHT, SOLUTION, QUESTION, CORRECTION, PIVOTS, STATUS, SUCCEEDED,
+    A, X, F, SIGNALS, J, LEVEL, Q, Q_USER, Y_STOPPED, D, D_INV, B, RIGHT, SOLUTION, QUESTION, CORRECTION, PIVOTS, SPREAD, STATUS, SUCCEEDED,
     TANGENT, TIE_TANGENT, PROBE, DERIVED, STAGE, ANGLE_RATE, LAMBDA,
     LINK_A, LINK_PLACE, LINK_RATE, LINK_WRENCH, LINK_J, ASKS, QDD, TAU, PUSHES, LINK_MOTION, FREEDOM_ROOM,
 ) = range(len(NAMES))  # fmt: skip
