@@ -105,7 +105,7 @@ class Result(Animated, HasOutcome):
 
     model: the compiled model (None in a file that was loaded without it, see `load`);  t: (nt,) [s];  y: (nt, ny) flat states;
     counters;  settings: what was asked for, as text;  interrupted: stopped by Ctrl-C;  names: of the model, bodies, joints, rows
-    events: what happened, in the order of time;  passed: singular configurations that the run had to leap over
+    events: what happened, in the order of time;  passed: singular configurations that the run has crossed
     outcome: how the run ended, and its notes: `status`, `success`, `message`, `warnings` say it
     """
 

@@ -60,7 +60,7 @@ class Growing:
 
 
 class Recorded(NamedTuple):
-    """What a run leaves: t (nt,), y (nt, ny), counters, how it ended, its events, and what it has leapt over.
+    """What a run leaves: t (nt,), y (nt, ny), counters, how it ended, its events, and the singular configurations it crossed.
 
     lam: (nt, nc) the method's own multipliers, NaN at the start; None where it has none, before its first step, or at wanted times
     """
@@ -202,7 +202,8 @@ class Run(Generic[R]):
         before = self._last
         self._last = (chunk.t[-1:].copy(), chunk.y[-1:].copy(), chunk.y_dot[-1:].copy())
         if self.times is not None:
-            self._interpolate(*(np.concatenate(pair) for pair in zip(before, chunk[:3], strict=True)))
+            t, y, y_dot = (np.concatenate(pair) for pair in zip(before, chunk[:3], strict=True))
+            self._interpolate(t, y, y_dot, chunk.curve)
         else:
             at_end = chunk.t[-1] >= self.t_end
             kept = (np.arange(self.steps + 1, self.steps + 1 + len(chunk.t)) % self.every == 0) | (at_end & (chunk.t >= self.t_end))
@@ -216,13 +217,15 @@ class Run(Generic[R]):
         self.steps += chunk.accepted
         self.rejected += chunk.rejected
 
-    def _interpolate(self, t: Array, y: Array, y_dot: Array) -> None:
-        """States at the wanted times up to t[-1]."""
+    def _interpolate(self, t: Array, y: Array, y_dot: Array, curve: Any) -> None:
+        """States at the wanted times up to t[-1]; on a curve, if there is one."""
         assert self.times is not None
         stop = int(np.searchsorted(self.times, t[-1], side="right"))
         wanted = self.times[self.next_time : stop]
         if len(wanted):
-            if self.method.dense:
+            if curve is not None:
+                states = curve.states(wanted)
+            elif self.method.dense:
                 states = self.problem.subject.between(wanted, t, y, y_dot)
                 self._settle_each(wanted, states)
             else:

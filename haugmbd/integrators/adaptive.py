@@ -168,7 +168,7 @@ class EmbeddedRungeKutta(Adaptive):
             [problem.t, t_end, h, self.rtol, self.atol, min(self.h_max, t_end - problem.t), 0.0]
             + [self.error_order, self.beta, LEAST_ERROR, *self.limits]
         )
-        room, lengths = np.zeros((len(self.tableau), ny)), chunk_lengths(ny, problem.first_chunk)
+        room, lengths = np.zeros((len(self.tableau), ny)), chunk_lengths(problem)
         while control[T_NOW] < t_end:
             most = next(lengths)
             ts, ys, ks = np.empty(most), np.empty((most, ny)), np.empty((most, ny))

@@ -101,9 +101,6 @@ class Reduced:
         """Nothing: joint coordinates know their branch."""
         return ""
 
-    def singular(self, pack: Pack, code: int, t: float) -> None:
-        """Nothing: a chain has no rows that could depend on one another."""
-
     def error(self, pack: Pack, code: int, t: float) -> BaseException:
         error = pack.asked.take_error()
         if error is not None:

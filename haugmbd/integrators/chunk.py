@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from haugmbd.algebra.vec3 import Array
+from haugmbd.integrators.stepping import Problem
 
 NUMBERS = 200_000
 """Numbers of a chunk (1.6 MB): about 50 ms of computing, so that progress and Ctrl-C come in time."""
@@ -17,6 +18,7 @@ class Chunk(NamedTuple):
     """t: (k,);  y, y_dot: (k, ny) after each accepted step;  code: OK or what stopped it;  t_stop: the time it was stopped at.
 
     lam: (k, nc) the method's own multipliers, by rows; None of a method that has none at its steps
+    curve: dense output across a singular configuration, `states(t)` and `rates(t)`; None of steps, where states and rates say it
     """
 
     t: Array
@@ -27,6 +29,7 @@ class Chunk(NamedTuple):
     accepted: int
     rejected: int
     lam: Array | None = None
+    curve: Any = None
 
 
 def cut_multipliers(lam: Array | None, kept: int, others: int) -> Array | None:
@@ -34,10 +37,10 @@ def cut_multipliers(lam: Array | None, kept: int, others: int) -> Array | None:
     return None if lam is None else np.vstack([lam[:kept], np.full((others, lam.shape[1]), np.nan)])
 
 
-def chunk_lengths(ny: int, first: int | None) -> Iterator[int]:
-    """How many steps make each chunk, for a state of `ny` numbers: at once as many as may be, or `first`, doubled each time."""
-    most = max(1, min(1000, NUMBERS // ny))
-    length = most if first is None else min(first, most)
+def chunk_lengths(problem: Problem) -> Iterator[int]:
+    """How many steps make each chunk: at once as many as may be, or `first_chunk`, doubled each time; never more than `longest_chunk`."""
+    most = max(1, min(1000, NUMBERS // problem.y.size))
+    length = most if problem.first_chunk is None else min(problem.first_chunk, most)
     while True:
-        yield length
+        yield length if problem.longest_chunk is None else min(length, problem.longest_chunk)
         length = min(2 * length, most)

@@ -102,7 +102,7 @@ class OneStep(FixedStep):
             problem.t = float(chunk.t[-1])
         full = int(np.floor((t_end - problem.t) / self.h * (1.0 + 1e-12)))
         rest = t_end - problem.t - full * self.h
-        t_start, lengths, done = problem.t, chunk_lengths(problem.y.size, problem.first_chunk), 0
+        t_start, lengths, done = problem.t, chunk_lengths(problem), 0
         while done < full:
             n = min(next(lengths), full - done)
             chunk = self._advance(problem, k1, t_start + done * self.h, self.h, n)

@@ -1,192 +1,295 @@
-r"""Past a singular configuration: where the matrix cannot be factored, or error control creeps up to the place, a few steps leap over it.
+r"""Past a singular configuration, in the same way for every integrator and formulation: one driver above them.
 
-    sigma ~ |t - t*|      the smallest singular value of Phi_q:  accelerations off the manifold are wrong by (error of the stage) / sigma
-    RK4 with h, h/2, ...  from t0 to 2 t* - t0, no stage nearer to t* than h / 4
+    look       where the way of the run comes to a singular configuration t*, see `singular_search`
+    cut        the steps nearer to it than APART are given up
+    cross      the smooth motion from there to the other side, as polynomials, see `smooth_branch`
+    restart    the integrator begins anew behind it
 
-That error points across the motion, where the next projection takes it away; but error control sees it, and makes the steps ever
-smaller where larger ones would do.  The leap is taken when two step sizes in a row agree: the motion is then determined by where it
-comes from.  Where they do not (at rest in a bifurcation, two branches that part slowly), the run stops and says so.
-
-Where Newton's iteration fails, the place is not known to better than a step: if leaps do not agree, wider ones are tried.  A run that
-stops again before it is as far behind a leap as that was wide goes on from there with another leap, twice as wide.
+The velocity with which a run arrives decides how it goes on where the smallest singular value grows like |t - t*| along its motion: the
+branches then part at first order.  This is shown of each crossing: two curves of different pieces agree; the polynomial fulfils Phi = 0 at
+t* itself (it does not where two branches pass each other at a small distance); sigma(t* +- w) is twice sigma(t* +- w / 2).
+Where one of these fails, the run goes on as the integrator finds it, or stops with what stopped it.
+Source: Haug, Computer-Aided Kinematics and Dynamics of Mechanical Systems, sec. 3.7 (singular configurations, branches);
+Rheinboldt (1978) (regular bifurcation points).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import log
 from typing import NamedTuple
 
 import numpy as np
 
 from haugmbd.algebra.vec3 import Array
-from haugmbd.integrators.chunk import Chunk, cut_multipliers
-from haugmbd.integrators.explicit import runge_kutta_steps
-from haugmbd.integrators.method import FixedStep, Integrator
-from haugmbd.integrators.rk4 import RK4
-from haugmbd.integrators.stepping import Problem
-from haugmbd.model.status import NO_CONVERGENCE, OK, SINGULAR, USER_STOPPED
+from haugmbd.errors import SimulationError
+from haugmbd.integrators.chunk import Chunk
+from haugmbd.integrators.method import Integrator
+from haugmbd.integrators.singular_search import FINE, NARROW, SWEEPS, Place, SingularSearch, may_be_singular, weakest
+from haugmbd.integrators.smooth_branch import Curve, SmoothBranch
+from haugmbd.integrators.stepping import SINCE, Problem
+from haugmbd.integrators.subject import Maximal, Passed
+from haugmbd.model.model import Model
+from haugmbd.model.passes import rows_entry
+from haugmbd.model.rows import rows_in
+from haugmbd.model.status import NO_CONVERGENCE, OFF_MANIFOLD, OK, SINGULAR, STEP_TOO_SMALL, USER_STOPPED
 from haugmbd.model.tables import room
 
-FIRST = 0.25
-"""First step size of a leap, in parts of the way to the singular configuration."""
-
-HALVINGS = 10
-"""Step sizes that are tried."""
-
-AGREE = 10.0
-"""Two leaps agree when they differ by so many error tolerances of a step."""
-
+APART = 0.15
+"""[rad, or parts of the size] of motion from the last step that is kept to the singular configuration."""
+NEAR = 0.2
+"""Of motion: a singular configuration so far ahead is crossed now."""
+FAR = 1.0
+"""Of motion: a chunk of steps that goes about so far is looked at."""
+FEWEST = 4
+"""Steps of a chunk, unless a singular configuration is ahead."""
+AGREE = 1.0
+"""Two curves agree when their ends differ by so many error tolerances of a step."""
 AGREE_AT_WORST = 1e-7
-"""Relative difference of the two best leaps up to which the motion counts as determined, though the tolerance is sharper."""
-
-WIDER = (1.0, 2.0, 4.0, 8.0)
-"""In parts of the longest step before it, how far from the place a leap may start where Newton's iteration failed."""
-
-PHASE = 0.25
-"""Part of a step that the singular configuration stands from the nearest step: a quarter is as far from the stages of RK4 as can be."""
-
-
-class Leap(NamedTuple):
-    """States after each step: t (k,), y, y_dot (k, ny)."""
-
-    t: Array
-    y: Array
-    y_dot: Array
+"""Relative difference up to which the motion counts as determined, though the tolerance is sharper."""
+HALVINGS = 7
+"""Pieces across, each half as long as the one before, that are tried."""
+ON_BRANCH = 1e-8
+"""|Phi| of the polynomial at the singular configuration, of |Phi_q| times the size."""
+LINEAR = (1.5, 2.8)
+"""Between these sigma(t* +- w) / sigma(t* +- w / 2) lies: 2 where it vanishes like |t - t*|, 4 where like its square, 1 where not."""
+SAME = 2.0
+"""Growth, as t* is approached to a quarter, of what dropped rows say of the motion that kept ones let free: 4 where they forbid it."""
+SHARE = 1e-3
+"""Of the largest: a multiplier that belongs to the dependent rows."""
+OUTPUTS = 8
+"""States that an adaptive run keeps of a crossing."""
+FIRST = 0.25
+"""First step behind a crossing, in parts of the longest of the last steps before it."""
+STOPS = (SINGULAR, STEP_TOO_SMALL, OFF_MANIFOLD, NO_CONVERGENCE)
+"""What a singular configuration may stop a run with."""
 
 
 class Start(NamedTuple):
-    """Where a leap starts: time [s], state, rates."""
+    """A state: time [s], y, rates."""
 
     t: float
     y: Array
     y_dot: Array
 
 
-class Across(NamedTuple):
-    """What a leap goes over: from the k-th state, to as far behind t_singular [s];  comfortable: the steps before it [s];  again: whether
-    it goes on behind another.
-    """
+class Crossing(NamedTuple):
+    """The curve across, the state at its end, and what is listed of it; None where only the kept rows depend on one another."""
 
-    k: int
-    t_singular: float
-    comfortable: float
-    again: bool
+    curve: Curve
+    end: Start
+    passed: Passed | None
 
 
 def chunks_past(method: Integrator, problem: Problem, k1: Array, t_end: float) -> Iterator[Chunk]:
-    """The chunks of `method`, which goes on behind a singular configuration where the motion is determined there."""
-    wide = 0.0  # [s] the last leap, or the longest step of the last chunk
-    while True:
+    """The chunks of `method`, and of the crossings of singular configurations between them."""
+    if not isinstance(problem.subject, Maximal) or not may_be_singular(problem.subject.model):
+        yield from method.chunks(problem, k1, t_end)
+        return
+    driver = _Driver(problem.subject.model, problem, t_end)
+    while problem.t < t_end:
         before = Start(problem.t, problem.y.copy(), k1.copy())
-        h = 0.0
+        options = problem.options.copy()
         for chunk in method.chunks(problem, k1, t_end):
-            place = problem.subject.singular(problem.pack, chunk.code, chunk.t_stop)
-            t = np.concatenate([[before.t], chunk.t])
-            found = None if place is None else _past(problem, before, chunk, _across(t, chunk, wide, t_end), method.tolerances)
-            if place is not None and found is not None:
-                past, across = found
-                if not across.again:
-                    problem.passed.append(place)
-                yield past
-                h, wide = FIRST * across.comfortable, float(past.t[-1] - t[across.k])
-                problem.t, problem.y[:], k1[:] = float(past.t[-1]), past.y[-1], past.y_dot[-1]
-                break
-            if place is not None and _stopped_by_user(problem):
-                chunk = chunk._replace(code=USER_STOPPED)  # in the attempt to leap
+            crossing, kept = driver.look(before, chunk, method)
+            if crossing is not None:
+                h = driver.longest
+                problem.options[SINCE:] = options[SINCE:]
+                restarted = driver.settled(crossing)
+                if restarted is not None:
+                    if kept or chunk.rejected:
+                        yield driver.first_steps(chunk, kept)
+                    yield driver.chunk(crossing, restarted, method, chunk)
+                    if crossing.passed is not None:
+                        problem.passed.append(crossing.passed)
+                    problem.t, problem.y[:], k1[:] = restarted
+                    break
+            if chunk.code in (OK, *STOPS) and problem.pack.asked.error is not None:
+                chunk = chunk._replace(code=USER_STOPPED)  # in the attempt to cross
             yield chunk
             if chunk.code != OK:
                 return
             if len(chunk.t):
-                wide = float(np.diff(t).max())
                 before = Start(float(chunk.t[-1]), chunk.y[-1].copy(), chunk.y_dot[-1].copy())
+            options = problem.options.copy()
         else:
             return
-        if not problem.t < t_end:
-            return
-        method = method if isinstance(method, FixedStep) else method.starting_with(h)
+        method = method.starting_with(method.step or FIRST * h)
 
 
-def _across(t: Array, chunk: Chunk, wide: float, t_end: float) -> Iterator[Across]:
-    """Where a leap may go, the best first, of the times of a chunk with its start; nowhere if there is no room."""
-    fixed = chunk.code == SINGULAR and chunk.rejected == 0
-    creeping = chunk.code == SINGULAR and not fixed
-    t_singular = float(t[-1]) if creeping else chunk.t_stop
-    longest = float(np.diff(t).max(initial=0.0)) or t_singular - float(t[0])
-    if not fixed and t_singular - t[0] < wide:
-        yield Across(0, min(float(t[0]) + wide, 0.5 * (float(t[0]) + t_end)), wide, again=True)
-        return
-    for wider in WIDER if chunk.code == NO_CONVERGENCE else WIDER[:1]:
-        allowed = np.nonzero((t <= t_singular - 0.5 * wider * longest) & (t >= 2.0 * t_singular - t_end) & (t < t_singular))[0]
-        if len(allowed):
-            yield Across(int(allowed[-1]), t_singular, longest, again=False)
+class _Driver:
+    """Looks for singular configurations in one run, and crosses them."""
 
+    def __init__(self, model: Model, problem: Problem, t_end: float) -> None:
+        self.model, self.problem, self.t_end = model, problem, t_end
+        asked = problem.pack.asked
+        self.search, self.branch = SingularSearch(model, asked), SmoothBranch(model, asked)
+        self.refused: list[float] = []
+        self.longest = t_end - problem.t
+        problem.longest_chunk = 2 * FEWEST
 
-def _past(
-    problem: Problem, before: Start, chunk: Chunk, places: Iterator[Across], tolerances: tuple[float, float]
-) -> tuple[Chunk, Across] | None:
-    """The chunk up to where a leap starts, and the leap over the first of the places that lets one; None where none does."""
-    evidence = problem.pack.work.copy()  # of what stopped the run: attempts to leap leave their own
-    for across in places:
-        k = across.k
-        start = Start(float(chunk.t[k - 1]), chunk.y[k - 1], chunk.y_dot[k - 1]) if k else before
-        found = leap(problem, start, across.t_singular, FIRST * (across.t_singular - start.t), *tolerances)
-        if found is not None:
-            parts = ((chunk.t[:k], found.t), (chunk.y[:k], found.y), (chunk.y_dot[:k], found.y_dot))
-            t, y, y_dot = (np.concatenate(pair) for pair in parts)
-            lam = cut_multipliers(chunk.lam, k, len(found.t))
-            return Chunk(t, y, y_dot, OK, float(t[-1]), len(t), chunk.rejected, lam), across
-        if _stopped_by_user(problem):
+    def look(self, before: Start, chunk: Chunk, method: Integrator) -> tuple[Crossing | None, int]:
+        """The crossing that ends this chunk after so many of its steps; None where there is none, or not yet."""
+        if not (chunk.code in (OK, *STOPS) or self._stopped_by_formulation(chunk.code)):
+            return None, 0
+        t = np.concatenate([[before.t], chunk.t])
+        y, y_dot = np.vstack([before.y[None], chunk.y]), np.vstack([before.y_dot[None], chunk.y_dot])
+        if not (np.isfinite(y).all() and np.isfinite(y_dot).all()):
+            return None, 0
+        way, last = self.search.way(t, y, y_dot, self.t_end), float(t[-1])
+        s = way.s[: len(t)]
+        places = [p for p in self.search.places(way, last) if not any(abs(p.t - r) < 1e-3 * (1.0 + abs(r)) for r in self.refused)]
+        per_step = float(s[-1]) / len(chunk.t) if len(chunk.t) else 0.0
+        self._limit(places, per_step)
+        if len(t) > 1:
+            self.longest = float(np.diff(t).max())
+        for place in places:
+            deep = place.depth > 2.0 * log(NARROW)
+            if not deep or (place.distance > NEAR and chunk.code == OK):
+                continue
+            s_place = float(s[-1]) + place.distance
+            k = int(np.searchsorted(s, s_place - APART, side="right")) - 1
+            k = max(0, k)
+            if k:
+                self.longest = float(np.diff(t[: k + 1]).max())
+            crossing = self.cross(Start(float(t[k]), y[k], y_dot[k]), place.t, method)
+            if crossing is not None:
+                return crossing, k
+            self.refused.append(place.t)
+        return None, 0
+
+    def _stopped_by_formulation(self, code: int) -> bool:
+        """Whether it was a formulation in Python that found no answer, not a function of the user."""
+        teacher = self.problem.pack.teacher
+        return code == USER_STOPPED and self.problem.pack.asked.error is None and isinstance(teacher.error, SimulationError)
+
+    def _limit(self, places: list[Place], per_step: float) -> None:
+        """Say how many steps the next chunk has at most."""
+        ahead = [place.distance - 0.5 * NEAR for place in places if place.distance > 0.0]
+        if per_step > 0.0:
+            most = max(1.0, min(ahead) / per_step) if ahead else max(float(FEWEST), FAR / per_step)
+            self.problem.longest_chunk = int(min(most, 1e6))
+        else:
+            self.problem.longest_chunk = None
+
+    def cross(self, start: Start, t_singular: float, method: Integrator) -> Crossing | None:
+        """The smooth motion from `start` to as far behind the singular configuration; None where it is not determined."""
+        rtol, atol = method.tolerances
+        way = t_singular - start.t
+        t1 = t_singular + way
+        if method.step:
+            t1 = start.t + np.ceil((t1 - start.t) / method.step - 1e-9) * method.step
+        t1 = float(min(t1, self.t_end))
+        if self.t_end - t1 < 1e-9 * way:
+            t1 = self.t_end
+        if not (way > 0.0 and t1 > t_singular):
             return None
-    problem.pack.work[:] = evidence
-    return None
-
-
-def _stopped_by_user(problem: Problem) -> bool:
-    """Whether the last attempt ended because a function of the user raised, or Ctrl-C came."""
-    return bool(room(problem.pack, "STATUS")[0, 0] == USER_STOPPED)
-
-
-def leap(problem: Problem, start: Start, t_singular: float, h: float, rtol: float, atol: float) -> Leap | None:
-    """Steps from `start` to the other side of `t_singular`, as far behind it; None where the motion is not determined.
-
-    h: the first step size that is tried [s];  rtol, atol: what two leaps should agree to
-    """
-    best, before = np.inf, None
-    found: Leap | None = None
-    for halving in range(HALVINGS):
-        tried = _steps(problem, start, t_singular, h / 2**halving)
-        if tried is not None and before is not None:
-            size = np.maximum(np.abs(tried.y[-1]), np.abs(before.y[-1]))
-            gap = float(np.sqrt(np.mean(((tried.y[-1] - before.y[-1]) / (atol + rtol * size)) ** 2)))
-            if gap < best:
-                best, found = gap, tried
-            if gap <= AGREE:
-                break
-        before = tried
-        if tried is None and _stopped_by_user(problem):
+        best, before, found, w = np.inf, None, None, way
+        for _ in range(HALVINGS):
+            times = [start.t] + [t for t in (t_singular - w, t_singular + w) if start.t + 1e-3 * w < t < t1 - 1e-3 * w] + [t1]
+            curve = self.branch.curve(times, t_singular, start.y)
+            end = None if curve is None else self._end(curve, t_singular)
+            if curve is not None and end is not None:
+                t_singular = self._again(curve, t_singular, w)
+                if before is not None:
+                    size = np.maximum(np.abs(end.y), np.abs(before.y))
+                    gap = float(np.sqrt(np.mean(((end.y - before.y) / (atol + rtol * size)) ** 2)))
+                    if gap < best:
+                        best, found = gap, (curve, end, w)
+                    if gap <= AGREE:
+                        break
+            before, w = end, 0.5 * w
+        if found is None or not best * rtol <= max(AGREE * rtol, AGREE_AT_WORST):
             return None
-    if not best * rtol <= max(AGREE * rtol, AGREE_AT_WORST):
-        return None
-    return found
+        return self._shown(*found, t_singular)
 
+    def _end(self, curve: Curve, t_singular: float) -> Start | None:
+        """The state at the end of a curve, brought to the constraints."""
+        t1 = curve.t1
+        y = curve.states(np.array([t1]))[0]
+        found = self.branch.settled(t1, y)
+        return None if found is None else Start(t1, *found)
 
-def _steps(problem: Problem, start: Start, t_singular: float, h: float) -> Leap | None:
-    """RK4 with step h, placed so that no stage is near `t_singular`; None where a step fails."""
-    span = t_singular - start.t
-    first = span - PHASE * h - max(0, round(span / h - PHASE) - 1) * h
-    n = max(1, int(np.ceil((2.0 * span - first) / h - 1.5)))
-    parts = [(first, 1), (h, n), (2.0 * span - first - n * h, 1)]
-    t, y, k1 = start.t, start.y.copy(), start.y_dot.copy()
-    times, states, rates = [], [], []
-    for step, count in parts:
-        if not step > 0.0:
+    def _again(self, curve: Curve, t_singular: float, w: float) -> float:
+        """The time of the singular configuration on the curve."""
+        a, b = max(curve.t0, t_singular - 0.5 * w), min(curve.t1, t_singular + 0.5 * w)
+        g = self.search.values(np.array([a, b]), curve.states(np.array([a, b])))
+        if not np.isfinite(g).all():
+            return t_singular
+        found = self.search.enclosed(curve.states, a, b, float(g.min()), FINE)
+        return found[0] if found is not None else t_singular
+
+    def _shown(self, curve: Curve, end: Start, w: float, t_singular: float) -> Crossing | None:
+        """The crossing, where it is shown that the velocity decides."""
+        pack, model = self.search.pack, self.model
+        y = curve.states(np.array([t_singular]))[0]
+        if rows_entry(pack, t_singular, y) != OK:
             return None
-        ys, ks = np.empty((count, y.size)), np.empty((count, y.size))
-        code, _ = runge_kutta_steps(RK4.tableau, problem, t, step, y, k1, ys, ks)
+        rows = rows_in(model, pack, model.state())
+        scale = np.linalg.norm(rows.Phi_r, axis=(1, 2)) * self.search.size + np.linalg.norm(rows.PiBar, axis=(1, 2))
+        if not (np.abs(rows.Phi) <= ON_BRANCH * np.maximum(scale, 1.0)).all():
+            return None
+        tau = min(w, t_singular - curve.t0, curve.t1 - t_singular)
+        forbidden = []
+        for side in (-1.0, 1.0):
+            sigma = [self.sigma(curve, t_singular + side * part * tau) for part in (0.5, 0.25)]
+            if not LINEAR[0] < sigma[0][0] / max(sigma[1][0], 1e-300) < LINEAR[1]:
+                return None
+            near = [self.sigma(curve, t_singular + side * part * tau) for part in (1.0 / 16.0, 1.0 / 64.0)]
+            forbidden.append(near[1][1] > SAME * near[0][1])
+        if any(forbidden):
+            return Crossing(curve, end, None)
+        names = self.joints()
+        least = self.sigma(curve, t_singular)[0]
+        return Crossing(curve, end, Passed(t_singular, names, float((least / sigma[0][0]) ** 2)))
+
+    def sigma(self, curve: Curve, t: float) -> tuple[float, float]:
+        """The smallest singular value at a time, and the length of all rows on the motion that goes with it."""
+        pack, model = self.search.pack, self.model
+        b = room(pack, "RIGHT")
+        b[:] = 0.0
+        random = np.random.default_rng(0)
+        n = model.nb + 1
+        b[n:].reshape(-1)[model.slot_of_row] = random.standard_normal(model.nc)
+        code, sigma = weakest(pack, t, curve.states(np.array([t]))[0], SWEEPS)
         if code != OK:
+            return 0.0, 0.0
+        x = room(pack, "SOLUTION")[1:n].ravel()
+        return sigma, float(np.linalg.norm(rows_in(model, pack, model.state()).Phi_q @ x))
+
+    def joints(self) -> tuple[str, ...]:
+        """The joints with a part in the weakest rows that were found last."""
+        model = self.model
+        part = np.abs(room(self.search.pack, "RIGHT")[model.nb + 1 :].reshape(-1)[model.slot_of_row])
+        return tuple(sorted({label.joint for label, share in zip(model.labels, part, strict=True) if share > SHARE * part.max()}))
+
+    def settled(self, crossing: Crossing) -> Start | None:
+        """The end of a crossing as the run's own stabilization and formulation have it; None where they fail."""
+        p, end = self.problem, crossing.end
+        y, y_dot = end.y.copy(), np.zeros_like(end.y)
+        since, p.options[SINCE] = p.options[SINCE], np.inf
+        error, p.pack.teacher.error = p.pack.teacher.error, None
+        code = p.settle(p.pack, p.options, end.t, y, y_dot)
+        if code != OK:
+            p.options[SINCE], p.pack.teacher.error = since, error
             return None
-        times.append(t + step * np.arange(1, count + 1))
-        t = float(times[-1][-1])
-        states.append(ys)
-        rates.append(ks)
-    return Leap(np.concatenate(times), np.concatenate(states), np.concatenate(rates))
+        return Start(end.t, y, y_dot)
+
+    def first_steps(self, chunk: Chunk, k: int) -> Chunk:
+        """The first k steps of a chunk."""
+        lam = None if chunk.lam is None else chunk.lam[:k]
+        t_stop = float(chunk.t[k - 1]) if k else chunk.t_stop
+        return Chunk(chunk.t[:k], chunk.y[:k], chunk.y_dot[:k], OK, t_stop, k, chunk.rejected, lam)
+
+    def chunk(self, crossing: Crossing, end: Start, method: Integrator, chunk: Chunk) -> Chunk:
+        """A crossing as the chunk of a run: at the times of a fixed step, or at some."""
+        curve = crossing.curve
+        span = curve.t1 - curve.t0
+        if method.step:
+            inner = curve.t0 + method.step * np.arange(1.0, int(span / method.step - 1e-9) + 1.0)
+        else:
+            inner = curve.t0 + span / OUTPUTS * np.arange(1.0, float(OUTPUTS))
+        t: Array = np.append(inner, end.t)
+        y, y_dot = np.vstack([curve.states(inner), end.y]), np.vstack([curve.rates(inner), end.y_dot])
+        lam = None if chunk.lam is None else np.full((len(t), chunk.lam.shape[1]), np.nan)
+        return Chunk(t, y, y_dot, OK, end.t, len(t), 0, lam, curve)

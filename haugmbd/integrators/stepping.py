@@ -41,7 +41,8 @@ class Problem:
     """What an integrator advances: its subject, room, the two routines, the options, and where it is now.
 
     first_chunk: steps of the first chunk, where the run may end soon; None for as many as may be
-    passed: singular configurations that the run has leapt over
+    longest_chunk: steps of a chunk at most, where the run is looked at between them; None for as many as may be
+    passed: singular configurations that the run has crossed
     """
 
     subject: Subject
@@ -52,6 +53,7 @@ class Problem:
     t: float
     y: Array
     first_chunk: int | None = None
+    longest_chunk: int | None = None
     passed: list[Passed] = field(default_factory=list)
 
 

@@ -10,22 +10,20 @@ import numpy as np
 
 from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.errors import UsageError
-from haugmbd.formulations.trouble import explain, joints_at
+from haugmbd.formulations.trouble import explain
 from haugmbd.integrators.dense import interpolate
 from haugmbd.model.consistency import branch_faults, dropped_faults, size_of
 from haugmbd.model.model import Model
 from haugmbd.model.rows import evaluate
 from haugmbd.model.state import State
-from haugmbd.model.status import NO_CONVERGENCE, OFF_MANIFOLD, SINGULAR, STEP_TOO_SMALL
 from haugmbd.model.tables import WIDTH, Pack, room
-
-NEAR_SINGULAR = 1e-6
-"""Smallest pivot, relative to its scale, from which a step that fails is taken to be near a singular configuration; a pivot is the
-square of a distance, so the pose is within 1e-3 of it."""
 
 
 class Passed(NamedTuple):
-    """A singular configuration in a run: its time [s], the joints whose rows depended on others, the pivot relative to its scale."""
+    """A singular configuration in a run: its time [s], the joints whose rows depended on others, and the pivot there.
+
+    pivot: square of the smallest singular value of the rows, relative to what it is beside the place; 0 but for rounding
+    """
 
     t: float
     joints: tuple[str, ...]
@@ -62,9 +60,6 @@ class Subject(Protocol):
 
     def wrong_branch(self, t: float, y: Array) -> str:
         """What is wrong with a state that no equation can see; "" if nothing is."""
-
-    def singular(self, pack: Pack, code: int, t: float) -> Passed | None:
-        """The singular configuration that a run stops at with `code`; None where that is not what stops it."""
 
     def error(self, pack: Pack, code: int, t: float) -> BaseException:
         """The error of a code that stopped a run: the user's own where a callable raised."""
@@ -109,16 +104,6 @@ class Maximal:
         """A rotation driver that is followed half a turn off, or a row that was dropped and no longer holds."""
         state = self.state(t, y)
         return "; ".join(map(str, branch_faults(self.model, state) or dropped_faults(self.model, state)))
-
-    def singular(self, pack: Pack, code: int, t: float) -> Passed | None:
-        if code not in (SINGULAR, STEP_TOO_SMALL, OFF_MANIFOLD, NO_CONVERGENCE):
-            return None
-        ratio = (np.abs(room(pack, "D_INV")) * self.model.tables["SCALE"]).max(axis=1)
-        node = int(np.nan_to_num(ratio, nan=np.inf).argmax())
-        pivot = 1.0 / ratio[node] if ratio[node] > 1.0 else 1.0
-        if node <= self.model.nb or not (code == SINGULAR or pivot < NEAR_SINGULAR):
-            return None
-        return Passed(t, joints_at(self.model, node), float(pivot))
 
     def error(self, pack: Pack, code: int, t: float) -> BaseException:
         try:

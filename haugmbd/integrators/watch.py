@@ -105,7 +105,8 @@ class Watch:
             np.concatenate(pair) for pair in zip((np.array([last.t]), last.y[None], last.y_dot[None]), chunk[:3], strict=True)
         )
         middle = 0.5 * (t[:-1] + t[1:])
-        halfway = self.problem.subject.between(middle, t, y, y_dot)
+        curve = chunk.curve
+        halfway = self.problem.subject.between(middle, t, y, y_dot) if curve is None else curve.states(middle)
         quiet = self._quiet(t, y, middle, halfway)
         before = self._before
         for k in range(len(chunk.t)):
@@ -120,7 +121,7 @@ class Watch:
                 for a, b, g_a, g_b in ((t[k], middle[k], before[n], between[n]), (middle[k], t[k + 1], between[n], after[n])):
                     if event.wants(g_a, g_b):
                         bracket = Bracket(float(a) - start.t, float(b) - start.t, g_a, g_b)
-                        there, jump = self._locate(event, start, end, bracket)
+                        there, jump = self._locate(event, start, end, bracket, curve)
                         self._need_repeatable(event, there)
                         found.append(Found(event, there, k, jump))
             yield from sorted(found, key=lambda one: one.moment.t)
@@ -144,8 +145,16 @@ class Watch:
     def _state(self, t: float, y: Array) -> Any:
         return self.problem.subject.state(t, y)
 
-    def _locate(self, event: Event, start: Moment, end: Moment, bracket: Bracket) -> tuple[Moment, float]:
-        """The moment at which g is zero, in the step from `start` to `end`, and by how much g jumps there."""
+    def _locate(self, event: Event, start: Moment, end: Moment, bracket: Bracket, curve: Any) -> tuple[Moment, float]:
+        """The moment at which g is zero, in the step from `start` to `end` or on the curve, and by how much g jumps there."""
+        if curve is not None:
+
+            def across(after: float) -> float:
+                return event.value(self._state(start.t + after, curve.states(np.array([start.t + after]))[0]))
+
+            after = _zero(across, bracket)
+            when = np.array([start.t + after])
+            return Moment(float(when[0]), curve.states(when)[0], curve.rates(when)[0]), _jump(across, after, bracket)
         t, y, y_dot = np.array([start.t, end.t]), np.stack([start.y, end.y]), np.stack([start.y_dot, end.y_dot])
 
         def dense(after: float) -> float:

@@ -8,7 +8,10 @@ from scipy.integrate import solve_ivp
 
 import haugmbd as mbd
 from haugmbd import solids
+from haugmbd.compatibility import integrators
+from haugmbd.integrators.method import Adaptive, FixedStep
 from joints import RJ
+from tests.model.mechanisms import bennett, bricard
 
 TOL = 1e-6  # what a converged run should reach against the file
 PLANE = (0.0, 1.0, 0.0)
@@ -86,6 +89,116 @@ def test_two_windows_to_the_published_digits():
     phi = 2.0 * np.arctan2(p[2], p[0])
     np.testing.assert_allclose([np.sin(phi), np.cos(phi)], [0.328458111540815, 0.944518538178601], rtol=0.0, atol=1e-8)
     assert np.abs(result.energy().drift).max() < 1e-8
+
+
+def phi_of(n, t):
+    """phi (nt,) at the times, and the times of the singular positions among them, by the equation of motion in one coordinate."""
+    f, flat = equation(n)
+    cosine = lambda t, x: np.cos(x[0])  # noqa: E731
+    found = solve_ivp(f, (0.0, t[-1]), [0.0, 1.0], t_eval=t, events=cosine, rtol=1e-13, atol=1e-14, method="DOP853")
+    return found.y[0], found.t_events[0]
+
+
+def errors(result, n):
+    """Largest error of the tops of the first and the last upright [m]; and the times at which a singular position was due."""
+    phi, due = phi_of(n, result.t)
+    exact = np.column_stack([np.sin(phi), np.cos(phi)])
+    tops = (result[f"bar {k}"].r[:, [0, 2]] - (k + 0.5, 0.0) for k in (0, n - 1))
+    return max(np.abs(top - exact).max() for top in tops), due
+
+
+def fixed_methods():
+    """One of each integrator of fixed step that takes bodies without inertia about an axis, and its error [m] with h = 1e-2."""
+    orders = {"Heun": 2, "RK3": 3, "CrouchGrossman3": 3, "RK4": 4, "RKMK4": 4, "HalfExplicit": 4, "FixedRadauIIA": 5}
+    for name, method in integrators().items():
+        if isinstance(method, FixedStep) and name not in ("RATTLE", "SemiImplicitEuler", "Newmark"):
+            yield pytest.param(method, {2: 0.1, 3: 1e-2, 4: 1e-5, 5: 1e-5}[orders.get(name, 2)], id=name)
+
+
+@pytest.mark.parametrize("n", [1, 2])
+@pytest.mark.parametrize(("method", "most"), list(fixed_methods()))
+def test_every_method_of_fixed_step_crosses_on_its_own_branch_and_says_so(method, most, n):
+    """Three crossings, each listed once at its time; on another branch the tops are off by a metre."""
+    result = mbd.simulate(windows(n), 3.0, integrator=method.told(1e-2, None, None))
+    error, due = errors(result, n)
+    assert error < most
+    assert len(result.passed) == len(due) == 3
+    np.testing.assert_allclose([place.t for place in result.passed], due, atol=max(1e-9, 0.5 * most))
+    np.testing.assert_allclose(result.t, 1e-2 * np.arange(301), atol=1e-12)  # a crossing keeps the times of the steps
+    assert all(place.pivot < 1e-12 for place in result.passed)
+
+
+def adaptive_methods():
+    """One of each adaptive integrator, and its error [m] at rtol = 1: of a low order it grows faster with fewer digits."""
+    grown = {"BDF": 1e4, "AdaptiveGeneralizedAlpha": 2e4}
+    for name, method in integrators().items():
+        if isinstance(method, Adaptive):
+            yield pytest.param(method, grown.get(name, 2e3 if "LSODA" in name else 100.0), id=name)
+
+
+@pytest.mark.parametrize("rtol", [1e-5, 1e-8, 1e-12])
+@pytest.mark.parametrize(("method", "most"), list(adaptive_methods()))
+def test_every_adaptive_method_crosses_to_the_accuracy_of_its_tolerance(method, most, rtol):
+    slow = isinstance(method, mbd.AdaptiveGeneralizedAlpha)
+    n, atol, t_end = 2, max(1e-12, 1e-2 * rtol), 1.5 if rtol > 1e-12 or not slow else 0.9
+    options = {"integrator": method.told(None, rtol, atol)}
+    if not (method.correctable or method.solves_constraints):
+        options["stabilization"] = None
+    result = mbd.simulate(windows(n), t_end, **options)
+    error, due = errors(result, n)
+    assert error < most * max(rtol, 1e-11) ** (2.0 / 3.0 if slow else 1.0)
+    np.testing.assert_allclose([place.t for place in result.passed], due, atol=1e-3 if rtol == 1e-5 else 1e-5)
+    beside = mbd.simulate(windows(n), 0.5, **options)
+    assert result.counters.steps < 2.0 * t_end / 0.5 * beside.counters.steps + 50  # no creeping
+
+
+@pytest.mark.parametrize(
+    ("formulation", "integrator"),
+    [
+        (mbd.NullSpace(), mbd.DOP853()),
+        (mbd.NullSpace(mbd.SVD()), mbd.DOP853(rtol=1e-6)),
+        (mbd.NullSpace(mbd.SVD()), mbd.RK4(1e-2)),
+        (mbd.NullSpace(), mbd.DormandPrince(rtol=1e-6)),
+        (mbd.CoordinatePartitioning(), mbd.DOP853()),
+        (mbd.CoordinatePartitioning(), mbd.RKMK4(1e-2)),
+        (mbd.AugmentedLagrangian(), mbd.DOP853(rtol=1e-6)),
+    ],
+    ids=repr,
+)
+def test_formulations_cross_on_the_same_branch(formulation, integrator):
+    """NullSpace with DOP853 ended on another branch, off by 2 m, with |Phi| of 1e-13 and the energy kept."""
+    result = mbd.simulate(windows(2), 1.5, formulation=formulation, integrator=integrator)
+    error, due = errors(result, 2)
+    assert error < 1e-4
+    np.testing.assert_allclose([place.t for place in result.passed], due, atol=1e-5)
+
+
+@pytest.mark.parametrize(("n", "options"), [(40, {}), (5, {"integrator": mbd.BDF()}), (5, {"integrator": mbd.DOP853(rtol=1e-12)})])
+def test_many_windows_cross_all_together(n, options):
+    result = mbd.simulate(windows(n), 3.0, **options)
+    error, due = errors(result, n)
+    assert error < (1e-3 if isinstance(options.get("integrator"), mbd.BDF) else 1e-5)
+    assert len(result.passed) == len(due) == 3
+    assert "right 0" in result.passed[0].joints
+
+
+def test_wanted_times_and_events_at_the_singular_position_itself():
+    """Dense output and events stand on the polynomial across it, where no step could end."""
+    _, due = phi_of(2, np.linspace(0.0, 1.0, 11))
+    flat = mbd.Event("flat", lambda t, state: state.r[1, 2])
+    times = np.sort(np.append(due[0] + np.linspace(-0.03, 0.03, 7), [0.0, 1.0]))
+    result = mbd.simulate(windows(2), 1.0, t_eval=times, integrator=mbd.DOP853(rtol=1e-10), events=[flat])
+    assert errors(result, 2)[0] < 1e-8
+    assert np.abs(result.violation()).max() < 1e-10
+    np.testing.assert_allclose([event.t for event in result.events], due, atol=1e-9)
+
+
+@pytest.mark.parametrize("build", [bennett, bricard], ids=["Bennett", "Bricard"])
+def test_loops_that_are_regular_all_round_cross_nothing(build):
+    for integrator in (mbd.RK4(1e-2), mbd.DOP853()):
+        model = build().compile()
+        result = mbd.simulate(model, 2.0, integrator=integrator)
+        assert result.passed == ()
 
 
 @pytest.mark.parametrize("n", [1, 3])

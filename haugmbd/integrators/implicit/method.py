@@ -127,7 +127,7 @@ class Implicit(Integrator):
         numbers[LEVEL], numbers[TOLERANCE], numbers[MOST] = self.level.number, self.newton_tol, ITERATIONS
         numbers[CURVED] = self.newton.curved
         saved = np.zeros(ny + sum(room(pack, name).size for name in ("STAGE", "LAMBDA", "ANGLE_RATE")))
-        lengths = chunk_lengths(ny, problem.first_chunk)
+        lengths = chunk_lengths(problem)
         tangents = tangents_of(model, pack)
         while control[control_at.T] < t_end:
             n = next(lengths)

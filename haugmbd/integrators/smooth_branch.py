@@ -1,0 +1,237 @@
+r"""The smooth motion through a singular configuration, as polynomials that fulfil equations of motion and constraints beside it.
+
+    Y_i = y_0 + h sum_j a_ij f(c_j, P(Y_j))      P: projection to Phi = 0, Phi_q u = nu      f: rates by NewtonEuler      (Gauss, order 2 s)
+    y(t_0 + x h) = y_0 + h sum_j int_0^x l_j F_j,   the collocation polynomial, smooth where f is not defined
+
+Beside the singular configuration t* the constraints are regular: no node of a piece that holds t* is close to it.  The motion that arrives
+at t* on a smooth branch goes on as one polynomial on both sides; the branches that part there have other tangents, and no polynomial of
+small error changes from one to the other.  Picard's iteration, stage after stage, starts from the parabola  q + tau q' + tau^2 q'' / 2.
+Source: Hairer, Norsett, Wanner, Solving ODE I, sec. II.7 (collocation); Haug, Computer-Aided Analysis of Mechanical Systems, sec. 3.7
+(branches at a bifurcation).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.polynomial import legendre
+
+from haugmbd.algebra.euler import normalized, p_dot_from
+from haugmbd.algebra.jit import entry
+from haugmbd.algebra.vec3 import Array
+from haugmbd.integrators.projection import Projection
+from haugmbd.model.loads import copy_line
+from haugmbd.model.model import Model
+from haugmbd.model.status import NO_CONVERGENCE, OK
+from haugmbd.model.tables import WIDTH, Pack
+from haugmbd.model.user import Asked
+
+NODES = (10, 11, 12, 13)
+"""Numbers of nodes of a piece: the one is taken whose nodes are farthest from the singular configuration."""
+
+ITERATIONS = 60
+"""Picard's iteration gains a digit in two or three where the piece is short beside the time constants; else the piece is halved."""
+
+CONVERGED, ROUNDING, STALLED = 1e-15, 1e-7, 0.7
+"""Of 1 + |y|: a change that is left alone; a change below ROUNDING that is more than STALLED of the last has met rounding, which stands
+in accelerations divided by the smallest singular value.  How much that is, two curves tell that are compared."""
+
+EXACT = 1e-15
+"""What a projection may leave: an error beside the singular configuration is divided by the smallest singular value."""
+
+HALVINGS = 6
+"""How often a piece beside the singular configuration is halved where Picard's iteration does not converge: stiff forces."""
+
+
+@entry
+def collocate(
+    settle: Any, P: Pack, options: Array, T: Array, t0: float, h: float, y0: Array, Y: Array, F: Array, stage: Array, most: int
+) -> tuple[int, float]:
+    """Iterate the stages Y (s, ny) and their rates F (s, ny) from the guess in Y; return the code, and |Y - P(Y)| of the last iteration.
+
+    T: (s, s + 1) the rows (c_i, a_i1 ... a_is);  stage: (ny,) room
+    """
+    s, ny = Y.shape
+    before, gap = 1e300, 0.0
+    for iteration in range(most):
+        change, gap = 0.0, 0.0
+        for i in range(s):
+            for a in range(ny):
+                if iteration > 0:
+                    z = y0[a]
+                    for j in range(s):
+                        z += h * T[i, 1 + j] * F[j, a]
+                    moved = abs(z - Y[i, a]) / (1.0 + abs(z))
+                    if not moved <= change:
+                        change = moved
+                    Y[i, a] = z
+                stage[a] = Y[i, a]
+            code = settle(P, options, t0 + T[i, 0] * h, stage, F[i])
+            if code != OK:
+                return code, 0.0
+            for a in range(ny):
+                gap = max(gap, abs(stage[a] - Y[i, a]) / (1.0 + abs(stage[a])))
+            if iteration == 0:
+                copy_line(stage, Y[i])
+        if iteration > 0:
+            if change <= CONVERGED or (change <= ROUNDING and change > STALLED * before):
+                return OK, gap
+            if not change < 1e3:
+                break
+            before = change
+    return NO_CONVERGENCE, gap
+
+
+@lru_cache(maxsize=8)
+def gauss(s: int) -> tuple[Array, Array]:
+    """T (s, s + 1) with rows (c_i, a_ij), and the matrix (s + 1, s) of the Legendre coefficients of int_0^x l_j on [0, 1]."""
+    x, _ = legendre.leggauss(s)
+    coefficients = np.linalg.inv(legendre.legvander(x, s - 1))
+    integrals: Array = legendre.legint(coefficients, lbnd=-1) / 2.0
+    return np.ascontiguousarray(np.column_stack([0.5 * (x + 1.0), legendre.legvander(x, s) @ integrals])), integrals
+
+
+class Piece(NamedTuple):
+    """The polynomial on [t0, t1]: y0 (ny,), and the rates F (s, ny) at its nodes;  gap: how far its stages are from the constraints."""
+
+    t0: float
+    t1: float
+    y0: Array
+    F: Array
+    gap: float
+
+    def states(self, t: Array) -> Array:
+        """(k, ny) at the times t (k,)."""
+        h = self.t1 - self.t0
+        x = 2.0 * (t - self.t0) / h - 1.0
+        y: Array = self.y0 + h * legendre.legvander(x, len(self.F)) @ (gauss(len(self.F))[1] @ self.F)
+        return y
+
+    def rates(self, t: Array) -> Array:
+        """y' (k, ny), accelerations among it, of the polynomial."""
+        x = 2.0 * (t - self.t0) / (self.t1 - self.t0) - 1.0
+        coefficients = legendre.legder(gauss(len(self.F))[1]) * 2.0
+        y_dot: Array = legendre.legvander(x, len(self.F) - 1) @ (coefficients @ self.F)
+        return y_dot
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A motion of pieces that follow one another."""
+
+    pieces: tuple[Piece, ...]
+    n_bodies: int
+
+    @property
+    def t0(self) -> float:
+        """Where it begins [s]."""
+        return self.pieces[0].t0
+
+    @property
+    def t1(self) -> float:
+        """Where it ends [s]."""
+        return self.pieces[-1].t1
+
+    @property
+    def gap(self) -> float:
+        """How far its stages are from the constraints."""
+        return max(piece.gap for piece in self.pieces)
+
+    def states(self, t: Array) -> Array:
+        """(k, ny) at the times t (k,), with |p| = 1."""
+        y = self._of_pieces(t, "states")
+        bodies = y[:, : WIDTH * self.n_bodies].reshape(len(t), -1, WIDTH)
+        bodies[:, 1:, 3:7] = normalized(bodies[:, 1:, 3:7])
+        return y
+
+    def rates(self, t: Array) -> Array:
+        """y' (k, ny)."""
+        return self._of_pieces(t, "rates")
+
+    def _of_pieces(self, t: Array, what: str) -> Array:
+        starts = np.array([piece.t0 for piece in self.pieces])
+        which = np.clip(np.searchsorted(starts, t, side="right") - 1, 0, len(starts) - 1)
+        y = np.empty((len(t), self.pieces[0].y0.size))
+        for k, piece in enumerate(self.pieces):
+            y[which == k] = getattr(piece, what)(t[which == k])
+        return y
+
+
+class SmoothBranch:
+    """Follows the smooth motion of one model, with room of its own; the user's functions are asked through the door of the run."""
+
+    def __init__(self, model: Model, asked: Asked) -> None:
+        self.model, self.pack, self.rule = model, model.pack()._replace(asked=asked), Projection(tol=EXACT)
+        self.options = self.rule.options()
+
+    def settled(self, t: float, y: Array) -> tuple[Array, Array] | None:
+        """The state brought to the constraints, and its rates; None where that fails."""
+        y, y_dot = y.copy(), np.zeros_like(y)
+        code = self.rule.settle(self.pack, self.options, t, y, y_dot)
+        return (y, y_dot) if code == OK else None
+
+    def curve(self, times: list[float], t_singular: float, y0: Array) -> Curve | None:
+        """The motion from y0 at times[0] through all `times`; None where some piece fails."""
+        pieces: list[Piece] = []
+        for a, b in zip(times[:-1], times[1:], strict=True):
+            if pieces:
+                found = self.settled(a, pieces[-1].states(np.array([a]))[0])
+                if found is None:
+                    return None
+                y0 = found[0]
+            more = self._pieces(a, b, y0, t_singular, HALVINGS)
+            if more is None:
+                return None
+            pieces += more
+        return Curve(tuple(pieces), self.model.nb + 1)
+
+    def _pieces(self, a: float, b: float, y0: Array, t_singular: float, halvings: int) -> list[Piece] | None:
+        """One piece from a to b, or several where that does not converge and no singular configuration lies in it."""
+        piece = self._piece(a, b, y0, t_singular)
+        if piece is not None:
+            return [piece]
+        if a < t_singular < b or halvings == 0:
+            return None
+        middle = 0.5 * (a + b)
+        first = self._pieces(a, middle, y0, t_singular, halvings - 1)
+        if first is None:
+            return None
+        found = self.settled(middle, first[-1].states(np.array([middle]))[0])
+        rest = None if found is None else self._pieces(middle, b, found[0], t_singular, halvings - 1)
+        return None if rest is None else first + rest
+
+    def _piece(self, a: float, b: float, y0: Array, t_singular: float) -> Piece | None:
+        found = self.settled(a, y0)
+        if found is None:
+            return None
+        y0, y_dot = found
+        h, T = b - a, gauss(farthest(a, b, t_singular))[0]
+        Y = self._parabola(y0, y_dot, h * T[:, 0])
+        F = np.zeros_like(Y)
+        arguments = (self.pack, self.options, T, a, h, y0, Y, F, np.empty_like(y0), ITERATIONS)
+        code, gap = collocate(self.rule.settle, *arguments)
+        return Piece(a, b, y0, F, gap) if code == OK and np.isfinite(F).all() else None
+
+    def _parabola(self, y: Array, y_dot: Array, tau: Array) -> Array:
+        return parabola(y, y_dot, tau, self.model.nb + 1)
+
+
+def parabola(y: Array, y_dot: Array, tau: Array, n_bodies: int) -> Array:
+    """States (k, ny) after tau (k,): q + tau q' + tau^2 q'' / 2, u + tau u'."""
+    found: Array = y + tau[:, None] * y_dot
+    bodies, rates = (x[: WIDTH * n_bodies].reshape(n_bodies, WIDTH) for x in (y, y_dot))
+    p, omega_bar = bodies[:, 3:7], bodies[:, 10:13]
+    bend = p_dot_from(p, rates[:, 10:13]) - 0.25 * np.sum(omega_bar**2, axis=1, keepdims=True) * p
+    q = found[:, : WIDTH * n_bodies].reshape(len(tau), n_bodies, WIDTH)
+    half = 0.5 * tau[:, None, None] ** 2
+    q[:, 1:, :3] += half * rates[1:, 7:10]
+    q[:, 1:, 3:7] = normalized(q[:, 1:, 3:7] + half * bend[1:])
+    return found
+
+
+def farthest(a: float, b: float, t: float) -> int:
+    """The number of nodes, of those there are, with which the nearest is farthest from t."""
+    return max(NODES, key=lambda s: float(np.abs(a + (b - a) * gauss(s)[0][:, 0] - t).min())) if a < t < b else NODES[0]
