@@ -21,7 +21,7 @@ from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.formulations.face import accelerations
 from haugmbd.hybrid.mechanism import Mechanism
 from haugmbd.impact.factor import Factored, RowSet
-from haugmbd.impact.least import RANK_TOL, Least
+from haugmbd.impact.least import RANK_TOL, Least, nonnegative
 from haugmbd.impact.newton import restitution
 from haugmbd.impact.schur import Beside
 from haugmbd.model.state import State
@@ -133,14 +133,12 @@ def _held(p: _Problem, still: Ints) -> tuple[Ints, float]:
 
 def _independent(p: _Problem, held: Ints, slack: Array) -> list[int]:
     """As many of the held contacts as have independent rows and, by themselves, no normal force that pulls."""
-    from scipy.optimize import nnls  # noqa: PLC0415  only where contacts are at rest
-
     k = held[np.diag(p.W)[held] > RANK_TOL * p.d[held]]
     if not len(k):
         return []
     parts = Least.of(p.W[np.ix_(k, k)], p.d[k])
     G = parts.V * np.sqrt(parts.w) / parts.scale[:, None]
-    N = nnls(G.T, np.linalg.lstsq(G, -p.a0[k], rcond=None)[0])[0]  # basic: its positive ones have independent rows
+    N = nonnegative(G.T, np.linalg.lstsq(G, -p.a0[k], rcond=None)[0])  # basic: its positive ones have independent rows
     chosen = [int(one) for one in k[N > 0.0]]
     for one in k[np.argsort(-N, kind="stable")].tolist():
         more = [*chosen, one]

@@ -9,11 +9,13 @@ Source: Golub and Van Loan, Matrix Computations, sec. 5.5 (minimum-norm least sq
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from haugmbd.algebra.vec3 import Array
+from haugmbd.errors import SimulationError
 
 RANK_TOL = 1e-10
 """Of the mobility without joints: below it the model's joints leave a row no motion.  Rounding of W is about 1e-15, times the model's
@@ -59,3 +61,17 @@ def mobility(W: Array, free: Array) -> Array:
     """What the rows of W are measured by: `free` (k,), or W's own diagonal where only massless axes move; 1 where nothing does."""
     d = np.maximum(free, np.diag(W))
     return np.where(d > 0.0, d, 1.0)
+
+
+def nonnegative(A: Array, b: npt.NDArray[Any]) -> Array:
+    """The x >= 0, (k,), with the least |A x - b|, by Lawson and Hanson's method.  Raises SimulationError where that comes to no end."""
+    from scipy.optimize import nnls  # noqa: PLC0415  costs 0.2 s, only where contacts are coupled
+
+    try:
+        x: Array = nnls(A, b)[0]
+    except RuntimeError as error:
+        raise SimulationError(
+            f"the forces of {A.shape[1]} contacts are not found: non-negative least squares stop with {error}. "
+            "Contacts at nearly the same place depend on one another: leave some of them out."
+        ) from error
+    return x

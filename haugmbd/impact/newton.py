@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from haugmbd.algebra.vec3 import Array, Ints
-from haugmbd.impact.least import Least
+from haugmbd.impact.least import Least, nonnegative
 
 HOLDS = 1e-9
 """Of the largest approach: a contact that is nearer than this to its bound belongs to those that act.  nnls leaves about 1e-14 of the
@@ -47,13 +47,11 @@ def restitution(W: Array, h: Array, d: Array) -> Array | None:
 
 def _least_distance(W: Array, h: Array, d: Array) -> Array | None:
     """f of the problem with W = G G^T; None where G x >= h cannot be met."""
-    from scipy.optimize import nnls  # noqa: PLC0415  costs 0.2 s, only where contacts are coupled
-
     parts = Least.of(W, d)
     G = parts.V * np.sqrt(parts.w) / parts.scale[:, None]
     A, b = np.vstack([G.T, h]), np.zeros(parts.rank + 1)
     b[-1] = 1.0
-    y = nnls(A, b)[0]
+    y = nonnegative(A, b)
     gap = 1.0 - float(h @ y)
     if gap <= IMPOSSIBLE:
         return None

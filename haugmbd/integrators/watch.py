@@ -36,6 +36,8 @@ JUMPS = 1e-3
 """Of the larger |g| at the ends of the bracket: g jumps where it changes by more between `LOCATED` before its zero and `LOCATED` after."""
 CORRECTIONS = 8
 """Two are enough where the dense output is good."""
+BISECTIONS = 2000
+"""More than the numbers between any two can be halved."""
 SHORTEST = 1e-13
 """Relative to |t| + 1 s: the integrators make no step as short as this; to first order the state is exact there."""
 
@@ -222,13 +224,21 @@ class Watch:
 
 
 def _zero(g: Callable[[float], float], bracket: Bracket) -> float:
-    """Where g changes sign in the bracket [s], by Brent's method; its ends are not asked again, so that there is such a place."""
-    from scipy.optimize import brentq  # noqa: PLC0415  0.2 s, only where there is an event
+    """Where g changes sign in the bracket [s], by Brent's method; its ends are not asked again, so that there is such a place.
+
+    Where Brent's method comes to no end in a hundred steps (a g of steep steps and flat parts), bisection does, in sixty.
+    """
+    from scipy.optimize import bisect, brentq  # noqa: PLC0415  0.2 s, only where there is an event
 
     if bracket.g_upper == 0.0:
         return bracket.upper
     known = {bracket.lower: bracket.g_lower, bracket.upper: bracket.g_upper}
-    return float(brentq(lambda x: known[x] if x in known else g(x), bracket.lower, bracket.upper, xtol=LOCATED, disp=False))
+
+    def value(x: float) -> float:
+        return known[x] if x in known else g(x)
+
+    at, search = brentq(value, bracket.lower, bracket.upper, xtol=LOCATED, full_output=True, disp=False)
+    return float(at if search.converged else bisect(value, bracket.lower, bracket.upper, xtol=LOCATED, maxiter=BISECTIONS))
 
 
 def _jump(g: Callable[[float], float], at: float, bracket: Bracket) -> float:
