@@ -82,6 +82,10 @@ class SlowFormulationWarning(UserWarning):
     """A formulation whose work grows with a power of the size, on a model that is large for it."""
 
 
+class LockedModelWarning(UserWarning):
+    """A model that cannot move: no degree of freedom and no driver, or a small misalignment that locks a loop."""
+
+
 class EnergyWarning(UserWarning):
     """Newton restitution at several coupled contacts has raised the kinetic energy: the law, not the arithmetic, is at fault."""
 

@@ -84,6 +84,7 @@ def simulate(
     stabilization: Stabilization | None = ...,
     repair_velocity: bool = False,
     redundancy: Rule | None = None,
+    tolerance: float | None = None,
     store_every: int = 1,
     progress: bool = False,
 ) -> Result: ...
@@ -102,6 +103,7 @@ def simulate(
     stabilization: Stabilization | None = PROJECTION,
     repair_velocity: bool = False,
     redundancy: Rule | None = None,
+    tolerance: float | None = None,
     store_every: int = 1,
     progress: bool = False,
     tau: Tau | None = None,
@@ -119,6 +121,7 @@ def simulate(
         what the Result recomputes from the states (lam, reactions) is NewtonEuler's, whichever it was
     repair_velocity: project inconsistent initial velocities, instead of refusing them
     redundancy: which multipliers dependent rows get, `KeptRows()` or `MinimumNorm()`; the motion is the same
+    tolerance: misalignment up to which rows depend on others, see `System.compile`; of a System only
     progress: show a bar
     tau, wrenches: of a SerialChain, which moves in its own coordinates: generalized forces (nv,), or a function tau(t, q, qd), and
         constant wrenches (n, 6) on its links; formulation and stabilization have no meaning there
@@ -134,6 +137,8 @@ def simulate(
     check_flags(repair_velocity=repair_velocity, progress=progress)
     t_end = float(t_end)
     method = choose_integrator(h, rtol, atol, integrator)
+    if tolerance is not None and not isinstance(system, System):
+        raise UsageError("tolerance decides which rows a System drops where it is compiled: system.compile(tolerance=...).")
     if isinstance(system, SerialChain):
         return _of_chain(system, t_end, method, formulation, stabilization, repair_velocity, redundancy)(
             state=state, tau=tau, wrenches=wrenches, t_eval=t_eval, events=events, store_every=store_every, progress=progress
@@ -142,7 +147,7 @@ def simulate(
         raise UsageError("tau and wrenches belong to a SerialChain; on a System forces are parts: system.add(Torque(...)).")
     check_kinds(system, state, stabilization)
     rule = agree(formulation, method, stabilization, PROJECTION)
-    model = system if isinstance(system, Model) else system.compile()
+    model = _compiled(system, tolerance)
     if redundancy is not None:
         check_rule(redundancy)
         model = model.with_redundancy(redundancy)
@@ -173,6 +178,13 @@ def simulate(
     result = Run(problem, method, t_end, times, store_every, record, watched).go(progress)
     issue(result.outcome, stacklevel=2)
     return result
+
+
+def _compiled(system: System | Model, tolerance: float | None) -> Model:
+    """The model, or the system compiled, with the tolerance where one is given."""
+    if isinstance(system, Model):
+        return system
+    return system.compile() if tolerance is None else system.compile(tolerance=tolerance)
 
 
 def _of_chain(

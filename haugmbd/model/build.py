@@ -22,6 +22,7 @@ def build_model(
     loads: Sequence[Load],
     gravity: Array,
     redundancy: Redundancy | None = None,
+    warnings: tuple[str, ...] = (),
 ) -> Model:
     """The frozen Model of sound parts, the ground first; nothing is checked.  redundancy: by default nothing is known of it."""
     primitives = [(joint, p) for joint in joints for p in joint.primitives()]
@@ -49,6 +50,7 @@ def build_model(
             [np.concatenate([b.r, b.p, b.v, b.omega_bar]) for b in bodies], [load.angle0() for load in loads if load.angles]
         ),
         redundancy=redundancy or unexamined(labels),
+        warnings=warnings,
     )
 
 

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.drivers import Constant
 from haugmbd.errors import Fault
+from haugmbd.model.elimination import PIVOT_TOL
 from haugmbd.model.model import Model
 from haugmbd.model.rank import driver_of_row, driver_values
 from haugmbd.model.rows import Rows, evaluate
@@ -212,7 +213,8 @@ def dropped_faults(model: Model, state: State) -> tuple[Fault, ...]:
         return ()
     rows = evaluate(model, state)
     measured = gaps(model, rows, state.t)
-    open_by = np.abs(measured.gap) / np.where(measured.is_angle, ANGLE_TOL, POSITION_TOL * size_of(model, rows))
+    loose = max(1.0, (redundancy.tolerance / PIVOT_TOL) ** 0.5)
+    open_by = np.abs(measured.gap) / (loose * np.where(measured.is_angle, ANGLE_TOL, POSITION_TOL * size_of(model, rows)))
     dropped = np.array(redundancy.dropped)
     kept = float(np.delete(open_by, dropped).max(initial=0.0))
     remedy = (

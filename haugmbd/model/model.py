@@ -86,6 +86,7 @@ class Model(Pictured):
     tables: what kernels read;  slot_of_row, side_of_i: (nc,) where row k stands;  drivers: in the order of the tables
     loads: with their numbers;  questions: what the user's callables are asked at every evaluation;  derivatives: declared jacobians
     y0: the modelled state as a flat vector;  redundancy: the rows that depend on others, and are dropped
+    warnings: what keeps it from moving, where that is remarkable
     """
 
     name: str
@@ -102,6 +103,7 @@ class Model(Pictured):
     derivatives: Derivatives
     y0: Array
     redundancy: Redundancy
+    warnings: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"Model({self.name!r}: {self.nb} bodies, {len(self.joints)} joints, {self.nc} rows, {len(self.loads)} loads)"
@@ -179,9 +181,9 @@ class Model(Pictured):
         pairs = self.tables["EDGES"][self.slot_of_row // 6]
         return np.where(self.side_of_i[:, None] == 1, pairs[:, ::-1], pairs)
 
-    def with_redundancy(self, rule: Rule) -> Model:
+    def with_redundancy(self, rule: Rule, tolerance: float | None = None) -> Model:
         """The same model with other multipliers for its dependent rows: `KeptRows()` or `MinimumNorm()`."""
-        return replace(self, redundancy=self.redundancy.with_rule(rule))
+        return replace(self, redundancy=self.redundancy.with_rule(rule, tolerance))
 
     def body(self, name: str) -> int:
         """The number of a body: its row in all arrays."""

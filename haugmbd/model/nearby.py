@@ -17,7 +17,7 @@ import numpy as np
 
 from haugmbd.algebra.euler import exponential, product
 from haugmbd.algebra.vec3 import Array, Ints
-from haugmbd.model.elimination import PIVOT_TOL, SLOTS, random_motions, solve
+from haugmbd.model.elimination import SLOTS, random_motions, solve
 from haugmbd.model.model import Model
 from haugmbd.model.rank import Examined
 from haugmbd.model.rows import evaluate
@@ -25,10 +25,10 @@ from haugmbd.model.state import State
 
 STEP = 0.05
 """Largest displacement of a sample: of a body relative to the length of the model, and of its angle [rad].  Its square and its cube,
-2e-3 and 1e-4, stand far above MISFIT_TOL; and Newton comes back in five corrections."""
+2e-3 and 1e-4, stand far above that; and Newton comes back in five corrections."""
 
-MISFIT_TOL = 4.0 * np.sqrt(PIVOT_TOL) * STEP
-"""2e-6, relative to the length: a row that counts as dependent is within 1e-5 of the others, and may move by so much."""
+MISFIT_PART = 4.0 * STEP
+"""Of the tolerance, relative to the length: a row that counts as dependent is within 1e-5 of the others, and may move by 2e-6."""
 
 SAMPLES = 3
 """Random motions: one could miss a direction by chance."""
@@ -56,7 +56,7 @@ def only_here(model: Model, state: State, examined: Examined) -> Ints:
         if still is None or there is None:
             moved[:] = True
             break
-        moved |= np.abs(there.Phi - still.Phi)[dropped] > MISFIT_TOL * examined.length
+        moved |= np.abs(there.Phi - still.Phi)[dropped] > MISFIT_PART * examined.tolerance * examined.length
     return dropped[moved]
 
 

@@ -111,8 +111,9 @@ class Examined(NamedTuple):
     weak: tuple[tuple[int, float], ...]
 
 
-def examine(model: Model, rows: Rows, tolerance: float = TOLERANCE) -> Examined:
-    """Normalise and eliminate the rows at the pose where they were evaluated."""
+def examine(model: Model, rows: Rows, tolerance: float | None = None) -> Examined:
+    """Normalise and eliminate the rows at the pose where they were evaluated; tolerance: by default the model's own."""
+    tolerance = model.redundancy.tolerance**0.5 if tolerance is None else tolerance
     J, norm, flat, length = _normalised(model, rows)
     slots = np.zeros((SLOTS * len(model.tables["EDGES"]), 2, SLOTS))
     swap = np.stack([model.side_of_i, 1 - model.side_of_i], axis=1)[:, :, None]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 RATE_TOL = 1e-8
 """Difference of what dependent rows prescribe, relative to the fastest row, above which they conflict; rounding is 1e-12."""
+
+LEAST_TOLERANCE, LARGEST_TOLERANCE = 1e-8, 1e-2
 
 SHOWN = 12
 """How many dropped rows a text lists before it counts the rest."""
@@ -57,6 +60,15 @@ def check_rule(rule: object) -> None:
     """Raise UsageError unless `rule` is one of the two."""
     if not isinstance(rule, Rule):
         raise UsageError(f"redundancy = {rule!r} must be an object: KeptRows() or MinimumNorm().")
+
+
+def check_tolerance(tolerance: object) -> None:
+    """Raise UsageError unless `tolerance` is a number that can tell dependent rows from others."""
+    if isinstance(tolerance, bool) or not (isinstance(tolerance, Real) and LEAST_TOLERANCE <= float(tolerance) <= LARGEST_TOLERANCE):
+        raise UsageError(
+            f"tolerance = {tolerance!r} must be a number from {LEAST_TOLERANCE:g} (rounding of a pose) to {LARGEST_TOLERANCE:g} "
+            "(rad, or part of the size of the model): rows that are nearer to the others are dropped."
+        )
 
 
 @immutable("Change the System and compile it again.")
@@ -113,9 +125,9 @@ class Redundancy:
         """Whether dependent rows prescribe the same rates at t = 0."""
         return not self.gaps.any()
 
-    def with_rule(self, rule: Rule) -> Redundancy:
-        """The same rows, with other multipliers."""
-        return replace(self, rule=rule)
+    def with_rule(self, rule: Rule, tolerance: float | None = None) -> Redundancy:
+        """The same rows, with other multipliers; tolerance: by which others will be found at other poses."""
+        return replace(self, rule=rule, tolerance=self.tolerance if tolerance is None else tolerance**2)
 
     def __str__(self) -> str:
         """Counts, and one line for each dropped row."""
@@ -146,7 +158,7 @@ def redundancy_of(model: Model, rows: Rows, found: Examined, rule: Rule = KeptRo
     gaps = _rate_gaps(model, found, rows) if len(found.dropped) else np.zeros(model.nc)
     dropped = tuple(found.dropped.tolist())
     kept = (model, found) if dropped or flat else None
-    return Redundancy(model.nc, rank, PIVOT_TOL, dropped, tuple(here.tolist()), flat, gaps, model.labels, rule, kept)
+    return Redundancy(model.nc, rank, found.tolerance**2, dropped, tuple(here.tolist()), flat, gaps, model.labels, rule, kept)
 
 
 def _rate_gaps(model: Model, found: Examined, rows: Rows) -> Array:

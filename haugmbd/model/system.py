@@ -2,6 +2,7 @@ r"""The mechanism as the user builds it: bodies, joints and loads by name; valid
 
 from __future__ import annotations
 
+import warnings
 from difflib import get_close_matches
 from typing import Any, TypeVar
 from weakref import WeakSet
@@ -9,14 +10,14 @@ from weakref import WeakSet
 import numpy as np
 
 from haugmbd.body import Body
-from haugmbd.errors import Fault, ModelError, UsageError
+from haugmbd.errors import Fault, LockedModelWarning, ModelError, UsageError
 from haugmbd.forces.base import Load
 from haugmbd.model.build import build_model
 from haugmbd.model.model import Model
 from haugmbd.model.overview import overview
 from haugmbd.model.parts import ACCEPTED, JointLike, Wrapped
-from haugmbd.model.rank import put_row_scale
-from haugmbd.model.redundancy import KeptRows, Rule, check_rule, put_mask
+from haugmbd.model.rank import TOLERANCE, put_row_scale
+from haugmbd.model.redundancy import KeptRows, Rule, check_rule, check_tolerance, put_mask
 from haugmbd.model.validate import Checked, Parts, check
 from haugmbd.model.views import Pictured
 from haugmbd.primitives.base import Primitive
@@ -115,27 +116,36 @@ class System(Pictured):
         if faults:
             raise ModelError(faults)
 
-    def compile(self, *, check_pose: bool = True, redundancy: Rule = KeptRows()) -> Model:  # noqa: B008  frozen
+    def compile(self, *, check_pose: bool = True, redundancy: Rule = KeptRows(), tolerance: float = TOLERANCE) -> Model:  # noqa: B008  frozen
         """Validate, and return the frozen Model.
 
         check_pose: False to evaluate rows of a mechanism that is not closed as modelled, or is singular there; it is then not
         checked that joints and drivers agree with the modelled pose, and that the motion is determined, and no row is dropped
         redundancy: which multipliers dependent rows get: `KeptRows()`, or `MinimumNorm()`; the motion is the same
+        tolerance: distance of a row from the span of the others, about the misalignment of an axis [rad] or of a point relative to the
+            size of the model, below which it depends on them and is dropped; the dropped rows then stay open by about as much.
+            The default takes axes that are typed with five digits for parallel; a larger one frees a loop whose axes fit less well
+
+        Raises ModelError with all faults, UsageError for a tolerance that is none.  Warns with LockedModelWarning, and notes in
+        `Model.warnings`, where no degree of freedom is left and nothing is driven, or where a misalignment locks a loop.
         """
         check_rule(redundancy)
-        checked = self.checked(check_pose)
+        check_tolerance(tolerance)
+        checked = self.checked(check_pose, tolerance)
         if checked.rows is None:
             raise ModelError(checked.faults)
         gravity = np.array(self.gravity, dtype=np.float64)
-        model = build_model(self.name, self.bodies, self.joints, self.loads, gravity, checked.redundancy)
+        model = build_model(self.name, self.bodies, self.joints, self.loads, gravity, checked.redundancy, checked.notes)
         put_row_scale(model, checked.rows)
         put_mask(model)
-        return model.with_redundancy(redundancy)
+        for note in model.warnings:
+            warnings.warn(note, LockedModelWarning, stacklevel=2)
+        return model.with_redundancy(redundancy, tolerance)
 
-    def checked(self, at_pose: bool = True) -> Checked:
+    def checked(self, at_pose: bool = True, tolerance: float = TOLERANCE) -> Checked:
         """All faults, what was found at the modelled pose, and a model of the sound parts."""
         parts = Parts(self.name, self.gravity, self.bodies, self.joints, self.loads, _owner)
-        return check(parts, lambda bodies, joints: build_model(self.name, bodies, joints, (), np.zeros(3)), at_pose)
+        return check(parts, lambda bodies, joints: build_model(self.name, bodies, joints, (), np.zeros(3)), at_pose, tolerance)
 
 
 def _owner(body: Body) -> str:

@@ -22,9 +22,11 @@ from haugmbd.errors import Fault
 from haugmbd.forces.base import Load
 from haugmbd.model.consistency import position_faults
 from haugmbd.model.determinacy import dependence_faults, free_axis_faults
+from haugmbd.model.locking import locking_notes
 from haugmbd.model.model import Model
 from haugmbd.model.parts import read_primitives
-from haugmbd.model.redundancy import Redundancy, find_redundancy
+from haugmbd.model.rank import TOLERANCE, examine
+from haugmbd.model.redundancy import Redundancy, redundancy_of
 from haugmbd.model.rows import Rows, evaluate
 from haugmbd.primitives.base import Primitive
 from haugmbd.primitives.joint import Joint
@@ -49,16 +51,18 @@ class Checked(NamedTuple):
     """All faults; the rows of the whole system at the modelled pose, None where there is a fault; which of them are dropped.
 
     model: of the parts that are sound by themselves, without loads, whatever their pose; None where no body is
+    notes: what keeps the whole from moving, where that is remarkable
     """
 
     faults: tuple[Fault, ...]
     rows: Rows | None
     redundancy: Redundancy | None = None
     model: Model | None = None
+    notes: tuple[str, ...] = ()
 
 
-def check(parts: Parts, build: Build, at_pose: bool = True) -> Checked:
-    """Find all faults of a system; with `at_pose` False only those of its parts, names and places."""
+def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float = TOLERANCE) -> Checked:
+    """Find all faults of a system; with `at_pose` False only those of its parts, names and places.  tolerance: see `System.compile`."""
     faults = [*_system_faults(parts), *_name_faults(parts), *_stranger_faults(parts), *(_missing_joints(parts) if at_pose else ())]
     faults += [fault for body in _distinct(parts.bodies) for fault in body.faults()]
     faults += [fault for load in _distinct(parts.loads) for fault in _once(load.faults())]
@@ -83,11 +87,13 @@ def check(parts: Parts, build: Build, at_pose: bool = True) -> Checked:
         sound = [joint for joint in sound if f"joint {joint.name!r}" not in gone]
         model = build(bodies, sound)
         rows = evaluate(model)
-    redundancy = find_redundancy(model, rows)
+    found = examine(model, rows, tolerance)
+    redundancy = redundancy_of(model, rows, found)
     faults += [*open_joints, *dependence_faults(model, redundancy)]
     unsure = {id(body) for joint in parts.joints if joint not in sound for body in _bodies(joint.primitives())}
     faults += free_axis_faults(bodies, model, rows, unsure)
-    return Checked(tuple(faults), None if faults else rows, redundancy, whole)
+    notes = () if faults else locking_notes(model, rows, found)
+    return Checked(tuple(faults), None if faults else rows, redundancy, whole, notes)
 
 
 def posed(body: Body) -> bool:
