@@ -29,6 +29,24 @@ class Animated:
         where: Path = viewer().animate(self, path, frames=frames, other=other)
         return where
 
+    def snapshot(self, t: float, path: str | Path, *, through: str = "matplotlib") -> Path:
+        """Write a picture of the motion at time t [s], .png, .jpg, .pdf or .svg; return its path.
+
+        through: "matplotlib", or "chromium" for a picture of the page (.png), where a Chromium is installed
+        Raises UsageError for a time outside of the motion, an unknown ending, a path that cannot be written, and what is missing.
+        """
+        where: Path = viewer().snapshot(self, t, path, through=through)
+        return where
+
+    def film(self, path: str | Path, *, frames: int = 150, fps: int = 25, through: str = "matplotlib") -> Path:
+        """Write the motion as a film: .gif, or .mp4 and .webm, which need ffmpeg; return its path.
+
+        frames: how many pictures, at equal steps of time;  fps: pictures a second;  through: "matplotlib", or "chromium"
+        Raises UsageError for frames or fps below 1, an unknown ending, a path that cannot be written, and what is missing: it names it.
+        """
+        where: Path = viewer().film(self, path, frames=frames, fps=fps, through=through)
+        return where
+
     def _repr_html_(self) -> str:
         page: str = viewer().notebook(self)
         return page

@@ -115,7 +115,8 @@ class Chromium:
 
     def open(self, url: str) -> None:
         """Load a page and wait until window.mechanism is ready."""
-        self.send("Page.navigate", url=url)
+        if "loaderId" not in self.send("Page.navigate", url=url):  # only the part after # is another: the page is still there
+            self.send("Page.reload")
         self.wait_for("Page.loadEventFired")
         look = "const look = () => window.mechanism && window.mechanism.ready ? done(true) : setTimeout(look, 20); look();"
         self.evaluate(f"new Promise((done) => {{ {look} }})")

@@ -22,7 +22,7 @@ STEP_P = 2.0**-20
 FLAT = 0.02
 """A motion is plane if it is thinner than this part of its width."""
 
-FAR = 6.0
+FAR = 20.0
 """Of a motion that leads farther than so many sizes, the picture shows at first what is within."""
 
 LOOKED_AT = 200

@@ -65,8 +65,8 @@ class Curves {
     const on = bodies[joint.j].name;
     if (this.force) {
       const [force, torque] = this.packed.unique[index].map((one) => (one ? "" : ", not unique"));
-      made.push({ title: `force on ${on}${force} [N]`, names: ["x", "y", "z"], t: this.t, lines: this.three(this.force, index) });
-      if (this.torque) made.push({ title: `torque on ${on}${torque} [N m]`, names: ["x", "y", "z"], t: this.t, lines: this.three(this.torque, index) });
+      made.push({ title: `force on ${on}${force} [N]`, names: ["x", "y", "z"], t: this.t, lines: this.three(this.force, index), floor: 1e-9 * this.largest("force") });
+      if (this.torque) made.push({ title: `torque on ${on}${torque} [N m]`, names: ["x", "y", "z"], t: this.t, lines: this.three(this.torque, index), floor: 1e-9 * Math.max(this.largest("torque"), this.largest("force") * this.data.size) });
     }
     if (this.violation) made.push({ title: "violation, position level", names: ["|\u03a6|"], t: this.t, lines: this.three(this.violation, index, 1), log: true });
     return made;
@@ -123,7 +123,7 @@ class Plot {
     const head = this.box.appendChild(Object.assign(document.createElement("div"), { className: "head" }));
     head.append(Object.assign(document.createElement("span"), { textContent: curve.title }));
     this.pin = head.appendChild(Object.assign(document.createElement("button"), { textContent: "pin", title: "keep this plot" }));
-    const [W, H, L, R, T, B] = [340, 118, 46, 6, 6, 16];
+    const [W, H, L, R, T, B] = [340, 118, 56, 6, 6, 16];
     Object.assign(this, { W, H, L, R, T, B });
     const svg = element("svg", { viewBox: `0 0 ${W} ${H}`, role: "img" }, this.box);
     element("title", {}, svg).textContent = curve.title;
@@ -131,13 +131,16 @@ class Plot {
     const every = [...curve.lines, ...(curve.ghost ? curve.ghost.lines : [])];
     for (const line of every) for (const y of line) if (Number.isFinite(y)) { low = Math.min(low, y); high = Math.max(high, y); }
     if (!Number.isFinite(low)) { low = 0; high = 1; }
-    const least = curve.log ? 2 : 1e-9 * Math.max(Math.abs(low), Math.abs(high), 1e-300);  // less is rounding
-    if (high - low < least) { const middle = 0.5 * (low + high), half = Math.max(0.5 * least, curve.log ? 1 : 0.02 * Math.abs(middle), 1e-12); low = middle - half; high = middle + half; }
+    const least = curve.log ? 2 : Math.max(1e-9 * Math.abs(low), 1e-9 * Math.abs(high), curve.floor || 0);  // less is rounding
+    if (high - low <= least) {
+      const middle = 0.5 * (low + high), half = curve.log ? 1 : Math.max(0.02 * Math.abs(middle), 5 * least) || 1;
+      low = middle - half; high = middle + half;
+    }
     this.x = (t) => L + (W - L - R) * (t1 > t0 ? (t - t0) / (t1 - t0) : 0);
     this.y = (v) => T + (H - T - B) * (1 - (v - low) / (high - low));
     element("rect", { x: L, y: T, width: W - L - R, height: H - T - B, fill: "none", stroke: "var(--line)" }, svg);
     if (low < 0 && high > 0 && !curve.log) element("line", { x1: L, x2: W - R, y1: this.y(0), y2: this.y(0), stroke: "var(--line)" }, svg);
-    const say = (v) => (curve.log ? `1e${short(v, 3)}` : short(v, 3));
+    const say = (v) => (curve.log ? `1e${short(v, 3)}` : Math.abs(v) < 0.01 || Math.abs(v) >= 1e4 ? short(v, 2) : short(v, 3));
     for (const [v, y] of [[high, T + 9], [low, H - B]]) element("text", { x: L - 4, y, "text-anchor": "end" }, svg).textContent = say(v);
     element("text", { x: L, y: H - 3 }, svg).textContent = `${short(t0)} s`;
     element("text", { x: W - R, y: H - 3, "text-anchor": "end" }, svg).textContent = `${short(t1)} s`;

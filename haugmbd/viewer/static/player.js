@@ -113,11 +113,20 @@ class Player {
     this.dirty = true;
   }
 
+  // The mechanism stands in the middle of what the panel leaves free.
+  makeWay() {
+    const panel = $("panel").getBoundingClientRect(), narrow = window.innerWidth <= 720, open = !$("panel").hidden;
+    this.world.shift = !open ? {} : narrow ? { y: 0.45 * (window.innerHeight - panel.top) - 40 } : { x: 0.5 * (window.innerWidth - panel.left) };
+    this.world.resize(window.innerWidth, window.innerHeight);
+    this.dirty = true;
+  }
+
   // What there is to know of the selection; pinned plots stay.
   tell(found, open = Boolean(found)) {
     const { data, curves } = this, facts = [];
     this.plots = this.plots.filter((plot) => plot.pinned);
     $("panel").hidden = !open && !this.plots.length;
+    this.makeWay();
     let curvesOf = [];
     if (found && found.kind === "body") {
       const body = data.bodies[found.index];
@@ -278,7 +287,7 @@ function listen(player) {
     event.preventDefault();
     act(event);
   });
-  window.addEventListener("resize", () => { world.resize(window.innerWidth, window.innerHeight); player.dirty = true; });
+  window.addEventListener("resize", () => player.makeWay());
   window.addEventListener("hashchange", () => player.follow(location.hash));
 }
 
@@ -294,6 +303,7 @@ async function open() {
   const data = JSON.parse($("scene").textContent), bytes = await unpack($("numbers").textContent);
   const motion = new Motion(bytes, data.motion), world = new World(data, motion, { stage: $("stage") }), player = new Player(data, motion, world);
   window.mechanism = player.face();
+  window.player = player;
   $("title").textContent = data.name;
   $("notes").textContent = data.notes.concat(data.ghost ? [`orange: the second run${data.ghost.label ? ` (${data.ghost.label})` : ""}`] : []).join("\n");
   const span = player.t1 - player.t0;
@@ -304,8 +314,9 @@ async function open() {
   world.attach(player.curves);
   world.addTraces();
   if (data.ghost) world.addGhost({ ...data.ghost, motion: new Motion(bytes, data.ghost.motion) });
-  world.start();
+  const drawn = world.start();
   world.home(window.innerWidth, window.innerHeight);
+  if (!drawn) world.flat = new FlatPicture(world);
   furnish(player);
   listen(player);
   world.place(player.t0);

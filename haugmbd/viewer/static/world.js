@@ -133,8 +133,12 @@ class World {
       const size = contact.radius > 0 ? 2 * contact.radius : 1.6 * g, mark = solid("sphere", size, size, size, contact.radius > 0 ? paint(this.bodies[contact.j].color) : paint(SPRING));
       mark.position.fromArray(contact.s_j);
       this.bodies[contact.j].group.add(mark);
-      const wide = 0.35 * this.data.size, plane = setPose(solid("box", wide, wide, 0.1 * g, faint(SPRING, 0.3)), contact.s_i, contact.p_i);
+      const wide = contact.i === 0 ? 1.8 * this.data.view.radius : 0.35 * this.data.size, plane = setPose(solid("box", wide, wide, 0.1 * g, faint(SPRING, 0.3)), contact.s_i, contact.p_i);
       plane.translateZ(-0.06 * g);
+      if (contact.i === 0) {  // a plane of the ground is shown below the motion
+        const n = Z.clone().applyQuaternion(asQuaternion(contact.p_i)), middle = new THREE.Vector3(...this.data.view.center);
+        plane.position.copy(middle.addScaledVector(n, plane.position.dot(n) - middle.dot(n)));
+      }
       this.bodies[contact.i].group.add(plane);
       const arrow = new Arrow(0.42 * g, FORCE);
       arrow.visible = false;
@@ -246,6 +250,8 @@ class World {
   resize(width, height) {
     this.width = width; this.height = height;
     this.camera.aspect = width / height;
+    const { x = 0, y = 0 } = this.shift || {};
+    this.camera.setViewOffset(width, height, x, y, width, height);
     this.camera.updateProjectionMatrix();
     this.camera.updateMatrixWorld();
     if (this.renderer) this.renderer.setSize(width, height);
@@ -391,7 +397,7 @@ class World {
   }
 
   draw() {
-    if (!this.renderer) return;
+    if (!this.renderer) { if (this.flat) this.flat.draw(); return; }
     this.lamp.position.copy(this.camera.position).addScaledVector(this.up, 0.8 * this.data.view.radius);
     this.lamp.target.position.set(...this.data.view.center);
     this.renderer.render(this.scene, this.camera);

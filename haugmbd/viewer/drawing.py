@@ -1,0 +1,135 @@
+r"""Pictures by matplotlib, which need no browser: the bodies as shaded triangles, drawn from the farthest to the nearest.
+
+    x = D (P - c) . right / (D - depth)     y = D (P - c) . above / (D - depth)     depth = (P - c) . eye
+
+c: the centre of the motion;  eye: from where the page looks at first;  D: the distance of the eye
+Source: painter's algorithm, Newell, Newell and Sancha (1972); triangles are small beside the distances of bodies.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from haugmbd.viewer.engine import Array, UsageError, rotation_matrix
+from haugmbd.viewer.frames import Frames
+from haugmbd.viewer.mechanism import LinePart, Mechanism
+from haugmbd.viewer.meshes import triangles_of
+from haugmbd.viewer.scene import shapes_of, size_of, view
+
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7570b3", "#66a61e", "#a6761d", "#8c8c8c")
+"""Of the bodies, as in the page."""
+
+SIZE = (8.0, 6.0)
+"""Of a picture [inch]."""
+
+FAR = 5.0
+"""Distance of the eye, in radii of the motion."""
+
+
+class Drawing:
+    """A figure with the mechanism in it; `place(k)` puts it where it is at frame k."""
+
+    def __init__(self, mechanism: Mechanism, frames: Frames) -> None:
+        pyplot, poly, rgb = _matplotlib()
+        self.mechanism, self.frames = mechanism, frames
+        size = size_of(mechanism, frames.r[0], frames.p[0])
+        shapes = shapes_of(mechanism, size)
+        look = view(mechanism, frames, size, shapes)
+        self.center, eye, up = (np.array(look[key]) for key in ("center", "eye", "up"))
+        right = np.cross(up, eye)
+        right /= np.linalg.norm(right)
+        self.view = np.stack([right, np.cross(eye, right), eye])
+        self.distance = FAR * float(look["radius"])
+        self.bodies = [np.concatenate([triangles_of(shape) for shape in some]) if some else np.zeros((0, 3, 3)) for some in shapes]
+        self.colors = np.array([rgb(COLORS[(k - 1) % len(COLORS)]) for k in range(len(shapes))])
+        self.figure = pyplot.figure(figsize=SIZE, layout="none")
+        self.axes = self.figure.add_axes((0.0, 0.0, 1.0, 0.93))
+        self.axes.set_aspect("equal")
+        self.axes.axis("off")
+        self._ground(look)
+        self.surfaces = self.axes.add_collection(poly(np.zeros((1, 3, 2)), linewidths=0.3))
+        (self.dots,) = self.axes.plot([], [], "o", color="#333d47", markeredgecolor="white", markersize=6, zorder=3)
+        self.springs = [
+            (load, self.axes.plot([], [], "-", color="#5f7d95", linewidth=1.8, zorder=2)[0]) for load in self._springs()
+        ]
+        self.title = self.figure.suptitle("", y=0.985, fontsize=12)
+        self._limit(look)
+
+    def _springs(self) -> list[LinePart]:
+        """Springs and dampers between two points."""
+        return [load for load in self.mechanism.loads if load.kind == "TSDA"]
+
+    def _limit(self, look: dict[str, Any]) -> None:
+        """Show the box around the motion."""
+        half = np.array(look["half"])
+        corners = self.center + np.array([(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)]) * half
+        flat = self.project(corners)[:, :2]
+        low, high = flat.min(axis=0), flat.max(axis=0)
+        margin = 0.08 * float((high - low).max())
+        self.axes.set_xlim(low[0] - margin, high[0] + margin)
+        self.axes.set_ylim(low[1] - margin, high[1] + margin)
+
+    def _ground(self, look: dict[str, Any]) -> None:
+        """A grid below the motion."""
+        up = np.array(look["up"])
+        a, b = np.cross(up, self.view[2]), np.cross(up, np.cross(up, self.view[2]))
+        a, b = a / np.linalg.norm(a), b / np.linalg.norm(b)
+        middle, out = self.center + (float(look["floor"]) - self.center @ up) * up, 1.5 * float(look["radius"])
+        for s in np.linspace(-out, out, 11):
+            for u, v in ((a, b), (b, a)):
+                ends = self.project(np.stack([middle + s * u - out * v, middle + s * u + out * v]))
+                self.axes.plot(ends[:, 0], ends[:, 1], "-", color="#dde2e7", linewidth=0.7, zorder=0)
+
+    def project(self, points: Array) -> Array:
+        """Points (..., 3) in the picture: right, above, and nearness."""
+        seen = (points - self.center) @ self.view.T
+        factor = self.distance / (self.distance - np.minimum(seen[..., 2:], 0.9 * self.distance))
+        projected: Array = np.concatenate([seen[..., :2] * factor, seen[..., 2:]], axis=-1)
+        return projected
+
+    def place(self, k: int) -> None:
+        """Draw frame k."""
+        r, A = self.frames.r[k], rotation_matrix(self.frames.p[k])
+        corners = np.concatenate([triangles @ A[body].T + r[body] for body, triangles in enumerate(self.bodies)])
+        owner = np.repeat(np.arange(len(self.bodies)), [len(triangles) for triangles in self.bodies])
+        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        length = np.linalg.norm(normals, axis=1)
+        facing = np.abs(normals @ self.view.T) / np.where(length > 0.0, length, 1.0)[:, None]
+        light = 0.5 + 0.42 * facing[:, 2] + 0.16 * facing[:, 1]
+        flat = self.project(corners)
+        order = np.argsort(flat[..., 2].mean(axis=1))
+        colors = np.clip(light[:, None] * self.colors[owner], 0.0, 1.0)[order]
+        self.surfaces.set_verts(flat[order, :, :2])
+        self.surfaces.set(facecolor=colors, edgecolor=colors)
+        joints = [r[e.j] + A[e.j] @ e.s_j for e in self.mechanism.joints if e.placed]
+        self.dots.set_data(*self.project(np.array(joints).reshape(-1, 3))[:, :2].T)
+        for load, line in self.springs:
+            line.set_data(*self._zigzag(r[load.i] + A[load.i] @ load.s_i, r[load.j] + A[load.j] @ load.s_j).T)
+        self.title.set_text(f"{self.mechanism.name},  t = {self.frames.t[k]:.4g} s")
+
+    def _zigzag(self, a: Array, b: Array) -> Array:
+        """A spring from a to b in the picture, (n, 2)."""
+        ends = self.project(np.stack([a, b]))[:, :2]
+        along = ends[1] - ends[0]
+        s = np.linspace(0.0, 1.0, 25)
+        side = np.where(np.arange(25) % 2 == 0, 1.0, -1.0) * ((s > 0.1) & (s < 0.9)) * 0.03 * self.distance / FAR
+        across = np.array([-along[1], along[0]]) / max(float(np.linalg.norm(along)), 1e-300)
+        line: Array = ends[0] + s[:, None] * along + side[:, None] * across
+        return line
+
+    def close(self) -> None:
+        """Free the figure."""
+        _matplotlib()[0].close(self.figure)
+
+
+def _matplotlib() -> tuple[Any, Any, Any]:
+    """pyplot, PolyCollection and to_rgb; UsageError where matplotlib is missing."""
+    try:
+        from matplotlib import pyplot  # noqa: PLC0415  loaded only where something is drawn
+        from matplotlib.collections import PolyCollection  # noqa: PLC0415
+        from matplotlib.colors import to_rgb  # noqa: PLC0415
+    except ImportError as error:
+        raise UsageError("pictures need matplotlib, which is not installed: pip install 'haugmbd[viz]'.") from error
+    return pyplot, PolyCollection, to_rgb

@@ -1,0 +1,171 @@
+r"""snapshot and film: a motion as a still picture or as a film, by matplotlib, or by a Chromium without a window.
+
+.mp4 and .webm need ffmpeg; .gif does not.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from haugmbd.viewer.animate import animate, maximal, mechanism_of
+from haugmbd.viewer.chromium import Chromium, find_chromium
+from haugmbd.viewer.drawing import Drawing
+from haugmbd.viewer.engine import UsageError
+from haugmbd.viewer.frames import Frames, Seen, check_frames, frames_of
+
+Through = Literal["matplotlib", "chromium"]
+
+PICTURES = (".png", ".jpg", ".jpeg", ".pdf", ".svg")
+FILMS = (".gif", ".mp4", ".webm")
+DPI = 120
+FRAMES, FPS = 150, 25
+"""Of a film, without a wish."""
+
+
+def snapshot(result: Seen, t: float, path: str | Path, *, through: Through = "matplotlib") -> Path:
+    """Write a picture of the motion at time t [s]: .png, .jpg, .pdf or .svg (through "chromium": .png); return its path.
+
+    Raises UsageError for a time outside of the motion, an unknown ending, a path that cannot be written, and what is missing.
+    """
+    where = _ending(path, PICTURES if through == "matplotlib" else (".png",))
+    seen = maximal(result)[0]
+    if not (isinstance(t, int | float | np.number) and seen.t[0] <= t <= seen.t[-1]):
+        raise UsageError(f"t is {t!r}: give a time within {seen.t[0]:g} .. {seen.t[-1]:g} s.")
+    if _engine(through) == "chromium":
+        return _written(where, next(_screens(result, np.array([float(t)]), None)))
+    drawing = Drawing(mechanism_of(seen), _at(frames_of(seen), float(t)))
+    try:
+        drawing.place(0)
+        drawing.figure.savefig(where, dpi=DPI)
+    except OSError as error:
+        raise UsageError(f"cannot write {str(where)!r}: {error.strerror}.") from None
+    finally:
+        drawing.close()
+    return where
+
+
+def film(result: Seen, path: str | Path, *, frames: int = FRAMES, fps: int = FPS, through: Through = "matplotlib") -> Path:
+    """Write the motion as a film: .gif, or .mp4 and .webm, which need ffmpeg; return its path.
+
+    frames: how many pictures, at equal steps of time;  fps: pictures a second
+    through: "matplotlib" needs no browser; "chromium" takes pictures of the page, where a Chromium is installed
+    Raises UsageError for frames or fps below 1, an unknown ending, a path that cannot be written, and what is missing: it names it.
+    """
+    where = _ending(path, FILMS)
+    seen = maximal(result)[0]
+    check_frames(frames, seen.r.shape[1] - 1)
+    if isinstance(fps, bool) or not (isinstance(fps, int) and 0 < fps <= 240):
+        raise UsageError(f"fps is {fps!r}: give a whole number of pictures a second, from 1 to 240.")
+    if where.suffix.lower() != ".gif" and shutil.which("ffmpeg") is None:
+        raise UsageError(
+            f"{where.suffix} needs ffmpeg, which is not installed: install it (apt-get install ffmpeg), or write a .gif."
+        )
+    if not where.parent.is_dir():
+        raise UsageError(f"cannot write {str(where)!r}: there is no folder {str(where.parent)!r}.")
+    drawn = frames_of(seen, frames)
+    if _engine(through) == "chromium":
+        from PIL import Image  # noqa: PLC0415  comes with matplotlib
+
+        return _joined([_opened(Image, png) for png in _screens(result, drawn.t, frames)], where, fps)
+    return _drawn(Drawing(mechanism_of(seen), drawn), len(drawn.t), where, fps)
+
+
+def _drawn(drawing: Drawing, n: int, where: Path, fps: int) -> Path:
+    """A film by matplotlib's own writers."""
+    from matplotlib.animation import FFMpegWriter, PillowWriter  # noqa: PLC0415  loaded only where a film is made
+
+    writer: Any = PillowWriter(fps=fps) if where.suffix.lower() == ".gif" else FFMpegWriter(fps=fps)
+    try:
+        with writer.saving(drawing.figure, str(where), DPI):
+            for k in range(n):
+                drawing.place(k)
+                writer.grab_frame()
+    except OSError as error:
+        raise UsageError(f"cannot write {str(where)!r}: {error.strerror}.") from None
+    finally:
+        drawing.close()
+    return where
+
+
+def _at(frames: Frames, t: float) -> Frames:
+    """The pose at time t, between the two nearest frames."""
+    k = int(np.clip(np.searchsorted(frames.t, t, side="right") - 1, 0, len(frames.t) - 1))
+    after = min(k + 1, len(frames.t) - 1)
+    h = frames.t[after] - frames.t[k]
+    s = (t - frames.t[k]) / h if h > 0.0 else 0.0
+    p_0, p_1 = frames.p[k], frames.p[after]
+    p = (1.0 - s) * p_0 + s * np.where(np.sum(p_0 * p_1, axis=-1, keepdims=True) < 0.0, -p_1, p_1)
+    r = frames.r[k] + s * (frames.r[after] - frames.r[k])
+    return Frames(np.array([t]), r[None], (p / np.linalg.norm(p, axis=-1, keepdims=True))[None], frames.finite, frames.notes)
+
+
+def _screens(result: Seen, times: Any, frames: int | None) -> Iterator[bytes]:
+    """Pictures of the page at these times, as PNG."""
+    executable = find_chromium()
+    if executable is None:
+        raise UsageError(
+            "no Chromium is installed: install it (apt-get install chromium), set HAUGMBD_CHROMIUM, or leave through= out."
+        )
+    with tempfile.TemporaryDirectory(prefix="haugmbd-") as folder, Chromium(executable) as browser:
+        page = animate(result, Path(folder) / "motion.html", frames=frames)
+        browser.open(f"{page.as_uri()}#t={float(times[0])!r}")
+        for selector in ("#bar", "#switches"):
+            browser.evaluate(f"document.querySelector({selector!r}).hidden = true")
+        for t in times:
+            browser.evaluate(f"mechanism.seek({float(t)!r})")
+            yield browser.screenshot()
+
+
+def _opened(image: Any, png: bytes) -> Any:
+    """A picture of Pillow."""
+    import io  # noqa: PLC0415
+
+    return image.open(io.BytesIO(png)).convert("RGB")
+
+
+def _joined(pictures: list[Any], where: Path, fps: int) -> Path:
+    """Pictures as a film."""
+    if where.suffix.lower() == ".gif":
+        pictures[0].save(where, save_all=True, append_images=pictures[1:], duration=1000.0 / fps, loop=0)
+        return where
+    import subprocess  # noqa: PLC0415
+
+    with tempfile.TemporaryDirectory(prefix="haugmbd-") as folder:
+        for k, picture in enumerate(pictures):
+            picture.save(Path(folder) / f"{k:05d}.png")
+        pictures_there = ["-framerate", str(fps), "-i", f"{folder}/%05d.png"]
+        command = ["ffmpeg", "-y", "-loglevel", "error", *pictures_there, "-pix_fmt", "yuv420p", str(where)]
+        made = subprocess.run(command, capture_output=True, text=True, check=False)
+    if made.returncode != 0:
+        raise UsageError(f"ffmpeg could not write {str(where)!r}: {made.stderr.strip()[:300]}")
+    return where
+
+
+def _ending(path: str | Path, known: tuple[str, ...]) -> Path:
+    """The path, if it ends as is known."""
+    where = Path(path)
+    if where.suffix.lower() not in known:
+        raise UsageError(f"{str(where)!r} ends with {where.suffix!r}: give one of {', '.join(known)}.")
+    return where
+
+
+def _engine(through: str) -> str:
+    """What draws; UsageError for what is unknown."""
+    if through not in ("matplotlib", "chromium"):
+        raise UsageError(f"through is {through!r}: give 'matplotlib' or 'chromium'.")
+    return through
+
+
+def _written(where: Path, data: bytes) -> Path:
+    """Write bytes; UsageError where that is not possible."""
+    try:
+        where.write_bytes(data)
+    except OSError as error:
+        raise UsageError(f"cannot write {str(where)!r}: {error.strerror}.") from None
+    return where
