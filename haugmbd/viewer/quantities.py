@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -41,8 +42,9 @@ def describe_quantities(result: Result | ImpactResult, frames: Frames, packer: P
     made["omega"] = packer.add_curves(flat(result.omega_bar[states, 1:]))
     wanted: dict[str, Callable[[], Array]] = {"energy": lambda: energies(some)[rows]}
     if reactions and 0 < len(model.joints) <= MOST_JOINTS:
-        wanted["force"] = lambda: np.hstack([some.reaction(name).force[rows] for name in model.joints])
-        wanted["torque"] = lambda: np.hstack([some.reaction(name).torque[rows] for name in model.joints])
+        asked = cache(lambda: [some.reaction(name) for name in model.joints])
+        wanted["force"] = lambda: np.hstack([reaction.force[rows] for reaction in asked()])
+        wanted["torque"] = lambda: np.hstack([reaction.torque[rows] for reaction in asked()])
         wanted["violation"] = lambda: np.log10(np.maximum(violations(some, model)[rows], FLOOR))
     if isinstance(some, ImpactResult) and some.contacts:
         wanted["contact"] = lambda: np.stack([some.contact(name).force[rows] for name in some.contacts], axis=1)
