@@ -87,6 +87,6 @@ def test_help_is_no_error(capsys):
 
 
 def test_the_command_runs_as_a_process_and_hands_its_exit_code_on():
-    done = subprocess.run([sys.executable, "-m", "haugmbd.cli", "dance"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-m", "haugmbd.cli", "dance"], capture_output=True, text=True, timeout=600)
     assert done.returncode == 2
     assert done.stderr.startswith("haugmbd: ")

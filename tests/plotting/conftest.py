@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
 import pytest
 
 import haugmbd as mbd
@@ -17,5 +16,6 @@ def driven():
 
 @pytest.fixture(autouse=True)
 def _close_figures():
+    plt = pytest.importorskip("matplotlib.pyplot")
     yield
     plt.close("all")

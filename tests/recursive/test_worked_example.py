@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import sympy as sp
 
 import haugmbd as mbd
 from tests.recursive.seed_impulse import seed_impulse
+
+sp = pytest.importorskip("sympy")
 
 m, L, e, rate_1, rate_2 = sp.symbols("m L e theta_1 theta_2", positive=True)
 n = sp.Matrix([0, 1, 2 * L])  # (30)
