@@ -22,29 +22,28 @@ def _plain_view(buffer: Any, start: int, *shape: int) -> Any:
     return buffer[start : start + size].reshape(shape)
 
 
-def _lowering(dimensions: int) -> Any:
-    """Code that makes a C-contiguous array of so many dimensions from (buffer, start, shape ...)."""
+def lower_view(context: Any, builder: Any, array_type: Any, data: Any, shape: list[Any]) -> Any:
+    """Return the LLVM value of a C-contiguous array of `array_type` over the memory at `data`, of a shape of LLVM integers."""
+    array = make_array(array_type)(context, builder)
+    item = context.get_abi_sizeof(context.get_data_type(array_type.dtype))
+    strides = [context.get_constant(types.intp, item)]
+    for n in reversed(shape[1:]):
+        strides.insert(0, builder.mul(strides[0], n))
+    populate_array(
+        array,
+        data=data,
+        shape=cgutils.pack_array(builder, shape),
+        strides=cgutils.pack_array(builder, strides),
+        itemsize=context.get_constant(types.intp, item),
+        meminfo=None,
+    )
+    return array._getvalue()
 
-    def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        buffer_type, array_type = signature.args[0], signature.return_type
-        buffer = make_array(buffer_type)(context, builder, arguments[0])
-        array = make_array(array_type)(context, builder)
-        item = context.get_abi_sizeof(context.get_data_type(array_type.dtype))
-        shape = list(arguments[2:])
-        strides = [context.get_constant(types.intp, item)]
-        for n in reversed(shape[1:]):
-            strides.insert(0, builder.mul(strides[0], n))
-        populate_array(
-            array,
-            data=builder.gep(buffer.data, [arguments[1]]),
-            shape=cgutils.pack_array(builder, shape),
-            strides=cgutils.pack_array(builder, strides),
-            itemsize=context.get_constant(types.intp, item),
-            meminfo=None,
-        )
-        return array._getvalue()
 
-    return lower
+def _lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """Return an array of the signature's type from (buffer, start, shape ...)."""
+    buffer = make_array(signature.args[0])(context, builder, arguments[0])
+    return lower_view(context, builder, signature.return_type, builder.gep(buffer.data, [arguments[1]]), list(arguments[2:]))
 
 
 def _typed(buffer: Any, dimensions: int) -> Any:
@@ -62,14 +61,14 @@ else:
     @intrinsic  # type: ignore[untyped-decorator]
     def borrow_line(typing: Any, buffer: Any, start: Any, size: Any) -> Any:
         """(size,) numbers of `buffer` from `start`."""
-        return _typed(buffer, 1), _lowering(1)
+        return _typed(buffer, 1), _lower
 
     @intrinsic  # type: ignore[untyped-decorator]
     def borrow(typing: Any, buffer: Any, start: Any, rows: Any, columns: Any) -> Any:
         """A (rows, columns) matrix in `buffer` from `start`."""
-        return _typed(buffer, 2), _lowering(2)
+        return _typed(buffer, 2), _lower
 
     @intrinsic  # type: ignore[untyped-decorator]
     def borrow_blocks(typing: Any, buffer: Any, start: Any, n: Any, rows: Any, columns: Any) -> Any:
         """(n, rows, columns) matrices in `buffer` from `start`."""
-        return _typed(buffer, 3), _lowering(3)
+        return _typed(buffer, 3), _lower

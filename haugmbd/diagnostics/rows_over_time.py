@@ -15,10 +15,10 @@ import numpy as np
 from haugmbd.algebra.jit import entry
 from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.checks import for_kernels
-from haugmbd.model import tables as at
+from haugmbd.model import accessors as ws
 from haugmbd.model.model import Model
 from haugmbd.model.passes import prepare
-from haugmbd.model.tables import WIDTH, Pack, blocks, view
+from haugmbd.model.tables import WIDTH, Pack
 
 PHI, VELOCITY_GAP, ACCELERATION_GAP, NU = 0, 1, 2, 3
 """Columns of the gaps."""
@@ -37,9 +37,9 @@ def run(P: Pack, t: Array, y: Array, x: Array, slots: Ints, group: Ints, gaps: A
 
     y: (nt, ny) states;  x: (nt, 6 nn) their solutions (u_dot, lam), or (0, .) where only the gaps of state are wanted
     """
-    J, level = blocks(P.work, P.ints, at.J, 2, 6), view(P.work, P.ints, at.LEVEL)
-    edges = view(P.ints, P.ints, at.EDGES)
-    n = P.ints[3 * at.INERTIA + 1]
+    J, level = ws.jacobian(P), ws.row_values(P)
+    edges = ws.edges(P)
+    n = ws.n_bodies(P)
     for k in range(t.shape[0]):
         code = prepare(P, t[k], y[k])
         if code != 0:

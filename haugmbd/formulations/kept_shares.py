@@ -11,18 +11,18 @@ from __future__ import annotations
 from haugmbd.algebra.jit import entry
 from haugmbd.algebra.vec3 import Array
 from haugmbd.formulations.newton_euler import factorize, finish
-from haugmbd.model import tables as at
+from haugmbd.model import accessors as ws
 from haugmbd.model.loads import clear
 from haugmbd.model.passes import prepare
 from haugmbd.model.status import OK
-from haugmbd.model.tables import Pack, blocks, view
+from haugmbd.model.tables import Pack
 
 
 @entry
 def keep_entry(P: Pack, t: Array, y: Array, x: Array) -> int:
     """Replace the multipliers in x (nt, 6 nn) at the states y (nt, ny)."""
-    b, solution = view(P.work, P.ints, at.RIGHT), view(P.work, P.ints, at.SOLUTION)
-    edges, J = view(P.ints, P.ints, at.EDGES), blocks(P.work, P.ints, at.J, 2, 6)
+    b, solution = ws.right_hand_side(P), ws.solution(P)
+    edges, J = ws.edges(P), ws.jacobian(P)
     n = b.shape[0] - edges.shape[0]
     for k in range(t.shape[0]):
         code = prepare(P, t[k], y[k])

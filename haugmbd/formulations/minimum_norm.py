@@ -22,6 +22,7 @@ from haugmbd.algebra.jit import entry, inlined, kernel
 from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.checks import for_kernels
 from haugmbd.errors import SimulationError
+from haugmbd.model import accessors as ws
 from haugmbd.model import tables as at
 from haugmbd.model.loads import clear
 from haugmbd.model.model import Model
@@ -29,7 +30,7 @@ from haugmbd.model.passes import prepare
 from haugmbd.model.redundancy import MinimumNorm
 from haugmbd.model.rows import evaluate
 from haugmbd.model.status import NO_CONVERGENCE, report
-from haugmbd.model.tables import NAMES, Pack, blocks, line, room, view
+from haugmbd.model.tables import NAMES, Pack, room, workspace
 from haugmbd.saddle.routines import FACTORIZE
 
 EPS = 1e-5
@@ -77,14 +78,14 @@ def spread_entry(P: Pack, t: Array, y: Array, x: Array, w: Array, lam: Array) ->
 
     w: (4, nb + 1, 6) room for wrenches: w, -Phi_q^T of z and of the direction, and zero;  lam: (2, ne, 6) room for lam and the direction
     """
-    b = view(P.work, P.ints, at.RIGHT)
-    edges, J = view(P.ints, P.ints, at.EDGES), blocks(P.work, P.ints, at.J, 2, 6)
+    b = ws.right_hand_side(P)
+    edges, J = ws.edges(P), ws.jacobian(P)
     n = w.shape[1]
     for k in range(t.shape[0]):
         code = prepare(P, t[k], y[k])
         clear(b)
         if code == 0:
-            code = P.factorize(P.ints, P.reals, P.work, P.teacher)
+            code = P.factorize(workspace(P), P.teacher)
         if code != 0:
             return code
         for e in range(lam.shape[1]):
@@ -93,7 +94,7 @@ def spread_entry(P: Pack, t: Array, y: Array, x: Array, w: Array, lam: Array) ->
         put_residual(edges, J, w[3], lam[0], 0, w[0])
         left = iterate(P, edges, J, w, lam, b)
         if not left <= ACCEPTED:
-            return report(line(P.work, P.ints, at.STATUS), NO_CONVERGENCE, k, left)
+            return report(ws.status(P), NO_CONVERGENCE, k, left)
         for e in range(lam.shape[1]):
             for a in range(6):
                 x[k, 6 * (n + e) + a] = lam[0, e, a]
@@ -103,14 +104,14 @@ def spread_entry(P: Pack, t: Array, y: Array, x: Array, w: Array, lam: Array) ->
 @inlined
 def iterate(P: Pack, edges: Ints, J: Array, w: Array, lam: Array, b: Array) -> float:
     """Leave in lam[0] the multipliers of least norm of the wrenches w[0]; return the size of the last z relative to theirs."""
-    z, n, length2 = view(P.work, P.ints, at.SOLUTION), w.shape[1], view(P.reals, P.ints, at.SHIFTED)[1, 1]
+    z, n, length2 = ws.solution(P), w.shape[1], ws.shifted_inertia(P)[1, 1]
     clear(lam[0])
     clear(lam[1])
     before, left = np.inf, 0.0
     for _ in range(MAX_ITERATIONS):
         put_residual(edges, J, w[0], lam[0], 0, b)
-        P.begin(P.ints, P.reals, P.work, P.teacher)
-        P.finish(P.ints, P.reals, P.work, P.teacher)
+        P.begin(workspace(P), P.teacher)
+        P.finish(workspace(P), P.teacher)
         put_residual(edges, J, w[3], z, n, w[1])
         rho = -inner(w[1], b, length2)
         for e in range(lam.shape[1]):

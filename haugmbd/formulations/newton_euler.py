@@ -20,13 +20,14 @@ from haugmbd.algebra.vec3 import Array
 from haugmbd.algebra.views import borrow, borrow_line
 from haugmbd.formulations.base import Answer, Formulation, Saddle
 from haugmbd.formulations.trouble import explain
+from haugmbd.model import accessors as ws
 from haugmbd.model import tables as at
 from haugmbd.model.loads import fill_angle_rates
 from haugmbd.model.model import Model
 from haugmbd.model.motion import look
 from haugmbd.model.passes import prepare, rows_entry
 from haugmbd.model.status import OK
-from haugmbd.model.tables import WIDTH, Pack, room, view
+from haugmbd.model.tables import WIDTH, Pack, room, workspace
 
 
 @dataclass(frozen=True)
@@ -58,21 +59,21 @@ class NewtonEuler(Formulation):
 @inlined
 def factorize(P: Pack) -> int:
     """Factor the augmented matrix of the rows at hand."""
-    return P.factorize(P.ints, P.reals, P.work, P.teacher)
+    return P.factorize(workspace(P), P.teacher)
 
 
 @inlined
 def begin(P: Pack) -> int:
     """Go half the way to K x = b for another b, with the factor at hand: `finish` goes the other."""
-    return P.begin(P.ints, P.reals, P.work, P.teacher)
+    return P.begin(workspace(P), P.teacher)
 
 
 @inlined
 def finish(P: Pack) -> int:
     """Solve K x = b for the b that stood in the right-hand side when `factorize` or `begin` was called."""
-    code = P.finish(P.ints, P.reals, P.work, P.teacher)
-    if P.ints[P.ints[3 * at.FLAGS]] == 1:
-        code = P.refine(P.ints, P.reals, P.work, P.teacher)
+    code = P.finish(workspace(P), P.teacher)
+    if ws.has_massless_directions(P):
+        code = P.refine(workspace(P), P.teacher)
     return code
 
 
@@ -80,7 +81,7 @@ def finish(P: Pack) -> int:
 def solve_once(P: Pack) -> int:
     """The same without refinement: what an iteration that corrects itself needs."""
     begin(P)
-    return P.finish(P.ints, P.reals, P.work, P.teacher)
+    return P.finish(workspace(P), P.teacher)
 
 
 @inlined
@@ -100,8 +101,8 @@ def answer_entry(P: Pack) -> int:
 @kernel
 def put_right_hand_side(P: Pack) -> None:
     """b = (Q, gamma)."""
-    view(P.work, P.ints, at.QUESTION)[0, 0] = at.ACCELERATIONS
-    b, Q, level = view(P.work, P.ints, at.RIGHT), view(P.work, P.ints, at.Q), view(P.work, P.ints, at.LEVEL)
+    ws.system_kind(P)[0, 0] = at.ACCELERATIONS
+    b, Q, level = ws.right_hand_side(P), ws.generalized_forces(P), ws.row_values(P)
     n = Q.shape[0]
     for k in range(n):
         for a in range(6):
@@ -130,7 +131,7 @@ def put_rates(P: Pack, t: float, y: Array, y_dot: Array) -> None:
     m = look(P, t, y)
     n = m.bodies.shape[0]
     rates = borrow(y_dot, 0, n, WIDTH)
-    x = view(P.work, P.ints, at.SOLUTION)
+    x = ws.solution(P)
     for k in range(1, n):
         put_euler_rate(m.bodies, rates, k)
         for a in range(3):

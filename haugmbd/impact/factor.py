@@ -20,7 +20,7 @@ from haugmbd.model.model import Model
 from haugmbd.model.passes import rows_entry
 from haugmbd.model.state import State
 from haugmbd.model.status import OK
-from haugmbd.model.tables import room
+from haugmbd.model.tables import Workspace, room
 from haugmbd.model.user import NOBODY
 from haugmbd.saddle.routines import begin_entry, factorize_chosen_entry, factorize_entry, finish_entry, refine_entry
 
@@ -69,9 +69,10 @@ class Factored:
 
     def __init__(self, model: Model, state: State) -> None:
         self.model, self.t, self.pack = model, state.t, model.pack()
+        self._arrays = Workspace(*self.pack[:3])
         code = rows_entry(self.pack, state.t, state.y)
         factorize = factorize_chosen_entry if model.redundancy.dropped else factorize_entry
-        self._need_ok(factorize(*self.pack[:3], NOBODY) if code == OK else code)
+        self._need_ok(factorize(self._arrays, NOBODY) if code == OK else code)
         slots, J, level = model.slot_of_row, room(self.pack, "J"), room(self.pack, "LEVEL")
         pairs = np.asarray(model.tables["EDGES"][slots // 6], dtype=np.int64)
         self.rows = RowSet(pairs, J.reshape(-1, 2, 6)[slots], level[slots, 1])
@@ -82,9 +83,9 @@ class Factored:
         b[:n], b[n:] = P, 0.0
         if g is not None:
             b[n:].reshape(-1)[self.model.slot_of_row] = g
-        begin_entry(*self.pack[:3], NOBODY)
-        code = finish_entry(*self.pack[:3], NOBODY)
-        self._need_ok(refine_entry(*self.pack[:3], NOBODY) if self.model.tables["FLAGS"][0, 0] else code)
+        begin_entry(self._arrays, NOBODY)
+        code = finish_entry(self._arrays, NOBODY)
+        self._need_ok(refine_entry(self._arrays, NOBODY) if self.model.tables["FLAGS"][0, 0] else code)
         x = room(self.pack, "SOLUTION")
         return x[:n].copy(), self.model.lam_of(x)
 

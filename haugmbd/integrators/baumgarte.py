@@ -25,19 +25,19 @@ from haugmbd.errors import UsageError
 from haugmbd.formulations.newton_euler import factorize, finish, put_rates, put_right_hand_side
 from haugmbd.integrators.stabilization import Stabilization, suiting_all_rows
 from haugmbd.integrators.stepping import N_FACTOR, N_RATES, SIGNATURE, make_options, normalize_euler
-from haugmbd.model import tables as at
+from haugmbd.model import accessors as ws
 from haugmbd.model.model import Model
 from haugmbd.model.motion import look
 from haugmbd.model.passes import prepare
 from haugmbd.model.status import OK
-from haugmbd.model.tables import Pack, blocks, view
+from haugmbd.model.tables import Pack
 
 
 @kernel
 def add_feedback(P: Pack, bodies: Array, alpha: float, beta: float) -> None:
     """gamma <- gamma - 2 alpha (Phi_q u - nu) - beta^2 Phi in the rows at hand."""
-    level, J = view(P.work, P.ints, at.LEVEL), blocks(P.work, P.ints, at.J, 2, 6)
-    edges = view(P.ints, P.ints, at.EDGES)
+    level, J = ws.row_values(P), ws.jacobian(P)
+    edges = ws.edges(P)
     for slot in range(level.shape[0]):
         i, j = edges[slot // 6, 0], edges[slot // 6, 1]
         Phi_dot = -level[slot, 1]

@@ -37,13 +37,14 @@ from haugmbd.integrators.stepping import (
     make_options,
     normalize_euler,
 )
+from haugmbd.model import accessors as ws
 from haugmbd.model import tables as at
 from haugmbd.model.loads import clear
 from haugmbd.model.model import Model
 from haugmbd.model.motion import look
 from haugmbd.model.rank import driver_of_row
 from haugmbd.model.status import ENERGY_LOST, OK, report
-from haugmbd.model.tables import Pack, line, view
+from haugmbd.model.tables import Pack
 
 ENERGY_TOLERANCE = 4
 """Where it stands in `options`, behind those of the projection."""
@@ -59,7 +60,7 @@ MOST = 6
 @kernel
 def kinetic_of(P: Pack, bodies: Array) -> float:
     """2 T."""
-    inertia = view(P.reals, P.ints, at.INERTIA)
+    inertia = ws.inertia(P)
     total = 0.0
     for k in range(1, inertia.shape[0]):
         for a in range(3):
@@ -72,23 +73,23 @@ def kinetic_of(P: Pack, bodies: Array) -> float:
 @kernel
 def potential_of(P: Pack, t: float, y: Array) -> float:
     """V."""
-    inertia, gravity = view(P.reals, P.ints, at.INERTIA), line(P.reals, P.ints, at.GRAVITY)
+    inertia, gravity = ws.inertia(P), ws.gravity(P)
     m = look(P, t, y)
     total = 0.0
     for k in range(1, inertia.shape[0]):
         for a in range(3):
             total -= inertia[k, 0] * gravity[a] * m.bodies[k, a]
-    if P.ints[3 * at.LOAD_INTS + 1] > 0:
-        ints, reals = view(P.ints, P.ints, at.LOAD_INTS), view(P.reals, P.ints, at.LOAD_REALS)
-        total += potential_of_loads(ints, reals, line(P.ints, P.ints, at.LOAD_KIND_AT), m)
+    if ws.n_forces(P) > 0:
+        ints, reals = ws.force_ints(P), ws.force_reals(P)
+        total += potential_of_loads(ints, reals, ws.force_kind_starts(P), m)
     return total
 
 
 @kernel
 def put_forces(P: Pack, bodies: Array) -> None:
     """b = (F, 0): the generalized forces without the gyroscopic moments, which do no work."""
-    view(P.work, P.ints, at.QUESTION)[0, 0] = at.VELOCITIES
-    b, Q, inertia = view(P.work, P.ints, at.RIGHT), view(P.work, P.ints, at.Q), view(P.reals, P.ints, at.INERTIA)
+    ws.system_kind(P)[0, 0] = at.VELOCITIES
+    b, Q, inertia = ws.right_hand_side(P), ws.generalized_forces(P), ws.inertia(P)
     clear(b)
     for k in range(1, inertia.shape[0]):
         w1, w2, w3 = bodies[k, 10], bodies[k, 11], bodies[k, 12]
@@ -105,7 +106,7 @@ def put_forces(P: Pack, bodies: Array) -> None:
 @kernel
 def work_of_forces(P: Pack, n: int) -> float:
     """F^T w = w^T M w for the w at hand."""
-    b, x = view(P.work, P.ints, at.RIGHT), view(P.work, P.ints, at.SOLUTION)
+    b, x = ws.right_hand_side(P), ws.solution(P)
     total = 0.0
     for k in range(1, n):
         for a in range(6):
@@ -116,7 +117,7 @@ def work_of_forces(P: Pack, n: int) -> float:
 @kernel
 def scale_changes(P: Pack, bodies: Array, sigma: float, tau_squared: float) -> None:
     """u <- u + sigma u, and the displacement at hand: -sigma tau^2 w."""
-    x = view(P.work, P.ints, at.SOLUTION)
+    x = ws.solution(P)
     for k in range(1, bodies.shape[0]):
         for a in range(6):
             bodies[k, 7 + a] *= 1.0 + sigma
@@ -158,7 +159,7 @@ def restore(P: Pack, options: Array, t: float, y: Array) -> int:
         options[N_CORRECTED] = counted + 1.0
     options[N_CORRECTED] = min(options[N_CORRECTED], counted + 1.0)
     if not abs(gap) <= max(ROUNDING, options[ENERGY_TOLERANCE]) * options[TALLEST]:
-        return report(line(P.work, P.ints, at.STATUS), ENERGY_LOST, 0, abs(gap) / options[TALLEST])
+        return report(ws.status(P), ENERGY_LOST, 0, abs(gap) / options[TALLEST])
     return code
 
 

@@ -25,11 +25,11 @@ from haugmbd.integrators.explicit import OneStep
 from haugmbd.integrators.stepping import N_FACTOR, N_RATES, Problem, check_finite
 from haugmbd.integrators.subject import model_of
 from haugmbd.integrators.tableau import combine, tableau
-from haugmbd.model import tables as at
+from haugmbd.model import accessors as ws
 from haugmbd.model.loads import clear, copy_line
 from haugmbd.model.passes import prepare
 from haugmbd.model.status import NO_CONVERGENCE, OK, report
-from haugmbd.model.tables import WIDTH, Pack, blocks, line, view
+from haugmbd.model.tables import WIDTH, Pack
 
 S6 = sqrt(6.0)
 HEM4 = tableau(
@@ -48,8 +48,8 @@ TOL, ITERATIONS, STALLED, ROUNDING = 1e-14, 40, 0.5, 1e-9
 @kernel
 def put_velocity_gap(P: Pack, bodies: Array, scale: float) -> None:
     """b = (0, (nu - Phi_q u) / scale)."""
-    b, level = view(P.work, P.ints, at.RIGHT), view(P.work, P.ints, at.LEVEL)
-    J, edges = blocks(P.work, P.ints, at.J, 2, 6), view(P.ints, P.ints, at.EDGES)
+    b, level = ws.right_hand_side(P), ws.row_values(P)
+    J, edges = ws.jacobian(P), ws.edges(P)
     clear(b)
     n = bodies.shape[0]
     for e in range(edges.shape[0]):
@@ -64,7 +64,7 @@ def put_velocity_gap(P: Pack, bodies: Array, scale: float) -> None:
 @kernel
 def take(P: Pack, bodies: Array, rates: Array, scale: float) -> float:
     """u'_i <- u'_i + x,  u_(i+1) <- u_(i+1) + scale x; return the largest change, relative to 1 + |u|."""
-    x = view(P.work, P.ints, at.SOLUTION)
+    x = ws.solution(P)
     largest = 0.0
     for k in range(1, bodies.shape[0]):
         for a in range(6):
@@ -79,7 +79,7 @@ def take(P: Pack, bodies: Array, rates: Array, scale: float) -> float:
 @inlined
 def reach(P: Pack, options: Array, t: float, scale: float, stage: Array, rates: Array) -> int:
     """Find u'_i (in `rates`) so that the stage fulfils Phi_q u = nu; rows are evaluated there, the factor is the one before."""
-    n = P.ints[3 * at.INERTIA + 1]
+    n = ws.n_bodies(P)
     bodies, own = borrow(stage, 0, n, WIDTH), borrow(rates, 0, n, WIDTH)
     code = prepare(P, t, stage)
     options[N_RATES] += 1
@@ -93,7 +93,7 @@ def reach(P: Pack, options: Array, t: float, scale: float, stage: Array, rates: 
         if error <= TOL or (error <= ROUNDING and error > STALLED * before):
             return code
         before = error
-    return report(line(P.work, P.ints, at.STATUS), NO_CONVERGENCE, 0, error)
+    return report(ws.status(P), NO_CONVERGENCE, 0, error)
 
 
 @entry

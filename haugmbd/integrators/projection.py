@@ -23,12 +23,13 @@ from haugmbd.formulations.newton_euler import factorize, finish, rates_at_hand, 
 from haugmbd.integrators.free import RATES
 from haugmbd.integrators.stabilization import Stabilization
 from haugmbd.integrators.stepping import N_CORRECTED, N_FACTOR, N_RATES, SIGNATURE, SINCE, make_options, normalize_euler
+from haugmbd.model import accessors as ws
 from haugmbd.model import tables as at
 from haugmbd.model.loads import clear
 from haugmbd.model.motion import look
 from haugmbd.model.passes import prepare
 from haugmbd.model.status import OFF_MANIFOLD, OK, report
-from haugmbd.model.tables import Pack, blocks, line, view
+from haugmbd.model.tables import Pack
 
 MAX_ITERATIONS = 12
 """Newton doubles the digits each time; from a step's error (1e-6 at worst) it needs three."""
@@ -46,10 +47,10 @@ POSITIONS_ONLY, VELOCITIES_ONLY, BOTH = 1.0, 2.0, 3.0
 @kernel
 def put_position_question(P: Pack) -> tuple[float, int]:
     """b = (0, -Phi); return the largest |Phi| of the kept rows and its slot."""
-    view(P.work, P.ints, at.QUESTION)[0, 0] = at.POSITIONS
-    b, level, kept = view(P.work, P.ints, at.RIGHT), view(P.work, P.ints, at.LEVEL), view(P.reals, P.ints, at.KEPT)
+    ws.system_kind(P)[0, 0] = at.POSITIONS
+    b, level, kept = ws.right_hand_side(P), ws.row_values(P), ws.kept_rows(P)
     clear(b)
-    n = P.ints[3 * at.INERTIA + 1]
+    n = ws.n_bodies(P)
     worst, where = 0.0, 0
     for e in range(kept.shape[0]):
         for a in range(6):
@@ -64,11 +65,11 @@ def put_position_question(P: Pack) -> tuple[float, int]:
 @kernel
 def put_velocity_question(P: Pack, bodies: Array) -> float:
     """b = (0, nu - Phi_q u); return the largest entry of the kept rows."""
-    view(P.work, P.ints, at.QUESTION)[0, 0] = at.VELOCITIES
-    b, level, kept = view(P.work, P.ints, at.RIGHT), view(P.work, P.ints, at.LEVEL), view(P.reals, P.ints, at.KEPT)
-    J, edges = blocks(P.work, P.ints, at.J, 2, 6), view(P.ints, P.ints, at.EDGES)
+    ws.system_kind(P)[0, 0] = at.VELOCITIES
+    b, level, kept = ws.right_hand_side(P), ws.row_values(P), ws.kept_rows(P)
+    J, edges = ws.jacobian(P), ws.edges(P)
     clear(b)
-    n = P.ints[3 * at.INERTIA + 1]
+    n = ws.n_bodies(P)
     worst = 0.0
     for e in range(kept.shape[0]):
         i, j = edges[e, 0], edges[e, 1]
@@ -84,7 +85,7 @@ def put_velocity_question(P: Pack, bodies: Array) -> float:
 @inlined
 def add_displacement(P: Pack, bodies: Array) -> None:
     """r <- r + dr, p <- p exp(dpi_bar) with the solution at hand."""
-    x = view(P.work, P.ints, at.SOLUTION)
+    x = ws.solution(P)
     for k in range(1, bodies.shape[0]):
         for a in range(3):
             bodies[k, a] += x[k, a]
@@ -94,7 +95,7 @@ def add_displacement(P: Pack, bodies: Array) -> None:
 @inlined
 def add_velocity(P: Pack, bodies: Array) -> None:
     """u <- u + du with the solution at hand."""
-    x = view(P.work, P.ints, at.SOLUTION)
+    x = ws.solution(P)
     for k in range(1, bodies.shape[0]):
         for a in range(6):
             bodies[k, 7 + a] += x[k, a]
@@ -148,7 +149,7 @@ def project(P: Pack, options: Array, t: float, y: Array) -> int:
             return code
         add_displacement(P, bodies)
     if not error <= ROUNDING:
-        return report(line(P.work, P.ints, at.STATUS), OFF_MANIFOLD, slot, error)
+        return report(ws.status(P), OFF_MANIFOLD, slot, error)
     if options[LEVELS] != POSITIONS_ONLY and put_velocity_question(P, bodies) > tolerance:
         corrected = True
         code = solve_system(P)

@@ -31,11 +31,11 @@ from haugmbd.formulations.newton_euler import factorize, put_rates, put_right_ha
 from haugmbd.integrators.explicit import OneStep
 from haugmbd.integrators.stepping import N_CORRECTED, N_FACTOR, N_RATES, Problem, check_finite
 from haugmbd.integrators.subject import model_of
-from haugmbd.model import tables as at
+from haugmbd.model import accessors as ws
 from haugmbd.model.loads import clear, copy_line
 from haugmbd.model.passes import prepare
 from haugmbd.model.status import NO_CONVERGENCE, NOT_FINITE, OK, TURNS_TOO_FAR, report
-from haugmbd.model.tables import WIDTH, Pack, line, view
+from haugmbd.model.tables import WIDTH, Pack, workspace
 
 TOL, ITERATIONS, STALLED, ROUNDING = 1e-13, 60, 0.5, 1e-9
 """[m, rad] A correction of the displacement that is left alone; how many there may be; one that leaves half of the last has met rounding,
@@ -115,7 +115,7 @@ def column(inertia: Array, k: int, f: Vec, h: Vec, c: Vec, e: Vec) -> Vec:
 @kernel
 def put_forces(P: Pack, bodies: Array) -> None:
     """b = (F, gamma), F without the gyroscopic torque of the velocities in `bodies`."""
-    b, inertia = view(P.work, P.ints, at.RIGHT), view(P.reals, P.ints, at.INERTIA)
+    b, inertia = ws.right_hand_side(P), ws.inertia(P)
     put_right_hand_side(P)
     for k in range(1, bodies.shape[0]):
         w = (bodies[k, 10], bodies[k, 11], bodies[k, 12])
@@ -127,8 +127,8 @@ def put_forces(P: Pack, bodies: Array) -> None:
 @inlined
 def put_last_kick(P: Pack, h: float, bodies: Array, room: Array) -> None:
     """b = (M u_+ + h/2 F, nu) with F in b, and u_+ in the room."""
-    b, inertia = view(P.work, P.ints, at.RIGHT), view(P.reals, P.ints, at.INERTIA)
-    level = view(P.work, P.ints, at.LEVEL)
+    b, inertia = ws.right_hand_side(P), ws.inertia(P)
+    level = ws.row_values(P)
     n = bodies.shape[0]
     for k in range(1, n):
         spin = momentum(inertia, k, (room[k, HALF + 3], room[k, HALF + 4], room[k, HALF + 5]))
@@ -143,7 +143,7 @@ def put_last_kick(P: Pack, h: float, bodies: Array, room: Array) -> None:
 @inlined
 def drift(P: Pack, h: float, y: Array, room: Array, new: Array) -> int:
     """The pose after the drift with u_1/2; TURNS_TOO_FAR where a body has none."""
-    inertia = view(P.reals, P.ints, at.INERTIA)
+    inertia = ws.inertia(P)
     n = inertia.shape[0]
     old, bodies = borrow(y, 0, n, WIDTH), borrow(new, 0, n, WIDTH)
     for k in range(1, n):
@@ -151,7 +151,7 @@ def drift(P: Pack, h: float, y: Array, room: Array, new: Array) -> int:
         c = momentum(inertia, k, w)
         f, found = find_turn(inertia, k, (h * c[0], h * c[1], h * c[2]), (0.5 * h * w[0], 0.5 * h * w[1], 0.5 * h * w[2]))
         if not found:
-            status, angle = line(P.work, P.ints, at.STATUS), h * sqrt(dot(w, w))
+            status, angle = ws.status(P), h * sqrt(dot(w, w))
             status[3] = h
             return report(status, TURNS_TOO_FAR if isfinite(angle) else NOT_FINITE, k if isfinite(angle) else WIDTH * k + 10, angle)
         for a in range(3):
@@ -168,7 +168,7 @@ def drift(P: Pack, h: float, y: Array, room: Array, new: Array) -> int:
 @inlined
 def end_drift(P: Pack, h: float, room: Array, new: Array) -> None:
     """omega_+ in place of omega_1/2."""
-    inertia = view(P.reals, P.ints, at.INERTIA)
+    inertia = ws.inertia(P)
     bodies = borrow(new, 0, inertia.shape[0], WIDTH)
     for k in range(1, bodies.shape[0]):
         f = (room[k, F_AT], room[k, F_AT + 1], room[k, F_AT + 2])
@@ -189,8 +189,8 @@ def end_drift(P: Pack, h: float, room: Array, new: Array) -> None:
 @inlined
 def move(P: Pack, options: Array, t: float, h: float, y: Array, room: Array, new: Array) -> int:
     """From u_1/2 in the room: the lam that leads to Phi = 0, the pose in `new`, rows and forces there.  The factor stays that of q_n."""
-    n = P.ints[3 * at.INERTIA + 1]
-    b, level, x = view(P.work, P.ints, at.RIGHT), view(P.work, P.ints, at.LEVEL), view(P.work, P.ints, at.SOLUTION)
+    n = ws.n_bodies(P)
+    b, level, x = ws.right_hand_side(P), ws.row_values(P), ws.solution(P)
     before, error = 1e300, 0.0
     for _ in range(ITERATIONS):
         code = drift(P, h, y, room, new)
@@ -216,14 +216,14 @@ def move(P: Pack, options: Array, t: float, h: float, y: Array, room: Array, new
             for a in range(6):
                 room[k, HALF + a] += x[k, a]
         before = error
-    return report(line(P.work, P.ints, at.STATUS), NO_CONVERGENCE, 0, error)
+    return report(ws.status(P), NO_CONVERGENCE, 0, error)
 
 
 @inlined
 def first_kick(P: Pack, h: float, y: Array, room: Array) -> int:
     """u_1/2 with the lam of the accelerations: what the iteration starts from; rows, forces and factor are those of q_n."""
-    n = P.ints[3 * at.INERTIA + 1]
-    bodies, x = borrow(y, 0, n, WIDTH), view(P.work, P.ints, at.SOLUTION)
+    n = ws.n_bodies(P)
+    bodies, x = borrow(y, 0, n, WIDTH), ws.solution(P)
     put_forces(P, bodies)
     code = solve_once(P)
     for k in range(1, n):
@@ -238,15 +238,15 @@ def last_kick(P: Pack, options: Array, t: float, h: float, room: Array, new: Arr
 
     Changes that grow are those of a damper that is stiff for this step: h c / (2 m) > 1.
     """
-    n = P.ints[3 * at.INERTIA + 1]
-    bodies, x = borrow(new, 0, n, WIDTH), view(P.work, P.ints, at.SOLUTION)
+    n = ws.n_bodies(P)
+    bodies, x = borrow(new, 0, n, WIDTH), ws.solution(P)
     code, before, change = OK, 1e300, 0.0
     for turn in range(KICKS):
         if turn > 0:
             put_forces(P, bodies)
         put_last_kick(P, h, bodies, room)
         if turn == 0:
-            code = P.factorize(P.ints, P.reals, P.work, P.teacher)
+            code = P.factorize(workspace(P), P.teacher)
             options[N_FACTOR] += 1
         if code == OK:
             code = solve_once(P)
@@ -258,13 +258,13 @@ def last_kick(P: Pack, options: Array, t: float, h: float, room: Array, new: Arr
                     change = moved
                 bodies[k, 7 + a] = x[k, a]
         if code == OK and change > before and change > ROUNDING:
-            return report(line(P.work, P.ints, at.STATUS), NO_CONVERGENCE, 0, h * change)
+            return report(ws.status(P), NO_CONVERGENCE, 0, h * change)
         if code == OK:
             code = prepare(P, t, new)
             options[N_RATES] += 1
-        if code != OK or P.ints[3 * at.LOAD_INTS + 1] == 0 or (turn > 0 and change <= KICKED):
+        if code != OK or ws.n_forces(P) == 0 or (turn > 0 and change <= KICKED):
             return code
-    return report(line(P.work, P.ints, at.STATUS), NO_CONVERGENCE, 0, h * change)
+    return report(ws.status(P), NO_CONVERGENCE, 0, h * change)
 
 
 @entry
@@ -274,7 +274,7 @@ def run(P: Pack, options: Array, t0: float, h: float, y: Array, k1: Array, room:
     put_right_hand_side(P)
     if code == OK:
         code = factorize(P)
-    bodies_end = WIDTH * P.ints[3 * at.INERTIA + 1]
+    bodies_end = WIDTH * ws.n_bodies(P)
     for step in range(ys.shape[0]):
         t, new = t0 + (step + 1) * h, ys[step]
         copy_line(y, new)

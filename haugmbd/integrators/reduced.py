@@ -14,10 +14,10 @@ from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
 from haugmbd.algebra.views import borrow_line
 from haugmbd.integrators.stepping import EULER_SUM, EULER_WORST, N_RATES, SIGNATURE
-from haugmbd.model import tables as at
+from haugmbd.model import accessors as ws
 from haugmbd.model.passes import prepare
 from haugmbd.model.status import OK, SINGULAR, USER_STOPPED, report
-from haugmbd.model.tables import PREPARE_SIGNATURE, Core, Pack, line, view
+from haugmbd.model.tables import PREPARE_SIGNATURE, Core, Pack
 from haugmbd.model.user import call_user
 from haugmbd.recursive.aba import FINE, forward_dynamics
 from haugmbd.recursive.chain_arrays import BALL, chain_arrays
@@ -26,7 +26,7 @@ from haugmbd.recursive.chain_arrays import BALL, chain_arrays
 @kernel
 def put_coordinate_rates(P: Pack, q: Array, qd: Array, q_dot: Array) -> None:
     """q' of the rates qd."""
-    links, freedoms = view(P.ints, P.ints, at.LINKS), view(P.ints, P.ints, at.FREEDOMS)
+    links, freedoms = ws.links(P), ws.freedoms(P)
     for i in range(links.shape[0]):
         c = links[i, 2]
         for k in range(links[i, 0], links[i, 0] + links[i, 1]):
@@ -45,13 +45,13 @@ def put_coordinate_rates(P: Pack, q: Array, qd: Array, q_dot: Array) -> None:
 @entry
 def prepare_chain(P: Core, t: float, y: Array) -> int:
     """Joint accelerations of the state `y` at time `t`, left in QDD; tau by the user's function, if there is one."""
-    tau, status = line(P.work, P.ints, at.TAU), line(P.work, P.ints, at.STATUS)
-    if view(P.work, P.ints, at.ASKS)[0, 0] == 1.0:
-        if not call_user(P.asked, t, y, tau, tau, tau, line(P.work, P.ints, at.SUCCEEDED)):
+    tau, status = ws.joint_forces(P), ws.status(P)
+    if ws.tau_is_a_function(P)[0, 0] == 1.0:
+        if not call_user(P.asked, t, y, tau, tau, tau, ws.succeeded(P)):
             return report(status, USER_STOPPED, 0, t)
     nq = y.size - tau.size
-    q, qd, qdd = borrow_line(y, 0, nq), borrow_line(y, nq, tau.size), line(P.work, P.ints, at.QDD)
-    weak = forward_dynamics(chain_arrays(P.ints, P.reals, P.work), q, qd, tau, view(P.work, P.ints, at.PUSHES), qdd)
+    q, qd, qdd = borrow_line(y, 0, nq), borrow_line(y, nq, tau.size), ws.joint_accelerations(P)
+    weak = forward_dynamics(chain_arrays(P.ints, P.reals, P.work), q, qd, tau, ws.external_wrenches(P), qdd)
     return OK if weak == FINE else report(status, SINGULAR, weak, 0.0)
 
 
@@ -61,7 +61,7 @@ def put_rates(P: Pack, options: Array, t: float, y: Array, y_dot: Array) -> int:
     options[N_RATES] += 1
     code = prepare(P, t, y)
     if code == OK:
-        qdd = line(P.work, P.ints, at.QDD)
+        qdd = ws.joint_accelerations(P)
         nq = y.size - qdd.size
         put_coordinate_rates(P, y, borrow_line(y, nq, qdd.size), y_dot)
         for k in range(qdd.size):
@@ -78,7 +78,7 @@ def rates(P: Pack, options: Array, t: float, y: Array, y_dot: Array) -> int:
 @entry
 def settle(P: Pack, options: Array, t: float, y: Array, y_dot: Array) -> int:
     """Normalise the Euler parameters; y' = f(t, y)."""
-    links, freedoms = view(P.ints, P.ints, at.LINKS), view(P.ints, P.ints, at.FREEDOMS)
+    links, freedoms = ws.links(P), ws.freedoms(P)
     worst = 0.0
     for i in range(links.shape[0]):
         last = links[i, 0] + links[i, 1] - 1

@@ -20,9 +20,9 @@ from haugmbd.algebra.routine import F1, Routine, types
 from haugmbd.algebra.vec3 import Array
 from haugmbd.algebra.views import borrow
 from haugmbd.integrators.subject import Passed, Subject
-from haugmbd.model import tables as at
+from haugmbd.model import accessors as ws
 from haugmbd.model.status import NOT_FINITE, OK, report
-from haugmbd.model.tables import PACK_TYPE, WIDTH, Pack, line
+from haugmbd.model.tables import PACK_TYPE, WIDTH, Pack
 
 SIGNATURE = types.int64(PACK_TYPE, F1, types.float64, F1, F1)
 
@@ -80,7 +80,7 @@ def settle_each(settle: Routine, pack: Pack, options: Array, t: Array, y: Array)
 @kernel
 def normalize_euler(P: Pack, options: Array, y: Array) -> None:
     """p <- p / |p| for every body; note the drift."""
-    n = P.ints[3 * at.INERTIA + 1]
+    n = ws.n_bodies(P)
     bodies = borrow(y, 0, n, WIDTH)
     worst = 0.0
     for k in range(1, n):
@@ -94,5 +94,5 @@ def check_finite(P: Pack, y: Array) -> int:
     """OK, or NOT_FINITE with the first place that is not."""
     for k in range(y.size):
         if not isfinite(y[k]):
-            return report(line(P.work, P.ints, at.STATUS), NOT_FINITE, k, y[k])
+            return report(ws.status(P), NOT_FINITE, k, y[k])
     return OK

@@ -9,12 +9,12 @@ from math import isfinite
 
 from haugmbd.algebra.jit import inlined, kernel, routine
 from haugmbd.algebra.routine import Routine
-from haugmbd.algebra.vec3 import Array, Ints
+from haugmbd.algebra.vec3 import Array
 from haugmbd.forces.catalogue import add_loads, measure_loads, put_angle_rates
-from haugmbd.model import tables as at
-from haugmbd.model.motion import look_in
+from haugmbd.model import accessors as ws
+from haugmbd.model.motion import look
 from haugmbd.model.status import OK, USER_STOPPED, report
-from haugmbd.model.tables import APPLY_SIGNATURE, Core, Pack, line, view
+from haugmbd.model.tables import APPLY_SIGNATURE, Core, Pack, Workspace, workspace
 from haugmbd.model.user import Asked, call_user
 from haugmbd.primitives.base import Motion
 
@@ -25,40 +25,38 @@ FORCES, ANGLE_RATES = 0, 1
 @inlined
 def fill_loads(P: Core, m: Motion, y: Array) -> int:
     """Leave the generalized forces of the motion `m` (state `y`) in Q, and the drivers that the user's callables give in F."""
-    add_gravity_and_gyroscopic(
-        view(P.reals, P.ints, at.INERTIA), line(P.reals, P.ints, at.GRAVITY), m.bodies, view(P.work, P.ints, at.Q)
-    )
-    if P.ints[3 * at.LOAD_INTS + 1] + P.ints[P.ints[3 * at.FLAGS] + 1] > 0:
-        return P.apply(FORCES, m.t, P.ints, P.reals, P.work, P.asked, y, y)
+    add_gravity_and_gyroscopic(ws.inertia(P), ws.gravity(P), m.bodies, ws.generalized_forces(P))
+    if ws.n_forces(P) > 0 or ws.calls_user(P):
+        return P.apply(FORCES, m.t, workspace(P), P.asked, y, y)
     return OK
 
 
 @inlined
 def fill_angle_rates(P: Pack, t: float, y: Array, rates: Array) -> None:
     """Write the rates of the integrated angles (na,)."""
-    P.apply(ANGLE_RATES, t, P.ints, P.reals, P.work, P.asked, y, rates)
+    P.apply(ANGLE_RATES, t, workspace(P), P.asked, y, rates)
 
 
 @routine
-def apply(stage: int, t: float, ints: Ints, reals: Array, work: Array, asked: Asked, y: Array, rates: Array) -> int:
+def apply(stage: int, t: float, w: Workspace, asked: Asked, y: Array, rates: Array) -> int:
     """Add the forces of all elements to Q; or write the rates of the integrated angles.
 
     Apart from the rest, so that it is compiled once for all formulations, and never for a model without elements.
     """
-    m = look_in(ints, work, t, y)
-    table, kind_at, numbers = view(ints, ints, at.LOAD_INTS), line(ints, ints, at.LOAD_KIND_AT), view(reals, ints, at.LOAD_REALS)
+    m = look(w, t, y)
+    table, kind_at, numbers = ws.force_ints(w), ws.force_kind_starts(w), ws.force_reals(w)
     if stage == ANGLE_RATES:
         put_angle_rates(table, kind_at, m, rates)
         return OK
-    Q = view(work, ints, at.Q)
-    if ints[ints[3 * at.FLAGS] + 1] == 1:
-        signals, Q_user = view(work, ints, at.SIGNALS), view(work, ints, at.Q_USER)
+    Q = ws.generalized_forces(w)
+    if ws.calls_user(w):
+        signals, Q_user = ws.signals(w), ws.user_forces(w)
         measure_loads(table, kind_at, m, signals)
         clear(Q_user)
-        succeeded = call_user(asked, t, y, signals, m.F, Q_user, line(work, ints, at.SUCCEEDED))
+        succeeded = call_user(asked, t, y, signals, m.F, Q_user, ws.succeeded(w))
         if not (succeeded and all_finite(Q_user) and all_finite(m.F)):
-            copy_line(y, line(work, ints, at.Y_STOPPED))
-            return report(line(work, ints, at.STATUS), USER_STOPPED, 0, t)
+            copy_line(y, ws.stopped_state(w))
+            return report(ws.status(w), USER_STOPPED, 0, t)
         add_matrix(Q_user, Q)
     add_loads(table, numbers, kind_at, m, Q)
     return OK

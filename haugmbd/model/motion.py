@@ -15,29 +15,23 @@ from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array, Ints, cross, load, store, to_global
 from haugmbd.algebra.views import borrow, borrow_line
 from haugmbd.drivers import evaluate_drivers
-from haugmbd.model import tables as at
-from haugmbd.model.tables import DRIVE_SIGNATURE, WIDTH, Core, Pack, blocks, line, view
+from haugmbd.model import accessors as ws
+from haugmbd.model.tables import DRIVE_SIGNATURE, WIDTH, Core, Pack, Workspace, workspace
 from haugmbd.primitives.base import Motion
 
 
 @kernel
-def look(P: Core | Pack, t: float, y: Array) -> Motion:
-    """The work room's A, X and F with the state `y`, as kernels read them; nothing is computed."""
-    return look_in(P.ints, P.work, t, y)
-
-
-@kernel
-def look_in(ints: Ints, work: Array, t: float, y: Array) -> Motion:
-    """The same, of the arrays of a pack."""
-    n = ints[3 * at.INERTIA + 1]
+def look(P: Core | Pack | Workspace, t: float, y: Array) -> Motion:
+    """Return the run's A, X and F with the state `y`, as kernels read them; nothing is computed."""
+    n = ws.n_bodies(P)
     return Motion(
         t,
         borrow(y, 0, n, WIDTH),
-        blocks(work, ints, at.A, 3, 3),
+        ws.rotation_matrices(P),
         borrow_line(y, WIDTH * n, y.size - WIDTH * n),
-        line(ints, ints, at.BODY_OF),
-        view(work, ints, at.X),
-        view(work, ints, at.F),
+        ws.marker_body(P),
+        ws.markers(P),
+        ws.driver_values(P),
     )
 
 
@@ -47,17 +41,17 @@ def move(P: Core, t: float, y: Array) -> Motion:
     m = look(P, t, y)
     for k in range(1, m.bodies.shape[0]):
         put_rotation(m.A, k, m.bodies[k, 3], m.bodies[k, 4], m.bodies[k, 5], m.bodies[k, 6])
-    fill_markers(m.body_of, view(P.reals, P.ints, at.X_BAR), m.bodies, m.A, m.X)
-    if P.ints[3 * at.DRIVER_TABLE + 1] > 0:
-        P.drive(t, P.ints, P.reals, m.F)
+    fill_markers(m.body_of, ws.marker_coordinates(P), m.bodies, m.A, m.X)
+    if ws.n_drivers(P) > 0:
+        P.drive(t, workspace(P), m.F)
     return m
 
 
 @routine
-def drive(t: float, ints: Ints, reals: Array, F: Array) -> int:
+def drive(t: float, w: Workspace, F: Array) -> int:
     """Evaluate tapes and splines; apart from the rest, so that a model with constant drivers never compiles it."""
-    table, ops = view(ints, ints, at.DRIVER_TABLE), view(ints, ints, at.DRIVER_OPS)
-    evaluate_drivers(t, table, ops, line(reals, ints, at.DRIVER_NUMBERS), F)
+    table, ops = ws.driver_table(w), ws.driver_operations(w)
+    evaluate_drivers(t, table, ops, ws.driver_numbers(w), F)
     return 0
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from haugmbd.algebra.jit import entry, inlined
 from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
-from haugmbd.model import tables as at
+from haugmbd.model import accessors as ws
 from haugmbd.model.loads import fill_loads
 from haugmbd.model.motion import move
 from haugmbd.model.status import OK
-from haugmbd.model.tables import PREPARE_SIGNATURE, Core, Pack, blocks, line, view
+from haugmbd.model.tables import PREPARE_SIGNATURE, Core, Pack
 from haugmbd.primitives.base import RowTable
 from haugmbd.primitives.catalogue import fill_rows
 
@@ -22,11 +22,11 @@ def prepare_entry(P: Core, t: float, y: Array) -> int:
     if code == OK:
         fill_rows(
             P.fills,
-            view(P.ints, P.ints, at.ROW_INTS),
-            view(P.reals, P.ints, at.ROW_REALS),
-            line(P.ints, P.ints, at.ROW_KIND_AT),
+            ws.row_ints(P),
+            ws.row_reals(P),
+            ws.row_kind_starts(P),
             m,
-            RowTable(blocks(P.work, P.ints, at.J, 2, 6), view(P.work, P.ints, at.LEVEL)),
+            RowTable(ws.jacobian(P), ws.row_values(P)),
         )
     return code
 

@@ -4,7 +4,7 @@ r"""A compiled model as three flat arrays, and the names of what stands in them.
     y    = ( r, p, v, omega_bar of body 0 (ground), 1, ..., nb;  integrated joint angles )          13 numbers a body
 
 Compiled functions pay for every array that they are handed (50 arrays: 1 us a call, and half a minute to compile), so all of them travel
-as three, and are looked at by name:  `view(P.work, P.ints, X)`  is the matrix X.  `ints` begins with (start, rows, columns) of each.
+as three, and are looked at by name through `accessors`.  `ints` begins with (start, rows, columns) of each matrix.
 
 Rows stand in SLOTS: edge e (the rows between the same two bodies, at most six) owns slots 6 e ... 6 e + 5; the unused ones are padding.
 """
@@ -18,10 +18,9 @@ import numpy as np
 import numpy.typing as npt
 from numba.extending import typeof_impl
 
-from haugmbd.algebra.jit import counted
+from haugmbd.algebra.jit import inlined
 from haugmbd.algebra.routine import F1, F2, I1, Routine, function_type, types
 from haugmbd.algebra.vec3 import Array, Ints
-from haugmbd.algebra.views import borrow, borrow_blocks, borrow_line
 from haugmbd.model.user import NOBODY, Asked
 from haugmbd.model.user import SIGNATURE as ASKED_SIGNATURE
 from haugmbd.primitives.catalogue import FILLS_TYPE
@@ -127,6 +126,14 @@ ACCELERATIONS, POSITIONS, VELOCITIES = 0.0, 1.0, 2.0
 """What stands in QUESTION; any right-hand side is answered alike by the block LDL^T, but not by every formulation."""
 
 
+class Workspace(NamedTuple):
+    """The three flat arrays of a model; `work` belongs to one run."""
+
+    ints: Ints
+    reals: Array
+    work: Array
+
+
 class Core(NamedTuple):
     """What it takes to evaluate rows and loads; `work` belongs to one run.
 
@@ -166,10 +173,11 @@ class Pack(NamedTuple):
     derive: Asked = NOBODY
 
 
-DRIVE_SIGNATURE = types.int64(types.float64, I1, F1, F2)
+WORKSPACE_TYPE = types.NamedTuple((I1, F1, F1), Workspace)
+DRIVE_SIGNATURE = types.int64(types.float64, WORKSPACE_TYPE, F2)
 ASKED_TYPE = function_type(ASKED_SIGNATURE)
-APPLY_SIGNATURE = types.int64(types.int64, types.float64, I1, F1, F1, ASKED_TYPE, F1, F1)
-QUESTION_SIGNATURE = types.int64(I1, F1, F1, ASKED_TYPE)
+APPLY_SIGNATURE = types.int64(types.int64, types.float64, WORKSPACE_TYPE, ASKED_TYPE, F1, F1)
+QUESTION_SIGNATURE = types.int64(WORKSPACE_TYPE, ASKED_TYPE)
 QUESTION_TYPE = function_type(QUESTION_SIGNATURE)
 CORE_TYPES = (I1, F1, F1, function_type(DRIVE_SIGNATURE), function_type(APPLY_SIGNATURE), ASKED_TYPE, FILLS_TYPE)
 PREPARE_SIGNATURE = types.int64(types.NamedTuple(CORE_TYPES, Core), types.float64, F1)
@@ -189,25 +197,16 @@ def core_type(core: Core, context: Any) -> Any:
     return CORE_TYPE
 
 
-@counted
-def view(buffer: Numbers, ints: Ints, name: int) -> Numbers:
-    """The matrix `name` in its buffer."""
-    matrix: Numbers = borrow(buffer, ints[3 * name], ints[3 * name + 1], ints[3 * name + 2])
-    return matrix
+@typeof_impl.register(Workspace)  # type: ignore[untyped-decorator]
+def workspace_type(w: Workspace, context: Any) -> Any:
+    """Every Workspace has the same type."""
+    return WORKSPACE_TYPE
 
 
-@counted
-def line(buffer: Numbers, ints: Ints, name: int) -> Numbers:
-    """The same numbers as a vector."""
-    vector: Numbers = borrow_line(buffer, ints[3 * name], ints[3 * name + 1] * ints[3 * name + 2])
-    return vector
-
-
-@counted
-def blocks(buffer: Array, ints: Ints, name: int, m: int, n: int) -> Array:
-    """The same numbers as a stack of (m, n) matrices, one for each row."""
-    stack: Array = borrow_blocks(buffer, ints[3 * name], ints[3 * name + 1], m, n)
-    return stack
+@inlined
+def workspace(P: Core | Pack) -> Workspace:
+    """Return the flat arrays of a pack."""
+    return Workspace(P.ints, P.reals, P.work)
 
 
 class Tables:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from haugmbd.algebra.jit import inlined, kernel
 from haugmbd.algebra.vec3 import Array, Ints, Vec, load, store
-from haugmbd.model import tables as at
-from haugmbd.model.tables import blocks, line, view
+from haugmbd.model import accessors as ws
+from haugmbd.model.tables import Workspace
 
 SLIDE, TURN, BALL = 0, 1, 2
 """Kinds of freedoms; a ball is three of them about the link's own axes, with four coordinates: Euler parameters."""
@@ -51,20 +51,21 @@ class ChainArrays(NamedTuple):
 @inlined
 def chain_arrays(ints: Ints, reals: Array, work: Array) -> ChainArrays:
     """Return the views of a chain's flat arrays."""
+    w = Workspace(ints, reals, work)
     return ChainArrays(
-        view(ints, ints, at.LINKS),
-        view(ints, ints, at.FREEDOMS),
-        view(reals, ints, at.LINK_REALS),
-        view(reals, ints, at.FREEDOM_AXES),
-        line(reals, ints, at.BASE),
-        line(reals, ints, at.GRAVITY),
-        blocks(work, ints, at.LINK_A, 3, 3),
-        view(work, ints, at.LINK_PLACE),
-        view(work, ints, at.LINK_RATE),
-        view(work, ints, at.LINK_J),
-        view(work, ints, at.LINK_WRENCH),
-        view(work, ints, at.LINK_MOTION),
-        view(work, ints, at.FREEDOM_ROOM),
+        ws.links(w),
+        ws.freedoms(w),
+        ws.link_reals(w),
+        ws.freedom_axes(w),
+        ws.chain_base(w),
+        ws.gravity(w),
+        ws.link_rotations(w),
+        ws.link_places(w),
+        ws.link_rates(w),
+        ws.link_inertias(w),
+        ws.link_wrenches(w),
+        ws.link_motions(w),
+        ws.freedom_room(w),
     )
 
 

@@ -21,9 +21,11 @@ from math import sqrt
 from haugmbd.algebra.jit import entry, kernel
 from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array, Ints
+from haugmbd.algebra.views import borrow_blocks
+from haugmbd.model import accessors as ws
 from haugmbd.model import tables as at
 from haugmbd.model.status import NOT_SPREAD, OK, report
-from haugmbd.model.tables import ACCELERATIONS, QUESTION_SIGNATURE, blocks, line, view
+from haugmbd.model.tables import ACCELERATIONS, QUESTION_SIGNATURE, Workspace
 from haugmbd.model.user import Asked
 from haugmbd.saddle.factor import Factor, backward, forward
 from haugmbd.saddle.routines import factor_of, refine_entry, steps_of
@@ -130,29 +132,23 @@ def suit_all(s: Steps, f: Factor, pad: Array, edges: Ints, J: Array, b: Array, x
 
 
 @entry
-def suit_all_entry(ints: Ints, reals: Array, work: Array, teacher: Asked) -> int:
+def suit_all_entry(w: Workspace, teacher: Asked) -> int:
     """Make accelerations suit all rows; leave other answers as they are."""
-    if view(work, ints, at.QUESTION)[0, 0] != ACCELERATIONS:
+    if ws.system_kind(w)[0, 0] != ACCELERATIONS:
         return OK
-    x = view(work, ints, at.SOLUTION)
+    x = ws.solution(w)
+    spread = borrow_blocks(w.work, w.ints[3 * at.SPREAD], w.ints[3 * at.SPREAD + 1], x.shape[0], 6)
     ended, left = suit_all(
-        steps_of(ints),
-        factor_of(ints, work),
-        line(reals, ints, at.PAD),
-        view(ints, ints, at.EDGES),
-        blocks(work, ints, at.J, 2, 6),
-        view(work, ints, at.RIGHT),
-        x,
-        blocks(work, ints, at.SPREAD, x.shape[0], 6),
+        steps_of(w), factor_of(w), ws.padding_line(w), ws.edges(w), ws.jacobian(w), ws.right_hand_side(w), x, spread
     )
-    return OK if ended else report(line(work, ints, at.STATUS), NOT_SPREAD, 0, left)
+    return OK if ended else report(ws.status(w), NOT_SPREAD, 0, left)
 
 
 @entry
-def refine_and_suit_all_entry(ints: Ints, reals: Array, work: Array, teacher: Asked) -> int:
+def refine_and_suit_all_entry(w: Workspace, teacher: Asked) -> int:
     """The same of a model with massless directions: the solution of the true inertia first."""
-    code = refine_entry(ints, reals, work, teacher)
-    return suit_all_entry(ints, reals, work, teacher) if code == OK else code
+    code = refine_entry(w, teacher)
+    return suit_all_entry(w, teacher) if code == OK else code
 
 
 SUIT_ALL = Routine(suit_all_entry, QUESTION_SIGNATURE)

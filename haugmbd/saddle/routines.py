@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from haugmbd.algebra.jit import entry, inlined, kernel
 from haugmbd.algebra.routine import Routine
-from haugmbd.algebra.vec3 import Array, Ints
-from haugmbd.model import tables as at
+from haugmbd.algebra.vec3 import Array
+from haugmbd.model import accessors as ws
 from haugmbd.model.status import FREE_AXIS, OK, SINGULAR, report
-from haugmbd.model.tables import QUESTION_SIGNATURE, blocks, line, view
+from haugmbd.model.tables import QUESTION_SIGNATURE, Workspace
 from haugmbd.model.user import Asked
 from haugmbd.saddle.factor import REFINED, Factor, assemble, backward, factor, forward, refine
 from haugmbd.saddle.redundant import Choice, factor_chosen
@@ -27,78 +27,78 @@ SINGULAR_TOL = 1e-13
 
 
 @inlined
-def steps_of(ints: Ints) -> Steps:
+def steps_of(w: Workspace) -> Steps:
     """The order of elimination."""
     return Steps(
-        line(ints, ints, at.ORDER),
-        line(ints, ints, at.NEAR_AT),
-        view(ints, ints, at.NEAR),
-        line(ints, ints, at.PAIR_AT),
-        view(ints, ints, at.PAIRS),
+        ws.elimination_order(w),
+        ws.neighbor_starts(w),
+        ws.neighbors(w),
+        ws.update_starts(w),
+        ws.fill_updates(w),
     )
 
 
 @inlined
-def factor_of(ints: Ints, work: Array) -> Factor:
+def factor_of(w: Workspace) -> Factor:
     """The room of the factorization."""
-    return Factor(blocks(work, ints, at.D, 6, 6), view(work, ints, at.D_INV), blocks(work, ints, at.B, 6, 6))
+    return Factor(ws.diagonal_blocks(w), ws.inverse_pivots(w), ws.off_diagonal_blocks(w))
 
 
 @inlined
-def assembled(ints: Ints, reals: Array, work: Array) -> Factor:
+def assembled(w: Workspace) -> Factor:
     """The blocks of M and the rows."""
-    f = factor_of(ints, work)
+    f = factor_of(w)
     assemble(
-        view(ints, ints, at.BODY_BLOCK),
-        view(ints, ints, at.BODY_FIRST),
-        view(reals, ints, at.SHIFTED),
-        line(reals, ints, at.PAD),
-        blocks(work, ints, at.J, 2, 6),
+        ws.body_block(w),
+        ws.body_first(w),
+        ws.shifted_inertia(w),
+        ws.padding_line(w),
+        ws.jacobian(w),
         f,
     )
     return f
 
 
 @inlined
-def eliminated(ints: Ints, reals: Array, work: Array, f: Factor) -> int:
+def eliminated(w: Workspace, f: Factor) -> int:
     """Eliminate, carrying b along; SINGULAR where a pivot vanishes."""
-    x = view(work, ints, at.SOLUTION)
-    copy(view(work, ints, at.RIGHT), x)
-    worst, node = factor(steps_of(ints), view(reals, ints, at.SCALE), f, x)
+    x = ws.solution(w)
+    copy(ws.right_hand_side(w), x)
+    worst, node = factor(steps_of(w), ws.pivot_scale(w), f, x)
     if not worst > SINGULAR_TOL:
-        return report(line(work, ints, at.STATUS), SINGULAR, node, worst)
+        return report(ws.status(w), SINGULAR, node, worst)
     return OK
 
 
 @entry
-def factorize_entry(ints: Ints, reals: Array, work: Array, teacher: Asked) -> int:
+def factorize_entry(w: Workspace, teacher: Asked) -> int:
     """Factor the augmented matrix of the rows at hand, and go half the way to the solution for b: `finish` goes the other.
 
     With the tangents of the forces in it, for an implicit step, where the tables have them.
     """
-    f = assembled(ints, reals, work)
-    add_tangents(ints, work, f)
-    return eliminated(ints, reals, work, f)
+    f = assembled(w)
+    add_tangents(w, f)
+    return eliminated(w, f)
 
 
 @entry
-def factorize_chosen_entry(ints: Ints, reals: Array, work: Array, teacher: Asked) -> int:
+def factorize_chosen_entry(w: Workspace, teacher: Asked) -> int:
     """The same where rows are dropped: as many rows of each edge as it keeps."""
-    f = assembled(ints, reals, work)
-    add_tangents(ints, work, f)
-    x = view(work, ints, at.SOLUTION)
-    copy(view(work, ints, at.RIGHT), x)
-    choice = Choice(view(reals, ints, at.PAD), view(reals, ints, at.KEPT), view(reals, ints, at.SCALE), view(work, ints, at.PIVOTS))
-    worst, node = factor_chosen(steps_of(ints), choice, f, x)
+    f = assembled(w)
+    add_tangents(w, f)
+    x = ws.solution(w)
+    copy(ws.right_hand_side(w), x)
+    choice = Choice(ws.padding(w), ws.kept_rows(w), ws.pivot_scale(w), ws.pivot_rows(w))
+    worst, node = factor_chosen(steps_of(w), choice, f, x)
     if not worst > SINGULAR_TOL:
-        return report(line(work, ints, at.STATUS), SINGULAR, node, worst)
+        return report(ws.status(w), SINGULAR, node, worst)
     return OK
 
 
 @inlined
-def add_tangents(ints: Ints, work: Array, f: Factor) -> None:
+def add_tangents(w: Workspace, f: Factor) -> None:
     """Add the tangents of an implicit step, if the tables have them, to the bodies' blocks, and put those of ties in their place."""
-    own, tied, ties = blocks(work, ints, at.TANGENT, 6, 6), blocks(work, ints, at.TIE_TANGENT, 6, 6), view(ints, ints, at.TIES)
+    own, tied, ties = ws.tangent_blocks(w), ws.coupled_tangent_blocks(w), ws.coupled_pairs(w)
     for k in range(1, own.shape[0]):
         for a in range(6):
             for c in range(a + 1):
@@ -111,37 +111,37 @@ def add_tangents(ints: Ints, work: Array, f: Factor) -> None:
 
 
 @entry
-def begin_entry(ints: Ints, reals: Array, work: Array, teacher: Asked) -> int:
+def begin_entry(w: Workspace, teacher: Asked) -> int:
     """Go half the way to K^-1 b with the factor at hand: `finish` goes the other."""
-    x = view(work, ints, at.SOLUTION)
-    copy(view(work, ints, at.RIGHT), x)
-    forward(steps_of(ints), factor_of(ints, work), x)
+    x = ws.solution(w)
+    copy(ws.right_hand_side(w), x)
+    forward(steps_of(w), factor_of(w), x)
     return OK
 
 
 @entry
-def finish_entry(ints: Ints, reals: Array, work: Array, teacher: Asked) -> int:
+def finish_entry(w: Workspace, teacher: Asked) -> int:
     """Leave K^-1 b in the solution, for the b of `factorize` or `begin`."""
-    backward(steps_of(ints), factor_of(ints, work), view(work, ints, at.SOLUTION))
+    backward(steps_of(w), factor_of(w), ws.solution(w))
     return OK
 
 
 @entry
-def refine_entry(ints: Ints, reals: Array, work: Array, teacher: Asked) -> int:
+def refine_entry(w: Workspace, teacher: Asked) -> int:
     """Improve the solution until it is that of the true inertia."""
     change, node = refine(
-        steps_of(ints),
-        factor_of(ints, work),
-        view(reals, ints, at.INERTIA),
-        line(reals, ints, at.PAD),
-        view(ints, ints, at.EDGES),
-        blocks(work, ints, at.J, 2, 6),
-        view(work, ints, at.RIGHT),
-        view(work, ints, at.SOLUTION),
-        view(work, ints, at.CORRECTION),
+        steps_of(w),
+        factor_of(w),
+        ws.inertia(w),
+        ws.padding_line(w),
+        ws.edges(w),
+        ws.jacobian(w),
+        ws.right_hand_side(w),
+        ws.solution(w),
+        ws.correction(w),
     )
     if not change <= 1e3 * REFINED:
-        return report(line(work, ints, at.STATUS), FREE_AXIS, node, change)
+        return report(ws.status(w), FREE_AXIS, node, change)
     return OK
 
 

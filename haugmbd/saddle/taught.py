@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from haugmbd.algebra.jit import entry, inlined
 from haugmbd.algebra.routine import Routine
-from haugmbd.algebra.vec3 import Array, Ints
-from haugmbd.model import tables as at
+from haugmbd.model import accessors as ws
 from haugmbd.model.status import OK, USER_STOPPED, report
-from haugmbd.model.tables import QUESTION_SIGNATURE, line, view
+from haugmbd.model.tables import QUESTION_SIGNATURE, Workspace
 from haugmbd.model.user import Asked, call_user
 
 LOOK, ANSWER = 0.0, 1.0
@@ -20,29 +19,29 @@ LOOK, ANSWER = 0.0, 1.0
 
 
 @inlined
-def ask(ints: Ints, work: Array, teacher: Asked, which: float) -> int:
+def ask(w: Workspace, teacher: Asked, which: float) -> int:
     """Ask, and say USER_STOPPED where the teacher has raised."""
-    J, level = view(work, ints, at.J), view(work, ints, at.LEVEL)
-    right, solution = view(work, ints, at.RIGHT), view(work, ints, at.SOLUTION)
-    if call_user(teacher, which, J, level, right, solution, line(work, ints, at.SUCCEEDED)):
+    J, level = ws.jacobian(w), ws.row_values(w)
+    right, solution = ws.right_hand_side(w), ws.solution(w)
+    if call_user(teacher, which, J, level, right, solution, ws.succeeded(w)):
         return OK
-    return report(line(work, ints, at.STATUS), USER_STOPPED, 2, 0.0)
+    return report(ws.status(w), USER_STOPPED, 2, 0.0)
 
 
 @entry
-def look_entry(ints: Ints, reals: Array, work: Array, teacher: Asked) -> int:
+def look_entry(w: Workspace, teacher: Asked) -> int:
     """Show the teacher the rows at hand, as `factorize` does the block LDL^T."""
-    return ask(ints, work, teacher, LOOK)
+    return ask(w, teacher, LOOK)
 
 
 @entry
-def answer_entry(ints: Ints, reals: Array, work: Array, teacher: Asked) -> int:
+def answer_entry(w: Workspace, teacher: Asked) -> int:
     """Leave the teacher's K^-1 b in the solution."""
-    return ask(ints, work, teacher, ANSWER + view(work, ints, at.QUESTION)[0, 0])
+    return ask(w, teacher, ANSWER + ws.system_kind(w)[0, 0])
 
 
 @entry
-def nothing_entry(ints: Ints, reals: Array, work: Array, teacher: Asked) -> int:
+def nothing_entry(w: Workspace, teacher: Asked) -> int:
     """A teacher has no half way to go."""
     return OK
 

@@ -13,6 +13,7 @@ from haugmbd.algebra.jit import entry
 from haugmbd.impact.factor import Factored
 from haugmbd.integrators.free import RATES
 from haugmbd.integrators.stepping import make_options
+from haugmbd.model.tables import Workspace
 from haugmbd.model.user import NOBODY
 from haugmbd.saddle.routines import begin_entry, factorize_entry, finish_entry
 from joints import RJ
@@ -104,7 +105,7 @@ def impact(n: int, seconds: float = 0.005) -> dict[str, Any]:
     links, compiled = model("chain", n, True)
     tip = mbd.Body(f"b{n - 1}", chain.MASS, chain.INERTIA, r=links.r[-1])
     blow = mbd.PointImpulse("blow", tip, impulse=(1, 2, 3))
-    arrays = (*Factored(compiled, compiled.state()).pack[:3], NOBODY)
+    arrays = (Workspace(*Factored(compiled, compiled.state()).pack[:3]), NOBODY)
     count = max(1, int(seconds / (0.3e-6 * n)))
     factorizations(*arrays, 1)
     solutions(*arrays, 1)
@@ -116,20 +117,20 @@ def impact(n: int, seconds: float = 0.005) -> dict[str, Any]:
 
 
 @entry
-def factorizations(ints: Any, reals: Any, work: Any, teacher: Any, n: int) -> int:
+def factorizations(w: Any, teacher: Any, n: int) -> int:
     """n of them in one compiled loop."""
     code = 0
     for _ in range(n):
-        code = max(code, factorize_entry(ints, reals, work, teacher))
+        code = max(code, factorize_entry(w, teacher))
     return code
 
 
 @entry
-def solutions(ints: Any, reals: Any, work: Any, teacher: Any, n: int) -> int:
+def solutions(w: Any, teacher: Any, n: int) -> int:
     """n back-substitutions in one compiled loop."""
     code = 0
     for _ in range(n):
-        code = max(code, begin_entry(ints, reals, work, teacher), finish_entry(ints, reals, work, teacher))
+        code = max(code, begin_entry(w, teacher), finish_entry(w, teacher))
     return code
 
 

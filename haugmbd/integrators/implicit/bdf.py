@@ -54,9 +54,9 @@ from haugmbd.integrators.implicit.stepping import (
 )
 from haugmbd.integrators.implicit.tangents import C_Q, C_U
 from haugmbd.integrators.stepping import Problem
-from haugmbd.model import tables as at
+from haugmbd.model import accessors as ws
 from haugmbd.model.status import OK
-from haugmbd.model.tables import WIDTH, Pack, room, view
+from haugmbd.model.tables import WIDTH, Pack, room
 
 ORDER, POINTS, SINCE, HIGHEST, FAILED = OWN, OWN + 1, OWN + 2, OWN + 3, OWN + 4
 """In `o`: the order; true points known; steps since order or size changed, or of fixed steps
@@ -72,7 +72,7 @@ STABLE = (2.0, 2.0, 1.4, 1.2, 1.1)
 @routine
 def predict(P: Pack, o: Array, numbers: Array, memory: Array, y: Array) -> int:
     """Weights, base pose, and the predicted u with the displacement and u' that belong to it."""
-    stage = view(P.work, P.ints, at.STAGE)
+    stage = ws.stage(P)
     n, order, t = stage.shape[0], int(o[ORDER]), o[START] + o[H]
     bodies = borrow(y, 0, n, WIDTH)
     predict_state(t, memory, order)
@@ -100,7 +100,7 @@ def predict(P: Pack, o: Array, numbers: Array, memory: Array, y: Array) -> int:
 @routine
 def place(P: Pack, numbers: Array, y: Array) -> int:
     """r = past_r + dr,  p = past_p o (1, dpi_bar / 2), normalised."""
-    stage = view(P.work, P.ints, at.STAGE)
+    stage = ws.stage(P)
     bodies = borrow(y, 0, stage.shape[0], WIDTH)
     for k in range(1, stage.shape[0]):
         put_shifted(stage, bodies, k)
@@ -111,7 +111,7 @@ def place(P: Pack, numbers: Array, y: Array) -> int:
 @routine
 def close(P: Pack, o: Array, control: Array, memory: Array, y: Array) -> float:
     """The error of the step relative to its tolerance; the next order and the next step; the new point."""
-    t, order, n = o[START] + o[H], int(o[ORDER]), view(P.work, P.ints, at.STAGE).shape[0]
+    t, order, n = o[START] + o[H], int(o[ORDER]), ws.stage(P).shape[0]
     error = 0.0
     o[FACTOR] = 1.0
     if control[WHOLE] > 0.0:

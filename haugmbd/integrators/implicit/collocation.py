@@ -44,11 +44,11 @@ from haugmbd.integrators.implicit.stage import (
 from haugmbd.integrators.implicit.tangents import C_Q, C_U
 from haugmbd.integrators.lie import dexpinv
 from haugmbd.integrators.stepping import N_CORRECTED, N_FACTOR, N_RATES
-from haugmbd.model import tables as at
+from haugmbd.model import accessors as ws
 from haugmbd.model.loads import fill_angle_rates
 from haugmbd.model.passes import prepare
 from haugmbd.model.status import NO_CONVERGENCE, OK, report
-from haugmbd.model.tables import WIDTH, Pack, line, view
+from haugmbd.model.tables import WIDTH, Pack
 
 SLOWEST = 0.2
 """No rate is taken to be better than this: that of the next sweep may be slower by as much."""
@@ -86,7 +86,7 @@ def put_stages(memory: Array, bodies: int) -> float:
 @kernel
 def put_stage(P: Pack, memory: Array, i: int, corrected: int, y: Array) -> None:
     """u', lam, displacement and u of stage i, after the corrections of so many stages before it in this sweep."""
-    stage, lam = view(P.work, P.ints, at.STAGE), line(P.work, P.ints, at.LAMBDA)
+    stage, lam = ws.stage(P), ws.multipliers(P)
     n, h = stage.shape[0], memory[OWN, 0]
     bodies = borrow(y, 0, n, WIDTH)
     for k in range(1, n):
@@ -107,7 +107,7 @@ def put_stage(P: Pack, memory: Array, i: int, corrected: int, y: Array) -> None:
 @kernel
 def keep(P: Pack, memory: Array, i: int, moved: bool, y: Array) -> None:
     """What stage i was corrected by."""
-    stage, lam, x = view(P.work, P.ints, at.STAGE), line(P.work, P.ints, at.LAMBDA), view(P.work, P.ints, at.SOLUTION)
+    stage, lam, x = ws.stage(P), ws.multipliers(P), ws.solution(P)
     bodies = borrow(y, 0, stage.shape[0], WIDTH)
     for k in range(1, stage.shape[0]):
         for a in range(6):
@@ -138,13 +138,13 @@ def solve_one(
         code = prepare(P, t, y)
     options[N_RATES] += 1
     error, moved = 0.0, 0.0
-    if code == OK and P.ints[3 * at.ANGLE_RATE + 2] > 0:
+    if code == OK and ws.n_angles(P) > 0:
         fill_angle_rates(P, t, y, memory[TURNS + i])
     if code == OK:
         numbers[C_U] = memory[OWN, 0] * L[i, i]
         numbers[C_Q] = numbers[C_U] ** 2
         put_residual(P, numbers, y)
-        if P.ints[3 * at.LOAD_INTS + 1] + view(P.ints, P.ints, at.PROBED)[0, 0] > 0:
+        if ws.n_forces(P) + ws.difference_colors(P)[0, 0] > 0:
             code = tangents(P, numbers, t, y)
     if code == OK:
         options[N_FACTOR] += 1
@@ -163,7 +163,7 @@ def solve_one(
 @routine
 def solve_stages(P: Pack, tangents: Any, place: Any, numbers: Array, options: Array, memory: Array, t: float, y: Array) -> int:
     """Iterate from the predicted u'_i and lam_i to the three stages; y, u' and lam of the end are left as by `solve_stage`."""
-    n, h, before, error = view(P.work, P.ints, at.STAGE).shape[0], memory[OWN, 0], 1e300, 0.0
+    n, h, before, error = ws.stage(P).shape[0], memory[OWN, 0], 1e300, 0.0
     for sweep in range(int(numbers[ITERATIONS])):
         memory[OWN, 2] = sweep + 1
         error = put_stages(memory, n)
@@ -183,7 +183,7 @@ def solve_stages(P: Pack, tangents: Any, place: Any, numbers: Array, options: Ar
         if sweep >= TRANSIENT and error > before:
             break
         before = error
-    return report(line(P.work, P.ints, at.STATUS), NO_CONVERGENCE, 0, error)
+    return report(ws.status(P), NO_CONVERGENCE, 0, error)
 
 
 SOLVE_STAGES = Routine(solve_stages, SOLVE_SIGNATURE)

@@ -29,12 +29,12 @@ from haugmbd.integrators.projection import (
     put_velocity_question,
 )
 from haugmbd.integrators.stepping import N_FACTOR, N_RATES
-from haugmbd.model import tables as at
+from haugmbd.model import accessors as ws
 from haugmbd.model.loads import clear
 from haugmbd.model.motion import look
 from haugmbd.model.passes import prepare
 from haugmbd.model.status import NO_CONVERGENCE, OK, report
-from haugmbd.model.tables import WIDTH, Pack, blocks, line, view
+from haugmbd.model.tables import WIDTH, Pack
 
 REFINEMENTS = 3
 """Of u': what massless directions are factored with is not there in the equations."""
@@ -47,7 +47,7 @@ EXACT = 1e-13
 @kernel
 def put_error(P: Pack, memory: Array) -> None:
     """Errors of x and u, and b = (M e_u, 0): the matrix of stage 3 leaves of e_u what the constraints and stiff forces allow."""
-    b, inertia, h = view(P.work, P.ints, at.RIGHT), view(P.reals, P.ints, at.INERTIA), memory[OWN, 0]
+    b, inertia, h = ws.right_hand_side(P), ws.inertia(P), memory[OWN, 0]
     clear(b)
     for k in range(1, inertia.shape[0]):
         for a in range(6):
@@ -66,8 +66,8 @@ def put_error(P: Pack, memory: Array) -> None:
 def put_acceleration_question(P: Pack, numbers: Array, y: Array) -> None:
     """b = (Q - M u' - Phi_q^T lam, gamma - Phi_q u')."""
     put_residual(P, numbers, y)
-    b, stage, level = view(P.work, P.ints, at.RIGHT), view(P.work, P.ints, at.STAGE), view(P.work, P.ints, at.LEVEL)
-    J, edges = blocks(P.work, P.ints, at.J, 2, 6), view(P.ints, P.ints, at.EDGES)
+    b, stage, level = ws.right_hand_side(P), ws.stage(P), ws.row_values(P)
+    J, edges = ws.jacobian(P), ws.edges(P)
     n = stage.shape[0]
     for e in range(edges.shape[0]):
         for a in range(6):
@@ -81,7 +81,7 @@ def put_acceleration_question(P: Pack, numbers: Array, y: Array) -> None:
 @kernel
 def add_solution(P: Pack) -> None:
     """u' and lam, corrected."""
-    x, stage, lam = view(P.work, P.ints, at.SOLUTION), view(P.work, P.ints, at.STAGE), line(P.work, P.ints, at.LAMBDA)
+    x, stage, lam = ws.solution(P), ws.stage(P), ws.multipliers(P)
     n = stage.shape[0]
     for k in range(1, n):
         for a in range(6):
@@ -95,8 +95,8 @@ def filter_error(P: Pack, memory: Array) -> int:
     """The error of u, by the matrix of stage 3 that is at hand."""
     put_error(P, memory)
     code = solve_system(P)
-    x = view(P.work, P.ints, at.SOLUTION)
-    for k in range(1, view(P.work, P.ints, at.STAGE).shape[0]):
+    x = ws.solution(P)
+    for k in range(1, ws.stage(P).shape[0]):
         for a in range(6):
             memory[ERROR + 1, 6 * k + a] = x[k, a]
     return code
@@ -122,14 +122,14 @@ def finish_stages(P: Pack, place: Any, numbers: Array, options: Array, t: float,
     """
     bodies = look(P, t, y).bodies
     code: int = place(P, numbers, y)
-    forces = P.ints[3 * at.LOAD_INTS + 1] + view(P.ints, P.ints, at.PROBED)[0, 0] > 0
+    forces = ws.n_forces(P) + ws.difference_colors(P)[0, 0] > 0
     if code == OK and forces:
         code = prepare(P, t, y)
         options[N_RATES] += 1
         if code == OK:
             code = refine_rates(P, numbers, y)
-    clear(view(P.work, P.ints, at.TANGENT))
-    clear(view(P.work, P.ints, at.TIE_TANGENT))
+    clear(ws.tangents(P))
+    clear(ws.coupled_tangents(P))
     before = 1e300
     for _ in range(CLOSINGS):
         if code == OK:
@@ -145,7 +145,7 @@ def finish_stages(P: Pack, place: Any, numbers: Array, options: Array, t: float,
         code = finish(P)
         add_displacement(P, bodies)
     else:
-        code = report(line(P.work, P.ints, at.STATUS), NO_CONVERGENCE, 0, gap)
+        code = report(ws.status(P), NO_CONVERGENCE, 0, gap)
     if code == OK:
         put_velocity_question(P, bodies)
         code = solve_system(P)

@@ -53,9 +53,9 @@ from haugmbd.integrators.implicit.stepping import (
 )
 from haugmbd.integrators.implicit.tangents import C_Q, C_U
 from haugmbd.integrators.stepping import Problem
-from haugmbd.model import tables as at
+from haugmbd.model import accessors as ws
 from haugmbd.model.status import OK
-from haugmbd.model.tables import WIDTH, Pack, room, view
+from haugmbd.model.tables import WIDTH, Pack, room
 
 ALPHA_M, ALPHA_F, BETA, GAMMA = OWN, OWN + 1, OWN + 2, OWN + 3
 
@@ -70,7 +70,7 @@ PROBE = 1e-3
 @routine
 def predict(P: Pack, o: Array, numbers: Array, memory: Array, y: Array) -> int:
     """Base pose, displacement and u of the next step for the a_(n+1) that goes with u'_(n+1) = u'_n."""
-    stage = view(P.work, P.ints, at.STAGE)
+    stage = ws.stage(P)
     bodies = borrow(y, 0, stage.shape[0], WIDTH)
     h, before, alpha_m, alpha_f, beta, gamma = o[H], o[H_BEFORE], o[ALPHA_M], o[ALPHA_F], o[BETA], o[GAMMA]
     kappa = (1.0 - alpha_f) / (1.0 - alpha_m)
@@ -93,7 +93,7 @@ def predict(P: Pack, o: Array, numbers: Array, memory: Array, y: Array) -> int:
 @routine
 def place(P: Pack, numbers: Array, y: Array) -> int:
     """r = r_n + dr,  p = p_n o exp(dpi_bar)."""
-    stage = view(P.work, P.ints, at.STAGE)
+    stage = ws.stage(P)
     bodies = borrow(y, 0, stage.shape[0], WIDTH)
     for k in range(1, stage.shape[0]):
         put_shifted(stage, bodies, k)
@@ -105,7 +105,7 @@ def place(P: Pack, numbers: Array, y: Array) -> int:
 def close(P: Pack, o: Array, control: Array, memory: Array, y: Array) -> float:
     """The error of the step, relative to its tolerance; a_(n+1) from u'_(n+1)."""
     turn_by_trapezoids(P, o[START] + o[H], o[H], y)
-    stage = view(P.work, P.ints, at.STAGE)
+    stage = ws.stage(P)
     n = stage.shape[0]
     bodies = borrow(y, 0, n, WIDTH)
     h, alpha_m, alpha_f, gamma = o[H], o[ALPHA_M], o[ALPHA_F], o[GAMMA]

@@ -43,9 +43,9 @@ from haugmbd.integrators.implicit.stage import BASE, MEMORY, PLACE_SIGNATURE, SH
 from haugmbd.integrators.implicit.stepping import CLOSE_SIGNATURE, FACTOR, H_BEFORE, PREDICT_SIGNATURE, START, H
 from haugmbd.integrators.implicit.tangents import C_Q, C_U
 from haugmbd.integrators.stepping import Problem
-from haugmbd.model import tables as at
+from haugmbd.model import accessors as ws
 from haugmbd.model.status import NO_CONVERGENCE, NOT_TANGENT, OK, report
-from haugmbd.model.tables import WIDTH, Pack, line, room, view
+from haugmbd.model.tables import WIDTH, Pack, room
 
 RATE, PAST = MEMORY, MEMORY + 4
 """In STAGE: p~', and a~."""
@@ -77,7 +77,7 @@ def astray(memory: Array, p: Array, k: int, h: float) -> float:
 @routine
 def predict(P: Pack, o: Array, numbers: Array, memory: Array, y: Array) -> int:
     """q~, q~', a~, and the displacement and u that belong to u'_(n+1) = u'_n; NOT_TANGENT where p' has gone astray."""
-    stage = view(P.work, P.ints, at.STAGE)
+    stage = ws.stage(P)
     bodies = borrow(y, 0, stage.shape[0], WIDTH)
     h, before, alpha_m, alpha_f, beta, gamma = o[H], o[H_BEFORE], o[ALPHA_M], o[ALPHA_F], o[BETA], o[GAMMA]
     moved = (alpha_m - alpha_f) * (h - before) / before if before > 0.0 else 0.0
@@ -86,7 +86,7 @@ def predict(P: Pack, o: Array, numbers: Array, memory: Array, y: Array) -> int:
     for k in range(1, stage.shape[0]):
         off = astray(memory, bodies[k, 3:7], k, h)
         if off > 0.0:
-            return report(line(P.work, P.ints, at.STATUS), NOT_TANGENT, k, off)
+            return report(ws.status(P), NOT_TANGENT, k, off)
         for a in range(7):
             now = memory[k, NOW + a]
             a_n = memory[k, A_N + a] + moved * (now - memory[k, LAST + a])
@@ -107,7 +107,7 @@ def predict(P: Pack, o: Array, numbers: Array, memory: Array, y: Array) -> int:
 @routine
 def place(P: Pack, numbers: Array, y: Array) -> int:
     """r, p, omega_bar and u' of the displacement c_q (v', w'); NO_CONVERGENCE where it is longer than any chord of the sphere."""
-    stage = view(P.work, P.ints, at.STAGE)
+    stage = ws.stage(P)
     bodies = borrow(y, 0, stage.shape[0], WIDTH)
     c_q, c_u = numbers[C_Q], numbers[C_U]
     for k in range(1, stage.shape[0]):
@@ -122,7 +122,7 @@ def place(P: Pack, numbers: Array, y: Array) -> int:
         s1, s2, s3 = stage[k, SHIFT + 3] / length, stage[k, SHIFT + 4] / length, stage[k, SHIFT + 5] / length
         rest = 1.0 - 0.25 * (s1 * s1 + s2 * s2 + s3 * s3)
         if not rest > 0.0:
-            return report(line(P.work, P.ints, at.STATUS), NO_CONVERGENCE, 0, sqrt(s1 * s1 + s2 * s2 + s3 * s3))
+            return report(ws.status(P), NO_CONVERGENCE, 0, sqrt(s1 * s1 + s2 * s2 + s3 * s3))
         cosine = sqrt(rest)
         cayley_by(p, s1 / cosine, s2 / cosine, s3 / cosine)
         f0, f1, f2, f3 = stage[k, RATE], stage[k, RATE + 1], stage[k, RATE + 2], stage[k, RATE + 3]
@@ -140,7 +140,7 @@ def place(P: Pack, numbers: Array, y: Array) -> int:
 def close(P: Pack, o: Array, control: Array, memory: Array, y: Array) -> float:
     """Remember p', q'' and a of the step's end in R^7; u' is (v', omega_bar') again."""
     turn_by_trapezoids(P, o[START] + o[H], o[H], y)
-    stage = view(P.work, P.ints, at.STAGE)
+    stage = ws.stage(P)
     bodies = borrow(y, 0, stage.shape[0], WIDTH)
     kappa, c_q, c_u = scales(o)
     o[FACTOR] = GROW

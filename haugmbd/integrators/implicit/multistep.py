@@ -18,9 +18,9 @@ from haugmbd.algebra import euler
 from haugmbd.algebra.jit import inlined, kernel
 from haugmbd.algebra.vec3 import Array
 from haugmbd.integrators.stepping import Problem
-from haugmbd.model import tables as at
+from haugmbd.model import accessors as ws
 from haugmbd.model.loads import fill_angle_rates
-from haugmbd.model.tables import WIDTH, Pack, line
+from haugmbd.model.tables import WIDTH, Pack
 
 KNOWN = 7
 """Points that are kept: the error of order five needs six, and raising the order to five as many."""
@@ -103,7 +103,7 @@ def add_point(t: float, y: Array, memory: Array) -> None:
 @kernel
 def turn_on(P: Pack, t: float, y: Array, memory: Array, order: int) -> None:
     """Integrated angles as all else: past + c theta', of the step's own order."""
-    rate = line(P.work, P.ints, at.ANGLE_RATE)
+    rate = ws.angle_rates(P)
     first = y.size - rate.size
     if rate.size > 0:
         fill_angle_rates(P, t, y, rate)

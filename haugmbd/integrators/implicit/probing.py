@@ -18,11 +18,12 @@ from haugmbd.algebra.euler_kernels import rotate_by
 from haugmbd.algebra.jit import inlined, kernel
 from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.algebra.views import borrow, borrow_line
+from haugmbd.model import accessors as ws
 from haugmbd.model import tables as at
 from haugmbd.model.loads import copy_line
 from haugmbd.model.passes import prepare
 from haugmbd.model.status import OK
-from haugmbd.model.tables import WIDTH, Pack, blocks, line, view
+from haugmbd.model.tables import WIDTH, Pack
 
 SMALL_Q, SMALL_U = 1e-7, 1e-5
 """Largest displacement [m, rad] and change of u of a difference: half the digits of positions of size 1."""
@@ -31,8 +32,8 @@ SMALL_Q, SMALL_U = 1e-7, 1e-5
 @kernel
 def put_unbalanced(P: Pack, curved: bool, R: Array) -> None:
     """R (nb + 1, 6) <- Phi_q^T lam - Q, or -Q alone."""
-    Q, J, edges = view(P.work, P.ints, at.Q), blocks(P.work, P.ints, at.J, 2, 6), view(P.ints, P.ints, at.EDGES)
-    lam = line(P.work, P.ints, at.LAMBDA)
+    Q, J, edges = ws.generalized_forces(P), ws.jacobian(P), ws.edges(P)
+    lam = ws.multipliers(P)
     for k in range(R.shape[0]):
         for a in range(6):
             R[k, a] = -Q[k, a]
@@ -94,8 +95,8 @@ def add_columns(
 @inlined
 def probe(P: Pack, c_q: float, c_u: float, curved: bool, t: float, y: Array) -> int:
     """Fill the tangents of probed bodies; rows and forces are left as they were."""
-    probed, ties = view(P.ints, P.ints, at.PROBED), view(P.ints, P.ints, at.TIES)
-    own, tied = view(P.work, P.ints, at.TANGENT), view(P.work, P.ints, at.TIE_TANGENT)
+    probed, ties = ws.difference_colors(P), ws.coupled_pairs(P)
+    own, tied = ws.tangents(P), ws.coupled_tangents(P)
     n, start = own.shape[0], P.ints[3 * at.PROBE]
     moved, before, after = (
         borrow_line(P.work, start, y.size),

@@ -42,10 +42,10 @@ from haugmbd.integrators.implicit.stepping import (
 )
 from haugmbd.integrators.implicit.stepping import OWN as OF_METHOD
 from haugmbd.integrators.stepping import Problem
-from haugmbd.model import tables as at
+from haugmbd.model import accessors as ws
 from haugmbd.model.loads import fill_angle_rates
 from haugmbd.model.status import OK
-from haugmbd.model.tables import WIDTH, Pack, line, room, view
+from haugmbd.model.tables import WIDTH, Pack, room
 
 SAFETY, SHRINK, GROW, IDLE = 0.9, 0.2, 5.0, 1.2
 HARD = 12
@@ -55,7 +55,7 @@ HARD = 12
 @routine
 def predict(P: Pack, o: Array, numbers: Array, memory: Array, y: Array) -> int:
     """u'_i by the polynomial of the step before, or as at its end; displacements as if the velocity stayed; lam as at its end."""
-    stage, lam = view(P.work, P.ints, at.STAGE), line(P.work, P.ints, at.LAMBDA)
+    stage, lam = ws.stage(P), ws.multipliers(P)
     h, before = o[H], o[H_BEFORE]
     memory[OWN, 0], memory[OWN, 1] = h, o[OF_METHOD]
     for a in range(y.size):
@@ -83,7 +83,7 @@ def predict(P: Pack, o: Array, numbers: Array, memory: Array, y: Array) -> int:
 @routine
 def close(P: Pack, o: Array, control: Array, memory: Array, y: Array) -> float:
     """The error of the step relative to its tolerance; the u'_i are kept for the next guess."""
-    n = view(P.work, P.ints, at.STAGE).shape[0]
+    n = ws.stage(P).shape[0]
     bodies = borrow(y, 0, n, WIDTH)
     total = 0.0
     turn(P, o[START] + o[H], memory, y)
@@ -109,7 +109,7 @@ def close(P: Pack, o: Array, control: Array, memory: Array, y: Array) -> float:
 @kernel
 def turn(P: Pack, t: float, memory: Array, y: Array) -> None:
     """Integrated angles by the weights of the method; their rates at the end."""
-    rate = line(P.work, P.ints, at.ANGLE_RATE)
+    rate = ws.angle_rates(P)
     first = y.size - rate.size
     if rate.size > 0:
         fill_angle_rates(P, t, y, rate)

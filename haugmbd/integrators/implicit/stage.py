@@ -28,11 +28,11 @@ from haugmbd.algebra.views import borrow
 from haugmbd.formulations.newton_euler import begin, factorize, finish, solve_system
 from haugmbd.integrators.implicit.tangents import C_Q, C_U, TANGENTS_SIGNATURE
 from haugmbd.integrators.stepping import N_CORRECTED, N_FACTOR, N_RATES
-from haugmbd.model import tables as at
+from haugmbd.model import accessors as ws
 from haugmbd.model.loads import clear, fill_angle_rates
 from haugmbd.model.passes import prepare
 from haugmbd.model.status import NO_CONVERGENCE, OK, report
-from haugmbd.model.tables import PACK_TYPE, WIDTH, Pack, blocks, line, view
+from haugmbd.model.tables import PACK_TYPE, WIDTH, Pack
 
 SHIFT, BASE, UDOT, MEMORY, BEFORE, EARLIER = 0, 6, 13, 19, 25, 31
 """Columns of STAGE: displacement from the base pose; base pose (r, p); u'; what the method remembers; u' one and two steps before."""
@@ -55,9 +55,9 @@ STALLED, ROUNDING = 0.5, 100.0
 @inlined
 def put_residual(P: Pack, numbers: Array, y: Array) -> None:
     """b = -(dynamics, constraints / c)."""
-    b, Q, level = view(P.work, P.ints, at.RIGHT), view(P.work, P.ints, at.Q), view(P.work, P.ints, at.LEVEL)
-    stage, lam, inertia = view(P.work, P.ints, at.STAGE), line(P.work, P.ints, at.LAMBDA), view(P.reals, P.ints, at.INERTIA)
-    J, edges = blocks(P.work, P.ints, at.J, 2, 6), view(P.ints, P.ints, at.EDGES)
+    b, Q, level = ws.right_hand_side(P), ws.generalized_forces(P), ws.row_values(P)
+    stage, lam, inertia = ws.stage(P), ws.multipliers(P), ws.inertia(P)
+    J, edges = ws.jacobian(P), ws.edges(P)
     n = inertia.shape[0]
     bodies = borrow(y, 0, n, WIDTH)
     positions = numbers[LEVEL] == KEEP_POSITIONS
@@ -86,7 +86,7 @@ def put_residual(P: Pack, numbers: Array, y: Array) -> None:
 @inlined
 def take(P: Pack, numbers: Array, y: Array) -> float:
     """Add the solution to u', u, the displacement and lam; return the largest change: of a displacement, and of 1 + |u| where u is kept."""
-    x, stage, lam = view(P.work, P.ints, at.SOLUTION), view(P.work, P.ints, at.STAGE), line(P.work, P.ints, at.LAMBDA)
+    x, stage, lam = ws.solution(P), ws.stage(P), ws.multipliers(P)
     n = stage.shape[0]
     bodies = borrow(y, 0, n, WIDTH)
     largest = 0.0
@@ -109,8 +109,8 @@ def take(P: Pack, numbers: Array, y: Array) -> float:
 @inlined
 def move_to_constraints(P: Pack) -> tuple[int, float]:
     """The least displacement in mass to Phi = 0, with the factor at hand; return the code and the largest displacement."""
-    b, level = view(P.work, P.ints, at.RIGHT), view(P.work, P.ints, at.LEVEL)
-    x, stage = view(P.work, P.ints, at.SOLUTION), view(P.work, P.ints, at.STAGE)
+    b, level = ws.right_hand_side(P), ws.row_values(P)
+    x, stage = ws.solution(P), ws.stage(P)
     n = stage.shape[0]
     clear(b)
     for e in range(b.shape[0] - n):
@@ -173,7 +173,7 @@ def solve_stage(P: Pack, tangents: Any, place: Any, numbers: Array, options: Arr
         if factored:
             code = begin(P)
         else:
-            if P.ints[3 * at.LOAD_INTS + 1] + view(P.ints, P.ints, at.PROBED)[0, 0] > 0:
+            if ws.n_forces(P) + ws.difference_colors(P)[0, 0] > 0:
                 code = tangents(P, numbers, t, y)
             if code != OK:
                 return code
@@ -186,7 +186,7 @@ def solve_stage(P: Pack, tangents: Any, place: Any, numbers: Array, options: Arr
         error = take(P, numbers, y)
         if numbers[LEVEL] == KEEP_BOTH:
             error = max(error, move_to_constraints(P)[1])
-    return report(line(P.work, P.ints, at.STATUS), NO_CONVERGENCE, 0, error)
+    return report(ws.status(P), NO_CONVERGENCE, 0, error)
 
 
 PLACE_SIGNATURE = types.int64(PACK_TYPE, F1, F1)
@@ -200,7 +200,7 @@ SOLVE_STAGE = Routine(solve_stage, SOLVE_SIGNATURE)
 @inlined
 def turn_ahead(P: Pack, h: float, y: Array) -> None:
     """Integrated angles before the stage, by their rates at the start: they tell turns apart, so that half a turn is exact enough."""
-    rate = line(P.work, P.ints, at.ANGLE_RATE)
+    rate = ws.angle_rates(P)
     first = y.size - rate.size
     for k in range(rate.size):
         y[first + k] += h * rate[k]
@@ -209,7 +209,7 @@ def turn_ahead(P: Pack, h: float, y: Array) -> None:
 @inlined
 def turn_by_trapezoids(P: Pack, t: float, h: float, y: Array) -> None:
     """Integrated angles after the stage, which ends at t, by the trapezoidal rule; their rates there."""
-    rate = line(P.work, P.ints, at.ANGLE_RATE)
+    rate = ws.angle_rates(P)
     first = y.size - rate.size
     if rate.size > 0:
         for k in range(rate.size):
@@ -222,7 +222,7 @@ def turn_by_trapezoids(P: Pack, t: float, h: float, y: Array) -> None:
 @inlined
 def finish_step(P: Pack, y: Array, y_dot: Array) -> None:
     """y' of the step's end from its u' and the rates of the integrated angles, for dense output."""
-    stage, rate = view(P.work, P.ints, at.STAGE), line(P.work, P.ints, at.ANGLE_RATE)
+    stage, rate = ws.stage(P), ws.angle_rates(P)
     n = stage.shape[0]
     bodies, rates = borrow(y, 0, n, WIDTH), borrow(y_dot, 0, n, WIDTH)
     for k in range(1, n):

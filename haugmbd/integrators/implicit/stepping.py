@@ -23,10 +23,11 @@ from haugmbd.algebra.vec3 import Array
 from haugmbd.algebra.views import borrow_line
 from haugmbd.integrators.implicit.stage import KEEP_POSITIONS, LEVEL, TOLERANCE, finish_step, turn_ahead
 from haugmbd.integrators.stepping import check_finite
+from haugmbd.model import accessors as ws
 from haugmbd.model import tables as at
 from haugmbd.model.loads import copy_line
 from haugmbd.model.status import NO_CONVERGENCE, NOT_FINITE, OK, SINGULAR, STEP_TOO_SMALL
-from haugmbd.model.tables import PACK_TYPE, Pack, line
+from haugmbd.model.tables import PACK_TYPE, Pack
 
 H, H_BEFORE, START, FACTOR, OWN = 0, 1, 2, 3, 4
 """In `o`: this step and the one before [s] (0 at the start), the time it starts from, the proposal, and the method's own numbers."""
@@ -85,7 +86,7 @@ def run(
     ls: Array,
 ) -> tuple[int, int]:
     """Advance y to control[T_END] or until `ys` (n, ny) is full; fill times, states, rates and multipliers; return code and steps done."""
-    done, lam = 0, line(P.work, P.ints, at.LAMBDA)
+    done, lam = 0, ws.multipliers(P)
     t, whole = control[T], control[WHOLE]
     while done < ys.shape[0] and t < control[T_END]:
         target = control[T_END]

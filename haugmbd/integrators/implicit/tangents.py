@@ -21,11 +21,11 @@ from haugmbd.algebra.routine import F1, Routine, types
 from haugmbd.algebra.vec3 import Array
 from haugmbd.forces.catalogue import stiffen_declared, stiffen_loads
 from haugmbd.integrators.implicit.probing import probe
-from haugmbd.model import tables as at
+from haugmbd.model import accessors as ws
 from haugmbd.model.loads import all_finite, clear, copy_line
 from haugmbd.model.motion import look
 from haugmbd.model.status import OK, USER_STOPPED, report
-from haugmbd.model.tables import PACK_TYPE, Pack, line, view
+from haugmbd.model.tables import PACK_TYPE, Pack
 from haugmbd.model.user import call_user
 
 C_Q, C_U, CURVED = 0, 1, 2
@@ -35,40 +35,40 @@ C_Q, C_U, CURVED = 0, 1, 2
 @inlined
 def put_springs(P: Pack, numbers: Array, t: float, y: Array) -> None:
     """c_u C + c_q K of springs, dampers and actuators."""
-    own, tied, D = view(P.work, P.ints, at.TANGENT), view(P.work, P.ints, at.TIE_TANGENT), line(P.work, P.ints, at.DERIVED)
+    own, tied, D = ws.tangents(P), ws.coupled_tangents(P), ws.user_jacobians(P)
     clear(own)
     clear(tied)
     ints, reals, kinds = (
-        view(P.ints, P.ints, at.LOAD_INTS),
-        view(P.reals, P.ints, at.LOAD_REALS),
-        line(P.ints, P.ints, at.LOAD_KIND_AT),
+        ws.force_ints(P),
+        ws.force_reals(P),
+        ws.force_kind_starts(P),
     )
-    load_tie, ties = view(P.ints, P.ints, at.LOAD_TIE), view(P.ints, P.ints, at.TIES)
+    load_tie, ties = ws.force_couplings(P), ws.coupled_pairs(P)
     stiffen_loads(ints, reals, kinds, look(P, t, y), numbers[C_Q], numbers[C_U], D, load_tie, ties, own, tied)
 
 
 @inlined
 def put_declared(P: Pack, numbers: Array, t: float, y: Array) -> None:
     """The same of forces and torques with jacobians."""
-    own, tied, D = view(P.work, P.ints, at.TANGENT), view(P.work, P.ints, at.TIE_TANGENT), line(P.work, P.ints, at.DERIVED)
+    own, tied, D = ws.tangents(P), ws.coupled_tangents(P), ws.user_jacobians(P)
     ints, reals, kinds = (
-        view(P.ints, P.ints, at.LOAD_INTS),
-        view(P.reals, P.ints, at.LOAD_REALS),
-        line(P.ints, P.ints, at.LOAD_KIND_AT),
+        ws.force_ints(P),
+        ws.force_reals(P),
+        ws.force_kind_starts(P),
     )
-    load_tie, ties, coupled = view(P.ints, P.ints, at.LOAD_TIE), view(P.ints, P.ints, at.TIES), view(P.ints, P.ints, at.COUPLED)
+    load_tie, ties, coupled = ws.force_couplings(P), ws.coupled_pairs(P), ws.jacobian_pairs(P)
     stiffen_declared(ints, reals, kinds, look(P, t, y), numbers[C_Q], numbers[C_U], D, load_tie, coupled, ties, own, tied)
 
 
 @inlined
 def ask_jacobians(P: Pack, t: float, y: Array) -> int:
     """Leave what the user's jacobians say in DERIVED; the signals are those of the forces, which were asked at the same state."""
-    D = view(P.work, P.ints, at.DERIVED)
-    signals, succeeded = view(P.work, P.ints, at.SIGNALS), line(P.work, P.ints, at.SUCCEEDED)
+    D = ws.user_jacobians(P)
+    signals, succeeded = ws.signals(P), ws.succeeded(P)
     if call_user(P.derive, t, y, signals, D, D, succeeded) and all_finite(D):
         return OK
-    copy_line(y, line(P.work, P.ints, at.Y_STOPPED))
-    return report(line(P.work, P.ints, at.STATUS), USER_STOPPED, 1, t)
+    copy_line(y, ws.stopped_state(P))
+    return report(ws.status(P), USER_STOPPED, 1, t)
 
 
 @routine
@@ -93,7 +93,7 @@ def put_tangents(P: Pack, numbers: Array, t: float, y: Array) -> int:
         return code
     put_springs(P, numbers, t, y)
     put_declared(P, numbers, t, y)
-    if view(P.ints, P.ints, at.PROBED)[0, 0] > 0:
+    if ws.difference_colors(P)[0, 0] > 0:
         code = probe(P, numbers[C_Q], numbers[C_U], numbers[CURVED] == 1.0, t, y)
     return code
 
