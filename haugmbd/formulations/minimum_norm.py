@@ -23,7 +23,6 @@ from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.checks import for_kernels
 from haugmbd.errors import SimulationError
 from haugmbd.model import accessors as ws
-from haugmbd.model import tables as at
 from haugmbd.model.loads import clear
 from haugmbd.model.model import Model
 from haugmbd.model.passes import prepare

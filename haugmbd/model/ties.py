@@ -21,7 +21,6 @@ from haugmbd.model.model import Model
 from haugmbd.model.tables import WIDTH, Tables
 from haugmbd.saddle.schedule import make_schedule
 
-STAGE_COLUMNS = 37
 MOST_TIED = 6
 """Bodies of one force of the user that are tied to one another; of larger ones only the bodies' own blocks enter."""
 
@@ -65,7 +64,13 @@ def tied_tables(model: Model, curved: bool = False) -> Tables:
         "TIE_TANGENT": (len(tie_of), 36),
         "PROBE": (1, model.y0.size + 12 * (model.nb + 1) if probed[0] else 0),
         "DERIVED": (1, 0 if curved else model.derivatives.size),
-        "STAGE": (model.nb + 1, STAGE_COLUMNS),  # this and what follows: what a step that fails gives back, see `stepping`
+        "DISPLACEMENT": (model.nb + 1, 6),  # this and what follows: what a step that fails gives back, see `stepping`
+        "BASE_POSE": (model.nb + 1, 7),
+        "U_DOT": (model.nb + 1, 6),
+        "ALGORITHMIC": (model.nb + 1, 6),
+        "U_DOT_BEFORE": (model.nb + 1, 6),
+        "U_DOT_EARLIER": (model.nb + 1, 6),
+        "PREDICTED_R7": (model.nb + 1, 11),
         "ANGLE_RATE": (1, model.y0.size - WIDTH * (model.nb + 1)),
         "LAMBDA": (6 * len(edges), 1),
     }

@@ -8,10 +8,11 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.algebra import euler
+from haugmbd.algebra.records import new_record
 from haugmbd.errors import ModelError, SimulationError
 from haugmbd.integrators.free import Unstabilized
 from haugmbd.integrators.implicit.method import implicit_pack
-from haugmbd.integrators.implicit.stage import STAGE_NUMBERS
+from haugmbd.integrators.implicit.records import NEWTON
 from haugmbd.integrators.implicit.tangents import put_tangents
 from haugmbd.integrators.stepping import Problem
 from haugmbd.integrators.subject import Maximal
@@ -105,9 +106,7 @@ def tangent(model: mbd.Model, c_q: float, c_u: float) -> np.ndarray:
     problem = Problem(Maximal(model), model.pack(), rule.rates, rule.settle, rule.options(), 0.0, y)
     pack = implicit_pack(problem, "this test", mbd.QuasiNewton())
     assert rows_entry(pack, 0.0, y) == 0
-    numbers = np.zeros(STAGE_NUMBERS)
-    numbers[:2] = c_q, c_u
-    assert put_tangents(pack, numbers, 0.0, y) == 0
+    assert put_tangents(pack, new_record(NEWTON, c_q=c_q, c_u=c_u), 0.0, y) == 0
     found, n = np.zeros((6 * model.nb + 6, 6 * model.nb + 6)), model.nb + 1
     for k in range(n):
         found[6 * k : 6 * k + 6, 6 * k : 6 * k + 6] = room(pack, "TANGENT")[k].reshape(6, 6)

@@ -39,28 +39,16 @@ from haugmbd.integrators.implicit.multistep import (
     turn_on,
 )
 from haugmbd.integrators.implicit.newton import QuasiNewton
-from haugmbd.integrators.implicit.stage import BASE, PLACE_SIGNATURE, SHIFT, UDOT, put_shifted
+from haugmbd.integrators.implicit.records import Control, Newton, Step
+from haugmbd.integrators.implicit.stage import PLACE_SIGNATURE, put_shifted, stage_of
 from haugmbd.integrators.implicit.stepping import (
-    ATOL,
     CLOSE_SIGNATURE,
-    FACTOR,
-    H_NEXT,
-    OWN,
     PREDICT_SIGNATURE,
-    RTOL,
-    START,
-    WHOLE,
-    H,
 )
-from haugmbd.integrators.implicit.tangents import C_Q, C_U
 from haugmbd.integrators.stepping import Problem
 from haugmbd.model import accessors as ws
 from haugmbd.model.status import OK
 from haugmbd.model.tables import WIDTH, Pack, room
-
-ORDER, POINTS, SINCE, HIGHEST, FAILED = OWN, OWN + 1, OWN + 2, OWN + 3, OWN + 4
-"""In `o`: the order; true points known; steps since order or size changed, or of fixed steps
-how parts of them may grow; the highest order allowed; refused in a row."""
 
 SAFETY, SHRINK, GROW, IDLE = 0.8, 0.25, 2.0, 1.2
 FIRST_PART = (1.0, 2.0**-8, 2.0**-10, 2.0**-12, 2.0**-14)
@@ -70,70 +58,70 @@ STABLE = (2.0, 2.0, 1.4, 1.2, 1.1)
 
 
 @routine
-def predict(P: Pack, o: Array, numbers: Array, memory: Array, y: Array) -> int:
+def predict(P: Pack, step: Step, newton: Newton, memory: Array, y: Array) -> int:
     """Weights, base pose, and the predicted u with the displacement and u' that belong to it."""
-    stage = ws.stage(P)
-    n, order, t = stage.shape[0], int(o[ORDER]), o[START] + o[H]
+    stage = stage_of(P)
+    n, order, t = ws.n_bodies(P), int(step.order), step.t + step.h
     bodies = borrow(y, 0, n, WIDTH)
     predict_state(t, memory, order)
     put_past_weights(t, memory, order)
     c = leading(t, memory, order)
-    numbers[C_Q], numbers[C_U] = c * c, c
+    newton.c_q, newton.c_u = c * c, c
     for k in range(1, n):
         for a in range(7):
-            stage[k, BASE + a] = 0.0
+            stage.base[k, a] = 0.0
         for a in range(6):
-            stage[k, UDOT + a] = 0.0
+            stage.u_dot[k, a] = 0.0
         for i in range(order):
             for a in range(7):
-                stage[k, BASE + a] += memory[WEIGHTS, i] * memory[i, 1 + WIDTH * k + a]
+                stage.base[k, a] += memory[WEIGHTS, i] * memory[i, 1 + WIDTH * k + a]
             for a in range(6):
-                stage[k, UDOT + a] += memory[WEIGHTS, i] * memory[i, 1 + WIDTH * k + 7 + a]
+                stage.u_dot[k, a] += memory[WEIGHTS, i] * memory[i, 1 + WIDTH * k + 7 + a]
         for a in range(6):
             u = memory[PREDICTED, 1 + WIDTH * k + 7 + a]
             bodies[k, 7 + a] = u
-            stage[k, UDOT + a] = (u - stage[k, UDOT + a]) / c
-            stage[k, SHIFT + a] = c * u
+            stage.u_dot[k, a] = (u - stage.u_dot[k, a]) / c
+            stage.displacement[k, a] = c * u
     return OK
 
 
 @routine
-def place(P: Pack, numbers: Array, y: Array) -> int:
+def place(P: Pack, newton: Newton, y: Array) -> int:
     """r = past_r + dr,  p = past_p o (1, dpi_bar / 2), normalised."""
-    stage = ws.stage(P)
-    bodies = borrow(y, 0, stage.shape[0], WIDTH)
-    for k in range(1, stage.shape[0]):
+    stage = stage_of(P)
+    bodies = borrow(y, 0, ws.n_bodies(P), WIDTH)
+    for k in range(1, ws.n_bodies(P)):
         put_shifted(stage, bodies, k)
-        cayley_by(bodies[k, 3:7], stage[k, SHIFT + 3], stage[k, SHIFT + 4], stage[k, SHIFT + 5])
+        cayley_by(bodies[k, 3:7], stage.displacement[k, 3], stage.displacement[k, 4], stage.displacement[k, 5])
     return OK
 
 
 @routine
-def close(P: Pack, o: Array, control: Array, memory: Array, y: Array) -> float:
+def close(P: Pack, step: Step, control: Control, memory: Array, y: Array) -> float:
     """The error of the step relative to its tolerance; the next order and the next step; the new point."""
-    t, order, n = o[START] + o[H], int(o[ORDER]), ws.stage(P).shape[0]
+    t, order, n = step.t + step.h, int(step.order), ws.n_bodies(P)
     error = 0.0
-    o[FACTOR] = 1.0
-    if control[WHOLE] > 0.0:
-        o[FACTOR] = o[SINCE]
-        o[ORDER] = min(o[HIGHEST], o[POINTS] + 1.0)
+    step.factor = 1.0
+    if control.h_fixed > 0.0:
+        step.factor = step.n_equal
+        step.order = min(step.max_order, step.n_points + 1.0)
     else:
-        rtol, atol = control[RTOL], control[ATOL]
+        rtol, atol = control.rtol, control.atol
         error = error_of(t, y, memory, order, n, rtol, atol)
         if error > 1.0:
-            o[FAILED] += 1.0
-            o[SINCE] = 0.0
-            o[FACTOR] = min(0.9, max(SHRINK, longest(error, order)))
-            if o[FAILED] > 2.0:
-                o[ORDER], o[FACTOR] = max(1.0, o[ORDER] - 1.0), SHRINK
+            step.n_failed += 1.0
+            step.n_equal = 0.0
+            step.factor = min(0.9, max(SHRINK, longest(error, order)))
+            if step.n_failed > 2.0:
+                step.order, step.factor = max(1.0, step.order - 1.0), SHRINK
             return error
-        o[FAILED] = 0.0
-        o[SINCE] += 1.0
-        if o[SINCE] > order:
-            choose(o, error, t, y, memory, n, rtol, atol)
+        step.n_failed = 0.0
+        step.n_equal += 1.0
+        if step.n_equal > order:
+            choose(step, error, t, y, memory, n, rtol, atol)
     turn_on(P, t, y, memory, order)
     add_point(t, y, memory)
-    o[POINTS] = min(7.0, o[POINTS] + 1.0)
+    step.n_points = min(7.0, step.n_points + 1.0)
     return error
 
 
@@ -145,21 +133,21 @@ def longest(error: float, order: int) -> float:
 
 
 @inlined
-def choose(o: Array, error: float, t: float, y: Array, memory: Array, n: int, rtol: float, atol: float) -> None:
+def choose(step: Step, error: float, t: float, y: Array, memory: Array, n: int, rtol: float, atol: float) -> None:
     """The order, of three, that allows the longest step, and the step."""
-    order = int(o[ORDER])
+    order = int(step.order)
     best, factor = order, longest(error, order)
     if order > 1:
         lower = longest(error_of(t, y, memory, order - 1, n, rtol, atol), order - 1)
         if lower > factor:
             best, factor = order - 1, lower
-    if order < o[HIGHEST] and o[POINTS] >= order + 2:
+    if order < step.max_order and step.n_points >= order + 2:
         higher = longest(error_of(t, y, memory, order + 1, n, rtol, atol), order + 1)
         if higher > factor:
             best, factor = order + 1, higher
     factor = min(GROW, max(SHRINK, factor))
     if best != order or factor > IDLE or factor < 1.0:
-        o[ORDER], o[FACTOR], o[SINCE] = best, factor, 0.0
+        step.order, step.factor, step.n_equal = best, factor, 0.0
 
 
 PREDICT, PLACE, CLOSE = Routine(predict, PREDICT_SIGNATURE), Routine(place, PLACE_SIGNATURE), Routine(close, CLOSE_SIGNATURE)
@@ -179,8 +167,8 @@ class _Multistep(Implicit):
 
     def rule(self, problem: Problem, pack: Pack, h: float) -> Rule:
         """BDF's routines, starting with order one."""
-        own = (1.0, 1.0, self.growth, float(self.order), 0.0)
-        return Rule(PREDICT, PLACE, CLOSE, own, first_points(problem, room(pack, "STAGE")[:, UDOT : UDOT + 6], h))
+        own = {"order": 1.0, "n_points": 1.0, "n_equal": self.growth, "max_order": float(self.order)}
+        return Rule(PREDICT, PLACE, CLOSE, own, first_points(problem, room(pack, "U_DOT"), h))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,7 +216,7 @@ class FixedBDF(_Multistep, ImplicitFixed):
         """Of the parts of the first steps."""
         return STABLE[self.order - 1]
 
-    def control(self, problem: Problem, t_end: float) -> Array:
-        control: Array = super().control(problem, t_end)
-        control[H_NEXT] *= FIRST_PART[self.order - 1]
+    def control(self, problem: Problem, t_end: float) -> Control:
+        control = super().control(problem, t_end)
+        control.h_next *= FIRST_PART[self.order - 1]
         return control

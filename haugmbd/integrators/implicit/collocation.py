@@ -27,21 +27,16 @@ from haugmbd.algebra.views import borrow
 from haugmbd.formulations.newton_euler import factorize, finish
 from haugmbd.integrators.implicit.collocation_end import filter_error, finish_stages
 from haugmbd.integrators.implicit.radau_tableau import DK, DU, LAM, MOVED, OWN, TURNS, A, C, F, K, L, U, X, Y
+from haugmbd.integrators.implicit.records import Newton
 from haugmbd.integrators.implicit.stage import (
-    BASE,
-    ITERATIONS,
     KEEP_BOTH,
-    LEVEL,
-    SHIFT,
     SOLVE_SIGNATURE,
-    TOLERANCE,
-    UDOT,
     has_converged,
     move_to_constraints,
     put_residual,
+    stage_of,
     take,
 )
-from haugmbd.integrators.implicit.tangents import C_Q, C_U
 from haugmbd.integrators.lie import dexpinv
 from haugmbd.integrators.stepping import N_CORRECTED, N_FACTOR, N_RATES
 from haugmbd.model import accessors as ws
@@ -86,19 +81,19 @@ def put_stages(memory: Array, bodies: int) -> float:
 @kernel
 def put_stage(P: Pack, memory: Array, i: int, corrected: int, y: Array) -> None:
     """u', lam, displacement and u of stage i, after the corrections of so many stages before it in this sweep."""
-    stage, lam = ws.stage(P), ws.multipliers(P)
-    n, h = stage.shape[0], memory[OWN, 0]
+    stage, lam = stage_of(P), ws.multipliers(P)
+    n, h = ws.n_bodies(P), memory[OWN, 0]
     bodies = borrow(y, 0, n, WIDTH)
     for k in range(1, n):
         for a in range(7):
-            stage[k, BASE + a] = memory[Y, WIDTH * k + a]
+            stage.base[k, a] = memory[Y, WIDTH * k + a]
         for a in range(6):
             du = dx = 0.0
             for j in range(corrected):
                 du += h * L[i, j] * memory[DK + j, 6 * k + a]
                 dx += h * L[i, j] * memory[DU + j, 6 * k + a]
-            stage[k, UDOT + a] = memory[K + i, 6 * k + a]
-            stage[k, SHIFT + a] = memory[X + i, 6 * k + a] + dx + h * L[i, i] * du
+            stage.u_dot[k, a] = memory[K + i, 6 * k + a]
+            stage.displacement[k, a] = memory[X + i, 6 * k + a] + dx + h * L[i, i] * du
             bodies[k, 7 + a] = memory[U + i, 6 * k + a] + du
     for s in range(lam.size):
         lam[s] = memory[LAM + i, s]
@@ -107,11 +102,11 @@ def put_stage(P: Pack, memory: Array, i: int, corrected: int, y: Array) -> None:
 @kernel
 def keep(P: Pack, memory: Array, i: int, moved: bool, y: Array) -> None:
     """What stage i was corrected by."""
-    stage, lam, x = ws.stage(P), ws.multipliers(P), ws.solution(P)
-    bodies = borrow(y, 0, stage.shape[0], WIDTH)
-    for k in range(1, stage.shape[0]):
+    stage, lam, x = stage_of(P), ws.multipliers(P), ws.solution(P)
+    bodies = borrow(y, 0, ws.n_bodies(P), WIDTH)
+    for k in range(1, ws.n_bodies(P)):
         for a in range(6):
-            memory[DK + i, 6 * k + a] = stage[k, UDOT + a] - memory[K + i, 6 * k + a]
+            memory[DK + i, 6 * k + a] = stage.u_dot[k, a] - memory[K + i, 6 * k + a]
             memory[DU + i, 6 * k + a] = bodies[k, 7 + a] - memory[U + i, 6 * k + a]
             if moved:
                 memory[MOVED + i, 6 * k + a] += x[k, a]
@@ -129,11 +124,11 @@ def correct(memory: Array, bodies: int) -> None:
 
 @inlined
 def solve_one(
-    P: Pack, tangents: Any, place: Any, numbers: Array, options: Array, memory: Array, i: int, t: float, y: Array
+    P: Pack, tangents: Any, place: Any, newton: Newton, options: Array, memory: Array, i: int, t: float, y: Array
 ) -> tuple[int, float]:
     """Correct stage i once; return the code and the largest change."""
     put_stage(P, memory, i, i, y)
-    code: int = place(P, numbers, y)
+    code: int = place(P, newton, y)
     if code == OK:
         code = prepare(P, t, y)
     options[N_RATES] += 1
@@ -141,45 +136,45 @@ def solve_one(
     if code == OK and ws.n_angles(P) > 0:
         fill_angle_rates(P, t, y, memory[TURNS + i])
     if code == OK:
-        numbers[C_U] = memory[OWN, 0] * L[i, i]
-        numbers[C_Q] = numbers[C_U] ** 2
-        put_residual(P, numbers, y)
+        newton.c_u = memory[OWN, 0] * L[i, i]
+        newton.c_q = newton.c_u**2
+        put_residual(P, newton, y)
         if ws.n_forces(P) + ws.difference_colors(P)[0, 0] > 0:
-            code = tangents(P, numbers, t, y)
+            code = tangents(P, newton, t, y)
     if code == OK:
         options[N_FACTOR] += 1
         code = factorize(P)
     if code == OK:
         code = finish(P)
     if code == OK:
-        error = take(P, numbers, y)
-        if numbers[LEVEL] == KEEP_BOTH:
+        error = take(P, newton, y)
+        if newton.constraint_form == KEEP_BOTH:
             code, moved = move_to_constraints(P)
-        keep(P, memory, i, numbers[LEVEL] == KEEP_BOTH, y)
+        keep(P, memory, i, newton.constraint_form == KEEP_BOTH, y)
         options[N_CORRECTED] += 1
     return code, max(error, moved)
 
 
 @routine
-def solve_stages(P: Pack, tangents: Any, place: Any, numbers: Array, options: Array, memory: Array, t: float, y: Array) -> int:
+def solve_stages(P: Pack, tangents: Any, place: Any, newton: Newton, options: Array, memory: Array, t: float, y: Array) -> int:
     """Iterate from the predicted u'_i and lam_i to the three stages; y, u' and lam of the end are left as by `solve_stage`."""
-    n, h, before, error = ws.stage(P).shape[0], memory[OWN, 0], 1e300, 0.0
-    for sweep in range(int(numbers[ITERATIONS])):
+    n, h, before, error = ws.n_bodies(P), memory[OWN, 0], 1e300, 0.0
+    for sweep in range(int(newton.max_iterations)):
         memory[OWN, 2] = sweep + 1
         error = put_stages(memory, n)
         for i in range(3):
-            code, change = solve_one(P, tangents, place, numbers, options, memory, i, t - h * (1.0 - C[i]), y)
+            code, change = solve_one(P, tangents, place, newton, options, memory, i, t - h * (1.0 - C[i]), y)
             if code != OK:
                 return code
             error = max(error, change)
         correct(memory, n)
         if not error < 1e300:
             break
-        if has_converged(error, before, SLOWEST, numbers[TOLERANCE]):
+        if has_converged(error, before, SLOWEST, newton.tolerance):
             put_stages(memory, n)
             code = filter_error(P, memory) if memory[OWN, 1] == 1.0 else OK
             put_stage(P, memory, C.size - 1, 0, y)
-            return finish_stages(P, place, numbers, options, t, y) if code == OK else code
+            return finish_stages(P, place, newton, options, t, y) if code == OK else code
         if sweep >= TRANSIENT and error > before:
             break
         before = error

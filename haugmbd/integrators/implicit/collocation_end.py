@@ -19,7 +19,8 @@ from haugmbd.algebra.jit import inlined, kernel
 from haugmbd.algebra.vec3 import Array
 from haugmbd.formulations.newton_euler import factorize, finish, solve_system
 from haugmbd.integrators.implicit.radau_tableau import ERROR, GAMMA_0, OWN, RATE, E, U, X, Y
-from haugmbd.integrators.implicit.stage import KEEP_BOTH, LEVEL, UDOT, put_residual
+from haugmbd.integrators.implicit.records import Newton
+from haugmbd.integrators.implicit.stage import KEEP_BOTH, put_residual, stage_of
 from haugmbd.integrators.projection import (
     ROUNDING,
     STALLED,
@@ -63,29 +64,29 @@ def put_error(P: Pack, memory: Array) -> None:
 
 
 @kernel
-def put_acceleration_question(P: Pack, numbers: Array, y: Array) -> None:
+def put_acceleration_question(P: Pack, newton: Newton, y: Array) -> None:
     """b = (Q - M u' - Phi_q^T lam, gamma - Phi_q u')."""
-    put_residual(P, numbers, y)
-    b, stage, level = ws.right_hand_side(P), ws.stage(P), ws.row_values(P)
+    put_residual(P, newton, y)
+    b, stage, level = ws.right_hand_side(P), stage_of(P), ws.row_values(P)
     J, edges = ws.jacobian(P), ws.edges(P)
-    n = stage.shape[0]
+    n = ws.n_bodies(P)
     for e in range(edges.shape[0]):
         for a in range(6):
             s = 6 * e + a
             b[n + e, a] = level[s, 2]
             for side in range(2):
                 for c in range(6):
-                    b[n + e, a] -= J[s, side, c] * (stage[edges[e, side], UDOT + c] if edges[e, side] > 0 else 0.0)
+                    b[n + e, a] -= J[s, side, c] * (stage.u_dot[edges[e, side], c] if edges[e, side] > 0 else 0.0)
 
 
 @kernel
 def add_solution(P: Pack) -> None:
     """u' and lam, corrected."""
-    x, stage, lam = ws.solution(P), ws.stage(P), ws.multipliers(P)
-    n = stage.shape[0]
+    x, stage, lam = ws.solution(P), stage_of(P), ws.multipliers(P)
+    n = ws.n_bodies(P)
     for k in range(1, n):
         for a in range(6):
-            stage[k, UDOT + a] += x[k, a]
+            stage.u_dot[k, a] += x[k, a]
     for s in range(lam.size):
         lam[s] += x[n + s // 6, s % 6]
 
@@ -96,38 +97,38 @@ def filter_error(P: Pack, memory: Array) -> int:
     put_error(P, memory)
     code = solve_system(P)
     x = ws.solution(P)
-    for k in range(1, ws.stage(P).shape[0]):
+    for k in range(1, ws.n_bodies(P)):
         for a in range(6):
             memory[ERROR + 1, 6 * k + a] = x[k, a]
     return code
 
 
 @inlined
-def refine_rates(P: Pack, numbers: Array, y: Array) -> int:
+def refine_rates(P: Pack, newton: Newton, y: Array) -> int:
     """u' and lam by the equations of motion here, with the factor at hand."""
     code = OK
     for _ in range(REFINEMENTS):
         if code == OK:
-            put_acceleration_question(P, numbers, y)
+            put_acceleration_question(P, newton, y)
             code = solve_system(P)
             add_solution(P)
     return code
 
 
 @inlined
-def finish_stages(P: Pack, place: Any, numbers: Array, options: Array, t: float, y: Array) -> int:
+def finish_stages(P: Pack, place: Any, newton: Newton, options: Array, t: float, y: Array) -> int:
     """Bring the state of stage 3 to the constraints, and leave u' and lam by the equations of motion there.
 
     The iteration ends where its error is small beside that of the step; the constraints are held to rounding all the same.
     """
     bodies = look(P, t, y).bodies
-    code: int = place(P, numbers, y)
+    code: int = place(P, newton, y)
     forces = ws.n_forces(P) + ws.difference_colors(P)[0, 0] > 0
     if code == OK and forces:
         code = prepare(P, t, y)
         options[N_RATES] += 1
         if code == OK:
-            code = refine_rates(P, numbers, y)
+            code = refine_rates(P, newton, y)
     clear(ws.tangents(P))
     clear(ws.coupled_tangents(P))
     before = 1e300
@@ -139,7 +140,7 @@ def finish_stages(P: Pack, place: Any, numbers: Array, options: Array, t: float,
         options[N_FACTOR] += 1
         if code == OK:
             code = factorize(P)
-        if code != OK or numbers[LEVEL] != KEEP_BOTH or gap <= EXACT or (gap <= ROUNDING and gap > STALLED * before):
+        if code != OK or newton.constraint_form != KEEP_BOTH or gap <= EXACT or (gap <= ROUNDING and gap > STALLED * before):
             break
         before = gap
         code = finish(P)
@@ -154,5 +155,5 @@ def finish_stages(P: Pack, place: Any, numbers: Array, options: Array, t: float,
             code = prepare(P, t, y)
         options[N_RATES] += 1
     if code == OK and not forces:
-        code = refine_rates(P, numbers, y)
+        code = refine_rates(P, newton, y)
     return code

@@ -28,36 +28,21 @@ from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
 from haugmbd.algebra.views import borrow
 from haugmbd.integrators.implicit.method import Implicit, ImplicitAdaptive, ImplicitFixed, Rule
+from haugmbd.integrators.implicit.records import Control, Newton, Step
 from haugmbd.integrators.implicit.stage import (
-    BASE,
-    BEFORE,
-    EARLIER,
-    MEMORY,
     PLACE_SIGNATURE,
-    SHIFT,
-    UDOT,
     put_shifted,
+    stage_of,
     turn_by_trapezoids,
 )
 from haugmbd.integrators.implicit.stepping import (
-    ATOL,
     CLOSE_SIGNATURE,
-    FACTOR,
-    H_BEFORE,
-    OWN,
     PREDICT_SIGNATURE,
-    RTOL,
-    START,
-    WHOLE,
-    H,
 )
-from haugmbd.integrators.implicit.tangents import C_Q, C_U
 from haugmbd.integrators.stepping import Problem
 from haugmbd.model import accessors as ws
 from haugmbd.model.status import OK
 from haugmbd.model.tables import WIDTH, Pack, room
-
-ALPHA_M, ALPHA_F, BETA, GAMMA = OWN, OWN + 1, OWN + 2, OWN + 3
 
 LEAST = 1.0 / 12.0
 """Of an error's coefficient: that of the trapezoidal rule; some parameters make one of them zero, and the next term is then in charge."""
@@ -68,69 +53,69 @@ PROBE = 1e-3
 
 
 @routine
-def predict(P: Pack, o: Array, numbers: Array, memory: Array, y: Array) -> int:
+def predict(P: Pack, step: Step, newton: Newton, memory: Array, y: Array) -> int:
     """Base pose, displacement and u of the next step for the a_(n+1) that goes with u'_(n+1) = u'_n."""
-    stage = ws.stage(P)
-    bodies = borrow(y, 0, stage.shape[0], WIDTH)
-    h, before, alpha_m, alpha_f, beta, gamma = o[H], o[H_BEFORE], o[ALPHA_M], o[ALPHA_F], o[BETA], o[GAMMA]
+    stage = stage_of(P)
+    bodies = borrow(y, 0, ws.n_bodies(P), WIDTH)
+    h, before, alpha_m, alpha_f, beta, gamma = step.h, step.h_before, step.alpha_m, step.alpha_f, step.beta, step.gamma
     kappa = (1.0 - alpha_f) / (1.0 - alpha_m)
     moved = (alpha_m - alpha_f) * (h - before) / before if before > 0.0 else 0.0
-    numbers[C_Q], numbers[C_U] = h * h * beta * kappa, h * gamma * kappa
-    for k in range(1, stage.shape[0]):
+    newton.c_q, newton.c_u = h * h * beta * kappa, h * gamma * kappa
+    for k in range(1, ws.n_bodies(P)):
         for a in range(7):
-            stage[k, BASE + a] = bodies[k, a]
+            stage.base[k, a] = bodies[k, a]
         for a in range(6):
-            u, udot = bodies[k, 7 + a], stage[k, UDOT + a]
-            a_n = stage[k, MEMORY + a] + moved * (udot - stage[k, BEFORE + a])
+            u, udot = bodies[k, 7 + a], stage.u_dot[k, a]
+            a_n = stage.a[k, a] + moved * (udot - stage.u_dot_before[k, a])
             a_next = (udot - alpha_m * a_n) / (1.0 - alpha_m)
-            stage[k, EARLIER + a], stage[k, BEFORE + a] = stage[k, BEFORE + a], udot
-            stage[k, SHIFT + a] = h * u + h * h * ((0.5 - beta) * a_n + beta * a_next)
+            stage.u_dot_earlier[k, a], stage.u_dot_before[k, a] = stage.u_dot_before[k, a], udot
+            stage.displacement[k, a] = h * u + h * h * ((0.5 - beta) * a_n + beta * a_next)
             bodies[k, 7 + a] = u + h * ((1.0 - gamma) * a_n + gamma * a_next)
-            stage[k, MEMORY + a] = (alpha_f * udot - alpha_m * a_n) / (1.0 - alpha_m)  # a_(n+1) but for u'_(n+1)
+            stage.a[k, a] = (alpha_f * udot - alpha_m * a_n) / (1.0 - alpha_m)  # a_(n+1) but for u'_(n+1)
     return OK
 
 
 @routine
-def place(P: Pack, numbers: Array, y: Array) -> int:
+def place(P: Pack, newton: Newton, y: Array) -> int:
     """r = r_n + dr,  p = p_n o exp(dpi_bar)."""
-    stage = ws.stage(P)
-    bodies = borrow(y, 0, stage.shape[0], WIDTH)
-    for k in range(1, stage.shape[0]):
+    stage = stage_of(P)
+    bodies = borrow(y, 0, ws.n_bodies(P), WIDTH)
+    for k in range(1, ws.n_bodies(P)):
         put_shifted(stage, bodies, k)
-        rotate_by(bodies[k, 3:7], stage[k, SHIFT + 3 : SHIFT + 6])
+        rotate_by(bodies[k, 3:7], stage.displacement[k, 3:6])
     return OK
 
 
 @routine
-def close(P: Pack, o: Array, control: Array, memory: Array, y: Array) -> float:
+def close(P: Pack, step: Step, control: Control, memory: Array, y: Array) -> float:
     """The error of the step, relative to its tolerance; a_(n+1) from u'_(n+1)."""
-    turn_by_trapezoids(P, o[START] + o[H], o[H], y)
-    stage = ws.stage(P)
-    n = stage.shape[0]
+    turn_by_trapezoids(P, step.t + step.h, step.h, y)
+    stage = stage_of(P)
+    n = ws.n_bodies(P)
     bodies = borrow(y, 0, n, WIDTH)
-    h, alpha_m, alpha_f, gamma = o[H], o[ALPHA_M], o[ALPHA_F], o[GAMMA]
+    h, alpha_m, alpha_f, gamma = step.h, step.alpha_m, step.alpha_f, step.gamma
     total = 0.0
-    o[FACTOR] = GROW
-    if control[WHOLE] == 0.0:
+    step.factor = GROW
+    if control.h_fixed == 0.0:
         delta = alpha_m - alpha_f
-        c_q = h * h * max(LEAST, abs(0.5 * delta + o[BETA] - 1.0 / 6.0))
+        c_q = h * h * max(LEAST, abs(0.5 * delta + step.beta - 1.0 / 6.0))
         c_u = h * max(LEAST, abs(0.5 * (1.0 - gamma) * delta**2 + 0.5 * gamma * (1.0 + delta) ** 2 - 1.0 / 6.0))
-        ratio = h / o[H_BEFORE] if o[H_BEFORE] > 0.0 else 0.0
+        ratio = h / step.h_before if step.h_before > 0.0 else 0.0
         for k in range(1, n):
             for a in range(6):
-                change = stage[k, UDOT + a] - stage[k, BEFORE + a]
-                bend = change - ratio * (stage[k, BEFORE + a] - stage[k, EARLIER + a])
+                change = stage.u_dot[k, a] - stage.u_dot_before[k, a]
+                bend = change - ratio * (stage.u_dot_before[k, a] - stage.u_dot_earlier[k, a])
                 size = abs(bodies[k, a]) if a < 3 else 1.0
-                e_q = c_q * change / (control[ATOL] + control[RTOL] * size)
-                e_u = c_u * bend / (control[ATOL] + control[RTOL] * abs(bodies[k, 7 + a]))
+                e_q = c_q * change / (control.atol + control.rtol * size)
+                e_u = c_u * bend / (control.atol + control.rtol * abs(bodies[k, 7 + a]))
                 total += e_q * e_q + e_u * e_u
         total = sqrt(total / (12.0 * (n - 1))) if n > 1 else 0.0
-        o[FACTOR] = min(GROW, max(SHRINK, SAFETY * total ** (-1.0 / 3.0) if total > 0.0 else GROW))
-        if 1.0 <= o[FACTOR] < IDLE:
-            o[FACTOR] = 1.0
+        step.factor = min(GROW, max(SHRINK, SAFETY * total ** (-1.0 / 3.0) if total > 0.0 else GROW))
+        if 1.0 <= step.factor < IDLE:
+            step.factor = 1.0
     for k in range(1, n):
         for a in range(6):
-            stage[k, MEMORY + a] += (1.0 - alpha_f) / (1.0 - alpha_m) * stage[k, UDOT + a]
+            stage.a[k, a] += (1.0 - alpha_f) / (1.0 - alpha_m) * stage.u_dot[k, a]
     return total
 
 
@@ -165,8 +150,8 @@ class Newmarks(Implicit):
         """The family's routines; a_0 = u' at t_0 + delta h."""
         delta = self.parameters.alpha_m - self.parameters.alpha_f
         if delta != 0.0:
-            room(pack, "STAGE")[:, MEMORY : MEMORY + 6] += delta * h * second_rate(problem, h)
-        return Rule(PREDICT, PLACE, CLOSE, self.parameters)
+            room(pack, "ALGORITHMIC")[:] += delta * h * second_rate(problem, h)
+        return Rule(PREDICT, PLACE, CLOSE, self.parameters._asdict())
 
 
 def second_rate(problem: Problem, h: float) -> Array:

@@ -34,21 +34,21 @@ from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
 from haugmbd.algebra.views import borrow
 from haugmbd.errors import UsageError
-from haugmbd.integrators.implicit.family import ALPHA_F, ALPHA_M, BETA, GAMMA, GROW, of_rho, second_rate
+from haugmbd.integrators.implicit.family import GROW, of_rho, second_rate
 from haugmbd.integrators.implicit.generalized_alpha import check_rho
 from haugmbd.integrators.implicit.level import Index3, Level
 from haugmbd.integrators.implicit.method import ImplicitFixed, Rule
 from haugmbd.integrators.implicit.newton import QuasiNewton
-from haugmbd.integrators.implicit.stage import BASE, MEMORY, PLACE_SIGNATURE, SHIFT, UDOT, turn_by_trapezoids
-from haugmbd.integrators.implicit.stepping import CLOSE_SIGNATURE, FACTOR, H_BEFORE, PREDICT_SIGNATURE, START, H
-from haugmbd.integrators.implicit.tangents import C_Q, C_U
+from haugmbd.integrators.implicit.records import Control, Newton, Step
+from haugmbd.integrators.implicit.stage import PLACE_SIGNATURE, stage_of, turn_by_trapezoids
+from haugmbd.integrators.implicit.stepping import CLOSE_SIGNATURE, PREDICT_SIGNATURE
 from haugmbd.integrators.stepping import Problem
 from haugmbd.model import accessors as ws
 from haugmbd.model.status import NO_CONVERGENCE, NOT_TANGENT, OK, report
 from haugmbd.model.tables import WIDTH, Pack, room
 
-RATE, PAST = MEMORY, MEMORY + 4
-"""In STAGE: p~', and a~."""
+A_TILDE = 4
+"""Where a~ stands behind p~' in the prediction."""
 P_DOT, A_N, NOW, LAST, COLUMNS = 0, 4, 11, 18, 25
 """In the memory, a row a body: p'_n, a_n, q''_n, and q'' one step before."""
 ASTRAY, NOTICED = 0.1, 1e-4
@@ -57,10 +57,10 @@ where a body turns back, |p'| is as small as the error."""
 
 
 @kernel
-def scales(o: Array) -> tuple[float, float, float]:
+def scales(step: Step) -> tuple[float, float, float]:
     """kappa, c_q, c_u."""
-    kappa = (1.0 - o[ALPHA_F]) / (1.0 - o[ALPHA_M])
-    return kappa, o[H] * o[H] * o[BETA] * kappa, o[H] * o[GAMMA] * kappa
+    kappa = (1.0 - step.alpha_f) / (1.0 - step.alpha_m)
+    return kappa, step.h * step.h * step.beta * kappa, step.h * step.gamma * kappa
 
 
 @kernel
@@ -75,15 +75,15 @@ def astray(memory: Array, p: Array, k: int, h: float) -> float:
 
 
 @routine
-def predict(P: Pack, o: Array, numbers: Array, memory: Array, y: Array) -> int:
+def predict(P: Pack, step: Step, newton: Newton, memory: Array, y: Array) -> int:
     """q~, q~', a~, and the displacement and u that belong to u'_(n+1) = u'_n; NOT_TANGENT where p' has gone astray."""
-    stage = ws.stage(P)
-    bodies = borrow(y, 0, stage.shape[0], WIDTH)
-    h, before, alpha_m, alpha_f, beta, gamma = o[H], o[H_BEFORE], o[ALPHA_M], o[ALPHA_F], o[BETA], o[GAMMA]
+    stage = stage_of(P)
+    bodies = borrow(y, 0, ws.n_bodies(P), WIDTH)
+    h, before, alpha_m, alpha_f, beta, gamma = step.h, step.h_before, step.alpha_m, step.alpha_f, step.beta, step.gamma
     moved = (alpha_m - alpha_f) * (h - before) / before if before > 0.0 else 0.0
-    _, c_q, c_u = scales(o)
-    numbers[C_Q], numbers[C_U] = c_q, c_u
-    for k in range(1, stage.shape[0]):
+    _, c_q, c_u = scales(step)
+    newton.c_q, newton.c_u = c_q, c_u
+    for k in range(1, ws.n_bodies(P)):
         off = astray(memory, bodies[k, 3:7], k, h)
         if off > 0.0:
             return report(ws.status(P), NOT_TANGENT, k, off)
@@ -92,67 +92,67 @@ def predict(P: Pack, o: Array, numbers: Array, memory: Array, y: Array) -> int:
             a_n = memory[k, A_N + a] + moved * (now - memory[k, LAST + a])
             past = (alpha_f * now - alpha_m * a_n) / (1.0 - alpha_m)
             rate = bodies[k, 7 + a] if a < 3 else memory[k, P_DOT + a - 3]
-            stage[k, PAST + a] = past
-            stage[k, BASE + a] = bodies[k, a] + h * rate + h * h * ((0.5 - beta) * a_n + beta * past)
+            stage.predicted_r7[k, A_TILDE + a] = past
+            stage.base[k, a] = bodies[k, a] + h * rate + h * h * ((0.5 - beta) * a_n + beta * past)
             rate += h * ((1.0 - gamma) * a_n + gamma * past)
             if a < 3:
-                bodies[k, 7 + a] = rate + c_u * stage[k, UDOT + a]
+                bodies[k, 7 + a] = rate + c_u * stage.u_dot[k, a]
             else:
-                stage[k, RATE + a - 3] = rate
+                stage.predicted_r7[k, a - 3] = rate
         for a in range(6):
-            stage[k, SHIFT + a] = c_q * stage[k, UDOT + a]
+            stage.displacement[k, a] = c_q * stage.u_dot[k, a]
     return OK
 
 
 @routine
-def place(P: Pack, numbers: Array, y: Array) -> int:
+def place(P: Pack, newton: Newton, y: Array) -> int:
     """r, p, omega_bar and u' of the displacement c_q (v', w'); NO_CONVERGENCE where it is longer than any chord of the sphere."""
-    stage = ws.stage(P)
-    bodies = borrow(y, 0, stage.shape[0], WIDTH)
-    c_q, c_u = numbers[C_Q], numbers[C_U]
-    for k in range(1, stage.shape[0]):
+    stage = stage_of(P)
+    bodies = borrow(y, 0, ws.n_bodies(P), WIDTH)
+    c_q, c_u = newton.c_q, newton.c_u
+    for k in range(1, ws.n_bodies(P)):
         for a in range(3):
-            bodies[k, a] = stage[k, BASE + a] + stage[k, SHIFT + a]
+            bodies[k, a] = stage.base[k, a] + stage.displacement[k, a]
         p = bodies[k, 3:7]
         square = 0.0
         for a in range(4):
-            p[a] = stage[k, BASE + 3 + a]
+            p[a] = stage.base[k, 3 + a]
             square += p[a] * p[a]
         length = sqrt(square)
-        s1, s2, s3 = stage[k, SHIFT + 3] / length, stage[k, SHIFT + 4] / length, stage[k, SHIFT + 5] / length
+        s1, s2, s3 = stage.displacement[k, 3] / length, stage.displacement[k, 4] / length, stage.displacement[k, 5] / length
         rest = 1.0 - 0.25 * (s1 * s1 + s2 * s2 + s3 * s3)
         if not rest > 0.0:
             return report(ws.status(P), NO_CONVERGENCE, 0, sqrt(s1 * s1 + s2 * s2 + s3 * s3))
         cosine = sqrt(rest)
         cayley_by(p, s1 / cosine, s2 / cosine, s3 / cosine)
-        f0, f1, f2, f3 = stage[k, RATE], stage[k, RATE + 1], stage[k, RATE + 2], stage[k, RATE + 3]
+        f0, f1, f2, f3 = stage.predicted_r7[k, 0], stage.predicted_r7[k, 1], stage.predicted_r7[k, 2], stage.predicted_r7[k, 3]
         ratio = c_u / c_q
         radial = p[0] * f0 + p[1] * f1 + p[2] * f2 + p[3] * f3 + ratio * (1.0 - length * cosine)
-        bodies[k, 10] = 2.0 * (-p[1] * f0 + p[0] * f1 + p[3] * f2 - p[2] * f3) + ratio * stage[k, SHIFT + 3]
-        bodies[k, 11] = 2.0 * (-p[2] * f0 - p[3] * f1 + p[0] * f2 + p[1] * f3) + ratio * stage[k, SHIFT + 4]
-        bodies[k, 12] = 2.0 * (-p[3] * f0 + p[2] * f1 - p[1] * f2 + p[0] * f3) + ratio * stage[k, SHIFT + 5]
+        bodies[k, 10] = 2.0 * (-p[1] * f0 + p[0] * f1 + p[3] * f2 - p[2] * f3) + ratio * stage.displacement[k, 3]
+        bodies[k, 11] = 2.0 * (-p[2] * f0 - p[3] * f1 + p[0] * f2 + p[1] * f3) + ratio * stage.displacement[k, 4]
+        bodies[k, 12] = 2.0 * (-p[3] * f0 + p[2] * f1 - p[1] * f2 + p[0] * f3) + ratio * stage.displacement[k, 5]
         for a in range(3):
-            stage[k, UDOT + 3 + a] = stage[k, SHIFT + 3 + a] / c_q + 2.0 * radial * bodies[k, 10 + a]
+            stage.u_dot[k, 3 + a] = stage.displacement[k, 3 + a] / c_q + 2.0 * radial * bodies[k, 10 + a]
     return OK
 
 
 @routine
-def close(P: Pack, o: Array, control: Array, memory: Array, y: Array) -> float:
+def close(P: Pack, step: Step, control: Control, memory: Array, y: Array) -> float:
     """Remember p', q'' and a of the step's end in R^7; u' is (v', omega_bar') again."""
-    turn_by_trapezoids(P, o[START] + o[H], o[H], y)
-    stage = ws.stage(P)
-    bodies = borrow(y, 0, stage.shape[0], WIDTH)
-    kappa, c_q, c_u = scales(o)
-    o[FACTOR] = GROW
-    for k in range(1, stage.shape[0]):
+    turn_by_trapezoids(P, step.t + step.h, step.h, y)
+    stage = stage_of(P)
+    bodies = borrow(y, 0, ws.n_bodies(P), WIDTH)
+    kappa, c_q, c_u = scales(step)
+    step.factor = GROW
+    for k in range(1, ws.n_bodies(P)):
         for a in range(7):
             memory[k, LAST + a] = memory[k, NOW + a]
-            memory[k, NOW + a] = stage[k, UDOT + a] if a < 3 else (bodies[k, a] - stage[k, BASE + a]) / c_q
-            memory[k, A_N + a] = stage[k, PAST + a] + kappa * memory[k, NOW + a]
+            memory[k, NOW + a] = stage.u_dot[k, a] if a < 3 else (bodies[k, a] - stage.base[k, a]) / c_q
+            memory[k, A_N + a] = stage.predicted_r7[k, A_TILDE + a] + kappa * memory[k, NOW + a]
         for a in range(4):
-            memory[k, P_DOT + a] = stage[k, RATE + a] + c_u * memory[k, NOW + 3 + a]
+            memory[k, P_DOT + a] = stage.predicted_r7[k, a] + c_u * memory[k, NOW + 3 + a]
         for a in range(3, 6):
-            stage[k, UDOT + a] = stage[k, SHIFT + a] / c_q
+            stage.u_dot[k, a] = stage.displacement[k, a] / c_q
     return 0.0
 
 
@@ -188,9 +188,15 @@ class GeneralizedAlphaR7(ImplicitFixed):
         """Routines, and what the first step remembers: p'_0, q''_0, and a_0 = q'' at t_0 + delta h."""
         own = of_rho(self.rho)
         delta = own.alpha_m - own.alpha_f
-        n = room(pack, "STAGE").shape[0]
+        n = room(pack, "U_DOT").shape[0]
         u_ddot = second_rate(problem, h) if delta != 0.0 else np.zeros((n, 6))
-        return Rule(PREDICT, PLACE, CLOSE, own, first_memory(problem.y, room(pack, "STAGE")[:, UDOT : UDOT + 6], u_ddot, delta * h))
+        return Rule(
+            PREDICT,
+            PLACE,
+            CLOSE,
+            own._asdict(),
+            first_memory(problem.y, room(pack, "U_DOT"), u_ddot, delta * h),
+        )
 
 
 def first_memory(y: Array, u_dot: Array, u_ddot: Array, ahead: float) -> Array:

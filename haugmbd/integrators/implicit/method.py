@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
+from haugmbd.algebra.records import new_record
 from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
 from haugmbd.errors import UsageError
 from haugmbd.integrators.chunk import Chunk, chunk_lengths
-from haugmbd.integrators.implicit import stepping as control_at
 from haugmbd.integrators.implicit.level import Level
 from haugmbd.integrators.implicit.newton import QuasiNewton
-from haugmbd.integrators.implicit.stage import BEFORE, EARLIER, LEVEL, MEMORY, SOLVE_STAGE, STAGE_NUMBERS, TOLERANCE, UDOT
-from haugmbd.integrators.implicit.stage import ITERATIONS as MOST
-from haugmbd.integrators.implicit.stepping import CONTROL, METHOD_NUMBERS, run
-from haugmbd.integrators.implicit.tangents import CURVED, DIFFERENCED, FORMULAS, NO_TANGENTS, TANGENTS
+from haugmbd.integrators.implicit.records import CONTROL, NEWTON, STEP, Control
+from haugmbd.integrators.implicit.stage import SOLVE_STAGE
+from haugmbd.integrators.implicit.stepping import Memory, MethodRoutines, Steps, run
+from haugmbd.integrators.implicit.tangents import DIFFERENCED, FORMULAS, NO_TANGENTS, TANGENTS
 from haugmbd.integrators.method import Adaptive, FixedStep, Integrator
 from haugmbd.integrators.stepping import Problem
 from haugmbd.integrators.subject import model_of
@@ -38,8 +39,14 @@ EVIDENCE = ("STATUS", "D_INV", "J", *ASKED_ROOMS)
 """What an error is explained from."""
 
 
+STEP_MEMORY = (
+    "DISPLACEMENT", "BASE_POSE", "U_DOT", "ALGORITHMIC", "U_DOT_BEFORE", "U_DOT_EARLIER", "PREDICTED_R7", "ANGLE_RATE", "LAMBDA",
+)  # fmt: skip
+"""What a failed step gives back; these matrices stand side by side, see `stepping.save`."""
+
+
 class Rule(NamedTuple):
-    """A method for one run: its routines, its own numbers (o[4:]), and its room, with what the first step finds there.
+    """A method for one run: its routines, its own numbers in `Step`, and its room, with what the first step finds there.
 
     solve: by what iteration a step is solved
     """
@@ -47,7 +54,7 @@ class Rule(NamedTuple):
     predict: Routine
     place: Routine
     close: Routine
-    own: tuple[float, ...] = ()
+    own: Mapping[str, float] = MappingProxyType({})
     room: Array = np.zeros((1, 1))
     solve: Routine = SOLVE_STAGE
 
@@ -64,9 +71,9 @@ def implicit_pack(problem: Problem, name: str, newton: QuasiNewton) -> Pack:
     derive = NOBODY if newton.curved else model.derivatives.asked()
     pack = model.pack(implicit_tables(model, newton.curved))._replace(asked=problem.pack.asked, derive=derive)
     if problem.rates(problem.pack, problem.options.copy(), problem.t, problem.y, np.zeros_like(problem.y)) == OK:
-        x, stage = room(problem.pack, "SOLUTION"), room(pack, "STAGE")
-        for columns in (UDOT, MEMORY, BEFORE, EARLIER):
-            stage[:, columns : columns + 6] = x[: model.nb + 1]
+        x = room(problem.pack, "SOLUTION")
+        for name in ("U_DOT", "ALGORITHMIC", "U_DOT_BEFORE", "U_DOT_EARLIER"):
+            room(pack, name)[:] = x[: model.nb + 1]
         room(pack, "LAMBDA")[:, 0] = x[model.nb + 1 :].ravel()
     return pack
 
@@ -95,7 +102,7 @@ class Implicit(Integrator):
         """The method for a run of `problem` with first step `h`; it may set what the first step remembers in `pack`."""
 
     @abstractmethod
-    def control(self, problem: Problem, t_end: float) -> Array:
+    def control(self, problem: Problem, t_end: float) -> Control:
         """Steps and tolerances, see `stepping`."""
 
     def check_tol(self) -> None:
@@ -121,30 +128,33 @@ class Implicit(Integrator):
         pack, model = implicit_pack(problem, type(self).__name__, self.newton), model_of(problem.subject, "")
         control, ny = self.control(problem, t_end), problem.y.size
         room(pack, "ANGLE_RATE")[:] = k1[ny - room(pack, "ANGLE_RATE").size :]
-        rule = self.rule(problem, pack, float(control[control_at.H_NEXT]))
-        o, numbers = np.zeros(METHOD_NUMBERS), np.zeros(STAGE_NUMBERS)
-        o[control_at.OWN :][: len(rule.own)] = rule.own
-        numbers[LEVEL], numbers[TOLERANCE], numbers[MOST] = self.level.number, self.newton_tol, ITERATIONS
-        numbers[CURVED] = self.newton.curved
-        saved = np.zeros(ny + sum(room(pack, name).size for name in ("STAGE", "LAMBDA", "ANGLE_RATE")))
+        rule = self.rule(problem, pack, float(control.h_next))
+        step = new_record(STEP, **rule.own)
+        newton = new_record(
+            NEWTON,
+            constraint_form=self.level.number,
+            tolerance=self.newton_tol,
+            max_iterations=ITERATIONS,
+            curved=self.newton.curved,
+        )
+        saved = np.zeros(ny + sum(room(pack, name).size for name in STEP_MEMORY))
         lengths = chunk_lengths(problem)
-        tangents = tangents_of(model, pack)
-        while control[control_at.T] < t_end:
+        method = MethodRoutines(rule.solve, tangents_of(model, pack), rule.place, rule.predict, rule.close)
+        while control.t < t_end:
             n = next(lengths)
-            ts, ys, ks, ls = np.empty(n), np.empty((n, ny)), np.zeros((n, ny)), np.empty((n, room(pack, "LAMBDA").size))
-            control[control_at.REJECTED] = 0.0
-            arguments: tuple[Any, ...] = (pack, o, numbers, problem.options, control, rule.room, saved, problem.y, ts, ys, ks, ls)
-            code, done = run(rule.solve, tangents, rule.place, rule.predict, rule.close, *arguments)
+            steps = Steps(np.empty(n), np.empty((n, ny)), np.zeros((n, ny)), np.empty((n, room(pack, "LAMBDA").size)))
+            control.n_rejected = 0.0
+            code, done = run(method, pack, step, newton, control, problem.options, Memory(rule.room, saved), problem.y, steps)
             if code != OK:
                 for name in EVIDENCE:
                     room(problem.pack, name).ravel()[:] = room(pack, name).ravel()
                 if code == USER_STOPPED and problem.pack.asked.error is None:
                     problem.pack.asked.error = model.derivatives.error_of(pack)
             if done:
-                k1[:] = ks[done - 1]
-            t_stop = float(control[control_at.T] + (control[control_at.H_NEXT] if code != OK else 0.0))
-            lam = ls[:done, model.slot_of_row]
-            yield Chunk(ts[:done], ys[:done], ks[:done], code, t_stop, done, int(control[control_at.REJECTED]), lam)
+                k1[:] = steps.y_dot[done - 1]
+            t_stop = float(control.t + (control.h_next if code != OK else 0.0))
+            lam = steps.lam[:done, model.slot_of_row]
+            yield Chunk(steps.t[:done], steps.y[:done], steps.y_dot[:done], code, t_stop, done, int(control.n_rejected), lam)
             if code != OK:
                 return
 
@@ -161,10 +171,18 @@ class ImplicitFixed(Implicit, FixedStep):
         super().check(span)
         self.check_tol()
 
-    def control(self, problem: Problem, t_end: float) -> Array:
+    def control(self, problem: Problem, t_end: float) -> Control:
         assert self.h is not None
-        control = np.zeros(CONTROL)
-        control[:] = problem.t, t_end, self.h, 0.0, 0.0, np.inf, 0.0, self.h, problem.t, 0.0, self.newton_tol
+        control: Control = new_record(
+            CONTROL,
+            t=problem.t,
+            t_end=t_end,
+            h_next=self.h,
+            h_max=np.inf,
+            h_fixed=self.h,
+            t_first=problem.t,
+            newton_tol=self.newton_tol,
+        )
         return control
 
 
@@ -182,8 +200,17 @@ class ImplicitAdaptive(Implicit, Adaptive):
                 "out for GGL(), or take Index2(), or a fixed step."
             )
 
-    def control(self, problem: Problem, t_end: float) -> Array:
-        control, span = np.zeros(CONTROL), t_end - problem.t
+    def control(self, problem: Problem, t_end: float) -> Control:
+        span = t_end - problem.t
         h = self.h_first or FIRST * min(self.h_max, span)
-        control[:] = problem.t, t_end, min(h, span), self.rtol, self.atol, self.h_max, 0.0, 0.0, problem.t, 0.0, self.newton_tol
+        control: Control = new_record(
+            CONTROL,
+            t=problem.t,
+            t_end=t_end,
+            h_next=min(h, span),
+            rtol=self.rtol,
+            atol=self.atol,
+            h_max=self.h_max,
+            newton_tol=self.newton_tol,
+        )
         return control

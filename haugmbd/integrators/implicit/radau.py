@@ -28,19 +28,12 @@ from haugmbd.integrators.implicit.level import GGL, Level
 from haugmbd.integrators.implicit.method import Implicit, ImplicitAdaptive, ImplicitFixed, Rule
 from haugmbd.integrators.implicit.newton import QuasiNewton
 from haugmbd.integrators.implicit.radau_tableau import BEFORE, ERROR, LAM, MOVED, OWN, RATE, ROWS, TURNS, A, C, K, X, Y
-from haugmbd.integrators.implicit.stage import UDOT
+from haugmbd.integrators.implicit.records import Control, Newton, Step
+from haugmbd.integrators.implicit.stage import stage_of
 from haugmbd.integrators.implicit.stepping import (
-    ATOL,
     CLOSE_SIGNATURE,
-    FACTOR,
-    H_BEFORE,
     PREDICT_SIGNATURE,
-    RTOL,
-    START,
-    WHOLE,
-    H,
 )
-from haugmbd.integrators.implicit.stepping import OWN as OF_METHOD
 from haugmbd.integrators.stepping import Problem
 from haugmbd.model import accessors as ws
 from haugmbd.model.loads import fill_angle_rates
@@ -53,26 +46,26 @@ HARD = 12
 
 
 @routine
-def predict(P: Pack, o: Array, numbers: Array, memory: Array, y: Array) -> int:
+def predict(P: Pack, step: Step, newton: Newton, memory: Array, y: Array) -> int:
     """u'_i by the polynomial of the step before, or as at its end; displacements as if the velocity stayed; lam as at its end."""
-    stage, lam = ws.stage(P), ws.multipliers(P)
-    h, before = o[H], o[H_BEFORE]
-    memory[OWN, 0], memory[OWN, 1] = h, o[OF_METHOD]
+    stage, lam = stage_of(P), ws.multipliers(P)
+    h, before = step.h, step.h_before
+    memory[OWN, 0], memory[OWN, 1] = h, step.estimates_error
     for a in range(y.size):
         memory[Y, a] = y[a]
     for i in range(3):
         x = 1.0 + C[i] * h / before if before > 0.0 else 1.0
         w0 = (x - C[1]) * (x - C[2]) / ((C[0] - C[1]) * (C[0] - C[2]))
         w1 = (x - C[0]) * (x - C[2]) / ((C[1] - C[0]) * (C[1] - C[2]))
-        for k in range(1, stage.shape[0]):
+        for k in range(1, ws.n_bodies(P)):
             for a in range(6):
                 s = 6 * k + a
                 if before > 0.0:
                     b0, b1, b2 = memory[BEFORE, s], memory[BEFORE + 1, s], memory[BEFORE + 2, s]
                     memory[K + i, s] = b2 + w0 * (b0 - b2) + w1 * (b1 - b2)
                 else:
-                    memory[K + i, s] = stage[k, UDOT + a]
-                memory[RATE, s] = stage[k, UDOT + a]
+                    memory[K + i, s] = stage.u_dot[k, a]
+                memory[RATE, s] = stage.u_dot[k, a]
                 memory[X + i, s] = h * C[i] * y[WIDTH * k + 7 + a]
                 memory[MOVED + i, s] = 0.0
         for s in range(lam.size):
@@ -81,24 +74,24 @@ def predict(P: Pack, o: Array, numbers: Array, memory: Array, y: Array) -> int:
 
 
 @routine
-def close(P: Pack, o: Array, control: Array, memory: Array, y: Array) -> float:
+def close(P: Pack, step: Step, control: Control, memory: Array, y: Array) -> float:
     """The error of the step relative to its tolerance; the u'_i are kept for the next guess."""
-    n = ws.stage(P).shape[0]
+    n = ws.n_bodies(P)
     bodies = borrow(y, 0, n, WIDTH)
     total = 0.0
-    turn(P, o[START] + o[H], memory, y)
-    o[FACTOR] = GROW
-    if control[WHOLE] == 0.0:
+    turn(P, step.t + step.h, memory, y)
+    step.factor = GROW
+    if control.h_fixed == 0.0:
         for k in range(1, n):
             for a in range(6):
                 size = abs(bodies[k, a]) if a < 3 else 1.0
-                e_q = memory[ERROR, 6 * k + a] / (control[ATOL] + control[RTOL] * size)
-                e_u = memory[ERROR + 1, 6 * k + a] / (control[ATOL] + control[RTOL] * abs(bodies[k, 7 + a]))
+                e_q = memory[ERROR, 6 * k + a] / (control.atol + control.rtol * size)
+                e_u = memory[ERROR + 1, 6 * k + a] / (control.atol + control.rtol * abs(bodies[k, 7 + a]))
                 total += e_q * e_q + e_u * e_u
         total = sqrt(total / (12.0 * (n - 1))) if n > 1 else 0.0
-        o[FACTOR] = min(GROW, max(SHRINK, SAFETY * total**-0.25 if total > 0.0 else GROW))
-        if 1.0 <= o[FACTOR] and (o[FACTOR] < IDLE or memory[OWN, 2] > HARD):
-            o[FACTOR] = 1.0
+        step.factor = min(GROW, max(SHRINK, SAFETY * total**-0.25 if total > 0.0 else GROW))
+        if 1.0 <= step.factor and (step.factor < IDLE or memory[OWN, 2] > HARD):
+            step.factor = 1.0
     if total <= 1.0:
         for i in range(3):
             for a in range(6 * n):
@@ -129,7 +122,7 @@ class _Radau(Implicit):
 
     def rule(self, problem: Problem, pack: Pack, h: float) -> Rule:
         """Radau's routines; the error is found where it is asked for."""
-        own = (float(self.step is None),)
+        own = {"estimates_error": float(self.step is None)}
         memory = np.zeros((ROWS, max(problem.y.size, room(pack, "LAMBDA").size)))
         return Rule(PREDICT, PLACE, CLOSE, own, memory, SOLVE_STAGES)
 

@@ -18,7 +18,7 @@ Source: Arnold, Bruels, Convergence of the generalized-alpha scheme, 2007; Gear,
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from haugmbd.algebra.euler_kernels import put_euler_rate
 from haugmbd.algebra.jit import inlined, routine
@@ -26,7 +26,8 @@ from haugmbd.algebra.routine import F1, F2, Routine, function_type, types
 from haugmbd.algebra.vec3 import Array
 from haugmbd.algebra.views import borrow
 from haugmbd.formulations.newton_euler import begin, factorize, finish, solve_system
-from haugmbd.integrators.implicit.tangents import C_Q, C_U, TANGENTS_SIGNATURE
+from haugmbd.integrators.implicit.records import NEWTON_TYPE, Newton
+from haugmbd.integrators.implicit.tangents import TANGENTS_SIGNATURE
 from haugmbd.integrators.stepping import N_CORRECTED, N_FACTOR, N_RATES
 from haugmbd.model import accessors as ws
 from haugmbd.model.loads import clear, fill_angle_rates
@@ -34,13 +35,36 @@ from haugmbd.model.passes import prepare
 from haugmbd.model.status import NO_CONVERGENCE, OK, report
 from haugmbd.model.tables import PACK_TYPE, WIDTH, Pack
 
-SHIFT, BASE, UDOT, MEMORY, BEFORE, EARLIER = 0, 6, 13, 19, 25, 31
-"""Columns of STAGE: displacement from the base pose; base pose (r, p); u'; what the method remembers; u' one and two steps before."""
 
-LEVEL, TOLERANCE, ITERATIONS = 3, 4, 5
-"""Where the numbers of a stage stand, after those of `tangents`: level of the constraints, what may be left [m, rad; 1 + |u|],
-most iterations."""
-STAGE_NUMBERS = 6
+class Stage(NamedTuple):
+    """The unknowns of a step and what a method remembers, one row a body.
+
+    displacement: (n, 6) from the base pose;  base: (n, 7) base pose (r, p);  u_dot: (n, 6)
+    a: (n, 6) algorithmic acceleration;  u_dot_before, u_dot_earlier: (n, 6) one and two steps before;  predicted_r7: (n, 11)
+    """
+
+    displacement: Array
+    base: Array
+    u_dot: Array
+    a: Array
+    u_dot_before: Array
+    u_dot_earlier: Array
+    predicted_r7: Array
+
+
+@inlined
+def stage_of(P: Pack) -> Stage:
+    """Return the stage of a run."""
+    return Stage(
+        ws.displacement(P),
+        ws.base_pose(P),
+        ws.u_dot(P),
+        ws.algorithmic(P),
+        ws.u_dot_before(P),
+        ws.u_dot_earlier(P),
+        ws.predicted_r7(P),
+    )
+
 
 KEEP_VELOCITIES, KEEP_POSITIONS, KEEP_BOTH = 2.0, 3.0, 4.0
 
@@ -53,20 +77,20 @@ STALLED, ROUNDING = 0.5, 100.0
 
 
 @inlined
-def put_residual(P: Pack, numbers: Array, y: Array) -> None:
+def put_residual(P: Pack, newton: Newton, y: Array) -> None:
     """b = -(dynamics, constraints / c)."""
     b, Q, level = ws.right_hand_side(P), ws.generalized_forces(P), ws.row_values(P)
-    stage, lam, inertia = ws.stage(P), ws.multipliers(P), ws.inertia(P)
+    stage, lam, inertia = stage_of(P), ws.multipliers(P), ws.inertia(P)
     J, edges = ws.jacobian(P), ws.edges(P)
     n = inertia.shape[0]
     bodies = borrow(y, 0, n, WIDTH)
-    positions = numbers[LEVEL] == KEEP_POSITIONS
+    positions = newton.constraint_form == KEEP_POSITIONS
     for k in range(1, n):
         for a in range(3):
             spin = 0.0
             for c in range(3):
-                spin += inertia[k, 1 + 3 * a + c] * stage[k, UDOT + 3 + c]
-            b[k, a] = Q[k, a] - inertia[k, 0] * stage[k, UDOT + a]
+                spin += inertia[k, 1 + 3 * a + c] * stage.u_dot[k, 3 + c]
+            b[k, a] = Q[k, a] - inertia[k, 0] * stage.u_dot[k, a]
             b[k, 3 + a] = Q[k, 3 + a] - spin
     for e in range(edges.shape[0]):
         for a in range(6):
@@ -80,24 +104,24 @@ def put_residual(P: Pack, numbers: Array, y: Array) -> None:
                     b[body, c] -= J[s, side, c] * lam[s]
                     if not positions:
                         gap -= J[s, side, c] * bodies[body, 7 + c]
-            b[n + e, a] = gap / (numbers[C_Q] if positions else numbers[C_U])
+            b[n + e, a] = gap / (newton.c_q if positions else newton.c_u)
 
 
 @inlined
-def take(P: Pack, numbers: Array, y: Array) -> float:
+def take(P: Pack, newton: Newton, y: Array) -> float:
     """Add the solution to u', u, the displacement and lam; return the largest change: of a displacement, and of 1 + |u| where u is kept."""
-    x, stage, lam = ws.solution(P), ws.stage(P), ws.multipliers(P)
-    n = stage.shape[0]
+    x, stage, lam = ws.solution(P), stage_of(P), ws.multipliers(P)
+    n = ws.n_bodies(P)
     bodies = borrow(y, 0, n, WIDTH)
     largest = 0.0
     for k in range(1, n):
         for a in range(6):
-            stage[k, UDOT + a] += x[k, a]
-            bodies[k, 7 + a] += numbers[C_U] * x[k, a]
-            stage[k, SHIFT + a] += numbers[C_Q] * x[k, a]
-            change = numbers[C_Q] * abs(x[k, a])
-            if numbers[LEVEL] != KEEP_POSITIONS:
-                change = max(change, numbers[C_U] * abs(x[k, a]) / (1.0 + abs(bodies[k, 7 + a])))
+            stage.u_dot[k, a] += x[k, a]
+            bodies[k, 7 + a] += newton.c_u * x[k, a]
+            stage.displacement[k, a] += newton.c_q * x[k, a]
+            change = newton.c_q * abs(x[k, a])
+            if newton.constraint_form != KEEP_POSITIONS:
+                change = max(change, newton.c_u * abs(x[k, a]) / (1.0 + abs(bodies[k, 7 + a])))
             if not change <= largest:
                 largest = change
     for e in range(x.shape[0] - n):
@@ -110,8 +134,8 @@ def take(P: Pack, numbers: Array, y: Array) -> float:
 def move_to_constraints(P: Pack) -> tuple[int, float]:
     """The least displacement in mass to Phi = 0, with the factor at hand; return the code and the largest displacement."""
     b, level = ws.right_hand_side(P), ws.row_values(P)
-    x, stage = ws.solution(P), ws.stage(P)
-    n = stage.shape[0]
+    x, stage = ws.solution(P), stage_of(P)
+    n = ws.n_bodies(P)
     clear(b)
     for e in range(b.shape[0] - n):
         for a in range(6):
@@ -120,7 +144,7 @@ def move_to_constraints(P: Pack) -> tuple[int, float]:
     largest = 0.0
     for k in range(1, n):
         for a in range(6):
-            stage[k, SHIFT + a] += x[k, a]
+            stage.displacement[k, a] += x[k, a]
             if not abs(x[k, a]) <= largest:
                 largest = abs(x[k, a])
     return code, largest
@@ -135,16 +159,16 @@ def has_converged(error: float, before: float, slowest: float, tolerance: float)
 
 
 @inlined
-def put_shifted(stage: Array, bodies: Array, k: int) -> None:
+def put_shifted(stage: Stage, bodies: Array, k: int) -> None:
     """r = r_base + dr, and p = p_base, which is still to be turned: what the `place` of a method on the group begins with."""
     for a in range(3):
-        bodies[k, a] = stage[k, BASE + a] + stage[k, SHIFT + a]
+        bodies[k, a] = stage.base[k, a] + stage.displacement[k, a]
     for a in range(3, 7):
-        bodies[k, a] = stage[k, BASE + a]
+        bodies[k, a] = stage.base[k, a]
 
 
 @routine
-def solve_stage(P: Pack, tangents: Any, place: Any, numbers: Array, options: Array, memory: Array, t: float, y: Array) -> int:
+def solve_stage(P: Pack, tangents: Any, place: Any, newton: Newton, options: Array, memory: Array, t: float, y: Array) -> int:
     """Iterate from the predicted u', u, displacement and lam to the solution of the stage; y is left there, and so are rows and Q.
 
     tangents: the routine that fills those of the forces, called where there are any;  place: q of the displacement, see `PLACE_SIGNATURE`
@@ -152,15 +176,15 @@ def solve_stage(P: Pack, tangents: Any, place: Any, numbers: Array, options: Arr
     """
     before = error = 1e300
     factored = False
-    for iteration in range(int(numbers[ITERATIONS]) + 1):
-        code: int = place(P, numbers, y)
+    for iteration in range(int(newton.max_iterations) + 1):
+        code: int = place(P, newton, y)
         if iteration > 0:
             options[N_CORRECTED] += 1
             if code != OK or not error < 1e300:
                 break
-            if has_converged(error, before, SLOWER, numbers[TOLERANCE]):
+            if has_converged(error, before, SLOWER, newton.tolerance):
                 return OK
-            if iteration == numbers[ITERATIONS]:
+            if iteration == newton.max_iterations:
                 break
             factored = error <= FAST * before
             before = error
@@ -169,12 +193,12 @@ def solve_stage(P: Pack, tangents: Any, place: Any, numbers: Array, options: Arr
         options[N_RATES] += 1
         if code != OK:
             return code
-        put_residual(P, numbers, y)
+        put_residual(P, newton, y)
         if factored:
             code = begin(P)
         else:
             if ws.n_forces(P) + ws.difference_colors(P)[0, 0] > 0:
-                code = tangents(P, numbers, t, y)
+                code = tangents(P, newton, t, y)
             if code != OK:
                 return code
             code = factorize(P)
@@ -183,16 +207,16 @@ def solve_stage(P: Pack, tangents: Any, place: Any, numbers: Array, options: Arr
             code = finish(P)
         if code != OK:
             return code
-        error = take(P, numbers, y)
-        if numbers[LEVEL] == KEEP_BOTH:
+        error = take(P, newton, y)
+        if newton.constraint_form == KEEP_BOTH:
             error = max(error, move_to_constraints(P)[1])
     return report(ws.status(P), NO_CONVERGENCE, 0, error)
 
 
-PLACE_SIGNATURE = types.int64(PACK_TYPE, F1, F1)
-"""place(P, numbers, y): q = q_base o R(shift);  OK, or NO_CONVERGENCE where no pose has that displacement."""
+PLACE_SIGNATURE = types.int64(PACK_TYPE, NEWTON_TYPE, F1)
+"""place(P, newton, y): q = q_base o R(shift);  OK, or NO_CONVERGENCE where no pose has that displacement."""
 SOLVE_SIGNATURE = types.int64(
-    PACK_TYPE, function_type(TANGENTS_SIGNATURE), function_type(PLACE_SIGNATURE), F1, F1, F2, types.float64, F1
+    PACK_TYPE, function_type(TANGENTS_SIGNATURE), function_type(PLACE_SIGNATURE), NEWTON_TYPE, F1, F2, types.float64, F1
 )
 SOLVE_STAGE = Routine(solve_stage, SOLVE_SIGNATURE)
 
@@ -222,14 +246,14 @@ def turn_by_trapezoids(P: Pack, t: float, h: float, y: Array) -> None:
 @inlined
 def finish_step(P: Pack, y: Array, y_dot: Array) -> None:
     """y' of the step's end from its u' and the rates of the integrated angles, for dense output."""
-    stage, rate = ws.stage(P), ws.angle_rates(P)
-    n = stage.shape[0]
+    stage, rate = stage_of(P), ws.angle_rates(P)
+    n = ws.n_bodies(P)
     bodies, rates = borrow(y, 0, n, WIDTH), borrow(y_dot, 0, n, WIDTH)
     for k in range(1, n):
         put_euler_rate(bodies, rates, k)
         for a in range(3):
             rates[k, a] = bodies[k, 7 + a]
         for a in range(6):
-            rates[k, 7 + a] = stage[k, UDOT + a]
+            rates[k, 7 + a] = stage.u_dot[k, a]
     for k in range(rate.size):
         y_dot[WIDTH * n + k] = rate[k]

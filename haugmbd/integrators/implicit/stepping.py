@@ -1,13 +1,13 @@
 r"""The loop of all implicit methods: predict, solve, judge; a step that fails is taken again in smaller parts.
 
-    place(P, numbers, y)                    the pose of a displacement, see `stage`
-    predict(P, o, numbers, room, y)         base pose, displacement, u and u' of the next step; c_q and c_u for the stage;  OK, or why not
+    place(P, newton, y)                     the pose of a displacement, see `stage`
+    predict(P, step, newton, room, y)       base pose, displacement, u and u' of the next step; c_q and c_u for the stage;  OK, or why not
     solve(P, tangents, place, ...)          the iteration, see `stage`; of several stages together, see `collocation`
-    close(P, o, control, room, y)           integrated angles; the error of the step relative to its tolerance; where it is at most 1,
-                                            remember what the next step needs;  o[FACTOR] proposes the next step
+    close(P, step, control, room, y)        integrated angles; the error of the step relative to its tolerance; where it is at most 1,
+                                            remember what the next step needs;  step.factor proposes the next step
 
-fixed step    each step ends at t_start + k h;  where Newton fails, the way there is gone in equal parts that grow by o[FACTOR] again
-adaptive      h <- o[FACTOR] h, as far as the method lets it;  where Newton fails, a quarter
+fixed step    each step ends at t_start + k h;  where Newton fails, the way there is gone in equal parts that grow by step.factor again
+adaptive      h <- step.factor h, as far as the method lets it;  where Newton fails, a quarter
 
 Method, formulation of the constraints, and this loop meet by address only: a new method compiles its routines, nothing else.
 """
@@ -15,13 +15,17 @@ Method, formulation of the constraints, and this loop meet by address only: a ne
 from __future__ import annotations
 
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
+
+from numba.extending import typeof_impl
 
 from haugmbd.algebra.jit import entry, inlined
-from haugmbd.algebra.routine import F1, F2, types
+from haugmbd.algebra.routine import F1, F2, Routine, function_type, types
 from haugmbd.algebra.vec3 import Array
 from haugmbd.algebra.views import borrow_line
-from haugmbd.integrators.implicit.stage import KEEP_POSITIONS, LEVEL, TOLERANCE, finish_step, turn_ahead
+from haugmbd.integrators.implicit.records import CONTROL_TYPE, NEWTON_TYPE, STEP_TYPE, Control, Newton, Step
+from haugmbd.integrators.implicit.stage import KEEP_POSITIONS, PLACE_SIGNATURE, SOLVE_SIGNATURE, finish_step, turn_ahead
+from haugmbd.integrators.implicit.tangents import TANGENTS_SIGNATURE
 from haugmbd.integrators.stepping import check_finite
 from haugmbd.model import accessors as ws
 from haugmbd.model import tables as at
@@ -29,17 +33,8 @@ from haugmbd.model.loads import copy_line
 from haugmbd.model.status import NO_CONVERGENCE, NOT_FINITE, OK, SINGULAR, STEP_TOO_SMALL
 from haugmbd.model.tables import PACK_TYPE, Pack
 
-H, H_BEFORE, START, FACTOR, OWN = 0, 1, 2, 3, 4
-"""In `o`: this step and the one before [s] (0 at the start), the time it starts from, the proposal, and the method's own numbers."""
-METHOD_NUMBERS = 16
-
-T, T_END, H_NEXT, RTOL, ATOL, H_MAX, REJECTED, WHOLE, FROM, COUNT, TOL = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
-"""In `control`: where the run is; its end; next step; tolerances; largest step; steps refused; fixed step (0: error control) and where
-its steps count from, and how many there are; tolerance of Newton's iteration in a whole step."""
-CONTROL = 11
-
-PREDICT_SIGNATURE = types.int64(PACK_TYPE, F1, F1, F2, F1)
-CLOSE_SIGNATURE = types.float64(PACK_TYPE, F1, F1, F2, F1)
+PREDICT_SIGNATURE = types.int64(PACK_TYPE, STEP_TYPE, NEWTON_TYPE, F2, F1)
+CLOSE_SIGNATURE = types.float64(PACK_TYPE, STEP_TYPE, CONTROL_TYPE, F2, F1)
 
 SMALLEST_PART = 2.0**-17
 """Of a fixed step, before it is given up."""
@@ -54,7 +49,7 @@ def save(P: Pack, y: Array, saved: Array) -> None:
     """Keep what a step changes: y, and the stage, lam and the rates of the angles, which stand side by side."""
     copy_line(y, borrow_line(saved, 0, y.size))
     kept = borrow_line(saved, y.size, saved.size - y.size)
-    copy_line(borrow_line(P.work, P.ints[3 * at.STAGE], kept.size), kept)
+    copy_line(borrow_line(P.work, P.ints[3 * at.DISPLACEMENT], kept.size), kept)
 
 
 @inlined
@@ -62,80 +57,108 @@ def restore(P: Pack, y: Array, saved: Array) -> None:
     """Go back to what was kept."""
     copy_line(borrow_line(saved, 0, y.size), y)
     kept = borrow_line(saved, y.size, saved.size - y.size)
-    copy_line(kept, borrow_line(P.work, P.ints[3 * at.STAGE], kept.size))
+    copy_line(kept, borrow_line(P.work, P.ints[3 * at.DISPLACEMENT], kept.size))
+
+
+class MethodRoutines(NamedTuple):
+    """What makes a method: see the head of this file."""
+
+    solve: Routine
+    tangents: Routine
+    place: Routine
+    predict: Routine
+    close: Routine
+
+
+class Memory(NamedTuple):
+    """room: (., .) of the method, see its file;  saved: what a step that fails gives back."""
+
+    room: Array
+    saved: Array
+
+
+class Steps(NamedTuple):
+    """Accepted steps, as many as there is room for: times (n,), states and their rates (n, ny), multipliers by slots (n, .)."""
+
+    t: Array
+    y: Array
+    y_dot: Array
+    lam: Array
+
+
+METHOD_TYPE = types.NamedTuple(
+    tuple(map(function_type, (SOLVE_SIGNATURE, TANGENTS_SIGNATURE, PLACE_SIGNATURE, PREDICT_SIGNATURE, CLOSE_SIGNATURE))),
+    MethodRoutines,
+)
+
+
+@typeof_impl.register(MethodRoutines)  # type: ignore[untyped-decorator]
+def method_type(method: MethodRoutines, context: Any) -> Any:
+    """Every method has the same type."""
+    return METHOD_TYPE
 
 
 @entry
 def run(
-    solve: Any,
-    tangents: Any,
-    place: Any,
-    predict: Any,
-    close: Any,
+    method: MethodRoutines,
     P: Pack,
-    o: Array,
-    numbers: Array,
+    step: Step,
+    newton: Newton,
+    control: Control,
     options: Array,
-    control: Array,
-    room: Array,
-    saved: Array,
+    memory: Memory,
     y: Array,
-    ts: Array,
-    ys: Array,
-    ks: Array,
-    ls: Array,
+    steps: Steps,
 ) -> tuple[int, int]:
-    """Advance y to control[T_END] or until `ys` (n, ny) is full; fill times, states, rates and multipliers; return code and steps done."""
+    """Advance y to control.t_end or until `steps` is full; return the code and the number of steps done."""
     done, lam = 0, ws.multipliers(P)
-    t, whole = control[T], control[WHOLE]
-    while done < ys.shape[0] and t < control[T_END]:
-        target = control[T_END]
-        if whole > 0.0 and control[FROM] + (control[COUNT] + 1.0 + REST) * whole < target:
-            target = control[FROM] + (control[COUNT] + 1.0) * whole
-        h = min(control[H_NEXT], control[H_MAX])
+    t, whole = control.t, control.h_fixed
+    while done < steps.y.shape[0] and t < control.t_end:
+        target = control.t_end
+        if whole > 0.0 and control.t_first + (control.n_done + 1.0 + REST) * whole < target:
+            target = control.t_first + (control.n_done + 1.0) * whole
+        h = min(control.h_next, control.h_max)
         parts = ceil((target - t) / h - REST)
         last = parts <= 1.0
         if last:
             h = target - t
         elif whole > 0.0 or parts == 2.0:  # equal steps to the end, not a long one and a tiny one
             h = (target - t) / parts
-        if whole > 0.0 and numbers[LEVEL] == KEEP_POSITIONS:  # a displacement says the less of u', the shorter the step
-            numbers[TOLERANCE] = control[TOL] * h / whole
-        save(P, y, saved)
-        o[H], o[START] = h, t
-        code = predict(P, o, numbers, room, y)
+        if whole > 0.0 and newton.constraint_form == KEEP_POSITIONS:  # a displacement says the less of u', the shorter the step
+            newton.tolerance = control.newton_tol * h / whole
+        save(P, y, memory.saved)
+        step.h, step.t = h, t
+        code = method.predict(P, step, newton, memory.room, y)
         turn_ahead(P, h, y)
         if code == OK:
-            code = solve(P, tangents, place, numbers, options, room, t + h, y)
+            code = method.solve(P, method.tangents, method.place, newton, options, memory.room, t + h, y)
         if code == OK:
             code = check_finite(P, y)
-        error = close(P, o, control, room, y) if code == OK else 1e300
+        error = method.close(P, step, control, memory.room, y) if code == OK else 1e300
         if code == OK and error <= 1.0:
-            finish_step(P, y, ks[done])
-            o[H_BEFORE] = h
+            finish_step(P, y, steps.y_dot[done])
+            step.h_before = h
             t = target if last else t + h
-            control[T] = t
+            control.t = t
             if whole == 0.0 or last:
-                for a in range(y.size):
-                    ys[done, a] = y[a]
-                for a in range(lam.size):
-                    ls[done, a] = lam[a]
-                ts[done] = t
+                copy_line(y, steps.y[done])
+                copy_line(lam, steps.lam[done])
+                steps.t[done] = t
                 done += 1
-                control[COUNT] += 1.0
+                control.n_done += 1.0
             if whole > 0.0:
-                control[H_NEXT] = min(whole, control[H_NEXT] * o[FACTOR])
-            elif not last or o[FACTOR] < 1.0:
-                control[H_NEXT] = h * o[FACTOR]
+                control.h_next = min(whole, control.h_next * step.factor)
+            elif not last or step.factor < 1.0:
+                control.h_next = h * step.factor
             continue
-        restore(P, y, saved)
-        control[REJECTED] += 1.0
+        restore(P, y, memory.saved)
+        control.n_rejected += 1.0
         if code != OK and code != NO_CONVERGENCE and code != NOT_FINITE and code != SINGULAR:  # those a shorter step may avoid
             return code, done
-        control[H_NEXT] = h * (0.5 if whole > 0.0 else 0.25 if code != OK else o[FACTOR])
-        if control[H_NEXT] < max(SMALLEST_PART * whole, SMALLEST_STEP * (abs(t) + 1.0)):
+        control.h_next = h * (0.5 if whole > 0.0 else 0.25 if code != OK else step.factor)
+        if control.h_next < max(SMALLEST_PART * whole, SMALLEST_STEP * (abs(t) + 1.0)):
             if code == OK:
                 code = STEP_TOO_SMALL
-                P.work[P.ints[3 * at.STATUS] + 2] = control[H_NEXT]
+                ws.status(P)[2] = control.h_next
             return code, done
     return OK, done

@@ -21,6 +21,7 @@ from haugmbd.algebra.routine import F1, Routine, types
 from haugmbd.algebra.vec3 import Array
 from haugmbd.forces.catalogue import stiffen_declared, stiffen_loads
 from haugmbd.integrators.implicit.probing import probe
+from haugmbd.integrators.implicit.records import NEWTON_TYPE, Newton
 from haugmbd.model import accessors as ws
 from haugmbd.model.loads import all_finite, clear, copy_line
 from haugmbd.model.motion import look
@@ -28,12 +29,9 @@ from haugmbd.model.status import OK, USER_STOPPED, report
 from haugmbd.model.tables import PACK_TYPE, Pack
 from haugmbd.model.user import call_user
 
-C_Q, C_U, CURVED = 0, 1, 2
-"""In the numbers of a stage: c_q, c_u, and 1 for the curvature of the constraints."""
-
 
 @inlined
-def put_springs(P: Pack, numbers: Array, t: float, y: Array) -> None:
+def put_springs(P: Pack, newton: Newton, t: float, y: Array) -> None:
     """c_u C + c_q K of springs, dampers and actuators."""
     own, tied, D = ws.tangents(P), ws.coupled_tangents(P), ws.user_jacobians(P)
     clear(own)
@@ -44,11 +42,11 @@ def put_springs(P: Pack, numbers: Array, t: float, y: Array) -> None:
         ws.force_kind_starts(P),
     )
     load_tie, ties = ws.force_couplings(P), ws.coupled_pairs(P)
-    stiffen_loads(ints, reals, kinds, look(P, t, y), numbers[C_Q], numbers[C_U], D, load_tie, ties, own, tied)
+    stiffen_loads(ints, reals, kinds, look(P, t, y), newton.c_q, newton.c_u, D, load_tie, ties, own, tied)
 
 
 @inlined
-def put_declared(P: Pack, numbers: Array, t: float, y: Array) -> None:
+def put_declared(P: Pack, newton: Newton, t: float, y: Array) -> None:
     """The same of forces and torques with jacobians."""
     own, tied, D = ws.tangents(P), ws.coupled_tangents(P), ws.user_jacobians(P)
     ints, reals, kinds = (
@@ -57,7 +55,7 @@ def put_declared(P: Pack, numbers: Array, t: float, y: Array) -> None:
         ws.force_kind_starts(P),
     )
     load_tie, ties, coupled = ws.force_couplings(P), ws.coupled_pairs(P), ws.jacobian_pairs(P)
-    stiffen_declared(ints, reals, kinds, look(P, t, y), numbers[C_Q], numbers[C_U], D, load_tie, coupled, ties, own, tied)
+    stiffen_declared(ints, reals, kinds, look(P, t, y), newton.c_q, newton.c_u, D, load_tie, coupled, ties, own, tied)
 
 
 @inlined
@@ -72,33 +70,33 @@ def ask_jacobians(P: Pack, t: float, y: Array) -> int:
 
 
 @routine
-def put_formulas(P: Pack, numbers: Array, t: float, y: Array) -> int:
+def put_formulas(P: Pack, newton: Newton, t: float, y: Array) -> int:
     """The tangents of a model that has springs, dampers, and what depends on time alone."""
-    put_springs(P, numbers, t, y)
+    put_springs(P, newton, t, y)
     return OK
 
 
 @routine
-def put_differenced(P: Pack, numbers: Array, t: float, y: Array) -> int:
+def put_differenced(P: Pack, newton: Newton, t: float, y: Array) -> int:
     """The tangents of a model whose user's forces are differenced, or with the curvature of the constraints."""
-    put_springs(P, numbers, t, y)
-    return probe(P, numbers[C_Q], numbers[C_U], numbers[CURVED] == 1.0, t, y)
+    put_springs(P, newton, t, y)
+    return probe(P, newton.c_q, newton.c_u, newton.curved == 1.0, t, y)
 
 
 @entry
-def put_tangents(P: Pack, numbers: Array, t: float, y: Array) -> int:
+def put_tangents(P: Pack, newton: Newton, t: float, y: Array) -> int:
     """All of it: for a model with declared jacobians."""
     code: int = ask_jacobians(P, t, y)
     if code != OK:
         return code
-    put_springs(P, numbers, t, y)
-    put_declared(P, numbers, t, y)
+    put_springs(P, newton, t, y)
+    put_declared(P, newton, t, y)
     if ws.difference_colors(P)[0, 0] > 0:
-        code = probe(P, numbers[C_Q], numbers[C_U], numbers[CURVED] == 1.0, t, y)
+        code = probe(P, newton.c_q, newton.c_u, newton.curved == 1.0, t, y)
     return code
 
 
-TANGENTS_SIGNATURE = types.int64(PACK_TYPE, F1, types.float64, F1)
+TANGENTS_SIGNATURE = types.int64(PACK_TYPE, NEWTON_TYPE, types.float64, F1)
 FORMULAS = Routine(put_formulas, TANGENTS_SIGNATURE)
 DIFFERENCED = Routine(put_differenced, TANGENTS_SIGNATURE)
 TANGENTS = Routine(put_tangents, TANGENTS_SIGNATURE)
