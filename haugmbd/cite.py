@@ -41,5 +41,5 @@ def cite(*methods: Formulation | Integrator | Stabilization | Level | None) -> C
             raise UsageError(f"cite got {given!r}: give formulations, integrators and stabilizations, as objects.")
         lines.append((type(method).__name__, method.reference))
         if isinstance(method, Implicit):
-            lines.append((type(method.level).__name__, method.level.reference))
+            lines.append((type(method.form).__name__, method.form.reference))
     return Citation(tuple(lines))

@@ -14,7 +14,7 @@ from __future__ import annotations
 from haugmbd.errors import UsageError
 from haugmbd.formulations import FORMULATIONS, Formulation
 from haugmbd.integrators import Baumgarte, EnergyProjection, PlainProjection, Projection, Unstabilized
-from haugmbd.integrators.method import Adaptive, Integrator, methods_below
+from haugmbd.integrators.method import Integrator, methods_below
 from haugmbd.integrators.stabilization import Stabilization
 
 STABILIZATIONS: dict[str, Stabilization] = {
@@ -47,7 +47,7 @@ def trouble(formulation: Formulation, method: Integrator, rule: Stabilization) -
             f"{name} remembers more than the state, and cannot be corrected between steps, "
             f"as {type(rule).__name__} does: say stabilization=None"
         )
-    if rule.needs_step and isinstance(method, Adaptive):
+    if rule.needs_step and not method.takes_step:
         return f"{rule!r} takes its numbers from the step, and {name} has none that stays"
     if rule.needs_block_factor and not formulation.block_factor:
         return f"{rule!r} asks the block LDL^T of NewtonEuler(), which {formulation!r} does not have"
@@ -88,9 +88,9 @@ def table() -> list[str]:
     """The legal triples as lines of Markdown: for each integrator and stabilization the formulations."""
     head = ["integrator", "step", *(f"`{name}`" for name in STABILIZATIONS), "`SerialChain`"]
     lines = [_line(head), _line(["---"] * len(head))]
-    rank = {name: (method.solves_constraints, isinstance(method, Adaptive), name) for name, method in integrators().items()}
+    rank = {name: (method.solves_constraints, not method.takes_step, name) for name, method in integrators().items()}
     for name, method in sorted(integrators().items(), key=lambda item: rank[item[0]]):
-        step = "adaptive" if isinstance(method, Adaptive) else "fixed"
+        step = " or ".join(["fixed"] * method.takes_step + ["adaptive"] * method.takes_tolerances)
         cells = [_formulations(method, rule) for rule in STABILIZATIONS.values()]
         chain = "no" if method.solves_constraints or method.keeps_factor else "yes"
         label, _, variant = name.partition(" ")

@@ -14,7 +14,6 @@ from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, TurnMonitor, cr
 from haugmbd.errors import SimulationError
 from haugmbd.integrators.chunk import Chunk
 from haugmbd.integrators.events import Event, EventRecord
-from haugmbd.integrators.method import FixedStep
 from haugmbd.integrators.passing import chunks_past
 from haugmbd.integrators.stepping import EULER_SUM, EULER_WORST, N_CORRECTED, N_FACTOR, N_RATES, Problem, settle_each
 from haugmbd.integrators.subject import Passed
@@ -296,6 +295,6 @@ class Run(Generic[R]):
             status, message = RunStatus.TERMINAL_EVENT, f"ended by the terminal event {self.ended!r} at t = {now:.9g} s"
         else:
             status, message = RunStatus.COMPLETED, f"reached t_end = {self.t_end:.9g} s"
-        notes = self.turns.notes(fixed=isinstance(self.method, FixedStep))
+        notes = self.turns.notes(fixed=self.method.step is not None)
         notes += violation_notes(*self.gap) + crossing_notes(self.problem.passed)
         return Outcome(status, message, tuple(notes))

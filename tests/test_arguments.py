@@ -53,12 +53,12 @@ def test_parameters_of_stabilizations(rule, text):
         mbd.simulate(double_pendulum(), 0.1, h=1e-3, stabilization=rule)
 
 
-@pytest.mark.parametrize("kind", [mbd.BDF, mbd.AdaptiveGeneralizedAlpha])
+@pytest.mark.parametrize("kind", [mbd.BDF, mbd.GeneralizedAlpha])
 def test_error_control_needs_velocities_that_are_kept(kind):
     """With index 3 the steps would shrink to nothing, wherever there are constraints."""
     for make in (double_pendulum, four_bar):
         with pytest.raises(mbd.UsageError, match=r"level=Index3\(\) does not keep them .* Index2\(\)"):
-            mbd.simulate(make(), 0.1, integrator=kind(level=mbd.Index3()))
+            mbd.simulate(make(), 0.1, integrator=kind(level=mbd.Index3(), rtol=1e-6))
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.integrators.method import Adaptive, FixedStep, methods_below
+from haugmbd.integrators.method import methods_below
 from haugmbd.solids import steiner
 from joints import RJ
 
 MASKED = np.ma.array([1.0, 2.0, 3.0], mask=[False, True, False])
-ADAPTIVE = [kind for kind in methods_below() if issubclass(kind, Adaptive)]
-FIXED = [kind for kind in methods_below() if issubclass(kind, FixedStep)]
+ADAPTIVE = [kind for kind in methods_below() if kind.takes_tolerances]
+FIXED = [kind for kind in methods_below() if kind.takes_step]
 
 
 def pendulum() -> mbd.System:

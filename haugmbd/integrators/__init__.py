@@ -9,14 +9,14 @@ from haugmbd.integrators.events import Event, EventRecord
 from haugmbd.integrators.free import Unstabilized
 from haugmbd.integrators.half_explicit import HalfExplicit
 from haugmbd.integrators.heun import Heun
-from haugmbd.integrators.implicit.bdf import BDF, FixedBDF
-from haugmbd.integrators.implicit.generalized_alpha import AdaptiveGeneralizedAlpha, GeneralizedAlpha
+from haugmbd.integrators.implicit.bdf import BDF
+from haugmbd.integrators.implicit.generalized_alpha import GeneralizedAlpha
 from haugmbd.integrators.implicit.generalized_alpha_r7 import GeneralizedAlphaR7
 from haugmbd.integrators.implicit.hht import HHT
 from haugmbd.integrators.implicit.level import GGL, HillerAnantharaman, Index2, Index3
 from haugmbd.integrators.implicit.newmark import Newmark
 from haugmbd.integrators.implicit.newton import FullNewton, QuasiNewton
-from haugmbd.integrators.implicit.radau import FixedRadauIIA, RadauIIA
+from haugmbd.integrators.implicit.radau import RadauIIA
 from haugmbd.integrators.implicit.trapezoidal import Trapezoidal
 from haugmbd.integrators.munthe_kaas import RKMK4
 from haugmbd.integrators.plain_projection import PlainProjection
@@ -38,11 +38,8 @@ __all__ = [
     "CrouchGrossman3",
     "RK3",
     "BDF",
-    "FixedBDF",
-    "FixedRadauIIA",
     "GGL",
     "HHT",
-    "AdaptiveGeneralizedAlpha",
     "HillerAnantharaman",
     "Index2",
     "Index3",

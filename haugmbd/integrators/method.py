@@ -1,13 +1,15 @@
 """What every integrator is: a frozen object that advances a problem chunk by chunk.  A new one is a subclass in a file of its own.
 
-FixedStep    the user says the step h          Adaptive    error control chooses it, by rtol and atol
+FixedStep           the user gives the step h
+Adaptive            error control chooses the step, by rtol and atol
+FixedOrAdaptive     either: h gives fixed steps, rtol or atol gives error control
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from inspect import isabstract
 from typing import Any, ClassVar, Self
 
@@ -40,6 +42,10 @@ class Integrator(ABC):
     one_step: ClassVar[bool] = True
     """Whether a step from a stored state is the step that a run would make there; other methods remember more than the state."""
 
+    takes_step: ClassVar[bool] = False
+    """Whether the method can run with a fixed step h."""
+    takes_tolerances: ClassVar[bool] = False
+    """Whether the method can control its error by rtol and atol."""
     own_multipliers: ClassVar[bool] = False
     """Whether a step solves for multipliers that belong to the state at its end; those of stages and of half steps belong to none."""
 
@@ -98,6 +104,7 @@ class Integrator(ABC):
 class FixedStep(Integrator):
     """A method of fixed step `h` [s]; the last step is shortened to end at t_end."""
 
+    takes_step: ClassVar[bool] = True
     h: float | None = None
 
     @property
@@ -113,16 +120,10 @@ class FixedStep(Integrator):
     def told(self, h: float | None, rtol: float | None, atol: float | None) -> Self:
         if rtol is not None or atol is not None:
             raise UsageError(f"{type(self).__name__} has a fixed step and no error control: give h, or use DormandPrince.")
-        if h is not None and self.h is not None and h != self.h:
-            raise _said_twice(type(self).__name__, "h", self.h, h)
-        return self if h is None else replace(self, h=h)
+        return replace(self, **_said_once(self, h=h))
 
     def check(self, span: float) -> None:
-        name = type(self).__name__
-        if self.h is None or not (np.isfinite(self.h) and self.h > 0.0):
-            raise UsageError(f"the step h = {self.h} s must be positive: {name} needs simulate(..., h=1e-3) or {name}(h=1e-3).")
-        if self.h > span * (1.0 + 1e-12):
-            raise UsageError(f"the step h = {self.h:g} s is larger than the interval of {span:g} s.")
+        _check_step(type(self).__name__, self.h, span)
 
     @property
     def tolerances(self) -> tuple[float, float]:
@@ -133,6 +134,7 @@ class FixedStep(Integrator):
 class Adaptive(Integrator):
     """A method with error control.  rtol, atol: error a step;  h_first, h_max: [s], by default chosen and unlimited."""
 
+    takes_tolerances: ClassVar[bool] = True
     rtol: float = RTOL
     atol: float = ATOL
     h_first: float | None = None
@@ -148,21 +150,65 @@ class Adaptive(Integrator):
         if h is not None:
             name = type(self).__name__
             raise UsageError(f"{name} chooses its steps: give rtol and atol (a largest step is its own h_max), or use RK4.")
-        said = {}
-        for key, given, own in (("rtol", rtol, self.rtol), ("atol", atol, self.atol)):
-            if given is not None:
-                if not isinstance(own, Unsaid) and given != own:
-                    raise _said_twice(type(self).__name__, key, own, given)
-                said[key] = given
-        return replace(self, **said)
+        return replace(self, **_said_once(self, rtol=rtol, atol=atol))
 
     def check(self, span: float) -> None:
-        if not self.h_max > 0.0:
-            raise UsageError(f"h_max = {self.h_max} s must be positive.")
-        for name, value in (("rtol", self.rtol), ("atol", self.atol)):
-            if not (np.isfinite(value) and value > 0.0):
-                raise UsageError(f"{name} = {value} must be positive; 1e-8 is a good start.")
-        check_first_step(self.h_first)
+        _check_tolerances(self.rtol, self.atol, self.h_first, self.h_max)
+
+    @property
+    def tolerances(self) -> tuple[float, float]:
+        return self.rtol, self.atol
+
+
+@dataclass(frozen=True)
+class FixedOrAdaptive(Integrator):
+    """A method of fixed step `h` [s], or with error control by rtol and atol;  h_first, h_max: of error control [s].
+
+    adaptive_by_default: what it does where neither is given
+    """
+
+    takes_step: ClassVar[bool] = True
+    takes_tolerances: ClassVar[bool] = True
+    adaptive_by_default: ClassVar[bool]
+
+    h: float | None = None
+    _: KW_ONLY
+    rtol: float = RTOL
+    atol: float = ATOL
+    h_first: float | None = None
+    h_max: float = np.inf
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether error control chooses the steps."""
+        return self.h is None and (
+            self.adaptive_by_default or not isinstance(self.rtol, Unsaid) or not isinstance(self.atol, Unsaid)
+        )
+
+    @property
+    def step(self) -> float | None:
+        return self.h
+
+    def starting_with(self, h: float) -> Self:
+        return replace(self, h_first=h) if self.adaptive else replace(self, h=h)
+
+    def limited(self, h_max: float) -> Self:
+        return replace(self, h_max=min(self.h_max, h_max))
+
+    def told(self, h: float | None, rtol: float | None, atol: float | None) -> Self:
+        name = type(self).__name__
+        found = replace(self, **_said_once(self, h=h, rtol=rtol, atol=atol))
+        if found.h is not None and not (isinstance(found.rtol, Unsaid) and isinstance(found.atol, Unsaid)):
+            raise UsageError(
+                f"{name} takes a fixed step (h = {found.h:g} s) or error control (rtol = {found.rtol:g}, atol = {found.atol:g}), not both."
+            )
+        return found
+
+    def check(self, span: float) -> None:
+        if self.adaptive:
+            _check_tolerances(self.rtol, self.atol, self.h_first, self.h_max)
+        else:
+            _check_step(type(self).__name__, self.h, span)
 
     @property
     def tolerances(self) -> tuple[float, float]:
@@ -185,9 +231,36 @@ def _ours(kind: type[Any]) -> list[type[Any]]:
     return [below for below in kind.__subclasses__() if below.__module__.startswith("haugmbd.")]
 
 
-def _said_twice(method: str, name: str, own: float, given: float) -> UsageError:
-    """Say that a number of a method is given in two places, and differs."""
-    return UsageError(f"{name} is given twice: {method}({name}={own:g}) and simulate(..., {name}={given:g}). Give it in one place.")
+def _said_once(method: Integrator, **given: float | None) -> dict[str, Any]:
+    """Return the numbers that `simulate` was given, by name.  UsageError where the method itself has another one."""
+    said = {}
+    for name, value in given.items():
+        own = getattr(method, name)
+        if value is not None:
+            if own is not None and not isinstance(own, Unsaid) and own != value:
+                kind = type(method).__name__
+                what = f"{kind}({name}={own:g}) and simulate(..., {name}={value:g})"
+                raise UsageError(f"{name} is given twice: {what}. Give it in one place.")
+            said[name] = value
+    return said
+
+
+def _check_step(name: str, h: float | None, span: float) -> None:
+    """Raise UsageError unless h is positive and no longer than the run."""
+    if h is None or not (np.isfinite(h) and h > 0.0):
+        raise UsageError(f"the step h = {h} s must be positive: {name} needs simulate(..., h=1e-3) or {name}(h=1e-3).")
+    if h > span * (1.0 + 1e-12):
+        raise UsageError(f"the step h = {h:g} s is larger than the interval of {span:g} s.")
+
+
+def _check_tolerances(rtol: float, atol: float, h_first: float | None, h_max: float) -> None:
+    """Raise UsageError unless the numbers of the error control are positive."""
+    if not h_max > 0.0:
+        raise UsageError(f"h_max = {h_max} s must be positive.")
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if not (np.isfinite(value) and value > 0.0):
+            raise UsageError(f"{name} = {value} must be positive; 1e-8 is a good start.")
+    check_first_step(h_first)
 
 
 def check_first_step(h_first: float | None) -> None:

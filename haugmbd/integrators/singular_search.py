@@ -21,6 +21,7 @@ from haugmbd.algebra.vec3 import Array
 from haugmbd.formulations.newton_euler import factorize, finish, solve_system
 from haugmbd.integrators.dense import interpolate
 from haugmbd.integrators.smooth_branch import parabola
+from haugmbd.model import accessors as ws
 from haugmbd.model import tables as at
 from haugmbd.model.consistency import size_of
 from haugmbd.model.loads import clear
@@ -28,7 +29,7 @@ from haugmbd.model.model import Model
 from haugmbd.model.passes import prepare
 from haugmbd.model.rows import evaluate
 from haugmbd.model.status import OK, SINGULAR
-from haugmbd.model.tables import WIDTH, Pack, view
+from haugmbd.model.tables import WIDTH, Pack
 from haugmbd.model.user import Asked
 
 SPACING = 0.05
@@ -55,14 +56,14 @@ def determinants(P: Pack, t: Array, y: Array, g: Array) -> int:
             code = prepare(P, t[k], y[k])
         if code != OK:
             continue
-        clear(view(P.work, P.ints, at.RIGHT))
+        clear(ws.right_hand_side(P))
         found = factorize(P)
         if found == SINGULAR:
             g[k] = NO_PIVOT
         elif found != OK:
             code = found
         else:
-            D_inv = view(P.work, P.ints, at.D_INV)
+            D_inv = ws.inverse_pivots(P)
             total = 0.0
             for n in range(D_inv.shape[0]):
                 for a in range(6):
@@ -81,8 +82,8 @@ def weakest(P: Pack, t: float, y: Array, sweeps: int) -> tuple[int, float]:
     code = prepare(P, t, y)
     if code != OK:
         return code, 0.0
-    b, x = view(P.work, P.ints, at.RIGHT), view(P.work, P.ints, at.SOLUTION)
-    n = P.ints[3 * at.INERTIA + 1]
+    b, x = ws.right_hand_side(P), ws.solution(P)
+    n = ws.n_bodies(P)
     code = factorize(P)
     size = 1.0
     for sweep in range(sweeps):

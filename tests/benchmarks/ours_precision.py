@@ -23,7 +23,7 @@ ADAPTIVE: dict[str, Callable[[float], Any]] = {
     "Dormand-Prince": lambda tol: mbd.DormandPrince(rtol=tol, atol=tol),
     "Radau IIA": lambda tol: mbd.RadauIIA(rtol=tol, atol=tol),
     "BDF": lambda tol: mbd.BDF(rtol=tol, atol=tol),
-    "adaptive gen.-alpha": lambda tol: mbd.AdaptiveGeneralizedAlpha(rtol=tol, atol=tol),
+    "adaptive gen.-alpha": lambda tol: mbd.GeneralizedAlpha(rtol=tol, atol=tol),
 }
 FIXED: dict[str, Callable[[float], Any]] = {
     "RK4": mbd.RK4,

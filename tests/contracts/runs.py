@@ -11,7 +11,7 @@ import numpy as np
 import haugmbd as mbd
 from haugmbd.integrators.explicit import Explicit
 from haugmbd.integrators.implicit.method import Implicit
-from haugmbd.integrators.method import FixedStep, methods_below
+from haugmbd.integrators.method import methods_below
 from haugmbd.integrators.scipy_solver import METHODS, SciPySolver
 from joints import RJ, SJ, RotationDriver
 
@@ -125,7 +125,7 @@ KINDS = {
 
 def method_for(method, *, h=0.01):
     """The method with steps about h long."""
-    if isinstance(method, FixedStep):
+    if method.takes_step:
         return method.told(h, None, None)
     return method.limited(h)
 

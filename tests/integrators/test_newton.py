@@ -38,7 +38,7 @@ SPRINGS = {
 @pytest.mark.parametrize("kind", SPRINGS)
 @pytest.mark.parametrize(
     "method",
-    [mbd.GeneralizedAlpha(1e-3, rho=0.2), mbd.GeneralizedAlphaR7(1e-3, rho=0.2), mbd.FixedBDF(1e-3)],
+    [mbd.GeneralizedAlpha(1e-3, rho=0.2), mbd.GeneralizedAlphaR7(1e-3, rho=0.2), mbd.BDF(1e-3)],
     ids=lambda m: type(m).__name__,
 )
 def test_a_stiff_force_of_the_user_needs_no_more_iterations_than_a_spring(kind, method):

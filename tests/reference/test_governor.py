@@ -49,8 +49,8 @@ def test_implicit_steps_follow_the_motion_and_not_the_stiffness():
         mbd.GeneralizedAlphaR7(1e-3),
         mbd.HHT(1e-3),
         mbd.Trapezoidal(1e-3),
-        mbd.FixedBDF(1e-3, order=3),
-        mbd.FixedRadauIIA(1e-3),
+        mbd.BDF(1e-3, order=3),
+        mbd.RadauIIA(1e-3),
     ],
     ids=repr,
 )

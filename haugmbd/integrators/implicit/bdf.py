@@ -1,6 +1,12 @@
 r"""BDF: backward differentiation of order one to five, on points of any spacing; fixed steps, or error control of step and order.
 
-    r = past_r + c v            u = past_u + c u'                 past, c: see `multistep`
+    t_0 = t_(n+1) is new, t_1 > t_2 > ... are known
+    x'_0 = sum_i w_i x_i                 w_0 = sum_(i=1..k) 1 / (t_0 - t_i),      w_i = l_i'(t_0)   (Lagrange, i = 0 ... k)
+    x_0  = past + c x'_0                 c = 1 / w_0,   past = - c sum_(i>=1) w_i x_i
+    predicted x_0 = sum_(i=1..k+1) L_i(t_0) x_i                                                       degree k
+    error of order j     e_j = c_j (t_0 - t_1) ... (t_0 - t_j) x[t_0, ..., t_(j+1)]                   x[...]: divided difference
+
+    r = past_r + c v            u = past_u + c u'
     p = (I - c Omega / 2)^-1 past_p  =  (I + c Omega / 2) past_p / |.|                p' = Omega(omega_bar) p / 2,  |p| = 1
     M u' + Phi_q^T lam = Q,      and the constraints
 
@@ -10,46 +16,39 @@ With GGL the displacement c (u + M^-1 Phi_q^T mu) stands in place of c u.
 Error control: the error of a step by divided differences, for the order in use and its neighbours; after k + 1 steps of order k and one
 size the order that allows the longest step is taken; a step is not changed for less than a fifth.
 The start: order one with a tiny step, then a higher order each time, and steps that grow as fast as is stable.
-Source: Gear 1971; Grigorieff 1983 (growing steps); Brenan, Campbell, Petzold 1989 (constraints, choice of order);
-Hairer, Wanner, Solving ODE II, ch. V and VII.
+Source: Gear 1971; Brayton, Gustavson, Hachtel 1972 (variable coefficients); Grigorieff 1983 (growing steps); Brenan, Campbell, Petzold 1989
+(constraints, choice of order); Hairer, Norsett, Wanner, Solving ODE I, sec. III.5; Hairer, Wanner, Solving ODE II, ch. V and VII.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from math import sqrt
+from typing import ClassVar, NamedTuple
 
+import numpy as np
+
+from haugmbd.algebra import euler
 from haugmbd.algebra.euler_kernels import cayley_by
 from haugmbd.algebra.jit import inlined, kernel, routine
 from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
-from haugmbd.algebra.views import borrow
+from haugmbd.algebra.views import borrow, borrow_line
 from haugmbd.errors import UsageError
 from haugmbd.integrators.implicit.level import GGL, Level
-from haugmbd.integrators.implicit.method import Implicit, ImplicitAdaptive, ImplicitFixed, Rule
-from haugmbd.integrators.implicit.multistep import (
-    PREDICTED,
-    WEIGHTS,
-    add_point,
-    error_of,
-    first_points,
-    leading,
-    predict_state,
-    put_past_weights,
-    turn_on,
-)
+from haugmbd.integrators.implicit.method import ImplicitFixedOrAdaptive, Rule
 from haugmbd.integrators.implicit.newton import QuasiNewton
 from haugmbd.integrators.implicit.records import Control, Newton, Step
 from haugmbd.integrators.implicit.stage import PLACE_SIGNATURE, put_shifted, stage_of
-from haugmbd.integrators.implicit.stepping import (
-    CLOSE_SIGNATURE,
-    PREDICT_SIGNATURE,
-)
+from haugmbd.integrators.implicit.stepping import CLOSE_SIGNATURE, PREDICT_SIGNATURE
 from haugmbd.integrators.stepping import Problem
 from haugmbd.model import accessors as ws
+from haugmbd.model.loads import fill_angle_rates
 from haugmbd.model.status import OK
 from haugmbd.model.tables import WIDTH, Pack, room
 
+KNOWN = 7
+"""Points that are kept: the error of order five needs six, and raising the order to five as many."""
 SAFETY, SHRINK, GROW, IDLE = 0.8, 0.25, 2.0, 1.2
 FIRST_PART = (1.0, 2.0**-8, 2.0**-10, 2.0**-12, 2.0**-14)
 """Of a fixed step of order 1 ... 5: the first, of order one, whose error should be as small as that of a whole step of the order."""
@@ -57,37 +56,143 @@ STABLE = (2.0, 2.0, 1.4, 1.2, 1.1)
 """Growth from step to step at which BDF of order 1 ... 5 is stable: 2.41, 1.62, 1.28, 1.13 are the bounds from order two on."""
 
 
+class History(NamedTuple):
+    """The known points, the newest first.  t: (KNOWN,);  x: (KNOWN, ny);  predicted: (ny,);  weights: (KNOWN,), of past or of an error."""
+
+    t: Array
+    x: Array
+    predicted: Array
+    weights: Array
+
+
+@inlined
+def history_of(memory: Array, ny: int) -> History:
+    """Return the views of BDF's memory."""
+    after = KNOWN + KNOWN * ny
+    return History(
+        borrow_line(memory, 0, KNOWN),
+        borrow(memory, KNOWN, KNOWN, ny),
+        borrow_line(memory, after, ny),
+        borrow_line(memory, after + ny, KNOWN),
+    )
+
+
+@kernel
+def leading(t: float, past: History, order: int) -> float:
+    """Return c = 1 / w_0."""
+    total = 0.0
+    for i in range(order):
+        total += 1.0 / (t - past.t[i])
+    return 1.0 / total
+
+
+@inlined
+def put_past_weights(t: float, past: History, order: int) -> float:
+    """Write -c w_i of the known points to the weights; return c."""
+    c = leading(t, past, order)
+    for i in range(order):
+        product = 1.0
+        for m in range(order):
+            if m != i:
+                product *= (t - past.t[m]) / (past.t[i] - past.t[m])
+        past.weights[i] = c * product / (t - past.t[i])
+    return c
+
+
+@inlined
+def extrapolate(t: float, past: History, order: int) -> None:
+    """Write the polynomial of degree `order` through the known points, at t, to the prediction."""
+    for a in range(past.predicted.size):
+        past.predicted[a] = 0.0
+    for i in range(order + 1):
+        L = 1.0
+        for m in range(order + 1):
+            if m != i:
+                L *= (t - past.t[m]) / (past.t[i] - past.t[m])
+        for a in range(past.predicted.size):
+            past.predicted[a] += L * past.x[i, a]
+
+
+@kernel
+def error_of(t: float, y: Array, past: History, order: int, n: int, control: Control) -> float:
+    """Return |e_j| relative to the tolerance, root mean square over the n bodies' numbers."""
+    factor = leading(t, past, order)
+    for i in range(order):
+        factor *= t - past.t[i]
+    own = 1.0
+    for i in range(order + 1):
+        product = past.t[i] - t
+        own *= t - past.t[i]
+        for m in range(order + 1):
+            if m != i:
+                product *= past.t[i] - past.t[m]
+        past.weights[i] = factor / product
+    own = factor / own
+    total = 0.0
+    for a in range(WIDTH, WIDTH * n):
+        e = own * y[a]
+        for i in range(order + 1):
+            e += past.weights[i] * past.x[i, a]
+        size = 1.0 if 3 <= a % WIDTH < 7 else abs(y[a])
+        e /= control.atol + control.rtol * size
+        total += e * e
+    return sqrt(total / (WIDTH * (n - 1))) if n > 1 else 0.0
+
+
+@inlined
+def add_point(t: float, y: Array, past: History) -> None:
+    """Make (t, y) the newest point; the oldest is forgotten."""
+    for i in range(KNOWN - 1, 0, -1):
+        past.t[i] = past.t[i - 1]
+        for a in range(y.size):
+            past.x[i, a] = past.x[i - 1, a]
+    past.t[0] = t
+    for a in range(y.size):
+        past.x[0, a] = y[a]
+
+
+@kernel
+def integrate_angles(P: Pack, t: float, y: Array, past: History, order: int) -> None:
+    """Advance the integrated angles as all else: past + c theta', of the step's own order."""
+    rate = ws.angle_rates(P)
+    first = y.size - rate.size
+    if rate.size > 0:
+        fill_angle_rates(P, t, y, rate)
+        c = put_past_weights(t, past, order)
+        for k in range(rate.size):
+            y[first + k] = c * rate[k]
+            for i in range(order):
+                y[first + k] += past.weights[i] * past.x[i, first + k]
+
+
 @routine
 def predict(P: Pack, step: Step, newton: Newton, memory: Array, y: Array) -> int:
-    """Weights, base pose, and the predicted u with the displacement and u' that belong to it."""
-    stage = stage_of(P)
+    """Write the base pose past_q, and the predicted u with the displacement and u' that belong to it."""
+    past, stage = history_of(memory, y.size), stage_of(P)
     n, order, t = ws.n_bodies(P), int(step.order), step.t + step.h
     bodies = borrow(y, 0, n, WIDTH)
-    predict_state(t, memory, order)
-    put_past_weights(t, memory, order)
-    c = leading(t, memory, order)
+    extrapolate(t, past, order)
+    c = put_past_weights(t, past, order)
     newton.c_q, newton.c_u = c * c, c
     for k in range(1, n):
+        q, u = WIDTH * k, WIDTH * k + 7
         for a in range(7):
             stage.base[k, a] = 0.0
+            for i in range(order):
+                stage.base[k, a] += past.weights[i] * past.x[i, q + a]
         for a in range(6):
-            stage.u_dot[k, a] = 0.0
-        for i in range(order):
-            for a in range(7):
-                stage.base[k, a] += memory[WEIGHTS, i] * memory[i, 1 + WIDTH * k + a]
-            for a in range(6):
-                stage.u_dot[k, a] += memory[WEIGHTS, i] * memory[i, 1 + WIDTH * k + 7 + a]
-        for a in range(6):
-            u = memory[PREDICTED, 1 + WIDTH * k + 7 + a]
-            bodies[k, 7 + a] = u
-            stage.u_dot[k, a] = (u - stage.u_dot[k, a]) / c
-            stage.displacement[k, a] = c * u
+            past_u = 0.0
+            for i in range(order):
+                past_u += past.weights[i] * past.x[i, u + a]
+            bodies[k, 7 + a] = past.predicted[u + a]
+            stage.u_dot[k, a] = (past.predicted[u + a] - past_u) / c
+            stage.displacement[k, a] = c * past.predicted[u + a]
     return OK
 
 
 @routine
 def place(P: Pack, newton: Newton, y: Array) -> int:
-    """r = past_r + dr,  p = past_p o (1, dpi_bar / 2), normalised."""
+    """Write r = past_r + dr,  p = past_p o (1, dpi_bar / 2), normalised."""
     stage = stage_of(P)
     bodies = borrow(y, 0, ws.n_bodies(P), WIDTH)
     for k in range(1, ws.n_bodies(P)):
@@ -98,7 +203,8 @@ def place(P: Pack, newton: Newton, y: Array) -> int:
 
 @routine
 def close(P: Pack, step: Step, control: Control, memory: Array, y: Array) -> float:
-    """The error of the step relative to its tolerance; the next order and the next step; the new point."""
+    """Return the error of the step relative to its tolerance; choose the next order and step; keep the new point."""
+    past = history_of(memory, y.size)
     t, order, n = step.t + step.h, int(step.order), ws.n_bodies(P)
     error = 0.0
     step.factor = 1.0
@@ -106,8 +212,7 @@ def close(P: Pack, step: Step, control: Control, memory: Array, y: Array) -> flo
         step.factor = step.n_equal
         step.order = min(step.max_order, step.n_points + 1.0)
     else:
-        rtol, atol = control.rtol, control.atol
-        error = error_of(t, y, memory, order, n, rtol, atol)
+        error = error_of(t, y, past, order, n, control)
         if error > 1.0:
             step.n_failed += 1.0
             step.n_equal = 0.0
@@ -118,31 +223,31 @@ def close(P: Pack, step: Step, control: Control, memory: Array, y: Array) -> flo
         step.n_failed = 0.0
         step.n_equal += 1.0
         if step.n_equal > order:
-            choose(step, error, t, y, memory, n, rtol, atol)
-    turn_on(P, t, y, memory, order)
-    add_point(t, y, memory)
+            choose_order(step, control, error, t, y, past, n)
+    integrate_angles(P, t, y, past, order)
+    add_point(t, y, past)
     step.n_points = min(7.0, step.n_points + 1.0)
     return error
 
 
 @kernel
 def longest(error: float, order: int) -> float:
-    """How much longer a step of this order could be."""
+    """Return how much longer a step of this order could be."""
     factor: float = SAFETY * max(error, 1e-12) ** (-1.0 / (order + 1.0))
     return factor
 
 
 @inlined
-def choose(step: Step, error: float, t: float, y: Array, memory: Array, n: int, rtol: float, atol: float) -> None:
-    """The order, of three, that allows the longest step, and the step."""
+def choose_order(step: Step, control: Control, error: float, t: float, y: Array, past: History, n: int) -> None:
+    """Choose the order, of three, that allows the longest step, and the step."""
     order = int(step.order)
     best, factor = order, longest(error, order)
     if order > 1:
-        lower = longest(error_of(t, y, memory, order - 1, n, rtol, atol), order - 1)
+        lower = longest(error_of(t, y, past, order - 1, n, control), order - 1)
         if lower > factor:
             best, factor = order - 1, lower
     if order < step.max_order and step.n_points >= order + 2:
-        higher = longest(error_of(t, y, memory, order + 1, n, rtol, atol), order + 1)
+        higher = longest(error_of(t, y, past, order + 1, n, control), order + 1)
         if higher > factor:
             best, factor = order + 1, higher
     factor = min(GROW, max(SHRINK, factor))
@@ -153,70 +258,54 @@ def choose(step: Step, error: float, t: float, y: Array, memory: Array, n: int, 
 PREDICT, PLACE, CLOSE = Routine(predict, PREDICT_SIGNATURE), Routine(place, PLACE_SIGNATURE), Routine(close, CLOSE_SIGNATURE)
 
 
-def read_order(order: int) -> None:
-    """Refuse an order that BDF does not have."""
-    if order not in (1, 2, 3, 4, 5):
-        raise UsageError(f"BDF has orders 1 to 5, not {order!r}; from 7 on it is unstable, and 6 nearly so.")
-
-
-class _Multistep(Implicit):
-    """What both classes share: the routines and their memory."""
-
-    order: int
-    growth: ClassVar[float] = 0.0
-
-    def rule(self, problem: Problem, pack: Pack, h: float) -> Rule:
-        """BDF's routines, starting with order one."""
-        own = {"order": 1.0, "n_points": 1.0, "n_equal": self.growth, "max_order": float(self.order)}
-        return Rule(PREDICT, PLACE, CLOSE, own, first_points(problem, room(pack, "U_DOT"), h))
-
-
-@dataclass(frozen=True, kw_only=True)
-class BDF(_Multistep, ImplicitAdaptive):
-    """Error control of step and order: for stiff systems, and where Newton-based accuracy must be high.
-
-    order: the highest, 1 to 5;  level: form of the constraints;  tol: what Newton may leave;  rtol, atol, h_first, h_max
-    """
-
-    order: int = 5
-    level: Level = field(default_factory=GGL)
-    tol: float = 1e-10
-    newton: QuasiNewton = field(default_factory=QuasiNewton)
-    reference: ClassVar[str] = "Gear 1971; Brenan, Campbell and Petzold 1989; Hairer and Wanner, Solving ODE II"
-
-    def check(self, span: float) -> None:
-        super().check(span)
-        read_order(self.order)
-
-    @property
-    def newton_tol(self) -> float:
-        """A hundredth of what a step may be wrong by."""
-        return min(self.tol * self.level.share, 1e-2 * (self.rtol + self.atol))
+def first_points(problem: Problem, u_dot: Array, h: float) -> Array:
+    """Return BDF's memory with the state at the start, and one before it on its tangent, for the first prediction; u_dot (nb + 1, 6)."""
+    n, ny = len(u_dot), problem.y.size
+    t, x = np.zeros(KNOWN), np.zeros((KNOWN, ny))
+    t[:2], x[:2] = (problem.t, problem.t - h), problem.y
+    bodies = x[1, : WIDTH * n].reshape(n, WIDTH)[1:]
+    p_dot = euler.p_dot_from(bodies[:, 3:7], bodies[:, 10:13])
+    bodies -= h * np.hstack([bodies[:, 7:10], p_dot, u_dot[1:]])
+    return np.concatenate([t, x.ravel(), np.zeros(ny), np.zeros(KNOWN)])[None]
 
 
 @dataclass(frozen=True)
-class FixedBDF(_Multistep, ImplicitFixed):
-    """Fixed step `h` [s], fixed order 1 to 5; its first step is 9, 19, 38, 79 parts from order two on, of growing length and order.
+class BDF(ImplicitFixedOrAdaptive):
+    """Backward differentiation: for stiff systems.
 
+    With error control (the default) step and order are chosen; rtol, atol, h_first, h_max as of every adaptive method.
+    With a fixed step `h` [s] the first step is taken in 9, 19, 38, 79 parts from order two on, of growing length and order.
+
+    order: the highest, 1 to 5 (default 5);  of a fixed step the order (default 2)
     level: form of the constraints;  tol: what Newton may leave
     """
 
-    order: int = 2
+    adaptive_by_default: ClassVar[bool] = True
+    reference: ClassVar[str] = "Gear 1971; Brenan, Campbell and Petzold 1989; Hairer and Wanner, Solving ODE II"
+
+    order: int | None = None
     level: Level = field(default_factory=GGL)
     tol: float = 1e-10
     newton: QuasiNewton = field(default_factory=QuasiNewton)
-    reference: ClassVar[str] = "Gear 1971; Brenan, Campbell and Petzold 1989; Hairer and Wanner, Solving ODE II"
 
     def check(self, span: float) -> None:
         super().check(span)
-        read_order(self.order)
+        if self.order not in (None, 1, 2, 3, 4, 5):
+            raise UsageError(f"BDF has orders 1 to 5, not {self.order!r}; from 7 on it is unstable, and 6 nearly so.")
 
     @property
-    def growth(self) -> float:  # type: ignore[override]
-        """Of the parts of the first steps."""
-        return STABLE[self.order - 1]
+    def max_order(self) -> int:
+        """The highest order, or that of a fixed step."""
+        return self.order or (5 if self.adaptive else 2)
+
+    def rule(self, problem: Problem, pack: Pack, h: float) -> Rule:
+        """Return BDF's routines, starting with order one."""
+        growth = 0.0 if self.adaptive else STABLE[self.max_order - 1]
+        own = {"order": 1.0, "n_points": 1.0, "n_equal": growth, "max_order": float(self.max_order)}
+        return Rule(PREDICT, PLACE, CLOSE, own, first_points(problem, room(pack, "U_DOT"), h))
 
     def control(self, problem: Problem, t_end: float) -> Control:
         control = super().control(problem, t_end)
-        control.h_next *= FIRST_PART[self.order - 1]
+        if not self.adaptive:
+            control.h_next *= FIRST_PART[self.max_order - 1]
         return control

@@ -27,7 +27,7 @@ from haugmbd.algebra.jit import routine
 from haugmbd.algebra.routine import Routine
 from haugmbd.algebra.vec3 import Array
 from haugmbd.algebra.views import borrow
-from haugmbd.integrators.implicit.method import Implicit, ImplicitAdaptive, ImplicitFixed, Rule
+from haugmbd.integrators.implicit.method import Implicit, ImplicitFixed, Rule
 from haugmbd.integrators.implicit.records import Control, Newton, Step
 from haugmbd.integrators.implicit.stage import (
     PLACE_SIGNATURE,
@@ -170,14 +170,4 @@ def second_rate(problem: Problem, h: float) -> Array:
 
 @dataclass(frozen=True)
 class FixedNewmarks(Newmarks, ImplicitFixed):
-    """Fixed step."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class AdaptiveNewmarks(Newmarks, ImplicitAdaptive):
-    """Error control."""
-
-    @property
-    def newton_tol(self) -> float:
-        """A hundredth of what a step may be wrong by."""
-        return min(self.tol * self.level.share, 1e-2 * (self.rtol + self.atol))
+    """A method of the family with a fixed step."""

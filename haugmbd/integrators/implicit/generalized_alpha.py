@@ -14,48 +14,37 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from haugmbd.errors import UsageError
-from haugmbd.integrators.implicit.family import AdaptiveNewmarks, FixedNewmarks, Parameters, of_rho
+from haugmbd.integrators.implicit.family import Newmarks, Parameters, of_rho
 from haugmbd.integrators.implicit.level import GGL, Index3, Level
+from haugmbd.integrators.implicit.method import ImplicitFixedOrAdaptive
 from haugmbd.integrators.implicit.newton import QuasiNewton
 
 
 @dataclass(frozen=True)
-class GeneralizedAlpha(FixedNewmarks):
-    """Order two, fixed step `h` [s].
+class GeneralizedAlpha(Newmarks, ImplicitFixedOrAdaptive):
+    """Generalized-alpha, order two: fixed step `h` [s], or error control by rtol or atol.
 
     rho: spectral radius at infinite frequency, in [0, 1]
-    level: form of the constraints, Index3(), Index2(), GGL(), HillerAnantharaman()
+    level: form of the constraints, Index3(), Index2(), GGL(), HillerAnantharaman(); by default Index3() with a fixed step, and GGL() with
+           error control, which needs velocities that are kept when the step changes
     tol: what Newton may leave of a step [m, rad]; a hundredth of it, relative to 1 + |u|, where velocities are kept
     """
 
+    adaptive_by_default: ClassVar[bool] = False
+    reference: ClassVar[str] = "Chung and Hulbert 1993; Arnold and Bruels 2007; Bruels, Cardona and Arnold 2012 (Lie group)"
+
     rho: float = 0.8
-    level: Level = field(default_factory=Index3)
+    level: Level | None = None
     tol: float = 1e-10
     newton: QuasiNewton = field(default_factory=QuasiNewton)
-    reference: ClassVar[str] = "Chung and Hulbert 1993; Arnold and Bruels 2007; Bruels, Cardona and Arnold 2012 (Lie group)"
 
     def check(self, span: float) -> None:
         super().check(span)
         check_rho(self.rho)
 
     @property
-    def parameters(self) -> Parameters:
-        return of_rho(self.rho)
-
-
-@dataclass(frozen=True, kw_only=True)
-class AdaptiveGeneralizedAlpha(AdaptiveNewmarks):
-    """Order two, error control by rtol and atol; the rest as GeneralizedAlpha.  Velocities are kept, too: changes of the step need it."""
-
-    rho: float = 0.8
-    level: Level = field(default_factory=GGL)
-    tol: float = 1e-10
-    newton: QuasiNewton = field(default_factory=QuasiNewton)
-    reference: ClassVar[str] = "Chung and Hulbert 1993; Arnold and Bruels 2007; Bruels, Cardona and Arnold 2012 (Lie group)"
-
-    def check(self, span: float) -> None:
-        super().check(span)
-        check_rho(self.rho)
+    def form(self) -> Level:
+        return self.level or (GGL() if self.adaptive else Index3())
 
     @property
     def parameters(self) -> Parameters:

@@ -22,7 +22,7 @@ from haugmbd.integrators.implicit.records import CONTROL, NEWTON, STEP, Control
 from haugmbd.integrators.implicit.stage import SOLVE_STAGE
 from haugmbd.integrators.implicit.stepping import Memory, MethodRoutines, Steps, run
 from haugmbd.integrators.implicit.tangents import DIFFERENCED, FORMULAS, NO_TANGENTS, TANGENTS
-from haugmbd.integrators.method import Adaptive, FixedStep, Integrator
+from haugmbd.integrators.method import FixedOrAdaptive, FixedStep, Integrator
 from haugmbd.integrators.stepping import Problem
 from haugmbd.integrators.subject import model_of
 from haugmbd.model.model import ASKED_ROOMS, Model
@@ -93,9 +93,15 @@ class Implicit(Integrator):
     solves_constraints = True
     one_step = False
     own_multipliers = True
-    level: Level
+    level: Level | None
     tol: float
     newton: QuasiNewton
+
+    @property
+    def form(self) -> Level:
+        """The form of the constraints that is solved."""
+        assert self.level is not None
+        return self.level
 
     @abstractmethod
     def rule(self, problem: Problem, pack: Pack, h: float) -> Rule:
@@ -112,16 +118,16 @@ class Implicit(Integrator):
 
     @property
     def keeps_positions(self) -> bool:
-        return "position" in self.level.keeps
+        return "position" in self.form.keeps
 
     @property
     def keeps_velocities(self) -> bool:
-        return "velocity" in self.level.keeps
+        return "velocity" in self.form.keeps
 
     @property
     def newton_tol(self) -> float:
         """What Newton may leave."""
-        return self.tol * self.level.share
+        return self.tol * self.form.share
 
     def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[Chunk]:
         """Advance to `t_end`, a chunk of steps at a time."""
@@ -132,7 +138,7 @@ class Implicit(Integrator):
         step = new_record(STEP, **rule.own)
         newton = new_record(
             NEWTON,
-            constraint_form=self.level.number,
+            constraint_form=self.form.number,
             tolerance=self.newton_tol,
             max_iterations=ITERATIONS,
             curved=self.newton.curved,
@@ -159,6 +165,13 @@ class Implicit(Integrator):
                 return
 
 
+def fixed_control(problem: Problem, t_end: float, h: float, newton_tol: float) -> Control:
+    """Return the control of a run with fixed step h."""
+    t = problem.t
+    control: Control = new_record(CONTROL, t=t, t_end=t_end, h_next=h, h_max=np.inf, h_fixed=h, t_first=t, newton_tol=newton_tol)
+    return control
+
+
 @dataclass(frozen=True)
 class ImplicitFixed(Implicit, FixedStep):
     """A fixed step `h` [s]; where Newton fails, that step is taken in smaller parts.
@@ -173,36 +186,37 @@ class ImplicitFixed(Implicit, FixedStep):
 
     def control(self, problem: Problem, t_end: float) -> Control:
         assert self.h is not None
-        control: Control = new_record(
-            CONTROL,
-            t=problem.t,
-            t_end=t_end,
-            h_next=self.h,
-            h_max=np.inf,
-            h_fixed=self.h,
-            t_first=problem.t,
-            newton_tol=self.newton_tol,
-        )
-        return control
+        return fixed_control(problem, t_end, self.h, self.newton_tol)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ImplicitAdaptive(Implicit, Adaptive):
-    """Error control by rtol and atol, of positions and velocities: the velocities of index 3 jump by Phi / h when the step h changes."""
+@dataclass(frozen=True)
+class ImplicitFixedOrAdaptive(Implicit, FixedOrAdaptive):
+    """A fixed step `h` [s], as `ImplicitFixed`; or error control by rtol and atol, of positions and velocities.
+
+    Error control needs velocities that are kept: those of index 3 jump by Phi / h when the step h changes.
+    """
 
     def check(self, span: float) -> None:
         super().check(span)
         self.check_tol()
-        if "velocity" not in self.level.keeps:
+        if self.adaptive and "velocity" not in self.form.keeps:
             name = type(self).__name__
             raise UsageError(
                 f"{name} controls the error of velocities, and level={self.level!r} does not keep them when the step changes: leave level "
                 "out for GGL(), or take Index2(), or a fixed step."
             )
 
+    @property
+    def newton_tol(self) -> float:
+        """Of a fixed step `tol`; with error control at most a hundredth of what a step may be wrong by."""
+        tol = self.tol * self.form.share
+        return min(tol, 1e-2 * (self.rtol + self.atol)) if self.adaptive else tol
+
     def control(self, problem: Problem, t_end: float) -> Control:
-        span = t_end - problem.t
-        h = self.h_first or FIRST * min(self.h_max, span)
+        if not self.adaptive:
+            assert self.h is not None
+            return fixed_control(problem, t_end, self.h, self.newton_tol)
+        h, span = self.h_first or FIRST * min(self.h_max, t_end - problem.t), t_end - problem.t
         control: Control = new_record(
             CONTROL,
             t=problem.t,

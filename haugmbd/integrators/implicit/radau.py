@@ -25,7 +25,7 @@ from haugmbd.errors import UsageError
 from haugmbd.integrators.implicit.collocation import SOLVE_STAGES
 from haugmbd.integrators.implicit.family import PLACE
 from haugmbd.integrators.implicit.level import GGL, Level
-from haugmbd.integrators.implicit.method import Implicit, ImplicitAdaptive, ImplicitFixed, Rule
+from haugmbd.integrators.implicit.method import ImplicitFixedOrAdaptive, Rule
 from haugmbd.integrators.implicit.newton import QuasiNewton
 from haugmbd.integrators.implicit.radau_tableau import BEFORE, ERROR, LAM, MOVED, OWN, RATE, ROWS, TURNS, A, C, K, X, Y
 from haugmbd.integrators.implicit.records import Control, Newton, Step
@@ -115,54 +115,36 @@ def turn(P: Pack, t: float, memory: Array, y: Array) -> None:
 PREDICT, CLOSE = Routine(predict, PREDICT_SIGNATURE), Routine(close, CLOSE_SIGNATURE)
 
 
-class _Radau(Implicit):
-    """What both classes share: the routines and their memory.  Multipliers of a step's end are those of `Result.lam`, not the stage's."""
+@dataclass(frozen=True)
+class RadauIIA(ImplicitFixedOrAdaptive):
+    """Radau IIA, order five: for stiff systems to high accuracy, and as a reference for other methods.
 
-    own_multipliers = False
-
-    def rule(self, problem: Problem, pack: Pack, h: float) -> Rule:
-        """Radau's routines; the error is found where it is asked for."""
-        own = {"estimates_error": float(self.step is None)}
-        memory = np.zeros((ROWS, max(problem.y.size, room(pack, "LAMBDA").size)))
-        return Rule(PREDICT, PLACE, CLOSE, own, memory, SOLVE_STAGES)
-
-    def check_level(self) -> None:
-        """Refuse a form whose equations hold positions alone."""
-        if "velocity" not in self.level.keeps:
-            raise UsageError(
-                f"{type(self).__name__} iterates on velocities, which level={self.level!r} does not keep: leave level out for GGL(), "
-                "or take Index2()."
-            )
-
-
-@dataclass(frozen=True, kw_only=True)
-class RadauIIA(_Radau, ImplicitAdaptive):
-    """Order five, error control: for stiff systems to high accuracy, and as a reference for other methods.
-
-    level: form of the constraints, GGL() or Index2();  rtol, atol, h_first, h_max
-    tol: what Newton may leave of a step, where a hundredth of the error that is allowed is less; constraints hold to rounding
+    Error control by rtol, atol (the default; h_first, h_max), or a fixed step `h` [s].
+    level: form of the constraints, GGL() or Index2()
+    tol: what Newton may leave of a step; with error control, where a hundredth of the error that is allowed is less
+    Constraints hold to rounding.  Multipliers of a step's end are those of `Result.lam`, not the stage's.
     """
 
-    level: Level = field(default_factory=GGL)
-    tol: float = 1e-10
-    newton: QuasiNewton = field(default_factory=QuasiNewton)
+    adaptive_by_default: ClassVar[bool] = True
+    own_multipliers: ClassVar[bool] = False
     reference: ClassVar[str] = "Hairer and Wanner, Solving ODE II, sec. IV.8; van der Houwen and de Swart 1997 (iteration)"
-
-    @property
-    def newton_tol(self) -> float:
-        """A hundredth of what a step may be wrong by: the step's end is brought to the constraints by itself."""
-        return max(self.tol * self.level.share, 1e-2 * (self.rtol + self.atol))
-
-
-@dataclass(frozen=True)
-class FixedRadauIIA(_Radau, ImplicitFixed):
-    """Order five, fixed step `h` [s].  level: form of the constraints, GGL() or Index2();  tol: what Newton may leave."""
 
     level: Level = field(default_factory=GGL)
     tol: float = 1e-10
     newton: QuasiNewton = field(default_factory=QuasiNewton)
-    reference: ClassVar[str] = "Hairer and Wanner, Solving ODE II, sec. IV.8; van der Houwen and de Swart 1997 (iteration)"
 
     def check(self, span: float) -> None:
         super().check(span)
-        self.check_level()
+        if "velocity" not in self.level.keeps:
+            raise UsageError(f"RadauIIA iterates on velocities, which level={self.level!r} does not keep: take GGL() or Index2().")
+
+    @property
+    def newton_tol(self) -> float:
+        """Of a fixed step `tol`; with error control a hundredth of what a step may be wrong by: its end is brought to the constraints."""
+        tol = self.tol * self.level.share
+        return max(tol, 1e-2 * (self.rtol + self.atol)) if self.adaptive else tol
+
+    def rule(self, problem: Problem, pack: Pack, h: float) -> Rule:
+        """Return Radau's routines; the error is found where it is wanted."""
+        memory = np.zeros((ROWS, max(problem.y.size, room(pack, "LAMBDA").size)))
+        return Rule(PREDICT, PLACE, CLOSE, {"estimates_error": float(self.adaptive)}, memory, SOLVE_STAGES)

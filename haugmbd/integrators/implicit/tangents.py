@@ -33,7 +33,7 @@ from haugmbd.model.user import call_user
 @inlined
 def put_springs(P: Pack, newton: Newton, t: float, y: Array) -> None:
     """c_u C + c_q K of springs, dampers and actuators."""
-    own, tied, D = ws.tangents(P), ws.coupled_tangents(P), ws.user_jacobians(P)
+    own, tied, D = ws.tangents(P), ws.coupled_tangents(P), ws.user_jacobian_line(P)
     clear(own)
     clear(tied)
     ints, reals, kinds = (
@@ -48,7 +48,7 @@ def put_springs(P: Pack, newton: Newton, t: float, y: Array) -> None:
 @inlined
 def put_declared(P: Pack, newton: Newton, t: float, y: Array) -> None:
     """The same of forces and torques with jacobians."""
-    own, tied, D = ws.tangents(P), ws.coupled_tangents(P), ws.user_jacobians(P)
+    own, tied, D = ws.tangents(P), ws.coupled_tangents(P), ws.user_jacobian_line(P)
     ints, reals, kinds = (
         ws.force_ints(P),
         ws.force_reals(P),
