@@ -8,7 +8,7 @@ import numpy as np
 
 import haugmbd as mbd
 from haugmbd.integrators.free import Unstabilized
-from haugmbd.integrators.method import Integrator
+from haugmbd.integrators.method import RTOL, Integrator
 from haugmbd.integrators.stepping import Problem
 from haugmbd.integrators.subject import Maximal
 
@@ -17,6 +17,13 @@ def classes_below(base: type[Integrator] = Integrator) -> set[type[Integrator]]:
     """All public classes derived from `base` that can be used, found by walking."""
     below = {c for direct in base.__subclasses__() for c in classes_below(direct)}
     return below | {c for c in base.__subclasses__() if not inspect.isabstract(c) and c.__name__ in mbd.__all__}
+
+
+def with_step(method: Integrator, h: float) -> Integrator:
+    """The method with steps of h; one with error control is held to them by its first and its largest step."""
+    if getattr(method, "rtol", RTOL) is RTOL:
+        return method.told(h, None, None)
+    return method.starting_with(h).limited(h)
 
 
 def end_of(method: Integrator, system: mbd.System, t_end: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

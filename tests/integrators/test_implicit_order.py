@@ -13,7 +13,7 @@ import haugmbd as mbd
 from haugmbd.gallery import double_pendulum, four_bar, heavy_top, slider_crank
 from haugmbd.integrators.implicit.level import Level
 from haugmbd.integrators.implicit.method import Implicit
-from tests.integrators.implicit import end_of
+from tests.integrators.implicit import end_of, with_step
 
 ORDER_TOL = 0.15
 
@@ -79,8 +79,7 @@ def test_the_order_of_positions_velocities_and_multipliers(name, method):
     errors = []
     for steps in (n, 2 * n):
         h = case.t_end / steps
-        stepped = integrator.starting_with(h).limited(h) if method.endswith("held") else integrator.told(h, None, None)
-        found = end_of(stepped, case.make(), case.t_end)
+        found = end_of(with_step(integrator, h), case.make(), case.t_end)
         errors.append([abs(a - b).max() for a, b in zip(found, exact(name), strict=True)])
     assert np.log2(np.array(errors[0]) / np.array(errors[1])) == pytest.approx([order] * 3, abs=ORDER_TOL)
 

@@ -96,7 +96,6 @@ LOADS = {
     "Torque in the body": lambda s, a, b, h, w: mbd.Torque("load", a, torque=w(push), jacobian=w(push_by_p), frame="body"),
     "StateForce": lambda s, a, b, h, w: mbd.StateForce("load", [b, a], force=w(mutual), jacobian=w(mutual_by_p)),
     "StateForce, ground": lambda s, a, b, h, w: mbd.StateForce("load", [s.ground, b], force=w(mutual), jacobian=w(mutual_by_p)),
-    "StateForce, twice": lambda s, a, b, h, w: mbd.StateForce("load", [a, a], force=w(mutual), jacobian=w(mutual_by_p)),
 }
 
 

@@ -9,7 +9,7 @@ import haugmbd as mbd
 from haugmbd.gallery import double_pendulum, heavy_top
 from haugmbd.integrators.method import methods_below
 from tests.contracts.mechanisms import bennett, four_revolutes
-from tests.integrators.implicit import end_of
+from tests.integrators.implicit import end_of, with_step
 from tests.integrators.test_implicit_order import CASES, FIXED, ORDER_TOL, exact
 from tests.reference.test_windows import windows
 
@@ -22,7 +22,7 @@ SAME = 1e-6
 def test_they_belong_to_the_accelerations_of_the_method(name, method):
     case, (order, integrator) = CASES[name], FIXED[method]
     steps = case.steps[order - 1]
-    told = integrator.starting_with(case.t_end / steps)
+    told = with_step(integrator, case.t_end / steps)
     own = mbd.simulate(case.make(), case.t_end, integrator=told).lam_of_method
     lam = end_of(told, case.make(), case.t_end)[2]
     assert own.shape == (steps + 1, len(lam)) or "held" in method
@@ -35,7 +35,7 @@ def test_they_have_the_order_of_the_method_and_tend_to_those_of_the_acceleration
     case, (order, integrator) = CASES[name], FIXED[method]
     n, errors, gaps = case.steps[order - 1], [], []
     for steps in (n, 2 * n):
-        result = mbd.simulate(case.make(), case.t_end, integrator=integrator.starting_with(case.t_end / steps))
+        result = mbd.simulate(case.make(), case.t_end, integrator=with_step(integrator, case.t_end / steps))
         errors.append(abs(result.lam_of_method[-1] - exact(name)[2]).max())
         gaps.append(abs(result.lam_of_method - result.lam)[-steps // 2 :].max())
         assert np.array_equal(result.lam_of_method[0], result.lam[0])
