@@ -24,7 +24,7 @@ METHODS = {
 
 
 def test_a_step_of_hiller_and_anantharaman_is_the_dense_solution_of_its_equations():
-    """Backward Euler with zeta' = lam and eta' = mu as unknowns zeta and eta, solved by MINPACK, beside FixedBDF of order one."""
+    """Backward Euler with zeta' = lam and eta' = mu as unknowns zeta and eta, solved by MINPACK, beside BDF of order one."""
     h, system = 1e-2, pendulum()
     model = system.compile()
     start = model.state().replace()
