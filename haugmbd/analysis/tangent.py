@@ -50,7 +50,8 @@ def tangent(sight: Sight) -> Tangent:
     sizes = np.abs(np.diagonal(R))
     rank = int(np.sum(sizes > RANK_TOL))
     lam = np.zeros(len(sight.J))
-    lam[order[:rank]] = linalg.solve_triangular(R[:rank, :rank], Q[:, :rank].T @ sight.force)
+    if rank:  # SciPy 1.13 solves no system of no equations
+        lam[order[:rank]] = linalg.solve_triangular(R[:rank, :rank], Q[:, :rank].T @ sight.force)
     return Tangent(Q[:, rank:], lam / length)
 
 
