@@ -24,7 +24,9 @@ from haugmbd.diagnostics.energy import energy_over_time
 from haugmbd.diagnostics.work import is_driven
 from haugmbd.errors import RunWarning
 from haugmbd.integrators.subject import Passed
+from haugmbd.model.consistency import size_of
 from haugmbd.model.model import Model
+from haugmbd.model.rows import evaluate
 
 LARGEST_TURN = 1.0
 """[rad] of a body in a step.  Sine and cosine of the turn are no longer polynomials of the orders in use (RK4: an error of 1/120 a step),
@@ -174,15 +176,23 @@ def energy_notes(model: Model, t: Array, y: Array, steps: int) -> list[RunNote]:
     k = np.unique(np.linspace(0, len(t) - 1, min(len(t), SAMPLES)).astype(int))
     with np.errstate(all="ignore"):
         energy = energy_over_time(model, t[k], y[k], lambda: np.zeros(0))
-    return drift_notes(t[k], energy.kinetic, energy.potential)
+    found = drift_notes(t[k], energy.kinetic, energy.potential)
+    return drift_notes(t[k], energy.kinetic, energy.potential, _energy_at_rest(model, float(t[-1] - t[0]))) if found else []
 
 
-def drift_notes(t: Array, kinetic: Array, potential: Array) -> list[RunNote]:
-    """The same of the energies (n,) at times t (n,)."""
+def _energy_at_rest(model: Model, span: float) -> float:
+    """Energy [J] of a mechanism at rest: its weight lifted, or its mass moved in the whole run, by ENERGY_AT_REST of its size."""
+    size, mass = size_of(model, evaluate(model)), float(np.sum(model.mass[1:]))
+    weight = mass * float(np.linalg.norm(model.tables["GRAVITY"][0]))
+    return ENERGY_AT_REST * size * weight + 0.5 * mass * (ENERGY_AT_REST * size / span) ** 2
+
+
+def drift_notes(t: Array, kinetic: Array, potential: Array, at_rest: float = 0.0) -> list[RunNote]:
+    """The same of the energies (n,) at times t (n,);  at_rest: what is no exchange [J]."""
     with np.errstate(all="ignore"):
         drift = (kinetic + potential) - (kinetic[0] + potential[0])
         worst = int(np.abs(drift).argmax())
-        exchanged = max(float(kinetic.max()), float(np.ptp(potential)))
+        exchanged = max(float(kinetic.max()), float(np.ptp(potential)), at_rest)
         share = abs(float(drift[worst])) / max(exchanged, ENERGY_AT_REST * float(np.abs(potential).max()), 1e-300)
     if not share > NOTED_DRIFT:
         return []

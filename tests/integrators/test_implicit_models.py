@@ -97,6 +97,7 @@ def test_a_spring_about_an_axis_counts_its_turns(method):
 
 
 @pytest.mark.parametrize("h", [0.005, 0.0125, 0.015])
+@pytest.mark.filterwarnings("ignore::haugmbd.RunWarning")  # large steps, on purpose
 def test_turns_are_counted_where_a_step_makes_more_than_half_of_one(h):
     """300 rad/s: up to 4.5 rad a step, and the spring is read at the end of it."""
     result = mbd.simulate(sprung(300.0, 1.0), 2.0, integrator=mbd.GeneralizedAlpha(h, level=mbd.GGL()))
@@ -114,6 +115,7 @@ def test_turns_are_counted_where_a_step_makes_more_than_half_of_one(h):
     ],
     ids=repr,
 )
+@pytest.mark.filterwarnings("ignore::haugmbd.RunWarning")  # large steps, on purpose
 def test_integrated_angles_have_the_order_of_the_method(order, method):
     """A rotor that swings on its spring, theta = sin 3 t."""
     errors = []
@@ -132,6 +134,7 @@ def test_integrated_angles_stay_by_the_pose_in_a_long_run_with_error_control():
 
 @pytest.mark.parametrize("newton", [mbd.QuasiNewton(), mbd.FullNewton()], ids=repr)
 @pytest.mark.parametrize(("kind", "damping"), [(mbd.GeneralizedAlpha, {"rho": 0.8}), (mbd.HHT, {"alpha": -0.1})], ids=repr)
+@pytest.mark.filterwarnings("ignore::haugmbd.RunWarning")  # large steps, on purpose
 def test_large_steps_feed_energy_with_index_3_and_not_with_both_levels(kind, damping, newton):
     """With full Newton no step is taken in parts while the energy grows: it is the form of the constraints that does it."""
     runs = []
