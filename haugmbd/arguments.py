@@ -18,6 +18,7 @@ from haugmbd.formulations import FORMULATIONS, Formulation, NewtonEuler
 from haugmbd.integrators import RK4, DormandPrince
 from haugmbd.integrators.method import Integrator
 from haugmbd.integrators.stabilization import Stabilization
+from haugmbd.model.driver_breaks import interval_faults
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.model.system import System
@@ -157,8 +158,8 @@ def wanted_times(t_eval: npt.ArrayLike | None, t_start: float, t_end: float) -> 
 
 
 def check_drivers(model: Model, t_start: float, t_end: float) -> None:
-    """Refuse an interval that a tabulated driver does not cover."""
-    faults = [fault for driver in model.drivers for fault in driver.faults_between(t_start, t_end)]
+    """Refuse an interval that a tabulated driver does not cover, and derivatives that are none."""
+    faults = interval_faults(model, t_start, t_end)
     if faults:
         raise ModelError(faults)
 

@@ -18,10 +18,12 @@ from haugmbd.integrators.passing import chunks_past
 from haugmbd.integrators.stepping import EULER_SUM, EULER_WORST, N_CORRECTED, N_FACTOR, N_RATES, Problem, settle_each
 from haugmbd.integrators.subject import Passed
 from haugmbd.integrators.watch import Moment, Watch, step_to
-from haugmbd.model.status import OK
+from haugmbd.model.status import OK, USER_STOPPED
 from haugmbd.progress import Progress
 from haugmbd.result import Counters
 
+CREPT = 1e-6
+"""Relative to |t| + 1 s: how far behind the place where a run stops a driver is looked at."""
 FIRST_CHUNK = 8
 """Steps of the first chunk of a run that an event may end: each chunk is twice as long, so that few steps are made in vain."""
 
@@ -132,10 +134,16 @@ class Run(Generic[R]):
         self._last = (np.array([p.t]), p.y[None].copy(), k1[None].copy())
         self._keep_first()
         for whole in chunks_past(self.method, p, k1, self.t_end):
-            self._measure(whole)
-            # at once: events and states at wanted times ask the user's functions again
+            # before events and states at wanted times ask the user's functions again
             stopped = self._error(whole.code, whole.t_stop)
-            chunk, ended = self._watched(whole)
+            whole, stopped = self._unbroken(whole, stopped)
+            self._measure(whole)
+            try:
+                chunk, ended = self._watched(whole)
+            except Exception:
+                if stopped is not None and not isinstance(stopped, Exception):
+                    raise stopped from None  # Ctrl-C
+                raise
             if stopped is not None and not ended:
                 self._stop(chunk, stopped)
             self._store(chunk)
@@ -154,6 +162,23 @@ class Run(Generic[R]):
             gap, joint = self.problem.subject.worst_gap(self.problem.pack)
             if gap > self.gap[0]:
                 self.gap = (gap, joint, float(chunk.t[-1]))
+
+    def _unbroken(self, chunk: Chunk, stopped: BaseException | None) -> tuple[Chunk, BaseException | None]:
+        """The chunk up to where a driver of a joint jumps or kinks, which every method would follow by a leap; and what stops the run."""
+        if chunk.code == USER_STOPPED:  # nobody is asked after an error
+            return chunk, stopped
+        t = np.concatenate([self._last[0], chunk.t])
+        if stopped is not None:  # error control creeps up to the place
+            t = np.append(t, min(self.t_end, max(chunk.t_stop, t[-1]) + CREPT * (1.0 + abs(t[-1]))))
+        t = np.unique(t)
+        broken = self.problem.subject.broken(t)
+        if broken is None:
+            return chunk, stopped
+        t_broken, what = broken
+        k = int(np.searchsorted(chunk.t, t_broken))
+        lam = None if chunk.lam is None else chunk.lam[:k]
+        before = Chunk(chunk.t[:k], chunk.y[:k], chunk.y_dot[:k], chunk.code, t_broken, k, chunk.rejected, lam)
+        return before, SimulationError(f"the simulation stops at t = {t_broken:.9g} s: {what}")
 
     def _stop(self, chunk: Chunk, error: BaseException) -> NoReturn:
         """Raise the error that stopped the run, with what was computed before it."""
@@ -180,11 +205,7 @@ class Run(Generic[R]):
     def _check_rows(self) -> None:
         """Raise where the motion leaves what it should keep to, and no kept row can see it."""
         t, y, _ = self._last
-        try:
-            wrong = self.problem.subject.wrong_branch(float(t[-1]), y[-1])
-        except Exception as error:  # a driver that only Python can evaluate is asked there
-            error.result = self._result(interrupted=False, error=error)  # type: ignore[attr-defined]
-            raise
+        wrong = self.problem.subject.wrong_branch(float(t[-1]), y[-1])
         if wrong:
             raise SimulationError(wrong)
 
@@ -210,8 +231,9 @@ class Run(Generic[R]):
             self.y.append(chunk.y[kept])
             if chunk.lam is not None:
                 if self.lam is None:
-                    self.lam = Growing(chunk.lam.shape[1])
-                    self.lam.append(np.full((1, chunk.lam.shape[1]), np.nan))
+                    lam = Growing(chunk.lam.shape[1])
+                    lam.append(np.full((1, chunk.lam.shape[1]), np.nan))
+                    self.lam = lam
                 self.lam.append(chunk.lam[kept])
         self.steps += chunk.accepted
         self.rejected += chunk.rejected
@@ -278,11 +300,11 @@ class Run(Generic[R]):
             euler_sum=float(o[EULER_SUM]),
             cpu=time.process_time() - self.cpu,
         )
-        lam = None if self.lam is None else self.lam.rows()
+        t, y, lam = self.t.rows()[:, 0], self.y.rows(), None if self.lam is None else self.lam.rows()
+        n = min(len(t), len(y), len(t) if lam is None else len(lam))  # Ctrl-C may come while a chunk is stored
+        lam = None if lam is None else lam[:n]
         outcome = self._outcome(interrupted, error)
-        return self.record(
-            Recorded(self.t.rows()[:, 0], self.y.rows(), counters, outcome, tuple(self.records), tuple(p.passed), lam)
-        )
+        return self.record(Recorded(t[:n], y[:n], counters, outcome, tuple(self.records), tuple(p.passed), lam))
 
     def _outcome(self, interrupted: bool, error: Exception | None) -> Outcome:
         """How the run has ended, and what is to be said about it."""

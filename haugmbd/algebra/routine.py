@@ -49,6 +49,30 @@ class Routine(types.WrapperAddressProtocol):  # type: ignore[misc]
         return self._function(*arguments)  # type: ignore[no-any-return]
 
 
+INTERRUPTED = KeyboardInterrupt()
+"""Made beforehand: nothing can be called, not even to make it, while the first one is pending."""
+
+
+def _guarded(ask: Callable[[Any, Any], int], quick: Callable[[Any], int]) -> Callable[..., int]:
+    """Numba's question for the address of a function argument, which loses no Ctrl-C.
+
+    Numba asks it for each function at each call from Python, and leaves the signature out where Ctrl-C came while it was made: the question
+    then failed with a TypeError in place of the KeyboardInterrupt.
+    """
+
+    def guarded(function: Any, signature: Any = None) -> int:
+        if signature is None:
+            raise INTERRUPTED
+        return quick(function) if isinstance(function, types.WrapperAddressProtocol) else ask(function, signature)
+
+    return guarded
+
+
+_numba: Any = numba.experimental.function_type
+_numba._get_wrapper_address = _guarded(_numba._get_wrapper_address, lambda function: function.__wrapper_address__())
+_numba._get_jit_address = _guarded(_numba._get_jit_address, lambda function: 0)
+
+
 def function_type(signature: Any) -> Any:
     """The type of a Routine inside another signature."""
     return types.FunctionType(signature)

@@ -23,13 +23,14 @@ from haugmbd.analysis.gap import Gap, Point
 from haugmbd.analysis.mobility import mobility
 from haugmbd.checks import numbers
 from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, crossing_notes
-from haugmbd.errors import Fault, ModelError, SimulationError, SingularKKT, UsageError
+from haugmbd.errors import ModelError, SimulationError, SingularKKT, UsageError
 from haugmbd.integrators.projection import Projection
 from haugmbd.integrators.stepping import N_CORRECTED, N_FACTOR, N_RATES
 from haugmbd.integrators.subject import Passed
 from haugmbd.model.consistency import dropped_faults, size_of, state_faults
+from haugmbd.model.driver_breaks import JointBreak, first_break, interval_faults
 from haugmbd.model.model import Model
-from haugmbd.model.rank import driver_of_row, rank_report
+from haugmbd.model.rank import rank_report
 from haugmbd.model.rows import evaluate
 from haugmbd.model.state import State
 from haugmbd.model.system import System
@@ -37,12 +38,6 @@ from haugmbd.result import Counters, Result
 
 NAMED = 3
 """Free motions that a text names before it counts the rest."""
-
-NEARBY = 4.0
-"""A driver is looked at so many of the shortest steps before and after the time at which the motion ends: it ends within one of it."""
-
-JUMP = 1e3
-"""A driver jumps where it changes so many times as much in between as on either side; what is smooth changes twice as much there."""
 
 
 def kinematics(system: System | Model, t: npt.ArrayLike, *, state: State | None = None) -> Result:
@@ -72,18 +67,38 @@ def followed(system: System | Model, times: Array, state: State | None, who: str
     if start is None:
         raise SingularKKT(f"{who} starts at a singular position: {_why(model, assembly.state)}")
     back = times < start.t
-    first = follow(track, start, times[back][::-1])
-    second = follow(track, start, times[~back]) if first.stopped is None else Followed([], 0, [], None)
+    earliest, broken = _unbroken(model, start.t, times)
+    first = follow(track, start, times[back & (times > earliest)][::-1])
+    whole = first.stopped is None and not np.isfinite(earliest)
+    latest = broken.t if broken is not None and broken.t > start.t else np.inf
+    second = follow(track, start, times[~back & (times < latest)]) if whole else Followed([], 0, [], None)
     points = [*first.points[::-1], *second.points]
     result = _result(track, points, (first, second), time.process_time() - cpu)
     for found in (first, second):
         if found.stopped is not None:
-            error = _stop(track, found.stopped, result)
-            failed = Outcome(RunStatus.FAILED, f"{type(error).__name__}: {error}", result.outcome.notes)
-            error.result = replace(result, outcome=failed)
-            raise error
+            raise _failed(_stop(track, found.stopped, result, (min(times[0], start.t), max(times[-1], start.t))), result)
+    if broken is not None:
+        raise _failed(SimulationError(f"the motion ends at t = {broken.t:.9g} s: {broken.fault}"), result)
     _check_dropped(result)
     return result
+
+
+def _failed(error: SimulationError, result: Result) -> SimulationError:
+    """The error with the result so far, whose outcome it is."""
+    error.result = replace(result, outcome=Outcome(RunStatus.FAILED, f"{type(error).__name__}: {error}", result.outcome.notes))
+    return error
+
+
+def _unbroken(model: Model, t_start: float, times: Array) -> tuple[float, JointBreak | None]:
+    """The time [s] before which no motion leads back from t_start, or -inf; and the break of a driver that ends the motion."""
+    grid = np.unique(np.append(times, t_start))
+    before, broken = grid[grid <= t_start], None
+    while (found := first_break(model, before)) is not None:
+        broken = found
+        before = np.append(found.t, before[before > found.t])
+    if broken is not None:
+        return broken.t, broken
+    return -np.inf, first_break(model, grid[grid >= t_start])
 
 
 def read_times(t: npt.ArrayLike) -> Array:
@@ -98,8 +113,8 @@ def read_times(t: npt.ArrayLike) -> Array:
 
 
 def _check_drivers(model: Model, t_start: float, t_end: float) -> None:
-    """Refuse times that a tabulated driver does not cover."""
-    faults = [fault for driver in model.drivers for fault in driver.faults_between(float(t_start), float(t_end))]
+    """Refuse times that a tabulated driver does not cover, and derivatives that are none."""
+    faults = interval_faults(model, float(t_start), float(t_end))
     if faults:
         raise ModelError(faults)
 
@@ -155,31 +170,15 @@ def _passed(model: Model, gap: Gap) -> Passed:
     return Passed(gap.t, joints_of(model, found, k), float(found.sigma[k] ** 2))
 
 
-def _stop(track: Track, last: Point, result: Result) -> SimulationError:
-    """Why the motion ends at its last point: a driver that fails or jumps there, or a singular position."""
+def _stop(track: Track, last: Point, result: Result, within: tuple[float, float]) -> SimulationError:
+    """Why the motion ends at its last point: a driver that fails there (it is asked nowhere but `within`), or a singular position."""
     model = track.model
     state = State.from_y(last.t, last.y, model.nb + 1)
-    failed = [fault for driver in model.drivers for dt in (0.0, 1e-6, 1e-3) if (fault := driver.fault_at(last.t + dt)) is not None]
+    near = [t for t in (last.t, last.t + 1e-6, last.t + 1e-3) if within[0] <= t <= within[1]]
+    failed = [fault for driver in model.drivers for t in near if (fault := driver.fault_at(t)) is not None]
     if failed:
         return SimulationError(f"the motion ends at t = {last.t:.9g} s: {failed[0]}", result)
-    jumps = jump_faults(model, last.t, NEARBY * track.shortest)
-    if jumps:
-        return SimulationError(f"the motion ends at t = {last.t:.9g} s: {'; '.join(map(str, jumps))}", result)
     return SimulationError(f"the motion ends at t = {last.t:.9g} s, at a singular position: {_why(model, state)}", result)
-
-
-def jump_faults(model: Model, t: float, dt: float) -> tuple[Fault, ...]:
-    """One fault for each driver whose f or f' jumps within dt [s] of t."""
-    found = dict[str, Fault]()
-    for row, driver in enumerate(driver_of_row(model).tolist()):
-        f = np.array([model.drivers[driver].values(t + way * dt) for way in (-2.0, -1.0, 1.0, 2.0)])
-        for k, name in enumerate(("f", "f'")):
-            left, middle, right = np.abs(np.diff(f[:, k]))
-            if middle > JUMP * max(left, right, np.spacing(np.abs(f[:, k]).max())):
-                what = f"{name} of its driver jumps from {f[1, k]:.6g} to {f[2, k]:.6g} there, and no motion does"
-                remedy = "Give a driver with two continuous derivatives, such as QuinticSpline(t, f)."
-                found.setdefault(model.labels[row].joint, Fault(f"joint {model.labels[row].joint!r}", what, remedy))
-    return tuple(found.values())
 
 
 def _why(model: Model, state: State) -> str:

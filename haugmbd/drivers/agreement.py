@@ -67,13 +67,22 @@ def agreed(tape: Tape | None, row: Row, check: tuple[float, float]) -> Tape | No
     return tape if np.all(np.abs(taped - python) <= allowed) else None
 
 
-def disagreements(row: Row, check: tuple[float, float]) -> tuple[Fault, ...]:
-    """Compare f_dot with differences of f, and f_ddot with differences of f_dot; a fault names the worst time."""
+def disagreements(ask: Row, check: tuple[float, float], *, within: tuple[float, float] = (-np.inf, np.inf)) -> tuple[Fault, ...]:
+    """Compare f_dot with differences of f, and f_ddot with differences of f_dot; a fault names the worst time.
+
+    within: the functions are asked nowhere else [s]
+    """
+
+    def row(t: float) -> Floats:
+        return ask(t) if within[0] <= t <= within[1] else np.full(3, np.nan)
+
     irregular = check[0] + (check[1] - check[0]) * IRREGULAR
     times = np.concatenate([irregular, times_beyond(check)])
     F = np.array([row_or_nan(row, t) for t in times])
     finite = np.all(np.isfinite(F), axis=1)
     times, F = times[finite], F[finite]
+    if not len(times):
+        return ()
     faults = []
     for k in (0, 1):
         scale = float(np.max(np.abs(F[:, k + 1])))

@@ -22,7 +22,10 @@ from haugmbd.drivers.tape import Tape, trace
 from haugmbd.drivers.tape_kernel import Floats
 from haugmbd.errors import Fault
 
-CHECK_INTERVAL = (0.0, 1.0)  # [s]; where a function must be finite, unless the driver is told another interval
+AT_START = (0.0, 0.0)
+"""[s] where a function is tried, unless the driver is told an interval: no driver is asked about times that no simulation may reach."""
+LONGEST = 1.0
+"""[s] of a run in which functions for f, f' and f'' are held against each other."""
 
 
 class PythonDriver(Driver):
@@ -63,22 +66,22 @@ class TimeFunction(PythonDriver):
     """A plain function of t; f' and f'' are computed exactly, by its 2-jet.
 
     fn: called with t [s]; written with NumPy functions and operators.
-    check: the interval [s] where it must be finite for the driver to be accepted.
+    check: an interval [s] where it must be finite for the driver to be accepted; by default t = 0 alone, and a run tells what fails later.
     """
 
     fn: Callable[[Any], Any]
     _: KW_ONLY
-    check: tuple[float, float] = CHECK_INTERVAL
+    check: tuple[float, float] = AT_START
     tape: Tape | None = field(default=None, init=False, repr=False)
     _faults: tuple[Fault, ...] = field(default=(), init=False, repr=False)
 
     def __post_init__(self) -> None:
-        faults = (*callable_faults(self.fn, "f"), *interval_faults(self.check))
+        faults = (*callable_faults(self.fn, "f"), *_check_faults(self.check))
         if not faults:
-            faults = first_fault(self.row, times_inside(self.check))
+            faults = first_fault(self.row, _times(self.check))
         object.__setattr__(self, "_faults", faults)
         if not faults:
-            object.__setattr__(self, "tape", agreed(trace([plain(self.fn)]), self.row, self.check))
+            object.__setattr__(self, "tape", agreed(trace([plain(self.fn)]), self.row, _compared(self.check)))
 
     def row(self, t: float) -> Floats:
         """f, f', f'' at one t by the 2-jet; FunctionFault if fn gives anything unusable."""
@@ -87,30 +90,54 @@ class TimeFunction(PythonDriver):
 
 @dataclass(frozen=True, eq=False)
 class Functions(PythonDriver):
-    """f, f', f'' given as three functions of t, which are checked against each other.
+    """f, f', f'' given as three functions of t, which are held against each other.
 
     f, f_dot, f_ddot: called with a float t [s], return a float.
-    check: the interval [s] where they are checked.
+    check: the interval [s] where they are held against each other; by default in each run, within its time.
     """
 
     f: Callable[[Any], Any]
     f_dot: Callable[[Any], Any]
     f_ddot: Callable[[Any], Any]
     _: KW_ONLY
-    check: tuple[float, float] = CHECK_INTERVAL
+    check: tuple[float, float] = AT_START
     tape: Tape | None = field(default=None, init=False, repr=False)
     _faults: tuple[Fault, ...] = field(default=(), init=False, repr=False)
 
     def __post_init__(self) -> None:
         given = (self.f, self.f_dot, self.f_ddot)
         faults = tuple(fault for fn, name in zip(given, NAMES, strict=True) for fault in callable_faults(fn, name))
-        faults = (*faults, *interval_faults(self.check))
+        faults = (*faults, *_check_faults(self.check))
         if not faults:
-            faults = first_fault(self.row, times_inside(self.check)) or disagreements(self.row, self.check)
+            faults = first_fault(self.row, _times(self.check))
+        if not faults and self.check is not AT_START:
+            faults = disagreements(self.row, self.check)
         object.__setattr__(self, "_faults", faults)
         if not faults:
-            object.__setattr__(self, "tape", agreed(trace([plain(fn) for fn in given]), self.row, self.check))
+            object.__setattr__(self, "tape", agreed(trace([plain(fn) for fn in given]), self.row, _compared(self.check)))
+
+    def faults_between(self, t_start: float, t_end: float) -> tuple[Fault, ...]:
+        """Say where f_dot or f_ddot is not the derivative in the first second of a run, within its time."""
+        if self._faults or self.check is not AT_START or not t_start < t_end:
+            return ()
+        length = min(t_end - t_start, LONGEST)
+        return disagreements(self.row, (t_start, t_start + length), within=(t_start, t_end))
 
     def row(self, t: float) -> Floats:
         """f, f', f'' at one t; FunctionFault if a function gives anything unusable."""
         return np.array([float_at(self.f, t, "f"), float_at(self.f_dot, t, "f_dot"), float_at(self.f_ddot, t, "f_ddot")])
+
+
+def _check_faults(check: Any) -> tuple[Fault, ...]:
+    """Say whether `check` is no interval of time."""
+    return () if check is AT_START else interval_faults(check)
+
+
+def _times(check: tuple[float, float]) -> Floats:
+    """When a function must be finite."""
+    return np.zeros(1) if check is AT_START else times_inside(check)
+
+
+def _compared(check: tuple[float, float]) -> tuple[float, float]:
+    """Where a tape is held against Python: a function that could be recorded is arithmetic, without branches, and may be asked anywhere."""
+    return (0.0, LONGEST) if check is AT_START else check

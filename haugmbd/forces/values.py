@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -200,18 +201,21 @@ def arguments_needed(function: Callable[..., Any]) -> int | None:
 def _recorded(function: Callable[..., Any], size: int) -> tuple[Driver, ...]:
     """The drivers of a function of t, () where compiled code cannot evaluate all of them."""
     f = plain_function(function)
-    parts = [f] if size == 1 else [_component(f, k, size) for k in range(size)]
+    parts = [f] if size == 1 else [Component(f, k, size) for k in range(size)]
     drivers = tuple(as_driver(part) for part in parts)
     return () if any(driver.faults() or driver.program().kind == PYTHON for driver in drivers) else drivers
 
 
-def _component(f: Callable[[Any], Any], k: int, size: int) -> Callable[[Any], Any]:
-    """Component k of a vector function."""
+@dataclass(frozen=True)
+class Component:
+    """Component k of a vector function f(t) -> (size,); of a module, so that it can be pickled where f can."""
 
-    def component(t: Any) -> Any:
-        vector = f(t)
-        if len(vector) != size:
-            raise ValueError(f"{size} numbers are needed")
-        return vector[k]
+    f: Callable[[Any], Any]
+    k: int
+    size: int
 
-    return component
+    def __call__(self, t: Any) -> Any:
+        vector = self.f(t)
+        if len(vector) != self.size:
+            raise ValueError(f"{self.size} numbers are needed")
+        return vector[self.k]

@@ -101,6 +101,9 @@ class Reduced:
         """Nothing: joint coordinates know their branch."""
         return ""
 
+    def broken(self, t: Array) -> None:
+        """Nothing: a chain has no drivers."""
+
     def error(self, pack: Pack, code: int, t: float) -> BaseException:
         error = pack.asked.take_error()
         if error is not None:

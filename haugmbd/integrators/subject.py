@@ -13,6 +13,7 @@ from haugmbd.errors import UsageError
 from haugmbd.formulations.trouble import explain
 from haugmbd.integrators.dense import interpolate
 from haugmbd.model.consistency import branch_faults, dropped_faults, size_of
+from haugmbd.model.driver_breaks import first_break
 from haugmbd.model.model import Model
 from haugmbd.model.rows import evaluate
 from haugmbd.model.state import State
@@ -61,6 +62,9 @@ class Subject(Protocol):
     def wrong_branch(self, t: float, y: Array) -> str:
         """What is wrong with a state that no equation can see; "" if nothing is."""
 
+    def broken(self, t: Array) -> tuple[float, str] | None:
+        """The first time, of those that the increasing times t (nt,) enclose, at which what is prescribed jumps, and what does."""
+
     def error(self, pack: Pack, code: int, t: float) -> BaseException:
         """The error of a code that stopped a run: the user's own where a callable raised."""
 
@@ -104,6 +108,11 @@ class Maximal:
         """A rotation driver that is followed half a turn off, or a row that was dropped and no longer holds."""
         state = self.state(t, y)
         return "; ".join(map(str, branch_faults(self.model, state) or dropped_faults(self.model, state)))
+
+    def broken(self, t: Array) -> tuple[float, str] | None:
+        """A driver of a joint whose f or f' jumps."""
+        found = first_break(self.model, t)
+        return None if found is None else (found.t, str(found.fault))
 
     def error(self, pack: Pack, code: int, t: float) -> BaseException:
         try:

@@ -1,0 +1,177 @@
+r"""Where a driver of a joint jumps or kinks between two times: no motion follows f there, and a jump of f' would be an impulse.
+
+    r_0 = f_1 - f_0 - h (f'_0 + f'_1) / 2 + h^2 (f''_1 - f''_0) / 12      O(h^5) where f is smooth,  J where it jumps by J
+    r_1 = f'_1 - f'_0 - h (f''_0 + f''_1) / 2                              O(h^3) where f is smooth,  K where f' jumps by K
+
+An interval whose r_0 is small beside h^2 f'', and r_1 beside h f'', is smooth.  Any other is halved: what is smooth passes soon, a jump or
+a kink stays as it is in one of the halves, down to rounding.  Nothing is told that has not been followed there, so that a fast driver in
+long steps is not accused; a jump that is smaller than what the step would let pass anyhow is not looked for.
+A jump of f'' is a force that sets in, and allowed.  Drivers are evaluated between the given times only.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from haugmbd.algebra.vec3 import Array
+from haugmbd.drivers import Constant, Driver
+from haugmbd.errors import Fault
+from haugmbd.model.model import Model
+from haugmbd.model.rank import driver_of_row
+
+Flags = npt.NDArray[np.bool_]
+
+SMALL_0, SMALL_1 = 1e-5, 1e-3
+"""Of h^2 |f''| and h |f''|: an r_0, an r_1 below them are those of a smooth function, or of a jump that such steps do not show."""
+ROUNDING = 128.0 * float(np.finfo(np.float64).eps)
+"""Of f, of f', and of t f', t f'': what differences cannot see."""
+NARROW = 32.0 * float(np.finfo(np.float64).eps)
+"""Relative to |t| + h: an interval that is not halved any more."""
+SHARP = 1e3
+"""A jump is so many times the change in the narrow intervals beside it."""
+EVALUATIONS = 4, 400
+"""The most there are for a search: so many an interval, and so many more.  Then the search ends without an accusation."""
+
+
+class Break(NamedTuple):
+    """f, or f', jumps from `before` to `after` at t [s];  order: 0 for f, 1 for f'."""
+
+    t: float
+    order: int
+    before: float
+    after: float
+
+
+class JointBreak(NamedTuple):
+    """A break of the driver of a joint."""
+
+    joint: str
+    found: Break
+
+    @property
+    def t(self) -> float:
+        """When [s]."""
+        return self.found.t
+
+    @property
+    def fault(self) -> Fault:
+        """What it is, and what to do."""
+        name, jump = ("f'", "an impulse") if self.found.order else ("f", "a leap")
+        what = f"{name} of its driver jumps from {self.found.before:.6g} to {self.found.after:.6g} there, and no motion does"
+        remedy = "Give a driver with two continuous derivatives, such as QuinticSpline(t, f)"
+        more = f"; or end the run there, and begin another with what {jump} leaves" if self.found.order else ""
+        return Fault(f"joint {self.joint!r}", what, f"{remedy}{more}.")
+
+
+def first_break(model: Model, t: Array) -> JointBreak | None:
+    """The first break of a driver of a joint between the increasing times t (nt,) [s], if there is one."""
+    found: JointBreak | None = None
+    for k, joint in driven_joints(model).items():
+        own = break_between(model.drivers[k], t if found is None else t[: int(np.searchsorted(t, found.t)) + 1])
+        if own is not None and (found is None or own.t < found.t):
+            found = JointBreak(joint, own)
+    return found
+
+
+def driven_joints(model: Model) -> dict[int, str]:
+    """The joint of each driver of a row that is no constant, by the number of the driver."""
+    joints = dict[int, str]()
+    for row, k in enumerate(driver_of_row(model).tolist()):
+        if not isinstance(model.drivers[k], Constant):
+            joints.setdefault(k, model.labels[row].joint)
+    return joints
+
+
+def interval_faults(model: Model, t_start: float, t_end: float) -> tuple[Fault, ...]:
+    """What is wrong with the drivers for a run from t_start to t_end [s]: tables that end before, derivatives that are none."""
+    joints = driven_joints(model)
+    where = {slot: entry.load.where for entry in model.loads for slot in entry.drivers}
+    where |= {k: f"joint {joint!r}" for k, joint in joints.items()}
+    faults = []
+    for k, driver in enumerate(model.drivers):
+        for fault in driver.faults_between(t_start, t_end):
+            faults.append(Fault(where.get(k, fault.where), f"its driver {fault.what}", fault.remedy))
+    return tuple(faults)
+
+
+def break_between(driver: Driver, t: Array) -> Break | None:
+    """The first break of a driver between the increasing times t (nt,) [s], if there is one."""
+    if len(t) < 2:
+        return None
+    F = np.asarray(driver.values(t), dtype=np.float64)
+    spans = Spans(t[:-1], t[1:], F[:-1], F[1:])
+    left, h = EVALUATIONS[0] * len(t) + EVALUATIONS[1], float(np.diff(t).min())
+    while True:
+        spans = spans.take(spans.suspicious())
+        narrow = spans.narrow(h)
+        while len(narrow) and narrow[0]:  # all before it are smooth
+            found = _confirmed(driver, spans, float(t[0]), float(t[-1]))
+            if found is not None:
+                return found
+            spans, narrow = spans.take(slice(1, None)), narrow[1:]
+        left -= int(len(spans.a))
+        if not len(spans.a) or left < 0:
+            return None
+        spans = spans.halved(driver)
+
+
+class Spans(NamedTuple):
+    """Intervals in the order of time: from a to b (n,) [s], with f, f', f'' (n, 3) at their ends."""
+
+    a: Array
+    b: Array
+    F_a: Array
+    F_b: Array
+
+    def take(self, which: Any) -> Spans:
+        """Some of them."""
+        return Spans(*(x[which] for x in self))
+
+    def suspicious(self) -> Flags:
+        """Which of them are not smooth, (n,) of bool; False where the driver has no finite value."""
+        h = self.b - self.a
+        (f_a, g_a, s_a), (f_b, g_b, s_b) = self.F_a.T, self.F_b.T
+        with np.errstate(all="ignore"):
+            r_0 = np.abs(f_b - f_a - 0.5 * h * (g_a + g_b) + h * h * (s_b - s_a) / 12.0)
+            r_1 = np.abs(g_b - g_a - 0.5 * h * (s_a + s_b))
+            second, time = np.abs(s_a) + np.abs(s_b), np.maximum(np.abs(self.a), np.abs(self.b))
+            first = np.abs(g_a) + np.abs(g_b)
+            floor_0 = ROUNDING * (np.abs(f_a) + np.abs(f_b) + time * first)
+            floor_1 = ROUNDING * (first + time * second)
+            found = (r_0 > SMALL_0 * h * h * second + floor_0) | (r_1 > SMALL_1 * h * second + floor_1)
+        return np.asarray(found & np.isfinite(self.F_a).all(axis=1) & np.isfinite(self.F_b).all(axis=1))
+
+    def narrow(self, h: float) -> Flags:
+        """Which of them are not halved any more, (n,) of bool;  h: the shortest to begin with [s]."""
+        return np.asarray(self.b - self.a <= NARROW * (np.maximum(np.abs(self.a), np.abs(self.b)) + h))
+
+    def halved(self, driver: Driver) -> Spans:
+        """The halves of those that are wide enough, and the others."""
+        middle = 0.5 * (self.a + self.b)
+        F = np.asarray(driver.values(middle), dtype=np.float64)
+        a, b = np.stack([self.a, middle], axis=1).ravel(), np.stack([middle, self.b], axis=1).ravel()
+        F_a, F_b = np.stack([self.F_a, F], axis=1).reshape(-1, 3), np.stack([F, self.F_b], axis=1).reshape(-1, 3)
+        return Spans(a, b, F_a, F_b)
+
+
+def _confirmed(driver: Driver, spans: Spans, t_first: float, t_last: float) -> Break | None:
+    """The break in the first of the spans, which is narrow, if f or f' changes much more from its left to its right than beside it."""
+    a, b = float(spans.a[0]), float(spans.b[0])
+    w = b - a
+    left = [t for t in (a, a - w, a - 2.0 * w) if t >= t_first]
+    right = [t for t in (b, b + w, b + 2.0 * w) if t <= t_last]
+    L, R = (np.asarray(driver.values(np.array(side[-2:])), dtype=np.float64) for side in (left, right))
+    if not (np.isfinite(L).all() and np.isfinite(R).all()):
+        return None
+    before, after = L[0], R[0]  # the nearest that are not the place itself, where there are others
+    for order in (0, 1):
+        usual = max(abs(float(side[-1, order] - side[0, order])) for side in (L, R))
+        size = max(abs(float(before[order])), abs(float(after[order])))
+        rate = max(abs(float(before[order + 1])), abs(float(after[order + 1])))
+        rounding = float(np.spacing(size)) + rate * 4.0 * w
+        if abs(float(after[order] - before[order])) > SHARP * max(usual, rounding):
+            return Break(b, order, float(before[order]), float(after[order]))
+    return None
