@@ -167,7 +167,7 @@ class ReducedResult(Animated, HasOutcome):
 
     def state(self, k: int = -1) -> ChainState:
         """The k-th state, by default the last."""
-        return ChainState(self.q[k], self.qd[k], float(self.t[k]))
+        return ChainState(float(self.t[k]), self.q[k], self.qd[k])
 
     def __len__(self) -> int:
         return len(self.t)

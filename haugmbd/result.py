@@ -7,6 +7,7 @@ The exception are the multipliers of implicit methods, which no state tells: `la
 
 from __future__ import annotations
 
+import copyreg
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,7 +24,7 @@ from haugmbd.diagnostics.energy import Energy, Momentum, energy_over_time, momen
 from haugmbd.diagnostics.method_multipliers import multipliers_of_method
 from haugmbd.diagnostics.reaction import Reaction, reactions_over_time
 from haugmbd.diagnostics.resampling import resample_states
-from haugmbd.diagnostics.run_warnings import HasOutcome, Outcome
+from haugmbd.diagnostics.run_warnings import HasOutcome, Outcome, RunNote, RunStatus
 from haugmbd.diagnostics.violation import Level, euler_violation, joint_violation, row_violation
 from haugmbd.errors import UsageError
 from haugmbd.formulations.face import solve_states
@@ -32,6 +33,7 @@ from haugmbd.integrators.method import methods_below
 from haugmbd.integrators.subject import Passed
 from haugmbd.model.joint_wrench import Axes, Side
 from haugmbd.model.model import Model
+from haugmbd.model.pickling import refusal
 from haugmbd.model.state import State
 from haugmbd.model.tables import WIDTH
 from haugmbd.model.views import Animated
@@ -133,6 +135,15 @@ class Result(Animated, HasOutcome):
         for name in self.__dataclass_fields__:
             object.__setattr__(self, name, stored[name])
         self.__post_init__()
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """What pickle keeps: all; of a run that has failed, which its error carries, all but a model that cannot be pickled."""
+        state, model = dict(vars(self)), self._model
+        why = "" if model is None else refusal(model)
+        if model is not None and why and self.outcome.status is RunStatus.FAILED:
+            note = RunNote("model", f"the model {model.name!r} was left behind when this result was pickled: it {why}")
+            state |= {"_model": None, "_names": self.names, "outcome": self.outcome._replace(notes=(*self.outcome.notes, note))}
+        return copyreg.__newobj__, (type(self),), state  # type: ignore[attr-defined]
 
     @property
     def model(self) -> Model:

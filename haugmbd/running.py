@@ -177,7 +177,7 @@ class Run(Generic[R]):
         t_broken, what = broken
         k = int(np.searchsorted(chunk.t, t_broken))
         lam = None if chunk.lam is None else chunk.lam[:k]
-        before = Chunk(chunk.t[:k], chunk.y[:k], chunk.y_dot[:k], chunk.code, t_broken, k, chunk.rejected, lam)
+        before = chunk._replace(t=chunk.t[:k], y=chunk.y[:k], y_dot=chunk.y_dot[:k], t_stop=t_broken, accepted=k, lam=lam)
         return before, SimulationError(f"the simulation stops at t = {t_broken:.9g} s: {what}")
 
     def _stop(self, chunk: Chunk, error: BaseException) -> NoReturn:

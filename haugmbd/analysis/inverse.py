@@ -45,7 +45,9 @@ SAMPLES = 5
 class InverseDynamics:
     """Forces of drivers along a motion.
 
-    result: the motion, with reactions of all joints;  force: by driver, (nt,): torque about h [N m], force [N], on body j
+    result: the motion, with reactions of all joints
+    force: by driver, (nt,): torque about h [N m], force [N], on body j, ALONG its coordinate f: power = force f'.  An element that does
+        the same has the other sign: RSDA(actuator=-tau), TSDA(actuator=-F), whose actuators act against theta and the length
     power: by driver, (nt,) [W];  shared: by joint, the components of its reaction that are not unique (joint frame)
     """
 

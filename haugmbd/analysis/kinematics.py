@@ -86,6 +86,7 @@ def followed(system: System | Model, times: Array, state: State | None, who: str
 def _failed(error: SimulationError, result: Result) -> SimulationError:
     """The error with the result so far, whose outcome it is."""
     error.result = replace(result, outcome=Outcome(RunStatus.FAILED, f"{type(error).__name__}: {error}", result.outcome.notes))
+    error.args = (error.message, error.result)
     return error
 
 

@@ -106,7 +106,7 @@ def _nearest(row: Row, k: int, t: float, given: float, scale: float, length: flo
                 return 0.0, estimate
             if excess < best[0]:
                 best = (excess, estimate)
-    return best
+    return best if np.isfinite(best[1]) else (0.0, best[1])  # nothing to compare with
 
 
 def _fault(k: int, t: float, given: float, estimate: float, scale: float) -> Fault:

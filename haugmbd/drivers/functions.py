@@ -15,7 +15,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from haugmbd.drivers.agreement import NAMES, agreed, disagreements, times_inside
-from haugmbd.drivers.calling import callable_faults, first_fault, float_at, interval_faults, jet_at, plain, row_or_nan
+from haugmbd.drivers.calling import (
+    FunctionFault,
+    callable_faults,
+    first_fault,
+    float_at,
+    interval_faults,
+    jet_at,
+    plain,
+    row_or_nan,
+)
 from haugmbd.drivers.driver import Driver
 from haugmbd.drivers.program import PYTHON, Program, sample, tape_program
 from haugmbd.drivers.tape import Tape, trace
@@ -26,6 +35,10 @@ AT_START = (0.0, 0.0)
 """[s] where a function is tried, unless the driver is told an interval: no driver is asked about times that no simulation may reach."""
 LONGEST = 1.0
 """[s] of a run in which functions for f, f' and f'' are held against each other."""
+
+
+class ComparisonEnds(Exception):  # noqa: N818  no user meets it
+    """A function fails at a time where it is compared."""
 
 
 class PythonDriver(Driver):
@@ -121,7 +134,17 @@ class Functions(PythonDriver):
         if self._faults or self.check is not AT_START or not t_start < t_end:
             return ()
         length = min(t_end - t_start, LONGEST)
-        return disagreements(self.row, (t_start, t_start + length), within=(t_start, t_end))
+        try:
+            return disagreements(self._row_or_end, (t_start, t_start + length), within=(t_start, t_end))
+        except ComparisonEnds:
+            return ()
+
+    def _row_or_end(self, t: float) -> Floats:
+        """f, f', f'' at one t; the comparison ends where a function fails: the run meets the same, and keeps what is before it."""
+        try:
+            return self.row(t)
+        except FunctionFault as error:
+            raise ComparisonEnds from error
 
     def row(self, t: float) -> Floats:
         """f, f', f'' at one t; FunctionFault if a function gives anything unusable."""

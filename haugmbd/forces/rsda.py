@@ -42,8 +42,9 @@ class RSDA(Load):
     joint: one that turns about its axis h, such as RJ or CJ
     k: stiffness [N m/rad];  c: damping [N m s/rad]
     theta0: free angle [rad], counted from where the joint's two frames coincide: the modelled pose, for a joint made there
-    actuator: extra torque [N m] against theta: a number, a function f(t), a driver, or a function f(t, theta, theta_dot);
-        Python or @njit
+    actuator: extra torque n_a [N m], which acts AGAINST theta: body j gets -n_a h, body i +n_a h, as a positive k (theta - theta0) does:
+        n = k (theta - theta0) + c theta' + n_a.  A motor with the torque tau along theta, that of `inverse_dynamics`, has actuator=-tau.
+        A number, a function f(t), a driver, or a function f(t, theta, theta_dot);  Python or @njit
     jacobian: of a stiff actuator: jacobian(t, theta, theta_dot) -> (dn/dtheta [N m/rad], dn/dtheta_dot [N m s/rad]), used by implicit
         methods as k and c are; they difference the actuator without it; held against differences when the system is compiled
     """

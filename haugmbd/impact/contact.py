@@ -53,6 +53,7 @@ class Contact:
     point: on body j, global [m], (3,);  normal: of the plane, global, (3,), any length, towards the side where body j may be;
     both at the modelled pose.  plane_point: a point of the plane, global [m], by default where the point (sphere) touches as modelled
     e: restitution, 0 (no bounce) to 1 (no loss);  radius: [m]
+    `articulated_impulse` takes the same direction as plane_normal=, and its opposite, from the link towards the object, as normal=.
     """
 
     name: str

@@ -95,7 +95,7 @@ class Reduced:
         return 0.0, ""
 
     def state(self, t: float, y: Array) -> ChainState:
-        return ChainState(y[: self.chain.nq], y[self.chain.nq :], t)
+        return ChainState(t, y[: self.chain.nq], y[self.chain.nq :])
 
     def wrong_branch(self, t: float, y: Array) -> str:
         """Nothing: joint coordinates know their branch."""

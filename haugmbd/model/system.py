@@ -16,6 +16,7 @@ from haugmbd.model.build import build_model
 from haugmbd.model.model import Model
 from haugmbd.model.overview import overview
 from haugmbd.model.parts import ACCEPTED, JointLike, Wrapped
+from haugmbd.model.pickling import reduce_system
 from haugmbd.model.rank import TOLERANCE, put_row_scale
 from haugmbd.model.redundancy import KeptRows, Rule, check_rule, check_tolerance, put_mask
 from haugmbd.model.validate import Checked, Parts, check
@@ -44,6 +45,10 @@ class System(Pictured):
         self.loads: list[Load] = []
         self._given: list[tuple[str, Any]] = [(self.ground.name, self.ground)]
         _SYSTEMS.add(self)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """What pickle keeps; PicklingError, with the elements, where a function of the user cannot be pickled."""
+        return reduce_system(self)
 
     def add(self, part: Part) -> Part:
         """Add a body, a joint, a primitive by itself (it is named by its kind), or a force element; return it.

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.algebra.vec3 import Array
-from haugmbd.checks import read_array, read_number
+from haugmbd.checks import numbers, read_array, read_number
 from haugmbd.errors import Fault, SimulationError, UsageError
 from haugmbd.marker import unit
 from haugmbd.recursive.aba import FINE
@@ -77,13 +77,15 @@ class ArticulatedImpulse:
 
 def articulated_impulse(
     chain: SerialChain, q: npt.ArrayLike, qd: npt.ArrayLike, *,
-    link: str | int = -1, normal: Any, point: Any = None, point_bar: Any = None, e: float = 0.0,
+    link: str | int = -1, normal: Any = None, plane_normal: Any = None, point: Any = None, point_bar: Any = None, e: float = 0.0,
 ) -> ArticulatedImpulse:  # fmt: skip
     """What happens when `link` of `chain`, at q (nq,) and qd (nv,), hits a fixed object.
 
     link: name or number, the last one by default
     point: where, global [m], (3,); or point_bar: the same in the link frame, from the link's handle
-    normal: from the link towards the object, global, (3,), any length: the point approaches with v_imp = n^T v > 0, and gets -n J
+    plane_normal: of the object, towards the side where the link may be, global, (3,), any length, as the `normal` of a `Contact`;
+        or normal: the other way, from the link towards the object, as in the source: the point approaches with v_imp = n^T v > 0, and
+        gets -n J; plane_normal = -normal, and what is returned has n = normal either way
     e: restitution, v_bounce = -e v_imp, 0 <= e <= 1
     A point that does not approach gets no impulse; `.message` says so.
     Raises UsageError for bad arguments; SimulationError where the contact is immovable (no joint gives way along the normal), or
@@ -91,6 +93,16 @@ def articulated_impulse(
     """
     need_chain(chain, "articulated_impulse")
     q, qd, k = chain.read("q", q, chain.nq), chain.read("qd", qd, chain.nv), chain.link(link)
+    if (normal is None) == (plane_normal is None):
+        given = "neither is given" if normal is None else "both are given"
+        raise UsageError(
+            f"impact of link {chain.links[k].name!r}: {given}. Give plane_normal=, of the object, towards the link, as a Contact has it; "
+            "or normal=, from the link towards the object."
+        )
+    if plane_normal is not None and (numbers_given := numbers(plane_normal)) is not None:
+        normal = -numbers_given
+    elif plane_normal is not None:
+        normal = plane_normal  # refused as every wrong normal
     strike = _read(f"impact of link {chain.links[k].name!r}", k, normal, point, point_bar, e)
     work, kept, response = chain.room(), np.empty((chain.n, KEPT)), Response(np.empty(chain.nv), *np.empty((2, chain.n, 6)))
     tables = (chain.tables.ints, chain.tables.reals, work)

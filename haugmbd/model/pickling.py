@@ -1,0 +1,99 @@
+"""How systems and models are pickled: with the user's functions by their names, or not at all, and then by which element.
+
+What is compiled for one process stays behind, and is made again where it is asked for.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import pickle
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from haugmbd.drivers import Driver
+from haugmbd.drivers.functions import Functions, TimeFunction
+from haugmbd.forces.base import Load
+from haugmbd.forces.values import Component
+from haugmbd.model.derivatives import Derivatives
+from haugmbd.model.driver_breaks import driven_joints
+from haugmbd.model.model import Model
+from haugmbd.model.questions import Questions
+
+COMPILED = "_entry"
+"""The cached entry of a model's @njit functions."""
+
+REMEDY = (
+    "Functions are pickled by their names: write each with def at the top of a module that the other process can import, "
+    "or let that process build the system."
+)
+
+
+def functions_of(drivers: Iterable[Driver]) -> Iterator[Callable[..., Any]]:
+    """The functions of the user in drivers."""
+    for driver in drivers:
+        given = (driver.f, driver.f_dot, driver.f_ddot) if isinstance(driver, Functions) else ()
+        for function in (driver.fn,) if isinstance(driver, TimeFunction) else given:
+            yield function.f if isinstance(function, Component) else function
+
+
+def functions_of_load(load: Load) -> Iterator[Callable[..., Any]]:
+    """The functions of the user in a force element."""
+    question, jacobian = load.question(), load.jacobian
+    yield from functions_of(load.drivers())
+    if question is not None:
+        yield question.function
+    if jacobian is not None:
+        yield jacobian.function
+
+
+def refused(elements: Iterable[tuple[str, Iterable[Callable[..., Any]]]]) -> str:
+    """Which elements have a function that cannot be pickled, in a sentence with the remedy; "" where none."""
+    found = {where: function for where, functions in elements for function in functions if not _goes(function)}
+    if not found:
+        return ""
+    names = ", ".join(f"{where} ({getattr(function, '__qualname__', repr(function))})" for where, function in found.items())
+    return f"cannot be pickled, for the functions of {names}. {REMEDY}"
+
+
+def _goes(function: Callable[..., Any]) -> bool:
+    """Whether a function can be pickled."""
+    try:
+        pickle.dumps(function)
+    except Exception:  # noqa: BLE001  a user's callable may raise anything
+        return False
+    return True
+
+
+def refusal(model: Model) -> str:
+    """Why a model cannot be pickled; "" where it can."""
+    joints = [(f"joint {joint!r}", functions_of([model.drivers[k]])) for k, joint in driven_joints(model).items()]
+    return refused([*joints, *((entry.load.where, functions_of_load(entry.load)) for entry in model.loads)])
+
+
+def reduce_system(system: Any) -> Any:
+    """What pickle keeps of a System.  Raises PicklingError, by element."""
+    joints = [(f"joint {j.name!r}", functions_of(p.f for p in j.primitives())) for j in system.joints]
+    return _reduced(system, refused([*joints, *((load.where, functions_of_load(load)) for load in system.loads)]))
+
+
+def reduce_model(model: Model) -> Any:
+    """What pickle keeps of a Model.  Raises PicklingError, by element."""
+    return _reduced(model, refusal(model))
+
+
+def reduce_callbacks(callbacks: Questions | Derivatives) -> Any:
+    """What pickle keeps of what a model asks: all but the compiled entry."""
+    return _reduced(callbacks, "")
+
+
+def _reduced(given: Any, why: str) -> Any:
+    """A new object of the same class with the same attributes."""
+    if why:
+        raise pickle.PicklingError(f"{type(given).__name__} {getattr(given, 'name', '')!r} {why}")
+    state = {name: value for name, value in vars(given).items() if name != COMPILED}
+    return copyreg.__newobj__, (type(given),), state  # type: ignore[attr-defined]
+
+
+copyreg.pickle(Model, reduce_model)
+copyreg.pickle(Questions, reduce_callbacks)
+copyreg.pickle(Derivatives, reduce_callbacks)
