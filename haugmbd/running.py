@@ -171,7 +171,10 @@ class Run(Generic[R]):
         if stopped is not None:  # error control creeps up to the place
             t = np.append(t, min(self.t_end, max(chunk.t_stop, t[-1]) + CREPT * (1.0 + abs(t[-1]))))
         t = np.unique(t)
-        broken = self.problem.subject.broken(t)
+        try:
+            broken = self.problem.subject.broken(t)
+        except Exception as error:  # noqa: BLE001  a driver in Python raised: what is before is kept
+            return chunk._replace(code=USER_STOPPED), stopped or error
         if broken is None:
             return chunk, stopped
         t_broken, what = broken

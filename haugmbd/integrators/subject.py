@@ -111,7 +111,7 @@ class Maximal:
 
     def broken(self, t: Array) -> tuple[float, str] | None:
         """A driver of a joint whose f or f' jumps."""
-        found = first_break(self.model, t)
+        found = first_break(self.model, t, strict=True)
         return None if found is None else (found.t, str(found.fault))
 
     def error(self, pack: Pack, code: int, t: float) -> BaseException:

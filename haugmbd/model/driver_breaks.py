@@ -20,6 +20,7 @@ from haugmbd.algebra.vec3 import Array
 from haugmbd.drivers import Constant, Driver
 from haugmbd.errors import Fault
 from haugmbd.model.model import Model
+from haugmbd.model.questions import DriverCall, driver_values
 from haugmbd.model.rank import driver_of_row
 
 Flags = npt.NDArray[np.bool_]
@@ -45,6 +46,16 @@ class Break(NamedTuple):
     after: float
 
 
+class Strict(NamedTuple):
+    """A driver that only Python can evaluate, whose errors come out."""
+
+    call: DriverCall
+
+    def values(self, t: Array) -> Array:
+        """f, f', f'' at times t (n,), (n, 3)."""
+        return np.array([driver_values(self.call, float(s)) for s in t]).reshape(-1, 3)
+
+
 class JointBreak(NamedTuple):
     """A break of the driver of a joint."""
 
@@ -66,11 +77,16 @@ class JointBreak(NamedTuple):
         return Fault(f"joint {self.joint!r}", what, f"{remedy}{more}.")
 
 
-def first_break(model: Model, t: Array) -> JointBreak | None:
-    """The first break of a driver of a joint between the increasing times t (nt,) [s], if there is one."""
+def first_break(model: Model, t: Array, *, strict: bool = False) -> JointBreak | None:
+    """The first break of a driver of a joint between the increasing times t (nt,) [s], if there is one.
+
+    strict: what a function of the user raises comes out, at its first error; else nothing is told of where it fails
+    """
     found: JointBreak | None = None
+    calls = {call.slot: call for call in model.questions.driver_calls} if strict else {}
     for k, joint in driven_joints(model).items():
-        own = break_between(model.drivers[k], t if found is None else t[: int(np.searchsorted(t, found.t)) + 1])
+        driver = Strict(calls[k]) if k in calls else model.drivers[k]
+        own = break_between(driver, t if found is None else t[: int(np.searchsorted(t, found.t)) + 1])
         if own is not None and (found is None or own.t < found.t):
             found = JointBreak(joint, own)
     return found
@@ -97,7 +113,7 @@ def interval_faults(model: Model, t_start: float, t_end: float) -> tuple[Fault, 
     return tuple(faults)
 
 
-def break_between(driver: Driver, t: Array) -> Break | None:
+def break_between(driver: Driver | Strict, t: Array) -> Break | None:
     """The first break of a driver between the increasing times t (nt,) [s], if there is one."""
     if len(t) < 2:
         return None
@@ -148,7 +164,7 @@ class Spans(NamedTuple):
         """Which of them are not halved any more, (n,) of bool;  h: the shortest to begin with [s]."""
         return np.asarray(self.b - self.a <= NARROW * (np.maximum(np.abs(self.a), np.abs(self.b)) + h))
 
-    def halved(self, driver: Driver) -> Spans:
+    def halved(self, driver: Driver | Strict) -> Spans:
         """The halves of those that are wide enough, and the others."""
         middle = 0.5 * (self.a + self.b)
         F = np.asarray(driver.values(middle), dtype=np.float64)
@@ -157,7 +173,7 @@ class Spans(NamedTuple):
         return Spans(a, b, F_a, F_b)
 
 
-def _confirmed(driver: Driver, spans: Spans, t_first: float, t_last: float) -> Break | None:
+def _confirmed(driver: Driver | Strict, spans: Spans, t_first: float, t_last: float) -> Break | None:
     """The break in the first of the spans, which is narrow, if f or f' changes much more from its left to its right than beside it."""
     a, b = float(spans.a[0]), float(spans.b[0])
     w = b - a
