@@ -56,16 +56,24 @@ class AugmentedLagrangian(Taught):
         alpha = penalty_of(q, self.alpha)
         K = mass_matrix(q) + alpha * q.Phi_q.T @ q.Phi_q
         u, lam = np.zeros_like(q.b_u), np.zeros_like(b_c)
+        rest = self.tol * free_size(q)
         for iteration in range(1, self.most_iterations + 1):
             left = b_c - q.Phi_q @ u
             du = solve_definite(q, K, q.b_u - times_mass(q, u) - q.Phi_q.T @ (lam - alpha * left), "M + Phi_q^T alpha Phi_q")
             u, lam = u + du, lam + alpha * (q.Phi_q @ du - left)
-            if np.abs(du).max(initial=0.0) <= self.tol * np.abs(u).max(initial=0.0):
+            if np.abs(du).max(initial=0.0) <= max(self.tol * np.abs(u).max(initial=0.0), rest):
                 return Answer(u, lam, iterations=iteration)
         raise SimulationError(
             f"AugmentedLagrangian at t = {q.state.t:.6g} s: {self.most_iterations} iterations with alpha = {self.alpha:g} leave a change "
             f"of {np.abs(du).max():.1e} beside {np.abs(u).max():.1e}: raise alpha or most_iterations."
         )
+
+
+def free_size(q: Saddle) -> float:
+    """The largest of b_u / M: where nothing moves, u is the rounding of that, and no change is small beside u itself."""
+    inertia = np.diagonal(q.M, axis1=1, axis2=2).ravel()
+    moves = inertia > 0.0
+    return float(np.abs(q.b_u[moves] / inertia[moves]).max(initial=0.0))
 
 
 def of_known_rank(q: Saddle, b_c: Array) -> tuple[Saddle, Array]:

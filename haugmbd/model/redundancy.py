@@ -64,7 +64,9 @@ def check_rule(rule: object) -> None:
 
 def check_tolerance(tolerance: object) -> None:
     """Raise UsageError unless `tolerance` is a number that can tell dependent rows from others."""
-    if isinstance(tolerance, bool) or not (isinstance(tolerance, Real) and LEAST_TOLERANCE <= float(tolerance) <= LARGEST_TOLERANCE):
+    if isinstance(tolerance, bool) or not (
+        isinstance(tolerance, Real) and LEAST_TOLERANCE <= float(tolerance) <= LARGEST_TOLERANCE
+    ):
         raise UsageError(
             f"tolerance = {tolerance!r} must be a number from {LEAST_TOLERANCE:g} (rounding of a pose) to {LARGEST_TOLERANCE:g} "
             "(rad, or part of the size of the model): rows that are nearer to the others are dropped."
