@@ -31,7 +31,9 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     """Add the command to those of `haugmbd`."""
     command = add_parser("check", help="what moves, which rows clash, which reactions are unique")
     names = ", ".join(make.__name__ for make in GALLERY)
-    command.add_argument("mechanism", metavar="FILE_OR_NAME", help=f"a Python file that defines `system`, or one of {names}")
+    command.add_argument(
+        "mechanism", metavar="FILE_OR_NAME", help=f"a Python file that defines `system`: its code is run; or one of {names}"
+    )
     command.set_defaults(run=run_check)
 
 
