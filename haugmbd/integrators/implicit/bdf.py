@@ -113,9 +113,24 @@ def extrapolate(t: float, past: History, order: int) -> None:
             past.predicted[a] += L * past.x[i, a]
 
 
+@inlined
+def mean_size(y: Array, first: int, n: int) -> float:
+    """Return the root mean square, over the bodies, of the length of the vectors whose first component is `first`."""
+    square = 0.0
+    for k in range(1, n):
+        a = WIDTH * k + first
+        square += y[a] ** 2 + y[a + 1] ** 2 + y[a + 2] ** 2
+    return sqrt(square / (n - 1)) if n > 1 else 0.0
+
+
 @kernel
 def error_of(t: float, y: Array, past: History, order: int, n: int, control: Control) -> float:
-    """Return |e_j| relative to the tolerance, root mean square over the n bodies' numbers."""
+    """Return |e_j| relative to the tolerance, root mean square over the n bodies' numbers.
+
+    Sizes are those of vectors, the mean of all bodies: joints pass on what a step may be wrong by, so that a body which moves less than
+    its neighbours, or a component that passes zero as a body turns, remembers their errors.  Held to a tolerance of its own it refuses
+    steps that cannot be made better: the differences of remembered errors do not shrink with the step.
+    """
     factor = leading(t, past, order)
     for i in range(order):
         factor *= t - past.t[i]
@@ -128,12 +143,14 @@ def error_of(t: float, y: Array, past: History, order: int, n: int, control: Con
                 product *= past.t[i] - past.t[m]
         past.weights[i] = factor / product
     own = factor / own
+    r, v, omega = mean_size(y, 0, n), mean_size(y, 7, n), mean_size(y, 10, n)
     total = 0.0
     for a in range(WIDTH, WIDTH * n):
         e = own * y[a]
         for i in range(order + 1):
             e += past.weights[i] * past.x[i, a]
-        size = 1.0 if 3 <= a % WIDTH < 7 else abs(y[a])
+        column = a % WIDTH
+        size = r if column < 3 else 1.0 if column < 7 else v if column < 10 else omega
         e /= control.atol + control.rtol * size
         total += e * e
     return sqrt(total / (WIDTH * (n - 1))) if n > 1 else 0.0
