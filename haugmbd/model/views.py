@@ -29,6 +29,15 @@ class Animated:
         where: Path = viewer().animate(self, path, frames=frames, other=other)
         return where
 
+    def to_gltf(self, path: str | Path, *, frames: int | None = None) -> Path:
+        """Write the motion as one .glb file (glTF 2.0), for Blender and every viewer of glTF; return its path.
+
+        frames: of the animation, at equal steps of time; by default as in `animate`
+        Raises UsageError for frames that are no whole number >= 1, another ending than .glb, and a path that cannot be written.
+        """
+        where: Path = viewer().to_gltf(self, path, frames=frames)
+        return where
+
     def snapshot(self, t: float, path: str | Path, *, through: str = "matplotlib") -> Path:
         """Write a picture of the motion at time t [s], .png, .jpg, .pdf or .svg; return its path.
 

@@ -7,12 +7,14 @@ quantities  the curves beside the motion
 still       a still picture of a mechanism, and what notebooks show
 meshes      triangles of the shapes                              drawing     pictures by matplotlib
 film        snapshot and film                                    chromium    a browser without a window, for pictures and tests
+gltf        to_gltf
 page        the HTML file                                        animate     from a result to the file
 static/     the player in the browser                            bundle/     three.js, and how it is made
 """
 
 from haugmbd.viewer.animate import animate, animation
 from haugmbd.viewer.film import film, snapshot
+from haugmbd.viewer.gltf import to_gltf
 from haugmbd.viewer.still import Picture, notebook, picture
 
-__all__ = ["Picture", "animate", "animation", "film", "notebook", "picture", "snapshot"]
+__all__ = ["Picture", "animate", "animation", "film", "notebook", "picture", "snapshot", "to_gltf"]

@@ -1,0 +1,273 @@
+r"""to_gltf: a motion as one .glb file (glTF 2.0, binary), for Blender and every viewer of glTF.
+
+    root      turns the model's `up` to glTF's +y
+    body      a node with the body's name, moved by an animation: translation r, rotation (e1, e2, e3, e0), linear between frames
+    shape     a child of its body: a unit solid, stretched
+    joint     a small ball on body j with the joint's name                         spring    a thin cylinder, moved and stretched
+
+Source: Khronos Group, glTF 2.0 Specification (2021); checked by its validator.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from haugmbd.viewer.animate import maximal, mechanism_of
+from haugmbd.viewer.engine import Array, UsageError, rotation_matrix
+from haugmbd.viewer.frames import Frames, Ints, Seen, frames_of
+from haugmbd.viewer.mechanism import LinePart, Mechanism
+from haugmbd.viewer.meshes import unit_mesh
+from haugmbd.viewer.scene import shapes_of, size_of, view
+from haugmbd.viewer.shapes import ROD, Shape, turn_of_z
+
+COLORS = (
+    (0, 114, 178),
+    (213, 94, 0),
+    (0, 158, 115),
+    (204, 121, 167),
+    (230, 159, 0),
+    (86, 180, 233),
+    (117, 112, 179),
+    (102, 166, 30),
+)
+STEEL = (70, 82, 94)
+FLOAT, INDEX = 5126, 5125
+VERTICES, INDICES = 34962, 34963
+MAGIC, JSON_CHUNK, BINARY_CHUNK = 0x46546C67, 0x4E4F534A, 0x004E4942
+
+
+def to_gltf(result: Seen, path: str | Path, *, frames: int | None = None) -> Path:
+    """Write the motion as one .glb file and return its path.
+
+    frames: of the animation, at equal steps of time; by default as in `animate`
+    Raises UsageError for what is no result, for frames that are no whole number >= 1, for another ending than .glb, and for a path that
+    cannot be written.
+    """
+    where = Path(path)
+    if where.suffix.lower() != ".glb":
+        raise UsageError(f"{str(where)!r} ends with {where.suffix!r}: give a name that ends with .glb.")
+    seen = maximal(result)[0]
+    data = _File(mechanism_of(seen), increasing(frames_of(seen, frames))).bytes()
+    try:
+        where.write_bytes(data)
+    except OSError as error:
+        remedy = "Give a file in a folder that exists and can be written to."
+        raise UsageError(f"cannot write {str(where)!r}: {error.strerror}. {remedy}") from None
+    return where
+
+
+def increasing(frames: Frames) -> Frames:
+    """Frames whose times increase in single precision, from 0; of two at one time the later; p without jumps of sign."""
+    t = (frames.t - frames.t[0]).astype(np.float32)
+    kept = np.append(np.diff(t) > 0.0, True)
+    p = frames.p[kept].copy()
+    signs = np.where(np.sum(p[1:] * p[:-1], axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
+    p[1:] *= np.cumprod(signs, axis=0)
+    return Frames(t[kept].astype(np.float64), frames.r[kept], p, frames.finite, frames.notes)
+
+
+class _File:
+    """The parts of a glTF file, gathered."""
+
+    def __init__(self, mechanism: Mechanism, frames: Frames) -> None:
+        self.mechanism, self.frames = mechanism, frames
+        self.data, self.length = list[bytes](), 0
+        self.views, self.accessors, self.meshes, self.materials = _rows(), _rows(), _rows(), _rows()
+        self.nodes, self.channels, self.samplers = _rows(), _rows(), _rows()
+        self._solids: dict[str, tuple[int, int, int]] = {}
+        self._made: dict[Any, int] = {}
+        self.time = self.accessor(frames.t[:, None], bounds=True) if len(frames.t) > 1 else -1
+        self._fill()
+
+    def _fill(self) -> None:
+        """All nodes."""
+        mechanism, frames = self.mechanism, self.frames
+        size = size_of(mechanism, frames.r[0], frames.p[0])
+        shapes = shapes_of(mechanism, size)
+        children = [self._body(k, shapes[k], 2.4 * ROD * size) for k in range(len(mechanism.bodies))]
+        children += [self._spring(load, 0.8 * ROD * size) for load in mechanism.loads if load.kind == "TSDA"]
+        up = np.array(view(mechanism, frames, size, shapes)["up"])
+        self.root = self.node(mechanism.name, p=turn(up, np.array([0.0, 1.0, 0.0])), children=children)
+
+    def _body(self, k: int, shapes: tuple[Shape, ...], ball: float) -> int:
+        """The node of a body, with its shapes and the joints on it."""
+        color = COLORS[(k - 1) % len(COLORS)]
+        children = [self._shape(shape, color) for shape in shapes]
+        for joint in self.mechanism.joints:
+            if joint.j == k and joint.placed:
+                children.append(self.node(joint.name, r=joint.s_j, size=np.full(3, ball), mesh=self.mesh("sphere", STEEL)))
+        frames = self.frames
+        node = self.node(self.mechanism.bodies[k], r=frames.r[0, k], p=frames.p[0, k], children=children)
+        if k:
+            self.animate(node, "translation", frames.r[:, k])
+            self.animate(node, "rotation", scalar_last(frames.p[:, k]))
+        return node
+
+    def _shape(self, shape: Shape, color: tuple[int, int, int]) -> int:
+        """The node of a shape."""
+        if shape.vertices is not None and shape.triangles is not None:
+            return self.node(None, mesh=self.mesh("sheet", color, shape.vertices[shape.triangles].reshape(-1, 3)))
+        return self.node(None, r=shape.r, p=shape.p, size=shape.size, mesh=self.mesh(shape.kind, color))
+
+    def _spring(self, load: LinePart, width: float) -> int:
+        """A thin cylinder between the ends of a spring."""
+        frames = self.frames
+        held = ((load.i, load.s_i), (load.j, load.s_j))
+        ends = [frames.r[:, k] + np.einsum("tij,j->ti", rotation_matrix(frames.p[:, k]), s) for k, s in held]
+        along, middle = ends[1] - ends[0], 0.5 * (ends[0] + ends[1])
+        length = np.maximum(np.linalg.norm(along, axis=1), 1e-9 * width)
+        p = np.array([turn_of_z(d) if np.any(d) else (1.0, 0.0, 0.0, 0.0) for d in along])
+        p[1:] *= np.cumprod(np.where(np.sum(p[1:] * p[:-1], axis=1, keepdims=True) < 0.0, -1.0, 1.0), axis=0)
+        size = np.stack([np.full_like(length, width), np.full_like(length, width), length], axis=1)
+        node = self.node(load.name, r=middle[0], p=p[0], size=size[0], mesh=self.mesh("cylinder", STEEL))
+        for target, values in (("translation", middle), ("rotation", scalar_last(p)), ("scale", size)):
+            self.animate(node, target, values)
+        return node
+
+    def node(
+        self,
+        name: str | None,
+        *,
+        r: Array | None = None,
+        p: Array | None = None,
+        size: Array | None = None,
+        mesh: int | None = None,
+        children: list[int] | None = None,
+    ) -> int:
+        """Add a node and return its number."""
+        parts = {
+            "name": name,
+            "translation": None if r is None else _floats(r),
+            "rotation": None if p is None else _floats(scalar_last(p[None])[0]),
+            "scale": None if size is None else _floats(size),
+            "mesh": mesh,
+            "children": children or None,
+        }
+        self.nodes.append({key: value for key, value in parts.items() if value is not None})
+        return len(self.nodes) - 1
+
+    def mesh(self, kind: str, color: tuple[int, int, int], corners: Array | None = None) -> int:
+        """The number of a mesh: a unit solid in a colour, made once; or a sheet of triangles (3 n, 3)."""
+        key = (kind, color)
+        if corners is None and key in self._made:
+            return self._made[key]
+        if corners is not None:
+            position, normal, index = self._triangles(corners, np.arange(len(corners)).reshape(-1, 3))
+        else:
+            if kind not in self._solids:
+                self._solids[kind] = self._triangles(*unit_mesh(kind))
+            position, normal, index = self._solids[kind]
+        primitive = {
+            "attributes": {"POSITION": position, "NORMAL": normal},
+            "indices": index,
+            "material": self.material(kind, color),
+        }
+        self.meshes.append({"primitives": [primitive]})
+        if corners is None:
+            self._made[key] = len(self.meshes) - 1
+        return len(self.meshes) - 1
+
+    def _triangles(self, vertices: Array, triangles: Ints) -> tuple[int, int, int]:
+        """Accessors of positions, normals and indices."""
+        position = self.accessor(vertices, bounds=True, target=VERTICES)
+        normal = self.accessor(vertex_normals(vertices, triangles), target=VERTICES)
+        return position, normal, self.accessor(triangles.reshape(-1, 1), target=INDICES)
+
+    def material(self, kind: str, color: tuple[int, int, int]) -> int:
+        """The number of a material, made once; sheets are translucent."""
+        sheet = kind == "sheet"
+        key = ("material", sheet, color)
+        if key not in self._made:
+            linear = [round(((c / 255.0 + 0.055) / 1.055) ** 2.4 if c > 10 else c / 255.0 / 12.92, 6) for c in color]
+            look = {"baseColorFactor": [*linear, 0.45 if sheet else 1.0], "metallicFactor": 0.05, "roughnessFactor": 0.6}
+            made: dict[str, Any] = {"pbrMetallicRoughness": look}
+            self.materials.append({**made, "alphaMode": "BLEND", "doubleSided": True} if sheet else made)
+            self._made[key] = len(self.materials) - 1
+        return self._made[key]
+
+    def animate(self, node: int, target: str, values: Array) -> None:
+        """Move a node along values (nf, n); not one that stands still."""
+        if self.time < 0 or not np.any(np.ptp(values, axis=0) > 0.0):
+            return
+        self.samplers.append({"input": self.time, "output": self.accessor(values), "interpolation": "LINEAR"})
+        self.channels.append({"sampler": len(self.samplers) - 1, "target": {"node": node, "path": target}})
+
+    def accessor(self, values: npt.NDArray[Any], *, bounds: bool = False, target: int | None = None) -> int:
+        """Keep an array (n, k) and return the number of its accessor."""
+        whole = np.issubdtype(values.dtype, np.integer)
+        array = np.ascontiguousarray(values, dtype="<u4" if whole else "<f4")
+        view_: dict[str, Any] = {"buffer": 0, "byteOffset": self.length, "byteLength": array.nbytes}
+        self.views.append({**view_, "target": target} if target else view_)
+        self.data.append(array.tobytes())
+        self.length += array.nbytes
+        kind = {1: "SCALAR", 3: "VEC3", 4: "VEC4"}[array.shape[1]]
+        made = {"bufferView": len(self.views) - 1, "componentType": INDEX if whole else FLOAT, "count": len(array), "type": kind}
+        if bounds:
+            made |= {"min": [float(x) for x in array.min(axis=0)], "max": [float(x) for x in array.max(axis=0)]}
+        self.accessors.append(made)
+        return len(self.accessors) - 1
+
+    def bytes(self) -> bytes:
+        """The file."""
+        content: dict[str, Any] = {
+            "asset": {"version": "2.0", "generator": "haugmbd"},
+            "scene": 0,
+            "scenes": [{"name": self.mechanism.name, "nodes": [self.root]}],
+            "nodes": self.nodes,
+        }
+        for key in ("meshes", "materials", "accessors"):
+            if getattr(self, key):
+                content[key] = getattr(self, key)
+        if self.channels:
+            content["animations"] = [{"name": "motion", "channels": self.channels, "samplers": self.samplers}]
+        binary = b"".join(self.data)
+        if binary:
+            content |= {"bufferViews": self.views, "buffers": [{"byteLength": len(binary)}]}
+        text = json.dumps(content, separators=(",", ":"), allow_nan=False).encode()
+        text += b" " * (-len(text) % 4)
+        chunks = [struct.pack("<II", len(text), JSON_CHUNK), text]
+        if binary:
+            chunks += [struct.pack("<II", len(binary), BINARY_CHUNK), binary]
+        body = b"".join(chunks)
+        return struct.pack("<III", MAGIC, 2, 12 + len(body)) + body
+
+
+def _rows() -> list[dict[str, Any]]:
+    return []
+
+
+def _floats(values: Array) -> list[float]:
+    """Numbers in single precision, as they are in the file's arrays."""
+    return [float(x) for x in np.asarray(values, dtype=np.float32)]
+
+
+def scalar_last(p: Array) -> Array:
+    """Quaternions (n, 4) in glTF's order, of length 1."""
+    q: Array = np.roll(p / np.linalg.norm(p, axis=1, keepdims=True), -1, axis=1)
+    return q
+
+
+def turn(a: Array, b: Array) -> Array:
+    """Euler parameters of the shortest rotation that takes the unit vector a to b."""
+    p = np.array([1.0 + a @ b, *np.cross(a, b)])
+    if np.linalg.norm(p) < 1e-9:
+        return np.array([0.0, 1.0, 0.0, 0.0]) if abs(a[0]) < 0.5 else np.array([0.0, 0.0, 1.0, 0.0])
+    unit: Array = p / np.linalg.norm(p)
+    return unit
+
+
+def vertex_normals(vertices: Array, triangles: Ints) -> Array:
+    """Unit normals of vertices: of the triangles around, weighted by their areas."""
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    faces = np.cross(b - a, c - a)
+    normals = np.zeros_like(vertices, dtype=np.float64)
+    for k in range(3):
+        np.add.at(normals, triangles[:, k], faces)
+    unit: Array = normals / np.linalg.norm(normals, axis=1, keepdims=True)
+    return unit
