@@ -1,4 +1,4 @@
-r"""The command `haugmbd`: `demo` simulates, checks and plots the spatial slider-crank; `info` says what is installed where;
+r"""The command `haugmbd`: `demo` simulates, checks, animates and plots the spatial slider-crank; `info` says what is installed where;
 `crosscheck` compares random chains in reduced and in maximal coordinates; `check` prints the mobility report of a mechanism;
 `warm` compiles beforehand.
 
@@ -107,6 +107,7 @@ def run_demo(arguments: argparse.Namespace) -> int:
         return 1
     _print_figures(result)
     reached = _print_published(result)
+    print(f"animation: {result.animate(folder / 'slider_crank.html')}  (open it in a browser)")
     _write_plots(result, folder)
     return 0 if reached else 1
 
