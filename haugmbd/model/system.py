@@ -2,6 +2,7 @@ r"""The mechanism as the user builds it: bodies, joints and loads by name; valid
 
 from __future__ import annotations
 
+import sys
 import warnings
 from difflib import get_close_matches
 from typing import Any, TypeVar
@@ -144,13 +145,21 @@ class System(Pictured):
         put_row_scale(model, checked.rows)
         put_mask(model)
         for note in model.warnings:
-            warnings.warn(note, LockedModelWarning, stacklevel=2)
+            warnings.warn(note, LockedModelWarning, stacklevel=_callers_level())
         return model.with_redundancy(redundancy, tolerance)
 
     def checked(self, at_pose: bool = True, tolerance: float = TOLERANCE) -> Checked:
         """All faults, what was found at the modelled pose, and a model of the sound parts."""
         parts = Parts(self.name, self.gravity, self.bodies, self.joints, self.loads, _owner)
         return check(parts, lambda bodies, joints: build_model(self.name, bodies, joints, (), np.zeros(3)), at_pose, tolerance)
+
+
+def _callers_level() -> int:
+    """The stacklevel of a warning in the function that asks, by which it names the first line outside this package."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("haugmbd."):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _owner(body: Body) -> str:

@@ -30,6 +30,9 @@ def test_an_axis_that_is_off(off):
     assert [str(one.message) for one in caught] == [text]
     assert f"the axis of 'hinge 2' is {degrees(off):.3g} degrees off z" in text
     assert "has 0 degrees of freedom; with tolerance=" in text
+    with pytest.warns(mbd.LockedModelWarning) as caught:
+        mbd.simulate(system, 1e-3, h=1e-3)
+    assert [one.filename for one in caught] == [__file__]
     tolerance = float(text.split("tolerance=")[1].split(" ")[0])
     assert off / 10.0 <= tolerance <= 10.0 * off
     with warnings.catch_warnings():
