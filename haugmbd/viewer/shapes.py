@@ -93,7 +93,8 @@ def body_shapes(mass: float, J_bar: Array, points: Array, size: float) -> tuple[
     made = sticks(points, ROD * size)
     if min(float(np.linalg.norm(nearest_on(a, b, np.zeros(3)))) for a, b in _pairs(points)) <= AWAY * size:
         return made
-    bob = solid if solid is not None and solid.size.max() <= 0.5 * size else _ball(np.zeros(3), 2.5 * ROD * size)
+    compact = solid is not None and solid.size.max() <= min(0.5 * size, 3.0 * solid.size.min())
+    bob = solid if solid is not None and compact else _ball(np.zeros(3), 2.5 * ROD * size)
     return (*made, stick(points.mean(axis=0), np.zeros(3), ROD * size), bob)
 
 

@@ -12,6 +12,8 @@ import pytest
 import haugmbd as mbd
 from haugmbd.gallery import chain, pendulum
 from haugmbd.viewer import animation
+from haugmbd.viewer.frames import frames_of
+from joints import RJ
 
 
 @pytest.fixture(scope="module")
@@ -74,3 +76,37 @@ def test_names_cannot_leave_their_place_in_the_page():
     page = animation(mbd.simulate(system, 0.1, h=0.05))
     assert "</script><b>" not in page
     assert scene_of(page)["bodies"][1]["name"] == "<i>&"
+
+
+def test_reactions_that_are_not_unique_are_marked():
+    points = [(0.0, 0.0, 0.0), (0.0, 0.0, 0.5), (1.0, 0.0, 0.5), (1.0, 0.0, 0.0)]
+    system = mbd.System("four hinges", gravity=(0.0, 0.0, -9.81))
+    bodies = [system.ground]
+    for k in range(3):
+        middle = [0.5 * (a + b) for a, b in zip(points[k], points[k + 1], strict=True)]
+        bodies.append(system.add(mbd.Body(f"bar {k}", 1.0, (0.1, 0.1, 0.1), r=middle)))
+    for k, point in enumerate(points):
+        system.add(RJ("ABCD"[k], bodies[k], bodies[(k + 1) % 4], point=point, axis=(0.0, 1.0, 0.0)))
+    result = mbd.simulate(system, 0.05, h=1e-2)
+    report = mbd.mobility(result.model)
+    expected = [[all(report.reaction(name).unique[:3]), all(report.reaction(name).unique[3:])] for name in "ABCD"]
+    assert scene_of(animation(result))["curves"]["unique"] == expected
+    assert [False] in [sorted(set(pair))[:1] for pair in expected]
+
+
+def test_reduced_results_are_shown_with_a_function_for_tau_too(tmp_path):
+    chain = mbd.random_chain(3, seed=4)
+    result = mbd.simulate(chain, 0.1, h=1e-2, tau=lambda t, q, qd: -qd)
+    scene = scene_of(animation(result))
+    assert "force" not in scene["curves"]
+    assert scene["motion"]["t"]["n"] >= len(result)
+    assert "force" in scene_of(animation(mbd.simulate(chain, 0.1, h=1e-2)))["curves"]
+
+
+@pytest.mark.parametrize("frames", [1, 2, 37])
+def test_frames_are_at_equal_steps_and_on_the_motion(swing, frames):
+    drawn = frames_of(swing, frames)
+    np.testing.assert_allclose(drawn.t, np.linspace(0.0, 1.0, frames) if frames > 1 else [0.0])
+    length = np.linalg.norm(drawn.r[:, 1], axis=1)
+    np.testing.assert_allclose(length, 2.0, atol=1e-8)  # Hermite through states 0.01 s apart
+    np.testing.assert_allclose(np.linalg.norm(drawn.p, axis=2), 1.0, atol=1e-15)

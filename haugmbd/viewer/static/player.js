@@ -280,8 +280,11 @@ function listen(player) {
     if (!down || Math.hypot(event.clientX - down[0], event.clientY - down[1]) > 6) return;
     player.select(world.pick(event.clientX, event.clientY, event.pointerType === "touch" ? 22 : 13));
   });
+  // What was clicked or chosen gives the keyboard back to the picture.
+  document.addEventListener("click", (event) => { const button = event.target.closest && event.target.closest("button"); if (button && event.detail) button.blur(); });
+  for (const id of ["speed", "time"]) $(id).addEventListener("change", () => $(id).blur());
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || /^(SELECT|INPUT|TEXTAREA)$/.test(event.target.tagName) && event.key !== " ") return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.tagName === "SELECT" || (event.target.tagName === "BUTTON" && event.key === " ")) return;
     const act = player.keys()[event.key];
     if (!act) return;
     event.preventDefault();

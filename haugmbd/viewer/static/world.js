@@ -238,7 +238,9 @@ class World {
       const corner = new THREE.Vector3(...half.map((a, k) => (n >> k & 1 ? a : -a)));
       away = Math.max(away, corner.dot(toEye) + Math.max(Math.abs(corner.dot(right)) / free[0], Math.abs(corner.dot(above)) / free[1]));
     }
-    this.camera.position.copy(c).addScaledVector(new THREE.Vector3(...eye), away);
+    this.camera.position.copy(c).addScaledVector(toEye, away);
+    const wide = tangent * away * width / height, u = 0.62 * Math.min(wide, tangent * away);
+    this.corner = this.corner || { u, at: c.clone().addScaledVector(right, -wide + 0.5 * u).addScaledVector(above, -0.62 * tangent * away) };
     this.camera.near = away / 200;
     this.camera.far = away * 40;
     this.camera.lookAt(c);
@@ -284,21 +286,18 @@ class World {
       foot.quaternion.setFromUnitVectors(Z, above ? this.up.clone().negate() : this.up);
       this.surroundings.add(foot);
     }
-    const corner = middle.clone().addScaledVector(side, -1.05 * view.radius);
-    const G = new THREE.Vector3(...gravity);
+    const { at, u } = this.corner, G = new THREE.Vector3(...gravity);
     if (G.length() > 0) {
-      const arrow = new Arrow(0.022 * view.radius, dark ? "#9aa6b2" : "#5b6672"), length = 0.3 * view.radius;
-      const from = corner.clone().addScaledVector(this.up, 0.42 * view.radius);
-      arrow.show(from, G.clone().normalize(), length);
+      const arrow = new Arrow(0.025 * u, dark ? "#9aa6b2" : "#5b6672"), from = at.clone().addScaledVector(this.up, 0.95 * u);
+      arrow.show(from, G.clone().normalize(), 0.4 * u);
       this.surroundings.add(arrow);
-      this.marks.push({ text: `g = ${short(G.length())} m/s\u00b2`, point: from.clone().addScaledVector(this.up, 0.06 * view.radius) });
+      this.marks.push({ text: `g = ${short(G.length())} m/s\u00b2`, point: from.addScaledVector(this.up, 0.06 * u) });
     }
     ["x", "y", "z"].forEach((name, k) => {
-      const axis = new Arrow(0.014 * view.radius, ["#d8453e", "#2f9e44", "#3b74d8"][k]), direction = new THREE.Vector3().setComponent(k, 1);
-      const from = corner.clone().addScaledVector(side, -0.1 * view.radius), length = 0.17 * view.radius;
-      axis.show(from, direction, length);
+      const axis = new Arrow(0.018 * u, ["#d8453e", "#2f9e44", "#3b74d8"][k]), direction = new THREE.Vector3().setComponent(k, 1);
+      axis.show(at, direction, 0.26 * u);
       this.surroundings.add(axis);
-      this.marks.push({ text: name, point: from.clone().addScaledVector(direction, 1.25 * length) });
+      this.marks.push({ text: name, point: at.clone().addScaledVector(direction, 0.33 * u) });
     });
     this.metal.color.set(dark ? "#aab6c2" : "#46525e");
   }
