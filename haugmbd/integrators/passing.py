@@ -16,7 +16,6 @@ Rheinboldt (1978) (regular bifurcation points).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import log
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +24,7 @@ from haugmbd.algebra.vec3 import Array
 from haugmbd.errors import SimulationError
 from haugmbd.integrators.chunk import Chunk
 from haugmbd.integrators.method import Integrator
-from haugmbd.integrators.singular_search import FINE, NARROW, SWEEPS, Place, SingularSearch, may_be_singular, weakest
+from haugmbd.integrators.singular_search import FINE, SWEEPS, Place, SingularSearch, may_be_singular, weakest
 from haugmbd.integrators.smooth_branch import Curve, SmoothBranch
 from haugmbd.integrators.stepping import SINCE, Problem
 from haugmbd.integrators.subject import Maximal, Passed
@@ -39,7 +38,7 @@ APART = 0.15
 """[rad, or parts of the size] of motion from the last step that is kept to the singular configuration."""
 NEAR = 0.2
 """Of motion: a singular configuration so far ahead is crossed now."""
-FAR = 1.0
+FAR = 0.5
 """Of motion: a chunk of steps that goes about so far is looked at."""
 FEWEST = 4
 """Steps of a chunk, unless a singular configuration is ahead."""
@@ -144,8 +143,7 @@ class _Driver:
         if len(t) > 1:
             self.longest = float(np.diff(t).max())
         for place in places:
-            deep = place.depth > 2.0 * log(NARROW)
-            if not deep or (place.distance > NEAR and chunk.code == OK):
+            if place.distance > NEAR and chunk.code == OK:
                 continue
             s_place = float(s[-1]) + place.distance
             k = int(np.searchsorted(s, s_place - APART, side="right")) - 1

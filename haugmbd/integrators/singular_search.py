@@ -34,9 +34,9 @@ from haugmbd.model.user import Asked
 
 SPACING = 0.05
 """[rad, or parts of the size] of motion between samples."""
-AHEAD = 0.3
-"""How far ahead of the last state is looked: the parabola is off by a sixtieth of that in directions across."""
-NARROW = 8.0
+AHEAD = 0.6
+"""How far ahead of the last state is looked: farther than a chunk of steps goes, so that none is seen first by steps gone astray."""
+NARROW = 2.0
 """By what the smallest singular value falls at least within SPACING of a singular configuration."""
 NO_PIVOT = -1e4
 """g where a pivot is zero."""
@@ -228,7 +228,7 @@ class SingularSearch:
                 break
             lower, upper = float(t[max(0, k - 1)]), float(t[min(GRID - 1, k + 1)])
         depth = edge - least
-        return (t_least, depth) if a < t_least < b and depth > 2.0 * log(2.0) else None
+        return (t_least, depth) if a < t_least < b and depth > 2.0 * log(NARROW) else None
 
     def values(self, t: Array, y: Array) -> Array:
         """g (k,) at the states y (k, ny); NaN where they cannot be evaluated."""
