@@ -29,7 +29,7 @@ from haugmbd.model.consistency import position_faults, state_faults, velocity_fa
 from haugmbd.model.identity import entry_of
 from haugmbd.model.joint_wrench import Axes, Side
 from haugmbd.model.model import Model, joint_named
-from haugmbd.model.rank import driver_of_row, examine, report_of
+from haugmbd.model.rank import examine, report_of
 from haugmbd.model.redundancy import Rule, check_rule
 from haugmbd.model.rows import evaluate
 from haugmbd.model.state import State
@@ -172,12 +172,12 @@ def _names(model: Model, drivers: Iterable[Joint | str] | None) -> list[str]:
         given = (drivers,) if isinstance(drivers, str | Joint) else drivers
         return [entry_of(model, d, "drivers").name if isinstance(d, Joint) else str(d) for d in given]
     moving = {k for k, driver in enumerate(model.drivers) if not isinstance(driver, Constant)}
-    return list(dict.fromkeys(model.labels[row].joint for row, k in enumerate(driver_of_row(model).tolist()) if k in moving))
+    return list(dict.fromkeys(model.labels[row].joint for row, k in enumerate(model.drivers_of_rows().tolist()) if k in moving))
 
 
 def _driven_rows(model: Model, name: str) -> tuple[int, int]:
     """The row of a driver, and the number of its function."""
-    of_row = driver_of_row(model)
+    of_row = model.drivers_of_rows()
     rows = joint_named(model.joints, name).rows.tolist()
     moving = [row for row in rows if not isinstance(model.drivers[of_row[row]], Constant)] or rows
     if len(moving) != 1:

@@ -18,7 +18,6 @@ from haugmbd.analysis.problem import Problem
 from haugmbd.drivers import Constant
 from haugmbd.model.consistency import gaps
 from haugmbd.model.model import JointEntry
-from haugmbd.model.rank import driver_of_row
 from haugmbd.model.rows import evaluate
 from haugmbd.model.state import State
 
@@ -83,7 +82,7 @@ def _driver_goals(problem: Problem, start: State) -> list[_Goal]:
     """The drivers of an angle or a displacement that the start does not follow."""
     model = problem.model
     measured = gaps(model, evaluate(model, start), start.t)
-    of_row, found = driver_of_row(model), []
+    of_row, found = model.drivers_of_rows(), []
     for e in model.joints.values():
         row = int(e.rows[0]) if len(e.rows) == 1 else -1
         if row < 0 or (model.labels[row].unit != "rad" and isinstance(model.drivers[of_row[row]], Constant)):

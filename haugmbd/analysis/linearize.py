@@ -28,7 +28,6 @@ from haugmbd.analysis.twist_text import SHOWN_PART, Complex, largest, leading, w
 from haugmbd.errors import ModelError, UsageError
 from haugmbd.model.consistency import position_faults
 from haugmbd.model.model import Model
-from haugmbd.model.rank import driver_of_row
 from haugmbd.model.state import State
 from haugmbd.model.system import System
 
@@ -142,7 +141,7 @@ def _check_rest(bench: Bench, start: State, place: Place) -> None:
 def _check_drivers(bench: Bench) -> None:
     """Raise UsageError where a driver moves, or is about to."""
     model = bench.model
-    for row, driver in zip(model.labels, driver_of_row(model), strict=True):
+    for row, driver in zip(model.labels, model.drivers_of_rows(), strict=True):
         _, f_dot, f_ddot = model.drivers[driver].values(bench.t)
         if max(abs(f_dot), abs(f_ddot)) > REST_TOL:
             raise UsageError(

@@ -12,7 +12,6 @@ from haugmbd.drivers import Constant
 from haugmbd.errors import Fault
 from haugmbd.model.consistency import Gaps, gaps, half_turned, velocity_faults
 from haugmbd.model.model import Model
-from haugmbd.model.rank import driver_of_row
 from haugmbd.model.rows import evaluate
 from haugmbd.model.state import State
 
@@ -95,7 +94,7 @@ def rate_faults(problem: Problem, state: State, tol: float) -> tuple[Fault, ...]
     if not np.abs(left).max(initial=0.0) > tol * asked:
         return ()
     remedy = "Let the drivers prescribe the same motion, or hold less."
-    moving = [k for k, driver in enumerate(driver_of_row(model).tolist()) if not isinstance(model.drivers[driver], Constant)]
+    moving = [k for k, driver in enumerate(model.drivers_of_rows().tolist()) if not isinstance(model.drivers[driver], Constant)]
     contrary = [k for k in moving if abs(left[k]) > max(SHARE * float(np.abs(left).max()), tol * asked)]
     if contrary:
         at, ways = f"at t = {state.t:g} s", [(model.labels[k], rows.nu[k], rows.nu[k] + left[k]) for k in contrary]

@@ -23,7 +23,6 @@ from haugmbd.formulations.face import solve_states
 from haugmbd.integrators.dense import interpolate
 from haugmbd.model.ledger import load_ledger
 from haugmbd.model.model import Model
-from haugmbd.model.rank import driver_of_row
 from haugmbd.model.tables import WIDTH
 
 POINTS = 0.5 + 0.5 * np.sqrt(0.6) * np.array([-1.0, 0.0, 1.0])
@@ -60,7 +59,7 @@ def work_over_time(model: Model, t: Array, y: Array, solutions: Callable[[], Arr
 
 def is_driven(model: Model) -> bool:
     """Whether a row moves by itself, and may do work."""
-    return any(not isinstance(model.drivers[k], Constant) for k in driver_of_row(model))
+    return any(not isinstance(model.drivers[k], Constant) for k in model.drivers_of_rows())
 
 
 def powers(model: Model, t: Array, y: Array) -> tuple[Array, Array]:

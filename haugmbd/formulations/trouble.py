@@ -8,7 +8,7 @@ from haugmbd.errors import SimulationError, SingularKKT
 from haugmbd.model import status
 from haugmbd.model.consistency import size_of
 from haugmbd.model.model import Model
-from haugmbd.model.rank import driver_of_row, rank_report
+from haugmbd.model.rank import rank_report
 from haugmbd.model.rows import Rows, evaluate, rows_in
 from haugmbd.model.tables import WIDTH, Pack, room
 
@@ -100,7 +100,7 @@ def shorter_step(h: float, angle: float) -> float:
 def _failed_drivers(model: Model, t: float) -> str:
     """What drivers have no finite value at time `t`, by joint; "" where all have."""
     texts = []
-    numbers = driver_of_row(model)
+    numbers = model.drivers_of_rows()
     for k, driver in enumerate(model.drivers):
         fault = driver.fault_at(t)
         if fault is not None:

@@ -42,7 +42,6 @@ from haugmbd.model import tables as at
 from haugmbd.model.loads import clear
 from haugmbd.model.model import Model
 from haugmbd.model.motion import look
-from haugmbd.model.rank import driver_of_row
 from haugmbd.model.status import ENERGY_LOST, OK, report
 from haugmbd.model.tables import Pack
 
@@ -207,7 +206,7 @@ class EnergyProjection(Projection):
     def fitted(self, model: Model, pack: Pack) -> Pack:
         """The pack as it is.  UsageError for a model whose energy is not constant."""
         working = [entry.load.name for entry in model.loads if not entry.load.conservative]
-        drivers = driver_of_row(model)
+        drivers = model.drivers_of_rows()
         moving = {label.joint for label, k in zip(model.labels, drivers, strict=True) if not isinstance(model.drivers[k], Constant)}
         if working:
             raise UsageError(f"EnergyProjection keeps T + V, and {', '.join(map(repr, working))} takes or gives energy{INSTEAD}")

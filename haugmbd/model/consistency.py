@@ -23,7 +23,7 @@ from haugmbd.drivers import Constant
 from haugmbd.errors import Fault
 from haugmbd.model.elimination import PIVOT_TOL
 from haugmbd.model.model import Model
-from haugmbd.model.rank import driver_of_row, driver_values
+from haugmbd.model.rank import driver_values
 from haugmbd.model.rows import Rows, evaluate
 from haugmbd.model.state import State
 
@@ -103,7 +103,7 @@ ANGLES = ("1", "rad")
 def gaps(model: Model, rows: Rows, t: float) -> Gaps:
     """Measure all rows at time t [s]."""
     unit = np.array([label.unit for label in model.labels], dtype=object)
-    f = driver_values(model, t)[driver_of_row(model)]
+    f = driver_values(model, t)[model.drivers_of_rows()]
     force, moment = np.linalg.norm(rows.Phi_r[:, 1], axis=1), np.linalg.norm(rows.PiBar[:, 1], axis=1)
     cosine = _cosines(model, rows)
     gap, gradient = np.zeros(model.nc), np.ones(model.nc)
@@ -231,7 +231,7 @@ def dropped_faults(model: Model, state: State) -> tuple[Fault, ...]:
 
 def _joints(model: Model) -> Iterator[tuple[str, Ints, Ints]]:
     """The name of each joint, its rows that say "zero", and its rows that follow a number or a function of time."""
-    driver = driver_of_row(model)
+    driver = model.drivers_of_rows()
     zero = np.array([isinstance(d, Constant) and d.value == 0.0 for d in model.drivers])
     units = np.array([label.unit in ("m", "1") for label in model.labels], dtype=bool)
     is_free = zero[driver] & units

@@ -21,7 +21,6 @@ from haugmbd.drivers import Constant, Driver
 from haugmbd.errors import Fault
 from haugmbd.model.model import Model
 from haugmbd.model.questions import DriverCall, driver_values
-from haugmbd.model.rank import driver_of_row
 
 Flags = npt.NDArray[np.bool_]
 
@@ -95,7 +94,7 @@ def first_break(model: Model, t: Array, *, strict: bool = False) -> JointBreak |
 def driven_joints(model: Model) -> dict[int, str]:
     """The joint of each driver of a row that is no constant, by the number of the driver."""
     joints = dict[int, str]()
-    for row, k in enumerate(driver_of_row(model).tolist()):
+    for row, k in enumerate(model.drivers_of_rows().tolist()):
         if not isinstance(model.drivers[k], Constant):
             joints.setdefault(k, model.labels[row].joint)
     return joints

@@ -18,7 +18,6 @@ from haugmbd.algebra.vec3 import Array, Ints
 from haugmbd.drivers import Constant
 from haugmbd.errors import UsageError
 from haugmbd.model.model import Model, RowLabel, joint_named
-from haugmbd.model.rank import driver_of_row
 from haugmbd.model.rows import Rows, evaluate
 from haugmbd.model.state import State
 
@@ -144,7 +143,7 @@ def explain_row(model: Model, rows: Rows, state: State, number: int) -> RowExpla
 
 def _explained(model: Model, rows: Rows, state: State, numbers: Sequence[int]) -> list[RowExplanation]:
     """The rows of these numbers."""
-    Phi_dot, of_row = phi_rate(rows, state), driver_of_row(model)
+    Phi_dot, of_row = phi_rate(rows, state), model.drivers_of_rows()
     kinds = {entry.name: entry.kind for entry in model.joints.values()}
     found = []
     for k in numbers:

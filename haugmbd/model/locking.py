@@ -18,7 +18,7 @@ from haugmbd.algebra.vec3 import Array
 from haugmbd.drivers import Constant
 from haugmbd.model.model import JointEntry, Model
 from haugmbd.model.nearby import only_here
-from haugmbd.model.rank import Examined, driver_of_row, examine, report_of
+from haugmbd.model.rank import Examined, examine, report_of
 from haugmbd.model.rows import Rows
 from haugmbd.model.state import State
 from haugmbd.primitives.freedom import Kind, Side
@@ -64,7 +64,7 @@ def locking_notes(model: Model, rows: Rows, found: Examined) -> tuple[str, ...]:
 def _driven(model: Model) -> bool:
     """Whether something prescribes the motion: a driver, constant or not."""
     moving = [k for k, driver in enumerate(model.drivers) if not isinstance(driver, Constant)]
-    return bool(np.isin(driver_of_row(model), moving).any()) or any(
+    return bool(np.isin(model.drivers_of_rows(), moving).any()) or any(
         entry.kind.endswith("Driver") for entry in model.joints.values()
     )
 

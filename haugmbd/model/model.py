@@ -181,6 +181,14 @@ class Model(Pictured):
         pairs = self.tables["EDGES"][self.slot_of_row // 6]
         return np.where(self.side_of_i[:, None] == 1, pairs[:, ::-1], pairs)
 
+    def drivers_of_rows(self) -> Ints:
+        """Return the number of the driver of each row, (nc,)."""
+        ints = np.asarray(self.tables["ROW_INTS"], dtype=np.int64)
+        of_slot = np.zeros(6 * len(self.tables["EDGES"]), dtype=np.int64)
+        of_slot[ints[:, 0]] = ints[:, 2]
+        numbers: Ints = of_slot[self.slot_of_row]
+        return numbers
+
     def with_redundancy(self, rule: Rule, tolerance: float | None = None) -> Model:
         """The same model with other multipliers for its dependent rows: `KeptRows()` or `MinimumNorm()`."""
         return replace(self, redundancy=self.redundancy.with_rule(rule, tolerance))

@@ -245,19 +245,10 @@ def _normalised(model: Model, rows: Rows) -> tuple[Array, Array, Ints, float]:
     J = np.concatenate([rows.Phi_r, rows.PiBar / length], axis=2)
     J[rows.bodies == 0] = 0.0
     norm = np.sqrt(np.sum(J**2, axis=(1, 2)))
-    value = np.abs(rows.Phi + driver_values(model, rows.state.t)[driver_of_row(model)])
+    value = np.abs(rows.Phi + driver_values(model, rows.state.t)[model.drivers_of_rows()])
     flat = (norm == 0.0) | (norm < FLAT_TOL * value)
     norm[flat] = 1.0
     return J / norm[:, None, None], norm, flat, length
-
-
-def driver_of_row(model: Model) -> Ints:
-    """The number of the driver of each row, (nc,)."""
-    ints = integers(model, "ROW_INTS")
-    of_slot = np.zeros(SLOTS * len(model.tables["EDGES"]), dtype=np.int64)
-    of_slot[ints[:, 0]] = ints[:, 2]
-    numbers: Ints = of_slot[model.slot_of_row]
-    return numbers
 
 
 def driver_values(model: Model, t: float) -> Array:

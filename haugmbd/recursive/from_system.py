@@ -20,7 +20,6 @@ from haugmbd.algebra.euler import from_rotation_matrix
 from haugmbd.drivers import Constant
 from haugmbd.errors import Fault, ModelError, UsageError
 from haugmbd.model.model import JointEntry, Model
-from haugmbd.model.rank import driver_of_row
 from haugmbd.model.system import System
 from haugmbd.primitives import Rotation
 from haugmbd.primitives.freedom import Freedom, Kind, Side
@@ -57,7 +56,7 @@ def from_system(system: System | Model, without_loads: bool) -> SerialChain:
 
 def _driven(model: Model, system: System | Model) -> set[str]:
     """The names of joints that prescribe a motion."""
-    of_row, labels = driver_of_row(model), model.labels
+    of_row, labels = model.drivers_of_rows(), model.labels
     moving = [not isinstance(driver, Constant) for driver in model.drivers]
     found = {label.joint for label, k in zip(labels, of_row, strict=True) if moving[k] or label.kind == Rotation.kind}
     if isinstance(system, System):
