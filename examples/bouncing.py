@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib import pyplot
 
 import haugmbd as mbd
-from haugmbd import solids
+from haugmbd.bodies import inertia
 
 G, E, HEIGHT, SIZES = 9.81, 0.7, 1.0, np.array((0.6, 0.4, 0.2))
 T_1 = (2.0 * HEIGHT / G) ** 0.5
@@ -23,20 +23,28 @@ REST = T_1 * (1.0 + E) / (1.0 - E)
 def ball() -> mbd.ImpactResult:
     """Falls from 1 m, comes to rest, and is lifted by a force that grows from t = 3 s on."""
     system = mbd.System("ball", gravity=(0, 0, -G))
-    body = system.add(mbd.Body("ball", *solids.sphere(0.1, density=500.0), r=(0, 0, HEIGHT + 0.1)))
+    body = system.add(mbd.Body("ball", *inertia.sphere(0.1, density=500.0), r=(0, 0, HEIGHT + 0.1)))
     weight = G * body.mass
     system.add(mbd.PointForce("lift", body, point=body.r, force=lambda t: (0.0, 0.0, weight * max(0.0, t - 3.0))))
-    floor = mbd.Contact("floor", system.ground, body, point=body.r, normal=(0, 0, 1), plane_point=(0, 0, 0), radius=0.1, e=E)
+    floor = mbd.Contact(
+        "floor", system.ground, body, point=body.r, normal=(0, 0, 1), plane_point=(0, 0, 0), radius=0.1, restitution=E
+    )
     return mbd.simulate_impacts(system, 4.6, contacts=[floor], h=5e-3)
 
 
 def box() -> mbd.ImpactResult:
     """Falls on an edge."""
     system = mbd.System("box", gravity=(0, 0, -G))
-    body = system.add(mbd.Body("box", *solids.box(SIZES, density=100.0), r=(0, 0, 0.5), p=(np.cos(0.1), 0, np.sin(0.1), 0)))
+    body = system.add(mbd.Body("box", *inertia.box(SIZES, density=100.0), r=(0, 0, 0.5), p=(np.cos(0.1), 0, np.sin(0.1), 0)))
     corners = [
         mbd.Contact(
-            name, system.ground, body, point=body.r + body.A @ (0.5 * SIZES * at), normal=(0, 0, 1), plane_point=(0, 0, 0), e=0.4
+            name,
+            system.ground,
+            body,
+            point=body.r + body.A @ (0.5 * SIZES * at),
+            normal=(0, 0, 1),
+            plane_point=(0, 0, 0),
+            restitution=0.4,
         )
         for name, at in {"a": (1, 1, -1), "b": (-1, 1, -1), "c": (-1, -1, -1), "d": (1, -1, -1)}.items()
     ]

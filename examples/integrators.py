@@ -13,14 +13,14 @@ from matplotlib import pyplot
 
 import haugmbd as mbd
 from haugmbd.gallery import heavy_top
-from haugmbd.integrators.method import Integrator
+from haugmbd.integrators.base import Integrator
 
 STEPS = (2e-3, 1e-3, 5e-4, 2.5e-4)  # [s]
 TOLERANCES = (1e-5, 1e-7, 1e-9, 1e-11)
 METHODS: dict[str, list[Integrator]] = {
     "Heun": [mbd.Heun(h) for h in STEPS],
     "RK4": [mbd.RK4(h) for h in STEPS],
-    "HalfExplicit": [mbd.HalfExplicit(h) for h in STEPS],
+    "HEM4": [mbd.HEM4(h) for h in STEPS],
     "RATTLE": [mbd.RATTLE(h) for h in STEPS],
     "GeneralizedAlpha": [mbd.GeneralizedAlpha(h) for h in STEPS],
     "BDF": [mbd.BDF(rtol=tol, atol=tol) for tol in TOLERANCES],

@@ -1,340 +1,466 @@
 """haugmbd: define a mechanism in Python, simulate it fast, and see that it is right.
 
-A primitive is one scalar equation between two bodies; a joint is a tuple of primitives; a model is the primitives in tables; a
-kernel fills Phi_r and PiBar per row; a formulation is an algebra on those rows; an integrator moves the state; a result
-remembers states; diagnostics recompute everything else from them.
-Importing this package compiles nothing, prints nothing, and does not load matplotlib, pydantic, h5py or quaternion.
+A constraint is one scalar equation between two bodies; a joint is a tuple of constraints; a model is the constraints in tables; a
+kernel computes Phi_r and PiBar of each row; a formulation solves the equations of motion on those rows; an integrator advances the state;
+a result stores states; reactions, energies and violations are recomputed from them in the same way for every method.
+Importing this package compiles nothing, prints nothing, and loads nothing but this table: a name is imported when it is first used.
 """
 
 import importlib
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from haugmbd.algebra.spatial import apparent_inverse_inertia, split_wrench
-from haugmbd.body import Body
-from haugmbd.cite import cite
-from haugmbd.crosscheck import CrossCheck, crosscheck  # at once: later, the module would hide the function of the same name
-from haugmbd.diagnostics.energy import Energy, Momentum
-from haugmbd.diagnostics.reaction import Reaction, reaction
-from haugmbd.diagnostics.run_warnings import RunStatus
-from haugmbd.drivers import Driver, QuinticSpline
-from haugmbd.errors import (
-    AssemblyError,
-    EnergyWarning,
-    Fault,
-    HaugmbdError,
-    LockedModelWarning,
-    ModelError,
-    RunWarning,
-    SimulationError,
-    SingularKKT,
-    SlowFormulationWarning,
-    UsageError,
-)
-from haugmbd.forces import RSDA, TSDA, Load, PointForce, StateForce, Torque
-from haugmbd.formulations import (
-    QR,
-    SVD,
-    Accelerations,
-    AugmentedLagrangian,
-    CoordinatePartitioning,
-    EulerParameters,
-    Formulation,
-    NewtonEuler,
-    NullSpace,
-    Penalty,
-    RangeSpace,
-    ReducedChain,
-    UdwadiaKalaba,
-    UdwadiaPhohomsiri,
-    accelerations,
-)
-from haugmbd.impact import AngularImpulse, Contact, Impulse, JointImpulse, PointImpulse, impulse
-from haugmbd.integrators import (
-    BDF,
-    DOP853,
-    GGL,
-    HHT,
-    RATTLE,
-    RK3,
-    RK4,
-    RKMK4,
-    Baumgarte,
-    CrouchGrossman3,
-    DormandPrince,
-    EnergyProjection,
-    Event,
-    EventRecord,
-    FullNewton,
-    GeneralizedAlpha,
-    GeneralizedAlphaR7,
-    HalfExplicit,
-    Heun,
-    HillerAnantharaman,
-    Index2,
-    Index3,
-    Newmark,
-    PlainProjection,
-    Projection,
-    QuasiNewton,
-    RadauIIA,
-    SciPySolver,
-    SemiImplicitEuler,
-    Trapezoidal,
-    ode_function,
-)
-from haugmbd.io.results import load
-from haugmbd.marker import Frame
-from haugmbd.model.model import Model
-from haugmbd.model.redundancy import KeptRows, MinimumNorm, Redundancy
-from haugmbd.model.rows import Rows, evaluate
-from haugmbd.model.state import State
-from haugmbd.model.subspaces import constraint_wrenches, motion_subspace
-from haugmbd.model.system import System
-from haugmbd.primitives import CD, DP1, DP2, D, Joint, Primitive, Rotation
-from haugmbd.recursive import (
-    ArticulatedImpulse,
-    ChainState,
-    Link,
-    SerialChain,
-    aba,
-    articulated_impulse,
-    chain_impulse,
-    crba,
-    jacobians,
-    joint_wrenches,
-    link_motion,
-    projected_newton_euler,
-    random_chain,
-    rnea,
-)
-from haugmbd.reduced_result import ReducedResult
-from haugmbd.result import Result
-from haugmbd.simulate import simulate
+from haugmbd.deprecated import did_you_mean, warn_renamed
 
 if TYPE_CHECKING:
     from haugmbd import plotting as plot
-    from haugmbd.analysis import (
-        Assembly,
-        Branch,
-        Equilibrium,
-        Hold,
-        InverseDynamics,
-        Linearization,
-        Mobility,
-        Mode,
-        RotorSpin,
-        Spin,
-        Stability,
-        assemble,
-        branches,
-        equilibrium,
-        inverse_dynamics,
-        kinematics,
-        linearize,
-        mobility,
-    )
-    from haugmbd.hybrid import ContactHistory, Impact, ImpactResult, simulate_impacts
-    from haugmbd.viewer import Picture, picture
+    from haugmbd.analysis.assembly.assemble import assemble as assemble
+    from haugmbd.analysis.assembly.assembly_modes import AssemblyMode as AssemblyMode
+    from haugmbd.analysis.assembly.assembly_modes import assembly_modes as assembly_modes
+    from haugmbd.analysis.assembly.fixed_coordinates import FixedCoordinates as FixedCoordinates
+    from haugmbd.analysis.assembly.result import Assembly as Assembly
+    from haugmbd.analysis.equilibrium.equilibrium import equilibrium as equilibrium
+    from haugmbd.analysis.equilibrium.linearization import Linearization as Linearization
+    from haugmbd.analysis.equilibrium.linearization import Mode as Mode
+    from haugmbd.analysis.equilibrium.linearize import linearize as linearize
+    from haugmbd.analysis.equilibrium.result import Equilibrium as Equilibrium
+    from haugmbd.analysis.equilibrium.result import Stability as Stability
+    from haugmbd.analysis.equilibrium.steady_motion import RotorSpin as RotorSpin
+    from haugmbd.analysis.equilibrium.steady_motion import UniformRotation as UniformRotation
+    from haugmbd.analysis.kinematics.inverse_dynamics import InverseDynamics as InverseDynamics
+    from haugmbd.analysis.kinematics.inverse_dynamics import inverse_dynamics as inverse_dynamics
+    from haugmbd.analysis.kinematics.kinematics import kinematics as kinematics
+    from haugmbd.analysis.mobility.mobility import mobility as mobility
+    from haugmbd.analysis.mobility.report import Mobility as Mobility
+    from haugmbd.bodies.body import Body as Body
+    from haugmbd.bodies.frame import Frame as Frame
+    from haugmbd.citations import cite as cite
+    from haugmbd.constraints.base import Primitive as Primitive
+    from haugmbd.constraints.cd import CD as CD
+    from haugmbd.constraints.d import D as D
+    from haugmbd.constraints.dp1 import DP1 as DP1
+    from haugmbd.constraints.dp2 import DP2 as DP2
+    from haugmbd.constraints.joint import Joint as Joint
+    from haugmbd.constraints.rotation import Rotation as Rotation
+    from haugmbd.contact.applied_impulse import AngularImpulse as AngularImpulse
+    from haugmbd.contact.applied_impulse import PointImpulse as PointImpulse
+    from haugmbd.contact.contact import Contact as Contact
+    from haugmbd.contact.impulse import impulse as impulse
+    from haugmbd.contact.impulse_result import Impulse as Impulse
+    from haugmbd.contact.impulse_result import JointImpulse as JointImpulse
+    from haugmbd.contact.motion.impact_result import ContactHistory as ContactHistory
+    from haugmbd.contact.motion.impact_result import Impact as Impact
+    from haugmbd.contact.motion.impact_result import ImpactResult as ImpactResult
+    from haugmbd.contact.motion.simulate_impacts import simulate_impacts as simulate_impacts
+    from haugmbd.crosscheck.check import crosscheck as crosscheck
+    from haugmbd.crosscheck.report import CrossCheck as CrossCheck
+    from haugmbd.diagnostics.energy import Energy as Energy
+    from haugmbd.diagnostics.energy import Momentum as Momentum
+    from haugmbd.diagnostics.reactions import Reaction as Reaction
+    from haugmbd.diagnostics.reactions import reaction as reaction
+    from haugmbd.diagnostics.run_warnings import RunStatus as RunStatus
+    from haugmbd.drivers.driver import Driver as Driver
+    from haugmbd.drivers.spline import QuinticSpline as QuinticSpline
+    from haugmbd.errors import AssemblyError as AssemblyError
+    from haugmbd.errors import EnergyWarning as EnergyWarning
+    from haugmbd.errors import Fault as Fault
+    from haugmbd.errors import HaugmbdError as HaugmbdError
+    from haugmbd.errors import LockedModelWarning as LockedModelWarning
+    from haugmbd.errors import ModelError as ModelError
+    from haugmbd.errors import RunWarning as RunWarning
+    from haugmbd.errors import SimulationError as SimulationError
+    from haugmbd.errors import SingularKKTError as SingularKKTError
+    from haugmbd.errors import SlowFormulationWarning as SlowFormulationWarning
+    from haugmbd.errors import UsageError as UsageError
+    from haugmbd.forces.base import ForceElement as ForceElement
+    from haugmbd.forces.point_force import PointForce as PointForce
+    from haugmbd.forces.rsda import RSDA as RSDA
+    from haugmbd.forces.state_force import StateForce as StateForce
+    from haugmbd.forces.torque import Torque as Torque
+    from haugmbd.forces.tsda import TSDA as TSDA
+    from haugmbd.formulations.accelerations import Accelerations as Accelerations
+    from haugmbd.formulations.accelerations import accelerations as accelerations
+    from haugmbd.formulations.augmented_lagrangian import AugmentedLagrangian as AugmentedLagrangian
+    from haugmbd.formulations.base import Formulation as Formulation
+    from haugmbd.formulations.coordinate_partitioning import CoordinatePartitioning as CoordinatePartitioning
+    from haugmbd.formulations.euler_parameters import EulerParameters as EulerParameters
+    from haugmbd.formulations.newton_euler import NewtonEuler as NewtonEuler
+    from haugmbd.formulations.null_space import QR as QR
+    from haugmbd.formulations.null_space import SVD as SVD
+    from haugmbd.formulations.null_space import NullSpace as NullSpace
+    from haugmbd.formulations.penalty import Penalty as Penalty
+    from haugmbd.formulations.range_space import RangeSpace as RangeSpace
+    from haugmbd.formulations.reduced_chain import ReducedChain as ReducedChain
+    from haugmbd.formulations.udwadia_kalaba import UdwadiaKalaba as UdwadiaKalaba
+    from haugmbd.formulations.udwadia_phohomsiri import UdwadiaPhohomsiri as UdwadiaPhohomsiri
+    from haugmbd.integrators.events import Event as Event
+    from haugmbd.integrators.events import EventRecord as EventRecord
+    from haugmbd.integrators.explicit.dop853 import DOP853 as DOP853
+    from haugmbd.integrators.explicit.dormand_prince import DormandPrince as DormandPrince
+    from haugmbd.integrators.explicit.heun import Heun as Heun
+    from haugmbd.integrators.explicit.lie import RKMK4 as RKMK4
+    from haugmbd.integrators.explicit.lie import CrouchGrossman3 as CrouchGrossman3
+    from haugmbd.integrators.explicit.rk3 import RK3 as RK3
+    from haugmbd.integrators.explicit.rk4 import RK4 as RK4
+    from haugmbd.integrators.explicit.scipy_solver import SciPySolver as SciPySolver
+    from haugmbd.integrators.explicit.scipy_solver import ode_function as ode_function
+    from haugmbd.integrators.explicit.semi_implicit_euler import SemiImplicitEuler as SemiImplicitEuler
+    from haugmbd.integrators.implicit.bdf import BDF as BDF
+    from haugmbd.integrators.implicit.constraint_form import GGL as GGL
+    from haugmbd.integrators.implicit.constraint_form import HillerAnantharaman as HillerAnantharaman
+    from haugmbd.integrators.implicit.constraint_form import Index2 as Index2
+    from haugmbd.integrators.implicit.constraint_form import Index3 as Index3
+    from haugmbd.integrators.implicit.generalized_alpha import HHT as HHT
+    from haugmbd.integrators.implicit.generalized_alpha import GeneralizedAlpha as GeneralizedAlpha
+    from haugmbd.integrators.implicit.generalized_alpha import Newmark as Newmark
+    from haugmbd.integrators.implicit.generalized_alpha_r7 import GeneralizedAlphaR7 as GeneralizedAlphaR7
+    from haugmbd.integrators.implicit.newton import FullNewton as FullNewton
+    from haugmbd.integrators.implicit.newton import ModifiedNewton as ModifiedNewton
+    from haugmbd.integrators.implicit.radau import RadauIIA as RadauIIA
+    from haugmbd.integrators.implicit.trapezoidal import Trapezoidal as Trapezoidal
+    from haugmbd.integrators.stabilization.baumgarte import Baumgarte as Baumgarte
+    from haugmbd.integrators.stabilization.energy_projection import EnergyProjection as EnergyProjection
+    from haugmbd.integrators.stabilization.projection import Projection as Projection
+    from haugmbd.integrators.stabilization.unweighted_projection import UnweightedProjection as UnweightedProjection
+    from haugmbd.integrators.structure_preserving.hem4 import HEM4 as HEM4
+    from haugmbd.integrators.structure_preserving.rattle import RATTLE as RATTLE
+    from haugmbd.math.spatial_subspaces import apparent_inverse_inertia as apparent_inverse_inertia
+    from haugmbd.math.spatial_subspaces import split_wrench as split_wrench
+    from haugmbd.model.constraint_rows import Rows as Rows
+    from haugmbd.model.constraint_rows import evaluate as evaluate
+    from haugmbd.model.dependent_rows import DropDependentRows as DropDependentRows
+    from haugmbd.model.dependent_rows import MinimumNorm as MinimumNorm
+    from haugmbd.model.dependent_rows import Redundancy as Redundancy
+    from haugmbd.model.joint_subspaces import constraint_wrenches as constraint_wrenches
+    from haugmbd.model.joint_subspaces import motion_subspace as motion_subspace
+    from haugmbd.model.model import Model as Model
+    from haugmbd.model.state import State as State
+    from haugmbd.serial_chain.chain import SerialChain as SerialChain
+    from haugmbd.serial_chain.impulse.articulated_impulse import ArticulatedImpulse as ArticulatedImpulse
+    from haugmbd.serial_chain.impulse.articulated_impulse import articulated_impulse as articulated_impulse
+    from haugmbd.serial_chain.impulse.chain_impulse import chain_impulse as chain_impulse
+    from haugmbd.serial_chain.link import Link as Link
+    from haugmbd.serial_chain.random_chain import random_chain as random_chain
+    from haugmbd.serial_chain.recursions.aba import aba as aba
+    from haugmbd.serial_chain.recursions.crba import crba as crba
+    from haugmbd.serial_chain.recursions.link_motion import jacobians as jacobians
+    from haugmbd.serial_chain.recursions.link_motion import link_motion as link_motion
+    from haugmbd.serial_chain.recursions.projected_newton_euler import projected_newton_euler as projected_newton_euler
+    from haugmbd.serial_chain.recursions.rnea import joint_wrenches as joint_wrenches
+    from haugmbd.serial_chain.recursions.rnea import rnea as rnea
+    from haugmbd.serial_chain.state import ChainState as ChainState
+    from haugmbd.simulation.chain_result import ReducedResult as ReducedResult
+    from haugmbd.simulation.result import Result as Result
+    from haugmbd.simulation.result import load as load
+    from haugmbd.simulation.simulate import simulate as simulate
+    from haugmbd.system.system import System as System
+    from haugmbd.viewer.still import Picture as Picture
+    from haugmbd.viewer.still import picture as picture
 
 __version__ = "0.2.0"
 
+PUBLIC: dict[str, tuple[str, ...]] = {
+    # a mechanism
+    "haugmbd.system.system": ("System",),
+    "haugmbd.bodies.body": ("Body",),
+    "haugmbd.bodies.frame": ("Frame",),
+    "haugmbd.constraints.base": ("Primitive",),
+    "haugmbd.constraints.cd": ("CD",),
+    "haugmbd.constraints.d": ("D",),
+    "haugmbd.constraints.dp1": ("DP1",),
+    "haugmbd.constraints.dp2": ("DP2",),
+    "haugmbd.constraints.joint": ("Joint",),
+    "haugmbd.constraints.rotation": ("Rotation",),
+    "haugmbd.drivers.driver": ("Driver",),
+    "haugmbd.drivers.spline": ("QuinticSpline",),
+    "haugmbd.forces.base": ("ForceElement",),
+    "haugmbd.forces.point_force": ("PointForce",),
+    "haugmbd.forces.rsda": ("RSDA",),
+    "haugmbd.forces.state_force": ("StateForce",),
+    "haugmbd.forces.torque": ("Torque",),
+    "haugmbd.forces.tsda": ("TSDA",),
+    # its model
+    "haugmbd.model.constraint_rows": ("Rows", "evaluate"),
+    "haugmbd.model.dependent_rows": ("DropDependentRows", "MinimumNorm", "Redundancy"),
+    "haugmbd.model.joint_subspaces": ("constraint_wrenches", "motion_subspace"),
+    "haugmbd.model.model": ("Model",),
+    "haugmbd.model.state": ("State",),
+    # accelerations
+    "haugmbd.formulations.accelerations": ("Accelerations", "accelerations"),
+    "haugmbd.formulations.augmented_lagrangian": ("AugmentedLagrangian",),
+    "haugmbd.formulations.base": ("Formulation",),
+    "haugmbd.formulations.coordinate_partitioning": ("CoordinatePartitioning",),
+    "haugmbd.formulations.euler_parameters": ("EulerParameters",),
+    "haugmbd.formulations.newton_euler": ("NewtonEuler",),
+    "haugmbd.formulations.null_space": ("NullSpace", "QR", "SVD"),
+    "haugmbd.formulations.penalty": ("Penalty",),
+    "haugmbd.formulations.range_space": ("RangeSpace",),
+    "haugmbd.formulations.reduced_chain": ("ReducedChain",),
+    "haugmbd.formulations.udwadia_kalaba": ("UdwadiaKalaba",),
+    "haugmbd.formulations.udwadia_phohomsiri": ("UdwadiaPhohomsiri",),
+    # motion
+    "haugmbd.simulation.chain_result": ("ReducedResult",),
+    "haugmbd.simulation.result": ("Result", "load"),
+    "haugmbd.simulation.simulate": ("simulate",),
+    "haugmbd.integrators.events": ("Event", "EventRecord"),
+    "haugmbd.integrators.explicit.dop853": ("DOP853",),
+    "haugmbd.integrators.explicit.dormand_prince": ("DormandPrince",),
+    "haugmbd.integrators.explicit.heun": ("Heun",),
+    "haugmbd.integrators.explicit.lie": ("CrouchGrossman3", "RKMK4"),
+    "haugmbd.integrators.explicit.rk3": ("RK3",),
+    "haugmbd.integrators.explicit.rk4": ("RK4",),
+    "haugmbd.integrators.explicit.scipy_solver": ("SciPySolver", "ode_function"),
+    "haugmbd.integrators.explicit.semi_implicit_euler": ("SemiImplicitEuler",),
+    "haugmbd.integrators.implicit.bdf": ("BDF",),
+    "haugmbd.integrators.implicit.constraint_form": ("GGL", "HillerAnantharaman", "Index2", "Index3"),
+    "haugmbd.integrators.implicit.generalized_alpha": ("GeneralizedAlpha", "HHT", "Newmark"),
+    "haugmbd.integrators.implicit.generalized_alpha_r7": ("GeneralizedAlphaR7",),
+    "haugmbd.integrators.implicit.newton": ("FullNewton", "ModifiedNewton"),
+    "haugmbd.integrators.implicit.radau": ("RadauIIA",),
+    "haugmbd.integrators.implicit.trapezoidal": ("Trapezoidal",),
+    "haugmbd.integrators.stabilization.baumgarte": ("Baumgarte",),
+    "haugmbd.integrators.stabilization.energy_projection": ("EnergyProjection",),
+    "haugmbd.integrators.stabilization.projection": ("Projection",),
+    "haugmbd.integrators.stabilization.unweighted_projection": ("UnweightedProjection",),
+    "haugmbd.integrators.structure_preserving.hem4": ("HEM4",),
+    "haugmbd.integrators.structure_preserving.rattle": ("RATTLE",),
+    # contact and impulses
+    "haugmbd.contact.applied_impulse": ("AngularImpulse", "PointImpulse"),
+    "haugmbd.contact.contact": ("Contact",),
+    "haugmbd.contact.impulse": ("impulse",),
+    "haugmbd.contact.impulse_result": ("Impulse", "JointImpulse"),
+    "haugmbd.contact.motion.impact_result": ("ContactHistory", "Impact", "ImpactResult"),
+    "haugmbd.contact.motion.simulate_impacts": ("simulate_impacts",),
+    # analysis without simulation
+    "haugmbd.analysis.assembly.assemble": ("assemble",),
+    "haugmbd.analysis.assembly.assembly_modes": ("AssemblyMode", "assembly_modes"),
+    "haugmbd.analysis.assembly.fixed_coordinates": ("FixedCoordinates",),
+    "haugmbd.analysis.assembly.result": ("Assembly",),
+    "haugmbd.analysis.equilibrium.equilibrium": ("equilibrium",),
+    "haugmbd.analysis.equilibrium.linearization": ("Linearization", "Mode"),
+    "haugmbd.analysis.equilibrium.linearize": ("linearize",),
+    "haugmbd.analysis.equilibrium.result": ("Equilibrium", "Stability"),
+    "haugmbd.analysis.equilibrium.steady_motion": ("RotorSpin", "UniformRotation"),
+    "haugmbd.analysis.kinematics.inverse_dynamics": ("InverseDynamics", "inverse_dynamics"),
+    "haugmbd.analysis.kinematics.kinematics": ("kinematics",),
+    "haugmbd.analysis.mobility.mobility": ("mobility",),
+    "haugmbd.analysis.mobility.report": ("Mobility",),
+    # diagnostics
+    "haugmbd.diagnostics.energy": ("Energy", "Momentum"),
+    "haugmbd.diagnostics.reactions": ("Reaction", "reaction"),
+    "haugmbd.diagnostics.run_warnings": ("RunStatus",),
+    # serial chains in joint coordinates
+    "haugmbd.serial_chain.chain": ("SerialChain",),
+    "haugmbd.serial_chain.impulse.articulated_impulse": ("ArticulatedImpulse", "articulated_impulse"),
+    "haugmbd.serial_chain.impulse.chain_impulse": ("chain_impulse",),
+    "haugmbd.serial_chain.link": ("Link",),
+    "haugmbd.serial_chain.random_chain": ("random_chain",),
+    "haugmbd.serial_chain.recursions.aba": ("aba",),
+    "haugmbd.serial_chain.recursions.crba": ("crba",),
+    "haugmbd.serial_chain.recursions.link_motion": ("jacobians", "link_motion"),
+    "haugmbd.serial_chain.recursions.projected_newton_euler": ("projected_newton_euler",),
+    "haugmbd.serial_chain.recursions.rnea": ("joint_wrenches", "rnea"),
+    "haugmbd.serial_chain.state": ("ChainState",),
+    "haugmbd.math.spatial_subspaces": ("apparent_inverse_inertia", "split_wrench"),
+    "haugmbd.crosscheck.check": ("crosscheck",),
+    "haugmbd.crosscheck.report": ("CrossCheck",),
+    # studies
+    "haugmbd.viewer.still": ("Picture", "picture"),
+    # errors, citations
+    "haugmbd.errors": (
+        "AssemblyError",
+        "EnergyWarning",
+        "Fault",
+        "HaugmbdError",
+        "LockedModelWarning",
+        "ModelError",
+        "RunWarning",
+        "SimulationError",
+        "SingularKKTError",
+        "SlowFormulationWarning",
+        "UsageError",
+    ),
+    "haugmbd.citations": ("cite",),
+}
+"""Every public name, by the module that defines it, in the order of the documentation."""
+
+_MODULE_OF = {name: module for module, names in PUBLIC.items() for name in names}
+
 __all__ = [
-    "FullNewton",
-    "QuasiNewton",
-    "RATTLE",
-    "RadauIIA",
-    "HalfExplicit",
-    "QR",
-    "SVD",
-    "AugmentedLagrangian",
-    "CoordinatePartitioning",
-    "EulerParameters",
-    "Formulation",
-    "NullSpace",
-    "Penalty",
-    "Picture",
-    "RangeSpace",
-    "ReducedChain",
-    "SlowFormulationWarning",
-    "UdwadiaKalaba",
-    "UdwadiaPhohomsiri",
-    "cite",
-    "BDF",
-    "GGL",
-    "HHT",
-    "HillerAnantharaman",
-    "Index2",
-    "Index3",
-    "Newmark",
-    "Trapezoidal",
-    "GeneralizedAlpha",
-    "GeneralizedAlphaR7",
-    "ChainState",
-    "ReducedResult",
-    "CD",
-    "DP1",
-    "DOP853",
-    "DP2",
-    "RK3",
-    "RK4",
-    "RKMK4",
-    "RSDA",
-    "TSDA",
     "Accelerations",
     "AngularImpulse",
+    "ArticulatedImpulse",
     "Assembly",
     "AssemblyError",
+    "AssemblyMode",
+    "AugmentedLagrangian",
+    "BDF",
     "Baumgarte",
     "Body",
-    "Branch",
+    "CD",
+    "ChainState",
     "Contact",
     "ContactHistory",
+    "CoordinatePartitioning",
     "CrossCheck",
     "CrouchGrossman3",
     "D",
+    "DOP853",
+    "DP1",
+    "DP2",
     "DormandPrince",
     "Driver",
+    "DropDependentRows",
     "Energy",
     "EnergyProjection",
-    "Equilibrium",
     "EnergyWarning",
-    "LockedModelWarning",
-    "RunStatus",
-    "RunWarning",
+    "Equilibrium",
+    "EulerParameters",
     "Event",
     "EventRecord",
     "Fault",
+    "FixedCoordinates",
+    "ForceElement",
+    "Formulation",
     "Frame",
+    "FullNewton",
+    "GGL",
+    "GeneralizedAlpha",
+    "GeneralizedAlphaR7",
+    "HEM4",
+    "HHT",
     "HaugmbdError",
     "Heun",
-    "Hold",
+    "HillerAnantharaman",
     "Impact",
     "ImpactResult",
     "Impulse",
+    "Index2",
+    "Index3",
     "InverseDynamics",
     "Joint",
     "JointImpulse",
-    "KeptRows",
     "Linearization",
-    "Load",
+    "Link",
+    "LockedModelWarning",
     "MinimumNorm",
-    "Mode",
     "Mobility",
+    "Mode",
     "Model",
     "ModelError",
+    "ModifiedNewton",
     "Momentum",
+    "Newmark",
     "NewtonEuler",
-    "PlainProjection",
+    "NullSpace",
+    "Penalty",
+    "Picture",
     "PointForce",
     "PointImpulse",
     "Primitive",
     "Projection",
+    "QR",
     "QuinticSpline",
+    "RATTLE",
+    "RK3",
+    "RK4",
+    "RKMK4",
+    "RSDA",
+    "RadauIIA",
+    "RangeSpace",
     "Reaction",
+    "ReducedChain",
+    "ReducedResult",
     "Redundancy",
     "Result",
     "Rotation",
     "RotorSpin",
-    "Spin",
-    "Stability",
     "Rows",
+    "RunStatus",
+    "RunWarning",
+    "SVD",
     "SciPySolver",
     "SemiImplicitEuler",
+    "SerialChain",
     "SimulationError",
-    "SingularKKT",
+    "SingularKKTError",
+    "SlowFormulationWarning",
+    "Stability",
     "State",
     "StateForce",
     "System",
+    "TSDA",
     "Torque",
+    "Trapezoidal",
+    "UdwadiaKalaba",
+    "UdwadiaPhohomsiri",
+    "UniformRotation",
+    "UnweightedProjection",
     "UsageError",
     "__version__",
+    "aba",
     "accelerations",
     "apparent_inverse_inertia",
+    "articulated_impulse",
     "assemble",
-    "branches",
+    "assembly_modes",
+    "chain_impulse",
+    "cite",
     "constraint_wrenches",
+    "crba",
+    "crosscheck",
     "equilibrium",
     "evaluate",
     "impulse",
     "inverse_dynamics",
+    "jacobians",
+    "joint_wrenches",
     "kinematics",
     "linearize",
+    "link_motion",
     "load",
     "mobility",
     "motion_subspace",
     "ode_function",
     "picture",
     "plot",
+    "projected_newton_euler",
+    "random_chain",
     "reaction",
+    "rnea",
     "simulate",
     "simulate_impacts",
     "split_wrench",
-    "ArticulatedImpulse",
-    "Link",
-    "SerialChain",
-    "aba",
-    "articulated_impulse",
-    "chain_impulse",
-    "crba",
-    "crosscheck",
-    "jacobians",
-    "joint_wrenches",
-    "link_motion",
-    "projected_newton_euler",
-    "random_chain",
-    "rnea",
 ]
 
 
-LATER = {
-    "haugmbd.analysis": (
-        "Assembly",
-        "Branch",
-        "Equilibrium",
-        "Hold",
-        "InverseDynamics",
-        "Linearization",
-        "Mobility",
-        "Mode",
-        "RotorSpin",
-        "Spin",
-        "Stability",
-        "assemble",
-        "branches",
-        "equilibrium",
-        "inverse_dynamics",
-        "kinematics",
-        "linearize",
-        "mobility",
-    ),
-    "haugmbd.hybrid": (
-        "ContactHistory",
-        "Impact",
-        "ImpactResult",
-        "simulate_impacts",
-    ),
-    "haugmbd.viewer": (
-        "Picture",
-        "picture",
-    ),
-}
-"""What is imported when it is first asked for: a simulation does not need it, and it would double the time of `import haugmbd`.
-
-A name that is a module's, too (`crosscheck`), cannot wait: whoever imports the module first would find it in the place of the function.
-"""
-
-
 def __getattr__(name: str) -> Any:
-    """`mbd.plot`, and the names of `LATER`, are imported when they are first asked for."""
+    """Import a public name when it is first used; warn of an old one; say which one was meant by a wrong one."""
     if name == "plot":
         return importlib.import_module("haugmbd.plotting")
-    for module, names in LATER.items():
-        if name in names:
-            globals().update({each: getattr(importlib.import_module(module), each) for each in names})
-            return globals()[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in _MODULE_OF:
+        found = getattr(importlib.import_module(_MODULE_OF[name]), name)
+        globals()[name] = found
+        return found
+    renamed = warn_renamed(name)
+    if renamed is not None:
+        return __getattr__(renamed)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{did_you_mean(name, __all__)}")
 
 
 def __dir__() -> list[str]:
-    """Everything public, loaded or not."""
-    return sorted({*globals(), *__all__})
+    """Return the public names, loaded or not."""
+    return sorted(__all__)
+
+
+class _Package(ModuleType):
+    """The package: a public function keeps its name where a folder is called the same (`crosscheck`)."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute, but no submodule in the place of a public name."""
+        if not (name in _MODULE_OF and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

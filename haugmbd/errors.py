@@ -70,7 +70,7 @@ class SimulationError(HaugmbdError, RuntimeError):
         return self.message
 
 
-class SingularKKT(SimulationError):
+class SingularKKTError(SimulationError):
     """The augmented system [M Phi_q^T; Phi_q 0] has no unique solution: dependent rows, or a free axis without inertia."""
 
 

@@ -3,7 +3,7 @@
 A new joint is one file, and one line in `CATALOGUE`; the contract tests find it there.
 """
 
-from haugmbd.primitives import Joint
+from haugmbd.constraints.joint import Joint
 from joints.base import Composed
 from joints.cylindrical import CJ
 from joints.distance import Distance

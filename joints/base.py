@@ -13,9 +13,11 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from haugmbd import Body, Fault, Frame, UsageError
-from haugmbd.checks import FloatArray
-from haugmbd.primitives import Joint
+from haugmbd.bodies.body import Body
+from haugmbd.bodies.frame import Frame
+from haugmbd.bodies.validation import FloatArray
+from haugmbd.constraints import Joint
+from haugmbd.errors import Fault, UsageError
 
 
 class Vectors(NamedTuple):

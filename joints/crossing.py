@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd import Body, Frame
-from haugmbd.checks import FloatArray, frozen
-from haugmbd.marker import body_point, body_vector
+from haugmbd.bodies.body import Body
+from haugmbd.bodies.frame import Frame, body_point, body_vector
+from haugmbd.bodies.validation import FloatArray, frozen
 from joints.base import Place, Vectors
 from joints.geometry import PARALLEL_TOL, Reader, sine, unit
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from haugmbd import Body
-from haugmbd.primitives import Primitive, perpendicular_1, perpendicular_2
-from haugmbd.primitives.freedom import H_I, H_J, slide, turn
+from haugmbd.bodies.body import Body
+from haugmbd.constraints import Primitive, perpendicular_1, perpendicular_2
+from haugmbd.constraints.freedoms import H_I, H_J, slide, turn
 from joints.base import Composed
 from joints.geometry import along_axis, along_vectors
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from haugmbd import Body
-from haugmbd.primitives import Primitive, coincident, perpendicular_1
+from haugmbd.bodies.body import Body
+from haugmbd.constraints import Primitive, coincident, perpendicular_1
 from joints.geometry import along_axis, along_vectors, middle
 from joints.locked import Locked
 

@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd import Body, Fault, Frame, UsageError
-from haugmbd.checks import FloatArray, frozen, read_array
-from haugmbd.marker import body_point, body_vector, triad
+from haugmbd.bodies.body import Body
+from haugmbd.bodies.frame import Frame, body_point, body_vector, triad
+from haugmbd.bodies.validation import FloatArray, frozen, read_array
+from haugmbd.errors import Fault, UsageError
 from joints.base import Place, Vectors, posed
 
 PARALLEL_TOL = 1e-6

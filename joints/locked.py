@@ -13,9 +13,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from haugmbd import Fault
+from haugmbd.constraints import DP1, Primitive
 from haugmbd.drivers import Driver, as_driver
-from haugmbd.primitives import DP1, Primitive
+from haugmbd.errors import Fault
 from joints.base import Composed, Place
 from joints.geometry import PARALLEL_TOL, modelled_product
 

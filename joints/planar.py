@@ -11,9 +11,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from haugmbd import Body
-from haugmbd.primitives import DP2, Primitive, perpendicular_1
-from haugmbd.primitives.freedom import F_I, G_I, H_J, slide, turn
+from haugmbd.bodies.body import Body
+from haugmbd.constraints import DP2, Primitive, perpendicular_1
+from haugmbd.constraints.freedoms import F_I, G_I, H_J, slide, turn
 from joints.base import Composed
 from joints.geometry import along_axis, along_vectors
 

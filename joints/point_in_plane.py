@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from haugmbd import Body
-from haugmbd.primitives import DP2, Primitive
-from haugmbd.primitives.freedom import F_I, G_I, Side, ball, slide
+from haugmbd.bodies.body import Body
+from haugmbd.constraints import DP2, Primitive
+from haugmbd.constraints.freedoms import F_I, G_I, Side, ball, slide
 from joints.base import Composed
 from joints.geometry import along_axis, along_normal
 

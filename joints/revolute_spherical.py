@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from haugmbd import Body
-from haugmbd.primitives import DP2, Primitive
-from haugmbd.primitives.freedom import H_I, Side, ball, turn
+from haugmbd.bodies.body import Body
+from haugmbd.constraints import DP2, Primitive
+from haugmbd.constraints.freedoms import H_I, Side, ball, turn
 from joints.spaced import Spaced
 from joints.spacing import apart, apart_vectors
 

@@ -2,18 +2,18 @@ r"""Rotation driver: the angle of a joint with one rotation axis is f(t), throug
 
     Phi = Rotation(f_i, g_i, f_j; f) = sin(theta - f)       theta the angle from f_i to f_j about h: 0 at the modelled pose
 
-The gradient is 1 for every f (see `haugmbd.primitives.Rotation`); a bare DP1 driver is singular where its cosine is flat.
-Source: Haug sec. 9.5 (driving constraints); the row is derived in `haugmbd/primitives/rotation.py`.
+The gradient is 1 for every f (see `haugmbd.constraints.Rotation`); a bare DP1 driver is singular where its cosine is flat.
+Source: Haug sec. 9.5 (driving constraints); the row is derived in `haugmbd/constraints/rotation.py`.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from haugmbd import Fault
+from haugmbd.constraints import Joint, Primitive, Rotation
+from haugmbd.constraints.freedoms import F_I, G_I, H_I, slide, turn
 from haugmbd.drivers import as_driver
-from haugmbd.primitives import Joint, Primitive, Rotation
-from haugmbd.primitives.freedom import F_I, G_I, H_I, slide, turn
+from haugmbd.errors import Fault
 from joints.base import driven, posed
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from haugmbd.constraints import D, Primitive
 from haugmbd.drivers import Driver, as_driver
-from haugmbd.primitives import D, Primitive
 from joints.base import Composed, Place
 from joints.spacing import modelled_distance
 

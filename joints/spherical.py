@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from haugmbd import Body
-from haugmbd.primitives import Primitive, coincident
-from haugmbd.primitives.freedom import Side, ball
+from haugmbd.bodies.body import Body
+from haugmbd.constraints import Primitive, coincident
+from haugmbd.constraints.freedoms import Side, ball
 from joints.base import Composed
 from joints.geometry import along_axis, along_normal, global_z
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from haugmbd import Fault
+from haugmbd.constraints import DP2, Joint, Primitive
+from haugmbd.constraints.freedoms import F_I, G_I, Side, ball, slide
 from haugmbd.drivers import as_driver
-from haugmbd.primitives import DP2, Joint, Primitive
-from haugmbd.primitives.freedom import F_I, G_I, Side, ball, slide
+from haugmbd.errors import Fault
 from joints.base import driven, posed
 
 

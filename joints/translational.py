@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from haugmbd import Body
-from haugmbd.primitives import Primitive, perpendicular_1, perpendicular_2
-from haugmbd.primitives.freedom import H_I, slide
+from haugmbd.bodies.body import Body
+from haugmbd.constraints import Primitive, perpendicular_1, perpendicular_2
+from haugmbd.constraints.freedoms import H_I, slide
 from joints.geometry import along_axis, along_vectors
 from joints.locked import Locked
 

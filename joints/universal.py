@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from haugmbd import Body
-from haugmbd.primitives import DP1, Primitive, coincident
-from haugmbd.primitives.freedom import F_I, G_J, turn
+from haugmbd.bodies.body import Body
+from haugmbd.constraints import DP1, Primitive, coincident
+from haugmbd.constraints.freedoms import F_I, G_J, turn
 from joints.base import Composed
 from joints.crossing import crossed, crossed_vectors
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from haugmbd import Body
-from haugmbd.primitives import Primitive
-from haugmbd.primitives.freedom import F_I, G_I, H_I, Side, ball, turn
+from haugmbd.bodies.body import Body
+from haugmbd.constraints import Primitive
+from haugmbd.constraints.freedoms import F_I, G_I, H_I, Side, ball, turn
 from joints.spaced import Spaced
 from joints.spacing import apart, apart_vectors
 

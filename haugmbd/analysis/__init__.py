@@ -1,38 +1,40 @@
-"""What can be asked of a mechanism without simulating it: assembly, branches, equilibrium, small motions."""
+"""Analyses without simulation.
 
-from haugmbd.analysis.assembly import assemble
-from haugmbd.analysis.branches import Branch, branches
-from haugmbd.analysis.equilibrium import equilibrium
-from haugmbd.analysis.found import Assembly, Correction, Flip, JointGap
-from haugmbd.analysis.hold import Hold
-from haugmbd.analysis.inverse import InverseDynamics, inverse_dynamics
-from haugmbd.analysis.kinematics import kinematics
-from haugmbd.analysis.linearize import linearize
-from haugmbd.analysis.mobility import Mobility, mobility
-from haugmbd.analysis.poised import Equilibrium, Stability
-from haugmbd.analysis.small_motion import Linearization, Mode
-from haugmbd.analysis.steady import RotorSpin, Spin
+initial_model   the model and state that an analysis begins with
+assembly        assemble, assembly_modes
+kinematics      kinematics, inverse_dynamics
+equilibrium     equilibrium, linearize
+mobility        mobility: degrees of freedom, dependent rows, reactions
+"""
+
+from haugmbd.analysis.assembly.assemble import assemble
+from haugmbd.analysis.assembly.assembly_modes import AssemblyMode, assembly_modes
+from haugmbd.analysis.assembly.fixed_coordinates import FixedCoordinates
+from haugmbd.analysis.assembly.result import Assembly, Correction, Flip, JointGap
+from haugmbd.analysis.equilibrium.linearization import Linearization, Mode
+from haugmbd.analysis.equilibrium.linearize import linearize
+from haugmbd.analysis.equilibrium.result import Equilibrium, Stability
+from haugmbd.analysis.equilibrium.steady_motion import RotorSpin, UniformRotation
+from haugmbd.analysis.kinematics.inverse_dynamics import InverseDynamics, inverse_dynamics
+from haugmbd.analysis.mobility.report import Mobility
 
 __all__ = [
     "Assembly",
-    "Branch",
+    "AssemblyMode",
     "Correction",
     "Equilibrium",
     "Flip",
-    "Hold",
+    "FixedCoordinates",
     "InverseDynamics",
     "JointGap",
     "Linearization",
     "Mobility",
     "Mode",
     "RotorSpin",
-    "Spin",
+    "UniformRotation",
     "Stability",
     "assemble",
-    "branches",
-    "equilibrium",
+    "assembly_modes",
     "inverse_dynamics",
-    "kinematics",
     "linearize",
-    "mobility",
 ]

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from haugmbd.algebra.vec3 import Array
+from haugmbd.compiled.array_types import Array
 from haugmbd.crosscheck.maximal import Answer, Twin
 from haugmbd.crosscheck.report import Difference
 from haugmbd.crosscheck.scale import largest, length_of, relative, relative_wrench
-from haugmbd.recursive.link_motion import LinkMotion
+from haugmbd.serial_chain.recursions.link_motion import LinkMotion
 
 
 def masses(twin: Twin, M: Array) -> tuple[Difference, ...]:

@@ -20,25 +20,27 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from haugmbd.algebra.vec3 import Array
+from haugmbd.compiled.array_types import Array
 from haugmbd.crosscheck.balances import masses, momentum, power
 from haugmbd.crosscheck.maximal import Answer, Jump, Twin, accelerated, struck, twin_of
 from haugmbd.crosscheck.report import CrossCheck, Difference
 from haugmbd.crosscheck.scale import largest, length_of, per, relative, relative_twist, relative_wrench
+from haugmbd.deprecated import check_keywords
 from haugmbd.errors import UsageError
-from haugmbd.recursive.aba import aba
-from haugmbd.recursive.chain import SerialChain
-from haugmbd.recursive.chain_impulse import chain_impulse
-from haugmbd.recursive.crba import crba
-from haugmbd.recursive.link_motion import LinkMotion, jacobians, link_motion
-from haugmbd.recursive.projected import projected_newton_euler
-from haugmbd.recursive.rnea import joint_wrenches, rnea
-from haugmbd.recursive.trouble import need_chain, need_finite
+from haugmbd.serial_chain.chain import SerialChain
+from haugmbd.serial_chain.error_messages import need_chain, need_finite
+from haugmbd.serial_chain.impulse.chain_impulse import chain_impulse
+from haugmbd.serial_chain.recursions.aba import aba
+from haugmbd.serial_chain.recursions.crba import crba
+from haugmbd.serial_chain.recursions.link_motion import LinkMotion, jacobians, link_motion
+from haugmbd.serial_chain.recursions.projected_newton_euler import projected_newton_euler
+from haugmbd.serial_chain.recursions.rnea import joint_wrenches, rnea
 
 TOL = 1e-9
 """Random chains of 30 links differ by 1e-14, and by up to 1e-11 where a full mass matrix is solved; a lost term differs by 1e-2."""
 
 
+@check_keywords
 def crosscheck(
     chain: SerialChain,
     q: npt.ArrayLike,

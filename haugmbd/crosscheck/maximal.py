@@ -16,17 +16,18 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from haugmbd.algebra.vec3 import Array
-from haugmbd.formulations import accelerations
-from haugmbd.impact import AngularImpulse, PointImpulse, impulse
+from haugmbd.compiled.array_types import Array
+from haugmbd.contact import AngularImpulse, PointImpulse
+from haugmbd.contact.impulse import impulse
+from haugmbd.formulations.accelerations import accelerations
+from haugmbd.model.constraint_rows import Rows, evaluate
 from haugmbd.model.model import Model
-from haugmbd.model.rows import Rows, evaluate
 from haugmbd.model.state import State
-from haugmbd.model.system import System
-from haugmbd.recursive.chain import SerialChain
-from haugmbd.recursive.chain_arrays import SLIDE
-from haugmbd.recursive.link_motion import LinkMotion
-from haugmbd.recursive.twin import joint_name
+from haugmbd.serial_chain.chain import SerialChain
+from haugmbd.serial_chain.chain_arrays import SLIDE
+from haugmbd.serial_chain.conversion.to_system import joint_name
+from haugmbd.serial_chain.recursions.link_motion import LinkMotion
+from haugmbd.system.system import System
 
 Flags = npt.NDArray[np.bool_]
 

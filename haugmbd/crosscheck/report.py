@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
 
 
@@ -21,6 +22,7 @@ class Difference:
     what: str
 
 
+@public_class
 @dataclass(frozen=True)
 class CrossCheck:
     """The relative differences between a chain's recursions and its twin, and between the recursions.

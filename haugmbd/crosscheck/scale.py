@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd.algebra.vec3 import Array
+from haugmbd.compiled.array_types import Array
 from haugmbd.crosscheck.maximal import Twin
 
 

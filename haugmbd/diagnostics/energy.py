@@ -17,14 +17,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from haugmbd.algebra.euler import rotation_matrix
-from haugmbd.algebra.vec3 import Array
+from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.work import work_over_time
-from haugmbd.model.ledger import load_ledger
+from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.model.energy_balance import load_ledger
 from haugmbd.model.model import Model
-from haugmbd.model.tables import WIDTH
+from haugmbd.workspace.layout import WIDTH
 
 
+@public_class
 @dataclass(frozen=True, eq=False)
 class Energy:
     """Where the energy is and went, (nt,) each [J]; t in s.
@@ -50,6 +52,7 @@ class Energy:
         return self.total - self.total[:1]
 
 
+@public_class
 @dataclass(frozen=True, eq=False)
 class Momentum:
     """linear: (nt, 3) [kg m/s];  angular: (nt, 3) about the ground's origin [kg m2/s];  both global; t: (nt,) [s]."""

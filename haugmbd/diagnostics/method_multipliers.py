@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from haugmbd.algebra.vec3 import Array
-from haugmbd.formulations.face import solve_states
-from haugmbd.formulations.kept_shares import keep_entry
-from haugmbd.formulations.minimum_norm import least_multipliers
-from haugmbd.formulations.trouble import explain
+from haugmbd.compiled.array_types import Array
+from haugmbd.formulations.accelerations import solve_states
+from haugmbd.formulations.error_messages import explain
+from haugmbd.formulations.kept_rows import keep_entry
 from haugmbd.model.model import Model
+from haugmbd.redundancy.minimum_norm import least_multipliers
 
 
 def multipliers_of_method(model: Model, t: Array, y: Array, found: Array) -> Array:

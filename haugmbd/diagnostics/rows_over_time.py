@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from haugmbd.algebra.jit import entry
-from haugmbd.algebra.vec3 import Array, Ints
-from haugmbd.checks import for_kernels
-from haugmbd.model import accessors as ws
+from haugmbd.bodies.validation import for_kernels
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.jit import entry
+from haugmbd.model.evaluate import prepare
 from haugmbd.model.model import Model
-from haugmbd.model.passes import prepare
-from haugmbd.model.tables import WIDTH, Pack
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.layout import WIDTH, Pack
 
 PHI, VELOCITY_GAP, ACCELERATION_GAP, NU = 0, 1, 2, 3
 """Columns of the gaps."""

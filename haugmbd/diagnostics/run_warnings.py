@@ -19,14 +19,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from haugmbd.algebra.vec3 import Array, Ints
+from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.diagnostics.energy import energy_over_time
 from haugmbd.diagnostics.work import is_driven
 from haugmbd.errors import RunWarning
-from haugmbd.integrators.subject import Passed
-from haugmbd.model.consistency import size_of
+from haugmbd.integrators.state_space import SingularCrossing
+from haugmbd.model.constraint_rows import evaluate
 from haugmbd.model.model import Model
-from haugmbd.model.rows import evaluate
+from haugmbd.system.constraint_residuals import size_of
 
 LARGEST_TURN = 1.0
 """[rad] of a body in a step.  Sine and cosine of the turn are no longer polynomials of the orders in use (RK4: an error of 1/120 a step),
@@ -188,7 +188,7 @@ def _energy_at_rest(model: Model, span: float) -> float:
 
 
 def drift_notes(t: Array, kinetic: Array, potential: Array, at_rest: float = 0.0) -> list[RunNote]:
-    """The same of the energies (n,) at times t (n,);  at_rest: what is no exchange [J]."""
+    """The same of the energies (n,) at times t (n,);  resting_contacts: what is no exchange [J]."""
     with np.errstate(all="ignore"):
         drift = (kinetic + potential) - (kinetic[0] + potential[0])
         worst = int(np.abs(drift).argmax())
@@ -200,7 +200,7 @@ def drift_notes(t: Array, kinetic: Array, potential: Array, at_rest: float = 0.0
     return [RunNote("energy", f"{what}: give a smaller h or rtol.", share, share > DOUBTFUL_DRIFT)]
 
 
-def crossing_notes(passed: Iterable[Passed]) -> list[RunNote]:
+def crossing_notes(passed: Iterable[SingularCrossing]) -> list[RunNote]:
     """A sentence about the singular configurations that were crossed, or none."""
     parts = [f"t = {one.t:.6g} s ({', '.join(map(repr, one.joints[:NAMED]))})" for one in passed]
     return [RunNote("singular", f"singular configurations were crossed: {_listed(parts)}.", float(len(parts)))] if parts else []

@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from haugmbd.algebra.vec3 import Array
+from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.rows_over_time import ACCELERATION_GAP, PHI, VELOCITY_GAP, rows_over_time
 from haugmbd.errors import UsageError
 from haugmbd.model.model import Model

@@ -5,7 +5,7 @@ r"""Work between stored states: the powers of loads and drives, integrated by Ga
 The states there are those of dense output: quintic Hermite interpolation of (r, p), with the second rates that the equations of motion
 give at the stored states.  Thus the error falls with the sixth power of the output step.  A cubic spline through the powers themselves
 is of order four, and ten to ten thousand times worse: driven slider-crank, 20 states a turn: 3e-4 J of 0.44 J, and 7e-7 J here.
-Source: Abramowitz, Stegun, 25.4.30 (Gauss); `integrators.dense`.
+Source: Abramowitz, Stegun, 25.4.30 (Gauss); `integrators.dense_output`.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from haugmbd.algebra.euler import p_dot_from
-from haugmbd.algebra.vec3 import Array
+from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.rows_over_time import NU, rows_over_time
 from haugmbd.drivers.driver import Constant
-from haugmbd.errors import SingularKKT
-from haugmbd.formulations.face import solve_states
-from haugmbd.integrators.dense import interpolate
-from haugmbd.model.ledger import load_ledger
+from haugmbd.errors import SingularKKTError
+from haugmbd.formulations.accelerations import solve_states
+from haugmbd.integrators.dense_output import interpolate
+from haugmbd.math.euler_parameters import p_dot_from
+from haugmbd.model.energy_balance import load_ledger
 from haugmbd.model.model import Model
-from haugmbd.model.tables import WIDTH
+from haugmbd.workspace.layout import WIDTH
 
 POINTS = 0.5 + 0.5 * np.sqrt(0.6) * np.array([-1.0, 0.0, 1.0])
 WEIGHTS = np.array([5.0, 8.0, 5.0]) / 18.0
@@ -52,7 +52,9 @@ def work_over_time(model: Model, t: Array, y: Array, solutions: Callable[[], Arr
         times = times_between(t)
         states = interpolate(times, t, y, rates_of(t, y, solutions(), model.nb + 1), model.nb + 1)
         applied, dissipated = powers(model, times, states)
-    except SingularKKT:  # a stored state at a singular position has no rates: the spline through the powers at the states is left
+    except (
+        SingularKKTError
+    ):  # a stored state at a singular position has no rates: the spline through the powers at the states is left
         return spline_of(model, t, y)
     return integral(t, applied), integral(t, dissipated)
 

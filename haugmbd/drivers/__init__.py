@@ -1,8 +1,19 @@
-"""Prescribed functions of time with exact first and second derivatives: what drives joints and actuators."""
+"""Prescribed functions of time f(t) with exact first and second derivatives.
 
+driver             Driver, and a constant
+user_function      calling a user's function of time, and what can be wrong with it
+derivative_check   f, f' and f'' checked against each other
+functions          drivers from plain Python functions
+spline             QuinticSpline through a table
+spline_kernel      its evaluation in compiled code
+program            a driver as numbers that compiled code evaluates
+tables             all drivers of a model
+autodiff           derivatives of functions of one variable
+"""
+
+from haugmbd.drivers.autodiff.jet import Jet
 from haugmbd.drivers.driver import Constant, Driver, Unusable
 from haugmbd.drivers.functions import Functions, TimeFunction
-from haugmbd.drivers.jet import Jet
 from haugmbd.drivers.spline import QuinticSpline
 from haugmbd.drivers.tables import DriverTables, as_driver, call_python_drivers, compile_drivers, evaluate_drivers
 

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from haugmbd.checks import masked
+from haugmbd.bodies.validation import masked
+from haugmbd.drivers.autodiff.tape_machine import Floats
 from haugmbd.drivers.program import CONSTANT, PYTHON, Program
-from haugmbd.drivers.tape_kernel import Floats
 from haugmbd.errors import Fault
 
 ACCEPTED = "Give a number, a function of t written with NumPy, three functions (f, f_dot, f_ddot), or a driver."

@@ -14,8 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from haugmbd.drivers.agreement import NAMES, agreed, disagreements, times_inside
-from haugmbd.drivers.calling import (
+from haugmbd.drivers.autodiff.tape import Tape, trace
+from haugmbd.drivers.autodiff.tape_machine import Floats
+from haugmbd.drivers.derivative_check import NAMES, agreed, disagreements, times_inside
+from haugmbd.drivers.driver import Driver
+from haugmbd.drivers.program import PYTHON, Program, sample, tape_program
+from haugmbd.drivers.user_function import (
     FunctionFault,
     callable_faults,
     first_fault,
@@ -25,10 +29,6 @@ from haugmbd.drivers.calling import (
     plain,
     row_or_nan,
 )
-from haugmbd.drivers.driver import Driver
-from haugmbd.drivers.program import PYTHON, Program, sample, tape_program
-from haugmbd.drivers.tape import Tape, trace
-from haugmbd.drivers.tape_kernel import Floats
 from haugmbd.errors import Fault
 
 AT_START = (0.0, 0.0)

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from haugmbd.algebra.jit import counted, kernel
+from haugmbd.compiled.jit import counted, kernel
+from haugmbd.drivers.autodiff.tape import Tape
+from haugmbd.drivers.autodiff.tape_machine import Floats, Ints, run_tape
 from haugmbd.drivers.spline_kernel import evaluate_spline
-from haugmbd.drivers.tape import Tape
-from haugmbd.drivers.tape_kernel import Floats, Ints, run_tape
 
 CONSTANT, PYTHON, JET, VALUES, SPLINE = 0, 1, 2, 3, 4  # a number; Python only; tape of f; tape of f, f_dot, f_ddot; quintic spline
 

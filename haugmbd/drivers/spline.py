@@ -12,16 +12,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from haugmbd.checks import frozen, masked
+from haugmbd.bodies.validation import frozen, masked
+from haugmbd.deprecated import public_class
+from haugmbd.drivers.autodiff.tape_machine import Floats
 from haugmbd.drivers.driver import Driver, is_real_scalar, shown
 from haugmbd.drivers.program import PYTHON, SPLINE, Program, sample
-from haugmbd.drivers.tape_kernel import Floats
 from haugmbd.errors import Fault
 
 DEGREE = 5
 PERIOD_TOL = 1e-12  # f at both ends of a period, relative to the largest |f|: the same number, up to rounding
 
 
+@public_class
 @dataclass(frozen=True, eq=False)
 class QuinticSpline(Driver):
     """The quintic spline through a table.

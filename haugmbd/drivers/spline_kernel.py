@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from haugmbd.algebra.jit import kernel
-from haugmbd.drivers.tape_kernel import Floats, Three
+from haugmbd.compiled.jit import kernel
+from haugmbd.drivers.autodiff.tape_machine import Floats, Three
 
 
 @kernel

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from haugmbd.algebra.jit import counted
+from haugmbd.compiled.jit import counted
+from haugmbd.drivers.autodiff.tape_machine import Floats, Ints
 from haugmbd.drivers.driver import Constant, Driver, Unusable, is_real_scalar
 from haugmbd.drivers.functions import Functions, TimeFunction
 from haugmbd.drivers.program import COLUMNS, CONSTANT, NO_NUMBERS, NO_OPS, PYTHON, evaluate_row, frozen_ints, scratch_size
-from haugmbd.drivers.tape_kernel import Floats, Ints
 
 
 class DriverTables(NamedTuple):

@@ -16,19 +16,21 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from haugmbd.algebra import euler
-from haugmbd.algebra.jit import kernel
-from haugmbd.algebra.vec3 import Array, Vec, cross, to_body
-from haugmbd.body import Body
+from haugmbd.bodies.body import Body
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.jit import kernel
+from haugmbd.constraints.joint import Joint
+from haugmbd.deprecated import public_class
 from haugmbd.drivers import Driver
 from haugmbd.errors import Fault
-from haugmbd.forces.agreement import disagreement
 from haugmbd.forces.jacobian import Jacobian
-from haugmbd.forces.values import Question, Value
-from haugmbd.primitives.joint import Joint
+from haugmbd.forces.jacobian_check import disagreement
+from haugmbd.forces.user_function import UserFunction, Value
+from haugmbd.math import euler_parameters
+from haugmbd.math.vec3 import Vec, cross, to_body
 
 
-class Ledger(NamedTuple):
+class EnergyLedger(NamedTuple):
     """The energy of an element over time: potential [J], dissipated power [W] (positive: lost), applied power [W], each (nt,)."""
 
     potential: Array
@@ -36,7 +38,8 @@ class Ledger(NamedTuple):
     applied: Array
 
 
-class Load(ABC):
+@public_class
+class ForceElement(ABC):
     """A force element.  Frozen data; `faults()` says what is wrong with it."""
 
     kind: ClassVar[str]
@@ -75,7 +78,7 @@ class Load(ABC):
         """The places in the driver table that the kernel reads, in its order."""
         return self.value().drivers
 
-    def question(self) -> Question | None:
+    def question(self) -> UserFunction | None:
         """What has to be asked from a function of the user, if anything."""
         return self.value().question
 
@@ -89,7 +92,7 @@ class Load(ABC):
 
     @property
     def conservative(self) -> bool:
-        """Whether all that it does is the gradient of its potential, which `forces.catalogue.potential_of_loads` knows."""
+        """Whether all that it does is the gradient of its potential, which `registry.potential_of_loads` knows."""
         return False
 
     @abstractmethod
@@ -100,7 +103,7 @@ class Load(ABC):
         """
 
     @abstractmethod
-    def ledger(self, t: Array, bodies: Array, angle: Array) -> Ledger:
+    def ledger(self, t: Array, bodies: Array, angle: Array) -> EnergyLedger:
         """Where its energy goes, on a trajectory: t (nt,), bodies (n, nt, 13), angle (nt,)."""
 
     def faults(self) -> tuple[Fault, ...]:
@@ -129,7 +132,7 @@ def modelled(bodies: tuple[Body, ...]) -> Array:
 
 def turned(states: Array, x_bar: Array) -> Array:
     """A x_bar along the states (nt, 13) of a body; x_bar (3,) or (nt, 3)."""
-    A = euler.rotation_matrix(euler.normalized(states[:, 3:7]))
+    A = euler_parameters.rotation_matrix(euler_parameters.normalized(states[:, 3:7]))
     return A @ x_bar if x_bar.ndim == 1 else np.einsum("tij,tj->ti", A, x_bar)
 
 

@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from haugmbd.algebra import euler
-from haugmbd.algebra.vec3 import Array
-from haugmbd.checks import numbers
+from haugmbd.bodies.validation import numbers
+from haugmbd.compiled.array_types import Array
 from haugmbd.drivers.driver import shown
 from haugmbd.errors import Fault, SimulationError
-from haugmbd.forces.values import BODY, TIME, Question, Value, arguments_needed
+from haugmbd.forces.user_function import BODY, TIME, UserFunction, Value, arguments_needed
+from haugmbd.math import euler_parameters
 
 TURN = 1
 """The argument of a body's function that is a rotation."""
@@ -34,7 +34,7 @@ class Jacobian(NamedTuple):
 
     where: str
     function: Callable[..., Any]
-    question: Question
+    question: UserFunction
 
     @property
     def words(self) -> str:
@@ -56,7 +56,7 @@ class Jacobian(NamedTuple):
         """Of the matrix."""
         return int(np.prod(self.question.shape)), 12 * self.bodies if self.of_bodies else 2
 
-    def ask(self, t: float, *arguments: Any) -> Array:
+    def call(self, t: float, *arguments: Any) -> Array:
         """The matrix; what the function raises gets a note, an unusable answer is a SimulationError."""
         p = np.array(arguments[TURN]) if self.of_bodies else np.zeros(0)
         try:
@@ -89,7 +89,7 @@ class Jacobian(NamedTuple):
             return np.zeros((rows, columns // 4)) if array == 0.0 else None
         wanted = (*self.question.shape, *self._parts()[k][1])
         if self.of_bodies and k == TURN and array.shape == wanted:
-            half = 0.5 * euler.G(p.reshape(-1, 4))
+            half = 0.5 * euler_parameters.G(p.reshape(-1, 4))
             return np.asarray(np.einsum("mbc,bac->mba", array.reshape(rows, self.bodies, 4), half).reshape(rows, columns // 4))
         if self.of_bodies and k == TURN:
             wanted = (*wanted[:-1], 3)
@@ -114,7 +114,7 @@ class Jacobian(NamedTuple):
     def faults_at(self, t: float, *arguments: Any) -> tuple[Fault, ...]:
         """What is wrong with the answer at this time, apart from its numbers; the function is called once."""
         try:
-            self.ask(t, *arguments)
+            self.call(t, *arguments)
         except SimulationError as error:
             what, remedy = error.message.removeprefix(f"{self.where}: ").split(", must be ", 1)
             return (Fault(self.where, what, f"Let jacobian return {remedy}."),)

@@ -13,23 +13,26 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd.algebra.jit import kernel
-from haugmbd.algebra.vec3 import Array, Ints, add, cross, scale, to_body, to_global
-from haugmbd.body import Body
-from haugmbd.checks import read_array
+from haugmbd.bodies.body import Body
+from haugmbd.bodies.frame import Frame
+from haugmbd.bodies.validation import read_array
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.jit import kernel
+from haugmbd.constraints.base import Motion, value
+from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault
-from haugmbd.forces.base import Ledger, Load, add_force, point_motion, turned
+from haugmbd.forces.base import EnergyLedger, ForceElement, add_force, point_motion, turned
 from haugmbd.forces.jacobian import read_jacobian
 from haugmbd.forces.tangent import add_column, given_column, unit
-from haugmbd.forces.values import BODY, Value, read_value
-from haugmbd.marker import Frame
-from haugmbd.primitives.base import Motion, value
+from haugmbd.forces.user_function import BODY, Value, read_value
+from haugmbd.math.vec3 import add, cross, scale, to_body, to_global
 
 POINT, X, Y, Z = 0, 1, 2, 3
 IN_BODY = 0
 
 
-class PointForce(Load):
+@public_class
+class PointForce(ForceElement):
     """A force at a point of a body.
 
     body: what it acts on;  point: global, at the modelled pose [m], (3,); by default the centre of mass
@@ -72,11 +75,11 @@ class PointForce(Load):
     def arguments(self, bodies: Array, angle: Array) -> tuple[Array, ...]:
         return body_arguments(bodies[0])
 
-    def ledger(self, t: Array, bodies: Array, angle: Array) -> Ledger:
+    def ledger(self, t: Array, bodies: Array, angle: Array) -> EnergyLedger:
         F = self.force.sampled(t, *self.arguments(bodies, angle))
         F = turned(bodies[0], F) if self.in_body else F
         velocity = point_motion(bodies[0], self.frame.s_bar)[1]
-        return Ledger(np.zeros(len(t)), np.zeros(len(t)), np.sum(F * velocity, axis=1))
+        return EnergyLedger(np.zeros(len(t)), np.zeros(len(t)), np.sum(F * velocity, axis=1))
 
 
 def body_arguments(states: Array) -> tuple[Array, ...]:
@@ -93,7 +96,7 @@ def read_frame(faults: list[Fault], where: str, frame: Any) -> bool:
 
 
 @kernel
-def fill(ints: Ints, floats: Array, first: int, last: int, m: Motion, Q: Array) -> None:
+def add_forces(ints: Ints, floats: Array, first: int, last: int, m: Motion, Q: Array) -> None:
     """Add the forces of all elements."""
     for k in range(first, last):
         b = m.body_of[ints[k, POINT]]
@@ -104,7 +107,7 @@ def fill(ints: Ints, floats: Array, first: int, last: int, m: Motion, Q: Array) 
 
 
 @kernel
-def stiffen(
+def add_tangent(
     ints: Ints, floats: Array, first: int, last: int, m: Motion, c_K: float, c_C: float, D: Array, load_tie: Ints, own: Array
 ) -> None:
     """Add the symmetric part of c_K K + c_C C of the elements with a jacobian to the tangents of their bodies, own (nb + 1, 36)."""

@@ -20,23 +20,26 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd.algebra.jit import kernel
-from haugmbd.algebra.vec3 import Array, Ints, dot, load, scale, sub, to_body, to_global
-from haugmbd.body import Body
-from haugmbd.checks import read_number
+from haugmbd.bodies.body import Body
+from haugmbd.bodies.validation import read_number
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.jit import kernel
+from haugmbd.constraints.base import Motion, value
+from haugmbd.constraints.joint import Joint
+from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, UsageError
-from haugmbd.forces.base import Ledger, Load, add_torque, modelled, turned
+from haugmbd.forces.base import EnergyLedger, ForceElement, add_torque, modelled, turned
 from haugmbd.forces.jacobian import read_jacobian
 from haugmbd.forces.tangent import add_pair
-from haugmbd.forces.values import ANGLE, Value, read_value
-from haugmbd.primitives.base import Motion, value
-from haugmbd.primitives.joint import Joint
+from haugmbd.forces.user_function import ANGLE, Value, read_value
+from haugmbd.math.vec3 import dot, load, scale, sub, to_body, to_global
 
 F_I, G_I, H_I, F_J, ACTUATOR, SIGNAL, TURNS = 0, 1, 2, 3, 4, 5, 6
 K, C, THETA0 = 0, 1, 2
 
 
-class RSDA(Load):
+@public_class
+class RSDA(ForceElement):
     """A spring, damper and actuator about the axis of a joint.
 
     joint: one that turns about its axis h, such as RJ or CJ
@@ -111,10 +114,10 @@ class RSDA(Load):
         omega_i, omega_j = turned(bodies[0], bodies[0][:, 10:13]), turned(bodies[1], bodies[1][:, 10:13])
         return theta, np.sum(h_i * (omega_j - omega_i), axis=1)
 
-    def ledger(self, t: Array, bodies: Array, angle: Array) -> Ledger:
+    def ledger(self, t: Array, bodies: Array, angle: Array) -> EnergyLedger:
         theta, theta_dot = self.arguments(bodies, angle)
         n_a = self.actuator.sampled(t, theta, theta_dot)
-        return Ledger(0.5 * self.k * (theta - self.theta0) ** 2, self.c * theta_dot**2, -n_a * theta_dot)
+        return EnergyLedger(0.5 * self.k * (theta - self.theta0) ** 2, self.c * theta_dot**2, -n_a * theta_dot)
 
 
 @kernel
@@ -153,7 +156,7 @@ def potential(ints: Ints, floats: Array, first: int, last: int, m: Motion) -> fl
 
 
 @kernel
-def fill(ints: Ints, floats: Array, first: int, last: int, m: Motion, Q: Array) -> None:
+def add_forces(ints: Ints, floats: Array, first: int, last: int, m: Motion, Q: Array) -> None:
     """Add the torques of all elements."""
     for k in range(first, last):
         theta, theta_dot = angle(ints, k, m), angle_rate(ints, k, m)
@@ -171,7 +174,7 @@ def put_angle_rates(ints: Ints, first: int, last: int, m: Motion, rates: Array) 
 
 
 @kernel
-def stiffen(
+def add_tangent(
     ints: Ints,
     floats: Array,
     first: int,

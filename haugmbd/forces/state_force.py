@@ -13,18 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd.algebra.jit import kernel
-from haugmbd.algebra.vec3 import Array, Ints
-from haugmbd.body import Body
+from haugmbd.bodies.body import Body
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.jit import kernel
+from haugmbd.deprecated import public_class
 from haugmbd.drivers.driver import shown
 from haugmbd.errors import Fault, UsageError
-from haugmbd.forces.base import Ledger, Load
+from haugmbd.forces.base import EnergyLedger, ForceElement
 from haugmbd.forces.jacobian import read_jacobian
 from haugmbd.forces.tangent import add_half
-from haugmbd.forces.values import BODY, Question, Value, arguments_needed, wrong_arguments
+from haugmbd.forces.user_function import BODY, UserFunction, Value, arguments_needed, wrong_arguments
 
 
-class StateForce(Load):
+@public_class
+class StateForce(ForceElement):
     """Forces and torques on some bodies, as a function of their states: mutual attraction, a bushing, a tyre.
 
     bodies: which ones, in the order of the function's rows
@@ -40,7 +42,7 @@ class StateForce(Load):
     def __init__(self, name: str, bodies: Sequence[Body], *, force: Callable[..., Any], jacobian: Any = None) -> None:
         super().__init__(name)
         self._bodies = _read_bodies(self.where, bodies)
-        self._value = Value((), Question(self.where, "force", force, BODY, (len(self._bodies), 6)))
+        self._value = Value((), UserFunction(self.where, "force", force, BODY, (len(self._bodies), 6)))
         needed = arguments_needed(force) if callable(force) else None
         if not callable(force):
             self._faults = (Fault(self.where, f"force is {shown(force)}, must be a function", f"Give force({BODY})."),)
@@ -62,10 +64,10 @@ class StateForce(Load):
         rows = np.ascontiguousarray(np.swapaxes(bodies, 0, 1))
         return tuple(np.ascontiguousarray(rows[:, :, a:b]) for a, b in ((0, 3), (3, 7), (7, 10), (10, 13)))
 
-    def ledger(self, t: Array, bodies: Array, angle: Array) -> Ledger:
+    def ledger(self, t: Array, bodies: Array, angle: Array) -> EnergyLedger:
         Q = self._value.sampled(t, *self.arguments(bodies, angle))
         u = np.swapaxes(bodies[:, :, 7:13], 0, 1)
-        return Ledger(np.zeros(len(t)), np.zeros(len(t)), np.sum(Q * u, axis=(1, 2)))
+        return EnergyLedger(np.zeros(len(t)), np.zeros(len(t)), np.sum(Q * u, axis=(1, 2)))
 
 
 def _read_bodies(where: str, bodies: Any) -> tuple[Body, ...]:
@@ -97,7 +99,7 @@ def _own_faults(where: str, bodies: tuple[Body, ...]) -> tuple[Fault, ...]:
 
 
 @kernel
-def stiffen(coupled: Ints, c_K: float, c_C: float, D: Array, ties: Ints, own: Array, tied: Array) -> None:
+def add_tangent(coupled: Ints, c_K: float, c_C: float, D: Array, ties: Ints, own: Array, tied: Array) -> None:
     """Add the symmetric part of c_K K + c_C C of every element with a jacobian, block by block: dQ of body i by the motion of body j."""
     for k in range(coupled.shape[0]):
         start, n, i, j, tie = coupled[k, 0], coupled[k, 1], coupled[k, 4], coupled[k, 5], coupled[k, 6]

@@ -15,8 +15,9 @@ Source: Haug sec. 11.2 for the forces; Geradin, Cardona, Flexible Multibody Dyna
 
 from __future__ import annotations
 
-from haugmbd.algebra.jit import kernel
-from haugmbd.algebra.vec3 import Array, Ints, Vec, cross, to_body
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.jit import kernel
+from haugmbd.math.vec3 import Vec, cross, to_body
 
 
 @kernel

@@ -13,23 +13,26 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd.algebra.jit import kernel
-from haugmbd.algebra.vec3 import Array, Ints, add, cross, scale, to_body, to_global
-from haugmbd.body import Body
+from haugmbd.bodies.body import Body
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.jit import kernel
+from haugmbd.constraints.base import Motion
+from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault
-from haugmbd.forces.base import Ledger, Load, add_torque, turned
+from haugmbd.forces.base import EnergyLedger, ForceElement, add_torque, turned
 from haugmbd.forces.jacobian import read_jacobian
 from haugmbd.forces.point_force import body_arguments, read_frame
 from haugmbd.forces.tangent import add_column, given_column, unit
-from haugmbd.forces.values import BODY, Value, read_value
-from haugmbd.primitives.base import Motion
+from haugmbd.forces.user_function import BODY, Value, read_value
+from haugmbd.math.vec3 import add, cross, scale, to_body, to_global
 
 ON, X, Y, Z = 0, 1, 2, 3
 IN_BODY = 0
 CENTRE = np.zeros(3)
 
 
-class Torque(Load):
+@public_class
+class Torque(ForceElement):
     """A torque on a body.
 
     body: what it acts on
@@ -66,15 +69,15 @@ class Torque(Load):
     def arguments(self, bodies: Array, angle: Array) -> tuple[Array, ...]:
         return body_arguments(bodies[0])
 
-    def ledger(self, t: Array, bodies: Array, angle: Array) -> Ledger:
+    def ledger(self, t: Array, bodies: Array, angle: Array) -> EnergyLedger:
         n = self.torque.sampled(t, *self.arguments(bodies, angle))
         omega_bar = bodies[0][:, 10:13]
         omega = omega_bar if self.in_body else turned(bodies[0], omega_bar)
-        return Ledger(np.zeros(len(t)), np.zeros(len(t)), np.sum(n * omega, axis=1))
+        return EnergyLedger(np.zeros(len(t)), np.zeros(len(t)), np.sum(n * omega, axis=1))
 
 
 @kernel
-def fill(ints: Ints, floats: Array, first: int, last: int, m: Motion, Q: Array) -> None:
+def add_forces(ints: Ints, floats: Array, first: int, last: int, m: Motion, Q: Array) -> None:
     """Add the torques of all elements."""
     for k in range(first, last):
         b = m.body_of[ints[k, ON]]
@@ -85,7 +88,7 @@ def fill(ints: Ints, floats: Array, first: int, last: int, m: Motion, Q: Array) 
 
 
 @kernel
-def stiffen(
+def add_tangent(
     ints: Ints, floats: Array, first: int, last: int, m: Motion, c_K: float, c_C: float, D: Array, load_tie: Ints, own: Array
 ) -> None:
     """Add the symmetric part of c_K K + c_C C of the elements with a jacobian to the tangents of their bodies, own (nb + 1, 36)."""

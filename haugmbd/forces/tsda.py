@@ -16,17 +16,19 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd.algebra.jit import kernel
-from haugmbd.algebra.vec3 import Array, Ints, Vec, dot, scale
-from haugmbd.body import Body
-from haugmbd.checks import read_number
+from haugmbd.bodies.body import Body
+from haugmbd.bodies.frame import Frame
+from haugmbd.bodies.validation import read_number
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.jit import kernel
+from haugmbd.constraints.base import Motion, distance, distance_rate, value
+from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault
-from haugmbd.forces.base import Ledger, Load, add_force, modelled, point_motion
+from haugmbd.forces.base import EnergyLedger, ForceElement, add_force, modelled, point_motion
 from haugmbd.forces.jacobian import read_jacobian
 from haugmbd.forces.tangent import add_pair, lever
-from haugmbd.forces.values import LENGTH, Value, read_value
-from haugmbd.marker import Frame
-from haugmbd.primitives.base import Motion, distance, distance_rate, value
+from haugmbd.forces.user_function import LENGTH, Value, read_value
+from haugmbd.math.vec3 import Vec, dot, scale
 
 P, Q_POINT, ACTUATOR, SIGNAL = 0, 1, 2, 3
 K, C, L0 = 0, 1, 2
@@ -35,7 +37,8 @@ MEET_RTOL = 1e-12
 """Ends this near to one another, relative to where they are, are the same point: rounding of a point on two bodies makes 1e-15."""
 
 
-class TSDA(Load):
+@public_class
+class TSDA(ForceElement):
     """A spring, damper and actuator between two points.
 
     i, j: bodies;  point_i, point_j: its ends, global, at the modelled pose [m], (3,)
@@ -120,10 +123,10 @@ class TSDA(Load):
         l_dot = np.where(met, np.linalg.norm(d_dot, axis=1), np.sum(d * d_dot, axis=1) / np.where(met, 1.0, length))
         return length, l_dot
 
-    def ledger(self, t: Array, bodies: Array, angle: Array) -> Ledger:
+    def ledger(self, t: Array, bodies: Array, angle: Array) -> EnergyLedger:
         length, l_dot = self.arguments(bodies, angle)
         f_a = self.actuator.sampled(t, length, l_dot)
-        return Ledger(0.5 * self.k * (length - self.l0) ** 2, self.c * l_dot**2, -f_a * l_dot)
+        return EnergyLedger(0.5 * self.k * (length - self.l0) ** 2, self.c * l_dot**2, -f_a * l_dot)
 
 
 @kernel
@@ -158,7 +161,7 @@ def potential(ints: Ints, floats: Array, first: int, last: int, m: Motion) -> fl
 
 
 @kernel
-def fill(ints: Ints, floats: Array, first: int, last: int, m: Motion, Q: Array) -> None:
+def add_forces(ints: Ints, floats: Array, first: int, last: int, m: Motion, Q: Array) -> None:
     """Add the forces of all elements."""
     for k in range(first, last):
         length, l_dot, e = direction(m, ints[k, P], ints[k, Q_POINT])
@@ -168,7 +171,7 @@ def fill(ints: Ints, floats: Array, first: int, last: int, m: Motion, Q: Array) 
 
 
 @kernel
-def stiffen(
+def add_tangent(
     ints: Ints,
     floats: Array,
     first: int,

@@ -1,10 +1,28 @@
-"""Which algebra is solved for the accelerations: one formulation per file; open two side by side."""
+"""Which equations are solved for the accelerations: one formulation per file.
 
+base                      what every formulation is
+dense_matrices            what formulations in Python share
+python_formulation        formulations in Python called from compiled integrators
+newton_euler              augmented system, block LDL^T
+euler_parameters          augmented system in (r, p)
+range_space               multipliers first
+null_space                motions that the rows allow
+coordinate_partitioning   independent and dependent coordinates
+udwadia_kalaba            least change from the free motion
+udwadia_phohomsiri        the same for a singular mass matrix
+augmented_lagrangian      penalty with iterated multipliers
+penalty                   stiff elements for rows
+reduced_chain             joint coordinates, where the system is a chain
+kept_rows                 multipliers of the kept rows
+error_messages            from a status code to a sentence
+accelerations             accelerations and multipliers at a state
+"""
+
+from haugmbd.formulations.accelerations import Accelerations
 from haugmbd.formulations.augmented_lagrangian import AugmentedLagrangian
 from haugmbd.formulations.base import Formulation
 from haugmbd.formulations.coordinate_partitioning import CoordinatePartitioning
 from haugmbd.formulations.euler_parameters import EulerParameters
-from haugmbd.formulations.face import Accelerations, accelerations
 from haugmbd.formulations.newton_euler import NewtonEuler
 from haugmbd.formulations.null_space import QR, SVD, NullSpace
 from haugmbd.formulations.penalty import Penalty
@@ -43,5 +61,4 @@ __all__ = [
     "ReducedChain",
     "UdwadiaKalaba",
     "UdwadiaPhohomsiri",
-    "accelerations",
 ]

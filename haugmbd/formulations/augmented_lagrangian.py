@@ -19,16 +19,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from haugmbd.algebra.vec3 import Array
+from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import public_class
 from haugmbd.errors import SimulationError
-from haugmbd.formulations.base import Answer, Multipliers, Saddle, negative, not_positive
-from haugmbd.formulations.dense import mass_matrix, solve_definite, times_mass
+from haugmbd.formulations.base import KKTSolution, KKTSystem, Multipliers, negative, not_positive
+from haugmbd.formulations.dense_matrices import mass_matrix, solve_definite, times_mass
 from haugmbd.formulations.penalty import penalty_of, with_feedback
-from haugmbd.formulations.taught import Taught
+from haugmbd.formulations.python_formulation import PythonFormulation
 
 
+@public_class
 @dataclass(frozen=True)
-class AugmentedLagrangian(Taught):
+class AugmentedLagrangian(PythonFormulation):
     """Bayo's penalties with multipliers: O(n^3) once, O(n^2) an iteration; `result.counters` tells the iterations.
 
     alpha: penalty, in mean masses;  mu: damping ratio, omega [1/s]: of the stabilization, 0 where another does its work
@@ -51,7 +53,7 @@ class AugmentedLagrangian(Taught):
         found = [] if count else [f"most_iterations = {self.most_iterations!r} must be a whole number, 1 or more"]
         return not_positive(alpha=self.alpha, tol=self.tol) + negative(mu=self.mu, omega=self.omega) + found
 
-    def solve(self, question: Saddle) -> Answer:
+    def solve(self, question: KKTSystem) -> KKTSolution:
         q, b_c = of_known_rank(question, with_feedback(question, self.mu, self.omega))
         alpha = penalty_of(q, self.alpha)
         K = mass_matrix(q) + alpha * q.Phi_q.T @ q.Phi_q
@@ -62,21 +64,21 @@ class AugmentedLagrangian(Taught):
             du = solve_definite(q, K, q.b_u - times_mass(q, u) - q.Phi_q.T @ (lam - alpha * left), "M + Phi_q^T alpha Phi_q")
             u, lam = u + du, lam + alpha * (q.Phi_q @ du - left)
             if np.abs(du).max(initial=0.0) <= max(self.tol * np.abs(u).max(initial=0.0), rest):
-                return Answer(u, lam, iterations=iteration)
+                return KKTSolution(u, lam, iterations=iteration)
         raise SimulationError(
             f"AugmentedLagrangian at t = {q.state.t:.6g} s: {self.most_iterations} iterations with alpha = {self.alpha:g} leave a change "
             f"of {np.abs(du).max():.1e} beside {np.abs(u).max():.1e}: raise alpha or most_iterations."
         )
 
 
-def free_size(q: Saddle) -> float:
+def free_size(q: KKTSystem) -> float:
     """The largest of b_u / M: where nothing moves, u is the rounding of that, and no change is small beside u itself."""
     inertia = np.diagonal(q.M, axis1=1, axis2=2).ravel()
     moves = inertia > 0.0
     return float(np.abs(q.b_u[moves] / inertia[moves]).max(initial=0.0))
 
 
-def of_known_rank(q: Saddle, b_c: Array) -> tuple[Saddle, Array]:
+def of_known_rank(q: KKTSystem, b_c: Array) -> tuple[KKTSystem, Array]:
     """The question and b_c with rows of the rank that the model was compiled with; as they are where no row depends on others."""
     if q.rank == len(b_c):
         return q, b_c

@@ -18,11 +18,11 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from haugmbd.algebra.vec3 import Array, Ints
+from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import Fault, ModelError, SlowFormulationWarning, UsageError
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.model.tables import ACCELERATIONS, POSITIONS, VELOCITIES, Pack
+from haugmbd.workspace.layout import ACCELERATIONS, POSITIONS, VELOCITIES, Pack
 
 NONE: Array = np.zeros(0)
 
@@ -31,7 +31,7 @@ MOST_BODIES = 60
 """Where dense algebra costs 3 to 50 ms a question, 150 to 2000 times the block LDL^T (20 us)."""
 
 
-class Asks(Enum):
+class SolveFor(Enum):
     """What the right-hand side asks for."""
 
     ACCELERATIONS = ACCELERATIONS
@@ -48,7 +48,7 @@ class Multipliers(Enum):
 
 
 @dataclass(frozen=True, eq=False)
-class Saddle:
+class KKTSystem:
     """One question.  Columns of Phi_q, b_u and the answer: (v, omega_bar) by bodies, the ground left out.
 
     state: where it is asked;  asks: for what;  rows: (k,) numbers of the rows that take part;  rank: how many of them are independent
@@ -57,7 +57,7 @@ class Saddle:
 
     model: Model
     state: State
-    asks: Asks
+    solve_for: SolveFor
     rows: Ints
     rank: int
     M: Array
@@ -68,7 +68,7 @@ class Saddle:
     Phi_dot: Array
 
 
-class Answer(NamedTuple):
+class KKTSolution(NamedTuple):
     """u: (6 nb,);  lam: (k,) of the rows that took part.
 
     lam_p: (nb,) multipliers of |p| = 1, where they are unknowns;  iterations, choices: that it took
@@ -78,7 +78,7 @@ class Answer(NamedTuple):
     lam: Array
     lam_p: Array = NONE
     iterations: int = 0
-    choices: int = 0
+    repartitions: int = 0
 
 
 class Solver:
@@ -87,7 +87,7 @@ class Solver:
     def __init__(self, formulation: Formulation) -> None:
         self.formulation = formulation
 
-    def answer(self, question: Saddle) -> Answer:
+    def answer(self, question: KKTSystem) -> KKTSolution:
         """The solution."""
         return self.formulation.solve(question)
 
@@ -114,8 +114,8 @@ class Formulation(ABC):
     most_bodies: ClassVar[float] = MOST_BODIES
 
     @abstractmethod
-    def solve(self, question: Saddle) -> Answer:
-        """Answer one question.  Raises SingularKKT where it has no unique answer."""
+    def solve(self, question: KKTSystem) -> KKTSolution:
+        """Answer one question.  Raises SingularKKTError where it has no unique answer."""
 
     @abstractmethod
     def pack(self, model: Model) -> Pack:

@@ -20,10 +20,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from haugmbd.algebra.vec3 import Array, Ints
-from haugmbd.formulations.base import Answer, Asks, Saddle, Solver, not_positive
-from haugmbd.formulations.dense import SINGULAR_TOL, pivoted_qr, singular, solve_definite, times_mass
-from haugmbd.formulations.taught import Taught
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.deprecated import public_class
+from haugmbd.formulations.base import KKTSolution, KKTSystem, SolveFor, Solver, not_positive
+from haugmbd.formulations.dense_matrices import SINGULAR_TOL, pivoted_qr, singular, solve_definite, times_mass
+from haugmbd.formulations.python_formulation import PythonFormulation
 from haugmbd.model.model import Model
 
 DEGRADED = 1.2
@@ -31,8 +32,9 @@ DEGRADED = 1.2
 1.5, 2.5e-3 with 10: what corrects dependent coordinates is as much larger than the error of a step.  (Least motion in mass: 4e-8.)"""
 
 
+@public_class
 @dataclass(frozen=True)
-class CoordinatePartitioning(Taught):
+class CoordinatePartitioning(PythonFormulation):
     """Independent coordinates by pivoting, chosen anew when they degrade: O(n^3); `result.counters` tells how often they were.
 
     degraded: growth of the condition number of Phi_d since they were chosen, at which they are chosen anew
@@ -49,7 +51,7 @@ class CoordinatePartitioning(Taught):
     def begin(self, model: Model) -> Solver:
         return Partition(self)
 
-    def solve(self, question: Saddle) -> Answer:
+    def solve(self, question: KKTSystem) -> KKTSolution:
         """With coordinates chosen for this question."""
         return Partition(self).answer(question)
 
@@ -64,7 +66,7 @@ class Partition(Solver):
         self.dependent: Ints | None = None
         self.condition = 0.0
 
-    def answer(self, question: Saddle) -> Answer:
+    def answer(self, question: KKTSystem) -> KKTSolution:
         q = question
         choices = self._choose(q)
         d = self.dependent
@@ -72,15 +74,15 @@ class Partition(Solver):
         i = np.delete(np.arange(len(q.b_u)), d)
         u_0 = np.zeros(len(q.b_u))
         u_0[d] = np.linalg.solve(q.Phi_q[:, d], q.b_c)
-        if q.asks is not Asks.ACCELERATIONS:
-            return Answer(u_0, np.zeros(len(q.b_c)), choices=choices)
+        if q.solve_for is not SolveFor.ACCELERATIONS:
+            return KKTSolution(u_0, np.zeros(len(q.b_c)), repartitions=choices)
         H = np.zeros((len(q.b_u), len(i)))
         H[i, np.arange(len(i))] = 1.0
         H[d] = -np.linalg.solve(q.Phi_q[:, d], q.Phi_q[:, i])
         u = u_0 + H @ solve_definite(q, H.T @ times_mass(q, H), H.T @ (q.b_u - times_mass(q, u_0)), "H^T M H")
-        return Answer(u, np.asarray(np.linalg.solve(q.Phi_q[:, d].T, (q.b_u - times_mass(q, u))[d])), choices=choices)
+        return KKTSolution(u, np.asarray(np.linalg.solve(q.Phi_q[:, d].T, (q.b_u - times_mass(q, u))[d])), repartitions=choices)
 
-    def _choose(self, q: Saddle) -> int:
+    def _choose(self, q: KKTSystem) -> int:
         """Keep the dependent coordinates as long as they are good; return how often they were chosen, 0 or 1."""
         if self.dependent is not None and condition(q.Phi_q[:, self.dependent]) <= self.formulation.degraded * self.condition:
             return 0

@@ -19,11 +19,12 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from haugmbd.algebra.euler import G, normalized, p_dot_from
-from haugmbd.algebra.vec3 import Array
-from haugmbd.formulations.base import Answer, Asks, Saddle
-from haugmbd.formulations.dense import blockwise, solve_symmetric
-from haugmbd.formulations.taught import Taught
+from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import public_class
+from haugmbd.formulations.base import KKTSolution, KKTSystem, SolveFor
+from haugmbd.formulations.dense_matrices import blockwise, solve_symmetric
+from haugmbd.formulations.python_formulation import PythonFormulation
+from haugmbd.math.euler_parameters import G, normalized, p_dot_from
 
 
 class EulerForm(NamedTuple):
@@ -37,7 +38,7 @@ class EulerForm(NamedTuple):
     gamma_p: Array
 
 
-def euler_form(q: Saddle) -> EulerForm:
+def euler_form(q: KKTSystem) -> EulerForm:
     """The question in (r, p)."""
     nb, p = len(q.M), normalized(q.state.p[1:])
     S, M_p, P = np.zeros((nb, 6, 7)), np.zeros((nb, 7, nb, 7)), np.zeros((nb, nb, 7))
@@ -48,14 +49,14 @@ def euler_form(q: Saddle) -> EulerForm:
     Phi_p = np.einsum("rka,kab->rkb", q.Phi_q.reshape(-1, nb, 6), S).reshape(-1, 7 * nb)
     b_p = blockwise(np.swapaxes(S, 1, 2), q.b_u)
     gamma_p = np.zeros(nb)
-    if q.asks is Asks.ACCELERATIONS:
+    if q.solve_for is SolveFor.ACCELERATIONS:
         p_dot = p_dot_from(p, q.state.omega_bar[1:])
         b_p.reshape(nb, 7)[:, 3:] = turning_forces(q, p, p_dot)
         gamma_p = -np.sum(p_dot**2, axis=1)
     return EulerForm(S, M_p.reshape(7 * nb, 7 * nb), Phi_p, P.reshape(nb, 7 * nb), b_p, gamma_p)
 
 
-def turning_forces(q: Saddle, p: Array, p_dot: Array) -> Array:
+def turning_forces(q: KKTSystem, p: Array, p_dot: Array) -> Array:
     """2 G^T n_bar + 8 Gdot^T J_bar Gdot p, (nb, 4)."""
     J_bar, w, Gdot = q.M[:, 3:, 3:], q.state.omega_bar[1:], G(p_dot)
     n_bar = q.b_u.reshape(-1, 6)[:, 3:] + np.cross(w, np.einsum("kab,kb->ka", J_bar, w))
@@ -63,17 +64,18 @@ def turning_forces(q: Saddle, p: Array, p_dot: Array) -> Array:
     return np.asarray(2.0 * np.einsum("kca,kc->ka", G(p), n_bar) + 8.0 * quadratic)
 
 
+@public_class
 @dataclass(frozen=True)
-class EulerParameters(Taught):
+class EulerParameters(PythonFormulation):
     """Haug's r-p form: 7 coordinates a body, and multipliers lam_p of |p| = 1: O(n^3), dense LU."""
 
     reference: ClassVar[str] = "Haug 2021, sec. 11.4 (the r-p form with Euler parameter normalization)"
     ms: ClassVar[float] = 22.0
 
-    def solve(self, question: Saddle) -> Answer:
+    def solve(self, question: KKTSystem) -> KKTSolution:
         f = euler_form(question)
         A = np.vstack([f.Phi_p, f.P])
         n, k = len(f.b_p), len(question.b_c)
         K = np.block([[f.M_p, A.T], [A, np.zeros((len(A), len(A)))]])
         x = solve_symmetric(question, K, np.concatenate([f.b_p, question.b_c, f.gamma_p]), "the matrix of the r-p form")
-        return Answer(blockwise(f.S, x[:n]), x[n : n + k], lam_p=x[n + k :])
+        return KKTSolution(blockwise(f.S, x[:n]), x[n : n + k], lam_p=x[n + k :])

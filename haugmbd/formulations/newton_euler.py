@@ -14,22 +14,24 @@ from typing import ClassVar
 
 import numpy as np
 
-from haugmbd.algebra.euler_kernels import put_euler_rate
-from haugmbd.algebra.jit import entry, inlined, kernel
-from haugmbd.algebra.vec3 import Array
-from haugmbd.algebra.views import borrow, borrow_line
-from haugmbd.formulations.base import Answer, Formulation, Saddle
-from haugmbd.formulations.trouble import explain
-from haugmbd.model import accessors as ws
-from haugmbd.model import tables as at
-from haugmbd.model.loads import fill_angle_rates
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_views import borrow, borrow_line
+from haugmbd.compiled.jit import entry, inlined, kernel
+from haugmbd.compiled.status_codes import OK
+from haugmbd.deprecated import public_class
+from haugmbd.formulations.base import Formulation, KKTSolution, KKTSystem
+from haugmbd.formulations.error_messages import explain
+from haugmbd.math.euler_kernels import put_euler_rate
+from haugmbd.model.body_kinematics import update_kinematics
+from haugmbd.model.evaluate import prepare, rows_entry
+from haugmbd.model.generalized_forces import put_angle_rates_of_loads
 from haugmbd.model.model import Model
-from haugmbd.model.motion import look
-from haugmbd.model.passes import prepare, rows_entry
-from haugmbd.model.status import OK
-from haugmbd.model.tables import WIDTH, Pack, room, workspace
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace import layout as at
+from haugmbd.workspace.layout import WIDTH, Pack, workspace, workspace_array
 
 
+@public_class
 @dataclass(frozen=True)
 class NewtonEuler(Formulation):
     """The augmented KKT system in (v, omega_bar), solved by the block LDL^T: O(n) for chains and trees, multipliers included."""
@@ -43,37 +45,37 @@ class NewtonEuler(Formulation):
     def pack(self, model: Model) -> Pack:
         return model.pack()
 
-    def solve(self, question: Saddle) -> Answer:
+    def solve(self, question: KKTSystem) -> KKTSolution:
         q, pack = question, question.model.pack()
-        b, n = room(pack, "RIGHT"), question.model.nb + 1
+        b, n = workspace_array(pack, "RIGHT"), question.model.nb + 1
         code = rows_entry(pack, q.state.t, q.state.y)
         b[1:n], b[n:].reshape(-1)[q.model.slot_of_row[q.rows]] = q.b_u.reshape(-1, 6), q.b_c
         code = code or answer_entry(pack)
         if code != OK:
             q.model.raise_user_error(pack)
             raise explain(q.model, pack, code, q.state.t)
-        x = room(pack, "SOLUTION")
-        return Answer(x[1:n].ravel().copy(), q.model.lam_of(x)[q.rows])
+        x = workspace_array(pack, "SOLUTION")
+        return KKTSolution(x[1:n].ravel().copy(), q.model.lam_of(x)[q.rows])
 
 
 @inlined
 def factorize(P: Pack) -> int:
     """Factor the augmented matrix of the rows at hand."""
-    return P.factorize(workspace(P), P.teacher)
+    return P.factorize(workspace(P), P.python_solver)
 
 
 @inlined
 def begin(P: Pack) -> int:
     """Go half the way to K x = b for another b, with the factor at hand: `finish` goes the other."""
-    return P.begin(workspace(P), P.teacher)
+    return P.begin(workspace(P), P.python_solver)
 
 
 @inlined
 def finish(P: Pack) -> int:
     """Solve K x = b for the b that stood in the right-hand side when `factorize` or `begin` was called."""
-    code = P.finish(workspace(P), P.teacher)
+    code = P.finish(workspace(P), P.python_solver)
     if ws.has_massless_directions(P):
-        code = P.refine(workspace(P), P.teacher)
+        code = P.refine(workspace(P), P.python_solver)
     return code
 
 
@@ -81,7 +83,7 @@ def finish(P: Pack) -> int:
 def solve_once(P: Pack) -> int:
     """The same without refinement: what an iteration that corrects itself needs."""
     begin(P)
-    return P.finish(workspace(P), P.teacher)
+    return P.finish(workspace(P), P.python_solver)
 
 
 @inlined
@@ -128,7 +130,7 @@ def accelerate(P: Pack, t: float, y: Array) -> int:
 @kernel
 def put_rates(P: Pack, t: float, y: Array, y_dot: Array) -> None:
     """y_dot = (v, G^T omega_bar / 2, v_dot, omega_bar_dot; angle rates) from the solution."""
-    m = look(P, t, y)
+    m = update_kinematics(P, t, y)
     n = m.bodies.shape[0]
     rates = borrow(y_dot, 0, n, WIDTH)
     x = ws.solution(P)
@@ -139,7 +141,7 @@ def put_rates(P: Pack, t: float, y: Array, y_dot: Array) -> None:
         for a in range(6):
             rates[k, 7 + a] = x[k, a]
     if m.angles.shape[0] > 0:
-        fill_angle_rates(P, t, y, borrow_line(y_dot, WIDTH * n, m.angles.size))
+        put_angle_rates_of_loads(P, t, y, borrow_line(y_dot, WIDTH * n, m.angles.size))
 
 
 @inlined

@@ -21,10 +21,11 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from haugmbd.algebra.vec3 import Array
-from haugmbd.formulations.base import Answer, Multipliers, Saddle
-from haugmbd.formulations.dense import SINGULAR_TOL, pivoted_qr, singular, solve_definite, split, times_mass, triangular
-from haugmbd.formulations.taught import Taught
+from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import public_class
+from haugmbd.formulations.base import KKTSolution, KKTSystem, Multipliers
+from haugmbd.formulations.dense_matrices import SINGULAR_TOL, pivoted_qr, singular, solve_definite, split, times_mass, triangular
+from haugmbd.formulations.python_formulation import PythonFormulation
 
 
 class Basis(NamedTuple):
@@ -44,21 +45,23 @@ class Basis(NamedTuple):
         return self.U @ triangular(self.T, self.V.T @ w, transposed=True)
 
 
+@public_class
 @dataclass(frozen=True)
 class SVD:
     """By singular values."""
 
-    def basis(self, q: Saddle) -> Basis:
+    def basis(self, q: KKTSystem) -> Basis:
         """The factors of Phi_q."""
         s = split(q, q.Phi_q, q.rank)
         return Basis(s.U, np.diag(s.s), s.V, s.Z)
 
 
+@public_class
 @dataclass(frozen=True)
 class QR:
     """By Householder reflections."""
 
-    def basis(self, q: Saddle) -> Basis:
+    def basis(self, q: KKTSystem) -> Basis:
         """The factors of Phi_q."""
         Q, R, order = pivoted_qr(q.Phi_q.T)
         r = q.rank
@@ -70,8 +73,9 @@ class QR:
         return Basis(U, T, Q[:, :r], Q[:, r:])
 
 
+@public_class
 @dataclass(frozen=True)
-class NullSpace(Taught):
+class NullSpace(PythonFormulation):
     """Equations of motion on a basis of the null space of Phi_q, `SVD()` or `QR()`: O(n^3); takes rows that depend on others."""
 
     by: SVD | QR = QR()  # noqa: RUF009  frozen
@@ -84,10 +88,10 @@ class NullSpace(Taught):
     def wrong(self) -> list[str]:
         return [] if isinstance(self.by, SVD | QR) else [f"by = {self.by!r} must be SVD() or QR()"]
 
-    def solve(self, question: Saddle) -> Answer:
+    def solve(self, question: KKTSystem) -> KKTSolution:
         q = question
         basis = self.by.basis(q)
         Z, u_0 = basis.Z, basis.least_motion(q.b_c)
         z = solve_definite(q, Z.T @ times_mass(q, Z), Z.T @ (q.b_u - times_mass(q, u_0)), "Z^T M Z")
         u = u_0 + Z @ z
-        return Answer(u, basis.least_multipliers(q.b_u - times_mass(q, u)))
+        return KKTSolution(u, basis.least_multipliers(q.b_u - times_mass(q, u)))

@@ -16,24 +16,26 @@ from typing import ClassVar
 
 import numpy as np
 
-from haugmbd.algebra.vec3 import Array
-from haugmbd.formulations.base import Answer, Asks, Multipliers, Saddle, negative, not_positive
-from haugmbd.formulations.dense import mass_matrix, solve_definite
-from haugmbd.formulations.taught import Taught
+from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import public_class
+from haugmbd.formulations.base import KKTSolution, KKTSystem, Multipliers, SolveFor, negative, not_positive
+from haugmbd.formulations.dense_matrices import mass_matrix, solve_definite
+from haugmbd.formulations.python_formulation import PythonFormulation
 
 
-def penalty_of(q: Saddle, alpha: float) -> float:
+def penalty_of(q: KKTSystem, alpha: float) -> float:
     """Alpha times the mean mass of the bodies [kg], for rows in m."""
     return alpha * float(np.mean(q.M[:, 0, 0]))
 
 
-def with_feedback(q: Saddle, mu: float, omega: float) -> Array:
+def with_feedback(q: KKTSystem, mu: float, omega: float) -> Array:
     """b_c with springs and dampers, where it asks for accelerations."""
-    return q.b_c - 2.0 * mu * omega * q.Phi_dot - omega**2 * q.Phi if q.asks is Asks.ACCELERATIONS else q.b_c
+    return q.b_c - 2.0 * mu * omega * q.Phi_dot - omega**2 * q.Phi if q.solve_for is SolveFor.ACCELERATIONS else q.b_c
 
 
+@public_class
 @dataclass(frozen=True)
-class Penalty(Taught):
+class Penalty(PythonFormulation):
     """Stiff elements instead of rows: O(n^3), and an error that falls like 1 / alpha.
 
     alpha: stiffness, in mean masses;  mu: damping ratio, omega [1/s]: frequency of the elements, 0 where a stabilization does their work
@@ -51,8 +53,8 @@ class Penalty(Taught):
     def wrong(self) -> list[str]:
         return not_positive(alpha=self.alpha) + negative(mu=self.mu, omega=self.omega)
 
-    def solve(self, question: Saddle) -> Answer:
+    def solve(self, question: KKTSystem) -> KKTSolution:
         q, alpha, b_c = question, penalty_of(question, self.alpha), with_feedback(question, self.mu, self.omega)
         K = mass_matrix(q) + alpha * q.Phi_q.T @ q.Phi_q
         u = solve_definite(q, K, q.b_u + alpha * q.Phi_q.T @ b_c, "M + Phi_q^T alpha Phi_q")
-        return Answer(u, alpha * (q.Phi_q @ u - b_c))
+        return KKTSolution(u, alpha * (q.Phi_q @ u - b_c))

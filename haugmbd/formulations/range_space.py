@@ -14,23 +14,25 @@ from typing import ClassVar
 
 import numpy as np
 
-from haugmbd.algebra.vec3 import Array
-from haugmbd.formulations.base import Answer, Saddle
-from haugmbd.formulations.dense import blockwise, solve_definite
-from haugmbd.formulations.taught import Taught
+from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import public_class
+from haugmbd.formulations.base import KKTSolution, KKTSystem
+from haugmbd.formulations.dense_matrices import blockwise, solve_definite
+from haugmbd.formulations.python_formulation import PythonFormulation
 
 
+@public_class
 @dataclass(frozen=True)
-class RangeSpace(Taught):
+class RangeSpace(PythonFormulation):
     """Multipliers by the Schur complement S = Phi_q M^-1 Phi_q^T: O(n^3) in the rows; needs M^-1 and independent rows."""
 
     reference: ClassVar[str] = "Haug 2021, sec. 11.3; Featherstone 2008, sec. 3.4"
     ms: ClassVar[float] = 3.0
     massless: ClassVar[bool] = False
 
-    def solve(self, question: Saddle) -> Answer:
+    def solve(self, question: KKTSystem) -> KKTSolution:
         q = question
         W: Array = np.asarray(np.linalg.inv(q.M))
         S = q.Phi_q @ blockwise(W, q.Phi_q.T)
         lam = solve_definite(q, S, q.Phi_q @ blockwise(W, q.b_u) - q.b_c, "Phi_q M^-1 Phi_q^T")
-        return Answer(blockwise(W, q.b_u - q.Phi_q.T @ lam), lam)
+        return KKTSolution(blockwise(W, q.b_u - q.Phi_q.T @ lam), lam)

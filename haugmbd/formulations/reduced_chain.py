@@ -18,19 +18,21 @@ from typing import ClassVar
 
 import numpy as np
 
-from haugmbd.algebra.vec3 import Array, Ints
-from haugmbd.formulations.base import Answer, Asks, Saddle, Solver
-from haugmbd.formulations.dense import times_mass
-from haugmbd.formulations.taught import Taught
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.deprecated import public_class
+from haugmbd.formulations.base import KKTSolution, KKTSystem, SolveFor, Solver
+from haugmbd.formulations.dense_matrices import times_mass
+from haugmbd.formulations.python_formulation import PythonFormulation
 from haugmbd.model.model import Model
-from haugmbd.recursive.aba import aba
-from haugmbd.recursive.chain import SerialChain
-from haugmbd.recursive.coordinates import nearest_coordinates
-from haugmbd.recursive.link_motion import LinkMotion, link_motion
+from haugmbd.serial_chain.chain import SerialChain
+from haugmbd.serial_chain.conversion.coordinates import nearest_coordinates
+from haugmbd.serial_chain.recursions.aba import aba
+from haugmbd.serial_chain.recursions.link_motion import LinkMotion, link_motion
 
 
+@public_class
 @dataclass(frozen=True)
-class ReducedChain(Taught):
+class ReducedChain(PythonFormulation):
     """The articulated-body algorithm on `SerialChain.from_system(model)`: O(n), 0.27 ms a link; raises ModelError where it is none."""
 
     reference: ClassVar[str] = "Featherstone 2008, ch. 7 (articulated-body algorithm); Mirtich 1996, ch. 4"
@@ -42,7 +44,7 @@ class ReducedChain(Taught):
     def begin(self, model: Model) -> Solver:
         return Links(self, model)
 
-    def solve(self, question: Saddle) -> Answer:
+    def solve(self, question: KKTSystem) -> KKTSolution:
         return Links(self, question.model).answer(question)
 
 
@@ -56,11 +58,11 @@ class Links(Solver):
         self.bodies = np.array(chain.order, dtype=np.int64) - 1
         self.pairs = np.sort(model.bodies_of_rows(), axis=1)
 
-    def answer(self, question: Saddle) -> Answer:
+    def answer(self, question: KKTSystem) -> KKTSolution:
         q, chain = question, self.chain
         at, rates = nearest_coordinates(chain, q.state)
         still = np.zeros(chain.nv)
-        moving = q.asks is Asks.ACCELERATIONS
+        moving = q.solve_for is SolveFor.ACCELERATIONS
         start = link_motion(chain, at, rates if moving else still, still)
         u = self._by_bodies(start) if moving else np.zeros(len(q.b_u))
         joints = self._joints(q)
@@ -68,7 +70,7 @@ class Links(Solver):
         wrench = (q.b_u - times_mass(q, u)).reshape(-1, 6)[self.bodies]
         wrench[:, 3:] = np.einsum("nab,nb->na", start.A, wrench[:, 3:])
         u += self._by_bodies(link_motion(chain, at, still, aba(chain, at, still, wrenches=wrench)))
-        return Answer(u, self._multipliers(q, u, joints))
+        return KKTSolution(u, self._multipliers(q, u, joints))
 
     def _by_bodies(self, motion: LinkMotion) -> Array:
         """(v_dot, omega_bar_dot) by bodies, (6 nb,)."""
@@ -76,7 +78,7 @@ class Links(Solver):
         u[self.bodies, :3], u[self.bodies, 3:] = motion.v_dot, np.einsum("nab,na->nb", motion.A, motion.omega_dot)
         return u.ravel()
 
-    def _joints(self, q: Saddle) -> list[Ints]:
+    def _joints(self, q: KKTSystem) -> list[Ints]:
         """For each link, places in Phi_q of the rows between it and the link before."""
         pairs, found, before = self.pairs[q.rows], [], 0
         for body in (self.bodies + 1).tolist():
@@ -84,7 +86,7 @@ class Links(Solver):
             before = body
         return found
 
-    def _close(self, q: Saddle, u: Array, joints: list[Ints]) -> None:
+    def _close(self, q: KKTSystem, u: Array, joints: list[Ints]) -> None:
         """Change u, from the base to the tip, until Phi_q u = b_c."""
         before: Array = np.zeros((len(q.b_c), 0))
         u_before = np.zeros(0)
@@ -96,7 +98,7 @@ class Links(Solver):
                 u[own] += np.linalg.lstsq(J, left, rcond=None)[0]
             before, u_before = q.Phi_q[:, own], u[own]
 
-    def _multipliers(self, q: Saddle, u: Array, joints: list[Ints]) -> Array:
+    def _multipliers(self, q: KKTSystem, u: Array, joints: list[Ints]) -> Array:
         """Lam, from the tip to the base."""
         left, lam = q.b_u - times_mass(q, u), np.zeros(len(q.b_c))
         above: Ints = np.zeros(0, dtype=np.int64)

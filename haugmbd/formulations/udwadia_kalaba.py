@@ -15,13 +15,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from haugmbd.formulations.base import Answer, Multipliers, Saddle
-from haugmbd.formulations.dense import blockwise, split
-from haugmbd.formulations.taught import Taught
+from haugmbd.deprecated import public_class
+from haugmbd.formulations.base import KKTSolution, KKTSystem, Multipliers
+from haugmbd.formulations.dense_matrices import blockwise, split
+from haugmbd.formulations.python_formulation import PythonFormulation
 
 
+@public_class
 @dataclass(frozen=True)
-class UdwadiaKalaba(Taught):
+class UdwadiaKalaba(PythonFormulation):
     """The fundamental equation in (v, omega_bar): O(n^3), a singular value decomposition; takes dependent rows, needs M^-1."""
 
     reference: ClassVar[str] = "Udwadia and Kalaba 1992, Proc. R. Soc. A 439, 407-410"
@@ -31,11 +33,11 @@ class UdwadiaKalaba(Taught):
     massless: ClassVar[bool] = False
     instead: ClassVar[str] = "UdwadiaPhohomsiri(), the fundamental equation for a singular mass matrix"
 
-    def solve(self, question: Saddle) -> Answer:
+    def solve(self, question: KKTSystem) -> KKTSolution:
         q = question
         moments, axes = np.linalg.eigh(q.M)
         root = (axes / np.sqrt(moments)[:, None, :]) @ np.swapaxes(axes, 1, 2)  # M^-1/2, body by body
         a = blockwise(root, blockwise(root, q.b_u))
         s = split(q, blockwise(root, q.Phi_q.T).T, q.rank, with_Z=False)
         asked = s.U.T @ (q.b_c - q.Phi_q @ a) / s.s
-        return Answer(a + blockwise(root, s.V @ asked), -s.U @ (asked / s.s))
+        return KKTSolution(a + blockwise(root, s.V @ asked), -s.U @ (asked / s.s))

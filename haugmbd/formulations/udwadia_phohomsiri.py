@@ -18,14 +18,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from haugmbd.formulations.base import Answer, Multipliers, Saddle
-from haugmbd.formulations.dense import SINGULAR_TOL, blockwise, singular, split
+from haugmbd.deprecated import public_class
+from haugmbd.formulations.base import KKTSolution, KKTSystem, Multipliers
+from haugmbd.formulations.dense_matrices import SINGULAR_TOL, blockwise, singular, split
 from haugmbd.formulations.euler_parameters import euler_form
-from haugmbd.formulations.taught import Taught
+from haugmbd.formulations.python_formulation import PythonFormulation
 
 
+@public_class
 @dataclass(frozen=True)
-class UdwadiaPhohomsiri(Taught):
+class UdwadiaPhohomsiri(PythonFormulation):
     """The fundamental equation in (r, p), with lam_p: O(n^3), two singular value decompositions; takes dependent rows and no inertia."""
 
     reference: ClassVar[str] = "Udwadia and Phohomsiri 2006, Proc. R. Soc. A 462, 2097-2117"
@@ -33,7 +35,7 @@ class UdwadiaPhohomsiri(Taught):
     multipliers: ClassVar[Multipliers] = Multipliers.LEAST
     all_rows: ClassVar[bool] = True
 
-    def solve(self, question: Saddle) -> Answer:
+    def solve(self, question: KKTSystem) -> KKTSolution:
         f, k, nb = euler_form(question), len(question.b_c), len(question.M)
         A, b = np.vstack([f.Phi_p, f.P]), np.concatenate([question.b_c, f.gamma_p])
         s = split(question, A, question.rank + nb)
@@ -43,4 +45,4 @@ class UdwadiaPhohomsiri(Taught):
         if not sizes[-1] > SINGULAR_TOL * sizes[0]:
             raise singular(question, "[M_p; A] has no full column rank")
         lam = s.U @ ((s.V.T @ (f.b_p - f.M_p @ q_ddot)) / s.s)
-        return Answer(blockwise(f.S, np.asarray(q_ddot)), lam[:k], lam_p=lam[k:])
+        return KKTSolution(blockwise(f.S, np.asarray(q_ddot)), lam[:k], lam_p=lam[k:])

@@ -1,4 +1,14 @@
-"""Named, ready mechanisms, each a function that returns a System, with its source and, where there are any, its published values.
+"""Named, ready mechanisms, with their sources and published values.
+
+    published         a published value
+    pendulum          a bar that swings
+    double_pendulum   two bars
+    heavy_top         a fast disc on a ball
+    four_bar          a planar four-bar
+    slider_crank      the spatial slider-crank
+    chain             a spatial chain of n links
+    andrews           Andrews' squeezing mechanism
+    governor          a flyball governor
 
 A new mechanism is one file, and one line in `GALLERY`; the tests compile each of them and count its degrees of freedom.
 """
@@ -14,7 +24,7 @@ from haugmbd.gallery.heavy_top import heavy_top
 from haugmbd.gallery.pendulum import pendulum
 from haugmbd.gallery.published import Published
 from haugmbd.gallery.slider_crank import slider_crank
-from haugmbd.model.system import System
+from haugmbd.system.system import System
 
 GALLERY: tuple[Callable[[], System], ...] = (pendulum, double_pendulum, heavy_top, four_bar, slider_crank, chain, andrews, governor)
 

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd.algebra.vec3 import Array
-from haugmbd.body import Body
+from haugmbd.bodies.body import Body
+from haugmbd.compiled.array_types import Array
 from haugmbd.forces import TSDA, Torque
 from haugmbd.gallery.published import Published
-from haugmbd.model.system import System
-from haugmbd.result import Result
+from haugmbd.simulation.result import Result
+from haugmbd.system.system import System
 from joints import RJ, PointOnLine
 
 A, B, C = (-0.06934, -0.00227), (-0.03635, 0.03273), (0.014, 0.072)

@@ -2,9 +2,9 @@ r"""A spatial chain of n links: the yardstick of speed, because the work of a go
 
 from __future__ import annotations
 
-from haugmbd.body import Body
+from haugmbd.bodies.body import Body
 from haugmbd.errors import UsageError
-from haugmbd.model.system import System
+from haugmbd.system.system import System
 from joints import RJ
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from math import pi
 
-from haugmbd import solids
-from haugmbd.body import Body
+from haugmbd.bodies import inertia
+from haugmbd.bodies.body import Body
 from haugmbd.gallery.pendulum import BAR, turned
 from haugmbd.gallery.published import Published
-from haugmbd.model.system import System
+from haugmbd.system.system import System
 from joints import RJ
 
 _SOURCE = "ME751 A8; minimal coordinates, DOP853 and Radau at 1e-13"
@@ -31,7 +31,7 @@ def double_pendulum() -> System:
     Bodies: "bar 1", "bar 2".  Joints: "pin 1", "pin 2" (RJ).  Degrees of freedom: 2.
     """
     system = System("double pendulum", gravity=(0.0, 0.0, -9.81))
-    short = solids.box((2.0, 0.05, 0.05), density=7800.0)
+    short = inertia.box((2.0, 0.05, 0.05), density=7800.0)
     bar_1 = system.add(Body("bar 1", *turned(BAR, pi / 2.0), r=(0.0, 2.0, 0.0)))
     bar_2 = system.add(Body("bar 2", *turned(short, 0.0), r=(0.0, 4.0, -1.0)))
     system.add(RJ("pin 1", system.ground, bar_1, point=(0.0, 0.0, 0.0), axis=(1.0, 0.0, 0.0)))

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from haugmbd import solids
-from haugmbd.body import Body
-from haugmbd.checks import FloatArray
-from haugmbd.model.system import System
+from haugmbd.bodies import inertia
+from haugmbd.bodies.body import Body
+from haugmbd.bodies.validation import FloatArray
+from haugmbd.system.system import System
 from joints import CJ, RJ, SJ
 
 PIVOTS = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [3.0, 0.0, 2.0], [4.0, 0.0, 0.0]])
@@ -37,4 +37,4 @@ def four_bar() -> System:
 def link(name: str, start: FloatArray, end: FloatArray) -> Body:
     """A slender rod of 1 kg/m between two points, in a frame with the global axes."""
     length = float(np.linalg.norm(end - start))
-    return Body(name, *solids.rod(length, density=1.0, axis=end - start), r=(start + end) / 2.0)
+    return Body(name, *inertia.rod(length, density=1.0, axis=end - start), r=(start + end) / 2.0)

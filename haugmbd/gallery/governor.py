@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from haugmbd.body import Body
+from haugmbd.bodies.body import Body
 from haugmbd.forces import TSDA
 from haugmbd.gallery.published import Published
-from haugmbd.model.system import System
+from haugmbd.system.system import System
 from joints import RJ, TJ
 
 DENSITY, THICK, CUBE, TIP = 3000.0, 0.01, 0.1, 5.0

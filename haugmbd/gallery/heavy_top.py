@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from haugmbd.body import Body
+from haugmbd.bodies.body import Body
 from haugmbd.gallery.published import Published
-from haugmbd.model.system import System
+from haugmbd.system.system import System
 from joints import SJ
 
 _SOURCE = "Bruels and Cardona (2010), reference integration"

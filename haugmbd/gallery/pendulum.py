@@ -11,14 +11,14 @@ from math import cos, pi, sin
 
 import numpy as np
 
-from haugmbd import solids
-from haugmbd.body import Body
-from haugmbd.checks import FloatArray
+from haugmbd.bodies import inertia
+from haugmbd.bodies.body import Body
+from haugmbd.bodies.validation import FloatArray
 from haugmbd.gallery.published import Published
-from haugmbd.model.system import System
+from haugmbd.system.system import System
 from joints import RJ, RotationDriver
 
-BAR = solids.box((4.0, 0.05, 0.05), density=7800.0)
+BAR = inertia.box((4.0, 0.05, 0.05), density=7800.0)
 """Along x of its frame; m = 78 kg, J_bar = (0.0325, 104.01625, 104.01625) kg m2."""
 
 DRIVE_TORQUE = (
@@ -47,7 +47,7 @@ def pendulum(*, driven: bool = False) -> System:
     return system
 
 
-def turned(bar: solids.MassProperties, theta: float) -> tuple[float, FloatArray]:
+def turned(bar: inertia.MassProperties, theta: float) -> tuple[float, FloatArray]:
     """Mass and inertia of a bar that points theta from the downward vertical, about +x, in a frame with the global axes."""
     along, across = np.array([0.0, sin(theta), -cos(theta)]), np.array([0.0, cos(theta), sin(theta)])
     A = np.column_stack([along, across, np.cross(along, across)])

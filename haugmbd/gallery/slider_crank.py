@@ -15,11 +15,11 @@ from math import pi
 
 import numpy as np
 
-from haugmbd.body import Body
-from haugmbd.checks import FloatArray
+from haugmbd.bodies.body import Body
+from haugmbd.bodies.validation import FloatArray
 from haugmbd.gallery.published import Published
-from haugmbd.model.system import System
-from haugmbd.result import Result
+from haugmbd.simulation.result import Result
+from haugmbd.system.system import System
 from joints import RJ, SJ, TJ, UJ, RotationDriver
 
 A = np.array([0.0, 0.1, 0.12])

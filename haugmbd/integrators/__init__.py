@@ -1,39 +1,55 @@
-"""How the state moves: integrators, and the stabilizations that end their steps."""
+"""How the state moves: integrators, and the stabilizations that end their steps.
 
-from haugmbd.integrators.baumgarte import Baumgarte
-from haugmbd.integrators.crouch_grossman import CrouchGrossman3
-from haugmbd.integrators.dop853 import DOP853
-from haugmbd.integrators.dormand_prince import DormandPrince
-from haugmbd.integrators.energy_projection import EnergyProjection
+step_context           what a step works with: routines, options, counters
+step_batch             accepted states, handed out in batches
+dense_output           states between steps
+state_space            the state of bodies as a vector that integrators move
+singularity_crossing   across singular configurations, for every method
+singularity_search     where the constraints lose rank on the way
+smooth_branch          the continuation that the velocity selects
+base                   what every integrator is
+events                 events and what is kept of them
+event_location         finding and locating events
+initial_state          initial states: checked or projected
+chain_rates            rates of a serial chain
+chain_state_space      a serial chain as a vector that integrators move
+stabilization          Baumgarte, projections
+explicit               explicit methods
+structure_preserving   RATTLE, HEM4
+implicit               generalized-alpha, BDF, Radau IIA
+"""
+
 from haugmbd.integrators.events import Event, EventRecord
-from haugmbd.integrators.free import Unstabilized
-from haugmbd.integrators.half_explicit import HalfExplicit
-from haugmbd.integrators.heun import Heun
+from haugmbd.integrators.explicit.dop853 import DOP853
+from haugmbd.integrators.explicit.dormand_prince import DormandPrince
+from haugmbd.integrators.explicit.heun import Heun
+from haugmbd.integrators.explicit.lie import RKMK4, CrouchGrossman3
+from haugmbd.integrators.explicit.rk3 import RK3
+from haugmbd.integrators.explicit.rk4 import RK4
+from haugmbd.integrators.explicit.scipy_solver import SciPySolver, ode_function
+from haugmbd.integrators.explicit.semi_implicit_euler import SemiImplicitEuler
 from haugmbd.integrators.implicit.bdf import BDF
-from haugmbd.integrators.implicit.generalized_alpha import GeneralizedAlpha
+from haugmbd.integrators.implicit.constraint_form import GGL, HillerAnantharaman, Index2, Index3
+from haugmbd.integrators.implicit.generalized_alpha import HHT, GeneralizedAlpha, Newmark
 from haugmbd.integrators.implicit.generalized_alpha_r7 import GeneralizedAlphaR7
-from haugmbd.integrators.implicit.hht import HHT
-from haugmbd.integrators.implicit.level import GGL, HillerAnantharaman, Index2, Index3
-from haugmbd.integrators.implicit.newmark import Newmark
-from haugmbd.integrators.implicit.newton import FullNewton, QuasiNewton
+from haugmbd.integrators.implicit.newton import FullNewton, ModifiedNewton
 from haugmbd.integrators.implicit.radau import RadauIIA
 from haugmbd.integrators.implicit.trapezoidal import Trapezoidal
-from haugmbd.integrators.munthe_kaas import RKMK4
-from haugmbd.integrators.plain_projection import PlainProjection
-from haugmbd.integrators.projection import Projection
-from haugmbd.integrators.rattle import RATTLE
-from haugmbd.integrators.rk3 import RK3
-from haugmbd.integrators.rk4 import RK4
-from haugmbd.integrators.scipy_solver import SciPySolver, ode_function
-from haugmbd.integrators.semi_implicit_euler import SemiImplicitEuler
-from haugmbd.integrators.stabilization import Stabilization
+from haugmbd.integrators.stabilization.base import Stabilization
+from haugmbd.integrators.stabilization.baumgarte import Baumgarte
+from haugmbd.integrators.stabilization.energy_projection import EnergyProjection
+from haugmbd.integrators.stabilization.none import Unstabilized
+from haugmbd.integrators.stabilization.projection import Projection
+from haugmbd.integrators.stabilization.unweighted_projection import UnweightedProjection
+from haugmbd.integrators.structure_preserving.hem4 import HEM4
+from haugmbd.integrators.structure_preserving.rattle import RATTLE
 
 __all__ = [
     "FullNewton",
-    "QuasiNewton",
+    "ModifiedNewton",
     "RATTLE",
     "RadauIIA",
-    "HalfExplicit",
+    "HEM4",
     "DOP853",
     "CrouchGrossman3",
     "RK3",
@@ -55,7 +71,7 @@ __all__ = [
     "GeneralizedAlpha",
     "GeneralizedAlphaR7",
     "Heun",
-    "PlainProjection",
+    "UnweightedProjection",
     "Projection",
     "SciPySolver",
     "SemiImplicitEuler",

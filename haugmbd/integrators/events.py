@@ -2,7 +2,7 @@ r"""Events: functions of time and state whose sign changes are found and located
 
     event at t*      g(t*, state(t*)) = 0,   g < 0 before and > 0 after (direction > 0), or the other way (direction < 0)
 
-An event is data; `watch` finds it.
+An event is data; `event_location` finds it.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from haugmbd.algebra.vec3 import Array
+from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import public_class
 from haugmbd.errors import SimulationError, UsageError
 
 EventFunction = Callable[[float, Any], float]
 Flags = npt.NDArray[np.bool_]
 
 
+@public_class
 @dataclass(frozen=True)
 class Event:
     """A function g(t, state) whose zeros are wanted.
@@ -69,6 +71,7 @@ class Event:
 REMEDY = "An event is a function of (t, state) that gives a finite number wherever the simulation goes."
 
 
+@public_class
 @dataclass(frozen=True, eq=False)
 class EventRecord:
     """An event that happened: its name, the time t [s], and the state then.

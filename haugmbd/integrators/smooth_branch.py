@@ -19,15 +19,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.polynomial import legendre
 
-from haugmbd.algebra.euler import normalized, p_dot_from
-from haugmbd.algebra.jit import entry
-from haugmbd.algebra.vec3 import Array
-from haugmbd.integrators.projection import Projection
-from haugmbd.model.loads import copy_line
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.ffi import Callback
+from haugmbd.compiled.jit import entry
+from haugmbd.compiled.status_codes import NO_CONVERGENCE, OK
+from haugmbd.integrators.stabilization.projection import Projection
+from haugmbd.math.euler_parameters import normalized, p_dot_from
+from haugmbd.model.generalized_forces import copy_line
 from haugmbd.model.model import Model
-from haugmbd.model.status import NO_CONVERGENCE, OK
-from haugmbd.model.tables import WIDTH, Pack
-from haugmbd.model.user import Asked
+from haugmbd.workspace.layout import WIDTH, Pack
 
 NODES = (10, 11, 12, 13)
 """Numbers of nodes of a piece: the one is taken whose nodes are farthest from the singular configuration."""
@@ -48,7 +48,7 @@ HALVINGS = 6
 
 @entry
 def collocate(
-    settle: Any, P: Pack, options: Array, T: Array, t0: float, h: float, y0: Array, Y: Array, F: Array, stage: Array, most: int
+    post_step: Any, P: Pack, options: Array, T: Array, t0: float, h: float, y0: Array, Y: Array, F: Array, stage: Array, most: int
 ) -> tuple[int, float]:
     """Iterate the stages Y (s, ny) and their rates F (s, ny) from the guess in Y; return the code, and |Y - P(Y)| of the last iteration.
 
@@ -69,7 +69,7 @@ def collocate(
                         change = moved
                     Y[i, a] = z
                 stage[a] = Y[i, a]
-            code = settle(P, options, t0 + T[i, 0] * h, stage, F[i])
+            code = post_step(P, options, t0 + T[i, 0] * h, stage, F[i])
             if code != OK:
                 return code, 0.0
             for a in range(ny):
@@ -161,16 +161,16 @@ class Curve:
 
 
 class SmoothBranch:
-    """Follows the smooth motion of one model, with room of its own; the user's functions are asked through the door of the run."""
+    """Follows the smooth motion of one model, with room of its own; the user's functions are asked through the callback of the run."""
 
-    def __init__(self, model: Model, asked: Asked) -> None:
-        self.model, self.pack, self.rule = model, model.pack()._replace(asked=asked), Projection(tol=EXACT)
+    def __init__(self, model: Model, callback: Callback) -> None:
+        self.model, self.pack, self.rule = model, model.pack()._replace(callback=callback), Projection(tol=EXACT)
         self.options = self.rule.options()
 
     def settled(self, t: float, y: Array) -> tuple[Array, Array] | None:
         """The state brought to the constraints, and its rates; None where that fails."""
         y, y_dot = y.copy(), np.zeros_like(y)
-        code = self.rule.settle(self.pack, self.options, t, y, y_dot)
+        code = self.rule.post_step(self.pack, self.options, t, y, y_dot)
         return (y, y_dot) if code == OK else None
 
     def curve(self, times: list[float], t_singular: float, y0: Array) -> Curve | None:
@@ -212,7 +212,7 @@ class SmoothBranch:
         Y = self._parabola(y0, y_dot, h * T[:, 0])
         F = np.zeros_like(Y)
         arguments = (self.pack, self.options, T, a, h, y0, Y, F, np.empty_like(y0), ITERATIONS)
-        code, gap = collocate(self.rule.settle, *arguments)
+        code, gap = collocate(self.rule.post_step, *arguments)
         return Piece(a, b, y0, F, gap) if code == OK and np.isfinite(F).all() else None
 
     def _parabola(self, y: Array, y_dot: Array, tau: Array) -> Array:

@@ -10,17 +10,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from haugmbd.algebra.vec3 import Array, Ints
-from haugmbd.body import Body
+from haugmbd.bodies.body import Body
+from haugmbd.callbacks.calls import ForceCall, JacobianCall
+from haugmbd.callbacks.force_callbacks import DriverCall, ForceCallbacks
+from haugmbd.callbacks.jacobian_callbacks import JacobianCallbacks
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.constraints.base import Primitive
+from haugmbd.constraints.registry import KINDS as ROW_KINDS
 from haugmbd.drivers import Constant, Driver, DriverTables, compile_drivers
-from haugmbd.forces.base import Load
-from haugmbd.forces.catalogue import KINDS as LOAD_KINDS
-from haugmbd.model.derivatives import Derivatives, Deriving
-from haugmbd.model.questions import Asking, DriverCall, Questions
-from haugmbd.model.tables import WIDTH, Tables
-from haugmbd.primitives.base import Primitive
-from haugmbd.primitives.catalogue import KINDS as ROW_KINDS
-from haugmbd.saddle.schedule import make_schedule
+from haugmbd.forces.base import ForceElement
+from haugmbd.forces.registry import KINDS as LOAD_KINDS
+from haugmbd.kkt.elimination_order import make_schedule
+from haugmbd.workspace.layout import WIDTH, Tables
 
 ROWS_PER_EDGE = 6
 ROW_INT_COLUMNS, ROW_REAL_COLUMNS = 6, 3
@@ -35,7 +36,7 @@ What the small pivot costs in digits, the sweeps give back: measured agreement w
 class LoadEntry(NamedTuple):
     """A load of a compiled model: the numbers of its bodies, signal and integrated angle, and its places in the driver table."""
 
-    load: Load
+    load: ForceElement
     bodies: tuple[int, ...]
     signal: int
     angle: int
@@ -50,8 +51,8 @@ class Compiled(NamedTuple):
     sides: Ints
     drivers: tuple[Driver, ...]
     loads: tuple[LoadEntry, ...]
-    questions: Questions
-    derivatives: Derivatives
+    force_callbacks: ForceCallbacks
+    jacobian_callbacks: JacobianCallbacks
 
 
 class Numbering:
@@ -102,7 +103,7 @@ def place_rows(pairs: Iterable[tuple[int, int]]) -> tuple[list[tuple[int, int]],
 
 
 def compile_tables(
-    bodies: Sequence[Body], primitives: Sequence[Primitive], owners: Sequence[str], loads: Sequence[Load], gravity: Array
+    bodies: Sequence[Body], primitives: Sequence[Primitive], owners: Sequence[str], loads: Sequence[ForceElement], gravity: Array
 ) -> Compiled:
     """Return tables, numbers and questions; `bodies` with the ground first, `owners` the joint of each primitive."""
     number = Numbering(bodies)
@@ -190,7 +191,7 @@ def _row_tables(
     return _sorted_table(by_kind, ROW_INT_COLUMNS, ROW_REAL_COLUMNS)
 
 
-def _number_loads(number: Numbering, loads: Sequence[Load]) -> list[LoadEntry]:
+def _number_loads(number: Numbering, loads: Sequence[ForceElement]) -> list[LoadEntry]:
     """Give each load its signal, angle and drivers, in the order in which they were added."""
     entries: list[LoadEntry] = []
     n_signals = n_angles = 0
@@ -215,14 +216,14 @@ def _load_tables(number: Numbering, entries: Sequence[LoadEntry]) -> tuple[Ints,
 
 def _questions(
     number: Numbering, drivers: DriverTables, primitives: Sequence[Primitive], owners: Sequence[str], entries: Sequence[LoadEntry]
-) -> Questions:
+) -> ForceCallbacks:
     """What the user's callables have to be asked at every evaluation."""
-    askings = []
+    force_calls = []
     where: dict[int, str] = {}
     for load, bodies, signal, _, slots in entries:
         question = load.question()
         if question is not None:
-            askings.append(Asking(question, bodies, signal, slots))
+            force_calls.append(ForceCall(question, bodies, signal, slots))
         where.update(dict.fromkeys(slots, load.where))
     for primitive, owner in zip(primitives, owners, strict=True):
         where[number.driver(primitive.f)] = f"joint {owner!r}"
@@ -231,18 +232,18 @@ def _questions(
     n_angles = sum(entry.load.angles for entry in entries)
     n = len(number.bodies)
     shapes = ((WIDTH * n + n_angles,), (n_signals, 2), (len(number.drivers), 3), (n, 6))
-    return Questions(tuple(askings), tuple(calls), shapes)
+    return ForceCallbacks(tuple(force_calls), tuple(calls), shapes)
 
 
-def _derivatives(entries: Sequence[LoadEntry], y_shape: tuple[int, ...], signals_shape: tuple[int, ...]) -> Derivatives:
+def _derivatives(entries: Sequence[LoadEntry], y_shape: tuple[int, ...], signals_shape: tuple[int, ...]) -> JacobianCallbacks:
     """The declared jacobians, and where their answers stand."""
-    derivings: list[Deriving] = []
+    jacobian_calls: list[JacobianCall] = []
     size = 0
     for load, bodies, signal, _, _ in entries:
         if load.jacobian is not None:
-            derivings.append(Deriving(load.jacobian, bodies, signal, size))
-            size += derivings[-1].size
-    return Derivatives(tuple(derivings), (y_shape, signals_shape, (size,), (0,)))
+            jacobian_calls.append(JacobianCall(load.jacobian, bodies, signal, size))
+            size += jacobian_calls[-1].size
+    return JacobianCallbacks(tuple(jacobian_calls), (y_shape, signals_shape, (size,), (0,)))
 
 
 def _sorted_table(

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from haugmbd.algebra.vec3 import Array
+from haugmbd.callbacks.force_callbacks import DriverCall, driver_values
+from haugmbd.compiled.array_types import Array
 from haugmbd.drivers import Constant, Driver
 from haugmbd.errors import Fault
 from haugmbd.model.model import Model
-from haugmbd.model.questions import DriverCall, driver_values
 
 Flags = npt.NDArray[np.bool_]
 
@@ -82,7 +82,7 @@ def first_break(model: Model, t: Array, *, strict: bool = False) -> JointBreak |
     strict: what a function of the user raises comes out, at its first error; else nothing is told of where it fails
     """
     found: JointBreak | None = None
-    calls = {call.slot: call for call in model.questions.driver_calls} if strict else {}
+    calls = {call.slot: call for call in model.force_callbacks.driver_calls} if strict else {}
     for k, joint in driven_joints(model).items():
         driver = Strict(calls[k]) if k in calls else model.drivers[k]
         own = break_between(driver, t if found is None else t[: int(np.searchsorted(t, found.t)) + 1])

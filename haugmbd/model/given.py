@@ -7,7 +7,7 @@ from typing import Any
 from haugmbd.errors import UsageError
 from haugmbd.model.model import Model
 
-SYSTEM = ("haugmbd.model.system", "System")
+SYSTEM = ("haugmbd.system.system", "System")
 """By its name: the class stands above this module."""
 
 

@@ -5,10 +5,11 @@ Parts of another system can have the same names and stand elsewhere; points and 
 
 from __future__ import annotations
 
-from haugmbd.body import Body
+from haugmbd.bodies.body import Body
+from haugmbd.constraints.joint import Joint
 from haugmbd.errors import Fault, UsageError
-from haugmbd.model.model import JointEntry, Model
-from haugmbd.primitives.joint import Joint
+from haugmbd.model.labels import JointEntry
+from haugmbd.model.model import Model
 
 SHOWN = 12
 """How many names a remedy lists."""

@@ -2,81 +2,43 @@ r"""The compiled model: frozen names and tables, from which everything is comput
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TypeAlias
 
 import numpy as np
 
-from haugmbd.algebra.vec3 import Array, Ints
-from haugmbd.body import Body
+from haugmbd.bodies.body import Body
+from haugmbd.callbacks.force_callbacks import ForceCallbacks
+from haugmbd.callbacks.jacobian_callbacks import JacobianCallbacks
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.ffi import NO_CALLBACK, Callback
+from haugmbd.compiled.status_codes import USER_STOPPED
+from haugmbd.constraints.registry import ASSEMBLERS, NO_ASSEMBLER, Assemblers
+from haugmbd.deprecated import public_class
 from haugmbd.drivers import Driver, compile_drivers
-from haugmbd.errors import SimulationError, UsageError
+from haugmbd.errors import SimulationError
+from haugmbd.kkt.entry_points import BEGIN, FACTORIZE, FACTORIZE_CHOSEN, FINISH, NO_REFINE, REFINE
+from haugmbd.model.body_kinematics import DRIVE, NO_DRIVE
 from haugmbd.model.compile import LoadEntry
-from haugmbd.model.derivatives import Derivatives
+from haugmbd.model.dependent_rows import Redundancy, Rule
+from haugmbd.model.evaluate import PREPARE
+from haugmbd.model.explanation import Explanation, RowExplanation
+from haugmbd.model.generalized_forces import APPLY, NO_APPLY
 from haugmbd.model.immutable import immutable
-from haugmbd.model.loads import APPLY, NO_APPLY
-from haugmbd.model.motion import DRIVE, NO_DRIVE
-from haugmbd.model.passes import PREPARE
-from haugmbd.model.questions import Questions
+from haugmbd.model.labels import JointEntry, RowLabel
 from haugmbd.model.state import State
-from haugmbd.model.status import USER_STOPPED
-from haugmbd.model.tables import Pack, Tables, room
-from haugmbd.model.user import NOBODY, Asked
 from haugmbd.model.views import Pictured
-from haugmbd.primitives.base import Primitive
-from haugmbd.primitives.catalogue import FILLS, NO_FILL, Fills
-from haugmbd.primitives.freedom import Freedom
-from haugmbd.primitives.joint import Joint
-from haugmbd.saddle.routines import BEGIN, FACTORIZE, FACTORIZE_CHOSEN, FINISH, NO_REFINE, REFINE
+from haugmbd.workspace.layout import Pack, Tables, workspace_array
 
-if TYPE_CHECKING:
-    from haugmbd.model.explaining import Explanation, RowExplanation
-    from haugmbd.model.redundancy import Redundancy, Rule
-
-ASKED_ROOMS = ("Y_STOPPED", "SIGNALS", "F", "Q_USER")
+CALLBACK_ARRAYS = ("Y_STOPPED", "SIGNALS", "F", "Q_USER")
 """What the user's callables are asked with, beside t."""
 
-
-class RowLabel(NamedTuple):
-    """What a row is: the joint's name, the primitive's kind, what it says in words, and the unit of Phi; the primitive itself."""
-
-    joint: str
-    kind: str
-    words: str
-    unit: str
-    primitive: Primitive
-
-    def __str__(self) -> str:
-        return f"{self.joint!r} {self.kind}: {self.words}"
+Explainer: TypeAlias = "Callable[[Model, str | int | None, State | None], Explanation | RowExplanation]"
+"""explainer(model, which, state): what the equations say, see `Model.explain`."""
 
 
-class JointEntry(NamedTuple):
-    """A joint of a compiled model: its rows, its bodies' numbers, its frames (s_bar, A_bar) on them, and what it leaves free.
-
-    freedoms: as the joint declares them, from body i to body j; None if it does not say;  part: the joint itself
-    """
-
-    name: str
-    kind: str
-    rows: Ints
-    i: int
-    j: int
-    s_bar_i: Array
-    A_bar_i: Array
-    s_bar_j: Array
-    A_bar_j: Array
-    freedoms: tuple[Freedom, ...] | None
-    part: Joint
-
-
-def joint_named(joints: Mapping[str, JointEntry], name: str) -> JointEntry:
-    """The joint of that name; a UsageError that names the joints where there is none."""
-    if name not in joints:
-        raise UsageError(f"no joint is called {name!r}; the joints are {', '.join(map(repr, joints)) or 'none'}.")
-    return joints[name]
-
-
+@public_class
 @immutable("Change the System and compile it again; velocities and poses of a run live in State.")
 @dataclass(frozen=True, eq=False)
 class Model(Pictured):
@@ -86,6 +48,7 @@ class Model(Pictured):
     tables: what kernels read;  slot_of_row, side_of_i: (nc,) where row k stands;  drivers: in the order of the tables
     loads: with their numbers;  questions: what the user's callables are asked at every evaluation;  derivatives: declared jacobians
     y0: the modelled state as a flat vector;  redundancy: the rows that depend on others, and are dropped
+    explainer: what `explain` calls
     warnings: what keeps it from moving, where that is remarkable
     """
 
@@ -99,10 +62,11 @@ class Model(Pictured):
     slot_of_row: Ints
     side_of_i: Ints
     drivers: tuple[Driver, ...]
-    questions: Questions
-    derivatives: Derivatives
+    force_callbacks: ForceCallbacks
+    jacobian_callbacks: JacobianCallbacks
     y0: Array
     redundancy: Redundancy
+    explainer: Explainer
     warnings: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -142,14 +106,14 @@ class Model(Pictured):
         """The tables (by default the model's own; others have tangents) with new room to compute in."""
         tables = self.tables if tables is None else tables
         drive = DRIVE if len(self.tables["DRIVER_TABLE"]) else NO_DRIVE
-        apply = APPLY if self.loads or self.questions.any else NO_APPLY
+        apply = APPLY if self.loads or self.force_callbacks.any else NO_APPLY
         starts = self.tables["ROW_KIND_AT"][0]
         return tables.pack(
             compile_drivers(self.drivers).F0,
             drive=drive,
             apply=apply,
-            asked=self.asked(),
-            fills=Fills(*(fill if n else NO_FILL for fill, n in zip(FILLS, np.diff(starts), strict=True))),
+            callback=self.callback(),
+            fills=Assemblers(*(fill if n else NO_ASSEMBLER for fill, n in zip(ASSEMBLERS, np.diff(starts), strict=True))),
             prepare=PREPARE,
             factorize=FACTORIZE_CHOSEN if self.redundancy.dropped else FACTORIZE,
             finish=FINISH,
@@ -157,23 +121,31 @@ class Model(Pictured):
             refine=REFINE if self.tables["FLAGS"][0, 0] else NO_REFINE,
         )
 
-    def asked(self) -> Asked:
-        """The door to this model's callables, for one run."""
-        return self.questions.asked()
+    def callback(self) -> Callback:
+        """The way to this model's callables, for one run."""
+        return self.force_callbacks.callback()
 
     def raise_user_error(self, pack: Pack) -> None:
         """Raise what a callable of the user raised in the run of `pack`, or say what it returned, if that stopped the run."""
-        for door in (pack.asked, pack.teacher):
-            error = door.take_error()
+        for callback in (pack.callback, pack.python_solver):
+            error = callback.take_error()
             if error is not None:
                 raise error
-        code, _, t = room(pack, "STATUS")[0, :3]
+        code, _, t = workspace_array(pack, "STATUS")[0, :3]
         if code != USER_STOPPED:
             return
-        if not self.questions.compiled or pack.teacher is not NOBODY:
+        if not self.force_callbacks.compiled or pack.python_solver is not NO_CALLBACK:
             raise KeyboardInterrupt  # lost between compiled code and Python, see `user`
-        self.questions.call(t, *(room(pack, n).copy().reshape(s) for n, s in zip(ASKED_ROOMS, self.questions.shapes, strict=True)))
-        what = f"a function of {self.questions.names()} gave no finite number at t = {t:.9g} s, but does when it is asked again"
+        self.force_callbacks.call(
+            t,
+            *(
+                workspace_array(pack, n).copy().reshape(s)
+                for n, s in zip(CALLBACK_ARRAYS, self.force_callbacks.shapes, strict=True)
+            ),
+        )
+        what = (
+            f"a function of {self.force_callbacks.names()} gave no finite number at t = {t:.9g} s, but does when it is asked again"
+        )
         raise SimulationError(f"{what}. A force must depend on nothing but its arguments.")
 
     def bodies_of_rows(self) -> Ints:
@@ -190,7 +162,7 @@ class Model(Pictured):
         return numbers
 
     def with_redundancy(self, rule: Rule, tolerance: float | None = None) -> Model:
-        """The same model with other multipliers for its dependent rows: `KeptRows()` or `MinimumNorm()`."""
+        """The same model with other multipliers for its dependent rows: `DropDependentRows()` or `MinimumNorm()`."""
         return replace(self, redundancy=self.redundancy.with_rule(rule, tolerance))
 
     def body(self, name: str) -> int:
@@ -202,9 +174,7 @@ class Model(Pictured):
 
         which: None for a table of all rows, the name of a joint, or the number of a row;  UsageError for what does not exist
         """
-        from haugmbd.model.explaining import explain_model  # noqa: PLC0415  it evaluates this model
-
-        return explain_model(self, which, state)
+        return self.explainer(self, which, state)
 
     def lam_of(self, x: Array) -> Array:
         """The multipliers by rows (nc,) of a solution by nodes (nn, 6)."""

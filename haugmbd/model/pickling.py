@@ -10,14 +10,14 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from haugmbd.callbacks.force_callbacks import ForceCallbacks
+from haugmbd.callbacks.jacobian_callbacks import JacobianCallbacks
 from haugmbd.drivers import Driver
 from haugmbd.drivers.functions import Functions, TimeFunction
-from haugmbd.forces.base import Load
-from haugmbd.forces.values import Component
-from haugmbd.model.derivatives import Derivatives
+from haugmbd.forces.base import ForceElement
+from haugmbd.forces.user_function import Component
 from haugmbd.model.driver_breaks import driven_joints
 from haugmbd.model.model import Model
-from haugmbd.model.questions import Questions
 
 COMPILED = "_entry"
 """The cached entry of a model's @njit functions."""
@@ -36,7 +36,7 @@ def functions_of(drivers: Iterable[Driver]) -> Iterator[Callable[..., Any]]:
             yield function.f if isinstance(function, Component) else function
 
 
-def functions_of_load(load: Load) -> Iterator[Callable[..., Any]]:
+def functions_of_load(load: ForceElement) -> Iterator[Callable[..., Any]]:
     """The functions of the user in a force element."""
     question, jacobian = load.question(), load.jacobian
     yield from functions_of(load.drivers())
@@ -81,7 +81,7 @@ def reduce_model(model: Model) -> Any:
     return _reduced(model, refusal(model))
 
 
-def reduce_callbacks(callbacks: Questions | Derivatives) -> Any:
+def reduce_callbacks(callbacks: ForceCallbacks | JacobianCallbacks) -> Any:
     """What pickle keeps of what a model asks: all but the compiled entry."""
     return _reduced(callbacks, "")
 
@@ -95,5 +95,5 @@ def _reduced(given: Any, why: str) -> Any:
 
 
 copyreg.pickle(Model, reduce_model)
-copyreg.pickle(Questions, reduce_callbacks)
-copyreg.pickle(Derivatives, reduce_callbacks)
+copyreg.pickle(ForceCallbacks, reduce_callbacks)
+copyreg.pickle(JacobianCallbacks, reduce_callbacks)

@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd.algebra.vec3 import Array
-from haugmbd.checks import need_unmasked
+from haugmbd.bodies.validation import need_unmasked
+from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import public_class
 from haugmbd.model.immutable import immutable
-from haugmbd.model.tables import WIDTH
+from haugmbd.workspace.layout import WIDTH
 
 
+@public_class
 @immutable("Make another one: state.replace(v=..., t=...).")
 @dataclass(frozen=True, eq=False)
 class State:

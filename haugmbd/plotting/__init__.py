@@ -13,8 +13,8 @@ import numpy as np
 
 from haugmbd.errors import UsageError
 from haugmbd.plotting.style import axes, envelope, finish, largest
-from haugmbd.reduced_result import ReducedResult
-from haugmbd.result import Result
+from haugmbd.simulation.chain_result import ReducedResult
+from haugmbd.simulation.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

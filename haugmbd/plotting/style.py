@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from haugmbd.algebra.vec3 import Array
+from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
 
 if TYPE_CHECKING:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from haugmbd.viewer.engine import ImpactResult, ReducedResult, Result, UsageError
+from haugmbd.contact.motion.impact_result import ImpactResult
+from haugmbd.errors import UsageError
+from haugmbd.simulation.chain_result import ReducedResult
+from haugmbd.simulation.result import Result
 from haugmbd.viewer.frames import Seen, frames_of
 from haugmbd.viewer.mechanism import Mechanism, of_model
 from haugmbd.viewer.packing import Packer

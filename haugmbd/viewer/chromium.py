@@ -19,7 +19,7 @@ import time
 from collections.abc import Iterator
 from typing import Any, Self
 
-from haugmbd.viewer.engine import HaugmbdError
+from haugmbd.errors import HaugmbdError
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 FLAGS = (

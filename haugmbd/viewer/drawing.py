@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd.viewer.engine import Array, UsageError, rotation_matrix
+from haugmbd.compiled.array_types import Array
+from haugmbd.errors import UsageError
+from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.viewer.frames import Frames
 from haugmbd.viewer.mechanism import LinePart, Mechanism
 from haugmbd.viewer.meshes import triangles_of

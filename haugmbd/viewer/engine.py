@@ -3,17 +3,16 @@
 They are imported one by one, and here only: the package itself stands above the viewer.
 """
 
-from haugmbd.algebra.euler import from_rotation_matrix, p_dot_from, rotation_matrix
-from haugmbd.algebra.vec3 import Array
-from haugmbd.analysis import mobility
+from haugmbd.analysis.mobility.mobility import mobility
+from haugmbd.compiled.array_types import Array
+from haugmbd.contact import Contact, ImpactResult
 from haugmbd.errors import HaugmbdError, UsageError
-from haugmbd.forces import RSDA, TSDA, Load, PointForce, Torque
-from haugmbd.hybrid import ImpactResult
-from haugmbd.impact import Contact
+from haugmbd.forces import RSDA, TSDA, ForceElement, PointForce, Torque
+from haugmbd.math.euler_parameters import from_rotation_matrix, p_dot_from, rotation_matrix
 from haugmbd.model.model import Model
-from haugmbd.model.system import System
-from haugmbd.reduced_result import ReducedResult
-from haugmbd.result import Result
+from haugmbd.simulation.chain_result import ReducedResult
+from haugmbd.simulation.result import Result
+from haugmbd.system.system import System
 
 __all__ = [
     "RSDA",
@@ -22,7 +21,7 @@ __all__ = [
     "Contact",
     "HaugmbdError",
     "ImpactResult",
-    "Load",
+    "ForceElement",
     "Model",
     "PointForce",
     "ReducedResult",

@@ -13,10 +13,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from haugmbd.errors import UsageError
 from haugmbd.viewer.animate import animate, maximal, mechanism_of
 from haugmbd.viewer.chromium import Chromium, find_chromium
 from haugmbd.viewer.drawing import Drawing
-from haugmbd.viewer.engine import UsageError
 from haugmbd.viewer.frames import Frames, Seen, check_frames, frames_of
 
 Through = Literal["matplotlib", "chromium"]

@@ -16,7 +16,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from haugmbd.viewer.engine import Array, ImpactResult, ReducedResult, Result, UsageError, p_dot_from
+from haugmbd.compiled.array_types import Array
+from haugmbd.contact.motion.impact_result import ImpactResult
+from haugmbd.errors import UsageError
+from haugmbd.math.euler_parameters import p_dot_from
+from haugmbd.simulation.chain_result import ReducedResult
+from haugmbd.simulation.result import Result
 
 Ints = npt.NDArray[np.int64]
 

@@ -18,8 +18,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from haugmbd.compiled.array_types import Array
+from haugmbd.errors import UsageError
+from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.viewer.animate import maximal, mechanism_of
-from haugmbd.viewer.engine import Array, UsageError, rotation_matrix
 from haugmbd.viewer.frames import Frames, Ints, Seen, frames_of
 from haugmbd.viewer.mechanism import LinePart, Mechanism
 from haugmbd.viewer.meshes import unit_mesh

@@ -11,7 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd.viewer.engine import RSDA, TSDA, Array, Contact, Load, Model, PointForce, System, Torque, from_rotation_matrix
+from haugmbd.compiled.array_types import Array
+from haugmbd.contact.contact import Contact
+from haugmbd.forces.base import ForceElement
+from haugmbd.forces.point_force import PointForce
+from haugmbd.forces.rsda import RSDA
+from haugmbd.forces.torque import Torque
+from haugmbd.forces.tsda import TSDA
+from haugmbd.math.euler_parameters import from_rotation_matrix
+from haugmbd.model.model import Model
+from haugmbd.system.system import System
 
 NO_AXIS = np.eye(3)
 
@@ -159,7 +168,7 @@ def glyph_of(kind: str, freedoms: Any) -> str:
     return known.get((len(turns), len(slides), len(balls)), "general")
 
 
-def load_parts(load: Load, number: dict[str, int]) -> list[LinePart]:
+def load_parts(load: ForceElement, number: dict[str, int]) -> list[LinePart]:
     """What is drawn of a force element: nothing of one that has no place."""
     if isinstance(load, TSDA):
         i, j = load.frame_i, load.frame_j

@@ -6,7 +6,8 @@ from functools import cache
 
 import numpy as np
 
-from haugmbd.viewer.engine import Array, rotation_matrix
+from haugmbd.compiled.array_types import Array
+from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.viewer.frames import Ints
 from haugmbd.viewer.shapes import Shape
 

@@ -12,7 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd.viewer.engine import Array, HaugmbdError, ImpactResult, Model, Result, mobility
+from haugmbd.analysis.mobility.mobility import mobility
+from haugmbd.compiled.array_types import Array
+from haugmbd.contact.motion.impact_result import ImpactResult
+from haugmbd.errors import HaugmbdError
+from haugmbd.model.model import Model
+from haugmbd.simulation.result import Result
 from haugmbd.viewer.frames import Frames, Ints
 from haugmbd.viewer.packing import Packer
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd.viewer.engine import Array, rotation_matrix
+from haugmbd.compiled.array_types import Array
+from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.viewer.frames import Frames
 from haugmbd.viewer.mechanism import Mechanism
 from haugmbd.viewer.packing import LARGEST, Packer

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from haugmbd.viewer.engine import Array, from_rotation_matrix, rotation_matrix
+from haugmbd.compiled.array_types import Array
+from haugmbd.math.euler_parameters import from_rotation_matrix, rotation_matrix
 
 ROD = 0.012
 """Radius of a stick, relative to the size of the mechanism."""

@@ -15,8 +15,15 @@ from typing import Any
 
 import numpy as np
 
+from haugmbd.analysis.mobility.mobility import mobility
+from haugmbd.contact.motion.impact_result import ImpactResult
+from haugmbd.deprecated import check_keywords, public_class
+from haugmbd.errors import HaugmbdError, UsageError
+from haugmbd.model.model import Model
+from haugmbd.simulation.chain_result import ReducedResult
+from haugmbd.simulation.result import Result
+from haugmbd.system.system import System
 from haugmbd.viewer.animate import animation, written
-from haugmbd.viewer.engine import HaugmbdError, ImpactResult, Model, ReducedResult, Result, System, UsageError, mobility
 from haugmbd.viewer.frames import Frames, Seen
 from haugmbd.viewer.mechanism import Mechanism, of_model, of_system
 from haugmbd.viewer.packing import Packer
@@ -27,6 +34,7 @@ HEIGHT = 460
 """Of a picture in a notebook [pixels]."""
 
 
+@public_class
 @dataclass(frozen=True, eq=False, repr=False)
 class Picture:
     """A page with a still picture: shown by notebooks, written by `save`, opened by `open`.
@@ -56,6 +64,7 @@ class Picture:
         return f"Picture({self.title!r}{f', {len(self.notes)} notes' if self.notes else ''})"
 
 
+@check_keywords
 def picture(system: System | Model) -> Picture:
     """Return a still picture of a system, also of one that does not compile, or of a model, at its modelled pose.
 
@@ -91,7 +100,7 @@ def findings(system: System | Model) -> tuple[dict[str, dict[str, str]], tuple[s
         named = re.match(r"joint '(.*?)'(,|$)", fault.where)
         if named:
             marks[named[1]] = {"mark": "fault", "said": fault.what}
-    sentences = (*map(str, report.faults), *map(str, report.locked), *map(str, report.doubts))
+    sentences = (*map(str, report.faults), *map(str, report.locked), *map(str, report.warnings))
     return marks, tuple(f"{text[:300]}" for text in sentences[:6]) + (
         (f"... and {len(sentences) - 6} more",) if len(sentences) > 6 else ()
     )

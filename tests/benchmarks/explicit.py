@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any
 
 import haugmbd as mbd
-from haugmbd.integrators.explicit import Explicit
-from haugmbd.integrators.method import Integrator
+from haugmbd.integrators.base import Integrator
+from haugmbd.integrators.explicit.runge_kutta import Explicit
 from tests.benchmarks.turns import best, in_turn, median
 from tests.benchmarks.worker import Worker, serve
 
@@ -22,7 +22,7 @@ STABILIZATIONS: dict[str, Any] = {
     "Baumgarte": mbd.Baumgarte(5.0, 5.0),
     "Projection": mbd.Projection(),
     "every 10th": mbd.Projection(every=10),
-    "PlainProjection": mbd.PlainProjection(),
+    "UnweightedProjection": mbd.UnweightedProjection(),
     "EnergyProjection": mbd.EnergyProjection(),
 }
 LINKS, STEPS, H = 50, 500, 1e-3

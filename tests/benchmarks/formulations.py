@@ -15,7 +15,7 @@ import numpy as np
 
 import haugmbd as mbd
 from haugmbd.formulations import FORMULATIONS, Formulation
-from haugmbd.formulations.taught import question_of
+from haugmbd.formulations.python_formulation import kkt_system_of
 from haugmbd.gallery import chain
 from tests.benchmarks.turns import best, in_turn
 from tests.benchmarks.worker import Worker
@@ -34,7 +34,7 @@ def prepared(name: str, n: int) -> tuple[Any, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", mbd.SlowFormulationWarning)
         model = chain(n).compile()
-        solver, question = IN_PYTHON[name].begin(model), question_of(IN_PYTHON[name], model)
+        solver, question = IN_PYTHON[name].begin(model), kkt_system_of(IN_PYTHON[name], model)
     solver.answer(question)
     return solver, question
 

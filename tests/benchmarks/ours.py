@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 import haugmbd as mbd
-from haugmbd.algebra.jit import entry
-from haugmbd.impact.factor import Factored
-from haugmbd.integrators.free import RATES
-from haugmbd.integrators.stepping import make_options
-from haugmbd.model.tables import Workspace
-from haugmbd.model.user import NOBODY
-from haugmbd.saddle.routines import begin_entry, factorize_entry, finish_entry
+from haugmbd.compiled.ffi import NO_CALLBACK
+from haugmbd.compiled.jit import entry
+from haugmbd.contact.impulse_equations import FactoredSystem
+from haugmbd.integrators.stabilization.none import RATES
+from haugmbd.integrators.step_context import make_options
+from haugmbd.kkt.entry_points import begin_entry, factorize_entry, finish_entry
+from haugmbd.workspace.layout import Workspace
 from joints import RJ
 from tests.benchmarks import chain, formulations
 from tests.benchmarks.ours_precision import integrator
@@ -105,7 +105,7 @@ def impact(n: int, seconds: float = 0.005) -> dict[str, Any]:
     links, compiled = model("chain", n, True)
     tip = mbd.Body(f"b{n - 1}", chain.MASS, chain.INERTIA, r=links.r[-1])
     blow = mbd.PointImpulse("blow", tip, impulse=(1, 2, 3))
-    arrays = (Workspace(*Factored(compiled, compiled.state()).pack[:3]), NOBODY)
+    arrays = (Workspace(*FactoredSystem(compiled, compiled.state()).pack[:3]), NO_CALLBACK)
     count = max(1, int(seconds / (0.3e-6 * n)))
     factorizations(*arrays, 1)
     solutions(*arrays, 1)
@@ -117,20 +117,20 @@ def impact(n: int, seconds: float = 0.005) -> dict[str, Any]:
 
 
 @entry
-def factorizations(w: Any, teacher: Any, n: int) -> int:
+def factorizations(w: Any, python_solver: Any, n: int) -> int:
     """n of them in one compiled loop."""
     code = 0
     for _ in range(n):
-        code = max(code, factorize_entry(w, teacher))
+        code = max(code, factorize_entry(w, python_solver))
     return code
 
 
 @entry
-def solutions(w: Any, teacher: Any, n: int) -> int:
+def solutions(w: Any, python_solver: Any, n: int) -> int:
     """n back-substitutions in one compiled loop."""
     code = 0
     for _ in range(n):
-        code = max(code, begin_entry(w, teacher), finish_entry(w, teacher))
+        code = max(code, begin_entry(w, python_solver), finish_entry(w, python_solver))
     return code
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 import haugmbd as mbd
-from haugmbd import solids
-from haugmbd.algebra.euler import rotation_matrix
+from haugmbd.bodies import inertia
 from haugmbd.gallery import andrews, heavy_top
 from haugmbd.gallery.andrews import beta
+from haugmbd.math.euler_parameters import rotation_matrix
 from joints import RJ
 from tests.benchmarks import loops, squeezer, top, windows
 from tests.benchmarks.worker import serve
@@ -28,7 +28,7 @@ ADAPTIVE: dict[str, Callable[[float], Any]] = {
 FIXED: dict[str, Callable[[float], Any]] = {
     "RK4": mbd.RK4,
     "RKMK4": mbd.RKMK4,
-    "HEM4": mbd.HalfExplicit,
+    "HEM4": mbd.HEM4,
     "generalized-alpha": mbd.GeneralizedAlpha,
     "trapezoidal": mbd.Trapezoidal,
     "RATTLE": mbd.RATTLE,
@@ -66,7 +66,7 @@ def framed(n: int) -> mbd.Model:
     rods, system = windows.windows(n), mbd.System("windows", gravity=(0.0, 0.0, -windows.GRAVITY))
     bodies = [system.ground]
     for k, angle in enumerate(rods.angle):
-        mass, J_bar = solids.rod(windows.LENGTH, density=windows.MASS / windows.LENGTH, axis=(np.cos(angle), 0, np.sin(angle)))
+        mass, J_bar = inertia.rod(windows.LENGTH, density=windows.MASS / windows.LENGTH, axis=(np.cos(angle), 0, np.sin(angle)))
         motion = {"v": _spatial(rods.v[k]), "omega_bar": (0.0, -rods.rate[k], 0.0)}  # from x to z is against a turn about y
         bodies.append(system.add(mbd.Body(f"rod {k}", mass, J_bar, r=_spatial(rods.r[k]), **motion)))
     for k, (i, j, point) in enumerate(rods.joints):

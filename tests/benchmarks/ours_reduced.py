@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 import haugmbd as mbd
-from haugmbd.algebra.jit import entry
-from haugmbd.recursive.impulse_response import KEPT, Response, impulse_entry, strike_record
+from haugmbd.compiled.jit import entry
+from haugmbd.serial_chain.impulse.impulse_response import KEPT, Response, impulse_entry, strike_record
 from tests.benchmarks import chain
 from tests.benchmarks.worker import serve
 

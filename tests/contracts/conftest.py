@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from haugmbd.model.model import Model
-from tests.contracts.differences import worst_errors
-from tests.contracts.samples import SEED, everything
+from tests.support.differences import worst_errors
+from tests.support.samples import SEED, everything
 
 N_STATES = 100
 

@@ -9,10 +9,10 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.drivers import as_driver
-from haugmbd.integrators.method import FixedStep
+from haugmbd.integrators.base import FixedStep
 from haugmbd.model.driver_breaks import break_between
 from joints import RJ, RotationDriver
-from tests.contracts.runs import INTEGRATORS, method_for, pendulum
+from tests.support.runs import INTEGRATORS, method_for, pendulum
 
 
 def python_jump(t):

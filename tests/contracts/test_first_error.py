@@ -7,7 +7,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.model.driver_breaks import interval_faults
-from tests.contracts.runs import INTEGRATORS, KINDS, Broken, Probe, cases, method_for, run
+from tests.support.runs import INTEGRATORS, KINDS, Broken, Probe, cases, method_for, run
 
 STEPS, PLACES = 3, 3
 """Steps of a run, about;  calls, drawn at random, at which the function raises."""

@@ -1,6 +1,6 @@
 """What every formulation must keep to; they are found in `haugmbd.formulations.FORMULATIONS`.
 
-The reference is NewtonEuler's block LDL^T, which has its own proofs against LAPACK in tests/saddle.
+The reference is NewtonEuler's block LDL^T, which has its own proofs against LAPACK in tests/unit/kkt.
 """
 
 from __future__ import annotations
@@ -15,23 +15,26 @@ import scipy.linalg
 
 import haugmbd as mbd
 from haugmbd.formulations import FORMULATIONS
-from haugmbd.formulations.base import Asks, Formulation, Multipliers
-from haugmbd.formulations.dense import times_mass
+from haugmbd.formulations.base import Formulation, Multipliers, SolveFor
+from haugmbd.formulations.dense_matrices import times_mass
 from haugmbd.formulations.euler_parameters import euler_form
-from haugmbd.formulations.taught import question_of
+from haugmbd.formulations.python_formulation import kkt_system_of
 from joints import CJ, RJ, SJ
-from tests.contracts.mechanisms import MAKERS, REDUNDANT, moving, name_of
-from tests.contracts.samples import random_state
-from tests.model.mechanisms import planar_points
+from tests.support.formulation_variants import EXACT, VARIANTS
+from tests.support.loops import MAKERS, REDUNDANT, moving, name_of
+from tests.support.redundant_loops import planar_points
+from tests.support.samples import random_state
 
 AGREE = 1e-10  # asked for; what is reached is 1e-12 or better
+
 LEAST_TOL = 1e-9  # the sweeps of MinimumNorm() leave 1e-11 of what they compare with
 
-VARIANTS: tuple[Formulation, ...] = (*(kind() for kind in FORMULATIONS), mbd.NullSpace(mbd.SVD()))
-EXACT = tuple(f for f in VARIANTS if f.multipliers is not Multipliers.APPROXIMATE and not isinstance(f, mbd.NewtonEuler))
 MADE = {name_of(make): make for make in MAKERS}
+
 NAMES = list(MADE)
+
 MASSLESS = ("four_bar", "point_masses")
+
 CHAINS = ("pendulum", "double_pendulum", "heavy_top", "chain", "serial", "point_masses")
 
 
@@ -98,7 +101,7 @@ def test_udwadias_equations_take_dependent_rows_and_a_singular_mass_matrix_betwe
     """UdwadiaKalaba the rows; UdwadiaPhohomsiri both at once, in the r-p form, whose mass matrix is singular for any body."""
     model = thin_four_revolutes().compile()
     state = moving(model)
-    f = euler_form(question_of(mbd.UdwadiaPhohomsiri(), model, state))
+    f = euler_form(kkt_system_of(mbd.UdwadiaPhohomsiri(), model, state))
     assert np.linalg.matrix_rank(f.M_p) == 7 * model.nb - 2 * model.nb  # p of each body, and its own axis
     assert np.linalg.matrix_rank(f.Phi_p, tol=1e-9) == len(f.Phi_p) - 3
     reference = mbd.accelerations(model, state, redundancy=mbd.MinimumNorm())
@@ -142,7 +145,7 @@ def test_multipliers_are_those_that_the_formulation_says(formulation, name):
 def test_constraint_forces_do_no_work_on_motions_that_the_rows_allow(formulation, name):
     """Z^T (M u_dot - Q) = 0 with Z from SciPy, and the force is -Phi_q^T lam."""
     model, state, _, found = asked(formulation, name)
-    q = question_of(mbd.NullSpace(), model, state)
+    q = kkt_system_of(mbd.NullSpace(), model, state)
     force = times_mass(q, u_dot(found)) - q.b_u
     Z = scipy.linalg.null_space(q.Phi_q, rcond=1e-8) if model.nc else np.eye(6 * model.nb)
     exact = formulation.multipliers is not Multipliers.APPROXIMATE
@@ -152,15 +155,15 @@ def test_constraint_forces_do_no_work_on_motions_that_the_rows_allow(formulation
     np.testing.assert_allclose(force, -Phi_q.T @ found.lam, rtol=0.0, atol=(1e-9 if exact else 1e-6) * scale)
 
 
-@pytest.mark.parametrize("asks", list(Asks), ids=lambda asks: asks.name)
+@pytest.mark.parametrize("asks", list(SolveFor), ids=lambda asks: asks.name)
 @pairs(EXACT, ("stout_four_bar", "four_revolutes", "serial", "all_joints"))
 def test_any_right_hand_side_is_answered(formulation, name, asks, rng):
     """K x = b for b_u and a b_c that the rows can take; a displacement of CoordinatePartitioning fulfils the rows, no more."""
     model, state, _ = moved(name)
-    q = question_of(formulation, model, state)
-    only_rows = isinstance(formulation, mbd.CoordinatePartitioning) and asks is not Asks.ACCELERATIONS
+    q = kkt_system_of(formulation, model, state)
+    only_rows = isinstance(formulation, mbd.CoordinatePartitioning) and asks is not SolveFor.ACCELERATIONS
     b_u = np.zeros(6 * model.nb) if only_rows else rng.normal(size=6 * model.nb)
-    q = replace(q, asks=asks, b_u=b_u, b_c=q.Phi_q @ rng.normal(size=6 * model.nb))
+    q = replace(q, solve_for=asks, b_u=b_u, b_c=q.Phi_q @ rng.normal(size=6 * model.nb))
     answer = formulation.solve(q)
     scale = np.abs(answer.u).max()
     np.testing.assert_allclose(q.Phi_q @ answer.u, q.b_c, rtol=0.0, atol=AGREE * scale * np.abs(q.Phi_q).max())
@@ -185,11 +188,11 @@ def test_off_the_constraints_the_same_equations_are_solved(formulation, name, rn
 
 def test_newton_euler_answers_the_same_questions(rng):
     model, state, reference = moved("all_joints")
-    q = question_of(mbd.NewtonEuler(), model, state)
+    q = kkt_system_of(mbd.NewtonEuler(), model, state)
     answer = mbd.NewtonEuler().solve(q)
     np.testing.assert_allclose(answer.u, u_dot(reference), rtol=1e-12, atol=1e-12)
     other = replace(q, b_u=rng.normal(size=len(q.b_u)), b_c=rng.normal(size=len(q.b_c)))
-    a, b = mbd.NewtonEuler().solve(other), mbd.EulerParameters().solve(replace(other, asks=Asks.VELOCITIES))
+    a, b = mbd.NewtonEuler().solve(other), mbd.EulerParameters().solve(replace(other, solve_for=SolveFor.VELOCITIES))
     np.testing.assert_allclose(a.u, b.u, rtol=0.0, atol=AGREE * np.abs(a.u).max())
     np.testing.assert_allclose(a.lam, b.lam, rtol=0.0, atol=AGREE * np.abs(a.lam).max())
 
@@ -201,7 +204,7 @@ def test_the_error_of_penalty_falls_like_one_over_alpha(name):
     for alpha in (1e4, 1e5, 1e6):
         found = mbd.accelerations(model, state, formulation=mbd.Penalty(alpha=alpha))
         errors.append(np.abs(u_dot(found) - u_dot(reference)).max())
-        forces.append(np.abs(times_mass(question_of(mbd.Penalty(), model, state), u_dot(found) - u_dot(reference))).max())
+        forces.append(np.abs(times_mass(kkt_system_of(mbd.Penalty(), model, state), u_dot(found) - u_dot(reference))).max())
     for values in (errors, forces):
         np.testing.assert_allclose(np.divide(values[:-1], values[1:]), 10.0, rtol=0.05)
 
@@ -254,7 +257,7 @@ def test_a_singular_position_is_said_to_be_one_or_passed(formulation):
         found = mbd.accelerations(model, state, formulation=formulation)
         np.testing.assert_allclose(found.v_dot[1:, 1], (-9.81 / 2.0, -9.81, -9.81 / 2.0), atol=1e-5)
         return
-    with pytest.raises(mbd.SingularKKT, match="at t = 0 s"):
+    with pytest.raises(mbd.SingularKKTError, match="at t = 0 s"):
         mbd.accelerations(model, state, formulation=formulation)
 
 

@@ -10,11 +10,11 @@ import pytest
 
 import joints
 from haugmbd import Body, Fault, ModelError, UsageError
-from haugmbd.algebra import euler
-from haugmbd.model.rows import evaluate
-from haugmbd.model.system import System
-from haugmbd.primitives import Joint
-from tests.contracts.samples import (
+from haugmbd.constraints import Joint
+from haugmbd.math import euler_parameters
+from haugmbd.model.constraint_rows import evaluate
+from haugmbd.system.system import System
+from tests.support.samples import (
     SIDES,
     carrier_classes,
     drives,
@@ -148,10 +148,10 @@ def test_a_rigid_motion_of_everything_keeps_the_residuals_and_turns_the_row_spac
     joint, _ = make_joint(cls, "sample", crank, rod, geometry(rng))
     model = model_of(joint)
     state = random_state(model, rng, t=0.4)
-    q, shift = euler.normalized(rng.normal(size=4)), rng.normal(size=3)
-    R = euler.rotation_matrix(q)
+    q, shift = euler_parameters.normalized(rng.normal(size=4)), rng.normal(size=3)
+    R = euler_parameters.rotation_matrix(q)
     a = evaluate(model, state)
-    b = evaluate(model, state.replace(r=state.r @ R.T + shift, p=euler.product(q, state.p), v=state.v @ R.T))
+    b = evaluate(model, state.replace(r=state.r @ R.T + shift, p=euler_parameters.product(q, state.p), v=state.v @ R.T))
     for name in ("Phi", "nu", "gamma"):
         assert abs(np.linalg.norm(getattr(a, name)) - np.linalg.norm(getattr(b, name))) < ROUNDING
     J = jacobian(b).copy()
@@ -203,10 +203,10 @@ def test_finite_motions_along_h_keep_the_rows(cls, crank, rod, rng):
     model, h, P = model_of(joint), joint.frame_i.A[:, 2], joint.frame_i.point
     state = model.state()
     angle = 2.3 if joint.rotates_about_h else 0.0
-    q = euler.from_axis_angle(h, np.float64(angle))
+    q = euler_parameters.from_axis_angle(h, np.float64(angle))
     r, p = state.r.copy(), state.p.copy()
-    r[2] = P + euler.rotation_matrix(q) @ (r[2] - P) + (1.7 * h if joint.slides_along_h else 0.0)
-    p[2] = euler.product(q, p[2])
+    r[2] = P + euler_parameters.rotation_matrix(q) @ (r[2] - P) + (1.7 * h if joint.slides_along_h else 0.0)
+    p[2] = euler_parameters.product(q, p[2])
     assert np.abs(evaluate(model, state.replace(r=r, p=p)).Phi).max() < ROUNDING
 
 
@@ -215,11 +215,11 @@ def test_finite_motions_along_h_keep_the_rows(cls, crank, rod, rng):
 
 def turned(model, joint, angle):
     """The modelled state with body j (number 2) turned about h of the joint."""
-    q = euler.from_axis_angle(joint.frame_i.A[:, 2], np.float64(angle))
+    q = euler_parameters.from_axis_angle(joint.frame_i.A[:, 2], np.float64(angle))
     state, P = model.state(), joint.frame_i.point
     r, p = state.r.copy(), state.p.copy()
-    r[2] = P + euler.rotation_matrix(q) @ (r[2] - P)
-    p[2] = euler.product(q, p[2])
+    r[2] = P + euler_parameters.rotation_matrix(q) @ (r[2] - P)
+    p[2] = euler_parameters.product(q, p[2])
     return state.replace(r=r, p=p)
 
 

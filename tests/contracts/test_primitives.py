@@ -1,4 +1,4 @@
-"""What every primitive must keep to; the primitives are found in `haugmbd.primitives.KINDS`, and samples made by argument names."""
+"""What every primitive must keep to; the primitives are found in `haugmbd.constraints.KINDS`, and samples made by argument names."""
 
 from __future__ import annotations
 
@@ -11,22 +11,13 @@ import numpy as np
 import pytest
 
 from haugmbd import Body, Fault
-from haugmbd.algebra import euler
+from haugmbd.constraints import KINDS, Primitive, Rotation
 from haugmbd.drivers import Driver
-from haugmbd.model.rows import evaluate
-from haugmbd.model.system import System
-from haugmbd.primitives import KINDS, Primitive, Rotation
-from tests.contracts.plain import levels
-from tests.contracts.samples import (
-    SIDES,
-    driven,
-    jacobian,
-    make_primitive,
-    model_of,
-    primitive_values,
-    random_body,
-    random_state,
-)
+from haugmbd.math import euler_parameters
+from haugmbd.model.constraint_rows import evaluate
+from haugmbd.system.system import System
+from tests.support.plain import levels
+from tests.support.samples import SIDES, driven, jacobian, make_primitive, model_of, primitive_values, random_body, random_state
 
 DIFFERENCE_TOL = 1e-9  # eighth-order differences with h = 0.005: some 1e-12
 ROUNDING = 1e-12  # some dozen products of numbers of size 1 to 10
@@ -82,13 +73,13 @@ def test_the_ground_is_a_body_at_rest_in_the_global_frame(kind, side, rng):
 @by_kind
 def test_a_rigid_motion_of_everything_changes_no_value_and_turns_the_forces(kind, rng):
     i, j, values = random_body("i", rng), random_body("j", rng), primitive_values(rng)
-    q, shift = euler.normalized(rng.normal(size=4)), rng.normal(size=3)
-    R = euler.rotation_matrix(q)
+    q, shift = euler_parameters.normalized(rng.normal(size=4)), rng.normal(size=3)
+    R = euler_parameters.rotation_matrix(q)
     turned = values | dict(c=R @ values["c"])
     before = model_of(make_primitive(kind, i, j, driven, values))
     after = model_of(make_primitive(kind, i, j, driven, turned))
     state = random_state(before, rng, t=0.4)
-    moved = state.replace(r=state.r @ R.T + shift, p=euler.product(q, state.p), v=state.v @ R.T)
+    moved = state.replace(r=state.r @ R.T + shift, p=euler_parameters.product(q, state.p), v=state.v @ R.T)
     a, b = evaluate(before, state), evaluate(after, moved)
     for name in ("Phi", "nu", "gamma", "PiBar"):
         assert np.abs(getattr(a, name) - getattr(b, name)).max() < ROUNDING
@@ -106,7 +97,7 @@ def test_forces_on_the_two_bodies_balance(kind, rng):
     state = random_state(model, rng, t=0.4)
     rows = evaluate(model, state)
     bodies = rows.bodies[0]
-    A = euler.rotation_matrix(state.p)
+    A = euler_parameters.rotation_matrix(state.p)
     moment = sum(np.cross(state.r[b], rows.Phi_r[0, k]) + A[b] @ rows.PiBar[0, k] for k, b in enumerate(bodies))
     assert np.abs(rows.Phi_r[0].sum(axis=0)).max() < ROUNDING
     if "c" not in inspect.signature(kind).parameters:

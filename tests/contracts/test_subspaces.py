@@ -8,13 +8,13 @@ import pytest
 import haugmbd as mbd
 import joints
 from haugmbd import Body, UsageError
-from haugmbd.algebra import euler, spatial
-from haugmbd.model.rows import evaluate
-from haugmbd.model.system import System
-from haugmbd.primitives import Freedom, Joint
-from haugmbd.primitives.freedom import F_I, H_I, H_J, Axis, Kind, Side, ball, slide, turn
-from tests.contracts.differences import slope
-from tests.contracts.samples import SIDES, drives, from_zero, geometry, make_joint, model_of, random_body, random_state
+from haugmbd.constraints import Freedom, Joint
+from haugmbd.constraints.freedoms import F_I, H_I, H_J, Axis, Kind, Side, ball, slide, turn
+from haugmbd.math import euler_parameters, spatial
+from haugmbd.model.constraint_rows import evaluate
+from haugmbd.system.system import System
+from tests.support.differences import slope
+from tests.support.samples import SIDES, drives, from_zero, geometry, make_joint, model_of, random_body, random_state
 
 ROUNDING = 1e-12  # some dozen products of numbers of size 1 to 10
 DIFFERENCE_TOL = 1e-9  # eighth-order differences with h = 0.005: some 1e-12
@@ -29,23 +29,23 @@ by_side = pytest.mark.parametrize("side", SIDES)
 def moved(state, e, freedom, amount):
     """The state with body j (body i, where j is the ground, the other way) moved by a finite amount of one freedom."""
     body, s_bar, A_bar = (e.i, e.s_bar_i, e.A_bar_i) if freedom.side is Side.I else (e.j, e.s_bar_j, e.A_bar_j)
-    A = euler.rotation_matrix(state.p[body])
+    A = euler_parameters.rotation_matrix(state.p[body])
     P, a = state.r[body] + A @ s_bar, A @ A_bar[:, freedom.axis]
     mover, amount = (e.j, amount) if e.j else (e.i, -amount)
     r, p = state.r.copy(), state.p.copy()
     if freedom.kind is Kind.SLIDE:
         r[mover] += amount * a
     else:
-        q = euler.from_axis_angle(a, np.float64(amount))
-        r[mover] = P + euler.rotation_matrix(q) @ (r[mover] - P)
-        p[mover] = euler.product(q, p[mover])
+        q = euler_parameters.from_axis_angle(a, np.float64(amount))
+        r[mover] = P + euler_parameters.rotation_matrix(q) @ (r[mover] - P)
+        p[mover] = euler_parameters.product(q, p[mover])
     return state.replace(r=r, p=p)
 
 
 def carried(state, rng):
     """Everything moved as one rigid body; the ground stays where it is, so only samples without it are moved."""
-    q, shift = euler.normalized(rng.normal(size=4)), rng.normal(size=3)
-    r, p = state.r @ euler.rotation_matrix(q).T + shift, euler.product(q, state.p)
+    q, shift = euler_parameters.normalized(rng.normal(size=4)), rng.normal(size=3)
+    r, p = state.r @ euler_parameters.rotation_matrix(q).T + shift, euler_parameters.product(q, state.p)
     r[0], p[0] = 0.0, (1.0, 0.0, 0.0, 0.0)
     return state.replace(r=r, p=p)
 
@@ -87,15 +87,15 @@ class Sample:
 
     def inertia(self):
         """Spatial inertia of some body j at the world origin."""
-        A = euler.rotation_matrix(self.state.p[self.entry.j])
+        A = euler_parameters.rotation_matrix(self.state.p[self.entry.j])
         return spatial.spatial_inertia(2.0, A @ np.diag([1.0, 1.2, 1.4]) @ A.T, self.state.r[self.entry.j])
 
     def relative_twist(self, state_at):
         """Twist of body j against body i at the world origin, by differences of poses; state_at(0) is the pose."""
         twists = []
         for body in (self.entry.i, self.entry.j):
-            A, r = euler.rotation_matrix(state_at(0.0).p[body]), state_at(0.0).r[body]
-            turning = slope(lambda s, b=body: euler.rotation_matrix(state_at(s).p[b])) @ A.T
+            A, r = euler_parameters.rotation_matrix(state_at(0.0).p[body]), state_at(0.0).r[body]
+            turning = slope(lambda s, b=body: euler_parameters.rotation_matrix(state_at(s).p[b])) @ A.T
             omega = np.array([turning[2, 1], turning[0, 2], turning[1, 0]])
             v = slope(lambda s, b=body: state_at(s).r[b])
             twists.append(np.concatenate([v - np.cross(omega, r), omega]))
@@ -170,7 +170,7 @@ def test_the_rows_as_wrenches_have_the_power_of_the_rows(cls, rng):
     state, rows = sample.state, evaluate(sample.model, sample.state)
     twists = []
     for body in (sample.entry.i, sample.entry.j):
-        omega = euler.rotation_matrix(state.p[body]) @ state.omega_bar[body]
+        omega = euler_parameters.rotation_matrix(state.p[body]) @ state.omega_bar[body]
         twists.append(np.concatenate([state.v[body] - np.cross(omega, state.r[body]), omega]))
     u = np.hstack([state.v, state.omega_bar])[1:].ravel()
     power = (rows.Phi_q @ u)[sample.entry.rows]
@@ -189,7 +189,7 @@ def test_a_joint_that_declares_nothing_gets_the_space_that_its_rows_leave(sample
 def test_columns_are_the_declared_freedoms_in_their_order(rng):
     sample = Sample(joints.CJ, "ground i", rng)
     h = sample.entry.A_bar_i[:, 2]
-    P = sample.state.r[1] + euler.rotation_matrix(sample.state.p[1]) @ sample.entry.s_bar_j
+    P = sample.state.r[1] + euler_parameters.rotation_matrix(sample.state.p[1]) @ sample.entry.s_bar_j
     assert np.abs(sample.S[:, 0] - [*h, 0, 0, 0]).max() < ROUNDING
     assert np.abs(sample.S[:, 1] - [*np.cross(P, h), *h]).max() < ROUNDING
 

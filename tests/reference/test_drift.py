@@ -69,7 +69,7 @@ def test_rules_that_say_the_same_of_a_point(table, h):
     """Of a point mass the plain projection is the weighted one, and dimensionless gains are gains: the same digits."""
     rows = {row["method"]: row for row in table("drift_point_pendulum_rk4") if row["h"] == h}
     rules = {
-        "projection pos+vel each step": mbd.PlainProjection(tol=1e-15),
+        "projection pos+vel each step": mbd.UnweightedProjection(tol=1e-15),
         "baumgarte a=b=5": mbd.Baumgarte.scaled(5.0 * h, 5.0 * h),
         "baumgarte a=b=50": mbd.Baumgarte.critical(0.02),
     }

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import haugmbd as mbd
-from haugmbd.algebra.euler import rotation_matrix
 from haugmbd.gallery import slider_crank
 from haugmbd.gallery.slider_crank import crank_angle
+from haugmbd.math.euler_parameters import rotation_matrix
 
 
 def test_free(table):

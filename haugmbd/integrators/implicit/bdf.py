@@ -28,24 +28,24 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from haugmbd.algebra import euler
-from haugmbd.algebra.euler_kernels import cayley_by
-from haugmbd.algebra.jit import inlined, kernel, routine
-from haugmbd.algebra.routine import Routine
-from haugmbd.algebra.vec3 import Array
-from haugmbd.algebra.views import borrow, borrow_line
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_views import borrow, borrow_line
+from haugmbd.compiled.function_pointers import Routine
+from haugmbd.compiled.jit import inlined, kernel, routine
+from haugmbd.compiled.status_codes import OK
+from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
-from haugmbd.integrators.implicit.level import GGL, Level
-from haugmbd.integrators.implicit.method import ImplicitFixedOrAdaptive, Rule
-from haugmbd.integrators.implicit.newton import QuasiNewton
+from haugmbd.integrators.implicit.base import ImplicitFixedOrAdaptive, Rule
+from haugmbd.integrators.implicit.constraint_form import GGL, ConstraintForm
+from haugmbd.integrators.implicit.newton import PLACE_SIGNATURE, ModifiedNewton, put_shifted, stage_of
 from haugmbd.integrators.implicit.records import Control, Newton, Step
-from haugmbd.integrators.implicit.stage import PLACE_SIGNATURE, put_shifted, stage_of
-from haugmbd.integrators.implicit.stepping import CLOSE_SIGNATURE, PREDICT_SIGNATURE
-from haugmbd.integrators.stepping import Problem
-from haugmbd.model import accessors as ws
-from haugmbd.model.loads import fill_angle_rates
-from haugmbd.model.status import OK
-from haugmbd.model.tables import WIDTH, Pack, room
+from haugmbd.integrators.implicit.step_control import CLOSE_SIGNATURE, PREDICT_SIGNATURE
+from haugmbd.integrators.step_context import Problem
+from haugmbd.math import euler_parameters
+from haugmbd.math.euler_kernels import cayley_by
+from haugmbd.model.generalized_forces import put_angle_rates_of_loads
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
 
 KNOWN = 7
 """Points that are kept: the error of order five needs six, and raising the order to five as many."""
@@ -174,7 +174,7 @@ def integrate_angles(P: Pack, t: float, y: Array, past: History, order: int) -> 
     rate = ws.angle_rates(P)
     first = y.size - rate.size
     if rate.size > 0:
-        fill_angle_rates(P, t, y, rate)
+        put_angle_rates_of_loads(P, t, y, rate)
         c = put_past_weights(t, past, order)
         for k in range(rate.size):
             y[first + k] = c * rate[k]
@@ -281,11 +281,12 @@ def first_points(problem: Problem, u_dot: Array, h: float) -> Array:
     t, x = np.zeros(KNOWN), np.zeros((KNOWN, ny))
     t[:2], x[:2] = (problem.t, problem.t - h), problem.y
     bodies = x[1, : WIDTH * n].reshape(n, WIDTH)[1:]
-    p_dot = euler.p_dot_from(bodies[:, 3:7], bodies[:, 10:13])
+    p_dot = euler_parameters.p_dot_from(bodies[:, 3:7], bodies[:, 10:13])
     bodies -= h * np.hstack([bodies[:, 7:10], p_dot, u_dot[1:]])
     return np.concatenate([t, x.ravel(), np.zeros(ny), np.zeros(KNOWN)])[None]
 
 
+@public_class
 @dataclass(frozen=True)
 class BDF(ImplicitFixedOrAdaptive):
     """Backward differentiation: for stiff systems.
@@ -301,9 +302,9 @@ class BDF(ImplicitFixedOrAdaptive):
     reference: ClassVar[str] = "Gear 1971; Brenan, Campbell and Petzold 1989; Hairer and Wanner, Solving ODE II"
 
     order: int | None = None
-    level: Level = field(default_factory=GGL)
+    constraint_form: ConstraintForm = field(default_factory=GGL)
     tol: float = 1e-10
-    newton: QuasiNewton = field(default_factory=QuasiNewton)
+    newton: ModifiedNewton = field(default_factory=ModifiedNewton)
 
     def check(self, span: float) -> None:
         super().check(span)
@@ -319,7 +320,7 @@ class BDF(ImplicitFixedOrAdaptive):
         """Return BDF's routines, starting with order one."""
         growth = 0.0 if self.adaptive else STABLE[self.max_order - 1]
         own = {"order": 1.0, "n_points": 1.0, "n_equal": growth, "max_order": float(self.max_order)}
-        return Rule(PREDICT, PLACE, CLOSE, own, first_points(problem, room(pack, "U_DOT"), h))
+        return Rule(PREDICT, PLACE, CLOSE, own, first_points(problem, workspace_array(pack, "U_DOT"), h))
 
     def control(self, problem: Problem, t_end: float) -> Control:
         control = super().control(problem, t_end)

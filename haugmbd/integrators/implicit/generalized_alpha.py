@@ -1,4 +1,36 @@
-r"""Generalized-alpha on the Lie group R^3 x SO(3): second order, with numerical damping to choose.
+r"""The family of Newmark, HHT and generalized-alpha: one step with four numbers alpha_m, alpha_f, beta, gamma.
+
+    dq_n     = h u_n + h^2 (1/2 - beta) a_n + h^2 beta a_(n+1)            q_(n+1) = q_n o exp(dq_n)      (r + dr, p exp(dpi_bar))
+    u_(n+1)  = u_n + h (1 - gamma) a_n + h gamma a_(n+1)
+    (1 - alpha_m) a_(n+1) + alpha_m a_n = (1 - alpha_f) u'_(n+1) + alpha_f u'_n
+    M u'_(n+1) + Phi_q^T lam_(n+1) = Q_(n+1),      and the constraints
+
+a_n is u' at t_n + delta h, delta = alpha_m - alpha_f: it starts there, and where the step changes it is moved to the new place.  In
+(v, omega_bar) the matrix M is constant, so averaging accelerations (Chung, Hulbert) and averaging forces (Hilber, Hughes, Taylor) are one.
+Order two where gamma = 1/2 - delta.  Errors of a step, for the step size:
+    position  (delta / 2 + beta - 1/6) h^2 (u'_(n+1) - u'_n)         velocity  c h (u'_(n+1) - its linear extrapolation)
+    c = (1 - gamma) delta^2 / 2 + gamma (1 + delta)^2 / 2 - 1/6      no coefficient is taken to be less than 1/12
+Source: Newmark 1959; Chung, Hulbert 1993; Arnold, Bruels 2007; Bruels, Cardona, Arnold 2012 (Lie group).
+
+Newmark: the ancestor of the family, with beta and gamma to choose; first order but for gamma = 1/2.
+
+    dq_n = h u_n + h^2 (1/2 - beta) u'_n + h^2 beta u'_(n+1)          u_(n+1) = u_n + h (1 - gamma) u'_n + h gamma u'_(n+1)
+    M u'_(n+1) + Phi_q^T lam_(n+1) = Q_(n+1),      and the constraints
+
+The step of `family` with alpha_m = alpha_f = 0.  Damping, and stability of the multipliers of index 3, need gamma > 1/2, and then the order
+is one; unconditionally stable for beta >= (gamma + 1/2)^2 / 4.
+Source: Newmark 1959; Hughes, The Finite Element Method, ch. 9; Negrut et al. 2007 (with constraints).
+
+HHT-I3 (Hilber, Hughes, Taylor with index-3 constraints): second order, damping by one parameter.
+
+    M a_(n+1) = (1 + alpha) (Q - Phi_q^T lam)_(n+1) - alpha (Q - Phi_q^T lam)_n          Phi_(n+1) = 0
+    alpha in [-1/3, 0]      beta = (1 - alpha)^2 / 4      gamma = 1/2 - alpha
+
+With M u' = Q - Phi_q^T lam and constant M this is the step of `family` with alpha_m = 0, alpha_f = -alpha.  alpha = 0 is the trapezoidal
+rule, without damping; -1/3 damps most.
+Source: Hilber, Hughes, Taylor 1977; Negrut, Rampalli, Ottarsson, Sajdak 2007.
+
+Generalized-alpha on the Lie group R^3 x SO(3): second order, with numerical damping to choose.
 
     alpha_m = (2 rho - 1) / (rho + 1)    alpha_f = rho / (rho + 1)    gamma = 1/2 - alpha_m + alpha_f    beta = (gamma + 1/2)^2 / 4
 
@@ -10,16 +42,214 @@ Source: Chung, Hulbert 1993; Arnold, Bruels 2007; Bruels, Cardona, Arnold 2012 (
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import ClassVar
+from math import sqrt
+from typing import ClassVar, NamedTuple
 
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_views import borrow
+from haugmbd.compiled.function_pointers import Routine
+from haugmbd.compiled.jit import routine
+from haugmbd.compiled.status_codes import OK
+from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
-from haugmbd.integrators.implicit.family import Newmarks, Parameters, of_rho
-from haugmbd.integrators.implicit.level import GGL, Index3, Level
-from haugmbd.integrators.implicit.method import ImplicitFixedOrAdaptive
-from haugmbd.integrators.implicit.newton import QuasiNewton
+from haugmbd.integrators.implicit.base import Implicit, ImplicitFixed, ImplicitFixedOrAdaptive, Rule
+from haugmbd.integrators.implicit.constraint_form import GGL, ConstraintForm, Index3
+from haugmbd.integrators.implicit.newton import PLACE_SIGNATURE, ModifiedNewton, put_shifted, stage_of, turn_by_trapezoids
+from haugmbd.integrators.implicit.records import Control, Newton, Step
+from haugmbd.integrators.implicit.step_control import CLOSE_SIGNATURE, PREDICT_SIGNATURE
+from haugmbd.integrators.step_context import Problem
+from haugmbd.math.euler_kernels import rotate_by
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
+
+LEAST = 1.0 / 12.0
+"""Of an error's coefficient: that of the trapezoidal rule; some parameters make one of them zero, and the next term is then in charge."""
+
+SAFETY, SHRINK, GROW, IDLE = 0.9, 0.25, 2.0, 1.2
+"""A step is not changed for less than a fifth: the multipliers feel every change."""
+
+PROBE = 1e-3
+"""Of the first step: how far the derivative of u' is taken at the start."""
 
 
+@routine
+def predict(P: Pack, step: Step, newton: Newton, memory: Array, y: Array) -> int:
+    """Base pose, displacement and u of the next step for the a_(n+1) that goes with u'_(n+1) = u'_n."""
+    stage = stage_of(P)
+    bodies = borrow(y, 0, ws.n_bodies(P), WIDTH)
+    h, before, alpha_m, alpha_f, beta, gamma = step.h, step.h_before, step.alpha_m, step.alpha_f, step.beta, step.gamma
+    kappa = (1.0 - alpha_f) / (1.0 - alpha_m)
+    moved = (alpha_m - alpha_f) * (h - before) / before if before > 0.0 else 0.0
+    newton.c_q, newton.c_u = h * h * beta * kappa, h * gamma * kappa
+    for k in range(1, ws.n_bodies(P)):
+        for a in range(7):
+            stage.base[k, a] = bodies[k, a]
+        for a in range(6):
+            u, udot = bodies[k, 7 + a], stage.u_dot[k, a]
+            a_n = stage.a[k, a] + moved * (udot - stage.u_dot_before[k, a])
+            a_next = (udot - alpha_m * a_n) / (1.0 - alpha_m)
+            stage.u_dot_earlier[k, a], stage.u_dot_before[k, a] = stage.u_dot_before[k, a], udot
+            stage.displacement[k, a] = h * u + h * h * ((0.5 - beta) * a_n + beta * a_next)
+            bodies[k, 7 + a] = u + h * ((1.0 - gamma) * a_n + gamma * a_next)
+            stage.a[k, a] = (alpha_f * udot - alpha_m * a_n) / (1.0 - alpha_m)  # a_(n+1) but for u'_(n+1)
+    return OK
+
+
+@routine
+def place(P: Pack, newton: Newton, y: Array) -> int:
+    """r = r_n + dr,  p = p_n o exp(dpi_bar)."""
+    stage = stage_of(P)
+    bodies = borrow(y, 0, ws.n_bodies(P), WIDTH)
+    for k in range(1, ws.n_bodies(P)):
+        put_shifted(stage, bodies, k)
+        rotate_by(bodies[k, 3:7], stage.displacement[k, 3:6])
+    return OK
+
+
+@routine
+def close(P: Pack, step: Step, control: Control, memory: Array, y: Array) -> float:
+    """The error of the step, relative to its tolerance; a_(n+1) from u'_(n+1)."""
+    turn_by_trapezoids(P, step.t + step.h, step.h, y)
+    stage = stage_of(P)
+    n = ws.n_bodies(P)
+    bodies = borrow(y, 0, n, WIDTH)
+    h, alpha_m, alpha_f, gamma = step.h, step.alpha_m, step.alpha_f, step.gamma
+    total = 0.0
+    step.factor = GROW
+    if control.h_fixed == 0.0:
+        delta = alpha_m - alpha_f
+        c_q = h * h * max(LEAST, abs(0.5 * delta + step.beta - 1.0 / 6.0))
+        c_u = h * max(LEAST, abs(0.5 * (1.0 - gamma) * delta**2 + 0.5 * gamma * (1.0 + delta) ** 2 - 1.0 / 6.0))
+        ratio = h / step.h_before if step.h_before > 0.0 else 0.0
+        for k in range(1, n):
+            for a in range(6):
+                change = stage.u_dot[k, a] - stage.u_dot_before[k, a]
+                bend = change - ratio * (stage.u_dot_before[k, a] - stage.u_dot_earlier[k, a])
+                size = abs(bodies[k, a]) if a < 3 else 1.0
+                e_q = c_q * change / (control.atol + control.rtol * size)
+                e_u = c_u * bend / (control.atol + control.rtol * abs(bodies[k, 7 + a]))
+                total += e_q * e_q + e_u * e_u
+        total = sqrt(total / (12.0 * (n - 1))) if n > 1 else 0.0
+        step.factor = min(GROW, max(SHRINK, SAFETY * total ** (-1.0 / 3.0) if total > 0.0 else GROW))
+        if 1.0 <= step.factor < IDLE:
+            step.factor = 1.0
+    for k in range(1, n):
+        for a in range(6):
+            stage.a[k, a] += (1.0 - alpha_f) / (1.0 - alpha_m) * stage.u_dot[k, a]
+    return total
+
+
+PREDICT, PLACE, CLOSE = Routine(predict, PREDICT_SIGNATURE), Routine(place, PLACE_SIGNATURE), Routine(close, CLOSE_SIGNATURE)
+
+
+class Parameters(NamedTuple):
+    """The four numbers of a method."""
+
+    alpha_m: float
+    alpha_f: float
+    beta: float
+    gamma: float
+
+
+def of_rho(rho: float) -> Parameters:
+    """Chung and Hulbert's optimum for a spectral radius rho at infinite frequency."""
+    alpha_m, alpha_f = (2.0 * rho - 1.0) / (rho + 1.0), rho / (rho + 1.0)
+    gamma = 0.5 - alpha_m + alpha_f
+    return Parameters(alpha_m, alpha_f, 0.25 * (gamma + 0.5) ** 2, gamma)
+
+
+class Newmarks(Implicit):
+    """A method of the family: `parameters` says which."""
+
+    @property
+    @abstractmethod
+    def parameters(self) -> Parameters:
+        """Its four numbers."""
+
+    def rule(self, problem: Problem, pack: Pack, h: float) -> Rule:
+        """The family's routines; a_0 = u' at t_0 + delta h."""
+        delta = self.parameters.alpha_m - self.parameters.alpha_f
+        if delta != 0.0:
+            workspace_array(pack, "ALGORITHMIC")[:] += delta * h * second_rate(problem, h)
+        return Rule(PREDICT, PLACE, CLOSE, self.parameters._asdict())
+
+
+def second_rate(problem: Problem, h: float) -> Array:
+    """u'' at the start, (nb + 1, 6), by a difference; zero where u' would change by more than itself in a step: a stiff force."""
+    n = len(problem.y) // WIDTH * WIDTH
+    now, then, options = np.zeros_like(problem.y), np.zeros_like(problem.y), problem.options.copy()
+    code = problem.rates(problem.pack, options, problem.t, problem.y, now)
+    code = code or problem.rates(problem.pack, options, problem.t + PROBE * h, problem.y + PROBE * h * now, then)
+    if code != OK:
+        return np.zeros((n // WIDTH, 6))
+    u_ddot = ((then - now) / (PROBE * h))[:n].reshape(-1, WIDTH)[:, 7:]
+    u_dot = now[:n].reshape(-1, WIDTH)[:, 7:]
+    found: Array = u_ddot if np.linalg.norm(h * u_ddot) <= np.linalg.norm(u_dot) else np.zeros_like(u_ddot)
+    return found
+
+
+@dataclass(frozen=True)
+class FixedNewmarks(Newmarks, ImplicitFixed):
+    """A method of the family with a fixed step."""
+
+
+@public_class
+@dataclass(frozen=True)
+class Newmark(FixedNewmarks):
+    """Fixed step `h` [s]; order one, or two with gamma = 1/2 (then take constraint_form=GGL()).
+
+    beta, gamma: parameters, gamma in [1/2, 1], beta at least (gamma + 1/2)^2 / 4;  level: form of the constraints;  tol: as in HHT
+    """
+
+    beta: float = 0.3025
+    gamma: float = 0.6
+    constraint_form: ConstraintForm = field(default_factory=Index3)
+    tol: float = 1e-10
+    newton: ModifiedNewton = field(default_factory=ModifiedNewton)
+    reference: ClassVar[str] = "Newmark 1959; Negrut, Rampalli, Ottarsson and Sajdak 2007"
+
+    def check(self, span: float) -> None:
+        super().check(span)
+        least = 0.25 * (self.gamma + 0.5) ** 2
+        if not (0.5 <= self.gamma <= 1.0 and self.beta >= least * (1.0 - 1e-12)):
+            raise UsageError(
+                f"gamma = {self.gamma} must be in [0.5, 1], and beta = {self.beta} at least {least:g}: stable steps need it."
+            )
+
+    @property
+    def parameters(self) -> Parameters:
+        return Parameters(0.0, 0.0, self.beta, self.gamma)
+
+
+@public_class
+@dataclass(frozen=True)
+class HHT(FixedNewmarks):
+    """Order two, fixed step `h` [s].
+
+    alpha: damping, in [-1/3, 0];  level: form of the constraints;  tol: what Newton may leave
+    """
+
+    alpha: float = -0.3
+    constraint_form: ConstraintForm = field(default_factory=Index3)
+    tol: float = 1e-10
+    newton: ModifiedNewton = field(default_factory=ModifiedNewton)
+    reference: ClassVar[str] = "Hilber, Hughes and Taylor 1977; Negrut, Rampalli, Ottarsson and Sajdak 2007"
+
+    def check(self, span: float) -> None:
+        super().check(span)
+        if not -1.0 / 3.0 - 1e-12 <= self.alpha <= 0.0:
+            raise UsageError(f"alpha = {self.alpha} must be in [-1/3, 0]: -1/3 damps most, 0 not at all.")
+
+    @property
+    def parameters(self) -> Parameters:
+        return Parameters(0.0, -self.alpha, 0.25 * (1.0 - self.alpha) ** 2, 0.5 - self.alpha)
+
+
+@public_class
 @dataclass(frozen=True)
 class GeneralizedAlpha(Newmarks, ImplicitFixedOrAdaptive):
     """Generalized-alpha, order two: fixed step `h` [s], or error control by rtol or atol.
@@ -34,17 +264,17 @@ class GeneralizedAlpha(Newmarks, ImplicitFixedOrAdaptive):
     reference: ClassVar[str] = "Chung and Hulbert 1993; Arnold and Bruels 2007; Bruels, Cardona and Arnold 2012 (Lie group)"
 
     rho: float = 0.8
-    level: Level | None = None
+    constraint_form: ConstraintForm | None = None
     tol: float = 1e-10
-    newton: QuasiNewton = field(default_factory=QuasiNewton)
+    newton: ModifiedNewton = field(default_factory=ModifiedNewton)
 
     def check(self, span: float) -> None:
         super().check(span)
         check_rho(self.rho)
 
     @property
-    def form(self) -> Level:
-        return self.level or (GGL() if self.adaptive else Index3())
+    def form(self) -> ConstraintForm:
+        return self.constraint_form or (GGL() if self.adaptive else Index3())
 
     @property
     def parameters(self) -> Parameters:

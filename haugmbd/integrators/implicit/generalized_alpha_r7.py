@@ -27,25 +27,24 @@ from typing import ClassVar
 
 import numpy as np
 
-from haugmbd.algebra.euler import p_dot_from
-from haugmbd.algebra.euler_kernels import cayley_by
-from haugmbd.algebra.jit import kernel, routine
-from haugmbd.algebra.routine import Routine
-from haugmbd.algebra.vec3 import Array
-from haugmbd.algebra.views import borrow
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_views import borrow
+from haugmbd.compiled.function_pointers import Routine
+from haugmbd.compiled.jit import kernel, routine
+from haugmbd.compiled.status_codes import NO_CONVERGENCE, NOT_TANGENT, OK, report
+from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
-from haugmbd.integrators.implicit.family import GROW, of_rho, second_rate
-from haugmbd.integrators.implicit.generalized_alpha import check_rho
-from haugmbd.integrators.implicit.level import Index3, Level
-from haugmbd.integrators.implicit.method import ImplicitFixed, Rule
-from haugmbd.integrators.implicit.newton import QuasiNewton
+from haugmbd.integrators.implicit.base import ImplicitFixed, Rule
+from haugmbd.integrators.implicit.constraint_form import ConstraintForm, Index3
+from haugmbd.integrators.implicit.generalized_alpha import GROW, check_rho, of_rho, second_rate
+from haugmbd.integrators.implicit.newton import PLACE_SIGNATURE, ModifiedNewton, stage_of, turn_by_trapezoids
 from haugmbd.integrators.implicit.records import Control, Newton, Step
-from haugmbd.integrators.implicit.stage import PLACE_SIGNATURE, stage_of, turn_by_trapezoids
-from haugmbd.integrators.implicit.stepping import CLOSE_SIGNATURE, PREDICT_SIGNATURE
-from haugmbd.integrators.stepping import Problem
-from haugmbd.model import accessors as ws
-from haugmbd.model.status import NO_CONVERGENCE, NOT_TANGENT, OK, report
-from haugmbd.model.tables import WIDTH, Pack, room
+from haugmbd.integrators.implicit.step_control import CLOSE_SIGNATURE, PREDICT_SIGNATURE
+from haugmbd.integrators.step_context import Problem
+from haugmbd.math.euler_kernels import cayley_by
+from haugmbd.math.euler_parameters import p_dot_from
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
 
 A_TILDE = 4
 """Where a~ stands behind p~' in the prediction."""
@@ -159,6 +158,7 @@ def close(P: Pack, step: Step, control: Control, memory: Array, y: Array) -> flo
 PREDICT, PLACE, CLOSE = Routine(predict, PREDICT_SIGNATURE), Routine(place, PLACE_SIGNATURE), Routine(close, CLOSE_SIGNATURE)
 
 
+@public_class
 @dataclass(frozen=True)
 class GeneralizedAlphaR7(ImplicitFixed):
     """Order two, fixed step `h` [s], as GeneralizedAlpha, on Euler parameters as plain numbers.
@@ -168,9 +168,9 @@ class GeneralizedAlphaR7(ImplicitFixed):
     """
 
     rho: float = 0.8
-    level: Level = field(default_factory=Index3)
+    constraint_form: ConstraintForm = field(default_factory=Index3)
     tol: float = 1e-10
-    newton: QuasiNewton = field(default_factory=QuasiNewton)
+    newton: ModifiedNewton = field(default_factory=ModifiedNewton)
     reference: ClassVar[str] = (
         "Bruels and Cardona 2010; Bruels, Cardona and Arnold 2012 (Euler parameters as plain numbers beside the group)"
     )
@@ -178,9 +178,10 @@ class GeneralizedAlphaR7(ImplicitFixed):
     def check(self, span: float) -> None:
         super().check(span)
         check_rho(self.rho)
-        if not isinstance(self.level, Index3):
+        if not isinstance(self.constraint_form, Index3):
             raise UsageError(
-                f"GeneralizedAlphaR7 solves |p| = 1 with Phi = 0, on the level of positions: leave out level={self.level!r}, or take "
+                f"GeneralizedAlphaR7 solves |p| = 1 with Phi = 0, on the level of positions: leave out "
+                f"constraint_form={self.constraint_form!r}, or take "
                 "GeneralizedAlpha, which turns bodies on the group and has every level."
             )
 
@@ -188,14 +189,14 @@ class GeneralizedAlphaR7(ImplicitFixed):
         """Routines, and what the first step remembers: p'_0, q''_0, and a_0 = q'' at t_0 + delta h."""
         own = of_rho(self.rho)
         delta = own.alpha_m - own.alpha_f
-        n = room(pack, "U_DOT").shape[0]
+        n = workspace_array(pack, "U_DOT").shape[0]
         u_ddot = second_rate(problem, h) if delta != 0.0 else np.zeros((n, 6))
         return Rule(
             PREDICT,
             PLACE,
             CLOSE,
             own._asdict(),
-            first_memory(problem.y, room(pack, "U_DOT"), u_ddot, delta * h),
+            first_memory(problem.y, workspace_array(pack, "U_DOT"), u_ddot, delta * h),
         )
 
 

@@ -1,20 +1,56 @@
-"""How Newton's iteration of an implicit step finds its matrix: see `probing` for what is differenced."""
+r"""How Newton's iteration of an implicit step finds its matrix: see `finite_differences` for what is differenced.
+
+One implicit step: the Newton iteration that every implicit method shares.
+
+unknowns     x = change of u',  lam            u <- u + c_u x,   q <- q_base o R(shift),  shift <- shift + c_q x
+dynamics     M u' + Phi_q^T lam - Q(t, q, u) = 0
+constraints  Phi = 0   or   Phi_q u - nu = 0                            the method says c_u, c_q, and where it starts from
+
+    [ M + c_u C + c_q K   Phi_q^T ] [ x     ]     [ dynamics        ]
+    [ Phi_q               0       ] [ d lam ] = - [ constraints / c ]          c = c_q or c_u
+
+    R(shift)     the method's own routine `place`:  r + dr,  and  p o exp(dpi_bar)  or another turn by dpi_bar
+
+The matrix is that of the accelerations with the tangents of the forces in it: the same block LDL^T, scaled so that no h stands in it
+(Bottasso, Bauchau, Cardona 2007).  It is kept from iteration to iteration as long as the error falls fast.
+Corrections that fall by a rate leave  rate / (1 - rate)  of the last.
+Positions and velocities (GGL): Phi_q u = nu, and q is moved by the least displacement in mass to Phi = 0, with the same factor.
+Source: Arnold, Bruels, Convergence of the generalized-alpha scheme, 2007; Gear, Leimkuhler, Gupta 1985 (GGL).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_views import borrow
+from haugmbd.compiled.function_pointers import F1, F2, Routine, function_type, types
+from haugmbd.compiled.jit import inlined, routine
+from haugmbd.compiled.status_codes import NO_CONVERGENCE, OK, report
+from haugmbd.deprecated import public_class
+from haugmbd.formulations.newton_euler import begin, factorize, finish, solve_system
+from haugmbd.integrators.implicit.force_jacobians import TANGENTS_SIGNATURE
+from haugmbd.integrators.implicit.records import NEWTON_TYPE, Newton
+from haugmbd.integrators.step_context import N_CORRECTED, N_FACTOR, N_RATES
+from haugmbd.math.euler_kernels import put_euler_rate
+from haugmbd.model.evaluate import prepare
+from haugmbd.model.generalized_forces import clear, put_angle_rates_of_loads
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.layout import PACK_TYPE, WIDTH, Pack
 
 
+@public_class
 @dataclass(frozen=True)
-class QuasiNewton:
+class ModifiedNewton:
     """Masses, constraints, tangents of springs and dampers by formula, of the user's forces by jacobian or differences: mostly enough."""
 
     curved: ClassVar[bool] = False
 
 
+@public_class
 @dataclass(frozen=True)
-class FullNewton(QuasiNewton):
+class FullNewton(ModifiedNewton):
     """Also the curvature of the constraints, the gyroscopic terms and all that forces have, by differences.
 
     Six evaluations of the model a colour (bodies that have no neighbour in common): eighteen for a chain of any length.
@@ -22,3 +58,230 @@ class FullNewton(QuasiNewton):
     """
 
     curved = True
+
+
+class Stage(NamedTuple):
+    """The unknowns of a step and what a method remembers, one row a body.
+
+    displacement: (n, 6) from the base pose;  base: (n, 7) base pose (r, p);  u_dot: (n, 6)
+    a: (n, 6) algorithmic acceleration;  u_dot_before, u_dot_earlier: (n, 6) one and two steps before;  predicted_r7: (n, 11)
+    """
+
+    displacement: Array
+    base: Array
+    u_dot: Array
+    a: Array
+    u_dot_before: Array
+    u_dot_earlier: Array
+    predicted_r7: Array
+
+
+@inlined
+def stage_of(P: Pack) -> Stage:
+    """Return the stage of a run."""
+    return Stage(
+        ws.displacement(P),
+        ws.base_pose(P),
+        ws.u_dot(P),
+        ws.algorithmic(P),
+        ws.u_dot_before(P),
+        ws.u_dot_earlier(P),
+        ws.predicted_r7(P),
+    )
+
+
+KEEP_VELOCITIES, KEEP_POSITIONS, KEEP_BOTH = 2.0, 3.0, 4.0
+
+FAST = 0.2
+"""A correction below this part of the one before is fast enough to keep the factor."""
+
+SLOWER = 0.1
+"""No rate is taken to be better than this: a kept factor, or a changing pose, may slow the next iteration down."""
+
+STALLED, ROUNDING = 0.5, 100.0
+"""A correction that leaves more than this part of the error has met rounding, if it is below so many tolerances."""
+
+
+@inlined
+def put_residual(P: Pack, newton: Newton, y: Array) -> None:
+    """b = -(dynamics, constraints / c)."""
+    b, Q, level = ws.right_hand_side(P), ws.generalized_forces(P), ws.row_values(P)
+    stage, lam, inertia = stage_of(P), ws.multipliers(P), ws.inertia(P)
+    J, edges = ws.jacobian(P), ws.edges(P)
+    n = inertia.shape[0]
+    bodies = borrow(y, 0, n, WIDTH)
+    positions = newton.constraint_form == KEEP_POSITIONS
+    for k in range(1, n):
+        for a in range(3):
+            spin = 0.0
+            for c in range(3):
+                spin += inertia[k, 1 + 3 * a + c] * stage.u_dot[k, 3 + c]
+            b[k, a] = Q[k, a] - inertia[k, 0] * stage.u_dot[k, a]
+            b[k, 3 + a] = Q[k, 3 + a] - spin
+    for e in range(edges.shape[0]):
+        for a in range(6):
+            s = 6 * e + a
+            gap = -level[s, 0] if positions else level[s, 1]
+            for side in range(2):
+                body = edges[e, side]
+                if body == 0:
+                    continue
+                for c in range(6):
+                    b[body, c] -= J[s, side, c] * lam[s]
+                    if not positions:
+                        gap -= J[s, side, c] * bodies[body, 7 + c]
+            b[n + e, a] = gap / (newton.c_q if positions else newton.c_u)
+
+
+@inlined
+def take(P: Pack, newton: Newton, y: Array) -> float:
+    """Add the solution to u', u, the displacement and lam; return the largest change: of a displacement, and of 1 + |u| where u is kept."""
+    x, stage, lam = ws.solution(P), stage_of(P), ws.multipliers(P)
+    n = ws.n_bodies(P)
+    bodies = borrow(y, 0, n, WIDTH)
+    largest = 0.0
+    for k in range(1, n):
+        for a in range(6):
+            stage.u_dot[k, a] += x[k, a]
+            bodies[k, 7 + a] += newton.c_u * x[k, a]
+            stage.displacement[k, a] += newton.c_q * x[k, a]
+            change = newton.c_q * abs(x[k, a])
+            if newton.constraint_form != KEEP_POSITIONS:
+                change = max(change, newton.c_u * abs(x[k, a]) / (1.0 + abs(bodies[k, 7 + a])))
+            if not change <= largest:
+                largest = change
+    for e in range(x.shape[0] - n):
+        for a in range(6):
+            lam[6 * e + a] += x[n + e, a]
+    return largest
+
+
+@inlined
+def move_to_constraints(P: Pack) -> tuple[int, float]:
+    """The least displacement in mass to Phi = 0, with the factor at hand; return the code and the largest displacement."""
+    b, level = ws.right_hand_side(P), ws.row_values(P)
+    x, stage = ws.solution(P), stage_of(P)
+    n = ws.n_bodies(P)
+    clear(b)
+    for e in range(b.shape[0] - n):
+        for a in range(6):
+            b[n + e, a] = -level[6 * e + a, 0]
+    code = solve_system(P)
+    largest = 0.0
+    for k in range(1, n):
+        for a in range(6):
+            stage.displacement[k, a] += x[k, a]
+            if not abs(x[k, a]) <= largest:
+                largest = abs(x[k, a])
+    return code, largest
+
+
+@inlined
+def has_converged(error: float, before: float, slowest: float, tolerance: float) -> bool:
+    """Whether what a correction of size `error` leaves is small enough, or rounding;  before: the correction before it, 1e300 for none."""
+    rate = max(slowest, error / before)
+    left = error * rate / (1.0 - rate) if rate < 1.0 and before < 1e300 else error
+    return left <= tolerance or (error <= ROUNDING * tolerance and error > STALLED * before)
+
+
+@inlined
+def put_shifted(stage: Stage, bodies: Array, k: int) -> None:
+    """r = r_base + dr, and p = p_base, which is still to be turned: what the `place` of a method on the group begins with."""
+    for a in range(3):
+        bodies[k, a] = stage.base[k, a] + stage.displacement[k, a]
+    for a in range(3, 7):
+        bodies[k, a] = stage.base[k, a]
+
+
+@routine
+def solve_stage(P: Pack, tangents: Any, place: Any, newton: Newton, options: Array, memory: Array, t: float, y: Array) -> int:
+    """Iterate from the predicted u', u, displacement and lam to the solution of the stage; y is left there, and so are rows and Q.
+
+    tangents: the routine that fills those of the forces, called where there are any;  place: q of the displacement, see `PLACE_SIGNATURE`
+    memory: of the method, for stages of its own: not used here
+    """
+    before = error = 1e300
+    factored = False
+    for iteration in range(int(newton.max_iterations) + 1):
+        code: int = place(P, newton, y)
+        if iteration > 0:
+            options[N_CORRECTED] += 1
+            if code != OK or not error < 1e300:
+                break
+            if has_converged(error, before, SLOWER, newton.tolerance):
+                return OK
+            if iteration == newton.max_iterations:
+                break
+            factored = error <= FAST * before
+            before = error
+        if code == OK:
+            code = prepare(P, t, y)
+        options[N_RATES] += 1
+        if code != OK:
+            return code
+        put_residual(P, newton, y)
+        if factored:
+            code = begin(P)
+        else:
+            if ws.n_forces(P) + ws.difference_colors(P)[0, 0] > 0:
+                code = tangents(P, newton, t, y)
+            if code != OK:
+                return code
+            code = factorize(P)
+            options[N_FACTOR] += 1
+        if code == OK:
+            code = finish(P)
+        if code != OK:
+            return code
+        error = take(P, newton, y)
+        if newton.constraint_form == KEEP_BOTH:
+            error = max(error, move_to_constraints(P)[1])
+    return report(ws.status(P), NO_CONVERGENCE, 0, error)
+
+
+PLACE_SIGNATURE = types.int64(PACK_TYPE, NEWTON_TYPE, F1)
+"""place(P, newton, y): q = q_base o R(shift);  OK, or NO_CONVERGENCE where no pose has that displacement."""
+
+SOLVE_SIGNATURE = types.int64(
+    PACK_TYPE, function_type(TANGENTS_SIGNATURE), function_type(PLACE_SIGNATURE), NEWTON_TYPE, F1, F2, types.float64, F1
+)
+
+SOLVE_STAGE = Routine(solve_stage, SOLVE_SIGNATURE)
+
+
+@inlined
+def turn_ahead(P: Pack, h: float, y: Array) -> None:
+    """Integrated angles before the stage, by their rates at the start: they tell turns apart, so that half a turn is exact enough."""
+    rate = ws.angle_rates(P)
+    first = y.size - rate.size
+    for k in range(rate.size):
+        y[first + k] += h * rate[k]
+
+
+@inlined
+def turn_by_trapezoids(P: Pack, t: float, h: float, y: Array) -> None:
+    """Integrated angles after the stage, which ends at t, by the trapezoidal rule; their rates there."""
+    rate = ws.angle_rates(P)
+    first = y.size - rate.size
+    if rate.size > 0:
+        for k in range(rate.size):
+            y[first + k] -= 0.5 * h * rate[k]
+        put_angle_rates_of_loads(P, t, y, rate)
+        for k in range(rate.size):
+            y[first + k] += 0.5 * h * rate[k]
+
+
+@inlined
+def finish_step(P: Pack, y: Array, y_dot: Array) -> None:
+    """y' of the step's end from its u' and the rates of the integrated angles, for dense output."""
+    stage, rate = stage_of(P), ws.angle_rates(P)
+    n = ws.n_bodies(P)
+    bodies, rates = borrow(y, 0, n, WIDTH), borrow(y_dot, 0, n, WIDTH)
+    for k in range(1, n):
+        put_euler_rate(bodies, rates, k)
+        for a in range(3):
+            rates[k, a] = bodies[k, 7 + a]
+        for a in range(6):
+            rates[k, 7 + a] = stage.u_dot[k, a]
+    for k in range(rate.size):
+        y_dot[WIDTH * n + k] = rate[k]

@@ -3,7 +3,7 @@ r"""Radau IIA of order five: three stages at once, for stiff systems to high acc
     u_i = u_n + h sum_j a_ij u'_j         M u'_i + Phi_q^T lam_i = Q_i,  and the constraints,  i = 1, 2, 3         c = (4 -+ sqrt 6) / 10, 1
     the third stage is the step's end: nothing is extrapolated, what is stiff is forgotten in a step
 
-Rotations on SO(3), the iteration: see `collocation`.  Order five for positions and velocities with constraints of index two or GGL;
+Rotations on SO(3), the iteration: see `radau_stages`.  Order five for positions and velocities with constraints of index two or GGL;
 lam and u' at the end are those of the equations of motion there, of order five, too.  The first guess of the u'_i is the polynomial through
 those of the step before.  Error control: Hairer and Wanner's error of order three, filtered so that stiff parts do not enter.
 Source: Hairer, Wanner, Solving ODE II, sec. IV.8 and VII.4; Hairer, Lubich, Roche 1989 (constraints).
@@ -17,28 +17,25 @@ from typing import ClassVar
 
 import numpy as np
 
-from haugmbd.algebra.jit import kernel, routine
-from haugmbd.algebra.routine import Routine
-from haugmbd.algebra.vec3 import Array
-from haugmbd.algebra.views import borrow
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_views import borrow
+from haugmbd.compiled.function_pointers import Routine
+from haugmbd.compiled.jit import kernel, routine
+from haugmbd.compiled.status_codes import OK
+from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
-from haugmbd.integrators.implicit.collocation import SOLVE_STAGES
-from haugmbd.integrators.implicit.family import PLACE
-from haugmbd.integrators.implicit.level import GGL, Level
-from haugmbd.integrators.implicit.method import ImplicitFixedOrAdaptive, Rule
-from haugmbd.integrators.implicit.newton import QuasiNewton
+from haugmbd.integrators.implicit.base import ImplicitFixedOrAdaptive, Rule
+from haugmbd.integrators.implicit.constraint_form import GGL, ConstraintForm
+from haugmbd.integrators.implicit.generalized_alpha import PLACE
+from haugmbd.integrators.implicit.newton import ModifiedNewton, stage_of
+from haugmbd.integrators.implicit.radau_stages import SOLVE_STAGES
 from haugmbd.integrators.implicit.radau_tableau import BEFORE, ERROR, LAM, MOVED, OWN, RATE, ROWS, TURNS, A, C, K, X, Y
 from haugmbd.integrators.implicit.records import Control, Newton, Step
-from haugmbd.integrators.implicit.stage import stage_of
-from haugmbd.integrators.implicit.stepping import (
-    CLOSE_SIGNATURE,
-    PREDICT_SIGNATURE,
-)
-from haugmbd.integrators.stepping import Problem
-from haugmbd.model import accessors as ws
-from haugmbd.model.loads import fill_angle_rates
-from haugmbd.model.status import OK
-from haugmbd.model.tables import WIDTH, Pack, room
+from haugmbd.integrators.implicit.step_control import CLOSE_SIGNATURE, PREDICT_SIGNATURE
+from haugmbd.integrators.step_context import Problem
+from haugmbd.model.generalized_forces import put_angle_rates_of_loads
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
 
 SAFETY, SHRINK, GROW, IDLE = 0.9, 0.2, 5.0, 1.2
 HARD = 12
@@ -105,7 +102,7 @@ def turn(P: Pack, t: float, memory: Array, y: Array) -> None:
     rate = ws.angle_rates(P)
     first = y.size - rate.size
     if rate.size > 0:
-        fill_angle_rates(P, t, y, rate)
+        put_angle_rates_of_loads(P, t, y, rate)
         for k in range(rate.size):
             y[first + k] = memory[Y, first + k]
             for i in range(3):
@@ -115,6 +112,7 @@ def turn(P: Pack, t: float, memory: Array, y: Array) -> None:
 PREDICT, CLOSE = Routine(predict, PREDICT_SIGNATURE), Routine(close, CLOSE_SIGNATURE)
 
 
+@public_class
 @dataclass(frozen=True)
 class RadauIIA(ImplicitFixedOrAdaptive):
     """Radau IIA, order five: for stiff systems to high accuracy, and as a reference for other methods.
@@ -129,22 +127,24 @@ class RadauIIA(ImplicitFixedOrAdaptive):
     own_multipliers: ClassVar[bool] = False
     reference: ClassVar[str] = "Hairer and Wanner, Solving ODE II, sec. IV.8; van der Houwen and de Swart 1997 (iteration)"
 
-    level: Level = field(default_factory=GGL)
+    constraint_form: ConstraintForm = field(default_factory=GGL)
     tol: float = 1e-10
-    newton: QuasiNewton = field(default_factory=QuasiNewton)
+    newton: ModifiedNewton = field(default_factory=ModifiedNewton)
 
     def check(self, span: float) -> None:
         super().check(span)
-        if "velocity" not in self.level.keeps:
-            raise UsageError(f"RadauIIA iterates on velocities, which level={self.level!r} does not keep: take GGL() or Index2().")
+        if "velocity" not in self.constraint_form.keeps:
+            raise UsageError(
+                f"RadauIIA iterates on velocities, which constraint_form={self.constraint_form!r} does not keep: take GGL() or Index2()."
+            )
 
     @property
     def newton_tol(self) -> float:
         """Of a fixed step `tol`; with error control a hundredth of what a step may be wrong by: its end is brought to the constraints."""
-        tol = self.tol * self.level.share
+        tol = self.tol * self.constraint_form.share
         return max(tol, 1e-2 * (self.rtol + self.atol)) if self.adaptive else tol
 
     def rule(self, problem: Problem, pack: Pack, h: float) -> Rule:
         """Return Radau's routines; the error is found where it is wanted."""
-        memory = np.zeros((ROWS, max(problem.y.size, room(pack, "LAMBDA").size)))
+        memory = np.zeros((ROWS, max(problem.y.size, workspace_array(pack, "LAMBDA").size)))
         return Rule(PREDICT, PLACE, CLOSE, {"estimates_error": float(self.adaptive)}, memory, SOLVE_STAGES)

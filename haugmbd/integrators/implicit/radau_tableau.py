@@ -2,7 +2,7 @@ r"""Radau IIA of order five in numbers: the tableau, the triangular matrix that 
 
     c_i = zeros of d^2/dx^2 (x^2 (x - 1)^3)        a_ij = integral of the j-th Lagrange polynomial to c_i        A = L U,  u_ii = 1
 
-These numbers become part of machine code; this mention of haugmbd.algebra.jit puts the file among those that stamp it.
+These numbers become part of machine code; this mention of haugmbd.compiled.jit puts the file among those that stamp it.
 Source: Hairer, Wanner, Solving ODE II, sec. IV.5 and IV.8; van der Houwen, de Swart 1997 (L).
 """
 
@@ -12,7 +12,7 @@ from math import sqrt
 
 import numpy as np
 
-from haugmbd.algebra.vec3 import Array
+from haugmbd.compiled.array_types import Array
 
 R6 = sqrt(6.0)
 C = np.array([(4.0 - R6) / 10.0, (4.0 + R6) / 10.0, 1.0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from haugmbd.algebra.records import record_dtype, record_type
+from haugmbd.compiled.records import record_dtype, record_type
 
 
 class Step:

@@ -12,18 +12,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from haugmbd.integrators.implicit.family import FixedNewmarks, Parameters
-from haugmbd.integrators.implicit.level import GGL, Level
-from haugmbd.integrators.implicit.newton import QuasiNewton
+from haugmbd.deprecated import public_class
+from haugmbd.integrators.implicit.constraint_form import GGL, ConstraintForm
+from haugmbd.integrators.implicit.generalized_alpha import FixedNewmarks, Parameters
+from haugmbd.integrators.implicit.newton import ModifiedNewton
 
 
+@public_class
 @dataclass(frozen=True)
 class Trapezoidal(FixedNewmarks):
     """Order two, fixed step `h` [s].  level: form of the constraints;  tol: what Newton may leave."""
 
-    level: Level = field(default_factory=GGL)
+    constraint_form: ConstraintForm = field(default_factory=GGL)
     tol: float = 1e-10
-    newton: QuasiNewton = field(default_factory=QuasiNewton)
+    newton: ModifiedNewton = field(default_factory=ModifiedNewton)
     reference: ClassVar[str] = "Dahlquist 1963; Hairer and Wanner, Solving ODE II"
 
     @property

@@ -1,1 +1,0 @@
-"""Algebra on plain arrays: Euler parameters, small vectors, the compiler's door."""

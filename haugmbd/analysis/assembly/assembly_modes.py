@@ -1,0 +1,211 @@
+r"""The other ways to assemble a mechanism: elbow up and elbow down, found by closing it from random positions of its joints.
+
+    start    every joint of a spanning tree at a random angle or displacement: bodies move rigidly with all that hangs on them
+    held     as many joint coordinates as there are degrees of freedom: without them the poses would be a continuum
+    kept     closed poses with no joint the other way round, that differ by more than DIFFERENT
+
+    distance = sqrt( sum m |dr|^2 / sum m ) [m]        of centres of mass
+Source: derived here; independent coordinates after Haug sec. 7 (each the next joint coordinate that the rows leave free).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from math import degrees, pi
+from numbers import Integral
+
+import numpy as np
+
+from haugmbd.analysis.assembly.assemble import pose_problem
+from haugmbd.analysis.assembly.branch_repair import turned
+from haugmbd.analysis.assembly.branch_signs import flipped, signs_of
+from haugmbd.analysis.assembly.constraint_system import Problem, gradient, jacobian, pose_at, unit_rows
+from haugmbd.analysis.assembly.fixed_coordinates import FixedCoordinates, coordinate_of, held_joint
+from haugmbd.analysis.assembly.position_solver import close_positions
+from haugmbd.analysis.assembly.velocity_projection import nearest_velocities
+from haugmbd.analysis.initial_model import beginning_at, compiled, start_of, with_angles
+from haugmbd.bodies.body import Body
+from haugmbd.compiled.array_types import Array
+from haugmbd.constraints.freedoms import Kind
+from haugmbd.constraints.freedoms import Side as OnBody
+from haugmbd.constraints.joint import Joint
+from haugmbd.deprecated import check_keywords, public_class
+from haugmbd.errors import AssemblyError, Fault, UsageError
+from haugmbd.math.euler_parameters import conjugate, from_axis_angle, logarithm, product, rotation_matrix
+from haugmbd.model.labels import JointEntry
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.system.system import System
+
+DIFFERENT = 1e-6
+"""Poses nearer than this part of the size of the model (and as many radians) are one: closing leaves 1e-12."""
+
+RANK_TOL = 1e-8
+"""Singular value, of rows of length 1, below which a direction is free."""
+
+
+@public_class
+@dataclass(frozen=True, eq=False)
+class AssemblyMode:
+    """One way to assemble: its state, and a model that begins there.
+
+    distance: from the first branch, root mean square over the mass [m];  turn: largest turn of a body against it [rad]
+    found: how many of the starts led to it;  held: the joints that were held
+    """
+
+    model: Model
+    state: State
+    distance: float
+    turn: float
+    found: int
+    held: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """How far it is from the first branch."""
+        held = f", with {', '.join(map(repr, self.held))} held" if self.held else ""
+        return (
+            f"branch of {self.model.name!r}: {self.distance:.4g} m and {degrees(self.turn):.4g} degrees from the first one, "
+            f"found {self.found} times{held}"
+        )
+
+    __repr__ = __str__
+
+
+@check_keywords
+def assembly_modes(
+    system: System | Model,
+    state: State | None = None,
+    *,
+    hold: Iterable[FixedCoordinates | Body | Joint] | FixedCoordinates | Body | Joint = (),
+    starts: int = 40,
+    seed: int = 0,
+) -> tuple[AssemblyMode, ...]:
+    """All ways found to assemble a mechanism, the one next to `state` (by default the modelled one) first, then by distance.
+
+    hold: what must be the same in all of them; what the mechanism can still move then is held, too, by the first joints that can
+    starts: how many random positions are closed;  seed: of these
+    Raises AssemblyError where not even the first can be assembled, UsageError.
+    """
+    for name, value, least in (("starts", starts, 1), ("seed", seed, 0)):
+        if not (isinstance(value, Integral) and value >= least):
+            raise UsageError(f"{name} = {value!r} must be a whole number, {least} or more.")
+    model = compiled(system)
+    problem = pose_problem(model, start_of(model, state), hold)
+    first = close_positions(problem, problem.held.start)
+    if not first.closed:
+        what = f"the first one cannot be assembled: |Phi| stays at {first.pose.worst:.3g}"
+        raise AssemblyError([Fault("branches", what, "See assemble(system), which says where.")], None)
+    problem = with_free_joints_held(problem, first.pose.state)
+    found, counts = [first.pose.state], [0]
+    signs = signs_of(model)
+    for start in random_starts(model, first.pose.state, starts, seed):
+        closed = close_positions(problem, start)
+        if not closed.closed or flipped(model, signs, closed.pose.state):
+            continue
+        near = [k for k, other in enumerate(found) if same(problem, other, closed.pose.state)]
+        if near:
+            counts[near[0]] += 1
+        else:
+            found.append(closed.pose.state)
+            counts.append(1)
+    made = [_mode(problem, found[0], one, count) for one, count in zip(found, counts, strict=True)]
+    return tuple(sorted(made, key=lambda branch: branch.distance))
+
+
+def _mode(problem: Problem, first: State, state: State, count: int) -> AssemblyMode:
+    """The branch of a pose, with velocities."""
+    model = problem.model
+    state = with_angles(model, nearest_velocities(problem, state).state)
+    held = tuple(joint.entry.name for joint in problem.held.joints)
+    return AssemblyMode(beginning_at(model, state), state, *apart(model, first, state), count, held)
+
+
+def apart(model: Model, one: State, other: State) -> tuple[float, float]:
+    """Distance of two poses [m], and the largest turn between them [rad]."""
+    step = np.sum((other.r - one.r) ** 2, axis=1)
+    turn = np.linalg.norm(logarithm(product(conjugate(one.p), other.p)), axis=1)
+    return float(np.sqrt(model.mass @ step / model.mass.sum())), float(turn.max(initial=0.0))
+
+
+def same(problem: Problem, one: State, other: State) -> bool:
+    """Whether two poses are one."""
+    distance, turn = apart(problem.model, one, other)
+    return distance <= DIFFERENT * problem.size and turn <= DIFFERENT
+
+
+def with_free_joints_held(problem: Problem, state: State) -> Problem:
+    """The problem with so many more joints held that nothing can move: each in turn that a free motion moves; bodies if none is left."""
+    for e in problem.model.joints.values():
+        N = free_motions(problem, state)
+        if N.shape[1] == 0:
+            return problem
+        if coordinate_of(e) is None:
+            continue
+        joints = (*problem.held.joints, held_joint(e, state))
+        longer = problem._replace(held=problem.held._replace(joints=joints))
+        J, _ = unit_rows(jacobian(longer, problem.metric, gradient(longer, state, pose_at(longer, state).rows)))
+        if np.linalg.norm(J[[-1]] @ N) > np.sqrt(RANK_TOL):
+            problem = longer
+    return _with_bodies_held(problem, state)
+
+
+def _with_bodies_held(problem: Problem, state: State) -> Problem:
+    """Hold coordinates of bodies that can still move, the ones that move most first."""
+    while (N := free_motions(problem, state)).shape[1]:
+        columns = np.nonzero(problem.held.free)[0]
+        free = problem.held.free.copy()
+        free[columns[np.argmax(np.linalg.norm(N, axis=1))]] = False
+        problem = problem._replace(held=problem.held._replace(free=free))
+    return problem
+
+
+def free_motions(problem: Problem, state: State) -> Array:
+    """An orthonormal basis (nf, k) of the motions z = W^(1/2) d that no row and no hold prevents."""
+    J, _ = unit_rows(jacobian(problem, problem.metric, gradient(problem, state, pose_at(problem, state).rows)))
+    _, size, V = np.linalg.svd(J.toarray())
+    rank = int(np.count_nonzero(size > RANK_TOL * max(1.0, float(size.max(initial=0.0)))))
+    return np.asarray(V[rank:].T, dtype=np.float64)
+
+
+def random_starts(model: Model, state: State, n: int, seed: int) -> Iterator[State]:
+    """`n` states with the joints of a spanning tree at random angles and displacements."""
+    random = np.random.default_rng(seed)
+    tree = spanning_tree(model)
+    size = float(np.linalg.norm(np.ptp(state.r, axis=0))) or 1.0
+    for _ in range(n):
+        new = state
+        for e, child, group in tree:
+            new = _moved_at(new, e, child, group, random, size)
+        yield new
+
+
+def spanning_tree(model: Model) -> list[tuple[JointEntry, int, frozenset[int]]]:
+    """Joints from the ground outwards: each with the body that hangs on it, and all that hangs on that; drivers are none."""
+    reached, order = {0}, []
+    links = [e for e in model.joints.values() if e.freedoms is not None and len(e.rows) > 1]
+    while new := next((e for e in links if (e.i in reached) != (e.j in reached)), None):
+        child = new.j if new.i in reached else new.i
+        reached.add(child)
+        order.append((new, child))
+    below = {child: {child} for _, child in order}
+    for e, child in reversed(order):
+        parent = e.i if child == e.j else e.j
+        if parent:
+            below[parent] |= below[child]
+    return [(e, child, frozenset(below[child])) for e, child in order]
+
+
+def _moved_at(state: State, e: JointEntry, child: int, group: frozenset[int], random: np.random.Generator, size: float) -> State:
+    """Move `group` by random amounts of the freedoms of its joint."""
+    for freedom in e.freedoms or ():
+        body, s_bar, A_bar = (e.i, e.s_bar_i, e.A_bar_i) if freedom.side is OnBody.I else (e.j, e.s_bar_j, e.A_bar_j)
+        A = rotation_matrix(state.p[body])
+        axis = A @ A_bar[:, freedom.axis]
+        if freedom.kind is Kind.SLIDE:
+            r = state.r.copy()
+            r[sorted(group)] += random.uniform(-1.0, 1.0) * size * axis
+            state = state.replace(r=r)
+        else:
+            state = turned(state, group, state.r[body] + A @ s_bar, from_axis_angle(axis, random.uniform(-pi, pi)))
+    return state

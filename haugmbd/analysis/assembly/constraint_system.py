@@ -1,0 +1,151 @@
+r"""What is closed: a model, what is held, and the metric; its rows at a pose, and poses a step away.
+
+gap  = s Phi [m]           s fixed for each row; angles count in metres at the size of the model
+J    = Phi_q W^(-1/2)      of the columns that are not held; held joints are rows
+step   r <- r + dr,   p <- p exp(dpi_bar),   (dr, dpi_bar) = W^(-1/2) z
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from haugmbd.analysis.assembly.fixed_coordinates import Held, held_row
+from haugmbd.analysis.assembly.regularized_least_squares import Metric, whitened
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.math.euler_parameters import exponential, normalized, product
+from haugmbd.model.constraint_rows import Rows, evaluate
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.system.constraint_residuals import constraint_gaps
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_array
+
+LARGEST_TURN = 0.7
+"""[rad] A step turns no body further: beyond, sine and its tangent have little in common."""
+
+NONE = np.zeros(0, dtype=np.int64)
+
+
+class Problem(NamedTuple):
+    """What is closed: the model, what is held, the metric; scale: (nc,) of rows to metres;  size: of the model [m];  tol: of |Phi|.
+
+    asleep: rows that are left out
+    """
+
+    model: Model
+    held: Held
+    metric: Metric
+    scale: Array
+    size: float
+    tol: float
+    asleep: Ints = NONE
+
+
+class Pose(NamedTuple):
+    """A state with its rows: Phi (nr,) and s Phi [m], those of held joints last."""
+
+    state: State
+    rows: Rows
+    Phi: Array
+    gap: Array
+
+    @property
+    def worst(self) -> float:
+        """Largest |Phi|, in the rows' own units."""
+        return float(np.abs(self.Phi).max(initial=0.0))
+
+    @property
+    def furthest(self) -> float:
+        """Largest |s Phi| [m]."""
+        return float(np.abs(self.gap).max(initial=0.0))
+
+
+def row_scale_to_metres(model: Model, rows: Rows, t: float, size: float) -> Array:
+    """What Phi is multiplied by to become a gap in metres, (nc,): fixed, so that the sum of squares is one function."""
+    measured = constraint_gaps(model, rows, t)
+    unit = np.array([label.unit for label in model.labels], dtype=object)
+    length = np.hypot(rows.Phi + measured.f, measured.gradient)
+    gradient = np.select([unit == "m2", unit == "1"], [2.0 * measured.f, length], measured.gradient)
+    gradient = np.where(np.abs(gradient) > 0.0, np.abs(gradient), 1.0)
+    scale: Array = np.where(measured.is_angle, size, 1.0) / gradient
+    return scale
+
+
+def pose_at(problem: Problem, state: State) -> Pose:
+    """Evaluate all rows."""
+    rows = evaluate(problem.model, state)
+    held = [held_row(joint, state).Phi for joint in problem.held.joints]
+    scale = [problem.size if joint.turns else 1.0 for joint in problem.held.joints]
+    Phi = np.concatenate([rows.Phi, held])
+    Phi[problem.asleep] = 0.0
+    return Pose(state, rows, Phi, Phi * np.concatenate([problem.scale, scale]))
+
+
+class Gradient(NamedTuple):
+    """All rows, those of held joints last: (nr, 2, 6) along dr and dpi_bar of the bodies (nr, 2);  scale: to metres (nr,)."""
+
+    J: Array
+    bodies: Ints
+    scale: Array
+
+
+def gradient(problem: Problem, state: State, rows: Rows) -> Gradient:
+    """Phi_q of all rows."""
+    J, pairs, scale = [np.concatenate([rows.Phi_r, rows.PiBar], axis=2)], [rows.bodies], [problem.scale]
+    for joint in problem.held.joints:
+        row = held_row(joint, state)
+        J.append(np.hstack([row.Phi_r, row.PiBar])[None])
+        pairs.append(np.array([[joint.entry.i, joint.entry.j]]))
+        scale.append(np.array([problem.size if joint.turns else 1.0]))
+    J[0][problem.asleep] = 0.0
+    return Gradient(np.concatenate(J), np.concatenate(pairs), np.concatenate(scale))
+
+
+def jacobian(problem: Problem, metric: Metric, rows: Gradient) -> csc_array:
+    """Phi_q W^(-1/2) of the free columns (nr, nf)."""
+    return sparse(whitened(metric, rows.J, rows.bodies), rows.bodies, problem.model.nb)[:, problem.held.free]
+
+
+def unit_rows(J: csc_array) -> tuple[csc_array, Array]:
+    """J with rows of length 1, and their lengths (nr,), 1 for a row of zeros."""
+    length = np.sqrt(J.power(2).sum(axis=1))
+    length[length == 0.0] = 1.0
+    return times(1.0 / length, J), length
+
+
+def sparse(J: Array, bodies: Ints, nb: int) -> csc_array:
+    """Rows (nr, 2, 6) of the bodies (nr, 2) as a matrix (nr, 6 nb); the ground has no column."""
+    from scipy.sparse import csc_array  # noqa: PLC0415  imported only where something is assembled
+
+    row, side = np.nonzero(bodies)
+    columns = 6 * (bodies[row, side] - 1)[:, None] + np.arange(6)
+    return csc_array((J[row, side].ravel(), (np.repeat(row, 6), columns.ravel())), shape=(len(J), 6 * nb))
+
+
+def times(scale: Array, J: csc_array) -> csc_array:
+    """diag(scale) J."""
+    from scipy.sparse import diags_array  # noqa: PLC0415  imported only where something is assembled
+
+    return (diags_array(scale) @ J).tocsc()
+
+
+def moved(problem: Problem, state: State, z: Array) -> State:
+    """r + dr, p exp(dpi_bar) for d = W^(-1/2) z of the free columns, shortened so that no body turns too far."""
+    full = np.zeros(6 * problem.model.nb)
+    full[problem.held.free] = z
+    d = np.einsum("kab,kb->ka", problem.metric.inverse, full.reshape(-1, 6))
+    d.ravel()[~problem.held.free] = 0.0
+    turn = float(np.linalg.norm(d[:, 3:], axis=1).max(initial=0.0))
+    d *= min(1.0, LARGEST_TURN / turn) if turn > 0.0 else 1.0
+    return displaced(state, d)
+
+
+def displaced(state: State, d: Array) -> State:
+    """r + dr, p exp(dpi_bar) for d (nb, 6) of the bodies without the ground."""
+    r, p = state.r.copy(), state.p.copy()
+    r[1:] += d[:, :3]
+    p[1:] = normalized(product(p[1:], exponential(d[:, 3:])))
+    return state.replace(r=r, p=p)

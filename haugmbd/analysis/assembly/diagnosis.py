@@ -1,0 +1,109 @@
+r"""Why an assembly fails, said by joint: what stays open at the closest pose, what is the other way round, what contradicts in velocity."""
+
+from __future__ import annotations
+
+from math import degrees
+
+import numpy as np
+
+from haugmbd.analysis.assembly.constraint_system import Pose, Problem
+from haugmbd.compiled.array_types import Ints
+from haugmbd.drivers import Constant
+from haugmbd.errors import Fault
+from haugmbd.model.constraint_rows import evaluate
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.system.constraint_residuals import Gaps, constraint_gaps, half_turned, velocity_faults
+
+SHARE = 1e-3
+"""A joint that is open by less than this part of the largest gap is not to blame."""
+
+CLOSER = "Correct lengths and points of these joints, or what is held, so that the gap can close."
+PAIR = "They ask for different things of the same bodies: keep one of them, or let them agree."
+
+
+def open_faults(problem: Problem, pose: Pose) -> tuple[Fault, ...]:
+    """One fault for each joint that is open at the closest pose; the last one adds up."""
+    model, state = problem.model, pose.state
+    measured = constraint_gaps(model, pose.rows, state.t)
+    metres = np.where(measured.is_angle, problem.size, 1.0) * np.abs(measured.gap)
+    limit = SHARE * float(metres.max(initial=0.0))
+    found, pairs, total = [], set(), 0.0
+    for e in model.joints.values():
+        if metres[e.rows].max(initial=0.0) > max(limit, problem.tol):
+            found.append((e.name, _open(model, measured, e.rows)))
+            pairs.add(frozenset((e.i, e.j)))
+            total += float(np.linalg.norm(measured.gap[e.rows][~measured.is_angle[e.rows]]))
+    remedy = PAIR if len(found) > 1 and len(pairs) == 1 else CLOSER
+    sums = f" (the {len(found)} joints together: {total:.6g} m)" if len(found) > 1 and total > 0.0 else ""
+    faults = [Fault(f"joint {name!r}", f"{what}{sums}", remedy) for name, what in found]
+    for joint, Phi in zip(problem.held.joints, pose.Phi[model.nc :], strict=True):
+        if abs(Phi) * (problem.size if joint.turns else 1.0) > limit:
+            unit = "rad" if joint.turns else "m"
+            what = f"it is held at {joint.value:.6g} {unit} and comes to {joint.value + Phi:.6g} {unit}"
+            faults.append(Fault(f"joint {joint.entry.name!r}", what, CLOSER))
+    return tuple(faults) or (Fault("the mechanism", f"a row stays at {pose.worst:.3g}, more than tol = {problem.tol:.3g}", CLOSER),)
+
+
+def _open(model: Model, measured: Gaps, rows: Ints) -> str:
+    """How far the rows of a joint are open."""
+    parts = []
+    lengths = [k for k in rows.tolist() if model.labels[k].unit == "m2"]
+    points = [k for k in rows.tolist() if model.labels[k].unit == "m"]
+    angles = [k for k in rows.tolist() if measured.is_angle[k]]
+    for k in lengths:
+        f, gap = measured.f[k], measured.gap[k]
+        parts.append(
+            f"its distance is {f + gap:.6g} m and must be {f:.6g} m, {abs(gap):.6g} m too {'long' if gap > 0 else 'short'}"
+        )
+    gap = float(np.linalg.norm(measured.gap[points]))
+    if gap > 0.0 and not lengths:
+        parts.append(f"it stays {gap:.6g} m open at the closest pose")
+    angle = degrees(float(np.linalg.norm(measured.gap[angles])))
+    if angle > 0.0 and (not parts or angle > degrees(SHARE)):
+        parts.append(f"it stays {angle:.6g} degrees off at the closest pose")
+    return "; ".join(parts)
+
+
+def flip_faults(wrong: tuple[str, ...], verb: str) -> tuple[Fault, ...]:
+    """One fault for each joint that is the other way round: it "begins" so, or "is assembled" so."""
+    what = f"it {verb} the other way round: its axis is turned by 180 degrees against the modelled one, which its rows cannot see"
+    remedy = "Start from a state nearer to the modelled one, hold less, or keep it on purpose: assemble(..., repair=False)."
+    return tuple(Fault(f"joint {name!r}", what, remedy) for name in wrong)
+
+
+def left_faults(problem: Problem, state: State, wrong: tuple[str, ...]) -> tuple[Fault, ...]:
+    """One fault for each joint that stays the other way round, and for each driver that is followed half a turn off."""
+    measured, half = constraint_gaps(problem.model, evaluate(problem.model, state), state.t), half_turned(problem.model, state)
+    found = []
+    for name in half:
+        row = int(problem.model.joints[name].rows[0])
+        f, gap = float(measured.f[row]), float(measured.gap[row])
+        what = f"its driver gives {f:.6g} rad at t = {state.t:g} s, and the mechanism comes to {f + gap:.6g} rad"
+        found.append(Fault(f"joint {name!r}", what, CLOSER))
+    return (*found, *flip_faults(tuple(name for name in wrong if name not in half), "is assembled"))
+
+
+def rate_faults(problem: Problem, state: State, tol: float) -> tuple[Fault, ...]:
+    """Faults where velocities cannot fit: drivers that contradict each other, or what is held."""
+    model = problem.model
+    rows = evaluate(model, state)
+    asked = max(float(np.abs(rows.nu).max(initial=0.0)), float(np.abs(np.hstack([state.v, state.omega_bar])).max(initial=0.0)))
+    u = np.hstack([state.v, state.omega_bar])
+    left = np.einsum("rsc,rsc->r", np.concatenate([rows.Phi_r, rows.PiBar], axis=2), u[rows.bodies]) - rows.nu
+    if not np.abs(left).max(initial=0.0) > tol * asked:
+        return ()
+    remedy = "Let the drivers prescribe the same motion, or hold less."
+    moving = [k for k, driver in enumerate(model.drivers_of_rows().tolist()) if not isinstance(model.drivers[driver], Constant)]
+    contrary = [k for k in moving if abs(left[k]) > max(SHARE * float(np.abs(left).max()), tol * asked)]
+    if contrary:
+        at, ways = f"at t = {state.t:g} s", [(model.labels[k], rows.nu[k], rows.nu[k] + left[k]) for k in contrary]
+        asks = "no velocities fit: its driver asks for {:.6g} {}/s {}, and the nearest velocities give {:.6g} {}/s"
+        return tuple(
+            Fault(f"joint {label.joint!r}", asks.format(nu, label.unit, at, moves, label.unit), remedy) for label, nu, moves in ways
+        )
+    named = velocity_faults(model, state)
+    if named:
+        return tuple(Fault(fault.where, f"no velocities fit: {fault.what}", remedy) for fault in named)
+    worst = int(np.abs(left).argmax())
+    return (Fault(f"joint {model.labels[worst].joint!r}", f"no velocities fit: {left[worst]:.3g} are left of its rate", remedy),)

@@ -1,0 +1,115 @@
+r"""The least motion that fulfils linear equations, in a metric of the bodies, whatever the rank of the equations.
+
+    min |z|^2 / 2 + |J z + b|^2 / (2 mu)         [ 1  J^T; J  -mu ] (z, c) = (0, -b)          mu > 0: regular for every J
+
+    metric     W = diag(m 1, J_bar)      |d|^2 = d^T W d      z = W^(1/2) d      J = Phi_q W^(-1/2), rows of length 1
+    rank       mu -> 0 gives the least-squares solution of least norm; directions of a singular value sigma << sqrt(mu) are left alone
+    exact      for equations that do not contradict each other: repeated with the rest, b <- b + J z (proximal point): the part
+               mu / (sigma^2 + mu) of the error stays in each direction
+
+Principal moments that are zero (rods, point masses) are lifted, so that a turn costs something.
+Source: Levenberg (1944), Marquardt (1963); Fan and Yuan (2005) on mu ~ |Phi|^2 where J has no full rank; Rockafellar (1976).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from haugmbd.bodies.body import MASSLESS_RTOL
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.model.model import Model
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_array
+
+LIFT = 0.1
+"""Principal moments below this part of the body's largest are lifted to it when positions are corrected: a rod that spins about itself
+moves nothing, but a correction without bound would."""
+
+EXACT_MU = 1e-9
+"""mu of an exact solution, against rows of length 1: below sigma^2 of any mechanism that can be computed with; rounding / mu = 1e-7."""
+
+SWEEPS = 300
+"""Repetitions of an exact solution: each leaves the part mu / (sigma^2 + mu), 1e-9 where sigma is 1, 0.9 where it is 1e-5, of which 300
+leave nothing.  Directions of a smaller sigma are left alone: a singular position.  `Assembly.rate_after` tells what is left of a velocity
+there, and `simulate` refuses such a start."""
+
+SETTLED = 1e-15
+"""Rest of the equations, relative to their right-hand side, below which no sweep helps."""
+
+
+class Metric(NamedTuple):
+    """W^(1/2) and W^(-1/2) by bodies, (nb, 6, 6) each."""
+
+    half: Array
+    inverse: Array
+
+
+def body_metric(model: Model, factors: Array | None = None, size: float = 1.0, lift: float = LIFT) -> Metric:
+    """The metric of the bodies' inertia, each times a factor (nb,); a point mass turns as if it had the model's size [m]."""
+    factors = np.ones(model.nb) if factors is None else factors
+    root = np.zeros((model.nb, 6, 6))
+    inverse = np.zeros((model.nb, 6, 6))
+    for k in range(model.nb):
+        mass, moments, axes = float(model.mass[k + 1]), *np.linalg.eigh(model.J_bar[k + 1])
+        largest = float(moments[-1])
+        least = lift * (largest if largest > MASSLESS_RTOL * mass * size**2 else mass * size**2)
+        w = factors[k] * np.maximum(moments, least)
+        root[k, :3, :3] = np.sqrt(factors[k] * mass) * np.eye(3)
+        root[k, 3:, 3:] = axes * np.sqrt(w) @ axes.T
+        inverse[k, :3, :3] = np.eye(3) / np.sqrt(factors[k] * mass)
+        inverse[k, 3:, 3:] = axes / np.sqrt(w) @ axes.T
+    return Metric(root, inverse)
+
+
+def whitened(metric: Metric, J: Array, bodies: Ints) -> Array:
+    """Rows (nr, 2, 6) of the bodies (nr, 2), 0 the ground: times W^(-1/2), zero on the ground."""
+    inverse = np.concatenate([np.zeros((1, 6, 6)), metric.inverse])
+    return np.asarray(np.einsum("rsc,rscd->rsd", J, inverse[bodies]), dtype=np.float64)
+
+
+def least_motion(J: csc_array, b: Array, mu: float) -> Array:
+    """z of the equations J z = -b, (n,), damped by mu."""
+    return _factor(J, mu)(b)
+
+
+def exact_motion(J: csc_array, b: Array, mu: float = EXACT_MU) -> Array:
+    """z of least norm with J z = -b, (n,), for rows of length about 1; of contradicting equations the least-squares solution.
+
+    Directions of a singular value below 1e-6 are left alone, and so is what they should fulfil: b + J z.
+    """
+    solve = _factor(J, mu)
+    z = np.zeros(J.shape[1])
+    before = np.inf
+    for _ in range(SWEEPS):
+        rest = b + J @ z
+        size = float(np.abs(rest).max(initial=0.0))
+        if size <= SETTLED * float(np.abs(b).max(initial=0.0)) or not size < before:
+            return z
+        before = size
+        z = z + solve(rest)
+    return z
+
+
+def _factor(J: csc_array, mu: float) -> _Solve:
+    """[ 1 J^T; J -mu ], factored."""
+    from scipy.sparse import block_array, eye_array  # noqa: PLC0415  imported only where something is assembled
+    from scipy.sparse.linalg import splu  # noqa: PLC0415
+
+    rows, columns = J.shape
+    K = block_array([[eye_array(columns), J.T], [J, -mu * eye_array(rows)]], format="csc")
+    return _Solve(splu(K), columns)
+
+
+class _Solve(NamedTuple):
+    """A factor, and how many of its unknowns are motions."""
+
+    factor: object
+    columns: int
+
+    def __call__(self, b: Array) -> Array:
+        """The motion for the right-hand side (0, -b)."""
+        x: Array = self.factor.solve(np.concatenate([np.zeros(self.columns), -b]))  # type: ignore[attr-defined]
+        return x[: self.columns]

@@ -1,0 +1,61 @@
+r"""Velocities: the ones nearest to those given, in kinetic energy, that keep all joints closed.
+
+    min (u - u0)^T M (u - u0) / 2     with  Phi_q u = nu,   held coordinates as they are
+
+Exact for any rank of Phi_q; of rows that contradict each other (two drivers of one motion) the least-squares solution.
+Source: Haug sec. 7 (independent velocities); Eich (1993).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from haugmbd.analysis.assembly.constraint_system import Gradient, Problem, gradient, jacobian, unit_rows
+from haugmbd.analysis.assembly.regularized_least_squares import body_metric, exact_motion
+from haugmbd.compiled.array_types import Array
+from haugmbd.model.constraint_rows import evaluate
+from haugmbd.model.state import State
+
+LIGHTEST = 1e-8
+"""Inertia put on axes without any, relative to the body's largest: the result differs from that of the kinetic energy by this part."""
+
+
+class VelocitySolution(NamedTuple):
+    """The state with its new velocities, and the largest |Phi_q u - nu| before and after, in the rows' own units a second."""
+
+    state: State
+    before: float
+    after: float
+
+
+def nearest_velocities(problem: Problem, state: State) -> VelocitySolution:
+    """The nearest velocities that fit."""
+    rows = evaluate(problem.model, state)
+    G = gradient(problem, state, rows)
+    nu = np.concatenate([rows.nu, [joint.rate for joint in problem.held.joints]])
+    before = rates(G, state) - nu
+    metric = body_metric(problem.model, size=problem.size, lift=LIGHTEST)
+    J, length = unit_rows(jacobian(problem, metric, G))
+    z = np.zeros(6 * problem.model.nb)
+    z[problem.held.free] = exact_motion(J, before / length)
+    du = np.einsum("kab,kb->ka", metric.inverse, z.reshape(-1, 6))
+    du.ravel()[~problem.held.free] = 0.0
+    v, omega_bar = state.v.copy(), state.omega_bar.copy()
+    v[1:] += du[:, :3]
+    omega_bar[1:] += du[:, 3:]
+    new = state.replace(v=v, omega_bar=omega_bar)
+    return VelocitySolution(new, _largest(before), _largest(rates(G, new) - nu))
+
+
+def rates(G: Gradient, state: State) -> Array:
+    """Phi_q u, (nr,)."""
+    u = np.hstack([state.v, state.omega_bar])
+    u[0] = 0.0
+    moving: Array = np.einsum("rsc,rsc->r", G.J, u[G.bodies])
+    return moving
+
+
+def _largest(x: Array) -> float:
+    return float(np.abs(x).max(initial=0.0))

@@ -1,0 +1,73 @@
+r"""Eigenvalues and modes of  M x'' + C x' + K x = 0.
+
+    C = 0, K = K^T      K x = kappa M x,   eigenvalues +- sqrt(-kappa): pairs +- i omega where kappa > 0
+    otherwise           A = [0 1; -M^-1 K  -M^-1 C],   A (x, x') = eigenvalue (x, x')
+    free motions        K x = 0: the eigenvalue 0, once, or twice where the motion goes on by itself (y C x = 0)
+
+Zero eigenvalues are counted from K and C and never taken from A, where a double one is split by the square root of rounding.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from haugmbd.analysis.mobility.twist_format import Complex
+from haugmbd.compiled.array_types import Array
+
+NO_STIFFNESS = 1e-9
+"""Singular value of K, relative to the largest stiffness and to the forces at work, below which a motion is free: see `stiffness.NOISE`."""
+
+
+class Modes(NamedTuple):
+    """eigenvalues: (nm,) [1/s], one of each pair;  shapes: (nd, nm) x, the smallest |eigenvalue| first."""
+
+    eigenvalues: Complex
+    shapes: Complex
+
+
+def state_matrix(M: Array, C: Array, K: Array) -> Array:
+    """A (2 nd, 2 nd): (x, x')' = A (x, x')."""
+    n = len(M)
+    lower = -np.linalg.solve(M, np.hstack([K, C]))
+    return np.vstack([np.hstack([np.zeros((n, n)), np.eye(n)]), lower])
+
+
+def find_modes(M: Array, C: Array, K: Array, work: float, *, conservative: bool) -> Modes:
+    """All modes in an orthonormal basis.
+
+    work: what the balance is measured against [J];  conservative: C is zero and K symmetric but for rounding
+    """
+    if conservative:
+        return _of_potential(M, 0.5 * (K + K.T), work)
+    U, s, Vt = np.linalg.svd(K)
+    free = s <= NO_STIFFNESS * max(work, float(s.max(initial=0.0)))
+    Z, Y = Vt[free].T, U[:, free]
+    n_free = int(free.sum())
+    double = 0
+    if n_free:
+        held = np.linalg.svd(Y.T @ C @ Z, compute_uv=False)
+        double = int(np.sum(held <= NO_STIFFNESS * max(work, float(np.linalg.norm(C)))))
+    eigenvalues, vectors = linalg.eig(state_matrix(M, C, K))
+    order = np.argsort(np.abs(eigenvalues), kind="stable")[n_free + double :]
+    order = order[eigenvalues[order].imag >= 0.0]
+    shapes = vectors[: len(M), order]
+    return Modes(np.concatenate([np.zeros(n_free), eigenvalues[order]]), np.hstack([Z, shapes]))
+
+
+def _of_potential(M: Array, K: Array, work: float) -> Modes:
+    """Modes of a symmetric K without damping."""
+    stiff = np.linalg.eigvalsh(K)
+    n_free = int(np.sum(np.abs(stiff) <= NO_STIFFNESS * max(work, float(np.abs(stiff).max(initial=0.0)))))
+    kappa, X = linalg.eigh(K, M) if len(K) else (np.zeros(0), np.zeros((0, 0)))
+    kappa[np.argsort(np.abs(kappa))[:n_free]] = 0.0
+    found: list[tuple[complex, Array]] = []
+    for k, x in zip(kappa, X.T, strict=True):
+        roots = (1j * np.sqrt(k),) if k > 0.0 else (0.0,) if k == 0.0 else (np.sqrt(-k), -np.sqrt(-k))
+        found += [(complex(root), x) for root in roots]
+    found.sort(key=lambda pair: abs(pair[0]))
+    return Modes(
+        np.array([e for e, _ in found], dtype=complex), np.array([x for _, x in found], dtype=complex).reshape(len(found), len(M)).T
+    )

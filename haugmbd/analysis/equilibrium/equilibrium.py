@@ -1,0 +1,114 @@
+r"""equilibrium: a pose at which all forces are in balance, whether it is stable, and what the joints carry there.
+
+    Q - M bias - Phi_q^T lam = 0,   Phi(q, t) = 0         at rest (bias = 0), or in a steady motion, with its accelerations as bias
+    K x = kappa x                                         stiffness along the tangent space of the constraints
+    kappa > 0 stable,  kappa < 0 unstable,  kappa = 0 indifferent                                      along x
+
+Drivers stand still at their values at time t (a quasi-static pose), unless the steady motion is what they drive.
+kappa > 0 in a steady motion is stability in the frame that turns; gyroscopic forces may hold what kappa < 0 lets go: see `linearize`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from haugmbd.analysis.equilibrium.residual import (
+    ResidualEvaluator,
+    evaluate_residual,
+    make_residual_evaluator,
+    motions_of,
+    read_model,
+    state_of,
+)
+from haugmbd.analysis.equilibrium.result import Equilibrium, kinds_of
+from haugmbd.analysis.equilibrium.solver import NotHeld, TrialPose, find_balance
+from haugmbd.analysis.equilibrium.steady_check import check_steady
+from haugmbd.analysis.equilibrium.steady_motion import SteadyLike, read_steady
+from haugmbd.analysis.equilibrium.tangent_matrices import scale_of
+from haugmbd.analysis.equilibrium.tangent_space import RANK_TOL
+from haugmbd.analysis.mobility.twist_format import largest, motion_text, turns_first
+from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import check_keywords
+from haugmbd.errors import ModelError, SimulationError
+from haugmbd.model.dependent_rows import MinimumNorm
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.system.constraint_residuals import position_faults
+from haugmbd.system.system import System
+
+
+@check_keywords
+def equilibrium(
+    system: System | Model, state: State | None = None, *, steady: SteadyLike = None, downhill: bool = True
+) -> Equilibrium:
+    """Return the equilibrium that is found from `state` (by default the modelled one; its velocities do not count).
+
+    steady: a `Spin` of everything and `RotorSpin` of rotors: the pose of a steady motion, with its centrifugal forces, not of rest
+    downhill: go where the forces push, to a stable equilibrium; False: to the next balance, stable or not.  Where the given state is
+        in balance, it is the answer, and may be unstable
+    Drivers stand still at state.t.  Raises SimulationError, whose `.result` is the last State, where there is none: it says which
+    body goes on moving;  ModelError, UsageError for faults of the model, the state, or a steady motion that does not fit it.
+    """
+    model, start = read_model(system, state)
+    evaluator = make_residual_evaluator(model, read_steady(model, steady), start.t)
+    try:
+        found = find_balance(evaluator, start.y, downhill=downhill)
+    except NotHeld as error:
+        raise _not_held(evaluator, *error.result) from None
+    kappa, V = np.linalg.eigh(0.5 * (found.K + found.K.T))
+    place = found.place
+    at_rest = state_of(evaluator, place.y)
+    faults = position_faults(model, at_rest)
+    if faults:  # of rows that were dropped, and do not hold everywhere
+        raise ModelError(faults)
+    if evaluator.steady.moves:
+        check_steady(evaluator, place, scale_of(place.work, found.K))
+    motions = motions_of(evaluator, place.at.N @ V)
+    unit = np.array([largest(motion, evaluator.length) for motion in motions])
+    left = float(np.abs(place.g).max(initial=0.0)) / (scale_of(place.work, found.K) or 1.0)
+    return Equilibrium(
+        model,
+        at_rest,
+        multipliers(evaluator, place),
+        motions / unit[:, None, None],
+        kappa / unit**2,
+        kinds_of(kappa, scale_of(place.work, found.K)),
+        left,
+        found.newton,
+        found.relaxed,
+        evaluator.steady,
+        evaluator.length,
+    )
+
+
+def multipliers(evaluator: ResidualEvaluator, place: TrialPose) -> Array:
+    """lam (nc,) as the model shares loads between dependent rows: none on dropped rows, or the least sum of squares."""
+    model = evaluator.model
+    lam = np.zeros(model.nc)
+    lam[evaluator.kept] = place.at.lam
+    if len(evaluator.kept) < model.nc and isinstance(model.redundancy.rule, MinimumNorm):
+        J = evaluate_residual(evaluator._replace(kept=np.arange(model.nc)), place.y).J
+        lam[:] = np.linalg.lstsq(J.T, J.T @ lam, rcond=RANK_TOL)[0]
+    return lam
+
+
+def _not_held(evaluator: ResidualEvaluator, place: TrialPose, x: Array, goes_on: bool) -> SimulationError:
+    """Which bodies go on moving, and how hard they are pushed."""
+    model, state = evaluator.model, state_of(evaluator, place.y)
+    motion = motions_of(evaluator, x[:, None])[0]
+    text = motion_text(motion, state.p, model.body_names, evaluator.length, unit=largest(motion, evaluator.length))
+    way = float(np.linalg.norm(state.r - model.state().r, axis=1).max())
+    body = model.body_names[int(np.argmax(np.abs(x).reshape(-1, 6).max(axis=1))) + 1]
+    push = float(place.sight.force @ x) / largest(motion, evaluator.length)
+    unit = "N m" if turns_first(motion, evaluator.length) else "N"
+    why = f"nothing holds {body!r}" if goes_on else f"the forces on {body!r} do not come to a balance"
+    remedy = (
+        "Add what should hold it (a joint, a spring)"
+        if goes_on
+        else "Do its forces jump there, or drive it round and round? Make them continuous"
+    )
+    return SimulationError(
+        f"no equilibrium is found from the given state: {why}. The forces still push with {push:.4g} {unit}: {text} "
+        f"(a body has moved by {way:.3g} m). {remedy}, or start from another pose.",
+        state,
+    )

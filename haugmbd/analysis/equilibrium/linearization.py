@@ -1,0 +1,137 @@
+r"""What `linearize` returns: matrices, state matrix, and modes that say how the bodies move.
+
+M x'' + C x' + K x = 0,   (x, x')' = A (x, x');    mode: x(t) = Re( shape e^(s t) ),   omega = |s|,  zeta = -Re s / |s|
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from haugmbd.analysis.equilibrium.eigenmodes import state_matrix
+from haugmbd.analysis.equilibrium.steady_motion import Steady
+from haugmbd.analysis.equilibrium.tangent_matrices import NOISE
+from haugmbd.analysis.mobility.twist_format import Complex
+from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import public_class
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+
+ROUNDED_ZETA = 1e-10
+"""Damping ratios that are said to be 0: rounding of eigenvalues, relative to the largest one."""
+
+
+@public_class
+@dataclass(frozen=True, eq=False, repr=False)
+class Mode:
+    """One mode: x(t) = Re( shape e^(eigenvalue t) ).
+
+    number: from 1;  eigenvalue: [1/s], of a pair the one with positive imaginary part
+    shape: (nb + 1, 6) v [m] global, omega_bar [rad] body frames, complex; scaled to a largest turn (or move) of 1 at t = 0;
+        text: in words
+    """
+
+    number: int
+    eigenvalue: complex
+    shape: Complex
+    text: str
+
+    @property
+    def omega(self) -> float:
+        """Natural frequency |eigenvalue| [rad/s]."""
+        return abs(self.eigenvalue)
+
+    @property
+    def frequency(self) -> float:
+        """Natural frequency [Hz]."""
+        return self.omega / (2.0 * np.pi)
+
+    @property
+    def zeta(self) -> float:
+        """Damping ratio -Re / |eigenvalue|: 0 undamped, 1 without oscillation, negative where it grows; 0 for a free motion."""
+        return -self.eigenvalue.real / self.omega + 0.0 if self.omega else 0.0
+
+    @property
+    def oscillates(self) -> bool:
+        """Whether it is one of a pair."""
+        return self.eigenvalue.imag != 0.0
+
+    def __str__(self) -> str:
+        """One line."""
+        rate = self.eigenvalue.real
+        if self.oscillates:
+            how = (
+                f"{self.frequency:.4g} Hz ({self.omega:.4g} rad/s), zeta {self.zeta if abs(self.zeta) > ROUNDED_ZETA else 0.0:.3g}"
+            )
+        else:
+            how = f"{'decays' if rate < 0.0 else 'grows'} at {abs(rate):.4g} 1/s" if rate else "moves freely"
+        return f"mode {self.number}: {how}: {self.text}"
+
+    __repr__ = __str__
+
+
+@public_class
+@dataclass(frozen=True, eq=False, repr=False)
+class Linearization:
+    """Small motions about one state, M x'' + C x' + K x = 0.
+
+    model, state, steady: what was linearized;  M, C, K: (nd, nd) in the coordinates x, SI units
+    coordinates: (nd,) what each x is;  basis: (nd, nb + 1, 6) motion of all bodies per unit of each x: v global, omega_bar body frames
+    modes: the lowest |eigenvalue| first
+    """
+
+    model: Model
+    state: State
+    steady: Steady
+    M: Array
+    C: Array
+    K: Array
+    coordinates: tuple[str, ...]
+    basis: Array
+    modes: tuple[Mode, ...]
+
+    @property
+    def dof(self) -> int:
+        """Degrees of freedom."""
+        return len(self.M)
+
+    @cached_property
+    def A(self) -> Array:
+        """The state matrix (2 nd, 2 nd): (x, x')' = A (x, x')."""
+        return state_matrix(self.M, self.C, self.K)
+
+    @property
+    def eigenvalues(self) -> Complex:
+        """Of each mode, (nm,) [1/s]; the conjugate ones are left out."""
+        return np.array([mode.eigenvalue for mode in self.modes], dtype=complex)
+
+    @property
+    def omega(self) -> Array:
+        """Natural frequencies (nm,) [rad/s]."""
+        return np.abs(self.eigenvalues)
+
+    @property
+    def frequencies(self) -> Array:
+        """Natural frequencies (nm,) [Hz]."""
+        return self.omega / (2.0 * np.pi)
+
+    @property
+    def zeta(self) -> Array:
+        """Damping ratios (nm,)."""
+        return np.array([mode.zeta for mode in self.modes])
+
+    @property
+    def stable(self) -> bool:
+        """Whether every mode decays or stays as it is: no eigenvalue has a positive real part (beyond rounding)."""
+        eigenvalues = self.eigenvalues
+        return bool((eigenvalues.real <= NOISE * np.abs(eigenvalues).max(initial=0.0)).all())
+
+    def __str__(self) -> str:
+        """One line for each mode."""
+        about = "a steady motion" if self.steady.moves else "an equilibrium"
+        head = f"{self.model.name!r} about {about} at t = {self.state.t:g} s, degrees of freedom: {self.dof}"
+        return "\n".join([head, *map(str, self.modes)])
+
+    __repr__ = __str__

@@ -1,0 +1,186 @@
+r"""linearize: small motions about an equilibrium or a steady motion, along the tangent space of the constraints.
+
+    M x'' + C x' + K x = 0            u = B x',  Phi_q B = 0           x: as many coordinates as degrees of freedom
+    M = B^T M B      C = -B^T d(Q - M bias)/du B      K = -B^T d(Q - M bias - Phi_q^T lam)/dq B
+    (x, x')' = A (x, x')              eigenvalues s:  omega = |s|,  zeta = -Re s / |s|,  x(t) = Re( x e^(s t) )
+
+x are displacements and turns of bodies, chosen so that all others follow from them with the smallest factors.  In a steady motion
+(`Spin`, `RotorSpin`) they are seen from the frame that turns; C then holds the Coriolis and gyroscopic terms, and K the centrifugal.
+Source: Haug sec. 11 for the equations; Neto and Ambrosio (2003), Lehner and Eberhard (2006) for linearized equations on the null space.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from haugmbd.analysis.equilibrium.eigenmodes import find_modes
+from haugmbd.analysis.equilibrium.linearization import Linearization, Mode
+from haugmbd.analysis.equilibrium.residual import (
+    ResidualEvaluator,
+    bodies_in,
+    make_residual_evaluator,
+    motions_of,
+    read_model,
+    state_of,
+)
+from haugmbd.analysis.equilibrium.result import Equilibrium
+from haugmbd.analysis.equilibrium.solver import TrialPose, trial_pose_at
+from haugmbd.analysis.equilibrium.steady_check import check_steady
+from haugmbd.analysis.equilibrium.steady_motion import SteadyLike, read_steady
+from haugmbd.analysis.equilibrium.tangent_matrices import NOISE, damping, inertia, scale_of, stiffness
+from haugmbd.analysis.mobility.twist_format import SHOWN_PART, Complex, largest, leading, motion_text
+from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import check_keywords
+from haugmbd.errors import ModelError, UsageError
+from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.system.constraint_residuals import position_faults
+from haugmbd.system.system import System
+
+EQUILIBRIUM_TOL = 1e-8
+"""Force left over along the motions, relative to the forces at work: what `equilibrium` leaves is 1e-14, and a pose typed with nine
+digits 1e-9.  K is off by about as much."""
+
+
+REST_TOL = 1e-9
+"""Speed, relative to 1 rad/s (L/s), or to the steady motion, that is none."""
+
+
+NO_DAMPING = 1e-12
+"""C [J s] relative to the forces at work [J] that is rounding of differences."""
+
+
+AXES = "xyz"
+
+
+SHOWN = 4
+"""Bodies whose left-over forces are said."""
+
+
+@check_keywords
+def linearize(system: System | Model | Equilibrium, state: State | None = None, *, steady: SteadyLike = None) -> Linearization:
+    """Linearize the equations of motion about an equilibrium, or about a steady motion.
+
+    system: with `state` (by default the modelled one), or what `equilibrium` returned
+    steady: a `Spin` of everything and `RotorSpin` of rotors; the state is then at rest, or moves so
+    Forces that depend on time are taken at state.t.  Raises UsageError where the state is no equilibrium, and says what is left over.
+    """
+    if isinstance(system, Equilibrium):
+        if state is not None or steady is not None:
+            raise UsageError("linearize got an Equilibrium, which has its own state and steady motion. Leave out state and steady.")
+        return linearize(system.model, system.state, steady=system.steady)
+    model, start = read_model(system, state)
+    faults = position_faults(model, start)
+    if faults:
+        raise ModelError(faults)
+    evaluator = make_residual_evaluator(model, read_steady(model, steady), start.t)
+    place = trial_pose_at(evaluator, start.y)
+    _check_rest(evaluator, start, place)
+    K = stiffness(evaluator, place.y, place.at)
+    scale = scale_of(place.work, K)
+    _check_balance(evaluator, place, scale)
+    if evaluator.steady.moves:
+        check_steady(evaluator, place, scale)
+    return _linearized(evaluator, place, K, scale)
+
+
+def _linearized(evaluator: ResidualEvaluator, place: TrialPose, K: Array, scale: float) -> Linearization:
+    """Everything, at a place in balance."""
+    N = place.at.N
+    M, C = inertia(evaluator, N), damping(evaluator, place.y, place.at)
+    quiet = float(np.abs(C).max(initial=0.0)) <= NO_DAMPING * scale
+    potential = float(np.abs(K - K.T).max(initial=0.0)) <= NOISE * scale
+    found = find_modes(M, C, K, scale, conservative=quiet and potential)
+    T, names = _coordinates(evaluator, N)
+    state = state_of(evaluator, place.y)
+    shapes = motions_of(evaluator, N @ found.shapes.real) + 1j * motions_of(evaluator, N @ found.shapes.imag)
+    modes = tuple(
+        _mode(evaluator, state, k, complex(s), shape)
+        for k, (s, shape) in enumerate(zip(found.eigenvalues, shapes, strict=True), start=1)
+    )
+    M, C, K = (T.T @ X @ T for X in (M, np.zeros_like(C) if quiet else C, K))
+    return Linearization(evaluator.model, state, evaluator.steady, M, C, K, names, motions_of(evaluator, N @ T), modes)
+
+
+def _coordinates(evaluator: ResidualEvaluator, N: Array) -> tuple[Array, tuple[str, ...]]:
+    """T with N T x the motion of the coordinates x: displacements and turns of bodies, as independent as can be; and what they are."""
+    nd = N.shape[1]
+    if nd == 0:
+        return np.zeros((0, 0)), ()
+    _, _, pivots = linalg.qr(N.T, pivoting=True, mode="economic")
+    chosen = np.sort(pivots[:nd])
+    T = np.linalg.inv(N[chosen]) / evaluator.scale[chosen]
+    names = []
+    for k in chosen.tolist():
+        name, axis = evaluator.model.body_names[k // 6 + 1], AXES[k % 3]
+        names.append(f"{name!r} moves along {axis} [m]" if k % 6 < 3 else f"{name!r} turns about its {axis} [rad]")
+    return T, tuple(names)
+
+
+def _mode(evaluator: ResidualEvaluator, state: State, number: int, eigenvalue: complex, shape: Complex) -> Mode:
+    """A mode with its shape scaled, and said in words."""
+    first = leading(shape, state.p, evaluator.length)
+    shape = shape * (abs(first) / first)
+    shape = shape / (largest(shape.real, evaluator.length) or 1.0)
+    names, p = evaluator.model.body_names, state.p
+    text = motion_text(shape.real, p, names, evaluator.length, unit=1.0)
+    if largest(shape.imag, evaluator.length) > SHOWN_PART * largest(shape.real, evaluator.length):
+        text += f"; a quarter of a period later {motion_text(-shape.imag, p, names, evaluator.length, unit=1.0)}"
+    return Mode(number, eigenvalue, shape, text)
+
+
+def _check_rest(evaluator: ResidualEvaluator, start: State, place: TrialPose) -> None:
+    """Raise UsageError where the state moves otherwise than the steady motion, or a driver moves."""
+    model, wanted = evaluator.model, bodies_in(evaluator.model, state_of(evaluator, place.y).y)[:, 7:13]
+    u = np.hstack([start.v, start.omega_bar])
+    allowed = REST_TOL * (1.0 + float(np.abs(wanted).max()))
+    if u.any() and np.abs(u - wanted).max() > allowed:
+        text = motion_text(u - wanted, start.p, model.body_names, evaluator.length, unit=1.0)
+        motion = "otherwise than in the steady motion" if evaluator.steady.moves else "and is no equilibrium"
+        raise UsageError(
+            f"the state moves {motion} [m/s, rad/s]: {text}. Give the state at rest: state.replace(v=0 * state.v, "
+            "omega_bar=0 * state.omega_bar), or the motion itself as steady=Spin(...) or RotorSpin(...)."
+        )
+    if not evaluator.steady.moves:
+        _check_drivers(evaluator)
+
+
+def _check_drivers(evaluator: ResidualEvaluator) -> None:
+    """Raise UsageError where a driver moves, or is about to."""
+    model = evaluator.model
+    for row, driver in zip(model.labels, model.drivers_of_rows(), strict=True):
+        _, f_dot, f_ddot = model.drivers[driver].values(evaluator.t)
+        if max(abs(f_dot), abs(f_ddot)) > REST_TOL:
+            raise UsageError(
+                f"the driver of joint {row.joint!r} moves at t = {evaluator.t:g} s (f' = {f_dot:.6g}, f'' = {f_ddot:.6g}). Linearize where "
+                "it rests, or give the motion that it drives as steady=Spin(...) or RotorSpin(...)."
+            )
+
+
+def _check_balance(evaluator: ResidualEvaluator, place: TrialPose, scale: float) -> None:
+    """Raise UsageError with what is left over, by body, unless the forces are in balance."""
+    left = float(np.abs(place.g).max(initial=0.0))
+    if left <= EQUILIBRIUM_TOL * scale:
+        return
+    model = evaluator.model
+    wrench = ((place.sight.force - place.sight.J.T @ place.at.lam) / evaluator.scale).reshape(-1, 6)
+    A = rotation_matrix(bodies_in(model, place.y)[1:, 3:7])
+    torque = np.einsum("kab,kb->ka", A, wrench[:, 3:])
+    size = np.maximum(evaluator.length * np.linalg.norm(wrench[:, :3], axis=1), np.linalg.norm(torque, axis=1))
+    order = [k for k in np.argsort(-size, kind="stable") if size[k] > SHOWN_PART * size.max()][:SHOWN]
+    small = 1e-9 * scale
+    texts = [
+        f"{model.body_names[k + 1]!r} force {_three(wrench[k, :3], small / evaluator.length)} N, torque {_three(torque[k], small)} N m"
+        for k in order
+    ]
+    raise UsageError(
+        f"the state at t = {evaluator.t:g} s is no equilibrium: {left / scale:.3g} of the forces at work is left over "
+        f"(allowed {EQUILIBRIUM_TOL:.0e}): {'; '.join(texts)}. Linearize what mbd.equilibrium(system) finds."
+    )
+
+
+def _three(x: Array, small: float) -> str:
+    """Three numbers, those below `small` as zero."""
+    return "(" + ", ".join(f"{0.0 if abs(v) <= small else float(v):.4g}" for v in x) + ")"

@@ -1,0 +1,169 @@
+r"""A model that is evaluated again and again at nearby poses: rows, and the balance of forces in the steady motion.
+
+x = (dr / L, dpi_bar)            L a length of the model: turns and displacements are measured alike
+q (+) x:   r <- r + L dr,   p <- p exp(dpi_bar)
+force = L-scaled  Q(q, u) - M bias(q, u)          u the velocities of the steady motion, and any relative to it
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from haugmbd.analysis.equilibrium.steady_motion import Steady, bias, velocities
+from haugmbd.analysis.initial_model import start_of
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.errors import UsageError
+from haugmbd.forces.tsda import TSDA
+from haugmbd.math.euler_parameters import exponential, normalized, product
+from haugmbd.model.evaluate import rows_entry
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.system.system import System
+from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
+
+SPRINGS = 5.0
+"""L over the shortest spring, at most: differences with steps of L / 1000, at most 3, are then good to 1e-12 (with 20: 3e-9)."""
+
+
+class ResidualEvaluator(NamedTuple):
+    """A model that is evaluated again and again.
+
+    length: L [m];  scale: (6 nb,) L and 1;  kept: (nk,) numbers of the rows that count;  pairs: (nc, 2) bodies of each row
+    """
+
+    model: Model
+    pack: Pack
+    steady: Steady
+    t: float
+    length: float
+    scale: Array
+    kept: Ints
+    pairs: Ints
+
+
+class Residual(NamedTuple):
+    """What is seen at one pose, of the rows that count.
+
+    Phi, nu: (nk,);  J: (nk, 6 nb) Phi_q, columns times `scale`;  force: (6 nb,) (Q - M bias) times `scale` [J]
+    """
+
+    Phi: Array
+    nu: Array
+    J: Array
+    force: Array
+
+
+def read_model(system: System | Model, state: State | None) -> tuple[Model, State]:
+    """The model, and the state to begin with; UsageError and ModelError for what is none."""
+    if not isinstance(system, System | Model):
+        raise UsageError(f"got {system!r}, and needs a System or a compiled Model.")
+    model = system if isinstance(system, Model) else system.compile()
+    return model, start_of(model, state)
+
+
+def make_residual_evaluator(model: Model, steady: Steady, t: float) -> ResidualEvaluator:
+    """Room to work in."""
+    pack = model.pack()
+    rows_entry(pack, 0.0, model.y0.copy())
+    model.raise_user_error(pack)
+    length = _length(model, _by_rows(model, pack))
+    scale = np.tile([length] * 3 + [1.0] * 3, model.nb)
+    kept = np.setdiff1d(np.arange(model.nc), np.array(model.redundancy.dropped, dtype=np.int64))
+    return ResidualEvaluator(model, pack, steady, t, length, scale, kept, model.bodies_of_rows())
+
+
+def _length(model: Model, J: Array) -> float:
+    """L [m]: the typical distance of joints from centres of mass, or of bodies from each other; not far above the shortest spring."""
+    force, moment = np.linalg.norm(J[:, :, :3], axis=2), np.linalg.norm(J[:, :, 3:], axis=2)
+    pulls = (force > 0.0) & (moment > 0.0)
+    spread = float(np.linalg.norm(np.ptp(model.state().r, axis=0)))
+    length = float(np.sqrt(np.mean(np.square(moment[pulls] / force[pulls])))) if pulls.any() else spread or 1.0
+    springs = [entry.load.modelled_length for entry in model.loads if isinstance(entry.load, TSDA)]
+    return min(length, SPRINGS * min((x for x in springs if x > 0.0), default=np.inf))
+
+
+def evaluate_residual(evaluator: ResidualEvaluator, y: Array, u: Array | None = None, t: float | None = None) -> Residual:
+    """Rows and balance at the poses of y, moving with u (nb + 1, 6) in the steady frame (by default at rest there)."""
+    model = evaluator.model
+    force = _force(evaluator, y, u, t)
+    J_rows, J = _by_rows(model, evaluator.pack), np.zeros((model.nc, model.nb + 1, 6))
+    for side in (0, 1):
+        J[np.arange(model.nc), evaluator.pairs[:, side]] += J_rows[:, side]
+    level = workspace_array(evaluator.pack, "LEVEL")[model.slot_of_row]
+    columns = J[evaluator.kept, 1:].reshape(len(evaluator.kept), 6 * model.nb) * evaluator.scale
+    return Residual(level[evaluator.kept, 0], level[evaluator.kept, 1], columns, force[1:].ravel() * evaluator.scale)
+
+
+def left_over(evaluator: ResidualEvaluator, y: Array, lam: Array) -> Array:
+    """force - J^T lam, (6 nb,), with lam (nk,) of the rows that count: row by row, for J has twelve numbers a row that are not zero."""
+    left = _force(evaluator, y, None, None)
+    np.subtract.at(
+        left, evaluator.pairs[evaluator.kept], _by_rows(evaluator.model, evaluator.pack)[evaluator.kept] * lam[:, None, None]
+    )
+    return np.asarray(left[1:].ravel() * evaluator.scale)
+
+
+def _force(evaluator: ResidualEvaluator, y: Array, u: Array | None, t: float | None) -> Array:
+    """Q - M bias, (nb + 1, 6), unscaled; the rows at y are then in the work room."""
+    model, pack = evaluator.model, evaluator.pack
+    y = y.copy()
+    bodies = bodies_in(model, y)
+    u = np.zeros((model.nb + 1, 6)) if u is None else u
+    bodies[:, 7:13] = velocities(evaluator.steady, bodies, u)
+    rows_entry(pack, evaluator.t if t is None else t, y)
+    model.raise_user_error(pack)
+    return np.asarray(workspace_array(pack, "Q") - inertia_times(model, bias(evaluator.steady, bodies, u)))
+
+
+def moved(evaluator: ResidualEvaluator, y: Array, x: Array) -> Array:
+    """y (+) x, with x (6 nb,); integrated angles of loads follow."""
+    y = y.copy()
+    bodies, step = bodies_in(evaluator.model, y), (x * evaluator.scale).reshape(-1, 6)
+    bodies[1:, :3] += step[:, :3]
+    bodies[1:, 3:7] = normalized(product(bodies[1:, 3:7], exponential(step[:, 3:])))
+    follow_angles(evaluator.model, y)
+    return y
+
+
+def follow_angles(model: Model, y: Array) -> None:
+    """Write the angles of the poses of y, each in the turn that is nearest to where it was."""
+    bodies, angles = bodies_in(model, y), y[WIDTH * (model.nb + 1) :]
+    for entry in model.loads:
+        if entry.load.angles:
+            states = bodies[list(entry.bodies)][:, None]
+            angles[entry.angle] = entry.load.arguments(states, angles[entry.angle : entry.angle + 1])[0][0]
+
+
+def bodies_in(model: Model, y: Array) -> Array:
+    """The poses and velocities (nb + 1, 13) in y, a view."""
+    return y[: WIDTH * (model.nb + 1)].reshape(model.nb + 1, WIDTH)
+
+
+def inertia_times(model: Model, a: Array) -> Array:
+    """(m v_dot, J_bar omega_bar_dot), (nb + 1, 6)."""
+    return np.hstack([model.mass[:, None] * a[:, :3], np.einsum("kab,kb->ka", model.J_bar, a[:, 3:])])
+
+
+def state_of(evaluator: ResidualEvaluator, y: Array) -> State:
+    """The state of the poses of y in the steady motion."""
+    y = y.copy()
+    bodies = bodies_in(evaluator.model, y)
+    bodies[:, 7:13] = velocities(evaluator.steady, bodies, np.zeros((evaluator.model.nb + 1, 6)))
+    return State.from_y(evaluator.t, y, evaluator.model.nb + 1)
+
+
+def motions_of(evaluator: ResidualEvaluator, X: Array) -> Array:
+    """The columns of X (6 nb, n) as motions (n, nb + 1, 6): displacements in m, turns in rad."""
+    motions = np.zeros((X.shape[1], evaluator.model.nb + 1, 6))
+    motions[:, 1:] = (X * evaluator.scale[:, None]).T.reshape(X.shape[1], evaluator.model.nb, 6)
+    return motions
+
+
+def _by_rows(model: Model, pack: Pack) -> Array:
+    """(nc, 2, 6) Phi_r and PiBar of body i and body j, zero for the ground."""
+    J = workspace_array(pack, "J").reshape(-1, 2, 6)[model.slot_of_row]
+    J = np.take_along_axis(J, np.stack([model.side_of_i, 1 - model.side_of_i], axis=1)[:, :, None], axis=1)
+    J[model.bodies_of_rows() == 0] = 0.0
+    return J

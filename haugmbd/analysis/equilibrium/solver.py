@@ -1,0 +1,186 @@
+r"""The way to a balance of forces: Newton on the tangent space, downhill where asked, and damped motion where Newton fails.
+
+    g = N^T (Q - M bias)        K = stiffness along N          step x = N K^-1 g,   q <- q (+) x,  back to Phi = 0
+    downhill     K^-1 with |eigenvalues|: a direction of negative stiffness is left, not entered; it ends where the potential is least
+    line search  a step may go on as long as the forces still push, or push back by less than half of what they pushed before
+    relaxation   w' = g, every time that the forces work against w the bodies are stopped (kinetic damping)
+
+Source: Nocedal and Wright (2006), ch. 3 and 18 (Newton for constrained problems with lam from least squares); Dauphin (2014) for
+|eigenvalues|; Cundall (1976) for the kinetic damping.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from haugmbd.analysis.equilibrium.residual import Residual, ResidualEvaluator, bodies_in, evaluate_residual, moved
+from haugmbd.analysis.equilibrium.tangent_matrices import NOISE, at_work, scale_of, sketched, stiffness
+from haugmbd.analysis.equilibrium.tangent_space import Tangent, closed, tangent
+from haugmbd.compiled.array_types import Array
+from haugmbd.errors import SimulationError
+
+STEP_TOL = 1e-9
+"""Size of a Newton step (L, rad) after which the next one would be its square: it is made, and is the last."""
+
+BALANCE_TOL = 1e-14
+"""|g| over forces at work and stiffness that is rounding: nothing is left to balance."""
+
+STALLED_TOL = 1e-10
+"""The same where steps do not become smaller any more: soft directions beside stiff ones, and loads that are not smooth."""
+
+LARGEST_TURN = 0.5
+"""[rad] of one body in one step."""
+
+MAX_NEWTON = 100
+MAX_HALVINGS = 12
+PUSHED_BACK = 0.5
+"""Part of the push at the start of a step by which the forces may push back at its end."""
+
+FARTHEST = 30.0
+"""Way of a body (L, or the size of the model, or rad) after which a motion that no stiffness resists is said to be held by nothing."""
+
+RELAXATION_STEPS = 400
+RELAXED = 1e-2
+"""Part of the first |g| at which relaxation hands over to Newton."""
+
+ROUNDS = 3
+"""Newton, relaxation, Newton, ..."""
+
+
+@dataclass
+class TrialPose:
+    """Where the search stands: y, what is seen there, tangent space, g (nd,)."""
+
+    y: Array
+    sight: Residual
+    at: Tangent
+    g: Array
+    work: float
+
+
+@dataclass(frozen=True)
+class Balance:
+    """A balance: the place, K (nd, nd) there, Newton steps and relaxation steps."""
+
+    place: TrialPose
+    K: Array
+    newton: int
+    relaxed: int
+
+
+class NotHeld(SimulationError):
+    """A motion that goes on, or a search that does not end; `result` is (place, x (6 nb,) the motion, whether it just goes on)."""
+
+
+def trial_pose_at(evaluator: ResidualEvaluator, y: Array) -> TrialPose:
+    """Close y, and look."""
+    y = closed(evaluator, y)
+    residual = evaluate_residual(evaluator, y)
+    at = tangent(residual)
+    return TrialPose(y, residual, at, at.N.T @ residual.force, at_work(evaluator, residual, at))
+
+
+def find_balance(evaluator: ResidualEvaluator, y: Array, *, downhill: bool) -> Balance:
+    """Search from y.  Raises NotHeld where a motion goes on without resistance, or nothing else helps."""
+    place, newton, relaxed = trial_pose_at(evaluator, y), 0, 0
+    for _ in range(ROUNDS):
+        place, K, steps, done = _newton(evaluator, place, downhill)
+        newton += steps
+        if done:
+            return Balance(place, stiffness(evaluator, place.y, place.at), newton, relaxed)
+        place, steps = _relax(evaluator, place, K)
+        relaxed += steps
+    raise NotHeld("no balance", (place, place.at.N @ place.g, False))
+
+
+def _newton(evaluator: ResidualEvaluator, place: TrialPose, downhill: bool) -> tuple[TrialPose, Array, int, bool]:
+    """Newton steps until the last is small (True), or none can be made (False)."""
+    farthest = FARTHEST * max(1.0, float(np.ptp(bodies_in(evaluator.model, place.y)[:, :3], axis=0).max()) / evaluator.length)
+    radius, way, last, K = 1.0, 0.0, np.inf, stiffness(evaluator, place.y, place.at, sketched)
+    for n in range(MAX_NEWTON):
+        left, scale = float(np.abs(place.g).max(initial=0.0)), scale_of(place.work, K)
+        if left <= BALANCE_TOL * scale:
+            return place, K, n, True
+        x = place.at.N @ _direction(K, place.g, scale, downhill)
+        size = _size(x)
+        if left <= STALLED_TOL * scale and size > 0.5 * last:
+            return place, K, n, True
+        last = size
+        if size <= STEP_TOL:
+            place = trial_pose_at(evaluator, moved(evaluator, place.y, x))
+            return place, K, n + 1, True
+        limit = min(1.0, radius / size, LARGEST_TURN / (_size(x.reshape(-1, 6)[:, 3:]) or 1.0))
+        if way > farthest:
+            _refuse_what_goes_on(place, K, x, way)
+        after = _line_search(evaluator, place, limit * x, downhill)
+        if after is None:
+            return place, K, n, False
+        place, made = after
+        way += made
+        radius = 2.0 * radius if made >= 0.99 * radius else radius
+        K = stiffness(evaluator, place.y, place.at, sketched)
+    return place, K, MAX_NEWTON, False
+
+
+def _size(x: Array) -> float:
+    """The largest displacement or turn."""
+    return float(np.abs(x).max(initial=0.0))
+
+
+def _direction(K: Array, g: Array, scale: float, downhill: bool) -> Array:
+    """K^-1 g: with |eigenvalues| downhill, as it is otherwise; along what has neither stiffness nor force: nothing."""
+    symmetric = 0.5 * (K + K.T)
+    w, V = np.linalg.eigh(symmetric)
+    soft = np.abs(w) <= NOISE * scale
+    part = V.T @ g
+    idle = soft & (np.abs(part) <= NOISE * scale)
+    if not downhill or (w[~idle] > 0.0).all():
+        x: Array = np.linalg.lstsq(K, g, rcond=NOISE)[0].astype(np.float64)
+        x -= V[:, idle] @ (V[:, idle].T @ x)
+        if not soft[~idle].any() and (not downhill or x @ g > 0.0):
+            return x
+    floor = max(1e-3 * float(np.linalg.norm(g)), NOISE * scale)
+    return np.asarray(V @ np.where(idle, 0.0, part / np.maximum(np.abs(w), floor)))
+
+
+def _line_search(evaluator: ResidualEvaluator, place: TrialPose, x: Array, downhill: bool) -> tuple[TrialPose, float] | None:
+    """The place after a part of x, and how far that is; None where no part will do."""
+    push = float(place.sight.force @ x)
+    for _ in range(MAX_HALVINGS):
+        try:
+            after = trial_pose_at(evaluator, moved(evaluator, place.y, x))
+        except SimulationError:
+            after = None
+        if after is not None and np.isfinite(after.g).all():
+            later = float(after.sight.force @ (after.at.N @ (after.at.N.T @ x)))
+            better = np.linalg.norm(after.g) < np.linalg.norm(place.g)
+            if better or (downhill and later >= -PUSHED_BACK * push) or _size(x) < STEP_TOL:
+                return after, _size(x)
+        x, push = 0.5 * x, 0.5 * push
+    return None
+
+
+def _refuse_what_goes_on(place: TrialPose, K: Array, x: Array, way: float) -> None:
+    """Raise where no force that a motion along x calls up could stop the push within the way that is already done."""
+    along = place.at.N.T @ x
+    along /= np.linalg.norm(along)
+    if float(np.linalg.norm(K @ along)) * way <= 1e-3 * abs(float(along @ place.g)):
+        raise NotHeld("nothing resists", (place, x, True))
+
+
+def _relax(evaluator: ResidualEvaluator, place: TrialPose, K: Array) -> tuple[TrialPose, int]:
+    """Damped motion with unit masses, until |g| has fallen to RELAXED of what it was."""
+    h = 0.5 / np.sqrt(max(float(np.abs(np.linalg.eigvalsh(0.5 * (K + K.T))).max(initial=0.0)), 1e-3 * place.work, 1e-300))
+    first, w = float(np.linalg.norm(place.g)), np.zeros(place.at.N.shape[0])
+    for n in range(RELAXATION_STEPS):
+        if np.linalg.norm(place.g) <= RELAXED * first:
+            return place, n
+        push = place.at.N @ place.g
+        w = place.at.N @ (place.at.N.T @ w)
+        w = (w if push @ w > 0.0 else 0.0) + h * push
+        x = h * w
+        x *= min(1.0, 0.1 / (_size(x) or 1.0))
+        place = trial_pose_at(evaluator, moved(evaluator, place.y, x))
+    return place, RELAXATION_STEPS

@@ -1,0 +1,80 @@
+r"""Whether a steady motion goes on: it is compared with itself some time later.
+
+    Phi = 0,  Phi_q u = nu,  N^T (Q - M bias) = 0        at  R(tau) (q - o),  S(tau),  t + tau,   for some tau
+
+An axis that a joint does not have, a driver at another speed, gravity across the axis and a rotor that is not round are found so.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from haugmbd.analysis.equilibrium.residual import (
+    Residual,
+    ResidualEvaluator,
+    bodies_in,
+    evaluate_residual,
+    follow_angles,
+    motions_of,
+)
+from haugmbd.analysis.equilibrium.solver import TrialPose
+from haugmbd.analysis.equilibrium.steady_motion import later, velocities
+from haugmbd.analysis.equilibrium.tangent_space import tangent
+from haugmbd.analysis.mobility.twist_format import largest, motion_text
+from haugmbd.compiled.array_types import Array
+from haugmbd.errors import UsageError
+
+STEADY_TOL = 1e-6
+"""Misfit of a steady motion some time later, relative to the forces at work, the length, and the speed: a rotor typed with six digits."""
+
+
+LATER = (0.7, 1.9, 2.9)
+"""[rad] Turns after which a steady motion must look the same: no parts of a turn by which gears, blades or polygons repeat."""
+
+
+def check_steady(evaluator: ResidualEvaluator, place: TrialPose, scale: float) -> None:
+    """Raise UsageError unless the steady motion goes on: its velocities fit the rows, now and later, and the forces stay in balance.
+
+    scale: what the balance is measured against [J]
+    """
+    steady, model = evaluator.steady, evaluator.model
+    speed = max(float(np.linalg.norm(steady.Omega)), float(np.linalg.norm(steady.own, axis=1).max()))
+    for turn in (0.0, *LATER):
+        y = place.y.copy()
+        bodies = bodies_in(model, y)
+        bodies[:] = later(steady, bodies, turn / speed)
+        follow_angles(model, y)
+        bodies[:, 7:13] = velocities(steady, bodies, np.zeros((model.nb + 1, 6)))
+        residual = evaluate_residual(evaluator, y, t=evaluator.t + turn / speed)
+        when = f"after {turn:g} rad of it" if turn else "at once"
+        _check_rows(evaluator, bodies, residual, speed, when)
+        _check_forces(evaluator, bodies, residual, scale, when)
+
+
+def _check_rows(evaluator: ResidualEvaluator, bodies: Array, residual: Residual, speed: float, when: str) -> None:
+    """Raise UsageError where a row or its rate is violated."""
+    u = (bodies[1:, 7:13] / evaluator.scale.reshape(-1, 6)).ravel()
+    length = np.linalg.norm(residual.J, axis=1)
+    length[length == 0.0] = 1.0
+    gaps = np.abs(np.stack([(residual.J @ u - residual.nu) / speed, residual.Phi]) / length).max(axis=0)
+    if gaps.max(initial=0.0) <= STEADY_TOL:
+        return
+    row = evaluator.model.labels[evaluator.kept[int(np.argmax(gaps))]]
+    raise UsageError(
+        f"the steady motion does not fit joint {row.joint!r}: {row} is violated {when}. Let its driver move at the speed of Spin or "
+        "RotorSpin, give the axis that the joint turns about, and name every rotor."
+    )
+
+
+def _check_forces(evaluator: ResidualEvaluator, bodies: Array, residual: Residual, scale: float, when: str) -> None:
+    """Raise UsageError where the forces along what can move are out of balance."""
+    at = tangent(residual)
+    left = at.N @ (at.N.T @ residual.force)
+    if np.abs(left).max(initial=0.0) <= STEADY_TOL * scale:
+        return
+    push = motions_of(evaluator, left[:, None])[0]
+    text = motion_text(push, bodies[:, 3:7], evaluator.model.body_names, evaluator.length, unit=largest(push, evaluator.length))
+    raise UsageError(
+        f"the motion is not steady: {when} the forces are out of balance, and push: {text}. Gravity must be along the axis of Spin, "
+        "loads must turn with it, and a rotor must be round about its own axis."
+    )

@@ -1,0 +1,139 @@
+r"""Steady motions: a mechanism that looks the same at all times from a frame that turns, or from bodies that turn about their own axes.
+
+    r     = o + R(t) (rho - o),   A = R(t) A_m S(t)         R = exp(Omega~ t) turns everything about the axis (o, Omega)
+    v     = Omega x (r - o) + v'                            S = exp(s~ t) turns a rotor about an axis of its own through its centre
+    omega = A^T Omega + omega' + s                          v', omega': as seen from there; body frames; all at R = S = I
+
+    v_dot     = v'_dot + Omega x (Omega x (r - o)) + 2 Omega x v'
+    omega_dot = omega'_dot - omega' x A^T Omega - s x (omega' + A^T Omega)
+
+Everything but v'_dot and omega'_dot is the `bias`: the accelerations of the steady motion itself, and Coriolis'.
+Source: derivatives of the first two lines; a relative equilibrium of Routh (1884) where v' = omega' = 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from haugmbd.bodies.body import Body
+from haugmbd.bodies.validation import numbers
+from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import public_class
+from haugmbd.errors import UsageError
+from haugmbd.math.euler_parameters import exponential, product, rotation_matrix
+from haugmbd.model.identity import number_of
+from haugmbd.model.model import Model
+
+
+@public_class
+@dataclass(frozen=True, eq=False)
+class UniformRotation:
+    """All bodies turn about one axis: `omega` (3,) global [rad/s], through `point` (3,) global [m]."""
+
+    omega: Any
+    point: Any = field(default=(0.0, 0.0, 0.0))
+
+
+@public_class
+@dataclass(frozen=True, eq=False)
+class RotorSpin:
+    """One body turns about an axis of its own through its centre of mass: `omega_bar` (3,) body frame [rad/s]; the rest does not.
+
+    body: a Body or its name.  The body must be a rotor: inertia, joints and loads may not notice how far it has turned.
+    """
+
+    body: Body | str
+    omega_bar: Any
+
+
+class Steady(NamedTuple):
+    """A steady motion as numbers: Omega (3,), point (3,) global;  own: (nb + 1, 3) body frames [rad/s]."""
+
+    Omega: Array
+    point: Array
+    own: Array
+
+    @property
+    def moves(self) -> bool:
+        """Whether anything turns."""
+        return bool(self.Omega.any() or self.own.any())
+
+
+SteadyLike = UniformRotation | RotorSpin | Steady | Sequence[UniformRotation | RotorSpin] | None
+
+
+def read_steady(model: Model, given: SteadyLike) -> Steady:
+    """The steady motion that is meant; UsageError for what is none, two frames, or a body that does not exist."""
+    if isinstance(given, Steady):
+        return given
+    parts = (given,) if isinstance(given, UniformRotation | RotorSpin) else () if given is None else given
+    if (
+        not isinstance(parts, Sequence)
+        or isinstance(parts, str)
+        or not all(isinstance(part, UniformRotation | RotorSpin) for part in parts)
+    ):
+        raise UsageError(
+            f"steady = {given!r} must be Spin(omega=(0, 0, 10)), RotorSpin(body, omega_bar=(0, 0, 10)), or a list of them."
+        )
+    spins = [part for part in parts if isinstance(part, UniformRotation)]
+    if len(spins) > 1:
+        raise UsageError(f"steady has {len(spins)} Spin: everything can turn about one axis only. Give one; rotors are RotorSpin.")
+    Omega, point = np.zeros(3), np.zeros(3)
+    for spin in spins:
+        Omega, point = _three("Spin", "omega", spin.omega), _three("Spin", "point", spin.point)
+    own = np.zeros((model.nb + 1, 3))
+    for part in parts:
+        if isinstance(part, RotorSpin):
+            own[_number(model, part.body)] += _three("RotorSpin", "omega_bar", part.omega_bar)
+    return Steady(Omega, point, own)
+
+
+def _three(kind: str, name: str, given: Any) -> Array:
+    """Three finite numbers."""
+    array = numbers(given)
+    if array is None or array.shape != (3,) or not np.isfinite(array).all():
+        raise UsageError(f"{kind}: {name} = {given!r} must be three finite numbers.")
+    return np.asarray(array, dtype=np.float64)
+
+
+def _number(model: Model, body: Body | str) -> int:
+    """The number of a moving body."""
+    name = model.body_names[number_of(model, body, "RotorSpin")] if isinstance(body, Body) else body
+    if name not in model.body_names[1:]:
+        raise UsageError(f"RotorSpin: no moving body is called {name!r}; they are {', '.join(map(repr, model.body_names[1:]))}.")
+    return model.body(name)
+
+
+def velocities(steady: Steady, bodies: Array, u: Array) -> Array:
+    """(v, omega_bar), (nb + 1, 6), of poses `bodies` (nb + 1, 13) that move with u (nb + 1, 6) in the steady frame; the ground rests."""
+    turning = _turning(steady, bodies)
+    found = u.copy()
+    found[:, :3] += np.cross(steady.Omega, bodies[:, :3] - steady.point)
+    found[:, 3:] += turning + steady.own
+    found[0] = 0.0
+    return found
+
+
+def bias(steady: Steady, bodies: Array, u: Array) -> Array:
+    """(v_dot, omega_bar_dot), (nb + 1, 6), where the velocities u (nb + 1, 6) in the steady frame are constant."""
+    turning = _turning(steady, bodies)
+    out = np.cross(steady.Omega, np.cross(steady.Omega, bodies[:, :3] - steady.point) + 2.0 * u[:, :3])
+    turn = -np.cross(u[:, 3:], turning) - np.cross(steady.own, u[:, 3:] + turning)
+    return np.hstack([out, turn])
+
+
+def _turning(steady: Steady, bodies: Array) -> Array:
+    """A^T Omega, (nb + 1, 3)."""
+    return np.asarray(np.einsum("kba,b->ka", rotation_matrix(bodies[:, 3:7]), steady.Omega))
+
+
+def later(steady: Steady, bodies: Array, tau: float) -> Array:
+    """The poses (nb + 1, 13) that the steady motion reaches after `tau` [s]."""
+    moved, q = bodies.copy(), exponential(tau * steady.Omega)
+    moved[1:, :3] = steady.point + (bodies[1:, :3] - steady.point) @ rotation_matrix(q).T
+    moved[1:, 3:7] = product(product(q, bodies[1:, 3:7]), exponential(tau * steady.own[1:]))
+    return moved

@@ -1,0 +1,102 @@
+r"""Stiffness, damping and inertia along the tangent space of the constraints, at a pose where forces are in balance.
+
+    f(q) = Q - M bias - Phi_q^T lam,      lam held fixed       f = 0 at the balance, so that K needs q (+) x to first order only
+    K    = - N^T df/dx N                  forces, geometry, centrifugal forces and the curvature of the constraints at once
+    C    = - N^T d(Q - M bias)/du' N      dampers, gyroscopic and Coriolis terms
+    M    =   N^T M N                      M x'' + C x' + K x = 0
+
+Derivatives by central differences of sixth order; K of a balance is the exact geometric stiffness, K_ij = d2(V + lam . Phi).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TypeAlias
+
+import numpy as np
+
+from haugmbd.analysis.equilibrium.residual import Residual, ResidualEvaluator, evaluate_residual, inertia_times, left_over, moved
+from haugmbd.analysis.equilibrium.tangent_space import Tangent
+from haugmbd.compiled.array_types import Array
+
+Derivative: TypeAlias = Callable[[Callable[[float], Array]], Array]
+
+H = 1e-3
+"""Step of differences, in L or rad (and L/s or rad/s): h^6 f(7) / 140 is 1e-20 of a smooth force, and 1e-12 for a spring of L / 5;
+rounding leaves 1e-16 / h = 1e-13 of the forces."""
+
+WEIGHTS = (45.0 / 60.0, -9.0 / 60.0, 1.0 / 60.0)
+"""f' = sum w_k (f(k h) - f(-k h)) / h."""
+
+SKETCH_H = 1e-4
+"""Step of a plain central difference, for K on the way: a third of the work, and good to h^2 = 1e-8, so that Newton still converges."""
+
+NOISE = 1e-10
+"""Part of the forces at work below which a derivative is rounding: 1e-13 by H, and some hundred terms."""
+
+
+def differentiated(f: Callable[[float], Array]) -> Array:
+    """df/dh at 0."""
+    total = sum(w * (f((k + 1) * H) - f(-(k + 1) * H)) for k, w in enumerate(WEIGHTS))
+    return np.asarray(total / H)
+
+
+def sketched(f: Callable[[float], Array]) -> Array:
+    """df/dh at 0, to 1e-8."""
+    return (f(SKETCH_H) - f(-SKETCH_H)) / (2.0 * SKETCH_H)
+
+
+def _columns(f: Callable[[Array], Array], N: Array, derivative: Derivative = differentiated) -> Array:
+    """-N^T df/dx N (nd, nd)."""
+    K = np.zeros((N.shape[1], N.shape[1]))
+    for k, direction in enumerate(N.T):
+        K[:, k] = -N.T @ derivative(partial(_along, f, direction))
+    return K
+
+
+def _along(f: Callable[[Array], Array], direction: Array, h: float) -> Array:
+    """f(h direction)."""
+    return f(h * direction)
+
+
+def stiffness(evaluator: ResidualEvaluator, y: Array, at: Tangent, derivative: Derivative = differentiated) -> Array:
+    """K (nd, nd) [J] in the basis `at.N`."""
+
+    def left(x: Array) -> Array:
+        return left_over(evaluator, moved(evaluator, y, x), at.lam)
+
+    return _columns(left, at.N, derivative)
+
+
+def damping(evaluator: ResidualEvaluator, y: Array, at: Tangent) -> Array:
+    """C (nd, nd) [J s] in the basis `at.N`; gyroscopic and Coriolis terms are its skew part."""
+    model = evaluator.model
+
+    def force(x: Array) -> Array:
+        u = np.vstack([np.zeros(6), (x * evaluator.scale).reshape(model.nb, 6)])
+        return evaluate_residual(evaluator, y, u).force
+
+    return _columns(force, at.N)
+
+
+def inertia(evaluator: ResidualEvaluator, N: Array) -> Array:
+    """M (nd, nd) [J s2] in the basis N (6 nb, nd)."""
+    model = evaluator.model
+    twists = np.zeros((N.shape[1], model.nb + 1, 6))
+    twists[:, 1:] = (evaluator.scale[:, None] * N).T.reshape(N.shape[1], model.nb, 6)
+    momenta = np.array([inertia_times(model, twist) for twist in twists]).reshape(twists.shape)
+    return np.asarray(np.einsum("aki,bki->ab", twists, momenta))
+
+
+def scale_of(work: float, K: Array) -> float:
+    """What a balance is measured against [J]: the forces at work, or the stiffness against a unit motion, whichever is larger."""
+    return max(work, float(np.abs(K).max(initial=0.0)))
+
+
+def at_work(evaluator: ResidualEvaluator, residual: Residual, at: Tangent) -> float:
+    """The size of the forces whose sum is the balance [J], against which rounding is measured; 0 where nothing acts."""
+    model = evaluator.model
+    weight = float(model.mass.max(initial=0.0) * np.linalg.norm(model.tables["GRAVITY"])) * evaluator.length
+    carried = float(np.linalg.norm(residual.J * at.lam[:, None], axis=1).max(initial=0.0))
+    return max(weight, carried, float(np.abs(residual.force).max(initial=0.0)))

@@ -1,0 +1,61 @@
+"""The model that an analysis begins with: compiled though its pose may not fit, and moved to begin at another state."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from haugmbd.errors import ModelError, UsageError
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.redundancy.redundancy import redundant_at
+from haugmbd.system.constraint_residuals import state_faults
+from haugmbd.system.system import System
+
+
+def compiled(system: System | Model) -> Model:
+    """The model, whether its pose fits or not; UsageError where it is none."""
+    if isinstance(system, Model):
+        return system
+    if isinstance(system, System):
+        return system.compile(check_pose=False)
+    raise UsageError(f"got {system!r}, and needs a System or a compiled Model.")
+
+
+def start_of(model: Model, state: State | None) -> State:
+    """The state to begin with, by default the modelled one; UsageError, ModelError for what is none of this model."""
+    if state is None:
+        return model.state()
+    if not isinstance(state, State):
+        raise UsageError(f"state = {state!r} must be a State: start from model.state() and change it with state.replace(...).")
+    faults = state_faults(model, state)
+    if faults:
+        raise ModelError(faults)
+    return state
+
+
+def beginning_at(model: Model, state: State) -> Model:
+    """The same model, with `state` as its modelled state."""
+    y0 = state.y
+    y0.flags.writeable = False
+    return replace(model, y0=y0)
+
+
+def examined(model: Model) -> Model:
+    """The model with the rows dropped that depend on others at its pose; as it is where the pose is singular."""
+    if not model.nc:
+        return model
+    other = redundant_at(model, model.state())
+    return model if other.redundancy.only_here or other.redundancy.flat else other
+
+
+def with_angles(model: Model, state: State) -> State:
+    """Integrated joint angles that belong to the pose, the nearest to those of `state`."""
+    angles = state.angles.copy()
+    bodies = np.hstack([state.r, state.p, state.v, state.omega_bar])
+    for entry in model.loads:
+        if entry.load.angles:
+            places = bodies[list(entry.bodies)][:, None]
+            angles[entry.angle] = entry.load.arguments(places, angles[entry.angle : entry.angle + 1])[0][0]
+    return state.replace(angles=angles)

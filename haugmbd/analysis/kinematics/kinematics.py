@@ -1,0 +1,205 @@
+r"""kinematics: the motion that drivers prescribe, without integration: as many drivers as degrees of freedom.
+
+    Phi(q, t) = 0      Phi_q u = nu      Phi_q u_dot = gamma      rank Phi_q = 6 nb          M u_dot + Phi_q^T lam = Q
+
+Positions are exact at every time, whatever the times are; multipliers, reactions and the forces of the drivers follow from the states.
+Source: Haug ch. 4 (kinematic analysis) and sec. 9.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from haugmbd.analysis.assembly.assemble import assemble
+from haugmbd.analysis.initial_model import beginning_at, compiled, examined
+from haugmbd.analysis.kinematics.path_following import SHORTEST, Followed, Track, follow, settled
+from haugmbd.analysis.kinematics.singularity_interpolation import Gap, Point
+from haugmbd.analysis.mobility.mobility import mobility
+from haugmbd.analysis.mobility.remaining_freedom import freedom_at, joints_of, motion_words
+from haugmbd.bodies.validation import numbers
+from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import check_keywords
+from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, crossing_notes
+from haugmbd.errors import ModelError, SimulationError, SingularKKTError, UsageError
+from haugmbd.integrators.stabilization.projection import Projection
+from haugmbd.integrators.state_space import SingularCrossing
+from haugmbd.integrators.step_context import N_CORRECTED, N_FACTOR, N_RATES
+from haugmbd.model.constraint_rows import evaluate
+from haugmbd.model.driver_breaks import JointBreak, first_break, interval_faults
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.redundancy.rank import rank_report
+from haugmbd.simulation.records import Counters
+from haugmbd.simulation.result import Result
+from haugmbd.system.constraint_residuals import dropped_faults, size_of, state_faults
+from haugmbd.system.system import System
+
+NAMED = 3
+"""Free motions that a text names before it counts the rest."""
+
+
+@check_keywords
+def kinematics(system: System | Model, t: npt.ArrayLike, *, state: State | None = None) -> Result:
+    """The motion of a mechanism whose drivers determine it, at the times t (nt,) [s], increasing.
+
+    state: where the motion is followed from, by default the modelled state at t = 0, which need not fit exactly: it says which branch is
+        meant.  Times before `state.t` are followed backwards.
+    Returns a Result: positions, velocities, accelerations, reactions by joint; `result.reaction("drive")` is what a driver has to give.
+        `result.singular_crossings` tells the singular positions that were passed, where the motion was determined by where it came from.
+    Raises UsageError (too few drivers, and what is free), AssemblyError, SimulationError at a position where the motion ends, with what
+        was computed so far in `.result`.
+    """
+    times = read_times(t)
+    return followed(system, times, state, "kinematics")
+
+
+def followed(system: System | Model, times: Array, state: State | None, who: str) -> Result:
+    """The motion at the times, see `kinematics`; `who` asks, if it is refused."""
+    assembly = assemble(system, state)
+    model, cpu = assembly.model, time.process_time()
+    _check_drivers(model, min(times[0], assembly.state.t), max(times[-1], assembly.state.t))
+    determined_or_raise(model, assembly.state, who)
+    size = size_of(model, evaluate(model))
+    span = max(abs(times[-1] - times[0]), abs(times[0] - assembly.state.t)) or 1.0
+    track = Track(model, model.pack(), Projection().options(), size, SHORTEST * span)
+    start = settled(track, assembly.state.t, assembly.state.y)
+    if start is None:
+        raise SingularKKTError(f"{who} starts at a singular position: {_why(model, assembly.state)}")
+    back = times < start.t
+    earliest, broken = _unbroken(model, start.t, times)
+    first = follow(track, start, times[back & (times > earliest)][::-1])
+    whole = first.stopped is None and not np.isfinite(earliest)
+    latest = broken.t if broken is not None and broken.t > start.t else np.inf
+    second = follow(track, start, times[~back & (times < latest)]) if whole else Followed([], 0, [], None)
+    points = [*first.points[::-1], *second.points]
+    result = _result(track, points, (first, second), time.process_time() - cpu)
+    for found in (first, second):
+        if found.stopped is not None:
+            raise _failed(_stop(track, found.stopped, result, (min(times[0], start.t), max(times[-1], start.t))), result)
+    if broken is not None:
+        raise _failed(SimulationError(f"the motion ends at t = {broken.t:.9g} s: {broken.fault}"), result)
+    _check_dropped(result)
+    return result
+
+
+def _failed(error: SimulationError, result: Result) -> SimulationError:
+    """The error with the result so far, whose outcome it is."""
+    error.result = replace(result, outcome=Outcome(RunStatus.FAILED, f"{type(error).__name__}: {error}", result.outcome.notes))
+    error.args = (error.message, error.result)
+    return error
+
+
+def _unbroken(model: Model, t_start: float, times: Array) -> tuple[float, JointBreak | None]:
+    """The time [s] before which no motion leads back from t_start, or -inf; and the break of a driver that ends the motion."""
+    grid = np.unique(np.append(times, t_start))
+    before, broken = grid[grid <= t_start], None
+    while (found := first_break(model, before)) is not None:
+        broken = found
+        before = np.append(found.t, before[before > found.t])
+    if broken is not None:
+        return broken.t, broken
+    return -np.inf, first_break(model, grid[grid >= t_start])
+
+
+def read_times(t: npt.ArrayLike) -> Array:
+    """The wanted times (nt,); UsageError for what are none."""
+    given = numbers(t)
+    if given is None:
+        raise UsageError(f"t = {t!r} must be times [s], finite and strictly increasing, such as np.linspace(0.0, 1.0, 101).")
+    times = np.atleast_1d(given)
+    if times.ndim != 1 or not len(times) or not np.isfinite(times).all() or (np.diff(times) <= 0.0).any():
+        raise UsageError("t must be one-dimensional, not empty, finite and strictly increasing.")
+    return times
+
+
+def _check_drivers(model: Model, t_start: float, t_end: float) -> None:
+    """Refuse times that a tabulated driver does not cover, and derivatives that are none."""
+    faults = interval_faults(model, float(t_start), float(t_end))
+    if faults:
+        raise ModelError(faults)
+
+
+def driven_model(system: System | Model, state: State) -> Model:
+    """The model, with its redundancy known at `state` (as it is where that is no state of it)."""
+    model = compiled(system)
+    if model.redundancy.dropped or state_faults(model, state):
+        return model
+    return examined(beginning_at(model, state))
+
+
+def determined_or_raise(model: Model, state: State, who: str) -> None:
+    """UsageError where something is free, which is named; `who` asks."""
+    rank = rank_report(model, evaluate(model, state)).rank
+    left = 6 * model.nb - rank
+    if not left:
+        return
+    motions = [f"{f'by {m.joint!r} ' if m.joint else ''}{m}" for m in mobility(model, state).motions[:NAMED]]
+    more = f", and {left - NAMED} more" if left > NAMED else ""
+    need = "1 degree of freedom is" if left == 1 else f"{left} degrees of freedom are"
+    some = "a driver" if left == 1 else f"{left} drivers"
+    raise UsageError(
+        f"{who} needs as many drivers as degrees of freedom: {rank} independent rows for {6 * model.nb} coordinates, so that "
+        f"{need} free: {', or '.join(motions)}{more}. Add {some} (RotationDriver, TranslationDriver), or use simulate. "
+        "If a driver is there, the pose is singular: start elsewhere."
+    )
+
+
+def _result(track: Track, points: list[Point], found: tuple[Followed, ...], cpu: float) -> Result:
+    """The result of the points."""
+    t = np.array([point.t for point in points])
+    y = np.array([point.y for point in points]).reshape(len(points), len(track.model.y0))
+    o = track.options
+    counters = Counters(
+        steps=sum(f.steps for f in found),
+        evaluations=int(o[N_RATES]),
+        factorizations=int(o[N_FACTOR]),
+        projections=int(o[N_CORRECTED]),
+        cpu=cpu,
+    )
+    gaps = sorted((gap for f in found for gap in f.gaps), key=lambda gap: gap.t)
+    passed = tuple(_passed(track.model, gap) for gap in gaps)
+    settings = {"analysis": "kinematics", "predictor": "second order", "corrector": repr(Projection())}
+    outcome = Outcome(RunStatus.COMPLETED, "reached all times", tuple(crossing_notes(passed)))
+    return Result(track.model, t, y, counters, settings, singular_crossings=passed, outcome=outcome)
+
+
+def _passed(model: Model, gap: Gap) -> SingularCrossing:
+    """A singular position that was passed, as it looks from its side."""
+    found = freedom_at(model, State.from_y(gap.before.t, gap.before.y, model.nb + 1))
+    k = 6 * model.nb - 1
+    return SingularCrossing(gap.t, joints_of(model, found, k), float(found.sigma[k] ** 2))
+
+
+def _stop(track: Track, last: Point, result: Result, within: tuple[float, float]) -> SimulationError:
+    """Why the motion ends at its last point: a driver that fails there (it is asked nowhere but `within`), or a singular position."""
+    model = track.model
+    state = State.from_y(last.t, last.y, model.nb + 1)
+    near = [t for t in (last.t, last.t + 1e-6, last.t + 1e-3) if within[0] <= t <= within[1]]
+    failed = [fault for driver in model.drivers for t in near if (fault := driver.fault_at(t)) is not None]
+    if failed:
+        return SimulationError(f"the motion ends at t = {last.t:.9g} s: {failed[0]}", result)
+    return SimulationError(f"the motion ends at t = {last.t:.9g} s, at a singular position: {_why(model, state)}", result)
+
+
+def _why(model: Model, state: State) -> str:
+    """Which rows fall together there, and what is about to be free."""
+    found = freedom_at(model, state)
+    k = 6 * model.nb - 1
+    names = ", ".join(map(repr, joints_of(model, found, k)))
+    return (
+        f"the rows of {names} fall together (smallest singular value {found.sigma[k]:.1e}, rank {k} of {6 * model.nb} there), and no "
+        f"driver decides how this goes on: {motion_words(model, state, found, k)}. Drive another joint through this position, "
+        "or let the driver stop or turn before it."
+    )
+
+
+def _check_dropped(result: Result) -> None:
+    """SimulationError where drivers that doubled each other at first do so no longer."""
+    for k in range(len(result)) if result.model.redundancy.dropped else ():
+        faults = dropped_faults(result.model, result.state(k))
+        if faults:
+            raise SimulationError("; ".join(map(str, faults)), result)

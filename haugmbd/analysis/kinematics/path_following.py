@@ -1,0 +1,165 @@
+r"""Following a driven mechanism: at every time the pose, velocities and accelerations that its rows determine, by continuation.
+
+    predictor   r + v h + v' h^2/2,   p exp(omega_bar h + omega_bar' h^2/2),   u + u' h
+    corrector   positions by Newton, velocities and accelerations from the same factor: `post_step` of the projection, in compiled code
+    step        halved until the corrector has little to do (CLOSE), so that the motion stays on its branch
+
+At a singular position (a dead centre, a flat parallelogram) velocities have no equation.  The motion is followed past it where the
+predictor meets the other side just as well; at a wanted time inside the gap the state is that of the quintic polynomial through both
+sides.  Where no step succeeds the motion ends there.
+Source: Haug sec. 4.5 (kinematic analysis); Allgower and Georg (1990) on predictor and corrector.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from haugmbd.analysis.initial_model import with_angles
+from haugmbd.analysis.kinematics.singularity_interpolation import Gap, Point, between
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.status_codes import OK, USER_STOPPED
+from haugmbd.integrators.stabilization.projection import Projection
+from haugmbd.math.euler_parameters import conjugate, exponential, logarithm, normalized, product
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
+
+CLOSE = 0.02
+"""Largest correction of a step [rad], or part of the model's size: what it corrects is h^3 / 6 of the third derivative."""
+
+SAME_WAY = 0.2
+"""Largest jump of velocities against the predicted ones, relative: at the far side of a fold they would turn round."""
+
+SHORTEST = 1e-9
+"""Part of the whole time below which no step is tried."""
+
+HALF_GAPS = (1.6e-2, 4e-3, 1e-3, 2.5e-4)
+"""Half widths of the gap around a singular position that are tried [rad], or parts of the size: what the fastest body moves in it.
+Nearer, velocities lose digits (1e-13 / width); farther, the polynomial does (width^5 / 100)."""
+
+
+class Track(NamedTuple):
+    """What is followed: the model, room to compute in, counters;  size: of the model [m];  shortest: step [s]."""
+
+    model: Model
+    pack: Pack
+    options: Array
+    size: float
+    shortest: float
+
+
+class Followed(NamedTuple):
+    """Points at the wanted times that were reached;  steps made;  gaps that were passed;  where it stopped, None if it did not."""
+
+    points: list[Point]
+    steps: int
+    gaps: list[Gap]
+    stopped: Point | None
+
+
+def follow(track: Track, start: Point, times: Array) -> Followed:
+    """Follow the motion from `start` to each of the `times`, one after the other."""
+    here, trail = start, [start]
+    found = Followed([], 0, [], None)
+    steps, step = 0, np.inf
+    for t in times.tolist():
+        gap = found.gaps[-1] if found.gaps else None
+        if gap is not None and (t - gap.before.t) * (t - gap.after.t) <= 0.0:
+            found.points.append(between(track.model, gap, t))
+            continue
+        while here.t != t:
+            h = np.sign(t - here.t) * min(abs(t - here.t), step)
+            new = advanced(track, here, t if abs(h) >= abs(t - here.t) else here.t + h)
+            steps += 1
+            if new is not None:
+                here, step = new, 2.0 * abs(h)
+                trail = [*trail[-TRAIL:], here]
+                continue
+            step = abs(h) / 2.0
+            if step > track.shortest:
+                continue
+            over = leapt(track, trail, float(here.t + np.sign(h) * step))
+            if over is None:
+                return found._replace(steps=steps, stopped=here)
+            found.gaps.append(over)
+            here, step, trail = over.after, np.inf, [over.after]
+            if (t - over.before.t) * (t - over.after.t) <= 0.0:
+                break
+        over = leapt(track, trail, t) if here.t == t and here.pivot < NEAR else None
+        if over is not None:
+            found.gaps.append(over)
+            here, step, trail = over.after, np.inf, [over.after]
+        found.points.append(here if here.t == t else between(track.model, found.gaps[-1], t))
+    return found._replace(steps=steps)
+
+
+NEAR = 1e-7
+"""Pivot below which a wanted state is taken from the polynomial, if there is another side: sigma is 3e-4, and velocities lose digits."""
+
+TRAIL = 60
+"""Points that are remembered: halving a step to SHORTEST of the time makes 30."""
+
+
+def settled(track: Track, t: float, y: Array) -> Point | None:
+    """The point nearest to y at which the rows hold, with velocities and accelerations; None where there is none."""
+    y, y_dot = y.copy(), np.zeros(y.size)
+    code = Projection.post_step(track.pack, track.options, t, y, y_dot)
+    if code == USER_STOPPED:
+        track.model.raise_user_error(track.pack)
+    if code != OK or not (np.isfinite(y).all() and np.isfinite(y_dot).all()):
+        return None
+    n = track.model.nb + 1
+    if y.size > WIDTH * n:
+        y = with_angles(track.model, State.from_y(t, y, n)).y
+    ratio = np.abs(workspace_array(track.pack, "D_INV")[n:]) * track.model.tables["SCALE"][n:]
+    return Point(t, y, y_dot, 1.0 / max(1.0, float(ratio.max(initial=0.0))))
+
+
+def advanced(track: Track, here: Point, t: float) -> Point | None:
+    """The point at t, None where the corrector has too much to do."""
+    guess = predicted(track, here, t)
+    new = settled(track, t, guess)
+    if new is None:
+        return None
+    n = WIDTH * (track.model.nb + 1)
+    a, b, rate = guess[:n].reshape(-1, WIDTH), new.y[:n].reshape(-1, WIDTH), here.y_dot[:n].reshape(-1, WIDTH)
+    turn = np.linalg.norm(logarithm(product(conjugate(a[:, 3:7]), b[:, 3:7])), axis=1)
+    if max(float(turn.max()), float(np.abs(b[:, :3] - a[:, :3]).max()) / track.size) > CLOSE:
+        return None
+    jump = _speed(track, b[:, 7:] - a[:, 7:])
+    usual = max(_speed(track, b[:, 7:]), _speed(track, a[:, 7:]), abs(t - here.t) * _speed(track, rate[:, 7:]))
+    return new if jump <= SAME_WAY * usual else None
+
+
+def _speed(track: Track, u: Array) -> float:
+    """The fastest of (v, omega_bar) (nb + 1, 6) [rad/s], v over the size of the model."""
+    return float(np.abs(u / np.repeat([track.size, 1.0], 3)).max(initial=0.0))
+
+
+def predicted(track: Track, here: Point, t: float) -> Array:
+    """The state at t by the second-order predictor, (ny,)."""
+    n, h = WIDTH * (track.model.nb + 1), t - here.t
+    y, rate = here.y[:n].reshape(-1, WIDTH), here.y_dot[:n].reshape(-1, WIDTH)
+    r = y[:, :3] + h * y[:, 7:10] + 0.5 * h * h * rate[:, 7:10]
+    p = normalized(product(y[:, 3:7], exponential(h * y[:, 10:] + 0.5 * h * h * rate[:, 10:])))
+    u = y[:, 7:] + h * rate[:, 7:]
+    return np.concatenate([np.hstack([r, p, u]).ravel(), here.y[n:] + h * here.y_dot[n:]])
+
+
+def leapt(track: Track, trail: list[Point], t: float) -> Gap | None:
+    """Pass the singular position at t; None where the other side is not where the motion leads."""
+    way = np.sign(t - trail[0].t)
+    for width in HALF_GAPS:
+        speed = _speed(track, trail[-1].y[: WIDTH * (track.model.nb + 1)].reshape(-1, WIDTH)[:, 7:])
+        half = way * width / speed if speed > 0.0 else 0.0
+        behind = [point for point in trail if (t - half - point.t) * way >= 0.0]
+        if half == 0.0 or not behind:
+            continue
+        before = advanced(track, behind[-1], t - half) if behind[-1].t != t - half else behind[-1]
+        after = advanced(track, before, t + half) if before is not None else None
+        if before is not None and after is not None:
+            a, b = np.sqrt(before.pivot), np.sqrt(after.pivot)  # sigma goes through zero about linearly
+            return Gap(float((before.t * b + after.t * a) / (a + b)), before, after)
+    return None

@@ -1,0 +1,173 @@
+r"""Dependent rows by joint and name: what follows from what, whether everywhere or only at this pose, and what contradicts.
+
+    row = sum of coefficient x kept row        the gradients, at the pose of the report
+    gap   what a dropped row is left open by, when the kept rows of the mechanism are closed       [m or rad]
+    rate  |J_r u - nu_r|, when the kept rows have the rates that they ask for                      [unit of Phi per s]
+
+Gaps and rates that are not zero are conflicts: rows that depend on others ask for something else than those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.constraints import CD
+from haugmbd.model.constraint_rows import Rows, evaluate
+from haugmbd.model.dependent_rows import Dependency, Redundancy
+from haugmbd.model.labels import RowLabel
+from haugmbd.model.model import Model
+from haugmbd.redundancy.rank import RankAnalysis
+from haugmbd.redundancy.sparse_ldl import SLOTS
+from haugmbd.redundancy.structural_rank import corrected
+from haugmbd.system.constraint_residuals import ANGLE_TOL, POSITION_TOL, constraint_gaps, size_of
+
+UNIT_OF_GAP = {"m": "m", "m2": "m", "1": "rad", "rad": "rad"}
+"""Of a row's gap, by the unit of its Phi: a distance is compared as a distance, a dot product as an angle."""
+
+
+@dataclass(frozen=True)
+class RowName:
+    """A row by its joint: number in the model, joint, name ("CD z", "DP1 (2)": unlike the others of the joint), words."""
+
+    number: int
+    joint: str
+    name: str
+    words: str
+
+    def __str__(self) -> str:
+        return f"{self.joint!r} {self.name}"
+
+
+@dataclass(frozen=True)
+class DependentRow:
+    """row = sum of coefficient x kept row over `terms`; no terms: its gradient is zero at this pose.
+
+    structural: it depends on the others along the motion, not at this pose only
+    gap: [m or rad], in `unit`;  rate: in unit of Phi per s;  0 where nothing contradicts
+    """
+
+    row: RowName
+    terms: tuple[tuple[float, RowName], ...]
+    structural: bool
+    gap: float
+    unit: str
+    rate: float
+    rate_unit: str
+
+    @property
+    def consistent(self) -> bool:
+        """Whether it asks for what the kept rows ask for."""
+        return self.gap == 0.0 and self.rate == 0.0
+
+    def __str__(self) -> str:
+        """The sum, and how far it contradicts."""
+        sums = " ".join(f"{_coefficient(c, first=not k)}{name}" for k, (c, name) in enumerate(self.terms))
+        return f"{self.row} = {sums or 'nothing: its gradient is zero at this pose'}"
+
+
+@dataclass(frozen=True)
+class DependentSet:
+    """Dependent rows that tie the same joints together."""
+
+    joints: tuple[str, ...]
+    rows: tuple[DependentRow, ...]
+
+    @property
+    def structural(self) -> bool:
+        """Whether all of them depend on the others along the motion."""
+        return all(row.structural for row in self.rows)
+
+    @property
+    def consistent(self) -> bool:
+        """Whether none contradicts the others."""
+        return all(row.consistent for row in self.rows)
+
+    @property
+    def amount(self) -> str:
+        """The largest contradiction, with its unit; "" where there is none."""
+        gap = max(self.rows, key=lambda row: row.gap)
+        rate = max(self.rows, key=lambda row: row.rate)
+        if gap.gap > 0.0:
+            return f"{gap.gap:.6g} {gap.unit}"
+        return f"{rate.rate:.6g} {rate.rate_unit}" if rate.rate > 0.0 else ""
+
+
+def row_names(model: Model) -> tuple[RowName, ...]:
+    """The names of all rows."""
+    names: list[str] = [""] * model.nc
+    for entry in model.joints.values():
+        own = [_kind(model.labels[k]) for k in entry.rows.tolist()]
+        for at, k in enumerate(entry.rows.tolist()):
+            same = own.count(own[at]) > 1
+            names[k] = f"{own[at]} ({own[:at].count(own[at]) + 1})" if same else own[at]
+    return tuple(RowName(k, label.joint, names[k], label.words) for k, label in enumerate(model.labels))
+
+
+def dependent_sets(
+    model: Model, rows: Rows, examined: RankAnalysis, redundancy: Redundancy, *, is_open: bool
+) -> tuple[DependentSet, ...]:
+    """The dependent rows of `redundancy`, found where `rows` were evaluated.
+
+    is_open: the joints are not closed there: see by how much dropped rows stay open when the kept ones are closed
+    """
+    names, report = row_names(model), redundancy.report
+    gap = _gaps(model, rows, examined, report.dependencies) if is_open and report.dropped else np.zeros(model.nc)
+    sets: list[tuple[tuple[str, ...], list[DependentRow]]] = []
+    at_joint: dict[str, list[int]] = {}
+    for d in sorted(report.dependencies, key=lambda d: (-len(report.joints_of(d)), d.row)):
+        joints, line = report.joints_of(d), _line(d, names, redundancy, gap)
+        own = set(joints)
+        place = next((k for k in at_joint.get(line.row.joint, ()) if own <= set(sets[k][0])), None)
+        if place is None:
+            place = len(sets)
+            sets.append((joints, []))
+            for joint in joints:
+                at_joint.setdefault(joint, []).append(place)
+        sets[place][1].append(line)
+    found = [DependentSet(joints, tuple(sorted(lines, key=lambda line: line.row.number))) for joints, lines in sets]
+    return tuple(sorted(found, key=lambda s: s.rows[0].row.number))
+
+
+def _line(d: Dependency, names: tuple[RowName, ...], redundancy: Redundancy, gap: Array) -> DependentRow:
+    """One dependency by names."""
+    unit = redundancy.labels[d.row].unit
+    terms = tuple((c, names[k]) for k, c in d.terms)
+    structural = d.row not in redundancy.only_here and bool(terms)
+    rate_unit = "1/s" if unit == "1" else f"{unit}/s"
+    rate = float(redundancy.gaps[d.row]) if terms else 0.0
+    return DependentRow(names[d.row], terms, structural, float(gap[d.row]), UNIT_OF_GAP.get(unit, unit), rate, rate_unit)
+
+
+def _gaps(model: Model, rows: Rows, examined: RankAnalysis, dependencies: Iterable[Dependency]) -> Array:
+    """By how much dropped rows stay open (nc,) when Newton has closed the kept ones, or, where it fails, to first order."""
+    t, found = rows.state.t, np.zeros(model.nc)
+    closed = corrected(model, rows.state, examined, np.zeros((model.nb + 1, SLOTS)), patient=True)
+    measured = constraint_gaps(model, rows if closed is None else evaluate(model, closed.state), t)
+    allowed = np.where(measured.is_angle, ANGLE_TOL, POSITION_TOL * size_of(model, rows))
+    for d in dependencies:
+        if d.terms:
+            left = rows.Phi[d.row] - sum(c * rows.Phi[k] for k, c in d.terms)
+            gap = abs(float(left / measured.gradient[d.row] if closed is None else measured.gap[d.row]))
+            found[d.row] = gap if gap > allowed[d.row] else 0.0
+    return found
+
+
+def _kind(label: RowLabel) -> str:
+    """CD with its direction where that is a global axis; the kind of others."""
+    if isinstance(label.primitive, CD):
+        axes = [letter for letter, part in zip("xyz", label.primitive.c.tolist(), strict=True) if part != 0.0]
+        if len(axes) == 1:
+            return f"CD {axes[0]}"
+    return label.kind
+
+
+def _coefficient(c: float, *, first: bool) -> str:
+    """A coefficient before a name: "", "-", "+ 0.5 "."""
+    size = "" if abs(abs(c) - 1.0) < 5e-5 else f"{abs(c):.4g} "
+    if first:
+        return f"{'-' if c < 0.0 else ''}{size}"
+    return f"{'-' if c < 0.0 else '+'} {size}"

@@ -1,0 +1,194 @@
+r"""The motions that remain, as twists of named bodies: a sparse basis of Phi_q u = 0, block by block.
+
+    within a block    6 (bodies - base) - rows + dependent rows = its degrees of freedom,   twists relative to its base
+    coordinates       rates q of the joints' freedoms,  S q = twist_j - twist_i
+    basis             each motion has rate 1 of one driving freedom, and 0 of the other driving freedoms of its block (reduced echelon form)
+
+Motions of different blocks are independent (see `graph`), so that a basis of each makes a basis of all, and what hangs on a body of
+the block is carried along.  The motions of a block are combined from random ones of the whole mechanism, all from one elimination.
+Which freedoms drive is decided in `joint_freedoms`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from haugmbd.analysis.mobility.joint_freedoms import JointFreedoms, body_rates, independent, moved, rates_of
+from haugmbd.analysis.mobility.twist_format import twist_words
+from haugmbd.compiled.array_types import Array
+from haugmbd.graph import Block, Blocks
+from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.model.constraint_rows import Rows
+from haugmbd.model.labels import JointEntry
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.redundancy.rank import RankAnalysis
+from haugmbd.redundancy.sparse_ldl import SLOTS, random_motions
+
+MOST = 200
+"""Motions of one block that are told apart; a block with more is counted only (memory and time grow with their square)."""
+
+ZERO_TOL = 1e-9
+"""Part of a motion that is rounding, and is set to zero; poses with few digits leave more, and it is shown."""
+
+SHOWN_BODIES = 4
+"""Bodies that a text names before it counts the rest."""
+
+
+@dataclass(frozen=True, eq=False)
+class BodyTwist:
+    """How a body moves, against the base of its block: v (3,) of its centre of mass r (3,) [m], omega (3,) [rad]; global axes."""
+
+    body: str
+    number: int
+    v: Array
+    omega: Array
+    r: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """One motion that remains.  joint: whose freedom has the rate 1, "" for a body that floats;  freedom: in words
+
+    base: the body that the twists are against;  twists: of the bodies of the block that move;  carried: how many others move with them
+    """
+
+    joint: str
+    freedom: str
+    base: str
+    twists: tuple[BodyTwist, ...]
+    carried: int
+    length: float
+
+    def __str__(self) -> str:
+        """The bodies and their twists."""
+        size = max((float(np.linalg.norm(t.v) + self.length * np.linalg.norm(t.omega)) for t in self.twists), default=0.0)
+        texts = [f"{t.body!r} {twist_words(t.v, t.omega, t.r, self.length, size)}" for t in self.twists[:SHOWN_BODIES]]
+        more = len(self.twists) - SHOWN_BODIES
+        counted = [f"and {more} more"] if more > 0 else []
+        carried = [f"carrying {self.carried} more"] if self.carried else []
+        against = "" if self.base == "" else f" (against {self.base!r})"
+        return "; ".join([*texts, *counted, *carried]) + against
+
+
+class Remaining(NamedTuple):
+    """motions: of all blocks;  dof: by blocks;  of_block: by motions;  unlisted_motions: motions of blocks that have more than MOST."""
+
+    motions: tuple[Motion, ...]
+    dof: tuple[int, ...]
+    of_block: tuple[int, ...]
+    unlisted_motions: int
+
+
+def remaining(model: Model, rows: Rows, examined: RankAnalysis, blocks: Blocks) -> Remaining:
+    """The motions that remain where `rows` were evaluated."""
+    dof = _degrees_of_freedom(model, rows, examined, blocks)
+    told = [n for block, n in zip(blocks.blocks, dof, strict=True) if n <= MOST and not block.floats]
+    freedoms, joints = _look(model, rows.state, examined, max(told, default=0)), joints_by_block(model, blocks)
+    hanging, motions, of_block = blocks.hanging(), [], []
+    for k, (block, n) in enumerate(zip(blocks.blocks, dof, strict=True)):
+        if block.floats:
+            found = list(_floating(freedoms, block))
+        elif 0 < n <= MOST:
+            found = list(_of_block(freedoms, block, joints[k], n))
+        else:
+            continue
+        for joint, freedom, twists in found:
+            motions.append(_motion(freedoms, block, (joint, freedom), twists, hanging))
+            of_block.append(k)
+    return Remaining(tuple(motions), dof, tuple(of_block), sum(dof) - len(motions))
+
+
+def _degrees_of_freedom(model: Model, rows: Rows, examined: RankAnalysis, blocks: Blocks) -> tuple[int, ...]:
+    """Of each block against its base."""
+    free = [6 * len(block.bodies) for block in blocks.blocks]
+    gone = examined.flat.astype(bool).copy()
+    gone[examined.dropped] = True
+    for (i, j), counts in zip(rows.bodies.tolist(), (~gone).tolist(), strict=True):
+        free[blocks.of_pair(i, j)] -= counts
+    return tuple(free)
+
+
+def joints_by_block(model: Model, blocks: Blocks) -> list[list[JointEntry]]:
+    """The joints of each block, in their order."""
+    joints: list[list[JointEntry]] = [[] for _ in blocks.blocks]
+    for entry in model.joints.values():
+        block = blocks.of_pair(entry.i, entry.j)
+        if block >= 0:  # the rows of a joint of one's own may stand between other bodies than its frames
+            joints[block].append(entry)
+    return joints
+
+
+def _look(model: Model, state: State, examined: RankAnalysis, n: int) -> JointFreedoms:
+    """`n` random motions."""
+    u = random_motions(model, examined.elimination, n) if n else np.zeros((model.nb + 1, SLOTS, 0))
+    A = rotation_matrix(state.p)
+    omega = A @ u[:, 3:] / examined.length
+    v = u[:, :3] + np.cross(state.r[:, :, None], omega, axis=1)
+    return JointFreedoms(model, state, A, examined.length, np.concatenate([v, omega], axis=1))
+
+
+def _floating(freedoms: JointFreedoms, block: Block) -> Iterator[tuple[str, str, Array]]:
+    """Three moves and three turns about the centre of mass of a body that nothing holds."""
+    r = freedoms.state.r[block.bodies[0]]
+    for k, letter in enumerate("xyzxyz"):
+        twist = np.zeros(6)
+        twist[k] = 1.0
+        if k >= 3:
+            twist[:3] = np.cross(r, twist[3:])
+        yield "", f"{'moves along' if k < 3 else 'turns about'} {letter}", twist[None, :]
+
+
+def _of_block(freedoms: JointFreedoms, block: Block, joints: list[JointEntry], n: int) -> Iterator[tuple[str, str, Array]]:
+    """The basis of one block: driving joint, its freedom, twists (bodies, 6) at the origin against the base."""
+    place = {body: k for k, body in enumerate((block.base, *block.bodies))}
+    U = freedoms.twists[list(place)] - freedoms.twists[block.base]
+    scale = np.repeat([1.0, freedoms.length], 3)
+    left, _, _ = np.linalg.svd((U * scale[:, None]).reshape(SLOTS * len(place), -1), full_matrices=False)
+    U = left[:, :n].reshape(len(place), SLOTS, n) / scale[:, None]
+    names, rates = rates_of(freedoms, joints, U, place)
+    chosen = independent(rates, n)
+    if len(chosen) < n:
+        others, more = body_rates(freedoms, U, place)
+        names, rates = [*names, *others], np.concatenate([rates, more])
+        chosen = independent(rates, n)
+    basis = np.linalg.solve(rates[chosen].T, U.reshape(-1, n).T).reshape(n, len(place), SLOTS)
+    for (joint, freedom, unit), twists in zip((names[k] for k in chosen), basis, strict=True):
+        yield joint, freedom, twists[1:] * unit
+
+
+def _motion(freedoms: JointFreedoms, block: Block, drive: tuple[str, str], twists: Array, hanging: list[int]) -> Motion:
+    """The record of one motion, from twists (bodies of the block, 6) at the origin."""
+    scale = np.repeat([1.0, freedoms.length], 3)
+    largest = float(np.abs(twists * scale).max())
+    moving, carried = [], 0
+    for body, twist in zip(block.bodies, twists, strict=True):
+        at_r = moved(twist[:, None], freedoms.state.r[body])[:, 0]
+        at_r[np.abs(at_r * scale) <= ZERO_TOL * largest] = 0.0
+        if at_r.any():
+            at_r.flags.writeable = False
+            moving.append(BodyTwist(freedoms.model.body_names[body], body, at_r[:3], at_r[3:], freedoms.state.r[body]))
+            carried += hanging[body]
+    base = freedoms.model.body_names[block.base] if block.base else ""
+    return Motion(*drive, base, tuple(moving), carried, freedoms.length)
+
+
+def full_twists(found: Remaining, blocks: Blocks, r: Array) -> Array:
+    """The motions of all bodies, carried ones too: v of centres of mass r (nb + 1, 3), omega, global axes; (motions, nb + 1, 6)."""
+    twists = np.zeros((len(found.motions), len(r), 6))
+    in_block: dict[int, list[int]] = {}
+    for k, block in enumerate(found.of_block):
+        in_block.setdefault(block, []).append(k)
+    for body in blocks.order:
+        number = blocks.of_body[body]
+        base = blocks.blocks[number].base
+        twists[:, body] = twists[:, base]
+        twists[:, body, :3] += np.cross(twists[:, base, 3:], r[body] - r[base])
+        for k in in_block.get(number, ()):
+            own = [t for t in found.motions[k].twists if t.number == body]
+            twists[k, body] = np.concatenate([own[0].v, own[0].omega]) if own else 0.0
+    return twists

@@ -1,0 +1,86 @@
+r"""What is allowed, and yet looks like a mistake: bodies that hang on nothing, inertia in other units, moments in another order.
+
+    k = sqrt(tr J / 2 m)       a radius of gyration [m]: in grams beside kg m2 it is 30 times too small, in kg mm2 1000 times
+    a slender body             J1 << J3: its mass is on the axis of J1, where its joints are, too, unless the moments are swapped
+
+A doubt is no fault: the model runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from haugmbd.analysis.mobility.twist_format import direction_word, number, signed
+from haugmbd.compiled.array_types import Array
+from haugmbd.errors import Fault
+from haugmbd.graph import Blocks
+from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+
+COMPACT = 1.0 / 25.0
+"""Part of the distance of the farthest joint below which a radius of gyration is doubted: a disc on a long arm has 1/10; a mass in
+grams makes 1/30 of what it should be."""
+
+SPREAD = 25.0
+"""Size of the model beside which a radius of gyration is doubted that is so many times larger."""
+
+SLENDER = 0.05
+"""J1 / J3 of a slender body: a rod ten times as long as thick has 0.01."""
+
+ACROSS = 0.7
+"""Sine of the angle between the slender axis and the line through the joints from which on it is doubted: 45 degrees."""
+
+
+def implausible_parts(model: Model, state: State, blocks: Blocks, size: float, *, whole: bool) -> tuple[Fault, ...]:
+    """Everything that looks like a mistake.  size: of the model [m];  whole: no joint was left out that might hold a body"""
+    points: dict[int, list[tuple[str, Array]]] = {}
+    for entry in model.joints.values():
+        for body, s_bar in ((entry.i, entry.s_bar_i), (entry.j, entry.s_bar_j)):
+            points.setdefault(body, []).append((entry.name, s_bar))
+    found = []
+    for body in range(1, model.nb + 1):
+        own = points.get(body, [])
+        if own:
+            found += [*_units(model, body, own, size), *_order(model, state, body, own)]
+        elif whole and model.joints and blocks.blocks[blocks.of_body[body]].floats:
+            remedy = "Add the joint that it hangs on, if it is not meant to fly."
+            found.append(Fault(f"body {model.body_names[body]!r}", "no joint holds it, it is free in all six ways", remedy))
+    return tuple(found)
+
+
+def _units(model: Model, body: int, points: list[tuple[str, Array]], size: float) -> Iterator[Fault]:
+    """A radius of gyration that does not fit the places of the joints."""
+    mass, J = float(model.mass[body]), model.J_bar[body]
+    if not (mass > 0.0 and np.isfinite(J).all() and np.trace(J) > 0.0):
+        return
+    k = float(np.sqrt(0.5 * np.trace(J) / mass))
+    arm = max(float(np.linalg.norm(s_bar)) for _, s_bar in points)
+    if COMPACT * arm <= k <= SPREAD * size:
+        return
+    beside = f"its joints are up to {number(arm)} m away" if k < arm else f"the model is {number(size)} m large"
+    what = f"mass {number(mass)} kg and J_bar give a radius of gyration of {number(k)} m, but {beside}"
+    yield Fault(f"body {model.body_names[body]!r}", what, "Check the units: kg (not g), kg m2 (not kg mm2), m (not mm).")
+
+
+def _order(model: Model, state: State, body: int, points: list[tuple[str, Array]]) -> Iterator[Fault]:
+    """A slender body whose joints lie across its axis."""
+    J = model.J_bar[body]
+    if len(points) < 2 or not np.isfinite(J).all():
+        return
+    moments, axes = np.linalg.eigh(J)
+    (first, a), (last, b) = points[0], max(points[1:], key=lambda point: float(np.linalg.norm(point[1] - points[0][1])))
+    line = b - a
+    long = float(np.linalg.norm(line))
+    if long == 0.0 or not 0.0 <= moments[0] < SLENDER * moments[1]:
+        return
+    if np.linalg.norm(np.cross(axes[:, 0], line / long)) < ACROSS or moments[2] < SLENDER * model.mass[body] * long**2 / 12.0:
+        return
+    A = rotation_matrix(state.p[body])
+    thin, along = (direction_word(signed(x)[1]) for x in (axes[:, 0], line))
+    what = f"it is slender along {thin} of its frame (principal moments {', '.join(map(number, moments))} kg m2)"
+    joints = f"but its joints {first!r} and {last!r} lie along {along} ({direction_word(signed(A @ line)[1])} global)"
+    remedy = "Check the order of the principal moments: the small one belongs to the axis of the rod."
+    yield Fault(f"body {model.body_names[body]!r}", f"{what}, {joints}", remedy)

@@ -1,0 +1,100 @@
+r"""Which components of a joint's reaction are unique, and which depend on how rows that say the same share the load.
+
+    Phi_q^T n = 0        states of stress without a load: lam and lam + n give the same motion
+    a component of the reaction of a joint is unique   <=>   it vanishes for every n
+
+Each dependent row r gives one n: 1 at r, and minus its coefficients at the kept rows; joints without such rows carry unique reactions.
+Components are those of `reaction(joint, frame="joint")`: force and torque at the joint's point on body j, in the joint's frame there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.model.constraint_rows import Rows
+from haugmbd.model.dependent_rows import Dependency
+from haugmbd.model.labels import JointEntry
+from haugmbd.model.model import Model
+from haugmbd.redundancy.rank import RankAnalysis
+from haugmbd.system.constraint_residuals import Flags
+
+COMPONENTS = ("force x", "force y", "force z", "torque x", "torque y", "torque z")
+
+UNIQUE_TOL = 1e-5
+"""Component of a stress without a load, relative to its largest row (torques over a length), that is zero: rows count as dependent when
+they are so near to the span of the others (the square of it is PIVOT_TOL), and poses have their last digit there."""
+
+CARRIED_TOL = 1e-9
+"""Component that a joint can carry at all, relative to the largest of the same row: rounding of its frames leaves 1e-12."""
+
+
+@dataclass(frozen=True)
+class JointReaction:
+    """A joint's reaction, by components in the order of COMPONENTS: which are unique, and which the joint can carry at all.
+
+    What a joint cannot carry is zero, and so it is unique.
+    """
+
+    joint: str
+    unique: tuple[bool, ...]
+    carried: tuple[bool, ...]
+
+    @property
+    def all_unique(self) -> bool:
+        """Whether the whole reaction is unique."""
+        return all(self.unique)
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """For each component "unique", "not" or "-" (not carried)."""
+        return tuple(
+            "-" if not carried else "unique" if unique else "not" for unique, carried in zip(self.unique, self.carried, strict=True)
+        )
+
+
+def joint_reactions(
+    model: Model, rows: Rows, examined: RankAnalysis, dependencies: Iterable[Dependency]
+) -> tuple[JointReaction, ...]:
+    """One record for each joint."""
+    stresses: dict[str, list[dict[int, float]]] = {}
+    for d in dependencies:
+        if d.terms:
+            stress = {d.row: 1.0, **{row: -c for row, c in d.terms}}
+            largest = max(abs(n) * examined.norm[row] for row, n in stress.items())
+            stress = {row: n / largest for row, n in stress.items()}
+            for joint in {model.labels[row].joint for row in stress}:
+                stresses.setdefault(joint, []).append(stress)
+    wrenches = joint_wrenches(model, rows) * np.array([1.0, 1.0, 1.0, *([1.0 / examined.length] * 3)])
+    return tuple(_reaction(entry, wrenches[entry.rows], stresses.get(entry.name, ())) for entry in model.joints.values())
+
+
+def _reaction(entry: JointEntry, wrenches: Array, stresses: Sequence[dict[int, float]]) -> JointReaction:
+    """The record of one joint, from the wrenches of its rows (rows, 6) and the stresses that they take part in."""
+    size = np.abs(wrenches)
+    carries: Flags = np.any(size > CARRIED_TOL * size.max(axis=1, initial=0.0, keepdims=True), axis=0)
+    carried = tuple(carries.tolist())
+    if not stresses:
+        return JointReaction(entry.name, (True,) * 6, carried)
+    lam = np.array([[n.get(row, 0.0) for row in entry.rows.tolist()] for n in stresses])
+    unique: Flags = np.all(np.abs(lam @ wrenches) <= UNIQUE_TOL, axis=0)
+    return JointReaction(entry.name, tuple(unique.tolist()), carried)
+
+
+def joint_wrenches(model: Model, rows: Rows) -> Array:
+    """What a multiplier of 1 of each row does to body j of its joint, (nc, 6): `joint_wrench.at_joint_point` of all rows at once."""
+    entries = [model.joints[label.joint] for label in model.labels]
+    j = np.array([entry.j for entry in entries], dtype=np.int64)
+    s_bar = np.array([entry.s_bar_j for entry in entries]).reshape(-1, 3)
+    A_bar = np.array([entry.A_bar_j for entry in entries]).reshape(-1, 3, 3)
+    A = rotation_matrix(rows.state.p)[j]
+    own = rows.bodies == j[:, None]
+    force = -np.sum(rows.Phi_r * own[:, :, None], axis=1)
+    moment = -np.sum(rows.PiBar * own[:, :, None], axis=1)
+    torque = np.einsum("kab,kb->ka", A, moment) - np.cross(np.einsum("kab,kb->ka", A, s_bar), force)
+    axes = A @ A_bar
+    return np.concatenate([np.einsum("kba,kb->ka", axes, force), np.einsum("kba,kb->ka", axes, torque)], axis=1)

@@ -1,0 +1,272 @@
+r"""The mobility report as text, within 120 columns: counts, dependent rows, motions, reactions, faults; long lists are cut and counted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from haugmbd.analysis.mobility.dependent_rows import DependentRow, DependentSet
+from haugmbd.analysis.mobility.instantaneous_motions import Motion, Remaining, full_twists
+from haugmbd.analysis.mobility.locked_loops import LockedLoop
+from haugmbd.analysis.mobility.reaction_uniqueness import JointReaction
+from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import public_class
+from haugmbd.errors import Fault, UsageError
+from haugmbd.graph import Blocks
+from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.model.dependent_rows import Redundancy
+from haugmbd.model.state import State
+
+if TYPE_CHECKING:
+    pass
+
+
+@public_class
+@dataclass(frozen=True, eq=False, repr=False)
+class Mobility:
+    """What a mechanism can do at one pose.  As text: the report.
+
+    name: of the system;  state: of the report;  pose: "as modelled", "as given", or "assembled": the nearest that closes open joints
+    bodies: without the ground;  rows: of Phi;  rank: of Phi_q;  tolerance: pivot, relative, below which a row depends on others
+    dependent: sets of dependent rows;  motions: a basis of the motions that remain;  unlisted_motions: how many motions are
+    counted, not listed
+    reactions: by joint, which components are unique;  locked: loops that one axis keeps from moving
+    faults: what is wrong with the system or the state, as in `System.faults()`;  warnings: what is allowed, and looks like a mistake
+    skipped_parts: parts that are too faulty to be examined
+    """
+
+    name: str
+    pose: str
+    state: State
+    bodies: int
+    rows: int
+    rank: int
+    tolerance: float
+    dependent: tuple[DependentSet, ...]
+    motions: tuple[Motion, ...]
+    unlisted_motions: int
+    reactions: tuple[JointReaction, ...]
+    locked: tuple[LockedLoop, ...]
+    faults: tuple[Fault, ...]
+    warnings: tuple[Fault, ...]
+    skipped_parts: tuple[str, ...]
+    redundancy: Redundancy
+    _found: tuple[Blocks, Remaining]
+
+    @property
+    def gruebler(self) -> int:
+        """6 bodies - rows."""
+        return 6 * self.bodies - self.rows
+
+    @property
+    def degrees_of_freedom(self) -> int:
+        """6 bodies - rank: independent motions at this pose."""
+        return 6 * self.bodies - self.rank
+
+    @property
+    def degrees_of_freedom_nearby(self) -> int:
+        """The same at poses around this one: fewer, where rows depend on others only here."""
+        return self.degrees_of_freedom - len(self.redundancy.only_here)
+
+    @property
+    def consistent(self) -> bool:
+        """Whether no row contradicts the others."""
+        return all(one.consistent for one in self.dependent)
+
+    @property
+    def ok(self) -> bool:
+        """No fault, and no conflict."""
+        return self.consistent and not self.faults
+
+    def reaction(self, joint: str) -> JointReaction:
+        """Which components of a joint's reaction are unique; UsageError for an unknown joint."""
+        found = next((one for one in self.reactions if one.joint == joint), None)
+        if found is None:
+            names = ", ".join(repr(one.joint) for one in self.reactions)
+            raise UsageError(f"no joint is called {joint!r}; the joints are {names or 'none'}.")
+        return found
+
+    @cached_property
+    def basis(self) -> Array:
+        """The motions in full, (motions, nb + 1, 6): v of centres of mass, global, and omega_bar, body frames; the ground in row 0."""
+        blocks, found = self._found
+        twists = full_twists(found, blocks, self.state.r)
+        twists[:, :, 3:] = np.einsum("bji,mbj->mbi", rotation_matrix(self.state.p), twists[:, :, 3:])
+        return twists
+
+    def __str__(self) -> str:
+        """The report."""
+        return mobility_text(self)
+
+    __repr__ = __str__
+
+
+WIDTH = 120
+"""Characters in a line."""
+
+SHOWN = 12
+"""Entries of a list before the rest is counted."""
+
+SHOWN_NAMES = 8
+"""Joints that a line names before it counts the rest."""
+
+TIE = "\u00a0"
+
+TOGETHER = re.compile(r"(?:[-+] )?(?:[-\d.][-\d.e+]* )?'[^']{1,60}'(?: [A-Z]\w*(?: [xyz]\b| \(\d+\))?)?|\([^()]{1,40}\)")
+"""What a line does not break: a name with its coefficient and its row, and a vector."""
+
+MARKS = {"unique": "unique", "not": "NOT", "-": "-"}
+
+COLUMNS = (("force x", 9), ("y", 9), ("z", 9), ("torque x", 11), ("y", 9), ("z", 9))
+
+LABEL = 36
+"""Characters for the joints in the table of reactions."""
+
+
+def mobility_text(m: Mobility) -> str:
+    """The whole report."""
+    parts = [
+        _counts(m),
+        _listed("faults", m.faults),
+        _listed("allowed, but doubtful", (*m.locked, *m.warnings)),
+        _dependent(m),
+        _motions(m),
+        _reactions(m),
+    ]
+    return "\n\n".join("\n".join(lines) for lines in parts if lines)
+
+
+def _counts(m: Mobility) -> list[str]:
+    """Bodies, rows, rank, degrees of freedom."""
+    lines = [*_entry(f"mobility of {m.name!r}, {m.pose}, t = {m.state.t:g} s", "")]
+    if m.skipped_parts:
+        lines += _entry("  ", f"left out of what follows: {', '.join(m.skipped_parts)}")
+    n = m.rows - m.rank
+    says = "no row depends on the others" if n == 0 else f"{n} {'row depends' if n == 1 else 'rows depend'} on the others"
+    lines += _entry("  ", f"Gruebler count      6 x {m.bodies} bodies - {m.rows} rows = {m.gruebler}")
+    lines += _entry(
+        "  ", f"rank                {m.rank} of {m.rows} rows: {says} (pivots below {m.tolerance:.0e} of their scale are zero)"
+    )
+    lines += _entry("  ", f"degrees of freedom  6 x {m.bodies} - {m.rank} = {m.degrees_of_freedom}")
+    here = len(m.redundancy.only_here)
+    if here:
+        of = "row depends" if here == 1 else "rows depend"
+        lines += _entry("  ", f"SINGULAR POSE       {here} {of} on the others only here; around it: {m.degrees_of_freedom_nearby}")
+    return lines
+
+
+def _listed(title: str, entries: Sequence[object]) -> list[str]:
+    """Faults or doubts, numbered."""
+    if not entries:
+        return []
+    lines = [f"{title}: {len(entries)}"]
+    for k, entry in enumerate(entries[:SHOWN], start=1):
+        lines += _entry(f"  {k}. ", str(entry))
+    return lines + _more(entries)
+
+
+def _dependent(m: Mobility) -> list[str]:
+    """Sets of dependent rows."""
+    if not m.dependent:
+        return []
+    lines = ["dependent rows, by joint"]
+    for k, one in enumerate(m.dependent[:SHOWN], start=1):
+        lines += _entry(f"  {k}. ", f"{names(one.joints)}: {_verdict(one)}")
+        for row in one.rows:
+            lines += _entry("       ", f"{row}{_remark(row, one)}", indent="           ")
+    return lines + _more(m.dependent)
+
+
+def _verdict(one: DependentSet) -> str:
+    """Structural or not, consistent or not."""
+    if not any(row.terms for row in one.rows):
+        return "says nothing at this pose (its gradient is zero)"
+    n = sum(bool(row.terms) for row in one.rows)
+    when = (
+        "along the motion (structural)"
+        if one.structural
+        else "only at this pose"
+        if all(not row.structural for row in one.rows)
+        else "some of them only at this pose"
+    )
+    agree = "consistent" if one.consistent else f"CONFLICTING by {one.amount}"
+    return f"{n} {'row depends' if n == 1 else 'rows depend'} on the others {when}, {agree}"
+
+
+def _remark(row: DependentRow, one: DependentSet) -> str:
+    """What is particular about a row of a set that is mixed."""
+    remarks = ["only at this pose"] * (not row.structural and any(other.structural for other in one.rows))
+    if row.gap > 0.0:
+        remarks.append(f"left open by {row.gap:.6g} {row.unit}")
+    if row.rate > 0.0:
+        remarks.append(f"rates differ by {row.rate:.6g} {row.rate_unit}")
+    return f"   ({', '.join(remarks)})" if remarks else ""
+
+
+def _motions(m: Mobility) -> list[str]:
+    """The motions that remain."""
+    if not m.motions:
+        return [
+            "motions that remain: none"
+            if not m.unlisted_motions
+            else f"motions that remain: {m.unlisted_motions}, too many to tell apart"
+        ]
+    lines = ["motions that remain, each by itself"]
+    for k, motion in enumerate(m.motions[:SHOWN], start=1):
+        drive = f"by {motion.joint!r}: " if motion.joint else ""
+        lines += _entry(f"  {k}. ", f"{drive}{motion}")
+    more = max(0, len(m.motions) - SHOWN) + m.unlisted_motions
+    return lines + ([f"  and {more} more"] if more else [])
+
+
+def _reactions(m: Mobility) -> list[str]:
+    """Which components are unique: a line for joints that are alike."""
+    if not m.reactions:
+        return []
+    if all(one.all_unique for one in m.reactions):
+        return ["reactions: all are unique"]
+    lines = ["reactions in the joint's frame on body j: unique, NOT unique (others would give the same motion), - not carried"]
+    lines.append(" " * LABEL + "".join(f"{name:>{width}}" for name, width in COLUMNS))
+    shared = [one for one in m.reactions if not one.all_unique]
+    groups = [list(group) for _, group in groupby(sorted(shared, key=_marks), key=_marks)]
+    groups.sort(key=lambda group: m.reactions.index(group[0]))
+    for group in groups[:SHOWN]:
+        cells = "".join(f"{MARKS[mark]:>{width}}" for mark, (_, width) in zip(group[0].marks, COLUMNS, strict=True))
+        *above, label = _entry("  ", names([one.joint for one in group]))
+        if above or len(label) > LABEL:
+            lines += [*above, label]
+            label = ""
+        lines.append(f"{label:<{LABEL}}{cells}")
+    lines += _more(groups)
+    unique = len(m.reactions) - len(shared)
+    return lines + ([f"  all components of the other {unique} are unique"] if unique else [])
+
+
+def _marks(one: JointReaction) -> tuple[str, ...]:
+    return one.marks
+
+
+def names(joints: Sequence[str]) -> str:
+    """Names in quotes; the first few, and how many more there are."""
+    more = len(joints) - SHOWN_NAMES
+    return ", ".join(map(repr, joints[:SHOWN_NAMES])) + (f" and {more} more" if more > 0 else "")
+
+
+def _more(entries: Sequence[object]) -> list[str]:
+    """How many entries are not shown."""
+    return [f"  and {len(entries) - SHOWN} more"] if len(entries) > SHOWN else []
+
+
+def _entry(first: str, text: str, indent: str | None = None) -> list[str]:
+    """A paragraph that begins with `first`; later lines are indented, and names, terms and vectors are not broken."""
+    later = " " * len(first) if indent is None else indent
+    tied = TOGETHER.sub(lambda found: found[0].replace(" ", TIE), text)
+    lines = wrap(tied, WIDTH, initial_indent=first, subsequent_indent=later, break_long_words=False) if text else [first]
+    return [line.replace(TIE, " ") for line in lines]

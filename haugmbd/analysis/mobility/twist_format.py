@@ -1,0 +1,129 @@
+r"""Twists of bodies in words: "turns 1 about y at (0, 0, 0)", "moves 0.31 along x", "turns 1 about x and moves 0.2 along it".
+
+    omega != 0    a screw: turn |omega| about the axis through  c = r + omega x v / omega^2,  move  v . omega / |omega|  along it
+    omega == 0    a move |v|
+
+Directions are said by their letter where they are global axes, and have a positive largest component: the number has the sign.
+
+Motions of bodies in words: 'crank' turns 1.00 about y; 'slider' moves 0.31 along x.
+
+Turns in rad and moves of centres of mass in m, both along global axes; the largest turn is 1, or the largest move where nothing turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.math.euler_parameters import rotation_matrix
+
+AXIS_TOL = 1e-3
+"""[rad] A direction this near to a global axis is called by its letter."""
+
+ROUNDING_PART = 1e-6
+"""Parts of a twist below this part of the largest one are rounding, and are not said."""
+
+
+def twist_words(v: Array, omega: Array, r: Array, length: float, size: float = 0.0) -> str:
+    """A twist: v (3,) of the point r (3,), omega (3,), global axes; "" where nothing moves.
+
+    length: turns times this compare with moves [m];  size: the largest move that there is in the whole motion
+    """
+    least = ROUNDING_PART * max(size, float(np.linalg.norm(v)), length * float(np.linalg.norm(omega)))
+    turn, about = signed(omega)
+    if length * abs(turn) <= least:
+        move, along = signed(v)
+        return f"moves {number(move)} along {direction_word(along)}" if abs(move) > least else ""
+    centre = r + np.cross(omega, v) / turn**2
+    centre[np.abs(centre) <= ROUNDING_PART * (length + np.abs(r).max())] = 0.0
+    text = f"turns {number(turn)} about {direction_word(about)} at {point_word(centre)}"
+    move = float(v @ about)
+    return f"{text} and moves {number(move)} along it" if abs(move) > least else text
+
+
+def signed(vector: Array) -> tuple[float, Array]:
+    """A size and a unit direction whose largest component is positive; (0, 0) of nothing."""
+    size = float(np.linalg.norm(vector))
+    if size == 0.0:
+        return 0.0, vector
+    part = np.abs(vector)
+    leading = int(np.argmax(part >= (1.0 - AXIS_TOL) * part.max()))  # the first of equals, whatever rounding says
+    sign = 1.0 if vector[leading] > 0.0 else -1.0
+    return sign * size, sign * vector / size
+
+
+def direction_word(direction: Array) -> str:
+    """x, y, z, or three numbers."""
+    for letter, axis in zip("xyz", np.eye(3), strict=True):
+        if np.linalg.norm(direction - axis) < AXIS_TOL:
+            return letter
+    return point_word(direction)
+
+
+def point_word(point: Array) -> str:
+    """Three numbers in brackets."""
+    return "(" + ", ".join(number(x) for x in point) + ")"
+
+
+def number(x: float) -> str:
+    """Three digits, without a negative zero."""
+    return f"{float(f'{float(x):.3g}') + 0.0:g}"
+
+
+Complex: TypeAlias = npt.NDArray[np.complex128]
+
+SHOWN_PART = 5e-3
+"""Parts of a motion below this part of its largest one are not said: two decimals would show 0.00 or 0.01."""
+
+SMALL = 0.1
+"""Sizes below it are told with four decimals."""
+
+SHOWN_BODIES = 4
+"""Bodies that are named before the rest is counted; those that move most come first."""
+
+
+def turns_first(motion: Array | Complex, length: float) -> bool:
+    """Whether a motion (nb + 1, 6) is measured by its turns: there are some that count beside its moves over `length` [m]."""
+    size = np.abs(motion)
+    return bool(length * size[:, 3:].max(initial=0.0) > SHOWN_PART * size[:, :3].max(initial=0.0))
+
+
+def largest(motion: Array | Complex, length: float) -> float:
+    """The largest turn of a motion (nb + 1, 6), or the largest move where nothing turns."""
+    columns = slice(3, 6) if turns_first(motion, length) else slice(0, 3)
+    return float(np.linalg.norm(motion[:, columns], axis=1).max(initial=0.0))
+
+
+def leading(motion: Array | Complex, p: Array, length: float) -> complex:
+    """The largest part of a motion along a global axis: of its turns, or of its moves where nothing turns; 1 where nothing moves."""
+    size, turns = np.abs(motion), np.einsum("kab,kb->ka", rotation_matrix(p), motion[:, 3:])
+    part = turns if turns_first(size, length) else motion[:, :3]
+    return complex(part.flat[int(np.argmax(np.abs(part)))]) or 1.0
+
+
+def motion_text(motion: Array, p: Array, names: Sequence[str], length: float, unit: float | None = None) -> str:
+    """The motion (nb + 1, 6) of bodies at p (nb + 1, 4): v global, omega_bar body frames; divided by `unit` (by default its largest)."""
+    if unit is None:
+        unit = float(np.copysign(largest(motion, length) or 1.0, leading(motion, p, length).real))
+    turns = np.einsum("kab,kb->ka", rotation_matrix(p), motion[:, 3:]) / unit
+    moves = motion[:, :3] / unit
+    size = np.maximum(np.linalg.norm(moves, axis=1), length * np.linalg.norm(turns, axis=1))
+    order = [k for k in np.argsort(-size, kind="stable") if size[k] > SHOWN_PART * size.max()]
+    texts = [_body(names[k], turns[k], moves[k], SHOWN_PART * size[k], length) for k in order[:SHOWN_BODIES]]
+    more = len(order) - SHOWN_BODIES
+    return "; ".join(texts) + (f"; and {more} more" if more > 0 else "")
+
+
+def _body(name: str, turn: Array, move: Array, least: float, length: float) -> str:
+    """One body."""
+    parts = [
+        f"{verb} {size:.{2 if abs(size) >= SMALL else 4}f} {word} {direction_word(direction)}"
+        for verb, word, vector, allowed in (("turns", "about", turn, least / length), ("moves", "along", move, least))
+        for size, direction in [signed(vector)]
+        if abs(size) > allowed
+    ]
+    return f"{name!r} {' and '.join(parts)}"

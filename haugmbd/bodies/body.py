@@ -1,0 +1,219 @@
+r"""A rigid body: mass and inertia about the centre of mass, and its modelled pose and velocity.
+
+    r       centre of mass, global [m]                 p          Euler parameters (e0, e), scalar first, |p| = 1
+    v       r-dot, global [m/s]                        omega_bar  angular velocity, body frame [rad/s]
+    J_bar   inertia about the centre of mass, body frame [kg m2], symmetric, positive SEMI-definite:
+            0 <= J1 <= J2 <= J3 <= J1 + J2             (the triangle inequality: J is an integral over mass)
+
+A principal moment of zero (slender rod, point mass) is allowed; `massless_axes` says about which axes.
+Source: Haug, Computer Aided Kinematics and Dynamics of Mechanical Systems, ch. 9 and 11; seed 004.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from haugmbd.bodies.validation import FloatArray, frozen, read_array, read_number
+from haugmbd.deprecated import public_class
+from haugmbd.errors import Fault
+from haugmbd.math.euler_parameters import rotation_matrix
+
+UNIT_P_TOL = 1e-4
+"""Four Euler parameters typed with four decimals are each off by at most 5e-5, so |p| is off by at most 1e-4: normalised without a
+word.  Anything farther from unit is not rounding but a mistake."""
+
+SYMMETRY_RTOL = 1e-9
+"""Relative to the largest entry: far above the rounding of A J A^T (1e-15), far below a mistyped product of inertia."""
+
+MASSLESS_RTOL = 1e-12
+"""A principal moment below this part of the largest one is zero: rounding of A J A^T or of a parallel-axis shift makes about 1e-15;
+a wire with a radius of 1e-5 of its length still has 1e-10."""
+
+TRIANGLE_RTOL = 1e-3
+"""J3 <= J1 + J2 to this part of J3: three moments typed with four significant digits are each off by at most 5e-4 of themselves, so
+a lamina, where J3 = J1 + J2 exactly, can miss by 5e-4 (J1 + J2 + J3) = 1e-3 J3."""
+
+FROZEN = (
+    "a Body is frozen: {name} of body {body!r} cannot be set. Make a new Body(...); velocities and poses of a run live in State."
+)
+
+
+@public_class
+class Body:
+    """A rigid body, or the ground.  Frozen; equal only to itself; bad values are kept as faults, not raised.
+
+    Parameters
+    ----------
+    name: how messages and results call it
+    mass: [kg], positive
+    J_bar: inertia about the centre of mass, body frame [kg m2]: 3 principal values, or (3, 3) symmetric
+    r: centre of mass, global frame [m], (3,)
+    p: Euler parameters, scalar first: 4 numbers or a numpy quaternion
+    v: velocity of the centre of mass, global frame [m/s], (3,)
+    omega_bar: angular velocity, body frame [rad/s], (3,)
+    """
+
+    __slots__ = ("A", "J_bar", "_faults", "is_ground", "mass", "name", "omega_bar", "p", "r", "v")
+
+    name: str
+    mass: float
+    J_bar: FloatArray
+    r: FloatArray
+    p: FloatArray
+    v: FloatArray
+    omega_bar: FloatArray
+    A: FloatArray
+    is_ground: bool
+    _faults: tuple[Fault, ...]
+
+    def __init__(
+        self,
+        name: str,
+        mass: float,
+        J_bar: Any,
+        *,
+        r: Any = (0.0, 0.0, 0.0),
+        p: Any = (1.0, 0.0, 0.0, 0.0),
+        v: Any = (0.0, 0.0, 0.0),
+        omega_bar: Any = (0.0, 0.0, 0.0),
+    ) -> None:
+        faults: list[Fault] = []
+        where = f"body {name!r}"
+        if not (isinstance(name, str) and name.strip()):
+            faults.append(Fault(where, "the name is empty or not a text", 'Give each body a name, such as "crank".'))
+        self._fill(
+            name=str(name),
+            mass=_read_mass(faults, where, mass),
+            J_bar=_read_inertia(faults, where, J_bar),
+            r=read_array(faults, where, "r", r, (3,), unit="m"),
+            p=_read_euler_parameters(faults, where, p),
+            v=read_array(faults, where, "v", v, (3,), unit="m/s"),
+            omega_bar=read_array(faults, where, "omega_bar", omega_bar, (3,), unit="rad/s"),
+            is_ground=False,
+            _faults=tuple(faults),
+        )
+
+    @classmethod
+    def ground(cls, name: str = "ground") -> Self:
+        """Return a fixed body whose frame is the global frame; its mass and inertia are stored as 0 and take part in no sum."""
+        body = cls.__new__(cls)
+        zero, unit = frozen(np.zeros(3)), frozen([1.0, 0.0, 0.0, 0.0])
+        body._fill(
+            name=name, mass=0.0, J_bar=frozen(np.zeros((3, 3))), r=zero, p=unit, v=zero, omega_bar=zero, is_ground=True, _faults=()
+        )
+        return body
+
+    def _fill(self, **values: Any) -> None:
+        """Set every slot once."""
+        for key, value in values.items():
+            object.__setattr__(self, key, value)
+        object.__setattr__(self, "A", frozen(rotation_matrix(self.p)))
+
+    def faults(self) -> tuple[Fault, ...]:
+        """Everything that is wrong with this body, () if nothing is."""
+        return self._faults
+
+    def massless_axes(self) -> FloatArray:
+        """Unit vectors, body frame, (k, 3), about which the principal moment is zero: 1 for a rod, 3 for a point mass.
+
+        Empty for the ground and for a body with a faulty inertia.
+        """
+        if self.is_ground or not np.isfinite(self.J_bar).all():
+            return np.zeros((0, 3))
+        moments, axes = np.linalg.eigh(self.J_bar)
+        massless = axes.T[moments <= MASSLESS_RTOL * moments[-1]]
+        largest = np.argmax(np.abs(massless), axis=1)[:, None]
+        signed: FloatArray = massless * np.sign(np.take_along_axis(massless, largest, axis=1))
+        return signed
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(FROZEN.format(name=name, body=self.name))
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(FROZEN.format(name=name, body=self.name))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {slot: getattr(self, slot) for slot in self.__slots__ if slot != "A"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._fill(**{key: frozen(value) if isinstance(value, np.ndarray) else value for key, value in state.items()})
+
+    def __repr__(self) -> str:
+        if self.is_ground:
+            return f"Body.ground({self.name!r})"
+        return f"Body({self.name!r}, mass={self.mass!r}, J_bar={self.J_bar.tolist()}, r={self.r.tolist()}, p={self.p.tolist()})"
+
+
+def _read_mass(faults: list[Fault], where: str, value: Any) -> float:
+    """The mass [kg]; a fault unless it is finite and positive."""
+    mass = read_number(faults, where, "mass", value, unit="kg")
+    if mass <= 0.0:
+        faults.append(
+            Fault(where, f"mass is {mass} kg, must be positive", "Give the mass in kilograms, or attach to system.ground instead.")
+        )
+    return mass
+
+
+def _read_inertia(faults: list[Fault], where: str, value: Any) -> FloatArray:
+    """The inertia matrix (3, 3), symmetrised; NaN and a fault unless it can belong to a rigid body."""
+    before = len(faults)
+    remedy = "Give J_bar as 3 principal values or a symmetric (3, 3) matrix [kg m2], about the centre of mass, in the body frame."
+    J = read_array(faults, where, "J_bar", value, (3, 3), (3,), unit="kg m2", remedy=remedy)
+    if J.shape == (3,):
+        J = np.diag(J)
+    if len(faults) == before:
+        faults.extend(Fault(where, what, remedy) for what, remedy in _unphysical(J))
+    return frozen(0.5 * (J + J.T) if len(faults) == before else np.full((3, 3), np.nan))
+
+
+def _unphysical(J: FloatArray) -> list[tuple[str, str]]:
+    """What no rigid body can have, the first of: asymmetry, a negative principal moment, a broken triangle inequality."""
+    gap = np.abs(J - J.T)
+    if gap.max() > SYMMETRY_RTOL * np.abs(J).max():
+        i, j = (int(k) for k in np.unravel_index(np.argmax(gap), gap.shape))
+        what = f"J_bar is not symmetric: J_bar[{i}, {j}] = {J[i, j]:g} but J_bar[{j}, {i}] = {J[j, i]:g} kg m2"
+        return [(what, "Products of inertia appear twice with the same sign: -integral(x y dm).")]
+    J1, J2, J3 = (float(moment) for moment in np.linalg.eigvalsh(0.5 * (J + J.T)))
+    moments = f"principal moments {J1:g}, {J2:g}, {J3:g} kg m2"
+    if J1 < -MASSLESS_RTOL * max(abs(J1), J3):
+        return [
+            (
+                f"J_bar has a negative principal moment ({moments})",
+                "Check signs and units; zero is allowed (slender rod, point mass).",
+            )
+        ]
+    if J3 > J1 + J2 + TRIANGLE_RTOL * J3:
+        what = f"J_bar breaks the triangle inequality: {moments}, and {J3:g} > {J1:g} + {J2:g}"
+        return [
+            (
+                what,
+                "No rigid body has such an inertia: check that J_bar is about the centre of mass, and see haugmbd.bodies.inertia.",
+            )
+        ]
+    return []
+
+
+def _read_euler_parameters(faults: list[Fault], where: str, value: Any) -> FloatArray:
+    """Unit Euler parameters (4,); rounding is normalised away, anything farther from unit is a fault."""
+    remedy = "Give p as 4 numbers, scalar first (SciPy's Rotation is scalar-last), or as one numpy quaternion."
+    p = read_array(faults, where, "p", _quaternion_as_numbers(value), (4,), remedy=remedy)
+    length = float(np.linalg.norm(p))
+    if abs(length - 1.0) > UNIT_P_TOL:
+        what = f"p = {p.tolist()} is far from unit: |p| = {length:.6g}"
+        remedy = (
+            f"Euler parameters of a rotation have length 1 (rounding up to {UNIT_P_TOL:g} is normalised away): divide p by |p|."
+        )
+        faults.append(Fault(where, what, remedy))
+        return frozen(np.full(4, np.nan))
+    return frozen(p / length)
+
+
+def _quaternion_as_numbers(value: Any) -> Any:
+    """(w, x, y, z) of a numpy quaternion, known by its type's name because importing `quaternion` costs 0.4 s; else the value."""
+    if isinstance(value, np.ndarray) and value.dtype.name == "quaternion" and value.size == 1:
+        value = value.reshape(1)[0]
+    if type(value).__name__ == "quaternion" and type(value).__module__.startswith("quaternion"):
+        return (value.w, value.x, value.y, value.z)
+    return value

@@ -1,0 +1,168 @@
+r"""Mass and inertia of solids, and the parallel-axis theorem.
+
+    J_P = J_C + m (d.d I - d d^T)           d from the centre of mass C to the point P
+    composite: m = sum m_k    c = sum m_k c_k / m    J = sum (A_k J_k A_k^T + m_k (d_k.d_k I - d_k d_k^T)),  d_k = c_k - c
+    about an axis a of symmetry: J = J_a a a^T + J_t (I - a a^T)
+
+A solid returns `MassProperties`, which unpacks into what `Body` wants: `Body("link", *rod(2.0, mass=3.0))`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from haugmbd.bodies.validation import FloatArray, frozen, need_unmasked
+from haugmbd.errors import UsageError
+
+Vector = Sequence[float] | FloatArray
+
+
+def steiner(mass: float, offset: Vector) -> FloatArray:
+    """Return m (d.d I - d d^T) [kg m2], (3, 3): the inertia of a point mass at `offset` [m]."""
+    need_unmasked("offset", offset)
+    d = np.asarray(offset, dtype=np.float64)
+    J: FloatArray = mass * (np.dot(d, d) * np.eye(3) - np.outer(d, d))
+    return J
+
+
+@dataclass(frozen=True, eq=False)
+class MassProperties:
+    """Mass, inertia about the centre of mass, and where that centre is.
+
+    Attributes
+    ----------
+    mass: [kg]
+    J_bar: inertia about the centre of mass [kg m2], shape (3, 3), read-only; 3 principal values are accepted
+    center: centre of mass in the frame that the solid is described in [m], shape (3,), read-only
+    """
+
+    mass: float
+    J_bar: FloatArray
+    center: FloatArray = field(default_factory=lambda: np.zeros(3))
+
+    def __post_init__(self) -> None:
+        need_unmasked("J_bar", self.J_bar)
+        need_unmasked("center", self.center)
+        J_bar = np.asarray(self.J_bar, dtype=np.float64)
+        object.__setattr__(self, "mass", float(self.mass))
+        object.__setattr__(self, "J_bar", frozen(np.diag(J_bar) if J_bar.shape == (3,) else J_bar))
+        object.__setattr__(self, "center", frozen(self.center))
+
+    def __iter__(self) -> Iterator[float | FloatArray]:
+        """Unpack as `mass, J_bar`, the arguments of a Body."""
+        return iter((self.mass, self.J_bar))
+
+    def shifted(self, offset: Vector) -> FloatArray:
+        """Return the inertia about the point at `offset` from the centre of mass [kg m2], (3, 3)."""
+        return self.J_bar + steiner(self.mass, offset)
+
+    def placed(self, center: Vector = (0.0, 0.0, 0.0), A: npt.ArrayLike | None = None) -> MassProperties:
+        """Return the same solid turned by the rotation matrix A (3, 3), with its centre of mass at `center` [m]."""
+        need_unmasked("A", A)
+        need_unmasked("center", center)
+        turn = np.eye(3) if A is None else np.asarray(A, dtype=np.float64)
+        return MassProperties(self.mass, turn @ self.J_bar @ turn.T, np.asarray(center, dtype=np.float64))
+
+
+def about_center_of_mass(mass: float, J_point: npt.ArrayLike, offset: Vector) -> MassProperties:
+    """Return the properties of a body whose inertia J_point [kg m2] is about a point at `offset` [m] from its centre of mass."""
+    need_unmasked("J_point", J_point)
+    J = np.asarray(J_point, dtype=np.float64)
+    return MassProperties(mass, (np.diag(J) if J.shape == (3,) else J) - steiner(mass, offset))
+
+
+def combine(parts: Iterable[MassProperties]) -> MassProperties:
+    """Return mass, centre of mass and inertia about it of rigidly joined parts, each placed in one common frame."""
+    parts = tuple(parts)
+    mass = math.fsum(part.mass for part in parts)
+    if not mass > 0.0:
+        raise UsageError(
+            f"combine: the {len(parts)} parts have a mass of {mass} kg together. Give at least one part with a positive mass."
+        )
+    center = np.sum([part.mass * part.center for part in parts], axis=0) / mass
+    J_bar = np.sum([part.shifted(part.center - center) for part in parts], axis=0)
+    return MassProperties(mass, J_bar, center)
+
+
+def point_mass(mass: float) -> MassProperties:
+    """A particle: no inertia about any axis; its orientation must be held, or not matter, through the joints."""
+    return MassProperties(_positive("point_mass", "mass", mass, "kg"), np.zeros(3))
+
+
+def rod(
+    length: float, *, mass: float | None = None, density: float | None = None, axis: Vector = (1.0, 0.0, 0.0)
+) -> MassProperties:
+    """A slender rod along `axis`: no inertia about it, m l^2/12 across; `density` is per length [kg/m]."""
+    length = _positive("rod", "length", length, "m")
+    m = _mass("rod", mass, density, length)
+    return _symmetric("rod", m, 0.0, m * length**2 / 12.0, axis)
+
+
+def cylinder(
+    radius: float,
+    length: float,
+    *,
+    mass: float | None = None,
+    density: float | None = None,
+    axis: Vector = (0.0, 0.0, 1.0),
+    inner_radius: float = 0.0,
+) -> MassProperties:
+    """A circular cylinder or tube along `axis`: m (R^2 + r^2)/2 about it, m (3 (R^2 + r^2) + l^2)/12 across; density [kg/m3]."""
+    radius, length = _positive("cylinder", "radius", radius, "m"), _positive("cylinder", "length", length, "m")
+    if not 0.0 <= inner_radius <= radius:
+        raise UsageError(f"cylinder: inner_radius is {inner_radius!r} m. Give a value from 0 to the radius, {radius} m.")
+    squares = radius**2 + inner_radius**2
+    m = _mass("cylinder", mass, density, math.pi * (radius**2 - inner_radius**2) * length)
+    return _symmetric("cylinder", m, m * squares / 2.0, m * (3.0 * squares + length**2) / 12.0, axis)
+
+
+def box(size: Vector, *, mass: float | None = None, density: float | None = None) -> MassProperties:
+    """A cuboid with the edges `size` = (x, y, z) [m]; density [kg/m3]."""
+    if np.shape(size) != (3,):
+        raise UsageError(f"box: size has shape {np.shape(size)}. Give three edge lengths [m].")
+    x, y, z = (_positive("box", f"size[{k}]", edge, "m") for k, edge in enumerate(size))
+    m = _mass("box", mass, density, x * y * z)
+    return MassProperties(m, m / 12.0 * np.array([y * y + z * z, x * x + z * z, x * x + y * y]))
+
+
+def sphere(radius: float, *, mass: float | None = None, density: float | None = None) -> MassProperties:
+    """A solid sphere: 2 m r^2/5 about every axis; density [kg/m3]."""
+    radius = _positive("sphere", "radius", radius, "m")
+    m = _mass("sphere", mass, density, 4.0 / 3.0 * math.pi * radius**3)
+    return MassProperties(m, np.full(3, 0.4 * m * radius**2))
+
+
+def _symmetric(solid: str, mass: float, J_axial: float, J_transverse: float, axis: Vector) -> MassProperties:
+    """Inertia of a body of revolution about `axis`."""
+    need_unmasked("axis", axis)
+    a = np.asarray(axis, dtype=np.float64)
+    length = float(np.linalg.norm(a))
+    if a.shape != (3,) or not (math.isfinite(length) and length > 0.0):
+        raise UsageError(f"{solid}: axis is {axis!r}. Give three finite numbers, not all zero.")
+    along = np.outer(a / length, a / length)
+    return MassProperties(mass, J_axial * along + J_transverse * (np.eye(3) - along))
+
+
+def _mass(solid: str, mass: float | None, density: float | None, content: float) -> float:
+    """The mass from whichever of mass and density is given; content is the volume, or the length of a rod."""
+    if mass is not None and density is None:
+        return _positive(solid, "mass", mass, "kg")
+    if density is not None and mass is None:
+        return _positive(solid, "density", density, "kg per content") * content
+    raise UsageError(f"{solid}: mass is {mass!r} and density is {density!r}. Give exactly one of them.")
+
+
+def _positive(solid: str, label: str, value: float, unit: str) -> float:
+    """The value, if it is a finite positive number."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not (math.isfinite(number) and number > 0.0):
+        raise UsageError(f"{solid}: {label} is {value!r}. Give a finite positive number [{unit}].")
+    return number

@@ -1,0 +1,57 @@
+"""One call of a user's function: which function, and which of the arguments it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.forces.jacobian import Jacobian
+from haugmbd.forces.user_function import BODY, TIME, UserFunction
+from haugmbd.workspace.layout import WIDTH
+
+
+class JacobianCall(NamedTuple):
+    """A jacobian and where its arguments and its answer stand: body numbers, signal, place of the first number in D."""
+
+    jacobian: Jacobian
+    bodies: tuple[int, ...]
+    signal: int
+    at: int
+
+    @property
+    def size(self) -> int:
+        """How many numbers it gives."""
+        return self.jacobian.shape[0] * self.jacobian.shape[1]
+
+
+class ForceCall(NamedTuple):
+    """A question and where its arguments and its answer stand: body numbers, signal, places in the driver table.
+
+    Without places the answer goes to Q_user: rows of generalized forces.
+    """
+
+    question: UserFunction
+    bodies: tuple[int, ...]
+    signal: int
+    slots: tuple[int, ...]
+
+
+def arguments(force_call: ForceCall, y: Array, signals: Array) -> Sequence[Array | float]:
+    """What the function is given after t: copies, so that it may keep or change them."""
+    return arguments_of(force_call.question, force_call.bodies, force_call.signal, y, signals)
+
+
+def arguments_of(question: UserFunction, bodies: Sequence[int], signal: int, y: Array, signals: Array) -> Sequence[Array | float]:
+    """The same of a question about these bodies, or this signal."""
+    if question.form == TIME:
+        return ()
+    if question.form != BODY:
+        return float(signals[signal, 0]), float(signals[signal, 1])
+    if len(question.shape) == 1:
+        row = y[WIDTH * bodies[0] :][:WIDTH].copy()
+        return row[0:3], row[3:7], row[7:10], row[10:13]
+    rows = np.array([y[WIDTH * k :][:WIDTH] for k in bodies])
+    return [np.ascontiguousarray(rows[:, a:b]) for a, b in ((0, 3), (3, 7), (7, 10), (10, 13))]

@@ -1,0 +1,157 @@
+r"""The way to the user's callables without Python: one Numba cfunc, composed of the @njit functions that a model asks.
+
+    callback(t, y, signals, F, Q_user, succeeded):   for each function: for each element that uses it: F[slot, 0] <- function(t, ...)
+
+An answer that is not finite stops the loop; Python then asks the same functions again, and says which one it was.
+Composition is by closures: `both(first, second)` is compiled code that calls two others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numba
+import numpy as np
+
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.ffi import SIGNATURE, YES
+from haugmbd.forces.user_function import BODY, TIME
+from haugmbd.workspace.layout import WIDTH
+
+if TYPE_CHECKING:
+    from haugmbd.callbacks.calls import ForceCall
+
+Step = Callable[[float, Array, Array, Array, Array], None]
+
+
+def compile_force_callbacks(force_calls: Sequence[ForceCall], shapes: Sequence[tuple[int, ...]]) -> Any:
+    """The cfunc of `SIGNATURE` that asks all of `force_calls`; shapes of (y, signals, F, Q_user)."""
+    groups: dict[tuple[int, str, tuple[int, ...]], list[ForceCall]] = {}
+    for force_call in force_calls:
+        groups.setdefault((id(force_call.question.function), force_call.question.form, force_call.question.shape), []).append(
+            force_call
+        )
+    return composed([_step(group) for group in groups.values()], shapes)
+
+
+def composed(steps: Sequence[Step], shapes: Sequence[tuple[int, ...]]) -> Any:
+    """The cfunc of `SIGNATURE` that takes these steps; shapes of its four arrays."""
+    run = _compiled(steps[0])
+    for step in steps[1:]:
+        run = _both(run, _compiled(step))
+    y_shape, signals_shape, F_shape, Q_shape = shapes
+
+    @numba.cfunc(SIGNATURE)  # type: ignore[untyped-decorator]
+    def callback(t: float, y: Any, signals: Any, F: Any, Q_user: Any, succeeded: Any) -> None:
+        run(
+            t,
+            numba.carray(y, y_shape),
+            numba.carray(signals, signals_shape),
+            numba.carray(F, F_shape),
+            numba.carray(Q_user, Q_shape),
+        )
+        succeeded[0] = YES
+
+    return callback
+
+
+def _both(first: Step, second: Step) -> Step:
+    """One step after the other."""
+
+    def both(t: float, y: Array, signals: Array, F: Array, Q_user: Array) -> None:
+        first(t, y, signals, F, Q_user)
+        second(t, y, signals, F, Q_user)
+
+    return _compiled(both)
+
+
+def _compiled(function: Step) -> Step:
+    return numba.njit(function)  # type: ignore[no-any-return]
+
+
+def _step(group: Sequence[ForceCall]) -> Step:
+    """The step that asks one function for all elements that use it."""
+    question = group[0].question
+    columns = np.array([[a.signal, *a.bodies, *a.slots] for a in group], dtype=np.int64)
+    if question.form == BODY and not group[0].slots:
+        return _system_step(question.function, columns, question.shape[0])
+    if question.form == BODY:
+        return _body_step(question.function, columns)
+    places = np.ascontiguousarray(columns[:, [0, *range(1 + len(group[0].bodies), columns.shape[1])]])
+    scalar = question.shape == ()
+    if question.form == TIME:
+        return _scalar_time_step(question.function, places) if scalar else _vector_time_step(question.function, places)
+    return _signal_step(question.function, places)
+
+
+def _signal_step(f: Any, at: Ints) -> Step:
+    """f(t, l, l_dot) or f(t, theta, theta_dot);  at: (signal, slot)."""
+
+    def step(t: float, y: Array, signals: Array, F: Array, Q_user: Array) -> None:
+        for k in range(at.shape[0]):
+            F[at[k, 1], 0] = f(t, signals[at[k, 0], 0], signals[at[k, 0], 1])
+
+    return step
+
+
+def _scalar_time_step(f: Any, at: Ints) -> Step:
+    """f(t) of an actuator;  at: (signal, slot)."""
+
+    def step(t: float, y: Array, signals: Array, F: Array, Q_user: Array) -> None:
+        for k in range(at.shape[0]):
+            F[at[k, 1], 0] = f(t)
+
+    return step
+
+
+def _vector_time_step(f: Any, at: Ints) -> Step:
+    """f(t) -> (3,);  at: (signal, three slots)."""
+
+    def step(t: float, y: Array, signals: Array, F: Array, Q_user: Array) -> None:
+        for k in range(at.shape[0]):
+            _put_vector(F, at, k, f(t))
+
+    return step
+
+
+def _body_step(f: Any, at: Ints) -> Step:
+    """f(t, r, p, v, omega_bar) -> (3,);  at: (signal, body, three slots)."""
+    slots = np.ascontiguousarray(at[:, 1:])
+
+    def step(t: float, y: Array, signals: Array, F: Array, Q_user: Array) -> None:
+        for k in range(at.shape[0]):
+            row = y[WIDTH * at[k, 1] : WIDTH * at[k, 1] + WIDTH].copy()
+            _put_vector(F, slots, k, f(t, row[0:3], row[3:7], row[7:10], row[10:13]))
+
+    return step
+
+
+def _system_step(f: Any, at: Ints, n: int) -> Step:
+    """f(t, r, p, v, omega_bar) -> (n, 6);  at: (signal, n bodies)."""
+
+    def step(t: float, y: Array, signals: Array, F: Array, Q_user: Array) -> None:
+        r, p, v, omega_bar = np.empty((n, 3)), np.empty((n, 4)), np.empty((n, 3)), np.empty((n, 3))
+        for k in range(at.shape[0]):
+            for b in range(n):
+                first = WIDTH * at[k, 1 + b]
+                for a in range(3):
+                    r[b, a], v[b, a], omega_bar[b, a] = y[first + a], y[first + 7 + a], y[first + 10 + a]
+                for a in range(4):
+                    p[b, a] = y[first + 3 + a]
+            rows = f(t, r, p, v, omega_bar)
+            right = rows.shape[0] == n and rows.shape[1] == 6
+            for b in range(n):
+                for a in range(6):
+                    Q_user[at[k, 1 + b], a] += rows[b, a] if right else np.nan
+
+    return step
+
+
+@numba.njit  # type: ignore[untyped-decorator]
+def _put_vector(F: Array, at: Ints, k: int, vector: Any) -> None:
+    """Write three numbers to the slots at[k, 1:]; NaN where there are not three."""
+    right = len(vector) == 3
+    F[at[k, 1], 0] = vector[0] if right else np.nan
+    F[at[k, 2], 0] = vector[1] if right else np.nan
+    F[at[k, 3], 0] = vector[2] if right else np.nan

@@ -1,0 +1,133 @@
+r"""The way to the declared jacobians without Python: one Numba cfunc, composed of the @njit functions that a model asks.
+
+    door(t, y, signals, D, nothing, succeeded):   for each function: for each element that uses it: D[at ...] <- its parts
+
+Columns dr, dpi_bar, dv, domega_bar, as in `forces.jacobian`.
+
+A part is an array or 0, as the types say when the callback is compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numba
+import numpy as np
+from numba import types
+
+from haugmbd.callbacks.compiled_force_callbacks import composed
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.forces.jacobian import TURN
+from haugmbd.workspace.layout import WIDTH
+
+if TYPE_CHECKING:
+    from haugmbd.callbacks.calls import JacobianCall
+
+Step = Callable[[float, Array, Array, Array, Array], None]
+
+
+def compile_jacobian_callbacks(jacobian_calls: Sequence[JacobianCall], shapes: Sequence[tuple[int, ...]]) -> Any:
+    """The cfunc that asks all of `jacobian_calls`; shapes of (y, signals, D, nothing)."""
+    groups: dict[tuple[int, tuple[int, int]], list[JacobianCall]] = {}
+    for jacobian_call in jacobian_calls:
+        groups.setdefault((id(jacobian_call.jacobian.function), jacobian_call.jacobian.shape), []).append(jacobian_call)
+    return composed([_step(group) for group in groups.values()], shapes)
+
+
+def _step(group: Sequence[JacobianCall]) -> Step:
+    """The step that asks one function for all elements that use it;  at: (place in D, signal, bodies)."""
+    jacobian = group[0].jacobian
+    at = np.array([[d.at, d.signal, *d.bodies] for d in group], dtype=np.int64)
+    if not jacobian.of_bodies:
+        return _signal_step(jacobian.function, at)
+    if len(jacobian.question.shape) == 1:
+        return _body_step(jacobian.function, at)
+    return _system_step(jacobian.function, at, jacobian.bodies)
+
+
+def _signal_step(f: Any, at: Ints) -> Step:
+    """f(t, l, l_dot) -> two numbers."""
+
+    def step(t: float, y: Array, signals: Array, D: Array, nothing: Array) -> None:
+        for k in range(at.shape[0]):
+            D[at[k, 0]], D[at[k, 0] + 1] = f(t, signals[at[k, 1], 0], signals[at[k, 1], 1])
+
+    return step
+
+
+def _body_step(f: Any, at: Ints) -> Step:
+    """f(t, r, p, v, omega_bar) of one body -> four parts."""
+
+    def step(t: float, y: Array, signals: Array, D: Array, nothing: Array) -> None:
+        for k in range(at.shape[0]):
+            row = y[WIDTH * at[k, 2] : WIDTH * at[k, 2] + WIDTH].copy()
+            parts = f(t, row[0:3], row[3:7], row[7:10], row[10:13])
+            p = row[3:7].reshape(1, 4)
+            M = D[at[k, 0] : at[k, 0] + 36].reshape(3, 12)
+            put_part(M, 0, parts[0], p)
+            put_part(M, 1, parts[1], p)
+            put_part(M, 2, parts[2], p)
+            put_part(M, 3, parts[3], p)
+
+    return step
+
+
+def _system_step(f: Any, at: Ints, n: int) -> Step:
+    """f(t, r, p, v, omega_bar) of n bodies -> four parts."""
+
+    def step(t: float, y: Array, signals: Array, D: Array, nothing: Array) -> None:
+        for k in range(at.shape[0]):
+            r, p, v, omega_bar = np.empty((n, 3)), np.empty((n, 4)), np.empty((n, 3)), np.empty((n, 3))
+            for b in range(n):
+                first = WIDTH * at[k, 2 + b]
+                r[b], p[b], v[b] = y[first : first + 3], y[first + 3 : first + 7], y[first + 7 : first + 10]
+                omega_bar[b] = y[first + 10 : first + 13]
+            parts = f(t, r, p.copy(), v, omega_bar)
+            M = D[at[k, 0] : at[k, 0] + 72 * n * n].reshape(6 * n, 12 * n)
+            put_part(M, 0, parts[0], p)
+            put_part(M, 1, parts[1], p)
+            put_part(M, 2, parts[2], p)
+            put_part(M, 3, parts[3], p)
+
+    return step
+
+
+def put_part(M: Any, k: Any, given: Any, p: Any) -> Any:
+    """Write part k of an answer to the columns of its argument in M; NaN where it has another shape.  For compiled code only."""
+
+
+@numba.extending.overload(put_part)  # type: ignore[untyped-decorator]
+def _put_part(M: Any, k: Any, given: Any, p: Any) -> Any:
+    """The two kinds of parts."""
+    if not isinstance(given, types.Array | types.Number):
+        raise numba.errors.TypingError(f"a part of a compiled jacobian is {given}, must be an array, or 0 where it vanishes")
+    return _put_array if isinstance(given, types.Array) else _put_zero
+
+
+def _put_zero(M: Any, k: Any, given: Any, p: Any) -> Any:
+    width = M.shape[1] // 4
+    for m in range(M.shape[0]):
+        for c in range(width):
+            M[m, k * width + c] = 0.0 if given == 0 else np.nan
+
+
+def _put_array(M: Any, k: Any, given: Any, p: Any) -> Any:
+    width, n = M.shape[1] // 4, M.shape[1] // 12
+    X = np.ascontiguousarray(given).reshape(given.size)
+    if X.size == M.shape[0] * width:
+        for m in range(M.shape[0]):
+            for c in range(width):
+                M[m, k * width + c] = X[m * width + c]
+        return
+    turned = k == TURN and X.size == 4 * M.shape[0] * n
+    for m in range(M.shape[0]):
+        for b in range(n):
+            x0, x1, x2, x3 = np.nan, np.nan, np.nan, np.nan
+            if turned:
+                at = 4 * (m * n + b)
+                x0, x1, x2, x3 = 0.5 * X[at], 0.5 * X[at + 1], 0.5 * X[at + 2], 0.5 * X[at + 3]
+            e0, e1, e2, e3 = p[b, 0], p[b, 1], p[b, 2], p[b, 3]
+            M[m, k * width + 3 * b] = -e1 * x0 + e0 * x1 + e3 * x2 - e2 * x3
+            M[m, k * width + 3 * b + 1] = -e2 * x0 - e3 * x1 + e0 * x2 + e1 * x3
+            M[m, k * width + 3 * b + 2] = -e3 * x0 + e2 * x1 - e1 * x2 + e0 * x3

@@ -1,0 +1,207 @@
+r"""The command `haugmbd`: `demo` simulates, checks, animates and plots the spatial slider-crank; `info` says what is installed where;
+`crosscheck` compares random chains in reduced and in maximal coordinates; `check` prints the mobility report of a mechanism;
+`warm` compiles beforehand.
+
+Exit codes: 0 all is well, 1 the run failed or missed a published value, 2 the command cannot be carried out as given.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import NoReturn
+
+import numba
+
+from haugmbd import __version__
+from haugmbd.cli import check, crosscheck, warm
+from haugmbd.diagnostics.violation import Level
+from haugmbd.errors import SimulationError
+from haugmbd.gallery import slider_crank
+from haugmbd.gallery.slider_crank import FREE, crank_angle
+from haugmbd.integrators.explicit.runge_kutta import run
+from haugmbd.simulation.result import Result
+from haugmbd.simulation.simulate import simulate
+
+STEP = 5e-4
+"""Fixed step of the demo [s]: half the step at which the crank angle at 1 s is off by 2.6e-8 rad; it should be good to 1e-8."""
+
+LONGEST = 1000.0
+"""Longest demo [s]: two million stored states, about 0.8 GB."""
+
+LEVELS: tuple[Level, ...] = ("position", "velocity", "acceleration")
+PACKAGES = ("numpy", "scipy", "numba", "numpy-quaternion", "matplotlib", "h5netcdf", "xarray")
+
+
+class CommandError(Exception):
+    """What makes a command impossible, in one sentence."""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that says what is wrong in one sentence, without the usage above it."""
+
+    def error(self, message: str) -> NoReturn:
+        raise CommandError(f"{message}; see {self.prog} --help")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command with `argv` (by default those of the process) and return its exit code."""
+    parser = _parser()
+    try:
+        arguments = parser.parse_args(argv)
+        code: int = arguments.run(arguments)
+    except SystemExit:  # argparse has printed the help
+        return 0
+    except CommandError as error:
+        print(f"haugmbd: {error}", file=sys.stderr)
+        return 2
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    """The commands and their options."""
+    parser = Parser(prog="haugmbd", description="Multibody dynamics: define, simulate, check.")
+    parser.add_argument("--version", action="version", version=f"haugmbd {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="command")
+    demo = commands.add_parser("demo", help="simulate, check and plot the spatial slider-crank")
+    demo.add_argument("--out", type=Path, default=Path("haugmbd-demo"), metavar="DIR", help="folder of the plots (haugmbd-demo)")
+    demo.add_argument("--t-end", type=_duration, default=5.0, metavar="T", help="end of the simulation [s] (5)")
+    demo.set_defaults(run=run_demo)
+    info = commands.add_parser("info", help="versions, the place of compiled code, threads")
+    info.set_defaults(run=run_info)
+    check.add_command(commands.add_parser)
+    crosscheck.add_command(commands.add_parser)
+    warm.add_command(commands.add_parser)
+    return parser
+
+
+def _duration(text: str) -> float:
+    """A time that holds at least one step [s]."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not STEP <= value <= LONGEST:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time from {STEP:g} s (one step) to {LONGEST:g} s")
+    return value
+
+
+def run_demo(arguments: argparse.Namespace) -> int:
+    """Simulate the spatial slider-crank, print what there is to know, and write the plots."""
+    folder = _writable(arguments.out)
+    system = slider_crank()
+    print("Loading compiled code (the first run compiles it once, 10 to 30 s) ...", flush=True)
+    clock = time.perf_counter()
+    model = system.compile()
+    simulate(model, 2.0 * STEP, h=STEP)
+    print(f"ready after {time.perf_counter() - clock:.1f} s\n")
+    print(system.table())
+    try:
+        result = simulate(model, arguments.t_end, h=STEP)
+    except SimulationError as error:
+        print(f"haugmbd: the simulation stopped: {error}", file=sys.stderr)
+        return 1
+    _print_figures(result)
+    reached = _print_published(result)
+    print(f"animation: {result.animate(folder / 'slider_crank.html')}  (open it in a browser)")
+    _write_plots(result, folder)
+    return 0 if reached else 1
+
+
+def _writable(folder: Path) -> Path:
+    """Make `folder`, and see that files can be written there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".probe"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise CommandError(f"cannot write plots to {str(folder)!r} ({error.strerror}): give another folder with --out.") from None
+    return folder
+
+
+def _print_figures(result: Result) -> None:
+    """Violation at three levels, energy drift, and what it cost."""
+    counters, energy = result.counters, result.energy()
+    print(f"\n{counters.steps} steps of {STEP:g} s, {result.settings['integrator']}, {result.settings['stabilization']}")
+    for level in LEVELS:
+        rows = abs(result.violation(level)).max(axis=0)
+        worst = result.model.labels[rows.argmax()]
+        print(f"  violation, {level:<12}  {rows.max():9.1e}   largest in a {worst.kind} row of joint {worst.joint!r}")
+    scale = abs(energy.kinetic[0]) + abs(energy.potential[0])
+    print(f"  energy drift             {abs(energy.drift).max():9.1e} J   (kinetic and potential energy at first: {scale:.3g} J)")
+    print(f"  Euler parameters         {counters.max_euler_drift:9.1e}   largest drift of |p| in a step, before it is normalised")
+    print(f"  CPU time                 {1e6 * counters.cpu / counters.steps:9.1f} us a step\n")
+
+
+def _print_published(result: Result) -> bool:
+    """Differences from the published values inside the simulated time; whether all are within their tolerance."""
+    curves = {"crank angle theta": crank_angle(result), "slider position x": result["slider"].r[:, 0]}
+    reached = True
+    for known in FREE:
+        k = abs(result.t - known.t).argmin()
+        if abs(result.t[k] - known.t) > 0.5 * STEP:
+            continue
+        gap = float(curves[known.quantity][k]) - known.value
+        reached = reached and abs(gap) <= known.tol
+        verdict = "ok" if abs(gap) <= known.tol else "TOO FAR"
+        at = f"{known.quantity} at {known.t:g} s"
+        print(f"  {at:<24} {known.value:16.12f} {known.unit:<3}  difference {gap:9.1e}   (tolerance {known.tol:g}: {verdict})")
+    print(f"  source: {FREE[0].source}\n")
+    return reached
+
+
+def _write_plots(result: Result, folder: Path) -> None:
+    """Write the four plots to `folder`, where matplotlib is installed."""
+    try:
+        import matplotlib  # noqa: PLC0415  only where plots are written
+    except ImportError:
+        print("no plots: matplotlib is not installed (pip install 'haugmbd[viz]')")
+        return
+    matplotlib.use("Agg")
+    from matplotlib import pyplot  # noqa: PLC0415
+
+    from haugmbd import plotting  # noqa: PLC0415
+
+    pictures: dict[str, Callable[[], object]] = {
+        "violation": lambda: plotting.violation(result),
+        "energy": lambda: plotting.energy(result),
+        "coordinates": lambda: plotting.coordinates(result, "slider"),
+        "reactions": lambda: plotting.reactions(result, "R"),
+    }
+    for name, draw in pictures.items():
+        draw()  # in a new figure, which is then the current one
+        pyplot.savefig(folder / f"{name}.png", dpi=120, bbox_inches="tight")
+        pyplot.close()
+    print(f"plots: {', '.join(str(folder / f'{name}.png') for name in pictures)}")
+
+
+def run_info(arguments: argparse.Namespace) -> int:
+    """Print versions, where compiled code is kept, and the threads."""
+    print(f"haugmbd {__version__}, Python {sys.version.split()[0]}, {sys.executable}")
+    for package in PACKAGES:
+        print(f"  {package:<18}{_version(package)}")
+    jit = "off (NUMBA_DISABLE_JIT)" if numba.config.DISABLE_JIT else "on"
+    place = None if numba.config.DISABLE_JIT else run.stats.cache_path  # type: ignore[attr-defined]
+    print(f"  compiler          {jit}\n  cache             {place or 'none'}")
+    asked = ", ".join(f"{name}={os.environ[name]}" for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS") if name in os.environ)
+    print(f"  threads           1 used of {os.cpu_count()}{f' ({asked})' if asked else ''}; a run is serial")
+    return 0
+
+
+def _version(package: str) -> str:
+    """The installed version of a package."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,143 @@
+"""The disk cache of compiled functions: Numba's, which here bears damage and missing places, and says when the user has to wait.
+
+* No folder to write to: functions are compiled for this process alone, with one warning that names NUMBA_CACHE_DIR.
+* Each file begins with the SHA-256 of the rest, then Numba's version and the stamp of the sources: one that is cut off, damaged or of
+  another version is deleted or passed over, and its function is compiled again.
+* The first compilation of a process is told on stderr, through the logger "haugmbd"; HAUGMBD_QUIET=1 or the logger's level silences it.
+
+Nothing of this happens when haugmbd is imported.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import pickle
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
+
+from haugmbd.compiled.cache_stamp import PACKAGE, source_stamp
+
+DIGEST = hashlib.sha256().digest_size
+LOGGER = logging.getLogger("haugmbd")
+QUIET = "HAUGMBD_QUIET"
+
+_said: set[str] = set()
+"""What this process has said already."""
+
+
+def keep_on_disk(compiled: Any) -> Any:
+    """Let a compiled function keep its machine code on disk, bound to the text that it depends on; return the function."""
+    if not numba.config.DISABLE_JIT:
+        function = compiled.py_func
+        try:
+            compiled._cache = CodeCache(function, source_stamp(Path(function.__code__.co_filename).resolve()))
+        except RuntimeError:  # Numba finds no folder that it may write to
+            compiled._cache = NoCache()
+    return compiled
+
+
+class CodeCacheFile(IndexDataCacheFile):  # type: ignore[misc]  # Numba has no types
+    """Index and data files that know whether they are whole."""
+
+    def _head(self) -> bytes:
+        """Numba's version and the stamp: what is of another one is not even unpickled."""
+        return f"{self._version} {self._source_stamp}\n".encode()
+
+    def _dump(self, content: Any) -> bytes:
+        data: bytes = self._head() + super()._dump(content)
+        return hashlib.sha256(data).digest() + data
+
+    def _save_index(self, overloads: Any) -> None:
+        with self._open_for_write(self._index_path) as file:
+            file.write(self._dump(overloads))
+
+    def _load_index(self) -> Any:
+        found = self._read(self._index_path)
+        return {} if found is None else found
+
+    def _load_data(self, name: str) -> Any:
+        return self._read(self._data_path(name))
+
+    def _read(self, path: str) -> Any:
+        """The content of a file; None where there is none, or another version's; None, and the file is deleted, where it is damaged."""
+        try:
+            data = Path(path).read_bytes()
+        except OSError:
+            return None
+        digest, body = data[:DIGEST], data[DIGEST:]
+        if hashlib.sha256(body).digest() != digest:
+            _delete(path)
+            return None
+        head = self._head()
+        return pickle.loads(body[len(head) :]) if body.startswith(head) else None
+
+
+class CodeCache(FunctionCache):  # type: ignore[misc]
+    """The cache of one function.  Raises RuntimeError where there is no folder to write to."""
+
+    def __init__(self, function: Callable[..., Any], stamp: str) -> None:
+        super().__init__(function)
+        place = {"cache_path": self._cache_path, "filename_base": self._impl.filename_base}
+        self._cache_file = CodeCacheFile(**place, source_stamp=stamp)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The compiled function; None, after a word on what takes so long, where it must be compiled."""
+        try:
+            found = super().load_overload(sig, target_context)
+        except Exception:  # noqa: BLE001  whatever a whole file of this version cannot be turned into code for: it is compiled again
+            LOGGER.info("haugmbd: compiled code in %s cannot be used", self._cache_path, exc_info=True)
+            found = None
+        if found is None:
+            folder = Path(self._cache_path)
+            _announce(PACKAGE if folder.is_relative_to(PACKAGE) else folder.parent)
+        return found
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Write the compiled function; a full disk costs the next process time, not this one its result."""
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            _warn_once(f"compiled code cannot be kept in {self._cache_path} ({error.strerror})")
+
+
+class NoCache(NullCache):  # type: ignore[misc]
+    """Where there is no folder to write to."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> None:
+        """Nothing, with one warning."""
+        _warn_once("there is no folder to keep compiled code in (neither beside haugmbd nor in the user's cache)")
+
+
+def _announce(folder: Path) -> None:
+    """Say once what takes so long, and where its outcome is kept."""
+    if "compiling" not in _said and os.environ.get(QUIET, "") in ("", "0"):
+        LOGGER.warning(
+            "haugmbd: compiling what has not run on this machine before (about 10 s for a first simulation); kept in %s", folder
+        )
+    _said.add("compiling")
+
+
+def _warn_once(what: str) -> None:
+    """Warn that every process compiles anew."""
+    if "uncached" not in _said:
+        _said.add("uncached")
+        warnings.warn(
+            f"{what}: every new process compiles again, about 10 s. Set NUMBA_CACHE_DIR to a folder that can be written to.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+
+
+def _delete(path: str) -> None:
+    """Remove a damaged file, where that is allowed."""
+    try:
+        os.unlink(path)
+    except OSError:
+        pass

@@ -1,0 +1,114 @@
+r"""The one callback through which compiled code asks the user's callables (forces of the state, drivers that only Python can evaluate).
+
+    asked(t, y, signals, F, Q_user, succeeded)        all but t as addresses of C doubles
+
+Compiled loops take the callback as a first-class function of one fixed signature, so that they are compiled once, whoever stands behind
+it: nobody, Python (about 0.3 us to enter), or functions compiled by the user (`compile_force_callbacks`).  An exception cannot
+cross compiled
+code: it is kept in `error`, the loop stops with USER_STOPPED, and Python raises it again.
+
+Whether the call succeeded is not its return value: where Ctrl-C is raised on the way into Python, ctypes leaves that undefined.  It is the
+word `succeeded`, which `call_callback` clears before the call, and which the callable sets as its last act.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numba.experimental.function_type  # noqa: F401  registers WrapperAddressProtocol with Numba
+import numpy as np
+from numba import types
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.jit import inlined
+
+DOUBLES = types.CPointer(types.float64)
+SIGNATURE = types.void(types.float64, DOUBLES, DOUBLES, DOUBLES, DOUBLES, DOUBLES)
+C_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_double, *([ctypes.c_void_p] * 5))
+
+YES = 1.0
+"""What `succeeded` holds after a call that returned without an exception."""
+
+MOST_VIEWS = 64
+"""Places in memory that are remembered: a run uses a handful."""
+
+UserCall = Callable[[float, Array, Array, Array, Array], None]
+"""call(t, y, signals (ns, 2), F (nd, 3), Q_user (nb + 1, 6)): writes into F and adds to Q_user."""
+
+
+class Callback(types.WrapperAddressProtocol):  # type: ignore[misc]
+    """A user call as compiled code sees it: an address.  `error` is the exception that stopped it, if one did."""
+
+    def __init__(self, call: UserCall, shapes: tuple[tuple[int, ...], ...] = ()) -> None:
+        self.error: BaseException | None = None
+        self._call = call
+        self._shapes = shapes
+        self._views: dict[tuple[int, tuple[int, ...]], Array] = {}
+        self._entry: Any = C_FUNCTION(self._enter)
+
+    def __wrapper_address__(self) -> int:
+        """The address of the C entry."""
+        address = ctypes.cast(self._entry, ctypes.c_void_p).value
+        assert address is not None
+        return address
+
+    def signature(self) -> Any:
+        """The one signature of all user calls."""
+        return SIGNATURE
+
+    def __call__(self, t: float, *arrays: Any) -> None:
+        """The same call where the compiler is switched off (NUMBA_DISABLE_JIT): arrays come as NumPy's ctypes objects."""
+        self._enter(t, *(array.data for array in arrays))
+
+    def _enter(self, t: float, *addresses: int) -> None:
+        if self.error is not None:  # the first error is the one that is told: nobody is called after it
+            return
+        try:
+            self._call(t, *(self._view(a, s) for a, s in zip(addresses[:-1], self._shapes, strict=False)))
+            succeeded = ctypes.c_double.from_address(addresses[-1])
+            succeeded.value = YES  # the last act: Python looks for signals at calls and loops only, so none is lost behind it
+        except BaseException as error:  # noqa: BLE001  kept, and raised again by Python when the loop has returned
+            self.error = error
+
+    def take_error(self) -> BaseException | None:
+        """Return what stopped the last call, and forget it: the callback may be used again."""
+        error, self.error = self.error, None
+        return error
+
+    def _view(self, address: int, shape: tuple[int, ...]) -> Array:
+        """An array over the memory at `address`: made once for each place."""
+        key = (address, shape)
+        if key not in self._views:
+            if len(self._views) >= MOST_VIEWS:
+                self._views.clear()
+            size = int(np.prod(shape))
+            buffer = (ctypes.c_double * size).from_address(address) if size else ()
+            self._views[key] = np.ctypeslib.as_array(buffer).reshape(shape) if size else np.zeros(shape)
+        return self._views[key]
+
+
+class CompiledCallback(Callback):
+    """A user call that is compiled itself: `entry` is a Numba cfunc of `SIGNATURE`."""
+
+    def __init__(self, entry: Any) -> None:
+        super().__init__(lambda *_: None)
+        self._compiled = entry
+
+    def __wrapper_address__(self) -> int:
+        """The address of the compiled entry."""
+        return int(self._compiled.address)
+
+
+@inlined
+def call_callback(callback: Callback, t: float, y: Array, signals: Array, F: Array, Q_user: Array, succeeded: Array) -> bool:
+    """Call the user's functions, and return whether they returned without an exception;  succeeded: (1,), a word of the run."""
+    succeeded[0] = 0.0
+    callback(t, y.ctypes, signals.ctypes, F.ctypes, Q_user.ctypes, succeeded.ctypes)
+    returned: bool = succeeded[0] == YES
+    return returned
+
+
+NO_CALLBACK = Callback(lambda *_: None)
+"""For models without callables; never entered (the flag `calls_user` is 0)."""

@@ -1,0 +1,39 @@
+"""Constraint equations: one scalar equation between two bodies per file, and joints as tuples of them.
+
+base         what every constraint equation is: data and one kernel
+dp1          DP1: dot product of two body-fixed vectors
+dp2          DP2: dot product of a body-fixed vector and a distance vector
+d            D: distance of two points
+cd           CD: difference of coordinates of two points
+rotation     Rotation: angle about an axis, through any number of turns
+registry     all of them, and their kernels by number
+composites   several equations that say one thing: coincident points, perpendicular axes
+freedoms     what a joint leaves free
+joint        Joint: a name, two frames, and a tuple of constraint equations
+"""
+
+from haugmbd.constraints.base import Primitive
+from haugmbd.constraints.cd import CD
+from haugmbd.constraints.composites import coincident, perpendicular_1, perpendicular_2
+from haugmbd.constraints.d import D
+from haugmbd.constraints.dp1 import DP1
+from haugmbd.constraints.dp2 import DP2
+from haugmbd.constraints.freedoms import Freedom
+from haugmbd.constraints.joint import Joint
+from haugmbd.constraints.registry import KINDS
+from haugmbd.constraints.rotation import Rotation
+
+__all__ = [
+    "CD",
+    "DP1",
+    "DP2",
+    "KINDS",
+    "D",
+    "Freedom",
+    "Joint",
+    "Primitive",
+    "Rotation",
+    "coincident",
+    "perpendicular_1",
+    "perpendicular_2",
+]

@@ -1,0 +1,41 @@
+"""All primitives there are: `KINDS`, in the order of the row tables, and `ASSEMBLERS`, their kernels as routines.
+
+A new primitive adds its module to `MODULES`: nothing that exists is compiled again, and a kind that a model does not use is never compiled.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any
+
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.function_pointers import F1, F2, F3, I1, I2, Routine, function_type, types
+from haugmbd.compiled.jit import inlined
+from haugmbd.constraints import cd, d, dp1, dp2, rotation
+from haugmbd.constraints.base import Motion, Primitive, RowTable
+
+MODULES: tuple[tuple[type[Primitive], Any], ...] = (
+    (dp1.DP1, dp1.assemble_row),
+    (dp2.DP2, dp2.assemble_row),
+    (d.D, d.assemble_row),
+    (cd.CD, cd.assemble_row),
+    (rotation.Rotation, rotation.assemble_row),
+)
+KINDS: tuple[type[Primitive], ...] = tuple(kind for kind, _ in MODULES)
+
+MOTION_TYPE = types.NamedTuple((types.float64, F2, F3, F1, I1, F2, F2), Motion)
+ASSEMBLER_SIGNATURE = types.void(I2, F2, MOTION_TYPE, types.NamedTuple((F3, F2), RowTable))
+ASSEMBLERS = tuple(Routine(fill, ASSEMBLER_SIGNATURE) for _, fill in MODULES)
+NO_ASSEMBLER = Routine(None, ASSEMBLER_SIGNATURE)
+
+Assemblers = namedtuple("Fills", [kind.kind for kind in KINDS])  # type: ignore[misc]
+"""One routine for each kind, as compiled code takes them (Numba warns of plain tuples of functions, not of named ones)."""
+ASSEMBLERS_TYPE = types.NamedUniTuple(function_type(ASSEMBLER_SIGNATURE), len(KINDS), Assemblers)
+
+
+@inlined
+def assemble_rows(fills: Any, ints: Ints, reals: Array, at: Ints, m: Motion, rows: RowTable) -> None:
+    """Fill J and (Phi, nu, gamma) of every row; kind k stands in rows at[k] ... at[k + 1] - 1 of ints and reals."""
+    for k in range(len(fills)):
+        if at[k + 1] > at[k]:
+            fills[k](ints[at[k] : at[k + 1]], reals[at[k] : at[k + 1]], m, rows)

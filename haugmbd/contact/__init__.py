@@ -1,0 +1,32 @@
+"""Impulses, contacts with restitution, and motion with impacts.
+
+contact             Contact: a point or sphere against a plane
+applied_impulse     applied impulses
+joint_closure       joints that close suddenly
+impulse_arguments   reading the arguments of `impulse`
+spectral_solve      semi-definite systems with dependent rows
+impulse_result      what an impulse leaves
+impulse_equations   the augmented system, solved for impulses
+restitution         Newton's law at several contacts
+auxiliary_rows      rows of contacts beside those of the model
+impulse             impulse
+motion              motion with impacts
+"""
+
+from haugmbd.contact.applied_impulse import AngularImpulse, PointImpulse
+from haugmbd.contact.contact import Contact
+from haugmbd.contact.impulse_result import Impulse, JointImpulse
+from haugmbd.contact.motion.impact_result import ContactHistory, Impact, ImpactResult
+from haugmbd.contact.motion.simulate_impacts import simulate_impacts
+
+__all__ = [
+    "AngularImpulse",
+    "Contact",
+    "ContactHistory",
+    "Impact",
+    "ImpactResult",
+    "Impulse",
+    "JointImpulse",
+    "PointImpulse",
+    "simulate_impacts",
+]

@@ -1,0 +1,102 @@
+r"""Applied impulses: the time integrals of a very large force or torque over a very short time.
+
+    P = (S, A^T (s x S))       S [N s] at the point s = A s_bar of a body, given in the global frame, or in the body's:  S = A S_bar
+    P = (0, h_bar)             an angular impulse [N m s]:  h_bar = A^T h
+
+Frames and points as in `forces.point_force` and `forces.torque`.
+Source: Haug sec. 11.2 (generalized force of a force at a point), integrated over the impact.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from haugmbd.bodies.body import Body
+from haugmbd.bodies.frame import Frame
+from haugmbd.bodies.validation import read_array
+from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import public_class
+from haugmbd.errors import Fault
+from haugmbd.forces.point_force import read_frame
+from haugmbd.math.euler_parameters import normalized, rotation_matrix
+
+
+class AppliedImpulse(ABC):
+    """An impulse on a body.  Frozen data; `faults()` says what is wrong with it."""
+
+    kind: ClassVar[str]
+    unit: ClassVar[str]
+
+    def __init__(self, name: str, body: Body, point: Any, impulse: Any, frame: str) -> None:
+        self.name = name
+        self.frame = Frame(body, (0.0, 0.0, 0.0)) if point is None else Frame.from_global(body, point)
+        faults: list[Fault] = []
+        if point is not None:
+            read_array(faults, self.where, "point", point, (3,), unit="m")
+        self.impulse = read_array(faults, self.where, "impulse", impulse, (3,), unit=self.unit)
+        self.in_body = read_frame(faults, self.where, frame)
+        if body.is_ground:
+            faults.append(Fault(self.where, "it acts on the ground, which does not move", "Give the body that is struck."))
+        self._faults = tuple(faults)
+
+    @property
+    def where(self) -> str:
+        """How faults and errors call it: PointImpulse 'blow'."""
+        return f"{self.kind} {self.name!r}"
+
+    @property
+    def body(self) -> Body:
+        """What it acts on."""
+        return self.frame.body
+
+    def faults(self) -> tuple[Fault, ...]:
+        """Everything that is wrong with this impulse alone."""
+        return self._faults
+
+    @abstractmethod
+    def generalized(self, p: Array) -> Array:
+        """(S, A^T (s x S)) or (0, h_bar), (6,), at the Euler parameters p (4,) of its body."""
+
+    def __repr__(self) -> str:
+        return f"{self.kind}({self.name!r}, {self.body.name!r}, impulse={self.impulse.tolist()})"
+
+
+@public_class
+class PointImpulse(AppliedImpulse):
+    """An impulse at a point of a body.
+
+    point: global, at the modelled pose [m], (3,); by default the centre of mass;  impulse: [N s], (3,)
+    frame: "global", or "body" for an impulse given in the body's frame
+    """
+
+    kind = "PointImpulse"
+    unit = "N s"
+
+    def __init__(self, name: str, body: Body, *, point: Any = None, impulse: Any, frame: str = "global") -> None:
+        super().__init__(name, body, point, impulse, frame)
+
+    def generalized(self, p: Array) -> Array:
+        A = rotation_matrix(normalized(p))
+        S_bar = self.impulse if self.in_body else A.T @ self.impulse
+        return np.concatenate([A @ S_bar, np.cross(self.frame.s_bar, S_bar)])
+
+
+@public_class
+class AngularImpulse(AppliedImpulse):
+    """A pure angular impulse on a body.
+
+    impulse: [N m s], (3,);  frame: "global", or "body" for one given in the body's frame
+    """
+
+    kind = "AngularImpulse"
+    unit = "N m s"
+
+    def __init__(self, name: str, body: Body, *, impulse: Any, frame: str = "global") -> None:
+        super().__init__(name, body, None, impulse, frame)
+
+    def generalized(self, p: Array) -> Array:
+        A = rotation_matrix(normalized(p))
+        return np.concatenate([np.zeros(3), self.impulse if self.in_body else A.T @ self.impulse])

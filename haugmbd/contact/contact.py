@@ -1,0 +1,196 @@
+r"""Contact: a point of body j, or a sphere about it, against a plane fixed on body i.  No friction.
+
+    n = A_i n_bar       d = P_j - P_i       P = r + A s_bar       P_i in the plane, n towards the side where body j may be
+    gap      = n . d - radius                                           0: touching,  > 0: apart
+    gap_rate = n' . d + n . d'                                          < 0: approaching
+             = C u,   C_i = (-n, A_i^T (n x (d + s_i)))   C_j = (n, A_j^T (s_j x n))
+    impact   gap_rate+ = -e gap_rate-,   0 <= e <= 1                    Newton
+
+A normal impulse f >= 0 acts on the bodies as C^T f.  The closed contact is one row, the DP2 that `primitive` gives.
+Source: Haug sec. 9.4 (DP2); seed 000 (restitution).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from haugmbd.bodies.body import Body
+from haugmbd.bodies.frame import Frame, triad
+from haugmbd.bodies.validation import read_array, read_number
+from haugmbd.compiled.array_types import Array
+from haugmbd.constraints import DP2
+from haugmbd.deprecated import public_class
+from haugmbd.errors import Fault, ModelError, UsageError
+from haugmbd.forces.base import point_motion, turned
+from haugmbd.math.euler_parameters import normalized, rotation_matrix
+from haugmbd.model.identity import number_of, stranger_faults
+from haugmbd.model.immutable import immutable
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.workspace.layout import WIDTH
+
+DIRECTION = "Give a direction, three numbers, not all zero, towards the side where body j may be; the length does not matter."
+
+
+class Placed(NamedTuple):
+    """A contact by the numbers of a model: body numbers i and j, n_bar and s_bar in their frames, radius [m], e."""
+
+    name: str
+    i: int
+    j: int
+    n_bar: Array
+    s_bar_i: Array
+    s_bar_j: Array
+    radius: float
+    restitution: float
+
+
+@public_class
+@immutable("Make a new Contact(...).")
+class Contact:
+    """A point of body j, or a sphere of `radius` about it, against a plane fixed on body i.  Frozen; bad values are kept as faults.
+
+    point: on body j, global [m], (3,);  normal: of the plane, global, (3,), any length, towards the side where body j may be;
+    both at the modelled pose.  plane_point: a point of the plane, global [m], by default where the point (sphere) touches as modelled
+    e: restitution, 0 (no bounce) to 1 (no loss);  radius: [m]
+    `articulated_impulse` takes the same direction as plane_normal=, and its opposite, from the link towards the object, as normal=.
+    """
+
+    name: str
+    restitution: float
+    radius: float
+    frame_i: Frame
+    frame_j: Frame
+    _faults: tuple[Fault, ...]
+
+    def __init__(
+        self,
+        name: str,
+        i: Body,
+        j: Body,
+        *,
+        point: Any,
+        normal: Any,
+        restitution: float = 0.0,
+        plane_point: Any = None,
+        radius: float = 0.0,
+    ) -> None:
+        for body in (i, j):
+            if not isinstance(body, Body):
+                what = f"contact {name!r} needs two bodies, got {body!r}"
+                raise UsageError(f"{what}. Give the object that system.add(...) returned, or system.ground.")
+        faults: list[Fault] = []
+        where = f"contact {name!r}"
+        P = read_array(faults, where, "point", point, (3,), unit="m")
+        n = read_array(faults, where, "normal", normal, (3,), remedy=DIRECTION)
+        size = read_number(faults, where, "radius", radius, unit="m")
+        touching = P - size * triad(n)[:, 2]
+        plane = touching if plane_point is None else read_array(faults, where, "plane_point", plane_point, (3,), unit="m")
+        bounce = read_number(faults, where, "e", restitution)
+        faults += _own_faults(where, i, j, n, bounce, size)
+        self.__dict__.update(
+            name=name,
+            e=bounce,
+            radius=size,
+            frame_i=Frame.from_global(i, plane, n),
+            frame_j=Frame.from_global(j, P, n),
+            _faults=tuple(faults),
+        )
+
+    @property
+    def i(self) -> Body:
+        """The body that the plane is fixed on."""
+        return self.frame_i.body
+
+    @property
+    def j(self) -> Body:
+        """The body that the point is fixed on."""
+        return self.frame_j.body
+
+    def faults(self) -> tuple[Fault, ...]:
+        """Everything that is wrong with this contact alone."""
+        return self._faults
+
+    def primitive(self) -> DP2:
+        """The row of the closed contact: Phi is the gap."""
+        return DP2(self.i, self.frame_i.h, self.frame_i.s_bar, self.j, self.frame_j.s_bar, self.radius)
+
+    def placed(self, model: Model) -> Placed:
+        """The contact by the numbers of `model`; ModelError for its faults, or where a body is not in the model."""
+        if not isinstance(model, Model):
+            raise UsageError(f"contact {self.name!r} needs a compiled model, got {model!r:.60}. Give system.compile().")
+        faults = [*self.faults(), *stranger_faults(model, f"contact {self.name!r}", self.i, self.j)]
+        if faults:
+            raise ModelError(faults)
+        i, j = number_of(model, self.i), number_of(model, self.j)
+        return Placed(self.name, i, j, self.frame_i.h, self.frame_i.s_bar, self.frame_j.s_bar, self.radius, self.restitution)
+
+    def gap(self, model: Model, state: State | None = None) -> float:
+        """The distance [m] at `state` (by default the modelled one), negative where the bodies overlap."""
+        return float(gaps(self.placed(model), _flat(model, state))[0])
+
+    def gap_rate(self, model: Model, state: State | None = None) -> float:
+        """The rate of the gap [m/s] at `state` (by default the modelled one), negative where the bodies approach."""
+        return float(gap_rates(self.placed(model), _flat(model, state))[0])
+
+    def __repr__(self) -> str:
+        return f"Contact({self.name!r}, {self.i.name!r}, {self.j.name!r}, e={self.restitution:g})"
+
+
+def gaps(c: Placed, y: Array) -> Array:
+    """The gap [m] at the states y (nt, ny), (nt,)."""
+    i, j = _body(y, c.i), _body(y, c.j)
+    d = point_motion(j, c.s_bar_j)[0] - point_motion(i, c.s_bar_i)[0]
+    distance: Array = np.sum(turned(i, c.n_bar) * d, axis=1) - c.radius
+    return distance
+
+
+def gap_rates(c: Placed, y: Array) -> Array:
+    """The rate of the gap [m/s] at the states y (nt, ny), (nt,)."""
+    i, j = _body(y, c.i), _body(y, c.j)
+    (P_i, v_i), (P_j, v_j) = point_motion(i, c.s_bar_i), point_motion(j, c.s_bar_j)
+    n, n_dot = turned(i, c.n_bar), turned(i, np.cross(i[:, 10:13], c.n_bar))
+    rate: Array = np.sum(n_dot * (P_j - P_i) + n * (v_j - v_i), axis=1)
+    return rate
+
+
+def row(c: Placed, y: Array) -> Array:
+    """C_i and C_j at one state y (ny,), (2, 6): gap_rate = C_i u_i + C_j u_j."""
+    i, j = _body(y[None], c.i)[0], _body(y[None], c.j)[0]
+    A_i, A_j = (rotation_matrix(normalized(b[3:7])) for b in (i, j))
+    n, s_j = A_i @ c.n_bar, A_j @ c.s_bar_j
+    C = np.zeros((2, 6))
+    C[0, :3], C[1, :3] = -n, n
+    C[0, 3:], C[1, 3:] = A_i.T @ np.cross(n, j[0:3] + s_j - i[0:3]), A_j.T @ np.cross(s_j, n)
+    return C
+
+
+def _own_faults(where: str, i: Body, j: Body, n: Array, restitution: float, radius: float) -> list[Fault]:
+    """What is wrong beyond bad numbers."""
+    found = []
+    if i is j:
+        remedy = "Give two different bodies, or system.ground for one of them."
+        found.append(Fault(where, f"it holds body {i.name!r} against itself", remedy))
+    if not n.any():
+        found.append(Fault(where, "normal is (0, 0, 0)", DIRECTION))
+    if restitution < 0.0 or restitution > 1.0:
+        found.append(Fault(where, f"e is {restitution:g}, must be between 0 and 1", "Give e = 0 for no bounce, e = 1 for no loss."))
+    if radius < 0.0:
+        found.append(
+            Fault(where, f"radius is {radius:g} m, must not be negative", "Give 0 for a point; turn the normal for a hole.")
+        )
+    return found
+
+
+def _body(y: Array, k: int) -> Array:
+    """The states (nt, 13) of body k in y (nt, ny)."""
+    return y[:, WIDTH * k : WIDTH * (k + 1)]
+
+
+def _flat(model: Model, state: State | None) -> Array:
+    """The state as one row.  Raises UsageError for another state."""
+    if isinstance(model, Model) and not (state is None or (isinstance(state, State) and len(state.r) == model.nb + 1)):
+        raise UsageError(f"a contact of model {model.name!r} needs a State of it, got {state!r:.60}. Start from model.state().")
+    return (model.state() if state is None else state).y[None]

@@ -1,0 +1,124 @@
+"""The arguments of `impulse`: everything that is wrong with its arguments, in one error, by name."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.constraints.joint import Joint
+from haugmbd.contact.applied_impulse import AppliedImpulse
+from haugmbd.contact.contact import Contact, Placed, gaps, row
+from haugmbd.contact.impulse_equations import RowSet
+from haugmbd.contact.joint_closure import Closed, as_joint, closed_rows, closing_faults
+from haugmbd.errors import Fault, ModelError, UsageError
+from haugmbd.model.constraint_rows import evaluate
+from haugmbd.model.given import model_given
+from haugmbd.model.identity import number_of, stranger_faults
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.system.constraint_residuals import POSITION_TOL, size_of, state_faults
+from haugmbd.system.custom_joint import JointLike
+
+
+class ImpulseArguments(NamedTuple):
+    """What is asked, by the numbers of the model: applied impulses P (nb + 1, 6), contacts and their rows, suddenly closed joints."""
+
+    model: Model
+    state: State
+    P: Array
+    contacts: tuple[Placed, ...]
+    contact_rows: RowSet
+    closed: Closed
+
+
+def read_arguments(model: Model, state: State | None, applied: Any, contacts: Any, close: Any, touching: bool) -> ImpulseArguments:
+    """Read the arguments of `impulse`; ModelError with all faults of values, UsageError for a wrong kind of argument."""
+    model = model_given(model, "impulse")
+    if not isinstance(state, State | None):
+        raise UsageError(f"impulse needs a State, got {state!r}. Start from model.state().")
+    state = model.state() if state is None else state
+    blows: tuple[AppliedImpulse, ...] = _all_of(AppliedImpulse, "applied", "PointImpulse or AngularImpulse", applied)
+    touched: tuple[Contact, ...] = _all_of(Contact, "contacts", "Contact", contacts)
+    joints = tuple(as_joint(part) for part in _several(close, (Joint, JointLike), "close"))
+    faults = [*state_faults(model, state), *_part_faults(model, blows, touched, joints)]
+    if faults:
+        raise ModelError(faults)
+    P = np.zeros((model.nb + 1, 6))
+    for blow in blows:
+        k = number_of(model, blow.body)
+        P[k] += blow.generalized(state.p[k])
+    placed = tuple(contact.placed(model) for contact in touched)
+    if touching:
+        _need_touching(model, state, placed)
+    return ImpulseArguments(model, state, P, placed, _contact_rows(state, placed), closed_rows(model, state, joints))
+
+
+def _part_faults(
+    model: Model, blows: tuple[AppliedImpulse, ...], contacts: tuple[Contact, ...], joints: tuple[Joint, ...]
+) -> list[Fault]:
+    """What is wrong with the parts, and names that are used twice."""
+    faults: list[Fault] = []
+    for blow in blows:
+        faults += blow.faults() or stranger_faults(model, blow.where, blow.body)
+    for contact in contacts:
+        faults += contact.faults() or stranger_faults(model, f"contact {contact.name!r}", contact.i, contact.j)
+    faults += closing_faults(model, joints)
+    groups = (("impulse", [b.name for b in blows]), ("contact", [c.name for c in contacts]), ("joint", [j.name for j in joints]))
+    for kind, names in groups:
+        faults += [
+            Fault(f"{kind} {name!r}", "the name is empty or not a text", f'Give each {kind} a name, such as "blow".')
+            for name in names
+            if not (isinstance(name, str) and name.strip())
+        ]
+    for kind, names in groups[1:]:
+        faults += [
+            Fault(f"{kind} {name!r}", f"the name is used {n} times", "Results are looked up by it: give each its own.")
+            for name, n in Counter(map(str, names)).items()
+            if n > 1
+        ]
+    return faults
+
+
+def _need_touching(model: Model, state: State, contacts: tuple[Placed, ...]) -> None:
+    """Raise ModelError for contacts whose gap is not zero."""
+    allowed = POSITION_TOL * size_of(model, evaluate(model, state)) if contacts else 0.0
+    faults = []
+    for c in contacts:
+        gap = float(gaps(c, state.y[None])[0])
+        if abs(gap) > allowed:
+            how = "apart" if gap > 0.0 else "one inside the other"
+            what = f"its gap is {gap:.6g} m at t = {state.t:g} s (allowed {allowed:.2g} m): the bodies are {how}"
+            faults.append(
+                Fault(f"contact {c.name!r}", what, "Strike where the gap is zero; touching=False takes the contact as it is.")
+            )
+    if faults:
+        raise ModelError(faults)
+
+
+def _contact_rows(state: State, contacts: tuple[Placed, ...]) -> RowSet:
+    """C of all contacts."""
+    bodies = np.array([(c.i, c.j) for c in contacts], dtype=np.int64).reshape(-1, 2)
+    C = np.array([row(c, state.y) for c in contacts]).reshape(-1, 2, 6)
+    return RowSet(bodies, C, np.zeros(len(contacts)))
+
+
+def _all_of(kind: type[Any], label: str, words: str, given: Any) -> tuple[Any, ...]:
+    """The parts given, all of one kind; UsageError where they are not."""
+    parts = _several(given, kind, label)
+    for part in parts:
+        if not isinstance(part, kind):
+            raise UsageError(f"{label} takes {words} objects, got {part!r}.")
+    return parts
+
+
+def _several(given: Any, kind: type[Any] | tuple[type[Any], ...], label: str) -> tuple[Any, ...]:
+    """A tuple of what was given; one part may stand alone."""
+    if isinstance(given, kind):
+        return (given,)
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise UsageError(f"{label} is {given!r}: give a tuple or list of objects.")
+    return tuple(given)

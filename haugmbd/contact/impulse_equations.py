@@ -1,0 +1,107 @@
+r"""One factorization of the augmented matrix at a state, and any number of impulsive questions to it.
+
+    [ M      Phi_q^T ] [ du  ]   [ P ]        P: impulses on the bodies (nb + 1, 6)
+    [ Phi_q  0       ] [ Lam ] = [ g ]        g: change of Phi_q u, by rows (nc,)
+
+Each question costs one back-substitution: O(n) for chains and trees.  `RowSet` are equations C u = nu, twelve numbers each, of the model
+or beside it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from haugmbd.bodies.body import MASSLESS_RTOL
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.ffi import NO_CALLBACK
+from haugmbd.compiled.status_codes import OK
+from haugmbd.formulations.error_messages import explain
+from haugmbd.kkt.entry_points import begin_entry, factorize_chosen_entry, factorize_entry, finish_entry, refine_entry
+from haugmbd.model.evaluate import rows_entry
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.workspace.layout import Workspace, workspace_array
+
+
+class RowSet(NamedTuple):
+    """Equations C u = nu on two bodies each.  bodies: (k, 2) numbers;  C: (k, 2, 6);  nu: (k,)."""
+
+    bodies: Ints
+    C: Array
+    nu: Array
+
+    def of(self, u: Array) -> Array:
+        """C u, (k,), of velocities or solutions u (..., nb + 1, 6)."""
+        return np.asarray(np.einsum("ksa,...ksa->...k", self.C, u[..., self.bodies, :]))
+
+    def size_of(self, u: Array) -> Array:
+        """|C| |u|, (k,): what the rounding of C u is measured by."""
+        return np.asarray(np.einsum("ksa,ksa->k", np.abs(self.C), np.abs(u)[self.bodies]))
+
+    def transposed(self, x: Array, n: int) -> Array:
+        """C^T x, (n, 6): impulses on n bodies, the ground first; nothing moves the ground."""
+        place = 6 * self.bodies[:, :, None] + np.arange(6)
+        P = np.bincount(place.ravel(), (x[:, None, None] * self.C).ravel(), 6 * n).reshape(n, 6)
+        P[0] = 0.0
+        return np.asarray(P)
+
+    def free_mobility(self, model: Model) -> Array:
+        """C M^-1 C^T by rows, (k,), without joints and without massless axes: what W = C K^-1 C^T is measured by."""
+        moving = self.bodies > 0
+        inverse_mass = np.where(moving, 1.0 / np.where(moving, model.mass[self.bodies], 1.0), 0.0)
+        inverse_J = np.linalg.pinv(model.J_bar[self.bodies], rcond=MASSLESS_RTOL, hermitian=True)  # zero for the ground
+        moments = np.einsum("ksa,ksab,ksb->k", self.C[..., 3:], inverse_J, self.C[..., 3:])
+        return np.asarray(np.einsum("ks,ksa,ksa->k", inverse_mass, self.C[..., :3], self.C[..., :3]) + moments)
+
+    @classmethod
+    def joined(cls, *parts: RowSet) -> RowSet:
+        """The rows of all parts, in order."""
+        return cls(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+class FactoredSystem:
+    """The augmented matrix of `model` at `state`, factored; `rows` are the model's own.
+
+    Raises SingularKKTError where the rows depend on one another, and what a callable of the user raises.
+    """
+
+    def __init__(self, model: Model, state: State) -> None:
+        self.model, self.t, self.pack = model, state.t, model.pack()
+        self._arrays = Workspace(*self.pack[:3])
+        code = rows_entry(self.pack, state.t, state.y)
+        factorize = factorize_chosen_entry if model.redundancy.dropped else factorize_entry
+        self._need_ok(factorize(self._arrays, NO_CALLBACK) if code == OK else code)
+        slots, J, level = model.slot_of_row, workspace_array(self.pack, "J"), workspace_array(self.pack, "LEVEL")
+        pairs = np.asarray(model.tables["EDGES"][slots // 6], dtype=np.int64)
+        self.rows = RowSet(pairs, J.reshape(-1, 2, 6)[slots], level[slots, 1])
+
+    def solve(self, P: Array, g: Array | None = None) -> tuple[Array, Array]:
+        """Du (nb + 1, 6) and Lam (nc,) for impulses P (nb + 1, 6) and g (nc,), by default 0."""
+        n, b = self.model.nb + 1, workspace_array(self.pack, "RIGHT")
+        b[:n], b[n:] = P, 0.0
+        if g is not None:
+            b[n:].reshape(-1)[self.model.slot_of_row] = g
+        begin_entry(self._arrays, NO_CALLBACK)
+        code = finish_entry(self._arrays, NO_CALLBACK)
+        self._need_ok(refine_entry(self._arrays, NO_CALLBACK) if self.model.tables["FLAGS"][0, 0] else code)
+        x = workspace_array(self.pack, "SOLUTION")
+        return x[:n].copy(), self.model.lam_of(x)
+
+    def refined(self, before: Array, u: Array, Lam: Array, P: Array) -> tuple[Array, Array]:
+        """Velocities u (nb + 1, 6) after impulses P, and Lam, with what rounding has left of both equations taken off once.
+
+        The factor leaves Phi_q u - nu at some 1e-13, which costs an elastic impact as much energy; this leaves 1e-16.
+        """
+        change = u - before
+        momentum = np.hstack([self.model.mass[:, None] * change[:, :3], np.einsum("kab,kb->ka", self.model.J_bar, change[:, 3:])])
+        left = P - momentum - self.rows.transposed(Lam, self.model.nb + 1)
+        du, more = self.solve(left, self.rows.nu - self.rows.of(u))
+        return u + du, Lam + more
+
+    def _need_ok(self, code: int) -> None:
+        """Raise for a code that is not OK."""
+        if code != OK:
+            self.model.raise_user_error(self.pack)
+            raise explain(self.model, self.pack, code, self.t)

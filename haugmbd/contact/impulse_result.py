@@ -1,0 +1,101 @@
+"""What an impulse leaves: velocities after it, multipliers by rows, impulses by joint and by contact, energies, and remarks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.contact.impulse_equations import RowSet
+from haugmbd.deprecated import public_class
+from haugmbd.diagnostics.joint_wrench import Axes, Side, at_joint_point, body_of_side, check_question
+from haugmbd.model.labels import JointEntry
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+
+
+@public_class
+@dataclass(frozen=True, eq=False)
+class JointImpulse:
+    """The impulse that a joint exerts on a body, at the joint's point on that body.
+
+    joint, body: names;  frame: "ground", "body" or "joint" (the joint's frame on that body)
+    force: (3,) [N s];  torque: (3,) [N m s] about `point`;  point: (3,) global [m]
+    """
+
+    joint: str
+    body: str
+    frame: str
+    force: Array
+    torque: Array
+    point: Array
+
+
+class SolvedImpulse(NamedTuple):
+    """Joints with their rows and multipliers."""
+
+    joints: Mapping[str, JointEntry]
+    rows: RowSet
+    multipliers: Array
+
+    def wrench(self, e: JointEntry, body: int) -> Array:
+        """-C^T Lam over the rows of the joint, on one body: (force impulse, global; moment impulse, body frame), (6,)."""
+        C, Lam, on = self.rows.C[e.rows], self.multipliers[e.rows], self.rows.bodies[e.rows] == body
+        return np.asarray(-np.einsum("ksa,ks,k->a", C, on.astype(np.float64), Lam))
+
+
+@public_class
+@dataclass(frozen=True, eq=False)
+class Impulse:
+    """Velocities just after an impulse, and what was exchanged:  M (u+ - u-) + Phi_q^T Lam = P + normal impulses.
+
+    v: (nb + 1, 3) global [m/s], omega_bar: (nb + 1, 3) body frames [rad/s], after;  before, state: the states before and after
+    Lam: (nc,) multipliers by rows;  closed: multipliers of suddenly closed joints, by name;  normal: [N s] by contact
+    energy_before, energy_after: kinetic [J];  messages: what is worth knowing, in sentences
+    """
+
+    model: Model
+    before: State
+    state: State
+    Lam: Array
+    normal: Mapping[str, float]
+    closed: Mapping[str, Array]
+    energy_before: float
+    energy_after: float
+    messages: tuple[str, ...]
+    _answered: tuple[SolvedImpulse, ...]
+
+    @property
+    def v(self) -> Array:
+        """Velocities of the centres of mass after, (nb + 1, 3), global [m/s]."""
+        return self.state.v
+
+    @property
+    def omega_bar(self) -> Array:
+        """Angular velocities after, (nb + 1, 3), body frames [rad/s]."""
+        return self.state.omega_bar
+
+    @property
+    def energy_change(self) -> float:
+        """Kinetic energy after less before [J]."""
+        return self.energy_after - self.energy_before
+
+    def joint(self, name: str, *, on: Side = "j", frame: Axes = "ground") -> JointImpulse:
+        """The impulse of a joint of the model, or of one that has closed suddenly, on body j or body i.
+
+        Raises UsageError for an unknown joint, side or frame.
+        """
+        everything = {name: e for part in self._answered for name, e in part.joints.items()}
+        check_question(everything, self.model.body_names, name, on, frame)
+        e = everything[name]
+        k = body_of_side(e, on)
+        part = next(part for part in self._answered if name in part.joints)
+        r, p, wrench = self.state.r[k], self.state.p[k], part.wrench(e, k)
+        found = at_joint_point(e, on, frame, r[None], p[None], wrench[None])
+        return JointImpulse(name, self.model.body_names[k], frame, found.force[0], found.torque[0], found.point[0])
+
+    def __repr__(self) -> str:
+        return f"Impulse on {self.model.name!r} at t = {self.state.t:g} s: kinetic energy {self.energy_before:g} -> {self.energy_after:g} J"

@@ -1,0 +1,98 @@
+r"""Joints that close suddenly: rows that are not in the model engage at its state.
+
+    E u+ = nu       E, nu from the joint's primitives, evaluated by the engine's own kernels in a little model of the joint's bodies
+
+The joints must be closed in position at that state, within the tolerances of `system.constraint_residuals`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from haugmbd.bodies.body import Body
+from haugmbd.constraints.joint import Joint
+from haugmbd.contact.impulse_equations import RowSet
+from haugmbd.errors import Fault, ModelError, UsageError
+from haugmbd.model.constraint_rows import evaluate
+from haugmbd.model.identity import number_of, stranger_faults
+from haugmbd.model.labels import JointEntry
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.system.build import build_model
+from haugmbd.system.constraint_residuals import position_faults
+from haugmbd.system.custom_joint import JointLike, Wrapped, read_primitives
+from haugmbd.system.validation import joint_faults
+
+REMEDY = "Close it at a state where its points and axes meet, or bring the bodies there first."
+
+
+class Closed(NamedTuple):
+    """Suddenly closed joints: their rows, by body numbers of the model, and their entries by name; `owner` (k,): joint of each row."""
+
+    rows: RowSet
+    joints: dict[str, JointEntry]
+    owner: tuple[str, ...]
+
+
+NOTHING = Closed(RowSet(np.zeros((0, 2), dtype=np.int64), np.zeros((0, 2, 6)), np.zeros(0)), {}, ())
+
+
+def as_joint(part: Any) -> Joint:
+    """The joint that an element of `close` is; UsageError where it is none."""
+    if isinstance(part, Joint):
+        return part
+    if isinstance(part, JointLike) and callable(part.primitives) and not isinstance(part, type):
+        return Wrapped(part)
+    raise UsageError(f"close takes joints, such as RJ(name, i, j, point=..., axis=...), got {part!r}.")
+
+
+def closing_faults(model: Model, joints: Sequence[Joint]) -> list[Fault]:
+    """What is wrong with joints that are to close, apart from their position."""
+    found: list[Fault] = []
+    there = {id(joint) for joint in joints} | {id(entry.part) for entry in model.joints.values()}
+    names = {joint.name for joint in joints} | set(model.joints)
+    for joint in joints:
+        where = f"joint {joint.name!r}"
+        primitives, broken = read_primitives(joint)
+        own = broken or joint_faults(joint, primitives)
+        found += own or stranger_faults(model, where, *_bodies([joint]))
+        if joint.name in model.joints:
+            found.append(Fault(where, "the model has a joint of this name", "Give the one that closes suddenly another name."))
+        found += [
+            Fault(
+                where,
+                f"its joint {needed.name!r} is neither in the model nor closed with it"
+                + (": the one of this name there belongs to another system" if needed.name in names else ""),
+                "Add that joint to the model.",
+            )
+            for needed in joint.needs()
+            if id(needed) not in there
+        ]
+    return found
+
+
+def closed_rows(model: Model, state: State, joints: Sequence[Joint]) -> Closed:
+    """The rows of sound joints at `state`; ModelError where one of them is not closed there."""
+    if not joints:
+        return NOTHING
+    bodies = list({id(body): body for body in (model.bodies[0], *_bodies(joints))}.values())
+    number = np.array([number_of(model, body) for body in bodies], dtype=np.int64)
+    small = build_model("suddenly closed joints", bodies, joints, (), np.zeros(3))
+    there = State(state.t, state.r[number], state.p[number], state.v[number], state.omega_bar[number])
+    rows = evaluate(small, there)
+    open_joints = position_faults(small, there, rows)
+    if open_joints:
+        raise ModelError(Fault(f.where, f"it cannot close at t = {state.t:g} s: {f.what}", REMEDY) for f in open_joints)
+    return Closed(
+        RowSet(number[rows.bodies], np.concatenate([rows.Phi_r, rows.PiBar], axis=2), rows.nu),
+        {name: e._replace(i=int(number[e.i]), j=int(number[e.j])) for name, e in small.joints.items()},
+        tuple(label.joint for label in small.labels),
+    )
+
+
+def _bodies(joints: Sequence[Joint]) -> list[Body]:
+    """The bodies that the joints' rows are about, each once."""
+    return list({id(b): b for joint in joints for p in joint.primitives() for b in (p.i, p.j)}.values())

@@ -1,0 +1,161 @@
+r"""What ends a smooth piece of the motion: an open contact that meets, a closed one that would pull.
+
+    meets   gap = 0, falling                            of every open contact
+    opens   normal force + slack = 0, falling           of every closed contact; slack: rounding of the force, see `rest`
+
+A contact that has just bounced starts at gap = 0 and rises.  One that has just opened, or leans on others, may stay at rounding of
+zero for a while: its gap must fall below -TOUCH.
+Most steps are clear of all that, which is seen at many states at once: gaps beyond rounding, normal forces within their slack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.contact.contact import Placed, gaps
+from haugmbd.formulations.accelerations import accelerate_entry, multipliers_entry
+from haugmbd.formulations.error_messages import explain
+from haugmbd.integrators.events import Event, Flags
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.workspace.layout import workspace_array
+
+TOUCH = 1e-10
+"""Of the size [m]: a gap below it touches.  An event is located to 1e-13 s, so that gaps are 1e-13 m at 1 m/s."""
+LEAN = 1e-12
+"""Of the size [m]: how far a contact at rest may go below zero by rounding before it counts as met."""
+CLEAR = 1e-13
+"""Of the size [m]: what is above it is positive beyond the rounding of gaps, 1e-15 of it whichever way they are computed."""
+
+
+class Meets:
+    """The gap of an open contact [m], plus `below`, see `LEAN`;  size: of the mechanism [m]."""
+
+    def __init__(self, contact: Placed, below: float, size: float) -> None:
+        self.contact, self.below, self.size = contact, below, size
+
+    def __call__(self, t: float, state: State) -> float:
+        """Positive while the contact is open."""
+        return gap_of(self.contact, state) + self.below
+
+    def clear(self, t: Array, y: Array) -> Flags:
+        """Where the contact is open beyond doubt."""
+        return gaps(self.contact, y) + self.below > CLEAR * self.size
+
+
+class ComesBack(Meets):
+    """gap / (t - start) [m/s] of a contact that has bounced at `start` [s] and rises with `rate` [m/s]: that zero is divided out."""
+
+    def __init__(self, contact: Placed, start: float, rate: float, size: float) -> None:
+        super().__init__(contact, 0.0, size)
+        self.start, self.rate = start, rate
+
+    def __call__(self, t: float, state: State) -> float:
+        """Positive while the contact is open."""
+        return gap_of(self.contact, state) / (t - self.start) if t > self.start else self.rate
+
+
+class NormalForces:
+    """The normal forces of closed contacts, by the multipliers of a model."""
+
+    def __init__(self, model: Model) -> None:
+        self.model, self.pack = model, model.pack()
+        self._state: State | None = None
+        self._lam: Array | None = None
+        self._seen: list[tuple[Array, Array]] = []
+
+    def of(self, name: str, state: State) -> float:
+        """The normal force of one closed contact [N]; all are solved for at once."""
+        if state is not self._state or self._lam is None:
+            code = accelerate_entry(self.pack, state.t, state.y)
+            if code != 0:
+                self.model.raise_user_error(self.pack)
+                raise explain(self.model, self.pack, code, state.t)
+            self._state, self._lam = state, self.model.lam_of(workspace_array(self.pack, "SOLUTION"))
+        return -float(self._lam[self.model.joints[name].rows[0]])
+
+    def over(self, name: str, t: Array, y: Array) -> Array:
+        """The normal forces (n,) at flat states y (n, ny); NaN from the first on that has none."""
+        for states, lam in self._seen:
+            if states is y:
+                return -np.asarray(lam[:, self.model.joints[name].rows[0]])
+        pack, x = self.model.pack(), np.zeros((len(t), workspace_array(self.pack, "SOLUTION").size))
+        code, done = multipliers_entry(pack, t, y, x)  # what a user's function raises here it will raise where it is asked alone
+        lam = x.reshape(len(t), -1, 6)[:, self.model.nb + 1 :].reshape(len(t), -1)[:, self.model.slot_of_row]
+        if code != 0:
+            lam[done:] = np.nan
+        self._seen = [*self._seen[-1:], (y, lam)]  # the ends of steps, and their middles
+        return self.over(name, t, y)
+
+
+class Pulls:
+    """The normal force of a closed contact, and its slack [N]."""
+
+    def __init__(self, name: str, forces: NormalForces, slack: float) -> None:
+        self.name, self.forces, self.slack = name, forces, slack
+
+    def __call__(self, t: float, state: State) -> float:
+        """Positive while the contact presses."""
+        return self.forces.of(self.name, state) + self.slack
+
+    def clear(self, t: Array, y: Array) -> Flags:
+        """Where the contact presses beyond doubt."""
+        return self.forces.over(self.name, t, y) > -0.5 * self.slack
+
+
+@dataclass(frozen=True)
+class Turn(Event):
+    """The event of a contact, whose function takes many states at once, too."""
+
+    function: Meets | Pulls
+
+    def clear(self, t: Array, y: Array) -> Flags:
+        return self.function.clear(t, y)
+
+
+def contact_events(
+    model: Model,
+    placed: Mapping[str, Placed],
+    closed: Mapping[str, float],
+    flying: Mapping[str, float],
+    near: Mapping[str, float],
+    t: float,
+    size: float,
+) -> dict[str, Event]:
+    """The terminal events of a smooth piece from time t [s], by contact.
+
+    closed: slack of each closed contact [N];  flying: gap rates of those that have just bounced [m/s]
+    near: how far others that touch may go below zero [m];  size: of the mechanism [m]
+    """
+    forces = NormalForces(model)
+    events: dict[str, Event] = {}
+    for name, contact in placed.items():
+        function: Meets | Pulls = Meets(contact, near.get(name, 0.0), size)
+        if name in closed:
+            function = Pulls(name, forces, closed[name])
+        elif name in flying:
+            function = ComesBack(contact, t, flying[name], size)
+        what = f"{name} {'opens' if name in closed else 'meets'}"
+        events[name] = Turn(what, function, direction=-1, terminal=True)
+    return events
+
+
+def gap_of(c: Placed, state: State) -> float:
+    """The gap [m] at one state, as `contact.gaps`, in plain numbers: NumPy takes ten times as long for a few three-vectors."""
+    (n0, n1, n2), (a0, a1, a2), (b0, b1, b2) = (
+        _turned(state.p[k].tolist(), x.tolist()) for k, x in ((c.i, c.n_bar), (c.i, c.s_bar_i), (c.j, c.s_bar_j))
+    )
+    (i0, i1, i2), (j0, j1, j2) = state.r[c.i].tolist(), state.r[c.j].tolist()
+    along: float = n0 * (j0 + b0 - i0 - a0) + n1 * (j1 + b1 - i1 - a1) + n2 * (j2 + b2 - i2 - a2)
+    return along - c.radius
+
+
+def _turned(p: Sequence[float], x: Sequence[float]) -> tuple[float, float, float]:
+    """A x = x + 2 e x (e x x + e0 x) for Euler parameters p."""
+    (e0, e1, e2, e3), (x1, x2, x3) = p, x
+    w1, w2, w3 = e2 * x3 - e3 * x2 + e0 * x1, e3 * x1 - e1 * x3 + e0 * x2, e1 * x2 - e2 * x1 + e0 * x3
+    return x1 + 2.0 * (e2 * w3 - e3 * w2), x2 + 2.0 * (e3 * w1 - e1 * w3), x3 + 2.0 * (e1 * w2 - e2 * w1)

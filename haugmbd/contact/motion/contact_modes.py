@@ -1,0 +1,126 @@
+r"""A system with its contacts: one model for every set of closed contacts.
+
+    open contact      only watched
+    closed contact    one more row, the DP2 of `Contact.primitive`: gap = 0, with the multiplier lam = -normal force
+
+Models are made when they are first needed, and kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.constraints.joint import Joint, Single
+from haugmbd.contact.contact import Contact, gap_rates, gaps
+from haugmbd.errors import Fault, ModelError
+from haugmbd.model.constraint_rows import Rows, evaluate
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.redundancy.rank import put_row_scale
+from haugmbd.redundancy.redundancy import put_mask
+from haugmbd.system.build import build_model
+from haugmbd.system.system import System
+
+DEEP = 1e-5
+"""Of the size: a contact that overlaps by more at the start is modelled wrongly; coordinates typed with six digits are off by less."""
+
+
+class ContactModes:
+    """A system and its contacts, by name; `free` is the model with all of them open.
+
+    Raises ModelError with all faults of system and contacts.
+    """
+
+    def __init__(self, system: System, contacts: Sequence[Contact]) -> None:
+        self.system = system
+        self.free = system.compile()
+        faults = [*_name_faults(self.free, contacts), *(fault for contact in contacts for fault in contact.faults())]
+        if faults:
+            raise ModelError(faults)
+        self.placed = {contact.name: contact.placed(self.free) for contact in contacts}
+        self._joints = {contact.name: Single(contact.name, contact.primitive()) for contact in contacts}
+        self.contacts = {contact.name: contact for contact in contacts}
+        self._rows = build_model("contacts", system.bodies, list(self._joints.values()), (), np.zeros(3))
+        self._models: dict[frozenset[str], Model] = {frozenset(): self.free}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the contacts."""
+        return tuple(self.contacts)
+
+    def model(self, closed: Iterable[str], state: State) -> Model:
+        """The model with these contacts closed; the pivots of a new one are measured by the rows at `state`."""
+        key = frozenset(closed)
+        if key not in self._models:
+            joints = [*self.system.joints, *(joint for name, joint in self._joints.items() if name in key)]
+            self._models[key] = self._closed(joints, state)
+        return self._models[key]
+
+    def _closed(self, joints: list[Joint], state: State) -> Model:
+        """A model with the joints of the system and more; the rows that the free one drops, which come first, are dropped."""
+        gravity, more = np.array(self.system.gravity, dtype=np.float64), len(joints) - len(self.system.joints)
+        model = build_model(self.system.name, self.system.bodies, joints, self.system.loads, gravity)
+        known = self.free.redundancy
+        gaps = np.append(known.gaps, np.zeros(more))
+        model = replace(
+            model,
+            redundancy=replace(
+                known, n_rows=known.n_rows + more, rank=known.rank + more, gaps=gaps, labels=model.labels, _report=None
+            ),
+        )
+        put_row_scale(model, evaluate(model, state))
+        put_mask(model)
+        return model
+
+    def rows(self, state: State) -> Rows:
+        """The rows of all contacts as if they were closed, in the order of `names`: Phi is the gap, Phi_q u its rate."""
+        return evaluate(self._rows, state)
+
+    def gaps(self, state: State) -> Array:
+        """All gaps [m], (k,)."""
+        y = state.y[None]
+        return np.array([gaps(placed, y)[0] for placed in self.placed.values()])
+
+    def gap_rates(self, state: State) -> Array:
+        """The rates of all gaps [m/s], (k,)."""
+        y = state.y[None]
+        return np.array([gap_rates(placed, y)[0] for placed in self.placed.values()])
+
+    def size(self, state: State) -> float:
+        """The largest coordinate that a gap is made of [m]; 1 where all are zero: the rounding of gaps is about 1e-16 of it."""
+        arms = [max(abs(c.s_bar_i).max(), abs(c.s_bar_j).max(), c.radius) for c in self.placed.values()]
+        return float(max(abs(state.r).max(), *arms)) or 1.0
+
+    def need_apart(self, state: State) -> None:
+        """Raise ModelError where bodies overlap."""
+        allowed = DEEP * self.size(state)
+        faults = [
+            Fault(
+                f"contact {name!r}",
+                f"its gap is {gap:.6g} m at the start (allowed {-allowed:.2g} m): the bodies overlap",
+                "Move body or plane until the gap is not negative, or turn the normal towards the side where the body may be.",
+            )
+            for name, gap in zip(self.names, self.gaps(state), strict=True)
+            if gap < -allowed
+        ]
+        if faults:
+            raise ModelError(faults)
+
+
+def _name_faults(model: Model, contacts: Sequence[Contact]) -> list[Fault]:
+    """A fault for each name that is empty, or not the contact's own."""
+    names = [contact.name for contact in contacts]
+    found = []
+    for k, name in enumerate(names):
+        where = f"contact {name!r}"
+        if not (isinstance(name, str) and name.strip()):
+            found.append(Fault(where, "the name is empty or not a text", 'Give each contact a name, such as "floor".'))
+        elif name in model.joints:
+            found.append(Fault(where, "a joint has this name", "A closed contact becomes a joint: give it a name of its own."))
+        elif name in names[:k]:
+            found.append(Fault(where, "another contact has this name", "Give each contact a name of its own."))
+    return found

@@ -1,0 +1,216 @@
+r"""What a motion with impacts leaves: its smooth pieces, its impacts, and both as one history.
+
+At an impact the time stands twice: the state before, and the state after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.contact.contact import Contact, gap_rates, gaps
+from haugmbd.contact.impulse_result import Impulse
+from haugmbd.contact.motion.contact_modes import ContactModes
+from haugmbd.deprecated import public_class
+from haugmbd.diagnostics.energy import Energy
+from haugmbd.diagnostics.joint_wrench import Axes, Side, check_question
+from haugmbd.diagnostics.reactions import Reaction
+from haugmbd.diagnostics.run_warnings import HasOutcome, Outcome
+from haugmbd.errors import UsageError
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.model.views import Animated
+from haugmbd.simulation.records import BodyHistory, Counters
+from haugmbd.simulation.result import Result
+
+
+@public_class
+@dataclass(frozen=True, eq=False)
+class Impact:
+    """One impact, at one contact or several at once.
+
+    t: [s];  impulse: what `mbd.impulse` gave: normal impulses, and those of the joints by `impulse.joint(name)`
+    """
+
+    t: float
+    impulse: Impulse
+
+    @property
+    def contacts(self) -> tuple[str, ...]:
+        """The contacts that have struck."""
+        return tuple(self.normal)
+
+    @property
+    def normal(self) -> dict[str, float]:
+        """Their normal impulses [N s]."""
+        return {name: f for name, f in self.impulse.normal.items() if f > 0.0}
+
+    @property
+    def before(self) -> State:
+        """The state just before."""
+        return self.impulse.before
+
+    @property
+    def after(self) -> State:
+        """The state just after."""
+        return self.impulse.state
+
+    @property
+    def energy_before(self) -> float:
+        """Kinetic energy just before [J]."""
+        return self.impulse.energy_before
+
+    @property
+    def energy_after(self) -> float:
+        """Kinetic energy just after [J]."""
+        return self.impulse.energy_after
+
+    def __repr__(self) -> str:
+        return f"Impact at t = {self.t:g} s: {', '.join(f'{name!r} {f:.6g} N s' for name, f in self.normal.items())}"
+
+
+@public_class
+@dataclass(frozen=True, eq=False)
+class ContactHistory:
+    """One contact over time, (nt,) each: t [s], gap [m], gap_rate [m/s], force: normal force [N], 0 while open;  closed: whether."""
+
+    name: str
+    t: Array
+    gap: Array
+    gap_rate: Array
+    force: Array
+    closed: npt.NDArray[np.bool_]
+
+
+@public_class
+@dataclass(frozen=True, eq=False)
+class ImpactResult(Animated, HasOutcome):
+    """A motion with impacts, over time; `result["ball"].r` is one body's history.
+
+    segments: the smooth pieces, each a `Result` with the model of its closed contacts, which can be saved by itself
+    impacts: in the order of time;  settings: what was asked for, as text
+    interrupted: stopped by Ctrl-C;  outcome: how the run ended, and the notes of all segments: `status`, `success`, `message`, `warnings`
+    """
+
+    _mechanism: ContactModes
+    segments: tuple[Result, ...]
+    impacts: tuple[Impact, ...]
+    settings: dict[str, str]
+    interrupted: bool = False
+    outcome: Outcome = Outcome()
+
+    @cached_property
+    def _whole(self) -> Result:
+        """All states as one result, of the model without contacts."""
+        model = self._mechanism.free
+        y = [np.zeros((0, len(model.y0))), *(segment.y for segment in self.segments)]
+        return Result(model, self._joined(lambda s: s.t), np.concatenate(y), self.counters, self.settings, self.interrupted)
+
+    @property
+    def model(self) -> Model:
+        """The compiled model with all contacts open."""
+        return self._mechanism.free
+
+    @property
+    def contacts(self) -> dict[str, Contact]:
+        """The contacts, by name."""
+        return dict(self._mechanism.contacts)
+
+    def _joined(self, ask: Callable[[Result], Array]) -> Array:
+        """The answers of all segments, one after the other."""
+        return np.concatenate([ask(segment) for segment in self.segments]) if self.segments else np.zeros(0)
+
+    @property
+    def t(self) -> Array:
+        """Times [s], (nt,), not falling: an impact's stands twice."""
+        return self._whole.t
+
+    @property
+    def y(self) -> Array:
+        """Flat states, (nt, ny)."""
+        return self._whole.y
+
+    @property
+    def r(self) -> Array:
+        """Centres of mass, global [m], (nt, nb + 1, 3)."""
+        return self._whole.r
+
+    @property
+    def p(self) -> Array:
+        """Euler parameters, scalar first, (nt, nb + 1, 4)."""
+        return self._whole.p
+
+    @property
+    def v(self) -> Array:
+        """Velocities of the centres of mass, global [m/s], (nt, nb + 1, 3)."""
+        return self._whole.v
+
+    @property
+    def omega_bar(self) -> Array:
+        """Angular velocities, body frames [rad/s], (nt, nb + 1, 3)."""
+        return self._whole.omega_bar
+
+    @property
+    def counters(self) -> Counters:
+        """Work of all segments: sums, and the largest `max_euler_drift`."""
+        each = [segment.counters for segment in self.segments]
+        total: dict[str, Any] = {f.name: sum(getattr(c, f.name) for c in each) for f in fields(Counters)}
+        total["max_euler_drift"] = max((c.max_euler_drift for c in each), default=0.0)
+        return Counters(**total)
+
+    def contact(self, name: str) -> ContactHistory:
+        """Gap and normal force of a contact over time; UsageError for an unknown one."""
+        placed = self._mechanism.placed.get(name)
+        if placed is None:
+            raise UsageError(f"no contact is called {name!r}; the contacts are {', '.join(map(repr, self._mechanism.names))}.")
+        force = self._joined(lambda s: -s.lam[:, s.model.joints[name].rows[0]] if name in s.model.joints else np.zeros(len(s.t)))
+        closed = self._joined(lambda s: np.full(len(s.t), name in s.model.joints))
+        return ContactHistory(name, self.t, gaps(placed, self.y), gap_rates(placed, self.y), force, closed.astype(bool))
+
+    def reaction(self, joint: str, *, on: Side = "j", frame: Axes = "ground") -> Reaction:
+        """The force and torque that `joint` exerts, as `Result.reaction`, over all segments; impulses are in `impacts`.
+
+        Raises UsageError for an unknown joint, side or frame (a closed contact is asked for by `contact`).
+        """
+        model = self._mechanism.free
+        check_question(model.joints, model.body_names, joint, on, frame)
+        parts = [segment.reaction(joint, on=on, frame=frame) for segment in self.segments]
+        force, torque, point = (np.concatenate([getattr(p, name) for p in parts]) for name in ("force", "torque", "point"))
+        return Reaction(joint, parts[0].body, frame, self.t, force, torque, point)
+
+    def energy(self) -> Energy:
+        """Energies over all segments, as `Result.energy`; the total falls at every impact by what the impact costs."""
+        parts = [segment.energy() for segment in self.segments]
+        kinetic, potential = (np.concatenate([getattr(e, name) for e in parts]) for name in ("kinetic", "potential"))
+        return Energy(
+            self.t, kinetic, potential, _summed([e.applied_work for e in parts]), _summed([e.dissipated_work for e in parts])
+        )
+
+    def state(self, k: int = -1) -> State:
+        """The k-th state, by default the last."""
+        return self._whole.state(k)
+
+    def __getitem__(self, body: str) -> BodyHistory:
+        return self._whole[body]
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __repr__(self) -> str:
+        span = f", t = {self.t[0]:g} .. {self.t[-1]:g} s" if len(self.t) else ""
+        return f"ImpactResult({self._whole.names.model!r}, {len(self)} states{span}, {len(self.impacts)} impacts)"
+
+
+def _summed(works: list[Array]) -> Array:
+    """Works that each begin at zero, one after the other."""
+    start, whole = 0.0, []
+    for work in works:
+        whole.append(start + work)
+        start += float(work[-1])
+    return np.concatenate(whole)

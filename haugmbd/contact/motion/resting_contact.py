@@ -1,0 +1,150 @@
+r"""Which touching contacts stay closed: the contact problem of accelerations.
+
+    a = a0 + W N >= 0        N >= 0        N . a = 0            of contacts at rest: gap = 0 and gap_rate = 0
+    a0: accelerations of the gaps without them (C u_dot - gamma)                W = C K^-1 C^T
+
+A contact with N > 0 is held closed; one with a > 0 lifts.  Where rows depend on one another (a table on four legs) as many are
+closed as are independent; the others lean on them.  The same problem as that of impulses (`contact.restitution`), with another meaning.
+
+A bounce is at rest if it would rise less than REST_HEIGHT:      gap_rate^2 / (2 |a|) <= REST_HEIGHT size
+Source: Moreau (1988); Baraff (1994) for resting contacts without friction.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.contact.auxiliary_rows import AuxiliaryRows
+from haugmbd.contact.impulse_equations import FactoredSystem, RowSet
+from haugmbd.contact.motion.contact_modes import ContactModes
+from haugmbd.contact.restitution import restitution
+from haugmbd.contact.spectral_solve import RANK_TOL, SpectralSolution, nonnegative
+from haugmbd.formulations.accelerations import accelerations
+from haugmbd.model.state import State
+
+REST_HEIGHT = 1e-12
+"""Of the size: a bounce that rises less is at rest.  Gaps are rounded to 1e-16 of the size, so that the times of the last bounces,
+about 1e-6 s long on the earth, still have four digits.  What is left of the cascade then takes e / (1 - e) such times."""
+STILL = 1e-12
+"""Of the speeds that make a gap rate: below it the rate is zero, as for impulses."""
+PULL_TOL = 1e-11
+"""Of the force that holds a contact: a normal force below minus this pulls.  Multipliers are rounded to about 1e-14."""
+SMALLEST = 1e-12
+"""[m/s2], of the size: accelerations below it are rounding where nothing accelerates at all."""
+
+Flags = npt.NDArray[np.bool_]
+
+
+class RestingContacts(NamedTuple):
+    """Contacts by name.  closed: with what a normal force may pull before it opens [N];  still: all that do not move, closed or not."""
+
+    closed: dict[str, float]
+    still: frozenset[str]
+
+
+class _Problem(NamedTuple):
+    """Accelerations a0 (k,), W (k, k), its measures d (k,), gap rates (k,) and their rounding (k,), of some contacts."""
+
+    a0: Array
+    W: Array
+    d: Array
+    rate: Array
+    noise: Array
+
+
+def resting_contacts(mechanism: ContactModes, state: State, touching: list[str], leaving: frozenset[str]) -> RestingContacts:
+    """Which of the `touching` contacts stay closed at `state`; `leaving` are those that have just been found to pull."""
+    names = [name for name in touching if name not in leaving]
+    if not names:
+        return RestingContacts({}, leaving)
+    problem = _problem(mechanism, state, names)
+    still = np.nonzero(_still(problem, REST_HEIGHT * mechanism.size(state)))[0]
+    held, force = _held(problem, still)
+    slack = PULL_TOL * force + SMALLEST * mechanism.size(state) / np.maximum(np.diag(problem.W), RANK_TOL * problem.d)
+    closed = _independent(problem, held, slack)
+    return RestingContacts({names[k]: float(slack[k]) for k in closed}, leaving.union(names[k] for k in still))
+
+
+def approach(mechanism: ContactModes, state: State, touching: list[str]) -> bool:
+    """Whether one of the `touching` contacts is about to overlap at `state`."""
+    if not touching:
+        return False
+    rate, noise = _rates(mechanism, state, _rows(mechanism, state, touching)[0])
+    return bool((rate < -noise).any())
+
+
+def _problem(mechanism: ContactModes, state: State, names: list[str]) -> _Problem:
+    """The contact problem of the named contacts, all others open."""
+    rows, gamma = _rows(mechanism, state, names)
+    beside = AuxiliaryRows.of(FactoredSystem(mechanism.free, state), rows)
+    found = accelerations(mechanism.free, state)
+    a0 = rows.of(np.hstack([found.v_dot, found.omega_bar_dot])) - gamma
+    return _Problem(a0, beside.W, beside.d, *_rates(mechanism, state, rows))
+
+
+def _rows(mechanism: ContactModes, state: State, names: list[str]) -> tuple[RowSet, Array]:
+    """The rows of the named contacts, and their gamma (k,)."""
+    everything = mechanism.rows(state)
+    k = [mechanism.names.index(name) for name in names]
+    C = np.concatenate([everything.Phi_r[k], everything.PiBar[k]], axis=2)
+    return RowSet(np.asarray(everything.bodies[k]), C, np.zeros(len(k))), everything.gamma[k]
+
+
+def _rates(mechanism: ContactModes, state: State, rows: RowSet) -> tuple[Array, Array]:
+    """The gap rates of the rows [m/s], (k,), and what of them is rounding, (k,)."""
+    u = np.hstack([state.v, state.omega_bar])
+    least = np.sqrt(2.0 * SMALLEST * REST_HEIGHT) * mechanism.size(state)
+    return rows.of(u), STILL * np.abs(rows.C).sum(axis=(1, 2)) * np.abs(u).max() + least
+
+
+def _still(p: _Problem, height: float) -> Flags:
+    """The contacts that do not move, and those that would come back from less than `height` [m] under the forces of the others."""
+    still = np.abs(p.rate) <= p.noise
+    while True:
+        a = p.a0 + p.W @ _normal_forces(p, np.nonzero(still)[0])
+        more = ~still & (a < 0.0) & (p.rate**2 <= -2.0 * a * height)
+        if not more.any():
+            return still
+        still |= more
+
+
+def _normal_forces(p: _Problem, k: Ints) -> Array:
+    """Normal forces (all,) of the contacts k at rest, zero for the others and for contacts that cannot move."""
+    N = np.zeros(len(p.a0))
+    k = k[np.diag(p.W)[k] > RANK_TOL * p.d[k]]
+    some = restitution(p.W[np.ix_(k, k)], -p.a0[k], p.d[k])
+    if some is not None:  # None: a body that others crush; its contacts meet again, and `impulse` says that they cannot
+        N[k] = some
+    return N
+
+
+def _held(p: _Problem, still: Ints) -> tuple[Ints, float]:
+    """Those of the contacts at rest that do not lift, and a force that is typical of them [N]."""
+    N = _normal_forces(p, still)
+    a = p.a0 + p.W @ N
+    W = np.maximum(np.diag(p.W), RANK_TOL * p.d)
+    force = max(float(N.max(initial=0.0)), float((np.abs(p.a0) / W)[still].max(initial=0.0)))
+    return still[a[still] <= 0.5 * PULL_TOL * force * W[still] + p.d[still] * SMALLEST], force
+
+
+def _independent(p: _Problem, held: Ints, slack: Array) -> list[int]:
+    """As many of the held contacts as have independent rows and, by themselves, no normal force that pulls."""
+    k = held[np.diag(p.W)[held] > RANK_TOL * p.d[held]]
+    if not len(k):
+        return []
+    parts = SpectralSolution.of(p.W[np.ix_(k, k)], p.d[k])
+    G = parts.V * np.sqrt(parts.w) / parts.scale[:, None]
+    N = nonnegative(G.T, np.linalg.lstsq(G, -p.a0[k], rcond=None)[0])  # basic: its positive ones have independent rows
+    chosen = [int(one) for one in k[N > 0.0]]
+    for one in k[np.argsort(-N, kind="stable")].tolist():
+        more = [*chosen, one]
+        W, d = p.W[np.ix_(more, more)], p.d[more]
+        if one in chosen or SpectralSolution.of(W, d).rank < len(more):
+            continue
+        if (np.linalg.solve(W, -p.a0[more]) >= -0.5 * slack[more]).all():
+            chosen = more
+    return sorted(chosen)

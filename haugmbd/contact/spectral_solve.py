@@ -1,0 +1,77 @@
+r"""Symmetric positive semi-definite systems W x = h whose rows may depend on one another: rank, the least solution, and conflicts.
+
+    S = diag(1 / sqrt d)      S W S = V diag(w) V^T,  w <= k      rank: w > RANK_TOL      d: mobility of the rows without joints
+    x = S V+ w+^-1 V+^T S h  -  what can be taken off it along the null space S V0, so that |x| is least
+    W x = h can be solved only if V0^T S h = 0
+
+Source: Golub and Van Loan, Matrix Computations, sec. 5.5 (minimum-norm least squares).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.errors import SimulationError
+
+RANK_TOL = 1e-10
+"""Of the mobility without joints: below it the model's joints leave a row no motion.  Rounding of W is about 1e-15, times the model's
+condition."""
+
+
+class SpectralSolution(NamedTuple):
+    """The spectral parts of W: scale S (k,), eigenvalues w and vectors V of the range, V0 of the null space."""
+
+    scale: Array
+    w: Array
+    V: Array
+    V0: Array
+
+    @classmethod
+    def of(cls, W: Array, d: Array) -> SpectralSolution:
+        """The parts of W (k, k), measured by the mobilities d (k,)."""
+        scale = 1.0 / np.sqrt(d)
+        w, V = np.linalg.eigh(scale[:, None] * W * scale)
+        keep = w > RANK_TOL
+        return cls(scale, w[keep], V[:, keep], V[:, ~keep])
+
+    @property
+    def rank(self) -> int:
+        """How many rows are independent."""
+        return len(self.w)
+
+    def solve(self, h: Array) -> Array:
+        """The least x with W x = h (in the least-squares sense); h (k,) or (k, m)."""
+        x: Array = (self.scale * (self.V / self.w @ (self.V.T @ (self.scale * h.T).T)).T).T
+        if len(self.w) == len(self.scale):
+            return x
+        N = self.scale[:, None] * self.V0
+        least: Array = x - N @ np.linalg.lstsq(N, x, rcond=None)[0]
+        return least
+
+    def conflict(self, h: Array) -> Array:
+        """By how much each row of W x = h cannot be met, (k,), in the units of h / sqrt(d)."""
+        return np.asarray(self.V0 @ (self.V0.T @ (self.scale * h)))
+
+
+def mobility(W: Array, free: Array) -> Array:
+    """What the rows of W are measured by: `free` (k,), or W's own diagonal where only massless axes move; 1 where nothing does."""
+    d = np.maximum(free, np.diag(W))
+    return np.where(d > 0.0, d, 1.0)
+
+
+def nonnegative(A: Array, b: npt.NDArray[Any]) -> Array:
+    """The x >= 0, (k,), with the least |A x - b|, by Lawson and Hanson's method.  Raises SimulationError where that comes to no end."""
+    from scipy.optimize import nnls  # noqa: PLC0415  costs 0.2 s, only where contacts are coupled
+
+    try:
+        x: Array = nnls(A, b)[0]
+    except RuntimeError as error:
+        raise SimulationError(
+            f"the forces of {A.shape[1]} contacts are not found: non-negative least squares stop with {error}. "
+            "Contacts at nearly the same place depend on one another: leave some of them out."
+        ) from error
+    return x

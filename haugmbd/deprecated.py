@@ -1,0 +1,131 @@
+"""Names that have changed: the old ones work for one version, and warn.  And which name was meant by one that does not exist."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from typing import Any, TypeVar
+
+NAMES = {
+    "Branch": "AssemblyMode",
+    "HalfExplicit": "HEM4",
+    "Hold": "FixedCoordinates",
+    "KeptRows": "DropDependentRows",
+    "Load": "ForceElement",
+    "PlainProjection": "UnweightedProjection",
+    "QuasiNewton": "ModifiedNewton",
+    "SingularKKT": "SingularKKTError",
+    "Spin": "UniformRotation",
+    "branches": "assembly_modes",
+}
+"""Old public names, and what they are called since version 0.2."""
+
+KEYWORDS = {"e": "restitution", "level": "constraint_form", "repair_velocity": "project_velocity"}
+"""Old keywords, wherever the new one is a parameter."""
+
+ATTRIBUTES = {
+    "Contact": {"e": "restitution"},
+    "Counters": {
+        "choices": "repartitions",
+        "corrected": "projections",
+        "euler_worst": "max_euler_drift",
+        "questions": "solves",
+    },
+    "Implicit": {"level": "constraint_form"},
+    "Mobility": {"doubts": "warnings", "left_out": "skipped_parts", "untold": "unlisted_motions"},
+    "Result": {"passed": "singular_crossings"},
+}
+"""Old attributes, by class."""
+
+MEANT = {
+    "dt": "h",
+    "step": "h",
+    "J": "J_bar",
+    "I": "J_bar",
+    "inertia": "J_bar",
+    "method": "integrator",
+    "solver": "integrator",
+    "tend": "t_end",
+}
+"""Keywords of other programs, wherever the word of haugmbd is a parameter."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+C = TypeVar("C", bound=type)
+
+
+def _warn(old: str, new: str, stacklevel: int) -> None:
+    warnings.warn(
+        f"{old} is called {new} since haugmbd 0.2; the old name will go with 0.3.", DeprecationWarning, stacklevel=stacklevel
+    )
+
+
+def warn_renamed(name: str) -> str | None:
+    """Return the new name of an old public one, with a DeprecationWarning; None for a name that was never public."""
+    if name not in NAMES:
+        return None
+    _warn(f"haugmbd.{name}", f"haugmbd.{NAMES[name]}", stacklevel=4)
+    return NAMES[name]
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """Return "; did you mean ...?" with the name that is nearest, or nothing."""
+    names = list(names)
+    lower = {each.lower(): each for each in names}
+    near = get_close_matches(name, names, n=1, cutoff=0.6) or [
+        lower[x] for x in get_close_matches(name.lower(), lower, n=1, cutoff=0.6)
+    ]
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def check_keywords(function: F) -> F:
+    """Decorate a public function or method: translate old keywords, and say which one was meant by a wrong one (TypeError)."""
+    parameters = inspect.signature(function).parameters
+    if any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
+        return function
+    named = {name for name, each in parameters.items() if each.kind is not each.POSITIONAL_ONLY and name != "self"}
+
+    @functools.wraps(function)
+    def checked(*args: Any, **given: Any) -> Any:
+        if given and not given.keys() <= named:
+            who = type(args[0]).__name__ if function.__name__ == "__init__" and args else function.__name__
+            given = _translated(who, given, named)
+        return function(*args, **given)
+
+    return checked  # type: ignore[return-value]
+
+
+def _translated(who: str, given: dict[str, Any], named: set[str]) -> dict[str, Any]:
+    """Return keywords under their new names; TypeError for one that does not exist."""
+    known: dict[str, Any] = {}
+    for old, value in given.items():
+        new = old
+        if old not in named:
+            new = KEYWORDS.get(old, "")
+            if new not in named:
+                meant = MEANT.get(old, "")
+                hint = f"; did you mean {meant!r}?" if meant in named else did_you_mean(old, sorted(named))
+                raise TypeError(f"{who}() has no argument {old!r}{hint}")
+            _warn(f"{who}({old}=)", f"{new}=", stacklevel=4)
+        if new in known:
+            raise TypeError(f"{who}() got {new!r} twice, under its old name and its new one")
+        known[new] = value
+    return known
+
+
+def public_class(cls: C) -> C:
+    """Decorate a public class: `check_keywords` for its constructor, and its old attributes of the table, which warn."""
+    if "__init__" in vars(cls):
+        constructor: Any = vars(cls)["__init__"]
+        setattr(cls, "__init__", check_keywords(constructor))  # noqa: B010  mypy refuses the assignment to a method
+    for old, new in ATTRIBUTES.get(cls.__name__, {}).items():
+        setattr(cls, old, property(functools.partial(_renamed, cls.__name__, old, new)))
+    return cls
+
+
+def _renamed(owner: str, old: str, new: str, self: Any) -> Any:
+    """Return the attribute under its new name."""
+    _warn(f"{owner}.{old}", new, stacklevel=3)
+    return getattr(self, new)

@@ -1,0 +1,76 @@
+r"""What a joint carries: the wrench that it exerts on one of its bodies.
+
+    (F, n_bar) = -Phi_q^T lam      over the joint's rows, moved to the joint's point, see `diagnostics.joint_wrench`
+
+Source: Haug sec. 11.3 (reactions of joints from multipliers).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import check_keywords, public_class
+from haugmbd.diagnostics.joint_wrench import Axes, Side, at_joint_point, body_of_side, check_question
+from haugmbd.diagnostics.rows_over_time import rows_over_time
+from haugmbd.formulations.accelerations import solve_states
+from haugmbd.model.given import model_given
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.workspace.layout import WIDTH
+
+
+@public_class
+@dataclass(frozen=True, eq=False)
+class Reaction:
+    """The force and torque that a joint exerts on a body, at the joint's point on that body.
+
+    joint, body: names;  frame: in which force and torque are written: "ground", "body" or "joint" (the joint's frame on that body)
+    t: (nt,) [s];  force: (nt, 3) [N];  torque: (nt, 3) [N m] about `point`;  point: (nt, 3) global [m]
+    At a single state the first axis is missing.
+    """
+
+    joint: str
+    body: str
+    frame: str
+    t: Array
+    force: Array
+    torque: Array
+    point: Array
+
+    def __repr__(self) -> str:
+        return f"Reaction of {self.joint!r} on {self.body!r}, {self.frame} frame, {np.size(self.t)} states"
+
+
+def reactions_over_time(
+    model: Model, t: Array, y: Array, solve: Callable[[], Array], joint: str, *, on: str = "j", frame: str = "ground"
+) -> Reaction:
+    """The reaction of `joint` at the states y (nt, ny); `solve()` gives their solutions (nt, nn, 6).
+
+    Raises UsageError for an unknown joint, side or frame.
+    """
+    check_question(model.joints, model.body_names, joint, on, frame)
+    e = model.joints[joint]
+    body = body_of_side(e, on)
+    side = 0 if body == min(e.i, e.j) else 1  # an edge keeps its bodies in order
+    wrench = rows_over_time(model, t, y, solutions=solve(), rows=e.rows).wrench[:, 0, side]
+    r, p = (y[:, WIDTH * body + a : WIDTH * body + b] for a, b in ((0, 3), (3, 7)))
+    found = at_joint_point(e, on, frame, r, p, wrench)
+    return Reaction(joint, model.body_names[body], frame, t, found.force, found.torque, found.point)
+
+
+@check_keywords
+def reaction(model: Model, state: State | None, joint: str, *, on: Side = "j", frame: Axes = "ground") -> Reaction:
+    """The reaction of `joint` at one state (None: the modelled one), with the multipliers of that state: force (3,), torque (3,).
+
+    on: the body that feels it, "j" or "i" of the joint;  frame: "ground", "body" or "joint"
+    Raises UsageError for an unknown joint, side or frame, SingularKKTError where the rows depend on one another.
+    """
+    model = model_given(model, "reaction")
+    state = model.state() if state is None else state
+    t, y = np.array([state.t]), state.y[None]
+    found = reactions_over_time(model, t, y, lambda: solve_states(model, t, y), joint, on=on, frame=frame)
+    return Reaction(joint, found.body, frame, found.t[0], found.force[0], found.torque[0], found.point[0])

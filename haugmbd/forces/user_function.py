@@ -1,0 +1,221 @@
+r"""What a force element is given: a number, a function of time or a function of the state; and where its value comes from.
+
+    number                      a constant driver
+    f(t)                        a driver, where it can be recorded on a tape: no Python at run time
+    f(t) otherwise, f(t, ...)   a QUESTION: asked at every evaluation, and the answer is written into the place of a driver
+
+Which function it is, is decided by how many arguments it needs: those that come by position and have no default.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import ArrayLike
+
+from haugmbd.bodies.validation import masked, numbers
+from haugmbd.compiled.array_types import Array
+from haugmbd.drivers import Constant, Driver, Unusable, as_driver
+from haugmbd.drivers.driver import LONGEST_REPR, shown
+from haugmbd.drivers.program import CONSTANT, PYTHON, Program
+from haugmbd.errors import Fault, SimulationError
+
+TIME = "t"
+BODY = "t, r, p, v, omega_bar"
+LENGTH = "t, l, l_dot"
+ANGLE = "t, theta, theta_dot"
+"""The arguments a function can have; BODY: r (3,), p (4,), v (3,), omega_bar (3,) of one body, or (n, .) of several."""
+
+
+class ReturnedValue(Driver):
+    """A place in the driver table that the answer of a function is written into; NaN until then."""
+
+    def values(self, t: ArrayLike) -> Array:
+        """NaN: time alone does not say it."""
+        return np.full((*np.shape(t), 3), np.nan)
+
+    def faults(self) -> tuple[Fault, ...]:
+        """Nothing: the question is checked by the element."""
+        return ()
+
+    def fault_at(self, t: float) -> Fault | None:
+        """Nothing, likewise."""
+        return None
+
+    def program(self) -> Program:
+        """A number that is there from the start, and overwritten."""
+        return Program(CONSTANT)
+
+
+class UserFunction(NamedTuple):
+    """A function that has to be asked: of which element (`where`), under which name (`label`), with which arguments (`form`).
+
+    shape: of the answer, () for a scalar, (3,) for a vector, (n, 6) for generalized forces of n bodies
+    """
+
+    where: str
+    label: str
+    function: Callable[..., Any]
+    form: str
+    shape: tuple[int, ...]
+
+    @property
+    def words(self) -> str:
+        """The call as the user wrote it: actuator(t, l, l_dot)."""
+        return f"{self.label}({self.form})"
+
+    def call(self, t: float, *arguments: Any) -> Array:
+        """The answer, finite numbers of `shape`; what the function raises gets a note, an unusable answer is a SimulationError."""
+        try:
+            given = self.function(t) if self.form == TIME else self.function(t, *arguments)
+        except Exception as error:
+            error.add_note(f"raised by {self.words} of {self.where} at t = {t:.9g} s")
+            raise
+        try:
+            answer = np.array(None) if masked(given) else np.asarray(given)
+        except ValueError:  # a list of lists that are not of one length
+            answer = np.array(None)
+        if answer.shape == self.shape and answer.dtype.kind in "iuf" and all(map(isfinite, answer.ravel().tolist())):
+            return answer
+        raise SimulationError(f"{self.where}: {self.unusable(given)} at t = {t:.9g} s, must be {self.wanted}")
+
+    def unusable(self, given: Any) -> str:
+        """What is wrong with an answer."""
+        array = numbers(given)
+        if array is not None and array.shape == self.shape:
+            return f"{self.words} returns {array.tolist()}"
+        short = isinstance(given, tuple | list) and len(repr(given)) <= LONGEST_REPR
+        return f"{self.words} returns {given if short else shown(given)}"
+
+    @property
+    def wanted(self) -> str:
+        """What an answer must be."""
+        return "a finite number" if self.shape == () else f"finite numbers of shape {self.shape}"
+
+    def faults_at(self, t: float, *arguments: Any) -> tuple[Fault, ...]:
+        """What is wrong with the answer at this time; the function is called once."""
+        try:
+            self.call(t, *arguments)
+        except SimulationError as error:
+            return (Fault(self.where, error.message.removeprefix(f"{self.where}: "), f"Let {self.label} return {self.wanted}."),)
+        except Exception as error:  # noqa: BLE001  a user's function may raise anything
+            what = f"{self.words} raises {type(error).__name__} at t = {t:.9g} s: {error}"
+            return (Fault(self.where, what, "Try the function by itself with these arguments."),)
+        return ()
+
+
+class Value(NamedTuple):
+    """A number (1 driver) or a vector (3 drivers) of a force element, and the question behind it, if it has to be asked."""
+
+    drivers: tuple[Driver, ...]
+    question: UserFunction | None = None
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether it is zero for ever."""
+        return self.question is None and all(isinstance(driver, Constant) and driver.value == 0.0 for driver in self.drivers)
+
+    def sampled(self, t: Array, *arguments: Array) -> Array:
+        """The value at times t (nt,), (nt,) or (nt, 3); `arguments` have nt rows."""
+        if self.question is None:
+            columns = [driver.values(t)[..., 0] for driver in self.drivers]
+            return columns[0] if len(columns) == 1 else np.stack(columns, axis=-1)
+        answers = [self.question.call(float(s), *(a[k].copy() for a in arguments)) for k, s in enumerate(t)]
+        return np.array(answers, dtype=np.float64).reshape(len(t), *self.question.shape)
+
+
+def read_value(faults: list[Fault], where: str, label: str, given: Any, form: str, shape: tuple[int, ...], unit: str) -> Value:
+    """Read a number or vector (`shape` () or (3,)), a function of t, or a function of `form`; faults where it is none of these."""
+    if callable(given) and not isinstance(given, type):
+        return _read_function(faults, where, label, given, form, shape)
+    remedy = f"Give {_kind(shape, unit)}, a function {label}(t), or a function {label}({form})."
+    parts = [given] if shape == () else _three(given)
+    drivers = tuple(as_driver(part) for part in parts)
+    if len(parts) != max(1, *shape, 1):
+        faults.append(Fault(where, f"{label} is {shown(given)}", remedy))
+        return Value((Constant(np.nan),) * 3)
+    for driver in drivers:
+        simple = isinstance(driver, Constant | Unusable)
+        faults.extend(Fault(where, f"{label}: {f.what}", remedy if simple else f.remedy) for f in driver.faults())
+    return Value(drivers)
+
+
+def _kind(shape: tuple[int, ...], unit: str) -> str:
+    return f"a number [{unit}]" if shape == () else f"three numbers [{unit}]"
+
+
+def _three(given: Any) -> list[Any]:
+    """The parts of a vector, each a number or a driver; [] where it has no parts."""
+    if isinstance(given, np.ndarray) and given.ndim != 1:
+        return []
+    return list(given) if isinstance(given, tuple | list | np.ndarray) else []
+
+
+def _read_function(
+    faults: list[Fault], where: str, label: str, function: Callable[..., Any], form: str, shape: tuple[int, ...]
+) -> Value:
+    """A function of time as drivers where compiled code can evaluate it; any other as a question."""
+    size = max(1, *shape, 1)
+    needed = arguments_needed(function)
+    if needed == 1:
+        drivers = _recorded(function, size)
+        if drivers:
+            return Value(drivers)
+        return Value(tuple(ReturnedValue() for _ in range(size)), UserFunction(where, label, function, TIME, shape))
+    if needed != len(form.split(",")):
+        faults.append(wrong_arguments(where, label, needed, f"{label}(t) or {label}({form})"))
+        return Value((Constant(np.nan),) * size)
+    return Value(tuple(ReturnedValue() for _ in range(size)), UserFunction(where, label, function, form, shape))
+
+
+def wrong_arguments(where: str, label: str, needed: int | None, choices: str) -> Fault:
+    """The fault of a function that needs neither of the argument lists."""
+    what = f"{label} is a function of {needed} arguments" if needed else f"{label} does not say how many arguments it needs"
+    return Fault(where, what, f"Give {choices}; arguments with a default are not counted.")
+
+
+def plain_function(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The Python function behind an @njit function; any other as it is."""
+    given: Any = function
+    return given.py_func if numba.extending.is_jitted(given) else given  # type: ignore[no-any-return]
+
+
+def arguments_needed(function: Callable[..., Any]) -> int | None:
+    """How many arguments come by position and have no default; None where a function does not say (*args alone)."""
+    if isinstance(function, np.ufunc):
+        return function.nin
+    try:
+        parameters = inspect.signature(plain_function(function)).parameters.values()
+    except (TypeError, ValueError):  # some functions of C have no signature
+        return None
+    needed = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty]
+    return len(needed) or None
+
+
+def _recorded(function: Callable[..., Any], size: int) -> tuple[Driver, ...]:
+    """The drivers of a function of t, () where compiled code cannot evaluate all of them."""
+    f = plain_function(function)
+    parts = [f] if size == 1 else [Component(f, k, size) for k in range(size)]
+    drivers = tuple(as_driver(part) for part in parts)
+    return () if any(driver.faults() or driver.program().kind == PYTHON for driver in drivers) else drivers
+
+
+@dataclass(frozen=True)
+class Component:
+    """Component k of a vector function f(t) -> (size,); of a module, so that it can be pickled where f can."""
+
+    f: Callable[[Any], Any]
+    k: int
+    size: int
+
+    def __call__(self, t: Any) -> Any:
+        vector = self.f(t)
+        if len(vector) != self.size:
+            raise ValueError(f"{self.size} numbers are needed")
+        return vector[self.k]

@@ -1,0 +1,131 @@
+r"""What the formulations in Python share: dense matrices, and factorizations that say by name where they find none.
+
+scaling       K x = b  as  (S K S) (S^-1 x) = S b,   the diagonal of S K S (or its largest entries) being one:
+              kg beside kg m2 beside the rows' own units
+refinement    x <- x + K^-1 (b - K x),  once:  takes the rounding of the factors out
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.errors import SimulationError, SingularKKTError
+from haugmbd.formulations.base import KKTSystem
+from haugmbd.formulations.error_messages import TOO_LARGE, torn
+from haugmbd.model.constraint_rows import evaluate
+
+SINGULAR_TOL = 1e-12
+"""Part of the largest below which a singular value is zero: rounding of rows leaves 1e-15, a pose 1e-6 from a dead centre 1e-6."""
+
+NO_DIGIT = 1e-15
+"""Reciprocal condition number at which no digit of the solution is right: rounding is 1e-16."""
+
+
+class Split(NamedTuple):
+    """Phi_q = U diag(s) V^T of the independent part: U (k, rank), s (rank,), V (6 nb, rank)
+
+    Z: (6 nb, dof) a basis of the rest, if asked for
+    """
+
+    U: Array
+    s: Array
+    V: Array
+    Z: Array
+
+
+def singular(question: KKTSystem, what: str) -> SimulationError:
+    """The error of a formulation at a state where its algebra ends; of a motion that grows without bound where that is why."""
+    t, finite = question.state.t, np.isfinite(question.Phi_q).all() and np.isfinite(question.b_u).all()
+    apart = torn(question.model, evaluate(question.model, question.state)) if finite else "rows or forces overflow"
+    if apart:
+        return SimulationError(f"the motion grows without bound at t = {t:.6g} s: {apart}. {TOO_LARGE}")
+    return SingularKKTError(
+        f"SingularKKTError at t = {question.state.t:.6g} s: {what}. A singular position, rows that depend on others there, or a free axis "
+        "without inertia: NewtonEuler() names the joints."
+    )
+
+
+def mass_matrix(question: KKTSystem) -> Array:
+    """diag(M_1, ..., M_nb), (6 nb, 6 nb)."""
+    nb = len(question.M)
+    M = np.zeros((nb, 6, nb, 6))
+    M[np.arange(nb), :, np.arange(nb)] = question.M
+    return M.reshape(6 * nb, 6 * nb)
+
+
+def times_mass(question: KKTSystem, x: Array) -> Array:
+    """M x, body by body; x: (6 nb, ...)."""
+    return blockwise(question.M, x)
+
+
+def blockwise(blocks: Array, x: Array) -> Array:
+    """diag(B_1, ..., B_nb) x of blocks (nb, m, n); x: (n nb, ...)."""
+    nb, m, n = blocks.shape
+    return np.asarray(np.einsum("kab,kb...->ka...", blocks, x.reshape(nb, n, *x.shape[1:])).reshape(nb * m, *x.shape[1:]))
+
+
+def split(question: KKTSystem, A: Array, rank: int, *, with_Z: bool = True) -> Split:
+    """The singular value decomposition of A, whose rank is known since the model was compiled."""
+    U, s, Vt = np.linalg.svd(A, full_matrices=with_Z)
+    if rank > len(s) or (rank and not s[rank - 1] > SINGULAR_TOL * s[0]):
+        smallest = s[rank - 1] / s[0] if rank <= len(s) else 0.0
+        raise singular(question, f"singular value {rank} of the rows is {smallest:.1e} of the largest")
+    return Split(U[:, :rank], s[:rank], Vt[:rank].T, Vt[rank:].T)
+
+
+def solve_definite(question: KKTSystem, S: Array, b: Array, what: str) -> Array:
+    """S^-1 b of a symmetric positive definite S, by Cholesky.  Raises SingularKKTError where it is none."""
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve, lapack  # noqa: PLC0415  only where it is used
+
+    d = np.diagonal(S)
+    if not (d > 0.0).all():
+        raise singular(question, f"{what} is not positive definite")
+    s = 1.0 / np.sqrt(d)
+    scaled = s[:, None] * S * s
+    try:
+        factor = cho_factor(scaled, check_finite=False)
+    except LinAlgError as error:
+        raise singular(question, f"{what} is not positive definite ({error})") from error
+    if len(b):
+        need_regular(question, lapack.dpocon(factor[0], np.abs(scaled).sum(axis=0).max())[0], what)
+    x = s * cho_solve(factor, s * b, check_finite=False)
+    return np.asarray(x + s * cho_solve(factor, s * (b - S @ x), check_finite=False))
+
+
+def solve_symmetric(question: KKTSystem, K: Array, b: Array, what: str) -> Array:
+    """K^-1 b of a symmetric indefinite K, by LU with partial pivoting.  Raises SingularKKTError where it has none."""
+    from scipy.linalg import lapack, lu_solve  # noqa: PLC0415  only where it is used
+
+    size = np.abs(K).max(axis=0, initial=0.0)
+    s = 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0))
+    scaled = s[:, None] * K * s
+    factor, pivots, info = lapack.dgetrf(scaled)
+    need_regular(question, 0.0 if info > 0 else lapack.dgecon(factor, np.abs(scaled).sum(axis=0).max())[0], what)
+    x = s * lu_solve((factor, pivots), s * b, check_finite=False)
+    return np.asarray(x + s * lu_solve((factor, pivots), s * (b - K @ x), check_finite=False))
+
+
+def need_regular(question: KKTSystem, reciprocal: float, what: str) -> None:
+    """Raise SingularKKTError where the reciprocal condition number (LAPACK's estimate) leaves no digit, or is NaN."""
+    if not reciprocal > NO_DIGIT:
+        raise singular(question, f"{what} is singular (reciprocal condition number {reciprocal:.1e})")
+
+
+def triangular(T: Array, b: Array, *, transposed: bool = False) -> Array:
+    """T^-1 b, or T^-T b, of an upper triangular T."""
+    from scipy.linalg import solve_triangular  # noqa: PLC0415  only where it is used
+
+    return np.asarray(solve_triangular(T, b, trans=int(transposed), check_finite=False)) if len(b) else b
+
+
+def pivoted_qr(A: Array) -> tuple[Array, Array, Ints]:
+    """Q, R and the order of columns of A[:, order] = Q R; the first columns are the farthest from one another."""
+    from scipy.linalg import qr  # noqa: PLC0415  only where it is used
+
+    if A.size == 0:
+        return np.eye(len(A)), np.zeros(A.shape), np.arange(A.shape[1])
+    Q, R, order = qr(A, pivoting=True, check_finite=False)
+    return np.asarray(Q), np.asarray(R), np.asarray(order, dtype=np.int64)

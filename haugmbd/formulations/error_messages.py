@@ -1,0 +1,143 @@
+"""From a status of compiled code to a sentence that names time, joint or body, the numbers, and what to do."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from haugmbd.compiled import status_codes
+from haugmbd.errors import SimulationError, SingularKKTError
+from haugmbd.model.constraint_rows import Rows, evaluate, rows_in
+from haugmbd.model.model import Model
+from haugmbd.redundancy.rank import rank_report
+from haugmbd.system.constraint_residuals import size_of
+from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
+
+COLUMNS = ("r x", "r y", "r z", "e0", "e1", "e2", "e3", "v x", "v y", "v z", "omega_bar x", "omega_bar y", "omega_bar z")
+TOO_LARGE = (
+    "The step is too large for this motion, or a force grows without bound: reduce h, or use rtol; "
+    "where a spring or damper is stiff, BDF() or GeneralizedAlpha(h)."
+)
+FAR = 0.5
+"""Of the size of a model: a stage that opens a joint so far belongs to no motion of the mechanism."""
+ENOUGH = 0.5
+"""[rad] a step that turns bodies no further is told to the user where one turns too far: half of what no method of order two follows."""
+
+
+def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
+    """The error for `code` at time `t` [s]; place and number are read from the pack's status."""
+    failed = _failed_drivers(model, t)
+    if failed:
+        return SimulationError(f"the simulation stops at t = {t:.6g} s: {failed}")
+    _, place, number, step = workspace_array(pack, "STATUS")[0]
+    node = int(place)
+    if code == status_codes.SINGULAR and not np.isfinite(workspace_array(pack, "J")).all():
+        return SimulationError(f"the state is not finite at t = {t:.6g} s: the rows of the joints overflow. {TOO_LARGE}")
+    if code in (status_codes.SINGULAR, status_codes.NOT_SPREAD) and (apart := torn(model, rows_in(model, pack, model.state()))):
+        return SimulationError(f"the motion grows without bound at t = {t:.6g} s: {apart}. {TOO_LARGE}")
+    if code == status_codes.SINGULAR:
+        return SingularKKTError(f"SingularKKTError at t = {t:.6g} s: {_singular(model, pack, node, number)}")
+    if code == status_codes.FREE_AXIS:
+        body = model.body_names[node] if 0 < node <= model.nb else "?"
+        return SingularKKTError(
+            f"SingularKKTError at t = {t:.6g} s: body {body!r} has no inertia about an axis that the joints leave free "
+            f"(refinement stalls at {number:.1e}). Give it a moment of inertia, or a joint that holds the axis."
+        )
+    if code == status_codes.NOT_FINITE:
+        n = node // WIDTH
+        where = f"{COLUMNS[node % WIDTH]} of body {model.body_names[n]!r}" if n <= model.nb else "an integrated joint angle"
+        return SimulationError(f"the state is not finite at t = {t:.6g} s: {where} is {number}. {TOO_LARGE}")
+    if code == status_codes.STEP_TOO_SMALL:
+        return SimulationError(
+            f"the error control asks for a step of {number:.3g} s at t = {t:.6g} s. "
+            "The motion is not smooth there (a jump in a force or driver, an impact): loosen rtol, or use a fixed step; "
+            "or a spring or damper is stiff: use an implicit method, BDF() or RadauIIA()."
+        )
+    if code == status_codes.NO_CONVERGENCE:
+        return SimulationError(
+            f"Newton's iteration in the step at t = {t:.6g} s did not converge, nor in parts of the step where it may be divided: "
+            f"its last correction is {number:.3g} (m, rad). Reduce h, or raise tol where that is rounding already; "
+            "where a damper is stiff, BDF() or GeneralizedAlpha(h); or the position is singular, or a force jumps there."
+        )
+    if code == status_codes.NOT_TANGENT:
+        return SimulationError(
+            f"the Euler parameters of body {model.body_names[node]!r} leave their sphere at t = {t:.6g} s: |p| = 1 holds, but p . p' is "
+            f"{number:.2g} of |p'|. Bodies turn too far in a step, or rho is too near to 1 for constraints on positions: reduce h or rho, "
+            "or take GeneralizedAlpha, which turns bodies on the group."
+        )
+    if code == status_codes.TURNS_TOO_FAR:
+        return SimulationError(
+            f"RATTLE cannot turn body {model.body_names[node]!r} in the step to t = {t:.6g} s: h |omega| is {number:.3g} rad, and its "
+            "equation for the turn, sin(turn) = h |omega| about a principal axis, has no solution beyond about 1. "
+            f"Give h = {shorter_step(step, number):.2g} s or less, or use RK4."
+        )
+    if code == status_codes.ENERGY_LOST:
+        return SimulationError(
+            f"the energy projection cannot reach the energy of the start at t = {t:.6g} s: {number:.3g} of the largest energy is left. "
+            "Reduce h; or the motion stands still there, and neither speeds nor forces are left that could restore it."
+        )
+    if code == status_codes.NOT_SPREAD:
+        return SimulationError(
+            f"dependent rows of {', '.join(map(repr, model.redundancy.joints))} contradict each other at t = {t:.6g} s, and no "
+            f"accelerations that suit them were found (a part of {number:.1e} is left). "
+            "Take Projection() in place of stabilization=None, or reduce h."
+        )
+    if code == status_codes.OFF_MANIFOLD:
+        row = list(model.slot_of_row).index(node) if node in model.slot_of_row else 0
+        return SimulationError(
+            f"the projection cannot reach the constraints at t = {t:.6g} s: {model.labels[row]} is left at {number:.3g}. "
+            f"{TOO_LARGE} Or the mechanism cannot be assembled there (a dead centre, a driver that asks too much)."
+        )
+    return SimulationError(
+        f"a force or driver function gave a value that is not finite at t = {t:.6g} s. Check the functions of this model."
+    )
+
+
+def shorter_step(h: float, angle: float) -> float:
+    """The step [s] in which a body turns by ENOUGH, where it turns by `angle` [rad] in `h` [s]."""
+    return h * ENOUGH / angle
+
+
+def _failed_drivers(model: Model, t: float) -> str:
+    """What drivers have no finite value at time `t`, by joint; "" where all have."""
+    texts = []
+    numbers = model.drivers_of_rows()
+    for k, driver in enumerate(model.drivers):
+        fault = driver.fault_at(t)
+        if fault is not None:
+            joints = sorted({label.joint for label, n in zip(model.labels, numbers, strict=True) if n == k})
+            texts.append(f"driver of {', '.join(map(repr, joints)) or 'a force'}: {fault.what}. {fault.remedy}")
+    return "; ".join(texts)
+
+
+def torn(model: Model, rows: Rows) -> str:
+    """Which joint a step has pulled apart by the size of the mechanism; "" where none."""
+    force = np.linalg.norm(rows.Phi_r, axis=2).max(axis=1)
+    gaps = np.abs(np.divide(rows.Phi, force, out=np.zeros_like(force), where=force > 0.0))
+    k = int(gaps.argmax())
+    if not gaps[k] > FAR * size_of(model, evaluate(model)):
+        return ""
+    return f"joint {model.labels[k].joint!r} is {gaps[k]:.3g} m apart"
+
+
+def _singular(model: Model, pack: Pack, node: int, number: float) -> str:
+    """What is singular at a node: the joints of an edge and those that its rows depend on, or a body."""
+    if node <= model.nb:
+        return f"body {model.body_names[node]!r} has no inertia in a direction (pivot {number:.1e}). Check its mass and J_bar."
+    i, j = (model.body_names[k] for k in model.tables["EDGES"][node - model.nb - 1])
+    report = rank_report(model, rows_in(model, pack, model.state()))
+    tied = [name for d in report.dependencies if d.row not in model.redundancy.dropped for name in report.joints_of(d)]
+    others = [name for name in dict.fromkeys(tied) if name not in joints_at(model, node)]
+    among = f"those of {', '.join(map(repr, others))}" if others else "others"
+    return (
+        f"the rows of {', '.join(map(repr, joints_at(model, node)))} between {i!r} and {j!r} depend on {among} there "
+        f"(pivot {number:.1e} of their scale). "
+        "A singular position (a dead centre, a flat parallelogram, bars in line): more than one motion is possible, or none. "
+        "A run passes it where its velocity decides; start away from it, or let a driver or a spring decide."
+    )
+
+
+def joints_at(model: Model, node: int) -> tuple[str, ...]:
+    """The joints whose rows stand at the node of an edge."""
+    edge = node - model.nb - 1
+    labels = [label for label, slot in zip(model.labels, model.slot_of_row, strict=True) if slot // 6 == edge]
+    return tuple(sorted({label.joint for label in labels}))

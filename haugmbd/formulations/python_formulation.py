@@ -1,0 +1,209 @@
+r"""Formulations in Python behind the callbacks of a Pack: what a compiled integrator asks is put as a `Saddle`, and the answer put back.
+
+    asked by `prepare`      the state                 J, LEVEL           Phi_q, Phi, Phi_dot
+    asked by `factorize`    the rows are new          RIGHT, QUESTION    b_u, b_c, asks
+    asked by `finish`       K x = b is wanted         SOLUTION           u, lam by slots; zero for rows that take no part
+
+Where rows depend on others, a formulation that takes independent ones only gets as many as there are, and the same from question to
+question until others are far better: rows that are kept all along lose their rank somewhere on the way round a closed loop in space.
+
+Nothing is compiled for this.  A question costs some 20 us beside its algebra.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.ffi import Callback
+from haugmbd.formulations.base import NONE, Formulation, KKTSolution, KKTSystem, SolveFor, Solver
+from haugmbd.formulations.dense_matrices import pivoted_qr, singular
+from haugmbd.kkt.entry_points import NO_REFINE
+from haugmbd.kkt.python_solver import ANSWER, CALL_PYTHON_SOLVER, LOOK, RECORD_ROWS, SKIP
+from haugmbd.model.evaluate import rows_entry
+from haugmbd.model.generalized_forces import APPLY
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.workspace import layout as at
+from haugmbd.workspace.layout import Pack, Tables, workspace_array
+
+FAR_BETTER = 10.0
+"""How much larger the smallest pivot of other rows must be before they replace those at hand: the pivots change by far more where rows
+lose their rank, and by less elsewhere."""
+
+
+class PythonFormulation(Formulation):
+    """A formulation that is written in Python: a subclass says `solve`."""
+
+    @abstractmethod
+    def solve(self, question: KKTSystem) -> KKTSolution:
+        """Answer one question."""
+
+    def pack(self, model: Model) -> Pack:
+        self.check()
+        self.check_model(model)
+        kkt_solver = PythonKKTSolver(model, self.begin(model), rows_for(model), every=self.all_rows)
+        ints = model.tables.ints.copy()
+        ints[ints[3 * at.FLAGS] :][:2] = 0, 1
+        routines: dict[str, Any] = {"factorize": RECORD_ROWS, "finish": CALL_PYTHON_SOLVER, "begin": SKIP, "refine": NO_REFINE}
+        return model.pack()._replace(ints=ints, apply=APPLY, callback=kkt_solver.callback, python_solver=kkt_solver, **routines)
+
+
+def rows_for(model: Model) -> Ints:
+    """The rows that may take part: dropped ones come back where they depend on others along the whole motion.
+
+    How many of them are independent is known since the model was compiled, and no threshold decides it again.
+    """
+    return np.delete(np.arange(model.nc), np.array(model.redundancy.only_here, dtype=np.int64))
+
+
+def independent(Phi_q: Array, at_hand: Ints) -> Ints:
+    """As many rows of Phi_q as are at hand, without one that depends on others: those at hand, unless others are far better."""
+    rank, lengths = len(at_hand), np.linalg.norm(Phi_q, axis=1)
+    unit = (Phi_q / np.where(lengths > 0.0, lengths, 1.0)[:, None]).T
+    _, R, order = pivoted_qr(unit)
+    own = np.abs(np.diagonal(np.linalg.qr(unit[:, at_hand], mode="r"))).min(initial=np.inf)
+    if FAR_BETTER * own >= np.abs(np.diagonal(R)[:rank]).min(initial=np.inf):
+        return at_hand
+    return np.sort(order[:rank])
+
+
+@dataclass
+class SolverStatistics:
+    """questions: answered;  iterations: in all of them;  choices: of coordinates."""
+
+    solves: int = 0
+    iterations: int = 0
+    repartitions: int = 0
+
+    def count(self, answer: KKTSolution) -> None:
+        """One more answer."""
+        self.solves += 1
+        self.iterations += answer.iterations
+        self.repartitions += answer.repartitions
+
+
+class PythonKKTSolver(Callback):
+    """Answers the compiled questions of one run.  `work`: what it has done;  `last`: its last answer;  `door`: sees every state."""
+
+    def __init__(self, model: Model, solver: Solver, rows: Ints, *, every: bool) -> None:
+        tables = model.tables
+        super().__init__(self._asked, tuple(tables.place(name)[1:] for name in ("J", "LEVEL", "RIGHT", "SOLUTION")))
+        self.callback = Callback(self._see, model.force_callbacks.shapes)
+        self.work, self.last = SolverStatistics(), KKTSolution(NONE, NONE)
+        self._model, self._solver, self._rows = model, solver, rows
+        self._rank = model.nc - len(model.redundancy.dropped)
+        self._slots = np.asarray(model.slot_of_row[rows])
+        self._chosen = np.arange(len(rows)) if every else np.nonzero(~np.isin(rows, model.redundancy.dropped))[0]
+        self._M, self._scatter = mass_blocks(tables), scatter(model, self._slots)
+        self._t, self._y = 0.0, model.y0
+        self._sizes = NONE
+
+    def suit_all_rows(self, size: Array) -> None:
+        """Ask for accelerations that suit dependent rows, too, from now on: see `kkt.least_squares`; size: (nc,) lengths of the rows."""
+        self._sizes = size[self._rows]
+
+    def _see(self, t: float, y: Array, signals: Array, F: Array, Q_user: Array) -> None:
+        """Remember the state, and ask the user's callables, if there are any."""
+        self._t, self._y = t, y.copy()
+        self._model.force_callbacks.call(t, y, signals, F, Q_user)
+
+    def _asked(self, which: float, J: Array, level: Array, b: Array, x: Array) -> None:
+        """Look at the rows, or answer."""
+        if which == LOOK:
+            self._look(J)
+            return
+        state = State.from_y(self._t, self._y, self._model.nb + 1)
+        question = self._question(state, SolveFor(which - ANSWER), level, b)
+        try:
+            answer = self._solver.answer(question)
+        except np.linalg.LinAlgError as error:
+            raise singular(question, f"its algebra finds no end ({error})") from error
+        self.work.count(answer)
+        self.last = answer
+        n = self._model.nb + 1
+        x[:] = 0.0
+        x[1:n] = answer.u.reshape(-1, 6)
+        x[n:].reshape(-1)[self._slots[self._chosen]] = answer.lam
+
+    def _look(self, J: Array) -> None:
+        """Take the rows, and choose those that take part."""
+        Phi_q = self._gather(J)
+        if self._rank == len(self._chosen) < len(self._rows):
+            self._chosen = independent(Phi_q, self._chosen)
+        self._Phi_q, self._every = Phi_q[self._chosen], Phi_q
+
+    def _suited(self, b: Array) -> tuple[Array, Array]:
+        """The chosen rows and their right-hand sides, of the nearest system of the same rank: in it all rows agree."""
+        size = self._sizes[:, None]
+        U = np.linalg.svd(self._every / size, full_matrices=False)[0][:, : self._rank]
+        right = b[self._model.nb + 1 :].reshape(-1)[self._slots]
+        suited = size * (U @ (U.T @ (np.hstack([self._every, right[:, None]]) / size)))
+        return suited[self._chosen, :-1], suited[self._chosen, -1]
+
+    def _gather(self, J: Array) -> Array:
+        """Phi_q (k, 6 nb)."""
+        row, slot, side, column = self._scatter
+        Phi_q = np.zeros((len(self._slots), 6 * self._model.nb))
+        Phi_q[row[:, None], column] = J.reshape(-1, 2, 6)[slot, side]
+        return Phi_q
+
+    def question(self, state: State, J: Array, level: Array, b: Array) -> KKTSystem:
+        """What is asked for the accelerations, of rows and loads that were evaluated elsewhere."""
+        self._look(J)
+        return self._question(state, SolveFor.ACCELERATIONS, level, b)
+
+    def _question(self, state: State, solve_for: SolveFor, level: Array, b: Array) -> KKTSystem:
+        """The saddle question of a right-hand side b (nn, 6);  level: (slots, 3)."""
+        n, slots, Phi_q = self._model.nb + 1, self._slots[self._chosen], self._Phi_q
+        u = np.hstack([state.v, state.omega_bar])[1:].ravel()
+        b_u, b_c = b[1:n].ravel().copy(), b[n:].reshape(-1)[slots]
+        if len(self._sizes) and solve_for is SolveFor.ACCELERATIONS:
+            Phi_q, b_c = self._suited(b)
+        gaps = level[slots, 0], Phi_q @ u - level[slots, 1]
+        return KKTSystem(self._model, state, solve_for, self._rows[self._chosen], self._rank, self._M, Phi_q, b_u, b_c, *gaps)
+
+
+def kkt_solution_of(pack: Pack) -> KKTSolution:
+    """The last answer of the python_solver in `pack`; an empty one where nobody teaches."""
+    return pack.python_solver.last if isinstance(pack.python_solver, PythonKKTSolver) else KKTSolution(NONE, NONE)
+
+
+def statistics_of(pack: Pack) -> SolverStatistics:
+    """What the python_solver in `pack` has done; nothing where nobody teaches."""
+    return pack.python_solver.work if isinstance(pack.python_solver, PythonKKTSolver) else SolverStatistics()
+
+
+def kkt_system_of(formulation: Formulation, model: Model, state: State | None = None) -> KKTSystem:
+    """What `formulation` is asked for the accelerations at `state` (by default the modelled one); change it with `replace`."""
+    formulation.check_model(model)
+    state = model.state() if state is None else state
+    pack = model.pack()
+    rows_entry(pack, state.t, state.y)
+    model.raise_user_error(pack)
+    b = np.zeros_like(workspace_array(pack, "RIGHT"))
+    level = workspace_array(pack, "LEVEL")
+    b[: model.nb + 1], b[model.nb + 1 :] = workspace_array(pack, "Q"), level[:, 2].reshape(-1, 6)
+    return PythonKKTSolver(model, Solver(formulation), rows_for(model), every=formulation.all_rows).question(
+        state, workspace_array(pack, "J"), level, b
+    )
+
+
+def mass_blocks(tables: Tables) -> Array:
+    """diag(m 1, J_bar) of each body, (nb, 6, 6)."""
+    inertia = tables["INERTIA"][1:]
+    M = np.zeros((len(inertia), 6, 6))
+    M[:, :3, :3] = inertia[:, 0, None, None] * np.eye(3)
+    M[:, 3:, 3:] = inertia[:, 1:].reshape(-1, 3, 3)
+    return M
+
+
+def scatter(model: Model, slots: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Row, slot, side and columns (., 6) of each half row that is not on the ground."""
+    bodies = np.asarray(model.tables["EDGES"], dtype=np.int64)[slots // 6]
+    row, side = np.nonzero(bodies)
+    return row, slots[row], side, 6 * (bodies[row, side] - 1)[:, None] + np.arange(6)

@@ -1,0 +1,269 @@
+"""What every integrator is: a frozen object that advances a problem chunk by chunk.  A new one is a subclass in a file of its own.
+
+FixedStep           the user gives the step h
+Adaptive            error control chooses the step, by rtol and atol
+FixedOrAdaptive     either: h gives fixed steps, rtol or atol gives error control
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass, replace
+from inspect import isabstract
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.errors import UsageError
+from haugmbd.integrators.step_batch import StepBatch
+from haugmbd.integrators.step_context import Problem
+
+
+class Unsaid(float):
+    """A number that nobody has given: the default of a method, which what is said elsewhere replaces."""
+
+
+RTOL, ATOL = Unsaid(1e-8), Unsaid(1e-10)
+"""What adaptive methods take where nothing is said, and what the state of a fixed step is compared to where something must be."""
+
+
+class Integrator(ABC):
+    """An integrator.  reference: its source, for `mbd.cite`."""
+
+    reference: ClassVar[str]
+    solves_constraints: ClassVar[bool] = False
+    """Whether the method fulfils the constraints by itself, so that no stabilization has a place in its step."""
+    dense: ClassVar[bool] = True
+    """Whether dense output of order six is as good as the steps; if not, states at wanted times come from steps that end there."""
+    keeps_factor: ClassVar[bool] = False
+    """Whether one factor answers questions with rows of another pose, which only the compiled NewtonEuler has."""
+    one_step: ClassVar[bool] = True
+    """Whether a step from a stored state is the step that a run would make there; other methods remember more than the state."""
+
+    takes_step: ClassVar[bool] = False
+    """Whether the method can run with a fixed step h."""
+    takes_tolerances: ClassVar[bool] = False
+    """Whether the method can control its error by rtol and atol."""
+    own_multipliers: ClassVar[bool] = False
+    """Whether a step solves for multipliers that belong to the state at its end; those of stages and of half steps belong to none."""
+
+    @classmethod
+    def examples(cls) -> dict[str, Integrator]:
+        """One of each kind that differs in what goes with it, by what it is called."""
+        return {cls.__name__: cls()}
+
+    @property
+    def keeps_positions(self) -> bool:
+        """Whether a method that solves constraints solves Phi = 0: states between its steps are then brought there, too."""
+        return self.solves_constraints
+
+    @property
+    def keeps_velocities(self) -> bool:
+        """Whether such a method solves Phi_q u = nu: the same of velocities."""
+        return self.solves_constraints
+
+    @abstractmethod
+    def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[StepBatch]:
+        """Advance `problem` and its rates `k1` to `t_end`, a chunk of steps at a time."""
+
+    @abstractmethod
+    def starting_with(self, h: float) -> Self:
+        """The same method with a first step of `h` [s]."""
+
+    @abstractmethod
+    def limited(self, h_max: float) -> Self:
+        """The same method with no step longer than `h_max` [s]; a fixed step stays what the user has said."""
+
+    @abstractmethod
+    def told(self, h: float | None, rtol: float | None, atol: float | None) -> Self:
+        """The same method with the numbers that `simulate` was given.  UsageError for those that it has no use for."""
+
+    @abstractmethod
+    def check(self, span: float) -> None:
+        """Refuse numbers that are none, before a run over `span` [s].  Raises UsageError."""
+
+    @property
+    def step(self) -> float | None:
+        """The fixed step [s]; None where error control chooses it."""
+        return None
+
+    @property
+    def correctable(self) -> bool:
+        """Whether a state may be changed between steps; not of methods that remember more than the state."""
+        return not self.solves_constraints
+
+    @property
+    @abstractmethod
+    def tolerances(self) -> tuple[float, float]:
+        """Relative and absolute: what two states should agree to that the method cannot tell apart."""
+
+
+@dataclass(frozen=True)
+class FixedStep(Integrator):
+    """A method of fixed step `h` [s]; the last step is shortened to end at t_end."""
+
+    takes_step: ClassVar[bool] = True
+    h: float | None = None
+
+    @property
+    def step(self) -> float | None:
+        return self.h
+
+    def starting_with(self, h: float) -> Self:
+        return replace(self, h=h)
+
+    def limited(self, h_max: float) -> Self:
+        return self
+
+    def told(self, h: float | None, rtol: float | None, atol: float | None) -> Self:
+        if rtol is not None or atol is not None:
+            raise UsageError(f"{type(self).__name__} has a fixed step and no error control: give h, or use DormandPrince.")
+        return replace(self, **_said_once(self, h=h))
+
+    def check(self, span: float) -> None:
+        _check_step(type(self).__name__, self.h, span)
+
+    @property
+    def tolerances(self) -> tuple[float, float]:
+        return RTOL, ATOL
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adaptive(Integrator):
+    """A method with error control.  rtol, atol: error a step;  h_first, h_max: [s], by default chosen and unlimited."""
+
+    takes_tolerances: ClassVar[bool] = True
+    rtol: float = RTOL
+    atol: float = ATOL
+    h_first: float | None = None
+    h_max: float = np.inf
+
+    def starting_with(self, h: float) -> Self:
+        return replace(self, h_first=h)
+
+    def limited(self, h_max: float) -> Self:
+        return replace(self, h_max=min(self.h_max, h_max))
+
+    def told(self, h: float | None, rtol: float | None, atol: float | None) -> Self:
+        if h is not None:
+            name = type(self).__name__
+            raise UsageError(f"{name} chooses its steps: give rtol and atol (a largest step is its own h_max), or use RK4.")
+        return replace(self, **_said_once(self, rtol=rtol, atol=atol))
+
+    def check(self, span: float) -> None:
+        _check_tolerances(self.rtol, self.atol, self.h_first, self.h_max)
+
+    @property
+    def tolerances(self) -> tuple[float, float]:
+        return self.rtol, self.atol
+
+
+@dataclass(frozen=True)
+class FixedOrAdaptive(Integrator):
+    """A method of fixed step `h` [s], or with error control by rtol and atol;  h_first, h_max: of error control [s].
+
+    adaptive_by_default: what it does where neither is given
+    """
+
+    takes_step: ClassVar[bool] = True
+    takes_tolerances: ClassVar[bool] = True
+    adaptive_by_default: ClassVar[bool]
+
+    h: float | None = None
+    _: KW_ONLY
+    rtol: float = RTOL
+    atol: float = ATOL
+    h_first: float | None = None
+    h_max: float = np.inf
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether error control chooses the steps."""
+        return self.h is None and (
+            self.adaptive_by_default or not isinstance(self.rtol, Unsaid) or not isinstance(self.atol, Unsaid)
+        )
+
+    @property
+    def step(self) -> float | None:
+        return self.h
+
+    def starting_with(self, h: float) -> Self:
+        return replace(self, h_first=h) if self.adaptive else replace(self, h=h)
+
+    def limited(self, h_max: float) -> Self:
+        return replace(self, h_max=min(self.h_max, h_max))
+
+    def told(self, h: float | None, rtol: float | None, atol: float | None) -> Self:
+        name = type(self).__name__
+        found = replace(self, **_said_once(self, h=h, rtol=rtol, atol=atol))
+        if found.h is not None and not (isinstance(found.rtol, Unsaid) and isinstance(found.atol, Unsaid)):
+            raise UsageError(
+                f"{name} takes a fixed step (h = {found.h:g} s) or error control (rtol = {found.rtol:g}, atol = {found.atol:g}), not both."
+            )
+        return found
+
+    def check(self, span: float) -> None:
+        if self.adaptive:
+            _check_tolerances(self.rtol, self.atol, self.h_first, self.h_max)
+        else:
+            _check_step(type(self).__name__, self.h, span)
+
+    @property
+    def tolerances(self) -> tuple[float, float]:
+        return self.rtol, self.atol
+
+
+def methods_below(kind: type[Any] = Integrator) -> tuple[type[Integrator], ...]:
+    """The classes of this package below `kind` that are methods, each once; a user's own stands beside them, and takes no one's place."""
+    found: dict[type[Integrator], None] = {}
+    for below in _ours(kind):
+        if _ours(below):
+            found |= dict.fromkeys(methods_below(below))
+        elif not isabstract(below):
+            found[below] = None
+    return tuple(found)
+
+
+def _ours(kind: type[Any]) -> list[type[Any]]:
+    """The direct subclasses that are of this package."""
+    return [below for below in kind.__subclasses__() if below.__module__.startswith("haugmbd.")]
+
+
+def _said_once(method: Integrator, **given: float | None) -> dict[str, Any]:
+    """Return the numbers that `simulate` was given, by name.  UsageError where the method itself has another one."""
+    said = {}
+    for name, value in given.items():
+        own = getattr(method, name)
+        if value is not None:
+            if own is not None and not isinstance(own, Unsaid) and own != value:
+                kind = type(method).__name__
+                what = f"{kind}({name}={own:g}) and simulate(..., {name}={value:g})"
+                raise UsageError(f"{name} is given twice: {what}. Give it in one place.")
+            said[name] = value
+    return said
+
+
+def _check_step(name: str, h: float | None, span: float) -> None:
+    """Raise UsageError unless h is positive and no longer than the run."""
+    if h is None or not (np.isfinite(h) and h > 0.0):
+        raise UsageError(f"the step h = {h} s must be positive: {name} needs simulate(..., h=1e-3) or {name}(h=1e-3).")
+    if h > span * (1.0 + 1e-12):
+        raise UsageError(f"the step h = {h:g} s is larger than the interval of {span:g} s.")
+
+
+def _check_tolerances(rtol: float, atol: float, h_first: float | None, h_max: float) -> None:
+    """Raise UsageError unless the numbers of the error control are positive."""
+    if not h_max > 0.0:
+        raise UsageError(f"h_max = {h_max} s must be positive.")
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if not (np.isfinite(value) and value > 0.0):
+            raise UsageError(f"{name} = {value} must be positive; 1e-8 is a good start.")
+    check_first_step(h_first)
+
+
+def check_first_step(h_first: float | None) -> None:
+    """Refuse a first step that is none."""
+    if h_first is not None and not (np.isfinite(h_first) and h_first > 0.0):
+        raise UsageError(f"h_first = {h_first} s must be positive; leave it out, and the method chooses it.")

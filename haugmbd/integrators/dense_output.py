@@ -1,0 +1,63 @@
+r"""Dense output of any integrator: positions by quintic Hermite interpolation of (r, p), velocities by its derivative.
+
+    s = (t - t0) / h      x(s) = sum of x, h x', h^2 x'' at both ends          O(h^6) for r and p, O(h^5) for v and omega_bar
+    p'' = G^T omega_bar' / 2 - |omega_bar|^2 p / 4                             omega_bar = 2 G p'
+
+Only states and rates at the ends of a step are needed, and they are exact there whatever the method, projected or not.
+Integrated angles are interpolated by cubic Hermite.
+Source: de Boor, A Practical Guide to Splines (Hermite interpolation); the form for Euler parameters follows from p' = G^T omega_bar / 2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.math.euler_parameters import normalized, omega_bar_from, p_dot_from
+from haugmbd.workspace.layout import WIDTH
+
+
+def interpolate(t_new: Array, t: Array, y: Array, y_dot: Array, n_bodies: int) -> Array:
+    """States (k, ny) at `t_new` (k,) within [t[0], t[-1]], from states and rates (nt, ny) at increasing `t` (nt,)."""
+    k = np.clip(np.searchsorted(t, t_new, side="right") - 1, 0, max(len(t) - 2, 0))
+    if len(t) == 1:
+        return np.repeat(y, len(t_new), axis=0)
+    h = (t[k + 1] - t[k])[:, None, None]
+    s = ((t_new - t[k]) / (t[k + 1] - t[k]))[:, None, None]
+    ends = [_jet(y[k + e], y_dot[k + e], n_bodies) for e in (0, 1)]
+    x, x_dot = quintic(s, h, ends)
+    p = normalized(x[..., 3:])
+    bodies = np.concatenate([x[..., :3], p, x_dot[..., :3], omega_bar_from(p, x_dot[..., 3:])], axis=-1)
+    bodies[:, 0] = y[k][:, :WIDTH]
+    angles = _cubic(s[:, 0], h[:, 0], y, y_dot, k, WIDTH * n_bodies)
+    return np.concatenate([bodies.reshape(len(t_new), -1), angles], axis=1)
+
+
+def _jet(y: Array, y_dot: Array, n: int) -> tuple[Array, Array, Array]:
+    """(r, p), its rate and the rate of its rate, (k, n, 7) each."""
+    bodies = y[:, : WIDTH * n].reshape(-1, n, WIDTH)
+    rates = y_dot[:, : WIDTH * n].reshape(-1, n, WIDTH)
+    p, omega_bar = bodies[..., 3:7], bodies[..., 10:13]
+    p_ddot = p_dot_from(p, rates[..., 10:13]) - 0.25 * np.sum(omega_bar**2, axis=-1, keepdims=True) * p
+    return bodies[..., :7], rates[..., :7], np.concatenate([rates[..., 7:10], p_ddot], axis=-1)
+
+
+def quintic(s: Array, h: Array, ends: list[tuple[Array, Array, Array]]) -> tuple[Array, Array]:
+    """Value and time derivative of the quintic through value, rate and second rate at both ends."""
+    (x0, d0, a0), (x1, d1, a1) = ends
+    c1, c2 = h * d0, 0.5 * h * h * a0
+    gap, slope, bend = x1 - x0 - c1 - c2, h * d1 - c1 - 2.0 * c2, h * h * a1 - 2.0 * c2
+    c3 = 10.0 * gap - 4.0 * slope + 0.5 * bend
+    c4 = -15.0 * gap + 7.0 * slope - bend
+    c5 = 6.0 * gap - 3.0 * slope + 0.5 * bend
+    x = x0 + s * (c1 + s * (c2 + s * (c3 + s * (c4 + s * c5))))
+    x_dot = (c1 + s * (2.0 * c2 + s * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5)))) / h
+    return x, x_dot
+
+
+def _cubic(s: Array, h: Array, y: Array, y_dot: Array, k: Ints, first: int) -> Array:
+    """The columns from `first` on by cubic Hermite."""
+    x0, x1, d0, d1 = y[k, first:], y[k + 1, first:], h * y_dot[k, first:], h * y_dot[k + 1, first:]
+    gap = x1 - x0
+    value: Array = x0 + s * (d0 + s * (3.0 * gap - 2.0 * d0 - d1 + s * (d0 + d1 - 2.0 * gap)))
+    return value

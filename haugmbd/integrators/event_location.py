@@ -1,0 +1,277 @@
+r"""Finding and locating events: a look at every step, and steps of the same integrator that end on the zero.
+
+    look       g at both ends of a step and in the middle of it (dense output), so that two zeros in one step are seen as well;
+               not where an event says of many states at once that they are clear of zero
+    estimate   g(dense output at t) = 0 for t, by Brent's method
+    correct    t <- t - g(step(t)) / g_dot, until nothing is left to correct      step(t): one step of the integrator, from the start
+                                                                                  of this one to t;  g_dot: of the dense output
+The located state is therefore on the numerical solution itself, settled as every state of the run; nothing in it is interpolated.
+A method that remembers more than the state has no such step: its events stand on the dense output.
+A step costs as much as four looks at the dense output; a g that jumps, which no g_dot corrects, is enclosed by Brent's method on steps.
+Whatever the function does, the search ends: it is asked at the ends of its bracket no second time, and where it jumps, or has a pole, the
+record says by how much.  A function that answers differently when it is asked again is refused.
+Source: Brent, Algorithms for Minimization without Derivatives (1973), ch. 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.errors import SimulationError
+from haugmbd.integrators.events import Event, EventRecord, Flags
+from haugmbd.integrators.step_batch import StepBatch, split_multipliers
+from haugmbd.integrators.step_context import SINCE, Problem
+
+LOCATED = 1e-13
+"""[s] Brent's method stops when the zero is enclosed in this: a thousandth of the 1e-10 s that is promised, above the rounding of
+states of size 1 at speeds of size 1."""
+SLOPE = 1e-3
+"""Of the interval: over which g_dot is taken, and how far a correction may go; dense output is off by far less in any usable step."""
+JUMPS = 1e-3
+"""Of the larger |g| at the ends of the bracket: g jumps where it changes by more between `LOCATED` before its zero and `LOCATED` after."""
+CORRECTIONS = 8
+"""Two are enough where the dense output is good."""
+BISECTIONS = 2000
+"""More than the numbers between any two can be halved."""
+SHORTEST = 1e-13
+"""Relative to |t| + 1 s: the integrators make no step as short as this; to first order the state is exact there."""
+
+
+class Moment(NamedTuple):
+    """t [s], the flat state and its rates, (ny,) each."""
+
+    t: float
+    y: Array
+    y_dot: Array
+
+
+class LocatedEvent(NamedTuple):
+    """An event, the moment it happened, the number of the step of its chunk that it ends, and by how much g jumps there."""
+
+    event: Event
+    moment: Moment
+    step: int
+    jump: float
+
+
+class Bracket(NamedTuple):
+    """Times after the start of a step [s] between which g changes its sign, and g there."""
+
+    lower: float
+    upper: float
+    g_lower: float
+    g_upper: float
+
+    @property
+    def size(self) -> float:
+        """The larger |g| at its ends."""
+        return max(abs(self.g_lower), abs(self.g_upper))
+
+
+Need = Callable[[int, float], None]
+"""need(code, t): raises unless the code is OK."""
+
+
+class EventLocator:
+    """Watches the events of one run.  `need` raises the error of a code, as for every other step of the run."""
+
+    def __init__(self, events: tuple[Event, ...], problem: Problem, method: Any, need: Need) -> None:
+        self.events, self.problem, self.method, self.need = events, problem, method, need
+        self._before: list[float] = []
+
+    @property
+    def may_end(self) -> bool:
+        """Whether some event ends the run."""
+        return any(event.terminal for event in self.events)
+
+    def cut(self, last: Moment, chunk: StepBatch) -> tuple[StepBatch, list[EventRecord], bool]:
+        """The chunk up to a terminal event, the events in it, and whether it has been cut."""
+        records = []
+        for found in self._look(last, chunk):
+            there = found.moment
+            records.append(EventRecord(found.event.name, there.t, self._state(there.t, there.y), found.jump))
+            if found.event.terminal:
+                return _ended(chunk, found), records, True
+        return chunk, records, False
+
+    def _look(self, last: Moment, chunk: StepBatch) -> Iterator[LocatedEvent]:
+        """The events of a chunk in the order of time."""
+        if len(chunk.t) == 0 or not self.events:
+            return
+        t, y, y_dot = (
+            np.concatenate(pair) for pair in zip((np.array([last.t]), last.y[None], last.y_dot[None]), chunk[:3], strict=True)
+        )
+        middle = 0.5 * (t[:-1] + t[1:])
+        curve = chunk.curve
+        halfway = self.problem.subject.between(middle, t, y, y_dot) if curve is None else curve.states(middle)
+        quiet = self._quiet(t, y, middle, halfway)
+        before = self._before
+        for k in range(len(chunk.t)):
+            if quiet[k]:
+                before = self._before = []
+                continue
+            before = before or self._values(t[k], y[k])
+            start, end = (Moment(float(t[n]), y[n], y_dot[n]) for n in (k, k + 1))
+            between, after = self._values(middle[k], halfway[k]), self._values(t[k + 1], y[k + 1])
+            found = []
+            for n, event in enumerate(self.events):
+                for a, b, g_a, g_b in ((t[k], middle[k], before[n], between[n]), (middle[k], t[k + 1], between[n], after[n])):
+                    if event.wants(g_a, g_b):
+                        bracket = Bracket(float(a) - start.t, float(b) - start.t, g_a, g_b)
+                        there, jump = self._locate(event, start, end, bracket, curve)
+                        self._need_repeatable(event, there)
+                        found.append(LocatedEvent(event, there, k, jump))
+            yield from sorted(found, key=lambda one: one.moment.t)
+            before = self._before = after
+
+    def _quiet(self, t: Array, y: Array, middle: Array, halfway: Array) -> Flags:
+        """The steps (n,) in which no event can happen: all are clear at both ends and in the middle."""
+        ends, between = np.ones(len(t), dtype=np.bool_), np.ones(len(middle), dtype=np.bool_)
+        for event in self.events:
+            ends &= event.clear(t, y)
+            if not ends.any():
+                break
+            between &= event.clear(middle, halfway)
+        return ends[:-1] & between & ends[1:]
+
+    def _values(self, t: float, y: Array) -> list[float]:
+        """g of every event at one state."""
+        state = self._state(t, y)
+        return [event.value(state) for event in self.events]
+
+    def _state(self, t: float, y: Array) -> Any:
+        return self.problem.subject.state(t, y)
+
+    def _locate(self, event: Event, start: Moment, end: Moment, bracket: Bracket, curve: Any) -> tuple[Moment, float]:
+        """The moment at which g is zero, in the step from `start` to `end` or on the curve, and by how much g jumps there."""
+        if curve is not None:
+
+            def across(after: float) -> float:
+                return event.value(self._state(start.t + after, curve.states(np.array([start.t + after]))[0]))
+
+            after = _zero(across, bracket)
+            when = np.array([start.t + after])
+            return Moment(float(when[0]), curve.states(when)[0], curve.rates(when)[0]), _jump(across, after, bracket)
+        t, y, y_dot = np.array([start.t, end.t]), np.stack([start.y, end.y]), np.stack([start.y_dot, end.y_dot])
+
+        def dense(after: float) -> float:
+            when = np.array([start.t + after])
+            return event.value(self._state(when[0], self.problem.subject.between(when, t, y, y_dot)[0]))
+
+        guess, width = _zero(dense, bracket), bracket.upper - bracket.lower
+        if not self.method.one_step:
+            there = self.problem.subject.between(np.array([start.t + guess]), t, y, y_dot)[0]
+            return self._settled(start.t + guess, there), _jump(dense, guess, bracket)
+        aside = SLOPE * width * (1.0 if guess < 0.5 * (bracket.lower + bracket.upper) else -1.0)
+        g_dot = (dense(guess + aside) - dense(guess)) / aside
+        there = self._corrected(event, start, guess, g_dot, bracket)
+        return (there, 0.0) if there is not None else self._enclosed(event, start, bracket)
+
+    def _need_repeatable(self, event: Event, there: Moment) -> None:
+        """SimulationError where g gives two answers to one question: such a function has no zeros that could be found."""
+        one, two = self._value(event, there), self._value(event, there)
+        if one != two:
+            raise SimulationError(
+                f"event {event.name!r} is no function of (t, state): asked twice at t = {there.t:.9g} s, it gives {one:.9g} and {two:.9g}. "
+                "Let it depend on nothing but its arguments: no random number, no counter, nothing that it changes itself."
+            )
+
+    def _settled(self, t: float, y: Array) -> Moment:
+        """A state of the dense output, settled, with its rates."""
+        y_dot = np.zeros_like(y)
+        self.need(self.problem.post_step(self.problem.pack, self.problem.options.copy(), t, y, y_dot), t)
+        return Moment(t, y, y_dot)
+
+    def _corrected(self, event: Event, start: Moment, after: float, g_dot: float, bracket: Bracket) -> Moment | None:
+        """The zero near `start.t + after` by steps, or None where the corrections do not come to an end, or not to a zero."""
+        width = bracket.upper - bracket.lower
+        for _ in range(CORRECTIONS):
+            there = self._step(start, start.t + after)
+            g = self._value(event, there)
+            change = -g / g_dot if g_dot else np.inf
+            if abs(change) <= LOCATED:
+                return there if abs(g) <= JUMPS * bracket.size else None
+            if not abs(change) <= SLOPE * width:
+                return None
+            after += change
+        return None
+
+    def _enclosed(self, event: Event, start: Moment, bracket: Bracket) -> tuple[Moment, float]:
+        """The zero in the bracket by Brent's method on steps, and by how much g jumps there."""
+
+        def g(after: float) -> float:
+            return self._value(event, self._step(start, start.t + after))
+
+        own = bracket._replace(g_lower=g(bracket.lower), g_upper=g(bracket.upper))
+        if (
+            own.g_lower * own.g_upper >= 0.0
+        ):  # a zero at an end; or a middle that dense output and step see on different sides of zero
+            return self._step(start, start.t + (own.lower if abs(own.g_lower) < abs(own.g_upper) else own.upper)), 0.0
+        guess = _zero(g, own)
+        return self._step(start, start.t + guess), _jump(g, guess, own)
+
+    def _value(self, event: Event, there: Moment) -> float:
+        return event.value(self._state(there.t, there.y))
+
+    def _step(self, start: Moment, t: float) -> Moment:
+        """The state at `t`, by a step of the integrator from `start`."""
+        return step_to(self.problem, self.method, start, t, self.need)
+
+
+def _zero(g: Callable[[float], float], bracket: Bracket) -> float:
+    """Where g changes sign in the bracket [s], by Brent's method; its ends are not asked again, so that there is such a place.
+
+    Where Brent's method comes to no end in a hundred steps (a g of steep steps and flat parts), bisection does, in sixty.
+    """
+    from scipy.optimize import bisect, brentq  # noqa: PLC0415  0.2 s, only where there is an event
+
+    if bracket.g_upper == 0.0:
+        return bracket.upper
+    known = {bracket.lower: bracket.g_lower, bracket.upper: bracket.g_upper}
+
+    def value(x: float) -> float:
+        return known[x] if x in known else g(x)
+
+    at, search = brentq(value, bracket.lower, bracket.upper, xtol=LOCATED, full_output=True, disp=False)
+    return float(at if search.converged else bisect(value, bracket.lower, bracket.upper, xtol=LOCATED, maxiter=BISECTIONS))
+
+
+def _jump(g: Callable[[float], float], at: float, bracket: Bracket) -> float:
+    """By how much g changes from just before `at` to just after, where that is a jump; else 0."""
+    before, after = max(bracket.lower, at - LOCATED), min(bracket.upper, at + LOCATED)
+    change = (bracket.g_upper if after == bracket.upper else g(after)) - (bracket.g_lower if before == bracket.lower else g(before))
+    return change if abs(change) > JUMPS * bracket.size else 0.0
+
+
+def step_to(problem: Problem, method: Any, start: Moment, t: float, need: Need) -> Moment:
+    """The state at `t`, by a step of `method` from `start`."""
+    h = t - start.t
+    if h <= SHORTEST * (1.0 + abs(t)):
+        return Moment(t, start.y + h * start.y_dot, start.y_dot)
+    there, k1, since = start, start.y_dot.copy(), problem.options[SINCE]
+    problem.options[SINCE] = np.inf  # wherever it ends, it is corrected
+    for chunk in method.starting_with(h).chunks(replace(problem, t=start.t, y=start.y.copy()), k1, t):
+        need(chunk.code, chunk.t_stop)
+        there = Moment(t, chunk.y[-1], chunk.y_dot[-1])
+    problem.options[SINCE] = since
+    return there
+
+
+def _ended(chunk: StepBatch, found: LocatedEvent) -> StepBatch:
+    """The chunk with the event as the end of its last step."""
+    k, end = found.step, found.moment
+    return StepBatch(
+        np.append(chunk.t[:k], end.t),
+        np.vstack([chunk.y[:k], end.y]),
+        np.vstack([chunk.y_dot[:k], end.y_dot]),
+        0,
+        end.t,
+        k + 1,
+        chunk.rejected,
+        split_multipliers(chunk.lam, k, 1),
+    )

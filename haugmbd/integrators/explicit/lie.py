@@ -1,0 +1,192 @@
+r"""Explicit Runge-Kutta methods whose rotations stay rotations: the group R^3 x SO(3) of every body, beside the vector space of u.
+
+    Munthe-Kaas       p_i = p exp(Theta_i),  Theta_i = h sum a_ij K_j,   K_j = dexpinv(Theta_j) omega_bar_j       one exponential a stage
+    Crouch-Grossman   p_i = p exp(h a_i1 omega_bar_1) exp(h a_i2 omega_bar_2) ...                                one for each a_ij
+    all else          x_i = x + h sum a_ij x'_j
+
+    dexpinv(Theta) w = w + Theta x w / 2 + c Theta x (Theta x w),    c = (1 - (theta / 2) cot(theta / 2)) / theta^2,   theta = |Theta|
+
+in body frames:  Theta' = dexpinv(Theta) omega_bar  is  p' = G^T omega_bar / 2  with  p = p_0 exp(Theta), exactly (no series is cut off).
+With Munthe-Kaas every tableau keeps its order; with Crouch-Grossman it has to fulfil more conditions.
+Source: Munthe-Kaas, BIT 38 (1998) 92-111; Crouch, Grossman, J. Nonlinear Sci. 3 (1993) 1-33;
+Hairer, Lubich, Wanner, Geometric Numerical Integration, sec. IV.8 (there for frames in space: the sign of Theta x w is the other one).
+
+Runge-Kutta-Munthe-Kaas of order four on R^3 x SO(3): RK4 for the rotation vectors Theta of a step, p = p_0 exp(Theta).
+
+    K_i = dexpinv(Theta_i) omega_bar_i,  Theta_i = h sum a_ij K_j         p_1 = p_0 exp( h (K_1 + 2 K_2 + 2 K_3 + K_4) / 6 )
+
+|p| = 1 holds to rounding, so nothing has to be normalised; positions and velocities are those of RK4.
+Source: Munthe-Kaas, BIT 38 (1998) 92-111.
+
+Crouch-Grossman of order three on R^3 x SO(3): rotations as products of exponentials of stage velocities, for comparison.
+
+    p_1 = p_0 exp(h b_1 omega_bar_1) exp(h b_2 omega_bar_2) exp(h b_3 omega_bar_3)
+
+The order conditions are those of order three and one more, because rotations do not commute: RK3's tableau would have order two.
+Source: Crouch, Grossman (1993); Hairer, Lubich, Wanner, Geometric Numerical Integration, sec. IV.8.1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt, tan
+from typing import Any, ClassVar
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.array_views import borrow_line
+from haugmbd.compiled.jit import entry, kernel
+from haugmbd.compiled.status_codes import OK
+from haugmbd.deprecated import public_class
+from haugmbd.integrators.explicit.rk4 import RK4
+from haugmbd.integrators.explicit.runge_kutta import Explicit
+from haugmbd.integrators.explicit.tableau import combine, tableau
+from haugmbd.integrators.step_context import Problem, check_finite
+from haugmbd.math.euler_kernels import rotate_by
+from haugmbd.math.vec3 import Vec, add, cross, scale
+from haugmbd.model.generalized_forces import copy_line
+from haugmbd.workspace.layout import Pack
+
+SERIES = 0.1
+"""[rad] below which c is taken from its series: the next term is 2e-16 there, and the quotient would lose digits."""
+
+
+@kernel
+def turn(y: Array, at: int, x1: float, x2: float, x3: float) -> None:
+    """p <- p exp(x) for the Euler parameters that begin at `at`."""
+    x: Any = (x1, x2, x3)
+    rotate_by(borrow_line(y, at, 4), x)
+
+
+@kernel
+def dexpinv(theta: Vec, w: Vec) -> Vec:
+    """The rate of Theta when the body turns with w."""
+    square = theta[0] ** 2 + theta[1] ** 2 + theta[2] ** 2
+    angle = sqrt(square)
+    if angle < SERIES:
+        c = 1.0 / 12.0 + square * (1.0 / 720.0 + square * (1.0 / 30240.0 + square / 1209600.0))
+    else:
+        c = (1.0 - 0.5 * angle / tan(0.5 * angle)) / square
+    first = cross(theta, w)
+    return add(w, add(scale(0.5, first), scale(c, cross(theta, first))))
+
+
+@kernel
+def put_rotations(T: Array, i: int, h: float, y: Array, room: Array, spins: Ints, products: bool, stage: Array) -> None:
+    """p_i of every body from its p, for a stage whose p_i is p + Theta_i so far; K_j stands in place of the rate of p."""
+    for k in range(spins.shape[0]):
+        p = spins[k, 0]
+        x1, x2, x3 = stage[p] - y[p], stage[p + 1] - y[p + 1], stage[p + 2] - y[p + 2]
+        for a in range(4):
+            stage[p + a] = y[p + a]
+        if not products:
+            turn(stage, p, x1, x2, x3)
+            continue
+        for j in range(T.shape[1] - 1):
+            if T[i, 1 + j] != 0.0:
+                ha = h * T[i, 1 + j]
+                turn(stage, p, ha * room[j, p], ha * room[j, p + 1], ha * room[j, p + 2])
+
+
+@kernel
+def put_turns(T: Array, i: int, h: float, room: Array, spins: Ints, products: bool, stage: Array) -> None:
+    """K_i in place of the rate of p: omega_bar of the stage, for Munthe-Kaas as a rate of Theta."""
+    for k in range(spins.shape[0]):
+        p, w = spins[k, 0], spins[k, 1]
+        rate = (stage[w], stage[w + 1], stage[w + 2])
+        if not products and i > 0:
+            x1 = x2 = x3 = 0.0
+            for j in range(i):
+                ha = h * T[i, 1 + j]
+                x1 += ha * room[j, p]
+                x2 += ha * room[j, p + 1]
+                x3 += ha * room[j, p + 2]
+            rate = dexpinv((x1, x2, x3), rate)
+        room[i, p], room[i, p + 1], room[i, p + 2], room[i, p + 3] = rate[0], rate[1], rate[2], 0.0
+
+
+@entry
+def run(
+    rates: Any,
+    post_step: Any,
+    P: Pack,
+    options: Array,
+    T: Array,
+    products: bool,
+    spins: Ints,
+    t0: float,
+    h: float,
+    y: Array,
+    k1: Array,
+    room: Array,
+    ys: Array,
+    ks: Array,
+) -> tuple[int, int]:
+    """Advance y and k1 in place by as many steps as `ys` (n, ny) has rows; fill ys and ks (states, rates); return code and steps done.
+
+    T: (s + 1, s + 1) the tableau;  products: Crouch-Grossman, not Munthe-Kaas;  spins: where p and omega_bar stand;  room: (s, ny)
+    """
+    stages = T.shape[0] - 1
+    for step in range(ys.shape[0]):
+        t, stage = t0 + step * h, ys[step]
+        copy_line(k1, room[0])
+        put_turns(T, 0, h, room, spins, products, y)
+        for i in range(1, stages):
+            combine(T, i, h, y, room, stage)
+            put_rotations(T, i, h, y, room, spins, products, stage)
+            code = rates(P, options, t + T[i, 0] * h, stage, room[i])
+            if code != OK:
+                return code, step
+            put_turns(T, i, h, room, spins, products, stage)
+        combine(T, stages, h, y, room, stage)
+        put_rotations(T, stages, h, y, room, spins, products, stage)
+        code = check_finite(P, stage)
+        if code == OK:
+            code = post_step(P, options, t0 + (step + 1) * h, stage, k1)
+        if code != OK:
+            return code, step
+        copy_line(stage, y)
+        copy_line(k1, ks[step])
+    return OK, ys.shape[0]
+
+
+@dataclass(frozen=True)
+class LieRungeKutta(Explicit):
+    """A method on R^3 x SO(3): a subclass says its `tableau`, its `order`, and whether it multiplies exponentials."""
+
+    tableau: ClassVar[Array]
+    products: ClassVar[bool] = False
+
+    def steps(self, problem: Problem, t: float, h: float, k1: Array, ys: Array, ks: Array) -> tuple[int, int]:
+        room = np.zeros((len(self.tableau) - 1, problem.y.size))
+        spins = problem.subject.places().spins
+        work = (self.tableau, self.products, spins, t, h, problem.y, k1, room, ys, ks)
+        found: tuple[int, int] = run(problem.rates, problem.post_step, problem.pack, problem.options, *work)
+        return found
+
+
+@public_class
+@dataclass(frozen=True)
+class RKMK4(LieRungeKutta):
+    """Four stages, order four, rotations as a group; fixed step `h` [s], the last step shortened.  h_first: another first step [s]."""
+
+    reference = "Munthe-Kaas 1998, BIT 38, 92-111"
+    order = 4
+    tableau = RK4.tableau
+
+
+@public_class
+@dataclass(frozen=True)
+class CrouchGrossman3(LieRungeKutta):
+    """Three stages, order three, rotations as a group; fixed step `h` [s], the last step shortened.  h_first: another first step [s]."""
+
+    reference = "Crouch and Grossman 1993, J. Nonlinear Sci. 3, 1-33"
+    order = 3
+    products = True
+    tableau = tableau(
+        (0.0,),
+        (3 / 4, 3 / 4),
+        (17 / 24, 119 / 216, 17 / 108),
+        (13 / 51, -2 / 3, 24 / 17),
+    )

@@ -1,0 +1,172 @@
+r"""SciPy's solvers on the same right-hand side: `SciPySolver("DOP853")`, and the function for `solve_ivp` itself.
+
+    y' = f(t, y)      f = the `rates` of the stabilization;   after each accepted step of a one-step method   y <- post_step(y)
+
+Slower than the compiled integrators (about 20 us a step of overhead), and an independent check of them.
+Source: scipy.integrate (RK23, RK45, DOP853; LSODA, BDF, Radau).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.status_codes import OK, STEP_TOO_SMALL, USER_STOPPED, report
+from haugmbd.deprecated import check_keywords, public_class
+from haugmbd.errors import UsageError
+from haugmbd.formulations.accelerations import chosen
+from haugmbd.formulations.base import Formulation
+from haugmbd.formulations.error_messages import explain
+from haugmbd.integrators.base import Adaptive, Integrator
+from haugmbd.integrators.stabilization.none import Unstabilized
+from haugmbd.integrators.step_batch import StepBatch
+from haugmbd.integrators.step_context import Problem
+from haugmbd.model.given import model_given
+from haugmbd.model.model import Model
+from haugmbd.workspace.layout import workspace_array
+
+ONE_STEP = ("RK23", "RK45", "DOP853")
+"""Methods whose state may be corrected between steps."""
+METHODS = (*ONE_STEP, "Radau", "BDF", "LSODA")
+TIMES = {"Radau": 3, "BDF": 1, "LSODA": 1}
+"""At how many times after its start one of the others asks for y' in a step that it tries."""
+
+
+@public_class
+@dataclass(frozen=True)
+class SciPySolver(Adaptive):
+    """A solver of scipy.integrate by name.  rtol, atol: error a step;  h_first, h_max: first and largest step [s].
+
+    Radau, BDF and LSODA carry what they know from step to step, so they take stabilization=None or Baumgarte, not Projection.
+    """
+
+    method: str = "DOP853"
+
+    reference: ClassVar[str] = "Virtanen et al. 2020, SciPy 1.0, Nature Methods 17, 261-272 (scipy.integrate)"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.method, str) or self.method not in METHODS:
+            raise UsageError(f"SciPySolver method {self.method!r} is unknown; SciPy has {', '.join(METHODS)}.")
+
+    @classmethod
+    def examples(cls) -> dict[str, Integrator]:
+        return {f"SciPySolver {', '.join(names)}": cls(method=names[-1]) for names in (ONE_STEP, METHODS[len(ONE_STEP) :])}
+
+    @property
+    def correctable(self) -> bool:
+        return self.method in ONE_STEP
+
+    def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[StepBatch]:
+        """Advance to `t_end`, a step at a time."""
+        import scipy.integrate  # noqa: PLC0415  0.3 s, only where it is used
+
+        stopped, callback = _Stopped(OK, problem.t), set[float]()
+
+        def f(t: float, y: Array) -> Array:
+            callback.add(t)
+            y_dot = np.zeros_like(y)
+            code = problem.rates(problem.pack, problem.options, t, np.ascontiguousarray(y), y_dot)
+            if code == USER_STOPPED:
+                raise _Stopped(code, t)
+            if code != OK:
+                stopped.code, stopped.t = code, t
+                return np.full_like(y, np.nan)
+            return y_dot
+
+        span = t_end - problem.t
+        nothing = np.zeros((0, problem.y.size))
+        try:
+            solver: Any = getattr(scipy.integrate, self.method)(
+                f,
+                problem.t,
+                problem.y.copy(),
+                t_end,
+                rtol=self.rtol,
+                atol=self.atol,
+                max_step=min(self.h_max, span),
+                first_step=None if self.h_first is None else min(self.h_first, span),
+            )
+        except (_Stopped, ValueError, np.linalg.LinAlgError) as error:
+            yield StepBatch(np.zeros(0), nothing, nothing, *_reason(error, stopped), 0, 0)
+            return
+        while solver.status == "running":
+            t, before = solver.t, solver.nfev
+            callback.clear()
+            try:
+                solver.step()
+            except (_Stopped, ValueError, np.linalg.LinAlgError) as error:
+                yield StepBatch(np.zeros(0), nothing, nothing, *_reason(error, stopped), 0, 0)
+                return
+            rejected = self._tried(solver, t, before, callback) - (solver.status != "failed")
+            code = stopped.code if solver.status == "failed" else OK
+            if solver.status == "failed" and code == OK:
+                code = report(
+                    workspace_array(problem.pack, "STATUS")[0],
+                    STEP_TOO_SMALL,
+                    0,
+                    float(getattr(solver, "h_abs", np.spacing(solver.t))),
+                )
+            y, y_dot = np.array(solver.y), np.zeros_like(solver.y)
+            if code == OK:
+                code = problem.post_step(problem.pack, problem.options, solver.t, y, y_dot)
+            if code != OK:
+                yield StepBatch(np.zeros(0), y[None][:0], y_dot[None][:0], code, solver.t, 0, rejected)
+                return
+            if self.correctable:
+                solver.y, solver.f = y.copy(), y_dot.copy()
+            yield StepBatch(np.array([solver.t]), y[None], y_dot[None], OK, solver.t, 1, rejected)
+
+    def _tried(self, solver: Any, t: float, before: int, callback: set[float]) -> int:
+        """How many steps from `t` were tried for one: SciPy does not say.
+
+        A Runge-Kutta method asks all its stages each time; the others ask at the end of each step that they try.
+        """
+        if self.method in ONE_STEP:
+            return int(solver.nfev - before) // int(solver.n_stages)
+        return sum(bool(time > t) for time in callback) // TIMES[self.method]
+
+
+class _Stopped(Exception):  # noqa: N818  it ends SciPy's step, and no user meets it
+    """What stopped an evaluation: its code, and the time [s]."""
+
+    def __init__(self, code: int, t: float) -> None:
+        super().__init__(code, t)
+        self.code, self.t = code, t
+
+
+def _reason(error: Exception, stopped: _Stopped) -> tuple[int, float]:
+    """Code and time of what stopped SciPy: a function of the user, or numbers that SciPy's algebra refuses because an evaluation failed.
+
+    Raises `error` where no evaluation has failed.
+    """
+    if isinstance(error, _Stopped):
+        return error.code, error.t
+    if stopped.code == OK:
+        raise error
+    return stopped.code, stopped.t
+
+
+@check_keywords
+def ode_function(model: Model, *, formulation: Formulation | None = None) -> Callable[[float, Array], Array]:
+    """Return f(t, y) of `model` for scipy.integrate.solve_ivp; `model.state().y` is the initial y.
+
+    formulation: by which algebra, by default `NewtonEuler()`.  Raises as `accelerations` does.
+    """
+    model = model_given(model, "ode_function")
+    rule = Unstabilized()
+    pack = rule.fitted(model, chosen(formulation).pack(model))
+    options = rule.options()
+
+    def f(t: float, y: Array) -> Array:
+        y_dot = np.zeros_like(y)
+        code = rule.rates(pack, options, t, np.ascontiguousarray(y), y_dot)
+        if code != OK:
+            model.raise_user_error(pack)
+            raise explain(model, pack, code, t)
+        return y_dot
+
+    return f

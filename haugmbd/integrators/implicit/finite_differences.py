@@ -1,0 +1,121 @@
+r"""Tangents by differences, where no formula is at hand: forces of the user, and the curvature of the constraints.
+
+    column a of body k:   ( R(q o exp(c_q eps e_a), u + c_u eps e_a) - R(q, u) ) / eps  =  c_q dR/dq + c_u dR/du         R = Phi_q^T lam - Q
+
+One evaluation gives stiffness and damping together, of everything that acts on the body, and of all bodies that have no neighbour in common
+(those of one colour, see `implicit.coloring`): what is differenced costs O(n) for chains and trees of few branches at a body.
+The symmetric part goes into the matrix: blocks of bodies that are probed, and of pairs with one; Newton's fixed point is the same without.
+quasi-Newton   the bodies that a function of the user without a jacobian acts on, without Phi_q^T lam
+full Newton    all bodies, with it:  d(Phi_q^T lam)/dq is the curvature of the constraints under their reactions
+Source: Geradin, Cardona, Flexible Multibody Dynamics, ch. 12 (tangent of constraint forces); Dennis, Schnabel (differences).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.array_views import borrow, borrow_line
+from haugmbd.compiled.jit import inlined, kernel
+from haugmbd.compiled.status_codes import OK
+from haugmbd.math.euler_kernels import rotate_by
+from haugmbd.model.evaluate import prepare
+from haugmbd.model.generalized_forces import copy_line
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace import layout as at
+from haugmbd.workspace.layout import WIDTH, Pack
+
+SMALL_Q, SMALL_U = 1e-7, 1e-5
+"""Largest displacement [m, rad] and change of u of a difference: half the digits of positions of size 1."""
+
+
+@kernel
+def put_unbalanced(P: Pack, curved: bool, R: Array) -> None:
+    """R (nb + 1, 6) <- Phi_q^T lam - Q, or -Q alone."""
+    Q, J, edges = ws.generalized_forces(P), ws.jacobian(P), ws.edges(P)
+    lam = ws.multipliers(P)
+    for k in range(R.shape[0]):
+        for a in range(6):
+            R[k, a] = -Q[k, a]
+    if not curved:
+        return
+    for e in range(edges.shape[0]):
+        for side in range(2):
+            for a in range(6):
+                for c in range(6):
+                    R[edges[e, side], c] += J[6 * e + a, side, c] * lam[6 * e + a]
+
+
+@kernel
+def displace(y: Array, k: int, a: int, c_q: float, c_u: float) -> None:
+    """Move body k by c_q along, or about, its axis a, and change that velocity by c_u."""
+    if a < 3:
+        y[WIDTH * k + a] += c_q
+    else:
+        turn: Any = (c_q if a == 3 else 0.0, c_q if a == 4 else 0.0, c_q if a == 5 else 0.0)
+        rotate_by(borrow_line(y, WIDTH * k + 3, 4), turn)
+    y[WIDTH * k + 7 + a] += c_u
+
+
+@kernel
+def clear_probed(probed: Ints, ties: Ints, own: Array, tied: Array) -> None:
+    """Empty the blocks that differences will fill."""
+    for k in range(1, probed.shape[0]):
+        if probed[k, 0] > 0:
+            for a in range(36):
+                own[k, a] = 0.0
+    for n in range(ties.shape[0]):
+        if probed[ties[n, 0], 0] + probed[ties[n, 1], 0] > 0:
+            for a in range(36):
+                tied[n, a] = 0.0
+
+
+@kernel
+def add_columns(
+    probed: Ints, ties: Ints, colour: int, a: int, eps: float, before: Array, after: Array, own: Array, tied: Array
+) -> None:
+    """Column a of all bodies of a colour, half of it as a row: the symmetric part."""
+    for k in range(1, probed.shape[0]):
+        if probed[k, 0] != colour:
+            continue
+        for m in range(6):
+            half = 0.5 * (after[k, m] - before[k, m]) / eps
+            own[k, 6 * m + a] += half
+            own[k, 6 * a + m] += half
+    for n in range(ties.shape[0]):
+        i, j = ties[n, 0], ties[n, 1]
+        share = 0.5 if probed[i, 0] > 0 and probed[j, 0] > 0 else 1.0
+        for m in range(6):
+            if probed[j, 0] == colour:
+                tied[n, 6 * m + a] += share * (after[i, m] - before[i, m]) / eps
+            elif probed[i, 0] == colour:
+                tied[n, 6 * a + m] += share * (after[j, m] - before[j, m]) / eps
+
+
+@inlined
+def probe(P: Pack, c_q: float, c_u: float, curved: bool, t: float, y: Array) -> int:
+    """Fill the tangents of probed bodies; rows and forces are left as they were."""
+    probed, ties = ws.difference_colors(P), ws.coupled_pairs(P)
+    own, tied = ws.tangents(P), ws.coupled_tangents(P)
+    n, start = own.shape[0], P.ints[3 * at.PROBE]
+    moved, before, after = (
+        borrow_line(P.work, start, y.size),
+        borrow(P.work, start + y.size, n, 6),
+        borrow(P.work, start + y.size + 6 * n, n, 6),
+    )
+    eps = min(SMALL_Q / c_q, SMALL_U / c_u)
+    clear_probed(probed, ties, own, tied)
+    put_unbalanced(P, curved, before)
+    for column in range(6 * probed[0, 0]):
+        colour, a = 1 + column // 6, column % 6
+        copy_line(y, moved)
+        for k in range(1, n):
+            if probed[k, 0] == colour:
+                displace(moved, k, a, c_q * eps, c_u * eps)
+        code = prepare(P, t, moved)
+        if code != OK:
+            return code
+        put_unbalanced(P, curved, after)
+        add_columns(probed, ties, colour, a, eps, before, after, own, tied)
+    restored: int = prepare(P, t, y)
+    return restored

@@ -1,0 +1,125 @@
+r"""The tables of a model for implicit steps: bodies that a force couples get a block of their own in the augmented matrix.
+
+    M + c_C C + c_K K        C, K: dampings and stiffnesses of the force elements between two bodies
+
+Explicit steps do not need these blocks, and do not pay for them: they are other tables of the same model.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Ints
+from haugmbd.forces.registry import KINDS
+from haugmbd.forces.state_force import StateForce
+from haugmbd.forces.user_function import TIME
+from haugmbd.integrators.implicit.coloring import color_bodies
+from haugmbd.kkt.elimination_order import make_schedule
+from haugmbd.model.compile import LoadEntry
+from haugmbd.model.model import Model
+from haugmbd.workspace.layout import WIDTH, Tables
+
+MOST_COUPLED = 6
+"""Bodies of one force of the user that are tied to one another; of larger ones only the bodies' own blocks enter."""
+
+NONE = -1
+
+TieOf = dict[tuple[int, int], int]
+"""The number of the tie between two bodies, the smaller number first."""
+
+
+def tables_with_coupling(model: Model, curved: bool = False) -> Tables:
+    """The model's tables with ties between bodies, the schedule that they need, and room for tangents and stages.
+
+    curved: for the curvature of the constraints, too: all bodies are probed, and tied where they share a joint
+    """
+    entries = sorted(model.loads, key=lambda entry: KINDS.index(type(entry.load)))
+    edges = [(int(i), int(j)) for i, j in model.tables["EDGES"]]
+    tie_of = _ties(entries, edges if curved else [])
+    starts = np.full(len(entries), NONE)
+    if not curved:
+        at = {id(jacobian_call.jacobian): jacobian_call.at for jacobian_call in model.jacobian_callbacks.jacobian_calls}
+        starts[:] = [at.get(id(entry.load.jacobian), NONE) for entry in entries]
+    probed = _probed(model.nb, entries, edges if curved else None)
+    schedule = make_schedule(model.nb, edges, list(tie_of))
+    ints = {
+        "FLAGS": np.array([[0, model.tables["FLAGS"][0, 1]]]),  # Newton's iteration refines: massless directions need no other
+        "ORDER": schedule.order[:, None],
+        "NEAR_AT": schedule.near_at[:, None],
+        "NEAR": schedule.near,
+        "PAIR_AT": schedule.pair_at[:, None],
+        "PAIRS": schedule.pairs,
+        "BODY_BLOCK": schedule.body_block,
+        "BODY_FIRST": schedule.body_first,
+        "TIES": np.hstack([np.array(list(tie_of), dtype=np.int64).reshape(-1, 2), schedule.tie_block]),
+        "LOAD_TIE": np.array([[_tie(tie_of, e.bodies) for e in entries], starts], dtype=np.int64).T.copy(),
+        "COUPLED": _coupled(entries, starts, tie_of),
+        "PROBED": probed,
+    }
+    work = {
+        "B": (schedule.n_blocks, 36),
+        "TANGENT": (model.nb + 1, 36),
+        "TIE_TANGENT": (len(tie_of), 36),
+        "PROBE": (1, model.y0.size + 12 * (model.nb + 1) if probed[0] else 0),
+        "DERIVED": (1, 0 if curved else model.jacobian_callbacks.size),
+        "DISPLACEMENT": (model.nb + 1, 6),  # this and what follows: what a step that fails gives back, see `stepping`
+        "BASE_POSE": (model.nb + 1, 7),
+        "U_DOT": (model.nb + 1, 6),
+        "ALGORITHMIC": (model.nb + 1, 6),
+        "U_DOT_BEFORE": (model.nb + 1, 6),
+        "U_DOT_EARLIER": (model.nb + 1, 6),
+        "PREDICTED_R7": (model.nb + 1, 11),
+        "ANGLE_RATE": (1, model.y0.size - WIDTH * (model.nb + 1)),
+        "LAMBDA": (6 * len(edges), 1),
+    }
+    return model.tables.changed(ints, work)
+
+
+def _ties(entries: list[LoadEntry], edges: list[tuple[int, int]]) -> TieOf:
+    """The pairs of bodies that loads or these edges couple, numbered."""
+    pairs = [entry.bodies for entry in entries if len(entry.bodies) == 2]
+    for entry in entries:
+        if _of_state(entry) and len(entry.bodies) <= MOST_COUPLED:
+            pairs += combinations(entry.bodies, 2)
+    tie_of: TieOf = {}
+    for i, j in [*pairs, *edges]:
+        if 0 not in (i, j) and i != j:
+            tie_of.setdefault((min(i, j), max(i, j)), len(tie_of))
+    return tie_of
+
+
+def _tie(tie_of: TieOf, bodies: tuple[int, ...]) -> int:
+    """The tie of a load between two bodies."""
+    return tie_of.get((min(bodies), max(bodies)), NONE) if len(bodies) == 2 else NONE
+
+
+def _of_state(entry: LoadEntry) -> bool:
+    """Whether a function of the user says this load, from the state."""
+    question = entry.load.question()
+    return question is not None and question.form != TIME
+
+
+def _probed(nb: int, entries: list[LoadEntry], edges: list[tuple[int, int]] | None) -> Ints:
+    """(nb + 1, 1) the colours of the bodies whose forces are differenced, all of them where edges count; in the ground's place how many."""
+    asked = {body for e in entries if _of_state(e) and e.load.jacobian is None for body in e.bodies}
+    bodies = sorted(asked - {0}) if edges is None else range(1, nb + 1)
+    probed = color_bodies(nb + 1, bodies, [*(e.bodies for e in entries), *(edges or [])])
+    probed[0] = probed.max()
+    return probed[:, None]
+
+
+def _coupled(entries: list[LoadEntry], starts: Ints, tie_of: TieOf) -> Ints:
+    """The blocks of every StateForce with a jacobian: of each body, and of each pair that is tied."""
+    rows = []
+    for entry, start in zip(entries, starts, strict=True):
+        if start == NONE or not isinstance(entry.load, StateForce):
+            continue
+        n = len(entry.bodies)
+        for a, b in product(range(n), repeat=2):
+            i, j = entry.bodies[a], entry.bodies[b]
+            tie = tie_of.get((min(i, j), max(i, j)), NONE)
+            if i != 0 and (i == j or tie != NONE):
+                rows.append((start, n, a, b, i, j, tie))
+    return np.array(rows, dtype=np.int64).reshape(-1, 7)

@@ -1,0 +1,159 @@
+r"""The end of a step of Radau IIA: its error, its state on the constraints, and u' and lam there.
+
+    e_u = h gamma_0 u'_n + sum e_i (u_i - u_n)        and what the constraints and stiff forces leave of it:
+    [ M + c_u C + c_q K   Phi_q^T; Phi_q  0 ] (e, .) = (M e_u, 0)               with the matrix of stage 3, which is at hand
+
+    Phi = 0,  Phi_q u = nu:  the least changes in mass, as by `Projection`
+    M u' + Phi_q^T lam = Q,  Phi_q u' = gamma:  of order five; u'_3 and lam_3 of the stage are of order three
+    with forces, the same by the matrix of stage 3: a stiff force magnifies what Newton leaves of a pose, and h^2 u' would tell it to the
+    dense output; what is left is (u' - u'_3) c_q K / (M + c_q K) once for each refinement, no more than the order leaves
+
+Source: Hairer, Wanner, Solving ODE II, sec. IV.8 (error), VII.4.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.jit import inlined, kernel
+from haugmbd.compiled.status_codes import NO_CONVERGENCE, OK, report
+from haugmbd.formulations.newton_euler import factorize, finish, solve_system
+from haugmbd.integrators.implicit.newton import KEEP_BOTH, put_residual, stage_of
+from haugmbd.integrators.implicit.radau_tableau import ERROR, GAMMA_0, OWN, RATE, E, U, X, Y
+from haugmbd.integrators.implicit.records import Newton
+from haugmbd.integrators.stabilization.projection import (
+    ROUNDING,
+    STALLED,
+    add_displacement,
+    add_velocity,
+    put_position_question,
+    put_velocity_question,
+)
+from haugmbd.integrators.step_context import N_FACTOR, N_RATES
+from haugmbd.model.body_kinematics import update_kinematics
+from haugmbd.model.evaluate import prepare
+from haugmbd.model.generalized_forces import clear
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.layout import WIDTH, Pack
+
+REFINEMENTS = 3
+"""Of u': what massless directions are factored with is not there in the equations."""
+CLOSINGS = 8
+"""Corrections of the pose, that Newton squares each time; three are usual."""
+EXACT = 1e-13
+"""|Phi| that is left alone, as by `Projection`."""
+
+
+@kernel
+def put_error(P: Pack, memory: Array) -> None:
+    """Errors of x and u, and b = (M e_u, 0): the matrix of stage 3 leaves of e_u what the constraints and stiff forces allow."""
+    b, inertia, h = ws.right_hand_side(P), ws.inertia(P), memory[OWN, 0]
+    clear(b)
+    for k in range(1, inertia.shape[0]):
+        for a in range(6):
+            s, u = 6 * k + a, memory[Y, WIDTH * k + 7 + a]
+            memory[ERROR, s], memory[ERROR + 1, s] = h * GAMMA_0 * u, h * GAMMA_0 * memory[RATE, s]
+            for i in range(3):
+                memory[ERROR, s] += E[i] * memory[X + i, s]
+                memory[ERROR + 1, s] += E[i] * (memory[U + i, s] - u)
+        for a in range(3):
+            b[k, a] = inertia[k, 0] * memory[ERROR + 1, 6 * k + a]
+            for c in range(3):
+                b[k, 3 + a] += inertia[k, 1 + 3 * a + c] * memory[ERROR + 1, 6 * k + 3 + c]
+
+
+@kernel
+def put_acceleration_question(P: Pack, newton: Newton, y: Array) -> None:
+    """b = (Q - M u' - Phi_q^T lam, gamma - Phi_q u')."""
+    put_residual(P, newton, y)
+    b, stage, level = ws.right_hand_side(P), stage_of(P), ws.row_values(P)
+    J, edges = ws.jacobian(P), ws.edges(P)
+    n = ws.n_bodies(P)
+    for e in range(edges.shape[0]):
+        for a in range(6):
+            s = 6 * e + a
+            b[n + e, a] = level[s, 2]
+            for side in range(2):
+                for c in range(6):
+                    b[n + e, a] -= J[s, side, c] * (stage.u_dot[edges[e, side], c] if edges[e, side] > 0 else 0.0)
+
+
+@kernel
+def add_solution(P: Pack) -> None:
+    """u' and lam, corrected."""
+    x, stage, lam = ws.solution(P), stage_of(P), ws.multipliers(P)
+    n = ws.n_bodies(P)
+    for k in range(1, n):
+        for a in range(6):
+            stage.u_dot[k, a] += x[k, a]
+    for s in range(lam.size):
+        lam[s] += x[n + s // 6, s % 6]
+
+
+@inlined
+def filter_error(P: Pack, memory: Array) -> int:
+    """The error of u, by the matrix of stage 3 that is at hand."""
+    put_error(P, memory)
+    code = solve_system(P)
+    x = ws.solution(P)
+    for k in range(1, ws.n_bodies(P)):
+        for a in range(6):
+            memory[ERROR + 1, 6 * k + a] = x[k, a]
+    return code
+
+
+@inlined
+def refine_rates(P: Pack, newton: Newton, y: Array) -> int:
+    """u' and lam by the equations of motion here, with the factor at hand."""
+    code = OK
+    for _ in range(REFINEMENTS):
+        if code == OK:
+            put_acceleration_question(P, newton, y)
+            code = solve_system(P)
+            add_solution(P)
+    return code
+
+
+@inlined
+def finish_stages(P: Pack, place: Any, newton: Newton, options: Array, t: float, y: Array) -> int:
+    """Bring the state of stage 3 to the constraints, and leave u' and lam by the equations of motion there.
+
+    The iteration ends where its error is small beside that of the step; the constraints are held to rounding all the same.
+    """
+    bodies = update_kinematics(P, t, y).bodies
+    code: int = place(P, newton, y)
+    forces = ws.n_forces(P) + ws.difference_colors(P)[0, 0] > 0
+    if code == OK and forces:
+        code = prepare(P, t, y)
+        options[N_RATES] += 1
+        if code == OK:
+            code = refine_rates(P, newton, y)
+    clear(ws.tangents(P))
+    clear(ws.coupled_tangents(P))
+    before = 1e300
+    for _ in range(CLOSINGS):
+        if code == OK:
+            code = prepare(P, t, y)
+        gap = put_position_question(P)[0]
+        options[N_RATES] += 1
+        options[N_FACTOR] += 1
+        if code == OK:
+            code = factorize(P)
+        if code != OK or newton.constraint_form != KEEP_BOTH or gap <= EXACT or (gap <= ROUNDING and gap > STALLED * before):
+            break
+        before = gap
+        code = finish(P)
+        add_displacement(P, bodies)
+    else:
+        code = report(ws.status(P), NO_CONVERGENCE, 0, gap)
+    if code == OK:
+        put_velocity_question(P, bodies)
+        code = solve_system(P)
+        add_velocity(P, bodies)
+        if code == OK:
+            code = prepare(P, t, y)
+        options[N_RATES] += 1
+    if code == OK and not forces:
+        code = refine_rates(P, newton, y)
+    return code

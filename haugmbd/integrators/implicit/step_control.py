@@ -1,0 +1,164 @@
+r"""The loop of all implicit methods: predict, solve, judge; a step that fails is taken again in smaller parts.
+
+    place(P, newton, y)                     the pose of a displacement, see `stage`
+    predict(P, step, newton, room, y)       base pose, displacement, u and u' of the next step; c_q and c_u for the stage;  OK, or why not
+    solve(P, tangents, place, ...)          the iteration, see `stage`; of several stages together, see `radau_stages`
+    close(P, step, control, room, y)        integrated angles; the error of the step relative to its tolerance; where it is at most 1,
+                                            remember what the next step needs;  step.factor proposes the next step
+
+fixed step    each step ends at t_start + k h;  where Newton fails, the way there is gone in equal parts that grow by step.factor again
+adaptive      h <- step.factor h, as far as the method lets it;  where Newton fails, a quarter
+
+Method, formulation of the constraints, and this loop meet by address only: a new method compiles its routines, nothing else.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Any, NamedTuple
+
+from numba.extending import typeof_impl
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_views import borrow_line
+from haugmbd.compiled.function_pointers import F1, F2, Routine, function_type, types
+from haugmbd.compiled.jit import entry, inlined
+from haugmbd.compiled.status_codes import NO_CONVERGENCE, NOT_FINITE, OK, SINGULAR, STEP_TOO_SMALL
+from haugmbd.integrators.implicit.force_jacobians import TANGENTS_SIGNATURE
+from haugmbd.integrators.implicit.newton import KEEP_POSITIONS, PLACE_SIGNATURE, SOLVE_SIGNATURE, finish_step, turn_ahead
+from haugmbd.integrators.implicit.records import CONTROL_TYPE, NEWTON_TYPE, STEP_TYPE, Control, Newton, Step
+from haugmbd.integrators.step_context import check_finite
+from haugmbd.model.generalized_forces import copy_line
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace import layout as at
+from haugmbd.workspace.layout import PACK_TYPE, Pack
+
+PREDICT_SIGNATURE = types.int64(PACK_TYPE, STEP_TYPE, NEWTON_TYPE, F2, F1)
+CLOSE_SIGNATURE = types.float64(PACK_TYPE, STEP_TYPE, CONTROL_TYPE, F2, F1)
+
+SMALLEST_PART = 2.0**-17
+"""Of a fixed step, before it is given up."""
+SMALLEST_STEP = 1e-14
+"""Relative to |t| + 1 s: a step below it no longer changes t reliably."""
+REST = 1e-9
+"""Of a step: less than this is left to its end by rounding alone."""
+
+
+@inlined
+def save(P: Pack, y: Array, saved: Array) -> None:
+    """Keep what a step changes: y, and the stage, lam and the rates of the angles, which stand side by side."""
+    copy_line(y, borrow_line(saved, 0, y.size))
+    kept = borrow_line(saved, y.size, saved.size - y.size)
+    copy_line(borrow_line(P.work, P.ints[3 * at.DISPLACEMENT], kept.size), kept)
+
+
+@inlined
+def restore(P: Pack, y: Array, saved: Array) -> None:
+    """Go back to what was kept."""
+    copy_line(borrow_line(saved, 0, y.size), y)
+    kept = borrow_line(saved, y.size, saved.size - y.size)
+    copy_line(kept, borrow_line(P.work, P.ints[3 * at.DISPLACEMENT], kept.size))
+
+
+class MethodRoutines(NamedTuple):
+    """What makes a method: see the head of this file."""
+
+    solve: Routine
+    tangents: Routine
+    place: Routine
+    predict: Routine
+    close: Routine
+
+
+class Memory(NamedTuple):
+    """room: (., .) of the method, see its file;  saved: what a step that fails gives back."""
+
+    room: Array
+    saved: Array
+
+
+class Steps(NamedTuple):
+    """Accepted steps, as many as there is room for: times (n,), states and their rates (n, ny), multipliers by slots (n, .)."""
+
+    t: Array
+    y: Array
+    y_dot: Array
+    lam: Array
+
+
+METHOD_TYPE = types.NamedTuple(
+    tuple(map(function_type, (SOLVE_SIGNATURE, TANGENTS_SIGNATURE, PLACE_SIGNATURE, PREDICT_SIGNATURE, CLOSE_SIGNATURE))),
+    MethodRoutines,
+)
+
+
+@typeof_impl.register(MethodRoutines)  # type: ignore[untyped-decorator]
+def method_type(method: MethodRoutines, context: Any) -> Any:
+    """Every method has the same type."""
+    return METHOD_TYPE
+
+
+@entry
+def run(
+    method: MethodRoutines,
+    P: Pack,
+    step: Step,
+    newton: Newton,
+    control: Control,
+    options: Array,
+    memory: Memory,
+    y: Array,
+    steps: Steps,
+) -> tuple[int, int]:
+    """Advance y to control.t_end or until `steps` is full; return the code and the number of steps done."""
+    done, lam = 0, ws.multipliers(P)
+    t, whole = control.t, control.h_fixed
+    while done < steps.y.shape[0] and t < control.t_end:
+        target = control.t_end
+        if whole > 0.0 and control.t_first + (control.n_done + 1.0 + REST) * whole < target:
+            target = control.t_first + (control.n_done + 1.0) * whole
+        h = min(control.h_next, control.h_max)
+        parts = ceil((target - t) / h - REST)
+        last = parts <= 1.0
+        if last:
+            h = target - t
+        elif whole > 0.0 or parts == 2.0:  # equal steps to the end, not a long one and a tiny one
+            h = (target - t) / parts
+        if whole > 0.0 and newton.constraint_form == KEEP_POSITIONS:  # a displacement says the less of u', the shorter the step
+            newton.tolerance = control.newton_tol * h / whole
+        save(P, y, memory.saved)
+        step.h, step.t = h, t
+        code = method.predict(P, step, newton, memory.room, y)
+        turn_ahead(P, h, y)
+        if code == OK:
+            code = method.solve(P, method.tangents, method.place, newton, options, memory.room, t + h, y)
+        if code == OK:
+            code = check_finite(P, y)
+        error = method.close(P, step, control, memory.room, y) if code == OK else 1e300
+        if code == OK and error <= 1.0:
+            finish_step(P, y, steps.y_dot[done])
+            step.h_before = h
+            t = target if last else t + h
+            control.t = t
+            if whole == 0.0 or last:
+                copy_line(y, steps.y[done])
+                copy_line(lam, steps.lam[done])
+                steps.t[done] = t
+                done += 1
+                control.n_done += 1.0
+            if whole > 0.0:
+                control.h_next = min(whole, control.h_next * step.factor)
+            elif not last or step.factor < 1.0:
+                control.h_next = h * step.factor
+            continue
+        restore(P, y, memory.saved)
+        control.n_rejected += 1.0
+        if code != OK and code != NO_CONVERGENCE and code != NOT_FINITE and code != SINGULAR:  # those a shorter step may avoid
+            return code, done
+        control.h_next = h * (0.5 if whole > 0.0 else 0.25 if code != OK else step.factor)
+        if control.h_next < max(SMALLEST_PART * whole, SMALLEST_STEP * (abs(t) + 1.0)):
+            if code == OK:
+                code = STEP_TOO_SMALL
+                ws.status(P)[2] = control.h_next
+            return code, done
+    return OK, done

@@ -1,0 +1,35 @@
+"""The arguments of a simulation: pose and velocities must fulfil the constraints; velocities may be repaired on request."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from haugmbd.compiled.status_codes import OK
+from haugmbd.errors import ModelError
+from haugmbd.formulations.error_messages import explain
+from haugmbd.integrators.stabilization.projection import Projection
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.system.constraint_residuals import position_faults, state_faults, velocity_faults
+from haugmbd.workspace.layout import Pack
+
+
+def consistent_start(model: Model, pack: Pack, state: State, *, project_velocity: bool) -> State:
+    """The state to start from; ModelError where pose or velocities contradict the joints (velocities: unless they may be repaired)."""
+    faults = state_faults(model, state) or (
+        *position_faults(model, state),
+        *(() if project_velocity else velocity_faults(model, state)),
+    )
+    if faults:
+        raise ModelError(faults)
+    return projected(model, pack, state) if project_velocity else state
+
+
+def projected(model: Model, pack: Pack, state: State) -> State:
+    """The nearest state, in mass, that fulfils the constraints and their rates."""
+    rule, y = Projection(), state.y
+    code = rule.post_step(pack, rule.options(), state.t, y, np.zeros_like(y))
+    if code != OK:
+        model.raise_user_error(pack)
+        raise explain(model, pack, code, state.t)
+    return State.from_y(state.t, y, model.nb + 1)

@@ -1,0 +1,293 @@
+r"""Past a singular configuration, in the same way for every integrator and formulation: one driver above them.
+
+    look       where the way of the run comes to a singular configuration t*, see `singularity_search`
+    cut        the steps nearer to it than APART are given up
+    cross      the smooth motion from there to the other side, as polynomials, see `smooth_branch`
+    restart    the integrator begins anew behind it
+
+The velocity with which a run arrives decides how it goes on where the smallest singular value grows like |t - t*| along its motion: the
+branches then part at first order.  This is shown of each crossing: two curves of different pieces agree; the polynomial fulfils Phi = 0 at
+t* itself (it does not where two branches pass each other at a small distance); sigma(t* +- w) is twice sigma(t* +- w / 2).
+Where one of these fails, the run goes on as the integrator finds it, or stops with what stopped it.
+Source: Haug, Computer-Aided Kinematics and Dynamics of Mechanical Systems, sec. 3.7 (singular configurations, branches);
+Rheinboldt (1978) (regular bifurcation points).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.status_codes import NO_CONVERGENCE, OFF_MANIFOLD, OK, SINGULAR, STEP_TOO_SMALL, USER_STOPPED
+from haugmbd.errors import SimulationError
+from haugmbd.integrators.base import Integrator
+from haugmbd.integrators.singularity_search import FINE, SWEEPS, Place, SingularSearch, may_be_singular, weakest
+from haugmbd.integrators.smooth_branch import Curve, SmoothBranch
+from haugmbd.integrators.state_space import MaximalStateSpace, SingularCrossing
+from haugmbd.integrators.step_batch import StepBatch
+from haugmbd.integrators.step_context import SINCE, Problem
+from haugmbd.model.constraint_rows import rows_in
+from haugmbd.model.evaluate import rows_entry
+from haugmbd.model.model import Model
+from haugmbd.workspace.layout import workspace_array
+
+APART = 0.15
+"""[rad, or parts of the size] of motion from the last step that is kept to the singular configuration."""
+NEAR = 0.2
+"""Of motion: a singular configuration so far ahead is crossed now."""
+FAR = 0.5
+"""Of motion: a chunk of steps that goes about so far is looked at."""
+FEWEST = 4
+"""Steps of a chunk, unless a singular configuration is ahead."""
+AGREE = 1.0
+"""Two curves agree when their ends differ by so many error tolerances of a step."""
+AGREE_AT_WORST = 1e-7
+"""Relative difference up to which the motion counts as determined, though the tolerance is sharper."""
+HALVINGS = 7
+"""Pieces across, each half as long as the one before, that are tried."""
+ON_BRANCH = 1e-8
+"""|Phi| of the polynomial at the singular configuration, of |Phi_q| times the size."""
+LINEAR = (1.5, 2.8)
+"""Between these sigma(t* +- w) / sigma(t* +- w / 2) lies: 2 where it vanishes like |t - t*|, 4 where like its square, 1 where not."""
+SAME = 2.0
+"""Growth, as t* is approached to a quarter, of what dropped rows say of the motion that kept ones let free: 4 where they forbid it."""
+SHARE = 1e-3
+"""Of the largest: a multiplier that belongs to the dependent rows."""
+OUTPUTS = 8
+"""States that an adaptive run keeps of a crossing."""
+FIRST = 0.25
+"""First step behind a crossing, in parts of the longest of the last steps before it."""
+STOPS = (SINGULAR, STEP_TOO_SMALL, OFF_MANIFOLD, NO_CONVERGENCE)
+"""What a singular configuration may stop a run with."""
+
+
+class CrossingStart(NamedTuple):
+    """A state: time [s], y, rates."""
+
+    t: float
+    y: Array
+    y_dot: Array
+
+
+class Crossing(NamedTuple):
+    """The curve across, the state at its end, and what is listed of it; None where only the kept rows depend on one another."""
+
+    curve: Curve
+    end: CrossingStart
+    passed: SingularCrossing | None
+
+
+def batches_across(method: Integrator, problem: Problem, k1: Array, t_end: float) -> Iterator[StepBatch]:
+    """The chunks of `method`, and of the crossings of singular configurations between them."""
+    if not isinstance(problem.subject, MaximalStateSpace) or not may_be_singular(problem.subject.model):
+        yield from method.chunks(problem, k1, t_end)
+        return
+    driver = _Driver(problem.subject.model, problem, t_end)
+    while problem.t < t_end:
+        before = CrossingStart(problem.t, problem.y.copy(), k1.copy())
+        options = problem.options.copy()
+        for chunk in method.chunks(problem, k1, t_end):
+            crossing, kept = driver.look(before, chunk, method)
+            if crossing is not None:
+                h = driver.longest
+                problem.options[SINCE:] = options[SINCE:]
+                restarted = driver.settled(crossing)
+                if restarted is not None:
+                    if kept or chunk.rejected:
+                        yield driver.first_steps(chunk, kept)
+                    yield driver.chunk(crossing, restarted, method, chunk)
+                    if crossing.passed is not None:
+                        problem.singular_crossings.append(crossing.passed)
+                    problem.t, problem.y[:], k1[:] = restarted
+                    break
+            if chunk.code in (OK, *STOPS) and problem.pack.callback.error is not None:
+                chunk = chunk._replace(code=USER_STOPPED)  # in the attempt to cross
+            yield chunk
+            if chunk.code != OK:
+                return
+            if len(chunk.t):
+                before = CrossingStart(float(chunk.t[-1]), chunk.y[-1].copy(), chunk.y_dot[-1].copy())
+            options = problem.options.copy()
+        else:
+            return
+        method = method.starting_with(method.step or FIRST * h)
+
+
+class _Driver:
+    """Looks for singular configurations in one run, and crosses them."""
+
+    def __init__(self, model: Model, problem: Problem, t_end: float) -> None:
+        self.model, self.problem, self.t_end = model, problem, t_end
+        asked = problem.pack.callback
+        self.search, self.branch = SingularSearch(model, asked), SmoothBranch(model, asked)
+        self.refused: list[float] = []
+        self.longest = t_end - problem.t
+        problem.longest_chunk = 2 * FEWEST
+
+    def look(self, before: CrossingStart, chunk: StepBatch, method: Integrator) -> tuple[Crossing | None, int]:
+        """The crossing that ends this chunk after so many of its steps; None where there is none, or not yet."""
+        if not (chunk.code in (OK, *STOPS) or self._stopped_by_formulation(chunk.code)):
+            return None, 0
+        t = np.concatenate([[before.t], chunk.t])
+        y, y_dot = np.vstack([before.y[None], chunk.y]), np.vstack([before.y_dot[None], chunk.y_dot])
+        if not (np.isfinite(y).all() and np.isfinite(y_dot).all()):
+            return None, 0
+        way, last = self.search.way(t, y, y_dot, self.t_end), float(t[-1])
+        s = way.s[: len(t)]
+        places = [p for p in self.search.places(way, last) if not any(abs(p.t - r) < 1e-3 * (1.0 + abs(r)) for r in self.refused)]
+        per_step = float(s[-1]) / len(chunk.t) if len(chunk.t) else 0.0
+        self._limit(places, per_step)
+        if len(t) > 1:
+            self.longest = float(np.diff(t).max())
+        for place in places:
+            if place.distance > NEAR and chunk.code == OK:
+                continue
+            s_place = float(s[-1]) + place.distance
+            k = int(np.searchsorted(s, s_place - APART, side="right")) - 1
+            k = max(0, k)
+            if k:
+                self.longest = float(np.diff(t[: k + 1]).max())
+            crossing = self.cross(CrossingStart(float(t[k]), y[k], y_dot[k]), place.t, method)
+            if crossing is not None:
+                return crossing, k
+            self.refused.append(place.t)
+        return None, 0
+
+    def _stopped_by_formulation(self, code: int) -> bool:
+        """Whether it was a formulation in Python that found no answer, not a function of the user."""
+        teacher = self.problem.pack.python_solver
+        return code == USER_STOPPED and self.problem.pack.callback.error is None and isinstance(teacher.error, SimulationError)
+
+    def _limit(self, places: list[Place], per_step: float) -> None:
+        """Say how many steps the next chunk has at most."""
+        ahead = [place.distance - 0.5 * NEAR for place in places if place.distance > 0.0]
+        if per_step > 0.0:
+            most = max(1.0, min(ahead) / per_step) if ahead else max(float(FEWEST), FAR / per_step)
+            self.problem.longest_chunk = int(min(most, 1e6))
+        else:
+            self.problem.longest_chunk = None
+
+    def cross(self, start: CrossingStart, t_singular: float, method: Integrator) -> Crossing | None:
+        """The smooth motion from `start` to as far behind the singular configuration; None where it is not determined."""
+        rtol, atol = method.tolerances
+        way = t_singular - start.t
+        t1 = t_singular + way
+        if method.step:
+            t1 = start.t + np.ceil((t1 - start.t) / method.step - 1e-9) * method.step
+        t1 = float(min(t1, self.t_end))
+        if self.t_end - t1 < 1e-9 * way:
+            t1 = self.t_end
+        if not (way > 0.0 and t1 > t_singular):
+            return None
+        best, before, found, w = np.inf, None, None, way
+        for _ in range(HALVINGS):
+            times = [start.t] + [t for t in (t_singular - w, t_singular + w) if start.t + 1e-3 * w < t < t1 - 1e-3 * w] + [t1]
+            curve = self.branch.curve(times, t_singular, start.y)
+            end = None if curve is None else self._end(curve, t_singular)
+            if curve is not None and end is not None:
+                t_singular = self._again(curve, t_singular, w)
+                if before is not None:
+                    size = np.maximum(np.abs(end.y), np.abs(before.y))
+                    gap = float(np.sqrt(np.mean(((end.y - before.y) / (atol + rtol * size)) ** 2)))
+                    if gap < best:
+                        best, found = gap, (curve, end, w)
+                    if gap <= AGREE:
+                        break
+            before, w = end, 0.5 * w
+        if found is None or not best * rtol <= max(AGREE * rtol, AGREE_AT_WORST):
+            return None
+        return self._shown(*found, t_singular)
+
+    def _end(self, curve: Curve, t_singular: float) -> CrossingStart | None:
+        """The state at the end of a curve, brought to the constraints."""
+        t1 = curve.t1
+        y = curve.states(np.array([t1]))[0]
+        found = self.branch.settled(t1, y)
+        return None if found is None else CrossingStart(t1, *found)
+
+    def _again(self, curve: Curve, t_singular: float, w: float) -> float:
+        """The time of the singular configuration on the curve."""
+        a, b = max(curve.t0, t_singular - 0.5 * w), min(curve.t1, t_singular + 0.5 * w)
+        g = self.search.values(np.array([a, b]), curve.states(np.array([a, b])))
+        if not np.isfinite(g).all():
+            return t_singular
+        found = self.search.enclosed(curve.states, a, b, float(g.min()), FINE)
+        return found[0] if found is not None else t_singular
+
+    def _shown(self, curve: Curve, end: CrossingStart, w: float, t_singular: float) -> Crossing | None:
+        """The crossing, where it is shown that the velocity decides."""
+        pack, model = self.search.pack, self.model
+        y = curve.states(np.array([t_singular]))[0]
+        if rows_entry(pack, t_singular, y) != OK:
+            return None
+        rows = rows_in(model, pack, model.state())
+        scale = np.linalg.norm(rows.Phi_r, axis=(1, 2)) * self.search.size + np.linalg.norm(rows.PiBar, axis=(1, 2))
+        if not (np.abs(rows.Phi) <= ON_BRANCH * np.maximum(scale, 1.0)).all():
+            return None
+        tau = min(w, t_singular - curve.t0, curve.t1 - t_singular)
+        forbidden = []
+        for side in (-1.0, 1.0):
+            sigma = [self.sigma(curve, t_singular + side * part * tau) for part in (0.5, 0.25)]
+            if not LINEAR[0] < sigma[0][0] / max(sigma[1][0], 1e-300) < LINEAR[1]:
+                return None
+            near = [self.sigma(curve, t_singular + side * part * tau) for part in (1.0 / 16.0, 1.0 / 64.0)]
+            forbidden.append(near[1][1] > SAME * near[0][1])
+        if any(forbidden):
+            return Crossing(curve, end, None)
+        names = self.joints()
+        least = self.sigma(curve, t_singular)[0]
+        return Crossing(curve, end, SingularCrossing(t_singular, names, float((least / sigma[0][0]) ** 2)))
+
+    def sigma(self, curve: Curve, t: float) -> tuple[float, float]:
+        """The smallest singular value at a time, and the length of all rows on the motion that goes with it."""
+        pack, model = self.search.pack, self.model
+        b = workspace_array(pack, "RIGHT")
+        b[:] = 0.0
+        random = np.random.default_rng(0)
+        n = model.nb + 1
+        b[n:].reshape(-1)[model.slot_of_row] = random.standard_normal(model.nc)
+        code, sigma = weakest(pack, t, curve.states(np.array([t]))[0], SWEEPS)
+        if code != OK:
+            return 0.0, 0.0
+        x = workspace_array(pack, "SOLUTION")[1:n].ravel()
+        return sigma, float(np.linalg.norm(rows_in(model, pack, model.state()).Phi_q @ x))
+
+    def joints(self) -> tuple[str, ...]:
+        """The joints with a part in the weakest rows that were found last."""
+        model = self.model
+        part = np.abs(workspace_array(self.search.pack, "RIGHT")[model.nb + 1 :].reshape(-1)[model.slot_of_row])
+        return tuple(sorted({label.joint for label, share in zip(model.labels, part, strict=True) if share > SHARE * part.max()}))
+
+    def settled(self, crossing: Crossing) -> CrossingStart | None:
+        """The end of a crossing as the run's own stabilization and formulation have it; None where they fail."""
+        p, end = self.problem, crossing.end
+        y, y_dot = end.y.copy(), np.zeros_like(end.y)
+        since, p.options[SINCE] = p.options[SINCE], np.inf
+        error, p.pack.python_solver.error = p.pack.python_solver.error, None
+        code = p.post_step(p.pack, p.options, end.t, y, y_dot)
+        if code != OK:
+            p.options[SINCE], p.pack.python_solver.error = since, error
+            return None
+        return CrossingStart(end.t, y, y_dot)
+
+    def first_steps(self, chunk: StepBatch, k: int) -> StepBatch:
+        """The first k steps of a chunk."""
+        lam = None if chunk.lam is None else chunk.lam[:k]
+        t_stop = float(chunk.t[k - 1]) if k else chunk.t_stop
+        return StepBatch(chunk.t[:k], chunk.y[:k], chunk.y_dot[:k], OK, t_stop, k, chunk.rejected, lam)
+
+    def chunk(self, crossing: Crossing, end: CrossingStart, method: Integrator, chunk: StepBatch) -> StepBatch:
+        """A crossing as the chunk of a run: at the times of a fixed step, or at some."""
+        curve = crossing.curve
+        span = curve.t1 - curve.t0
+        if method.step:
+            inner = curve.t0 + method.step * np.arange(1.0, int(span / method.step - 1e-9) + 1.0)
+        else:
+            inner = curve.t0 + span / OUTPUTS * np.arange(1.0, float(OUTPUTS))
+        t: Array = np.append(inner, end.t)
+        y, y_dot = np.vstack([curve.states(inner), end.y]), np.vstack([curve.rates(inner), end.y_dot])
+        lam = None if chunk.lam is None else np.full((len(t), chunk.lam.shape[1]), np.nan)
+        return StepBatch(t, y, y_dot, OK, end.t, len(t), 0, lam, curve)

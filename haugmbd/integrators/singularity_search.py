@@ -1,0 +1,249 @@
+r"""Where a run comes to a singular configuration: the determinant of the augmented matrix along its way.
+
+    g = log |det K|,  K = [ M  Phi_q^T; Phi_q  0 ]            det K = +- det M det(Phi_q M^-1 Phi_q^T),  the product of all pivots
+    d singular values that vanish like |t - t*|:   g = 2 d log|t - t*| + smooth
+
+The product does not depend on the order of elimination, nor on small pivots elsewhere (massless axes, light bodies beside heavy ones).
+It is sampled at equal parts of the motion (turn of the fastest body, or way over size), on dense output, and ahead of the last state on
+the parabola.  A least sample is enclosed; a singular configuration is there if g falls without end as the enclosure shrinks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import log
+from typing import NamedTuple
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.ffi import Callback
+from haugmbd.compiled.jit import entry
+from haugmbd.compiled.status_codes import OK, SINGULAR
+from haugmbd.formulations.newton_euler import factorize, finish, solve_system
+from haugmbd.integrators.dense_output import interpolate
+from haugmbd.integrators.smooth_branch import parabola
+from haugmbd.model.constraint_rows import evaluate
+from haugmbd.model.evaluate import prepare
+from haugmbd.model.generalized_forces import clear
+from haugmbd.model.model import Model
+from haugmbd.system.constraint_residuals import size_of
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace import layout as at
+from haugmbd.workspace.layout import WIDTH, Pack
+
+SPACING = 0.05
+"""[rad, or parts of the size] of motion between samples."""
+AHEAD = 0.6
+"""How far ahead of the last state is looked: farther than a chunk of steps goes, so that none is seen first by steps gone astray."""
+NARROW = 2.0
+"""By what the smallest singular value falls at least within SPACING of a singular configuration."""
+NO_PIVOT = -1e4
+"""g where a pivot is zero."""
+GRID, ZOOMS, FINE = 9, 5, 14
+"""Samples in an enclosure, and how often it is made a quarter: to know that one is there, and to know where."""
+SWEEPS = 6
+"""Of inverse iteration: the smallest singular value is wanted to a few percent."""
+
+
+@entry
+def determinants(P: Pack, t: Array, y: Array, g: Array) -> int:
+    """g (k,) at the states y (k, ny); NO_PIVOT where rows depend on others; return the first other code, with NaN from there on."""
+    code = OK
+    for k in range(t.size):
+        g[k] = np.nan
+        if code == OK:
+            code = prepare(P, t[k], y[k])
+        if code != OK:
+            continue
+        clear(ws.right_hand_side(P))
+        found = factorize(P)
+        if found == SINGULAR:
+            g[k] = NO_PIVOT
+        elif found != OK:
+            code = found
+        else:
+            D_inv = ws.inverse_pivots(P)
+            total = 0.0
+            for n in range(D_inv.shape[0]):
+                for a in range(6):
+                    if D_inv[n, a] != 0.0:
+                        total -= np.log(abs(D_inv[n, a]))
+            g[k] = total
+    return code
+
+
+@entry
+def weakest(P: Pack, t: float, y: Array, sweeps: int) -> tuple[int, float]:
+    """Inverse iteration on Phi_q M^-1 Phi_q^T, from the b in the right-hand side: the code, and the smallest singular value.
+
+    b, of unit length, and K^-1 b are left in the work room.
+    """
+    code = prepare(P, t, y)
+    if code != OK:
+        return code, 0.0
+    b, x = ws.right_hand_side(P), ws.solution(P)
+    n = ws.n_bodies(P)
+    code = factorize(P)
+    size = 1.0
+    for sweep in range(sweeps):
+        if code != OK:
+            return code, 0.0
+        code = finish(P) if sweep == 0 else solve_system(P)
+        size = 0.0
+        for e in range(n, b.shape[0]):
+            for a in range(6):
+                size += x[e, a] ** 2
+        size = np.sqrt(size)
+        if not size > 0.0:
+            return OK, 0.0
+        if sweep + 1 < sweeps:
+            for e in range(n, b.shape[0]):
+                for a in range(6):
+                    b[e, a] = x[e, a] / size
+    return code, 1.0 / np.sqrt(size)
+
+
+class Place(NamedTuple):
+    """Where a singular configuration seems to be: t [s];  distance: of motion ahead of the last state, negative behind;  depth: how far
+    g has fallen there.
+    """
+
+    t: float
+    distance: float
+    depth: float
+
+
+class Way(NamedTuple):
+    """Where a run has gone and seems to go: times (k,) and g (k,), and how far it has moved then (k,)."""
+
+    t: Array
+    s: Array
+    states: Callable[[Array], Array]
+
+
+def may_be_singular(model: Model) -> bool:
+    """Whether the constraint graph has a loop, or two joints between the same bodies: else no rows can come to depend on others."""
+    root = list(range(model.nb + 1))
+
+    def find(k: int) -> int:
+        while root[k] != k:
+            k = root[k]
+        return k
+
+    for i, j in model.tables["EDGES"]:
+        a, b = find(int(i)), find(int(j))
+        if a == b:
+            return True
+        root[a] = b
+    joints: dict[int, str] = {}
+    slots = (int(slot) // 6 for slot in model.slot_of_row)
+    return any(joints.setdefault(edge, label.joint) != label.joint for edge, label in zip(slots, model.labels, strict=True))
+
+
+class SingularSearch:
+    """Looks along a run of one model, with room of its own: at rows and drivers, not at forces.
+
+    Drivers in Python are asked through the callback of the run, and nowhere that the run has not been.
+    """
+
+    def __init__(self, model: Model, callback: Callback) -> None:
+        self.model, self.n, self.ahead = model, model.nb + 1, AHEAD
+        self.pack, self.size = model.pack(), size_of(model, evaluate(model))
+        if model.force_callbacks.driver_calls:
+            self.pack, self.ahead = self.pack._replace(callback=callback), 0.0
+        else:
+            ints = self.pack.ints.copy()
+            ints[3 * at.LOAD_INTS + 1] = ints[ints[3 * at.FLAGS] + 1] = 0
+            self.pack = self.pack._replace(ints=ints)
+
+    def speeds(self, y: Array) -> Array:
+        """(k,) motion a second of states (k, ny): turn of the fastest body, or its speed beside the mean over the size."""
+        bodies = y[:, : WIDTH * self.n].reshape(len(y), self.n, WIDTH)[:, 1:]
+        v = bodies[:, :, 7:10] - (bodies[:, :, 7:10].mean(axis=1, keepdims=True) if self.n > 2 else 0.0)  # noqa: PLR2004
+        way, turn = np.linalg.norm(v, axis=2), np.linalg.norm(bodies[:, :, 10:13], axis=2)
+        found: Array = np.maximum(way / self.size, turn).max(axis=1)
+        return found
+
+    def way(self, t: Array, y: Array, y_dot: Array, t_end: float) -> Way:
+        """The way of a run through states (k, ny), and ahead of the last of them."""
+        speed = self.speeds(y)
+        s = np.concatenate([[0.0], np.cumsum(0.5 * (speed[1:] + speed[:-1]) * np.diff(t))])
+        bend = self.speeds(y_dot_as_state(y_dot[-1:], self.n))[0]
+        last = float(t[-1])
+        ahead = time_to(self.ahead, float(speed[-1]), float(bend)) if self.ahead else 0.0
+        t_ahead = min(t_end, last + ahead)
+
+        def states(when: Array) -> Array:
+            found = np.empty((len(when), y.shape[1]))
+            inside = when <= last
+            if inside.any():
+                found[inside] = interpolate(when[inside], t, y, y_dot, self.n)
+            if not inside.all():
+                found[~inside] = parabola(y[-1], y_dot[-1], when[~inside] - last, self.n)
+            return found
+
+        if not t_ahead > last:
+            return Way(t, s, states)
+        return Way(np.append(t, t_ahead), np.append(s, s[-1] + AHEAD * (t_ahead - last) / ahead), states)
+
+    def places(self, way: Way, last: float) -> list[Place]:
+        """The places on the way where g falls without end, in the order of time."""
+        total = float(way.s[-1])
+        if not total > 0.0:
+            return []
+        count = max(4, int(np.ceil(total / SPACING)) + 1)
+        s = np.linspace(0.0, total, count)
+        t = np.interp(s, way.s, way.t)
+        g = self.values(t, way.states(t))
+        s_last = float(np.interp(last, way.t, way.s))
+        found = []
+        for k in range(count):
+            left, right = max(0, k - 1), min(count - 1, k + 1)
+            if (
+                np.isfinite(g[left : right + 1]).all()
+                and g[k] <= g[left]
+                and g[k] <= g[right]
+                and not (k == count - 1 and t[k] > last)
+            ):
+                place = self.enclosed(way.states, float(t[left]), float(t[right]), float(min(g[left], g[right])))
+                if place is not None:
+                    found.append(Place(place[0], float(np.interp(place[0], way.t, way.s)) - s_last, place[1]))
+        return found
+
+    def enclosed(
+        self, states: Callable[[Array], Array], a: float, b: float, edge: float, zooms: int = ZOOMS
+    ) -> tuple[float, float] | None:
+        """The time between a and b at which g is least, and how far it falls below the `edge`; None where that is an end, or little."""
+        lower, upper, least, t_least = a, b, np.inf, a
+        for _ in range(zooms):
+            t = np.linspace(lower, upper, GRID)
+            g = self.values(t, states(t))
+            if not np.isfinite(g).all():
+                return None
+            k = int(g.argmin())
+            if g[k] < least:
+                least, t_least = float(g[k]), float(t[k])
+            if least <= NO_PIVOT:
+                break
+            lower, upper = float(t[max(0, k - 1)]), float(t[min(GRID - 1, k + 1)])
+        depth = edge - least
+        return (t_least, depth) if a < t_least < b and depth > 2.0 * log(NARROW) else None
+
+    def values(self, t: Array, y: Array) -> Array:
+        """g (k,) at the states y (k, ny); NaN where they cannot be evaluated."""
+        g = np.empty(len(t))
+        times, states = (np.require(x, np.float64, ("C", "W")) for x in (t, y))
+        determinants(self.pack, times, states, g)
+        return g
+
+
+def y_dot_as_state(y_dot: Array, n: int) -> Array:
+    """Rates (k, ny) as if their accelerations were velocities: the same columns."""
+    return y_dot[:, : WIDTH * n]
+
+
+def time_to(s: float, speed: float, bend: float) -> float:
+    """After what time [s] a motion with speed and acceleration has gone s:  speed t + bend t^2 / 2 = s."""
+    root = np.sqrt(speed**2 + 2.0 * bend * s)
+    return float(2.0 * s / (speed + root)) if speed + root > 0.0 else np.inf

@@ -1,0 +1,219 @@
+r"""Energy projection: positions and velocities back to the constraints, and to the energy that the motion began with.
+
+    T + V = E_0     T = sum m v.v / 2 + omega_bar . J_bar omega_bar / 2      V = -sum m g.r + springs
+
+    du = sigma u       dq = -sigma tau^2 w          sigma = (E_0 - E) / (2 T + tau^2 w^T M w)          repeated, with the constraints
+    [M Phi_q^T; Phi_q 0] (w, mu) = (F, 0)           F = -dV/dq: the forces;  w: where they push
+
+The least change of (u, q / tau) in mass along the constraints.  Velocities alone could not restore energy where the motion comes to
+rest, and positions alone not where no force acts; tau^2 = max 2T / max w^T M w, both over the run so far, weighs them.
+Where constraints move or loads are not conservative energy is not constant, and the model is refused: the work would have to be
+integrated beside the motion, and restored would only be the energy of that integral, with the error of the method that it is to take out.
+Source: Eich (1993); Hairer, Lubich, Wanner, Geometric Numerical Integration, sec. IV.4 (projection on invariants); Yen, Petzold (1998).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.function_pointers import Routine
+from haugmbd.compiled.jit import entry, inlined, kernel
+from haugmbd.compiled.status_codes import ENERGY_LOST, OK, report
+from haugmbd.deprecated import public_class
+from haugmbd.drivers.driver import Constant
+from haugmbd.errors import UsageError
+from haugmbd.forces.registry import potential_of_loads
+from haugmbd.formulations.newton_euler import rates_at_hand, right_hand_side, solve_system
+from haugmbd.integrators.stabilization.projection import ROUNDING, Projection, add_displacement, project, rests
+from haugmbd.integrators.step_context import (
+    FASTEST,
+    LEVEL,
+    N_CORRECTED,
+    N_FACTOR,
+    N_RATES,
+    SIGNATURE,
+    STEEPEST,
+    TALLEST,
+    make_options,
+    normalize_euler,
+)
+from haugmbd.model.body_kinematics import update_kinematics
+from haugmbd.model.generalized_forces import clear
+from haugmbd.model.model import Model
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace import layout as at
+from haugmbd.workspace.layout import Pack
+
+ENERGY_TOLERANCE = 4
+"""Where it stands in `options`, behind those of the projection."""
+INSTEAD = (
+    ", as much as only the motion can tell: use Projection(); `result.energy().drift`, where work is accounted for, shows how well energy "
+    "is kept."
+)
+"""What to do where energy is not constant."""
+MOST = 6
+"""Corrections of a step: sigma is a step's error, and each correction squares it."""
+
+
+@kernel
+def kinetic_of(P: Pack, bodies: Array) -> float:
+    """2 T."""
+    inertia = ws.inertia(P)
+    total = 0.0
+    for k in range(1, inertia.shape[0]):
+        for a in range(3):
+            total += inertia[k, 0] * bodies[k, 7 + a] ** 2
+            for c in range(3):
+                total += bodies[k, 10 + a] * inertia[k, 1 + 3 * a + c] * bodies[k, 10 + c]
+    return total
+
+
+@kernel
+def potential_of(P: Pack, t: float, y: Array) -> float:
+    """V."""
+    inertia, gravity = ws.inertia(P), ws.gravity(P)
+    m = update_kinematics(P, t, y)
+    total = 0.0
+    for k in range(1, inertia.shape[0]):
+        for a in range(3):
+            total -= inertia[k, 0] * gravity[a] * m.bodies[k, a]
+    if ws.n_forces(P) > 0:
+        ints, reals = ws.force_ints(P), ws.force_reals(P)
+        total += potential_of_loads(ints, reals, ws.force_kind_starts(P), m)
+    return total
+
+
+@kernel
+def put_forces(P: Pack, bodies: Array) -> None:
+    """b = (F, 0): the generalized forces without the gyroscopic moments, which do no work."""
+    ws.system_kind(P)[0, 0] = at.VELOCITIES
+    b, Q, inertia = ws.right_hand_side(P), ws.generalized_forces(P), ws.inertia(P)
+    clear(b)
+    for k in range(1, inertia.shape[0]):
+        w1, w2, w3 = bodies[k, 10], bodies[k, 11], bodies[k, 12]
+        h1 = inertia[k, 1] * w1 + inertia[k, 2] * w2 + inertia[k, 3] * w3
+        h2 = inertia[k, 4] * w1 + inertia[k, 5] * w2 + inertia[k, 6] * w3
+        h3 = inertia[k, 7] * w1 + inertia[k, 8] * w2 + inertia[k, 9] * w3
+        for a in range(6):
+            b[k, a] = Q[k, a]
+        b[k, 3] += w2 * h3 - w3 * h2
+        b[k, 4] += w3 * h1 - w1 * h3
+        b[k, 5] += w1 * h2 - w2 * h1
+
+
+@kernel
+def work_of_forces(P: Pack, n: int) -> float:
+    """F^T w = w^T M w for the w at hand."""
+    b, x = ws.right_hand_side(P), ws.solution(P)
+    total = 0.0
+    for k in range(1, n):
+        for a in range(6):
+            total += b[k, a] * x[k, a]
+    return total
+
+
+@kernel
+def scale_changes(P: Pack, bodies: Array, sigma: float, tau_squared: float) -> None:
+    """u <- u + sigma u, and the displacement at hand: -sigma tau^2 w."""
+    x = ws.solution(P)
+    for k in range(1, bodies.shape[0]):
+        for a in range(6):
+            bodies[k, 7 + a] *= 1.0 + sigma
+            x[k, a] *= -sigma * tau_squared
+
+
+@inlined
+def restore(P: Pack, options: Array, t: float, y: Array) -> int:
+    """Bring y to the constraints and to its energy; rows, loads and factor are left as they are there.
+
+    What is left after the last correction is rounding, below ROUNDING of the largest energy, or the code is ENERGY_LOST.
+    """
+    bodies = update_kinematics(P, t, y).bodies
+    code, counted, gap = OK, options[N_CORRECTED], 0.0
+    for correction in range(MOST):
+        code = project(P, options, t, y)
+        if code != OK:
+            return code
+        twice_T, V = kinetic_of(P, bodies), potential_of(P, t, y)
+        energy = 0.5 * twice_T + V
+        if options[LEVEL] != options[LEVEL]:  # not a number yet: this is the start
+            options[LEVEL] = energy
+        options[TALLEST] = max(options[TALLEST], abs(0.5 * twice_T), abs(V))
+        gap = options[LEVEL] - energy
+        if abs(gap) <= options[ENERGY_TOLERANCE] * options[TALLEST] or correction == MOST - 1:
+            break
+        put_forces(P, bodies)
+        code = solve_system(P)
+        if code != OK:
+            return code
+        steep = work_of_forces(P, bodies.shape[0])
+        options[FASTEST], options[STEEPEST] = max(options[FASTEST], twice_T), max(options[STEEPEST], steep)
+        tau_squared = options[FASTEST] / options[STEEPEST] if options[STEEPEST] > 0.0 else 0.0
+        weight = twice_T + tau_squared * steep
+        if not weight > 0.0:
+            break
+        scale_changes(P, bodies, gap / weight, tau_squared)
+        add_displacement(P, bodies)
+        options[N_CORRECTED] = counted + 1.0
+    options[N_CORRECTED] = min(options[N_CORRECTED], counted + 1.0)
+    if not abs(gap) <= max(ROUNDING, options[ENERGY_TOLERANCE]) * options[TALLEST]:
+        return report(ws.status(P), ENERGY_LOST, 0, abs(gap) / options[TALLEST])
+    return code
+
+
+@entry
+def post_step(P: Pack, options: Array, t: float, y: Array, y_dot: Array) -> int:
+    """Project on constraints and energy, then y_dot = f(t, y) with the same factor."""
+    normalize_euler(P, options, y)
+    options[N_RATES] += 1
+    if rests(P, options, t, y):
+        options[N_FACTOR] += 1
+        return right_hand_side(P, t, y, y_dot)
+    code = restore(P, options, t, y)
+    if code != OK:
+        return code
+    return rates_at_hand(P, t, y, y_dot)
+
+
+POST_STEP = Routine(post_step, SIGNATURE)
+
+
+@public_class
+@dataclass(frozen=True)
+class EnergyProjection(Projection):
+    """Projection on the constraints and on the energy of the start, at the end of steps; for conservative systems.
+
+    energy_tol: what is left alone, relative to the largest |T| and |V| so far;  all else as in `Projection`
+    """
+
+    energy_tol: float = field(default=1e-14, kw_only=True)
+    post_step: ClassVar[Routine] = POST_STEP
+    reference: ClassVar[str] = (
+        "Eich 1993, SIAM J. Numer. Anal. 30, 1467-1482; Yen and Petzold 1998; Hairer, Lubich and Wanner, sec. IV.4"
+    )
+    needs_block_factor: ClassVar[bool] = True
+
+    def options(self) -> Array:
+        """Those of the projection, and the tolerance of the energy."""
+        plain = super().options()
+        return make_options(*plain[:ENERGY_TOLERANCE], self.energy_tol)
+
+    def check(self) -> None:
+        super().check()
+        if not (self.positions and self.velocities):
+            raise UsageError(f"stabilization = {self!r}: energy is a matter of positions and velocities, leave both True.")
+
+    def fitted(self, model: Model, pack: Pack) -> Pack:
+        """The pack as it is.  UsageError for a model whose energy is not constant."""
+        working = [entry.load.name for entry in model.loads if not entry.load.conservative]
+        drivers = model.drivers_of_rows()
+        moving = {label.joint for label, k in zip(model.labels, drivers, strict=True) if not isinstance(model.drivers[k], Constant)}
+        if working:
+            raise UsageError(f"EnergyProjection keeps T + V, and {', '.join(map(repr, working))} takes or gives energy{INSTEAD}")
+        if moving:
+            raise UsageError(
+                f"EnergyProjection keeps T + V, and {', '.join(map(repr, sorted(moving)))} is driven, and does work{INSTEAD}"
+            )
+        return pack

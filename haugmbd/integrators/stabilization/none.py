@@ -1,0 +1,54 @@
+r"""No stabilization: the acceleration-level constraints are integrated as they are, and Phi drifts like t^2.
+
+Phi_q u_dot = gamma
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.function_pointers import Routine
+from haugmbd.compiled.jit import entry
+from haugmbd.formulations.newton_euler import right_hand_side
+from haugmbd.integrators.stabilization.base import Stabilization, suiting_all_rows
+from haugmbd.integrators.step_context import N_FACTOR, N_RATES, SIGNATURE, make_options, normalize_euler
+from haugmbd.model.model import Model
+from haugmbd.workspace.layout import Pack
+
+
+@entry
+def rates(P: Pack, options: Array, t: float, y: Array, y_dot: Array) -> int:
+    """y_dot = f(t, y)."""
+    options[N_RATES] += 1
+    options[N_FACTOR] += 1
+    return right_hand_side(P, t, y, y_dot)
+
+
+@entry
+def post_step(P: Pack, options: Array, t: float, y: Array, y_dot: Array) -> int:
+    """Normalise the Euler parameters; y_dot = f(t, y)."""
+    normalize_euler(P, options, y)
+    options[N_RATES] += 1
+    options[N_FACTOR] += 1
+    return right_hand_side(P, t, y, y_dot)
+
+
+RATES, POST_STEP = Routine(rates, SIGNATURE), Routine(post_step, SIGNATURE)
+
+
+@dataclass(frozen=True)
+class Unstabilized(Stabilization):
+    """What `stabilization=None` stands for."""
+
+    rates: ClassVar[Routine] = RATES
+    post_step: ClassVar[Routine] = POST_STEP
+    reference: ClassVar[str] = "Haug 2021, sec. 11.3 (index 1: constraints on the acceleration level only)"
+
+    def options(self) -> Array:
+        """No parameters."""
+        return make_options()
+
+    def fitted(self, model: Model, pack: Pack) -> Pack:
+        return suiting_all_rows(model, pack)

@@ -1,0 +1,214 @@
+r"""Projection: at the end of steps, positions and velocities are brought back to the constraints, by the least motion in mass.
+
+    positions    min dq^T M dq / 2   with  Phi + Phi_q dq = 0            [M Phi_q^T; Phi_q 0] (dq, mu) = (0, -Phi), repeated
+                 r <- r + dr,   p <- p exp(dpi_bar)
+    velocities   min du^T M du / 2   with  Phi_q (u + du) = nu           [M Phi_q^T; Phi_q 0] (du, mu) = (0, nu - Phi_q u)
+
+That is the answer of every formulation but CoordinatePartitioning, which moves its dependent coordinates only.
+The matrix is the one of the accelerations, and the last factor serves the next step's first stage.
+Source: Eich (1993), Lubich (1991) on coordinate projection; Haug sec. 7 on velocity consistency.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.function_pointers import Routine
+from haugmbd.compiled.jit import entry, inlined, kernel
+from haugmbd.compiled.status_codes import OFF_MANIFOLD, OK, report
+from haugmbd.deprecated import public_class
+from haugmbd.errors import UsageError
+from haugmbd.formulations.newton_euler import factorize, finish, rates_at_hand, right_hand_side, solve_system
+from haugmbd.integrators.stabilization.base import Stabilization
+from haugmbd.integrators.stabilization.none import RATES
+from haugmbd.integrators.step_context import N_CORRECTED, N_FACTOR, N_RATES, SIGNATURE, SINCE, make_options, normalize_euler
+from haugmbd.math.euler_kernels import rotate_by
+from haugmbd.model.body_kinematics import update_kinematics
+from haugmbd.model.evaluate import prepare
+from haugmbd.model.generalized_forces import clear
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace import layout as at
+from haugmbd.workspace.layout import Pack
+
+MAX_ITERATIONS = 12
+"""Newton doubles the digits each time; from a step's error (1e-6 at worst) it needs three."""
+STALLED = 0.3
+"""A correction that leaves more than this part of the error has met rounding."""
+ROUNDING = 1e-9
+"""An error below this is taken as it is when Newton has stalled; above, the step has lost the constraints."""
+
+TOLERANCE, EVERY, THRESHOLD, LEVELS = 0, 1, 2, 3
+"""Where the parameters stand in `options`."""
+POSITIONS_ONLY, VELOCITIES_ONLY, BOTH = 1.0, 2.0, 3.0
+"""What is projected."""
+
+
+@kernel
+def put_position_question(P: Pack) -> tuple[float, int]:
+    """b = (0, -Phi); return the largest |Phi| of the kept rows and its slot."""
+    ws.system_kind(P)[0, 0] = at.POSITIONS
+    b, level, kept = ws.right_hand_side(P), ws.row_values(P), ws.kept_rows(P)
+    clear(b)
+    n = ws.n_bodies(P)
+    worst, where = 0.0, 0
+    for e in range(kept.shape[0]):
+        for a in range(6):
+            Phi = level[6 * e + a, 0]
+            b[n + e, a] = -Phi
+            Phi *= kept[e, a]
+            if not abs(Phi) <= worst:
+                worst, where = abs(Phi), 6 * e + a
+    return worst, where
+
+
+@kernel
+def put_velocity_question(P: Pack, bodies: Array) -> float:
+    """b = (0, nu - Phi_q u); return the largest entry of the kept rows."""
+    ws.system_kind(P)[0, 0] = at.VELOCITIES
+    b, level, kept = ws.right_hand_side(P), ws.row_values(P), ws.kept_rows(P)
+    J, edges = ws.jacobian(P), ws.edges(P)
+    clear(b)
+    n = ws.n_bodies(P)
+    worst = 0.0
+    for e in range(kept.shape[0]):
+        i, j = edges[e, 0], edges[e, 1]
+        for a in range(6):
+            gap = level[6 * e + a, 1]
+            for c in range(6):
+                gap -= J[6 * e + a, 0, c] * bodies[i, 7 + c] + J[6 * e + a, 1, c] * bodies[j, 7 + c]
+            b[n + e, a] = gap
+            worst = max(worst, abs(gap) * kept[e, a])
+    return worst
+
+
+@inlined
+def add_displacement(P: Pack, bodies: Array) -> None:
+    """r <- r + dr, p <- p exp(dpi_bar) with the solution at hand."""
+    x = ws.solution(P)
+    for k in range(1, bodies.shape[0]):
+        for a in range(3):
+            bodies[k, a] += x[k, a]
+        rotate_by(bodies[k, 3:7], x[k, 3:6])
+
+
+@inlined
+def add_velocity(P: Pack, bodies: Array) -> None:
+    """u <- u + du with the solution at hand."""
+    x = ws.solution(P)
+    for k in range(1, bodies.shape[0]):
+        for a in range(6):
+            bodies[k, 7 + a] += x[k, a]
+
+
+@inlined
+def rests(P: Pack, options: Array, t: float, y: Array) -> bool:
+    """Whether the state is left as it is: its turn has not come, or the violation is small enough."""
+    options[SINCE] += 1.0
+    if options[SINCE] < options[EVERY]:
+        return True
+    options[SINCE] = 0.0
+    if options[THRESHOLD] == 0.0 or prepare(P, t, y) != OK:  # what fails here fails again, and is reported, in the projection
+        return False
+    worst = 0.0
+    if options[LEVELS] != VELOCITIES_ONLY:
+        worst = put_position_question(P)[0]
+    if options[LEVELS] != POSITIONS_ONLY:
+        worst = max(worst, put_velocity_question(P, update_kinematics(P, t, y).bodies))
+    return bool(worst <= options[THRESHOLD])
+
+
+@inlined
+def project(P: Pack, options: Array, t: float, y: Array) -> int:
+    """Bring y to Phi = 0 and Phi_q u = nu, or to one of them; rows, loads and factor are left as they are there."""
+    tolerance = options[TOLERANCE]
+    bodies = update_kinematics(P, t, y).bodies
+    code = OK
+    before = 1e300
+    corrected = False
+    for _ in range(MAX_ITERATIONS):
+        code = prepare(P, t, y)
+        if code != OK:
+            return code
+        error, slot = put_position_question(P)
+        if options[LEVELS] == VELOCITIES_ONLY:
+            error = 0.0
+        code = factorize(P)
+        options[N_FACTOR] += 1
+        if code != OK:
+            return code
+        stalled = error > STALLED * before
+        if error <= tolerance or (stalled and error <= ROUNDING):
+            break
+        if stalled and before <= ROUNDING:
+            break
+        before = error
+        corrected = True
+        code = finish(P)
+        if code != OK:
+            return code
+        add_displacement(P, bodies)
+    if not error <= ROUNDING:
+        return report(ws.status(P), OFF_MANIFOLD, slot, error)
+    if options[LEVELS] != POSITIONS_ONLY and put_velocity_question(P, bodies) > tolerance:
+        corrected = True
+        code = solve_system(P)
+        add_velocity(P, bodies)
+        if code == OK:
+            code = prepare(P, t, y)
+    if corrected:
+        options[N_CORRECTED] += 1
+    return code
+
+
+@entry
+def post_step(P: Pack, options: Array, t: float, y: Array, y_dot: Array) -> int:
+    """Project, then y_dot = f(t, y) with the same factor."""
+    normalize_euler(P, options, y)
+    options[N_RATES] += 1
+    if rests(P, options, t, y):
+        options[N_FACTOR] += 1
+        return right_hand_side(P, t, y, y_dot)
+    code = project(P, options, t, y)
+    if code != OK:
+        return code
+    return rates_at_hand(P, t, y, y_dot)
+
+
+POST_STEP = Routine(post_step, SIGNATURE)
+
+
+@public_class
+@dataclass(frozen=True)
+class Projection(Stabilization):
+    """Mass-weighted projection of positions and velocities at the end of steps.
+
+    tol: largest |Phi| and |Phi_q u - nu| that is left alone, in the rows' own units (m, m2, 1, rad); rounding stops it earlier
+    every: after so many steps;  threshold: only where |Phi| or |Phi_q u - nu| exceeds it, as for tol; 0 for always
+    positions, velocities: what is projected;  the start, located events and states at wanted times are projected whatever `every` says
+    """
+
+    tol: float = 1e-13
+    every: int = field(default=1, kw_only=True)
+    threshold: float = field(default=0.0, kw_only=True)
+    positions: bool = field(default=True, kw_only=True)
+    velocities: bool = field(default=True, kw_only=True)
+    rates: ClassVar[Routine] = RATES
+    post_step: ClassVar[Routine] = POST_STEP
+    reference: ClassVar[str] = "Eich 1993, SIAM J. Numer. Anal. 30, 1467-1482; Lubich 1991 (coordinate projection)"
+    corrects: ClassVar[bool] = True
+
+    def options(self) -> Array:
+        """The tolerance, the turn, the threshold, the levels."""
+        levels = BOTH if self.positions and self.velocities else POSITIONS_ONLY if self.positions else VELOCITIES_ONLY
+        return make_options(self.tol, self.every, self.threshold, levels)
+
+    def check(self) -> None:
+        super().check()
+        if self.every < 1 or self.every != int(self.every):
+            raise UsageError(f"stabilization = {self!r}: every = {self.every} must be a whole number of steps, 1 or more.")
+        if not (self.positions or self.velocities):
+            raise UsageError(
+                f"stabilization = {self!r} projects nothing: give stabilization=None, or leave positions or velocities True."
+            )

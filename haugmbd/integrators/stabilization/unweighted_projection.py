@@ -1,0 +1,106 @@
+r"""Plain projection: back to the constraints by the least motion in space, whatever the bodies weigh.
+
+    positions    min sum |dr|^2 + L^2 |dpi_bar|^2   with  Phi + Phi_q dq = 0              [W Phi_q^T; Phi_q 0] (dq, mu) = (0, -Phi)
+    velocities   the same for du with Phi_q (u + du) = nu                                 W = diag(1, L^2) for each body
+
+L says what a turn counts: by default of each body its radius of gyration sqrt(tr J_bar / (2 m)), the size of its mass.
+It is the projection of `projection` with W in place of M: the same compiled code on a second set of tables, whose heads point to W.
+One factorization more a step than the mass-weighted one, because the factor of W is not that of the accelerations.
+Source: Eich (1993); Hairer, Wanner, Solving ODE II, sec. VII.2 (coordinate projection).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_views import borrow_line
+from haugmbd.compiled.function_pointers import Routine
+from haugmbd.compiled.jit import entry, inlined
+from haugmbd.compiled.status_codes import OK
+from haugmbd.deprecated import public_class
+from haugmbd.errors import UsageError
+from haugmbd.formulations.newton_euler import right_hand_side
+from haugmbd.integrators.stabilization.projection import Projection, project, rests
+from haugmbd.integrators.step_context import N_FACTOR, N_RATES, SIGNATURE, normalize_euler
+from haugmbd.model.constraint_rows import evaluate
+from haugmbd.model.model import Model
+from haugmbd.workspace import layout as at
+from haugmbd.workspace.layout import NAMES, Pack
+
+
+@inlined
+def with_other_inertia(P: Pack) -> Pack:
+    """The same pack, read by the second half of its integers: the heads there point to W."""
+    half = P.ints.size // 2
+    ints = borrow_line(P.ints, half, half)
+    return Pack(
+        ints, P.reals, P.work, P.drive, P.apply, P.callback, P.fills,
+        P.prepare, P.factorize, P.finish, P.begin, P.refine, P.python_solver, P.derive,
+    )  # fmt: skip
+
+
+@entry
+def post_step(P: Pack, options: Array, t: float, y: Array, y_dot: Array) -> int:
+    """Project in W, then y_dot = f(t, y) with a factor of its own."""
+    normalize_euler(P, options, y)
+    options[N_RATES] += 1
+    if not rests(P, options, t, y):
+        code = project(with_other_inertia(P), options, t, y)
+        if code != OK:
+            return code
+    options[N_FACTOR] += 1
+    return right_hand_side(P, t, y, y_dot)
+
+
+POST_STEP = Routine(post_step, SIGNATURE)
+
+
+@public_class
+@dataclass(frozen=True)
+class UnweightedProjection(Projection):
+    """Unweighted projection at the end of steps: the least change of coordinates.
+
+    size: what a turn of 1 rad counts [m], by default of each body its radius of gyration;  all else as in `Projection`
+    """
+
+    size: float | None = field(default=None, kw_only=True)
+    post_step: ClassVar[Routine] = POST_STEP
+    reference: ClassVar[str] = "Eich 1993, SIAM J. Numer. Anal. 30, 1467-1482; Hairer and Wanner, Solving ODE II, sec. VII.2"
+    needs_block_factor: ClassVar[bool] = True
+
+    def check(self) -> None:
+        super().check()
+        if self.size is not None and not (np.isfinite(self.size) and self.size > 0.0):
+            raise UsageError(f"stabilization = {self!r}: size = {self.size} m must be finite and positive.")
+
+    def fitted(self, model: Model, pack: Pack) -> Pack:
+        """Tables twice: as they are, and with W and its scales in place of the inertia that is factored."""
+        sizes = np.full(model.nb + 1, self.size) if self.size is not None else radii_of_gyration(model)
+        W, scale = np.zeros((model.nb + 1, 10)), model.tables["SCALE"].copy()
+        W[:, 0] = 1.0
+        W[:, [1, 5, 9]] = sizes[:, None] ** 2
+        scale[: model.nb + 1, :3], scale[: model.nb + 1, 3:] = 1.0, sizes[:, None] ** 2
+        rows = evaluate(model)
+        moved = (rows.bodies > 0)[..., None]
+        by_row = np.sum(moved * rows.Phi_r**2, axis=(1, 2)) + np.sum(
+            moved * (rows.PiBar / sizes[rows.bodies][..., None]) ** 2, axis=(1, 2)
+        )
+        scale.reshape(-1)[6 * (model.nb + 1) + model.slot_of_row] = by_row
+        ints, start = pack.ints.copy(), pack.reals.size
+        ints[3 * NAMES.index("SHIFTED")], ints[3 * NAMES.index("SCALE")] = start, start + W.size
+        ints[ints[3 * at.FLAGS]] = 0  # W has no massless direction
+        return pack._replace(ints=np.concatenate([pack.ints, ints]), reals=np.concatenate([pack.reals, W.ravel(), scale.ravel()]))
+
+
+def radii_of_gyration(model: Model) -> Array:
+    """sqrt(tr J_bar / (2 m)) of each body (nb + 1,) [m]; for points and the ground the largest of the others, or 1."""
+    inertia = model.tables["INERTIA"]
+    mass, turning = inertia[:, 0], inertia[:, [1, 5, 9]].sum(axis=1)
+    found: Array = np.sqrt(turning / (2.0 * np.where(mass > 0.0, mass, np.inf)))
+    largest = float(found.max(initial=0.0)) or 1.0
+    found[found == 0.0] = largest
+    return found

@@ -1,0 +1,150 @@
+r"""Half-explicit Runge-Kutta of order four: explicit in positions and velocities, implicit in the multipliers only (index 2).
+
+    q_(i+1) = q + h sum_(j<=i) a_(i+1)j q'_j                  r' = v,  p' = G^T omega_bar / 2
+    u_(i+1) = u + h sum_(j<=i) a_(i+1)j u'_j                  M u'_i + Phi_q(q_i)^T lam_i = Q(q_i, u_i)
+    lam_i such that  Phi_q(q_(i+1)) u_(i+1) = nu              the last row are the weights b, and the end of the step
+
+Every stage and the end of the step fulfil the velocities' constraints; Phi drifts with the method's error unless `post_step` projects it.
+lam_i is found with the factor of q_i, (u'_i, lam_i) <- (u'_i, lam_i) + K_i^-1 (0, (nu - Phi_q u_(i+1)) / (h a)): linear, rate h |u|.
+Source: Brasey, Hairer, SIAM J. Numer. Anal. 30 (1993) 538-552 (HEM4); Hairer, Wanner, Solving ODE II, sec. VII.6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_views import borrow
+from haugmbd.compiled.jit import entry, inlined, kernel
+from haugmbd.compiled.status_codes import NO_CONVERGENCE, OK, report
+from haugmbd.deprecated import public_class
+from haugmbd.formulations.newton_euler import accelerate, put_rates, solve_once
+from haugmbd.integrators.explicit.runge_kutta import OneStep
+from haugmbd.integrators.explicit.tableau import combine, tableau
+from haugmbd.integrators.state_space import model_of
+from haugmbd.integrators.step_context import N_FACTOR, N_RATES, Problem, check_finite
+from haugmbd.model.evaluate import prepare
+from haugmbd.model.generalized_forces import clear, copy_line
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.layout import WIDTH, Pack
+
+S6 = sqrt(6.0)
+HEM4_METHOD = tableau(
+    (0.0,),
+    (0.3, 0.3),
+    ((4 - S6) / 10, (1 + S6) / 30, (11 - 4 * S6) / 30),
+    ((4 + S6) / 10, (-79 - 31 * S6) / 150, (-1 - 4 * S6) / 30, (24 + 11 * S6) / 25),
+    (1.0, (14 + 5 * S6) / 6, (-8 + 7 * S6) / 6, (-9 - 7 * S6) / 4, (9 - S6) / 4),
+    (0.0, 0.0, (16 - S6) / 36, (16 + S6) / 36, 1 / 9),
+)
+
+TOL, ITERATIONS, STALLED, ROUNDING = 1e-14, 40, 0.5, 1e-9
+"""Of 1 + |u|: a correction that is left alone; how many there may be; one that leaves half of the last has met rounding, below this."""
+
+
+@kernel
+def put_velocity_gap(P: Pack, bodies: Array, scale: float) -> None:
+    """b = (0, (nu - Phi_q u) / scale)."""
+    b, level = ws.right_hand_side(P), ws.row_values(P)
+    J, edges = ws.jacobian(P), ws.edges(P)
+    clear(b)
+    n = bodies.shape[0]
+    for e in range(edges.shape[0]):
+        i, j = edges[e, 0], edges[e, 1]
+        for a in range(6):
+            gap = level[6 * e + a, 1]
+            for c in range(6):
+                gap -= J[6 * e + a, 0, c] * bodies[i, 7 + c] + J[6 * e + a, 1, c] * bodies[j, 7 + c]
+            b[n + e, a] = gap / scale
+
+
+@kernel
+def take_stage(P: Pack, bodies: Array, rates: Array, scale: float) -> float:
+    """u'_i <- u'_i + x,  u_(i+1) <- u_(i+1) + scale x; return the largest change, relative to 1 + |u|."""
+    x = ws.solution(P)
+    largest = 0.0
+    for k in range(1, bodies.shape[0]):
+        for a in range(6):
+            rates[k, 7 + a] += x[k, a]
+            bodies[k, 7 + a] += scale * x[k, a]
+            change = abs(scale * x[k, a]) / (1.0 + abs(bodies[k, 7 + a]))
+            if not change <= largest:
+                largest = change
+    return largest
+
+
+@inlined
+def reach(P: Pack, options: Array, t: float, scale: float, stage: Array, rates: Array) -> int:
+    """Find u'_i (in `rates`) so that the stage fulfils Phi_q u = nu; rows are evaluated there, the factor is the one before."""
+    n = ws.n_bodies(P)
+    bodies, own = borrow(stage, 0, n, WIDTH), borrow(rates, 0, n, WIDTH)
+    code = prepare(P, t, stage)
+    options[N_RATES] += 1
+    error, before = 0.0, 1e300
+    for _ in range(ITERATIONS):
+        if code != OK:
+            return code
+        put_velocity_gap(P, bodies, scale)
+        code = solve_once(P)
+        error = take_stage(P, bodies, own, scale)
+        if error <= TOL or (error <= ROUNDING and error > STALLED * before):
+            return code
+        before = error
+    return report(ws.status(P), NO_CONVERGENCE, 0, error)
+
+
+@entry
+def run(
+    post_step: Any, P: Pack, options: Array, T: Array, t0: float, h: float, y: Array, k1: Array, room: Array, ys: Array, ks: Array
+) -> tuple[int, int]:
+    """Advance y and k1 in place by as many steps as `ys` (n, ny) has rows; fill ys and ks (states, rates); return code and steps done.
+
+    T: (s + 1, s + 1) the tableau;  room: (s, ny)
+    """
+    stages = T.shape[0] - 1
+    for step in range(ys.shape[0]):
+        t, stage = t0 + step * h, ys[step]
+        copy_line(y, stage)
+        code = OK
+        for i in range(stages):
+            code = accelerate(P, t + T[i, 0] * h, stage)
+            options[N_RATES] += 1
+            options[N_FACTOR] += 1
+            if code != OK:
+                return code, step
+            put_rates(P, t + T[i, 0] * h, stage, room[i])
+            combine(T, i + 1, h, y, room, stage)
+            code = check_finite(P, stage)
+            if code == OK:
+                code = reach(P, options, t + T[i + 1, 0] * h, h * T[i + 1, 1 + i], stage, room[i])
+            if code != OK:
+                return code, step
+        code = post_step(P, options, t + h, stage, k1)
+        if code != OK:
+            return code, step
+        copy_line(stage, y)
+        copy_line(k1, ks[step])
+    return OK, ys.shape[0]
+
+
+@public_class
+@dataclass(frozen=True)
+class HEM4(OneStep):
+    """HEM4: five stages, order four, fixed step `h` [s], the last step shortened to end at t_end.  h_first: another first step [s].
+
+    Velocities fulfil their constraints by themselves; with stabilization=None positions drift with the method's error.
+    """
+
+    reference = "Brasey and Hairer 1993; Hairer and Wanner, Solving ODE II, sec. VII.6"
+    order = 4
+    keeps_factor = True
+
+    def steps(self, problem: Problem, t: float, h: float, k1: Array, ys: Array, ks: Array) -> tuple[int, int]:
+        model_of(problem.subject, type(self).__name__)
+        work = (HEM4_METHOD, t, h, problem.y, k1, np.zeros((len(HEM4_METHOD) - 1, problem.y.size)), ys, ks)
+        found: tuple[int, int] = run(problem.post_step, problem.pack, problem.options, *work)
+        return found

@@ -1,0 +1,329 @@
+r"""RATTLE for rigid bodies: a symplectic method of order two that keeps positions and velocities on the constraints.
+
+    kick     M (u_1/2 - u_n) + h/2 (Phi_q(q_n)^T lam - F(q_n)) = 0              F: forces and torques without the gyroscopic one
+    drift    r_(n+1) = r_n + h v_1/2,   p_(n+1) = p_n o (1, f) / |.|            the free motion of each body, in discrete form:
+             h J_bar omega_1/2 = 2 (J_bar f + f x J_bar f) / (1 + f.f)          solved for f, about h omega_1/2 / 2
+             h J_bar omega_+   = 2 (J_bar f - f x J_bar f) / (1 + f.f)          so that  A_(n+1) J_bar omega_+ = A_n J_bar omega_1/2
+             a turn by theta about a principal axis is sin(theta) = h |omega|:  beyond 1 there is none, and the step is refused
+    lam      such that  Phi(q_(n+1)) = 0
+    kick     M (u_(n+1) - u_+) + h/2 (Phi_q^T mu - F)(q_(n+1)) = 0,   mu such that  Phi_q u_(n+1) = nu
+
+The drift is the discrete motion of Moser and Veselov in Cayley form; kicks and drift are symplectic and symmetric, so that for conservative
+forces the energy error stays bounded for as long as one likes.  Forces of velocities are averaged over both ends, and keep order two.
+One factorization a step, at q_(n+1): it serves mu, and lam of the next step by iterating  u_1/2 <- u_1/2 - K_n^-1 (0, Phi / h).
+Source: Andersen 1983; Moser, Veselov 1991; McLachlan, Scovel 1995;
+Hairer, Lubich, Wanner, Geometric Numerical Integration, sec. VII.1 and VII.5.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite, sqrt
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_views import borrow
+from haugmbd.compiled.jit import entry, inlined, kernel
+from haugmbd.compiled.status_codes import NO_CONVERGENCE, NOT_FINITE, OK, TURNS_TOO_FAR, report
+from haugmbd.deprecated import public_class
+from haugmbd.errors import UsageError
+from haugmbd.formulations.newton_euler import factorize, put_rates, put_right_hand_side, solve_once, solve_system
+from haugmbd.integrators.explicit.runge_kutta import OneStep
+from haugmbd.integrators.state_space import model_of
+from haugmbd.integrators.step_context import N_CORRECTED, N_FACTOR, N_RATES, Problem, check_finite
+from haugmbd.math.euler_kernels import cayley_by
+from haugmbd.math.vec3 import Vec, cross, dot
+from haugmbd.model.evaluate import prepare
+from haugmbd.model.generalized_forces import clear, copy_line
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.layout import WIDTH, Pack, workspace
+
+TOL, ITERATIONS, STALLED, ROUNDING = 1e-13, 60, 0.5, 1e-9
+"""[m, rad] A correction of the displacement that is left alone; how many there may be; one that leaves half of the last has met rounding,
+below this."""
+TURNS, TURNED = 50, 1e-15
+"""Iterations for f, and the relative correction at which they end: eight are enough wherever there is a solution."""
+STILL_TURNED = 1e-12
+"""A relative correction that is rounding, where the solution is nearly a double one."""
+KICKS, KICKED = 40, 1e-10
+"""Iterations for forces at u_(n+1), and the change of u, relative to 1 + |u|, that is left alone."""
+
+THIN = 1e-12
+"""A moment of inertia below this part of the largest is none."""
+
+HALF, F_AT = 0, 6
+"""Columns of the room: u_1/2, and f."""
+
+
+@kernel
+def momentum(inertia: Array, k: int, w: Vec) -> Vec:
+    """J_bar w of body k."""
+    return (
+        inertia[k, 1] * w[0] + inertia[k, 2] * w[1] + inertia[k, 3] * w[2],
+        inertia[k, 4] * w[0] + inertia[k, 5] * w[1] + inertia[k, 6] * w[2],
+        inertia[k, 7] * w[0] + inertia[k, 8] * w[1] + inertia[k, 9] * w[2],
+    )
+
+
+@kernel
+def solve3(a: Vec, b: Vec, c: Vec, y: Vec) -> Vec:
+    """x with  a x_0 + b x_1 + c x_2 = y  (columns), by Cramer's rule."""
+    bc, ya = cross(b, c), cross(y, a)
+    d = a[0] * bc[0] + a[1] * bc[1] + a[2] * bc[2]
+    x0 = (y[0] * bc[0] + y[1] * bc[1] + y[2] * bc[2]) / d
+    x1 = -(ya[0] * c[0] + ya[1] * c[1] + ya[2] * c[2]) / d
+    x2 = (ya[0] * b[0] + ya[1] * b[1] + ya[2] * b[2]) / d
+    return x0, x1, x2
+
+
+@kernel
+def find_turn(inertia: Array, k: int, c: Vec, f: Vec) -> tuple[Vec, bool]:
+    """f with  2 (J f + f x J f) = (1 + f.f) c,  by Newton's method from a guess, and whether there is one that grows from f = 0 with c."""
+    before = 1e300
+    for _ in range(TURNS):
+        h = momentum(inertia, k, f)
+        g = cross(f, h)
+        square = 1.0 + f[0] * f[0] + f[1] * f[1] + f[2] * f[2]
+        gap = (
+            square * c[0] - 2.0 * (h[0] + g[0]),
+            square * c[1] - 2.0 * (h[1] + g[1]),
+            square * c[2] - 2.0 * (h[2] + g[2]),
+        )
+        d0 = column(inertia, k, f, h, c, (1.0, 0.0, 0.0))
+        d1 = column(inertia, k, f, h, c, (0.0, 1.0, 0.0))
+        d2 = column(inertia, k, f, h, c, (0.0, 0.0, 1.0))
+        x = solve3(d0, d1, d2, gap)
+        f = (f[0] + x[0], f[1] + x[1], f[2] + x[2])
+        change = abs(x[0]) + abs(x[1]) + abs(x[2])
+        if change <= TURNED * square or (change <= STILL_TURNED * square and not change < before):
+            return f, dot(d0, cross(d1, d2)) > 0.0  # zero where the solutions end, negative on the other branch of them
+        before = change
+    return f, False
+
+
+@kernel
+def column(inertia: Array, k: int, f: Vec, h: Vec, c: Vec, e: Vec) -> Vec:
+    """d (2 (J f + f x J f) - (1 + f.f) c) / df along e, h = J f."""
+    Je, f_e = momentum(inertia, k, e), dot(f, e)
+    eh, fJ = cross(e, h), cross(f, Je)
+    return (
+        2.0 * (Je[0] + eh[0] + fJ[0] - f_e * c[0]),
+        2.0 * (Je[1] + eh[1] + fJ[1] - f_e * c[1]),
+        2.0 * (Je[2] + eh[2] + fJ[2] - f_e * c[2]),
+    )
+
+
+@kernel
+def put_forces(P: Pack, bodies: Array) -> None:
+    """b = (F, gamma), F without the gyroscopic torque of the velocities in `bodies`."""
+    b, inertia = ws.right_hand_side(P), ws.inertia(P)
+    put_right_hand_side(P)
+    for k in range(1, bodies.shape[0]):
+        w = (bodies[k, 10], bodies[k, 11], bodies[k, 12])
+        spin = cross(w, momentum(inertia, k, w))
+        for a in range(3):
+            b[k, 3 + a] += spin[a]
+
+
+@inlined
+def put_last_kick(P: Pack, h: float, bodies: Array, room: Array) -> None:
+    """b = (M u_+ + h/2 F, nu) with F in b, and u_+ in the room."""
+    b, inertia = ws.right_hand_side(P), ws.inertia(P)
+    level = ws.row_values(P)
+    n = bodies.shape[0]
+    for k in range(1, n):
+        spin = momentum(inertia, k, (room[k, HALF + 3], room[k, HALF + 4], room[k, HALF + 5]))
+        for a in range(3):
+            b[k, a] = inertia[k, 0] * room[k, HALF + a] + 0.5 * h * b[k, a]
+            b[k, 3 + a] = spin[a] + 0.5 * h * b[k, 3 + a]
+    for e in range(b.shape[0] - n):
+        for a in range(6):
+            b[n + e, a] = level[6 * e + a, 1]
+
+
+@inlined
+def drift(P: Pack, h: float, y: Array, room: Array, new: Array) -> int:
+    """The pose after the drift with u_1/2; TURNS_TOO_FAR where a body has none."""
+    inertia = ws.inertia(P)
+    n = inertia.shape[0]
+    old, bodies = borrow(y, 0, n, WIDTH), borrow(new, 0, n, WIDTH)
+    for k in range(1, n):
+        w = (room[k, HALF + 3], room[k, HALF + 4], room[k, HALF + 5])
+        c = momentum(inertia, k, w)
+        f, found = find_turn(inertia, k, (h * c[0], h * c[1], h * c[2]), (0.5 * h * w[0], 0.5 * h * w[1], 0.5 * h * w[2]))
+        if not found:
+            status, angle = ws.status(P), h * sqrt(dot(w, w))
+            status[3] = h
+            return report(status, TURNS_TOO_FAR if isfinite(angle) else NOT_FINITE, k if isfinite(angle) else WIDTH * k + 10, angle)
+        for a in range(3):
+            room[k, F_AT + a] = f[a]
+            bodies[k, a] = old[k, a] + h * room[k, HALF + a]
+            bodies[k, 7 + a] = room[k, HALF + a]
+            bodies[k, 10 + a] = w[a]
+        for a in range(4):
+            bodies[k, 3 + a] = old[k, 3 + a]
+        cayley_by(bodies[k, 3:7], 2.0 * f[0], 2.0 * f[1], 2.0 * f[2])
+    return OK
+
+
+@inlined
+def end_drift(P: Pack, h: float, room: Array, new: Array) -> None:
+    """omega_+ in place of omega_1/2."""
+    inertia = ws.inertia(P)
+    bodies = borrow(new, 0, inertia.shape[0], WIDTH)
+    for k in range(1, bodies.shape[0]):
+        f = (room[k, F_AT], room[k, F_AT + 1], room[k, F_AT + 2])
+        Jf = momentum(inertia, k, f)
+        g = cross(f, Jf)
+        s = 2.0 / (h * (1.0 + f[0] * f[0] + f[1] * f[1] + f[2] * f[2]))
+        columns = (
+            momentum(inertia, k, (1.0, 0.0, 0.0)),
+            momentum(inertia, k, (0.0, 1.0, 0.0)),
+            momentum(inertia, k, (0.0, 0.0, 1.0)),
+        )
+        w = solve3(columns[0], columns[1], columns[2], (s * (Jf[0] - g[0]), s * (Jf[1] - g[1]), s * (Jf[2] - g[2])))
+        for a in range(3):
+            room[k, HALF + 3 + a] = w[a]
+            bodies[k, 10 + a] = w[a]
+
+
+@inlined
+def move(P: Pack, options: Array, t: float, h: float, y: Array, room: Array, new: Array) -> int:
+    """From u_1/2 in the room: the lam that leads to Phi = 0, the pose in `new`, rows and forces there.  The factor stays that of q_n."""
+    n = ws.n_bodies(P)
+    b, level, x = ws.right_hand_side(P), ws.row_values(P), ws.solution(P)
+    before, error = 1e300, 0.0
+    for _ in range(ITERATIONS):
+        code = drift(P, h, y, room, new)
+        if code == OK:
+            code = prepare(P, t, new)
+        options[N_RATES] += 1
+        if code != OK:
+            return code
+        clear(b)
+        for e in range(b.shape[0] - n):
+            for a in range(6):
+                b[n + e, a] = -level[6 * e + a, 0] / h
+        code = solve_once(P)
+        options[N_CORRECTED] += 1
+        error = 0.0
+        for k in range(1, n):
+            for a in range(6):
+                if not h * abs(x[k, a]) <= error:
+                    error = h * abs(x[k, a])
+        if error <= TOL or (error <= ROUNDING and error > STALLED * before):
+            return code
+        for k in range(1, n):
+            for a in range(6):
+                room[k, HALF + a] += x[k, a]
+        before = error
+    return report(ws.status(P), NO_CONVERGENCE, 0, error)
+
+
+@inlined
+def first_kick(P: Pack, h: float, y: Array, room: Array) -> int:
+    """u_1/2 with the lam of the accelerations: what the iteration starts from; rows, forces and factor are those of q_n."""
+    n = ws.n_bodies(P)
+    bodies, x = borrow(y, 0, n, WIDTH), ws.solution(P)
+    put_forces(P, bodies)
+    code = solve_once(P)
+    for k in range(1, n):
+        for a in range(6):
+            room[k, HALF + a] = bodies[k, 7 + a] + 0.5 * h * x[k, a]
+    return code
+
+
+@inlined
+def last_kick(P: Pack, options: Array, t: float, h: float, room: Array, new: Array) -> int:
+    """u_(n+1) for the forces in b, then with forces at u_(n+1) where they may depend on it; rows and factor are those of q_(n+1).
+
+    Changes that grow are those of a damper that is stiff for this step: h c / (2 m) > 1.
+    """
+    n = ws.n_bodies(P)
+    bodies, x = borrow(new, 0, n, WIDTH), ws.solution(P)
+    code, before, change = OK, 1e300, 0.0
+    for turn in range(KICKS):
+        if turn > 0:
+            put_forces(P, bodies)
+        put_last_kick(P, h, bodies, room)
+        if turn == 0:
+            code = P.factorize(workspace(P), P.python_solver)
+            options[N_FACTOR] += 1
+        if code == OK:
+            code = solve_once(P)
+        before, change = change if turn > 1 else 1e300, 0.0
+        for k in range(1, n):
+            for a in range(6):
+                moved = abs(x[k, a] - bodies[k, 7 + a]) / (1.0 + abs(x[k, a]))
+                if not moved <= change:
+                    change = moved
+                bodies[k, 7 + a] = x[k, a]
+        if code == OK and change > before and change > ROUNDING:
+            return report(ws.status(P), NO_CONVERGENCE, 0, h * change)
+        if code == OK:
+            code = prepare(P, t, new)
+            options[N_RATES] += 1
+        if code != OK or ws.n_forces(P) == 0 or (turn > 0 and change <= KICKED):
+            return code
+    return report(ws.status(P), NO_CONVERGENCE, 0, h * change)
+
+
+@entry
+def run(P: Pack, options: Array, t0: float, h: float, y: Array, k1: Array, room: Array, ys: Array, ks: Array) -> tuple[int, int]:
+    """Advance y and k1 in place by as many steps as `ys` (n, ny) has rows; fill ys and ks (states, rates); return code and steps done."""
+    code = prepare(P, t0, y)
+    put_right_hand_side(P)
+    if code == OK:
+        code = factorize(P)
+    bodies_end = WIDTH * ws.n_bodies(P)
+    for step in range(ys.shape[0]):
+        t, new = t0 + (step + 1) * h, ys[step]
+        copy_line(y, new)
+        if code == OK:
+            code = first_kick(P, h, y, room)
+        if code == OK:
+            code = move(P, options, t, h, y, room, new)
+        if code == OK:
+            put_forces(P, borrow(new, 0, room.shape[0], WIDTH))  # before omega_1/2, that they were evaluated with, is gone
+            end_drift(P, h, room, new)
+            code = check_finite(P, new)
+        if code == OK:
+            code = last_kick(P, options, t, h, room, new)
+        if code != OK:
+            return code, step
+        put_right_hand_side(P)
+        code = solve_system(P)
+        if code != OK:
+            return code, step
+        copy_line(k1, ks[step])  # for the ground, which has no rates
+        put_rates(P, t, new, ks[step])
+        for a in range(bodies_end, y.size):
+            new[a] = y[a] + 0.5 * h * (k1[a] + ks[step, a])
+        copy_line(new, y)
+        copy_line(ks[step], k1)
+    return OK, ys.shape[0]
+
+
+@public_class
+@dataclass(frozen=True)
+class RATTLE(OneStep):
+    """Order two, symplectic, fixed step `h` [s]; for long runs without friction.  h_first: another first step [s].
+
+    Positions and velocities are kept on the constraints.  Every body needs inertia about all axes.
+    A body that would turn by about a radian or more in a step is refused with its name, the angle and the step to use (SimulationError).
+    """
+
+    reference = "Andersen 1983; Moser and Veselov 1991; Hairer, Lubich and Wanner, Geometric Numerical Integration, ch. VII"
+    order = 2
+    solves_constraints = True
+
+    def steps(self, problem: Problem, t: float, h: float, k1: Array, ys: Array, ks: Array) -> tuple[int, int]:
+        model = model_of(problem.subject, type(self).__name__)
+        moments = [np.linalg.eigvalsh(J) for J in model.J_bar[1:]]
+        thin = [name for name, J in zip(model.body_names[1:], moments, strict=True) if J[0] <= THIN * J[2]]
+        if thin:
+            who = f"{', '.join(map(repr, thin))} {'has' if len(thin) == 1 else 'have'}"
+            raise UsageError(f"RATTLE turns every body freely, and {who} no inertia about some axis: use RK4.")
+        found: tuple[int, int] = run(problem.pack, problem.options, t, h, problem.y, k1, np.zeros((model.nb + 1, 9)), ys, ks)
+        return found

@@ -1,0 +1,211 @@
+r"""The augmented KKT system by one block LDL^T on the body-joint graph.
+
+    [ M       Phi_q^T ] [ u_dot ]   [ Q     ]
+    [ Phi_q   0       ] [ lam   ] = [ gamma ]
+
+`assemble` writes M and the rows into 6 x 6 blocks; `block_ldl` eliminates them in the order of the schedule and carries the first
+right-hand side along; `forward` and `backward` answer any number of others: accelerations (Q, gamma), velocity projection
+(0, nu - Phi_q u), position correction (0, -Phi), impulses (P, .).
+Blocks with fewer than six rows are padded by -1 on the diagonal: an unknown that is zero.  Node numbers as in `elimination_order`.
+
+A massless direction (J_bar singular) makes a body's own block singular though the motion may be determined by the joints.  Such a
+model factors M + E, E > 0 on the massless directions only, and refines against the true M: the error shrinks by
+E / (E + effective inertia) a sweep (1e-6 and less, see SHIFT in `model.compile`), and the answer is the true system's, to rounding.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.jit import inlined, kernel
+from haugmbd.kkt.elimination_order import Steps
+from haugmbd.kkt.kernels6 import (
+    backward_block,
+    carry_block,
+    factor_block,
+    forward_block,
+    pivot_ratio,
+    update_block,
+    update_diagonal,
+)
+
+REFINED = 1e-13
+"""Relative correction at which sweeps stop: what is left then is rounding of the residual."""
+MAX_SWEEPS = 12
+"""Sweeps shrink the error by 1e-6 each, mostly; one that needs more than these has a direction without inertia."""
+
+
+class Factor(NamedTuple):
+    """Room for one factorization: D (nn, 6, 6) diagonal blocks, d_inv (nn, 6), B (n_blocks, 6, 6) off-diagonal blocks."""
+
+    D: Array
+    d_inv: Array
+    B: Array
+
+
+@inlined
+def assemble(body_block: Ints, body_first: Ints, inertia: Array, pad: Array, J: Array, f: Factor) -> None:
+    """Fill the blocks from inertia (nb + 1, 10) (mass, then J_bar row by row) and the rows J (6 ne, 2, 6).
+
+    pad (6 ne,): 0 for a row, -1 for padding.
+    """
+    n_bodies = inertia.shape[0] - 1
+    D, B = f.D, f.B
+    for b in range(1, n_bodies + 1):
+        for a in range(3):
+            for c in range(3):
+                D[b, a, c] = 0.0
+                D[b, 3 + a, c] = 0.0
+                D[b, 3 + a, 3 + c] = inertia[b, 1 + 3 * a + c]
+            D[b, a, a] = inertia[b, 0]
+    own = 0
+    for e in range(body_block.shape[0]):
+        node = n_bodies + 1 + e
+        for a in range(6):
+            for c in range(a):
+                D[node, a, c] = 0.0
+            D[node, a, a] = pad[6 * e + a]
+        for side in range(2):
+            if body_block[e, side] >= 0:
+                own += 1
+                put_coupling(B[body_block[e, side]], J, pad, 6 * e, side, body_first[e, side] == 1)
+    for k in range(own, B.shape[0]):
+        for a in range(6):
+            for c in range(6):
+                B[k, a, c] = 0.0
+
+
+@kernel
+def put_coupling(B: Array, J: Array, pad: Array, slot: int, side: int, transposed: bool) -> None:
+    """B <- J of the six rows from `slot` on one side, or its transpose; padding is zero.  (Fill blocks are numbered after these.)"""
+    if transposed:
+        for a in range(6):
+            keep = 1.0 + pad[slot + a]
+            for c in range(6):
+                B[c, a] = keep * J[slot + a, side, c]
+    else:
+        for a in range(6):
+            keep = 1.0 + pad[slot + a]
+            for c in range(6):
+                B[a, c] = keep * J[slot + a, side, c]
+
+
+@inlined
+def eliminate_node(s: Steps, f: Factor, x: Array, step: int, node: int) -> None:
+    """Carry the factored node through its neighbours, and the right-hand side along."""
+    D, d_inv, B = f.D, f.d_inv, f.B
+    forward_block(D[node], x, node)
+    for k in range(s.near_at[step], s.near_at[step + 1]):
+        other, block = s.near[k, 0], s.near[k, 1]
+        carry_block(D[node], B[block])
+        update_diagonal(B[block], d_inv[node], D[other])
+        update_vector(B[block], d_inv, x, node, other)
+    for k in range(s.pair_at[step], s.pair_at[step + 1]):
+        update_block(B[s.pairs[k, 0]], d_inv[node], B[s.pairs[k, 1]], B[s.pairs[k, 2]])
+
+
+@inlined
+def factor(s: Steps, scale: Array, f: Factor, x: Array) -> tuple[float, int]:
+    """Eliminate in place, and carry the right-hand side x (nn, 6) along as in `forward`, in the shadow of the factorization.
+
+    Return the smallest |pivot| / scale (nn, 6) and the node where it stands (1.0, -1 when all are larger).
+    """
+    worst, where = 1.0, -1
+    for step in range(s.order.shape[0]):
+        node = s.order[step]
+        factor_block(f.D[node], f.d_inv[node])
+        weak = pivot_ratio(f.d_inv[node], scale[node])
+        if not weak <= worst:
+            worst, where = weak, node
+        eliminate_node(s, f, x, step, node)
+    return 1.0 / worst, where
+
+
+@kernel
+def update_vector(W: Array, d_inv: Array, x: Array, node: int, other: int) -> None:
+    """x[other] <- x[other] - W^T d^-1 x[node]."""
+    q0, q1, q2 = x[node, 0] * d_inv[node, 0], x[node, 1] * d_inv[node, 1], x[node, 2] * d_inv[node, 2]
+    q3, q4, q5 = x[node, 3] * d_inv[node, 3], x[node, 4] * d_inv[node, 4], x[node, 5] * d_inv[node, 5]
+    for c in range(6):
+        x[other, c] -= (W[0, c] * q0 + W[1, c] * q1 + W[2, c] * q2) + (W[3, c] * q3 + W[4, c] * q4 + W[5, c] * q5)
+
+
+@inlined
+def forward(s: Steps, f: Factor, x: Array) -> None:
+    """x <- L^-1 x for a right-hand side x (nn, 6) by nodes, with the factor at hand."""
+    for step in range(s.order.shape[0]):
+        node = s.order[step]
+        forward_block(f.D[node], x, node)
+        for k in range(s.near_at[step], s.near_at[step + 1]):
+            update_vector(f.B[s.near[k, 1]], f.d_inv, x, node, s.near[k, 0])
+
+
+@inlined
+def backward(s: Steps, f: Factor, x: Array) -> None:
+    """x <- L^-T d^-1 x: what `forward` has left becomes the solution."""
+    D, d_inv, B = f.D, f.d_inv, f.B
+    for step in range(s.order.shape[0] - 1, -1, -1):
+        node = s.order[step]
+        for k in range(s.near_at[step], s.near_at[step + 1]):
+            other, W = s.near[k, 0], B[s.near[k, 1]]
+            y0, y1, y2, y3, y4, y5 = x[other, 0], x[other, 1], x[other, 2], x[other, 3], x[other, 4], x[other, 5]
+            for a in range(6):
+                x[node, a] -= (W[a, 0] * y0 + W[a, 1] * y1 + W[a, 2] * y2) + (W[a, 3] * y3 + W[a, 4] * y4 + W[a, 5] * y5)
+        for a in range(6):
+            x[node, a] *= d_inv[node, a]
+        backward_block(D[node], x, node)
+
+
+@kernel
+def residual(inertia: Array, pad: Array, edges: Ints, J: Array, b: Array, x: Array, out: Array) -> None:
+    """out <- b - K x, all (nn, 6) by nodes, with the true inertia."""
+    n = inertia.shape[0]
+    for k in range(1, n):
+        for a in range(3):
+            total = 0.0
+            for c in range(3):
+                total += inertia[k, 1 + 3 * a + c] * x[k, 3 + c]
+            out[k, a] = b[k, a] - inertia[k, 0] * x[k, a]
+            out[k, 3 + a] = b[k, 3 + a] - total
+    for e in range(edges.shape[0]):
+        for a in range(6):
+            slot = 6 * e + a
+            lam = x[n + e, a]
+            total = pad[slot] * lam
+            for side in range(2):
+                body = edges[e, side]
+                if body == 0 or pad[slot] != 0.0:
+                    continue
+                for c in range(6):
+                    total += J[slot, side, c] * x[body, c]
+                    out[body, c] -= J[slot, side, c] * lam
+            out[n + e, a] = b[n + e, a] - total
+
+
+@kernel
+def refine(
+    s: Steps, f: Factor, inertia: Array, pad: Array, edges: Ints, J: Array, b: Array, x: Array, dx: Array
+) -> tuple[float, int]:
+    """Improve x by sweeps x <- x + (K + E)^-1 (b - K x); return the last relative correction, and the node where it stands."""
+    change, where = 1.0, -1
+    for _ in range(MAX_SWEEPS):
+        residual(inertia, pad, edges, J, b, x, dx)
+        forward(s, f, dx)
+        backward(s, f, dx)
+        largest, largest_dx, where = 0.0, 0.0, -1
+        for k in range(1, inertia.shape[0]):
+            for a in range(6):
+                x[k, a] += dx[k, a]
+                largest = max(largest, abs(x[k, a]))
+                if abs(dx[k, a]) > largest_dx:
+                    largest_dx, where = abs(dx[k, a]), k
+            for a in range(3):  # at an equilibrium x is rounding: measure it by what the loads would do to a free body
+                largest = max(largest, abs(b[k, a]) / inertia[k, 0])
+        for k in range(inertia.shape[0], x.shape[0]):
+            for a in range(6):
+                x[k, a] += dx[k, a]
+        change = largest_dx / largest if largest > 0.0 else 0.0
+        if change <= REFINED:
+            break
+    return change, where

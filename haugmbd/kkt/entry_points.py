@@ -1,0 +1,161 @@
+r"""The questions to the augmented matrix as routines: compiled once each, and called by address from every formulation and integrator.
+
+factorize    K = [ M  Phi_q^T; Phi_q  0 ]  from the rows in J, carrying b along;  a model with dependent rows has `factorize_chosen`
+begin        half the way to K x = b, for any other b, with the factor at hand
+finish       the other half, after factorize or begin
+refine       the same for a model with massless directions, which is factored with a little inertia there
+
+b = (Q, gamma): accelerations and multipliers;   (0, -Phi), (0, nu - Phi_q u): projections;   (P, .): impulses
+None of these asks the `python_solver`, who answers in their place where the formulation is written in Python: see `kkt.python_solver`.
+"""
+
+from __future__ import annotations
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.ffi import Callback
+from haugmbd.compiled.function_pointers import Routine
+from haugmbd.compiled.jit import entry, inlined, kernel
+from haugmbd.compiled.status_codes import FREE_AXIS, OK, SINGULAR, report
+from haugmbd.kkt.block_ldl import REFINED, Factor, assemble, backward, factor, forward, refine
+from haugmbd.kkt.elimination_order import Steps
+from haugmbd.kkt.rank_deficient import RowChoice, factor_chosen
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.layout import SOLVE_SIGNATURE, Workspace
+
+SINGULAR_TOL = 1e-13
+"""|pivot| / scale below which the rows depend on one another now: rounding of a pivot that should be zero is about 1e-15."""
+
+
+@inlined
+def steps_of(w: Workspace) -> Steps:
+    """The order of elimination."""
+    return Steps(
+        ws.elimination_order(w),
+        ws.neighbor_starts(w),
+        ws.neighbors(w),
+        ws.update_starts(w),
+        ws.fill_updates(w),
+    )
+
+
+@inlined
+def factor_of(w: Workspace) -> Factor:
+    """The room of the factorization."""
+    return Factor(ws.diagonal_blocks(w), ws.inverse_pivots(w), ws.off_diagonal_blocks(w))
+
+
+@inlined
+def assembled(w: Workspace) -> Factor:
+    """The blocks of M and the rows."""
+    f = factor_of(w)
+    assemble(
+        ws.body_block(w),
+        ws.body_first(w),
+        ws.shifted_inertia(w),
+        ws.padding_line(w),
+        ws.jacobian(w),
+        f,
+    )
+    return f
+
+
+@inlined
+def eliminated(w: Workspace, f: Factor) -> int:
+    """Eliminate, carrying b along; SINGULAR where a pivot vanishes."""
+    x = ws.solution(w)
+    copy(ws.right_hand_side(w), x)
+    worst, node = factor(steps_of(w), ws.pivot_scale(w), f, x)
+    if not worst > SINGULAR_TOL:
+        return report(ws.status(w), SINGULAR, node, worst)
+    return OK
+
+
+@entry
+def factorize_entry(w: Workspace, python_solver: Callback) -> int:
+    """Factor the augmented matrix of the rows at hand, and go half the way to the solution for b: `finish` goes the other.
+
+    With the tangents of the forces in it, for an implicit step, where the tables have them.
+    """
+    f = assembled(w)
+    add_tangents(w, f)
+    return eliminated(w, f)
+
+
+@entry
+def factorize_chosen_entry(w: Workspace, python_solver: Callback) -> int:
+    """The same where rows are dropped: as many rows of each edge as it keeps."""
+    f = assembled(w)
+    add_tangents(w, f)
+    x = ws.solution(w)
+    copy(ws.right_hand_side(w), x)
+    choice = RowChoice(ws.padding(w), ws.kept_rows(w), ws.pivot_scale(w), ws.pivot_rows(w))
+    worst, node = factor_chosen(steps_of(w), choice, f, x)
+    if not worst > SINGULAR_TOL:
+        return report(ws.status(w), SINGULAR, node, worst)
+    return OK
+
+
+@inlined
+def add_tangents(w: Workspace, f: Factor) -> None:
+    """Add the tangents of an implicit step, if the tables have them, to the bodies' blocks, and put those of ties in their place."""
+    own, tied, ties = ws.tangent_blocks(w), ws.coupled_tangent_blocks(w), ws.coupled_pairs(w)
+    for k in range(1, own.shape[0]):
+        for a in range(6):
+            for c in range(a + 1):
+                f.D[k, a, c] += own[k, a, c]
+    for n in range(ties.shape[0]):
+        block, transposed = ties[n, 2], ties[n, 3] == 1
+        for a in range(6):
+            for c in range(6):
+                f.B[block, a, c] = tied[n, c, a] if transposed else tied[n, a, c]
+
+
+@entry
+def begin_entry(w: Workspace, python_solver: Callback) -> int:
+    """Go half the way to K^-1 b with the factor at hand: `finish` goes the other."""
+    x = ws.solution(w)
+    copy(ws.right_hand_side(w), x)
+    forward(steps_of(w), factor_of(w), x)
+    return OK
+
+
+@entry
+def finish_entry(w: Workspace, python_solver: Callback) -> int:
+    """Leave K^-1 b in the solution, for the b of `factorize` or `begin`."""
+    backward(steps_of(w), factor_of(w), ws.solution(w))
+    return OK
+
+
+@entry
+def refine_entry(w: Workspace, python_solver: Callback) -> int:
+    """Improve the solution until it is that of the true inertia."""
+    change, node = refine(
+        steps_of(w),
+        factor_of(w),
+        ws.inertia(w),
+        ws.padding_line(w),
+        ws.edges(w),
+        ws.jacobian(w),
+        ws.right_hand_side(w),
+        ws.solution(w),
+        ws.correction(w),
+    )
+    if not change <= 1e3 * REFINED:
+        return report(ws.status(w), FREE_AXIS, node, change)
+    return OK
+
+
+@kernel
+def copy(a: Array, b: Array) -> None:
+    """b <- a."""
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            b[i, j] = a[i, j]
+
+
+FACTORIZE = Routine(factorize_entry, SOLVE_SIGNATURE)
+FACTORIZE_CHOSEN = Routine(factorize_chosen_entry, SOLVE_SIGNATURE)
+FINISH = Routine(finish_entry, SOLVE_SIGNATURE)
+BEGIN = Routine(begin_entry, SOLVE_SIGNATURE)
+REFINE = Routine(refine_entry, SOLVE_SIGNATURE)
+NO_REFINE = Routine(None, SOLVE_SIGNATURE)

@@ -1,0 +1,155 @@
+r"""Rows that depend on others, off the constraint manifold: least-squares accelerations that suit all of them alike.
+
+    kept      J_k u_dot = gamma_k            what the block LDL^T has solved;   J_d = C J_k
+    left      rho = gamma_d - J_d u_dot      zero on the manifold, of the size of the violation beside it
+    wanted    minimise  |d_k / s_k|^2 + |(rho - C d_k) / s_d|^2      J_k u_dot = gamma_k + d_k,   s = |row|, turns measured as lengths
+              d_k = s_k^2 C^T y,   (s_d^2 + C s_k^2 C^T) y = rho
+
+Without this, dropped rows are left open by C times the violation of the kept ones; where others take over (`rank_deficient`), that is their
+violation from then on, and so with each change: without a projection |Phi| grows exponentially with the turns of a closed loop.
+The answer to J_d^T y is C^T y, the answer to s_k^2 C^T y in the rows is a motion u with J_d u = C s_k^2 C^T y: two solutions with the
+factor at hand for each step of conjugate gradients, which ends after as many steps as there are dropped rows, mostly three a loop.
+Least squares do not stop the drift: the combinations of rows that are satisfied turn with the pose, and a violation grows with the motion,
+with all formulations alike; it is the projection that stops it.
+Source: Hestenes and Stiefel (1952); the answer is that of Udwadia and Kalaba (1992).
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.array_views import borrow_blocks
+from haugmbd.compiled.ffi import Callback
+from haugmbd.compiled.function_pointers import Routine
+from haugmbd.compiled.jit import entry, kernel
+from haugmbd.compiled.status_codes import NOT_SPREAD, OK, report
+from haugmbd.kkt.block_ldl import Factor, backward, forward
+from haugmbd.kkt.elimination_order import Steps
+from haugmbd.kkt.entry_points import factor_of, refine_entry, steps_of
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace import layout as at
+from haugmbd.workspace.layout import ACCELERATIONS, SOLVE_SIGNATURE, Workspace
+
+ROUNDING = 1e-13
+"""Part of the terms of a row: a dropped row that is left open by less holds."""
+
+SPREAD_TOL = 1e-4
+"""Part of what was left at which the steps end: a part of the violation, itself small beside the motion."""
+
+MAX_STEPS = 400
+"""A single loop takes three, others as many as C C^T has eigenvalues that are apart."""
+
+
+@kernel
+def put_transposed(edges: Ints, J: Array, y: Array, out: Array, n: int) -> None:
+    """out (nn, 6) <- (J^T y, 0);  y: (nn, 6), its rows from node n on."""
+    for k in range(out.shape[0]):
+        for a in range(6):
+            out[k, a] = 0.0
+    for e in range(edges.shape[0]):
+        for a in range(6):
+            if y[n + e, a] != 0.0:
+                for side in range(2):
+                    body = edges[e, side]
+                    for c in range(6):
+                        out[body, c] += J[6 * e + a, side, c] * y[n + e, a]
+    for c in range(6):
+        out[0, c] = 0.0
+
+
+@kernel
+def row_times(edges: Ints, J: Array, u: Array, e: int, a: int) -> float:
+    """J_r u of row a of edge e; u: (nn, 6), zero of the ground."""
+    i, j, total = edges[e, 0], edges[e, 1], 0.0
+    for c in range(6):
+        total += (J[6 * e + a, 0, c] * u[i, c] if i > 0 else 0.0) + (J[6 * e + a, 1, c] * u[j, c] if j > 0 else 0.0)
+    return total
+
+
+@kernel
+def suit_all(s: Steps, f: Factor, pad: Array, edges: Ints, J: Array, b: Array, x: Array, room: Array) -> tuple[bool, float]:
+    """Change the solution x (nn, 6) of K x = b to that which suits the dropped rows as well; room: (5, nn, 6), the last s.
+
+    pad: (6 ne,).  Return whether the steps have ended, and the part that is left.
+    """
+    n = x.shape[0] - edges.shape[0]
+    r, p, z, w, size = room[0], room[1], room[2], room[3], room[4]
+    first, open_rows = 0.0, 0
+    for e in range(edges.shape[0]):
+        for a in range(6):
+            r[n + e, a] = p[n + e, a] = 0.0
+            if pad[6 * e + a] == 0.0 and f.d_inv[n + e, a] == 0.0:
+                moved = row_times(edges, J, x, e, a)
+                left = b[n + e, a] - moved
+                r[n + e, a] = p[n + e, a] = left / size[n + e, a]
+                first += r[n + e, a] ** 2
+                open_rows += abs(left) > ROUNDING * (abs(b[n + e, a]) + abs(moved))
+    if open_rows == 0 or first == 0.0:
+        return True, 0.0
+    now = first
+    for _ in range(MAX_STEPS):
+        for e in range(edges.shape[0]):
+            for a in range(6):
+                w[n + e, a] = p[n + e, a] / size[n + e, a]
+        put_transposed(edges, J, w, z, n)
+        forward(s, f, z)
+        backward(s, f, z)
+        for k in range(n):
+            for a in range(6):
+                z[k, a] = 0.0
+        for e in range(edges.shape[0]):
+            for a in range(6):
+                z[n + e, a] = size[n + e, a] ** 2 * z[n + e, a] if pad[6 * e + a] == 0.0 else 0.0
+        forward(s, f, z)
+        backward(s, f, z)
+        steep = 0.0
+        for e in range(edges.shape[0]):
+            for a in range(6):
+                if pad[6 * e + a] == 0.0 and f.d_inv[n + e, a] == 0.0:
+                    w[n + e, a] = p[n + e, a] + row_times(edges, J, z, e, a) / size[n + e, a]
+                    steep += p[n + e, a] * w[n + e, a]
+                else:
+                    w[n + e, a] = 0.0
+        if not steep > 0.0:
+            break
+        step, before = now / steep, now
+        now = 0.0
+        for k in range(1, n):
+            for a in range(6):
+                x[k, a] += step * z[k, a]
+        for e in range(edges.shape[0]):
+            for a in range(6):
+                x[n + e, a] += step * z[n + e, a]
+                r[n + e, a] -= step * w[n + e, a]
+                now += r[n + e, a] ** 2
+        if now <= SPREAD_TOL**2 * first:
+            return True, 0.0
+        for e in range(edges.shape[0]):
+            for a in range(6):
+                p[n + e, a] = r[n + e, a] + now / before * p[n + e, a]
+    return False, sqrt(now / first)
+
+
+@entry
+def suit_all_entry(w: Workspace, python_solver: Callback) -> int:
+    """Make accelerations suit all rows; leave other answers as they are."""
+    if ws.system_kind(w)[0, 0] != ACCELERATIONS:
+        return OK
+    x = ws.solution(w)
+    spread = borrow_blocks(w.work, w.ints[3 * at.SPREAD], w.ints[3 * at.SPREAD + 1], x.shape[0], 6)
+    ended, left = suit_all(
+        steps_of(w), factor_of(w), ws.padding_line(w), ws.edges(w), ws.jacobian(w), ws.right_hand_side(w), x, spread
+    )
+    return OK if ended else report(ws.status(w), NOT_SPREAD, 0, left)
+
+
+@entry
+def refine_and_suit_all_entry(w: Workspace, python_solver: Callback) -> int:
+    """The same of a model with massless directions: the solution of the true inertia first."""
+    code = refine_entry(w, python_solver)
+    return suit_all_entry(w, python_solver) if code == OK else code
+
+
+SUIT_ALL = Routine(suit_all_entry, SOLVE_SIGNATURE)
+REFINE_AND_SUIT_ALL = Routine(refine_and_suit_all_entry, SOLVE_SIGNATURE)

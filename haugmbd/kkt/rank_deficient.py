@@ -1,0 +1,114 @@
+r"""The block LDL^T where rows depend on others: as many rows of an edge are eliminated as it keeps, the others are left out.
+
+    D = - (distances of the edge's rows from the span of what is before them)        rank = rows kept, known since the model was compiled
+
+HOW MANY rows an edge keeps is frozen.  WHICH ones may change: the rows kept at the modelled pose can fall together elsewhere, where
+the joint as a whole does not (in Bennett's linkage they do).  They are taken as long as their pivots are at least SWITCH of the best;
+then a better row takes over until they are good again.  As the number is fixed, nothing is decided by a threshold off the manifold.
+A row that is left out has a pivot of infinity: its multiplier is zero, whatever its right-hand side.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.jit import inlined, kernel
+from haugmbd.kkt.block_ldl import Factor, eliminate_node
+from haugmbd.kkt.elimination_order import Steps
+from haugmbd.kkt.kernels6 import factor_block, pivot_ratio
+
+SWITCH = 1e-2
+"""A kept row gives way to one whose pivot is a hundred times larger: at worst one digit of the solution is lost to it."""
+
+
+class RowChoice(NamedTuple):
+    """pad, kept: (ne, 6) tables of the model;  scale: (nn, 6) what pivots are measured against;  S: (6, 7) room."""
+
+    pad: Array
+    kept: Array
+    scale: Array
+    S: Array
+
+
+@inlined
+def factor_chosen(s: Steps, c: RowChoice, f: Factor, x: Array) -> tuple[float, int]:
+    """Eliminate as `block_ldl.factor` does, with some rows left out."""
+    D, d_inv, B = f.D, f.d_inv, f.B
+    first_edge = c.scale.shape[0] - c.kept.shape[0]
+    worst, where = 1.0, -1
+    for step in range(s.order.shape[0]):
+        node = s.order[step]
+        drops = node >= first_edge and choose(c, node - first_edge, node, D[node])
+        factor_block(D[node], d_inv[node])
+        if drops:
+            for k in range(s.near_at[step], s.near_at[step + 1]):
+                clear_rows(c.S, B[s.near[k, 1]])
+            for a in range(6):
+                if c.S[a, 6] == 0.0:
+                    d_inv[node, a] = 0.0
+        weak = pivot_ratio(d_inv[node], c.scale[node])
+        if not weak <= worst:
+            worst, where = weak, node
+        eliminate_node(s, f, x, step, node)
+    return 1.0 / worst, where
+
+
+@kernel
+def choose(c: RowChoice, edge: int, node: int, D: Array) -> bool:
+    """Leave 1 in S[:, 6] for rows that are eliminated, 0 for others, whose rows and columns in D (6, 6) become those of -1.
+
+    Return whether any row is left out.
+    """
+    S, wanted, rows = c.S, 0, 0
+    for a in range(6):
+        wanted += c.kept[edge, a] == 1.0
+        rows += c.pad[edge, a] == 0.0
+    if wanted == rows:
+        return False
+    for a in range(6):
+        S[a, 6] = 0.0 if c.pad[edge, a] == 0.0 else 1.0
+        for b in range(a + 1):
+            S[a, b] = S[b, a] = -D[a, b] / (c.scale[node, a] * c.scale[node, b]) ** 0.5
+    for _ in range(wanted):
+        take(S, next_row(S, c.kept[edge]))
+    for a in range(6):
+        if S[a, 6] == 0.0:
+            for b in range(6):
+                D[max(a, b), min(a, b)] = 0.0
+            D[a, a] = -1.0
+    return True
+
+
+@kernel
+def next_row(S: Array, kept: Array) -> int:
+    """The row with the largest pivot of those not taken yet: of the kept ones, if it is not much worse."""
+    best, own = -1, -1
+    for a in range(6):
+        if S[a, 6] == 0.0:
+            if best < 0 or S[a, a] > S[best, best]:
+                best = a
+            if kept[a] == 1.0 and (own < 0 or S[a, a] > S[own, own]):
+                own = a
+    return own if own >= 0 and S[own, own] >= SWITCH * S[best, best] else best
+
+
+@kernel
+def take(S: Array, row: int) -> None:
+    """Mark a row as taken, and leave in S what the others have beyond it."""
+    S[row, 6] = 1.0
+    for a in range(6):
+        if S[a, 6] == 0.0:
+            part = S[a, row] / S[row, row]
+            for b in range(6):
+                if S[b, 6] == 0.0:
+                    S[a, b] -= part * S[row, b]
+
+
+@kernel
+def clear_rows(S: Array, B: Array) -> None:
+    """Set the rows of B (6, 6) to zero that are left out."""
+    for a in range(6):
+        if S[a, 6] == 0.0:
+            for b in range(6):
+                B[a, b] = 0.0

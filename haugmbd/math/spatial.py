@@ -1,0 +1,70 @@
+"""Spatial algebra, linear part first: twists (v, omega) and wrenches (F, N), inertia, and motion subspaces.
+
+The mathematics stands at the heads of `spatial_vectors`, `spatial_inertia` and `spatial_subspaces`; this module is the way to all.
+"""
+
+from haugmbd.math.spatial_inertia import (
+    acceleration_from_wrench,
+    bias_wrench,
+    classical_acceleration,
+    inertia_rate,
+    kinetic_energy,
+    spatial_acceleration,
+    spatial_inertia,
+    spatial_momentum,
+    transformed_inertia,
+    wrench_from_acceleration,
+)
+from haugmbd.math.spatial_subspaces import Components, SplitWrench, along_subspaces, apparent_inverse_inertia, split_wrench
+from haugmbd.math.spatial_vectors import (
+    cross_force,
+    cross_motion,
+    dual_transform,
+    force_from_pluecker,
+    force_to_pluecker,
+    force_transform,
+    inverse_force_transform,
+    inverse_motion_transform,
+    inverse_transform,
+    matrix_from_pluecker,
+    matrix_to_pluecker,
+    motion_cross_force,
+    motion_cross_motion,
+    motion_from_pluecker,
+    motion_to_pluecker,
+    motion_transform,
+)
+
+__all__ = [
+    "Components",
+    "SplitWrench",
+    "acceleration_from_wrench",
+    "along_subspaces",
+    "apparent_inverse_inertia",
+    "bias_wrench",
+    "classical_acceleration",
+    "cross_force",
+    "cross_motion",
+    "dual_transform",
+    "force_from_pluecker",
+    "force_to_pluecker",
+    "force_transform",
+    "inertia_rate",
+    "inverse_force_transform",
+    "inverse_motion_transform",
+    "inverse_transform",
+    "kinetic_energy",
+    "matrix_from_pluecker",
+    "matrix_to_pluecker",
+    "motion_cross_force",
+    "motion_cross_motion",
+    "motion_from_pluecker",
+    "motion_to_pluecker",
+    "motion_transform",
+    "spatial_acceleration",
+    "spatial_inertia",
+    "spatial_momentum",
+    "split_wrench",
+    "transformed_inertia",
+    "wrench_from_acceleration",
+]

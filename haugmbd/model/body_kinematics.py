@@ -1,0 +1,73 @@
+r"""From the state to what rows and forces read: rotation matrices, markers, drivers.
+
+    A = ((e0^2 - e.e) I + 2 (e e^T + e0 e~)) / |p|^2                    the division keeps A a rotation between normalisations
+    X[marker] = ( A x,  A (w x x),  A (w x (w x x)) )                    w = omega_bar
+    p_dot = G^T w / 2
+
+Source: Haug sec. 9.3; seed 004.
+"""
+
+from __future__ import annotations
+
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.array_views import borrow, borrow_line
+from haugmbd.compiled.function_pointers import Routine
+from haugmbd.compiled.jit import inlined, kernel, routine
+from haugmbd.constraints.base import Motion
+from haugmbd.drivers import evaluate_drivers
+from haugmbd.math.euler_kernels import put_rotation
+from haugmbd.math.vec3 import cross, load, store, to_global
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.layout import DRIVE_SIGNATURE, WIDTH, Core, Pack, Workspace, workspace
+
+
+@kernel
+def update_kinematics(P: Core | Pack | Workspace, t: float, y: Array) -> Motion:
+    """Return the run's A, X and F with the state `y`, as kernels read them; nothing is computed."""
+    n = ws.n_bodies(P)
+    return Motion(
+        t,
+        borrow(y, 0, n, WIDTH),
+        ws.rotation_matrices(P),
+        borrow_line(y, WIDTH * n, y.size - WIDTH * n),
+        ws.marker_body(P),
+        ws.markers(P),
+        ws.driver_values(P),
+    )
+
+
+@inlined
+def move(P: Core, t: float, y: Array) -> Motion:
+    """Compute A, X and F for the state `y` at time `t`."""
+    m = update_kinematics(P, t, y)
+    for k in range(1, m.bodies.shape[0]):
+        put_rotation(m.A, k, m.bodies[k, 3], m.bodies[k, 4], m.bodies[k, 5], m.bodies[k, 6])
+    put_markers(m.body_of, ws.marker_coordinates(P), m.bodies, m.A, m.X)
+    if ws.n_drivers(P) > 0:
+        P.drive(t, workspace(P), m.F)
+    return m
+
+
+@routine
+def drive(t: float, w: Workspace, F: Array) -> int:
+    """Evaluate tapes and splines; apart from the rest, so that a model with constant drivers never compiles it."""
+    table, ops = ws.driver_table(w), ws.driver_operations(w)
+    evaluate_drivers(t, table, ops, ws.driver_numbers(w), F)
+    return 0
+
+
+DRIVE = Routine(drive, DRIVE_SIGNATURE)
+NO_DRIVE = Routine(None, DRIVE_SIGNATURE)
+
+
+@inlined
+def put_markers(body_of: Ints, x_bar: Array, bodies: Array, A: Array, X: Array) -> None:
+    """Write value, rate and centripetal part of every marker."""
+    for k in range(body_of.shape[0]):
+        b = body_of[k]
+        x = load(x_bar, k, 0)
+        w = load(bodies, b, 10)
+        wx = cross(w, x)
+        store(X, k, 0, to_global(A, b, x))
+        store(X, k, 3, to_global(A, b, wx))
+        store(X, k, 6, to_global(A, b, cross(w, wx)))

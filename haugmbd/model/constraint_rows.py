@@ -1,0 +1,92 @@
+r"""All rows of a model at a state, as the user sees them.
+
+Phi = 0        Phi_q u = nu        Phi_q u_dot = gamma        Phi_q = (Phi_r, PiBar) by bodies, u = (v, omega_bar)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Integral
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.deprecated import check_keywords, public_class
+from haugmbd.errors import UsageError
+from haugmbd.model.evaluate import rows_entry
+from haugmbd.model.explanation import RowExplanation
+from haugmbd.model.given import model_given
+from haugmbd.model.labels import RowLabel
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.workspace.layout import Pack, workspace_array
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+@public_class
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows at one state.
+
+    Phi, nu, gamma: (nc,);  Phi_r: (nc, 2, 3) along dr of bodies i and j;  PiBar: (nc, 2, 3) along dpi_bar, body frames
+    bodies: (nc, 2) numbers of body i and body j (0 is the ground);  labels: what each row is
+    model, state: what was evaluated
+    """
+
+    Phi: Array
+    nu: Array
+    gamma: Array
+    Phi_r: Array
+    PiBar: Array
+    bodies: Ints
+    labels: tuple[RowLabel, ...]
+    nb: int
+    model: Model
+    state: State
+
+    def __repr__(self) -> str:
+        """Of what and when; `model.explain(state=...)` is the table."""
+        return f"Rows({self.model.name!r}: {len(self.Phi)} rows at t = {self.state.t:g} s)"
+
+    def explain(self, k: int) -> RowExplanation:
+        """What row `k` says, in words, in symbols and in numbers; UsageError with the range where there is no such row."""
+        if isinstance(k, bool) or not isinstance(k, Integral):
+            raise UsageError(f"rows.explain got {k!r}: give the number of a row, 0 to {len(self.Phi) - 1}.")
+        explained = self.model.explain(int(k), state=self.state)
+        assert isinstance(explained, RowExplanation)  # a number gives one row
+        return explained
+
+    @cached_property
+    def Phi_q(self) -> csr_array:
+        """The Jacobian as a SciPy CSR array (nc, 6 nb): six columns (v, omega_bar) a body, the ground has none."""
+        from scipy.sparse import csr_array  # noqa: PLC0415  imported only where the matrix is asked for
+
+        row, side = np.nonzero(self.bodies)
+        columns = 6 * (self.bodies[row, side] - 1)[:, None] + np.arange(6)
+        values = np.concatenate([self.Phi_r, self.PiBar], axis=2)[row, side]
+        rows = np.repeat(row, 6)
+        return csr_array((values.ravel(), (rows, columns.ravel())), shape=(len(self.Phi), 6 * self.nb))
+
+
+@check_keywords
+def evaluate(model: Model, state: State | None = None) -> Rows:
+    """Evaluate every row of `model` (or of a System, which is compiled) at `state` (by default the modelled one)."""
+    model = model_given(model, "evaluate")
+    state = model.state() if state is None else state
+    pack = model.pack()
+    rows_entry(pack, state.t, state.y)
+    model.raise_user_error(pack)
+    return rows_in(model, pack, state)
+
+
+def rows_in(model: Model, pack: Pack, state: State) -> Rows:
+    """The rows that were evaluated last in the work room of `pack`; `state` is what they remember of where that was."""
+    J = workspace_array(pack, "J").reshape(-1, 2, 6)[model.slot_of_row]
+    J = np.take_along_axis(J, np.stack([model.side_of_i, 1 - model.side_of_i], axis=1)[:, :, None], axis=1)
+    level = workspace_array(pack, "LEVEL")[model.slot_of_row]
+    columns = (level[:, 0], level[:, 1], level[:, 2], J[:, :, :3], J[:, :, 3:])
+    return Rows(*columns, model.bodies_of_rows(), model.labels, model.nb, model, state)

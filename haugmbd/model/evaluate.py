@@ -1,0 +1,46 @@
+"""Entries that Python calls to have a model evaluated, without solving anything."""
+
+from __future__ import annotations
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.function_pointers import Routine
+from haugmbd.compiled.jit import entry, inlined
+from haugmbd.compiled.status_codes import OK
+from haugmbd.constraints.base import RowTable
+from haugmbd.constraints.registry import assemble_rows
+from haugmbd.model.body_kinematics import move
+from haugmbd.model.generalized_forces import add_loads_to_forces
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.layout import PREPARE_SIGNATURE, Core, Pack
+
+
+@entry
+def prepare_entry(P: Core, t: float, y: Array) -> int:
+    """Compute markers, drivers, loads and rows of the state `y` at time `t`; 0, or the code of what went wrong."""
+    m = move(P, t, y)
+    code = add_loads_to_forces(P, m, y)
+    if code == OK:
+        assemble_rows(
+            P.fills,
+            ws.row_ints(P),
+            ws.row_reals(P),
+            ws.row_kind_starts(P),
+            m,
+            RowTable(ws.jacobian(P), ws.row_values(P)),
+        )
+    return code
+
+
+PREPARE = Routine(prepare_entry, PREPARE_SIGNATURE)
+
+
+@inlined
+def prepare(P: Pack, t: float, y: Array) -> int:
+    """The same for compiled code, by address: it is compiled once, however many entries ask for it."""
+    return P.prepare(Core(P.ints, P.reals, P.work, P.drive, P.apply, P.callback, P.fills), t, y)
+
+
+def rows_entry(pack: Pack, t: float, y: Array) -> int:
+    """The same for Python: leave rows, loads and drivers of the state `y` in the work room."""
+    core = Core(pack.ints, pack.reals, pack.work, pack.drive, pack.apply, pack.callback, pack.fills)
+    return prepare_entry(core, t, y)

@@ -1,0 +1,154 @@
+"""The equations of a model as text: one row as a paragraph, a model as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from textwrap import wrap
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.model.labels import RowLabel
+
+WIDTH = 120
+"""Characters in a line."""
+
+NUMBERS = ("Phi", "Phi_dot", "gamma", "f")
+
+HEAD = ("row", "joint", "kind", "body i", "body j", "unit", *NUMBERS)
+
+NAMES = (1, 3, 4)
+"""Columns that are cut where a line would be too long: the names."""
+
+UNIT_OF_F = {"m2": "m"}
+"""A distance is squared only inside the row."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowExplanation:
+    """One equation at one state.  Phi, Phi_dot, gamma in `unit`, per s, per s2;  f: (3,) f, f', f'' of its driver.
+
+    number: of the row;  kind: of its joint;  body_i, body_j: names;  driven: whether f depends on time;  t: [s]
+    """
+
+    number: int
+    label: RowLabel
+    kind: str
+    body_i: str
+    body_j: str
+    Phi: float
+    Phi_dot: float
+    gamma: float
+    f: Array
+    driven: bool
+    t: float
+
+    @property
+    def words(self) -> str:
+        """What the equation says."""
+        return self.label.words
+
+    @property
+    def symbols(self) -> str:
+        """The same in the book's symbols."""
+        return self.label.primitive.symbols
+
+    @property
+    def unit(self) -> str:
+        """Unit of Phi."""
+        return self.label.unit
+
+    def __str__(self) -> str:
+        """A paragraph: words, symbols, what they stand for, bodies, and values."""
+        f_unit = UNIT_OF_F.get(self.unit, self.unit)
+        vectors = ", ".join(f"{name} = {_vector(x)}" for name, x in self.label.primitive.given().items())
+        levels = zip(("Phi", "Phi_dot", "gamma"), (self.Phi, self.Phi_dot, self.gamma), ("", "/s", "/s2"), strict=True)
+        values = ", ".join(f"{name} = {_quantity(x, self.unit, per)}" for name, x, per in levels)
+        jet = zip(("f", "f'", "f''"), self.f, ("", "/s", "/s2"), strict=True)
+        driver = ", ".join(f"{name} = {_quantity(x, f_unit, per)}" for name, x, per in jet)
+        lines = [
+            f"row {self.number}: {self.label.kind} of joint {self.label.joint!r} ({self.kind})",
+            *_entry("says", self.words),
+            *_entry("symbols", self.symbols),
+            *_entry("with", vectors),
+            *_entry("bodies", f"i = {self.body_i!r}, j = {self.body_j!r}"),
+            *_entry("driver", driver if self.driven else f"f = {_quantity(self.f[0], f_unit)}, constant"),
+            *_entry("value", f"{values} at t = {self.t:g} s"),
+        ]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """Rows of a model at one state.  As text: a table of all rows, or a paragraph for each row of one joint.
+
+    model: its name;  t: [s];  rows: each explained;  as_table: whether the text is the table
+    """
+
+    model: str
+    t: float
+    rows: tuple[RowExplanation, ...]
+    as_table: bool
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, k: int) -> RowExplanation:
+        return self.rows[k]
+
+    def __str__(self) -> str:
+        """The table, with the symbols of each kind below it; or the paragraphs."""
+        if not self.as_table:
+            return "\n\n".join(map(str, self.rows))
+        head = f"{self.model!r}: {len(self.rows)} equations at t = {self.t:g} s"
+        symbols = {row.label.kind: row.symbols for row in self.rows}
+        legend = [line for kind, text in symbols.items() for line in _entry(kind, text)]
+        return "\n".join([head, "", *_table([_cells(row) for row in self.rows]), "", *legend])
+
+    __repr__ = __str__
+
+
+def _cells(row: RowExplanation) -> tuple[str, ...]:
+    """A line of the table."""
+    numbers = (row.Phi, row.Phi_dot, row.gamma, float(row.f[0]))
+    names = (row.label.joint, row.label.kind, row.body_i, row.body_j, row.unit)
+    return (str(row.number), *names, *(_number(x, digits=5) for x in numbers))
+
+
+def _table(lines: Sequence[tuple[str, ...]]) -> list[str]:
+    """Aligned columns, numbers to the right; names are cut so that a line fits."""
+    widths = [max(len(line[k]) for line in (HEAD, *lines)) for k in range(len(HEAD))]
+    while sum(widths) + 2 * (len(widths) - 1) > WIDTH:
+        widths[max(NAMES, key=lambda k: widths[k])] -= 1
+    right = (0, *range(len(HEAD) - len(NUMBERS), len(HEAD)))
+    rule = tuple("-" * width for width in widths)
+    return [_line(line, widths, right) for line in (HEAD, rule, *lines)]
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], right: Sequence[int]) -> str:
+    """One line; what is too long ends with two points."""
+    fitted = [x if len(x) <= width else x[: width - 2] + ".." for x, width in zip(cells, widths, strict=True)]
+    return "  ".join(x.rjust(w) if k in right else x.ljust(w) for k, (x, w) in enumerate(zip(fitted, widths, strict=True))).rstrip()
+
+
+def _entry(name: str, text: str) -> list[str]:
+    """A name and its text, wrapped."""
+    first = f"  {name:<8} "
+    return wrap(text, WIDTH, initial_indent=first, subsequent_indent=" " * len(first), break_long_words=False)
+
+
+def _number(x: float, digits: int = 9) -> str:
+    """A number, without a negative zero."""
+    return f"{float(x) + 0.0:.{digits}g}"
+
+
+def _quantity(x: float, unit: str, per: str = "") -> str:
+    """A number and its unit; none for a pure number."""
+    text = f"{'' if unit == '1' and not per else unit}{per}"
+    return f"{_number(x)} {text}".rstrip()
+
+
+def _vector(x: Array) -> str:
+    """A vector in brackets."""
+    return "(" + ", ".join(f"{float(value) + 0.0:g}" for value in x) + ")"

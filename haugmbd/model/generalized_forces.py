@@ -1,0 +1,115 @@
+r"""The generalized forces of a model at one instant.
+
+Q_k = ( m_k g + F_k,   n_bar_k - omega_bar_k x J_bar_k omega_bar_k )
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.ffi import Callback, call_callback
+from haugmbd.compiled.function_pointers import Routine
+from haugmbd.compiled.jit import inlined, kernel, routine
+from haugmbd.compiled.status_codes import OK, USER_STOPPED, report
+from haugmbd.constraints.base import Motion
+from haugmbd.forces.registry import add_loads, measure_loads, put_angle_rates
+from haugmbd.model.body_kinematics import update_kinematics
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.layout import APPLY_SIGNATURE, Core, Pack, Workspace, workspace
+
+FORCES, ANGLE_RATES = 0, 1
+"""What `apply` is called for."""
+
+
+@inlined
+def add_loads_to_forces(P: Core, m: Motion, y: Array) -> int:
+    """Leave the generalized forces of the motion `m` (state `y`) in Q, and the drivers that the user's callables give in F."""
+    add_gravity_and_gyroscopic(ws.inertia(P), ws.gravity(P), m.bodies, ws.generalized_forces(P))
+    if ws.n_forces(P) > 0 or ws.calls_user(P):
+        return P.apply(FORCES, m.t, workspace(P), P.callback, y, y)
+    return OK
+
+
+@inlined
+def put_angle_rates_of_loads(P: Pack, t: float, y: Array, rates: Array) -> None:
+    """Write the rates of the integrated angles (na,)."""
+    P.apply(ANGLE_RATES, t, workspace(P), P.callback, y, rates)
+
+
+@routine
+def apply(stage: int, t: float, w: Workspace, callback: Callback, y: Array, rates: Array) -> int:
+    """Add the forces of all elements to Q; or write the rates of the integrated angles.
+
+    Apart from the rest, so that it is compiled once for all formulations, and never for a model without elements.
+    """
+    m = update_kinematics(w, t, y)
+    table, kind_at, numbers = ws.force_ints(w), ws.force_kind_starts(w), ws.force_reals(w)
+    if stage == ANGLE_RATES:
+        put_angle_rates(table, kind_at, m, rates)
+        return OK
+    Q = ws.generalized_forces(w)
+    if ws.calls_user(w):
+        signals, Q_user = ws.signals(w), ws.user_forces(w)
+        measure_loads(table, kind_at, m, signals)
+        clear(Q_user)
+        succeeded = call_callback(callback, t, y, signals, m.F, Q_user, ws.succeeded(w))
+        if not (succeeded and all_finite(Q_user) and all_finite(m.F)):
+            copy_line(y, ws.stopped_state(w))
+            return report(ws.status(w), USER_STOPPED, 0, t)
+        add_matrix(Q_user, Q)
+    add_loads(table, numbers, kind_at, m, Q)
+    return OK
+
+
+APPLY = Routine(apply, APPLY_SIGNATURE)
+NO_APPLY = Routine(None, APPLY_SIGNATURE)
+
+
+@kernel
+def add_matrix(a: Array, b: Array) -> None:
+    """b <- b + a."""
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            b[i, j] += a[i, j]
+
+
+@kernel
+def clear(matrix: Array) -> None:
+    """Set a matrix to zero (loops: a slice assignment would make Numba compile its error messages, two seconds)."""
+    for i in range(matrix.shape[0]):
+        for j in range(matrix.shape[1]):
+            matrix[i, j] = 0.0
+
+
+@kernel
+def copy_line(a: Array, b: Array) -> None:
+    """b <- a."""
+    for i in range(a.shape[0]):
+        b[i] = a[i]
+
+
+@kernel
+def all_finite(matrix: Array) -> bool:
+    """Whether no entry is NaN or infinite."""
+    for i in range(matrix.shape[0]):
+        for j in range(matrix.shape[1]):
+            if not isfinite(matrix[i, j]):
+                return False
+    return True
+
+
+@inlined
+def add_gravity_and_gyroscopic(inertia: Array, gravity: Array, bodies: Array, Q: Array) -> None:
+    """Q_k <- (m_k g, -omega_bar_k x J_bar_k omega_bar_k); the ground's row is zero."""
+    clear(Q)
+    for k in range(1, inertia.shape[0]):
+        w1, w2, w3 = bodies[k, 10], bodies[k, 11], bodies[k, 12]
+        h1 = inertia[k, 1] * w1 + inertia[k, 2] * w2 + inertia[k, 3] * w3
+        h2 = inertia[k, 4] * w1 + inertia[k, 5] * w2 + inertia[k, 6] * w3
+        h3 = inertia[k, 7] * w1 + inertia[k, 8] * w2 + inertia[k, 9] * w3
+        for a in range(3):
+            Q[k, a] = inertia[k, 0] * gravity[a]
+        Q[k, 3] = w3 * h2 - w2 * h3
+        Q[k, 4] = w1 * h3 - w3 * h1
+        Q[k, 5] = w2 * h1 - w1 * h2

@@ -1,0 +1,169 @@
+r"""Multipliers of minimum norm: of all that exert the same reactions on the bodies, those with the least sum of squares.
+
+    minimise lam . lam  with  Phi_q^T lam = w        w = Phi_q^T lam_kept = Q - M u_dot
+
+    A lam = Phi_q W^-1 w,   A = Phi_q W^-1 Phi_q^T             by conjugate gradients from lam = 0, with the preconditioner (A + eps 1)^-1:
+
+    [ W       Phi_q^T ] [ . ]   [ g ]
+    [ Phi_q   -eps 1  ] [ z ] = [ 0 ]                          z = (A + eps 1)^-1 Phi_q W^-1 g,     g = w - Phi_q^T lam
+
+The matrix is regular with all rows in it, dependent or not, and is factored by the same block LDL^T: O(n).  Every z is in the range
+of A, so that no part of the null space ever enters: the limit is the minimum.  An eigenvalue sigma^2 of A becomes
+sigma^2 / (sigma^2 + eps): 1 but for a few, each of which takes an iteration or two.  W = diag(1, L^2) knows no masses: heavy beside
+light bodies do not make it slow.
+Source: Golub and Van Loan, Matrix Computations, sec. 11.5 (preconditioned conjugate gradients); Kaasschieter (1988) for singular systems.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from haugmbd.bodies.validation import for_kernels
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.jit import entry, inlined, kernel
+from haugmbd.compiled.status_codes import NO_CONVERGENCE, report
+from haugmbd.errors import SimulationError
+from haugmbd.kkt.entry_points import FACTORIZE
+from haugmbd.model.constraint_rows import evaluate
+from haugmbd.model.dependent_rows import MinimumNorm
+from haugmbd.model.evaluate import prepare
+from haugmbd.model.generalized_forces import clear
+from haugmbd.model.model import Model
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.layout import NAMES, Pack, workspace, workspace_array
+
+EPS = 1e-5
+"""Relative to the mean square of the rows.  Rounding leaves 1e-16 / EPS, iterations take longer the larger it is."""
+
+SETTLED = 1e-12
+"""Relative size of z at which the iteration ends."""
+
+ACCEPTED = 1e-9
+"""The same after the last iteration: what is larger is an error."""
+
+MAX_ITERATIONS = 1000
+"""A single loop takes three, a ladder of 400 four-bars some sixty."""
+
+
+@kernel
+def put_residual(edges: Ints, J: Array, w: Array, lam: Array, first: int, b: Array) -> None:
+    """The first bodies of b receive w - Phi_q^T lam, the ground zero;  w: (nb + 1, 6);  lam: (., 6), its edges from row `first`."""
+    for k in range(w.shape[0]):
+        for a in range(6):
+            b[k, a] = w[k, a]
+    for e in range(edges.shape[0]):
+        for side in range(2):
+            body = edges[e, side]
+            for a in range(6):
+                for c in range(6):
+                    b[body, c] -= J[6 * e + a, side, c] * lam[first + e, a]
+    for a in range(6):
+        b[0, a] = 0.0
+
+
+@kernel
+def inner(f: Array, g: Array, length2: float) -> float:
+    """f . W^-1 g of wrenches by bodies, (., 6), as many as f has."""
+    total = 0.0
+    for k in range(f.shape[0]):
+        for a in range(3):
+            total += f[k, a] * g[k, a] + f[k, 3 + a] * g[k, 3 + a] / length2
+    return total
+
+
+@entry
+def spread_entry(P: Pack, t: Array, y: Array, x: Array, w: Array, lam: Array) -> int:
+    """Replace the multipliers in the solutions x (nt, 6 nn) of the states y (nt, ny); NO_CONVERGENCE where they are not found.
+
+    w: (4, nb + 1, 6) room for wrenches: w, -Phi_q^T of z and of the direction, and zero;  lam: (2, ne, 6) room for lam and the direction
+    """
+    b = ws.right_hand_side(P)
+    edges, J = ws.edges(P), ws.jacobian(P)
+    n = w.shape[1]
+    for k in range(t.shape[0]):
+        code = prepare(P, t[k], y[k])
+        clear(b)
+        if code == 0:
+            code = P.factorize(workspace(P), P.python_solver)
+        if code != 0:
+            return code
+        for e in range(lam.shape[1]):
+            for a in range(6):
+                lam[0, e, a] = -x[k, 6 * (n + e) + a]
+        put_residual(edges, J, w[3], lam[0], 0, w[0])
+        left = iterate(P, edges, J, w, lam, b)
+        if not left <= ACCEPTED:
+            return report(ws.status(P), NO_CONVERGENCE, k, left)
+        for e in range(lam.shape[1]):
+            for a in range(6):
+                x[k, 6 * (n + e) + a] = lam[0, e, a]
+    return 0
+
+
+@inlined
+def iterate(P: Pack, edges: Ints, J: Array, w: Array, lam: Array, b: Array) -> float:
+    """Leave in lam[0] the multipliers of least norm of the wrenches w[0]; return the size of the last z relative to theirs."""
+    z, n, length2 = ws.solution(P), w.shape[1], ws.shifted_inertia(P)[1, 1]
+    clear(lam[0])
+    clear(lam[1])
+    before, left = np.inf, 0.0
+    for _ in range(MAX_ITERATIONS):
+        put_residual(edges, J, w[0], lam[0], 0, b)
+        P.begin(workspace(P), P.python_solver)
+        P.finish(workspace(P), P.python_solver)
+        put_residual(edges, J, w[3], z, n, w[1])
+        rho = -inner(w[1], b, length2)
+        for e in range(lam.shape[1]):
+            for a in range(6):
+                lam[1, e, a] = z[n + e, a] + rho / before * lam[1, e, a]
+        put_residual(edges, J, w[3], lam[1], 0, w[2])
+        square = inner(w[2], w[2], length2)
+        step = rho / square if square > 0.0 else 0.0
+        before, largest, size = rho, 0.0, 0.0
+        for e in range(lam.shape[1]):
+            for a in range(6):
+                lam[0, e, a] += step * lam[1, e, a]
+                largest, size = max(largest, abs(lam[0, e, a])), max(size, abs(z[n + e, a]))
+        left = size / largest if largest > 0.0 else 0.0
+        if left <= SETTLED or not rho > 0.0:
+            break
+    return left
+
+
+def least_multipliers(model: Model, t: Array, y: Array, x: Array) -> Array:
+    """Solutions x (nt, nn, 6) of the states y (nt, ny) with the multipliers that the model's redundancy asks for."""
+    if not (isinstance(model.redundancy.rule, MinimumNorm) and model.redundancy.dropped):
+        return x
+    pack = regularised(model)
+    flat = np.ascontiguousarray(x.reshape(len(t), 6 * x.shape[1]))
+    wrenches, multipliers = np.zeros((4, model.nb + 1, 6)), np.zeros((2, len(model.tables["EDGES"]), 6))
+    code = spread_entry(pack, for_kernels(t), for_kernels(y), flat, wrenches, multipliers)
+    if code != 0:
+        model.raise_user_error(pack)
+    if code == NO_CONVERGENCE:
+        _, state, left = workspace_array(pack, "STATUS")[0, :3]
+        raise SimulationError(
+            f"the multipliers of least norm at t = {t[int(state)]:.6g} s are not found: {MAX_ITERATIONS} iterations leave a change of "
+            f"{left:.1e} of them. Take DropDependentRows(), whose multipliers exert the same reactions on the bodies."
+        )
+    return flat.reshape(x.shape)
+
+
+def regularised(model: Model) -> Pack:
+    """A pack with its own constants: W for the inertia, -eps in all rows, none of them dropped, and no pivot ever too small."""
+    rows = evaluate(model)
+    force, moment = np.linalg.norm(rows.Phi_r, axis=2), np.linalg.norm(rows.PiBar, axis=2)
+    pulls = force > 0.0
+    length = float(np.sqrt(np.mean(np.square(moment[pulls] / force[pulls])))) if pulls.any() else 1.0
+    length = length or 1.0
+    eps = EPS * float(np.mean(np.sum(force**2 + np.square(moment / length), axis=1)))
+    reals = model.tables.reals.copy()
+    for name, value in (
+        ("SHIFTED", np.concatenate([[1.0], (length**2 * np.eye(3)).ravel()])),
+        ("PAD", np.where(model.tables["PAD"] == 0.0, -eps, -1.0)),
+        ("SCALE", 0.0),
+    ):
+        number = NAMES.index(name)
+        start, m, n = model.tables.ints[3 * number :][:3]
+        reals[start : start + m * n].reshape(m, n)[:] = value
+    return model.pack()._replace(reals=reals, factorize=FACTORIZE)

@@ -1,0 +1,243 @@
+r"""Which rows depend on the others at a pose: rank of Phi_q by a block LDL^T on the body-joint graph, O(n) for chains and trees.
+
+K = [ 1  J^T; J  0 ]      J = Phi_q, columns of omega_bar divided by a length, rows of length 1;  see `sparse_ldl`
+J_r = c^T J_kept          from  u + J^T c = J_r^T,  J u = 0:  u is what the kept rows cannot say, 0 if r depends on them
+
+1. rows far from the span of those before are kept                 one elimination; every kept set is well conditioned
+2. of the others, those that no motion of the kept rows moves depend on them        random motions: nearly all of them, as a rule
+3. of the rest, u is found, and rows are taken in the order of |u| beyond those taken before, while |u| > tolerance: pivoted QR
+4. the kept rows are eliminated together; a combination of them that is zero is looked for (inverse iteration), and removed
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from haugmbd.callbacks.force_callbacks import driver_values as driver_jet
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.model.constraint_rows import Rows
+from haugmbd.model.dependent_rows import Dependency, RankReport
+from haugmbd.model.model import Model
+from haugmbd.redundancy.local_solve import LocalSolver
+from haugmbd.redundancy.sparse_ldl import (
+    FLOOR,
+    PIVOT_TOL,
+    PREFERRED,
+    SLOTS,
+    WELL_TOL,
+    Elimination,
+    eliminate,
+    integers,
+    random_motions,
+    solve,
+    weakest_combination,
+)
+from haugmbd.workspace import layout as at
+
+TERM_TOL = 1e-6
+"""Coefficients below this part of the largest one are rounding (1e-12) or digits of the pose, and are left out."""
+
+FLAT_TOL = 1e-10
+"""|gradient| / |value| of a row whose gradient is zero: a dot product of parallel vectors has 1e-16."""
+
+TOLERANCE = PIVOT_TOL**0.5
+"""Distance of a row of length 1 from the span of the others below which it depends on them."""
+
+PROBES = 8
+"""Random motions that a row must not follow to count as dependent: a row at the distance d from the others follows with d on average."""
+
+PROBED = 0.1
+"""Part of the tolerance above which the distance of a row is measured: eight motions do not miss it by more than a factor of ten."""
+
+ZERO_PART = 1e-3
+"""Part of the tolerance below which a combination of kept rows is zero: rows that are farther than it from one another have 1e-2."""
+
+
+class RankAnalysis(NamedTuple):
+    """The rows at a pose, of length 1 over a common unit, and their elimination.
+
+    J: (6 ne, 2, 6) in their slots;  norm: (nc,) what the rows were divided by;  flat: (nc,) which of them have no gradient at all
+    length: what the columns of omega_bar were divided by [m];  elimination: of the kept rows
+    dropped: numbers of the rows with a gradient that depend on the kept ones
+    tolerance: distance from the span of the kept rows below which a row depends on them
+    weak: kept rows that are nearly dependent: (number, distance from the span of the other kept ones), the weakest last
+    """
+
+    J: Array
+    norm: Array
+    flat: Ints
+    length: float
+    elimination: Elimination
+    dropped: Ints
+    tolerance: float
+    weak: tuple[tuple[int, float], ...]
+
+
+def analyse_rank(model: Model, rows: Rows, tolerance: float | None = None) -> RankAnalysis:
+    """Normalise and eliminate the rows at the pose where they were evaluated; tolerance: by default the model's own."""
+    tolerance = model.redundancy.tolerance**0.5 if tolerance is None else tolerance
+    J, norm, flat, length = _normalised(model, rows)
+    slots = np.zeros((SLOTS * len(model.tables["EDGES"]), 2, SLOTS))
+    swap = np.stack([model.side_of_i, 1 - model.side_of_i], axis=1)[:, :, None]
+    slots[model.slot_of_row] = np.take_along_axis(J, swap, axis=1)
+    active = np.zeros(len(slots), dtype=bool)
+    active[model.slot_of_row] = ~flat
+    elimination, weak = _eliminated(model, slots, active, tolerance)
+    row = np.zeros(len(slots), dtype=np.int64)
+    row[model.slot_of_row] = np.arange(model.nc)
+    dropped: Ints = np.sort(row[np.array(elimination.dropped, dtype=np.int64)])
+    named = tuple((int(row[slot]), distance) for slot, distance in weak)
+    return RankAnalysis(slots, norm, flat, length, elimination, dropped, tolerance, named)
+
+
+def _eliminated(model: Model, J: Array, active: Array, tolerance: float) -> tuple[Elimination, list[tuple[int, float]]]:
+    """The elimination of as many rows as are independent, and those of them (slots) that are nearly dependent, with their distances."""
+    e = eliminate(model, J, active)
+    near = np.array(e.dropped, dtype=np.int64)
+    moving = near[_moved(model, J, e, near) > PROBED * tolerance] if len(near) else near
+    weak = _farthest(model, J, e, moving, tolerance) if len(moving) else []
+    if weak:
+        gone = np.setdiff1d(near, [slot for slot, _ in weak])
+        e = _without(model, J, active, gone)
+    if e.weakest < WELL_TOL**0.5 or active.sum() - len(e.dropped) > SLOTS * model.nb:
+        e = _verified(model, J, active, e, tolerance)
+    return e, [(slot, distance) for slot, distance in weak if slot not in e.dropped]
+
+
+def _without(model: Model, J: Array, active: Array, gone: Ints) -> Elimination:
+    """The elimination of all active rows but `gone` (slots), which are listed as dropped."""
+    taking_part = active.copy()
+    taking_part[gone] = False
+    e = eliminate(model, J, taking_part, FLOOR)
+    return e._replace(dropped=[*map(int, gone), *e.dropped])
+
+
+def _verified(model: Model, J: Array, active: Array, e: Elimination, tolerance: float) -> Elimination:
+    """The same, less rows that rounding has made look independent: each combination of kept rows that is zero costs one of them."""
+    while len(e.dropped) < active.sum():
+        y, left = weakest_combination(model, J, e)
+        if left > ZERO_PART * tolerance:
+            break
+        last = int(np.nonzero(np.abs(y) >= PREFERRED * np.abs(y).max())[0][-1])
+        e = _without(model, J, active, np.array([*e.dropped, last], dtype=np.int64))
+    return e
+
+
+def _moved(model: Model, J: Array, e: Elimination, slots: Ints) -> Array:
+    """By how much (root of the mean square) random motions of the kept rows move other rows: their distance from the kept ones."""
+    u = random_motions(model, e, PROBES)
+    pair = integers(model, "EDGES")[slots // SLOTS]
+    moved = np.einsum("sc,scn->sn", J[slots, 0], u[pair[:, 0]]) + np.einsum("sc,scn->sn", J[slots, 1], u[pair[:, 1]])
+    size: Array = np.sqrt(np.mean(moved**2, axis=1))
+    return size
+
+
+def _farthest(model: Model, J: Array, e: Elimination, slots: Ints, tolerance: float) -> list[tuple[int, float]]:
+    """Of rows that the kept ones do not express, those that are independent beyond them, with their distances: QR with pivoting.
+
+    What the kept rows cannot say of a row is projected twice: the first leaves rounding over the square of their condition.
+    """
+    n, pair = model.nb + 1, integers(model, "EDGES")[slots // SLOTS]
+    u = np.zeros((n, SLOTS, len(slots)))
+    for side in (0, 1):
+        u[pair[:, side], :, np.arange(len(slots))] += J[slots, side]
+    for _ in range(2):
+        x = np.zeros((len(e.inverse), SLOTS, len(slots)))
+        x[1:n] = u[1:]
+        u = solve(model, e, x)[:n]
+        u[0] = 0.0
+    U, found = u.reshape(-1, len(slots)).copy(), []
+    for _ in range(len(slots)):
+        size = np.linalg.norm(U, axis=0)
+        if not size.max() > tolerance:
+            break
+        k = int(np.argmax(size >= PREFERRED * size.max()))
+        found.append((int(slots[k]), float(size[k])))
+        q = U[:, k] / size[k]
+        U -= np.outer(q, q @ U)
+        U[:, k] = 0.0
+    return found
+
+
+def rank_report(model: Model, rows: Rows) -> RankReport:
+    """Rank of Phi_q at the pose where `rows` were evaluated, and the dependencies."""
+    return report_of(model, analyse_rank(model, rows))
+
+
+def report_of(model: Model, examined: RankAnalysis) -> RankReport:
+    """The same, of rows that have been eliminated already."""
+    found = [Dependency(int(row), ()) for row in np.nonzero(examined.flat)[0]]
+    found += _dependencies(model, examined) if len(examined.dropped) else []
+    found.sort()
+    return RankReport(model.nc, model.nc - len(found), tuple(d.row for d in found), tuple(found), model.labels)
+
+
+def row_scale(model: Model, rows: Rows) -> Array:
+    """J_r M^-1 J_r^T of each row, (nc,): the compliance of its two bodies, with the inertia that is factored."""
+    inertia = model.tables["SHIFTED"]
+    scale = np.zeros(model.nc)
+    for side in (0, 1):
+        body = rows.bodies[:, side]
+        moving = body > 0
+        mass, J_bar = inertia[body[moving], 0], inertia[body[moving], 1:].reshape(-1, 3, 3)
+        Phi_r, PiBar = rows.Phi_r[moving, side], rows.PiBar[moving, side]
+        turned = np.linalg.solve(J_bar, PiBar[:, :, None])[:, :, 0]
+        scale[moving] += np.sum(Phi_r**2, axis=1) / mass + np.sum(PiBar * turned, axis=1)
+    return scale
+
+
+def put_row_scale(model: Model, rows: Rows) -> None:
+    """Write the scales of the rows to the table SCALE of a model that nobody has seen yet."""
+    start, _, columns = model.tables.ints[3 * at.SCALE :][:3]
+    first = start + columns * (model.nb + 1)
+    model.tables.reals[first + model.slot_of_row] = row_scale(model, rows)
+
+
+def row_lengths(model: Model, rows: Rows) -> Array:
+    """|row| (nc,) with turns measured as lengths: what rows of different units are compared by."""
+    return _normalised(model, rows)[1]
+
+
+def _normalised(model: Model, rows: Rows) -> tuple[Array, Array, Ints, float]:
+    """Rows (nc, 2, 6) of length 1 over a common unit, zero for the ground; their norms; which have no gradient at all; the unit [m]."""
+    force, moment = np.linalg.norm(rows.Phi_r, axis=2), np.linalg.norm(rows.PiBar, axis=2)
+    pulls = force > 0.0
+    length = float(np.sqrt(np.mean(np.square(moment[pulls] / force[pulls])))) if pulls.any() else 1.0
+    length = length or 1.0
+    J = np.concatenate([rows.Phi_r, rows.PiBar / length], axis=2)
+    J[rows.bodies == 0] = 0.0
+    norm = np.sqrt(np.sum(J**2, axis=(1, 2)))
+    value = np.abs(rows.Phi + driver_values(model, rows.state.t)[model.drivers_of_rows()])
+    flat = (norm == 0.0) | (norm < FLAT_TOL * value)
+    norm[flat] = 1.0
+    return J / norm[:, None, None], norm, flat, length
+
+
+def driver_values(model: Model, t: float) -> Array:
+    """f of each driver at time t [s], (nd,).  What a function of the user raises comes out as it is."""
+    calls = {call.slot: call for call in model.force_callbacks.driver_calls}
+    values = [driver_jet(calls[k], t) if k in calls else driver.values(t) for k, driver in enumerate(model.drivers)]
+    return np.array([jet[0] for jet in values])
+
+
+def _dependencies(model: Model, x: RankAnalysis) -> list[Dependency]:
+    """Each dropped row by the kept ones; rows of the same edge together."""
+    solver = LocalSolver(model, x.elimination)
+    row_of_slot = {int(slot): row for row, slot in enumerate(model.slot_of_row)}
+    by_edge: dict[int, list[int]] = {}
+    for row in x.dropped.tolist():
+        by_edge.setdefault(int(model.slot_of_row[row]) // SLOTS, []).append(row)
+    found, pairs = [], integers(model, "EDGES").tolist()
+    for edge, rows in by_edge.items():
+        pair, slots = pairs[edge], model.slot_of_row[rows]
+        values = solver.solve({body: x.J[slots, side].T for side, body in enumerate(pair) if body})
+        lam = {
+            SLOTS * (node - model.nb - 1) + a: value[a] for node, value in values.items() if node > model.nb for a in range(SLOTS)
+        }
+        for k, row in enumerate(rows):
+            largest = max(abs(float(c[k])) for c in lam.values())
+            kept = [(row_of_slot[slot], float(c[k])) for slot, c in lam.items() if abs(c[k]) > TERM_TOL * largest]
+            found.append(Dependency(row, tuple(sorted((other, c * float(x.norm[row] / x.norm[other])) for other, c in kept))))
+    return found

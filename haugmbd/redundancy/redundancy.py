@@ -1,0 +1,108 @@
+r"""Redundancy: which rows are left out of the equations of motion because they say what others say, decided once, and reported.
+
+    K = [ M  Phi_kept^T; Phi_kept  0 ]           Phi_dropped holds because Phi_kept does;  lam of a dropped row is 0
+
+How many rows depend on the others along the motion is decided where the model is compiled, and stays: a decision at every step would take
+a row that is nearly dependent for one that is, and leave its error out of sight.  Which ones are dropped changes where those that are kept
+lose their rank on the way (`kkt.rank_deficient`, `formulations.python_formulation`).  Motion and the sum of all reactions on a
+body do not depend on
+which rows are dropped; how the load is shared between rows that say the same does (`DropDependentRows`, `MinimumNorm`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from numbers import Real
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.errors import UsageError
+from haugmbd.model.constraint_rows import evaluate
+from haugmbd.model.dependent_rows import DropDependentRows, Redundancy, Rule
+from haugmbd.redundancy.rank import RankAnalysis, analyse_rank, put_row_scale, report_of
+from haugmbd.redundancy.sparse_ldl import PIVOT_TOL, solve
+from haugmbd.redundancy.structural_rank import only_here
+from haugmbd.workspace import layout as at
+
+if TYPE_CHECKING:
+    from haugmbd.model.constraint_rows import Rows
+    from haugmbd.model.labels import RowLabel
+    from haugmbd.model.model import Model
+    from haugmbd.model.state import State
+
+RATE_TOL = 1e-8
+"""Difference of what dependent rows prescribe, relative to the fastest row, above which they conflict; rounding is 1e-12."""
+
+LEAST_TOLERANCE, LARGEST_TOLERANCE = 1e-8, 1e-2
+
+
+def check_tolerance(tolerance: object) -> None:
+    """Raise UsageError unless `tolerance` is a number that can tell dependent rows from others."""
+    if isinstance(tolerance, bool) or not (
+        isinstance(tolerance, Real) and LEAST_TOLERANCE <= float(tolerance) <= LARGEST_TOLERANCE
+    ):
+        raise UsageError(
+            f"tolerance = {tolerance!r} must be a number from {LEAST_TOLERANCE:g} (rounding of a pose) to {LARGEST_TOLERANCE:g} "
+            "(rad, or part of the size of the model): rows that are nearer to the others are dropped."
+        )
+
+
+def unexamined(labels: tuple[RowLabel, ...], rule: Rule = DropDependentRows()) -> Redundancy:  # noqa: B008  frozen
+    """Nothing is known, and no row is dropped."""
+    return Redundancy(len(labels), len(labels), PIVOT_TOL, (), (), (), np.zeros(len(labels)), labels, rule)
+
+
+def find_redundancy(model: Model, rows: Rows, rule: Rule = DropDependentRows()) -> Redundancy:  # noqa: B008  frozen
+    """Examine `rows` where they were evaluated: O(n), and nothing more than one elimination where no row depends on the others."""
+    return redundancy_of(model, rows, analyse_rank(model, rows), rule)
+
+
+def redundancy_of(model: Model, rows: Rows, found: RankAnalysis, rule: Rule = DropDependentRows()) -> Redundancy:  # noqa: B008  frozen
+    """The same, of rows that have been examined already."""
+    flat = tuple(np.nonzero(found.flat)[0].tolist())
+    rank = model.nc - len(flat) - len(found.dropped)
+    here: Ints = only_here(model, rows.state, found) if len(found.dropped) else found.dropped
+    gaps = _rate_gaps(model, found, rows) if len(found.dropped) else np.zeros(model.nc)
+    dropped = tuple(found.dropped.tolist())
+    kept = partial(report_of, model, found) if dropped or flat else None
+    return Redundancy(model.nc, rank, found.tolerance**2, dropped, tuple(here.tolist()), flat, gaps, model.labels, rule, kept)
+
+
+def _rate_gaps(model: Model, found: RankAnalysis, rows: Rows) -> Array:
+    """|J_r u - nu_r| of dropped rows, in their own units (nc,), for the least motion u with J u = nu of the kept ones."""
+    x = np.zeros((*found.elimination.inverse.shape[:2], 1))
+    nu = rows.nu / found.norm
+    x[model.nb + 1 :].ravel()[model.slot_of_row] = nu
+    u = solve(model, found.elimination, x)[: model.nb + 1, :, 0]
+    u[0] = 0.0
+    slots = model.slot_of_row[found.dropped]
+    pair = model.tables["EDGES"][slots // 6]
+    gap = np.abs(sum(np.einsum("sc,sc->s", found.J[slots, side], u[pair[:, side]]) for side in (0, 1)) - nu[found.dropped])
+    gaps = np.zeros(model.nc)
+    gaps[found.dropped] = np.where(gap > RATE_TOL * np.abs(nu).max(initial=0.0), gap, 0.0) * found.norm[found.dropped]
+    return gaps
+
+
+def redundant_at(model: Model, state: State) -> Model:
+    """The same model with its redundancy found at another pose: for one that was compiled open, or at a singular pose.
+
+    Nothing is refused: rows that depend on others at `state` only are dropped, too, and the record says so.
+    """
+    rows = evaluate(model, state)
+    other: Model = replace(
+        model, redundancy=find_redundancy(model, rows, model.redundancy.rule), tables=model.tables.changed({}, {})
+    )
+    put_row_scale(other, rows)
+    put_mask(other)
+    return other
+
+
+def put_mask(model: Model) -> None:
+    """Write the dropped rows to the table KEPT of a model that nobody has seen yet."""
+    dropped = np.array(model.redundancy.dropped, dtype=np.int64)
+    first = model.tables.ints[3 * at.KEPT]
+    model.tables.reals[first + model.slot_of_row] = 1.0
+    model.tables.reals[first + model.slot_of_row[dropped]] = 0.0

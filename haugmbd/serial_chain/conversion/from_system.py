@@ -1,0 +1,135 @@
+r"""From a System that is a serial chain to the chain.
+
+    link k     frame: the body's;   handle: the joint's point on it;   c = -s_bar of that point
+    L          from there to the point of the next joint on the same body
+    R0         A_bar(before) A_bar(link)^T: the joint's frames coincide where its coordinates are zero
+    free base  the first body has no joint: handle at its centre of mass, q = (r, p)
+
+Which body of a joint is i or j does not matter: seen from body j, its freedoms come in reverse order, and their axes are the same.
+Whether bodies and joints are a chain is found in `topology`; what is wrong is told all at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import numpy as np
+
+from haugmbd.constraints import Rotation
+from haugmbd.constraints.freedoms import Freedom, Kind, Side
+from haugmbd.drivers import Constant
+from haugmbd.errors import Fault, ModelError, UsageError
+from haugmbd.math.euler_parameters import from_rotation_matrix
+from haugmbd.model.labels import JointEntry
+from haugmbd.model.model import Model
+from haugmbd.serial_chain.base import BaseChain
+from haugmbd.serial_chain.conversion.coordinates import coordinates
+from haugmbd.serial_chain.conversion.topology import Step, walk
+from haugmbd.serial_chain.link import Link
+from haugmbd.system.system import System
+
+SPREAD = "Simulate the System itself, or make the chain without it."
+LOADS = "Give what it does as tau or wrenches, or pass without_loads=True to leave all loads out."
+
+Maker = Callable[..., Link]
+Chain = TypeVar("Chain", bound=BaseChain)
+
+
+def from_system(make: type[Chain], system: System | Model, without_loads: bool) -> Chain:
+    """The chain of a system or model, see `SerialChain.from_system`."""
+    if not isinstance(system, System | Model):
+        raise UsageError(f"from_system got {system!r} ({type(system).__name__}). Give a System, or the Model that it compiles to.")
+    model = system if isinstance(system, Model) else system.compile(check_pose=False)
+    driven = _driven(model, system)
+    steps, faults = walk(model, [e for e in model.joints.values() if e.name not in driven])
+    faults += [fault for e in model.joints.values() for fault in _out_of_place(model, e, e.name in driven)]
+    if not without_loads:
+        faults += [Fault(entry.load.where, "a chain does not carry it over", LOADS) for entry in model.loads]
+    if faults:
+        raise ModelError(faults)
+    base = np.zeros(3) if steps[0].joint is None else _sides(steps[0].joint, steps[0].body)[0][0]
+    following = [step.joint for step in steps[1:]]
+    links = [_link(model, step, after) for step, after in zip(steps, [*following, None], strict=True)]
+    gravity, order = model.tables["GRAVITY"][0], [step.body for step in steps]
+    chain = make(links, gravity=gravity, base=base, name=model.name, order=order)
+    coordinates(chain, model.state())  # raises where the modelled pose is none of the chain's
+    return chain
+
+
+def _driven(model: Model, system: System | Model) -> set[str]:
+    """The names of joints that prescribe a motion."""
+    of_row, labels = model.drivers_of_rows(), model.labels
+    moving = [not isinstance(driver, Constant) for driver in model.drivers]
+    found = {label.joint for label, k in zip(labels, of_row, strict=True) if moving[k] or label.kind == Rotation.kind}
+    if isinstance(system, System):
+        found |= {joint.name for joint in system.joints if joint.needs()}
+    return found
+
+
+def _out_of_place(model: Model, e: JointEntry, driven: bool) -> Iterator[Fault]:
+    """Why a joint cannot stand in a chain."""
+    where = f"joint {e.name!r} ({e.kind})"
+    if driven:
+        yield Fault(where, "it prescribes a motion, and a chain is moved by tau", SPREAD)
+    elif (np.sort(model.bodies_of_rows()[e.rows], axis=1) != sorted((e.i, e.j))).any():
+        yield Fault(where, "its rows are between more than two bodies", SPREAD)
+    elif e.freedoms is None:
+        remedy = "Declare `freedoms` in its class, such as (turn(H_I),); or use a joint of the catalogue."
+        yield Fault(where, "it does not say what it leaves free", remedy)
+    elif _maker(e, e.j) is None or _maker(e, e.i) is None:
+        remedy = "A chain has revolute, translational, cylindrical, universal, spherical and fixed joints. " + SPREAD
+        yield Fault(where, "a joint of this kind has no place in a chain", remedy)
+
+
+def _sides(e: JointEntry, body: int) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
+    """The joint's frames (s_bar, A_bar) on the body before and on `body`."""
+    i, j = (e.s_bar_i, e.A_bar_i), (e.s_bar_j, e.A_bar_j)
+    return (i, j) if body == e.j else (j, i)
+
+
+def _maker(e: JointEntry, body: int) -> Maker | None:
+    """What makes the link that the joint carries, from its axes in the frame of `body`; None where no link can have it."""
+    forward, A = body == e.j, _sides(e, body)[1][1]
+    freedoms = tuple(e.freedoms or ())[:: 1 if forward else -1]
+    axes = [A[:, freedom.axis] for freedom in freedoms]
+    match sorted(freedom.kind.value for freedom in freedoms):
+        case []:
+            return Link.fixed
+        case [Kind.TURN.value]:
+            return _with(Link.revolute, axis=axes[0])
+        case [Kind.SLIDE.value]:
+            return _with(Link.prismatic, axis=axes[0])
+        case [Kind.SLIDE.value, Kind.TURN.value] if freedoms[0].axis == freedoms[1].axis:
+            return _with(Link.cylindrical, axis=axes[0])
+        case [Kind.TURN.value, Kind.TURN.value] if _is_cross(freedoms, forward):
+            return _with(Link.universal, axis_1=axes[0], axis_2=axes[1])
+        case [Kind.BALL.value, Kind.BALL.value, Kind.BALL.value]:
+            return Link.spherical
+        case _:
+            return None
+
+
+def _is_cross(freedoms: tuple[Freedom, ...], forward: bool) -> bool:
+    """Whether two turns are those of a cross: one arm fixed on the body before, then one on the link, along different axes."""
+    first, second = freedoms
+    ends = (Side.I, Side.J) if forward else (Side.J, Side.I)
+    return (first.side, second.side) == ends and first.axis != second.axis
+
+
+def _with(make: Maker, **axes: Any) -> Maker:
+    """A link with these axes."""
+    return lambda *given, **place: make(*given, **axes, **place)
+
+
+def _link(model: Model, step: Step, after: JointEntry | None) -> Link:
+    """The link of a body, and where the next one sits on it."""
+    name, mass, J_bar = model.body_names[step.body], model.mass[step.body], model.J_bar[step.body]
+    make: Maker | None = Link.free
+    handle, p = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
+    if step.joint is not None:
+        (_, A_before), (handle, A_bar) = _sides(step.joint, step.body)
+        p, make = from_rotation_matrix(A_before @ A_bar.T), _maker(step.joint, step.body)
+    assert make is not None  # `_out_of_place` has told it
+    here = np.zeros(3) if after is None else _sides(after, after.i + after.j - step.body)[0][0] - handle
+    return make(name, mass, J_bar, c=-handle, L=here, p=p)

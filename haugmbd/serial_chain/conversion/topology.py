@@ -1,0 +1,117 @@
+r"""Whether bodies and joints are a serial chain: a walk through their graph from the ground, or from a free end.
+
+    one joint between neighbours, every body one predecessor and at most one successor, nothing left over
+
+The walk goes as deep as it can before it turns back (depth first): a joint to a body already met then closes a loop with the way that
+led there, and a second way on from a body is a branch.  Each cause is told once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from haugmbd.errors import Fault
+from haugmbd.model.labels import JointEntry
+from haugmbd.model.model import Model
+
+OPEN = "A serial chain is open, one body after the other. Simulate the System itself, or take a part of it."
+
+Graph = dict[int, dict[int, list[JointEntry]]]
+"""Joints by the bodies at their two ends."""
+
+
+class Step(NamedTuple):
+    """The next body of a chain, and the joint that carries it; None for a free base."""
+
+    joint: JointEntry | None
+    body: int
+
+
+class Met(NamedTuple):
+    """What a walk has met: the body before each body, the bodies after each, and loops as the bodies along them."""
+
+    before: dict[int, int]
+    after: dict[int, list[int]]
+    loops: list[list[int]]
+
+
+def walk(model: Model, joints: Sequence[JointEntry]) -> tuple[list[Step], list[Fault]]:
+    """The bodies of `model` in the order of a chain; all faults where they are none (the steps are then of no use)."""
+    names = model.body_names
+    graph: Graph = {body: {} for body in range(model.nb + 1)}
+    for e in joints:
+        graph[e.i].setdefault(e.j, []).append(e)
+        graph[e.j].setdefault(e.i, []).append(e)
+    start = 0 if graph[0] else _free_end(graph)
+    met = _explore(graph, start)
+    faults = [*_doubles(graph, names), *_loops(graph, met, names), *_branches(met, names), *_strangers(graph, met, names)]
+    first = [] if start == 0 else [Step(None, start)]
+    chain = [step for step in met.before if step != start]
+    return first + [Step(graph[met.before[body]][body][0], body) for body in chain], faults
+
+
+def _free_end(graph: Graph) -> int:
+    """The first body that has no more than one neighbour; the first body where all have more."""
+    return next((body for body in graph if body > 0 and len(graph[body]) <= 1), 1)
+
+
+def _explore(graph: Graph, start: int) -> Met:
+    """Walk from `start`, depth first."""
+    met = Met({start: start}, {start: []}, [])
+    way = [(start, iter(graph[start]))]
+    while way:
+        body, others = way[-1]
+        other = next(others, None)
+        if other is None:
+            way.pop()
+        elif other not in met.before:
+            met.before[other] = body
+            met.after[body].append(other)
+            met.after[other] = []
+            way.append((other, iter(graph[other])))
+        elif other != met.before[body] and other in (on_way := [b for b, _ in way]):
+            met.loops.append(on_way[on_way.index(other) :])
+    return met
+
+
+def _doubles(graph: Graph, names: Sequence[str]) -> Iterator[Fault]:
+    """More than one joint between two bodies."""
+    for i, others in graph.items():
+        for j, joints in others.items():
+            if i < j and len(joints) > 1:
+                what = f"{len(joints)} joints stand between them: {_list([e.name for e in joints])}"
+                yield Fault(f"bodies {names[i]!r} and {names[j]!r}", what, "Make them one joint of the catalogue. " + OPEN)
+
+
+def _loops(graph: Graph, met: Met, names: Sequence[str]) -> Iterator[Fault]:
+    """Joints that close a loop."""
+    for loop in met.loops:
+        closing = graph[loop[-1]][loop[0]][0]
+        yield Fault(f"loop through {_list([names[body] for body in loop])}", f"joint {closing.name!r} closes it", OPEN)
+
+
+def _branches(met: Met, names: Sequence[str]) -> Iterator[Fault]:
+    """Bodies with more than one successor."""
+    for body, after in met.after.items():
+        if len(after) > 1:
+            yield Fault(f"body {names[body]!r}", f"the system branches there, to {_list([names[k] for k in after])}", OPEN)
+
+
+def _strangers(graph: Graph, met: Met, names: Sequence[str]) -> Iterator[Fault]:
+    """Bodies that the walk did not meet, one fault for those that hang together."""
+    left = [body for body in graph if body > 0 and body not in met.before]
+    while left:
+        group = list(_explore(graph, left[0]).before)
+        left = [body for body in left if body not in group]
+        if len(group) == 1:
+            yield Fault(f"body {names[group[0]]!r}", "it is connected to nothing", OPEN)
+        else:
+            what = f"they are connected to one another, but not to {names[next(iter(met.before))]!r}"
+            yield Fault(f"bodies {_list([names[k] for k in group])}", what, OPEN)
+
+
+def _list(names: Sequence[str]) -> str:
+    """'a', 'b' and 'c'."""
+    quoted = [repr(name) for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"

@@ -1,0 +1,167 @@
+r"""Link: a rigid body of a serial chain, with the joint that carries it.
+
+    handle of link i:   P_i = P_(i-1) + R_(i-1) L_(i-1)                the joint's point; link frames have their origin there
+    at q_i = 0:         R_i = R_(i-1) A(p_i)
+    centre of mass:     P_i + R_i c_i
+
+A link is a row of seed 000's tables (m_i, c_i, L_i, I_i, z_i), with c and L anywhere in the link and any joint of the catalogue that a
+chain can have.  Frozen; bad values are kept as faults, not raised.
+Source: seed 000 sec. 1; seed 003 (links numbered from the base).
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+
+from haugmbd.bodies.body import Body
+from haugmbd.bodies.frame import unit
+from haugmbd.bodies.validation import FloatArray, frozen, read_array, read_number
+from haugmbd.deprecated import public_class
+from haugmbd.errors import Fault
+from haugmbd.model.immutable import immutable
+from haugmbd.serial_chain.chain_arrays import BALL, SLIDE, TURN
+
+CROSSED_TOL = 1e-6
+"""Cosine of the angle between the arms of a cross that are meant to be at right angles; below it is typing and is straightened, above it a
+mistake."""
+X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+WORDS = {SLIDE: "slide along", TURN: "turn about", BALL: "turn about its own"}
+
+Way = tuple[int, Any]
+"""One way in which a link can move against the one before: a kind and an axis, (3,), link frame."""
+
+
+@public_class
+@immutable("Make another Link.")
+class Link:
+    """A link and its joint; made by `Link.revolute`, `prismatic`, `cylindrical`, `universal`, `spherical`, `fixed` or `free`.
+
+    mass: [kg];  J_bar: inertia about the centre of mass, link frame [kg m2], 3 principal values or (3, 3)
+    c: centre of mass, L: the next link's handle, both from the own handle, link frame [m], (3,); a number is a length along x
+    p: Euler parameters of the link frame in the frame of the link before, at q = 0
+    ways: how it moves against the link before: slides first, then turns;  kind: the joint's name in words
+    """
+
+    name: str
+    kind: str
+    mass: float
+    J_bar: FloatArray
+    c: FloatArray
+    L: FloatArray
+    p: FloatArray
+    ways: tuple[tuple[int, FloatArray], ...]
+
+    def __init__(
+        self, name: str, kind: str, ways: tuple[Way, ...], mass: Any, J_bar: Any, *, c: Any = X, L: Any = X, p: Any = (1, 0, 0, 0)
+    ) -> None:
+        faults: list[Fault] = []
+        where = f"link {name!r}"
+        body = Body(name, 1.0, J_bar, p=p)
+        faults += [Fault(where, fault.what, fault.remedy) for fault in body.faults()]
+        value = read_number(faults, where, "mass", mass, unit="kg")
+        if value < 0.0:
+            faults.append(Fault(where, f"mass is {value} kg", "Give the mass in kilograms, 0 for a massless link."))
+        axes = tuple((way, _unit(faults, where, axis)) for way, axis in ways)
+        fill = {
+            "name": str(name),
+            "kind": kind,
+            "mass": value,
+            "J_bar": body.J_bar,
+            "p": body.p,
+            "c": read_array(faults, where, "c", _along_x(c), (3,), unit="m"),
+            "L": read_array(faults, where, "L", _along_x(L), (3,), unit="m"),
+            "ways": _crossed(faults, where, axes),
+        }
+        for key, thing in fill.items():
+            object.__setattr__(self, key, thing)
+        object.__setattr__(self, "_faults", tuple(faults))
+
+    @classmethod
+    def revolute(cls, name: str, mass: Any, J_bar: Any, *, axis: Any = Z, **place: Any) -> Self:
+        """Turns about `axis` (3,), link frame.  One coordinate: the angle [rad].  place: c, L, p."""
+        return cls(name, "revolute", ((TURN, axis),), mass, J_bar, **place)
+
+    @classmethod
+    def prismatic(cls, name: str, mass: Any, J_bar: Any, *, axis: Any = Z, **place: Any) -> Self:
+        """Slides along `axis` (3,), link frame.  One coordinate: the way [m]."""
+        return cls(name, "prismatic", ((SLIDE, axis),), mass, J_bar, **place)
+
+    @classmethod
+    def cylindrical(cls, name: str, mass: Any, J_bar: Any, *, axis: Any = Z, **place: Any) -> Self:
+        """Slides along `axis` and turns about it.  Two coordinates: way [m], angle [rad]."""
+        return cls(name, "cylindrical", ((SLIDE, axis), (TURN, axis)), mass, J_bar, **place)
+
+    @classmethod
+    def universal(cls, name: str, mass: Any, J_bar: Any, *, axis_1: Any = X, axis_2: Any = Y, **place: Any) -> Self:
+        """Turns about `axis_1` (fixed on the link before), then `axis_2` (fixed on this one), at right angles.  Two angles [rad]."""
+        return cls(name, "universal", ((TURN, axis_1), (TURN, axis_2)), mass, J_bar, **place)
+
+    @classmethod
+    def spherical(cls, name: str, mass: Any, J_bar: Any, **place: Any) -> Self:
+        """Turns freely.  Four coordinates: Euler parameters; three rates: relative angular velocity, link frame [rad/s]."""
+        return cls(name, "spherical", ((BALL, X), (BALL, Y), (BALL, Z)), mass, J_bar, **place)
+
+    @classmethod
+    def fixed(cls, name: str, mass: Any, J_bar: Any, **place: Any) -> Self:
+        """Does not move against the link before.  No coordinate."""
+        return cls(name, "fixed", (), mass, J_bar, **place)
+
+    @classmethod
+    def free(cls, name: str, mass: Any, J_bar: Any, **place: Any) -> Self:
+        """The first link of a chain with a free base: position of its handle [m], Euler parameters; velocity, angular velocity."""
+        return cls(name, "free", ((SLIDE, X), (SLIDE, Y), (SLIDE, Z), (BALL, X), (BALL, Y), (BALL, Z)), mass, J_bar, **place)
+
+    @property
+    def nv(self) -> int:
+        """Number of freedoms."""
+        return len(self.ways)
+
+    @property
+    def nq(self) -> int:
+        """Number of coordinates: a ball has three freedoms and four coordinates."""
+        return self.nv + any(kind == BALL for kind, _ in self.ways)
+
+    def labels(self) -> tuple[str, ...]:
+        """What each freedom is, in words."""
+        return tuple(f"{self.name!r} {WORDS[kind]} ({axis[0]:.3g}, {axis[1]:.3g}, {axis[2]:.3g})" for kind, axis in self.ways)
+
+    def faults(self) -> tuple[Fault, ...]:
+        """Everything that is wrong with this link alone."""
+        found: tuple[Fault, ...] = self._faults  # type: ignore[attr-defined]
+        return found
+
+    def __repr__(self) -> str:
+        return f"Link.{self.kind}({self.name!r}, mass={self.mass!r})"
+
+
+def _along_x(value: Any) -> Any:
+    """A length along x, as in seed 000, or three numbers as they are."""
+    return (float(value), 0.0, 0.0) if isinstance(value, Real) and not isinstance(value, bool) else value
+
+
+def _unit(faults: list[Fault], where: str, axis: Any) -> FloatArray:
+    """The unit vector of a joint axis."""
+    remedy = "Give a direction: three numbers, not all zero; the length does not matter."
+    a = read_array(faults, where, "axis", axis, (3,), remedy=remedy)
+    if not a.any():
+        faults.append(Fault(where, "the joint's axis is (0, 0, 0)", remedy))
+    return frozen(unit(a))
+
+
+def _crossed(faults: list[Fault], where: str, ways: tuple[tuple[int, FloatArray], ...]) -> tuple[tuple[int, FloatArray], ...]:
+    """The ways, the arms of a universal joint made exactly square; a fault where they are not meant to be."""
+    turns = [axis for kind, axis in ways if kind == TURN]
+    if faults or len(turns) < 2:
+        return ways
+    first, second = turns[:2]
+    cosine = first @ second
+    if abs(cosine) > CROSSED_TOL:
+        angle = np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))
+        what = f"the axes of its universal joint are {angle:.3g} degrees apart"
+        faults.append(Fault(where, what, "The arms of a cross are at right angles."))
+        return ways
+    square = _unit(faults, where, second - cosine * first)
+    return tuple((kind, square if axis is second else axis) for kind, axis in ways)

@@ -1,0 +1,202 @@
+r"""What a simulation in reduced coordinates leaves: coordinates and rates; the rest is computed from them when asked.
+
+t (nt,)   q (nt, nq)   qd (nt, nv)   qdd (nt, nv)   tau (nt, nv)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from haugmbd.bodies.validation import for_kernels, read_only
+from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import public_class
+from haugmbd.diagnostics.energy import Energy
+from haugmbd.diagnostics.run_warnings import FEWEST_STEPS, HasOutcome, Outcome, RunNote, drift_notes
+from haugmbd.diagnostics.work import integral, times_between
+from haugmbd.errors import UsageError
+from haugmbd.integrators.chain_state_space import ChainStateSpace
+from haugmbd.integrators.events import EventRecord
+from haugmbd.model.model import Model
+from haugmbd.model.views import Animated
+from haugmbd.serial_chain.base import NONE
+from haugmbd.serial_chain.chain import SerialChain
+from haugmbd.serial_chain.recursions.aba import aba
+from haugmbd.serial_chain.recursions.link_motion import LinkMotion, link_motion
+from haugmbd.serial_chain.recursions.rnea import joint_wrenches
+from haugmbd.serial_chain.state import ChainState
+from haugmbd.simulation.records import Counters
+from haugmbd.simulation.result import Result
+from haugmbd.workspace.layout import WIDTH
+
+
+@dataclass(frozen=True, eq=False)
+class LinkHistory:
+    """One link over time: t (nt,); r, v (nt, 3) of its centre of mass, omega (nt, 3), A (nt, 3, 3), all global."""
+
+    name: str
+    t: Array
+    r: Array
+    v: Array
+    omega: Array
+    A: Array
+
+
+@public_class
+@dataclass(frozen=True, eq=False)
+class ReducedResult(Animated, HasOutcome):
+    """Coordinates of a run of a serial chain, by time.
+
+    t: (nt,) [s];  q: (nt, nq);  qd: (nt, nv);  counters;  settings;  interrupted: stopped by Ctrl-C;  events
+    outcome: how the run ended, and its notes: `status`, `success`, `message`, `warnings` say it
+    """
+
+    subject: ChainStateSpace
+    t: Array
+    q: Array
+    qd: Array
+    counters: Counters = field(default_factory=Counters)
+    settings: dict[str, str] = field(default_factory=dict)
+    interrupted: bool = False
+    events: tuple[EventRecord, ...] = ()
+    outcome: Outcome = Outcome()
+
+    def __post_init__(self) -> None:
+        for name in ("t", "q", "qd"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    def __setstate__(self, stored: dict[str, Any]) -> None:
+        """Copies and unpickled results are read-only, too; what was computed from the states is computed anew."""
+        for name in self.__dataclass_fields__:
+            object.__setattr__(self, name, stored[name])
+        self.__post_init__()
+
+    @property
+    def chain(self) -> SerialChain:
+        """The chain that moved."""
+        return self.subject.chain
+
+    @property
+    def _rows(self) -> tuple[Array, Array]:
+        """Copies of q and qd, as compiled code takes them."""
+        return self.q.copy(), self.qd.copy()
+
+    @cached_property
+    def tau(self) -> Array:
+        """The generalized forces that acted, (nt, nv)."""
+        given = [self.subject.tau_at(t, q, qd) for t, q, qd in zip(self.t.tolist(), *self._rows, strict=True)]
+        return read_only(np.array(given).reshape(len(self.t), self.chain.nv))
+
+    @cached_property
+    def qdd(self) -> Array:
+        """Joint accelerations, (nt, nv)."""
+        pushes = self._pushes()
+        rows = zip(*self._rows, for_kernels(self.tau), strict=True)
+        found = [aba(self.chain, q, qd, tau, wrenches=pushes) for q, qd, tau in rows]
+        return read_only(np.array(found).reshape(len(self.t), self.chain.nv))
+
+    def joint_wrench(self, link: str | int) -> Array:
+        """Force and moment through the joint of `link` on it, about its handle, global, actuator included, (nt, 6) [N, N m]."""
+        k, pushes = self.chain.link(link), self._pushes()
+        rows = zip(*self._rows, for_kernels(self.qdd), strict=True)
+        return np.array([joint_wrenches(self.chain, *row, wrenches=pushes).wrench[k] for row in rows]).reshape(len(self.t), 6)
+
+    def __getitem__(self, link: str | int) -> LinkHistory:
+        k = self.chain.link(link)
+        moves = self._motions
+        r, v, omega, A = (np.array([getattr(m, name)[k] for m in moves]) for name in ("r", "v", "omega", "A"))
+        return LinkHistory(self.chain.links[k].name, self.t, r, v, omega, A)
+
+    @cached_property
+    def _motions(self) -> tuple[LinkMotion, ...]:
+        return tuple(link_motion(self.chain, q, qd) for q, qd in zip(*self._rows, strict=True))
+
+    def _pushes(self) -> Array | None:
+        return self.subject.wrenches if self.subject.wrenches is not NONE else None
+
+    def kinetic_energy(self) -> Array:
+        """(nt,) [J]."""
+        mass = np.array([link.mass for link in self.chain.links])
+        J_bar = np.array([link.J_bar for link in self.chain.links])
+        v, omega, A = (np.array([getattr(m, name) for m in self._motions]) for name in ("v", "omega", "A"))
+        omega_bar = np.einsum("tnji,tnj->tni", A, omega)
+        turning = np.einsum("tni,nij,tnj->t", omega_bar, J_bar, omega_bar)
+        energy: Array = 0.5 * np.einsum("n,tni,tni->t", mass, v, v) + 0.5 * turning
+        return energy
+
+    def potential_energy(self) -> Array:
+        """Of gravity, zero at the ground's origin, (nt,) [J]."""
+        mass = np.array([link.mass for link in self.chain.links])
+        energy: Array = -np.einsum("n,tni,i->t", mass, np.array([m.r for m in self._motions]), self.chain.gravity)
+        return energy
+
+    def energy(self) -> Energy:
+        """Energies over time and the work of tau and wrenches, as `Result.energy`: the drift of the total is the integrator's error."""
+        work = integral(self.t, self._power_between()) if len(self.t) > 1 else np.zeros(len(self.t))
+        return Energy(self.t, self.kinetic_energy(), self.potential_energy(), work, np.zeros(len(self.t)))
+
+    def _power_between(self) -> Array:
+        """The power of tau and wrenches at dense states between the stored ones."""
+        chain, pushes, times = self.chain, self._pushes(), times_between(self.t)
+        if pushes is None and not (callable(self.subject.tau) or self.subject.tau.any()):
+            return np.zeros(len(times))
+        y = np.hstack([self.q, self.qd])
+        states = self.subject.between(times, self.t, y, self.subject.rates_of(y, self.qdd))
+        rows = [(t, s[: chain.nq], s[chain.nq :]) for t, s in zip(times.tolist(), states, strict=True)]
+        power = np.array([self.subject.tau_at(t, q.copy(), qd.copy()) @ qd for t, q, qd in rows])
+        if pushes is not None:
+            moves = [link_motion(chain, q, qd) for _, q, qd in rows]
+            power += [float(np.sum(pushes[:, :3] * m.v) + np.sum(pushes[:, 3:] * m.omega)) for m in moves]
+        return power
+
+    def maximal(self, model: Model | None = None) -> Result:
+        """The same motion as a Result in maximal coordinates: reactions, energy, violation by the one ruler for all.
+
+        model: compiled from `chain.to_system(...)`, or the one that the chain was made from; by default the twin with these tau and
+        wrenches.  Raises UsageError where tau is a function (the twin would not know it): give a model with that force in it.
+        """
+        if model is None:
+            if callable(self.subject.tau):
+                what = f"tau of chain {self.chain.name!r} is a function, which its twin in maximal coordinates would not know"
+                raise UsageError(f"{what}: give model=, a compiled System that has this force.")
+            model = self.chain.to_system(tau=self.subject.tau, wrenches=self._pushes()).compile()
+        rows = zip(*self._rows, self.t.tolist(), strict=True)
+        y = np.array([self.chain.state(model, q, qd, t).y for q, qd, t in rows]).reshape(len(self.t), model.y0.size)
+        p = y[:, : WIDTH * (model.nb + 1)].reshape(len(self.t), model.nb + 1, WIDTH)[..., 3:7]
+        p[1:] *= np.cumprod(np.where(np.sum(p[1:] * p[:-1], axis=-1, keepdims=True) < 0.0, -1.0, 1.0), axis=0)  # p and -p are one
+        return Result(model, self.t, y, self.counters, self.settings, self.interrupted, outcome=self.outcome)
+
+    def state(self, k: int = -1) -> ChainState:
+        """The k-th state, by default the last."""
+        return ChainState(float(self.t[k]), self.q[k], self.qd[k])
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __repr__(self) -> str:
+        span = f", t = {self.t[0]:g} .. {self.t[-1]:g} s" if len(self.t) else ""
+        return f"ReducedResult({self.chain.name!r}, {len(self.t)} states{span}, {self.counters.steps} steps)"
+
+
+ENERGY_SAMPLES = 9
+"""States at which the energy of a chain is taken: Python walks through its links, some 50 us each."""
+
+
+def energy_notes_of(result: ReducedResult) -> list[RunNote]:
+    """A sentence about the energy of a chain without tau and wrenches that drifts, or none."""
+    subject = result.subject
+    if (
+        len(result) < 2
+        or result.counters.steps < FEWEST_STEPS
+        or callable(subject.tau)
+        or subject.tau.any()
+        or subject.wrenches.any()
+    ):
+        return []
+    k = np.unique(np.linspace(0, len(result) - 1, min(len(result), ENERGY_SAMPLES)).astype(int))
+    few = replace(result, t=result.t[k], q=result.q[k], qd=result.qd[k])
+    with np.errstate(all="ignore"):
+        return drift_notes(few.t, few.kinetic_energy(), few.potential_energy())

@@ -1,0 +1,110 @@
+"""Which formulation, integrator and stabilization go together: each declares what it asks, and here they are asked, once a run.
+
+integrator       solves_constraints    it has equations of its own: no stabilization, and the block factor of NewtonEuler
+correctable           a state may be changed between its steps
+step                  it has a fixed step
+stabilization    corrects              it changes states between steps
+needs_step            its numbers are made with the step
+needs_block_factor    it asks the block factor questions of its own
+formulation      block_factor          it has that factor
+"""
+
+from __future__ import annotations
+
+from haugmbd.errors import UsageError
+from haugmbd.formulations import FORMULATIONS, Formulation
+from haugmbd.integrators import Baumgarte, EnergyProjection, Projection, Unstabilized, UnweightedProjection
+from haugmbd.integrators.base import Integrator, methods_below
+from haugmbd.integrators.stabilization.base import Stabilization
+
+STABILIZATIONS: dict[str, Stabilization] = {
+    "None": Unstabilized(),
+    "Baumgarte": Baumgarte(5.0, 5.0),
+    "Baumgarte.scaled": Baumgarte.scaled(0.1, 0.1),
+    "Projection": Projection(),
+    "UnweightedProjection": UnweightedProjection(),
+    "EnergyProjection": EnergyProjection(),
+}
+"""One of each, by what it is called."""
+
+
+def integrators() -> dict[str, Integrator]:
+    """One of each integrator of this package, by what it is called."""
+    return {name: example for kind in methods_below() for name, example in kind.examples().items()}
+
+
+def incompatibility(formulation: Formulation, method: Integrator, rule: Stabilization) -> str:
+    """Why these three do not go together; "" where they do."""
+    name = type(method).__name__
+    if (method.solves_constraints or method.keeps_factor) and not formulation.block_factor:
+        return f"{name} uses the block LDL^T of NewtonEuler() for its own equations: leave out formulation={formulation!r}"
+    if method.solves_constraints and not isinstance(rule, Unstabilized):
+        return f"{name} fulfils the constraints in its own step: leave out stabilization={rule!r}"
+    if method.keeps_factor and rule.feeds_back:
+        return f"{name} fulfils the velocity constraints in its own stages, and would not feel {rule!r}"
+    if rule.corrects and not method.correctable:
+        return (
+            f"{name} remembers more than the state, and cannot be corrected between steps, "
+            f"as {type(rule).__name__} does: say stabilization=None"
+        )
+    if rule.needs_step and not method.takes_step:
+        return f"{rule!r} takes its numbers from the step, and {name} has none that stays"
+    if rule.needs_block_factor and not formulation.block_factor:
+        return f"{rule!r} asks the block LDL^T of NewtonEuler(), which {formulation!r} does not have"
+    return ""
+
+
+def resolve_stabilization(
+    formulation: Formulation, method: Integrator, stabilization: Stabilization | None, usual: Stabilization
+) -> Stabilization:
+    """The stabilization of a run, with its step.  UsageError where the three do not go together, with what would.
+
+    usual: what the caller's argument is where nothing was said: methods that fulfil the constraints by themselves pass it over
+    """
+    rule = Unstabilized() if stabilization is None or (method.solves_constraints and stabilization is usual) else stabilization
+    wrong = incompatibility(formulation, method, rule)
+    if wrong:
+        raise UsageError(f"{wrong}. {_remedy(formulation, method, rule)}")
+    if method.keeps_positions or method.keeps_velocities:
+        return Projection(positions=method.keeps_positions)  # of states between its steps, and of the start
+    return rule.with_step(method.step)
+
+
+def _remedy(formulation: Formulation, method: Integrator, rule: Stabilization) -> str:
+    """What goes together, of the integrator and of the stabilization, with the formulation."""
+    with_method = [name for name, other in STABILIZATIONS.items() if not incompatibility(formulation, method, other)]
+    with_rule = [name for name, other in integrators().items() if not incompatibility(formulation, other, rule)]
+    said = []
+    if with_method:
+        said.append(f"{type(method).__name__} goes with stabilization {', '.join(with_method)}")
+    if with_rule and not isinstance(rule, Unstabilized):
+        said.append(f"{type(rule).__name__} goes with {', '.join(with_rule)}")
+    what = f" (with {type(formulation).__name__})" if not formulation.block_factor else ""
+    if not with_method:
+        free = [name for name, other in integrators().items() if not incompatibility(formulation, other, STABILIZATIONS["None"])]
+        said.append(f"{type(formulation).__name__} goes with {', '.join(free)}")
+    return f"{'; '.join(said)}{what if with_method else ''}."
+
+
+def table() -> list[str]:
+    """The legal triples as lines of Markdown: for each integrator and stabilization the formulations."""
+    head = ["integrator", "step", *(f"`{name}`" for name in STABILIZATIONS), "`SerialChain`"]
+    lines = [_line(head), _line(["---"] * len(head))]
+    rank = {name: (method.solves_constraints, not method.takes_step, name) for name, method in integrators().items()}
+    for name, method in sorted(integrators().items(), key=lambda item: rank[item[0]]):
+        step = " or ".join(["fixed"] * method.takes_step + ["adaptive"] * method.takes_tolerances)
+        cells = [_formulations(method, rule) for rule in STABILIZATIONS.values()]
+        chain = "no" if method.solves_constraints or method.keeps_factor else "yes"
+        label, _, variant = name.partition(" ")
+        lines.append(_line([f"`{label}` {variant}".rstrip(), step, *cells, chain]))
+    return lines
+
+
+def _line(cells: list[str]) -> str:
+    return "|" + "|".join("---" if cell == "---" else f" {cell} " for cell in cells) + "|"
+
+
+def _formulations(method: Integrator, rule: Stabilization) -> str:
+    """Which formulations go with the two: all, none, or their names."""
+    legal = [kind.__name__ for kind in FORMULATIONS if not incompatibility(kind(), method, rule)]
+    return "all" if len(legal) == len(FORMULATIONS) else ", ".join(legal) or "-"

@@ -1,0 +1,176 @@
+r"""Results on disk: states, names, counters and settings, exactly; the model itself is not saved, but recognized.
+
+.npz    NumPy alone                     t, r, p, v, omega_bar, angles;  meta: JSON
+.nc     NetCDF-4 through h5netcdf       time, body;  the same variables, with units;  meta: JSON
+.csv    one line a state                t, crank.r.x, ..., crank.p.e0, ..., crank.v.x, ..., crank.omega_bar.x, ..., angle.0
+
+What the variables and the metadata are stands in `schema`.  Files are whole or not there (`atomic`), and a damaged one is refused
+(`checksums`).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from haugmbd.errors import UsageError
+from haugmbd.simulation.io.atomic import replace_file
+from haugmbd.simulation.io.checksums import seal, seal_zip
+from haugmbd.simulation.io.schema import (
+    AXES,
+    BODY_VARIABLES,
+    COMPONENTS,
+    FRAMES,
+    OWN,
+    UNITS,
+    Contents,
+    Saved,
+    contents_of,
+)
+
+if TYPE_CHECKING:
+    import xarray
+
+
+def save(result: Saved, path: str | Path) -> Path:
+    """Write `result` to `path`, .npz or .nc; return the path.
+
+    An old file of that name is replaced in one step when the new one is whole, and stays as it is where anything fails.
+    Raises UsageError for another ending, where the extra is missing, or for a result that is none (times that do not increase, NaN);
+    OSError where the file cannot be written.
+    """
+    path = Path(path)
+    write = _writer(path)
+    try:
+        contents = contents_of(result)
+    except UsageError as error:
+        raise UsageError(f"this result cannot be saved to {path}: {error}.") from None
+    data = write(contents)
+    with replace_file(path) as file:
+        file.write(data)
+    return path
+
+
+def to_csv(result: Saved, path: str | Path) -> Path:
+    """Write one line a state, with 17 digits: what is read back is what was written.  An old file stays where anything fails."""
+    path = Path(path)
+    header, columns = ["t"], [result.t[:, None]]
+    for k, body in enumerate(result.names.bodies[1:], start=1):
+        for name, parts in COMPONENTS.items():
+            header += [f"{body}.{name}.{part}" for part in parts]
+            columns.append(getattr(result, name)[:, k])
+    header += [f"angle.{k}" for k in range(result.angles.shape[1])]
+    head = io.StringIO(newline="")
+    csv.writer(head, lineterminator="\n").writerow(header)
+    with replace_file(path) as file:
+        file.write(head.getvalue().encode())
+        np.savetxt(file, np.concatenate([*columns, result.angles], axis=1), fmt="%.17g", delimiter=",")
+    return path
+
+
+def to_xarray(result: Saved) -> xarray.Dataset:
+    """A Dataset over time, body (the ground first) and component, with units."""
+    xr = _need("xarray", "xarray")
+    variables: dict[str, Any] = {
+        name: (("time", "body", AXES[name]), getattr(result, name), _attributes(name)) for name in BODY_VARIABLES
+    }
+    variables["angles"] = (("time", "angle"), result.angles, _attributes("angles"))
+    coordinates = {
+        "time": ("time", result.t, {"units": UNITS["t"]}),
+        "body": list(result.names.bodies),
+        "xyz": list(COMPONENTS["r"]),
+        "e": list(COMPONENTS["p"]),
+    }
+    dataset: xarray.Dataset = xr.Dataset(variables, coordinates, {"model": result.names.model, **result.settings})
+    return dataset
+
+
+def _attributes(name: str) -> dict[str, str]:
+    """Unit, and frame where there is one."""
+    return {"units": UNITS[name]} | ({"frame": FRAMES[name]} if name in FRAMES else {})
+
+
+def _write_npz(contents: Contents) -> bytes:
+    file = io.BytesIO()
+    texts: dict[str, Any] = {"meta": np.array(contents.meta), "checksum": np.array(contents.checksum)}
+    np.savez_compressed(file, **texts, **contents.arrays)
+    return seal_zip(file.getvalue())
+
+
+def _read_npz(data: bytes) -> Contents:
+    with np.load(io.BytesIO(data), allow_pickle=False) as file:
+        meta, checksum = (str(file[name]) if name in file else None for name in ("meta", "checksum"))
+        arrays: dict[str, Any] = {name: file[name] for name in ("t", *BODY_VARIABLES, "angles", OWN) if name in file}
+        return Contents(meta, checksum, arrays)
+
+
+def _write_netcdf(contents: Contents) -> bytes:
+    """Return a NetCDF-4 file.  HDF5 builds it in memory: on a full disk it would not only fail, but end the process."""
+    h5netcdf, h5py = _need("h5netcdf", "io"), _need("h5py", "io")
+    text, arrays, data = h5py.string_dtype(), contents.arrays, io.BytesIO()
+    nt, bodies = len(arrays["t"]), contents.bodies
+    with h5netcdf.File(data, "w") as file:
+        file.dimensions = {"time": nt, "body": len(bodies), "xyz": 3, "e": 4}
+        file.create_variable("time", ("time",), data=arrays["t"]).attrs["units"] = UNITS["t"]
+        file.create_variable("body", ("body",), dtype=text)[:] = np.array(bodies, dtype=object)
+        file.create_variable("meta", (), dtype=text)[...] = contents.meta
+        file.create_variable("checksum", (), dtype=text)[...] = contents.checksum
+        for name in BODY_VARIABLES:
+            variable = file.create_variable(name, ("time", "body", AXES[name]), data=arrays[name])
+            variable.attrs.update(_attributes(name))
+        if arrays["angles"].shape[1]:
+            file.dimensions["angle"] = arrays["angles"].shape[1]
+            file.create_variable("angles", ("time", "angle"), data=arrays["angles"]).attrs["units"] = UNITS["angles"]
+        if OWN in arrays and arrays[OWN].shape[1]:
+            file.dimensions["row"] = arrays[OWN].shape[1]
+            file.create_variable(OWN, ("time", "row"), data=arrays[OWN])
+    return seal(data.getvalue())
+
+
+def _read_netcdf(data: bytes) -> Contents:
+    h5netcdf = _need("h5netcdf", "io")
+    with h5netcdf.File(io.BytesIO(data), "r") as file:
+        meta, checksum = (_text(file, name) for name in ("meta", "checksum"))
+        places = {"t": "time", **{name: name for name in (*BODY_VARIABLES, "angles", OWN)}}
+        arrays: dict[str, Any] = {name: np.asarray(file[at][...]) for name, at in places.items() if at in file.variables}
+        arrays.setdefault("angles", np.zeros((len(arrays.get("t", ())), 0)))
+        return Contents(meta, checksum, arrays)
+
+
+def _text(file: Any, name: str) -> str | None:
+    """A text of a NetCDF file, None where there is none."""
+    if name not in file.variables:
+        return None
+    text = np.asarray(file[name][...]).item()  # bytes or str, by the version of h5netcdf
+    return text.decode() if isinstance(text, bytes) else str(text)
+
+
+def _need(module: str, extra: str) -> Any:
+    """Import a module of an extra; UsageError that names the extra where it is missing."""
+    try:
+        return __import__(module)
+    except ImportError as error:
+        raise UsageError(
+            f"this needs {module}, which is not installed: pip install 'haugmbd[{extra}]', or save as .npz."
+        ) from error
+
+
+def _writer(path: Path) -> Callable[[Contents], bytes]:
+    """What writes files of this ending."""
+    return {".npz": _write_npz, ".nc": _write_netcdf}[_ending(path)]
+
+
+def reader_of(path: Path) -> Callable[[bytes], Contents]:
+    """What reads files of this ending."""
+    return {".npz": _read_npz, ".nc": _read_netcdf}[_ending(path)]
+
+
+def _ending(path: Path) -> str:
+    if path.suffix not in (".npz", ".nc"):
+        raise UsageError(f"path is {str(path)!r}: a result is a .npz or a .nc (NetCDF-4) file; to_csv writes tables.")
+    return path.suffix

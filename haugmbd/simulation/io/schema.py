@@ -1,0 +1,287 @@
+r"""The one schema of saved results: variables, metadata, and what must hold of them before a file is written and after one is read.
+
+variable         shape             unit     what must hold
+t                (nt,)             s        increasing
+r                (nt, nb + 1, 3)   m
+p                (nt, nb + 1, 4)   1        |p| = 1
+v                (nt, nb + 1, 3)   m/s
+omega_bar        (nt, nb + 1, 3)   rad/s
+angles           (nt, na)          rad
+lam_of_method    (nt, nc)                   of methods that have multipliers of their own; NaN where a state is none of their steps
+
+All are float64, and finite but for `lam_of_method`.  The metadata are one JSON object: format, names, counters, settings, interrupted,
+events, passed, `model_numbers` (inertias, gravity, markers and constants of rows, loads and drivers, by which a model is recognized), and
+`digests`: for each variable the SHA-256 of its shape and its bytes.  `checksum` is the SHA-256 of the text of the metadata.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import ATTRIBUTES
+from haugmbd.diagnostics.run_warnings import Outcome
+from haugmbd.errors import UsageError
+from haugmbd.integrators.events import EventRecord
+from haugmbd.integrators.state_space import SingularCrossing
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.simulation.records import Counters, Names
+from haugmbd.workspace.layout import WIDTH
+
+FORMAT = "haugmbd result 2"
+OLDER_FORMAT = "haugmbd result 1"
+"""Without checksums: such a file is read with a warning."""
+
+OWN = "lam_of_method"
+BODY_VARIABLES = ("r", "p", "v", "omega_bar")
+COMPONENTS = {"r": ("x", "y", "z"), "p": ("e0", "e1", "e2", "e3"), "v": ("x", "y", "z"), "omega_bar": ("x", "y", "z")}
+AXES = {"r": "xyz", "p": "e", "v": "xyz", "omega_bar": "xyz"}
+UNITS = {"t": "s", "r": "m", "p": "1", "v": "m/s", "omega_bar": "rad/s", "angles": "rad"}
+FRAMES = {"r": "global", "p": "scalar first, body to global", "v": "global", "omega_bar": "body frame"}
+
+UNIT_LENGTH = 1e-6
+"""How far |p| may be from 1: every method normalizes it to rounding; seven digits of another program are taken."""
+
+MODEL_TABLES = {
+    "inertias": "INERTIA",
+    "gravity": "GRAVITY",
+    "markers": "X_BAR",
+    "constants of the rows": "ROW_REALS",
+    "constants of the loads": "LOAD_REALS",
+    "constants of the drivers": "DRIVER_NUMBERS",
+}
+"""What a model is recognized by, and the table that holds it."""
+SAME_NUMBER = 1e-9
+"""Relative to the largest of a table: compiling the same system on another machine changes the last digits only."""
+
+
+R = TypeVar("R")
+OLD_COUNTERS = ATTRIBUTES["Counters"]
+
+
+class Saved(Protocol):
+    """What of a result is written."""
+
+    @property
+    def _model_numbers(self) -> Mapping[str, Array] | None: ...
+    @property
+    def angles(self) -> Array: ...
+    @property
+    def counters(self) -> Counters: ...
+    @property
+    def events(self) -> tuple[EventRecord, ...]: ...
+    @property
+    def has_lam_of_method(self) -> bool: ...
+    @property
+    def has_model(self) -> bool: ...
+    @property
+    def interrupted(self) -> bool: ...
+    @property
+    def lam_of_method(self) -> Array: ...
+    @property
+    def model(self) -> Model: ...
+    @property
+    def names(self) -> Names: ...
+    @property
+    def outcome(self) -> Outcome: ...
+    @property
+    def settings(self) -> dict[str, str]: ...
+    @property
+    def singular_crossings(self) -> tuple[SingularCrossing, ...]: ...
+    @property
+    def t(self) -> Array: ...
+
+
+class Contents(NamedTuple):
+    """What a file holds.
+
+    meta: the text of the metadata;  checksum: its SHA-256, None in files of the older format;  arrays: by name;  bodies: to label axes
+    """
+
+    meta: str | None
+    checksum: str | None
+    arrays: dict[str, Any]
+    bodies: tuple[str, ...] = ()
+
+
+def contents_of(result: Saved) -> Contents:
+    """Return what is to be written.  Raises UsageError for a result that could not be read back: t that falls, numbers that are none."""
+    arrays: dict[str, Any] = {"t": result.t, **{name: getattr(result, name) for name in BODY_VARIABLES}, "angles": result.angles}
+    if result.has_lam_of_method and result.names.rows:
+        arrays[OWN] = result.lam_of_method
+    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    names = result.names
+    check_arrays(arrays, names)
+    numbers = numbers_of(result.model) if result.has_model else result._model_numbers
+    meta = json.dumps(
+        {
+            "format": FORMAT,
+            "model": names.model,
+            "bodies": names.bodies,
+            "joints": names.joints,
+            "rows": names.rows,
+            "model_numbers": None if numbers is None else {name: array.tolist() for name, array in numbers.items()},
+            "counters": asdict(result.counters),
+            "settings": result.settings,
+            "interrupted": result.interrupted,
+            "outcome": result.outcome.as_data(),
+            "events": [{"name": e.name, "t": e.t, "y": e.state.y.tolist()} for e in result.events],
+            "passed": [place._asdict() for place in result.singular_crossings],
+            "units": UNITS,
+            "digests": {name: digest_of(array) for name, array in arrays.items()},
+        }
+    )
+    return Contents(meta, _sha256(meta.encode()), arrays, names.bodies)
+
+
+def result_of(contents: Contents, model: Model | None, where: str, make: Callable[..., R]) -> R:
+    """Return the result in the contents of a file, checked; `where` is what a warning calls the file, `make` the class of the result.
+
+    Raises UsageError, and for metadata of another form what they make Python raise: KeyError, TypeError, ValueError.
+    """
+    if contents.meta is None:
+        raise UsageError(f"is not a {FORMAT!r}. Give a file that result.save wrote")
+    meta = json.loads(contents.meta)
+    said = meta.get("format") if isinstance(meta, dict) else None
+    if said == FORMAT:
+        if contents.checksum != _sha256(contents.meta.encode()):
+            raise UsageError("its metadata are damaged: their checksum is another one")
+        for name in contents.arrays.keys() | meta["digests"].keys():
+            if name not in contents.arrays or digest_of(contents.arrays[name]) != meta["digests"].get(name):
+                raise UsageError(f"its variable {name!r} is damaged or was changed: its checksum is another one")
+    elif said == OLDER_FORMAT:
+        what = f"{where} is a {OLDER_FORMAT!r}, which has no checksums: damage shows only where numbers become impossible"
+        warnings.warn(f"{what}. Load it with its model and save it again.", stacklevel=3)
+    else:
+        raise UsageError(f"is not a {FORMAT!r}: it says {said!r}. Give a file that result.save wrote")
+    names = Names(_text(meta["model"]), *(tuple(map(_text, meta[key])) for key in ("bodies", "joints", "rows")))
+    check_arrays(contents.arrays, names)
+    arrays = contents.arrays
+    bodies = np.concatenate([arrays[name] for name in BODY_VARIABLES], axis=-1)
+    y = np.concatenate([bodies.reshape(len(bodies), -1), arrays["angles"]], axis=1)
+    given = meta.get("model_numbers")
+    numbers = None if given is None else {name: np.array(given[name], dtype=np.float64) for name in MODEL_TABLES}
+    if model is not None:
+        check_model(model, names, numbers, y.shape[1])
+    return make(
+        model,
+        arrays["t"],
+        y,
+        Counters(**{OLD_COUNTERS.get(name, name): count for name, count in meta["counters"].items()}),
+        {_text(key): _text(value) for key, value in meta["settings"].items()},
+        bool(meta["interrupted"]),
+        names,
+        tuple(_event(e, len(names.bodies), y.shape[1]) for e in meta.get("events", ())),
+        tuple(
+            SingularCrossing(float(at["t"]), tuple(map(_text, at["joints"])), float(at["pivot"])) for at in meta.get("passed", ())
+        ),
+        arrays.get(OWN),
+        numbers,
+        Outcome.from_data(meta.get("outcome"), interrupted=bool(meta["interrupted"])),
+    )
+
+
+def check_arrays(arrays: Mapping[str, Any], names: Names) -> None:
+    """Raise UsageError, with the variable and where it is wrong, unless the arrays are states of such a model."""
+    missing = [name for name in ("t", *BODY_VARIABLES, "angles") if name not in arrays]
+    if missing:
+        raise UsageError(f"it has no variable {missing[0]!r}")
+    for name, array in arrays.items():
+        if not (isinstance(array, np.ndarray) and array.dtype == np.float64):
+            raise UsageError(f"its variable {name!r} is {getattr(array, 'dtype', type(array).__name__)}, must be float64")
+    nt, nb = arrays["t"].size, len(names.bodies)
+    wanted: dict[str, tuple[int, ...]] = {"t": (nt,), **{name: (nt, nb, len(COMPONENTS[name])) for name in BODY_VARIABLES}}
+    wanted |= {"angles": (nt, *(arrays["angles"].shape[1:2] or (0,))), OWN: (nt, len(names.rows))}
+    for name, array in arrays.items():
+        if array.shape != wanted.get(name):
+            raise UsageError(
+                f"its variable {name!r} is of shape {array.shape}, must be {wanted.get(name)} ({nb} bodies, {nt} times)"
+            )
+        if name != OWN and not np.isfinite(array).all():
+            raise UsageError(f"its variable {name!r} is not finite at {_place(~np.isfinite(array), arrays['t'])}")
+    falls = np.diff(arrays["t"]) <= 0.0
+    if falls.any():
+        raise UsageError(f"its times do not increase: at {_place(falls, arrays['t'])}")
+    far = np.abs(np.linalg.norm(arrays["p"], axis=-1) - 1.0)
+    if (far > UNIT_LENGTH).any():
+        k, body = np.argwhere(far > UNIT_LENGTH)[0]
+        raise UsageError(
+            f"body {names.bodies[body]!r} has Euler parameters {arrays['p'][k, body].tolist()} at t = {arrays['t'][k]:g} s: "
+            "their length must be 1"
+        )
+
+
+def check_model(model: Model, names: Names, numbers: Mapping[str, Array] | None, ny: int) -> None:
+    """Raise UsageError unless names, sizes and numbers of the model are those of the file."""
+    given = Names.of(model)
+    for what, of_file, of_model in (
+        ("bodies", names.bodies, given.bodies),
+        ("joints", names.joints, given.joints),
+        ("rows", names.rows, given.rows),
+    ):
+        if of_file != of_model:
+            odd = ", ".join(map(repr, sorted(set(of_file) ^ set(of_model))[:5])) or "their order"
+            raise UsageError(f"is of another model: its {what} differ, in {odd}. Pass the model it came from")
+    if ny != model.y0.size:
+        raise UsageError(
+            f"is of another model: its states are of {ny} numbers, the model's of {model.y0.size}. Pass the model it came from"
+        )
+    for what, table in numbers_of(model).items() if numbers is not None else ():
+        assert numbers is not None
+        stored = numbers[what]
+        if table.size == stored.size == 0:
+            continue
+        if stored.shape != table.shape:
+            raise UsageError(f"is of another model: its {what} are {stored.shape}, not {table.shape}. Pass the model it came from")
+        differ = ~(np.abs(stored - table) <= SAME_NUMBER * np.abs(table).max())
+        if differ.any():
+            row, column = np.argwhere(differ)[0].tolist()
+            of = f"{'J_bar' if column else 'mass'} of body {names.bodies[row]!r}" if what == "inertias" else f"line {row}"
+            told = f"{of}: {stored[row, column]!s} in the file, {table[row, column]!s} in the model"
+            raise UsageError(f"is of another model: its {what} differ, {told}. Pass the model it came from")
+
+
+def numbers_of(model: Model) -> dict[str, Array]:
+    """Return the numbers by which a model is recognized; functions of the user cannot be told apart."""
+    return {what: np.asarray(model.tables[table], dtype=np.float64) for what, table in MODEL_TABLES.items()}
+
+
+def digest_of(array: Any) -> str:
+    """Return the SHA-256 of type, shape and bytes of an array."""
+    array = np.asarray(array)
+    return _sha256(f"{array.dtype.str} {array.shape} ".encode(), np.ascontiguousarray(array).tobytes())
+
+
+def _sha256(*parts: bytes) -> str:
+    return hashlib.sha256(b"".join(parts)).hexdigest()
+
+
+def _event(said: Any, n_bodies: int, ny: int) -> EventRecord:
+    """Return an event record.  Raises UsageError for a state that is none."""
+    y = np.array(said["y"], dtype=np.float64)
+    if y.shape != (ny,) or not np.isfinite(y).all() or not np.isfinite(said["t"]):
+        raise UsageError(f"the state of its event {said['name']!r} is of {y.shape}, must be ({ny},), finite")
+    if np.any(np.abs(np.linalg.norm(y[: WIDTH * n_bodies].reshape(n_bodies, WIDTH)[:, 3:7], axis=1) - 1.0) > UNIT_LENGTH):
+        raise UsageError(f"the state of its event {said['name']!r} has Euler parameters that are not of length 1")
+    return EventRecord(_text(said["name"]), float(said["t"]), State.from_y(float(said["t"]), y, n_bodies))
+
+
+def _text(said: Any) -> str:
+    """Return a text as it is.  Raises UsageError for anything else."""
+    if not isinstance(said, str):
+        raise UsageError(f"its metadata have {said!r:.60} where a text must stand")
+    return said
+
+
+def _place(wrong: Any, t: Array) -> str:
+    """Return where an array is wrong first, with the time."""
+    where = np.argwhere(wrong)[0].tolist()
+    return f"{where} (t = {t[where[0]]} s)"

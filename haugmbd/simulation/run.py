@@ -1,0 +1,325 @@
+"""A simulation on its way: it keeps what the integrator hands out, and turns what stops it into an error with the result so far."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.status_codes import OK, USER_STOPPED
+from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, TurnMonitor, crossing_notes, violation_notes
+from haugmbd.errors import SimulationError
+from haugmbd.integrators.event_location import EventLocator, Moment, step_to
+from haugmbd.integrators.events import Event, EventRecord
+from haugmbd.integrators.singularity_crossing import batches_across
+from haugmbd.integrators.state_space import SingularCrossing
+from haugmbd.integrators.step_batch import StepBatch
+from haugmbd.integrators.step_context import EULER_SUM, EULER_WORST, N_CORRECTED, N_FACTOR, N_RATES, Problem, post_step_each
+from haugmbd.simulation.progress import Progress
+from haugmbd.simulation.records import Counters
+
+CREPT = 1e-6
+"""Relative to |t| + 1 s: how far behind the place where a run stops a driver is looked at."""
+FIRST_CHUNK = 8
+"""Steps of the first chunk of a run that an event may end: each chunk is twice as long, so that few steps are made in vain."""
+
+
+R = TypeVar("R")
+
+GROWTH = 1.125
+"""By how much an array grows when it is full: a large one is moved by the operating system without being copied."""
+
+
+class Growing:
+    """Rows that are appended to one array, which grows in place: pieces that are put together at the end would need twice the memory."""
+
+    def __init__(self, width: int) -> None:
+        self._array = np.empty((0, width))
+        self._n = 0
+        self._given = False
+
+    def append(self, more: Array) -> None:
+        """Append rows (k, width), or (k,) where the width is 1."""
+        if self._given:  # somebody holds the array: it must stay where it is
+            self._array, self._given = self._array[: self._n].copy(), False
+        end, width = self._n + len(more), self._array.shape[1]
+        if end > len(self._array):
+            self._array.resize((max(end, int(GROWTH * len(self._array))), width), refcheck=False)
+        self._array[self._n : end] = more.reshape(len(more), width)
+        self._n = end
+
+    def rows(self) -> Array:
+        """All rows (n, width); what is appended later goes to another array."""
+        if not self._given:
+            self._array.resize((self._n, self._array.shape[1]), refcheck=False)
+            self._given = True
+        return self._array
+
+
+class Recorded(NamedTuple):
+    """What a run leaves: t (nt,), y (nt, ny), counters, how it ended, its events, and the singular configurations it crossed.
+
+    lam: (nt, nc) the method's own multipliers, NaN at the start; None where it has none, before its first step, or at wanted times
+    """
+
+    t: Array
+    y: Array
+    counters: Counters
+    outcome: Outcome
+    events: tuple[EventRecord, ...]
+    singular_crossings: tuple[SingularCrossing, ...]
+    lam: Array | None = None
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C stopped it."""
+        return self.outcome.status == RunStatus.INTERRUPTED
+
+
+class Run(Generic[R]):
+    """One simulation on its way: what has been stored so far."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        method: Any,
+        t_end: float,
+        times: Array | None,
+        every: int,
+        record: Callable[[Recorded], R],
+        events: tuple[Event, ...] = (),
+    ) -> None:
+        self.problem, self.method, self.t_end, self.times, self.every = problem, method, t_end, times, every
+        self.record = record
+        self.watch = EventLocator(events, problem, method, self._need)
+        self.records: list[EventRecord] = []
+        if self.watch.may_end:
+            problem.first_chunk = FIRST_CHUNK
+        self.t = Growing(1)
+        self.y = Growing(problem.y.size)
+        self.lam: Growing | None = None
+        self.steps = self.rejected = self.next_time = 0
+        self.turns = TurnMonitor(problem.subject.spinning(), problem.subject.places().spins[:, 1])
+        self.gap = (0.0, "", problem.t)
+        self.ended = ""
+        self._last = (np.array([problem.t]), problem.y[None].copy(), np.zeros((1, problem.y.size)))
+        self.cpu = time.process_time()
+
+    def go(self, progress: bool = False) -> R:
+        """Run to the end, to Ctrl-C, or to an error that carries what there is; with a bar of its own."""
+        with Progress(progress, self.problem.t, self.t_end) as bar:
+            return self.go_under(bar)
+
+    def go_under(self, bar: Progress) -> R:
+        """The same under a bar of more than this run."""
+        try:
+            self._advance(bar)
+            return self._result(interrupted=False)
+        except KeyboardInterrupt:
+            return self._result(interrupted=True)
+        except Exception as error:
+            if getattr(error, "result", None) is None:
+                error.result = self._result(interrupted=False, error=error)  # type: ignore[attr-defined]
+            raise
+
+    def _advance(self, bar: Progress) -> None:
+        """Settle the start, then take chunk after chunk to the end, or to a terminal event."""
+        p = self.problem
+        k1 = np.zeros(p.y.size)
+        self._need(p.post_step(p.pack, p.options, p.t, p.y, k1), p.t)
+        self._last = (np.array([p.t]), p.y[None].copy(), k1[None].copy())
+        self._keep_first()
+        for whole in batches_across(self.method, p, k1, self.t_end):
+            # before events and states at wanted times ask the user's functions again
+            stopped = self._error(whole.code, whole.t_stop)
+            whole, stopped = self._unbroken(whole, stopped)
+            self._measure(whole)
+            try:
+                chunk, ended = self._watched(whole)
+            except Exception:
+                if stopped is not None and not isinstance(stopped, Exception):
+                    raise stopped from None  # Ctrl-C
+                raise
+            if stopped is not None and not ended:
+                self._stop(chunk, stopped)
+            self._store(chunk)
+            self._check_rows()
+            bar.reach(float(self._last[0][-1]))
+            if ended:
+                if stopped is not None and not isinstance(stopped, Exception):
+                    raise stopped  # Ctrl-C beyond a terminal event; errors there are of a motion that does not take place
+                return
+
+    def _measure(self, chunk: StepBatch) -> None:
+        """Note the turns of its steps, and the gaps of the rows that its last step has left."""
+        t, y, _ = self._last
+        self.turns.observe(np.concatenate([t, chunk.t]), np.concatenate([y, chunk.y]))
+        if chunk.code == OK and len(chunk.t):
+            gap, joint = self.problem.subject.worst_gap(self.problem.pack)
+            if gap > self.gap[0]:
+                self.gap = (gap, joint, float(chunk.t[-1]))
+
+    def _unbroken(self, chunk: StepBatch, stopped: BaseException | None) -> tuple[StepBatch, BaseException | None]:
+        """The chunk up to where a driver of a joint jumps or kinks, which every method would follow by a leap; and what stops the run."""
+        if chunk.code == USER_STOPPED:  # nobody is asked after an error
+            return chunk, stopped
+        t = np.concatenate([self._last[0], chunk.t])
+        if stopped is not None:  # error control creeps up to the place
+            t = np.append(t, min(self.t_end, max(chunk.t_stop, t[-1]) + CREPT * (1.0 + abs(t[-1]))))
+        t = np.unique(t)
+        try:
+            broken = self.problem.subject.broken(t)
+        except Exception as error:  # noqa: BLE001  a driver in Python raised: what is before is kept
+            return chunk._replace(code=USER_STOPPED), stopped or error
+        if broken is None:
+            return chunk, stopped
+        t_broken, what = broken
+        k = int(np.searchsorted(chunk.t, t_broken))
+        lam = None if chunk.lam is None else chunk.lam[:k]
+        before = chunk._replace(t=chunk.t[:k], y=chunk.y[:k], y_dot=chunk.y_dot[:k], t_stop=t_broken, accepted=k, lam=lam)
+        return before, SimulationError(f"the simulation stops at t = {t_broken:.9g} s: {what}")
+
+    def _stop(self, chunk: StepBatch, error: BaseException) -> NoReturn:
+        """Raise the error that stopped the run, with what was computed before it."""
+        try:
+            self._store(chunk)
+        except Exception:  # noqa: BLE001, S110  the first error is the one that is told
+            pass
+        self._raise(error)
+
+    def _watched(self, chunk: StepBatch) -> tuple[StepBatch, bool]:
+        """The chunk, up to a terminal event if there is one, and whether there is; its events are recorded."""
+        t, y, y_dot = self._last
+        try:
+            cut, records, ended = self.watch.cut(Moment(float(t[0]), y[0], y_dot[0]), chunk)
+        except Exception as error:
+            self._store(chunk)
+            error.result = self._result(interrupted=False, error=error)  # type: ignore[attr-defined]
+            raise
+        self.records += records
+        if ended:
+            self.t_end, self.ended = float(cut.t[-1]), records[-1].name
+        return cut, ended
+
+    def _check_rows(self) -> None:
+        """Raise where the motion leaves what it should keep to, and no kept row can see it."""
+        t, y, _ = self._last
+        wrong = self.problem.subject.wrong_branch(float(t[-1]), y[-1])
+        if wrong:
+            raise SimulationError(wrong)
+
+    def _keep_first(self) -> None:
+        """The initial state, which every result without `t_eval` begins with."""
+        if self.times is None:
+            self.t.append(self._last[0])
+            self.y.append(self._last[1])
+
+    def _store(self, chunk: StepBatch) -> None:
+        """Keep every so-many-th state of a chunk, or those at the wanted times."""
+        if len(chunk.t) == 0:
+            return
+        before = self._last
+        self._last = (chunk.t[-1:].copy(), chunk.y[-1:].copy(), chunk.y_dot[-1:].copy())
+        if self.times is not None:
+            t, y, y_dot = (np.concatenate(pair) for pair in zip(before, chunk[:3], strict=True))
+            self._interpolate(t, y, y_dot, chunk.curve)
+        else:
+            at_end = chunk.t[-1] >= self.t_end
+            kept = (np.arange(self.steps + 1, self.steps + 1 + len(chunk.t)) % self.every == 0) | (at_end & (chunk.t >= self.t_end))
+            self.t.append(chunk.t[kept])
+            self.y.append(chunk.y[kept])
+            if chunk.lam is not None:
+                if self.lam is None:
+                    lam = Growing(chunk.lam.shape[1])
+                    lam.append(np.full((1, chunk.lam.shape[1]), np.nan))
+                    self.lam = lam
+                self.lam.append(chunk.lam[kept])
+        self.steps += chunk.accepted
+        self.rejected += chunk.rejected
+
+    def _interpolate(self, t: Array, y: Array, y_dot: Array, curve: Any) -> None:
+        """States at the wanted times up to t[-1]; on a curve, if there is one."""
+        assert self.times is not None
+        stop = int(np.searchsorted(self.times, t[-1], side="right"))
+        wanted = self.times[self.next_time : stop]
+        if len(wanted):
+            if curve is not None:
+                states = curve.states(wanted)
+            elif self.method.dense:
+                states = self.problem.subject.between(wanted, t, y, y_dot)
+                self._settle_each(wanted, states)
+            else:
+                states = self._step_to_each(wanted, t, y, y_dot)
+            self.t.append(wanted)
+            self.y.append(states)
+            self.next_time = stop
+
+    def _settle_each(self, t: Array, y: Array) -> None:
+        """Bring interpolated states where the stabilization wants them; not counted as work of the integrator."""
+        code, done = post_step_each(self.problem.post_step, self.problem.pack, self.problem.options, t, y)
+        if code != OK:
+            self._need(code, t[done])
+
+    def _step_to_each(self, wanted: Array, t: Array, y: Array, y_dot: Array) -> Array:
+        """States at the wanted times by steps that end there; not counted as work of the integrator."""
+        problem = replace(self.problem, options=self.problem.options.copy())
+        states = np.empty((len(wanted), y.shape[1]))
+        for row, time_ in enumerate(wanted):
+            k = int(np.searchsorted(t, time_, side="right")) - 1
+            states[row] = step_to(problem, self.method, Moment(float(t[k]), y[k], y_dot[k]), float(time_), self._need).y
+        return states
+
+    def _need(self, code: int, t: float) -> None:
+        """Raise unless all is well; the error carries what has been computed."""
+        error = self._error(code, t)
+        if error is not None:
+            self._raise(error)
+
+    def _error(self, code: int, t: float) -> BaseException | None:
+        """The error of a code, None for OK."""
+        return None if code == OK else self.problem.subject.error(self.problem.pack, code, t)
+
+    def _raise(self, error: BaseException) -> NoReturn:
+        """Raise an error that carries what has been computed; Ctrl-C needs no result: `go` returns it."""
+        if isinstance(error, Exception):
+            error.result = self._result(interrupted=False, error=error)  # type: ignore[attr-defined]
+        raise error
+
+    def _result(self, interrupted: bool, error: Exception | None = None) -> R:
+        """What there is."""
+        p = self.problem
+        o = p.options
+        counters = Counters(
+            steps=self.steps,
+            rejected=self.rejected,
+            evaluations=int(o[N_RATES]),
+            factorizations=int(o[N_FACTOR]),
+            projections=int(o[N_CORRECTED]),
+            max_euler_drift=float(o[EULER_WORST]),
+            euler_sum=float(o[EULER_SUM]),
+            cpu=time.process_time() - self.cpu,
+        )
+        t, y, lam = self.t.rows()[:, 0], self.y.rows(), None if self.lam is None else self.lam.rows()
+        n = min(len(t), len(y), len(t) if lam is None else len(lam))  # Ctrl-C may come while a chunk is stored
+        lam = None if lam is None else lam[:n]
+        outcome = self._outcome(interrupted, error)
+        return self.record(Recorded(t[:n], y[:n], counters, outcome, tuple(self.records), tuple(p.singular_crossings), lam))
+
+    def _outcome(self, interrupted: bool, error: Exception | None) -> Outcome:
+        """How the run has ended, and what is to be said about it."""
+        now = float(self._last[0][-1])
+        if error is not None:
+            status, message = RunStatus.FAILED, f"{type(error).__name__}: {error}"
+        elif interrupted:
+            status, message = RunStatus.INTERRUPTED, f"interrupted by Ctrl-C at t = {now:.9g} s, before t_end = {self.t_end:.9g} s"
+        elif self.ended:
+            status, message = RunStatus.TERMINAL_EVENT, f"ended by the terminal event {self.ended!r} at t = {now:.9g} s"
+        else:
+            status, message = RunStatus.COMPLETED, f"reached t_end = {self.t_end:.9g} s"
+        notes = self.turns.notes(fixed=self.method.step is not None)
+        notes += violation_notes(*self.gap) + crossing_notes(self.problem.singular_crossings)
+        return Outcome(status, message, tuple(notes))

@@ -1,0 +1,207 @@
+r"""simulate: from a system to a Result.
+
+fixed step        simulate(system, t_end, h=1e-3)                RK4 with projection
+adaptive          simulate(system, t_end, rtol=1e-8, atol=1e-10)  Dormand-Prince 5(4) with projection and dense output
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from haugmbd.deprecated import check_keywords
+from haugmbd.diagnostics.run_warnings import issue, with_model_notes
+from haugmbd.errors import UsageError
+from haugmbd.formulations import Formulation, NewtonEuler
+from haugmbd.formulations.python_formulation import statistics_of
+from haugmbd.integrators import Event, Projection
+from haugmbd.integrators.base import Integrator
+from haugmbd.integrators.events import read_events
+from haugmbd.integrators.initial_state import consistent_start
+from haugmbd.integrators.stabilization.base import Stabilization
+from haugmbd.integrators.state_space import MaximalStateSpace
+from haugmbd.integrators.step_context import Problem
+from haugmbd.model.dependent_rows import Rule, check_rule
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.serial_chain.chain import SerialChain
+from haugmbd.serial_chain.state import ChainState
+from haugmbd.simulation.arguments import (
+    check_drivers,
+    check_flags,
+    check_formulation,
+    check_interval,
+    check_kinds,
+    check_numbers,
+    choose_integrator,
+    wanted_times,
+)
+from haugmbd.simulation.chain_result import ReducedResult
+from haugmbd.simulation.compatibility import resolve_stabilization
+from haugmbd.simulation.result import Result
+from haugmbd.simulation.run import Recorded, Run
+from haugmbd.simulation.simulate_chain import Tau, simulate_chain
+from haugmbd.system.system import System
+
+NEWTON_EULER, PROJECTION = NewtonEuler(), Projection()
+"""What a system is simulated with where nothing is said."""
+
+
+@overload
+def simulate(
+    system: SerialChain,
+    t_end: float,
+    *,
+    h: float | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    t_eval: npt.ArrayLike | None = None,
+    events: Sequence[Event] = (),
+    state: ChainState | None = None,
+    tau: Tau | None = None,
+    wrenches: npt.ArrayLike | None = None,
+    integrator: Integrator | None = None,
+    store_every: int = 1,
+    progress: bool = False,
+) -> ReducedResult: ...
+@overload
+def simulate(
+    system: System | Model,
+    t_end: float,
+    *,
+    h: float | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    t_eval: npt.ArrayLike | None = None,
+    events: Sequence[Event] = (),
+    state: State | None = None,
+    formulation: Formulation = ...,
+    integrator: Integrator | None = None,
+    stabilization: Stabilization | None = ...,
+    project_velocity: bool = False,
+    redundancy: Rule | None = None,
+    tolerance: float | None = None,
+    store_every: int = 1,
+    progress: bool = False,
+) -> Result: ...
+@check_keywords
+def simulate(
+    system: System | Model | SerialChain,
+    t_end: float,
+    *,
+    h: float | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    t_eval: npt.ArrayLike | None = None,
+    events: Sequence[Event] = (),
+    state: State | ChainState | None = None,
+    formulation: Formulation = NEWTON_EULER,
+    integrator: Integrator | None = None,
+    stabilization: Stabilization | None = PROJECTION,
+    project_velocity: bool = False,
+    redundancy: Rule | None = None,
+    tolerance: float | None = None,
+    store_every: int = 1,
+    progress: bool = False,
+    tau: Tau | None = None,
+    wrenches: npt.ArrayLike | None = None,
+) -> Result | ReducedResult:
+    """Simulate from `state` (by default the modelled one) to `t_end` [s].
+
+    Parameters
+    ----------
+    h: fixed step [s], with RK4;  rtol, atol: error a step, with Dormand-Prince (rtol 1e-8, atol 1e-10 where nothing is said)
+    events: zeros to look for, `Event(name, g)`; the result tells them in `events`, and ends at a terminal one, with the state there
+    t_eval: times [s] at which states are wanted, by dense output; otherwise every `store_every`-th step is kept
+    integrator, stabilization: objects: RK4(h), DormandPrince(...);  Projection(), Baumgarte(alpha, beta), None
+    formulation: by which algebra accelerations and projections are found: NewtonEuler(), NullSpace(), ... see `haugmbd.formulations`;
+        what the Result recomputes from the states (lam, reactions) is NewtonEuler's, whichever it was
+    project_velocity: project inconsistent initial velocities, instead of refusing them
+    redundancy: which multipliers dependent rows get, `DropDependentRows()` or `MinimumNorm()`; the motion is the same
+    tolerance: misalignment up to which rows depend on others, see `System.compile`; of a System only
+    progress: show a bar
+    tau, wrenches: of a SerialChain, which moves in its own coordinates: generalized forces (nv,), or a function tau(t, q, qd), and
+        constant wrenches (n, 6) on its links; formulation and stabilization have no meaning there
+
+    Returns a Result (of a SerialChain a ReducedResult); after Ctrl-C the result so far, with `interrupted` set.  `status`, `success` and
+    `message` say how the run has ended, `warnings` what is to be known of it; what makes the answer doubtful (a body that turns by more
+    than a radian in a fixed step, energy that is lost) is issued as a RunWarning, too.
+    Raises ModelError (faults of the model), UsageError (bad arguments), SimulationError or SingularKKTError, whose `.result` holds
+    what was computed so far.
+    """
+    check_formulation(formulation)
+    check_numbers(integrator, t_end=t_end, h=h, rtol=rtol, atol=atol, store_every=store_every)
+    check_flags(project_velocity=project_velocity, progress=progress)
+    t_end = float(t_end)
+    method = choose_integrator(h, rtol, atol, integrator)
+    if tolerance is not None and not isinstance(system, System):
+        raise UsageError("tolerance decides which rows a System drops where it is compiled: system.compile(tolerance=...).")
+    if isinstance(system, SerialChain):
+        return _of_chain(system, t_end, method, formulation, stabilization, project_velocity, redundancy)(
+            state=state, tau=tau, wrenches=wrenches, t_eval=t_eval, events=events, store_every=store_every, progress=progress
+        )
+    if tau is not None or wrenches is not None:
+        raise UsageError("tau and wrenches belong to a SerialChain; on a System forces are parts: system.add(Torque(...)).")
+    check_kinds(system, state, stabilization)
+    rule = resolve_stabilization(formulation, method, stabilization, PROJECTION)
+    model = _compiled(system, tolerance)
+    if redundancy is not None:
+        check_rule(redundancy)
+        model = model.with_redundancy(redundancy)
+    start = state if isinstance(state, State) else model.state()
+    times = wanted_times(t_eval, start.t, t_end)
+    watched = read_events(events)
+    check_interval(method, start.t, t_end, store_every)
+    check_drivers(model, start.t, t_end)
+    pack = rule.fitted(model, formulation.pack(model))
+    start = consistent_start(model, pack, start, project_velocity=project_velocity)
+    problem = Problem(MaximalStateSpace(model), pack, rule.rates, rule.post_step, rule.options(), start.t, start.y)
+    settings = {
+        "formulation": repr(formulation),
+        "integrator": repr(method),
+        "stabilization": repr(None if method.solves_constraints else stabilization),
+    }
+
+    def record(found: Recorded) -> Result:
+        work = statistics_of(pack)
+        counters = replace(found.counters, solves=work.solves, iterations=work.iterations, repartitions=work.repartitions)
+        own = None
+        if method.own_multipliers and times is None:
+            own = np.full((1, model.nc), np.nan) if found.lam is None else found.lam
+        outcome = with_model_notes(found.outcome, model, found.t, found.y, counters.steps)
+        rest = (counters, settings, found.interrupted, None, found.events, found.singular_crossings, own)
+        return Result(model, found.t, found.y, *rest, outcome=outcome)
+
+    result = Run(problem, method, t_end, times, store_every, record, watched).go(progress)
+    issue(result.outcome, stacklevel=2)
+    return result
+
+
+def _compiled(system: System | Model, tolerance: float | None) -> Model:
+    """The model, or the system compiled, with the tolerance where one is given."""
+    if isinstance(system, Model):
+        return system
+    return system.compile() if tolerance is None else system.compile(tolerance=tolerance)
+
+
+def _of_chain(
+    chain: SerialChain,
+    t_end: float,
+    method: Integrator,
+    formulation: Any,
+    stabilization: Any,
+    project_velocity: bool,
+    redundancy: Any,
+) -> Callable[..., ReducedResult]:
+    """`simulate_chain` of these; UsageError for what only constraints could need."""
+    if formulation is not NEWTON_EULER or stabilization not in (PROJECTION, None) or project_velocity or redundancy is not None:
+        raise UsageError(
+            f"chain {chain.name!r} moves in its own coordinates, without constraints: formulation, stabilization, project_velocity "
+            "and redundancy have no meaning. Leave them out, or simulate its maximal twin, chain.to_system()."
+        )
+    return partial(simulate_chain, chain, t_end, method)

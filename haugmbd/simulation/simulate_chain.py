@@ -1,0 +1,66 @@
+"""Simulation of a serial chain in reduced coordinates: what `simulate` does when it is given a SerialChain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.diagnostics.run_warnings import issue
+from haugmbd.errors import UsageError
+from haugmbd.integrators import Event
+from haugmbd.integrators.base import Integrator
+from haugmbd.integrators.chain_rates import POST_STEP, RATES
+from haugmbd.integrators.chain_state_space import ChainStateSpace
+from haugmbd.integrators.events import read_events
+from haugmbd.integrators.step_context import Problem, make_options
+from haugmbd.serial_chain.chain import SerialChain
+from haugmbd.serial_chain.error_messages import need_finite
+from haugmbd.serial_chain.state import ChainState
+from haugmbd.simulation.arguments import check_interval, wanted_times
+from haugmbd.simulation.chain_result import ReducedResult, energy_notes_of
+from haugmbd.simulation.run import Recorded, Run
+
+Tau = npt.ArrayLike | Callable[[float, Array, Array], npt.ArrayLike]
+
+
+def simulate_chain(
+    chain: SerialChain,
+    t_end: float,
+    method: Integrator,
+    *,
+    state: ChainState | None,
+    tau: Tau | None,
+    wrenches: Any,
+    t_eval: npt.ArrayLike | None,
+    events: Sequence[Event],
+    store_every: int,
+    progress: bool,
+) -> ReducedResult:
+    """Simulate `chain` from `state` (by default at rest with every joint at zero) to `t_end` [s]; see `simulate`."""
+    start = ChainState(chain.q_zero(), np.zeros(chain.nv)) if state is None else state
+    if not isinstance(start, ChainState):
+        raise UsageError(f"state = {state!r} must be a ChainState(q, qd): a chain is simulated in its own coordinates.")
+    need_finite(chain, chain.read("q", start.q, chain.nq), chain.read("qd", start.qd, chain.nv))
+    if chain.nv == 0:
+        raise UsageError(f"chain {chain.name!r} has no freedom: there is nothing to simulate.")
+    times, watched = wanted_times(t_eval, start.t, t_end), read_events(events)
+    check_interval(method, start.t, t_end, store_every)
+    force = tau if callable(tau) else chain.read("tau", tau, chain.nv).copy()
+    subject = ChainStateSpace(chain, force, chain.read_wrenches(wrenches))
+    subject.tau_at(start.t, np.array(start.q), np.array(start.qd))
+    problem = Problem(subject, subject.pack(), RATES, POST_STEP, make_options(), start.t, start.y)
+    settings = {"formulation": "aba, reduced coordinates", "integrator": repr(method)}
+
+    def record(found: Recorded) -> ReducedResult:
+        q, qd = found.y[:, : chain.nq], found.y[:, chain.nq :]
+        result = ReducedResult(subject, found.t, q, qd, found.counters, settings, found.interrupted, found.events, found.outcome)
+        return replace(result, outcome=found.outcome.with_notes(energy_notes_of(result)))
+
+    result = Run(problem, method, t_end, times, store_every, record, watched).go(progress)
+    issue(result.outcome, stacklevel=3)
+    return result

@@ -1,0 +1,66 @@
+r"""From sound bodies, joints and loads to the frozen Model: tables, and the names by which they are looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from haugmbd.bodies.body import Body
+from haugmbd.compiled.array_types import Array
+from haugmbd.constraints.joint import Joint
+from haugmbd.forces.base import ForceElement
+from haugmbd.model.compile import compile_tables
+from haugmbd.model.dependent_rows import Redundancy
+from haugmbd.model.labels import JointEntry, RowLabel
+from haugmbd.model.model import Model, frozen_y0
+from haugmbd.redundancy.redundancy import unexamined
+from haugmbd.system.equation_report import explain_model
+
+
+def build_model(
+    name: str,
+    bodies: Sequence[Body],
+    joints: Sequence[Joint],
+    loads: Sequence[ForceElement],
+    gravity: Array,
+    redundancy: Redundancy | None = None,
+    warnings: tuple[str, ...] = (),
+) -> Model:
+    """The frozen Model of sound parts, the ground first; nothing is checked.  redundancy: by default nothing is known of it."""
+    primitives = [(joint, p) for joint in joints for p in joint.primitives()]
+    owners = [joint.name for joint, _ in primitives]
+    compiled = compile_tables(bodies, [p for _, p in primitives], owners, loads, gravity)
+    number = {body: k for k, body in enumerate(bodies)}
+    rows_of: dict[str, list[int]] = {joint.name: [] for joint in joints}
+    for row, (joint, _) in enumerate(primitives):
+        rows_of[joint.name].append(row)
+    labels = tuple(RowLabel(joint.name, p.kind, p.words(), p.unit, p) for joint, p in primitives)
+    return Model(
+        name=name,
+        bodies=tuple(bodies),
+        body_names=tuple(body.name for body in bodies),
+        joints={j.name: _entry(j, number, rows_of[j.name]) for j in joints},
+        loads=compiled.loads,
+        labels=labels,
+        tables=compiled.tables,
+        slot_of_row=compiled.slots,
+        side_of_i=compiled.sides,
+        drivers=compiled.drivers,
+        force_callbacks=compiled.force_callbacks,
+        jacobian_callbacks=compiled.jacobian_callbacks,
+        y0=frozen_y0(
+            [np.concatenate([b.r, b.p, b.v, b.omega_bar]) for b in bodies], [load.angle0() for load in loads if load.angles]
+        ),
+        redundancy=redundancy or unexamined(labels),
+        explainer=explain_model,
+        warnings=warnings,
+    )
+
+
+def _entry(joint: Joint, number: dict[Body, int], rows: list[int]) -> JointEntry:
+    """The joint as the model remembers it."""
+    i, j = joint.frame_i, joint.frame_j
+    ids, bodies = np.array(rows, dtype=np.int64), (number[joint.i], number[joint.j])
+    frames = (i.s_bar, i.A_bar, j.s_bar, j.A_bar)
+    return JointEntry(joint.name, type(joint).__name__, ids, *bodies, *frames, joint.freedoms, joint)

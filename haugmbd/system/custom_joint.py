@@ -1,0 +1,81 @@
+r"""What a system takes: bodies, joints, primitives by themselves, loads; and a joint of one's own, wrapped.
+
+A joint of one's own is any object with a `name` and `primitives()`; the engine asks for nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from haugmbd.bodies.body import Body
+from haugmbd.bodies.frame import Frame
+from haugmbd.constraints.base import Primitive
+from haugmbd.constraints.joint import Joint
+from haugmbd.errors import Fault, UsageError
+
+ACCEPTED = (
+    "Give a Body, a joint (any object with a name and primitives() is one), a primitive (DP1, DP2, D, CD, Rotation), or a load."
+)
+
+
+@runtime_checkable
+class JointLike(Protocol):
+    """What the engine asks of a joint."""
+
+    name: str
+
+    def primitives(self) -> Iterable[Primitive]:
+        """The equations, in the order of the rows."""
+        ...
+
+
+class Wrapped(Joint):
+    """A joint of one's own: its primitives as they were when it was added; reactions act at the first point on each body."""
+
+    def __init__(self, given: JointLike) -> None:
+        self.given = given
+        self._primitives, self.broken = read_primitives(given)
+        if not self._primitives:
+            nowhere = Frame(Body.ground("nowhere"), np.zeros(3))
+            super().__init__(given.name, nowhere, nowhere)
+            return
+        first = self._primitives[0]
+        super().__init__(given.name, Frame(first.i, self._point(first.i)), Frame(first.j, self._point(first.j)))
+
+    def _point(self, body: Body) -> object:
+        """The first point that a row with a force reads on `body`; its centre of mass if there is none."""
+        points = [x for p in self._primitives if p.unit in ("m", "m2") for b, x in reversed(p.markers()) if b is body]
+        return points[0] if points else np.zeros(3)
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        """The equations, in the order of the rows."""
+        return self._primitives
+
+    def faults(self) -> tuple[Fault, ...]:
+        """What its own `primitives()` did wrong, or what is wrong with them."""
+        return self.broken or super().faults()
+
+    def __repr__(self) -> str:
+        return f"{type(self.given).__name__}({self.name!r}, {self.i.name!r}, {self.j.name!r})"
+
+
+def read_primitives(joint: JointLike) -> tuple[tuple[Primitive, ...], tuple[Fault, ...]]:
+    """The primitives of a joint, () with a fault where it gives none."""
+    if isinstance(joint, Wrapped):
+        return joint.primitives(), joint.broken
+    where, remedy = f"joint {joint.name!r}", "Let primitives() return a tuple of primitives, such as (DP1(...), D(...))."
+    try:
+        primitives = tuple(joint.primitives())
+    except UsageError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a user's joint may raise anything
+        return (), (Fault(where, f"primitives() raises {type(error).__name__}: {error}", remedy),)
+    wrong = [p for p in primitives if not isinstance(p, Primitive)]
+    if wrong:
+        return (), (Fault(where, f"primitives() gives {wrong[0]!r}, which is no primitive", remedy),)
+    if not primitives:
+        return (), (Fault(where, "primitives() gives no primitive: the joint holds nothing", remedy),)
+    return primitives, ()

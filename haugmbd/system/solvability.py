@@ -1,0 +1,157 @@
+r"""Whether the augmented system has one solution at the modelled pose: dependent rows, and axes that nothing determines.
+
+    [ M  Phi_q^T; Phi_q  0 ] is regular   <=>   Phi_q has full row rank, and  M u = 0, Phi_q u = 0  only for u = 0
+
+Rows that depend on others along the motion are dropped (`redundancy`), and are no fault.  Faults are rows without a gradient, dependent
+rows that contradict each other, and rows that depend on others only at this pose: there the motion is not determined.
+M u = 0 only for rotations about massless axes: u = N z, so the second condition is that Phi_q N has full column rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from haugmbd.bodies.body import Body
+from haugmbd.compiled.array_types import Array
+from haugmbd.errors import Fault
+from haugmbd.model.constraint_rows import Rows
+from haugmbd.model.dependent_rows import Dependency, RankReport, Redundancy
+from haugmbd.model.model import Model
+from haugmbd.system.constraint_residuals import size_of
+
+FREE_TOL = 1e-6
+"""Relative singular value of Phi_q on massless axes below which an axis is free: rounding of its square leaves 1e-7."""
+
+SHOWN = 6
+"""How many rows or bodies a text lists before it counts the rest."""
+
+SINGULAR = (
+    "The pose is singular (a dead centre, a flat parallelogram, bars in line): more than one motion is possible, or none. "
+    "Model the mechanism at another pose; a run may pass this one."
+)
+CONFLICT = "Take one of the drivers away, or let them prescribe the same motion."
+FLAT = "A dot product is flat where its vectors are parallel: prescribe an angle with Rotation (RotationDriver), a point with SJ."
+
+
+def dependence_faults(model: Model, redundancy: Redundancy) -> tuple[Fault, ...]:
+    """One fault for each group of joints whose rows say nothing, contradict each other, or depend on one another at this pose only."""
+    if not (redundancy.flat or redundancy.only_here or not redundancy.consistent):
+        return ()
+    report, found = redundancy.report, []
+    for group in _groups(report):
+        flat = [d for d in group if not d.terms]
+        tied = [d for d in group if d.terms]
+        conflict = max((float(redundancy.gaps[d.row]) for d in tied), default=0.0)
+        here = [d for d in tied if d.row in redundancy.only_here]
+        joints = list(dict.fromkeys(name for d in group for name in report.joints_of(d)))
+        where = f"joint {joints[0]!r}" if len(joints) == 1 else f"joints {_listed([repr(name) for name in joints])}"
+        labels = _listed([str(model.labels[d.row]) for d in (tied if conflict else here) or flat])
+        if not tied:
+            found.append(Fault(where, f"the gradient of {labels} is zero at the modelled pose: the row says nothing there", FLAT))
+            continue
+        n = sum(len(model.joints[name].rows) for name in joints)
+        counts = f"at the modelled pose ({n} rows, rank {n - len(group)})"
+        if conflict:
+            of = "1 row depends" if len(group) == 1 else f"{len(group)} rows depend"
+            what = f"{of} on the others {counts}, and they CONFLICT (prescribed rates differ by {conflict:.6g}): {labels}"
+            found.append(Fault(where, what, CONFLICT))
+        elif here:
+            of = "1 row depends" if len(here) == 1 else f"{len(here)} rows depend"
+            found.append(Fault(where, f"{of} on the others {counts}, and only there: {labels}", SINGULAR))
+    return tuple(found)
+
+
+def _groups(report: RankReport) -> list[list[Dependency]]:
+    """Dependencies that share a joint belong together."""
+    groups: list[tuple[set[str], list[Dependency]]] = []
+    for dependency in report.dependencies:
+        joints, members = set(report.joints_of(dependency)), [dependency]
+        apart = []
+        for others, their in groups:
+            if joints & others:
+                joints |= others
+                members = [*their, *members]
+            else:
+                apart.append((others, their))
+        groups = [*apart, (joints, members)]
+    return [sorted(members) for _, members in groups]
+
+
+def free_axis_faults(bodies: Sequence[Body], model: Model, rows: Rows, unsure: Collection[int] = ()) -> tuple[Fault, ...]:
+    """One fault for each set of bodies with massless axes that can turn without inertia.
+
+    bodies: the ground first;  unsure: ids of bodies that other joints may hold (faulty ones): nothing is said about them
+    """
+    axes = {k: body.massless_axes() for k, body in enumerate(bodies)}
+    axes = {k: N for k, N in axes.items() if len(N)}
+    if not axes:
+        return ()
+    size = np.sqrt(np.sum(rows.PiBar**2, axis=(1, 2)) + size_of(model, rows) ** 2 * np.sum(rows.Phi_r**2, axis=(1, 2)))
+    scaled = rows.PiBar / np.where(size > 0.0, size, 1.0)[:, None, None]
+    turns: dict[int, dict[int, Array]] = {k: {} for k in axes}
+    for row, pair in enumerate(rows.bodies.tolist()):
+        for side, k in enumerate(pair):
+            if k in axes and np.abs(part := axes[k] @ scaled[row, side]).max() > FREE_TOL:
+                turns[k][row] = part
+    found = []
+    for members in _components(turns):
+        if any(id(bodies[k]) in unsure for k in members):
+            continue
+        its_rows = {row: n for n, row in enumerate(sorted({row for k in members for row in turns[k]}))}
+        T, first = np.zeros((len(its_rows), sum(len(axes[k]) for k in members))), 0
+        for k in members:
+            for row, part in turns[k].items():
+                T[its_rows[row], first : first + len(part)] = part
+            first += len(axes[k])
+        found += _free(T, [bodies[k] for k in members], [axes[k] for k in members])
+    return tuple(found)
+
+
+def _components(turns: dict[int, dict[int, Array]]) -> list[list[int]]:
+    """Bodies whose massless axes stand in a common row belong together; `turns`: by body, the rows that feel its axes."""
+    group = {k: [k] for k in turns}
+    first_at: dict[int, int] = {}
+    for k, its_rows in turns.items():
+        for row in its_rows:
+            other = first_at.setdefault(row, k)
+            if group[other] is not group[k]:
+                group[other] += group[k]
+                for member in group[k]:
+                    group[member] = group[other]
+    return [sorted(members) for members in {id(members): members for members in group.values()}.values()]
+
+
+def _free(T: Array, bodies: list[Body], axes: list[Array]) -> list[Fault]:
+    """The faults of one component: the null space of T, by bodies."""
+    squares, vectors = np.linalg.eigh(T.T @ T)
+    null = vectors[:, squares <= FREE_TOL**2 * max(1.0, float(squares[-1]))]
+    if null.shape[1] == 0:
+        return []
+    texts, first, names = [], 0, []
+    for body, N in zip(bodies, axes, strict=True):
+        directions, sizes, _ = np.linalg.svd(null[first : first + len(N)], full_matrices=False)
+        first += len(N)
+        free = directions[:, sizes > FREE_TOL].T @ N
+        if len(free):
+            names.append(repr(body.name))
+            shown = " and ".join(f"{_vector(axis)} in its frame, {_vector(body.A @ axis)} global" for axis in free)
+            texts.append(f"about {shown}" if len(bodies) == 1 else f"{body.name!r} about {shown}")
+    where = f"body {names[0]}" if len(names) == 1 else f"bodies {_listed(names)}"
+    what = f"it has no inertia about an axis that no joint holds: free to turn {_listed(texts)}"
+    if len(names) > 1:
+        what = f"they have no inertia about axes that no joint holds: free to turn together, {_listed(texts)}"
+    remedy = "Give J_bar a positive moment about this axis (haugmbd.bodies.inertia), or use a joint that holds it (UJ in place of one SJ)."
+    return [Fault(where, what, remedy)]
+
+
+def _vector(x: Array) -> str:
+    """A vector with four digits, and no negative zeros."""
+    return "(" + ", ".join(f"{round(float(value), 4) + 0.0:g}" for value in x) + ")"
+
+
+def _listed(texts: Sequence[str]) -> str:
+    """The first few, and how many more there are."""
+    more = len(texts) - SHOWN
+    return ", ".join(texts[:SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,44 @@
+"""The text table of a system: bodies, joints with their rows, loads, and Gruebler's count."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from haugmbd.bodies.body import Body
+from haugmbd.constraints.joint import Joint
+from haugmbd.forces.base import ForceElement
+from haugmbd.system.custom_joint import Wrapped, read_primitives
+
+
+def overview(name: str, bodies: Sequence[Body], joints: Sequence[Joint], loads: Sequence[ForceElement]) -> str:
+    """Return the table; `bodies` with the ground first."""
+    rows = [len(read_primitives(joint)[0]) for joint in joints]
+    free = 6 * (len(bodies) - 1)
+    parts = [f"system {name!r}"]
+    parts += _table(("body", "mass [kg]", "centre of mass [m]"), [_body(body) for body in bodies])
+    if joints:
+        lines = [(j.name, _kind(j), j.i.name, j.j.name, str(n)) for j, n in zip(joints, rows, strict=True)]
+        parts += _table(("joint", "kind", "body i", "body j", "rows = degrees of freedom removed"), lines)
+    if loads:
+        parts += _table(("load", "kind", "bodies"), [(f.name, f.kind, ", ".join(b.name for b in f.bodies())) for f in loads])
+    count = f"{free} - {sum(rows)} = {free - sum(rows)}"
+    parts += ["", f"degrees of freedom (Gruebler): 6 x {len(bodies) - 1} - {sum(rows)} rows: {count}"]
+    return "\n".join(parts)
+
+
+def _kind(joint: Joint) -> str:
+    """The class that the user knows the joint by."""
+    return type(joint.given if isinstance(joint, Wrapped) else joint).__name__
+
+
+def _body(body: Body) -> tuple[str, ...]:
+    if body.is_ground:
+        return (body.name, "fixed", "")
+    return (body.name, f"{body.mass:g}", "(" + ", ".join(f"{x:g}" for x in body.r) + ")")
+
+
+def _table(head: tuple[str, ...], lines: Sequence[tuple[str, ...]]) -> list[str]:
+    """Columns as wide as their widest entry."""
+    widths = [max(len(line[k]) for line in (head, *lines)) for k in range(len(head))]
+    rule = tuple("-" * width for width in widths)
+    return ["", *("  ".join(x.ljust(w) for x, w in zip(line, widths, strict=True)).rstrip() for line in (head, rule, *lines))]

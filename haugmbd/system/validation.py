@@ -1,0 +1,219 @@
+r"""All faults of a system at once, each cause once: of its parts, of their names and places, of the whole at its pose.
+
+    parts        what every object says of itself (`faults()`); names; who belongs to this system
+    pose         joints closed, drivers at their modelled values            of all joints whose parts are sound
+    determinacy  rows that contradict one another; axes that nothing holds   of all joints that are closed
+
+A joint with a fault, or on a body with a faulty pose, is left out of the later checks: no fault is told twice as its consequences.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from haugmbd.bodies.body import Body
+from haugmbd.bodies.validation import read_array
+from haugmbd.constraints.base import Primitive
+from haugmbd.constraints.joint import Joint
+from haugmbd.errors import Fault
+from haugmbd.forces.base import ForceElement
+from haugmbd.model.constraint_rows import Rows, evaluate
+from haugmbd.model.dependent_rows import Redundancy
+from haugmbd.model.model import Model
+from haugmbd.redundancy.rank import TOLERANCE, analyse_rank
+from haugmbd.redundancy.redundancy import redundancy_of
+from haugmbd.system.constraint_residuals import position_faults
+from haugmbd.system.custom_joint import read_primitives
+from haugmbd.system.locking import locking_notes
+from haugmbd.system.solvability import dependence_faults, free_axis_faults
+
+
+class Parts(NamedTuple):
+    """What a system is made of, the ground first; `owner` says where else a body lives, "" if nowhere."""
+
+    name: str
+    gravity: Any
+    bodies: Sequence[Body]
+    joints: Sequence[Joint]
+    loads: Sequence[ForceElement]
+    owner: Callable[[Body], str]
+
+
+Build = Callable[[Sequence[Body], Sequence[Joint]], Model]
+"""Makes a model of sound bodies and joints, without loads."""
+
+
+class Checked(NamedTuple):
+    """All faults; the rows of the whole system at the modelled pose, None where there is a fault; which of them are dropped.
+
+    model: of the parts that are sound by themselves, without loads, whatever their pose; None where no body is
+    notes: what keeps the whole from moving, where that is remarkable
+    """
+
+    faults: tuple[Fault, ...]
+    rows: Rows | None
+    redundancy: Redundancy | None = None
+    model: Model | None = None
+    notes: tuple[str, ...] = ()
+
+
+def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float = TOLERANCE) -> Checked:
+    """Find all faults of a system; with `at_pose` False only those of its parts, names and places.  tolerance: see `System.compile`."""
+    faults = [*_system_faults(parts), *_name_faults(parts), *_stranger_faults(parts), *(_missing_joints(parts) if at_pose else ())]
+    faults += [fault for body in _distinct(parts.bodies) for fault in body.faults()]
+    faults += [fault for load in _distinct(parts.loads) for fault in _once(load.faults())]
+    bodies = [body for body in _distinct(parts.bodies) if posed(body)]
+    placed = {id(body) for body in bodies}
+    sound: list[Joint] = []
+    for joint in _first_of_name(parts.joints):
+        primitives, broken = read_primitives(joint)
+        own = _once(broken or joint_faults(joint, primitives))
+        faults += own
+        if not own and all(id(body) in placed for body in _bodies(primitives)):
+            sound.append(joint)
+    if len(bodies) < 2:
+        return Checked(tuple(faults), None)
+    whole = model = build(bodies, sound)
+    rows = evaluate(model)
+    if not at_pose:
+        return Checked(tuple(faults), None if faults else rows, model=whole)
+    open_joints = position_faults(model, rows=rows)
+    if open_joints:
+        gone = {fault.where for fault in open_joints}
+        sound = [joint for joint in sound if f"joint {joint.name!r}" not in gone]
+        model = build(bodies, sound)
+        rows = evaluate(model)
+    found = analyse_rank(model, rows, tolerance)
+    redundancy = redundancy_of(model, rows, found)
+    faults += [*open_joints, *dependence_faults(model, redundancy)]
+    unsure = {id(body) for joint in parts.joints if joint not in sound for body in _bodies(joint.primitives())}
+    faults += free_axis_faults(bodies, model, rows, unsure)
+    notes = () if faults else locking_notes(model, rows, found)
+    return Checked(tuple(faults), None if faults else rows, redundancy, whole, notes)
+
+
+def posed(body: Body) -> bool:
+    """Say whether the modelled position, rotation and velocity are finite (if not, the body says so itself)."""
+    return all(np.isfinite(x).all() for x in (body.r, body.p, body.v, body.omega_bar))
+
+
+def _system_faults(parts: Parts) -> list[Fault]:
+    """Gravity, and a system without bodies."""
+    faults: list[Fault] = []
+    where = f"system {parts.name!r}"
+    read_array(faults, where, "gravity", parts.gravity, (3,), unit="m/s2")
+    if len(parts.bodies) == 1 and not (parts.joints or parts.loads):
+        faults.append(Fault(where, "it has no body", "Add at least one: system.add(Body(name, mass, J_bar))."))
+    return faults
+
+
+def _name_faults(parts: Parts) -> list[Fault]:
+    """Empty names of joints and loads (bodies say so themselves), names used twice within a kind, parts added twice."""
+    faults = []
+    groups: tuple[tuple[str, Sequence[Body | Joint | ForceElement]], ...] = (
+        ("body", parts.bodies),
+        ("joint", parts.joints),
+        ("load", parts.loads),
+    )
+    for kind, group in groups:
+        for name, n in Counter(part.name for part in _distinct(group)).items():
+            where = f"{kind} {name!r}"
+            if not (isinstance(name, str) and name.strip()):
+                if kind != "body":
+                    remedy = f'Give each {kind} a name, such as "pin".'
+                    faults.append(Fault(where, "the name is empty or not a text", remedy))
+            elif n > 1:
+                ground = " (one is the ground of the system)" if kind == "body" and name == parts.bodies[0].name else ""
+                what = f"the name is used {n} times{ground}"
+                faults.append(Fault(where, what, f"Give each {kind} a name of its own; results are looked up by it."))
+        for part, n in Counter(group).items():
+            if n > 1:
+                faults.append(Fault(f"{kind} {part.name!r}", f"it was added {n} times", "Add each part once."))
+    return faults
+
+
+def _stranger_faults(parts: Parts) -> list[Fault]:
+    """One fault for each body that joints or loads are attached to and that is not in the system."""
+    members = {id(body) for body in parts.bodies}
+    users: dict[int, tuple[Body, list[str]]] = {}
+    attached = [(f"joint {joint.name!r}", _bodies(read_primitives(joint)[0])) for joint in _distinct(parts.joints)]
+    attached += [(f"load {load.name!r}", list(load.bodies())) for load in _distinct(parts.loads)]
+    for user, bodies in attached:
+        for body in _distinct(bodies):
+            if id(body) not in members:
+                users.setdefault(id(body), (body, []))[1].append(user)
+    return [_stranger(parts, body, names) for body, names in users.values()]
+
+
+def _missing_joints(parts: Parts) -> list[Fault]:
+    """One fault for each driver or force element whose joint is not in the system: nothing would hold what it drives."""
+    members = {id(joint) for joint in parts.joints}
+    users: list[tuple[str, Joint | ForceElement]] = [(f"joint {joint.name!r}", joint) for joint in _distinct(parts.joints)]
+    users += [(f"load {load.name!r}", load) for load in _distinct(parts.loads)]
+    return [
+        Fault(
+            where, f"its joint {joint.name!r} is not in system {parts.name!r}: it was never added", "Add it with system.add(joint)."
+        )
+        for where, user in users
+        for joint in user.needs()
+        if id(joint) not in members
+    ]
+
+
+def _stranger(parts: Parts, body: Body, users: list[str]) -> Fault:
+    """What is known about a body that is not in the system."""
+    names = [other.name for other in parts.bodies]
+    owner = parts.owner(body)
+    used = f"{' and '.join(users)} {'is' if len(users) == 1 else 'are'} attached to it"
+    belongs = f"it belongs to system {owner!r}" if owner else "it was never added"
+    what = f"{used}, but it is not in system {parts.name!r}: {belongs}"
+    near = get_close_matches(body.name, names, n=1)
+    if body.is_ground:
+        remedy = "Use system.ground of this system."
+    elif body.name in names:
+        remedy = f"This system has another body {body.name!r}: use that one (what system.add returned), not a copy."
+    elif near and owner:
+        remedy = f"Did you mean {near[0]!r} of this system?"
+    else:
+        remedy = "Add it with system.add(body)." + (f" Or did you mean {near[0]!r}?" if near else "")
+    return Fault(f"body {body.name!r}", what, remedy)
+
+
+def joint_faults(joint: Joint, primitives: Sequence[Primitive]) -> tuple[Fault, ...]:
+    """What a joint says of itself; of a joint on a body with a faulty pose only what does not follow from that."""
+    alone = next((p.i for p in primitives if p.i is p.j), None)
+    if alone is not None:
+        what, remedy = f"it joins body {alone.name!r} to itself", "Give two different bodies, or system.ground for one of them."
+        return (Fault(f"joint {joint.name!r}", what, remedy),)
+    found = joint.faults()
+    if all(posed(body) for body in _bodies(primitives)):
+        return found
+    return tuple(fault for fault in found if ", row " not in fault.where)
+
+
+def _bodies(primitives: Iterable[Primitive]) -> list[Body]:
+    """The bodies that rows are about."""
+    return _distinct(body for p in primitives for body in (p.i, p.j))
+
+
+def _once(faults: Iterable[Fault]) -> tuple[Fault, ...]:
+    """Each cause once: several rows of a joint share a point, a vector, a driver."""
+    return tuple({(fault.what, fault.remedy): fault for fault in reversed(list(faults))}.values())[::-1]
+
+
+Part = TypeVar("Part")
+
+
+def _distinct(parts: Iterable[Part]) -> list[Part]:
+    """Each object once, in order."""
+    return list({id(part): part for part in parts}.values())
+
+
+def _first_of_name(joints: Iterable[Joint]) -> list[Joint]:
+    """Joints whose name was not used before: the others are reported for their names."""
+    return list({joint.name: joint for joint in reversed(list(joints))}.values())[::-1]

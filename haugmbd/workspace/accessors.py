@@ -1,0 +1,185 @@
+r"""The matrices of a model by name, for compiled code:  `jacobian(P)` is the matrix of all rows, `inertia(P)` that of all bodies.
+
+    constants:  ints, reals        work: what belongs to one run        P: a `Pack`, a `Core` or a `Workspace`
+
+Each accessor is a pointer and a shape, at no cost; what stands in each matrix is said in `workspace.layout`.
+Kernels import this module as `ws`:  `b, x = ws.right_hand_side(P), ws.solution(P)`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+from numba.core import types
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array
+
+from haugmbd.compiled.array_views import lower_view
+from haugmbd.compiled.jit import kernel
+from haugmbd.workspace import layout as at
+
+
+def _accessor(name: str, *shape: int, flat: bool = False) -> Any:
+    """Return the accessor of the matrix `name` of `workspace.layout`;  shape: of each of its rows;  flat: all its numbers as one vector."""
+    number = at.NAMES.index(name)
+    buffer = "ints" if name in at.INTS else "reals" if name in at.REALS else "work"
+
+    def plain(P: Any) -> Any:
+        """Return the matrix where the compiler is switched off."""
+        start, rows, columns = P.ints[3 * number :][:3].tolist()
+        numbers = getattr(P, buffer)[start : start + rows * columns]
+        return numbers if flat else numbers.reshape(rows, *(shape or (columns,)))
+
+    def typed(typing: Any, P: Any) -> Any:
+        """Return the signature of the accessor for a record of type `P`, and its code."""
+        item = types.int64 if buffer == "ints" else types.float64
+        return types.Array(item, 1 if flat else 1 + max(1, len(shape)), "C")(P), lower
+
+    def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        """Write the code: start, rows and columns stand in the head of `ints`."""
+        record = signature.args[0]
+
+        def array(field: str) -> Any:
+            k = record.fields.index(field)
+            return make_array(record.types[k])(context, builder, builder.extract_value(arguments[0], k))
+
+        head = array("ints").data
+        constant = [context.get_constant(types.intp, 3 * number + k) for k in range(3)]
+        start, rows, columns = (builder.load(builder.gep(head, [k])) for k in constant)
+        if flat:
+            dimensions = [builder.mul(rows, columns)]
+        else:
+            dimensions = [rows, *([context.get_constant(types.intp, n) for n in shape] or [columns])]
+        return lower_view(context, builder, signature.return_type, builder.gep(array(buffer).data, [start]), dimensions)
+
+    return plain if numba.config.DISABLE_JIT else intrinsic(typed)
+
+
+# constants: integers
+marker_body = _accessor("BODY_OF", flat=True)
+row_ints = _accessor("ROW_INTS")
+row_kind_starts = _accessor("ROW_KIND_AT", flat=True)
+force_ints = _accessor("LOAD_INTS")
+force_kind_starts = _accessor("LOAD_KIND_AT", flat=True)
+driver_table = _accessor("DRIVER_TABLE")
+driver_operations = _accessor("DRIVER_OPS")
+edges = _accessor("EDGES")
+elimination_order = _accessor("ORDER", flat=True)
+neighbor_starts = _accessor("NEAR_AT", flat=True)
+neighbors = _accessor("NEAR")
+update_starts = _accessor("PAIR_AT", flat=True)
+fill_updates = _accessor("PAIRS")
+body_block = _accessor("BODY_BLOCK")
+body_first = _accessor("BODY_FIRST")
+coupled_pairs = _accessor("TIES")
+difference_colors = _accessor("PROBED")
+force_couplings = _accessor("LOAD_TIE")
+jacobian_pairs = _accessor("COUPLED")
+links = _accessor("LINKS")
+freedoms = _accessor("FREEDOMS")
+
+# constants: real numbers
+inertia = _accessor("INERTIA")
+shifted_inertia = _accessor("SHIFTED")
+gravity = _accessor("GRAVITY", flat=True)
+marker_coordinates = _accessor("X_BAR")
+row_reals = _accessor("ROW_REALS")
+force_reals = _accessor("LOAD_REALS")
+driver_numbers = _accessor("DRIVER_NUMBERS", flat=True)
+padding = _accessor("PAD")
+padding_line = _accessor("PAD", flat=True)
+kept_rows = _accessor("KEPT")
+pivot_scale = _accessor("SCALE")
+link_reals = _accessor("LINK_REALS")
+freedom_axes = _accessor("FREEDOM_AXES")
+chain_base = _accessor("BASE", flat=True)
+
+# of one run: the state, rows and forces
+rotation_matrices = _accessor("A", 3, 3)
+markers = _accessor("X")
+driver_values = _accessor("F")
+signals = _accessor("SIGNALS")
+jacobian = _accessor("J", 2, 6)
+row_values = _accessor("LEVEL")
+generalized_forces = _accessor("Q")
+user_forces = _accessor("Q_USER")
+stopped_state = _accessor("Y_STOPPED", flat=True)
+
+# of one run: the augmented matrix
+diagonal_blocks = _accessor("D", 6, 6)
+inverse_pivots = _accessor("D_INV")
+off_diagonal_blocks = _accessor("B", 6, 6)
+right_hand_side = _accessor("RIGHT")
+solution = _accessor("SOLUTION")
+system_kind = _accessor("QUESTION")
+correction = _accessor("CORRECTION")
+pivot_rows = _accessor("PIVOTS")
+status = _accessor("STATUS", flat=True)
+succeeded = _accessor("SUCCEEDED", flat=True)
+
+# of one run: an implicit step
+tangents = _accessor("TANGENT")
+tangent_blocks = _accessor("TANGENT", 6, 6)
+coupled_tangents = _accessor("TIE_TANGENT")
+coupled_tangent_blocks = _accessor("TIE_TANGENT", 6, 6)
+user_jacobians = _accessor("DERIVED")
+user_jacobian_line = _accessor("DERIVED", flat=True)
+displacement = _accessor("DISPLACEMENT")
+base_pose = _accessor("BASE_POSE")
+u_dot = _accessor("U_DOT")
+algorithmic = _accessor("ALGORITHMIC")
+u_dot_before = _accessor("U_DOT_BEFORE")
+u_dot_earlier = _accessor("U_DOT_EARLIER")
+predicted_r7 = _accessor("PREDICTED_R7")
+angle_rates = _accessor("ANGLE_RATE", flat=True)
+multipliers = _accessor("LAMBDA", flat=True)
+
+# of one run: a serial chain
+link_rotations = _accessor("LINK_A", 3, 3)
+link_places = _accessor("LINK_PLACE")
+link_rates = _accessor("LINK_RATE")
+link_wrenches = _accessor("LINK_WRENCH")
+link_inertias = _accessor("LINK_J")
+tau_is_a_function = _accessor("ASKS")
+joint_accelerations = _accessor("QDD", flat=True)
+joint_forces = _accessor("TAU", flat=True)
+external_wrenches = _accessor("PUSHES")
+link_motions = _accessor("LINK_MOTION")
+freedom_room = _accessor("FREEDOM_ROOM")
+
+
+@kernel
+def n_bodies(P: Any) -> int:
+    """Return the number of bodies, the ground counted."""
+    return P.ints[3 * at.INERTIA + 1]  # type: ignore[no-any-return]
+
+
+@kernel
+def n_forces(P: Any) -> int:
+    """Return the number of force elements."""
+    return P.ints[3 * at.LOAD_INTS + 1]  # type: ignore[no-any-return]
+
+
+@kernel
+def n_drivers(P: Any) -> int:
+    """Return the number of drivers that compiled code evaluates."""
+    return P.ints[3 * at.DRIVER_TABLE + 1]  # type: ignore[no-any-return]
+
+
+@kernel
+def n_angles(P: Any) -> int:
+    """Return the number of integrated joint angles, of an implicit step."""
+    return P.ints[3 * at.ANGLE_RATE + 2]  # type: ignore[no-any-return]
+
+
+@kernel
+def has_massless_directions(P: Any) -> bool:
+    """Return whether a body has a direction without inertia."""
+    return P.ints[P.ints[3 * at.FLAGS]] == 1  # type: ignore[no-any-return]
+
+
+@kernel
+def calls_user(P: Any) -> bool:
+    """Return whether functions of the user must be called."""
+    return P.ints[P.ints[3 * at.FLAGS] + 1] == 1  # type: ignore[no-any-return]

@@ -1,0 +1,281 @@
+r"""A compiled model as three flat arrays, and the names of what stands in them.
+
+    Pack = (ints, reals, work, ...)     ints: numbers of bodies, markers, rows, steps;  reals: constants;  work: room to compute in
+    y    = ( r, p, v, omega_bar of body 0 (ground), 1, ..., nb;  integrated joint angles )          13 numbers a body
+
+Compiled functions pay for every array that they are handed (50 arrays: 1 us a call, and half a minute to compile), so all of them travel
+as three, and are looked at by name through `accessors`.  `ints` begins with (start, rows, columns) of each matrix.
+
+Rows stand in SLOTS: edge e (the rows between the same two bodies, at most six) owns slots 6 e ... 6 e + 5; the unused ones are padding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from numba.extending import typeof_impl
+
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.ffi import NO_CALLBACK, Callback
+from haugmbd.compiled.ffi import SIGNATURE as ASKED_SIGNATURE
+from haugmbd.compiled.function_pointers import F1, F2, I1, Routine, function_type, types
+from haugmbd.compiled.jit import inlined
+from haugmbd.constraints.registry import ASSEMBLERS_TYPE
+
+Numbers = TypeVar("Numbers", Array, Ints)
+
+WIDTH = 13
+"""Numbers per body in the state: r (3), p (4), v (3), omega_bar (3)."""
+
+INTS = {
+    "FLAGS": "(1, 2) has_shift: 1 if a body has a massless direction;  calls_user: 1 if callables of the user must be asked",
+    "BODY_OF": "(nm, 1) the body of each marker",
+    "ROW_INTS": "(nc, 6) rows sorted by kind: slot, side of body i, driver, markers",
+    "ROW_KIND_AT": "(1, kinds + 1) where each kind of row starts",
+    "LOAD_INTS": "(nl, 8) loads sorted by kind: markers, drivers, signal, angle",
+    "LOAD_KIND_AT": "(1, kinds + 1) where each kind of load starts",
+    "DRIVER_TABLE": "(., 9) programs of the drivers, see `drivers.tables`",
+    "DRIVER_OPS": "(., 4) operations of their tapes",
+    "EDGES": "(ne, 2) the bodies of each edge",
+    "ORDER": "(ns, 1) and the next six: the schedule, see `kkt.elimination_order`",
+    "NEAR_AT": "(ns + 1, 1)",
+    "NEAR": "(., 2)",
+    "PAIR_AT": "(ns + 1, 1)",
+    "PAIRS": "(., 3)",
+    "BODY_BLOCK": "(ne, 2)",
+    "BODY_FIRST": "(ne, 2)",
+    "TIES": "(n, 4) pairs of bodies coupled by the tangent of a force: bodies i and j, block, 1 where it is [j, i]",
+    "PROBED": "(nb + 1, 1) colours of bodies whose forces are differenced in an implicit step, 0 for none; how many in the ground's place",
+    "LOAD_TIE": "(nl, 2) the tie of each load between two bodies, and where in DERIVED its declared jacobian starts; -1 for none",
+    "COUPLED": "(n, 7) pairs of bodies of a StateForce with a jacobian: where that starts, how many bodies, places a and b, bodies, tie",
+    "LINKS": "(n, 3) of a serial chain: first freedom, number of freedoms, first coordinate",
+    "FREEDOMS": "(nv, 2) of a serial chain: kind, link",
+}
+REALS = {
+    "INERTIA": "(nb + 1, 10) mass [kg], J_bar row by row [kg m2]",
+    "SHIFTED": "(nb + 1, 10) the same, with inertia added on massless directions",
+    "GRAVITY": "(1, 3) global [m/s2]",
+    "X_BAR": "(nm, 3) the markers: points [m] and vectors in their body's frame",
+    "ROW_REALS": "(nc, 3) constants of the rows",
+    "LOAD_REALS": "(nl, 4) constants of the loads",
+    "DRIVER_NUMBERS": "(1, .) constants and tables of the drivers",
+    "PAD": "(ne, 6) 0 for a row, -1 for padding",
+    "KEPT": "(ne, 6) 1 for a row, 0 for padding and for a row that is dropped because it depends on the others",
+    "SCALE": "(nn, 6) what pivots are measured against",
+    "LINK_REALS": "(n, 25) of a serial chain: offset of the handle, orientation there, centre of mass, mass, J_bar",
+    "FREEDOM_AXES": "(nv, 3) of a serial chain: unit axes, link frames",
+    "BASE": "(1, 3) of a serial chain: the base point, global [m]",
+}
+WORK = {
+    "A": "(nb + 1, 9) rotation matrices",
+    "X": "(nm, 9) markers: value, rate, centripetal part, global",
+    "F": "(nd, 3) drivers: f, f', f''",
+    "SIGNALS": "(n, 2) length or angle of an actuator, and its rate",
+    "J": "(6 ne, 12) rows: Phi_r and PiBar of the edge's two bodies",
+    "LEVEL": "(6 ne, 3) rows: Phi, nu, gamma",
+    "Q": "(nb + 1, 6) generalized forces",
+    "Q_USER": "(nb + 1, 6) the part of the user's callables",
+    "Y_STOPPED": "(1, ny) the state at which a callable of the user stopped the run",
+    "D": "(nn, 36) diagonal blocks",
+    "D_INV": "(nn, 6) inverse pivots",
+    "B": "(n_blocks, 36) off-diagonal blocks",
+    "RIGHT": "(nn, 6) right-hand side, by nodes",
+    "SOLUTION": "(nn, 6) solution, by nodes",
+    "QUESTION": "(1, 1) what the right-hand side asks for: ACCELERATIONS, POSITIONS or VELOCITIES",
+    "CORRECTION": "(nn, 6) correction of a refinement sweep",
+    "PIVOTS": "(6, 7) the rows of one edge while some of them are chosen",
+    "SPREAD": "(5, 6 nn) vectors of the conjugate gradients that suit dependent rows, and lengths of rows, see `kkt.least_squares`",
+    "STATUS": "(1, 4) what went wrong: code, place, number, and a step [s] where the code says so",
+    "SUCCEEDED": "(1, 1) 1 where the last call of the user's functions has returned without an exception, see `compiled.ffi`",
+    "TANGENT": "(nb + 1, 36) what the tangents of the forces add to the bodies' blocks of M, for an implicit step",
+    "TIE_TANGENT": "(n, 36) the same, of two bodies i and j",
+    "PROBE": "(1, .) of such differences: a state, and Phi_q^T lam - Q before and after",
+    "DERIVED": "(1, .) what the user's jacobians say, see `callbacks.jacobian_callbacks`",
+    "DISPLACEMENT": "(nb + 1, 6) of an implicit step: from the base pose [m, rad]; what a failed step gives back begins here",
+    "BASE_POSE": "(nb + 1, 7) of an implicit step: the pose from which displacements are counted",
+    "U_DOT": "(nb + 1, 6) of an implicit step: u' = (v', omega_bar')",
+    "ALGORITHMIC": "(nb + 1, 6) of an implicit step: the algorithmic acceleration a of generalized-alpha",
+    "U_DOT_BEFORE": "(nb + 1, 6) of an implicit step: u' one step before",
+    "U_DOT_EARLIER": "(nb + 1, 6) of an implicit step: u' two steps before",
+    "PREDICTED_R7": "(nb + 1, 11) of an implicit step: predicted p' (4) and a (7) of generalized-alpha on R^7",
+    "ANGLE_RATE": "(1, na) rates of the integrated angles at the start of an implicit step",
+    "LAMBDA": "(6 ne, 1) multipliers of an implicit step, by slots",
+    "LINK_A": "(n, 9) of a serial chain: rotation matrices",
+    "LINK_PLACE": "(n, 9) handle, step from the handle before, centre of mass from the handle, global",
+    "LINK_RATE": "(n, 12) velocity of the handle, angular velocity, bias acceleration, global",
+    "LINK_WRENCH": "(n, 6) force and moment about the handle, global",
+    "LINK_J": "(n, 6) inertia about the centre of mass, global axes: xx, xy, xz, yy, yz, zz",
+    "ASKS": "(1, 1) of a serial chain: 1 if a function of the user gives tau",
+    "QDD": "(1, nv) of a serial chain: joint accelerations",
+    "TAU": "(1, nv) of a serial chain: generalized forces",
+    "PUSHES": "(n, 6) of a serial chain: external forces and moments at the centres of mass, global",
+    "LINK_MOTION": "(n, 6) acceleration of the handle, angular acceleration, global (spatial)",
+    "FREEDOM_ROOM": "(nv, 11) axis, U, 1/D, u, global",
+}
+NAMES = (*INTS, *REALS, *WORK)
+
+(
+    FLAGS, BODY_OF, ROW_INTS, ROW_KIND_AT, LOAD_INTS, LOAD_KIND_AT, DRIVER_TABLE, DRIVER_OPS, EDGES,
+    ORDER, NEAR_AT, NEAR, PAIR_AT, PAIRS, BODY_BLOCK, BODY_FIRST, TIES, PROBED, LOAD_TIE, COUPLED, LINKS, FREEDOMS,
+    INERTIA, SHIFTED, GRAVITY, X_BAR, ROW_REALS, LOAD_REALS, DRIVER_NUMBERS, PAD, KEPT, SCALE, LINK_REALS, FREEDOM_AXES, BASE,
+    A, X, F, SIGNALS, J, LEVEL, Q, Q_USER, Y_STOPPED, D, D_INV, B, RIGHT, SOLUTION, QUESTION, CORRECTION, PIVOTS, SPREAD, STATUS, SUCCEEDED,
+    TANGENT, TIE_TANGENT, PROBE, DERIVED,
+    DISPLACEMENT, BASE_POSE, U_DOT, ALGORITHMIC, U_DOT_BEFORE, U_DOT_EARLIER, PREDICTED_R7, ANGLE_RATE, LAMBDA,
+    LINK_A, LINK_PLACE, LINK_RATE, LINK_WRENCH, LINK_J, ASKS, QDD, TAU, PUSHES, LINK_MOTION, FREEDOM_ROOM,
+) = range(len(NAMES))  # fmt: skip
+
+HEAD = 3 * len(NAMES)
+
+ACCELERATIONS, POSITIONS, VELOCITIES = 0.0, 1.0, 2.0
+"""What stands in QUESTION; any right-hand side is answered alike by the block LDL^T, but not by every formulation."""
+
+
+class Workspace(NamedTuple):
+    """The three flat arrays of a model; `work` belongs to one run."""
+
+    ints: Ints
+    reals: Array
+    work: Array
+
+
+class Core(NamedTuple):
+    """What it takes to evaluate rows and loads; `work` belongs to one run.
+
+    drive: evaluates the drivers that compiled code can evaluate;  apply: the force elements;  asked: the callback to the user's callables
+    fills: a routine for each kind of row
+    """
+
+    ints: Ints
+    reals: Array
+    work: Array
+    drive: Routine
+    apply: Routine
+    callback: Callback
+    fills: Any
+
+
+class Pack(NamedTuple):
+    """A model and the room to compute in, as compiled code sees them: a Core, and the routines built on it.
+
+    prepare: evaluates rows and loads;  factorize, finish, begin, refine: the questions to the augmented matrix
+    python_solver: who answers them where the formulation is written in Python;  derive: the callback to the user's jacobians, in
+    implicit steps
+    """
+
+    ints: Ints
+    reals: Array
+    work: Array
+    drive: Routine
+    apply: Routine
+    callback: Callback
+    fills: Any
+    prepare: Routine
+    factorize: Routine
+    finish: Routine
+    begin: Routine
+    refine: Routine
+    python_solver: Callback = NO_CALLBACK
+    derive: Callback = NO_CALLBACK
+
+
+WORKSPACE_TYPE = types.NamedTuple((I1, F1, F1), Workspace)
+DRIVE_SIGNATURE = types.int64(types.float64, WORKSPACE_TYPE, F2)
+CALLBACK_TYPE = function_type(ASKED_SIGNATURE)
+APPLY_SIGNATURE = types.int64(types.int64, types.float64, WORKSPACE_TYPE, CALLBACK_TYPE, F1, F1)
+SOLVE_SIGNATURE = types.int64(WORKSPACE_TYPE, CALLBACK_TYPE)
+SOLVE_TYPE = function_type(SOLVE_SIGNATURE)
+CORE_TYPES = (I1, F1, F1, function_type(DRIVE_SIGNATURE), function_type(APPLY_SIGNATURE), CALLBACK_TYPE, ASSEMBLERS_TYPE)
+PREPARE_SIGNATURE = types.int64(types.NamedTuple(CORE_TYPES, Core), types.float64, F1)
+PACK_TYPE = types.NamedTuple(
+    (*CORE_TYPES, function_type(PREPARE_SIGNATURE), *([SOLVE_TYPE] * 4), CALLBACK_TYPE, CALLBACK_TYPE), Pack
+)
+CORE_TYPE = types.NamedTuple(CORE_TYPES, Core)
+
+
+@typeof_impl.register(Pack)  # type: ignore[untyped-decorator]
+def pack_type(pack: Pack, context: Any) -> Any:
+    """Every Pack has the same type: without this Numba works it out from all routines at every call from Python, 0.1 to 0.5 ms."""
+    return PACK_TYPE
+
+
+@typeof_impl.register(Core)  # type: ignore[untyped-decorator]
+def core_type(core: Core, context: Any) -> Any:
+    """Every Core has the same type."""
+    return CORE_TYPE
+
+
+@typeof_impl.register(Workspace)  # type: ignore[untyped-decorator]
+def workspace_type(w: Workspace, context: Any) -> Any:
+    """Every Workspace has the same type."""
+    return WORKSPACE_TYPE
+
+
+@inlined
+def workspace(P: Core | Pack) -> Workspace:
+    """Return the flat arrays of a pack."""
+    return Workspace(P.ints, P.reals, P.work)
+
+
+class Tables:
+    """The constant arrays of a model, and the head that says where everything stands.
+
+    `ints` and `reals` are writable only for the compiler's sake (one array type instead of two halves its work): use `tables[name]`.
+    """
+
+    def __init__(self, ints: Mapping[str, Ints], reals: Mapping[str, Array], work_shapes: Mapping[str, tuple[int, int]]) -> None:
+        head = np.zeros(HEAD, dtype=np.int64)
+        flat_ints: list[Any] = [head]
+        flat_reals: list[Any] = [np.zeros(0)]
+        size = 0
+        for group, flat, at in ((ints, flat_ints, HEAD), (reals, flat_reals, 0)):
+            for name, matrix in group.items():
+                head[3 * NAMES.index(name) :][:3] = at, *matrix.shape
+                flat.append(matrix.ravel())
+                at += matrix.size
+        for name, shape in work_shapes.items():
+            head[3 * NAMES.index(name) :][:3] = size, *shape
+            size += shape[0] * shape[1]
+        self.ints: Ints = np.concatenate(flat_ints)
+        self.reals: Array = np.concatenate(flat_reals)
+        self.work_size = size
+
+    def place(self, name: str) -> tuple[int, int, int]:
+        """Start, rows and columns of the matrix `name` in its buffer."""
+        start, rows, columns = self.ints[3 * NAMES.index(name) :][:3].tolist()
+        return start, rows, columns
+
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        """The constant matrix `name`, read-only."""
+        start, rows, columns = self.place(name)
+        matrix: npt.NDArray[Any] = (self.ints if name in INTS else self.reals)[start : start + rows * columns].reshape(
+            rows, columns
+        )
+        matrix.flags.writeable = False
+        return matrix
+
+    def changed(self, ints: Mapping[str, Ints], work: Mapping[str, tuple[int, int]]) -> Tables:
+        """The same tables with some integers and some rooms exchanged or added."""
+        parts = {name: self[name] for name in (*INTS, *REALS) if any(self.place(name))}
+        rooms = {name: self.place(name)[1:] for name in WORK if any(self.place(name))}
+        return Tables(
+            {name: x for name, x in parts.items() if name in INTS} | dict(ints),
+            {name: x for name, x in parts.items() if name in REALS},
+            rooms | dict(work),
+        )
+
+    def pack(self, F0: Array, **routines: Any) -> Pack:
+        """New room to compute in, with the routines by name; the constant drivers `F0` (nd, 3) are put in their place."""
+        pack = Pack(self.ints, self.reals, np.zeros(self.work_size), **routines)
+        workspace_array(pack, "F")[:] = F0
+        workspace_array(pack, "A")[:] = np.eye(3).ravel()
+        return pack
+
+
+def workspace_array(pack: Pack, name: str) -> Array:
+    """The work matrix `name` of a pack, writable."""
+    number = NAMES.index(name)
+    start, rows, columns = pack.ints[3 * number :][:3]
+    return pack.work[start : start + rows * columns].reshape(rows, columns)

@@ -1,0 +1,140 @@
+"""README and docs/: their programs run, their tables are those of the code, their commands, files and links exist."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import joints
+from haugmbd import Body
+from haugmbd.formulations import FORMULATIONS
+from haugmbd.simulation.compatibility import table as legal_triples
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = {
+    str(page.relative_to(ROOT)): page.read_text()
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md")))
+}
+README = PAGES["README.md"]
+PROGRAMS = [
+    pytest.param(program, page, id=f"{page} {k}")
+    for page, text in PAGES.items()
+    for k, program in enumerate(re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL))
+]
+README_LINES = 150  # a poster; topics have pages of their own
+MAKEFILE = (ROOT / "Makefile").read_text()
+
+FORMULATION_HEAD = [
+    "| formulation | dependent rows | multipliers | massless axes | work | 60 links | what it is |",
+    "|---|---|---|---|---|---|---|",
+]
+HEAD = ["| joint | rows | freedom left | what it says |", "|---|---|---|---|"]
+GEOMETRY = {
+    "point": (0.1, 0.2, 0.3),
+    "point_i": (0.1, 0.2, 0.3),
+    "point_j": (0.5, 0.2, 0.3),
+    "axis": (0.0, 0.0, 1.0),
+    "axis_i": (1.0, 0.0, 0.0),
+    "axis_j": (0.0, 1.0, 0.0),
+    "normal": (0.0, 0.0, 1.0),
+}
+
+
+def build(kind: type[joints.Composed]) -> joints.Composed:
+    """A joint of this kind between two bodies, from the parameters that it asks for."""
+    i, j = Body("i", 1.0, (1.0, 1.0, 1.0)), Body("j", 1.0, (1.0, 1.0, 1.0), r=(1.0, 0.0, 0.0))
+    asked = inspect.signature(kind).parameters
+    if "joint" in asked:
+        base = {"RotationDriver": joints.RJ, "TranslationDriver": joints.TJ}[kind.__name__]
+        return kind("drive", build(base), 0.0)
+    return kind("joint", i, j, **{name: GEOMETRY[name] for name in asked if name in GEOMETRY})
+
+
+def joint_table() -> list[str]:
+    """The table of the README: one line for each joint of the catalogue, with the first sentence of its file."""
+    lines = []
+    for kind in joints.CATALOGUE:
+        joint = build(kind)
+        says = sys.modules[kind.__module__].__doc__.splitlines()[0].split(": ", 1)[1].rstrip(".")
+        left = "one less" if "joint" in inspect.signature(kind).parameters else 6 - joint.rows
+        lines.append(f"| `{kind.__name__}` | {joint.rows} | {left} | {says} |")
+    return [*HEAD, *lines]
+
+
+def formulation_table() -> list[str]:
+    """The table of formulations: one line for each, with what its class says and the first sentence of its file."""
+    lines = []
+    for kind in FORMULATIONS:
+        says = sys.modules[kind.__module__].__doc__.splitlines()[0].split(": ", 1)[1].rstrip(".")
+        rows = "all" if kind.all_rows else "kept ones"
+        work = "n" if kind.exponent == 1 else f"n^{kind.exponent}"
+        name, inertia = kind.__name__, "yes" if kind.massless else "no"
+        lines.append(f"| `{name}` | {rows} | {kind.multipliers.value} | {inertia} | {work} | {kind.ms:g} ms | {says} |")
+    return [*FORMULATION_HEAD, *lines]
+
+
+def assert_stands_on(page: str, table: list[str]) -> None:
+    """Assert that the table stands on the page, line by line."""
+    lines = PAGES[page].splitlines()
+    assert table[0] in lines, "\n" + "\n".join(table)
+    start = lines.index(table[0])
+    assert lines[start : start + len(table)] == table, "\n" + "\n".join(table)
+
+
+def test_tables_are_those_of_the_code():
+    assert_stands_on("README.md", joint_table())
+    assert_stands_on("docs/joints.md", joint_table())
+    assert_stands_on("docs/formulations.md", formulation_table())
+    assert_stands_on("docs/integrators.md", legal_triples())
+
+
+def test_every_page_about_the_library_has_a_program():
+    without = {page for page in PAGES if page.startswith("docs/") and not any(page in program.id for program in PROGRAMS)}
+    assert without == {"docs/index.md", "docs/benchmarks.md"}
+
+
+@pytest.mark.parametrize(("program", "page"), PROGRAMS)
+def test_the_program_runs_and_says_what_its_comments_say(program, page, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    exec(compile(program, page, "exec"), {"__name__": "page"})
+    said = capsys.readouterr().out.splitlines()
+    promised = re.findall(r"^print\(.*\) +# (.*)$", program, flags=re.MULTILINE)
+    assert len(said) == len(promised)
+    for line, comment in zip(said, promised, strict=True):
+        assert comment.startswith(line)
+
+
+def test_the_readme_is_a_poster():
+    assert len(README.splitlines()) <= README_LINES
+    four_bar = re.search(r"```python\n(.*?)```", README, flags=re.DOTALL)[1]
+    assert len([line for line in four_bar.splitlines() if line.strip()]) <= 26
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_make_target_file_and_link_that_is_named_exists(page):
+    text = PAGES[page]
+    missing = [
+        target
+        for target in re.findall(r"(?:`|^    )make ([a-z-]+)", text, flags=re.MULTILINE)
+        if not re.search(rf"^{target}:", MAKEFILE, flags=re.MULTILINE)
+    ]
+    named = re.findall(r"`((?:haugmbd|joints|tests|examples|docs)/[\w/.]*)`", text)
+    missing += [path for path in named if not (ROOT / path).exists()]
+    links = re.findall(r"\]\(([\w/.-]+)\)", text)
+    missing += [link for link in links if not ((ROOT / page).parent / link).exists()]
+    assert missing == []
+
+
+def test_the_index_leads_to_every_page():
+    linked = set(re.findall(r"\]\(([\w.-]+\.md)\)", PAGES["docs/index.md"]))
+    assert linked == {Path(page).name for page in PAGES if page.startswith("docs/")} - {"index.md"}
+
+
+def test_figures_are_small():
+    figures = {(ROOT / page).parent / name for page, text in PAGES.items() for name in re.findall(r"!\[[^]]*\]\(([^)]+)\)", text)}
+    assert len(figures) >= 3
+    assert max(figure.stat().st_size for figure in figures) < 100_000

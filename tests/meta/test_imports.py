@@ -1,0 +1,65 @@
+"""`import haugmbd` is free of consequences: it prints nothing, compiles nothing, and loads nothing heavy."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("matplotlib", "pydantic", "h5py", "h5netcdf", "xarray", "pandas", "quaternion", "tqdm")
+
+PROGRAM = f"""
+import sys, {{package}}
+print([name for name in {HEAVY!r} if name in sys.modules])
+from numba.core.dispatcher import Dispatcher
+kernels = [value for name, module in list(sys.modules.items()) if name.startswith("haugmbd") and module
+           for value in vars(module).values() if isinstance(value, Dispatcher)]
+print([kernel.__name__ for kernel in kernels if kernel.signatures])
+"""
+
+
+@pytest.mark.parametrize("package", ["haugmbd", "joints"])
+def test_import_is_free_of_consequences(package):
+    run = subprocess.run([sys.executable, "-c", PROGRAM.format(package=package)], capture_output=True, text=True, timeout=600)
+    assert run.stderr == ""
+    assert run.stdout == "[]\n[]\n"
+
+
+def test_everything_public_can_be_had_and_is_listed():
+    import haugmbd
+
+    for name in haugmbd.__all__:
+        if name != "plot":
+            assert getattr(haugmbd, name) is not None
+        assert name in dir(haugmbd)
+    with pytest.raises(AttributeError, match="no attribute 'assembly_line'"):
+        haugmbd.assembly_line  # noqa: B018  the question is the test
+
+
+def test_no_module_stands_in_the_place_of_a_public_name():
+    program = """
+import importlib, pkgutil, types
+import haugmbd
+for module in pkgutil.iter_modules(haugmbd.__path__, "haugmbd."):
+    importlib.import_module(module.name)
+print([name for name in haugmbd.__all__ if name != "plot" and isinstance(getattr(haugmbd, name), types.ModuleType)])
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600)
+    assert (run.stdout, run.stderr) == ("[]\n", "")
+
+
+def test_what_a_simulation_does_not_need_is_not_imported():
+    program = "import sys, haugmbd; print([n for n in ('scipy.linalg', 'haugmbd.analysis', 'haugmbd.contact') if n in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600)
+    assert run.stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    "first", ["haugmbd.crosscheck.check", "haugmbd.cli.main", "haugmbd.contact.impulse", "haugmbd.analysis.mobility.mobility"]
+)
+def test_no_module_hides_a_public_name(first):
+    ask = "for n in set(haugmbd.__all__) - {'plot'}: assert not isinstance(getattr(haugmbd, n), types.ModuleType), n"
+    program = f"import {first}, types, haugmbd\n{ask}"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600)
+    assert run.stderr == ""

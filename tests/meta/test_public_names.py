@@ -1,0 +1,74 @@
+"""The public face: one table, old names that warn, and "did you mean" for wrong ones."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import haugmbd as mbd
+from haugmbd import deprecated
+from haugmbd.gallery import pendulum
+
+
+def test_the_table_is_what_type_checkers_see_and_what_dir_shows():
+    tree = ast.parse(Path(mbd.__file__).read_text())
+    (block,) = (node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    seen = {(node.module, name.name) for node in block.body if isinstance(node, ast.ImportFrom) for name in node.names}
+    listed = {(module, name) for module, names in mbd.PUBLIC.items() for name in names}
+    assert seen == listed | {("haugmbd", "plotting")}
+    names = [name for _, name in listed]
+    assert len(names) == len(set(names))
+    assert dir(mbd) == sorted({*names, "plot", "__version__"})
+
+
+@pytest.mark.parametrize("old", deprecated.NAMES)
+def test_an_old_name_is_the_new_one_and_warns(old):
+    with pytest.warns(DeprecationWarning, match=f"haugmbd.{old} is called haugmbd.{deprecated.NAMES[old]}"):
+        found = getattr(mbd, old)
+    assert found is getattr(mbd, deprecated.NAMES[old])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "meant"), [("Systen", "System"), ("simualte", "simulate"), ("rk4", "RK4"), ("NewtonEuller", "NewtonEuler")]
+)
+def test_a_wrong_name_says_which_one_was_meant(wrong, meant):
+    with pytest.raises(AttributeError, match=f"no attribute '{wrong}'; did you mean '{meant}'"):
+        getattr(mbd, wrong)
+
+
+def test_a_wrong_keyword_says_which_one_was_meant():
+    with pytest.raises(TypeError, match=r"simulate\(\) has no argument 'dt'; did you mean 'h'\?"):
+        mbd.simulate(pendulum(), 1.0, dt=0.1)
+    with pytest.raises(TypeError, match=r"simulate\(\) has no argument 'method'; did you mean 'integrator'\?"):
+        mbd.simulate(pendulum(), 1.0, method=mbd.RK4())
+    with pytest.raises(TypeError, match=r"Body\(\) has no argument 'J'; did you mean 'J_bar'\?"):
+        mbd.Body("b", 1.0, J=(1, 1, 1))
+    with pytest.raises(TypeError, match=r"Baumgarte\(\) has no argument 'alfa'; did you mean 'alpha'\?"):
+        mbd.Baumgarte(alfa=1.0)
+
+
+def test_an_old_keyword_is_the_new_one_and_warns():
+    with pytest.warns(DeprecationWarning, match=r"HHT\(level=\) is called constraint_form="):
+        method = mbd.HHT(level=mbd.GGL())
+    assert method.constraint_form == mbd.GGL()
+    with pytest.warns(DeprecationWarning, match="HHT.level|Implicit.level"):
+        assert method.level is method.constraint_form
+    with pytest.raises(TypeError, match="twice"), pytest.warns(DeprecationWarning, match="constraint_form"):
+        mbd.HHT(level=mbd.GGL(), constraint_form=mbd.GGL())
+
+
+def test_old_attributes_are_the_new_ones_and_warn():
+    result = mbd.simulate(pendulum(), 0.01, h=1e-3)
+    for thing, names in ((result, "Result"), (result.counters, "Counters"), (mbd.mobility(pendulum()), "Mobility")):
+        for old, new in deprecated.ATTRIBUTES[names].items():
+            with pytest.warns(DeprecationWarning, match=f"{names}.{old} is called {new}"):
+                assert getattr(thing, old) == getattr(thing, new)
+
+
+def test_the_command_says_its_version():
+    run = subprocess.run([sys.executable, "-m", "haugmbd", "--version"], capture_output=True, text=True, timeout=120)
+    assert (run.stdout.strip(), run.stderr) == (f"haugmbd {mbd.__version__}", "")

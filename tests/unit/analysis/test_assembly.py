@@ -1,0 +1,310 @@
+"""Assembly: positions to rounding, velocities exact in kinetic energy, flipped joints found and turned back, failures named."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import haugmbd as mbd
+from haugmbd.analysis.assembly.branch_signs import signs_of
+from haugmbd.gallery import chain, double_pendulum, four_bar, pendulum, slider_crank
+from haugmbd.math.euler_parameters import from_axis_angle, product, rotation_matrix
+from joints import RJ, Distance, RotationDriver
+from tests.support.faulty_mechanisms import MECHANISMS, bar_loop, planar_loop, shaken
+from tests.support.redundant_loops import bennett
+
+CLOSED = 1e-12  # |Phi| in the rows' own units: the goal, rounding is 1e-15
+
+
+def mass_matrix(model):
+    """diag(m 1, J_bar), dense."""
+    n = model.nb
+    M = np.zeros((6 * n, 6 * n))
+    for k in range(n):
+        M[6 * k : 6 * k + 3, 6 * k : 6 * k + 3] = model.mass[k + 1] * np.eye(3)
+        M[6 * k + 3 : 6 * k + 6, 6 * k + 3 : 6 * k + 6] = model.J_bar[k + 1]
+    return M
+
+
+def velocity(state):
+    return np.hstack([state.v, state.omega_bar])[1:].ravel()
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_a_shaken_mechanism_closes_in_ten_iterations(name, rng):
+    model = MECHANISMS[name]().compile(check_pose=False)
+    for _ in range(2):
+        assembly = mbd.assemble(model, shaken(model.state(), 0.05, rng))
+        rows = mbd.evaluate(model, assembly.state)
+        assert assembly.iterations <= 10
+        assert np.abs(rows.Phi).max() <= CLOSED
+        assert np.abs(rows.Phi_q @ velocity(assembly.state) - rows.nu).max() < 1e-9
+        assert assembly.flipped == ()
+
+
+def test_a_system_whose_pose_does_not_fit_is_simulated_from_its_assembly():
+    system = bar_loop((1.0, 2.0, 2.0), (3.0, 0.0))
+    with pytest.raises(mbd.ModelError, match="'D'"):
+        system.compile()
+    assembly = mbd.assemble(system)
+    result = mbd.simulate(assembly.model, 0.1, h=0.01)
+    np.testing.assert_array_equal(result.r[0], assembly.state.r)
+    assert np.abs(result.violation()).max() < 1e-12
+    assert np.abs(result.energy().drift).max() < 1e-5
+    other = mbd.simulate(assembly.model, 0.1, h=0.01, state=assembly.state)
+    np.testing.assert_array_equal(result.r, other.r)
+
+
+def test_the_correction_is_the_least_in_the_metric(rng):
+    """A small one is that of the projection: W d = -Phi_q^T mu, so that d is W-orthogonal to every motion that the rows allow."""
+    model = slider_crank().compile()
+    start = shaken(model.state(), 1e-5, rng)
+    end = mbd.assemble(model, start).state
+    turn = 2.0 * np.array([product(p * [1, -1, -1, -1], q)[1:] for p, q in zip(start.p, end.p, strict=True)])
+    d = np.hstack([end.r - start.r, turn])[1:].ravel()
+    Phi_q = mbd.evaluate(model, end).Phi_q.toarray()
+    W = mass_matrix(model)
+    for k in range(model.nb):  # slender bodies are held to turn as if their least moment were a tenth of their largest
+        J = W[6 * k + 3 : 6 * k + 6, 6 * k + 3 : 6 * k + 6]
+        moments, axes = np.linalg.eigh(J)
+        J[:] = axes * np.maximum(moments, 0.1 * moments[-1]) @ axes.T
+    free = np.linalg.svd(Phi_q)[2][np.linalg.matrix_rank(Phi_q) :]
+    assert np.abs(free @ W @ d).max() < 1e-4 * np.linalg.norm(W @ d)
+    assert np.linalg.norm(d) > 1e-6
+
+
+def test_velocities_are_the_nearest_in_kinetic_energy(rng):
+    """Against the dense KKT system of the exact inertia."""
+    model = slider_crank(driven=True).compile()
+    given = model.state().replace(v=np.vstack([np.zeros(3), rng.normal(size=(3, 3))]))
+    given = given.replace(omega_bar=np.vstack([np.zeros(3), rng.normal(size=(3, 3))]))
+    rows = mbd.evaluate(model, given)
+    J, M, n = rows.Phi_q.toarray(), mass_matrix(model), 6 * model.nb
+    KKT = np.block([[M, J.T], [J, np.zeros((len(J), len(J)))]])
+    du = np.linalg.solve(KKT, np.concatenate([np.zeros(n), rows.nu - J @ velocity(given)]))[:n]
+    found = velocity(mbd.assemble(model, given).state)
+    np.testing.assert_allclose(found, velocity(given) + du, rtol=0.0, atol=1e-11)
+
+
+def test_what_is_held_stays(rng):
+    system = four_bar()
+    crank, rocker, A = system["crank"], system["rocker"], system["A"]
+    model = system.compile()
+    start = shaken(model.state(), 0.03, rng)
+    kept = mbd.assemble(system, start, hold=[mbd.FixedCoordinates(rocker, "x", value=3.45)]).state
+    assert kept.r[3, 0] == 3.45
+    turned = mbd.assemble(system, hold=mbd.FixedCoordinates(A, value=0.25, rate=2.0)).state
+    np.testing.assert_allclose(turned.p[1], [np.cos(0.125), 0.0, np.sin(0.125), 0.0], rtol=0.0, atol=1e-12)
+    np.testing.assert_allclose(turned.omega_bar[1], [0.0, 2.0, 0.0], rtol=0.0, atol=1e-11)
+    rows = mbd.evaluate(model, turned)
+    assert np.abs(rows.Phi_q @ velocity(turned)).max() < 1e-11
+    fixed = mbd.assemble(system, hold=[crank])
+    np.testing.assert_array_equal(fixed.state.r[1], model.state().r[1])
+    assert "'crank'" in str(fixed)
+
+
+def test_a_held_displacement():
+    system = slider_crank()
+    model = system.compile()
+    state = mbd.assemble(system, hold=[mbd.FixedCoordinates(system["T"], value=0.03, rate=0.5)]).state
+    np.testing.assert_allclose(state.r[3], [0.23, 0.0, 0.0], rtol=0.0, atol=1e-12)
+    np.testing.assert_allclose(state.v[3], [0.5, 0.0, 0.0], rtol=0.0, atol=1e-10)
+    assert np.abs(mbd.evaluate(model, state).Phi).max() < CLOSED
+
+
+def test_a_heavy_weight_stays(rng):
+    system = double_pendulum()
+    start = shaken(system.compile().state(), 0.02, rng)
+    light = mbd.assemble(system, start)
+    heavy = mbd.assemble(system, start, weights={system["bar 2"]: 1e8})
+    moved = {c.body: c.distance for c in heavy.corrections}
+    assert moved["bar 2"] < 0.5 * {c.body: c.distance for c in light.corrections}["bar 2"]
+
+
+def test_the_report_names_bodies_and_joints():
+    system = bar_loop((1.0, 2.0, 2.0), (3.0, 0.0))
+    assembly = mbd.assemble(system)
+    assert assembly.gaps[0].joint == "D"
+    np.testing.assert_allclose(assembly.gaps[0].distance, 2.0, rtol=1e-12)
+    assert {c.body for c in assembly.corrections} == {"crank", "coupler", "rocker"}
+    text = str(assembly)
+    assert "joint 'D' was open by 2 m" in text
+    assert "body 'coupler' was moved by" in text
+
+
+@pytest.mark.parametrize(("lengths", "ground"), [((1.0, 1.0, 1.0), (4.0, 0.3)), ((1.0, 1.0, 4.0), (1.0, 0.0))])
+def test_a_loop_that_cannot_close_says_by_how_much(lengths, ground):
+    """The triangle inequality: the longest side misses the sum of the others."""
+    sides = sorted([*lengths, float(np.hypot(*ground))])
+    missing = sides[-1] - sum(sides[:-1])
+    with pytest.raises(mbd.AssemblyError) as caught:
+        mbd.assemble(bar_loop(lengths, ground))
+    assert [fault.where for fault in caught.value.faults] == [f"joint {name!r}" for name in "ABCD"]
+    total = float(str(caught.value.faults[0]).split("together: ")[1].split(" m")[0])
+    np.testing.assert_allclose(total, missing, rtol=1e-4)
+    gaps = {
+        gap.joint: gap.distance for gap in mbd.analysis.found.joint_gaps(caught.value.assembly.model, caught.value.assembly.state)
+    }
+    np.testing.assert_allclose(sum(gaps.values()), missing, rtol=1e-4)
+
+
+def test_distances_that_conflict_are_named_with_the_amount():
+    system = mbd.System("two rods")
+    body = system.add(mbd.Body("body", 1.0, (1, 1, 1), r=(1.1, 0, 0)))
+    for name, distance in (("rod 1", 1.0), ("rod 2", 1.2)):
+        system.add(Distance(name, system.ground, body, point_i=(0, 0, 0), point_j=(1.1, 0, 0), distance=distance))
+    with pytest.raises(mbd.AssemblyError) as caught:
+        mbd.assemble(system)
+    text = str(caught.value)
+    assert "'rod 1'" in text
+    assert "'rod 2'" in text
+    assert "together: 0.2 m" in text
+    assert "different things of the same bodies" in text
+    assert abs(np.linalg.norm(caught.value.assembly.state.r[1]) - 1.1) < 0.05
+
+
+def test_drivers_that_conflict_in_velocity():
+    system = mbd.System("two drives")
+    body = system.add(mbd.Body("body", 1.0, (1, 1, 1)))
+    pin = system.add(RJ("pin", system.ground, body, point=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(RotationDriver("one", pin, lambda t: 1.0 * t))
+    system.add(RotationDriver("two", pin, lambda t: 2.0 * t))
+    with pytest.raises(mbd.AssemblyError, match="no velocities fit"):
+        mbd.assemble(system)
+
+
+def flipped_start(model, rng):
+    """One body turned by half a turn about an axis across that of one of its joints, then all shaken by 3 %."""
+    signs = signs_of(model)
+    sign = signs[rng.integers(len(signs))]
+    state = model.state()
+    body = sign.j or sign.i
+    h = rotation_matrix(state.p[sign.bodies[2]]) @ sign.x_bar[2]
+    p = state.p.copy()
+    p[body] = product(from_axis_angle(np.cross(h, rng.normal(size=3)), np.pi), p[body])
+    return shaken(state.replace(p=p), 0.03, rng), sign.joint
+
+
+@pytest.mark.parametrize(("make", "n"), [(four_bar, 30), (slider_crank, 20), (planar_loop, 30), (bennett, 5), (pendulum, 15)])
+def test_flipped_starts_are_detected_and_turned_back(make, n, rng):
+    """100 in all: every one is named, and repaired to the modelled side."""
+    model = make().compile(check_pose=False)
+    signs = signs_of(model)
+    for _ in range(n):
+        start, joint = flipped_start(model, rng)
+        assembly = mbd.assemble(model, start)
+        assert joint in [flip.joint for flip in assembly.flips]
+        assert all(flip.repaired for flip in assembly.flips)
+        assert assembly.flipped == ()
+        assert np.abs(mbd.evaluate(model, assembly.state).Phi).max() <= CLOSED
+        for sign in signs:
+            A = [rotation_matrix(assembly.state.p[k]) for k in sign.bodies]
+            a, b, c = (R @ x for R, x in zip(A, sign.x_bar, strict=True))
+            assert np.cross(a, b) @ c * sign.modelled > 0.0
+
+
+def test_a_flip_can_be_kept(rng):
+    system = pendulum()
+    model = system.compile()
+    start, joint = flipped_start(model, rng)
+    assembly = mbd.assemble(model, start, repair=False)
+    assert assembly.flipped == (joint,)
+    assert "still is" in str(assembly)
+    with pytest.raises(mbd.AssemblyError, match="the other way round"):
+        mbd.assemble(model, start, hold=[mbd.FixedCoordinates(system["bar"], "rotation")])
+
+
+def test_a_driven_joint_is_turned_to_its_driver():
+    """A start that is half a turn off what the driver asks for satisfies its row, and is led on."""
+    system = pendulum(driven=True)
+    model = system.compile()
+    start = model.state()
+    q = from_axis_angle((1.0, 0.0, 0.0), np.pi)
+    r, p = start.r.copy(), start.p.copy()
+    r[1], p[1] = rotation_matrix(q) @ r[1], product(q, p[1])
+    assembly = mbd.assemble(system, start.replace(r=r, p=p))
+    np.testing.assert_allclose(assembly.state.r[1], start.r[1], rtol=0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("make", [slider_crank, pendulum])
+def test_a_driver_that_asks_for_a_pose_far_away_is_followed_there(make):
+    """The modelled pose at later times: on the branch that the motion leads to."""
+    model = make(driven=True).compile()
+    for t in (0.3, 0.5, 0.8):
+        state = mbd.assemble(model, model.state().replace(t=t)).state
+        moved = mbd.kinematics(model, [t])
+        np.testing.assert_allclose(state.r, moved.r[0], rtol=0.0, atol=1e-11)
+
+
+def test_a_joint_held_far_away_stays_on_its_branch():
+    """The crank at many angles: coupler and rocker keep the side that they are modelled on."""
+    system = four_bar()
+    for angle in (-2.5, -1.0, 1.0, 2.5):
+        state = mbd.assemble(system, hold=mbd.FixedCoordinates(system["A"], value=angle)).state
+        B, D = np.array([np.sin(angle), 0.0, np.cos(angle)]), np.array([4.0, 0.0, 0.0])
+        C = 2.0 * state.r[2] - B
+        np.testing.assert_allclose(np.linalg.norm(C - B), np.sqrt(10.0), rtol=1e-12)
+        assert np.cross(D - B, C - B)[1] < 0.0  # as modelled: C above the line from B to D
+
+
+def test_a_held_joint_that_cannot_come_there_is_named():
+    system = slider_crank()
+    with pytest.raises(mbd.AssemblyError, match=r"joint 'T': it is held at 0.1 m and comes to 0.0\d"):
+        mbd.assemble(system, hold=mbd.FixedCoordinates(system["T"], value=0.1))
+
+
+def test_a_long_chain_closes():
+    model = chain(200).compile()
+    state = model.state()
+    r = state.r.copy()
+    r[1:] += 0.1 * np.random.default_rng(7).uniform(-1, 1, (200, 3))
+    assembly = mbd.assemble(model, state.replace(r=r))
+    assert assembly.iterations <= 15
+    assert assembly.after <= CLOSED
+
+
+def test_a_body_without_joints_is_assembled_as_it_is():
+    system = mbd.System("free")
+    system.add(mbd.Body("body", 1.0, (1, 1, 1), omega_bar=(1, 2, 3)))
+    assert mbd.assemble(system).state.omega_bar[1].tolist() == [1.0, 2.0, 3.0]
+    with pytest.raises(mbd.UsageError, match="6 degrees of freedom are free"):
+        mbd.kinematics(system, [0.0, 1.0])
+
+
+def test_bad_arguments_are_refused():
+    system = four_bar()
+    crank = system["crank"]
+    for call, text in (
+        (lambda: mbd.assemble("four-bar"), "needs a System"),
+        (lambda: mbd.assemble(system, tol=0.0), "tol"),
+        (lambda: mbd.assemble(system, hold=[mbd.FixedCoordinates(crank, "q")]), "'q' is no coordinate"),
+        (lambda: mbd.assemble(system, hold=[mbd.FixedCoordinates(crank, value=1.0)]), "one coordinate"),
+        (lambda: mbd.assemble(system, hold=[system["C"]]), "no single angle"),
+        (lambda: mbd.assemble(system, hold=["crank"]), "no body and no joint"),
+        (lambda: mbd.assemble(system, hold=[pendulum()["bar"]]), "hold: body 'bar' is not in model"),
+        (lambda: mbd.assemble(system, weights={crank: -1.0}), "positive"),
+        (lambda: mbd.assembly_modes(system, starts=0), "starts"),
+    ):
+        with pytest.raises(mbd.UsageError, match=text):
+            call()
+    with pytest.raises(mbd.ModelError, match="shape"):
+        mbd.assemble(system, pendulum().compile().state())
+
+
+def test_a_joint_of_ones_own_is_told_apart_as_well(rng):
+    """The rows say which axes are parallel; no class is asked."""
+
+    class Hinge(mbd.Joint):
+        def __init__(self, name, i, j):
+            super().__init__(name, mbd.Frame.from_global(i, (0, 0, 0)), mbd.Frame.from_global(j, (0, 0, 0)))
+
+        def primitives(self):
+            i, j = self.frame_i, self.frame_j
+            return tuple(mbd.DP1(self.i, a, self.j, j.h) for a in (i.f, i.g))
+
+    system = mbd.System("own")
+    body = system.add(mbd.Body("body", 1.0, (1, 1, 1)))
+    system.add(Hinge("hinge", system.ground, body))
+    model = system.compile()
+    start, _ = flipped_start(model, rng)
+    assert mbd.assemble(model, start, repair=False).flipped == ("hinge",)

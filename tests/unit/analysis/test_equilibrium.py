@@ -1,0 +1,391 @@
+"""Equilibria against closed forms, against scalar equations, against the accelerations of the same state, and against long damped runs."""
+
+from __future__ import annotations
+
+from math import asin, cos, pi, sin, sqrt
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+import haugmbd as mbd
+from haugmbd.analysis.equilibrium import solver
+from haugmbd.diagnostics.energy import energy_over_time
+from haugmbd.gallery import double_pendulum, four_bar, slider_crank
+from joints import RJ, SJ, TJ, RotationDriver
+from tests.support.machines import chain_of_masses, g, governor, governor_balance, pendulum
+from tests.support.redundant_loops import bennett, bricard, ladder
+from tests.support.swinging_loops import loops
+
+ROUNDING = 1e-12  # some hundred operations on numbers of size 1 to 1000
+
+
+def at_rest(found):
+    """Accelerations, by the formulation, of the state that was found; and its multipliers are the same."""
+    a = mbd.accelerations(found.model, found.state)
+    np.testing.assert_allclose(found.lam, a.lam, rtol=0.0, atol=1e-11 * max(1.0, np.abs(a.lam).max(initial=0.0)))
+    return a
+
+
+@pytest.mark.parametrize("angle", [0.3, pi / 2, 2.0, 3.1])
+def test_a_pendulum_hangs_whatever_it_starts_from(angle):
+    found = mbd.equilibrium(pendulum(angle))
+    assert found.stability is mbd.Stability.STABLE
+    np.testing.assert_allclose(found.state.r[1], [0, 0, -1.2], atol=ROUNDING)
+    np.testing.assert_allclose(found.stiffness, [3.0 * g * 1.2], rtol=1e-9)  # per rad2: one unit motion is one of turn and move
+    np.testing.assert_allclose(found.reaction("pin").force, [0, 0, 3 * g], atol=1e-11)
+    assert np.abs(at_rest(found).v_dot).max() < ROUNDING
+
+
+@pytest.mark.parametrize("angle", [pi, pi - 0.2])
+def test_an_unstable_equilibrium_is_found_where_it_is_asked_for(angle):
+    found = mbd.equilibrium(pendulum(angle), downhill=False)
+    assert found.stability is mbd.Stability.UNSTABLE
+    assert not found.stable
+    np.testing.assert_allclose(found.state.r[1], [0, 0, 1.2], atol=ROUNDING)
+    assert "unstable" in str(found)
+    assert "'bar' turns 1.00 about y" in str(found)
+    assert found.motion(0).startswith("'bar' turns 1.00 about y")
+
+
+def test_a_spring_against_a_weight_with_three_equilibria():
+    """k theta = m g L sin(theta), a pendulum upside down on a spring that is relaxed upright: upright is unstable, both sides are not."""
+    k = 0.8 * 3.0 * g * 1.2
+    theta = brentq(lambda x: k * x - 3.0 * g * 1.2 * sin(x), 0.1, 3.0, xtol=1e-15)
+    assert mbd.equilibrium(pendulum(pi, k=k)).stability is mbd.Stability.UNSTABLE
+    for side in (-1.0, 1.0):
+        system = pendulum(pi, k=k)
+        model = system.compile()
+        start = model.state()
+        tilted = start.replace(
+            p=pose(pi + side * 0.1), r=np.array([[0, 0, 0], [1.2 * sin(pi + side * 0.1), 0, -1.2 * cos(pi + side * 0.1)]])
+        )
+        found = mbd.equilibrium(model, tilted)
+        np.testing.assert_allclose(found.state.r[1], [-side * 1.2 * sin(theta), 0, 1.2 * cos(theta)], atol=1e-12)
+        np.testing.assert_allclose(found.stiffness, [k - 3.0 * g * 1.2 * cos(theta)], rtol=1e-9)
+        assert found.stable
+
+
+def pose(angle):
+    return np.array([[1.0, 0, 0, 0], [cos(angle / 2), 0, -sin(angle / 2), 0]])
+
+
+def test_a_spring_is_wound_up_by_several_turns():
+    """A constant torque of 40 N m on a spring of 2 N m/rad: 20 rad, more than three turns, and the angle is counted."""
+    system = mbd.System("wound up")
+    wheel = system.add(mbd.Body("wheel", 1.0, (0.1, 0.1, 0.1)))
+    axle = system.add(RJ("axle", system.ground, wheel, point=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(mbd.RSDA("spring", axle, k=2.0))
+    system.add(mbd.Torque("crank", wheel, torque=(0, 0, 40.0)))
+    found = mbd.equilibrium(system)
+    assert abs(found.state.angles[0] - 20.0) < 1e-11
+    assert abs(abs(found.state.p[1] @ [cos(10), 0, 0, sin(10)]) - 1.0) < ROUNDING
+    assert np.abs(at_rest(found).omega_bar_dot).max() < ROUNDING
+
+
+def test_a_chain_of_masses_under_gravity():
+    """Each spring carries the masses below it."""
+    masses, k = [2.0, 1.0, 3.0], [500.0, 300.0, 200.0]
+    found = mbd.equilibrium(chain_of_masses(masses, k, [0, 0, 0], gravity=g))
+    stretch = [sum(masses[n:]) * g / k[n] for n in range(3)]
+    np.testing.assert_allclose(found.state.r[1:, 0], 0.3 * np.arange(1, 4) + np.cumsum(stretch), rtol=1e-12)
+    assert found.dof == 3
+    assert found.stable
+
+
+@pytest.mark.parametrize("build", [double_pendulum, four_bar, slider_crank], ids=lambda build: build.__name__)
+def test_gallery_comes_to_rest_where_its_potential_is_least(build):
+    found = mbd.equilibrium(build())
+    if build is slider_crank:  # its modelled pose is in balance, with the crank upright: nudge it
+        assert found.stability is mbd.Stability.UNSTABLE
+        u = 0.1 * found.motions[0]
+        run = mbd.simulate(
+            found.model, 0.1, h=0.01, state=found.state.replace(v=u[:, :3], omega_bar=u[:, 3:]), project_velocity=True
+        )
+        found = mbd.equilibrium(found.model, run.state(-1))
+    a = at_rest(found)
+    assert max(np.abs(a.v_dot).max(), np.abs(a.omega_bar_dot).max()) < 1e-11
+    assert np.abs(mbd.evaluate(found.model, found.state).Phi).max() < ROUNDING
+    height = -np.sum(found.model.mass[:, None] * found.state.r * [0, 0, -g])
+    rng = np.random.default_rng(4)
+    for _ in range(5):  # small motions of the found mechanism, as its own velocities, lift it
+        u = 1e-2 * np.tensordot(rng.normal(size=found.dof), found.motions, axes=1)
+        moving = found.state.replace(v=u[:, :3], omega_bar=u[:, 3:])
+        run = mbd.simulate(found.model, 1.0, h=0.01, state=moving, project_velocity=True)
+        heights = -np.sum(found.model.mass[:, None] * run.r * [0, 0, -g], axis=(1, 2))
+        assert heights.min() > height - 1e-9
+    assert found.stability is not mbd.Stability.UNSTABLE
+
+
+def test_equilibrium_is_where_a_damped_run_ends():
+    """A four-bar with a spring and a damper on its crank, simulated until it rests."""
+    system = four_bar()
+    system.add(mbd.RSDA("spring", system["A"], k=20.0, c=30.0, theta0=0.4))
+    model = system.compile()
+    found = mbd.equilibrium(model)
+    run = mbd.simulate(model, 60.0, rtol=1e-10, atol=1e-12, t_eval=[60.0])
+    np.testing.assert_allclose(run.r[-1], found.state.r, atol=1e-8)
+    np.testing.assert_allclose(run.reaction("D").force[-1], found.reaction("D").force, atol=1e-6)
+    np.testing.assert_allclose(
+        run.reaction("B", on="i", frame="joint").torque[-1], found.reaction("B", on="i", frame="joint").torque, atol=1e-6
+    )
+
+
+def test_quasi_static_poses_follow_a_driver():
+    """A mass hangs from a crank that is driven: it hangs below wherever the crank is, and the motor carries m g r cos(angle)."""
+    system = mbd.System("hoist", gravity=(0, 0, -g))
+    crank = system.add(mbd.Body("crank", 1.0, (0.1, 0.1, 0.1)))
+    bob = system.add(mbd.Body("bob", 5.0, (0.1, 0.1, 0.1), r=(0.4, 0, -0.7)))
+    axle = system.add(RJ("axle", system.ground, crank, point=(0, 0, 0), axis=(0, -1, 0)))
+    system.add(RotationDriver("motor", axle, lambda t: 0.5 * t))
+    system.add(RJ("hook", crank, bob, point=(0.4, 0, 0), axis=(0, 1, 0)))
+    model = system.compile()
+    state = model.state()
+    for t in (0.0, 1.0, 2.0):
+        found = mbd.equilibrium(model, state.replace(t=t))
+        state = found.state
+        np.testing.assert_allclose(state.r[2], [0.4 * cos(0.5 * t), 0, 0.4 * sin(0.5 * t) - 0.7], atol=1e-12)
+        np.testing.assert_allclose(found.reaction("motor").torque, [0, -5 * g * 0.4 * cos(0.5 * t), 0], atol=1e-11)
+
+
+def test_what_nothing_resists_is_indifferent():
+    system = mbd.System("hung", gravity=(0, 0, -g))
+    ball = system.add(mbd.Body("ball", 2.0, (0.1, 0.1, 0.1), r=(1, 0.2, -0.3)))
+    system.add(mbd.TSDA("spring", system.ground, ball, point_i=(0, 0, 0), point_j=(1, 0.2, -0.1), k=200.0, l0=0.5))
+    found = mbd.equilibrium(system)
+    np.testing.assert_allclose(found.state.r[1], [0, 0, -(0.5 + 0.2 + 2 * g / 200)], atol=1e-12)
+    assert found.kinds.count(mbd.Stability.INDIFFERENT) == 1
+    assert found.motion(found.kinds.index(mbd.Stability.INDIFFERENT)) == "'ball' turns 1.00 about z"
+    assert found.stability is mbd.Stability.INDIFFERENT
+
+
+def test_stiffness_is_the_second_difference_of_the_potential():
+    """An independent way to K: the potential energy of poses along a tangent, each closed by projection."""
+    system = four_bar()
+    system.add(mbd.TSDA("spring", system["crank"], system["rocker"], point_i=(0, 0, 0.4), point_j=(3.5, 0, 1), k=7.0, l0=2.0))
+    found = mbd.equilibrium(system)
+    model, h = found.model, 1e-3
+
+    def potential(size):
+        """After a move of `size` at unit speed, along the constraints, by a run without forces: the run's V is asked in `model`."""
+        u = size * found.motions[0]
+        free = four_bar()
+        free.gravity = (0, 0, 0)
+        start = found.state.replace(v=u[:, :3], omega_bar=u[:, 3:])
+        run = mbd.simulate(free, 1.0, h=1e-2, state=start, project_velocity=True)
+        y = np.array([run.state(-1).y])
+        return energy_over_time(model, np.zeros(1), y, lambda: np.zeros((1, model.nc))).potential[0]
+
+    second = (potential(h) - 2.0 * potential(0.0) + potential(-h)) / h**2
+    assert abs(second - found.stiffness[0]) < 1e-4 * found.stiffness[0]
+
+
+@pytest.mark.parametrize("driven", [True, False], ids=["driven", "free"])
+@pytest.mark.parametrize("omega", [5.0, 2.0 * pi, 9.0])
+def test_governor_at_constant_speed(driven, omega):
+    alpha, s = governor_balance(omega)
+    found = mbd.equilibrium(governor(driven, omega), steady=mbd.UniformRotation(omega=(0, 0, omega)))
+    state, model = found.state, found.model
+    assert abs(state.r[model.body("slider"), 2] - s) < 1e-10
+    for name in ("left", "right"):
+        p = state.p[model.body(name)]
+        z = 2.0 * (p[1] * p[3] - p[0] * p[2])  # of the body's x axis
+        assert abs(asin(-z) - alpha) < 1e-10
+    a = at_rest(found)
+    np.testing.assert_allclose(a.v_dot, -(omega**2) * state.r * [1, 1, 0], atol=1e-8)
+    assert np.abs(a.omega_bar_dot).max() < 1e-8
+    assert found.stable if driven else found.stability is mbd.Stability.INDIFFERENT
+
+
+def test_governor_stays_in_its_steady_motion():
+    found = mbd.equilibrium(governor(driven=False), steady=mbd.UniformRotation(omega=(0, 0, 2.0 * pi)))
+    run = mbd.simulate(found.model, 0.2, h=1e-4, state=found.state, store_every=100)
+    heights = run["slider"].r[:, 2]
+    assert np.abs(heights - heights[0]).max() < 1e-9
+    np.testing.assert_allclose(run["shaft"].omega_bar[-1], [0, 0, 2 * pi], atol=1e-9)
+
+
+def test_a_pendulum_on_a_turntable():
+    """cos(theta) = g / (omega^2 L) for a point mass on a massless rod, hung in the axis of the turntable."""
+    omega, length = 5.0, 0.8
+    system = mbd.System("turntable", gravity=(0, 0, -g))
+    table = system.add(mbd.Body("table", 1.0, (0.1, 0.1, 0.1)))
+    axle = system.add(RJ("axle", system.ground, table, point=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(RotationDriver("motor", axle, lambda t: omega * t))
+    bob = system.add(mbd.Body("bob", 2.0, (1e-9, 1e-9, 1e-9), r=(length * sin(0.5), 0, -length * cos(0.5))))
+    system.add(RJ("hinge", table, bob, point=(0, 0, 0), axis=(0, 1, 0)))
+    found = mbd.equilibrium(system, steady=mbd.UniformRotation(omega=(0, 0, omega)))
+    cosine = g / (omega**2 * length)
+    np.testing.assert_allclose(found.state.r[2], [length * sqrt(1 - cosine**2), 0, -length * cosine], rtol=1e-8, atol=1e-12)
+    assert found.stable
+    assert mbd.equilibrium(pendulum_in_the_axis(omega)).stability is mbd.Stability.STABLE
+    assert (
+        mbd.equilibrium(pendulum_in_the_axis(omega), steady=mbd.UniformRotation((0, 0, omega))).stability is mbd.Stability.UNSTABLE
+    )
+
+
+def pendulum_in_the_axis(omega):
+    """The same bob hanging straight down: stable at rest, unstable beyond omega^2 = g / L."""
+    system = mbd.System("turntable", gravity=(0, 0, -g))
+    table = system.add(mbd.Body("table", 1.0, (0.1, 0.1, 0.1)))
+    axle = system.add(RJ("axle", system.ground, table, point=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(RotationDriver("motor", axle, lambda t: omega * t))
+    bob = system.add(mbd.Body("bob", 2.0, (1e-9, 1e-9, 1e-9), r=(0, 0, -0.8)))
+    system.add(RJ("hinge", table, bob, point=(0, 0, 0), axis=(0, 1, 0)))
+    return system
+
+
+def test_a_rope_that_cannot_push_needs_no_smooth_force():
+    """A mass between two ropes that pull only when they are taut: piecewise linear, with slack in between."""
+    system = mbd.System("ropes", gravity=(0, 0, -g))
+    mass = system.add(mbd.Body("mass", 4.0, (0.1, 0.1, 0.1), r=(0, 0, -0.2)))
+    system.add(TJ("guide", system.ground, mass, point=(0, 0, 0), axis=(0, 0, 1)))
+
+    def rope(t, length, rate):
+        return 5000.0 * max(0.0, length - 0.5)
+
+    system.add(mbd.TSDA("rope", system.ground, mass, point_i=(0, 0, 0), point_j=(0, 0, -0.2), actuator=rope))
+    found = mbd.equilibrium(system)
+    np.testing.assert_allclose(found.state.r[1, 2], -(0.5 + 4 * g / 5000.0), rtol=1e-12)
+    assert found.stable
+
+
+def test_redundant_rows_do_no_harm():
+    full, minimal = loops()
+    assert full.dof == minimal.dof == 1
+    assert len(full.model.redundancy.dropped) == 3
+    np.testing.assert_allclose(full.state.r, minimal.state.r, atol=1e-12)
+    np.testing.assert_allclose(full.reaction("A").force, minimal.reaction("A").force, atol=1e-10)
+
+
+@pytest.mark.parametrize("rule", [mbd.DropDependentRows(), mbd.MinimumNorm()], ids=["kept rows", "minimum norm"])
+def test_redundant_rows_share_loads_as_the_model_says(rule):
+    full, _ = loops()
+    found = mbd.equilibrium(full.model.with_redundancy(rule), full.state)
+    at_rest(found)
+
+
+@pytest.mark.parametrize("build", [bennett, bricard], ids=lambda build: build.__name__)
+def test_spatial_loops_with_too_many_rows(build):
+    found = mbd.equilibrium(build())
+    assert found.dof == 1
+    assert found.stable
+    a = at_rest(found)
+    assert max(np.abs(a.v_dot).max(), np.abs(a.omega_bar_dot).max()) < 1e-11
+    assert np.abs(mbd.evaluate(found.model, found.state).Phi).max() < ROUNDING
+    (mode,) = mbd.linearize(found).modes
+    u = 1e-4 * mode.omega * mode.shape.real
+    start, T = found.state.replace(v=u[:, :3], omega_bar=u[:, 3:]), 2 * pi / mode.omega
+    run = mbd.simulate(found.model, T, h=T / 400, state=start, project_velocity=True)
+    np.testing.assert_allclose(run.omega_bar[-1], start.omega_bar, atol=1e-4 * np.abs(u).max())  # back after a period
+
+
+def test_a_ladder_of_many_rungs_is_found_at_once():
+    found = mbd.equilibrium(ladder(20))
+    assert found.dof == 1
+    tops = [found.state.r[found.model.body(f"upright {k}")] for k in range(21)]
+    np.testing.assert_allclose(tops, [[k, -0.5, 0] for k in range(21)], atol=1e-11)
+    g_ladder, m = 9.81, 1.0
+    J = 21 * (0.25 + m * 0.25) + 20 * m  # uprights about their feet, bars at the tops, per rad2
+    np.testing.assert_allclose(mbd.linearize(found).omega, sqrt((21 * 0.5 + 20) * m * g_ladder / J), rtol=1e-9)
+
+
+def test_relaxation_goes_on_where_newton_gives_up(monkeypatch):
+    """Newton is allowed two steps at a time: damped motion does the rest, to the same pose."""
+    exact = mbd.equilibrium(double_pendulum())
+    monkeypatch.setattr(solver, "MAX_NEWTON", 2)
+    found = mbd.equilibrium(double_pendulum())
+    assert found.relaxed > 0
+    assert "of relaxation" in str(found)
+    np.testing.assert_allclose(found.state.r, exact.state.r, atol=1e-10)
+
+
+def stack(slope):
+    """A weight on a stack of springs, each of which pushes with 3 N as soon as it is touched."""
+    system = mbd.System("steps", gravity=(0, 0, -g))
+    mass = system.add(mbd.Body("mass", 1.0, (0.1, 0.1, 0.1)))
+    system.add(TJ("guide", system.ground, mass, point=(0, 0, 0), axis=(0, 0, 1)))
+
+    def push(t, r, p, v, omega_bar):
+        depth = max(0.0, -r[2])
+        return (0.0, 0.0, 3.0 * np.floor(10.0 * depth) + slope * depth)
+
+    system.add(mbd.PointForce("stack", mass, force=push))
+    return system
+
+
+def test_a_force_that_jumps_is_balanced_where_it_can_be():
+    """6 N + 15 N/m x depth = m g on the second step."""
+    found = mbd.equilibrium(stack(15.0))
+    assert abs(found.state.r[1, 2] + (g - 6.0) / 15.0) < 1e-10
+    with pytest.raises(mbd.SimulationError, match="'mass' do not come to a balance.*jump there"):
+        mbd.equilibrium(stack(2.0))  # m g lies within the jump from the third step to the fourth
+
+
+def test_a_body_that_nothing_holds_is_named():
+    system = pendulum(0.5)
+    system.add(mbd.Body("ball", 2.0, (1, 1, 1)))
+    with pytest.raises(
+        mbd.SimulationError, match=r"nothing holds 'ball'. The forces still push with 19.6\d N: 'ball' moves -1.00 along z"
+    ) as e:
+        mbd.equilibrium(system)
+    assert isinstance(e.value.result, mbd.State)
+
+
+def test_a_wheel_that_is_driven_round_and_round_is_named():
+    system = mbd.System("wheel")
+    wheel = system.add(mbd.Body("wheel", 2.0, (1, 1, 1)))
+    system.add(RJ("axle", system.ground, wheel, point=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(mbd.Torque("motor", wheel, torque=(0, 0, 3.0)))
+    with pytest.raises(
+        mbd.SimulationError, match="nothing holds 'wheel'. The forces still push with 3 N m: 'wheel' turns 1.00 about z"
+    ):
+        mbd.equilibrium(system)
+
+
+def test_a_pose_that_cannot_be_closed_is_refused():
+    system = mbd.System("far")
+    link = system.add(mbd.Body("link", 1.0, (1, 1, 1), r=(0.5, 0, 0)))
+    system.add(SJ("near", system.ground, link, point=(0, 0, 0)))
+    system.add(mbd.CD((1, 0, 0), system.ground, (0, 0, 0), link, (0.5, 0, 0), 3.0))
+    with pytest.raises(mbd.SimulationError, match="cannot be closed"):
+        mbd.equilibrium(system.compile(check_pose=False))
+
+
+@pytest.mark.parametrize(
+    ("steady", "message"),
+    [
+        (3.0, "must be Spin"),
+        ([mbd.UniformRotation((0, 0, 1)), mbd.UniformRotation((0, 0, 2))], "2 Spin"),
+        (mbd.UniformRotation((0, 1)), "omega = .* three finite numbers"),
+        (mbd.UniformRotation((0, 0, 1), point=(0, np.nan, 0)), "point = .* three finite numbers"),
+        (mbd.RotorSpin("rod", (0, 0, 1)), "no moving body is called 'rod'"),
+        (mbd.UniformRotation((0, 0, 3.0)), "does not fit joint 'motor'"),
+        (mbd.UniformRotation((0, 3.0, 0)), "does not fit joint 'axle'|does not fit joint 'motor'"),
+    ],
+)
+def test_a_steady_motion_that_is_none_is_refused(steady, message):
+    with pytest.raises(mbd.UsageError, match=message):
+        mbd.equilibrium(governor(), steady=steady)
+
+
+def test_gravity_across_the_axis_is_no_steady_motion():
+    system = mbd.System("tilted", gravity=(0, 0, -g))
+    wheel = system.add(mbd.Body("wheel", 2.0, (1, 1, 1), r=(0, 0, -0.1)))
+    system.add(RJ("axle", system.ground, wheel, point=(0, 0, 0), axis=(0, 1, 0)))
+    with pytest.raises(
+        mbd.UsageError, match="the motion is not steady: after 0.7 rad of it the forces are out of balance.*'wheel' turns"
+    ):
+        mbd.equilibrium(system, steady=mbd.UniformRotation((0, 2.0, 0)))
+
+
+def test_wrong_arguments_are_refused():
+    with pytest.raises(mbd.UsageError, match="needs a System"):
+        mbd.equilibrium("pendulum")
+    with pytest.raises(mbd.UsageError, match="must be a State"):
+        mbd.equilibrium(pendulum(), 3.0)
+    model = pendulum().compile()
+    with pytest.raises(mbd.ModelError, match="not finite"):
+        mbd.equilibrium(model, model.state().replace(r=np.full((2, 3), np.nan)))
+    with pytest.raises(mbd.UsageError, match="no joint is called"):
+        mbd.equilibrium(model).reaction("pim")

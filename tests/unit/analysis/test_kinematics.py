@@ -1,0 +1,276 @@
+"""Driven mechanisms against closed forms, without integration; singular positions passed where the motion is determined, or named."""
+
+from __future__ import annotations
+
+from math import hypot, pi, sqrt
+
+import numpy as np
+import pytest
+
+import haugmbd as mbd
+from haugmbd.gallery import double_pendulum, pendulum, slider_crank
+from haugmbd.gallery.slider_crank import crank_angle
+from haugmbd.math.euler_parameters import conjugate, product, rotation_matrix
+from joints import CJ, RJ, SJ, UJ, Distance, Parallel, RotationDriver, TranslationDriver
+from tests.support.redundant_loops import bennett, loop
+
+Z = np.array([0.0, 0.0, 1.0])
+CLOSED_FORM = 1e-11  # the goal; projected positions reach 1e-13, velocities 1e-12
+FURTHEST_X = sqrt(0.3**2 - (hypot(0.1, 0.12) - 0.08) ** 2)  # of the slider: rod and crank in line
+
+
+def turned_about(result, body, axis):
+    """The angle of a body about a fixed axis [rad], through all turns, 0 at p = (1, 0, 0, 0)."""
+    p = result[body].p
+    return np.unwrap(2.0 * np.arctan2(p[:, 1:] @ axis, p[:, 0]), period=2.0 * pi)
+
+
+def rotation(axis, angle):
+    """The matrix of a turn about a coordinate axis by degrees."""
+    c, s = np.cos(np.deg2rad(angle)), np.sin(np.deg2rad(angle))
+    return np.array([[1, 0, 0], [0, c, -s], [0, s, c]] if axis == "x" else [[c, -s, 0], [s, c, 0], [0, 0, 1]])
+
+
+@pytest.mark.parametrize("beta_deg", [10, 45, 60])
+def test_hooke_joint(table, beta_deg):
+    reference = table("hooke_joint")
+    reference = reference[reference["beta_deg"] == beta_deg]
+    beta = np.deg2rad(beta_deg)
+    z_out = np.array([0.0, -np.sin(beta), np.cos(beta)])
+    system = mbd.System("Hooke joint")
+    first, second = (system.add(mbd.Body(name, 1.0, (0.1, 0.2, 0.25))) for name in ("first", "second"))
+    bearing = system.add(RJ("bearing", system.ground, first, point=(0, 0, 0), axis=Z))
+    system.add(UJ("cross", first, second, point=(0, 0, 0), axis_i=(0, 1, 0), axis_j=(1, 0, 0)))
+    system.add(Parallel("holder", system.ground, second, axis=z_out))
+    system.add(RotationDriver("drive", bearing, lambda t: 1.0 * t))
+    result = mbd.kinematics(system, np.deg2rad(reference["input_deg"]))
+    out = turned_about(result, "second", z_out)
+    np.testing.assert_allclose(out, np.deg2rad(reference["output_deg"]), rtol=0.0, atol=CLOSED_FORM)
+    np.testing.assert_allclose(result["second"].omega_bar @ z_out, reference["w_out/w_in"], rtol=0.0, atol=CLOSED_FORM)
+    np.testing.assert_allclose(result.omega_bar_dot[:, 2] @ z_out, reference["alpha_out/w_in^2"], rtol=0.0, atol=CLOSED_FORM)
+
+
+@pytest.mark.parametrize("branch", [1, 2])
+def test_rssr(table, parameters, branch):
+    reference, given = table("rssr"), parameters("spatial_analytic")["rssr"]
+    C, tilt = np.array(given["C"]), np.deg2rad(70.0)
+    ex, ey = np.array([1.0, 0.0, 0.0]), np.array([0.0, np.cos(tilt), np.sin(tilt)])
+    axis = np.cross(ex, ey)
+    psi = np.unwrap(np.deg2rad(reference[f"psi{branch}_deg"]))
+    system = mbd.System("RSSR")
+    a, b = system.add(mbd.Body("input", 1.0, (0.1, 0.2, 0.25))), system.add(mbd.Body("output", 1.0, (0.1, 0.2, 0.25), r=C))
+    bearing = system.add(RJ("A", system.ground, a, point=(0, 0, 0), axis=Z))
+    system.add(RJ("B", system.ground, b, point=C, axis=axis))
+    pin = C + given["r3"] * (np.cos(psi[0]) * ex + np.sin(psi[0]) * ey)
+    system.add(Distance("coupler", a, b, point_i=(given["r1"], 0, 0), point_j=pin, distance=given["l"]))
+    system.add(RotationDriver("drive", bearing, lambda t: 1.0 * t))
+    result = mbd.kinematics(system, np.deg2rad(reference["theta_deg"]))
+    np.testing.assert_allclose(turned_about(result, "output", axis), psi - psi[0], rtol=0.0, atol=CLOSED_FORM)
+    np.testing.assert_allclose(result["output"].omega_bar @ axis, reference[f"dpsi{branch}/dtheta"], rtol=0.0, atol=CLOSED_FORM)
+
+
+@pytest.mark.parametrize("branch", [1, 2])
+def test_spherical_four_bar(table, branch):
+    """Four revolutes through one point: 20 rows and the drive, rank 18."""
+    reference = table("spherical4R")
+    psi = np.unwrap(np.deg2rad(reference[f"psi{branch}_deg"]))
+    tilt = rotation("x", 70)
+    start, out = np.deg2rad(reference["theta_deg"][0]), tilt @ Z
+    assert start == 0.0
+    axes = [Z, rotation("x", 30) @ Z, tilt @ rotation("z", np.rad2deg(psi[0])) @ rotation("x", 60) @ Z, out]
+    assert abs(axes[1] @ axes[2] - np.cos(np.deg2rad(55))) < 1e-12
+    system = loop([np.zeros(3)] * 4, axes)
+    system.add(RotationDriver("drive", system["hinge 0"], lambda t: 1.0 * t))
+    result = mbd.kinematics(system, np.deg2rad(reference["theta_deg"]))
+    np.testing.assert_allclose(turned_about(result, "link 2", out), psi - psi[0], rtol=0.0, atol=CLOSED_FORM)
+    assert result.model.nc == 21
+
+
+def test_bennett_relation():
+    """tan(t1/2) tan(t2/2) = sin((b + a)/2) / sin((b - a)/2), t3 = -t1, t4 = -t2."""
+    alpha, beta, first = pi / 6, 5 * pi / 12, 0.8
+    ratio = np.sin((beta + alpha) / 2) / np.sin((beta - alpha) / 2)
+    second = 2 * np.arctan(ratio / np.tan(first / 2))
+    system = bennett(first, alpha=alpha, beta=beta)
+    system.add(RotationDriver("drive", system["hinge 0"], lambda t: 0.5 * np.sin(t)))
+    result = mbd.kinematics(system, np.linspace(0.0, 6.0, 13))
+    angle = [relative_angle(result, f"hinge {k}") for k in range(4)]
+    np.testing.assert_allclose(np.tan((first + angle[0]) / 2) * np.tan((second + angle[1]) / 2), ratio, rtol=CLOSED_FORM)
+    np.testing.assert_allclose(angle[2], -angle[0], rtol=0.0, atol=CLOSED_FORM)
+    np.testing.assert_allclose(angle[3], -angle[1], rtol=0.0, atol=CLOSED_FORM)
+    assert np.abs(angle[0]).max() > 0.49
+
+
+def relative_angle(result, joint):
+    """The angle of a revolute [rad], 0 at the modelled pose with bodies in global axes."""
+    e = result.model.joints[joint]
+    p = product(conjugate(result.p[:, e.i]), result.p[:, e.j])
+    return 2.0 * np.arctan2(p[:, 1:] @ e.A_bar_i[:, 2], p[:, 0])
+
+
+def test_me751_driven_pendulum(table):
+    """A6: positions, velocities, accelerations, and T(0)."""
+    reference = table("me751_driven_pendulum")
+    result = mbd.kinematics(pendulum(driven=True), reference["t"])
+    bar = result["bar"]
+    np.testing.assert_allclose(bar.r[:, 1:], np.column_stack([reference["y"], reference["z"]]), rtol=0.0, atol=1e-12)
+    np.testing.assert_allclose(bar.v[:, 1:], np.column_stack([reference["vy"], reference["vz"]]), rtol=0.0, atol=1e-12)
+    np.testing.assert_allclose(result.v_dot[:, 1, 1:], np.column_stack([reference["ay"], reference["az"]]), rtol=0.0, atol=1e-11)
+    torque = result.reaction("drive").torque[:, 0]
+    np.testing.assert_allclose(torque, reference["drive_torque_x"], rtol=0.0, atol=1e-10)
+    np.testing.assert_allclose(torque[0], -224.8256611173299, rtol=0.0, atol=1e-10)
+
+
+def test_driven_slider_crank(table):
+    """Every time is exact by itself: two of them far apart are as good as all."""
+    reference = table("slidercrank3d_driven_crankCOMatA")
+    result = mbd.kinematics(slider_crank(driven=True), reference["t"])
+    np.testing.assert_allclose(crank_angle(result), reference["theta"], rtol=0.0, atol=1e-12)
+    for found, name in ((result["slider"].r, "x_slider"), (result["slider"].v, "x_dot"), (result.v_dot[:, 3], "x_ddot")):
+        np.testing.assert_allclose(found[:, 0], reference[name], rtol=0.0, atol=CLOSED_FORM)
+    np.testing.assert_allclose(result.reaction("drive").torque[:, 0], reference["driving_torque_x"], rtol=0.0, atol=CLOSED_FORM)
+    few = mbd.kinematics(slider_crank(driven=True), reference["t"][[9, 20]])
+    np.testing.assert_allclose(few.r, result.r[[9, 20]], rtol=0.0, atol=1e-12)
+
+
+def test_times_before_the_state_are_followed_backwards():
+    system = slider_crank(driven=True)
+    result = mbd.kinematics(system, [-0.5, -0.2, 0.3])
+    forward = mbd.kinematics(system, [0.5, 0.8, 1.3])  # one turn a second
+    np.testing.assert_allclose(result.r, forward.r, rtol=0.0, atol=1e-12)
+    np.testing.assert_allclose(result.v, forward.v, rtol=0.0, atol=1e-11)
+
+
+def pushed(f):
+    """The slider-crank driven by its slider, whose displacement is f(t)."""
+    system = slider_crank()
+    system.add(TranslationDriver("push", system["T"], f))
+    return system
+
+
+def test_a_slider_that_is_driven_too_far_stops_with_the_reason():
+    with pytest.raises(mbd.SimulationError) as caught:
+        mbd.kinematics(pushed(lambda t: 0.2 * t), np.linspace(0.0, 2.0, 41))
+    text, result = str(caught.value), caught.value.result
+    end = float(text.split("t = ")[1].split(" s")[0])
+    np.testing.assert_allclose(0.2 + 0.2 * end, FURTHEST_X, rtol=1e-8)
+    assert "'push'" in text
+    assert "rank 17 of 18" in text
+    assert len(result) == 10
+    assert np.abs(result.violation()).max() < 1e-12
+
+
+def test_a_slider_that_touches_the_dead_centre_carries_the_crank_through():
+    """x comes to its furthest as a parabola: the crank turns on, smoothly, and not back."""
+    reach = FURTHEST_X - 0.2
+    result = mbd.kinematics(pushed(lambda t: reach - reach * (t - 1.0) ** 2), np.linspace(0.0, 2.0, 21))
+    theta = crank_angle(result)
+    assert np.diff(theta).min() > 0.15
+    y, z = 0.1 - 0.08 * np.sin(theta), 0.12 + 0.08 * np.cos(theta)
+    np.testing.assert_allclose(result["slider"].r[:, 0], np.sqrt(0.09 - y**2 - z**2), rtol=0.0, atol=1e-12)
+    speed = sqrt(2.0 * reach * FURTHEST_X / (0.08 * hypot(0.1, 0.12)))  # x'' = -0.08 |A| theta'^2 / x there
+    np.testing.assert_allclose(result["crank"].omega_bar[10, 0], speed, rtol=1e-9)
+    np.testing.assert_allclose(theta[10], pi - np.arctan2(0.1, 0.12), rtol=0.0, atol=1e-10)
+    (passed,) = result.singular_crossings
+    assert passed.t == pytest.approx(1.0, abs=1e-6)
+    assert "push" in passed.joints
+
+
+def test_the_force_of_a_push_balances_the_power():
+    """dE/dt = F x', E by central differences."""
+    h = 1e-4
+    result = mbd.kinematics(pushed(lambda t: 0.03 * np.sin(t)), np.array([-h, 0.0, h]))
+    energy = result.energy()
+    total = energy.kinetic + energy.potential
+    force = (total[2] - total[0]) / (2.0 * h) / result["slider"].v[1, 0]
+    np.testing.assert_allclose(result.reaction("push").force[1, 0], force, rtol=1e-6)
+
+
+@pytest.mark.parametrize("redundant", [False, True])
+def test_a_parallelogram_passes_its_flat_pose(redundant):
+    """The crank driven through two flat poses, each exactly at a wanted time: rocker as crank, coupler does not turn."""
+    system = mbd.System("parallelogram")
+    points = [np.array(x, dtype=float) for x in ((0, 0, 0), (0, 1, 0), (2, 1, 0), (2, 0, 0))]
+    crank, coupler, rocker = (
+        system.add(mbd.Body(name, 1.0, (0.1, 0.1, 0.1), r=(points[k] + points[k + 1]) / 2))
+        for k, name in enumerate(("crank", "coupler", "rocker"))
+    )
+    pin = system.add(RJ("A", system.ground, crank, point=points[0], axis=Z))
+    system.add(RJ("B", crank, coupler, point=points[1], axis=Z))
+    if redundant:
+        system.add(RJ("C", coupler, rocker, point=points[2], axis=Z))
+        system.add(RJ("D", system.ground, rocker, point=points[3], axis=Z))
+    else:
+        system.add(SJ("C", coupler, rocker, point=points[2]))
+        system.add(CJ("D", system.ground, rocker, point=points[3], axis=Z))
+    system.add(RotationDriver("drive", pin, lambda t: 1.0 * t))
+    t = np.linspace(0.0, 2.0 * pi, 25)
+    result = mbd.kinematics(system, t)
+    np.testing.assert_allclose([p.t for p in result.singular_crossings], [pi / 2, 3 * pi / 2], atol=1e-8)
+    assert set(result.singular_crossings[0].joints) == set("ABCD")
+    np.testing.assert_allclose(turned_about(result, "rocker", Z), t, rtol=0.0, atol=CLOSED_FORM)
+    np.testing.assert_allclose(result["rocker"].omega_bar[:, 2], 1.0, rtol=0.0, atol=1e-9)
+    assert np.abs(result["coupler"].omega_bar).max() < 1e-9
+    assert np.abs(result.violation()).max() < 1e-12
+
+
+def test_too_few_drivers_are_counted_and_what_is_free_is_named():
+    with pytest.raises(
+        mbd.UsageError, match=r"17 independent rows for 18.*1 degree of freedom is free: .*'slider' moves 0.04 along x"
+    ):
+        mbd.kinematics(slider_crank(), [0.0, 1.0])
+    with pytest.raises(
+        mbd.UsageError,
+        match=r"2 degrees of freedom are free: by 'pin 1' 'bar 1' turns 1 .*, or by 'pin 2' 'bar 2' turns 1 .* Add 2 drivers",
+    ):
+        mbd.kinematics(double_pendulum(), [0.0, 1.0])
+
+
+def doubled(second):
+    """A pin with two drivers."""
+    system = pendulum()
+    system.add(RotationDriver("one", system["pin"], lambda t: 0.3 * t))
+    system.add(RotationDriver("two", system["pin"], second))
+    return system
+
+
+def test_two_drivers_of_one_motion():
+    """Those that agree are redundant; those that part later are named."""
+    result = mbd.kinematics(doubled(lambda t: 0.3 * t), [0.0, 1.0])
+    assert np.abs(result.violation()).max() < 1e-12
+    with pytest.raises(mbd.AssemblyError, match="no velocities fit"):
+        mbd.kinematics(doubled(lambda t: 0.4 * t), [0.0, 1.0])
+    with pytest.raises(mbd.SimulationError, match="'two'"):
+        mbd.kinematics(doubled(lambda t: 0.3 * t + 0.1 * t**2), [0.0, 1.0])
+
+
+def test_a_driver_that_ends_is_named():
+    system = pendulum()
+    system.add(RotationDriver("root", system["pin"], lambda t: np.sqrt(123.5 - t) - np.sqrt(123.5)))
+    message = r"the motion ends at t = 123\.[45].*All three must be finite"
+    with pytest.raises(mbd.SimulationError, match=message), np.errstate(invalid="ignore", divide="ignore"):
+        mbd.kinematics(system, np.linspace(0.0, 200.0, 5))
+    spline = pendulum()
+    spline.add(RotationDriver("table", spline["pin"], mbd.QuinticSpline(np.linspace(0, 1, 9), np.linspace(0, 1, 9) ** 2)))
+    with pytest.raises(mbd.ModelError, match="is given for t = 0 .. 1 s"):
+        mbd.kinematics(spline, [0.0, 2.0])
+
+
+@pytest.mark.parametrize("t", [[], [0.0, 0.0], [1.0, 0.5], [0.0, np.nan], [[0.0, 1.0], [2.0, 3.0]]])
+def test_bad_times(t):
+    with pytest.raises(mbd.UsageError, match="t must be"):
+        mbd.kinematics(pendulum(driven=True), t)
+
+
+def test_a_spring_counts_its_turns():
+    """An RSDA on the driven pin: its integrated angle follows through several turns, and its torque is on the driver."""
+    system = mbd.System("wound")
+    disc = system.add(mbd.Body("disc", 1.0, (1.0, 1.0, 1.0)))
+    pin = system.add(RJ("pin", system.ground, disc, point=(0, 0, 0), axis=Z))
+    system.add(RotationDriver("drive", pin, lambda t: 2.0 * t))
+    system.add(mbd.RSDA("spring", pin, k=3.0))
+    t = np.linspace(0.0, 10.0, 41)
+    result = mbd.kinematics(system, t)
+    np.testing.assert_allclose(result.angles[:, 0], 2.0 * t, rtol=0.0, atol=1e-9)
+    np.testing.assert_allclose(result.reaction("drive").torque[:, 2], 6.0 * t, rtol=0.0, atol=1e-10)
+    assert rotation_matrix(result.p[-1, 1]).shape == (3, 3)

@@ -1,0 +1,93 @@
+"""The command: what it prints, what it writes, and how it fails."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from haugmbd import __version__
+from haugmbd.cli import main
+
+PLOTS = {"violation.png", "energy.png", "coordinates.png", "reactions.png"}
+
+
+def test_demo_prints_the_model_the_figures_and_the_published_values_and_writes_the_plots(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    assert main.main(["demo", "--out", str(tmp_path / "plots"), "--t-end", "1"]) == 0
+    said = capsys.readouterr().out
+    assert "18 - 17 = 1" in said
+    assert "2000 steps of 0.0005 s" in said
+    violations = [float(value) for value in re.findall(r"violation, \w+ +(\S+)", said)]
+    assert len(violations) == 3
+    assert max(violations[:2]) <= 1e-12  # projected to 1e-13 at every step
+    assert violations[2] <= 1e-8  # of accelerations of about 1e2: 1e-10 relative
+    assert float(re.search(r"energy drift +(\S+) J", said)[1]) <= 1e-8  # of 0.7 J: RK4 at this step
+    gaps = [float(value) for value in re.findall(r"at 1 s .* difference +(\S+)", said)]
+    assert len(gaps) == 2
+    assert max(map(abs, gaps)) <= 1e-8
+    assert "at 5 s" not in said
+    assert float(re.search(r"CPU time +(\S+) us a step", said)[1]) > 0.0
+    assert {file.name for file in (tmp_path / "plots").iterdir()} == PLOTS | {"slider_crank.html"}
+    assert all(file.read_bytes().startswith(b"\x89PNG") for file in (tmp_path / "plots").glob("*.png"))
+
+
+def test_a_value_that_is_missed_is_said_and_fails(tmp_path, capsys, monkeypatch):
+    off = main.FREE[1]._replace(t=0.01, value=main.FREE[1].value + 1.0)
+    monkeypatch.setattr(main, "FREE", (off,))
+    monkeypatch.setattr(main, "_write_plots", lambda result, folder: None)
+    assert main.main(["demo", "--out", str(tmp_path), "--t-end", "0.01"]) == 1
+    assert "TOO FAR" in capsys.readouterr().out
+
+
+def test_info_says_versions_cache_and_threads(capsys):
+    assert main.main(["info"]) == 0
+    said = capsys.readouterr().out
+    assert f"haugmbd {__version__}" in said
+    for package in ("numpy", "scipy", "numba", "numpy-quaternion"):
+        assert re.search(rf"  {package} +\d+\.\d+", said)
+    assert re.search(r"cache +\S+", said)
+    assert "threads" in said
+
+
+@pytest.mark.parametrize(
+    ("argv", "sentence"),
+    [
+        (["dance"], "invalid choice: 'dance'"),
+        ([], "the following arguments are required: command"),
+        (["demo", "--t-end", "soon"], "'soon' is not a time"),
+        (["demo", "--t-end", "-1"], "'-1' is not a time"),
+        (["demo", "--t-end", "nan"], "'nan' is not a time"),
+        (["demo", "--speed", "3"], "unrecognized arguments: --speed 3"),
+    ],
+)
+def test_a_bad_command_line_gets_one_sentence_and_exit_code_2(argv, sentence, capsys):
+    assert main.main(argv) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    assert sentence in said.err
+
+
+def test_a_folder_that_cannot_be_written_gets_one_sentence_before_anything_is_computed(tmp_path, capsys):
+    file = tmp_path / "file"
+    file.write_text("in the way")
+    assert main.main(["demo", "--out", str(file / "plots")]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    assert "--out" in said.err
+    assert str(file) in said.err
+
+
+def test_help_is_no_error(capsys):
+    assert main.main(["--help"]) == 0
+    assert "demo" in capsys.readouterr().out
+
+
+def test_the_command_runs_as_a_process_and_hands_its_exit_code_on():
+    done = subprocess.run([sys.executable, "-m", "haugmbd.cli.main", "dance"], capture_output=True, text=True, timeout=600)
+    assert done.returncode == 2
+    assert done.stderr.startswith("haugmbd: ")

@@ -1,0 +1,3 @@
+"""Bodies that fall."""
+
+from __future__ import annotations

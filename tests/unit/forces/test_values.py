@@ -1,0 +1,118 @@
+"""What an element accepts, which function it takes it for, and what it says of the rest."""
+
+import functools
+
+import numba
+import numpy as np
+import pytest
+
+from haugmbd.drivers import Constant, QuinticSpline, TimeFunction
+from haugmbd.forces import TSDA, PointForce, StateForce, Torque
+from haugmbd.forces.user_function import BODY, LENGTH, TIME, ReturnedValue, arguments_needed
+
+
+def spring(rig, **options):
+    return TSDA("spring", rig.a, rig.b, point_i=(0.0, 0.3, 0.1), point_j=(1.0, 1.0, 0.0), **options)
+
+
+def only_fault(load):
+    (fault,) = load.faults()
+    return str(fault)
+
+
+@pytest.mark.parametrize(
+    ("function", "needed"),
+    [
+        (lambda t: t, 1),
+        (lambda t, gain=2.0: t, 1),
+        (lambda t, l, l_dot, *, gain=2.0: t, 3),
+        (functools.partial(lambda k, t, l, l_dot: t, 3.0), 3),
+        (numba.njit(lambda t, l, l_dot: t), 3),
+        (np.sin, 1),
+        (lambda *arguments: 1.0, None),
+    ],
+)
+def test_arguments_without_a_default_count(function, needed):
+    assert arguments_needed(function) == needed
+
+
+def test_functions_of_time_become_drivers(rig):
+    load = PointForce("push", rig.a, force=lambda t: (1.0, np.sin(t), t * t))
+    assert load.question() is None
+    np.testing.assert_allclose([d.values(0.3)[0] for d in load.drivers()], [1.0, np.sin(0.3), 0.09], rtol=1e-15)
+    assert isinstance(spring(rig, actuator=np.sin).drivers()[0], TimeFunction)
+
+
+def test_what_no_tape_can_hold_is_asked(rig):
+    load = PointForce("push", rig.a, force=lambda t: (0.0, 0.0, 10.0 if t < 0.5 else 0.0))
+    assert load.question().form == TIME
+    assert all(isinstance(d, ReturnedValue) for d in load.drivers())
+    assert spring(rig, actuator=lambda t, l, l_dot: l).question().form == LENGTH
+    assert Torque("turn", rig.a, torque=lambda t, r, p, v, omega_bar: r).question().form == BODY
+
+
+def test_components_may_be_drivers(rig):
+    table = QuinticSpline(np.linspace(0.0, 1.0, 9), np.linspace(0.0, 1.0, 9) ** 2)
+    load = PointForce("push", rig.a, force=(1.0, table, np.cos))
+    assert load.faults() == ()
+    assert [type(d) for d in load.drivers()] == [Constant, QuinticSpline, TimeFunction]
+
+
+@pytest.mark.parametrize(
+    ("force", "words"),
+    [
+        ((1.0, 2.0), "force is a tuple of length 2"),
+        (3.0, "force is 3.0"),
+        (None, "force is None"),
+        (np.zeros((3, 3)), "force is an array of shape (3, 3)"),
+        ((1.0, np.nan, 0.0), "must be a finite real number"),
+        (("a", "b", "c"), "no function of time"),
+        (lambda t, r: (0, 0, 0), "force is a function of 2 arguments"),
+        (lambda *a: (0, 0, 0), "force does not say how many arguments it needs"),
+        (lambda t: (0.0, 0.0), "force(t) returns (0.0, 0.0) at t = 0 s, must be finite numbers of shape (3,)"),
+        (lambda t: None, "force(t) returns None at t = 0 s"),
+        (lambda t, r, p, v, omega_bar: r * np.nan, "force(t, r, p, v, omega_bar) returns [nan, nan, nan] at t = 0 s"),
+        (lambda t, r, p, v, omega_bar: r[:2], "returns an array of shape (2,) at t = 0 s"),
+        (lambda t, r, p, v, omega_bar: r[7] + 0, "raises IndexError at t = 0 s: index 7 is out of bounds"),
+    ],
+)
+def test_bad_forces_are_named_faults(rig, force, words):
+    text = " ".join(str(f) for f in PointForce("push", rig.a, force=force).faults())
+    assert text.startswith("PointForce 'push': ")
+    assert words in text
+
+
+@pytest.mark.parametrize("answer", [None, "1.0", [1.0], np.array([1.0]), np.nan, np.inf, True, 1j])
+def test_bad_answers_of_an_actuator_are_found_at_the_modelled_pose(rig, answer):
+    text = only_fault(spring(rig, actuator=lambda t, l, l_dot: answer))
+    assert text.startswith("TSDA 'spring': actuator(t, l, l_dot) returns ")
+    assert "at t = 0 s, must be a finite number" in text
+
+
+def test_an_actuator_is_asked_about_the_modelled_length(rig):
+    asked = []
+    load = spring(rig, actuator=lambda t, l, l_dot: asked.append((t, l, l_dot)) or 0.0)
+    assert load.faults() == ()
+    assert asked == [(0.0, pytest.approx(np.linalg.norm([1.0, 0.7, -0.1]), rel=1e-15), 0.0)]
+    assert load.modelled_length == asked[0][1]
+
+
+def test_a_spring_needs_its_free_length(rig):
+    assert "there is no free length l0. Give l0= [m]" in only_fault(spring(rig, k=5.0))
+    assert spring(rig, c=5.0).faults() == ()
+    assert "must not be negative" in only_fault(spring(rig, k=5.0, l0=-1.0))
+
+
+def test_a_spring_without_direction_or_on_one_body(rig):
+    at = (0.4, 0.1, 0.3)
+    assert "coincide at the modelled pose" in only_fault(TSDA("s", rig.a, rig.b, point_i=at, point_j=at, k=1.0, l0=1.0))
+    assert "both ends are on body 'a'" in only_fault(TSDA("s", rig.a, rig.a, point_i=at, point_j=(0, 0, 0)))
+
+
+def test_other_faults(rig):
+    assert 'Give frame="global"' in only_fault(Torque("turn", rig.a, torque=(0, 0, 1), frame="local"))
+    assert "point has shape (2,)" in only_fault(PointForce("push", rig.a, point=(0, 1), force=(0, 0, 1)))
+    assert "k is nan, not finite" in only_fault(spring(rig, k=np.nan, l0=1.0))
+    assert "force is 3 (int), must be a function" in only_fault(StateForce("all", [rig.a], force=3))
+    assert "force is a function of 1 arguments" in only_fault(StateForce("all", [rig.a], force=lambda t: 0))
+    assert "must be finite numbers of shape (2, 6)" in only_fault(StateForce("all", [rig.a, rig.b], force=lambda t, r, p, v, w: r))

@@ -1,0 +1,67 @@
+"""Blocks of the graph against their definition: no single body holds two parts of a block together."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from haugmbd.graph import find_blocks
+
+
+def parts(bodies: set[int], pairs: set[tuple[int, int]]) -> list[set[int]]:
+    """Connected parts, by spreading."""
+    left, found = set(bodies), []
+    while left:
+        part = {left.pop()}
+        while more := {b for a, b in [*pairs, *((b, a) for a, b in pairs)] if a in part and b in left}:
+            part |= more
+            left -= more
+        found.append(part)
+    return found
+
+
+def together(n: int, pairs: set[tuple[int, int]], a: int, b: int) -> bool:
+    """Two bodies share a block: a pair, or not parted by taking away any third body (of one part)."""
+    if (a, b) in pairs:
+        return True
+    every = set(range(n))
+    for gone in (None, *sorted(every - {a, b})):
+        left = {pair for pair in pairs if gone not in pair}
+        if not any({a, b} <= part for part in parts(every - {gone}, left)):
+            return False
+    return True
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_against_the_definition(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 12))
+    every = list(combinations(range(n), 2))
+    pairs = {every[k] for k in rng.choice(len(every), size=int(rng.integers(0, min(len(every), 2 * n))), replace=False)}
+    found = find_blocks(n, pairs)
+    members = [{block.base, *block.bodies} for block in found.blocks if not block.floats]
+    for a, b in every:
+        assert any({a, b} <= block for block in members) == together(n, pairs, a, b), (a, b)
+    for a, b in pairs:
+        block = found.blocks[found.of_pair(a, b)]
+        assert {a, b} <= {block.base, *block.bodies}
+        assert found.of_pair(a, b) == found.of_pair(b, a)
+    for a, b in set(every) - pairs:
+        k = found.of_pair(a, b)
+        assert (k >= 0) == any({a, b} <= block for block in members)
+    assert sorted(found.order) == list(range(1, n))
+    assert sorted(body for block in found.blocks for body in block.bodies) == list(range(1, n))
+    place = {body: k for k, body in enumerate((0, *found.order))}
+    assert all(place[found.blocks[found.of_body[body]].base] < place[body] for body in found.order)
+    floating = [part for part in parts(set(range(n)), pairs) if 0 not in part]
+    assert sum(block.floats for block in found.blocks) == len(floating)
+
+
+def test_a_long_chain_does_not_recurse():
+    n = 20_000
+    found = find_blocks(n, [(k, k + 1) for k in range(n - 1)])
+    assert len(found.blocks) == n - 1
+    assert found.hanging()[0] == n - 1
+    assert found.hanging()[n - 1] == 0
