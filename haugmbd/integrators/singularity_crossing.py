@@ -124,6 +124,7 @@ class _Driver:
         asked = problem.pack.callback
         self.search, self.branch = SingularSearch(model, asked), SmoothBranch(model, asked)
         self.refused: list[float] = []
+        self.expected: list[float] = []
         self.longest = t_end - problem.t
         problem.longest_chunk = 2 * FEWEST
 
@@ -138,8 +139,11 @@ class _Driver:
         way, last = self.search.way(t, y, y_dot, self.t_end), float(t[-1])
         s = way.s[: len(t)]
         places = [p for p in self.search.places(way, last) if not any(abs(p.t - r) < 1e-3 * (1.0 + abs(r)) for r in self.refused)]
-        per_step = float(s[-1]) / len(chunk.t) if len(chunk.t) else 0.0
-        self._limit(places, per_step)
+        per_step = float(s[-1] - s[-2]) if len(chunk.t) else 0.0
+        missed = [e for e in self.expected if t[0] < e <= last and not places]  # by steps that went astray before it
+        places += [Place(e, float(np.interp(e, t, s) - s[-1]), 0.0) for e in missed]
+        self.expected = [p.t for p in places if p.distance > 0.0]
+        self._limit(places, per_step, self.search.time_to_go(FAR, y[-1:], y_dot[-1:]) / float(t[-1] - t[-2]) if len(t) > 1 else 0.0)
         if len(t) > 1:
             self.longest = float(np.diff(t).max())
         for place in places:
@@ -161,11 +165,11 @@ class _Driver:
         teacher = self.problem.pack.python_solver
         return code == USER_STOPPED and self.problem.pack.callback.error is None and isinstance(teacher.error, SimulationError)
 
-    def _limit(self, places: list[Place], per_step: float) -> None:
-        """Say how many steps the next chunk has at most."""
-        ahead = [place.distance - 0.5 * NEAR for place in places if place.distance > 0.0]
+    def _limit(self, places: list[Place], per_step: float, far: float) -> None:
+        """Say how many steps the next chunk has at most;  far: so many go about FAR, though the motion is just turning round."""
+        ahead = [0.5 * place.distance for place in places if place.distance > 0.0]
         if per_step > 0.0:
-            most = max(1.0, min(ahead) / per_step) if ahead else max(float(FEWEST), FAR / per_step)
+            most = max(1.0, min(ahead) / per_step) if ahead else max(float(FEWEST), min(far, FAR / per_step))
             self.problem.longest_chunk = int(min(most, 1e6))
         else:
             self.problem.longest_chunk = None

@@ -165,13 +165,17 @@ class SingularSearch:
         found: Array = np.maximum(way / self.size, turn).max(axis=1)
         return found
 
+    def time_to_go(self, s: float, y: Array, y_dot: Array) -> float:
+        """After what time [s] the state (1, ny) has moved by s."""
+        bend = self.speeds(y_dot_as_state(y_dot, self.n))[0]
+        return time_to(s, float(self.speeds(y)[0]), float(bend))
+
     def way(self, t: Array, y: Array, y_dot: Array, t_end: float) -> Way:
         """The way of a run through states (k, ny), and ahead of the last of them."""
         speed = self.speeds(y)
         s = np.concatenate([[0.0], np.cumsum(0.5 * (speed[1:] + speed[:-1]) * np.diff(t))])
-        bend = self.speeds(y_dot_as_state(y_dot[-1:], self.n))[0]
         last = float(t[-1])
-        ahead = time_to(self.ahead, float(speed[-1]), float(bend)) if self.ahead else 0.0
+        ahead = self.time_to_go(self.ahead, y[-1:], y_dot[-1:]) if self.ahead else 0.0
         t_ahead = min(t_end, last + ahead)
 
         def states(when: Array) -> Array:
