@@ -2,6 +2,7 @@
 
 check        haugmbd check
 crosscheck   haugmbd crosscheck
+view         haugmbd view
 warm         haugmbd warm
 main         haugmbd demo, haugmbd info, --version
 """

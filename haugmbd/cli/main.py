@@ -1,6 +1,6 @@
 r"""The command `haugmbd`: `demo` simulates, checks, animates and plots the spatial slider-crank; `info` says what is installed where;
 `crosscheck` compares random chains in reduced and in maximal coordinates; `check` prints the mobility report of a mechanism;
-`warm` compiles beforehand.
+`view` pictures a mechanism in the browser; `warm` compiles beforehand.
 
 Exit codes: 0 all is well, 1 the run failed or missed a published value, 2 the command cannot be carried out as given.
 """
@@ -20,7 +20,7 @@ from typing import NoReturn
 import numba
 
 from haugmbd import __version__
-from haugmbd.cli import check, crosscheck, warm
+from haugmbd.cli import check, crosscheck, view, warm
 from haugmbd.diagnostics.violation import Level
 from haugmbd.errors import SimulationError
 from haugmbd.gallery import slider_crank
@@ -77,6 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     info.set_defaults(run=run_info)
     check.add_command(commands.add_parser)
     crosscheck.add_command(commands.add_parser)
+    view.add_command(commands.add_parser)
     warm.add_command(commands.add_parser)
     return parser
 

@@ -7,7 +7,7 @@ quantities  the curves beside the motion
 still       a still picture of a mechanism, and what notebooks show
 meshes      triangles of the shapes                              drawing     pictures by matplotlib
 film        snapshot and film                                    chromium    a browser without a window, for pictures and tests
-gltf        to_gltf
+gltf        to_gltf                                              live        the server of `haugmbd view`
 page        the HTML file                                        animate     from a result to the file
 static/     the player in the browser                            bundle/     three.js, and how it is made
 """

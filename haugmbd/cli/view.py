@@ -1,0 +1,70 @@
+r"""The command `haugmbd view`: the picture of a mechanism in a browser, built anew when its file is saved, with the mobility report.
+
+Exit codes: 0 ended by Ctrl-C, 2 there is nothing to view, or the port is taken.
+"""
+
+from __future__ import annotations
+
+import argparse
+import html
+import sys
+import webbrowser
+from collections.abc import Callable
+from pathlib import Path
+
+from haugmbd.analysis.mobility.mobility import mobility
+from haugmbd.cli.check import NothingToCheck, _system
+from haugmbd.errors import HaugmbdError
+from haugmbd.gallery import GALLERY
+from haugmbd.viewer import picture
+from haugmbd.viewer.live import LivePage, server_of
+
+
+def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
+    """Add the command to those of `haugmbd`."""
+    command = add_parser("view", help="picture a mechanism in the browser, again at every change of its file")
+    command.add_argument(
+        "mechanism", metavar="FILE_OR_NAME", help="a Python file that defines `system`: its code is run; or a name of the gallery"
+    )
+    command.add_argument("--port", type=int, default=0, help="of the loopback address (a free one)")
+    command.add_argument("--no-browser", action="store_true", help="do not open a browser")
+    command.set_defaults(run=run_view)
+
+
+def run_view(arguments: argparse.Namespace) -> int:
+    """Serve the page until Ctrl-C."""
+    given = arguments.mechanism
+    if not Path(given).is_file() and given not in {make.__name__ for make in GALLERY}:
+        print(f"haugmbd: {given!r} is no file, and no mechanism of the gallery.", file=sys.stderr)
+        return 2
+    try:
+        server = server_of(live_page(given), arguments.port)
+    except (OSError, OverflowError) as error:
+        print(f"haugmbd: cannot serve at port {arguments.port}: {error}", file=sys.stderr)
+        return 2
+    address = f"http://127.0.0.1:{server.server_address[1]}/"
+    print(f"{address}  (Ctrl-C ends it)", flush=True)
+    if not arguments.no_browser:
+        webbrowser.open(address)
+    with server:
+        try:
+            server.serve_forever(poll_interval=0.2)
+        except KeyboardInterrupt:
+            print()
+    return 0
+
+
+def live_page(given: str) -> LivePage:
+    """The page of a file, or of a name of the gallery."""
+    path = Path(given)
+    return LivePage(lambda: built(given), lambda: (path.stat().st_mtime_ns, path.stat().st_size) if path.is_file() else None)
+
+
+def built(given: str) -> tuple[str, str]:
+    """The page and the report; what is wrong with the file stands in both."""
+    try:
+        system = _system(given)
+        page = picture(system).html
+        return page, str(mobility(system))
+    except (NothingToCheck, HaugmbdError) as error:
+        return f"<!DOCTYPE html><title>haugmbd view</title><pre>{html.escape(str(error))}</pre>", str(error)
