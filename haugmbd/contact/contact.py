@@ -92,7 +92,7 @@ class Contact:
         faults += _own_faults(where, i, j, n, bounce, size)
         self.__dict__.update(
             name=name,
-            e=bounce,
+            restitution=bounce,
             radius=size,
             frame_i=Frame.from_global(i, plane, n),
             frame_j=Frame.from_global(j, P, n),
