@@ -28,7 +28,7 @@ ASSEMBLER_SIGNATURE = types.void(I2, F2, MOTION_TYPE, types.NamedTuple((F3, F2),
 ASSEMBLERS = tuple(Routine(fill, ASSEMBLER_SIGNATURE) for _, fill in MODULES)
 NO_ASSEMBLER = Routine(None, ASSEMBLER_SIGNATURE)
 
-Assemblers = namedtuple("Fills", [kind.kind for kind in KINDS])  # type: ignore[misc]
+Assemblers = namedtuple("Assemblers", [kind.kind for kind in KINDS])  # type: ignore[misc]
 """One routine for each kind, as compiled code takes them (Numba warns of plain tuples of functions, not of named ones)."""
 ASSEMBLERS_TYPE = types.NamedUniTuple(function_type(ASSEMBLER_SIGNATURE), len(KINDS), Assemblers)
 
