@@ -130,7 +130,7 @@ def _normal_impulses(q: ImpulseArguments, W: Array, h: Array, d: Array, size: Ar
     if some is None:
         names = ", ".join(repr(q.contacts[a].name) for a in k)
         raise UsageError(
-            f"no velocities meet the restitution of contacts {names} at once: what one throws back, another holds. Give them e = 0."
+            f"no velocities meet the restitution of contacts {names} at once: what one throws back, another holds. Give them restitution=0."
         )
     f[k] = some
     acting = np.nonzero(able & (np.abs(W @ f - h) <= HOLDS * np.maximum(size, np.abs(h))))[0]

@@ -35,7 +35,7 @@ DIRECTION = "Give a direction, three numbers, not all zero, towards the side whe
 
 
 class Placed(NamedTuple):
-    """A contact by the numbers of a model: body numbers i and j, n_bar and s_bar in their frames, radius [m], e."""
+    """A contact by the numbers of a model: body numbers i and j, n_bar and s_bar in their frames, radius [m], restitution."""
 
     name: str
     i: int
@@ -54,7 +54,7 @@ class Contact:
 
     point: on body j, global [m], (3,);  normal: of the plane, global, (3,), any length, towards the side where body j may be;
     both at the modelled pose.  plane_point: a point of the plane, global [m], by default where the point (sphere) touches as modelled
-    e: restitution, 0 (no bounce) to 1 (no loss);  radius: [m]
+    restitution: 0 (no bounce) to 1 (no loss);  radius: [m]
     `articulated_impulse` takes the same direction as plane_normal=, and its opposite, from the link towards the object, as normal=.
     """
 
@@ -88,7 +88,7 @@ class Contact:
         size = read_number(faults, where, "radius", radius, unit="m")
         touching = P - size * triad(n)[:, 2]
         plane = touching if plane_point is None else read_array(faults, where, "plane_point", plane_point, (3,), unit="m")
-        bounce = read_number(faults, where, "e", restitution)
+        bounce = read_number(faults, where, "restitution", restitution)
         faults += _own_faults(where, i, j, n, bounce, size)
         self.__dict__.update(
             name=name,
@@ -136,7 +136,7 @@ class Contact:
         return float(gap_rates(self.placed(model), _flat(model, state))[0])
 
     def __repr__(self) -> str:
-        return f"Contact({self.name!r}, {self.i.name!r}, {self.j.name!r}, e={self.restitution:g})"
+        return f"Contact({self.name!r}, {self.i.name!r}, {self.j.name!r}, restitution={self.restitution:g})"
 
 
 def gaps(c: Placed, y: Array) -> Array:
@@ -176,7 +176,7 @@ def _own_faults(where: str, i: Body, j: Body, n: Array, restitution: float, radi
     if not n.any():
         found.append(Fault(where, "normal is (0, 0, 0)", DIRECTION))
     if restitution < 0.0 or restitution > 1.0:
-        found.append(Fault(where, f"e is {restitution:g}, must be between 0 and 1", "Give e = 0 for no bounce, e = 1 for no loss."))
+        found.append(Fault(where, f"restitution is {restitution:g}, must be between 0 and 1", "Give 0 for no bounce, 1 for no loss."))
     if radius < 0.0:
         found.append(
             Fault(where, f"radius is {radius:g} m, must not be negative", "Give 0 for a point; turn the normal for a hole.")

@@ -14,6 +14,7 @@ import pytest
 import scipy.linalg
 
 import haugmbd as mbd
+from haugmbd.bodies.inertia import rod
 from haugmbd.formulations import FORMULATIONS
 from haugmbd.formulations.base import Formulation, Multipliers, SolveFor
 from haugmbd.formulations.dense_matrices import times_mass
@@ -88,7 +89,7 @@ def thin_four_revolutes():
     system = mbd.System("thin four-bar", gravity=(0, -9.81, 0))
     ends = [*zip(points[:-1], points[1:], strict=True)]
     rods = [
-        mbd.Body(f"rod {k}", *mbd.solids.rod(float(np.linalg.norm(b - a)), density=1.0, axis=b - a), r=(a + b) / 2)
+        mbd.Body(f"rod {k}", *rod(float(np.linalg.norm(b - a)), density=1.0, axis=b - a), r=(a + b) / 2)
         for k, (a, b) in enumerate(ends)
     ]
     bodies = [system.ground, *map(system.add, rods), system.ground]

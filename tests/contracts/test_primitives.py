@@ -106,7 +106,7 @@ def test_forces_on_the_two_bodies_balance(kind, rng):
 
 def test_compiled_kernels_are_their_plain_python(tmp_path):
     file = tmp_path / "plain.npz"
-    command = [sys.executable, "-m", "tests.contracts.plain", str(file)]
+    command = [sys.executable, "-m", "tests.support.plain", str(file)]
     run = subprocess.run(command, env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True, timeout=300)
     assert run.returncode == 0, run.stderr
     plain = np.load(file)

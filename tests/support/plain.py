@@ -1,6 +1,6 @@
 """Evaluates all samples at a few states and saves the rows: run with and without NUMBA_DISABLE_JIT, and compared.
 
-python -m tests.contracts.plain FILE.npz
+python -m tests.support.plain FILE.npz
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def simulate_impacts(
     """Simulate from `state` (by default the modelled one) to `t_end` [s], with impacts, sticking and opening of `contacts`.
 
     contacts: Contact objects, each with its restitution e: they strike by Newton's law, without friction; when its bounces become too
-    low to be told from rest, or at once with e = 0, a contact closes, and it opens again when its normal force would pull
+    low to be told from rest, or at once with restitution = 0, a contact closes, and it opens again when its normal force would pull
     most_per_second: impacts and openings in a second of simulated time that are taken for a motion, and not for an endless cascade
     All else as in `simulate`.
 

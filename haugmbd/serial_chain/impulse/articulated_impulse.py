@@ -89,7 +89,7 @@ def articulated_impulse(
     plane_normal: of the object, towards the side where the link may be, global, (3,), any length, as the `normal` of a `Contact`;
         or normal: the other way, from the link towards the object, as in the source: the point approaches with v_imp = n^T v > 0, and
         gets -n J; plane_normal = -normal, and what is returned has n = normal either way
-    e: restitution, v_bounce = -e v_imp, 0 <= e <= 1
+    restitution: e, v_bounce = -e v_imp, 0 <= e <= 1
     A point that does not approach gets no impulse; `.message` says so.
     Raises UsageError for bad arguments; SimulationError where the contact is immovable (no joint gives way along the normal), or
     where a freedom has no inertia.
@@ -133,10 +133,10 @@ def _read(where: str, k: int, normal: Any, point: Any, point_bar: Any, restituti
         faults.append(Fault(where, "normal is (0, 0, 0)", remedy))
     label, value = ("point_bar", point_bar) if point is None else ("point", point)
     place = read_array(faults, where, label, value, (3,), unit="m")
-    restitution = read_number(faults, where, "e", restitution)
+    restitution = read_number(faults, where, "restitution", restitution)
     if restitution < 0.0 or restitution > 1.0:
-        what = f"e is {restitution:g}, must be between 0 and 1"
-        faults.append(Fault(where, what, "Give e = 0 for no bounce, e = 1 for no loss."))
+        what = f"restitution is {restitution:g}, must be between 0 and 1"
+        faults.append(Fault(where, what, "Give 0 for no bounce, 1 for no loss."))
     if faults:
         raise UsageError(" ".join(map(str, faults)))
     strike = strike_record(k)

@@ -7,6 +7,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.analysis.assembly.branch_signs import signs_of
+from haugmbd.analysis.assembly.result import joint_gaps
 from haugmbd.gallery import chain, double_pendulum, four_bar, pendulum, slider_crank
 from haugmbd.math.euler_parameters import from_axis_angle, product, rotation_matrix
 from joints import RJ, Distance, RotationDriver
@@ -143,7 +144,7 @@ def test_a_loop_that_cannot_close_says_by_how_much(lengths, ground):
     total = float(str(caught.value.faults[0]).split("together: ")[1].split(" m")[0])
     np.testing.assert_allclose(total, missing, rtol=1e-4)
     gaps = {
-        gap.joint: gap.distance for gap in mbd.analysis.found.joint_gaps(caught.value.assembly.model, caught.value.assembly.state)
+        gap.joint: gap.distance for gap in joint_gaps(caught.value.assembly.model, caught.value.assembly.state)
     }
     np.testing.assert_allclose(sum(gaps.values()), missing, rtol=1e-4)
 

@@ -11,6 +11,7 @@ from scipy.linalg import eigh
 
 import haugmbd as mbd
 from haugmbd.gallery import double_pendulum, four_bar
+from haugmbd.math import euler_parameters
 from joints import RJ, SJ, RotationDriver
 from tests.support.machines import chain_of_masses, g, governor, pendulum, rotor
 from tests.support.swinging_loops import loops
@@ -191,7 +192,7 @@ def test_a_whirl_is_that_of_a_simulated_rotor():
 
 
 def tilted(theta):
-    return np.array([[1.0, 0, 0, 0], mbd.algebra.euler.exponential(theta)])
+    return np.array([[1.0, 0, 0, 0], euler_parameters.exponential(theta)])
 
 
 def test_A_is_the_derivative_of_the_simulated_state():
@@ -208,7 +209,7 @@ def test_A_is_the_derivative_of_the_simulated_state():
         )
         change = (np.hstack([ahead.v_dot, ahead.omega_bar_dot]) - np.hstack([behind.v_dot, behind.omega_bar_dot])) / (2 * h)
         Omega = np.array([0, 0, 2 * pi])
-        turning = np.array([rotation.T @ Omega for rotation in mbd.algebra.euler.rotation_matrix(state.p)])
+        turning = np.array([rotation.T @ Omega for rotation in euler_parameters.rotation_matrix(state.p)])
         twist = found.basis[k]
         coriolis = np.hstack([2 * np.cross(Omega, twist[:, :3]), -np.cross(twist[:, 3:], turning)])
         wanted = np.tensordot(found.A[n:, n + k], found.basis, axes=1) + coriolis

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
+from haugmbd.bodies.inertia import rod
 from joints import RJ
 from tests.support.redundant_loops import GRAVITY, J_BAR, bennett, bricard, loop, planar_points
 
@@ -86,7 +87,7 @@ def test_massless_axes_and_baumgarte():
     bodies = [system.ground]
     for k in range(3):
         along = points[k + 1] - points[k]
-        mass, J = mbd.solids.rod(float(np.linalg.norm(along)), density=1.0, axis=along)
+        mass, J = rod(float(np.linalg.norm(along)), density=1.0, axis=along)
         bodies.append(system.add(mbd.Body(f"link {k}", mass, J, r=(points[k] + points[k + 1]) / 2)))
     for k in range(4):
         system.add(RJ(f"hinge {k}", bodies[k], bodies[(k + 1) % 4], point=points[k], axis=Z))

@@ -35,10 +35,10 @@ WRONG = [
     ({"point": None, "point_bar": 1.0}, "point_bar has shape (), expected (3,)"),
     ({"point": None}, "neither point nor point_bar is given. Give point=, global, or point_bar="),
     ({"point_bar": TIP}, "both point and point_bar are given."),
-    ({"e": 1.5}, "e is 1.5, must be between 0 and 1. Give e = 0 for no bounce, e = 1 for no loss."),
-    ({"e": -0.1}, "e is -0.1, must be between 0 and 1."),
-    ({"e": np.nan}, "e is nan, not finite."),
-    ({"e": "half"}, "e is 'half', not a number."),
+    ({"restitution": 1.5}, "restitution is 1.5, must be between 0 and 1. Give 0 for no bounce, 1 for no loss."),
+    ({"restitution": -0.1}, "restitution is -0.1, must be between 0 and 1."),
+    ({"restitution": np.nan}, "restitution is nan, not finite."),
+    ({"restitution": "half"}, "restitution is 'half', not a number."),
     ({"link": "tip"}, "no link is called 'tip'; the links are 'rod 1', 'rod 2'."),
     ({"link": 2}, "link 2 does not exist: the chain has 2 links, 0 ... 1."),
     ({"link": 0.5}, "link 0.5 is no link: give its name, or its number, 0 ... 1."),
@@ -71,8 +71,8 @@ def test_numbers_that_are_not_finite_are_refused():
 
 def test_all_faults_of_a_contact_come_at_once():
     with pytest.raises(UsageError) as caught:
-        strike(normal=(0, 0, 0), point=(0, 0), e=2)
-    assert all(said in str(caught.value) for said in ("normal is (0, 0, 0)", "point has shape (2,)", "e is 2"))
+        strike(normal=(0, 0, 0), point=(0, 0), restitution=2)
+    assert all(said in str(caught.value) for said in ("normal is (0, 0, 0)", "point has shape (2,)", "restitution is 2"))
 
 
 IMMOVABLE = [
@@ -105,7 +105,7 @@ def test_a_small_lever_is_no_immovable_contact():
 
 @pytest.mark.parametrize(("qd", "said"), [((-1.0, -1.0), "separates with 3 m/s"), ((0.0, 0.0), "does not approach (v_imp = 0)")])
 def test_a_contact_that_does_not_approach_gets_no_impulse(qd, said):
-    impact = strike(qd=qd, e=0.5)
+    impact = strike(qd=qd, restitution=0.5)
     assert impact.message == f"link 'rod 2' {said}: no impulse, the motion is unchanged."
     assert impact.J == 0.0
     assert impact.v_imp == impact.v_bounce == qd[0] * 2 + qd[1]
@@ -146,7 +146,7 @@ def test_a_massless_link_on_the_way_needs_no_inverse():
     cross = mbd.Link.revolute("cross", 0.0, [0.0] * 3, axis=(0, 1, 0), L=0.0)
     two = mbd.SerialChain([cross, mbd.Link.revolute("rod", *ROD, c=0.5)])
     one = mbd.SerialChain([mbd.Link.universal("rod", *ROD, c=0.5, axis_1=(0, 1, 0), axis_2=(0, 0, 1))])
-    contact = {"point_bar": (1, 0, 0), "normal": (0.3, 1, 0.2), "e": 0.4}
+    contact = {"point_bar": (1, 0, 0), "normal": (0.3, 1, 0.2), "restitution": 0.4}
     a, b = (mbd.articulated_impulse(chain, [0.3, 0.5], [0.2, 2.0], **contact) for chain in (two, one))
     assert a.J == pytest.approx(b.J, rel=1e-13)
     np.testing.assert_allclose(a.dqd, b.dqd, rtol=1e-12)

@@ -8,6 +8,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd.constraints import KINDS
 from haugmbd.gallery import four_bar
+from haugmbd.math import euler_parameters
 from joints import RJ, RotationDriver
 from tests.support.samples import driven, make_primitive, model_of, primitive_values, random_body, random_state
 
@@ -51,7 +52,7 @@ def test_phi_dot_is_the_rate_of_phi_along_the_motion(kind):
     state, h = random_state(model, rng, t=0.4), 1e-5
 
     def at(dt):
-        p = mbd.algebra.euler.product(state.p, mbd.algebra.euler.exponential(dt * state.omega_bar))
+        p = euler_parameters.product(state.p, euler_parameters.exponential(dt * state.omega_bar))
         return model.explain(0, state=state.replace(t=state.t + dt, r=state.r + dt * state.v, p=p))
 
     row = at(0.0)

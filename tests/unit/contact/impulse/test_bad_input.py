@@ -47,7 +47,7 @@ def test_all_faults_in_one_error(bar):
         "PointImpulse 'hit': frame is 'joint'",
         "AngularImpulse 'twist': body 'stranger' is not in model 'pendulum'",
         "AngularImpulse 'earth': it acts on the ground",
-        "contact 'floor': e is 2, must be between 0 and 1",
+        "contact 'floor': restitution is 2, must be between 0 and 1",
         "contact 'wall': body 'stranger' is not in model",
         "contact 'wall': the name is used 2 times",
         "contact '': the name is empty or not a text",

@@ -70,10 +70,10 @@ def test_by_default_it_touches_at_the_modelled_pose(tree):
 
 
 BAD = [
-    ({"e": 1.2}, "e is 1.2, must be between 0 and 1"),
-    ({"e": -0.1}, "e is -0.1"),
-    ({"e": np.nan}, "e is nan, not finite"),
-    ({"e": "hard"}, "e is 'hard', not a number"),
+    ({"restitution": 1.2}, "restitution is 1.2, must be between 0 and 1"),
+    ({"restitution": -0.1}, "restitution is -0.1"),
+    ({"restitution": np.nan}, "restitution is nan, not finite"),
+    ({"restitution": "hard"}, "restitution is 'hard', not a number"),
     ({"normal": (0, 0, 0)}, r"normal is \(0, 0, 0\)"),
     ({"normal": (0, 1)}, "normal has shape"),
     ({"point": (0, np.inf, 0)}, "point = .* is not finite"),

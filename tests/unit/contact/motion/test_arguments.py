@@ -58,7 +58,7 @@ def test_all_faults_of_contacts_at_once():
     text = str(caught.value)
     for part in (
         "contact 'guide': a joint has this name",
-        "'bad e': e is 1.5",
+        "'bad e': restitution is 1.5",
         "another contact has this name",
         "the name is empty",
     ):

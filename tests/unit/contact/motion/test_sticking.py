@@ -91,7 +91,7 @@ def test_a_double_pendulum_on_the_floor_never_gains_energy(e):
     lower = system.add(mbd.Body("lower", 1.0, (1e-3, 0.1, 0.1), r=(1.5, 0.0, 0.0)))
     system.add(RJ("shoulder", system.ground, upper, point=(0, 0, 0), axis=(0, 1, 0)))
     system.add(RJ("elbow", upper, lower, point=(1, 0, 0), axis=(0, 1, 0)))
-    at = {"normal": (0, 0, 1), "plane_point": (0, 0, -1.2), "e": e}
+    at = {"normal": (0, 0, 1), "plane_point": (0, 0, -1.2), "restitution": e}
     contacts = [
         mbd.Contact("hand", system.ground, lower, point=(2, 0, 0), **at),
         mbd.Contact("joint", system.ground, upper, point=(1, 0, 0), **at),
