@@ -114,9 +114,8 @@ def test_udwadias_equations_take_dependent_rows_and_a_singular_mass_matrix_betwe
 
 
 def test_all_formulations_are_found():
-    kinds = {
-        kind for kind in vars(mbd).values() if inspect.isclass(kind) and issubclass(kind, Formulation) and kind is not Formulation
-    }
+    public = [getattr(mbd, name) for name in mbd.__all__]
+    kinds = {kind for kind in public if inspect.isclass(kind) and issubclass(kind, Formulation) and kind is not Formulation}
     assert kinds == set(FORMULATIONS)
     for kind in FORMULATIONS:
         assert kind.reference
