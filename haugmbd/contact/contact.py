@@ -176,7 +176,9 @@ def _own_faults(where: str, i: Body, j: Body, n: Array, restitution: float, radi
     if not n.any():
         found.append(Fault(where, "normal is (0, 0, 0)", DIRECTION))
     if restitution < 0.0 or restitution > 1.0:
-        found.append(Fault(where, f"restitution is {restitution:g}, must be between 0 and 1", "Give 0 for no bounce, 1 for no loss."))
+        found.append(
+            Fault(where, f"restitution is {restitution:g}, must be between 0 and 1", "Give 0 for no bounce, 1 for no loss.")
+        )
     if radius < 0.0:
         found.append(
             Fault(where, f"radius is {radius:g} m, must not be negative", "Give 0 for a point; turn the normal for a hole.")

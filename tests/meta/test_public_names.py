@@ -62,8 +62,18 @@ def test_an_old_keyword_is_the_new_one_and_warns():
 
 
 def test_old_attributes_are_the_new_ones_and_warn():
-    result = mbd.simulate(pendulum(), 0.01, h=1e-3)
-    for thing, names in ((result, "Result"), (result.counters, "Counters"), (mbd.mobility(pendulum()), "Mobility")):
+    system = pendulum()
+    result = mbd.simulate(system, 0.01, h=1e-3)
+    floor = mbd.Contact("floor", system.ground, system.bodies[1], point=(0, 0, -1), normal=(0, 0, 1), restitution=0.5)
+    things = {
+        "Result": result,
+        "Counters": result.counters,
+        "Mobility": mbd.mobility(system),
+        "Contact": floor,
+        "Implicit": mbd.BDF(),
+    }
+    assert things.keys() == deprecated.ATTRIBUTES.keys()
+    for names, thing in things.items():
         for old, new in deprecated.ATTRIBUTES[names].items():
             with pytest.warns(DeprecationWarning, match=f"{names}.{old} is called {new}"):
                 assert getattr(thing, old) == getattr(thing, new)

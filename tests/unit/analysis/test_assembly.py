@@ -143,9 +143,7 @@ def test_a_loop_that_cannot_close_says_by_how_much(lengths, ground):
     assert [fault.where for fault in caught.value.faults] == [f"joint {name!r}" for name in "ABCD"]
     total = float(str(caught.value.faults[0]).split("together: ")[1].split(" m")[0])
     np.testing.assert_allclose(total, missing, rtol=1e-4)
-    gaps = {
-        gap.joint: gap.distance for gap in joint_gaps(caught.value.assembly.model, caught.value.assembly.state)
-    }
+    gaps = {gap.joint: gap.distance for gap in joint_gaps(caught.value.assembly.model, caught.value.assembly.state)}
     np.testing.assert_allclose(sum(gaps.values()), missing, rtol=1e-4)
 
 

@@ -52,7 +52,13 @@ def test_a_compiled_model_is_refused_with_the_reason():
 def test_all_faults_of_contacts_at_once():
     system, _ = ball(0.5)
     slide = system.add(TJ("guide", system.ground, system["ball"], point=(0, 0, 0), axis=(0, 0, 1)))
-    wrong = [contact(system, slide.name), contact(system, "bad e", e=1.5), contact(system), contact(system), contact(system, "")]
+    wrong = [
+        contact(system, slide.name),
+        contact(system, "bad e", restitution=1.5),
+        contact(system),
+        contact(system),
+        contact(system, ""),
+    ]
     with pytest.raises(mbd.ModelError) as caught:
         mbd.simulate_impacts(system, 1.0, contacts=wrong, h=1e-2)
     text = str(caught.value)
