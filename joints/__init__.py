@@ -1,6 +1,6 @@
-"""The catalogue of joints: each joint is a tuple of primitives, in a short file that reads as a sentence.
+"""The catalogue of joints: each joint is a tuple of constraint equations, in one short file.
 
-A new joint is one file, and one line in `CATALOGUE`; the contract tests find it there.
+A new joint is one file and one line in `CATALOGUE`. The contract tests run for every joint of the catalogue.
 """
 
 from haugmbd.constraints.joint import Joint

@@ -1,10 +1,10 @@
-r"""What every joint of the catalogue is: two frames, and the body-fixed vectors that its rows are made of.
+r"""The base class of the joints of the catalogue: two frames, and the body-fixed vectors of the rows.
 
     Phi^joint = ( Phi^1, Phi^2, ... ) of  ( s_bar_i, a_bar_i, b_bar_i;  s_bar_j, a_bar_j, c_bar_j )
 
-Rows use the vectors as they were given, of any length; frames are orthonormal, and h is the joint's axis.
+The rows use the vectors as they were given, of any length. The frames are orthonormal, and h is the joint's axis.
 A new joint is one file like `revolute.py` and one line in `joints/__init__.py`; the contract tests find it there.
-Source: Haug sec. 9.4; seed 004 (High Level GCons, and the table that composes them).
+Source: Haug (2021), spatial kinematics: joint definition frames and joints composed of basic constraints.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Vectors(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a joint sits: its frames, its vectors, and what was wrong with what the user gave."""
+    """The frames and vectors of a joint, and the faults of the values that the user gave."""
 
     frame_i: Frame
     frame_j: Frame
@@ -41,7 +41,7 @@ class Place(NamedTuple):
 
 
 class Composed(Joint):
-    """A joint at a place."""
+    """A joint of the catalogue, given by its frames and vectors."""
 
     def __init__(self, name: str, place: Place) -> None:
         super().__init__(name, place.frame_i, place.frame_j)
@@ -50,25 +50,28 @@ class Composed(Joint):
 
     @classmethod
     def _at(cls, name: str, place: Place) -> Self:
-        """The joint at a place, made without the constructor from global geometry."""
+        """Return the joint with these frames and vectors, without calling the constructor."""
         joint = cls.__new__(cls)
         Composed.__init__(joint, name, place)
         return joint
 
     def faults(self) -> tuple[Fault, ...]:
-        """Everything that is wrong with this joint alone; what was given hides what follows from it, and so does a faulty pose."""
+        """Return the faults of this joint alone.
+
+        Faults of the given values hide the faults that follow from them, and so does a faulty pose.
+        """
         if self._faults or not (posed(self.i) and posed(self.j)):
             return self._faults
         return super().faults()
 
 
 def posed(body: Body) -> bool:
-    """Say whether the modelled pose is finite (if not, the body says so itself)."""
+    """Return whether the modelled pose is finite; a body reports a pose that is not."""
     return bool(np.isfinite(body.r).all() and np.isfinite(body.A).all())
 
 
 def driven(name: str, joint: Joint) -> Joint:
-    """The joint that a driver is made for; a UsageError where it is none, such as its name."""
+    """Return the joint that is driven. Raise UsageError if it is not a Joint, such as a name."""
     if not isinstance(joint, Joint):
         what = f"joint {name!r} drives a joint, got {joint!r}"
         raise UsageError(f"{what}. Give the object that system.add(RJ(...)) returned.")

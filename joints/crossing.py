@@ -1,8 +1,8 @@
-r"""Where a joint of two crossed axes sits: UJ and Perpendicular.
+r"""Frames of the joints with two crossed axes: UJ and Perpendicular.
 
-    f along a_i, g along a_j, h = f x g across both         each frame straightened by the modelled direction of the other axis
+    f along a_i, g along a_j, h = f x g normal to both      each frame made orthogonal with the modelled direction of the other axis
 
-Source: Haug sec. 9.4.3 (universal joint); seed 004.
+Source: Haug (2021), spatial kinematics: universal joint.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from joints.geometry import PARALLEL_TOL, Reader, sine, unit
 
 
 def crossed(name: str, i: Body, j: Body, point: Any, axis_i: Any, axis_j: Any) -> Place:
-    """Both frames at a global point [m]; f is axis_i, g is axis_j, h across both."""
+    """Return both frames at a global point [m]: f along axis_i, g along axis_j, h normal to both."""
     read = Reader(name, i, j)
     P = read.point("point", point)
     a_i, a_j = unit(read.direction("axis_i", axis_i)), unit(read.direction("axis_j", axis_j))
@@ -27,7 +27,7 @@ def crossed(name: str, i: Body, j: Body, point: Any, axis_i: Any, axis_j: Any) -
 
 
 def crossed_vectors(name: str, i: Body, s_bar_i: Any, a_bar_i: Any, j: Body, s_bar_j: Any, a_bar_j: Any) -> Place:
-    """The same from body-frame vectors."""
+    """Return both frames from body-frame vectors."""
     read = Reader(name, i, j)
     s_i, a_i = read.point("s_bar_i", s_bar_i), read.direction("a_bar_i", a_bar_i)
     s_j, a_j = read.point("s_bar_j", s_bar_j), read.direction("a_bar_j", a_bar_j)
@@ -37,7 +37,7 @@ def crossed_vectors(name: str, i: Body, s_bar_i: Any, a_bar_i: Any, j: Body, s_b
 def _crossed(
     read: Reader, i: Body, j: Body, s_i: FloatArray, a_i: FloatArray, s_j: FloatArray, a_j: FloatArray, labels: tuple[str, str]
 ) -> Place:
-    """Frames with f along a_i and g along a_j, each straightened by the modelled direction of the other."""
+    """Return frames with f along a_i and g along a_j, each made orthogonal with the modelled direction of the other."""
     a_j_in_i, a_i_in_j = i.A.T @ j.A @ a_j, j.A.T @ i.A @ a_i
     if read.posed and not read.faults and sine(a_i, a_j_in_i) <= PARALLEL_TOL:
         angle = np.degrees(np.arcsin(sine(a_i, a_j_in_i)))

@@ -1,8 +1,8 @@
-r"""Distance: a point of body i and a point of body j keep their distance (a massless rod with two spherical joints, SS).
+r"""Distance: two points keep their distance (a massless rod with two spherical joints, SS).
 
     Phi = D(f)                                      f > 0 the distance, a number or a driver
 
-Source: Haug sec. 9.4.3 (spherical-spherical joint); seed 004 (Basic GCon D).
+Source: Haug (2021), spatial kinematics: spherical-spherical joint.
 """
 
 from __future__ import annotations
@@ -17,22 +17,62 @@ from joints.spacing import apart, apart_vectors
 
 
 class Distance(Spaced):
-    """Distance (spherical-spherical) joint: removes 1 degree of freedom.
+    """Distance (spherical-spherical) joint: two points keep their distance. Removes 1 degree of freedom.
 
-    point_i, point_j: global [m], (3,), at the modelled pose;  distance: [m], a number or a driver, by default the modelled one.
-    In the frames h is along the modelled line from point_i to point_j.
+    Parameters
+    ----------
+    name : str
+        Name of the joint in messages and results.
+    i, j : Body
+        The two bodies, or the ground.
+    point_i, point_j : array_like, (3,)
+        The points of body i and of body j at the modelled pose, global frame [m].
+    distance : float, callable or Driver, optional
+        The distance f(t) [m], positive; by default the modelled distance.
+
+    Raises
+    ------
+    UsageError
+        If i or j is not a Body. Other bad values are collected in `faults()`.
+
+    Notes
+    -----
+    The joint has no coordinate of its own: it leaves five freedoms. h points from point_i to point_j at the modelled pose.
+    The distance is positive. All rotations of body j relative to body i are 0 at the modelled pose.
     """
 
-    freedoms = (turn(F_I), turn(G_I), turn(H_I), *ball(Side.J))  # 5 independent: the turn about d_ij comes twice
+    freedoms = (
+        turn(F_I),
+        turn(G_I),
+        turn(H_I),
+        *ball(Side.J),
+    )  # 5 of these 6 are independent: the rotation about d_ij occurs twice
 
     def __init__(self, name: str, i: Body, j: Body, *, point_i: Any, point_j: Any, distance: Any = None) -> None:
         super().__init__(name, apart(name, i, j, point_i, point_j), distance)
 
     @classmethod
     def from_vectors(cls, name: str, i: Body, s_bar_i: Any, j: Body, s_bar_j: Any, f: Any = None) -> Self:
-        """From the points s_bar, (3,) [m], body frames, and the distance f [m], by default the modelled one."""
+        """Return the joint made from vectors in body frames.
+
+        Parameters
+        ----------
+        name : str
+            Name of the joint in messages and results.
+        i, j : Body
+            The two bodies, or the ground.
+        s_bar_i, s_bar_j : array_like, (3,)
+            The points on body i and on body j [m], body frames, from the centre of mass.
+        f : float, callable or Driver, optional
+            The distance f(t) [m], positive; by default the modelled distance.
+
+        Returns
+        -------
+        Distance
+            The joint.
+        """
         return cls._spaced(name, apart_vectors(name, i, s_bar_i, j, s_bar_j), f)
 
     def primitives(self) -> tuple[Primitive, ...]:
-        """The rows: D."""
+        """Return the rows: D."""
         return (self.spacing(),)

@@ -1,11 +1,11 @@
-r"""From what a user gives to the place of a joint: global geometry at the modelled pose, or the book's body-frame vectors.
+r"""Frames and vectors of a joint from global geometry at the modelled pose, or from vectors in body frames.
 
     s_bar = A^T (point - r)      a_bar = A^T axis            at the modelled pose of each body
-    from global geometry the frames of both bodies have the same axes there: the joint's angle is zero
-    from body-frame vectors      h_i = a_i x b_i,  h_j along c_j (turned to the side of h_i),  f_j the image of f_i across h_j
+    from global geometry      the frames of both bodies have the same axes at the modelled pose: the joint's angle is zero
+    from body-frame vectors   h_i = a_i x b_i,  h_j along c_j (on the side of h_i),  f_j the image of f_i on body j
 
-Nothing here raises for a bad value: it is kept as a fault that names the joint.
-Source: Haug sec. 9.4 (joint definition frames); seed 004.
+These functions do not raise for a bad value: they collect a fault that names the joint.
+Source: Haug (2021), spatial kinematics: joint definition frames.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from haugmbd.errors import Fault, UsageError
 from joints.base import Place, Vectors, posed
 
 PARALLEL_TOL = 1e-6
-"""Sine of the angle between two directions that must differ: below it a row's gradient is a millionth of what it should be."""
+"""Least sine of the angle between two directions that must differ. Below it the gradient of a row is too small to be used."""
 
 Z = (0.0, 0.0, 1.0)
 MODELLED: Any = object()
-"""Stands for a direction that is not asked for (None is what somebody gives by mistake)."""
+"""Default of an optional direction. None would hide a mistake of the caller."""
 DIRECTION = "Give a direction: three numbers, not all zero; the length does not matter."
 
 
 class Reader:
-    """Reads points and directions of one joint, and keeps what is wrong with them."""
+    """Reader of the points and directions of one joint; it collects their faults."""
 
     def __init__(self, name: str, i: Body, j: Body) -> None:
         self.where = f"joint {name!r}"
@@ -39,28 +39,28 @@ class Reader:
         self.posed = posed(i) and posed(j)
 
     def point(self, label: str, value: Any) -> FloatArray:
-        """A point [m], (3,)."""
+        """Return a point [m], (3,)."""
         return read_array(self.faults, self.where, label, value, (3,), unit="m")
 
     def direction(self, label: str, value: Any) -> FloatArray:
-        """A direction, (3,), not zero."""
+        """Return a direction, (3,), not zero."""
         vector = read_array(self.faults, self.where, label, value, (3,), remedy=DIRECTION)
         if not vector.any():
             self.fault(f"{label} is (0, 0, 0)", DIRECTION)
         return vector
 
     def fault(self, what: str, remedy: str) -> None:
-        """Keep one fault."""
+        """Append one fault."""
         self.faults.append(Fault(self.where, what, remedy))
 
     def place(self, frame_i: Frame, frame_j: Frame, vectors: Vectors | None = None) -> Place:
-        """The place; by default rows are made of the frames: a, b = f, g of body i;  a, c = g, h of body j."""
+        """Return the place; by default the rows use the axes of the frames: a, b = f, g of body i;  a, c = g, h of body j."""
         i, j = frame_i, frame_j
         return Place(i, j, vectors or Vectors(i.s_bar, i.f, i.g, j.s_bar, j.g, j.h), tuple(self.faults))
 
 
 def need_bodies(i: Body, j: Body) -> None:
-    """Raise a UsageError where one of them is no body at all, such as its name."""
+    """Raise UsageError if i or j is not a Body, such as a name."""
     for body in (i, j):
         if not isinstance(body, Body):
             what = f"a joint needs two bodies, got {body!r}"
@@ -68,7 +68,7 @@ def need_bodies(i: Body, j: Body) -> None:
 
 
 def along_axis(name: str, i: Body, j: Body, point: Any, axis: Any, label: str = "axis") -> Place:
-    """Both frames at a global point [m], h along a global axis."""
+    """Return both frames at a global point [m], with h along a global axis."""
     read = Reader(name, i, j)
     P, h = read.point("point", point), read.direction(label, axis)
     return read.place(Frame.from_global(i, P, h), Frame.from_global(j, P, h))
@@ -85,7 +85,10 @@ def along_vectors(
     c_bar_j: Any = MODELLED,
     a_bar_j: Any = None,
 ) -> Place:
-    """Points s_bar; a_bar_i and b_bar_i span the plane across the axis, c_bar_j is along it (by default the modelled h_i)."""
+    """Return both frames at the points s_bar.
+
+    a_bar_i and b_bar_i span the plane normal to the axis, and c_bar_j is along it (by default the modelled h_i).
+    """
     read = Reader(name, i, j)
     s_i, a_i, b_i = read.point("s_bar_i", s_bar_i), read.direction("a_bar_i", a_bar_i), read.direction("b_bar_i", b_bar_i)
     s_j = read.point("s_bar_j", s_bar_j)
@@ -100,7 +103,7 @@ def along_vectors(
 
 
 def along_normal(name: str, i: Body, s_bar_i: Any, a_bar_i: Any, j: Body, s_bar_j: Any) -> Place:
-    """Points s_bar, and h along a_bar_i on both bodies at the modelled pose."""
+    """Return both frames at the points s_bar, with h along a_bar_i on both bodies at the modelled pose."""
     read = Reader(name, i, j)
     s_i, a_i, s_j = read.point("s_bar_i", s_bar_i), read.direction("a_bar_i", a_bar_i), read.point("s_bar_j", s_bar_j)
     T = triad(i.A @ a_i)
@@ -109,7 +112,7 @@ def along_normal(name: str, i: Body, s_bar_i: Any, a_bar_i: Any, j: Body, s_bar_
 
 
 def following(frame_i: Frame, j: Body, s_bar_j: FloatArray, c_bar_j: FloatArray) -> Frame:
-    """The frame on body j with h along c_bar_j, and f the image of f_i at the modelled pose: the joint's angle is zero."""
+    """Return the frame on body j with h along c_bar_j; f is the image of f_i at the modelled pose, where the joint's angle is zero."""
     f, _, h = (j.A.T @ frame_i.body.A @ frame_i.A_bar).T
     T = triad(c_bar_j) if c_bar_j @ h >= 0.0 else triad(-c_bar_j)
     across = f - (f @ T[:, 2]) * T[:, 2]
@@ -119,7 +122,7 @@ def following(frame_i: Frame, j: Body, s_bar_j: FloatArray, c_bar_j: FloatArray)
 
 
 def middle(i: Body, j: Body) -> FloatArray:
-    """The global point [m] of a joint that needs none: the centre of mass of body j (of body i if j is the ground)."""
+    """Return the global point [m] of a joint that needs no point: the centre of mass of body j (of body i if j is the ground)."""
     need_bodies(i, j)
     if not (posed(i) and posed(j)):
         return np.zeros(3)
@@ -127,30 +130,30 @@ def middle(i: Body, j: Body) -> FloatArray:
 
 
 def global_z(body: Body) -> FloatArray:
-    """The global z-axis at the modelled pose in the frame of `body`, which is also fit to be read when that has no pose."""
+    """Return the global z-axis at the modelled pose in the frame of `body`; (0, 0, 1) if that pose is not finite."""
     need_bodies(body, body)
     return body_vector(body, Z) if posed(body) else frozen(Z)
 
 
 def at_middle(i: Body, j: Body) -> tuple[FloatArray, FloatArray]:
-    """The same point in the frames of body i and of body j."""
+    """Return the point of `middle` in the frames of body i and of body j."""
     P = middle(i, j)
     s_bar_i, s_bar_j = (body_point(body, P) if posed(body) else P for body in (i, j))
     return s_bar_i, s_bar_j
 
 
 def modelled_product(place: Place) -> float:
-    """a_i . a_j at the modelled pose."""
+    """Return a_i . a_j at the modelled pose."""
     i, j = place.frame_i.body, place.frame_j.body
     return float((i.A @ place.vectors.a_bar_i) @ (j.A @ place.vectors.a_bar_j))
 
 
 def unit(a: FloatArray) -> FloatArray:
-    """a / |a|, NaN for a zero vector."""
+    """Return a / |a|, or NaN for a zero vector."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return frozen(a / np.linalg.norm(a))
 
 
 def sine(a: FloatArray, b: FloatArray) -> float:
-    """The sine of the angle between two vectors, in [0, 1]."""
+    """Return the sine of the angle between two vectors, in [0, 1]."""
     return min(1.0, float(np.linalg.norm(np.cross(a, b)) / (np.linalg.norm(a) * np.linalg.norm(b))))

@@ -1,10 +1,10 @@
-r"""What locks the angle of a joint about its axis: the last row of TJ and of Fixed.
+r"""The row that locks the angle of a joint about its axis: the last row of TJ and of Fixed.
 
     DP1(a_i, a_j, const)        d Phi / d theta = (a_i x a_j) . h,  which must not be zero
 
-Global geometry takes a_i = f, a_j = g, perpendicular: const = 0, where the row is steepest.  Vectors of one's own may stand at
-another angle: const is then their modelled product, but they must not be parallel as seen along the axis.
-Source: Haug sec. 9.4.3; seed 004 (High Level GCon TJ).
+From global geometry a_i = f and a_j = g are perpendicular: const = 0, where the gradient is largest. From body-frame vectors const
+is the modelled product; the projections of the two vectors on the plane normal to the axis must not be parallel.
+Source: Haug (2021), spatial kinematics: translational joint.
 """
 
 from __future__ import annotations
@@ -21,10 +21,9 @@ from joints.geometry import PARALLEL_TOL, modelled_product
 
 
 class Locked(Composed):
-    """A joint with DP1(a_i, a_j, f).
+    """A joint with the row DP1(a_i, a_j, f).
 
-    a_bar_j: a vector of body j across the axis; by default the one at a right angle to a_bar_i at the modelled pose (f = 0)
-    f: the product a_i . a_j that is kept; by default the modelled one
+    The keyword f of `from_vectors` is the product a_i . a_j that is kept; by default the modelled value.
     """
 
     f: Driver
@@ -35,18 +34,18 @@ class Locked(Composed):
 
     @classmethod
     def _locked(cls, name: str, place: Place, f: Any) -> Self:
-        """The joint at a place, with the product f."""
+        """Return the joint with these frames and vectors, and the product f."""
         joint = cls._at(name, place)
         square = place.vectors.a_bar_j is place.frame_j.g
         joint.f = as_driver(f) if f is not None else as_driver(0.0 if square else modelled_product(place))
         return joint
 
     def lock(self) -> Primitive:
-        """The row that locks the angle."""
+        """Return the row that locks the angle."""
         return DP1(self.i, self.vectors.a_bar_i, self.j, self.vectors.a_bar_j, self.f)
 
     def faults(self) -> tuple[Fault, ...]:
-        """Everything that is wrong with this joint alone."""
+        """Return the faults of this joint alone."""
         found = super().faults()
         if found:
             return found

@@ -2,7 +2,7 @@ r"""Perpendicular: an axis of body j stays perpendicular to an axis of body i.
 
     Phi = DP1(a_i, a_j, 0)
 
-Source: Haug sec. 9.4; seed 004 (Basic GCon DP1).
+Source: Haug (2021), spatial kinematics: orthogonality of two body-fixed vectors (dot-product constraint).
 """
 
 from __future__ import annotations
@@ -18,10 +18,27 @@ from joints.geometry import at_middle, middle
 
 
 class Perpendicular(Composed):
-    """Perpendicular axes: removes 1 degree of freedom.
+    """Perpendicular axes: an axis of body j stays perpendicular to an axis of body i. Removes 1 degree of freedom.
 
-    axis_i, axis_j: of body i and of body j, global, (3,), perpendicular at the modelled pose.  Where they are does not matter; the
-    frames are at the centre of mass of body j (of body i if j is the ground), f and g along the axes, and h carries the torque.
+    Parameters
+    ----------
+    name : str
+        Name of the joint in messages and results.
+    i, j : Body
+        The two bodies, or the ground.
+    axis_i, axis_j : array_like, (3,)
+        The axes of body i and of body j, perpendicular at the modelled pose, global frame; their lengths do not matter.
+
+    Raises
+    ------
+    UsageError
+        If i or j is not a Body. Other bad values are collected in `faults()`.
+
+    Notes
+    -----
+    Two rotations and three displacements remain: body j turns about f_i = axis_i and about g_j = axis_j, positive by the
+    right-hand rule; both angles are 0 at the modelled pose. The constraint moment is along h = f x g.
+    The frames are at the centre of mass of body j (of body i if j is the ground). The position of the axes does not matter.
     """
 
     freedoms = (slide(F_I), slide(G_I), slide(H_I), turn(F_I), turn(G_J))
@@ -31,10 +48,25 @@ class Perpendicular(Composed):
 
     @classmethod
     def from_vectors(cls, name: str, i: Body, a_bar_i: Any, j: Body, a_bar_j: Any) -> Self:
-        """From the axes a_bar, (3,), body frames."""
+        """Return the joint made from vectors in body frames.
+
+        Parameters
+        ----------
+        name : str
+            Name of the joint in messages and results.
+        i, j : Body
+            The two bodies, or the ground.
+        a_bar_i, a_bar_j : array_like, (3,)
+            The axis on body i and on body j, body frames.
+
+        Returns
+        -------
+        Perpendicular
+            The joint.
+        """
         s_bar_i, s_bar_j = at_middle(i, j)
         return cls._at(name, crossed_vectors(name, i, s_bar_i, a_bar_i, j, s_bar_j, a_bar_j))
 
     def primitives(self) -> tuple[Primitive, ...]:
-        """The rows: DP1."""
+        """Return the rows: DP1."""
         return (DP1(self.i, self.vectors.a_bar_i, self.j, self.vectors.a_bar_j),)

@@ -2,7 +2,7 @@ r"""Planar joint: a plane of body j slides and turns on a plane of body i.
 
     Phi = ( perp-1(a_i, b_i, c_j), DP2(a_i x b_i, d_ij, 0) )        a_i, b_i span the plane of body i, c_j is normal to body j's
 
-Source: Haug sec. 9.4 (perp-1 and DP2), composed here.
+Source: composed here of perp-1 and DP2; Haug (2021), spatial kinematics.
 """
 
 from __future__ import annotations
@@ -19,9 +19,30 @@ from joints.geometry import along_axis, along_vectors
 
 
 class Planar(Composed):
-    """Planar joint: removes 3 degrees of freedom; body j slides on a plane of body i and turns about its normal.
+    """Planar joint: body j slides on a plane of body i and turns about its normal. Removes 3 degrees of freedom.
 
-    point: on the plane, global [m], (3,);  normal: global, (3,), any length; both at the modelled pose.
+    Parameters
+    ----------
+    name : str
+        Name of the joint in messages and results.
+    i, j : Body
+        The two bodies, or the ground.
+    point : array_like, (3,)
+        A point of the plane at the modelled pose, global frame [m].
+    normal : array_like, (3,)
+        Normal h of the plane at the modelled pose, global frame; its length does not matter.
+
+    Raises
+    ------
+    UsageError
+        If i or j is not a Body. Other bad values are collected in `faults()`.
+
+    Notes
+    -----
+    The coordinates are two displacements and theta.
+    The displacements [m] are f_i . d_ij and g_i . d_ij, positive along +f_i and +g_i; both are 0 at the modelled pose if the joint is
+    made from global geometry.
+    theta [rad] is the angle from f_i to f_j, positive about +h_i by the right-hand rule; theta = 0 at the modelled pose.
     """
 
     freedoms = (slide(F_I), slide(G_I), turn(H_J))
@@ -33,11 +54,30 @@ class Planar(Composed):
     def from_vectors(
         cls, name: str, i: Body, s_bar_i: Any, a_bar_i: Any, b_bar_i: Any, j: Body, s_bar_j: Any, c_bar_j: Any
     ) -> Self:
-        """From points s_bar [m], a_bar_i and b_bar_i that span the plane, and c_bar_j normal to it, body frames."""
+        """Return the joint made from vectors in body frames.
+
+        Parameters
+        ----------
+        name : str
+            Name of the joint in messages and results.
+        i, j : Body
+            The two bodies, or the ground.
+        s_bar_i, s_bar_j : array_like, (3,)
+            A point of the plane on body i and on body j [m], body frames, from the centre of mass.
+        a_bar_i, b_bar_i : array_like, (3,)
+            Two vectors that span the plane, body frame of i.
+        c_bar_j : array_like, (3,)
+            Normal of the plane, body frame of j.
+
+        Returns
+        -------
+        Planar
+            The joint.
+        """
         return cls._at(name, along_vectors(name, i, s_bar_i, a_bar_i, b_bar_i, j, s_bar_j, c_bar_j))
 
     def primitives(self) -> tuple[Primitive, ...]:
-        """The rows: perp-1, DP2."""
+        """Return the rows: perp-1, DP2."""
         v = self.vectors
         return (
             *perpendicular_1(self.i, v.a_bar_i, v.b_bar_i, self.j, v.c_bar_j),

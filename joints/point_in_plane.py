@@ -2,7 +2,7 @@ r"""Point in plane: a point of body j stays in a plane of body i.
 
     Phi = DP2(a_i, d_ij, 0)                         a_i normal to the plane
 
-Source: Haug sec. 9.4; seed 004 (Basic GCon DP2).
+Source: Haug (2021), spatial kinematics: dot-product constraint of a body-fixed vector and d_ij.
 """
 
 from __future__ import annotations
@@ -17,9 +17,29 @@ from joints.geometry import along_axis, along_normal
 
 
 class PointInPlane(Composed):
-    """Point in a plane: removes 1 degree of freedom; a point of body j slides in a plane of body i.
+    """Point in a plane: a point of body j slides in a plane of body i. Removes 1 degree of freedom.
 
-    point: that point of body j, global [m], (3,);  normal: of the plane through it, global, (3,); both at the modelled pose.
+    Parameters
+    ----------
+    name : str
+        Name of the joint in messages and results.
+    i, j : Body
+        The two bodies, or the ground.
+    point : array_like, (3,)
+        The point of body j at the modelled pose, global frame [m].
+    normal : array_like, (3,)
+        Normal h of the plane through the point at the modelled pose, global frame; its length does not matter.
+
+    Raises
+    ------
+    UsageError
+        If i or j is not a Body. Other bad values are collected in `faults()`.
+
+    Notes
+    -----
+    Two displacements and three rotations remain.
+    The displacements [m] are f_i . d_ij and g_i . d_ij, positive along +f_i and +g_i; they and the rotations are 0 at the modelled pose
+    if the joint is made from global geometry.
     """
 
     freedoms = (slide(F_I), slide(G_I), *ball(Side.J))
@@ -30,10 +50,27 @@ class PointInPlane(Composed):
 
     @classmethod
     def from_vectors(cls, name: str, i: Body, s_bar_i: Any, a_bar_i: Any, j: Body, s_bar_j: Any) -> Self:
-        """From the points s_bar [m], and a_bar_i normal to the plane through s_bar_i, body frames."""
+        """Return the joint made from vectors in body frames.
+
+        Parameters
+        ----------
+        name : str
+            Name of the joint in messages and results.
+        i, j : Body
+            The two bodies, or the ground.
+        s_bar_i, s_bar_j : array_like, (3,)
+            A point of the plane, and the point in it, on body i and on body j [m], body frames, from the centre of mass.
+        a_bar_i : array_like, (3,)
+            Normal of the plane through s_bar_i, body frame of i.
+
+        Returns
+        -------
+        PointInPlane
+            The joint.
+        """
         return cls._at(name, along_normal(name, i, s_bar_i, a_bar_i, j, s_bar_j))
 
     def primitives(self) -> tuple[Primitive, ...]:
-        """The rows: DP2."""
+        """Return the rows: DP2."""
         v = self.vectors
         return (DP2(self.i, v.a_bar_i, v.s_bar_i, self.j, v.s_bar_j),)

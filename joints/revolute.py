@@ -1,8 +1,8 @@
 r"""RJ, revolute joint: body j turns about an axis of body i.
 
-    Phi = ( SJ, perp-1(a_i, b_i, c_j) )             a_i, b_i across the axis, c_j along it
+    Phi = ( SJ, perp-1(a_i, b_i, c_j) )             a_i, b_i normal to the axis, c_j along it
 
-Source: Haug sec. 9.4.3; seed 004 (High Level GCon RJ).
+Source: Haug (2021), spatial kinematics: revolute joint.
 """
 
 from __future__ import annotations
@@ -17,9 +17,28 @@ from joints.geometry import along_axis, along_vectors
 
 
 class RJ(Composed):
-    """Revolute joint: removes 5 degrees of freedom; body j turns about an axis of body i.
+    """Revolute joint: body j turns about an axis of body i. Removes 5 degrees of freedom.
 
-    point: on the axis, global [m], (3,);  axis: global, (3,), any length; both at the modelled pose.
+    Parameters
+    ----------
+    name : str
+        Name of the joint in messages and results.
+    i, j : Body
+        The two bodies, or the ground.
+    point : array_like, (3,)
+        A point of the axis at the modelled pose, global frame [m].
+    axis : array_like, (3,)
+        Direction h of the axis at the modelled pose, global frame; its length does not matter.
+
+    Raises
+    ------
+    UsageError
+        If i or j is not a Body. Other bad values are collected in `faults()`.
+
+    Notes
+    -----
+    The coordinate is theta.
+    theta [rad] is the angle from f_i to f_j, positive about +h_i by the right-hand rule; theta = 0 at the modelled pose.
     """
 
     freedoms = (turn(H_I),)
@@ -31,11 +50,30 @@ class RJ(Composed):
     def from_vectors(
         cls, name: str, i: Body, s_bar_i: Any, a_bar_i: Any, b_bar_i: Any, j: Body, s_bar_j: Any, c_bar_j: Any
     ) -> Self:
-        """From points s_bar [m], a_bar_i and b_bar_i that span the plane across the axis, and c_bar_j along it, body frames."""
+        """Return the joint made from vectors in body frames.
+
+        Parameters
+        ----------
+        name : str
+            Name of the joint in messages and results.
+        i, j : Body
+            The two bodies, or the ground.
+        s_bar_i, s_bar_j : array_like, (3,)
+            A point of the axis on body i and on body j [m], body frames, from the centre of mass.
+        a_bar_i, b_bar_i : array_like, (3,)
+            Two vectors that span the plane normal to the axis, body frame of i.
+        c_bar_j : array_like, (3,)
+            Direction of the axis, body frame of j.
+
+        Returns
+        -------
+        RJ
+            The joint, with h_j along c_bar_j.
+        """
         return cls._at(name, along_vectors(name, i, s_bar_i, a_bar_i, b_bar_i, j, s_bar_j, c_bar_j))
 
     def primitives(self) -> tuple[Primitive, ...]:
-        """The rows: SJ, perp-1."""
+        """Return the rows: SJ, perp-1."""
         v = self.vectors
         return (
             *coincident(self.i, v.s_bar_i, self.j, v.s_bar_j),

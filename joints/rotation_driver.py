@@ -2,8 +2,8 @@ r"""Rotation driver: the angle of a joint with one rotation axis is f(t), throug
 
     Phi = Rotation(f_i, g_i, f_j; f) = sin(theta - f)       theta the angle from f_i to f_j about h: 0 at the modelled pose
 
-The gradient is 1 for every f (see `haugmbd.constraints.Rotation`); a bare DP1 driver is singular where its cosine is flat.
-Source: Haug sec. 9.5 (driving constraints); the row is derived in `haugmbd/constraints/rotation.py`.
+The gradient is 1 for every f (see `haugmbd.constraints.Rotation`). A DP1 driver is singular where its cosine is stationary.
+Source: Haug (2021), spatial kinematics: driving constraints; the row is derived in `haugmbd/constraints/rotation.py`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,25 @@ from joints.base import driven, posed
 
 
 class RotationDriver(Joint):
-    """Drives the rotation of `joint` (RJ, CJ, Planar or Parallel): removes 1 degree of freedom beyond the joint's own.
+    """Rotation driver: prescribes the angle of a joint. Removes 1 degree of freedom.
 
-    f: angle of body j relative to body i [rad], a number, a function of t, or a driver; counted about h of the joint's frames, 0 at
-    the modelled pose.
+    Parameters
+    ----------
+    name : str
+        Name of the driver in messages and results.
+    joint : Joint
+        The joint that is driven: RJ, CJ, Planar or Parallel, in the same system.
+    f : float, callable, sequence of three callables, or Driver
+        Angle theta = f(t) [rad].
+
+    Raises
+    ------
+    UsageError
+        If joint is not a Joint. Other bad values are collected in `faults()`.
+
+    Notes
+    -----
+    theta is the angle from f_i to f_j, positive about +h_i of the joint's frame by the right-hand rule; theta = 0 at the modelled pose.
     """
 
     freedoms = (slide(F_I), slide(G_I), slide(H_I), turn(F_I), turn(G_I))  # where the driven joint keeps h_j along h_i
@@ -32,16 +47,16 @@ class RotationDriver(Joint):
         self.f = as_driver(f)
 
     def needs(self) -> tuple[Joint, ...]:
-        """The joint that is driven."""
+        """Return the joint that is driven."""
         return (self.joint,)
 
     def primitives(self) -> tuple[Primitive, ...]:
-        """The rows: Rotation."""
+        """Return the rows: Rotation."""
         i, j = self.frame_i, self.frame_j
         return (Rotation(self.i, i.f, i.g, self.j, j.f, self.f),)
 
     def faults(self) -> tuple[Fault, ...]:
-        """A joint that cannot turn, or a faulty driver; faults of the joint are its own."""
+        """Return a fault for a joint without one rotation axis, or those of the driver; the joint reports its own faults."""
         where = f"joint {self.name!r}"
         if not self.joint.rotates_about_h:
             what = f"{self.joint!r} has not one rotation axis that could be driven"

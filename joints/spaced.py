@@ -1,8 +1,8 @@
-r"""What keeps two points at a distance: the row D(f) of Distance, RevoluteSpherical and UniversalSpherical.
+r"""The row that keeps two points at a distance, in Distance, RevoluteSpherical and UniversalSpherical.
 
     D(f) = d_ij . d_ij - f^2                        f > 0 the distance, by default the modelled one
 
-Source: Haug sec. 9.4; seed 004 (Basic GCon D).
+Source: Haug (2021), spatial kinematics: distance constraint.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from joints.spacing import modelled_distance
 
 
 class Spaced(Composed):
-    """A joint with D(f); f: the distance [m], a number or a driver, None for the modelled one."""
+    """A joint with the row D(f). f is the distance [m], a number or a driver; None for the modelled distance."""
 
     f: Driver
 
@@ -26,11 +26,11 @@ class Spaced(Composed):
 
     @classmethod
     def _spaced(cls, name: str, place: Place, f: Any) -> Self:
-        """The joint at a place, made without the constructor from global geometry."""
+        """Return the joint with these frames and vectors, without calling the constructor."""
         joint = cls.__new__(cls)
         Spaced.__init__(joint, name, place, f)
         return joint
 
     def spacing(self) -> Primitive:
-        """The row that keeps the distance."""
+        """Return the row that keeps the distance."""
         return D(self.i, self.vectors.s_bar_i, self.j, self.vectors.s_bar_j, self.f)

@@ -1,8 +1,8 @@
-r"""Where a joint of two separate points sits: Distance, RevoluteSpherical and UniversalSpherical.
+r"""Frames of the joints with two separate points: Distance, RevoluteSpherical and UniversalSpherical.
 
-    h along the axis of body i (along d_ij where there is none), f towards the other point; the same axes at both points
+    h along the axis of body i (along d_ij if there is no axis), f towards the other point; the same axes at both points
 
-Source: Haug sec. 9.4.3 and 9.4.4.
+Source: Haug (2021), spatial kinematics: composite joints.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from joints.base import Place, Vectors
 from joints.geometry import PARALLEL_TOL, Reader, sine, unit
 
 COINCIDENT_TOL = 1e-12
-"""Distance of two points relative to their distance from the origin: what rounding makes of one point given on two bodies."""
+"""Two points coincide if their distance, relative to their distance from the origin, is below this: rounding of one point that is
+given on two bodies."""
 
 
 def apart(name: str, i: Body, j: Body, point_i: Any, point_j: Any, axis: Any = None, *, has_axis: bool = False) -> Place:
-    """Frames at two global points [m]; h along a global axis of body i, f towards the other point; h towards it without axis."""
+    """Return frames at two global points [m]: h along a global axis of body i, f towards the other point; without axis h towards it."""
     read = Reader(name, i, j)
     P, Q = read.point("point_i", point_i), read.point("point_j", point_j)
     a_i = frozen(body_vector(i, unit(read.direction("axis", axis)))) if has_axis else None
@@ -30,7 +31,7 @@ def apart(name: str, i: Body, j: Body, point_i: Any, point_j: Any, axis: Any = N
 
 
 def apart_vectors(name: str, i: Body, s_bar_i: Any, j: Body, s_bar_j: Any, a_bar_i: Any = None, *, has_axis: bool = False) -> Place:
-    """The same from body-frame vectors."""
+    """Return frames at two points from body-frame vectors."""
     read = Reader(name, i, j)
     s_i, s_j = read.point("s_bar_i", s_bar_i), read.point("s_bar_j", s_bar_j)
     a_i = read.direction("a_bar_i", a_bar_i) if has_axis else None
@@ -38,16 +39,16 @@ def apart_vectors(name: str, i: Body, s_bar_i: Any, j: Body, s_bar_j: Any, a_bar
 
 
 def _apart(read: Reader, i: Body, j: Body, s_i: FloatArray, s_j: FloatArray, a_i: FloatArray | None) -> Place:
-    """Frames with the same axes at both points, made from the axis of body i and the modelled d_ij."""
+    """Return frames with the same axes at both points, from the axis of body i and the modelled d_ij."""
     P, Q = i.r + i.A @ s_i, j.r + j.A @ s_j
     d_ij = Q - P
     length = np.linalg.norm(d_ij)
-    asked = read.posed and not read.faults
-    if asked and length <= COINCIDENT_TOL * max(np.linalg.norm(P), np.linalg.norm(Q)):
+    sound = read.posed and not read.faults
+    if sound and length <= COINCIDENT_TOL * max(np.linalg.norm(P), np.linalg.norm(Q)):
         at = f"({P[0]:.6g}, {P[1]:.6g}, {P[2]:.6g})"
         what = f"its two points coincide at {at}, {length:.2g} m apart: a distance of 0 has no direction"
         read.fault(what, "Use a spherical joint (SJ), or give two different points.")
-    elif asked and a_i is not None and sine(i.A @ a_i, d_ij) <= PARALLEL_TOL:
+    elif sound and a_i is not None and sine(i.A @ a_i, d_ij) <= PARALLEL_TOL:
         what = f"the line between its points is parallel to the axis on body {i.name!r}"
         read.fault(what, "Give a point_j off the axis: the arm turns about the axis of body i.")
     h = d_ij if a_i is None else i.A @ a_i
@@ -58,5 +59,5 @@ def _apart(read: Reader, i: Body, j: Body, s_i: FloatArray, s_j: FloatArray, a_i
 
 
 def modelled_distance(place: Place) -> float:
-    """The distance [m] of the two points at the modelled pose."""
+    """Return the distance [m] of the two points at the modelled pose."""
     return float(np.linalg.norm(place.frame_j.point - place.frame_i.point))

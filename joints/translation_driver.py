@@ -2,7 +2,7 @@ r"""Translation driver: the displacement of a joint along its axis is f(t).
 
     Phi = DP2(h_i, d_ij, f) = h_i . d_ij - f                h_i the axis, d_ij from the joint's point on body i to that on body j
 
-Source: Haug sec. 9.5 (driving constraints); seed 004 (Basic GCon DP2).
+Source: Haug (2021), spatial kinematics: driving constraints.
 """
 
 from __future__ import annotations
@@ -17,10 +17,26 @@ from joints.base import driven, posed
 
 
 class TranslationDriver(Joint):
-    """Drives the sliding of `joint` (TJ, CJ or PointOnLine): removes 1 degree of freedom beyond the joint's own.
+    """Translation driver: prescribes the displacement of a joint. Removes 1 degree of freedom.
 
-    f: displacement of body j along the joint's axis [m], a number, a function of t, or a driver; 0 at the modelled pose of a joint
-    from global geometry, and h_i . d_ij in general.
+    Parameters
+    ----------
+    name : str
+        Name of the driver in messages and results.
+    joint : Joint
+        The joint that is driven: TJ, CJ or PointOnLine, in the same system.
+    f : float, callable, sequence of three callables, or Driver
+        Displacement s = f(t) [m].
+
+    Raises
+    ------
+    UsageError
+        If joint is not a Joint. Other bad values are collected in `faults()`.
+
+    Notes
+    -----
+    s = h_i . d_ij is the displacement of body j relative to body i, positive along +h_i of the joint's frame; s = 0 at the modelled pose
+    if the joint is made from global geometry.
     """
 
     freedoms = (slide(F_I), slide(G_I), *ball(Side.J))
@@ -31,15 +47,15 @@ class TranslationDriver(Joint):
         self.f = as_driver(f)
 
     def needs(self) -> tuple[Joint, ...]:
-        """The joint that is driven."""
+        """Return the joint that is driven."""
         return (self.joint,)
 
     def primitives(self) -> tuple[Primitive, ...]:
-        """The rows: DP2."""
+        """Return the rows: DP2."""
         return (DP2(self.i, self.frame_i.h, self.frame_i.s_bar, self.j, self.frame_j.s_bar, self.f),)
 
     def faults(self) -> tuple[Fault, ...]:
-        """A joint that cannot slide, or a faulty driver; faults of the joint are its own."""
+        """Return a fault for a joint without a sliding axis, or those of the driver; the joint reports its own faults."""
         if not self.joint.slides_along_h:
             what = f"{self.joint!r} has no axis to slide along"
             return (Fault(f"joint {self.name!r}", what, "Drive the translation of one of TJ, CJ, PointOnLine."),)

@@ -2,7 +2,7 @@ r"""UJ, universal joint (Hooke, Cardan): a common point, and an axis of each bod
 
     Phi = ( SJ, DP1(a_i, a_j, 0) )                  a_i, a_j the axes of the cross
 
-Source: Haug sec. 9.4.3; seed 004 (High Level GCon UJ).
+Source: Haug (2021), spatial kinematics: universal joint.
 """
 
 from __future__ import annotations
@@ -17,10 +17,28 @@ from joints.crossing import crossed, crossed_vectors
 
 
 class UJ(Composed):
-    """Universal joint: removes 4 degrees of freedom; body j turns about two axes that cross at right angles.
+    """Universal joint: body j turns about two perpendicular axes through a common point. Removes 4 degrees of freedom.
 
-    point: the centre of the cross, global [m], (3,);  axis_i, axis_j: its arms on body i and on body j, global, (3,), at right
-    angles; all at the modelled pose.  In the frames f is the arm of body i, g that of body j, and h carries the torque.
+    Parameters
+    ----------
+    name : str
+        Name of the joint in messages and results.
+    i, j : Body
+        The two bodies, or the ground.
+    point : array_like, (3,)
+        The centre of the cross at the modelled pose, global frame [m].
+    axis_i, axis_j : array_like, (3,)
+        The arms of the cross on body i and on body j, perpendicular at the modelled pose, global frame; their lengths do not matter.
+
+    Raises
+    ------
+    UsageError
+        If i or j is not a Body. Other bad values are collected in `faults()`.
+
+    Notes
+    -----
+    The coordinates are two angles [rad]: about f_i = axis_i, then about g_j = axis_j.
+    Both are positive by the right-hand rule, and 0 at the modelled pose. The constraint moment is along h = f x g.
     """
 
     freedoms = (turn(F_I), turn(G_J))
@@ -30,10 +48,27 @@ class UJ(Composed):
 
     @classmethod
     def from_vectors(cls, name: str, i: Body, s_bar_i: Any, a_bar_i: Any, j: Body, s_bar_j: Any, a_bar_j: Any) -> Self:
-        """From the points s_bar [m] and the arms a_bar, (3,) each, body frames."""
+        """Return the joint made from vectors in body frames.
+
+        Parameters
+        ----------
+        name : str
+            Name of the joint in messages and results.
+        i, j : Body
+            The two bodies, or the ground.
+        s_bar_i, s_bar_j : array_like, (3,)
+            The centre of the cross on body i and on body j [m], body frames, from the centre of mass.
+        a_bar_i, a_bar_j : array_like, (3,)
+            The arm of the cross on body i and on body j, body frames.
+
+        Returns
+        -------
+        UJ
+            The joint.
+        """
         return cls._at(name, crossed_vectors(name, i, s_bar_i, a_bar_i, j, s_bar_j, a_bar_j))
 
     def primitives(self) -> tuple[Primitive, ...]:
-        """The rows: SJ, DP1."""
+        """Return the rows: SJ, DP1."""
         v = self.vectors
         return (*coincident(self.i, v.s_bar_i, self.j, v.s_bar_j), DP1(self.i, v.a_bar_i, self.j, v.a_bar_j))
