@@ -1,4 +1,4 @@
-"""cite: the references of the methods in use."""
+"""The references of the methods in use: `cite`."""
 
 from __future__ import annotations
 
@@ -14,17 +14,23 @@ from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.integrators.stabilization.none import Unstabilized
 
 HAUG = "E. J. Haug, Computer-Aided Kinematics and Dynamics of Mechanical Systems, Vol. II: Modern Methods, 2nd ed., 2021"
-"""Rows, generalized forces, conventions: of every run."""
+"""Source of the constraint equations, the generalized forces and the conventions; it applies to every run."""
 
 
 @dataclass(frozen=True)
 class Citation:
-    """lines: one for each method, (name, reference), the source of the equations first."""
+    """The references of methods.
+
+    Attributes
+    ----------
+    lines : tuple of (str, str)
+        Name and reference of each method; the source of the equations is first.
+    """
 
     lines: tuple[tuple[str, str], ...]
 
     def __str__(self) -> str:
-        """One method a line."""
+        """Return one line for each method."""
         return "\n".join(f"{name}: {reference}" for name, reference in self.lines)
 
     __repr__ = __str__
@@ -32,9 +38,22 @@ class Citation:
 
 @check_keywords
 def cite(*methods: Formulation | Integrator | Stabilization | ConstraintForm | None) -> Citation:
-    """Return the references of methods, print them: `print(cite(NullSpace(), RK4(), Projection()))`; None is `stabilization=None`.
+    """Return the references of methods.
 
-    An implicit integrator brings the form of the constraints that it solves.  Raises UsageError for what is no method.
+    Parameters
+    ----------
+    *methods : Formulation, Integrator, Stabilization, ConstraintForm or None
+        The methods; None stands for `stabilization=None`. An implicit integrator adds the form of the constraints that it solves.
+
+    Returns
+    -------
+    Citation
+        The references, one line for each method: `print(cite(NullSpace(), RK4(), Projection()))`.
+
+    Raises
+    ------
+    UsageError
+        If an argument is not a method.
     """
     lines = [("equations", HAUG)]
     for given in methods:

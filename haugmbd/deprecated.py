@@ -1,4 +1,4 @@
-"""Names that have changed: the old ones work for one version, and warn.  And which name was meant by one that does not exist."""
+"""Names that have changed: the old ones work for one version and raise a DeprecationWarning. Suggestions for wrong names."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ NAMES = {
     "Spin": "UniformRotation",
     "branches": "assembly_modes",
 }
-"""Old public names, and what they are called since version 0.2."""
+"""Old public names to new ones, since version 0.2."""
 
 KEYWORDS = {"e": "restitution", "level": "constraint_form", "repair_velocity": "project_velocity"}
-"""Old keywords, wherever the new one is a parameter."""
+"""Old keywords to new ones; they are translated if the new one is a parameter."""
 
 ATTRIBUTES = {
     "Contact": {"e": "restitution"},
@@ -38,7 +38,7 @@ ATTRIBUTES = {
     "Mobility": {"doubts": "warnings", "left_out": "skipped_parts", "untold": "unlisted_motions"},
     "Result": {"passed": "singular_crossings"},
 }
-"""Old attributes, by class."""
+"""Old attributes to new ones, by class."""
 
 MEANT = {
     "dt": "h",
@@ -50,7 +50,7 @@ MEANT = {
     "solver": "integrator",
     "tend": "t_end",
 }
-"""Keywords of other programs, wherever the word of haugmbd is a parameter."""
+"""Keywords of other programs to those of haugmbd; they are suggested if that one is a parameter."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C", bound=type)
@@ -71,7 +71,7 @@ def warn_renamed(name: str) -> str | None:
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """Return "; did you mean ...?" with the name that is nearest, or nothing."""
+    """Return "; did you mean ...?" with the nearest name, or "" if none is near."""
     names = list(names)
     lower = {each.lower(): each for each in names}
     near = get_close_matches(name, names, n=1, cutoff=0.6) or [
@@ -81,7 +81,7 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 
 
 def check_keywords(function: F) -> F:
-    """Decorate a public function or method: translate old keywords, and say which one was meant by a wrong one (TypeError)."""
+    """Decorate a public function or method: translate old keywords, and raise TypeError with a suggestion for a wrong one."""
     parameters = inspect.signature(function).parameters
     if any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
         return function
@@ -98,7 +98,7 @@ def check_keywords(function: F) -> F:
 
 
 def _translated(who: str, given: dict[str, Any], named: set[str]) -> dict[str, Any]:
-    """Return keywords under their new names; TypeError for one that does not exist."""
+    """Return keywords under their new names. Raise TypeError for one that does not exist."""
     known: dict[str, Any] = {}
     for old, value in given.items():
         new = old
@@ -116,7 +116,7 @@ def _translated(who: str, given: dict[str, Any], named: set[str]) -> dict[str, A
 
 
 def public_class(cls: C) -> C:
-    """Decorate a public class: `check_keywords` for its constructor, and its old attributes of the table, which warn."""
+    """Decorate a public class: apply `check_keywords` to its constructor, and add its old attributes, which warn."""
     if "__init__" in vars(cls):
         constructor: Any = vars(cls)["__init__"]
         setattr(cls, "__init__", check_keywords(constructor))  # noqa: B010  mypy refuses the assignment to a method

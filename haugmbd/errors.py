@@ -1,6 +1,6 @@
-"""What can be wrong, said once: where it is, what it is with numbers, and what to do.
+"""Errors and faults: each one names the place, the defect with its numbers, and the remedy.
 
-A `Fault` is data; constructors collect faults and never raise.  `System.validate()` raises them all in one `ModelError`.
+A `Fault` is data. Constructors collect faults and do not raise them; `System.validate` raises them all in one `ModelError`.
 """
 
 from __future__ import annotations
@@ -12,30 +12,46 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that is wrong: `where` ("body 'crank'"), `what` with its numbers, and the `remedy`."""
+    """One fault of a model.
+
+    Attributes
+    ----------
+    where : str
+        The place, such as "body 'crank'".
+    what : str
+        The defect, with its numbers.
+    remedy : str
+        What the user can do about it.
+    """
 
     where: str
     what: str
     remedy: str
 
     def __str__(self) -> str:
-        """One sentence: body 'crank': mass is -1.0 kg, must be positive. Give the mass in kilograms."""
+        """Return one text: body 'crank': mass is -1.0 kg, must be positive. Give the mass in kilograms."""
         return f"{self.where}: {self.what}. {self.remedy}".rstrip()
 
 
 class HaugmbdError(Exception):
-    """The base of every error that haugmbd raises on purpose."""
+    """Base class of all errors that haugmbd raises."""
 
 
 class ModelError(HaugmbdError, ValueError):
-    """A model with faults: the message lists all of them, numbered."""
+    """A model has faults. The message lists all of them, numbered.
+
+    Attributes
+    ----------
+    faults : tuple of Fault
+        All faults of the model.
+    """
 
     def __init__(self, faults: Iterable[Fault]) -> None:
         self.faults: tuple[Fault, ...] = tuple(faults)
         super().__init__(self.faults)
 
     def __str__(self) -> str:
-        """All faults, numbered from 1."""
+        """Return all faults, numbered from 1."""
         if len(self.faults) == 1:
             return f"the model has 1 fault: {self.faults[0]}"
         lines = [f"  {number}. {fault}" for number, fault in enumerate(self.faults, start=1)]
@@ -43,9 +59,14 @@ class ModelError(HaugmbdError, ValueError):
 
 
 class AssemblyError(ModelError):
-    """A mechanism whose parts do not fit: the faults say which joints stay open, or are the other way round, and by how much.
+    """A mechanism cannot be assembled. The faults name the joints that stay open or have the wrong sign, and by how much.
 
-    assembly: the closest that was found, with `assembly.state`
+    Attributes
+    ----------
+    faults : tuple of Fault
+        One fault for each such joint.
+    assembly : Assembly
+        The nearest configuration that was found, with `assembly.state`.
     """
 
     def __init__(self, faults: Iterable[Fault], assembly: Any) -> None:
@@ -53,12 +74,20 @@ class AssemblyError(ModelError):
         self.assembly = assembly
 
     def __str__(self) -> str:
-        """All faults, numbered from 1."""
+        """Return all faults, numbered from 1."""
         return "\n".join(["the mechanism cannot be assembled:", *(f"  {n}. {f}" for n, f in enumerate(self.faults, start=1))])
 
 
 class SimulationError(HaugmbdError, RuntimeError):
-    """A simulation that had to stop; `result` holds what was computed so far (None if nothing was)."""
+    """A simulation had to stop.
+
+    Attributes
+    ----------
+    message : str
+        The text of the error.
+    result : Result or None
+        What was computed before the error; None if nothing was.
+    """
 
     def __init__(self, message: str, result: Any = None) -> None:
         super().__init__(message, result)
@@ -66,29 +95,29 @@ class SimulationError(HaugmbdError, RuntimeError):
         self.result = result
 
     def __str__(self) -> str:
-        """The message; the result is not printed."""
+        """Return the message; the result is not printed."""
         return self.message
 
 
 class SingularKKTError(SimulationError):
-    """The augmented system [M Phi_q^T; Phi_q 0] has no unique solution: dependent rows, or a free axis without inertia."""
+    """The augmented system [M Phi_q^T; Phi_q 0] has no unique solution: rows are dependent, or a free axis has no inertia."""
 
 
 class UsageError(HaugmbdError, ValueError):
-    """A bad argument of a call: the message says which one, its value, and what is expected."""
+    """A call has a bad argument. The message names the argument, its value, and what is expected."""
 
 
 class SlowFormulationWarning(UserWarning):
-    """A formulation whose work grows with a power of the size, on a model that is large for it."""
+    """A formulation whose cost grows with a power of the number of bodies is used on a large model."""
 
 
 class LockedModelWarning(UserWarning):
-    """A model that cannot move: no degree of freedom and no driver, or a small misalignment that locks a loop."""
+    """A model cannot move: it has no degree of freedom and no driver, or a small misalignment locks a loop."""
 
 
 class EnergyWarning(UserWarning):
-    """Newton restitution at several coupled contacts has raised the kinetic energy: the law, not the arithmetic, is at fault."""
+    """Newton's law of restitution at several coupled contacts has increased the kinetic energy; this is a property of the law."""
 
 
 class RunWarning(UserWarning):
-    """What makes the answer of a run doubtful: a body that turns too far in a step, energy that is lost; it stays in `result.warnings`."""
+    """The result of a run is doubtful: a body turns too far in one step, or energy is lost. It is also in `result.warnings`."""

@@ -1,9 +1,10 @@
-r"""The blocks of the graph of bodies and joints: the largest parts that do not fall apart where one body is held.
+r"""Blocks of the graph of bodies and joints: its biconnected components.
 
-    bodies = vertices, pairs of bodies with rows = edges        block = biconnected component: a bridge, or loops that hang together
+    vertices = bodies;  edges = pairs of bodies with rows;  block = biconnected component: a bridge, or loops that share edges
 
-What a block allows its bodies against its base (the body through which it hangs on the ground) does not depend on the other blocks;
-what hangs on a body moves with it.  So degrees of freedom add up over blocks, and a motion needs to name the bodies of one block only.
+The motions that a block allows its bodies relative to its base (the body that connects it to the ground) do not depend on the other
+blocks. A body that hangs on another moves with it. Degrees of freedom therefore add up over blocks, and the motion of one block is
+described by its own bodies.
 Source: Hopcroft and Tarjan (1973), Algorithm 447, without recursion: O(bodies + pairs).
 """
 
@@ -15,7 +16,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Block:
-    """base: the body nearest to the ground;  bodies: the others, ascending;  floats: an unattached body, free against the ground."""
+    """One block.
+
+    Attributes
+    ----------
+    base : int
+        The body nearest to the ground.
+    bodies : tuple of int
+        The other bodies, ascending.
+    floats : bool
+        Whether the block is an unattached body, free relative to the ground.
+    """
 
     base: int
     bodies: tuple[int, ...]
@@ -24,9 +35,16 @@ class Block:
 
 @dataclass(frozen=True)
 class Blocks:
-    """blocks: in the order of their first bodies;  order: the bodies, each after the body that carries it.
+    """All blocks of a model.
 
-    of_body: (nb + 1,) the number of the block that carries each body, -1 of the ground
+    Attributes
+    ----------
+    blocks : tuple of Block
+        In the order of their first bodies.
+    of_body : tuple of int, (nb + 1,)
+        Number of the block that each body belongs to, -1 for the ground.
+    order : tuple of int
+        The bodies, each after its parent.
     """
 
     blocks: tuple[Block, ...]
@@ -34,7 +52,7 @@ class Blocks:
     order: tuple[int, ...]
 
     def of_pair(self, a: int, b: int) -> int:
-        """The block that rows between two bodies belong to, -1 if there is none."""
+        """Return the block of the rows between two bodies, -1 if there is none."""
         for body, other in ((a, b), (b, a)):
             k = self.of_body[body]
             if k >= 0 and not self.blocks[k].floats and (self.of_body[other] == k or self.blocks[k].base == other):
@@ -42,7 +60,7 @@ class Blocks:
         return -1
 
     def hanging(self) -> list[int]:
-        """How many bodies hang on each body through other blocks than its own, (nb + 1,)."""
+        """Return the number of bodies that hang on each body through blocks other than its own, (nb + 1,)."""
         count = [0] * len(self.of_body)
         for body in reversed(self.order):
             base = self.blocks[self.of_body[body]].base
@@ -51,7 +69,7 @@ class Blocks:
 
 
 def find_blocks(n_bodies: int, pairs: Iterable[tuple[int, int]]) -> Blocks:
-    """The blocks of `n_bodies` bodies, the ground (0) included."""
+    """Return the blocks of `n_bodies` bodies, the ground (0) included."""
     near: list[list[int]] = [[] for _ in range(n_bodies)]
     for a, b in pairs:
         near[a].append(b)
@@ -73,7 +91,7 @@ def find_blocks(n_bodies: int, pairs: Iterable[tuple[int, int]]) -> Blocks:
 
 
 def _search(near: list[list[int]], root: int, seen: dict[int, int], order: list[int], found: list[Block]) -> None:
-    """Depth first from `root`: number the bodies in `seen` and `order`, and append the blocks."""
+    """Search depth first from `root`: number the bodies in `seen` and `order`, and append the blocks."""
     seen[root] = len(seen)
     order.append(root)
     low, waiting, place = {root: seen[root]}, [root], {root: 0}

@@ -1,9 +1,10 @@
-"""The conventions of haugmbd as data: one symbol, one name in code, one meaning; and what the sources call it.
+"""The conventions of haugmbd as data: each symbol has one name in code and one meaning; the table lists what other sources write.
 
-Convert at the border.  Row 0 of every body array is the ground; `_bar` = body frame; ASCII identifiers, Greek in texts.
+Data in other conventions are converted where they enter. Row 0 of every body array is the ground; `_bar` = body frame; identifiers
+are ASCII, texts may be Greek.
 
-The sources: 000 serial chain of rigid bodies (impulses), 001 notes on rigid body dynamics (spatial vectors), 002 multibody dynamics
-(projected Newton-Euler), 003 constrained body dynamics (articulated bodies), 004 Haug / ME751 (the heart).
+The column of other sources names them by topic: chain impulses (impulses in serial chains, Mirtich 1996), spatial vectors (Featherstone
+2008), projected Newton-Euler, articulated bodies, and Haug (2021).
 """
 
 from __future__ import annotations
@@ -13,7 +14,19 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """One row of the table: what a symbol means, what it is called in code, and its shape, unit and clashes."""
+    """One row of the table.
+
+    Attributes
+    ----------
+    symbol : str
+        The symbol in texts.
+    code : tuple of str
+        Its names in code.
+    shape, unit, meaning : str
+        Shape of the array, unit, and meaning.
+    clashes : dict of str to str
+        Source to what it writes instead, and how to convert.
+    """
 
     symbol: str
     code: tuple[str, ...]
@@ -21,7 +34,6 @@ class Symbol:
     unit: str
     meaning: str
     clashes: dict[str, str] = field(default_factory=dict)
-    """Source to what it writes instead, and how to convert."""
 
 
 NOTATION: tuple[Symbol, ...] = (
@@ -31,7 +43,7 @@ NOTATION: tuple[Symbol, ...] = (
         "(nb+1, 3)",
         "m",
         "centre of mass, global frame",
-        {"000, 001": "spatial quantities are taken at the world origin"},
+        {"chain impulses, spatial vectors": "spatial quantities are taken at the world origin"},
     ),
     Symbol(
         "p = (e0, e)",
@@ -48,10 +60,15 @@ NOTATION: tuple[Symbol, ...] = (
         "(nb+1, 3)",
         "rad/s",
         "angular velocity, body frame",
-        {"000": "z is in the world frame: R_(i-1) z_i; omega = A omega_bar"},
+        {"chain impulses": "z is in the world frame: R_(i-1) z_i; omega = A omega_bar"},
     ),
     Symbol(
-        "A", ("A",), "(3, 3)", "1", "rotation matrix, A = E G^T; a = A a_bar", {"000": "A_i^-1 is the constrained inverse inertia"}
+        "A",
+        ("A",),
+        "(3, 3)",
+        "1",
+        "rotation matrix, A = E G^T; a = A a_bar",
+        {"chain impulses": "A_i^-1 is the constrained inverse inertia"},
     ),
     Symbol(
         "E",
@@ -59,7 +76,7 @@ NOTATION: tuple[Symbol, ...] = (
         "(3, 4)",
         "1",
         "[-e, e~ + e0 I]; omega = 2 E p_dot",
-        {"001": "the rotation from components in A to components in B: `R` of the spatial transforms"},
+        {"spatial vectors": "the rotation from components in A to components in B: `R` of the spatial transforms"},
     ),
     Symbol("G", ("G",), "(3, 4)", "1", "[-e, -e~ + e0 I]; omega_bar = 2 G p_dot, p_dot = G^T omega_bar / 2"),
     Symbol("s-bar", ("s_bar_i", "s_bar_j"), "(3,)", "m", "point fixed on body i (j), body frame, from the centre of mass"),
@@ -72,7 +89,10 @@ NOTATION: tuple[Symbol, ...] = (
         "(3, 3)",
         "kg m2",
         "inertia about the centre of mass, body frame, positive semi-definite",
-        {"000, 001": "spatial inertia about the world origin: shift by the parallel-axis theorem", "001, 002": "I"},
+        {
+            "chain impulses, spatial vectors": "spatial inertia about the world origin: shift by the parallel-axis theorem",
+            "spatial vectors, projected Newton-Euler": "I",
+        },
     ),
     Symbol(
         "Phi",
@@ -80,11 +100,21 @@ NOTATION: tuple[Symbol, ...] = (
         "(nc,)",
         "m, m2 or 1",
         "constraints, Phi = 0",
-        {"000": "Phi_i is an impulse propagation matrix: `propagation`", "001": "Phi is the inverse inertia: `inverse_inertia`"},
+        {
+            "chain impulses": "Phi_i is an impulse propagation matrix: `propagation`",
+            "spatial vectors": "Phi is the inverse inertia: `inverse_inertia`",
+        },
     ),
-    Symbol("Phi_q", ("Phi_q",), "(nc, 6 nb)", "", "Jacobian, Phi_q u = nu, with u = (v, omega_bar)", {"001": "K"}),
+    Symbol("Phi_q", ("Phi_q",), "(nc, 6 nb)", "", "Jacobian, Phi_q u = nu, with u = (v, omega_bar)", {"spatial vectors": "K"}),
     Symbol("nu", ("nu",), "(nc,)", "", "right-hand side of the velocity equation, Phi_q u = nu"),
-    Symbol("gamma", ("gamma",), "(nc,)", "", "right-hand side of the acceleration equation, Phi_q u_dot = gamma", {"001": "k"}),
+    Symbol(
+        "gamma",
+        ("gamma",),
+        "(nc,)",
+        "",
+        "right-hand side of the acceleration equation, Phi_q u_dot = gamma",
+        {"spatial vectors": "k"},
+    ),
     Symbol("Phi_r", ("Phi_r",), "(nc, 2, 3)", "", "delta Phi = Phi_r dr + PiBar dpi_bar, for bodies i and j"),
     Symbol("Pi-bar", ("PiBar",), "(nc, 2, 3)", "", "the same for a small rotation, body frame; Phi_p = 2 PiBar G"),
     Symbol(
@@ -93,7 +123,7 @@ NOTATION: tuple[Symbol, ...] = (
         "(nc,)",
         "N, N/m or N m",
         "multipliers, M u_dot + Phi_q^T lam = Q; the reaction on a body is -Phi_q^T lam",
-        {"004": "the same sign", "000": "the external impulse n J acts as -n J: the body hits a fixed object"},
+        {"Haug": "the same sign", "chain impulses": "the external impulse n J acts as -n J: the body hits a fixed object"},
     ),
     Symbol(
         "lambda^p",
@@ -108,7 +138,7 @@ NOTATION: tuple[Symbol, ...] = (
         "(nc,)",
         "N s",
         "impulses, M (u+ - u-) + Phi_q^T Lam = P",
-        {"000": "J, and l_i for a joint's reaction impulse"},
+        {"chain impulses": "J, and l_i for a joint's reaction impulse"},
     ),
     Symbol(
         "twist, wrench",
@@ -117,27 +147,34 @@ NOTATION: tuple[Symbol, ...] = (
         "",
         "linear part first, everywhere",
         {
-            "000": "linear first, at the world origin",
-            "001": "angular first (Pluecker), at the world origin",
-            "003": "angular first, at the centre of mass",
+            "chain impulses": "linear first, at the world origin",
+            "spatial vectors": "angular first (Pluecker), at the world origin",
+            "articulated bodies": "angular first, at the centre of mass",
         },
     ),
-    Symbol("S", ("S",), "(6, k)", "", "basis of the twists that a joint allows", {"000": "s_i, one column", "001": "s_i, S"}),
+    Symbol(
+        "S",
+        ("S",),
+        "(6, k)",
+        "",
+        "basis of the twists that a joint allows",
+        {"chain impulses": "s_i, one column", "spatial vectors": "s_i, S"},
+    ),
     Symbol(
         "I^-1",
         ("inverse_inertia",),
         "(6, 6)",
         "",
         "inverse spatial inertia of a body, apparent or articulated: twist (its change) from wrench (impulse)",
-        {"000": "A_i^-1", "001": "Phi"},
+        {"chain impulses": "A_i^-1", "spatial vectors": "Phi"},
     ),
     Symbol(
-        "Phi_i of 000",
+        "Phi_i of chain impulses",
         ("propagation",),
         "(6, 6)",
         "1",
         "impulse propagation, l_i = propagation n J",
-        {"000": "Phi_i; its Psi_i is a temporary"},
+        {"chain impulses": "Phi_i; its Psi_i is a temporary"},
     ),
     Symbol(
         "f, f', f''",
@@ -145,7 +182,7 @@ NOTATION: tuple[Symbol, ...] = (
         "(nd,)",
         "",
         "driver and its time derivatives; for D, f is the distance, f > 0",
-        {"004": "D: f^2 inside"},
+        {"Haug": "D: f^2 inside"},
     ),
 )
 
@@ -157,7 +194,7 @@ def table() -> str:
 
 
 def _row(entry: Symbol) -> str:
-    """One row of the table."""
+    """Return one row of the table."""
     code = ", ".join(f"`{name}`" for name in entry.code)
     clashes = "; ".join(f"{source}: {text}" for source, text in entry.clashes.items())
     cells = (entry.symbol, code, entry.shape, entry.unit, entry.meaning, clashes)

@@ -5,8 +5,8 @@ r"""A rigid body: mass and inertia about the centre of mass, and its modelled po
     J_bar   inertia about the centre of mass, body frame [kg m2], symmetric, positive SEMI-definite:
             0 <= J1 <= J2 <= J3 <= J1 + J2             (the triangle inequality: J is an integral over mass)
 
-A principal moment of zero (slender rod, point mass) is allowed; `massless_axes` says about which axes.
-Source: Haug, Computer Aided Kinematics and Dynamics of Mechanical Systems, ch. 9 and 11; seed 004.
+A principal moment of zero (slender rod, point mass) is allowed; `massless_axes` returns its axes.
+Source: Haug (2021), spatial kinematics and dynamics of a rigid body.
 """
 
 from __future__ import annotations
@@ -21,38 +21,51 @@ from haugmbd.errors import Fault
 from haugmbd.math.euler_parameters import rotation_matrix
 
 UNIT_P_TOL = 1e-4
-"""Four Euler parameters typed with four decimals are each off by at most 5e-5, so |p| is off by at most 1e-4: normalised without a
-word.  Anything farther from unit is not rounding but a mistake."""
+"""Four Euler parameters typed with four decimals are each off by at most 5e-5, so |p| is off by at most 1e-4. This is rounding, and
+p is normalised. A larger error is a mistake."""
 
 SYMMETRY_RTOL = 1e-9
-"""Relative to the largest entry: far above the rounding of A J A^T (1e-15), far below a mistyped product of inertia."""
+"""Relative to the largest entry: far above the rounding of A J A^T, far below a mistyped product of inertia."""
 
 MASSLESS_RTOL = 1e-12
-"""A principal moment below this part of the largest one is zero: rounding of A J A^T or of a parallel-axis shift makes about 1e-15;
-a wire with a radius of 1e-5 of its length still has 1e-10."""
+"""A principal moment below this part of the largest one is zero. It is above the rounding of A J A^T or of a parallel-axis shift, and
+below the moment of any real wire."""
 
 TRIANGLE_RTOL = 1e-3
 """J3 <= J1 + J2 to this part of J3: three moments typed with four significant digits are each off by at most 5e-4 of themselves, so
 a lamina, where J3 = J1 + J2 exactly, can miss by 5e-4 (J1 + J2 + J3) = 1e-3 J3."""
 
 FROZEN = (
-    "a Body is frozen: {name} of body {body!r} cannot be set. Make a new Body(...); velocities and poses of a run live in State."
+    "a Body is frozen: {name} of body {body!r} cannot be set. Make a new Body(...); poses and velocities of a run are in State."
 )
 
 
 @public_class
 class Body:
-    """A rigid body, or the ground.  Frozen; equal only to itself; bad values are kept as faults, not raised.
+    """A rigid body, or the ground.
 
     Parameters
     ----------
-    name: how messages and results call it
-    mass: [kg], positive
-    J_bar: inertia about the centre of mass, body frame [kg m2]: 3 principal values, or (3, 3) symmetric
-    r: centre of mass, global frame [m], (3,)
-    p: Euler parameters, scalar first: 4 numbers or a numpy quaternion
-    v: velocity of the centre of mass, global frame [m/s], (3,)
-    omega_bar: angular velocity, body frame [rad/s], (3,)
+    name : str
+        Name of the body in messages and results.
+    mass : float
+        Mass [kg], positive.
+    J_bar : array_like, (3,) or (3, 3)
+        Inertia about the centre of mass, body frame [kg m2]: three principal values, or a symmetric matrix.
+    r : array_like, (3,)
+        Centre of mass, global frame [m].
+    p : array_like, (4,), or numpy quaternion
+        Euler parameters, scalar first.
+    v : array_like, (3,)
+        Velocity of the centre of mass, global frame [m/s].
+    omega_bar : array_like, (3,)
+        Angular velocity, body frame [rad/s].
+
+    Notes
+    -----
+    A body is frozen, and equal only to itself. The constructor does not raise for bad values: it stores NaN and collects faults;
+    `System.validate` raises them all in one ModelError.
+    Source: Haug (2021), spatial kinematics and dynamics of a rigid body.
     """
 
     __slots__ = ("A", "J_bar", "_faults", "is_ground", "mass", "name", "omega_bar", "p", "r", "v")
@@ -97,7 +110,10 @@ class Body:
 
     @classmethod
     def ground(cls, name: str = "ground") -> Self:
-        """Return a fixed body whose frame is the global frame; its mass and inertia are stored as 0 and take part in no sum."""
+        """Return a fixed body whose frame is the global frame.
+
+        Its mass and inertia are stored as 0, and enter no sum.
+        """
         body = cls.__new__(cls)
         zero, unit = frozen(np.zeros(3)), frozen([1.0, 0.0, 0.0, 0.0])
         body._fill(
@@ -112,13 +128,16 @@ class Body:
         object.__setattr__(self, "A", frozen(rotation_matrix(self.p)))
 
     def faults(self) -> tuple[Fault, ...]:
-        """Everything that is wrong with this body, () if nothing is."""
+        """Return the faults of this body; () if there is none."""
         return self._faults
 
     def massless_axes(self) -> FloatArray:
-        """Unit vectors, body frame, (k, 3), about which the principal moment is zero: 1 for a rod, 3 for a point mass.
+        """Return the axes about which the principal moment is zero: one for a rod, three for a point mass.
 
-        Empty for the ground and for a body with a faulty inertia.
+        Returns
+        -------
+        ndarray, (k, 3)
+            Unit vectors in the body frame; empty for the ground and for a body with a faulty inertia.
         """
         if self.is_ground or not np.isfinite(self.J_bar).all():
             return np.zeros((0, 3))
@@ -147,7 +166,7 @@ class Body:
 
 
 def _read_mass(faults: list[Fault], where: str, value: Any) -> float:
-    """The mass [kg]; a fault unless it is finite and positive."""
+    """Return the mass [kg]; add a fault unless it is finite and positive."""
     mass = read_number(faults, where, "mass", value, unit="kg")
     if mass <= 0.0:
         faults.append(
@@ -157,7 +176,7 @@ def _read_mass(faults: list[Fault], where: str, value: Any) -> float:
 
 
 def _read_inertia(faults: list[Fault], where: str, value: Any) -> FloatArray:
-    """The inertia matrix (3, 3), symmetrised; NaN and a fault unless it can belong to a rigid body."""
+    """Return the inertia matrix (3, 3), symmetrised; NaN and a fault unless it can belong to a rigid body."""
     before = len(faults)
     remedy = "Give J_bar as 3 principal values or a symmetric (3, 3) matrix [kg m2], about the centre of mass, in the body frame."
     J = read_array(faults, where, "J_bar", value, (3, 3), (3,), unit="kg m2", remedy=remedy)
@@ -169,7 +188,7 @@ def _read_inertia(faults: list[Fault], where: str, value: Any) -> FloatArray:
 
 
 def _unphysical(J: FloatArray) -> list[tuple[str, str]]:
-    """What no rigid body can have, the first of: asymmetry, a negative principal moment, a broken triangle inequality."""
+    """Return the first defect of J and its remedy: asymmetry, a negative principal moment, a broken triangle inequality."""
     gap = np.abs(J - J.T)
     if gap.max() > SYMMETRY_RTOL * np.abs(J).max():
         i, j = (int(k) for k in np.unravel_index(np.argmax(gap), gap.shape))
@@ -196,7 +215,7 @@ def _unphysical(J: FloatArray) -> list[tuple[str, str]]:
 
 
 def _read_euler_parameters(faults: list[Fault], where: str, value: Any) -> FloatArray:
-    """Unit Euler parameters (4,); rounding is normalised away, anything farther from unit is a fault."""
+    """Return unit Euler parameters (4,). Rounding is normalised; a p that is farther from unit is a fault."""
     remedy = "Give p as 4 numbers, scalar first (SciPy's Rotation is scalar-last), or as one numpy quaternion."
     p = read_array(faults, where, "p", _quaternion_as_numbers(value), (4,), remedy=remedy)
     length = float(np.linalg.norm(p))
@@ -211,7 +230,10 @@ def _read_euler_parameters(faults: list[Fault], where: str, value: Any) -> Float
 
 
 def _quaternion_as_numbers(value: Any) -> Any:
-    """(w, x, y, z) of a numpy quaternion, known by its type's name because importing `quaternion` costs 0.4 s; else the value."""
+    """Return (w, x, y, z) of a numpy quaternion, and any other value unchanged.
+
+    The type is recognised by its name, because importing `quaternion` is slow.
+    """
     if isinstance(value, np.ndarray) and value.dtype.name == "quaternion" and value.size == 1:
         value = value.reshape(1)[0]
     if type(value).__name__ == "quaternion" and type(value).__module__.startswith("quaternion"):

@@ -1,11 +1,11 @@
-r"""A frame fixed on a body: where a joint sits.
+r"""A frame fixed on a body: the point and axes of a joint.
 
     point  P   = r + A s_bar                 s_bar = A^T (P - r)
     axes   f, g, h = columns of A A_bar      a_bar = A^T a              h is the joint's axis, h = f x g
 
-A frame made from global geometry at the modelled pose uses one deterministic `triad(axis)`, so that the two frames of a joint,
-one on each body, coincide there: the joint's angle at the modelled pose is zero.
-Source: seed 004 (joint definition frames x'' y'' z'' of Haug).
+A frame made from global geometry at the modelled pose uses one deterministic `triad(axis)`. The two frames of a joint, one on each
+body, therefore coincide there: the joint's angle at the modelled pose is zero.
+Source: Haug (2021), spatial kinematics: joint definition frames x'' y'' z''.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, UsageError
 
 ORTHONORMAL_TOL = 1e-9
-"""max |A_bar^T A_bar - I|: a triad made by `triad` has 1e-16; a matrix typed with fewer than nine digits is refused, because it
-would turn every row of the joint into a slightly different equation."""
+"""Largest max |A_bar^T A_bar - I|. A matrix typed with fewer than nine digits is a fault, because it would change every equation of
+the joint slightly."""
 
 SQUARES = 1e-150
 """Numbers between this and its inverse have squares that are neither zero nor infinite."""
@@ -65,13 +65,26 @@ def triad(axis: npt.ArrayLike) -> FloatArray:
 
 @public_class
 class Frame:
-    """A point and three axes fixed on a body, in its frame.  Frozen; bad values are kept as faults, not raised.
+    """A point and three axes fixed on a body.
 
     Parameters
     ----------
-    body: the body, or the ground
-    s_bar: the point [m], (3,)
-    A_bar: the axes f, g, h as columns, (3, 3), orthonormal and right-handed
+    body : Body
+        The body, or the ground.
+    s_bar : array_like, (3,)
+        The point, body frame, from the centre of mass [m].
+    A_bar : array_like, (3, 3)
+        The axes f, g, h as columns, body frame, orthonormal and right-handed.
+
+    Raises
+    ------
+    UsageError
+        If body is not a Body.
+
+    Notes
+    -----
+    A frame is frozen. Other bad values do not raise: they are collected in `faults()`.
+    Source: Haug (2021), spatial kinematics: joint definition frames.
     """
 
     __slots__ = ("A_bar", "_faults", "body", "s_bar")
@@ -96,7 +109,22 @@ class Frame:
 
     @classmethod
     def from_global(cls, body: Body, point: Any, axis: Any = (0.0, 0.0, 1.0)) -> Frame:
-        """Return the frame at a global point [m] whose h is along a global axis, both at the modelled pose of `body`."""
+        """Return the frame at a global point whose axis h is along a global axis, both at the modelled pose of `body`.
+
+        Parameters
+        ----------
+        body : Body
+            The body, or the ground.
+        point : array_like, (3,)
+            The point, global frame [m].
+        axis : array_like, (3,)
+            Direction of h, global frame; its length does not matter.
+
+        Returns
+        -------
+        Frame
+            The frame, with the axes of `triad(axis)`.
+        """
         faults: list[Fault] = []
         where = _where(body)
         P = read_array(faults, where, "point", point, (3,), unit="m")
@@ -111,9 +139,21 @@ class Frame:
 
     @classmethod
     def from_axes(cls, body: Body, s_bar: Any, f_bar: Any, g_bar: Any) -> Frame:
-        """Return the frame with h = f x g, from body-frame vectors: f is kept in direction, g is made perpendicular to it.
+        """Return the frame with h = f x g. f keeps its direction, and g is made perpendicular to it.
 
-        A right angle is not asked for: f and g that are parallel, or zero, are a fault.
+        Parameters
+        ----------
+        body : Body
+            The body, or the ground.
+        s_bar : array_like, (3,)
+            The point, body frame, from the centre of mass [m].
+        f_bar, g_bar : array_like, (3,)
+            Two vectors that span the plane of f and g, body frame. They need not be perpendicular; parallel or zero vectors are a fault.
+
+        Returns
+        -------
+        Frame
+            The frame.
         """
         faults: list[Fault] = []
         where = _where(body)
@@ -145,45 +185,45 @@ class Frame:
 
     @property
     def f(self) -> FloatArray:
-        """First axis, body frame, unit, (3,)."""
+        """Return the first axis, body frame, unit, (3,)."""
         return self.A_bar[:, 0]
 
     @property
     def g(self) -> FloatArray:
-        """Second axis, body frame, unit, (3,)."""
+        """Return the second axis, body frame, unit, (3,)."""
         return self.A_bar[:, 1]
 
     @property
     def h(self) -> FloatArray:
-        """Third axis, the joint's own, body frame, unit, (3,)."""
+        """Return the third axis, that of the joint, body frame, unit, (3,)."""
         return self.A_bar[:, 2]
 
     @property
     def point(self) -> FloatArray:
-        """The point in the global frame at the modelled pose [m], (3,)."""
+        """Return the point in the global frame at the modelled pose [m], (3,)."""
         return self.body.r + self.body.A @ self.s_bar
 
     @property
     def A(self) -> FloatArray:
-        """The axes f, g, h in the global frame at the modelled pose, as columns, (3, 3)."""
+        """Return the axes f, g, h in the global frame at the modelled pose, as columns, (3, 3)."""
         return self.body.A @ self.A_bar
 
     def faults(self, where: str | None = None) -> tuple[Fault, ...]:
-        """Everything that is wrong with this frame; `where` (such as "joint 'pin'") names its owner in the texts."""
+        """Return the faults of this frame; `where` (such as "joint 'pin'") names its owner in the texts."""
         if where is None:
             return self._faults
         return tuple(Fault(where, f"{fault.what} (on body {self.body.name!r})", fault.remedy) for fault in self._faults)
 
 
 def _where(body: Body) -> str:
-    """The owner's name for the texts of faults; a UsageError where `body` is no body at all, such as its name."""
+    """Return the owner's name for the texts of faults. Raise UsageError if `body` is not a Body, such as a name."""
     if not isinstance(body, Body):
         raise UsageError(f"a frame needs a Body, got {body!r}. Give the object that system.add(...) returned, or system.ground.")
     return f"frame on body {body.name!r}"
 
 
 def _orthonormality(where: str, A_bar: FloatArray) -> list[Fault]:
-    """A fault unless the columns are orthonormal and right-handed; none for NaN, which is a fault already."""
+    """Return a fault unless the columns are orthonormal and right-handed; none for NaN, which is a fault already."""
     if not np.isfinite(A_bar).all():
         return []
     gap = float(np.abs(A_bar.T @ A_bar - np.eye(3)).max())
@@ -191,5 +231,5 @@ def _orthonormality(where: str, A_bar: FloatArray) -> list[Fault]:
         what = f"A_bar is not orthonormal: max |A_bar^T A_bar - I| = {gap:.3g}"
         return [Fault(where, what, "Give unit vectors f, g, h = f x g as columns, or use Frame.from_axes.")]
     if np.linalg.det(A_bar) < 0.0:
-        return [Fault(where, "A_bar is left-handed: h = -f x g", "Swap f and g, or turn h round.")]
+        return [Fault(where, "A_bar is left-handed: h = -f x g", "Swap f and g, or reverse h.")]
     return []

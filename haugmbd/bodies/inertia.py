@@ -4,7 +4,7 @@ r"""Mass and inertia of solids, and the parallel-axis theorem.
     composite: m = sum m_k    c = sum m_k c_k / m    J = sum (A_k J_k A_k^T + m_k (d_k.d_k I - d_k d_k^T)),  d_k = c_k - c
     about an axis a of symmetry: J = J_a a a^T + J_t (I - a a^T)
 
-A solid returns `MassProperties`, which unpacks into what `Body` wants: `Body("link", *rod(2.0, mass=3.0))`.
+A solid returns `MassProperties`, which unpacks into two arguments of `Body`: `Body("link", *rod(2.0, mass=3.0))`.
 """
 
 from __future__ import annotations
@@ -32,13 +32,16 @@ def steiner(mass: float, offset: Vector) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class MassProperties:
-    """Mass, inertia about the centre of mass, and where that centre is.
+    """Mass, centre of mass, and inertia about it.
 
     Attributes
     ----------
-    mass: [kg]
-    J_bar: inertia about the centre of mass [kg m2], shape (3, 3), read-only; 3 principal values are accepted
-    center: centre of mass in the frame that the solid is described in [m], shape (3,), read-only
+    mass : float
+        Mass [kg].
+    J_bar : ndarray, (3, 3)
+        Inertia about the centre of mass [kg m2], read-only; the constructor also accepts three principal values.
+    center : ndarray, (3,)
+        Centre of mass in the frame that the solid is described in [m], read-only.
     """
 
     mass: float
@@ -90,14 +93,14 @@ def combine(parts: Iterable[MassProperties]) -> MassProperties:
 
 
 def point_mass(mass: float) -> MassProperties:
-    """A particle: no inertia about any axis; its orientation must be held, or not matter, through the joints."""
+    """Return a particle: it has no inertia about any axis. Its orientation must be fixed by joints, or be irrelevant to the system."""
     return MassProperties(_positive("point_mass", "mass", mass, "kg"), np.zeros(3))
 
 
 def rod(
     length: float, *, mass: float | None = None, density: float | None = None, axis: Vector = (1.0, 0.0, 0.0)
 ) -> MassProperties:
-    """A slender rod along `axis`: no inertia about it, m l^2/12 across; `density` is per length [kg/m]."""
+    """Return a slender rod along `axis`: no inertia about it, m l^2/12 normal to it; `density` is per length [kg/m]."""
     length = _positive("rod", "length", length, "m")
     m = _mass("rod", mass, density, length)
     return _symmetric("rod", m, 0.0, m * length**2 / 12.0, axis)
@@ -112,7 +115,7 @@ def cylinder(
     axis: Vector = (0.0, 0.0, 1.0),
     inner_radius: float = 0.0,
 ) -> MassProperties:
-    """A circular cylinder or tube along `axis`: m (R^2 + r^2)/2 about it, m (3 (R^2 + r^2) + l^2)/12 across; density [kg/m3]."""
+    """Return a circular cylinder or tube: m (R^2 + r^2)/2 about `axis`, m (3 (R^2 + r^2) + l^2)/12 normal to it; density [kg/m3]."""
     radius, length = _positive("cylinder", "radius", radius, "m"), _positive("cylinder", "length", length, "m")
     if not 0.0 <= inner_radius <= radius:
         raise UsageError(f"cylinder: inner_radius is {inner_radius!r} m. Give a value from 0 to the radius, {radius} m.")
@@ -122,7 +125,7 @@ def cylinder(
 
 
 def box(size: Vector, *, mass: float | None = None, density: float | None = None) -> MassProperties:
-    """A cuboid with the edges `size` = (x, y, z) [m]; density [kg/m3]."""
+    """Return a cuboid with the edges `size` = (x, y, z) [m]; density [kg/m3]."""
     if np.shape(size) != (3,):
         raise UsageError(f"box: size has shape {np.shape(size)}. Give three edge lengths [m].")
     x, y, z = (_positive("box", f"size[{k}]", edge, "m") for k, edge in enumerate(size))
@@ -131,14 +134,14 @@ def box(size: Vector, *, mass: float | None = None, density: float | None = None
 
 
 def sphere(radius: float, *, mass: float | None = None, density: float | None = None) -> MassProperties:
-    """A solid sphere: 2 m r^2/5 about every axis; density [kg/m3]."""
+    """Return a solid sphere: 2 m r^2/5 about every axis; density [kg/m3]."""
     radius = _positive("sphere", "radius", radius, "m")
     m = _mass("sphere", mass, density, 4.0 / 3.0 * math.pi * radius**3)
     return MassProperties(m, np.full(3, 0.4 * m * radius**2))
 
 
 def _symmetric(solid: str, mass: float, J_axial: float, J_transverse: float, axis: Vector) -> MassProperties:
-    """Inertia of a body of revolution about `axis`."""
+    """Return a body of revolution about `axis`."""
     need_unmasked("axis", axis)
     a = np.asarray(axis, dtype=np.float64)
     length = float(np.linalg.norm(a))
@@ -149,7 +152,7 @@ def _symmetric(solid: str, mass: float, J_axial: float, J_transverse: float, axi
 
 
 def _mass(solid: str, mass: float | None, density: float | None, content: float) -> float:
-    """The mass from whichever of mass and density is given; content is the volume, or the length of a rod."""
+    """Return the mass from mass or density, whichever is given; content is the volume, or the length of a rod."""
     if mass is not None and density is None:
         return _positive(solid, "mass", mass, "kg")
     if density is not None and mass is None:
@@ -158,7 +161,7 @@ def _mass(solid: str, mass: float | None, density: float | None, content: float)
 
 
 def _positive(solid: str, label: str, value: float, unit: str) -> float:
-    """The value, if it is a finite positive number."""
+    """Return the value. Raise UsageError unless it is a finite positive number."""
     try:
         number = float(value)
     except (TypeError, ValueError):

@@ -1,6 +1,6 @@
-"""Reading what a user gives: always an array of the asked shape comes back, and what is wrong becomes a `Fault`.
+"""Reading values that a user gives. The functions return an array of the required shape, and record bad values as a `Fault`.
 
-A value that cannot be used is stored as NaN, so that a faulty object is still an object and all faults are reported at once.
+A bad value is stored as NaN. A faulty object is therefore still an object, and all faults are reported at once.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def read_only(array: FloatArray) -> FloatArray:
 
 
 def for_kernels(array: FloatArray) -> FloatArray:
-    """Return the numbers of `array` as compiled code takes them, in one piece and writable; a copy only where there is no such array.
+    """Return the numbers of `array` as one contiguous, writable array; a copy only if `array` is not such an array.
 
-    Kernels have one type of array, so that they are compiled once; they write to no array of states.
+    Kernels have one array type, so that they are compiled once. They do not write to arrays of states.
     """
     base = array.base
     if (
@@ -49,20 +49,20 @@ def for_kernels(array: FloatArray) -> FloatArray:
 
 
 def masked(value: Any) -> bool:
-    """Say whether some numbers of `value`, a masked array or a list with such parts, are masked: they are no numbers to compute with."""
+    """Return whether `value`, a masked array or a list that contains one, has masked entries."""
     if isinstance(value, np.ma.MaskedArray):
         return bool(np.ma.is_masked(value))
     return isinstance(value, list | tuple) and any(masked(part) for part in value)
 
 
 def need_unmasked(what: str, value: Any) -> None:
-    """Raise UsageError where some numbers of `value` are masked; NumPy would go on with what lies below the mask."""
+    """Raise UsageError if `value` has masked entries; NumPy would use the numbers under the mask."""
     if masked(value):
         raise UsageError(f"{what} has masked values. Give finite numbers, such as {what}.filled(...) or {what}.compressed().")
 
 
 def numbers(value: Any) -> FloatArray | None:
-    """Return `value` as a float array of any shape, or None where it is not made of real numbers (text and masked values are not)."""
+    """Return `value` as a float array of any shape; None if it is not made of real numbers, as text and masked values are not."""
     if masked(value):
         return None
     try:
@@ -77,15 +77,25 @@ def numbers(value: Any) -> FloatArray | None:
 def read_array(
     faults: list[Fault], where: str, label: str, value: Any, *shapes: tuple[int, ...], unit: str = "", remedy: str = ""
 ) -> FloatArray:
-    """Read `value` as a finite array of one of `shapes`; NaN of the first shape, and a fault in `faults`, where it is not.
+    """Return `value` as a finite array of one of `shapes`; if it is not one, NaN of the first shape, and append a fault.
 
     Parameters
     ----------
-    faults: the list that a fault is appended to
-    where, label: "body 'crank'" and "r", for the text of the fault
-    value: what the user gave
-    shapes: the shapes that are accepted
-    unit, remedy: for the text of the fault
+    faults : list of Fault
+        The list that a fault is appended to.
+    where, label : str
+        "body 'crank'" and "r", for the text of the fault.
+    value : array_like
+        The value that the user gave.
+    shapes : tuple of int
+        The shapes that are accepted.
+    unit, remedy : str
+        For the text of the fault.
+
+    Returns
+    -------
+    ndarray
+        Read-only.
     """
     wanted = " or ".join(str(shape) for shape in shapes)
     remedy = remedy or f"Give {label} as finite numbers{f' [{unit}]' if unit else ''} of shape {wanted}."
@@ -102,7 +112,7 @@ def read_array(
 
 
 def read_number(faults: list[Fault], where: str, label: str, value: Any, *, unit: str = "", remedy: str = "") -> float:
-    """Read `value` as one finite number; NaN, and a fault in `faults`, where it is not."""
+    """Return `value` as one finite number; if it is not one, NaN, and append a fault."""
     remedy = remedy or f"Give {label} as one finite number{f' [{unit}]' if unit else ''}."
     array = numbers(value)
     if array is None or array.shape != ():
@@ -115,6 +125,6 @@ def read_number(faults: list[Fault], where: str, label: str, value: Any, *, unit
 
 
 def _short(value: Any) -> str:
-    """The text of a value, cut at 60 characters."""
+    """Return the text of a value, cut at 60 characters."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

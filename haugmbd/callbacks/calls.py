@@ -1,4 +1,4 @@
-"""One call of a user's function: which function, and which of the arguments it takes."""
+"""One call of a user's function: the function, and the arguments that it takes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from haugmbd.workspace.layout import WIDTH
 
 
 class JacobianCall(NamedTuple):
-    """A jacobian and where its arguments and its answer stand: body numbers, signal, place of the first number in D."""
+    """A jacobian, and the places of its arguments and its value: body numbers, signal, index of the first number in D."""
 
     jacobian: Jacobian
     bodies: tuple[int, ...]
@@ -23,14 +23,14 @@ class JacobianCall(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many numbers it gives."""
+        """Return how many numbers it returns."""
         return self.jacobian.shape[0] * self.jacobian.shape[1]
 
 
 class ForceCall(NamedTuple):
-    """A question and where its arguments and its answer stand: body numbers, signal, places in the driver table.
+    """A user's function, and the places of its arguments and its value: body numbers, signal, places in the driver table.
 
-    Without places the answer goes to Q_user: rows of generalized forces.
+    Without places in the driver table the value is added to Q_user: rows of generalized forces.
     """
 
     question: UserFunction
@@ -40,12 +40,12 @@ class ForceCall(NamedTuple):
 
 
 def arguments(force_call: ForceCall, y: Array, signals: Array) -> Sequence[Array | float]:
-    """What the function is given after t: copies, so that it may keep or change them."""
+    """Return the arguments of the function after t: copies, so that it may keep or change them."""
     return arguments_of(force_call.question, force_call.bodies, force_call.signal, y, signals)
 
 
 def arguments_of(question: UserFunction, bodies: Sequence[int], signal: int, y: Array, signals: Array) -> Sequence[Array | float]:
-    """The same of a question about these bodies, or this signal."""
+    """Return the arguments of a function of these bodies, or of this signal."""
     if question.form == TIME:
         return ()
     if question.form != BODY:

@@ -1,9 +1,9 @@
-r"""The way to the user's callables without Python: one Numba cfunc, composed of the @njit functions that a model asks.
+r"""Calls of the user's functions without Python: one Numba cfunc, composed of the @njit functions of a model.
 
     callback(t, y, signals, F, Q_user, succeeded):   for each function: for each element that uses it: F[slot, 0] <- function(t, ...)
 
-An answer that is not finite stops the loop; Python then asks the same functions again, and says which one it was.
-Composition is by closures: `both(first, second)` is compiled code that calls two others.
+A value that is not finite stops the loop; Python then calls the same functions again, and reports which one it was.
+Functions are composed by closures: `both(first, second)` is compiled code that calls two others.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Step = Callable[[float, Array, Array, Array, Array], None]
 
 
 def compile_force_callbacks(force_calls: Sequence[ForceCall], shapes: Sequence[tuple[int, ...]]) -> Any:
-    """The cfunc of `SIGNATURE` that asks all of `force_calls`; shapes of (y, signals, F, Q_user)."""
+    """Return the cfunc of `SIGNATURE` that makes all of `force_calls`; shapes of (y, signals, F, Q_user)."""
     groups: dict[tuple[int, str, tuple[int, ...]], list[ForceCall]] = {}
     for force_call in force_calls:
         groups.setdefault((id(force_call.question.function), force_call.question.form, force_call.question.shape), []).append(
@@ -36,7 +36,7 @@ def compile_force_callbacks(force_calls: Sequence[ForceCall], shapes: Sequence[t
 
 
 def composed(steps: Sequence[Step], shapes: Sequence[tuple[int, ...]]) -> Any:
-    """The cfunc of `SIGNATURE` that takes these steps; shapes of its four arrays."""
+    """Return the cfunc of `SIGNATURE` that runs these steps; shapes of its four arrays."""
     run = _compiled(steps[0])
     for step in steps[1:]:
         run = _both(run, _compiled(step))
@@ -57,7 +57,7 @@ def composed(steps: Sequence[Step], shapes: Sequence[tuple[int, ...]]) -> Any:
 
 
 def _both(first: Step, second: Step) -> Step:
-    """One step after the other."""
+    """Return a function that runs one step after the other."""
 
     def both(t: float, y: Array, signals: Array, F: Array, Q_user: Array) -> None:
         first(t, y, signals, F, Q_user)
@@ -71,7 +71,7 @@ def _compiled(function: Step) -> Step:
 
 
 def _step(group: Sequence[ForceCall]) -> Step:
-    """The step that asks one function for all elements that use it."""
+    """Return the step that calls one function for all elements that use it."""
     question = group[0].question
     columns = np.array([[a.signal, *a.bodies, *a.slots] for a in group], dtype=np.int64)
     if question.form == BODY and not group[0].slots:
@@ -86,7 +86,7 @@ def _step(group: Sequence[ForceCall]) -> Step:
 
 
 def _signal_step(f: Any, at: Ints) -> Step:
-    """f(t, l, l_dot) or f(t, theta, theta_dot);  at: (signal, slot)."""
+    """Return the step of f(t, l, l_dot) or f(t, theta, theta_dot);  at: (signal, slot)."""
 
     def step(t: float, y: Array, signals: Array, F: Array, Q_user: Array) -> None:
         for k in range(at.shape[0]):
@@ -96,7 +96,7 @@ def _signal_step(f: Any, at: Ints) -> Step:
 
 
 def _scalar_time_step(f: Any, at: Ints) -> Step:
-    """f(t) of an actuator;  at: (signal, slot)."""
+    """Return the step of f(t) of an actuator;  at: (signal, slot)."""
 
     def step(t: float, y: Array, signals: Array, F: Array, Q_user: Array) -> None:
         for k in range(at.shape[0]):
@@ -106,7 +106,7 @@ def _scalar_time_step(f: Any, at: Ints) -> Step:
 
 
 def _vector_time_step(f: Any, at: Ints) -> Step:
-    """f(t) -> (3,);  at: (signal, three slots)."""
+    """Return the step of f(t) -> (3,);  at: (signal, three slots)."""
 
     def step(t: float, y: Array, signals: Array, F: Array, Q_user: Array) -> None:
         for k in range(at.shape[0]):
@@ -116,7 +116,7 @@ def _vector_time_step(f: Any, at: Ints) -> Step:
 
 
 def _body_step(f: Any, at: Ints) -> Step:
-    """f(t, r, p, v, omega_bar) -> (3,);  at: (signal, body, three slots)."""
+    """Return the step of f(t, r, p, v, omega_bar) -> (3,);  at: (signal, body, three slots)."""
     slots = np.ascontiguousarray(at[:, 1:])
 
     def step(t: float, y: Array, signals: Array, F: Array, Q_user: Array) -> None:
@@ -128,7 +128,7 @@ def _body_step(f: Any, at: Ints) -> Step:
 
 
 def _system_step(f: Any, at: Ints, n: int) -> Step:
-    """f(t, r, p, v, omega_bar) -> (n, 6);  at: (signal, n bodies)."""
+    """Return the step of f(t, r, p, v, omega_bar) -> (n, 6);  at: (signal, n bodies)."""
 
     def step(t: float, y: Array, signals: Array, F: Array, Q_user: Array) -> None:
         r, p, v, omega_bar = np.empty((n, 3)), np.empty((n, 4)), np.empty((n, 3)), np.empty((n, 3))
@@ -150,7 +150,7 @@ def _system_step(f: Any, at: Ints, n: int) -> Step:
 
 @numba.njit  # type: ignore[untyped-decorator]
 def _put_vector(F: Array, at: Ints, k: int, vector: Any) -> None:
-    """Write three numbers to the slots at[k, 1:]; NaN where there are not three."""
+    """Write three numbers to the slots at[k, 1:]; NaN if the vector has another length."""
     right = len(vector) == 3
     F[at[k, 1], 0] = vector[0] if right else np.nan
     F[at[k, 2], 0] = vector[1] if right else np.nan

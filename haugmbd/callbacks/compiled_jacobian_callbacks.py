@@ -1,10 +1,8 @@
-r"""The way to the declared jacobians without Python: one Numba cfunc, composed of the @njit functions that a model asks.
+r"""Calls of the declared jacobians without Python: one Numba cfunc, composed of the @njit functions of a model.
 
-    door(t, y, signals, D, nothing, succeeded):   for each function: for each element that uses it: D[at ...] <- its parts
+    callback(t, y, signals, D, nothing, succeeded):   for each function: for each element that uses it: D[at ...] <- its parts
 
-Columns dr, dpi_bar, dv, domega_bar, as in `forces.jacobian`.
-
-A part is an array or 0, as the types say when the callback is compiled.
+Columns dr, dpi_bar, dv, domega_bar, as in `forces.jacobian`. A part is an array or 0; its type decides when the callback is compiled.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ Step = Callable[[float, Array, Array, Array, Array], None]
 
 
 def compile_jacobian_callbacks(jacobian_calls: Sequence[JacobianCall], shapes: Sequence[tuple[int, ...]]) -> Any:
-    """The cfunc that asks all of `jacobian_calls`; shapes of (y, signals, D, nothing)."""
+    """Return the cfunc that makes all of `jacobian_calls`; shapes of (y, signals, D, nothing)."""
     groups: dict[tuple[int, tuple[int, int]], list[JacobianCall]] = {}
     for jacobian_call in jacobian_calls:
         groups.setdefault((id(jacobian_call.jacobian.function), jacobian_call.jacobian.shape), []).append(jacobian_call)
@@ -36,7 +34,7 @@ def compile_jacobian_callbacks(jacobian_calls: Sequence[JacobianCall], shapes: S
 
 
 def _step(group: Sequence[JacobianCall]) -> Step:
-    """The step that asks one function for all elements that use it;  at: (place in D, signal, bodies)."""
+    """Return the step that calls one function for all elements that use it;  at: (place in D, signal, bodies)."""
     jacobian = group[0].jacobian
     at = np.array([[d.at, d.signal, *d.bodies] for d in group], dtype=np.int64)
     if not jacobian.of_bodies:
@@ -47,7 +45,7 @@ def _step(group: Sequence[JacobianCall]) -> Step:
 
 
 def _signal_step(f: Any, at: Ints) -> Step:
-    """f(t, l, l_dot) -> two numbers."""
+    """Return the step of f(t, l, l_dot) -> two numbers."""
 
     def step(t: float, y: Array, signals: Array, D: Array, nothing: Array) -> None:
         for k in range(at.shape[0]):
@@ -57,7 +55,7 @@ def _signal_step(f: Any, at: Ints) -> Step:
 
 
 def _body_step(f: Any, at: Ints) -> Step:
-    """f(t, r, p, v, omega_bar) of one body -> four parts."""
+    """Return the step of f(t, r, p, v, omega_bar) of one body -> four parts."""
 
     def step(t: float, y: Array, signals: Array, D: Array, nothing: Array) -> None:
         for k in range(at.shape[0]):
@@ -74,7 +72,7 @@ def _body_step(f: Any, at: Ints) -> Step:
 
 
 def _system_step(f: Any, at: Ints, n: int) -> Step:
-    """f(t, r, p, v, omega_bar) of n bodies -> four parts."""
+    """Return the step of f(t, r, p, v, omega_bar) of n bodies -> four parts."""
 
     def step(t: float, y: Array, signals: Array, D: Array, nothing: Array) -> None:
         for k in range(at.shape[0]):
@@ -94,12 +92,12 @@ def _system_step(f: Any, at: Ints, n: int) -> Step:
 
 
 def put_part(M: Any, k: Any, given: Any, p: Any) -> Any:
-    """Write part k of an answer to the columns of its argument in M; NaN where it has another shape.  For compiled code only."""
+    """Write part k of a value to the columns of its argument in M; NaN if it has another shape.  For compiled code only."""
 
 
 @numba.extending.overload(put_part)  # type: ignore[untyped-decorator]
 def _put_part(M: Any, k: Any, given: Any, p: Any) -> Any:
-    """The two kinds of parts."""
+    """Return the implementation for an array or for a number."""
     if not isinstance(given, types.Array | types.Number):
         raise numba.errors.TypingError(f"a part of a compiled jacobian is {given}, must be an array, or 0 where it vanishes")
     return _put_array if isinstance(given, types.Array) else _put_zero

@@ -1,10 +1,10 @@
-r"""What a model asks its user's callables at every evaluation: `Questions.call` is what stands behind the callback `user.Asked`.
+r"""Calls of the user's functions at every evaluation; `compiled.ffi.Callback` calls `ForceCallbacks.call`.
 
-    F[slot, 0] <- actuator(t, l, l_dot), force(t, r, p, v, omega_bar), ...            the answer takes the place of a driver
+    F[slot, 0] <- actuator(t, l, l_dot), force(t, r, p, v, omega_bar), ...            the value is written to the place of a driver
     F[k]       <- f, f', f'' of drivers that only Python can evaluate
-    Q_user     +=  the answer of a StateForce
+    Q_user     +=  the value of a StateForce
 
-Where all callables are @njit functions, `compile_force_callbacks` makes the same call without Python.
+If all functions are @njit functions, `compile_force_callbacks` makes the same calls without Python.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from haugmbd.errors import HaugmbdError, SimulationError
 
 
 class DriverCall(NamedTuple):
-    """A driver that only Python can evaluate: its place in the driver table, and what it drives."""
+    """A driver that only Python can evaluate: its index in the driver table, and the part that it drives."""
 
     slot: int
     driver: Driver
@@ -37,7 +37,7 @@ class DriverCall(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ForceCallbacks:
-    """Everything that one model asks.  shapes: of (y, signals, F, Q_user)."""
+    """All calls of the user's functions of one model.  shapes: of (y, signals, F, Q_user)."""
 
     force_calls: tuple[ForceCall, ...] = ()
     driver_calls: tuple[DriverCall, ...] = ()
@@ -45,27 +45,27 @@ class ForceCallbacks:
 
     @property
     def any(self) -> bool:
-        """Whether the user is asked at all."""
+        """Return whether there are calls."""
         return bool(self.force_calls or self.driver_calls)
 
     @property
     def compiled(self) -> bool:
-        """Whether all callables are @njit functions, so that no Python is needed."""
+        """Return whether all functions are @njit functions, so that no Python is needed."""
         return not self.driver_calls and all(numba.extending.is_jitted(a.question.function) for a in self.force_calls)
 
     def callback(self) -> Callback:
-        """The door, for one run."""
+        """Return the callback for one run."""
         if not self.any:
             return NO_CALLBACK
         return CompiledCallback(self._entry) if self.compiled else Callback(self.call, self.shapes)
 
     @cached_property
     def _entry(self) -> Any:
-        """The compiled door, made once a model."""
+        """Return the compiled callback, made once for a model."""
         return compile_force_callbacks(self.force_calls, self.shapes)
 
     def call(self, t: float, y: Array, signals: Array, F: Array, Q_user: Array) -> None:
-        """Ask every callable, and write the answers into F and Q_user."""
+        """Call every function, and write the values into F and Q_user."""
         try:
             for call in self.driver_calls:
                 F[call.slot] = driver_values(call, t)
@@ -75,7 +75,7 @@ class ForceCallbacks:
                     for slot, value in zip(force_call.slots, answer.ravel().tolist(), strict=True):
                         F[slot, 0] = value
                 else:
-                    for body, row in zip(force_call.bodies, answer, strict=True):  # a body may be there twice
+                    for body, row in zip(force_call.bodies, answer, strict=True):  # a body may occur twice
                         Q_user[body] += row
         except SimulationError as error:
             if np.isfinite(y).all():
@@ -83,12 +83,12 @@ class ForceCallbacks:
             raise SimulationError(f"the state is not finite at t = {t:.9g} s (and then {error.message})") from error
 
     def names(self) -> str:
-        """Who is asked, for a message."""
+        """Return the names of the functions, for a message."""
         return ", ".join([*(a.question.where for a in self.force_calls), *(c.where for c in self.driver_calls)])
 
 
 def driver_values(call: DriverCall, t: float) -> Array:
-    """f, f', f'' (3,), finite; what the user's function raises comes out as it is, with a note."""
+    """Return f, f', f'' (3,), finite. Exceptions of the user's function are raised unchanged, with a note."""
     try:
         F = call.driver.row(t) if isinstance(call.driver, PythonDriver) else np.asarray(call.driver.values(t))
     except FunctionFault as error:

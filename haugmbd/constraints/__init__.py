@@ -1,14 +1,14 @@
 """Constraint equations: one scalar equation between two bodies per file, and joints as tuples of them.
 
-base         what every constraint equation is: data and one kernel
+base         Primitive, the base class of constraint equations: data and one kernel
 dp1          DP1: dot product of two body-fixed vectors
 dp2          DP2: dot product of a body-fixed vector and a distance vector
 d            D: distance of two points
 cd           CD: difference of coordinates of two points
 rotation     Rotation: angle about an axis, through any number of turns
-registry     all of them, and their kernels by number
-composites   several equations that say one thing: coincident points, perpendicular axes
-freedoms     what a joint leaves free
+registry     all constraint equations, and their kernels by number
+composites   groups of equations: coincident points, perpendicular axes
+freedoms     the relative motions that a joint allows
 joint        Joint: a name, two frames, and a tuple of constraint equations
 """
 

@@ -1,17 +1,17 @@
-r"""What every primitive is made of: one scalar equation between two bodies, as data, and one kernel that fills its row.
+r"""The base class of constraint equations: one scalar equation between two bodies, as data, and one kernel that fills its row.
 
     Phi(q, t) = 0      Phi_q u = nu      Phi_q u_dot = gamma      u = (v, omega_bar)
     delta Phi = Phi_r dr + PiBar dpi_bar,     for body i and body j: twelve numbers
 
 A variation of the row is a force along a global direction g at body j (and -g at body i), with global moments m_i and m_j about the
-centres of mass:     Phi_r_i = -g   Phi_r_j = g   PiBar_i = A_i^T m_i   PiBar_j = A_j^T m_j.      `put_row` writes exactly that.
+centres of mass:     Phi_r_i = -g   Phi_r_j = g   PiBar_i = A_i^T m_i   PiBar_j = A_j^T m_j.      `put_row` writes these numbers.
 
-What kernels read is computed once per MARKER (a point s_bar or a vector a_bar on a body), however many rows share it:
+The quantities that kernels read are computed once per MARKER (a point s_bar or a vector a_bar on a body) and shared by all rows:
 
-    X[marker] = ( A x_bar,   A (w x x_bar),   A (w x (w x x_bar)) )        w = omega_bar      value, rate, rate of the rate at u_dot = 0
+    X[marker] = ( A x_bar,   A (w x x_bar),   A (w x (w x x_bar)) )        w = omega_bar      value, rate, second rate at u_dot = 0
 
-A new primitive is one file like `dp1.py` (its class and its `fill`) and one line in `catalogue.py`.
-Source: Haug ch. 9 and 11; seed 004; the form (r, omega_bar) of the second derivative from d/dt(A a_bar) = A (w x a_bar).
+A new equation is one file like `dp1.py` (its class and its `assemble_row`) and one line in `registry.py`.
+Source: Haug (2021), spatial kinematics; the second derivative in (r, omega_bar) follows from d/dt(A a_bar) = A (w x a_bar).
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from haugmbd.errors import Fault
 from haugmbd.math.vec3 import Vec, add, load, scale, store, sub, to_body
 
 SLOT, SIDE, DRIVER, FIRST_MARKER = 0, 1, 2, 3
-"""Columns of a kind's integer table: row slot; on which side of its edge body i stands; driver; then the markers."""
+"""Columns of a kind's integer table: slot of the row; side of body i on its edge; driver; then the markers."""
 
 
 class Motion(NamedTuple):
-    """What kernels read at one instant.
+    """The kinematic quantities of one instant, as kernels read them.
 
     t: time [s];  bodies: (nb + 1, 13) r, p, v, omega_bar;  A: (nb + 1, 3, 3);  angles: (na,) integrated joint angles [rad]
     body_of: (nm,) body of each marker;  X: (nm, 9) value, rate and centripetal part of each marker, global frame;
@@ -53,7 +53,10 @@ class Motion(NamedTuple):
 
 
 class RowTable(NamedTuple):
-    """What row kernels write.  J: (slots, 2, 6) Phi_r and PiBar of the edge's two bodies;  level: (slots, 3) Phi, nu, gamma."""
+    """The arrays that row kernels write.
+
+    J: (slots, 2, 6) Phi_r and PiBar of the edge's two bodies;  level: (slots, 3) Phi, nu, gamma.
+    """
 
     J: Array
     level: Array
@@ -61,14 +64,28 @@ class RowTable(NamedTuple):
 
 @public_class
 class Primitive(ABC):
-    """One scalar equation between body `i` and body `j`, driven by f(t).  Frozen data; `faults()` says what is wrong with it."""
+    """One scalar constraint equation between two bodies, with a prescribed function f(t).
+
+    Parameters
+    ----------
+    i, j : Body
+        The two bodies, or the ground.
+    f : float, callable, sequence of three callables, or Driver
+        The prescribed function of time: a number, a function of t [s], three functions (f, f', f''), or a driver.
+
+    Notes
+    -----
+    An equation is frozen data. Its constructor does not raise for bad values: `faults()` returns them.
+    A subclass defines `kind`, `unit`, `symbols`, `markers` and `words`; its file also has the kernel `assemble_row`.
+    Source: Haug (2021), spatial kinematics: basic constraints.
+    """
 
     kind: ClassVar[str]
     """Name of the equation, such as DP1."""
     unit: ClassVar[str]
     """Unit of Phi."""
     symbols: ClassVar[str]
-    """The equation in the book's symbols: Phi = ... - f(t)."""
+    """The equation in symbols: Phi = ... - f(t)."""
 
     def __init__(self, i: Body, j: Body, f: Any) -> None:
         self.i = i
@@ -77,27 +94,27 @@ class Primitive(ABC):
 
     @abstractmethod
     def markers(self) -> tuple[tuple[Body, Array], ...]:
-        """The points and vectors (body, x_bar (3,)) that the kernel reads, in its order."""
+        """Return the points and vectors (body, x_bar (3,)) that the kernel reads, in its order."""
 
     def constants(self) -> tuple[float, ...]:
-        """The numbers that the kernel reads beside its markers."""
+        """Return the constants that the kernel reads, besides its markers."""
         return ()
 
     @abstractmethod
     def words(self) -> str:
-        """What the equation says, in words."""
+        """Return the equation in words."""
 
     def given(self) -> dict[str, Array]:
-        """The points and vectors that it was made from, by the names of the constructor: s_bar_i, a_bar_j, c, ..."""
-        asked = signature(type(self)).parameters
-        return {name: getattr(self, name) for name in asked if name not in ("i", "j", "f")}
+        """Return the points and vectors given to the constructor, by their names: s_bar_i, a_bar_j, c, ..."""
+        parameters = signature(type(self)).parameters
+        return {name: getattr(self, name) for name in parameters if name not in ("i", "j", "f")}
 
     def extra_faults(self) -> tuple[Fault, ...]:
-        """What is wrong beyond bad numbers (a primitive with a rule of its own overrides this)."""
+        """Return faults of this kind of equation, besides numbers that are not finite; a subclass may override it."""
         return ()
 
     def faults(self) -> tuple[Fault, ...]:
-        """Everything that is wrong with this primitive alone."""
+        """Return all faults of this equation alone."""
         where = repr(self)
         found = [Fault(where, fault.what, fault.remedy) for fault in self.f.faults()]
         for body, x_bar in self.markers():
@@ -111,7 +128,7 @@ class Primitive(ABC):
 
 
 def zero_vector_faults(primitive: Primitive, **vectors: Array) -> tuple[Fault, ...]:
-    """A fault for each of the named vectors that has no direction."""
+    """Return a fault for each of the named vectors that is zero."""
     return tuple(
         Fault(repr(primitive), f"{name} is (0, 0, 0)", "Give a direction: three numbers, not all zero.")
         for name, vector in vectors.items()
@@ -120,7 +137,7 @@ def zero_vector_faults(primitive: Primitive, **vectors: Array) -> tuple[Fault, .
 
 
 def as_vector(x: Any) -> Array:
-    """A read-only float copy of `x`; NaN where it is no array of numbers (a fault later, never an exception here)."""
+    """Return a read-only float copy of `x`; NaN if it is not an array of numbers, which becomes a fault later."""
     try:
         vector = np.full(3, np.nan) if masked(x) else np.array(x, dtype=np.float64)
     except (TypeError, ValueError):
@@ -131,32 +148,32 @@ def as_vector(x: Any) -> Array:
 
 @inlined
 def value(m: Motion, marker: int) -> Vec:
-    """A x_bar."""
+    """Return A x_bar."""
     return load(m.X, marker, 0)
 
 
 @inlined
 def rate(m: Motion, marker: int) -> Vec:
-    """d/dt (A x_bar) = A (w x x_bar)."""
+    """Return d/dt (A x_bar) = A (w x x_bar)."""
     return load(m.X, marker, 3)
 
 
 @inlined
 def centripetal(m: Motion, marker: int) -> Vec:
-    """d2/dt2 (A x_bar) at w' = 0: A (w x (w x x_bar))."""
+    """Return d2/dt2 (A x_bar) at w' = 0: A (w x (w x x_bar))."""
     return load(m.X, marker, 6)
 
 
 @kernel
 def distance(m: Motion, P: int, Q: int) -> Vec:
-    """d_ij = r_j + s_j - r_i - s_i, from the point marker P on body i to the point marker Q on body j."""
+    """Return d_ij = r_j + s_j - r_i - s_i, from the point marker P on body i to the point marker Q on body j."""
     i, j = m.body_of[P], m.body_of[Q]
     return sub(add(load(m.bodies, j, 0), value(m, Q)), add(load(m.bodies, i, 0), value(m, P)))
 
 
 @kernel
 def distance_rate(m: Motion, P: int, Q: int) -> Vec:
-    """d_ij'."""
+    """Return d_ij'."""
     i, j = m.body_of[P], m.body_of[Q]
     return sub(add(load(m.bodies, j, 7), rate(m, Q)), add(load(m.bodies, i, 7), rate(m, P)))
 

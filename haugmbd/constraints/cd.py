@@ -5,7 +5,7 @@ r"""CD: the difference between the coordinates of two points, along a fixed glob
     nu    = f'
     gamma = f'' - c . d_ij''                                                    at v' = 0, omega' = 0
 
-Source: Haug sec. 9.4; seed 004 (Basic GCon CD).
+Source: Haug (2021), spatial kinematics: basic constraint on the coordinates of two points.
 """
 
 from __future__ import annotations
@@ -39,7 +39,24 @@ from haugmbd.math.vec3 import cross, dot, load, sub
 
 @public_class
 class CD(Primitive):
-    """c . d_ij = f(t): `c` (3,) global and constant, the points `s_bar_i` (3,) [m] on body i and `s_bar_j` (3,) [m] on body j."""
+    """Prescribed coordinate difference of two points: c . d_ij = f(t). Removes 1 degree of freedom.
+
+    Parameters
+    ----------
+    c : array_like, (3,)
+        Constant direction, global frame.
+    i, j : Body
+        The two bodies, or the ground.
+    s_bar_i, s_bar_j : array_like, (3,)
+        The points on body i and on body j [m], body frames, from the centre of mass.
+    f : float, callable, sequence of three callables, or Driver
+        The prescribed value f(t) [m].
+
+    Notes
+    -----
+    Phi = c . d_ij - f(t), with d_ij = r_j + A_j s_bar_j - r_i - A_i s_bar_i. Bad values are collected in `faults()`.
+    Source: Haug (2021), spatial kinematics: basic constraints.
+    """
 
     kind = "CD"
     unit = "m"

@@ -5,8 +5,8 @@ r"""D: two points keep a prescribed distance.
     nu    = 2 f f'
     gamma = 2 (f'^2 + f f'') - 2 d_ij' . d_ij' - 2 d_ij . d_ij''                at v' = 0, omega' = 0
 
-f = 0 is refused: the gradient 2 d_ij is zero there (use a spherical joint).
-Source: Haug sec. 9.4; seed 004 (Basic GCon D).
+f = 0 is a fault: the gradient 2 d_ij is zero there (use a spherical joint).
+Source: Haug (2021), spatial kinematics: distance constraint.
 """
 
 from __future__ import annotations
@@ -38,7 +38,22 @@ from haugmbd.math.vec3 import cross, dot, scale, sub
 
 @public_class
 class D(Primitive):
-    """|d_ij| = f(t): the points `s_bar_i` (3,) [m] on body i and `s_bar_j` (3,) [m] on body j; f the distance [m], positive."""
+    """Prescribed distance of two points: |d_ij| = f(t). Removes 1 degree of freedom.
+
+    Parameters
+    ----------
+    i, j : Body
+        The two bodies, or the ground.
+    s_bar_i, s_bar_j : array_like, (3,)
+        The points on body i and on body j [m], body frames, from the centre of mass.
+    f : float, callable, sequence of three callables, or Driver
+        The prescribed distance f(t) [m], positive.
+
+    Notes
+    -----
+    Phi = d_ij . d_ij - f(t)^2, with d_ij = r_j + A_j s_bar_j - r_i - A_i s_bar_i. Bad values are collected in `faults()`.
+    Source: Haug (2021), spatial kinematics: distance constraint.
+    """
 
     kind = "D"
     unit = "m2"

@@ -5,8 +5,8 @@ r"""DP1: two body-fixed vectors keep a prescribed dot product.
     nu    = f'
     gamma = f'' - (a_i'' . a_j + 2 a_i' . a_j' + a_i . a_j'')                 a'' at omega' = 0
 
-Singular where a_i and a_j are parallel (|f| = |a_i| |a_j|): the dot product is flat there.  To drive an angle use `Rotation`.
-Source: Haug sec. 9.4; seed 004 (Basic GCon DP1).
+Singular if a_i and a_j are parallel (|f| = |a_i| |a_j|): the gradient of the dot product is zero there. Use `Rotation` for an angle.
+Source: Haug (2021), spatial kinematics: dot-product constraint of two body-fixed vectors.
 """
 
 from __future__ import annotations
@@ -38,7 +38,23 @@ from haugmbd.math.vec3 import cross, dot, scale
 
 @public_class
 class DP1(Primitive):
-    """a_i . a_j = f(t): `a_bar_i` (3,) fixed on body i, `a_bar_j` (3,) fixed on body j, each in its body's frame."""
+    """Prescribed dot product of two body-fixed vectors: a_i . a_j = f(t). Removes 1 degree of freedom.
+
+    Parameters
+    ----------
+    i, j : Body
+        The two bodies, or the ground.
+    a_bar_i, a_bar_j : array_like, (3,)
+        The vectors on body i and on body j, body frames.
+    f : float, callable, sequence of three callables, or Driver
+        The prescribed value f(t).
+
+    Notes
+    -----
+    Phi = a_i . a_j - f(t), with a = A a_bar. Bad values are collected in `faults()`.
+    The row is singular if the two vectors are parallel; use `Rotation` to prescribe an angle.
+    Source: Haug (2021), spatial kinematics: dot-product constraint of two body-fixed vectors.
+    """
 
     kind = "DP1"
     unit = "1"

@@ -5,7 +5,7 @@ r"""DP2: a vector of body i and the vector from a point of body i to a point of 
     nu    = f'
     gamma = f'' - (a_i'' . d_ij + 2 a_i' . d_ij' + a_i . d_ij'')                at v' = 0, omega' = 0
 
-Source: Haug sec. 9.4; seed 004 (Basic GCon DP2).
+Source: Haug (2021), spatial kinematics: dot-product constraint of a body-fixed vector and d_ij.
 """
 
 from __future__ import annotations
@@ -39,7 +39,24 @@ from haugmbd.math.vec3 import add, cross, dot, sub
 
 @public_class
 class DP2(Primitive):
-    """a_i . d_ij = f(t): `a_bar_i` (3,) and the point `s_bar_i` (3,) [m] on body i, the point `s_bar_j` (3,) [m] on body j."""
+    """Prescribed dot product of a vector of body i and d_ij: a_i . d_ij = f(t). Removes 1 degree of freedom.
+
+    Parameters
+    ----------
+    i, j : Body
+        The two bodies, or the ground.
+    a_bar_i : array_like, (3,)
+        The vector on body i, body frame.
+    s_bar_i, s_bar_j : array_like, (3,)
+        The points on body i and on body j [m], body frames, from the centre of mass.
+    f : float, callable, sequence of three callables, or Driver
+        The prescribed value f(t) [m, for a unit vector].
+
+    Notes
+    -----
+    Phi = a_i . d_ij - f(t), with d_ij = r_j + A_j s_bar_j - r_i - A_i s_bar_i. Bad values are collected in `faults()`.
+    Source: Haug (2021), spatial kinematics: dot-product constraint of a body-fixed vector and d_ij.
+    """
 
     kind = "DP2"
     unit = "m"

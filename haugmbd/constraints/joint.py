@@ -1,10 +1,10 @@
-r"""A joint: a name, a frame on each of two bodies, and the primitives that it is composed of.
+r"""A joint: a name, a frame on each of two bodies, and the constraint equations that it is composed of.
 
     Phi^joint = ( Phi^1, Phi^2, ... )        each Phi^k one of DP1, DP2, D, CD, ...
 
-The engine asks a joint only for its name, its primitives and its frames (where the reaction is reported), and what it leaves free if
-it says so; the catalogue is the package `joints`.  A joint of one's own is a subclass with `primitives()`.
-Source: Haug sec. 9.4; seed 004 (High Level GCons).
+A system uses only the name of a joint, its equations, its frames (where the reaction is reported), and its freedoms if it declares
+them. The catalogue is the package `joints`. A new joint is a subclass with `primitives()`.
+Source: Haug (2021), spatial kinematics: joints composed of basic constraints.
 """
 
 from __future__ import annotations
@@ -22,13 +22,27 @@ from haugmbd.errors import Fault, UsageError
 
 @public_class
 class Joint(ABC):
-    """Two bodies and the equations between them.  `frame_i` and `frame_j` remember where the joint sits, and h is its axis."""
+    """Base class of joints: two bodies and the constraint equations between them.
+
+    Parameters
+    ----------
+    name : str
+        Name of the joint in messages and results.
+    frame_i, frame_j : Frame
+        The joint frames on body i and on body j; h is the axis, and reactions act at the points.
+
+    Notes
+    -----
+    A subclass defines `primitives()`, and may declare `freedoms`. The constructor does not raise for bad values: `faults()` returns
+    them, and `System.validate` raises them all in one ModelError.
+    Source: Haug (2021), spatial kinematics: joints composed of basic constraints.
+    """
 
     freedoms: ClassVar[tuple[Freedom, ...] | None] = None
-    """What the joint leaves free, from body i to body j, such as (slide(H_I), turn(H_J)); None if it does not say."""
+    """The relative motions that the joint allows, from body i to body j, such as (slide(H_I), turn(H_J)); None if not declared."""
 
     def __init_subclass__(cls) -> None:
-        """Refuse a declaration that is no tuple of freedoms, such as one freedom without its comma."""
+        """Raise TypeError for a declaration that is not a tuple of freedoms, such as one freedom without its comma."""
         super().__init_subclass__()
         given = cls.freedoms
         if given is not None and not (type(given) is tuple and all(isinstance(freedom, Freedom) for freedom in given)):
@@ -41,39 +55,39 @@ class Joint(ABC):
 
     @property
     def i(self) -> Body:
-        """The first body."""
+        """Return the first body."""
         return self.frame_i.body
 
     @property
     def j(self) -> Body:
-        """The second body; the reaction on it is what `reaction` reports by default."""
+        """Return the second body; `reaction` reports the reaction on it by default."""
         return self.frame_j.body
 
     @property
     def rotates_about_h(self) -> bool:
-        """Whether body j can turn against body i about h, and about no other axis: what a rotation driver or an RSDA needs."""
+        """Return whether body j can turn about h and about no other axis, as a rotation driver or an RSDA requires."""
         return turns_about_h_only(self.freedoms)
 
     @property
     def slides_along_h(self) -> bool:
-        """Whether body j can slide against body i along h, and along no other direction: what a translation driver needs."""
+        """Return whether body j can slide along h and along no other direction, as a translation driver requires."""
         return slides_along_h_only(self.freedoms)
 
     def needs(self) -> tuple[Joint, ...]:
-        """Other joints that must be in the same system (a driver needs the joint it drives)."""
+        """Return other joints that must be in the same system: for a driver, the joint it drives."""
         return ()
 
     @abstractmethod
     def primitives(self) -> tuple[Primitive, ...]:
-        """The equations, in the order of the rows."""
+        """Return the constraint equations, in the order of the rows."""
 
     @property
     def rows(self) -> int:
-        """How many equations the joint has: the degrees of freedom it removes, as they are independent at a generic pose."""
+        """Return the number of equations: the degrees of freedom that the joint removes, if they are independent."""
         return len(self.primitives())
 
     def faults(self) -> tuple[Fault, ...]:
-        """Everything that is wrong with this joint alone; a fault of its frames hides those of the rows made from them."""
+        """Return all faults of this joint alone; a fault of its frames hides those of the rows made from them."""
         where = f"joint {self.name!r}"
         found = (*self.frame_i.faults(where), *self.frame_j.faults(where))
         if found:
@@ -89,7 +103,7 @@ class Joint(ABC):
 
 
 class Single(Joint):
-    """One primitive as a joint: what `System.add` makes of a primitive that is added by itself."""
+    """A joint with one equation: `System.add` makes it of an equation that is added by itself."""
 
     def __init__(self, name: str, primitive: Primitive) -> None:
         points = {body: x_bar for body, x_bar in primitive.markers()}
@@ -97,4 +111,5 @@ class Single(Joint):
         self.primitive = primitive
 
     def primitives(self) -> tuple[Primitive, ...]:
+        """Return the equation."""
         return (self.primitive,)

@@ -1,6 +1,6 @@
-"""All primitives there are: `KINDS`, in the order of the row tables, and `ASSEMBLERS`, their kernels as routines.
+"""All constraint equations: `KINDS`, in the order of the row tables, and `ASSEMBLERS`, their kernels as routines.
 
-A new primitive adds its module to `MODULES`: nothing that exists is compiled again, and a kind that a model does not use is never compiled.
+A new equation adds its module to `MODULES`. Existing code is not compiled again, and a kind that a model does not use is never compiled.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ASSEMBLERS_TYPE = types.NamedUniTuple(function_type(ASSEMBLER_SIGNATURE), len(KI
 
 @inlined
 def assemble_rows(fills: Any, ints: Ints, reals: Array, at: Ints, m: Motion, rows: RowTable) -> None:
-    """Fill J and (Phi, nu, gamma) of every row; kind k stands in rows at[k] ... at[k + 1] - 1 of ints and reals."""
+    """Fill J and (Phi, nu, gamma) of every row; the rows of kind k are at[k] ... at[k + 1] - 1 of ints and reals."""
     for k in range(len(fills)):
         if at[k + 1] > at[k]:
             fills[k](ints[at[k] : at[k + 1]], reals[at[k] : at[k + 1]], m, rows)

@@ -9,10 +9,10 @@ With e, n unit vectors of body i across the axis, e' of body j, all perpendicula
     gamma  = -( a_i'' . e' + 2 a_i' . e'' + a_i . e''' ),   a_i' = omega_i x a_i + f' b_i,
              a_i'' = omega_i x (omega_i x a_i) + 2 f' omega_i x b_i + f'' b_i - f'^2 a_i                  at omega' = 0
 
-The bare DP1 driver e . e' = cos f(t) is singular wherever the cosine is flat (f = 0, pi, ...).  This is the DP1 with a vector that
-turns along: d Phi / d theta = cos(theta - f) = 1 on the constraint, for every f.  It holds at theta = f + pi as well (the other
-branch); a step would have to jump by half a turn to get there.
-Source: derived here from DP1 (Haug sec. 9.4, and the remark on rotational drivers in sec. 3.5).
+The DP1 driver e . e' = cos f(t) is singular if the cosine is stationary (f = 0, pi, ...). This row is DP1 with a vector that turns with
+f: d Phi / d theta = cos(theta - f) = 1 on the constraint, for every f. It also holds at theta = f + pi (the other branch), which a
+step can only reach by a jump of half a turn.
+Source: derived here from DP1; Haug (2021), kinematics: rotational driving constraints.
 """
 
 from __future__ import annotations
@@ -48,7 +48,24 @@ from haugmbd.math.vec3 import add, cross, dot, scale, sub
 
 @public_class
 class Rotation(Primitive):
-    """The angle from e on body i to e' on body j is f(t) [rad], counted towards n: unit vectors `e_bar_i`, `n_bar_i`, `e_bar_j` (3,)."""
+    """Prescribed angle of body j relative to body i about a common axis. Removes 1 degree of freedom.
+
+    Parameters
+    ----------
+    i, j : Body
+        The two bodies, or the ground.
+    e_bar_i, n_bar_i : array_like, (3,)
+        Two orthonormal vectors of body i normal to the axis, body frame.
+    e_bar_j : array_like, (3,)
+        Unit vector of body j normal to the axis, body frame.
+    f : float, callable, sequence of three callables, or Driver
+        The prescribed angle f(t) [rad] from e_i to e_j, positive towards n_i, through any number of turns.
+
+    Notes
+    -----
+    Phi = (n cos f - e sin f) . e' = sin(theta - f). The gradient is 1 for every f. Bad values are collected in `faults()`.
+    Source: derived here from DP1; Haug (2021), kinematics: rotational driving constraints.
+    """
 
     kind = "Rotation"
     unit = "rad"

@@ -1,11 +1,11 @@
 """Prescribed functions of time f(t) with exact first and second derivatives.
 
 driver             Driver, and a constant
-user_function      calling a user's function of time, and what can be wrong with it
-derivative_check   f, f' and f'' checked against each other
+user_function      calls of a user's function of time, and their faults
+derivative_check   f, f' and f'' compared with each other
 functions          drivers from plain Python functions
 spline             QuinticSpline through a table
-spline_kernel      its evaluation in compiled code
+spline_kernel      evaluation of a spline in compiled code
 program            a driver as numbers that compiled code evaluates
 tables             all drivers of a model
 autodiff           derivatives of functions of one variable

@@ -1,11 +1,12 @@
-r"""Checks of functions of time against each other, made once, when a driver is made.
+r"""Comparison of functions of time with each other, once, when a driver is made.
 
-f' given as a function is held against differences of f: the eighth-order central one (and sixth-order one-sided ones, because f'
-may jump nearby), with several steps h, since none fits all frequencies; the nearest counts.
+A given f' is compared with differences of f: the eighth-order central difference, and sixth-order one-sided ones, because f' may jump
+nearby. Several steps h are tried, because none fits all frequencies; the nearest difference counts.
 
     f'(t) = (4/5 (f_1 - f_-1) - 1/5 (f_2 - f_-2) + 4/105 (f_3 - f_-3) - 1/280 (f_4 - f_-4)) / h + O(h^8),   f_k = f(t + k h)
 
-The differences only check; none enters a simulation.  Source: Fornberg, Math. Comp. 51 (1988) 699-706.
+The differences are used for this comparison only.
+Source: Fornberg, Math. Comp. 51 (1988) 699-706.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def times_beyond(check: tuple[float, float]) -> Floats:
 
 
 def agreed(tape: Tape | None, row: Row, check: tuple[float, float]) -> Tape | None:
-    """Return the tape if it gives what Python gives, inside the interval and outside it; else None."""
+    """Return the tape if it gives the values of the Python function inside the interval and outside it; else None."""
     if tape is None:
         return None
     times = np.concatenate([times_inside(check), times_beyond(check)])
@@ -68,9 +69,9 @@ def agreed(tape: Tape | None, row: Row, check: tuple[float, float]) -> Tape | No
 
 
 def disagreements(ask: Row, check: tuple[float, float], *, within: tuple[float, float] = (-np.inf, np.inf)) -> tuple[Fault, ...]:
-    """Compare f_dot with differences of f, and f_ddot with differences of f_dot; a fault names the worst time.
+    """Return a fault, with the worst time, if f_dot is not the derivative of f, or f_ddot not that of f_dot.
 
-    within: the functions are asked nowhere else [s]
+    within: the functions are called at no other times [s]
     """
 
     def row(t: float) -> Floats:
@@ -94,7 +95,7 @@ def disagreements(ask: Row, check: tuple[float, float], *, within: tuple[float, 
 
 
 def _nearest(row: Row, k: int, t: float, given: float, scale: float, length: float) -> tuple[float, float]:
-    """Return (excess over what is allowed, estimate) of the difference of column k that comes nearest to the `given` derivative."""
+    """Return (excess over the allowed error, estimate) of the difference of column k that is nearest to the `given` derivative."""
     best = (np.inf, np.nan)
     for offsets, weights in STENCILS:
         for step in DIFFERENCE_STEPS:

@@ -2,7 +2,7 @@ r"""A driver: a prescribed function of time f(t) with its exact first and second
 
     Phi = ... - f(t),   nu = ... + f'(t),   gamma = ... + f''(t)
 
-A driver is frozen data, made without ever raising; `faults()` says what is wrong with it.  `values(t)` gives (f, f', f'').
+A driver is frozen data. Its constructor does not raise: `faults()` returns its faults. `values(t)` returns (f, f', f'').
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ LONGEST_REPR = 60  # characters of a wrong value that are shown
 
 
 class Driver(ABC):
-    """Base of all drivers.  A new kind gives `values` and `faults`; `program` only if compiled code can evaluate it."""
+    """Base class of drivers. A subclass defines `values` and `faults`, and `program` if compiled code can evaluate it."""
 
     @abstractmethod
     def values(self, t: ArrayLike) -> Floats:
-        """f, f', f'' at times t [s] of any shape (...), shape (..., 3); NaN where it cannot be evaluated (see `fault_at`)."""
+        """Return f, f', f'' at times t [s] of any shape (...), shape (..., 3); NaN if they cannot be evaluated (see `fault_at`)."""
 
     @abstractmethod
     def faults(self) -> tuple[Fault, ...]:
-        """Everything that is wrong with this driver; empty when it is right."""
+        """Return the faults of this driver; () if there is none."""
 
     def program(self) -> Program:
-        """Return what compiled code needs; here: nothing, `values` is called from Python."""
+        """Return the program for compiled code; here an empty one, and `values` is called from Python."""
         return Program(PYTHON)
 
     @property
     def t_range(self) -> tuple[float, float]:
-        """The times [s] for which the driver is meant."""
+        """Return the first and last time [s] at which the driver is defined."""
         return -np.inf, np.inf
 
     def faults_between(self, t_start: float, t_end: float) -> tuple[Fault, ...]:
-        """Return the faults of a simulation from t_start to t_end [s] with this driver: empty, or the range that it leaves."""
+        """Return the faults of a simulation from t_start to t_end [s] with this driver, such as a range that it leaves; () if none."""
         t_min, t_max = self.t_range
         if t_min <= t_start and t_end <= t_max:
             return ()
@@ -53,11 +53,11 @@ class Driver(ABC):
         return (Fault("driver", what, "Give a table over the whole interval, or shorten the simulation."),)
 
     def __str__(self) -> str:
-        """The driver in a sentence."""
+        """Return the driver in one sentence."""
         return "f(t)"
 
     def fault_at(self, t: float) -> Fault | None:
-        """Say why `values(t)` is not finite at this time [s]; None when it is."""
+        """Return the reason why `values(t)` is not finite at this time [s]; None if it is finite."""
         f = self.values(t)
         if np.all(np.isfinite(f)):
             return None
@@ -66,7 +66,7 @@ class Driver(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Constant(Driver):
-    """f(t) = value, for all t.
+    """The constant driver f(t) = value.
 
     value: a real number; NaN, with a fault, if something else was given.
     """
@@ -83,7 +83,7 @@ class Constant(Driver):
         object.__setattr__(self, "value", value)
 
     def __str__(self) -> str:
-        """The number."""
+        """Return the number."""
         return f"{self.value:g}"
 
     def values(self, t: ArrayLike) -> Floats:
@@ -93,26 +93,26 @@ class Constant(Driver):
         return F
 
     def faults(self) -> tuple[Fault, ...]:
-        """Say whether the value is no finite real number."""
+        """Return a fault if the value is not a finite real number."""
         return self._faults
 
     def program(self) -> Program:
-        """A number."""
+        """Return the number as a program."""
         return Program(CONSTANT, value=self.value)
 
 
 @dataclass(frozen=True, eq=False)
 class Unusable(Driver):
-    """What stands in a model for something that is no driver, so that validation can say so."""
+    """Placeholder for a value that is not a driver, so that validation can report it."""
 
     given: Any
 
     def values(self, t: ArrayLike) -> Floats:
-        """NaN at every t."""
+        """Return NaN at every t."""
         return np.full((*np.shape(t), 3), np.nan)
 
     def faults(self) -> tuple[Fault, ...]:
-        """Say what was given."""
+        """Return a fault that shows the given value."""
         return (Fault("driver", f"{shown(self.given)} is no function of time", ACCEPTED),)
 
     def fault_at(self, t: float) -> Fault | None:
@@ -121,7 +121,7 @@ class Unusable(Driver):
 
 
 def shown(value: Any) -> str:
-    """Say what a wrong value is, in a few words: shape of an array, length of a list, type and value of anything else."""
+    """Return a short text of a wrong value: shape of an array, length of a list, type and value of anything else."""
     if isinstance(value, np.ndarray) and value.shape != ():
         return f"{'a masked array' if masked(value) else 'an array'} of shape {value.shape}"
     if isinstance(value, list | tuple):
@@ -135,19 +135,19 @@ def shown(value: Any) -> str:
 
 
 def shown_jet(f: Floats) -> str:
-    """(f, f', f'') as text."""
+    """Return (f, f', f'') as text."""
     return "(" + ", ".join(f"{float(x):.6g}" for x in f) + ")"
 
 
 def is_real_scalar(value: Any) -> bool:
-    """Say whether value is one real number: Python's, NumPy's or an array of shape (); booleans are not."""
+    """Return whether value is one real number: Python's, NumPy's or an array of shape (); booleans are not."""
     if isinstance(value, np.ndarray):
         return value.shape == () and value.dtype.kind in "iuf" and not masked(value)
     return isinstance(value, Real) and not isinstance(value, bool | np.bool)
 
 
 def real_or_nan(value: Any) -> float:
-    """value as a float, NaN if it is no real number, or a whole one that is too large for a float."""
+    """Return value as a float; NaN if it is not a real number, or an integer that is too large for a float."""
     try:
         return float(value) if is_real_scalar(value) else np.nan
     except OverflowError:

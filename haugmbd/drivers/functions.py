@@ -1,7 +1,7 @@
-r"""Drivers from plain Python functions: one function of t written with NumPy (its 2-jet is exact), or f, f', f'' as three.
+r"""Drivers from plain Python functions: one function of t written with NumPy (its 2-jet is exact), or f, f', f'' as three functions.
 
-Where the functions can be recorded on a tape, compiled code evaluates them; otherwise Python does, at each evaluation.  A tape
-holds what the function computed when the driver was made: a later change of a variable that the function reads has no effect.
+If the functions can be recorded on a tape, compiled code evaluates them; otherwise Python does, at each evaluation. A tape holds the
+operations of the function when the driver was made: a later change of a variable that the function reads has no effect.
 """
 
 from __future__ import annotations
@@ -32,27 +32,30 @@ from haugmbd.drivers.user_function import (
 from haugmbd.errors import Fault
 
 AT_START = (0.0, 0.0)
-"""[s] where a function is tried, unless the driver is told an interval: no driver is asked about times that no simulation may reach."""
+"""[s] where a function is evaluated first, unless an interval is given: no driver is evaluated at times that no simulation reaches."""
 LONGEST = 1.0
-"""[s] of a run in which functions for f, f' and f'' are held against each other."""
+"""Length [s] of the first part of a run in which functions for f, f' and f'' are compared with each other."""
 
 
 class ComparisonEnds(Exception):  # noqa: N818  no user meets it
-    """A function fails at a time where it is compared."""
+    """A function fails at a time of the comparison."""
 
 
 class PythonDriver(Driver):
-    """What TimeFunction and Functions share: `row` computes one time in Python, the tape (if there is one) all times compiled."""
+    """Base class of TimeFunction and Functions.
+
+    `row` evaluates one time in Python; the tape, if there is one, evaluates all times in compiled code.
+    """
 
     tape: Tape | None
     _faults: tuple[Fault, ...]
 
     @abstractmethod
     def row(self, t: float) -> Floats:
-        """f, f', f'' at one t by Python, shape (3,); FunctionFault if a function gives anything unusable."""
+        """Return f, f', f'' at one t by Python, shape (3,). Raise FunctionFault if a function does not return a finite real number."""
 
     def values(self, t: ArrayLike) -> Floats:
-        """f, f', f'' at t, shape (..., 3); NaN where a function gives nothing usable."""
+        """Return f, f', f'' at t, shape (..., 3); NaN where a function does not return a finite real number."""
         times = np.asarray(t, dtype=np.float64)
         if self.tape is not None:
             return sample(self.program(), times)
@@ -62,11 +65,11 @@ class PythonDriver(Driver):
         return F.reshape(*times.shape, 3)
 
     def faults(self) -> tuple[Fault, ...]:
-        """Say which function gives no finite real number and at which t, or where and by how much two of them disagree."""
+        """Return the fault of a function without a finite real value, with the time; or of two functions that disagree, and by how much."""
         return self._faults
 
     def fault_at(self, t: float) -> Fault | None:
-        """Say which function gives no finite real number at t; None if all do."""
+        """Return the fault of a function without a finite real value at t; None if all values are finite."""
         return next(iter(first_fault(self.row, np.array([t]))), None)
 
     def program(self) -> Program:
@@ -76,10 +79,10 @@ class PythonDriver(Driver):
 
 @dataclass(frozen=True, eq=False)
 class TimeFunction(PythonDriver):
-    """A plain function of t; f' and f'' are computed exactly, by its 2-jet.
+    """Driver from a plain function of t; f' and f'' are computed exactly, by its 2-jet.
 
     fn: called with t [s]; written with NumPy functions and operators.
-    check: an interval [s] where it must be finite for the driver to be accepted; by default t = 0 alone, and a run tells what fails later.
+    check: an interval [s] where it must be finite for the driver to be accepted; by default t = 0 alone, and a run reports a later failure.
     """
 
     fn: Callable[[Any], Any]
@@ -97,16 +100,16 @@ class TimeFunction(PythonDriver):
             object.__setattr__(self, "tape", agreed(trace([plain(self.fn)]), self.row, _compared(self.check)))
 
     def row(self, t: float) -> Floats:
-        """f, f', f'' at one t by the 2-jet; FunctionFault if fn gives anything unusable."""
+        """Return f, f', f'' at one t by the 2-jet. Raise FunctionFault if fn does not return a finite real number."""
         return jet_at(self.fn, t)
 
 
 @dataclass(frozen=True, eq=False)
 class Functions(PythonDriver):
-    """f, f', f'' given as three functions of t, which are held against each other.
+    """Driver from three functions f, f', f'' of t, which are compared with each other.
 
     f, f_dot, f_ddot: called with a float t [s], return a float.
-    check: the interval [s] where they are held against each other; by default in each run, within its time.
+    check: the interval [s] of the comparison; by default each run compares within its time.
     """
 
     f: Callable[[Any], Any]
@@ -130,7 +133,7 @@ class Functions(PythonDriver):
             object.__setattr__(self, "tape", agreed(trace([plain(fn) for fn in given]), self.row, _compared(self.check)))
 
     def faults_between(self, t_start: float, t_end: float) -> tuple[Fault, ...]:
-        """Say where f_dot or f_ddot is not the derivative in the first second of a run, within its time."""
+        """Return a fault if f_dot or f_ddot is not the derivative in the first second of a run, within its time."""
         if self._faults or self.check is not AT_START or not t_start < t_end:
             return ()
         length = min(t_end - t_start, LONGEST)
@@ -140,27 +143,30 @@ class Functions(PythonDriver):
             return ()
 
     def _row_or_end(self, t: float) -> Floats:
-        """f, f', f'' at one t; the comparison ends where a function fails: the run meets the same, and keeps what is before it."""
+        """Return f, f', f'' at one t. Raise ComparisonEnds if a function fails.
+
+        The run then meets the same error, and keeps the results before it.
+        """
         try:
             return self.row(t)
         except FunctionFault as error:
             raise ComparisonEnds from error
 
     def row(self, t: float) -> Floats:
-        """f, f', f'' at one t; FunctionFault if a function gives anything unusable."""
+        """Return f, f', f'' at one t. Raise FunctionFault if a function does not return a finite real number."""
         return np.array([float_at(self.f, t, "f"), float_at(self.f_dot, t, "f_dot"), float_at(self.f_ddot, t, "f_ddot")])
 
 
 def _check_faults(check: Any) -> tuple[Fault, ...]:
-    """Say whether `check` is no interval of time."""
+    """Return a fault if `check` is not an interval of time."""
     return () if check is AT_START else interval_faults(check)
 
 
 def _times(check: tuple[float, float]) -> Floats:
-    """When a function must be finite."""
+    """Return the times at which a function must be finite."""
     return np.zeros(1) if check is AT_START else times_inside(check)
 
 
 def _compared(check: tuple[float, float]) -> tuple[float, float]:
-    """Where a tape is held against Python: a function that could be recorded is arithmetic, without branches, and may be asked anywhere."""
+    """Return where a tape is compared with Python: a recorded function is arithmetic without branches, and may be called at any time."""
     return (0.0, LONGEST) if check is AT_START else check

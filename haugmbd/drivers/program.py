@@ -1,4 +1,4 @@
-r"""Program: what compiled code needs to know of one driver, as numbers; and the kernels that run it.
+r"""Program: one driver as numbers for compiled code, and the kernels that run it.
 
 A driver is one row of integers (see the columns below) that point into two flat arrays: `ops` of all tapes, and `numbers`
 (constants of tapes; period, breakpoints and coefficients of splines).
@@ -48,7 +48,7 @@ def tape_program(tape: Tape) -> Program:
 
 @kernel
 def scratch_size(table: Ints) -> int:
-    """Slots of the longest tape."""
+    """Return the number of slots of the longest tape."""
     most = 0
     for k in range(table.shape[0]):
         if table[k, KIND] != SPLINE:
@@ -82,14 +82,14 @@ def sample_kernel(t: Floats, table: Ints, ops: Ints, numbers: Floats, F: Floats)
 
 
 def frozen_ints(rows: list[list[int]], columns: int) -> Ints:
-    """Integers of shape (n, columns), read-only."""
+    """Return integers of shape (n, columns), read-only."""
     array = np.array(rows, dtype=np.int64).reshape(-1, columns)
     array.flags.writeable = False
     return array
 
 
 def sample(program: Program, t: Floats) -> Floats:
-    """f, f', f'' (..., 3) of a tape or a spline at times t (...)."""
+    """Return f, f', f'' (..., 3) of a tape or a spline at times t (...)."""
     times = np.asarray(t, dtype=np.float64)
     F = np.empty((times.size, 3))
     table = frozen_ints([program.row(0)], COLUMNS)

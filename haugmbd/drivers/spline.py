@@ -26,12 +26,31 @@ PERIOD_TOL = 1e-12  # f at both ends of a period, relative to the largest |f|: t
 @public_class
 @dataclass(frozen=True, eq=False)
 class QuinticSpline(Driver):
-    """The quintic spline through a table.
+    """Driver by the quintic spline through a table (t_k, f_k).
 
-    t: times [s], shape (n,), increasing; f: values at these times, shape (n,).
-    start, end: (f', f'') at the first and last time, (0, 0) for rest; None for "not a knot".
-    periodic: repeat the table with the period t[-1] - t[0]; needs f[-1] = f[0].
-    Beyond the table the end polynomials go on, but `faults_between` refuses such a simulation (except with `periodic`).
+    Parameters
+    ----------
+    t : array_like, (n,)
+        Times [s], increasing.
+    f : array_like, (n,)
+        Values at these times.
+    start, end : (float, float), optional
+        f' and f'' at the first and at the last time, such as (0, 0) for rest; by default "not a knot".
+    periodic : bool
+        Whether the table repeats with the period t[-1] - t[0]; f[-1] must equal f[0].
+
+    Attributes
+    ----------
+    coefficients : ndarray, (n_pieces, 6)
+        Coefficients of each piece in t - breakpoint, highest power first.
+    breakpoints : ndarray, (n_pieces + 1,)
+        Times [s] where pieces meet.
+
+    Notes
+    -----
+    The spline has four continuous derivatives; f'' has two. Bad values are collected in `faults()`. A simulation that leaves the table
+    is an error, except with `periodic`.
+    Source: de Boor, A Practical Guide to Splines, ch. XIII (end conditions).
     """
 
     t: Floats
@@ -57,38 +76,38 @@ class QuinticSpline(Driver):
         object.__setattr__(self, "_faults", faults)
 
     def values(self, t: ArrayLike) -> Floats:
-        """f, f', f'' at t, shape (..., 3)."""
+        """Return f, f', f'' at t, shape (..., 3)."""
         if self._faults:
             return np.full((*np.shape(t), 3), np.nan)
         return sample(self._program, np.asarray(t, dtype=np.float64))
 
     def faults(self) -> tuple[Fault, ...]:
-        """Say what is wrong with the table or its ends."""
+        """Return the faults of the table and of its ends."""
         return self._faults
 
     def program(self) -> Program:
-        """Period, breakpoints and coefficients."""
+        """Return period, breakpoints and coefficients as a program."""
         return self._program
 
     @property
     def t_range(self) -> tuple[float, float]:
-        """First and last time [s] of the table; all times if it is periodic."""
+        """Return the first and last time [s] of the table; all times if it is periodic."""
         if self.periodic or self._faults:
             return -np.inf, np.inf
         return float(self.t[0]), float(self.t[-1])
 
     @property
     def t_min(self) -> float:
-        """First time [s] for which the spline is meant."""
+        """Return the first time [s] at which the spline is defined."""
         return self.t_range[0]
 
     @property
     def t_max(self) -> float:
-        """Last time [s] for which the spline is meant."""
+        """Return the last time [s] at which the spline is defined."""
         return self.t_range[1]
 
     def _least(self) -> int:
-        """Points that determine one quintic."""
+        """Return the least number of points that determine the spline."""
         if self.periodic:
             return DEGREE + 1
         return 2 + 2 * (self.start is None) + 2 * (self.end is None)
@@ -121,7 +140,7 @@ class QuinticSpline(Driver):
 
     def _fit(self) -> None:
         """Interpolate, and keep the pieces as polynomials in t - breakpoint, highest power first."""
-        from scipy.interpolate import PPoly  # here, because it takes half a second that most programs need not wait
+        from scipy.interpolate import PPoly  # imported here, because it is slow and most programs do not need it
 
         spline = _periodic(self.t, self.f) if self.periodic else _clamped(self.t, self.f, self.start, self.end)
         pieces = PPoly.from_spline(spline)
@@ -138,7 +157,7 @@ class QuinticSpline(Driver):
 
 
 def _clamped(t: Floats, f: Floats, start: tuple[float, float] | None, end: tuple[float, float] | None) -> Any:
-    """Spline with f', f'' given at an end, or without the two knots next to an end where nothing is given."""
+    """Return the spline with f', f'' given at an end, or without the two knots next to an end without them."""
     first = 3 if start is None else 1
     last = t.size - (3 if end is None else 1)
     from scipy.interpolate import make_interp_spline
@@ -149,7 +168,7 @@ def _clamped(t: Floats, f: Floats, start: tuple[float, float] | None, end: tuple
 
 
 def _periodic(t: Floats, f: Floats) -> Any:
-    """Spline that joins its own begin with four derivatives."""
+    """Return the spline whose end joins its start with four derivatives."""
     from scipy.interpolate import make_interp_spline
 
     return make_interp_spline(t, np.append(f[:-1], f[0]), k=DEGREE, bc_type="periodic")

@@ -1,7 +1,7 @@
 r"""A piecewise quintic in compiled code.   f(t) = sum_k c_k (t - x_m)^(5-k),   x_m <= t < x_{m+1}
 
 Data of one spline in a flat array: period (0 for none), breakpoints x_0 .. x_M, then M rows c_0 .. c_5, highest power first.
-Before x_0 and after x_M the first and last polynomial go on, or with a period, t is first brought back into [x_0, x_0 + period).
+Before x_0 and after x_M the first and last polynomial continue. With a period, t is first shifted into [x_0, x_0 + period).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from haugmbd.drivers.autodiff.tape_machine import Floats, Three
 
 @kernel
 def evaluate_spline(t: float, numbers: Floats, first: int, last: int) -> Three:
-    """f, f', f'' at t of the spline in numbers[first:last]."""
+    """Return f, f', f'' at t of the spline in numbers[first:last]."""
     pieces = (last - first - 2) // 7
     knots = first + 1
     period = numbers[first]

@@ -1,6 +1,6 @@
 r"""All drivers of a model as flat arrays, and the kernel that evaluates them at t.
 
-Once:   tables = compile_drivers(drivers);   F = tables.F0.copy()       (nd, 3); the constants are in for good
+Once:   tables = compile_drivers(drivers);   F = tables.F0.copy()       (nd, 3), with the constants
 At t:   evaluate_drivers(t, tables.table, tables.ops, tables.numbers, F)    tapes and splines; callable from other kernels
         call_python_drivers(t, tables, drivers, F)                          the others, if there are any
 """
@@ -37,7 +37,7 @@ class DriverTables(NamedTuple):
 
 
 def compile_drivers(drivers: Sequence[Driver]) -> DriverTables:
-    """Lay the programs of all drivers one behind the other."""
+    """Return the programs of all drivers in common arrays."""
     programs = [driver.program() for driver in drivers]
     F0 = np.full((len(programs), 3), np.nan)
     rows, op_first, first = [], 0, 0
@@ -73,7 +73,7 @@ def call_python_drivers(t: float, tables: DriverTables, drivers: Sequence[Driver
 
 
 def as_driver(x: Driver | float | Callable[[Any], Any] | Sequence[Callable[[Any], Any]]) -> Driver:
-    """Return the driver that x means: a number, a function of t, three functions, or a driver; never raises (see `faults`)."""
+    """Return the driver for a number, a function of t, three functions, or a driver. It does not raise (see `faults`)."""
     given: Any = x
     if isinstance(given, Driver):
         return given

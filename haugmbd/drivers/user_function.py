@@ -1,4 +1,4 @@
-r"""Calling a user's function of time, and saying what is wrong with what it gives: which function, at which t, what it returned."""
+r"""Calls of a user's function of time, and their faults: which function, at which t, and what it returned."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WITH_NUMPY = (
 
 
 class FunctionFault(HaugmbdError):
-    """A user's function gave nothing usable at some time; `fault` says what."""
+    """A user's function did not return a finite real number at some time; `fault` is the reason."""
 
     def __init__(self, fault: Fault) -> None:
         super().__init__(fault)
@@ -30,19 +30,19 @@ class FunctionFault(HaugmbdError):
 
 
 def plain(fn: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return the Python function behind a Numba function: a Jet cannot enter compiled code."""
+    """Return the Python function behind a Numba function, because compiled code does not accept a Jet."""
     given: Any = fn
     python: Callable[[Any], Any] = given.py_func if numba.extending.is_jitted(given) else given
     return python
 
 
 def float_at(fn: Callable[[Any], Any], t: float, name: str) -> float:
-    """fn(t) as a finite float; FunctionFault if it is none."""
+    """Return fn(t) as a finite float. Raise FunctionFault if it is not one."""
     return _finite(_called(fn, t, t, name), t, name)
 
 
 def jet_at(fn: Callable[[Any], Any], t: float) -> Floats:
-    """f, f', f'' of fn at one t, shape (3,), by its 2-jet; FunctionFault if fn gives anything unusable."""
+    """Return f, f', f'' of fn at one t, shape (3,), by its 2-jet. Raise FunctionFault if fn does not return a finite real number."""
     y = _called(plain(fn), Jet.variable(t), t, "f")
     if not isinstance(y, Jet):
         return np.array([_finite(y, t, "f"), 0.0, 0.0])
@@ -56,7 +56,7 @@ def jet_at(fn: Callable[[Any], Any], t: float) -> Floats:
 
 
 def row_or_nan(row: Callable[[float], Floats], t: float) -> Floats:
-    """row(t), or NaN of shape (3,) where a function gives nothing usable."""
+    """Return row(t), or NaN of shape (3,) if a function does not return a finite real number."""
     try:
         return row(t)
     except FunctionFault:
@@ -64,7 +64,7 @@ def row_or_nan(row: Callable[[float], Floats], t: float) -> Floats:
 
 
 def first_fault(row: Callable[[float], Floats], times: Floats) -> tuple[Fault, ...]:
-    """Return the fault at the first of the times where there is one; else nothing."""
+    """Return the fault at the first of the times that has one; else nothing."""
     try:
         for t in times:
             row(float(t))
@@ -74,14 +74,14 @@ def first_fault(row: Callable[[float], Floats], times: Floats) -> tuple[Fault, .
 
 
 def callable_faults(fn: Any, name: str) -> tuple[Fault, ...]:
-    """Say whether fn is no function at all."""
+    """Return a fault if fn is not a function."""
     if callable(fn):
         return ()
     return (Fault("driver", f"{name} is {shown(fn)}, must be a function of t", "Give a function: lambda t: np.sin(t)."),)
 
 
 def interval_faults(check: Any) -> tuple[Fault, ...]:
-    """Say whether `check` is no interval of time."""
+    """Return a fault if `check` is not an interval of time."""
     is_pair = isinstance(check, tuple | list) and len(check) == 2 and all(is_real_scalar(x) and np.isfinite(x) for x in check)
     if is_pair and check[0] < check[1]:
         return ()
@@ -89,12 +89,12 @@ def interval_faults(check: Any) -> tuple[Fault, ...]:
 
 
 def _called(fn: Callable[[Any], Any], argument: Any, t: float, name: str) -> Any:
-    """fn(argument), and whatever it raises as a FunctionFault."""
+    """Return fn(argument). Raise FunctionFault for any exception of fn."""
     try:
         with np.errstate(all="ignore"):
             return fn(argument)
     except NotAFloat as error:
-        what = f"{name}(t) asks for t as a plain float, as the functions of `math` do, and would lose the derivatives"
+        what = f"{name}(t) converts t to a plain float, as the functions of `math` do, and would lose the derivatives"
         raise FunctionFault(Fault("driver", what, f"Use {_numpy_names(fn)}. {WITH_NUMPY}")) from error
     except Exception as error:  # noqa: BLE001 - a user's function may raise anything
         what = f"{name}(t) raises {type(error).__name__} at t = {t:.9g} s: {error}"
@@ -102,7 +102,7 @@ def _called(fn: Callable[[Any], Any], argument: Any, t: float, name: str) -> Any
 
 
 def _numpy_names(fn: Callable[[Any], Any]) -> str:
-    """Name the NumPy functions to use for those of `math` that fn names."""
+    """Return the NumPy functions to use for those of `math` that fn names."""
     used = fn.__code__.co_names if isinstance(fn, FunctionType) else ()
     names = [name for name in used if callable(vars(math).get(name))]
     return " and ".join(f"np.{name} instead of math.{name}" for name in names) or "np.cos instead of math.cos, and so on"

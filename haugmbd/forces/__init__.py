@@ -1,6 +1,6 @@
 """Force elements, one law per file.
 
-base             ForceElement: what every force element is
+base             ForceElement, the base class of force elements
 user_function    force values given as numbers or functions of time or state
 point_force      a force at a point
 torque           a pure torque
@@ -8,7 +8,7 @@ tsda             translational spring-damper-actuator
 rsda             rotational spring-damper-actuator
 state_force      any law of several bodies
 jacobian         the declared derivative of a user's function
-jacobian_check   a declared derivative checked against differences
+jacobian_check   a declared derivative compared with differences
 tangent          stiffness and damping blocks of a force
 registry         all force elements, and the kernels that run through them
 """

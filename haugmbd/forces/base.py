@@ -1,12 +1,13 @@
-r"""What every force element is made of: data, and one kernel that adds to the generalized forces.
+r"""The base class of force elements: data, and one kernel that adds to the generalized forces.
 
     Q = (F, n_bar):   F global force [N] at the centre of mass,   n_bar torque about it, body frame [N m]
     a force F at the point s (global, from the centre of mass):   Q += (F, A^T (s x F))
 
-What is prescribed, or asked from a function of the user, is read from the driver table (see `values`).  What such a function
-depends on is measured first: `measure` writes length or angle, and its rate, to a signal.
-The ledger says where energy goes:  d(T + V)/dt = applied - dissipated  summed over all elements (and driven joints).
-A new element is one file like `tsda.py` and one line in `catalogue.py`.
+Prescribed values and values of a user's function are read from the driver table (see `value`). The arguments of such a function are
+measured first: `measure` writes length or angle, and its rate, to a signal.
+The energy ledger lists the power of each element:  d(T + V)/dt = applied - dissipated  summed over all elements (and driven joints).
+A new element is one file like `tsda.py` and one entry in `registry.py`.
+Source: Haug (2021), generalized forces and virtual work.
 """
 
 from __future__ import annotations
@@ -31,7 +32,15 @@ from haugmbd.math.vec3 import Vec, cross, to_body
 
 
 class EnergyLedger(NamedTuple):
-    """The energy of an element over time: potential [J], dissipated power [W] (positive: lost), applied power [W], each (nt,)."""
+    """Energy of an element over time.
+
+    Attributes
+    ----------
+    potential : ndarray, (nt,)
+        Potential energy [J].
+    dissipated, applied : ndarray, (nt,)
+        Dissipated power (positive: lost) and applied power [W].
+    """
 
     potential: Array
     dissipated: Array
@@ -40,13 +49,25 @@ class EnergyLedger(NamedTuple):
 
 @public_class
 class ForceElement(ABC):
-    """A force element.  Frozen data; `faults()` says what is wrong with it."""
+    """Base class of force elements.
+
+    Parameters
+    ----------
+    name : str
+        Name of the element in messages and results.
+
+    Notes
+    -----
+    A force element is frozen data; `faults()` returns its faults. A subclass defines `bodies`, `arguments` and `ledger`, and its file has
+    the kernel `add_forces`.
+    Source: Haug (2021), generalized forces and virtual work.
+    """
 
     kind: ClassVar[str]
     signals: ClassVar[int] = 0
-    """How many signals (a length or an angle, and its rate) it measures: 0 or 1."""
+    """Number of signals (a length or an angle, and its rate) that the element measures: 0 or 1."""
     angles: ClassVar[int] = 0
-    """How many angles it integrates: 0 or 1."""
+    """Number of angles that the element integrates: 0 or 1."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -55,63 +76,66 @@ class ForceElement(ABC):
 
     @property
     def where(self) -> str:
-        """How faults and errors call it: TSDA 'spring'."""
+        """Return the name in faults and errors: TSDA 'spring'."""
         return f"{self.kind} {self.name!r}"
 
     @abstractmethod
     def bodies(self) -> tuple[Body, ...]:
-        """The bodies it acts on."""
+        """Return the bodies that the element acts on."""
 
     def needs(self) -> tuple[Joint, ...]:
-        """Joints that must be in the same system."""
+        """Return joints that must be in the same system."""
         return ()
 
     def markers(self) -> tuple[tuple[Body, Array], ...]:
-        """The points and vectors (body, x_bar (3,)) that the kernel reads, in its order."""
+        """Return the points and vectors (body, x_bar (3,)) that the kernel reads, in its order."""
         return ()
 
     def value(self) -> Value:
-        """What is prescribed or asked: force, torque or actuator."""
+        """Return the prescribed value: force, torque or actuator."""
         return Value(())
 
     def drivers(self) -> tuple[Driver, ...]:
-        """The places in the driver table that the kernel reads, in its order."""
+        """Return the drivers whose values the kernel reads, in its order."""
         return self.value().drivers
 
     def question(self) -> UserFunction | None:
-        """What has to be asked from a function of the user, if anything."""
+        """Return the user's function that must be called at each evaluation; None if there is none."""
         return self.value().question
 
     def numbers(self) -> tuple[float, ...]:
-        """The constants that the kernel reads."""
+        """Return the constants that the kernel reads."""
         return ()
 
     def angle0(self) -> float:
-        """The initial value of its integrated angle [rad]."""
+        """Return the initial value of the integrated angle [rad]."""
         return 0.0
 
     @property
     def conservative(self) -> bool:
-        """Whether all that it does is the gradient of its potential, which `registry.potential_of_loads` knows."""
+        """Return whether the force is the gradient of the potential that `registry.potential_of_loads` computes."""
         return False
 
     @abstractmethod
     def arguments(self, bodies: Array, angle: Array) -> tuple[Array, ...]:
-        """What its function is asked about, beside t: arrays with nt rows.
+        """Return the arguments of the user's function after t: arrays with nt rows.
 
         bodies: (n, nt, 13) states of its bodies, as in y;  angle: (nt,) its integrated angle [rad]
         """
 
     @abstractmethod
     def ledger(self, t: Array, bodies: Array, angle: Array) -> EnergyLedger:
-        """Where its energy goes, on a trajectory: t (nt,), bodies (n, nt, 13), angle (nt,)."""
+        """Return the energy ledger on a trajectory: t (nt,), bodies (n, nt, 13), angle (nt,)."""
 
     def faults(self) -> tuple[Fault, ...]:
-        """Everything that is wrong with this element alone; a function is tried once at the modelled pose, its jacobian held against it."""
+        """Return all faults of this element alone.
+
+        A function is called once at the modelled pose, and its jacobian is compared with differences there.
+        """
         return self._faults or self.check_at(0.0)
 
     def check_at(self, t: float) -> tuple[Fault, ...]:
-        """What is wrong with its function's answer at time t [s] at the modelled pose, and with the jacobian there and nearby."""
+        """Return the faults of the function's value at time t [s] at the modelled pose, and of the jacobian there and nearby."""
         question = self.question()
         if question is None:
             return ()
@@ -126,18 +150,18 @@ class ForceElement(ABC):
 
 
 def modelled(bodies: tuple[Body, ...]) -> Array:
-    """The modelled states of bodies as a trajectory of one instant, (n, 1, 13)."""
+    """Return the modelled states of bodies as a trajectory of one instant, (n, 1, 13)."""
     return np.array([[[*body.r, *body.p, *body.v, *body.omega_bar]] for body in bodies])
 
 
 def turned(states: Array, x_bar: Array) -> Array:
-    """A x_bar along the states (nt, 13) of a body; x_bar (3,) or (nt, 3)."""
+    """Return A x_bar along the states (nt, 13) of a body; x_bar (3,) or (nt, 3)."""
     A = euler_parameters.rotation_matrix(euler_parameters.normalized(states[:, 3:7]))
     return A @ x_bar if x_bar.ndim == 1 else np.einsum("tij,tj->ti", A, x_bar)
 
 
 def point_motion(states: Array, s_bar: Array) -> tuple[Array, Array]:
-    """Position and velocity, global, (nt, 3) each, of the point s_bar along the states (nt, 13) of its body."""
+    """Return position and velocity, global, (nt, 3) each, of the point s_bar along the states (nt, 13) of its body."""
     r, v, omega_bar = states[:, 0:3], states[:, 7:10], states[:, 10:13]
     return r + turned(states, s_bar), v + turned(states, np.cross(omega_bar, s_bar))
 

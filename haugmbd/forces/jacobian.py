@@ -1,14 +1,16 @@
-r"""The declared derivative of a user's function: asked once a factorization of an implicit step, in place of differences.
+r"""The declared derivative of a user's function, which replaces differences in implicit steps.
 
     actuator(t, l, l_dot)               jacobian(t, l, l_dot) -> df/dl, df/dl_dot
     force(t, r, p, v, omega_bar)        jacobian(t, r, p, v, omega_bar) -> dF/dr, dF/dp, dF/dv, dF/domega_bar
 
-One rule for all: a tuple, one part for each argument after t; the shape of a part is that of the answer, and then that of the argument;
-a part that vanishes is 0.  This is what automatic differentiation gives.  In place of dF/dp, (..., 4), the derivative by a small turn about
-the body's axes is as good, (..., 3):   dp = G^T dpi_bar / 2,   dF/dpi_bar = dF/dp G^T / 2,   and  d(A a)/dpi_bar = -A a~.
+A jacobian returns a tuple with one part for each argument after t. The shape of a part is that of the function's value, followed by
+that of the argument; a part that vanishes is 0. Automatic differentiation returns this form. In place of dF/dp, (..., 4), the
+derivative by a small rotation about the body's axes is accepted, (..., 3):
 
-Here it becomes one matrix:  rows of the answer;  columns dr, dpi_bar, dv, domega_bar, each of all bodies;  or l, l_dot.
-Source: Haug sec. 9.3 (G).
+    dp = G^T dpi_bar / 2,   dF/dpi_bar = dF/dp G^T / 2,   and  d(A a)/dpi_bar = -A a~.
+
+The parts are joined to one matrix:  rows of the value;  columns dr, dpi_bar, dv, domega_bar, each of all bodies;  or l, l_dot.
+Source: Haug (2021), spatial kinematics: Euler parameters and the matrix G.
 """
 
 from __future__ import annotations
@@ -26,11 +28,11 @@ from haugmbd.forces.user_function import BODY, TIME, UserFunction, Value, argume
 from haugmbd.math import euler_parameters
 
 TURN = 1
-"""The argument of a body's function that is a rotation."""
+"""Index of the argument of a body's function that is a rotation."""
 
 
 class Jacobian(NamedTuple):
-    """A declared derivative: of which element, by which function, of which question."""
+    """A declared derivative: the element, the derivative, and the function that it belongs to."""
 
     where: str
     function: Callable[..., Any]
@@ -38,26 +40,26 @@ class Jacobian(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The call as the user wrote it."""
+        """Return the call as the user wrote it."""
         return f"jacobian({self.question.form})"
 
     @property
     def of_bodies(self) -> bool:
-        """Whether it is of a function of bodies' states; otherwise of two numbers."""
+        """Return whether the function depends on states of bodies; otherwise it depends on two numbers."""
         return self.question.form == BODY
 
     @property
     def bodies(self) -> int:
-        """How many bodies the function is asked about at once."""
+        """Return the number of bodies of one call of the function."""
         return self.question.shape[0] if len(self.question.shape) == 2 else 1
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Of the matrix."""
+        """Return the shape of the matrix."""
         return int(np.prod(self.question.shape)), 12 * self.bodies if self.of_bodies else 2
 
     def call(self, t: float, *arguments: Any) -> Array:
-        """The matrix; what the function raises gets a note, an unusable answer is a SimulationError."""
+        """Return the matrix. Raise SimulationError for an unusable value; an exception of the user's function gets a note."""
         p = np.array(arguments[TURN]) if self.of_bodies else np.zeros(0)
         try:
             given = self.function(t, *arguments)
@@ -72,7 +74,7 @@ class Jacobian(NamedTuple):
         return np.concatenate([part for part in found if part is not None], axis=1)
 
     def _parts(self) -> list[tuple[str, tuple[int, ...]]]:
-        """Name and shape of each argument after t."""
+        """Return name and shape of each argument after t."""
         names = self.question.form.split(", ")[1:]
         if not self.of_bodies:
             return [(name, ()) for name in names]
@@ -80,7 +82,7 @@ class Jacobian(NamedTuple):
         return [(name, (*each, 4 if k == TURN else 3)) for k, name in enumerate(names)]
 
     def _part(self, k: int, given: Any, p: Array) -> Array | None:
-        """Part k as a matrix with the columns of its argument, dpi_bar for p; None where it has another shape."""
+        """Return part k as a matrix with the columns of its argument, dpi_bar for p; None if it has another shape."""
         rows, columns = self.shape
         array = numbers(given)
         if array is None:
@@ -97,7 +99,7 @@ class Jacobian(NamedTuple):
 
     @property
     def wanted(self) -> str:
-        """What an answer must be."""
+        """Return a text on what the value must be."""
         S = self.question.shape
         if not self.of_bodies:
             return "two finite numbers, the derivatives by " + " and ".join(name for name, _ in self._parts())
@@ -106,13 +108,13 @@ class Jacobian(NamedTuple):
         return f"a tuple of the derivatives by {', '.join(parts)} (or by a turn about the body's axes, {turn}), finite; or 0 for a part"
 
     def _shown(self, given: Any) -> str:
-        """An answer in a few words."""
+        """Return a short text of a value."""
         if not isinstance(given, tuple | list):
             return shown(given)
         return f"({', '.join(shown(part) for part in given)})"
 
     def faults_at(self, t: float, *arguments: Any) -> tuple[Fault, ...]:
-        """What is wrong with the answer at this time, apart from its numbers; the function is called once."""
+        """Return the faults of the value at this time, apart from its numbers; the function is called once."""
         try:
             self.call(t, *arguments)
         except SimulationError as error:
@@ -129,7 +131,7 @@ def _is_tuple(given: Any, size: int) -> bool:
 
 
 def read_jacobian(faults: list[Fault], where: str, label: str, given: Any, value: Value) -> Jacobian | None:
-    """Read the derivative of the function in `value`, called `label`; None, and faults, where it is none."""
+    """Return the derivative of the function in `value`, called `label`; None, and faults, if it is not one."""
     if given is None:
         return None
     question = value.question
@@ -149,5 +151,5 @@ def read_jacobian(faults: list[Fault], where: str, label: str, given: Any, value
 
 
 def copies(arguments: Sequence[Any]) -> list[Any]:
-    """The arguments of a function, so that it may keep or change them."""
+    """Return copies of the arguments of a function, so that it may keep or change them."""
     return [np.array(a) if isinstance(a, np.ndarray) and a.ndim else float(a) for a in arguments]

@@ -1,9 +1,9 @@
-r"""A declared jacobian held against differences of its function, once, when they are read: at the modelled state and at some nearby.
+r"""Comparison of a declared jacobian with differences of its function, once, when they are read: at the modelled state and some nearby.
 
     dF/dx = (8 (F_1 - F_-1) - (F_2 - F_-2)) / (12 h) + O(h^4),   F_k = F(x + k h)        x = l, l_dot;  r, v, omega_bar
     about axis a of a body:   p o exp(k h e_a)                                            and one-sided, because F may have a kink nearby
 
-No step fits all functions: the nearest difference counts, as it does for drivers.  The differences only check.
+No step fits all functions: the nearest difference counts, as it does for drivers. The differences are used for this comparison only.
 Source: Fornberg, Math. Comp. 51 (1988) 699-706; Dennis, Schnabel, Numerical Methods for Unconstrained Optimization, sec. 5.4.
 """
 
@@ -20,18 +20,18 @@ from haugmbd.forces.jacobian import TURN, Jacobian, copies
 from haugmbd.math import euler_parameters
 
 NEARBY = 3
-"""States besides the modelled one: an entry that is right at rest only, or for an unturned body only, is seen at one of them."""
+"""Number of states besides the modelled one; they reveal an entry that is right only at rest, or only for an unturned body."""
 SPREAD, AT_LEAST = 0.05, 0.1
-"""Displacement of these: this part of the size of an argument, which counts as 0.1 (m, m/s, rad/s) at least; as many rad."""
+"""Displacement of these states: this part of the size of an argument, which is at least 0.1 (m, m/s, rad/s); as many rad."""
 
 TOL = 1e-6
-"""Of the largest entry by the same argument in the same row: truncation and rounding stay below 1e-8 for one of the steps."""
+"""Allowed error, relative to the largest entry by the same argument in the same row; above truncation and rounding."""
 NOISE = 1e-12
-"""Of the largest entry in the row: what cancels in a stiff force."""
+"""Allowed error, relative to the largest entry in the row: cancellation in a stiff force."""
 STEPS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
-"""Of the size of an argument, 1 at least."""
+"""Steps, relative to the size of an argument, which is at least 1."""
 ROUNDING = 16 * float(np.finfo(np.float64).eps)
-"""Of the force, divided by the step: what a difference cannot see."""
+"""Rounding of the force, relative to it; a difference divides it by the step."""
 
 ONE_SIDED = np.array([-25 / 12, 4.0, -3.0, 4 / 3, -1 / 4])
 STENCILS = (
@@ -42,7 +42,7 @@ STENCILS = (
 
 
 def disagreement(jacobian: Jacobian, t: float, arguments: Sequence[Any]) -> tuple[Fault, ...]:
-    """The first entry in which a jacobian and its function disagree, as a fault; nothing where they agree."""
+    """Return a fault for the first entry in which a jacobian and its function disagree; () if they agree."""
     for k, state in enumerate(nearby(jacobian, arguments)):
         try:
             given = jacobian.call(t, *copies(state))
@@ -57,7 +57,7 @@ def disagreement(jacobian: Jacobian, t: float, arguments: Sequence[Any]) -> tupl
 
 
 def nearby(jacobian: Jacobian, arguments: Sequence[Any]) -> list[list[Any]]:
-    """The modelled arguments, and some displaced ones, the same at every call."""
+    """Return the modelled arguments, and some displaced ones, the same at every call."""
     rng, found = np.random.default_rng(4), [copies(arguments)]
     for _ in range(NEARBY):
         state = copies(arguments)
@@ -72,7 +72,7 @@ def nearby(jacobian: Jacobian, arguments: Sequence[Any]) -> list[list[Any]]:
 
 
 def moved(jacobian: Jacobian, arguments: Sequence[Any], column: int, h: float) -> list[Any]:
-    """The arguments with the coordinate of a column changed by h."""
+    """Return the arguments with the coordinate of a column changed by h."""
     state = copies(arguments)
     if not jacobian.of_bodies:
         state[column] += h
@@ -87,7 +87,7 @@ def moved(jacobian: Jacobian, arguments: Sequence[Any], column: int, h: float) -
 
 
 def _nearest(jacobian: Jacobian, t: float, state: Sequence[Any], column: int, given: Array) -> tuple[int, float, float] | None:
-    """Row, difference and what was allowed, of the entry of a column that is farthest off; None where all agree."""
+    """Return row, difference and allowed error of the entry of a column with the largest error; None if all agree."""
     part = column // (given.shape[1] // 4) if jacobian.of_bodies else column
     width = 3 * jacobian.bodies if jacobian.of_bodies else 1
     scale = np.abs(given[:, part * width : (part + 1) * width]).max(axis=1)
@@ -116,7 +116,7 @@ def _nearest(jacobian: Jacobian, t: float, state: Sequence[Any], column: int, gi
 
 
 def _answers(jacobian: Jacobian, t: float, state: Sequence[Any], column: int, shifts: Array) -> Array | None:
-    """The function's answers (k, rows) where a coordinate is shifted; None where one of them is unusable."""
+    """Return the function's values (k, rows) for shifted coordinates; None if one of them is unusable."""
     answers = []
     for shift in shifts:
         try:
@@ -138,13 +138,13 @@ def _fault(jacobian: Jacobian, t: float, column: int, given: Array, nearest: tup
 
 
 def _answer(jacobian: Jacobian, row: int) -> str:
-    """An entry of the answer: force[1], force[0, 3], actuator."""
+    """Return the name of an entry of the value: force[1], force[0, 3], actuator."""
     shape, label = jacobian.question.shape, jacobian.question.label
     return label + (str([int(k) for k in np.unravel_index(row, shape)]) if shape else "")
 
 
 def _argument(jacobian: Jacobian, column: int) -> str:
-    """A coordinate of the argument: r[0, 2], pi_bar[1] (a turn about the body's y axis), l."""
+    """Return the name of a coordinate: r[0, 2], pi_bar[1] (a turn about the body's y axis), l."""
     names = jacobian.question.form.split(", ")[1:]
     if not jacobian.of_bodies:
         return names[column]

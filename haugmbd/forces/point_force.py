@@ -1,10 +1,10 @@
 r"""PointForce: a force at a point of a body.
 
-    Q = (F, A^T (s x F))          s = A s_bar          F given in the global frame, or in the body's:  F = A F_bar
+    Q = (F, A^T (s x F))          s = A s_bar          F given in the global frame, or in the body frame:  F = A F_bar
 
     power of the applied force  F . (v + A (omega_bar x s_bar))
 
-Source: Haug sec. 11.2 (generalized force of a force at a point).
+Source: Haug (2021), generalized force of a force at a point.
 """
 
 from __future__ import annotations
@@ -35,13 +35,33 @@ IN_BODY = 0
 class PointForce(ForceElement):
     """A force at a point of a body.
 
-    body: what it acts on;  point: global, at the modelled pose [m], (3,); by default the centre of mass
-    force: [N], (3,): numbers (or a number or driver for each component), a function f(t) -> (3,), or a function
-        f(t, r, p, v, omega_bar) -> (3,) of the body's own state;  Python or @njit
-    frame: "global", or "body" for a force that turns with the body
-    jacobian: of a stiff force: jacobian(t, r, p, v, omega_bar) -> (dF/dr (3, 3) [N/m], dF/dp (3, 4) [N] or dF/dpi_bar (3, 3) [N/rad],
-        dF/dv (3, 3) [N s/m], dF/domega_bar (3, 3) [N s/rad]), 0 for a part that vanishes, F as `force` returns it; used by implicit
-        methods, which difference the force without it; held against differences when the system is compiled
+    Parameters
+    ----------
+    name : str
+        Name of the element in messages and results.
+    body : Body
+        The body that the force acts on.
+    point : array_like, (3,), optional
+        The point at the modelled pose, global frame [m]; by default the centre of mass.
+    force : array_like, (3,), or callable
+        The force [N]: three numbers or drivers, a function f(t) -> (3,), or a function f(t, r, p, v, omega_bar) -> (3,) of the body's own
+        state; a Python function or an @njit function.
+    frame : {"global", "body"}
+        Frame of the components; "body" for a force that turns with the body.
+    jacobian : callable, optional
+        Derivative of a stiff force, for implicit methods: jacobian(t, r, p, v, omega_bar) -> (dF/dr (3, 3) [N/m], dF/dp (3, 4) [N] or
+        dF/dpi_bar (3, 3) [N/rad], dF/dv (3, 3) [N s/m], dF/domega_bar (3, 3) [N s/rad]), 0 for a part that vanishes. F has the components
+        that `force` returns. Without it the methods use differences.
+
+    Raises
+    ------
+    UsageError
+        If body is not a Body. Other bad values are collected in `faults()`.
+
+    Notes
+    -----
+    Q = (F, A^T (s x F)) with s = A s_bar. The jacobian is compared with differences when the system is compiled.
+    Source: Haug (2021), generalized force of a force at a point.
     """
 
     kind = "PointForce"
@@ -83,12 +103,12 @@ class PointForce(ForceElement):
 
 
 def body_arguments(states: Array) -> tuple[Array, ...]:
-    """r, p, v, omega_bar along the states (nt, 13) of a body."""
+    """Return r, p, v, omega_bar along the states (nt, 13) of a body."""
     return states[:, 0:3], states[:, 3:7], states[:, 7:10], states[:, 10:13]
 
 
 def read_frame(faults: list[Fault], where: str, frame: Any) -> bool:
-    """Whether a vector is given in the body's frame."""
+    """Return whether a vector is given in the body frame; add a fault for an unknown frame."""
     if frame not in ("global", "body"):
         remedy = 'Give frame="global", or frame="body" for a vector that turns with the body.'
         faults.append(Fault(where, f"frame is {frame!r}", remedy))

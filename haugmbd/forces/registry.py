@@ -1,7 +1,7 @@
-"""All force elements there are: `KINDS` in the order of the load tables, and the kernels that run through them.
+"""All force elements: `KINDS` in the order of the load tables, and the kernels that run through them.
 
-A new element adds its class to `KINDS`, its `fill` to `add_loads`, and, where it has them, `measure` and `put_angle_rates`, at the
-same place; `stiffen` where it is stiff or damped; `potential` where it is conservative.
+A new element adds its class to `KINDS`, its `add_forces` to `add_loads`, and, if it has them, `measure` and `put_angle_rates` at the
+same place; `add_tangent` if it is stiff or damped; `potential` if it is conservative.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ KINDS: tuple[type[ForceElement], ...] = (tsda.TSDA, rsda.RSDA, point_force.Point
 
 @inlined
 def measure_loads(ints: Ints, at: Ints, m: Motion, signals: Array) -> None:
-    """Write length or angle, and its rate, of every element that measures; kind k stands in rows at[k] ... at[k + 1] - 1."""
+    """Write length or angle, and its rate, of every element that measures; the rows of kind k are at[k] ... at[k + 1] - 1."""
     tsda.measure(ints, at[0], at[1], m, signals)
     rsda.measure(ints, at[1], at[2], m, signals)
 
 
 @inlined
 def add_loads(ints: Ints, reals: Array, at: Ints, m: Motion, Q: Array) -> None:
-    """Add the generalized forces of every element (a StateForce is added by the one that asks it)."""
+    """Add the generalized forces of every element (those of a StateForce are added by its callback)."""
     tsda.add_forces(ints, reals, at[0], at[1], m, Q)
     rsda.add_forces(ints, reals, at[1], at[2], m, Q)
     point_force.add_forces(ints, reals, at[2], at[3], m, Q)
@@ -33,7 +33,7 @@ def add_loads(ints: Ints, reals: Array, at: Ints, m: Motion, Q: Array) -> None:
 
 @kernel
 def potential_of_loads(ints: Ints, reals: Array, at: Ints, m: Motion) -> float:
-    """The potential energy of the elements that have one."""
+    """Return the potential energy of the elements that have one."""
     return tsda.potential(ints, reals, at[0], at[1], m) + rsda.potential(ints, reals, at[1], at[2], m)
 
 
@@ -51,7 +51,7 @@ def add_tangents(
     own: Array,
     tied: Array,
 ) -> None:
-    """Add c_K K + c_C C of every spring, damper and actuator to the tangents of bodies and ties."""
+    """Add c_K K + c_C C of every spring, damper and actuator to the tangents of bodies and of coupled pairs of bodies."""
     tsda.add_tangent(ints, reals, at[0], at[1], m, c_K, c_C, D, load_tie, ties, own, tied)
     rsda.add_tangent(ints, reals, at[1], at[2], m, c_K, c_C, D, load_tie, ties, own, tied)
 
@@ -61,7 +61,7 @@ def add_declared_tangents(
     ints: Ints, reals: Array, at: Ints, m: Motion, c_K: float, c_C: float, D: Array, load_tie: Ints, coupled: Ints, ties: Ints,
     own: Array, tied: Array,
 ) -> None:  # fmt: skip
-    """The same of forces and torques whose jacobians are declared."""
+    """Add c_K K + c_C C of forces and torques with a declared jacobian to the tangents of bodies and of coupled pairs of bodies."""
     point_force.add_tangent(ints, reals, at[2], at[3], m, c_K, c_C, D, load_tie, own)
     torque.add_tangent(ints, reals, at[3], at[4], m, c_K, c_C, D, load_tie, own)
     state_force.add_tangent(coupled, c_K, c_C, D, ties, own, tied)

@@ -7,10 +7,9 @@ r"""RSDA: rotational spring-damper-actuator about the axis h of a joint.
 
     potential energy  k (theta - theta0)^2 / 2         dissipated power c theta'^2        applied power -n_a theta'
 
-phi is integrated with the state and only says which turn it is: its error does not reach theta, and nothing is hidden that a state
-does not contain.  A positive actuator acts against theta, as a positive one of a TSDA shortens it: a motor that turns body j
-forward with the torque M has the actuator -M.
-Source: Haug sec. 11.2 (rotational spring-damper-actuator).
+phi is integrated with the state and only selects the turn: its error does not enter theta. A positive actuator acts against theta, as a
+positive one of a TSDA shortens it: a motor that turns body j forward with the torque M has the actuator -M.
+Source: Haug (2021), generalized forces: rotational spring-damper-actuator.
 """
 
 from __future__ import annotations
@@ -40,16 +39,39 @@ K, C, THETA0 = 0, 1, 2
 
 @public_class
 class RSDA(ForceElement):
-    """A spring, damper and actuator about the axis of a joint.
+    """A rotational spring, damper and actuator about the axis h of a joint.
 
-    joint: one that turns about its axis h, such as RJ or CJ
-    k: stiffness [N m/rad];  c: damping [N m s/rad]
-    theta0: free angle [rad], counted from where the joint's two frames coincide: the modelled pose, for a joint made there
-    actuator: extra torque n_a [N m], which acts AGAINST theta: body j gets -n_a h, body i +n_a h, as a positive k (theta - theta0) does:
-        n = k (theta - theta0) + c theta' + n_a.  A motor with the torque tau along theta, that of `inverse_dynamics`, has actuator=-tau.
-        A number, a function f(t), a driver, or a function f(t, theta, theta_dot);  Python or @njit
-    jacobian: of a stiff actuator: jacobian(t, theta, theta_dot) -> (dn/dtheta [N m/rad], dn/dtheta_dot [N m s/rad]), used by implicit
-        methods as k and c are; they difference the actuator without it; held against differences when the system is compiled
+    Parameters
+    ----------
+    name : str
+        Name of the element in messages and results.
+    joint : Joint
+        A joint that turns about its axis h, such as RJ or CJ, in the same system.
+    k : float
+        Stiffness [N m/rad].
+    c : float
+        Damping [N m s/rad].
+    theta0 : float
+        Free angle [rad], measured from the pose where the two joint frames coincide; this is the modelled pose of a joint made from
+        global geometry.
+    actuator : float, callable or Driver
+        Additional torque n_a [N m]: a number, a function f(t), a driver, or a function f(t, theta, theta_dot); a Python function or an
+        @njit function.
+    jacobian : callable, optional
+        Derivative of a stiff actuator, for implicit methods: jacobian(t, theta, theta_dot) -> (dn/dtheta [N m/rad],
+        dn/dtheta_dot [N m s/rad]). Without it the methods use differences.
+
+    Raises
+    ------
+    UsageError
+        If joint is not a Joint. Other bad values are collected in `faults()`.
+
+    Notes
+    -----
+    n = k (theta - theta0) + c theta' + n_a acts with +n h on body i and -n h on body j: a positive actuator acts AGAINST theta. A motor
+    with the torque tau along theta, as `inverse_dynamics` returns it, has actuator=-tau.
+    The jacobian is compared with differences when the system is compiled.
+    Source: Haug (2021), generalized forces: rotational spring-damper-actuator.
     """
 
     kind = "RSDA"
@@ -122,7 +144,7 @@ class RSDA(ForceElement):
 
 @kernel
 def angle_rate(ints: Ints, k: int, m: Motion) -> float:
-    """theta'."""
+    """Return theta'."""
     i, j = m.body_of[ints[k, H_I]], m.body_of[ints[k, F_J]]
     omega_i, omega_j = to_global(m.A, i, load(m.bodies, i, 10)), to_global(m.A, j, load(m.bodies, j, 10))
     rate: float = dot(value(m, ints[k, H_I]), sub(omega_j, omega_i))
@@ -131,7 +153,7 @@ def angle_rate(ints: Ints, k: int, m: Motion) -> float:
 
 @kernel
 def angle(ints: Ints, k: int, m: Motion) -> float:
-    """theta."""
+    """Return theta."""
     f_j = value(m, ints[k, F_J])
     alpha = atan2(dot(value(m, ints[k, G_I]), f_j), dot(value(m, ints[k, F_I]), f_j))
     theta: float = alpha + 2.0 * pi * floor((m.angles[ints[k, TURNS]] - alpha) / (2.0 * pi) + 0.5)
@@ -148,7 +170,7 @@ def measure(ints: Ints, first: int, last: int, m: Motion, signals: Array) -> Non
 
 @kernel
 def potential(ints: Ints, floats: Array, first: int, last: int, m: Motion) -> float:
-    """The potential energy of all elements."""
+    """Return the potential energy of all elements."""
     total = 0.0
     for k in range(first, last):
         total += 0.5 * floats[k, K] * (angle(ints, k, m) - floats[k, THETA0]) ** 2
@@ -188,9 +210,9 @@ def add_tangent(
     own: Array,
     tied: Array,
 ) -> None:
-    """Add c_K K + c_C C of all elements to the tangents: own (nb + 1, 36) of the bodies, tied (n, 36) of the ties.
+    """Add c_K K + c_C C of all elements to the tangents: own (nb + 1, 36) of the bodies, tied (n, 36) of coupled pairs of bodies.
 
-    D: derivatives of the actuators, where they are declared: they count as stiffness and damping
+    D: declared derivatives of the actuators, which are added to stiffness and damping
     """
     zero = (0.0, 0.0, 0.0)
     for k in range(first, last):

@@ -27,14 +27,31 @@ from haugmbd.forces.user_function import BODY, UserFunction, Value, arguments_ne
 
 @public_class
 class StateForce(ForceElement):
-    """Forces and torques on some bodies, as a function of their states: mutual attraction, a bushing, a tyre.
+    """Forces and torques on several bodies as a function of their states, such as mutual attraction, a bushing or a tyre.
 
-    bodies: which ones, in the order of the function's rows
-    force: f(t, r, p, v, omega_bar) -> (n, 6) with r (n, 3), p (n, 4), v (n, 3), omega_bar (n, 3): rows (F, n_bar), F global at the
-        centre of mass [N], n_bar about it in the body frame [N m];  Python or @njit
-    jacobian: of a stiff force: jacobian(t, r, p, v, omega_bar) -> (dQ/dr (n, 6, n, 3), dQ/dp (n, 6, n, 4) or dQ/dpi_bar (n, 6, n, 3),
-        dQ/dv (n, 6, n, 3), dQ/domega_bar (n, 6, n, 3)), 0 for a part that vanishes: [k, a, l, b] is row k, a of the force by
-        coordinate b of body l; used and checked as that of a PointForce
+    Parameters
+    ----------
+    name : str
+        Name of the element in messages and results.
+    bodies : sequence of Body
+        The bodies, in the order of the function's rows.
+    force : callable
+        f(t, r, p, v, omega_bar) -> (n, 6) with r (n, 3), p (n, 4), v (n, 3), omega_bar (n, 3). A row is (F, n_bar): F global, at the
+        centre of mass [N]; n_bar about it, body frame [N m]. A Python function or an @njit function.
+    jacobian : callable, optional
+        Derivative of a stiff force, for implicit methods: jacobian(t, r, p, v, omega_bar) -> (dQ/dr (n, 6, n, 3), dQ/dp (n, 6, n, 4) or
+        dQ/dpi_bar (n, 6, n, 3), dQ/dv (n, 6, n, 3), dQ/domega_bar (n, 6, n, 3)), 0 for a part that vanishes. The entry [k, a, l, b] is the
+        derivative of component a of row k by coordinate b of body l. Without it the methods use differences.
+
+    Raises
+    ------
+    UsageError
+        If bodies is not a sequence of Body. Other bad values are collected in `faults()`.
+
+    Notes
+    -----
+    Q_k += (F_k, n_bar_k). The jacobian is compared with differences when the system is compiled.
+    Source: Haug (2021), generalized forces and virtual work.
     """
 
     kind = "StateForce"
@@ -71,7 +88,7 @@ class StateForce(ForceElement):
 
 
 def _read_bodies(where: str, bodies: Any) -> tuple[Body, ...]:
-    """Return the bodies as a tuple; UsageError where one of them is none."""
+    """Return the bodies as a tuple. Raise UsageError if one of them is not a Body."""
     if isinstance(bodies, Body) or not isinstance(bodies, Iterable):
         raise UsageError(f"{where} needs a list of bodies, got {shown(bodies)}. Give [body, ...], what system.add(...) returned.")
     given = () if isinstance(bodies, str) else tuple(bodies)
@@ -82,7 +99,7 @@ def _read_bodies(where: str, bodies: Any) -> tuple[Body, ...]:
 
 
 def _own_faults(where: str, bodies: tuple[Body, ...]) -> tuple[Fault, ...]:
-    """What is wrong with the list of bodies: none at all, or one of them more than once."""
+    """Return the faults of the list of bodies: it is empty, or a body occurs more than once."""
     if not bodies:
         return (Fault(where, "it acts on no body", "Give the bodies that it acts on, in the order of the function's rows."),)
     counts = Counter(map(id, bodies))
@@ -90,7 +107,7 @@ def _own_faults(where: str, bodies: tuple[Body, ...]) -> tuple[Fault, ...]:
     return tuple(
         Fault(
             where,
-            f"body {first[key].name!r} stands in it {n} times",
+            f"body {first[key].name!r} occurs {n} times",
             "Give each body once: its row holds all that acts on it.",
         )
         for key, n in counts.items()

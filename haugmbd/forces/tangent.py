@@ -4,13 +4,13 @@ r"""The tangent of a force, as an implicit step needs it: symmetric 6 x 6 blocks
     K = B^T D B,   D = k e e^T + max(f / l, 0) (1 - e e^T),   C = B^T c e e^T B         B = [-G_i, G_j],   G = [1, -s~ A]
     about an axis h:   K = k g^T g,   C = c g^T g,    g = [0, -A_i^T h, 0, A_j^T h]
 
-What is left out (the turning of the lever under a constant force, compression's negative stiffness) keeps M + c K definite; Newton's
-iteration is then a quasi-Newton, and its fixed point is the same.  Of a declared jacobian nothing is left out but the skew part:
+Two terms are left out, so that M + c K stays definite: the rotation of the lever under a constant force, and the negative stiffness
+of compression. Newton's iteration is then a modified one with the same fixed point. A declared jacobian loses only its skew part:
 
     force at s_bar      delta F_bar = A^T delta F + F_bar x delta pi_bar      delta Q = (delta F,  s_bar x delta F_bar)      F = A F_bar
     turning with it     delta F = A (delta F_bar + delta pi_bar x F_bar)      delta Q = (delta F,  s_bar x delta F_bar)
     torque n            delta n_bar = A^T delta n + n_bar x delta pi_bar      delta Q = (0, delta n_bar)
-Source: Haug sec. 11.2 for the forces; Geradin, Cardona, Flexible Multibody Dynamics, for tangents and their symmetric part.
+Source: Haug (2021), generalized forces; Geradin, Cardona, Flexible Multibody Dynamics, for tangents and their symmetric part.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from haugmbd.math.vec3 import Vec, cross, to_body
 
 @kernel
 def lever(A: Array, body: int, e: Vec, s: Vec) -> tuple[Vec, Vec]:
-    """G^T e = (e, A^T (s x e)): how a force along e at the point s (global, from the centre of mass) acts on a body."""
+    """Return G^T e = (e, A^T (s x e)): the generalized force of a force along e at the point s (global, from the centre of mass)."""
     return e, to_body(A, body, cross(s, e))
 
 
 @kernel
 def add_outer(T: Array, row: int, c: float, a: Vec, b: Vec, x: Vec, y: Vec) -> None:
-    """T[row] += c (a, b) (x, y)^T, a 6 x 6 block in 36 numbers."""
+    """Add c (a, b) (x, y)^T to T[row], a 6 x 6 block in 36 numbers."""
     left = (c * a[0], c * a[1], c * a[2], c * b[0], c * b[1], c * b[2])
     right = (x[0], x[1], x[2], y[0], y[1], y[2])
     for m in range(6):
@@ -40,7 +40,7 @@ def add_outer(T: Array, row: int, c: float, a: Vec, b: Vec, x: Vec, y: Vec) -> N
 def add_pair(
     own: Array, tied: Array, ties: Ints, tie: int, i: int, j: int, c: float, g_i: tuple[Vec, Vec], g_j: tuple[Vec, Vec]
 ) -> None:
-    """Add c g^T g, g = (-g_i, g_j), to the blocks of the bodies and of their tie (in the order that the tie has)."""
+    """Add c g^T g, g = (-g_i, g_j), to the blocks of the bodies and of their pair (in the order of the pair)."""
     add_outer(own, i, c, g_i[0], g_i[1], g_i[0], g_i[1])
     add_outer(own, j, c, g_j[0], g_j[1], g_j[0], g_j[1])
     if tie >= 0:
@@ -59,7 +59,7 @@ def add_half(own: Array, body: int, row: int, column: int, x: float) -> None:
 
 @kernel
 def given_column(D: Array, start: int, column: int, c_K: float, c_C: float) -> Vec:
-    """c_K dF/dq + c_C dF/du by coordinate `column` of a body, of a jacobian (3, 12) that starts at `start` in D."""
+    """Return c_K dF/dq + c_C dF/du by coordinate `column` of a body, of a jacobian (3, 12) that starts at `start` in D."""
     a, b = start + column, start + column + 6
     return (
         c_K * D[a] + c_C * D[b],
@@ -70,7 +70,7 @@ def given_column(D: Array, start: int, column: int, c_K: float, c_C: float) -> V
 
 @kernel
 def unit(a: int) -> Vec:
-    """The turn about axis a of a body, by its number 3, 4, 5; zero for a displacement."""
+    """Return the rotation about axis a of a body, by its number 3, 4, 5; zero for a displacement."""
     return (1.0 if a == 3 else 0.0, 1.0 if a == 4 else 0.0, 1.0 if a == 5 else 0.0)
 
 

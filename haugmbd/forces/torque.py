@@ -1,10 +1,10 @@
 r"""Torque: a pure torque on a body.
 
-    Q = (0, n_bar)          n given in the global frame:  n_bar = A^T n;  or n_bar itself, in the body's
+    Q = (0, n_bar)          n given in the global frame:  n_bar = A^T n;  or n_bar itself, in the body frame
 
     power of the applied torque  n_bar . omega_bar
 
-Source: Haug sec. 11.2.
+Source: Haug (2021), generalized force of a torque.
 """
 
 from __future__ import annotations
@@ -35,12 +35,30 @@ CENTRE = np.zeros(3)
 class Torque(ForceElement):
     """A torque on a body.
 
-    body: what it acts on
-    torque: [N m], (3,): numbers (or a number or driver for each component), a function f(t) -> (3,), or a function
-        f(t, r, p, v, omega_bar) -> (3,) of the body's own state;  Python or @njit
-    frame: "global", or "body" for a torque that turns with the body
-    jacobian: of a stiff torque: jacobian(t, r, p, v, omega_bar) -> (dn/dr, dn/dp or dn/dpi_bar, dn/dv, dn/domega_bar), as in PointForce,
-        [N], [N m] or [N m/rad], [N s], [N m s/rad]
+    Parameters
+    ----------
+    name : str
+        Name of the element in messages and results.
+    body : Body
+        The body that the torque acts on.
+    torque : array_like, (3,), or callable
+        The torque [N m]: three numbers or drivers, a function f(t) -> (3,), or a function f(t, r, p, v, omega_bar) -> (3,) of the body's
+        own state; a Python function or an @njit function.
+    frame : {"global", "body"}
+        Frame of the components; "body" for a torque that turns with the body.
+    jacobian : callable, optional
+        Derivative of a stiff torque, for implicit methods: jacobian(t, r, p, v, omega_bar) -> (dn/dr [N], dn/dp [N m] or
+        dn/dpi_bar [N m/rad], dn/dv [N s], dn/domega_bar [N m s/rad]), shapes as in PointForce. Without it the methods use differences.
+
+    Raises
+    ------
+    UsageError
+        If body is not a Body. Other bad values are collected in `faults()`.
+
+    Notes
+    -----
+    Q = (0, n_bar). The jacobian is compared with differences when the system is compiled.
+    Source: Haug (2021), generalized force of a torque.
     """
 
     kind = "Torque"

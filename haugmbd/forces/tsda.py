@@ -5,8 +5,8 @@ r"""TSDA: translational spring-damper-actuator between two points.
 
     potential energy  k (l - l0)^2 / 2           dissipated power c l'^2         applied power -f_a l'
 
-Where the ends meet (l = 0), e and l' are those with which they part: e = d' / |d'|, l' = |d'|; with l0 = 0 all stays smooth.
-Source: Haug sec. 11.2 (translational spring-damper-actuator).
+If the ends meet (l = 0), e and l' are those of their relative velocity: e = d' / |d'|, l' = |d'|; with l0 = 0 the force stays smooth.
+Source: Haug (2021), generalized forces: translational spring-damper-actuator.
 """
 
 from __future__ import annotations
@@ -34,18 +34,44 @@ P, Q_POINT, ACTUATOR, SIGNAL = 0, 1, 2, 3
 K, C, L0 = 0, 1, 2
 
 MEET_RTOL = 1e-12
-"""Ends this near to one another, relative to where they are, are the same point: rounding of a point on two bodies makes 1e-15."""
+"""Ends nearer than this, relative to their distance from the origin, are the same point; above the rounding of a point on two bodies."""
 
 
 @public_class
 class TSDA(ForceElement):
-    """A spring, damper and actuator between two points.
+    """A translational spring, damper and actuator between two points.
 
-    i, j: bodies;  point_i, point_j: its ends, global, at the modelled pose [m], (3,)
-    k: stiffness [N/m];  c: damping [N s/m];  l0: free length [m], required with k: a modelled length is rarely the free one
-    actuator: extra tension [N]: a number, a function f(t), a driver, or a function f(t, l, l_dot);  Python or @njit
-    jacobian: of a stiff actuator: jacobian(t, l, l_dot) -> (df/dl [N/m], df/dl_dot [N s/m]), used by implicit methods as k and c are; they
-        difference the actuator without it; held against differences when the system is compiled
+    Parameters
+    ----------
+    name : str
+        Name of the element in messages and results.
+    i, j : Body
+        The two bodies, or the ground.
+    point_i, point_j : array_like, (3,)
+        The ends on body i and on body j at the modelled pose, global frame [m].
+    k : float
+        Stiffness [N/m].
+    c : float
+        Damping [N s/m].
+    l0 : float
+        Free length [m]; required with k, because the modelled length is rarely the free one.
+    actuator : float, callable or Driver
+        Additional tension f_a [N]: a number, a function f(t), a driver, or a function f(t, l, l_dot); a Python function or an @njit
+        function.
+    jacobian : callable, optional
+        Derivative of a stiff actuator, for implicit methods: jacobian(t, l, l_dot) -> (df/dl [N/m], df/dl_dot [N s/m]). Without it the
+        methods use differences.
+
+    Raises
+    ------
+    UsageError
+        If i or j is not a Body. Other bad values are collected in `faults()`.
+
+    Notes
+    -----
+    f = k (l - l0) + c l' + f_a; a positive f is tension: it pulls the ends together.
+    The jacobian is compared with differences when the system is compiled.
+    Source: Haug (2021), generalized forces: translational spring-damper-actuator.
     """
 
     kind = "TSDA"
@@ -78,7 +104,7 @@ class TSDA(ForceElement):
         self._faults = (*faults, *self._geometry_faults(l0))
 
     def _geometry_faults(self, l0: float | None) -> tuple[Fault, ...]:
-        """A spring without a free length, ends on the same body, a free length without a direction."""
+        """Return a fault for a spring without a free length, ends on the same body, or a free length without a direction."""
         found = []
         if self.k != 0.0 and l0 is None:
             remedy = "Give l0= [m]; l0=0 is a spring that pulls its ends together."
@@ -108,7 +134,7 @@ class TSDA(ForceElement):
 
     @property
     def modelled_length(self) -> float:
-        """The distance of its ends at the modelled pose [m]."""
+        """Return the distance of the ends at the modelled pose [m]."""
         return float(self.arguments(modelled(self.bodies()), np.zeros(1))[0][0])
 
     @property
@@ -131,7 +157,7 @@ class TSDA(ForceElement):
 
 @kernel
 def direction(m: Motion, P: int, Q: int) -> tuple[float, float, Vec]:
-    """Length, its rate, and the unit vector from P to Q."""
+    """Return length, its rate, and the unit vector from P to Q."""
     d, d_dot = distance(m, P, Q), distance_rate(m, P, Q)
     length = sqrt(dot(d, d))
     if length > 0.0:
@@ -152,7 +178,7 @@ def measure(ints: Ints, first: int, last: int, m: Motion, signals: Array) -> Non
 
 @kernel
 def potential(ints: Ints, floats: Array, first: int, last: int, m: Motion) -> float:
-    """The potential energy of all elements."""
+    """Return the potential energy of all elements."""
     total = 0.0
     for k in range(first, last):
         length, _, _ = direction(m, ints[k, P], ints[k, Q_POINT])
@@ -185,9 +211,9 @@ def add_tangent(
     own: Array,
     tied: Array,
 ) -> None:
-    """Add c_K K + c_C C of all elements to the tangents: own (nb + 1, 36) of the bodies, tied (n, 36) of the ties.
+    """Add c_K K + c_C C of all elements to the tangents: own (nb + 1, 36) of the bodies, tied (n, 36) of coupled pairs of bodies.
 
-    D: derivatives of the actuators, where they are declared: they count as stiffness and damping
+    D: declared derivatives of the actuators, which are added to stiffness and damping
     """
     for k in range(first, last):
         P_i, P_j = ints[k, P], ints[k, Q_POINT]

@@ -1,10 +1,10 @@
-r"""What a force element is given: a number, a function of time or a function of the state; and where its value comes from.
+r"""Values of a force element: a number, a function of time or a function of the state.
 
     number                      a constant driver
-    f(t)                        a driver, where it can be recorded on a tape: no Python at run time
-    f(t) otherwise, f(t, ...)   a QUESTION: asked at every evaluation, and the answer is written into the place of a driver
+    f(t)                        a driver, if it can be recorded on a tape: no Python at run time
+    f(t) otherwise, f(t, ...)   a UserFunction, called at every evaluation; its value is written to the place of a driver
 
-Which function it is, is decided by how many arguments it needs: those that come by position and have no default.
+The number of required arguments decides which function it is: those that are positional and have no default.
 """
 
 from __future__ import annotations
@@ -30,33 +30,33 @@ TIME = "t"
 BODY = "t, r, p, v, omega_bar"
 LENGTH = "t, l, l_dot"
 ANGLE = "t, theta, theta_dot"
-"""The arguments a function can have; BODY: r (3,), p (4,), v (3,), omega_bar (3,) of one body, or (n, .) of several."""
+"""Argument lists of a function; BODY: r (3,), p (4,), v (3,), omega_bar (3,) of one body, or (n, .) of several."""
 
 
 class ReturnedValue(Driver):
-    """A place in the driver table that the answer of a function is written into; NaN until then."""
+    """A place in the driver table for the value of a user's function; NaN until it is called."""
 
     def values(self, t: ArrayLike) -> Array:
-        """NaN: time alone does not say it."""
+        """Return NaN: the value does not depend on time alone."""
         return np.full((*np.shape(t), 3), np.nan)
 
     def faults(self) -> tuple[Fault, ...]:
-        """Nothing: the question is checked by the element."""
+        """Return no fault: the element checks the function."""
         return ()
 
     def fault_at(self, t: float) -> Fault | None:
-        """Nothing, likewise."""
+        """Return no fault: the element checks the function."""
         return None
 
     def program(self) -> Program:
-        """A number that is there from the start, and overwritten."""
+        """Return a constant, which is overwritten at each evaluation."""
         return Program(CONSTANT)
 
 
 class UserFunction(NamedTuple):
-    """A function that has to be asked: of which element (`where`), under which name (`label`), with which arguments (`form`).
+    """A function of the user that is called at each evaluation: its element (`where`), its name (`label`), its arguments (`form`).
 
-    shape: of the answer, () for a scalar, (3,) for a vector, (n, 6) for generalized forces of n bodies
+    shape: of its value, () for a scalar, (3,) for a vector, (n, 6) for generalized forces of n bodies
     """
 
     where: str
@@ -67,11 +67,14 @@ class UserFunction(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The call as the user wrote it: actuator(t, l, l_dot)."""
+        """Return the call as the user wrote it: actuator(t, l, l_dot)."""
         return f"{self.label}({self.form})"
 
     def call(self, t: float, *arguments: Any) -> Array:
-        """The answer, finite numbers of `shape`; what the function raises gets a note, an unusable answer is a SimulationError."""
+        """Return the value, finite numbers of `shape`.
+
+        Raise SimulationError for any other value; an exception of the function is raised unchanged, with a note.
+        """
         try:
             given = self.function(t) if self.form == TIME else self.function(t, *arguments)
         except Exception as error:
@@ -86,7 +89,7 @@ class UserFunction(NamedTuple):
         raise SimulationError(f"{self.where}: {self.unusable(given)} at t = {t:.9g} s, must be {self.wanted}")
 
     def unusable(self, given: Any) -> str:
-        """What is wrong with an answer."""
+        """Return what is wrong with a value."""
         array = numbers(given)
         if array is not None and array.shape == self.shape:
             return f"{self.words} returns {array.tolist()}"
@@ -95,11 +98,11 @@ class UserFunction(NamedTuple):
 
     @property
     def wanted(self) -> str:
-        """What an answer must be."""
+        """Return a text on what the value must be."""
         return "a finite number" if self.shape == () else f"finite numbers of shape {self.shape}"
 
     def faults_at(self, t: float, *arguments: Any) -> tuple[Fault, ...]:
-        """What is wrong with the answer at this time; the function is called once."""
+        """Return the faults of the value at this time; the function is called once."""
         try:
             self.call(t, *arguments)
         except SimulationError as error:
@@ -111,18 +114,18 @@ class UserFunction(NamedTuple):
 
 
 class Value(NamedTuple):
-    """A number (1 driver) or a vector (3 drivers) of a force element, and the question behind it, if it has to be asked."""
+    """A number (1 driver) or a vector (3 drivers) of a force element, and the user's function that returns it, if there is one."""
 
     drivers: tuple[Driver, ...]
     question: UserFunction | None = None
 
     @property
     def is_nothing(self) -> bool:
-        """Whether it is zero for ever."""
+        """Return whether it is zero at all times."""
         return self.question is None and all(isinstance(driver, Constant) and driver.value == 0.0 for driver in self.drivers)
 
     def sampled(self, t: Array, *arguments: Array) -> Array:
-        """The value at times t (nt,), (nt,) or (nt, 3); `arguments` have nt rows."""
+        """Return the value at times t (nt,), (nt,) or (nt, 3); `arguments` have nt rows."""
         if self.question is None:
             columns = [driver.values(t)[..., 0] for driver in self.drivers]
             return columns[0] if len(columns) == 1 else np.stack(columns, axis=-1)
@@ -131,7 +134,10 @@ class Value(NamedTuple):
 
 
 def read_value(faults: list[Fault], where: str, label: str, given: Any, form: str, shape: tuple[int, ...], unit: str) -> Value:
-    """Read a number or vector (`shape` () or (3,)), a function of t, or a function of `form`; faults where it is none of these."""
+    """Return the Value of a number or vector (`shape` () or (3,)), a function of t, or a function of `form`.
+
+    Faults are added for anything else.
+    """
     if callable(given) and not isinstance(given, type):
         return _read_function(faults, where, label, given, form, shape)
     remedy = f"Give {_kind(shape, unit)}, a function {label}(t), or a function {label}({form})."
@@ -151,7 +157,7 @@ def _kind(shape: tuple[int, ...], unit: str) -> str:
 
 
 def _three(given: Any) -> list[Any]:
-    """The parts of a vector, each a number or a driver; [] where it has no parts."""
+    """Return the parts of a vector, each a number or a driver; [] if it has no parts."""
     if isinstance(given, np.ndarray) and given.ndim != 1:
         return []
     return list(given) if isinstance(given, tuple | list | np.ndarray) else []
@@ -160,7 +166,7 @@ def _three(given: Any) -> list[Any]:
 def _read_function(
     faults: list[Fault], where: str, label: str, function: Callable[..., Any], form: str, shape: tuple[int, ...]
 ) -> Value:
-    """A function of time as drivers where compiled code can evaluate it; any other as a question."""
+    """Return a function of time as drivers if compiled code can evaluate it; any other function as a UserFunction."""
     size = max(1, *shape, 1)
     needed = arguments_needed(function)
     if needed == 1:
@@ -175,19 +181,19 @@ def _read_function(
 
 
 def wrong_arguments(where: str, label: str, needed: int | None, choices: str) -> Fault:
-    """The fault of a function that needs neither of the argument lists."""
+    """Return the fault of a function with neither of the argument lists."""
     what = f"{label} is a function of {needed} arguments" if needed else f"{label} does not say how many arguments it needs"
     return Fault(where, what, f"Give {choices}; arguments with a default are not counted.")
 
 
 def plain_function(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The Python function behind an @njit function; any other as it is."""
+    """Return the Python function behind an @njit function; any other unchanged."""
     given: Any = function
     return given.py_func if numba.extending.is_jitted(given) else given  # type: ignore[no-any-return]
 
 
 def arguments_needed(function: Callable[..., Any]) -> int | None:
-    """How many arguments come by position and have no default; None where a function does not say (*args alone)."""
+    """Return the number of positional arguments without a default; None if the signature does not determine it (*args alone)."""
     if isinstance(function, np.ufunc):
         return function.nin
     try:
@@ -199,7 +205,7 @@ def arguments_needed(function: Callable[..., Any]) -> int | None:
 
 
 def _recorded(function: Callable[..., Any], size: int) -> tuple[Driver, ...]:
-    """The drivers of a function of t, () where compiled code cannot evaluate all of them."""
+    """Return the drivers of a function of t, () if compiled code cannot evaluate all of them."""
     f = plain_function(function)
     parts = [f] if size == 1 else [Component(f, k, size) for k in range(size)]
     drivers = tuple(as_driver(part) for part in parts)
@@ -208,7 +214,7 @@ def _recorded(function: Callable[..., Any], size: int) -> tuple[Driver, ...]:
 
 @dataclass(frozen=True)
 class Component:
-    """Component k of a vector function f(t) -> (size,); of a module, so that it can be pickled where f can."""
+    """Component k of a vector function f(t) -> (size,). It is at module level, so that it can be pickled if f can."""
 
     f: Callable[[Any], Any]
     k: int

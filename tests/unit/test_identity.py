@@ -99,7 +99,7 @@ def test_parts_of_the_system_itself_are_accepted_by_models_made_of_it():
 @pytest.mark.parametrize(
     ("bodies", "error", "text"),
     [
-        (lambda b: [b, b], mbd.ModelError, "StateForce 'law': body 'bar' stands in it 2 times"),
+        (lambda b: [b, b], mbd.ModelError, "StateForce 'law': body 'bar' occurs 2 times"),
         (lambda b: [], mbd.ModelError, "StateForce 'law': it acts on no body"),
         (lambda b: ["bar"], mbd.UsageError, "StateForce 'law' needs bodies, got 'bar'"),
         (lambda b: "bar", mbd.UsageError, "StateForce 'law' needs bodies, got 'bar'"),

@@ -5,8 +5,9 @@ r"""Jet: a value with its first two time derivatives; a function of t written wi
     z = x / y:    z' = (x' - z y') / y       z'' = (x'' - 2 z' y' - z y'') / y
     p = x^y:      p' = p l,  p'' = p (l^2 + l'),  l = y' log x + y x' / x;    y constant: the rule y = g(x) with g = x^y
 
-Functions that jump or bend (abs, sign, floor, minimum, heaviside, comparisons, np.where) have the derivatives of the branch that
-holds at t; at the bend itself abs and sign have derivative 0.  Source: Griewank and Walther, Evaluating Derivatives, ch. 13.
+Functions with jumps or kinks (abs, sign, floor, minimum, heaviside, comparisons, np.where) have the derivatives of the branch at t;
+abs and sign have derivative 0 at the kink.
+Source: Griewank and Walther, Evaluating Derivatives, ch. 13.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from haugmbd.drivers.autodiff.rules import UNARY, Value
 
 
 class Jet(Operators):
-    """f, f_dot, f_ddot: a value and its first two time derivatives, scalars or arrays that broadcast."""
+    """A value with its first two time derivatives f, f_dot, f_ddot: scalars or arrays that broadcast."""
 
     __slots__ = ("f", "f_ddot", "f_dot")
 
@@ -32,18 +33,18 @@ class Jet(Operators):
 
     @classmethod
     def variable(cls, t: Value) -> Jet:
-        """The independent variable itself: t, 1, 0."""
+        """Return the independent variable: t, 1, 0."""
         return cls(t, 1.0, 0.0)
 
     def stacked(self) -> Value:
-        """f, f', f'' as one array (..., 3)."""
+        """Return f, f', f'' as one array (..., 3)."""
         three = (self.f, self.f_dot, self.f_ddot)
         if all(type(x) is np.float64 for x in three):
             return np.array(three)
         return np.stack(np.broadcast_arrays(*three), axis=-1)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        """Apply the rule of `ufunc`; comparisons look at the values and return plain booleans."""
+        """Apply the rule of `ufunc`; comparisons use the values and return booleans."""
         if method != "__call__" or kwargs:
             raise TypeError(f"np.{ufunc.__name__} of t takes no options and no .{method}")
         if ufunc in COMPARISONS:
@@ -55,13 +56,13 @@ class Jet(Operators):
         raise TypeError(f"np.{ufunc.__name__} has no derivative rule")
 
     def where(self, condition: Any, x: Any, y: Any) -> Any:
-        """np.where: value and derivatives of the branch that holds."""
+        """Return value and derivatives of the branch that holds, as np.where."""
         holds = condition.f if isinstance(condition, Jet) else condition
         a, b = lift(x), lift(y)
         return _pick(holds, a, b)
 
     def __bool__(self) -> bool:
-        """Truth of the value, as for a float."""
+        """Return the truth of the value, as for a float."""
         return bool(self.f)
 
     def __repr__(self) -> str:
@@ -69,12 +70,12 @@ class Jet(Operators):
 
 
 def lift(x: Any) -> Jet:
-    """A Jet as it is; a number or an array as a constant."""
+    """Return a Jet unchanged, and a number or an array as a constant."""
     return x if isinstance(x, Jet) else Jet(x)
 
 
 def _real(x: Any) -> Value:
-    """x as float64 (a NumPy scalar, so that 1/0 is inf and comparisons are np.bool); TypeError when it is complex or no number."""
+    """Return x as float64 (a NumPy scalar, so that 1/0 is inf and comparisons are np.bool). Raise TypeError if it is not a real number."""
     if type(x) is np.float64:
         return x
     if type(x) is float:
@@ -105,7 +106,7 @@ def _divide(x: Jet, y: Jet) -> Jet:
 
 
 def _power(x: Jet, y: Jet) -> Jet:
-    """x^y; where y does not change, by the rule of a constant exponent (which holds for x <= 0, too)."""
+    """Return x^y; if y is constant by the rule of a constant exponent, which holds for x <= 0, too."""
     p, n = np.power(x.f, y.f), y.f
     with np.errstate(divide="ignore", invalid="ignore"):  # 0 * 0^-1 is the zero that np.where picks
         g1 = np.where(n == 0.0, 0.0, n * np.power(x.f, n - 1.0))

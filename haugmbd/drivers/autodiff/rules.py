@@ -18,13 +18,13 @@ LN10 = float(np.log(10.0))
 
 
 def _arc(x: Value) -> tuple[Value, Value]:
-    """First and second derivative of arcsin."""
+    """Return first and second derivative of arcsin."""
     w = 1.0 / np.sqrt((1.0 - x) * (1.0 + x))
     return w, x * w * w * w
 
 
 def _root_slope(x: Value, c: float) -> tuple[Value, Value]:
-    """First and second derivative of the inverse hyperbolic sine (c = 1) and cosine (c = -1)."""
+    """Return first and second derivative of the inverse hyperbolic sine (c = 1) and cosine (c = -1)."""
     w = 1.0 / np.sqrt(x * x + c)
     return w, -x * w * w * w
 

@@ -2,8 +2,7 @@ r"""Tape: a plain function of t, recorded once, so that compiled code evaluates 
 
 The function is called once with a Tracer in place of t; every operation appends a row (op, a, b, c) to the tape and returns the
 Tracer of its result.  x^2, x^3, ... become products, log2 a scaled log, and so on, so that the tape machine needs few operations.
-A function that asks a Tracer for its truth or its value (`if t < 1`, float(t), math.cos(t)) cannot be recorded: `trace`
-returns None.
+A function that uses the truth or the value of a Tracer (`if t < 1`, float(t), math.cos(t)) cannot be recorded: `trace` returns None.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ Operand: TypeAlias = int  # 0 is t, k > 0 the k-th operation, -k the k-th consta
 
 
 class Untraceable(TypeError):
-    """The function did something that a tape cannot hold."""
+    """The function uses an operation that a tape cannot hold."""
 
 
 @dataclass
@@ -36,15 +35,15 @@ class Recorder:
     constants: dict[str, tuple[Operand, float]] = field(default_factory=dict)
 
     def operation(self, op: int, a: Operand, b: Operand = 0, c: Operand = 0) -> Operand:
-        """Append an operation, or find the same one."""
+        """Append an operation, or find the same one; return its operand."""
         return self.ops.setdefault((op, a, b, c), len(self.ops) + 1)
 
     def constant(self, value: float) -> Operand:
-        """Append a constant, or find the same one (0.0 and -0.0 are different)."""
+        """Append a constant, or find the same one (0.0 and -0.0 are different); return its operand."""
         return self.constants.setdefault(value.hex(), (-len(self.constants) - 1, value))[0]
 
     def operand(self, x: Any) -> Operand:
-        """Operand of a Tracer of this recording or of a real number; Untraceable for anything else."""
+        """Return the operand of a Tracer of this recording or of a real number. Raise Untraceable for anything else."""
         if isinstance(x, Tracer) and x.recorder is self:
             return x.operand
         y = np.asarray(x)
@@ -54,7 +53,7 @@ class Recorder:
 
 
 class Tracer(Operators):
-    """What stands for t, and for everything computed from t, while a function is recorded."""
+    """Stand-in for t, and for everything computed from t, while a function is recorded."""
 
     __slots__ = ("boolean", "operand", "recorder")
 
@@ -83,11 +82,11 @@ class Tracer(Operators):
         return Tracer(self.recorder, operand, boolean=tk.LESS <= op <= tk.NOT_EQUAL)
 
     def where(self, condition: Any, x: Any, y: Any) -> Any:
-        """np.where as one operation."""
+        """Record np.where as one operation."""
         return self.record(tk.WHERE, _truth(self.recorder, condition, numbers=True), x, y)
 
     def __bool__(self) -> bool:
-        """Always raise: a branch on t has no tape."""
+        """Raise Untraceable: a branch on t has no tape."""
         raise Untraceable("the function branches on t")
 
 
@@ -96,7 +95,7 @@ def _is_boolean(x: Any) -> bool:
 
 
 def _truth(recorder: Recorder, x: Any, numbers: bool = False) -> Any:
-    """x as a Tracer or a number that is 0 or 1 (with `numbers`: 0 or anything else)."""
+    """Return x as a Tracer or a number that is 0 or 1 (with `numbers`: 0 or anything else)."""
     if isinstance(x, Tracer) and (x.boolean or numbers):
         return x
     if isinstance(x, bool | np.bool):
@@ -105,7 +104,7 @@ def _truth(recorder: Recorder, x: Any, numbers: bool = False) -> Any:
 
 
 def _power(x: Any, n: Any) -> Any:
-    """x^n; small whole n as products (binary powers), exact also at x = 0."""
+    """Return x^n; small integers n as products (binary powers), exact also at x = 0."""
     whole = not isinstance(n, Tracer) and np.ndim(n) == 0 and n in range(1, MAX_PRODUCT_POWER + 1)
     if not whole:
         return x.record(tk.POWER, x, n) if isinstance(x, Tracer) else n.record(tk.POWER, x, n)
@@ -199,7 +198,7 @@ def trace(functions: Sequence[Callable[[Any], Any]]) -> Tape | None:
 
 
 def _finished(recorder: Recorder, outputs: Sequence[Operand]) -> Tape:
-    """Operands become slots: t, then the constants, then the operations."""
+    """Return the tape, with slots in place of operands: t, then the constants, then the operations."""
     m = len(recorder.constants)
 
     def slot(operand: Operand) -> int:

@@ -110,7 +110,7 @@ def exponential(op: int, x: float) -> Three:
 
 @kernel
 def power(x: float, x1: float, x2: float, y: float, y1: float, y2: float) -> Three:
-    """x^y with derivatives; an exponent that does not change may have any base."""
+    """Return x^y with derivatives; a constant exponent may have any base."""
     p = x**y
     if y1 == 0.0 and y2 == 0.0:
         g1 = 0.0 if y == 0.0 else y * x ** (y - 1.0)
@@ -154,7 +154,7 @@ def arithmetic(op: int, x: float, x1: float, x2: float, y: float, y1: float, y2:
 
 @kernel
 def holds(op: int, x: float, y: float) -> bool:
-    """Say whether a comparison holds; for minimum and maximum whether the first operand is taken."""
+    """Return whether a comparison holds; for minimum and maximum whether the first operand is taken."""
     if op == LESS:
         return x < y
     if op == LESS_EQUAL:

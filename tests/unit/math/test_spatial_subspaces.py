@@ -1,4 +1,4 @@
-"""Constraints, motion subspaces and the split of a wrench: every identity of seed 001, and against KKT systems."""
+"""Constraints, motion subspaces and the split of a wrench: every identity of spatial vectors, and against KKT systems."""
 
 from __future__ import annotations
 
@@ -112,11 +112,11 @@ def test_a_motion_without_inertia_is_refused_with_numbers():
     assert near(mbd.apparent_inverse_inertia(rod, np.eye(6)[:, [4]])[4, 4], 1.0 / (1.0 + 2.0 * 0.3**2))
 
 
-def test_the_clashing_symbols_of_the_seeds_are_in_the_table():
+def test_the_clashing_symbols_of_other_sources_are_in_the_table():
     told = {code: entry.clashes for entry in NOTATION for code in entry.code}
-    assert "001" in told["E"]
-    assert told["propagation"]["000"].startswith("Phi_i")
-    assert "Psi_i" in told["propagation"]["000"]
-    assert told["inverse_inertia"]["001"] == "Phi"
-    assert told["Phi_q"]["001"] == "K"
-    assert told["gamma"]["001"] == "k"
+    assert "spatial vectors" in told["E"]
+    assert told["propagation"]["chain impulses"].startswith("Phi_i")
+    assert "Psi_i" in told["propagation"]["chain impulses"]
+    assert told["inverse_inertia"]["spatial vectors"] == "Phi"
+    assert told["Phi_q"]["spatial vectors"] == "K"
+    assert told["gamma"]["spatial vectors"] == "k"
