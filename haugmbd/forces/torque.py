@@ -50,14 +50,9 @@ class Torque(ForceElement):
         Derivative of a stiff torque, for implicit methods: jacobian(t, r, p, v, omega_bar) -> (dn/dr [N], dn/dp [N m] or
         dn/dpi_bar [N m/rad], dn/dv [N s], dn/domega_bar [N m s/rad]), shapes as in PointForce. Without it the methods use differences.
 
-    Raises
-    ------
-    UsageError
-        If body is not a Body. Other bad values are collected in `faults()`.
-
     Notes
     -----
-    Q = (0, n_bar). The jacobian is compared with differences when the system is compiled.
+    Q = (0, n_bar). Bad values are collected in `faults()`. The jacobian is compared with differences when the system is compiled.
     Source: Haug (2021), generalized force of a torque.
     """
 
