@@ -14,7 +14,7 @@ from haugmbd.compiled.ffi import call_callback
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.compiled.jit import entry, inlined, kernel
 from haugmbd.compiled.status_codes import OK, SINGULAR, USER_STOPPED, report
-from haugmbd.integrators.step_context import EULER_SUM, EULER_WORST, N_RATES, SIGNATURE
+from haugmbd.integrators.step_context import SIGNATURE, Options
 from haugmbd.math.euler_kernels import normalize
 from haugmbd.model.evaluate import prepare
 from haugmbd.serial_chain.chain_arrays import BALL, chain_arrays
@@ -56,9 +56,9 @@ def prepare_chain(P: Core, t: float, y: Array) -> int:
 
 
 @inlined
-def put_rates(P: Pack, options: Array, t: float, y: Array, y_dot: Array) -> int:
+def put_rates(P: Pack, options: Options, t: float, y: Array, y_dot: Array) -> int:
     """y' = (q', qdd)."""
-    options[N_RATES] += 1
+    options.n_rates += 1
     code = prepare(P, t, y)
     if code == OK:
         qdd = ws.joint_accelerations(P)
@@ -70,13 +70,13 @@ def put_rates(P: Pack, options: Array, t: float, y: Array, y_dot: Array) -> int:
 
 
 @entry
-def rates(P: Pack, options: Array, t: float, y: Array, y_dot: Array) -> int:
+def rates(P: Pack, options: Options, t: float, y: Array, y_dot: Array) -> int:
     """y' = f(t, y)."""
     return put_rates(P, options, t, y, y_dot)
 
 
 @entry
-def post_step(P: Pack, options: Array, t: float, y: Array, y_dot: Array) -> int:
+def post_step(P: Pack, options: Options, t: float, y: Array, y_dot: Array) -> int:
     """Normalise the Euler parameters; y' = f(t, y)."""
     links, freedoms = ws.links(P), ws.freedoms(P)
     worst = 0.0
@@ -84,8 +84,8 @@ def post_step(P: Pack, options: Array, t: float, y: Array, y_dot: Array) -> int:
         last = links[i, 0] + links[i, 1] - 1
         if links[i, 1] > 0 and freedoms[last, 0] == BALL:
             worst = max(worst, abs(normalize(borrow_line(y, links[i, 2] + links[i, 1] - 3, 4))))
-    options[EULER_WORST] = max(options[EULER_WORST], worst)
-    options[EULER_SUM] += worst
+    options.max_euler_drift = max(options.max_euler_drift, worst)
+    options.sum_euler_drift += worst
     return put_rates(P, options, t, y, y_dot)
 
 

@@ -25,7 +25,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.errors import SimulationError
 from haugmbd.integrators.events import Event, EventRecord, Flags
 from haugmbd.integrators.step_batch import StepBatch, split_multipliers
-from haugmbd.integrators.step_context import SINCE, Problem
+from haugmbd.integrators.step_context import Problem, copy_options
 
 LOCATED = 1e-13
 """[s] Brent's method stops when the zero is enclosed in this: a thousandth of the 1e-10 s that is promised, above the rounding of
@@ -184,7 +184,7 @@ class EventLocator:
     def _settled(self, t: float, y: Array) -> Moment:
         """A state of the dense output, settled, with its rates."""
         y_dot = np.zeros_like(y)
-        self.need(self.problem.post_step(self.problem.pack, self.problem.options.copy(), t, y, y_dot), t)
+        self.need(self.problem.post_step(self.problem.pack, copy_options(self.problem.options), t, y, y_dot), t)
         return Moment(t, y, y_dot)
 
     def _corrected(self, event: Event, start: Moment, after: float, g_dot: float, bracket: Bracket) -> Moment | None:
@@ -253,12 +253,12 @@ def step_to(problem: Problem, method: Any, start: Moment, t: float, need: Need) 
     h = t - start.t
     if h <= SHORTEST * (1.0 + abs(t)):
         return Moment(t, start.y + h * start.y_dot, start.y_dot)
-    there, k1, since = start, start.y_dot.copy(), problem.options[SINCE]
-    problem.options[SINCE] = np.inf  # wherever it ends, it is corrected
+    there, k1, since = start, start.y_dot.copy(), problem.options.n_since_projection
+    problem.options.n_since_projection = np.inf  # wherever it ends, it is corrected
     for chunk in method.starting_with(h).chunks(replace(problem, t=start.t, y=start.y.copy()), k1, t):
         need(chunk.code, chunk.t_stop)
         there = Moment(t, chunk.y[-1], chunk.y_dot[-1])
-    problem.options[SINCE] = since
+    problem.options.n_since_projection = since
     return there
 
 

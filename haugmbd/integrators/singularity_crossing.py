@@ -28,7 +28,7 @@ from haugmbd.integrators.singularity_search import FINE, SWEEPS, Place, Singular
 from haugmbd.integrators.smooth_branch import Curve, SmoothBranch
 from haugmbd.integrators.state_space import MaximalStateSpace, SingularCrossing
 from haugmbd.integrators.step_batch import StepBatch
-from haugmbd.integrators.step_context import SINCE, Problem
+from haugmbd.integrators.step_context import Problem, copy_options, restore_memory
 from haugmbd.model.constraint_rows import rows_in
 from haugmbd.model.evaluate import rows_entry
 from haugmbd.model.model import Model
@@ -88,12 +88,12 @@ def batches_across(method: Integrator, problem: Problem, k1: Array, t_end: float
     driver = _Driver(problem.subject.model, problem, t_end)
     while problem.t < t_end:
         before = CrossingStart(problem.t, problem.y.copy(), k1.copy())
-        options = problem.options.copy()
+        options = copy_options(problem.options)
         for chunk in method.chunks(problem, k1, t_end):
             crossing, kept = driver.look(before, chunk, method)
             if crossing is not None:
                 h = driver.longest
-                problem.options[SINCE:] = options[SINCE:]
+                restore_memory(problem.options, options)
                 restarted = driver.settled(crossing)
                 if restarted is not None:
                     if kept or chunk.rejected:
@@ -110,7 +110,7 @@ def batches_across(method: Integrator, problem: Problem, k1: Array, t_end: float
                 return
             if len(chunk.t):
                 before = CrossingStart(float(chunk.t[-1]), chunk.y[-1].copy(), chunk.y_dot[-1].copy())
-            options = problem.options.copy()
+            options = copy_options(problem.options)
         else:
             return
         method = method.starting_with(method.step or FIRST * h)
@@ -269,11 +269,11 @@ class _Driver:
         """The end of a crossing as the run's own stabilization and formulation have it; None where they fail."""
         p, end = self.problem, crossing.end
         y, y_dot = end.y.copy(), np.zeros_like(end.y)
-        since, p.options[SINCE] = p.options[SINCE], np.inf
+        since, p.options.n_since_projection = p.options.n_since_projection, np.inf
         error, p.pack.python_solver.error = p.pack.python_solver.error, None
         code = p.post_step(p.pack, p.options, end.t, y, y_dot)
         if code != OK:
-            p.options[SINCE], p.pack.python_solver.error = since, error
+            p.options.n_since_projection, p.pack.python_solver.error = since, error
             return None
         return CrossingStart(end.t, y, y_dot)
 

@@ -24,6 +24,7 @@ from haugmbd.compiled.ffi import Callback
 from haugmbd.compiled.jit import entry
 from haugmbd.compiled.status_codes import NO_CONVERGENCE, OK
 from haugmbd.integrators.stabilization.projection import Projection
+from haugmbd.integrators.step_context import Options
 from haugmbd.math.euler_parameters import normalized, p_dot_from
 from haugmbd.model.generalized_forces import copy_line
 from haugmbd.model.model import Model
@@ -48,7 +49,7 @@ HALVINGS = 6
 
 @entry
 def collocate(
-    post_step: Any, P: Pack, options: Array, T: Array, t0: float, h: float, y0: Array, Y: Array, F: Array, stage: Array, most: int
+    post_step: Any, P: Pack, options: Options, T: Array, t0: float, h: float, y0: Array, Y: Array, F: Array, stage: Array, most: int
 ) -> tuple[int, float]:
     """Iterate the stages Y (s, ny) and their rates F (s, ny) from the guess in Y; return the code, and |Y - P(Y)| of the last iteration.
 

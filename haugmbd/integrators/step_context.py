@@ -1,39 +1,62 @@
 r"""What every explicit integrator does with a formulation: two routines, called by address.
 
     rates(P, options, t, y, y_dot)     y_dot = f(t, y), at any y
-    post_step(P, options, t, y, y_dot)    at the end of a step: bring y back to where it belongs, then y_dot = f(t, y)
+    post_step(P, options, t, y, y_dot) at the end of a step: bring y back to where it belongs, then y_dot = f(t, y)
 
 A stabilization is such a pair.  `post_step` always normalises the Euler parameters and notes how far they had drifted.
-`options` holds its parameters first, then the counters below.
+`Options` holds its parameters, then the counters.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import isfinite
+from typing import Any, NamedTuple
 
 import numpy as np
+from numba.extending import typeof_impl
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.array_views import borrow
-from haugmbd.compiled.function_pointers import F1, Routine, types
-from haugmbd.compiled.jit import kernel
+from haugmbd.compiled.function_pointers import F1, Routine, function_type, types
+from haugmbd.compiled.jit import inlined, kernel
+from haugmbd.compiled.records import new_record, record_dtype, record_type
 from haugmbd.compiled.status_codes import NOT_FINITE, OK, report
 from haugmbd.integrators.state_space import SingularCrossing, StateSpace
 from haugmbd.math.euler_kernels import normalize
+from haugmbd.model.generalized_forces import copy_line
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import PACK_TYPE, WIDTH, Pack
 
-SIGNATURE = types.int64(PACK_TYPE, F1, types.float64, F1, F1)
 
-PARAMETERS = 6
-EULER_WORST, EULER_SUM, N_RATES, N_FACTOR, N_CORRECTED = 6, 7, 8, 9, 10
-"""Where the counters stand in `options`: largest and summed drift of |p| a step, evaluations, factorizations, steps corrected."""
-SINCE = 11
-"""Steps since the last correction; infinite where the next state is to be corrected whatever the parameters say, as at the start."""
-LEVEL, TALLEST, FASTEST, STEEPEST = 12, 13, 14, 15
-"""What the energy projection remembers: the energy at the start, the largest energies, (2 T) and w^T M w so far."""
-OPTIONS = 16
+class Options:
+    """The parameters of a stabilization, then the counters of a run."""
+
+    tolerance: float  # largest |Phi| and |Phi_q u - nu| that a projection leaves alone
+    every: float  # steps from projection to projection
+    threshold: float  # a violation below it is left alone
+    levels: float  # which levels are projected
+    energy_tolerance: float
+    alpha: float  # Baumgarte's gains [1/s]
+    beta: float
+    # counters
+    max_euler_drift: float  # largest and summed drift of |p| in a step
+    sum_euler_drift: float
+    n_rates: float
+    n_factorizations: float
+    n_projections: float
+    n_since_projection: float  # steps; infinite where the next state is projected whatever the parameters say, as at the start
+    # of the energy projection
+    energy: float  # at the start; NaN before
+    max_energy: float
+    max_twice_kinetic: float  # the largest 2 T so far
+    max_gradient: float  # the largest w^T M w so far
+
+
+PARAMETERS = ("tolerance", "every", "threshold", "levels", "energy_tolerance", "alpha", "beta")
+OPTIONS = record_dtype(Options)
+OPTIONS_TYPE = record_type(OPTIONS)
+SIGNATURE = types.int64(PACK_TYPE, OPTIONS_TYPE, types.float64, F1, F1)
 
 
 @dataclass
@@ -49,28 +72,41 @@ class Problem:
     pack: Pack
     rates: Routine
     post_step: Routine
-    options: Array
+    options: Options
     t: float
     y: Array
     first_chunk: int | None = None
     longest_chunk: int | None = None
     singular_crossings: list[SingularCrossing] = field(default_factory=list)
 
+    @property
+    def dynamics(self) -> Dynamics:
+        """What compiled steppers integrate."""
+        return Dynamics(self.rates, self.post_step, self.pack)
 
-def make_options(*parameters: float) -> Array:
-    """Parameters, then counters at zero."""
-    options = np.zeros(OPTIONS)
-    options[: len(parameters)] = parameters
-    options[SINCE] = np.inf
-    options[LEVEL] = np.nan
+
+def make_options(**parameters: float) -> Options:
+    """Return options with these parameters, and counters at zero."""
+    options: Options = new_record(OPTIONS, n_since_projection=np.inf, energy=np.nan, **parameters)
     return options
 
 
-def post_step_each(post_step: Routine, pack: Pack, options: Array, t: Array, y: Array) -> tuple[int, int]:
+def copy_options(options: Options) -> Options:
+    """Return a copy of the options."""
+    return options.copy()  # type: ignore[attr-defined,no-any-return]
+
+
+def restore_memory(options: Options, before: Options) -> None:
+    """Give a stabilization back what it remembered; the counters stay."""
+    for name in ("n_since_projection", "energy", "max_energy", "max_twice_kinetic", "max_gradient"):
+        setattr(options, name, getattr(before, name))
+
+
+def post_step_each(post_step: Routine, pack: Pack, options: Options, t: Array, y: Array) -> tuple[int, int]:
     """Bring states y (k, ny) at t (k,), in place, where a stabilization wants them; return the code and how many are done."""
-    options, y_dot = options.copy(), np.zeros(y.shape[1])
+    options, y_dot = copy_options(options), np.zeros(y.shape[1])
     for k in range(len(t)):
-        options[SINCE] = np.inf
+        options.n_since_projection = np.inf
         code = post_step(pack, options, t[k], y[k], y_dot)
         if code != OK:
             return code, k
@@ -78,15 +114,67 @@ def post_step_each(post_step: Routine, pack: Pack, options: Array, t: Array, y: 
 
 
 @kernel
-def normalize_euler(P: Pack, options: Array, y: Array) -> None:
+def normalize_euler(P: Pack, options: Options, y: Array) -> None:
     """p <- p / |p| for every body; note the drift."""
     n = ws.n_bodies(P)
     bodies = borrow(y, 0, n, WIDTH)
     worst = 0.0
     for k in range(1, n):
         worst = max(worst, abs(normalize(bodies[k, 3:7])))
-    options[EULER_WORST] = max(options[EULER_WORST], worst)
-    options[EULER_SUM] += worst
+    options.max_euler_drift = max(options.max_euler_drift, worst)
+    options.sum_euler_drift += worst
+
+
+class Dynamics(NamedTuple):
+    """What a compiled stepper integrates: the two routines of a stabilization, and the model."""
+
+    rates: Routine
+    post_step: Routine
+    pack: Pack
+
+
+class Point(NamedTuple):
+    """Where a stepper is: y and y' (ny,), advanced in place."""
+
+    y: Array
+    y_dot: Array
+
+
+class Steps(NamedTuple):
+    """Accepted steps, as many as there is room for: times (n,), states and their rates (n, ny)."""
+
+    t: Array
+    y: Array
+    y_dot: Array
+
+
+DYNAMICS_TYPE = types.NamedTuple((function_type(SIGNATURE), function_type(SIGNATURE), PACK_TYPE), Dynamics)
+
+
+@typeof_impl.register(Dynamics)  # type: ignore[untyped-decorator]
+def dynamics_type(dynamics: Dynamics, context: Any) -> Any:
+    """Every Dynamics has the same type."""
+    return DYNAMICS_TYPE
+
+
+def empty_steps(n: int, ny: int) -> Steps:
+    """Return room for n steps."""
+    return Steps(np.empty(n), np.empty((n, ny)), np.empty((n, ny)))
+
+
+@inlined
+def end_step(dynamics: Dynamics, options: Options, t: float, new: Array, point: Point, y_dot: Array) -> int:
+    """End a step of fixed length at (t, new): bring it back to where it belongs, and advance the point; y_dot: y' there, for dense output.
+
+    The end of explicit, Lie and half-explicit steps alike.
+    """
+    code = check_finite(dynamics.pack, new)
+    if code == OK:
+        code = dynamics.post_step(dynamics.pack, options, t, new, point.y_dot)
+    if code == OK:
+        copy_line(new, point.y)
+        copy_line(point.y_dot, y_dot)
+    return code
 
 
 @kernel

@@ -18,7 +18,7 @@ from haugmbd.integrators.events import Event, EventRecord
 from haugmbd.integrators.singularity_crossing import batches_across
 from haugmbd.integrators.state_space import SingularCrossing
 from haugmbd.integrators.step_batch import StepBatch
-from haugmbd.integrators.step_context import EULER_SUM, EULER_WORST, N_CORRECTED, N_FACTOR, N_RATES, Problem, post_step_each
+from haugmbd.integrators.step_context import Problem, copy_options, post_step_each
 from haugmbd.simulation.progress import Progress
 from haugmbd.simulation.records import Counters
 
@@ -266,7 +266,7 @@ class Run(Generic[R]):
 
     def _step_to_each(self, wanted: Array, t: Array, y: Array, y_dot: Array) -> Array:
         """States at the wanted times by steps that end there; not counted as work of the integrator."""
-        problem = replace(self.problem, options=self.problem.options.copy())
+        problem = replace(self.problem, options=copy_options(self.problem.options))
         states = np.empty((len(wanted), y.shape[1]))
         for row, time_ in enumerate(wanted):
             k = int(np.searchsorted(t, time_, side="right")) - 1
@@ -296,11 +296,11 @@ class Run(Generic[R]):
         counters = Counters(
             steps=self.steps,
             rejected=self.rejected,
-            evaluations=int(o[N_RATES]),
-            factorizations=int(o[N_FACTOR]),
-            projections=int(o[N_CORRECTED]),
-            max_euler_drift=float(o[EULER_WORST]),
-            euler_sum=float(o[EULER_SUM]),
+            evaluations=int(o.n_rates),
+            factorizations=int(o.n_factorizations),
+            projections=int(o.n_projections),
+            max_euler_drift=float(o.max_euler_drift),
+            euler_sum=float(o.sum_euler_drift),
             cpu=time.process_time() - self.cpu,
         )
         t, y, lam = self.t.rows()[:, 0], self.y.rows(), None if self.lam is None else self.lam.rows()

@@ -27,7 +27,6 @@ from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, crossing_notes
 from haugmbd.errors import ModelError, SimulationError, SingularKKTError, UsageError
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.state_space import SingularCrossing
-from haugmbd.integrators.step_context import N_CORRECTED, N_FACTOR, N_RATES
 from haugmbd.model.constraint_rows import evaluate
 from haugmbd.model.driver_breaks import JointBreak, first_break, interval_faults
 from haugmbd.model.model import Model
@@ -155,9 +154,9 @@ def _result(track: Track, points: list[Point], found: tuple[Followed, ...], cpu:
     o = track.options
     counters = Counters(
         steps=sum(f.steps for f in found),
-        evaluations=int(o[N_RATES]),
-        factorizations=int(o[N_FACTOR]),
-        projections=int(o[N_CORRECTED]),
+        evaluations=int(o.n_rates),
+        factorizations=int(o.n_factorizations),
+        projections=int(o.n_projections),
         cpu=cpu,
     )
     gaps = sorted((gap for f in found for gap in f.gaps), key=lambda gap: gap.t)

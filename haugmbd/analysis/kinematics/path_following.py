@@ -21,6 +21,7 @@ from haugmbd.analysis.kinematics.singularity_interpolation import Gap, Point, be
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.status_codes import OK, USER_STOPPED
 from haugmbd.integrators.stabilization.projection import Projection
+from haugmbd.integrators.step_context import Options
 from haugmbd.math.euler_parameters import conjugate, exponential, logarithm, normalized, product
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -45,7 +46,7 @@ class Track(NamedTuple):
 
     model: Model
     pack: Pack
-    options: Array
+    options: Options
     size: float
     shortest: float
 

@@ -16,20 +16,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any, ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import entry, kernel
+from haugmbd.compiled.records import new_record, record_dtype
 from haugmbd.compiled.status_codes import NOT_FINITE, OFF_MANIFOLD, OK, SINGULAR, STEP_TOO_SMALL
 from haugmbd.errors import UsageError
 from haugmbd.integrators.base import Adaptive
-from haugmbd.integrators.explicit.tableau import combine
+from haugmbd.integrators.explicit.tableau import Tableau, combine
 from haugmbd.integrators.step_batch import StepBatch, batch_lengths
-from haugmbd.integrators.step_context import SINCE, Problem, check_finite
+from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, check_finite, empty_steps
 from haugmbd.model.generalized_forces import copy_line
-from haugmbd.workspace.layout import STATUS, Pack
+from haugmbd.workspace import accessors as ws
 
 SAFETY = 0.9
 SMALLEST_STEP = 1e-14
@@ -37,102 +38,111 @@ SMALLEST_STEP = 1e-14
 LEAST_ERROR = 1e-4
 """What PI control remembers of a step that was better than this."""
 
-T_NOW, T_END, H, RTOL, ATOL, H_MAX, REJECTED, Q, BETA, BEFORE, SHRINK, GROW = range(12)
-"""Where the numbers of the control stand: time, end and next step [s]; tolerances; largest step; steps refused; q, beta, error_before;
-limits of the change of a step."""
+
+class Control:
+    """The way to the end of the run."""
+
+    t: float  # where the run is [s]
+    t_end: float
+    h_next: float
+    rtol: float
+    atol: float
+    h_max: float
+    n_rejected: float
+    error_order: float  # q
+    beta: float  # of PI control
+    error_before: float
+    shrink: float  # limits of the change of a step
+    grow: float
+
+
+CONTROL = record_dtype(Control)
+
+
+class Embedded(NamedTuple):
+    """tableau: of the method;  errors: (2, s + 1) e and e'."""
+
+    tableau: Tableau
+    errors: Array
 
 
 @kernel
-def error_of(E: Array, h: float, control: Array, y: Array, y1: Array, k_next: Array, room: Array) -> float:
-    """The error of a step in the tolerances."""
+def error_of(E: Array, h: float, control: Control, y: Array, y1: Array, k: Array) -> float:
+    """Return the error of a step in the tolerances;  k: (s + 1, ny), the rates at y1 last."""
     first = second = 0.0
-    n, ny = E.shape[1] - 1, y.size
-    for a in range(ny):
-        e, e2 = E[0, n] * k_next[a], E[1, n] * k_next[a]
+    n = E.shape[1] - 1
+    for a in range(y.size):
+        e, e2 = E[0, n] * k[n, a], E[1, n] * k[n, a]
         for i in range(n):
-            e += E[0, i] * room[i, a]
-            e2 += E[1, i] * room[i, a]
-        size = control[ATOL] + control[RTOL] * max(abs(y[a]), abs(y1[a]))
+            e += E[0, i] * k[i, a]
+            e2 += E[1, i] * k[i, a]
+        size = control.atol + control.rtol * max(abs(y[a]), abs(y1[a]))
         first += (h * e / size) ** 2
         second += (h * e2 / size) ** 2
-    return first / sqrt((first + 0.01 * second) * ny) if first != 0.0 else 0.0
+    return first / sqrt((first + 0.01 * second) * y.size) if first != 0.0 else 0.0
 
 
 @kernel
-def factor_of(error: float, control: Array) -> float:
-    """By what the step is multiplied."""
+def factor_of(error: float, control: Control) -> float:
+    """Return by what the step is multiplied."""
     if error == 0.0:
-        return float(control[GROW])
-    found = SAFETY * error ** (0.75 * control[BETA] - 1.0 / control[Q]) * control[BEFORE] ** control[BETA]
-    return float(min(control[GROW], max(control[SHRINK], found)))
+        return control.grow
+    found: float = SAFETY * error ** (0.75 * control.beta - 1.0 / control.error_order) * control.error_before**control.beta
+    return min(control.grow, max(control.shrink, found))
 
 
 @entry
 def run(
-    rates: Any,
-    post_step: Any,
-    P: Pack,
-    options: Array,
-    T: Array,
-    E: Array,
-    control: Array,
-    y: Array,
-    k1: Array,
-    room: Array,
-    ts: Array,
-    ys: Array,
-    ks: Array,
+    dynamics: Dynamics, options: Options, method: Embedded, control: Control, point: Point, k: Array, steps: Steps
 ) -> tuple[int, int]:
-    """Advance y and k1 in place to control[T_END] or until `ys` (n, ny) is full; fill ts, ys, ks; return code and steps done.
-
-    T: (s + 1, s + 1) the tableau;  E: (2, s + 1) e and e';  room: (s + 1, ny)
-    """
-    t, t_end, h = control[T_NOW], control[T_END], control[H]
-    stages, done = T.shape[0] - 1, 0
-    while done < ys.shape[0] and t < t_end:
-        h = min(h, control[H_MAX])
+    """Advance the point to control.t_end or until `steps` is full; k: (s + 1, ny) the stages; return the code and steps done."""
+    (c, a, b), E = method
+    t, t_end, h = control.t, control.t_end, control.h_next
+    stages, done = c.size, 0
+    while done < steps.y.shape[0] and t < t_end:
+        h = min(h, control.h_max)
         last = t + h >= t_end * (1.0 - 1e-15) or t + 1.0001 * h >= t_end
         step = t_end - t if last else h
-        stage, k_next, code = ys[done], room[stages], OK
-        copy_line(k1, room[0])
+        stage, k_next, code = steps.y[done], k[stages], OK
+        copy_line(point.y_dot, k[0])
         for i in range(1, stages):
-            combine(T, i, step, y, room, stage)
-            code = rates(P, options, t + T[i, 0] * step, stage, room[i])
+            combine(a[i], step, point.y, k, stage)
+            code = dynamics.rates(dynamics.pack, options, t + c[i] * step, stage, k[i])
             if code != OK:
                 break
         if code == OK:
-            combine(T, stages, step, y, room, stage)
-            code = check_finite(P, stage)
-        since = options[SINCE]
+            combine(b, step, point.y, k, stage)
+            code = check_finite(dynamics.pack, stage)
+        since = options.n_since_projection
         if code == OK:
-            code = post_step(P, options, t + step, stage, k_next)
+            code = dynamics.post_step(dynamics.pack, options, t + step, stage, k_next)
         error = 1e10
         if code == OK:
-            error = error_of(E, step, control, y, stage, k_next, room)
+            error = error_of(E, step, control, point.y, stage, k)
         elif code != NOT_FINITE and code != OFF_MANIFOLD and code != SINGULAR:  # those a shorter step may avoid
-            control[T_NOW], control[H] = t, h
+            control.t, control.h_next = t, h
             return code, done
         factor = factor_of(error, control)
         if error <= 1.0:
             t = t_end if last else t + step
-            copy_line(stage, y)
-            copy_line(k_next, k1)
-            copy_line(k_next, ks[done])
-            control[BEFORE] = max(error, LEAST_ERROR)
-            ts[done] = t
+            copy_line(stage, point.y)
+            copy_line(k_next, point.y_dot)
+            copy_line(k_next, steps.y_dot[done])
+            control.error_before = max(error, LEAST_ERROR)
+            steps.t[done] = t
             done += 1
         else:
-            control[REJECTED] += 1.0
-            options[SINCE] = since
+            control.n_rejected += 1.0
+            options.n_since_projection = since
         if not error <= 1.0 or not last:
             h = step * factor
         if not h > SMALLEST_STEP * (abs(t) + 1.0):
-            control[T_NOW], control[H] = t, h
+            control.t, control.h_next = t, h
             if code == OK:
                 code = STEP_TOO_SMALL
-                P.work[P.ints[3 * STATUS] + 2] = h
+                ws.status(dynamics.pack)[2] = h
             return code, done
-    control[T_NOW], control[H] = t, h
+    control.t, control.h_next = t, h
     return OK, done
 
 
@@ -144,7 +154,7 @@ class EmbeddedRungeKutta(Adaptive):
     """
 
     order: ClassVar[int]
-    tableau: ClassVar[Array]
+    tableau: ClassVar[Tableau]
     errors: ClassVar[Array]
     """(2, s + 1): e_i and e'_i."""
     error_order: ClassVar[int]
@@ -164,18 +174,28 @@ class EmbeddedRungeKutta(Adaptive):
         """Advance to `t_end`, a chunk of steps at a time."""
         ny = problem.y.size
         h = self.h_first or self._first_step(problem.y, k1, t_end - problem.t)
-        control = np.array(
-            [problem.t, t_end, h, self.rtol, self.atol, min(self.h_max, t_end - problem.t), 0.0]
-            + [self.error_order, self.beta, LEAST_ERROR, *self.limits]
+        control = new_record(
+            CONTROL,
+            t=problem.t,
+            t_end=t_end,
+            h_next=h,
+            rtol=self.rtol,
+            atol=self.atol,
+            h_max=min(self.h_max, t_end - problem.t),
+            error_order=self.error_order,
+            beta=self.beta,
+            error_before=LEAST_ERROR,
+            shrink=self.limits[0],
+            grow=self.limits[1],
         )
-        room, lengths = np.zeros((len(self.tableau), ny)), batch_lengths(problem)
-        while control[T_NOW] < t_end:
-            most = next(lengths)
-            ts, ys, ks = np.empty(most), np.empty((most, ny)), np.empty((most, ny))
-            control[REJECTED] = 0.0
-            work = (control, problem.y, k1, room, ts, ys, ks)
-            code, done = run(problem.rates, problem.post_step, problem.pack, problem.options, self.tableau, self.errors, *work)
-            yield StepBatch(ts[:done], ys[:done], ks[:done], code, control[T_NOW], done, int(control[REJECTED]))
+        k, lengths = np.zeros((self.tableau.b.size + 1, ny)), batch_lengths(problem)
+        method, point = Embedded(self.tableau, self.errors), Point(problem.y, k1)
+        while control.t < t_end:
+            steps = empty_steps(next(lengths), ny)
+            control.n_rejected = 0.0
+            code, done = run(problem.dynamics, problem.options, method, control, point, k, steps)
+            rejected = int(control.n_rejected)
+            yield StepBatch(steps.t[:done], steps.y[:done], steps.y_dot[:done], code, control.t, done, rejected)
             if code != OK:
                 return
 

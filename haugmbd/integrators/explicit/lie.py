@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt, tan
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -41,12 +41,11 @@ from haugmbd.compiled.status_codes import OK
 from haugmbd.deprecated import public_class
 from haugmbd.integrators.explicit.rk4 import RK4
 from haugmbd.integrators.explicit.runge_kutta import Explicit
-from haugmbd.integrators.explicit.tableau import combine, tableau
-from haugmbd.integrators.step_context import Problem, check_finite
+from haugmbd.integrators.explicit.tableau import Tableau, combine, tableau
+from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, end_step
 from haugmbd.math.euler_kernels import rotate_by
 from haugmbd.math.vec3 import Vec, add, cross, scale
 from haugmbd.model.generalized_forces import copy_line
-from haugmbd.workspace.layout import Pack
 
 SERIES = 0.1
 """[rad] below which c is taken from its series: the next term is 2e-16 there, and the quotient would lose digits."""
@@ -73,96 +72,81 @@ def dexpinv(theta: Vec, w: Vec) -> Vec:
 
 
 @kernel
-def put_rotations(T: Array, i: int, h: float, y: Array, room: Array, spins: Ints, products: bool, stage: Array) -> None:
-    """p_i of every body from its p, for a stage whose p_i is p + Theta_i so far; K_j stands in place of the rate of p."""
-    for k in range(spins.shape[0]):
-        p = spins[k, 0]
+def put_rotations(weights: Array, h: float, y: Array, k: Array, spins: Ints, products: bool, stage: Array) -> None:
+    """Write p_i of every body from its p, for a stage whose p_i is p + Theta_i so far; K_j stands in place of the rate of p."""
+    for body in range(spins.shape[0]):
+        p = spins[body, 0]
         x1, x2, x3 = stage[p] - y[p], stage[p + 1] - y[p + 1], stage[p + 2] - y[p + 2]
         for a in range(4):
             stage[p + a] = y[p + a]
         if not products:
             turn(stage, p, x1, x2, x3)
             continue
-        for j in range(T.shape[1] - 1):
-            if T[i, 1 + j] != 0.0:
-                ha = h * T[i, 1 + j]
-                turn(stage, p, ha * room[j, p], ha * room[j, p + 1], ha * room[j, p + 2])
+        for j in range(weights.size):
+            if weights[j] != 0.0:
+                ha = h * weights[j]
+                turn(stage, p, ha * k[j, p], ha * k[j, p + 1], ha * k[j, p + 2])
 
 
 @kernel
-def put_turns(T: Array, i: int, h: float, room: Array, spins: Ints, products: bool, stage: Array) -> None:
-    """K_i in place of the rate of p: omega_bar of the stage, for Munthe-Kaas as a rate of Theta."""
-    for k in range(spins.shape[0]):
-        p, w = spins[k, 0], spins[k, 1]
+def put_turns(weights: Array, i: int, h: float, k: Array, spins: Ints, products: bool, stage: Array) -> None:
+    """Write K_i in place of the rate of p: omega_bar of the stage, for Munthe-Kaas as a rate of Theta."""
+    for body in range(spins.shape[0]):
+        p, w = spins[body, 0], spins[body, 1]
         rate = (stage[w], stage[w + 1], stage[w + 2])
         if not products and i > 0:
             x1 = x2 = x3 = 0.0
             for j in range(i):
-                ha = h * T[i, 1 + j]
-                x1 += ha * room[j, p]
-                x2 += ha * room[j, p + 1]
-                x3 += ha * room[j, p + 2]
+                ha = h * weights[j]
+                x1 += ha * k[j, p]
+                x2 += ha * k[j, p + 1]
+                x3 += ha * k[j, p + 2]
             rate = dexpinv((x1, x2, x3), rate)
-        room[i, p], room[i, p + 1], room[i, p + 2], room[i, p + 3] = rate[0], rate[1], rate[2], 0.0
+        k[i, p], k[i, p + 1], k[i, p + 2], k[i, p + 3] = rate[0], rate[1], rate[2], 0.0
+
+
+class Group(NamedTuple):
+    """products: Crouch-Grossman, not Munthe-Kaas;  spins: (., 2) where p and omega_bar of each body stand in y."""
+
+    products: bool
+    spins: Ints
 
 
 @entry
 def run(
-    rates: Any,
-    post_step: Any,
-    P: Pack,
-    options: Array,
-    T: Array,
-    products: bool,
-    spins: Ints,
-    t0: float,
-    h: float,
-    y: Array,
-    k1: Array,
-    room: Array,
-    ys: Array,
-    ks: Array,
+    dynamics: Dynamics, options: Options, tableau: Tableau, group: Group, t0: float, h: float, point: Point, k: Array, steps: Steps
 ) -> tuple[int, int]:
-    """Advance y and k1 in place by as many steps as `ys` (n, ny) has rows; fill ys and ks (states, rates); return code and steps done.
-
-    T: (s + 1, s + 1) the tableau;  products: Crouch-Grossman, not Munthe-Kaas;  spins: where p and omega_bar stand;  room: (s, ny)
-    """
-    stages = T.shape[0] - 1
-    for step in range(ys.shape[0]):
-        t, stage = t0 + step * h, ys[step]
-        copy_line(k1, room[0])
-        put_turns(T, 0, h, room, spins, products, y)
-        for i in range(1, stages):
-            combine(T, i, h, y, room, stage)
-            put_rotations(T, i, h, y, room, spins, products, stage)
-            code = rates(P, options, t + T[i, 0] * h, stage, room[i])
+    """Advance the point by steps of h, as many as there is room for in `steps`; k: (s, ny) the stages; return the code and steps done."""
+    (c, a, b), (products, spins) = tableau, group
+    for step in range(steps.y.shape[0]):
+        t, stage = t0 + step * h, steps.y[step]
+        copy_line(point.y_dot, k[0])
+        put_turns(a[0], 0, h, k, spins, products, point.y)
+        for i in range(1, c.size):
+            combine(a[i], h, point.y, k, stage)
+            put_rotations(a[i], h, point.y, k, spins, products, stage)
+            code = dynamics.rates(dynamics.pack, options, t + c[i] * h, stage, k[i])
             if code != OK:
                 return code, step
-            put_turns(T, i, h, room, spins, products, stage)
-        combine(T, stages, h, y, room, stage)
-        put_rotations(T, stages, h, y, room, spins, products, stage)
-        code = check_finite(P, stage)
-        if code == OK:
-            code = post_step(P, options, t0 + (step + 1) * h, stage, k1)
+            put_turns(a[i], i, h, k, spins, products, stage)
+        combine(b, h, point.y, k, stage)
+        put_rotations(b, h, point.y, k, spins, products, stage)
+        code = end_step(dynamics, options, t0 + (step + 1) * h, stage, point, steps.y_dot[step])
         if code != OK:
             return code, step
-        copy_line(stage, y)
-        copy_line(k1, ks[step])
-    return OK, ys.shape[0]
+    return OK, steps.y.shape[0]
 
 
 @dataclass(frozen=True)
 class LieRungeKutta(Explicit):
     """A method on R^3 x SO(3): a subclass says its `tableau`, its `order`, and whether it multiplies exponentials."""
 
-    tableau: ClassVar[Array]
+    tableau: ClassVar[Tableau]
     products: ClassVar[bool] = False
 
-    def steps(self, problem: Problem, t: float, h: float, k1: Array, ys: Array, ks: Array) -> tuple[int, int]:
-        room = np.zeros((len(self.tableau) - 1, problem.y.size))
-        spins = problem.subject.places().spins
-        work = (self.tableau, self.products, spins, t, h, problem.y, k1, room, ys, ks)
-        found: tuple[int, int] = run(problem.rates, problem.post_step, problem.pack, problem.options, *work)
+    def steps(self, problem: Problem, t: float, h: float, k1: Array, steps: Steps) -> tuple[int, int]:
+        k, group = np.zeros((self.tableau.b.size, problem.y.size)), Group(self.products, problem.subject.places().spins)
+        found: tuple[int, int] = run(problem.dynamics, problem.options, self.tableau, group, t, h, Point(problem.y, k1), k, steps)
         return found
 
 

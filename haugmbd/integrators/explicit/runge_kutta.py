@@ -1,6 +1,6 @@
 r"""Explicit methods of fixed step: what they share as objects, and the stepper of all Runge-Kutta methods.
 
-    k_i = f(t + c_i h, y + h sum a_ij k_j)         y <- post_step( y + h sum b_i k_i )         settle also gives the next k_1
+    k_i = f(t + c_i h, y + h sum a_ij k_j)         y <- post_step( y + h sum b_i k_i )         post_step also gives the next k_1
 
 A method is its tableau; a Runge-Kutta step written out for one method is not faster (chain of 50 links, RK4: 107 us both).
 Source: Hairer, Norsett, Wanner, Solving ODE I, sec. II.1.
@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -19,11 +19,10 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import entry
 from haugmbd.compiled.status_codes import OK
 from haugmbd.integrators.base import FixedStep, check_first_step
-from haugmbd.integrators.explicit.tableau import combine
+from haugmbd.integrators.explicit.tableau import Tableau, combine
 from haugmbd.integrators.step_batch import StepBatch, batch_lengths
-from haugmbd.integrators.step_context import Problem, check_finite
+from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, empty_steps, end_step
 from haugmbd.model.generalized_forces import copy_line
-from haugmbd.workspace.layout import Pack
 
 LEFT = 1e-9
 """Of a step: what is left to t_end and makes no step of its own."""
@@ -31,41 +30,23 @@ LEFT = 1e-9
 
 @entry
 def run(
-    rates: Any,
-    post_step: Any,
-    P: Pack,
-    options: Array,
-    T: Array,
-    t0: float,
-    h: float,
-    y: Array,
-    k1: Array,
-    room: Array,
-    ys: Array,
-    ks: Array,
+    dynamics: Dynamics, options: Options, tableau: Tableau, t0: float, h: float, point: Point, k: Array, steps: Steps
 ) -> tuple[int, int]:
-    """Advance y and k1 in place by as many steps as `ys` (n, ny) has rows; fill ys and ks (states, rates); return code and steps done.
-
-    T: (s + 1, s + 1) the tableau;  room: (s, ny)
-    """
-    stages = T.shape[0] - 1
-    for step in range(ys.shape[0]):
-        t, stage = t0 + step * h, ys[step]
-        copy_line(k1, room[0])
-        for i in range(1, stages):
-            combine(T, i, h, y, room, stage)
-            code = rates(P, options, t + T[i, 0] * h, stage, room[i])
+    """Advance the point by steps of h, as many as there is room for in `steps`; k: (s, ny) the stages; return the code and steps done."""
+    c, a, b = tableau
+    for step in range(steps.y.shape[0]):
+        t, stage = t0 + step * h, steps.y[step]
+        copy_line(point.y_dot, k[0])
+        for i in range(1, c.size):
+            combine(a[i], h, point.y, k, stage)
+            code = dynamics.rates(dynamics.pack, options, t + c[i] * h, stage, k[i])
             if code != OK:
                 return code, step
-        combine(T, stages, h, y, room, stage)
-        code = check_finite(P, stage)
-        if code == OK:
-            code = post_step(P, options, t0 + (step + 1) * h, stage, k1)
+        combine(b, h, point.y, k, stage)
+        code = end_step(dynamics, options, t0 + (step + 1) * h, stage, point, steps.y_dot[step])
         if code != OK:
             return code, step
-        copy_line(stage, y)
-        copy_line(k1, ks[step])
-    return OK, ys.shape[0]
+    return OK, steps.y.shape[0]
 
 
 @dataclass(frozen=True)
@@ -88,8 +69,8 @@ class OneStep(FixedStep):
         check_first_step(self.h_first)
 
     @abstractmethod
-    def steps(self, problem: Problem, t: float, h: float, k1: Array, ys: Array, ks: Array) -> tuple[int, int]:
-        """Make steps of `h` from `t`, as many as `ys` (n, ny) has rows; return code and steps done."""
+    def steps(self, problem: Problem, t: float, h: float, k1: Array, steps: Steps) -> tuple[int, int]:
+        """Make steps of `h` from `t`, as many as there is room for in `steps`; return the code and the number of steps done."""
 
     def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[StepBatch]:
         """Advance to `t_end`, a chunk of steps at a time."""
@@ -120,10 +101,10 @@ class OneStep(FixedStep):
 
     def _advance(self, problem: Problem, k1: Array, t: float, h: float, n: int) -> StepBatch:
         """`n` steps of `h` from `t`."""
-        ys, ks = np.empty((n, problem.y.size)), np.empty((n, problem.y.size))
-        code, done = self.steps(problem, t, h, k1, ys, ks)
+        steps = empty_steps(n, problem.y.size)
+        code, done = self.steps(problem, t, h, k1, steps)
         times: Array = t + h * np.arange(1, done + 1, dtype=np.float64)
-        return StepBatch(times, ys[:done], ks[:done], code, t + (done + 1) * h, done, 0)
+        return StepBatch(times, steps.y[:done], steps.y_dot[:done], code, t + (done + 1) * h, done, 0)
 
 
 @dataclass(frozen=True)
@@ -135,14 +116,14 @@ class Explicit(OneStep):
 class RungeKutta(Explicit):
     """An explicit Runge-Kutta method: a subclass says its `tableau` and its `order`."""
 
-    tableau: ClassVar[Array]
+    tableau: ClassVar[Tableau]
 
-    def steps(self, problem: Problem, t: float, h: float, k1: Array, ys: Array, ks: Array) -> tuple[int, int]:
-        return runge_kutta_steps(self.tableau, problem, t, h, problem.y, k1, ys, ks)
+    def steps(self, problem: Problem, t: float, h: float, k1: Array, steps: Steps) -> tuple[int, int]:
+        return runge_kutta_steps(self.tableau, problem, t, h, Point(problem.y, k1), steps)
 
 
-def runge_kutta_steps(T: Array, problem: Problem, t: float, h: float, y: Array, k1: Array, ys: Array, ks: Array) -> tuple[int, int]:
-    """Steps of the method with tableau `T` from the state `y` with rates `k1`, which are advanced in place."""
-    room = np.zeros((len(T) - 1, y.size))
-    found: tuple[int, int] = run(problem.rates, problem.post_step, problem.pack, problem.options, T, t, h, y, k1, room, ys, ks)
+def runge_kutta_steps(tableau: Tableau, problem: Problem, t: float, h: float, point: Point, steps: Steps) -> tuple[int, int]:
+    """Make steps of the method with this tableau from a point, which is advanced in place; return the code and the number of steps done."""
+    k = np.zeros((tableau.b.size, point.y.size))
+    found: tuple[int, int] = run(problem.dynamics, problem.options, tableau, t, h, point, k, steps)
     return found

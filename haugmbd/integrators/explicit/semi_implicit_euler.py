@@ -10,38 +10,25 @@ Source: Hairer, Lubich, Wanner, Geometric Numerical Integration, sec. I.1.2 and 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import entry
 from haugmbd.compiled.status_codes import OK
 from haugmbd.deprecated import public_class
 from haugmbd.integrators.explicit.lie import turn
 from haugmbd.integrators.explicit.runge_kutta import Explicit
-from haugmbd.integrators.step_context import Problem, check_finite
-from haugmbd.model.generalized_forces import copy_line
-from haugmbd.workspace.layout import Pack
+from haugmbd.integrators.state_space import Places
+from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, end_step
 
 
 @entry
-def run(
-    post_step: Any,
-    P: Pack,
-    options: Array,
-    slides: Ints,
-    spins: Ints,
-    t0: float,
-    h: float,
-    y: Array,
-    k1: Array,
-    ys: Array,
-    ks: Array,
-) -> tuple[int, int]:
-    """Advance y and k1 in place by as many steps as `ys` (n, ny) has rows; fill ys and ks (states, rates); return code and steps done."""
-    for step in range(ys.shape[0]):
-        new = ys[step]
+def run(dynamics: Dynamics, options: Options, places: Places, t0: float, h: float, point: Point, steps: Steps) -> tuple[int, int]:
+    """Advance the point by steps of h, as many as there is room for in `steps`; return the code and the number of steps done."""
+    (slides, spins), y = places, point.y
+    for step in range(steps.y.shape[0]):
+        new = steps.y[step]
         for a in range(y.size):
-            new[a] = y[a] + h * k1[a]
+            new[a] = y[a] + h * point.y_dot[a]
         for k in range(slides.shape[0]):
             new[slides[k, 0]] = y[slides[k, 0]] + h * new[slides[k, 1]]
         for k in range(spins.shape[0]):
@@ -49,14 +36,10 @@ def run(
             for a in range(4):
                 new[p + a] = y[p + a]
             turn(new, p, h * new[w], h * new[w + 1], h * new[w + 2])
-        code = check_finite(P, new)
-        if code == OK:
-            code = post_step(P, options, t0 + (step + 1) * h, new, k1)
+        code = end_step(dynamics, options, t0 + (step + 1) * h, new, point, steps.y_dot[step])
         if code != OK:
             return code, step
-        copy_line(new, y)
-        copy_line(k1, ks[step])
-    return OK, ys.shape[0]
+    return OK, steps.y.shape[0]
 
 
 @public_class
@@ -67,8 +50,7 @@ class SemiImplicitEuler(Explicit):
     reference = "Hairer, Lubich and Wanner, Geometric Numerical Integration, sec. VI.3"
     order = 1
 
-    def steps(self, problem: Problem, t: float, h: float, k1: Array, ys: Array, ks: Array) -> tuple[int, int]:
-        slides, spins = problem.subject.places()
-        work = (slides, spins, t, h, problem.y, k1, ys, ks)
-        found: tuple[int, int] = run(problem.post_step, problem.pack, problem.options, *work)
+    def steps(self, problem: Problem, t: float, h: float, k1: Array, steps: Steps) -> tuple[int, int]:
+        places, point = problem.subject.places(), Point(problem.y, k1)
+        found: tuple[int, int] = run(problem.dynamics, problem.options, places, t, h, point, steps)
         return found

@@ -1,16 +1,19 @@
 r"""Butcher tableaus of explicit Runge-Kutta methods, and the combination of stages that all of them make.
 
-c_1 = 0 |                           k_i = f( t + c_i h,  y + h sum_j a_ij k_j )
-c_2     | a_21                      y_1 = y + h sum_i b_i k_i
-...     | ...
-c_s     | a_s1  ...  a_s,s-1        in code one matrix: row i is (c_i, a_i1, ..., a_is), and the last row is (1, b_1, ..., b_s)
---------+-------------------
-| b_1   ...      b_s
+    c_1 = 0 |                           k_i = f( t + c_i h,  y + h sum_j a_ij k_j )
+    c_2     | a_21                      y_1 = y + h sum_i b_i k_i
+    ...     | ...
+    c_s     | a_s1  ...  a_s,s-1
+    --------+-------------------
+            | b_1   ...      b_s
+
+Source: Butcher 1963; Hairer, Norsett, Wanner, Solving ODE I, sec. II.1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,25 +21,31 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import kernel
 
 
-def tableau(*rows: Sequence[float]) -> Array:
-    """Return the matrix of the rows (c_i, a_i1, ..., a_i,i-1), i = 1 ... s, and (b_1, ..., b_s); read-only."""
-    stages, weights = rows[:-1], rows[-1]
-    matrix = np.zeros((len(stages) + 1, len(weights) + 1))
+class Tableau(NamedTuple):
+    """c: (s,) nodes;  a: (s, s) weights of the stages, strictly lower triangular;  b: (s,) weights of the step."""
+
+    c: Array
+    a: Array
+    b: Array
+
+
+def tableau(*rows: Sequence[float]) -> Tableau:
+    """Return the tableau of the rows (c_i, a_i1, ..., a_i,i-1), i = 1 ... s, and (b_1, ..., b_s)."""
+    stages, b = rows[:-1], np.array(rows[-1], dtype=np.float64)
+    a = np.zeros((len(b), len(b)))
     for i, row in enumerate(stages):
-        matrix[i, : len(row)] = row
-    matrix[-1] = (1.0, *weights)
-    return matrix
+        a[i, : len(row) - 1] = row[1:]
+    return Tableau(np.array([row[0] for row in stages], dtype=np.float64), a, b)
 
 
 @kernel
-def combine(T: Array, i: int, h: float, y: Array, room: Array, stage: Array) -> None:
-    """stage <- y + h sum_j a_ij k_j, with k_j in the rows of `room`."""
+def combine(weights: Array, h: float, y: Array, k: Array, stage: Array) -> None:
+    """stage <- y + h sum_j weights_j k_j, with k_j in the rows of `k`."""
     for a in range(y.size):
         stage[a] = 0.0
-    for j in range(T.shape[1] - 1):
-        a_ij = T[i, 1 + j]
-        if a_ij != 0.0:
+    for j in range(weights.size):
+        if weights[j] != 0.0:
             for a in range(y.size):
-                stage[a] += a_ij * room[j, a]
+                stage[a] += weights[j] * k[j, a]
     for a in range(y.size):
         stage[a] = y[a] + h * stage[a]

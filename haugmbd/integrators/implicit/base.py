@@ -27,7 +27,7 @@ from haugmbd.integrators.implicit.records import CONTROL, NEWTON, STEP, Control
 from haugmbd.integrators.implicit.step_control import Memory, MethodRoutines, Steps, run
 from haugmbd.integrators.state_space import model_of
 from haugmbd.integrators.step_batch import StepBatch, batch_lengths
-from haugmbd.integrators.step_context import Problem
+from haugmbd.integrators.step_context import Problem, copy_options
 from haugmbd.model.model import CALLBACK_ARRAYS, Model
 from haugmbd.workspace.layout import Pack, Tables, workspace_array
 
@@ -70,7 +70,7 @@ def implicit_pack(problem: Problem, name: str, newton: ModifiedNewton) -> Pack:
     model = model_of(problem.subject, name)
     derive = NO_CALLBACK if newton.curved else model.jacobian_callbacks.callback()
     pack = model.pack(implicit_tables(model, newton.curved))._replace(callback=problem.pack.callback, derive=derive)
-    if problem.rates(problem.pack, problem.options.copy(), problem.t, problem.y, np.zeros_like(problem.y)) == OK:
+    if problem.rates(problem.pack, copy_options(problem.options), problem.t, problem.y, np.zeros_like(problem.y)) == OK:
         x = workspace_array(problem.pack, "SOLUTION")
         for name in ("U_DOT", "ALGORITHMIC", "U_DOT_BEFORE", "U_DOT_EARLIER"):
             workspace_array(pack, name)[:] = x[: model.nb + 1]

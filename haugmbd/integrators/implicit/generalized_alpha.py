@@ -61,7 +61,7 @@ from haugmbd.integrators.implicit.constraint_form import GGL, ConstraintForm, In
 from haugmbd.integrators.implicit.newton import PLACE_SIGNATURE, ModifiedNewton, put_shifted, stage_of, turn_by_trapezoids
 from haugmbd.integrators.implicit.records import Control, Newton, Step
 from haugmbd.integrators.implicit.step_control import CLOSE_SIGNATURE, PREDICT_SIGNATURE
-from haugmbd.integrators.step_context import Problem
+from haugmbd.integrators.step_context import Problem, copy_options
 from haugmbd.math.euler_kernels import rotate_by
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
@@ -181,7 +181,7 @@ class Newmarks(Implicit):
 def second_rate(problem: Problem, h: float) -> Array:
     """u'' at the start, (nb + 1, 6), by a difference; zero where u' would change by more than itself in a step: a stiff force."""
     n = len(problem.y) // WIDTH * WIDTH
-    now, then, options = np.zeros_like(problem.y), np.zeros_like(problem.y), problem.options.copy()
+    now, then, options = np.zeros_like(problem.y), np.zeros_like(problem.y), copy_options(problem.options)
     code = problem.rates(problem.pack, options, problem.t, problem.y, now)
     code = code or problem.rates(problem.pack, options, problem.t + PROBE * h, problem.y + PROBE * h * now, then)
     if code != OK:

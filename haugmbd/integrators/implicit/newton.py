@@ -32,7 +32,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.formulations.newton_euler import begin, factorize, finish, solve_system
 from haugmbd.integrators.implicit.force_jacobians import TANGENTS_SIGNATURE
 from haugmbd.integrators.implicit.records import NEWTON_TYPE, Newton
-from haugmbd.integrators.step_context import N_CORRECTED, N_FACTOR, N_RATES
+from haugmbd.integrators.step_context import OPTIONS_TYPE, Options
 from haugmbd.math.euler_kernels import put_euler_rate
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import clear, put_angle_rates_of_loads
@@ -194,7 +194,7 @@ def put_shifted(stage: Stage, bodies: Array, k: int) -> None:
 
 
 @routine
-def solve_stage(P: Pack, tangents: Any, place: Any, newton: Newton, options: Array, memory: Array, t: float, y: Array) -> int:
+def solve_stage(P: Pack, tangents: Any, place: Any, newton: Newton, options: Options, memory: Array, t: float, y: Array) -> int:
     """Iterate from the predicted u', u, displacement and lam to the solution of the stage; y is left there, and so are rows and Q.
 
     tangents: the routine that fills those of the forces, called where there are any;  place: q of the displacement, see `PLACE_SIGNATURE`
@@ -205,7 +205,7 @@ def solve_stage(P: Pack, tangents: Any, place: Any, newton: Newton, options: Arr
     for iteration in range(int(newton.max_iterations) + 1):
         code: int = place(P, newton, y)
         if iteration > 0:
-            options[N_CORRECTED] += 1
+            options.n_projections += 1
             if code != OK or not error < 1e300:
                 break
             if has_converged(error, before, SLOWER, newton.tolerance):
@@ -216,7 +216,7 @@ def solve_stage(P: Pack, tangents: Any, place: Any, newton: Newton, options: Arr
             before = error
         if code == OK:
             code = prepare(P, t, y)
-        options[N_RATES] += 1
+        options.n_rates += 1
         if code != OK:
             return code
         put_residual(P, newton, y)
@@ -228,7 +228,7 @@ def solve_stage(P: Pack, tangents: Any, place: Any, newton: Newton, options: Arr
             if code != OK:
                 return code
             code = factorize(P)
-            options[N_FACTOR] += 1
+            options.n_factorizations += 1
         if code == OK:
             code = finish(P)
         if code != OK:
@@ -243,7 +243,7 @@ PLACE_SIGNATURE = types.int64(PACK_TYPE, NEWTON_TYPE, F1)
 """place(P, newton, y): q = q_base o R(shift);  OK, or NO_CONVERGENCE where no pose has that displacement."""
 
 SOLVE_SIGNATURE = types.int64(
-    PACK_TYPE, function_type(TANGENTS_SIGNATURE), function_type(PLACE_SIGNATURE), NEWTON_TYPE, F1, F2, types.float64, F1
+    PACK_TYPE, function_type(TANGENTS_SIGNATURE), function_type(PLACE_SIGNATURE), NEWTON_TYPE, OPTIONS_TYPE, F2, types.float64, F1
 )
 
 SOLVE_STAGE = Routine(solve_stage, SOLVE_SIGNATURE)

@@ -39,7 +39,7 @@ from haugmbd.integrators.implicit.newton import (
 from haugmbd.integrators.implicit.radau_step_end import filter_error, finish_stages
 from haugmbd.integrators.implicit.radau_tableau import DK, DU, LAM, MOVED, OWN, TURNS, A, C, F, K, L, U, X, Y
 from haugmbd.integrators.implicit.records import Newton
-from haugmbd.integrators.step_context import N_CORRECTED, N_FACTOR, N_RATES
+from haugmbd.integrators.step_context import Options
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import put_angle_rates_of_loads
 from haugmbd.workspace import accessors as ws
@@ -124,14 +124,14 @@ def correct(memory: Array, bodies: int) -> None:
 
 @inlined
 def solve_one(
-    P: Pack, tangents: Any, place: Any, newton: Newton, options: Array, memory: Array, i: int, t: float, y: Array
+    P: Pack, tangents: Any, place: Any, newton: Newton, options: Options, memory: Array, i: int, t: float, y: Array
 ) -> tuple[int, float]:
     """Correct stage i once; return the code and the largest change."""
     put_stage(P, memory, i, i, y)
     code: int = place(P, newton, y)
     if code == OK:
         code = prepare(P, t, y)
-    options[N_RATES] += 1
+    options.n_rates += 1
     error, moved = 0.0, 0.0
     if code == OK and ws.n_angles(P) > 0:
         put_angle_rates_of_loads(P, t, y, memory[TURNS + i])
@@ -142,7 +142,7 @@ def solve_one(
         if ws.n_forces(P) + ws.difference_colors(P)[0, 0] > 0:
             code = tangents(P, newton, t, y)
     if code == OK:
-        options[N_FACTOR] += 1
+        options.n_factorizations += 1
         code = factorize(P)
     if code == OK:
         code = finish(P)
@@ -151,12 +151,12 @@ def solve_one(
         if newton.constraint_form == KEEP_BOTH:
             code, moved = move_to_constraints(P)
         keep(P, memory, i, newton.constraint_form == KEEP_BOTH, y)
-        options[N_CORRECTED] += 1
+        options.n_projections += 1
     return code, max(error, moved)
 
 
 @routine
-def solve_stages(P: Pack, tangents: Any, place: Any, newton: Newton, options: Array, memory: Array, t: float, y: Array) -> int:
+def solve_stages(P: Pack, tangents: Any, place: Any, newton: Newton, options: Options, memory: Array, t: float, y: Array) -> int:
     """Iterate from the predicted u'_i and lam_i to the three stages; y, u' and lam of the end are left as by `solve_stage`."""
     n, h, before, error = ws.n_bodies(P), memory[OWN, 0], 1e300, 0.0
     for sweep in range(int(newton.max_iterations)):

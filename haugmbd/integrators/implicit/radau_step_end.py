@@ -30,7 +30,7 @@ from haugmbd.integrators.stabilization.projection import (
     put_position_question,
     put_velocity_question,
 )
-from haugmbd.integrators.step_context import N_FACTOR, N_RATES
+from haugmbd.integrators.step_context import Options
 from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import clear
@@ -116,7 +116,7 @@ def refine_rates(P: Pack, newton: Newton, y: Array) -> int:
 
 
 @inlined
-def finish_stages(P: Pack, place: Any, newton: Newton, options: Array, t: float, y: Array) -> int:
+def finish_stages(P: Pack, place: Any, newton: Newton, options: Options, t: float, y: Array) -> int:
     """Bring the state of stage 3 to the constraints, and leave u' and lam by the equations of motion there.
 
     The iteration ends where its error is small beside that of the step; the constraints are held to rounding all the same.
@@ -126,7 +126,7 @@ def finish_stages(P: Pack, place: Any, newton: Newton, options: Array, t: float,
     forces = ws.n_forces(P) + ws.difference_colors(P)[0, 0] > 0
     if code == OK and forces:
         code = prepare(P, t, y)
-        options[N_RATES] += 1
+        options.n_rates += 1
         if code == OK:
             code = refine_rates(P, newton, y)
     clear(ws.tangents(P))
@@ -136,8 +136,8 @@ def finish_stages(P: Pack, place: Any, newton: Newton, options: Array, t: float,
         if code == OK:
             code = prepare(P, t, y)
         gap = put_position_question(P)[0]
-        options[N_RATES] += 1
-        options[N_FACTOR] += 1
+        options.n_rates += 1
+        options.n_factorizations += 1
         if code == OK:
             code = factorize(P)
         if code != OK or newton.constraint_form != KEEP_BOTH or gap <= EXACT or (gap <= ROUNDING and gap > STALLED * before):
@@ -153,7 +153,7 @@ def finish_stages(P: Pack, place: Any, newton: Newton, options: Array, t: float,
         add_velocity(P, bodies)
         if code == OK:
             code = prepare(P, t, y)
-        options[N_RATES] += 1
+        options.n_rates += 1
     if code == OK and not forces:
         code = refine_rates(P, newton, y)
     return code

@@ -27,7 +27,7 @@ from haugmbd.compiled.status_codes import NO_CONVERGENCE, NOT_FINITE, OK, SINGUL
 from haugmbd.integrators.implicit.force_jacobians import TANGENTS_SIGNATURE
 from haugmbd.integrators.implicit.newton import KEEP_POSITIONS, PLACE_SIGNATURE, SOLVE_SIGNATURE, finish_step, turn_ahead
 from haugmbd.integrators.implicit.records import CONTROL_TYPE, NEWTON_TYPE, STEP_TYPE, Control, Newton, Step
-from haugmbd.integrators.step_context import check_finite
+from haugmbd.integrators.step_context import Options, check_finite
 from haugmbd.model.generalized_forces import copy_line
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace import layout as at
@@ -105,7 +105,7 @@ def run(
     step: Step,
     newton: Newton,
     control: Control,
-    options: Array,
+    options: Options,
     memory: Memory,
     y: Array,
     steps: Steps,

@@ -11,11 +11,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.errors import UsageError
 from haugmbd.formulations.python_formulation import PythonKKTSolver
-from haugmbd.integrators.step_context import PARAMETERS
+from haugmbd.integrators.step_context import PARAMETERS, Options
 from haugmbd.kkt.least_squares import REFINE_AND_SUIT_ALL, SUIT_ALL
 from haugmbd.model.constraint_rows import evaluate
 from haugmbd.model.model import Model
@@ -40,7 +39,7 @@ class Stabilization(ABC):
     """Whether it asks the block LDL^T of NewtonEuler() questions that other formulations do not answer."""
 
     @abstractmethod
-    def options(self) -> Array:
+    def options(self) -> Options:
         """Parameters, and room for counters."""
 
     def with_step(self, h: float | None) -> Stabilization:
@@ -53,7 +52,8 @@ class Stabilization(ABC):
 
     def check(self) -> None:
         """Refuse parameters that are none.  Raises UsageError."""
-        parameters = self.options()[:PARAMETERS]
+        options = self.options()
+        parameters = np.array([getattr(options, name) for name in PARAMETERS])
         if not (np.isfinite(parameters).all() and (parameters >= 0.0).all()):
             raise UsageError(f"stabilization = {self!r}: its parameters must be finite and not negative.")
 

@@ -26,7 +26,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
 from haugmbd.formulations.newton_euler import factorize, finish, put_rates, put_right_hand_side
 from haugmbd.integrators.stabilization.base import Stabilization, suiting_all_rows
-from haugmbd.integrators.step_context import N_FACTOR, N_RATES, SIGNATURE, make_options, normalize_euler
+from haugmbd.integrators.step_context import SIGNATURE, Options, make_options, normalize_euler
 from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.model import Model
@@ -48,14 +48,14 @@ def add_feedback(P: Pack, bodies: Array, alpha: float, beta: float) -> None:
 
 
 @inlined
-def stabilized_rates(P: Pack, options: Array, t: float, y: Array, y_dot: Array) -> int:
+def stabilized_rates(P: Pack, options: Options, t: float, y: Array, y_dot: Array) -> int:
     """y_dot with the feedback."""
-    options[N_RATES] += 1
-    options[N_FACTOR] += 1
+    options.n_rates += 1
+    options.n_factorizations += 1
     code = prepare(P, t, y)
     if code != OK:
         return code
-    add_feedback(P, update_kinematics(P, t, y).bodies, options[0], options[1])
+    add_feedback(P, update_kinematics(P, t, y).bodies, options.alpha, options.beta)
     put_right_hand_side(P)
     code = factorize(P)
     if code != OK:
@@ -67,13 +67,13 @@ def stabilized_rates(P: Pack, options: Array, t: float, y: Array, y_dot: Array) 
 
 
 @entry
-def rates(P: Pack, options: Array, t: float, y: Array, y_dot: Array) -> int:
+def rates(P: Pack, options: Options, t: float, y: Array, y_dot: Array) -> int:
     """y_dot = f(t, y) with the feedback."""
     return stabilized_rates(P, options, t, y, y_dot)
 
 
 @entry
-def post_step(P: Pack, options: Array, t: float, y: Array, y_dot: Array) -> int:
+def post_step(P: Pack, options: Options, t: float, y: Array, y_dot: Array) -> int:
     """Normalise the Euler parameters; y_dot = f(t, y) with the feedback."""
     normalize_euler(P, options, y)
     return stabilized_rates(P, options, t, y, y_dot)
@@ -106,9 +106,9 @@ class Baumgarte(Stabilization):
         """Dimensionless gains: alpha = alpha_h / h and beta = beta_h / h with the fixed step h of the run."""
         return ScaledBaumgarte(alpha_h, beta_h)
 
-    def options(self) -> Array:
+    def options(self) -> Options:
         """alpha and beta."""
-        return make_options(self.alpha, self.beta)
+        return make_options(alpha=self.alpha, beta=self.beta)
 
     def fitted(self, model: Model, pack: Pack) -> Pack:
         return suiting_all_rows(model, pack)

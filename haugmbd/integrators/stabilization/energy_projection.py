@@ -27,18 +27,7 @@ from haugmbd.errors import UsageError
 from haugmbd.forces.registry import potential_of_loads
 from haugmbd.formulations.newton_euler import rates_at_hand, right_hand_side, solve_system
 from haugmbd.integrators.stabilization.projection import ROUNDING, Projection, add_displacement, project, rests
-from haugmbd.integrators.step_context import (
-    FASTEST,
-    LEVEL,
-    N_CORRECTED,
-    N_FACTOR,
-    N_RATES,
-    SIGNATURE,
-    STEEPEST,
-    TALLEST,
-    make_options,
-    normalize_euler,
-)
+from haugmbd.integrators.step_context import SIGNATURE, Options, normalize_euler
 from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.model.generalized_forces import clear
 from haugmbd.model.model import Model
@@ -46,8 +35,6 @@ from haugmbd.workspace import accessors as ws
 from haugmbd.workspace import layout as at
 from haugmbd.workspace.layout import Pack
 
-ENERGY_TOLERANCE = 4
-"""Where it stands in `options`, behind those of the projection."""
 INSTEAD = (
     ", as much as only the motion can tell: use Projection(); `result.energy().drift`, where work is accounted for, shows how well energy "
     "is kept."
@@ -125,51 +112,51 @@ def scale_changes(P: Pack, bodies: Array, sigma: float, tau_squared: float) -> N
 
 
 @inlined
-def restore(P: Pack, options: Array, t: float, y: Array) -> int:
+def restore(P: Pack, options: Options, t: float, y: Array) -> int:
     """Bring y to the constraints and to its energy; rows, loads and factor are left as they are there.
 
     What is left after the last correction is rounding, below ROUNDING of the largest energy, or the code is ENERGY_LOST.
     """
     bodies = update_kinematics(P, t, y).bodies
-    code, counted, gap = OK, options[N_CORRECTED], 0.0
+    code, counted, gap = OK, options.n_projections, 0.0
     for correction in range(MOST):
         code = project(P, options, t, y)
         if code != OK:
             return code
         twice_T, V = kinetic_of(P, bodies), potential_of(P, t, y)
         energy = 0.5 * twice_T + V
-        if options[LEVEL] != options[LEVEL]:  # not a number yet: this is the start
-            options[LEVEL] = energy
-        options[TALLEST] = max(options[TALLEST], abs(0.5 * twice_T), abs(V))
-        gap = options[LEVEL] - energy
-        if abs(gap) <= options[ENERGY_TOLERANCE] * options[TALLEST] or correction == MOST - 1:
+        if options.energy != options.energy:  # not a number yet: this is the start
+            options.energy = energy
+        options.max_energy = max(options.max_energy, abs(0.5 * twice_T), abs(V))
+        gap = options.energy - energy
+        if abs(gap) <= options.energy_tolerance * options.max_energy or correction == MOST - 1:
             break
         put_forces(P, bodies)
         code = solve_system(P)
         if code != OK:
             return code
         steep = work_of_forces(P, bodies.shape[0])
-        options[FASTEST], options[STEEPEST] = max(options[FASTEST], twice_T), max(options[STEEPEST], steep)
-        tau_squared = options[FASTEST] / options[STEEPEST] if options[STEEPEST] > 0.0 else 0.0
+        options.max_twice_kinetic, options.max_gradient = max(options.max_twice_kinetic, twice_T), max(options.max_gradient, steep)
+        tau_squared = options.max_twice_kinetic / options.max_gradient if options.max_gradient > 0.0 else 0.0
         weight = twice_T + tau_squared * steep
         if not weight > 0.0:
             break
         scale_changes(P, bodies, gap / weight, tau_squared)
         add_displacement(P, bodies)
-        options[N_CORRECTED] = counted + 1.0
-    options[N_CORRECTED] = min(options[N_CORRECTED], counted + 1.0)
-    if not abs(gap) <= max(ROUNDING, options[ENERGY_TOLERANCE]) * options[TALLEST]:
-        return report(ws.status(P), ENERGY_LOST, 0, abs(gap) / options[TALLEST])
+        options.n_projections = counted + 1.0
+    options.n_projections = min(options.n_projections, counted + 1.0)
+    if not abs(gap) <= max(ROUNDING, options.energy_tolerance) * options.max_energy:
+        return report(ws.status(P), ENERGY_LOST, 0, abs(gap) / options.max_energy)
     return code
 
 
 @entry
-def post_step(P: Pack, options: Array, t: float, y: Array, y_dot: Array) -> int:
+def post_step(P: Pack, options: Options, t: float, y: Array, y_dot: Array) -> int:
     """Project on constraints and energy, then y_dot = f(t, y) with the same factor."""
     normalize_euler(P, options, y)
-    options[N_RATES] += 1
+    options.n_rates += 1
     if rests(P, options, t, y):
-        options[N_FACTOR] += 1
+        options.n_factorizations += 1
         return right_hand_side(P, t, y, y_dot)
     code = restore(P, options, t, y)
     if code != OK:
@@ -195,10 +182,11 @@ class EnergyProjection(Projection):
     )
     needs_block_factor: ClassVar[bool] = True
 
-    def options(self) -> Array:
+    def options(self) -> Options:
         """Those of the projection, and the tolerance of the energy."""
-        plain = super().options()
-        return make_options(*plain[:ENERGY_TOLERANCE], self.energy_tol)
+        options = super().options()
+        options.energy_tolerance = self.energy_tol
+        return options
 
     def check(self) -> None:
         super().check()

@@ -13,25 +13,25 @@ from haugmbd.compiled.function_pointers import Routine
 from haugmbd.compiled.jit import entry
 from haugmbd.formulations.newton_euler import right_hand_side
 from haugmbd.integrators.stabilization.base import Stabilization, suiting_all_rows
-from haugmbd.integrators.step_context import N_FACTOR, N_RATES, SIGNATURE, make_options, normalize_euler
+from haugmbd.integrators.step_context import SIGNATURE, Options, make_options, normalize_euler
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import Pack
 
 
 @entry
-def rates(P: Pack, options: Array, t: float, y: Array, y_dot: Array) -> int:
+def rates(P: Pack, options: Options, t: float, y: Array, y_dot: Array) -> int:
     """y_dot = f(t, y)."""
-    options[N_RATES] += 1
-    options[N_FACTOR] += 1
+    options.n_rates += 1
+    options.n_factorizations += 1
     return right_hand_side(P, t, y, y_dot)
 
 
 @entry
-def post_step(P: Pack, options: Array, t: float, y: Array, y_dot: Array) -> int:
+def post_step(P: Pack, options: Options, t: float, y: Array, y_dot: Array) -> int:
     """Normalise the Euler parameters; y_dot = f(t, y)."""
     normalize_euler(P, options, y)
-    options[N_RATES] += 1
-    options[N_FACTOR] += 1
+    options.n_rates += 1
+    options.n_factorizations += 1
     return right_hand_side(P, t, y, y_dot)
 
 
@@ -46,7 +46,7 @@ class Unstabilized(Stabilization):
     post_step: ClassVar[Routine] = POST_STEP
     reference: ClassVar[str] = "Haug 2021, sec. 11.3 (index 1: constraints on the acceleration level only)"
 
-    def options(self) -> Array:
+    def options(self) -> Options:
         """No parameters."""
         return make_options()
 

@@ -23,7 +23,7 @@ from haugmbd.errors import UsageError
 from haugmbd.formulations.newton_euler import factorize, finish, rates_at_hand, right_hand_side, solve_system
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.integrators.stabilization.none import RATES
-from haugmbd.integrators.step_context import N_CORRECTED, N_FACTOR, N_RATES, SIGNATURE, SINCE, make_options, normalize_euler
+from haugmbd.integrators.step_context import SIGNATURE, Options, make_options, normalize_euler
 from haugmbd.math.euler_kernels import rotate_by
 from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.model.evaluate import prepare
@@ -39,8 +39,6 @@ STALLED = 0.3
 ROUNDING = 1e-9
 """An error below this is taken as it is when Newton has stalled; above, the step has lost the constraints."""
 
-TOLERANCE, EVERY, THRESHOLD, LEVELS = 0, 1, 2, 3
-"""Where the parameters stand in `options`."""
 POSITIONS_ONLY, VELOCITIES_ONLY, BOTH = 1.0, 2.0, 3.0
 """What is projected."""
 
@@ -103,26 +101,26 @@ def add_velocity(P: Pack, bodies: Array) -> None:
 
 
 @inlined
-def rests(P: Pack, options: Array, t: float, y: Array) -> bool:
+def rests(P: Pack, options: Options, t: float, y: Array) -> bool:
     """Whether the state is left as it is: its turn has not come, or the violation is small enough."""
-    options[SINCE] += 1.0
-    if options[SINCE] < options[EVERY]:
+    options.n_since_projection += 1.0
+    if options.n_since_projection < options.every:
         return True
-    options[SINCE] = 0.0
-    if options[THRESHOLD] == 0.0 or prepare(P, t, y) != OK:  # what fails here fails again, and is reported, in the projection
+    options.n_since_projection = 0.0
+    if options.threshold == 0.0 or prepare(P, t, y) != OK:  # what fails here fails again, and is reported, in the projection
         return False
     worst = 0.0
-    if options[LEVELS] != VELOCITIES_ONLY:
+    if options.levels != VELOCITIES_ONLY:
         worst = put_position_question(P)[0]
-    if options[LEVELS] != POSITIONS_ONLY:
+    if options.levels != POSITIONS_ONLY:
         worst = max(worst, put_velocity_question(P, update_kinematics(P, t, y).bodies))
-    return bool(worst <= options[THRESHOLD])
+    return bool(worst <= options.threshold)
 
 
 @inlined
-def project(P: Pack, options: Array, t: float, y: Array) -> int:
+def project(P: Pack, options: Options, t: float, y: Array) -> int:
     """Bring y to Phi = 0 and Phi_q u = nu, or to one of them; rows, loads and factor are left as they are there."""
-    tolerance = options[TOLERANCE]
+    tolerance = options.tolerance
     bodies = update_kinematics(P, t, y).bodies
     code = OK
     before = 1e300
@@ -132,10 +130,10 @@ def project(P: Pack, options: Array, t: float, y: Array) -> int:
         if code != OK:
             return code
         error, slot = put_position_question(P)
-        if options[LEVELS] == VELOCITIES_ONLY:
+        if options.levels == VELOCITIES_ONLY:
             error = 0.0
         code = factorize(P)
-        options[N_FACTOR] += 1
+        options.n_factorizations += 1
         if code != OK:
             return code
         stalled = error > STALLED * before
@@ -151,24 +149,24 @@ def project(P: Pack, options: Array, t: float, y: Array) -> int:
         add_displacement(P, bodies)
     if not error <= ROUNDING:
         return report(ws.status(P), OFF_MANIFOLD, slot, error)
-    if options[LEVELS] != POSITIONS_ONLY and put_velocity_question(P, bodies) > tolerance:
+    if options.levels != POSITIONS_ONLY and put_velocity_question(P, bodies) > tolerance:
         corrected = True
         code = solve_system(P)
         add_velocity(P, bodies)
         if code == OK:
             code = prepare(P, t, y)
     if corrected:
-        options[N_CORRECTED] += 1
+        options.n_projections += 1
     return code
 
 
 @entry
-def post_step(P: Pack, options: Array, t: float, y: Array, y_dot: Array) -> int:
+def post_step(P: Pack, options: Options, t: float, y: Array, y_dot: Array) -> int:
     """Project, then y_dot = f(t, y) with the same factor."""
     normalize_euler(P, options, y)
-    options[N_RATES] += 1
+    options.n_rates += 1
     if rests(P, options, t, y):
-        options[N_FACTOR] += 1
+        options.n_factorizations += 1
         return right_hand_side(P, t, y, y_dot)
     code = project(P, options, t, y)
     if code != OK:
@@ -199,10 +197,10 @@ class Projection(Stabilization):
     reference: ClassVar[str] = "Eich 1993, SIAM J. Numer. Anal. 30, 1467-1482; Lubich 1991 (coordinate projection)"
     corrects: ClassVar[bool] = True
 
-    def options(self) -> Array:
+    def options(self) -> Options:
         """The tolerance, the turn, the threshold, the levels."""
         levels = BOTH if self.positions and self.velocities else POSITIONS_ONLY if self.positions else VELOCITIES_ONLY
-        return make_options(self.tol, self.every, self.threshold, levels)
+        return make_options(tolerance=self.tol, every=self.every, threshold=self.threshold, levels=levels)
 
     def check(self) -> None:
         super().check()

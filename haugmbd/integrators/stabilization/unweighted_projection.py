@@ -25,7 +25,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
 from haugmbd.formulations.newton_euler import right_hand_side
 from haugmbd.integrators.stabilization.projection import Projection, project, rests
-from haugmbd.integrators.step_context import N_FACTOR, N_RATES, SIGNATURE, normalize_euler
+from haugmbd.integrators.step_context import SIGNATURE, Options, normalize_euler
 from haugmbd.model.constraint_rows import evaluate
 from haugmbd.model.model import Model
 from haugmbd.workspace import layout as at
@@ -44,15 +44,15 @@ def with_other_inertia(P: Pack) -> Pack:
 
 
 @entry
-def post_step(P: Pack, options: Array, t: float, y: Array, y_dot: Array) -> int:
+def post_step(P: Pack, options: Options, t: float, y: Array, y_dot: Array) -> int:
     """Project in W, then y_dot = f(t, y) with a factor of its own."""
     normalize_euler(P, options, y)
-    options[N_RATES] += 1
+    options.n_rates += 1
     if not rests(P, options, t, y):
         code = project(with_other_inertia(P), options, t, y)
         if code != OK:
             return code
-    options[N_FACTOR] += 1
+    options.n_factorizations += 1
     return right_hand_side(P, t, y, y_dot)
 
 

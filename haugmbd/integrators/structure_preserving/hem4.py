@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any
 
 import numpy as np
 
@@ -24,9 +23,9 @@ from haugmbd.compiled.status_codes import NO_CONVERGENCE, OK, report
 from haugmbd.deprecated import public_class
 from haugmbd.formulations.newton_euler import accelerate, put_rates, solve_once
 from haugmbd.integrators.explicit.runge_kutta import OneStep
-from haugmbd.integrators.explicit.tableau import combine, tableau
+from haugmbd.integrators.explicit.tableau import Tableau, combine, tableau
 from haugmbd.integrators.state_space import model_of
-from haugmbd.integrators.step_context import N_FACTOR, N_RATES, Problem, check_finite
+from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, check_finite, end_step
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import clear, copy_line
 from haugmbd.workspace import accessors as ws
@@ -78,12 +77,12 @@ def take_stage(P: Pack, bodies: Array, rates: Array, scale: float) -> float:
 
 
 @inlined
-def reach(P: Pack, options: Array, t: float, scale: float, stage: Array, rates: Array) -> int:
+def reach(P: Pack, options: Options, t: float, scale: float, stage: Array, rates: Array) -> int:
     """Find u'_i (in `rates`) so that the stage fulfils Phi_q u = nu; rows are evaluated there, the factor is the one before."""
     n = ws.n_bodies(P)
     bodies, own = borrow(stage, 0, n, WIDTH), borrow(rates, 0, n, WIDTH)
     code = prepare(P, t, stage)
-    options[N_RATES] += 1
+    options.n_rates += 1
     error, before = 0.0, 1e300
     for _ in range(ITERATIONS):
         if code != OK:
@@ -99,36 +98,33 @@ def reach(P: Pack, options: Array, t: float, scale: float, stage: Array, rates: 
 
 @entry
 def run(
-    post_step: Any, P: Pack, options: Array, T: Array, t0: float, h: float, y: Array, k1: Array, room: Array, ys: Array, ks: Array
+    dynamics: Dynamics, options: Options, tableau: Tableau, t0: float, h: float, point: Point, k: Array, steps: Steps
 ) -> tuple[int, int]:
-    """Advance y and k1 in place by as many steps as `ys` (n, ny) has rows; fill ys and ks (states, rates); return code and steps done.
-
-    T: (s + 1, s + 1) the tableau;  room: (s, ny)
-    """
-    stages = T.shape[0] - 1
-    for step in range(ys.shape[0]):
-        t, stage = t0 + step * h, ys[step]
-        copy_line(y, stage)
-        code = OK
+    """Advance the point by steps of h, as many as there is room for in `steps`; k: (s, ny) the stages; return the code and steps done."""
+    (c, a, b), P = tableau, dynamics.pack
+    stages = c.size
+    for step in range(steps.y.shape[0]):
+        t, stage = t0 + step * h, steps.y[step]
+        copy_line(point.y, stage)
         for i in range(stages):
-            code = accelerate(P, t + T[i, 0] * h, stage)
-            options[N_RATES] += 1
-            options[N_FACTOR] += 1
+            code = accelerate(P, t + c[i] * h, stage)
+            options.n_rates += 1
+            options.n_factorizations += 1
             if code != OK:
                 return code, step
-            put_rates(P, t + T[i, 0] * h, stage, room[i])
-            combine(T, i + 1, h, y, room, stage)
+            put_rates(P, t + c[i] * h, stage, k[i])
+            last = i + 1 == stages
+            weights = b if last else a[i + 1]
+            combine(weights, h, point.y, k, stage)
             code = check_finite(P, stage)
             if code == OK:
-                code = reach(P, options, t + T[i + 1, 0] * h, h * T[i + 1, 1 + i], stage, room[i])
+                code = reach(P, options, t + (h if last else c[i + 1] * h), h * weights[i], stage, k[i])
             if code != OK:
                 return code, step
-        code = post_step(P, options, t + h, stage, k1)
+        code = end_step(dynamics, options, t + h, stage, point, steps.y_dot[step])
         if code != OK:
             return code, step
-        copy_line(stage, y)
-        copy_line(k1, ks[step])
-    return OK, ys.shape[0]
+    return OK, steps.y.shape[0]
 
 
 @public_class
@@ -143,8 +139,8 @@ class HEM4(OneStep):
     order = 4
     keeps_factor = True
 
-    def steps(self, problem: Problem, t: float, h: float, k1: Array, ys: Array, ks: Array) -> tuple[int, int]:
+    def steps(self, problem: Problem, t: float, h: float, k1: Array, steps: Steps) -> tuple[int, int]:
         model_of(problem.subject, type(self).__name__)
-        work = (HEM4_METHOD, t, h, problem.y, k1, np.zeros((len(HEM4_METHOD) - 1, problem.y.size)), ys, ks)
-        found: tuple[int, int] = run(problem.post_step, problem.pack, problem.options, *work)
+        k, point = np.zeros((HEM4_METHOD.b.size, problem.y.size)), Point(problem.y, k1)
+        found: tuple[int, int] = run(problem.dynamics, problem.options, HEM4_METHOD, t, h, point, k, steps)
         return found

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isfinite, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,7 +32,7 @@ from haugmbd.errors import UsageError
 from haugmbd.formulations.newton_euler import factorize, put_rates, put_right_hand_side, solve_once, solve_system
 from haugmbd.integrators.explicit.runge_kutta import OneStep
 from haugmbd.integrators.state_space import model_of
-from haugmbd.integrators.step_context import N_CORRECTED, N_FACTOR, N_RATES, Problem, check_finite
+from haugmbd.integrators.step_context import Options, Point, Problem, Steps, check_finite
 from haugmbd.math.euler_kernels import cayley_by
 from haugmbd.math.vec3 import Vec, cross, dot
 from haugmbd.model.evaluate import prepare
@@ -52,8 +53,12 @@ KICKS, KICKED = 40, 1e-10
 THIN = 1e-12
 """A moment of inertia below this part of the largest is none."""
 
-HALF, F_AT = 0, 6
-"""Columns of the room: u_1/2, and f."""
+
+class HalfStep(NamedTuple):
+    """u: (n, 6) velocities between the kicks, u_1/2 and then u_+;  f: (n, 3) of the drift."""
+
+    u: Array
+    f: Array
 
 
 @kernel
@@ -127,15 +132,15 @@ def put_forces(P: Pack, bodies: Array) -> None:
 
 
 @inlined
-def put_last_kick(P: Pack, h: float, bodies: Array, room: Array) -> None:
-    """b = (M u_+ + h/2 F, nu) with F in b, and u_+ in the room."""
+def put_last_kick(P: Pack, h: float, bodies: Array, half: HalfStep) -> None:
+    """b = (M u_+ + h/2 F, nu) with F in b, and u_+ in `half`."""
     b, inertia = ws.right_hand_side(P), ws.inertia(P)
     level = ws.row_values(P)
     n = bodies.shape[0]
     for k in range(1, n):
-        spin = momentum(inertia, k, (room[k, HALF + 3], room[k, HALF + 4], room[k, HALF + 5]))
+        spin = momentum(inertia, k, (half.u[k, 3], half.u[k, 4], half.u[k, 5]))
         for a in range(3):
-            b[k, a] = inertia[k, 0] * room[k, HALF + a] + 0.5 * h * b[k, a]
+            b[k, a] = inertia[k, 0] * half.u[k, a] + 0.5 * h * b[k, a]
             b[k, 3 + a] = spin[a] + 0.5 * h * b[k, 3 + a]
     for e in range(b.shape[0] - n):
         for a in range(6):
@@ -143,13 +148,13 @@ def put_last_kick(P: Pack, h: float, bodies: Array, room: Array) -> None:
 
 
 @inlined
-def drift(P: Pack, h: float, y: Array, room: Array, new: Array) -> int:
+def drift(P: Pack, h: float, y: Array, half: HalfStep, new: Array) -> int:
     """The pose after the drift with u_1/2; TURNS_TOO_FAR where a body has none."""
     inertia = ws.inertia(P)
     n = inertia.shape[0]
     old, bodies = borrow(y, 0, n, WIDTH), borrow(new, 0, n, WIDTH)
     for k in range(1, n):
-        w = (room[k, HALF + 3], room[k, HALF + 4], room[k, HALF + 5])
+        w = (half.u[k, 3], half.u[k, 4], half.u[k, 5])
         c = momentum(inertia, k, w)
         f, found = find_turn(inertia, k, (h * c[0], h * c[1], h * c[2]), (0.5 * h * w[0], 0.5 * h * w[1], 0.5 * h * w[2]))
         if not found:
@@ -157,9 +162,9 @@ def drift(P: Pack, h: float, y: Array, room: Array, new: Array) -> int:
             status[3] = h
             return report(status, TURNS_TOO_FAR if isfinite(angle) else NOT_FINITE, k if isfinite(angle) else WIDTH * k + 10, angle)
         for a in range(3):
-            room[k, F_AT + a] = f[a]
-            bodies[k, a] = old[k, a] + h * room[k, HALF + a]
-            bodies[k, 7 + a] = room[k, HALF + a]
+            half.f[k, a] = f[a]
+            bodies[k, a] = old[k, a] + h * half.u[k, a]
+            bodies[k, 7 + a] = half.u[k, a]
             bodies[k, 10 + a] = w[a]
         for a in range(4):
             bodies[k, 3 + a] = old[k, 3 + a]
@@ -168,12 +173,12 @@ def drift(P: Pack, h: float, y: Array, room: Array, new: Array) -> int:
 
 
 @inlined
-def end_drift(P: Pack, h: float, room: Array, new: Array) -> None:
+def end_drift(P: Pack, h: float, half: HalfStep, new: Array) -> None:
     """omega_+ in place of omega_1/2."""
     inertia = ws.inertia(P)
     bodies = borrow(new, 0, inertia.shape[0], WIDTH)
     for k in range(1, bodies.shape[0]):
-        f = (room[k, F_AT], room[k, F_AT + 1], room[k, F_AT + 2])
+        f = (half.f[k, 0], half.f[k, 1], half.f[k, 2])
         Jf = momentum(inertia, k, f)
         g = cross(f, Jf)
         s = 2.0 / (h * (1.0 + f[0] * f[0] + f[1] * f[1] + f[2] * f[2]))
@@ -184,21 +189,21 @@ def end_drift(P: Pack, h: float, room: Array, new: Array) -> None:
         )
         w = solve3(columns[0], columns[1], columns[2], (s * (Jf[0] - g[0]), s * (Jf[1] - g[1]), s * (Jf[2] - g[2])))
         for a in range(3):
-            room[k, HALF + 3 + a] = w[a]
+            half.u[k, 3 + a] = w[a]
             bodies[k, 10 + a] = w[a]
 
 
 @inlined
-def move(P: Pack, options: Array, t: float, h: float, y: Array, room: Array, new: Array) -> int:
-    """From u_1/2 in the room: the lam that leads to Phi = 0, the pose in `new`, rows and forces there.  The factor stays that of q_n."""
+def move(P: Pack, options: Options, t: float, h: float, y: Array, half: HalfStep, new: Array) -> int:
+    """From u_1/2 in `half`: the lam that leads to Phi = 0, the pose in `new`, rows and forces there.  The factor stays that of q_n."""
     n = ws.n_bodies(P)
     b, level, x = ws.right_hand_side(P), ws.row_values(P), ws.solution(P)
     before, error = 1e300, 0.0
     for _ in range(ITERATIONS):
-        code = drift(P, h, y, room, new)
+        code = drift(P, h, y, half, new)
         if code == OK:
             code = prepare(P, t, new)
-        options[N_RATES] += 1
+        options.n_rates += 1
         if code != OK:
             return code
         clear(b)
@@ -206,7 +211,7 @@ def move(P: Pack, options: Array, t: float, h: float, y: Array, room: Array, new
             for a in range(6):
                 b[n + e, a] = -level[6 * e + a, 0] / h
         code = solve_once(P)
-        options[N_CORRECTED] += 1
+        options.n_projections += 1
         error = 0.0
         for k in range(1, n):
             for a in range(6):
@@ -216,13 +221,13 @@ def move(P: Pack, options: Array, t: float, h: float, y: Array, room: Array, new
             return code
         for k in range(1, n):
             for a in range(6):
-                room[k, HALF + a] += x[k, a]
+                half.u[k, a] += x[k, a]
         before = error
     return report(ws.status(P), NO_CONVERGENCE, 0, error)
 
 
 @inlined
-def first_kick(P: Pack, h: float, y: Array, room: Array) -> int:
+def first_kick(P: Pack, h: float, y: Array, half: HalfStep) -> int:
     """u_1/2 with the lam of the accelerations: what the iteration starts from; rows, forces and factor are those of q_n."""
     n = ws.n_bodies(P)
     bodies, x = borrow(y, 0, n, WIDTH), ws.solution(P)
@@ -230,12 +235,12 @@ def first_kick(P: Pack, h: float, y: Array, room: Array) -> int:
     code = solve_once(P)
     for k in range(1, n):
         for a in range(6):
-            room[k, HALF + a] = bodies[k, 7 + a] + 0.5 * h * x[k, a]
+            half.u[k, a] = bodies[k, 7 + a] + 0.5 * h * x[k, a]
     return code
 
 
 @inlined
-def last_kick(P: Pack, options: Array, t: float, h: float, room: Array, new: Array) -> int:
+def last_kick(P: Pack, options: Options, t: float, h: float, half: HalfStep, new: Array) -> int:
     """u_(n+1) for the forces in b, then with forces at u_(n+1) where they may depend on it; rows and factor are those of q_(n+1).
 
     Changes that grow are those of a damper that is stiff for this step: h c / (2 m) > 1.
@@ -246,10 +251,10 @@ def last_kick(P: Pack, options: Array, t: float, h: float, room: Array, new: Arr
     for turn in range(KICKS):
         if turn > 0:
             put_forces(P, bodies)
-        put_last_kick(P, h, bodies, room)
+        put_last_kick(P, h, bodies, half)
         if turn == 0:
             code = P.factorize(workspace(P), P.python_solver)
-            options[N_FACTOR] += 1
+            options.n_factorizations += 1
         if code == OK:
             code = solve_once(P)
         before, change = change if turn > 1 else 1e300, 0.0
@@ -263,46 +268,47 @@ def last_kick(P: Pack, options: Array, t: float, h: float, room: Array, new: Arr
             return report(ws.status(P), NO_CONVERGENCE, 0, h * change)
         if code == OK:
             code = prepare(P, t, new)
-            options[N_RATES] += 1
+            options.n_rates += 1
         if code != OK or ws.n_forces(P) == 0 or (turn > 0 and change <= KICKED):
             return code
     return report(ws.status(P), NO_CONVERGENCE, 0, h * change)
 
 
 @entry
-def run(P: Pack, options: Array, t0: float, h: float, y: Array, k1: Array, room: Array, ys: Array, ks: Array) -> tuple[int, int]:
-    """Advance y and k1 in place by as many steps as `ys` (n, ny) has rows; fill ys and ks (states, rates); return code and steps done."""
+def run(P: Pack, options: Options, t0: float, h: float, point: Point, half: HalfStep, steps: Steps) -> tuple[int, int]:
+    """Advance the point by steps of h, as many as there is room for in `steps`; return the code and the number of steps done."""
+    y, y_dot = point
     code = prepare(P, t0, y)
     put_right_hand_side(P)
     if code == OK:
         code = factorize(P)
     bodies_end = WIDTH * ws.n_bodies(P)
-    for step in range(ys.shape[0]):
-        t, new = t0 + (step + 1) * h, ys[step]
+    for step in range(steps.y.shape[0]):
+        t, new = t0 + (step + 1) * h, steps.y[step]
         copy_line(y, new)
         if code == OK:
-            code = first_kick(P, h, y, room)
+            code = first_kick(P, h, y, half)
         if code == OK:
-            code = move(P, options, t, h, y, room, new)
+            code = move(P, options, t, h, y, half, new)
         if code == OK:
-            put_forces(P, borrow(new, 0, room.shape[0], WIDTH))  # before omega_1/2, that they were evaluated with, is gone
-            end_drift(P, h, room, new)
+            put_forces(P, borrow(new, 0, ws.n_bodies(P), WIDTH))  # before omega_1/2, that they were evaluated with, is gone
+            end_drift(P, h, half, new)
             code = check_finite(P, new)
         if code == OK:
-            code = last_kick(P, options, t, h, room, new)
+            code = last_kick(P, options, t, h, half, new)
         if code != OK:
             return code, step
         put_right_hand_side(P)
         code = solve_system(P)
         if code != OK:
             return code, step
-        copy_line(k1, ks[step])  # for the ground, which has no rates
-        put_rates(P, t, new, ks[step])
+        copy_line(y_dot, steps.y_dot[step])  # for the ground, which has no rates
+        put_rates(P, t, new, steps.y_dot[step])
         for a in range(bodies_end, y.size):
-            new[a] = y[a] + 0.5 * h * (k1[a] + ks[step, a])
+            new[a] = y[a] + 0.5 * h * (y_dot[a] + steps.y_dot[step, a])
         copy_line(new, y)
-        copy_line(ks[step], k1)
-    return OK, ys.shape[0]
+        copy_line(steps.y_dot[step], y_dot)
+    return OK, steps.y.shape[0]
 
 
 @public_class
@@ -318,12 +324,13 @@ class RATTLE(OneStep):
     order = 2
     solves_constraints = True
 
-    def steps(self, problem: Problem, t: float, h: float, k1: Array, ys: Array, ks: Array) -> tuple[int, int]:
+    def steps(self, problem: Problem, t: float, h: float, k1: Array, steps: Steps) -> tuple[int, int]:
         model = model_of(problem.subject, type(self).__name__)
         moments = [np.linalg.eigvalsh(J) for J in model.J_bar[1:]]
         thin = [name for name, J in zip(model.body_names[1:], moments, strict=True) if J[0] <= THIN * J[2]]
         if thin:
             who = f"{', '.join(map(repr, thin))} {'has' if len(thin) == 1 else 'have'}"
             raise UsageError(f"RATTLE turns every body freely, and {who} no inertia about some axis: use RK4.")
-        found: tuple[int, int] = run(problem.pack, problem.options, t, h, problem.y, k1, np.zeros((model.nb + 1, 9)), ys, ks)
+        half, point = HalfStep(np.zeros((model.nb + 1, 6)), np.zeros((model.nb + 1, 3))), Point(problem.y, k1)
+        found: tuple[int, int] = run(problem.pack, problem.options, t, h, point, half, steps)
         return found

@@ -47,8 +47,7 @@ def test_the_methods_are_found():
 @pytest.mark.parametrize("kind", [k for k in METHODS.values() if not issubclass(k, mbd.SemiImplicitEuler)])
 def test_tableau(kind):
     """Rows sum to c; the bushy trees sum b_i c_i^(q - 1) = 1 / q up to the order, and the tall one b A^(p - 2) c = 1 / p!."""
-    T, p = kind.tableau, kind.order
-    c, A, b = T[:-1, 0], T[:-1, 1:], T[-1, 1:]
+    (c, A, b), p = kind.tableau, kind.order
     np.testing.assert_allclose(A.sum(axis=1), c, rtol=0.0, atol=2e-14)
     assert (np.triu(A) == 0.0).all()
     for q in range(1, p + 1):
@@ -61,7 +60,7 @@ def test_tableau(kind):
 @pytest.mark.parametrize("kind", list(found(EmbeddedRungeKutta)))
 def test_errors_of_embedded_methods(kind):
     """e = b - b_hat over the stages and the next k_1, of a method of lower order: sum e_i c_i^(q - 1) = 0."""
-    c = np.append(kind.tableau[:-1, 0], 1.0)
+    c = np.append(kind.tableau.c, 1.0)
     orders = [min(q for q in range(1, 10) if abs(e @ c ** (q - 1)) > 1e-8) - 1 if e.any() else 0 for e in kind.errors]
     assert orders == {"DormandPrince": [4, 0], "DOP853": [5, 3]}[kind.__name__]
 
@@ -157,7 +156,7 @@ def test_error_follows_the_tolerance(kind, beta):
     errors = [np.abs(run.y[-1] - exact).max() for run in runs]
     assert np.polyfit(np.log(tolerances), np.log(errors), 1)[0] == pytest.approx(1.0, abs=0.3)
     for run in runs:
-        stages = len(kind.tableau) - 1
+        stages = kind.tableau.c.size
         # each attempt evaluates its stages but the first, and its end; the first state and the ends that the run settles come on top
         assert run.counters.evaluations == stages * (run.counters.steps + run.counters.rejected) + 1
 
@@ -183,14 +182,14 @@ def test_every_method_runs_without_the_compiler():
     """NUMBA_DISABLE_JIT=1: a few steps of each, with each stabilization that goes with it, in plain Python."""
     program = """
 import haugmbd as mbd
-from haugmbd.simulation.compatibility import STABILIZATIONS, integrators, trouble
+from haugmbd.simulation.compatibility import STABILIZATIONS, integrators, incompatibility
 from haugmbd.gallery import heavy_top
 model = heavy_top().compile()
 for name, method in integrators().items():
     if method.solves_constraints:
         continue
     for rule in STABILIZATIONS.values():
-        if not trouble(mbd.NewtonEuler(), method, rule):
+        if not incompatibility(mbd.NewtonEuler(), method, rule):
             numbers = {"h": 1e-3} if method.step is None and hasattr(method, "h") else {"rtol": 1e-4, "atol": 1e-4}
             mbd.simulate(model, 2e-3, integrator=method, stabilization=rule, **numbers)
 print("done")

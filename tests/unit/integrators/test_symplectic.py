@@ -102,7 +102,7 @@ def test_forces_of_velocities_keep_order_two():
 
 def test_the_tableau_of_hem4_fulfils_its_conditions():
     """The classical ones to order four, and b A^-1-like chains are not needed: its stages fulfil velocity constraints at c_(i+1)."""
-    c, A, b = HEM4_METHOD[:-1, 0], HEM4_METHOD[:-1, 1:], HEM4_METHOD[-1, 1:]
+    c, A, b = HEM4_METHOD
     assert A.sum(axis=1) == pytest.approx(c, abs=1e-14)
     assert [b.sum(), b @ c, b @ c**2, b @ c**3] == pytest.approx([1, 1 / 2, 1 / 3, 1 / 4], abs=1e-14)
     assert [b @ A @ c, b @ (c * (A @ c)), b @ A @ c**2, b @ A @ A @ c] == pytest.approx([1 / 6, 1 / 8, 1 / 12, 1 / 24], abs=1e-14)
