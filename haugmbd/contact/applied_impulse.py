@@ -1,10 +1,10 @@
 r"""Applied impulses: the time integrals of a very large force or torque over a very short time.
 
-    P = (S, A^T (s x S))       S [N s] at the point s = A s_bar of a body, given in the global frame, or in the body's:  S = A S_bar
+    P = (S, A^T (s x S))       S [N s] at the point s = A s_bar of a body, in the global frame, or in the body frame:  S = A S_bar
     P = (0, h_bar)             an angular impulse [N m s]:  h_bar = A^T h
 
 Frames and points as in `forces.point_force` and `forces.torque`.
-Source: Haug sec. 11.2 (generalized force of a force at a point), integrated over the impact.
+Source: Haug 2021, sec. 11.2 (generalized force of a force at a point), integrated over the impact.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from haugmbd.math.euler_parameters import normalized, rotation_matrix
 
 
 class AppliedImpulse(ABC):
-    """An impulse on a body.  Frozen data; `faults()` says what is wrong with it."""
+    """An impulse on a body; the base class of PointImpulse and AngularImpulse.  Its data are frozen."""
 
     kind: ClassVar[str]
     unit: ClassVar[str]
@@ -44,21 +44,21 @@ class AppliedImpulse(ABC):
 
     @property
     def where(self) -> str:
-        """How faults and errors call it: PointImpulse 'blow'."""
+        """The part as it is named in errors, such as PointImpulse 'blow'."""
         return f"{self.kind} {self.name!r}"
 
     @property
     def body(self) -> Body:
-        """What it acts on."""
+        """The body that the impulse acts on."""
         return self.frame.body
 
     def faults(self) -> tuple[Fault, ...]:
-        """Everything that is wrong with this impulse alone."""
+        """Return all faults of this impulse."""
         return self._faults
 
     @abstractmethod
     def generalized(self, p: Array) -> Array:
-        """(S, A^T (s x S)) or (0, h_bar), (6,), at the Euler parameters p (4,) of its body."""
+        """Return (S, A^T (s x S)) or (0, h_bar), (6,), at the Euler parameters p (4,) of the body."""
 
     def __repr__(self) -> str:
         return f"{self.kind}({self.name!r}, {self.body.name!r}, impulse={self.impulse.tolist()})"
@@ -68,8 +68,23 @@ class AppliedImpulse(ABC):
 class PointImpulse(AppliedImpulse):
     """An impulse at a point of a body.
 
-    point: global, at the modelled pose [m], (3,); by default the centre of mass;  impulse: [N s], (3,)
-    frame: "global", or "body" for an impulse given in the body's frame
+    Parameters
+    ----------
+    name : str
+        Name of the impulse in errors and results.
+    body : Body
+        The body that is struck.
+    point : array, shape (3,), optional
+        Point of the body at the modelled pose, global frame [m].  By default the centre of mass.
+    impulse : array, shape (3,)
+        Impulse [N s].
+    frame : {"global", "body"}
+        Frame in which the impulse is given.
+
+    Notes
+    -----
+    Invalid values are collected, and raised as one ModelError by `mbd.impulse`.
+    Source: Haug 2021, sec. 11.2, integrated over the impact.
     """
 
     kind = "PointImpulse"
@@ -88,7 +103,21 @@ class PointImpulse(AppliedImpulse):
 class AngularImpulse(AppliedImpulse):
     """A pure angular impulse on a body.
 
-    impulse: [N m s], (3,);  frame: "global", or "body" for one given in the body's frame
+    Parameters
+    ----------
+    name : str
+        Name of the impulse in errors and results.
+    body : Body
+        The body that is struck.
+    impulse : array, shape (3,)
+        Angular impulse [N m s].
+    frame : {"global", "body"}
+        Frame in which the impulse is given.
+
+    Notes
+    -----
+    Invalid values are collected, and raised as one ModelError by `mbd.impulse`.
+    Source: Haug 2021, sec. 11.2, integrated over the impact.
     """
 
     kind = "AngularImpulse"

@@ -1,11 +1,12 @@
-r"""Rows beside the model's: what their multipliers do, from one back-substitution each, and how several laws share them.
+r"""Rows in addition to those of the model: contacts, and joints that close suddenly.
 
     K (Z, Z_lam) = ((E, C)^T, 0)        W = (E, C) Z        u+ = u0 - Z (mu, -f)       Lam = Lam0 - Z_lam (mu, -f)
 
     E u+ = nu                    W_ee mu = E u0 - nu + W_ec f                        joints that close: eliminated first
-    C u+ >= b,  f >= 0, ...      on W_cc - W_ce W_ee^-1 W_ec                         contacts, see `newton`
+    C u+ >= b,  f >= 0, ...      on W_cc - W_ce W_ee^-1 W_ec                         contacts, see `restitution`
 
-Source: Haug sec. 11.3; the Schur complement of the augmented matrix.
+Each row needs one back-substitution with the factor of K.
+Source: Haug 2021, sec. 11.3; the Schur complement of the augmented matrix.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from haugmbd.contact.spectral_solve import RANK_TOL, SpectralSolution, mobility
 from haugmbd.errors import UsageError
 
 ROUNDING = 1e-12
-"""Of the speeds that make a velocity of a row: below it the velocity is zero.  1e-16 is lost for each of a few operations, times the
-condition of the model."""
+"""Relative to the velocities that a row combines: a smaller row velocity is zero.  It is some powers of ten above the rounding of a few
+operations, to allow for the condition of the model."""
 CONFLICT_TOL = 1e-9
-"""Of the same: dependent rows that ask for velocities farther apart than this contradict each other."""
+"""Relative to the same: dependent rows that prescribe velocities farther apart than this contradict each other."""
 
 
 class AuxiliaryRows(NamedTuple):
-    """Rows beside the model's; Z (k, nb + 1, 6) and Z_lam (k, nc): what a unit of each multiplier does;  W (k, k);  d (k,): its measure."""
+    """Additional rows, and the effect of a unit multiplier of each: Z (k, nb + 1, 6), Z_lam (k, nc), W (k, k), its scale d (k,)."""
 
     rows: RowSet
     Z: Array
@@ -40,7 +41,7 @@ class AuxiliaryRows(NamedTuple):
 
     @classmethod
     def of(cls, factor: FactoredSystem, rows: RowSet) -> AuxiliaryRows:
-        """One back-substitution for each row."""
+        """Return the rows with the solutions for unit multipliers, one back-substitution each."""
         k, n = len(rows.nu), factor.model.nb + 1
         Z, Z_lam = np.zeros((k, n, 6)), np.zeros((k, factor.model.nc))
         for a, unit in enumerate(np.eye(k)):
@@ -50,11 +51,11 @@ class AuxiliaryRows(NamedTuple):
         return cls(rows, Z, Z_lam, W, mobility(W, rows.free_mobility(factor.model)))
 
     def moved(self, x: Array, u: Array, Lam: Array) -> tuple[Array, Array]:
-        """Velocities and Lam with the multipliers x (k,)."""
+        """Return the velocities and Lam with the multipliers x (k,)."""
         return u - np.tensordot(x, self.Z, 1), Lam - x @ self.Z_lam
 
     def correction(self, acting: npt.NDArray[np.bool_], target: Array, u: Array) -> Array:
-        """The change of x that brings the rows that act from their velocities at u to `target` (k,): what rounding has left."""
+        """Return the change of x that removes the rounding of the active rows: from their velocities at u to `target` (k,)."""
         x = np.zeros(len(target))
         a = np.nonzero(acting)[0]
         if len(a) == 0:
@@ -64,7 +65,10 @@ class AuxiliaryRows(NamedTuple):
 
 
 class AuxiliarySolution(NamedTuple):
-    """mu (k,) of closed joints, f of contacts;  bound: b;  left, after: C u without and with f [m/s];  remarks: sentences."""
+    """Multipliers of additional rows.
+
+    mu: (k,) of closed joints;  f: normal impulses of contacts;  bound: b;  left, after: C u without and with f [m/s];  remarks: sentences
+    """
 
     mu: Array
     f: Array
@@ -75,7 +79,7 @@ class AuxiliarySolution(NamedTuple):
 
 
 def solve_auxiliary_rows(q: ImpulseArguments, beside: AuxiliaryRows, u: Array, u0: Array) -> AuxiliarySolution:
-    """Multipliers of closed joints and contacts, from velocities u before and u0 without them."""
+    """Return the multipliers of closed joints and contacts, from the velocities u before the impulse and u0 without these rows."""
     rows, W, d, k = beside.rows, beside.W, beside.d, len(q.closed.owner)
     if len(d) == 0:
         return AuxiliarySolution(d, d, d, d, d, ())
@@ -92,7 +96,7 @@ def solve_auxiliary_rows(q: ImpulseArguments, beside: AuxiliaryRows, u: Array, u
 
 
 def _closing_remarks(q: ImpulseArguments, closing: SpectralSolution, gap: Array, size: Array) -> tuple[str, ...]:
-    """What is to be said of dependent rows; UsageError where they contradict each other."""
+    """Return a remark on dependent rows.  Raise UsageError if they contradict each other."""
     n = len(gap)
     if closing.rank == n:
         return ()
@@ -104,24 +108,24 @@ def _closing_remarks(q: ImpulseArguments, closing: SpectralSolution, gap: Array,
         amount = float(np.max((conflict / closing.scale)[wrong]))
         raise UsageError(
             f"{names} cannot close at t = {q.state.t:g} s: rows that depend on the model's, or on each other, "
-            f"ask for velocities that differ by {amount:.6g}. Close it when the bodies move as it will make them, or leave it out."
+            f"prescribe velocities that differ by {amount:.6g}. Close it when the bodies already move as it requires, or leave it out."
         )
     dependent = np.abs(closing.V0).max(axis=1) > RANK_TOL
     names = ", ".join(map(repr, dict.fromkeys(owners[dependent].tolist())))
     return (
         f"{n - closing.rank} of {n} rows that close depend on others (rank {closing.rank}, rank_tol {RANK_TOL:g}; {names}): "
-        "their multipliers are the least of those possible",
+        "their multipliers are those of least norm",
     )
 
 
 def _normal_impulses(q: ImpulseArguments, W: Array, h: Array, d: Array, size: Array) -> tuple[Array, tuple[str, ...]]:
-    """The normal impulses (k,), and a remark where they are not unique; UsageError where there are none."""
+    """Return the normal impulses (k,), and a remark if they are not unique.  Raise UsageError if none exist."""
     h = np.where(np.abs(h) <= ROUNDING * size, 0.0, h)
     able = np.diag(W) > RANK_TOL * d
     for c, moves, lacking in zip(q.contacts, able, h, strict=True):
         if not moves and lacking >= 0.0:
             raise UsageError(
-                f"contact {c.name!r} is immovable at t = {q.state.t:g} s: no motion that the joints allow gives way along its normal "
+                f"contact {c.name!r} is immovable at t = {q.state.t:g} s: the joints allow no motion along its normal "
                 "(n^T A^-1 n = 0). Leave it out, or strike at another pose."
             )
     k = np.nonzero(able)[0]
@@ -130,7 +134,8 @@ def _normal_impulses(q: ImpulseArguments, W: Array, h: Array, d: Array, size: Ar
     if some is None:
         names = ", ".join(repr(q.contacts[a].name) for a in k)
         raise UsageError(
-            f"no velocities meet the restitution of contacts {names} at once: what one throws back, another holds. Give them restitution=0."
+            f"no velocities meet the restitution of contacts {names} at once: the rebound of one is blocked by another. "
+            "Give them restitution=0."
         )
     f[k] = some
     acting = np.nonzero(able & (np.abs(W @ f - h) <= HOLDS * np.maximum(size, np.abs(h))))[0]
@@ -139,11 +144,11 @@ def _normal_impulses(q: ImpulseArguments, W: Array, h: Array, d: Array, size: Ar
         return f, ()
     names = ", ".join(repr(q.contacts[a].name) for a in acting)
     what = f"the normal impulses of {names} are not unique (rank {rank} of {len(acting)}, rank_tol {RANK_TOL:g})"
-    return f, (f"{what}: the velocities are, and the impulses are the least of those possible",)
+    return f, (f"{what}; the velocities are unique, and the impulses are those of least norm",)
 
 
 def _contact_remarks(q: ImpulseArguments, f: Array, after: Array, size: Array) -> tuple[str, ...]:
-    """A sentence for each contact without an impulse."""
+    """Return a sentence for each contact without an impulse."""
     remarks = []
     for c, push, speed, scale in zip(q.contacts, f, after, size, strict=True):
         if push == 0.0:

@@ -4,10 +4,10 @@ r"""Contact: a point of body j, or a sphere about it, against a plane fixed on b
     gap      = n . d - radius                                           0: touching,  > 0: apart
     gap_rate = n' . d + n . d'                                          < 0: approaching
              = C u,   C_i = (-n, A_i^T (n x (d + s_i)))   C_j = (n, A_j^T (s_j x n))
-    impact   gap_rate+ = -e gap_rate-,   0 <= e <= 1                    Newton
+    impact   gap_rate+ = -e gap_rate-,   0 <= e <= 1                    Newton's law of restitution
 
-A normal impulse f >= 0 acts on the bodies as C^T f.  The closed contact is one row, the DP2 that `primitive` gives.
-Source: Haug sec. 9.4 (DP2); seed 000 (restitution).
+A normal impulse f >= 0 acts on the bodies as C^T f.  A closed contact is one constraint row, the DP2 that `primitive` returns.
+Source: Haug 2021, sec. 9.4 (DP2); Mirtich 1996 (restitution).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ DIRECTION = "Give a direction, three numbers, not all zero, towards the side whe
 
 
 class Placed(NamedTuple):
-    """A contact by the numbers of a model: body numbers i and j, n_bar and s_bar in their frames, radius [m], restitution."""
+    """A contact in the numbering of a model: body numbers i and j, n_bar and s_bar in their frames, radius [m], restitution."""
 
     name: str
     i: int
@@ -50,12 +50,36 @@ class Placed(NamedTuple):
 @public_class
 @immutable("Make a new Contact(...).")
 class Contact:
-    """A point of body j, or a sphere of `radius` about it, against a plane fixed on body i.  Frozen; bad values are kept as faults.
+    """A point of body j, or a sphere about it, that may touch a plane fixed on body i.  There is no friction.
 
-    point: on body j, global [m], (3,);  normal: of the plane, global, (3,), any length, towards the side where body j may be;
-    both at the modelled pose.  plane_point: a point of the plane, global [m], by default where the point (sphere) touches as modelled
-    restitution: 0 (no bounce) to 1 (no loss);  radius: [m]
-    `articulated_impulse` takes the same direction as plane_normal=, and its opposite, from the link towards the object, as normal=.
+    Parameters
+    ----------
+    name : str
+        Name of the contact in errors and results.
+    i : Body
+        The body that the plane is fixed on; may be `system.ground`.
+    j : Body
+        The body that the point is fixed on.
+    point : array, shape (3,)
+        The point, or the centre of the sphere, on body j at the modelled pose, global frame [m].
+    normal : array, shape (3,)
+        Normal of the plane at the modelled pose, global frame, of any length.  It points towards the side where body j may be.
+    restitution : float
+        Newton's coefficient of restitution, from 0 (no bounce) to 1 (no loss).
+    plane_point : array, shape (3,), optional
+        A point of the plane at the modelled pose, global frame [m].  By default the plane touches the point (or sphere) as modelled.
+    radius : float
+        Radius of the sphere [m]; 0 for a point.
+
+    Raises
+    ------
+    UsageError
+        If i or j is not a Body.  Other invalid values are collected, and raised as one ModelError where the contact is used.
+
+    Notes
+    -----
+    `articulated_impulse` takes the same direction as plane_normal=, and the opposite one, from the link towards the object, as normal=.
+    Source: Haug 2021, sec. 9.4 (DP2); Mirtich 1996 (restitution).
     """
 
     name: str
@@ -110,15 +134,15 @@ class Contact:
         return self.frame_j.body
 
     def faults(self) -> tuple[Fault, ...]:
-        """Everything that is wrong with this contact alone."""
+        """Return all faults of this contact."""
         return self._faults
 
     def primitive(self) -> DP2:
-        """The row of the closed contact: Phi is the gap."""
+        """Return the constraint row of the closed contact, whose Phi is the gap."""
         return DP2(self.i, self.frame_i.h, self.frame_i.s_bar, self.j, self.frame_j.s_bar, self.radius)
 
     def placed(self, model: Model) -> Placed:
-        """The contact by the numbers of `model`; ModelError for its faults, or where a body is not in the model."""
+        """Return the contact in the numbering of `model`.  Raise ModelError for its faults, or if a body is not in the model."""
         if not isinstance(model, Model):
             raise UsageError(f"contact {self.name!r} needs a compiled model, got {model!r:.60}. Give system.compile().")
         faults = [*self.faults(), *stranger_faults(model, f"contact {self.name!r}", self.i, self.j)]
@@ -128,11 +152,37 @@ class Contact:
         return Placed(self.name, i, j, self.frame_i.h, self.frame_i.s_bar, self.frame_j.s_bar, self.radius, self.restitution)
 
     def gap(self, model: Model, state: State | None = None) -> float:
-        """The distance [m] at `state` (by default the modelled one), negative where the bodies overlap."""
+        """Return the gap [m] at a state.
+
+        Parameters
+        ----------
+        model : Model
+            The compiled model.
+        state : State, optional
+            By default the modelled state.
+
+        Returns
+        -------
+        float
+            Distance of the point (sphere) from the plane [m]; negative where the bodies overlap.
+        """
         return float(gaps(self.placed(model), _flat(model, state))[0])
 
     def gap_rate(self, model: Model, state: State | None = None) -> float:
-        """The rate of the gap [m/s] at `state` (by default the modelled one), negative where the bodies approach."""
+        """Return the rate of the gap [m/s] at a state.
+
+        Parameters
+        ----------
+        model : Model
+            The compiled model.
+        state : State, optional
+            By default the modelled state.
+
+        Returns
+        -------
+        float
+            Rate of the gap [m/s]; negative where the bodies approach.
+        """
         return float(gap_rates(self.placed(model), _flat(model, state))[0])
 
     def __repr__(self) -> str:
@@ -140,7 +190,7 @@ class Contact:
 
 
 def gaps(c: Placed, y: Array) -> Array:
-    """The gap [m] at the states y (nt, ny), (nt,)."""
+    """Return the gap [m] at the states y (nt, ny), (nt,)."""
     i, j = _body(y, c.i), _body(y, c.j)
     d = point_motion(j, c.s_bar_j)[0] - point_motion(i, c.s_bar_i)[0]
     distance: Array = np.sum(turned(i, c.n_bar) * d, axis=1) - c.radius
@@ -148,7 +198,7 @@ def gaps(c: Placed, y: Array) -> Array:
 
 
 def gap_rates(c: Placed, y: Array) -> Array:
-    """The rate of the gap [m/s] at the states y (nt, ny), (nt,)."""
+    """Return the rate of the gap [m/s] at the states y (nt, ny), (nt,)."""
     i, j = _body(y, c.i), _body(y, c.j)
     (P_i, v_i), (P_j, v_j) = point_motion(i, c.s_bar_i), point_motion(j, c.s_bar_j)
     n, n_dot = turned(i, c.n_bar), turned(i, np.cross(i[:, 10:13], c.n_bar))
@@ -157,7 +207,7 @@ def gap_rates(c: Placed, y: Array) -> Array:
 
 
 def row(c: Placed, y: Array) -> Array:
-    """C_i and C_j at one state y (ny,), (2, 6): gap_rate = C_i u_i + C_j u_j."""
+    """Return C_i and C_j at one state y (ny,), (2, 6): gap_rate = C_i u_i + C_j u_j."""
     i, j = _body(y[None], c.i)[0], _body(y[None], c.j)[0]
     A_i, A_j = (rotation_matrix(normalized(b[3:7])) for b in (i, j))
     n, s_j = A_i @ c.n_bar, A_j @ c.s_bar_j
@@ -168,7 +218,7 @@ def row(c: Placed, y: Array) -> Array:
 
 
 def _own_faults(where: str, i: Body, j: Body, n: Array, restitution: float, radius: float) -> list[Fault]:
-    """What is wrong beyond bad numbers."""
+    """Return the faults of values that are valid numbers."""
     found = []
     if i is j:
         remedy = "Give two different bodies, or system.ground for one of them."
@@ -187,12 +237,12 @@ def _own_faults(where: str, i: Body, j: Body, n: Array, restitution: float, radi
 
 
 def _body(y: Array, k: int) -> Array:
-    """The states (nt, 13) of body k in y (nt, ny)."""
+    """Return the states (nt, 13) of body k in y (nt, ny)."""
     return y[:, WIDTH * k : WIDTH * (k + 1)]
 
 
 def _flat(model: Model, state: State | None) -> Array:
-    """The state as one row.  Raises UsageError for another state."""
+    """Return the state as one row.  Raise UsageError for a state of another model."""
     if isinstance(model, Model) and not (state is None or (isinstance(state, State) and len(state.r) == model.nb + 1)):
         raise UsageError(f"a contact of model {model.name!r} needs a State of it, got {state!r:.60}. Start from model.state().")
     return (model.state() if state is None else state).y[None]

@@ -1,5 +1,4 @@
-r"""Impulses in maximal coordinates: one factor of the augmented matrix, one back-substitution for each equation beside it,
-and one that takes the rounding off the answer.
+r"""Impulses in maximal coordinates: one factorization of the augmented matrix, and one back-substitution for each additional row.
 
     M (u+ - u-) + Phi_q^T Lam + E^T mu = P + C^T f           Phi_q u+ = nu
     E u+ = nu_E          joints that close suddenly
@@ -7,8 +6,9 @@ and one that takes the rounding off the answer.
 
     K (du0, Lam0) = (P, nu - Phi_q u-)       K = [ M Phi_q^T; Phi_q 0 ],  factored once;  E and C by `auxiliary_rows`
 
-Without anything applied this is the projection of u- on the velocities that the joints allow, the nearest in mass.
-Source: Haug sec. 11.3; Moreau (1988); the same matrix as in `formulations.newton_euler`.
+A last back-substitution removes the rounding of the result.  Without applied impulses the result is the mass-weighted projection of u-
+on the velocities that the joints allow.
+Source: Haug 2021, sec. 11.3; Moreau (1988); the same matrix as in `formulations.newton_euler`.
 """
 
 from __future__ import annotations
@@ -29,19 +29,49 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 
 GAIN_TOL = 1e-12
-"""Of the kinetic energy: a gain above it is not rounding."""
+"""Relative to the kinetic energy: a smaller gain is rounding."""
 
 
 @check_keywords
 def impulse(
     model: Model, state: State | None = None, *, applied: Any = (), contacts: Any = (), close: Any = (), touching: bool = True
 ) -> Impulse:
-    """Return the velocities just after an impulse at `state` (by default the modelled one), and the impulses in all joints.
+    """Return the velocities just after an impulse, and the impulses in all joints.
 
-    applied: PointImpulse and AngularImpulse objects;  contacts: Contact objects that may strike, with Newton restitution
-    close: joints between bodies of the model whose rows engage from now on;  touching: False to let contacts strike across a gap
-    Raises ModelError for all bad values at once, UsageError for wrong kinds, a contact that nothing gives way to, bounds or closed
-    joints that contradict each other, SingularKKTError where the model's own rows depend on one another.
+    Parameters
+    ----------
+    model : Model or System
+        A System is compiled first.
+    state : State, optional
+        The state before the impulse; by default the modelled state.
+    applied : PointImpulse, AngularImpulse, or a list of them
+        Impulses from outside.
+    contacts : Contact or list of Contact
+        Contacts that may strike, by Newton's law of restitution.
+    close : joint or list of joints
+        Joints between bodies of the model that close suddenly: their rows hold after the impulse.
+    touching : bool
+        True to require that the gap of every contact is zero; False to let contacts strike across a gap.
+
+    Returns
+    -------
+    Impulse
+        State after the impulse, multipliers, impulses by joint and contact, energies, and messages.
+
+    Raises
+    ------
+    ModelError
+        If values are invalid, a contact does not touch, or a joint cannot close at this pose.  The error lists all faults.
+    UsageError
+        If an argument has the wrong kind, a contact is immovable, or restitutions or closed joints contradict each other.
+    SingularKKTError
+        If rows of the model depend on each other at this state.
+
+    Notes
+    -----
+    Solves M (u+ - u-) + Phi_q^T Lam = P + C^T f with Phi_q u+ = nu, where the normal impulses f fulfil Newton's law.
+    Impulses are solved with the same KKT factorization as accelerations.
+    Sources: Haug 2021, sec. 11.3; Moreau 1988.
     """
     q = read_arguments(model, state, applied, contacts, close, touching)
     model = q.model
@@ -75,19 +105,19 @@ def impulse(
 
 
 def kinetic(model: Model, u: Array) -> float:
-    """The kinetic energy [J] of velocities u (nb + 1, 6)."""
+    """Return the kinetic energy [J] of velocities u (nb + 1, 6)."""
     spin = np.einsum("ka,kab,kb->", u[:, 3:], model.J_bar, u[:, 3:])
     return 0.5 * float(np.einsum("k,ka,ka->", model.mass, u[:, :3], u[:, :3]) + spin)
 
 
 def _gain(q: ImpulseArguments, found: AuxiliarySolution, u: Array, energy: float) -> str:
-    """A sentence where Newton's law has put kinetic energy into the mechanism; "" where it has not.
+    """Return a sentence if Newton's law has increased the kinetic energy of the mechanism; "" otherwise.
 
-    The work of the normal impulses is f . (c+ + c) / 2, c before them; both with c of u- and with what the other impulses have made of it.
+    The work of the normal impulses is f . (c+ + c) / 2, with c before them: that of u-, and that after the other impulses.
     """
     work = min(0.5 * float(found.f @ (found.after + c)) for c in (q.contact_rows.of(u), found.left))
     if work <= GAIN_TOL * energy:
         return ""
     names = ", ".join(repr(c.name) for c, f in zip(q.contacts, found.f, strict=True) if f > 0.0)
     law = f"Newton restitution at {names} at once raises the kinetic energy by {work:.6g} J at t = {q.state.t:g} s"
-    return f"{law}: the contacts are coupled. Give them one e, smaller or zero, or let them strike one after the other."
+    return f"{law}: the contacts are coupled. Give them one restitution, smaller or zero, or let them strike one after the other."

@@ -1,4 +1,4 @@
-"""The arguments of `impulse`: everything that is wrong with its arguments, in one error, by name."""
+"""The arguments of `impulse`: all invalid values are reported in one error, by name."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from haugmbd.system.custom_joint import JointLike
 
 
 class ImpulseArguments(NamedTuple):
-    """What is asked, by the numbers of the model: applied impulses P (nb + 1, 6), contacts and their rows, suddenly closed joints."""
+    """The arguments in the numbering of the model: applied impulses P (nb + 1, 6), contacts and their rows, suddenly closed joints."""
 
     model: Model
     state: State
@@ -36,7 +36,7 @@ class ImpulseArguments(NamedTuple):
 
 
 def read_arguments(model: Model, state: State | None, applied: Any, contacts: Any, close: Any, touching: bool) -> ImpulseArguments:
-    """Read the arguments of `impulse`; ModelError with all faults of values, UsageError for a wrong kind of argument."""
+    """Read the arguments of `impulse`.  Raise ModelError with all invalid values, UsageError for a wrong kind of argument."""
     model = model_given(model, "impulse")
     if not isinstance(state, State | None):
         raise UsageError(f"impulse needs a State, got {state!r}. Start from model.state().")
@@ -60,7 +60,7 @@ def read_arguments(model: Model, state: State | None, applied: Any, contacts: An
 def _part_faults(
     model: Model, blows: tuple[AppliedImpulse, ...], contacts: tuple[Contact, ...], joints: tuple[Joint, ...]
 ) -> list[Fault]:
-    """What is wrong with the parts, and names that are used twice."""
+    """Return the faults of the parts, and names that are used twice."""
     faults: list[Fault] = []
     for blow in blows:
         faults += blow.faults() or stranger_faults(model, blow.where, blow.body)
@@ -76,7 +76,7 @@ def _part_faults(
         ]
     for kind, names in groups[1:]:
         faults += [
-            Fault(f"{kind} {name!r}", f"the name is used {n} times", "Results are looked up by it: give each its own.")
+            Fault(f"{kind} {name!r}", f"the name is used {n} times", "Results are found by name: give each part its own.")
             for name, n in Counter(map(str, names)).items()
             if n > 1
         ]
@@ -100,14 +100,14 @@ def _need_touching(model: Model, state: State, contacts: tuple[Placed, ...]) -> 
 
 
 def _contact_rows(state: State, contacts: tuple[Placed, ...]) -> RowSet:
-    """C of all contacts."""
+    """Return C of all contacts."""
     bodies = np.array([(c.i, c.j) for c in contacts], dtype=np.int64).reshape(-1, 2)
     C = np.array([row(c, state.y) for c in contacts]).reshape(-1, 2, 6)
     return RowSet(bodies, C, np.zeros(len(contacts)))
 
 
 def _all_of(kind: type[Any], label: str, words: str, given: Any) -> tuple[Any, ...]:
-    """The parts given, all of one kind; UsageError where they are not."""
+    """Return the parts, all of one kind.  Raise UsageError for another kind."""
     parts = _several(given, kind, label)
     for part in parts:
         if not isinstance(part, kind):
@@ -116,7 +116,7 @@ def _all_of(kind: type[Any], label: str, words: str, given: Any) -> tuple[Any, .
 
 
 def _several(given: Any, kind: type[Any] | tuple[type[Any], ...], label: str) -> tuple[Any, ...]:
-    """A tuple of what was given; one part may stand alone."""
+    """Return the argument as a tuple; a single part becomes a tuple of one."""
     if isinstance(given, kind):
         return (given,)
     if isinstance(given, str) or not isinstance(given, Iterable):

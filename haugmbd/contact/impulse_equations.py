@@ -1,10 +1,10 @@
-r"""One factorization of the augmented matrix at a state, and any number of impulsive questions to it.
+r"""One factorization of the augmented matrix at a state, for any number of impulsive right-hand sides.
 
     [ M      Phi_q^T ] [ du  ]   [ P ]        P: impulses on the bodies (nb + 1, 6)
     [ Phi_q  0       ] [ Lam ] = [ g ]        g: change of Phi_q u, by rows (nc,)
 
-Each question costs one back-substitution: O(n) for chains and trees.  `RowSet` are equations C u = nu, twelve numbers each, of the model
-or beside it.
+Each right-hand side costs one back-substitution: O(n) for chains and trees.  A `RowSet` contains equations C u = nu, twelve numbers
+each, of the model or in addition to it.
 """
 
 from __future__ import annotations
@@ -26,29 +26,32 @@ from haugmbd.workspace.layout import Workspace, workspace_array
 
 
 class RowSet(NamedTuple):
-    """Equations C u = nu on two bodies each.  bodies: (k, 2) numbers;  C: (k, 2, 6);  nu: (k,)."""
+    """Equations C u = nu on two bodies each.
+
+    bodies: (k, 2) numbers;  C: (k, 2, 6);  nu: (k,)
+    """
 
     bodies: Ints
     C: Array
     nu: Array
 
     def of(self, u: Array) -> Array:
-        """C u, (k,), of velocities or solutions u (..., nb + 1, 6)."""
+        """Return C u, (k,), for velocities or solutions u (..., nb + 1, 6)."""
         return np.asarray(np.einsum("ksa,...ksa->...k", self.C, u[..., self.bodies, :]))
 
     def size_of(self, u: Array) -> Array:
-        """|C| |u|, (k,): what the rounding of C u is measured by."""
+        """Return |C| |u|, (k,), the scale of the rounding of C u."""
         return np.asarray(np.einsum("ksa,ksa->k", np.abs(self.C), np.abs(u)[self.bodies]))
 
     def transposed(self, x: Array, n: int) -> Array:
-        """C^T x, (n, 6): impulses on n bodies, the ground first; nothing moves the ground."""
+        """Return C^T x, (n, 6): impulses on n bodies, the ground first; zero on the ground."""
         place = 6 * self.bodies[:, :, None] + np.arange(6)
         P = np.bincount(place.ravel(), (x[:, None, None] * self.C).ravel(), 6 * n).reshape(n, 6)
         P[0] = 0.0
         return np.asarray(P)
 
     def free_mobility(self, model: Model) -> Array:
-        """C M^-1 C^T by rows, (k,), without joints and without massless axes: what W = C K^-1 C^T is measured by."""
+        """Return C M^-1 C^T by rows, (k,), without joints and without massless axes: the scale of W = C K^-1 C^T."""
         moving = self.bodies > 0
         inverse_mass = np.where(moving, 1.0 / np.where(moving, model.mass[self.bodies], 1.0), 0.0)
         inverse_J = np.linalg.pinv(model.J_bar[self.bodies], rcond=MASSLESS_RTOL, hermitian=True)  # zero for the ground
@@ -57,14 +60,14 @@ class RowSet(NamedTuple):
 
     @classmethod
     def joined(cls, *parts: RowSet) -> RowSet:
-        """The rows of all parts, in order."""
+        """Return the rows of all parts, in order."""
         return cls(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
 class FactoredSystem:
-    """The augmented matrix of `model` at `state`, factored; `rows` are the model's own.
+    """The factored augmented matrix of `model` at `state`; `rows` are those of the model.
 
-    Raises SingularKKTError where the rows depend on one another, and what a callable of the user raises.
+    Raises SingularKKTError if the rows depend on each other, and the error of a user's callable.
     """
 
     def __init__(self, model: Model, state: State) -> None:
@@ -78,7 +81,7 @@ class FactoredSystem:
         self.rows = RowSet(pairs, J.reshape(-1, 2, 6)[slots], level[slots, 1])
 
     def solve(self, P: Array, g: Array | None = None) -> tuple[Array, Array]:
-        """Du (nb + 1, 6) and Lam (nc,) for impulses P (nb + 1, 6) and g (nc,), by default 0."""
+        """Return du (nb + 1, 6) and Lam (nc,) for impulses P (nb + 1, 6) and g (nc,), by default 0."""
         n, b = self.model.nb + 1, workspace_array(self.pack, "RIGHT")
         b[:n], b[n:] = P, 0.0
         if g is not None:
@@ -90,9 +93,9 @@ class FactoredSystem:
         return x[:n].copy(), self.model.lam_of(x)
 
     def refined(self, before: Array, u: Array, Lam: Array, P: Array) -> tuple[Array, Array]:
-        """Velocities u (nb + 1, 6) after impulses P, and Lam, with what rounding has left of both equations taken off once.
+        """Return the velocities u (nb + 1, 6) after impulses P, and Lam, after one step of iterative refinement.
 
-        The factor leaves Phi_q u - nu at some 1e-13, which costs an elastic impact as much energy; this leaves 1e-16.
+        Without it the residual of Phi_q u - nu would change the energy of an elastic impact.
         """
         change = u - before
         momentum = np.hstack([self.model.mass[:, None] * change[:, :3], np.einsum("kab,kb->ka", self.model.J_bar, change[:, 3:])])
@@ -101,7 +104,7 @@ class FactoredSystem:
         return u + du, Lam + more
 
     def _need_ok(self, code: int) -> None:
-        """Raise for a code that is not OK."""
+        """Raise the error of a code that is not OK."""
         if code != OK:
             self.model.raise_user_error(self.pack)
             raise explain(self.model, self.pack, code, self.t)

@@ -1,4 +1,4 @@
-"""What an impulse leaves: velocities after it, multipliers by rows, impulses by joint and by contact, energies, and remarks."""
+"""The result of an impulse: velocities after it, multipliers by rows, impulses by joint and by contact, energies, and messages."""
 
 from __future__ import annotations
 
@@ -22,8 +22,18 @@ from haugmbd.model.state import State
 class JointImpulse:
     """The impulse that a joint exerts on a body, at the joint's point on that body.
 
-    joint, body: names;  frame: "ground", "body" or "joint" (the joint's frame on that body)
-    force: (3,) [N s];  torque: (3,) [N m s] about `point`;  point: (3,) global [m]
+    Attributes
+    ----------
+    joint, body : str
+        Names of the joint and of the body.
+    frame : {"ground", "body", "joint"}
+        Frame of the components; "joint" is the joint's frame on that body.
+    force : array, shape (3,)
+        Impulse [N s].
+    torque : array, shape (3,)
+        Angular impulse about `point` [N m s].
+    point : array, shape (3,)
+        Point of the joint, global frame [m].
     """
 
     joint: str
@@ -42,7 +52,7 @@ class SolvedImpulse(NamedTuple):
     multipliers: Array
 
     def wrench(self, e: JointEntry, body: int) -> Array:
-        """-C^T Lam over the rows of the joint, on one body: (force impulse, global; moment impulse, body frame), (6,)."""
+        """Return -C^T Lam over the rows of the joint, on one body: (impulse, global; angular impulse, body frame), (6,)."""
         C, Lam, on = self.rows.C[e.rows], self.multipliers[e.rows], self.rows.bodies[e.rows] == body
         return np.asarray(-np.einsum("ksa,ks,k->a", C, on.astype(np.float64), Lam))
 
@@ -50,11 +60,34 @@ class SolvedImpulse(NamedTuple):
 @public_class
 @dataclass(frozen=True, eq=False)
 class Impulse:
-    """Velocities just after an impulse, and what was exchanged:  M (u+ - u-) + Phi_q^T Lam = P + normal impulses.
+    """Velocities just after an impulse, and the impulses that were exchanged.
 
-    v: (nb + 1, 3) global [m/s], omega_bar: (nb + 1, 3) body frames [rad/s], after;  before, state: the states before and after
-    Lam: (nc,) multipliers by rows;  closed: multipliers of suddenly closed joints, by name;  normal: [N s] by contact
-    energy_before, energy_after: kinetic [J];  messages: what is worth knowing, in sentences
+    Attributes
+    ----------
+    model : Model
+        The compiled model.
+    before, state : State
+        The states before and after the impulse.
+    v : array, shape (nb + 1, 3)
+        Velocities of the centres of mass after the impulse, global frame [m/s].
+    omega_bar : array, shape (nb + 1, 3)
+        Angular velocities after the impulse, body frames [rad/s].
+    Lam : array, shape (nc,)
+        Impulsive multipliers of the rows of the model.
+    normal : mapping of str to float
+        Normal impulse of each contact [N s].
+    closed : mapping of str to array
+        Impulsive multipliers of suddenly closed joints.
+    energy_before, energy_after : float
+        Kinetic energies [J].
+    energy_change : float
+        Kinetic energy after minus before [J].
+    messages : tuple of str
+        Remarks, such as dependent rows or contacts without an impulse.
+
+    Notes
+    -----
+    M (u+ - u-) + Phi_q^T Lam = P + normal impulses.  Source: Haug 2021, sec. 11.3.
     """
 
     model: Model
@@ -70,23 +103,40 @@ class Impulse:
 
     @property
     def v(self) -> Array:
-        """Velocities of the centres of mass after, (nb + 1, 3), global [m/s]."""
+        """Velocities of the centres of mass after the impulse, (nb + 1, 3), global frame [m/s]."""
         return self.state.v
 
     @property
     def omega_bar(self) -> Array:
-        """Angular velocities after, (nb + 1, 3), body frames [rad/s]."""
+        """Angular velocities after the impulse, (nb + 1, 3), body frames [rad/s]."""
         return self.state.omega_bar
 
     @property
     def energy_change(self) -> float:
-        """Kinetic energy after less before [J]."""
+        """Kinetic energy after minus before [J]."""
         return self.energy_after - self.energy_before
 
     def joint(self, name: str, *, on: Side = "j", frame: Axes = "ground") -> JointImpulse:
-        """The impulse of a joint of the model, or of one that has closed suddenly, on body j or body i.
+        """Return the impulse that a joint exerts on one of its bodies.
 
-        Raises UsageError for an unknown joint, side or frame.
+        Parameters
+        ----------
+        name : str
+            A joint of the model, or one that has closed suddenly.
+        on : {"j", "i"}
+            The body.
+        frame : {"ground", "body", "joint"}
+            Frame of the components.
+
+        Returns
+        -------
+        JointImpulse
+            Impulse and angular impulse at the joint's point.
+
+        Raises
+        ------
+        UsageError
+            For an unknown joint, side or frame.
         """
         everything = {name: e for part in self._answered for name, e in part.joints.items()}
         check_question(everything, self.model.body_names, name, on, frame)

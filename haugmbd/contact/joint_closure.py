@@ -1,6 +1,6 @@
-r"""Joints that close suddenly: rows that are not in the model engage at its state.
+r"""Joints that close suddenly: rows that are not in the model begin to hold at a state.
 
-    E u+ = nu       E, nu from the joint's primitives, evaluated by the engine's own kernels in a little model of the joint's bodies
+    E u+ = nu       E, nu from the joint's primitives, evaluated by the kernels of the engine in a small model of the joint's bodies
 
 The joints must be closed in position at that state, within the tolerances of `system.constraint_residuals`.
 """
@@ -30,7 +30,10 @@ REMEDY = "Close it at a state where its points and axes meet, or bring the bodie
 
 
 class Closed(NamedTuple):
-    """Suddenly closed joints: their rows, by body numbers of the model, and their entries by name; `owner` (k,): joint of each row."""
+    """Suddenly closed joints.
+
+    rows: their rows, by body numbers of the model;  joints: entries by name;  owner: (k,) joint of each row
+    """
 
     rows: RowSet
     joints: dict[str, JointEntry]
@@ -41,7 +44,7 @@ NOTHING = Closed(RowSet(np.zeros((0, 2), dtype=np.int64), np.zeros((0, 2, 6)), n
 
 
 def as_joint(part: Any) -> Joint:
-    """The joint that an element of `close` is; UsageError where it is none."""
+    """Return the joint that an element of `close` defines.  Raise UsageError if it is not a joint."""
     if isinstance(part, Joint):
         return part
     if isinstance(part, JointLike) and callable(part.primitives) and not isinstance(part, type):
@@ -50,7 +53,7 @@ def as_joint(part: Any) -> Joint:
 
 
 def closing_faults(model: Model, joints: Sequence[Joint]) -> list[Fault]:
-    """What is wrong with joints that are to close, apart from their position."""
+    """Return the faults of joints that close, apart from their position."""
     found: list[Fault] = []
     there = {id(joint) for joint in joints} | {id(entry.part) for entry in model.joints.values()}
     names = {joint.name for joint in joints} | set(model.joints)
@@ -75,7 +78,7 @@ def closing_faults(model: Model, joints: Sequence[Joint]) -> list[Fault]:
 
 
 def closed_rows(model: Model, state: State, joints: Sequence[Joint]) -> Closed:
-    """The rows of sound joints at `state`; ModelError where one of them is not closed there."""
+    """Return the rows of valid joints at `state`.  Raise ModelError if one of them is not closed there."""
     if not joints:
         return NOTHING
     bodies = list({id(body): body for body in (model.bodies[0], *_bodies(joints))}.values())
@@ -94,5 +97,5 @@ def closed_rows(model: Model, state: State, joints: Sequence[Joint]) -> Closed:
 
 
 def _bodies(joints: Sequence[Joint]) -> list[Body]:
-    """The bodies that the joints' rows are about, each once."""
+    """Return the bodies of the joints' rows, each once."""
     return list({id(b): b for joint in joints for p in joint.primitives() for b in (p.i, p.j)}.values())

@@ -1,9 +1,9 @@
 r"""Newton restitution at several contacts at once, without friction: a convex problem in the normal impulses f.
 
     c+ = c + W f >= b       f >= 0       f . (c+ - b) = 0               W = C K^-1 C^T,  b = max(0, -e c-)
-    W = G G^T,  x = G^T f:  least |x|  with  G x >= b - c               the least-distance problem: one `nnls`
+    W = G G^T,  x = G^T f:  least |x|  with  G x >= b - c               a least-distance problem, solved by `nnls`
 
-c+ is unique, f is where W has full rank; else (a table on four legs) the least f that is possible is taken.
+c+ is unique.  f is unique where W has full rank; otherwise (a table on four legs) the f of least norm is taken.
 Source: Moreau (1988) for the inequality form of Newton's law; Lawson and Hanson, Solving Least Squares Problems, ch. 23, for LDP.
 """
 
@@ -15,18 +15,18 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.contact.spectral_solve import SpectralSolution, nonnegative
 
 HOLDS = 1e-9
-"""Of the largest approach: a contact that is nearer than this to its bound belongs to those that act.  nnls leaves about 1e-14 of the
-problem's condition; the impulses are then solved for anew."""
+"""Relative to the largest approach velocity: a contact that is nearer than this to its bound is active.  The impulses of active contacts
+are then solved again, because nnls is less accurate."""
 NEGATIVE = 1e-12
-"""Of the largest impulse: rounding of an impulse that should be zero."""
+"""Relative to the largest impulse: the rounding of an impulse that should be zero."""
 IMPOSSIBLE = 1e-13
-"""What nnls leaves (between 0 and 1) where no velocity meets all bounds, but for rounding; else it is 1 / (1 + |x|^2), x of order 1."""
+"""Residual of nnls, between 0 and 1, below which no velocity meets all bounds; otherwise it is 1 / (1 + |x|^2), with x of order 1."""
 
 
 def restitution(W: Array, h: Array, d: Array) -> Array | None:
-    """Normal impulses f (k,) with W f >= h, f >= 0, f . (W f - h) = 0; None where no velocity meets all bounds.
+    """Return normal impulses f (k,) with W f >= h, f >= 0, f . (W f - h) = 0; None if no velocity meets all bounds.
 
-    h = b - c (k,) [m/s];  d: what the rows of W are measured by (k,), see `spectral_solve`
+    h: b - c (k,) [m/s];  d: scale of the rows of W (k,), see `spectral_solve`
     """
     if not (h > 0.0).any():
         return np.zeros(len(h))
@@ -46,7 +46,7 @@ def restitution(W: Array, h: Array, d: Array) -> Array | None:
 
 
 def _least_distance(W: Array, h: Array, d: Array) -> Array | None:
-    """f of the problem with W = G G^T; None where G x >= h cannot be met."""
+    """Return f of the problem with W = G G^T; None if G x >= h cannot be met."""
     parts = SpectralSolution.of(W, d)
     G = parts.V * np.sqrt(parts.w) / parts.scale[:, None]
     A, b = np.vstack([G.T, h]), np.zeros(parts.rank + 1)
@@ -60,7 +60,7 @@ def _least_distance(W: Array, h: Array, d: Array) -> Array | None:
 
 
 def _on(k: Ints, W: Array, h: Array, d: Array) -> Array:
-    """The least f with W f = h on the contacts k, and 0 on the others."""
+    """Return the f of least norm with W f = h on the contacts k, and 0 on the others."""
     f = np.zeros(len(h))
     f[k] = SpectralSolution.of(W[np.ix_(k, k)], d[k]).solve(h[k])
     return f

@@ -1,7 +1,7 @@
-r"""Symmetric positive semi-definite systems W x = h whose rows may depend on one another: rank, the least solution, and conflicts.
+r"""Symmetric positive semi-definite systems W x = h with dependent rows: rank, solution of least norm, and conflicts.
 
     S = diag(1 / sqrt d)      S W S = V diag(w) V^T,  w <= k      rank: w > RANK_TOL      d: mobility of the rows without joints
-    x = S V+ w+^-1 V+^T S h  -  what can be taken off it along the null space S V0, so that |x| is least
+    x = S V+ w+^-1 V+^T S h  minus its part in the null space S V0, so that |x| is least
     W x = h can be solved only if V0^T S h = 0
 
 Source: Golub and Van Loan, Matrix Computations, sec. 5.5 (minimum-norm least squares).
@@ -18,8 +18,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.errors import SimulationError
 
 RANK_TOL = 1e-10
-"""Of the mobility without joints: below it the model's joints leave a row no motion.  Rounding of W is about 1e-15, times the model's
-condition."""
+"""Relative to the mobility without joints: below it the joints of the model leave a row no motion."""
 
 
 class SpectralSolution(NamedTuple):
@@ -32,7 +31,7 @@ class SpectralSolution(NamedTuple):
 
     @classmethod
     def of(cls, W: Array, d: Array) -> SpectralSolution:
-        """The parts of W (k, k), measured by the mobilities d (k,)."""
+        """Return the parts of W (k, k), scaled by the mobilities d (k,)."""
         scale = 1.0 / np.sqrt(d)
         w, V = np.linalg.eigh(scale[:, None] * W * scale)
         keep = w > RANK_TOL
@@ -40,11 +39,11 @@ class SpectralSolution(NamedTuple):
 
     @property
     def rank(self) -> int:
-        """How many rows are independent."""
+        """The number of independent rows."""
         return len(self.w)
 
     def solve(self, h: Array) -> Array:
-        """The least x with W x = h (in the least-squares sense); h (k,) or (k, m)."""
+        """Return the x of least norm with W x = h in the least-squares sense; h (k,) or (k, m)."""
         x: Array = (self.scale * (self.V / self.w @ (self.V.T @ (self.scale * h.T).T)).T).T
         if len(self.w) == len(self.scale):
             return x
@@ -53,19 +52,22 @@ class SpectralSolution(NamedTuple):
         return least
 
     def conflict(self, h: Array) -> Array:
-        """By how much each row of W x = h cannot be met, (k,), in the units of h / sqrt(d)."""
+        """Return the residual of each row of W x = h that no x can remove, (k,), in the units of h / sqrt(d)."""
         return np.asarray(self.V0 @ (self.V0.T @ (self.scale * h)))
 
 
 def mobility(W: Array, free: Array) -> Array:
-    """What the rows of W are measured by: `free` (k,), or W's own diagonal where only massless axes move; 1 where nothing does."""
+    """Return the scale of the rows of W: `free` (k,), or the diagonal of W where only massless axes move; 1 where nothing moves."""
     d = np.maximum(free, np.diag(W))
     return np.where(d > 0.0, d, 1.0)
 
 
 def nonnegative(A: Array, b: npt.NDArray[Any]) -> Array:
-    """The x >= 0, (k,), with the least |A x - b|, by Lawson and Hanson's method.  Raises SimulationError where that comes to no end."""
-    from scipy.optimize import nnls  # noqa: PLC0415  costs 0.2 s, only where contacts are coupled
+    """Return the x >= 0, (k,), with the least |A x - b|, by the method of Lawson and Hanson.
+
+    Raises SimulationError if the method does not converge.
+    """
+    from scipy.optimize import nnls  # noqa: PLC0415  imported only where contacts are coupled
 
     try:
         x: Array = nnls(A, b)[0]

@@ -30,9 +30,20 @@ from haugmbd.workspace.layout import SOLUTION, Pack, workspace_array
 @public_class
 @dataclass(frozen=True, eq=False)
 class Accelerations:
-    """v_dot: (nb + 1, 3) global [m/s2];  omega_bar_dot: (nb + 1, 3) body frames [rad/s2];  lam: (nc,) by rows; ground in row 0.
+    """Accelerations and multipliers of a model at a state.
 
-    lam_p: (nb + 1,) multipliers of |p| = 1 where the formulation has them, else (0,);  iterations: that an iterative one took
+    Attributes
+    ----------
+    v_dot : array, shape (nb + 1, 3)
+        Accelerations of the centres of mass, global frame [m/s2].  The ground is in row 0.
+    omega_bar_dot : array, shape (nb + 1, 3)
+        Angular accelerations, body frames [rad/s2].  The ground is in row 0.
+    lam : array, shape (nc,)
+        Multipliers of the constraint rows.  The reaction on the bodies is -Phi_q^T lam.
+    lam_p : array, shape (nb + 1,)
+        Multipliers of |p| = 1, where the formulation has them; otherwise empty.
+    iterations : int
+        Iterations of an iterative formulation; otherwise 0.
     """
 
     v_dot: Array
@@ -44,13 +55,13 @@ class Accelerations:
 
 @entry
 def accelerate_entry(P: Pack, t: float, y: Array) -> int:
-    """Leave (u_dot, lam) in the solution."""
+    """Solve for (u_dot, lam) and write them to the solution array."""
     return accelerate(P, t, y)
 
 
 @entry
 def multipliers_entry(P: Pack, t: Array, y: Array, x: Array) -> tuple[int, int]:
-    """Solve at many states y (nt, ny): x (nt, nn 6); return the code and how many were done."""
+    """Solve at many states y (nt, ny) and write the solutions to x (nt, nn 6).  Return the code and the number of solved states."""
     solution = P.work[P.ints[3 * SOLUTION] :]
     for k in range(t.shape[0]):
         code = accelerate(P, t[k], y[k])
@@ -62,7 +73,7 @@ def multipliers_entry(P: Pack, t: Array, y: Array, x: Array) -> tuple[int, int]:
 
 
 def chosen(formulation: Formulation | None) -> Formulation:
-    """The formulation that an argument means; UsageError for what is none."""
+    """Return the formulation that an argument selects.  Raise UsageError if it is not a formulation."""
     by = NewtonEuler() if formulation is None else formulation
     if not isinstance(by, Formulation):
         raise UsageError(f"formulation = {formulation!r} must be an object, such as NewtonEuler() or NullSpace().")
@@ -73,14 +84,38 @@ def chosen(formulation: Formulation | None) -> Formulation:
 def accelerations(
     model: Model, state: State | None = None, *, formulation: Formulation | None = None, redundancy: Rule | None = None
 ) -> Accelerations:
-    """Return accelerations and multipliers of `model` (or of a System, which is compiled) at `state` (by default the modelled one).
+    """Return the accelerations and multipliers of a model at a state.
 
-    formulation: by which algebra; by default `NewtonEuler()`
-    redundancy: which multipliers dependent rows get, `DropDependentRows()` or `MinimumNorm()`; by default what the model was
-    compiled with, and
-        with formulations that take dependent rows, those of least norm
-    Raises SingularKKTError at a singular position or where a massless axis is free, naming joint or body; ModelError for a model that the
-    formulation cannot treat.
+    Parameters
+    ----------
+    model : Model or System
+        A System is compiled first.
+    state : State, optional
+        By default the modelled state.
+    formulation : Formulation, optional
+        By default `NewtonEuler()`.
+    redundancy : DropDependentRows or MinimumNorm, optional
+        Which multipliers dependent rows get.  By default the choice made when the model was compiled.  Formulations that accept
+        dependent rows return those of least norm.
+
+    Returns
+    -------
+    Accelerations
+        Accelerations of all bodies and multipliers of all rows.
+
+    Raises
+    ------
+    SingularKKTError
+        At a singular configuration, or where an axis without inertia is free.  The error names the joint or the body.
+    ModelError
+        If the formulation cannot treat the model, or the state does not belong to it.
+    UsageError
+        If an argument has the wrong kind.
+
+    Notes
+    -----
+    Solves M u_dot + Phi_q^T lam = Q and Phi_q u_dot = gamma for u = (v, omega_bar).
+    Source: Haug 2021, sec. 11.3.
     """
     model = model_given(model, "accelerations")
     if redundancy is not None:
@@ -99,14 +134,14 @@ def accelerations(
     x = workspace_array(pack, "SOLUTION")
     if not by.all_rows:
         x = least_multipliers(model, np.array([state.t]), state.y[None], x[None])[0]
-    x[0] = 0.0  # what loads do to the ground stands there
+    x[0] = 0.0  # the forces on the ground stand there
     n, last = model.nb + 1, kkt_solution_of(pack)
     lam_p = np.concatenate([np.zeros(min(1, len(last.lam_p))), last.lam_p])
     return Accelerations(x[:n, :3].copy(), x[:n, 3:].copy(), model.lam_of(x), lam_p, last.iterations)
 
 
 def solve_states(model: Model, t: Array, y: Array) -> Array:
-    """Solutions (nt, nn, 6) by nodes at many states y (nt, ny)."""
+    """Return the solutions (nt, nn, 6), by nodes, at many states y (nt, ny)."""
     pack = model.pack()
     n_nodes = workspace_array(pack, "SOLUTION").shape[0]
     x = np.zeros((len(t), 6 * n_nodes))
@@ -116,5 +151,5 @@ def solve_states(model: Model, t: Array, y: Array) -> Array:
         model.raise_user_error(pack)
         error: SimulationError = explain(model, pack, code, float(t[done]))
         raise error
-    x[:, :6] = 0.0  # what loads do to the ground
+    x[:, :6] = 0.0  # the forces on the ground
     return least_multipliers(model, t, y, x.reshape(len(t), n_nodes, 6))

@@ -1,14 +1,15 @@
-r"""AugmentedLagrangian: penalties, and multipliers that learn what the penalties leave, by iteration.
+r"""AugmentedLagrangian: penalties, and multipliers that an iteration corrects until the constraints hold.
 
     ( M + Phi_q^T alpha Phi_q ) du = b_u - M u - Phi_q^T lam + Phi_q^T alpha ( b_c - Phi_q u )          from u = 0, lam = 0
     u <- u + du,        lam <- lam + alpha ( Phi_q u - b_c )                                            until du is small
 
     b_c <- b_c - 2 mu omega Phi_dot - omega^2 Phi            for accelerations: Bayo's built-in stabilization
 
-Exact for any alpha: an iteration reduces the error by 1 / (1 + alpha sigma^2), sigma^2 the smallest eigenvalue of Phi_q M^-1 Phi_q^T
-beside zero.  The matrix is positive definite whatever the rows are, at singular positions, too, and lam stays in their range: the
-multipliers of least norm.  Where rows depend on others Phi_q and b_c are taken to their known rank: off the constraints by 1e-10 the
-other singular values are no longer zero, and what they contradict would push u by alpha 1e-10 an iteration.
+The limit is exact for any alpha.  An iteration reduces the error by 1 / (1 + alpha sigma^2), where sigma^2 is the smallest nonzero
+eigenvalue of Phi_q M^-1 Phi_q^T.  The matrix is positive definite for any rows, also at singular configurations.  The multipliers stay
+in the range of Phi_q, so they have least norm.
+Where rows depend on others, Phi_q and b_c are projected to the rank of the compiled model.  Off the constraints the remaining singular
+values are small but not zero, and contradictory right-hand sides would otherwise move u by alpha times the contradiction.
 Source: Bayo, Garcia de Jalon, Serna, A modified Lagrangian formulation ..., CMAME 71 (1988) 183-195.
 """
 
@@ -31,10 +32,25 @@ from haugmbd.formulations.python_formulation import PythonFormulation
 @public_class
 @dataclass(frozen=True)
 class AugmentedLagrangian(PythonFormulation):
-    """Bayo's penalties with multipliers: O(n^3) once, O(n^2) an iteration; `result.counters` tells the iterations.
+    """Penalties with iterated multipliers (Bayo).  The work is O(n^3) once and O(n^2) per iteration.
 
-    alpha: penalty, in mean masses;  mu: damping ratio, omega [1/s]: of the stabilization, 0 where another does its work
-    tol: relative change of u at which the iteration ends;  most_iterations: at which it is given up
+    Parameters
+    ----------
+    alpha : float
+        Penalty, in units of the mean mass of the bodies.
+    mu : float
+        Damping ratio of the built-in stabilization.
+    omega : float
+        Frequency of the built-in stabilization [1/s].  Give 0 if the integrator has a stabilization of its own.
+    tol : float
+        The iteration ends when the relative change of u is below tol.
+    most_iterations : int
+        Maximum number of iterations.  Beyond it the solution raises SimulationError.
+
+    Notes
+    -----
+    The formulation accepts dependent rows and returns multipliers of least norm.  `result.counters` contains the number of iterations.
+    Source: Bayo, Garcia de Jalon and Serna 1988, CMAME 71, 183-195.
     """
 
     alpha: float = 1e6
@@ -72,14 +88,14 @@ class AugmentedLagrangian(PythonFormulation):
 
 
 def free_size(q: KKTSystem) -> float:
-    """The largest of b_u / M: where nothing moves, u is the rounding of that, and no change is small beside u itself."""
+    """Return the largest entry of M^-1 b_u.  It measures rounding where the solution u itself is zero."""
     inertia = np.diagonal(q.M, axis1=1, axis2=2).ravel()
     moves = inertia > 0.0
     return float(np.abs(q.b_u[moves] / inertia[moves]).max(initial=0.0))
 
 
 def of_known_rank(q: KKTSystem, b_c: Array) -> tuple[KKTSystem, Array]:
-    """The question and b_c with rows of the rank that the model was compiled with; as they are where no row depends on others."""
+    """Return the system and b_c projected to the rank of the compiled model; unchanged if no row depends on others."""
     if q.rank == len(b_c):
         return q, b_c
     U, s, Vt = np.linalg.svd(q.Phi_q, full_matrices=False)

@@ -1,10 +1,11 @@
-r"""What every formulation is: a frozen object that answers the saddle question for any right-hand side.
+r"""The base class of all formulations: a frozen object that solves the augmented KKT system for any right-hand side.
 
     [ M      Phi_q^T ] [ u   ]   [ b_u ]        (Q, gamma)            accelerations and multipliers
-    [ Phi_q  0       ] [ lam ] = [ b_c ]        (0, -Phi)             the displacement back to the constraints
-                                                (0, nu - Phi_q u)     the change of velocity back to them
+    [ Phi_q  0       ] [ lam ] = [ b_c ]        (0, -Phi)             displacement back to the constraints
+                                                (0, nu - Phi_q u)     change of velocity back to them
 
-A new one is a subclass in a file of its own, and a line in `formulations.FORMULATIONS`: the contract tests find it there.
+A new formulation is a subclass in a file of its own and a line in `formulations.FORMULATIONS`.  The contract tests run for every
+class in that list.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ NONE: Array = np.zeros(0)
 
 
 MOST_BODIES = 60
-"""Where dense algebra costs 3 to 50 ms a question, 150 to 2000 times the block LDL^T (20 us)."""
+"""Above this number of bodies dense algebra takes milliseconds per solution; the block LDL^T takes microseconds."""
 
 
 class SolveFor(Enum):
-    """What the right-hand side asks for."""
+    """The unknown u that a right-hand side belongs to: accelerations, displacements or changes of velocity."""
 
     ACCELERATIONS = ACCELERATIONS
     POSITIONS = POSITIONS
@@ -40,7 +41,7 @@ class SolveFor(Enum):
 
 
 class Multipliers(Enum):
-    """Which multipliers a formulation gives where rows depend on others; where none do, all are the same."""
+    """The kind of multipliers that a formulation returns where rows depend on others.  With independent rows all kinds agree."""
 
     KEPT = "of the kept rows"
     LEAST = "of least norm"
@@ -49,10 +50,30 @@ class Multipliers(Enum):
 
 @dataclass(frozen=True, eq=False)
 class KKTSystem:
-    """One question.  Columns of Phi_q, b_u and the answer: (v, omega_bar) by bodies, the ground left out.
+    """One augmented KKT system.  Columns of Phi_q, and the entries of b_u and u, are (v, omega_bar) body by body without the ground.
 
-    state: where it is asked;  asks: for what;  rows: (k,) numbers of the rows that take part;  rank: how many of them are independent
-    M: (nb, 6, 6) diag(m, J_bar) of each body;  Phi_q: (k, 6 nb);  b_u: (6 nb,);  b_c: (k,);  Phi, Phi_dot: (k,) gaps of both levels
+    Attributes
+    ----------
+    model : Model
+        The compiled model.
+    state : State
+        The state at which the matrices were evaluated.
+    solve_for : SolveFor
+        The kind of right-hand side.
+    rows : integer array, shape (k,)
+        Numbers of the constraint rows that take part.
+    rank : int
+        Number of independent rows among them.
+    M : array, shape (nb, 6, 6)
+        Inertia diag(m 1, J_bar) of each body.
+    Phi_q : array, shape (k, 6 nb)
+        Constraint Jacobian.
+    b_u : array, shape (6 nb,)
+        Right-hand side of the equations of motion.
+    b_c : array, shape (k,)
+        Right-hand side of the constraints.
+    Phi, Phi_dot : array, shape (k,)
+        Violation of the constraints and of their rates.
     """
 
     model: Model
@@ -69,9 +90,18 @@ class KKTSystem:
 
 
 class KKTSolution(NamedTuple):
-    """u: (6 nb,);  lam: (k,) of the rows that took part.
+    """The solution of a KKTSystem.
 
-    lam_p: (nb,) multipliers of |p| = 1, where they are unknowns;  iterations, choices: that it took
+    Attributes
+    ----------
+    u : array, shape (6 nb,)
+        Accelerations, displacements or changes of velocity.
+    lam : array, shape (k,)
+        Multipliers of the rows that took part.
+    lam_p : array, shape (nb,)
+        Multipliers of |p| = 1, where they are unknowns; otherwise empty.
+    iterations, repartitions : int
+        Work of this solution: iterations, and new choices of dependent coordinates.
     """
 
     u: Array
@@ -82,24 +112,45 @@ class KKTSolution(NamedTuple):
 
 
 class Solver:
-    """Who answers the questions of one run: by default with what the formulation alone knows; others remember from one to the next."""
+    """The solver of one run.  A subclass may keep data from one solution to the next."""
 
     def __init__(self, formulation: Formulation) -> None:
         self.formulation = formulation
 
     def answer(self, question: KKTSystem) -> KKTSolution:
-        """The solution."""
+        """Return the solution of the system."""
         return self.formulation.solve(question)
 
 
 class Formulation(ABC):
-    """A formulation.
+    """A formulation of the equations of motion; the base class of all.
 
-    reference: its source;  multipliers: which it gives;  all_rows: whether it takes rows that depend on others, or as many independent ones
-    massless: whether it takes bodies without inertia about an axis that the joints hold;  instead: who does, where it does not
-    chains_only: whether the system must be a serial chain;  block_factor: whether it lends its block LDL^T to other questions
-    exponent: the work grows like (number of bodies) ** exponent;  ms: CPU time [ms] of a question about a chain of 60 links; NaN: not said
-    most_bodies: beyond these it warns
+    Attributes
+    ----------
+    reference : str
+        The source, for `mbd.cite`.
+    multipliers : Multipliers
+        The kind of multipliers where rows depend on others.
+    all_rows : bool
+        True if the formulation accepts dependent rows; otherwise it receives as many independent rows as there are.
+    massless : bool
+        True if bodies may have no inertia about an axis that the joints hold.
+    instead : str
+        What the error recommends where `massless` is False.
+    chains_only : bool
+        True if the system must be a serial chain.
+    block_factor : bool
+        True if the block LDL^T of the formulation can be used for other right-hand sides.
+    exponent : int
+        The work grows like (number of bodies) ** exponent.
+    ms : float
+        CPU time of one solution for a chain of 60 links [ms]; NaN if unknown.
+    most_bodies : float
+        Larger models cause a SlowFormulationWarning.
+
+    Notes
+    -----
+    A subclass implements `solve` and `pack`; one written in Python derives from `PythonFormulation` and implements `solve` only.
     """
 
     reference: ClassVar[str]
@@ -115,31 +166,62 @@ class Formulation(ABC):
 
     @abstractmethod
     def solve(self, question: KKTSystem) -> KKTSolution:
-        """Answer one question.  Raises SingularKKTError where it has no unique answer."""
+        """Solve one augmented KKT system.
+
+        Parameters
+        ----------
+        question : KKTSystem
+            Matrices and right-hand sides.
+
+        Returns
+        -------
+        KKTSolution
+            The unknowns and the multipliers.
+
+        Raises
+        ------
+        SingularKKTError
+            If the solution is not unique.
+        """
 
     @abstractmethod
     def pack(self, model: Model) -> Pack:
-        """Room to compute in, with the routines by which integrators ask this formulation.
+        """Return the workspace of a run, with the routines that integrators call.
 
-        Raises UsageError for wrong parameters, ModelError for a model that it cannot treat.
+        Parameters
+        ----------
+        model : Model
+            The compiled model.
+
+        Returns
+        -------
+        Pack
+            New workspace.
+
+        Raises
+        ------
+        UsageError
+            If a parameter of the formulation is invalid.
+        ModelError
+            If the formulation cannot treat the model.
         """
 
     def begin(self, model: Model) -> Solver:
-        """Who answers the questions of one run of `model`."""
+        """Return the solver of one run of `model`."""
         return Solver(self)
 
     def wrong(self) -> list[str]:
-        """What is wrong with the parameters; nothing by default."""
+        """Return sentences that describe invalid parameters; none by default."""
         return []
 
     def check(self) -> None:
-        """Refuse parameters that are none.  Raises UsageError with all that is wrong."""
+        """Raise UsageError if parameters are invalid.  The error lists all of them."""
         wrong = self.wrong()
         if wrong:
             raise UsageError(f"{self!r}: {'; '.join(wrong)}.")
 
     def check_model(self, model: Model) -> None:
-        """Refuse a model that the formulation cannot treat, with all faults at once; warn of one that is too large for it."""
+        """Raise ModelError, with all faults, if the formulation cannot treat the model.  Warn if the model is large for it."""
         bodies, name = np.arange(1, model.nb + 1), type(self).__name__
         massless = (model.tables["INERTIA"] != model.tables["SHIFTED"]).any(axis=1)[1:]
         if not self.massless and massless.any():
@@ -150,28 +232,28 @@ class Formulation(ABC):
             warnings.warn(self.too_large(model.nb), SlowFormulationWarning, stacklevel=4)
 
     def too_large(self, bodies: int) -> str:
-        """What a model of so many bodies will cost, and what to take instead."""
+        """Return the text of the warning: the expected cost of this number of bodies, and the alternative."""
         grows = "in proportion to them" if self.exponent == 1 else f"with their number to the power of {self.exponent}"
         text = (
             f"{type(self).__name__} on {bodies} bodies, and it is meant for {self.most_bodies:g} or fewer: its work grows {grows}"
         )
         if np.isfinite(self.ms):
             now = self.ms * (bodies / MOST_BODIES) ** self.exponent
-            text += f", from {self.ms:g} ms a question with {MOST_BODIES} bodies to some {now:.2g} ms here. "
-            text += f"A step of RK4 asks four or more, so that 1000 steps take {4.0 * now:.2g} s or more"
+            text += f", from {self.ms:g} ms a solution with {MOST_BODIES} bodies to some {now:.2g} ms here. "
+            text += f"A step of RK4 needs four or more, so that 1000 steps take {4.0 * now:.2g} s or more"
         return f"{text}. NewtonEuler() gives the same accelerations in some {4e-4 * bodies:.2g} ms."
 
 
 def not_positive(**numbers: float) -> list[str]:
-    """What is wrong with parameters that should be finite and positive."""
+    """Return a sentence for each parameter that is not finite and positive."""
     return [f"{name} = {x!r} must be finite and positive" for name, x in numbers.items() if not (is_number(x) and x > 0)]
 
 
 def negative(**numbers: float) -> list[str]:
-    """What is wrong with parameters that should be finite and not negative."""
+    """Return a sentence for each parameter that is not finite, or is negative."""
     return [f"{name} = {x!r} must be finite and not negative" for name, x in numbers.items() if not (is_number(x) and x >= 0)]
 
 
 def is_number(x: object) -> bool:
-    """Whether x is a finite number."""
+    """Return whether x is a finite number."""
     return isinstance(x, Real) and bool(np.isfinite(float(x)))

@@ -1,15 +1,15 @@
-r"""CoordinatePartitioning: independent coordinates move freely, dependent ones follow.
+r"""CoordinatePartitioning: independent coordinates are integrated, dependent coordinates follow from the constraints.
 
     Phi_q Pi = [ Phi_d  Phi_i ]              Phi_d square and well conditioned
     u_d = Phi_d^-1 (b_c - Phi_i u_i)         u = u_0 + H u_i,    H = (-Phi_d^-1 Phi_i; 1),    u_0 = (Phi_d^-1 b_c; 0)
 
     accelerations    H^T M H u_i = H^T (b_u - M u_0)                    lam = Phi_d^-T (b_u - M u)_d
-    positions        u_i = 0,  u_d = -Phi_d^-1 Phi, repeated: Newton for the dependent ones, the independent ones stay
-    velocities       u_i = 0,  u_d = Phi_d^-1 (nu - Phi_q u): the same
+    positions        u_i = 0,  u_d = -Phi_d^-1 Phi, repeated: Newton's method for the dependent coordinates
+    velocities       u_i = 0,  u_d = Phi_d^-1 (nu - Phi_q u)
 
-The coordinates are those of u: displacements of centres of mass, and turns about body axes.  Which of them are dependent is chosen by
-Gaussian elimination with pivoting (here QR with column pivoting), kept from question to question, and chosen anew when the condition
-number of Phi_d has grown.  With `Projection()` the stabilization is therefore Wehage's and Haug's, not the least motion in mass.
+The coordinates are those of u: displacements of centres of mass, and rotations about body axes.  QR with column pivoting selects the
+dependent ones.  They are kept from one solution to the next, and selected again when the condition number of Phi_d has grown.
+With `Projection()` the correction is therefore that of Wehage and Haug, not the one of least mass-weighted size.
 Source: Wehage, Haug, Generalized coordinate partitioning for dimension reduction ..., J. Mech. Des. 104 (1982) 247-255.
 """
 
@@ -28,16 +28,24 @@ from haugmbd.formulations.python_formulation import PythonFormulation
 from haugmbd.model.model import Model
 
 DEGRADED = 1.2
-"""A four-bar on a full turn, RK4: velocities have an error of 2.1e-5 with 1.2 (13 choices), 1.7e-5 with a choice at every step, 1e-4 with
-1.5, 2.5e-3 with 10: what corrects dependent coordinates is as much larger than the error of a step.  (Least motion in mass: 4e-8.)"""
+"""Default growth of the condition number.  A correction of the dependent coordinates magnifies the error of a step by about this growth,
+so that a small value is better; every new selection costs one more QR factorization."""
 
 
 @public_class
 @dataclass(frozen=True)
 class CoordinatePartitioning(PythonFormulation):
-    """Independent coordinates by pivoting, chosen anew when they degrade: O(n^3); `result.counters` tells how often they were.
+    """Independent and dependent coordinates, selected by pivoting.  The work is O(n^3).
 
-    degraded: growth of the condition number of Phi_d since they were chosen, at which they are chosen anew
+    Parameters
+    ----------
+    degraded : float
+        Dependent coordinates are selected again when the condition number of Phi_d has grown by this factor since the last selection.
+
+    Notes
+    -----
+    `result.counters.repartitions` contains the number of selections.
+    Source: Wehage and Haug 1982, J. Mech. Des. 104, 247-255.
     """
 
     degraded: float = DEGRADED
@@ -52,12 +60,12 @@ class CoordinatePartitioning(PythonFormulation):
         return Partition(self)
 
     def solve(self, question: KKTSystem) -> KKTSolution:
-        """With coordinates chosen for this question."""
+        """Solve with coordinates selected for this system."""
         return Partition(self).answer(question)
 
 
 class Partition(Solver):
-    """The dependent coordinates of one run; `condition`: of Phi_d when they were chosen."""
+    """The dependent coordinates of one run, and the condition number of Phi_d when they were selected."""
 
     formulation: CoordinatePartitioning
 
@@ -83,7 +91,7 @@ class Partition(Solver):
         return KKTSolution(u, np.asarray(np.linalg.solve(q.Phi_q[:, d].T, (q.b_u - times_mass(q, u))[d])), repartitions=choices)
 
     def _choose(self, q: KKTSystem) -> int:
-        """Keep the dependent coordinates as long as they are good; return how often they were chosen, 0 or 1."""
+        """Select dependent coordinates if there are none or they have degraded.  Return the number of selections, 0 or 1."""
         if self.dependent is not None and condition(q.Phi_q[:, self.dependent]) <= self.formulation.degraded * self.condition:
             return 0
         _, R, order = pivoted_qr(q.Phi_q)
@@ -96,5 +104,5 @@ class Partition(Solver):
 
 
 def condition(Phi_d: Array) -> float:
-    """The condition number of Phi_d (1-norm)."""
+    """Return the condition number of Phi_d in the 1-norm."""
     return float(np.linalg.cond(Phi_d, 1)) if Phi_d.size else 1.0

@@ -1,8 +1,8 @@
-r"""What the formulations in Python share: dense matrices, and factorizations that say by name where they find none.
+r"""Dense matrices of the formulations in Python, and factorizations that raise an error with names where the matrix is singular.
 
-scaling       K x = b  as  (S K S) (S^-1 x) = S b,   the diagonal of S K S (or its largest entries) being one:
-              kg beside kg m2 beside the rows' own units
-refinement    x <- x + K^-1 (b - K x),  once:  takes the rounding of the factors out
+scaling       K x = b  as  (S K S) (S^-1 x) = S b,   where the diagonal of S K S (or its largest entries) is one:
+              kg, kg m2 and the units of the rows become comparable
+refinement    x <- x + K^-1 (b - K x),  once:  removes the rounding of the factors
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from haugmbd.formulations.error_messages import TOO_LARGE, torn
 from haugmbd.model.constraint_rows import evaluate
 
 SINGULAR_TOL = 1e-12
-"""Part of the largest below which a singular value is zero: rounding of rows leaves 1e-15, a pose 1e-6 from a dead centre 1e-6."""
+"""Relative to the largest singular value: a smaller one counts as zero.  Rounding of the rows is some powers of ten below it."""
 
 NO_DIGIT = 1e-15
-"""Reciprocal condition number at which no digit of the solution is right: rounding is 1e-16."""
+"""Reciprocal condition number below which no digit of the solution is right."""
 
 
 class Split(NamedTuple):
-    """Phi_q = U diag(s) V^T of the independent part: U (k, rank), s (rank,), V (6 nb, rank)
+    """The factors of Phi_q = U diag(s) V^T for the independent part: U (k, rank), s (rank,), V (6 nb, rank).
 
-    Z: (6 nb, dof) a basis of the rest, if asked for
+    Z: (6 nb, dof) a basis of the null space, if requested
     """
 
     U: Array
@@ -37,7 +37,7 @@ class Split(NamedTuple):
 
 
 def singular(question: KKTSystem, what: str) -> SimulationError:
-    """The error of a formulation at a state where its algebra ends; of a motion that grows without bound where that is why."""
+    """Return the error of a formulation whose factorization failed; that of an unbounded motion where this is the cause."""
     t, finite = question.state.t, np.isfinite(question.Phi_q).all() and np.isfinite(question.b_u).all()
     apart = torn(question.model, evaluate(question.model, question.state)) if finite else "rows or forces overflow"
     if apart:
@@ -49,7 +49,7 @@ def singular(question: KKTSystem, what: str) -> SimulationError:
 
 
 def mass_matrix(question: KKTSystem) -> Array:
-    """diag(M_1, ..., M_nb), (6 nb, 6 nb)."""
+    """Return diag(M_1, ..., M_nb), (6 nb, 6 nb)."""
     nb = len(question.M)
     M = np.zeros((nb, 6, nb, 6))
     M[np.arange(nb), :, np.arange(nb)] = question.M
@@ -57,18 +57,18 @@ def mass_matrix(question: KKTSystem) -> Array:
 
 
 def times_mass(question: KKTSystem, x: Array) -> Array:
-    """M x, body by body; x: (6 nb, ...)."""
+    """Return M x, body by body; x: (6 nb, ...)."""
     return blockwise(question.M, x)
 
 
 def blockwise(blocks: Array, x: Array) -> Array:
-    """diag(B_1, ..., B_nb) x of blocks (nb, m, n); x: (n nb, ...)."""
+    """Return diag(B_1, ..., B_nb) x for blocks (nb, m, n) and x (n nb, ...)."""
     nb, m, n = blocks.shape
     return np.asarray(np.einsum("kab,kb...->ka...", blocks, x.reshape(nb, n, *x.shape[1:])).reshape(nb * m, *x.shape[1:]))
 
 
 def split(question: KKTSystem, A: Array, rank: int, *, with_Z: bool = True) -> Split:
-    """The singular value decomposition of A, whose rank is known since the model was compiled."""
+    """Return the singular value decomposition of A, cut at the rank of the compiled model."""
     U, s, Vt = np.linalg.svd(A, full_matrices=with_Z)
     if rank > len(s) or (rank and not s[rank - 1] > SINGULAR_TOL * s[0]):
         smallest = s[rank - 1] / s[0] if rank <= len(s) else 0.0
@@ -77,7 +77,7 @@ def split(question: KKTSystem, A: Array, rank: int, *, with_Z: bool = True) -> S
 
 
 def solve_definite(question: KKTSystem, S: Array, b: Array, what: str) -> Array:
-    """S^-1 b of a symmetric positive definite S, by Cholesky.  Raises SingularKKTError where it is none."""
+    """Return S^-1 b for a symmetric positive definite S, by Cholesky.  Raise SingularKKTError if S is not positive definite."""
     from scipy.linalg import LinAlgError, cho_factor, cho_solve, lapack  # noqa: PLC0415  only where it is used
 
     d = np.diagonal(S)
@@ -96,7 +96,7 @@ def solve_definite(question: KKTSystem, S: Array, b: Array, what: str) -> Array:
 
 
 def solve_symmetric(question: KKTSystem, K: Array, b: Array, what: str) -> Array:
-    """K^-1 b of a symmetric indefinite K, by LU with partial pivoting.  Raises SingularKKTError where it has none."""
+    """Return K^-1 b for a symmetric indefinite K, by LU with partial pivoting.  Raise SingularKKTError if K is singular."""
     from scipy.linalg import lapack, lu_solve  # noqa: PLC0415  only where it is used
 
     size = np.abs(K).max(axis=0, initial=0.0)
@@ -109,20 +109,20 @@ def solve_symmetric(question: KKTSystem, K: Array, b: Array, what: str) -> Array
 
 
 def need_regular(question: KKTSystem, reciprocal: float, what: str) -> None:
-    """Raise SingularKKTError where the reciprocal condition number (LAPACK's estimate) leaves no digit, or is NaN."""
+    """Raise SingularKKTError if the reciprocal condition number (LAPACK's estimate) is below NO_DIGIT or NaN."""
     if not reciprocal > NO_DIGIT:
         raise singular(question, f"{what} is singular (reciprocal condition number {reciprocal:.1e})")
 
 
 def triangular(T: Array, b: Array, *, transposed: bool = False) -> Array:
-    """T^-1 b, or T^-T b, of an upper triangular T."""
+    """Return T^-1 b, or T^-T b, for an upper triangular T."""
     from scipy.linalg import solve_triangular  # noqa: PLC0415  only where it is used
 
     return np.asarray(solve_triangular(T, b, trans=int(transposed), check_finite=False)) if len(b) else b
 
 
 def pivoted_qr(A: Array) -> tuple[Array, Array, Ints]:
-    """Q, R and the order of columns of A[:, order] = Q R; the first columns are the farthest from one another."""
+    """Return Q, R and the column order of A[:, order] = Q R with column pivoting."""
     from scipy.linalg import qr  # noqa: PLC0415  only where it is used
 
     if A.size == 0:

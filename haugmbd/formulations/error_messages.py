@@ -1,4 +1,4 @@
-"""From a status of compiled code to a sentence that names time, joint or body, the numbers, and what to do."""
+"""Error messages: from a status code of compiled code to a sentence with the time, the joint or body, the numbers and a remedy."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ TOO_LARGE = (
     "where a spring or damper is stiff, BDF() or GeneralizedAlpha(h)."
 )
 FAR = 0.5
-"""Of the size of a model: a stage that opens a joint so far belongs to no motion of the mechanism."""
+"""Relative to the size of a model: a stage that opens a joint by more does not belong to a motion of the mechanism."""
 ENOUGH = 0.5
-"""[rad] a step that turns bodies no further is told to the user where one turns too far: half of what no method of order two follows."""
+"""[rad] Rotation in a step that is recommended to the user where RATTLE refuses a larger one."""
 
 
 def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
-    """The error for `code` at time `t` [s]; place and number are read from the pack's status."""
+    """Return the error for `code` at time `t` [s].  The place and the number are read from the status of the pack."""
     failed = _failed_drivers(model, t)
     if failed:
         return SimulationError(f"the simulation stops at t = {t:.6g} s: {failed}")
@@ -93,12 +93,12 @@ def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
 
 
 def shorter_step(h: float, angle: float) -> float:
-    """The step [s] in which a body turns by ENOUGH, where it turns by `angle` [rad] in `h` [s]."""
+    """Return the step [s] in which a body turns by ENOUGH, if it turns by `angle` [rad] in `h` [s]."""
     return h * ENOUGH / angle
 
 
 def _failed_drivers(model: Model, t: float) -> str:
-    """What drivers have no finite value at time `t`, by joint; "" where all have."""
+    """Return which drivers have no finite value at time `t`, by joint; "" if all have."""
     texts = []
     numbers = model.drivers_of_rows()
     for k, driver in enumerate(model.drivers):
@@ -110,7 +110,7 @@ def _failed_drivers(model: Model, t: float) -> str:
 
 
 def torn(model: Model, rows: Rows) -> str:
-    """Which joint a step has pulled apart by the size of the mechanism; "" where none."""
+    """Return which joint has opened by the size of the mechanism; "" if none."""
     force = np.linalg.norm(rows.Phi_r, axis=2).max(axis=1)
     gaps = np.abs(np.divide(rows.Phi, force, out=np.zeros_like(force), where=force > 0.0))
     k = int(gaps.argmax())
@@ -120,7 +120,7 @@ def torn(model: Model, rows: Rows) -> str:
 
 
 def _singular(model: Model, pack: Pack, node: int, number: float) -> str:
-    """What is singular at a node: the joints of an edge and those that its rows depend on, or a body."""
+    """Return what is singular at a node: the joints of an edge and those that its rows depend on, or a body."""
     if node <= model.nb:
         return f"body {model.body_names[node]!r} has no inertia in a direction (pivot {number:.1e}). Check its mass and J_bar."
     i, j = (model.body_names[k] for k in model.tables["EDGES"][node - model.nb - 1])
@@ -137,7 +137,7 @@ def _singular(model: Model, pack: Pack, node: int, number: float) -> str:
 
 
 def joints_at(model: Model, node: int) -> tuple[str, ...]:
-    """The joints whose rows stand at the node of an edge."""
+    """Return the joints whose rows belong to the node of an edge."""
     edge = node - model.nb - 1
     labels = [label for label, slot in zip(model.labels, model.slot_of_row, strict=True) if slot // 6 == edge]
     return tuple(sorted({label.joint for label in labels}))

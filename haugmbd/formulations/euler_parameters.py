@@ -7,9 +7,10 @@ r"""EulerParameters: the augmented system in (r, p), Haug's r-p form, with a nor
     b_p = ( F,  2 G^T n_bar + 8 Gdot^T J_bar Gdot p )     n_bar = b_omega + omega_bar x J_bar omega_bar
     u   = S q_ddot,   S = diag(1, 2 G)                    omega_bar_dot = 2 G p_ddot, because Gdot p_dot = 0: the same gamma
 
-The rows p^T are orthogonal to Phi_p (G p = 0), so that lam is the one of NewtonEuler, and lam_p = 2 omega_bar^T J_bar omega_bar.
-No primitive is written for this form: Phi_p = Phi_q S.  A displacement has no quadratic terms: b_p = S^T b_u, gamma_p = 0.
-Source: Haug sec. 11.4; seed 004 (EOM: the r-p Form).
+The rows p^T are orthogonal to Phi_p because G p = 0.  The multipliers lam therefore equal those of NewtonEuler, and
+lam_p = 2 omega_bar^T J_bar omega_bar.  The rows follow from those in (v, omega_bar): Phi_p = Phi_q S.
+A displacement has no quadratic terms: b_p = S^T b_u, gamma_p = 0.
+Source: Haug 2021, sec. 11.4.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ from haugmbd.math.euler_parameters import G, normalized, p_dot_from
 
 
 class EulerForm(NamedTuple):
-    """S: (nb, 6, 7);  M_p: (7 nb, 7 nb), of rank 6 nb;  Phi_p: (k, 7 nb);  P: (nb, 7 nb);  b_p: (7 nb,);  gamma_p: (nb,)."""
+    """The r-p form.
+
+    S: (nb, 6, 7);  M_p: (7 nb, 7 nb), of rank 6 nb;  Phi_p: (k, 7 nb);  P: (nb, 7 nb);  b_p: (7 nb,);  gamma_p: (nb,)
+    """
 
     S: Array
     M_p: Array
@@ -39,7 +43,7 @@ class EulerForm(NamedTuple):
 
 
 def euler_form(q: KKTSystem) -> EulerForm:
-    """The question in (r, p)."""
+    """Return the system in (r, p)."""
     nb, p = len(q.M), normalized(q.state.p[1:])
     S, M_p, P = np.zeros((nb, 6, 7)), np.zeros((nb, 7, nb, 7)), np.zeros((nb, nb, 7))
     S[:, :3, :3], S[:, 3:, 3:] = np.eye(3), 2.0 * G(p)
@@ -57,7 +61,7 @@ def euler_form(q: KKTSystem) -> EulerForm:
 
 
 def turning_forces(q: KKTSystem, p: Array, p_dot: Array) -> Array:
-    """2 G^T n_bar + 8 Gdot^T J_bar Gdot p, (nb, 4)."""
+    """Return 2 G^T n_bar + 8 Gdot^T J_bar Gdot p, (nb, 4)."""
     J_bar, w, Gdot = q.M[:, 3:, 3:], q.state.omega_bar[1:], G(p_dot)
     n_bar = q.b_u.reshape(-1, 6)[:, 3:] + np.cross(w, np.einsum("kab,kb->ka", J_bar, w))
     quadratic = np.einsum("kca,kcd,kde,ke->ka", Gdot, J_bar, Gdot, p)
@@ -67,7 +71,13 @@ def turning_forces(q: KKTSystem, p: Array, p_dot: Array) -> Array:
 @public_class
 @dataclass(frozen=True)
 class EulerParameters(PythonFormulation):
-    """Haug's r-p form: 7 coordinates a body, and multipliers lam_p of |p| = 1: O(n^3), dense LU."""
+    """Haug's r-p form: seven coordinates per body and a multiplier lam_p of |p| = 1.  The work is O(n^3), by dense LU.
+
+    Notes
+    -----
+    The formulation needs independent rows.  `accelerations(...).lam_p` contains the multipliers of the normalization rows.
+    Source: Haug 2021, sec. 11.4.
+    """
 
     reference: ClassVar[str] = "Haug 2021, sec. 11.4 (the r-p form with Euler parameter normalization)"
     ms: ClassVar[float] = 22.0

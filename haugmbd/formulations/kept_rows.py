@@ -1,9 +1,10 @@
-r"""Multipliers of the kept rows that exert the same reactions on the bodies as given multipliers of any rows.
+r"""Multipliers of the kept rows that exert the same reactions on the bodies as given multipliers of all rows.
 
     [ M       Phi_kept^T ] [ z   ]   [ Phi_q^T lam ]
     [ Phi_kept  0        ] [ lam'] = [ 0           ]         z = 0, because the right-hand side is in the range of Phi_kept^T
 
-An iteration that adds up corrections may leave shares in rows that a later pose drops; this says them in the rows of that pose.
+An iteration that adds corrections can leave multipliers in rows that are dropped at a later pose.  This routine converts them to
+multipliers of the rows that are kept at that pose.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from haugmbd.workspace.layout import Pack
 
 @entry
 def keep_entry(P: Pack, t: Array, y: Array, x: Array) -> int:
-    """Replace the multipliers in x (nt, 6 nn) at the states y (nt, ny)."""
+    """Replace the multipliers in x (nt, 6 nn) at the states y (nt, ny) by those of the kept rows."""
     b, solution = ws.right_hand_side(P), ws.solution(P)
     edges, J = ws.edges(P), ws.jacobian(P)
     n = b.shape[0] - edges.shape[0]

@@ -4,7 +4,7 @@ r"""Newton-Euler: accelerations and multipliers of the augmented system, by one 
     Phi_q u_dot           = gamma        u = (v, omega_bar),   M = diag(m I, J_bar)
 
 The reaction on a body is -Phi_q^T lam.
-Source: seed 004 (EOM: the Newton-Euler Form); Haug sec. 11.3.
+Source: Haug 2021, sec. 11.3; Baraff 1996.
 """
 
 from __future__ import annotations
@@ -34,7 +34,14 @@ from haugmbd.workspace.layout import WIDTH, Pack, workspace, workspace_array
 @public_class
 @dataclass(frozen=True)
 class NewtonEuler(Formulation):
-    """The augmented KKT system in (v, omega_bar), solved by the block LDL^T: O(n) for chains and trees, multipliers included."""
+    """The augmented KKT system in (v, omega_bar), solved by a block LDL^T.  The work is O(n) for chains and trees.
+
+    Notes
+    -----
+    This is the default formulation.  It returns accelerations and multipliers together, and accepts bodies without inertia about axes
+    that the joints hold.
+    Sources: Haug 2021, sec. 11.3; Baraff, Linear-time dynamics using Lagrange multipliers, SIGGRAPH 1996.
+    """
 
     reference: ClassVar[str] = "Haug 2021, sec. 11.3 (Newton-Euler form); Baraff 1996 (linear time for trees)"
     ms: ClassVar[float] = 0.02
@@ -60,19 +67,19 @@ class NewtonEuler(Formulation):
 
 @inlined
 def factorize(P: Pack) -> int:
-    """Factor the augmented matrix of the rows at hand."""
+    """Factor the augmented matrix of the current rows."""
     return P.factorize(workspace(P), P.python_solver)
 
 
 @inlined
 def begin(P: Pack) -> int:
-    """Go half the way to K x = b for another b, with the factor at hand: `finish` goes the other."""
+    """Eliminate forward for K x = b with the current factor; `finish` substitutes back."""
     return P.begin(workspace(P), P.python_solver)
 
 
 @inlined
 def finish(P: Pack) -> int:
-    """Solve K x = b for the b that stood in the right-hand side when `factorize` or `begin` was called."""
+    """Solve K x = b for the b that was the right-hand side when `factorize` or `begin` was called."""
     code = P.finish(workspace(P), P.python_solver)
     if ws.has_massless_directions(P):
         code = P.refine(workspace(P), P.python_solver)
@@ -81,28 +88,28 @@ def finish(P: Pack) -> int:
 
 @inlined
 def solve_once(P: Pack) -> int:
-    """The same without refinement: what an iteration that corrects itself needs."""
+    """Solve K x = b without refinement, for iterations that correct themselves."""
     begin(P)
     return P.finish(workspace(P), P.python_solver)
 
 
 @inlined
 def solve_system(P: Pack) -> int:
-    """Solve K x = b for any other b, with the factor at hand."""
+    """Solve K x = b for another b, with the current factor."""
     begin(P)
     return finish(P)
 
 
 @entry
 def answer_entry(P: Pack) -> int:
-    """Leave K^-1 b in the solution, for the rows and the b in the work room."""
+    """Write K^-1 b to the solution array, for the rows and the b in the workspace."""
     code = factorize(P)
     return finish(P) if code == OK else code
 
 
 @kernel
 def put_right_hand_side(P: Pack) -> None:
-    """b = (Q, gamma)."""
+    """Write b = (Q, gamma)."""
     ws.system_kind(P)[0, 0] = at.ACCELERATIONS
     b, Q, level = ws.right_hand_side(P), ws.generalized_forces(P), ws.row_values(P)
     n = Q.shape[0]
@@ -116,7 +123,7 @@ def put_right_hand_side(P: Pack) -> None:
 
 @inlined
 def accelerate(P: Pack, t: float, y: Array) -> int:
-    """Leave (u_dot, lam) of the state `y` in the solution."""
+    """Write (u_dot, lam) of the state `y` to the solution array."""
     code = prepare(P, t, y)
     if code != OK:
         return code
@@ -129,7 +136,7 @@ def accelerate(P: Pack, t: float, y: Array) -> int:
 
 @kernel
 def put_rates(P: Pack, t: float, y: Array, y_dot: Array) -> None:
-    """y_dot = (v, G^T omega_bar / 2, v_dot, omega_bar_dot; angle rates) from the solution."""
+    """Write y_dot = (v, G^T omega_bar / 2, v_dot, omega_bar_dot; angle rates) from the solution array."""
     m = update_kinematics(P, t, y)
     n = m.bodies.shape[0]
     rates = borrow(y_dot, 0, n, WIDTH)
@@ -146,7 +153,7 @@ def put_rates(P: Pack, t: float, y: Array, y_dot: Array) -> None:
 
 @inlined
 def rates_at_hand(P: Pack, t: float, y: Array, y_dot: Array) -> int:
-    """y_dot of the state `y`, whose rows, loads and factor are at hand: what a projection has left."""
+    """Write y_dot of the state `y` with the current rows, forces and factor, as a projection leaves them."""
     put_right_hand_side(P)
     code = solve_system(P)
     if code == OK:
@@ -156,7 +163,7 @@ def rates_at_hand(P: Pack, t: float, y: Array, y_dot: Array) -> int:
 
 @inlined
 def right_hand_side(P: Pack, t: float, y: Array, y_dot: Array) -> int:
-    """y_dot of the state `y` at time `t`, with everything evaluated anew."""
+    """Evaluate everything at the state `y` and the time `t`, and write y_dot."""
     code = accelerate(P, t, y)
     if code == OK:
         put_rates(P, t, y, y_dot)

@@ -1,16 +1,16 @@
-r"""NullSpace: the motions that the rows allow, as columns of Z, and the equations of motion projected on them.
+r"""NullSpace: a basis Z of the null space of Phi_q, and the equations of motion projected on it.
 
     Phi_q Z = 0,  Phi_q u_0 = b_c                u = u_0 + Z z
     Z^T M Z z = Z^T (b_u - M u_0)                the multipliers do no work: Z^T Phi_q^T lam = 0
     Phi_q^T lam = b_u - M u                      afterwards, with least norm where rows depend on others
 
-    Phi_q = U T V^T                              U, V orthonormal columns, as many as the rank;  Z = what is orthogonal to V
+    Phi_q = U T V^T                              U, V orthonormal columns, as many as the rank;  Z = orthogonal complement of V
     u_0 = V T^-1 U^T b_c                         lam = U T^-T V^T (b_u - M u)
 
     SVD   T = diag(s)
     QR    Phi_q^T Pi = (V Z) (R; 0)  with column pivoting,  then  R^T = (Pi^T U) T,  T triangular
 
-The rank is that of the compiled model: no threshold decides it at every state.
+The rank is that of the compiled model.  It is not determined by a threshold at every state.
 Source: Singh, Likins (1985) (SVD); Kim, Vanderploeg (1986) (QR); Garcia de Jalon, Bayo (1994) ch. 5.
 """
 
@@ -29,7 +29,7 @@ from haugmbd.formulations.python_formulation import PythonFormulation
 
 
 class Basis(NamedTuple):
-    """Phi_q = U T V^T, T (rank, rank) upper triangular;  Z: (6 nb, dof)."""
+    """The factors Phi_q = U T V^T, T (rank, rank) upper triangular, and Z (6 nb, dof)."""
 
     U: Array
     T: Array
@@ -37,21 +37,26 @@ class Basis(NamedTuple):
     Z: Array
 
     def least_motion(self, b_c: Array) -> Array:
-        """u_0 = V T^-1 U^T b_c, (6 nb,)."""
+        """Return u_0 = V T^-1 U^T b_c, (6 nb,)."""
         return self.V @ triangular(self.T, self.U.T @ b_c)
 
     def least_multipliers(self, w: Array) -> Array:
-        """Lam = U T^-T V^T w, (k,)."""
+        """Return lam = U T^-T V^T w, (k,)."""
         return self.U @ triangular(self.T, self.V.T @ w, transposed=True)
 
 
 @public_class
 @dataclass(frozen=True)
 class SVD:
-    """By singular values."""
+    """A null-space basis by the singular value decomposition, for `NullSpace(by=SVD())`.
+
+    Notes
+    -----
+    Source: Singh and Likins 1985.
+    """
 
     def basis(self, q: KKTSystem) -> Basis:
-        """The factors of Phi_q."""
+        """Return the factors of Phi_q."""
         s = split(q, q.Phi_q, q.rank)
         return Basis(s.U, np.diag(s.s), s.V, s.Z)
 
@@ -59,10 +64,15 @@ class SVD:
 @public_class
 @dataclass(frozen=True)
 class QR:
-    """By Householder reflections."""
+    """A null-space basis by Householder QR with column pivoting, for `NullSpace(by=QR())`.
+
+    Notes
+    -----
+    Source: Kim and Vanderploeg 1986.
+    """
 
     def basis(self, q: KKTSystem) -> Basis:
-        """The factors of Phi_q."""
+        """Return the factors of Phi_q."""
         Q, R, order = pivoted_qr(q.Phi_q.T)
         r = q.rank
         if r > min(R.shape) or (r and not abs(R[r - 1, r - 1]) > SINGULAR_TOL * abs(R[0, 0])):
@@ -76,7 +86,18 @@ class QR:
 @public_class
 @dataclass(frozen=True)
 class NullSpace(PythonFormulation):
-    """Equations of motion on a basis of the null space of Phi_q, `SVD()` or `QR()`: O(n^3); takes rows that depend on others."""
+    """Equations of motion projected on a basis of the null space of Phi_q.  The work is O(n^3).
+
+    Parameters
+    ----------
+    by : QR or SVD
+        The factorization that gives the basis; by default `QR()`.
+
+    Notes
+    -----
+    The formulation accepts dependent rows and returns multipliers of least norm.
+    Sources: Singh and Likins 1985 (SVD); Kim and Vanderploeg 1986 (QR); Garcia de Jalon and Bayo 1994, ch. 5.
+    """
 
     by: SVD | QR = QR()  # noqa: RUF009  frozen
 

@@ -1,11 +1,11 @@
-r"""Penalty: the rows become stiff elements that push back what violates them; the multipliers are what they push with.
+r"""Penalty: the rows are replaced by stiff elements, whose forces approximate the multipliers.
 
     ( M + Phi_q^T alpha Phi_q ) u = b_u + Phi_q^T alpha b_c           lam = alpha ( Phi_q u - b_c )
 
-    b_c <- b_c - 2 mu omega Phi_dot - omega^2 Phi                     for accelerations: the elements have dampers and springs, too
+    b_c <- b_c - 2 mu omega Phi_dot - omega^2 Phi                     for accelerations: dampers and springs of the elements
 
-An approximation: its error falls like 1 / alpha, until at about alpha = 1e8 rounding (1e-16 alpha) is larger.  The matrix is positive
-definite whatever the rows are: any of them may depend on others.
+The method is an approximation.  Its error falls like 1 / alpha until rounding, which grows like alpha, is larger.
+The matrix is positive definite for any rows, also for dependent ones.
 Source: Bayo, Garcia de Jalon, Serna, A modified Lagrangian formulation ..., CMAME 71 (1988) 183-195, sec. 2.
 """
 
@@ -24,21 +24,33 @@ from haugmbd.formulations.python_formulation import PythonFormulation
 
 
 def penalty_of(q: KKTSystem, alpha: float) -> float:
-    """Alpha times the mean mass of the bodies [kg], for rows in m."""
+    """Return alpha times the mean mass of the bodies [kg], for rows in m."""
     return alpha * float(np.mean(q.M[:, 0, 0]))
 
 
 def with_feedback(q: KKTSystem, mu: float, omega: float) -> Array:
-    """b_c with springs and dampers, where it asks for accelerations."""
+    """Return b_c with the forces of springs and dampers, if the unknowns are accelerations."""
     return q.b_c - 2.0 * mu * omega * q.Phi_dot - omega**2 * q.Phi if q.solve_for is SolveFor.ACCELERATIONS else q.b_c
 
 
 @public_class
 @dataclass(frozen=True)
 class Penalty(PythonFormulation):
-    """Stiff elements instead of rows: O(n^3), and an error that falls like 1 / alpha.
+    """Stiff elements instead of constraint rows.  The work is O(n^3), and the error falls like 1 / alpha.
 
-    alpha: stiffness, in mean masses;  mu: damping ratio, omega [1/s]: frequency of the elements, 0 where a stabilization does their work
+    Parameters
+    ----------
+    alpha : float
+        Stiffness, in units of the mean mass of the bodies.
+    mu : float
+        Damping ratio of the elements.
+    omega : float
+        Frequency of the elements [1/s].  Give 0 if the integrator has a stabilization of its own.
+
+    Notes
+    -----
+    The multipliers are approximate.  The formulation accepts dependent rows.
+    Source: Bayo, Garcia de Jalon and Serna 1988, CMAME 71, 183-195, sec. 2.
     """
 
     alpha: float = 1e7

@@ -1,13 +1,13 @@
-r"""Formulations in Python behind the callbacks of a Pack: what a compiled integrator asks is put as a `Saddle`, and the answer put back.
+r"""Formulations in Python, called from compiled integrators: the workspace is read into a `KKTSystem`, and the solution written back.
 
-    asked by `prepare`      the state                 J, LEVEL           Phi_q, Phi, Phi_dot
-    asked by `factorize`    the rows are new          RIGHT, QUESTION    b_u, b_c, asks
-    asked by `finish`       K x = b is wanted         SOLUTION           u, lam by slots; zero for rows that take no part
+    called by `prepare`      new state                 J, LEVEL           Phi_q, Phi, Phi_dot
+    called by `factorize`    new rows                  RIGHT, QUESTION    b_u, b_c, solve_for
+    called by `finish`       K x = b is needed         SOLUTION           u, lam by slots; zero for rows that do not take part
 
-Where rows depend on others, a formulation that takes independent ones only gets as many as there are, and the same from question to
-question until others are far better: rows that are kept all along lose their rank somewhere on the way round a closed loop in space.
+A formulation that needs independent rows receives as many as there are.  The selection is kept from one solution to the next until
+other rows are much better conditioned: in a spatial closed loop no fixed selection stays independent along the whole motion.
 
-Nothing is compiled for this.  A question costs some 20 us beside its algebra.
+Nothing is compiled here.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from haugmbd.workspace import layout as at
 from haugmbd.workspace.layout import Pack, Tables, workspace_array
 
 FAR_BETTER = 10.0
-"""How much larger the smallest pivot of other rows must be before they replace those at hand: the pivots change by far more where rows
-lose their rank, and by less elsewhere."""
+"""Other rows replace the selected ones if their smallest pivot is larger by this factor.  Near a loss of rank the pivots change by far
+more; elsewhere they change by less."""
 
 
 class PythonFormulation(Formulation):
-    """A formulation that is written in Python: a subclass says `solve`."""
+    """A formulation that is written in Python: a subclass implements `solve`."""
 
     @abstractmethod
     def solve(self, question: KKTSystem) -> KKTSolution:
-        """Answer one question."""
+        """Solve one augmented KKT system.  See `Formulation.solve`."""
 
     def pack(self, model: Model) -> Pack:
         self.check()
@@ -54,15 +54,15 @@ class PythonFormulation(Formulation):
 
 
 def rows_for(model: Model) -> Ints:
-    """The rows that may take part: dropped ones come back where they depend on others along the whole motion.
+    """Return the rows that may take part: all of them where dropped rows depend on others along the whole motion.
 
-    How many of them are independent is known since the model was compiled, and no threshold decides it again.
+    The number of independent rows is that of the compiled model.  It is not determined again by a threshold.
     """
     return np.delete(np.arange(model.nc), np.array(model.redundancy.only_here, dtype=np.int64))
 
 
 def independent(Phi_q: Array, at_hand: Ints) -> Ints:
-    """As many rows of Phi_q as are at hand, without one that depends on others: those at hand, unless others are far better."""
+    """Return as many independent rows of Phi_q as there are in `at_hand`: those rows, unless others are much better conditioned."""
     rank, lengths = len(at_hand), np.linalg.norm(Phi_q, axis=1)
     unit = (Phi_q / np.where(lengths > 0.0, lengths, 1.0)[:, None]).T
     _, R, order = pivoted_qr(unit)
@@ -74,21 +74,24 @@ def independent(Phi_q: Array, at_hand: Ints) -> Ints:
 
 @dataclass
 class SolverStatistics:
-    """questions: answered;  iterations: in all of them;  choices: of coordinates."""
+    """The work of a run: systems solved, iterations in all of them, and selections of dependent coordinates."""
 
     solves: int = 0
     iterations: int = 0
     repartitions: int = 0
 
     def count(self, answer: KKTSolution) -> None:
-        """One more answer."""
+        """Add the work of one solution."""
         self.solves += 1
         self.iterations += answer.iterations
         self.repartitions += answer.repartitions
 
 
 class PythonKKTSolver(Callback):
-    """Answers the compiled questions of one run.  `work`: what it has done;  `last`: its last answer;  `door`: sees every state."""
+    """The callback that solves the KKT systems of one run in Python.
+
+    `work` contains the statistics, `last` the last solution, and `callback` receives every state.
+    """
 
     def __init__(self, model: Model, solver: Solver, rows: Ints, *, every: bool) -> None:
         tables = model.tables
@@ -104,16 +107,19 @@ class PythonKKTSolver(Callback):
         self._sizes = NONE
 
     def suit_all_rows(self, size: Array) -> None:
-        """Ask for accelerations that suit dependent rows, too, from now on: see `kkt.least_squares`; size: (nc,) lengths of the rows."""
+        """Compute accelerations that fit dependent rows in the least-squares sense from now on, see `kkt.least_squares`.
+
+        size: (nc,) lengths of the rows
+        """
         self._sizes = size[self._rows]
 
     def _see(self, t: float, y: Array, signals: Array, F: Array, Q_user: Array) -> None:
-        """Remember the state, and ask the user's callables, if there are any."""
+        """Store the state, and evaluate the user's callables, if there are any."""
         self._t, self._y = t, y.copy()
         self._model.force_callbacks.call(t, y, signals, F, Q_user)
 
     def _asked(self, which: float, J: Array, level: Array, b: Array, x: Array) -> None:
-        """Look at the rows, or answer."""
+        """Read new rows, or solve."""
         if which == LOOK:
             self._look(J)
             return
@@ -122,7 +128,7 @@ class PythonKKTSolver(Callback):
         try:
             answer = self._solver.answer(question)
         except np.linalg.LinAlgError as error:
-            raise singular(question, f"its algebra finds no end ({error})") from error
+            raise singular(question, f"its factorization did not converge ({error})") from error
         self.work.count(answer)
         self.last = answer
         n = self._model.nb + 1
@@ -131,14 +137,14 @@ class PythonKKTSolver(Callback):
         x[n:].reshape(-1)[self._slots[self._chosen]] = answer.lam
 
     def _look(self, J: Array) -> None:
-        """Take the rows, and choose those that take part."""
+        """Read the rows, and select those that take part."""
         Phi_q = self._gather(J)
         if self._rank == len(self._chosen) < len(self._rows):
             self._chosen = independent(Phi_q, self._chosen)
         self._Phi_q, self._every = Phi_q[self._chosen], Phi_q
 
     def _suited(self, b: Array) -> tuple[Array, Array]:
-        """The chosen rows and their right-hand sides, of the nearest system of the same rank: in it all rows agree."""
+        """Return the selected rows and right-hand sides of the nearest consistent system of the same rank."""
         size = self._sizes[:, None]
         U = np.linalg.svd(self._every / size, full_matrices=False)[0][:, : self._rank]
         right = b[self._model.nb + 1 :].reshape(-1)[self._slots]
@@ -146,19 +152,19 @@ class PythonKKTSolver(Callback):
         return suited[self._chosen, :-1], suited[self._chosen, -1]
 
     def _gather(self, J: Array) -> Array:
-        """Phi_q (k, 6 nb)."""
+        """Return Phi_q (k, 6 nb)."""
         row, slot, side, column = self._scatter
         Phi_q = np.zeros((len(self._slots), 6 * self._model.nb))
         Phi_q[row[:, None], column] = J.reshape(-1, 2, 6)[slot, side]
         return Phi_q
 
     def question(self, state: State, J: Array, level: Array, b: Array) -> KKTSystem:
-        """What is asked for the accelerations, of rows and loads that were evaluated elsewhere."""
+        """Return the system for the accelerations, from rows and forces that were evaluated elsewhere."""
         self._look(J)
         return self._question(state, SolveFor.ACCELERATIONS, level, b)
 
     def _question(self, state: State, solve_for: SolveFor, level: Array, b: Array) -> KKTSystem:
-        """The saddle question of a right-hand side b (nn, 6);  level: (slots, 3)."""
+        """Return the system with right-hand side b (nn, 6); level: (slots, 3)."""
         n, slots, Phi_q = self._model.nb + 1, self._slots[self._chosen], self._Phi_q
         u = np.hstack([state.v, state.omega_bar])[1:].ravel()
         b_u, b_c = b[1:n].ravel().copy(), b[n:].reshape(-1)[slots]
@@ -169,17 +175,20 @@ class PythonKKTSolver(Callback):
 
 
 def kkt_solution_of(pack: Pack) -> KKTSolution:
-    """The last answer of the python_solver in `pack`; an empty one where nobody teaches."""
+    """Return the last solution of the Python solver in `pack`; an empty one if the formulation is compiled."""
     return pack.python_solver.last if isinstance(pack.python_solver, PythonKKTSolver) else KKTSolution(NONE, NONE)
 
 
 def statistics_of(pack: Pack) -> SolverStatistics:
-    """What the python_solver in `pack` has done; nothing where nobody teaches."""
+    """Return the work of the Python solver in `pack`; zeros if the formulation is compiled."""
     return pack.python_solver.work if isinstance(pack.python_solver, PythonKKTSolver) else SolverStatistics()
 
 
 def kkt_system_of(formulation: Formulation, model: Model, state: State | None = None) -> KKTSystem:
-    """What `formulation` is asked for the accelerations at `state` (by default the modelled one); change it with `replace`."""
+    """Return the system that `formulation` solves for the accelerations at `state` (by default the modelled one).
+
+    Use `replace` to change it.
+    """
     formulation.check_model(model)
     state = model.state() if state is None else state
     pack = model.pack()
@@ -194,7 +203,7 @@ def kkt_system_of(formulation: Formulation, model: Model, state: State | None = 
 
 
 def mass_blocks(tables: Tables) -> Array:
-    """diag(m 1, J_bar) of each body, (nb, 6, 6)."""
+    """Return diag(m 1, J_bar) of each body, (nb, 6, 6)."""
     inertia = tables["INERTIA"][1:]
     M = np.zeros((len(inertia), 6, 6))
     M[:, :3, :3] = inertia[:, 0, None, None] * np.eye(3)
@@ -203,7 +212,7 @@ def mass_blocks(tables: Tables) -> Array:
 
 
 def scatter(model: Model, slots: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """Row, slot, side and columns (., 6) of each half row that is not on the ground."""
+    """Return row, slot, side and columns (., 6) of each half row that is not on the ground."""
     bodies = np.asarray(model.tables["EDGES"], dtype=np.int64)[slots // 6]
     row, side = np.nonzero(bodies)
     return row, slots[row], side, 6 * (bodies[row, side] - 1)[:, None] + np.arange(6)

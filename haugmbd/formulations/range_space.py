@@ -3,8 +3,8 @@ r"""RangeSpace: the multipliers first, from the Schur complement of the augmente
     S lam = Phi_q M^-1 b_u - b_c          S = Phi_q M^-1 Phi_q^T   (symmetric positive definite, so Cholesky)
     u     = M^-1 (b_u - Phi_q^T lam)
 
-M is inverted body by body; S is dense even for a tree: two rows on one body couple.
-Source: seed 004; Haug sec. 11.3; Featherstone, Rigid Body Dynamics Algorithms, sec. 3.4.
+M is inverted body by body.  S is dense even for a tree, because all rows on one body couple.
+Source: Haug 2021, sec. 11.3; Featherstone 2008, sec. 3.4.
 """
 
 from __future__ import annotations
@@ -24,7 +24,13 @@ from haugmbd.formulations.python_formulation import PythonFormulation
 @public_class
 @dataclass(frozen=True)
 class RangeSpace(PythonFormulation):
-    """Multipliers by the Schur complement S = Phi_q M^-1 Phi_q^T: O(n^3) in the rows; needs M^-1 and independent rows."""
+    """Multipliers from the Schur complement S = Phi_q M^-1 Phi_q^T.  The work is O(n^3) in the number of rows.
+
+    Notes
+    -----
+    The formulation needs independent rows and a regular inertia of every body.
+    Sources: Haug 2021, sec. 11.3; Featherstone 2008, sec. 3.4.
+    """
 
     reference: ClassVar[str] = "Haug 2021, sec. 11.3; Featherstone 2008, sec. 3.4"
     ms: ClassVar[float] = 3.0

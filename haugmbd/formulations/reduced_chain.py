@@ -3,12 +3,13 @@ r"""ReducedChain: joint coordinates instead of multipliers, by the articulated-b
     u = u_0 + J q_ddot                      J: Jacobian of the chain, Phi_q J = 0
     J^T M J q_ddot = J^T (b_u - M u_0)      aba of the chain at rest, without gravity, under the wrenches b_u - M u_0
 
-    u_0 = (v_dot, omega_bar_dot) at q_ddot = 0 for accelerations: it fulfils Phi_q u_0 = gamma;  0 for displacements
-    J_k u_0k <- J_k u_0k + (b_c - Phi_q u_0)_k,        link by link from the base: what a state off the constraints leaves
+    u_0 = (v_dot, omega_bar_dot) at q_ddot = 0 for accelerations, which fulfils Phi_q u_0 = gamma;  0 for displacements
+    J_k u_0k <- J_k u_0k + (b_c - Phi_q u_0)_k,        link by link from the base: the residual of a state off the constraints
     J_k^T lam_k = (b_u - M u)_k - J'_(k+1)^T lam_(k+1)      link by link from the tip: joint wrenches on the rows of the joint
 
-J_k, J'_k: the rows of joint k on its link and on the link before.  q and q_dot are read off the bodies: O(n).
-Source: Featherstone, Rigid Body Dynamics Algorithms, ch. 7; seed 003.
+J_k, J'_k: the rows of joint k on its link and on the link before.  The joint coordinates q and q_dot follow from the body states.
+The work is O(n).
+Source: Featherstone 2008, ch. 7.
 """
 
 from __future__ import annotations
@@ -33,7 +34,13 @@ from haugmbd.serial_chain.recursions.link_motion import LinkMotion, link_motion
 @public_class
 @dataclass(frozen=True)
 class ReducedChain(PythonFormulation):
-    """The articulated-body algorithm on `SerialChain.from_system(model)`: O(n), 0.27 ms a link; raises ModelError where it is none."""
+    """The articulated-body algorithm for systems that are serial chains.  The work is O(n).
+
+    Notes
+    -----
+    The chain is `SerialChain.from_system(model)`; a run raises ModelError if the system is not a serial chain.
+    Sources: Featherstone 2008, ch. 7; Mirtich 1996, ch. 4.
+    """
 
     reference: ClassVar[str] = "Featherstone 2008, ch. 7 (articulated-body algorithm); Mirtich 1996, ch. 4"
     ms: ClassVar[float] = 16.0
@@ -49,7 +56,10 @@ class ReducedChain(PythonFormulation):
 
 
 class Links(Solver):
-    """The chain of one run.  bodies: (n,) rows of the links in arrays without the ground;  joints: the rows of each link's joint."""
+    """The chain of one run.
+
+    bodies: (n,) rows of the links in arrays without the ground;  joints: the rows of each link's joint
+    """
 
     def __init__(self, formulation: ReducedChain, model: Model) -> None:
         super().__init__(formulation)
@@ -73,13 +83,13 @@ class Links(Solver):
         return KKTSolution(u, self._multipliers(q, u, joints))
 
     def _by_bodies(self, motion: LinkMotion) -> Array:
-        """(v_dot, omega_bar_dot) by bodies, (6 nb,)."""
+        """Return (v_dot, omega_bar_dot) by bodies, (6 nb,)."""
         u = np.zeros((self.chain.n, 6))
         u[self.bodies, :3], u[self.bodies, 3:] = motion.v_dot, np.einsum("nab,na->nb", motion.A, motion.omega_dot)
         return u.ravel()
 
     def _joints(self, q: KKTSystem) -> list[Ints]:
-        """For each link, places in Phi_q of the rows between it and the link before."""
+        """Return, for each link, the places in Phi_q of the rows between it and the link before."""
         pairs, found, before = self.pairs[q.rows], [], 0
         for body in (self.bodies + 1).tolist():
             found.append(np.nonzero((pairs == sorted((before, body))).all(axis=1))[0])
@@ -99,7 +109,7 @@ class Links(Solver):
             before, u_before = q.Phi_q[:, own], u[own]
 
     def _multipliers(self, q: KKTSystem, u: Array, joints: list[Ints]) -> Array:
-        """Lam, from the tip to the base."""
+        """Return lam, computed from the tip to the base."""
         left, lam = q.b_u - times_mass(q, u), np.zeros(len(q.b_c))
         above: Ints = np.zeros(0, dtype=np.int64)
         for body, rows in zip(self.bodies[::-1], joints[::-1], strict=True):

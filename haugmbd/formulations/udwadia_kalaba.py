@@ -1,10 +1,10 @@
-r"""UdwadiaKalaba: the free motion, and the least correction in mass that the constraints ask for, by a pseudo-inverse.
+r"""UdwadiaKalaba: the free motion plus the least mass-weighted correction that fulfils the constraints, by a pseudo-inverse.
 
     u = a + M^-1/2 B^+ (b_c - Phi_q a)          a = M^-1 b_u,    B = Phi_q M^-1/2        (Gauss's principle of least constraint)
     lam = -(B^T)^+ B^+ (b_c - Phi_q a)          of least norm where rows depend on others
 
-Rows may depend on others, and B^+ is built with as many singular values as the compiled model has independent rows.  M has to be
-regular; a singular one, as in (r, p) or of slender rods and point masses, is for `UdwadiaPhohomsiri`.
+Rows may depend on others.  B^+ is built with as many singular values as the compiled model has independent rows.  M must be regular;
+`UdwadiaPhohomsiri` accepts a singular M, as of slender rods and point masses.
 Source: Udwadia, Kalaba, A new perspective on constrained motion, Proc. R. Soc. A 439 (1992) 407-410.
 """
 
@@ -24,7 +24,13 @@ from haugmbd.formulations.python_formulation import PythonFormulation
 @public_class
 @dataclass(frozen=True)
 class UdwadiaKalaba(PythonFormulation):
-    """The fundamental equation in (v, omega_bar): O(n^3), a singular value decomposition; takes dependent rows, needs M^-1."""
+    """The fundamental equation of Udwadia and Kalaba in (v, omega_bar), by a singular value decomposition.  The work is O(n^3).
+
+    Notes
+    -----
+    The formulation accepts dependent rows and returns multipliers of least norm.  Every body must have inertia about all axes.
+    Source: Udwadia and Kalaba 1992, Proc. R. Soc. A 439, 407-410.
+    """
 
     reference: ClassVar[str] = "Udwadia and Kalaba 1992, Proc. R. Soc. A 439, 407-410"
     ms: ClassVar[float] = 16.0

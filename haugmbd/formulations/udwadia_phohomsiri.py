@@ -1,12 +1,12 @@
-r"""UdwadiaPhohomsiri: the fundamental equation for a singular mass matrix, on the r-p form, where M_p is one by nature.
+r"""UdwadiaPhohomsiri: the fundamental equation for a singular mass matrix, on the r-p form, whose mass matrix is singular.
 
     q_ddot = [ (1 - A^+ A) M_p ]^+ [ (1 - A^+ A) b_p   ]        A = (Phi_p; P),   P = p^T the normalization rows
              [ A               ]   [ (b_c, gamma_p)    ]
 
     A^T (lam, lam_p) = b_p - M_p q_ddot          afterwards, of least norm
 
-M_p = diag(m 1, 4 G^T J_bar G) has the null vector p of each body; the motion is unique where [M_p; A] has full column rank, so that
-bodies without inertia about an axis that the joints hold are taken, and rows that depend on others.
+M_p = diag(m 1, 4 G^T J_bar G) has the null vector p of each body.  The motion is unique where [M_p; A] has full column rank.
+Dependent rows, and bodies without inertia about an axis that the joints hold, are therefore accepted.
 Source: Udwadia, Phohomsiri, Explicit equations of motion for constrained mechanical systems with singular mass matrices,
 Proc. R. Soc. A 462 (2006) 2097-2117.
 """
@@ -28,7 +28,13 @@ from haugmbd.formulations.python_formulation import PythonFormulation
 @public_class
 @dataclass(frozen=True)
 class UdwadiaPhohomsiri(PythonFormulation):
-    """The fundamental equation in (r, p), with lam_p: O(n^3), two singular value decompositions; takes dependent rows and no inertia."""
+    """The fundamental equation for a singular mass matrix, in (r, p) with lam_p.  The work is O(n^3), two decompositions.
+
+    Notes
+    -----
+    The formulation accepts dependent rows, and bodies without inertia about axes that the joints hold.
+    Source: Udwadia and Phohomsiri 2006, Proc. R. Soc. A 462, 2097-2117.
+    """
 
     reference: ClassVar[str] = "Udwadia and Phohomsiri 2006, Proc. R. Soc. A 462, 2097-2117"
     ms: ClassVar[float] = 48.0

@@ -1,11 +1,11 @@
-r"""What ends a smooth piece of the motion: an open contact that meets, a closed one that would pull.
+r"""Events that end a smooth segment of the motion: an open contact closes its gap, or a closed contact would pull.
 
-    meets   gap = 0, falling                            of every open contact
-    opens   normal force + slack = 0, falling           of every closed contact; slack: rounding of the force, see `rest`
+    meets   gap = 0, falling                            for every open contact
+    opens   normal force + slack = 0, falling           for every closed contact; slack: rounding of the force, see `resting_contact`
 
-A contact that has just bounced starts at gap = 0 and rises.  One that has just opened, or leans on others, may stay at rounding of
-zero for a while: its gap must fall below -TOUCH.
-Most steps are clear of all that, which is seen at many states at once: gaps beyond rounding, normal forces within their slack.
+A contact that has just bounced starts at gap = 0 and rises.  One that has just opened, or that depends on others, may stay at zero
+within rounding for some time: it meets only when its gap falls below -TOUCH.
+Most steps are far from all events.  This is tested for many states at once: gaps and normal forces beyond their rounding.
 """
 
 from __future__ import annotations
@@ -25,42 +25,45 @@ from haugmbd.model.state import State
 from haugmbd.workspace.layout import workspace_array
 
 TOUCH = 1e-10
-"""Of the size [m]: a gap below it touches.  An event is located to 1e-13 s, so that gaps are 1e-13 m at 1 m/s."""
+"""Relative to the size of the mechanism [m]: a smaller gap touches."""
 LEAN = 1e-12
-"""Of the size [m]: how far a contact at rest may go below zero by rounding before it counts as met."""
+"""Relative to the size [m]: a contact at rest may fall below zero by this rounding before it counts as met."""
 CLEAR = 1e-13
-"""Of the size [m]: what is above it is positive beyond the rounding of gaps, 1e-15 of it whichever way they are computed."""
+"""Relative to the size [m]: a larger gap is positive beyond rounding."""
 
 
 class Meets:
-    """The gap of an open contact [m], plus `below`, see `LEAN`;  size: of the mechanism [m]."""
+    """The gap of an open contact [m] plus `below`, see `LEAN`.
+
+    size: of the mechanism [m]
+    """
 
     def __init__(self, contact: Placed, below: float, size: float) -> None:
         self.contact, self.below, self.size = contact, below, size
 
     def __call__(self, t: float, state: State) -> float:
-        """Positive while the contact is open."""
+        """Return the gap plus `below`: positive while the contact is open."""
         return gap_of(self.contact, state) + self.below
 
     def clear(self, t: Array, y: Array) -> Flags:
-        """Where the contact is open beyond doubt."""
+        """Return where the contact is open beyond rounding."""
         return gaps(self.contact, y) + self.below > CLEAR * self.size
 
 
 class ComesBack(Meets):
-    """gap / (t - start) [m/s] of a contact that has bounced at `start` [s] and rises with `rate` [m/s]: that zero is divided out."""
+    """gap / (t - start) [m/s] for a contact that has bounced at `start` [s] with `rate` [m/s]: the zero at the start is divided out."""
 
     def __init__(self, contact: Placed, start: float, rate: float, size: float) -> None:
         super().__init__(contact, 0.0, size)
         self.start, self.rate = start, rate
 
     def __call__(self, t: float, state: State) -> float:
-        """Positive while the contact is open."""
+        """Return the quotient: positive while the contact is open."""
         return gap_of(self.contact, state) / (t - self.start) if t > self.start else self.rate
 
 
 class NormalForces:
-    """The normal forces of closed contacts, by the multipliers of a model."""
+    """The normal forces of closed contacts, from the multipliers of a model."""
 
     def __init__(self, model: Model) -> None:
         self.model, self.pack = model, model.pack()
@@ -69,7 +72,7 @@ class NormalForces:
         self._seen: list[tuple[Array, Array]] = []
 
     def of(self, name: str, state: State) -> float:
-        """The normal force of one closed contact [N]; all are solved for at once."""
+        """Return the normal force of one closed contact [N]; all are solved for at once."""
         if state is not self._state or self._lam is None:
             code = accelerate_entry(self.pack, state.t, state.y)
             if code != 0:
@@ -79,12 +82,12 @@ class NormalForces:
         return -float(self._lam[self.model.joints[name].rows[0]])
 
     def over(self, name: str, t: Array, y: Array) -> Array:
-        """The normal forces (n,) at flat states y (n, ny); NaN from the first on that has none."""
+        """Return the normal forces (n,) at flat states y (n, ny); NaN from the first state on that has no solution."""
         for states, lam in self._seen:
             if states is y:
                 return -np.asarray(lam[:, self.model.joints[name].rows[0]])
         pack, x = self.model.pack(), np.zeros((len(t), workspace_array(self.pack, "SOLUTION").size))
-        code, done = multipliers_entry(pack, t, y, x)  # what a user's function raises here it will raise where it is asked alone
+        code, done = multipliers_entry(pack, t, y, x)  # a user's error is raised again at the single state
         lam = x.reshape(len(t), -1, 6)[:, self.model.nb + 1 :].reshape(len(t), -1)[:, self.model.slot_of_row]
         if code != 0:
             lam[done:] = np.nan
@@ -93,23 +96,23 @@ class NormalForces:
 
 
 class Pulls:
-    """The normal force of a closed contact, and its slack [N]."""
+    """The normal force of a closed contact plus its slack [N]."""
 
     def __init__(self, name: str, forces: NormalForces, slack: float) -> None:
         self.name, self.forces, self.slack = name, forces, slack
 
     def __call__(self, t: float, state: State) -> float:
-        """Positive while the contact presses."""
+        """Return the normal force plus slack: positive while the contact presses."""
         return self.forces.of(self.name, state) + self.slack
 
     def clear(self, t: Array, y: Array) -> Flags:
-        """Where the contact presses beyond doubt."""
+        """Return where the contact presses beyond rounding."""
         return self.forces.over(self.name, t, y) > -0.5 * self.slack
 
 
 @dataclass(frozen=True)
 class Turn(Event):
-    """The event of a contact, whose function takes many states at once, too."""
+    """The event of a contact, whose function also takes many states at once."""
 
     function: Meets | Pulls
 
@@ -126,7 +129,7 @@ def contact_events(
     t: float,
     size: float,
 ) -> dict[str, Event]:
-    """The terminal events of a smooth piece from time t [s], by contact.
+    """Return the terminal events of a smooth segment from time t [s], by contact.
 
     closed: slack of each closed contact [N];  flying: gap rates of those that have just bounced [m/s]
     near: how far others that touch may go below zero [m];  size: of the mechanism [m]
@@ -145,7 +148,7 @@ def contact_events(
 
 
 def gap_of(c: Placed, state: State) -> float:
-    """The gap [m] at one state, as `contact.gaps`, in plain numbers: NumPy takes ten times as long for a few three-vectors."""
+    """Return the gap [m] at one state, as `contact.gaps`, in plain numbers, which is faster than NumPy for a few three-vectors."""
     (n0, n1, n2), (a0, a1, a2), (b0, b1, b2) = (
         _turned(state.p[k].tolist(), x.tolist()) for k, x in ((c.i, c.n_bar), (c.i, c.s_bar_i), (c.j, c.s_bar_j))
     )
@@ -155,7 +158,7 @@ def gap_of(c: Placed, state: State) -> float:
 
 
 def _turned(p: Sequence[float], x: Sequence[float]) -> tuple[float, float, float]:
-    """A x = x + 2 e x (e x x + e0 x) for Euler parameters p."""
+    """Return A x = x + 2 e x (e x x + e0 x) for Euler parameters p."""
     (e0, e1, e2, e3), (x1, x2, x3) = p, x
     w1, w2, w3 = e2 * x3 - e3 * x2 + e0 * x1, e3 * x1 - e1 * x3 + e0 * x2, e1 * x2 - e2 * x1 + e0 * x3
     return x1 + 2.0 * (e2 * w3 - e3 * w2), x2 + 2.0 * (e3 * w1 - e1 * w3), x3 + 2.0 * (e1 * w2 - e2 * w1)

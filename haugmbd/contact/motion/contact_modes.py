@@ -1,9 +1,9 @@
 r"""A system with its contacts: one model for every set of closed contacts.
 
-    open contact      only watched
+    open contact      no row; its gap is an event function
     closed contact    one more row, the DP2 of `Contact.primitive`: gap = 0, with the multiplier lam = -normal force
 
-Models are made when they are first needed, and kept.
+Models are compiled when they are first needed, and kept.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from haugmbd.system.build import build_model
 from haugmbd.system.system import System
 
 DEEP = 1e-5
-"""Of the size: a contact that overlaps by more at the start is modelled wrongly; coordinates typed with six digits are off by less."""
+"""Relative to the size: an overlap larger than this at the start is a fault of the model.  Coordinates with six digits are within it."""
 
 
 class ContactModes:
-    """A system and its contacts, by name; `free` is the model with all of them open.
+    """A system and its contacts, by name; `free` is the model with all contacts open.
 
     Raises ModelError with all faults of system and contacts.
     """
@@ -53,7 +53,7 @@ class ContactModes:
         return tuple(self.contacts)
 
     def model(self, closed: Iterable[str], state: State) -> Model:
-        """The model with these contacts closed; the pivots of a new one are measured by the rows at `state`."""
+        """Return the model with these contacts closed.  The pivot scales of a new model come from the rows at `state`."""
         key = frozenset(closed)
         if key not in self._models:
             joints = [*self.system.joints, *(joint for name, joint in self._joints.items() if name in key)]
@@ -61,7 +61,7 @@ class ContactModes:
         return self._models[key]
 
     def _closed(self, joints: list[Joint], state: State) -> Model:
-        """A model with the joints of the system and more; the rows that the free one drops, which come first, are dropped."""
+        """Return a model with the joints of the system and more.  The rows that the free model drops come first, and stay dropped."""
         gravity, more = np.array(self.system.gravity, dtype=np.float64), len(joints) - len(self.system.joints)
         model = build_model(self.system.name, self.system.bodies, joints, self.system.loads, gravity)
         known = self.free.redundancy
@@ -77,26 +77,26 @@ class ContactModes:
         return model
 
     def rows(self, state: State) -> Rows:
-        """The rows of all contacts as if they were closed, in the order of `names`: Phi is the gap, Phi_q u its rate."""
+        """Return the rows of all contacts as if they were closed, in the order of `names`: Phi is the gap, Phi_q u its rate."""
         return evaluate(self._rows, state)
 
     def gaps(self, state: State) -> Array:
-        """All gaps [m], (k,)."""
+        """Return all gaps [m], (k,)."""
         y = state.y[None]
         return np.array([gaps(placed, y)[0] for placed in self.placed.values()])
 
     def gap_rates(self, state: State) -> Array:
-        """The rates of all gaps [m/s], (k,)."""
+        """Return the rates of all gaps [m/s], (k,)."""
         y = state.y[None]
         return np.array([gap_rates(placed, y)[0] for placed in self.placed.values()])
 
     def size(self, state: State) -> float:
-        """The largest coordinate that a gap is made of [m]; 1 where all are zero: the rounding of gaps is about 1e-16 of it."""
+        """Return the largest coordinate that enters a gap [m]; 1 if all are zero.  It scales the rounding of gaps."""
         arms = [max(abs(c.s_bar_i).max(), abs(c.s_bar_j).max(), c.radius) for c in self.placed.values()]
         return float(max(abs(state.r).max(), *arms)) or 1.0
 
     def need_apart(self, state: State) -> None:
-        """Raise ModelError where bodies overlap."""
+        """Raise ModelError if bodies overlap."""
         allowed = DEEP * self.size(state)
         faults = [
             Fault(
@@ -112,7 +112,7 @@ class ContactModes:
 
 
 def _name_faults(model: Model, contacts: Sequence[Contact]) -> list[Fault]:
-    """A fault for each name that is empty, or not the contact's own."""
+    """Return a fault for each name that is empty or not unique."""
     names = [contact.name for contact in contacts]
     found = []
     for k, name in enumerate(names):

@@ -1,6 +1,6 @@
-r"""What a motion with impacts leaves: its smooth pieces, its impacts, and both as one history.
+r"""The result of a motion with impacts: its smooth segments, its impacts, and both as one history.
 
-At an impact the time stands twice: the state before, and the state after.
+At an impact the time occurs twice: with the state before, and with the state after.
 """
 
 from __future__ import annotations
@@ -33,9 +33,22 @@ from haugmbd.simulation.result import Result
 @public_class
 @dataclass(frozen=True, eq=False)
 class Impact:
-    """One impact, at one contact or several at once.
+    """One impact, at one contact or at several contacts at once.
 
-    t: [s];  impulse: what `mbd.impulse` gave: normal impulses, and those of the joints by `impulse.joint(name)`
+    Attributes
+    ----------
+    t : float
+        Time [s].
+    impulse : Impulse
+        The result of `mbd.impulse`; `impulse.joint(name)` returns the impulses of joints.
+    contacts : tuple of str
+        Contacts with an impulse.
+    normal : mapping of str to float
+        Their normal impulses [N s].
+    before, after : State
+        States just before and just after.
+    energy_before, energy_after : float
+        Kinetic energies [J].
     """
 
     t: float
@@ -48,27 +61,27 @@ class Impact:
 
     @property
     def normal(self) -> dict[str, float]:
-        """Their normal impulses [N s]."""
+        """The normal impulses of these contacts [N s]."""
         return {name: f for name, f in self.impulse.normal.items() if f > 0.0}
 
     @property
     def before(self) -> State:
-        """The state just before."""
+        """The state just before the impact."""
         return self.impulse.before
 
     @property
     def after(self) -> State:
-        """The state just after."""
+        """The state just after the impact."""
         return self.impulse.state
 
     @property
     def energy_before(self) -> float:
-        """Kinetic energy just before [J]."""
+        """Kinetic energy just before the impact [J]."""
         return self.impulse.energy_before
 
     @property
     def energy_after(self) -> float:
-        """Kinetic energy just after [J]."""
+        """Kinetic energy just after the impact [J]."""
         return self.impulse.energy_after
 
     def __repr__(self) -> str:
@@ -78,7 +91,23 @@ class Impact:
 @public_class
 @dataclass(frozen=True, eq=False)
 class ContactHistory:
-    """One contact over time, (nt,) each: t [s], gap [m], gap_rate [m/s], force: normal force [N], 0 while open;  closed: whether."""
+    """One contact over time.
+
+    Attributes
+    ----------
+    name : str
+        Name of the contact.
+    t : array, shape (nt,)
+        Times [s].
+    gap : array, shape (nt,)
+        Gaps [m].
+    gap_rate : array, shape (nt,)
+        Rates of the gap [m/s].
+    force : array, shape (nt,)
+        Normal forces [N]; 0 while the contact is open.
+    closed : boolean array, shape (nt,)
+        True while the contact is closed.
+    """
 
     name: str
     t: Array
@@ -91,11 +120,30 @@ class ContactHistory:
 @public_class
 @dataclass(frozen=True, eq=False)
 class ImpactResult(Animated, HasOutcome):
-    """A motion with impacts, over time; `result["ball"].r` is one body's history.
+    """The history of a motion with impacts; `result["ball"].r` is the history of one body.
 
-    segments: the smooth pieces, each a `Result` with the model of its closed contacts, which can be saved by itself
-    impacts: in the order of time;  settings: what was asked for, as text
-    interrupted: stopped by Ctrl-C;  outcome: how the run ended, and the notes of all segments: `status`, `success`, `message`, `warnings`
+    Attributes
+    ----------
+    segments : tuple of Result
+        The smooth segments, each with the model of its closed contacts.  A segment can be saved on its own.
+    impacts : tuple of Impact
+        The impacts in the order of time.
+    settings : dict of str
+        The arguments of the run, as text.
+    interrupted : bool
+        True if Ctrl-C ended the run.
+    outcome : Outcome
+        How the run ended, and the warnings of all segments; also as `status`, `success`, `message`, `warnings`.
+    model : Model
+        The compiled model with all contacts open.
+    contacts : mapping of str to Contact
+        The contacts by name.
+    t, y : array
+        Times [s], (nt,), and flat states, (nt, ny).  The time of an impact occurs twice.
+    r, p, v, omega_bar : array
+        Positions [m], Euler parameters, velocities [m/s] and angular velocities [rad/s] of all bodies, (nt, nb + 1, .).
+    counters : Counters
+        Work of all segments.
     """
 
     _mechanism: ContactModes
@@ -107,7 +155,7 @@ class ImpactResult(Animated, HasOutcome):
 
     @cached_property
     def _whole(self) -> Result:
-        """All states as one result, of the model without contacts."""
+        """All states as one result of the model without contacts."""
         model = self._mechanism.free
         y = [np.zeros((0, len(model.y0))), *(segment.y for segment in self.segments)]
         return Result(model, self._joined(lambda s: s.t), np.concatenate(y), self.counters, self.settings, self.interrupted)
@@ -119,16 +167,16 @@ class ImpactResult(Animated, HasOutcome):
 
     @property
     def contacts(self) -> dict[str, Contact]:
-        """The contacts, by name."""
+        """The contacts by name."""
         return dict(self._mechanism.contacts)
 
     def _joined(self, ask: Callable[[Result], Array]) -> Array:
-        """The answers of all segments, one after the other."""
+        """Return the values of all segments, one after the other."""
         return np.concatenate([ask(segment) for segment in self.segments]) if self.segments else np.zeros(0)
 
     @property
     def t(self) -> Array:
-        """Times [s], (nt,), not falling: an impact's stands twice."""
+        """Times [s], (nt,), not decreasing: the time of an impact occurs twice."""
         return self._whole.t
 
     @property
@@ -165,7 +213,23 @@ class ImpactResult(Animated, HasOutcome):
         return Counters(**total)
 
     def contact(self, name: str) -> ContactHistory:
-        """Gap and normal force of a contact over time; UsageError for an unknown one."""
+        """Return gap and normal force of a contact over time.
+
+        Parameters
+        ----------
+        name : str
+            Name of the contact.
+
+        Returns
+        -------
+        ContactHistory
+            Gap, rate and normal force at all times of the result.
+
+        Raises
+        ------
+        UsageError
+            For an unknown contact.
+        """
         placed = self._mechanism.placed.get(name)
         if placed is None:
             raise UsageError(f"no contact is called {name!r}; the contacts are {', '.join(map(repr, self._mechanism.names))}.")
@@ -174,9 +238,26 @@ class ImpactResult(Animated, HasOutcome):
         return ContactHistory(name, self.t, gaps(placed, self.y), gap_rates(placed, self.y), force, closed.astype(bool))
 
     def reaction(self, joint: str, *, on: Side = "j", frame: Axes = "ground") -> Reaction:
-        """The force and torque that `joint` exerts, as `Result.reaction`, over all segments; impulses are in `impacts`.
+        """Return the force and torque that a joint exerts, as `Result.reaction`, over all segments.
 
-        Raises UsageError for an unknown joint, side or frame (a closed contact is asked for by `contact`).
+        Parameters
+        ----------
+        joint : str
+            Name of a joint of the system.  Use `contact` for a contact.
+        on : {"j", "i"}
+            The body.
+        frame : {"ground", "body", "joint"}
+            Frame of the components.
+
+        Returns
+        -------
+        Reaction
+            Force and torque over time.  Impulses at impacts are in `impacts`.
+
+        Raises
+        ------
+        UsageError
+            For an unknown joint, side or frame.
         """
         model = self._mechanism.free
         check_question(model.joints, model.body_names, joint, on, frame)
@@ -185,7 +266,13 @@ class ImpactResult(Animated, HasOutcome):
         return Reaction(joint, parts[0].body, frame, self.t, force, torque, point)
 
     def energy(self) -> Energy:
-        """Energies over all segments, as `Result.energy`; the total falls at every impact by what the impact costs."""
+        """Return the energies over all segments, as `Result.energy`.
+
+        Returns
+        -------
+        Energy
+            Energies over time.  The total falls at every impact by the energy that is lost there.
+        """
         parts = [segment.energy() for segment in self.segments]
         kinetic, potential = (np.concatenate([getattr(e, name) for e in parts]) for name in ("kinetic", "potential"))
         return Energy(
@@ -193,7 +280,7 @@ class ImpactResult(Animated, HasOutcome):
         )
 
     def state(self, k: int = -1) -> State:
-        """The k-th state, by default the last."""
+        """Return the k-th state, by default the last one."""
         return self._whole.state(k)
 
     def __getitem__(self, body: str) -> BodyHistory:
@@ -208,7 +295,7 @@ class ImpactResult(Animated, HasOutcome):
 
 
 def _summed(works: list[Array]) -> Array:
-    """Works that each begin at zero, one after the other."""
+    """Return works that each begin at zero as one continuous history."""
     start, whole = 0.0, []
     for work in works:
         whole.append(start + work)

@@ -1,10 +1,10 @@
-r"""Which touching contacts stay closed: the contact problem of accelerations.
+r"""Touching contacts that stay closed: the contact problem of accelerations.
 
-    a = a0 + W N >= 0        N >= 0        N . a = 0            of contacts at rest: gap = 0 and gap_rate = 0
+    a = a0 + W N >= 0        N >= 0        N . a = 0            for contacts at rest: gap = 0 and gap_rate = 0
     a0: accelerations of the gaps without them (C u_dot - gamma)                W = C K^-1 C^T
 
-A contact with N > 0 is held closed; one with a > 0 lifts.  Where rows depend on one another (a table on four legs) as many are
-closed as are independent; the others lean on them.  The same problem as that of impulses (`contact.restitution`), with another meaning.
+A contact with N > 0 stays closed; one with a > 0 opens.  Where rows depend on one another (a table on four legs) as many are closed as
+are independent; the others touch without a row.  The problem has the form of that of impulses (`contact.restitution`).
 
 A bounce is at rest if it would rise less than REST_HEIGHT:      gap_rate^2 / (2 |a|) <= REST_HEIGHT size
 Source: Moreau (1988); Baraff (1994) for resting contacts without friction.
@@ -27,27 +27,30 @@ from haugmbd.formulations.accelerations import accelerations
 from haugmbd.model.state import State
 
 REST_HEIGHT = 1e-12
-"""Of the size: a bounce that rises less is at rest.  Gaps are rounded to 1e-16 of the size, so that the times of the last bounces,
-about 1e-6 s long on the earth, still have four digits.  What is left of the cascade then takes e / (1 - e) such times."""
+"""Relative to the size: a bounce that rises less is at rest.  It is far enough above the rounding of gaps that the times of the last
+bounces are still accurate."""
 STILL = 1e-12
-"""Of the speeds that make a gap rate: below it the rate is zero, as for impulses."""
+"""Relative to the velocities that a gap rate combines: a smaller rate is zero, as for impulses."""
 PULL_TOL = 1e-11
-"""Of the force that holds a contact: a normal force below minus this pulls.  Multipliers are rounded to about 1e-14."""
+"""Relative to the force that holds a contact: a normal force below minus this pulls.  It is above the rounding of multipliers."""
 SMALLEST = 1e-12
-"""[m/s2], of the size: accelerations below it are rounding where nothing accelerates at all."""
+"""[m/s2], relative to the size: smaller accelerations are rounding where nothing accelerates."""
 
 Flags = npt.NDArray[np.bool_]
 
 
 class RestingContacts(NamedTuple):
-    """Contacts by name.  closed: with what a normal force may pull before it opens [N];  still: all that do not move, closed or not."""
+    """Contacts by name.
+
+    closed: the pull that the rounding of a normal force may reach before the contact opens [N];  still: all that do not move, closed or not
+    """
 
     closed: dict[str, float]
     still: frozenset[str]
 
 
 class _Problem(NamedTuple):
-    """Accelerations a0 (k,), W (k, k), its measures d (k,), gap rates (k,) and their rounding (k,), of some contacts."""
+    """Accelerations a0 (k,), W (k, k), its scale d (k,), gap rates (k,) and their rounding (k,), of some contacts."""
 
     a0: Array
     W: Array
@@ -57,7 +60,7 @@ class _Problem(NamedTuple):
 
 
 def resting_contacts(mechanism: ContactModes, state: State, touching: list[str], leaving: frozenset[str]) -> RestingContacts:
-    """Which of the `touching` contacts stay closed at `state`; `leaving` are those that have just been found to pull."""
+    """Return which of the `touching` contacts stay closed at `state`; `leaving` are those that would pull."""
     names = [name for name in touching if name not in leaving]
     if not names:
         return RestingContacts({}, leaving)
@@ -70,7 +73,7 @@ def resting_contacts(mechanism: ContactModes, state: State, touching: list[str],
 
 
 def approach(mechanism: ContactModes, state: State, touching: list[str]) -> bool:
-    """Whether one of the `touching` contacts is about to overlap at `state`."""
+    """Return whether one of the `touching` contacts is about to overlap at `state`."""
     if not touching:
         return False
     rate, noise = _rates(mechanism, state, _rows(mechanism, state, touching)[0])
@@ -78,7 +81,7 @@ def approach(mechanism: ContactModes, state: State, touching: list[str]) -> bool
 
 
 def _problem(mechanism: ContactModes, state: State, names: list[str]) -> _Problem:
-    """The contact problem of the named contacts, all others open."""
+    """Return the contact problem of the named contacts, with all others open."""
     rows, gamma = _rows(mechanism, state, names)
     beside = AuxiliaryRows.of(FactoredSystem(mechanism.free, state), rows)
     found = accelerations(mechanism.free, state)
@@ -87,7 +90,7 @@ def _problem(mechanism: ContactModes, state: State, names: list[str]) -> _Proble
 
 
 def _rows(mechanism: ContactModes, state: State, names: list[str]) -> tuple[RowSet, Array]:
-    """The rows of the named contacts, and their gamma (k,)."""
+    """Return the rows of the named contacts, and their gamma (k,)."""
     everything = mechanism.rows(state)
     k = [mechanism.names.index(name) for name in names]
     C = np.concatenate([everything.Phi_r[k], everything.PiBar[k]], axis=2)
@@ -95,14 +98,14 @@ def _rows(mechanism: ContactModes, state: State, names: list[str]) -> tuple[RowS
 
 
 def _rates(mechanism: ContactModes, state: State, rows: RowSet) -> tuple[Array, Array]:
-    """The gap rates of the rows [m/s], (k,), and what of them is rounding, (k,)."""
+    """Return the gap rates of the rows [m/s], (k,), and their rounding, (k,)."""
     u = np.hstack([state.v, state.omega_bar])
     least = np.sqrt(2.0 * SMALLEST * REST_HEIGHT) * mechanism.size(state)
     return rows.of(u), STILL * np.abs(rows.C).sum(axis=(1, 2)) * np.abs(u).max() + least
 
 
 def _still(p: _Problem, height: float) -> Flags:
-    """The contacts that do not move, and those that would come back from less than `height` [m] under the forces of the others."""
+    """Return the contacts that do not move, and those whose bounce stays below `height` [m] under the forces of the others."""
     still = np.abs(p.rate) <= p.noise
     while True:
         a = p.a0 + p.W @ _normal_forces(p, np.nonzero(still)[0])
@@ -113,17 +116,17 @@ def _still(p: _Problem, height: float) -> Flags:
 
 
 def _normal_forces(p: _Problem, k: Ints) -> Array:
-    """Normal forces (all,) of the contacts k at rest, zero for the others and for contacts that cannot move."""
+    """Return the normal forces (all,) of the contacts k at rest; zero for the others and for contacts that cannot move."""
     N = np.zeros(len(p.a0))
     k = k[np.diag(p.W)[k] > RANK_TOL * p.d[k]]
     some = restitution(p.W[np.ix_(k, k)], -p.a0[k], p.d[k])
-    if some is not None:  # None: a body that others crush; its contacts meet again, and `impulse` says that they cannot
+    if some is not None:  # None: a body is crushed by others; its contacts meet again, and `impulse` raises the error
         N[k] = some
     return N
 
 
 def _held(p: _Problem, still: Ints) -> tuple[Ints, float]:
-    """Those of the contacts at rest that do not lift, and a force that is typical of them [N]."""
+    """Return those of the contacts at rest that do not open, and a typical force of theirs [N]."""
     N = _normal_forces(p, still)
     a = p.a0 + p.W @ N
     W = np.maximum(np.diag(p.W), RANK_TOL * p.d)
@@ -132,13 +135,15 @@ def _held(p: _Problem, still: Ints) -> tuple[Ints, float]:
 
 
 def _independent(p: _Problem, held: Ints, slack: Array) -> list[int]:
-    """As many of the held contacts as have independent rows and, by themselves, no normal force that pulls."""
+    """Return as many of the held contacts as have independent rows and, by themselves, no normal force that pulls."""
     k = held[np.diag(p.W)[held] > RANK_TOL * p.d[held]]
     if not len(k):
         return []
     parts = SpectralSolution.of(p.W[np.ix_(k, k)], p.d[k])
     G = parts.V * np.sqrt(parts.w) / parts.scale[:, None]
-    N = nonnegative(G.T, np.linalg.lstsq(G, -p.a0[k], rcond=None)[0])  # basic: its positive ones have independent rows
+    N = nonnegative(
+        G.T, np.linalg.lstsq(G, -p.a0[k], rcond=None)[0]
+    )  # a basic solution: the positive forces belong to independent rows
     chosen = [int(one) for one in k[N > 0.0]]
     for one in k[np.argsort(-N, kind="stable")].tolist():
         more = [*chosen, one]

@@ -38,10 +38,10 @@ from haugmbd.simulation.progress import Progress
 from haugmbd.system.system import System
 
 PROJECTION = Projection()
-"""What ends a step where nothing is said."""
+"""The default stabilization."""
 MOST_PER_SECOND = 2000.0
-"""Impacts and openings in a second of simulated time: on the earth, the last second of a cascade has 14 / (1 - e) bounces or fewer, so
-that e up to 0.99 is within it; a machine that strikes 2000 times a second is not meant by Newton's law."""
+"""Impacts and openings per second of simulated time.  The last second of a cascade of bounces under gravity has about 14 / (1 - e) of
+them, so that large restitutions are within the limit."""
 
 
 @check_keywords
@@ -62,16 +62,56 @@ def simulate_impacts(
     most_per_second: float = MOST_PER_SECOND,
     progress: bool = False,
 ) -> ImpactResult:
-    """Simulate from `state` (by default the modelled one) to `t_end` [s], with impacts, sticking and opening of `contacts`.
+    """Simulate a system with contacts that strike, stay closed, and open.
 
-    contacts: Contact objects, each with its restitution e: they strike by Newton's law, without friction; when its bounces become too
-    low to be told from rest, or at once with restitution = 0, a contact closes, and it opens again when its normal force would pull
-    most_per_second: impacts and openings in a second of simulated time that are taken for a motion, and not for an endless cascade
-    All else as in `simulate`.
+    Parameters
+    ----------
+    system : System
+        The system.  A compiled Model is not enough, because a closed contact is a row of a new model.
+    t_end : float
+        End time [s].
+    contacts : Contact or list of Contact
+        Each strikes by Newton's law with its own restitution, without friction.  It closes when its bounces become too low to be resolved
+        (at once with restitution 0), and opens when its normal force would pull.
+    h : float, optional
+        Fixed step [s].
+    rtol, atol : float, optional
+        Relative and absolute error tolerances of an adaptive method.
+    state : State, optional
+        Initial state; by default the modelled state.
+    formulation : NewtonEuler
+        The formulation; no other is possible.
+    integrator : Integrator, optional
+        By default RK4 with `h`, and DormandPrince with tolerances.
+    stabilization : Stabilization or None
+        By default `Projection()`.
+    project_velocity : bool
+        True to project initial velocities that violate the constraints.
+    store_every : int
+        Store every n-th step.
+    most_per_second : float
+        Impacts and openings per second of simulated time; more of them raise SimulationError.
+    progress : bool
+        True to show a progress bar.
 
-    Returns an ImpactResult; after Ctrl-C the result so far, with `interrupted` set.
-    Raises ModelError (faults of system and contacts, bodies that overlap at the start), UsageError (bad arguments), SimulationError
-    or SingularKKTError, whose `.result` holds what was computed so far.
+    Returns
+    -------
+    ImpactResult
+        Segments and impacts.  After Ctrl-C the result so far, with `interrupted` set.
+
+    Raises
+    ------
+    ModelError
+        For faults of system and contacts, and for bodies that overlap at the start.
+    UsageError
+        For invalid arguments.
+    SimulationError, SingularKKTError
+        If the simulation fails.  `.result` of the error contains the result so far.
+
+    Notes
+    -----
+    Between impacts the closed contacts are constraint rows.  At an impact the velocities change by `mbd.impulse`.
+    Sources: Moreau 1988; Mirtich 1996.
     """
     check_formulation(formulation)
     need_newton_euler(formulation, "simulate_impacts")
@@ -98,7 +138,7 @@ def simulate_impacts(
 
 
 def _read_contacts(contacts: Any) -> tuple[Contact, ...]:
-    """The contacts as a tuple, one may stand alone; UsageError where one is none."""
+    """Return the contacts as a tuple.  Raise UsageError if an element is not a Contact."""
     if isinstance(contacts, Contact):
         return (contacts,)
     if not isinstance(contacts, Iterable):
@@ -113,6 +153,6 @@ def _read_contacts(contacts: Any) -> tuple[Contact, ...]:
 
 
 def _check_limit(most: Any) -> None:
-    """Refuse a limit that is no positive number."""
+    """Raise UsageError unless the limit is a number of 1 or more."""
     if not (isinstance(most, int | float) and isfinite(most) and most >= 1.0):
         raise UsageError(f"most_per_second = {most!r} must be a number, 1 or more.")

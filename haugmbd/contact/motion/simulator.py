@@ -1,10 +1,10 @@
-r"""The course of a motion with impacts: smooth piece, turn, smooth piece, ...
+r"""The simulation of a motion with impacts: smooth segments, and transitions between them.
 
-    piece   the equations of motion with the closed contacts as rows, until an open contact meets or a closed one would pull
-    turn    all contacts that touch:   velocities jump, by `impulse`, where one of them approaches
-                                       contacts at rest close, those that pull open, by `resting_contacts`
+    segment      the equations of motion with the closed contacts as rows, until an open contact meets or a closed one would pull
+    transition   for all contacts that touch:   velocities jump, by `impulse`, if one of them approaches
+                                                contacts at rest close, and those that pull open, by `resting_contacts`
 
-A cascade of bounces ends by itself: the bounces get lower, and the one that is too low closes the contact.
+A cascade of bounces ends because the bounces get lower; the first one that is too low closes the contact.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from haugmbd.simulation.result import Result
 from haugmbd.simulation.run import Recorded, Run
 
 CLOSED_STEPS = 200
-"""While a contact is closed, an adaptive step is not longer than this part of the whole interval: what the contact carries does not
-move anything, so that no error control sees a force that comes and goes."""
+"""While a contact is closed, an adaptive step is at most the whole interval divided by this number.  The error control does not see the
+force of a closed contact, because it does not move anything."""
 LAST = 1e-12
-"""Relative to |t| + 1 s: what is left to the end when the course is over; integrators make no such step."""
+"""Relative to |t| + 1 s: the interval left when the simulation is complete; integrators make no such step."""
 
 
 class HybridSimulation:
-    """One motion with impacts on its way: what has happened so far."""
+    """One motion with impacts in progress: the segments and impacts so far."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class HybridSimulation:
         self._turns: list[tuple[float, str]] = []
 
     def go(self, start: State, bar: Progress) -> ImpactResult:
-        """Run to the end, to Ctrl-C, or to an error that carries what there is."""
+        """Run to the end, to Ctrl-C, or to an error that contains the result so far."""
         try:
             return self._result(interrupted=self._run(start, bar))
         except KeyboardInterrupt:
@@ -73,7 +73,7 @@ class HybridSimulation:
             raise
 
     def _run(self, state: State, bar: Progress) -> bool:
-        """Piece after piece from `state`; return whether Ctrl-C ended it."""
+        """Run segment after segment from `state`; return whether Ctrl-C ended it."""
         self.h_closed = (self.t_end - state.t) / CLOSED_STEPS
         met: tuple[str, ...] = ()
         leaving: frozenset[str] = frozenset()
@@ -89,7 +89,7 @@ class HybridSimulation:
             self._count(state.t, segment.events[-1].name)
 
     def _turn(self, state: State, met: tuple[str, ...], leaving: frozenset[str]) -> tuple[State, set[str]]:
-        """The state after the jump at `state`, if there is one, and the contacts that have struck; `rest` is decided anew.
+        """Return the state after the jump at `state`, if there is one, and the contacts that have struck; resting contacts are updated.
 
         met: contacts that touch by an event;  leaving: contacts that would pull
         """
@@ -113,7 +113,7 @@ class HybridSimulation:
         return state, hit
 
     def _struck(self, state: State, touching: list[str]) -> Impulse:
-        """The impulses of the contacts that touch; SimulationError where there are none that could be."""
+        """Return the impulses of the contacts that touch.  Raise SimulationError if there is no solution."""
         m = self.mechanism
         try:
             return impulse(m.free, state, contacts=[m.contacts[name] for name in touching], touching=False)
@@ -121,7 +121,7 @@ class HybridSimulation:
             raise SimulationError(f"the impact at t = {state.t:.9g} s has no solution: {error}") from error
 
     def _piece(self, state: State, hit: set[str], bar: Progress) -> tuple[Result, tuple[str, ...], frozenset[str]]:
-        """The smooth piece from `state`, the open contact that ends it, and the closed one that does."""
+        """Return the smooth segment from `state`, the open contact that ends it, and the closed contact that ends it."""
         m, t, closed = self.mechanism, state.t, self.rest.closed
         model = m.model(closed, state)
         rate = dict(zip(m.names, m.gap_rates(state), strict=True))
@@ -149,7 +149,7 @@ class HybridSimulation:
         return segment, tuple(n for n in ended if n not in closed), frozenset(n for n in ended if n in closed)
 
     def _count(self, t: float, what: str) -> None:
-        """Raise SimulationError where turns come faster than the limit."""
+        """Raise SimulationError if transitions occur more often than the limit."""
         self._turns.append((t, what))
         if len(self._turns) <= self.most:
             return
@@ -164,7 +164,7 @@ class HybridSimulation:
         )
 
     def _result(self, interrupted: bool, error: Exception | None = None) -> ImpactResult:
-        """What there is."""
+        """Return the result so far."""
         now = self.segments[-1].t[-1] if self.segments and len(self.segments[-1]) else None
         at = "at the start" if now is None else f"at t = {now:.9g} s"
         if error is not None:

@@ -166,7 +166,7 @@ def test_what_numpy_cannot_decompose_is_told_with_the_time(monkeypatch):
         raise np.linalg.LinAlgError("SVD did not converge")
 
     monkeypatch.setattr(mbd.NullSpace, "solve", fails)
-    with pytest.raises(mbd.SingularKKTError, match=r"at t = 0 s: its algebra finds no end \(SVD did not converge\)"):
+    with pytest.raises(mbd.SingularKKTError, match=r"at t = 0 s: its factorization did not converge \(SVD did not converge\)"):
         mbd.simulate(governor(), 0.05, h=1e-3, formulation=mbd.NullSpace())
 
 

@@ -250,7 +250,7 @@ def test_a_large_model_is_warned_of_with_what_it_costs(kind):
     text = str(caught[0].message)
     assert text.startswith(f"{kind.__name__} on {n} bodies")
     assert re.search(
-        rf"from {kind.ms:g} ms a question with 60 bodies to some {kind.ms * (n / 60) ** kind.exponent:.2g} ms here", text
+        rf"from {kind.ms:g} ms a solution with 60 bodies to some {kind.ms * (n / 60) ** kind.exponent:.2g} ms here", text
     )
     assert re.search("power of 3|in proportion", text)
     assert "NewtonEuler() gives the same" in text
