@@ -1,16 +1,16 @@
-"""Named, ready mechanisms, with their sources and published values.
+"""Ready-made mechanisms, with their sources and published values.
 
     published         a published value
-    pendulum          a bar that swings
+    pendulum          a bar on a pin
     double_pendulum   two bars
-    heavy_top         a fast disc on a ball
+    heavy_top         a fast disc on a spherical joint
     four_bar          a planar four-bar
     slider_crank      the spatial slider-crank
     chain             a spatial chain of n links
     andrews           Andrews' squeezing mechanism
     governor          a flyball governor
 
-A new mechanism is one file, and one line in `GALLERY`; the tests compile each of them and count its degrees of freedom.
+A new mechanism is one file and one line in `GALLERY`; the tests compile each of them and count its degrees of freedom.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-r"""Andrews' squeezing mechanism: seven bodies in a plane, three loops, a spring, 0.033 N m on the crank; a benchmark since 1978.
+r"""Andrews' squeezing mechanism: seven bodies in a plane, three loops, a spring, and a constant torque on the crank.
 
     F = rr (cos b, sin b)            E = F - d (cos(b + T), sin(b + T))      E = B + R(g) (0, -ss)         D = B + R(g) (sd, -sc)
     G = A + zt (cos de, sin de)      E = G + R(P + de) (0, -e)               H = A + R(ep) (0, -u)         E = H + R(O + ep) (zf, 0)
@@ -35,10 +35,17 @@ CRANK = (Published("crank angle b", "rad", 0.03, 15.81077119629904, 5e-9, "Test 
 
 
 def andrews() -> System:
-    """Seven bodies and a spring, at rest; nothing weighs.
+    """Return Andrews' squeezing mechanism: seven bodies and a spring, at rest, without gravity.
 
-    Bodies: "OF" (the crank), "FE", "BDE", "AG", "EG", "AH", "EH".  Joints: RJ at "O", "F", "B", "A1", "G", "A2", "H"; PointOnLine at
-    "E1", "E2", "E3".  Degrees of freedom: 1.
+    Returns
+    -------
+    System
+        Bodies: "OF" (the crank), "FE", "BDE", "AG", "EG", "AH", "EH".  Joints: RJ at "O", "F", "B", "A1", "G", "A2", "H"; PointOnLine at
+        "E1", "E2", "E3".  Degrees of freedom: 1.
+
+    Notes
+    -----
+    Source: Schiehlen, Multibody Systems Handbook (1990); Mazzia, Magherini, Test Set for IVP Solvers.
     """
     (b, T, g, P, de, O), ep = START, EPSILON
     F = RR * np.array([np.cos(b), np.sin(b)])

@@ -1,4 +1,4 @@
-r"""A spatial chain of n links: the yardstick of speed, because the work of a good method grows with n and no faster."""
+r"""A spatial chain of n links, to measure how the work of a method grows with n."""
 
 from __future__ import annotations
 
@@ -9,10 +9,22 @@ from joints import RJ
 
 
 def chain(n: int = 10) -> System:
-    """`n` links of 1 m and 1 kg along +x, released at rest; revolute axes alternate between y and z, so that it moves in space.
+    """Return a spatial chain of links along +x, released at rest.  Revolute axes alternate between y and z.
 
-    Bodies: "link 1" ... "link n".  Joints: "joint 1" ... "joint n" (RJ).  Degrees of freedom: n.
-    Raises UsageError where n is not a whole number, 1 or more.
+    Parameters
+    ----------
+    n : int
+        Number of links, each of 1 m and 1 kg.
+
+    Returns
+    -------
+    System
+        Bodies: "link 1" ... "link n".  Joints: "joint 1" ... "joint n" (RJ).  Degrees of freedom: n.
+
+    Raises
+    ------
+    UsageError
+        If n is not a whole number of 1 or more.
     """
     if n != int(n) or n < 1:
         raise UsageError(f"chain: n is {n}. Give a whole number of links, 1 or more.")

@@ -1,4 +1,4 @@
-r"""Two bars, one on the end of the other, in the plane x = 0: chaotic, so that errors grow with time.
+r"""A double pendulum of two bars in the plane x = 0.  Its motion is chaotic, so that errors grow with time.
 
 Source: ME751 (Univ. of Wisconsin-Madison), assignment A8.  Published angles from the minimal-coordinate equations (derived with
 SymPy, integrated with DOP853 and Radau at 1e-13).
@@ -26,9 +26,16 @@ ANGLES = (
 
 
 def double_pendulum() -> System:
-    """Bar 1 (4 m, 78 kg) horizontal along +y, bar 2 (2 m, 39 kg) hanging from its end; both at rest, pins along x.
+    """Return a double pendulum: bar 1 (4 m, 78 kg) horizontal along +y, bar 2 (2 m, 39 kg) hanging from its end, at rest, pins along x.
 
-    Bodies: "bar 1", "bar 2".  Joints: "pin 1", "pin 2" (RJ).  Degrees of freedom: 2.
+    Returns
+    -------
+    System
+        Bodies: "bar 1", "bar 2".  Joints: "pin 1", "pin 2" (RJ).  Degrees of freedom: 2.
+
+    Notes
+    -----
+    Source: ME751 (Univ. of Wisconsin-Madison), assignment A8.
     """
     system = System("double pendulum", gravity=(0.0, 0.0, -9.81))
     short = inertia.box((2.0, 0.05, 0.05), density=7800.0)

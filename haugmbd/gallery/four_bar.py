@@ -19,9 +19,13 @@ PIVOTS = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [3.0, 0.0, 2.0], [4.0, 0.0,
 
 
 def four_bar() -> System:
-    """Three slender rods of 1 kg/m in the plane y = 0, crank 1 m, coupler sqrt(10) m, rocker sqrt(5) m, ground 4 m; it starts at rest.
+    """Return a planar four-bar of slender rods (1 kg/m) in the plane y = 0, at rest.
 
-    Bodies: "crank", "coupler", "rocker".  Joints: "A" (RJ), "B" (RJ), "C" (SJ), "D" (CJ).  Degrees of freedom: 1.
+    Returns
+    -------
+    System
+        Bodies: "crank" (1 m), "coupler" (sqrt(10) m), "rocker" (sqrt(5) m); the ground pivots are 4 m apart.
+        Joints: "A" (RJ), "B" (RJ), "C" (SJ), "D" (CJ).  Degrees of freedom: 1.
     """
     axis = (0.0, 1.0, 0.0)
     a, b, c, d = PIVOTS
@@ -35,6 +39,6 @@ def four_bar() -> System:
 
 
 def link(name: str, start: FloatArray, end: FloatArray) -> Body:
-    """A slender rod of 1 kg/m between two points, in a frame with the global axes."""
+    """Return a slender rod of 1 kg/m between two points, in a frame with the global axes."""
     length = float(np.linalg.norm(end - start))
     return Body(name, *inertia.rod(length, density=1.0, axis=end - start), r=(start + end) / 2.0)

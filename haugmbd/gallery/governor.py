@@ -1,7 +1,7 @@
-r"""A flyball governor with stiff couplings: two arms on a turning shaft hold a slider by spring-dampers.
+r"""A flyball governor: two arms on a rotating shaft, coupled to a slider by stiff spring-dampers.
 
-At the start the eigenvalues of its motion are -8117, -20.05 and +-7.35 i [1/s]: an explicit method must take steps below 0.4 ms,
-for a motion that moves in tenths of a second.
+At the start the eigenvalues of its motion are -8117, -20.05 and +-7.35 i [1/s].  Explicit methods need steps below 0.4 ms, although the
+motion itself changes in tenths of a second.
 Source: IFToMM library of computational benchmark problems, "flyball governor" (problem A05).
 """
 
@@ -27,10 +27,17 @@ SLIDER = (
 
 
 def governor() -> System:
-    """A shaft of 1 m that turns freely with 2 pi rad/s, two arms of 1 m with 5 kg at their ends, a slider of 3 kg.
+    """Return a flyball governor: a shaft that rotates freely with 2 pi rad/s, two arms with 5 kg at their ends, a slider of 3 kg.
 
-    Bodies: "shaft", "arm 1", "arm 2", "slider".  Joints: "bearing" (RJ), "hinge 1", "hinge 2" (RJ), "slide" (TJ).
-    Forces: "coupling 1", "coupling 2" (TSDA).  Degrees of freedom: 4.
+    Returns
+    -------
+    System
+        Bodies: "shaft" (1 m), "arm 1", "arm 2" (1 m), "slider".  Joints: "bearing" (RJ), "hinge 1", "hinge 2" (RJ), "slide" (TJ).
+        Forces: "coupling 1", "coupling 2" (TSDA).  Degrees of freedom: 4.
+
+    Notes
+    -----
+    Source: IFToMM library of computational benchmark problems, problem A05.
     """
     rod = DENSITY * THICK**2
     axial, across = rod * THICK**2 / 6.0, rod * (1.0 + THICK**2) / 12.0

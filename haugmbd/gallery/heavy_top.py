@@ -1,4 +1,4 @@
-r"""The heavy top: a fast disc on a spherical joint, and the benchmark of rotation formulations.
+r"""The heavy top: a fast disc on a spherical joint, a benchmark of rotation formulations.
 
 Source: Bruels and Cardona, On the use of Lie group time integrators in multibody dynamics (2010); values: reference integration.
 """
@@ -22,9 +22,16 @@ CENTER = (
 
 
 def heavy_top() -> System:
-    """A disc of 15 kg, 1 m from the spherical joint at the origin, spinning with 150 rad/s about y.
+    """Return the heavy top: a disc of 15 kg, 1 m from the spherical joint at the origin, spinning with 150 rad/s about y.
 
-    Bodies: "top".  Joints: "tip" (SJ).  Degrees of freedom: 3.
+    Returns
+    -------
+    System
+        Bodies: "top".  Joints: "tip" (SJ).  Degrees of freedom: 3.
+
+    Notes
+    -----
+    Source: Bruels and Cardona (2010).
     """
     r, omega = (0.0, 1.0, 0.0), (0.0, 150.0, -4.61538)
     system = System("heavy top", gravity=(0.0, 0.0, -9.81))

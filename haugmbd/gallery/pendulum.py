@@ -1,4 +1,4 @@
-r"""A bar that swings about one end.
+r"""A bar on a pin at one end: a physical pendulum, free or driven.
 
     theta'' = -m g (L/2) sin(theta) / J_pin         theta from the downward vertical, about +x
 
@@ -34,9 +34,21 @@ DRIVE_TORQUE = (
 
 
 def pendulum(*, driven: bool = False) -> System:
-    """A bar of 4 m and 78 kg on a pin along x at the origin: released at rest from horizontal, or driven as theta = pi/4 cos 2t.
+    """Return a bar of 4 m and 78 kg on a pin along x at the origin.
 
-    Bodies: "bar".  Joints: "pin" (RJ) and, where driven, "drive" (RotationDriver, theta - pi/4).  Degrees of freedom: 1, or 0.
+    Parameters
+    ----------
+    driven : bool
+        False: released at rest from horizontal.  True: driven as theta = pi/4 cos 2t.
+
+    Returns
+    -------
+    System
+        Bodies: "bar".  Joints: "pin" (RJ) and, if driven, "drive" (RotationDriver, theta - pi/4).  Degrees of freedom: 1, or 0 if driven.
+
+    Notes
+    -----
+    Source: ME751 (Univ. of Wisconsin-Madison), assignments A6 and A7.
     """
     theta = pi / 4.0 if driven else pi / 2.0
     system = System("driven pendulum" if driven else "pendulum", gravity=(0.0, 0.0, -9.81))
@@ -48,7 +60,7 @@ def pendulum(*, driven: bool = False) -> System:
 
 
 def turned(bar: inertia.MassProperties, theta: float) -> tuple[float, FloatArray]:
-    """Mass and inertia of a bar that points theta from the downward vertical, about +x, in a frame with the global axes."""
+    """Return mass and inertia of a bar at the angle theta from the downward vertical, about +x, in a frame with the global axes."""
     along, across = np.array([0.0, sin(theta), -cos(theta)]), np.array([0.0, cos(theta), sin(theta)])
     A = np.column_stack([along, across, np.cross(along, across)])
     placed = bar.placed(A=A)

@@ -1,4 +1,4 @@
-"""A value that others have published or computed, to compare a run with."""
+"""A value from the literature or from an independent computation, to compare a simulation with."""
 
 from __future__ import annotations
 
@@ -6,7 +6,23 @@ from typing import NamedTuple
 
 
 class Published(NamedTuple):
-    """quantity: in words;  unit;  t: time [s];  value;  tol: what a converged run reaches, absolute;  source: where it is from."""
+    """A published value.
+
+    Attributes
+    ----------
+    quantity : str
+        Name of the quantity.
+    unit : str
+        Its unit.
+    t : float
+        Time [s].
+    value : float
+        The published value.
+    tol : float
+        Absolute error of a converged simulation.
+    source : str
+        The source of the value.
+    """
 
     quantity: str
     unit: str

@@ -4,8 +4,8 @@ r"""The spatial slider-crank: a crank in the plane x = 0 drives a slider along t
 
 RJ (ground-crank) + SJ (crank-rod) + UJ (rod-slider) + TJ (slider-ground) = 5 + 3 + 4 + 5 = 17 rows, 18 - 17 = 1 degree of freedom.
 
-Source: Haug, Computer Aided Kinematics and Dynamics of Mechanical Systems (1989), sec. 12.2; a benchmark of the IFToMM library.
-Values of the minimal-coordinate equation (derived with SymPy, integrated with DOP853 and Radau at 1e-13; driven: closed form),
+Source: Haug (1989), sec. 12.2, the first edition of the book, where the example was published; a benchmark of the IFToMM library.
+Values from the minimal-coordinate equation (derived with SymPy, integrated with DOP853 and Radau at 1e-13; driven: closed form),
 in agreement with the published curves.  All body frames have the global axes at the modelled pose.
 """
 
@@ -50,10 +50,22 @@ DRIVEN = (
 
 
 def slider_crank(*, driven: bool = False) -> System:
-    """The spatial slider-crank: free with 6 rad/s at first, or driven as theta = 2 pi t.
+    """Return the spatial slider-crank.
 
-    Bodies: "crank", "rod", "slider".  Joints: "R" (RJ), "S" (SJ), "U" (UJ), "T" (TJ) and, where driven, "drive" (RotationDriver).
-    Degrees of freedom: 1, or 0 where driven.
+    Parameters
+    ----------
+    driven : bool
+        False: the crank moves freely with 6 rad/s at first.  True: the crank is driven as theta = 2 pi t.
+
+    Returns
+    -------
+    System
+        Bodies: "crank", "rod", "slider".  Joints: "R" (RJ), "S" (SJ), "U" (UJ), "T" (TJ) and, if driven, "drive" (RotationDriver).
+        Degrees of freedom: 1, or 0 if driven.
+
+    Notes
+    -----
+    Source: Haug (1989), sec. 12.2; IFToMM benchmark library.
     """
     speed = 2.0 * pi if driven else SPEED
     u = speed / SPEED
@@ -73,7 +85,10 @@ def slider_crank(*, driven: bool = False) -> System:
 
 
 def crank_angle(result: Result) -> FloatArray:
-    """The angle of the crank [rad], (nt,), counted through all turns (states less than half a turn apart)."""
+    """Return the angle of the crank [rad], (nt,), counted through all turns.
+
+    Consecutive states must be less than half a turn apart.
+    """
     p = result["crank"].p
     angle: FloatArray = np.unwrap(2.0 * np.arctan2(p[:, 1], p[:, 0]))
     return angle

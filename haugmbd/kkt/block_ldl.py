@@ -3,14 +3,16 @@ r"""The augmented KKT system by one block LDL^T on the body-joint graph.
     [ M       Phi_q^T ] [ u_dot ]   [ Q     ]
     [ Phi_q   0       ] [ lam   ] = [ gamma ]
 
-`assemble` writes M and the rows into 6 x 6 blocks; `block_ldl` eliminates them in the order of the schedule and carries the first
-right-hand side along; `forward` and `backward` answer any number of others: accelerations (Q, gamma), velocity projection
+`assemble` writes M and the rows into 6 x 6 blocks.  `factor` eliminates them in the order of the schedule, together with the first
+right-hand side.  `forward` and `backward` solve for any other right-hand side: accelerations (Q, gamma), velocity projection
 (0, nu - Phi_q u), position correction (0, -Phi), impulses (P, .).
-Blocks with fewer than six rows are padded by -1 on the diagonal: an unknown that is zero.  Node numbers as in `elimination_order`.
+Blocks with fewer than six rows are padded by -1 on the diagonal, so that the padded unknowns are zero.  Node numbers as in
+`elimination_order`.
 
-A massless direction (J_bar singular) makes a body's own block singular though the motion may be determined by the joints.  Such a
-model factors M + E, E > 0 on the massless directions only, and refines against the true M: the error shrinks by
-E / (E + effective inertia) a sweep (1e-6 and less, see SHIFT in `model.compile`), and the answer is the true system's, to rounding.
+A massless direction (J_bar singular) makes a body's own block singular, though the joints may determine the motion.  Such a model
+factors M + E, with E > 0 on the massless directions only, and refines against the true M.  Each sweep reduces the error by
+E / (E + effective inertia), see SHIFT in `model.compile`.  The limit is the solution of the true system, within rounding.
+Source: Haug 2021, sec. 11.3; Baraff 1996.
 """
 
 from __future__ import annotations
@@ -31,13 +33,13 @@ from haugmbd.kkt.kernels6 import (
 )
 
 REFINED = 1e-13
-"""Relative correction at which sweeps stop: what is left then is rounding of the residual."""
+"""Relative correction at which the sweeps end; below it the residual is rounding."""
 MAX_SWEEPS = 12
-"""Sweeps shrink the error by 1e-6 each, mostly; one that needs more than these has a direction without inertia."""
+"""Sweeps converge fast.  If more than these are needed, a direction has no inertia."""
 
 
 class Factor(NamedTuple):
-    """Room for one factorization: D (nn, 6, 6) diagonal blocks, d_inv (nn, 6), B (n_blocks, 6, 6) off-diagonal blocks."""
+    """The arrays of one factorization: D (nn, 6, 6) diagonal blocks, d_inv (nn, 6), B (n_blocks, 6, 6) off-diagonal blocks."""
 
     D: Array
     d_inv: Array
@@ -78,7 +80,10 @@ def assemble(body_block: Ints, body_first: Ints, inertia: Array, pad: Array, J: 
 
 @kernel
 def put_coupling(B: Array, J: Array, pad: Array, slot: int, side: int, transposed: bool) -> None:
-    """B <- J of the six rows from `slot` on one side, or its transpose; padding is zero.  (Fill blocks are numbered after these.)"""
+    """Write the six rows of J from `slot` on one side, or their transpose, to the block B; padding is zero.
+
+    Fill blocks are numbered after these.
+    """
     if transposed:
         for a in range(6):
             keep = 1.0 + pad[slot + a]
@@ -93,7 +98,7 @@ def put_coupling(B: Array, J: Array, pad: Array, slot: int, side: int, transpose
 
 @inlined
 def eliminate_node(s: Steps, f: Factor, x: Array, step: int, node: int) -> None:
-    """Carry the factored node through its neighbours, and the right-hand side along."""
+    """Update the neighbours of the factored node, and the right-hand side."""
     D, d_inv, B = f.D, f.d_inv, f.B
     forward_block(D[node], x, node)
     for k in range(s.near_at[step], s.near_at[step + 1]):
@@ -107,9 +112,9 @@ def eliminate_node(s: Steps, f: Factor, x: Array, step: int, node: int) -> None:
 
 @inlined
 def factor(s: Steps, scale: Array, f: Factor, x: Array) -> tuple[float, int]:
-    """Eliminate in place, and carry the right-hand side x (nn, 6) along as in `forward`, in the shadow of the factorization.
+    """Factor in place, and apply `forward` to the right-hand side x (nn, 6) in the same pass.
 
-    Return the smallest |pivot| / scale (nn, 6) and the node where it stands (1.0, -1 when all are larger).
+    Return the smallest |pivot| / scale (nn, 6) and its node (1.0, -1 when all are larger).
     """
     worst, where = 1.0, -1
     for step in range(s.order.shape[0]):
@@ -124,7 +129,7 @@ def factor(s: Steps, scale: Array, f: Factor, x: Array) -> tuple[float, int]:
 
 @kernel
 def update_vector(W: Array, d_inv: Array, x: Array, node: int, other: int) -> None:
-    """x[other] <- x[other] - W^T d^-1 x[node]."""
+    """Set x[other] <- x[other] - W^T d^-1 x[node]."""
     q0, q1, q2 = x[node, 0] * d_inv[node, 0], x[node, 1] * d_inv[node, 1], x[node, 2] * d_inv[node, 2]
     q3, q4, q5 = x[node, 3] * d_inv[node, 3], x[node, 4] * d_inv[node, 4], x[node, 5] * d_inv[node, 5]
     for c in range(6):
@@ -133,7 +138,7 @@ def update_vector(W: Array, d_inv: Array, x: Array, node: int, other: int) -> No
 
 @inlined
 def forward(s: Steps, f: Factor, x: Array) -> None:
-    """x <- L^-1 x for a right-hand side x (nn, 6) by nodes, with the factor at hand."""
+    """Set x <- L^-1 x for a right-hand side x (nn, 6) by nodes, with the current factor."""
     for step in range(s.order.shape[0]):
         node = s.order[step]
         forward_block(f.D[node], x, node)
@@ -143,7 +148,7 @@ def forward(s: Steps, f: Factor, x: Array) -> None:
 
 @inlined
 def backward(s: Steps, f: Factor, x: Array) -> None:
-    """x <- L^-T d^-1 x: what `forward` has left becomes the solution."""
+    """Set x <- L^-T d^-1 x: the result of `forward` becomes the solution."""
     D, d_inv, B = f.D, f.d_inv, f.B
     for step in range(s.order.shape[0] - 1, -1, -1):
         node = s.order[step]
@@ -159,7 +164,7 @@ def backward(s: Steps, f: Factor, x: Array) -> None:
 
 @kernel
 def residual(inertia: Array, pad: Array, edges: Ints, J: Array, b: Array, x: Array, out: Array) -> None:
-    """out <- b - K x, all (nn, 6) by nodes, with the true inertia."""
+    """Write b - K x to out, all (nn, 6) by nodes, with the true inertia."""
     n = inertia.shape[0]
     for k in range(1, n):
         for a in range(3):
@@ -187,7 +192,7 @@ def residual(inertia: Array, pad: Array, edges: Ints, J: Array, b: Array, x: Arr
 def refine(
     s: Steps, f: Factor, inertia: Array, pad: Array, edges: Ints, J: Array, b: Array, x: Array, dx: Array
 ) -> tuple[float, int]:
-    """Improve x by sweeps x <- x + (K + E)^-1 (b - K x); return the last relative correction, and the node where it stands."""
+    """Improve x by sweeps x <- x + (K + E)^-1 (b - K x); return the last relative correction and its node."""
     change, where = 1.0, -1
     for _ in range(MAX_SWEEPS):
         residual(inertia, pad, edges, J, b, x, dx)
@@ -200,7 +205,9 @@ def refine(
                 largest = max(largest, abs(x[k, a]))
                 if abs(dx[k, a]) > largest_dx:
                     largest_dx, where = abs(dx[k, a]), k
-            for a in range(3):  # at an equilibrium x is rounding: measure it by what the loads would do to a free body
+            for a in range(
+                3
+            ):  # at an equilibrium x is rounding: compare it with the accelerations of free bodies under the same forces
                 largest = max(largest, abs(b[k, a]) / inertia[k, 0])
         for k in range(inertia.shape[0], x.shape[0]):
             for a in range(6):

@@ -1,11 +1,11 @@
-r"""In which order the block LDL^T eliminates bodies and edges, decided once, in plain Python.
+r"""The order in which the block LDL^T eliminates bodies and edges, determined once per model, in plain Python.
 
 The augmented matrix  [M  Phi_q^T; Phi_q  0]  has one 6 x 6 block per body and one per edge (at most six rows between the same two
 bodies); its graph is the mechanism itself.  The order is minimum degree, under a rule that keeps every pivot block definite:
 
-* an edge that is a bridge of the graph (ground included) may be eliminated once ALL of what hangs on its far side is gone
-  (leaf to root, Baraff 1996): what hangs there is free to move as a rigid body, so S = J D^-1 J^T has full rank;
-* an edge that lies in a loop waits for both its bodies: S = J M^-1 J^T, the range space, only where loops need it.
+* an edge that is a bridge of the graph (ground included) may be eliminated after ALL nodes on its far side
+  (leaf to root, Baraff 1996): the far side moves freely as a rigid body, so S = J D^-1 J^T has full rank;
+* an edge in a loop is eliminated after both its bodies: S = J M^-1 J^T, the range space, only where loops need it.
 
 Cost: O(n) blocks for chains, trees and stars, near O(n) for ladders of loops.
 Sources: Baraff, Linear-time dynamics using Lagrange multipliers, SIGGRAPH 1996; George and Liu, minimum degree, SIAM Review 1989;
@@ -69,7 +69,7 @@ def make_schedule(n_bodies: int, edges: list[tuple[int, int]], ties: list[tuple[
 
 
 def _minimum_degree(n_bodies: int, edges: list[tuple[int, int]], ties: list[tuple[int, int]]) -> tuple[list[int], list[list[int]]]:
-    """Eliminate symbolically; return the nodes in order, and for each the neighbours that were left at that moment."""
+    """Eliminate symbolically; return the nodes in order, and for each node the neighbours that remained at that moment."""
     first_edge = n_bodies + 1
     graph: list[set[int]] = [set() for _ in range(first_edge + len(edges))]
     for e, pair in enumerate(edges):
@@ -108,7 +108,7 @@ def _minimum_degree(n_bodies: int, edges: list[tuple[int, int]], ties: list[tupl
 
 
 def _precedence(n_bodies: int, edges: list[tuple[int, int]]) -> tuple[list[int], list[list[int]]]:
-    """How many nodes each node waits for, and which nodes each one releases when it is gone."""
+    """Return how many nodes each node waits for, and which nodes each one releases."""
     first_edge = n_bodies + 1
     waits_for = [0] * (first_edge + len(edges))
     releases: list[list[int]] = [[] for _ in waits_for]
@@ -136,7 +136,7 @@ def _precedence(n_bodies: int, edges: list[tuple[int, int]]) -> tuple[list[int],
 
 
 def _bridges(n_bodies: int, edges: list[tuple[int, int]]) -> dict[int, int]:
-    """The edges whose removal would separate the graph, each with its body on the far side (seen from the ground)."""
+    """Return the edges whose removal separates the graph, each with its body on the far side (seen from the ground)."""
     at: list[list[tuple[int, int]]] = [[] for _ in range(n_bodies + 1)]
     for e, (i, j) in enumerate(edges):
         at[i].append((j, e))
@@ -173,7 +173,7 @@ def _bridges(n_bodies: int, edges: list[tuple[int, int]]) -> dict[int, int]:
 
 
 def _loop_groups(n_bodies: int, edges: list[tuple[int, int]], bridges: dict[int, int]) -> list[int]:
-    """For each body a number that it shares with the bodies it is in loops with (union-find over the edges that are no bridges)."""
+    """Return a number for each body that it shares with the bodies of its loops (union-find over the edges that are not bridges)."""
     parent = list(range(n_bodies + 1))
 
     def root_of(body: int) -> int:
@@ -191,7 +191,7 @@ def _loop_groups(n_bodies: int, edges: list[tuple[int, int]], bridges: dict[int,
 def _as_arrays(
     n_bodies: int, edges: list[tuple[int, int]], ties: list[tuple[int, int]], order: list[int], near_of: list[list[int]]
 ) -> Schedule:
-    """Number the off-diagonal blocks, and list for every step which blocks it reads and updates."""
+    """Number the off-diagonal blocks, and list the blocks that each step reads and updates."""
     step_of = {node: step for step, node in enumerate(order)}
     block_of: dict[tuple[int, int], int] = {}
     body_block = np.full((len(edges), 2), -1, dtype=np.int64)

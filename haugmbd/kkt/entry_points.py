@@ -1,12 +1,13 @@
-r"""The questions to the augmented matrix as routines: compiled once each, and called by address from every formulation and integrator.
+r"""Entry points of the KKT solver: compiled once each, and called by address from every formulation and integrator.
 
-factorize    K = [ M  Phi_q^T; Phi_q  0 ]  from the rows in J, carrying b along;  a model with dependent rows has `factorize_chosen`
-begin        half the way to K x = b, for any other b, with the factor at hand
-finish       the other half, after factorize or begin
-refine       the same for a model with massless directions, which is factored with a little inertia there
+factorize    factor K = [ M  Phi_q^T; Phi_q  0 ] for the rows in J, and eliminate b;  `factorize_chosen` for a model with dependent rows
+begin        eliminate forward for another b, with the current factor
+finish       substitute back, after factorize or begin
+refine       the same for a model with massless directions, which is factored with a small inertia there
 
 b = (Q, gamma): accelerations and multipliers;   (0, -Phi), (0, nu - Phi_q u): projections;   (P, .): impulses
-None of these asks the `python_solver`, who answers in their place where the formulation is written in Python: see `kkt.python_solver`.
+The argument `python_solver` is not used here.  Where the formulation is written in Python, the entry points of `kkt.python_solver`
+take the place of these.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import SOLVE_SIGNATURE, Workspace
 
 SINGULAR_TOL = 1e-13
-"""|pivot| / scale below which the rows depend on one another now: rounding of a pivot that should be zero is about 1e-15."""
+"""|pivot| / scale below which the rows depend on each other.  It is above the rounding of a pivot that should be zero."""
 
 
 @inlined
 def steps_of(w: Workspace) -> Steps:
-    """The order of elimination."""
+    """Return the order of elimination."""
     return Steps(
         ws.elimination_order(w),
         ws.neighbor_starts(w),
@@ -40,13 +41,13 @@ def steps_of(w: Workspace) -> Steps:
 
 @inlined
 def factor_of(w: Workspace) -> Factor:
-    """The room of the factorization."""
+    """Return the arrays of the factorization."""
     return Factor(ws.diagonal_blocks(w), ws.inverse_pivots(w), ws.off_diagonal_blocks(w))
 
 
 @inlined
 def assembled(w: Workspace) -> Factor:
-    """The blocks of M and the rows."""
+    """Write the blocks of M and the rows; return the factorization."""
     f = factor_of(w)
     assemble(
         ws.body_block(w),
@@ -61,7 +62,7 @@ def assembled(w: Workspace) -> Factor:
 
 @inlined
 def eliminated(w: Workspace, f: Factor) -> int:
-    """Eliminate, carrying b along; SINGULAR where a pivot vanishes."""
+    """Eliminate, together with b; return SINGULAR if a pivot vanishes."""
     x = ws.solution(w)
     copy(ws.right_hand_side(w), x)
     worst, node = factor(steps_of(w), ws.pivot_scale(w), f, x)
@@ -72,9 +73,9 @@ def eliminated(w: Workspace, f: Factor) -> int:
 
 @entry
 def factorize_entry(w: Workspace, python_solver: Callback) -> int:
-    """Factor the augmented matrix of the rows at hand, and go half the way to the solution for b: `finish` goes the other.
+    """Factor the augmented matrix of the current rows, and eliminate b forward; `finish` substitutes back.
 
-    With the tangents of the forces in it, for an implicit step, where the tables have them.
+    The tangents of the forces are included for an implicit step, if the tables have them.
     """
     f = assembled(w)
     add_tangents(w, f)
@@ -83,7 +84,7 @@ def factorize_entry(w: Workspace, python_solver: Callback) -> int:
 
 @entry
 def factorize_chosen_entry(w: Workspace, python_solver: Callback) -> int:
-    """The same where rows are dropped: as many rows of each edge as it keeps."""
+    """Factor where rows are dropped: as many rows of each edge as it keeps."""
     f = assembled(w)
     add_tangents(w, f)
     x = ws.solution(w)
@@ -97,7 +98,7 @@ def factorize_chosen_entry(w: Workspace, python_solver: Callback) -> int:
 
 @inlined
 def add_tangents(w: Workspace, f: Factor) -> None:
-    """Add the tangents of an implicit step, if the tables have them, to the bodies' blocks, and put those of ties in their place."""
+    """Add the tangents of an implicit step, if the tables have them, to the blocks of bodies, and write those of coupled pairs."""
     own, tied, ties = ws.tangent_blocks(w), ws.coupled_tangent_blocks(w), ws.coupled_pairs(w)
     for k in range(1, own.shape[0]):
         for a in range(6):
@@ -112,7 +113,7 @@ def add_tangents(w: Workspace, f: Factor) -> None:
 
 @entry
 def begin_entry(w: Workspace, python_solver: Callback) -> int:
-    """Go half the way to K^-1 b with the factor at hand: `finish` goes the other."""
+    """Eliminate forward for K^-1 b with the current factor; `finish` substitutes back."""
     x = ws.solution(w)
     copy(ws.right_hand_side(w), x)
     forward(steps_of(w), factor_of(w), x)
@@ -121,7 +122,7 @@ def begin_entry(w: Workspace, python_solver: Callback) -> int:
 
 @entry
 def finish_entry(w: Workspace, python_solver: Callback) -> int:
-    """Leave K^-1 b in the solution, for the b of `factorize` or `begin`."""
+    """Write K^-1 b to the solution array, for the b of `factorize` or `begin`."""
     backward(steps_of(w), factor_of(w), ws.solution(w))
     return OK
 
@@ -147,7 +148,7 @@ def refine_entry(w: Workspace, python_solver: Callback) -> int:
 
 @kernel
 def copy(a: Array, b: Array) -> None:
-    """b <- a."""
+    """Set b <- a."""
     for i in range(a.shape[0]):
         for j in range(a.shape[1]):
             b[i, j] = a[i, j]

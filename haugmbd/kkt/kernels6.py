@@ -1,11 +1,10 @@
-r"""The 6 x 6 kernels of the block LDL^T: factor a pivot block, carry a neighbour through it, update what is left.
+r"""The 6 x 6 kernels of the block LDL^T: factor a pivot block, transform the block of a neighbour, update the remaining blocks.
 
     D = L d L^T                W = L^-1 B                T <- T - W_a^T d^-1 W_b
 
 L is unit lower triangular and overwrites the lower part of D; `d_inv` receives 1/d.  D is symmetric and definite of either sign
 (bodies positive, constraint rows negative), so that no exchange of pivots is needed; only its lower triangle is read.
-Entries are held in local names: what is in registers cannot alias the block that is stored to, and LLVM is free to order it.
-Measured per call: 45 ns, 20 ns, 55 ns.
+Entries are held in local names: registers cannot alias the block that is written, so that LLVM may reorder the operations.
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ def factor_block(D: Array, d_inv: Array) -> None:
 
 @kernel
 def pivot_ratio(d_inv: Array, scale: Array) -> float:
-    """The largest scale / |pivot| of a factored block: how nearly singular it is (infinite or NaN: it is)."""
+    """Return the largest scale / |pivot| of a factored block; infinite or NaN for a singular block."""
     worst = 1.0
     for k in range(6):
         ratio = abs(d_inv[k]) * scale[k]
@@ -80,7 +79,7 @@ def pivot_ratio(d_inv: Array, scale: Array) -> float:
 
 @kernel
 def carry_block(L: Array, B: Array) -> None:
-    """B <- L^-1 B, both (6, 6)."""
+    """Set B <- L^-1 B, both (6, 6)."""
     l10, l20, l21 = L[1, 0], L[2, 0], L[2, 1]
     l30, l31, l32 = L[3, 0], L[3, 1], L[3, 2]
     l40, l41, l42, l43 = L[4, 0], L[4, 1], L[4, 2], L[4, 3]
@@ -97,7 +96,7 @@ def carry_block(L: Array, B: Array) -> None:
 
 @kernel
 def update_diagonal(W: Array, d_inv: Array, T: Array) -> None:
-    """T <- T - W^T d^-1 W, lower triangle only."""
+    """Set T <- T - W^T d^-1 W, lower triangle only."""
     for a in range(6):
         w0, w1, w2 = W[0, a] * d_inv[0], W[1, a] * d_inv[1], W[2, a] * d_inv[2]
         w3, w4, w5 = W[3, a] * d_inv[3], W[4, a] * d_inv[4], W[5, a] * d_inv[5]
@@ -107,7 +106,7 @@ def update_diagonal(W: Array, d_inv: Array, T: Array) -> None:
 
 @kernel
 def update_block(Wa: Array, d_inv: Array, Wb: Array, T: Array) -> None:
-    """T <- T - Wa^T d^-1 Wb."""
+    """Set T <- T - Wa^T d^-1 Wb."""
     for a in range(6):
         w0, w1, w2 = Wa[0, a] * d_inv[0], Wa[1, a] * d_inv[1], Wa[2, a] * d_inv[2]
         w3, w4, w5 = Wa[3, a] * d_inv[3], Wa[4, a] * d_inv[4], Wa[5, a] * d_inv[5]

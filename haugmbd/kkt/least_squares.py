@@ -1,17 +1,18 @@
-r"""Rows that depend on others, off the constraint manifold: least-squares accelerations that suit all of them alike.
+r"""Dependent rows off the constraint manifold: least-squares accelerations that fit all rows, not only the kept ones.
 
-    kept      J_k u_dot = gamma_k            what the block LDL^T has solved;   J_d = C J_k
-    left      rho = gamma_d - J_d u_dot      zero on the manifold, of the size of the violation beside it
-    wanted    minimise  |d_k / s_k|^2 + |(rho - C d_k) / s_d|^2      J_k u_dot = gamma_k + d_k,   s = |row|, turns measured as lengths
+    kept      J_k u_dot = gamma_k            the solution of the block LDL^T;   J_d = C J_k for the dropped rows
+    residual  rho = gamma_d - J_d u_dot      zero on the manifold, of the size of the violation off it
+    solve     minimise  |d_k / s_k|^2 + |(rho - C d_k) / s_d|^2      J_k u_dot = gamma_k + d_k,   s = |row|, with turns scaled as lengths
               d_k = s_k^2 C^T y,   (s_d^2 + C s_k^2 C^T) y = rho
 
-Without this, dropped rows are left open by C times the violation of the kept ones; where others take over (`rank_deficient`), that is their
-violation from then on, and so with each change: without a projection |Phi| grows exponentially with the turns of a closed loop.
-The answer to J_d^T y is C^T y, the answer to s_k^2 C^T y in the rows is a motion u with J_d u = C s_k^2 C^T y: two solutions with the
-factor at hand for each step of conjugate gradients, which ends after as many steps as there are dropped rows, mostly three a loop.
-Least squares do not stop the drift: the combinations of rows that are satisfied turn with the pose, and a violation grows with the motion,
-with all formulations alike; it is the projection that stops it.
-Source: Hestenes and Stiefel (1952); the answer is that of Udwadia and Kalaba (1992).
+Without it the dropped rows keep a residual of C times the violation of the kept rows.  Each time that other rows are kept
+(`rank_deficient`) this residual becomes their violation.  Without a projection |Phi| then grows exponentially with the turns of a closed
+loop.
+Conjugate gradients need two solutions with the current factor per step: the solution for J_d^T y is C^T y, and that for s_k^2 C^T y in
+the rows is a motion u with J_d u = C s_k^2 C^T y.  They end after at most as many steps as there are dropped rows.
+Least squares do not stop the drift: the fitted combinations of rows turn with the pose, and the violation grows with the motion, as with
+all formulations.  Only a projection stops it.
+Source: Hestenes and Stiefel (1952); the solution is that of Udwadia and Kalaba (1992).
 """
 
 from __future__ import annotations
@@ -32,18 +33,18 @@ from haugmbd.workspace import layout as at
 from haugmbd.workspace.layout import ACCELERATIONS, SOLVE_SIGNATURE, Workspace
 
 ROUNDING = 1e-13
-"""Part of the terms of a row: a dropped row that is left open by less holds."""
+"""Relative to the terms of a row: a dropped row with a smaller residual is fulfilled."""
 
 SPREAD_TOL = 1e-4
-"""Part of what was left at which the steps end: a part of the violation, itself small beside the motion."""
+"""Relative to the first residual: the iteration ends below it.  The violation itself is small compared with the motion."""
 
 MAX_STEPS = 400
-"""A single loop takes three, others as many as C C^T has eigenvalues that are apart."""
+"""The iteration needs as many steps as C C^T has distinct eigenvalues; a single loop has few."""
 
 
 @kernel
 def put_transposed(edges: Ints, J: Array, y: Array, out: Array, n: int) -> None:
-    """out (nn, 6) <- (J^T y, 0);  y: (nn, 6), its rows from node n on."""
+    """Write (J^T y, 0) to out (nn, 6);  y: (nn, 6), of which the rows from node n on are used."""
     for k in range(out.shape[0]):
         for a in range(6):
             out[k, a] = 0.0
@@ -60,7 +61,7 @@ def put_transposed(edges: Ints, J: Array, y: Array, out: Array, n: int) -> None:
 
 @kernel
 def row_times(edges: Ints, J: Array, u: Array, e: int, a: int) -> float:
-    """J_r u of row a of edge e; u: (nn, 6), zero of the ground."""
+    """Return J_r u for row a of edge e; u: (nn, 6), zero on the ground."""
     i, j, total = edges[e, 0], edges[e, 1], 0.0
     for c in range(6):
         total += (J[6 * e + a, 0, c] * u[i, c] if i > 0 else 0.0) + (J[6 * e + a, 1, c] * u[j, c] if j > 0 else 0.0)
@@ -69,9 +70,9 @@ def row_times(edges: Ints, J: Array, u: Array, e: int, a: int) -> float:
 
 @kernel
 def suit_all(s: Steps, f: Factor, pad: Array, edges: Ints, J: Array, b: Array, x: Array, room: Array) -> tuple[bool, float]:
-    """Change the solution x (nn, 6) of K x = b to that which suits the dropped rows as well; room: (5, nn, 6), the last s.
+    """Change the solution x (nn, 6) of K x = b to the one that also fits the dropped rows; room: (5, nn, 6), the last one s.
 
-    pad: (6 ne,).  Return whether the steps have ended, and the part that is left.
+    pad: (6 ne,).  Return whether the iteration has converged, and the remaining part of the residual.
     """
     n = x.shape[0] - edges.shape[0]
     r, p, z, w, size = room[0], room[1], room[2], room[3], room[4]
@@ -133,7 +134,7 @@ def suit_all(s: Steps, f: Factor, pad: Array, edges: Ints, J: Array, b: Array, x
 
 @entry
 def suit_all_entry(w: Workspace, python_solver: Callback) -> int:
-    """Make accelerations suit all rows; leave other answers as they are."""
+    """Fit accelerations to all rows; leave other solutions unchanged."""
     if ws.system_kind(w)[0, 0] != ACCELERATIONS:
         return OK
     x = ws.solution(w)
@@ -146,7 +147,7 @@ def suit_all_entry(w: Workspace, python_solver: Callback) -> int:
 
 @entry
 def refine_and_suit_all_entry(w: Workspace, python_solver: Callback) -> int:
-    """The same of a model with massless directions: the solution of the true inertia first."""
+    """Refine the solution of a model with massless directions, then fit accelerations to all rows."""
     code = refine_entry(w, python_solver)
     return suit_all_entry(w, python_solver) if code == OK else code
 

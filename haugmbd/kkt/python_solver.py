@@ -1,8 +1,8 @@
-r"""The questions to the augmented matrix as routines that call a solver in Python: a formulation that is written in Python.
+r"""Entry points that call a KKT solver in Python, for formulations that are written in Python.
 
-    python_solver(which, J, LEVEL, RIGHT, SOLUTION)        which = LOOK, or ANSWER + what the right-hand side asks for
+    python_solver(which, J, LEVEL, RIGHT, SOLUTION)        which = LOOK, or ANSWER + kind of the right-hand side
 
-They stand where the block LDL^T stands in a Pack, so that integrators and projections, compiled once, run with any formulation.
+They replace the entry points of the block LDL^T in a Pack.  Compiled integrators and projections run with any formulation in this way.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import SOLVE_SIGNATURE, Workspace
 
 LOOK, ANSWER = 0.0, 1.0
-"""The rows are new;  K x = b is wanted."""
+"""LOOK: there are new rows;  ANSWER: K x = b is to be solved."""
 
 
 @inlined
 def call_python_solver(w: Workspace, python_solver: Callback, which: float) -> int:
-    """Ask, and say USER_STOPPED where the python_solver has raised."""
+    """Call the Python solver; return USER_STOPPED if it has raised."""
     J, level = ws.jacobian(w), ws.row_values(w)
     right, solution = ws.right_hand_side(w), ws.solution(w)
     if call_callback(python_solver, which, J, level, right, solution, ws.succeeded(w)):
@@ -30,19 +30,19 @@ def call_python_solver(w: Workspace, python_solver: Callback, which: float) -> i
 
 @entry
 def record_rows_entry(w: Workspace, python_solver: Callback) -> int:
-    """Show the python_solver the rows at hand, as `factorize` does the block LDL^T."""
+    """Pass the current rows to the Python solver, in place of `factorize`."""
     return call_python_solver(w, python_solver, LOOK)
 
 
 @entry
 def python_solution_entry(w: Workspace, python_solver: Callback) -> int:
-    """Leave the python_solver's K^-1 b in the solution."""
+    """Write the K^-1 b of the Python solver to the solution array."""
     return call_python_solver(w, python_solver, ANSWER + ws.system_kind(w)[0, 0])
 
 
 @entry
 def no_solution_entry(w: Workspace, python_solver: Callback) -> int:
-    """A python_solver has no half way to go."""
+    """Do nothing: a Python solver has no separate forward elimination."""
     return OK
 
 

@@ -1,11 +1,11 @@
-r"""The block LDL^T where rows depend on others: as many rows of an edge are eliminated as it keeps, the others are left out.
+r"""The block LDL^T with dependent rows: each edge eliminates as many rows as it keeps, and leaves out the others.
 
-    D = - (distances of the edge's rows from the span of what is before them)        rank = rows kept, known since the model was compiled
+    D = - (distances of the edge's rows from the span of the rows before)        rank = kept rows, known from the compiled model
 
-HOW MANY rows an edge keeps is frozen.  WHICH ones may change: the rows kept at the modelled pose can fall together elsewhere, where
-the joint as a whole does not (in Bennett's linkage they do).  They are taken as long as their pivots are at least SWITCH of the best;
-then a better row takes over until they are good again.  As the number is fixed, nothing is decided by a threshold off the manifold.
-A row that is left out has a pivot of infinity: its multiplier is zero, whatever its right-hand side.
+The NUMBER of kept rows of an edge is fixed.  The SELECTION may change: rows that are independent at the modelled pose can become
+dependent at another pose although the rank of the joint does not change (as in Bennett's linkage).  Rows are kept while their pivots are
+at least SWITCH of the best; then a better row replaces one of them until they are good again.  Since the number is fixed, no threshold
+decides the rank off the manifold.  A row that is left out has an infinite pivot: its multiplier is zero for any right-hand side.
 """
 
 from __future__ import annotations
@@ -19,11 +19,14 @@ from haugmbd.kkt.elimination_order import Steps
 from haugmbd.kkt.kernels6 import factor_block, pivot_ratio
 
 SWITCH = 1e-2
-"""A kept row gives way to one whose pivot is a hundred times larger: at worst one digit of the solution is lost to it."""
+"""A kept row is replaced by one whose pivot is larger by this factor, which limits the loss of digits."""
 
 
 class RowChoice(NamedTuple):
-    """pad, kept: (ne, 6) tables of the model;  scale: (nn, 6) what pivots are measured against;  S: (6, 7) room."""
+    """The selection of rows.
+
+    pad, kept: (ne, 6) tables of the model;  scale: (nn, 6) scales of the pivots;  S: (6, 7) work array
+    """
 
     pad: Array
     kept: Array
@@ -33,7 +36,7 @@ class RowChoice(NamedTuple):
 
 @inlined
 def factor_chosen(s: Steps, c: RowChoice, f: Factor, x: Array) -> tuple[float, int]:
-    """Eliminate as `block_ldl.factor` does, with some rows left out."""
+    """Factor as `block_ldl.factor` does, with some rows left out."""
     D, d_inv, B = f.D, f.d_inv, f.B
     first_edge = c.scale.shape[0] - c.kept.shape[0]
     worst, where = 1.0, -1
@@ -56,7 +59,7 @@ def factor_chosen(s: Steps, c: RowChoice, f: Factor, x: Array) -> tuple[float, i
 
 @kernel
 def choose(c: RowChoice, edge: int, node: int, D: Array) -> bool:
-    """Leave 1 in S[:, 6] for rows that are eliminated, 0 for others, whose rows and columns in D (6, 6) become those of -1.
+    """Write 1 to S[:, 6] for rows that are eliminated and 0 for the others, whose rows and columns in D (6, 6) become those of -1.
 
     Return whether any row is left out.
     """
@@ -82,7 +85,7 @@ def choose(c: RowChoice, edge: int, node: int, D: Array) -> bool:
 
 @kernel
 def next_row(S: Array, kept: Array) -> int:
-    """The row with the largest pivot of those not taken yet: of the kept ones, if it is not much worse."""
+    """Return the remaining row with the largest pivot; a kept row is preferred unless it is much worse."""
     best, own = -1, -1
     for a in range(6):
         if S[a, 6] == 0.0:
@@ -95,7 +98,7 @@ def next_row(S: Array, kept: Array) -> int:
 
 @kernel
 def take(S: Array, row: int) -> None:
-    """Mark a row as taken, and leave in S what the others have beyond it."""
+    """Mark a row as taken, and subtract its part from the others in S."""
     S[row, 6] = 1.0
     for a in range(6):
         if S[a, 6] == 0.0:
@@ -107,7 +110,7 @@ def take(S: Array, row: int) -> None:
 
 @kernel
 def clear_rows(S: Array, B: Array) -> None:
-    """Set the rows of B (6, 6) to zero that are left out."""
+    """Set the rows of B (6, 6) that are left out to zero."""
     for a in range(6):
         if S[a, 6] == 0.0:
             for b in range(6):
