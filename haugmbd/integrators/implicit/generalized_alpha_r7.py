@@ -23,14 +23,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import sqrt
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.array_views import borrow
 from haugmbd.compiled.function_pointers import Routine
-from haugmbd.compiled.jit import kernel, routine
+from haugmbd.compiled.jit import inlined, kernel, routine
 from haugmbd.compiled.status_codes import NO_CONVERGENCE, NOT_TANGENT, OK, report
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
@@ -48,8 +48,26 @@ from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
 
 A_TILDE = 4
 """Where a~ stands behind p~' in the prediction."""
-P_DOT, A_N, NOW, LAST, COLUMNS = 0, 4, 11, 18, 25
-"""In the memory, a row a body: p'_n, a_n, q''_n, and q'' one step before."""
+
+
+class R7Memory(NamedTuple):
+    """What a step remembers, one row a body.  p_dot: (n, 4);  a: (n, 7);  q_ddot, q_ddot_before: (n, 7), at this step and one before."""
+
+    p_dot: Array
+    a: Array
+    q_ddot: Array
+    q_ddot_before: Array
+
+
+@inlined
+def r7_memory(memory: Array) -> R7Memory:
+    """Return the views of the method's memory (1, 25 n)."""
+    n = memory.size // 25
+    return R7Memory(
+        borrow(memory, 0, n, 4), borrow(memory, 4 * n, n, 7), borrow(memory, 11 * n, n, 7), borrow(memory, 18 * n, n, 7)
+    )
+
+
 ASTRAY, NOTICED = 0.1, 1e-4
 """The run ends where p^T p' is more than this part of |p'|, and changes p by more than this in a step: 1e-3 and 1e-5 in usable runs;
 where a body turns back, |p'| is as small as the error."""
@@ -63,12 +81,12 @@ def scales(step: Step) -> tuple[float, float, float]:
 
 
 @kernel
-def astray(memory: Array, p: Array, k: int, h: float) -> float:
+def astray(m: R7Memory, p: Array, k: int, h: float) -> float:
     """p^T p' relative to |p'|, where it is too much; else 0."""
     radial = square = 0.0
     for a in range(4):
-        radial += p[a] * memory[k, P_DOT + a]
-        square += memory[k, P_DOT + a] ** 2
+        radial += p[a] * m.p_dot[k, a]
+        square += m.p_dot[k, a] ** 2
     radial = abs(radial)
     return radial / sqrt(square) if radial * h > NOTICED and radial > ASTRAY * sqrt(square) else 0.0
 
@@ -76,6 +94,7 @@ def astray(memory: Array, p: Array, k: int, h: float) -> float:
 @routine
 def predict(P: Pack, step: Step, newton: Newton, memory: Array, y: Array) -> int:
     """q~, q~', a~, and the displacement and u that belong to u'_(n+1) = u'_n; NOT_TANGENT where p' has gone astray."""
+    m = r7_memory(memory)
     stage = stage_of(P)
     bodies = borrow(y, 0, ws.n_bodies(P), WIDTH)
     h, before, alpha_m, alpha_f, beta, gamma = step.h, step.h_before, step.alpha_m, step.alpha_f, step.beta, step.gamma
@@ -83,14 +102,14 @@ def predict(P: Pack, step: Step, newton: Newton, memory: Array, y: Array) -> int
     _, c_q, c_u = scales(step)
     newton.c_q, newton.c_u = c_q, c_u
     for k in range(1, ws.n_bodies(P)):
-        off = astray(memory, bodies[k, 3:7], k, h)
+        off = astray(m, bodies[k, 3:7], k, h)
         if off > 0.0:
             return report(ws.status(P), NOT_TANGENT, k, off)
         for a in range(7):
-            now = memory[k, NOW + a]
-            a_n = memory[k, A_N + a] + moved * (now - memory[k, LAST + a])
+            now = m.q_ddot[k, a]
+            a_n = m.a[k, a] + moved * (now - m.q_ddot_before[k, a])
             past = (alpha_f * now - alpha_m * a_n) / (1.0 - alpha_m)
-            rate = bodies[k, 7 + a] if a < 3 else memory[k, P_DOT + a - 3]
+            rate = bodies[k, 7 + a] if a < 3 else m.p_dot[k, a - 3]
             stage.predicted_r7[k, A_TILDE + a] = past
             stage.base[k, a] = bodies[k, a] + h * rate + h * h * ((0.5 - beta) * a_n + beta * past)
             rate += h * ((1.0 - gamma) * a_n + gamma * past)
@@ -138,6 +157,7 @@ def place(P: Pack, newton: Newton, y: Array) -> int:
 @routine
 def close(P: Pack, step: Step, control: Control, memory: Array, y: Array) -> float:
     """Remember p', q'' and a of the step's end in R^7; u' is (v', omega_bar') again."""
+    m = r7_memory(memory)
     turn_by_trapezoids(P, step.t + step.h, step.h, y)
     stage = stage_of(P)
     bodies = borrow(y, 0, ws.n_bodies(P), WIDTH)
@@ -145,11 +165,11 @@ def close(P: Pack, step: Step, control: Control, memory: Array, y: Array) -> flo
     step.factor = GROW
     for k in range(1, ws.n_bodies(P)):
         for a in range(7):
-            memory[k, LAST + a] = memory[k, NOW + a]
-            memory[k, NOW + a] = stage.u_dot[k, a] if a < 3 else (bodies[k, a] - stage.base[k, a]) / c_q
-            memory[k, A_N + a] = stage.predicted_r7[k, A_TILDE + a] + kappa * memory[k, NOW + a]
+            m.q_ddot_before[k, a] = m.q_ddot[k, a]
+            m.q_ddot[k, a] = stage.u_dot[k, a] if a < 3 else (bodies[k, a] - stage.base[k, a]) / c_q
+            m.a[k, a] = stage.predicted_r7[k, A_TILDE + a] + kappa * m.q_ddot[k, a]
         for a in range(4):
-            memory[k, P_DOT + a] = stage.predicted_r7[k, a] + c_u * memory[k, NOW + 3 + a]
+            m.p_dot[k, a] = stage.predicted_r7[k, a] + c_u * m.q_ddot[k, 3 + a]
         for a in range(3, 6):
             stage.u_dot[k, a] = stage.displacement[k, a] / c_q
     return 0.0
@@ -201,7 +221,7 @@ class GeneralizedAlphaR7(ImplicitFixed):
 
 
 def first_memory(y: Array, u_dot: Array, u_ddot: Array, ahead: float) -> Array:
-    """p', a, q'', q'' of every body, (nb + 1, 25): exact at the state y, a `ahead` [s] later to first order.
+    """p', a, q'', q'' of every body, (1, 25 (nb + 1)): exact at the state y, a `ahead` [s] later to first order.
 
     p'' = G^T w' / 2 - (w.w) p / 4        p''' = (G^T w'' + G'^T w' - (w.w) p' / 2 - (w.w') p) / 2
     """
@@ -213,4 +233,5 @@ def first_memory(y: Array, u_dot: Array, u_ddot: Array, ahead: float) -> Array:
     p_dddot = p_dot_from(p, u_ddot[:, 3:]) + p_dot_from(p_dot, w_dot) - 0.25 * square * p_dot - 0.5 * product * p
     q_ddot = np.concatenate([u_dot[:, :3], p_ddot], axis=1)
     q_dddot = np.concatenate([u_ddot[:, :3], p_dddot], axis=1)
-    return np.concatenate([p_dot, q_ddot + ahead * q_dddot, q_ddot, q_ddot], axis=1)
+    parts = (p_dot, q_ddot + ahead * q_dddot, q_ddot, q_ddot)
+    return np.concatenate([part.ravel() for part in parts])[None]

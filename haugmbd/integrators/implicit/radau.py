@@ -29,7 +29,7 @@ from haugmbd.integrators.implicit.constraint_form import GGL, ConstraintForm
 from haugmbd.integrators.implicit.generalized_alpha import PLACE
 from haugmbd.integrators.implicit.newton import ModifiedNewton, stage_of
 from haugmbd.integrators.implicit.radau_stages import SOLVE_STAGES
-from haugmbd.integrators.implicit.radau_tableau import BEFORE, ERROR, LAM, MOVED, OWN, RATE, ROWS, TURNS, A, C, K, X, Y
+from haugmbd.integrators.implicit.radau_tableau import ROWS, A, C, RadauMemory, radau_memory
 from haugmbd.integrators.implicit.records import Control, Newton, Step
 from haugmbd.integrators.implicit.step_control import CLOSE_SIGNATURE, PREDICT_SIGNATURE
 from haugmbd.integrators.step_context import Problem
@@ -45,11 +45,12 @@ HARD = 12
 @routine
 def predict(P: Pack, step: Step, newton: Newton, memory: Array, y: Array) -> int:
     """u'_i by the polynomial of the step before, or as at its end; displacements as if the velocity stayed; lam as at its end."""
+    m = radau_memory(memory)
     stage, lam = stage_of(P), ws.multipliers(P)
     h, before = step.h, step.h_before
-    memory[OWN, 0], memory[OWN, 1] = h, step.estimates_error
+    m.h[0], m.wants_error[0] = h, step.estimates_error
     for a in range(y.size):
-        memory[Y, a] = y[a]
+        m.y[a] = y[a]
     for i in range(3):
         x = 1.0 + C[i] * h / before if before > 0.0 else 1.0
         w0 = (x - C[1]) * (x - C[2]) / ((C[0] - C[1]) * (C[0] - C[2]))
@@ -58,55 +59,56 @@ def predict(P: Pack, step: Step, newton: Newton, memory: Array, y: Array) -> int
             for a in range(6):
                 s = 6 * k + a
                 if before > 0.0:
-                    b0, b1, b2 = memory[BEFORE, s], memory[BEFORE + 1, s], memory[BEFORE + 2, s]
-                    memory[K + i, s] = b2 + w0 * (b0 - b2) + w1 * (b1 - b2)
+                    b0, b1, b2 = m.u_dot_before[0, s], m.u_dot_before[1, s], m.u_dot_before[2, s]
+                    m.u_dot[i, s] = b2 + w0 * (b0 - b2) + w1 * (b1 - b2)
                 else:
-                    memory[K + i, s] = stage.u_dot[k, a]
-                memory[RATE, s] = stage.u_dot[k, a]
-                memory[X + i, s] = h * C[i] * y[WIDTH * k + 7 + a]
-                memory[MOVED + i, s] = 0.0
+                    m.u_dot[i, s] = stage.u_dot[k, a]
+                m.u_dot_start[s] = stage.u_dot[k, a]
+                m.x[i, s] = h * C[i] * y[WIDTH * k + 7 + a]
+                m.delta[i, s] = 0.0
         for s in range(lam.size):
-            memory[LAM + i, s] = lam[s]
+            m.lam[i, s] = lam[s]
     return OK
 
 
 @routine
 def close(P: Pack, step: Step, control: Control, memory: Array, y: Array) -> float:
     """The error of the step relative to its tolerance; the u'_i are kept for the next guess."""
+    m = radau_memory(memory)
     n = ws.n_bodies(P)
     bodies = borrow(y, 0, n, WIDTH)
     total = 0.0
-    turn(P, step.t + step.h, memory, y)
+    turn(P, step.t + step.h, m, y)
     step.factor = GROW
     if control.h_fixed == 0.0:
         for k in range(1, n):
             for a in range(6):
                 size = abs(bodies[k, a]) if a < 3 else 1.0
-                e_q = memory[ERROR, 6 * k + a] / (control.atol + control.rtol * size)
-                e_u = memory[ERROR + 1, 6 * k + a] / (control.atol + control.rtol * abs(bodies[k, 7 + a]))
+                e_q = m.error_x[6 * k + a] / (control.atol + control.rtol * size)
+                e_u = m.error_u[6 * k + a] / (control.atol + control.rtol * abs(bodies[k, 7 + a]))
                 total += e_q * e_q + e_u * e_u
         total = sqrt(total / (12.0 * (n - 1))) if n > 1 else 0.0
         step.factor = min(GROW, max(SHRINK, SAFETY * total**-0.25 if total > 0.0 else GROW))
-        if 1.0 <= step.factor and (step.factor < IDLE or memory[OWN, 2] > HARD):
+        if 1.0 <= step.factor and (step.factor < IDLE or m.sweeps[0] > HARD):
             step.factor = 1.0
     if total <= 1.0:
         for i in range(3):
             for a in range(6 * n):
-                memory[BEFORE + i, a] = memory[K + i, a]
+                m.u_dot_before[i, a] = m.u_dot[i, a]
     return total
 
 
 @kernel
-def turn(P: Pack, t: float, memory: Array, y: Array) -> None:
+def turn(P: Pack, t: float, m: RadauMemory, y: Array) -> None:
     """Integrated angles by the weights of the method; their rates at the end."""
     rate = ws.angle_rates(P)
     first = y.size - rate.size
     if rate.size > 0:
         put_angle_rates_of_loads(P, t, y, rate)
         for k in range(rate.size):
-            y[first + k] = memory[Y, first + k]
+            y[first + k] = m.y[first + k]
             for i in range(3):
-                y[first + k] += memory[OWN, 0] * A[2, i] * memory[TURNS + i, k]
+                y[first + k] += m.h[0] * A[2, i] * m.angle_rates[i, k]
 
 
 PREDICT, CLOSE = Routine(predict, PREDICT_SIGNATURE), Routine(close, CLOSE_SIGNATURE)

@@ -37,7 +37,7 @@ from haugmbd.integrators.implicit.newton import (
     take,
 )
 from haugmbd.integrators.implicit.radau_step_end import filter_error, finish_stages
-from haugmbd.integrators.implicit.radau_tableau import DK, DU, LAM, MOVED, OWN, TURNS, A, C, F, K, L, U, X, Y
+from haugmbd.integrators.implicit.radau_tableau import A, C, L, RadauMemory, radau_memory
 from haugmbd.integrators.implicit.records import Newton
 from haugmbd.integrators.step_context import Options
 from haugmbd.model.evaluate import prepare
@@ -53,90 +53,88 @@ TRANSIENT = 3
 
 
 @kernel
-def put_stages(memory: Array, bodies: int) -> float:
+def put_stages(m: RadauMemory, bodies: int) -> float:
     """u_i, f_i and x_i from the u'_i; return the largest change of an x_i [m, rad]."""
-    h, largest = memory[OWN, 0], 0.0
+    h, largest = m.h[0], 0.0
     for i in range(3):
         for k in range(1, bodies):
             for a in range(6 * k, 6 * k + 6):
-                memory[U + i, a] = memory[Y, 7 * (k + 1) + a] + h * (
-                    A[i, 0] * memory[K, a] + A[i, 1] * memory[K + 1, a] + A[i, 2] * memory[K + 2, a]
-                )
+                m.u[i, a] = m.y[7 * (k + 1) + a] + h * (A[i, 0] * m.u_dot[0, a] + A[i, 1] * m.u_dot[1, a] + A[i, 2] * m.u_dot[2, a])
             a = 6 * k + 3
-            theta = (memory[X + i, a], memory[X + i, a + 1], memory[X + i, a + 2])
-            rate = dexpinv(theta, (memory[U + i, a], memory[U + i, a + 1], memory[U + i, a + 2]))
+            theta = (m.x[i, a], m.x[i, a + 1], m.x[i, a + 2])
+            rate = dexpinv(theta, (m.u[i, a], m.u[i, a + 1], m.u[i, a + 2]))
             for c in range(3):
-                memory[F + i, 6 * k + c] = memory[U + i, 6 * k + c]
-                memory[F + i, a + c] = rate[c]
+                m.f[i, 6 * k + c] = m.u[i, 6 * k + c]
+                m.f[i, a + c] = rate[c]
     for i in range(3):
         for a in range(6, 6 * bodies):
-            x = memory[MOVED + i, a] + h * (A[i, 0] * memory[F, a] + A[i, 1] * memory[F + 1, a] + A[i, 2] * memory[F + 2, a])
-            change = abs(x - memory[X + i, a])
+            x = m.delta[i, a] + h * (A[i, 0] * m.f[0, a] + A[i, 1] * m.f[1, a] + A[i, 2] * m.f[2, a])
+            change = abs(x - m.x[i, a])
             if not change <= largest:
                 largest = change
-            memory[X + i, a] = x
+            m.x[i, a] = x
     return largest
 
 
 @kernel
-def put_stage(P: Pack, memory: Array, i: int, corrected: int, y: Array) -> None:
+def put_stage(P: Pack, m: RadauMemory, i: int, corrected: int, y: Array) -> None:
     """u', lam, displacement and u of stage i, after the corrections of so many stages before it in this sweep."""
     stage, lam = stage_of(P), ws.multipliers(P)
-    n, h = ws.n_bodies(P), memory[OWN, 0]
+    n, h = ws.n_bodies(P), m.h[0]
     bodies = borrow(y, 0, n, WIDTH)
     for k in range(1, n):
         for a in range(7):
-            stage.base[k, a] = memory[Y, WIDTH * k + a]
+            stage.base[k, a] = m.y[WIDTH * k + a]
         for a in range(6):
             du = dx = 0.0
             for j in range(corrected):
-                du += h * L[i, j] * memory[DK + j, 6 * k + a]
-                dx += h * L[i, j] * memory[DU + j, 6 * k + a]
-            stage.u_dot[k, a] = memory[K + i, 6 * k + a]
-            stage.displacement[k, a] = memory[X + i, 6 * k + a] + dx + h * L[i, i] * du
-            bodies[k, 7 + a] = memory[U + i, 6 * k + a] + du
+                du += h * L[i, j] * m.du_dot[j, 6 * k + a]
+                dx += h * L[i, j] * m.du[j, 6 * k + a]
+            stage.u_dot[k, a] = m.u_dot[i, 6 * k + a]
+            stage.displacement[k, a] = m.x[i, 6 * k + a] + dx + h * L[i, i] * du
+            bodies[k, 7 + a] = m.u[i, 6 * k + a] + du
     for s in range(lam.size):
-        lam[s] = memory[LAM + i, s]
+        lam[s] = m.lam[i, s]
 
 
 @kernel
-def keep(P: Pack, memory: Array, i: int, moved: bool, y: Array) -> None:
+def keep(P: Pack, m: RadauMemory, i: int, moved: bool, y: Array) -> None:
     """What stage i was corrected by."""
     stage, lam, x = stage_of(P), ws.multipliers(P), ws.solution(P)
     bodies = borrow(y, 0, ws.n_bodies(P), WIDTH)
     for k in range(1, ws.n_bodies(P)):
         for a in range(6):
-            memory[DK + i, 6 * k + a] = stage.u_dot[k, a] - memory[K + i, 6 * k + a]
-            memory[DU + i, 6 * k + a] = bodies[k, 7 + a] - memory[U + i, 6 * k + a]
+            m.du_dot[i, 6 * k + a] = stage.u_dot[k, a] - m.u_dot[i, 6 * k + a]
+            m.du[i, 6 * k + a] = bodies[k, 7 + a] - m.u[i, 6 * k + a]
             if moved:
-                memory[MOVED + i, 6 * k + a] += x[k, a]
+                m.delta[i, 6 * k + a] += x[k, a]
     for s in range(lam.size):
-        memory[LAM + i, s] = lam[s]
+        m.lam[i, s] = lam[s]
 
 
 @kernel
-def correct(memory: Array, bodies: int) -> None:
+def correct(m: RadauMemory, bodies: int) -> None:
     """The u'_i after a sweep."""
     for i in range(3):
         for a in range(6, 6 * bodies):
-            memory[K + i, a] += memory[DK + i, a]
+            m.u_dot[i, a] += m.du_dot[i, a]
 
 
 @inlined
 def solve_one(
-    P: Pack, tangents: Any, place: Any, newton: Newton, options: Options, memory: Array, i: int, t: float, y: Array
+    P: Pack, tangents: Any, place: Any, newton: Newton, options: Options, m: RadauMemory, i: int, t: float, y: Array
 ) -> tuple[int, float]:
     """Correct stage i once; return the code and the largest change."""
-    put_stage(P, memory, i, i, y)
+    put_stage(P, m, i, i, y)
     code: int = place(P, newton, y)
     if code == OK:
         code = prepare(P, t, y)
     options.n_rates += 1
     error, moved = 0.0, 0.0
     if code == OK and ws.n_angles(P) > 0:
-        put_angle_rates_of_loads(P, t, y, memory[TURNS + i])
+        put_angle_rates_of_loads(P, t, y, m.angle_rates[i])
     if code == OK:
-        newton.c_u = memory[OWN, 0] * L[i, i]
+        newton.c_u = m.h[0] * L[i, i]
         newton.c_q = newton.c_u**2
         put_residual(P, newton, y)
         if ws.n_forces(P) + ws.difference_colors(P)[0, 0] > 0:
@@ -150,7 +148,7 @@ def solve_one(
         error = take(P, newton, y)
         if newton.constraint_form == KEEP_BOTH:
             code, moved = move_to_constraints(P)
-        keep(P, memory, i, newton.constraint_form == KEEP_BOTH, y)
+        keep(P, m, i, newton.constraint_form == KEEP_BOTH, y)
         options.n_projections += 1
     return code, max(error, moved)
 
@@ -158,22 +156,23 @@ def solve_one(
 @routine
 def solve_stages(P: Pack, tangents: Any, place: Any, newton: Newton, options: Options, memory: Array, t: float, y: Array) -> int:
     """Iterate from the predicted u'_i and lam_i to the three stages; y, u' and lam of the end are left as by `solve_stage`."""
-    n, h, before, error = ws.n_bodies(P), memory[OWN, 0], 1e300, 0.0
+    m = radau_memory(memory)
+    n, h, before, error = ws.n_bodies(P), m.h[0], 1e300, 0.0
     for sweep in range(int(newton.max_iterations)):
-        memory[OWN, 2] = sweep + 1
-        error = put_stages(memory, n)
+        m.sweeps[0] = sweep + 1
+        error = put_stages(m, n)
         for i in range(3):
-            code, change = solve_one(P, tangents, place, newton, options, memory, i, t - h * (1.0 - C[i]), y)
+            code, change = solve_one(P, tangents, place, newton, options, m, i, t - h * (1.0 - C[i]), y)
             if code != OK:
                 return code
             error = max(error, change)
-        correct(memory, n)
+        correct(m, n)
         if not error < 1e300:
             break
         if has_converged(error, before, SLOWEST, newton.tolerance):
-            put_stages(memory, n)
-            code = filter_error(P, memory) if memory[OWN, 1] == 1.0 else OK
-            put_stage(P, memory, C.size - 1, 0, y)
+            put_stages(m, n)
+            code = filter_error(P, m) if m.wants_error[0] == 1.0 else OK
+            put_stage(P, m, C.size - 1, 0, y)
             return finish_stages(P, place, newton, options, t, y) if code == OK else code
         if sweep >= TRANSIENT and error > before:
             break

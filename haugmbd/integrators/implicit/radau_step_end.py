@@ -20,7 +20,7 @@ from haugmbd.compiled.jit import inlined, kernel
 from haugmbd.compiled.status_codes import NO_CONVERGENCE, OK, report
 from haugmbd.formulations.newton_euler import factorize, finish, solve_system
 from haugmbd.integrators.implicit.newton import KEEP_BOTH, put_residual, stage_of
-from haugmbd.integrators.implicit.radau_tableau import ERROR, GAMMA_0, OWN, RATE, E, U, X, Y
+from haugmbd.integrators.implicit.radau_tableau import GAMMA_0, E, RadauMemory
 from haugmbd.integrators.implicit.records import Newton
 from haugmbd.integrators.stabilization.projection import (
     ROUNDING,
@@ -46,21 +46,21 @@ EXACT = 1e-13
 
 
 @kernel
-def put_error(P: Pack, memory: Array) -> None:
+def put_error(P: Pack, m: RadauMemory) -> None:
     """Errors of x and u, and b = (M e_u, 0): the matrix of stage 3 leaves of e_u what the constraints and stiff forces allow."""
-    b, inertia, h = ws.right_hand_side(P), ws.inertia(P), memory[OWN, 0]
+    b, inertia, h = ws.right_hand_side(P), ws.inertia(P), m.h[0]
     clear(b)
     for k in range(1, inertia.shape[0]):
         for a in range(6):
-            s, u = 6 * k + a, memory[Y, WIDTH * k + 7 + a]
-            memory[ERROR, s], memory[ERROR + 1, s] = h * GAMMA_0 * u, h * GAMMA_0 * memory[RATE, s]
+            s, u = 6 * k + a, m.y[WIDTH * k + 7 + a]
+            m.error_x[s], m.error_u[s] = h * GAMMA_0 * u, h * GAMMA_0 * m.u_dot_start[s]
             for i in range(3):
-                memory[ERROR, s] += E[i] * memory[X + i, s]
-                memory[ERROR + 1, s] += E[i] * (memory[U + i, s] - u)
+                m.error_x[s] += E[i] * m.x[i, s]
+                m.error_u[s] += E[i] * (m.u[i, s] - u)
         for a in range(3):
-            b[k, a] = inertia[k, 0] * memory[ERROR + 1, 6 * k + a]
+            b[k, a] = inertia[k, 0] * m.error_u[6 * k + a]
             for c in range(3):
-                b[k, 3 + a] += inertia[k, 1 + 3 * a + c] * memory[ERROR + 1, 6 * k + 3 + c]
+                b[k, 3 + a] += inertia[k, 1 + 3 * a + c] * m.error_u[6 * k + 3 + c]
 
 
 @kernel
@@ -92,14 +92,14 @@ def add_solution(P: Pack) -> None:
 
 
 @inlined
-def filter_error(P: Pack, memory: Array) -> int:
+def filter_error(P: Pack, m: RadauMemory) -> int:
     """The error of u, by the matrix of stage 3 that is at hand."""
-    put_error(P, memory)
+    put_error(P, m)
     code = solve_system(P)
     x = ws.solution(P)
     for k in range(1, ws.n_bodies(P)):
         for a in range(6):
-            memory[ERROR + 1, 6 * k + a] = x[k, a]
+            m.error_u[6 * k + a] = x[k, a]
     return code
 
 

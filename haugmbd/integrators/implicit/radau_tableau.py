@@ -2,17 +2,19 @@ r"""Radau IIA of order five in numbers: the tableau, the triangular matrix that 
 
     c_i = zeros of d^2/dx^2 (x^2 (x - 1)^3)        a_ij = integral of the j-th Lagrange polynomial to c_i        A = L U,  u_ii = 1
 
-These numbers become part of machine code; this mention of haugmbd.compiled.jit puts the file among those that stamp it.
 Source: Hairer, Wanner, Solving ODE II, sec. IV.5 and IV.8; van der Houwen, de Swart 1997 (L).
 """
 
 from __future__ import annotations
 
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_views import borrow, borrow_line
+from haugmbd.compiled.jit import inlined
 
 R6 = sqrt(6.0)
 C = np.array([(4.0 - R6) / 10.0, (4.0 + R6) / 10.0, 1.0])
@@ -41,7 +43,57 @@ GAMMA_0 = 1.0 / 3.637834252744496
 E = GAMMA_0 / 3.0 * np.array([-13.0 - 7.0 * R6, -13.0 + 7.0 * R6, -1.0])
 """Error of order three: E . (u_i - u_n) + h GAMMA_0 u'_n."""
 
-OWN, Y, K, U, F, X, MOVED, DK, DU, LAM, BEFORE, ERROR, RATE, TURNS, ROWS = 0, 1, 2, 5, 8, 11, 14, 17, 20, 23, 26, 29, 31, 32, 35
-"""Rows of the memory: h, whether the error is wanted, and the sweeps of the last step; y_n; three each of u'_i, u_i, f_i, x_i, delta_i,
-corrections of u'_i and of u_i in a sweep, lam_i, u'_i of the step before; errors of x and of u; u'_n; three rates of the
-integrated angles."""
+ROWS = 35
+"""Rows of the memory."""
+
+
+class RadauMemory(NamedTuple):
+    """Radau's numbers, as long as y each.
+
+    h, wants_error, sweeps: (1,) the step, whether the error is wanted, the sweeps of the last step;  y: (ny,) at the start
+    u_dot, u, f, x, delta, du_dot, du, lam: of the three stages, see `radau_stages`;  u_dot_before: of the step before
+    error_x, error_u: of the step;  u_dot_start: at its start;  angle_rates: of the integrated angles, of the three stages
+    """
+
+    h: Array
+    wants_error: Array
+    sweeps: Array
+    y: Array
+    u_dot: Array
+    u: Array
+    f: Array
+    x: Array
+    delta: Array
+    du_dot: Array
+    du: Array
+    lam: Array
+    u_dot_before: Array
+    error_x: Array
+    error_u: Array
+    u_dot_start: Array
+    angle_rates: Array
+
+
+@inlined
+def radau_memory(memory: Array) -> RadauMemory:
+    """Return the views of Radau's memory."""
+    n = memory.shape[1]
+    return RadauMemory(
+        borrow_line(memory, 0, 1),
+        borrow_line(memory, 1, 1),
+        borrow_line(memory, 2, 1),
+        borrow_line(memory, n, n),
+        borrow(memory, 2 * n, 3, n),
+        borrow(memory, 5 * n, 3, n),
+        borrow(memory, 8 * n, 3, n),
+        borrow(memory, 11 * n, 3, n),
+        borrow(memory, 14 * n, 3, n),
+        borrow(memory, 17 * n, 3, n),
+        borrow(memory, 20 * n, 3, n),
+        borrow(memory, 23 * n, 3, n),
+        borrow(memory, 26 * n, 3, n),
+        borrow_line(memory, 29 * n, n),
+        borrow_line(memory, 30 * n, n),
+        borrow_line(memory, 31 * n, n),
+        borrow(memory, 32 * n, 3, n),
+    )

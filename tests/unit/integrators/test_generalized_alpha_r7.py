@@ -212,7 +212,7 @@ def test_a_ball_keeps_spinning_with_short_steps(rho):
 
 @pytest.mark.parametrize("level", [mbd.Index2(), mbd.GGL(), mbd.HillerAnantharaman()], ids=repr)
 def test_other_levels_are_refused(level):
-    with pytest.raises(mbd.UsageError, match=r"on the level of positions: leave out level=.*take GeneralizedAlpha"):
+    with pytest.raises(mbd.UsageError, match=r"on the level of positions: leave out constraint_form=.*take GeneralizedAlpha"):
         mbd.simulate(heavy_top(), 0.1, integrator=mbd.GeneralizedAlphaR7(1e-3, constraint_form=level))
     with pytest.raises(mbd.UsageError, match="rho = 2.0 must be in"):
         mbd.simulate(heavy_top(), 0.1, integrator=mbd.GeneralizedAlphaR7(1e-3, rho=2))
