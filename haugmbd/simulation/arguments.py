@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
 from numbers import Real
 from types import NoneType
 from typing import Any, get_args, get_type_hints
@@ -71,11 +72,17 @@ def check_flags(**flags: Any) -> None:
             raise UsageError(f"{name} = {value!r} must be True or False.")
 
 
+@cache
+def parameter_types(kind: type[Any]) -> dict[str, Any]:
+    """Return the annotated types of a class's parameters; they are worked out once for each class."""
+    return get_type_hints(kind)
+
+
 def check_parameters(method: Any) -> None:
     """Refuse parameters of a method of this package that are not of the kind its class says: text for a number, a class for an object."""
     if not (is_dataclass(method) and type(method).__module__.startswith("haugmbd.")):
         return  # a user's own method annotates as it likes
-    hints = get_type_hints(type(method))
+    hints = parameter_types(type(method))
     for part in fields(method):
         value, hint = getattr(method, part.name), hints[part.name]
         kinds = get_args(hint) or (hint,)
@@ -100,7 +107,7 @@ def with_floats(method: Integrator) -> Integrator:
     """The method with plain floats where it takes numbers: compiled code would be compiled once more for those of another type."""
     if not (is_dataclass(method) and type(method).__module__.startswith("haugmbd.")):
         return method
-    hints, changes = get_type_hints(type(method)), {}
+    hints, changes = parameter_types(type(method)), {}
     for part in fields(method):
         value = getattr(method, part.name)
         if value is not None and float in (get_args(hints[part.name]) or (hints[part.name],)):
