@@ -73,7 +73,7 @@ def check_flags(**flags: Any) -> None:
 
 
 @cache
-def parameter_types(kind: type[Any]) -> dict[str, Any]:
+def parameter_types(kind: Any) -> dict[str, Any]:
     """Return the annotated types of a class's parameters; they are worked out once for each class."""
     return get_type_hints(kind)
 
