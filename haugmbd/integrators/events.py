@@ -28,11 +28,22 @@ Flags = npt.NDArray[np.bool_]
 @public_class
 @dataclass(frozen=True)
 class Event:
-    """A function g(t, state) whose zeros are wanted.
+    """A function g(t, state) whose zeros are located while a simulation runs.
 
-    name: what the records call it;  function: g, continuous, of time [s] and `State` (of a chain: `ChainState`), which it only reads
-    direction: positive for zeros where g rises, negative where it falls, 0 for both;  terminal: whether the run ends there
-    A start at g = 0 is no event.
+    Parameters
+    ----------
+    name : str
+        Name of the event in the records.
+    function : callable
+        g(t, state), continuous, of the time [s] and a `State` (for a chain: `ChainState`).  It must depend on nothing else.
+    direction : {-1, 0, 1}
+        1 for zeros where g rises, -1 where it falls, 0 for both.
+    terminal : bool
+        True to end the run at the event.
+
+    Notes
+    -----
+    A start at g = 0 is not an event.
     """
 
     name: str
@@ -41,7 +52,7 @@ class Event:
     terminal: bool = field(default=False, kw_only=True)
 
     def value(self, state: Any) -> float:
-        """g at a state; SimulationError, with name and time, where the function fails."""
+        """Return g at a state.  Raise SimulationError, with name and time, if the function fails."""
         try:
             given = self.function(state.t, state)
             number = float(given)
@@ -56,11 +67,11 @@ class Event:
         return number
 
     def clear(self, t: Array, y: Array) -> Flags:
-        """At which of many flat states y (n, ny) g is positive beyond doubt, (n,): of a user's function nothing is known."""
+        """Return at which flat states y (n, ny) g is certainly positive, (n,); False for a user's function."""
         return np.zeros(len(t), dtype=np.bool_)
 
     def wants(self, before: float, after: float) -> bool:
-        """Whether g has passed zero from `before` to `after` in the direction that is asked for."""
+        """Return whether g passes zero from `before` to `after` in the requested direction."""
         if self.direction > 0:
             return before < 0.0 <= after
         if self.direction < 0:
@@ -74,9 +85,18 @@ REMEDY = "An event is a function of (t, state) that gives a finite number wherev
 @public_class
 @dataclass(frozen=True, eq=False)
 class EventRecord:
-    """An event that happened: its name, the time t [s], and the state then.
+    """An event that has occurred.
 
-    jump: 0 where g passes zero there; else by how much g jumps: its sign changes, and there is no zero
+    Attributes
+    ----------
+    name : str
+        Name of the event.
+    t : float
+        Time [s].
+    state : State or ChainState
+        The state at this time.
+    jump : float
+        0 if g passes through zero; otherwise the jump of g, whose sign changes without a zero.
     """
 
     name: str
@@ -89,7 +109,7 @@ class EventRecord:
 
 
 def read_events(events: Any) -> tuple[Event, ...]:
-    """The events as a tuple; UsageError, by name, where one of them cannot be used."""
+    """Return the events as a tuple.  Raise UsageError, by name, if one of them is invalid."""
     if isinstance(events, Event | np.ndarray) or not isinstance(events, Iterable):
         raise UsageError(f"events = {events!r} must be a list of Event objects: events=[Event('floor', lambda t, state: ...)].")
     given = tuple(events)

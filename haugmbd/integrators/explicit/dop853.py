@@ -1,8 +1,8 @@
 r"""DOP853: order eight in twelve stages, with two embedded errors, of orders five and three.
 
-    error = |e5|^2 / sqrt( (|e5|^2 + |e3|^2 / 100) n )         which falls like h^8:  e5, made smaller where e3 is large
+    error = |e5|^2 / sqrt( (|e5|^2 + |e3|^2 / 100) n )         falls like h^8: e5, reduced where e3 is large
 
-Two to three times as many evaluations a step as Dormand-Prince 5(4), and steps several times as long where the tolerance is sharp.
+A step needs two to three times as many evaluations as Dormand-Prince 5(4), and is several times as long for sharp tolerances.
 Source: Dormand, Prince (1981); Hairer, Norsett, Wanner, Solving ODE I, sec. II.5 and II.10, whose code gives these digits.
 """
 
@@ -50,9 +50,22 @@ ERRORS = np.array([
 @public_class
 @dataclass(frozen=True, kw_only=True)
 class DOP853(EmbeddedRungeKutta):
-    """Adaptive, order eight: for sharp tolerances and smooth motions.
+    """The Dormand-Prince method of order eight with error control, for sharp tolerances and smooth motions.
 
-    rtol, atol: error a step relative and absolute;  h_first, h_max: [s], by default chosen and unlimited;  beta: of PI control
+    Parameters
+    ----------
+    rtol, atol : float
+        Relative and absolute tolerances of the error of a step.
+    h_first : float, optional
+        First step [s]; by default chosen.
+    h_max : float
+        Largest step [s].
+    beta : float
+        Exponent of the PI step size control; 0 switches it off, 0.04 is usual.
+
+    Notes
+    -----
+    Sources: Dormand and Prince 1981; Hairer, Norsett and Wanner, Solving ODE I, sec. II.5 and II.10.
     """
 
     reference = "Dormand and Prince 1981; Hairer, Norsett and Wanner, Solving ODE I, sec. II.5 and II.10 (DOP853)"

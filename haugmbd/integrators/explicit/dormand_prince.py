@@ -19,9 +19,22 @@ from haugmbd.integrators.explicit.tableau import tableau
 @public_class
 @dataclass(frozen=True, kw_only=True)
 class DormandPrince(EmbeddedRungeKutta):
-    """Adaptive, order five.
+    """The Dormand-Prince method 5(4): order five with error control.
 
-    rtol, atol: error a step relative and absolute;  h_first, h_max: [s], by default chosen and unlimited;  beta: of PI control
+    Parameters
+    ----------
+    rtol, atol : float
+        Relative and absolute tolerances of the error of a step.
+    h_first : float, optional
+        First step [s]; by default chosen.
+    h_max : float
+        Largest step [s].
+    beta : float
+        Exponent of the PI step size control; 0 switches it off, 0.04 is usual.
+
+    Notes
+    -----
+    Sources: Dormand and Prince 1980, J. Comp. Appl. Math. 6, 19-26; Hairer, Norsett and Wanner, Solving ODE I, sec. II.4.
     """
 
     reference = "Dormand and Prince 1980, J. Comp. Appl. Math. 6, 19-26; Hairer, Norsett and Wanner, Solving ODE I, sec. II.4"

@@ -17,7 +17,19 @@ from haugmbd.integrators.explicit.tableau import tableau
 @public_class
 @dataclass(frozen=True)
 class Heun(RungeKutta):
-    """Two stages, order two, fixed step `h` [s]; the last step is shortened to end at t_end.  h_first: another first step [s]."""
+    """Heun's method: two stages, order two, fixed step.
+
+    Parameters
+    ----------
+    h : float, optional
+        Fixed step [s]; may be given to `simulate` instead.  The last step is shortened to end at t_end.
+    h_first : float, optional
+        First step [s], if it differs from `h`.
+
+    Notes
+    -----
+    Sources: Heun 1900; Hairer, Norsett and Wanner, Solving ODE I, sec. II.1.
+    """
 
     reference = "Heun 1900; Hairer, Norsett and Wanner, Solving ODE I, sec. II.1"
     order = 2

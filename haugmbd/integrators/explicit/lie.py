@@ -153,7 +153,19 @@ class LieRungeKutta(Explicit):
 @public_class
 @dataclass(frozen=True)
 class RKMK4(LieRungeKutta):
-    """Four stages, order four, rotations as a group; fixed step `h` [s], the last step shortened.  h_first: another first step [s]."""
+    """Runge-Kutta-Munthe-Kaas: four stages, order four, fixed step, rotations on SO(3).
+
+    Parameters
+    ----------
+    h : float, optional
+        Fixed step [s]; may be given to `simulate` instead.  The last step is shortened to end at t_end.
+    h_first : float, optional
+        First step [s], if it differs from `h`.
+
+    Notes
+    -----
+    Source: Munthe-Kaas 1998, BIT 38, 92-111.
+    """
 
     reference = "Munthe-Kaas 1998, BIT 38, 92-111"
     order = 4
@@ -163,7 +175,19 @@ class RKMK4(LieRungeKutta):
 @public_class
 @dataclass(frozen=True)
 class CrouchGrossman3(LieRungeKutta):
-    """Three stages, order three, rotations as a group; fixed step `h` [s], the last step shortened.  h_first: another first step [s]."""
+    """Crouch-Grossman: three stages, order three, fixed step, rotations on SO(3).
+
+    Parameters
+    ----------
+    h : float, optional
+        Fixed step [s]; may be given to `simulate` instead.  The last step is shortened to end at t_end.
+    h_first : float, optional
+        First step [s], if it differs from `h`.
+
+    Notes
+    -----
+    Source: Crouch and Grossman 1993, J. Nonlinear Sci. 3, 1-33.
+    """
 
     reference = "Crouch and Grossman 1993, J. Nonlinear Sci. 3, 1-33"
     order = 3

@@ -18,7 +18,19 @@ from haugmbd.integrators.explicit.tableau import tableau
 @public_class
 @dataclass(frozen=True)
 class RK4(RungeKutta):
-    """Four stages, order four, fixed step `h` [s]; the last step is shortened to end at t_end.  h_first: another first step [s]."""
+    """The classical Runge-Kutta method: four stages, order four, fixed step.
+
+    Parameters
+    ----------
+    h : float, optional
+        Fixed step [s]; may be given to `simulate` instead.  The last step is shortened to end at t_end.
+    h_first : float, optional
+        First step [s], if it differs from `h`.
+
+    Notes
+    -----
+    Sources: Kutta 1901; Hairer, Norsett and Wanner, Solving ODE I, table II.1.2.
+    """
 
     reference = "Kutta 1901; Hairer, Norsett and Wanner, Solving ODE I, table II.1.2"
     order = 4

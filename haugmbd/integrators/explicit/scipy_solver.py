@@ -2,7 +2,7 @@ r"""SciPy's solvers on the same right-hand side: `SciPySolver("DOP853")`, and th
 
     y' = f(t, y)      f = the `rates` of the stabilization;   after each accepted step of a one-step method   y <- post_step(y)
 
-Slower than the compiled integrators (about 20 us a step of overhead), and an independent check of them.
+They are slower than the compiled integrators, and serve as an independent check of them.
 Source: scipy.integrate (RK23, RK45, DOP853; LSODA, BDF, Radau).
 """
 
@@ -33,15 +33,34 @@ ONE_STEP = ("RK23", "RK45", "DOP853")
 """Methods whose state may be corrected between steps."""
 METHODS = (*ONE_STEP, "Radau", "BDF", "LSODA")
 TIMES = {"Radau": 3, "BDF": 1, "LSODA": 1}
-"""At how many times after its start one of the others asks for y' in a step that it tries."""
+"""Number of times after its start at which one of the other methods evaluates y' in a step that it tries."""
 
 
 @public_class
 @dataclass(frozen=True)
 class SciPySolver(Adaptive):
-    """A solver of scipy.integrate by name.  rtol, atol: error a step;  h_first, h_max: first and largest step [s].
+    """A solver of scipy.integrate.
 
-    Radau, BDF and LSODA carry what they know from step to step, so they take stabilization=None or Baumgarte, not Projection.
+    Parameters
+    ----------
+    method : str
+        Name of the solver in SciPy: RK23, RK45, DOP853, Radau, BDF or LSODA.
+    rtol, atol : float
+        Relative and absolute tolerances of the error of a step.
+    h_first : float, optional
+        First step [s]; by default chosen by SciPy.
+    h_max : float
+        Largest step [s].
+
+    Raises
+    ------
+    UsageError
+        If SciPy has no solver of this name.
+
+    Notes
+    -----
+    Radau, BDF and LSODA use data of earlier steps.  They go with stabilization=None or Baumgarte, not with Projection.
+    Source: Virtanen et al. 2020, SciPy 1.0, Nature Methods 17, 261-272.
     """
 
     method: str = "DOP853"
@@ -121,9 +140,9 @@ class SciPySolver(Adaptive):
             yield StepBatch(np.array([solver.t]), y[None], y_dot[None], OK, solver.t, 1, rejected)
 
     def _tried(self, solver: Any, t: float, before: int, callback: set[float]) -> int:
-        """How many steps from `t` were tried for one: SciPy does not say.
+        """Return how many steps from `t` were tried for one, which SciPy does not report.
 
-        A Runge-Kutta method asks all its stages each time; the others ask at the end of each step that they try.
+        A Runge-Kutta method evaluates all its stages each time; the others evaluate at the end of each step that they try.
         """
         if self.method in ONE_STEP:
             return int(solver.nfev - before) // int(solver.n_stages)
@@ -131,7 +150,7 @@ class SciPySolver(Adaptive):
 
 
 class _Stopped(Exception):  # noqa: N818  it ends SciPy's step, and no user meets it
-    """What stopped an evaluation: its code, and the time [s]."""
+    """The failure of an evaluation: its code, and the time [s]."""
 
     def __init__(self, code: int, t: float) -> None:
         super().__init__(code, t)
@@ -139,9 +158,10 @@ class _Stopped(Exception):  # noqa: N818  it ends SciPy's step, and no user meet
 
 
 def _reason(error: Exception, stopped: _Stopped) -> tuple[int, float]:
-    """Code and time of what stopped SciPy: a function of the user, or numbers that SciPy's algebra refuses because an evaluation failed.
+    """Return code and time of the failure that stopped SciPy.
 
-    Raises `error` where no evaluation has failed.
+    It is an error of a user's function, or a matrix that SciPy cannot factor because an evaluation failed.  Raises `error` if no evaluation
+    has failed.
     """
     if isinstance(error, _Stopped):
         return error.code, error.t
@@ -152,9 +172,24 @@ def _reason(error: Exception, stopped: _Stopped) -> tuple[int, float]:
 
 @check_keywords
 def ode_function(model: Model, *, formulation: Formulation | None = None) -> Callable[[float, Array], Array]:
-    """Return f(t, y) of `model` for scipy.integrate.solve_ivp; `model.state().y` is the initial y.
+    """Return the right-hand side f(t, y) of a model for scipy.integrate.solve_ivp.
 
-    formulation: by which algebra, by default `NewtonEuler()`.  Raises as `accelerations` does.
+    Parameters
+    ----------
+    model : Model or System
+        A System is compiled first.  `model.state().y` is the initial y.
+    formulation : Formulation, optional
+        By default `NewtonEuler()`.
+
+    Returns
+    -------
+    callable
+        f(t, y) -> y', with flat states (ny,).  It raises SingularKKTError or SimulationError as `accelerations` does.
+
+    Raises
+    ------
+    UsageError, ModelError
+        If an argument has the wrong kind, or the formulation cannot treat the model.
     """
     model = model_given(model, "ode_function")
     rule = Unstabilized()

@@ -45,7 +45,19 @@ def run(dynamics: Dynamics, options: Options, places: Places, t0: float, h: floa
 @public_class
 @dataclass(frozen=True)
 class SemiImplicitEuler(Explicit):
-    """One evaluation a step, order one, fixed step `h` [s], the last step shortened to end at t_end.  h_first: another first step [s]."""
+    """Semi-implicit (symplectic) Euler: one evaluation per step, order one, fixed step.
+
+    Parameters
+    ----------
+    h : float, optional
+        Fixed step [s]; may be given to `simulate` instead.  The last step is shortened to end at t_end.
+    h_first : float, optional
+        First step [s], if it differs from `h`.
+
+    Notes
+    -----
+    Source: Hairer, Lubich and Wanner, Geometric Numerical Integration, sec. VI.3.
+    """
 
     reference = "Hairer, Lubich and Wanner, Geometric Numerical Integration, sec. VI.3"
     order = 1

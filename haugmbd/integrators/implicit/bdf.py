@@ -289,13 +289,30 @@ def first_points(problem: Problem, u_dot: Array, h: float) -> Array:
 @public_class
 @dataclass(frozen=True)
 class BDF(ImplicitFixedOrAdaptive):
-    """Backward differentiation: for stiff systems.
+    """Backward differentiation formulas of order one to five, for stiff systems.
 
-    With error control (the default) step and order are chosen; rtol, atol, h_first, h_max as of every adaptive method.
-    With a fixed step `h` [s] the first step is taken in 9, 19, 38, 79 parts from order two on, of growing length and order.
+    Parameters
+    ----------
+    order : int, optional
+        With error control the highest order, 1 to 5 (default 5); with a fixed step the order (default 2).
+    h : float, optional
+        Fixed step [s].  From order two on the first step is divided into parts of growing length and order.
+    rtol, atol : float
+        Relative and absolute tolerances of the error control, which is the default.
+    h_first : float, optional
+        First step of the error control [s]; by default chosen.
+    h_max : float
+        Largest step of the error control [s].
+    constraint_form : ConstraintForm
+        Form of the constraints that is solved; by default `GGL()`.
+    tol : float
+        Error that Newton's iteration may leave in a step [m, rad].
+    newton : ModifiedNewton or FullNewton
+        The matrix of Newton's iteration.
 
-    order: the highest, 1 to 5 (default 5);  of a fixed step the order (default 2)
-    level: form of the constraints;  tol: what Newton may leave
+    Notes
+    -----
+    Sources: Gear 1971; Brenan, Campbell and Petzold 1989; Hairer and Wanner, Solving ODE II, ch. V and VII.
     """
 
     adaptive_by_default: ClassVar[bool] = True

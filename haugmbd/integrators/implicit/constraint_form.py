@@ -1,18 +1,18 @@
-r"""Which form of the constraints an implicit method solves, beside the dynamics  M u' + Phi_q^T lam = Q.
+r"""The form of the constraints that an implicit method solves together with the dynamics  M u' + Phi_q^T lam = Q.
 
-Index3               q' = u                        Phi = 0                    positions are kept, velocities to the method's error
-Index2               q' = u                        Phi_q u = nu               velocities are kept, positions drift linearly
-GGL                  q' = u + M^-1 Phi_q^T mu      Phi = 0, Phi_q u = nu      both are kept: stabilized index 2
-HillerAnantharaman   q' = u + M^-1 Phi_q^T eta'    Phi = 0, Phi_q u = nu      both are kept, lam = zeta': index 1
+Index3               q' = u                        Phi = 0                    positions hold, velocities within the error of the method
+Index2               q' = u                        Phi_q u = nu               velocities hold, positions drift linearly
+GGL                  q' = u + M^-1 Phi_q^T mu      Phi = 0, Phi_q u = nu      both hold: stabilized index 2
+HillerAnantharaman   q' = u + M^-1 Phi_q^T eta'    Phi = 0, Phi_q u = nu      both hold, lam = zeta': index 1
 
-With large steps Index3 may feed energy to a motion, with damping only later: seen on pendulums where the velocities had left their
-constraints by the order of 1 m/s, which `Result.violation("velocity")` shows.  GGL was not seen to do it.
+With large steps Index3 may add energy to a motion, where the velocities violate their constraints.  `Result.violation("velocity")` shows
+this.  GGL does not allow it.
 
-Hiller and Anantharaman write the multipliers of GGL as derivatives of new unknowns, zeta and eta.  None of these stands in the equations
-but by its derivative: whatever rule an implicit method has for them, zeta_(n+1) = past + c zeta'_(n+1) (and so for eta), is one
-invertible change of unknowns from zeta_(n+1) to zeta'_(n+1) = lam_(n+1).  A step of the index-1 form is therefore, unknown for unknown,
-a step of GGL; the index falls because the matrix is that of (zeta, eta), scaled by c.  This library solves for zeta' and scales anyway
-(see `stage`), so that the two are one computation here.
+Hiller and Anantharaman write the multipliers of GGL as derivatives of new unknowns, zeta and eta.  Only the derivatives appear in the
+equations.  Any implicit rule for them, zeta_(n+1) = past + c zeta'_(n+1), is an invertible change of unknowns from zeta_(n+1) to
+zeta'_(n+1) = lam_(n+1), and the same for eta.  A step of the index-1 form is therefore, unknown for unknown, a step of GGL.  The index is
+lower because the matrix is that of (zeta, eta), scaled by c.  This library solves for zeta' and scales in any case (see `newton`), so
+that both forms are one computation here.
 Source: Gear, Leimkuhler, Gupta 1985 (GGL); Anantharaman, Hiller 1991 (index 1); Hairer, Wanner, Solving ODE II, sec. VII.2.
 """
 
@@ -27,13 +27,13 @@ from haugmbd.integrators.implicit.newton import KEEP_BOTH, KEEP_POSITIONS, KEEP_
 
 @dataclass(frozen=True)
 class ConstraintForm:
-    """A form of the constraints; `number` is how compiled code knows it."""
+    """A form of the constraints; `number` identifies it in compiled code."""
 
     number: ClassVar[float]
     keeps: ClassVar[tuple[str, ...]]
     """The levels of `Result.violation` that stay at the tolerance of the iteration."""
     reference: ClassVar[str]
-    """Its source, for `mbd.cite`."""
+    """The source, for `mbd.cite`."""
     share: ClassVar[float] = 0.01
     """Of a method's tol: velocities are measured by 1 + |u|, and fall more slowly than the estimate says."""
 
@@ -41,7 +41,12 @@ class ConstraintForm:
 @public_class
 @dataclass(frozen=True)
 class Index3(ConstraintForm):
-    """Positions: Phi = 0."""
+    """Constraints on positions, Phi = 0 (index 3).
+
+    Notes
+    -----
+    Velocities fulfil their constraints within the error of the method.  Source: Brenan, Campbell and Petzold 1989.
+    """
 
     reference = "Brenan, Campbell and Petzold 1989 (index 3)"
     number = KEEP_POSITIONS
@@ -52,7 +57,12 @@ class Index3(ConstraintForm):
 @public_class
 @dataclass(frozen=True)
 class Index2(ConstraintForm):
-    """Velocities: Phi_q u = nu."""
+    """Constraints on velocities, Phi_q u = nu (index 2).
+
+    Notes
+    -----
+    Positions drift linearly.  Source: Hairer and Wanner, Solving ODE II, sec. VII.1.
+    """
 
     reference = "Hairer and Wanner, Solving ODE II, sec. VII.1 (index 2)"
     number = KEEP_VELOCITIES
@@ -62,7 +72,12 @@ class Index2(ConstraintForm):
 @public_class
 @dataclass(frozen=True)
 class GGL(ConstraintForm):
-    """Positions and velocities, after Gear, Gupta and Leimkuhler."""
+    """Constraints on positions and velocities (stabilized index 2), after Gear, Gupta and Leimkuhler.
+
+    Notes
+    -----
+    q' = u + M^-1 Phi_q^T mu with Phi = 0 and Phi_q u = nu.  Source: Gear, Leimkuhler and Gupta 1985, J. Comput. Appl. Math. 12-13, 77-90.
+    """
 
     reference = "Gear, Leimkuhler and Gupta 1985, J. Comput. Appl. Math. 12-13, 77-90 (stabilized index 2)"
     number = KEEP_BOTH
@@ -72,7 +87,12 @@ class GGL(ConstraintForm):
 @public_class
 @dataclass(frozen=True)
 class HillerAnantharaman(ConstraintForm):
-    """Positions and velocities, with multipliers that are derivatives: GGL's step, see the head of this file."""
+    """Constraints on positions and velocities, with multipliers as derivatives of unknowns (index 1).
+
+    Notes
+    -----
+    A step is the same computation as with GGL.  Source: Anantharaman and Hiller 1991, Int. J. Numer. Methods Eng. 32, 1531-1542.
+    """
 
     reference = "Anantharaman and Hiller 1991, Int. J. Numer. Methods Eng. 32, 1531-1542 (index 1)"
     number = KEEP_BOTH

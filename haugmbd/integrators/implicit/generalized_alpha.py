@@ -1,43 +1,31 @@
-r"""The family of Newmark, HHT and generalized-alpha: one step with four numbers alpha_m, alpha_f, beta, gamma.
+r"""The generalized-alpha family: Newmark, HHT and generalized-alpha are one step with four numbers alpha_m, alpha_f, beta, gamma.
 
+Step
     dq_n     = h u_n + h^2 (1/2 - beta) a_n + h^2 beta a_(n+1)            q_(n+1) = q_n o exp(dq_n)      (r + dr, p exp(dpi_bar))
     u_(n+1)  = u_n + h (1 - gamma) a_n + h gamma a_(n+1)
     (1 - alpha_m) a_(n+1) + alpha_m a_n = (1 - alpha_f) u'_(n+1) + alpha_f u'_n
     M u'_(n+1) + Phi_q^T lam_(n+1) = Q_(n+1),      and the constraints
 
-a_n is u' at t_n + delta h, delta = alpha_m - alpha_f: it starts there, and where the step changes it is moved to the new place.  In
-(v, omega_bar) the matrix M is constant, so averaging accelerations (Chung, Hulbert) and averaging forces (Hilber, Hughes, Taylor) are one.
-Order two where gamma = 1/2 - delta.  Errors of a step, for the step size:
-    position  (delta / 2 + beta - 1/6) h^2 (u'_(n+1) - u'_n)         velocity  c h (u'_(n+1) - its linear extrapolation)
-    c = (1 - gamma) delta^2 / 2 + gamma (1 + delta)^2 / 2 - 1/6      no coefficient is taken to be less than 1/12
-Source: Newmark 1959; Chung, Hulbert 1993; Arnold, Bruels 2007; Bruels, Cardona, Arnold 2012 (Lie group).
+Members
+    Newmark              alpha_m = alpha_f = 0                          beta, gamma free;  order one unless gamma = 1/2
+    HHT                  alpha_m = 0,  alpha_f = -alpha                 beta = (1 - alpha)^2 / 4,  gamma = 1/2 - alpha,  -1/3 <= alpha <= 0
+    generalized-alpha    alpha_m = (2 rho - 1) / (rho + 1)              gamma = 1/2 - alpha_m + alpha_f
+                         alpha_f = rho / (rho + 1)                      beta = (gamma + 1/2)^2 / 4,  0 <= rho < 1
 
-Newmark: the ancestor of the family, with beta and gamma to choose; first order but for gamma = 1/2.
+rho is the spectral radius at infinite frequency: 0 removes high frequencies in one step; 1 would keep them, and the multipliers of index
+3 would grow.  Newmark is unconditionally stable for beta >= (gamma + 1/2)^2 / 4.  Its multipliers of index 3 are stable for gamma > 1/2.
+HHT averages forces, M a_(n+1) = (1 + alpha) (Q - Phi_q^T lam)_(n+1) - alpha (Q - Phi_q^T lam)_n.  In (v, omega_bar) the matrix M is
+constant, so that averaging forces and averaging accelerations are the same.
 
-    dq_n = h u_n + h^2 (1/2 - beta) u'_n + h^2 beta u'_(n+1)          u_(n+1) = u_n + h (1 - gamma) u'_n + h gamma u'_(n+1)
-    M u'_(n+1) + Phi_q^T lam_(n+1) = Q_(n+1),      and the constraints
+a_n approximates u' at t_n + delta h, with delta = alpha_m - alpha_f.  It is initialized there, and moved when the step size changes.
+The order is two where gamma = 1/2 - delta.  `generalized_alpha_r7` is the same method on Euler parameters as plain numbers.
 
-The step of `family` with alpha_m = alpha_f = 0.  Damping, and stability of the multipliers of index 3, need gamma > 1/2, and then the order
-is one; unconditionally stable for beta >= (gamma + 1/2)^2 / 4.
-Source: Newmark 1959; Hughes, The Finite Element Method, ch. 9; Negrut et al. 2007 (with constraints).
+Errors of a step, for the step size control; no coefficient is taken to be less than 1/12
+    position    (delta / 2 + beta - 1/6) h^2 (u'_(n+1) - u'_n)
+    velocity    c h (u'_(n+1) - its linear extrapolation)               c = (1 - gamma) delta^2 / 2 + gamma (1 + delta)^2 / 2 - 1/6
 
-HHT-I3 (Hilber, Hughes, Taylor with index-3 constraints): second order, damping by one parameter.
-
-    M a_(n+1) = (1 + alpha) (Q - Phi_q^T lam)_(n+1) - alpha (Q - Phi_q^T lam)_n          Phi_(n+1) = 0
-    alpha in [-1/3, 0]      beta = (1 - alpha)^2 / 4      gamma = 1/2 - alpha
-
-With M u' = Q - Phi_q^T lam and constant M this is the step of `family` with alpha_m = 0, alpha_f = -alpha.  alpha = 0 is the trapezoidal
-rule, without damping; -1/3 damps most.
-Source: Hilber, Hughes, Taylor 1977; Negrut, Rampalli, Ottarsson, Sajdak 2007.
-
-Generalized-alpha on the Lie group R^3 x SO(3): second order, with numerical damping to choose.
-
-    alpha_m = (2 rho - 1) / (rho + 1)    alpha_f = rho / (rho + 1)    gamma = 1/2 - alpha_m + alpha_f    beta = (gamma + 1/2)^2 / 4
-
-The step is that of `family`; `generalized_alpha_r7` is the method on Euler parameters as plain numbers, to be read beside it.
-rho in [0, 1) is the spectral radius at infinite frequency: 0 forgets high frequencies in a step, 1 would keep them (and the multipliers
-of index 3 would oscillate, and grow).
-Source: Chung, Hulbert 1993; Arnold, Bruels 2007; Bruels, Cardona, Arnold 2012 (Lie group).
+Sources: Newmark 1959; Hilber, Hughes, Taylor 1977; Chung, Hulbert 1993; Arnold, Bruels 2007; Bruels, Cardona, Arnold 2012 (Lie group);
+Negrut, Rampalli, Ottarsson, Sajdak 2007 (Newmark and HHT with constraints); Hughes, The Finite Element Method, ch. 9 (stability).
 """
 
 from __future__ import annotations
@@ -67,18 +55,19 @@ from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
 
 LEAST = 1.0 / 12.0
-"""Of an error's coefficient: that of the trapezoidal rule; some parameters make one of them zero, and the next term is then in charge."""
+"""Lower limit of an error coefficient: that of the trapezoidal rule.  For some parameters a coefficient is zero, and the next term of the
+error is the largest."""
 
 SAFETY, SHRINK, GROW, IDLE = 0.9, 0.25, 2.0, 1.2
-"""A step is not changed for less than a fifth: the multipliers feel every change."""
+"""Step size control.  IDLE: the step is not changed by less than a fifth, because every change disturbs the multipliers."""
 
 PROBE = 1e-3
-"""Of the first step: how far the derivative of u' is taken at the start."""
+"""Relative to the first step: the interval of the difference that gives u'' at the start."""
 
 
 @routine
 def predict(P: Pack, step: Step, newton: Newton, memory: Array, y: Array) -> int:
-    """Base pose, displacement and u of the next step for the a_(n+1) that goes with u'_(n+1) = u'_n."""
+    """Write base pose, displacement and u of the next step for the a_(n+1) that belongs to u'_(n+1) = u'_n."""
     stage = stage_of(P)
     bodies = borrow(y, 0, ws.n_bodies(P), WIDTH)
     h, before, alpha_m, alpha_f, beta, gamma = step.h, step.h_before, step.alpha_m, step.alpha_f, step.beta, step.gamma
@@ -95,13 +84,13 @@ def predict(P: Pack, step: Step, newton: Newton, memory: Array, y: Array) -> int
             stage.u_dot_earlier[k, a], stage.u_dot_before[k, a] = stage.u_dot_before[k, a], udot
             stage.displacement[k, a] = h * u + h * h * ((0.5 - beta) * a_n + beta * a_next)
             bodies[k, 7 + a] = u + h * ((1.0 - gamma) * a_n + gamma * a_next)
-            stage.a[k, a] = (alpha_f * udot - alpha_m * a_n) / (1.0 - alpha_m)  # a_(n+1) but for u'_(n+1)
+            stage.a[k, a] = (alpha_f * udot - alpha_m * a_n) / (1.0 - alpha_m)  # a_(n+1) without the term of u'_(n+1)
     return OK
 
 
 @routine
 def place(P: Pack, newton: Newton, y: Array) -> int:
-    """r = r_n + dr,  p = p_n o exp(dpi_bar)."""
+    """Write r = r_n + dr,  p = p_n o exp(dpi_bar)."""
     stage = stage_of(P)
     bodies = borrow(y, 0, ws.n_bodies(P), WIDTH)
     for k in range(1, ws.n_bodies(P)):
@@ -112,7 +101,7 @@ def place(P: Pack, newton: Newton, y: Array) -> int:
 
 @routine
 def close(P: Pack, step: Step, control: Control, memory: Array, y: Array) -> float:
-    """The error of the step, relative to its tolerance; a_(n+1) from u'_(n+1)."""
+    """Return the error of the step relative to its tolerance; compute a_(n+1) from u'_(n+1)."""
     turn_by_trapezoids(P, step.t + step.h, step.h, y)
     stage = stage_of(P)
     n = ws.n_bodies(P)
@@ -147,7 +136,7 @@ PREDICT, PLACE, CLOSE = Routine(predict, PREDICT_SIGNATURE), Routine(place, PLAC
 
 
 class Parameters(NamedTuple):
-    """The four numbers of a method."""
+    """The four numbers of a method of the family."""
 
     alpha_m: float
     alpha_f: float
@@ -156,22 +145,22 @@ class Parameters(NamedTuple):
 
 
 def of_rho(rho: float) -> Parameters:
-    """Chung and Hulbert's optimum for a spectral radius rho at infinite frequency."""
+    """Return the optimal parameters of Chung and Hulbert for a spectral radius rho at infinite frequency."""
     alpha_m, alpha_f = (2.0 * rho - 1.0) / (rho + 1.0), rho / (rho + 1.0)
     gamma = 0.5 - alpha_m + alpha_f
     return Parameters(alpha_m, alpha_f, 0.25 * (gamma + 0.5) ** 2, gamma)
 
 
 class Newmarks(Implicit):
-    """A method of the family: `parameters` says which."""
+    """A method of the family; a subclass returns its `parameters`."""
 
     @property
     @abstractmethod
     def parameters(self) -> Parameters:
-        """Its four numbers."""
+        """Return the four numbers of the method."""
 
     def rule(self, problem: Problem, pack: Pack, h: float) -> Rule:
-        """The family's routines; a_0 = u' at t_0 + delta h."""
+        """Return the routines of the family, with a_0 = u' at t_0 + delta h."""
         delta = self.parameters.alpha_m - self.parameters.alpha_f
         if delta != 0.0:
             workspace_array(pack, "ALGORITHMIC")[:] += delta * h * second_rate(problem, h)
@@ -179,7 +168,10 @@ class Newmarks(Implicit):
 
 
 def second_rate(problem: Problem, h: float) -> Array:
-    """u'' at the start, (nb + 1, 6), by a difference; zero where u' would change by more than itself in a step: a stiff force."""
+    """Return u'' at the start, (nb + 1, 6), by a difference.
+
+    It is zero where u' would change by more than itself in a step, as under a stiff force.
+    """
     n = len(problem.y) // WIDTH * WIDTH
     now, then, options = np.zeros_like(problem.y), np.zeros_like(problem.y), copy_options(problem.options)
     code = problem.rates(problem.pack, options, problem.t, problem.y, now)
@@ -200,9 +192,26 @@ class FixedNewmarks(Newmarks, ImplicitFixed):
 @public_class
 @dataclass(frozen=True)
 class Newmark(FixedNewmarks):
-    """Fixed step `h` [s]; order one, or two with gamma = 1/2 (then take constraint_form=GGL()).
+    """Newmark's method with a fixed step.  The order is one; it is two with gamma = 1/2, which needs constraint_form=GGL().
 
-    beta, gamma: parameters, gamma in [1/2, 1], beta at least (gamma + 1/2)^2 / 4;  level: form of the constraints;  tol: as in HHT
+    Parameters
+    ----------
+    h : float, optional
+        Fixed step [s]; may be given to `simulate` instead.
+    beta : float
+        At least (gamma + 1/2)^2 / 4.
+    gamma : float
+        In [1/2, 1]; values above 1/2 damp high frequencies.
+    constraint_form : ConstraintForm
+        Form of the constraints that is solved; by default `Index3()`.
+    tol : float
+        Error that Newton's iteration may leave in a step [m, rad]; a hundredth of it, relative to 1 + |u|, for velocities.
+    newton : ModifiedNewton or FullNewton
+        The matrix of Newton's iteration.
+
+    Notes
+    -----
+    Sources: Newmark 1959; Negrut, Rampalli, Ottarsson and Sajdak 2007.
     """
 
     beta: float = 0.3025
@@ -228,9 +237,24 @@ class Newmark(FixedNewmarks):
 @public_class
 @dataclass(frozen=True)
 class HHT(FixedNewmarks):
-    """Order two, fixed step `h` [s].
+    """The Hilber-Hughes-Taylor method: order two, fixed step, with numerical damping.
 
-    alpha: damping, in [-1/3, 0];  level: form of the constraints;  tol: what Newton may leave
+    Parameters
+    ----------
+    h : float, optional
+        Fixed step [s]; may be given to `simulate` instead.
+    alpha : float
+        Damping, in [-1/3, 0]: -1/3 damps most, 0 is the trapezoidal rule.
+    constraint_form : ConstraintForm
+        Form of the constraints that is solved; by default `Index3()`.
+    tol : float
+        Error that Newton's iteration may leave in a step [m, rad]; a hundredth of it, relative to 1 + |u|, for velocities.
+    newton : ModifiedNewton or FullNewton
+        The matrix of Newton's iteration.
+
+    Notes
+    -----
+    Sources: Hilber, Hughes and Taylor 1977; Negrut, Rampalli, Ottarsson and Sajdak 2007.
     """
 
     alpha: float = -0.3
@@ -252,12 +276,31 @@ class HHT(FixedNewmarks):
 @public_class
 @dataclass(frozen=True)
 class GeneralizedAlpha(Newmarks, ImplicitFixedOrAdaptive):
-    """Generalized-alpha, order two: fixed step `h` [s], or error control by rtol or atol.
+    """The generalized-alpha method on R^3 x SO(3): order two, with numerical damping.
 
-    rho: spectral radius at infinite frequency, in [0, 1]
-    level: form of the constraints, Index3(), Index2(), GGL(), HillerAnantharaman(); by default Index3() with a fixed step, and GGL() with
-           error control, which needs velocities that are kept when the step changes
-    tol: what Newton may leave of a step [m, rad]; a hundredth of it, relative to 1 + |u|, where velocities are kept
+    Parameters
+    ----------
+    rho : float
+        Spectral radius at infinite frequency, in [0, 1].
+    h : float, optional
+        Fixed step [s].
+    rtol, atol : float
+        Relative and absolute tolerances of the error control.
+    h_first : float, optional
+        First step of the error control [s]; by default chosen.
+    h_max : float
+        Largest step of the error control [s].
+    constraint_form : ConstraintForm, optional
+        Form of the constraints that is solved.  By default `Index3()` with a fixed step, and `GGL()` with error control, which needs
+        velocities that fulfil their constraints when the step changes.
+    tol : float
+        Error that Newton's iteration may leave in a step [m, rad]; a hundredth of it, relative to 1 + |u|, for velocities.
+    newton : ModifiedNewton or FullNewton
+        The matrix of Newton's iteration.
+
+    Notes
+    -----
+    Sources: Chung and Hulbert 1993; Arnold and Bruels 2007; Bruels, Cardona and Arnold 2012 (Lie group).
     """
 
     adaptive_by_default: ClassVar[bool] = False
@@ -282,6 +325,6 @@ class GeneralizedAlpha(Newmarks, ImplicitFixedOrAdaptive):
 
 
 def check_rho(rho: float) -> None:
-    """Refuse a spectral radius that is none."""
+    """Raise UsageError unless the spectral radius is between 0 and 1."""
     if not 0.0 <= rho <= 1.0:
         raise UsageError(f"rho = {rho} must be in [0, 1]: 1 keeps high frequencies, 0 forgets them in a step.")

@@ -181,10 +181,26 @@ PREDICT, PLACE, CLOSE = Routine(predict, PREDICT_SIGNATURE), Routine(place, PLAC
 @public_class
 @dataclass(frozen=True)
 class GeneralizedAlphaR7(ImplicitFixed):
-    """Order two, fixed step `h` [s], as GeneralizedAlpha, on Euler parameters as plain numbers.
+    """The generalized-alpha method on Euler parameters as plain numbers: order two, fixed step, constraints of index 3.
 
-    Spinning bodies need short steps, some tenths of a radian each, and rho below 1; where p' leaves the sphere, the run says so and ends.
-    rho: spectral radius at infinite frequency, in [0, 1];  level: Index3() alone;  tol: what Newton may leave of a step [m, rad]
+    Parameters
+    ----------
+    rho : float
+        Spectral radius at infinite frequency, in [0, 1].
+    h : float, optional
+        Fixed step [s]; may be given to `simulate` instead.
+    constraint_form : Index3
+        Only `Index3()` is possible, because |p| = 1 is solved together with Phi = 0.
+    tol : float
+        Error that Newton's iteration may leave in a step [m, rad].
+    newton : ModifiedNewton or FullNewton
+        The matrix of Newton's iteration.
+
+    Notes
+    -----
+    Spinning bodies need steps of some tenths of a radian, and rho below 1.  A run ends with SimulationError if p' does not stay tangent to
+    |p| = 1.
+    Sources: Bruels and Cardona 2010; Bruels, Cardona and Arnold 2012; Haug 2021, sec. 11.4 (r-p form).
     """
 
     rho: float = 0.8

@@ -1,21 +1,21 @@
-r"""How Newton's iteration of an implicit step finds its matrix: see `finite_differences` for what is differenced.
-
-One implicit step: the Newton iteration that every implicit method shares.
+r"""Newton's iteration of an implicit step, which all implicit methods share, and the choice of its matrix.
 
 unknowns     x = change of u',  lam            u <- u + c_u x,   q <- q_base o R(shift),  shift <- shift + c_q x
 dynamics     M u' + Phi_q^T lam - Q(t, q, u) = 0
-constraints  Phi = 0   or   Phi_q u - nu = 0                            the method says c_u, c_q, and where it starts from
+constraints  Phi = 0   or   Phi_q u - nu = 0                            the method gives c_u, c_q, and the first iterate
 
     [ M + c_u C + c_q K   Phi_q^T ] [ x     ]     [ dynamics        ]
     [ Phi_q               0       ] [ d lam ] = - [ constraints / c ]          c = c_q or c_u
 
-    R(shift)     the method's own routine `place`:  r + dr,  and  p o exp(dpi_bar)  or another turn by dpi_bar
+    R(shift)     the routine `place` of the method:  r + dr,  and  p o exp(dpi_bar)  or another rotation by dpi_bar
+    C, K         dampings and stiffnesses of the forces;  `ModifiedNewton` and `FullNewton` select what they contain
 
-The matrix is that of the accelerations with the tangents of the forces in it: the same block LDL^T, scaled so that no h stands in it
-(Bottasso, Bauchau, Cardona 2007).  It is kept from iteration to iteration as long as the error falls fast.
-Corrections that fall by a rate leave  rate / (1 - rate)  of the last.
-Positions and velocities (GGL): Phi_q u = nu, and q is moved by the least displacement in mass to Phi = 0, with the same factor.
-Source: Arnold, Bruels, Convergence of the generalized-alpha scheme, 2007; Gear, Leimkuhler, Gupta 1985 (GGL).
+The matrix is that of the accelerations plus the tangents of the forces, so that the same block LDL^T factors it.  The scaling removes h
+from it (Bottasso, Bauchau, Cardona 2007).  The factor is kept from iteration to iteration while the error falls fast.
+Corrections that fall by a rate leave an error of  rate / (1 - rate)  times the last one.
+With GGL the velocities fulfil Phi_q u = nu, and the least mass-weighted displacement moves q to Phi = 0, with the same factor.
+`finite_differences` describes the tangents that have no formula.
+Sources: Arnold, Bruels, Convergence of the generalized-alpha scheme, 2007; Gear, Leimkuhler, Gupta 1985 (GGL).
 """
 
 from __future__ import annotations
@@ -43,7 +43,13 @@ from haugmbd.workspace.layout import PACK_TYPE, WIDTH, Pack
 @public_class
 @dataclass(frozen=True)
 class ModifiedNewton:
-    """Masses, constraints, tangents of springs and dampers by formula, of the user's forces by jacobian or differences: mostly enough."""
+    """Newton's iteration with a simplified matrix: the default, and usually sufficient.
+
+    Notes
+    -----
+    The matrix contains masses, constraints, the tangents of springs and dampers by formula, and those of user forces by their jacobian or
+    by differences.  Source: Arnold and Bruels 2007.
+    """
 
     curved: ClassVar[bool] = False
 
@@ -51,17 +57,21 @@ class ModifiedNewton:
 @public_class
 @dataclass(frozen=True)
 class FullNewton(ModifiedNewton):
-    """Also the curvature of the constraints, the gyroscopic terms and all that forces have, by differences.
+    """Newton's iteration with the full symmetric tangent, by differences.
 
-    Six evaluations of the model a colour (bodies that have no neighbour in common): eighteen for a chain of any length.
-    For large steps under large reactions, and to see what the quasi-Newton matrix leaves out.
+    Notes
+    -----
+    The matrix also contains the curvature of the constraints, the gyroscopic terms, and all dependencies of forces.  It takes six
+    evaluations of the model for each color (bodies that have no neighbour in common).  Use it for large steps under large reactions, or to
+    see the effect of the terms that `ModifiedNewton` leaves out.
+    Source: Geradin and Cardona, Flexible Multibody Dynamics, ch. 12.
     """
 
     curved = True
 
 
 class Stage(NamedTuple):
-    """The unknowns of a step and what a method remembers, one row a body.
+    """The unknowns of a step and the memory of a method, one row per body.
 
     displacement: (n, 6) from the base pose;  base: (n, 7) base pose (r, p);  u_dot: (n, 6)
     a: (n, 6) algorithmic acceleration;  u_dot_before, u_dot_earlier: (n, 6) one and two steps before;  predicted_r7: (n, 11)
@@ -93,18 +103,18 @@ def stage_of(P: Pack) -> Stage:
 KEEP_VELOCITIES, KEEP_POSITIONS, KEEP_BOTH = 2.0, 3.0, 4.0
 
 FAST = 0.2
-"""A correction below this part of the one before is fast enough to keep the factor."""
+"""The factor is kept if a correction is smaller than this part of the one before."""
 
 SLOWER = 0.1
-"""No rate is taken to be better than this: a kept factor, or a changing pose, may slow the next iteration down."""
+"""Lower limit of the estimated rate: a kept factor, or a changing pose, can make the next iteration slower."""
 
 STALLED, ROUNDING = 0.5, 100.0
-"""A correction that leaves more than this part of the error has met rounding, if it is below so many tolerances."""
+"""STALLED: a correction that leaves more than this part of the error has reached rounding, if it is below ROUNDING tolerances."""
 
 
 @inlined
 def put_residual(P: Pack, newton: Newton, y: Array) -> None:
-    """b = -(dynamics, constraints / c)."""
+    """Write b = -(dynamics, constraints / c)."""
     b, Q, level = ws.right_hand_side(P), ws.generalized_forces(P), ws.row_values(P)
     stage, lam, inertia = stage_of(P), ws.multipliers(P), ws.inertia(P)
     J, edges = ws.jacobian(P), ws.edges(P)
@@ -158,7 +168,7 @@ def take(P: Pack, newton: Newton, y: Array) -> float:
 
 @inlined
 def move_to_constraints(P: Pack) -> tuple[int, float]:
-    """The least displacement in mass to Phi = 0, with the factor at hand; return the code and the largest displacement."""
+    """Add the least mass-weighted displacement to Phi = 0, with the current factor; return the code and the largest displacement."""
     b, level = ws.right_hand_side(P), ws.row_values(P)
     x, stage = ws.solution(P), stage_of(P)
     n = ws.n_bodies(P)
@@ -178,7 +188,10 @@ def move_to_constraints(P: Pack) -> tuple[int, float]:
 
 @inlined
 def has_converged(error: float, before: float, slowest: float, tolerance: float) -> bool:
-    """Whether what a correction of size `error` leaves is small enough, or rounding;  before: the correction before it, 1e300 for none."""
+    """Return whether the error after a correction of size `error` is small enough, or rounding.
+
+    before: the correction before it, 1e300 for none
+    """
     rate = max(slowest, error / before)
     left = error * rate / (1.0 - rate) if rate < 1.0 and before < 1e300 else error
     return left <= tolerance or (error <= ROUNDING * tolerance and error > STALLED * before)
@@ -186,7 +199,7 @@ def has_converged(error: float, before: float, slowest: float, tolerance: float)
 
 @inlined
 def put_shifted(stage: Stage, bodies: Array, k: int) -> None:
-    """r = r_base + dr, and p = p_base, which is still to be turned: what the `place` of a method on the group begins with."""
+    """Write r = r_base + dr and p = p_base, which `place` of a method on the group then rotates."""
     for a in range(3):
         bodies[k, a] = stage.base[k, a] + stage.displacement[k, a]
     for a in range(3, 7):
@@ -273,7 +286,7 @@ def turn_by_trapezoids(P: Pack, t: float, h: float, y: Array) -> None:
 
 @inlined
 def finish_step(P: Pack, y: Array, y_dot: Array) -> None:
-    """y' of the step's end from its u' and the rates of the integrated angles, for dense output."""
+    """Write y' at the end of the step from its u' and the rates of the integrated angles, for dense output."""
     stage, rate = stage_of(P), ws.angle_rates(P)
     n = ws.n_bodies(P)
     bodies, rates = borrow(y, 0, n, WIDTH), borrow(y_dot, 0, n, WIDTH)

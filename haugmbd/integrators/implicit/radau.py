@@ -117,12 +117,30 @@ PREDICT, CLOSE = Routine(predict, PREDICT_SIGNATURE), Routine(close, CLOSE_SIGNA
 @public_class
 @dataclass(frozen=True)
 class RadauIIA(ImplicitFixedOrAdaptive):
-    """Radau IIA, order five: for stiff systems to high accuracy, and as a reference for other methods.
+    """Radau IIA of order five, for stiff systems to high accuracy and as a reference for other methods.
 
-    Error control by rtol, atol (the default; h_first, h_max), or a fixed step `h` [s].
-    level: form of the constraints, GGL() or Index2()
-    tol: what Newton may leave of a step; with error control, where a hundredth of the error that is allowed is less
-    Constraints hold to rounding.  Multipliers of a step's end are those of `Result.lam`, not the stage's.
+    Parameters
+    ----------
+    h : float, optional
+        Fixed step [s].
+    rtol, atol : float
+        Relative and absolute tolerances of the error control, which is the default.
+    h_first : float, optional
+        First step of the error control [s]; by default chosen.
+    h_max : float
+        Largest step of the error control [s].
+    constraint_form : GGL or Index2
+        Form of the constraints that is solved; by default `GGL()`.
+    tol : float
+        Error that Newton's iteration may leave in a step [m, rad].  With error control a hundredth of the allowed error is used if it is
+        smaller.
+    newton : ModifiedNewton or FullNewton
+        The matrix of Newton's iteration.
+
+    Notes
+    -----
+    Constraints hold within rounding.  The multipliers at the end of a step follow from the equations of motion there, not from the stage.
+    Sources: Hairer and Wanner, Solving ODE II, sec. IV.8 and VII.4; van der Houwen and de Swart 1997 (iteration).
     """
 
     adaptive_by_default: ClassVar[bool] = True

@@ -85,7 +85,20 @@ RATES, POST_STEP = Routine(rates, SIGNATURE), Routine(post_step, SIGNATURE)
 @public_class
 @dataclass(frozen=True)
 class Baumgarte(Stabilization):
-    """Feedback of the violation: alpha [1/s] on the velocity level, beta [1/s] on the position level."""
+    """Baumgarte stabilization: the violation of the constraints is fed back to the accelerations.
+
+    Parameters
+    ----------
+    alpha : float
+        Gain on the velocity level [1/s].
+    beta : float
+        Gain on the position level [1/s]; alpha = beta is critical damping.
+
+    Notes
+    -----
+    Phi_ddot + 2 alpha Phi_dot + beta^2 Phi = 0.  `Baumgarte.critical(time)` and `Baumgarte.scaled(alpha_h, beta_h)` choose the gains.
+    Source: Baumgarte 1972, CMAME 1, 1-16.
+    """
 
     alpha: float
     beta: float
@@ -96,14 +109,30 @@ class Baumgarte(Stabilization):
 
     @staticmethod
     def critical(time: float) -> Baumgarte:
-        """Critical damping, alpha = beta = 1 / time: what has drifted falls like (1 + t / time) exp(-t / time); `time` in s."""
+        """Return critical damping, alpha = beta = 1 / time.
+
+        Parameters
+        ----------
+        time : float
+            Time constant [s].  A violation falls like (1 + t / time) exp(-t / time).
+
+        Returns
+        -------
+        Baumgarte
+            The stabilization.
+
+        Raises
+        ------
+        UsageError
+            If the time is not finite and positive.
+        """
         if isinstance(time, bool) or not (isinstance(time, Real) and 0.0 < time < np.inf):
             raise UsageError(f"Baumgarte.critical(time = {time!r}): the time must be finite and positive [s], such as 0.05.")
         return Baumgarte(1.0 / time, 1.0 / time)
 
     @staticmethod
     def scaled(alpha_h: float, beta_h: float) -> ScaledBaumgarte:
-        """Dimensionless gains: alpha = alpha_h / h and beta = beta_h / h with the fixed step h of the run."""
+        """Return a stabilization with dimensionless gains: alpha = alpha_h / h and beta = beta_h / h with the fixed step h of the run."""
         return ScaledBaumgarte(alpha_h, beta_h)
 
     def options(self) -> Options:

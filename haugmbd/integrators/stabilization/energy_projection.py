@@ -170,9 +170,29 @@ POST_STEP = Routine(post_step, SIGNATURE)
 @public_class
 @dataclass(frozen=True)
 class EnergyProjection(Projection):
-    """Projection on the constraints and on the energy of the start, at the end of steps; for conservative systems.
+    """Projection on the constraints and on the initial energy, at the end of steps; for conservative systems.
 
-    energy_tol: what is left alone, relative to the largest |T| and |V| so far;  all else as in `Projection`
+    Parameters
+    ----------
+    tol : float
+        Largest |Phi| and |Phi_q u - nu| that is not corrected, in the units of the rows.
+    energy_tol : float
+        Energy error that is not corrected, relative to the largest |T| and |V| so far.
+    every : int
+        Project after every n-th step.
+    threshold : float
+        Project only where |Phi| or |Phi_q u - nu| exceeds this; 0 projects always.
+    positions, velocities : bool
+        Both must stay True.
+
+    Raises
+    ------
+    UsageError
+        At the start of a run, for invalid parameters, or for a model whose energy is not constant.
+
+    Notes
+    -----
+    Sources: Eich 1993, SIAM J. Numer. Anal. 30, 1467-1482; Hairer, Lubich and Wanner, Geometric Numerical Integration, sec. IV.4.
     """
 
     energy_tol: float = field(default=1e-14, kw_only=True)

@@ -180,11 +180,23 @@ POST_STEP = Routine(post_step, SIGNATURE)
 @public_class
 @dataclass(frozen=True)
 class Projection(Stabilization):
-    """Mass-weighted projection of positions and velocities at the end of steps.
+    """Mass-weighted projection of positions and velocities on the constraints, at the end of steps.
 
-    tol: largest |Phi| and |Phi_q u - nu| that is left alone, in the rows' own units (m, m2, 1, rad); rounding stops it earlier
-    every: after so many steps;  threshold: only where |Phi| or |Phi_q u - nu| exceeds it, as for tol; 0 for always
-    positions, velocities: what is projected;  the start, located events and states at wanted times are projected whatever `every` says
+    Parameters
+    ----------
+    tol : float
+        Largest |Phi| and |Phi_q u - nu| that is not corrected, in the units of the rows (m, m2, 1, rad).
+    every : int
+        Project after every n-th step.
+    threshold : float
+        Project only where |Phi| or |Phi_q u - nu| exceeds this; 0 projects always.
+    positions, velocities : bool
+        The levels that are projected.
+
+    Notes
+    -----
+    The initial state, located events, and states at requested times are projected whatever `every` is.
+    Sources: Eich 1993, SIAM J. Numer. Anal. 30, 1467-1482; Lubich 1991.
     """
 
     tol: float = 1e-13

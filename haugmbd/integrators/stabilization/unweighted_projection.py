@@ -62,9 +62,24 @@ POST_STEP = Routine(post_step, SIGNATURE)
 @public_class
 @dataclass(frozen=True)
 class UnweightedProjection(Projection):
-    """Unweighted projection at the end of steps: the least change of coordinates.
+    """Unweighted projection at the end of steps: the least change of coordinates, independent of the masses.
 
-    size: what a turn of 1 rad counts [m], by default of each body its radius of gyration;  all else as in `Projection`
+    Parameters
+    ----------
+    tol : float
+        Largest |Phi| and |Phi_q u - nu| that is not corrected, in the units of the rows (m, m2, 1, rad).
+    every : int
+        Project after every n-th step.
+    threshold : float
+        Project only where |Phi| or |Phi_q u - nu| exceeds this; 0 projects always.
+    positions, velocities : bool
+        The levels that are projected.
+    size : float, optional
+        Length [m] that weighs a rotation of 1 rad.  By default the radius of gyration of each body.
+
+    Notes
+    -----
+    Sources: Eich 1993, SIAM J. Numer. Anal. 30, 1467-1482; Hairer and Wanner, Solving ODE II, sec. VII.2.
     """
 
     size: float | None = field(default=None, kw_only=True)

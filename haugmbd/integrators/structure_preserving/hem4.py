@@ -130,9 +130,19 @@ def run(
 @public_class
 @dataclass(frozen=True)
 class HEM4(OneStep):
-    """HEM4: five stages, order four, fixed step `h` [s], the last step shortened to end at t_end.  h_first: another first step [s].
+    """The half-explicit method of Brasey and Hairer: five stages, order four, fixed step.
 
-    Velocities fulfil their constraints by themselves; with stabilization=None positions drift with the method's error.
+    Parameters
+    ----------
+    h : float, optional
+        Fixed step [s]; may be given to `simulate` instead.  The last step is shortened to end at t_end.
+    h_first : float, optional
+        First step [s], if it differs from `h`.
+
+    Notes
+    -----
+    Velocities fulfil their constraints.  With stabilization=None positions drift with the error of the method.
+    Sources: Brasey and Hairer 1993; Hairer and Wanner, Solving ODE II, sec. VII.6.
     """
 
     reference = "Brasey and Hairer 1993; Hairer and Wanner, Solving ODE II, sec. VII.6"

@@ -314,10 +314,20 @@ def run(P: Pack, options: Options, t0: float, h: float, point: Point, half: Half
 @public_class
 @dataclass(frozen=True)
 class RATTLE(OneStep):
-    """Order two, symplectic, fixed step `h` [s]; for long runs without friction.  h_first: another first step [s].
+    """RATTLE for rigid bodies: order two, symplectic, fixed step; for long simulations without friction.
 
-    Positions and velocities are kept on the constraints.  Every body needs inertia about all axes.
-    A body that would turn by about a radian or more in a step is refused with its name, the angle and the step to use (SimulationError).
+    Parameters
+    ----------
+    h : float, optional
+        Fixed step [s]; may be given to `simulate` instead.  The last step is shortened to end at t_end.
+    h_first : float, optional
+        First step [s], if it differs from `h`.
+
+    Notes
+    -----
+    Positions and velocities fulfil the constraints.  Every body needs inertia about all axes.  A run raises SimulationError if a body would
+    rotate by about a radian or more in a step; the error recommends a step.
+    Sources: Andersen 1983; Moser and Veselov 1991; Hairer, Lubich and Wanner, Geometric Numerical Integration, ch. VII.
     """
 
     reference = "Andersen 1983; Moser and Veselov 1991; Hairer, Lubich and Wanner, Geometric Numerical Integration, ch. VII"
