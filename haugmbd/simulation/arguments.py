@@ -82,7 +82,8 @@ def check_parameters(method: Any) -> None:
     """Refuse parameters of a method of this package that are not of the kind its class says: text for a number, a class for an object."""
     if not (is_dataclass(method) and type(method).__module__.startswith("haugmbd.")):
         return  # a user's own method annotates as it likes
-    hints = parameter_types(type(method))
+    kind: Any = type(method)
+    hints = parameter_types(kind)
     for part in fields(method):
         value, hint = getattr(method, part.name), hints[part.name]
         kinds = get_args(hint) or (hint,)
@@ -107,7 +108,8 @@ def with_floats(method: Integrator) -> Integrator:
     """The method with plain floats where it takes numbers: compiled code would be compiled once more for those of another type."""
     if not (is_dataclass(method) and type(method).__module__.startswith("haugmbd.")):
         return method
-    hints, changes = parameter_types(type(method)), {}
+    kind: Any = type(method)
+    hints, changes = parameter_types(kind), {}
     for part in fields(method):
         value = getattr(method, part.name)
         if value is not None and float in (get_args(hints[part.name]) or (hints[part.name],)):
