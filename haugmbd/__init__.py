@@ -11,7 +11,7 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from haugmbd.deprecated import did_you_mean, warn_renamed
+from haugmbd.deprecated import did_you_mean, old_constructor, warn_renamed
 
 if TYPE_CHECKING:
     from haugmbd import plotting as plot
@@ -443,6 +443,9 @@ def __getattr__(name: str) -> Any:
         found = getattr(importlib.import_module(_MODULE_OF[name]), name)
         globals()[name] = found
         return found
+    old = old_constructor(name, __getattr__)
+    if old is not None:
+        return old
     renamed = warn_renamed(name)
     if renamed is not None:
         return __getattr__(renamed)

@@ -23,6 +23,13 @@ NAMES = {
 }
 """Old public names to new ones, since version 0.2."""
 
+CONSTRUCTORS: dict[str, tuple[str, str, tuple[str, ...], dict[str, Any]]] = {
+    "AdaptiveGeneralizedAlpha": ("GeneralizedAlpha", "rtol=...", ("rho", "constraint_form", "tol", "newton"), {}),
+    "FixedBDF": ("BDF", "h=...", ("h", "order", "constraint_form", "tol", "newton"), {"order": 2}),
+    "FixedRadauIIA": ("RadauIIA", "h=...", ("h", "constraint_form", "tol", "newton"), {}),
+}
+"""Old classes that are one with another now: the new one, what makes it the old one, the order of the old arguments, their defaults."""
+
 KEYWORDS = {"e": "restitution", "level": "constraint_form", "repair_velocity": "project_velocity"}
 """Old keywords to new ones; they are translated if the new one is a parameter."""
 
@@ -68,6 +75,27 @@ def warn_renamed(name: str) -> str | None:
         return None
     _warn(f"haugmbd.{name}", f"haugmbd.{NAMES[name]}", stacklevel=4)
     return NAMES[name]
+
+
+def old_constructor(name: str, find: Callable[[str], Any]) -> Callable[..., Any] | None:
+    """Return a function that warns and makes what an old class made, None for another name;  find: gives public things by name."""
+    if name not in CONSTRUCTORS:
+        return None
+    new, told, order, defaults = CONSTRUCTORS[name]
+
+    def make(*args: Any, **given: Any) -> Any:
+        if len(args) > len(order):
+            raise TypeError(f"{name}() takes at most {len(order)} positional arguments, got {len(args)}")
+        _warn(f"haugmbd.{name}(...)", f"haugmbd.{new}({told})", stacklevel=3)
+        given = {KEYWORDS.get(word, word): value for word, value in given.items()}  # its warning is enough
+        arguments = {**defaults, **dict(zip(order, args, strict=False)), **given}
+        if told == "rtol=..." and not {"rtol", "atol"} & arguments.keys():
+            arguments["atol"] = float(find(new).atol)  # given in words: of that class error control has to be asked for
+        return find(new)(**arguments)
+
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = f"Return {new}(...): {name} is called {new}({told}) since haugmbd 0.2, and will go with 0.3."
+    return make
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:

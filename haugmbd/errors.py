@@ -5,6 +5,8 @@ A `Fault` is data. Constructors collect faults and do not raise them; `System.va
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -121,3 +123,11 @@ class EnergyWarning(UserWarning):
 
 class RunWarning(UserWarning):
     """The result of a run is doubtful: a body turns too far in one step, or energy is lost. It is also in `result.warnings`."""
+
+
+def warn_user(text: str, category: type[Warning] = UserWarning) -> None:
+    """Issue a warning that names the user's line: the first one outside this package, however deep inside it the warning arises."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("haugmbd."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, category, stacklevel=level)

@@ -13,7 +13,6 @@ Source: Haug 2021, sec. 11.3; Moreau (1988); the same matrix as in `formulations
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from haugmbd.contact.impulse_arguments import ImpulseArguments, read_arguments
 from haugmbd.contact.impulse_equations import FactoredSystem, RowSet
 from haugmbd.contact.impulse_result import Impulse, SolvedImpulse
 from haugmbd.deprecated import check_keywords
-from haugmbd.errors import EnergyWarning
+from haugmbd.errors import EnergyWarning, warn_user
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 
@@ -88,7 +87,7 @@ def impulse(
     before, after = kinetic(model, u), kinetic(model, u_plus)
     gain = _gain(q, found, u, max(before, after))
     if gain:
-        warnings.warn(gain, EnergyWarning, stacklevel=2)
+        warn_user(gain, EnergyWarning)
     mu, minus_f = np.split(x + more, [len(found.mu)])
     return Impulse(
         model=model,

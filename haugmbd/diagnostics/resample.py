@@ -11,7 +11,6 @@ drifted, the drift is left as it is.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -20,7 +19,7 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.status_codes import NO_CONVERGENCE, OFF_MANIFOLD, OK
 from haugmbd.diagnostics.rows_over_time import PHI, VELOCITY_GAP, rows_over_time
 from haugmbd.diagnostics.work import rates_of
-from haugmbd.errors import SimulationError, SingularKKTError, UsageError
+from haugmbd.errors import SimulationError, SingularKKTError, UsageError, warn_user
 from haugmbd.integrators.dense_output import interpolate
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.step_context import post_step_each
@@ -120,7 +119,7 @@ def _warn_if_far(model: Model, t: Array, t_new: Array, states: Array, far: float
     k = int(gaps.argmax())
     if gaps[k] > far:
         what = f"the state at {_between(t, t_new[k])} missed the constraints by {gaps[k]:.1e} before it was brought back to them"
-        warnings.warn(f"{what}: the stored states stand far apart, and those between them are as uncertain. {REMEDY}", stacklevel=5)
+        warn_user(f"{what}: the stored states stand far apart, and those between them are as uncertain. {REMEDY}")
 
 
 def _between(t: Array, time: float) -> str:

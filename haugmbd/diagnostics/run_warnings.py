@@ -12,7 +12,6 @@ Nothing asks a function of the user again: angles are those of the accepted step
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from enum import IntEnum
 from typing import Any, NamedTuple
@@ -22,7 +21,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.diagnostics.energy import energy_over_time
 from haugmbd.diagnostics.work import is_driven
-from haugmbd.errors import RunWarning
+from haugmbd.errors import RunWarning, warn_user
 from haugmbd.integrators.state_space import SingularCrossing
 from haugmbd.model.constraint_rows import evaluate
 from haugmbd.model.model import Model
@@ -226,11 +225,11 @@ def joined(parts: Iterable[Outcome], status: RunStatus, message: str) -> Outcome
     return Outcome(status, message, tuple(worst.values()))
 
 
-def issue(outcome: Outcome, stacklevel: int) -> None:
-    """Issue what makes the answer doubtful as Python warnings, once;  stacklevel: of the caller of this function, as in `warnings.warn`."""
+def issue(outcome: Outcome) -> None:
+    """Issue what makes the answer doubtful as Python warnings, once."""
     for note in outcome.notes:
         if note.doubtful:
-            warnings.warn(note.text, RunWarning, stacklevel=stacklevel + 1)
+            warn_user(note.text, RunWarning)
 
 
 def _listed(parts: list[str]) -> str:

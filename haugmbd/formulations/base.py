@@ -10,7 +10,6 @@ class in that list.
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import Enum
@@ -20,7 +19,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.errors import Fault, ModelError, SlowFormulationWarning, UsageError
+from haugmbd.errors import Fault, ModelError, SlowFormulationWarning, UsageError, warn_user
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.workspace.layout import ACCELERATIONS, POSITIONS, VELOCITIES, Pack
@@ -229,7 +228,7 @@ class Formulation(ABC):
             remedy = f"Give it a moment of inertia about that axis, or use {self.instead}."
             raise ModelError([Fault(f"body {model.body_names[k]!r}", what, remedy) for k in bodies[massless]])
         if model.nb > self.most_bodies:
-            warnings.warn(self.too_large(model.nb), SlowFormulationWarning, stacklevel=4)
+            warn_user(self.too_large(model.nb), SlowFormulationWarning)
 
     def too_large(self, bodies: int) -> str:
         """Return the text of the warning: the expected cost of this number of bodies, and the alternative."""

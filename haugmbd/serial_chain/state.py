@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 from haugmbd.bodies.validation import frozen, numbers
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
-from haugmbd.errors import UsageError
+from haugmbd.errors import UsageError, warn_user
 from haugmbd.model.immutable import immutable
 
 
@@ -33,11 +32,7 @@ class ChainState:
     def __init__(self, *given: Any, **named: Any) -> None:
         names: tuple[str, ...] = ("t", "q", "qd") if len(given) == 3 or (given and _is_time(given[0])) else ("q", "qd")
         if len(given) == 3 and not _is_time(given[0]) and _is_time(given[2]):
-            warnings.warn(
-                "ChainState(q, qd, t): give t first, as in State, ChainState(t, q, qd), or by name.",
-                DeprecationWarning,
-                stacklevel=2,
-            )
+            warn_user("ChainState(q, qd, t): give t first, as in State, ChainState(t, q, qd), or by name.", DeprecationWarning)
             names = ("q", "qd", "t")
         values = {"t": 0.0} | dict(zip(names, given, strict=False)) | named
         if len(given) > len(names) or {*names[: len(given)]} & {*named} or {*values} != {"t", "q", "qd"}:

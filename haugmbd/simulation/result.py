@@ -8,7 +8,6 @@ The exception are the multipliers of implicit methods, which no state tells: `la
 from __future__ import annotations
 
 import copyreg
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -28,7 +27,7 @@ from haugmbd.diagnostics.reactions import Reaction, reactions_over_time
 from haugmbd.diagnostics.resample import resample_states
 from haugmbd.diagnostics.run_warnings import HasOutcome, Outcome, RunNote, RunStatus
 from haugmbd.diagnostics.violation import Level, euler_violation, joint_violation, row_violation
-from haugmbd.errors import UsageError
+from haugmbd.errors import UsageError, warn_user
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.integrators.base import methods_below
 from haugmbd.integrators.events import EventRecord
@@ -260,7 +259,7 @@ class Result(Animated, HasOutcome):
         """
         need_unmasked("t_new", t_new)
         if kind == "cubic":
-            warnings.warn("kind='cubic' is now kind='dense', the default: leave it out.", DeprecationWarning, stacklevel=2)
+            warn_user("kind='cubic' is now kind='dense', the default: leave it out.", DeprecationWarning)
             kind = "dense"
         times = np.atleast_1d(np.asarray(t_new, dtype=np.float64))
         y = resample_states(self._model, self.t, self.y, len(self.names.bodies), times, kind, lambda: self._solutions)

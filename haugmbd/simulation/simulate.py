@@ -178,7 +178,7 @@ def simulate(
         return Result(model, found.t, found.y, *rest, outcome=outcome)
 
     result = Run(problem, method, t_end, times, store_every, record, watched).go(progress)
-    issue(result.outcome, stacklevel=2)
+    issue(result.outcome)
     return result
 
 

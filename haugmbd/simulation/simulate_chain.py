@@ -62,5 +62,5 @@ def simulate_chain(
         return replace(result, outcome=found.outcome.with_notes(energy_notes_of(result)))
 
     result = Run(problem, method, t_end, times, store_every, record, watched).go(progress)
-    issue(result.outcome, stacklevel=3)
+    issue(result.outcome)
     return result

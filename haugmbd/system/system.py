@@ -2,8 +2,6 @@ r"""The mechanism as the user builds it: bodies, joints and loads by name; valid
 
 from __future__ import annotations
 
-import sys
-import warnings
 from difflib import get_close_matches
 from typing import Any, TypeVar
 from weakref import WeakSet
@@ -14,7 +12,7 @@ from haugmbd.bodies.body import Body
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.joint import Joint, Single
 from haugmbd.deprecated import public_class
-from haugmbd.errors import Fault, LockedModelWarning, ModelError, UsageError
+from haugmbd.errors import Fault, LockedModelWarning, ModelError, UsageError, warn_user
 from haugmbd.forces.base import ForceElement
 from haugmbd.model.dependent_rows import DropDependentRows, Rule, check_rule
 from haugmbd.model.model import Model
@@ -148,21 +146,13 @@ class System(Pictured):
         put_row_scale(model, checked.rows)
         put_mask(model)
         for note in model.warnings:
-            warnings.warn(note, LockedModelWarning, stacklevel=_callers_level())
+            warn_user(note, LockedModelWarning)
         return model.with_redundancy(redundancy, tolerance)
 
     def checked(self, at_pose: bool = True, tolerance: float = TOLERANCE) -> Checked:
         """All faults, what was found at the modelled pose, and a model of the sound parts."""
         parts = Parts(self.name, self.gravity, self.bodies, self.joints, self.loads, _owner)
         return check(parts, lambda bodies, joints: build_model(self.name, bodies, joints, (), np.zeros(3)), at_pose, tolerance)
-
-
-def _callers_level() -> int:
-    """The stacklevel of a warning in the function that asks, by which it names the first line outside this package."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("haugmbd."):
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 def _owner(body: Body) -> str:

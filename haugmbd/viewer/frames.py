@@ -10,7 +10,6 @@ Source: Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, sec.
 
 from __future__ import annotations
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +17,7 @@ import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.motion.impact_result import ImpactResult
-from haugmbd.errors import UsageError
+from haugmbd.errors import UsageError, warn_user
 from haugmbd.math.euler_parameters import p_dot_from
 from haugmbd.simulation.chain_result import ReducedResult
 from haugmbd.simulation.result import Result
@@ -104,7 +103,7 @@ def _interruptions(result: Result | ImpactResult, finite: npt.NDArray[np.bool_])
     if lost:
         first = float(result.t[np.argmin(finite)])
         what = f"{lost} of {len(finite)} states are not finite, the first at t = {first:.6g} s, and are left out"
-        warnings.warn(f"animation: {what}.", UserWarning, stacklevel=6)
+        warn_user(f"animation: {what}.")
         said.append(what)
     return tuple(said)
 

@@ -52,11 +52,11 @@ def impact(n: int, seconds: float = 0.01) -> dict[str, Any]:
     """One sample [us] of an impact on the last link: called from Python, and in a compiled loop."""
     reduced, q, qd, tau = arguments(n)
     moving = mbd.link_motion(reduced, q, qd)
-    contact = {"point": moving.r[-1], "normal": moving.v[-1], "e": 0.5}
+    contact = {"point": moving.r[-1], "normal": moving.v[-1], "restitution": 0.5}
     found = mbd.articulated_impulse(reduced, q, qd, **contact)
     strike = strike_record(n - 1)
     strike["normal"], strike["point"], strike["restitution"] = found.normal_wrench[:3], moving.r[-1], 0.5
-    tables = (reduced.tables.ints, reduced.tables.reals, reduced.room())
+    tables = (reduced.tables.ints, reduced.tables.reals, reduced.workspace())
     response = Response(np.empty(n), np.empty((n, 6)), np.empty((n, 6)))
     given = (tables, np.empty((n, KEPT)), (q, qd), (tau, np.zeros((0, 6))), strike, response)
     many(*given, 1)

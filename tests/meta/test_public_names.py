@@ -32,6 +32,32 @@ def test_an_old_name_is_the_new_one_and_warns(old):
     assert found is getattr(mbd, deprecated.NAMES[old])
 
 
+def test_an_old_class_makes_what_it_made_and_warns():
+    """Of fixed step BDF, two by default, and Radau IIA; generalized-alpha with error control, whoever gives the tolerance."""
+    h, form = 1e-3, mbd.Index2()
+    for old, make, new in (
+        ("FixedBDF", lambda old: old(h), mbd.BDF(h, order=2)),
+        ("FixedBDF", lambda old: old(h, 3, tol=1e-9), mbd.BDF(h, order=3, tol=1e-9)),
+        ("FixedRadauIIA", lambda old: old(h, form), mbd.RadauIIA(h, constraint_form=form)),
+        ("AdaptiveGeneralizedAlpha", lambda old: old(0.5, rtol=1e-4), mbd.GeneralizedAlpha(rho=0.5, rtol=1e-4)),
+    ):
+        with pytest.warns(
+            DeprecationWarning, match=rf"haugmbd\.{old}\(\.\.\.\) is called haugmbd\.{type(new).__name__}\("
+        ) as issued:
+            found = make(getattr(mbd, old))
+        assert found == new
+        assert [one.filename for one in issued] == [__file__]
+    with pytest.warns(DeprecationWarning, match="is called"):
+        bare, fixed = mbd.AdaptiveGeneralizedAlpha(), mbd.FixedBDF()
+    assert bare.adaptive
+    assert bare.told(None, 1e-5, None).rtol == 1e-5
+    assert not fixed.told(h, None, None).adaptive
+    with pytest.warns(DeprecationWarning, match=r"called haugmbd.RadauIIA\(h="):
+        assert mbd.FixedRadauIIA(h, level=form).constraint_form == form
+    with pytest.raises(TypeError, match="at most 4 positional"):
+        mbd.FixedRadauIIA(1, 2, 3, 4, 5)
+
+
 @pytest.mark.parametrize(
     ("wrong", "meant"), [("Systen", "System"), ("simualte", "simulate"), ("rk4", "RK4"), ("NewtonEuller", "NewtonEuler")]
 )

@@ -3,10 +3,26 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 
+import numpy as np
 import pytest
 
-from haugmbd import Fault, HaugmbdError, ModelError, SimulationError, SingularKKTError, UsageError
+from haugmbd import (
+    ChainState,
+    Fault,
+    HaugmbdError,
+    Heun,
+    ModelError,
+    RunWarning,
+    SimulationError,
+    SingularKKTError,
+    UsageError,
+    errors,
+    random_chain,
+    simulate,
+)
+from haugmbd.errors import warn_user
 
 FAULT = Fault("body 'crank'", "mass is -1.0 kg, must be positive", "Give the mass in kilograms.")
 OTHER = Fault("joint 'pin'", "axis is (0, 0, 0)", "Give a direction.")
@@ -42,3 +58,26 @@ def test_errors_survive_pickling_and_have_one_base(error):
 )
 def test_errors_are_also_the_builtin_kind(kind, builtin):
     assert issubclass(kind, builtin)
+
+
+def test_warnings_name_the_line_of_the_user():
+    """However many functions of the package lie between; and the package has no other way to warn of what its user did."""
+    inside = {"__name__": "haugmbd.somewhere", "warn_user": warn_user}
+    exec("def deep(n):\n    return deep(n - 1) if n else warn_user('look')", inside)  # noqa: S102  a module of the package
+    for depth in (0, 1, 5):
+        with pytest.warns(UserWarning, match="look") as issued:
+            inside["deep"](depth)
+        assert [one.filename for one in issued] == [__file__]
+    package = Path(errors.__file__).parent
+    others = {str(file.relative_to(package)) for file in package.rglob("*.py") if "warnings.warn(" in file.read_text()}
+    assert others == {"errors.py", "deprecated.py", str(Path("compiled", "code_cache.py"))}
+
+
+def test_warnings_of_runs_and_impulses_name_it_too():
+    chain = random_chain(3, 1, kinds=("revolute",))
+    with pytest.warns(RunWarning, match="energy") as issued:
+        simulate(chain, 5.0, integrator=Heun(h=0.1))
+    assert {one.filename for one in issued} == {__file__}
+    with pytest.warns(DeprecationWarning, match="give t first") as issued:
+        ChainState(np.zeros(3), np.zeros(3), 0.0)
+    assert {one.filename for one in issued} == {__file__}

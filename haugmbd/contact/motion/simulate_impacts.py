@@ -133,7 +133,7 @@ def simulate_impacts(
     settings = {"formulation": repr(formulation), "integrator": repr(method), "stabilization": repr(stabilization)}
     with Progress(progress, start.t, t_end) as bar:
         result = HybridSimulation(mechanism, method, rule, t_end, store_every, most_per_second, settings).go(start, bar)
-    issue(result.outcome, stacklevel=2)
+    issue(result.outcome)
     return result
 
 

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -28,7 +27,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import ATTRIBUTES
 from haugmbd.diagnostics.run_warnings import Outcome
-from haugmbd.errors import UsageError
+from haugmbd.errors import UsageError, warn_user
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.state_space import SingularCrossing
 from haugmbd.model.model import Model
@@ -159,7 +158,7 @@ def result_of(contents: Contents, model: Model | None, where: str, make: Callabl
                 raise UsageError(f"its variable {name!r} is damaged or was changed: its checksum is another one")
     elif said == OLDER_FORMAT:
         what = f"{where} is a {OLDER_FORMAT!r}, which has no checksums: damage shows only where numbers become impossible"
-        warnings.warn(f"{what}. Load it with its model and save it again.", stacklevel=3)
+        warn_user(f"{what}. Load it with its model and save it again.")
     else:
         raise UsageError(f"is not a {FORMAT!r}: it says {said!r}. Give a file that result.save wrote")
     names = Names(_text(meta["model"]), *(tuple(map(_text, meta[key])) for key in ("bodies", "joints", "rows")))

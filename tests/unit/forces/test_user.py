@@ -302,9 +302,9 @@ def test_kernels_against_their_plain_python(rig, random_state, forces, module, k
     m = motion(pack, 0.3, y)
     at = model.tables["LOAD_KIND_AT"][0]
     results = []
-    for fill in (module.fill, module.fill.py_func):
+    for add_forces in (module.add_forces, module.add_forces.py_func):
         Q = np.zeros((3, 6))
-        fill(model.tables["LOAD_INTS"], model.tables["LOAD_REALS"], at[kind], at[kind + 1], m, Q)
+        add_forces(model.tables["LOAD_INTS"], model.tables["LOAD_REALS"], at[kind], at[kind + 1], m, Q)
         results.append(Q)
     assert np.abs(results[0]).max() > 0.0
     np.testing.assert_allclose(*results, rtol=0, atol=SAME * np.abs(results[0]).max())
@@ -331,7 +331,7 @@ SCRIPT = """
     from haugmbd.forces import RSDA, TSDA, PointForce, Torque
     from haugmbd.model.evaluate import rows_entry
     from haugmbd.system.system import System
-    from haugmbd.workspace.layout import room
+    from haugmbd.workspace.layout import workspace_array
     from joints import RJ
 
     system = System("rig")
@@ -348,7 +348,7 @@ SCRIPT = """
     y[-1] = 13.0
     pack = model.pack()
     assert rows_entry(pack, 0.3, y) == 0
-    print(",".join(x.hex() for x in room(pack, "Q").ravel().tolist()))
+    print(",".join(x.hex() for x in workspace_array(pack, "Q").ravel().tolist()))
 """
 
 
