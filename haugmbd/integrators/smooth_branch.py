@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial import legendre
@@ -23,12 +23,13 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.ffi import Callback
 from haugmbd.compiled.jit import entry
 from haugmbd.compiled.status_codes import NO_CONVERGENCE, OK
+from haugmbd.integrators.explicit.tableau import Tableau
 from haugmbd.integrators.stabilization.projection import Projection
-from haugmbd.integrators.step_context import Options
+from haugmbd.integrators.step_context import Dynamics, Options
 from haugmbd.math.euler_parameters import normalized, p_dot_from
 from haugmbd.model.generalized_forces import copy_line
 from haugmbd.model.model import Model
-from haugmbd.workspace.layout import WIDTH, Pack
+from haugmbd.workspace.layout import WIDTH
 
 NODES = (10, 11, 12, 13)
 """Numbers of nodes of a piece: the one is taken whose nodes are farthest from the singular configuration."""
@@ -47,14 +48,20 @@ HALVINGS = 6
 """How often a piece beside the singular configuration is halved where Picard's iteration does not converge: stiff forces."""
 
 
+class Stages(NamedTuple):
+    """Y: (s, ny) states and F: (s, ny) rates of the stages;  stage: (ny,) one of them, projected."""
+
+    Y: Array
+    F: Array
+    stage: Array
+
+
 @entry
 def collocate(
-    post_step: Any, P: Pack, options: Options, T: Array, t0: float, h: float, y0: Array, Y: Array, F: Array, stage: Array, most: int
+    dynamics: Dynamics, options: Options, method: Tableau, t0: float, h: float, y0: Array, stages: Stages, most: int
 ) -> tuple[int, float]:
-    """Iterate the stages Y (s, ny) and their rates F (s, ny) from the guess in Y; return the code, and |Y - P(Y)| of the last iteration.
-
-    T: (s, s + 1) the rows (c_i, a_i1 ... a_is);  stage: (ny,) room
-    """
+    """Iterate the stages and their rates from the guess in Y; return the code, and |Y - P(Y)| of the last iteration."""
+    (Y, F, stage), (c, A, _) = stages, method
     s, ny = Y.shape
     before, gap = 1e300, 0.0
     for iteration in range(most):
@@ -64,13 +71,13 @@ def collocate(
                 if iteration > 0:
                     z = y0[a]
                     for j in range(s):
-                        z += h * T[i, 1 + j] * F[j, a]
+                        z += h * A[i, j] * F[j, a]
                     moved = abs(z - Y[i, a]) / (1.0 + abs(z))
                     if not moved <= change:
                         change = moved
                     Y[i, a] = z
                 stage[a] = Y[i, a]
-            code = post_step(P, options, t0 + T[i, 0] * h, stage, F[i])
+            code = dynamics.post_step(dynamics.pack, options, t0 + c[i] * h, stage, F[i])
             if code != OK:
                 return code, 0.0
             for a in range(ny):
@@ -87,12 +94,13 @@ def collocate(
 
 
 @lru_cache(maxsize=8)
-def gauss(s: int) -> tuple[Array, Array]:
-    """T (s, s + 1) with rows (c_i, a_ij), and the matrix (s + 1, s) of the Legendre coefficients of int_0^x l_j on [0, 1]."""
-    x, _ = legendre.leggauss(s)
+def gauss(s: int) -> tuple[Tableau, Array]:
+    """Return Gauss' method of s stages, and the matrix (s + 1, s) of the Legendre coefficients of int_0^x l_j on [0, 1]."""
+    x, weights = legendre.leggauss(s)
     coefficients = np.linalg.inv(legendre.legvander(x, s - 1))
     integrals: Array = legendre.legint(coefficients, lbnd=-1) / 2.0
-    return np.ascontiguousarray(np.column_stack([0.5 * (x + 1.0), legendre.legvander(x, s) @ integrals])), integrals
+    a = np.ascontiguousarray(legendre.legvander(x, s) @ integrals)
+    return Tableau(0.5 * (x + 1.0), a, 0.5 * weights), integrals
 
 
 class Piece(NamedTuple):
@@ -209,11 +217,11 @@ class SmoothBranch:
         if found is None:
             return None
         y0, y_dot = found
-        h, T = b - a, gauss(farthest(a, b, t_singular))[0]
-        Y = self._parabola(y0, y_dot, h * T[:, 0])
+        h, method = b - a, gauss(farthest(a, b, t_singular))[0]
+        Y = self._parabola(y0, y_dot, h * method.c)
         F = np.zeros_like(Y)
-        arguments = (self.pack, self.options, T, a, h, y0, Y, F, np.empty_like(y0), ITERATIONS)
-        code, gap = collocate(self.rule.post_step, *arguments)
+        dynamics = Dynamics(self.rule.rates, self.rule.post_step, self.pack)
+        code, gap = collocate(dynamics, self.options, method, a, h, y0, Stages(Y, F, np.empty_like(y0)), ITERATIONS)
         return Piece(a, b, y0, F, gap) if code == OK and np.isfinite(F).all() else None
 
     def _parabola(self, y: Array, y_dot: Array, tau: Array) -> Array:
@@ -235,4 +243,4 @@ def parabola(y: Array, y_dot: Array, tau: Array, n_bodies: int) -> Array:
 
 def farthest(a: float, b: float, t: float) -> int:
     """The number of nodes, of those there are, with which the nearest is farthest from t."""
-    return max(NODES, key=lambda s: float(np.abs(a + (b - a) * gauss(s)[0][:, 0] - t).min())) if a < t < b else NODES[0]
+    return max(NODES, key=lambda s: float(np.abs(a + (b - a) * gauss(s)[0].c - t).min())) if a < t < b else NODES[0]
