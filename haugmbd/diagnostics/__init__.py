@@ -1,12 +1,12 @@
-"""Recomputed from stored states in the same way for every method.
+"""Diagnostics, recomputed from stored states in the same way for every method.
 
 joint_wrench         a wrench at the point of a joint
 rows_over_time       all rows at all stored states
 violation            violation of the constraints at three levels
 reactions            joint reactions
-method_multipliers   the multipliers that a method has solved for
+method_multipliers   multipliers of implicit methods
 energy               energy and momentum
 work                 work between stored states
 resample             states at other times
-run_warnings         what a run has to be warned of
+run_warnings         status and warnings of a run
 """

@@ -6,8 +6,8 @@ r"""Energy and momentum of stored states.
     total           = T + V - applied work + dissipated work     constant on an exact solution
     P = sum m v          L = sum r x m v + A J_bar omega_bar     about the origin of the ground
 
-The work is integrated over dense states, see `work`: its error falls with the sixth power of the output step (kinetic and potential
-energy need no integral).
+The work is integrated over dense output, see `work`; its error is of order six in the output step. Kinetic and potential energy need
+no integral.
 """
 
 from __future__ import annotations
@@ -29,10 +29,20 @@ from haugmbd.workspace.layout import WIDTH
 @public_class
 @dataclass(frozen=True, eq=False)
 class Energy:
-    """Where the energy is and went, (nt,) each [J]; t in s.
+    """Energies and work over time.
 
-    kinetic;  potential: gravity (zero at the ground's origin) and springs;  applied_work: of forces, actuators and driven rows;
-    dissipated_work: of dampers, positive where energy is lost
+    Attributes
+    ----------
+    t : ndarray, (nt,)
+        Times [s].
+    kinetic : ndarray, (nt,)
+        Kinetic energy [J].
+    potential : ndarray, (nt,)
+        Potential energy of gravity (zero at the origin of the ground) and springs [J].
+    applied_work : ndarray, (nt,)
+        Work of forces, actuators and driven rows since the first state [J].
+    dissipated_work : ndarray, (nt,)
+        Work of dampers since the first state [J], positive if energy is lost.
     """
 
     t: Array
@@ -43,19 +53,29 @@ class Energy:
 
     @property
     def total(self) -> Array:
-        """kinetic + potential - applied_work + dissipated_work: constant on an exact solution."""
+        """Return kinetic + potential - applied_work + dissipated_work: constant on an exact solution."""
         return self.kinetic + self.potential - self.applied_work + self.dissipated_work
 
     @property
     def drift(self) -> Array:
-        """total - total at the first state."""
+        """Return the total less the total at the first state."""
         return self.total - self.total[:1]
 
 
 @public_class
 @dataclass(frozen=True, eq=False)
 class Momentum:
-    """linear: (nt, 3) [kg m/s];  angular: (nt, 3) about the ground's origin [kg m2/s];  both global; t: (nt,) [s]."""
+    """Linear and angular momentum over time, global.
+
+    Attributes
+    ----------
+    t : ndarray, (nt,)
+        Times [s].
+    linear : ndarray, (nt, 3)
+        Linear momentum [kg m/s].
+    angular : ndarray, (nt, 3)
+        Angular momentum about the origin of the ground [kg m2/s].
+    """
 
     t: Array
     linear: Array
@@ -63,7 +83,10 @@ class Momentum:
 
 
 def energy_over_time(model: Model, t: Array, y: Array, solutions: Callable[[], Array]) -> Energy:
-    """The energies of states y (nt, ny); `solutions()` gives (u_dot, lam) by nodes, (nt, nn, 6), asked for only where work is done."""
+    """Return the energies of states y (nt, ny).
+
+    `solutions()` returns (u_dot, lam) by nodes, (nt, nn, 6). It is called only if work is done.
+    """
     bodies = _bodies(model, y)
     v, omega_bar = bodies[..., 7:10], bodies[..., 10:13]
     kinetic = 0.5 * np.einsum("k,tka,tka->t", model.mass, v, v)
@@ -75,7 +98,7 @@ def energy_over_time(model: Model, t: Array, y: Array, solutions: Callable[[], A
 
 
 def momentum_over_time(model: Model, t: Array, y: Array) -> Momentum:
-    """The momenta of states y (nt, ny)."""
+    """Return the momenta of states y (nt, ny)."""
     bodies = _bodies(model, y)
     linear = model.mass[:, None] * bodies[..., 7:10]
     spin = np.einsum("tkab,kbc,tkc->tka", rotation_matrix(bodies[..., 3:7]), model.J_bar, bodies[..., 10:13])
@@ -84,6 +107,6 @@ def momentum_over_time(model: Model, t: Array, y: Array) -> Momentum:
 
 
 def _bodies(model: Model, y: Array) -> Array:
-    """(nt, nb + 1, 13) of the flat states."""
+    """Return the bodies (nt, nb + 1, 13) of the flat states."""
     n = model.nb + 1
     return y[:, : WIDTH * n].reshape(len(y), n, WIDTH)

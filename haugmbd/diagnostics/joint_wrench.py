@@ -1,10 +1,10 @@
-r"""The wrench of a joint at the joint's point, from that at the centre of mass; of forces [N, N m] and of impulses [N s, N m s] alike.
+r"""The wrench of a joint about the joint's point, from the wrench about the centre of mass; for forces and for impulses.
 
     (F, n_bar) = -Phi_q^T lam      over the joint's rows: force, global, and moment about the centre of mass, body frame
     T          = A n_bar - s x F   moment about the joint point P = r + s,  s = A s_bar
 
-On body i and on body j the forces are opposite, and so are the moments where both points P coincide.
-Source: Haug sec. 11.3 (reactions of joints from multipliers).
+The forces on body i and body j are opposite. The moments are opposite if both points P coincide.
+Source: Haug (2021), equations of motion with Lagrange multipliers: reactions in joints.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Axes = Literal["ground", "body", "joint"]
 
 
 class JointWrench(NamedTuple):
-    """force, torque about `point`, (nt, 3) each, in the asked frame;  point: (nt, 3) global [m]."""
+    """force, torque: (nt, 3) each, about `point`, in the given frame;  point: (nt, 3) global [m]."""
 
     force: Array
     torque: Array
@@ -32,12 +32,12 @@ class JointWrench(NamedTuple):
 
 
 def body_of_side(e: JointEntry, on: str) -> int:
-    """The number of the body on side "i" or "j"."""
+    """Return the number of the body on side "i" or "j"."""
     return e.i if on == "i" else e.j
 
 
 def at_joint_point(e: JointEntry, on: str, frame: str, r: Array, p: Array, wrench: Array) -> JointWrench:
-    """The wrench (nt, 6) on the body of side `on`, whose poses are r (nt, 3) and p (nt, 4), moved to the joint's point."""
+    """Return the wrench (nt, 6) on the body of side `on`, with poses r (nt, 3) and p (nt, 4), about the joint's point."""
     s_bar, A_bar = (e.s_bar_i, e.A_bar_i) if on == "i" else (e.s_bar_j, e.A_bar_j)
     A = rotation_matrix(p)
     s = A @ s_bar

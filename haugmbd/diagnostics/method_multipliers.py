@@ -1,7 +1,7 @@
-r"""The multipliers that a method has solved for, as its result gives them.
+r"""The multipliers that an implicit method solved for, in the rows of the model.
 
-start            those of the accelerations, which the method begins with
-dependent rows   the same reactions, shared as the model's rule says: in the kept rows of the pose, or with the least sum of squares
+start            the multipliers of the accelerations
+dependent rows   the same reactions, shared by the rule of the model: on the kept rows only, or with the least sum of squares
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ from haugmbd.redundancy.minimum_norm import least_multipliers
 
 
 def multipliers_of_method(model: Model, t: Array, y: Array, found: Array) -> Array:
-    """(nt, nc) at the states y (nt, ny), from those that the method has found, NaN where it has none; the first state is the start."""
+    """Return the multipliers (nt, nc) at the states y (nt, ny), from those of the method; NaN where there are none.
+
+    The first state gets the multipliers of the accelerations.
+    """
     lam = found.copy()
     known = np.asarray(np.isfinite(lam).all(axis=1))
     if model.redundancy.dropped and known.any():
@@ -28,12 +31,12 @@ def multipliers_of_method(model: Model, t: Array, y: Array, found: Array) -> Arr
 
 
 def _slots(model: Model, x: Array) -> Array:
-    """The multipliers in solutions x (nt, nn, 6) by slots, (nt, 6 ne): a view."""
+    """Return the multipliers in solutions x (nt, nn, 6) by slots, (nt, 6 ne), as a view."""
     return x.reshape(len(x), -1)[:, 6 * (model.nb + 1) :]
 
 
 def _shared(model: Model, t: Array, y: Array, lam: Array) -> Array:
-    """The same reactions, shared between dependent rows as the model's rule says."""
+    """Return the multipliers of the same reactions, shared between dependent rows by the rule of the model."""
     pack = model.pack()
     x = np.zeros((len(t), model.nb + 1 + len(model.tables["EDGES"]), 6))
     _slots(model, x)[:, model.slot_of_row] = lam

@@ -1,8 +1,8 @@
-r"""What a joint carries: the wrench that it exerts on one of its bodies.
+r"""Joint reactions: the wrench that a joint exerts on one of its bodies.
 
     (F, n_bar) = -Phi_q^T lam      over the joint's rows, moved to the joint's point, see `diagnostics.joint_wrench`
 
-Source: Haug sec. 11.3 (reactions of joints from multipliers).
+Source: Haug (2021), equations of motion with Lagrange multipliers: reactions in joints.
 """
 
 from __future__ import annotations
@@ -28,8 +28,25 @@ from haugmbd.workspace.layout import WIDTH
 class Reaction:
     """The force and torque that a joint exerts on a body, at the joint's point on that body.
 
-    joint, body: names;  frame: in which force and torque are written: "ground", "body" or "joint" (the joint's frame on that body)
-    t: (nt,) [s];  force: (nt, 3) [N];  torque: (nt, 3) [N m] about `point`;  point: (nt, 3) global [m]
+    Attributes
+    ----------
+    joint : str
+        Name of the joint.
+    body : str
+        Name of the body on which the reaction acts.
+    frame : str
+        Frame of force and torque: "ground", "body" or "joint" (the joint's frame on that body).
+    t : ndarray, (nt,)
+        Times [s].
+    force : ndarray, (nt, 3)
+        Force [N].
+    torque : ndarray, (nt, 3)
+        Torque about `point` [N m].
+    point : ndarray, (nt, 3)
+        The joint's point on the body, global [m].
+
+    Notes
+    -----
     At a single state the first axis is missing.
     """
 
@@ -48,7 +65,7 @@ class Reaction:
 def reactions_over_time(
     model: Model, t: Array, y: Array, solve: Callable[[], Array], joint: str, *, on: str = "j", frame: str = "ground"
 ) -> Reaction:
-    """The reaction of `joint` at the states y (nt, ny); `solve()` gives their solutions (nt, nn, 6).
+    """Return the reaction of `joint` at the states y (nt, ny); `solve()` returns their solutions (nt, nn, 6).
 
     Raises UsageError for an unknown joint, side or frame.
     """
@@ -64,10 +81,32 @@ def reactions_over_time(
 
 @check_keywords
 def reaction(model: Model, state: State | None, joint: str, *, on: Side = "j", frame: Axes = "ground") -> Reaction:
-    """The reaction of `joint` at one state (None: the modelled one), with the multipliers of that state: force (3,), torque (3,).
+    """Return the reaction of a joint at one state, with the multipliers of that state.
 
-    on: the body that feels it, "j" or "i" of the joint;  frame: "ground", "body" or "joint"
-    Raises UsageError for an unknown joint, side or frame, SingularKKTError where the rows depend on one another.
+    Parameters
+    ----------
+    model : Model
+        The compiled model.
+    state : State or None
+        The state; None is the modelled one.
+    joint : str
+        Name of the joint.
+    on : {"j", "i"}
+        Body on which the reaction acts: the joint's body j or i.
+    frame : {"ground", "body", "joint"}
+        Frame of the components.
+
+    Returns
+    -------
+    Reaction
+        Force (3,) [N], torque (3,) [N m] about the joint's point, and the point (3,) [m].
+
+    Raises
+    ------
+    UsageError
+        If the joint, side or frame does not exist.
+    SingularKKTError
+        If the rows are dependent at the state.
     """
     model = model_given(model, "reaction")
     state = model.state() if state is None else state

@@ -5,8 +5,8 @@ dense     the dense output of the integrators (`integrators.dense_output`): quin
           O(h^6) in r and p, O(h^5) in v and omega_bar; without a model O(h^5) and O(h^4); integrated angles O(h^4)
 linear    r, v, omega_bar and angles piecewise linear, p by slerp
 
-Where the stored states fulfil the constraints, those between them are brought back to them, as those of `t_eval` are; where they have
-drifted, the drift is left as it is.
+If the stored states fulfil the constraints, interpolated states are projected on the constraints, as those of `t_eval` are. If the
+stored states have drifted, there is no projection.
 """
 
 from __future__ import annotations
@@ -28,24 +28,25 @@ from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
 
 FULFILLED = 1e-10
-"""A largest violation of the stored states below this, relative to the size of the mechanism (1 at least), is rounding, not drift."""
+"""Largest violation of the stored states that is rounding and not drift, relative to the size of the mechanism (at least 1)."""
 FAR = 1e-4
-"""A violation above this, relative in the same way, before a state is brought back: what lies along the constraints is as uncertain."""
+"""Violation of an interpolated state, relative in the same way, above which its error along the constraints is too large."""
 
 
 def resample_states(
     model: Model | None, t: Array, y: Array, n: int, t_new: Array, kind: str, solutions: Callable[[], Array]
 ) -> Array:
-    """States (k, ny) of n bodies at `t_new` (k,) within [t[0], t[-1]], from y (nt, ny) at increasing t (nt,).
+    """Return states (k, ny) of n bodies at `t_new` (k,) within [t[0], t[-1]], from y (nt, ny) at increasing t (nt,).
 
-    solutions: gives (u_dot, lam) by nodes at the states, (nt, nn, 6), where there is a model
-    Raises UsageError for times outside, fewer than two states, or an unknown kind; SimulationError where a state between stored ones
-    cannot be brought back to the constraints.  Warns where it was far from them: then the stored states stand too far apart.
+    solutions: returns (u_dot, lam) by nodes at the states, (nt, nn, 6), if there is a model
+    Raises UsageError for times outside, fewer than two states, or an unknown kind. Raises SimulationError if a state between stored
+    ones
+    cannot be projected on the constraints. Warns if an interpolated state is far from the constraints.
     """
     if kind not in ("dense", "linear"):
         raise UsageError(f"kind is {kind!r}: give 'dense' or 'linear'.")
     if len(t) < 2:
-        raise UsageError(f"there are {len(t)} states to interpolate between, and two are needed at least.")
+        raise UsageError(f"there are {len(t)} states to interpolate between; at least two are needed.")
     if not (t_new.ndim == 1 and np.all((t_new >= t[0]) & (t_new <= t[-1]))):
         raise UsageError(f"t_new must be times (k,) within {t[0]:g} .. {t[-1]:g} s; got {t_new.min():g} .. {t_new.max():g} s.")
     out = _linear(t, y, n, t_new) if kind == "linear" else _dense(model, t, y, n, t_new, solutions)
@@ -58,7 +59,7 @@ def resample_states(
 
 
 def _dense(model: Model | None, t: Array, y: Array, n: int, t_new: Array, solutions: Callable[[], Array]) -> Array:
-    """States by the dense output of the integrators."""
+    """Return states by the dense output of the integrators."""
     from scipy.interpolate import CubicSpline  # noqa: PLC0415  SciPy's splines are loaded where they are used
 
     rates = None
@@ -79,7 +80,7 @@ def _dense(model: Model | None, t: Array, y: Array, n: int, t_new: Array, soluti
 
 
 def _linear(t: Array, y: Array, n: int, t_new: Array) -> Array:
-    """States on straight lines, p by slerp."""
+    """Return linearly interpolated states, with p by slerp."""
     out = np.stack([np.interp(t_new, t, column) for column in y.T], axis=1)
     bodies, new = (x[:, : WIDTH * n].reshape(len(x), n, WIDTH) for x in (y, out))
     new[..., 3:7] = resample(t, bodies[..., 3:7], t_new)
@@ -87,7 +88,7 @@ def _linear(t: Array, y: Array, n: int, t_new: Array) -> Array:
 
 
 def _settle(model: Model, t: Array, y: Array, t_new: Array, states: Array, which: Ints) -> None:
-    """Bring `states[which]` in place to the constraints that the stored states y (nt, ny) fulfil."""
+    """Project `states[which]` in place on the constraints that the stored states y (nt, ny) fulfil."""
     if model.nc == 0 or len(which) == 0:
         return
     gaps = np.abs(rows_over_time(model, t, y).gaps[..., [PHI, VELOCITY_GAP]]).max(axis=(0, 1))
@@ -114,7 +115,10 @@ REMEDY = "Store states closer together, or give t_eval= to simulate."
 
 
 def _warn_if_far(model: Model, t: Array, t_new: Array, states: Array, far: float) -> None:
-    """Warn where interpolated states miss the constraints by much: brought back, they fulfil them, and are wrong along them."""
+    """Warn if interpolated states violate the constraints by much.
+
+    After the projection they fulfil the constraints, but are inaccurate along them.
+    """
     gaps = np.abs(rows_over_time(model, t_new, states).gaps[..., PHI]).max(axis=1)
     k = int(gaps.argmax())
     if gaps[k] > far:
@@ -123,6 +127,6 @@ def _warn_if_far(model: Model, t: Array, t_new: Array, states: Array, far: float
 
 
 def _between(t: Array, time: float) -> str:
-    """Where a time stands between stored ones."""
+    """Return the interval of stored times around a time, as text."""
     k = int(np.searchsorted(t, time))
     return f"t = {time:.9g} s, between those stored at {t[k - 1]:.9g} and {t[k]:.9g} s,"

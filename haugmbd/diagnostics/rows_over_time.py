@@ -33,9 +33,9 @@ class RowHistory(NamedTuple):
 
 @entry
 def run(P: Pack, t: Array, y: Array, x: Array, slots: Ints, group: Ints, gaps: Array, wrench: Array) -> tuple[int, int]:
-    """Fill gaps (nt, 4 k) and wrench (nt, 12 groups) of the rows in `slots` (k,); return code and how many states were done.
+    """Fill gaps (nt, 4 k) and wrench (nt, 12 groups) of the rows in `slots` (k,); return the status code and the number of states done.
 
-    y: (nt, ny) states;  x: (nt, 6 nn) their solutions (u_dot, lam), or (0, .) where only the gaps of state are wanted
+    y: (nt, ny) states;  x: (nt, 6 nn) their solutions (u_dot, lam), or (0, .) if only the gaps of the state are needed
     """
     J, level = ws.jacobian(P), ws.row_values(P)
     edges = ws.edges(P)
@@ -64,10 +64,10 @@ def run(P: Pack, t: Array, y: Array, x: Array, slots: Ints, group: Ints, gaps: A
 def rows_over_time(
     model: Model, t: Array, y: Array, *, solutions: Array | None = None, rows: Ints | None = None, group: Ints | None = None
 ) -> RowHistory:
-    """Evaluate `rows` (k,) of the model (by default all) at the states y (nt, ny).
+    """Evaluate `rows` (k,) of the model, by default all, at the states y (nt, ny).
 
-    solutions: (nt, nn, 6) by nodes, for accelerations and wrenches;  group: (k,) what the wrenches are summed by, default one sum
-    Raises what a callable of the user raises.
+    solutions: (nt, nn, 6) by nodes, for accelerations and wrenches;  group: (k,) group of each row, for sums of wrenches; default one
+    Raises the errors of the user's functions.
     """
     slots = np.array(model.slot_of_row if rows is None else model.slot_of_row[rows])
     group = np.zeros(len(slots), dtype=np.int64) if group is None else group

@@ -1,4 +1,4 @@
-r"""How a run ended, and what makes its answer doubtful: text that stays with the result.
+r"""The status of a run, and the notes on results that are doubtful.
 
     turn         angle of a body in a step                 max(|omega_n|, |omega_(n+1)|) (t_(n+1) - t_n)
     violation    gap of a joint                            |Phi| / |Phi_r| over the size of the model; without Phi_r |Phi| / |PiBar| [rad]
@@ -6,8 +6,8 @@ r"""How a run ended, and what makes its answer doubtful: text that stays with th
     singular     singular configurations that were crossed
     model        what `model.warnings` says: locked loops, ...
 
-All of it stands in `result.warnings`; what makes the answer doubtful is also issued once, at the end of the call, as a RunWarning.
-Nothing asks a function of the user again: angles are those of the accepted steps, gaps those of the rows that the method has left.
+All notes are in `result.warnings`. Notes on a doubtful result are also issued once, at the end of the call, as a RunWarning.
+No function of the user is called again: angles are those of the accepted steps, gaps those of the last evaluated rows.
 """
 
 from __future__ import annotations
@@ -28,26 +28,39 @@ from haugmbd.model.model import Model
 from haugmbd.system.constraint_residuals import size_of
 
 LARGEST_TURN = 1.0
-"""[rad] of a body in a step.  Sine and cosine of the turn are no longer polynomials of the orders in use (RK4: an error of 1/120 a step),
-and beyond pi stored orientations no longer tell which way a body has turned."""
+"""[rad] rotation of a body in a step. Beyond it sine and cosine are not approximated well by polynomials of the orders in use. Beyond pi
+stored orientations do not determine the direction of the rotation.
+"""
 ADVISED_TURN = 0.5
-"""[rad] the turn of the step that is advised: RK4 is then 32 times better in a step."""
+"""[rad] rotation in the step that is advised: half the largest one."""
 LARGEST_GAP = 1e-3
-"""Of the size of the model, or rad: a thousandth part of a link is what a reader of a plot no longer takes for rounding."""
+"""Relative to the size of the model, or rad: a gap that is visible in a plot."""
 NOTED_DRIFT, DOUBTFUL_DRIFT = 1e-2, 0.1
-"""Of the energy that is exchanged: a hundredth part is noted, as one digit more than a plot shows; a tenth is another motion."""
+"""Relative to the energy that is exchanged: drift that is noted, and drift that makes the result doubtful."""
 ENERGY_AT_REST = 1e-6
-"""Of the largest |V|: where less is exchanged the mechanism is at rest, and what moves is a method's error and rounding."""
+"""Relative to the largest |V|: if less energy is exchanged, the mechanism is at rest."""
 SAMPLES = 65
-"""States at which energies are taken: drift grows, or comes back once a swing."""
+"""Number of states at which energies are computed."""
 FEWEST_STEPS = 20
-"""Of a run whose energy is judged: in the first steps from rest what is exchanged is as small as the error of a step."""
+"""Number of steps below which energy is not judged: from rest, the energy exchanged is as small as the error of a step."""
 NAMED = 3
-"""Bodies, joints or times that a sentence names before it counts the others."""
+"""Number of bodies, joints or times that a sentence names before it counts the others."""
 
 
 class RunStatus(IntEnum):
-    """How a run ended; numbers as those of `scipy.integrate.solve_ivp`, and -2 for Ctrl-C."""
+    """Status of a run; the numbers follow `scipy.integrate.solve_ivp`.
+
+    Attributes
+    ----------
+    COMPLETED : int
+        0: the run reached t_end.
+    TERMINAL_EVENT : int
+        1: a terminal event ended the run.
+    FAILED : int
+        -1: an error ended the run.
+    INTERRUPTED : int
+        -2: Ctrl-C ended the run.
+    """
 
     COMPLETED = 0
     TERMINAL_EVENT = 1
@@ -56,7 +69,7 @@ class RunStatus(IntEnum):
 
 
 class RunNote(NamedTuple):
-    """One sentence about a run.  kind: turn, violation, energy, singular or model;  size: of notes of one kind the largest counts."""
+    """One note on a run.  kind: turn, violation, energy, singular or model;  size: of several notes of one kind the largest is kept."""
 
     kind: str
     text: str
@@ -65,7 +78,7 @@ class RunNote(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """How a run ended, in a number and a sentence, and what is to be said about it."""
+    """The end of a run: status, message and notes."""
 
     status: RunStatus = RunStatus.COMPLETED
     message: str = ""
@@ -73,70 +86,70 @@ class Outcome(NamedTuple):
 
     @property
     def success(self) -> bool:
-        """Whether the run reached its end, or a terminal event."""
+        """Return whether the run reached its end, or a terminal event."""
         return self.status >= 0
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The sentences."""
+        """Return the texts of the notes."""
         return tuple(note.text for note in self.notes)
 
     def as_data(self) -> dict[str, Any]:
-        """Numbers, text and lists, for a file; `from_data` reads them."""
+        """Return numbers, text and lists for a file; `from_data` reads them."""
         return {"status": int(self.status), "message": self.message, "notes": [list(note) for note in self.notes]}
 
     @classmethod
     def from_data(cls, data: Any, *, interrupted: bool = False) -> Outcome:
-        """What `as_data` wrote; of a file that has none (data is None) what `interrupted` tells."""
+        """Return the Outcome that `as_data` wrote; if data is None, the status follows from `interrupted`."""
         if data is None:
             return cls(RunStatus.INTERRUPTED if interrupted else RunStatus.COMPLETED)
         return cls(RunStatus(data["status"]), data["message"], tuple(RunNote(*note) for note in data["notes"]))
 
     def with_notes(self, notes: Iterable[RunNote]) -> Outcome:
-        """The same with more notes."""
+        """Return the same Outcome with more notes."""
         return self._replace(notes=(*self.notes, *notes))
 
 
 class HasOutcome:
-    """How a run ended, for results: they have an `outcome`.
+    """Base class of results that have an `outcome`.
 
-    status: a RunStatus;  success: whether the run reached t_end or a terminal event;  message: how it ended, in a sentence
-    warnings: what is to be known of the run: bodies that turn far in a step, energy that drifts, joints that open, singular
-    configurations that were crossed, and what the model warns of
+    status: a RunStatus;  success: whether the run reached t_end or a terminal event;  message: the end of the run, in a sentence
+    warnings: bodies that turn far in a step, energy that drifts, joints that open, singular configurations that were crossed, and the
+    warnings of the model
     """
 
     outcome: Outcome
 
     @property
     def status(self) -> RunStatus:
-        """COMPLETED 0, TERMINAL_EVENT 1, FAILED -1, INTERRUPTED -2."""
+        """Return the status: COMPLETED 0, TERMINAL_EVENT 1, FAILED -1, INTERRUPTED -2."""
         return self.outcome.status
 
     @property
     def success(self) -> bool:
-        """Whether the run reached t_end, or a terminal event."""
+        """Return whether the run reached t_end, or a terminal event."""
         return self.outcome.success
 
     @property
     def message(self) -> str:
-        """How the run ended, in a sentence."""
+        """Return the end of the run in one sentence."""
         return self.outcome.message
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is to be known of the run, a sentence each."""
+        """Return the warnings of the run, one sentence each."""
         return self.outcome.warnings
 
 
 class TurnMonitor:
-    """The largest turn in a step so far, body by body.  names: (k,);  columns: (k,) where omega_bar starts in the flat state."""
+    """The largest rotation of each body in a step.  names: (k,);  columns: (k,) first column of omega_bar in the flat state."""
 
     def __init__(self, names: tuple[str, ...], columns: Ints) -> None:
         self.names, self.columns = names, np.asarray(columns, dtype=np.int64)[:, None] + np.arange(3)
         self.angle, self.h, self.t = np.zeros(len(names)), np.ones(len(names)), np.zeros(len(names))
 
     def observe(self, t: Array, y: Array) -> None:
-        """Take in the steps between states y (n + 1, ny) at t (n + 1,)."""
+        """Update the rotations with the steps between states y (n + 1, ny) at t (n + 1,)."""
         if len(t) < 2 or not self.names:
             return
         omega = y[:, self.columns]
@@ -149,7 +162,10 @@ class TurnMonitor:
         self.angle[new], self.h[new], self.t[new] = largest[new], h[step][new], t[step][new]
 
     def notes(self, *, fixed: bool) -> list[RunNote]:
-        """A sentence where bodies turn too far, or none;  fixed: whether nothing but the user's h decides, and no error control."""
+        """Return a note if a body rotates too far in a step.
+
+        fixed: whether the step is the user's h, without error control
+        """
         far = np.argsort(-self.angle, kind="stable")[: int(np.sum(self.angle > LARGEST_TURN))]
         if not len(far):
             return []
@@ -161,7 +177,7 @@ class TurnMonitor:
 
 
 def violation_notes(gap: float, joint: str, t: float) -> list[RunNote]:
-    """A sentence about the largest gap of a run, or none."""
+    """Return a note on the largest gap of a run, if it is too large."""
     if not gap > LARGEST_GAP:
         return []
     what = f"joint {joint!r} is violated by {gap:.2g} of the size of the model (or rad) at t = {t:.6g} s"
@@ -169,7 +185,7 @@ def violation_notes(gap: float, joint: str, t: float) -> list[RunNote]:
 
 
 def energy_notes(model: Model, t: Array, y: Array, steps: int) -> list[RunNote]:
-    """A sentence about the energy of a conservative run of so many steps that drifts, or none."""
+    """Return a note if the energy of a conservative run of `steps` steps drifts."""
     if len(t) < 2 or steps < FEWEST_STEPS or is_driven(model) or not all(entry.load.conservative for entry in model.loads):
         return []
     k = np.unique(np.linspace(0, len(t) - 1, min(len(t), SAMPLES)).astype(int))
@@ -180,14 +196,17 @@ def energy_notes(model: Model, t: Array, y: Array, steps: int) -> list[RunNote]:
 
 
 def _energy_at_rest(model: Model, span: float) -> float:
-    """Energy [J] of a mechanism at rest: its weight lifted, or its mass moved in the whole run, by ENERGY_AT_REST of its size."""
+    """Return the energy [J] of a mechanism at rest.
+
+    This is its weight lifted, or its mass moved in the whole run, by ENERGY_AT_REST of its size.
+    """
     size, mass = size_of(model, evaluate(model)), float(np.sum(model.mass[1:]))
     weight = mass * float(np.linalg.norm(model.tables["GRAVITY"][0]))
     return ENERGY_AT_REST * size * weight + 0.5 * mass * (ENERGY_AT_REST * size / span) ** 2
 
 
 def drift_notes(t: Array, kinetic: Array, potential: Array, at_rest: float = 0.0) -> list[RunNote]:
-    """The same of the energies (n,) at times t (n,);  resting_contacts: what is no exchange [J]."""
+    """Return a note if the energies (n,) at times t (n,) drift;  at_rest: energy [J] of a mechanism at rest."""
     with np.errstate(all="ignore"):
         drift = (kinetic + potential) - (kinetic[0] + potential[0])
         worst = int(np.abs(drift).argmax())
@@ -200,23 +219,29 @@ def drift_notes(t: Array, kinetic: Array, potential: Array, at_rest: float = 0.0
 
 
 def crossing_notes(passed: Iterable[SingularCrossing]) -> list[RunNote]:
-    """A sentence about the singular configurations that were crossed, or none."""
+    """Return a note on the singular configurations that were crossed."""
     parts = [f"t = {one.t:.6g} s ({', '.join(map(repr, one.joints[:NAMED]))})" for one in passed]
     return [RunNote("singular", f"singular configurations were crossed: {_listed(parts)}.", float(len(parts)))] if parts else []
 
 
 def with_model_notes(outcome: Outcome, model: Model, t: Array, y: Array, steps: int) -> Outcome:
-    """The outcome of a run of `model` in so many steps through the states y (nt, ny) at t (nt,), with what only the model can tell."""
+    """Return the outcome with the notes that need the model.
+
+    These are the energy drift over the states y (nt, ny) at t (nt,), and the warnings of the model.
+    """
     return outcome.with_notes([*energy_notes(model, t, y, steps), *model_notes(getattr(model, "warnings", ()))])
 
 
 def model_notes(texts: Iterable[Any]) -> list[RunNote]:
-    """What the model itself warns of."""
+    """Return the warnings of the model as notes."""
     return [RunNote("model", str(text)) for text in texts]
 
 
 def joined(parts: Iterable[Outcome], status: RunStatus, message: str) -> Outcome:
-    """The outcome of a run in several parts: of the notes of a kind the one of largest size, of the model's each text once."""
+    """Return the outcome of a run in several parts.
+
+    Of each kind the note of the largest size is kept, and each warning of the model once.
+    """
     worst: dict[str, RunNote] = {}
     for note in (note for part in parts for note in part.notes):
         key = note.text if note.kind == "model" else note.kind
@@ -226,13 +251,13 @@ def joined(parts: Iterable[Outcome], status: RunStatus, message: str) -> Outcome
 
 
 def issue(outcome: Outcome) -> None:
-    """Issue what makes the answer doubtful as Python warnings, once."""
+    """Issue the notes on doubtful results as Python warnings, once."""
     for note in outcome.notes:
         if note.doubtful:
             warn_user(note.text, RunWarning)
 
 
 def _listed(parts: list[str]) -> str:
-    """The first few, and how many others."""
+    """Return the first few parts, and the number of the others."""
     more = len(parts) - NAMED
     return "; ".join(parts[:NAMED]) + (f"; and {more} more" if more > 0 else "")

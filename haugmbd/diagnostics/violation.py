@@ -1,10 +1,11 @@
-r"""How far a motion leaves its constraints, at three levels.
+r"""Constraint violation at three levels.
 
     position    Phi                     velocity    Phi_q u - nu            acceleration    Phi_q u_dot - gamma
     Euler       | |p| - 1 |
 
-u_dot solves the equations of motion at the stored state: the third level says how well they are solved, not how the method drifts.
-A row has its own unit (see `model.labels`): m for CD, m2 for D, 1 for DP1, rad for a rotation; then 1/s and 1/s2 of it.
+u_dot solves the equations of motion at the stored state. The acceleration level thus measures the error of this solution, not the
+drift of the method.
+Each row has its own unit (see `model.labels`): m for CD, m2 for D, 1 for DP1, rad for a rotation; then 1/s and 1/s2 of it.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ COLUMN = {"position": PHI, "velocity": VELOCITY_GAP, "acceleration": ACCELERATIO
 
 
 def row_violation(model: Model, t: Array, y: Array, level: str, solve: Callable[[], Array]) -> Array:
-    """Signed violation of every row (nt, nc); `solve()` gives the solutions (nt, nn, 6), asked for at the acceleration level only.
+    """Return the signed violation of every row, (nt, nc).
 
+    `solve()` returns the solutions (nt, nn, 6). It is called for the acceleration level only.
     Raises UsageError for an unknown level.
     """
     if level not in COLUMN:
@@ -36,11 +38,11 @@ def row_violation(model: Model, t: Array, y: Array, level: str, solve: Callable[
 
 
 def joint_violation(model: Model, rows: Array) -> dict[str, Array]:
-    """The Euclidean norm over each joint's rows, by joint name, (nt,): rows of different units are added as they are."""
+    """Return the Euclidean norm over the rows of each joint, by joint name, (nt,); rows of different units are added without scaling."""
     return {name: np.linalg.norm(rows[:, joint.rows], axis=1) for name, joint in model.joints.items()}
 
 
 def euler_violation(p: Array) -> Array:
-    """| |p| - 1 | of Euler parameters (..., 4)."""
+    """Return | |p| - 1 | of Euler parameters (..., 4)."""
     deviation: Array = np.abs(np.linalg.norm(p, axis=-1) - 1.0)
     return deviation

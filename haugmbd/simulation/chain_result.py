@@ -1,4 +1,4 @@
-r"""What a simulation in reduced coordinates leaves: coordinates and rates; the rest is computed from them when asked.
+r"""The result of a simulation in joint coordinates. Other quantities are computed from coordinates and rates on request.
 
 t (nt,)   q (nt, nq)   qd (nt, nv)   qdd (nt, nv)   tau (nt, nv)
 """
@@ -35,7 +35,7 @@ from haugmbd.workspace.layout import WIDTH
 
 @dataclass(frozen=True, eq=False)
 class LinkHistory:
-    """One link over time: t (nt,); r, v (nt, 3) of its centre of mass, omega (nt, 3), A (nt, 3, 3), all global."""
+    """The history of one link: t (nt,); r, v (nt, 3) of its centre of mass, omega (nt, 3), A (nt, 3, 3), all global."""
 
     name: str
     t: Array
@@ -48,10 +48,36 @@ class LinkHistory:
 @public_class
 @dataclass(frozen=True, eq=False)
 class ReducedResult(Animated, HasOutcome):
-    """Coordinates of a run of a serial chain, by time.
+    """The joint coordinates of a serial chain over time.
 
-    t: (nt,) [s];  q: (nt, nq);  qd: (nt, nv);  counters;  settings;  interrupted: stopped by Ctrl-C;  events
-    outcome: how the run ended, and its notes: `status`, `success`, `message`, `warnings` say it
+    Attributes
+    ----------
+    chain : SerialChain
+        The chain.
+    t : ndarray, (nt,)
+        Times [s].
+    q : ndarray, (nt, nq)
+        Joint coordinates.
+    qd : ndarray, (nt, nv)
+        Joint rates.
+    qdd : ndarray, (nt, nv)
+        Joint accelerations, recomputed.
+    tau : ndarray, (nt, nv)
+        Generalized forces, recomputed.
+    counters : Counters
+        Numbers of steps and evaluations.
+    settings : dict of str to str
+        The methods of the run, as text.
+    interrupted : bool
+        Whether the run was stopped by Ctrl-C.
+    events : tuple of EventRecord
+        The located events, in the order of time.
+    outcome : Outcome
+        End of the run and its diagnostics; see also `status`, `success`, `message` and `warnings`.
+
+    Notes
+    -----
+    `result["link 1"]` is the history of one link. `maximal()` returns the same motion in maximal coordinates.
     """
 
     subject: ChainStateSpace
@@ -69,37 +95,40 @@ class ReducedResult(Animated, HasOutcome):
             object.__setattr__(self, name, read_only(getattr(self, name)))
 
     def __setstate__(self, stored: dict[str, Any]) -> None:
-        """Copies and unpickled results are read-only, too; what was computed from the states is computed anew."""
+        """Restore a copy or an unpickled result: its arrays are read-only, and computed quantities are not copied."""
         for name in self.__dataclass_fields__:
             object.__setattr__(self, name, stored[name])
         self.__post_init__()
 
     @property
     def chain(self) -> SerialChain:
-        """The chain that moved."""
+        """Return the chain."""
         return self.subject.chain
 
     @property
     def _rows(self) -> tuple[Array, Array]:
-        """Copies of q and qd, as compiled code takes them."""
+        """Return copies of q and qd for compiled code."""
         return self.q.copy(), self.qd.copy()
 
     @cached_property
     def tau(self) -> Array:
-        """The generalized forces that acted, (nt, nv)."""
+        """Return the generalized forces at every state, (nt, nv)."""
         given = [self.subject.tau_at(t, q, qd) for t, q, qd in zip(self.t.tolist(), *self._rows, strict=True)]
         return read_only(np.array(given).reshape(len(self.t), self.chain.nv))
 
     @cached_property
     def qdd(self) -> Array:
-        """Joint accelerations, (nt, nv)."""
+        """Return the joint accelerations, (nt, nv)."""
         pushes = self._pushes()
         rows = zip(*self._rows, for_kernels(self.tau), strict=True)
         found = [aba(self.chain, q, qd, tau, wrenches=pushes) for q, qd, tau in rows]
         return read_only(np.array(found).reshape(len(self.t), self.chain.nv))
 
     def joint_wrench(self, link: str | int) -> Array:
-        """Force and moment through the joint of `link` on it, about its handle, global, actuator included, (nt, 6) [N, N m]."""
+        """Return the force and moment through the joint of `link` on the link, (nt, 6) [N, N m].
+
+        The moment is about the link's handle. Components are global. The wrench includes the actuator.
+        """
         k, pushes = self.chain.link(link), self._pushes()
         rows = zip(*self._rows, for_kernels(self.qdd), strict=True)
         return np.array([joint_wrenches(self.chain, *row, wrenches=pushes).wrench[k] for row in rows]).reshape(len(self.t), 6)
@@ -118,7 +147,7 @@ class ReducedResult(Animated, HasOutcome):
         return self.subject.wrenches if self.subject.wrenches is not NONE else None
 
     def kinetic_energy(self) -> Array:
-        """(nt,) [J]."""
+        """Return the kinetic energy, (nt,) [J]."""
         mass = np.array([link.mass for link in self.chain.links])
         J_bar = np.array([link.J_bar for link in self.chain.links])
         v, omega, A = (np.array([getattr(m, name) for m in self._motions]) for name in ("v", "omega", "A"))
@@ -128,18 +157,21 @@ class ReducedResult(Animated, HasOutcome):
         return energy
 
     def potential_energy(self) -> Array:
-        """Of gravity, zero at the ground's origin, (nt,) [J]."""
+        """Return the potential energy of gravity, zero at the origin of the ground, (nt,) [J]."""
         mass = np.array([link.mass for link in self.chain.links])
         energy: Array = -np.einsum("n,tni,i->t", mass, np.array([m.r for m in self._motions]), self.chain.gravity)
         return energy
 
     def energy(self) -> Energy:
-        """Energies over time and the work of tau and wrenches, as `Result.energy`: the drift of the total is the integrator's error."""
+        """Return the energies and the work of tau and wrenches, as `Result.energy`.
+
+        The drift of the total is the error of the integrator.
+        """
         work = integral(self.t, self._power_between()) if len(self.t) > 1 else np.zeros(len(self.t))
         return Energy(self.t, self.kinetic_energy(), self.potential_energy(), work, np.zeros(len(self.t)))
 
     def _power_between(self) -> Array:
-        """The power of tau and wrenches at dense states between the stored ones."""
+        """Return the power of tau and wrenches at dense states between the stored ones."""
         chain, pushes, times = self.chain, self._pushes(), times_between(self.t)
         if pushes is None and not (callable(self.subject.tau) or self.subject.tau.any()):
             return np.zeros(len(times))
@@ -153,10 +185,23 @@ class ReducedResult(Animated, HasOutcome):
         return power
 
     def maximal(self, model: Model | None = None) -> Result:
-        """The same motion as a Result in maximal coordinates: reactions, energy, violation by the one ruler for all.
+        """Return the same motion as a Result in maximal coordinates, with reactions, energies and violations.
 
-        model: compiled from `chain.to_system(...)`, or the one that the chain was made from; by default the twin with these tau and
-        wrenches.  Raises UsageError where tau is a function (the twin would not know it): give a model with that force in it.
+        Parameters
+        ----------
+        model : Model, optional
+            Compiled from `chain.to_system(...)`, or the model that the chain was made from. By default it is made with the tau and wrenches
+            of the run.
+
+        Returns
+        -------
+        Result
+            The motion of the links as bodies.
+
+        Raises
+        ------
+        UsageError
+            If tau is a function and no model is given.
         """
         if model is None:
             if callable(self.subject.tau):
@@ -170,7 +215,7 @@ class ReducedResult(Animated, HasOutcome):
         return Result(model, self.t, y, self.counters, self.settings, self.interrupted, outcome=self.outcome)
 
     def state(self, k: int = -1) -> ChainState:
-        """The k-th state, by default the last."""
+        """Return the k-th state; by default the last."""
         return ChainState(float(self.t[k]), self.q[k], self.qd[k])
 
     def __len__(self) -> int:
@@ -186,7 +231,7 @@ ENERGY_SAMPLES = 9
 
 
 def energy_notes_of(result: ReducedResult) -> list[RunNote]:
-    """A sentence about the energy of a chain without tau and wrenches that drifts, or none."""
+    """Return a note if the energy of a chain without tau and wrenches drifts."""
     subject = result.subject
     if (
         len(result) < 2

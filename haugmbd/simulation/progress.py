@@ -1,4 +1,4 @@
-"""A progress bar on request: tqdm where it is installed, otherwise one line every ten percent through `logging`."""
+"""A progress bar: tqdm if it is installed, otherwise one line every ten percent through `logging`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LOG = logging.getLogger("haugmbd")
 
 
 class Progress:
-    """`with Progress(shown, start, stop) as bar: bar.reach(t)`."""
+    """A progress bar as a context manager: `with Progress(shown, start, stop) as bar: bar.reach(t)`."""
 
     def __init__(self, shown: bool, start: float, stop: float, unit: str = "s") -> None:
         self._start, self._stop, self._unit, self._said = start, stop, unit, 0
@@ -29,7 +29,7 @@ class Progress:
         return self
 
     def reach(self, now: float) -> None:
-        """Say that `now` has been reached."""
+        """Show that `now` has been reached."""
         if self._bar is not None:
             self._bar.update(now - self._start - self._bar.n)
         elif self._shown:

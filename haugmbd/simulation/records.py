@@ -1,4 +1,4 @@
-"""What a result is made of beside its states: counters, names, and one body over time."""
+"""Parts of a result: counters, names, and the history of one body."""
 
 from __future__ import annotations
 
@@ -16,12 +16,26 @@ if TYPE_CHECKING:
 @public_class
 @dataclass(frozen=True)
 class Counters:
-    """steps, rejected: of the integrator;  evaluations, factorizations: of the right-hand side;  corrected: steps projected
+    """Numbers of steps, evaluations and factorizations of a run.
 
-    Work that events cause (steps to locate them, steps beyond a terminal one) counts in all but `steps`.
-    max_euler_drift, euler_sum: how far |p| left 1 in a step before it was normalised, the largest and the sum over all steps
-    cpu: [s]
-    questions, iterations, choices: of a formulation in Python: answers that it gave, iterations in them, choices of coordinates
+    Attributes
+    ----------
+    steps, rejected : int
+        Accepted and rejected steps of the integrator.
+    evaluations, factorizations : int
+        Evaluations of the right-hand side, and factorizations.
+    projections : int
+        Steps that were projected on the constraints.
+    max_euler_drift, euler_sum : float
+        Deviation of |p| from 1 before normalization: the largest in a step, and the sum over all steps.
+    cpu : float
+        CPU time [s].
+    solves, iterations, repartitions : int
+        Of a formulation in Python: solutions, iterations, and choices of independent coordinates.
+
+    Notes
+    -----
+    The work to locate events, and steps beyond a terminal event, count in all but `steps`.
     """
 
     steps: int = 0
@@ -39,7 +53,21 @@ class Counters:
 
 @dataclass(frozen=True)
 class BodyHistory:
-    """One body over time: t (nt,), r, v (nt, 3) global, p (nt, 4), omega_bar (nt, 3) body frame."""
+    """The history of one body.
+
+    Attributes
+    ----------
+    name : str
+        Name of the body.
+    t : ndarray, (nt,)
+        Times [s].
+    r, v : ndarray, (nt, 3)
+        Centre of mass [m] and its velocity [m/s], global.
+    p : ndarray, (nt, 4)
+        Euler parameters, scalar first.
+    omega_bar : ndarray, (nt, 3)
+        Angular velocity, body frame [rad/s].
+    """
 
     name: str
     t: Array
@@ -50,15 +78,15 @@ class BodyHistory:
 
     @property
     def quaternion(self) -> Any:
-        """The orientation as numpy quaternions, (nt,)."""
-        import quaternion  # noqa: PLC0415  costs 0.4 s, only where it is asked for
+        """Return the orientation as numpy quaternions, (nt,)."""
+        import quaternion  # noqa: PLC0415  slow to import
 
         return quaternion.as_quat_array(self.p)
 
 
 @dataclass(frozen=True)
 class Names:
-    """What a result is called by, with or without its model: the model, the bodies (ground first), joints and rows."""
+    """Names of a model, its bodies (ground first), joints and rows."""
 
     model: str
     bodies: tuple[str, ...]
@@ -67,5 +95,5 @@ class Names:
 
     @classmethod
     def of(cls, model: Model) -> Names:
-        """The names in a model."""
+        """Return the names in a model."""
         return cls(model.name, model.body_names, tuple(model.joints), tuple(map(str, model.labels)))

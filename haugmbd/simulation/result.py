@@ -1,8 +1,8 @@
-r"""What a simulation leaves: the states, and the counters of the work done.  Everything else is computed from them when asked.
+r"""The states of a simulation and its counters. All other quantities are computed from the states on request.
 
 t (nt,)   r (nt, nb+1, 3)   p (nt, nb+1, 4)   v (nt, nb+1, 3)   omega_bar (nt, nb+1, 3)   lam (nt, nc)        ground in row 0
 
-The exception are the multipliers of implicit methods, which no state tells: `lam_of_method`.
+Exception: the multipliers that an implicit method solves for are stored, because they are not a function of the state (`lam_of_method`).
 """
 
 from __future__ import annotations
@@ -50,10 +50,24 @@ if TYPE_CHECKING:
 
 @check_keywords
 def load(path: str | Path, *, model: Model | None = None) -> Result:
-    """Read a result that `save` wrote.
+    """Return the Result that `Result.save` wrote.
 
-    model: the compiled model it came from: with it reactions, violation and energies can be asked for; it is compared.
-    Raises UsageError, with the path, where there is no such file, the file is damaged or no result, or `model` is another one.
+    Parameters
+    ----------
+    path : str or Path
+        The file, .npz or .nc.
+    model : Model, optional
+        The compiled model of the result. It is compared with the file. Reactions, violations and energies need it.
+
+    Returns
+    -------
+    Result
+        The stored result.
+
+    Raises
+    ------
+    UsageError
+        If the file does not exist, is damaged or is not a result, or if `model` is a different model. The message names the path.
     """
     path = Path(path)
     read = reader_of(path)
@@ -70,14 +84,43 @@ def load(path: str | Path, *, model: Model | None = None) -> Result:
 @public_class
 @dataclass(frozen=True, eq=False)
 class Result(Animated, HasOutcome):
-    """States of a run, by time.  `result["crank"].r` is one body's history; methods recompute everything else from the states.
+    """The states of a run over time.
 
-    Its arrays are read-only, since everything else is computed from them: change a copy, `result.r.copy()`.
+    Attributes
+    ----------
+    model : Model
+        The compiled model. UsageError if the result was loaded without it, see `load`.
+    t : ndarray, (nt,)
+        Times [s].
+    y : ndarray, (nt, ny)
+        Flat states.
+    r : ndarray, (nt, nb + 1, 3)
+        Centres of mass, global [m]; the ground is in row 0.
+    p : ndarray, (nt, nb + 1, 4)
+        Euler parameters, scalar first.
+    v : ndarray, (nt, nb + 1, 3)
+        Velocities of the centres of mass, global [m/s].
+    omega_bar : ndarray, (nt, nb + 1, 3)
+        Angular velocities, body frames [rad/s].
+    counters : Counters
+        Numbers of steps and evaluations.
+    settings : dict of str to str
+        The methods of the run, as text.
+    interrupted : bool
+        Whether the run was stopped by Ctrl-C.
+    names : Names
+        Names of the model, its bodies, joints and rows.
+    events : tuple of EventRecord
+        The located events, in the order of time.
+    singular_crossings : tuple of SingularCrossing
+        The singular configurations that the run crossed.
+    outcome : Outcome
+        End of the run and its diagnostics; see also `status`, `success`, `message` and `warnings`.
 
-    model: the compiled model (None in a file that was loaded without it, see `load`);  t: (nt,) [s];  y: (nt, ny) flat states;
-    counters;  settings: what was asked for, as text;  interrupted: stopped by Ctrl-C;  names: of the model, bodies, joints, rows
-    events: what happened, in the order of time;  passed: singular configurations that the run has crossed
-    outcome: how the run ended, and its notes: `status`, `success`, `message`, `warnings` say it
+    Notes
+    -----
+    `result["crank"]` is the history of one body. The arrays are read-only, because accelerations, multipliers, reactions, violations and
+    energies are computed from them; change a copy, `result.r.copy()`.
     """
 
     _model: Model | None
@@ -91,7 +134,7 @@ class Result(Animated, HasOutcome):
     singular_crossings: tuple[SingularCrossing, ...] = ()
     _own: Array | None = None
     _model_numbers: Mapping[str, Array] | None = None
-    """What a file says of its model, by which it is recognized, where the result was loaded without it."""
+    """Fingerprint of the model in a file, if the result was loaded without its model."""
     outcome: Outcome = Outcome()
 
     def __post_init__(self) -> None:
@@ -100,13 +143,16 @@ class Result(Animated, HasOutcome):
                 object.__setattr__(self, name, read_only(getattr(self, name)))
 
     def __setstate__(self, stored: dict[str, Any]) -> None:
-        """Copies and unpickled results are read-only, too; what was computed from the states is computed anew."""
+        """Restore a copy or an unpickled result: its arrays are read-only, and computed quantities are not copied."""
         for name in self.__dataclass_fields__:
             object.__setattr__(self, name, stored[name])
         self.__post_init__()
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """What pickle keeps: all; of a run that has failed, which its error carries, all but a model that cannot be pickled."""
+        """Return the state for pickle.
+
+        The result of a failed run leaves out a model that cannot be pickled, so that its error can be pickled.
+        """
         state, model = dict(vars(self)), self._model
         why = "" if model is None else refusal(model)
         if model is not None and why and self.outcome.status is RunStatus.FAILED:
@@ -116,22 +162,22 @@ class Result(Animated, HasOutcome):
 
     @property
     def model(self) -> Model:
-        """The compiled model; UsageError where the result was loaded without it."""
+        """Return the compiled model; raise UsageError if the result was loaded without it."""
         if self._model is None:
             raise UsageError(
-                f"this result of {self.names.model!r} was loaded without its model, which this question needs. "
+                f"this result of {self.names.model!r} was loaded without its model, which is needed here. "
                 "Pass it: mbd.load(path, model=system.compile())."
             )
         return self._model
 
     @property
     def has_model(self) -> bool:
-        """Whether the model is at hand."""
+        """Return whether the result has its model."""
         return self._model is not None
 
     @cached_property
     def names(self) -> Names:
-        """The names of the model, its bodies, joints and rows."""
+        """Return the names of the model, its bodies, joints and rows."""
         return Names.of(self.model) if self._names is None else self._names
 
     @property
@@ -141,59 +187,71 @@ class Result(Animated, HasOutcome):
 
     @property
     def angles(self) -> Array:
-        """Integrated joint angles [rad], (nt, na)."""
+        """Return the integrated joint angles [rad], (nt, na)."""
         return self.y[:, WIDTH * len(self.names.bodies) :]
 
     @property
     def r(self) -> Array:
-        """Centres of mass, global [m], (nt, nb + 1, 3)."""
+        """Return the centres of mass, global [m], (nt, nb + 1, 3)."""
         return self._bodies[..., 0:3]
 
     @property
     def p(self) -> Array:
-        """Euler parameters, scalar first, (nt, nb + 1, 4)."""
+        """Return the Euler parameters, scalar first, (nt, nb + 1, 4)."""
         return self._bodies[..., 3:7]
 
     @property
     def v(self) -> Array:
-        """Velocities of the centres of mass, global [m/s], (nt, nb + 1, 3)."""
+        """Return the velocities of the centres of mass, global [m/s], (nt, nb + 1, 3)."""
         return self._bodies[..., 7:10]
 
     @property
     def omega_bar(self) -> Array:
-        """Angular velocities, body frames [rad/s], (nt, nb + 1, 3)."""
+        """Return the angular velocities, body frames [rad/s], (nt, nb + 1, 3)."""
         return self._bodies[..., 10:13]
 
     @cached_property
     def _solutions(self) -> Array:
-        """(u_dot, lam) by nodes at every state, (nt, nn, 6)."""
+        """Return (u_dot, lam) by nodes at every state, (nt, nn, 6)."""
         return read_only(solve_states(self.model, self.t, self.y))
 
     @property
     def v_dot(self) -> Array:
-        """Accelerations of the centres of mass, global [m/s2], (nt, nb + 1, 3)."""
+        """Return the accelerations of the centres of mass, global [m/s2], (nt, nb + 1, 3)."""
         return self._solutions[:, : self.model.nb + 1, :3]
 
     @property
     def omega_bar_dot(self) -> Array:
-        """Angular accelerations, body frames [rad/s2], (nt, nb + 1, 3)."""
+        """Return the angular accelerations, body frames [rad/s2], (nt, nb + 1, 3)."""
         return self._solutions[:, : self.model.nb + 1, 3:]
 
     @cached_property
     def lam(self) -> Array:
-        """Lagrange multipliers at every state, by rows, (nt, nc)."""
+        """Return the Lagrange multipliers of the rows at every state, (nt, nc)."""
         slots = self._solutions[:, self.model.nb + 1 :]
         flat = slots.reshape(len(self.t), 6 * slots.shape[1])
         return read_only(flat[:, self.model.slot_of_row])
 
     @cached_property
     def lam_of_method(self) -> Array:
-        """The multipliers that an implicit method has solved for at its steps, by rows, (nt, nc).
+        """Return the multipliers that an implicit method solved for at its steps, by rows, (nt, nc).
 
-        M u' + Phi_q^T lam = Q with the u' of the method; those in `lam` belong to the accelerations at the same states.  At the start they
-        are the same; NaN where a state is no step of the method: the end at a terminal event, a leap over a singular configuration.
-        Dependent rows share them as in `lam`, after `DropDependentRows` or `MinimumNorm`.
-        Raises UsageError where the method has none, or where the states are at wanted times (`t_eval`, `resample`).
+        Returns
+        -------
+        ndarray, (nt, nc)
+            Multipliers of M u' + Phi_q^T lam = Q with the u' of the method. NaN at states that are not steps of the method: at a
+            terminal event,
+            and after a singular configuration was crossed. At the start they equal `lam`.
+
+        Raises
+        ------
+        UsageError
+            If the method has no multipliers of its own, or if the states are at given times (`t_eval`, `resample`).
+
+        Notes
+        -----
+        `lam` holds the multipliers of the accelerations at the same states. Dependent rows share their load as in `lam`, by
+        `DropDependentRows` or `MinimumNorm`.
         """
         if self._own is None:
             have = ", ".join(sorted(kind.__name__ for kind in methods_below() if kind.own_multipliers))
@@ -207,13 +265,30 @@ class Result(Animated, HasOutcome):
 
     @property
     def has_lam_of_method(self) -> bool:
-        """Whether there are multipliers of the method's own."""
+        """Return whether the result has multipliers of the method itself."""
         return self._own is not None
 
     def reaction(self, joint: str, *, on: Side = "j", frame: Axes = "ground") -> Reaction:
-        """The force and torque that `joint` exerts on its body j (or i), at the joint's point on that body, at every state.
+        """Return the force and torque that `joint` exerts on a body, at the joint's point on that body, at every state.
 
-        frame: in which they are written: "ground", "body" or "joint";  raises UsageError for what does not exist.
+        Parameters
+        ----------
+        joint : str
+            Name of the joint.
+        on : {"j", "i"}
+            Body on which the reaction acts: the joint's body j or i.
+        frame : {"ground", "body", "joint"}
+            Frame of the components.
+
+        Returns
+        -------
+        Reaction
+            Force [N], torque [N m] about the point, and the point [m].
+
+        Raises
+        ------
+        UsageError
+            If the joint, side or frame does not exist.
         """
         return reactions_over_time(self.model, self.t, self.y, lambda: self._solutions, joint, on=on, frame=frame)
 
@@ -222,10 +297,24 @@ class Result(Animated, HasOutcome):
     @overload
     def violation(self, level: Level = ..., *, by: Literal["joint"]) -> dict[str, Array]: ...
     def violation(self, level: Level = "position", by: str = "row") -> Array | dict[str, Array]:
-        """How far the constraints are violated: Phi, Phi_q u - nu, or Phi_q u_dot - gamma, at every state.
+        """Return the constraint violation at every state: Phi, Phi_q u - nu, or Phi_q u_dot - gamma.
 
-        by: "row" gives signed values (nt, nc);  "joint" the Euclidean norm over each joint's rows, by name, (nt,)
-        Raises UsageError for an unknown level.
+        Parameters
+        ----------
+        level : {"position", "velocity", "acceleration"}
+            Level of the constraints.
+        by : {"row", "joint"}
+            "row": signed values of all rows. "joint": Euclidean norm over the rows of each joint.
+
+        Returns
+        -------
+        ndarray, (nt, nc), or dict of str to ndarray, (nt,)
+            Violations by row, or by joint name; in the units of the rows (`model.labels`).
+
+        Raises
+        ------
+        UsageError
+            If the level, or `by`, is unknown.
         """
         if by not in ("row", "joint"):
             raise UsageError(f"by is {by!r}: give 'row' or 'joint'.")
@@ -233,29 +322,51 @@ class Result(Animated, HasOutcome):
         return rows if by == "row" else joint_violation(self.model, rows)
 
     def euler_violation(self) -> Array:
-        """How far the stored Euler parameters are from unit length: | |p| - 1 |, (nt, nb + 1)."""
+        """Return the normalization error | |p| - 1 | of the stored Euler parameters, (nt, nb + 1)."""
         return euler_violation(self.p)
 
     def energy(self) -> Energy:
-        """Kinetic and potential energy, applied and dissipated work, and the total that should stay, (nt,) [J].
+        """Return kinetic and potential energy, applied and dissipated work, and their total, (nt,) [J].
 
-        Work is integrated over dense states between the stored ones, where functions of the user are asked again: twenty states a turn
-        give it to a part in 1e5 or better.
+        Notes
+        -----
+        The total is constant on an exact solution. The work is integrated over dense output between the stored states, which calls
+        the
+        user's functions again.
         """
         return energy_over_time(self.model, self.t, self.y, lambda: self._solutions)
 
     def momentum(self) -> Momentum:
-        """Linear momentum and angular momentum about the ground's origin, (nt, 3), global."""
+        """Return linear momentum, and angular momentum about the origin of the ground, (nt, 3), global."""
         return momentum_over_time(self.model, self.t, self.y)
 
     def resample(self, t_new: npt.ArrayLike, *, kind: Literal["dense", "linear", "cubic"] = "dense") -> Result:
-        """The result at other times (k,) [s] within its own, exact at the stored ones.
+        """Return the result at other times; states at stored times are unchanged.
 
-        kind: "dense" by the dense output of the integrators, of order six in r and p and five in v and omega_bar, after any method (five
-        and four where the model is not at hand); constraints that the stored states fulfil hold between them, too.  "linear" by straight
-        lines, and p by slerp.  ("cubic", of earlier versions, is "dense".)
-        Methods of high order make long steps, and theirs are the more accurate states between them: `t_eval=` of `simulate`.
-        Raises UsageError for times outside, SimulationError, after a warning, where the stored states are too far apart.
+        Parameters
+        ----------
+        t_new : array_like, (k,)
+            Times [s] within those of the result.
+        kind : {"dense", "linear", "cubic"}
+            "dense": dense output of the integrators, of order six in r and p, and five in v and omega_bar; one less without the
+            model. Constraints that the stored states fulfil hold between them as well. "linear": linear interpolation, and slerp for p.
+            "cubic" is an old name of "dense".
+
+        Returns
+        -------
+        Result
+            The result at the times `t_new`.
+
+        Raises
+        ------
+        UsageError
+            If a time is outside the result, or the kind is unknown.
+        SimulationError
+            If an interpolated state cannot be brought to the constraints, because the stored states are too far apart.
+
+        Notes
+        -----
+        After a method of high order with long steps, `t_eval=` of `simulate` gives more accurate states.
         """
         need_unmasked("t_new", t_new)
         if kind == "cubic":
@@ -267,19 +378,19 @@ class Result(Animated, HasOutcome):
         return Result(self._model, times, y, *rest, _model_numbers=self._model_numbers, outcome=self.outcome)
 
     def save(self, path: str | Path) -> Path:
-        """Write states, names, counters and settings to `path`: .npz, or .nc (NetCDF-4, needs the extra `io`)."""
+        """Write states, names, counters and settings to `path`, and return the path: .npz, or .nc (NetCDF-4, needs the extra `io`)."""
         from haugmbd.simulation.io.results import save  # noqa: PLC0415  imported only where a result is written
 
         return save(self, path)
 
     def to_csv(self, path: str | Path) -> Path:
-        """Write one line for each state, with columns such as `crank.r.x`."""
+        """Write one line for each state, with columns such as `crank.r.x`, and return the path."""
         from haugmbd.simulation.io.results import to_csv  # noqa: PLC0415  imported only where a result is written
 
         return to_csv(self, path)
 
     def to_xarray(self) -> xarray.Dataset:
-        """The result as an xarray Dataset (needs the extra `xarray`)."""
+        """Return the result as an xarray Dataset (needs the extra `xarray`)."""
         from haugmbd.simulation.io.results import to_xarray  # noqa: PLC0415  imported only where a result is written
 
         return to_xarray(self)
@@ -294,7 +405,7 @@ class Result(Animated, HasOutcome):
         return BodyHistory(body, self.t, self.r[:, k], self.p[:, k], self.v[:, k], self.omega_bar[:, k])
 
     def state(self, k: int = -1) -> State:
-        """The k-th state, by default the last."""
+        """Return the k-th state; by default the last."""
         return State.from_y(float(self.t[k]), self.y[k], len(self.names.bodies))
 
     def __repr__(self) -> str:

@@ -49,7 +49,7 @@ from haugmbd.simulation.simulate_chain import Tau, simulate_chain
 from haugmbd.system.system import System
 
 NEWTON_EULER, PROJECTION = NewtonEuler(), Projection()
-"""What a system is simulated with where nothing is said."""
+"""Default formulation and default stabilization of a system."""
 
 
 @overload
@@ -111,28 +111,72 @@ def simulate(
     tau: Tau | None = None,
     wrenches: npt.ArrayLike | None = None,
 ) -> Result | ReducedResult:
-    """Simulate from `state` (by default the modelled one) to `t_end` [s].
+    """Simulate a system from `state` to time `t_end`.
 
     Parameters
     ----------
-    h: fixed step [s], with RK4;  rtol, atol: error a step, with Dormand-Prince (rtol 1e-8, atol 1e-10 where nothing is said)
-    events: zeros to look for, `Event(name, g)`; the result tells them in `events`, and ends at a terminal one, with the state there
-    t_eval: times [s] at which states are wanted, by dense output; otherwise every `store_every`-th step is kept
-    integrator, stabilization: objects: RK4(h), DormandPrince(...);  Projection(), Baumgarte(alpha, beta), None
-    formulation: by which algebra accelerations and projections are found: NewtonEuler(), NullSpace(), ... see `haugmbd.formulations`;
-        what the Result recomputes from the states (lam, reactions) is NewtonEuler's, whichever it was
-    project_velocity: project inconsistent initial velocities, instead of refusing them
-    redundancy: which multipliers dependent rows get, `DropDependentRows()` or `MinimumNorm()`; the motion is the same
-    tolerance: misalignment up to which rows depend on others, see `System.compile`; of a System only
-    progress: show a bar
-    tau, wrenches: of a SerialChain, which moves in its own coordinates: generalized forces (nv,), or a function tau(t, q, qd), and
-        constant wrenches (n, 6) on its links; formulation and stabilization have no meaning there
+    system : System, Model or SerialChain
+        The system. A SerialChain is simulated in its joint coordinates.
+    t_end : float
+        Final time [s].
+    h : float, optional
+        Fixed step [s]. The default integrator is then RK4.
+    rtol, atol : float, optional
+        Relative and absolute error tolerance of a step. The default integrator is then DormandPrince, with rtol = 1e-8 and atol = 1e-10.
+    t_eval : array_like, (nt,), optional
+        Times [s] at which states are stored, by dense output. By default every `store_every`-th step is stored.
+    events : sequence of Event
+        Events, `Event(name, g)`: the zeros of g are located. A terminal event ends the run, with the state of the event as the last one.
+    state : State or ChainState, optional
+        Initial state; by default the modelled one.
+    formulation : Formulation
+        Algorithm for the accelerations and projections: NewtonEuler(), NullSpace(), ... (see `haugmbd.formulations`). The multipliers and
+        reactions of the Result are recomputed with NewtonEuler() for every formulation.
+    integrator : Integrator, optional
+        Integrator, as an object: RK4(h), DormandPrince(...).
+    stabilization : Stabilization or None
+        Constraint stabilization, as an object: Projection(), Baumgarte(alpha, beta), or None.
+    project_velocity : bool
+        If True, project inconsistent initial velocities on the velocity constraints. If False, raise ModelError for them.
+    redundancy : DropDependentRows or MinimumNorm, optional
+        Rule for the multipliers of dependent constraints. The motion does not depend on it.
+    tolerance : float, optional
+        Misalignment up to which constraints count as dependent, see `System.compile`; for a System only.
+    store_every : int
+        Number of steps between stored states.
+    progress : bool
+        If True, show a progress bar.
+    tau : array_like, (nv,), or callable, optional
+        Generalized forces of a SerialChain, or a function tau(t, q, qd) that returns them.
+    wrenches : array_like, (n, 6), optional
+        Constant force [N] and moment [N m] on each link of a SerialChain at its centre of mass, global.
 
-    Returns a Result (of a SerialChain a ReducedResult); after Ctrl-C the result so far, with `interrupted` set.  `status`, `success` and
-    `message` say how the run has ended, `warnings` what is to be known of it; what makes the answer doubtful (a body that turns by more
-    than a radian in a fixed step, energy that is lost) is issued as a RunWarning, too.
-    Raises ModelError (faults of the model), UsageError (bad arguments), SimulationError or SingularKKTError, whose `.result` holds
-    what was computed so far.
+    Returns
+    -------
+    Result or ReducedResult
+        States of the run; a ReducedResult for a SerialChain. After Ctrl-C the result so far, with `interrupted` set.
+        `status`, `success` and `message` describe the end of the run, `warnings` lists its diagnostics.
+
+    Raises
+    ------
+    ModelError
+        If the system or the initial state has faults.
+    UsageError
+        If an argument is not valid, or the methods cannot be combined.
+    SimulationError
+        If the run cannot continue. The attribute `result` holds the states computed before.
+    SingularKKTError
+        If the constraints are dependent at a state of the run. The attribute `result` holds the states computed before.
+
+    Warns
+    -----
+    RunWarning
+        If the result is doubtful: a body turns by more than a radian in a fixed step, or a conservative system loses energy.
+
+    Notes
+    -----
+    For a SerialChain, formulation, stabilization, project_velocity and redundancy have no meaning: there are no constraints.
+    `cite` returns the references of the methods.
     """
     check_formulation(formulation)
     check_numbers(integrator, t_end=t_end, h=h, rtol=rtol, atol=atol, store_every=store_every)
@@ -183,7 +227,7 @@ def simulate(
 
 
 def _compiled(system: System | Model, tolerance: float | None) -> Model:
-    """The model, or the system compiled, with the tolerance where one is given."""
+    """Return the model; compile a System, with the tolerance if one is given."""
     if isinstance(system, Model):
         return system
     return system.compile() if tolerance is None else system.compile(tolerance=tolerance)
@@ -198,10 +242,10 @@ def _of_chain(
     project_velocity: bool,
     redundancy: Any,
 ) -> Callable[..., ReducedResult]:
-    """`simulate_chain` of these; UsageError for what only constraints could need."""
+    """Return `simulate_chain` with these arguments. Raise UsageError for an argument that only constraints need."""
     if formulation is not NEWTON_EULER or stabilization not in (PROJECTION, None) or project_velocity or redundancy is not None:
         raise UsageError(
             f"chain {chain.name!r} moves in its own coordinates, without constraints: formulation, stabilization, project_velocity "
-            "and redundancy have no meaning. Leave them out, or simulate its maximal twin, chain.to_system()."
+            "and redundancy have no meaning. Leave them out, or simulate the same chain in maximal coordinates, chain.to_system()."
         )
     return partial(simulate_chain, chain, t_end, method)

@@ -1,11 +1,11 @@
-r"""assemble: from a mechanism whose parts do not fit to the nearest state at which they do.
+r"""assemble: the state nearest to a given one at which all joints are closed.
 
-    positions     `position_solver`    from the given state, and again from others where that does not close
-    branch        `signs`      joints that came out the other way round are turned back, see `branch_repair`
+    positions     `position_solver`        from the given state, then from other states if it does not converge
+    branch        `branch_signs`           joints that closed in the opposite sense are turned back, see `branch_repair`
     velocities    `velocity_projection`
 
-What cannot be closed is an error that names the joints that stay open at the closest pose, with that pose attached.
-Source: Haug sec. 4.4 and 7 (assembly, consistent initial conditions).
+If the joints cannot be closed, AssemblyError names the joints that stay open at the closest pose, and carries this pose.
+Source: Haug (2021), spatial kinematic analysis: assembly of a mechanism, consistent initial conditions.
 """
 
 from __future__ import annotations
@@ -41,22 +41,22 @@ from haugmbd.system.constraint_residuals import size_of
 from haugmbd.system.system import System
 
 TOL = 1e-12
-"""Largest |Phi| that is left, in the rows' own units (m, m2, 1, rad): Newton's last step reaches rounding, 1e-15 of the numbers."""
+"""Largest remaining |Phi|, in the units of the rows (m, m2, 1, rad). The last Newton step reaches rounding."""
 
 RATE_TOL = 1e-9
-"""Rest of Phi_q u - nu, relative to the rates that are asked for, above which rows contradict each other; rounding leaves 1e-12."""
+"""Remainder of Phi_q u - nu, relative to the prescribed rates, above which rows contradict each other. It is above rounding."""
 
 RESTARTS = 4
-"""Other starts where the first does not close: a pose from which each step makes some joint worse is no proof."""
+"""Number of other starts if the first does not close. A single local minimum does not prove that there is no solution."""
 
 AGREE = 1e-2
-"""Two starts whose closest poses are as far open, relative to the sum of squares, have found the closest there is."""
+"""Relative difference of the sums of squares below which two starts have found the same closest pose."""
 
 SHAKEN = 0.5
-"""How far such a start is moved: this part of the size of the model, and as many radians."""
+"""Largest displacement of another start: this part of the size of the model, and as many radians."""
 
 SEED = 20260501
-"""Of the other starts: an assembly can be repeated."""
+"""Seed of the other starts, so that an assembly can be repeated."""
 
 
 @check_keywords
@@ -69,13 +69,40 @@ def assemble(
     tol: float = TOL,
     repair: bool = True,
 ) -> Assembly:
-    """Assemble a mechanism: move its bodies as little as possible, so that all joints are closed; then its velocities.
+    """Assemble a mechanism: close all joints with the least motion of its bodies, then find the velocities.
 
-    system: its modelled pose need not fit;  state: where to start, by default the modelled state; its time is that of the drivers
-    hold: bodies, joints, or Hold(...): what stays;  weights: factors of a body's inertia, which says how reluctantly it moves
-    tol: largest |Phi| that is left, in the rows' own units;  repair: turn joints back that came out the other way round; False leaves
-        them, and lists them in `flipped`
-    Raises AssemblyError (joints that stay open, or round; its `.assembly` is the closest), ModelError, UsageError.
+    Parameters
+    ----------
+    system : System or Model
+        The mechanism. Its modelled pose need not fulfil the constraints.
+    state : State, optional
+        Start; by default the modelled state. Drivers are evaluated at its time.
+    hold : Body, Joint, FixedCoordinates, or iterable of these
+        Coordinates that stay fixed.
+    weights : dict of Body to float, optional
+        Factors of the inertia of bodies in the metric: a body with a large factor moves less.
+    tol : float
+        Largest remaining |Phi|, in the units of the rows (m, m2, 1, rad).
+    repair : bool
+        If True, turn joints back that closed in the opposite sense. If False, list them in `flipped`.
+
+    Returns
+    -------
+    Assembly
+        The assembled state, a model that starts there, and the corrections.
+
+    Raises
+    ------
+    AssemblyError
+        If joints stay open or turned round, or if the velocities contradict each other. Its `assembly` is the closest one.
+    ModelError
+        If the system has faults.
+    UsageError
+        If an argument is not valid.
+
+    Notes
+    -----
+    Source: Haug (2021), spatial kinematic analysis: assembly of a mechanism.
     """
     model = compiled(system)
     problem = pose_problem(model, start_of(model, state), hold, weights, tol)
@@ -114,7 +141,7 @@ def pose_problem(
     weights: Mapping[Body, float] | None = None,
     tol: float = TOL,
 ) -> Problem:
-    """What is to be closed; UsageError for what cannot be held or weighed."""
+    """Return the assembly problem. Raise UsageError for coordinates that cannot be held, and for weights that are not valid."""
     if not _positive(tol):
         raise UsageError(f"tol = {tol!r} must be a positive number; {TOL:g} is the default.")
     rows = evaluate(model, start)
@@ -126,7 +153,7 @@ def pose_problem(
 
 
 def _factors(model: Model, weights: Mapping[Body, float] | None) -> Array:
-    """The factor of each body, (nb,)."""
+    """Return the factor of each body, (nb,)."""
     factors = np.ones(model.nb)
     if weights is not None and not isinstance(weights, Mapping):
         raise UsageError(f"weights = {weights!r} must be a dictionary of factors by body, such as weights={{body: 10.0}}.")
@@ -143,13 +170,13 @@ def _factors(model: Model, weights: Mapping[Body, float] | None) -> Array:
 
 
 def _positive(value: object) -> bool:
-    """Whether it is one finite number above zero."""
+    """Return whether `value` is one finite positive number."""
     number = numbers(value)
     return number is not None and number.shape == () and bool(np.isfinite(number) and number > 0.0)
 
 
 def close_from_elsewhere(problem: Problem, start: State, best: PositionSolution) -> PositionSolution:
-    """Close from states around the start; the closest pose of all, `best` included, if none closes."""
+    """Solve from states around the start. Return the closest pose, `best` included, if none closes."""
     random = np.random.default_rng(SEED)
     for _ in range(RESTARTS):
         shake = random.uniform(-SHAKEN, SHAKEN, (problem.model.nb, 6)) * np.repeat([problem.size, 1.0], 3)
@@ -167,7 +194,7 @@ def close_from_elsewhere(problem: Problem, start: State, best: PositionSolution)
 def turned_back(
     problem: Problem, signs: tuple[Sign, ...], start: State, closed: PositionSolution, wrong: tuple[str, ...]
 ) -> PositionSolution:
-    """The nearest closed pose with all joints the right way round; `closed` itself if none is found."""
+    """Return the nearest closed pose with all joints in the modelled sense; `closed` itself if none is found."""
     model = problem.model
     held = ~problem.held.free.reshape(-1, 6)[:, 3:].any(axis=1)
     found = []
@@ -183,7 +210,7 @@ def turned_back(
 
 
 def _found(problem: Problem, start: State, closed: PositionSolution, flips: tuple[Flip, ...]) -> Assembly:
-    """The assembly, with velocities and integrated angles that fit, and a model that begins there."""
+    """Return the assembly, with its velocities and integrated angles, and a model that starts there."""
     speeds = nearest_velocities(problem, closed.pose.state)
     state = with_angles(problem.model, speeds.state)
     return Assembly(

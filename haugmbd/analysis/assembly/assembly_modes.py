@@ -1,11 +1,13 @@
-r"""The other ways to assemble a mechanism: elbow up and elbow down, found by closing it from random positions of its joints.
+r"""The assembly modes of a mechanism, such as elbow up and elbow down, found by assembly from random joint positions.
 
-    start    every joint of a spanning tree at a random angle or displacement: bodies move rigidly with all that hangs on them
+    start    every joint of a spanning tree at a random angle or displacement: bodies move rigidly with all bodies beyond the joint
     held     as many joint coordinates as there are degrees of freedom: without them the poses would be a continuum
-    kept     closed poses with no joint the other way round, that differ by more than DIFFERENT
+    kept     closed poses with all joints in the modelled sense, that differ by more than DIFFERENT
 
     distance = sqrt( sum m |dr|^2 / sum m ) [m]        of centres of mass
-Source: derived here; independent coordinates after Haug sec. 7 (each the next joint coordinate that the rows leave free).
+Source: derived here. Independent coordinates: Haug (2021), spatial kinematic analysis; each is the next joint coordinate that the
+rows
+leave free.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ from haugmbd.model.state import State
 from haugmbd.system.system import System
 
 DIFFERENT = 1e-6
-"""Poses nearer than this part of the size of the model (and as many radians) are one: closing leaves 1e-12."""
+"""Distance, relative to the size of the model (and in radians), below which two poses are the same."""
 
 RANK_TOL = 1e-8
 """Singular value, of rows of length 1, below which a direction is free."""
@@ -48,10 +50,22 @@ RANK_TOL = 1e-8
 @public_class
 @dataclass(frozen=True, eq=False)
 class AssemblyMode:
-    """One way to assemble: its state, and a model that begins there.
+    """One assembly mode of a mechanism.
 
-    distance: from the first branch, root mean square over the mass [m];  turn: largest turn of a body against it [rad]
-    found: how many of the starts led to it;  held: the joints that were held
+    Attributes
+    ----------
+    model : Model
+        Model whose modelled state is `state`.
+    state : State
+        Positions and velocities that fulfil the constraints.
+    distance : float
+        Distance from the first mode, root mean square over the mass [m].
+    turn : float
+        Largest rotation of a body relative to the first mode [rad].
+    found : int
+        Number of starts that led to this mode.
+    held : tuple of str
+        Names of the joints that were held.
     """
 
     model: Model
@@ -62,7 +76,7 @@ class AssemblyMode:
     held: tuple[str, ...]
 
     def __str__(self) -> str:
-        """How far it is from the first branch."""
+        """Return the distance from the first mode as text."""
         held = f", with {', '.join(map(repr, self.held))} held" if self.held else ""
         return (
             f"branch of {self.model.name!r}: {self.distance:.4g} m and {degrees(self.turn):.4g} degrees from the first one, "
@@ -81,11 +95,36 @@ def assembly_modes(
     starts: int = 40,
     seed: int = 0,
 ) -> tuple[AssemblyMode, ...]:
-    """All ways found to assemble a mechanism, the one next to `state` (by default the modelled one) first, then by distance.
+    """Return the assembly modes that are found from random starts.
 
-    hold: what must be the same in all of them; what the mechanism can still move then is held, too, by the first joints that can
-    starts: how many random positions are closed;  seed: of these
-    Raises AssemblyError where not even the first can be assembled, UsageError.
+    Parameters
+    ----------
+    system : System or Model
+        The mechanism.
+    state : State, optional
+        State next to the first mode; by default the modelled one.
+    hold : Body, Joint, FixedCoordinates, or iterable of these
+        Coordinates that are the same in all modes. Remaining degrees of freedom are held at the first joints that can be held.
+    starts : int
+        Number of random starts.
+    seed : int
+        Seed of the random starts.
+
+    Returns
+    -------
+    tuple of AssemblyMode
+        The mode nearest to `state` first, then by distance from it.
+
+    Raises
+    ------
+    AssemblyError
+        If the first mode cannot be assembled.
+    UsageError
+        If an argument is not valid.
+
+    Notes
+    -----
+    The search is random: a mode can be missed.
     """
     for name, value, least in (("starts", starts, 1), ("seed", seed, 0)):
         if not (isinstance(value, Integral) and value >= least):
@@ -114,7 +153,7 @@ def assembly_modes(
 
 
 def _mode(problem: Problem, first: State, state: State, count: int) -> AssemblyMode:
-    """The branch of a pose, with velocities."""
+    """Return the mode of a pose, with velocities."""
     model = problem.model
     state = with_angles(model, nearest_velocities(problem, state).state)
     held = tuple(joint.entry.name for joint in problem.held.joints)
@@ -122,20 +161,23 @@ def _mode(problem: Problem, first: State, state: State, count: int) -> AssemblyM
 
 
 def apart(model: Model, one: State, other: State) -> tuple[float, float]:
-    """Distance of two poses [m], and the largest turn between them [rad]."""
+    """Return the distance of two poses [m], and the largest rotation between them [rad]."""
     step = np.sum((other.r - one.r) ** 2, axis=1)
     turn = np.linalg.norm(logarithm(product(conjugate(one.p), other.p)), axis=1)
     return float(np.sqrt(model.mass @ step / model.mass.sum())), float(turn.max(initial=0.0))
 
 
 def same(problem: Problem, one: State, other: State) -> bool:
-    """Whether two poses are one."""
+    """Return whether two poses are the same."""
     distance, turn = apart(problem.model, one, other)
     return distance <= DIFFERENT * problem.size and turn <= DIFFERENT
 
 
 def with_free_joints_held(problem: Problem, state: State) -> Problem:
-    """The problem with so many more joints held that nothing can move: each in turn that a free motion moves; bodies if none is left."""
+    """Return the problem with more joints held, until nothing can move.
+
+    Each joint that a free motion moves is held in turn; then coordinates of bodies.
+    """
     for e in problem.model.joints.values():
         N = free_motions(problem, state)
         if N.shape[1] == 0:
@@ -151,7 +193,7 @@ def with_free_joints_held(problem: Problem, state: State) -> Problem:
 
 
 def _with_bodies_held(problem: Problem, state: State) -> Problem:
-    """Hold coordinates of bodies that can still move, the ones that move most first."""
+    """Hold coordinates of bodies that can still move, those with the largest motion first."""
     while (N := free_motions(problem, state)).shape[1]:
         columns = np.nonzero(problem.held.free)[0]
         free = problem.held.free.copy()
@@ -161,7 +203,7 @@ def _with_bodies_held(problem: Problem, state: State) -> Problem:
 
 
 def free_motions(problem: Problem, state: State) -> Array:
-    """An orthonormal basis (nf, k) of the motions z = W^(1/2) d that no row and no hold prevents."""
+    """Return an orthonormal basis (nf, k) of the motions z = W^(1/2) d that no row and no fixed coordinate prevents."""
     J, _ = unit_rows(jacobian(problem, problem.metric, gradient(problem, state, pose_at(problem, state).rows)))
     _, size, V = np.linalg.svd(J.toarray())
     rank = int(np.count_nonzero(size > RANK_TOL * max(1.0, float(size.max(initial=0.0)))))
@@ -169,7 +211,7 @@ def free_motions(problem: Problem, state: State) -> Array:
 
 
 def random_starts(model: Model, state: State, n: int, seed: int) -> Iterator[State]:
-    """`n` states with the joints of a spanning tree at random angles and displacements."""
+    """Yield `n` states with the joints of a spanning tree at random angles and displacements."""
     random = np.random.default_rng(seed)
     tree = spanning_tree(model)
     size = float(np.linalg.norm(np.ptp(state.r, axis=0))) or 1.0
@@ -181,7 +223,7 @@ def random_starts(model: Model, state: State, n: int, seed: int) -> Iterator[Sta
 
 
 def spanning_tree(model: Model) -> list[tuple[JointEntry, int, frozenset[int]]]:
-    """Joints from the ground outwards: each with the body that hangs on it, and all that hangs on that; drivers are none."""
+    """Return the joints from the ground outwards, each with its outer body and all bodies beyond; drivers are left out."""
     reached, order = {0}, []
     links = [e for e in model.joints.values() if e.freedoms is not None and len(e.rows) > 1]
     while new := next((e for e in links if (e.i in reached) != (e.j in reached)), None):
@@ -197,7 +239,7 @@ def spanning_tree(model: Model) -> list[tuple[JointEntry, int, frozenset[int]]]:
 
 
 def _moved_at(state: State, e: JointEntry, child: int, group: frozenset[int], random: np.random.Generator, size: float) -> State:
-    """Move `group` by random amounts of the freedoms of its joint."""
+    """Return the state with `group` moved by random amounts of the freedoms of its joint."""
     for freedom in e.freedoms or ():
         body, s_bar, A_bar = (e.i, e.s_bar_i, e.A_bar_i) if freedom.side is OnBody.I else (e.j, e.s_bar_j, e.A_bar_j)
         A = rotation_matrix(state.p[body])

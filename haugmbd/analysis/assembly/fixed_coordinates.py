@@ -1,15 +1,15 @@
-r"""What stays put while a mechanism is assembled: bodies, coordinates of bodies, the angle or displacement of a joint.
+r"""Coordinates that stay fixed in an assembly: bodies, coordinates of bodies, the angle or displacement of a joint.
 
-    Hold(body)                   r and p of the body, v and omega_bar as well
-    Hold(body, "x", "rotation")  coordinates of its centre of mass, global; its whole rotation
-    Hold(joint, value=0.3)       the joint's angle [rad] or displacement [m], here set to a value;  rate= its rate
+    FixedCoordinates(body)                   r and p of the body, v and omega_bar as well
+    FixedCoordinates(body, "x", "rotation")  coordinates of its centre of mass, global; its whole rotation
+    FixedCoordinates(joint, value=0.3)       the joint's angle [rad] or displacement [m], here set to a value;  rate= its rate
 
-Held coordinates of bodies are left out of the unknowns.  A held joint is a row more:
+Fixed coordinates of bodies are left out of the unknowns. A held joint adds one row:
 
     angle         atan2(g_i . f_j, f_i . f_j) - value        PiBar_i = -h_i,   PiBar_j = A_j^T A_i h_i               (h_j along h_i)
     displacement  h_i . d_ij - value                         Phi_r_j = h = -Phi_r_i,   PiBar_i = h_i x A_i^T (d_ij + s_i),
                                                              PiBar_j = s_bar_j x A_j^T h
-Source: Haug sec. 3.6 and 9.5 (driving constraints); his independent coordinates are those held here.
+Source: Haug (2021), driving constraints, and independent generalized coordinates.
 """
 
 from __future__ import annotations
@@ -42,11 +42,18 @@ AXES = {"x": (0,), "y": (1,), "z": (2,), "rotation": (3, 4, 5)}
 @public_class
 @dataclass(frozen=True, eq=False)
 class FixedCoordinates:
-    """One thing that is held.
+    """Coordinates of one body or joint that stay fixed in an assembly.
 
-    target: a Body, or a Joint with one rotation (RJ, CJ, ...) or one displacement (TJ, PointOnLine)
-    coordinates: of a body "x", "y", "z", "rotation", by default all of them; of a joint none
-    value: [m or rad] what a single coordinate is set to, by default what it is at the start;  rate: [m/s or rad/s] the same
+    Parameters
+    ----------
+    target : Body or Joint
+        The body, or a joint with one rotation (RJ, CJ, ...) or one displacement (TJ, PointOnLine).
+    *coordinates : str
+        Coordinates of a body: "x", "y", "z", "rotation"; by default all of them. None for a joint.
+    value : float, optional
+        Value of a single coordinate [m or rad]; by default its value at the start.
+    rate : float, optional
+        Rate of a single coordinate [m/s or rad/s]; by default its rate at the start.
     """
 
     target: Body | Joint
@@ -73,7 +80,7 @@ class HeldJoint(NamedTuple):
 
 
 class Held(NamedTuple):
-    """What is held: columns (6 nb,) that may move; rows of joints; the start with what was set; what it is called."""
+    """Fixed coordinates: columns (6 nb,) that may move; rows of joints; the start with the given values; names."""
 
     free: npt.NDArray[np.bool_]
     joints: tuple[HeldJoint, ...]
@@ -92,7 +99,7 @@ class HeldRow(NamedTuple):
 def read_fixed_coordinates(
     model: Model, start: State, hold: Iterable[FixedCoordinates | Body | Joint] | FixedCoordinates | Body | Joint
 ) -> Held:
-    """Read what a user gives; UsageError for what does not exist, or cannot be held."""
+    """Return the fixed coordinates. Raise UsageError for targets and coordinates that do not exist, or cannot be held."""
     if isinstance(hold, FixedCoordinates | Body | Joint | str) or not isinstance(hold, Iterable):
         hold = (hold,)
     free = np.ones((model.nb + 1, 6), dtype=bool)
@@ -115,7 +122,7 @@ def read_fixed_coordinates(
 
 
 def _check_numbers(hold: FixedCoordinates) -> None:
-    """UsageError where a value or a rate is no finite number."""
+    """Raise UsageError if a value or a rate is not a finite number."""
     for name, given in (("value", hold.value), ("rate", hold.rate)):
         number = 0.0 if given is None else numbers(given)
         if number is None or np.shape(number) != () or not np.isfinite(number):
@@ -123,7 +130,7 @@ def _check_numbers(hold: FixedCoordinates) -> None:
 
 
 def _columns(model: Model, hold: FixedCoordinates) -> tuple[int, list[int]]:
-    """The body's number and its columns."""
+    """Return the body's number and its columns."""
     assert isinstance(hold.target, Body)
     number = number_of(model, hold.target, "hold")
     if number == 0 and (hold.value is not None or hold.rate is not None):
@@ -139,7 +146,7 @@ def _columns(model: Model, hold: FixedCoordinates) -> tuple[int, list[int]]:
 
 
 def _held_joint(model: Model, start: State, hold: FixedCoordinates) -> HeldJoint:
-    """The row of a held joint, at the value of the start where none is given."""
+    """Return the row of a held joint, at its value at the start if none is given."""
     assert isinstance(hold.target, Joint)
     e = entry_of(model, hold.target, "hold")
     if hold.coordinates:
@@ -152,14 +159,14 @@ def _held_joint(model: Model, start: State, hold: FixedCoordinates) -> HeldJoint
 
 
 def coordinate_of(e: JointEntry) -> bool | None:
-    """True where the joint has an angle, False where it has a displacement only, None where it has neither alone."""
+    """Return True if the joint has an angle, False if it has a displacement only, None if it has neither alone."""
     if turns_about_h_only(e.freedoms):
         return True
     return False if slides_along_h_only(e.freedoms) else None
 
 
 def held_joint(e: JointEntry, start: State, value: float | None = None, rate: float | None = None) -> HeldJoint:
-    """Hold the joint's coordinate where `start` has it, or at a value."""
+    """Return the row of a joint, at its value in `start` or at a given value."""
     turns = bool(coordinate_of(e))
     row = held_row(HeldJoint(e, turns, 0.0, 0.0), start)
     u = np.hstack([start.v, start.omega_bar])
@@ -169,7 +176,7 @@ def held_joint(e: JointEntry, start: State, value: float | None = None, rate: fl
 
 
 def held_row(held: HeldJoint, state: State) -> HeldRow:
-    """Phi and its gradient."""
+    """Return Phi and its gradient."""
     e = held.entry
     A_i, A_j = rotation_matrix(state.p[e.i]), rotation_matrix(state.p[e.j])
     h_bar = e.A_bar_i[:, 2]

@@ -1,6 +1,6 @@
-r"""What an assembly found: the state, the model that begins there, and what had to be moved, by body and by joint.
+r"""The result of an assembly: the state, a model that starts there, and the corrections by body and by joint.
 
-Gaps are measured as elsewhere (`system.constraint_residuals`): in metres for points and distances, in radians for axes and driven angles.
+Gaps are measured as in `system.constraint_residuals`: in metres for points and distances, in radians for axes and driven angles.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from haugmbd.model.state import State
 from haugmbd.system.constraint_residuals import constraint_gaps
 
 SHOWN = 12
-"""How many bodies or joints a text lists before it counts the rest."""
+"""Number of bodies or joints that a text lists before it counts the others."""
 
 
 class Correction(NamedTuple):
-    """How far a body was moved: global translation [m] (3,) as a tuple, its length [m], and the angle of its turn [rad]."""
+    """Displacement of a body: global translation [m], (3,) as a tuple, its length [m], and the angle of its rotation [rad]."""
 
     body: str
     translation: tuple[float, float, float]
@@ -33,7 +33,7 @@ class Correction(NamedTuple):
 
 
 class JointGap(NamedTuple):
-    """How far a joint is open: its points or distances [m], its axes or driven angle [rad]."""
+    """Gap of an open joint: of its points or distances [m], of its axes or driven angle [rad]."""
 
     joint: str
     distance: float
@@ -41,7 +41,7 @@ class JointGap(NamedTuple):
 
 
 class Flip(NamedTuple):
-    """A joint that the start, or its nearest closed pose, had the other way round, and whether it is right now."""
+    """A joint that was in the opposite sense at the start or at its nearest closed pose, and whether it was turned back."""
 
     joint: str
     repaired: bool
@@ -52,10 +52,28 @@ class Flip(NamedTuple):
 class Assembly:
     """An assembled mechanism.
 
-    model: its modelled state is `state`: simulate(assembly.model, t_end, h=...);  state: positions and velocities that fit
-    iterations: of the positions;  before, after: largest |Phi| in the rows' own units;  rate_before, rate_after: largest |Phi_q u - nu|
-    corrections: by body, the largest first;  gaps: by joint at the start, the largest first;  flips: joints that were turned round
-    held: what was held, as text;  tolerance: the |Phi| that was asked for
+    Attributes
+    ----------
+    model : Model
+        Model whose modelled state is `state`: simulate(assembly.model, t_end, h=...).
+    state : State
+        Positions and velocities that fulfil the constraints.
+    iterations : int
+        Iterations of the positions.
+    before, after : float
+        Largest |Phi| at the start and at the end, in the units of the rows.
+    rate_before, rate_after : float
+        Largest |Phi_q u - nu| before and after the velocity projection.
+    corrections : tuple of Correction
+        Displacement of each body, the largest first.
+    gaps : tuple of JointGap
+        Gap of each joint at the start, the largest first.
+    flips : tuple of Flip
+        Joints that were in the opposite sense.
+    held : tuple of str
+        The fixed coordinates, as text.
+    tolerance : float
+        Tolerance of |Phi|.
     """
 
     model: Model
@@ -73,11 +91,11 @@ class Assembly:
 
     @property
     def flipped(self) -> tuple[str, ...]:
-        """The joints that are the other way round in `state`."""
+        """Return the joints that are in the opposite sense in `state`."""
         return tuple(flip.joint for flip in self.flips if not flip.repaired)
 
     def __str__(self) -> str:
-        """What was moved, in a table."""
+        """Return a table of the corrections."""
         head = f"{self.model.name!r} assembled in {self.iterations} iterations: |Phi| {self.before:.3g} -> {self.after:.3g}"
         rates = f"velocities: |Phi_q u - nu| {self.rate_before:.3g} -> {self.rate_after:.3g}"
         lines = [head, rates, *([f"held: {'; '.join(self.held)}"] if self.held else [])]
@@ -90,14 +108,14 @@ class Assembly:
 
 
 def _listed(kind: str, items: Sequence[tuple[str, float, float]], verb: str) -> list[str]:
-    """One line for each of the first few that are not zero."""
+    """Return one line for each of the first few items that are not zero."""
     some = [(name, d, a) for name, d, a in items if d > 0.0 or a > 0.0]
     lines = [f"{kind} {name!r} {verb} {d:.4g} m, {degrees(a):.4g} degrees" for name, d, a in some[:SHOWN]]
     return [*lines, *([f"and {len(some) - SHOWN} more"] if len(some) > SHOWN else [])]
 
 
 def corrections(model: Model, start: State, end: State) -> tuple[Correction, ...]:
-    """How far each body was moved, the largest first."""
+    """Return the displacement of each body, the largest first."""
     step = end.r - start.r
     angle = np.linalg.norm(logarithm(product(conjugate(start.p), end.p)), axis=1)
     size = float(np.linalg.norm(np.ptp(end.r, axis=0))) or 1.0
@@ -109,7 +127,7 @@ def corrections(model: Model, start: State, end: State) -> tuple[Correction, ...
 
 
 def joint_gaps(model: Model, state: State) -> tuple[JointGap, ...]:
-    """How far each joint is open, the largest first."""
+    """Return the gap of each joint, the largest first."""
     measured = constraint_gaps(model, evaluate(model, state), state.t)
     found = []
     for e in model.joints.values():

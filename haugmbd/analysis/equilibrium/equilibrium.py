@@ -1,11 +1,12 @@
-r"""equilibrium: a pose at which all forces are in balance, whether it is stable, and what the joints carry there.
+r"""equilibrium: a pose at which all forces are in balance, its stability, and its reactions.
 
     Q - M bias - Phi_q^T lam = 0,   Phi(q, t) = 0         at rest (bias = 0), or in a steady motion, with its accelerations as bias
     K x = kappa x                                         stiffness along the tangent space of the constraints
     kappa > 0 stable,  kappa < 0 unstable,  kappa = 0 indifferent                                      along x
 
-Drivers stand still at their values at time t (a quasi-static pose), unless the steady motion is what they drive.
-kappa > 0 in a steady motion is stability in the frame that turns; gyroscopic forces may hold what kappa < 0 lets go: see `linearize`.
+Drivers are fixed at their values at time t (a quasi-static pose), unless they drive the steady motion.
+In a steady motion, kappa > 0 is stability in the rotating frame. Gyroscopic forces can stabilize a motion with kappa < 0: see
+`linearize`.
 """
 
 from __future__ import annotations
@@ -41,13 +42,34 @@ from haugmbd.system.system import System
 def equilibrium(
     system: System | Model, state: State | None = None, *, steady: SteadyLike = None, downhill: bool = True
 ) -> Equilibrium:
-    """Return the equilibrium that is found from `state` (by default the modelled one; its velocities do not count).
+    """Return the equilibrium that is found from a state.
 
-    steady: a `Spin` of everything and `RotorSpin` of rotors: the pose of a steady motion, with its centrifugal forces, not of rest
-    downhill: go where the forces push, to a stable equilibrium; False: to the next balance, stable or not.  Where the given state is
-        in balance, it is the answer, and may be unstable
-    Drivers stand still at state.t.  Raises SimulationError, whose `.result` is the last State, where there is none: it says which
-    body goes on moving;  ModelError, UsageError for faults of the model, the state, or a steady motion that does not fit it.
+    Parameters
+    ----------
+    system : System or Model
+        The mechanism.
+    state : State, optional
+        Start; by default the modelled state. Its velocities are ignored, and drivers are fixed at its time.
+    steady : UniformRotation, RotorSpin or sequence of these, optional
+        Steady motion: the pose is in balance with its centrifugal forces. By default the mechanism is at rest.
+    downhill : bool
+        If True, minimize the potential, towards a stable equilibrium. If False, find the next equilibrium, stable or not. A start
+        that is
+        in balance is returned in both cases, and may be unstable.
+
+    Returns
+    -------
+    Equilibrium
+        Pose, multipliers, stiffness and stability.
+
+    Raises
+    ------
+    SimulationError
+        If no equilibrium is found. The message names the body that moves on, and the attribute `result` is the last State.
+    ModelError
+        If the system or the state has faults.
+    UsageError
+        If an argument is not valid, or the steady motion is not possible.
     """
     model, start = read_model(system, state)
     evaluator = make_residual_evaluator(model, read_steady(model, steady), start.t)
@@ -59,7 +81,7 @@ def equilibrium(
     place = found.place
     at_rest = state_of(evaluator, place.y)
     faults = position_faults(model, at_rest)
-    if faults:  # of rows that were dropped, and do not hold everywhere
+    if faults:  # of dropped rows that do not hold at this pose
         raise ModelError(faults)
     if evaluator.steady.moves:
         check_steady(evaluator, place, scale_of(place.work, found.K))
@@ -82,7 +104,7 @@ def equilibrium(
 
 
 def multipliers(evaluator: ResidualEvaluator, place: TrialPose) -> Array:
-    """lam (nc,) as the model shares loads between dependent rows: none on dropped rows, or the least sum of squares."""
+    """Return lam (nc,), shared between dependent rows by the rule of the model: none on dropped rows, or the least sum of squares."""
     model = evaluator.model
     lam = np.zeros(model.nc)
     lam[evaluator.kept] = place.at.lam
@@ -93,7 +115,7 @@ def multipliers(evaluator: ResidualEvaluator, place: TrialPose) -> Array:
 
 
 def _not_held(evaluator: ResidualEvaluator, place: TrialPose, x: Array, goes_on: bool) -> SimulationError:
-    """Which bodies go on moving, and how hard they are pushed."""
+    """Return the error that names the body that moves on, and the force that remains."""
     model, state = evaluator.model, state_of(evaluator, place.y)
     motion = motions_of(evaluator, x[:, None])[0]
     text = motion_text(motion, state.p, model.body_names, evaluator.length, unit=largest(motion, evaluator.length))
@@ -105,7 +127,7 @@ def _not_held(evaluator: ResidualEvaluator, place: TrialPose, x: Array, goes_on:
     remedy = (
         "Add what should hold it (a joint, a spring)"
         if goes_on
-        else "Do its forces jump there, or drive it round and round? Make them continuous"
+        else "Do its forces jump there, or drive it in a circle? Make them continuous"
     )
     return SimulationError(
         f"no equilibrium is found from the given state: {why}. The forces still push with {push:.4g} {unit}: {text} "

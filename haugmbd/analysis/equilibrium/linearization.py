@@ -1,4 +1,4 @@
-r"""What `linearize` returns: matrices, state matrix, and modes that say how the bodies move.
+r"""The result of `linearize`: matrices, state matrix, and modes with a description of their motion.
 
 M x'' + C x' + K x = 0,   (x, x')' = A (x, x');    mode: x(t) = Re( shape e^(s t) ),   omega = |s|,  zeta = -Re s / |s|
 """
@@ -20,7 +20,7 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 
 ROUNDED_ZETA = 1e-10
-"""Damping ratios that are said to be 0: rounding of eigenvalues, relative to the largest one."""
+"""Damping ratio that is shown as 0, relative to the largest eigenvalue."""
 
 
 @public_class
@@ -28,9 +28,16 @@ ROUNDED_ZETA = 1e-10
 class Mode:
     """One mode: x(t) = Re( shape e^(eigenvalue t) ).
 
-    number: from 1;  eigenvalue: [1/s], of a pair the one with positive imaginary part
-    shape: (nb + 1, 6) v [m] global, omega_bar [rad] body frames, complex; scaled to a largest turn (or move) of 1 at t = 0;
-        text: in words
+    Attributes
+    ----------
+    number : int
+        Number of the mode, from 1.
+    eigenvalue : complex
+        Eigenvalue [1/s]; of a pair the one with positive imaginary part.
+    shape : ndarray, (nb + 1, 6), complex
+        v [m] global, and omega_bar [rad] body frames; scaled to a largest rotation (or displacement) of 1 at t = 0.
+    text : str
+        Description of the motion.
     """
 
     number: int
@@ -40,26 +47,29 @@ class Mode:
 
     @property
     def omega(self) -> float:
-        """Natural frequency |eigenvalue| [rad/s]."""
+        """Return the natural frequency |eigenvalue| [rad/s]."""
         return abs(self.eigenvalue)
 
     @property
     def frequency(self) -> float:
-        """Natural frequency [Hz]."""
+        """Return the natural frequency [Hz]."""
         return self.omega / (2.0 * np.pi)
 
     @property
     def zeta(self) -> float:
-        """Damping ratio -Re / |eigenvalue|: 0 undamped, 1 without oscillation, negative where it grows; 0 for a free motion."""
+        """Return the damping ratio -Re / |eigenvalue|: 0 undamped, 1 without oscillation, negative if the mode grows.
+
+        0 for a free motion.
+        """
         return -self.eigenvalue.real / self.omega + 0.0 if self.omega else 0.0
 
     @property
     def oscillates(self) -> bool:
-        """Whether it is one of a pair."""
+        """Return whether the eigenvalue is one of a complex pair."""
         return self.eigenvalue.imag != 0.0
 
     def __str__(self) -> str:
-        """One line."""
+        """Return the mode in one line."""
         rate = self.eigenvalue.real
         if self.oscillates:
             how = (
@@ -77,9 +87,22 @@ class Mode:
 class Linearization:
     """Small motions about one state, M x'' + C x' + K x = 0.
 
-    model, state, steady: what was linearized;  M, C, K: (nd, nd) in the coordinates x, SI units
-    coordinates: (nd,) what each x is;  basis: (nd, nb + 1, 6) motion of all bodies per unit of each x: v global, omega_bar body frames
-    modes: the lowest |eigenvalue| first
+    Attributes
+    ----------
+    model : Model
+        The compiled model.
+    state : State
+        State of the linearization.
+    steady : Steady
+        The steady motion.
+    M, C, K : ndarray, (nd, nd)
+        Mass, damping and stiffness in the coordinates x, SI units.
+    coordinates : tuple of str, (nd,)
+        Description of each coordinate x.
+    basis : ndarray, (nd, nb + 1, 6)
+        Motion of all bodies per unit of each x: v global, omega_bar body frames.
+    modes : tuple of Mode
+        The modes, the smallest |eigenvalue| first.
     """
 
     model: Model
@@ -94,42 +117,42 @@ class Linearization:
 
     @property
     def dof(self) -> int:
-        """Degrees of freedom."""
+        """Return the degrees of freedom."""
         return len(self.M)
 
     @cached_property
     def A(self) -> Array:
-        """The state matrix (2 nd, 2 nd): (x, x')' = A (x, x')."""
+        """Return the state matrix (2 nd, 2 nd): (x, x')' = A (x, x')."""
         return state_matrix(self.M, self.C, self.K)
 
     @property
     def eigenvalues(self) -> Complex:
-        """Of each mode, (nm,) [1/s]; the conjugate ones are left out."""
+        """Return the eigenvalues of the modes, (nm,) [1/s], without the conjugate ones."""
         return np.array([mode.eigenvalue for mode in self.modes], dtype=complex)
 
     @property
     def omega(self) -> Array:
-        """Natural frequencies (nm,) [rad/s]."""
+        """Return the natural frequencies (nm,) [rad/s]."""
         return np.abs(self.eigenvalues)
 
     @property
     def frequencies(self) -> Array:
-        """Natural frequencies (nm,) [Hz]."""
+        """Return the natural frequencies (nm,) [Hz]."""
         return self.omega / (2.0 * np.pi)
 
     @property
     def zeta(self) -> Array:
-        """Damping ratios (nm,)."""
+        """Return the damping ratios (nm,)."""
         return np.array([mode.zeta for mode in self.modes])
 
     @property
     def stable(self) -> bool:
-        """Whether every mode decays or stays as it is: no eigenvalue has a positive real part (beyond rounding)."""
+        """Return whether no mode grows: no eigenvalue has a positive real part beyond rounding."""
         eigenvalues = self.eigenvalues
         return bool((eigenvalues.real <= NOISE * np.abs(eigenvalues).max(initial=0.0)).all())
 
     def __str__(self) -> str:
-        """One line for each mode."""
+        """Return one line for each mode."""
         about = "a steady motion" if self.steady.moves else "an equilibrium"
         head = f"{self.model.name!r} about {about} at t = {self.state.t:g} s, degrees of freedom: {self.dof}"
         return "\n".join([head, *map(str, self.modes)])

@@ -4,9 +4,9 @@ r"""linearize: small motions about an equilibrium or a steady motion, along the 
     M = B^T M B      C = -B^T d(Q - M bias)/du B      K = -B^T d(Q - M bias - Phi_q^T lam)/dq B
     (x, x')' = A (x, x')              eigenvalues s:  omega = |s|,  zeta = -Re s / |s|,  x(t) = Re( x e^(s t) )
 
-x are displacements and turns of bodies, chosen so that all others follow from them with the smallest factors.  In a steady motion
-(`Spin`, `RotorSpin`) they are seen from the frame that turns; C then holds the Coriolis and gyroscopic terms, and K the centrifugal.
-Source: Haug sec. 11 for the equations; Neto and Ambrosio (2003), Lehner and Eberhard (2006) for linearized equations on the null space.
+x are displacements and rotations of bodies, chosen so that all others follow from them with small factors. In a steady motion
+(`UniformRotation`, `RotorSpin`) they are relative to the rotating frame; C then has Coriolis and gyroscopic terms, K centrifugal ones.
+Source: Haug (2021), equations of motion; Neto and Ambrosio (2003), Lehner and Eberhard (2006), linearized equations on the null space.
 """
 
 from __future__ import annotations
@@ -40,32 +40,54 @@ from haugmbd.system.constraint_residuals import position_faults
 from haugmbd.system.system import System
 
 EQUILIBRIUM_TOL = 1e-8
-"""Force left over along the motions, relative to the forces at work: what `equilibrium` leaves is 1e-14, and a pose typed with nine
-digits 1e-9.  K is off by about as much."""
+"""Remaining force along the motions, relative to the forces at work, above which a state is not an equilibrium. K has an error of about
+this size.
+"""
 
 
 REST_TOL = 1e-9
-"""Speed, relative to 1 rad/s (L/s), or to the steady motion, that is none."""
+"""Speed that counts as zero, relative to 1 rad/s (L/s), or to the steady motion."""
 
 
 NO_DAMPING = 1e-12
-"""C [J s] relative to the forces at work [J] that is rounding of differences."""
+"""C [J s] that counts as zero, relative to the forces at work [J]: rounding of differences."""
 
 
 AXES = "xyz"
 
 
 SHOWN = 4
-"""Bodies whose left-over forces are said."""
+"""Number of bodies whose remaining forces are named."""
 
 
 @check_keywords
 def linearize(system: System | Model | Equilibrium, state: State | None = None, *, steady: SteadyLike = None) -> Linearization:
     """Linearize the equations of motion about an equilibrium, or about a steady motion.
 
-    system: with `state` (by default the modelled one), or what `equilibrium` returned
-    steady: a `Spin` of everything and `RotorSpin` of rotors; the state is then at rest, or moves so
-    Forces that depend on time are taken at state.t.  Raises UsageError where the state is no equilibrium, and says what is left over.
+    Parameters
+    ----------
+    system : System, Model or Equilibrium
+        The mechanism, or an equilibrium that `equilibrium` returned.
+    state : State, optional
+        State of the linearization; by default the modelled one. Forces that depend on time are evaluated at its time.
+    steady : UniformRotation, RotorSpin or sequence of these, optional
+        Steady motion. The state is then at rest, or moves with it.
+
+    Returns
+    -------
+    Linearization
+        Mass, damping and stiffness matrices, state matrix and modes.
+
+    Raises
+    ------
+    UsageError
+        If the state is not an equilibrium or a steady motion. The message gives the remaining forces.
+    ModelError
+        If the system or the state has faults.
+
+    Notes
+    -----
+    Source: Neto and Ambrosio (2003), Lehner and Eberhard (2006), linearized equations on the null space of the constraints.
     """
     if isinstance(system, Equilibrium):
         if state is not None or steady is not None:
@@ -87,7 +109,7 @@ def linearize(system: System | Model | Equilibrium, state: State | None = None, 
 
 
 def _linearized(evaluator: ResidualEvaluator, place: TrialPose, K: Array, scale: float) -> Linearization:
-    """Everything, at a place in balance."""
+    """Return the linearization at a pose in balance."""
     N = place.at.N
     M, C = inertia(evaluator, N), damping(evaluator, place.y, place.at)
     quiet = float(np.abs(C).max(initial=0.0)) <= NO_DAMPING * scale
@@ -105,7 +127,10 @@ def _linearized(evaluator: ResidualEvaluator, place: TrialPose, K: Array, scale:
 
 
 def _coordinates(evaluator: ResidualEvaluator, N: Array) -> tuple[Array, tuple[str, ...]]:
-    """T with N T x the motion of the coordinates x: displacements and turns of bodies, as independent as can be; and what they are."""
+    """Return T, so that N T x is the motion of the coordinates x, and the names of x.
+
+    The coordinates are displacements and rotations of bodies, chosen by a pivoted QR decomposition.
+    """
     nd = N.shape[1]
     if nd == 0:
         return np.zeros((0, 0)), ()
@@ -120,7 +145,7 @@ def _coordinates(evaluator: ResidualEvaluator, N: Array) -> tuple[Array, tuple[s
 
 
 def _mode(evaluator: ResidualEvaluator, state: State, number: int, eigenvalue: complex, shape: Complex) -> Mode:
-    """A mode with its shape scaled, and said in words."""
+    """Return a mode with its shape scaled, and its description."""
     first = leading(shape, state.p, evaluator.length)
     shape = shape * (abs(first) / first)
     shape = shape / (largest(shape.real, evaluator.length) or 1.0)
@@ -132,7 +157,7 @@ def _mode(evaluator: ResidualEvaluator, state: State, number: int, eigenvalue: c
 
 
 def _check_rest(evaluator: ResidualEvaluator, start: State, place: TrialPose) -> None:
-    """Raise UsageError where the state moves otherwise than the steady motion, or a driver moves."""
+    """Raise UsageError if the state does not move with the steady motion, or a driver moves."""
     model, wanted = evaluator.model, bodies_in(evaluator.model, state_of(evaluator, place.y).y)[:, 7:13]
     u = np.hstack([start.v, start.omega_bar])
     allowed = REST_TOL * (1.0 + float(np.abs(wanted).max()))
@@ -148,7 +173,7 @@ def _check_rest(evaluator: ResidualEvaluator, start: State, place: TrialPose) ->
 
 
 def _check_drivers(evaluator: ResidualEvaluator) -> None:
-    """Raise UsageError where a driver moves, or is about to."""
+    """Raise UsageError if a driver moves or accelerates."""
     model = evaluator.model
     for row, driver in zip(model.labels, model.drivers_of_rows(), strict=True):
         _, f_dot, f_ddot = model.drivers[driver].values(evaluator.t)
@@ -160,7 +185,7 @@ def _check_drivers(evaluator: ResidualEvaluator) -> None:
 
 
 def _check_balance(evaluator: ResidualEvaluator, place: TrialPose, scale: float) -> None:
-    """Raise UsageError with what is left over, by body, unless the forces are in balance."""
+    """Raise UsageError with the remaining forces by body, unless the forces are in balance."""
     left = float(np.abs(place.g).max(initial=0.0))
     if left <= EQUILIBRIUM_TOL * scale:
         return
@@ -182,5 +207,5 @@ def _check_balance(evaluator: ResidualEvaluator, place: TrialPose, scale: float)
 
 
 def _three(x: Array, small: float) -> str:
-    """Three numbers, those below `small` as zero."""
+    """Return three numbers as text, those below `small` as zero."""
     return "(" + ", ".join(f"{0.0 if abs(v) <= small else float(v):.4g}" for v in x) + ")"

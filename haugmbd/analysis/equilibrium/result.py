@@ -1,4 +1,4 @@
-r"""What `equilibrium` returns: a pose in balance, its stability, and what the joints carry.
+r"""The result of `equilibrium`: a pose in balance, its stability, and its reactions.
 
 K x = kappa x      along the tangent space of the constraints:   kappa > 0 stable,  kappa < 0 unstable,  kappa = 0 indifferent
 """
@@ -21,11 +21,21 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 
 INDIFFERENT_TOL = 10.0 * NOISE
-"""Stiffness, relative to the forces at work and to the largest stiffness, that is none."""
+"""Stiffness that counts as zero, relative to the forces at work and to the largest stiffness."""
 
 
 class Stability(Enum):
-    """What a small push does: the pose comes back, stays where it is pushed to, or departs."""
+    """Response of an equilibrium to a small displacement.
+
+    Attributes
+    ----------
+    STABLE
+        The pose returns.
+    INDIFFERENT
+        The pose stays displaced.
+    UNSTABLE
+        The pose departs.
+    """
 
     STABLE = "stable"
     INDIFFERENT = "indifferent"
@@ -37,11 +47,30 @@ class Stability(Enum):
 class Equilibrium:
     """A pose in balance.
 
-    model;  state: with the velocities of the steady motion;  lam: (nc,) multipliers, shared by redundant rows as the model says
-    motions: (nd, nb + 1, 6) displacement, global [m], and turn, body frames [rad]: the largest turn is 1, or the largest displacement
-    stiffness: (nd,) against each of them [N m/rad, or N/m where nothing turns];  kinds: (nd,) what a push along each of them does
-    residual: force left along the motions, over the forces at work and the stiffness;  newton, relaxed: steps made
-    steady: the steady motion, as it was read;  length: [m] what displacements are measured with
+    Attributes
+    ----------
+    model : Model
+        The compiled model.
+    state : State
+        The pose, with the velocities of the steady motion.
+    lam : ndarray, (nc,)
+        Multipliers; dependent rows share them by the rule of the model.
+    motions : ndarray, (nd, nb + 1, 6)
+        Eigenvectors of the stiffness: displacement, global [m], and rotation, body frames [rad]. The largest rotation is 1, or the
+        largest
+        displacement if nothing rotates.
+    stiffness : ndarray, (nd,)
+        Stiffness of each motion [N m/rad, or N/m if nothing rotates].
+    kinds : tuple of Stability, (nd,)
+        Stability along each motion.
+    residual : float
+        Remaining force along the motions, relative to the forces at work and the stiffness.
+    newton, relaxed : int
+        Numbers of Newton steps and relaxation steps.
+    steady : Steady
+        The steady motion.
+    length : float
+        Length by which displacements are compared with rotations [m].
     """
 
     model: Model
@@ -58,28 +87,45 @@ class Equilibrium:
 
     @property
     def dof(self) -> int:
-        """Degrees of freedom."""
+        """Return the degrees of freedom."""
         return len(self.stiffness)
 
     @property
     def stability(self) -> Stability:
-        """UNSTABLE if any motion is, else INDIFFERENT if any is, else STABLE."""
+        """Return UNSTABLE if any motion is, else INDIFFERENT if any is, else STABLE."""
         kinds = self.kinds
         return next((kind for kind in (Stability.UNSTABLE, Stability.INDIFFERENT) if kind in kinds), Stability.STABLE)
 
     @property
     def stable(self) -> bool:
-        """Whether every small push is resisted."""
+        """Return whether every small displacement is resisted."""
         return self.stability is Stability.STABLE
 
     def motion(self, k: int) -> str:
-        """The k-th motion in words."""
+        """Return the k-th motion in words."""
         return motion_text(self.motions[k], self.state.p, self.model.body_names, self.length)
 
     def reaction(self, joint: str, *, on: Side = "j", frame: Axes = "ground") -> JointWrench:
-        """Force [N] and torque [N m], (3,) each, that `joint` exerts on its body j (or i) at the joint's point, and the point [m].
+        """Return the force and torque that `joint` exerts on a body, at the joint's point on that body.
 
-        frame: in which they are written: "ground", "body" or "joint";  UsageError for what does not exist
+        Parameters
+        ----------
+        joint : str
+            Name of the joint.
+        on : {"j", "i"}
+            Body on which the reaction acts: the joint's body j or i.
+        frame : {"ground", "body", "joint"}
+            Frame of the components.
+
+        Returns
+        -------
+        JointWrench
+            Force (3,) [N], torque (3,) [N m] about the point, and the point (3,), global [m].
+
+        Raises
+        ------
+        UsageError
+            If the joint, side or frame does not exist.
         """
         check_question(self.model.joints, self.model.body_names, joint, on, frame)
         e = self.model.joints[joint]
@@ -89,7 +135,7 @@ class Equilibrium:
         return JointWrench(*(x[0] for x in found))
 
     def __str__(self) -> str:
-        """Stability, and each motion that is not resisted."""
+        """Return the stability, and each motion that is not resisted."""
         head = f"{self.model.name!r}: {'steady motion' if self.steady.moves else 'equilibrium'} at t = {self.state.t:g} s"
         steps = f"{self.newton} Newton steps" + (f", {self.relaxed} of relaxation" if self.relaxed else "")
         lines = [f"{head}, {self.stability.value} ({self.dof} degrees of freedom, {steps}, residual {self.residual:.1e})"]
@@ -105,7 +151,7 @@ class Equilibrium:
 
 
 def jacobian_by_bodies(model: Model, state: State) -> Array:
-    """Phi_q by bodies, (nc, nb + 1, 6)."""
+    """Return Phi_q by bodies, (nc, nb + 1, 6)."""
     rows = evaluate(model, state)
     J = np.zeros((model.nc, model.nb + 1, 6))
     for side in (0, 1):
@@ -114,6 +160,6 @@ def jacobian_by_bodies(model: Model, state: State) -> Array:
 
 
 def kinds_of(kappa: Array, scale: float) -> tuple[Stability, ...]:
-    """Stable, indifferent or unstable, for each stiffness [J] in an orthonormal basis."""
+    """Return the Stability of each stiffness [J] in an orthonormal basis."""
     small = INDIFFERENT_TOL * scale
     return tuple(Stability.INDIFFERENT if abs(k) <= small else Stability.STABLE if k > 0.0 else Stability.UNSTABLE for k in kappa)

@@ -1,14 +1,14 @@
-r"""Steady motions: a mechanism that looks the same at all times from a frame that turns, or from bodies that turn about their own axes.
+r"""Steady motions: all bodies rotate uniformly about one axis, or rotors about their own axes.
 
-    r     = o + R(t) (rho - o),   A = R(t) A_m S(t)         R = exp(Omega~ t) turns everything about the axis (o, Omega)
-    v     = Omega x (r - o) + v'                            S = exp(s~ t) turns a rotor about an axis of its own through its centre
-    omega = A^T Omega + omega' + s                          v', omega': as seen from there; body frames; all at R = S = I
+    r     = o + R(t) (rho - o),   A = R(t) A_m S(t)         R = exp(Omega~ t) rotates everything about the axis (o, Omega)
+    v     = Omega x (r - o) + v'                            S = exp(s~ t) rotates a rotor about an axis through its centre
+    omega = A^T Omega + omega' + s                          v', omega': relative velocities; body frames; all at R = S = I
 
     v_dot     = v'_dot + Omega x (Omega x (r - o)) + 2 Omega x v'
     omega_dot = omega'_dot - omega' x A^T Omega - s x (omega' + A^T Omega)
 
-Everything but v'_dot and omega'_dot is the `bias`: the accelerations of the steady motion itself, and Coriolis'.
-Source: derivatives of the first two lines; a relative equilibrium of Routh (1884) where v' = omega' = 0.
+All terms but v'_dot and omega'_dot are the `bias`: the accelerations of the steady motion itself, and Coriolis accelerations.
+Source: derivatives of the first two lines; a relative equilibrium of Routh (1884) if v' = omega' = 0.
 """
 
 from __future__ import annotations
@@ -32,7 +32,15 @@ from haugmbd.model.model import Model
 @public_class
 @dataclass(frozen=True, eq=False)
 class UniformRotation:
-    """All bodies turn about one axis: `omega` (3,) global [rad/s], through `point` (3,) global [m]."""
+    """Steady motion in which all bodies rotate about one axis.
+
+    Parameters
+    ----------
+    omega : array_like, (3,)
+        Angular velocity, global [rad/s].
+    point : array_like, (3,)
+        A point of the axis, global [m].
+    """
 
     omega: Any
     point: Any = field(default=(0.0, 0.0, 0.0))
@@ -41,9 +49,14 @@ class UniformRotation:
 @public_class
 @dataclass(frozen=True, eq=False)
 class RotorSpin:
-    """One body turns about an axis of its own through its centre of mass: `omega_bar` (3,) body frame [rad/s]; the rest does not.
+    """Steady motion of one body about an axis through its centre of mass.
 
-    body: a Body or its name.  The body must be a rotor: inertia, joints and loads may not notice how far it has turned.
+    Parameters
+    ----------
+    body : Body or str
+        The rotor, or its name. Its inertia, joints and forces must not depend on its rotation angle.
+    omega_bar : array_like, (3,)
+        Angular velocity, body frame [rad/s].
     """
 
     body: Body | str
@@ -59,7 +72,7 @@ class Steady(NamedTuple):
 
     @property
     def moves(self) -> bool:
-        """Whether anything turns."""
+        """Return whether anything rotates."""
         return bool(self.Omega.any() or self.own.any())
 
 
@@ -67,7 +80,7 @@ SteadyLike = UniformRotation | RotorSpin | Steady | Sequence[UniformRotation | R
 
 
 def read_steady(model: Model, given: SteadyLike) -> Steady:
-    """The steady motion that is meant; UsageError for what is none, two frames, or a body that does not exist."""
+    """Return the steady motion. Raise UsageError for a wrong type, two rotating frames, or a body that does not exist."""
     if isinstance(given, Steady):
         return given
     parts = (given,) if isinstance(given, UniformRotation | RotorSpin) else () if given is None else given
@@ -93,7 +106,7 @@ def read_steady(model: Model, given: SteadyLike) -> Steady:
 
 
 def _three(kind: str, name: str, given: Any) -> Array:
-    """Three finite numbers."""
+    """Return three finite numbers."""
     array = numbers(given)
     if array is None or array.shape != (3,) or not np.isfinite(array).all():
         raise UsageError(f"{kind}: {name} = {given!r} must be three finite numbers.")
@@ -101,7 +114,7 @@ def _three(kind: str, name: str, given: Any) -> Array:
 
 
 def _number(model: Model, body: Body | str) -> int:
-    """The number of a moving body."""
+    """Return the number of a moving body."""
     name = model.body_names[number_of(model, body, "RotorSpin")] if isinstance(body, Body) else body
     if name not in model.body_names[1:]:
         raise UsageError(f"RotorSpin: no moving body is called {name!r}; they are {', '.join(map(repr, model.body_names[1:]))}.")
@@ -109,7 +122,7 @@ def _number(model: Model, body: Body | str) -> int:
 
 
 def velocities(steady: Steady, bodies: Array, u: Array) -> Array:
-    """(v, omega_bar), (nb + 1, 6), of poses `bodies` (nb + 1, 13) that move with u (nb + 1, 6) in the steady frame; the ground rests."""
+    """Return (v, omega_bar), (nb + 1, 6), of poses `bodies` (nb + 1, 13) with relative velocities u (nb + 1, 6); the ground is at rest."""
     turning = _turning(steady, bodies)
     found = u.copy()
     found[:, :3] += np.cross(steady.Omega, bodies[:, :3] - steady.point)
@@ -119,7 +132,7 @@ def velocities(steady: Steady, bodies: Array, u: Array) -> Array:
 
 
 def bias(steady: Steady, bodies: Array, u: Array) -> Array:
-    """(v_dot, omega_bar_dot), (nb + 1, 6), where the velocities u (nb + 1, 6) in the steady frame are constant."""
+    """Return (v_dot, omega_bar_dot), (nb + 1, 6), for constant relative velocities u (nb + 1, 6)."""
     turning = _turning(steady, bodies)
     out = np.cross(steady.Omega, np.cross(steady.Omega, bodies[:, :3] - steady.point) + 2.0 * u[:, :3])
     turn = -np.cross(u[:, 3:], turning) - np.cross(steady.own, u[:, 3:] + turning)
@@ -127,12 +140,12 @@ def bias(steady: Steady, bodies: Array, u: Array) -> Array:
 
 
 def _turning(steady: Steady, bodies: Array) -> Array:
-    """A^T Omega, (nb + 1, 3)."""
+    """Return A^T Omega, (nb + 1, 3)."""
     return np.asarray(np.einsum("kba,b->ka", rotation_matrix(bodies[:, 3:7]), steady.Omega))
 
 
 def later(steady: Steady, bodies: Array, tau: float) -> Array:
-    """The poses (nb + 1, 13) that the steady motion reaches after `tau` [s]."""
+    """Return the poses (nb + 1, 13) of the steady motion after `tau` [s]."""
     moved, q = bodies.copy(), exponential(tau * steady.Omega)
     moved[1:, :3] = steady.point + (bodies[1:, :3] - steady.point) @ rotation_matrix(q).T
     moved[1:, 3:7] = product(product(q, bodies[1:, 3:7]), exponential(tau * steady.own[1:]))

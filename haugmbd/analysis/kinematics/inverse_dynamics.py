@@ -1,4 +1,4 @@
-r"""inverse_dynamics: the forces and torques that drivers have to give for a prescribed motion.
+r"""inverse_dynamics: the forces and torques of drivers for a prescribed motion.
 
     Phi_q u_dot = gamma         rank Phi_q = 6 nb: the drivers determine the motion
     M u_dot + Phi_q^T lam = Q   lam, and with it the force of a driver along its own coordinate f:
@@ -6,8 +6,8 @@ r"""inverse_dynamics: the forces and torques that drivers have to give for a pre
     tau = -lam dPhi/dg = -lam F'(f)       F' = 1 (angle, displacement, dot product),  2 f (distance, whose row is squared)
     power tau f'
 
-Where rows depend on one another lam is not unique; tau is, if no dependency has a part in the driver's row.
-Source: Haug sec. 11.4 (inverse dynamics); ME751 (Univ. of Wisconsin-Madison), assignment A7.
+If rows are dependent, lam is not unique. tau is unique if the driver's row is in no dependency.
+Source: Haug (2021), inverse dynamics of kinematically driven systems.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from haugmbd.system.constraint_residuals import position_faults, state_faults, v
 from haugmbd.system.system import System
 
 SAMPLES = 5
-"""States of a motion at which the dependencies are looked at: which rows take part in them is the same all along, but for a few poses."""
+"""Number of states at which dependencies are examined. The rows in a dependency change at isolated poses only."""
 
 
 @public_class
@@ -48,10 +48,24 @@ SAMPLES = 5
 class InverseDynamics:
     """Forces of drivers along a motion.
 
-    result: the motion, with reactions of all joints
-    force: by driver, (nt,): torque about h [N m], force [N], on body j, ALONG its coordinate f: power = force f'.  An element that does
-        the same has the other sign: RSDA(actuator=-tau), TSDA(actuator=-F), whose actuators act against theta and the length
-    power: by driver, (nt,) [W];  shared: by joint, the components of its reaction that are not unique (joint frame)
+    Attributes
+    ----------
+    result : Result
+        The motion, with the reactions of all joints.
+    t : ndarray, (nt,)
+        Times [s].
+    force : dict of str to ndarray, (nt,)
+        By driver: torque about h [N m], or force [N], on body j along the coordinate f, so that power = force f'.
+    power : dict of str to ndarray, (nt,)
+        Power of each driver [W].
+    shared : dict of str to tuple of str
+        By joint, the components of its reaction that are not unique (joint frame).
+
+    Notes
+    -----
+    A force element with the same effect has the opposite sign: RSDA(actuator=-tau), TSDA(actuator=-F), because their actuators act
+    against
+    theta and the length.
     """
 
     result: Result
@@ -61,7 +75,7 @@ class InverseDynamics:
 
     @property
     def t(self) -> Array:
-        """The times [s], (nt,)."""
+        """Return the times [s], (nt,)."""
         return self.result.t
 
     def __getitem__(self, driver: str | Joint) -> Array:
@@ -71,16 +85,16 @@ class InverseDynamics:
         return self.force[name]
 
     def reaction(self, joint: str, *, on: Side = "j", frame: Axes = "ground") -> Reaction:
-        """The reaction of a joint along the motion, see `Result.reaction`; UsageError where parts of it are not unique."""
+        """Return the reaction of a joint along the motion, see `Result.reaction`. Raise UsageError if parts of it are not unique."""
         if joint in self.shared:
             raise UsageError(
                 f"the reaction of joint {joint!r} is not unique: {', '.join(self.shared[joint])}. Other joints share it in any "
-                "proportion. Use SJ or CJ for one RJ of a loop, or ask result.reaction, which gives one answer of many."
+                "proportion. Use SJ or CJ for one RJ of a loop, or result.reaction, which returns one of many solutions."
             )
         return self.result.reaction(joint, on=on, frame=frame)
 
     def __str__(self) -> str:
-        """The largest force and power of each driver, and what is not unique."""
+        """Return the range of force and power of each driver, and the reactions that are not unique."""
         head = f"inverse dynamics of {self.result.names.model!r}, {len(self.t)} states"
         lines = [
             f"driver {name!r}: {tau.min():.6g} .. {tau.max():.6g}, power {self.power[name].min():.6g} .. {self.power[name].max():.6g} W"
@@ -100,13 +114,36 @@ def inverse_dynamics(
     drivers: Iterable[Joint | str] | None = None,
     redundancy: Rule | None = None,
 ) -> InverseDynamics:
-    """The forces and torques of the drivers for the motion that they prescribe.
+    """Return the forces and torques of the drivers for a prescribed motion.
 
-    system: as many drivers as degrees of freedom; joints may be redundant
-    motion: times (nt,) [s], at which it is followed as by `kinematics`; or a Result, a State, several of them, that fit the drivers
-    drivers: whose forces are asked for, by default of all joints that follow a function of time
-    redundancy: DropDependentRows() or MinimumNorm(): which answer is given where it is not unique; by default such a question is refused
-    Raises ModelError (forces that are not unique, a motion that does not fit), UsageError (too few drivers), SimulationError.
+    Parameters
+    ----------
+    system : System or Model
+        A mechanism with as many drivers as degrees of freedom. Joints may be redundant.
+    motion : array_like (nt,), Result, State or sequence of State
+        Times [s], at which the motion is computed as by `kinematics`; or states that fulfil the constraints and drivers.
+    drivers : iterable of Joint or str, optional
+        Drivers whose forces are computed; by default all joints with a driver that is not constant.
+    redundancy : DropDependentRows or MinimumNorm, optional
+        Rule that selects one solution if the forces are not unique. By default such forces raise ModelError.
+
+    Returns
+    -------
+    InverseDynamics
+        Force and power of each driver, and the motion.
+
+    Raises
+    ------
+    ModelError
+        If a force is not unique, or the motion does not fulfil the constraints.
+    UsageError
+        If there are too few drivers, or an argument is not valid.
+    SimulationError
+        If the motion ends before the last time.
+
+    Notes
+    -----
+    Source: Haug (2021), inverse dynamics of kinematically driven systems.
     """
     if redundancy is not None:
         check_rule(redundancy)
@@ -126,7 +163,7 @@ def inverse_dynamics(
 
 
 def _motion(system: System | Model, motion: Any, redundancy: Rule | None) -> Result:
-    """The motion as a Result of a model that has its redundancy examined."""
+    """Return the motion as a Result of a model whose redundancy is examined."""
     if not isinstance(motion, Result | State) and not _are_states(motion):
         found = followed(system, read_times(motion), None, "inverse_dynamics")
         model, t, y = found.model, found.t, found.y
@@ -147,7 +184,7 @@ def _motion(system: System | Model, motion: Any, redundancy: Rule | None) -> Res
 
 
 def _states(motion: Result | State | Sequence[State]) -> list[State]:
-    """The states of a motion; UsageError where there is none."""
+    """Return the states of a motion. Raise UsageError if there is none."""
     if isinstance(motion, State):
         return [motion]
     states = [motion.state(k) for k in range(len(motion))] if isinstance(motion, Result) else list(motion)
@@ -161,7 +198,7 @@ def _are_states(motion: Any) -> bool:
 
 
 def _check_fit(result: Result) -> None:
-    """ModelError where a state of the motion does not fit the rows: no force of the drivers makes such a motion."""
+    """Raise ModelError if a state of the motion does not fulfil the rows."""
     for k in (int(np.abs(result.violation(level)).max(axis=1, initial=0.0).argmax()) for level in ("position", "velocity")):
         state = result.state(k)
         faults = (*position_faults(result.model, state), *velocity_faults(result.model, state))
@@ -171,7 +208,7 @@ def _check_fit(result: Result) -> None:
 
 
 def _names(model: Model, drivers: Iterable[Joint | str] | None) -> list[str]:
-    """The joints whose forces are asked for."""
+    """Return the names of the joints whose forces are computed."""
     if drivers is not None:
         given = (drivers,) if isinstance(drivers, str | Joint) else drivers
         return [entry_of(model, d, "drivers").name if isinstance(d, Joint) else str(d) for d in given]
@@ -180,17 +217,17 @@ def _names(model: Model, drivers: Iterable[Joint | str] | None) -> list[str]:
 
 
 def _driven_rows(model: Model, name: str) -> tuple[int, int]:
-    """The row of a driver, and the number of its function."""
+    """Return the row of a driver, and the number of its function."""
     of_row = model.drivers_of_rows()
     rows = joint_named(model.joints, name).rows.tolist()
     moving = [row for row in rows if not isinstance(model.drivers[of_row[row]], Constant)] or rows
     if len(moving) != 1:
-        raise UsageError(f"joint {name!r} has {len(moving)} rows that could be meant: ask for its reaction instead.")
+        raise UsageError(f"joint {name!r} has {len(moving)} driven rows: use its reaction instead.")
     return moving[0], int(of_row[moving[0]])
 
 
 def _shared(model: Model, states: Sequence[State]) -> tuple[list[frozenset[int]], dict[str, tuple[str, ...]]]:
-    """The rows of each dependency, and by joint the components of its reaction that are not unique at one of the states."""
+    """Return the rows of each dependency, and by joint the components of its reaction that are not unique at one of the states."""
     ties, parts = [], dict[str, set[int]]()
     for state in states:
         rows = evaluate(model, state)
@@ -203,7 +240,7 @@ def _shared(model: Model, states: Sequence[State]) -> tuple[list[frozenset[int]]
 
 
 def _refuse_shared(model: Model, rows: dict[str, tuple[int, int]], tied: list[frozenset[int]]) -> None:
-    """ModelError with one fault for each driver whose force is not determined."""
+    """Raise ModelError with one fault for each driver whose force is not unique."""
     faults = []
     for name, (row, _) in rows.items():
         others = sorted(frozenset().union(*(tie for tie in tied if row in tie)) - {row})

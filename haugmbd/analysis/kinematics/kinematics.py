@@ -2,8 +2,10 @@ r"""kinematics: the motion that drivers prescribe, without integration: as many 
 
     Phi(q, t) = 0      Phi_q u = nu      Phi_q u_dot = gamma      rank Phi_q = 6 nb          M u_dot + Phi_q^T lam = Q
 
-Positions are exact at every time, whatever the times are; multipliers, reactions and the forces of the drivers follow from the states.
-Source: Haug ch. 4 (kinematic analysis) and sec. 9.
+Positions are solved at every time, so that there is no integration error. Multipliers, reactions and the forces of the drivers
+follow
+from the states.
+Source: Haug (2021), spatial kinematic analysis.
 """
 
 from __future__ import annotations
@@ -38,26 +40,51 @@ from haugmbd.system.constraint_residuals import dropped_faults, size_of, state_f
 from haugmbd.system.system import System
 
 NAMED = 3
-"""Free motions that a text names before it counts the rest."""
+"""Number of free motions that a text names before it counts the others."""
 
 
 @check_keywords
 def kinematics(system: System | Model, t: npt.ArrayLike, *, state: State | None = None) -> Result:
-    """The motion of a mechanism whose drivers determine it, at the times t (nt,) [s], increasing.
+    """Return the motion of a mechanism whose drivers determine it.
 
-    state: where the motion is followed from, by default the modelled state at t = 0, which need not fit exactly: it says which branch is
-        meant.  Times before `state.t` are followed backwards.
-    Returns a Result: positions, velocities, accelerations, reactions by joint; `result.reaction("drive")` is what a driver has to give.
-        `result.singular_crossings` tells the singular positions that were passed, where the motion was determined by where it came from.
-    Raises UsageError (too few drivers, and what is free), AssemblyError, SimulationError at a position where the motion ends, with what
-        was computed so far in `.result`.
+    Parameters
+    ----------
+    system : System or Model
+        A mechanism with as many drivers as degrees of freedom.
+    t : array_like, (nt,)
+        Times [s], increasing.
+    state : State, optional
+        State at which the motion starts; by default the modelled state at t = 0. It selects the assembly mode, and need not fulfil
+        the
+        constraints exactly. Times before `state.t` are followed backwards.
+
+    Returns
+    -------
+    Result
+        Positions, velocities, accelerations and reactions. `result.reaction("drive")` is the wrench of a driver.
+        `result.singular_crossings` lists singular configurations that were crossed, where the motion is continued smoothly.
+
+    Raises
+    ------
+    UsageError
+        If there are too few drivers; the message names the free motions.
+    AssemblyError
+        If the mechanism cannot be assembled at the start.
+    ModelError
+        If the system has faults, or a tabulated driver does not cover the times.
+    SimulationError
+        If the motion ends at a configuration. The attribute `result` holds the states computed before.
+
+    Notes
+    -----
+    Source: Haug (2021), spatial kinematic analysis.
     """
     times = read_times(t)
     return followed(system, times, state, "kinematics")
 
 
 def followed(system: System | Model, times: Array, state: State | None, who: str) -> Result:
-    """The motion at the times, see `kinematics`; `who` asks, if it is refused."""
+    """Return the motion at the times, see `kinematics`. `who` names the caller in error messages."""
     assembly = assemble(system, state)
     model, cpu = assembly.model, time.process_time()
     _check_drivers(model, min(times[0], assembly.state.t), max(times[-1], assembly.state.t))
@@ -86,14 +113,14 @@ def followed(system: System | Model, times: Array, state: State | None, who: str
 
 
 def _failed(error: SimulationError, result: Result) -> SimulationError:
-    """The error with the result so far, whose outcome it is."""
+    """Return the error with the result so far, whose outcome is the error."""
     error.result = replace(result, outcome=Outcome(RunStatus.FAILED, f"{type(error).__name__}: {error}", result.outcome.notes))
     error.args = (error.message, error.result)
     return error
 
 
 def _unbroken(model: Model, t_start: float, times: Array) -> tuple[float, JointBreak | None]:
-    """The time [s] before which no motion leads back from t_start, or -inf; and the break of a driver that ends the motion."""
+    """Return the time [s] before which no motion leads back from t_start, or -inf, and the break of a driver that ends the motion."""
     grid = np.unique(np.append(times, t_start))
     before, broken = grid[grid <= t_start], None
     while (found := first_break(model, before)) is not None:
@@ -105,7 +132,7 @@ def _unbroken(model: Model, t_start: float, times: Array) -> tuple[float, JointB
 
 
 def read_times(t: npt.ArrayLike) -> Array:
-    """The wanted times (nt,); UsageError for what are none."""
+    """Return the times (nt,). Raise UsageError if they are not valid."""
     given = numbers(t)
     if given is None:
         raise UsageError(f"t = {t!r} must be times [s], finite and strictly increasing, such as np.linspace(0.0, 1.0, 101).")
@@ -116,14 +143,14 @@ def read_times(t: npt.ArrayLike) -> Array:
 
 
 def _check_drivers(model: Model, t_start: float, t_end: float) -> None:
-    """Refuse times that a tabulated driver does not cover, and derivatives that are none."""
+    """Raise ModelError for times that a tabulated driver does not cover, and for derivatives that do not match."""
     faults = interval_faults(model, float(t_start), float(t_end))
     if faults:
         raise ModelError(faults)
 
 
 def driven_model(system: System | Model, state: State) -> Model:
-    """The model, with its redundancy known at `state` (as it is where that is no state of it)."""
+    """Return the model, with its redundancy examined at `state` if this is a state of the model."""
     model = compiled(system)
     if model.redundancy.dropped or state_faults(model, state):
         return model
@@ -131,7 +158,7 @@ def driven_model(system: System | Model, state: State) -> Model:
 
 
 def determined_or_raise(model: Model, state: State, who: str) -> None:
-    """UsageError where something is free, which is named; `who` asks."""
+    """Raise UsageError, which names the free motions, if the drivers do not determine the motion. `who` names the caller."""
     rank = rank_report(model, evaluate(model, state)).rank
     left = 6 * model.nb - rank
     if not left:
@@ -148,7 +175,7 @@ def determined_or_raise(model: Model, state: State, who: str) -> None:
 
 
 def _result(track: Track, points: list[Point], found: tuple[Followed, ...], cpu: float) -> Result:
-    """The result of the points."""
+    """Return the result of the points."""
     t = np.array([point.t for point in points])
     y = np.array([point.y for point in points]).reshape(len(points), len(track.model.y0))
     o = track.options
@@ -167,14 +194,17 @@ def _result(track: Track, points: list[Point], found: tuple[Followed, ...], cpu:
 
 
 def _passed(model: Model, gap: Gap) -> SingularCrossing:
-    """A singular position that was passed, as it looks from its side."""
+    """Return the record of a singular configuration that was crossed."""
     found = freedom_at(model, State.from_y(gap.before.t, gap.before.y, model.nb + 1))
     k = 6 * model.nb - 1
     return SingularCrossing(gap.t, joints_of(model, found, k), float(found.sigma[k] ** 2))
 
 
 def _stop(track: Track, last: Point, result: Result, within: tuple[float, float]) -> SimulationError:
-    """Why the motion ends at its last point: a driver that fails there (it is asked nowhere but `within`), or a singular position."""
+    """Return the reason why the motion ends at its last point: a driver that fails there, or a singular configuration.
+
+    The driver is evaluated only `within` the given times.
+    """
     model = track.model
     state = State.from_y(last.t, last.y, model.nb + 1)
     near = [t for t in (last.t, last.t + 1e-6, last.t + 1e-3) if within[0] <= t <= within[1]]
@@ -185,7 +215,7 @@ def _stop(track: Track, last: Point, result: Result, within: tuple[float, float]
 
 
 def _why(model: Model, state: State) -> str:
-    """Which rows fall together there, and what is about to be free."""
+    """Return the rows that become dependent there, and the motion that becomes free."""
     found = freedom_at(model, state)
     k = 6 * model.nb - 1
     names = ", ".join(map(repr, joints_of(model, found, k)))
@@ -197,7 +227,7 @@ def _why(model: Model, state: State) -> str:
 
 
 def _check_dropped(result: Result) -> None:
-    """SimulationError where drivers that doubled each other at first do so no longer."""
+    """Raise SimulationError if dropped drivers no longer agree with the kept ones."""
     for k in range(len(result)) if result.model.redundancy.dropped else ():
         faults = dropped_faults(result.model, result.state(k))
         if faults:

@@ -1,17 +1,15 @@
-r"""mobility: what still moves, which rows clash and how, and which reactions can be trusted; of a sound model or of a faulty one.
+r"""mobility: degrees of freedom, dependent and contradictory rows, and unique reactions; also of a system with faults.
 
     Gruebler            6 bodies - rows                        counts every row
-    degrees of freedom  6 bodies - rank Phi_q                  counts what the rows say, at the pose of the report
-    structural          a row depends on the others along the motion, too: what is said of the pose holds for the mechanism
+    degrees of freedom  6 bodies - rank Phi_q                  counts independent rows, at the pose of the report
+    structural          a row depends on the others along the motion as well: the dependency belongs to the mechanism, not to the pose
 
     rank                block LDL^T on the body-joint graph           `redundancy.rank`, O(n) for chains, trees, ladders
     along the motion    random steps along the kept rows, closed again  `redundancy.structural_rank`
     motions             reduced echelon form, block by block          `instantaneous_motions`
     unique reactions    null space of Phi_q^T                          `reaction_uniqueness`
 
-Measured, one thread, of a compiled model: a chain of 1000 bodies 0.39 s, a ladder of 60 four-bars (180 dependent rows) 0.10 s; from 60
-to 480 four-bars time grows with n to the power 1.05.  A System is validated first, which takes as long again.
-Source: Haug sec. 3.6 and 4.4 (redundancy, rank); Wehage and Haug (1982) for the choice of independent coordinates by elimination.
+Source: Haug (2021), redundant constraints and rank; Wehage and Haug (1982), choice of independent coordinates by elimination.
 """
 
 from __future__ import annotations
@@ -41,8 +39,9 @@ from haugmbd.system.constraint_residuals import position_faults, size_of
 from haugmbd.system.system import System
 
 TURNED_TOL = 1e-4
-"""Part of its moments that a row between two bodies keeps when both turn together: only gaps (poses of few digits) where it sees
-them against each other alone."""
+"""Part of its moments that a row between two bodies keeps in a common rotation. Below it, only gaps (poses of few digits) remain, and the
+row acts between the two bodies alone.
+"""
 
 AS_MODELLED = "as modelled"
 
@@ -53,11 +52,33 @@ ASSEMBLED = "assembled"
 
 @check_keywords
 def mobility(system: System | Model, state: State | None = None) -> Mobility:
-    """Say what moves, which rows depend on others, and which reactions are unique, at `state` (by default the modelled one).
+    """Return the degrees of freedom, the dependent rows and the unique reactions of a mechanism at one pose.
 
-    system: one that does not compile is taken, too: its sound parts are examined, and `faults` says what is wrong;  where its joints are
-        open as modelled, the report is of the nearest pose that closes, if there is one
-    Raises UsageError for anything else, and for a system without bodies; ModelError for a state that is none of this model.
+    Parameters
+    ----------
+    system : System or Model
+        The mechanism. A System with faults is accepted: its valid parts are examined, and `faults` lists the faults.
+    state : State, optional
+        Pose of the report; by default the modelled one. If joints are open at the modelled pose, the nearest closed pose is used,
+        if there
+        is one.
+
+    Returns
+    -------
+    Mobility
+        The report; print it to read it.
+
+    Raises
+    ------
+    UsageError
+        If `system` is of another type, or has no body that can be examined.
+    ModelError
+        If `state` is not a state of the model.
+
+    Notes
+    -----
+    Source: Haug (2021), redundant constraints and rank; Wehage and Haug (1982), elimination with a choice of independent
+    coordinates.
     """
     if isinstance(system, System):
         checked = system.checked()
@@ -82,14 +103,14 @@ def mobility(system: System | Model, state: State | None = None) -> Mobility:
 
 
 def _pose(model: Model, state: State | None) -> tuple[State, str]:
-    """Where to look; ModelError for a state that is none of this model."""
+    """Return the pose of the report. Raise ModelError for a state of another model."""
     if state is None:
         return model.state(), AS_MODELLED
     return start_of(model, state), AS_GIVEN
 
 
 def _assembled(model: Model) -> State | None:
-    """The nearest state at which all joints are closed, None if there is none, or where bodies have no mass to measure nearness by."""
+    """Return the nearest state at which all joints are closed; None if there is none, or if bodies have no mass for the metric."""
     if not ((model.mass[1:] > 0.0).all() and np.isfinite(model.J_bar).all()):
         return None
     try:
@@ -99,14 +120,14 @@ def _assembled(model: Model) -> State | None:
 
 
 def _left_out(system: System, model: Model) -> tuple[str, ...]:
-    """Parts of the system that the model has not."""
+    """Return the parts of the system that are not in the model."""
     bodies = Counter(body.name for body in {id(body): body for body in system.bodies}.values()) - Counter(model.body_names)
     joints = Counter(joint.name for joint in {id(joint): joint for joint in system.joints}.values()) - Counter(list(model.joints))
     return (*(f"body {name!r}" for name in bodies), *(f"joint {name!r}" for name in joints))
 
 
 def _pairs(rows: Rows) -> set[tuple[int, int]]:
-    """The pairs of bodies that rows tie together; one with a direction of the ground (CD between points apart) ties both to it, too."""
+    """Return the pairs of bodies that rows connect. A row with a direction of the ground (CD) connects both bodies to the ground."""
     pairs = {(min(pair), max(pair)) for pair in map(tuple, rows.bodies.tolist())}
     r, A = rows.state.r[rows.bodies], rotation_matrix(rows.state.p)[rows.bodies]
     moment = np.cross(r, rows.Phi_r) + np.einsum("rsab,rsb->rsa", A, rows.PiBar)
@@ -118,7 +139,7 @@ def _pairs(rows: Rows) -> set[tuple[int, int]]:
 def _report(
     model: Model, rows: Rows, pose: str, faults: tuple[Fault, ...], left_out: tuple[str, ...], *, is_open: bool
 ) -> Mobility:
-    """The report of a model where `rows` were evaluated."""
+    """Return the report of a model at the pose at which `rows` were evaluated."""
     examined = analyse_rank(model, rows)
     redundancy = redundancy_of(model, rows, examined)
     blocks = find_blocks(model.nb + 1, _pairs(rows))

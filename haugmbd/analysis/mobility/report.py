@@ -1,4 +1,4 @@
-r"""The mobility report as text, within 120 columns: counts, dependent rows, motions, reactions, faults; long lists are cut and counted."""
+r"""The mobility report as text of at most 120 columns. Long lists are cut and counted."""
 
 from __future__ import annotations
 
@@ -31,15 +31,42 @@ if TYPE_CHECKING:
 @public_class
 @dataclass(frozen=True, eq=False, repr=False)
 class Mobility:
-    """What a mechanism can do at one pose.  As text: the report.
+    """The mobility report of a mechanism at one pose.
 
-    name: of the system;  state: of the report;  pose: "as modelled", "as given", or "assembled": the nearest that closes open joints
-    bodies: without the ground;  rows: of Phi;  rank: of Phi_q;  tolerance: pivot, relative, below which a row depends on others
-    dependent: sets of dependent rows;  motions: a basis of the motions that remain;  unlisted_motions: how many motions are
-    counted, not listed
-    reactions: by joint, which components are unique;  locked: loops that one axis keeps from moving
-    faults: what is wrong with the system or the state, as in `System.faults()`;  warnings: what is allowed, and looks like a mistake
-    skipped_parts: parts that are too faulty to be examined
+    Attributes
+    ----------
+    name : str
+        Name of the system.
+    pose : str
+        "as modelled", "as given", or "assembled" (the nearest pose that closes open joints).
+    state : State
+        State of the report.
+    bodies : int
+        Number of bodies without the ground.
+    rows : int
+        Number of rows of Phi.
+    rank : int
+        Rank of Phi_q.
+    tolerance : float
+        Relative pivot below which a row depends on others.
+    dependent : tuple of DependentSet
+        Sets of dependent rows.
+    motions : tuple of Motion
+        A basis of the remaining motions.
+    unlisted_motions : int
+        Number of motions that are counted but not listed.
+    reactions : tuple of JointReaction
+        By joint, the components that are unique.
+    locked : tuple of LockedLoop
+        Loops that the direction or position of one axis locks.
+    faults : tuple of Fault
+        Faults of the system or the state, as in `System.faults()`.
+    warnings : tuple of Fault
+        Properties that are allowed, but are probably mistakes.
+    skipped_parts : tuple of str
+        Parts that have too many faults to be examined.
+    redundancy : Redundancy
+        The dependencies of the rows.
     """
 
     name: str
@@ -62,31 +89,31 @@ class Mobility:
 
     @property
     def gruebler(self) -> int:
-        """6 bodies - rows."""
+        """Return the Gruebler count 6 bodies - rows."""
         return 6 * self.bodies - self.rows
 
     @property
     def degrees_of_freedom(self) -> int:
-        """6 bodies - rank: independent motions at this pose."""
+        """Return 6 bodies - rank: the number of independent motions at this pose."""
         return 6 * self.bodies - self.rank
 
     @property
     def degrees_of_freedom_nearby(self) -> int:
-        """The same at poses around this one: fewer, where rows depend on others only here."""
+        """Return the degrees of freedom at poses around this one: fewer, if rows are dependent only at this pose."""
         return self.degrees_of_freedom - len(self.redundancy.only_here)
 
     @property
     def consistent(self) -> bool:
-        """Whether no row contradicts the others."""
+        """Return whether no row contradicts the others."""
         return all(one.consistent for one in self.dependent)
 
     @property
     def ok(self) -> bool:
-        """No fault, and no conflict."""
+        """Return whether there is no fault and no contradiction."""
         return self.consistent and not self.faults
 
     def reaction(self, joint: str) -> JointReaction:
-        """Which components of a joint's reaction are unique; UsageError for an unknown joint."""
+        """Return the uniqueness of the components of a joint's reaction. Raise UsageError for an unknown joint."""
         found = next((one for one in self.reactions if one.joint == joint), None)
         if found is None:
             names = ", ".join(repr(one.joint) for one in self.reactions)
@@ -95,14 +122,14 @@ class Mobility:
 
     @cached_property
     def basis(self) -> Array:
-        """The motions in full, (motions, nb + 1, 6): v of centres of mass, global, and omega_bar, body frames; the ground in row 0."""
+        """Return all motions, (motions, nb + 1, 6): v of centres of mass, global, and omega_bar, body frames; the ground in row 0."""
         blocks, found = self._found
         twists = full_twists(found, blocks, self.state.r)
         twists[:, :, 3:] = np.einsum("bji,mbj->mbi", rotation_matrix(self.state.p), twists[:, :, 3:])
         return twists
 
     def __str__(self) -> str:
-        """The report."""
+        """Return the report as text."""
         return mobility_text(self)
 
     __repr__ = __str__
