@@ -48,7 +48,7 @@ def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
         return SimulationError(f"the state is not finite at t = {t:.6g} s: {where} is {number}. {TOO_LARGE}")
     if code == status_codes.STEP_TOO_SMALL:
         return SimulationError(
-            f"the error control asks for a step of {number:.3g} s at t = {t:.6g} s. "
+            f"the error control needs a step of {number:.3g} s at t = {t:.6g} s. "
             "The motion is not smooth there (a jump in a force or driver, an impact): loosen rtol, or use a fixed step; "
             "or a spring or damper is stiff: use an implicit method, BDF() or RadauIIA()."
         )
@@ -85,7 +85,7 @@ def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
         row = list(model.slot_of_row).index(node) if node in model.slot_of_row else 0
         return SimulationError(
             f"the projection cannot reach the constraints at t = {t:.6g} s: {model.labels[row]} is left at {number:.3g}. "
-            f"{TOO_LARGE} Or the mechanism cannot be assembled there (a dead centre, a driver that asks too much)."
+            f"{TOO_LARGE} Or the mechanism cannot be assembled there (a dead centre, a driver beyond the reach of the mechanism)."
         )
     return SimulationError(
         f"a force or driver function gave a value that is not finite at t = {t:.6g} s. Check the functions of this model."
@@ -132,7 +132,7 @@ def _singular(model: Model, pack: Pack, node: int, number: float) -> str:
         f"the rows of {', '.join(map(repr, joints_at(model, node)))} between {i!r} and {j!r} depend on {among} there "
         f"(pivot {number:.1e} of their scale). "
         "A singular position (a dead centre, a flat parallelogram, bars in line): more than one motion is possible, or none. "
-        "A run passes it where its velocity decides; start away from it, or let a driver or a spring decide."
+        "A run crosses it if its velocity selects one motion; otherwise start away from it, or add a driver or a spring."
     )
 
 

@@ -1,4 +1,4 @@
-"""What every integrator is: a frozen object that advances a problem chunk by chunk.  A new one is a subclass in a file of its own.
+"""The base classes of all integrators: frozen objects that advance a problem batch by batch.  A new one is a subclass in its own file.
 
 FixedStep           the user gives the step h
 Adaptive            error control chooses the step, by rtol and atol
@@ -22,82 +22,88 @@ from haugmbd.integrators.step_context import Problem
 
 
 class Unsaid(float):
-    """A number that nobody has given: the default of a method, which what is said elsewhere replaces."""
+    """A number that the user has not given: the default of a method, which an argument of `simulate` replaces."""
 
 
 RTOL, ATOL = Unsaid(1e-8), Unsaid(1e-10)
-"""What adaptive methods take where nothing is said, and what the state of a fixed step is compared to where something must be."""
+"""Default tolerances of adaptive methods; a method with fixed steps compares states with them."""
 
 
 class Integrator(ABC):
-    """An integrator.  reference: its source, for `mbd.cite`."""
+    """An integrator; the base class of all.
+
+    Attributes
+    ----------
+    reference : str
+        The source, for `mbd.cite`.
+    """
 
     reference: ClassVar[str]
     solves_constraints: ClassVar[bool] = False
-    """Whether the method fulfils the constraints by itself, so that no stabilization has a place in its step."""
+    """Whether the method solves the constraints in its step, so that it takes no stabilization."""
     dense: ClassVar[bool] = True
-    """Whether dense output of order six is as good as the steps; if not, states at wanted times come from steps that end there."""
+    """Whether dense output of order six is as accurate as the steps.  Otherwise requested states come from steps that end there."""
     keeps_factor: ClassVar[bool] = False
-    """Whether one factor answers questions with rows of another pose, which only the compiled NewtonEuler has."""
+    """Whether the method solves with the factor of another pose, which only the compiled NewtonEuler allows."""
     one_step: ClassVar[bool] = True
-    """Whether a step from a stored state is the step that a run would make there; other methods remember more than the state."""
+    """Whether a step depends on the state at its start only.  Other methods use data of earlier steps."""
 
     takes_step: ClassVar[bool] = False
     """Whether the method can run with a fixed step h."""
     takes_tolerances: ClassVar[bool] = False
     """Whether the method can control its error by rtol and atol."""
     own_multipliers: ClassVar[bool] = False
-    """Whether a step solves for multipliers that belong to the state at its end; those of stages and of half steps belong to none."""
+    """Whether a step solves for multipliers at its end.  Multipliers of stages and of half steps do not count."""
 
     @classmethod
     def examples(cls) -> dict[str, Integrator]:
-        """One of each kind that differs in what goes with it, by what it is called."""
+        """Return one method of each kind that differs in its stabilizations, by its name."""
         return {cls.__name__: cls()}
 
     @property
     def keeps_positions(self) -> bool:
-        """Whether a method that solves constraints solves Phi = 0: states between its steps are then brought there, too."""
+        """Whether a method that solves constraints solves Phi = 0.  States between its steps are then projected on it, too."""
         return self.solves_constraints
 
     @property
     def keeps_velocities(self) -> bool:
-        """Whether such a method solves Phi_q u = nu: the same of velocities."""
+        """Whether a method that solves constraints solves Phi_q u = nu.  States between its steps are then projected on it, too."""
         return self.solves_constraints
 
     @abstractmethod
     def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[StepBatch]:
-        """Advance `problem` and its rates `k1` to `t_end`, a chunk of steps at a time."""
+        """Advance `problem` and its rates `k1` to `t_end`; yield a batch of steps at a time."""
 
     @abstractmethod
     def starting_with(self, h: float) -> Self:
-        """The same method with a first step of `h` [s]."""
+        """Return the same method with a first step of `h` [s]."""
 
     @abstractmethod
     def limited(self, h_max: float) -> Self:
-        """The same method with no step longer than `h_max` [s]; a fixed step stays what the user has said."""
+        """Return the same method with no step longer than `h_max` [s]; a fixed step does not change."""
 
     @abstractmethod
     def told(self, h: float | None, rtol: float | None, atol: float | None) -> Self:
-        """The same method with the numbers that `simulate` was given.  UsageError for those that it has no use for."""
+        """Return the same method with the numbers that `simulate` was given.  Raise UsageError for those that it cannot use."""
 
     @abstractmethod
     def check(self, span: float) -> None:
-        """Refuse numbers that are none, before a run over `span` [s].  Raises UsageError."""
+        """Raise UsageError for invalid numbers, before a run over `span` [s]."""
 
     @property
     def step(self) -> float | None:
-        """The fixed step [s]; None where error control chooses it."""
+        """The fixed step [s]; None with error control."""
         return None
 
     @property
     def correctable(self) -> bool:
-        """Whether a state may be changed between steps; not of methods that remember more than the state."""
+        """Whether a state may be changed between steps; not for methods that use data of earlier steps."""
         return not self.solves_constraints
 
     @property
     @abstractmethod
     def tolerances(self) -> tuple[float, float]:
-        """Relative and absolute: what two states should agree to that the method cannot tell apart."""
+        """Relative and absolute: states that agree within them are equal to the method."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +138,10 @@ class FixedStep(Integrator):
 
 @dataclass(frozen=True, kw_only=True)
 class Adaptive(Integrator):
-    """A method with error control.  rtol, atol: error a step;  h_first, h_max: [s], by default chosen and unlimited."""
+    """A method with error control.
+
+    rtol, atol: error of a step;  h_first, h_max: first and largest step [s], by default chosen and unlimited
+    """
 
     takes_tolerances: ClassVar[bool] = True
     rtol: float = RTOL
@@ -162,9 +171,9 @@ class Adaptive(Integrator):
 
 @dataclass(frozen=True)
 class FixedOrAdaptive(Integrator):
-    """A method of fixed step `h` [s], or with error control by rtol and atol;  h_first, h_max: of error control [s].
+    """A method with a fixed step `h` [s], or with error control by rtol and atol.
 
-    adaptive_by_default: what it does where neither is given
+    h_first, h_max: of the error control [s];  adaptive_by_default: the choice where neither is given
     """
 
     takes_step: ClassVar[bool] = True
@@ -216,7 +225,7 @@ class FixedOrAdaptive(Integrator):
 
 
 def methods_below(kind: type[Any] = Integrator) -> tuple[type[Integrator], ...]:
-    """The classes of this package below `kind` that are methods, each once; a user's own stands beside them, and takes no one's place."""
+    """Return the classes of this package below `kind` that are methods, each once; without those of the user."""
     found: dict[type[Integrator], None] = {}
     for below in _ours(kind):
         if _ours(below):
@@ -227,12 +236,12 @@ def methods_below(kind: type[Any] = Integrator) -> tuple[type[Integrator], ...]:
 
 
 def _ours(kind: type[Any]) -> list[type[Any]]:
-    """The direct subclasses that are of this package."""
+    """Return the direct subclasses that belong to this package."""
     return [below for below in kind.__subclasses__() if below.__module__.startswith("haugmbd.")]
 
 
 def _said_once(method: Integrator, **given: float | None) -> dict[str, Any]:
-    """Return the numbers that `simulate` was given, by name.  UsageError where the method itself has another one."""
+    """Return the numbers that `simulate` was given, by name.  Raise UsageError if the method itself has another value."""
     said = {}
     for name, value in given.items():
         own = getattr(method, name)
@@ -264,6 +273,6 @@ def _check_tolerances(rtol: float, atol: float, h_first: float | None, h_max: fl
 
 
 def check_first_step(h_first: float | None) -> None:
-    """Refuse a first step that is none."""
+    """Raise UsageError unless the first step is positive."""
     if h_first is not None and not (np.isfinite(h_first) and h_first > 0.0):
         raise UsageError(f"h_first = {h_first} s must be positive; leave it out, and the method chooses it.")

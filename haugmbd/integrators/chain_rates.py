@@ -25,7 +25,7 @@ from haugmbd.workspace.layout import PREPARE_SIGNATURE, Core, Pack
 
 @kernel
 def put_coordinate_rates(P: Pack, q: Array, qd: Array, q_dot: Array) -> None:
-    """q' of the rates qd."""
+    """Write q' for the rates qd."""
     links, freedoms = ws.links(P), ws.freedoms(P)
     for i in range(links.shape[0]):
         c = links[i, 2]
@@ -44,7 +44,7 @@ def put_coordinate_rates(P: Pack, q: Array, qd: Array, q_dot: Array) -> None:
 
 @entry
 def prepare_chain(P: Core, t: float, y: Array) -> int:
-    """Joint accelerations of the state `y` at time `t`, left in QDD; tau by the user's function, if there is one."""
+    """Write the joint accelerations of the state `y` at time `t` to QDD; tau comes from the user's function, if there is one."""
     tau, status = ws.joint_forces(P), ws.status(P)
     if ws.tau_is_a_function(P)[0, 0] == 1.0:
         if not call_callback(P.callback, t, y, tau, tau, tau, ws.succeeded(P)):

@@ -1,4 +1,4 @@
-r"""A serial chain as the subject of a run: its pack, its dense output, its errors.
+r"""A serial chain as a state space: its pack, its dense output, its errors.
 
 dense output     q by quintic Hermite interpolation of (q, q', q'') at the ends of a step, qd by its derivative
                  a ball:  p'' = G^T omega_bar' / 2 - |omega_bar|^2 p / 4      omega_bar = 2 G p'
@@ -33,7 +33,7 @@ from haugmbd.workspace.layout import SOLVE_SIGNATURE, Core, Pack, workspace_arra
 
 @dataclass(frozen=True, eq=False)
 class ChainStateSpace:
-    """A chain as the subject of a run.
+    """A serial chain as a state space.
 
     tau: (nv,) generalized forces, or a function tau(t, q, qd) -> (nv,);  wrenches: (n, 6) at the centres of mass, global, constant
     """
@@ -43,7 +43,7 @@ class ChainStateSpace:
     wrenches: Array
 
     def pack(self) -> Pack:
-        """The chain's tables with new room, and the routines that a chain has."""
+        """Return the chain's tables with new workspace, and the routines of a chain."""
         chain, none = self.chain, Routine(None, SOLVE_SIGNATURE)
         fills = Assemblers(*([NO_ASSEMBLER] * len(ASSEMBLERS)))
         asked = Callback(self._ask, ((chain.nq + chain.nv,), (0,), (0,), (chain.nv,))) if callable(self.tau) else NO_CALLBACK
@@ -59,7 +59,7 @@ class ChainStateSpace:
         return pack
 
     def tau_at(self, t: float, q: Array, qd: Array) -> Array:
-        """The generalized forces (nv,) at a state.  SimulationError where the function gives something else."""
+        """Return the generalized forces (nv,) at a state.  Raise SimulationError if the function returns anything else."""
         if not callable(self.tau):
             return self.tau
         try:
@@ -74,7 +74,7 @@ class ChainStateSpace:
         return tau
 
     def _ask(self, t: float, y: Array, _: Array, __: Array, tau: Array) -> None:
-        """What stands behind the callback `Asked`."""
+        """Evaluate tau for compiled code."""
         tau[:] = self.tau_at(t, y[: self.chain.nq].copy(), y[self.chain.nq :].copy())
 
     def places(self) -> Places:
@@ -91,18 +91,18 @@ class ChainStateSpace:
         return tuple(link.name for link in self.chain.links if link.nq > link.nv)
 
     def worst_gap(self, pack: Pack) -> tuple[float, str]:
-        """Nothing: joint coordinates keep every joint closed."""
+        """Return no gap: joint coordinates keep every joint closed."""
         return 0.0, ""
 
     def state(self, t: float, y: Array) -> ChainState:
         return ChainState(t, y[: self.chain.nq], y[self.chain.nq :])
 
     def wrong_branch(self, t: float, y: Array) -> str:
-        """Nothing: joint coordinates know their branch."""
+        """Return "": joint coordinates determine their branch."""
         return ""
 
     def broken(self, t: Array) -> None:
-        """Nothing: a chain has no drivers."""
+        """Return nothing: a chain has no drivers."""
 
     def error(self, pack: Pack, code: int, t: float) -> BaseException:
         error = pack.callback.take_error()
@@ -115,13 +115,13 @@ class ChainStateSpace:
             where = f"coordinate {int(place)}" if place < self.chain.nq else f"rate {int(place) - self.chain.nq}"
             return SimulationError(f"{where} of chain {self.chain.name!r} is {number} at t = {t:.6g} s: reduce h, or use rtol.")
         if code == STEP_TOO_SMALL:
-            what = f"the error control asks for a step of {number:.3g} s at t = {t:.6g} s"
+            what = f"the error control needs a step of {number:.3g} s at t = {t:.6g} s"
             remedy = "The motion is not smooth there: loosen rtol, or use a fixed step; or it is stiff: use SciPySolver('Radau')."
             return SimulationError(f"{what}. {remedy}")
         return KeyboardInterrupt()  # lost between compiled code and Python, see `compiled.ffi`
 
     def between(self, t_new: Array, t: Array, y: Array, y_dot: Array) -> Array:
-        """Quintic Hermite of q, and its derivative."""
+        """Return states by quintic Hermite interpolation of q, and its derivative."""
         if len(t) == 1:
             return np.repeat(y, len(t_new), axis=0)
         k = np.clip(np.searchsorted(t, t_new, side="right") - 1, 0, len(t) - 2)
@@ -135,14 +135,14 @@ class ChainStateSpace:
         return out
 
     def rates_of(self, y: Array, qdd: Array) -> Array:
-        """y' (nt, nq + nv) of states y (nt, nq + nv) with joint accelerations qdd (nt, nv)."""
+        """Return y' (nt, nq + nv) for states y (nt, nq + nv) with joint accelerations qdd (nt, nv)."""
         q_dot = np.empty((len(y), self.chain.nq))
         for columns, rates_at, ball in self._columns():
             q_dot[:, columns] = p_dot_from(y[:, columns], y[:, rates_at]) if ball else y[:, rates_at]
         return np.hstack([q_dot, qdd])
 
     def _jet(self, y: Array, y_dot: Array) -> tuple[Array, Array, Array]:
-        """q, q' and q'', (k, nq) each."""
+        """Return q, q' and q'', (k, nq) each."""
         nq = self.chain.nq
         q_ddot = np.empty((len(y), nq))
         for columns, rates_at, ball in self._columns():
@@ -151,7 +151,7 @@ class ChainStateSpace:
         return y[:, :nq], y_dot[:, :nq], q_ddot
 
     def _columns(self) -> Iterator[tuple[slice, slice, bool]]:
-        """Where coordinates and rates stand in y, joint by joint; a ball apart from the slides before it."""
+        """Return the columns of coordinates and rates in y, joint by joint; a ball is separate from the slides before it."""
         nq = self.chain.nq
         for (first, n, c), link in zip(self.chain.tables["LINKS"].tolist(), self.chain.links, strict=True):
             plain = n - 3 if link.nq > link.nv else n

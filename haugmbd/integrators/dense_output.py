@@ -1,10 +1,10 @@
 r"""Dense output of any integrator: positions by quintic Hermite interpolation of (r, p), velocities by its derivative.
 
-    s = (t - t0) / h      x(s) = sum of x, h x', h^2 x'' at both ends          O(h^6) for r and p, O(h^5) for v and omega_bar
+    s = (t - t0) / h      x(s) = combination of x, h x', h^2 x'' at both ends          O(h^6) for r and p, O(h^5) for v and omega_bar
     p'' = G^T omega_bar' / 2 - |omega_bar|^2 p / 4                             omega_bar = 2 G p'
 
-Only states and rates at the ends of a step are needed, and they are exact there whatever the method, projected or not.
-Integrated angles are interpolated by cubic Hermite.
+It needs only states and rates at the ends of a step.  They are exact there for every method, with or without projection.
+Integrated angles are interpolated by cubic Hermite polynomials.
 Source: de Boor, A Practical Guide to Splines (Hermite interpolation); the form for Euler parameters follows from p' = G^T omega_bar / 2.
 """
 
@@ -18,7 +18,7 @@ from haugmbd.workspace.layout import WIDTH
 
 
 def interpolate(t_new: Array, t: Array, y: Array, y_dot: Array, n_bodies: int) -> Array:
-    """States (k, ny) at `t_new` (k,) within [t[0], t[-1]], from states and rates (nt, ny) at increasing `t` (nt,)."""
+    """Return states (k, ny) at `t_new` (k,) within [t[0], t[-1]], from states and rates (nt, ny) at increasing `t` (nt,)."""
     k = np.clip(np.searchsorted(t, t_new, side="right") - 1, 0, max(len(t) - 2, 0))
     if len(t) == 1:
         return np.repeat(y, len(t_new), axis=0)
@@ -34,7 +34,7 @@ def interpolate(t_new: Array, t: Array, y: Array, y_dot: Array, n_bodies: int) -
 
 
 def _jet(y: Array, y_dot: Array, n: int) -> tuple[Array, Array, Array]:
-    """(r, p), its rate and the rate of its rate, (k, n, 7) each."""
+    """Return (r, p) and its first and second derivatives, (k, n, 7) each."""
     bodies = y[:, : WIDTH * n].reshape(-1, n, WIDTH)
     rates = y_dot[:, : WIDTH * n].reshape(-1, n, WIDTH)
     p, omega_bar = bodies[..., 3:7], bodies[..., 10:13]
@@ -43,7 +43,7 @@ def _jet(y: Array, y_dot: Array, n: int) -> tuple[Array, Array, Array]:
 
 
 def quintic(s: Array, h: Array, ends: list[tuple[Array, Array, Array]]) -> tuple[Array, Array]:
-    """Value and time derivative of the quintic through value, rate and second rate at both ends."""
+    """Return value and time derivative of the quintic through value, rate and second derivative at both ends."""
     (x0, d0, a0), (x1, d1, a1) = ends
     c1, c2 = h * d0, 0.5 * h * h * a0
     gap, slope, bend = x1 - x0 - c1 - c2, h * d1 - c1 - 2.0 * c2, h * h * a1 - 2.0 * c2
@@ -56,7 +56,7 @@ def quintic(s: Array, h: Array, ends: list[tuple[Array, Array, Array]]) -> tuple
 
 
 def _cubic(s: Array, h: Array, y: Array, y_dot: Array, k: Ints, first: int) -> Array:
-    """The columns from `first` on by cubic Hermite."""
+    """Return the columns from `first` on by cubic Hermite interpolation."""
     x0, x1, d0, d1 = y[k, first:], y[k + 1, first:], h * y_dot[k, first:], h * y_dot[k + 1, first:]
     gap = x1 - x0
     value: Array = x0 + s * (d0 + s * (3.0 * gap - 2.0 * d0 - d1 + s * (d0 + d1 - 2.0 * gap)))

@@ -1,15 +1,15 @@
-r"""Finding and locating events: a look at every step, and steps of the same integrator that end on the zero.
+r"""Event location: sign changes are searched in every step, and steps of the same integrator end on the zero.
 
-    look       g at both ends of a step and in the middle of it (dense output), so that two zeros in one step are seen as well;
-               not where an event says of many states at once that they are clear of zero
+    search     g at both ends of a step and in its middle (dense output), so that two zeros in one step are found as well;
+               omitted where an event function reports for many states at once that it is positive beyond rounding
     estimate   g(dense output at t) = 0 for t, by Brent's method
-    correct    t <- t - g(step(t)) / g_dot, until nothing is left to correct      step(t): one step of the integrator, from the start
+    correct    t <- t - g(step(t)) / g_dot, until the correction is rounding      step(t): one step of the integrator, from the start
                                                                                   of this one to t;  g_dot: of the dense output
-The located state is therefore on the numerical solution itself, settled as every state of the run; nothing in it is interpolated.
-A method that remembers more than the state has no such step: its events stand on the dense output.
-A step costs as much as four looks at the dense output; a g that jumps, which no g_dot corrects, is enclosed by Brent's method on steps.
-Whatever the function does, the search ends: it is asked at the ends of its bracket no second time, and where it jumps, or has a pole, the
-record says by how much.  A function that answers differently when it is asked again is refused.
+The located state therefore belongs to the numerical solution itself, with the same end of step as all states; it is not interpolated.
+A method that uses data of earlier steps has no such step: its events are located on the dense output.
+A g that jumps has no useful g_dot, and is enclosed by Brent's method on steps.
+The search ends for any function: g is not evaluated again at the ends of its bracket, and where it jumps or has a pole the record contains
+the jump.  A function that returns different values for the same arguments is refused.
 Source: Brent, Algorithms for Minimization without Derivatives (1973), ch. 4.
 """
 
@@ -28,18 +28,17 @@ from haugmbd.integrators.step_batch import StepBatch, split_multipliers
 from haugmbd.integrators.step_context import Problem, copy_options
 
 LOCATED = 1e-13
-"""[s] Brent's method stops when the zero is enclosed in this: a thousandth of the 1e-10 s that is promised, above the rounding of
-states of size 1 at speeds of size 1."""
+"""[s] Brent's method ends with an enclosure of this length, above the rounding of states of size 1 at speeds of size 1."""
 SLOPE = 1e-3
-"""Of the interval: over which g_dot is taken, and how far a correction may go; dense output is off by far less in any usable step."""
+"""Relative to the interval: the difference for g_dot, and the longest correction."""
 JUMPS = 1e-3
-"""Of the larger |g| at the ends of the bracket: g jumps where it changes by more between `LOCATED` before its zero and `LOCATED` after."""
+"""Relative to the larger |g| at the ends of the bracket: g jumps if it changes by more between `LOCATED` before and after its zero."""
 CORRECTIONS = 8
-"""Two are enough where the dense output is good."""
+"""Maximum number of corrections; two are enough where the dense output is good."""
 BISECTIONS = 2000
-"""More than the numbers between any two can be halved."""
+"""Maximum number of bisections; more than any interval of numbers allows."""
 SHORTEST = 1e-13
-"""Relative to |t| + 1 s: the integrators make no step as short as this; to first order the state is exact there."""
+"""Relative to |t| + 1 s: integrators make no shorter step; to first order the state is exact there."""
 
 
 class Moment(NamedTuple):
@@ -51,7 +50,7 @@ class Moment(NamedTuple):
 
 
 class LocatedEvent(NamedTuple):
-    """An event, the moment it happened, the number of the step of its chunk that it ends, and by how much g jumps there."""
+    """An event, the moment at which it occurred, the number of the step of its batch that it ends, and the jump of g there."""
 
     event: Event
     moment: Moment
@@ -60,7 +59,7 @@ class LocatedEvent(NamedTuple):
 
 
 class Bracket(NamedTuple):
-    """Times after the start of a step [s] between which g changes its sign, and g there."""
+    """Times after the start of a step [s] between which g changes its sign, and the values of g there."""
 
     lower: float
     upper: float
@@ -69,16 +68,16 @@ class Bracket(NamedTuple):
 
     @property
     def size(self) -> float:
-        """The larger |g| at its ends."""
+        """The larger |g| at the ends."""
         return max(abs(self.g_lower), abs(self.g_upper))
 
 
 Need = Callable[[int, float], None]
-"""need(code, t): raises unless the code is OK."""
+"""need(code, t): raises an error unless the code is OK."""
 
 
 class EventLocator:
-    """Watches the events of one run.  `need` raises the error of a code, as for every other step of the run."""
+    """The search for the events of one run.  `need` raises the error of a code, as for every other step of the run."""
 
     def __init__(self, events: tuple[Event, ...], problem: Problem, method: Any, need: Need) -> None:
         self.events, self.problem, self.method, self.need = events, problem, method, need
@@ -90,7 +89,7 @@ class EventLocator:
         return any(event.terminal for event in self.events)
 
     def cut(self, last: Moment, chunk: StepBatch) -> tuple[StepBatch, list[EventRecord], bool]:
-        """The chunk up to a terminal event, the events in it, and whether it has been cut."""
+        """Return the batch up to a terminal event, the events in it, and whether it was cut."""
         records = []
         for found in self._look(last, chunk):
             there = found.moment
@@ -100,7 +99,7 @@ class EventLocator:
         return chunk, records, False
 
     def _look(self, last: Moment, chunk: StepBatch) -> Iterator[LocatedEvent]:
-        """The events of a chunk in the order of time."""
+        """Return the events of a batch in the order of time."""
         if len(chunk.t) == 0 or not self.events:
             return
         t, y, y_dot = (
@@ -130,7 +129,7 @@ class EventLocator:
             before = self._before = after
 
     def _quiet(self, t: Array, y: Array, middle: Array, halfway: Array) -> Flags:
-        """The steps (n,) in which no event can happen: all are clear at both ends and in the middle."""
+        """Return the steps (n,) in which no event can occur: all functions are positive beyond rounding at both ends and in the middle."""
         ends, between = np.ones(len(t), dtype=np.bool_), np.ones(len(middle), dtype=np.bool_)
         for event in self.events:
             ends &= event.clear(t, y)
@@ -140,7 +139,7 @@ class EventLocator:
         return ends[:-1] & between & ends[1:]
 
     def _values(self, t: float, y: Array) -> list[float]:
-        """g of every event at one state."""
+        """Return g of every event at one state."""
         state = self._state(t, y)
         return [event.value(state) for event in self.events]
 
@@ -148,7 +147,7 @@ class EventLocator:
         return self.problem.subject.state(t, y)
 
     def _locate(self, event: Event, start: Moment, end: Moment, bracket: Bracket, curve: Any) -> tuple[Moment, float]:
-        """The moment at which g is zero, in the step from `start` to `end` or on the curve, and by how much g jumps there."""
+        """Return the moment at which g is zero, in the step from `start` to `end` or on the curve, and the jump of g there."""
         if curve is not None:
 
             def across(after: float) -> float:
@@ -173,22 +172,23 @@ class EventLocator:
         return (there, 0.0) if there is not None else self._enclosed(event, start, bracket)
 
     def _need_repeatable(self, event: Event, there: Moment) -> None:
-        """SimulationError where g gives two answers to one question: such a function has no zeros that could be found."""
+        """Raise SimulationError if g returns two values for the same state: the zeros of such a function cannot be located."""
         one, two = self._value(event, there), self._value(event, there)
         if one != two:
             raise SimulationError(
-                f"event {event.name!r} is no function of (t, state): asked twice at t = {there.t:.9g} s, it gives {one:.9g} and {two:.9g}. "
+                f"event {event.name!r} is no function of (t, state): evaluated twice at t = {there.t:.9g} s, "
+                f"it gives {one:.9g} and {two:.9g}. "
                 "Let it depend on nothing but its arguments: no random number, no counter, nothing that it changes itself."
             )
 
     def _settled(self, t: float, y: Array) -> Moment:
-        """A state of the dense output, settled, with its rates."""
+        """Return a state of the dense output after the end of a step, with its rates."""
         y_dot = np.zeros_like(y)
         self.need(self.problem.post_step(self.problem.pack, copy_options(self.problem.options), t, y, y_dot), t)
         return Moment(t, y, y_dot)
 
     def _corrected(self, event: Event, start: Moment, after: float, g_dot: float, bracket: Bracket) -> Moment | None:
-        """The zero near `start.t + after` by steps, or None where the corrections do not come to an end, or not to a zero."""
+        """Return the zero near `start.t + after` by steps; None if the corrections do not converge to a zero."""
         width = bracket.upper - bracket.lower
         for _ in range(CORRECTIONS):
             there = self._step(start, start.t + after)
@@ -202,7 +202,7 @@ class EventLocator:
         return None
 
     def _enclosed(self, event: Event, start: Moment, bracket: Bracket) -> tuple[Moment, float]:
-        """The zero in the bracket by Brent's method on steps, and by how much g jumps there."""
+        """Return the zero in the bracket by Brent's method on steps, and the jump of g there."""
 
         def g(after: float) -> float:
             return self._value(event, self._step(start, start.t + after))
@@ -219,14 +219,14 @@ class EventLocator:
         return event.value(self._state(there.t, there.y))
 
     def _step(self, start: Moment, t: float) -> Moment:
-        """The state at `t`, by a step of the integrator from `start`."""
+        """Return the state at `t`, by a step of the integrator from `start`."""
         return step_to(self.problem, self.method, start, t, self.need)
 
 
 def _zero(g: Callable[[float], float], bracket: Bracket) -> float:
-    """Where g changes sign in the bracket [s], by Brent's method; its ends are not asked again, so that there is such a place.
+    """Return where g changes sign in the bracket [s], by Brent's method.  Its ends are not evaluated again, so that the sign change exists.
 
-    Where Brent's method comes to no end in a hundred steps (a g of steep steps and flat parts), bisection does, in sixty.
+    If Brent's method does not converge, because g has steep and flat parts, bisection does.
     """
     from scipy.optimize import bisect, brentq  # noqa: PLC0415  0.2 s, only where there is an event
 
@@ -242,14 +242,14 @@ def _zero(g: Callable[[float], float], bracket: Bracket) -> float:
 
 
 def _jump(g: Callable[[float], float], at: float, bracket: Bracket) -> float:
-    """By how much g changes from just before `at` to just after, where that is a jump; else 0."""
+    """Return the change of g from just before `at` to just after, if it is a jump; otherwise 0."""
     before, after = max(bracket.lower, at - LOCATED), min(bracket.upper, at + LOCATED)
     change = (bracket.g_upper if after == bracket.upper else g(after)) - (bracket.g_lower if before == bracket.lower else g(before))
     return change if abs(change) > JUMPS * bracket.size else 0.0
 
 
 def step_to(problem: Problem, method: Any, start: Moment, t: float, need: Need) -> Moment:
-    """The state at `t`, by a step of `method` from `start`."""
+    """Return the state at `t`, by a step of `method` from `start`."""
     h = t - start.t
     if h <= SHORTEST * (1.0 + abs(t)):
         return Moment(t, start.y + h * start.y_dot, start.y_dot)
@@ -263,7 +263,7 @@ def step_to(problem: Problem, method: Any, start: Moment, t: float, need: Need) 
 
 
 def _ended(chunk: StepBatch, found: LocatedEvent) -> StepBatch:
-    """The chunk with the event as the end of its last step."""
+    """Return the batch with the event as the end of its last step."""
     k, end = found.step, found.moment
     return StepBatch(
         np.append(chunk.t[:k], end.t),

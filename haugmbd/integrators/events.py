@@ -60,7 +60,7 @@ class Event:
             what = f"raises {type(error).__name__}: {error}"
             raise SimulationError(f"event {self.name!r} {what} (at t = {state.t:.9g} s). {REMEDY}") from error
         if isinstance(given, bool | np.bool_):
-            what = f"gives {given} at t = {state.t:.9g} s, and a truth value passes no zero"
+            what = f"gives {given} at t = {state.t:.9g} s, and a truth value has no zero to locate"
             raise SimulationError(f"event {self.name!r} {what}. Give a difference, such as state.r[1, 2] - 0.5 for r[1, 2] > 0.5.")
         if not isfinite(number):
             raise SimulationError(f"event {self.name!r} gives {number} at t = {state.t:.9g} s. {REMEDY}")

@@ -1,4 +1,4 @@
-"""The arguments of a simulation: pose and velocities must fulfil the constraints; velocities may be repaired on request."""
+"""Initial states: pose and velocities must fulfil the constraints; velocities are projected on request."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from haugmbd.workspace.layout import Pack
 
 
 def consistent_start(model: Model, pack: Pack, state: State, *, project_velocity: bool) -> State:
-    """The state to start from; ModelError where pose or velocities contradict the joints (velocities: unless they may be repaired)."""
+    """Return the initial state.  Raise ModelError if it violates the constraints (velocities: unless they may be projected)."""
     faults = state_faults(model, state) or (
         *position_faults(model, state),
         *(() if project_velocity else velocity_faults(model, state)),
@@ -26,7 +26,7 @@ def consistent_start(model: Model, pack: Pack, state: State, *, project_velocity
 
 
 def projected(model: Model, pack: Pack, state: State) -> State:
-    """The nearest state, in mass, that fulfils the constraints and their rates."""
+    """Return the nearest state, in the mass-weighted norm, that fulfils the constraints and their rates."""
     rule, y = Projection(), state.y
     code = rule.post_step(pack, rule.options(), state.t, y, np.zeros_like(y))
     if code != OK:

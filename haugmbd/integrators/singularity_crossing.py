@@ -1,16 +1,16 @@
-r"""Past a singular configuration, in the same way for every integrator and formulation: one driver above them.
+r"""Crossing of singular configurations, in the same way for every integrator and formulation, by one driver above them.
 
-    look       where the way of the run comes to a singular configuration t*, see `singularity_search`
-    cut        the steps nearer to it than APART are given up
+    search     where the motion reaches a singular configuration t*, see `singularity_search`
+    cut        steps nearer to it than APART are discarded
     cross      the smooth motion from there to the other side, as polynomials, see `smooth_branch`
-    restart    the integrator begins anew behind it
+    restart    the integrator begins again behind it
 
-The velocity with which a run arrives decides how it goes on where the smallest singular value grows like |t - t*| along its motion: the
-branches then part at first order.  This is shown of each crossing: two curves of different pieces agree; the polynomial fulfils Phi = 0 at
-t* itself (it does not where two branches pass each other at a small distance); sigma(t* +- w) is twice sigma(t* +- w / 2).
-Where one of these fails, the run goes on as the integrator finds it, or stops with what stopped it.
-Source: Haug, Computer-Aided Kinematics and Dynamics of Mechanical Systems, sec. 3.7 (singular configurations, branches);
-Rheinboldt (1978) (regular bifurcation points).
+The integrator crosses a singular configuration when the incoming velocity selects a unique continuation.  This is so where the smallest
+singular value of the rows grows like |t - t*| along the motion: the branches then separate at first order.  Each crossing is verified:
+two curves of different pieces agree; the polynomial fulfils Phi = 0 at t* itself (it does not where two branches pass each other at a small
+distance); sigma(t* +- w) is twice sigma(t* +- w / 2).  If one of these tests fails, the integrator continues without a crossing, or the run
+stops with the error that stopped it.
+Source: Haug 2021, sec. 3.7 (singular configurations, branches); Rheinboldt (1978) (regular bifurcation points).
 """
 
 from __future__ import annotations
@@ -35,33 +35,33 @@ from haugmbd.model.model import Model
 from haugmbd.workspace.layout import workspace_array
 
 APART = 0.15
-"""[rad, or parts of the size] of motion from the last step that is kept to the singular configuration."""
+"""[rad, or parts of the size] Motion between the last step that is kept and the singular configuration."""
 NEAR = 0.2
-"""Of motion: a singular configuration so far ahead is crossed now."""
+"""Motion: a singular configuration at most this far ahead is crossed now."""
 FAR = 0.5
-"""Of motion: a chunk of steps that goes about so far is looked at."""
+"""Motion of a batch of steps, after which the search is made."""
 FEWEST = 4
-"""Steps of a chunk, unless a singular configuration is ahead."""
+"""Least number of steps of a batch, unless a singular configuration is ahead."""
 AGREE = 1.0
-"""Two curves agree when their ends differ by so many error tolerances of a step."""
+"""Two curves agree if their ends differ by at most this number of error tolerances of a step."""
 AGREE_AT_WORST = 1e-7
-"""Relative difference up to which the motion counts as determined, though the tolerance is sharper."""
+"""Relative difference up to which the motion counts as determined, even if the tolerance is smaller."""
 HALVINGS = 7
-"""Pieces across, each half as long as the one before, that are tried."""
+"""Number of lengths of the crossing that are tried, each half as long as the one before."""
 ON_BRANCH = 1e-8
-"""|Phi| of the polynomial at the singular configuration, of |Phi_q| times the size."""
+"""Relative to |Phi_q| times the size: |Phi| of the polynomial at the singular configuration."""
 LINEAR = (1.5, 2.8)
-"""Between these sigma(t* +- w) / sigma(t* +- w / 2) lies: 2 where it vanishes like |t - t*|, 4 where like its square, 1 where not."""
+"""Bounds of sigma(t* +- w) / sigma(t* +- w / 2): 2 where sigma vanishes like |t - t*|, 4 where like its square, 1 where not at all."""
 SAME = 2.0
 """Growth, as t* is approached to a quarter, of what dropped rows say of the motion that kept ones let free: 4 where they forbid it."""
 SHARE = 1e-3
-"""Of the largest: a multiplier that belongs to the dependent rows."""
+"""Relative to the largest multiplier: a larger one belongs to the dependent rows."""
 OUTPUTS = 8
-"""States that an adaptive run keeps of a crossing."""
+"""Number of states of a crossing that an adaptive run stores."""
 FIRST = 0.25
-"""First step behind a crossing, in parts of the longest of the last steps before it."""
+"""First step behind a crossing, relative to the longest of the last steps before it."""
 STOPS = (SINGULAR, STEP_TOO_SMALL, OFF_MANIFOLD, NO_CONVERGENCE)
-"""What a singular configuration may stop a run with."""
+"""Codes with which a singular configuration may stop a run."""
 
 
 class CrossingStart(NamedTuple):
@@ -73,7 +73,7 @@ class CrossingStart(NamedTuple):
 
 
 class Crossing(NamedTuple):
-    """The curve across, the state at its end, and what is listed of it; None where only the kept rows depend on one another."""
+    """The curve of the crossing, the state at its end, and its record; None if only the selection of kept rows is singular."""
 
     curve: Curve
     end: CrossingStart
@@ -81,7 +81,7 @@ class Crossing(NamedTuple):
 
 
 def batches_across(method: Integrator, problem: Problem, k1: Array, t_end: float) -> Iterator[StepBatch]:
-    """The chunks of `method`, and of the crossings of singular configurations between them."""
+    """Yield the batches of `method`, and of the crossings of singular configurations between them."""
     if not isinstance(problem.subject, MaximalStateSpace) or not may_be_singular(problem.subject.model):
         yield from method.chunks(problem, k1, t_end)
         return
@@ -117,7 +117,7 @@ def batches_across(method: Integrator, problem: Problem, k1: Array, t_end: float
 
 
 class _Driver:
-    """Looks for singular configurations in one run, and crosses them."""
+    """The search for singular configurations in one run, and their crossing."""
 
     def __init__(self, model: Model, problem: Problem, t_end: float) -> None:
         self.model, self.problem, self.t_end = model, problem, t_end
@@ -129,7 +129,7 @@ class _Driver:
         problem.longest_chunk = 2 * FEWEST
 
     def look(self, before: CrossingStart, chunk: StepBatch, method: Integrator) -> tuple[Crossing | None, int]:
-        """The crossing that ends this chunk after so many of its steps; None where there is none, or not yet."""
+        """Return the crossing that ends this batch, and the number of its steps before; None if there is none, or not yet."""
         if not (chunk.code in (OK, *STOPS) or self._stopped_by_formulation(chunk.code)):
             return None, 0
         t = np.concatenate([[before.t], chunk.t])
@@ -161,7 +161,7 @@ class _Driver:
         return None, 0
 
     def _stopped_by_formulation(self, code: int) -> bool:
-        """Whether it was a formulation in Python that found no answer, not a function of the user."""
+        """Return whether a formulation in Python found no solution; False if a user's function failed."""
         teacher = self.problem.pack.python_solver
         return code == USER_STOPPED and self.problem.pack.callback.error is None and isinstance(teacher.error, SimulationError)
 
@@ -175,7 +175,7 @@ class _Driver:
             self.problem.longest_chunk = None
 
     def cross(self, start: CrossingStart, t_singular: float, method: Integrator) -> Crossing | None:
-        """The smooth motion from `start` to as far behind the singular configuration; None where it is not determined."""
+        """Return the smooth motion from `start` to the same distance behind the singular configuration; None if it is not determined."""
         rtol, atol = method.tolerances
         way = t_singular - start.t
         t1 = t_singular + way
@@ -206,14 +206,14 @@ class _Driver:
         return self._shown(*found, t_singular)
 
     def _end(self, curve: Curve, t_singular: float) -> CrossingStart | None:
-        """The state at the end of a curve, brought to the constraints."""
+        """Return the state at the end of a curve, projected on the constraints."""
         t1 = curve.t1
         y = curve.states(np.array([t1]))[0]
         found = self.branch.settled(t1, y)
         return None if found is None else CrossingStart(t1, *found)
 
     def _again(self, curve: Curve, t_singular: float, w: float) -> float:
-        """The time of the singular configuration on the curve."""
+        """Return the time of the singular configuration on the curve."""
         a, b = max(curve.t0, t_singular - 0.5 * w), min(curve.t1, t_singular + 0.5 * w)
         g = self.search.values(np.array([a, b]), curve.states(np.array([a, b])))
         if not np.isfinite(g).all():
@@ -222,7 +222,7 @@ class _Driver:
         return found[0] if found is not None else t_singular
 
     def _shown(self, curve: Curve, end: CrossingStart, w: float, t_singular: float) -> Crossing | None:
-        """The crossing, where it is shown that the velocity decides."""
+        """Return the crossing if the tests show that the velocity selects the continuation."""
         pack, model = self.search.pack, self.model
         y = curve.states(np.array([t_singular]))[0]
         if rows_entry(pack, t_singular, y) != OK:
@@ -246,7 +246,7 @@ class _Driver:
         return Crossing(curve, end, SingularCrossing(t_singular, names, float((least / sigma[0][0]) ** 2)))
 
     def sigma(self, curve: Curve, t: float) -> tuple[float, float]:
-        """The smallest singular value at a time, and the length of all rows on the motion that goes with it."""
+        """Return the smallest singular value at a time, and the change of length of all rows in the corresponding motion."""
         pack, model = self.search.pack, self.model
         b = workspace_array(pack, "RIGHT")
         b[:] = 0.0
@@ -260,13 +260,13 @@ class _Driver:
         return sigma, float(np.linalg.norm(rows_in(model, pack, model.state()).Phi_q @ x))
 
     def joints(self) -> tuple[str, ...]:
-        """The joints with a part in the weakest rows that were found last."""
+        """Return the joints of the most nearly dependent rows that were found last."""
         model = self.model
         part = np.abs(workspace_array(self.search.pack, "RIGHT")[model.nb + 1 :].reshape(-1)[model.slot_of_row])
         return tuple(sorted({label.joint for label, share in zip(model.labels, part, strict=True) if share > SHARE * part.max()}))
 
     def settled(self, crossing: Crossing) -> CrossingStart | None:
-        """The end of a crossing as the run's own stabilization and formulation have it; None where they fail."""
+        """Return the end of a crossing after the stabilization and the formulation of the run; None if they fail."""
         p, end = self.problem, crossing.end
         y, y_dot = end.y.copy(), np.zeros_like(end.y)
         since, p.options.n_since_projection = p.options.n_since_projection, np.inf
@@ -278,13 +278,13 @@ class _Driver:
         return CrossingStart(end.t, y, y_dot)
 
     def first_steps(self, chunk: StepBatch, k: int) -> StepBatch:
-        """The first k steps of a chunk."""
+        """Return the first k steps of a batch."""
         lam = None if chunk.lam is None else chunk.lam[:k]
         t_stop = float(chunk.t[k - 1]) if k else chunk.t_stop
         return StepBatch(chunk.t[:k], chunk.y[:k], chunk.y_dot[:k], OK, t_stop, k, chunk.rejected, lam)
 
     def chunk(self, crossing: Crossing, end: CrossingStart, method: Integrator, chunk: StepBatch) -> StepBatch:
-        """A crossing as the chunk of a run: at the times of a fixed step, or at some."""
+        """Return a crossing as a batch: at the times of a fixed step, or at some times."""
         curve = crossing.curve
         span = curve.t1 - curve.t0
         if method.step:

@@ -1,11 +1,12 @@
-r"""Where a run comes to a singular configuration: the determinant of the augmented matrix along its way.
+r"""The search for singular configurations: the determinant of the augmented matrix along the motion.
 
     g = log |det K|,  K = [ M  Phi_q^T; Phi_q  0 ]            det K = +- det M det(Phi_q M^-1 Phi_q^T),  the product of all pivots
     d singular values that vanish like |t - t*|:   g = 2 d log|t - t*| + smooth
 
-The product does not depend on the order of elimination, nor on small pivots elsewhere (massless axes, light bodies beside heavy ones).
-It is sampled at equal parts of the motion (turn of the fastest body, or way over size), on dense output, and ahead of the last state on
-the parabola.  A least sample is enclosed; a singular configuration is there if g falls without end as the enclosure shrinks.
+The product does not depend on the order of elimination, nor on small pivots elsewhere (massless axes, light bodies next to heavy ones).
+It is sampled at equal parts of the motion (rotation of the fastest body, or displacement relative to the size), on the dense output
+and, ahead of the last state, on the parabola.  A local minimum is enclosed; it is a singular configuration if g decreases without bound
+as the enclosure shrinks.
 """
 
 from __future__ import annotations
@@ -33,22 +34,23 @@ from haugmbd.workspace import layout as at
 from haugmbd.workspace.layout import WIDTH, Pack
 
 SPACING = 0.05
-"""[rad, or parts of the size] of motion between samples."""
+"""[rad, or parts of the size] Motion between samples."""
 AHEAD = 0.6
-"""How far ahead of the last state is looked: farther than a chunk of steps goes, so that none is seen first by steps gone astray."""
+"""Motion that is searched ahead of the last state: more than a batch of steps, so that a singular configuration is found before the steps
+are inaccurate."""
 NARROW = 2.0
-"""By what the smallest singular value falls at least within SPACING of a singular configuration."""
+"""Least factor by which the smallest singular value decreases within SPACING of a singular configuration."""
 NO_PIVOT = -1e4
 """g where a pivot is zero."""
 GRID, ZOOMS, FINE = 9, 5, 14
-"""Samples in an enclosure, and how often it is made a quarter: to know that one is there, and to know where."""
+"""Samples in an enclosure, and how often it is reduced to a quarter: to detect a singular configuration, and to locate it."""
 SWEEPS = 6
-"""Of inverse iteration: the smallest singular value is wanted to a few percent."""
+"""Sweeps of inverse iteration, for a smallest singular value within a few percent."""
 
 
 @entry
 def determinants(P: Pack, t: Array, y: Array, g: Array) -> int:
-    """g (k,) at the states y (k, ny); NO_PIVOT where rows depend on others; return the first other code, with NaN from there on."""
+    """Write g (k,) at the states y (k, ny), NO_PIVOT where rows depend on others; return the first other code, with NaN from there on."""
     code = OK
     for k in range(t.size):
         g[k] = np.nan
@@ -75,9 +77,9 @@ def determinants(P: Pack, t: Array, y: Array, g: Array) -> int:
 
 @entry
 def weakest(P: Pack, t: float, y: Array, sweeps: int) -> tuple[int, float]:
-    """Inverse iteration on Phi_q M^-1 Phi_q^T, from the b in the right-hand side: the code, and the smallest singular value.
+    """Run inverse iteration on Phi_q M^-1 Phi_q^T, from the b in the right-hand side; return the code and the smallest singular value.
 
-    b, of unit length, and K^-1 b are left in the work room.
+    The workspace then contains b, of unit length, and K^-1 b.
     """
     code = prepare(P, t, y)
     if code != OK:
@@ -105,8 +107,9 @@ def weakest(P: Pack, t: float, y: Array, sweeps: int) -> tuple[int, float]:
 
 
 class Place(NamedTuple):
-    """Where a singular configuration seems to be: t [s];  distance: of motion ahead of the last state, negative behind;  depth: how far
-    g has fallen there.
+    """A possible singular configuration.
+
+    t: time [s];  distance: motion ahead of the last state, negative behind it;  depth: decrease of g so far
     """
 
     t: float
@@ -115,7 +118,7 @@ class Place(NamedTuple):
 
 
 class Way(NamedTuple):
-    """Where a run has gone and seems to go: times (k,) and g (k,), and how far it has moved then (k,)."""
+    """The motion of a run and its extrapolation: times (k,), motion so far s (k,), and the states at any time."""
 
     t: Array
     s: Array
@@ -123,7 +126,7 @@ class Way(NamedTuple):
 
 
 def may_be_singular(model: Model) -> bool:
-    """Whether the constraint graph has a loop, or two joints between the same bodies: else no rows can come to depend on others."""
+    """Return whether the constraint graph has a loop, or two joints between the same bodies; otherwise no rows can become dependent."""
     root = list(range(model.nb + 1))
 
     def find(k: int) -> int:
@@ -142,9 +145,9 @@ def may_be_singular(model: Model) -> bool:
 
 
 class SingularSearch:
-    """Looks along a run of one model, with room of its own: at rows and drivers, not at forces.
+    """The search along a run of one model, with a workspace of its own.  It evaluates rows and drivers, not forces.
 
-    Drivers in Python are asked through the callback of the run, and nowhere that the run has not been.
+    Drivers in Python are evaluated by the callback of the run, and only at times that the run has reached.
     """
 
     def __init__(self, model: Model, callback: Callback) -> None:
@@ -158,7 +161,10 @@ class SingularSearch:
             self.pack = self.pack._replace(ints=ints)
 
     def speeds(self, y: Array) -> Array:
-        """(k,) motion a second of states (k, ny): turn of the fastest body, or its speed beside the mean over the size."""
+        """Return the motion per second (k,) of states y (k, ny).
+
+        It is the largest angular velocity of a body, or the largest speed relative to the mean, divided by the size.
+        """
         bodies = y[:, : WIDTH * self.n].reshape(len(y), self.n, WIDTH)[:, 1:]
         v = bodies[:, :, 7:10] - (bodies[:, :, 7:10].mean(axis=1, keepdims=True) if self.n > 2 else 0.0)  # noqa: PLR2004
         way, turn = np.linalg.norm(v, axis=2), np.linalg.norm(bodies[:, :, 10:13], axis=2)
@@ -171,7 +177,7 @@ class SingularSearch:
         return time_to(s, float(self.speeds(y)[0]), float(bend))
 
     def way(self, t: Array, y: Array, y_dot: Array, t_end: float) -> Way:
-        """The way of a run through states (k, ny), and ahead of the last of them."""
+        """Return the motion of a run through states (k, ny), and ahead of the last of them."""
         speed = self.speeds(y)
         s = np.concatenate([[0.0], np.cumsum(0.5 * (speed[1:] + speed[:-1]) * np.diff(t))])
         last = float(t[-1])
@@ -192,7 +198,7 @@ class SingularSearch:
         return Way(np.append(t, t_ahead), np.append(s, s[-1] + AHEAD * (t_ahead - last) / ahead), states)
 
     def places(self, way: Way, last: float) -> list[Place]:
-        """The places on the way where g falls without end, in the order of time."""
+        """Return the places at which g decreases without bound, in the order of time."""
         total = float(way.s[-1])
         if not total > 0.0:
             return []
@@ -218,7 +224,7 @@ class SingularSearch:
     def enclosed(
         self, states: Callable[[Array], Array], a: float, b: float, edge: float, zooms: int = ZOOMS
     ) -> tuple[float, float] | None:
-        """The time between a and b at which g is least, and how far it falls below the `edge`; None where that is an end, or little."""
+        """Return the time between a and b at which g is least, and its depth below the `edge`; None if that is an end, or not deep."""
         lower, upper, least, t_least = a, b, np.inf, a
         for _ in range(zooms):
             t = np.linspace(lower, upper, GRID)
@@ -235,7 +241,7 @@ class SingularSearch:
         return (t_least, depth) if a < t_least < b and depth > 2.0 * log(NARROW) else None
 
     def values(self, t: Array, y: Array) -> Array:
-        """g (k,) at the states y (k, ny); NaN where they cannot be evaluated."""
+        """Return g (k,) at the states y (k, ny); NaN where they cannot be evaluated."""
         g = np.empty(len(t))
         times, states = (np.require(x, np.float64, ("C", "W")) for x in (t, y))
         determinants(self.pack, times, states, g)
@@ -243,7 +249,7 @@ class SingularSearch:
 
 
 def y_dot_as_state(y_dot: Array, n: int) -> Array:
-    """Rates (k, ny) as if their accelerations were velocities: the same columns."""
+    """Return rates (k, ny) with accelerations in the columns of velocities."""
     return y_dot[:, : WIDTH * n]
 
 

@@ -1,13 +1,13 @@
-r"""The smooth motion through a singular configuration, as polynomials that fulfil equations of motion and constraints beside it.
+r"""The smooth motion through a singular configuration, as polynomials that fulfil equations of motion and constraints on both sides.
 
     Y_i = y_0 + h sum_j a_ij f(c_j, P(Y_j))      P: projection to Phi = 0, Phi_q u = nu      f: rates by NewtonEuler      (Gauss, order 2 s)
     y(t_0 + x h) = y_0 + h sum_j int_0^x l_j F_j,   the collocation polynomial, smooth where f is not defined
 
-Beside the singular configuration t* the constraints are regular: no node of a piece that holds t* is close to it.  The motion that arrives
-at t* on a smooth branch goes on as one polynomial on both sides; the branches that part there have other tangents, and no polynomial of
-small error changes from one to the other.  Picard's iteration, stage after stage, starts from the parabola  q + tau q' + tau^2 q'' / 2.
-Source: Hairer, Norsett, Wanner, Solving ODE I, sec. II.7 (collocation); Haug, Computer-Aided Analysis of Mechanical Systems, sec. 3.7
-(branches at a bifurcation).
+The constraints are regular on both sides of the singular configuration t*, and no node of a piece that contains t* is close to it.  A
+motion that reaches t* on a smooth branch continues as one polynomial on both sides.  Other branches have other tangents there, and no
+polynomial of small error changes from one branch to another.  Picard's iteration, stage after stage, starts from the parabola
+q + tau q' + tau^2 q'' / 2.
+Source: Hairer, Norsett, Wanner, Solving ODE I, sec. II.7 (collocation); Haug 2021, sec. 3.7 (branches at a bifurcation).
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ NODES = (10, 11, 12, 13)
 """Numbers of nodes of a piece: the one is taken whose nodes are farthest from the singular configuration."""
 
 ITERATIONS = 60
-"""Picard's iteration gains a digit in two or three where the piece is short beside the time constants; else the piece is halved."""
+"""Picard's iteration converges where the piece is short compared with the time constants; otherwise the piece is halved."""
 
 CONVERGED, ROUNDING, STALLED = 1e-15, 1e-7, 0.7
-"""Of 1 + |y|: a change that is left alone; a change below ROUNDING that is more than STALLED of the last has met rounding, which stands
-in accelerations divided by the smallest singular value.  How much that is, two curves tell that are compared."""
+"""Relative to 1 + |y|.  CONVERGED: a smaller change ends the iteration.  A change below ROUNDING that is more than STALLED of the last one
+is rounding of the accelerations, magnified by the smallest singular value.  The comparison of two curves shows its size."""
 
 EXACT = 1e-15
-"""What a projection may leave: an error beside the singular configuration is divided by the smallest singular value."""
+"""Violation that a projection may leave: errors near the singular configuration are divided by the smallest singular value."""
 
 HALVINGS = 6
-"""How often a piece beside the singular configuration is halved where Picard's iteration does not converge: stiff forces."""
+"""How often a piece beside the singular configuration is halved if Picard's iteration does not converge, as with stiff forces."""
 
 
 class Stages(NamedTuple):
@@ -104,7 +104,7 @@ def gauss(s: int) -> tuple[Tableau, Array]:
 
 
 class Piece(NamedTuple):
-    """The polynomial on [t0, t1]: y0 (ny,), and the rates F (s, ny) at its nodes;  gap: how far its stages are from the constraints."""
+    """The polynomial on [t0, t1]: y0 (ny,), and the rates F (s, ny) at its nodes;  gap: distance of its stages from the constraints."""
 
     t0: float
     t1: float
@@ -113,14 +113,14 @@ class Piece(NamedTuple):
     gap: float
 
     def states(self, t: Array) -> Array:
-        """(k, ny) at the times t (k,)."""
+        """Return states (k, ny) at the times t (k,)."""
         h = self.t1 - self.t0
         x = 2.0 * (t - self.t0) / h - 1.0
         y: Array = self.y0 + h * legendre.legvander(x, len(self.F)) @ (gauss(len(self.F))[1] @ self.F)
         return y
 
     def rates(self, t: Array) -> Array:
-        """y' (k, ny), accelerations among it, of the polynomial."""
+        """Return y' (k, ny) of the polynomial, with accelerations."""
         x = 2.0 * (t - self.t0) / (self.t1 - self.t0) - 1.0
         coefficients = legendre.legder(gauss(len(self.F))[1]) * 2.0
         y_dot: Array = legendre.legvander(x, len(self.F) - 1) @ (coefficients @ self.F)
@@ -129,35 +129,35 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class Curve:
-    """A motion of pieces that follow one another."""
+    """A motion of consecutive pieces."""
 
     pieces: tuple[Piece, ...]
     n_bodies: int
 
     @property
     def t0(self) -> float:
-        """Where it begins [s]."""
+        """Start time [s]."""
         return self.pieces[0].t0
 
     @property
     def t1(self) -> float:
-        """Where it ends [s]."""
+        """End time [s]."""
         return self.pieces[-1].t1
 
     @property
     def gap(self) -> float:
-        """How far its stages are from the constraints."""
+        """Distance of the stages from the constraints."""
         return max(piece.gap for piece in self.pieces)
 
     def states(self, t: Array) -> Array:
-        """(k, ny) at the times t (k,), with |p| = 1."""
+        """Return states (k, ny) at the times t (k,), with |p| = 1."""
         y = self._of_pieces(t, "states")
         bodies = y[:, : WIDTH * self.n_bodies].reshape(len(t), -1, WIDTH)
         bodies[:, 1:, 3:7] = normalized(bodies[:, 1:, 3:7])
         return y
 
     def rates(self, t: Array) -> Array:
-        """y' (k, ny)."""
+        """Return y' (k, ny)."""
         return self._of_pieces(t, "rates")
 
     def _of_pieces(self, t: Array, what: str) -> Array:
@@ -170,20 +170,20 @@ class Curve:
 
 
 class SmoothBranch:
-    """Follows the smooth motion of one model, with room of its own; the user's functions are asked through the callback of the run."""
+    """The smooth motion of one model, with a workspace of its own.  User functions are evaluated by the callback of the run."""
 
     def __init__(self, model: Model, callback: Callback) -> None:
         self.model, self.pack, self.rule = model, model.pack()._replace(callback=callback), Projection(tol=EXACT)
         self.options = self.rule.options()
 
     def settled(self, t: float, y: Array) -> tuple[Array, Array] | None:
-        """The state brought to the constraints, and its rates; None where that fails."""
+        """Return the state projected on the constraints, and its rates; None if that fails."""
         y, y_dot = y.copy(), np.zeros_like(y)
         code = self.rule.post_step(self.pack, self.options, t, y, y_dot)
         return (y, y_dot) if code == OK else None
 
     def curve(self, times: list[float], t_singular: float, y0: Array) -> Curve | None:
-        """The motion from y0 at times[0] through all `times`; None where some piece fails."""
+        """Return the motion from y0 at times[0] through all `times`; None if some piece fails."""
         pieces: list[Piece] = []
         for a, b in zip(times[:-1], times[1:], strict=True):
             if pieces:
@@ -198,7 +198,7 @@ class SmoothBranch:
         return Curve(tuple(pieces), self.model.nb + 1)
 
     def _pieces(self, a: float, b: float, y0: Array, t_singular: float, halvings: int) -> list[Piece] | None:
-        """One piece from a to b, or several where that does not converge and no singular configuration lies in it."""
+        """Return one piece from a to b, or several if it does not converge and contains no singular configuration."""
         piece = self._piece(a, b, y0, t_singular)
         if piece is not None:
             return [piece]
@@ -229,7 +229,7 @@ class SmoothBranch:
 
 
 def parabola(y: Array, y_dot: Array, tau: Array, n_bodies: int) -> Array:
-    """States (k, ny) after tau (k,): q + tau q' + tau^2 q'' / 2, u + tau u'."""
+    """Return states (k, ny) after tau (k,): q + tau q' + tau^2 q'' / 2, u + tau u'."""
     found: Array = y + tau[:, None] * y_dot
     bodies, rates = (x[: WIDTH * n_bodies].reshape(n_bodies, WIDTH) for x in (y, y_dot))
     p, omega_bar = bodies[:, 3:7], bodies[:, 10:13]
@@ -242,5 +242,5 @@ def parabola(y: Array, y_dot: Array, tau: Array, n_bodies: int) -> Array:
 
 
 def farthest(a: float, b: float, t: float) -> int:
-    """The number of nodes, of those there are, with which the nearest is farthest from t."""
+    """Return the number of nodes whose nearest node is farthest from t."""
     return max(NODES, key=lambda s: float(np.abs(a + (b - a) * gauss(s)[0].c - t).min())) if a < t < b else NODES[0]

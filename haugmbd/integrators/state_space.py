@@ -1,4 +1,4 @@
-"""What an integrator moves, as those see it who do not care how: flat states become states, and codes become sentences."""
+"""The state space that an integrator advances: flat states become states of bodies, and codes become error messages."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
 
 
 class SingularCrossing(NamedTuple):
-    """A singular configuration in a run: its time [s], the joints whose rows depended on others, and the pivot there.
+    """A singular configuration that a run has crossed: its time [s], the joints whose rows were dependent, and the pivot there.
 
-    pivot: square of the smallest singular value of the rows, relative to what it is beside the place; 0 but for rounding
+    pivot: square of the smallest singular value of the rows, relative to its value beside the configuration; 0 within rounding
     """
 
     t: float
@@ -32,7 +32,7 @@ class SingularCrossing(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Where coordinates and their rates stand in y.
+    """Columns of coordinates and their rates in y.
 
     slides: (m, 2) x and v with x' = v;  spins: (k, 2) the first of p and of omega_bar, with p' = G^T omega_bar / 2
     """
@@ -45,28 +45,28 @@ class StateSpace(Protocol):
     """A mechanism in some coordinates."""
 
     def places(self) -> Places:
-        """Where coordinates and their rates stand in the flat state."""
+        """Return the columns of coordinates and their rates in the flat state."""
 
     def spinning(self) -> tuple[str, ...]:
-        """What turns by each of the `spins` of its places: names of bodies, or of links with a ball joint."""
+        """Return the names of the bodies, or of links with a ball joint, that rotate by each of the `spins`."""
 
     def worst_gap(self, pack: Pack) -> tuple[float, str]:
-        """The largest gap of the rows evaluated last, relative to the size of the model or in rad, and its joint."""
+        """Return the largest gap of the rows evaluated last, relative to the size of the model or in rad, and its joint."""
 
     def state(self, t: float, y: Array) -> Any:
-        """The state of a flat vector, with its time as `t`."""
+        """Return the state of a flat vector at time `t`."""
 
     def between(self, t_new: Array, t: Array, y: Array, y_dot: Array) -> Array:
-        """Dense output: flat states at `t_new` from states and rates at the steps."""
+        """Return flat states at `t_new` by dense output, from states and rates at the steps."""
 
     def wrong_branch(self, t: float, y: Array) -> str:
-        """What is wrong with a state that no equation can see; "" if nothing is."""
+        """Return a fault of a state that no equation shows; "" if there is none."""
 
     def broken(self, t: Array) -> tuple[float, str] | None:
-        """The first time, of those that the increasing times t (nt,) enclose, at which what is prescribed jumps, and what does."""
+        """Return the first time within the increasing times t (nt,) at which a prescribed motion jumps, and what jumps."""
 
     def error(self, pack: Pack, code: int, t: float) -> BaseException:
-        """The error of a code that stopped a run: the user's own where a callable raised."""
+        """Return the error of a code that stopped a run: the user's own error if a callable raised one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,12 +105,12 @@ class MaximalStateSpace:
         return interpolate(t_new, t, y, y_dot, self.model.nb + 1)
 
     def wrong_branch(self, t: float, y: Array) -> str:
-        """A rotation driver that is followed half a turn off, or a row that was dropped and no longer holds."""
+        """Return a rotation driver that is followed half a turn off, or a dropped row that no longer holds."""
         state = self.state(t, y)
         return "; ".join(map(str, branch_faults(self.model, state) or dropped_faults(self.model, state)))
 
     def broken(self, t: Array) -> tuple[float, str] | None:
-        """A driver of a joint whose f or f' jumps."""
+        """Return a driver of a joint whose f or f' jumps."""
         found = first_break(self.model, t, strict=True)
         return None if found is None else (found.t, str(found.fault))
 
@@ -123,7 +123,7 @@ class MaximalStateSpace:
 
 
 def model_of(subject: StateSpace, method: str) -> Model:
-    """The model of a subject with constraints; UsageError for a chain, which has none."""
+    """Return the model of a state space with constraints.  Raise UsageError for a chain, which has none."""
     if not isinstance(subject, MaximalStateSpace):
         raise UsageError(
             f"{method} solves with constraints, and a SerialChain has none: use RK4 or DormandPrince, or chain.to_system()."

@@ -1,4 +1,4 @@
-"""What an integrator hands out: accepted states with their rates, some thousand numbers at a time."""
+"""Batches of accepted states with their rates, as integrators return them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.integrators.step_context import Problem
 
 NUMBERS = 200_000
-"""Numbers of a chunk (1.6 MB): about 50 ms of computing, so that progress and Ctrl-C come in time."""
+"""Numbers of a batch: small enough that progress and Ctrl-C are handled in time."""
 
 
 class StepBatch(NamedTuple):
-    """t: (k,);  y, y_dot: (k, ny) after each accepted step;  code: OK or what stopped it;  t_stop: the time it was stopped at.
+    """A batch of accepted steps.
 
-    lam: (k, nc) the method's own multipliers, by rows; None of a method that has none at its steps
-    curve: dense output across a singular configuration, `states(t)` and `rates(t)`; None of steps, where states and rates say it
+    t: (k,);  y, y_dot: (k, ny) after each accepted step;  code: OK, or the code of the failure;  t_stop: the time of the failure
+    lam: (k, nc) the method's own multipliers, by rows; None if the method has none at its steps
+    curve: dense output across a singular configuration, `states(t)` and `rates(t)`; None for steps, where states and rates determine it
     """
 
     t: Array
@@ -33,12 +34,12 @@ class StepBatch(NamedTuple):
 
 
 def split_multipliers(lam: Array | None, kept: int, others: int) -> Array | None:
-    """The multipliers of the first steps, then NaN for states that are no steps of the method."""
+    """Return the multipliers of the first steps, then NaN for states that are not steps of the method."""
     return None if lam is None else np.vstack([lam[:kept], np.full((others, lam.shape[1]), np.nan)])
 
 
 def batch_lengths(problem: Problem) -> Iterator[int]:
-    """How many steps make each chunk: at once as many as may be, or `first_chunk`, doubled each time; never more than `longest_chunk`."""
+    """Yield the number of steps of each batch: as many as possible, or `first_chunk`, doubled each time; at most `longest_chunk`."""
     most = max(1, min(1000, NUMBERS // problem.y.size))
     length = most if problem.first_chunk is None else min(problem.first_chunk, most)
     while True:

@@ -159,8 +159,8 @@ class HybridSimulation:
         often = ", ".join(f"{name!r} {n} times" for name, n in Counter(name for _, name in recent).most_common(3))
         raise SimulationError(
             f"more than {self.most:g} impacts and openings of contacts in a second of simulated time, from t = {recent[0][0]:.9g} s "
-            f"to t = {t:.9g} s: {often}. A body bounces faster and faster between others, or e is so close to 1 that its cascade is "
-            "long: give a smaller e, or a larger most_per_second=."
+            f"to t = {t:.9g} s: {often}. A body bounces faster and faster between others, or a restitution is so close to 1 "
+            "that its cascade is long: give a smaller restitution, or a larger most_per_second=."
         )
 
     def _result(self, interrupted: bool, error: Exception | None = None) -> ImpactResult:

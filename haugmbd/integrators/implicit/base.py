@@ -1,4 +1,4 @@
-"""What implicit methods are as objects: a fixed step or error control, a form of the constraints, and routines."""
+"""The base classes of implicit methods: a fixed step or error control, a form of the constraints, and compiled routines."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ from haugmbd.model.model import CALLBACK_ARRAYS, Model
 from haugmbd.workspace.layout import Pack, Tables, workspace_array
 
 ITERATIONS = 20
-"""Of Newton in a step, at most: ten would be enough where it converges at all."""
+"""Maximum number of Newton's iterations in a step; about half of them suffice where it converges."""
 FIRST = 1e-6
-"""First step of an adaptive method, in parts of the interval: it grows twofold or more from step to step."""
+"""First step of an adaptive method, relative to the interval; later steps grow twofold or more."""
 EVIDENCE = ("STATUS", "D_INV", "J", *CALLBACK_ARRAYS)
-"""What an error is explained from."""
+"""Arrays from which an error is explained."""
 
 
 STEP_MEMORY = (
     "DISPLACEMENT", "BASE_POSE", "U_DOT", "ALGORITHMIC", "U_DOT_BEFORE", "U_DOT_EARLIER", "PREDICTED_R7", "ANGLE_RATE", "LAMBDA",
 )  # fmt: skip
-"""What a failed step gives back; these matrices stand side by side, see `step_control.save`."""
+"""Arrays that a failed step restores; they are stored side by side, see `step_control.save`."""
 
 
 class Rule(NamedTuple):
-    """A method for one run: its routines, its own numbers in `Step`, and its room, with what the first step finds there.
+    """A method for one run: its routines, its own numbers in `Step`, and its memory at the first step.
 
-    solve: by what iteration a step is solved
+    solve: the iteration that solves a step
     """
 
     predict: Routine
@@ -61,12 +61,12 @@ class Rule(NamedTuple):
 
 @lru_cache(maxsize=4)
 def implicit_tables(model: Model, curved: bool) -> Tables:
-    """The tied tables of a model: made once for runs and events that follow one another."""
+    """Return the tables of a model with coupled bodies; they are made once for runs and events that follow one another."""
     return tables_with_coupling(model, curved)
 
 
 def implicit_pack(problem: Problem, name: str, newton: ModifiedNewton) -> Pack:
-    """New room with the tied tables; u', what is remembered of it, and lam are those of the state at hand."""
+    """Return a new workspace with the coupled tables; u', its history, and lam are those of the current state."""
     model = model_of(problem.subject, name)
     derive = NO_CALLBACK if newton.curved else model.jacobian_callbacks.callback()
     pack = model.pack(implicit_tables(model, newton.curved))._replace(callback=problem.pack.callback, derive=derive)
@@ -79,7 +79,7 @@ def implicit_pack(problem: Problem, name: str, newton: ModifiedNewton) -> Pack:
 
 
 def tangents_of(model: Model, pack: Pack) -> Routine:
-    """The least that fills the tangents of a model's forces."""
+    """Return the smallest routine that evaluates the tangents of a model's forces."""
     if workspace_array(pack, "DERIVED").size:
         return TANGENTS
     if workspace_array(pack, "PROBE").size:
@@ -89,7 +89,7 @@ def tangents_of(model: Model, pack: Pack) -> Routine:
 
 @public_class
 class Implicit(Integrator):
-    """A method that solves dynamics and constraints together.  It has `level`, `tol` and `newton`, and is asked for its `rule`."""
+    """A method that solves dynamics and constraints together, with `constraint_form`, `tol` and `newton`; a subclass has a `rule`."""
 
     solves_constraints = True
     one_step = False
@@ -106,16 +106,16 @@ class Implicit(Integrator):
 
     @abstractmethod
     def rule(self, problem: Problem, pack: Pack, h: float) -> Rule:
-        """The method for a run of `problem` with first step `h`; it may set what the first step remembers in `pack`."""
+        """Return the method for a run of `problem` with first step `h`; it may initialize the memory in `pack`."""
 
     @abstractmethod
     def control(self, problem: Problem, t_end: float) -> Control:
-        """Steps and tolerances, see `step_control`."""
+        """Return steps and tolerances, see `step_control`."""
 
     def check_tol(self) -> None:
-        """Refuse a tolerance that is none."""
+        """Raise UsageError if tol is not positive."""
         if not (np.isfinite(self.tol) and self.tol > 0.0):
-            raise UsageError(f"tol = {self.tol}, what Newton may leave of a step, must be positive; 1e-10 m is a good start.")
+            raise UsageError(f"tol = {self.tol}, the tolerance of Newton's iteration, must be positive; 1e-10 m is a good start.")
 
     @property
     def keeps_positions(self) -> bool:
@@ -127,11 +127,11 @@ class Implicit(Integrator):
 
     @property
     def newton_tol(self) -> float:
-        """What Newton may leave."""
+        """The error that Newton's iteration may leave."""
         return self.tol * self.form.share
 
     def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[StepBatch]:
-        """Advance to `t_end`, a chunk of steps at a time."""
+        """Advance to `t_end`; yield a batch of steps at a time."""
         pack, model = implicit_pack(problem, type(self).__name__, self.newton), model_of(problem.subject, "")
         control, ny = self.control(problem, t_end), problem.y.size
         workspace_array(pack, "ANGLE_RATE")[:] = k1[ny - workspace_array(pack, "ANGLE_RATE").size :]
@@ -175,10 +175,10 @@ def fixed_control(problem: Problem, t_end: float, h: float, newton_tol: float) -
 
 @dataclass(frozen=True)
 class ImplicitFixed(Implicit, FixedStep):
-    """A fixed step `h` [s]; where Newton fails, that step is taken in smaller parts.
+    """A fixed step `h` [s]; if Newton's iteration fails, the step is divided.
 
-    level: form of the constraints, Index3(), Index2(), GGL(), HillerAnantharaman()
-    tol: what Newton may leave of a step [m, rad]; a hundredth of it, relative to 1 + |u|, where velocities are kept
+    constraint_form: form of the constraints, Index3(), Index2(), GGL(), HillerAnantharaman()
+    tol: error that Newton's iteration may leave [m, rad]; a hundredth of it, relative to 1 + |u|, for velocities
     """
 
     def check(self, span: float) -> None:
@@ -192,9 +192,9 @@ class ImplicitFixed(Implicit, FixedStep):
 
 @dataclass(frozen=True)
 class ImplicitFixedOrAdaptive(Implicit, FixedOrAdaptive):
-    """A fixed step `h` [s], as `ImplicitFixed`; or error control by rtol and atol, of positions and velocities.
+    """A fixed step `h` [s], as `ImplicitFixed`; or error control of positions and velocities by rtol and atol.
 
-    Error control needs velocities that are kept: those of index 3 jump by Phi / h when the step h changes.
+    Error control needs velocities that fulfil their constraints: those of index 3 jump by Phi / h when the step h changes.
     """
 
     def check(self, span: float) -> None:
@@ -204,13 +204,13 @@ class ImplicitFixedOrAdaptive(Implicit, FixedOrAdaptive):
             name = type(self).__name__
             raise UsageError(
                 f"{name} controls the error of velocities, and constraint_form={self.constraint_form!r} does not keep them when "
-                f"the step changes: leave level "
+                f"the step changes: leave it "
                 "out for GGL(), or take Index2(), or a fixed step."
             )
 
     @property
     def newton_tol(self) -> float:
-        """Of a fixed step `tol`; with error control at most a hundredth of what a step may be wrong by."""
+        """The error that Newton's iteration may leave: `tol`, or with error control at most a hundredth of the allowed error."""
         tol = self.tol * self.form.share
         return min(tol, 1e-2 * (self.rtol + self.atol)) if self.adaptive else tol
 

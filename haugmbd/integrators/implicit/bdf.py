@@ -10,12 +10,12 @@ r"""BDF: backward differentiation of order one to five, on points of any spacing
     p = (I - c Omega / 2)^-1 past_p  =  (I + c Omega / 2) past_p / |.|                p' = Omega(omega_bar) p / 2,  |p| = 1
     M u' + Phi_q^T lam = Q,      and the constraints
 
-p is thus past_p turned by the Cayley transform of c omega_bar, in closed form; its length is the truncation error, and normalised.
-With GGL the displacement c (u + M^-1 Phi_q^T mu) stands in place of c u.
+p is past_p rotated by the Cayley transform of c omega_bar, in closed form.  Its length differs from one by the truncation error, and is
+normalized.  With GGL the displacement c (u + M^-1 Phi_q^T mu) replaces c u.
 
-Error control: the error of a step by divided differences, for the order in use and its neighbours; after k + 1 steps of order k and one
-size the order that allows the longest step is taken; a step is not changed for less than a fifth.
-The start: order one with a tiny step, then a higher order each time, and steps that grow as fast as is stable.
+Error control: divided differences give the error of a step for the current order and its neighbours.  After k + 1 equal steps of order k
+the order that allows the longest step is selected.  A step is not changed by less than a fifth.
+The start has order one and a very small step.  Each further step raises the order, and steps grow as fast as is stable.
 Source: Gear 1971; Brayton, Gustavson, Hachtel 1972 (variable coefficients); Grigorieff 1983 (growing steps); Brenan, Campbell, Petzold 1989
 (constraints, choice of order); Hairer, Norsett, Wanner, Solving ODE I, sec. III.5; Hairer, Wanner, Solving ODE II, ch. V and VII.
 """
@@ -48,12 +48,12 @@ from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
 
 KNOWN = 7
-"""Points that are kept: the error of order five needs six, and raising the order to five as many."""
+"""Number of points that are kept: the error of order five and the change to order five need six each."""
 SAFETY, SHRINK, GROW, IDLE = 0.8, 0.25, 2.0, 1.2
 FIRST_PART = (1.0, 2.0**-8, 2.0**-10, 2.0**-12, 2.0**-14)
-"""Of a fixed step of order 1 ... 5: the first, of order one, whose error should be as small as that of a whole step of the order."""
+"""For orders 1 to 5: the first part of a fixed step, relative to it.  Its error of order one is about that of a whole step of the order."""
 STABLE = (2.0, 2.0, 1.4, 1.2, 1.1)
-"""Growth from step to step at which BDF of order 1 ... 5 is stable: 2.41, 1.62, 1.28, 1.13 are the bounds from order two on."""
+"""For orders 1 to 5: a stable growth of steps, below the theoretical bounds."""
 
 
 class History(NamedTuple):
@@ -115,7 +115,7 @@ def extrapolate(t: float, past: History, order: int) -> None:
 
 @inlined
 def mean_size(y: Array, first: int, n: int) -> float:
-    """Return the root mean square, over the bodies, of the length of the vectors whose first component is `first`."""
+    """Return the root mean square of the lengths of the vectors whose first component is `first`, over the bodies."""
     square = 0.0
     for k in range(1, n):
         a = WIDTH * k + first
@@ -125,11 +125,11 @@ def mean_size(y: Array, first: int, n: int) -> float:
 
 @kernel
 def error_of(t: float, y: Array, past: History, order: int, n: int, control: Control) -> float:
-    """Return |e_j| relative to the tolerance, root mean square over the n bodies' numbers.
+    """Return |e_j| relative to the tolerance, root mean square over the numbers of the n bodies.
 
-    Sizes are those of vectors, the mean of all bodies: joints pass on what a step may be wrong by, so that a body which moves less than
-    its neighbours, or a component that passes zero as a body turns, remembers their errors.  Held to a tolerance of its own it refuses
-    steps that cannot be made better: the differences of remembered errors do not shrink with the step.
+    Scales are lengths of vectors, averaged over all bodies.  Joints transfer the error of one body to its neighbours, so that the
+    difference of a slowly moving body, or of a component that passes zero, contains their errors.  With a tolerance of its own such a
+    component would cause rejected steps that no smaller step improves.
     """
     factor = leading(t, past, order)
     for i in range(order):
@@ -158,7 +158,7 @@ def error_of(t: float, y: Array, past: History, order: int, n: int, control: Con
 
 @inlined
 def add_point(t: float, y: Array, past: History) -> None:
-    """Make (t, y) the newest point; the oldest is forgotten."""
+    """Make (t, y) the newest point; the oldest one is dropped."""
     for i in range(KNOWN - 1, 0, -1):
         past.t[i] = past.t[i - 1]
         for a in range(y.size):
@@ -170,7 +170,7 @@ def add_point(t: float, y: Array, past: History) -> None:
 
 @kernel
 def integrate_angles(P: Pack, t: float, y: Array, past: History, order: int) -> None:
-    """Advance the integrated angles as all else: past + c theta', of the step's own order."""
+    """Advance the integrated angles by the same formula: past + c theta', of the order of the step."""
     rate = ws.angle_rates(P)
     first = y.size - rate.size
     if rate.size > 0:
@@ -220,7 +220,7 @@ def place(P: Pack, newton: Newton, y: Array) -> int:
 
 @routine
 def close(P: Pack, step: Step, control: Control, memory: Array, y: Array) -> float:
-    """Return the error of the step relative to its tolerance; choose the next order and step; keep the new point."""
+    """Return the error of the step relative to its tolerance; choose the next order and step; store the new point."""
     past = history_of(memory, y.size)
     t, order, n = step.t + step.h, int(step.order), ws.n_bodies(P)
     error = 0.0
@@ -249,7 +249,7 @@ def close(P: Pack, step: Step, control: Control, memory: Array, y: Array) -> flo
 
 @kernel
 def longest(error: float, order: int) -> float:
-    """Return how much longer a step of this order could be."""
+    """Return the factor by which a step of this order could be longer."""
     factor: float = SAFETY * max(error, 1e-12) ** (-1.0 / (order + 1.0))
     return factor
 

@@ -1,9 +1,9 @@
-r"""Which bodies may be displaced at once when forces are differenced: those whose neighbourhoods do not meet.
+r"""Coloring of bodies: which bodies may be displaced at once when forces are differenced.
 
-    N(k) = k and all that share a force, or an edge, with it;      colour a = colour b   only if   N(a) and N(b) are disjoint
+    N(k) = k and all that share a force, or an edge, with it;      color a = color b   only if   N(a) and N(b) are disjoint
 
-Then every force that changes is the doing of one body, and a model is differenced in six evaluations a colour: three colours for a chain,
-however long; as many as there are arms for bodies about a moving hub.
+Every force that changes is then due to one body.  A model is differenced with six evaluations per color: three colors for a chain of any
+length; as many as there are arms for bodies on a moving hub.
 Source: Coleman, More, Estimation of sparse Jacobian matrices and graph coloring problems, SIAM J. Numer. Anal. 20 (1983) 187-209.
 """
 
@@ -19,7 +19,7 @@ GROUND = 0
 
 
 def color_bodies(n: int, bodies: Iterable[int], groups: Iterable[Sequence[int]]) -> Ints:
-    """Colours 1, 2, ... (n,) of `bodies`, 0 for all others; bodies of one of the `groups` are neighbours; the ground does not move."""
+    """Return colors 1, 2, ... (n,) of `bodies`, 0 for all others.  Bodies of one of the `groups` are neighbours; the ground is excluded."""
     near: list[set[int]] = [{k} for k in range(n)]
     for group in groups:
         moving = set(group) - {GROUND}

@@ -1,12 +1,12 @@
-r"""Tangents by differences, where no formula is at hand: forces of the user, and the curvature of the constraints.
+r"""Tangents by differences, where there is no formula: user forces, and the curvature of the constraints.
 
     column a of body k:   ( R(q o exp(c_q eps e_a), u + c_u eps e_a) - R(q, u) ) / eps  =  c_q dR/dq + c_u dR/du         R = Phi_q^T lam - Q
 
-One evaluation gives stiffness and damping together, of everything that acts on the body, and of all bodies that have no neighbour in common
-(those of one colour, see `implicit.coloring`): what is differenced costs O(n) for chains and trees of few branches at a body.
-The symmetric part goes into the matrix: blocks of bodies that are probed, and of pairs with one; Newton's fixed point is the same without.
-quasi-Newton   the bodies that a function of the user without a jacobian acts on, without Phi_q^T lam
-full Newton    all bodies, with it:  d(Phi_q^T lam)/dq is the curvature of the constraints under their reactions
+One evaluation gives stiffness and damping together, for everything that acts on the body, and for all bodies of one color (which have no
+neighbour in common, see `implicit.coloring`).  The cost is O(n) for chains and trees with few branches at a body.
+The symmetric part enters the matrix: blocks of probed bodies, and of pairs with one.  The solution of Newton's iteration does not change.
+modified Newton   the bodies under a user function without a jacobian, without Phi_q^T lam
+full Newton       all bodies, with Phi_q^T lam:  d(Phi_q^T lam)/dq is the curvature of the constraints under their reactions
 Source: Geradin, Cardona, Flexible Multibody Dynamics, ch. 12 (tangent of constraint forces); Dennis, Schnabel (differences).
 """
 
@@ -31,7 +31,7 @@ SMALL_Q, SMALL_U = 1e-7, 1e-5
 
 @kernel
 def put_unbalanced(P: Pack, curved: bool, R: Array) -> None:
-    """R (nb + 1, 6) <- Phi_q^T lam - Q, or -Q alone."""
+    """Write Phi_q^T lam - Q, or -Q alone, to R (nb + 1, 6)."""
     Q, J, edges = ws.generalized_forces(P), ws.jacobian(P), ws.edges(P)
     lam = ws.multipliers(P)
     for k in range(R.shape[0]):
@@ -48,7 +48,7 @@ def put_unbalanced(P: Pack, curved: bool, R: Array) -> None:
 
 @kernel
 def displace(y: Array, k: int, a: int, c_q: float, c_u: float) -> None:
-    """Move body k by c_q along, or about, its axis a, and change that velocity by c_u."""
+    """Displace body k by c_q along, or about, its axis a, and change that velocity by c_u."""
     if a < 3:
         y[WIDTH * k + a] += c_q
     else:
@@ -59,7 +59,7 @@ def displace(y: Array, k: int, a: int, c_q: float, c_u: float) -> None:
 
 @kernel
 def clear_probed(probed: Ints, ties: Ints, own: Array, tied: Array) -> None:
-    """Empty the blocks that differences will fill."""
+    """Clear the blocks that differences fill."""
     for k in range(1, probed.shape[0]):
         if probed[k, 0] > 0:
             for a in range(36):
@@ -74,7 +74,7 @@ def clear_probed(probed: Ints, ties: Ints, own: Array, tied: Array) -> None:
 def add_columns(
     probed: Ints, ties: Ints, colour: int, a: int, eps: float, before: Array, after: Array, own: Array, tied: Array
 ) -> None:
-    """Column a of all bodies of a colour, half of it as a row: the symmetric part."""
+    """Add column a of all bodies of a color, half of it as a row: the symmetric part."""
     for k in range(1, probed.shape[0]):
         if probed[k, 0] != colour:
             continue
@@ -94,7 +94,7 @@ def add_columns(
 
 @inlined
 def probe(P: Pack, c_q: float, c_u: float, curved: bool, t: float, y: Array) -> int:
-    """Fill the tangents of probed bodies; rows and forces are left as they were."""
+    """Fill the tangents of probed bodies, and restore rows and forces."""
     probed, ties = ws.difference_colors(P), ws.coupled_pairs(P)
     own, tied = ws.tangents(P), ws.coupled_tangents(P)
     n, start = own.shape[0], P.ints[3 * at.PROBE]

@@ -1,8 +1,8 @@
-r"""The tables of a model for implicit steps: bodies that a force couples get a block of their own in the augmented matrix.
+r"""The tables of a model for implicit steps: bodies that a force couples have a block of their own in the augmented matrix.
 
     M + c_C C + c_K K        C, K: dampings and stiffnesses of the force elements between two bodies
 
-Explicit steps do not need these blocks, and do not pay for them: they are other tables of the same model.
+Explicit steps use tables of the same model without these blocks.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH, Tables
 
 MOST_COUPLED = 6
-"""Bodies of one force of the user that are tied to one another; of larger ones only the bodies' own blocks enter."""
+"""Largest number of bodies of one user force that are coupled; for larger ones only the bodies' own blocks enter."""
 
 NONE = -1
 
 TieOf = dict[tuple[int, int], int]
-"""The number of the tie between two bodies, the smaller number first."""
+"""The number of the coupling between two bodies, the smaller body number first."""
 
 
 def tables_with_coupling(model: Model, curved: bool = False) -> Tables:
-    """The model's tables with ties between bodies, the schedule that they need, and room for tangents and stages.
+    """Return the model's tables with couplings between bodies, their elimination schedule, and arrays for tangents and stages.
 
-    curved: for the curvature of the constraints, too: all bodies are probed, and tied where they share a joint
+    curved: include the curvature of the constraints: all bodies are probed, and coupled where they share a joint
     """
     entries = sorted(model.loads, key=lambda entry: KINDS.index(type(entry.load)))
     edges = [(int(i), int(j)) for i, j in model.tables["EDGES"]]
@@ -45,7 +45,7 @@ def tables_with_coupling(model: Model, curved: bool = False) -> Tables:
     probed = _probed(model.nb, entries, edges if curved else None)
     schedule = make_schedule(model.nb, edges, list(tie_of))
     ints = {
-        "FLAGS": np.array([[0, model.tables["FLAGS"][0, 1]]]),  # Newton's iteration refines: massless directions need no other
+        "FLAGS": np.array([[0, model.tables["FLAGS"][0, 1]]]),  # Newton's iteration refines the solution for massless directions
         "ORDER": schedule.order[:, None],
         "NEAR_AT": schedule.near_at[:, None],
         "NEAR": schedule.near,
@@ -78,7 +78,7 @@ def tables_with_coupling(model: Model, curved: bool = False) -> Tables:
 
 
 def _ties(entries: list[LoadEntry], edges: list[tuple[int, int]]) -> TieOf:
-    """The pairs of bodies that loads or these edges couple, numbered."""
+    """Return the pairs of bodies that forces or these edges couple, numbered."""
     pairs = [entry.bodies for entry in entries if len(entry.bodies) == 2]
     for entry in entries:
         if _of_state(entry) and len(entry.bodies) <= MOST_COUPLED:
@@ -91,18 +91,18 @@ def _ties(entries: list[LoadEntry], edges: list[tuple[int, int]]) -> TieOf:
 
 
 def _tie(tie_of: TieOf, bodies: tuple[int, ...]) -> int:
-    """The tie of a load between two bodies."""
+    """Return the coupling of a force between two bodies."""
     return tie_of.get((min(bodies), max(bodies)), NONE) if len(bodies) == 2 else NONE
 
 
 def _of_state(entry: LoadEntry) -> bool:
-    """Whether a function of the user says this load, from the state."""
+    """Return whether a user function computes this force from the state."""
     question = entry.load.question()
     return question is not None and question.form != TIME
 
 
 def _probed(nb: int, entries: list[LoadEntry], edges: list[tuple[int, int]] | None) -> Ints:
-    """(nb + 1, 1) the colours of the bodies whose forces are differenced, all of them where edges count; in the ground's place how many."""
+    """Return the colors (nb + 1, 1) of the bodies whose forces are differenced, and their number in the row of the ground."""
     asked = {body for e in entries if _of_state(e) and e.load.jacobian is None for body in e.bodies}
     bodies = sorted(asked - {0}) if edges is None else range(1, nb + 1)
     probed = color_bodies(nb + 1, bodies, [*(e.bodies for e in entries), *(edges or [])])
@@ -111,7 +111,7 @@ def _probed(nb: int, entries: list[LoadEntry], edges: list[tuple[int, int]] | No
 
 
 def _coupled(entries: list[LoadEntry], starts: Ints, tie_of: TieOf) -> Ints:
-    """The blocks of every StateForce with a jacobian: of each body, and of each pair that is tied."""
+    """Return the blocks of every StateForce with a jacobian: of each body, and of each coupled pair."""
     rows = []
     for entry, start in zip(entries, starts, strict=True):
         if start == NONE or not isinstance(entry.load, StateForce):

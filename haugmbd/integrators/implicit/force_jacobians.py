@@ -1,17 +1,16 @@
 r"""The tangents of all forces of a model in an implicit step: c_u C + c_q K, by formula, by declared jacobians, or by differences.
 
-Routines of their own, so that a model compiles no more than it needs: nothing without forces, formulas alone for springs and dampers.
+There are several routines, so that a model compiles no more than it needs: none without forces, formulas alone for springs and dampers.
 
-What comes from the user enters by its symmetric part S, as the block LDL^T needs it; a skew part W is left out, and of a linear force each
-iteration leaves the part  rate = spectral radius of S^-1 W  of the error.  Of a body that moves freely, mass m:
+User forces enter with their symmetric part S, because the block LDL^T needs a symmetric matrix.  The skew part W is left out; for a linear
+force each iteration then leaves the part  rate = spectral radius of S^-1 W  of the error.  For a free body of mass m:
 
     skew s k beside k               s c_q k / (m + c_q k)
     gyroscopic g c beside c         g c_u c / (m + c_u c)
     gyroscopic B alone              c_u B / m
     k from one coordinate on another, one way only      x / sqrt(m^2 - x^2),  x = c_q k / 2
 
-Generalized-alpha with rho = 0.8 has c_q = 0.26 h^2, c_u = 0.51 h.  A rate of 0.1 takes 6 iterations, 0.3 takes 11; from a half on
-most steps are cut into shorter ones, whose rate is less.
+c_q grows like h^2 and c_u like h, so that smaller steps have smaller rates.  From a rate of about a half on most steps are divided.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from haugmbd.workspace.layout import PACK_TYPE, Pack
 
 @inlined
 def put_springs(P: Pack, newton: Newton, t: float, y: Array) -> None:
-    """c_u C + c_q K of springs, dampers and actuators."""
+    """Add c_u C + c_q K of springs, dampers and actuators."""
     own, tied, D = ws.tangents(P), ws.coupled_tangents(P), ws.user_jacobian_line(P)
     clear(own)
     clear(tied)
@@ -47,7 +46,7 @@ def put_springs(P: Pack, newton: Newton, t: float, y: Array) -> None:
 
 @inlined
 def put_declared(P: Pack, newton: Newton, t: float, y: Array) -> None:
-    """The same of forces and torques with jacobians."""
+    """Add the tangents of forces and torques with jacobians."""
     own, tied, D = ws.tangents(P), ws.coupled_tangents(P), ws.user_jacobian_line(P)
     ints, reals, kinds = (
         ws.force_ints(P),
@@ -62,7 +61,7 @@ def put_declared(P: Pack, newton: Newton, t: float, y: Array) -> None:
 
 @inlined
 def call_jacobians(P: Pack, t: float, y: Array) -> int:
-    """Leave what the user's jacobians say in DERIVED; the signals are those of the forces, which were asked at the same state."""
+    """Write the values of the user's jacobians to DERIVED; the signals are those of the forces at the same state."""
     D = ws.user_jacobians(P)
     signals, succeeded = ws.signals(P), ws.succeeded(P)
     if call_callback(P.derive, t, y, signals, D, D, succeeded) and all_finite(D):
@@ -73,21 +72,21 @@ def call_jacobians(P: Pack, t: float, y: Array) -> int:
 
 @routine
 def put_formulas(P: Pack, newton: Newton, t: float, y: Array) -> int:
-    """The tangents of a model that has springs, dampers, and what depends on time alone."""
+    """Write the tangents of a model with springs, dampers, and forces that depend on time alone."""
     put_springs(P, newton, t, y)
     return OK
 
 
 @routine
 def put_differenced(P: Pack, newton: Newton, t: float, y: Array) -> int:
-    """The tangents of a model whose user's forces are differenced, or with the curvature of the constraints."""
+    """Write the tangents of a model whose user forces are differenced, or with the curvature of the constraints."""
     put_springs(P, newton, t, y)
     return probe(P, newton.c_q, newton.c_u, newton.curved == 1.0, t, y)
 
 
 @entry
 def put_tangents(P: Pack, newton: Newton, t: float, y: Array) -> int:
-    """All of it: for a model with declared jacobians."""
+    """Write all tangents: for a model with declared jacobians."""
     code: int = call_jacobians(P, t, y)
     if code != OK:
         return code

@@ -327,4 +327,4 @@ class GeneralizedAlpha(Newmarks, ImplicitFixedOrAdaptive):
 def check_rho(rho: float) -> None:
     """Raise UsageError unless the spectral radius is between 0 and 1."""
     if not 0.0 <= rho <= 1.0:
-        raise UsageError(f"rho = {rho} must be in [0, 1]: 1 keeps high frequencies, 0 forgets them in a step.")
+        raise UsageError(f"rho = {rho} must be in [0, 1]: 1 keeps high frequencies, 0 damps them in one step.")

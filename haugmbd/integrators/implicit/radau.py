@@ -1,11 +1,12 @@
 r"""Radau IIA of order five: three stages at once, for stiff systems to high accuracy.
 
     u_i = u_n + h sum_j a_ij u'_j         M u'_i + Phi_q^T lam_i = Q_i,  and the constraints,  i = 1, 2, 3         c = (4 -+ sqrt 6) / 10, 1
-    the third stage is the step's end: nothing is extrapolated, what is stiff is forgotten in a step
+    the third stage is the end of the step: nothing is extrapolated, and stiff components are damped in one step
 
-Rotations on SO(3), the iteration: see `radau_stages`.  Order five for positions and velocities with constraints of index two or GGL;
-lam and u' at the end are those of the equations of motion there, of order five, too.  The first guess of the u'_i is the polynomial through
-those of the step before.  Error control: Hairer and Wanner's error of order three, filtered so that stiff parts do not enter.
+`radau_stages` describes rotations on SO(3) and the iteration.  The order is five for positions and velocities with constraints of index
+two or GGL.  lam and u' at the end follow from the equations of motion there, and have order five, too.  The first iterate of the u'_i is
+the polynomial through those of the step before.  Error control uses Hairer and Wanner's error of order three, filtered for stiff
+components.
 Source: Hairer, Wanner, Solving ODE II, sec. IV.8 and VII.4; Hairer, Lubich, Roche 1989 (constraints).
 """
 
@@ -39,12 +40,12 @@ from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
 
 SAFETY, SHRINK, GROW, IDLE = 0.9, 0.2, 5.0, 1.2
 HARD = 12
-"""Sweeps beyond which a step does not grow: a longer one may not converge."""
+"""Number of sweeps above which a step does not grow, because a longer one may not converge."""
 
 
 @routine
 def predict(P: Pack, step: Step, newton: Newton, memory: Array, y: Array) -> int:
-    """u'_i by the polynomial of the step before, or as at its end; displacements as if the velocity stayed; lam as at its end."""
+    """Write u'_i by the polynomial of the step before, or as at its end; displacements for a constant velocity; lam as at its end."""
     m = radau_memory(memory)
     stage, lam = stage_of(P), ws.multipliers(P)
     h, before = step.h, step.h_before
@@ -73,7 +74,7 @@ def predict(P: Pack, step: Step, newton: Newton, memory: Array, y: Array) -> int
 
 @routine
 def close(P: Pack, step: Step, control: Control, memory: Array, y: Array) -> float:
-    """The error of the step relative to its tolerance; the u'_i are kept for the next guess."""
+    """Return the error of the step relative to its tolerance; store the u'_i for the next prediction."""
     m = radau_memory(memory)
     n = ws.n_bodies(P)
     bodies = borrow(y, 0, n, WIDTH)
@@ -100,7 +101,7 @@ def close(P: Pack, step: Step, control: Control, memory: Array, y: Array) -> flo
 
 @kernel
 def turn(P: Pack, t: float, m: RadauMemory, y: Array) -> None:
-    """Integrated angles by the weights of the method; their rates at the end."""
+    """Advance the integrated angles by the weights of the method; write their rates at the end."""
     rate = ws.angle_rates(P)
     first = y.size - rate.size
     if rate.size > 0:
@@ -160,7 +161,7 @@ class RadauIIA(ImplicitFixedOrAdaptive):
 
     @property
     def newton_tol(self) -> float:
-        """Of a fixed step `tol`; with error control a hundredth of what a step may be wrong by: its end is brought to the constraints."""
+        """The error that Newton's iteration may leave: `tol` with a fixed step; with error control a hundredth of the allowed error."""
         tol = self.tol * self.constraint_form.share
         return max(tol, 1e-2 * (self.rtol + self.atol)) if self.adaptive else tol
 

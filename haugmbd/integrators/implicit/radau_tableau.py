@@ -28,7 +28,7 @@ A = np.array(
 
 
 def crout(matrix: Array) -> Array:
-    """L of matrix = L U, where U has a unit diagonal."""
+    """Return L of matrix = L U, where U has a unit diagonal."""
     n = len(matrix)
     L, U = np.zeros((n, n)), np.eye(n)
     for k in range(n):

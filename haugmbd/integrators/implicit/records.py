@@ -6,7 +6,7 @@ from haugmbd.compiled.records import record_dtype, record_type
 
 
 class Step:
-    """One step, and what a method remembers from step to step."""
+    """One step, and the data that a method keeps from step to step."""
 
     h: float  # [s]
     h_before: float  # of the step before [s]; 0 at the start
@@ -39,7 +39,7 @@ class Newton:
 
 
 class Control:
-    """The way to the end of the run."""
+    """The progress of a run to its end."""
 
     t: float  # where the run is [s]
     t_end: float

@@ -1,15 +1,15 @@
-r"""The loop of all implicit methods: predict, solve, judge; a step that fails is taken again in smaller parts.
+r"""The loop of all implicit methods: predict, solve, estimate the error; a failed step is repeated in smaller parts.
 
-    place(P, newton, y)                     the pose of a displacement, see `stage`
-    predict(P, step, newton, room, y)       base pose, displacement, u and u' of the next step; c_q and c_u for the stage;  OK, or why not
-    solve(P, tangents, place, ...)          the iteration, see `stage`; of several stages together, see `radau_stages`
-    close(P, step, control, room, y)        integrated angles; the error of the step relative to its tolerance; where it is at most 1,
-                                            remember what the next step needs;  step.factor proposes the next step
+    place(P, newton, y)                     the pose of a displacement, see `newton`
+    predict(P, step, newton, room, y)       base pose, displacement, u and u' of the next step; c_q and c_u of the stage;  OK, or a code
+    solve(P, tangents, place, ...)          the iteration, see `newton`; for several stages together, see `radau_stages`
+    close(P, step, control, room, y)        integrated angles; the error of the step relative to its tolerance; if it is at most 1,
+                                            the data of the next step;  step.factor proposes the next step
 
-fixed step    each step ends at t_start + k h;  where Newton fails, the way there is gone in equal parts that grow by step.factor again
-adaptive      h <- step.factor h, as far as the method lets it;  where Newton fails, a quarter
+fixed step    each step ends at t_start + k h;  if Newton's iteration fails, the step is divided in equal parts that grow by step.factor
+adaptive      h <- step.factor h, within the limits of the method;  if Newton's iteration fails, a quarter
 
-Method, formulation of the constraints, and this loop meet by address only: a new method compiles its routines, nothing else.
+Methods, forms of the constraints, and this loop call each other by address: a new method compiles its own routines only.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ PREDICT_SIGNATURE = types.int64(PACK_TYPE, STEP_TYPE, NEWTON_TYPE, F2, F1)
 CLOSE_SIGNATURE = types.float64(PACK_TYPE, STEP_TYPE, CONTROL_TYPE, F2, F1)
 
 SMALLEST_PART = 2.0**-17
-"""Of a fixed step, before it is given up."""
+"""Smallest part of a fixed step before it is given up."""
 SMALLEST_STEP = 1e-14
-"""Relative to |t| + 1 s: a step below it no longer changes t reliably."""
+"""Relative to |t| + 1 s: a smaller step no longer changes t reliably."""
 REST = 1e-9
-"""Of a step: less than this is left to its end by rounding alone."""
+"""Relative to a step: a smaller remainder to its end is rounding."""
 
 
 @inlined
 def save(P: Pack, y: Array, saved: Array) -> None:
-    """Keep what a step changes: y, and the stage, lam and the rates of the angles, which stand side by side."""
+    """Store what a step changes: y, and the stage, lam and the rates of the angles, which are stored side by side."""
     copy_line(y, borrow_line(saved, 0, y.size))
     kept = borrow_line(saved, y.size, saved.size - y.size)
     copy_line(borrow_line(P.work, P.ints[3 * at.DISPLACEMENT], kept.size), kept)
@@ -54,14 +54,14 @@ def save(P: Pack, y: Array, saved: Array) -> None:
 
 @inlined
 def restore(P: Pack, y: Array, saved: Array) -> None:
-    """Go back to what was kept."""
+    """Restore what was stored."""
     copy_line(borrow_line(saved, 0, y.size), y)
     kept = borrow_line(saved, y.size, saved.size - y.size)
     copy_line(kept, borrow_line(P.work, P.ints[3 * at.DISPLACEMENT], kept.size))
 
 
 class MethodRoutines(NamedTuple):
-    """What makes a method: see the head of this file."""
+    """The routines of a method: see the head of this file."""
 
     solve: Routine
     tangents: Routine
@@ -71,14 +71,14 @@ class MethodRoutines(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """room: (., .) of the method, see its file;  saved: what a step that fails gives back."""
+    """The memory of a method, see its file;  saved: what a failed step restores."""
 
     room: Array
     saved: Array
 
 
 class Steps(NamedTuple):
-    """Accepted steps, as many as there is room for: times (n,), states and their rates (n, ny), multipliers by slots (n, .)."""
+    """Accepted steps in arrays of fixed length: times (n,), states and their rates (n, ny), multipliers by slots (n, .)."""
 
     t: Array
     y: Array
@@ -94,7 +94,7 @@ METHOD_TYPE = types.NamedTuple(
 
 @typeof_impl.register(MethodRoutines)  # type: ignore[untyped-decorator]
 def method_type(method: MethodRoutines, context: Any) -> Any:
-    """Every method has the same type."""
+    """Return the one type of all methods."""
     return METHOD_TYPE
 
 

@@ -34,7 +34,7 @@ from haugmbd.integrators.explicit import runge_kutta
         ),
         (mbd.GeneralizedAlpha(1e-3, constraint_form=mbd.GGL), "GeneralizedAlpha got constraint_form = <class"),
         (mbd.GeneralizedAlpha(1e-3, newton=mbd.FullNewton), "GeneralizedAlpha got newton = <class"),
-        (mbd.GeneralizedAlpha(1e-3, tol=0.0), "tol = 0.0, what Newton may leave of a step, must be positive"),
+        (mbd.GeneralizedAlpha(1e-3, tol=0.0), "tol = 0.0, the tolerance of Newton's iteration, must be positive"),
         (mbd.HHT(1e-3, tol="x"), "HHT got tol = 'x'"),
         (mbd.Newmark(1e-3, gamma="0.5"), "Newmark got gamma = '0.5'"),
         (mbd.BDF(order=True), "BDF got order = True, which must be a whole number"),
