@@ -8,7 +8,8 @@ cross compiled
 code: it is kept in `error`, the loop stops with USER_STOPPED, and Python raises it again.
 
 Whether the call succeeded is not its return value: where Ctrl-C is raised on the way into Python, ctypes leaves that undefined.  It is the
-word `succeeded`, which `call_callback` clears before the call, and which the callable sets as its last act.
+word `succeeded`, which `call_callback` clears before the call, and which the callable sets as its last act.  The compiled call then
+ends with USER_STOPPED and no `error`: who goes on after such a code, where a state could not be evaluated, calls `keep_interruption`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from numba import types
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import inlined
+from haugmbd.compiled.status_codes import USER_STOPPED
 
 DOUBLES = types.CPointer(types.float64)
 SIGNATURE = types.void(types.float64, DOUBLES, DOUBLES, DOUBLES, DOUBLES, DOUBLES)
@@ -77,6 +79,11 @@ class Callback(types.WrapperAddressProtocol):  # type: ignore[misc]
         error, self.error = self.error, None
         return error
 
+    def keep_interruption(self, code: int) -> None:
+        """Keep as `error` the Ctrl-C that has stopped a compiled call with this code: one that is stopped by no error."""
+        if code == USER_STOPPED and self.error is None:
+            self.error = KeyboardInterrupt()
+
     def _view(self, address: int, shape: tuple[int, ...]) -> Array:
         """An array over the memory at `address`: made once for each place."""
         key = (address, shape)
@@ -99,6 +106,9 @@ class CompiledCallback(Callback):
     def __wrapper_address__(self) -> int:
         """The address of the compiled entry."""
         return int(self._compiled.address)
+
+    def keep_interruption(self, code: int) -> None:
+        """Nothing: compiled functions are not interrupted; they stop a call by numbers that are not finite."""
 
 
 @inlined

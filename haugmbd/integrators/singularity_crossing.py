@@ -91,7 +91,7 @@ def batches_across(method: Integrator, problem: Problem, k1: Array, t_end: float
         options = copy_options(problem.options)
         for chunk in method.chunks(problem, k1, t_end):
             crossing, kept = driver.look(before, chunk, method)
-            if crossing is not None:
+            if crossing is not None and problem.pack.callback.error is None:
                 h = driver.longest
                 restore_memory(problem.options, options)
                 restarted = driver.settled(crossing)
@@ -225,7 +225,9 @@ class _Driver:
         """Return the crossing if the tests show that the velocity selects the continuation."""
         pack, model = self.search.pack, self.model
         y = curve.states(np.array([t_singular]))[0]
-        if rows_entry(pack, t_singular, y) != OK:
+        code = rows_entry(pack, t_singular, y)
+        pack.callback.keep_interruption(code)
+        if code != OK:
             return None
         rows = rows_in(model, pack, model.state())
         scale = np.linalg.norm(rows.Phi_r, axis=(1, 2)) * self.search.size + np.linalg.norm(rows.PiBar, axis=(1, 2))
@@ -254,6 +256,7 @@ class _Driver:
         n = model.nb + 1
         b[n:].reshape(-1)[model.slot_of_row] = random.standard_normal(model.nc)
         code, sigma = weakest(pack, t, curve.states(np.array([t]))[0], SWEEPS)
+        pack.callback.keep_interruption(code)
         if code != OK:
             return 0.0, 0.0
         x = workspace_array(pack, "SOLUTION")[1:n].ravel()
@@ -273,9 +276,18 @@ class _Driver:
         error, p.pack.python_solver.error = p.pack.python_solver.error, None
         code = p.post_step(p.pack, p.options, end.t, y, y_dot)
         if code != OK:
+            self._keep_interruption(code)
             p.options.n_since_projection, p.pack.python_solver.error = since, error
             return None
         return CrossingStart(end.t, y, y_dot)
+
+    def _keep_interruption(self, code: int) -> None:
+        """Keep the Ctrl-C that has ended an attempt to restart; what a formulation in Python raises there is none, and forgotten."""
+        callback, solver = self.problem.pack.callback, self.problem.pack.python_solver
+        if solver.error is None:
+            callback.keep_interruption(code)
+        elif callback.error is None and not isinstance(solver.error, Exception):
+            callback.error = solver.error
 
     def first_steps(self, chunk: StepBatch, k: int) -> StepBatch:
         """Return the first k steps of a batch."""

@@ -244,7 +244,7 @@ class SingularSearch:
         """Return g (k,) at the states y (k, ny); NaN where they cannot be evaluated."""
         g = np.empty(len(t))
         times, states = (np.require(x, np.float64, ("C", "W")) for x in (t, y))
-        determinants(self.pack, times, states, g)
+        self.pack.callback.keep_interruption(determinants(self.pack, times, states, g))
         return g
 
 

@@ -180,6 +180,7 @@ class SmoothBranch:
         """Return the state projected on the constraints, and its rates; None if that fails."""
         y, y_dot = y.copy(), np.zeros_like(y)
         code = self.rule.post_step(self.pack, self.options, t, y, y_dot)
+        self.pack.callback.keep_interruption(code)
         return (y, y_dot) if code == OK else None
 
     def curve(self, times: list[float], t_singular: float, y0: Array) -> Curve | None:
@@ -222,6 +223,7 @@ class SmoothBranch:
         F = np.zeros_like(Y)
         dynamics = Dynamics(self.rule.rates, self.rule.post_step, self.pack)
         code, gap = collocate(dynamics, self.options, method, a, h, y0, Stages(Y, F, np.empty_like(y0)), ITERATIONS)
+        self.pack.callback.keep_interruption(code)
         return Piece(a, b, y0, F, gap) if code == OK and np.isfinite(F).all() else None
 
     def _parabola(self, y: Array, y_dot: Array, tau: Array) -> Array:

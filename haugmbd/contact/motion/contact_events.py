@@ -87,7 +87,11 @@ class NormalForces:
             if states is y:
                 return -np.asarray(lam[:, self.model.joints[name].rows[0]])
         pack, x = self.model.pack(), np.zeros((len(t), workspace_array(self.pack, "SOLUTION").size))
-        code, done = multipliers_entry(pack, t, y, x)  # a user's error is raised again at the single state
+        code, done = multipliers_entry(pack, t, y, x)
+        pack.callback.keep_interruption(code)
+        error = pack.callback.take_error()
+        if error is not None and not isinstance(error, Exception):
+            raise error  # Ctrl-C; an error comes again where the state is asked alone
         lam = x.reshape(len(t), -1, 6)[:, self.model.nb + 1 :].reshape(len(t), -1)[:, self.model.slot_of_row]
         if code != 0:
             lam[done:] = np.nan

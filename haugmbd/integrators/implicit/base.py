@@ -70,7 +70,9 @@ def implicit_pack(problem: Problem, name: str, newton: ModifiedNewton) -> Pack:
     model = model_of(problem.subject, name)
     derive = NO_CALLBACK if newton.curved else model.jacobian_callbacks.callback()
     pack = model.pack(implicit_tables(model, newton.curved))._replace(callback=problem.pack.callback, derive=derive)
-    if problem.rates(problem.pack, copy_options(problem.options), problem.t, problem.y, np.zeros_like(problem.y)) == OK:
+    code = problem.rates(problem.pack, copy_options(problem.options), problem.t, problem.y, np.zeros_like(problem.y))
+    problem.pack.callback.keep_interruption(code)
+    if code == OK:
         x = workspace_array(problem.pack, "SOLUTION")
         for name in ("U_DOT", "ALGORITHMIC", "U_DOT_BEFORE", "U_DOT_EARLIER"):
             workspace_array(pack, name)[:] = x[: model.nb + 1]

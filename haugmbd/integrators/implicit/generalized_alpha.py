@@ -176,6 +176,7 @@ def second_rate(problem: Problem, h: float) -> Array:
     now, then, options = np.zeros_like(problem.y), np.zeros_like(problem.y), copy_options(problem.options)
     code = problem.rates(problem.pack, options, problem.t, problem.y, now)
     code = code or problem.rates(problem.pack, options, problem.t + PROBE * h, problem.y + PROBE * h * now, then)
+    problem.pack.callback.keep_interruption(code)
     if code != OK:
         return np.zeros((n // WIDTH, 6))
     u_ddot = ((then - now) / (PROBE * h))[:n].reshape(-1, WIDTH)[:, 7:]
