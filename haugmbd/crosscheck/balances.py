@@ -1,12 +1,12 @@
-r"""What must hold for the chain as a whole: mass matrix, constraint rows, momentum and power.
+r"""Balances of the whole chain: mass matrix, constraint rows, momentum and power.
 
-    M           crba                                  N^T M N of the twin,   N: the columns u of each q_dot
+    M           crba                                  N^T M N in maximal coordinates,   N: the columns u of each q_dot
     Phi_q N     0                                     no row opposes a freedom
     d/dt sum m v,  d/dt sum (r - base) x m v + J omega        accelerations by recursion
                 gravity, external wrenches, and the base reaction by lam
     d/dt T      u_dot of the augmented system         power of gravity, tau and external wrenches
 
-Source: seed 004 (virtual work: ideal constraints have no power); seed 002 (projected mass matrix).
+Source: Haug (2021), virtual work: ideal constraints have no power; Featherstone 2008, ch. 3 (projected mass matrix).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from haugmbd.serial_chain.recursions.link_motion import LinkMotion
 
 
 def masses(twin: Twin, M: Array) -> tuple[Difference, ...]:
-    """N^T M N against crba's M (nv, nv), and Phi_q N against zero."""
+    """Return the differences of N^T M N and crba's M (nv, nv), and of Phi_q N and zero."""
     n, nv, rows = twin.chain.n, twin.chain.nv, np.array(twin.chain.order)
     columns = twin.J.reshape(n, 6, nv).copy()
     columns[:, 3:] = np.einsum("nab,nak->nbk", twin.motion.A, columns[:, 3:])  # omega_bar
@@ -39,7 +39,7 @@ def masses(twin: Twin, M: Array) -> tuple[Difference, ...]:
 
 
 def momentum(twin: Twin, found: Answer, motion: LinkMotion, pushes: Array) -> Difference:
-    """d/dt of the momenta about the base, by recursion, against the external wrenches."""
+    """Return the difference of the rates of the momenta about the base, by recursion, and the external wrenches."""
     chain, order = twin.chain, list(twin.chain.order)
     m, arm = twin.model.mass[order, None], motion.r - chain.base
     inertia = motion.A @ twin.model.J_bar[order] @ np.swapaxes(motion.A, 1, 2)
@@ -58,7 +58,7 @@ def momentum(twin: Twin, found: Answer, motion: LinkMotion, pushes: Array) -> Di
 
 
 def power(twin: Twin, found: Answer, qd: Array, pushes: Array) -> Difference:
-    """d/dt of the kinetic energy against the powers."""
+    """Return the difference of the rate of the kinetic energy and the powers."""
     order, k = list(twin.chain.order), twin.motion
     m, J_bar = twin.model.mass[order], twin.model.J_bar[order]
     spin = np.einsum("nab,nbc,ndc,nd->na", k.A, J_bar, k.A, found.u_dot[:, 3:])

@@ -1,4 +1,4 @@
-r"""crosscheck: the same chain by recursion in reduced coordinates, and by the augmented system of its twin in maximal ones.
+r"""crosscheck: a serial chain by recursions in joint coordinates, and by the augmented system in maximal coordinates.
 
     q_ddot            aba                                S q_ddot from u_dot of the augmented system, joint by joint
     u_dot             kinematics at aba's q_ddot         the same
@@ -8,8 +8,9 @@ r"""crosscheck: the same chain by recursion in reduced coordinates, and by the a
     impulses          articulated bodies                 du, -Phi_q^T Lam
     and the balances of `balances`
 
-Differences are relative to the largest magnitude of their kind, the parts that cancel included: a chain that hangs at rest has
-accelerations of rounding only, and forces that are not.
+Differences are relative to the largest magnitude of their kind, including terms that cancel: the accelerations of a chain at rest
+are
+only rounding, but its forces are not.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from haugmbd.serial_chain.recursions.projected_newton_euler import projected_new
 from haugmbd.serial_chain.recursions.rnea import joint_wrenches, rnea
 
 TOL = 1e-9
-"""Random chains of 30 links differ by 1e-14, and by up to 1e-11 where a full mass matrix is solved; a lost term differs by 1e-2."""
+"""Largest relative difference allowed: above the rounding of long chains, below the effect of a wrong term."""
 
 
 @check_keywords
@@ -51,12 +52,36 @@ def crosscheck(
     impulse: Any = None,
     tol: float = TOL,
 ) -> CrossCheck:
-    """Compute accelerations, joint wrenches and impulses of `chain` in both ways; print the result to read it.
+    """Compute accelerations, joint wrenches and impulses of a serial chain in joint and in maximal coordinates, and compare them.
 
-    q: (nq,), qd: (nv,), tau: (nv,) generalized forces (None: none)
-    wrenches: (n, 6) external force [N] and moment [N m] on each link at its centre of mass, global
-    impulse: (n, 6) likewise [N s, N m s]; by default 1 N s along (1, 1, 1) on the last link;  tol: the largest relative difference allowed
-    Raises UsageError for wrong lengths, ModelError for a chain without a twin (a massless link).
+    Parameters
+    ----------
+    chain : SerialChain
+        The chain.
+    q : array_like, (nq,)
+        Joint coordinates.
+    qd : array_like, (nv,)
+        Joint rates.
+    tau : array_like, (nv,), optional
+        Generalized forces; by default zero.
+    wrenches : array_like, (n, 6), optional
+        External force [N] and moment [N m] on each link at its centre of mass, global.
+    impulse : array_like, (n, 6), optional
+        Impulse [N s] and its moment [N m s] on each link; by default 1 N s along (1, 1, 1) on the last link.
+    tol : float
+        Largest relative difference allowed.
+
+    Returns
+    -------
+    CrossCheck
+        The relative differences; print it to read them.
+
+    Raises
+    ------
+    UsageError
+        If an argument is not valid.
+    ModelError
+        If the chain has no equivalent in maximal coordinates (a massless link).
     """
     need_chain(chain, "crosscheck")
     if not (isinstance(tol, Real) and 0.0 < tol < np.inf):
@@ -84,7 +109,7 @@ def crosscheck(
 
 
 def _default_blows(chain: SerialChain) -> Array:
-    """1 N s along (1, 1, 1) at the centre of mass of the last link."""
+    """Return 1 N s along (1, 1, 1) at the centre of mass of the last link."""
     blows = np.zeros((chain.n, 6))
     blows[-1, :3] = 1.0 / np.sqrt(3.0)
     return blows
@@ -93,7 +118,7 @@ def _default_blows(chain: SerialChain) -> Array:
 def _joints(
     twin: Twin, found: Answer, q: Array, qd: Array, pushes: Array, qdd: Array, M: Array, tau: Array
 ) -> tuple[Difference, ...]:
-    """Accelerations in the joints: aba against the twin, and against the other recursions; tau: rnea's, of aba's accelerations."""
+    """Return the differences of joint accelerations: aba and maximal coordinates, aba and other recursions, and tau by rnea."""
     projected = projected_newton_euler(twin.chain, q, qd, wrenches=pushes)
     causes = np.column_stack([projected.f, projected.g, twin.tau])
     scale, forces = largest(qdd, np.linalg.solve(projected.M, causes)), largest(causes)
@@ -112,21 +137,21 @@ def _joints(
 
 
 def _bodies(twin: Twin, found: Answer, motion: LinkMotion) -> Difference:
-    """Accelerations of the bodies; gravity and bias accelerations are of their kind."""
+    """Return the difference of body accelerations, relative to gravity and bias accelerations as well."""
     known = np.vstack([np.hstack([twin.motion.v_dot, twin.motion.omega_dot]), [*twin.chain.gravity, 0.0, 0.0, 0.0]])
     gap, scale = relative_twist(found.u_dot, np.hstack([motion.v_dot, motion.omega_dot]), known, length_of(twin))
     return Difference("body accelerations", gap, scale, "m/s2", "kinematics at aba's accelerations, and the augmented system")
 
 
 def _wrenches(twin: Twin, found: Answer, carried: Array) -> Difference:
-    """What the joints carry; the weight of the chain is of the kind."""
+    """Return the difference of joint wrenches, relative to the weight of the chain as well."""
     weight = float(twin.model.mass.sum() * np.linalg.norm(twin.chain.gravity))
     gap, scale = relative_wrench(carried, found.wrench, weight, length_of(twin))
     return Difference("joint wrenches", gap, scale, "N", "recursion from the tip, and -Phi_q^T lam with the actuators")
 
 
 def _impulses(twin: Twin, found: Jump, q: Array, blows: Array) -> tuple[Difference, ...]:
-    """What impulses do; what each link would do alone, and the impulses themselves, are of the kind."""
+    """Return the differences of jumps and joint impulses, relative to the impulses and to the response of each link alone as well."""
     answer, length = chain_impulse(twin.chain, q, blows), length_of(twin)
     m = twin.model.mass[list(twin.chain.order), None]
     alone = np.hstack([blows[:, :3] / m, blows[:, 3:] / m * per(length) ** 2])

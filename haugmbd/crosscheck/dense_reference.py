@@ -3,9 +3,9 @@ r"""The dense reference solver: the same augmented system, assembled from `Rows`
     K = [ M       Phi_q^T ]        S K S (S^-1 x) = S b,    S = diag(s),   s_a = 1 / sqrt(max_b |K_ab|)
         [ Phi_q   0       ]
 
-Nothing is shared with the block LDL^T but the rows and the generalized forces: it stands beside it for tests and for a second
-opinion.  O(n^3) time, O(n^2) memory.  S makes the largest entry of every row about one, so that partial pivoting compares like with
-like (kg beside kg m2 beside the rows' own units); one refinement takes the rounding of the factors out.
+Only the rows and the generalized forces are shared with the block LDL^T. The dense solver is an independent reference for tests.
+O(n^3) time, O(n^2) memory. S scales the largest entry of every row to about one, so that partial pivoting compares rows of different
+units (kg, kg m2, units of the rows). One iterative refinement removes the rounding of the factors.
 """
 
 from __future__ import annotations
@@ -54,7 +54,10 @@ def dense_system(model: Model, state: State | None = None) -> DenseSystem:
 
 
 def solve_dense(model: Model, state: State | None = None) -> DenseSolution:
-    """Solve the augmented system of the kept rows by LAPACK's LU.  Raises SingularKKTError where the matrix is exactly singular."""
+    """Return the solution of the augmented system of the kept rows by LAPACK's LU.
+
+    Raise SingularKKTError if the matrix is exactly singular.
+    """
     whole, right = dense_system(model, state)
     kept = np.delete(np.arange(len(right)), 6 * model.nb + np.array(model.redundancy.dropped, dtype=np.int64))
     K, b = whole[np.ix_(kept, kept)], right[kept]
@@ -75,7 +78,7 @@ def solve_dense(model: Model, state: State | None = None) -> DenseSolution:
 
 
 def _generalized_forces(model: Model, state: State) -> Array:
-    """Q by bodies (6 nb,), the ground left out."""
+    """Return Q by bodies (6 nb,), without the ground."""
     pack = model.pack()
     rows_entry(pack, state.t, state.y)
     model.raise_user_error(pack)

@@ -1,11 +1,11 @@
-r"""What the twin's augmented system says about a chain, in the order of the links and in global axes.
+r"""The augmented system of a chain in maximal coordinates, in the order of the links and in global axes.
 
     body accelerations    u_dot of  M u_dot + Phi_q^T lam = Q
-    joint wrench          -Phi_q^T lam on the link, moved to its handle, and what the actuator gives:  S (S^T S)^-1 tau
-    joint accelerations   S q_ddot = u_dot - sigma      less what the link before carries along;   sigma: u_dot at q_ddot = 0
+    joint wrench          -Phi_q^T lam on the link, moved to its handle, and the actuator:  S (S^T S)^-1 tau
+    joint accelerations   S q_ddot = u_dot - sigma      less the motion of the link before;   sigma: u_dot at q_ddot = 0
     impulses              u+ - u-,  -Phi_q^T Lam        from the same matrix
 
-Source: seed 004 (Newton-Euler equations); seed 002 (Jacobians).
+Source: Haug (2021), Newton-Euler equations with Lagrange multipliers; Featherstone 2008, ch. 4 (Jacobians).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Flags = npt.NDArray[np.bool_]
 
 
 class Twin(NamedTuple):
-    """The twin of a chain at q, qd under tau and wrenches; `motion`: that of the chain there at q_ddot = 0; J: (6 n, nv)."""
+    """A chain in maximal coordinates at q, qd under tau and wrenches;  motion: of the chain at q_ddot = 0;  J: (6 n, nv)."""
 
     chain: SerialChain
     system: System
@@ -62,7 +62,7 @@ class Jump(NamedTuple):
 
 
 def twin_of(chain: SerialChain, q: Array, qd: Array, tau: Array, wrenches: Array, motion: LinkMotion, J: Array) -> Twin:
-    """Build and compile it."""
+    """Return the chain in maximal coordinates, compiled."""
     system = chain.to_system(tau, wrenches, q, qd)
     model = system.compile()
     state = model.state()
@@ -70,7 +70,7 @@ def twin_of(chain: SerialChain, q: Array, qd: Array, tau: Array, wrenches: Array
 
 
 def accelerated(twin: Twin) -> Answer:
-    """Accelerations and joint wrenches."""
+    """Return accelerations and joint wrenches."""
     found = accelerations(twin.model, twin.state)
     u_dot = _by_links(twin, found.v_dot, found.omega_bar_dot)
     bias = np.hstack([twin.motion.v_dot, twin.motion.omega_dot])
@@ -78,7 +78,7 @@ def accelerated(twin: Twin) -> Answer:
 
 
 def struck(twin: Twin, blows: Array) -> Jump:
-    """What impulses (n, 6) at the centres of mass do, global [N s, N m s]; to the twin at rest, as jumps do not depend on velocities."""
+    """Return the jumps of impulses (n, 6) at the centres of mass, global [N s, N m s]; they do not depend on velocities."""
     applied: list[PointImpulse | AngularImpulse] = []
     for link, blow in zip(twin.chain.links, blows, strict=True):
         body = twin.system[link.name]
@@ -91,13 +91,13 @@ def struck(twin: Twin, blows: Array) -> Jump:
 
 
 def _by_links(twin: Twin, v: Array, omega_bar: Array) -> Array:
-    """(v, omega) of the links, (n, 6), from those of the bodies, (nb + 1, 3), omega in body frames."""
+    """Return (v, omega) of the links, (n, 6), from those of the bodies, (nb + 1, 3), omega in body frames."""
     rows = list(twin.chain.order)
     return np.hstack([v[rows], np.einsum("nab,nb->na", twin.motion.A, omega_bar[rows])])
 
 
 def _reduced(twin: Twin, u: Array) -> Array:
-    """x with J x = u, (nv,), joint by joint: what u (n, 6) is more than the link before carries along."""
+    """Return x with J x = u, (nv,), joint by joint, from u (n, 6) less the motion of the link before."""
     v, omega, k = u[:, :3], u[:, 3:], twin.motion
     d, e = v + np.cross(omega, k.P - k.r), omega.copy()
     d[1:] -= v[:-1] + np.cross(omega[:-1], k.P[1:] - k.r[:-1])
@@ -110,7 +110,7 @@ def _reduced(twin: Twin, u: Array) -> Array:
 
 
 def _own_freedoms(chain: SerialChain) -> Iterator[tuple[int, int, Flags]]:
-    """For each link its slides (part 0) and its turns (part 1): link, part, and which freedoms they are, (nv,)."""
+    """Yield for each link its slides (part 0) and its turns (part 1): link, part, and the mask of these freedoms, (nv,)."""
     kinds, owners = chain.tables["FREEDOMS"].T
     for link in range(chain.n):
         yield link, 0, (owners == link) & (kinds == SLIDE)
@@ -118,7 +118,7 @@ def _own_freedoms(chain: SerialChain) -> Iterator[tuple[int, int, Flags]]:
 
 
 def _joint_wrenches(twin: Twin, multipliers: Array) -> Array:
-    """-Phi_q^T lam of its joint on every link, about its handle, global, (n, 6)."""
+    """Return -Phi_q^T lam of its joint on every link, about its handle, global, (n, 6)."""
     wrenches = np.zeros((twin.chain.n, 6))
     for k, link in enumerate(twin.chain.links):
         entry = twin.model.joints.get(joint_name(link))
@@ -132,7 +132,7 @@ def _joint_wrenches(twin: Twin, multipliers: Array) -> Array:
 
 
 def actuators(twin: Twin, tau: Array) -> Array:
-    """What the actuators give to every link about its handle, (n, 6): no more than tau asks for."""
+    """Return the wrench of the actuator on every link about its handle, (n, 6), with the least norm for tau."""
     wrenches = np.zeros((twin.chain.n, 6))
     for link, part, own in _own_freedoms(twin.chain):
         axes = twin.motion.axes[own]

@@ -1,4 +1,4 @@
-"""What a cross-check found: named differences, the worst of them, and a table that says what each line compares."""
+"""The result of a cross-check: named differences, the largest of them, and a table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from haugmbd.errors import UsageError
 
 @dataclass(frozen=True)
 class Difference:
-    """One comparison.  relative: largest difference over `scale`;  scale: largest magnitude of the kind, in `unit`; what: in words."""
+    """One comparison.
+
+    Relative: largest difference over `scale`;  scale: largest magnitude of the kind, in `unit`;  what: a description.
+    """
 
     name: str
     relative: float
@@ -25,10 +28,20 @@ class Difference:
 @public_class
 @dataclass(frozen=True)
 class CrossCheck:
-    """The relative differences between a chain's recursions and its twin, and between the recursions.
+    """The relative differences between the recursions of a chain and its model in maximal coordinates, and between the recursions.
 
-    chain: its name;  links, freedoms: of the chain;  rows: of its twin;  differences: in the order of the report
-    tol: the largest relative difference allowed
+    Attributes
+    ----------
+    chain : str
+        Name of the chain.
+    links, freedoms : int
+        Numbers of links and freedoms of the chain.
+    rows : int
+        Number of constraint rows in maximal coordinates.
+    differences : tuple of Difference
+        The comparisons, in the order of the report.
+    tol : float
+        Largest relative difference allowed.
     """
 
     chain: str
@@ -40,45 +53,45 @@ class CrossCheck:
 
     @property
     def worst(self) -> float:
-        """The largest relative difference; NaN if one is."""
+        """Return the largest relative difference; NaN if one is."""
         return float(np.max([d.relative for d in self.differences]))
 
     @property
     def ok(self) -> bool:
-        """Whether every difference is within `tol`."""
+        """Return whether every difference is within `tol`."""
         return self.worst <= self.tol
 
     @property
     def accelerations(self) -> float:
-        """Of joints and bodies, reduced against maximal."""
+        """Return the difference of joint and body accelerations, joint against maximal coordinates."""
         return self._largest("joint accelerations", "body accelerations")
 
     @property
     def joint_wrenches(self) -> float:
-        """Of the wrenches in the joints, recursion against multipliers."""
+        """Return the difference of the joint wrenches, recursion against multipliers."""
         return self["joint wrenches"].relative
 
     @property
     def impulses(self) -> float:
-        """Of the jumps of rates and velocities and of the impulses in the joints."""
+        """Return the difference of the jumps of rates and velocities, and of the joint impulses."""
         return self._largest("rate jumps", "joint impulses")
 
     def _largest(self, *names: str) -> float:
         return float(np.max([self[name].relative for name in names]))
 
     def __iter__(self) -> Iterator[Difference]:
-        """The differences, in order."""
+        """Return an iterator over the differences, in order."""
         return iter(self.differences)
 
     def __getitem__(self, name: str) -> Difference:
-        """The difference with this name.  Raises UsageError."""
+        """Return the difference with this name. Raise UsageError if there is none."""
         found = [d for d in self.differences if d.name == name]
         if not found:
             raise UsageError(f"no difference is called {name!r}; there are {', '.join(repr(d.name) for d in self.differences)}.")
         return found[0]
 
     def __str__(self) -> str:
-        """The report: one line for each difference, marked where it is beyond the tolerance."""
+        """Return the report: one line for each difference, marked if it is beyond the tolerance."""
         verdict = f"all within {self.tol:g}" if self.ok else f"BEYOND {self.tol:g}"
         size = f"{self.links} links, {self.freedoms} freedoms; {self.rows} rows"
         lines = [f"cross-check of {self.chain!r} ({size}): largest relative difference {self.worst:.1e}, {verdict}"]

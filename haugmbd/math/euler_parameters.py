@@ -6,8 +6,8 @@ r"""Euler parameters p = (e0, e), scalar first, |p| = 1, on arrays whose last ax
     product   A(p q) = A(p) A(q);      p and -p are one rotation
     exp, log  exp(theta_bar) = (cos |theta|/2, theta_bar/|theta| sin |theta|/2),   A(p exp(theta_bar)) = A(p) exp(theta_bar~)
 
-Every function is vectorised over the leading axes and leaves the norm of p alone unless it says otherwise.
-Source: Haug, Computer Aided Kinematics and Dynamics of Mechanical Systems, ch. 9 and 11;
+Every function is vectorised over the leading axes. The norm of p is not changed unless the docstring states it.
+Source: Haug (2021), Euler parameters and angular velocity;
 Shepperd (1978) for `from_rotation_matrix`.
 """
 

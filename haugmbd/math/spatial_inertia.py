@@ -9,7 +9,7 @@ r"""Spatial inertia, linear part first: momentum, energy, and the equation of mo
 
 The spatial acceleration is the rate of the flow through O, not that of a particle: for the body-fixed point at O, with velocity v,
     a = (r_ddot - omega x v, omega_dot)             r_ddot its classical acceleration
-Source: seed 001; I is (9) of seed 000 where O is the world origin.
+Source: Featherstone 2008, ch. 2 (spatial inertia, eq. 2.63; equation of motion, eq. 2.72); there the angular part is first.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SINGULAR_TOL = 1e-12
 rounding makes 1e-16 times some dozen; the worst joint of a sensible mechanism has above 1e-6."""
 
 ORIGIN = (0.0, 0.0, 0.0)
-"""The reference point itself."""
+"""The reference point."""
 
 
 def spatial_inertia(mass: npt.ArrayLike, J: npt.ArrayLike, c: npt.ArrayLike) -> FloatArray:
@@ -84,7 +84,7 @@ def wrench_from_acceleration(inertia: npt.ArrayLike, twist: npt.ArrayLike, accel
 
 
 def acceleration_from_wrench(inertia: npt.ArrayLike, twist: npt.ArrayLike, wrench: npt.ArrayLike) -> FloatArray:
-    """Return the spatial acceleration a = I^-1 (f - v x* I v), (..., 6), of a free body; a UsageError for a singular inertia."""
+    """Return the spatial acceleration a = I^-1 (f - v x* I v), (..., 6), of a free body. Raise UsageError for a singular inertia."""
     f = read("wrench", wrench, 6) - bias_wrench(inertia, twist)
     remedy = "A free body needs mass, and inertia about every axis."
     return solved("the spatial inertia", read("inertia", inertia, 6, 6), f[..., None], remedy)[..., 0]
@@ -106,14 +106,14 @@ def classical_acceleration(acceleration: npt.ArrayLike, twist: npt.ArrayLike, r:
 
 
 def _turning(twist: npt.ArrayLike, r: FloatArray) -> FloatArray:
-    """(omega x v_P, 0): by how much the classical acceleration of the point at r is larger than the spatial one."""
+    """Return (omega x v_P, 0): the difference of the classical and the spatial acceleration of the point at r."""
     at_P = times(motion_transform(np.eye(3), r), read("twist", twist, 6))
     turning = np.cross(at_P[..., 3:], at_P[..., :3])
     return np.concatenate((turning, np.zeros_like(turning)), axis=-1)
 
 
 def solved(label: str, M: FloatArray, b: FloatArray, remedy: str) -> FloatArray:
-    """Return M^-1 b of a symmetric M (..., k, k); a UsageError, which calls M `label` and ends with `remedy`, where it is singular."""
+    """Return M^-1 b of a symmetric M (..., k, k). Raise UsageError, with `label` and `remedy`, if M is singular."""
     size = safe(np.sqrt(np.abs(np.diagonal(M, axis1=-2, axis2=-1))))
     ratio = smallest_over_largest(M / (size[..., :, None] * size[..., None, :]))
     if not ratio > SINGULAR_TOL:
@@ -124,7 +124,7 @@ def solved(label: str, M: FloatArray, b: FloatArray, remedy: str) -> FloatArray:
 
 
 def smallest_over_largest(M: FloatArray) -> float:
-    """Return the worst ratio of singular values, NaN where M is not finite, 1 for a matrix without columns."""
+    """Return the worst ratio of singular values; NaN if M is not finite, 1 for a matrix without columns."""
     if not M.size:
         return 1.0
     if not np.isfinite(M).all():

@@ -5,7 +5,7 @@ r"""Motion subspaces of one body: its apparent inverse inertia, and what of a wr
     f            = f_a + f_c        f_a = I inverse f                     F^6 = I S + S-perp: f_a accelerates, -f_c is the reaction
     m            = S_1 alpha_1 + S_2 alpha_2                              (alpha_1, alpha_2) = [S_1 S_2]^-1 m
 
-Source: seed 001 (vector subspaces); linear part first, as everywhere (the formulas do not depend on the order).
+Source: Featherstone 2008, ch. 2 and 3 (vector subspaces, constrained bodies); here the linear part is first.
 """
 
 from __future__ import annotations
@@ -22,7 +22,15 @@ from haugmbd.math.spatial_vectors import FloatArray, read, times, transposed
 
 
 class SplitWrench(NamedTuple):
-    """A wrench in two parts: f_a (..., 6) accelerates the body, f_c (..., 6) is opposed by the joint, whose wrench is -f_c."""
+    """A wrench in two parts.
+
+    Attributes
+    ----------
+    f_a : ndarray, (..., 6)
+        Part that accelerates the body.
+    f_c : ndarray, (..., 6)
+        Part that the joint opposes; the wrench of the joint is -f_c.
+    """
 
     f_a: FloatArray
     f_c: FloatArray
@@ -37,9 +45,28 @@ class Components(NamedTuple):
 
 @check_keywords
 def apparent_inverse_inertia(inertia: npt.ArrayLike, S: npt.ArrayLike) -> FloatArray:
-    """Return S (S^T I S)^-1 S^T, (..., 6, 6): the inverse inertia of a body that may only move along the columns of S (..., 6, k).
+    """Return the inverse inertia S (S^T I S)^-1 S^T of a body that moves only along the columns of S.
 
-    A UsageError where S^T I S is singular: columns that depend on one another, or a motion without inertia.
+    Parameters
+    ----------
+    inertia : array_like, (..., 6, 6)
+        Spatial inertia of the body.
+    S : array_like, (..., 6, k)
+        Motion subspace.
+
+    Returns
+    -------
+    ndarray, (..., 6, 6)
+        Apparent inverse inertia: acceleration = inverse * wrench.
+
+    Raises
+    ------
+    UsageError
+        If S^T I S is singular: the columns are dependent, or a motion has no inertia.
+
+    Notes
+    -----
+    Source: Featherstone 2008, ch. 3.
     """
     inertia, S = read("inertia", inertia, 6, 6), read("S", S, 6, None)
     return S @ _coefficients(inertia, S)
@@ -47,9 +74,30 @@ def apparent_inverse_inertia(inertia: npt.ArrayLike, S: npt.ArrayLike) -> FloatA
 
 @check_keywords
 def split_wrench(inertia: npt.ArrayLike, S: npt.ArrayLike, wrench: npt.ArrayLike) -> SplitWrench:
-    """Return (f_a, f_c) of a wrench (..., 6) on a body that may only move along the columns of S (..., 6, k).
+    """Return the parts of a wrench on a body that moves only along the columns of S.
 
-    f_a = I S (S^T I S)^-1 S^T f is in the range of I S, and S^T f_c = 0.  Raises UsageError where S^T I S is singular.
+    Parameters
+    ----------
+    inertia : array_like, (..., 6, 6)
+        Spatial inertia of the body.
+    S : array_like, (..., 6, k)
+        Motion subspace.
+    wrench : array_like, (..., 6)
+        Force [N] and moment [N m].
+
+    Returns
+    -------
+    SplitWrench
+        f_a = I S (S^T I S)^-1 S^T f, in the range of I S, and f_c = f - f_a, with S^T f_c = 0.
+
+    Raises
+    ------
+    UsageError
+        If S^T I S is singular.
+
+    Notes
+    -----
+    Source: Featherstone 2008, ch. 3.
     """
     inertia, S, f = read("inertia", inertia, 6, 6), read("S", S, 6, None), read("wrench", wrench, 6)
     f_a = times(inertia @ S @ _coefficients(inertia, S), f)
@@ -59,7 +107,7 @@ def split_wrench(inertia: npt.ArrayLike, S: npt.ArrayLike, wrench: npt.ArrayLike
 def along_subspaces(S_1: npt.ArrayLike, S_2: npt.ArrayLike, m: npt.ArrayLike) -> Components:
     """Return the coordinates of m (..., 6) along the columns of S_1 (6, k) and S_2 (6, 6 - k): m = S_1 alpha_1 + S_2 alpha_2.
 
-    A UsageError where the two do not make up the whole space.
+    Raises UsageError if the subspaces do not span the whole space.
     """
     S_1, S_2, m = read("S_1", S_1, 6, None), read("S_2", S_2, 6, None), read("m", m, 6)
     k_1, k_2 = S_1.shape[-1], S_2.shape[-1]
@@ -75,6 +123,6 @@ def along_subspaces(S_1: npt.ArrayLike, S_2: npt.ArrayLike, m: npt.ArrayLike) ->
 
 
 def _coefficients(inertia: FloatArray, S: FloatArray) -> FloatArray:
-    """(S^T I S)^-1 S^T, (..., k, 6): of a wrench it makes the acceleration along the columns of S."""
+    """Return (S^T I S)^-1 S^T, (..., k, 6): its product with a wrench is the acceleration along the columns of S."""
     remedy = "Give independent columns S, and inertia about every axis that the joint leaves free."
     return solved("S^T I S", transposed(S) @ inertia @ S, transposed(S), remedy)

@@ -12,7 +12,7 @@ r"""Spatial vectors, linear part first: twists (v, omega), wrenches (F, N), thei
 
 Pluecker order is angular part first, (omega, v) and (N, F): the two halves change places, `..._to_pluecker`, `..._from_pluecker`.
 Every function is vectorised over the leading axes.
-Source: seed 001 (R is its E; its inverses are misprinted: both with (B_X_A)^T); Featherstone, Rigid Body Dynamics Algorithms, ch. 2.
+Source: Featherstone 2008, ch. 2 (R is his E); there the angular part is first.
 """
 
 from __future__ import annotations

@@ -3,11 +3,11 @@
 chain_arrays     the record of arrays that the recursions compute on
 kinematics       forward kinematics
 link             Link: a body and the joint that carries it
-validation       what can be wrong with links
+validation       faults of links
 layout           links and freedoms as flat arrays
 base             BaseChain: links in a row, and reading of their coordinates
 link_joints      the joints of links as rows between two bodies
-error_messages   why a recursion has no answer
+error_messages   errors of the recursions
 recursions       rnea, crba, aba and their parts
 impulse          the response to impulses
 conversion       to and from a System

@@ -1,4 +1,4 @@
-"""BaseChain: links in a row, their tables, and the reading of coordinates; `SerialChain` adds what is made of chains."""
+"""BaseChain: links, their tables, and the reading of coordinates. `SerialChain` adds the conversions."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ MOST_LABELS = 8
 
 
 def ready(value: Any) -> bool:
-    """Whether compiled code can take it as it is: a vector of doubles, in one piece, that may be written to (0.1 us)."""
+    """Return whether compiled code can use the value directly: a contiguous writable vector of doubles."""
     return type(value) is np.ndarray and value.dtype is DOUBLE and value.ndim == 1 and value.flags.carray
 
 
 @immutable("Make another SerialChain.")
 class BaseChain:
-    """Links in a row, with everything that the recursions need; see `SerialChain`.
+    """Links of a serial chain, with the data of the recursions; see `SerialChain`.
 
     links: base first;  gravity: (3,) global [m/s2];  base: the first handle, global [m], (3,);  name
     order: the row of each link in the states of a System with the same bodies; by default 1, 2, ... n
-    Raises ModelError with everything that is wrong with the links at once; UsageError where they are no list.
+    Raises ModelError with all faults of the links; UsageError if they are not a list.
     """
 
     name: str
@@ -94,13 +94,38 @@ class BaseChain:
         m: npt.ArrayLike,
         c: npt.ArrayLike,
         L: npt.ArrayLike,
-        I: npt.ArrayLike,  # noqa: E741  the seed's letter
+        I: npt.ArrayLike,  # noqa: E741  the letter of inertia
         z: npt.ArrayLike,
         **options: Any,
     ) -> Self:
-        """From seed 000's tables, n rows each: m [kg], c and L [m] along x (n,) or (n, 3), I (n, 3) or (n, 3, 3) [kg m2], axes z (n, 3).
+        """Return a chain of revolute joints from tables with one row for each link.
 
-        Link i turns about z_i and is called "link i", i = 1 ... n.  options: gravity, base, name.  Raises UsageError, ModelError.
+        Parameters
+        ----------
+        m : array_like, (n,)
+            Masses [kg].
+        c : array_like, (n,) or (n, 3)
+            Centres of mass from the handles [m]; numbers are lengths along x.
+        L : array_like, (n,) or (n, 3)
+            Next handles from the handles [m]; numbers are lengths along x.
+        I : array_like, (n, 3) or (n, 3, 3)
+            Inertias about the centres of mass [kg m2].
+        z : array_like, (n, 3)
+            Axes of the joints, link frames.
+        **options
+            gravity, base and name of `SerialChain`.
+
+        Returns
+        -------
+        SerialChain
+            Link i turns about z_i and is called "link i", i = 1 ... n.
+
+        Raises
+        ------
+        UsageError
+            If a table has a wrong shape.
+        ModelError
+            If the links have faults.
         """
         given = zip("mcLIz", (m, c, L, I, z), ROWS, strict=True)
         table = [read_table(name, value, shapes) for name, value, shapes in given]
@@ -114,11 +139,11 @@ class BaseChain:
 
     @property
     def n(self) -> int:
-        """Number of links."""
+        """Return the number of links."""
         return len(self.links)
 
     def link(self, name: str | int) -> int:
-        """The number of a link, by name, or by a number that may count from the end.  Raises UsageError for one that does not exist."""
+        """Return the number of a link, by its name, or by a number that may count from the end. Raise UsageError for an unknown link."""
         if isinstance(name, str):
             names = [link.name for link in self.links]
             if name not in names:
@@ -132,11 +157,11 @@ class BaseChain:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What each freedom is, in words, (nv,)."""
+        """Return a description of each freedom, (nv,)."""
         return tuple(label for link in self.links for label in link.labels())
 
     def q_zero(self) -> Array:
-        """The coordinates at which every joint is at zero: zeros, and (1, 0, 0, 0) for a ball."""
+        """Return the coordinates at which every joint is at zero: zeros, and (1, 0, 0, 0) for a spherical joint."""
         q = np.zeros(self.nq)
         for (_, n, at), link in zip(self.tables["LINKS"], self.links, strict=True):
             if link.nq > link.nv:
@@ -144,7 +169,7 @@ class BaseChain:
         return q
 
     def read(self, label: str, value: Any, size: int) -> Array:
-        """`value` as a vector of `size` finite numbers; None is zeros, of q `q_zero()`.  Raises UsageError."""
+        """Return `value` as a vector of `size` finite numbers; None is zeros, for q `q_zero()`. Raise UsageError for anything else."""
         if ready(value) and value.size == size:
             return value  # type: ignore[no-any-return]
         if value is None:
@@ -152,13 +177,16 @@ class BaseChain:
         return self._read_slowly(label, value, (size,))
 
     def read_motion(self, q: Any, qd: Any, label: str, x: Any) -> tuple[Array, Array, Array]:
-        """q (nq,), qd (nv,) and x (nv,), which is tau or qdd; what is ready is taken as it is."""
+        """Return q (nq,), qd (nv,) and x (nv,), which is tau or qdd, without a copy if possible."""
         if ready(q) and ready(qd) and ready(x) and q.size == self.nq and qd.size == x.size == self.nv:
             return q, qd, x
         return self.read("q", q, self.nq), self.read("qd", qd, self.nv), self.read(label, x, self.nv)
 
     def read_wrenches(self, value: Any, label: str = "wrenches") -> Array:
-        """External wrenches (n, 6): force and moment at each link's centre of mass, global; None is none.  Raises UsageError."""
+        """Return external wrenches (n, 6), force and moment at each link's centre of mass, global; None is zero.
+
+        Raise UsageError if wrong.
+        """
         return NONE if value is None else self._read_slowly(label, value, (self.n, 6))
 
     def _read_slowly(self, label: str, value: Any, shape: tuple[int, ...]) -> Array:
@@ -172,7 +200,7 @@ class BaseChain:
         return array.copy()
 
     def workspace(self) -> Array:
-        """Room to compute in; give it back with `give_back` (threads never share one)."""
+        """Return a workspace; return it with `give_back`. Threads never share one."""
         spare: list[Array] = self._spare  # type: ignore[attr-defined]
         try:
             return spare.pop()
@@ -180,16 +208,16 @@ class BaseChain:
             return np.zeros(self.tables.work_size)
 
     def give_back(self, work: Array) -> None:
-        """The room is free for the next question."""
+        """Return a workspace to the chain for the next call."""
         self._spare.append(work)  # type: ignore[attr-defined]
 
     def matrix(self, work: Array, name: str) -> Array:
-        """The work matrix `name`, a copy."""
+        """Return a copy of the matrix `name` of the workspace."""
         start, rows, columns = self.tables.place(name)
         return work[start : start + rows * columns].reshape(rows, columns).copy()
 
     def no_inertia(self, freedom: int) -> SimulationError:
-        """The error for a freedom along which nothing has inertia; `error_messages.no_answer` looks for other reasons first."""
+        """Return the error for a freedom without inertia; `error_messages.no_answer` checks other reasons first."""
         return SimulationError(
             f"chain {self.name!r}: nothing has inertia along freedom {freedom}, {self.labels[freedom]}. "
             "Give the link, or one beyond it, a mass or moment of inertia along this freedom; or turn the arms of a universal joint apart."

@@ -1,10 +1,10 @@
-r"""SerialChain: links in a row, in reduced coordinates.
+r"""SerialChain: a serial chain of links in joint coordinates.
 
-    q (nq,)    angles [rad], ways [m]; Euler parameters for a ball            in the order of the links, base first
-    qd (nv,)   their rates; a ball's are the relative angular velocity, link frame [rad/s]
+    q (nq,)    angles [rad], displacements [m]; Euler parameters of a spherical joint    in the order of the links, base first
+    qd (nv,)   their rates; those of a spherical joint are the relative angular velocity, link frame [rad/s]
     tau (nv,)  generalized forces: q_dot . tau is their power [N, N m]
 
-Source: seeds 000, 002, 003.
+Source: Featherstone 2008, ch. 4 to 7.
 """
 
 from __future__ import annotations
@@ -26,20 +26,60 @@ from haugmbd.system.system import System
 
 @immutable("Make another SerialChain.")
 class SerialChain(BaseChain):
-    """Links in a row from a fixed or free base; nothing in it can be changed.
+    """A serial chain of links from a fixed or free base.
 
-    links: base first;  gravity: (3,) global [m/s2];  base: the first handle, global [m], (3,);  name
-    order: the row of each link in the states of a System with the same bodies; by default 1, 2, ... n
-    Raises ModelError with everything that is wrong with the links at once; UsageError where they are no list.
+    Parameters
+    ----------
+    links : iterable of Link
+        The links, base first.
+    gravity : array_like, (3,)
+        Gravity, global [m/s2].
+    base : array_like, (3,)
+        Handle of the first link, global [m].
+    name : str
+        Name of the chain.
+    order : sequence of int, optional
+        Row of each link in the states of a System with the same bodies; by default 1, 2, ... n.
+
+    Attributes
+    ----------
+    n, nq, nv : int
+        Numbers of links, coordinates and freedoms.
+
+    Raises
+    ------
+    ModelError
+        If the links have faults; it lists all of them.
+    UsageError
+        If `links` or `order` is not a list.
+
+    Notes
+    -----
+    A chain cannot be changed. Source: Featherstone 2008, ch. 4 to 7.
     """
 
     @classmethod
     def from_system(cls, system: System | Model, *, without_loads: bool = False) -> Self:
-        """From a System, or the Model of one, that is a serial chain: on the ground, or free; gravity is taken over.
+        """Return the chain of a System that is a serial chain, on the ground or free.
 
-        Links are called as the bodies; `chain.coordinates(model.state())` are q and qd of the modelled pose.
-        without_loads: leave springs, forces and torques out instead of refusing them
-        Raises ModelError that says why and where it is no chain, all reasons at once; UsageError for something else than a System.
+        Parameters
+        ----------
+        system : System or Model
+            The system. Gravity is taken from it, and links have the names of bodies.
+        without_loads : bool
+            If True, leave springs, forces and torques out. If False, raise ModelError for them.
+
+        Returns
+        -------
+        SerialChain
+            The chain; `chain.coordinates(model.state())` are q and qd of the modelled pose.
+
+        Raises
+        ------
+        ModelError
+            If the system is not a serial chain; it lists all reasons.
+        UsageError
+            If `system` is of another type.
         """
         return conversion_from_system.from_system(cls, system, without_loads)
 
@@ -50,25 +90,79 @@ class SerialChain(BaseChain):
         q: npt.ArrayLike | None = None,
         qd: npt.ArrayLike | None = None,
     ) -> System:
-        """The same chain in maximal coordinates: one body a link (same name), "joint of <link>", modelled at q, qd.
+        """Return the same chain in maximal coordinates: one body for each link (same name), and "joint of <link>".
 
-        tau: (nv,) constant generalized forces;  wrenches: (n, 6) constant force [N] and moment [N m] on each link at its centre of
-        mass, global;  q: (nq,) and qd: (nv,), by default `q_zero()` and zeros
-        Raises UsageError for wrong lengths, ModelError for what cannot be a body or a joint of the catalogue, such as a massless link.
+        Parameters
+        ----------
+        tau : array_like, (nv,), optional
+            Constant generalized forces.
+        wrenches : array_like, (n, 6), optional
+            Constant force [N] and moment [N m] on each link at its centre of mass, global.
+        q : array_like, (nq,), optional
+            Coordinates of the modelled pose; by default `q_zero()`.
+        qd : array_like, (nv,), optional
+            Rates of the modelled pose; by default zero.
+
+        Returns
+        -------
+        System
+            The system.
+
+        Raises
+        ------
+        UsageError
+            If an argument has the wrong length.
+        ModelError
+            If a link cannot be a body or its joint cannot be in the catalogue, such as a massless link.
         """
         return conversion_to_system.to_system(self, tau, wrenches, q, qd)
 
     def state(self, model: Model, q: npt.ArrayLike, qd: npt.ArrayLike | None = None, t: float = 0.0) -> State:
-        """The state of `model` (of the twin, or what the chain was made from) at q (nq,), qd (nv,) and t [s].
+        """Return the state of a model at given joint coordinates.
 
-        Raises UsageError for wrong lengths, and for a model whose bodies are not the links.
+        Parameters
+        ----------
+        model : Model
+            Compiled from `to_system()`, or the model that the chain was made from.
+        q : array_like, (nq,)
+            Joint coordinates.
+        qd : array_like, (nv,), optional
+            Joint rates; by default zero.
+        t : float
+            Time [s].
+
+        Returns
+        -------
+        State
+            The state of the bodies.
+
+        Raises
+        ------
+        UsageError
+            If an argument has the wrong length, or the bodies of the model are not the links.
         """
         return conversion_coordinates.state(self, model, q, qd, t)
 
     def coordinates(self, state: State) -> tuple[Array, Array]:
-        """q (nq,) and qd (nv,) of a state of the twin, or of the model that the chain was made from.
+        """Return the joint coordinates and rates of a state.
 
-        Angles in (-pi, pi]: a state does not remember turns; Euler parameters with e0 >= 0.
-        Raises ModelError where the state violates the joints, with the gap of each, UsageError for another number of bodies.
+        Parameters
+        ----------
+        state : State
+            A state of the model from `to_system()`, or of the model that the chain was made from.
+
+        Returns
+        -------
+        q : ndarray, (nq,)
+            Joint coordinates; angles in (-pi, pi], Euler parameters with e0 >= 0. A state does not store the number of turns.
+        qd : ndarray, (nv,)
+            Joint rates.
+
+        Raises
+        ------
+        ModelError
+            If the state violates the joints; it gives the gap of each.
+        UsageError
+            If the number of bodies is wrong.
         """
         return conversion_coordinates.coordinates(self, state)

@@ -1,4 +1,4 @@
-r"""A chain and the numbers of one evaluation, as the recursions read and write them: one record of arrays, and accessors by name.
+r"""The record of arrays that the recursions read and write, and its accessors.
 
 All vectors are in global axes, each at its own link's handle.
 """

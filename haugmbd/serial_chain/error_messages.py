@@ -1,4 +1,4 @@
-"""Why a recursion has no answer: something else than a chain, numbers that are none, or a freedom along which nothing has inertia."""
+"""Errors of the recursions: a wrong type, numbers that are not finite, or a freedom without inertia."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from haugmbd.system.system import System
 
 
 def need_chain(chain: Any, who: str) -> None:
-    """Refuse what is no chain, with what makes one.  Raises UsageError."""
+    """Raise UsageError, with a remedy, if `chain` is not a chain. `who` names the caller."""
     if isinstance(chain, BaseChain):
         return
     if isinstance(chain, System | Model):
@@ -25,7 +25,7 @@ def need_chain(chain: Any, who: str) -> None:
 
 
 def need_finite(chain: BaseChain, q: Array, *given: Array) -> None:
-    """Refuse coordinates and other numbers that no recursion can take.  Raises UsageError."""
+    """Raise UsageError if coordinates or other numbers are not finite, or Euler parameters are zero."""
     if not all(np.isfinite(array).all() for array in (q, *given)):
         raise UsageError(f"chain {chain.name!r}: q, qd, qdd, tau and wrenches must be finite, got a NaN or an infinity.")
     for (_, n, at), link in zip(chain.tables["LINKS"], chain.links, strict=True):
@@ -38,7 +38,10 @@ def need_finite(chain: BaseChain, q: Array, *given: Array) -> None:
 
 
 def no_answer(chain: BaseChain, freedom: int, q: Array, *given: Array) -> SimulationError:
-    """The error of an answer that is not finite; `freedom` < 0: inertia is not in question.  Raises UsageError for bad numbers."""
+    """Return the error for a result that is not finite.
+
+    If `freedom` < 0, inertia is not the cause. Raises UsageError for wrong numbers.
+    """
     need_finite(chain, q, *given)
     if freedom >= 0:
         return chain.no_inertia(freedom)

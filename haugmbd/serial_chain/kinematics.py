@@ -11,7 +11,7 @@ r"""Forward kinematics of a serial chain, link by link from the base.
 All vectors are written in global axes, each at its own link's handle: from link to link there is only a shift, no rotation, and a
 motion subspace is an axis and three zeros.  Slides come before turns, so that all turns of a joint pass through the handle.
 Accelerations here and in the recursions are spatial (Eulerian): that of the material point is a + omega x v.
-Source: seed 000 (1)-(10), which takes all of it at the world origin (digits are lost far from it); seed 001 (linked rigid body motion).
+Source: Featherstone 2008, ch. 4 and 5. Here twists are at the handles, because far from the world origin digits are lost.
 """
 
 from __future__ import annotations

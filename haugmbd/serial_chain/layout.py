@@ -1,4 +1,4 @@
-"""A chain as compiled code reads it: links and freedoms in rows, and the room that the recursions compute in."""
+"""The tables of a chain for compiled code: links and freedoms in rows, and the workspace of the recursions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from haugmbd.workspace.layout import Tables
 
 
 def chain_tables(links: Sequence[Link], gravity: FloatArray, base: FloatArray) -> Tables:
-    """The chain as compiled code reads it."""
+    """Return the tables of a chain for compiled code."""
     nv, n = sum(link.nv for link in links), len(links)
     rows, freedoms, axes, reals = [], [], [], []
     first = coordinate = 0

@@ -4,9 +4,8 @@ r"""Link: a rigid body of a serial chain, with the joint that carries it.
     at q_i = 0:         R_i = R_(i-1) A(p_i)
     centre of mass:     P_i + R_i c_i
 
-A link is a row of seed 000's tables (m_i, c_i, L_i, I_i, z_i), with c and L anywhere in the link and any joint of the catalogue that a
-chain can have.  Frozen; bad values are kept as faults, not raised.
-Source: seed 000 sec. 1; seed 003 (links numbered from the base).
+A link has a mass, an inertia and a joint to the link before it. A link is frozen; bad values are collected as faults.
+Source: Featherstone 2008, ch. 4 (links numbered from the base).
 """
 
 from __future__ import annotations
@@ -37,12 +36,33 @@ Way = tuple[int, Any]
 @public_class
 @immutable("Make another Link.")
 class Link:
-    """A link and its joint; made by `Link.revolute`, `prismatic`, `cylindrical`, `universal`, `spherical`, `fixed` or `free`.
+    """A rigid body of a serial chain, with the joint that carries it.
 
-    mass: [kg];  J_bar: inertia about the centre of mass, link frame [kg m2], 3 principal values or (3, 3)
-    c: centre of mass, L: the next link's handle, both from the own handle, link frame [m], (3,); a number is a length along x
-    p: Euler parameters of the link frame in the frame of the link before, at q = 0
-    ways: how it moves against the link before: slides first, then turns;  kind: the joint's name in words
+    Make links with `Link.revolute`, `prismatic`, `cylindrical`, `universal`, `spherical`, `fixed` or `free`.
+
+    Parameters
+    ----------
+    name : str
+        Name of the link in messages and results.
+    kind : str
+        Kind of the joint in words.
+    ways : tuple of (int, array_like)
+        Freedoms of the joint, slides first, then turns: a kind and an axis (3,), link frame.
+    mass : float
+        Mass [kg].
+    J_bar : array_like, (3,) or (3, 3)
+        Inertia about the centre of mass, link frame [kg m2]: three principal values, or a symmetric matrix.
+    c : array_like, (3,), or float
+        Centre of mass, from the link's handle, link frame [m]; a number is a length along x.
+    L : array_like, (3,), or float
+        Handle of the next link, from the link's handle, link frame [m]; a number is a length along x.
+    p : array_like, (4,)
+        Euler parameters of the link frame in the frame of the link before, at q = 0.
+
+    Notes
+    -----
+    A link is frozen. The constructor collects faults instead of raising; SerialChain raises them all in one ModelError.
+    Source: Featherstone 2008, ch. 4 (links numbered from the base).
     """
 
     name: str
@@ -81,55 +101,86 @@ class Link:
 
     @classmethod
     def revolute(cls, name: str, mass: Any, J_bar: Any, *, axis: Any = Z, **place: Any) -> Self:
-        """Turns about `axis` (3,), link frame.  One coordinate: the angle [rad].  place: c, L, p."""
+        """Return a link that turns about `axis`.
+
+        Parameters
+        ----------
+        name : str
+            Name of the link.
+        mass : float
+            Mass [kg].
+        J_bar : array_like, (3,) or (3, 3)
+            Inertia about the centre of mass, link frame [kg m2].
+        axis : array_like, (3,)
+            Axis of the joint, link frame.
+        **place
+            c, L and p of `Link`.
+
+        Returns
+        -------
+        Link
+            One coordinate: the angle [rad].
+        """
         return cls(name, "revolute", ((TURN, axis),), mass, J_bar, **place)
 
     @classmethod
     def prismatic(cls, name: str, mass: Any, J_bar: Any, *, axis: Any = Z, **place: Any) -> Self:
-        """Slides along `axis` (3,), link frame.  One coordinate: the way [m]."""
+        """Return a link that slides along `axis`; arguments as `Link.revolute`. One coordinate: the displacement [m]."""
         return cls(name, "prismatic", ((SLIDE, axis),), mass, J_bar, **place)
 
     @classmethod
     def cylindrical(cls, name: str, mass: Any, J_bar: Any, *, axis: Any = Z, **place: Any) -> Self:
-        """Slides along `axis` and turns about it.  Two coordinates: way [m], angle [rad]."""
+        """Return a link that slides along `axis` and turns about it; arguments as `Link.revolute`.
+
+        Two coordinates: the displacement [m] and the angle [rad].
+        """
         return cls(name, "cylindrical", ((SLIDE, axis), (TURN, axis)), mass, J_bar, **place)
 
     @classmethod
     def universal(cls, name: str, mass: Any, J_bar: Any, *, axis_1: Any = X, axis_2: Any = Y, **place: Any) -> Self:
-        """Turns about `axis_1` (fixed on the link before), then `axis_2` (fixed on this one), at right angles.  Two angles [rad]."""
+        """Return a link that turns about `axis_1` (fixed on the link before), then about `axis_2` (fixed on this link), at right angles.
+
+        Other arguments as `Link.revolute`. Two coordinates: the angles [rad].
+        """
         return cls(name, "universal", ((TURN, axis_1), (TURN, axis_2)), mass, J_bar, **place)
 
     @classmethod
     def spherical(cls, name: str, mass: Any, J_bar: Any, **place: Any) -> Self:
-        """Turns freely.  Four coordinates: Euler parameters; three rates: relative angular velocity, link frame [rad/s]."""
+        """Return a link with a spherical joint; arguments as `Link.revolute`, without axis.
+
+        Four coordinates: Euler parameters. Three rates: the relative angular velocity, link frame [rad/s].
+        """
         return cls(name, "spherical", ((BALL, X), (BALL, Y), (BALL, Z)), mass, J_bar, **place)
 
     @classmethod
     def fixed(cls, name: str, mass: Any, J_bar: Any, **place: Any) -> Self:
-        """Does not move against the link before.  No coordinate."""
+        """Return a link that is fixed to the link before; arguments as `Link.revolute`, without axis. No coordinate."""
         return cls(name, "fixed", (), mass, J_bar, **place)
 
     @classmethod
     def free(cls, name: str, mass: Any, J_bar: Any, **place: Any) -> Self:
-        """The first link of a chain with a free base: position of its handle [m], Euler parameters; velocity, angular velocity."""
+        """Return the first link of a chain with a free base; arguments as `Link.revolute`, without axis.
+
+        Seven coordinates: position of its handle [m] and Euler parameters. Six rates: velocity and angular velocity.
+        """
         return cls(name, "free", ((SLIDE, X), (SLIDE, Y), (SLIDE, Z), (BALL, X), (BALL, Y), (BALL, Z)), mass, J_bar, **place)
 
     @property
     def nv(self) -> int:
-        """Number of freedoms."""
+        """Return the number of freedoms."""
         return len(self.ways)
 
     @property
     def nq(self) -> int:
-        """Number of coordinates: a ball has three freedoms and four coordinates."""
+        """Return the number of coordinates: a spherical joint has three freedoms and four coordinates."""
         return self.nv + any(kind == BALL for kind, _ in self.ways)
 
     def labels(self) -> tuple[str, ...]:
-        """What each freedom is, in words."""
+        """Return a description of each freedom."""
         return tuple(f"{self.name!r} {WORDS[kind]} ({axis[0]:.3g}, {axis[1]:.3g}, {axis[2]:.3g})" for kind, axis in self.ways)
 
     def faults(self) -> tuple[Fault, ...]:
-        """Everything that is wrong with this link alone."""
+        """Return the faults of this link; () if there is none."""
         found: tuple[Fault, ...] = self._faults  # type: ignore[attr-defined]
         return found
 
@@ -138,12 +189,12 @@ class Link:
 
 
 def _along_x(value: Any) -> Any:
-    """A length along x, as in seed 000, or three numbers as they are."""
+    """Return (x, 0, 0) for a length along x, and three numbers unchanged."""
     return (float(value), 0.0, 0.0) if isinstance(value, Real) and not isinstance(value, bool) else value
 
 
 def _unit(faults: list[Fault], where: str, axis: Any) -> FloatArray:
-    """The unit vector of a joint axis."""
+    """Return the unit vector of a joint axis."""
     remedy = "Give a direction: three numbers, not all zero; the length does not matter."
     a = read_array(faults, where, "axis", axis, (3,), remedy=remedy)
     if not a.any():
@@ -152,7 +203,7 @@ def _unit(faults: list[Fault], where: str, axis: Any) -> FloatArray:
 
 
 def _crossed(faults: list[Fault], where: str, ways: tuple[tuple[int, FloatArray], ...]) -> tuple[tuple[int, FloatArray], ...]:
-    """The ways, the arms of a universal joint made exactly square; a fault where they are not meant to be."""
+    """Return the freedoms with the axes of a universal joint made exactly perpendicular; add a fault if they are far from it."""
     turns = [axis for kind, axis in ways if kind == TURN]
     if faults or len(turns) < 2:
         return ways

@@ -1,11 +1,11 @@
-r"""The joints that carry the links of a chain, as rows between two bodies: those of the catalogue, which the engine may not import.
+r"""The joints between the links of a chain, as rows between two bodies. They equal joints of the catalogue, which is not imported here.
 
     RevoluteLink     SJ, perp-1(f_i, g_i, h_j)          as RJ         CylindricalLink   perp-1, perp-2          as CJ
     PrismaticLink    CJ, DP1(f_i, g_j, 0)               as TJ         UniversalLink     SJ, DP1(f_i, g_j, 0)    as UJ
     FixedLink        RJ, DP1(f_i, g_j, 0)               as Fixed      SphericalLink     SJ                      as SJ
 
 Body i is the link before, body j the link; the frames coincide where the link's coordinates are zero.
-Source: seed 004 (High Level GCons, and the table that composes them).
+Source: Haug (2021), composition of joints from basic constraints.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ class LinkJoint(Joint):
     """The joint of a link."""
 
     def coincident(self) -> tuple[Primitive, ...]:
-        """Both points are one: three rows."""
+        """Return the three rows of coincident points."""
         return coincident(self.i, self.frame_i.s_bar, self.j, self.frame_j.s_bar)
 
     def parallel(self) -> tuple[Primitive, ...]:
-        """perp-1: h_j stays along h_i."""
+        """Return perp-1: h_j stays along h_i."""
         return perpendicular_1(self.i, self.frame_i.f, self.frame_i.g, self.j, self.frame_j.h)
 
     def on_line(self) -> tuple[Primitive, ...]:
-        """perp-2: the point of body j stays on the line of body i along h_i."""
+        """Return perp-2: the point of body j stays on the line of body i along h_i."""
         i, j = self.frame_i, self.frame_j
         return perpendicular_2(self.i, i.f, i.g, i.s_bar, self.j, j.s_bar)
 
     def product(self) -> tuple[Primitive, ...]:
-        """f_i . g_j stays zero: no turn about h, or the arms of a cross."""
+        """Return the row f_i . g_j = 0: no turn about h, or the axes of a universal joint."""
         return (DP1(self.i, self.frame_i.f, self.j, self.frame_j.g),)
 
 

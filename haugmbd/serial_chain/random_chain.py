@@ -1,4 +1,4 @@
-r"""Random chains, for tests and cross-checks: n links with random joints, inertia anywhere, link frames turned against each other."""
+r"""Random chains for tests and cross-checks: random joints, inertias and link frames."""
 
 from __future__ import annotations
 
@@ -21,9 +21,30 @@ KINDS = ("revolute", "prismatic", "cylindrical", "universal", "spherical", "fixe
 def random_chain(
     n: int, seed: int, *, kinds: Sequence[str] = KINDS, free_base: bool = False, gravity: Any = (0.0, 0.0, -9.81)
 ) -> SerialChain:
-    """A chain of `n` links whose joints are drawn from `kinds`; the same seed gives the same chain.  Raises UsageError.
+    """Return a random serial chain; the same seed gives the same chain.
 
-    Lengths of about 0.5 m, masses of 0.5 to 2 kg, full inertia tensors of rigid bodies.  Where all that is drawn is fixed, nothing moves.
+    Parameters
+    ----------
+    n : int
+        Number of links.
+    seed : int
+        Seed of the random numbers.
+    kinds : sequence of str
+        Kinds of joints: "revolute", "prismatic", "cylindrical", "universal", "spherical", "fixed".
+    free_base : bool
+        If True, the first link is free.
+    gravity : array_like, (3,)
+        Gravity, global [m/s2].
+
+    Returns
+    -------
+    SerialChain
+        The chain: lengths of about 0.5 m, masses of 0.5 to 2 kg, full inertia tensors. If all joints are fixed, nothing moves.
+
+    Raises
+    ------
+    UsageError
+        If an argument is not valid.
     """
     if isinstance(n, bool) or not (isinstance(n, int | np.integer) and n >= 1):
         raise UsageError(f"a random chain needs a whole number of links, 1 or more, got {n!r}.")
@@ -45,7 +66,7 @@ def random_chain(
 
 
 def _link(rng: np.random.Generator, name: str, kind: str) -> Link:
-    """One link."""
+    """Return one random link."""
     mass = rng.uniform(0.5, 2.0)
     R, _ = np.linalg.qr(rng.normal(size=(3, 3)))
     spread = rng.uniform(0.05, 0.3, size=3) ** 2  # second moments of mass along three axes: any give a physical inertia
@@ -62,7 +83,7 @@ def _link(rng: np.random.Generator, name: str, kind: str) -> Link:
 
 
 def random_motion(chain: SerialChain, seed: int) -> tuple[Array, Array, Array]:
-    """Random q (nq,), qd and tau (nv,) for a chain, of order one."""
+    """Return random q (nq,), qd and tau (nv,) for a chain, of order one."""
     rng = np.random.default_rng(seed)
     q = rng.normal(size=chain.nq)
     for (_, n, at), link in zip(chain.tables["LINKS"], chain.links, strict=True):

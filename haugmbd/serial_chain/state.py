@@ -1,4 +1,4 @@
-"""A state of a serial chain: time, coordinates, rates, as a value."""
+"""A state of a serial chain: time, coordinates and rates."""
 
 from __future__ import annotations
 
@@ -19,10 +19,25 @@ from haugmbd.model.immutable import immutable
 @immutable("Make another one: state.replace(qd=..., t=...).")
 @dataclass(frozen=True, eq=False, init=False)
 class ChainState:
-    """ChainState(t, q, qd), in the order of `State`; without t, ChainState(q, qd), at t = 0.  All of them also by name.
+    """A state of a serial chain: ChainState(t, q, qd), or ChainState(q, qd) at t = 0.
 
-    t: [s];  q: (nq,) coordinates;  qd: (nv,) rates, as `SerialChain` says; read-only.  Raises UsageError for what is no vector.
-    The old order ChainState(q, qd, t) is told apart by its vector in front; it still works, and warns (DeprecationWarning).
+    Attributes
+    ----------
+    t : float
+        Time [s].
+    q : ndarray, (nq,)
+        Joint coordinates, read-only.
+    qd : ndarray, (nv,)
+        Joint rates, read-only.
+
+    Raises
+    ------
+    UsageError
+        If q or qd is not a vector, or t is not a number.
+
+    Notes
+    -----
+    All arguments can be given by name. The old order ChainState(q, qd, t) still works, with a DeprecationWarning.
     """
 
     t: float
@@ -47,15 +62,15 @@ class ChainState:
         object.__setattr__(self, "t", values["t"])
 
     def replace(self, **changes: Any) -> ChainState:
-        """A copy with something changed: state.replace(qd=..., t=...)."""
+        """Return a copy with some values changed: state.replace(qd=..., t=...)."""
         return replace(self, **changes)
 
     @property
     def y(self) -> Array:
-        """(q, qd) as one flat vector, a new array."""
+        """Return (q, qd) as one flat vector, a new array."""
         return np.concatenate([self.q, self.qd])
 
 
 def _is_time(given: Any) -> bool:
-    """Whether this can be a time."""
+    """Return whether this can be a time."""
     return isinstance(given, Real) and not isinstance(given, bool)

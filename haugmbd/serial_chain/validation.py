@@ -1,6 +1,6 @@
-r"""What can be wrong with links in a row, and with seed 000's tables of them; said all at once.
+r"""Faults of links and of the tables of a chain; all are reported at once.
 
-s^T I s > 0        for every freedom of the last link that moves: nothing beyond it lends it inertia
+s^T I s > 0        for every freedom of the last link that moves: no link beyond adds inertia
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from haugmbd.serial_chain.chain_arrays import BALL, TURN
 from haugmbd.serial_chain.link import Link
 
 NO_INERTIA = 1e-14
-"""A turn of the last link with s^T I s below this part of what the link could have (m |c|^2 + J) is massless: only rounding is left."""
+"""A turn of the last link with s^T I s below this part of the link's inertia (m |c|^2 + J) is massless up to rounding."""
 
 ROWS = (((),), ((), (3,)), ((), (3,)), ((3,), (3, 3)), ((3,),))
-"""Shapes that a row of each of seed 000's tables m, c, L, I, z may have."""
+"""Shapes of a row of the tables m, c, L, I, z."""
 
 
 def read_table(name: str, value: Any, shapes: tuple[tuple[int, ...], ...]) -> FloatArray:
-    """One of seed 000's tables, with rows of one of `shapes`.  Raises UsageError."""
+    """Return one table of a chain, with rows of one of `shapes`. Raise UsageError for another shape."""
     array = numbers(value)
     if array is None:
         raise UsageError(f"the table {name} is {repr(value):.60}, not an array of numbers. Give one row for each link.")
@@ -34,7 +34,7 @@ def read_table(name: str, value: Any, shapes: tuple[tuple[int, ...], ...]) -> Fl
 
 
 def faults_in_a_row(where: str, links: Sequence[Link]) -> list[Fault]:
-    """Everything that is wrong with the links, alone and in a row."""
+    """Return all faults of the links, of each one and of the chain."""
     wrong = [link for link in links if not isinstance(link, Link)]
     if wrong or not links:
         what = f"{wrong[0]!r} is no Link" if wrong else "it has no links"
@@ -52,7 +52,7 @@ def faults_in_a_row(where: str, links: Sequence[Link]) -> list[Fault]:
 
 
 def _massless(links: Sequence[Link]) -> list[Fault]:
-    """A fault for each freedom of the last moving link that has no inertia: what follows it is fixed to it."""
+    """Return a fault for each freedom of the last moving link without inertia; links after it are fixed to it."""
     last = max((k for k, link in enumerate(links) if link.ways), default=-1)
     if last < 0 or any(link.mass for link in links[last + 1 :]) or any(link.J_bar.any() for link in links[last + 1 :]):
         return []

@@ -1,4 +1,4 @@
-r"""A still picture of a mechanism before it runs, with what `mobility` says about it; and what notebooks show.
+r"""A still picture of a mechanism before it is simulated, with the findings of `mobility`; and the display in notebooks.
 
 A joint that does not close is red, the joints of a locked loop are orange; faults and warnings are listed beside the picture.
 """
@@ -31,15 +31,24 @@ from haugmbd.viewer.page import html_page
 from haugmbd.viewer.scene import describe
 
 HEIGHT = 460
-"""Of a picture in a notebook [pixels]."""
+"""Height of a picture in a notebook [pixels]."""
 
 
 @public_class
 @dataclass(frozen=True, eq=False, repr=False)
 class Picture:
-    """A page with a still picture: shown by notebooks, written by `save`, opened by `open`.
+    """A page with a still picture of a mechanism. Notebooks show it.
 
-    html: the page;  title: the name of the system;  table: bodies and joints, as HTML;  notes: what is wrong, or looks like a mistake
+    Attributes
+    ----------
+    html : str
+        The page.
+    title : str
+        Name of the system.
+    table : str
+        Bodies and joints, as HTML.
+    notes : tuple of str
+        Faults, and probable mistakes.
     """
 
     html: str
@@ -48,7 +57,7 @@ class Picture:
     notes: tuple[str, ...]
 
     def save(self, path: str | Path) -> Path:
-        """Write the page to a file and return its path; UsageError where that is not possible."""
+        """Write the page to a file and return its path. Raise UsageError if the file cannot be written."""
         return written(self.html, path)
 
     def open(self) -> Path:
@@ -66,9 +75,22 @@ class Picture:
 
 @check_keywords
 def picture(system: System | Model) -> Picture:
-    """Return a still picture of a system, also of one that does not compile, or of a model, at its modelled pose.
+    """Return a still picture of a system or model at its modelled pose.
 
-    Raises UsageError for anything else.
+    Parameters
+    ----------
+    system : System or Model
+        The system; it may have faults.
+
+    Returns
+    -------
+    Picture
+        The page; `save` writes it, and `open` opens it in a browser.
+
+    Raises
+    ------
+    UsageError
+        If `system` is of another type.
     """
     if isinstance(system, System):
         mechanism = of_system(system)
@@ -88,7 +110,7 @@ def picture(system: System | Model) -> Picture:
 
 
 def findings(system: System | Model) -> tuple[dict[str, dict[str, str]], tuple[str, ...]]:
-    """What `mobility` finds: marks of joints, by name, and sentences."""
+    """Return the findings of `mobility`: marks of joints, by name, and sentences."""
     try:
         report = mobility(system)
     except HaugmbdError as error:
@@ -107,7 +129,7 @@ def findings(system: System | Model) -> tuple[dict[str, dict[str, str]], tuple[s
 
 
 def parts_table(mechanism: Mechanism) -> str:
-    """Bodies and joints as an HTML table."""
+    """Return bodies and joints as an HTML table."""
     names = mechanism.bodies
     bodies = [(name, "body" if k else "ground", f"{mechanism.mass[k]:.6g} kg" if k else "") for k, name in enumerate(names)]
     joints = [(joint.name, joint.kind, f"{names[joint.i]} – {names[joint.j]}") for joint in mechanism.joints]
@@ -121,7 +143,7 @@ def parts_table(mechanism: Mechanism) -> str:
 
 
 def framed(page: str, table: str) -> str:
-    """A page in a frame with a table beside it, for notebooks."""
+    """Return a page in a frame with a table beside it, for notebooks."""
     source = html.escape(page, quote=True)
     frame = f'<iframe srcdoc="{source}" style="width:100%;height:{HEIGHT}px;border:0;border-radius:8px" allowfullscreen></iframe>'
     return (
@@ -132,7 +154,7 @@ def framed(page: str, table: str) -> str:
 
 
 def notebook(shown: Any) -> str:
-    """What a notebook shows of a System, a Model, or a result; for what cannot be drawn, the text in its place."""
+    """Return the HTML of a System, a Model, or a result for notebooks; the text of the error if it cannot be drawn."""
     try:
         if isinstance(shown, System | Model):
             return picture(shown)._repr_html_()
@@ -144,6 +166,6 @@ def notebook(shown: Any) -> str:
 
 
 def _motion(result: Seen) -> str:
-    """The page of a result, and its parts."""
+    """Return the page of a result, with its parts."""
     model = result.chain.to_system().compile() if isinstance(result, ReducedResult) else result.model
     return framed(animation(result), parts_table(of_model(model)))

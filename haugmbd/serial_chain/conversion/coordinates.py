@@ -4,10 +4,10 @@ r"""Between a chain's coordinates and the states of a System with the same bodie
     back           B = A(p_k)^T R_(k-1)^T R_k = rot(z_1, q_1) rot(z_2, q_2) ...      d = A(p_k)^T R_(k-1)^T (P_k - where it sits)
                    slides   q = z . d                         one turn   q = atan2(z . vee(B), (tr B - 1) / 2)
                    two turns, z_1 and z_2 at right angles     B z_2 = rot(z_1, q_1) z_2,   B^T z_1 = rot(z_2, -q_2) z_1
-                   a ball   p of B, with e0 >= 0
+                   spherical  p of B, with e0 >= 0
                    rates    omega_k - omega_(k-1) = sum z q_dot,   v_Pk - (v of that place of the link before) = sum z q_dot
 
-An angle comes back in (-pi, pi]: a state does not remember turns.  What no q and q_dot can explain is the gap of that joint.
+Angles are in (-pi, pi], because a state does not store the number of turns. The remainder that no q and q_dot explain is the gap.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SMALLEST = 1e-300
 
 
 class Pose(NamedTuple):
-    """A point of a body and how it moves, global: A (3, 3), P (3,) [m], v (3,) [m/s], omega (3,) [rad/s]."""
+    """A point of a body and its motion, global: A (3, 3), P (3,) [m], v (3,) [m/s], omega (3,) [rad/s]."""
 
     A: Array
     P: Array
@@ -46,13 +46,13 @@ class Pose(NamedTuple):
     omega: Array
 
     def at(self, arm: Array) -> Pose:
-        """The point of the same body that is farther by `arm` (3,), body frame [m]."""
+        """Return the point of the same body at distance `arm` (3,), body frame [m]."""
         s = self.A @ arm
         return Pose(self.A, self.P + s, self.v + np.cross(self.omega, s), self.omega)
 
 
 class Read(NamedTuple):
-    """q and qd of one joint, and what they leave: gaps (4,) [m, rad, m/s, rad/s]."""
+    """q and qd of one joint, and its gaps (4,) [m, rad, m/s, rad/s]."""
 
     q: Array
     qd: Array
@@ -60,7 +60,7 @@ class Read(NamedTuple):
 
 
 def state(chain: BaseChain, model: Model, q: npt.ArrayLike, qd: npt.ArrayLike | None, t: float) -> State:
-    """The state of `model` at the chain's q, qd; see `SerialChain.state`."""
+    """Return the state of `model` at the chain's q, qd; see `SerialChain.state`."""
     if not isinstance(model, Model):
         raise UsageError(f"chain.state got {model!r:.60}, and needs a compiled model. Give chain.to_system().compile().")
     if not isinstance(t, Real) or not np.isfinite(float(t)):
@@ -80,7 +80,7 @@ def state(chain: BaseChain, model: Model, q: npt.ArrayLike, qd: npt.ArrayLike | 
 
 
 def coordinates(chain: BaseChain, state: State) -> tuple[Array, Array]:
-    """The chain's q and qd at a state; see `SerialChain.coordinates`."""
+    """Return the chain's q and qd at a state; see `SerialChain.coordinates`."""
     if not isinstance(state, State):
         what = f"chain.coordinates got {state!r:.60} ({type(state).__name__}), and needs a State of bodies"
         raise UsageError(f"{what}. Give model.state(), chain.state(model, q, qd), or result.state().")
@@ -93,18 +93,18 @@ def coordinates(chain: BaseChain, state: State) -> tuple[Array, Array]:
 
 
 def nearest_coordinates(chain: BaseChain, state: State) -> tuple[Array, Array]:
-    """The same of a state of the right size, whatever its gaps are: the stages of an integrator leave some."""
+    """Return q and qd of a state of the right size, whatever its gaps are; the stages of an integrator have small gaps."""
     return _joined(_read_all(chain, state))
 
 
 def _joined(found: list[Read]) -> tuple[Array, Array]:
-    """q and qd of all joints."""
+    """Return q and qd of all joints."""
     q, qd = np.concatenate([part.q for part in found]), np.concatenate([part.qd for part in found])
     return q + 0.0, qd + 0.0  # no minus zeros
 
 
 def _read_all(chain: BaseChain, state: State) -> list[Read]:
-    """Joint by joint, base first."""
+    """Return the coordinates of each joint, base first."""
     A = rotation_matrix(normalized(state.p))
     omega = np.einsum("nab,nb->na", A, state.omega_bar)
     before, found = Pose(np.eye(3), chain.base, np.zeros(3), np.zeros(3)), []
@@ -116,7 +116,7 @@ def _read_all(chain: BaseChain, state: State) -> list[Read]:
 
 
 def _read(link: Link, before: Pose, here: Pose) -> Read:
-    """q, qd and gaps of one joint."""
+    """Return q, qd and gaps of one joint."""
     R0 = before.A @ rotation_matrix(link.p)
     B, d = R0.T @ here.A, R0.T @ (here.P - before.P)
     slides = np.array([axis for kind, axis in link.ways if kind == SLIDE]).reshape(-1, 3)
@@ -131,7 +131,7 @@ def _read(link: Link, before: Pose, here: Pose) -> Read:
 
 
 def _turns(link: Link, B: Array) -> Array:
-    """The angles of a link whose rotation against the one before is B; Euler parameters of a ball."""
+    """Return the angles of a link whose rotation relative to the link before is B; Euler parameters of a spherical joint."""
     if any(kind == BALL for kind, _ in link.ways):
         return normalized(from_rotation_matrix(B))
     z = [axis for kind, axis in link.ways if kind == TURN]
@@ -144,7 +144,7 @@ def _turns(link: Link, B: Array) -> Array:
 
 
 def _rotation(link: Link, turns: Array) -> Array:
-    """rot(z_1, q_1) rot(z_2, q_2) ... , or that of a ball, (3, 3)."""
+    """Return rot(z_1, q_1) rot(z_2, q_2) ... , or the rotation of a spherical joint, (3, 3)."""
     if len(turns) == 4:
         return np.asarray(rotation_matrix(turns))
     R = np.eye(3)
@@ -155,13 +155,13 @@ def _rotation(link: Link, turns: Array) -> Array:
 
 
 def _turn_axes(link: Link, R0: Array, A: Array) -> Array:
-    """The global axes of a link's turns, columns (3, k): the first is fixed on the link before, the last on the link."""
+    """Return the global axes of a link's turns, columns (3, k): the first is fixed on the link before, the last on the link."""
     z = [(kind, axis) for kind, axis in link.ways if kind != SLIDE]
     return np.array([A @ z[k][1] if z[k][0] == BALL or k == len(z) - 1 else R0 @ z[k][1] for k in range(len(z))]).reshape(-1, 3).T
 
 
 def _rates(axes: Array, x: Array) -> tuple[Array, float]:
-    """The rates with axes rates = x (least squares), and the length of what is left."""
+    """Return the rates with axes rates = x (least squares), and the norm of the remainder."""
     if axes.shape[1] == 0:
         return np.zeros(0), float(np.linalg.norm(x))
     rates: Array = np.asarray(np.linalg.lstsq(axes, x, rcond=None)[0], dtype=np.float64)

@@ -1,12 +1,12 @@
-r"""From a System that is a serial chain to the chain.
+r"""The serial chain of a System.
 
     link k     frame: the body's;   handle: the joint's point on it;   c = -s_bar of that point
     L          from there to the point of the next joint on the same body
     R0         A_bar(before) A_bar(link)^T: the joint's frames coincide where its coordinates are zero
     free base  the first body has no joint: handle at its centre of mass, q = (r, p)
 
-Which body of a joint is i or j does not matter: seen from body j, its freedoms come in reverse order, and their axes are the same.
-Whether bodies and joints are a chain is found in `topology`; what is wrong is told all at once.
+Either body of a joint may be i or j: seen from body j, its freedoms come in reverse order, and their axes are the same.
+`topology` checks that bodies and joints are a chain. All faults are raised at once.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Chain = TypeVar("Chain", bound=BaseChain)
 
 
 def from_system(make: type[Chain], system: System | Model, without_loads: bool) -> Chain:
-    """The chain of a system or model, see `SerialChain.from_system`."""
+    """Return the chain of a system or model, see `SerialChain.from_system`."""
     if not isinstance(system, System | Model):
         raise UsageError(f"from_system got {system!r} ({type(system).__name__}). Give a System, or the Model that it compiles to.")
     model = system if isinstance(system, Model) else system.compile(check_pose=False)
@@ -53,12 +53,12 @@ def from_system(make: type[Chain], system: System | Model, without_loads: bool) 
     links = [_link(model, step, after) for step, after in zip(steps, [*following, None], strict=True)]
     gravity, order = model.tables["GRAVITY"][0], [step.body for step in steps]
     chain = make(links, gravity=gravity, base=base, name=model.name, order=order)
-    coordinates(chain, model.state())  # raises where the modelled pose is none of the chain's
+    coordinates(chain, model.state())  # raises if the modelled pose violates the joints
     return chain
 
 
 def _driven(model: Model, system: System | Model) -> set[str]:
-    """The names of joints that prescribe a motion."""
+    """Return the names of joints that prescribe a motion."""
     of_row, labels = model.drivers_of_rows(), model.labels
     moving = [not isinstance(driver, Constant) for driver in model.drivers]
     found = {label.joint for label, k in zip(labels, of_row, strict=True) if moving[k] or label.kind == Rotation.kind}
@@ -68,7 +68,7 @@ def _driven(model: Model, system: System | Model) -> set[str]:
 
 
 def _out_of_place(model: Model, e: JointEntry, driven: bool) -> Iterator[Fault]:
-    """Why a joint cannot stand in a chain."""
+    """Yield the faults of a joint that cannot be in a chain."""
     where = f"joint {e.name!r} ({e.kind})"
     if driven:
         yield Fault(where, "it prescribes a motion, and a chain is moved by tau", SPREAD)
@@ -83,13 +83,13 @@ def _out_of_place(model: Model, e: JointEntry, driven: bool) -> Iterator[Fault]:
 
 
 def _sides(e: JointEntry, body: int) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
-    """The joint's frames (s_bar, A_bar) on the body before and on `body`."""
+    """Return the joint's frames (s_bar, A_bar) on the body before and on `body`."""
     i, j = (e.s_bar_i, e.A_bar_i), (e.s_bar_j, e.A_bar_j)
     return (i, j) if body == e.j else (j, i)
 
 
 def _maker(e: JointEntry, body: int) -> Maker | None:
-    """What makes the link that the joint carries, from its axes in the frame of `body`; None where no link can have it."""
+    """Return the constructor of the link that the joint carries, from its axes in the frame of `body`; None if no link can have it."""
     forward, A = body == e.j, _sides(e, body)[1][1]
     freedoms = tuple(e.freedoms or ())[:: 1 if forward else -1]
     axes = [A[:, freedom.axis] for freedom in freedoms]
@@ -111,25 +111,25 @@ def _maker(e: JointEntry, body: int) -> Maker | None:
 
 
 def _is_cross(freedoms: tuple[Freedom, ...], forward: bool) -> bool:
-    """Whether two turns are those of a cross: one arm fixed on the body before, then one on the link, along different axes."""
+    """Return whether two turns are those of a universal joint: one axis fixed on the body before, the other on the link."""
     first, second = freedoms
     ends = (Side.I, Side.J) if forward else (Side.J, Side.I)
     return (first.side, second.side) == ends and first.axis != second.axis
 
 
 def _with(make: Maker, **axes: Any) -> Maker:
-    """A link with these axes."""
+    """Return the constructor of a link with these axes."""
     return lambda *given, **place: make(*given, **axes, **place)
 
 
 def _link(model: Model, step: Step, after: JointEntry | None) -> Link:
-    """The link of a body, and where the next one sits on it."""
+    """Return the link of a body, with the handle of the next one."""
     name, mass, J_bar = model.body_names[step.body], model.mass[step.body], model.J_bar[step.body]
     make: Maker | None = Link.free
     handle, p = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
     if step.joint is not None:
         (_, A_before), (handle, A_bar) = _sides(step.joint, step.body)
         p, make = from_rotation_matrix(A_before @ A_bar.T), _maker(step.joint, step.body)
-    assert make is not None  # `_out_of_place` has told it
+    assert make is not None  # checked by `_out_of_place`
     here = np.zeros(3) if after is None else _sides(after, after.i + after.j - step.body)[0][0] - handle
     return make(name, mass, J_bar, c=-handle, L=here, p=p)

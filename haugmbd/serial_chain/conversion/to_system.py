@@ -1,4 +1,4 @@
-r"""The twin of a chain in maximal coordinates: the same links, joints and loads as a System.
+r"""A serial chain in maximal coordinates: the same links, joints and loads as a System.
 
     body k     the link's frame moved to its centre of mass:   r = P_k + R_k c_k,   p from R_k,   v, omega_bar from q_dot
     joint k    frame on the link before at L - c,  axes A(p) T;   frame on the link at -c,  axes T;   they coincide at q = 0
@@ -7,10 +7,10 @@ r"""The twin of a chain in maximal coordinates: the same links, joints and loads
 
     tau        a pair of equal and opposite loads whose power is tau . q_dot
                slide  F = tau z at the handle, on both bodies          turn  n = tau z,  on both bodies
-               two turns at right angles:  n = tau_1 z_1 + tau_2 z_2;      ball:  n = R tau, tau in the link's frame
-               z_1 of a universal joint and the axes of a ball are fixed in one of the bodies only: there the pair is a StateForce
+               two turns at right angles:  n = tau_1 z_1 + tau_2 z_2;      spherical:  n = R tau, tau in the link's frame
+               z_1 of a universal joint and the axes of a spherical one are fixed in one body only: there the pair is a StateForce
 
-Source: seed 004 (composition of joints); d'Alembert: the constraint wrenches of ideal joints have no power.
+Source: Haug (2021), composition of joints from basic constraints; d'Alembert: constraint wrenches of ideal joints have no power.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ MASSLESS = "A Body needs a mass: give the link one (and its part of J_bar), or m
 
 
 class JointPlacement(NamedTuple):
-    """Link k of a chain with its body and the one before it (the ground first), and its own part of tau, (nv,)."""
+    """Link k of a chain with its body and the one before it (the ground first), and its part of tau, (nv,)."""
 
     link: Link
     before: Body
@@ -55,29 +55,29 @@ class JointPlacement(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What the joint is called."""
+        """Return the name of the joint."""
         return joint_name(self.link)
 
     @property
     def P(self) -> Array:
-        """The handle at the modelled pose, global [m], (3,)."""
+        """Return the handle at the modelled pose, global [m], (3,)."""
         return np.asarray(self.body.r - self.body.A @ self.link.c)
 
 
 def joint_name(link: Link) -> str:
-    """What the joint of a link is called."""
+    """Return the name of the joint of a link."""
     return f"joint of {link.name}"
 
 
 def kinds(link: Link) -> tuple[int, ...]:
-    """The kinds of a link's ways."""
+    """Return the kinds of a link's freedoms."""
     return tuple(kind for kind, _ in link.ways)
 
 
 def to_system(
     chain: BaseChain, tau: npt.ArrayLike | None, wrenches: Any, q: npt.ArrayLike | None, qd: npt.ArrayLike | None
 ) -> System:
-    """The twin of `chain`, see `SerialChain.to_system`."""
+    """Return `chain` as a System, see `SerialChain.to_system`."""
     q = chain.q_zero() if q is None else q
     tau, pushes = chain.read("tau", tau, chain.nv), chain.read_wrenches(wrenches)
     motion = link_motion(chain, q, qd)
@@ -100,7 +100,7 @@ def to_system(
 
 
 def _no_twin(k: int, link: Link) -> Iterator[Fault]:
-    """What keeps a link from being a body with a joint of the catalogue."""
+    """Yield the faults that keep a link from being a body with a joint of the catalogue."""
     where = f"link {link.name!r}"
     if not link.mass > 0.0:
         yield Fault(where, f"its mass is {link.mass:g} kg", MASSLESS)
@@ -112,14 +112,14 @@ def _no_twin(k: int, link: Link) -> Iterator[Fault]:
 
 
 def _body(link: Link, motion: LinkMotion, k: int) -> Body:
-    """The link as a body at its pose."""
+    """Return the link as a body at its pose."""
     A = motion.A[k]
     p = normalized(from_rotation_matrix(A))
     return Body(link.name, link.mass, link.J_bar, r=motion.r[k], p=p, v=motion.v[k], omega_bar=A.T @ motion.omega[k])
 
 
 def _placements(chain: BaseChain, ground: Body, bodies: list[Body], tau: Array) -> Iterator[JointPlacement]:
-    """Every link on the body before it."""
+    """Yield the placement of every link on the body before it."""
     before, s_bar, first = ground, chain.base, 0
     for link, body in zip(chain.links, bodies, strict=True):
         yield JointPlacement(link, before, body, s_bar, tau[first : first + link.nv])
@@ -127,7 +127,7 @@ def _placements(chain: BaseChain, ground: Body, bodies: list[Body], tau: Array) 
 
 
 def _joint(placement: JointPlacement) -> LinkJoint:
-    """The joint, its frames coincident at q = 0."""
+    """Return the joint; its frames coincide at q = 0."""
     link, joint = placement.link, JOINTS[kinds(placement.link)]
     axes = [axis for _, axis in link.ways]
     if joint is UniversalLink:
@@ -140,7 +140,7 @@ def _joint(placement: JointPlacement) -> LinkJoint:
 
 
 def _actuators(placement: JointPlacement) -> Iterator[ForceElement]:
-    """The loads of tau: on the body before, and on the link."""
+    """Yield the loads of tau: on the body before, and on the link."""
     if not placement.tau.any():
         return
     link, R0 = placement.link, rotation_matrix(placement.link.p)
@@ -163,7 +163,10 @@ def _actuators(placement: JointPlacement) -> Iterator[ForceElement]:
 
 
 def _force_pair(name: str, placement: JointPlacement, F: Array, R0: Array) -> Iterator[ForceElement]:
-    """F (3,), link frame, at the handle, and -F on the body before along the same line; the force on a free link keeps its direction."""
+    """Yield F (3,), link frame, at the handle, and -F on the body before along the same line.
+
+    The force on a free link keeps its direction.
+    """
     if kinds(placement.link) == FREE:
         yield PointForce(name, placement.body, point=placement.P, force=R0 @ F)
         return
@@ -174,14 +177,14 @@ def _force_pair(name: str, placement: JointPlacement, F: Array, R0: Array) -> It
 
 
 def _torque_pair(name: str, placement: JointPlacement, back: Array, n: Array) -> Iterator[ForceElement]:
-    """The torque n (3,) on the link, `back` on the body before, each in its body's frame."""
+    """Yield the torque n (3,) on the link, and `back` on the body before, each in its body's frame."""
     yield Torque(name, placement.body, torque=n, frame="body")
     if not placement.before.is_ground:
         yield Torque(f"{name}, back", placement.before, torque=back, frame="body")
 
 
 def _couple(name: str, placement: JointPlacement, a: Array, b: Array) -> Iterator[ForceElement]:
-    """The torque A_before a + A_link b on the link, its opposite on the body before (if that can move)."""
+    """Yield the torque A_before a + A_link b on the link, and its opposite on the body before if it can move."""
     if placement.before.is_ground:
         if a.any():
             yield Torque(f"{name}, 1", placement.body, torque=a)
@@ -192,14 +195,14 @@ def _couple(name: str, placement: JointPlacement, a: Array, b: Array) -> Iterato
 
 
 def couple(a: Array, b: Array, t: float, r: Array, p: Array, v: Array, omega_bar: Array) -> Array:
-    """Rows (F, n_bar) of the torque n = A_1 a + A_2 b on body 2 and -n on body 1, (2, 6)."""
+    """Return rows (F, n_bar) of the torque n = A_1 a + A_2 b on body 2 and -n on body 1, (2, 6)."""
     A = rotation_matrix(normalized(p))
     n = A[0] @ a + A[1] @ b
     return np.array([[0.0, 0.0, 0.0, *(-A[0].T @ n)], [0.0, 0.0, 0.0, *(A[1].T @ n)]])
 
 
 def _push(body: Body, push: Array) -> Iterator[ForceElement]:
-    """An external wrench (6,): force and moment at the centre of mass, global, constant."""
+    """Yield an external wrench (6,): force and moment at the centre of mass, global, constant."""
     if push[:3].any():
         yield PointForce(f"force on {body.name}", body, force=push[:3])
     if push[3:].any():

@@ -1,9 +1,10 @@
-r"""Whether bodies and joints are a serial chain: a walk through their graph from the ground, or from a free end.
+r"""The topology of a serial chain: a depth-first search through bodies and joints, from the ground or from a free end.
 
     one joint between neighbours, every body one predecessor and at most one successor, nothing left over
 
-The walk goes as deep as it can before it turns back (depth first): a joint to a body already met then closes a loop with the way that
-led there, and a second way on from a body is a branch.  Each cause is told once.
+A joint to a body that was already visited closes a loop with the path to it. A second successor of a body is a branch. Each fault
+is
+reported once.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class Step(NamedTuple):
 
 
 class Met(NamedTuple):
-    """What a walk has met: the body before each body, the bodies after each, and loops as the bodies along them."""
+    """The result of the search: the predecessor of each body, its successors, and loops as lists of bodies."""
 
     before: dict[int, int]
     after: dict[int, list[int]]
@@ -37,7 +38,7 @@ class Met(NamedTuple):
 
 
 def walk(model: Model, joints: Sequence[JointEntry]) -> tuple[list[Step], list[Fault]]:
-    """The bodies of `model` in the order of a chain; all faults where they are none (the steps are then of no use)."""
+    """Return the bodies of `model` in the order of a chain, and all faults. With faults, the order is not valid."""
     names = model.body_names
     graph: Graph = {body: {} for body in range(model.nb + 1)}
     for e in joints:
@@ -52,12 +53,12 @@ def walk(model: Model, joints: Sequence[JointEntry]) -> tuple[list[Step], list[F
 
 
 def _free_end(graph: Graph) -> int:
-    """The first body that has no more than one neighbour; the first body where all have more."""
+    """Return the first body with at most one neighbour; the first body if all have more."""
     return next((body for body in graph if body > 0 and len(graph[body]) <= 1), 1)
 
 
 def _explore(graph: Graph, start: int) -> Met:
-    """Walk from `start`, depth first."""
+    """Return the result of a depth-first search from `start`."""
     met = Met({start: start}, {start: []}, [])
     way = [(start, iter(graph[start]))]
     while way:
@@ -76,7 +77,7 @@ def _explore(graph: Graph, start: int) -> Met:
 
 
 def _doubles(graph: Graph, names: Sequence[str]) -> Iterator[Fault]:
-    """More than one joint between two bodies."""
+    """Yield a fault for more than one joint between two bodies."""
     for i, others in graph.items():
         for j, joints in others.items():
             if i < j and len(joints) > 1:
@@ -85,21 +86,21 @@ def _doubles(graph: Graph, names: Sequence[str]) -> Iterator[Fault]:
 
 
 def _loops(graph: Graph, met: Met, names: Sequence[str]) -> Iterator[Fault]:
-    """Joints that close a loop."""
+    """Yield a fault for each joint that closes a loop."""
     for loop in met.loops:
         closing = graph[loop[-1]][loop[0]][0]
         yield Fault(f"loop through {_list([names[body] for body in loop])}", f"joint {closing.name!r} closes it", OPEN)
 
 
 def _branches(met: Met, names: Sequence[str]) -> Iterator[Fault]:
-    """Bodies with more than one successor."""
+    """Yield a fault for each body with more than one successor."""
     for body, after in met.after.items():
         if len(after) > 1:
             yield Fault(f"body {names[body]!r}", f"the system branches there, to {_list([names[k] for k in after])}", OPEN)
 
 
 def _strangers(graph: Graph, met: Met, names: Sequence[str]) -> Iterator[Fault]:
-    """Bodies that the walk did not meet, one fault for those that hang together."""
+    """Yield a fault for each connected group of bodies that the search did not reach."""
     left = [body for body in graph if body > 0 and body not in met.before]
     while left:
         group = list(_explore(graph, left[0]).before)
@@ -112,6 +113,6 @@ def _strangers(graph: Graph, met: Met, names: Sequence[str]) -> Iterator[Fault]:
 
 
 def _list(names: Sequence[str]) -> str:
-    """'a', 'b' and 'c'."""
+    """Return 'a', 'b' and 'c'."""
     quoted = [repr(name) for name in names]
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"

@@ -1,16 +1,15 @@
-r"""articulated_impulse: a link of a serial chain hits a fixed object.
+r"""articulated_impulse: the impact of a link of a serial chain on a fixed object.
 
-    v_imp    = n^T v_k                              speed of link k's point along n, before                        (20)
-    v_bounce = n^T (v_k + dv_k) = -e v_imp          the law of contact                                             (21), (22)
-    J        = (1 + e) (n^T A_k^-1 n)^-1 v_imp      link k gets -n J, for J > 0                                    (22)
-    l_i      = I_i dv_i + l_(i+1)                   reaction impulse through joint i on link i                     (12)
-    dv_k     = -A_k^-1 n J,    dv_i = dv_(i-1) + s_i dq_dot_i                                                      (19), (28)
+    v_imp    = n^T v_k                              speed of link k's point along n, before
+    v_bounce = n^T (v_k + dv_k) = -e v_imp          Newton's law of restitution
+    J        = (1 + e) (n^T A_k^-1 n)^-1 v_imp      link k gets -n J, for J > 0
+    l_i      = I_i dv_i + l_(i+1)                   reaction impulse through joint i on link i
+    dv_k     = -A_k^-1 n J,    dv_i = dv_(i-1) + s_i dq_dot_i
 
-n = (normal; point x normal) as in (30): wrenches and twists are taken at the world origin, linear part first.  The seed strikes the last
-link, k = N.  Here k is any link, and the links beyond it are dragged along: A_k^-1 is computed with their articulated inertia added
-to I_k, and l_i for i > k is what drags them.  Free bases and joints of several freedoms are no special case.
-The recursion is `impulse_response`; the matrices A_i^-1 and Phi_i are computed when they are asked for, in `constrained_inertia`.
-Source: seed 000 sec. 2.
+n = (normal; point x normal): wrenches and twists are taken at the world origin, linear part first. Link k is any link. The links
+beyond it move with it: A_k^-1 is computed with their articulated inertia added to I_k, and l_i for i > k accelerates them.
+The recursion is `impulse_response`. The matrices A_i^-1 and Phi_i are computed on request, in `constrained_inertia`.
+Source: Mirtich 1996, ch. 4 (impulses on articulated bodies).
 """
 
 from __future__ import annotations
@@ -41,12 +40,34 @@ and the point's distance from the world origin.  Rounding makes 1e-16 times some
 @public_class
 @dataclass(frozen=True, eq=False)
 class ArticulatedImpulse:
-    """An impact of link number `link`, 0 ... n - 1; l, dv and the matrices at the world origin, linear part first.
+    """The impact of one link on a fixed object; l, dv and the matrices are at the world origin, linear part first.
 
-    J: [N s], >= 0;  v_imp, v_bounce: speed along the normal before and after [m/s];  compliance: n^T A^-1 n [1/kg]
-    normal_wrench: (6,) n = (normal; point x normal), the normal of length 1
-    l: (n, 6) reaction impulse through joint i on link i [N s, N m s];  dv: (n, 6) change of the twist of link i [m/s, rad/s]
-    dqd: (nv,) change of the joint rates;  qd: (nv,) the joint rates after;  message: what happened, in words
+    Attributes
+    ----------
+    link : int
+        Number of the link, 0 ... n - 1.
+    J : float
+        Impulse [N s], >= 0.
+    v_imp, v_bounce : float
+        Speed along the normal before and after [m/s].
+    compliance : float
+        n^T A^-1 n [1/kg].
+    normal_wrench : ndarray, (6,)
+        n = (normal; point x normal), the normal of length 1.
+    l : ndarray, (n, 6)
+        Reaction impulse through joint i on link i [N s, N m s].
+    dv : ndarray, (n, 6)
+        Change of the twist of link i [m/s, rad/s].
+    dqd : ndarray, (nv,)
+        Change of the joint rates.
+    qd : ndarray, (nv,)
+        Joint rates after the impact.
+    message : str
+        Description of the impact.
+    chain : SerialChain
+        The chain.
+    q : ndarray, (nq,)
+        Joint coordinates.
     """
 
     link: int
@@ -65,15 +86,15 @@ class ArticulatedImpulse:
 
     @cached_property
     def inverse_inertia(self) -> Array:
-        """A_i^-1 (n, 6, 6) of the chain that ends at link i, the struck link with what hangs on it: (15)-(18).
+        """Return A_i^-1 (n, 6, 6) of the chain that ends at link i, that of the struck link with the links beyond it.
 
-        Raises SimulationError where a link on the way has no inertia of its own along a freedom.
+        Raises SimulationError if a link has no inertia along a freedom.
         """
         return inverse_inertias(self.chain, self.q, self.link)
 
     @cached_property
     def propagation(self) -> Array:
-        """Phi_i (n, 6, 6), l_i = Phi_i n J: (25), (26).  Raises as `inverse_inertia`."""
+        """Return Phi_i (n, 6, 6) in l_i = Phi_i n J. Raises as `inverse_inertia`."""
         return propagations(self.chain, self.q, self.link, self.inverse_inertia)
 
 
@@ -82,17 +103,44 @@ def articulated_impulse(
     chain: BaseChain, q: npt.ArrayLike, qd: npt.ArrayLike, *,
     link: str | int = -1, normal: Any = None, plane_normal: Any = None, point: Any = None, point_bar: Any = None, restitution: float = 0.0,
 ) -> ArticulatedImpulse:  # fmt: skip
-    """What happens when `link` of `chain`, at q (nq,) and qd (nv,), hits a fixed object.
+    """Return the impact of a link of a serial chain on a fixed object.
 
-    link: name or number, the last one by default
-    point: where, global [m], (3,); or point_bar: the same in the link frame, from the link's handle
-    plane_normal: of the object, towards the side where the link may be, global, (3,), any length, as the `normal` of a `Contact`;
-        or normal: the other way, from the link towards the object, as in the source: the point approaches with v_imp = n^T v > 0, and
-        gets -n J; plane_normal = -normal, and what is returned has n = normal either way
-    restitution: e, v_bounce = -e v_imp, 0 <= e <= 1
-    A point that does not approach gets no impulse; `.message` says so.
-    Raises UsageError for bad arguments; SimulationError where the contact is immovable (no joint gives way along the normal), or
-    where a freedom has no inertia.
+    Parameters
+    ----------
+    chain : SerialChain
+        The chain.
+    q : array_like, (nq,)
+        Joint coordinates.
+    qd : array_like, (nv,)
+        Joint rates before the impact.
+    link : str or int
+        Name or number of the link; by default the last one.
+    normal : array_like, (3,), optional
+        Normal from the link towards the object, global, of any length. The point approaches with v_imp = n^T v > 0, and gets -n J.
+    plane_normal : array_like, (3,), optional
+        Normal of the object towards the link, as in `Contact`; plane_normal = -normal. Give one of the two.
+    point : array_like, (3,), optional
+        Contact point, global [m].
+    point_bar : array_like, (3,), optional
+        Contact point in the link frame, from the link's handle [m]. Give one of the two points.
+    restitution : float
+        Coefficient of restitution e, 0 <= e <= 1: v_bounce = -e v_imp.
+
+    Returns
+    -------
+    ArticulatedImpulse
+        Impulse, jumps and reaction impulses, with n = normal. A point that does not approach gets no impulse; see `.message`.
+
+    Raises
+    ------
+    UsageError
+        If an argument is not valid.
+    SimulationError
+        If the contact is immovable (no joint moves along the normal), or a freedom has no inertia.
+
+    Notes
+    -----
+    Source: Mirtich 1996, ch. 4.
     """
     need_chain(chain, "articulated_impulse")
     q, qd, k = chain.read("q", q, chain.nq), chain.read("qd", qd, chain.nv), chain.link(link)
@@ -146,7 +194,7 @@ def _read(where: str, k: int, normal: Any, point: Any, point_bar: Any, restituti
 
 
 def _immovable(chain: BaseChain, k: int, strike: Any) -> SimulationError:
-    """Return the error for a contact along which no joint can give way."""
+    """Return the error for a contact along which no joint can move."""
     n, at = (", ".join(f"{x:.6g}" for x in strike[name]) for name in ("normal", "point"))
     return SimulationError(
         f"chain {chain.name!r}: the contact of link {chain.links[k].name!r} at ({at}) m along ({n}) is immovable: no joint can give way "
@@ -156,7 +204,7 @@ def _immovable(chain: BaseChain, k: int, strike: Any) -> SimulationError:
 
 
 def _message(name: str, v_imp: float, v_bounce: float, J: float) -> str:
-    """What happened, in words."""
+    """Return a description of the impact."""
     if J > 0.0:
         return f"link {name!r} hits with {v_imp:.6g} m/s and leaves with {-v_bounce:.6g} m/s: J = {J:.6g} N s."
     way = f"separates with {-v_imp:.6g} m/s" if v_imp < 0.0 else "does not approach (v_imp = 0)"

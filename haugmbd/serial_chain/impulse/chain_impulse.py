@@ -3,8 +3,8 @@ r"""chain_impulse: the response of a serial chain to applied impulses.
     M dq_dot = tau + sum  J_S^T F + J_R^T N            F, N on the links at their centres of mass
     l_i      = I_i dv_i + l_(i+1) - (impulse on i)     through joint i on link i;  s^T l_i = tau
 
-By the recursion of `impulse_response`: O(n), and no mass matrix.  A contact, with an impulse to be found: `articulated_impulse`.
-Source: seed 000 (11)-(14).
+The recursion of `impulse_response` costs O(n) and needs no mass matrix. For a contact with unknown impulse see `articulated_impulse`.
+Source: Mirtich 1996, ch. 4 (impulses on articulated bodies).
 """
 
 from __future__ import annotations
@@ -23,7 +23,15 @@ from haugmbd.serial_chain.recursions.aba import FINE
 
 
 class Struck(NamedTuple):
-    """dqd: (nv,) change of the joint rates;  l: (n, 6) impulse and its moment through joint i on link i, about its handle, global."""
+    """The response to impulses.
+
+    Attributes
+    ----------
+    dqd : ndarray, (nv,)
+        Change of the joint rates.
+    l : ndarray, (n, 6)
+        Impulse [N s] and its moment [N m s] through joint i on link i, about its handle, global.
+    """
 
     dqd: Array
     l: Array
@@ -31,10 +39,34 @@ class Struck(NamedTuple):
 
 @check_keywords
 def chain_impulse(chain: BaseChain, q: npt.ArrayLike, wrenches: Any = None, tau: npt.ArrayLike | None = None) -> Struck:
-    """What impulses do to `chain` at q (nq,): dqd (nv,) and l (n, 6), constraint and joint impulses together, s^T l = tau.
+    """Return the response of a serial chain to applied impulses.
 
-    wrenches: (n, 6) impulse [N s] and its moment [N m s] on each link at its centre of mass, global;  tau: (nv,) joint impulses
-    Raises UsageError for wrong lengths, SimulationError where a freedom has no inertia, naming it.
+    Parameters
+    ----------
+    chain : SerialChain
+        The chain.
+    q : array_like, (nq,)
+        Joint coordinates.
+    wrenches : array_like, (n, 6), optional
+        Impulse [N s] and its moment [N m s] on each link at its centre of mass, global.
+    tau : array_like, (nv,), optional
+        Joint impulses.
+
+    Returns
+    -------
+    Struck
+        dqd (nv,), and l (n, 6): constraint and joint impulses together, s^T l = tau.
+
+    Raises
+    ------
+    UsageError
+        If an argument has the wrong length, or is not finite.
+    SimulationError
+        If a freedom has no inertia; the message names it.
+
+    Notes
+    -----
+    Source: Mirtich 1996, ch. 4.
     """
     need_chain(chain, "chain_impulse")
     q, tau, pushes = chain.read("q", q, chain.nq), chain.read("tau", tau, chain.nv), chain.read_wrenches(wrenches)

@@ -1,15 +1,16 @@
-r"""The constrained inverse inertia A_i^-1 and the propagation Phi_i of impulses, as 6x6 matrices at the world origin: to look at.
+r"""The constrained inverse inertia A_i^-1 and the propagation Phi_i of impulses, as 6x6 matrices at the world origin, for study.
 
-    Psi_i    = (1 - K_i I_i) A_(i-1)^-1         K_i = S_i (S_i^T I_i S_i)^-1 S_i^T         (15), (17)   S_i (6, nv_i)
-    A_i^-1   = (1 + Psi_i I_i)^-1 (K_i + Psi_i)                                            (16), (18)
-    l_i      = Phi_i n J                                                                   (24)
-    Phi_k    = 1 - I_k A_k^-1,      Phi_i = (1 - I_i A_i^-1) Phi_(i+1),  i < k             (25), (26)
+    Psi_i    = (1 - K_i I_i) A_(i-1)^-1         K_i = S_i (S_i^T I_i S_i)^-1 S_i^T         S_i (6, nv_i)
+    A_i^-1   = (1 + Psi_i I_i)^-1 (K_i + Psi_i)
+    l_i      = Phi_i n J
+    Phi_k    = 1 - I_k A_k^-1,      Phi_i = (1 - I_i A_i^-1) Phi_(i+1),  i < k
 
-A_i^-1 is that of the chain which ends at link i; but the link k that is struck carries the links beyond it.  There
+A_i^-1 is that of the chain that ends at link i. The struck link k carries the links beyond it:
     I_k      = I_k + I^a_(k+1),     I^a_i = I^A_i - I^A_i K^A_i I^A_i,   I^A_i = I_i + I^a_(i+1)      K^A_i with I^A_i for I_i
     dv_i     = (1 - K^A_i I^A_i) dv_(i-1),   l_i = I^A_i dv_i,   dv_k = -A_k^-1 n J:     Phi_i = -I^A_i ... A_k^-1,  i > k
-Cost: a 6x6 solution a link; far from the world origin digits are lost.  `articulated_impulse` itself uses none of this.
-Source: seed 000 (15)-(18), (24)-(26); there k = N, and every joint has one freedom.
+Cost: a 6x6 solution for each link; far from the world origin digits are lost. `articulated_impulse` itself does not use these
+matrices.
+Source: Featherstone 2008, ch. 7 (articulated inertia); Mirtich 1996, ch. 4 (impulses).
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ from haugmbd.serial_chain.recursions.link_motion import link_motion
 
 
 class Spatial(NamedTuple):
-    """Of every link, at the world origin: I (n, 6, 6), and S_i (6, nv_i)."""
+    """Spatial quantities of every link at the world origin: I (n, 6, 6), and S_i (6, nv_i)."""
 
     inertia: Array
     S: list[Array]
 
 
 def at_the_origin(chain: BaseChain, q: Array) -> Spatial:
-    """Inertia and motion subspaces of every link at the coordinates q (nq,)."""
+    """Return inertia and motion subspaces of every link at the coordinates q (nq,)."""
     motion = link_motion(chain, q)
     kinds, owners = chain.tables["FREEDOMS"].T
     J = motion.A @ np.array([link.J_bar for link in chain.links]) @ np.swapaxes(motion.A, 1, 2)
@@ -47,7 +48,7 @@ def at_the_origin(chain: BaseChain, q: Array) -> Spatial:
 
 
 def inverse_inertias(chain: BaseChain, q: Array, k: int) -> Array:
-    """A_i^-1 (n, 6, 6), link k with what hangs on it.  Raises SimulationError where a link gives way without inertia of its own."""
+    """Return A_i^-1 (n, 6, 6), that of link k with the links beyond it. Raise SimulationError if a link has no inertia along a freedom."""
     inertia, S = at_the_origin(chain, q)
     before, found = np.zeros((6, 6)), np.empty((chain.n, 6, 6))
     for i in range(chain.n):
@@ -60,7 +61,7 @@ def inverse_inertias(chain: BaseChain, q: Array, k: int) -> Array:
 
 
 def propagations(chain: BaseChain, q: Array, k: int, inverse: Array) -> Array:
-    """Phi_i (n, 6, 6) of an impulse on link k, from A_i^-1 (n, 6, 6) of `inverse_inertias`."""
+    """Return Phi_i (n, 6, 6) of an impulse on link k, from A_i^-1 (n, 6, 6) of `inverse_inertias`."""
     inertia, S = at_the_origin(chain, q)
     one, found = np.eye(6), np.empty((chain.n, 6, 6))
     heavy = _outboard(chain, inertia, S, k)
@@ -75,14 +76,14 @@ def propagations(chain: BaseChain, q: Array, k: int, inverse: Array) -> Array:
 
 
 def _constrained(chain: BaseChain, i: int, inertia: Array, S: Array, before: Array) -> Array:
-    """A_i^-1 from A_(i-1)^-1."""
+    """Return A_i^-1 from A_(i-1)^-1."""
     way, one = _way(chain, i, inertia, S), np.eye(6)
     Psi = (one - way @ inertia) @ before
     return np.asarray(np.linalg.solve(one + Psi @ inertia, way + Psi), dtype=np.float64)
 
 
 def _outboard(chain: BaseChain, inertia: Array, S: list[Array], k: int) -> Array:
-    """I^A_i (n, 6, 6) for i >= k; the rows before are I_i."""
+    """Return I^A_i (n, 6, 6) for i >= k; the rows before are I_i."""
     heavy = inertia.copy()
     for i in range(chain.n - 1, k, -1):
         heavy[i - 1] += heavy[i] - heavy[i] @ _way(chain, i, heavy[i], S[i]) @ heavy[i]
@@ -90,7 +91,7 @@ def _outboard(chain: BaseChain, inertia: Array, S: list[Array], k: int) -> Array
 
 
 def _way(chain: BaseChain, i: int, inertia: Array, S: Array) -> Array:
-    """K_i = S (S^T I S)^-1 S^T; zero for a fixed joint."""
+    """Return K_i = S (S^T I S)^-1 S^T; zero for a fixed joint."""
     if S.shape[1] == 0:
         return np.zeros((6, 6))
     try:

@@ -1,14 +1,14 @@
-r"""What a serial chain does when impulses strike it, in two passes: the compiled side of `chain_impulse` and `articulated_impulse`.
+r"""The response of a serial chain to impulses, in two passes: the compiled part of `chain_impulse` and `articulated_impulse`.
 
     inward     I^A_i, U, 1/D as in `aba`, all at rest;   p_i = -(impulse on link i)
                p^A_i = p_i + what is left of p^A_(i+1);   each freedom:   u = tau - s^T p^A,   p^A <- p^A + U u / D
     outward    dv = dv_(i-1) shifted    dq_dot = (u - U^T dv) / D,   dv <- dv + s dq_dot, each freedom
                l_i = I^A_i dv_i + p^A_i                                  reaction impulse through joint i on link i
 
-An impulse is a force that acts for no time: no rates, no gravity.  I^A_i and p^A_i are kept from the inward pass, so that l_i is
-computed where it acts: adding up I_i dv_i from the tip would lose a digit with every other link to cancellation.
+An impulse acts for no time, so that rates and gravity do not matter. I^A_i and p^A_i are kept from the inward pass, so that l_i is
+computed at its joint: the sum of I_i dv_i from the tip would lose digits by cancellation.
 
-A contact strikes link k at a point along n; it gets -n J, and what hangs on link k is dragged along:
+A contact acts on link k at a point along n with the impulse -n J; the links beyond move with it:
     p_k = (n, arm x n) at the handle,   dv, dq_dot, l: the response to J = 1
     n^T A^-1 n = sum u^2 / D,           J = (1 + e) v_imp / (n^T A^-1 n)
 Freedoms beyond link k have u = 0, and no reaction crosses their joints but that of their own inertia.
@@ -84,7 +84,7 @@ Found: moment = point x normal, v_imp, v_bounce, compliance = n^T A^-1 n, the im
 
 
 def strike_record(link: int = -1) -> Any:
-    """Return a contact of `link`, all its other numbers zero; -1: there is none."""
+    """Return a contact of `link`, all its other numbers zero; link -1 means no contact."""
     record = np.zeros(1, dtype=STRIKE).view(np.recarray)[0]  # attributes, as in compiled code
     record["link"] = link
     return record
@@ -215,7 +215,7 @@ def impulse_response(
 ) -> int:
     """Compute the response to joint impulses tau and pushes, about the handles, or to a contact, at the world origin.
 
-    Return the freedom without inertia, or FINE.
+    Returns the freedom without inertia, or FINE.
     """
     place(c, q)
     place_inertia(c)

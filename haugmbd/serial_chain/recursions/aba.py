@@ -1,6 +1,6 @@
 r"""aba: forward dynamics by the articulated-body algorithm, in three passes.
 
-    outward    kinematics;   p_i = v x* I v - external                                         bias force of the link alone
+    outward    kinematics;   p_i = v x* I v - external                                         bias force of the link
     inward     I^A_i = I_i + what is left of link i+1,   p^A_i likewise,  p^A += I^A b_i
                each freedom, the last first:   U = I^A s    D = s^T U    u = tau - s^T p^A
                                                I^A <- I^A - U U^T / D    p^A <- p^A + U u / D      the joint is eliminated
@@ -68,7 +68,7 @@ class InertiaScale(NamedTuple):
 
 
 class Eliminated(NamedTuple):
-    """What is left of a link and all beyond it, at the handle of the link before;  weak: the last freedom without inertia, or FINE."""
+    """Articulated inertia and bias at the handle of the link before;  weak: the last freedom without inertia, or FINE."""
 
     inertia: ArticulatedInertia
     bias: Wrench
@@ -81,7 +81,10 @@ NOTHING_BEYOND = InertiaScale(0.0, 0.0)
 
 @kernel
 def eliminate_joint(c: ChainArrays, i: int, I: ArticulatedInertia, p: Wrench, beyond: InertiaScale, tau: Array) -> Eliminated:
-    """Eliminate the freedoms of joint i, the last first, and shift what is left to the handle before;  beyond: the scale at joint i + 1."""
+    """Return the inertia and bias after the freedoms of joint i, the last first, are eliminated, at the handle of the link before.
+
+    beyond: the scale at joint i + 1
+    """
     translation, rotation = I.M[0] + I.M[3] + I.M[5], I.J[0] + I.J[3] + I.J[5]
     weak = FINE
     for k in range(end_freedom(c, i) - 1, first_freedom(c, i) - 1, -1):
@@ -141,7 +144,7 @@ def forward_dynamics(c: ChainArrays, q: Array, qd: Array, tau: Array, pushes: Ar
 
 @entry
 def aba_entry(ints: Ints, reals: Array, work: Array, q: Array, qd: Array, tau: Array, pushes: Array, qdd: Array) -> int:
-    """Run `forward_dynamics` for Python, which also hears of a NaN: NOT_FINITE."""
+    """Run `forward_dynamics` for Python, and return NOT_FINITE for a NaN."""
     weak = forward_dynamics(chain_arrays(ints, reals, work), q, qd, tau, pushes, qdd)
     total = 0.0
     for k in range(qdd.size):
@@ -151,10 +154,36 @@ def aba_entry(ints: Ints, reals: Array, work: Array, q: Array, qd: Array, tau: A
 
 @check_keywords
 def aba(chain: BaseChain, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike | None = None, *, wrenches: Any = None) -> Array:
-    """Joint accelerations qdd (nv,) of `chain` at q (nq,), qd (nv,) under tau (nv,) (None: none).
+    """Return the joint accelerations of a serial chain: forward dynamics by the articulated-body algorithm.
 
-    wrenches: (n, 6) external force [N] and moment [N m] on each link at its centre of mass, global
-    Raises UsageError for wrong lengths, SimulationError where a freedom has no inertia, naming it.
+    Parameters
+    ----------
+    chain : SerialChain
+        The chain.
+    q : array_like, (nq,)
+        Joint coordinates.
+    qd : array_like, (nv,)
+        Joint rates.
+    tau : array_like, (nv,), optional
+        Generalized forces; by default zero.
+    wrenches : array_like, (n, 6), optional
+        External force [N] and moment [N m] on each link at its centre of mass, global.
+
+    Returns
+    -------
+    ndarray, (nv,)
+        Joint accelerations.
+
+    Raises
+    ------
+    UsageError
+        If an argument has the wrong length, or is not finite.
+    SimulationError
+        If a freedom has no inertia; the message names it.
+
+    Notes
+    -----
+    The cost is O(n). Source: Featherstone 2008, table 7.1; Mirtich 1996, ch. 4.
     """
     need_chain(chain, "aba")
     q, qd, tau = chain.read_motion(q, qd, "tau", tau)

@@ -2,7 +2,7 @@ r"""Articulated inertia, twists and wrenches as records, for use inside kernels:
 
     I^A = [M H; H^T J]       (f, n) = I^A (a, alpha):     f = M a + H alpha      n = H^T a + J alpha          M, J symmetric
     + a rigid link           M + m 1       H - m c~       J + J_C - m c~ c~                                   c: handle to centre of mass
-    - U U^T / D              what is left after a freedom with U = I^A s, D = s^T U has given way
+    - U U^T / D              after elimination of a freedom with U = I^A s, D = s^T U
     shift by d               H - M d~      J - H^T d~ + d~ (H - M d~)                                         to the handle d farther in
 
 Twists and wrenches are taken at a link's handle, in global axes, linear part first.

@@ -35,7 +35,7 @@ from haugmbd.serial_chain.recursions.link_inertia import place_inertia
 
 @entry
 def crba_entry(ints: Ints, reals: Array, work: Array, q: Array, M: Array) -> bool:
-    """The mass matrix M (nv, nv), and whether its diagonal is finite."""
+    """Compute the mass matrix M (nv, nv), and return whether its diagonal is finite."""
     c = chain_arrays(ints, reals, work)
     place(c, q)
     place_inertia(c)
@@ -73,7 +73,29 @@ def crba_entry(ints: Ints, reals: Array, work: Array, q: Array, M: Array) -> boo
 
 @check_keywords
 def crba(chain: BaseChain, q: npt.ArrayLike) -> Array:
-    """The mass matrix M (nv, nv) of `chain` at q (nq,), symmetric: qd^T M qd / 2 is the kinetic energy.  UsageError: wrong length."""
+    """Return the mass matrix of a serial chain by the composite-rigid-body algorithm.
+
+    Parameters
+    ----------
+    chain : SerialChain
+        The chain.
+    q : array_like, (nq,)
+        Joint coordinates.
+
+    Returns
+    -------
+    ndarray, (nv, nv)
+        Symmetric mass matrix M; qd^T M qd / 2 is the kinetic energy.
+
+    Raises
+    ------
+    UsageError
+        If q has the wrong length, or is not finite.
+
+    Notes
+    -----
+    Source: Walker, Orin (1982); Featherstone 2008, table 6.2.
+    """
     need_chain(chain, "crba")
     q, work, M = chain.read("q", q, chain.nq), chain.workspace(), np.empty((chain.nv, chain.nv))
     fine = crba_entry(chain.tables.ints, chain.tables.reals, work, q, M)

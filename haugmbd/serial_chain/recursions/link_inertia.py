@@ -1,7 +1,7 @@
-r"""The rigid inertia of a link about its handle, global axes, in symmetric pieces: what every recursion adds up.
+r"""The rigid inertia of a link about its handle, in global axes, as symmetric parts.
 
-    J   = R J_bar R^T                       about the centre of mass                                                         (8)
-    h   = m (v + omega x c),   n = J omega + c x h                     spatial momentum about the handle                     (9)
+    J   = R J_bar R^T                       about the centre of mass
+    h   = m (v + omega x c),   n = J omega + c x h                     spatial momentum about the handle
     v x* (I v) = ( omega x h,  omega x n + v x h )                     the bias force of the equation of motion f = I a + v x* I v
     I a = ( m (a + alpha x c),  J alpha + c x m (a + alpha x c) )
 
@@ -19,7 +19,7 @@ from haugmbd.serial_chain.recursions.articulated_inertia import Wrench, store_wr
 
 @kernel
 def put_global_inertia(c: ChainArrays, i: int) -> None:
-    """J_i <- R J_bar R^T, its six numbers xx, xy, xz, yy, yz, zz."""
+    """Write J_i = R J_bar R^T, its six numbers xx, xy, xz, yy, yz, zz."""
     A, link = c.A, c.link
     for a in range(3):
         x, y, z = A[i, a, 0], A[i, a, 1], A[i, a, 2]
@@ -39,7 +39,10 @@ def place_inertia(c: ChainArrays) -> None:
 
 @inlined
 def put_bias_wrench(c: ChainArrays, pushes: Array) -> None:
-    """Write v x* I v less the pushes (n, 6): external forces and moments about the centres of mass, global; after `rate`."""
+    """Write v x* I v less the wrenches pushes (n, 6), after `rate`.
+
+    pushes: external forces and moments about the centres of mass, global
+    """
     for i in range(c.links.shape[0]):
         center_i, v = center(c, i), velocity(c, i)
         h = scale(mass(c, i), add(v.linear, cross(v.angular, center_i)))

@@ -1,10 +1,10 @@
-r"""What a chain's links do at q, qd: poses, velocities, accelerations, Jacobians and bias accelerations, at the centres of mass.
+r"""The motion of links: poses, velocities, accelerations, Jacobians and bias accelerations, at the centres of mass.
 
     r = P + c          v_C = v + omega x c          v_C_dot = a + omega x v + alpha x c + omega x (omega x c)           a: spatial
     v_C = J_S q_dot    omega = J_R q_dot            v_C_dot = J_S q_ddot + sigma_S     omega_dot = J_R q_ddot + sigma_R
     columns of freedom k for every link i it carries:   turn  J_S = z x (r_i - P_k), J_R = z      slide  J_S = z, J_R = 0
 
-Source: seed 002 (Jacobians and bias accelerations, by recursion); seed 000 (1)-(10) for twists at the world origin.
+Source: Featherstone 2008, ch. 2 and 4 (spatial velocity, recursive kinematics).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from haugmbd.serial_chain.recursions.rnea import accelerate
 
 @entry
 def motion_entry(ints: Ints, reals: Array, work: Array, q: Array, qd: Array, qdd: Array) -> None:
-    """Places, rates and accelerations of all links, left in the work room."""
+    """Compute places, rates and accelerations of all links in the workspace."""
     c = chain_arrays(ints, reals, work)
     place(c, q)
     rate(c, qd)
@@ -37,9 +37,26 @@ def motion_entry(ints: Ints, reals: Array, work: Array, q: Array, qd: Array, qdd
 
 @dataclass(frozen=True, eq=False)
 class LinkMotion:
-    """A: (n, 3, 3);  P: (n, 3) handles, r: (n, 3) centres of mass [m];  v: (n, 3) of the centres [m/s], omega: (n, 3) [rad/s]
+    """The motion of all links, in global axes.
 
-    v_dot: (n, 3) [m/s2] and omega_dot: (n, 3) [rad/s2] of the centres;  axes: (nv, 3) of the freedoms.  All global.
+    Attributes
+    ----------
+    A : ndarray, (n, 3, 3)
+        Orientations.
+    P : ndarray, (n, 3)
+        Handles [m].
+    r : ndarray, (n, 3)
+        Centres of mass [m].
+    v : ndarray, (n, 3)
+        Velocities of the centres of mass [m/s].
+    omega : ndarray, (n, 3)
+        Angular velocities [rad/s].
+    v_dot : ndarray, (n, 3)
+        Accelerations of the centres of mass [m/s2].
+    omega_dot : ndarray, (n, 3)
+        Angular accelerations [rad/s2].
+    axes : ndarray, (nv, 3)
+        Axes of the freedoms.
     """
 
     A: Array
@@ -53,7 +70,7 @@ class LinkMotion:
 
     @property
     def twist(self) -> Array:
-        """Velocity twists (v_O, omega) at the world origin, (n, 6): seed 000 (7)."""
+        """Return the velocity twists (v_O, omega) at the world origin, (n, 6)."""
         return np.hstack([self.v - np.cross(self.omega, self.r), self.omega])
 
 
@@ -61,7 +78,33 @@ class LinkMotion:
 def link_motion(
     chain: BaseChain, q: npt.ArrayLike, qd: npt.ArrayLike | None = None, qdd: npt.ArrayLike | None = None
 ) -> LinkMotion:
-    """What every link does at q (nq,), qd (nv,), qdd (nv,) (None: zero).  Raises UsageError for wrong lengths."""
+    """Return poses, velocities and accelerations of all links.
+
+    Parameters
+    ----------
+    chain : SerialChain
+        The chain.
+    q : array_like, (nq,)
+        Joint coordinates.
+    qd : array_like, (nv,), optional
+        Joint rates; by default zero.
+    qdd : array_like, (nv,), optional
+        Joint accelerations; by default zero.
+
+    Returns
+    -------
+    LinkMotion
+        Motion of the links at their centres of mass, global.
+
+    Raises
+    ------
+    UsageError
+        If an argument has the wrong length, or is not finite.
+
+    Notes
+    -----
+    Source: Featherstone 2008, ch. 2 and 4.
+    """
     need_chain(chain, "link_motion")
     q, qd, qdd = chain.read_motion(q, qd, "qdd", qdd)
     work = chain.workspace()
@@ -79,10 +122,28 @@ def link_motion(
 
 @check_keywords
 def jacobians(chain: BaseChain, at: LinkMotion | npt.ArrayLike) -> tuple[Array, Array]:
-    """J_S and J_R, (n, 3, nv) each: v_C = J_S q_dot and omega = J_R q_dot, global.
+    """Return the Jacobians of the centres of mass and of the rotations of all links.
 
-    at: the coordinates q (nq,), or what `link_motion` gave for `chain`, where that is there already
-    Raises UsageError for wrong lengths, and for the motion of another chain.
+    Parameters
+    ----------
+    chain : SerialChain
+        The chain.
+    at : array_like (nq,) or LinkMotion
+        Joint coordinates, or the result of `link_motion` for this chain.
+
+    Returns
+    -------
+    J_S, J_R : ndarray, (n, 3, nv)
+        v_C = J_S q_dot and omega = J_R q_dot, global.
+
+    Raises
+    ------
+    UsageError
+        If q has the wrong length, or the motion is that of another chain.
+
+    Notes
+    -----
+    Source: Featherstone 2008, ch. 4.
     """
     need_chain(chain, "jacobians")
     motion = at if isinstance(at, LinkMotion) else link_motion(chain, at)

@@ -5,8 +5,8 @@ r"""projected_newton_euler: the equations of motion by the Jacobi-transposed map
     f = -sum J_S^T m sigma_S + J_R^T (I sigma_R + omega x I omega)           sigma: accelerations of the links at q_ddot = 0
     g = sum  J_S^T (m g + F) + J_R^T N                                       gravity and external wrenches
 
-Everything at the centres of mass, global axes; all Jacobians are dense: O(n nv^2), to look at, not to run.
-Source: seed 002 sec. 5.4-5.6.
+All quantities are at the centres of mass, in global axes. The Jacobians are dense, and the cost is O(n nv^2).
+Source: Featherstone 2008, ch. 3 (projection of the Newton-Euler equations); Jourdain's principle.
 """
 
 from __future__ import annotations
@@ -28,18 +28,28 @@ from haugmbd.serial_chain.recursions.link_motion import jacobians, link_motion
 
 @dataclass(frozen=True, eq=False)
 class Projected:
-    """M: (nv, nv);  f: (nv,) Coriolis and centrifugal;  g: (nv,) gravity and external wrenches;  M q_ddot - f - g = tau."""
+    """The equations of motion M q_ddot - f - g = tau.
+
+    Attributes
+    ----------
+    M : ndarray, (nv, nv)
+        Mass matrix.
+    f : ndarray, (nv,)
+        Coriolis and centrifugal forces.
+    g : ndarray, (nv,)
+        Gravity and external wrenches.
+    """
 
     M: Array
     f: Array
     g: Array
 
     def tau(self, qdd: npt.ArrayLike | float = 0.0) -> Array:
-        """Inverse dynamics: the generalized forces (nv,) of the accelerations qdd (nv,)."""
+        """Return the generalized forces (nv,) for the accelerations qdd (nv,): inverse dynamics."""
         return np.asarray(self.M @ self._read("qdd", qdd) - self.f - self.g)
 
     def qdd(self, tau: npt.ArrayLike | float = 0.0) -> Array:
-        """Forward dynamics: the accelerations (nv,) under tau (nv,).  Raises SimulationError where M is singular."""
+        """Return the accelerations (nv,) under tau (nv,): forward dynamics. Raise SimulationError if M is singular."""
         forces = self.f + self.g + self._read("tau", tau)
         try:
             return np.asarray(np.linalg.solve(self.M, forces))
@@ -48,7 +58,7 @@ class Projected:
             raise SimulationError(f"{what}. `aba` of the chain says along which one.") from error
 
     def _read(self, label: str, value: npt.ArrayLike | float) -> Array:
-        """`value` (nv,), or one number for all freedoms.  Raises UsageError."""
+        """Return `value` (nv,), or one number for all freedoms. Raise UsageError for another shape."""
         faults: list[Fault] = []
         remedy = f"Give {len(self.f)} finite numbers, one a freedom, or one number for all of them."
         array = read_array(faults, "projected Newton-Euler", label, value, (len(self.f),), (), remedy=remedy)
@@ -59,10 +69,32 @@ class Projected:
 
 @check_keywords
 def projected_newton_euler(chain: BaseChain, q: npt.ArrayLike, qd: npt.ArrayLike, *, wrenches: Any = None) -> Projected:
-    """M, f, g of `chain` at q (nq,), qd (nv,); the result's `.tau(qdd)` and `.qdd(tau)` are inverse and forward dynamics.
+    """Return the mass matrix and the forces of a serial chain by projection of the Newton-Euler equations.
 
-    wrenches: (n, 6) external force [N] and moment [N m] on each link at its centre of mass, global
-    Raises UsageError for wrong lengths.
+    Parameters
+    ----------
+    chain : SerialChain
+        The chain.
+    q : array_like, (nq,)
+        Joint coordinates.
+    qd : array_like, (nv,)
+        Joint rates.
+    wrenches : array_like, (n, 6), optional
+        External force [N] and moment [N m] on each link at its centre of mass, global.
+
+    Returns
+    -------
+    Projected
+        M, f and g. `.tau(qdd)` is the inverse dynamics, and `.qdd(tau)` the forward dynamics.
+
+    Raises
+    ------
+    UsageError
+        If an argument has the wrong length, or is not finite.
+
+    Notes
+    -----
+    Source: Featherstone 2008, ch. 3.
     """
     need_chain(chain, "projected_newton_euler")
     pushes = chain.read_wrenches(wrenches)
@@ -80,6 +112,6 @@ def projected_newton_euler(chain: BaseChain, q: npt.ArrayLike, qd: npt.ArrayLike
 
 
 def _squared(J: Array, moved: Array) -> Array:
-    """sum J^T moved over the links, both (n, 3, nv), as one product of matrices."""
+    """Return the sum of J^T moved over the links, both (n, 3, nv), as one product of matrices."""
     rows, nv = J.shape[0] * J.shape[1], J.shape[2]
     return np.asarray(J.reshape(rows, nv).T @ moved.reshape(rows, nv))

@@ -1,11 +1,11 @@
-r"""rnea: inverse dynamics by the recursive Newton-Euler algorithm, and what every joint carries.
+r"""rnea: inverse dynamics by the recursive Newton-Euler algorithm, and the wrenches through the joints.
 
     outward    a_i = a_(i-1) shifted + sum s q_ddot + b_i            a_0 = -g
                f_i = I_i a_i + v x* I v - external
     inward     f_i += f_(i+1) shifted from handle i+1 to handle i       the wrench through joint i on link i, about its handle
                tau = s^T f_i
 
-The wrench through a joint is what its constraint carries AND what its actuator gives: s^T f = tau.
+The wrench through a joint is the sum of the constraint wrench and the actuator wrench: s^T f = tau.
 Cost: O(n).
 Source: Luh, Walker, Paul (1980); Featherstone 2008, table 5.1.
 """
@@ -85,7 +85,10 @@ def project_wrenches(c: ChainArrays, tau: Array) -> None:
 
 @entry
 def rnea_entry(ints: Ints, reals: Array, work: Array, q: Array, qd: Array, qdd: Array, pushes: Array, tau: Array) -> bool:
-    """Generalized forces tau (nv,), and whether they are finite; joint wrenches and link accelerations stay in the work room."""
+    """Compute the generalized forces tau (nv,), and return whether they are finite.
+
+    Joint wrenches and link accelerations stay in the workspace.
+    """
     c = chain_arrays(ints, reals, work)
     place(c, q)
     rate(c, qd)
@@ -100,7 +103,17 @@ def rnea_entry(ints: Ints, reals: Array, work: Array, q: Array, qd: Array, qdd: 
 
 
 class Carried(NamedTuple):
-    """tau: (nv,);  wrench: (n, 6) force and moment through joint i on link i, about its handle `point` (n, 3), global."""
+    """Wrenches through the joints.
+
+    Attributes
+    ----------
+    tau : ndarray, (nv,)
+        Generalized forces.
+    wrench : ndarray, (n, 6)
+        Force [N] and moment [N m] through joint i on link i, about the handle `point`, global.
+    point : ndarray, (n, 3)
+        Handles, global [m].
+    """
 
     tau: Array
     wrench: Array
@@ -109,10 +122,34 @@ class Carried(NamedTuple):
 
 @check_keywords
 def rnea(chain: BaseChain, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike | None = None, *, wrenches: Any = None) -> Array:
-    """Generalized forces tau (nv,) that give `chain` the accelerations qdd (nv,) (None: zero) at q (nq,), qd (nv,).
+    """Return the generalized forces of a serial chain: inverse dynamics by the recursive Newton-Euler algorithm.
 
-    wrenches: (n, 6) external force [N] and moment [N m] on each link at its centre of mass, global
-    Raises UsageError for wrong lengths.
+    Parameters
+    ----------
+    chain : SerialChain
+        The chain.
+    q : array_like, (nq,)
+        Joint coordinates.
+    qd : array_like, (nv,)
+        Joint rates.
+    qdd : array_like, (nv,), optional
+        Joint accelerations; by default zero.
+    wrenches : array_like, (n, 6), optional
+        External force [N] and moment [N m] on each link at its centre of mass, global.
+
+    Returns
+    -------
+    ndarray, (nv,)
+        Generalized forces tau that cause the accelerations.
+
+    Raises
+    ------
+    UsageError
+        If an argument has the wrong length, or is not finite.
+
+    Notes
+    -----
+    Source: Luh, Walker, Paul (1980); Featherstone 2008, table 5.1.
     """
     need_chain(chain, "rnea")
     q, qd, qdd = chain.read_motion(q, qd, "qdd", qdd)
@@ -126,7 +163,35 @@ def rnea(chain: BaseChain, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLi
 
 @check_keywords
 def joint_wrenches(chain: BaseChain, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, *, wrenches: Any = None) -> Carried:
-    """What every joint carries (constraint and actuator together) at q, qd when the chain accelerates with qdd; see `rnea`."""
+    """Return the wrench through every joint, constraint and actuator together.
+
+    Parameters
+    ----------
+    chain : SerialChain
+        The chain.
+    q : array_like, (nq,)
+        Joint coordinates.
+    qd : array_like, (nv,)
+        Joint rates.
+    qdd : array_like, (nv,)
+        Joint accelerations.
+    wrenches : array_like, (n, 6), optional
+        External force [N] and moment [N m] on each link at its centre of mass, global.
+
+    Returns
+    -------
+    Carried
+        Generalized forces, and the wrench through each joint on its link, about the link's handle.
+
+    Raises
+    ------
+    UsageError
+        If an argument has the wrong length, or is not finite.
+
+    Notes
+    -----
+    Source: Luh, Walker, Paul (1980); Featherstone 2008, table 5.1.
+    """
     need_chain(chain, "joint_wrenches")
     q, qd, qdd = chain.read_motion(q, qd, "qdd", qdd)
     pushes, work, tau = chain.read_wrenches(wrenches), chain.workspace(), np.empty(chain.nv)
