@@ -61,11 +61,11 @@ SIGNATURE = types.int64(PACK_TYPE, OPTIONS_TYPE, types.float64, F1, F1)
 
 @dataclass
 class Problem:
-    """What an integrator advances: its subject, room, the two routines, the options, and where it is now.
+    """The data that an integrator advances: state space, workspace, the two routines, the options, and the current time and state.
 
-    first_chunk: steps of the first chunk, where the run may end soon; None for as many as may be
-    longest_chunk: steps of a chunk at most, where the run is looked at between them; None for as many as may be
-    passed: singular configurations that the run has crossed
+    first_chunk: steps of the first batch, where the run may end soon; None for as many as possible
+    longest_chunk: largest number of steps of a batch; None for as many as possible
+    singular_crossings: singular configurations that the run has crossed
     """
 
     subject: StateSpace
@@ -97,13 +97,13 @@ def copy_options(options: Options) -> Options:
 
 
 def restore_memory(options: Options, before: Options) -> None:
-    """Give a stabilization back what it remembered; the counters stay."""
+    """Restore the memory of a stabilization; the counters stay."""
     for name in ("n_since_projection", "energy", "max_energy", "max_twice_kinetic", "max_gradient"):
         setattr(options, name, getattr(before, name))
 
 
 def post_step_each(post_step: Routine, pack: Pack, options: Options, t: Array, y: Array) -> tuple[int, int]:
-    """Bring states y (k, ny) at t (k,), in place, where a stabilization wants them; return the code and how many are done."""
+    """Apply the stabilization to states y (k, ny) at t (k,), in place; return the code and the number of states done."""
     options, y_dot = copy_options(options), np.zeros(y.shape[1])
     for k in range(len(t)):
         options.n_since_projection = np.inf
@@ -115,7 +115,7 @@ def post_step_each(post_step: Routine, pack: Pack, options: Options, t: Array, y
 
 @kernel
 def normalize_euler(P: Pack, options: Options, y: Array) -> None:
-    """p <- p / |p| for every body; note the drift."""
+    """Normalize p <- p / |p| for every body, and record the drift."""
     n = ws.n_bodies(P)
     bodies = borrow(y, 0, n, WIDTH)
     worst = 0.0
@@ -153,7 +153,7 @@ DYNAMICS_TYPE = types.NamedTuple((function_type(SIGNATURE), function_type(SIGNAT
 
 @typeof_impl.register(Dynamics)  # type: ignore[untyped-decorator]
 def dynamics_type(dynamics: Dynamics, context: Any) -> Any:
-    """Every Dynamics has the same type."""
+    """Return the one type of all Dynamics."""
     return DYNAMICS_TYPE
 
 
@@ -164,9 +164,9 @@ def empty_steps(n: int, ny: int) -> Steps:
 
 @inlined
 def end_step(dynamics: Dynamics, options: Options, t: float, new: Array, point: Point, y_dot: Array) -> int:
-    """End a step of fixed length at (t, new): bring it back to where it belongs, and advance the point; y_dot: y' there, for dense output.
+    """End a step of fixed length at (t, new): apply the stabilization, and advance the point; y_dot: y' there, for dense output.
 
-    The end of explicit, Lie and half-explicit steps alike.
+    Explicit, Lie and half-explicit methods end their steps by this routine.
     """
     code = check_finite(dynamics.pack, new)
     if code == OK:
@@ -179,7 +179,7 @@ def end_step(dynamics: Dynamics, options: Options, t: float, new: Array, point: 
 
 @kernel
 def check_finite(P: Pack, y: Array) -> int:
-    """OK, or NOT_FINITE with the first place that is not."""
+    """Return OK, or NOT_FINITE with the first number that is not finite."""
     for k in range(y.size):
         if not isfinite(y[k]):
             return report(ws.status(P), NOT_FINITE, k, y[k])

@@ -1,13 +1,13 @@
-r"""Embedded explicit Runge-Kutta methods with error control: one compiled loop for all, a method is its tableau and its errors.
+r"""Embedded explicit Runge-Kutta methods with error control: one compiled loop for all; a method is its tableau and its errors.
 
     k_i = f(t + c_i h, y + h sum a_ij k_j)     y_1 = post_step( y + h sum b_i k_i )     k_(s+1) = f(t + h, y_1), the next k_1
-    e   = h sum e_i k_i    e' = h sum e'_i k_i                                       over i = 1 ... s + 1, measured in the tolerances:
+    e   = h sum e_i k_i    e' = h sum e'_i k_i                                       over i = 1 ... s + 1, relative to the tolerances:
     |x| = sqrt( sum ( x_a / (atol + rtol max(|y_a|, |y_1a|)) )^2 )
     error = |e|^2 / sqrt( (|e|^2 + |e'|^2 / 100) n )                                 without e': the root mean square of e
     h <- h min(grow, max(shrink, 0.9 error^-(1/q - 0.75 beta) error_before^beta))    q: order of e + 1;   a step with error > 1 is repeated
 
-beta > 0 (PI control) damps the sequence of steps: with 0.04 half as many are refused, each is 5 % shorter (DOP853: 13 %), and the
-evaluations of a run come out the same within 10 % either way, so that it is off where nothing is said.
+beta > 0 (PI control) smooths the sequence of steps: fewer steps are rejected, and each is a little shorter.  The number of evaluations is
+about the same, so that the default is 0.
 Source: Hairer, Norsett, Wanner, Solving ODE I, sec. II.4, II.10 (error of DOP853); Gustafsson (1991) for PI control.
 """
 
@@ -36,7 +36,7 @@ SAFETY = 0.9
 SMALLEST_STEP = 1e-14
 """Relative to |t| + 1 s: a step below it no longer changes t reliably."""
 LEAST_ERROR = 1e-4
-"""What PI control remembers of a step that was better than this."""
+"""Lower limit of the error that PI control stores."""
 
 
 class Control:
@@ -84,7 +84,7 @@ def error_of(E: Array, h: float, control: Control, y: Array, y1: Array, k: Array
 
 @kernel
 def factor_of(error: float, control: Control) -> float:
-    """Return by what the step is multiplied."""
+    """Return the factor of the next step."""
     if error == 0.0:
         return control.grow
     found: float = SAFETY * error ** (0.75 * control.beta - 1.0 / control.error_order) * control.error_before**control.beta
@@ -148,9 +148,9 @@ def run(
 
 @dataclass(frozen=True, kw_only=True)
 class EmbeddedRungeKutta(Adaptive):
-    """An embedded method: a subclass says its `tableau`, `order`, `errors`, `error_order` and limits.
+    """An embedded method: a subclass defines its `tableau`, `order`, `errors`, `error_order` and limits.
 
-    beta: of PI control, 0 for none, 0.04 is usual
+    beta: exponent of PI control, 0 for none, 0.04 is usual
     """
 
     order: ClassVar[int]
@@ -160,7 +160,7 @@ class EmbeddedRungeKutta(Adaptive):
     error_order: ClassVar[int]
     """q: the error of a step falls with this power of h."""
     limits: ClassVar[tuple[float, float]] = (0.2, 5.0)
-    """The most that a step shrinks and grows."""
+    """Limits of the factor of a step."""
 
     beta: float = 0.0
 
@@ -171,7 +171,7 @@ class EmbeddedRungeKutta(Adaptive):
             raise UsageError(f"beta = {self.beta} of PI control must be between 0 (off) and {most:g} here; 0.04 is usual.")
 
     def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[StepBatch]:
-        """Advance to `t_end`, a chunk of steps at a time."""
+        """Advance to `t_end`; yield a batch of steps at a time."""
         ny = problem.y.size
         h = self.h_first or self._first_step(problem.y, k1, t_end - problem.t)
         control = new_record(
@@ -200,7 +200,7 @@ class EmbeddedRungeKutta(Adaptive):
                 return
 
     def _first_step(self, y: Array, k1: Array, span: float) -> float:
-        """A hundredth of the time in which y changes by its own size, measured in the tolerances (Hairer, sec. II.4)."""
+        """Return a hundredth of the time in which y changes by its own size, relative to the tolerances (Hairer, sec. II.4)."""
         scale = self.atol + self.rtol * np.abs(y)
         d0, d1 = np.sqrt(np.mean((y / scale) ** 2)), np.sqrt(np.mean((k1 / scale) ** 2))
         return float(min(span, 0.01 * d0 / d1 if d0 > 1e-5 and d1 > 1e-5 else 1e-6))

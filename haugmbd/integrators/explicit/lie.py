@@ -1,4 +1,4 @@
-r"""Explicit Runge-Kutta methods whose rotations stay rotations: the group R^3 x SO(3) of every body, beside the vector space of u.
+r"""Explicit Runge-Kutta methods on R^3 x SO(3): rotations as exponentials, velocities in a vector space.
 
     Munthe-Kaas       p_i = p exp(Theta_i),  Theta_i = h sum a_ij K_j,   K_j = dexpinv(Theta_j) omega_bar_j       one exponential a stage
     Crouch-Grossman   p_i = p exp(h a_i1 omega_bar_1) exp(h a_i2 omega_bar_2) ...                                one for each a_ij
@@ -6,24 +6,15 @@ r"""Explicit Runge-Kutta methods whose rotations stay rotations: the group R^3 x
 
     dexpinv(Theta) w = w + Theta x w / 2 + c Theta x (Theta x w),    c = (1 - (theta / 2) cot(theta / 2)) / theta^2,   theta = |Theta|
 
-in body frames:  Theta' = dexpinv(Theta) omega_bar  is  p' = G^T omega_bar / 2  with  p = p_0 exp(Theta), exactly (no series is cut off).
-With Munthe-Kaas every tableau keeps its order; with Crouch-Grossman it has to fulfil more conditions.
+In body frames  Theta' = dexpinv(Theta) omega_bar  is  p' = G^T omega_bar / 2  with  p = p_0 exp(Theta), exactly (no series is truncated).
+|p| = 1 holds within rounding, so that nothing is normalized.
+
+RKMK4             the tableau of RK4:  p_1 = p_0 exp( h (K_1 + 2 K_2 + 2 K_3 + K_4) / 6 ).  Every tableau keeps its order with Munthe-Kaas.
+CrouchGrossman3   p_1 = p_0 exp(h b_1 omega_bar_1) exp(h b_2 omega_bar_2) exp(h b_3 omega_bar_3).  Rotations do not commute, so that order
+                  three needs one more condition: the tableau of RK3 would have order two.
+
 Source: Munthe-Kaas, BIT 38 (1998) 92-111; Crouch, Grossman, J. Nonlinear Sci. 3 (1993) 1-33;
-Hairer, Lubich, Wanner, Geometric Numerical Integration, sec. IV.8 (there for frames in space: the sign of Theta x w is the other one).
-
-Runge-Kutta-Munthe-Kaas of order four on R^3 x SO(3): RK4 for the rotation vectors Theta of a step, p = p_0 exp(Theta).
-
-    K_i = dexpinv(Theta_i) omega_bar_i,  Theta_i = h sum a_ij K_j         p_1 = p_0 exp( h (K_1 + 2 K_2 + 2 K_3 + K_4) / 6 )
-
-|p| = 1 holds to rounding, so nothing has to be normalised; positions and velocities are those of RK4.
-Source: Munthe-Kaas, BIT 38 (1998) 92-111.
-
-Crouch-Grossman of order three on R^3 x SO(3): rotations as products of exponentials of stage velocities, for comparison.
-
-    p_1 = p_0 exp(h b_1 omega_bar_1) exp(h b_2 omega_bar_2) exp(h b_3 omega_bar_3)
-
-The order conditions are those of order three and one more, because rotations do not commute: RK3's tableau would have order two.
-Source: Crouch, Grossman (1993); Hairer, Lubich, Wanner, Geometric Numerical Integration, sec. IV.8.1.
+Hairer, Lubich, Wanner, Geometric Numerical Integration, sec. IV.8 (there in the global frame: Theta x w has the other sign).
 """
 
 from __future__ import annotations
@@ -48,19 +39,19 @@ from haugmbd.math.vec3 import Vec, add, cross, scale
 from haugmbd.model.generalized_forces import copy_line
 
 SERIES = 0.1
-"""[rad] below which c is taken from its series: the next term is 2e-16 there, and the quotient would lose digits."""
+"""[rad] Below this angle c is taken from its series, because the quotient would lose digits."""
 
 
 @kernel
 def turn(y: Array, at: int, x1: float, x2: float, x3: float) -> None:
-    """p <- p exp(x) for the Euler parameters that begin at `at`."""
+    """Set p <- p exp(x) for the Euler parameters that begin at `at`."""
     x: Any = (x1, x2, x3)
     rotate_by(borrow_line(y, at, 4), x)
 
 
 @kernel
 def dexpinv(theta: Vec, w: Vec) -> Vec:
-    """The rate of Theta when the body turns with w."""
+    """Return the rate of Theta when the body rotates with w."""
     square = theta[0] ** 2 + theta[1] ** 2 + theta[2] ** 2
     angle = sqrt(square)
     if angle < SERIES:
@@ -139,7 +130,7 @@ def run(
 
 @dataclass(frozen=True)
 class LieRungeKutta(Explicit):
-    """A method on R^3 x SO(3): a subclass says its `tableau`, its `order`, and whether it multiplies exponentials."""
+    """A method on R^3 x SO(3): a subclass defines its `tableau`, its `order`, and whether it multiplies exponentials."""
 
     tableau: ClassVar[Tableau]
     products: ClassVar[bool] = False

@@ -2,8 +2,8 @@ r"""Semi-implicit (symplectic) Euler: velocities first, then positions with the 
 
     u_1 = u + h u'(q, u)        q_1 = q o exp(h u_1)       r + h v_1,  p exp(h omega_bar_1)         y <- post_step(q_1, u_1)
 
-Order one like Euler's method, at the same cost, but a symplectic map where forces are conservative and there are no constraints: its
-energy error then stays bounded, where Euler's grows.  Integrated angles of springs, which only count turns, go by Euler's method.
+The order is one, as of Euler's method, at the same cost.  For conservative forces without constraints the step is a symplectic map, and
+the energy error stays bounded.  Integrated angles of springs, which only count turns, follow Euler's method.
 Source: Hairer, Lubich, Wanner, Geometric Numerical Integration, sec. I.1.2 and VI.3.
 """
 

@@ -40,7 +40,7 @@ def tableau(*rows: Sequence[float]) -> Tableau:
 
 @kernel
 def combine(weights: Array, h: float, y: Array, k: Array, stage: Array) -> None:
-    """stage <- y + h sum_j weights_j k_j, with k_j in the rows of `k`."""
+    """Set stage <- y + h sum_j weights_j k_j, with k_j in the rows of `k`."""
     for a in range(y.size):
         stage[a] = 0.0
     for j in range(weights.size):

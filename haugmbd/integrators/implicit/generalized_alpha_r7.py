@@ -1,13 +1,13 @@
-r"""Generalized-alpha on R^7: r and p are seven plain numbers a body, and |p| = 1 is one more constraint, with its multiplier.
+r"""Generalized-alpha on R^7: r and p are seven plain numbers per body, and |p| = 1 is an additional constraint with its multiplier.
 
     q_(n+1)  = q~  + c_q q''_(n+1)     c_q = h^2 beta kappa     q~  = q_n + h q'_n + h^2 ((1/2 - beta) a_n + beta a~)
     q'_(n+1) = q~' + c_u q''_(n+1)     c_u = h gamma kappa      q~' = q'_n + h ((1 - gamma) a_n + gamma a~)
     a_(n+1)  = a~  + kappa q''_(n+1)   kappa = (1 - alpha_f) / (1 - alpha_m)     a~ = (alpha_f q''_n - alpha_m a_n) / (1 - alpha_m)
     M_p q'' + Phi_p^T lam + P^T lam_p = b_p     Phi = 0     (p^T p - 1) / 2 = 0         Haug's r-p form, see `formulations.euler_parameters`
 
-Nothing but its constraint keeps p on the sphere, and nothing keeps p' tangent to it: p^T p' is zero to the error of the method only, as
-Phi_q u - nu is with index 3.  These radial parts are remembered, which the method on the group (`generalized_alpha`) does not have: the two
-differ by O(h^2).  The 7 + 1 numbers of a turn are solved for as three.  With |p| = 1, L = |p~| and s = c_q w' / L
+Only the constraint keeps p on the unit sphere, and p' is tangent to it within the error of the method only, as Phi_q u - nu is with
+index 3.  The method keeps these radial parts from step to step; the method on the group (`generalized_alpha`) does not have them.  The two
+differ by O(h^2).  The 7 + 1 numbers of a rotation reduce to three unknowns.  With |p| = 1, L = |p~| and s = c_q w' / L
 
     p  = p~ o (sqrt(1 - s.s / 4), s / 2) / L        w' = 2 G p'' = omega_bar'       is  p = p~ + c_q p''  without the radial part of p''
     w  = 2 G p' = 2 G(p) p~' + c_u w'               omega_bar;  G' p' = 0, so that w' is its rate
@@ -15,8 +15,8 @@ differ by O(h^2).  The 7 + 1 numbers of a turn are solved for as three.  With |p
     J_bar w' + w x J_bar w + 2 (p^T p') J_bar w + PiBar^T lam = n_bar               G / 2 times the rows of p, where G P^T = 0
     lam_p = 2 w^T J_bar w                                                           p^T times them
 
-so that the stage of all implicit methods serves it, with  u' = (v', w' + 2 (p^T p') w).
-Source: Bruels, Cardona 2010; Bruels, Cardona, Arnold 2012 (both side by side); Haug sec. 11.4 (r-p form).
+The iteration of all implicit methods therefore solves it, with  u' = (v', w' + 2 (p^T p') w).
+Source: Bruels, Cardona 2010; Bruels, Cardona, Arnold 2012 (both methods); Haug 2021, sec. 11.4 (r-p form).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
 
 A_TILDE = 4
-"""Where a~ stands behind p~' in the prediction."""
+"""Column of a~ in the prediction, behind p~'."""
 
 
 class R7Memory(NamedTuple):
@@ -69,20 +69,20 @@ def r7_memory(memory: Array) -> R7Memory:
 
 
 ASTRAY, NOTICED = 0.1, 1e-4
-"""The run ends where p^T p' is more than this part of |p'|, and changes p by more than this in a step: 1e-3 and 1e-5 in usable runs;
-where a body turns back, |p'| is as small as the error."""
+"""A run ends if p^T p' is more than this part of |p'| and changes p by more than NOTICED in a step.  Where a body reverses its rotation,
+|p'| is as small as the error, and the second condition decides."""
 
 
 @kernel
 def scales(step: Step) -> tuple[float, float, float]:
-    """kappa, c_q, c_u."""
+    """Return kappa, c_q, c_u."""
     kappa = (1.0 - step.alpha_f) / (1.0 - step.alpha_m)
     return kappa, step.h * step.h * step.beta * kappa, step.h * step.gamma * kappa
 
 
 @kernel
 def astray(m: R7Memory, p: Array, k: int, h: float) -> float:
-    """p^T p' relative to |p'|, where it is too much; else 0."""
+    """Return p^T p' relative to |p'| if it is too large; otherwise 0."""
     radial = square = 0.0
     for a in range(4):
         radial += p[a] * m.p_dot[k, a]
@@ -93,7 +93,7 @@ def astray(m: R7Memory, p: Array, k: int, h: float) -> float:
 
 @routine
 def predict(P: Pack, step: Step, newton: Newton, memory: Array, y: Array) -> int:
-    """q~, q~', a~, and the displacement and u that belong to u'_(n+1) = u'_n; NOT_TANGENT where p' has gone astray."""
+    """Write q~, q~', a~, and the displacement and u that belong to u'_(n+1) = u'_n; return NOT_TANGENT if p' is not tangent."""
     m = r7_memory(memory)
     stage = stage_of(P)
     bodies = borrow(y, 0, ws.n_bodies(P), WIDTH)
@@ -124,7 +124,7 @@ def predict(P: Pack, step: Step, newton: Newton, memory: Array, y: Array) -> int
 
 @routine
 def place(P: Pack, newton: Newton, y: Array) -> int:
-    """r, p, omega_bar and u' of the displacement c_q (v', w'); NO_CONVERGENCE where it is longer than any chord of the sphere."""
+    """Write r, p, omega_bar and u' of the displacement c_q (v', w'); return NO_CONVERGENCE if it is longer than any chord of the sphere."""
     stage = stage_of(P)
     bodies = borrow(y, 0, ws.n_bodies(P), WIDTH)
     c_q, c_u = newton.c_q, newton.c_u
@@ -156,7 +156,7 @@ def place(P: Pack, newton: Newton, y: Array) -> int:
 
 @routine
 def close(P: Pack, step: Step, control: Control, memory: Array, y: Array) -> float:
-    """Remember p', q'' and a of the step's end in R^7; u' is (v', omega_bar') again."""
+    """Store p', q'' and a of the end of the step in R^7; u' becomes (v', omega_bar') again."""
     m = r7_memory(memory)
     turn_by_trapezoids(P, step.t + step.h, step.h, y)
     stage = stage_of(P)
@@ -222,7 +222,7 @@ class GeneralizedAlphaR7(ImplicitFixed):
             )
 
     def rule(self, problem: Problem, pack: Pack, h: float) -> Rule:
-        """Routines, and what the first step remembers: p'_0, q''_0, and a_0 = q'' at t_0 + delta h."""
+        """Return the routines, with the memory of the first step: p'_0, q''_0, and a_0 = q'' at t_0 + delta h."""
         own = of_rho(self.rho)
         delta = own.alpha_m - own.alpha_f
         n = workspace_array(pack, "U_DOT").shape[0]
@@ -237,7 +237,7 @@ class GeneralizedAlphaR7(ImplicitFixed):
 
 
 def first_memory(y: Array, u_dot: Array, u_ddot: Array, ahead: float) -> Array:
-    """p', a, q'', q'' of every body, (1, 25 (nb + 1)): exact at the state y, a `ahead` [s] later to first order.
+    """Return p', a, q'', q'' of every body, (1, 25 (nb + 1)): exact at the state y, a `ahead` [s] later to first order.
 
     p'' = G^T w' / 2 - (w.w) p / 4        p''' = (G^T w'' + G'^T w' - (w.w) p' / 2 - (w.w') p) / 2
     """

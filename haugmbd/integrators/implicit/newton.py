@@ -264,7 +264,10 @@ SOLVE_STAGE = Routine(solve_stage, SOLVE_SIGNATURE)
 
 @inlined
 def turn_ahead(P: Pack, h: float, y: Array) -> None:
-    """Integrated angles before the stage, by their rates at the start: they tell turns apart, so that half a turn is exact enough."""
+    """Advance the integrated angles before the stage by their rates at the start.
+
+    Forces use them to count whole turns during the stage, so that half a turn is accurate enough.
+    """
     rate = ws.angle_rates(P)
     first = y.size - rate.size
     for k in range(rate.size):
@@ -273,7 +276,7 @@ def turn_ahead(P: Pack, h: float, y: Array) -> None:
 
 @inlined
 def turn_by_trapezoids(P: Pack, t: float, h: float, y: Array) -> None:
-    """Integrated angles after the stage, which ends at t, by the trapezoidal rule; their rates there."""
+    """Advance the integrated angles after the stage, which ends at t, by the trapezoidal rule; write their rates there."""
     rate = ws.angle_rates(P)
     first = y.size - rate.size
     if rate.size > 0:

@@ -2,17 +2,18 @@ r"""The three stages of Radau IIA together: Newton's iteration, one stage after 
 
     u_i = u_n + h sum_j a_ij u'_j            x_i = h sum_j a_ij f_j + delta_i          q_i = q_n o exp(x_i)
     f   = (v, dexpinv(theta) omega_bar)      x = (displacement, theta), theta in the body frame of t_n
-    M u'_i + Phi_q^T lam_i = Q_i             Phi_q u_i = nu;   with Phi = 0, delta_i is the least displacement in mass to it
+    M u'_i + Phi_q^T lam_i = Q_i             Phi_q u_i = nu;   with Phi = 0, delta_i is the least mass-weighted displacement to it
 
-A full Newton step would solve for all stages at once.  Here A = L U (Crout), L lower triangular, takes the place of A in the corrections:
+A full Newton step would solve for all stages at once.  Here the lower triangular L of A = L U (Crout) replaces A in the corrections:
 
-    L = (0.197 0 0;  0.394 0.423 0;  0.376 0.638 0.200)          c_u = h l_ii,  c_q = c_u^2          in the matrix of `stage`
+    L = (0.197 0 0;  0.394 0.423 0;  0.376 0.638 0.200)          c_u = h l_ii,  c_q = c_u^2          in the matrix of `newton`
 
-so that a sweep solves three systems of the usual kind, each after what the stages before it were corrected by.  For a very stiff damper
-and for the constraints the iteration ends after three sweeps (1 - L^-1 A is nilpotent); for other linear forces errors fall, at worst, by
+A sweep therefore solves three systems of the usual form, each after the corrections of the stages before it.  For a very stiff damper
+and for the constraints the iteration ends after three sweeps, because 1 - L^-1 A is nilpotent.  For other linear forces the error falls,
+at worst, by
     0.15 a sweep for dampers, 0.37 for rates that oscillate        spectral radius of z (1 - z L)^-1 (A - L)  for z < 0,  z = iy
     0.52 for springs                                               that of  1 - (1 + y^2 L^2)^-1 (1 + y^2 A^2)
-The result is that of Radau IIA, whatever L.
+The limit is that of Radau IIA for any L.
 Source: van der Houwen, de Swart, Triangularly implicit iteration methods, SIAM J. Sci. Comput. 18 (1997) 41-55; Munthe-Kaas 1998.
 """
 
@@ -46,15 +47,15 @@ from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import WIDTH, Pack
 
 SLOWEST = 0.2
-"""No rate is taken to be better than this: that of the next sweep may be slower by as much."""
+"""Lower limit of the estimated rate, because the next sweep may be slower."""
 
 TRANSIENT = 3
-"""Sweeps in which errors of the constraints may grow before they vanish; then a step whose errors still grow is given up."""
+"""Sweeps in which errors of the constraints may grow before they vanish.  A step whose errors still grow after them is given up."""
 
 
 @kernel
 def put_stages(m: RadauMemory, bodies: int) -> float:
-    """u_i, f_i and x_i from the u'_i; return the largest change of an x_i [m, rad]."""
+    """Compute u_i, f_i and x_i from the u'_i; return the largest change of an x_i [m, rad]."""
     h, largest = m.h[0], 0.0
     for i in range(3):
         for k in range(1, bodies):
@@ -78,7 +79,7 @@ def put_stages(m: RadauMemory, bodies: int) -> float:
 
 @kernel
 def put_stage(P: Pack, m: RadauMemory, i: int, corrected: int, y: Array) -> None:
-    """u', lam, displacement and u of stage i, after the corrections of so many stages before it in this sweep."""
+    """Write u', lam, displacement and u of stage i, after the corrections of the stages before it in this sweep."""
     stage, lam = stage_of(P), ws.multipliers(P)
     n, h = ws.n_bodies(P), m.h[0]
     bodies = borrow(y, 0, n, WIDTH)
@@ -99,7 +100,7 @@ def put_stage(P: Pack, m: RadauMemory, i: int, corrected: int, y: Array) -> None
 
 @kernel
 def keep(P: Pack, m: RadauMemory, i: int, moved: bool, y: Array) -> None:
-    """What stage i was corrected by."""
+    """Store the corrections of stage i."""
     stage, lam, x = stage_of(P), ws.multipliers(P), ws.solution(P)
     bodies = borrow(y, 0, ws.n_bodies(P), WIDTH)
     for k in range(1, ws.n_bodies(P)):
@@ -114,7 +115,7 @@ def keep(P: Pack, m: RadauMemory, i: int, moved: bool, y: Array) -> None:
 
 @kernel
 def correct(m: RadauMemory, bodies: int) -> None:
-    """The u'_i after a sweep."""
+    """Add the corrections of a sweep to the u'_i."""
     for i in range(3):
         for a in range(6, 6 * bodies):
             m.u_dot[i, a] += m.du_dot[i, a]
@@ -155,7 +156,7 @@ def solve_one(
 
 @routine
 def solve_stages(P: Pack, tangents: Any, place: Any, newton: Newton, options: Options, memory: Array, t: float, y: Array) -> int:
-    """Iterate from the predicted u'_i and lam_i to the three stages; y, u' and lam of the end are left as by `solve_stage`."""
+    """Iterate from the predicted u'_i and lam_i to the three stages; write y, u' and lam of the end as `solve_stage` does."""
     m = radau_memory(memory)
     n, h, before, error = ws.n_bodies(P), m.h[0], 1e300, 0.0
     for sweep in range(int(newton.max_iterations)):

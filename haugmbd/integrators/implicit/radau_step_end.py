@@ -1,13 +1,13 @@
 r"""The end of a step of Radau IIA: its error, its state on the constraints, and u' and lam there.
 
-    e_u = h gamma_0 u'_n + sum e_i (u_i - u_n)        and what the constraints and stiff forces leave of it:
-    [ M + c_u C + c_q K   Phi_q^T; Phi_q  0 ] (e, .) = (M e_u, 0)               with the matrix of stage 3, which is at hand
+    e_u = h gamma_0 u'_n + sum e_i (u_i - u_n)        filtered by the constraints and stiff forces:
+    [ M + c_u C + c_q K   Phi_q^T; Phi_q  0 ] (e, .) = (M e_u, 0)               with the factored matrix of stage 3
 
-    Phi = 0,  Phi_q u = nu:  the least changes in mass, as by `Projection`
+    Phi = 0,  Phi_q u = nu:  the least mass-weighted changes, as in `Projection`
     M u' + Phi_q^T lam = Q,  Phi_q u' = gamma:  of order five; u'_3 and lam_3 of the stage are of order three
-    with forces, the same by the matrix of stage 3: a stiff force magnifies what Newton leaves of a pose, and h^2 u' would tell it to the
-    dense output; what is left is (u' - u'_3) c_q K / (M + c_q K) once for each refinement, no more than the order leaves
 
+With forces, u' and lam are solved with the matrix of stage 3.  A stiff force magnifies the error of a pose, and the dense output contains
+h^2 u'.  The remaining error is (u' - u'_3) c_q K / (M + c_q K) once for each refinement, which is within the order of the method.
 Source: Hairer, Wanner, Solving ODE II, sec. IV.8 (error), VII.4.
 """
 
@@ -38,16 +38,16 @@ from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import WIDTH, Pack
 
 REFINEMENTS = 3
-"""Of u': what massless directions are factored with is not there in the equations."""
+"""Refinements of u': the equations do not contain the inertia with which massless directions are factored."""
 CLOSINGS = 8
-"""Corrections of the pose, that Newton squares each time; three are usual."""
+"""Maximum number of Newton corrections of the pose; three are usual."""
 EXACT = 1e-13
-"""|Phi| that is left alone, as by `Projection`."""
+"""|Phi| that is not corrected, as in `Projection`."""
 
 
 @kernel
 def put_error(P: Pack, m: RadauMemory) -> None:
-    """Errors of x and u, and b = (M e_u, 0): the matrix of stage 3 leaves of e_u what the constraints and stiff forces allow."""
+    """Write the errors of x and u, and b = (M e_u, 0), which the matrix of stage 3 filters."""
     b, inertia, h = ws.right_hand_side(P), ws.inertia(P), m.h[0]
     clear(b)
     for k in range(1, inertia.shape[0]):
@@ -65,7 +65,7 @@ def put_error(P: Pack, m: RadauMemory) -> None:
 
 @kernel
 def put_acceleration_question(P: Pack, newton: Newton, y: Array) -> None:
-    """b = (Q - M u' - Phi_q^T lam, gamma - Phi_q u')."""
+    """Write b = (Q - M u' - Phi_q^T lam, gamma - Phi_q u')."""
     put_residual(P, newton, y)
     b, stage, level = ws.right_hand_side(P), stage_of(P), ws.row_values(P)
     J, edges = ws.jacobian(P), ws.edges(P)
@@ -81,7 +81,7 @@ def put_acceleration_question(P: Pack, newton: Newton, y: Array) -> None:
 
 @kernel
 def add_solution(P: Pack) -> None:
-    """u' and lam, corrected."""
+    """Add the solution to u' and lam."""
     x, stage, lam = ws.solution(P), stage_of(P), ws.multipliers(P)
     n = ws.n_bodies(P)
     for k in range(1, n):
@@ -93,7 +93,7 @@ def add_solution(P: Pack) -> None:
 
 @inlined
 def filter_error(P: Pack, m: RadauMemory) -> int:
-    """The error of u, by the matrix of stage 3 that is at hand."""
+    """Filter the error of u with the factored matrix of stage 3."""
     put_error(P, m)
     code = solve_system(P)
     x = ws.solution(P)
@@ -105,7 +105,7 @@ def filter_error(P: Pack, m: RadauMemory) -> int:
 
 @inlined
 def refine_rates(P: Pack, newton: Newton, y: Array) -> int:
-    """u' and lam by the equations of motion here, with the factor at hand."""
+    """Solve the equations of motion for u' and lam, with the current factor."""
     code = OK
     for _ in range(REFINEMENTS):
         if code == OK:
@@ -117,9 +117,9 @@ def refine_rates(P: Pack, newton: Newton, y: Array) -> int:
 
 @inlined
 def finish_stages(P: Pack, place: Any, newton: Newton, options: Options, t: float, y: Array) -> int:
-    """Bring the state of stage 3 to the constraints, and leave u' and lam by the equations of motion there.
+    """Project the state of stage 3 on the constraints, and solve the equations of motion there for u' and lam.
 
-    The iteration ends where its error is small beside that of the step; the constraints are held to rounding all the same.
+    The iteration ends where its error is small compared with that of the step; the constraints are solved to rounding in any case.
     """
     bodies = update_kinematics(P, t, y).bodies
     code: int = place(P, newton, y)

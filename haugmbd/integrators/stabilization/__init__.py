@@ -1,9 +1,9 @@
-"""What keeps a motion on its constraints.
+"""Stabilization of the constraints in explicit integrators.
 
-base                    what every stabilization is
-none                    nothing: the constraints drift
+base                    the base class of all stabilizations
+none                    no stabilization: the constraints drift
 baumgarte               feedback of position and velocity errors
-projection              projection in the mass metric
-unweighted_projection   projection by the least motion in space
-energy_projection       projection that keeps the energy
+projection              mass-weighted projection
+unweighted_projection   projection with the least change of coordinates
+energy_projection       projection on the constraints and the energy
 """

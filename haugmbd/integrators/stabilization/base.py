@@ -1,7 +1,7 @@
-"""What every stabilization is: a frozen object with the two routines of a step and their options.  A new one is a subclass in a file.
+"""The base class of all stabilizations: a frozen object with two routines and their options.  A new one is a subclass in its own file.
 
-rates(P, options, t, y, y_dot)     y_dot = f(t, y), at any y
-post_step(P, options, t, y, y_dot)    at the end of a step: bring y back to where it belongs, then y_dot = f(t, y)
+rates(P, options, t, y, y_dot)        y_dot = f(t, y), at any y
+post_step(P, options, t, y, y_dot)    at the end of a step: correct y, then y_dot = f(t, y)
 """
 
 from __future__ import annotations
@@ -24,34 +24,42 @@ from haugmbd.workspace.layout import Pack, workspace_array
 
 
 class Stabilization(ABC):
-    """A stabilization.  rates, settle: its routines;  reference: its source, for `mbd.cite`."""
+    """A stabilization of the constraints; the base class of all.
+
+    Attributes
+    ----------
+    rates, post_step : routine
+        The two compiled routines.
+    reference : str
+        The source, for `mbd.cite`.
+    """
 
     rates: ClassVar[Routine]
     post_step: ClassVar[Routine]
     reference: ClassVar[str]
     feeds_back: ClassVar[bool] = False
-    """Whether it changes accelerations: a method that finds its own would not feel it."""
+    """Whether it changes accelerations, which has no effect in a method that computes its own."""
     corrects: ClassVar[bool] = False
-    """Whether it changes states between steps: methods that remember more than the state cannot have that."""
+    """Whether it changes states between steps, which methods that use data of earlier steps do not allow."""
     needs_step: ClassVar[bool] = False
-    """Whether its numbers are made with the step of the run: adaptive methods have none."""
+    """Whether its parameters depend on the step of the run, which adaptive methods do not have."""
     needs_block_factor: ClassVar[bool] = False
-    """Whether it asks the block LDL^T of NewtonEuler() questions that other formulations do not answer."""
+    """Whether it needs the block LDL^T of NewtonEuler() for other right-hand sides."""
 
     @abstractmethod
     def options(self) -> Options:
-        """Parameters, and room for counters."""
+        """Return the parameters, with counters at zero."""
 
     def with_step(self, h: float | None) -> Stabilization:
-        """The same for a run with fixed step `h` [s]; None for error control."""
+        """Return the same stabilization for a run with fixed step `h` [s]; None for error control."""
         return self
 
     def fitted(self, model: Model, pack: Pack) -> Pack:
-        """The pack with what the routines need besides.  Raises UsageError for a model that cannot be treated."""
+        """Return the pack with the additional data of the routines.  Raise UsageError for a model that cannot be treated."""
         return pack
 
     def check(self) -> None:
-        """Refuse parameters that are none.  Raises UsageError."""
+        """Raise UsageError if parameters are invalid."""
         options = self.options()
         parameters = np.array([getattr(options, name) for name in PARAMETERS])
         if not (np.isfinite(parameters).all() and (parameters >= 0.0).all()):
@@ -59,9 +67,9 @@ class Stabilization(ABC):
 
 
 def suiting_all_rows(model: Model, pack: Pack) -> Pack:
-    """The pack with accelerations that suit dependent rows by least squares: for runs whose states are not brought back to the constraints.
+    """Return the pack with accelerations that fit dependent rows by least squares, for runs without projection.
 
-    Those of the kept rows alone leave the others open by many times their own violation, and more with every change of rows.
+    Accelerations of the kept rows alone violate the others by many times their own violation, and more with every change of rows.
     """
     redundancy = model.redundancy
     if not redundancy.dropped or redundancy.only_here:

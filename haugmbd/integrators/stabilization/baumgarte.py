@@ -1,12 +1,12 @@
-r"""Baumgarte: the acceleration-level constraints are asked to damp what has drifted.
+r"""Baumgarte: feedback of the violation damps the drift of the constraints.
 
     Phi_q u_dot = gamma - 2 alpha (Phi_q u - nu) - beta^2 Phi               Phi_ddot + 2 alpha Phi_dot + beta^2 Phi = 0
 
-In continuous time  Phi(t) = (c_1 + c_2 t) exp(-alpha t)  for alpha = beta: critical damping, the fastest return without a swing; less alpha
-swings with sqrt(beta^2 - alpha^2), more creeps back with alpha - sqrt(alpha^2 - beta^2).  What drives the drift is the error of the
-steps, so that larger gains are not better: RK4 is stable up to alpha h = 2.78, but the drift of a pendulum with alpha h = 0.5 is eighty
-times that with 0.05.  Dimensionless gains alpha h, beta h are one choice for all steps, but gains that grow like 1 / h turn the O(h^2)
-by which stages are off the constraints into accelerations: drift then falls with h^2 only, with fixed gains with the method's order.
+In continuous time  Phi(t) = (c_1 + c_2 t) exp(-alpha t)  for alpha = beta.  This is critical damping, the fastest return without
+oscillation.  A smaller alpha oscillates with sqrt(beta^2 - alpha^2), a larger one decays with alpha - sqrt(alpha^2 - beta^2).  The error
+of the steps causes the drift, so that larger gains are not better; they also limit the step of explicit methods (alpha h < 2.78 for RK4).
+Dimensionless gains alpha h, beta h fit all steps, but gains that grow like 1 / h turn the O(h^2) violation of the stages into
+accelerations: the drift then falls with h^2 only.  With fixed gains it falls with the order of the method.
 Source: Baumgarte, Stabilization of constraints and integrals of motion, CMAME 1 (1972) 1-16.
 """
 
@@ -36,7 +36,7 @@ from haugmbd.workspace.layout import Pack
 
 @kernel
 def add_feedback(P: Pack, bodies: Array, alpha: float, beta: float) -> None:
-    """gamma <- gamma - 2 alpha (Phi_q u - nu) - beta^2 Phi in the rows at hand."""
+    """Subtract 2 alpha (Phi_q u - nu) + beta^2 Phi from gamma in the current rows."""
     level, J = ws.row_values(P), ws.jacobian(P)
     edges = ws.edges(P)
     for slot in range(level.shape[0]):
@@ -49,7 +49,7 @@ def add_feedback(P: Pack, bodies: Array, alpha: float, beta: float) -> None:
 
 @inlined
 def stabilized_rates(P: Pack, options: Options, t: float, y: Array, y_dot: Array) -> int:
-    """y_dot with the feedback."""
+    """Write y_dot with the feedback."""
     options.n_rates += 1
     options.n_factorizations += 1
     code = prepare(P, t, y)
@@ -68,13 +68,13 @@ def stabilized_rates(P: Pack, options: Options, t: float, y: Array, y_dot: Array
 
 @entry
 def rates(P: Pack, options: Options, t: float, y: Array, y_dot: Array) -> int:
-    """y_dot = f(t, y) with the feedback."""
+    """Write y_dot = f(t, y) with the feedback."""
     return stabilized_rates(P, options, t, y, y_dot)
 
 
 @entry
 def post_step(P: Pack, options: Options, t: float, y: Array, y_dot: Array) -> int:
-    """Normalise the Euler parameters; y_dot = f(t, y) with the feedback."""
+    """Normalize the Euler parameters; write y_dot = f(t, y) with the feedback."""
     normalize_euler(P, options, y)
     return stabilized_rates(P, options, t, y, y_dot)
 
@@ -136,7 +136,7 @@ class Baumgarte(Stabilization):
         return ScaledBaumgarte(alpha_h, beta_h)
 
     def options(self) -> Options:
-        """alpha and beta."""
+        """Return alpha and beta."""
         return make_options(alpha=self.alpha, beta=self.beta)
 
     def fitted(self, model: Model, pack: Pack) -> Pack:
@@ -145,12 +145,12 @@ class Baumgarte(Stabilization):
 
 @dataclass(frozen=True, repr=False)
 class ScaledBaumgarte(Baumgarte):
-    """Dimensionless gains, `Baumgarte.scaled(alpha_h, beta_h)`: `alpha` and `beta` are times the step of the run."""
+    """Dimensionless gains, `Baumgarte.scaled(alpha_h, beta_h)`: `alpha` and `beta` are multiplied by the step of the run."""
 
     needs_step: ClassVar[bool] = True
 
     def __repr__(self) -> str:
-        """As it is written."""
+        """Return the call that makes it."""
         return f"Baumgarte.scaled(alpha_h={self.alpha!r}, beta_h={self.beta!r})"
 
     def with_step(self, h: float | None) -> Stabilization:

@@ -1,14 +1,14 @@
-r"""Energy projection: positions and velocities back to the constraints, and to the energy that the motion began with.
+r"""Energy projection: positions and velocities are projected on the constraints and on the initial energy.
 
     T + V = E_0     T = sum m v.v / 2 + omega_bar . J_bar omega_bar / 2      V = -sum m g.r + springs
 
     du = sigma u       dq = -sigma tau^2 w          sigma = (E_0 - E) / (2 T + tau^2 w^T M w)          repeated, with the constraints
-    [M Phi_q^T; Phi_q 0] (w, mu) = (F, 0)           F = -dV/dq: the forces;  w: where they push
+    [M Phi_q^T; Phi_q 0] (w, mu) = (F, 0)           F = -dV/dq: the forces;  w: their direction along the constraints
 
-The least change of (u, q / tau) in mass along the constraints.  Velocities alone could not restore energy where the motion comes to
-rest, and positions alone not where no force acts; tau^2 = max 2T / max w^T M w, both over the run so far, weighs them.
-Where constraints move or loads are not conservative energy is not constant, and the model is refused: the work would have to be
-integrated beside the motion, and restored would only be the energy of that integral, with the error of the method that it is to take out.
+This is the least mass-weighted change of (u, q / tau) along the constraints.  Velocities alone could not restore the energy where the
+motion comes to rest, and positions alone not where no force acts.  The weight is tau^2 = max 2T / max w^T M w, both over the run so far.
+Models with moving constraints or nonconservative forces are refused, because their energy is not constant.  Their work would have to be
+integrated with the motion, and the correction would contain the error of that integral.
 Source: Eich (1993); Hairer, Lubich, Wanner, Geometric Numerical Integration, sec. IV.4 (projection on invariants); Yen, Petzold (1998).
 """
 
@@ -36,17 +36,17 @@ from haugmbd.workspace import layout as at
 from haugmbd.workspace.layout import Pack
 
 INSTEAD = (
-    ", as much as only the motion can tell: use Projection(); `result.energy().drift`, where work is accounted for, shows how well energy "
+    ", in an amount that depends on the motion: use Projection(); `result.energy().drift`, where work is integrated, shows how well energy "
     "is kept."
 )
-"""What to do where energy is not constant."""
+"""The remedy where the energy is not constant."""
 MOST = 6
-"""Corrections of a step: sigma is a step's error, and each correction squares it."""
+"""Maximum number of corrections of a step; each correction squares the relative error."""
 
 
 @kernel
 def kinetic_of(P: Pack, bodies: Array) -> float:
-    """2 T."""
+    """Return 2 T."""
     inertia = ws.inertia(P)
     total = 0.0
     for k in range(1, inertia.shape[0]):
@@ -59,7 +59,7 @@ def kinetic_of(P: Pack, bodies: Array) -> float:
 
 @kernel
 def potential_of(P: Pack, t: float, y: Array) -> float:
-    """V."""
+    """Return V."""
     inertia, gravity = ws.inertia(P), ws.gravity(P)
     m = update_kinematics(P, t, y)
     total = 0.0
@@ -74,7 +74,7 @@ def potential_of(P: Pack, t: float, y: Array) -> float:
 
 @kernel
 def put_forces(P: Pack, bodies: Array) -> None:
-    """b = (F, 0): the generalized forces without the gyroscopic moments, which do no work."""
+    """Write b = (F, 0): the generalized forces without the gyroscopic moments, which do no work."""
     ws.system_kind(P)[0, 0] = at.VELOCITIES
     b, Q, inertia = ws.right_hand_side(P), ws.generalized_forces(P), ws.inertia(P)
     clear(b)
@@ -92,7 +92,7 @@ def put_forces(P: Pack, bodies: Array) -> None:
 
 @kernel
 def work_of_forces(P: Pack, n: int) -> float:
-    """F^T w = w^T M w for the w at hand."""
+    """Return F^T w = w^T M w for the current w."""
     b, x = ws.right_hand_side(P), ws.solution(P)
     total = 0.0
     for k in range(1, n):
@@ -103,7 +103,7 @@ def work_of_forces(P: Pack, n: int) -> float:
 
 @kernel
 def scale_changes(P: Pack, bodies: Array, sigma: float, tau_squared: float) -> None:
-    """u <- u + sigma u, and the displacement at hand: -sigma tau^2 w."""
+    """Set u <- u + sigma u, and the displacement to -sigma tau^2 w."""
     x = ws.solution(P)
     for k in range(1, bodies.shape[0]):
         for a in range(6):
@@ -113,9 +113,9 @@ def scale_changes(P: Pack, bodies: Array, sigma: float, tau_squared: float) -> N
 
 @inlined
 def restore(P: Pack, options: Options, t: float, y: Array) -> int:
-    """Bring y to the constraints and to its energy; rows, loads and factor are left as they are there.
+    """Project y on the constraints and on its energy; rows, forces and factor remain those of y.
 
-    What is left after the last correction is rounding, below ROUNDING of the largest energy, or the code is ENERGY_LOST.
+    The error after the last correction is rounding, below ROUNDING of the largest energy; otherwise the code is ENERGY_LOST.
     """
     bodies = update_kinematics(P, t, y).bodies
     code, counted, gap = OK, options.n_projections, 0.0
@@ -125,7 +125,7 @@ def restore(P: Pack, options: Options, t: float, y: Array) -> int:
             return code
         twice_T, V = kinetic_of(P, bodies), potential_of(P, t, y)
         energy = 0.5 * twice_T + V
-        if options.energy != options.energy:  # not a number yet: this is the start
+        if options.energy != options.energy:  # NaN: this is the start
             options.energy = energy
         options.max_energy = max(options.max_energy, abs(0.5 * twice_T), abs(V))
         gap = options.energy - energy
@@ -152,7 +152,7 @@ def restore(P: Pack, options: Options, t: float, y: Array) -> int:
 
 @entry
 def post_step(P: Pack, options: Options, t: float, y: Array, y_dot: Array) -> int:
-    """Project on constraints and energy, then y_dot = f(t, y) with the same factor."""
+    """Project on constraints and energy; write y_dot = f(t, y) with the same factor."""
     normalize_euler(P, options, y)
     options.n_rates += 1
     if rests(P, options, t, y):
@@ -203,7 +203,7 @@ class EnergyProjection(Projection):
     needs_block_factor: ClassVar[bool] = True
 
     def options(self) -> Options:
-        """Those of the projection, and the tolerance of the energy."""
+        """Return the options of the projection, and the tolerance of the energy."""
         options = super().options()
         options.energy_tolerance = self.energy_tol
         return options
@@ -214,7 +214,7 @@ class EnergyProjection(Projection):
             raise UsageError(f"stabilization = {self!r}: energy is a matter of positions and velocities, leave both True.")
 
     def fitted(self, model: Model, pack: Pack) -> Pack:
-        """The pack as it is.  UsageError for a model whose energy is not constant."""
+        """Return the pack unchanged.  Raise UsageError for a model whose energy is not constant."""
         working = [entry.load.name for entry in model.loads if not entry.load.conservative]
         drivers = model.drivers_of_rows()
         moving = {label.joint for label, k in zip(model.labels, drivers, strict=True) if not isinstance(model.drivers[k], Constant)}

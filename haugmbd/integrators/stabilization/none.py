@@ -20,7 +20,7 @@ from haugmbd.workspace.layout import Pack
 
 @entry
 def rates(P: Pack, options: Options, t: float, y: Array, y_dot: Array) -> int:
-    """y_dot = f(t, y)."""
+    """Write y_dot = f(t, y)."""
     options.n_rates += 1
     options.n_factorizations += 1
     return right_hand_side(P, t, y, y_dot)
@@ -28,7 +28,7 @@ def rates(P: Pack, options: Options, t: float, y: Array, y_dot: Array) -> int:
 
 @entry
 def post_step(P: Pack, options: Options, t: float, y: Array, y_dot: Array) -> int:
-    """Normalise the Euler parameters; y_dot = f(t, y)."""
+    """Normalize the Euler parameters; write y_dot = f(t, y)."""
     normalize_euler(P, options, y)
     options.n_rates += 1
     options.n_factorizations += 1
@@ -40,14 +40,14 @@ RATES, POST_STEP = Routine(rates, SIGNATURE), Routine(post_step, SIGNATURE)
 
 @dataclass(frozen=True)
 class Unstabilized(Stabilization):
-    """What `stabilization=None` stands for."""
+    """No stabilization; `stabilization=None` selects it."""
 
     rates: ClassVar[Routine] = RATES
     post_step: ClassVar[Routine] = POST_STEP
     reference: ClassVar[str] = "Haug 2021, sec. 11.3 (index 1: constraints on the acceleration level only)"
 
     def options(self) -> Options:
-        """No parameters."""
+        """Return options without parameters."""
         return make_options()
 
     def fitted(self, model: Model, pack: Pack) -> Pack:

@@ -1,12 +1,12 @@
-r"""Projection: at the end of steps, positions and velocities are brought back to the constraints, by the least motion in mass.
+r"""Projection: at the end of steps, the least mass-weighted change brings positions and velocities back to the constraints.
 
     positions    min dq^T M dq / 2   with  Phi + Phi_q dq = 0            [M Phi_q^T; Phi_q 0] (dq, mu) = (0, -Phi), repeated
                  r <- r + dr,   p <- p exp(dpi_bar)
     velocities   min du^T M du / 2   with  Phi_q (u + du) = nu           [M Phi_q^T; Phi_q 0] (du, mu) = (0, nu - Phi_q u)
 
-That is the answer of every formulation but CoordinatePartitioning, which moves its dependent coordinates only.
-The matrix is the one of the accelerations, and the last factor serves the next step's first stage.
-Source: Eich (1993), Lubich (1991) on coordinate projection; Haug sec. 7 on velocity consistency.
+CoordinatePartitioning is the exception: it changes its dependent coordinates only.
+The matrix is that of the accelerations, and the last factor is used again in the first stage of the next step.
+Source: Eich (1993), Lubich (1991) on coordinate projection.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from haugmbd.workspace import layout as at
 from haugmbd.workspace.layout import Pack
 
 MAX_ITERATIONS = 12
-"""Newton doubles the digits each time; from a step's error (1e-6 at worst) it needs three."""
+"""Maximum number of Newton iterations; from the error of a usual step three suffice."""
 STALLED = 0.3
-"""A correction that leaves more than this part of the error has met rounding."""
+"""A correction that leaves more than this part of the error has reached rounding."""
 ROUNDING = 1e-9
-"""An error below this is taken as it is when Newton has stalled; above, the step has lost the constraints."""
+"""A stalled error below this is accepted; above it the step has lost the constraints."""
 
 POSITIONS_ONLY, VELOCITIES_ONLY, BOTH = 1.0, 2.0, 3.0
-"""What is projected."""
+"""The projected levels."""
 
 
 @kernel
 def put_position_question(P: Pack) -> tuple[float, int]:
-    """b = (0, -Phi); return the largest |Phi| of the kept rows and its slot."""
+    """Write b = (0, -Phi); return the largest |Phi| of the kept rows and its slot."""
     ws.system_kind(P)[0, 0] = at.POSITIONS
     b, level, kept = ws.right_hand_side(P), ws.row_values(P), ws.kept_rows(P)
     clear(b)
@@ -63,7 +63,7 @@ def put_position_question(P: Pack) -> tuple[float, int]:
 
 @kernel
 def put_velocity_question(P: Pack, bodies: Array) -> float:
-    """b = (0, nu - Phi_q u); return the largest entry of the kept rows."""
+    """Write b = (0, nu - Phi_q u); return the largest entry of the kept rows."""
     ws.system_kind(P)[0, 0] = at.VELOCITIES
     b, level, kept = ws.right_hand_side(P), ws.row_values(P), ws.kept_rows(P)
     J, edges = ws.jacobian(P), ws.edges(P)
@@ -83,7 +83,7 @@ def put_velocity_question(P: Pack, bodies: Array) -> float:
 
 @inlined
 def add_displacement(P: Pack, bodies: Array) -> None:
-    """r <- r + dr, p <- p exp(dpi_bar) with the solution at hand."""
+    """Set r <- r + dr, p <- p exp(dpi_bar) with the current solution."""
     x = ws.solution(P)
     for k in range(1, bodies.shape[0]):
         for a in range(3):
@@ -93,7 +93,7 @@ def add_displacement(P: Pack, bodies: Array) -> None:
 
 @inlined
 def add_velocity(P: Pack, bodies: Array) -> None:
-    """u <- u + du with the solution at hand."""
+    """Set u <- u + du with the current solution."""
     x = ws.solution(P)
     for k in range(1, bodies.shape[0]):
         for a in range(6):
@@ -102,12 +102,12 @@ def add_velocity(P: Pack, bodies: Array) -> None:
 
 @inlined
 def rests(P: Pack, options: Options, t: float, y: Array) -> bool:
-    """Whether the state is left as it is: its turn has not come, or the violation is small enough."""
+    """Return whether the state is not projected: between projections, or because the violation is small enough."""
     options.n_since_projection += 1.0
     if options.n_since_projection < options.every:
         return True
     options.n_since_projection = 0.0
-    if options.threshold == 0.0 or prepare(P, t, y) != OK:  # what fails here fails again, and is reported, in the projection
+    if options.threshold == 0.0 or prepare(P, t, y) != OK:  # a failure here occurs again in the projection, and is reported there
         return False
     worst = 0.0
     if options.levels != VELOCITIES_ONLY:
@@ -119,7 +119,7 @@ def rests(P: Pack, options: Options, t: float, y: Array) -> bool:
 
 @inlined
 def project(P: Pack, options: Options, t: float, y: Array) -> int:
-    """Bring y to Phi = 0 and Phi_q u = nu, or to one of them; rows, loads and factor are left as they are there."""
+    """Project y on Phi = 0 and Phi_q u = nu, or on one of them; rows, forces and factor remain those of y."""
     tolerance = options.tolerance
     bodies = update_kinematics(P, t, y).bodies
     code = OK
@@ -162,7 +162,7 @@ def project(P: Pack, options: Options, t: float, y: Array) -> int:
 
 @entry
 def post_step(P: Pack, options: Options, t: float, y: Array, y_dot: Array) -> int:
-    """Project, then y_dot = f(t, y) with the same factor."""
+    """Project; write y_dot = f(t, y) with the same factor."""
     normalize_euler(P, options, y)
     options.n_rates += 1
     if rests(P, options, t, y):
@@ -210,7 +210,7 @@ class Projection(Stabilization):
     corrects: ClassVar[bool] = True
 
     def options(self) -> Options:
-        """The tolerance, the turn, the threshold, the levels."""
+        """Return tolerance, interval, threshold and levels."""
         levels = BOTH if self.positions and self.velocities else POSITIONS_ONLY if self.positions else VELOCITIES_ONLY
         return make_options(tolerance=self.tol, every=self.every, threshold=self.threshold, levels=levels)
 

@@ -1,11 +1,11 @@
-r"""Plain projection: back to the constraints by the least motion in space, whatever the bodies weigh.
+r"""Unweighted projection: the least change of coordinates back to the constraints, independent of the masses.
 
     positions    min sum |dr|^2 + L^2 |dpi_bar|^2   with  Phi + Phi_q dq = 0              [W Phi_q^T; Phi_q 0] (dq, mu) = (0, -Phi)
     velocities   the same for du with Phi_q (u + du) = nu                                 W = diag(1, L^2) for each body
 
-L says what a turn counts: by default of each body its radius of gyration sqrt(tr J_bar / (2 m)), the size of its mass.
-It is the projection of `projection` with W in place of M: the same compiled code on a second set of tables, whose heads point to W.
-One factorization more a step than the mass-weighted one, because the factor of W is not that of the accelerations.
+L is the weight of a rotation: by default, for each body, its radius of gyration sqrt(tr J_bar / (2 m)).
+The compiled code is that of `projection`, on a second set of tables with W in place of M.  A step needs one factorization more than the
+mass-weighted projection, because the factor of W is not that of the accelerations.
 Source: Eich (1993); Hairer, Wanner, Solving ODE II, sec. VII.2 (coordinate projection).
 """
 
@@ -34,7 +34,7 @@ from haugmbd.workspace.layout import NAMES, Pack
 
 @inlined
 def with_other_inertia(P: Pack) -> Pack:
-    """The same pack, read by the second half of its integers: the heads there point to W."""
+    """Return the same pack with the second half of its integers, which point to W."""
     half = P.ints.size // 2
     ints = borrow_line(P.ints, half, half)
     return Pack(
@@ -45,7 +45,7 @@ def with_other_inertia(P: Pack) -> Pack:
 
 @entry
 def post_step(P: Pack, options: Options, t: float, y: Array, y_dot: Array) -> int:
-    """Project in W, then y_dot = f(t, y) with a factor of its own."""
+    """Project with W; write y_dot = f(t, y) with a factor of its own."""
     normalize_euler(P, options, y)
     options.n_rates += 1
     if not rests(P, options, t, y):
@@ -93,7 +93,7 @@ class UnweightedProjection(Projection):
             raise UsageError(f"stabilization = {self!r}: size = {self.size} m must be finite and positive.")
 
     def fitted(self, model: Model, pack: Pack) -> Pack:
-        """Tables twice: as they are, and with W and its scales in place of the inertia that is factored."""
+        """Return the tables twice: unchanged, and with W and its scales in place of the factored inertia."""
         sizes = np.full(model.nb + 1, self.size) if self.size is not None else radii_of_gyration(model)
         W, scale = np.zeros((model.nb + 1, 10)), model.tables["SCALE"].copy()
         W[:, 0] = 1.0
@@ -112,7 +112,7 @@ class UnweightedProjection(Projection):
 
 
 def radii_of_gyration(model: Model) -> Array:
-    """sqrt(tr J_bar / (2 m)) of each body (nb + 1,) [m]; for points and the ground the largest of the others, or 1."""
+    """Return sqrt(tr J_bar / (2 m)) of each body (nb + 1,) [m]; for points and the ground the largest of the others, or 1."""
     inertia = model.tables["INERTIA"]
     mass, turning = inertia[:, 0], inertia[:, [1, 5, 9]].sum(axis=1)
     found: Array = np.sqrt(turning / (2.0 * np.where(mass > 0.0, mass, np.inf)))

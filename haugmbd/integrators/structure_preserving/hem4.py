@@ -2,10 +2,11 @@ r"""Half-explicit Runge-Kutta of order four: explicit in positions and velocitie
 
     q_(i+1) = q + h sum_(j<=i) a_(i+1)j q'_j                  r' = v,  p' = G^T omega_bar / 2
     u_(i+1) = u + h sum_(j<=i) a_(i+1)j u'_j                  M u'_i + Phi_q(q_i)^T lam_i = Q(q_i, u_i)
-    lam_i such that  Phi_q(q_(i+1)) u_(i+1) = nu              the last row are the weights b, and the end of the step
+    lam_i such that  Phi_q(q_(i+1)) u_(i+1) = nu              the last row contains the weights b of the end of the step
 
-Every stage and the end of the step fulfil the velocities' constraints; Phi drifts with the method's error unless `post_step` projects it.
-lam_i is found with the factor of q_i, (u'_i, lam_i) <- (u'_i, lam_i) + K_i^-1 (0, (nu - Phi_q u_(i+1)) / (h a)): linear, rate h |u|.
+Velocities fulfil their constraints at every stage and at the end of the step.  Phi drifts with the error of the method unless `post_step`
+projects it.  lam_i is solved with the factor of q_i, by the linearly convergent iteration (rate h |u|)
+(u'_i, lam_i) <- (u'_i, lam_i) + K_i^-1 (0, (nu - Phi_q u_(i+1)) / (h a)).
 Source: Brasey, Hairer, SIAM J. Numer. Anal. 30 (1993) 538-552 (HEM4); Hairer, Wanner, Solving ODE II, sec. VII.6.
 """
 
@@ -42,12 +43,13 @@ HEM4_METHOD = tableau(
 )
 
 TOL, ITERATIONS, STALLED, ROUNDING = 1e-14, 40, 0.5, 1e-9
-"""Of 1 + |u|: a correction that is left alone; how many there may be; one that leaves half of the last has met rounding, below this."""
+"""Relative to 1 + |u|: a correction below TOL ends the iteration.  A correction below ROUNDING that is more than STALLED of the last one is
+rounding."""
 
 
 @kernel
 def put_velocity_gap(P: Pack, bodies: Array, scale: float) -> None:
-    """b = (0, (nu - Phi_q u) / scale)."""
+    """Write b = (0, (nu - Phi_q u) / scale)."""
     b, level = ws.right_hand_side(P), ws.row_values(P)
     J, edges = ws.jacobian(P), ws.edges(P)
     clear(b)
@@ -63,7 +65,7 @@ def put_velocity_gap(P: Pack, bodies: Array, scale: float) -> None:
 
 @kernel
 def take_stage(P: Pack, bodies: Array, rates: Array, scale: float) -> float:
-    """u'_i <- u'_i + x,  u_(i+1) <- u_(i+1) + scale x; return the largest change, relative to 1 + |u|."""
+    """Set u'_i <- u'_i + x,  u_(i+1) <- u_(i+1) + scale x; return the largest change, relative to 1 + |u|."""
     x = ws.solution(P)
     largest = 0.0
     for k in range(1, bodies.shape[0]):
@@ -78,7 +80,7 @@ def take_stage(P: Pack, bodies: Array, rates: Array, scale: float) -> float:
 
 @inlined
 def reach(P: Pack, options: Options, t: float, scale: float, stage: Array, rates: Array) -> int:
-    """Find u'_i (in `rates`) so that the stage fulfils Phi_q u = nu; rows are evaluated there, the factor is the one before."""
+    """Solve for u'_i (in `rates`) so that the stage fulfils Phi_q u = nu; rows are evaluated there, with the factor of the stage before."""
     n = ws.n_bodies(P)
     bodies, own = borrow(stage, 0, n, WIDTH), borrow(rates, 0, n, WIDTH)
     code = prepare(P, t, stage)

@@ -2,15 +2,15 @@ r"""RATTLE for rigid bodies: a symplectic method of order two that keeps positio
 
     kick     M (u_1/2 - u_n) + h/2 (Phi_q(q_n)^T lam - F(q_n)) = 0              F: forces and torques without the gyroscopic one
     drift    r_(n+1) = r_n + h v_1/2,   p_(n+1) = p_n o (1, f) / |.|            the free motion of each body, in discrete form:
-             h J_bar omega_1/2 = 2 (J_bar f + f x J_bar f) / (1 + f.f)          solved for f, about h omega_1/2 / 2
+             h J_bar omega_1/2 = 2 (J_bar f + f x J_bar f) / (1 + f.f)          solved for f, starting at h omega_1/2 / 2
              h J_bar omega_+   = 2 (J_bar f - f x J_bar f) / (1 + f.f)          so that  A_(n+1) J_bar omega_+ = A_n J_bar omega_1/2
-             a turn by theta about a principal axis is sin(theta) = h |omega|:  beyond 1 there is none, and the step is refused
+             a rotation theta about a principal axis fulfils sin(theta) = h |omega|:  a step with h |omega| > 1 has no solution
     lam      such that  Phi(q_(n+1)) = 0
     kick     M (u_(n+1) - u_+) + h/2 (Phi_q^T mu - F)(q_(n+1)) = 0,   mu such that  Phi_q u_(n+1) = nu
 
-The drift is the discrete motion of Moser and Veselov in Cayley form; kicks and drift are symplectic and symmetric, so that for conservative
-forces the energy error stays bounded for as long as one likes.  Forces of velocities are averaged over both ends, and keep order two.
-One factorization a step, at q_(n+1): it serves mu, and lam of the next step by iterating  u_1/2 <- u_1/2 - K_n^-1 (0, Phi / h).
+The drift is the discrete motion of Moser and Veselov in Cayley form.  Kicks and drift are symplectic and symmetric, so that the energy
+error stays bounded for conservative forces.  Forces that depend on velocities are averaged over both ends, which keeps order two.
+A step needs one factorization, at q_(n+1).  It gives mu, and lam of the next step by iterating  u_1/2 <- u_1/2 - K_n^-1 (0, Phi / h).
 Source: Andersen 1983; Moser, Veselov 1991; McLachlan, Scovel 1995;
 Hairer, Lubich, Wanner, Geometric Numerical Integration, sec. VII.1 and VII.5.
 """
@@ -41,17 +41,17 @@ from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import WIDTH, Pack, workspace
 
 TOL, ITERATIONS, STALLED, ROUNDING = 1e-13, 60, 0.5, 1e-9
-"""[m, rad] A correction of the displacement that is left alone; how many there may be; one that leaves half of the last has met rounding,
-below this."""
+"""[m, rad] A correction of the displacement below TOL ends the iteration.  A correction below ROUNDING that is more than STALLED of the
+last one is rounding."""
 TURNS, TURNED = 50, 1e-15
-"""Iterations for f, and the relative correction at which they end: eight are enough wherever there is a solution."""
+"""Maximum number of iterations for f, and the relative correction at which they end; eight suffice where a solution exists."""
 STILL_TURNED = 1e-12
 """A relative correction that is rounding, where the solution is nearly a double one."""
 KICKS, KICKED = 40, 1e-10
-"""Iterations for forces at u_(n+1), and the change of u, relative to 1 + |u|, that is left alone."""
+"""Maximum number of iterations for forces at u_(n+1), and the change of u, relative to 1 + |u|, at which they end."""
 
 THIN = 1e-12
-"""A moment of inertia below this part of the largest is none."""
+"""Relative to the largest moment of inertia: a smaller one counts as zero."""
 
 
 class HalfStep(NamedTuple):
@@ -63,7 +63,7 @@ class HalfStep(NamedTuple):
 
 @kernel
 def momentum(inertia: Array, k: int, w: Vec) -> Vec:
-    """J_bar w of body k."""
+    """Return J_bar w of body k."""
     return (
         inertia[k, 1] * w[0] + inertia[k, 2] * w[1] + inertia[k, 3] * w[2],
         inertia[k, 4] * w[0] + inertia[k, 5] * w[1] + inertia[k, 6] * w[2],
@@ -73,7 +73,7 @@ def momentum(inertia: Array, k: int, w: Vec) -> Vec:
 
 @kernel
 def solve3(a: Vec, b: Vec, c: Vec, y: Vec) -> Vec:
-    """x with  a x_0 + b x_1 + c x_2 = y  (columns), by Cramer's rule."""
+    """Return x with  a x_0 + b x_1 + c x_2 = y  (columns), by Cramer's rule."""
     bc, ya = cross(b, c), cross(y, a)
     d = a[0] * bc[0] + a[1] * bc[1] + a[2] * bc[2]
     x0 = (y[0] * bc[0] + y[1] * bc[1] + y[2] * bc[2]) / d
@@ -84,7 +84,7 @@ def solve3(a: Vec, b: Vec, c: Vec, y: Vec) -> Vec:
 
 @kernel
 def find_turn(inertia: Array, k: int, c: Vec, f: Vec) -> tuple[Vec, bool]:
-    """f with  2 (J f + f x J f) = (1 + f.f) c,  by Newton's method from a guess, and whether there is one that grows from f = 0 with c."""
+    """Solve  2 (J f + f x J f) = (1 + f.f) c  for f by Newton's method; return whether there is a solution that grows from f = 0 with c."""
     before = 1e300
     for _ in range(TURNS):
         h = momentum(inertia, k, f)
@@ -109,7 +109,7 @@ def find_turn(inertia: Array, k: int, c: Vec, f: Vec) -> tuple[Vec, bool]:
 
 @kernel
 def column(inertia: Array, k: int, f: Vec, h: Vec, c: Vec, e: Vec) -> Vec:
-    """d (2 (J f + f x J f) - (1 + f.f) c) / df along e, h = J f."""
+    """Return the derivative of 2 (J f + f x J f) - (1 + f.f) c with respect to f along e, with h = J f."""
     Je, f_e = momentum(inertia, k, e), dot(f, e)
     eh, fJ = cross(e, h), cross(f, Je)
     return (
@@ -121,7 +121,7 @@ def column(inertia: Array, k: int, f: Vec, h: Vec, c: Vec, e: Vec) -> Vec:
 
 @kernel
 def put_forces(P: Pack, bodies: Array) -> None:
-    """b = (F, gamma), F without the gyroscopic torque of the velocities in `bodies`."""
+    """Write b = (F, gamma), with F without the gyroscopic torque of the velocities in `bodies`."""
     b, inertia = ws.right_hand_side(P), ws.inertia(P)
     put_right_hand_side(P)
     for k in range(1, bodies.shape[0]):
@@ -133,7 +133,7 @@ def put_forces(P: Pack, bodies: Array) -> None:
 
 @inlined
 def put_last_kick(P: Pack, h: float, bodies: Array, half: HalfStep) -> None:
-    """b = (M u_+ + h/2 F, nu) with F in b, and u_+ in `half`."""
+    """Write b = (M u_+ + h/2 F, nu) with F in b, and u_+ in `half`."""
     b, inertia = ws.right_hand_side(P), ws.inertia(P)
     level = ws.row_values(P)
     n = bodies.shape[0]
@@ -149,7 +149,7 @@ def put_last_kick(P: Pack, h: float, bodies: Array, half: HalfStep) -> None:
 
 @inlined
 def drift(P: Pack, h: float, y: Array, half: HalfStep, new: Array) -> int:
-    """The pose after the drift with u_1/2; TURNS_TOO_FAR where a body has none."""
+    """Write the pose after the drift with u_1/2; return TURNS_TOO_FAR if a body has none."""
     inertia = ws.inertia(P)
     n = inertia.shape[0]
     old, bodies = borrow(y, 0, n, WIDTH), borrow(new, 0, n, WIDTH)
@@ -174,7 +174,7 @@ def drift(P: Pack, h: float, y: Array, half: HalfStep, new: Array) -> int:
 
 @inlined
 def end_drift(P: Pack, h: float, half: HalfStep, new: Array) -> None:
-    """omega_+ in place of omega_1/2."""
+    """Replace omega_1/2 by omega_+."""
     inertia = ws.inertia(P)
     bodies = borrow(new, 0, inertia.shape[0], WIDTH)
     for k in range(1, bodies.shape[0]):
@@ -195,7 +195,10 @@ def end_drift(P: Pack, h: float, half: HalfStep, new: Array) -> None:
 
 @inlined
 def move(P: Pack, options: Options, t: float, h: float, y: Array, half: HalfStep, new: Array) -> int:
-    """From u_1/2 in `half`: the lam that leads to Phi = 0, the pose in `new`, rows and forces there.  The factor stays that of q_n."""
+    """Solve for the lam that leads from u_1/2 in `half` to Phi = 0; write the pose to `new`, with rows and forces there.
+
+    The factor remains that of q_n.
+    """
     n = ws.n_bodies(P)
     b, level, x = ws.right_hand_side(P), ws.row_values(P), ws.solution(P)
     before, error = 1e300, 0.0
@@ -228,7 +231,7 @@ def move(P: Pack, options: Options, t: float, h: float, y: Array, half: HalfStep
 
 @inlined
 def first_kick(P: Pack, h: float, y: Array, half: HalfStep) -> int:
-    """u_1/2 with the lam of the accelerations: what the iteration starts from; rows, forces and factor are those of q_n."""
+    """Write u_1/2 with the lam of the accelerations, the first iterate; rows, forces and factor are those of q_n."""
     n = ws.n_bodies(P)
     bodies, x = borrow(y, 0, n, WIDTH), ws.solution(P)
     put_forces(P, bodies)
@@ -241,9 +244,9 @@ def first_kick(P: Pack, h: float, y: Array, half: HalfStep) -> int:
 
 @inlined
 def last_kick(P: Pack, options: Options, t: float, h: float, half: HalfStep, new: Array) -> int:
-    """u_(n+1) for the forces in b, then with forces at u_(n+1) where they may depend on it; rows and factor are those of q_(n+1).
+    """Write u_(n+1) for the forces in b, then for forces at u_(n+1) if they may depend on it; rows and factor are those of q_(n+1).
 
-    Changes that grow are those of a damper that is stiff for this step: h c / (2 m) > 1.
+    Changes grow where a damper is stiff for this step: h c / (2 m) > 1.
     """
     n = ws.n_bodies(P)
     bodies, x = borrow(new, 0, n, WIDTH), ws.solution(P)
