@@ -1,6 +1,6 @@
 r"""Matrices inside a flat array, at no cost: `borrow(buffer, start, rows, columns)` in compiled code.
 
-A slice and `reshape` make Numba count references and call a library function, 70 ns a view; a right-hand side takes about fifty.
+A slice and `reshape` make Numba count references and call a library function, for each of the many views of a right-hand side.
 The borrowed view is a pointer and a shape.  It must not outlive its buffer: kernels never return one to Python.
 """
 
@@ -15,7 +15,7 @@ from numba.np.arrayobj import make_array, populate_array
 
 
 def _plain_view(buffer: Any, start: int, *shape: int) -> Any:
-    """The same view where the compiler is switched off."""
+    """Return the same view if the compiler is switched off."""
     size = 1
     for n in shape:
         size *= n
@@ -47,7 +47,7 @@ def _lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
 
 
 def _typed(buffer: Any, dimensions: int) -> Any:
-    """The signature: intp for start and shape, an array of the buffer's numbers out."""
+    """Return the signature: intp for start and shape, an array of the buffer's numbers as result."""
     array = types.Array(buffer.dtype, dimensions, "C")
     return array(buffer, *([types.intp] * (dimensions + 1)))
 

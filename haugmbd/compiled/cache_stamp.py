@@ -1,7 +1,7 @@
-"""What cached machine code depends on: the text of a file and of every file of the package that it imports, directly or not.
+"""The dependencies of cached machine code: the text of a file and of every file of the package that it imports, directly or not.
 
-Numba's disk cache looks only at the file of the outermost function.  After an edit of a kernel or of a constant that this function takes
-from ANOTHER file it would silently run the old code; compiled code can take neither from a file that is not imported on the way.
+Numba's disk cache looks only at the file of the outermost function. After an edit of a kernel or of a constant that this function takes
+from ANOTHER file it would silently run the old code. Compiled code cannot use a kernel or constant of a file that is not imported.
 """
 
 from __future__ import annotations

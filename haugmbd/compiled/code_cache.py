@@ -1,9 +1,10 @@
-"""The disk cache of compiled functions: Numba's, which here bears damage and missing places, and says when the user has to wait.
+"""The disk cache of compiled functions: that of Numba, which here tolerates damaged files and missing folders, and announces compilation.
 
 * No folder to write to: functions are compiled for this process alone, with one warning that names NUMBA_CACHE_DIR.
-* Each file begins with the SHA-256 of the rest, then Numba's version and the stamp of the sources: one that is cut off, damaged or of
-  another version is deleted or passed over, and its function is compiled again.
-* The first compilation of a process is told on stderr, through the logger "haugmbd"; HAUGMBD_QUIET=1 or the logger's level silences it.
+* Each file begins with the SHA-256 of the rest, then Numba's version and the stamp of the sources. A file that is cut off, damaged or of
+  another version is deleted or ignored, and its function is compiled again.
+* The first compilation of a process is announced on stderr, through the logger "haugmbd"; HAUGMBD_QUIET=1 or the logger's level
+  silences it.
 
 Nothing of this happens when haugmbd is imported.
 """
@@ -29,11 +30,11 @@ LOGGER = logging.getLogger("haugmbd")
 QUIET = "HAUGMBD_QUIET"
 
 _said: set[str] = set()
-"""What this process has said already."""
+"""Messages that this process has already sent."""
 
 
 def keep_on_disk(compiled: Any) -> Any:
-    """Let a compiled function keep its machine code on disk, bound to the text that it depends on; return the function."""
+    """Attach a disk cache to a compiled function, bound to the text that it depends on; return the function."""
     if not numba.config.DISABLE_JIT:
         function = compiled.py_func
         try:
@@ -44,10 +45,10 @@ def keep_on_disk(compiled: Any) -> Any:
 
 
 class CodeCacheFile(IndexDataCacheFile):  # type: ignore[misc]  # Numba has no types
-    """Index and data files that know whether they are whole."""
+    """Index and data files with a check sum."""
 
     def _head(self) -> bytes:
-        """Numba's version and the stamp: what is of another one is not even unpickled."""
+        """Return Numba's version and the stamp; a file with another head is not unpickled."""
         return f"{self._version} {self._source_stamp}\n".encode()
 
     def _dump(self, content: Any) -> bytes:
@@ -66,7 +67,7 @@ class CodeCacheFile(IndexDataCacheFile):  # type: ignore[misc]  # Numba has no t
         return self._read(self._data_path(name))
 
     def _read(self, path: str) -> Any:
-        """The content of a file; None where there is none, or another version's; None, and the file is deleted, where it is damaged."""
+        """Return the content of a file; None if there is none or it has another version. A damaged file is deleted, and None returned."""
         try:
             data = Path(path).read_bytes()
         except OSError:
@@ -80,7 +81,7 @@ class CodeCacheFile(IndexDataCacheFile):  # type: ignore[misc]  # Numba has no t
 
 
 class CodeCache(FunctionCache):  # type: ignore[misc]
-    """The cache of one function.  Raises RuntimeError where there is no folder to write to."""
+    """The cache of one function.  Raise RuntimeError if there is no folder to write to."""
 
     def __init__(self, function: Callable[..., Any], stamp: str) -> None:
         super().__init__(function)
@@ -88,7 +89,7 @@ class CodeCache(FunctionCache):  # type: ignore[misc]
         self._cache_file = CodeCacheFile(**place, source_stamp=stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The compiled function; None, after a word on what takes so long, where it must be compiled."""
+        """Return the compiled function; None, after an announcement, if it must be compiled."""
         try:
             found = super().load_overload(sig, target_context)
         except Exception:  # noqa: BLE001  whatever a whole file of this version cannot be turned into code for: it is compiled again
@@ -100,7 +101,7 @@ class CodeCache(FunctionCache):  # type: ignore[misc]
         return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Write the compiled function; a full disk costs the next process time, not this one its result."""
+        """Write the compiled function; a full disk raises a warning, not an error."""
         try:
             super().save_overload(sig, data)
         except OSError as error:
@@ -108,15 +109,15 @@ class CodeCache(FunctionCache):  # type: ignore[misc]
 
 
 class NoCache(NullCache):  # type: ignore[misc]
-    """Where there is no folder to write to."""
+    """The cache if there is no folder to write to."""
 
     def load_overload(self, sig: Any, target_context: Any) -> None:
-        """Nothing, with one warning."""
+        """Return None, with one warning."""
         _warn_once("there is no folder to keep compiled code in (neither beside haugmbd nor in the user's cache)")
 
 
 def _announce(folder: Path) -> None:
-    """Say once what takes so long, and where its outcome is kept."""
+    """Announce once that compilation takes time, and where its result is kept."""
     if "compiling" not in _said and os.environ.get(QUIET, "") in ("", "0"):
         LOGGER.warning(
             "haugmbd: compiling what has not run on this machine before (about 10 s for a first simulation); kept in %s", folder
@@ -136,7 +137,7 @@ def _warn_once(what: str) -> None:
 
 
 def _delete(path: str) -> None:
-    """Remove a damaged file, where that is allowed."""
+    """Remove a damaged file, if that is permitted."""
     try:
         os.unlink(path)
     except OSError:

@@ -1,15 +1,14 @@
-r"""The one callback through which compiled code asks the user's callables (forces of the state, drivers that only Python can evaluate).
+r"""The callback by which compiled code calls the user's functions (forces of the state, drivers that only Python can evaluate).
 
-    asked(t, y, signals, F, Q_user, succeeded)        all but t as addresses of C doubles
+    callback(t, y, signals, F, Q_user, succeeded)        all but t as addresses of C doubles
 
-Compiled loops take the callback as a first-class function of one fixed signature, so that they are compiled once, whoever stands behind
-it: nobody, Python (about 0.3 us to enter), or functions compiled by the user (`compile_force_callbacks`).  An exception cannot
-cross compiled
-code: it is kept in `error`, the loop stops with USER_STOPPED, and Python raises it again.
+Compiled loops take the callback as a first-class function of one fixed signature. They are therefore compiled once for all cases: no
+user function, Python functions, or functions compiled by the user (`compile_force_callbacks`). An exception cannot cross compiled
+code: it is stored in `error`, the loop stops with USER_STOPPED, and Python raises it again.
 
-Whether the call succeeded is not its return value: where Ctrl-C is raised on the way into Python, ctypes leaves that undefined.  It is the
-word `succeeded`, which `call_callback` clears before the call, and which the callable sets as its last act.  The compiled call then
-ends with USER_STOPPED and no `error`: who goes on after such a code, where a state could not be evaluated, calls `keep_interruption`.
+The return value does not show whether the call succeeded: if Ctrl-C is raised on the way into Python, ctypes leaves it undefined. The
+word `succeeded` does: `call_callback` clears it before the call, and the callable sets it as its last act. After such an interruption
+the compiled call ends with USER_STOPPED and no `error`; code that continues after USER_STOPPED calls `keep_interruption`.
 """
 
 from __future__ import annotations
@@ -31,17 +30,17 @@ SIGNATURE = types.void(types.float64, DOUBLES, DOUBLES, DOUBLES, DOUBLES, DOUBLE
 C_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_double, *([ctypes.c_void_p] * 5))
 
 YES = 1.0
-"""What `succeeded` holds after a call that returned without an exception."""
+"""Value of `succeeded` after a call that returned without an exception."""
 
 MOST_VIEWS = 64
-"""Places in memory that are remembered: a run uses a handful."""
+"""Largest number of stored views of memory; a run uses only a few."""
 
 UserCall = Callable[[float, Array, Array, Array, Array], None]
 """call(t, y, signals (ns, 2), F (nd, 3), Q_user (nb + 1, 6)): writes into F and adds to Q_user."""
 
 
 class Callback(types.WrapperAddressProtocol):  # type: ignore[misc]
-    """A user call as compiled code sees it: an address.  `error` is the exception that stopped it, if one did."""
+    """A user call as compiled code sees it: an address.  `error` is the exception that stopped it, if there was one."""
 
     def __init__(self, call: UserCall, shapes: tuple[tuple[int, ...], ...] = ()) -> None:
         self.error: BaseException | None = None
@@ -51,21 +50,21 @@ class Callback(types.WrapperAddressProtocol):  # type: ignore[misc]
         self._entry: Any = C_FUNCTION(self._enter)
 
     def __wrapper_address__(self) -> int:
-        """The address of the C entry."""
+        """Return the address of the C entry."""
         address = ctypes.cast(self._entry, ctypes.c_void_p).value
         assert address is not None
         return address
 
     def signature(self) -> Any:
-        """The one signature of all user calls."""
+        """Return the one signature of all user calls."""
         return SIGNATURE
 
     def __call__(self, t: float, *arrays: Any) -> None:
-        """The same call where the compiler is switched off (NUMBA_DISABLE_JIT): arrays come as NumPy's ctypes objects."""
+        """Make the same call if the compiler is switched off (NUMBA_DISABLE_JIT): arrays come as NumPy's ctypes objects."""
         self._enter(t, *(array.data for array in arrays))
 
     def _enter(self, t: float, *addresses: int) -> None:
-        if self.error is not None:  # the first error is the one that is told: nobody is called after it
+        if self.error is not None:  # the first error is the one that is reported: no call is made after it
             return
         try:
             self._call(t, *(self._view(a, s) for a, s in zip(addresses[:-1], self._shapes, strict=False)))
@@ -75,17 +74,17 @@ class Callback(types.WrapperAddressProtocol):  # type: ignore[misc]
             self.error = error
 
     def take_error(self) -> BaseException | None:
-        """Return what stopped the last call, and forget it: the callback may be used again."""
+        """Return the exception that stopped the last call, and clear it: the callback may be used again."""
         error, self.error = self.error, None
         return error
 
     def keep_interruption(self, code: int) -> None:
-        """Keep as `error` the Ctrl-C that has stopped a compiled call with this code: one that is stopped by no error."""
+        """Store a KeyboardInterrupt as `error` if a compiled call ended with USER_STOPPED and without an error."""
         if code == USER_STOPPED and self.error is None:
             self.error = KeyboardInterrupt()
 
     def _view(self, address: int, shape: tuple[int, ...]) -> Array:
-        """An array over the memory at `address`: made once for each place."""
+        """Return an array over the memory at `address`, made once for each address."""
         key = (address, shape)
         if key not in self._views:
             if len(self._views) >= MOST_VIEWS:
@@ -104,11 +103,11 @@ class CompiledCallback(Callback):
         self._compiled = entry
 
     def __wrapper_address__(self) -> int:
-        """The address of the compiled entry."""
+        """Return the address of the compiled entry."""
         return int(self._compiled.address)
 
     def keep_interruption(self, code: int) -> None:
-        """Nothing: compiled functions are not interrupted; they stop a call by numbers that are not finite."""
+        """Do nothing: compiled functions are not interrupted; numbers that are not finite stop them."""
 
 
 @inlined

@@ -1,7 +1,7 @@
 r"""A compiled function that other compiled functions call by its address: compiled once, on its own, when it is first needed.
 
-Handing a kernel to another kernel as a plain function would compile the caller anew for each; a Routine has one fixed signature, so
-that an integrator is compiled once for all formulations, and a right-hand side once for all integrators.
+If a kernel were passed to another kernel as a plain function, the caller would be compiled anew for each. A Routine has one fixed
+signature, so that an integrator is compiled once for all formulations, and a right-hand side once for all integrators.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numba.core.types
 import numba.experimental.function_type  # registers WrapperAddressProtocol with Numba
 
 types: Any = numba.core.types
-"""Numba's types, which carry no annotations of their own."""
+"""Numba's types, which have no annotations."""
 
 I1 = types.Array(types.int64, 1, "C")
 F1 = types.Array(types.float64, 1, "C")
@@ -23,7 +23,7 @@ I2 = types.Array(types.int64, 2, "C")
 
 
 class Routine(types.WrapperAddressProtocol):  # type: ignore[misc]
-    """An `entry` and its signature; `Routine(None, signature)` stands where nothing will ever be called."""
+    """An `entry` and its signature; `Routine(None, signature)` is a placeholder that is never called."""
 
     def __init__(self, function: Callable[..., Any] | None, signature: Any) -> None:
         self._function = function
@@ -31,11 +31,11 @@ class Routine(types.WrapperAddressProtocol):  # type: ignore[misc]
         self._address = 1
 
     def signature(self) -> Any:
-        """The Numba signature."""
+        """Return the Numba signature."""
         return self._signature
 
     def __wrapper_address__(self) -> int:
-        """The address of the machine code; compiles it, or loads it from disk, at the first call (every call asks for a dozen)."""
+        """Return the address of the machine code; compile it, or load it from disk, at the first call."""
         if self._function is not None and self._address == 1:
             dispatcher: Any = self._function
             dispatcher.compile(self._signature)
@@ -44,20 +44,20 @@ class Routine(types.WrapperAddressProtocol):  # type: ignore[misc]
         return self._address
 
     def __call__(self, *arguments: Any) -> int:
-        """The plain Python function, where the compiler is switched off."""
+        """Call the plain Python function, if the compiler is switched off."""
         assert self._function is not None
         return self._function(*arguments)  # type: ignore[no-any-return]
 
 
 INTERRUPTED = KeyboardInterrupt()
-"""Made beforehand: nothing can be called, not even to make it, while the first one is pending."""
+"""Created in advance: while the first exception is pending, nothing can be called, not even its constructor."""
 
 
 def _guarded(ask: Callable[[Any, Any], int], quick: Callable[[Any], int]) -> Callable[..., int]:
-    """Numba's question for the address of a function argument, which loses no Ctrl-C.
+    """Return Numba's function for the address of a function argument, with a guard that does not lose Ctrl-C.
 
-    Numba asks it for each function at each call from Python, and leaves the signature out where Ctrl-C came while it was made: the question
-    then failed with a TypeError in place of the KeyboardInterrupt.
+    Numba calls it for each function argument at each call from Python. If Ctrl-C came during its creation, the signature is missing:
+    the call would fail with a TypeError in place of the KeyboardInterrupt.
     """
 
     def guarded(function: Any, signature: Any = None) -> int:
@@ -74,5 +74,5 @@ _numba._get_jit_address = _guarded(_numba._get_jit_address, lambda function: 0)
 
 
 def function_type(signature: Any) -> Any:
-    """The type of a Routine inside another signature."""
+    """Return the type of a Routine inside another signature."""
     return types.FunctionType(signature)

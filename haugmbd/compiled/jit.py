@@ -1,14 +1,13 @@
-"""The way to the compiler: every compiled function of haugmbd passes through `kernel` or `entry`.
+"""The decorators of compiled functions: every compiled function of haugmbd passes through `kernel` or `entry`.
 
-Kernels take numbers and arrays, never objects; an `entry` is a kernel that Python calls, a `function_pointers` one that is called
-by address only;
-both are cached on disk.  Three things differ from a bare `numba.njit`:
+Kernels take numbers and arrays, never objects. An `entry` is a kernel that Python calls, a `routine` one that is called by address
+only; both are cached on disk. Three things differ from a bare `numba.njit`:
 
 * `fastmath={"contract"}` lets a*b + c become one fused multiply-add (one rounding less); nothing is reordered, NaN stays NaN.
-* No references are counted: kernels borrow what they read, and make nothing.  A `counted` one may.  It takes a tenth off every compilation,
-  and a third off a step of a small model.
+* References are not counted: kernels borrow the arrays that they read, and allocate none. A `counted` one may allocate. Compilation and
+  small models are faster.
 * A cached kernel is bound to the text of all files that its own file imports (`cache_stamp`); Numba looks at its own file only.
-  The cache bears damaged files and missing folders (`code_cache`).
+  The cache tolerates damaged files and missing folders (`code_cache`).
 """
 
 from __future__ import annotations
@@ -31,14 +30,14 @@ def kernel(function: Function) -> Function:
 
 
 def counted(function: Function) -> Function:
-    """A kernel in which Numba counts references: one that returns a view, or makes an array."""
+    """Compile a kernel in which Numba counts references: one that returns a view, or allocates an array."""
     return numba.njit(no_cfunc_wrapper=True, **{**OPTIONS, "_nrt": True})(function)  # type: ignore[no-any-return]
 
 
 def inlined(function: Function) -> Function:
-    """Write `function` out in whoever calls it, before LLVM: for the storey between leaf kernels and entries.
+    """Inline `function` in its callers, before LLVM: for the level between leaf kernels and entries.
 
-    LLVM optimises the whole of a callee again with each caller: every storey of plain kernels would cost its seconds once more.
+    LLVM optimises the whole of a callee again with each caller, so that every level of plain kernels adds to the compilation time.
     """
     return numba.njit(inline="always", **OPTIONS)(function)  # type: ignore[no-any-return]
 
@@ -49,5 +48,5 @@ def entry(function: Function) -> Function:
 
 
 def routine(function: Function) -> Function:
-    """The same for a function that only a `Routine` hands to others: what Python would call it by is not compiled (0.1 s each)."""
+    """Compile `function`, which only a `Routine` passes to others; the interface for calls from Python is not compiled."""
     return keep_on_disk(numba.njit(no_cpython_wrapper=True, **OPTIONS)(function))  # type: ignore[no-any-return]

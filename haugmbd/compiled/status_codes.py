@@ -1,4 +1,4 @@
-"""How compiled code says what went wrong: a code, a place, a number; `formulations` and `simulate` turn them into sentences."""
+"""Error codes of compiled code: a code, a place, a number; `formulations` and `simulate` turn them into messages."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ OK = 0
 SINGULAR = 1
 """A pivot is zero: place = node, number = |pivot| / scale."""
 FREE_AXIS = 2
-"""A massless direction that no joint determines: place = node, number = what the refinement was left with."""
+"""A massless direction that no joint determines: place = node, number = the residual of the refinement."""
 NOT_FINITE = 3
 """A state that is NaN or infinite: place = index in y."""
 USER_STOPPED = 4
 """A callable of the user raised, or returned something that is not finite: place = 0 forces and drivers, 1 jacobians, 2 a formulation;
 number = the time [s]."""
 STEP_TOO_SMALL = 5
-"""The error control asks for a step below rounding: number = the step [s]."""
+"""The error control needs a step below rounding: number = the step [s]."""
 OFF_MANIFOLD = 6
-"""The projection did not reach its tolerance: place = slot of the worst row, number = what is left."""
+"""The projection did not reach its tolerance: place = slot of the worst row, number = its residual."""
 
 NO_CONVERGENCE = 7
 """Newton's iteration of an implicit step did not converge: number = the last correction [m, rad]."""
 NOT_TANGENT = 8
 """Euler parameters as plain numbers change their length: place = body, number = p^T p' relative to |p'|."""
 TURNS_TOO_FAR = 9
-"""A body turns so far in a step that the step's equation for its turn has no solution: place = body, number = h |omega| [rad]; in the
-fourth number of the status h [s]."""
+"""A body rotates so far in a step that the step's equation for its rotation has no solution: place = body, number = h |omega| [rad]; the
+fourth number of the status is h [s]."""
 ENERGY_LOST = 10
-"""The energy projection did not reach its tolerance: number = what is left, relative to the largest energy."""
+"""The energy projection did not reach its tolerance: number = the residual, relative to the largest energy."""
 NOT_SPREAD = 11
 """Accelerations that suit dependent rows by least squares were not found: number = the part of their violation that is left."""
 
 
 @kernel
 def report(status: Array, code: int, place: int, number: float) -> int:
-    """Write what happened, and return the code."""
+    """Write the code with its place and number to the status, and return it."""
     status[0] = code
     status[1] = place
     status[2] = number

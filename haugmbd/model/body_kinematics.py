@@ -1,10 +1,10 @@
-r"""From the state to what rows and forces read: rotation matrices, markers, drivers.
+r"""Kinematics of the bodies at a state, as rows and forces read it: rotation matrices, markers, drivers.
 
     A = ((e0^2 - e.e) I + 2 (e e^T + e0 e~)) / |p|^2                    the division keeps A a rotation between normalisations
     X[marker] = ( A x,  A (w x x),  A (w x (w x x)) )                    w = omega_bar
     p_dot = G^T w / 2
 
-Source: Haug sec. 9.3; seed 004.
+Source: Haug (2021), spatial kinematics: Euler parameters.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from haugmbd.workspace.layout import DRIVE_SIGNATURE, WIDTH, Core, Pack, Workspa
 
 @kernel
 def update_kinematics(P: Core | Pack | Workspace, t: float, y: Array) -> Motion:
-    """Return the run's A, X and F with the state `y`, as kernels read them; nothing is computed."""
+    """Return the run's A, X and F with the state `y`, as kernels read them, without computing them."""
     n = ws.n_bodies(P)
     return Motion(
         t,
@@ -50,7 +50,7 @@ def move(P: Core, t: float, y: Array) -> Motion:
 
 @routine
 def drive(t: float, w: Workspace, F: Array) -> int:
-    """Evaluate tapes and splines; apart from the rest, so that a model with constant drivers never compiles it."""
+    """Evaluate tapes and splines. It is a routine of its own, so that a model with constant drivers never compiles it."""
     table, ops = ws.driver_table(w), ws.driver_operations(w)
     evaluate_drivers(t, table, ops, ws.driver_numbers(w), F)
     return 0

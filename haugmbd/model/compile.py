@@ -1,6 +1,6 @@
-r"""From user objects to tables: bodies, joints and loads are numbered, laid out and frozen, once.
+r"""Compile user objects to tables: bodies, joints and loads are numbered, ordered and frozen, once.
 
-bodies -> inertia;  primitives -> rows, sorted by kind, over shared markers;  body pairs -> edges of at most six rows -> schedule
+bodies -> inertia;  equations -> rows, sorted by kind, over shared markers;  body pairs -> edges of at most six rows -> schedule
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ ROW_INT_COLUMNS, ROW_REAL_COLUMNS = 6, 3
 LOAD_INT_COLUMNS, LOAD_REAL_COLUMNS = 8, 4
 
 SHIFT = 1e-8
-"""Inertia put on a massless direction before factoring, relative to the body's own size.  A sweep of refinement leaves the part
-SHIFT / (SHIFT + inertia that the joints lend to the direction): 1e-8 serves axes down to 1e-3 rad from a rod's own (lent: 1e-6).
-What the small pivot costs in digits, the sweeps give back: measured agreement with LAPACK 1e-14."""
+"""Inertia added on a massless direction before factoring, relative to the body's own size. One sweep of iterative refinement leaves
+the part SHIFT / (SHIFT + inertia that the joints add in this direction) of the error. It is small enough for axes down to 1e-3 rad
+from that of a rod; refinement restores the digits that the small pivot costs."""
 
 
 class LoadEntry(NamedTuple):
-    """A load of a compiled model: the numbers of its bodies, signal and integrated angle, and its places in the driver table."""
+    """A load of a compiled model: the numbers of its bodies, signal and integrated angle, and its indices in the driver table."""
 
     load: ForceElement
     bodies: tuple[int, ...]
@@ -44,7 +44,7 @@ class LoadEntry(NamedTuple):
 
 
 class Compiled(NamedTuple):
-    """What compiling gives: tables, the slot of each row, the side of its body i, drivers, loads, what they ask, declared jacobians."""
+    """The result of compiling: tables, the slot of each row, the side of its body i, drivers, loads, callbacks, declared jacobians."""
 
     tables: Tables
     slots: Ints
@@ -56,7 +56,7 @@ class Compiled(NamedTuple):
 
 
 class Numbering:
-    """Gives numbers to bodies, markers (one for each point or vector of a body, however often it is used) and drivers."""
+    """Numbers of bodies, markers (one for each point or vector of a body, however often it is used) and drivers."""
 
     def __init__(self, bodies: Sequence[Body]) -> None:
         self.bodies = {body: number for number, body in enumerate(bodies)}
@@ -67,7 +67,7 @@ class Numbering:
         self._drivers: dict[Any, int] = {}
 
     def marker(self, body: Body, x_bar: Array) -> int:
-        """The number of a point or vector of a body."""
+        """Return the number of a point or vector of a body."""
         key = (self.bodies[body], np.asarray(x_bar, dtype=np.float64).tobytes())
         if key not in self._markers:
             self._markers[key] = len(self.body_of)
@@ -76,7 +76,7 @@ class Numbering:
         return self._markers[key]
 
     def driver(self, driver: Driver) -> int:
-        """The number of a driver; constants of the same value share one."""
+        """Return the number of a driver; constants of the same value share one."""
         key: Any = driver.value if isinstance(driver, Constant) else id(driver)
         if key not in self._drivers:
             self._drivers[key] = len(self.drivers)
@@ -85,7 +85,7 @@ class Numbering:
 
 
 def place_rows(pairs: Iterable[tuple[int, int]]) -> tuple[list[tuple[int, int]], list[int], list[int]]:
-    """Give each row (its body numbers i, j) a slot: edges (pairs i < j), slot of each row, side of body i on its edge."""
+    """Assign a slot to each row (its body numbers i, j); return edges (pairs i < j), slot of each row, side of body i on its edge."""
     edges: list[tuple[int, int]] = []
     filling: dict[tuple[int, int], tuple[int, int]] = {}
     slots: list[int] = []
@@ -105,7 +105,7 @@ def place_rows(pairs: Iterable[tuple[int, int]]) -> tuple[list[tuple[int, int]],
 def compile_tables(
     bodies: Sequence[Body], primitives: Sequence[Primitive], owners: Sequence[str], loads: Sequence[ForceElement], gravity: Array
 ) -> Compiled:
-    """Return tables, numbers and questions; `bodies` with the ground first, `owners` the joint of each primitive."""
+    """Return tables, numbers and callbacks; `bodies` with the ground first, `owners` the joint of each equation."""
     number = Numbering(bodies)
     number.driver(Constant(0.0))
     edges, slots, sides = place_rows((number.bodies[p.i], number.bodies[p.j]) for p in primitives)
@@ -182,7 +182,7 @@ def compile_tables(
 def _row_tables(
     number: Numbering, primitives: Sequence[Primitive], slots: Sequence[int], sides: Sequence[int]
 ) -> tuple[Ints, Array, Ints]:
-    """Rows sorted by kind: integers, constants, and where each kind starts."""
+    """Return rows sorted by kind: integers, constants, and the first row of each kind."""
     by_kind: list[list[tuple[list[int], tuple[float, ...]]]] = [[] for _ in ROW_KINDS]
     for primitive, slot, side in zip(primitives, slots, sides, strict=True):
         markers = [number.marker(body, x_bar) for body, x_bar in primitive.markers()]
@@ -192,7 +192,7 @@ def _row_tables(
 
 
 def _number_loads(number: Numbering, loads: Sequence[ForceElement]) -> list[LoadEntry]:
-    """Give each load its signal, angle and drivers, in the order in which they were added."""
+    """Assign signal, angle and drivers to each load, in the order in which they were added."""
     entries: list[LoadEntry] = []
     n_signals = n_angles = 0
     for load in loads:
@@ -205,7 +205,7 @@ def _number_loads(number: Numbering, loads: Sequence[ForceElement]) -> list[Load
 
 
 def _load_tables(number: Numbering, entries: Sequence[LoadEntry]) -> tuple[Ints, Array, Ints]:
-    """Loads sorted by kind: integers, constants, and where each kind starts."""
+    """Return loads sorted by kind: integers, constants, and the first row of each kind."""
     by_kind: list[list[tuple[list[int], tuple[float, ...]]]] = [[] for _ in LOAD_KINDS]
     for load, _, signal, angle, drivers in entries:
         markers = [number.marker(body, x_bar) for body, x_bar in load.markers()]
@@ -217,7 +217,7 @@ def _load_tables(number: Numbering, entries: Sequence[LoadEntry]) -> tuple[Ints,
 def _questions(
     number: Numbering, drivers: DriverTables, primitives: Sequence[Primitive], owners: Sequence[str], entries: Sequence[LoadEntry]
 ) -> ForceCallbacks:
-    """What the user's callables have to be asked at every evaluation."""
+    """Return the calls of the user's functions at every evaluation."""
     force_calls = []
     where: dict[int, str] = {}
     for load, bodies, signal, _, slots in entries:
@@ -236,7 +236,7 @@ def _questions(
 
 
 def _derivatives(entries: Sequence[LoadEntry], y_shape: tuple[int, ...], signals_shape: tuple[int, ...]) -> JacobianCallbacks:
-    """The declared jacobians, and where their answers stand."""
+    """Return the declared jacobians, and the places of their values."""
     jacobian_calls: list[JacobianCall] = []
     size = 0
     for load, bodies, signal, _, _ in entries:
@@ -249,7 +249,7 @@ def _derivatives(entries: Sequence[LoadEntry], y_shape: tuple[int, ...], signals
 def _sorted_table(
     by_kind: list[list[tuple[list[int], tuple[float, ...]]]], int_columns: int, real_columns: int
 ) -> tuple[Ints, Array, Ints]:
-    """Lists of (integers, constants), one list a kind, as two zero-padded matrices and the first row of each kind."""
+    """Return lists of (integers, constants), one list a kind, as two zero-padded matrices and the first row of each kind."""
     rows = [row for kind in by_kind for row in kind]
     ints = np.zeros((len(rows), int_columns), dtype=np.int64)
     reals = np.zeros((len(rows), real_columns))
@@ -261,7 +261,7 @@ def _sorted_table(
 
 
 def _inertia(bodies: Sequence[Body], number: Numbering) -> tuple[Array, Array]:
-    """Rows (mass, J_bar), true and with the shift on massless directions."""
+    """Return rows (mass, J_bar), without and with the shift on massless directions."""
     true = np.array([[body.mass, *body.J_bar.ravel()] for body in bodies])
     shifted = true.copy()
     for k, body in enumerate(bodies):
@@ -274,7 +274,7 @@ def _inertia(bodies: Sequence[Body], number: Numbering) -> tuple[Array, Array]:
 
 
 def _scale(inertia: Array, n_nodes: int) -> Array:
-    """What pivots are measured against: a body's own inertia; 1 for rows until the modelled pose is known."""
+    """Return the scales of pivots: a body's own inertia; 1 for rows until the modelled pose is known."""
     scale = np.ones((n_nodes, 6))
     scale[: len(inertia), :3] = inertia[:, :1]
     scale[: len(inertia), 3:] = inertia[:, [1, 5, 9]]

@@ -1,4 +1,4 @@
-r"""All rows of a model at a state, as the user sees them.
+r"""All rows of a model at a state: constraint equations and Jacobian.
 
 Phi = 0        Phi_q u = nu        Phi_q u_dot = gamma        Phi_q = (Phi_r, PiBar) by bodies, u = (v, omega_bar)
 """
@@ -30,11 +30,29 @@ if TYPE_CHECKING:
 @public_class
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows at one state.
+    """The constraint equations at one state.
 
-    Phi, nu, gamma: (nc,);  Phi_r: (nc, 2, 3) along dr of bodies i and j;  PiBar: (nc, 2, 3) along dpi_bar, body frames
-    bodies: (nc, 2) numbers of body i and body j (0 is the ground);  labels: what each row is
-    model, state: what was evaluated
+    Attributes
+    ----------
+    Phi, nu, gamma : ndarray, (nc,)
+        Constraints, and right-hand sides of the velocity and acceleration equations.
+    Phi_r : ndarray, (nc, 2, 3)
+        Derivative by the positions r of bodies i and j.
+    PiBar : ndarray, (nc, 2, 3)
+        Derivative by small rotations of bodies i and j, body frames.
+    bodies : ndarray of int, (nc, 2)
+        Numbers of body i and body j; 0 is the ground.
+    labels : tuple of RowLabel
+        Joint, kind, words and unit of each row.
+    nb : int
+        Number of bodies, without the ground.
+    model, state : Model, State
+        The model, and the state of the evaluation.
+
+    Notes
+    -----
+    Phi_q u = nu and Phi_q u_dot = gamma, with u = (v, omega_bar) by bodies. Units: see `labels`.
+    Source: Haug (2021), spatial kinematics: velocity and acceleration equations.
     """
 
     Phi: Array
@@ -49,11 +67,27 @@ class Rows:
     state: State
 
     def __repr__(self) -> str:
-        """Of what and when; `model.explain(state=...)` is the table."""
+        """Return model and time; `model.explain(state=...)` returns the table."""
         return f"Rows({self.model.name!r}: {len(self.Phi)} rows at t = {self.state.t:g} s)"
 
     def explain(self, k: int) -> RowExplanation:
-        """What row `k` says, in words, in symbols and in numbers; UsageError with the range where there is no such row."""
+        """Return the equation of row `k` in words, in symbols and in numbers.
+
+        Parameters
+        ----------
+        k : int
+            Number of the row.
+
+        Returns
+        -------
+        RowExplanation
+            Print it.
+
+        Raises
+        ------
+        UsageError
+            If there is no such row; the message names the range.
+        """
         if isinstance(k, bool) or not isinstance(k, Integral):
             raise UsageError(f"rows.explain got {k!r}: give the number of a row, 0 to {len(self.Phi) - 1}.")
         explained = self.model.explain(int(k), state=self.state)
@@ -62,7 +96,7 @@ class Rows:
 
     @cached_property
     def Phi_q(self) -> csr_array:
-        """The Jacobian as a SciPy CSR array (nc, 6 nb): six columns (v, omega_bar) a body, the ground has none."""
+        """Return the Jacobian as a SciPy CSR array (nc, 6 nb): six columns (v, omega_bar) for each body, none for the ground."""
         from scipy.sparse import csr_array  # noqa: PLC0415  imported only where the matrix is asked for
 
         row, side = np.nonzero(self.bodies)
@@ -74,7 +108,27 @@ class Rows:
 
 @check_keywords
 def evaluate(model: Model, state: State | None = None) -> Rows:
-    """Evaluate every row of `model` (or of a System, which is compiled) at `state` (by default the modelled one)."""
+    """Return every constraint equation of a model at a state.
+
+    Parameters
+    ----------
+    model : Model or System
+        The model; a System is compiled.
+    state : State, optional
+        The state; by default the modelled one.
+
+    Returns
+    -------
+    Rows
+        Phi, nu, gamma and the Jacobian.
+
+    Raises
+    ------
+    UsageError
+        If model is not a Model or System.
+    ModelError
+        If the System has faults.
+    """
     model = model_given(model, "evaluate")
     state = model.state() if state is None else state
     pack = model.pack()
@@ -84,7 +138,7 @@ def evaluate(model: Model, state: State | None = None) -> Rows:
 
 
 def rows_in(model: Model, pack: Pack, state: State) -> Rows:
-    """The rows that were evaluated last in the work room of `pack`; `state` is what they remember of where that was."""
+    """Return the rows that were evaluated last in the workspace of `pack`; `state` is stored as the state of the evaluation."""
     J = workspace_array(pack, "J").reshape(-1, 2, 6)[model.slot_of_row]
     J = np.take_along_axis(J, np.stack([model.side_of_i, 1 - model.side_of_i], axis=1)[:, :, None], axis=1)
     level = workspace_array(pack, "LEVEL")[model.slot_of_row]

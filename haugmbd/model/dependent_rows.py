@@ -1,4 +1,4 @@
-r"""Dependent rows of a model: which were found, how they follow from the others, and which multipliers are chosen for them."""
+r"""Redundant constraints of a model: the dependent rows, how they follow from the others, and the choice of multipliers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from haugmbd.model.labels import RowLabel
 
 
 class Dependency(NamedTuple):
-    """`row` = sum of coefficient x row over `terms` (kept rows); no terms: the gradient of the row is zero at this pose."""
+    """A dependent row: `row` = sum of coefficient x row over `terms` (kept rows).
+
+    No terms: the gradient of the row is zero at this pose.
+    """
 
     row: int
     terms: tuple[tuple[int, float], ...]
@@ -23,9 +26,18 @@ class Dependency(NamedTuple):
 
 @dataclass(frozen=True)
 class RankReport:
-    """How many rows there are, how many are independent, and how each of the others follows from those.
+    """Rank of the Jacobian, and how each dependent row follows from the others.
 
-    rows, rank: counts;  dropped: numbers of the dependent rows;  dependencies: one for each of them;  labels: what each row is
+    Attributes
+    ----------
+    rows, rank : int
+        Number of rows, and of independent rows.
+    dropped : tuple of int
+        Numbers of the dependent rows.
+    dependencies : tuple of Dependency
+        One for each dependent row.
+    labels : tuple of RowLabel
+        Joint, kind, words and unit of each row.
     """
 
     rows: int
@@ -35,12 +47,12 @@ class RankReport:
     labels: tuple[RowLabel, ...]
 
     def joints_of(self, dependency: Dependency) -> tuple[str, ...]:
-        """The joints that a dependency ties together, in the order of the rows."""
+        """Return the joints of the rows of a dependency, in the order of the rows."""
         rows = sorted({dependency.row, *(row for row, _ in dependency.terms)})
         return tuple(dict.fromkeys(self.labels[row].joint for row in rows))
 
     def __str__(self) -> str:
-        """One line for each dependent row: its label, and the rows that it follows from."""
+        """Return one line for each dependent row: its label, and the rows that it follows from."""
         head = f"{self.rows} rows, rank {self.rank}"
         lines = []
         for row, terms in self.dependencies:
@@ -50,21 +62,28 @@ class RankReport:
 
 
 SHOWN = 12
-"""How many dropped rows a text lists before it counts the rest."""
+"""Number of dropped rows that a text lists; the rest is counted."""
 
 
 @public_class
 @dataclass(frozen=True)
 class DropDependentRows:
-    """Multipliers of the rows that are kept at a state: lam of a dropped row is 0, its share is carried by the rows that say the same."""
+    """Choice of multipliers: the multiplier of a dropped row is 0, and the kept rows carry its share.
+
+    Notes
+    -----
+    Motion and total reactions on each body do not depend on this choice; the distribution of the load over dependent rows does.
+    """
 
 
 @public_class
 @dataclass(frozen=True)
 class MinimumNorm:
-    """Of all multipliers that give the same motion those with the least sum of squares, in the rows' own units (N, N m, ...).
+    """Choice of multipliers: those of minimum norm, in the rows' own units (N, N m, ...).
 
-    Equal joints share a load equally; what is unique is the same as with `DropDependentRows`.  The motion is not changed.
+    Notes
+    -----
+    Equal joints share a load equally. Motion, total reactions and unique multipliers are the same as with `DropDependentRows`.
     """
 
 
@@ -72,7 +91,7 @@ Rule = DropDependentRows | MinimumNorm
 
 
 def check_rule(rule: object) -> None:
-    """Raise UsageError unless `rule` is one of the two."""
+    """Raise UsageError unless `rule` is DropDependentRows() or MinimumNorm()."""
     if not isinstance(rule, Rule):
         raise UsageError(f"redundancy = {rule!r} must be an object: DropDependentRows() or MinimumNorm().")
 
@@ -81,12 +100,26 @@ def check_rule(rule: object) -> None:
 @immutable("Change the System and compile it again.")
 @dataclass(frozen=True, eq=False)
 class Redundancy:
-    """What was found at the modelled pose.  The first three are counts and what they were made with.
+    """Redundant constraints, found at the modelled pose.
 
-    n_rows, rank: of Phi_q;  tolerance: pivot, relative, below which a row depends on others (the square of a distance)
-    dropped: numbers of the rows that are left out there;  only_here: of dependent rows that depend on others at this pose only
-    flat: of rows without a gradient there;  gaps: (nc,) by how much the rate that a dropped row prescribes contradicts the kept ones
-    labels: what each row is;  rule: which multipliers are given
+    Attributes
+    ----------
+    n_rows, rank : int
+        Number of rows of Phi_q, and its rank.
+    tolerance : float
+        Relative pivot below which a row counts as dependent: the square of a distance.
+    dropped : tuple of int
+        Numbers of the rows that are left out of the equations of motion.
+    only_here : tuple of int
+        Numbers of the dependent rows that are dependent at this pose only.
+    flat : tuple of int
+        Numbers of the rows whose gradient is zero at this pose.
+    gaps : ndarray, (nc,)
+        Difference between the rate that a dropped row prescribes and the rate that follows from the kept rows.
+    labels : tuple of RowLabel
+        Joint, kind, words and unit of each row.
+    rule : DropDependentRows or MinimumNorm
+        The choice of multipliers.
     """
 
     n_rows: int
@@ -102,42 +135,42 @@ class Redundancy:
 
     @cached_property
     def report(self) -> RankReport:
-        """Each dependent row by the kept ones, with the coefficients at the modelled pose."""
+        """Return each dependent row as a combination of the kept ones, with the coefficients at the modelled pose."""
         if self._report is None:
             return RankReport(self.n_rows, self.rank, (), (), self.labels)
         return self._report()
 
     @property
     def dependencies(self) -> tuple[Dependency, ...]:
-        """The same: (row, ((kept row, coefficient), ...)) of each."""
+        """Return (row, ((kept row, coefficient), ...)) of each dependent row."""
         return self.report.dependencies
 
     @property
     def dropped_labels(self) -> tuple[RowLabel, ...]:
-        """Joint, kind and words of each dropped row."""
+        """Return joint, kind and words of each dropped row."""
         return tuple(self.labels[row] for row in self.dropped)
 
     @property
     def joints(self) -> tuple[str, ...]:
-        """The joints whose rows are dropped, in the order of the rows."""
+        """Return the joints whose rows are dropped, in the order of the rows."""
         return tuple(dict.fromkeys(label.joint for label in self.dropped_labels))
 
     @property
     def structural(self) -> tuple[int, ...]:
-        """Numbers of the rows that depend on others along the motion."""
+        """Return the numbers of the rows that are dependent along the whole motion."""
         return tuple(row for row in self.dropped if row not in self.only_here)
 
     @property
     def consistent(self) -> bool:
-        """Whether dependent rows prescribe the same rates at t = 0."""
+        """Return whether dependent rows prescribe the same rates at t = 0."""
         return not self.gaps.any()
 
     def with_rule(self, rule: Rule, tolerance: float | None = None) -> Redundancy:
-        """The same rows, with other multipliers; tolerance: by which others will be found at other poses."""
+        """Return the same rows with another choice of multipliers; tolerance: for dependent rows at other poses."""
         return replace(self, rule=rule, tolerance=self.tolerance if tolerance is None else tolerance**2)
 
     def __str__(self) -> str:
-        """Counts, and one line for each dropped row."""
+        """Return the counts, and one line for each dropped row."""
         head = f"{self.n_rows} rows, rank {self.rank} (pivots below {self.tolerance:.0e} of their scale are zero)"
         if not self.dropped:
             return f"{head}: no row depends on the others"

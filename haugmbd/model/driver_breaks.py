@@ -1,12 +1,12 @@
-r"""Where a driver of a joint jumps or kinks between two times: no motion follows f there, and a jump of f' would be an impulse.
+r"""Jumps and kinks of a joint's driver between two times: no motion follows f there, and a jump of f' would be an impulse.
 
     r_0 = f_1 - f_0 - h (f'_0 + f'_1) / 2 + h^2 (f''_1 - f''_0) / 12      O(h^5) where f is smooth,  J where it jumps by J
     r_1 = f'_1 - f'_0 - h (f''_0 + f''_1) / 2                              O(h^3) where f is smooth,  K where f' jumps by K
 
-An interval whose r_0 is small beside h^2 f'', and r_1 beside h f'', is smooth.  Any other is halved: what is smooth passes soon, a jump or
-a kink stays as it is in one of the halves, down to rounding.  Nothing is told that has not been followed there, so that a fast driver in
-long steps is not accused; a jump that is smaller than what the step would let pass anyhow is not looked for.
-A jump of f'' is a force that sets in, and allowed.  Drivers are evaluated between the given times only.
+An interval is smooth if r_0 is small relative to h^2 f'', and r_1 relative to h f''. Any other interval is halved: smooth halves pass
+soon; a jump or a kink remains in one of the halves, down to rounding. Only a break that was bisected to rounding is reported, so that
+a fast driver in long steps is not reported. A jump that is smaller than the error of the step is not searched.
+A jump of f'' is a force that sets in; it is allowed. Drivers are evaluated between the given times only.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from haugmbd.model.model import Model
 Flags = npt.NDArray[np.bool_]
 
 SMALL_0, SMALL_1 = 1e-5, 1e-3
-"""Of h^2 |f''| and h |f''|: an r_0, an r_1 below them are those of a smooth function, or of a jump that such steps do not show."""
+"""Parts of h^2 |f''| and h |f''|: if r_0 and r_1 are below them, the function is smooth, or its jump is below the error of the step."""
 ROUNDING = 128.0 * float(np.finfo(np.float64).eps)
-"""Of f, of f', and of t f', t f'': what differences cannot see."""
+"""Rounding of differences, relative to f, f', t f' and t f''."""
 NARROW = 32.0 * float(np.finfo(np.float64).eps)
-"""Relative to |t| + h: an interval that is not halved any more."""
+"""Length, relative to |t| + h, of an interval that is not halved any more."""
 SHARP = 1e3
-"""A jump is so many times the change in the narrow intervals beside it."""
+"""Least ratio of a jump to the change in the narrow intervals beside it."""
 EVALUATIONS = 4, 400
-"""The most there are for a search: so many an interval, and so many more.  Then the search ends without an accusation."""
+"""Largest number of evaluations of a search: for each interval, and in addition. The search then ends without a report."""
 
 
 class Break(NamedTuple):
-    """f, or f', jumps from `before` to `after` at t [s];  order: 0 for f, 1 for f'."""
+    """A jump of f or f' from `before` to `after` at t [s];  order: 0 for f, 1 for f'."""
 
     t: float
     order: int
@@ -46,12 +46,12 @@ class Break(NamedTuple):
 
 
 class Strict(NamedTuple):
-    """A driver that only Python can evaluate, whose errors come out."""
+    """A driver that only Python can evaluate, whose errors are raised."""
 
     call: DriverCall
 
     def values(self, t: Array) -> Array:
-        """f, f', f'' at times t (n,), (n, 3)."""
+        """Return f, f', f'' at times t (n,), (n, 3)."""
         return np.array([driver_values(self.call, float(s)) for s in t]).reshape(-1, 3)
 
 
@@ -63,12 +63,12 @@ class JointBreak(NamedTuple):
 
     @property
     def t(self) -> float:
-        """When [s]."""
+        """Return the time [s]."""
         return self.found.t
 
     @property
     def fault(self) -> Fault:
-        """What it is, and what to do."""
+        """Return the break as a fault, with its remedy."""
         name, jump = ("f'", "an impulse") if self.found.order else ("f", "a leap")
         what = f"{name} of its driver jumps from {self.found.before:.6g} to {self.found.after:.6g} there, and no motion does"
         remedy = "Give a driver with two continuous derivatives, such as QuinticSpline(t, f)"
@@ -77,9 +77,9 @@ class JointBreak(NamedTuple):
 
 
 def first_break(model: Model, t: Array, *, strict: bool = False) -> JointBreak | None:
-    """The first break of a driver of a joint between the increasing times t (nt,) [s], if there is one.
+    """Return the first break of a driver of a joint between the increasing times t (nt,) [s]; None if there is none.
 
-    strict: what a function of the user raises comes out, at its first error; else nothing is told of where it fails
+    strict: raise the first error of a user's function; otherwise times at which it fails are ignored
     """
     found: JointBreak | None = None
     calls = {call.slot: call for call in model.force_callbacks.driver_calls} if strict else {}
@@ -92,7 +92,7 @@ def first_break(model: Model, t: Array, *, strict: bool = False) -> JointBreak |
 
 
 def driven_joints(model: Model) -> dict[int, str]:
-    """The joint of each driver of a row that is no constant, by the number of the driver."""
+    """Return the joint of each driver of a row that is not a constant, by the number of the driver."""
     joints = dict[int, str]()
     for row, k in enumerate(model.drivers_of_rows().tolist()):
         if not isinstance(model.drivers[k], Constant):
@@ -101,7 +101,7 @@ def driven_joints(model: Model) -> dict[int, str]:
 
 
 def interval_faults(model: Model, t_start: float, t_end: float) -> tuple[Fault, ...]:
-    """What is wrong with the drivers for a run from t_start to t_end [s]: tables that end before, derivatives that are none."""
+    """Return the faults of the drivers for a run from t_start to t_end [s]: tables that end before, wrong derivatives."""
     joints = driven_joints(model)
     where = {slot: entry.load.where for entry in model.loads for slot in entry.drivers}
     where |= {k: f"joint {joint!r}" for k, joint in joints.items()}
@@ -113,7 +113,7 @@ def interval_faults(model: Model, t_start: float, t_end: float) -> tuple[Fault, 
 
 
 def break_between(driver: Driver | Strict, t: Array) -> Break | None:
-    """The first break of a driver between the increasing times t (nt,) [s], if there is one."""
+    """Return the first break of a driver between the increasing times t (nt,) [s]; None if there is none."""
     if len(t) < 2:
         return None
     F = np.asarray(driver.values(t), dtype=np.float64)
@@ -134,7 +134,7 @@ def break_between(driver: Driver | Strict, t: Array) -> Break | None:
 
 
 class Spans(NamedTuple):
-    """Intervals in the order of time: from a to b (n,) [s], with f, f', f'' (n, 3) at their ends."""
+    """Time intervals in order: from a to b (n,) [s], with f, f', f'' (n, 3) at their ends."""
 
     a: Array
     b: Array
@@ -142,11 +142,11 @@ class Spans(NamedTuple):
     F_b: Array
 
     def take(self, which: Any) -> Spans:
-        """Some of them."""
+        """Return some of the intervals."""
         return Spans(*(x[which] for x in self))
 
     def suspicious(self) -> Flags:
-        """Which of them are not smooth, (n,) of bool; False where the driver has no finite value."""
+        """Return which intervals are not smooth, (n,) of bool; False if the driver has no finite value."""
         h = self.b - self.a
         (f_a, g_a, s_a), (f_b, g_b, s_b) = self.F_a.T, self.F_b.T
         with np.errstate(all="ignore"):
@@ -160,11 +160,11 @@ class Spans(NamedTuple):
         return np.asarray(found & np.isfinite(self.F_a).all(axis=1) & np.isfinite(self.F_b).all(axis=1))
 
     def narrow(self, h: float) -> Flags:
-        """Which of them are not halved any more, (n,) of bool;  h: the shortest to begin with [s]."""
+        """Return which intervals are not halved any more, (n,) of bool;  h: the shortest interval at the start [s]."""
         return np.asarray(self.b - self.a <= NARROW * (np.maximum(np.abs(self.a), np.abs(self.b)) + h))
 
     def halved(self, driver: Driver | Strict) -> Spans:
-        """The halves of those that are wide enough, and the others."""
+        """Return the halves of the intervals that are wide enough, and the others."""
         middle = 0.5 * (self.a + self.b)
         F = np.asarray(driver.values(middle), dtype=np.float64)
         a, b = np.stack([self.a, middle], axis=1).ravel(), np.stack([middle, self.b], axis=1).ravel()
@@ -173,7 +173,7 @@ class Spans(NamedTuple):
 
 
 def _confirmed(driver: Driver | Strict, spans: Spans, t_first: float, t_last: float) -> Break | None:
-    """The break in the first of the spans, which is narrow, if f or f' changes much more from its left to its right than beside it."""
+    """Return the break in the first of the spans, which is narrow, if f or f' changes much more across it than beside it; else None."""
     a, b = float(spans.a[0]), float(spans.b[0])
     w = b - a
     left = [t for t in (a, a - w, a - 2.0 * w) if t >= t_first]
@@ -181,7 +181,7 @@ def _confirmed(driver: Driver | Strict, spans: Spans, t_first: float, t_last: fl
     L, R = (np.asarray(driver.values(np.array(side[-2:])), dtype=np.float64) for side in (left, right))
     if not (np.isfinite(L).all() and np.isfinite(R).all()):
         return None
-    before, after = L[0], R[0]  # the nearest that are not the place itself, where there are others
+    before, after = L[0], R[0]  # the nearest intervals that are not the break itself, if there are others
     for order in (0, 1):
         usual = max(abs(float(side[-1, order] - side[0, order])) for side in (L, R))
         size = max(abs(float(before[order])), abs(float(after[order])))

@@ -1,4 +1,4 @@
-r"""Where energy goes, element by element, recomputed from stored states.
+r"""The energy balance, element by element, recomputed from stored states.
 
 d(T + V)/dt = applied - dissipated                summed over all force elements, gravity in V, and joints that do no work
 """
@@ -17,7 +17,7 @@ from haugmbd.workspace.layout import WIDTH
 def load_ledger(model: Model, t: npt.ArrayLike, y: npt.ArrayLike) -> dict[str, EnergyLedger]:
     """Return, by element name, (potential [J], dissipated power [W], applied power [W]), each (nt,), at states y (nt, ny).
 
-    Functions of the user are asked again at every state; what they raise comes out with a note that names the element.
+    Functions of the user are called at every state; their exceptions are raised with a note that names the element.
     """
     times, states = np.asarray(t, dtype=np.float64), np.asarray(y, dtype=np.float64)
     n = model.nb + 1
@@ -29,5 +29,5 @@ def load_ledger(model: Model, t: npt.ArrayLike, y: npt.ArrayLike) -> dict[str, E
 
 
 def _angle(angles: Array, k: int) -> Array:
-    """Column k; zeros for an element without an angle."""
+    """Return column k; zeros for an element without an angle."""
     return angles[:, k] if k < angles.shape[1] else np.zeros(len(angles))

@@ -1,4 +1,4 @@
-"""Entries that Python calls to have a model evaluated, without solving anything."""
+"""Entries that evaluate a model without solving for accelerations."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ PREPARE = Routine(prepare_entry, PREPARE_SIGNATURE)
 
 @inlined
 def prepare(P: Pack, t: float, y: Array) -> int:
-    """The same for compiled code, by address: it is compiled once, however many entries ask for it."""
+    """Evaluate as `prepare_entry`, called by address from compiled code: it is compiled once for all entries."""
     return P.prepare(Core(P.ints, P.reals, P.work, P.drive, P.apply, P.callback, P.fills), t, y)
 
 
 def rows_entry(pack: Pack, t: float, y: Array) -> int:
-    """The same for Python: leave rows, loads and drivers of the state `y` in the work room."""
+    """Leave rows, loads and drivers of the state `y` in the workspace; called from Python."""
     core = Core(pack.ints, pack.reals, pack.work, pack.drive, pack.apply, pack.callback, pack.fills)
     return prepare_entry(core, t, y)

@@ -10,24 +10,39 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.model.labels import RowLabel
 
 WIDTH = 120
-"""Characters in a line."""
+"""Number of characters in a line."""
 
 NUMBERS = ("Phi", "Phi_dot", "gamma", "f")
 
 HEAD = ("row", "joint", "kind", "body i", "body j", "unit", *NUMBERS)
 
 NAMES = (1, 3, 4)
-"""Columns that are cut where a line would be too long: the names."""
+"""Columns that are cut if a line is too long: the names."""
 
 UNIT_OF_F = {"m2": "m"}
-"""A distance is squared only inside the row."""
+"""Units of f that differ from those of Phi: a distance is squared inside the row."""
 
 
 @dataclass(frozen=True, eq=False)
 class RowExplanation:
-    """One equation at one state.  Phi, Phi_dot, gamma in `unit`, per s, per s2;  f: (3,) f, f', f'' of its driver.
+    """One equation at one state.
 
-    number: of the row;  kind: of its joint;  body_i, body_j: names;  driven: whether f depends on time;  t: [s]
+    Attributes
+    ----------
+    number : int
+        Number of the row.
+    label : RowLabel
+        Joint, kind, words and unit.
+    kind, body_i, body_j : str
+        Kind of the joint, and names of its bodies.
+    Phi, Phi_dot, gamma : float
+        Values in the unit of Phi, per s, per s2.
+    f : ndarray, (3,)
+        f, f', f'' of its driver.
+    driven : bool
+        Whether f depends on time.
+    t : float
+        Time [s].
     """
 
     number: int
@@ -44,21 +59,21 @@ class RowExplanation:
 
     @property
     def words(self) -> str:
-        """What the equation says."""
+        """Return the equation in words."""
         return self.label.words
 
     @property
     def symbols(self) -> str:
-        """The same in the book's symbols."""
+        """Return the equation in symbols."""
         return self.label.primitive.symbols
 
     @property
     def unit(self) -> str:
-        """Unit of Phi."""
+        """Return the unit of Phi."""
         return self.label.unit
 
     def __str__(self) -> str:
-        """A paragraph: words, symbols, what they stand for, bodies, and values."""
+        """Return a paragraph: words, symbols and their meaning, bodies, and values."""
         f_unit = UNIT_OF_F.get(self.unit, self.unit)
         vectors = ", ".join(f"{name} = {_vector(x)}" for name, x in self.label.primitive.given().items())
         levels = zip(("Phi", "Phi_dot", "gamma"), (self.Phi, self.Phi_dot, self.gamma), ("", "/s", "/s2"), strict=True)
@@ -81,9 +96,18 @@ class RowExplanation:
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """Rows of a model at one state.  As text: a table of all rows, or a paragraph for each row of one joint.
+    """Rows of a model at one state, as text: a table of all rows, or a paragraph for each row of one joint.
 
-    model: its name;  t: [s];  rows: each explained;  as_table: whether the text is the table
+    Attributes
+    ----------
+    model : str
+        Name of the model.
+    t : float
+        Time [s].
+    rows : tuple of RowExplanation
+        One for each row.
+    as_table : bool
+        Whether the text is the table.
     """
 
     model: str
@@ -98,7 +122,7 @@ class Explanation:
         return self.rows[k]
 
     def __str__(self) -> str:
-        """The table, with the symbols of each kind below it; or the paragraphs."""
+        """Return the table, with the symbols of each kind below it; or the paragraphs."""
         if not self.as_table:
             return "\n\n".join(map(str, self.rows))
         head = f"{self.model!r}: {len(self.rows)} equations at t = {self.t:g} s"
@@ -110,14 +134,14 @@ class Explanation:
 
 
 def _cells(row: RowExplanation) -> tuple[str, ...]:
-    """A line of the table."""
+    """Return a line of the table."""
     numbers = (row.Phi, row.Phi_dot, row.gamma, float(row.f[0]))
     names = (row.label.joint, row.label.kind, row.body_i, row.body_j, row.unit)
     return (str(row.number), *names, *(_number(x, digits=5) for x in numbers))
 
 
 def _table(lines: Sequence[tuple[str, ...]]) -> list[str]:
-    """Aligned columns, numbers to the right; names are cut so that a line fits."""
+    """Return aligned columns, numbers to the right; names are cut so that a line fits."""
     widths = [max(len(line[k]) for line in (HEAD, *lines)) for k in range(len(HEAD))]
     while sum(widths) + 2 * (len(widths) - 1) > WIDTH:
         widths[max(NAMES, key=lambda k: widths[k])] -= 1
@@ -127,28 +151,28 @@ def _table(lines: Sequence[tuple[str, ...]]) -> list[str]:
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], right: Sequence[int]) -> str:
-    """One line; what is too long ends with two points."""
+    """Return one line; a cell that is too long ends with two points."""
     fitted = [x if len(x) <= width else x[: width - 2] + ".." for x, width in zip(cells, widths, strict=True)]
     return "  ".join(x.rjust(w) if k in right else x.ljust(w) for k, (x, w) in enumerate(zip(fitted, widths, strict=True))).rstrip()
 
 
 def _entry(name: str, text: str) -> list[str]:
-    """A name and its text, wrapped."""
+    """Return a name and its text, wrapped."""
     first = f"  {name:<8} "
     return wrap(text, WIDTH, initial_indent=first, subsequent_indent=" " * len(first), break_long_words=False)
 
 
 def _number(x: float, digits: int = 9) -> str:
-    """A number, without a negative zero."""
+    """Return a number as text, without a negative zero."""
     return f"{float(x) + 0.0:.{digits}g}"
 
 
 def _quantity(x: float, unit: str, per: str = "") -> str:
-    """A number and its unit; none for a pure number."""
+    """Return a number and its unit; no unit for a pure number."""
     text = f"{'' if unit == '1' and not per else unit}{per}"
     return f"{_number(x)} {text}".rstrip()
 
 
 def _vector(x: Array) -> str:
-    """A vector in brackets."""
+    """Return a vector in brackets."""
     return "(" + ", ".join(f"{float(value) + 0.0:g}" for value in x) + ")"

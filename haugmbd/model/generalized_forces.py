@@ -19,12 +19,12 @@ from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import APPLY_SIGNATURE, Core, Pack, Workspace, workspace
 
 FORCES, ANGLE_RATES = 0, 1
-"""What `apply` is called for."""
+"""Stages of `apply`."""
 
 
 @inlined
 def add_loads_to_forces(P: Core, m: Motion, y: Array) -> int:
-    """Leave the generalized forces of the motion `m` (state `y`) in Q, and the drivers that the user's callables give in F."""
+    """Leave the generalized forces of the motion `m` (state `y`) in Q, and the values of the user's functions in F."""
     add_gravity_and_gyroscopic(ws.inertia(P), ws.gravity(P), m.bodies, ws.generalized_forces(P))
     if ws.n_forces(P) > 0 or ws.calls_user(P):
         return P.apply(FORCES, m.t, workspace(P), P.callback, y, y)
@@ -41,7 +41,7 @@ def put_angle_rates_of_loads(P: Pack, t: float, y: Array, rates: Array) -> None:
 def apply(stage: int, t: float, w: Workspace, callback: Callback, y: Array, rates: Array) -> int:
     """Add the forces of all elements to Q; or write the rates of the integrated angles.
 
-    Apart from the rest, so that it is compiled once for all formulations, and never for a model without elements.
+    It is a routine of its own: compiled once for all formulations, and never for a model without elements.
     """
     m = update_kinematics(w, t, y)
     table, kind_at, numbers = ws.force_ints(w), ws.force_kind_starts(w), ws.force_reals(w)
@@ -68,7 +68,7 @@ NO_APPLY = Routine(None, APPLY_SIGNATURE)
 
 @kernel
 def add_matrix(a: Array, b: Array) -> None:
-    """b <- b + a."""
+    """Add a to b."""
     for i in range(a.shape[0]):
         for j in range(a.shape[1]):
             b[i, j] += a[i, j]
@@ -76,7 +76,7 @@ def add_matrix(a: Array, b: Array) -> None:
 
 @kernel
 def clear(matrix: Array) -> None:
-    """Set a matrix to zero (loops: a slice assignment would make Numba compile its error messages, two seconds)."""
+    """Set a matrix to zero, by loops: a slice assignment would make Numba compile its error messages."""
     for i in range(matrix.shape[0]):
         for j in range(matrix.shape[1]):
             matrix[i, j] = 0.0
@@ -84,14 +84,14 @@ def clear(matrix: Array) -> None:
 
 @kernel
 def copy_line(a: Array, b: Array) -> None:
-    """b <- a."""
+    """Copy a to b."""
     for i in range(a.shape[0]):
         b[i] = a[i]
 
 
 @kernel
 def all_finite(matrix: Array) -> bool:
-    """Whether no entry is NaN or infinite."""
+    """Return whether no entry is NaN or infinite."""
     for i in range(matrix.shape[0]):
         for j in range(matrix.shape[1]):
             if not isfinite(matrix[i, j]):
@@ -101,7 +101,7 @@ def all_finite(matrix: Array) -> bool:
 
 @inlined
 def add_gravity_and_gyroscopic(inertia: Array, gravity: Array, bodies: Array, Q: Array) -> None:
-    """Q_k <- (m_k g, -omega_bar_k x J_bar_k omega_bar_k); the ground's row is zero."""
+    """Write Q_k = (m_k g, -omega_bar_k x J_bar_k omega_bar_k); the ground's row is zero."""
     clear(Q)
     for k in range(1, inertia.shape[0]):
         w1, w2, w3 = bodies[k, 10], bodies[k, 11], bodies[k, 12]

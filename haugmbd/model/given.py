@@ -1,4 +1,4 @@
-"""What a question about a model is given: the model itself, or a System, which is compiled."""
+"""The model of a call: the model itself, or a System, which is compiled."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from haugmbd.errors import UsageError
 from haugmbd.model.model import Model
 
 SYSTEM = ("haugmbd.system.system", "System")
-"""By its name: the class stands above this module."""
+"""Module and name of the class System, which this module does not import."""
 
 
 def model_given(given: Any, who: str) -> Model:
-    """Return the model that `who` is given, of a System the compiled one (ModelError with its faults); UsageError for anything else."""
+    """Return the model given to the function `who`; a System is compiled.
+
+    Raise ModelError with the faults of a System, and UsageError for anything else.
+    """
     if isinstance(given, Model):
         return given
     kinds = {(kind.__module__, kind.__name__) for kind in type(given).__mro__}

@@ -1,6 +1,6 @@
-r"""Which body or joint of a model an object is: the object itself decides, never its name.
+r"""The body or joint of a model that an object is: objects are compared by identity, not by name.
 
-Parts of another system can have the same names and stand elsewhere; points and axes on them would silently mean something else.
+Parts of another system can have the same names and other poses; their points and axes would have another meaning.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from haugmbd.model.labels import JointEntry
 from haugmbd.model.model import Model
 
 SHOWN = 12
-"""How many names a remedy lists."""
+"""Number of names that a remedy lists."""
 
 
 def number_of(model: Model, body: Body, where: str = "the call") -> int:
-    """Return the number of a body of `model`, 0 for its ground; UsageError for a body of another system."""
+    """Return the number of a body of `model`, 0 for its ground. Raise UsageError for a body of another system."""
     for number, own in enumerate(model.bodies):
         if own is body:
             return number
@@ -30,7 +30,7 @@ def stranger_faults(model: Model, where: str, *bodies: Body) -> list[Fault]:
 
 
 def stranger_fault(model: Model, where: str, body: Body) -> Fault:
-    """Say that a body does not belong to the model, and how to come by the one that does."""
+    """Return the fault of a body that does not belong to the model, with the way to get the one that does."""
     if body.is_ground:
         what = f"it is attached to the ground of another system than that of model {model.name!r}"
         return Fault(where, what, f"Use system.ground of the system that was compiled, or model.bodies[0] of {model.name!r}.")
@@ -43,7 +43,7 @@ def stranger_fault(model: Model, where: str, body: Body) -> Fault:
 
 
 def entry_of(model: Model, joint: Joint, where: str) -> JointEntry:
-    """Return the entry of a joint of `model`; UsageError for a joint of another system."""
+    """Return the entry of a joint of `model`. Raise UsageError for a joint of another system."""
     found = model.joints.get(joint.name)
     if found is not None and found.part is joint:
         return found

@@ -1,4 +1,4 @@
-"""Frozen classes that say what to do instead of being changed."""
+"""Frozen classes whose error message names the way to change a value."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Class = TypeVar("Class", bound=type)
 
 
 def immutable(instead: str) -> Callable[[Class], Class]:
-    """Let a frozen dataclass refuse assignment with a sentence; `instead` says what to do."""
+    """Decorate a frozen dataclass: assignment raises an error that ends with the sentence `instead`."""
 
     def explain(cls: Class) -> Class:
         def refuse(self: object, name: str, *value: object) -> None:

@@ -1,11 +1,11 @@
-r"""What a joint allows and what it opposes, at one state: its motion subspace S and its rows as wrenches T.
+r"""Motion subspace S and constraint wrenches T of a joint at one state.
 
-    S (6, k)      twists (v, omega) of body j against body i       T S = 0      rank S + rank T = 6 where the rows are independent
+    S (6, k)      twists (v, omega) of body j against body i       T S = 0      rank S + rank T = 6 if the rows are independent
     T (rows, 6)   wrenches (F, N) on body j                        F = Phi_r_j,  N = A_j PiBar_j + r_j x F
-    turn about a through P      (P x a, a)           slide along a      (a, 0)
+    rotation about a through P      (P x a, a)       translation along a      (a, 0)
 
-Linear part first, global axes, at the world origin.  The reaction on body j is -T^T lam, that on body i is the opposite.
-Source: seed 001 (motion constraints, vector subspaces); the rows of Haug ch. 9 and 11.
+Linear part first, global axes, at the world origin. The reaction on body j is -T^T lam, that on body i is the opposite.
+Source: Featherstone (2008), sec. 3.5 and ch. 4 (motion and constraint-force subspaces); the rows of Haug (2021).
 """
 
 from __future__ import annotations
@@ -25,16 +25,38 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 
 DEPENDENT_TOL = 1e-10
-"""Part of the largest below which a freedom (a row) depends on the others, seen from the joint's point: rounding of poses makes some
-1e-15 to 1e-13; two points of a joint that are 1e-10 m apart are meant to be one."""
+"""Part of the largest value below which a freedom (a row) depends on the others, with moments about the joint's point. It is above the
+rounding of poses; two points of a joint that are nearer than this coincide."""
 
 
 @check_keywords
 def motion_subspace(model: Model, state: State | None, joint: str) -> Array:
-    """Return S (6, k): the twists of body j relative to body i that `joint` allows at one state (None: the modelled one).
+    """Return the motion subspace S of a joint: the twists of body j relative to body i that it allows at one state.
 
-    Columns are the joint's declared freedoms, in their order, per rad/s or m/s, where one that depends on the others is left out; where
-    none are declared, a basis of what the rows allow.  Drivers count as standing still.  Raises UsageError for an unknown joint.
+    Parameters
+    ----------
+    model : Model
+        The model.
+    state : State or None
+        The state; None for the modelled one.
+    joint : str
+        Name of the joint.
+
+    Returns
+    -------
+    ndarray, (6, k)
+        Twists (v, omega), global axes, at the world origin. The columns are the joint's declared freedoms in their order, per rad/s or
+        m/s; a freedom that depends on the others is left out. If the joint declares none, a basis of the null space of its rows.
+
+    Raises
+    ------
+    UsageError
+        If there is no such joint.
+
+    Notes
+    -----
+    Drivers are held fixed. T S = 0 with the wrenches T of `constraint_wrenches`.
+    Source: Featherstone (2008), sec. 3.5 and ch. 4.
     """
     model = model_given(model, "motion_subspace")
     state = model.state() if state is None else state
@@ -49,9 +71,31 @@ def motion_subspace(model: Model, state: State | None, joint: str) -> Array:
 
 @check_keywords
 def constraint_wrenches(model: Model, state: State | None, joint: str) -> Array:
-    """Return T (rows, 6): the rows of `joint` as wrenches on body j at one state (None: the modelled one), not scaled.
+    """Return the constraint wrenches T of a joint: its rows as wrenches on body j at one state, not scaled.
 
-    Raises UsageError for an unknown joint, and for one of one's own whose rows do not all stand between the same two bodies.
+    Parameters
+    ----------
+    model : Model
+        The model.
+    state : State or None
+        The state; None for the modelled one.
+    joint : str
+        Name of the joint.
+
+    Returns
+    -------
+    ndarray, (rows, 6)
+        Wrenches (F, N), global axes, at the world origin. The reaction on body j is -T^T lam.
+
+    Raises
+    ------
+    UsageError
+        If there is no such joint, or if its rows are not all between the same two bodies.
+
+    Notes
+    -----
+    F = Phi_r_j and N = A_j PiBar_j + r_j x F.
+    Source: Featherstone (2008), sec. 3.5; the rows of Haug (2021).
     """
     model = model_given(model, "constraint_wrenches")
     state = model.state() if state is None else state
@@ -59,7 +103,9 @@ def constraint_wrenches(model: Model, state: State | None, joint: str) -> Array:
     pairs = rows.bodies[e.rows]
     if (np.sort(pairs, axis=1) != sorted((e.i, e.j))).any():
         names = sorted({model.body_names[body] for body in pairs.ravel()})
-        raise UsageError(f"joint {joint!r} has rows between more than two bodies: {', '.join(map(repr, names))}. Ask for its rows.")
+        raise UsageError(
+            f"joint {joint!r} has rows between more than two bodies: {', '.join(map(repr, names))}. Evaluate its rows instead."
+        )
     side = (pairs[:, 1] == e.j).astype(np.int64)
     F, n_bar = rows.Phi_r[e.rows, side], rows.PiBar[e.rows, side]
     N = n_bar @ rotation_matrix(state.p[e.j]).T + np.cross(state.r[e.j], F)
@@ -67,12 +113,12 @@ def constraint_wrenches(model: Model, state: State | None, joint: str) -> Array:
 
 
 def _point(state: State, body: int, s_bar: Array) -> Array:
-    """r + A s_bar [m], global."""
+    """Return r + A s_bar [m], global."""
     return np.asarray(state.r[body] + rotation_matrix(state.p[body]) @ s_bar, dtype=np.float64)
 
 
 def _twist(state: State, e: JointEntry, freedom: Freedom, point: Array) -> Array:
-    """The twist of one freedom at `point`, (6,)."""
+    """Return the twist of one freedom at `point`, (6,)."""
     body, s_bar, A_bar = (e.i, e.s_bar_i, e.A_bar_i) if freedom.side is Side.I else (e.j, e.s_bar_j, e.A_bar_j)
     a = rotation_matrix(state.p[body]) @ A_bar[:, freedom.axis]
     if freedom.kind is Kind.SLIDE:
@@ -81,7 +127,7 @@ def _twist(state: State, e: JointEntry, freedom: Freedom, point: Array) -> Array
 
 
 def _independent(S: Array) -> Array:
-    """The columns of S without those that depend on the others: of several choices the one farthest from dependent."""
+    """Return the columns of S without those that depend on the others; of several choices the best conditioned."""
     if not S.size:
         return S
     from scipy.linalg import qr  # noqa: PLC0415  imported only where it is asked for
@@ -92,7 +138,7 @@ def _independent(S: Array) -> Array:
 
 
 def _null_space(T: Array) -> Array:
-    """An orthonormal basis (6, k) of T S = 0; rows count alike, whatever their length."""
+    """Return an orthonormal basis (6, k) of T S = 0; rows are normalised first."""
     length = np.linalg.norm(T, axis=1, keepdims=True)
     _, size, V = np.linalg.svd(T / np.where(length > 0.0, length, 1.0))
     rank = np.count_nonzero(size > DEPENDENT_TOL * max(1.0, size[0]))

@@ -1,4 +1,4 @@
-"""What rows and joints of a compiled model are called, and where they stand."""
+"""Names and indices of the rows and joints of a compiled model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,15 @@ if TYPE_CHECKING:
 
 
 class RowLabel(NamedTuple):
-    """What a row is: the joint's name, the primitive's kind, what it says in words, and the unit of Phi; the primitive itself."""
+    """The label of a row.
+
+    Attributes
+    ----------
+    joint, kind, words, unit : str
+        Name of the joint, kind of the equation, the equation in words, unit of Phi.
+    primitive : Primitive
+        The equation.
+    """
 
     joint: str
     kind: str
@@ -29,9 +37,9 @@ class RowLabel(NamedTuple):
 
 
 class JointEntry(NamedTuple):
-    """A joint of a compiled model: its rows, its bodies' numbers, its frames (s_bar, A_bar) on them, and what it leaves free.
+    """A joint of a compiled model: its rows, the numbers of its bodies, its frames (s_bar, A_bar) on them, and its freedoms.
 
-    freedoms: as the joint declares them, from body i to body j; None if it does not say;  part: the joint itself
+    freedoms: as the joint declares them, from body i to body j; None if it declares none;  part: the joint itself
     """
 
     name: str
@@ -48,7 +56,7 @@ class JointEntry(NamedTuple):
 
 
 def joint_named(joints: Mapping[str, JointEntry], name: str) -> JointEntry:
-    """The joint of that name; a UsageError that names the joints where there is none."""
+    """Return the joint of that name. Raise UsageError, with the names of all joints, if there is none."""
     if name not in joints:
         raise UsageError(f"no joint is called {name!r}; the joints are {', '.join(map(repr, joints)) or 'none'}.")
     return joints[name]

@@ -1,4 +1,4 @@
-r"""The compiled model: frozen names and tables, from which everything is computed."""
+r"""The compiled model: frozen names and tables."""
 
 from __future__ import annotations
 
@@ -32,24 +32,48 @@ from haugmbd.model.views import Pictured
 from haugmbd.workspace.layout import Pack, Tables, workspace_array
 
 CALLBACK_ARRAYS = ("Y_STOPPED", "SIGNALS", "F", "Q_USER")
-"""What the user's callables are asked with, beside t."""
+"""The workspace arrays that the user's functions are called with, besides t."""
 
 Explainer: TypeAlias = "Callable[[Model, str | int | None, State | None], Explanation | RowExplanation]"
-"""explainer(model, which, state): what the equations say, see `Model.explain`."""
+"""explainer(model, which, state): the equations as text, see `Model.explain`."""
 
 
 @public_class
-@immutable("Change the System and compile it again; velocities and poses of a run live in State.")
+@immutable("Change the System and compile it again; poses and velocities of a run are in State.")
 @dataclass(frozen=True, eq=False)
 class Model(Pictured):
-    """A compiled mechanism; nothing in it can be changed.
+    """A compiled mechanism, which is frozen. `System.compile` returns it.
 
-    name;  bodies: the objects that were compiled, the ground first;  body_names: theirs;  joints: by name;  labels: one for each row
-    tables: what kernels read;  slot_of_row, side_of_i: (nc,) where row k stands;  drivers: in the order of the tables
-    loads: with their numbers;  questions: what the user's callables are asked at every evaluation;  derivatives: declared jacobians
-    y0: the modelled state as a flat vector;  redundancy: the rows that depend on others, and are dropped
-    explainer: what `explain` calls
-    warnings: what keeps it from moving, where that is remarkable
+    Attributes
+    ----------
+    name : str
+        Name of the system.
+    bodies : tuple of Body
+        The bodies that were compiled, the ground first.
+    body_names : tuple of str
+        Their names.
+    joints : dict of str to JointEntry
+        The joints by name.
+    loads : tuple of LoadEntry
+        The force elements, with their numbers.
+    labels : tuple of RowLabel
+        Joint, kind, words and unit of each row.
+    tables : Tables
+        The flat arrays that kernels read.
+    slot_of_row, side_of_i : ndarray of int, (nc,)
+        Slot of each row, and the side of its body i.
+    drivers : tuple of Driver
+        The drivers, in the order of the tables.
+    force_callbacks, jacobian_callbacks : ForceCallbacks, JacobianCallbacks
+        The calls of the user's functions, and of their declared jacobians.
+    y0 : ndarray
+        The modelled state as a flat vector.
+    redundancy : Redundancy
+        The dependent rows.
+    explainer : callable
+        The function that `explain` calls.
+    warnings : tuple of str
+        Reasons why the model cannot move, if it cannot.
     """
 
     name: str
@@ -74,36 +98,36 @@ class Model(Pictured):
 
     @property
     def nb(self) -> int:
-        """Number of bodies, without the ground."""
+        """Return the number of bodies, without the ground."""
         return len(self.body_names) - 1
 
     @property
     def nc(self) -> int:
-        """Number of rows."""
+        """Return the number of rows."""
         return len(self.labels)
 
     @property
     def mass(self) -> Array:
-        """Masses [kg], (nb + 1,), the ground's is 0."""
+        """Return the masses [kg], (nb + 1,); that of the ground is 0."""
         return self.tables["INERTIA"][:, 0]
 
     @property
     def J_bar(self) -> Array:
-        """Inertia about the centres of mass, body frames [kg m2], (nb + 1, 3, 3)."""
+        """Return the inertias about the centres of mass, body frames [kg m2], (nb + 1, 3, 3)."""
         return self.tables["INERTIA"][:, 1:].reshape(-1, 3, 3)
 
     @property
     def gravity(self) -> Array:
-        """Gravity, global [m/s2], (3,)."""
+        """Return gravity, global [m/s2], (3,)."""
         gravity: Array = self.tables["GRAVITY"][0]
         return gravity
 
     def state(self) -> State:
-        """The modelled initial state, at t = 0."""
+        """Return the modelled initial state, at t = 0."""
         return State.from_y(0.0, self.y0, self.nb + 1)
 
     def pack(self, tables: Tables | None = None) -> Pack:
-        """The tables (by default the model's own; others have tangents) with new room to compute in."""
+        """Return the tables (by default the model's own; others have tangents) with a new workspace."""
         tables = self.tables if tables is None else tables
         drive = DRIVE if len(self.tables["DRIVER_TABLE"]) else NO_DRIVE
         apply = APPLY if self.loads or self.force_callbacks.any else NO_APPLY
@@ -122,11 +146,11 @@ class Model(Pictured):
         )
 
     def callback(self) -> Callback:
-        """The way to this model's callables, for one run."""
+        """Return the callback of the user's functions for one run."""
         return self.force_callbacks.callback()
 
     def raise_user_error(self, pack: Pack) -> None:
-        """Raise what a callable of the user raised in the run of `pack`, or say what it returned, if that stopped the run."""
+        """Raise the exception of a user's function in the run of `pack`, or an error for what it returned, if that stopped the run."""
         for callback in (pack.callback, pack.python_solver):
             error = callback.take_error()
             if error is not None:
@@ -135,7 +159,7 @@ class Model(Pictured):
         if code != USER_STOPPED:
             return
         if not self.force_callbacks.compiled or pack.python_solver is not NO_CALLBACK:
-            raise KeyboardInterrupt  # lost between compiled code and Python, see `user`
+            raise KeyboardInterrupt  # lost between compiled code and Python, see `compiled.ffi`
         self.force_callbacks.call(
             t,
             *(
@@ -144,12 +168,12 @@ class Model(Pictured):
             ),
         )
         what = (
-            f"a function of {self.force_callbacks.names()} gave no finite number at t = {t:.9g} s, but does when it is asked again"
+            f"a function of {self.force_callbacks.names()} gave no finite number at t = {t:.9g} s, but does when it is called again"
         )
         raise SimulationError(f"{what}. A force must depend on nothing but its arguments.")
 
     def bodies_of_rows(self) -> Ints:
-        """The numbers of body i and body j of each row, (nc, 2)."""
+        """Return the numbers of body i and body j of each row, (nc, 2)."""
         pairs = self.tables["EDGES"][self.slot_of_row // 6]
         return np.where(self.side_of_i[:, None] == 1, pairs[:, ::-1], pairs)
 
@@ -162,27 +186,55 @@ class Model(Pictured):
         return numbers
 
     def with_redundancy(self, rule: Rule, tolerance: float | None = None) -> Model:
-        """The same model with other multipliers for its dependent rows: `DropDependentRows()` or `MinimumNorm()`."""
+        """Return the same model with another choice of multipliers of dependent rows.
+
+        Parameters
+        ----------
+        rule : DropDependentRows or MinimumNorm
+            The choice of multipliers.
+        tolerance : float, optional
+            Relative pivot below which a row counts as dependent at other poses.
+
+        Returns
+        -------
+        Model
+            A new model with the same tables.
+        """
         return replace(self, redundancy=self.redundancy.with_rule(rule, tolerance))
 
     def body(self, name: str) -> int:
-        """The number of a body: its row in all arrays."""
+        """Return the number of a body: its row in all arrays."""
         return self.body_names.index(name)
 
     def explain(self, which: str | int | None = None, *, state: State | None = None) -> Explanation | RowExplanation:
-        """What the equations say, at `state` (by default the modelled one): print it.
+        """Return the equations as text; print them.
 
-        which: None for a table of all rows, the name of a joint, or the number of a row;  UsageError for what does not exist
+        Parameters
+        ----------
+        which : str or int, optional
+            Name of a joint, or number of a row; by default a table of all rows.
+        state : State, optional
+            The state; by default the modelled one.
+
+        Returns
+        -------
+        Explanation or RowExplanation
+            The rows, or one row.
+
+        Raises
+        ------
+        UsageError
+            If there is no such joint or row.
         """
         return self.explainer(self, which, state)
 
     def lam_of(self, x: Array) -> Array:
-        """The multipliers by rows (nc,) of a solution by nodes (nn, 6)."""
+        """Return the multipliers by rows (nc,) of a solution by nodes (nn, 6)."""
         return x[self.nb + 1 :].ravel()[self.slot_of_row]
 
 
 def frozen_y0(bodies: list[Array], angles: list[float]) -> Array:
-    """The flat state of the modelled bodies and integrated angles, read-only."""
+    """Return the flat state of the modelled bodies and integrated angles, read-only."""
     y0 = np.concatenate([*bodies, angles])
     y0.flags.writeable = False
     return y0

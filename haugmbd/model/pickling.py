@@ -1,6 +1,6 @@
-"""How systems and models are pickled: with the user's functions by their names, or not at all, and then by which element.
+"""Pickling of systems and models. The user's functions are pickled by their names; the error names the elements where that fails.
 
-What is compiled for one process stays behind, and is made again where it is asked for.
+Compiled code of a process is not pickled; the other process compiles it when it is needed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ REMEDY = (
 
 
 def functions_of(drivers: Iterable[Driver]) -> Iterator[Callable[..., Any]]:
-    """The functions of the user in drivers."""
+    """Yield the functions of the user in drivers."""
     for driver in drivers:
         given = (driver.f, driver.f_dot, driver.f_ddot) if isinstance(driver, Functions) else ()
         for function in (driver.fn,) if isinstance(driver, TimeFunction) else given:
@@ -37,7 +37,7 @@ def functions_of(drivers: Iterable[Driver]) -> Iterator[Callable[..., Any]]:
 
 
 def functions_of_load(load: ForceElement) -> Iterator[Callable[..., Any]]:
-    """The functions of the user in a force element."""
+    """Yield the functions of the user in a force element."""
     question, jacobian = load.question(), load.jacobian
     yield from functions_of(load.drivers())
     if question is not None:
@@ -47,7 +47,7 @@ def functions_of_load(load: ForceElement) -> Iterator[Callable[..., Any]]:
 
 
 def refused(elements: Iterable[tuple[str, Iterable[Callable[..., Any]]]]) -> str:
-    """Which elements have a function that cannot be pickled, in a sentence with the remedy; "" where none."""
+    """Return a sentence with the elements whose functions cannot be pickled, and the remedy; "" if there is none."""
     found = {where: function for where, functions in elements for function in functions if not _goes(function)}
     if not found:
         return ""
@@ -56,7 +56,7 @@ def refused(elements: Iterable[tuple[str, Iterable[Callable[..., Any]]]]) -> str
 
 
 def _goes(function: Callable[..., Any]) -> bool:
-    """Whether a function can be pickled."""
+    """Return whether a function can be pickled."""
     try:
         pickle.dumps(function)
     except Exception:  # noqa: BLE001  a user's callable may raise anything
@@ -65,29 +65,29 @@ def _goes(function: Callable[..., Any]) -> bool:
 
 
 def refusal(model: Model) -> str:
-    """Why a model cannot be pickled; "" where it can."""
+    """Return why a model cannot be pickled; "" if it can."""
     joints = [(f"joint {joint!r}", functions_of([model.drivers[k]])) for k, joint in driven_joints(model).items()]
     return refused([*joints, *((entry.load.where, functions_of_load(entry.load)) for entry in model.loads)])
 
 
 def reduce_system(system: Any) -> Any:
-    """What pickle keeps of a System.  Raises PicklingError, by element."""
+    """Return the pickled form of a System. Raise PicklingError, with the elements, if a function cannot be pickled."""
     joints = [(f"joint {j.name!r}", functions_of(p.f for p in j.primitives())) for j in system.joints]
     return _reduced(system, refused([*joints, *((load.where, functions_of_load(load)) for load in system.loads)]))
 
 
 def reduce_model(model: Model) -> Any:
-    """What pickle keeps of a Model.  Raises PicklingError, by element."""
+    """Return the pickled form of a Model. Raise PicklingError, with the elements, if a function cannot be pickled."""
     return _reduced(model, refusal(model))
 
 
 def reduce_callbacks(callbacks: ForceCallbacks | JacobianCallbacks) -> Any:
-    """What pickle keeps of what a model asks: all but the compiled entry."""
+    """Return the pickled form of callbacks: all but the compiled entry."""
     return _reduced(callbacks, "")
 
 
 def _reduced(given: Any, why: str) -> Any:
-    """A new object of the same class with the same attributes."""
+    """Return the recipe of a new object of the same class with the same attributes."""
     if why:
         raise pickle.PicklingError(f"{type(given).__name__} {getattr(given, 'name', '')!r} {why}")
     state = {name: value for name, value in vars(given).items() if name != COMPILED}

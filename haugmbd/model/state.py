@@ -21,10 +21,31 @@ from haugmbd.workspace.layout import WIDTH
 @immutable("Make another one: state.replace(v=..., t=...).")
 @dataclass(frozen=True, eq=False)
 class State:
-    """One instant of a mechanism; read-only arrays, ground in row 0.
+    """One instant of a mechanism.
 
-    t: time [s];  r: (nb + 1, 3) centres of mass, global [m];  p: (nb + 1, 4) Euler parameters, scalar first
-    v: (nb + 1, 3) global [m/s];  omega_bar: (nb + 1, 3) body frame [rad/s];  angles: (na,) integrated joint angles [rad]
+    Parameters
+    ----------
+    t : float
+        Time [s].
+    r : array_like, (nb + 1, 3)
+        Centres of mass, global frame [m].
+    p : array_like, (nb + 1, 4)
+        Euler parameters, scalar first.
+    v : array_like, (nb + 1, 3)
+        Velocities of the centres of mass, global frame [m/s].
+    omega_bar : array_like, (nb + 1, 3)
+        Angular velocities, body frames [rad/s].
+    angles : array_like, (na,), optional
+        Integrated joint angles [rad].
+
+    Raises
+    ------
+    UsageError
+        If an array has masked values.
+
+    Notes
+    -----
+    A state is frozen, and its arrays are read-only copies. Row 0 is the ground.
     """
 
     t: float
@@ -42,16 +63,16 @@ class State:
             object.__setattr__(self, name, array)
 
     def replace(self, **changes: Any) -> State:
-        """A copy with some arrays changed: state.replace(v=..., t=...)."""
+        """Return a copy with some arrays changed: state.replace(v=..., t=...)."""
         return replace(self, **changes)
 
     @property
     def y(self) -> Array:
-        """The state as one flat vector, a new array (13 (nb + 1) + na,)."""
+        """Return the state as one flat vector, a new array (13 (nb + 1) + na,)."""
         return np.concatenate([np.hstack([self.r, self.p, self.v, self.omega_bar]).ravel(), self.angles])
 
     @classmethod
     def from_y(cls, t: float, y: Array, n_bodies: int) -> State:
-        """The state of a flat vector with `n_bodies` bodies, the ground included."""
+        """Return the state of a flat vector with `n_bodies` bodies, the ground included."""
         rows = y[: WIDTH * n_bodies].reshape(n_bodies, WIDTH)
         return cls(float(t), rows[:, 0:3], rows[:, 3:7], rows[:, 7:10], rows[:, 10:13], y[WIDTH * n_bodies :])

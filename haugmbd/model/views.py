@@ -1,6 +1,6 @@
-"""What can be looked at: methods of results, systems and models that load the viewer when they are called.
+"""Pictures and animations: methods of results, systems and models that load the viewer when they are called.
 
-The viewer stands above all of them; it is imported by name, at the call, so that nothing here depends on it.
+The viewer is imported by name at the call, so that no module here depends on it.
 """
 
 from __future__ import annotations
@@ -11,47 +11,113 @@ from typing import Any
 
 
 def viewer() -> Any:
-    """The package that draws."""
+    """Return the package that draws."""
     return importlib.import_module("haugmbd.viewer")
 
 
 class Animated:
-    """A motion over time: it can be written as a page that plays."""
+    """Base class of motions over time, which can be drawn."""
 
     def animate(self, path: str | Path, *, frames: int | None = None, other: Any = None) -> Path:
-        """Write the motion as one HTML file that plays in every browser, without a network; return its path.
+        """Write the motion as one HTML file that plays in every browser, without a network.
 
-        frames: instants that are drawn, at equal steps; by default the stored states, or as many of them as a page should hold
-        other: a second run of the same bodies, shown as a ghost
-        Raises UsageError for frames that are no whole number >= 1, for a second run without a body in common, and for a path that cannot
-        be written; warns of states that are not finite, which are left out.
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        frames : int, optional
+            Number of drawn instants, at equal steps; by default the stored states, or as many of them as a page should hold.
+        other : Result, optional
+            A second run of the same bodies, drawn as a ghost.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        UsageError
+            If frames is not an integer >= 1, if the second run has no body in common, or if the path cannot be written.
+
+        Notes
+        -----
+        States that are not finite are left out, with a warning.
         """
         where: Path = viewer().animate(self, path, frames=frames, other=other)
         return where
 
     def to_gltf(self, path: str | Path, *, frames: int | None = None) -> Path:
-        """Write the motion as one .glb file (glTF 2.0), for Blender and every viewer of glTF; return its path.
+        """Write the motion as one .glb file (glTF 2.0), for Blender and every viewer of glTF.
 
-        frames: of the animation, at equal steps of time; by default as in `animate`
-        Raises UsageError for frames that are no whole number >= 1, another ending than .glb, and a path that cannot be written.
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        frames : int, optional
+            Number of instants of the animation, at equal steps of time; by default as in `animate`.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        UsageError
+            If frames is not an integer >= 1, if the ending is not .glb, or if the path cannot be written.
         """
         where: Path = viewer().to_gltf(self, path, frames=frames)
         return where
 
     def snapshot(self, t: float, path: str | Path, *, through: str = "matplotlib") -> Path:
-        """Write a picture of the motion at time t [s], .png, .jpg, .pdf or .svg; return its path.
+        """Write a picture of the motion at one time, .png, .jpg, .pdf or .svg.
 
-        through: "matplotlib", or "chromium" for a picture of the page (.png), where a Chromium is installed
-        Raises UsageError for a time outside of the motion, an unknown ending, a path that cannot be written, and what is missing.
+        Parameters
+        ----------
+        t : float
+            Time [s].
+        path : str or Path
+            The file.
+        through : {"matplotlib", "chromium"}
+            The program that draws; "chromium" draws the page as .png and needs an installed Chromium.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        UsageError
+            If the time is outside the motion, if the ending is unknown, if the path cannot be written, or if the program is not installed.
         """
         where: Path = viewer().snapshot(self, t, path, through=through)
         return where
 
     def film(self, path: str | Path, *, frames: int = 150, fps: int = 25, through: str = "matplotlib") -> Path:
-        """Write the motion as a film: .gif, or .mp4 and .webm, which need ffmpeg; return its path.
+        """Write the motion as a film: .gif, or .mp4 and .webm, which need ffmpeg.
 
-        frames: how many pictures, at equal steps of time;  fps: pictures a second;  through: "matplotlib", or "chromium"
-        Raises UsageError for frames or fps below 1, an unknown ending, a path that cannot be written, and what is missing: it names it.
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        frames : int
+            Number of pictures, at equal steps of time.
+        fps : int
+            Pictures per second.
+        through : {"matplotlib", "chromium"}
+            The program that draws.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        UsageError
+            If frames or fps is below 1, if the ending is unknown, if the path cannot be written, or if a program is not installed.
         """
         where: Path = viewer().film(self, path, frames=frames, fps=fps, through=through)
         return where
@@ -62,10 +128,16 @@ class Animated:
 
 
 class Pictured:
-    """A mechanism at its modelled pose: it can be shown before it runs."""
+    """Base class of mechanisms at their modelled pose, which can be drawn before a run."""
 
     def show(self) -> Any:
-        """Return a still picture with the faults and gaps that `mobility` finds; it has `.save(path)` and `.open()`; notebooks show it."""
+        """Return a still picture of the modelled pose, with the faults and gaps that `mobility` finds.
+
+        Returns
+        -------
+        Picture
+            It has `.save(path)` and `.open()`; notebooks show it.
+        """
         return viewer().picture(self)
 
     def _repr_html_(self) -> str:

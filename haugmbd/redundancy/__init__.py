@@ -1,9 +1,9 @@
-"""Which rows depend on others, and which multipliers are chosen for them.
+"""Redundant constraints: dependent rows, and the choice of their multipliers.
 
 sparse_ldl        LDL^T of [1 J^T; J 0] that leaves out dependent rows
-local_solve       solutions that are zero nearly everywhere
+local_solve       sparse solutions
 rank              rank detection: dependent rows at a pose
-structural_rank   whether rows depend on others everywhere, or at this pose only
-redundancy        which rows are dropped, decided once
+structural_rank   whether rows are dependent everywhere, or at this pose only
+redundancy        the rows that are dropped, decided once
 minimum_norm      multipliers of minimum norm
 """

@@ -1,10 +1,10 @@
-r"""Solutions of the eliminated [ 1 J^T; J 0 ] that are zero nearly everywhere: only the nodes are visited where they are not.
+r"""Sparse solutions of the eliminated [ 1 J^T; J 0 ]: only nodes with nonzero values are visited.
 
-    forward    q = D^-1 x of a node,  x_other -= B^T q       from the bodies of a dropped row; it ends where the row has been expressed
-    backward   x = D^-1 (x - sum B x_other)                  to the nodes that border on one with a value
+    forward    q = D^-1 x of a node,  x_other -= B^T q       from the bodies of a dropped row, until the row is expressed by others
+    backward   x = D^-1 (x - sum B x_other)                  to the neighbours of nodes with a value
 
-A dropped row follows from rows that were eliminated before it, most often those of its own loop: a ladder of n four-bars has 3 n such
-rows of 12 terms each, found in O(n) together, where full passes over n nodes for each of them take O(n^2).
+A dropped row follows from rows that were eliminated before it, most often those of its own loop. All dropped rows of a ladder of n
+four-bars are found in O(n) together; full passes over n nodes for each of them would take O(n^2).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from haugmbd.model.model import Model
 from haugmbd.redundancy.sparse_ldl import Elimination, integers
 
 ZERO_TOL = 1e-9
-"""Part of the largest value that is not followed: rounding leaves 1e-13, and terms below 1e-6 are not told (TERM_TOL of `rank`)."""
+"""Part of the largest value below which a value counts as zero: above rounding, and below TERM_TOL of `rank`."""
 
 
 class LocalSolver:
-    """An elimination, and for each node which others border on it: before it and after it in the order, with the blocks between."""
+    """An elimination, with the neighbours of each node before it and after it in the order, and the blocks between them."""
 
     def __init__(self, model: Model, e: Elimination) -> None:
         order, near_at = integers(model, "ORDER").ravel().tolist(), integers(model, "NEAR_AT").ravel().tolist()
@@ -36,14 +36,14 @@ class LocalSolver:
                 self._earlier[other].append(step)
 
     def solve(self, b: dict[int, Array]) -> dict[int, Array]:
-        """The values (6, n) of the nodes where they are not zero, for right-hand sides (6, n) that are given in the same way."""
+        """Return the values (6, n) of the nodes where they are not zero, for right-hand sides (6, n) in the same form."""
         least = ZERO_TOL * max(float(np.abs(part).max()) for part in b.values())
         x = {node: part.copy() for node, part in b.items()}
         self._forward(x, least)
         return self._backward(x, least)
 
     def _forward(self, x: dict[int, Array], least: float) -> None:
-        """Carry right-hand sides on, in the order of the elimination."""
+        """Eliminate the right-hand sides, in the order of the elimination."""
         ahead = sorted(self._step[node] for node in x)
         while ahead:
             step = heappop(ahead)
@@ -58,7 +58,7 @@ class LocalSolver:
                 x[other] -= self._e.B[block].T @ q
 
     def _backward(self, x: dict[int, Array], least: float) -> dict[int, Array]:
-        """The solution, in the opposite order."""
+        """Return the solution, by back substitution in the opposite order."""
         found: dict[int, Array] = {}
         behind = sorted(-self._step[node] for node in x)
         asked = set(behind)

@@ -7,10 +7,10 @@ r"""Multipliers of minimum norm: of all that exert the same reactions on the bod
     [ W       Phi_q^T ] [ . ]   [ g ]
     [ Phi_q   -eps 1  ] [ z ] = [ 0 ]                          z = (A + eps 1)^-1 Phi_q W^-1 g,     g = w - Phi_q^T lam
 
-The matrix is regular with all rows in it, dependent or not, and is factored by the same block LDL^T: O(n).  Every z is in the range
-of A, so that no part of the null space ever enters: the limit is the minimum.  An eigenvalue sigma^2 of A becomes
-sigma^2 / (sigma^2 + eps): 1 but for a few, each of which takes an iteration or two.  W = diag(1, L^2) knows no masses: heavy beside
-light bodies do not make it slow.
+The matrix is regular with all rows in it, dependent or not, and is factored by the same block LDL^T in O(n). Every z is in the range
+of A, so that the iterates have no part in the null space: the limit is the minimum. An eigenvalue sigma^2 of A becomes
+sigma^2 / (sigma^2 + eps), which is 1 except for a few; each of these costs an iteration or two. W = diag(1, L^2) does not contain the
+masses, so that heavy bodies beside light ones do not slow the iteration.
 Source: Golub and Van Loan, Matrix Computations, sec. 11.5 (preconditioned conjugate gradients); Kaasschieter (1988) for singular systems.
 """
 
@@ -33,21 +33,24 @@ from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import NAMES, Pack, workspace, workspace_array
 
 EPS = 1e-5
-"""Relative to the mean square of the rows.  Rounding leaves 1e-16 / EPS, iterations take longer the larger it is."""
+"""eps, relative to the mean square of the rows. A smaller value loses digits, a larger one costs iterations."""
 
 SETTLED = 1e-12
 """Relative size of z at which the iteration ends."""
 
 ACCEPTED = 1e-9
-"""The same after the last iteration: what is larger is an error."""
+"""Largest relative size of z after the last iteration; a larger one is an error."""
 
 MAX_ITERATIONS = 1000
-"""A single loop takes three, a ladder of 400 four-bars some sixty."""
+"""Maximum number of iterations; the number grows slowly with the number of coupled loops."""
 
 
 @kernel
 def put_residual(edges: Ints, J: Array, w: Array, lam: Array, first: int, b: Array) -> None:
-    """The first bodies of b receive w - Phi_q^T lam, the ground zero;  w: (nb + 1, 6);  lam: (., 6), its edges from row `first`."""
+    """Write w - Phi_q^T lam to the first bodies of b, and zero for the ground.
+
+    w: (nb + 1, 6);  lam: (., 6), its edges from row `first`
+    """
     for k in range(w.shape[0]):
         for a in range(6):
             b[k, a] = w[k, a]
@@ -63,7 +66,7 @@ def put_residual(edges: Ints, J: Array, w: Array, lam: Array, first: int, b: Arr
 
 @kernel
 def inner(f: Array, g: Array, length2: float) -> float:
-    """f . W^-1 g of wrenches by bodies, (., 6), as many as f has."""
+    """Return f . W^-1 g of wrenches by bodies, (., 6), for all bodies of f."""
     total = 0.0
     for k in range(f.shape[0]):
         for a in range(3):
@@ -73,9 +76,10 @@ def inner(f: Array, g: Array, length2: float) -> float:
 
 @entry
 def spread_entry(P: Pack, t: Array, y: Array, x: Array, w: Array, lam: Array) -> int:
-    """Replace the multipliers in the solutions x (nt, 6 nn) of the states y (nt, ny); NO_CONVERGENCE where they are not found.
+    """Replace the multipliers in the solutions x (nt, 6 nn) of the states y (nt, ny); return NO_CONVERGENCE if the iteration fails.
 
-    w: (4, nb + 1, 6) room for wrenches: w, -Phi_q^T of z and of the direction, and zero;  lam: (2, ne, 6) room for lam and the direction
+    w: (4, nb + 1, 6) workspace of wrenches: w, -Phi_q^T of z and of the direction, and zero
+    lam: (2, ne, 6) workspace of lam and the direction
     """
     b = ws.right_hand_side(P)
     edges, J = ws.edges(P), ws.jacobian(P)
@@ -131,7 +135,7 @@ def iterate(P: Pack, edges: Ints, J: Array, w: Array, lam: Array, b: Array) -> f
 
 
 def least_multipliers(model: Model, t: Array, y: Array, x: Array) -> Array:
-    """Solutions x (nt, nn, 6) of the states y (nt, ny) with the multipliers that the model's redundancy asks for."""
+    """Return solutions x (nt, nn, 6) of the states y (nt, ny) with the multipliers that the model's redundancy rule selects."""
     if not (isinstance(model.redundancy.rule, MinimumNorm) and model.redundancy.dropped):
         return x
     pack = regularised(model)
@@ -143,14 +147,14 @@ def least_multipliers(model: Model, t: Array, y: Array, x: Array) -> Array:
     if code == NO_CONVERGENCE:
         _, state, left = workspace_array(pack, "STATUS")[0, :3]
         raise SimulationError(
-            f"the multipliers of least norm at t = {t[int(state)]:.6g} s are not found: {MAX_ITERATIONS} iterations leave a change of "
-            f"{left:.1e} of them. Take DropDependentRows(), whose multipliers exert the same reactions on the bodies."
+            f"the multipliers of least norm at t = {t[int(state)]:.6g} s are not found: {MAX_ITERATIONS} iterations leave a relative "
+            f"change of {left:.1e}. Take DropDependentRows(), whose multipliers exert the same reactions on the bodies."
         )
     return flat.reshape(x.shape)
 
 
 def regularised(model: Model) -> Pack:
-    """A pack with its own constants: W for the inertia, -eps in all rows, none of them dropped, and no pivot ever too small."""
+    """Return a pack with its own constants: W for the inertia, -eps in all rows, no row dropped, and no pivot below its bound."""
     rows = evaluate(model)
     force, moment = np.linalg.norm(rows.Phi_r, axis=2), np.linalg.norm(rows.PiBar, axis=2)
     pulls = force > 0.0

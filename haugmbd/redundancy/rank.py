@@ -1,12 +1,12 @@
-r"""Which rows depend on the others at a pose: rank of Phi_q by a block LDL^T on the body-joint graph, O(n) for chains and trees.
+r"""Rank detection: the rows that depend on the others at a pose, by a block LDL^T on the body-joint graph, O(n) for chains and trees.
 
 K = [ 1  J^T; J  0 ]      J = Phi_q, columns of omega_bar divided by a length, rows of length 1;  see `sparse_ldl`
-J_r = c^T J_kept          from  u + J^T c = J_r^T,  J u = 0:  u is what the kept rows cannot say, 0 if r depends on them
+J_r = c^T J_kept          from  u + J^T c = J_r^T,  J u = 0:  u is the part of r outside the span of the kept rows
 
 1. rows far from the span of those before are kept                 one elimination; every kept set is well conditioned
 2. of the others, those that no motion of the kept rows moves depend on them        random motions: nearly all of them, as a rule
-3. of the rest, u is found, and rows are taken in the order of |u| beyond those taken before, while |u| > tolerance: pivoted QR
-4. the kept rows are eliminated together; a combination of them that is zero is looked for (inverse iteration), and removed
+3. of the rest, u is computed, and rows are kept in the order of |u| beyond those kept before, while |u| > tolerance: pivoted QR
+4. the kept rows are eliminated together; a combination of them that is zero is searched by inverse iteration, and removed
 """
 
 from __future__ import annotations
@@ -37,29 +37,29 @@ from haugmbd.redundancy.sparse_ldl import (
 from haugmbd.workspace import layout as at
 
 TERM_TOL = 1e-6
-"""Coefficients below this part of the largest one are rounding (1e-12) or digits of the pose, and are left out."""
+"""Coefficients below this part of the largest one are rounding, or missing digits of the pose, and are left out."""
 
 FLAT_TOL = 1e-10
-"""|gradient| / |value| of a row whose gradient is zero: a dot product of parallel vectors has 1e-16."""
+"""Largest |gradient| / |value| of a row whose gradient counts as zero, as that of a dot product of parallel vectors."""
 
 TOLERANCE = PIVOT_TOL**0.5
 """Distance of a row of length 1 from the span of the others below which it depends on them."""
 
 PROBES = 8
-"""Random motions that a row must not follow to count as dependent: a row at the distance d from the others follows with d on average."""
+"""Number of random motions that must not move a dependent row; they move a row at the distance d from the others by d on average."""
 
 PROBED = 0.1
-"""Part of the tolerance above which the distance of a row is measured: eight motions do not miss it by more than a factor of ten."""
+"""Part of the tolerance above which the distance of a row is computed exactly; the random motions estimate it to a factor of ten."""
 
 ZERO_PART = 1e-3
-"""Part of the tolerance below which a combination of kept rows is zero: rows that are farther than it from one another have 1e-2."""
+"""Part of the tolerance below which a combination of kept rows counts as zero."""
 
 
 class RankAnalysis(NamedTuple):
     """The rows at a pose, of length 1 over a common unit, and their elimination.
 
-    J: (6 ne, 2, 6) in their slots;  norm: (nc,) what the rows were divided by;  flat: (nc,) which of them have no gradient at all
-    length: what the columns of omega_bar were divided by [m];  elimination: of the kept rows
+    J: (6 ne, 2, 6) in their slots;  norm: (nc,) divisors of the rows;  flat: numbers of the rows with a zero gradient
+    length: divisor of the columns of omega_bar [m];  elimination: of the kept rows
     dropped: numbers of the rows with a gradient that depend on the kept ones
     tolerance: distance from the span of the kept rows below which a row depends on them
     weak: kept rows that are nearly dependent: (number, distance from the span of the other kept ones), the weakest last
@@ -93,7 +93,7 @@ def analyse_rank(model: Model, rows: Rows, tolerance: float | None = None) -> Ra
 
 
 def _eliminated(model: Model, J: Array, active: Array, tolerance: float) -> tuple[Elimination, list[tuple[int, float]]]:
-    """The elimination of as many rows as are independent, and those of them (slots) that are nearly dependent, with their distances."""
+    """Return the elimination of the independent rows, and those of them (slots) that are nearly dependent, with their distances."""
     e = eliminate(model, J, active)
     near = np.array(e.dropped, dtype=np.int64)
     moving = near[_moved(model, J, e, near) > PROBED * tolerance] if len(near) else near
@@ -107,7 +107,7 @@ def _eliminated(model: Model, J: Array, active: Array, tolerance: float) -> tupl
 
 
 def _without(model: Model, J: Array, active: Array, gone: Ints) -> Elimination:
-    """The elimination of all active rows but `gone` (slots), which are listed as dropped."""
+    """Return the elimination of all active rows but `gone` (slots), which are listed as dropped."""
     taking_part = active.copy()
     taking_part[gone] = False
     e = eliminate(model, J, taking_part, FLOOR)
@@ -115,7 +115,7 @@ def _without(model: Model, J: Array, active: Array, gone: Ints) -> Elimination:
 
 
 def _verified(model: Model, J: Array, active: Array, e: Elimination, tolerance: float) -> Elimination:
-    """The same, less rows that rounding has made look independent: each combination of kept rows that is zero costs one of them."""
+    """Return the elimination without rows that only seem independent by rounding: each zero combination of kept rows drops one of them."""
     while len(e.dropped) < active.sum():
         y, left = weakest_combination(model, J, e)
         if left > ZERO_PART * tolerance:
@@ -126,7 +126,7 @@ def _verified(model: Model, J: Array, active: Array, e: Elimination, tolerance: 
 
 
 def _moved(model: Model, J: Array, e: Elimination, slots: Ints) -> Array:
-    """By how much (root of the mean square) random motions of the kept rows move other rows: their distance from the kept ones."""
+    """Return the root mean square by which random motions of the kept rows move other rows: their distance from the kept ones."""
     u = random_motions(model, e, PROBES)
     pair = integers(model, "EDGES")[slots // SLOTS]
     moved = np.einsum("sc,scn->sn", J[slots, 0], u[pair[:, 0]]) + np.einsum("sc,scn->sn", J[slots, 1], u[pair[:, 1]])
@@ -135,9 +135,10 @@ def _moved(model: Model, J: Array, e: Elimination, slots: Ints) -> Array:
 
 
 def _farthest(model: Model, J: Array, e: Elimination, slots: Ints, tolerance: float) -> list[tuple[int, float]]:
-    """Of rows that the kept ones do not express, those that are independent beyond them, with their distances: QR with pivoting.
+    """Return the rows, of those that the kept ones do not express, that are independent beyond them, with distances: QR with pivoting.
 
-    What the kept rows cannot say of a row is projected twice: the first leaves rounding over the square of their condition.
+    The part of a row outside the span of the kept rows is projected twice, because one projection leaves rounding that grows with the
+    square of their condition.
     """
     n, pair = model.nb + 1, integers(model, "EDGES")[slots // SLOTS]
     u = np.zeros((n, SLOTS, len(slots)))
@@ -162,12 +163,12 @@ def _farthest(model: Model, J: Array, e: Elimination, slots: Ints, tolerance: fl
 
 
 def rank_report(model: Model, rows: Rows) -> RankReport:
-    """Rank of Phi_q at the pose where `rows` were evaluated, and the dependencies."""
+    """Return the rank of Phi_q at the pose where `rows` were evaluated, and the dependencies."""
     return report_of(model, analyse_rank(model, rows))
 
 
 def report_of(model: Model, examined: RankAnalysis) -> RankReport:
-    """The same, of rows that have been eliminated already."""
+    """Return the report of rows that have been eliminated already."""
     found = [Dependency(int(row), ()) for row in np.nonzero(examined.flat)[0]]
     found += _dependencies(model, examined) if len(examined.dropped) else []
     found.sort()
@@ -175,7 +176,7 @@ def report_of(model: Model, examined: RankAnalysis) -> RankReport:
 
 
 def row_scale(model: Model, rows: Rows) -> Array:
-    """J_r M^-1 J_r^T of each row, (nc,): the compliance of its two bodies, with the inertia that is factored."""
+    """Return J_r M^-1 J_r^T of each row, (nc,): the compliance of its two bodies, with the inertia that is factored."""
     inertia = model.tables["SHIFTED"]
     scale = np.zeros(model.nc)
     for side in (0, 1):
@@ -189,19 +190,19 @@ def row_scale(model: Model, rows: Rows) -> Array:
 
 
 def put_row_scale(model: Model, rows: Rows) -> None:
-    """Write the scales of the rows to the table SCALE of a model that nobody has seen yet."""
+    """Write the scales of the rows to the table SCALE of a new model."""
     start, _, columns = model.tables.ints[3 * at.SCALE :][:3]
     first = start + columns * (model.nb + 1)
     model.tables.reals[first + model.slot_of_row] = row_scale(model, rows)
 
 
 def row_lengths(model: Model, rows: Rows) -> Array:
-    """|row| (nc,) with turns measured as lengths: what rows of different units are compared by."""
+    """Return |row| (nc,), with rotations as lengths, so that rows of different units can be compared."""
     return _normalised(model, rows)[1]
 
 
 def _normalised(model: Model, rows: Rows) -> tuple[Array, Array, Ints, float]:
-    """Rows (nc, 2, 6) of length 1 over a common unit, zero for the ground; their norms; which have no gradient at all; the unit [m]."""
+    """Return rows (nc, 2, 6) of length 1 over a common unit, zero for the ground; norms; rows with a zero gradient; the unit [m]."""
     force, moment = np.linalg.norm(rows.Phi_r, axis=2), np.linalg.norm(rows.PiBar, axis=2)
     pulls = force > 0.0
     length = float(np.sqrt(np.mean(np.square(moment[pulls] / force[pulls])))) if pulls.any() else 1.0
@@ -216,14 +217,14 @@ def _normalised(model: Model, rows: Rows) -> tuple[Array, Array, Ints, float]:
 
 
 def driver_values(model: Model, t: float) -> Array:
-    """f of each driver at time t [s], (nd,).  What a function of the user raises comes out as it is."""
+    """Return f of each driver at time t [s], (nd,). Exceptions of a user's function are raised unchanged."""
     calls = {call.slot: call for call in model.force_callbacks.driver_calls}
     values = [driver_jet(calls[k], t) if k in calls else driver.values(t) for k, driver in enumerate(model.drivers)]
     return np.array([jet[0] for jet in values])
 
 
 def _dependencies(model: Model, x: RankAnalysis) -> list[Dependency]:
-    """Each dropped row by the kept ones; rows of the same edge together."""
+    """Return each dropped row in terms of the kept ones; rows of the same edge together."""
     solver = LocalSolver(model, x.elimination)
     row_of_slot = {int(slot): row for row, slot in enumerate(model.slot_of_row)}
     by_edge: dict[int, list[int]] = {}

@@ -1,12 +1,11 @@
-r"""Redundancy: which rows are left out of the equations of motion because they say what others say, decided once, and reported.
+r"""Redundant constraints: the dependent rows that are left out of the equations of motion, decided once.
 
     K = [ M  Phi_kept^T; Phi_kept  0 ]           Phi_dropped holds because Phi_kept does;  lam of a dropped row is 0
 
-How many rows depend on the others along the motion is decided where the model is compiled, and stays: a decision at every step would take
-a row that is nearly dependent for one that is, and leave its error out of sight.  Which ones are dropped changes where those that are kept
-lose their rank on the way (`kkt.rank_deficient`, `formulations.python_formulation`).  Motion and the sum of all reactions on a
-body do not depend on
-which rows are dropped; how the load is shared between rows that say the same does (`DropDependentRows`, `MinimumNorm`).
+The number of dependent rows along the motion is decided when the model is compiled, and does not change: a decision at every step
+would drop a row that is only nearly dependent, and hide its error. The choice of the dropped rows changes if the kept ones lose their
+rank during a run (`kkt.rank_deficient`, `formulations.python_formulation`). Motion and the sum of all reactions on a body do not
+depend on this choice; the distribution of the load over dependent rows does (`DropDependentRows`, `MinimumNorm`).
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from haugmbd.model.state import State
 
 RATE_TOL = 1e-8
-"""Difference of what dependent rows prescribe, relative to the fastest row, above which they conflict; rounding is 1e-12."""
+"""Dependent rows conflict if the rates that they prescribe differ by more than this, relative to the fastest row."""
 
 LEAST_TOLERANCE, LARGEST_TOLERANCE = 1e-8, 1e-2
 
@@ -51,17 +50,17 @@ def check_tolerance(tolerance: object) -> None:
 
 
 def unexamined(labels: tuple[RowLabel, ...], rule: Rule = DropDependentRows()) -> Redundancy:  # noqa: B008  frozen
-    """Nothing is known, and no row is dropped."""
+    """Return a Redundancy without any dropped row, for rows that have not been examined."""
     return Redundancy(len(labels), len(labels), PIVOT_TOL, (), (), (), np.zeros(len(labels)), labels, rule)
 
 
 def find_redundancy(model: Model, rows: Rows, rule: Rule = DropDependentRows()) -> Redundancy:  # noqa: B008  frozen
-    """Examine `rows` where they were evaluated: O(n), and nothing more than one elimination where no row depends on the others."""
+    """Return the redundancy of `rows` where they were evaluated: O(n), and one elimination if no row depends on the others."""
     return redundancy_of(model, rows, analyse_rank(model, rows), rule)
 
 
 def redundancy_of(model: Model, rows: Rows, found: RankAnalysis, rule: Rule = DropDependentRows()) -> Redundancy:  # noqa: B008  frozen
-    """The same, of rows that have been examined already."""
+    """Return the redundancy of rows that have been examined already."""
     flat = tuple(np.nonzero(found.flat)[0].tolist())
     rank = model.nc - len(flat) - len(found.dropped)
     here: Ints = only_here(model, rows.state, found) if len(found.dropped) else found.dropped
@@ -72,7 +71,7 @@ def redundancy_of(model: Model, rows: Rows, found: RankAnalysis, rule: Rule = Dr
 
 
 def _rate_gaps(model: Model, found: RankAnalysis, rows: Rows) -> Array:
-    """|J_r u - nu_r| of dropped rows, in their own units (nc,), for the least motion u with J u = nu of the kept ones."""
+    """Return |J_r u - nu_r| of dropped rows, in their own units (nc,), for the least motion u with J u = nu of the kept ones."""
     x = np.zeros((*found.elimination.inverse.shape[:2], 1))
     nu = rows.nu / found.norm
     x[model.nb + 1 :].ravel()[model.slot_of_row] = nu
@@ -87,9 +86,9 @@ def _rate_gaps(model: Model, found: RankAnalysis, rows: Rows) -> Array:
 
 
 def redundant_at(model: Model, state: State) -> Model:
-    """The same model with its redundancy found at another pose: for one that was compiled open, or at a singular pose.
+    """Return the model with its redundancy found at another pose: for one that was compiled open, or at a singular pose.
 
-    Nothing is refused: rows that depend on others at `state` only are dropped, too, and the record says so.
+    Rows that are dependent at `state` only are dropped as well, and the record says so.
     """
     rows = evaluate(model, state)
     other: Model = replace(
@@ -101,7 +100,7 @@ def redundant_at(model: Model, state: State) -> Model:
 
 
 def put_mask(model: Model) -> None:
-    """Write the dropped rows to the table KEPT of a model that nobody has seen yet."""
+    """Write the dropped rows to the table KEPT of a new model."""
     dropped = np.array(model.redundancy.dropped, dtype=np.int64)
     first = model.tables.ints[3 * at.KEPT]
     model.tables.reals[first + model.slot_of_row] = 1.0

@@ -1,16 +1,15 @@
 r"""Block LDL^T of [ 1 J^T; J 0 ] in NumPy that leaves out rows near the span of the ones before: O(n) for chains, trees, ladders.
 
-    K = [ 1  J^T; J  0 ]      J = Phi_q, columns of omega_bar divided by a length, rows of length 1: rank is no matter of mass
+    K = [ 1  J^T; J  0 ]      J = Phi_q, columns of omega_bar divided by a length, rows of length 1: the rank does not depend on masses
     pivot of a row            = - (distance of the row from the span of the rows before it)^2
     K (u, c) = (g, s)         u = the motion nearest to g with J u = s of the kept rows,  c = their coefficients
 
-The elimination is that of `kkt.block_ldl` (its schedule, its blocks); it runs once a model, and needs no compiler.  Edges come in the
-order of the schedule; inside an edge the row that is farthest from the span of those before is taken next (diagonal pivoting), and a
-row whose pivot is too small is left out where it stands.  Rounding of a pivot is 1e-16 |C|^2, C the coefficients by which its row follows
-from those before: rows that are kept near the span of others make C large, and pivots that should be zero look like 1e-8.  So a first
-pass keeps only rows that are far from the others (WELL_TOL); `rank` decides about the rest.
-The unit matrix separates best: with masses of 1 g beside 1 t a pivot would be a distance in a metric that stretches by 1e6, and rows
-between light bodies would look far apart, those between heavy ones near.
+The elimination is that of `kkt.block_ldl` (its schedule, its blocks); it runs once for each model, and needs no compiler. Edges are
+eliminated in the order of the schedule. Inside an edge the row that is farthest from the span of those before is next (diagonal
+pivoting), and a row whose pivot is too small is left out. Rounding of a pivot grows with the square of the coefficients by which its
+row follows from those before: rows that are kept near the span of others make them large, and hide pivots that should be zero. A first
+pass therefore keeps only rows that are far from the others (WELL_TOL); `rank` decides about the rest.
+The unit matrix separates best: with very different masses a pivot would be a distance in a strongly stretched metric.
 """
 
 from __future__ import annotations
@@ -24,28 +23,28 @@ from haugmbd.model.model import Model
 from haugmbd.workspace import layout as at
 
 PIVOT_TOL = 1e-10
-"""Square of the distance from the span of the others below which a row of length 1 depends on them: a pose typed with five digits."""
+"""A row of length 1 depends on the others if the square of its distance from their span is below this: a pose typed with five digits."""
 
 WELL_TOL = 1e-4
-"""Pivot, relative to the largest value that its diagonal ever had, below which the first pass leaves a row out: the square of 1e-2."""
+"""The first pass leaves a row out if its pivot, relative to the largest value of its diagonal, is below this: the square of 1e-2."""
 
 FLOOR = 1e-14
-"""The same where it has been decided which rows are independent: only what rounding has made of a zero."""
+"""The bound of pivots after the independent rows have been decided: rounding of zero only."""
 
 PREFERRED = 0.5
-"""Inside an edge the first row is kept whose pivot is at least this part of the largest one: the same rows on every machine, whatever
-rounding does to equal pivots, and at most a factor of two a row is lost."""
+"""Inside an edge the first row is kept whose pivot is at least this part of the largest one. The choice between equal pivots is then the
+same on every machine, and at most a factor of two for each row is lost."""
 
 INVERSE_STEPS = 3
-"""Of inverse iteration: a null vector that rounding hides has an eigenvalue of 1e-12 beside 1e-8, and stands out after two."""
+"""Number of steps of inverse iteration; a null vector dominates after two of them."""
 
 SLOTS = 6
 
 
 class Elimination(NamedTuple):
-    """Inverse diagonal blocks (nn, 6, 6), zero for rows left out; carried blocks (n_blocks, 6, 6); dropped slots.
+    """Inverse diagonal blocks (nn, 6, 6), zero for rows left out; off-diagonal blocks (n_blocks, 6, 6); dropped slots.
 
-    weakest: the smallest pivot, relative, that was kept
+    weakest: the smallest relative pivot that was kept
     """
 
     inverse: Array
@@ -55,9 +54,9 @@ class Elimination(NamedTuple):
 
 
 def eliminate(model: Model, J: Array, active: Array, tol: float = WELL_TOL) -> Elimination:
-    """Eliminate all nodes in the order of the schedule; leave rows out whose relative pivot is not above `tol`.
+    """Return the elimination of all nodes in the order of the schedule, without rows whose relative pivot is not above `tol`.
 
-    J: (6 ne, 2, 6) rows of length 1 in their slots;  active: (6 ne,) which of them take part
+    J: (6 ne, 2, 6) rows of length 1 in their slots;  active: (6 ne,) 1 for the rows that take part
     """
     table = model.tables
     order, near_at, pair_at = (integers(model, name).ravel().tolist() for name in ("ORDER", "NEAR_AT", "PAIR_AT"))
@@ -90,12 +89,12 @@ def eliminate(model: Model, J: Array, active: Array, tol: float = WELL_TOL) -> E
 
 
 def integers(model: Model, name: str) -> Ints:
-    """A table of whole numbers."""
+    """Return a table of integers."""
     return model.tables[name].astype(np.int64)
 
 
 def _coupling(model: Model, J: Array, active: Array) -> Array:
-    """The blocks that couple edges with their bodies; zero for the fill and for rows that take no part."""
+    """Return the blocks that couple edges with their bodies; zero for the fill and for inactive rows."""
     table = model.tables
     B = np.zeros((int(table.ints[3 * at.B + 1]), SLOTS, SLOTS))
     by_edge = np.where(active[:, None, None], J, 0.0).reshape(-1, SLOTS, 2, SLOTS)
@@ -108,7 +107,10 @@ def _coupling(model: Model, J: Array, active: Array) -> Array:
 
 
 def _independent(D: Array, rows: Ints, peak: Array, tol: float) -> tuple[Ints, float]:
-    """Those of `rows` whose pivots in D (6, 6), negative semidefinite, are above `tol`, relative to `peak` (6,); the smallest pivot."""
+    """Return those of `rows` whose pivots in D (6, 6), negative semidefinite, are above `tol` relative to `peak` (6,).
+
+    Return the smallest pivot as well.
+    """
     size = np.sqrt(np.where(peak > 0.0, peak, 1.0))
     S = -D / np.outer(size, size)
     left, keep, weak = rows.tolist(), [], 1.0
@@ -125,7 +127,7 @@ def _independent(D: Array, rows: Ints, peak: Array, tol: float) -> tuple[Ints, f
 
 
 def solve(model: Model, e: Elimination, x: Array) -> Array:
-    """Overwrite right-hand sides x (nn, 6, nd) by the solutions of K x = b."""
+    """Overwrite right-hand sides x (nn, 6, nd) with the solutions of K x = b."""
     order, near_at = integers(model, "ORDER").ravel().tolist(), integers(model, "NEAR_AT").ravel().tolist()
     near = integers(model, "NEAR").tolist()
     for step, node in enumerate(order):
@@ -142,7 +144,7 @@ def solve(model: Model, e: Elimination, x: Array) -> Array:
 
 
 def random_motions(model: Model, e: Elimination, n: int) -> Array:
-    """`n` motions that the kept rows allow, (nb + 1, 6, n), normally distributed: displacements and scaled turns; always the same."""
+    """Return `n` motions that the kept rows allow, (nb + 1, 6, n), normally distributed, with rotations as lengths; always the same."""
     x = np.zeros((len(e.inverse), SLOTS, n))
     x[1 : model.nb + 1] = np.random.default_rng(0).normal(size=(model.nb, SLOTS, n))
     u = solve(model, e, x)[: model.nb + 1]
@@ -151,7 +153,7 @@ def random_motions(model: Model, e: Elimination, n: int) -> Array:
 
 
 def weakest_combination(model: Model, J: Array, e: Elimination) -> tuple[Array, float]:
-    """The combination y (6 ne,), |y| = 1, of the kept rows J (6 ne, 2, 6) that is nearest to zero, and |y J|: inverse iteration."""
+    """Return the combination y (6 ne,), |y| = 1, of the kept rows J (6 ne, 2, 6) nearest to zero, and |y J|, by inverse iteration."""
     pair, n = integers(model, "EDGES"), model.nb + 1
     y = np.random.default_rng(0).normal(size=(len(pair), SLOTS))
     for _ in range(INVERSE_STEPS):

@@ -1,12 +1,12 @@
-r"""Whether dependent rows depend on the others everywhere, or only at this pose: move along the kept rows, and look at the dropped ones.
+r"""Structural rank: whether dependent rows depend on the others everywhere, or at this pose only. Move along the kept rows, and compare.
 
     J_kept v = 0                            v a random motion, the largest part STEP
     q <- q + v,  then  q <- q + u,  u the least motion with  Phi_kept + J_kept u = 0      Newton with the elimination at the pose
     structural   <=>   Phi_dropped(q) = Phi_dropped(q0)
 
-Kept rows are independent, so that Newton is as safe as it is at any regular pose, also where the mechanism is singular: there the
-kept rows allow more than the mechanism does, and the dropped ones are violated by STEP^2 or, in flat cases, STEP^3.
-Each sample is one pass over the elimination for each correction: O(n) for what is O(n) to eliminate.
+Kept rows are independent, so that Newton converges as at any regular pose, also at a singular configuration of the mechanism. There
+the kept rows allow more than the mechanism does, and the dropped ones are violated by STEP^2 or, in degenerate cases, STEP^3.
+Each sample is one pass over the elimination for each correction: O(n) if the elimination is O(n).
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from haugmbd.redundancy.rank import RankAnalysis
 from haugmbd.redundancy.sparse_ldl import SLOTS, random_motions, solve
 
 STEP = 0.05
-"""Largest displacement of a sample: of a body relative to the length of the model, and of its angle [rad].  Its square and its cube,
-2e-3 and 1e-4, stand far above that; and Newton comes back in five corrections."""
+"""Largest displacement of a sample: of a body relative to the length of the model, and of its angle [rad]. Its square and its cube are
+far above MISFIT_PART of the tolerance, and Newton converges in a few corrections."""
 
 MISFIT_PART = 4.0 * STEP
-"""Of the tolerance, relative to the length: a row that counts as dependent is within 1e-5 of the others, and may move by 2e-6."""
+"""Part of the tolerance, relative to the length, by which a structurally dependent row may move."""
 
 SAMPLES = 3
-"""Random motions: one could miss a direction by chance."""
+"""Number of random motions; one alone could miss a direction by chance."""
 
 NEWTON_TOL = 1e-9
 MAX_CORRECTIONS = 30
 PATIENCE = 10
 HALVINGS = 5
-"""A sample that Newton does not bring back within MAX_CORRECTIONS to NEWTON_TOL (relative to the length) is tried with half the step."""
+"""A sample for which Newton does not reach NEWTON_TOL (relative to the length) in MAX_CORRECTIONS is repeated with half the step."""
 
 
 def only_here(model: Model, state: State, examined: RankAnalysis) -> Ints:
-    """Those of the dropped rows (numbers) that depend on the others only at `state`, where the rows were examined."""
+    """Return those of the dropped rows (numbers) that depend on the others only at `state`, where the rows were examined."""
     dropped = examined.dropped
     still = corrected(model, state, examined, np.zeros((model.nb + 1, SLOTS)))
     moved = np.zeros(len(dropped), dtype=bool)
@@ -68,15 +68,15 @@ class Corrected(NamedTuple):
 
 
 def corrected(model: Model, state: State, examined: RankAnalysis, v: Array, *, patient: bool = False) -> Corrected | None:
-    """Where a motion v (nb + 1, 6) and then Newton on the kept rows lead; None where that fails.
+    """Return the state after a motion v (nb + 1, 6) and Newton's iteration on the kept rows; None if it fails.
 
-    patient: from a state that is far from closed: long steps are cut and not refused, and there may be PATIENCE times as many
+    patient: for a state that is far from closed: long steps are shortened and not rejected, and PATIENCE times as many are allowed
     """
     state, limit = displaced(state, v, examined.length), 4.0 * STEP * examined.length
     for _ in range(MAX_CORRECTIONS * (PATIENCE if patient else 1)):
         Phi: Array = evaluate(model, state).Phi / examined.norm
         x = np.zeros((*examined.elimination.inverse.shape[:2], 1))
-        x[model.nb + 1 :].ravel()[model.slot_of_row] = -Phi  # the solution of a dropped row is zero, whatever stands here
+        x[model.nb + 1 :].ravel()[model.slot_of_row] = -Phi  # the solution of a dropped row is zero for any value here
         u = solve(model, examined.elimination, x)[: model.nb + 1, :, 0]
         u[0] = 0.0
         size = np.abs(u).max(initial=0.0)
@@ -89,5 +89,5 @@ def corrected(model: Model, state: State, examined: RankAnalysis, v: Array, *, p
 
 
 def displaced(state: State, u: Array, length: float) -> State:
-    """The state after a small motion u (nb + 1, 6): displacement, and body-frame turn times `length`."""
+    """Return the state after a small motion u (nb + 1, 6): displacement, and body-frame rotation times `length`."""
     return state.replace(r=state.r + u[:, :3], p=product(state.p, exponential(u[:, 3:] / length)))

@@ -1,12 +1,12 @@
-"""The mechanism as a user builds it, and everything that can be wrong with it.
+"""The mechanism as a user builds it, and its validation.
 
-custom_joint           what a system takes: joints and primitives of one's own
+custom_joint           parts that a system accepts: joints and equations of the user
 constraint_residuals   whether a state satisfies its joints, in metres and degrees
 solvability            whether accelerations and multipliers have one solution
 validation             all faults of a system at once
-locking                systems that cannot move, and by how much they miss it
+locking                systems that cannot move, and the misalignment that locks them
 build                  from objects to a Model
-equation_report        what the equations of a model say
+equation_report        the equations of a model as text
 summary                the text table of a system
 system                 System
 """

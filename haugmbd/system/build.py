@@ -1,4 +1,4 @@
-r"""From sound bodies, joints and loads to the frozen Model: tables, and the names by which they are looked at."""
+r"""Build the frozen Model from faultless bodies, joints and loads: tables, and the names of their rows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ def build_model(
     redundancy: Redundancy | None = None,
     warnings: tuple[str, ...] = (),
 ) -> Model:
-    """The frozen Model of sound parts, the ground first; nothing is checked.  redundancy: by default nothing is known of it."""
+    """Return the frozen Model of faultless parts, the ground first, without checks.
+
+    redundancy: by default no row is dropped
+    """
     primitives = [(joint, p) for joint in joints for p in joint.primitives()]
     owners = [joint.name for joint, _ in primitives]
     compiled = compile_tables(bodies, [p for _, p in primitives], owners, loads, gravity)
@@ -59,7 +62,7 @@ def build_model(
 
 
 def _entry(joint: Joint, number: dict[Body, int], rows: list[int]) -> JointEntry:
-    """The joint as the model remembers it."""
+    """Return the entry of a joint in the model."""
     i, j = joint.frame_i, joint.frame_j
     ids, bodies = np.array(rows, dtype=np.int64), (number[joint.i], number[joint.j])
     frames = (i.s_bar, i.A_bar, j.s_bar, j.A_bar)

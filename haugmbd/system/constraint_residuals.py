@@ -1,4 +1,4 @@
-r"""Whether a state satisfies its rows, said by joint, in metres and degrees: positions, velocities, and the state by itself.
+r"""Residuals of the constraints at a state, by joint, in metres and degrees: positions, velocities, and the state by itself.
 
     unit of Phi   gap of one row                                                      rate: (Phi_q u - nu) divided by
     m             Phi / |Phi_r|                                          [m]          |Phi_r|
@@ -6,7 +6,8 @@ r"""Whether a state satisfies its rows, said by joint, in metres and degrees: po
     m2            sqrt(Phi + f^2) - f                                    [m]          |Phi_r| = 2 d
     rad           theta - f = atan2(Phi, cos(theta - f)), within pi      [rad]        |PiBar|
 
-Rows without a driver are one gap a joint (its points are so far apart, its axes so far off); each driven row is a gap of its own.
+Rows without a driver are reported as one gap for each joint (distance of its points, angle of its axes); each driven row is a gap of
+its own.
 """
 
 from __future__ import annotations
@@ -28,25 +29,25 @@ from haugmbd.redundancy.rank import driver_values
 from haugmbd.redundancy.sparse_ldl import PIVOT_TOL
 
 POSITION_TOL = 1e-5
-"""Gap of points relative to the size of the model: coordinates typed with six digits are off by up to 5e-6 of it; the projection at
-the start of a run removes that.  A larger gap is another mechanism than the one that was meant."""
+"""Allowed gap of points relative to the size of the model: coordinates typed with six digits are off by up to 5e-6 of it. The projection
+at the start of a run removes such a gap. A larger one is a mistake in the model."""
 
 ANGLE_TOL = 1e-4
-"""[rad] Directions and Euler parameters typed with five digits are off by up to 1e-4; also removed at the start of a run."""
+"""Allowed gap [rad]: directions and Euler parameters typed with five digits are off by less; also removed at the start of a run."""
 
 VELOCITY_TOL = 1e-5
-"""Gap of velocities relative to the fastest motion of the state or of the drivers: velocities typed with six digits."""
+"""Allowed gap of velocities relative to the fastest motion of the state or of the drivers: velocities typed with six digits."""
 
 HALF_TURN_TOL = 0.01
-"""[rad] A rotation that is off by nearly half a turn satisfies its row on the other branch: the text says so."""
+"""[rad] A rotation that is off by half a turn, up to this, satisfies its row on the other branch; the message mentions it."""
 
 DROPPED_FACTOR = 10.0
-"""A dropped row is lost where it is so many times further open than any kept one (without projection all rows drift alike)."""
+"""A dropped row is violated if its gap is so many times that of any kept one (without projection all rows drift alike)."""
 
 UNIT_P_TOL = 1e-4
-"""|p| of a state: as for `Body`; integrators keep it to 1e-12."""
+"""Allowed error of |p| of a state, as for `Body`."""
 
-ASSEMBLE = "or have the bodies moved to where all joints are closed: mbd.assemble(system).model."
+ASSEMBLE = "or use the assembled pose, where all joints are closed: mbd.assemble(system).model."
 CLOSE = f"Correct the pose (r, p) of the bodies or the points and axes of the joint, {ASSEMBLE}"
 
 
@@ -54,7 +55,7 @@ Flags = npt.NDArray[np.bool_]
 
 
 class Gaps(NamedTuple):
-    """By rows (nc,): gap [m or rad]; size of the gradient (Phi per m or rad); f; whether the gap is an angle."""
+    """Residuals of the rows (nc,): gap [m or rad]; norm of the gradient (Phi per m or rad); f; whether the gap is an angle."""
 
     gap: Array
     gradient: Array
@@ -101,7 +102,7 @@ ANGLES = ("1", "rad")
 
 
 def constraint_gaps(model: Model, rows: Rows, t: float) -> Gaps:
-    """Measure all rows at time t [s]."""
+    """Return the gaps of all rows at time t [s]."""
     unit = np.array([label.unit for label in model.labels], dtype=object)
     f = driver_values(model, t)[model.drivers_of_rows()]
     force, moment = np.linalg.norm(rows.Phi_r[:, 1], axis=1), np.linalg.norm(rows.PiBar[:, 1], axis=1)
@@ -116,14 +117,14 @@ def constraint_gaps(model: Model, rows: Rows, t: float) -> Gaps:
 
 
 def branch_faults(model: Model, state: State) -> tuple[Fault, ...]:
-    """One fault for each rotation driver that `state` follows half a turn off, where its row holds as well."""
+    """Return one fault for each rotation driver that `state` follows half a turn off, where its row holds as well."""
     remedy = "A step has jumped across more than a quarter turn (the driver is too fast for the step, or it jumps): reduce h."
-    what = f"at t = {state.t:.6g} s the bodies are half a turn away from what the driver asks for"
+    what = f"at t = {state.t:.6g} s the bodies are half a turn away from the angle that the driver prescribes"
     return tuple(Fault(f"joint {joint!r}", what, remedy) for joint in half_turned(model, state))
 
 
 def half_turned(model: Model, state: State) -> tuple[str, ...]:
-    """The joints whose rotation `state` has more than a quarter turn off its driver."""
+    """Return the joints whose rotation at `state` is more than a quarter turn off its driver."""
     if not any(label.unit == "rad" for label in model.labels):
         return ()
     cosine = _cosines(model, evaluate(model, state))
@@ -133,7 +134,7 @@ def half_turned(model: Model, state: State) -> tuple[str, ...]:
 
 
 def _cosines(model: Model, rows: Rows) -> Array:
-    """cos(theta - f) = -PiBar_i . (e_bar_i x n_bar_i) of rotations; 1 for all other rows."""
+    """Return cos(theta - f) = -PiBar_i . (e_bar_i x n_bar_i) of rotations; 1 for all other rows."""
     cosine = np.ones(model.nc)
     turning = [k for k, label in enumerate(model.labels) if label.unit == "rad"]
     if not turning:
@@ -147,12 +148,12 @@ def _cosines(model: Model, rows: Rows) -> Array:
 
 
 SLOWEST = 1e-3
-"""Sizes of the model a second below which speeds are no longer told apart: VELOCITY_TOL of it is the rounding of drivers and typed
-numbers, and a spline through a table misses a start from rest by about 1e-9."""
+"""Smallest speed, in sizes of the model per second, that gaps of velocities are compared with: VELOCITY_TOL of it is above the rounding
+of drivers and typed numbers, and of a spline that starts from rest."""
 
 
 def size_of(model: Model, rows: Rows) -> float:
-    """A length of the model [m]: spread of its bodies, or distance of joints from centres of mass; 1 if all is at one place."""
+    """Return a length of the model [m]: spread of its bodies, or distance of joints from centres of mass; 1 if both are zero."""
     bodies = model.state().r[1:]
     spread = float(np.linalg.norm(np.ptp(bodies, axis=0))) if len(bodies) else 0.0
     force, moment = np.linalg.norm(rows.Phi_r, axis=2), np.linalg.norm(rows.PiBar, axis=2)
@@ -161,7 +162,7 @@ def size_of(model: Model, rows: Rows) -> float:
 
 
 def state_faults(model: Model, state: State) -> tuple[Fault, ...]:
-    """What is wrong with a state by itself: wrong shapes, values that are not finite, Euler parameters far from unit."""
+    """Return the faults of a state by itself: wrong shapes, values that are not finite, Euler parameters far from unit."""
     n, remedy = model.nb + 1, "Start from model.state() and change it with state.replace(...)."
     found = []
     for name, width in (("r", 3), ("p", 4), ("v", 3), ("omega_bar", 3)):
@@ -192,7 +193,7 @@ def state_faults(model: Model, state: State) -> tuple[Fault, ...]:
 
 
 def position_faults(model: Model, state: State | None = None, rows: Rows | None = None) -> tuple[Fault, ...]:
-    """One fault for each joint that is not closed at `state` (by default the modelled one): by how much, in m and degrees."""
+    """Return one fault for each joint that is not closed at `state` (by default the modelled one), with its gap in m and degrees."""
     state = model.state() if state is None else state
     rows = evaluate(model, state) if rows is None else rows
     measured = constraint_gaps(model, rows, state.t)
@@ -207,7 +208,7 @@ def position_faults(model: Model, state: State | None = None, rows: Rows | None 
 
 
 def dropped_faults(model: Model, state: State) -> tuple[Fault, ...]:
-    """One fault for each joint with dropped rows that no longer hold, though the kept ones do: further open than any other joint."""
+    """Return one fault for each joint with dropped rows that are violated: their gap is larger than that of any kept row."""
     redundancy = model.redundancy
     if not redundancy.dropped:
         return ()
@@ -218,7 +219,7 @@ def dropped_faults(model: Model, state: State) -> tuple[Fault, ...]:
     dropped = np.array(redundancy.dropped)
     kept = float(np.delete(open_by, dropped).max(initial=0.0))
     remedy = (
-        "These rows depend on the others at the modelled pose, and were dropped; now they ask for something else. Let drivers that "
+        "These rows depend on the others at the modelled pose, and were dropped; now they prescribe something else. Let drivers that "
         "double each other prescribe the same motion at all times, check that axes are as parallel as they should be, or reduce h."
     )
     found = []
@@ -230,7 +231,7 @@ def dropped_faults(model: Model, state: State) -> tuple[Fault, ...]:
 
 
 def _joints(model: Model) -> Iterator[tuple[str, Ints, Ints]]:
-    """The name of each joint, its rows that say "zero", and its rows that follow a number or a function of time."""
+    """Yield the name of each joint, its rows with f = 0, and its rows that follow a number or a function of time."""
     driver = model.drivers_of_rows()
     zero = np.array([isinstance(d, Constant) and d.value == 0.0 for d in model.drivers])
     units = np.array([label.unit in ("m", "1") for label in model.labels], dtype=bool)
@@ -240,7 +241,7 @@ def _joints(model: Model) -> Iterator[tuple[str, Ints, Ints]]:
 
 
 def _free_gap(measured: Gaps, rows: Ints, allowed: Array) -> str:
-    """How far points and axes of a joint are off; "" if they are not."""
+    """Return the gap of points and axes of a joint as text; "" if it is closed."""
     parts = []
     offsets, angles = rows[~measured.is_angle[rows]], rows[measured.is_angle[rows]]
     gap = float(np.linalg.norm(measured.gap[offsets]))
@@ -256,13 +257,13 @@ def _free_gap(measured: Gaps, rows: Ints, allowed: Array) -> str:
 
 
 def _driven_gap(model: Model, measured: Gaps, row: int, allowed: Array, t: float) -> str:
-    """How far a driven row is off its driver; "" if it is not."""
+    """Return the gap of a driven row as text; "" if there is none."""
     gap, f, label = float(measured.gap[row]), float(measured.f[row]), model.labels[row]
     if abs(gap) <= allowed[row]:
         return ""
     at_time = f"the driver of {label.kind} gives {f:.9g} {_unit(label.unit)} at t = {t:g} s"
     if label.unit == "1":
-        return f"{at_time}, and the modelled vectors are {degrees(gap):.6g} degrees off the angle that this dot product asks for"
+        return f"{at_time}, and the modelled vectors are {degrees(gap):.6g} degrees off the angle that this dot product prescribes"
     if label.unit == "rad" and pi - abs(gap) < HALF_TURN_TOL:
         return f"{at_time}, and the modelled angle is {f + gap:.9g} rad (modulo a turn): the wrong branch, off by half a turn"
     turn = " (modulo a turn)" if label.unit == "rad" else ""
@@ -272,12 +273,12 @@ def _driven_gap(model: Model, measured: Gaps, row: int, allowed: Array, t: float
 
 
 def _unit(unit: str) -> str:
-    """The unit of a driver of a row whose Phi has this unit; a distance is squared only inside the row."""
+    """Return the unit of a driver of a row whose Phi has this unit; a distance is squared only inside the row."""
     return {"m2": "m", "1": "(dot product)"}.get(unit, unit)
 
 
 def _position_remedy(measured: Gaps, free: Ints, driven: Ints, allowed: Array) -> str:
-    """What to change."""
+    """Return the remedy of an open joint."""
     if not np.all(np.abs(measured.gap[free]) <= allowed[free]):
         return CLOSE
     half = [k for k in driven if measured.is_angle[k] and pi - abs(measured.gap[k]) < HALF_TURN_TOL]
@@ -287,9 +288,9 @@ def _position_remedy(measured: Gaps, free: Ints, driven: Ints, allowed: Array) -
 
 
 def velocity_faults(model: Model, state: State | None = None) -> tuple[Fault, ...]:
-    """One fault for each joint whose rows do not hold for the velocities of `state`: Phi_q u - nu in m/s and rad/s.
+    """Return one fault for each joint whose rows do not hold for the velocities of `state`: Phi_q u - nu in m/s and rad/s.
 
-    Not a part of `compile`: a run may project the velocities first.
+    `System.compile` does not check this: a run may project the velocities first.
     """
     state = model.state() if state is None else state
     rows = evaluate(model, state)
@@ -313,13 +314,13 @@ def velocity_faults(model: Model, state: State | None = None) -> tuple[Fault, ..
         texts = [_velocity_gap(gap, allowed, entry.rows[measured.is_angle[entry.rows] == turns], turns) for turns in (False, True)]
         if any(texts):
             what = f"its bodies move apart at t = {state.t:g} s: " + " and ".join(text for text in texts if text)
-            remedy = "Give velocities that keep the joint closed, or have them projected: simulate(..., project_velocity=True)."
+            remedy = "Give velocities that keep the joint closed, or project them: simulate(..., project_velocity=True)."
             found.append(Fault(f"joint {entry.name!r}", what, remedy))
     return tuple(found)
 
 
 def _velocity_gap(gap: Array, allowed: Array, rows: Ints, turns: bool) -> str:
-    """How fast a joint opens; "" if it does not."""
+    """Return the rate at which a joint opens as text; "" if there is none."""
     if np.all(np.abs(gap[rows]) <= allowed[rows]):
         return ""
     return f"{float(np.linalg.norm(gap[rows])):.6g} {'rad/s' if turns else 'm/s'}"

@@ -1,6 +1,6 @@
-r"""What a system takes: bodies, joints, primitives by themselves, loads; and a joint of one's own, wrapped.
+r"""Parts that a system accepts: bodies, joints, single equations, loads; and a joint of the user, wrapped.
 
-A joint of one's own is any object with a `name` and `primitives()`; the engine asks for nothing else.
+A joint of the user is any object with a `name` and `primitives()`; nothing else is required.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ ACCEPTED = (
 
 @runtime_checkable
 class JointLike(Protocol):
-    """What the engine asks of a joint."""
+    """The attributes that a joint must have."""
 
     name: str
 
     def primitives(self) -> Iterable[Primitive]:
-        """The equations, in the order of the rows."""
+        """Return the constraint equations, in the order of the rows."""
         ...
 
 
 class Wrapped(Joint):
-    """A joint of one's own: its primitives as they were when it was added; reactions act at the first point on each body."""
+    """A joint of the user: its equations when it was added; reactions act at the first point on each body."""
 
     def __init__(self, given: JointLike) -> None:
         self.given = given
@@ -46,16 +46,16 @@ class Wrapped(Joint):
         super().__init__(given.name, Frame(first.i, self._point(first.i)), Frame(first.j, self._point(first.j)))
 
     def _point(self, body: Body) -> object:
-        """The first point that a row with a force reads on `body`; its centre of mass if there is none."""
+        """Return the first point that a row with a force reads on `body`; its centre of mass if there is none."""
         points = [x for p in self._primitives if p.unit in ("m", "m2") for b, x in reversed(p.markers()) if b is body]
         return points[0] if points else np.zeros(3)
 
     def primitives(self) -> tuple[Primitive, ...]:
-        """The equations, in the order of the rows."""
+        """Return the constraint equations, in the order of the rows."""
         return self._primitives
 
     def faults(self) -> tuple[Fault, ...]:
-        """What its own `primitives()` did wrong, or what is wrong with them."""
+        """Return the faults of `primitives()`, or of the equations."""
         return self.broken or super().faults()
 
     def __repr__(self) -> str:
@@ -63,7 +63,7 @@ class Wrapped(Joint):
 
 
 def read_primitives(joint: JointLike) -> tuple[tuple[Primitive, ...], tuple[Fault, ...]]:
-    """The primitives of a joint, () with a fault where it gives none."""
+    """Return the equations of a joint; () and a fault if there are none."""
     if isinstance(joint, Wrapped):
         return joint.primitives(), joint.broken
     where, remedy = f"joint {joint.name!r}", "Let primitives() return a tuple of primitives, such as (DP1(...), D(...))."
@@ -77,5 +77,5 @@ def read_primitives(joint: JointLike) -> tuple[tuple[Primitive, ...], tuple[Faul
     if wrong:
         return (), (Fault(where, f"primitives() gives {wrong[0]!r}, which is no primitive", remedy),)
     if not primitives:
-        return (), (Fault(where, "primitives() gives no primitive: the joint holds nothing", remedy),)
+        return (), (Fault(where, "primitives() gives no primitive: the joint has no equations", remedy),)
     return primitives, ()

@@ -1,4 +1,4 @@
-r"""What the equations of a model say: in words, in the book's symbols, and in numbers at one state.
+r"""The equations of a model as text: in words, in symbols, and in numbers at one state.
 
     Phi = 0        Phi_dot = Phi_q u - nu = 0        Phi_q u_dot = gamma        f, f', f'' of the driver
 
@@ -23,7 +23,7 @@ from haugmbd.model.state import State
 
 
 def explain_model(model: Model, which: str | int | None, state: State | None) -> Explanation | RowExplanation:
-    """The table of all rows (None), the rows of a joint by its name, or one row by its number."""
+    """Return the table of all rows (None), the rows of a joint by its name, or one row by its number."""
     if which is not None and not isinstance(which, str) and (not isinstance(which, Integral) or isinstance(which, bool)):
         raise UsageError(f"model.explain got {which!r}: give the name of a joint, the number of a row, or nothing for all rows.")
     state = model.state() if state is None else state
@@ -37,7 +37,7 @@ def explain_model(model: Model, which: str | int | None, state: State | None) ->
 
 
 def explain_row(model: Model, rows: Rows, state: State, number: int) -> RowExplanation:
-    """Row `number`; UsageError with the range where there is none."""
+    """Return row `number`. Raise UsageError, with the range, if there is none."""
     if isinstance(number, bool) or not isinstance(number, Integral) or not 0 <= number < model.nc:
         there = f"its rows are 0 to {model.nc - 1}" if model.nc else "it has no rows"
         raise UsageError(f"model {model.name!r} has no row {number!r}: {there}.")
@@ -45,7 +45,7 @@ def explain_row(model: Model, rows: Rows, state: State, number: int) -> RowExpla
 
 
 def _explained(model: Model, rows: Rows, state: State, numbers: Sequence[int]) -> list[RowExplanation]:
-    """The rows of these numbers."""
+    """Return the rows of these numbers."""
     Phi_dot, of_row = phi_rate(rows, state), model.drivers_of_rows()
     kinds = {entry.name: entry.kind for entry in model.joints.values()}
     found = []
@@ -59,7 +59,7 @@ def _explained(model: Model, rows: Rows, state: State, numbers: Sequence[int]) -
 
 
 def phi_rate(rows: Rows, state: State) -> Array:
-    """d Phi / dt = Phi_q u - nu at the velocities of `state`, (nc,)."""
+    """Return d Phi / dt = Phi_q u - nu at the velocities of `state`, (nc,)."""
     u = np.hstack([state.v, state.omega_bar])
     u[0] = 0.0
     pairs: Ints = rows.bodies

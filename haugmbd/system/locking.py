@@ -1,9 +1,9 @@
-r"""Models that do not move: no degree of freedom is left, or a small misalignment has taken one away.
+r"""Models that cannot move: no degree of freedom is left, or a small misalignment has taken one away.
 
     weak row     kept, though it is within WEAK of the span of the other rows; with a larger tolerance it would count as dependent
-    locked       it is weak, and would follow from the others along the motion, too: a loop whose axes nearly fit, not a dead centre
+    locked       it is weak, and dependent along the whole motion: a loop whose axes nearly fit, and not a dead centre
 
-Where the axes of the joints of such a loop are parallel, or meet at a point, but for one, that one is named, with its angle or distance.
+If the axes of the joints of such a loop are parallel, or meet at a point, except for one, that one is named with its angle or distance.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from haugmbd.redundancy.rank import RankAnalysis, analyse_rank, report_of
 from haugmbd.redundancy.structural_rank import only_here
 
 WEAK = 3e-3
-"""Distance from the span of the others below which a kept row is looked at: an axis that is off by a fifth of a degree."""
+"""Distance from the span of the others below which a kept row is weak: an axis that is off by a fifth of a degree."""
 
 MARGIN = 1.5
-"""The tolerance that is advised is the next power of ten beyond so many times the distance."""
+"""The recommended tolerance is the next power of ten beyond so many times the distance."""
 
 ALONE = 3.0
-"""An axis is the odd one if it is so many times farther from the others than they are from one another."""
+"""An axis is an outlier if it is so many times farther from the others than they are from one another."""
 
 NEARLY = 0.05
-"""Spread of axes [rad], or of lines relative to the model, beyond which they are not meant to be parallel, or to meet."""
+"""Largest spread of axes [rad] that count as parallel, or of lines relative to the model that count as meeting at a point."""
 
 
 class _Line(NamedTuple):
-    """The axis of a hinge or the direction of a slide: through a point, along a unit vector."""
+    """The axis of a revolute joint or the direction of a translation: through a point, along a unit vector."""
 
     joint: str
     point: Array
@@ -46,7 +46,7 @@ class _Line(NamedTuple):
 
 
 def locking_notes(model: Model, rows: Rows, found: RankAnalysis) -> tuple[str, ...]:
-    """What keeps the model from moving, in sentences; () where nothing is remarkable.  `rows`, `found`: at the modelled pose."""
+    """Return the reasons why the model cannot move, in sentences; () if it can.  `rows`, `found`: at the modelled pose."""
     rank = model.nc - len(found.dropped) - int(found.flat.sum())
     dof = 6 * model.nb - rank
     weak = [distance for _, distance in found.weak if distance <= WEAK]
@@ -57,13 +57,13 @@ def locking_notes(model: Model, rows: Rows, found: RankAnalysis) -> tuple[str, .
     if dof == 0 and model.nc and not _driven(model):
         return (
             f"model {model.name!r} has 0 degrees of freedom and no driver: it cannot move (6 x {model.nb} bodies - {rank} independent "
-            "rows). mbd.mobility(system) says which rows hold it.",
+            "rows). mbd.mobility(system) lists the rows that lock it.",
         )
     return ()
 
 
 def _driven(model: Model) -> bool:
-    """Whether something prescribes the motion: a driver, constant or not."""
+    """Return whether a driver, constant or not, prescribes the motion."""
     moving = [k for k, driver in enumerate(model.drivers) if not isinstance(driver, Constant)]
     return bool(np.isin(model.drivers_of_rows(), moving).any()) or any(
         entry.kind.endswith("Driver") for entry in model.joints.values()
@@ -71,7 +71,7 @@ def _driven(model: Model) -> bool:
 
 
 def _locked(model: Model, rows: Rows, found: RankAnalysis, distance: float, dof: int) -> tuple[str, ...]:
-    """One sentence for each set of joints that a small misalignment locks."""
+    """Return one sentence for each set of joints that a small misalignment locks."""
     tolerance = 10.0 ** ceil(log10(MARGIN * distance))
     loose = analyse_rank(model, rows, tolerance)
     freed = np.setdiff1d(np.setdiff1d(loose.dropped, found.dropped), only_here(model, rows.state, loose))
@@ -87,13 +87,13 @@ def _locked(model: Model, rows: Rows, found: RankAnalysis, distance: float, dof:
     counts = f"{dof} degree{'s' * (dof != 1)} of freedom; with tolerance={tolerance:g} it has {would}"
     return tuple(
         f"model {model.name!r} has {counts}: {_misfit(model, rows.state, found.length, joints, distance)}. Correct the axes, or "
-        f"System.compile(tolerance={tolerance:g}) to have it move; the rows that are dropped then stay open by about as much."
+        f"System.compile(tolerance={tolerance:g}) to let it move; the gaps of the dropped rows are then about as large."
         for joints in sets
     )
 
 
 def _misfit(model: Model, state: State, length: float, joints: tuple[str, ...], distance: float) -> str:
-    """Which axis is off and by how much; where no one is, that the rows nearly depend on each other."""
+    """Return which axis is off and by how much; if none is an outlier, that the rows are nearly dependent."""
     names = ", ".join(map(repr, joints))
     A = rotation_matrix(state.p)
     lines = [line for name in joints if (line := _line(state, A, model.joints[name])) is not None]
@@ -108,7 +108,7 @@ def _misfit(model: Model, state: State, length: float, joints: tuple[str, ...], 
 
 
 def _line(state: State, A: Array, entry: JointEntry) -> _Line | None:
-    """The axis of a joint with a single turn."""
+    """Return the axis of a joint with a single rotation; None for other joints."""
     if entry.freedoms is None or len(entry.freedoms) != 1 or entry.freedoms[0].kind is Kind.SLIDE:
         return None
     (one,) = entry.freedoms
@@ -117,19 +117,19 @@ def _line(state: State, A: Array, entry: JointEntry) -> _Line | None:
 
 
 def _spread(axes: list[Array]) -> tuple[float, Array]:
-    """The largest angle [rad] between axes and their mean direction, and that direction."""
+    """Return the largest angle [rad] between axes and their mean direction, and that direction."""
     mean = np.linalg.svd(np.array(axes))[2][0]
     mean = mean if mean[np.argmax(np.abs(mean))] > 0.0 else -mean
     return max(_angle(axis, mean) for axis in axes), mean
 
 
 def _angle(a: Array, b: Array) -> float:
-    """Between two unit axes, whatever their sense [rad]."""
+    """Return the angle between two unit axes, whatever their sense [rad]."""
     return asin(min(1.0, float(np.linalg.norm(np.cross(a, b)))))
 
 
 def _off_parallel(lines: list[_Line]) -> list[tuple[float, float, str]]:
-    """By how much the most outlying axis is off the others, how far those are apart, and the sentence; nothing if they are not near."""
+    """Return the angle of the outlying axis to the others, their spread, and the sentence; nothing if they are not nearly parallel."""
     found = []
     for line in lines:
         spread, mean = _spread([other.axis for other in lines if other is not line])
@@ -141,7 +141,7 @@ def _off_parallel(lines: list[_Line]) -> list[tuple[float, float, str]]:
 
 
 def _off_centre(lines: list[_Line], length: float) -> list[tuple[float, float, str]]:
-    """The same for axes that meet at a point, with distances relative to `length` [m]."""
+    """Return the same for axes that meet at a point, with distances relative to `length` [m]."""
     found = []
     for line in lines:
         others = [other for other in lines if other is not line]
@@ -157,7 +157,7 @@ def _off_centre(lines: list[_Line], length: float) -> list[tuple[float, float, s
 
 
 def _vector(x: Array) -> str:
-    """x, y, z, or three numbers."""
+    """Return x, y, z, or three numbers, as text."""
     for letter, axis in zip("xyz", np.eye(3), strict=True):
         if np.linalg.norm(x - axis) < WEAK:
             return letter

@@ -1,9 +1,9 @@
-r"""Whether the augmented system has one solution at the modelled pose: dependent rows, and axes that nothing determines.
+r"""Solvability of the augmented system at the modelled pose: dependent rows, and axes that nothing determines.
 
     [ M  Phi_q^T; Phi_q  0 ] is regular   <=>   Phi_q has full row rank, and  M u = 0, Phi_q u = 0  only for u = 0
 
-Rows that depend on others along the motion are dropped (`redundancy`), and are no fault.  Faults are rows without a gradient, dependent
-rows that contradict each other, and rows that depend on others only at this pose: there the motion is not determined.
+Rows that are dependent along the whole motion are dropped (`redundancy`), and are no fault. Faults are rows with a zero gradient,
+dependent rows that conflict, and rows that are dependent only at this pose: the motion is not determined there.
 M u = 0 only for rotations about massless axes: u = N z, so the second condition is that Phi_q N has full column rank.
 """
 
@@ -22,21 +22,24 @@ from haugmbd.model.model import Model
 from haugmbd.system.constraint_residuals import size_of
 
 FREE_TOL = 1e-6
-"""Relative singular value of Phi_q on massless axes below which an axis is free: rounding of its square leaves 1e-7."""
+"""Relative singular value of Phi_q on massless axes below which an axis is free; above the rounding of its square root."""
 
 SHOWN = 6
-"""How many rows or bodies a text lists before it counts the rest."""
+"""Number of rows or bodies that a text lists; the rest is counted."""
 
 SINGULAR = (
     "The pose is singular (a dead centre, a flat parallelogram, bars in line): more than one motion is possible, or none. "
     "Model the mechanism at another pose; a run may pass this one."
 )
 CONFLICT = "Take one of the drivers away, or let them prescribe the same motion."
-FLAT = "A dot product is flat where its vectors are parallel: prescribe an angle with Rotation (RotationDriver), a point with SJ."
+FLAT = (
+    "The gradient of a dot product is zero if its vectors are parallel: "
+    "prescribe an angle with Rotation (RotationDriver), a point with SJ."
+)
 
 
 def dependence_faults(model: Model, redundancy: Redundancy) -> tuple[Fault, ...]:
-    """One fault for each group of joints whose rows say nothing, contradict each other, or depend on one another at this pose only."""
+    """Return one fault for each group of joints whose rows have zero gradients, conflict, or are dependent at this pose only."""
     if not (redundancy.flat or redundancy.only_here or not redundancy.consistent):
         return ()
     report, found = redundancy.report, []
@@ -49,7 +52,7 @@ def dependence_faults(model: Model, redundancy: Redundancy) -> tuple[Fault, ...]
         where = f"joint {joints[0]!r}" if len(joints) == 1 else f"joints {_listed([repr(name) for name in joints])}"
         labels = _listed([str(model.labels[d.row]) for d in (tied if conflict else here) or flat])
         if not tied:
-            found.append(Fault(where, f"the gradient of {labels} is zero at the modelled pose: the row says nothing there", FLAT))
+            found.append(Fault(where, f"the gradient of {labels} is zero at the modelled pose: the row has no effect there", FLAT))
             continue
         n = sum(len(model.joints[name].rows) for name in joints)
         counts = f"at the modelled pose ({n} rows, rank {n - len(group)})"
@@ -64,7 +67,7 @@ def dependence_faults(model: Model, redundancy: Redundancy) -> tuple[Fault, ...]
 
 
 def _groups(report: RankReport) -> list[list[Dependency]]:
-    """Dependencies that share a joint belong together."""
+    """Return the dependencies in groups that share a joint."""
     groups: list[tuple[set[str], list[Dependency]]] = []
     for dependency in report.dependencies:
         joints, members = set(report.joints_of(dependency)), [dependency]
@@ -80,9 +83,9 @@ def _groups(report: RankReport) -> list[list[Dependency]]:
 
 
 def free_axis_faults(bodies: Sequence[Body], model: Model, rows: Rows, unsure: Collection[int] = ()) -> tuple[Fault, ...]:
-    """One fault for each set of bodies with massless axes that can turn without inertia.
+    """Return one fault for each set of bodies with massless axes that can turn without inertia.
 
-    bodies: the ground first;  unsure: ids of bodies that other joints may hold (faulty ones): nothing is said about them
+    bodies: the ground first;  unsure: ids of bodies with faulty joints, which might determine the axes: no fault is reported for them
     """
     axes = {k: body.massless_axes() for k, body in enumerate(bodies)}
     axes = {k: N for k, N in axes.items() if len(N)}
@@ -110,7 +113,7 @@ def free_axis_faults(bodies: Sequence[Body], model: Model, rows: Rows, unsure: C
 
 
 def _components(turns: dict[int, dict[int, Array]]) -> list[list[int]]:
-    """Bodies whose massless axes stand in a common row belong together; `turns`: by body, the rows that feel its axes."""
+    """Return groups of bodies whose massless axes occur in a common row; `turns`: by body, the rows in which its axes occur."""
     group = {k: [k] for k in turns}
     first_at: dict[int, int] = {}
     for k, its_rows in turns.items():
@@ -124,7 +127,7 @@ def _components(turns: dict[int, dict[int, Array]]) -> list[list[int]]:
 
 
 def _free(T: Array, bodies: list[Body], axes: list[Array]) -> list[Fault]:
-    """The faults of one component: the null space of T, by bodies."""
+    """Return the faults of one component: the null space of T, by bodies."""
     squares, vectors = np.linalg.eigh(T.T @ T)
     null = vectors[:, squares <= FREE_TOL**2 * max(1.0, float(squares[-1]))]
     if null.shape[1] == 0:
@@ -147,11 +150,11 @@ def _free(T: Array, bodies: list[Body], axes: list[Array]) -> list[Fault]:
 
 
 def _vector(x: Array) -> str:
-    """A vector with four digits, and no negative zeros."""
+    """Return a vector with four digits, and no negative zeros."""
     return "(" + ", ".join(f"{round(float(value), 4) + 0.0:g}" for value in x) + ")"
 
 
 def _listed(texts: Sequence[str]) -> str:
-    """The first few, and how many more there are."""
+    """Return the first few texts, and how many more there are."""
     more = len(texts) - SHOWN
     return ", ".join(texts[:SHOWN]) + (f" and {more} more" if more > 0 else "")

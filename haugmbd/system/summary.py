@@ -27,7 +27,7 @@ def overview(name: str, bodies: Sequence[Body], joints: Sequence[Joint], loads: 
 
 
 def _kind(joint: Joint) -> str:
-    """The class that the user knows the joint by."""
+    """Return the class of the joint that the user knows."""
     return type(joint.given if isinstance(joint, Wrapped) else joint).__name__
 
 
@@ -38,7 +38,7 @@ def _body(body: Body) -> tuple[str, ...]:
 
 
 def _table(head: tuple[str, ...], lines: Sequence[tuple[str, ...]]) -> list[str]:
-    """Columns as wide as their widest entry."""
+    """Return columns as wide as their widest entry."""
     widths = [max(len(line[k]) for line in (head, *lines)) for k in range(len(head))]
     rule = tuple("-" * width for width in widths)
     return ["", *("  ".join(x.ljust(w) for x, w in zip(line, widths, strict=True)).rstrip() for line in (head, rule, *lines))]

@@ -32,10 +32,23 @@ _SYSTEMS: WeakSet[System] = WeakSet()
 
 @public_class
 class System(Pictured):
-    """A mechanism under construction.
+    """A mechanism under construction: bodies, joints and force elements.
 
-    name: what results call it;  gravity: (3,) global [m/s2], by default none
-    ground: the fixed body;  bodies: the ground first;  joints, loads: in the order they were added
+    Parameters
+    ----------
+    name : str
+        Name of the system in messages and results.
+    gravity : array_like, (3,)
+        Gravity, global frame [m/s2]; by default zero.
+
+    Attributes
+    ----------
+    ground : Body
+        The fixed body.
+    bodies : list of Body
+        The bodies, the ground first.
+    joints, loads : list
+        Joints and force elements, in the order in which they were added.
     """
 
     def __init__(self, name: str = "system", *, gravity: Any = (0.0, 0.0, 0.0)) -> None:
@@ -49,13 +62,26 @@ class System(Pictured):
         _SYSTEMS.add(self)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """What pickle keeps; PicklingError, with the elements, where a function of the user cannot be pickled."""
+        """Return the pickled form. Raise PicklingError, with the elements, if a function of the user cannot be pickled."""
         return reduce_system(self)
 
     def add(self, part: Part) -> Part:
-        """Add a body, a joint, a primitive by itself (it is named by its kind), or a force element; return it.
+        """Add a part to the system, and return it.
 
-        A joint is a `Joint`, or any object with a `name` and `primitives()`.
+        Parameters
+        ----------
+        part : Body, Joint, Primitive, ForceElement, or object with `name` and `primitives()`
+            A body, a joint, a single constraint equation (it is named by its kind), or a force element.
+
+        Returns
+        -------
+        same type
+            The part, for use in other parts.
+
+        Raises
+        ------
+        UsageError
+            If part is none of these, or a class in place of an object.
         """
         if isinstance(part, Body):
             self.bodies.append(part)
@@ -73,7 +99,7 @@ class System(Pictured):
         return part
 
     def _as_joint(self, part: Any) -> Joint:
-        """The joint that `part` is or means."""
+        """Return the joint for `part`."""
         if isinstance(part, Joint):
             return part
         if isinstance(part, Primitive):
@@ -83,14 +109,14 @@ class System(Pictured):
         raise UsageError(f"system.add got {part!r} ({type(part).__name__}). {ACCEPTED}")
 
     def _free_name(self, kind: str) -> str:
-        """kind 1, kind 2, ...: the first that no joint has."""
+        """Return kind 1, kind 2, ...: the first name that no joint has."""
         taken, number = {joint.name for joint in self.joints}, 1
         while f"{kind} {number}" in taken:
             number += 1
         return f"{kind} {number}"
 
     def __getitem__(self, name: str) -> Any:
-        """What was added under this name; a UsageError with the nearest name where there is nothing, or more than one part."""
+        """Return the part of this name. Raise UsageError, with the nearest name, if there is none or more than one."""
         found = [part for other, part in self._given if other == name]
         if len(found) == 1:
             return found[0]
@@ -102,7 +128,7 @@ class System(Pictured):
         raise UsageError(f"system {self.name!r} has nothing named {name!r}. {hint}")
 
     def __contains__(self, name: object) -> bool:
-        """Say whether something was added under this name."""
+        """Return whether a part of this name was added."""
         return any(other == name for other, _ in self._given)
 
     def __repr__(self) -> str:
@@ -110,11 +136,11 @@ class System(Pictured):
         return f"System({self.name!r}: {n} bodies, {len(self.joints)} joints, {len(self.loads)} loads)"
 
     def table(self) -> str:
-        """Bodies, joints with rows and degrees of freedom removed, loads, and Gruebler's count, as text."""
+        """Return bodies, joints with rows and degrees of freedom removed, loads, and Gruebler's count, as text."""
         return overview(self.name, self.bodies, self.joints, self.loads)
 
     def faults(self) -> tuple[Fault, ...]:
-        """Everything that is wrong with this system, () if nothing is."""
+        """Return the faults of this system; () if there is none."""
         return self.checked().faults
 
     def validate(self) -> None:
@@ -124,17 +150,36 @@ class System(Pictured):
             raise ModelError(faults)
 
     def compile(self, *, check_pose: bool = True, redundancy: Rule = DropDependentRows(), tolerance: float = TOLERANCE) -> Model:  # noqa: B008  frozen
-        """Validate, and return the frozen Model.
+        """Validate the system, and return the frozen Model.
 
-        check_pose: False to evaluate rows of a mechanism that is not closed as modelled, or is singular there; it is then not
-        checked that joints and drivers agree with the modelled pose, and that the motion is determined, and no row is dropped
-        redundancy: which multipliers dependent rows get: `DropDependentRows()`, or `MinimumNorm()`; the motion is the same
-        tolerance: distance of a row from the span of the others, about the misalignment of an axis [rad] or of a point relative to the
-            size of the model, below which it depends on them and is dropped; the dropped rows then stay open by about as much.
-            The default takes axes that are typed with five digits for parallel; a larger one frees a loop whose axes fit less well
+        Parameters
+        ----------
+        check_pose : bool
+            Whether to check that joints and drivers agree with the modelled pose, and that the motion is determined there. False serves to
+            evaluate rows of a mechanism that is not closed as modelled, or is singular there; no row is dropped then.
+        redundancy : DropDependentRows or MinimumNorm
+            The choice of multipliers of dependent rows; the motion does not depend on it.
+        tolerance : float
+            Distance of a row from the span of the others below which it is dependent and is dropped. It is about the misalignment of an
+            axis [rad], or of a point relative to the size of the model, and dropped rows then have gaps of this size. The default takes
+            axes typed with five digits for parallel; a larger value unlocks a loop whose axes fit less well.
 
-        Raises ModelError with all faults, UsageError for a tolerance that is none.  Warns with LockedModelWarning, and notes in
-        `Model.warnings`, where no degree of freedom is left and nothing is driven, or where a misalignment locks a loop.
+        Returns
+        -------
+        Model
+            The compiled mechanism.
+
+        Raises
+        ------
+        ModelError
+            With all faults of the system.
+        UsageError
+            If tolerance or redundancy is not valid.
+
+        Warns
+        -----
+        LockedModelWarning
+            If no degree of freedom is left and nothing is driven, or if a misalignment locks a loop; also in `Model.warnings`.
         """
         check_rule(redundancy)
         check_tolerance(tolerance)
@@ -150,11 +195,11 @@ class System(Pictured):
         return model.with_redundancy(redundancy, tolerance)
 
     def checked(self, at_pose: bool = True, tolerance: float = TOLERANCE) -> Checked:
-        """All faults, what was found at the modelled pose, and a model of the sound parts."""
+        """Return all faults, the findings at the modelled pose, and a model of the faultless parts."""
         parts = Parts(self.name, self.gravity, self.bodies, self.joints, self.loads, _owner)
         return check(parts, lambda bodies, joints: build_model(self.name, bodies, joints, (), np.zeros(3)), at_pose, tolerance)
 
 
 def _owner(body: Body) -> str:
-    """The name of a system that the body was added to, "" if there is none."""
+    """Return the name of a system that the body was added to, "" if there is none."""
     return next((system.name for system in _SYSTEMS if any(body is other for other in system.bodies)), "")

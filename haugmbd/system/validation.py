@@ -1,10 +1,10 @@
-r"""All faults of a system at once, each cause once: of its parts, of their names and places, of the whole at its pose.
+r"""Validation: all faults of a system at once, each cause once: of its parts, of their names and places, of the whole at its pose.
 
-    parts        what every object says of itself (`faults()`); names; who belongs to this system
-    pose         joints closed, drivers at their modelled values            of all joints whose parts are sound
-    determinacy  rows that contradict one another; axes that nothing holds   of all joints that are closed
+    parts        the faults of every object (`faults()`); names; membership in this system
+    pose         joints closed, drivers at their modelled values            of all joints whose parts are faultless
+    determinacy  rows that conflict; axes that nothing determines           of all joints that are closed
 
-A joint with a fault, or on a body with a faulty pose, is left out of the later checks: no fault is told twice as its consequences.
+A joint with a fault, or on a body with a faulty pose, is left out of the later checks: consequences of a fault are not reported.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from haugmbd.system.solvability import dependence_faults, free_axis_faults
 
 
 class Parts(NamedTuple):
-    """What a system is made of, the ground first; `owner` says where else a body lives, "" if nowhere."""
+    """The parts of a system, the ground first; `owner` returns the name of another system that has a body, "" if there is none."""
 
     name: str
     gravity: Any
@@ -45,14 +45,14 @@ class Parts(NamedTuple):
 
 
 Build = Callable[[Sequence[Body], Sequence[Joint]], Model]
-"""Makes a model of sound bodies and joints, without loads."""
+"""Function that builds a model of faultless bodies and joints, without loads."""
 
 
 class Checked(NamedTuple):
-    """All faults; the rows of the whole system at the modelled pose, None where there is a fault; which of them are dropped.
+    """All faults; the rows of the whole system at the modelled pose, None if there is a fault; the rows that are dropped.
 
-    model: of the parts that are sound by themselves, without loads, whatever their pose; None where no body is
-    notes: what keeps the whole from moving, where that is remarkable
+    model: of the parts without faults of their own, without loads, whatever their pose; None without bodies
+    notes: reasons why the system cannot move, if it cannot
     """
 
     faults: tuple[Fault, ...]
@@ -63,7 +63,7 @@ class Checked(NamedTuple):
 
 
 def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float = TOLERANCE) -> Checked:
-    """Find all faults of a system; with `at_pose` False only those of its parts, names and places.  tolerance: see `System.compile`."""
+    """Return all faults of a system; with `at_pose` False only those of its parts, names and places.  tolerance: see `System.compile`."""
     faults = [*_system_faults(parts), *_name_faults(parts), *_stranger_faults(parts), *(_missing_joints(parts) if at_pose else ())]
     faults += [fault for body in _distinct(parts.bodies) for fault in body.faults()]
     faults += [fault for load in _distinct(parts.loads) for fault in _once(load.faults())]
@@ -98,12 +98,12 @@ def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float = T
 
 
 def posed(body: Body) -> bool:
-    """Say whether the modelled position, rotation and velocity are finite (if not, the body says so itself)."""
+    """Return whether the modelled position, rotation and velocity are finite; a body reports values that are not."""
     return all(np.isfinite(x).all() for x in (body.r, body.p, body.v, body.omega_bar))
 
 
 def _system_faults(parts: Parts) -> list[Fault]:
-    """Gravity, and a system without bodies."""
+    """Return the faults of gravity, and of a system without bodies."""
     faults: list[Fault] = []
     where = f"system {parts.name!r}"
     read_array(faults, where, "gravity", parts.gravity, (3,), unit="m/s2")
@@ -113,7 +113,7 @@ def _system_faults(parts: Parts) -> list[Fault]:
 
 
 def _name_faults(parts: Parts) -> list[Fault]:
-    """Empty names of joints and loads (bodies say so themselves), names used twice within a kind, parts added twice."""
+    """Return faults for empty names of joints and loads, names used twice within a kind, and parts added twice."""
     faults = []
     groups: tuple[tuple[str, Sequence[Body | Joint | ForceElement]], ...] = (
         ("body", parts.bodies),
@@ -138,7 +138,7 @@ def _name_faults(parts: Parts) -> list[Fault]:
 
 
 def _stranger_faults(parts: Parts) -> list[Fault]:
-    """One fault for each body that joints or loads are attached to and that is not in the system."""
+    """Return one fault for each body that joints or loads are attached to and that is not in the system."""
     members = {id(body) for body in parts.bodies}
     users: dict[int, tuple[Body, list[str]]] = {}
     attached = [(f"joint {joint.name!r}", _bodies(read_primitives(joint)[0])) for joint in _distinct(parts.joints)]
@@ -151,7 +151,7 @@ def _stranger_faults(parts: Parts) -> list[Fault]:
 
 
 def _missing_joints(parts: Parts) -> list[Fault]:
-    """One fault for each driver or force element whose joint is not in the system: nothing would hold what it drives."""
+    """Return one fault for each driver or force element whose joint is not in the system."""
     members = {id(joint) for joint in parts.joints}
     users: list[tuple[str, Joint | ForceElement]] = [(f"joint {joint.name!r}", joint) for joint in _distinct(parts.joints)]
     users += [(f"load {load.name!r}", load) for load in _distinct(parts.loads)]
@@ -166,7 +166,7 @@ def _missing_joints(parts: Parts) -> list[Fault]:
 
 
 def _stranger(parts: Parts, body: Body, users: list[str]) -> Fault:
-    """What is known about a body that is not in the system."""
+    """Return the fault of a body that is not in the system."""
     names = [other.name for other in parts.bodies]
     owner = parts.owner(body)
     used = f"{' and '.join(users)} {'is' if len(users) == 1 else 'are'} attached to it"
@@ -185,7 +185,7 @@ def _stranger(parts: Parts, body: Body, users: list[str]) -> Fault:
 
 
 def joint_faults(joint: Joint, primitives: Sequence[Primitive]) -> tuple[Fault, ...]:
-    """What a joint says of itself; of a joint on a body with a faulty pose only what does not follow from that."""
+    """Return the faults of a joint; on a body with a faulty pose only those that do not follow from that."""
     alone = next((p.i for p in primitives if p.i is p.j), None)
     if alone is not None:
         what, remedy = f"it joins body {alone.name!r} to itself", "Give two different bodies, or system.ground for one of them."
@@ -197,12 +197,12 @@ def joint_faults(joint: Joint, primitives: Sequence[Primitive]) -> tuple[Fault, 
 
 
 def _bodies(primitives: Iterable[Primitive]) -> list[Body]:
-    """The bodies that rows are about."""
+    """Return the bodies of the rows."""
     return _distinct(body for p in primitives for body in (p.i, p.j))
 
 
 def _once(faults: Iterable[Fault]) -> tuple[Fault, ...]:
-    """Each cause once: several rows of a joint share a point, a vector, a driver."""
+    """Return each cause once: several rows of a joint share a point, a vector, a driver."""
     return tuple({(fault.what, fault.remedy): fault for fault in reversed(list(faults))}.values())[::-1]
 
 
@@ -210,10 +210,10 @@ Part = TypeVar("Part")
 
 
 def _distinct(parts: Iterable[Part]) -> list[Part]:
-    """Each object once, in order."""
+    """Return each object once, in order."""
     return list({id(part): part for part in parts}.values())
 
 
 def _first_of_name(joints: Iterable[Joint]) -> list[Joint]:
-    """Joints whose name was not used before: the others are reported for their names."""
+    """Return joints whose name was not used before; the others are reported for their names."""
     return list({joint.name: joint for joint in reversed(list(joints))}.values())[::-1]

@@ -1,5 +1,5 @@
 """The flat arrays that compiled code works on.
 
-layout      names, places and shapes of everything in the arrays; the records that carry them
+layout      names, positions and shapes of the matrices in the arrays; the records that hold them
 accessors   the matrices by name, for kernels
 """

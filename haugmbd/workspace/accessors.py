@@ -2,7 +2,7 @@ r"""The matrices of a model by name, for compiled code:  `jacobian(P)` is the ma
 
     constants:  ints, reals        work: what belongs to one run        P: a `Pack`, a `Core` or a `Workspace`
 
-Each accessor is a pointer and a shape, at no cost; what stands in each matrix is said in `workspace.layout`.
+Each accessor is a pointer and a shape, at no cost; `workspace.layout` describes the content of each matrix.
 Kernels import this module as `ws`:  `b, x = ws.right_hand_side(P), ws.solution(P)`.
 """
 

@@ -1,12 +1,12 @@
-r"""A compiled model as three flat arrays, and the names of what stands in them.
+r"""A compiled model as three flat arrays, and the names of the matrices in them.
 
-    Pack = (ints, reals, work, ...)     ints: numbers of bodies, markers, rows, steps;  reals: constants;  work: room to compute in
+    Pack = (ints, reals, work, ...)     ints: numbers of bodies, markers, rows, steps;  reals: constants;  work: the workspace
     y    = ( r, p, v, omega_bar of body 0 (ground), 1, ..., nb;  integrated joint angles )          13 numbers a body
 
-Compiled functions pay for every array that they are handed (50 arrays: 1 us a call, and half a minute to compile), so all of them travel
-as three, and are looked at by name through `accessors`.  `ints` begins with (start, rows, columns) of each matrix.
+Every array argument costs compiled functions time at each call and at compilation. All matrices therefore travel as three arrays, and
+`accessors` returns them by name. `ints` begins with (start, rows, columns) of each matrix.
 
-Rows stand in SLOTS: edge e (the rows between the same two bodies, at most six) owns slots 6 e ... 6 e + 5; the unused ones are padding.
+Rows are stored in SLOTS: edge e (the rows between the same two bodies, at most six) owns slots 6 e ... 6 e + 5; unused ones are padding.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ WIDTH = 13
 """Numbers per body in the state: r (3), p (4), v (3), omega_bar (3)."""
 
 INTS = {
-    "FLAGS": "(1, 2) has_shift: 1 if a body has a massless direction;  calls_user: 1 if callables of the user must be asked",
+    "FLAGS": "(1, 2) has_shift: 1 if a body has a massless direction;  calls_user: 1 if functions of the user must be called",
     "BODY_OF": "(nm, 1) the body of each marker",
     "ROW_INTS": "(nc, 6) rows sorted by kind: slot, side of body i, driver, markers",
-    "ROW_KIND_AT": "(1, kinds + 1) where each kind of row starts",
+    "ROW_KIND_AT": "(1, kinds + 1) first row of each kind",
     "LOAD_INTS": "(nl, 8) loads sorted by kind: markers, drivers, signal, angle",
-    "LOAD_KIND_AT": "(1, kinds + 1) where each kind of load starts",
+    "LOAD_KIND_AT": "(1, kinds + 1) first load of each kind",
     "DRIVER_TABLE": "(., 9) programs of the drivers, see `drivers.tables`",
     "DRIVER_OPS": "(., 4) operations of their tapes",
     "EDGES": "(ne, 2) the bodies of each edge",
@@ -49,8 +49,8 @@ INTS = {
     "BODY_FIRST": "(ne, 2)",
     "TIES": "(n, 4) pairs of bodies coupled by the tangent of a force: bodies i and j, block, 1 where it is [j, i]",
     "PROBED": "(nb + 1, 1) colours of bodies whose forces are differenced in an implicit step, 0 for none; how many in the ground's place",
-    "LOAD_TIE": "(nl, 2) the tie of each load between two bodies, and where in DERIVED its declared jacobian starts; -1 for none",
-    "COUPLED": "(n, 7) pairs of bodies of a StateForce with a jacobian: where that starts, how many bodies, places a and b, bodies, tie",
+    "LOAD_TIE": "(nl, 2) the tie of each load between two bodies, and the first index of its declared jacobian in DERIVED; -1 for none",
+    "COUPLED": "(n, 7) pairs of bodies of a StateForce with a jacobian: its first index, number of bodies, places a and b, bodies, tie",
     "LINKS": "(n, 3) of a serial chain: first freedom, number of freedoms, first coordinate",
     "FREEDOMS": "(nv, 2) of a serial chain: kind, link",
 }
@@ -64,7 +64,7 @@ REALS = {
     "DRIVER_NUMBERS": "(1, .) constants and tables of the drivers",
     "PAD": "(ne, 6) 0 for a row, -1 for padding",
     "KEPT": "(ne, 6) 1 for a row, 0 for padding and for a row that is dropped because it depends on the others",
-    "SCALE": "(nn, 6) what pivots are measured against",
+    "SCALE": "(nn, 6) scales of the pivots",
     "LINK_REALS": "(n, 25) of a serial chain: offset of the handle, orientation there, centre of mass, mass, J_bar",
     "FREEDOM_AXES": "(nv, 3) of a serial chain: unit axes, link frames",
     "BASE": "(1, 3) of a serial chain: the base point, global [m]",
@@ -84,17 +84,17 @@ WORK = {
     "B": "(n_blocks, 36) off-diagonal blocks",
     "RIGHT": "(nn, 6) right-hand side, by nodes",
     "SOLUTION": "(nn, 6) solution, by nodes",
-    "QUESTION": "(1, 1) what the right-hand side asks for: ACCELERATIONS, POSITIONS or VELOCITIES",
+    "QUESTION": "(1, 1) unknowns of the right-hand side: ACCELERATIONS, POSITIONS or VELOCITIES",
     "CORRECTION": "(nn, 6) correction of a refinement sweep",
     "PIVOTS": "(6, 7) the rows of one edge while some of them are chosen",
     "SPREAD": "(5, 6 nn) vectors of the conjugate gradients that suit dependent rows, and lengths of rows, see `kkt.least_squares`",
-    "STATUS": "(1, 4) what went wrong: code, place, number, and a step [s] where the code says so",
-    "SUCCEEDED": "(1, 1) 1 where the last call of the user's functions has returned without an exception, see `compiled.ffi`",
-    "TANGENT": "(nb + 1, 36) what the tangents of the forces add to the bodies' blocks of M, for an implicit step",
+    "STATUS": "(1, 4) status: code, place, number, and a step [s] for some codes",
+    "SUCCEEDED": "(1, 1) 1 if the last call of the user's functions returned without an exception, see `compiled.ffi`",
+    "TANGENT": "(nb + 1, 36) the tangents of the forces in the bodies' blocks of M, for an implicit step",
     "TIE_TANGENT": "(n, 36) the same, of two bodies i and j",
-    "PROBE": "(1, .) of such differences: a state, and Phi_q^T lam - Q before and after",
-    "DERIVED": "(1, .) what the user's jacobians say, see `callbacks.jacobian_callbacks`",
-    "DISPLACEMENT": "(nb + 1, 6) of an implicit step: from the base pose [m, rad]; what a failed step gives back begins here",
+    "PROBE": "(1, .) differences of forces: a state, and Phi_q^T lam - Q before and after",
+    "DERIVED": "(1, .) values of the user's jacobians, see `callbacks.jacobian_callbacks`",
+    "DISPLACEMENT": "(nb + 1, 6) of an implicit step: from the base pose [m, rad]; a failed step restores the matrices from here on",
     "BASE_POSE": "(nb + 1, 7) of an implicit step: the pose from which displacements are counted",
     "U_DOT": "(nb + 1, 6) of an implicit step: u' = (v', omega_bar')",
     "ALGORITHMIC": "(nb + 1, 6) of an implicit step: the algorithmic acceleration a of generalized-alpha",
@@ -108,7 +108,7 @@ WORK = {
     "LINK_RATE": "(n, 12) velocity of the handle, angular velocity, bias acceleration, global",
     "LINK_WRENCH": "(n, 6) force and moment about the handle, global",
     "LINK_J": "(n, 6) inertia about the centre of mass, global axes: xx, xy, xz, yy, yz, zz",
-    "ASKS": "(1, 1) of a serial chain: 1 if a function of the user gives tau",
+    "ASKS": "(1, 1) of a serial chain: 1 if a function of the user returns tau",
     "QDD": "(1, nv) of a serial chain: joint accelerations",
     "TAU": "(1, nv) of a serial chain: generalized forces",
     "PUSHES": "(n, 6) of a serial chain: external forces and moments at the centres of mass, global",
@@ -130,7 +130,7 @@ NAMES = (*INTS, *REALS, *WORK)
 HEAD = 3 * len(NAMES)
 
 ACCELERATIONS, POSITIONS, VELOCITIES = 0.0, 1.0, 2.0
-"""What stands in QUESTION; any right-hand side is answered alike by the block LDL^T, but not by every formulation."""
+"""Values of QUESTION; the block LDL^T solves every right-hand side in the same way, but not every formulation does."""
 
 
 class Workspace(NamedTuple):
@@ -142,9 +142,9 @@ class Workspace(NamedTuple):
 
 
 class Core(NamedTuple):
-    """What it takes to evaluate rows and loads; `work` belongs to one run.
+    """The arrays and routines that evaluate rows and loads; `work` belongs to one run.
 
-    drive: evaluates the drivers that compiled code can evaluate;  apply: the force elements;  asked: the callback to the user's callables
+    drive: evaluates the drivers that compiled code can evaluate;  apply: the force elements;  callback: to the user's functions
     fills: a routine for each kind of row
     """
 
@@ -158,10 +158,10 @@ class Core(NamedTuple):
 
 
 class Pack(NamedTuple):
-    """A model and the room to compute in, as compiled code sees them: a Core, and the routines built on it.
+    """A model and its workspace, as compiled code sees them: a Core, and the routines built on it.
 
-    prepare: evaluates rows and loads;  factorize, finish, begin, refine: the questions to the augmented matrix
-    python_solver: who answers them where the formulation is written in Python;  derive: the callback to the user's jacobians, in
+    prepare: evaluates rows and loads;  factorize, finish, begin, refine: the operations on the augmented matrix
+    python_solver: solves with it if the formulation is written in Python;  derive: the callback to the user's jacobians, in
     implicit steps
     """
 
@@ -197,7 +197,7 @@ CORE_TYPE = types.NamedTuple(CORE_TYPES, Core)
 
 @typeof_impl.register(Pack)  # type: ignore[untyped-decorator]
 def pack_type(pack: Pack, context: Any) -> Any:
-    """Every Pack has the same type: without this Numba works it out from all routines at every call from Python, 0.1 to 0.5 ms."""
+    """Return the one type of every Pack: otherwise Numba infers it from all routines at every call from Python."""
     return PACK_TYPE
 
 
@@ -220,7 +220,7 @@ def workspace(P: Core | Pack) -> Workspace:
 
 
 class Tables:
-    """The constant arrays of a model, and the head that says where everything stands.
+    """The constant arrays of a model, and the head with the position of every matrix.
 
     `ints` and `reals` are writable only for the compiler's sake (one array type instead of two halves its work): use `tables[name]`.
     """
@@ -243,12 +243,12 @@ class Tables:
         self.work_size = size
 
     def place(self, name: str) -> tuple[int, int, int]:
-        """Start, rows and columns of the matrix `name` in its buffer."""
+        """Return start, rows and columns of the matrix `name` in its buffer."""
         start, rows, columns = self.ints[3 * NAMES.index(name) :][:3].tolist()
         return start, rows, columns
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
-        """The constant matrix `name`, read-only."""
+        """Return the constant matrix `name`, read-only."""
         start, rows, columns = self.place(name)
         matrix: npt.NDArray[Any] = (self.ints if name in INTS else self.reals)[start : start + rows * columns].reshape(
             rows, columns
@@ -257,7 +257,7 @@ class Tables:
         return matrix
 
     def changed(self, ints: Mapping[str, Ints], work: Mapping[str, tuple[int, int]]) -> Tables:
-        """The same tables with some integers and some rooms exchanged or added."""
+        """Return the same tables with some integers and some work matrices exchanged or added."""
         parts = {name: self[name] for name in (*INTS, *REALS) if any(self.place(name))}
         rooms = {name: self.place(name)[1:] for name in WORK if any(self.place(name))}
         return Tables(
@@ -267,7 +267,7 @@ class Tables:
         )
 
     def pack(self, F0: Array, **routines: Any) -> Pack:
-        """New room to compute in, with the routines by name; the constant drivers `F0` (nd, 3) are put in their place."""
+        """Return a new workspace, with the routines by name and the constant drivers `F0` (nd, 3)."""
         pack = Pack(self.ints, self.reals, np.zeros(self.work_size), **routines)
         workspace_array(pack, "F")[:] = F0
         workspace_array(pack, "A")[:] = np.eye(3).ravel()
@@ -275,7 +275,7 @@ class Tables:
 
 
 def workspace_array(pack: Pack, name: str) -> Array:
-    """The work matrix `name` of a pack, writable."""
+    """Return the work matrix `name` of a pack, writable."""
     number = NAMES.index(name)
     start, rows, columns = pack.ints[3 * number :][:3]
     return pack.work[start : start + rows * columns].reshape(rows, columns)

@@ -17,21 +17,6 @@ PUBLIC = {
 SECTION = re.compile(r"^(\w[\w ]*)\n-+$", re.MULTILINE)
 
 
-KNOWN_MISSING = {
-    # haugmbd.model
-    "mbd.Model",
-    "mbd.Redundancy",
-    "mbd.Rows",
-    "mbd.State",
-    "mbd.constraint_wrenches",
-    "mbd.evaluate",
-    "mbd.motion_subspace",
-    # haugmbd.system
-    "mbd.System",
-}
-"""Names whose docstrings have no sections yet, by package: this set may only shrink."""
-
-
 def sections(text: str) -> dict[str, str]:
     """The numpydoc sections of a docstring, by name."""
     parts = SECTION.split(inspect.cleandoc(text))
@@ -60,9 +45,7 @@ def made_by_users(thing: object) -> bool:
     return "Attributes" not in sections(thing.__doc__ or "") and not issubclass(thing, BaseException) and bool(parameters(thing))
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=pytest.mark.xfail(strict=True)) if n in KNOWN_MISSING else n for n in PUBLIC]
-)
+@pytest.mark.parametrize("name", PUBLIC)
 def test_the_docstring_has_a_summary_and_sections(name):
     thing = PUBLIC[name]
     text = inspect.getdoc(thing) or ""
