@@ -60,15 +60,15 @@ else:
 
     @intrinsic  # type: ignore[untyped-decorator]
     def borrow_line(typing: Any, buffer: Any, start: Any, size: Any) -> Any:
-        """(size,) numbers of `buffer` from `start`."""
+        """Return (size,) numbers of `buffer` from `start`."""
         return _typed(buffer, 1), _lower
 
     @intrinsic  # type: ignore[untyped-decorator]
     def borrow(typing: Any, buffer: Any, start: Any, rows: Any, columns: Any) -> Any:
-        """A (rows, columns) matrix in `buffer` from `start`."""
+        """Return a (rows, columns) matrix in `buffer` from `start`."""
         return _typed(buffer, 2), _lower
 
     @intrinsic  # type: ignore[untyped-decorator]
     def borrow_blocks(typing: Any, buffer: Any, start: Any, n: Any, rows: Any, columns: Any) -> Any:
-        """(n, rows, columns) matrices in `buffer` from `start`."""
+        """Return (n, rows, columns) matrices in `buffer` from `start`."""
         return _typed(buffer, 3), _lower

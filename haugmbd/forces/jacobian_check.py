@@ -130,7 +130,7 @@ def _fault(jacobian: Jacobian, t: float, column: int, given: Array, nearest: tup
     row, estimate, limit = nearest
     label, entry = jacobian.question.label, float(given[row, column])
     what = (
-        f"jacobian says that d {_answer(jacobian, row)} / d {_argument(jacobian, column)} is {entry:.9g} at {place} and t = {t:.9g} s, and "
+        f"the jacobian entry d {_answer(jacobian, row)} / d {_argument(jacobian, column)} is {entry:.9g} at {place} and t = {t:.9g} s, and "
         f"differences of {label} give {estimate:.9g}: off by {abs(entry - estimate):.3g} (allowed {limit:.3g})"
     )
     remedy = f"Correct jacobian or {label}; or leave jacobian out: {label} is then differenced."

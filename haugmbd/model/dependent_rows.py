@@ -107,7 +107,7 @@ class Redundancy:
     n_rows, rank : int
         Number of rows of Phi_q, and its rank.
     tolerance : float
-        Relative pivot below which a row counts as dependent: the square of a distance.
+        Square of the distance from the span of the others below which a row is dependent.
     dropped : tuple of int
         Numbers of the rows that are left out of the equations of motion.
     only_here : tuple of int
@@ -166,7 +166,10 @@ class Redundancy:
         return not self.gaps.any()
 
     def with_rule(self, rule: Rule, tolerance: float | None = None) -> Redundancy:
-        """Return the same rows with another choice of multipliers; tolerance: for dependent rows at other poses."""
+        """Return the same rows with another choice of multipliers.
+
+        tolerance: distance from the span of the others below which a row is dependent at other poses; by default unchanged
+        """
         return replace(self, rule=rule, tolerance=self.tolerance if tolerance is None else tolerance**2)
 
     def __str__(self) -> str:

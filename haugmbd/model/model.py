@@ -193,7 +193,7 @@ class Model(Pictured):
         rule : DropDependentRows or MinimumNorm
             The choice of multipliers.
         tolerance : float, optional
-            Relative pivot below which a row counts as dependent at other poses.
+            Distance from the span of the other rows below which a row is dependent at other poses; see `System.compile`.
 
         Returns
         -------

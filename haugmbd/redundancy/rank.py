@@ -76,7 +76,7 @@ class RankAnalysis(NamedTuple):
 
 
 def analyse_rank(model: Model, rows: Rows, tolerance: float | None = None) -> RankAnalysis:
-    """Normalise and eliminate the rows at the pose where they were evaluated; tolerance: by default the model's own."""
+    """Return the rows, normalised and eliminated, at the pose where they were evaluated; tolerance: by default the model's own."""
     tolerance = model.redundancy.tolerance**0.5 if tolerance is None else tolerance
     J, norm, flat, length = _normalised(model, rows)
     slots = np.zeros((SLOTS * len(model.tables["EDGES"]), 2, SLOTS))

@@ -203,13 +203,13 @@ def pack_type(pack: Pack, context: Any) -> Any:
 
 @typeof_impl.register(Core)  # type: ignore[untyped-decorator]
 def core_type(core: Core, context: Any) -> Any:
-    """Every Core has the same type."""
+    """Return the one type of every Core."""
     return CORE_TYPE
 
 
 @typeof_impl.register(Workspace)  # type: ignore[untyped-decorator]
 def workspace_type(w: Workspace, context: Any) -> Any:
-    """Every Workspace has the same type."""
+    """Return the one type of every Workspace."""
     return WORKSPACE_TYPE
 
 

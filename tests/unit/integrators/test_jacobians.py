@@ -277,7 +277,7 @@ def wrong(part, place, factor=1.01):
 )
 def test_a_wrong_entry_is_named_with_both_numbers(part, place, words):
     text = faults_of(lambda s, a, b, h: mbd.PointForce("load", a, force=push, jacobian=wrong(part, place)))
-    assert "PointForce 'load': jacobian says that " + words in text
+    assert "PointForce 'load': the jacobian entry " + words in text
     assert "and differences of force give" in text
     assert "Correct jacobian or force; or leave jacobian out" in text
 
