@@ -23,7 +23,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault
 from haugmbd.forces.base import EnergyLedger, ForceElement, add_force, point_motion, turned
 from haugmbd.forces.jacobian import read_jacobian
-from haugmbd.forces.tangent import add_column, given_column, unit
+from haugmbd.forces.tangent import Tangents, add_column, given_column, unit
 from haugmbd.forces.user_function import BODY, Value, read_value
 from haugmbd.math.vec3 import add, cross, scale, to_body, to_global
 
@@ -127,12 +127,10 @@ def add_forces(ints: Ints, floats: Array, first: int, last: int, m: Motion, Q: A
 
 
 @kernel
-def add_tangent(
-    ints: Ints, floats: Array, first: int, last: int, m: Motion, c_K: float, c_C: float, D: Array, load_tie: Ints, own: Array
-) -> None:
-    """Add the symmetric part of c_K K + c_C C of the elements with a jacobian to the tangents of their bodies, own (nb + 1, 36)."""
+def add_declared_tangent(ints: Ints, floats: Array, first: int, last: int, m: Motion, T: Tangents) -> None:
+    """Add the symmetric part of c_K K + c_C C of the elements with a jacobian."""
     for k in range(first, last):
-        if load_tie[k, 1] < 0:
+        if T.load_tie[k, 1] < 0:
             continue
         b = m.body_of[ints[k, POINT]]
         s_bar = to_body(m.A, b, value(m, ints[k, POINT]))
@@ -140,10 +138,10 @@ def add_tangent(
         in_body = floats[k, IN_BODY] == 1.0
         F_bar = F if in_body else to_body(m.A, b, F)
         for column in range(6):
-            given = given_column(D, load_tie[k, 1], column, c_K, c_C)
-            turned_by = cross(F_bar, scale(c_K, unit(column)))
+            given = given_column(T, T.load_tie[k, 1], column)
+            turned_by = cross(F_bar, scale(T.c_K, unit(column)))
             if in_body:
                 dF = to_global(m.A, b, add(given, scale(-1.0, turned_by)))
-                add_column(own, b, column, dF, cross(s_bar, given))
+                add_column(T.own, b, column, dF, cross(s_bar, given))
             else:
-                add_column(own, b, column, given, cross(s_bar, add(to_body(m.A, b, given), turned_by)))
+                add_column(T.own, b, column, given, cross(s_bar, add(to_body(m.A, b, given), turned_by)))

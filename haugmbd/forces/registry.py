@@ -1,73 +1,103 @@
-"""All force elements: `KINDS` in the order of the load tables, and the kernels that run through them.
+r"""All force elements there are: `KINDS`, in the order of the force tables, and the kernels that run through them.
 
-A new element adds its class to `KINDS`, its `add_forces` to `add_loads`, and, if it has them, `measure` and `put_angle_rates` at the
-same place; `add_tangent` if it is stiff or damped; `potential` if it is conservative.
+A new element is one file and one entry in `MODULES`.  Its file has its class, and those of the following kernels that it needs, each for
+the elements  first ... last - 1  of the force tables `ints` and `floats` at the motion m:
+
+    add_forces(ints, floats, first, last, m, Q)             add its generalized forces to Q (nb + 1, 6)
+    measure(ints, floats, first, last, m, signals)          write length or angle, and its rate, for functions of the user
+    put_angle_rates(ints, floats, first, last, m, rates)    write the rate of the angle that it integrates
+    potential(ints, floats, first, last, m)                 return its potential energy
+    add_tangent(ints, floats, first, last, m, T)            add its stiffness and damping, by formula, to the `Tangents` T
+    add_declared_tangent(...)                               the same from the jacobian that the user has declared
+
+The forces of a StateForce are added by its callback.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import Any
+
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.compiled.jit import inlined, kernel
+from haugmbd.compiled.jit import inlined
 from haugmbd.constraints.base import Motion
 from haugmbd.forces import point_force, rsda, state_force, torque, tsda
 from haugmbd.forces.base import ForceElement
 
-KINDS: tuple[type[ForceElement], ...] = (tsda.TSDA, rsda.RSDA, point_force.PointForce, torque.Torque, state_force.StateForce)
+MODULES: tuple[tuple[type[ForceElement], Any], ...] = (
+    (tsda.TSDA, tsda),
+    (rsda.RSDA, rsda),
+    (point_force.PointForce, point_force),
+    (torque.Torque, torque),
+    (state_force.StateForce, state_force),
+)
+KINDS: tuple[type[ForceElement], ...] = tuple(kind for kind, _ in MODULES)
+
+
+def each_kind(name: str, modules: Iterable[Any]) -> Callable[..., Any]:
+    """Return the kernel  run(ints, floats, at, m, out)  that calls the kernel `name` of each module that has it, which writes to `out`.
+
+    Kind k stands in rows at[k] ... at[k + 1] - 1 of the force tables.  The calls are written out one after another before LLVM sees them.
+    """
+    run: Callable[..., Any] | None = None
+    for k, module in reversed(list(enumerate(modules))):
+        if hasattr(module, name):
+            act = getattr(module, name)
+            run = _last(k, act) if run is None else _then(k, act, run)
+    assert run is not None
+    return run
+
+
+def _last(k: int, act: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the kernel that calls `act` for the elements of kind k."""
+
+    @inlined
+    def run(ints: Ints, floats: Array, at: Ints, m: Motion, out: Any) -> None:
+        act(ints, floats, at[k], at[k + 1], m, out)
+
+    return run
+
+
+def _then(k: int, act: Callable[..., Any], rest: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the kernel that calls `act` for the elements of kind k, and then `rest`."""
+
+    @inlined
+    def run(ints: Ints, floats: Array, at: Ints, m: Motion, out: Any) -> None:
+        act(ints, floats, at[k], at[k + 1], m, out)
+        rest(ints, floats, at, m, out)
+
+    return run
+
+
+def sum_of_kinds(name: str, modules: Iterable[Any]) -> Callable[..., Any]:
+    """Return the kernel  total(ints, floats, at, m)  that adds up what the kernels `name` of the modules return."""
+    total: Callable[..., Any] = _zero
+    for k, module in reversed(list(enumerate(modules))):
+        if hasattr(module, name):
+            total = _plus(k, getattr(module, name), total)
+    return total
 
 
 @inlined
-def measure_loads(ints: Ints, at: Ints, m: Motion, signals: Array) -> None:
-    """Write length or angle, and its rate, of every element that measures; the rows of kind k are at[k] ... at[k + 1] - 1."""
-    tsda.measure(ints, at[0], at[1], m, signals)
-    rsda.measure(ints, at[1], at[2], m, signals)
+def _zero(ints: Ints, floats: Array, at: Ints, m: Motion) -> float:
+    """Return the sum over no kind."""
+    return 0.0
 
 
-@inlined
-def add_loads(ints: Ints, reals: Array, at: Ints, m: Motion, Q: Array) -> None:
-    """Add the generalized forces of every element (those of a StateForce are added by its callback)."""
-    tsda.add_forces(ints, reals, at[0], at[1], m, Q)
-    rsda.add_forces(ints, reals, at[1], at[2], m, Q)
-    point_force.add_forces(ints, reals, at[2], at[3], m, Q)
-    torque.add_forces(ints, reals, at[3], at[4], m, Q)
+def _plus(k: int, value: Callable[..., Any], rest: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the kernel that adds `value` of the elements of kind k to `rest`."""
+
+    @inlined
+    def total(ints: Ints, floats: Array, at: Ints, m: Motion) -> float:
+        return value(ints, floats, at[k], at[k + 1], m) + rest(ints, floats, at, m)  # type: ignore[no-any-return]
+
+    return total
 
 
-@kernel
-def potential_of_loads(ints: Ints, reals: Array, at: Ints, m: Motion) -> float:
-    """Return the potential energy of the elements that have one."""
-    return tsda.potential(ints, reals, at[0], at[1], m) + rsda.potential(ints, reals, at[1], at[2], m)
-
-
-@inlined
-def add_tangents(
-    ints: Ints,
-    reals: Array,
-    at: Ints,
-    m: Motion,
-    c_K: float,
-    c_C: float,
-    D: Array,
-    load_tie: Ints,
-    ties: Ints,
-    own: Array,
-    tied: Array,
-) -> None:
-    """Add c_K K + c_C C of every spring, damper and actuator to the tangents of bodies and of coupled pairs of bodies."""
-    tsda.add_tangent(ints, reals, at[0], at[1], m, c_K, c_C, D, load_tie, ties, own, tied)
-    rsda.add_tangent(ints, reals, at[1], at[2], m, c_K, c_C, D, load_tie, ties, own, tied)
-
-
-@inlined
-def add_declared_tangents(
-    ints: Ints, reals: Array, at: Ints, m: Motion, c_K: float, c_C: float, D: Array, load_tie: Ints, coupled: Ints, ties: Ints,
-    own: Array, tied: Array,
-) -> None:  # fmt: skip
-    """Add c_K K + c_C C of forces and torques with a declared jacobian to the tangents of bodies and of coupled pairs of bodies."""
-    point_force.add_tangent(ints, reals, at[2], at[3], m, c_K, c_C, D, load_tie, own)
-    torque.add_tangent(ints, reals, at[3], at[4], m, c_K, c_C, D, load_tie, own)
-    state_force.add_tangent(coupled, c_K, c_C, D, ties, own, tied)
-
-
-@inlined
-def put_angle_rates(ints: Ints, at: Ints, m: Motion, rates: Array) -> None:
-    """Write the rate of every integrated angle."""
-    rsda.put_angle_rates(ints, at[1], at[2], m, rates)
+_MODULES = tuple(module for _, module in MODULES)
+measure_loads = each_kind("measure", _MODULES)
+add_loads = each_kind("add_forces", _MODULES)
+put_angle_rates = each_kind("put_angle_rates", _MODULES)
+potential_of_loads = sum_of_kinds("potential", _MODULES)
+add_tangents = each_kind("add_tangent", _MODULES)
+add_declared_tangents = each_kind("add_declared_tangent", _MODULES)

@@ -29,7 +29,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, UsageError
 from haugmbd.forces.base import EnergyLedger, ForceElement, add_torque, modelled, turned
 from haugmbd.forces.jacobian import read_jacobian
-from haugmbd.forces.tangent import add_pair
+from haugmbd.forces.tangent import Tangents, add_pair, declared_stiffness
 from haugmbd.forces.user_function import ANGLE, Value, read_value
 from haugmbd.math.vec3 import dot, load, scale, sub, to_body, to_global
 
@@ -161,7 +161,7 @@ def angle(ints: Ints, k: int, m: Motion) -> float:
 
 
 @kernel
-def measure(ints: Ints, first: int, last: int, m: Motion, signals: Array) -> None:
+def measure(ints: Ints, floats: Array, first: int, last: int, m: Motion, signals: Array) -> None:
     """Write angle and rate of every element to its signal."""
     for k in range(first, last):
         signals[ints[k, SIGNAL], 0] = angle(ints, k, m)
@@ -189,36 +189,18 @@ def add_forces(ints: Ints, floats: Array, first: int, last: int, m: Motion, Q: A
 
 
 @kernel
-def put_angle_rates(ints: Ints, first: int, last: int, m: Motion, rates: Array) -> None:
+def put_angle_rates(ints: Ints, floats: Array, first: int, last: int, m: Motion, rates: Array) -> None:
     """Write the rate of every integrated angle."""
     for k in range(first, last):
         rates[ints[k, TURNS]] = angle_rate(ints, k, m)
 
 
 @kernel
-def add_tangent(
-    ints: Ints,
-    floats: Array,
-    first: int,
-    last: int,
-    m: Motion,
-    c_K: float,
-    c_C: float,
-    D: Array,
-    load_tie: Ints,
-    ties: Ints,
-    own: Array,
-    tied: Array,
-) -> None:
-    """Add c_K K + c_C C of all elements to the tangents: own (nb + 1, 36) of the bodies, tied (n, 36) of coupled pairs of bodies.
-
-    D: declared derivatives of the actuators, which are added to stiffness and damping
-    """
+def add_tangent(ints: Ints, floats: Array, first: int, last: int, m: Motion, T: Tangents) -> None:
+    """Add c_K K + c_C C of all elements; declared derivatives of the actuators count as stiffness and damping."""
     zero = (0.0, 0.0, 0.0)
     for k in range(first, last):
         h = value(m, ints[k, H_I])
         i, j = m.body_of[ints[k, H_I]], m.body_of[ints[k, F_J]]
-        along = c_K * floats[k, K] + c_C * floats[k, C]
-        if load_tie[k, 1] >= 0:
-            along += c_K * D[load_tie[k, 1]] + c_C * D[load_tie[k, 1] + 1]
-        add_pair(own, tied, ties, load_tie[k, 0], i, j, along, (zero, to_body(m.A, i, h)), (zero, to_body(m.A, j, h)))
+        along = T.c_K * floats[k, K] + T.c_C * floats[k, C] + declared_stiffness(T, k)
+        add_pair(T, k, i, j, along, (zero, to_body(m.A, i, h)), (zero, to_body(m.A, j, h)))

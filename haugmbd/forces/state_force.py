@@ -16,12 +16,13 @@ import numpy as np
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import kernel
+from haugmbd.constraints.base import Motion
 from haugmbd.deprecated import public_class
 from haugmbd.drivers.driver import shown
 from haugmbd.errors import Fault, UsageError
 from haugmbd.forces.base import EnergyLedger, ForceElement
 from haugmbd.forces.jacobian import read_jacobian
-from haugmbd.forces.tangent import add_half
+from haugmbd.forces.tangent import Tangents, add_half
 from haugmbd.forces.user_function import BODY, UserFunction, Value, arguments_needed, wrong_arguments
 
 
@@ -116,18 +117,18 @@ def _own_faults(where: str, bodies: tuple[Body, ...]) -> tuple[Fault, ...]:
 
 
 @kernel
-def add_tangent(coupled: Ints, c_K: float, c_C: float, D: Array, ties: Ints, own: Array, tied: Array) -> None:
-    """Add the symmetric part of c_K K + c_C C of every element with a jacobian, block by block: dQ of body i by the motion of body j."""
-    for k in range(coupled.shape[0]):
-        start, n, i, j, tie = coupled[k, 0], coupled[k, 1], coupled[k, 4], coupled[k, 5], coupled[k, 6]
-        first = start + 72 * n * coupled[k, 2] + 3 * coupled[k, 3]
+def add_declared_tangent(ints: Ints, floats: Array, first: int, last: int, m: Motion, T: Tangents) -> None:
+    """Add the symmetric part of c_K K + c_C C of the elements with a jacobian, block by block: dQ of body i by the motion of body j."""
+    for k in range(T.coupled.shape[0]):
+        start, n, i, j, tie = T.coupled[k, 0], T.coupled[k, 1], T.coupled[k, 4], T.coupled[k, 5], T.coupled[k, 6]
+        corner = start + 72 * n * T.coupled[k, 2] + 3 * T.coupled[k, 3]
         for row in range(6):
             for column in range(6):
-                at = first + 12 * n * row + (column if column < 3 else 3 * n + column - 3)
-                x = -(c_K * D[at] + c_C * D[at + 6 * n])
+                at = corner + 12 * n * row + (column if column < 3 else 3 * n + column - 3)
+                x = -(T.c_K * T.D[at] + T.c_C * T.D[at + 6 * n])
                 if i == j:
-                    add_half(own, i, row, column, x)
-                elif ties[tie, 0] == i:
-                    tied[tie, 6 * row + column] += 0.5 * x
+                    add_half(T.own, i, row, column, x)
+                elif T.ties[tie, 0] == i:
+                    T.tied[tie, 6 * row + column] += 0.5 * x
                 else:
-                    tied[tie, 6 * column + row] += 0.5 * x
+                    T.tied[tie, 6 * column + row] += 0.5 * x

@@ -15,9 +15,31 @@ Source: Haug (2021), generalized forces; Geradin, Cardona, Flexible Multibody Dy
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.compiled.jit import kernel
+from haugmbd.compiled.jit import inlined, kernel
 from haugmbd.math.vec3 import Vec, cross, to_body
+
+
+class Tangents(NamedTuple):
+    """The blocks that c_K K + c_C C is added to, and the data that the elements read for it.
+
+    own: (nb + 1, 36) blocks of the bodies;  tied: (n, 36) blocks of the coupled pairs of bodies
+    c_K, c_C: the factors of stiffness and damping;  D: the declared jacobians, one after another
+    load_tie: (nl, 2) pair of each element between two bodies, and where its declared jacobian starts in D; -1 for none
+    ties: (n, 4) bodies i and j of each pair, and two numbers of its block
+    coupled: (., 7) the pairs of bodies of each StateForce with a jacobian, see `workspace.layout`
+    """
+
+    own: Array
+    tied: Array
+    c_K: float
+    c_C: float
+    D: Array
+    load_tie: Ints
+    ties: Ints
+    coupled: Ints
 
 
 @kernel
@@ -37,17 +59,23 @@ def add_outer(T: Array, row: int, c: float, a: Vec, b: Vec, x: Vec, y: Vec) -> N
 
 
 @kernel
-def add_pair(
-    own: Array, tied: Array, ties: Ints, tie: int, i: int, j: int, c: float, g_i: tuple[Vec, Vec], g_j: tuple[Vec, Vec]
-) -> None:
-    """Add c g^T g, g = (-g_i, g_j), to the blocks of the bodies and of their pair (in the order of the pair)."""
-    add_outer(own, i, c, g_i[0], g_i[1], g_i[0], g_i[1])
-    add_outer(own, j, c, g_j[0], g_j[1], g_j[0], g_j[1])
+def add_pair(T: Tangents, k: int, i: int, j: int, c: float, g_i: tuple[Vec, Vec], g_j: tuple[Vec, Vec]) -> None:
+    """Add c g^T g, g = (-g_i, g_j), of element k to the blocks of bodies i and j and of their pair (in the order of the pair)."""
+    tie = T.load_tie[k, 0]
+    add_outer(T.own, i, c, g_i[0], g_i[1], g_i[0], g_i[1])
+    add_outer(T.own, j, c, g_j[0], g_j[1], g_j[0], g_j[1])
     if tie >= 0:
-        if ties[tie, 0] == i:
-            add_outer(tied, tie, -c, g_i[0], g_i[1], g_j[0], g_j[1])
+        if T.ties[tie, 0] == i:
+            add_outer(T.tied, tie, -c, g_i[0], g_i[1], g_j[0], g_j[1])
         else:
-            add_outer(tied, tie, -c, g_j[0], g_j[1], g_i[0], g_i[1])
+            add_outer(T.tied, tie, -c, g_j[0], g_j[1], g_i[0], g_i[1])
+
+
+@inlined
+def declared_stiffness(T: Tangents, k: int) -> float:
+    """Return c_K df/dl + c_C df/dl' of the actuator of element k (theta for l in an RSDA); 0 if its jacobian is not declared."""
+    start = T.load_tie[k, 1]
+    return T.c_K * T.D[start] + T.c_C * T.D[start + 1] if start >= 0 else 0.0
 
 
 @kernel
@@ -57,14 +85,14 @@ def add_half(own: Array, body: int, row: int, column: int, x: float) -> None:
     own[body, 6 * column + row] += 0.5 * x
 
 
-@kernel
-def given_column(D: Array, start: int, column: int, c_K: float, c_C: float) -> Vec:
+@inlined
+def given_column(T: Tangents, start: int, column: int) -> Vec:
     """Return c_K dF/dq + c_C dF/du by coordinate `column` of a body, of a jacobian (3, 12) that starts at `start` in D."""
     a, b = start + column, start + column + 6
     return (
-        c_K * D[a] + c_C * D[b],
-        c_K * D[a + 12] + c_C * D[b + 12],
-        c_K * D[a + 24] + c_C * D[b + 24],
+        T.c_K * T.D[a] + T.c_C * T.D[b],
+        T.c_K * T.D[a + 12] + T.c_C * T.D[b + 12],
+        T.c_K * T.D[a + 24] + T.c_C * T.D[b + 24],
     )
 
 

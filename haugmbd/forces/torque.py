@@ -22,7 +22,7 @@ from haugmbd.errors import Fault
 from haugmbd.forces.base import EnergyLedger, ForceElement, add_torque, turned
 from haugmbd.forces.jacobian import read_jacobian
 from haugmbd.forces.point_force import body_arguments, read_frame
-from haugmbd.forces.tangent import add_column, given_column, unit
+from haugmbd.forces.tangent import Tangents, add_column, given_column, unit
 from haugmbd.forces.user_function import BODY, Value, read_value
 from haugmbd.math.vec3 import add, cross, scale, to_body, to_global
 
@@ -101,17 +101,15 @@ def add_forces(ints: Ints, floats: Array, first: int, last: int, m: Motion, Q: A
 
 
 @kernel
-def add_tangent(
-    ints: Ints, floats: Array, first: int, last: int, m: Motion, c_K: float, c_C: float, D: Array, load_tie: Ints, own: Array
-) -> None:
-    """Add the symmetric part of c_K K + c_C C of the elements with a jacobian to the tangents of their bodies, own (nb + 1, 36)."""
+def add_declared_tangent(ints: Ints, floats: Array, first: int, last: int, m: Motion, T: Tangents) -> None:
+    """Add the symmetric part of c_K K + c_C C of the elements with a jacobian."""
     for k in range(first, last):
-        if load_tie[k, 1] < 0:
+        if T.load_tie[k, 1] < 0:
             continue
         b = m.body_of[ints[k, ON]]
         n = (m.F[ints[k, X], 0], m.F[ints[k, Y], 0], m.F[ints[k, Z], 0])
         for column in range(6):
-            dn_bar = given_column(D, load_tie[k, 1], column, c_K, c_C)
+            dn_bar = given_column(T, T.load_tie[k, 1], column)
             if floats[k, IN_BODY] != 1.0:
-                dn_bar = add(to_body(m.A, b, dn_bar), cross(to_body(m.A, b, n), scale(c_K, unit(column))))
-            add_column(own, b, column, (0.0, 0.0, 0.0), dn_bar)
+                dn_bar = add(to_body(m.A, b, dn_bar), cross(to_body(m.A, b, n), scale(T.c_K, unit(column))))
+            add_column(T.own, b, column, (0.0, 0.0, 0.0), dn_bar)

@@ -26,7 +26,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault
 from haugmbd.forces.base import EnergyLedger, ForceElement, add_force, modelled, point_motion
 from haugmbd.forces.jacobian import read_jacobian
-from haugmbd.forces.tangent import add_pair, lever
+from haugmbd.forces.tangent import Tangents, add_pair, declared_stiffness, lever
 from haugmbd.forces.user_function import LENGTH, Value, read_value
 from haugmbd.math.vec3 import Vec, dot, scale
 
@@ -168,7 +168,7 @@ def direction(m: Motion, P: int, Q: int) -> tuple[float, float, Vec]:
 
 
 @kernel
-def measure(ints: Ints, first: int, last: int, m: Motion, signals: Array) -> None:
+def measure(ints: Ints, floats: Array, first: int, last: int, m: Motion, signals: Array) -> None:
     """Write length and rate of every element to its signal."""
     for k in range(first, last):
         length, l_dot, _ = direction(m, ints[k, P], ints[k, Q_POINT])
@@ -197,36 +197,18 @@ def add_forces(ints: Ints, floats: Array, first: int, last: int, m: Motion, Q: A
 
 
 @kernel
-def add_tangent(
-    ints: Ints,
-    floats: Array,
-    first: int,
-    last: int,
-    m: Motion,
-    c_K: float,
-    c_C: float,
-    D: Array,
-    load_tie: Ints,
-    ties: Ints,
-    own: Array,
-    tied: Array,
-) -> None:
-    """Add c_K K + c_C C of all elements to the tangents: own (nb + 1, 36) of the bodies, tied (n, 36) of coupled pairs of bodies.
-
-    D: declared derivatives of the actuators, which are added to stiffness and damping
-    """
+def add_tangent(ints: Ints, floats: Array, first: int, last: int, m: Motion, T: Tangents) -> None:
+    """Add c_K K + c_C C of all elements; declared derivatives of the actuators count as stiffness and damping."""
     for k in range(first, last):
         P_i, P_j = ints[k, P], ints[k, Q_POINT]
         i, j = m.body_of[P_i], m.body_of[P_j]
         length, l_dot, e = direction(m, P_i, P_j)
         f = floats[k, K] * (length - floats[k, L0]) + floats[k, C] * l_dot + m.F[ints[k, ACTUATOR], 0]
         s_i, s_j = value(m, P_i), value(m, P_j)
-        along = c_K * floats[k, K] + c_C * floats[k, C]
-        if load_tie[k, 1] >= 0:
-            along += c_K * D[load_tie[k, 1]] + c_C * D[load_tie[k, 1] + 1]
-        across = c_K * f / length if f > 0.0 and length > 0.0 else 0.0
-        add_pair(own, tied, ties, load_tie[k, 0], i, j, along - across, lever(m.A, i, e, s_i), lever(m.A, j, e, s_j))
+        along = T.c_K * floats[k, K] + T.c_C * floats[k, C] + declared_stiffness(T, k)
+        across = T.c_K * f / length if f > 0.0 and length > 0.0 else 0.0
+        add_pair(T, k, i, j, along - across, lever(m.A, i, e, s_i), lever(m.A, j, e, s_j))
         if across > 0.0:
             for a in range(3):
                 x = (1.0 if a == 0 else 0.0, 1.0 if a == 1 else 0.0, 1.0 if a == 2 else 0.0)
-                add_pair(own, tied, ties, load_tie[k, 0], i, j, across, lever(m.A, i, x, s_i), lever(m.A, j, x, s_j))
+                add_pair(T, k, i, j, across, lever(m.A, i, x, s_i), lever(m.A, j, x, s_j))

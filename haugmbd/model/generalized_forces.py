@@ -46,12 +46,12 @@ def apply(stage: int, t: float, w: Workspace, callback: Callback, y: Array, rate
     m = update_kinematics(w, t, y)
     table, kind_at, numbers = ws.force_ints(w), ws.force_kind_starts(w), ws.force_reals(w)
     if stage == ANGLE_RATES:
-        put_angle_rates(table, kind_at, m, rates)
+        put_angle_rates(table, numbers, kind_at, m, rates)
         return OK
     Q = ws.generalized_forces(w)
     if ws.calls_user(w):
         signals, Q_user = ws.signals(w), ws.user_forces(w)
-        measure_loads(table, kind_at, m, signals)
+        measure_loads(table, numbers, kind_at, m, signals)
         clear(Q_user)
         succeeded = call_callback(callback, t, y, signals, m.F, Q_user, ws.succeeded(w))
         if not (succeeded and all_finite(Q_user) and all_finite(m.F)):

@@ -21,6 +21,7 @@ from haugmbd.compiled.function_pointers import F1, Routine, types
 from haugmbd.compiled.jit import entry, inlined, routine
 from haugmbd.compiled.status_codes import OK, USER_STOPPED, report
 from haugmbd.forces.registry import add_declared_tangents, add_tangents
+from haugmbd.forces.tangent import Tangents
 from haugmbd.integrators.implicit.finite_differences import probe
 from haugmbd.integrators.implicit.records import NEWTON_TYPE, Newton
 from haugmbd.model.body_kinematics import update_kinematics
@@ -30,32 +31,34 @@ from haugmbd.workspace.layout import PACK_TYPE, Pack
 
 
 @inlined
+def tangents(P: Pack, newton: Newton) -> Tangents:
+    """Return the blocks that stiffness and damping are added to, with the factors c_q and c_u."""
+    return Tangents(
+        ws.tangents(P),
+        ws.coupled_tangents(P),
+        newton.c_q,
+        newton.c_u,
+        ws.user_jacobian_line(P),
+        ws.force_couplings(P),
+        ws.coupled_pairs(P),
+        ws.jacobian_pairs(P),
+    )
+
+
+@inlined
 def put_springs(P: Pack, newton: Newton, t: float, y: Array) -> None:
     """Add c_u C + c_q K of springs, dampers and actuators."""
-    own, tied, D = ws.tangents(P), ws.coupled_tangents(P), ws.user_jacobian_line(P)
-    clear(own)
-    clear(tied)
-    ints, reals, kinds = (
-        ws.force_ints(P),
-        ws.force_reals(P),
-        ws.force_kind_starts(P),
-    )
-    load_tie, ties = ws.force_couplings(P), ws.coupled_pairs(P)
-    add_tangents(ints, reals, kinds, update_kinematics(P, t, y), newton.c_q, newton.c_u, D, load_tie, ties, own, tied)
+    T = tangents(P, newton)
+    clear(T.own)
+    clear(T.tied)
+    add_tangents(ws.force_ints(P), ws.force_reals(P), ws.force_kind_starts(P), update_kinematics(P, t, y), T)
 
 
 @inlined
 def put_declared(P: Pack, newton: Newton, t: float, y: Array) -> None:
     """Add the tangents of forces and torques with jacobians."""
-    own, tied, D = ws.tangents(P), ws.coupled_tangents(P), ws.user_jacobian_line(P)
-    ints, reals, kinds = (
-        ws.force_ints(P),
-        ws.force_reals(P),
-        ws.force_kind_starts(P),
-    )
-    load_tie, ties, coupled = ws.force_couplings(P), ws.coupled_pairs(P), ws.jacobian_pairs(P)
     add_declared_tangents(
-        ints, reals, kinds, update_kinematics(P, t, y), newton.c_q, newton.c_u, D, load_tie, coupled, ties, own, tied
+        ws.force_ints(P), ws.force_reals(P), ws.force_kind_starts(P), update_kinematics(P, t, y), tangents(P, newton)
     )
 
 
