@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from haugmbd.crosscheck.report import CrossCheck as CrossCheck
     from haugmbd.diagnostics.energy import Energy as Energy
     from haugmbd.diagnostics.energy import Momentum as Momentum
+    from haugmbd.diagnostics.joint_history import JointHistory as JointHistory
     from haugmbd.diagnostics.reactions import Reaction as Reaction
     from haugmbd.diagnostics.reactions import reaction as reaction
     from haugmbd.diagnostics.run_warnings import RunStatus as RunStatus
@@ -248,6 +249,7 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.analysis.mobility.report": ("Mobility",),
     # diagnostics
     "haugmbd.diagnostics.energy": ("Energy", "Momentum"),
+    "haugmbd.diagnostics.joint_history": ("JointHistory",),
     "haugmbd.diagnostics.reactions": ("Reaction", "reaction"),
     "haugmbd.diagnostics.run_warnings": ("RunStatus",),
     # serial chains in joint coordinates
@@ -340,6 +342,7 @@ __all__ = [
     "Index3",
     "InverseDynamics",
     "Joint",
+    "JointHistory",
     "JointImpulse",
     "Linearization",
     "Link",

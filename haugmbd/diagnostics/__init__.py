@@ -4,6 +4,7 @@ joint_wrench         a wrench at the point of a joint
 rows_over_time       all rows at all stored states
 violation            violation of the constraints at three levels
 reactions            joint reactions
+joint_history        angles and displacements of joints over time
 method_multipliers   multipliers of implicit methods
 energy               energy and momentum
 work                 work between stored states

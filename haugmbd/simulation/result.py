@@ -21,6 +21,7 @@ from haugmbd.bodies.validation import need_unmasked, read_only
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords, public_class
 from haugmbd.diagnostics.energy import Energy, Momentum, energy_over_time, momentum_over_time
+from haugmbd.diagnostics.joint_history import JointHistory, joint_history
 from haugmbd.diagnostics.joint_wrench import Axes, Side
 from haugmbd.diagnostics.method_multipliers import multipliers_of_method
 from haugmbd.diagnostics.reactions import Reaction, reactions_over_time
@@ -32,6 +33,7 @@ from haugmbd.formulations.accelerations import solve_states
 from haugmbd.integrators.base import methods_below
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.state_space import SingularCrossing
+from haugmbd.model.labels import joint_named
 from haugmbd.model.model import Model
 from haugmbd.model.pickling import refusal
 from haugmbd.model.state import State
@@ -267,6 +269,27 @@ class Result(Animated, HasOutcome):
     def has_lam_of_method(self) -> bool:
         """Return whether the result has multipliers of the method itself."""
         return self._own is not None
+
+    def joint(self, name: str) -> JointHistory:
+        """Return the coordinates of a joint over time.
+
+        Parameters
+        ----------
+        name : str
+            Name of the joint.
+
+        Returns
+        -------
+        JointHistory
+            `.angle`, `.displacement` or `.rotation`, `.rate` and `.acceleration`; signs and zeros as the joint's class describes them.
+
+        Raises
+        ------
+        UsageError
+            If there is no joint of that name, if it has no coordinates, or if the stored states are too far apart to count its turns.
+        """
+        entry = joint_named(self.model.joints, name)
+        return joint_history(self.model, entry, self.t, self.y, self._solutions[:, : self.model.nb + 1])
 
     def reaction(self, joint: str, *, on: Side = "j", frame: Axes = "ground") -> Reaction:
         """Return the force and torque that `joint` exerts on a body, at the joint's point on that body, at every state.
