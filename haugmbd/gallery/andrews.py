@@ -81,12 +81,15 @@ def andrews() -> System:
 
 
 def beta(result: Result) -> Array:
-    """The crank angle over time [rad], (nt,); turns are counted, so that states must stand closer than half a turn."""
+    """Return the crank angle over time [rad], (nt,), counted through all turns.
+
+    Consecutive states must be less than half a turn apart.
+    """
     p = result["OF"].p
     return np.unwrap(2.0 * np.arctan2(p[:, 3], p[:, 0]))
 
 
 def _turn(angle: float, x: float, y: float) -> Array:
-    """(x, y) turned by `angle`."""
+    """Return (x, y) rotated by `angle`."""
     c, s = np.cos(angle), np.sin(angle)
     return np.array([c * x - s * y, s * x + c * y])

@@ -1,9 +1,9 @@
-r"""A serial chain in reduced coordinates, for every explicit integrator.
+r"""The rates of a serial chain in reduced coordinates, for every explicit integrator.
 
     y = (q, qd)      q' = qd, for a ball p' = G^T omega_bar / 2      qd' = aba(q, qd, tau)
 
-There are no constraints, so nothing drifts but the length of a ball's Euler parameters: the end of a step normalises them.
-Source: seed 002 sec. 5.5 (first-order form); seed 003 (aba).
+There are no constraints.  Only the length of the Euler parameters of a ball drifts, and the end of a step normalizes them.
+Source: Featherstone 2008, ch. 4 (joint models) and ch. 7 (articulated-body algorithm).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def prepare_chain(P: Core, t: float, y: Array) -> int:
 
 @inlined
 def put_rates(P: Pack, options: Options, t: float, y: Array, y_dot: Array) -> int:
-    """y' = (q', qdd)."""
+    """Write y' = (q', qdd)."""
     options.n_rates += 1
     code = prepare(P, t, y)
     if code == OK:
@@ -71,13 +71,13 @@ def put_rates(P: Pack, options: Options, t: float, y: Array, y_dot: Array) -> in
 
 @entry
 def rates(P: Pack, options: Options, t: float, y: Array, y_dot: Array) -> int:
-    """y' = f(t, y)."""
+    """Write y' = f(t, y)."""
     return put_rates(P, options, t, y, y_dot)
 
 
 @entry
 def post_step(P: Pack, options: Options, t: float, y: Array, y_dot: Array) -> int:
-    """Normalise the Euler parameters; y' = f(t, y)."""
+    """Normalize the Euler parameters; write y' = f(t, y)."""
     links, freedoms = ws.links(P), ws.freedoms(P)
     worst = 0.0
     for i in range(links.shape[0]):

@@ -166,7 +166,7 @@ class _Driver:
         return code == USER_STOPPED and self.problem.pack.callback.error is None and isinstance(teacher.error, SimulationError)
 
     def _limit(self, places: list[Place], per_step: float, far: float) -> None:
-        """Say how many steps the next chunk has at most;  far: so many go about FAR, though the motion is just turning round."""
+        """Limit the number of steps of the next batch;  far: the number that moves about FAR, even while the motion is reversing."""
         ahead = [0.5 * place.distance for place in places if place.distance > 0.0]
         if per_step > 0.0:
             most = max(1.0, min(ahead) / per_step) if ahead else max(float(FEWEST), min(far, FAR / per_step))

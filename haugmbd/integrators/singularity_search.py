@@ -172,7 +172,7 @@ class SingularSearch:
         return found
 
     def time_to_go(self, s: float, y: Array, y_dot: Array) -> float:
-        """After what time [s] the state (1, ny) has moved by s."""
+        """Return the time [s] in which the state (1, ny) moves by s."""
         bend = self.speeds(y_dot_as_state(y_dot, self.n))[0]
         return time_to(s, float(self.speeds(y)[0]), float(bend))
 
@@ -254,6 +254,6 @@ def y_dot_as_state(y_dot: Array, n: int) -> Array:
 
 
 def time_to(s: float, speed: float, bend: float) -> float:
-    """After what time [s] a motion with speed and acceleration has gone s:  speed t + bend t^2 / 2 = s."""
+    """Return the time [s] in which a motion with speed and acceleration moves by s:  speed t + bend t^2 / 2 = s."""
     root = np.sqrt(speed**2 + 2.0 * bend * s)
     return float(2.0 * s / (speed + root)) if speed + root > 0.0 else np.inf

@@ -1,10 +1,10 @@
-r"""What every explicit integrator does with a formulation: two routines, called by address.
+r"""The interface of explicit integrators and formulations: two routines, called by address.
 
     rates(P, options, t, y, y_dot)     y_dot = f(t, y), at any y
-    post_step(P, options, t, y, y_dot) at the end of a step: bring y back to where it belongs, then y_dot = f(t, y)
+    post_step(P, options, t, y, y_dot) at the end of a step: correct y, then y_dot = f(t, y)
 
-A stabilization is such a pair.  `post_step` always normalises the Euler parameters and notes how far they had drifted.
-`Options` holds its parameters, then the counters.
+A stabilization is such a pair.  `post_step` always normalizes the Euler parameters and records their drift.
+`Options` contains its parameters, then the counters.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Problem:
 
     @property
     def dynamics(self) -> Dynamics:
-        """What compiled steppers integrate."""
+        """The system that compiled steppers integrate."""
         return Dynamics(self.rates, self.post_step, self.pack)
 
 
@@ -126,7 +126,7 @@ def normalize_euler(P: Pack, options: Options, y: Array) -> None:
 
 
 class Dynamics(NamedTuple):
-    """What a compiled stepper integrates: the two routines of a stabilization, and the model."""
+    """The system that a compiled stepper integrates: the two routines of a stabilization, and the model."""
 
     rates: Routine
     post_step: Routine
@@ -134,14 +134,14 @@ class Dynamics(NamedTuple):
 
 
 class Point(NamedTuple):
-    """Where a stepper is: y and y' (ny,), advanced in place."""
+    """The current y and y' (ny,) of a stepper, advanced in place."""
 
     y: Array
     y_dot: Array
 
 
 class Steps(NamedTuple):
-    """Accepted steps, as many as there is room for: times (n,), states and their rates (n, ny)."""
+    """Accepted steps in arrays of fixed length: times (n,), states and their rates (n, ny)."""
 
     t: Array
     y: Array
@@ -158,7 +158,7 @@ def dynamics_type(dynamics: Dynamics, context: Any) -> Any:
 
 
 def empty_steps(n: int, ny: int) -> Steps:
-    """Return room for n steps."""
+    """Return arrays for n steps."""
     return Steps(np.empty(n), np.empty((n, ny)), np.empty((n, ny)))
 
 

@@ -70,9 +70,10 @@ def row_times(edges: Ints, J: Array, u: Array, e: int, a: int) -> float:
 
 @kernel
 def suit_all(s: Steps, f: Factor, pad: Array, edges: Ints, J: Array, b: Array, x: Array, room: Array) -> tuple[bool, float]:
-    """Change the solution x (nn, 6) of K x = b to the one that also fits the dropped rows; room: (5, nn, 6), the last one s.
+    """Change the solution x (nn, 6) of K x = b to the one that also fits the dropped rows.
 
-    pad: (6 ne,).  Return whether the iteration has converged, and the remaining part of the residual.
+    pad: (6 ne,);  room: work array (5, nn, 6), the last one s.  Return whether the iteration has converged, and the remaining part of the
+    residual.
     """
     n = x.shape[0] - edges.shape[0]
     r, p, z, w, size = room[0], room[1], room[2], room[3], room[4]

@@ -91,7 +91,7 @@ class NormalForces:
         pack.callback.keep_interruption(code)
         error = pack.callback.take_error()
         if error is not None and not isinstance(error, Exception):
-            raise error  # Ctrl-C; an error comes again where the state is asked alone
+            raise error  # Ctrl-C; an error is raised again at the single state
         lam = x.reshape(len(t), -1, 6)[:, self.model.nb + 1 :].reshape(len(t), -1)[:, self.model.slot_of_row]
         if code != 0:
             lam[done:] = np.nan

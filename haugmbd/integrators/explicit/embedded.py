@@ -40,7 +40,7 @@ LEAST_ERROR = 1e-4
 
 
 class Control:
-    """The way to the end of the run."""
+    """The progress of a run to its end."""
 
     t: float  # where the run is [s]
     t_end: float

@@ -107,7 +107,7 @@ class Group(NamedTuple):
 def run(
     dynamics: Dynamics, options: Options, tableau: Tableau, group: Group, t0: float, h: float, point: Point, k: Array, steps: Steps
 ) -> tuple[int, int]:
-    """Advance the point by steps of h, as many as there is room for in `steps`; k: (s, ny) the stages; return the code and steps done."""
+    """Advance the point by steps of h until `steps` is full; k: (s, ny) the stages; return the code and the number of steps done."""
     (c, a, b), (products, spins) = tableau, group
     for step in range(steps.y.shape[0]):
         t, stage = t0 + step * h, steps.y[step]

@@ -32,7 +32,7 @@ LEFT = 1e-9
 def run(
     dynamics: Dynamics, options: Options, tableau: Tableau, t0: float, h: float, point: Point, k: Array, steps: Steps
 ) -> tuple[int, int]:
-    """Advance the point by steps of h, as many as there is room for in `steps`; k: (s, ny) the stages; return the code and steps done."""
+    """Advance the point by steps of h until `steps` is full; k: (s, ny) the stages; return the code and the number of steps done."""
     c, a, b = tableau
     for step in range(steps.y.shape[0]):
         t, stage = t0 + step * h, steps.y[step]
@@ -70,7 +70,7 @@ class OneStep(FixedStep):
 
     @abstractmethod
     def steps(self, problem: Problem, t: float, h: float, k1: Array, steps: Steps) -> tuple[int, int]:
-        """Make steps of `h` from `t`, as many as there is room for in `steps`; return the code and the number of steps done."""
+        """Make steps of `h` from `t` until `steps` is full; return the code and the number of steps done."""
 
     def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[StepBatch]:
         """Advance to `t_end`; yield a batch of steps at a time."""

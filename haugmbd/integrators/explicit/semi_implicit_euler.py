@@ -23,7 +23,7 @@ from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, 
 
 @entry
 def run(dynamics: Dynamics, options: Options, places: Places, t0: float, h: float, point: Point, steps: Steps) -> tuple[int, int]:
-    """Advance the point by steps of h, as many as there is room for in `steps`; return the code and the number of steps done."""
+    """Advance the point by steps of h until `steps` is full; return the code and the number of steps done."""
     (slides, spins), y = places, point.y
     for step in range(steps.y.shape[0]):
         new = steps.y[step]

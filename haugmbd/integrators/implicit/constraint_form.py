@@ -35,7 +35,7 @@ class ConstraintForm:
     reference: ClassVar[str]
     """The source, for `mbd.cite`."""
     share: ClassVar[float] = 0.01
-    """Of a method's tol: velocities are measured by 1 + |u|, and fall more slowly than the estimate says."""
+    """Factor of a method's tol for velocities: they are measured relative to 1 + |u|, and converge more slowly than the estimate."""
 
 
 @public_class

@@ -124,7 +124,7 @@ def run(
             h = target - t
         elif whole > 0.0 or parts == 2.0:  # equal steps to the end, not a long one and a tiny one
             h = (target - t) / parts
-        if whole > 0.0 and newton.constraint_form == KEEP_POSITIONS:  # a displacement says the less of u', the shorter the step
+        if whole > 0.0 and newton.constraint_form == KEEP_POSITIONS:  # the shorter the step, the less u' changes a displacement
             newton.tolerance = control.newton_tol * h / whole
         save(P, y, memory.saved)
         step.h, step.t = h, t

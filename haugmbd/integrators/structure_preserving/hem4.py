@@ -102,7 +102,7 @@ def reach(P: Pack, options: Options, t: float, scale: float, stage: Array, rates
 def run(
     dynamics: Dynamics, options: Options, tableau: Tableau, t0: float, h: float, point: Point, k: Array, steps: Steps
 ) -> tuple[int, int]:
-    """Advance the point by steps of h, as many as there is room for in `steps`; k: (s, ny) the stages; return the code and steps done."""
+    """Advance the point by steps of h until `steps` is full; k: (s, ny) the stages; return the code and the number of steps done."""
     (c, a, b), P = tableau, dynamics.pack
     stages = c.size
     for step in range(steps.y.shape[0]):

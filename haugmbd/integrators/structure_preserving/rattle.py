@@ -279,7 +279,7 @@ def last_kick(P: Pack, options: Options, t: float, h: float, half: HalfStep, new
 
 @entry
 def run(P: Pack, options: Options, t0: float, h: float, point: Point, half: HalfStep, steps: Steps) -> tuple[int, int]:
-    """Advance the point by steps of h, as many as there is room for in `steps`; return the code and the number of steps done."""
+    """Advance the point by steps of h until `steps` is full; return the code and the number of steps done."""
     y, y_dot = point
     code = prepare(P, t0, y)
     put_right_hand_side(P)
