@@ -1,15 +1,15 @@
 """Impulses, contacts with restitution, and motion with impacts.
 
 contact             Contact: a point or sphere against a plane
-applied_impulse     applied impulses
+applied_impulse     impulses from outside
 joint_closure       joints that close suddenly
 impulse_arguments   reading the arguments of `impulse`
 spectral_solve      semi-definite systems with dependent rows
-impulse_result      what an impulse leaves
+impulse_result      the result of an impulse
 impulse_equations   the augmented system, solved for impulses
 restitution         Newton's law at several contacts
-auxiliary_rows      rows of contacts beside those of the model
-impulse             impulse
+auxiliary_rows      rows of contacts and closing joints in addition to those of the model
+impulse             impulse: velocities just after an impulse
 motion              motion with impacts
 """
 

@@ -1,20 +1,20 @@
-"""Which equations are solved for the accelerations: one formulation per file.
+"""Formulations of the equations of motion: one file each.
 
-base                      what every formulation is
-dense_matrices            what formulations in Python share
-python_formulation        formulations in Python called from compiled integrators
+base                      the base class of formulations
+dense_matrices            dense matrices and factorizations of the formulations in Python
+python_formulation        formulations in Python, called from compiled integrators
 newton_euler              augmented system, block LDL^T
 euler_parameters          augmented system in (r, p)
-range_space               multipliers first
-null_space                motions that the rows allow
+range_space               Schur complement of the multipliers
+null_space                basis of the null space of the rows
 coordinate_partitioning   independent and dependent coordinates
-udwadia_kalaba            least change from the free motion
-udwadia_phohomsiri        the same for a singular mass matrix
+udwadia_kalaba            least correction of the free motion
+udwadia_phohomsiri        the fundamental equation for a singular mass matrix
 augmented_lagrangian      penalty with iterated multipliers
 penalty                   stiff elements for rows
 reduced_chain             joint coordinates, where the system is a chain
 kept_rows                 multipliers of the kept rows
-error_messages            from a status code to a sentence
+error_messages            from a status code to an error message
 accelerations             accelerations and multipliers at a state
 """
 

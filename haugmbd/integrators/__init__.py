@@ -1,18 +1,18 @@
-"""How the state moves: integrators, and the stabilizations that end their steps.
+"""Integrators, and the stabilizations of explicit methods.
 
-step_context           what a step works with: routines, options, counters
-step_batch             accepted states, handed out in batches
+step_context           the interface of explicit integrators: routines, options, counters
+step_batch             accepted states, returned in batches
 dense_output           states between steps
-state_space            the state of bodies as a vector that integrators move
-singularity_crossing   across singular configurations, for every method
+state_space            the state of bodies as a vector that integrators advance
+singularity_crossing   crossing of singular configurations, for every method
 singularity_search     where the constraints lose rank on the way
 smooth_branch          the continuation that the velocity selects
-base                   what every integrator is
-events                 events and what is kept of them
+base                   base classes of integrators
+events                 events and their records
 event_location         finding and locating events
 initial_state          initial states: checked or projected
 chain_rates            rates of a serial chain
-chain_state_space      a serial chain as a vector that integrators move
+chain_state_space      a serial chain as a vector that integrators advance
 stabilization          Baumgarte, projections
 explicit               explicit methods
 structure_preserving   RATTLE, HEM4

@@ -1,9 +1,9 @@
-"""Motion with impacts: smooth pieces between instants at which velocities jump.
+"""Motion with impacts: smooth segments between instants at which velocities jump.
 
 contact_modes      one model for every set of closed contacts
-resting_contact    which contacts stay closed
-contact_events     contacts that meet, and that would pull
-impact_result      what a motion with impacts leaves
-simulator          smooth motion, impact, smooth motion
+resting_contact    contacts that stay closed
+contact_events     events: contacts that meet, and contacts that would pull
+impact_result      the result of a motion with impacts
+simulator          segments and transitions
 simulate_impacts   simulate_impacts
 """
