@@ -5,7 +5,7 @@ t (nt,)   q (nt, nq)   qd (nt, nv)   qdd (nt, nv)   tau (nt, nv)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -84,6 +84,7 @@ class ReducedResult(Animated, HasOutcome):
     t: Array
     q: Array
     qd: Array
+    _: KW_ONLY
     counters: Counters = field(default_factory=Counters)
     settings: dict[str, str] = field(default_factory=dict)
     interrupted: bool = False
@@ -212,7 +213,15 @@ class ReducedResult(Animated, HasOutcome):
         y = np.array([self.chain.state(model, q, qd, t).y for q, qd, t in rows]).reshape(len(self.t), model.y0.size)
         p = y[:, : WIDTH * (model.nb + 1)].reshape(len(self.t), model.nb + 1, WIDTH)[..., 3:7]
         p[1:] *= np.cumprod(np.where(np.sum(p[1:] * p[:-1], axis=-1, keepdims=True) < 0.0, -1.0, 1.0), axis=0)  # p and -p are one
-        return Result(model, self.t, y, self.counters, self.settings, self.interrupted, outcome=self.outcome)
+        return Result(
+            model,
+            self.t,
+            y,
+            counters=self.counters,
+            settings=self.settings,
+            interrupted=self.interrupted,
+            outcome=self.outcome,
+        )
 
     def state(self, k: int = -1) -> ChainState:
         """Return the k-th state; by default the last."""

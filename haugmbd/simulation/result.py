@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copyreg
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -128,6 +128,7 @@ class Result(Animated, HasOutcome):
     _model: Model | None
     t: Array
     y: Array
+    _: KW_ONLY
     counters: Counters = field(default_factory=Counters)
     settings: dict[str, str] = field(default_factory=dict)
     interrupted: bool = False
@@ -397,8 +398,19 @@ class Result(Animated, HasOutcome):
             kind = "dense"
         times = np.atleast_1d(np.asarray(t_new, dtype=np.float64))
         y = resample_states(self._model, self.t, self.y, len(self.names.bodies), times, kind, lambda: self._solutions)
-        rest = (self.counters, self.settings, self.interrupted, self._names, self.events, self.singular_crossings)
-        return Result(self._model, times, y, *rest, _model_numbers=self._model_numbers, outcome=self.outcome)
+        return Result(
+            self._model,
+            times,
+            y,
+            counters=self.counters,
+            settings=self.settings,
+            interrupted=self.interrupted,
+            _names=self._names,
+            events=self.events,
+            singular_crossings=self.singular_crossings,
+            _model_numbers=self._model_numbers,
+            outcome=self.outcome,
+        )
 
     def save(self, path: str | Path) -> Path:
         """Write states, names, counters and settings to `path`, and return the path: .npz, or .nc (NetCDF-4, needs the extra `io`)."""

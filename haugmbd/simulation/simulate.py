@@ -218,8 +218,18 @@ def simulate(
         if method.own_multipliers and times is None:
             own = np.full((1, model.nc), np.nan) if found.lam is None else found.lam
         outcome = with_model_notes(found.outcome, model, found.t, found.y, counters.steps)
-        rest = (counters, settings, found.interrupted, None, found.events, found.singular_crossings, own)
-        return Result(model, found.t, found.y, *rest, outcome=outcome)
+        return Result(
+            model,
+            found.t,
+            found.y,
+            counters=counters,
+            settings=settings,
+            interrupted=found.interrupted,
+            events=found.events,
+            singular_crossings=found.singular_crossings,
+            _own=own,
+            outcome=outcome,
+        )
 
     result = Run(problem, method, t_end, times, store_every, record, watched).go(progress)
     issue(result.outcome)

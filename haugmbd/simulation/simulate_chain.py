@@ -58,7 +58,17 @@ def simulate_chain(
 
     def record(found: Recorded) -> ReducedResult:
         q, qd = found.y[:, : chain.nq], found.y[:, chain.nq :]
-        result = ReducedResult(subject, found.t, q, qd, found.counters, settings, found.interrupted, found.events, found.outcome)
+        result = ReducedResult(
+            subject,
+            found.t,
+            q,
+            qd,
+            counters=found.counters,
+            settings=settings,
+            interrupted=found.interrupted,
+            events=found.events,
+            outcome=found.outcome,
+        )
         return replace(result, outcome=found.outcome.with_notes(energy_notes_of(result)))
 
     result = Run(problem, method, t_end, times, store_every, record, watched).go(progress)

@@ -22,8 +22,6 @@ from haugmbd.math.euler_parameters import from_rotation_matrix
 from haugmbd.model.model import Model
 from haugmbd.system.system import System
 
-NO_AXIS = np.eye(3)
-
 
 @dataclass(frozen=True, eq=False)
 class JointPart:

@@ -190,7 +190,7 @@ def _result(track: Track, points: list[Point], found: tuple[Followed, ...], cpu:
     passed = tuple(_passed(track.model, gap) for gap in gaps)
     settings = {"analysis": "kinematics", "predictor": "second order", "corrector": repr(Projection())}
     outcome = Outcome(RunStatus.COMPLETED, "reached all times", tuple(crossing_notes(passed)))
-    return Result(track.model, t, y, counters, settings, singular_crossings=passed, outcome=outcome)
+    return Result(track.model, t, y, counters=counters, settings=settings, singular_crossings=passed, outcome=outcome)
 
 
 def _passed(model: Model, gap: Gap) -> SingularCrossing:

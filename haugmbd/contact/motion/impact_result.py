@@ -6,7 +6,7 @@ At an impact the time occurs twice: with the state before, and with the state af
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import KW_ONLY, dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -149,6 +149,7 @@ class ImpactResult(Animated, HasOutcome):
     _mechanism: ContactModes
     segments: tuple[Result, ...]
     impacts: tuple[Impact, ...]
+    _: KW_ONLY
     settings: dict[str, str]
     interrupted: bool = False
     outcome: Outcome = Outcome()
@@ -158,7 +159,14 @@ class ImpactResult(Animated, HasOutcome):
         """All states as one result of the model without contacts."""
         model = self._mechanism.free
         y = [np.zeros((0, len(model.y0))), *(segment.y for segment in self.segments)]
-        return Result(model, self._joined(lambda s: s.t), np.concatenate(y), self.counters, self.settings, self.interrupted)
+        return Result(
+            model,
+            self._joined(lambda s: s.t),
+            np.concatenate(y),
+            counters=self.counters,
+            settings=self.settings,
+            interrupted=self.interrupted,
+        )
 
     @property
     def model(self) -> Model:

@@ -141,7 +141,14 @@ class HybridSimulation:
         def record(found: Recorded) -> Result:
             outcome = with_model_notes(found.outcome, model, found.t, found.y, found.counters.steps)
             return Result(
-                model, found.t, found.y, found.counters, self.settings, found.interrupted, events=found.events, outcome=outcome
+                model,
+                found.t,
+                found.y,
+                counters=found.counters,
+                settings=self.settings,
+                interrupted=found.interrupted,
+                events=found.events,
+                outcome=outcome,
             )
 
         segment = Run(problem, method, self.t_end, None, self.every, record, tuple(events.values())).go_under(bar)
@@ -174,4 +181,11 @@ class HybridSimulation:
         else:
             status, message = RunStatus.COMPLETED, f"reached t_end = {self.t_end:.9g} s"
         outcome = joined((segment.outcome for segment in self.segments), status, message)
-        return ImpactResult(self.mechanism, tuple(self.segments), tuple(self.impacts), self.settings, interrupted, outcome)
+        return ImpactResult(
+            self.mechanism,
+            tuple(self.segments),
+            tuple(self.impacts),
+            settings=self.settings,
+            interrupted=interrupted,
+            outcome=outcome,
+        )

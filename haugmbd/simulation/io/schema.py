@@ -174,17 +174,17 @@ def result_of(contents: Contents, model: Model | None, where: str, make: Callabl
         model,
         arrays["t"],
         y,
-        Counters(**{OLD_COUNTERS.get(name, name): count for name, count in meta["counters"].items()}),
-        {_text(key): _text(value) for key, value in meta["settings"].items()},
-        bool(meta["interrupted"]),
-        names,
-        tuple(_event(e, len(names.bodies), y.shape[1]) for e in meta.get("events", ())),
-        tuple(
+        counters=Counters(**{OLD_COUNTERS.get(name, name): count for name, count in meta["counters"].items()}),
+        settings={_text(key): _text(value) for key, value in meta["settings"].items()},
+        interrupted=bool(meta["interrupted"]),
+        _names=names,
+        events=tuple(_event(e, len(names.bodies), y.shape[1]) for e in meta.get("events", ())),
+        singular_crossings=tuple(
             SingularCrossing(float(at["t"]), tuple(map(_text, at["joints"])), float(at["pivot"])) for at in meta.get("passed", ())
         ),
-        arrays.get(OWN),
-        numbers,
-        Outcome.from_data(meta.get("outcome"), interrupted=bool(meta["interrupted"])),
+        _own=arrays.get(OWN),
+        _model_numbers=numbers,
+        outcome=Outcome.from_data(meta.get("outcome"), interrupted=bool(meta["interrupted"])),
     )
 
 
