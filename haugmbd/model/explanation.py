@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.model.labels import RowLabel
+from haugmbd.text_table import table_lines
 
 WIDTH = 120
 """Number of characters in a line."""
@@ -18,6 +18,9 @@ HEAD = ("row", "joint", "kind", "body i", "body j", "unit", *NUMBERS)
 
 NAMES = (1, 3, 4)
 """Columns that are cut if a line is too long: the names."""
+
+RIGHT = (0, *range(len(HEAD) - len(NUMBERS), len(HEAD)))
+"""Columns of numbers."""
 
 UNIT_OF_F = {"m2": "m"}
 """Units of f that differ from those of Phi: a distance is squared inside the row."""
@@ -127,8 +130,9 @@ class Explanation:
             return "\n\n".join(map(str, self.rows))
         head = f"{self.model!r}: {len(self.rows)} equations at t = {self.t:g} s"
         symbols = {row.label.kind: row.symbols for row in self.rows}
+        cells = [_cells(row) for row in self.rows]
         legend = [line for kind, text in symbols.items() for line in _entry(kind, text)]
-        return "\n".join([head, "", *_table([_cells(row) for row in self.rows]), "", *legend])
+        return "\n".join([head, "", *table_lines(HEAD, cells, right=RIGHT, width=WIDTH, may_be_cut=NAMES), "", *legend])
 
     __repr__ = __str__
 
@@ -138,22 +142,6 @@ def _cells(row: RowExplanation) -> tuple[str, ...]:
     numbers = (row.Phi, row.Phi_dot, row.gamma, float(row.f[0]))
     names = (row.label.joint, row.label.kind, row.body_i, row.body_j, row.unit)
     return (str(row.number), *names, *(_number(x, digits=5) for x in numbers))
-
-
-def _table(lines: Sequence[tuple[str, ...]]) -> list[str]:
-    """Return aligned columns, numbers to the right; names are cut so that a line fits."""
-    widths = [max(len(line[k]) for line in (HEAD, *lines)) for k in range(len(HEAD))]
-    while sum(widths) + 2 * (len(widths) - 1) > WIDTH:
-        widths[max(NAMES, key=lambda k: widths[k])] -= 1
-    right = (0, *range(len(HEAD) - len(NUMBERS), len(HEAD)))
-    rule = tuple("-" * width for width in widths)
-    return [_line(line, widths, right) for line in (HEAD, rule, *lines)]
-
-
-def _line(cells: Sequence[str], widths: Sequence[int], right: Sequence[int]) -> str:
-    """Return one line; a cell that is too long ends with two points."""
-    fitted = [x if len(x) <= width else x[: width - 2] + ".." for x, width in zip(cells, widths, strict=True)]
-    return "  ".join(x.rjust(w) if k in right else x.ljust(w) for k, (x, w) in enumerate(zip(fitted, widths, strict=True))).rstrip()
 
 
 def _entry(name: str, text: str) -> list[str]:

@@ -8,6 +8,7 @@ from haugmbd.bodies.body import Body
 from haugmbd.constraints.joint import Joint
 from haugmbd.forces.base import ForceElement
 from haugmbd.system.custom_joint import Wrapped, read_primitives
+from haugmbd.text_table import table_lines
 
 
 def overview(name: str, bodies: Sequence[Body], joints: Sequence[Joint], loads: Sequence[ForceElement]) -> str:
@@ -15,12 +16,15 @@ def overview(name: str, bodies: Sequence[Body], joints: Sequence[Joint], loads: 
     rows = [len(read_primitives(joint)[0]) for joint in joints]
     free = 6 * (len(bodies) - 1)
     parts = [f"system {name!r}"]
-    parts += _table(("body", "mass [kg]", "centre of mass [m]"), [_body(body) for body in bodies])
+    parts += ["", *table_lines(("body", "mass [kg]", "centre of mass [m]"), [_body(body) for body in bodies])]
     if joints:
         lines = [(j.name, _kind(j), j.i.name, j.j.name, str(n)) for j, n in zip(joints, rows, strict=True)]
-        parts += _table(("joint", "kind", "body i", "body j", "rows = degrees of freedom removed"), lines)
+        parts += ["", *table_lines(("joint", "kind", "body i", "body j", "rows = degrees of freedom removed"), lines)]
     if loads:
-        parts += _table(("load", "kind", "bodies"), [(f.name, f.kind, ", ".join(b.name for b in f.bodies())) for f in loads])
+        parts += [
+            "",
+            *table_lines(("load", "kind", "bodies"), [(f.name, f.kind, ", ".join(b.name for b in f.bodies())) for f in loads]),
+        ]
     count = f"{free} - {sum(rows)} = {free - sum(rows)}"
     parts += ["", f"degrees of freedom (Gruebler): 6 x {len(bodies) - 1} - {sum(rows)} rows: {count}"]
     return "\n".join(parts)
@@ -35,10 +39,3 @@ def _body(body: Body) -> tuple[str, ...]:
     if body.is_ground:
         return (body.name, "fixed", "")
     return (body.name, f"{body.mass:g}", "(" + ", ".join(f"{x:g}" for x in body.r) + ")")
-
-
-def _table(head: tuple[str, ...], lines: Sequence[tuple[str, ...]]) -> list[str]:
-    """Return columns as wide as their widest entry."""
-    widths = [max(len(line[k]) for line in (head, *lines)) for k in range(len(head))]
-    rule = tuple("-" * width for width in widths)
-    return ["", *("  ".join(x.ljust(w) for x, w in zip(line, widths, strict=True)).rstrip() for line in (head, rule, *lines))]
