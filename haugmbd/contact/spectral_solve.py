@@ -19,6 +19,12 @@ from haugmbd.errors import SimulationError
 
 RANK_TOL = 1e-10
 """Relative to the mobility without joints: below it the joints of the model leave a row no motion."""
+OPTIMAL = 1e-10
+"""Of |column| |b|: a gradient of non-negative least squares below it is rounding."""
+INDEPENDENT = 1e-9
+"""Of its length: what a column has beside others that it does not depend on; the square root of RANK_TOL is larger."""
+ROUNDS = 10
+"""Exchanges of non-negative least squares, for each column; three are usual."""
 
 
 class SpectralSolution(NamedTuple):
@@ -63,8 +69,9 @@ def mobility(W: Array, free: Array) -> Array:
 
 
 def nonnegative(A: Array, b: npt.NDArray[Any]) -> Array:
-    """Return the x >= 0, (k,), with the least |A x - b|, by the method of Lawson and Hanson.
+    """Return the x >= 0, (k,), with the least |A x - b|, by the method of Lawson and Hanson; its positive columns are independent.
 
+    SciPy's routine lets columns in that depend on the others up to rounding.  Its answer is taken where A^T (b - A x) <= 0.
     Raises SimulationError if the method does not converge.
     """
     from scipy.optimize import nnls  # noqa: PLC0415  imported only where contacts are coupled
@@ -76,4 +83,45 @@ def nonnegative(A: Array, b: npt.NDArray[Any]) -> Array:
             f"the forces of {A.shape[1]} contacts are not found: non-negative least squares stop with {error}. "
             "Contacts at nearly the same place depend on one another: leave some of them out."
         ) from error
-    return x
+    return x if _is_optimal(A, b, x) else _independent_nonnegative(A, b)
+
+
+def _is_optimal(A: Array, b: Array, x: Array) -> bool:
+    """Whether no column of A, taken longer, would bring A x nearer to b."""
+    return bool((A.T @ (b - A @ x) <= OPTIMAL * np.linalg.norm(A, axis=0) * np.linalg.norm(b)).all())
+
+
+def _independent_nonnegative(A: Array, b: Array) -> Array:
+    """Return what `nonnegative` does, by a method that lets no column in that depends on the others.
+
+    Raises SimulationError if the method does not converge.
+    """
+    length, k = np.linalg.norm(A, axis=0), A.shape[1]
+    x, passive = np.zeros(k), np.zeros(k, dtype=np.bool_)
+    for _ in range(ROUNDS * k + ROUNDS):
+        w = np.where(passive, -np.inf, A.T @ (b - A @ x))
+        for j in np.argsort(-w):
+            if w[j] <= OPTIMAL * length[j] * np.linalg.norm(b):
+                return x
+            Q = np.linalg.qr(A[:, passive])[0]
+            if np.linalg.norm(A[:, j] - Q @ (Q.T @ A[:, j])) > INDEPENDENT * length[j]:
+                break
+        else:
+            return x
+        passive[j] = True
+        while True:
+            s = np.zeros(k)
+            s[passive] = np.linalg.lstsq(A[:, passive], b, rcond=None)[0]
+            back = passive & (s <= 0.0)
+            if not back.any():
+                break
+            share = np.min(x[back] / np.maximum(x[back] - s[back], np.finfo(np.float64).tiny))
+            x = x + share * (s - x)
+            leaving = back & (x <= OPTIMAL * max(float(x.max()), np.finfo(np.float64).tiny))
+            passive &= ~(leaving if leaving.any() else back)
+            x[~passive] = 0.0
+        x = s
+    raise SimulationError(
+        f"the forces of {k} contacts are not found: non-negative least squares did not converge in {ROUNDS * k + ROUNDS} exchanges. "
+        "Contacts at nearly the same place depend on one another: leave some of them out."
+    )
