@@ -19,7 +19,7 @@ def _plain_view(buffer: Any, start: int, *shape: int) -> Any:
     size = 1
     for n in shape:
         size *= n
-    return buffer[start : start + size].reshape(shape)
+    return buffer.reshape(-1)[start : start + size].reshape(shape)
 
 
 def lower_view(context: Any, builder: Any, array_type: Any, data: Any, shape: list[Any]) -> Any:

@@ -88,12 +88,11 @@ def check_parameters(method: Any) -> None:
         value, hint = getattr(method, part.name), hints[part.name]
         kinds = get_args(hint) or (hint,)
         if not _fits(value, kinds):
-            names = " or ".join(kind.__name__.replace("NoneType", "None") for kind in kinds)
-            needed = KINDS.get(names, f"a {names} object")
+            needed = " or ".join(KINDS.get(kind, f"a {kind.__name__} object") for kind in kinds)
             raise UsageError(f"{type(method).__name__} got {part.name} = {value!r}, which must be {needed}.")
 
 
-KINDS = {"float": "a number", "int": "a whole number", "float or None": "a number or None", "bool": "True or False"}
+KINDS = {float: "a number", int: "a whole number", bool: "True or False", NoneType: "None"}
 """How kinds of parameters are called."""
 
 

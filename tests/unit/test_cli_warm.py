@@ -20,8 +20,8 @@ asked, load = set(), CodeCache.load_overload
 CodeCache.load_overload = lambda self, *given: (asked.add(self._impl.filename_base), load(self, *given))[1]
 """
 WARM = """
-from haugmbd import cli
-cli.main(["warm"])
+from haugmbd.cli.main import main
+main(["warm"])
 """
 FIRST = """
 import haugmbd as mbd
