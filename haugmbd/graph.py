@@ -1,4 +1,4 @@
-r"""Blocks of the graph of bodies and joints: its biconnected components.
+r"""The graph of bodies and joints: its blocks (biconnected components), its bridges, and the bodies that share loops.
 
     vertices = bodies;  edges = pairs of bodies with rows;  block = biconnected component: a bridge, or loops that share edges
 
@@ -10,7 +10,7 @@ Source: Hopcroft and Tarjan (1973), Algorithm 447, without recursion: O(bodies +
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 
@@ -115,3 +115,63 @@ def _search(near: list[list[int]], root: int, seen: dict[int, int], order: list[
             place[other] = len(waiting)
             waiting.append(other)
             path.append((other, iter(near[other])))
+
+
+def bridges(n_bodies: int, edges: list[tuple[int, int]]) -> dict[int, int]:
+    """Return the edges whose removal separates the graph, each with its body on the far side (seen from the ground).
+
+    The ground (0) counts as one of the `n_bodies` bodies.  Two edges between the same bodies are no bridges.
+    Source: Tarjan, a note on finding the bridges of a graph, Information Processing Letters 2 (1974) 160-161.
+    """
+    at: list[list[tuple[int, int]]] = [[] for _ in range(n_bodies)]
+    for e, (i, j) in enumerate(edges):
+        at[i].append((j, e))
+        at[j].append((i, e))
+    seen = [-1] * (n_bodies)
+    low = [0] * (n_bodies)
+    found: dict[int, int] = {}
+    clock = 0
+    for root in range(n_bodies):
+        if seen[root] >= 0:
+            continue
+        seen[root] = low[root] = clock
+        clock += 1
+        path = [(root, -1, iter(at[root]))]
+        while path:
+            body, came_by, ahead = path[-1]
+            for other, e in ahead:
+                if e == came_by:
+                    continue
+                if seen[other] < 0:
+                    seen[other] = low[other] = clock
+                    clock += 1
+                    path.append((other, e, iter(at[other])))
+                    break
+                low[body] = min(low[body], seen[other])
+            else:
+                path.pop()
+                if path:
+                    before = path[-1][0]
+                    low[before] = min(low[before], low[body])
+                    if low[body] > seen[before]:
+                        found[came_by] = body
+    return found
+
+
+def loop_groups(n_bodies: int, edges: list[tuple[int, int]], without: Collection[int]) -> list[int]:
+    """Return a number for each body that it shares with the bodies of its loops (union-find over the edges that are not bridges).
+
+    without: the numbers of the bridges.
+    """
+    parent = list(range(n_bodies))
+
+    def root_of(body: int) -> int:
+        while parent[body] != body:
+            parent[body] = parent[parent[body]]
+            body = parent[body]
+        return body
+
+    for e, (i, j) in enumerate(edges):
+        if e not in without:
+            parent[root_of(i)] = root_of(j)
+    return [root_of(body) for body in range(n_bodies)]

@@ -8,8 +8,7 @@ bodies); its graph is the mechanism itself.  The order is minimum degree, under 
 * an edge in a loop is eliminated after both its bodies: S = J M^-1 J^T, the range space, only where loops need it.
 
 Cost: O(n) blocks for chains, trees and stars, near O(n) for ladders of loops.
-Sources: Baraff, Linear-time dynamics using Lagrange multipliers, SIGGRAPH 1996; George and Liu, minimum degree, SIAM Review 1989;
-Tarjan, a note on finding the bridges of a graph, 1974.
+Sources: Baraff, Linear-time dynamics using Lagrange multipliers, SIGGRAPH 1996; George and Liu, minimum degree, SIAM Review 1989.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Ints
+from haugmbd.graph import bridges, loop_groups
 
 
 class Steps(NamedTuple):
@@ -118,8 +118,8 @@ def _precedence(n_bodies: int, edges: list[tuple[int, int]]) -> tuple[list[int],
             waits_for[later] += 1
             releases[earlier].append(later)
 
-    child_of = _bridges(n_bodies, edges)
-    group = _loop_groups(n_bodies, edges, child_of)
+    child_of = bridges(n_bodies + 1, edges)
+    group = loop_groups(n_bodies + 1, edges, child_of)
     loop_edges: dict[int, list[int]] = {}
     for e, (i, j) in enumerate(edges):
         if e not in child_of:
@@ -133,59 +133,6 @@ def _precedence(n_bodies: int, edges: list[tuple[int, int]]) -> tuple[list[int],
             after(first_edge + e, inside)
         after(parent, first_edge + e)
     return waits_for, releases
-
-
-def _bridges(n_bodies: int, edges: list[tuple[int, int]]) -> dict[int, int]:
-    """Return the edges whose removal separates the graph, each with its body on the far side (seen from the ground)."""
-    at: list[list[tuple[int, int]]] = [[] for _ in range(n_bodies + 1)]
-    for e, (i, j) in enumerate(edges):
-        at[i].append((j, e))
-        at[j].append((i, e))
-    seen = [-1] * (n_bodies + 1)
-    low = [0] * (n_bodies + 1)
-    found: dict[int, int] = {}
-    clock = 0
-    for root in range(n_bodies + 1):
-        if seen[root] >= 0:
-            continue
-        seen[root] = low[root] = clock
-        clock += 1
-        path = [(root, -1, iter(at[root]))]
-        while path:
-            body, came_by, ahead = path[-1]
-            for other, e in ahead:
-                if e == came_by:
-                    continue
-                if seen[other] < 0:
-                    seen[other] = low[other] = clock
-                    clock += 1
-                    path.append((other, e, iter(at[other])))
-                    break
-                low[body] = min(low[body], seen[other])
-            else:
-                path.pop()
-                if path:
-                    before = path[-1][0]
-                    low[before] = min(low[before], low[body])
-                    if low[body] > seen[before]:
-                        found[came_by] = body
-    return found
-
-
-def _loop_groups(n_bodies: int, edges: list[tuple[int, int]], bridges: dict[int, int]) -> list[int]:
-    """Return a number for each body that it shares with the bodies of its loops (union-find over the edges that are not bridges)."""
-    parent = list(range(n_bodies + 1))
-
-    def root_of(body: int) -> int:
-        while parent[body] != body:
-            parent[body] = parent[parent[body]]
-            body = parent[body]
-        return body
-
-    for e, (i, j) in enumerate(edges):
-        if e not in bridges:
-            parent[root_of(i)] = root_of(j)
-    return [root_of(body) for body in range(n_bodies + 1)]
 
 
 def _as_arrays(

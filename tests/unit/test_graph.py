@@ -6,8 +6,10 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
-from haugmbd.graph import find_blocks
+from haugmbd.graph import bridges, find_blocks, loop_groups
 
 
 def parts(bodies: set[int], pairs: set[tuple[int, int]]) -> list[set[int]]:
@@ -65,3 +67,30 @@ def test_a_long_chain_does_not_recurse():
     assert len(found.blocks) == n - 1
     assert found.hanging()[0] == n - 1
     assert found.hanging()[n - 1] == 0
+
+
+def labels(n: int, edges: list[tuple[int, int]]) -> tuple[int, np.ndarray]:
+    """Connected parts by SciPy: how many, and the part of each body."""
+    i, j = np.array(edges, dtype=int).reshape(-1, 2).T
+    return connected_components(coo_array((np.ones(len(edges)), (i, j)), shape=(n, n)), directed=False)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_bridges_and_loops_against_scipy(seed):
+    """A bridge is an edge without which there is one part more; edges may stand twice between the same bodies."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 14))
+    every = list(combinations(range(n), 2))
+    edges = [every[k] for k in rng.choice(len(every), size=int(rng.integers(0, 2 * n)))]
+    found = bridges(n, edges)
+    parts_now, part_of = labels(n, edges)
+    for e, (i, j) in enumerate(edges):
+        n_parts, part = labels(n, edges[:e] + edges[e + 1 :])
+        assert (e in found) == (n_parts > parts_now)
+        if e in found:
+            assert found[e] in (i, j)
+            root = int(np.flatnonzero(part_of == part_of[i])[0])
+            assert part[found[e]] != part[root]
+    group = np.array(loop_groups(n, edges, found))
+    _, loops = labels(n, [edge for e, edge in enumerate(edges) if e not in found])
+    np.testing.assert_array_equal(group[:, None] == group, loops[:, None] == loops)
