@@ -47,6 +47,11 @@ def entry(function: Function) -> Function:
     return keep_on_disk(numba.njit(**OPTIONS)(function))  # type: ignore[no-any-return]
 
 
+def counted_entry(function: Function) -> Function:
+    """Return an entry in which Numba counts references: one that makes an array."""
+    return keep_on_disk(numba.njit(**{**OPTIONS, "_nrt": True})(function))  # type: ignore[no-any-return]
+
+
 def routine(function: Function) -> Function:
     """Compile `function`, which only a `Routine` passes to others; the interface for calls from Python is not compiled."""
     return keep_on_disk(numba.njit(no_cpython_wrapper=True, **OPTIONS)(function))  # type: ignore[no-any-return]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from haugmbd.compiled.jit import counted, kernel
+from haugmbd.compiled.jit import counted_entry, kernel
 from haugmbd.drivers.autodiff.tape import Tape
 from haugmbd.drivers.autodiff.tape_machine import Floats, Ints, run_tape
 from haugmbd.drivers.spline_kernel import evaluate_spline
@@ -73,7 +73,7 @@ def evaluate_row(t: float, k: int, table: Ints, ops: Ints, numbers: Floats, W: F
         F[i, 2] = W[table[k, OUT_F_DDOT], 0]
 
 
-@counted
+@counted_entry
 def sample_kernel(t: Floats, table: Ints, ops: Ints, numbers: Floats, F: Floats) -> None:
     """Fill F (nt, 3) of the one driver of a table at all times t (nt,)."""
     W = np.empty((scratch_size(table), 3))
