@@ -1,6 +1,6 @@
 """Analyses without simulation.
 
-initial_model   the model and state that an analysis begins with
+initial_model   the model and the initial state of an analysis
 assembly        assemble, assembly_modes
 kinematics      kinematics, inverse_dynamics
 equilibrium     equilibrium, linearize

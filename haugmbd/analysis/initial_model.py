@@ -1,4 +1,4 @@
-"""The model that an analysis begins with: compiled though its pose may not fit, and moved to begin at another state."""
+"""The initial model of an analysis: compiled even if its pose does not fit, and moved to another state."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from haugmbd.system.system import System
 
 
 def compiled(system: System | Model) -> Model:
-    """The model, whether its pose fits or not; UsageError where it is none."""
+    """Return the model, compiled even if its pose does not fit. Raise UsageError for another type."""
     if isinstance(system, Model):
         return system
     if isinstance(system, System):
@@ -24,7 +24,7 @@ def compiled(system: System | Model) -> Model:
 
 
 def start_of(model: Model, state: State | None) -> State:
-    """The state to begin with, by default the modelled one; UsageError, ModelError for what is none of this model."""
+    """Return the initial state, by default the modelled one. Raise UsageError or ModelError if it is not a state of this model."""
     if state is None:
         return model.state()
     if not isinstance(state, State):
@@ -36,14 +36,14 @@ def start_of(model: Model, state: State | None) -> State:
 
 
 def beginning_at(model: Model, state: State) -> Model:
-    """The same model, with `state` as its modelled state."""
+    """Return the same model, with `state` as its modelled state."""
     y0 = state.y
     y0.flags.writeable = False
     return replace(model, y0=y0)
 
 
 def examined(model: Model) -> Model:
-    """The model with the rows dropped that depend on others at its pose; as it is where the pose is singular."""
+    """Return the model without the rows that are dependent at its pose; unchanged if the pose is singular."""
     if not model.nc:
         return model
     other = redundant_at(model, model.state())
@@ -51,7 +51,7 @@ def examined(model: Model) -> Model:
 
 
 def with_angles(model: Model, state: State) -> State:
-    """Integrated joint angles that belong to the pose, the nearest to those of `state`."""
+    """Return the state with the integrated joint angles of its pose, nearest to those of `state`."""
     angles = state.angles.copy()
     bodies = np.hstack([state.r, state.p, state.v, state.omega_bar])
     for entry in model.loads:

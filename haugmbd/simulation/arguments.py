@@ -1,4 +1,4 @@
-"""What `simulate` is asked with: every argument read once, when they are read, and refused with what it should be."""
+"""The arguments of `simulate`: each is read and checked once; errors state what is accepted."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from haugmbd.model.state import State
 from haugmbd.system.system import System
 
 MOST_STEPS = 2.0**53
-"""Beyond these t + h is t."""
+"""Number of steps beyond which t + h equals t."""
 
 
 def check_formulation(formulation: Any) -> None:
-    """Refuse what is no formulation, with what there is."""
+    """Raise UsageError, with the list of formulations, if this is not one."""
     if not isinstance(formulation, Formulation):
         names = ", ".join(f"{kind.__name__}()" for kind in FORMULATIONS)
         raise UsageError(f"formulation = {formulation!r} must be an object, one of {names}.")
@@ -37,7 +37,7 @@ def check_formulation(formulation: Any) -> None:
 
 
 def need_newton_euler(formulation: Formulation, who: str) -> None:
-    """Refuse another formulation where `who` asks the block LDL^T itself."""
+    """Raise UsageError for another formulation if `who` uses the block LDL^T itself."""
     if not isinstance(formulation, NewtonEuler):
         free = ", ".join(kind.__name__ for kind in integrators_with_requirements())
         raise UsageError(
@@ -55,7 +55,7 @@ def integrators_with_requirements() -> tuple[type[Integrator], ...]:
 
 
 def check_numbers(integrator: Any, **numbers: Any) -> None:
-    """Refuse what should be a number or an integrator and is none."""
+    """Raise UsageError for a value that is not a number, or an integrator of another type."""
     for name, value in numbers.items():
         if isinstance(value, bool) or not (isinstance(value, Real) or (value is None and name not in ("t_end", "store_every"))):
             raise UsageError(f"{name} = {value!r} must be a number.")
@@ -66,7 +66,7 @@ def check_numbers(integrator: Any, **numbers: Any) -> None:
 
 
 def check_flags(**flags: Any) -> None:
-    """Refuse what should be True or False and is neither."""
+    """Raise UsageError for a value that is neither True nor False."""
     for name, value in flags.items():
         if not isinstance(value, bool | np.bool_):
             raise UsageError(f"{name} = {value!r} must be True or False.")
@@ -79,7 +79,7 @@ def parameter_types(kind: Any) -> dict[str, Any]:
 
 
 def check_parameters(method: Any) -> None:
-    """Refuse parameters of a method of this package that are not of the kind its class says: text for a number, a class for an object."""
+    """Raise UsageError for parameters of a method of this package that have another type than declared."""
     if not (is_dataclass(method) and type(method).__module__.startswith("haugmbd.")):
         return  # a user's own method annotates as it likes
     kind: Any = type(method)
@@ -93,18 +93,18 @@ def check_parameters(method: Any) -> None:
 
 
 KINDS = {float: "a number", int: "a whole number", bool: "True or False", NoneType: "None"}
-"""How kinds of parameters are called."""
+"""Names of the types of parameters."""
 
 
 def _fits(value: Any, kinds: tuple[Any, ...]) -> bool:
-    """Whether a value is of one of these kinds; a truth value is no number, and any real number may stand for another."""
+    """Return whether a value has one of these types; booleans are not numbers, and any real number is accepted for another."""
     if float in kinds or int in kinds:
         return (value is None and NoneType in kinds) or (isinstance(value, Real) and not isinstance(value, bool))
     return isinstance(value, kinds)
 
 
 def with_floats(method: Integrator) -> Integrator:
-    """The method with plain floats where it takes numbers: compiled code would be compiled once more for those of another type."""
+    """Return the method with plain floats as numbers, because compiled code is specialized by type."""
     if not (is_dataclass(method) and type(method).__module__.startswith("haugmbd.")):
         return method
     kind: Any = type(method)
@@ -117,7 +117,7 @@ def with_floats(method: Integrator) -> Integrator:
 
 
 def plain_float(what: str, value: Any) -> float:
-    """The value as Python's own float; UsageError for a whole number that is none."""
+    """Return the value as a float. Raise UsageError for an integer that is too large."""
     try:
         return float(value)
     except OverflowError:
@@ -125,7 +125,7 @@ def plain_float(what: str, value: Any) -> float:
 
 
 def check_kinds(system: Any, state: Any, stabilization: Any) -> None:
-    """Refuse arguments of the wrong kind, each with what it should be."""
+    """Raise UsageError for arguments of the wrong type."""
     if not isinstance(system, System | Model):
         raise UsageError(f"simulate got {system!r}, and needs a System, a compiled Model, or a SerialChain.")
     if state is not None and not isinstance(state, State):
@@ -139,9 +139,9 @@ def check_kinds(system: Any, state: Any, stabilization: Any) -> None:
 
 
 def choose_integrator(h: float | None, rtol: float | None, atol: float | None, given: Integrator | None) -> Integrator:
-    """The integrator that the arguments mean."""
+    """Return the integrator that the arguments select."""
     if h is not None and (rtol is not None or atol is not None):
-        raise UsageError(f"h = {h} asks for a fixed step and rtol or atol for an adaptive one: give one of them.")
+        raise UsageError(f"h = {h} selects a fixed step, and rtol or atol an adaptive one: give one of them.")
     if given is None:
         given = DormandPrince() if h is None else RK4()
     check_parameters(given)
@@ -149,7 +149,7 @@ def choose_integrator(h: float | None, rtol: float | None, atol: float | None, g
 
 
 def wanted_times(t_eval: npt.ArrayLike | None, t_start: float, t_end: float) -> Array | None:
-    """The wanted times, increasing and inside the interval."""
+    """Return the given times, increasing and inside the interval."""
     if t_eval is None:
         return None
     given = numbers(t_eval)
@@ -166,14 +166,14 @@ def wanted_times(t_eval: npt.ArrayLike | None, t_start: float, t_end: float) -> 
 
 
 def check_drivers(model: Model, t_start: float, t_end: float) -> None:
-    """Refuse an interval that a tabulated driver does not cover, and derivatives that are none."""
+    """Raise ModelError for an interval that a tabulated driver does not cover, and for derivatives that do not match."""
     faults = interval_faults(model, t_start, t_end)
     if faults:
         raise ModelError(faults)
 
 
 def check_interval(method: Integrator, t_start: float, t_end: float, every: int) -> None:
-    """Refuse an empty interval and a step that is no step."""
+    """Raise UsageError for an empty interval and a step that is not valid."""
     if not (np.isfinite(t_end) and t_end > t_start):
         raise UsageError(f"t_end = {t_end} s must be a finite time after the start, t = {t_start:g} s.")
     if not (np.isfinite(every) and every >= 1 and every == int(every)):

@@ -1,11 +1,11 @@
-"""Which formulation, integrator and stabilization go together: each declares what it asks, and here they are asked, once a run.
+"""Legal combinations of formulation, integrator and stabilization. Each method declares its requirements; they are checked once a run.
 
-integrator       solves_constraints    it has equations of its own: no stabilization, and the block factor of NewtonEuler
-correctable           a state may be changed between its steps
-step                  it has a fixed step
+integrator       solves_constraints    it solves the constraints itself: no stabilization, and the block factor of NewtonEuler
+                 correctable           its state may be changed between steps
+                 step                  it has a fixed step
 stabilization    corrects              it changes states between steps
-needs_step            its numbers are made with the step
-needs_block_factor    it asks the block factor questions of its own
+                 needs_step            its parameters depend on the step
+                 needs_block_factor    it uses the block factor itself
 formulation      block_factor          it has that factor
 """
 
@@ -25,41 +25,41 @@ STABILIZATIONS: dict[str, Stabilization] = {
     "UnweightedProjection": UnweightedProjection(),
     "EnergyProjection": EnergyProjection(),
 }
-"""One of each, by what it is called."""
+"""One example of each stabilization, by name."""
 
 
 def integrators() -> dict[str, Integrator]:
-    """One of each integrator of this package, by what it is called."""
+    """Return one example of each integrator of this package, by name."""
     return {name: example for kind in methods_below() for name, example in kind.examples().items()}
 
 
 def incompatibility(formulation: Formulation, method: Integrator, rule: Stabilization) -> str:
-    """Why these three do not go together; "" where they do."""
+    """Return the reason why these three cannot be combined; "" if they can."""
     name = type(method).__name__
     if (method.solves_constraints or method.keeps_factor) and not formulation.block_factor:
         return f"{name} uses the block LDL^T of NewtonEuler() for its own equations: leave out formulation={formulation!r}"
     if method.solves_constraints and not isinstance(rule, Unstabilized):
         return f"{name} fulfils the constraints in its own step: leave out stabilization={rule!r}"
     if method.keeps_factor and rule.feeds_back:
-        return f"{name} fulfils the velocity constraints in its own stages, and would not feel {rule!r}"
+        return f"{name} fulfils the velocity constraints in its own stages, so that {rule!r} would have no effect"
     if rule.corrects and not method.correctable:
         return (
-            f"{name} remembers more than the state, and cannot be corrected between steps, "
-            f"as {type(rule).__name__} does: say stabilization=None"
+            f"{name} keeps data of earlier steps, and its state cannot be corrected between steps, "
+            f"as {type(rule).__name__} does: give stabilization=None"
         )
     if rule.needs_step and not method.takes_step:
-        return f"{rule!r} takes its numbers from the step, and {name} has none that stays"
+        return f"{rule!r} depends on the step, and the step of {name} is not fixed"
     if rule.needs_block_factor and not formulation.block_factor:
-        return f"{rule!r} asks the block LDL^T of NewtonEuler(), which {formulation!r} does not have"
+        return f"{rule!r} needs the block LDL^T of NewtonEuler(), which {formulation!r} does not have"
     return ""
 
 
 def resolve_stabilization(
     formulation: Formulation, method: Integrator, stabilization: Stabilization | None, usual: Stabilization
 ) -> Stabilization:
-    """The stabilization of a run, with its step.  UsageError where the three do not go together, with what would.
+    """Return the stabilization of a run, with its step. Raise UsageError, with legal alternatives, if the methods cannot be combined.
 
-    usual: what the caller's argument is where nothing was said: methods that fulfil the constraints by themselves pass it over
+    usual: the default argument: methods that solve the constraints themselves replace it by none
     """
     rule = Unstabilized() if stabilization is None or (method.solves_constraints and stabilization is usual) else stabilization
     wrong = incompatibility(formulation, method, rule)
@@ -71,7 +71,7 @@ def resolve_stabilization(
 
 
 def _remedy(formulation: Formulation, method: Integrator, rule: Stabilization) -> str:
-    """What goes together, of the integrator and of the stabilization, with the formulation."""
+    """Return the legal alternatives for the integrator, the stabilization and the formulation."""
     with_method = [name for name, other in STABILIZATIONS.items() if not incompatibility(formulation, method, other)]
     with_rule = [name for name, other in integrators().items() if not incompatibility(formulation, other, rule)]
     said = []
@@ -87,7 +87,7 @@ def _remedy(formulation: Formulation, method: Integrator, rule: Stabilization) -
 
 
 def table() -> list[str]:
-    """The legal triples as lines of Markdown: for each integrator and stabilization the formulations."""
+    """Return the legal combinations as lines of Markdown: for each integrator and stabilization the formulations."""
     head = ["integrator", "step", *(f"`{name}`" for name in STABILIZATIONS), "`SerialChain`"]
     lines = [_line(head), _line(["---"] * len(head))]
     rank = {name: (method.solves_constraints, not method.takes_step, name) for name, method in integrators().items()}
@@ -105,6 +105,6 @@ def _line(cells: list[str]) -> str:
 
 
 def _formulations(method: Integrator, rule: Stabilization) -> str:
-    """Which formulations go with the two: all, none, or their names."""
+    """Return the formulations that can be combined with the two: all, none, or their names."""
     legal = [kind.__name__ for kind in FORMULATIONS if not incompatibility(kind(), method, rule)]
     return "all" if len(legal) == len(FORMULATIONS) else ", ".join(legal) or "-"

@@ -1,4 +1,4 @@
-"""A simulation on its way: it keeps what the integrator hands out, and turns what stops it into an error with the result so far."""
+"""The loop of a simulation: it stores states and events, and attaches the result so far to errors."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from haugmbd.simulation.progress import Progress
 from haugmbd.simulation.records import Counters
 
 CREPT = 1e-6
-"""Relative to |t| + 1 s: how far behind the place where a run stops a driver is looked at."""
+"""Relative to |t| + 1 s: distance after the last time of a run at which drivers are checked for a break."""
 FIRST_CHUNK = 8
-"""Steps of the first chunk of a run that an event may end: each chunk is twice as long, so that few steps are made in vain."""
+"""Steps of the first batch of a run that an event may end. Each batch is twice as long, so that few steps are wasted."""
 
 
 R = TypeVar("R")
 
 GROWTH = 1.125
-"""By how much an array grows when it is full: a large one is moved by the operating system without being copied."""
+"""Factor by which a full array grows in place."""
 
 
 class Growing:
-    """Rows that are appended to one array, which grows in place: pieces that are put together at the end would need twice the memory."""
+    """An array to which rows are appended in place. Joining pieces at the end would need twice the memory."""
 
     def __init__(self, width: int) -> None:
         self._array = np.empty((0, width))
@@ -43,7 +43,7 @@ class Growing:
         self._given = False
 
     def append(self, more: Array) -> None:
-        """Append rows (k, width), or (k,) where the width is 1."""
+        """Append rows (k, width), or (k,) if the width is 1."""
         if self._given:  # somebody holds the array: it must stay where it is
             self._array, self._given = self._array[: self._n].copy(), False
         end, width = self._n + len(more), self._array.shape[1]
@@ -53,7 +53,7 @@ class Growing:
         self._n = end
 
     def rows(self) -> Array:
-        """All rows (n, width); what is appended later goes to another array."""
+        """Return all rows (n, width); rows that are appended later go to another array."""
         if not self._given:
             self._array.resize((self._n, self._array.shape[1]), refcheck=False)
             self._given = True
@@ -61,9 +61,9 @@ class Growing:
 
 
 class Recorded(NamedTuple):
-    """What a run leaves: t (nt,), y (nt, ny), counters, how it ended, its events, and the singular configurations it crossed.
+    """The data of a run: t (nt,), y (nt, ny), counters, outcome, events, and the singular configurations that were crossed.
 
-    lam: (nt, nc) the method's own multipliers, NaN at the start; None where it has none, before its first step, or at wanted times
+    lam: (nt, nc) multipliers of the method itself, NaN at the start; None without them, before the first step, or at given times
     """
 
     t: Array
@@ -76,12 +76,12 @@ class Recorded(NamedTuple):
 
     @property
     def interrupted(self) -> bool:
-        """Whether Ctrl-C stopped it."""
+        """Return whether Ctrl-C stopped the run."""
         return self.outcome.status == RunStatus.INTERRUPTED
 
 
 class Run(Generic[R]):
-    """One simulation on its way: what has been stored so far."""
+    """The loop of one simulation, with the data stored so far."""
 
     def __init__(
         self,
@@ -110,12 +110,12 @@ class Run(Generic[R]):
         self.cpu = time.process_time()
 
     def go(self, progress: bool = False) -> R:
-        """Run to the end, to Ctrl-C, or to an error that carries what there is; with a bar of its own."""
+        """Run to the end, to Ctrl-C, or to an error that carries the result so far, with its own progress bar."""
         with Progress(progress, self.problem.t, self.t_end) as bar:
             return self.go_under(bar)
 
     def go_under(self, bar: Progress) -> R:
-        """The same under a bar of more than this run."""
+        """Run under a progress bar that covers more than this run."""
         try:
             self._advance(bar)
             return self._result(interrupted=False)
@@ -127,7 +127,7 @@ class Run(Generic[R]):
             raise
 
     def _advance(self, bar: Progress) -> None:
-        """Settle the start, then take chunk after chunk to the end, or to a terminal event."""
+        """Apply the stabilization to the start, then take batch after batch to the end, or to a terminal event."""
         p = self.problem
         k1 = np.zeros(p.y.size)
         self._need(p.post_step(p.pack, p.options, p.t, p.y, k1), p.t)
@@ -155,7 +155,7 @@ class Run(Generic[R]):
                 return
 
     def _measure(self, chunk: StepBatch) -> None:
-        """Note the turns of its steps, and the gaps of the rows that its last step has left."""
+        """Record the rotations of the steps, and the gaps of the rows after the last step."""
         t, y, _ = self._last
         self.turns.observe(np.concatenate([t, chunk.t]), np.concatenate([y, chunk.y]))
         if chunk.code == OK and len(chunk.t):
@@ -164,7 +164,10 @@ class Run(Generic[R]):
                 self.gap = (gap, joint, float(chunk.t[-1]))
 
     def _unbroken(self, chunk: StepBatch, stopped: BaseException | None) -> tuple[StepBatch, BaseException | None]:
-        """The chunk up to where a driver of a joint jumps or kinks, which every method would follow by a leap; and what stops the run."""
+        """Return the batch up to a jump or kink of a joint's driver, and the error that stops the run there.
+
+        No method can follow a jump.
+        """
         if chunk.code == USER_STOPPED:  # nobody is asked after an error
             return chunk, stopped
         t = np.concatenate([self._last[0], chunk.t])
@@ -184,7 +187,7 @@ class Run(Generic[R]):
         return before, SimulationError(f"the simulation stops at t = {t_broken:.9g} s: {what}")
 
     def _stop(self, chunk: StepBatch, error: BaseException) -> NoReturn:
-        """Raise the error that stopped the run, with what was computed before it."""
+        """Raise the error that stopped the run, with the result before it."""
         try:
             self._store(chunk)
         except Exception:  # noqa: BLE001, S110  the first error is the one that is told
@@ -192,7 +195,7 @@ class Run(Generic[R]):
         self._raise(error)
 
     def _watched(self, chunk: StepBatch) -> tuple[StepBatch, bool]:
-        """The chunk, up to a terminal event if there is one, and whether there is; its events are recorded."""
+        """Return the batch, up to a terminal event if there is one, and whether there is one; record its events."""
         t, y, y_dot = self._last
         try:
             cut, records, ended = self.watch.cut(Moment(float(t[0]), y[0], y_dot[0]), chunk)
@@ -206,20 +209,20 @@ class Run(Generic[R]):
         return cut, ended
 
     def _check_rows(self) -> None:
-        """Raise where the motion leaves what it should keep to, and no kept row can see it."""
+        """Raise SimulationError if the motion has left its branch without a violation of the kept rows."""
         t, y, _ = self._last
         wrong = self.problem.subject.wrong_branch(float(t[-1]), y[-1])
         if wrong:
             raise SimulationError(wrong)
 
     def _keep_first(self) -> None:
-        """The initial state, which every result without `t_eval` begins with."""
+        """Store the initial state, the first of every result without `t_eval`."""
         if self.times is None:
             self.t.append(self._last[0])
             self.y.append(self._last[1])
 
     def _store(self, chunk: StepBatch) -> None:
-        """Keep every so-many-th state of a chunk, or those at the wanted times."""
+        """Store every `every`-th state of a batch, or those at the given times."""
         if len(chunk.t) == 0:
             return
         before = self._last
@@ -242,7 +245,7 @@ class Run(Generic[R]):
         self.rejected += chunk.rejected
 
     def _interpolate(self, t: Array, y: Array, y_dot: Array, curve: Any) -> None:
-        """States at the wanted times up to t[-1]; on a curve, if there is one."""
+        """Store states at the given times up to t[-1]; on a curve, if there is one."""
         assert self.times is not None
         stop = int(np.searchsorted(self.times, t[-1], side="right"))
         wanted = self.times[self.next_time : stop]
@@ -259,13 +262,13 @@ class Run(Generic[R]):
             self.next_time = stop
 
     def _settle_each(self, t: Array, y: Array) -> None:
-        """Bring interpolated states where the stabilization wants them; not counted as work of the integrator."""
+        """Apply the stabilization to interpolated states; this is not counted as work of the integrator."""
         code, done = post_step_each(self.problem.post_step, self.problem.pack, self.problem.options, t, y)
         if code != OK:
             self._need(code, t[done])
 
     def _step_to_each(self, wanted: Array, t: Array, y: Array, y_dot: Array) -> Array:
-        """States at the wanted times by steps that end there; not counted as work of the integrator."""
+        """Return states at the given times by steps that end there; they are not counted as work of the integrator."""
         problem = replace(self.problem, options=copy_options(self.problem.options))
         states = np.empty((len(wanted), y.shape[1]))
         for row, time_ in enumerate(wanted):
@@ -274,23 +277,23 @@ class Run(Generic[R]):
         return states
 
     def _need(self, code: int, t: float) -> None:
-        """Raise unless all is well; the error carries what has been computed."""
+        """Raise the error of a code that is not OK, with the result so far."""
         error = self._error(code, t)
         if error is not None:
             self._raise(error)
 
     def _error(self, code: int, t: float) -> BaseException | None:
-        """The error of a code, None for OK."""
+        """Return the error of a code, None for OK."""
         return None if code == OK else self.problem.subject.error(self.problem.pack, code, t)
 
     def _raise(self, error: BaseException) -> NoReturn:
-        """Raise an error that carries what has been computed; Ctrl-C needs no result: `go` returns it."""
+        """Raise an error with the result so far. Ctrl-C needs no result: `go` returns it."""
         if isinstance(error, Exception):
             error.result = self._result(interrupted=False, error=error)  # type: ignore[attr-defined]
         raise error
 
     def _result(self, interrupted: bool, error: Exception | None = None) -> R:
-        """What there is."""
+        """Return the result so far."""
         p = self.problem
         o = p.options
         counters = Counters(
@@ -310,7 +313,7 @@ class Run(Generic[R]):
         return self.record(Recorded(t[:n], y[:n], counters, outcome, tuple(self.records), tuple(p.singular_crossings), lam))
 
     def _outcome(self, interrupted: bool, error: Exception | None) -> Outcome:
-        """How the run has ended, and what is to be said about it."""
+        """Return the outcome: status, message and notes."""
         now = float(self._last[0][-1])
         if error is not None:
             status, message = RunStatus.FAILED, f"{type(error).__name__}: {error}"

@@ -1,4 +1,4 @@
-"""Simulation of a serial chain in reduced coordinates: what `simulate` does when it is given a SerialChain."""
+"""Simulation of a serial chain in joint coordinates: `simulate` calls it for a SerialChain."""
 
 from __future__ import annotations
 

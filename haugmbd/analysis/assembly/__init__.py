@@ -1,15 +1,15 @@
-"""Closing the joints of a mechanism, and its other branches.
+"""Assembly of a mechanism, and its assembly modes.
 
 regularized_least_squares   the least motion that fulfils linear equations
-fixed_coordinates           what stays put
-constraint_system           what is closed: rows at a pose, poses a step away
+fixed_coordinates           coordinates that stay fixed
+constraint_system           rows and Jacobian at a pose, and steps to other poses
 position_solver             positions: damped Gauss-Newton
-velocity_projection         velocities: the nearest that keep joints closed
-branch_signs                which way round a joint is assembled
-branch_repair               turning bodies that are the other way round
+velocity_projection         velocities: projection on the velocity constraints
+branch_signs                signs that tell the two assemblies of a joint apart
+branch_repair               turn bodies of joints in the opposite sense
 result                      Assembly
-diagnosis                   why an assembly fails, by joint
-continuation                towards drivers and fixed coordinates in small turns
+diagnosis                   reasons why an assembly fails, by joint
+continuation                steps towards distant drivers and fixed coordinates
 assemble                    assemble
-assembly_modes              elbow up and elbow down
+assembly_modes              assembly_modes, such as elbow up and elbow down
 """

@@ -134,7 +134,7 @@ def assembly_modes(
     first = close_positions(problem, problem.held.start)
     if not first.closed:
         what = f"the first one cannot be assembled: |Phi| stays at {first.pose.worst:.3g}"
-        raise AssemblyError([Fault("branches", what, "See assemble(system), which says where.")], None)
+        raise AssemblyError([Fault("branches", what, "assemble(system) names the joints that stay open.")], None)
     problem = with_free_joints_held(problem, first.pose.state)
     found, counts = [first.pose.state], [0]
     signs = signs_of(model)

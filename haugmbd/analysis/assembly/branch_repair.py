@@ -1,4 +1,4 @@
-r"""Repair of joints that are the other way round: which bodies must be turned by half a turn, and about what.
+r"""Repair of joints in the opposite sense: the bodies that are turned by half a turn, and the axes.
 
     s_k = 1 for a body that is turned:      s_i + s_j odd for a joint that is flipped, even for one that is not;  s = 0 on ground
 
@@ -24,7 +24,7 @@ TURNS = ((1.0, 0.0), (0.0, 1.0), (1.0, 1.0), (1.0, -1.0))
 
 
 def choices(model: Model, signs: tuple[Sign, ...], wrong: tuple[str, ...], fixed: Iterable[int]) -> list[frozenset[int]]:
-    """The sets of bodies that may have to be turned: the one that makes all signs right, or single bodies, the lightest first."""
+    """Return the sets of bodies that may have to be turned: the one that makes all signs right, or single bodies, the lightest first."""
     stay = {0, *fixed}
     turning = bodies_to_turn(model, signs, wrong, stay)
     if turning is not None:
@@ -34,9 +34,9 @@ def choices(model: Model, signs: tuple[Sign, ...], wrong: tuple[str, ...], fixed
 
 
 def bodies_to_turn(model: Model, signs: tuple[Sign, ...], wrong: Iterable[str], fixed: Iterable[int]) -> frozenset[int] | None:
-    """The bodies that must be turned; None where no choice makes all signs right (a start that is far from closed).
+    """Return the bodies that must be turned; None if no choice makes all signs right (a start that is far from closed).
 
-    fixed: bodies that may not move
+    fixed: bodies that must not move
     """
     odd = set(wrong)
     links: dict[int, list[tuple[int, int]]] = {k: [] for k in range(model.nb + 1)}
@@ -62,7 +62,7 @@ def bodies_to_turn(model: Model, signs: tuple[Sign, ...], wrong: Iterable[str], 
 
 
 def _paint(links: dict[int, list[tuple[int, int]]], colour: dict[int, int], queue: list[int]) -> set[int] | None:
-    """Colour all that is linked with the queue; the bodies reached, or None where two ways disagree."""
+    """Colour all bodies that are linked with the queue. Return these bodies, or None if two paths disagree."""
     reached = set(queue)
     while queue:
         k = queue.pop()
@@ -77,7 +77,7 @@ def _paint(links: dict[int, list[tuple[int, int]]], colour: dict[int, int], queu
 
 
 def turned_starts(model: Model, wrong: tuple[str, ...], turning: frozenset[int], state: State) -> Iterator[State]:
-    """States to close from: the bodies turned, about one axis after the other; what drivers drive half a turn on."""
+    """Yield states with the bodies turned, about one axis after the other, and driven bodies turned by half a turn."""
     entries = [model.joints[name] for name in wrong]
     for e in entries:
         if (e.i in turning) == (e.j in turning):
@@ -97,13 +97,13 @@ def turned_starts(model: Model, wrong: tuple[str, ...], turning: frozenset[int],
 
 
 def driven_side(model: Model, e: JointEntry) -> set[int]:
-    """The bodies that move with body j of a joint while body i stays, as far as loops let them (with body i if j is the ground)."""
+    """Return the bodies that move with body j of a joint while body i is fixed, as far as loops allow (with body i if j is the ground)."""
     moving, staying = (e.j, e.i) if e.j else (e.i, e.j)
     return neighbours(model, moving, set(range(1, model.nb + 1)) - {staying})
 
 
 def neighbours(model: Model, body: int, among: Iterable[int]) -> set[int]:
-    """`body` and all that is joined to it by way of the bodies `among`."""
+    """Return `body` and all bodies connected to it through the bodies `among`."""
     allowed, found, queue = set(among), {body}, [body]
     while queue:
         k = queue.pop()
@@ -116,13 +116,16 @@ def neighbours(model: Model, body: int, among: Iterable[int]) -> set[int]:
 
 
 def half_turn(state: State, e: JointEntry, group: Iterable[int], axis: Array) -> State:
-    """Turn the bodies of `group` by half a turn about the joint's point and an axis (3,) in its frame on body i."""
+    """Return the state with the bodies of `group` turned by half a turn about the joint's point and an axis (3,) in its frame on body i."""
     A = rotation_matrix(state.p[e.i])
     return turned(state, group, state.r[e.i] + A @ e.s_bar_i, from_axis_angle(A @ e.A_bar_i @ axis, np.pi))
 
 
 def turned(state: State, group: Iterable[int], point: Array, q: Array) -> State:
-    """Turn the bodies of `group` as one by q (Euler parameters of the turn, global) about `point` [m]; velocities turn along."""
+    """Return the state with the bodies of `group` turned together about `point` [m], and their velocities.
+
+    q: Euler parameters of the rotation, global
+    """
     r, p, v = state.r.copy(), state.p.copy(), state.v.copy()
     k = sorted(set(group) - {0})
     R = rotation_matrix(q)

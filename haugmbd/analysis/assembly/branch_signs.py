@@ -1,11 +1,11 @@
-r"""Which way round a joint is assembled: dot products that are zero do not say, so that an axis may be turned by half a turn.
+r"""Signs that tell the two assemblies of a joint apart: rows of zero dot products also hold with an axis turned by half a turn.
 
     perp-1   a_i . c_j = b_i . c_j = 0       holds for c_j along a_i x b_i and against it       sign of  (a_i x b_i) . c_j
     lock     a_i . a_j = const, about h      holds for an angle and for its opposite            sign of  (a_i x a_j) . h
     driven   sin(theta - f) = 0              holds half a turn off                              cos(theta - f) > 0
 
-The signs of the modelled pose are what was meant; the rows tell which joints have any, whatever their class.
-Source: derived here; Haug sec. 9.4 (the remark that perpendicularity leaves two assemblies).
+The signs of the modelled pose are the reference. The rows determine which joints have a sign, whatever their class.
+Source: derived here; Haug (2021), remark that perpendicularity conditions allow two assemblies.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FLAT = 0.05
 
 
 class Sign(NamedTuple):
-    """A joint that has one: its name, the bodies (3,) and body-frame vectors (3, 3) of its triple product, and the modelled value."""
+    """The sign of a joint: its name, the bodies (3,) and body-frame vectors (3, 3) of its triple product, and the modelled value."""
 
     joint: str
     i: int
@@ -40,7 +40,7 @@ class Sign(NamedTuple):
 
 
 class _Dot(NamedTuple):
-    """A DP1 row of a constant: its markers on body i and body j, and the constant."""
+    """A DP1 row with a constant: its frames on body i and body j, and the constant."""
 
     i: int
     j: int
@@ -48,7 +48,7 @@ class _Dot(NamedTuple):
 
 
 def signs_of(model: Model) -> tuple[Sign, ...]:
-    """All signs that the modelled pose fixes."""
+    """Return all signs that the modelled pose fixes."""
     dots, state = _dots(model), model.state()
     bodies, x_bar = model.tables["BODY_OF"].ravel().astype(int), model.tables["X_BAR"]
     found = []
@@ -63,17 +63,17 @@ def signs_of(model: Model) -> tuple[Sign, ...]:
 
 
 def flipped(model: Model, signs: tuple[Sign, ...], state: State) -> tuple[str, ...]:
-    """The joints that `state` has the other way round than modelled, and drivers that it follows half a turn off."""
+    """Return the joints that are in the opposite sense in `state`, and drivers that are followed half a turn off."""
     return tuple(dict.fromkeys([*turned_round(signs, state), *half_turned(model, state)]))
 
 
 def turned_round(signs: tuple[Sign, ...], state: State) -> tuple[str, ...]:
-    """The same without drivers: a start may be far from what they ask for."""
+    """Return the joints that are in the opposite sense in `state`, without drivers: a start may be far from their values."""
     return tuple(dict.fromkeys(sign.joint for sign in signs if product(sign, state) * sign.modelled < 0.0))
 
 
 def product(sign: Sign, state: State) -> float:
-    """The triple product of unit vectors, in [-1, 1]."""
+    """Return the triple product of unit vectors, in [-1, 1]."""
     a, b, c = (rotation_matrix(state.p[k]) @ x for k, x in zip(sign.bodies, sign.x_bar, strict=True))
     across = np.cross(a, b)
     size = float(np.linalg.norm(across) * np.linalg.norm(c))
@@ -81,7 +81,7 @@ def product(sign: Sign, state: State) -> float:
 
 
 def _dots(model: Model) -> dict[int, _Dot]:
-    """The DP1 rows that prescribe a constant, by row number."""
+    """Return the DP1 rows with a constant, by row number."""
     kind = KINDS.index(DP1)
     first, last = model.tables["ROW_KIND_AT"][0][kind : kind + 2].astype(int)
     row_of = {int(slot): row for row, slot in enumerate(model.slot_of_row)}
@@ -94,7 +94,7 @@ def _dots(model: Model) -> dict[int, _Dot]:
 
 
 def _triples(dots: list[_Dot], x_bar: Array) -> list[tuple[int, int, int]]:
-    """Markers (a, b, c) of the triple products of one joint: its perp-1, and its locks about that axis."""
+    """Return frames (a, b, c) of the triple products of one joint: its perp-1, and its locks about that axis."""
     zeros = [dot for dot in dots if dot.value == 0.0]
     for k, one in enumerate(zeros):
         for other in zeros[k + 1 :]:
@@ -106,7 +106,7 @@ def _triples(dots: list[_Dot], x_bar: Array) -> list[tuple[int, int, int]]:
 
 
 def _perpendicular(one: _Dot, other: _Dot, x_bar: Array) -> tuple[int, int, int] | None:
-    """Markers (a, b, c) if both rows share c, and a and b are not parallel."""
+    """Return frames (a, b, c) if both rows share c, and a and b are not parallel."""
     if one.j == other.j and np.any(np.cross(x_bar[one.i], x_bar[other.i])):
         return one.i, other.i, one.j
     if one.i == other.i and np.any(np.cross(x_bar[one.j], x_bar[other.j])):

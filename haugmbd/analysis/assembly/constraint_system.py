@@ -1,4 +1,4 @@
-r"""What is closed: a model, what is held, and the metric; its rows at a pose, and poses a step away.
+r"""The assembly problem: a model, its fixed coordinates, and the metric; rows at a pose, and steps to other poses.
 
 gap  = s Phi [m]           s fixed for each row; angles count in metres at the size of the model
 J    = Phi_q W^(-1/2)      of the columns that are not held; held joints are rows
@@ -30,7 +30,7 @@ NONE = np.zeros(0, dtype=np.int64)
 
 
 class Problem(NamedTuple):
-    """What is closed: the model, what is held, the metric; scale: (nc,) of rows to metres;  size: of the model [m];  tol: of |Phi|.
+    """The assembly problem: model, fixed coordinates, metric;  scale: (nc,) of rows to metres;  size: of the model [m];  tol: of |Phi|.
 
     asleep: rows that are left out
     """
@@ -54,17 +54,17 @@ class Pose(NamedTuple):
 
     @property
     def worst(self) -> float:
-        """Largest |Phi|, in the rows' own units."""
+        """Return the largest |Phi|, in the units of the rows."""
         return float(np.abs(self.Phi).max(initial=0.0))
 
     @property
     def furthest(self) -> float:
-        """Largest |s Phi| [m]."""
+        """Return the largest |s Phi| [m]."""
         return float(np.abs(self.gap).max(initial=0.0))
 
 
 def row_scale_to_metres(model: Model, rows: Rows, t: float, size: float) -> Array:
-    """What Phi is multiplied by to become a gap in metres, (nc,): fixed, so that the sum of squares is one function."""
+    """Return the factors of Phi to gaps in metres, (nc,). They are constant, so that the sum of squares is one function."""
     measured = constraint_gaps(model, rows, t)
     unit = np.array([label.unit for label in model.labels], dtype=object)
     length = np.hypot(rows.Phi + measured.f, measured.gradient)
@@ -75,7 +75,7 @@ def row_scale_to_metres(model: Model, rows: Rows, t: float, size: float) -> Arra
 
 
 def pose_at(problem: Problem, state: State) -> Pose:
-    """Evaluate all rows."""
+    """Return the pose with all rows evaluated."""
     rows = evaluate(problem.model, state)
     held = [held_row(joint, state).Phi for joint in problem.held.joints]
     scale = [problem.size if joint.turns else 1.0 for joint in problem.held.joints]
@@ -93,7 +93,7 @@ class Gradient(NamedTuple):
 
 
 def gradient(problem: Problem, state: State, rows: Rows) -> Gradient:
-    """Phi_q of all rows."""
+    """Return Phi_q of all rows."""
     J, pairs, scale = [np.concatenate([rows.Phi_r, rows.PiBar], axis=2)], [rows.bodies], [problem.scale]
     for joint in problem.held.joints:
         row = held_row(joint, state)
@@ -105,19 +105,19 @@ def gradient(problem: Problem, state: State, rows: Rows) -> Gradient:
 
 
 def jacobian(problem: Problem, metric: Metric, rows: Gradient) -> csc_array:
-    """Phi_q W^(-1/2) of the free columns (nr, nf)."""
+    """Return Phi_q W^(-1/2) of the free columns (nr, nf)."""
     return sparse(whitened(metric, rows.J, rows.bodies), rows.bodies, problem.model.nb)[:, problem.held.free]
 
 
 def unit_rows(J: csc_array) -> tuple[csc_array, Array]:
-    """J with rows of length 1, and their lengths (nr,), 1 for a row of zeros."""
+    """Return J with rows of length 1, and their lengths (nr,), 1 for a row of zeros."""
     length = np.sqrt(J.power(2).sum(axis=1))
     length[length == 0.0] = 1.0
     return times(1.0 / length, J), length
 
 
 def sparse(J: Array, bodies: Ints, nb: int) -> csc_array:
-    """Rows (nr, 2, 6) of the bodies (nr, 2) as a matrix (nr, 6 nb); the ground has no column."""
+    """Return rows (nr, 2, 6) of the bodies (nr, 2) as a matrix (nr, 6 nb); the ground has no column."""
     from scipy.sparse import csc_array  # noqa: PLC0415  imported only where something is assembled
 
     row, side = np.nonzero(bodies)
@@ -126,14 +126,14 @@ def sparse(J: Array, bodies: Ints, nb: int) -> csc_array:
 
 
 def times(scale: Array, J: csc_array) -> csc_array:
-    """diag(scale) J."""
+    """Return diag(scale) J."""
     from scipy.sparse import diags_array  # noqa: PLC0415  imported only where something is assembled
 
     return (diags_array(scale) @ J).tocsc()
 
 
 def moved(problem: Problem, state: State, z: Array) -> State:
-    """r + dr, p exp(dpi_bar) for d = W^(-1/2) z of the free columns, shortened so that no body turns too far."""
+    """Return the state r + dr, p exp(dpi_bar) for d = W^(-1/2) z of the free columns, with a limit on the rotation of a body."""
     full = np.zeros(6 * problem.model.nb)
     full[problem.held.free] = z
     d = np.einsum("kab,kb->ka", problem.metric.inverse, full.reshape(-1, 6))
@@ -144,7 +144,7 @@ def moved(problem: Problem, state: State, z: Array) -> State:
 
 
 def displaced(state: State, d: Array) -> State:
-    """r + dr, p exp(dpi_bar) for d (nb, 6) of the bodies without the ground."""
+    """Return the state r + dr, p exp(dpi_bar) for d (nb, 6) of the bodies without the ground."""
     r, p = state.r.copy(), state.p.copy()
     r[1:] += d[:, :3]
     p[1:] = normalized(product(p[1:], exponential(d[:, 3:])))

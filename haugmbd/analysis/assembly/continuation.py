@@ -1,8 +1,8 @@
-r"""Leading a mechanism to drivers and held joints that ask for a pose far away: in small turns, so that it stays on its branch.
+r"""Continuation to distant values of drivers and held joints, in small steps, so that the mechanism stays in its assembly mode.
 
     value_k = value_0 + k / n (value - value_0),  k = 1 .. n          closed at each; the shorter way round
 
-The rows of such drivers sleep meanwhile: sin(theta - f) = 0 would pull beyond a quarter turn to the wrong side.
+The rows of such drivers are inactive meanwhile: beyond a quarter turn sin(theta - f) = 0 converges to the wrong solution.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ SAME = 1e-9
 
 
 class Continuation(NamedTuple):
-    """Where to close from, and the iterations that it took to come there."""
+    """The state after the continuation, and its iterations."""
 
     state: State
     iterations: int
 
 
 class _Goal(NamedTuple):
-    """A joint to be led: as it is held at the start, where to, the row that sleeps (-1 for none), and its place among the held."""
+    """A joint with a target: its row at the start, the distance, the inactive row (-1 for none), and its number among the held joints."""
 
     joint: HeldJoint
     way: float
@@ -45,7 +45,7 @@ class _Goal(NamedTuple):
 
 
 def continue_to_targets(problem: Problem, start: State) -> Continuation:
-    """Lead `start` to near what is asked for; `start` itself where nothing is far, or where the way is barred."""
+    """Return a state near the targets; `start` itself if no target is far, or if a step does not close."""
     goals = [*_held_goals(problem, start), *_driver_goals(problem, start)]
     steps = max((ceil(abs(g.way) / (FAR_TURN if g.joint.turns else FAR_SLIDE * problem.size)) for g in goals), default=1)
     if steps == 1:
@@ -69,7 +69,7 @@ def continue_to_targets(problem: Problem, start: State) -> Continuation:
 
 
 def _held_goals(problem: Problem, start: State) -> list[_Goal]:
-    """The held joints that are not where they should be."""
+    """Return the held joints that are far from their values."""
     found = []
     for place, joint in enumerate(problem.held.joints):
         way = -held_row(joint, start).Phi
@@ -79,7 +79,7 @@ def _held_goals(problem: Problem, start: State) -> list[_Goal]:
 
 
 def _driver_goals(problem: Problem, start: State) -> list[_Goal]:
-    """The drivers of an angle or a displacement that the start does not follow."""
+    """Return the drivers of an angle or a displacement that are far from their values."""
     model = problem.model
     measured = constraint_gaps(model, evaluate(model, start), start.t)
     of_row, found = model.drivers_of_rows(), []
@@ -94,7 +94,7 @@ def _driver_goals(problem: Problem, start: State) -> list[_Goal]:
 
 
 def _measuring(e: JointEntry, start: State, unit: str, value: float) -> HeldJoint | None:
-    """The joint as it is held at `value`, None where its frames measure something else."""
+    """Return the joint as it is held at `value`; None if its frames measure another quantity."""
     if unit not in ("rad", "m"):
         return None
     joint = HeldJoint(e, unit == "rad", value, 0.0)

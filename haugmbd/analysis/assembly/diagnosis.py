@@ -1,4 +1,4 @@
-r"""Why an assembly fails, said by joint: what stays open at the closest pose, what is the other way round, what contradicts in velocity."""
+r"""The reasons why an assembly fails, by joint: open gaps at the closest pose, opposite senses, and contradicting velocities."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PAIR = "They ask for different things of the same bodies: keep one of them, or l
 
 
 def open_faults(problem: Problem, pose: Pose) -> tuple[Fault, ...]:
-    """One fault for each joint that is open at the closest pose; the last one adds up."""
+    """Return one fault for each joint that is open at the closest pose, with the sum of the gaps."""
     model, state = problem.model, pose.state
     measured = constraint_gaps(model, pose.rows, state.t)
     metres = np.where(measured.is_angle, problem.size, 1.0) * np.abs(measured.gap)
@@ -46,7 +46,7 @@ def open_faults(problem: Problem, pose: Pose) -> tuple[Fault, ...]:
 
 
 def _open(model: Model, measured: Gaps, rows: Ints) -> str:
-    """How far the rows of a joint are open."""
+    """Return the gap of a joint's rows as text."""
     parts = []
     lengths = [k for k in rows.tolist() if model.labels[k].unit == "m2"]
     points = [k for k in rows.tolist() if model.labels[k].unit == "m"]
@@ -66,14 +66,14 @@ def _open(model: Model, measured: Gaps, rows: Ints) -> str:
 
 
 def flip_faults(wrong: tuple[str, ...], verb: str) -> tuple[Fault, ...]:
-    """One fault for each joint that is the other way round: it "begins" so, or "is assembled" so."""
+    """Return one fault for each joint in the opposite sense: it "begins" so, or "is assembled" so."""
     what = f"it {verb} the other way round: its axis is turned by 180 degrees against the modelled one, which its rows cannot see"
     remedy = "Start from a state nearer to the modelled one, hold less, or keep it on purpose: assemble(..., repair=False)."
     return tuple(Fault(f"joint {name!r}", what, remedy) for name in wrong)
 
 
 def left_faults(problem: Problem, state: State, wrong: tuple[str, ...]) -> tuple[Fault, ...]:
-    """One fault for each joint that stays the other way round, and for each driver that is followed half a turn off."""
+    """Return one fault for each joint that stays in the opposite sense, and for each driver that is followed half a turn off."""
     measured, half = constraint_gaps(problem.model, evaluate(problem.model, state), state.t), half_turned(problem.model, state)
     found = []
     for name in half:
@@ -85,7 +85,7 @@ def left_faults(problem: Problem, state: State, wrong: tuple[str, ...]) -> tuple
 
 
 def rate_faults(problem: Problem, state: State, tol: float) -> tuple[Fault, ...]:
-    """Faults where velocities cannot fit: drivers that contradict each other, or what is held."""
+    """Return faults if no velocities fit: drivers or fixed coordinates contradict each other."""
     model = problem.model
     rows = evaluate(model, state)
     asked = max(float(np.abs(rows.nu).max(initial=0.0)), float(np.abs(np.hstack([state.v, state.omega_bar])).max(initial=0.0)))

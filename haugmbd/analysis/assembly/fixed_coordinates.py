@@ -134,14 +134,15 @@ def _columns(model: Model, hold: FixedCoordinates) -> tuple[int, list[int]]:
     assert isinstance(hold.target, Body)
     number = number_of(model, hold.target, "hold")
     if number == 0 and (hold.value is not None or hold.rate is not None):
-        raise UsageError(f"hold: {hold.target.name!r} is the ground, which stays where it is: leave it out.")
+        raise UsageError(f"hold: {hold.target.name!r} is the ground, which is always fixed: leave it out.")
     names = hold.coordinates or tuple(AXES)
     wrong = [name for name in names if name not in AXES]
     if wrong:
         raise UsageError(f"hold: {wrong[0]!r} is no coordinate of a body; give some of {', '.join(map(repr, AXES))}.")
     columns = [column for name in names for column in AXES[name]]
     if (hold.value is not None or hold.rate is not None) and (len(columns) != 1):
-        raise UsageError(f"hold: a value or rate needs one coordinate of {hold.target.name!r}, such as Hold(body, 'x', value=0.1).")
+        example = "such as FixedCoordinates(body, 'x', value=0.1)"
+        raise UsageError(f"hold: a value or rate needs one coordinate of {hold.target.name!r}, {example}.")
     return number, columns
 
 
@@ -150,7 +151,9 @@ def _held_joint(model: Model, start: State, hold: FixedCoordinates) -> HeldJoint
     assert isinstance(hold.target, Joint)
     e = entry_of(model, hold.target, "hold")
     if hold.coordinates:
-        raise UsageError(f"hold: joint {e.name!r} has one coordinate that can be held: Hold(joint, value=..., rate=...).")
+        raise UsageError(
+            f"hold: joint {e.name!r} has one coordinate that can be held: FixedCoordinates(joint, value=..., rate=...)."
+        )
     if coordinate_of(e) is None:
         raise UsageError(
             f"hold: joint {e.name!r} ({e.kind}) has no single angle or displacement. Hold a body's coordinates instead."

@@ -4,8 +4,8 @@ r"""Positions: from any state to the nearest one at which all rows hold, by a da
 
     near       the step of `regularized_least_squares` with rows of length 1 and mu = (gap / size)^2: quadratic, also where rows
     depend on one another
-    far        where that does not help: Levenberg-Marquardt on sum (s Phi)^2 / 2, s the scale of a row to metres, which goes down
-    no way     where the gradient of that sum vanishes and the sum does not: the closest pose, at which the joints stay open
+    far        if that does not reduce the gap: Levenberg-Marquardt on sum (s Phi)^2 / 2, s the scale of a row to metres
+    no way     if the gradient of that sum vanishes and the sum does not: the closest pose, at which the joints stay open
 
 Angles count in metres at the size of the model.  Held coordinates have no column; held joints are rows.
 Source: Nocedal and Wright (2006) ch. 10; the metric of mass from Eich (1993).
@@ -45,7 +45,7 @@ ROUNDING = 1e-10
 
 
 class PositionSolution(NamedTuple):
-    """Where it ended: the pose, how many steps, and whether all rows hold there."""
+    """The last pose, the number of steps, and whether all rows hold there."""
 
     pose: Pose
     iterations: int
@@ -53,7 +53,7 @@ class PositionSolution(NamedTuple):
 
 
 def close_positions(problem: Problem, start: State) -> PositionSolution:
-    """Bring `start` to where all rows hold, or as near as the mechanism can come."""
+    """Return the position solution from `start`: a pose at which all rows hold, or the closest one."""
     pose = best = pose_at(problem, start)
     damping, patient = FIRST_DAMPING, False
     for k in range(ITERATIONS):
@@ -80,7 +80,7 @@ def _sum(pose: Pose) -> float:
 
 
 def _near(problem: Problem, pose: Pose) -> Pose:
-    """The Gauss-Newton step, rows of length 1."""
+    """Return the pose after a Gauss-Newton step, rows of length 1."""
     J, length = unit_rows(jacobian(problem, problem.metric, gradient(problem, pose.state, pose.rows)))
     mu = min(1.0, max(LEAST_MU, (pose.furthest / problem.size) ** 2))
     z = least_motion(J, pose.Phi / length, mu)
@@ -88,7 +88,7 @@ def _near(problem: Problem, pose: Pose) -> Pose:
 
 
 def _far(problem: Problem, pose: Pose, damping: float) -> tuple[Pose, float]:
-    """A step that makes the sum of squares smaller, and the damping of the next one; `pose` itself if there is none."""
+    """Return the pose after a step that reduces the sum of squares, and the next damping; `pose` itself if there is none."""
     rows = gradient(problem, pose.state, pose.rows)
     J = times(rows.scale, jacobian(problem, problem.metric, rows))
     unit = float(np.sqrt(J.power(2).sum(axis=1)).max(initial=0.0)) or 1.0

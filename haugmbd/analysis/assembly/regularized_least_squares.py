@@ -48,7 +48,7 @@ class Metric(NamedTuple):
 
 
 def body_metric(model: Model, factors: Array | None = None, size: float = 1.0, lift: float = LIFT) -> Metric:
-    """The metric of the bodies' inertia, each times a factor (nb,); a point mass turns as if it had the model's size [m]."""
+    """Return the metric of the bodies' inertia, each times a factor (nb,); a point mass gets the inertia of the model's size [m]."""
     factors = np.ones(model.nb) if factors is None else factors
     root = np.zeros((model.nb, 6, 6))
     inverse = np.zeros((model.nb, 6, 6))
@@ -65,20 +65,20 @@ def body_metric(model: Model, factors: Array | None = None, size: float = 1.0, l
 
 
 def whitened(metric: Metric, J: Array, bodies: Ints) -> Array:
-    """Rows (nr, 2, 6) of the bodies (nr, 2), 0 the ground: times W^(-1/2), zero on the ground."""
+    """Return rows (nr, 2, 6) of the bodies (nr, 2), 0 the ground, times W^(-1/2); zero on the ground."""
     inverse = np.concatenate([np.zeros((1, 6, 6)), metric.inverse])
     return np.asarray(np.einsum("rsc,rscd->rsd", J, inverse[bodies]), dtype=np.float64)
 
 
 def least_motion(J: csc_array, b: Array, mu: float) -> Array:
-    """z of the equations J z = -b, (n,), damped by mu."""
+    """Return z of the equations J z = -b, (n,), damped by mu."""
     return _factor(J, mu)(b)
 
 
 def exact_motion(J: csc_array, b: Array, mu: float = EXACT_MU) -> Array:
-    """z of least norm with J z = -b, (n,), for rows of length about 1; of contradicting equations the least-squares solution.
+    """Return z of least norm with J z = -b, (n,), for rows of length about 1; the least-squares solution of contradicting equations.
 
-    Directions of a singular value below 1e-6 are left alone, and so is what they should fulfil: b + J z.
+    Directions of a small singular value are left out, and their residual b + J z remains.
     """
     solve = _factor(J, mu)
     z = np.zeros(J.shape[1])
@@ -94,7 +94,7 @@ def exact_motion(J: csc_array, b: Array, mu: float = EXACT_MU) -> Array:
 
 
 def _factor(J: csc_array, mu: float) -> _Solve:
-    """[ 1 J^T; J -mu ], factored."""
+    """Return the factorization of [ 1 J^T; J -mu ]."""
     from scipy.sparse import block_array, eye_array  # noqa: PLC0415  imported only where something is assembled
     from scipy.sparse.linalg import splu  # noqa: PLC0415
 
@@ -104,12 +104,12 @@ def _factor(J: csc_array, mu: float) -> _Solve:
 
 
 class _Solve(NamedTuple):
-    """A factor, and how many of its unknowns are motions."""
+    """A factorization, and the number of its unknowns that are motions."""
 
     factor: object
     columns: int
 
     def __call__(self, b: Array) -> Array:
-        """The motion for the right-hand side (0, -b)."""
+        """Return the motion for the right-hand side (0, -b)."""
         x: Array = self.factor.solve(np.concatenate([np.zeros(self.columns), -b]))  # type: ignore[attr-defined]
         return x[: self.columns]

@@ -1,9 +1,9 @@
-r"""Velocities: the ones nearest to those given, in kinetic energy, that keep all joints closed.
+r"""Velocity projection: the velocities nearest to the given ones, in kinetic energy, that fulfil the velocity constraints.
 
     min (u - u0)^T M (u - u0) / 2     with  Phi_q u = nu,   held coordinates as they are
 
 Exact for any rank of Phi_q; of rows that contradict each other (two drivers of one motion) the least-squares solution.
-Source: Haug sec. 7 (independent velocities); Eich (1993).
+Source: Haug (2021), consistent initial velocities; Eich (1993).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LIGHTEST = 1e-8
 
 
 class VelocitySolution(NamedTuple):
-    """The state with its new velocities, and the largest |Phi_q u - nu| before and after, in the rows' own units a second."""
+    """The state with its new velocities, and the largest |Phi_q u - nu| before and after, in the units of the rows per second."""
 
     state: State
     before: float
@@ -31,7 +31,7 @@ class VelocitySolution(NamedTuple):
 
 
 def nearest_velocities(problem: Problem, state: State) -> VelocitySolution:
-    """The nearest velocities that fit."""
+    """Return the nearest velocities that fulfil the constraints."""
     rows = evaluate(problem.model, state)
     G = gradient(problem, state, rows)
     nu = np.concatenate([rows.nu, [joint.rate for joint in problem.held.joints]])
@@ -50,7 +50,7 @@ def nearest_velocities(problem: Problem, state: State) -> VelocitySolution:
 
 
 def rates(G: Gradient, state: State) -> Array:
-    """Phi_q u, (nr,)."""
+    """Return Phi_q u, (nr,)."""
     u = np.hstack([state.v, state.omega_bar])
     u[0] = 0.0
     moving: Array = np.einsum("rsc,rsc->r", G.J, u[G.bodies])

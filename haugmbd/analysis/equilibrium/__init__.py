@@ -2,11 +2,11 @@
 
 steady_motion      steady motions
 residual           the balance of forces at a pose
-tangent_space      the constraints as a surface
+tangent_space      the tangent space of the constraints
 tangent_matrices   stiffness, damping and inertia along it
 eigenmodes         eigenvalues and modes
-steady_check       whether a steady motion goes on
-solver             the search of a balance
+steady_check       check that a motion is steady
+solver             solver for a balance of forces
 result             Equilibrium
 equilibrium        equilibrium
 linearization      Linearization

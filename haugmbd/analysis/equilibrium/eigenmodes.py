@@ -4,7 +4,7 @@ r"""Eigenvalues and modes of  M x'' + C x' + K x = 0.
     otherwise           A = [0 1; -M^-1 K  -M^-1 C],   A (x, x') = eigenvalue (x, x')
     free motions        K x = 0: the eigenvalue 0, once, or twice where the motion goes on by itself (y C x = 0)
 
-Zero eigenvalues are counted from K and C and never taken from A, where a double one is split by the square root of rounding.
+Zero eigenvalues are counted from K and C, not from A, where rounding splits a double zero.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ class Modes(NamedTuple):
 
 
 def state_matrix(M: Array, C: Array, K: Array) -> Array:
-    """A (2 nd, 2 nd): (x, x')' = A (x, x')."""
+    """Return A (2 nd, 2 nd): (x, x')' = A (x, x')."""
     n = len(M)
     lower = -np.linalg.solve(M, np.hstack([K, C]))
     return np.vstack([np.hstack([np.zeros((n, n)), np.eye(n)]), lower])
 
 
 def find_modes(M: Array, C: Array, K: Array, work: float, *, conservative: bool) -> Modes:
-    """All modes in an orthonormal basis.
+    """Return all modes in an orthonormal basis.
 
-    work: what the balance is measured against [J];  conservative: C is zero and K symmetric but for rounding
+    work: scale of the balance [J];  conservative: C is zero and K symmetric up to rounding
     """
     if conservative:
         return _of_potential(M, 0.5 * (K + K.T), work)
@@ -58,7 +58,7 @@ def find_modes(M: Array, C: Array, K: Array, work: float, *, conservative: bool)
 
 
 def _of_potential(M: Array, K: Array, work: float) -> Modes:
-    """Modes of a symmetric K without damping."""
+    """Return the modes of a symmetric K without damping."""
     stiff = np.linalg.eigvalsh(K)
     n_free = int(np.sum(np.abs(stiff) <= NO_STIFFNESS * max(work, float(np.abs(stiff).max(initial=0.0)))))
     kappa, X = linalg.eigh(K, M) if len(K) else (np.zeros(0), np.zeros((0, 0)))

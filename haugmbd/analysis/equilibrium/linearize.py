@@ -166,7 +166,7 @@ def _check_rest(evaluator: ResidualEvaluator, start: State, place: TrialPose) ->
         motion = "otherwise than in the steady motion" if evaluator.steady.moves else "and is no equilibrium"
         raise UsageError(
             f"the state moves {motion} [m/s, rad/s]: {text}. Give the state at rest: state.replace(v=0 * state.v, "
-            "omega_bar=0 * state.omega_bar), or the motion itself as steady=Spin(...) or RotorSpin(...)."
+            "omega_bar=0 * state.omega_bar), or the motion itself as steady=UniformRotation(...) or RotorSpin(...)."
         )
     if not evaluator.steady.moves:
         _check_drivers(evaluator)
@@ -180,7 +180,7 @@ def _check_drivers(evaluator: ResidualEvaluator) -> None:
         if max(abs(f_dot), abs(f_ddot)) > REST_TOL:
             raise UsageError(
                 f"the driver of joint {row.joint!r} moves at t = {evaluator.t:g} s (f' = {f_dot:.6g}, f'' = {f_ddot:.6g}). Linearize where "
-                "it rests, or give the motion that it drives as steady=Spin(...) or RotorSpin(...)."
+                "it rests, or give the motion that it drives as steady=UniformRotation(...) or RotorSpin(...)."
             )
 
 

@@ -1,4 +1,4 @@
-r"""A model that is evaluated again and again at nearby poses: rows, and the balance of forces in the steady motion.
+r"""Evaluation of a model at nearby poses: rows, and the balance of forces in the steady motion.
 
 x = (dr / L, dpi_bar)            L a length of the model: turns and displacements are measured alike
 q (+) x:   r <- r + L dr,   p <- p exp(dpi_bar)
@@ -28,9 +28,9 @@ SPRINGS = 5.0
 
 
 class ResidualEvaluator(NamedTuple):
-    """A model that is evaluated again and again.
+    """Evaluator of a model at nearby poses.
 
-    length: L [m];  scale: (6 nb,) L and 1;  kept: (nk,) numbers of the rows that count;  pairs: (nc, 2) bodies of each row
+    length: L [m];  scale: (6 nb,) L and 1;  kept: (nk,) numbers of the kept rows;  pairs: (nc, 2) bodies of each row
     """
 
     model: Model
@@ -44,7 +44,7 @@ class ResidualEvaluator(NamedTuple):
 
 
 class Residual(NamedTuple):
-    """What is seen at one pose, of the rows that count.
+    """Rows and forces at one pose, of the kept rows.
 
     Phi, nu: (nk,);  J: (nk, 6 nb) Phi_q, columns times `scale`;  force: (6 nb,) (Q - M bias) times `scale` [J]
     """
@@ -56,7 +56,7 @@ class Residual(NamedTuple):
 
 
 def read_model(system: System | Model, state: State | None) -> tuple[Model, State]:
-    """The model, and the state to begin with; UsageError and ModelError for what is none."""
+    """Return the model and the initial state. Raise UsageError or ModelError if they are not valid."""
     if not isinstance(system, System | Model):
         raise UsageError(f"got {system!r}, and needs a System or a compiled Model.")
     model = system if isinstance(system, Model) else system.compile()
@@ -64,7 +64,7 @@ def read_model(system: System | Model, state: State | None) -> tuple[Model, Stat
 
 
 def make_residual_evaluator(model: Model, steady: Steady, t: float) -> ResidualEvaluator:
-    """Room to work in."""
+    """Return the evaluator of a model in a steady motion at time t [s]."""
     pack = model.pack()
     rows_entry(pack, 0.0, model.y0.copy())
     model.raise_user_error(pack)
@@ -75,7 +75,7 @@ def make_residual_evaluator(model: Model, steady: Steady, t: float) -> ResidualE
 
 
 def _length(model: Model, J: Array) -> float:
-    """L [m]: the typical distance of joints from centres of mass, or of bodies from each other; not far above the shortest spring."""
+    """Return L [m]: the typical distance of joints from centres of mass, or between bodies, limited by the shortest spring."""
     force, moment = np.linalg.norm(J[:, :, :3], axis=2), np.linalg.norm(J[:, :, 3:], axis=2)
     pulls = (force > 0.0) & (moment > 0.0)
     spread = float(np.linalg.norm(np.ptp(model.state().r, axis=0)))
@@ -85,7 +85,7 @@ def _length(model: Model, J: Array) -> float:
 
 
 def evaluate_residual(evaluator: ResidualEvaluator, y: Array, u: Array | None = None, t: float | None = None) -> Residual:
-    """Rows and balance at the poses of y, moving with u (nb + 1, 6) in the steady frame (by default at rest there)."""
+    """Return rows and balance at the poses of y, with relative velocities u (nb + 1, 6) (by default zero)."""
     model = evaluator.model
     force = _force(evaluator, y, u, t)
     J_rows, J = _by_rows(model, evaluator.pack), np.zeros((model.nc, model.nb + 1, 6))
@@ -97,7 +97,7 @@ def evaluate_residual(evaluator: ResidualEvaluator, y: Array, u: Array | None = 
 
 
 def left_over(evaluator: ResidualEvaluator, y: Array, lam: Array) -> Array:
-    """force - J^T lam, (6 nb,), with lam (nk,) of the rows that count: row by row, for J has twelve numbers a row that are not zero."""
+    """Return force - J^T lam, (6 nb,), with lam (nk,) of the kept rows. The product uses the twelve nonzero entries of each row."""
     left = _force(evaluator, y, None, None)
     np.subtract.at(
         left, evaluator.pairs[evaluator.kept], _by_rows(evaluator.model, evaluator.pack)[evaluator.kept] * lam[:, None, None]
@@ -106,7 +106,7 @@ def left_over(evaluator: ResidualEvaluator, y: Array, lam: Array) -> Array:
 
 
 def _force(evaluator: ResidualEvaluator, y: Array, u: Array | None, t: float | None) -> Array:
-    """Q - M bias, (nb + 1, 6), unscaled; the rows at y are then in the work room."""
+    """Return Q - M bias, (nb + 1, 6), unscaled; the rows at y are then in the workspace."""
     model, pack = evaluator.model, evaluator.pack
     y = y.copy()
     bodies = bodies_in(model, y)
@@ -118,7 +118,7 @@ def _force(evaluator: ResidualEvaluator, y: Array, u: Array | None, t: float | N
 
 
 def moved(evaluator: ResidualEvaluator, y: Array, x: Array) -> Array:
-    """y (+) x, with x (6 nb,); integrated angles of loads follow."""
+    """Return y (+) x, with x (6 nb,); integrated angles of loads follow."""
     y = y.copy()
     bodies, step = bodies_in(evaluator.model, y), (x * evaluator.scale).reshape(-1, 6)
     bodies[1:, :3] += step[:, :3]
@@ -128,7 +128,7 @@ def moved(evaluator: ResidualEvaluator, y: Array, x: Array) -> Array:
 
 
 def follow_angles(model: Model, y: Array) -> None:
-    """Write the angles of the poses of y, each in the turn that is nearest to where it was."""
+    """Write the angles of the poses of y, each in the turn nearest to its last value."""
     bodies, angles = bodies_in(model, y), y[WIDTH * (model.nb + 1) :]
     for entry in model.loads:
         if entry.load.angles:
@@ -137,17 +137,17 @@ def follow_angles(model: Model, y: Array) -> None:
 
 
 def bodies_in(model: Model, y: Array) -> Array:
-    """The poses and velocities (nb + 1, 13) in y, a view."""
+    """Return the poses and velocities (nb + 1, 13) in y, as a view."""
     return y[: WIDTH * (model.nb + 1)].reshape(model.nb + 1, WIDTH)
 
 
 def inertia_times(model: Model, a: Array) -> Array:
-    """(m v_dot, J_bar omega_bar_dot), (nb + 1, 6)."""
+    """Return (m v_dot, J_bar omega_bar_dot), (nb + 1, 6)."""
     return np.hstack([model.mass[:, None] * a[:, :3], np.einsum("kab,kb->ka", model.J_bar, a[:, 3:])])
 
 
 def state_of(evaluator: ResidualEvaluator, y: Array) -> State:
-    """The state of the poses of y in the steady motion."""
+    """Return the state of the poses of y in the steady motion."""
     y = y.copy()
     bodies = bodies_in(evaluator.model, y)
     bodies[:, 7:13] = velocities(evaluator.steady, bodies, np.zeros((evaluator.model.nb + 1, 6)))
@@ -155,14 +155,14 @@ def state_of(evaluator: ResidualEvaluator, y: Array) -> State:
 
 
 def motions_of(evaluator: ResidualEvaluator, X: Array) -> Array:
-    """The columns of X (6 nb, n) as motions (n, nb + 1, 6): displacements in m, turns in rad."""
+    """Return the columns of X (6 nb, n) as motions (n, nb + 1, 6): displacements in m, rotations in rad."""
     motions = np.zeros((X.shape[1], evaluator.model.nb + 1, 6))
     motions[:, 1:] = (X * evaluator.scale[:, None]).T.reshape(X.shape[1], evaluator.model.nb, 6)
     return motions
 
 
 def _by_rows(model: Model, pack: Pack) -> Array:
-    """(nc, 2, 6) Phi_r and PiBar of body i and body j, zero for the ground."""
+    """Return Phi_r and PiBar of body i and body j, (nc, 2, 6), zero for the ground."""
     J = workspace_array(pack, "J").reshape(-1, 2, 6)[model.slot_of_row]
     J = np.take_along_axis(J, np.stack([model.side_of_i, 1 - model.side_of_i], axis=1)[:, :, None], axis=1)
     J[model.bodies_of_rows() == 0] = 0.0

@@ -1,9 +1,9 @@
-r"""The way to a balance of forces: Newton on the tangent space, downhill where asked, and damped motion where Newton fails.
+r"""Solver for a balance of forces: Newton's method on the tangent space, and damped motion where Newton's method fails.
 
     g = N^T (Q - M bias)        K = stiffness along N          step x = N K^-1 g,   q <- q (+) x,  back to Phi = 0
-    downhill     K^-1 with |eigenvalues|: a direction of negative stiffness is left, not entered; it ends where the potential is least
-    line search  a step may go on as long as the forces still push, or push back by less than half of what they pushed before
-    relaxation   w' = g, every time that the forces work against w the bodies are stopped (kinetic damping)
+    downhill     K^-1 with |eigenvalues|: the step reduces the potential along directions of negative stiffness, too
+    line search  a step is accepted if the force along it is still positive, or is negative with less than half of its first size
+    relaxation   w' = g; the bodies are stopped every time that the forces work against w (kinetic damping)
 
 Source: Nocedal and Wright (2006), ch. 3 and 18 (Newton for constrained problems with lam from least squares); Dauphin (2014) for
 |eigenvalues|; Cundall (1976) for the kinetic damping.
@@ -51,7 +51,7 @@ ROUNDS = 3
 
 @dataclass
 class TrialPose:
-    """Where the search stands: y, what is seen there, tangent space, g (nd,)."""
+    """A trial pose: y, the residual, the tangent space, and g (nd,)."""
 
     y: Array
     sight: Residual
@@ -62,7 +62,7 @@ class TrialPose:
 
 @dataclass(frozen=True)
 class Balance:
-    """A balance: the place, K (nd, nd) there, Newton steps and relaxation steps."""
+    """A balance: the pose, K (nd, nd) there, and the numbers of Newton steps and relaxation steps."""
 
     place: TrialPose
     K: Array
@@ -71,11 +71,11 @@ class Balance:
 
 
 class NotHeld(SimulationError):
-    """A motion that goes on, or a search that does not end; `result` is (place, x (6 nb,) the motion, whether it just goes on)."""
+    """Error for a motion that no force stops, or a search without end; `result` is (place, x (6 nb,) the motion, whether it moves on)."""
 
 
 def trial_pose_at(evaluator: ResidualEvaluator, y: Array) -> TrialPose:
-    """Close y, and look."""
+    """Return the trial pose after y is projected on the constraints."""
     y = closed(evaluator, y)
     residual = evaluate_residual(evaluator, y)
     at = tangent(residual)
@@ -83,7 +83,7 @@ def trial_pose_at(evaluator: ResidualEvaluator, y: Array) -> TrialPose:
 
 
 def find_balance(evaluator: ResidualEvaluator, y: Array, *, downhill: bool) -> Balance:
-    """Search from y.  Raises NotHeld where a motion goes on without resistance, or nothing else helps."""
+    """Return the balance that is found from y. Raise NotHeld if a motion meets no resistance, or the search does not converge."""
     place, newton, relaxed = trial_pose_at(evaluator, y), 0, 0
     for _ in range(ROUNDS):
         place, K, steps, done = _newton(evaluator, place, downhill)
@@ -96,7 +96,7 @@ def find_balance(evaluator: ResidualEvaluator, y: Array, *, downhill: bool) -> B
 
 
 def _newton(evaluator: ResidualEvaluator, place: TrialPose, downhill: bool) -> tuple[TrialPose, Array, int, bool]:
-    """Newton steps until the last is small (True), or none can be made (False)."""
+    """Take Newton steps until the last is small (True), or none can be made (False)."""
     farthest = FARTHEST * max(1.0, float(np.ptp(bodies_in(evaluator.model, place.y)[:, :3], axis=0).max()) / evaluator.length)
     radius, way, last, K = 1.0, 0.0, np.inf, stiffness(evaluator, place.y, place.at, sketched)
     for n in range(MAX_NEWTON):
@@ -125,12 +125,12 @@ def _newton(evaluator: ResidualEvaluator, place: TrialPose, downhill: bool) -> t
 
 
 def _size(x: Array) -> float:
-    """The largest displacement or turn."""
+    """Return the largest displacement or rotation."""
     return float(np.abs(x).max(initial=0.0))
 
 
 def _direction(K: Array, g: Array, scale: float, downhill: bool) -> Array:
-    """K^-1 g: with |eigenvalues| downhill, as it is otherwise; along what has neither stiffness nor force: nothing."""
+    """Return K^-1 g, downhill with |eigenvalues|; zero along directions with neither stiffness nor force."""
     symmetric = 0.5 * (K + K.T)
     w, V = np.linalg.eigh(symmetric)
     soft = np.abs(w) <= NOISE * scale
@@ -146,7 +146,7 @@ def _direction(K: Array, g: Array, scale: float, downhill: bool) -> Array:
 
 
 def _line_search(evaluator: ResidualEvaluator, place: TrialPose, x: Array, downhill: bool) -> tuple[TrialPose, float] | None:
-    """The place after a part of x, and how far that is; None where no part will do."""
+    """Return the pose after a part of x, and this part; None if no part is accepted."""
     push = float(place.sight.force @ x)
     for _ in range(MAX_HALVINGS):
         try:
@@ -163,7 +163,7 @@ def _line_search(evaluator: ResidualEvaluator, place: TrialPose, x: Array, downh
 
 
 def _refuse_what_goes_on(place: TrialPose, K: Array, x: Array, way: float) -> None:
-    """Raise where no force that a motion along x calls up could stop the push within the way that is already done."""
+    """Raise NotHeld if no force along x could stop the motion within the distance already moved."""
     along = place.at.N.T @ x
     along /= np.linalg.norm(along)
     if float(np.linalg.norm(K @ along)) * way <= 1e-3 * abs(float(along @ place.g)):
@@ -171,7 +171,7 @@ def _refuse_what_goes_on(place: TrialPose, K: Array, x: Array, way: float) -> No
 
 
 def _relax(evaluator: ResidualEvaluator, place: TrialPose, K: Array) -> tuple[TrialPose, int]:
-    """Damped motion with unit masses, until |g| has fallen to RELAXED of what it was."""
+    """Return the pose after damped motion with unit masses, until |g| has fallen to RELAXED of its first size."""
     h = 0.5 / np.sqrt(max(float(np.abs(np.linalg.eigvalsh(0.5 * (K + K.T))).max(initial=0.0)), 1e-3 * place.work, 1e-300))
     first, w = float(np.linalg.norm(place.g)), np.zeros(place.at.N.shape[0])
     for n in range(RELAXATION_STEPS):

@@ -1,8 +1,8 @@
-r"""Whether a steady motion goes on: it is compared with itself some time later.
+r"""Check that a motion is steady: it is compared with itself at later times.
 
     Phi = 0,  Phi_q u = nu,  N^T (Q - M bias) = 0        at  R(tau) (q - o),  S(tau),  t + tau,   for some tau
 
-An axis that a joint does not have, a driver at another speed, gravity across the axis and a rotor that is not round are found so.
+The check finds a wrong axis, a driver at another speed, gravity across the axis, and a rotor without rotational symmetry.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ LATER = (0.7, 1.9, 2.9)
 
 
 def check_steady(evaluator: ResidualEvaluator, place: TrialPose, scale: float) -> None:
-    """Raise UsageError unless the steady motion goes on: its velocities fit the rows, now and later, and the forces stay in balance.
+    """Raise UsageError unless the motion is steady: its velocities fulfil the rows, now and later, and the forces stay in balance.
 
-    scale: what the balance is measured against [J]
+    scale: scale of the balance [J]
     """
     steady, model = evaluator.steady, evaluator.model
     speed = max(float(np.linalg.norm(steady.Omega)), float(np.linalg.norm(steady.own, axis=1).max()))
@@ -52,7 +52,7 @@ def check_steady(evaluator: ResidualEvaluator, place: TrialPose, scale: float) -
 
 
 def _check_rows(evaluator: ResidualEvaluator, bodies: Array, residual: Residual, speed: float, when: str) -> None:
-    """Raise UsageError where a row or its rate is violated."""
+    """Raise UsageError if a row or its rate is violated."""
     u = (bodies[1:, 7:13] / evaluator.scale.reshape(-1, 6)).ravel()
     length = np.linalg.norm(residual.J, axis=1)
     length[length == 0.0] = 1.0
@@ -61,13 +61,13 @@ def _check_rows(evaluator: ResidualEvaluator, bodies: Array, residual: Residual,
         return
     row = evaluator.model.labels[evaluator.kept[int(np.argmax(gaps))]]
     raise UsageError(
-        f"the steady motion does not fit joint {row.joint!r}: {row} is violated {when}. Let its driver move at the speed of Spin or "
-        "RotorSpin, give the axis that the joint turns about, and name every rotor."
+        f"the steady motion does not fit joint {row.joint!r}: {row} is violated {when}. Let its driver move at the speed of "
+        "UniformRotation or RotorSpin, give the axis that the joint turns about, and name every rotor."
     )
 
 
 def _check_forces(evaluator: ResidualEvaluator, bodies: Array, residual: Residual, scale: float, when: str) -> None:
-    """Raise UsageError where the forces along what can move are out of balance."""
+    """Raise UsageError if the forces along the free motions are out of balance."""
     at = tangent(residual)
     left = at.N @ (at.N.T @ residual.force)
     if np.abs(left).max(initial=0.0) <= STEADY_TOL * scale:
@@ -75,6 +75,6 @@ def _check_forces(evaluator: ResidualEvaluator, bodies: Array, residual: Residua
     push = motions_of(evaluator, left[:, None])[0]
     text = motion_text(push, bodies[:, 3:7], evaluator.model.body_names, evaluator.length, unit=largest(push, evaluator.length))
     raise UsageError(
-        f"the motion is not steady: {when} the forces are out of balance, and push: {text}. Gravity must be along the axis of Spin, "
-        "loads must turn with it, and a rotor must be round about its own axis."
+        f"the motion is not steady: {when} the forces are out of balance, and push: {text}. Gravity must be along the "
+        "axis of UniformRotation, loads must turn with it, and a rotor must be symmetric about its own axis."
     )

@@ -90,14 +90,16 @@ def read_steady(model: Model, given: SteadyLike) -> Steady:
         or not all(isinstance(part, UniformRotation | RotorSpin) for part in parts)
     ):
         raise UsageError(
-            f"steady = {given!r} must be Spin(omega=(0, 0, 10)), RotorSpin(body, omega_bar=(0, 0, 10)), or a list of them."
+            f"steady = {given!r} must be UniformRotation(omega=(0, 0, 10)), RotorSpin(body, omega_bar=(0, 0, 10)), or a list of them."
         )
     spins = [part for part in parts if isinstance(part, UniformRotation)]
     if len(spins) > 1:
-        raise UsageError(f"steady has {len(spins)} Spin: everything can turn about one axis only. Give one; rotors are RotorSpin.")
+        raise UsageError(
+            f"steady has {len(spins)} UniformRotation: the mechanism can turn about one axis only. Use RotorSpin for rotors."
+        )
     Omega, point = np.zeros(3), np.zeros(3)
     for spin in spins:
-        Omega, point = _three("Spin", "omega", spin.omega), _three("Spin", "point", spin.point)
+        Omega, point = _three("UniformRotation", "omega", spin.omega), _three("UniformRotation", "point", spin.point)
     own = np.zeros((model.nb + 1, 3))
     for part in parts:
         if isinstance(part, RotorSpin):

@@ -1,6 +1,6 @@
 r"""Stiffness, damping and inertia along the tangent space of the constraints, at a pose where forces are in balance.
 
-    f(q) = Q - M bias - Phi_q^T lam,      lam held fixed       f = 0 at the balance, so that K needs q (+) x to first order only
+    f(q) = Q - M bias - Phi_q^T lam,      lam held fixed       f = 0 at the balance, so that q (+) x is needed to first order only
     K    = - N^T df/dx N                  forces, geometry, centrifugal forces and the curvature of the constraints at once
     C    = - N^T d(Q - M bias)/du' N      dampers, gyroscopic and Coriolis terms
     M    =   N^T M N                      M x'' + C x' + K x = 0
@@ -37,18 +37,18 @@ NOISE = 1e-10
 
 
 def differentiated(f: Callable[[float], Array]) -> Array:
-    """df/dh at 0."""
+    """Return df/dh at 0."""
     total = sum(w * (f((k + 1) * H) - f(-(k + 1) * H)) for k, w in enumerate(WEIGHTS))
     return np.asarray(total / H)
 
 
 def sketched(f: Callable[[float], Array]) -> Array:
-    """df/dh at 0, to 1e-8."""
+    """Return df/dh at 0 by a plain central difference."""
     return (f(SKETCH_H) - f(-SKETCH_H)) / (2.0 * SKETCH_H)
 
 
 def _columns(f: Callable[[Array], Array], N: Array, derivative: Derivative = differentiated) -> Array:
-    """-N^T df/dx N (nd, nd)."""
+    """Return -N^T df/dx N (nd, nd)."""
     K = np.zeros((N.shape[1], N.shape[1]))
     for k, direction in enumerate(N.T):
         K[:, k] = -N.T @ derivative(partial(_along, f, direction))
@@ -56,12 +56,12 @@ def _columns(f: Callable[[Array], Array], N: Array, derivative: Derivative = dif
 
 
 def _along(f: Callable[[Array], Array], direction: Array, h: float) -> Array:
-    """f(h direction)."""
+    """Return f(h direction)."""
     return f(h * direction)
 
 
 def stiffness(evaluator: ResidualEvaluator, y: Array, at: Tangent, derivative: Derivative = differentiated) -> Array:
-    """K (nd, nd) [J] in the basis `at.N`."""
+    """Return K (nd, nd) [J] in the basis `at.N`."""
 
     def left(x: Array) -> Array:
         return left_over(evaluator, moved(evaluator, y, x), at.lam)
@@ -70,7 +70,7 @@ def stiffness(evaluator: ResidualEvaluator, y: Array, at: Tangent, derivative: D
 
 
 def damping(evaluator: ResidualEvaluator, y: Array, at: Tangent) -> Array:
-    """C (nd, nd) [J s] in the basis `at.N`; gyroscopic and Coriolis terms are its skew part."""
+    """Return C (nd, nd) [J s] in the basis `at.N`; gyroscopic and Coriolis terms are its skew part."""
     model = evaluator.model
 
     def force(x: Array) -> Array:
@@ -81,7 +81,7 @@ def damping(evaluator: ResidualEvaluator, y: Array, at: Tangent) -> Array:
 
 
 def inertia(evaluator: ResidualEvaluator, N: Array) -> Array:
-    """M (nd, nd) [J s2] in the basis N (6 nb, nd)."""
+    """Return M (nd, nd) [J s2] in the basis N (6 nb, nd)."""
     model = evaluator.model
     twists = np.zeros((N.shape[1], model.nb + 1, 6))
     twists[:, 1:] = (evaluator.scale[:, None] * N).T.reshape(N.shape[1], model.nb, 6)
@@ -90,12 +90,12 @@ def inertia(evaluator: ResidualEvaluator, N: Array) -> Array:
 
 
 def scale_of(work: float, K: Array) -> float:
-    """What a balance is measured against [J]: the forces at work, or the stiffness against a unit motion, whichever is larger."""
+    """Return the scale of a balance [J]: the forces at work, or the stiffness for a unit motion, whichever is larger."""
     return max(work, float(np.abs(K).max(initial=0.0)))
 
 
 def at_work(evaluator: ResidualEvaluator, residual: Residual, at: Tangent) -> float:
-    """The size of the forces whose sum is the balance [J], against which rounding is measured; 0 where nothing acts."""
+    """Return the size of the forces whose sum is the balance [J], as a scale of rounding; 0 if no force acts."""
     model = evaluator.model
     weight = float(model.mass.max(initial=0.0) * np.linalg.norm(model.tables["GRAVITY"])) * evaluator.length
     carried = float(np.linalg.norm(residual.J * at.lam[:, None], axis=1).max(initial=0.0))

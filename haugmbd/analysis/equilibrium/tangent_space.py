@@ -1,12 +1,12 @@
-r"""The constraints as a surface: its tangent space at a pose, motion along it, and the way back to it.
+r"""The constraint manifold: its tangent space at a pose, motion along it, and the projection on it.
 
     Phi_q x = 0,    x = (dr / L, dpi_bar)            L a length of the model: turns and displacements are measured alike
     Phi_q^T P = Q R                                  N = the last columns of Q, those without a row of R: an orthonormal tangent basis
     q (+) x:   r <- r + L dr,   p <- p exp(dpi_bar)
     back:      x = - Phi_q^+ Phi,  q <- q (+) x,  until Phi = 0                            the least motion, by Gauss and Newton
 
-Rows that the model drops because others say the same take no part.
-Source: Haug sec. 4.5 and 7; Kim and Vanderploeg (1986) for the null space by a QR decomposition of Phi_q^T.
+Redundant rows that the model drops are left out.
+Source: Haug (2021), tangent space of the constraint manifold; Kim and Vanderploeg (1986), null space by QR of Phi_q^T.
 """
 
 from __future__ import annotations
@@ -37,26 +37,26 @@ MAX_CORRECTIONS = 30
 
 
 class Tangent(NamedTuple):
-    """N: (6 nb, nd) orthonormal;  lam: (nk,) for which force - J^T lam is least, 0 for rows that depend on others."""
+    """Tangent space.  N: (6 nb, nd) orthonormal;  lam: (nk,) with the least norm of force - J^T lam, 0 for dependent rows."""
 
     N: Array
     lam: Array
 
 
 def tangent(residual: Residual) -> Tangent:
-    """The tangent space where `residual` was taken, and the multipliers that come nearest to a balance."""
+    """Return the tangent space at `residual`, and the multipliers of least residual force."""
     length = _lengths(residual.J)
     Q, R, order = linalg.qr(residual.J.T / length, pivoting=True)
     sizes = np.abs(np.diagonal(R))
     rank = int(np.sum(sizes > RANK_TOL))
     lam = np.zeros(len(residual.J))
-    if rank:  # SciPy 1.13 solves no system of no equations
+    if rank:  # SciPy 1.13 does not solve an empty system
         lam[order[:rank]] = linalg.solve_triangular(R[:rank, :rank], Q[:, :rank].T @ residual.force)
     return Tangent(Q[:, rank:], lam / length)
 
 
 def closed(evaluator: ResidualEvaluator, y: Array) -> Array:
-    """The nearest pose where Phi = 0; SimulationError with the row that stays open where there is none nearby."""
+    """Return the nearest pose with Phi = 0. Raise SimulationError, which names the row that stays open, if there is none nearby."""
     last = np.inf
     for _ in range(MAX_CORRECTIONS):
         residual = evaluate_residual(evaluator, y)
@@ -74,6 +74,6 @@ def closed(evaluator: ResidualEvaluator, y: Array) -> Array:
 
 
 def _lengths(J: Array) -> Array:
-    """Lengths of the rows, 1 where there is no gradient."""
+    """Return the lengths of the rows, 1 for a row without gradient."""
     length = np.linalg.norm(J, axis=1)
     return np.where(length > 0.0, length, 1.0)

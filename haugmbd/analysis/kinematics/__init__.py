@@ -1,7 +1,7 @@
-"""Motion that drivers prescribe.
+"""Kinematic analysis and inverse dynamics.
 
 singularity_interpolation   states around a singular position
-path_following              following a driven mechanism
+path_following              predictor-corrector continuation in time
 kinematics                  kinematics
 inverse_dynamics            inverse_dynamics
 """

@@ -1,13 +1,13 @@
-r"""Following a driven mechanism: at every time the pose, velocities and accelerations that its rows determine, by continuation.
+r"""Path following of a driven mechanism: pose, velocities and accelerations at every time, by a predictor-corrector method.
 
     predictor   r + v h + v' h^2/2,   p exp(omega_bar h + omega_bar' h^2/2),   u + u' h
     corrector   positions by Newton, velocities and accelerations from the same factor: `post_step` of the projection, in compiled code
-    step        halved until the corrector has little to do (CLOSE), so that the motion stays on its branch
+    step        halved until the correction is small (CLOSE), so that the motion stays on its branch
 
 At a singular position (a dead centre, a flat parallelogram) velocities have no equation.  The motion is followed past it where the
 predictor meets the other side just as well; at a wanted time inside the gap the state is that of the quintic polynomial through both
 sides.  Where no step succeeds the motion ends there.
-Source: Haug sec. 4.5 (kinematic analysis); Allgower and Georg (1990) on predictor and corrector.
+Source: Haug (2021), spatial kinematic analysis; Allgower and Georg (1990), predictor-corrector methods.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Nearer, velocities lose digits (1e-13 / width); farther, the polynomial does (wi
 
 
 class Track(NamedTuple):
-    """What is followed: the model, room to compute in, counters;  size: of the model [m];  shortest: step [s]."""
+    """The data of path following: model, workspace, counters;  size: of the model [m];  shortest: step [s]."""
 
     model: Model
     pack: Pack
@@ -52,7 +52,7 @@ class Track(NamedTuple):
 
 
 class Followed(NamedTuple):
-    """Points at the wanted times that were reached;  steps made;  gaps that were passed;  where it stopped, None if it did not."""
+    """Points at the given times that were reached;  steps made;  gaps that were crossed;  last point if the motion stopped, else None."""
 
     points: list[Point]
     steps: int
@@ -61,7 +61,7 @@ class Followed(NamedTuple):
 
 
 def follow(track: Track, start: Point, times: Array) -> Followed:
-    """Follow the motion from `start` to each of the `times`, one after the other."""
+    """Follow the motion from `start` to each of the `times` in turn."""
     here, trail = start, [start]
     found = Followed([], 0, [], None)
     steps, step = 0, np.inf
@@ -104,7 +104,7 @@ TRAIL = 60
 
 
 def settled(track: Track, t: float, y: Array) -> Point | None:
-    """The point nearest to y at which the rows hold, with velocities and accelerations; None where there is none."""
+    """Return the point nearest to y at which the rows hold, with velocities and accelerations; None if there is none."""
     y, y_dot = y.copy(), np.zeros(y.size)
     code = Projection.post_step(track.pack, track.options, t, y, y_dot)
     if code == USER_STOPPED:
@@ -119,7 +119,7 @@ def settled(track: Track, t: float, y: Array) -> Point | None:
 
 
 def advanced(track: Track, here: Point, t: float) -> Point | None:
-    """The point at t, None where the corrector has too much to do."""
+    """Return the point at t; None if the correction is too large."""
     guess = predicted(track, here, t)
     new = settled(track, t, guess)
     if new is None:
@@ -135,12 +135,12 @@ def advanced(track: Track, here: Point, t: float) -> Point | None:
 
 
 def _speed(track: Track, u: Array) -> float:
-    """The fastest of (v, omega_bar) (nb + 1, 6) [rad/s], v over the size of the model."""
+    """Return the largest of (v, omega_bar) (nb + 1, 6) [rad/s], v over the size of the model."""
     return float(np.abs(u / np.repeat([track.size, 1.0], 3)).max(initial=0.0))
 
 
 def predicted(track: Track, here: Point, t: float) -> Array:
-    """The state at t by the second-order predictor, (ny,)."""
+    """Return the state at t by the second-order predictor, (ny,)."""
     n, h = WIDTH * (track.model.nb + 1), t - here.t
     y, rate = here.y[:n].reshape(-1, WIDTH), here.y_dot[:n].reshape(-1, WIDTH)
     r = y[:, :3] + h * y[:, 7:10] + 0.5 * h * h * rate[:, 7:10]
@@ -150,7 +150,7 @@ def predicted(track: Track, here: Point, t: float) -> Array:
 
 
 def leapt(track: Track, trail: list[Point], t: float) -> Gap | None:
-    """Pass the singular position at t; None where the other side is not where the motion leads."""
+    """Return the gap around the singular configuration at t; None if the motion does not continue on the other side."""
     way = np.sign(t - trail[0].t)
     for width in HALF_GAPS:
         speed = _speed(track, trail[-1].y[: WIDTH * (track.model.nb + 1)].reshape(-1, WIDTH)[:, 7:])

@@ -1,4 +1,4 @@
-r"""The state at a time inside a gap around a singular position: of the quintic polynomial through r, p and their rates on both sides.
+r"""The state in a gap around a singular configuration, by the quintic polynomial through r, p and their rates on both sides.
 
 x(t_k), x_dot(t_k), x_ddot(t_k),  k = before, after         x = (r, p),   p_ddot = (p_dot (0, w) + p (0, w_dot)) / 2
 error of x about width^6, of velocities width^5
@@ -19,7 +19,7 @@ from haugmbd.workspace.layout import WIDTH
 
 
 class Point(NamedTuple):
-    """t [s];  y (ny,) and y_dot (ny,) of a state that fits;  pivot: the smallest, relative to its scale: about sigma^2."""
+    """A state that fulfils the constraints: t [s], y and y_dot (ny,);  pivot: the smallest, relative to its scale: about sigma^2."""
 
     t: float
     y: Array
@@ -28,7 +28,7 @@ class Point(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """A singular position, and the points on either side of it."""
+    """A singular configuration, and the points on both sides."""
 
     t: float
     before: Point
@@ -36,7 +36,7 @@ class Gap(NamedTuple):
 
 
 def between(model: Model, gap: Gap, t: float) -> Point:
-    """The state at t in a gap, of the quintic polynomial through both sides: r, p, and their rates; accelerations of the polynomial."""
+    """Return the state at t in a gap, by the quintic polynomial through both sides: r, p, their rates and accelerations."""
     from scipy.interpolate import BPoly  # noqa: PLC0415  imported only where a singular position is passed
 
     n = model.nb + 1
@@ -55,7 +55,7 @@ def between(model: Model, gap: Gap, t: float) -> Point:
 
 
 def _derivatives(point: Point, n: int) -> list[Array]:
-    """(r, p), its rate and the rate of that, (7 n,) each:  p_ddot = (p_dot (0, w) + p (0, w_dot)) / 2  in quaternion products."""
+    """Return (r, p) and its first and second rate, (7 n,) each:  p_ddot = (p_dot (0, w) + p (0, w_dot)) / 2  in quaternion products."""
     y, rate = (x[: WIDTH * n].reshape(n, WIDTH) for x in (point.y, point.y_dot))
     w, w_dot = (np.hstack([np.zeros((n, 1)), x[:, 10:]]) for x in (y, rate))
     p, p_dot = y[:, 3:7], rate[:, 3:7]

@@ -1,13 +1,13 @@
-"""What moves, which rows depend on others, and which reactions are unique.
+"""Degrees of freedom, dependent rows and unique reactions.
 
-twist_format            motions in words
-remaining_freedom       what rows leave free at a state
-joint_freedoms          which joint freedoms drive a motion
-instantaneous_motions   the motions that remain, by named bodies
+twist_format            text of motions
+remaining_freedom       free motions at a state, by singular values
+joint_freedoms          independent joint freedoms
+instantaneous_motions   the remaining motions, by named bodies
 dependent_rows          dependent rows by joint
-reaction_uniqueness     which reaction components are unique
-locked_loops            loops that one axis keeps from moving
-plausibility            what is allowed and looks like a mistake
+reaction_uniqueness     unique components of joint reactions
+locked_loops            loops that one axis locks
+plausibility            probable mistakes: units, order of moments, free bodies
 report                  Mobility, and its text
 mobility                mobility
 """

@@ -1,10 +1,10 @@
-r"""Dependent rows by joint and name: what follows from what, whether everywhere or only at this pose, and what contradicts.
+r"""Dependent rows by joint and name: their linear combinations, whether they hold everywhere or only at this pose, and contradictions.
 
     row = sum of coefficient x kept row        the gradients, at the pose of the report
-    gap   what a dropped row is left open by, when the kept rows of the mechanism are closed       [m or rad]
-    rate  |J_r u - nu_r|, when the kept rows have the rates that they ask for                      [unit of Phi per s]
+    gap   gap of a dropped row, when the kept rows of the mechanism are closed                     [m or rad]
+    rate  |J_r u - nu_r|, when the kept rows have their prescribed rates                           [unit of Phi per s]
 
-Gaps and rates that are not zero are conflicts: rows that depend on others ask for something else than those.
+Gaps and rates that are not zero are contradictions between dependent rows.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ UNIT_OF_GAP = {"m": "m", "m2": "m", "1": "rad", "rad": "rad"}
 
 @dataclass(frozen=True)
 class RowName:
-    """A row by its joint: number in the model, joint, name ("CD z", "DP1 (2)": unlike the others of the joint), words."""
+    """A row by its joint: number in the model, joint, name ("CD z", "DP1 (2)": unique in the joint), words."""
 
     number: int
     joint: str
@@ -47,7 +47,7 @@ class DependentRow:
     """row = sum of coefficient x kept row over `terms`; no terms: its gradient is zero at this pose.
 
     structural: it depends on the others along the motion, not at this pose only
-    gap: [m or rad], in `unit`;  rate: in unit of Phi per s;  0 where nothing contradicts
+    gap: [m or rad], in `unit`;  rate: in unit of Phi per s;  0 without a contradiction
     """
 
     row: RowName
@@ -60,35 +60,35 @@ class DependentRow:
 
     @property
     def consistent(self) -> bool:
-        """Whether it asks for what the kept rows ask for."""
+        """Return whether the row agrees with the kept rows."""
         return self.gap == 0.0 and self.rate == 0.0
 
     def __str__(self) -> str:
-        """The sum, and how far it contradicts."""
+        """Return the linear combination, and the size of the contradiction."""
         sums = " ".join(f"{_coefficient(c, first=not k)}{name}" for k, (c, name) in enumerate(self.terms))
         return f"{self.row} = {sums or 'nothing: its gradient is zero at this pose'}"
 
 
 @dataclass(frozen=True)
 class DependentSet:
-    """Dependent rows that tie the same joints together."""
+    """Dependent rows that connect the same joints."""
 
     joints: tuple[str, ...]
     rows: tuple[DependentRow, ...]
 
     @property
     def structural(self) -> bool:
-        """Whether all of them depend on the others along the motion."""
+        """Return whether all rows depend on the others along the motion."""
         return all(row.structural for row in self.rows)
 
     @property
     def consistent(self) -> bool:
-        """Whether none contradicts the others."""
+        """Return whether no row contradicts the others."""
         return all(row.consistent for row in self.rows)
 
     @property
     def amount(self) -> str:
-        """The largest contradiction, with its unit; "" where there is none."""
+        """Return the largest contradiction, with its unit; "" if there is none."""
         gap = max(self.rows, key=lambda row: row.gap)
         rate = max(self.rows, key=lambda row: row.rate)
         if gap.gap > 0.0:
@@ -97,7 +97,7 @@ class DependentSet:
 
 
 def row_names(model: Model) -> tuple[RowName, ...]:
-    """The names of all rows."""
+    """Return the names of all rows."""
     names: list[str] = [""] * model.nc
     for entry in model.joints.values():
         own = [_kind(model.labels[k]) for k in entry.rows.tolist()]
@@ -110,9 +110,9 @@ def row_names(model: Model) -> tuple[RowName, ...]:
 def dependent_sets(
     model: Model, rows: Rows, examined: RankAnalysis, redundancy: Redundancy, *, is_open: bool
 ) -> tuple[DependentSet, ...]:
-    """The dependent rows of `redundancy`, found where `rows` were evaluated.
+    """Return the dependent rows of `redundancy`, at the pose at which `rows` were evaluated.
 
-    is_open: the joints are not closed there: see by how much dropped rows stay open when the kept ones are closed
+    is_open: the joints are not closed there, so that the gaps of dropped rows are computed with the kept ones closed
     """
     names, report = row_names(model), redundancy.report
     gap = _gaps(model, rows, examined, report.dependencies) if is_open and report.dropped else np.zeros(model.nc)
@@ -133,7 +133,7 @@ def dependent_sets(
 
 
 def _line(d: Dependency, names: tuple[RowName, ...], redundancy: Redundancy, gap: Array) -> DependentRow:
-    """One dependency by names."""
+    """Return one dependency by names."""
     unit = redundancy.labels[d.row].unit
     terms = tuple((c, names[k]) for k, c in d.terms)
     structural = d.row not in redundancy.only_here and bool(terms)
@@ -143,7 +143,7 @@ def _line(d: Dependency, names: tuple[RowName, ...], redundancy: Redundancy, gap
 
 
 def _gaps(model: Model, rows: Rows, examined: RankAnalysis, dependencies: Iterable[Dependency]) -> Array:
-    """By how much dropped rows stay open (nc,) when Newton has closed the kept ones, or, where it fails, to first order."""
+    """Return the gaps of dropped rows (nc,) after Newton's method has closed the kept ones; to first order if it fails."""
     t, found = rows.state.t, np.zeros(model.nc)
     closed = corrected(model, rows.state, examined, np.zeros((model.nb + 1, SLOTS)), patient=True)
     measured = constraint_gaps(model, rows if closed is None else evaluate(model, closed.state), t)
@@ -157,7 +157,7 @@ def _gaps(model: Model, rows: Rows, examined: RankAnalysis, dependencies: Iterab
 
 
 def _kind(label: RowLabel) -> str:
-    """CD with its direction where that is a global axis; the kind of others."""
+    """Return CD with its direction if that is a global axis; the kind of others."""
     if isinstance(label.primitive, CD):
         axes = [letter for letter, part in zip("xyz", label.primitive.c.tolist(), strict=True) if part != 0.0]
         if len(axes) == 1:
@@ -166,7 +166,7 @@ def _kind(label: RowLabel) -> str:
 
 
 def _coefficient(c: float, *, first: bool) -> str:
-    """A coefficient before a name: "", "-", "+ 0.5 "."""
+    """Return a coefficient before a name: "", "-", "+ 0.5 "."""
     size = "" if abs(abs(c) - 1.0) < 5e-5 else f"{abs(c):.4g} "
     if first:
         return f"{'-' if c < 0.0 else ''}{size}"

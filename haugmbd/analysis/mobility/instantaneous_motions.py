@@ -1,12 +1,12 @@
-r"""The motions that remain, as twists of named bodies: a sparse basis of Phi_q u = 0, block by block.
+r"""The remaining motions, as twists of named bodies: a sparse basis of Phi_q u = 0, block by block.
 
     within a block    6 (bodies - base) - rows + dependent rows = its degrees of freedom,   twists relative to its base
     coordinates       rates q of the joints' freedoms,  S q = twist_j - twist_i
     basis             each motion has rate 1 of one driving freedom, and 0 of the other driving freedoms of its block (reduced echelon form)
 
-Motions of different blocks are independent (see `graph`), so that a basis of each makes a basis of all, and what hangs on a body of
-the block is carried along.  The motions of a block are combined from random ones of the whole mechanism, all from one elimination.
-Which freedoms drive is decided in `joint_freedoms`.
+Motions of different blocks are independent (see `graph`), so that a basis of each makes a basis of all. Bodies beyond a body of
+the block move with it. The motions of a block are combined from random ones of the whole mechanism, all from one elimination.
+`joint_freedoms` selects the driving freedoms.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SHOWN_BODIES = 4
 
 @dataclass(frozen=True, eq=False)
 class BodyTwist:
-    """How a body moves, against the base of its block: v (3,) of its centre of mass r (3,) [m], omega (3,) [rad]; global axes."""
+    """The motion of a body relative to the base of its block: v (3,) of its centre of mass r (3,) [m], omega (3,) [rad]; global axes."""
 
     body: str
     number: int
@@ -52,9 +52,10 @@ class BodyTwist:
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """One motion that remains.  joint: whose freedom has the rate 1, "" for a body that floats;  freedom: in words
+    """One remaining motion.  joint: the joint whose freedom has the rate 1, "" for a floating body;  freedom: in words.
 
-    base: the body that the twists are against;  twists: of the bodies of the block that move;  carried: how many others move with them
+    base: the body that the twists are relative to;  twists: of the moving bodies of the block;  carried: number of other bodies
+    that move
     """
 
     joint: str
@@ -65,7 +66,7 @@ class Motion:
     length: float
 
     def __str__(self) -> str:
-        """The bodies and their twists."""
+        """Return the bodies and their twists as text."""
         size = max((float(np.linalg.norm(t.v) + self.length * np.linalg.norm(t.omega)) for t in self.twists), default=0.0)
         texts = [f"{t.body!r} {twist_words(t.v, t.omega, t.r, self.length, size)}" for t in self.twists[:SHOWN_BODIES]]
         more = len(self.twists) - SHOWN_BODIES
@@ -85,7 +86,7 @@ class Remaining(NamedTuple):
 
 
 def remaining(model: Model, rows: Rows, examined: RankAnalysis, blocks: Blocks) -> Remaining:
-    """The motions that remain where `rows` were evaluated."""
+    """Return the remaining motions at the pose at which `rows` were evaluated."""
     dof = _degrees_of_freedom(model, rows, examined, blocks)
     told = [n for block, n in zip(blocks.blocks, dof, strict=True) if n <= MOST and not block.floats]
     freedoms, joints = _look(model, rows.state, examined, max(told, default=0)), joints_by_block(model, blocks)
@@ -104,7 +105,7 @@ def remaining(model: Model, rows: Rows, examined: RankAnalysis, blocks: Blocks) 
 
 
 def _degrees_of_freedom(model: Model, rows: Rows, examined: RankAnalysis, blocks: Blocks) -> tuple[int, ...]:
-    """Of each block against its base."""
+    """Return the degrees of freedom of each block relative to its base."""
     free = [6 * len(block.bodies) for block in blocks.blocks]
     gone = examined.flat.astype(bool).copy()
     gone[examined.dropped] = True
@@ -114,17 +115,17 @@ def _degrees_of_freedom(model: Model, rows: Rows, examined: RankAnalysis, blocks
 
 
 def joints_by_block(model: Model, blocks: Blocks) -> list[list[JointEntry]]:
-    """The joints of each block, in their order."""
+    """Return the joints of each block, in their order."""
     joints: list[list[JointEntry]] = [[] for _ in blocks.blocks]
     for entry in model.joints.values():
         block = blocks.of_pair(entry.i, entry.j)
-        if block >= 0:  # the rows of a joint of one's own may stand between other bodies than its frames
+        if block >= 0:  # the rows of a custom joint may act between other bodies than its frames
             joints[block].append(entry)
     return joints
 
 
 def _look(model: Model, state: State, examined: RankAnalysis, n: int) -> JointFreedoms:
-    """`n` random motions."""
+    """Return `n` random motions."""
     u = random_motions(model, examined.elimination, n) if n else np.zeros((model.nb + 1, SLOTS, 0))
     A = rotation_matrix(state.p)
     omega = A @ u[:, 3:] / examined.length
@@ -133,7 +134,7 @@ def _look(model: Model, state: State, examined: RankAnalysis, n: int) -> JointFr
 
 
 def _floating(freedoms: JointFreedoms, block: Block) -> Iterator[tuple[str, str, Array]]:
-    """Three moves and three turns about the centre of mass of a body that nothing holds."""
+    """Yield three displacements and three rotations about the centre of mass of a body without joints."""
     r = freedoms.state.r[block.bodies[0]]
     for k, letter in enumerate("xyzxyz"):
         twist = np.zeros(6)
@@ -144,7 +145,7 @@ def _floating(freedoms: JointFreedoms, block: Block) -> Iterator[tuple[str, str,
 
 
 def _of_block(freedoms: JointFreedoms, block: Block, joints: list[JointEntry], n: int) -> Iterator[tuple[str, str, Array]]:
-    """The basis of one block: driving joint, its freedom, twists (bodies, 6) at the origin against the base."""
+    """Yield the basis of one block: driving joint, its freedom, twists (bodies, 6) at the origin relative to the base."""
     place = {body: k for k, body in enumerate((block.base, *block.bodies))}
     U = freedoms.twists[list(place)] - freedoms.twists[block.base]
     scale = np.repeat([1.0, freedoms.length], 3)
@@ -162,7 +163,7 @@ def _of_block(freedoms: JointFreedoms, block: Block, joints: list[JointEntry], n
 
 
 def _motion(freedoms: JointFreedoms, block: Block, drive: tuple[str, str], twists: Array, hanging: list[int]) -> Motion:
-    """The record of one motion, from twists (bodies of the block, 6) at the origin."""
+    """Return the record of one motion, from twists (bodies of the block, 6) at the origin."""
     scale = np.repeat([1.0, freedoms.length], 3)
     largest = float(np.abs(twists * scale).max())
     moving, carried = [], 0
@@ -178,7 +179,7 @@ def _motion(freedoms: JointFreedoms, block: Block, drive: tuple[str, str], twist
 
 
 def full_twists(found: Remaining, blocks: Blocks, r: Array) -> Array:
-    """The motions of all bodies, carried ones too: v of centres of mass r (nb + 1, 3), omega, global axes; (motions, nb + 1, 6)."""
+    """Return the motions of all bodies, (motions, nb + 1, 6): v of centres of mass r (nb + 1, 3), and omega, global axes."""
     twists = np.zeros((len(found.motions), len(r), 6))
     in_block: dict[int, list[int]] = {}
     for k, block in enumerate(found.of_block):

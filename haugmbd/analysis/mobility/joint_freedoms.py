@@ -1,4 +1,4 @@
-r"""What could drive the motions of a block: the freedoms of its joints, and which of them are independent.
+r"""The freedoms of the joints of a block, and an independent set of them that parametrizes its motions.
 
 S q = twist_j - twist_i        q the rates of a joint's freedoms, in m and rad; turns count over a length
 chosen                         in the order of the joints, hinges and slides first; one that hardly moves is no measure of the others
@@ -23,7 +23,7 @@ GOOD = (0.3, 0.03, 1e-3, 1e-6)
 
 
 class JointFreedoms(NamedTuple):
-    """What is seen of the whole mechanism: axes A (nb + 1, 3, 3), twists (nb + 1, 6, n) of random motions at the origin."""
+    """Data of the whole mechanism: axes A (nb + 1, 3, 3), twists (nb + 1, 6, n) of random motions at the origin."""
 
     model: Model
     state: State
@@ -35,7 +35,7 @@ class JointFreedoms(NamedTuple):
 def rates_of(
     freedoms: JointFreedoms, joints: list[JointEntry], U: Array, place: dict[int, int]
 ) -> tuple[list[tuple[str, str, float]], Array]:
-    """Names, units and rates (m, n) of the joints' freedoms in the motions U: those of joints with a single freedom first."""
+    """Return names, units and rates (m, n) of the joints' freedoms in the motions U; those of joints with a single freedom first."""
     scale = np.repeat([1.0, freedoms.length], 3)
     found: list[tuple[bool, tuple[str, str, float], Array]] = []
     for entry in joints:
@@ -54,7 +54,7 @@ def rates_of(
 
 
 def body_rates(freedoms: JointFreedoms, U: Array, place: dict[int, int]) -> tuple[list[tuple[str, str, float]], Array]:
-    """The same of the bodies' twists: where joints do not say what they leave free."""
+    """Return names, units and rates of the bodies' twists, for joints that do not declare their freedoms."""
     names, rates = [], []
     for body in list(place)[1:]:
         twist = moved(U[place[body]], freedoms.state.r[body])
@@ -66,13 +66,13 @@ def body_rates(freedoms: JointFreedoms, U: Array, place: dict[int, int]) -> tupl
 
 
 def moved(twists: Array, point: Array) -> Array:
-    """Twists (6, n) of a point at the origin as twists of `point`: v + omega x point."""
+    """Return twists (6, n) of a point at the origin as twists of `point`: v + omega x point."""
     (x, y, z), (a, b, c) = point, twists[3:]
     return np.concatenate([twists[:3] + np.array([b * z - c * y, c * x - a * z, a * y - b * x]), twists[3:]])
 
 
 def _subspace(freedoms: JointFreedoms, entry: JointEntry, point: Array) -> Array:
-    """What a joint leaves free, (6, k), as twists of its point; a single turn or slide without the general way, for long chains."""
+    """Return the motion subspace of a joint, (6, k), as twists of its point; a single turn or slide directly."""
     if entry.freedoms is not None and len(entry.freedoms) == 1 and entry.freedoms[0].kind is not Kind.BALL:
         (one,) = entry.freedoms
         body, s_bar, A_bar = (
@@ -87,18 +87,18 @@ def _subspace(freedoms: JointFreedoms, entry: JointEntry, point: Array) -> Array
 
 
 def _between_two(model: Model, entry: JointEntry) -> bool:
-    """Whether all rows of a joint stand between its two bodies."""
+    """Return whether all rows of a joint act between its two bodies."""
     pairs = np.sort(model.bodies_of_rows()[entry.rows], axis=1)
     return bool((pairs == sorted((entry.i, entry.j))).all())
 
 
 def _freedom(s: Array, point: Array, length: float) -> str:
-    """A freedom in words."""
+    """Return a description of a freedom."""
     return twist_words(s[:3], s[3:], point, length).replace(" 1 ", " ", 1).replace(" -1 ", " ", 1)
 
 
 def independent(rates: Array, n: int) -> list[int]:
-    """Rows of `rates` (m, n) that are independent, the first ones that are far enough from the span of those before."""
+    """Return independent rows of `rates` (m, n): the first ones that are far enough from the span of those before."""
     left, chosen = rates.copy(), list[int]()
     largest = float(np.linalg.norm(rates, axis=1).max(initial=0.0))
     for good in GOOD:

@@ -1,9 +1,9 @@
-r"""Loops that do not move though hinges alike would: the joint whose axis does not fit the others.
+r"""Locked loops: loops of hinges that do not move because the axis of one joint does not fit the others.
 
     planar      all axes of hinges parallel, slides across them                loops of n such joints have n - 3 degrees of freedom
     spherical   all axes of hinges meet at one point                           the same
 
-Where that holds for all joints of a loop but one, and the loop does not move, that one is named, with the angle or the distance.
+If this holds for all joints of a loop but one, and the loop does not move, that one is reported, with the angle or the distance.
 Source: Herve (1978), subgroups of displacements in closed loops.
 """
 
@@ -40,7 +40,7 @@ LONGEST = 12
 
 @dataclass(frozen=True)
 class LockedLoop:
-    """A loop without motion: its joints, the odd one, and what is odd about it."""
+    """A loop without motion: its joints, the joint that does not fit, and the reason."""
 
     joints: tuple[str, ...]
     odd: str
@@ -64,7 +64,7 @@ class _Axis(NamedTuple):
 def locked_loops(
     model: Model, state: State, length: float, parts: Iterable[tuple[Block, list[JointEntry]]]
 ) -> tuple[LockedLoop, ...]:
-    """The loops of blocks, given with their joints, that do not move by themselves, and in which one axis does not fit."""
+    """Return the loops of blocks, given with their joints, that do not move by themselves, and in which one axis does not fit."""
     A, found = rotation_matrix(state.p), []
     for block, joints in parts:
         single = {entry.name: _axis(state, A, entry) for entry in joints if entry.freedoms is not None and len(entry.freedoms) == 1}
@@ -78,7 +78,7 @@ def locked_loops(
 
 
 def _is_locked(axes: list[_Axis], length: float) -> bool:
-    """Whether the twists of the joints are independent: no rates of theirs close the loop."""
+    """Return whether the twists of the joints are independent: no rates close the loop."""
     here = axes[0].point
     twists = [
         (*np.cross(one.point - here, one.axis), *(length * one.axis)) if one.turns else (*one.axis, 0.0, 0.0, 0.0) for one in axes
@@ -88,7 +88,7 @@ def _is_locked(axes: list[_Axis], length: float) -> bool:
 
 
 def _loops(block: Block, joints: list[JointEntry]) -> Iterator[list[JointEntry]]:
-    """A loop for each joint that is not in a spanning tree of the block, its joints in their order around it."""
+    """Yield a loop for each joint that is not in a spanning tree of the block, its joints in their order around it."""
     at: dict[int, list[JointEntry]] = {}
     for entry in joints:
         at.setdefault(entry.i, []).append(entry)
@@ -112,7 +112,7 @@ def _loops(block: Block, joints: list[JointEntry]) -> Iterator[list[JointEntry]]
 
 
 def _around(up: dict[int, tuple[int, int, JointEntry | None]], entry: JointEntry) -> list[JointEntry]:
-    """The loop that `entry` closes: up from its bodies to where the ways meet; longer than LONGEST where they do not meet soon."""
+    """Return the loop that `entry` closes: up from its bodies to their common ancestor; longer than LONGEST if this is far."""
     one, other, there, back = entry.i, entry.j, list[JointEntry](), list[JointEntry]()
     while one != other and len(there) + len(back) <= LONGEST:
         deeper = up[one][0] >= up[other][0]
@@ -124,7 +124,7 @@ def _around(up: dict[int, tuple[int, int, JointEntry | None]], entry: JointEntry
 
 
 def _axis(state: State, A: Array, entry: JointEntry) -> _Axis:
-    """The freedom of a joint that declares one."""
+    """Return the freedom of a joint that declares one."""
     assert entry.freedoms is not None
     (one,) = entry.freedoms
     i_side = one.side is Side.I
@@ -133,7 +133,7 @@ def _axis(state: State, A: Array, entry: JointEntry) -> _Axis:
 
 
 def _odd(one: _Axis, others: list[_Axis], length: float) -> tuple[str, str] | None:
-    """The name of `one`, and what is odd about it, where all others fit together and it does not."""
+    """Return the name of `one`, and why it does not fit, if all others fit together and it does not."""
     turning = [axis for axis in others if axis.turns]
     if len(turning) < 2:
         return None
@@ -148,7 +148,7 @@ def _odd(one: _Axis, others: list[_Axis], length: float) -> tuple[str, str] | No
 
 
 def _not_planar(one: _Axis, n: Array) -> tuple[str, str] | None:
-    """An axis that does not fit the axis n of the others."""
+    """Return the reason if an axis does not fit the axis n of the others."""
     off = _sine(one.axis, n) if one.turns else abs(float(one.axis @ n))
     if off < PARALLEL_TOL:
         return None
@@ -163,7 +163,7 @@ def _not_planar(one: _Axis, n: Array) -> tuple[str, str] | None:
 
 
 def _not_spherical(one: _Axis, others: list[_Axis], length: float) -> tuple[str, str] | None:
-    """An axis that misses the point at which the others meet."""
+    """Return the reason if an axis misses the point at which the others meet."""
     across = np.array([np.eye(3) - np.outer(axis.axis, axis.axis) for axis in others])
     right = np.einsum("kab,kb->a", across, np.array([axis.point for axis in others]))
     centre = np.linalg.lstsq(across.sum(axis=0), right, rcond=None)[0]
@@ -175,5 +175,5 @@ def _not_spherical(one: _Axis, others: list[_Axis], length: float) -> tuple[str,
 
 
 def _sine(a: Array, b: Array) -> float:
-    """Of the angle between two unit axes."""
+    """Return the sine of the angle between two unit axes."""
     return float(np.linalg.norm(np.cross(a, b)))

@@ -1,9 +1,9 @@
-r"""What is allowed, and yet looks like a mistake: bodies that hang on nothing, inertia in other units, moments in another order.
+r"""Probable mistakes that are allowed: bodies without joints, inertia in other units, principal moments in another order.
 
     k = sqrt(tr J / 2 m)       a radius of gyration [m]: in grams beside kg m2 it is 30 times too small, in kg mm2 1000 times
     a slender body             J1 << J3: its mass is on the axis of J1, where its joints are, too, unless the moments are swapped
 
-A doubt is no fault: the model runs.
+These are warnings, not faults: the model can be simulated.
 """
 
 from __future__ import annotations
@@ -21,21 +21,20 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 
 COMPACT = 1.0 / 25.0
-"""Part of the distance of the farthest joint below which a radius of gyration is doubted: a disc on a long arm has 1/10; a mass in
-grams makes 1/30 of what it should be."""
+"""Part of the distance of the farthest joint below which a radius of gyration is reported; masses in grams give less."""
 
 SPREAD = 25.0
-"""Size of the model beside which a radius of gyration is doubted that is so many times larger."""
+"""Multiple of the size of the model above which a radius of gyration is reported."""
 
 SLENDER = 0.05
-"""J1 / J3 of a slender body: a rod ten times as long as thick has 0.01."""
+"""J1 / J3 below which a body is slender."""
 
 ACROSS = 0.7
-"""Sine of the angle between the slender axis and the line through the joints from which on it is doubted: 45 degrees."""
+"""Sine of the angle between the slender axis and the line through the joints above which the order of moments is reported."""
 
 
 def implausible_parts(model: Model, state: State, blocks: Blocks, size: float, *, whole: bool) -> tuple[Fault, ...]:
-    """Everything that looks like a mistake.  size: of the model [m];  whole: no joint was left out that might hold a body"""
+    """Return all probable mistakes.  size: of the model [m];  whole: no joint was left out that might hold a body."""
     points: dict[int, list[tuple[str, Array]]] = {}
     for entry in model.joints.values():
         for body, s_bar in ((entry.i, entry.s_bar_i), (entry.j, entry.s_bar_j)):
@@ -52,7 +51,7 @@ def implausible_parts(model: Model, state: State, blocks: Blocks, size: float, *
 
 
 def _units(model: Model, body: int, points: list[tuple[str, Array]], size: float) -> Iterator[Fault]:
-    """A radius of gyration that does not fit the places of the joints."""
+    """Yield a fault if the radius of gyration does not fit the distances of the joints."""
     mass, J = float(model.mass[body]), model.J_bar[body]
     if not (mass > 0.0 and np.isfinite(J).all() and np.trace(J) > 0.0):
         return
@@ -66,7 +65,7 @@ def _units(model: Model, body: int, points: list[tuple[str, Array]], size: float
 
 
 def _order(model: Model, state: State, body: int, points: list[tuple[str, Array]]) -> Iterator[Fault]:
-    """A slender body whose joints lie across its axis."""
+    """Yield a fault for a slender body whose joints lie across its axis."""
     J = model.J_bar[body]
     if len(points) < 2 or not np.isfinite(J).all():
         return

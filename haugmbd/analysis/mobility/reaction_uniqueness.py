@@ -1,9 +1,9 @@
-r"""Which components of a joint's reaction are unique, and which depend on how rows that say the same share the load.
+r"""The unique components of joint reactions; the others depend on how redundant rows share the load.
 
-    Phi_q^T n = 0        states of stress without a load: lam and lam + n give the same motion
+    Phi_q^T n = 0        self-stress: lam and lam + n give the same motion
     a component of the reaction of a joint is unique   <=>   it vanishes for every n
 
-Each dependent row r gives one n: 1 at r, and minus its coefficients at the kept rows; joints without such rows carry unique reactions.
+Each dependent row r gives one n: 1 at r, and minus its coefficients at the kept rows. Joints without such rows have unique reactions.
 Components are those of `reaction(joint, frame="joint")`: force and torque at the joint's point on body j, in the joint's frame there.
 """
 
@@ -35,9 +35,9 @@ CARRIED_TOL = 1e-9
 
 @dataclass(frozen=True)
 class JointReaction:
-    """A joint's reaction, by components in the order of COMPONENTS: which are unique, and which the joint can carry at all.
+    """Uniqueness of a joint's reaction, by components in the order of COMPONENTS, and the components that the joint can carry.
 
-    What a joint cannot carry is zero, and so it is unique.
+    A component that a joint cannot carry is zero, and therefore unique.
     """
 
     joint: str
@@ -46,12 +46,12 @@ class JointReaction:
 
     @property
     def all_unique(self) -> bool:
-        """Whether the whole reaction is unique."""
+        """Return whether the whole reaction is unique."""
         return all(self.unique)
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """For each component "unique", "not" or "-" (not carried)."""
+        """Return "unique", "not" or "-" (not carried) for each component."""
         return tuple(
             "-" if not carried else "unique" if unique else "not" for unique, carried in zip(self.unique, self.carried, strict=True)
         )
@@ -60,7 +60,7 @@ class JointReaction:
 def joint_reactions(
     model: Model, rows: Rows, examined: RankAnalysis, dependencies: Iterable[Dependency]
 ) -> tuple[JointReaction, ...]:
-    """One record for each joint."""
+    """Return one record for each joint."""
     stresses: dict[str, list[dict[int, float]]] = {}
     for d in dependencies:
         if d.terms:
@@ -74,7 +74,7 @@ def joint_reactions(
 
 
 def _reaction(entry: JointEntry, wrenches: Array, stresses: Sequence[dict[int, float]]) -> JointReaction:
-    """The record of one joint, from the wrenches of its rows (rows, 6) and the stresses that they take part in."""
+    """Return the record of one joint, from the wrenches of its rows (rows, 6) and the self-stresses that contain them."""
     size = np.abs(wrenches)
     carries: Flags = np.any(size > CARRIED_TOL * size.max(axis=1, initial=0.0, keepdims=True), axis=0)
     carried = tuple(carries.tolist())
@@ -86,7 +86,7 @@ def _reaction(entry: JointEntry, wrenches: Array, stresses: Sequence[dict[int, f
 
 
 def joint_wrenches(model: Model, rows: Rows) -> Array:
-    """What a multiplier of 1 of each row does to body j of its joint, (nc, 6): `joint_wrench.at_joint_point` of all rows at once."""
+    """Return the wrench of a unit multiplier of each row on body j of its joint, (nc, 6): `joint_wrench.at_joint_point` of all rows."""
     entries = [model.joints[label.joint] for label in model.labels]
     j = np.array([entry.j for entry in entries], dtype=np.int64)
     s_bar = np.array([entry.s_bar_j for entry in entries]).reshape(-1, 3)

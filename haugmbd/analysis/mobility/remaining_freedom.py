@@ -1,9 +1,9 @@
-r"""What the rows leave free at a state, and what is about to be free at a singular one: by body and by joint.
+r"""Free motions at a state, and motions that become free at a singular configuration, by singular values.
 
     J = U diag(sigma) V^T     rows of length 1, columns of omega_bar divided by a length, so that all are comparable
-    free motions              V of sigma = 0 (and the rest of V)         sum of squares of U by joint: who says the same thing
+    free motions              V of sigma = 0 (and the rest of V)         sum of squares of U by joint: its part in a dependency
 
-Dense: for the few lines of an error, not for every step.
+Dense algebra: for error messages only.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ class Freedom(NamedTuple):
 
     @property
     def rank(self) -> int:
-        """How many rows are independent."""
+        """Return the number of independent rows."""
         return int(np.count_nonzero(self.sigma > RANK_TOL * max(1.0, float(self.sigma.max(initial=0.0)))))
 
 
 def freedom_at(model: Model, state: State) -> Freedom:
-    """The singular value decomposition of the rows at a state."""
+    """Return the singular value decomposition of the rows at a state."""
     rows = evaluate(model, state)
     length = size_of(model, rows)
     J = rows.Phi_q.toarray().reshape(model.nc, model.nb, 6)
@@ -56,7 +56,7 @@ def freedom_at(model: Model, state: State) -> Freedom:
 
 
 def motion_words(model: Model, state: State, found: Freedom, k: int) -> str:
-    """The motion of right singular vector k, by bodies."""
+    """Return a description of the motion of right singular vector k, by bodies."""
     u = np.zeros((model.nb + 1, 6))
     u[1:] = found.right[:, k].reshape(model.nb, 6)
     u[:, 3:] /= found.length
@@ -64,7 +64,7 @@ def motion_words(model: Model, state: State, found: Freedom, k: int) -> str:
 
 
 def joints_of(model: Model, found: Freedom, k: int) -> tuple[str, ...]:
-    """The joints whose rows make up left singular vector k, the largest part first."""
+    """Return the joints with rows in left singular vector k, the largest part first."""
     part = {e.name: float(np.sum(found.left[e.rows, k] ** 2)) for e in model.joints.values()}
     names = sorted(part, key=lambda name: -part[name])
     return tuple(name for name in names if part[name] > SMALL**2)[:SHOWN]

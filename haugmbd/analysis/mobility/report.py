@@ -158,7 +158,7 @@ LABEL = 36
 
 
 def mobility_text(m: Mobility) -> str:
-    """The whole report."""
+    """Return the whole report."""
     parts = [
         _counts(m),
         _listed("faults", m.faults),
@@ -171,7 +171,7 @@ def mobility_text(m: Mobility) -> str:
 
 
 def _counts(m: Mobility) -> list[str]:
-    """Bodies, rows, rank, degrees of freedom."""
+    """Return bodies, rows, rank and degrees of freedom."""
     lines = [*_entry(f"mobility of {m.name!r}, {m.pose}, t = {m.state.t:g} s", "")]
     if m.skipped_parts:
         lines += _entry("  ", f"left out of what follows: {', '.join(m.skipped_parts)}")
@@ -190,7 +190,7 @@ def _counts(m: Mobility) -> list[str]:
 
 
 def _listed(title: str, entries: Sequence[object]) -> list[str]:
-    """Faults or doubts, numbered."""
+    """Return numbered faults or warnings."""
     if not entries:
         return []
     lines = [f"{title}: {len(entries)}"]
@@ -200,7 +200,7 @@ def _listed(title: str, entries: Sequence[object]) -> list[str]:
 
 
 def _dependent(m: Mobility) -> list[str]:
-    """Sets of dependent rows."""
+    """Return the sets of dependent rows."""
     if not m.dependent:
         return []
     lines = ["dependent rows, by joint"]
@@ -212,7 +212,7 @@ def _dependent(m: Mobility) -> list[str]:
 
 
 def _verdict(one: DependentSet) -> str:
-    """Structural or not, consistent or not."""
+    """Return "structural" or not, "consistent" or not, as text."""
     if not any(row.terms for row in one.rows):
         return "says nothing at this pose (its gradient is zero)"
     n = sum(bool(row.terms) for row in one.rows)
@@ -228,7 +228,7 @@ def _verdict(one: DependentSet) -> str:
 
 
 def _remark(row: DependentRow, one: DependentSet) -> str:
-    """What is particular about a row of a set that is mixed."""
+    """Return a remark on a row of a set that is mixed."""
     remarks = ["only at this pose"] * (not row.structural and any(other.structural for other in one.rows))
     if row.gap > 0.0:
         remarks.append(f"left open by {row.gap:.6g} {row.unit}")
@@ -238,7 +238,7 @@ def _remark(row: DependentRow, one: DependentSet) -> str:
 
 
 def _motions(m: Mobility) -> list[str]:
-    """The motions that remain."""
+    """Return the remaining motions."""
     if not m.motions:
         return [
             "motions that remain: none"
@@ -254,7 +254,7 @@ def _motions(m: Mobility) -> list[str]:
 
 
 def _reactions(m: Mobility) -> list[str]:
-    """Which components are unique: a line for joints that are alike."""
+    """Return the unique components: one line for similar joints."""
     if not m.reactions:
         return []
     if all(one.all_unique for one in m.reactions):
@@ -281,18 +281,18 @@ def _marks(one: JointReaction) -> tuple[str, ...]:
 
 
 def names(joints: Sequence[str]) -> str:
-    """Names in quotes; the first few, and how many more there are."""
+    """Return names in quotes: the first few, and the number of the others."""
     more = len(joints) - SHOWN_NAMES
     return ", ".join(map(repr, joints[:SHOWN_NAMES])) + (f" and {more} more" if more > 0 else "")
 
 
 def _more(entries: Sequence[object]) -> list[str]:
-    """How many entries are not shown."""
+    """Return the number of entries that are not shown."""
     return [f"  and {len(entries) - SHOWN} more"] if len(entries) > SHOWN else []
 
 
 def _entry(first: str, text: str, indent: str | None = None) -> list[str]:
-    """A paragraph that begins with `first`; later lines are indented, and names, terms and vectors are not broken."""
+    """Return a paragraph that starts with `first`; later lines are indented, and names, terms and vectors are not broken."""
     later = " " * len(first) if indent is None else indent
     tied = TOGETHER.sub(lambda found: found[0].replace(" ", TIE), text)
     lines = wrap(tied, WIDTH, initial_indent=first, subsequent_indent=later, break_long_words=False) if text else [first]

@@ -3,7 +3,7 @@ r"""Twists of bodies in words: "turns 1 about y at (0, 0, 0)", "moves 0.31 along
     omega != 0    a screw: turn |omega| about the axis through  c = r + omega x v / omega^2,  move  v . omega / |omega|  along it
     omega == 0    a move |v|
 
-Directions are said by their letter where they are global axes, and have a positive largest component: the number has the sign.
+Directions along global axes are given by their letter. Their largest component is positive: the number has the sign.
 
 Motions of bodies in words: 'crank' turns 1.00 about y; 'slider' moves 0.31 along x.
 
@@ -29,9 +29,9 @@ ROUNDING_PART = 1e-6
 
 
 def twist_words(v: Array, omega: Array, r: Array, length: float, size: float = 0.0) -> str:
-    """A twist: v (3,) of the point r (3,), omega (3,), global axes; "" where nothing moves.
+    """Return a twist as text: v (3,) of the point r (3,), omega (3,), global axes; "" if nothing moves.
 
-    length: turns times this compare with moves [m];  size: the largest move that there is in the whole motion
+    length: rotations times this are compared with displacements [m];  size: the largest displacement in the whole motion
     """
     least = ROUNDING_PART * max(size, float(np.linalg.norm(v)), length * float(np.linalg.norm(omega)))
     turn, about = signed(omega)
@@ -46,7 +46,7 @@ def twist_words(v: Array, omega: Array, r: Array, length: float, size: float = 0
 
 
 def signed(vector: Array) -> tuple[float, Array]:
-    """A size and a unit direction whose largest component is positive; (0, 0) of nothing."""
+    """Return a size and a unit direction whose largest component is positive; (0, 0) for zero."""
     size = float(np.linalg.norm(vector))
     if size == 0.0:
         return 0.0, vector
@@ -57,7 +57,7 @@ def signed(vector: Array) -> tuple[float, Array]:
 
 
 def direction_word(direction: Array) -> str:
-    """x, y, z, or three numbers."""
+    """Return x, y, z, or three numbers."""
     for letter, axis in zip("xyz", np.eye(3), strict=True):
         if np.linalg.norm(direction - axis) < AXIS_TOL:
             return letter
@@ -65,12 +65,12 @@ def direction_word(direction: Array) -> str:
 
 
 def point_word(point: Array) -> str:
-    """Three numbers in brackets."""
+    """Return three numbers in brackets."""
     return "(" + ", ".join(number(x) for x in point) + ")"
 
 
 def number(x: float) -> str:
-    """Three digits, without a negative zero."""
+    """Return three digits, without a negative zero."""
     return f"{float(f'{float(x):.3g}') + 0.0:g}"
 
 
@@ -87,26 +87,26 @@ SHOWN_BODIES = 4
 
 
 def turns_first(motion: Array | Complex, length: float) -> bool:
-    """Whether a motion (nb + 1, 6) is measured by its turns: there are some that count beside its moves over `length` [m]."""
+    """Return whether a motion (nb + 1, 6) is measured by its rotations: some matter beside its displacements over `length` [m]."""
     size = np.abs(motion)
     return bool(length * size[:, 3:].max(initial=0.0) > SHOWN_PART * size[:, :3].max(initial=0.0))
 
 
 def largest(motion: Array | Complex, length: float) -> float:
-    """The largest turn of a motion (nb + 1, 6), or the largest move where nothing turns."""
+    """Return the largest rotation of a motion (nb + 1, 6), or the largest displacement if nothing rotates."""
     columns = slice(3, 6) if turns_first(motion, length) else slice(0, 3)
     return float(np.linalg.norm(motion[:, columns], axis=1).max(initial=0.0))
 
 
 def leading(motion: Array | Complex, p: Array, length: float) -> complex:
-    """The largest part of a motion along a global axis: of its turns, or of its moves where nothing turns; 1 where nothing moves."""
+    """Return the largest component of a motion along a global axis, of its rotations or else its displacements; 1 if nothing moves."""
     size, turns = np.abs(motion), np.einsum("kab,kb->ka", rotation_matrix(p), motion[:, 3:])
     part = turns if turns_first(size, length) else motion[:, :3]
     return complex(part.flat[int(np.argmax(np.abs(part)))]) or 1.0
 
 
 def motion_text(motion: Array, p: Array, names: Sequence[str], length: float, unit: float | None = None) -> str:
-    """The motion (nb + 1, 6) of bodies at p (nb + 1, 4): v global, omega_bar body frames; divided by `unit` (by default its largest)."""
+    """Return the motion (nb + 1, 6) of bodies at p (nb + 1, 4) as text: v global, omega_bar body frames; divided by `unit`."""
     if unit is None:
         unit = float(np.copysign(largest(motion, length) or 1.0, leading(motion, p, length).real))
     turns = np.einsum("kab,kb->ka", rotation_matrix(p), motion[:, 3:]) / unit
@@ -119,7 +119,7 @@ def motion_text(motion: Array, p: Array, names: Sequence[str], length: float, un
 
 
 def _body(name: str, turn: Array, move: Array, least: float, length: float) -> str:
-    """One body."""
+    """Return the motion of one body as text."""
     parts = [
         f"{verb} {size:.{2 if abs(size) >= SMALL else 4}f} {word} {direction_word(direction)}"
         for verb, word, vector, allowed in (("turns", "about", turn, least / length), ("moves", "along", move, least))

@@ -355,8 +355,8 @@ def test_a_pose_that_cannot_be_closed_is_refused():
 @pytest.mark.parametrize(
     ("steady", "message"),
     [
-        (3.0, "must be Spin"),
-        ([mbd.UniformRotation((0, 0, 1)), mbd.UniformRotation((0, 0, 2))], "2 Spin"),
+        (3.0, "must be UniformRotation"),
+        ([mbd.UniformRotation((0, 0, 1)), mbd.UniformRotation((0, 0, 2))], "2 UniformRotation"),
         (mbd.UniformRotation((0, 1)), "omega = .* three finite numbers"),
         (mbd.UniformRotation((0, 0, 1), point=(0, np.nan, 0)), "point = .* three finite numbers"),
         (mbd.RotorSpin("rod", (0, 0, 1)), "no moving body is called 'rod'"),
