@@ -1,7 +1,7 @@
 r"""The command `haugmbd check`: the mobility report of a mechanism in a Python file, or of one of the gallery.
 
 The file defines `system`, a System or a function without arguments that returns one; it is run as a module, not as a program.
-Exit codes: 0 nothing is wrong, 1 faults or conflicts, 2 there is nothing to check.
+Exit codes: 0 no faults, 1 faults or contradictions, 2 there is nothing to check.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ MODULE = "checked_mechanism"
 
 
 class NothingToCheck(Exception):
-    """Why there is nothing to check, in one sentence."""
+    """Error if there is nothing to check, with the reason in one sentence."""
 
 
 def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     """Add the command to those of `haugmbd`."""
-    command = add_parser("check", help="what moves, which rows clash, which reactions are unique")
+    command = add_parser("check", help="print degrees of freedom, dependent constraints and unique reactions of a mechanism")
     names = ", ".join(make.__name__ for make in GALLERY)
     command.add_argument(
-        "mechanism", metavar="FILE_OR_NAME", help=f"a Python file that defines `system`: its code is run; or one of {names}"
+        "mechanism", metavar="FILE_OR_NAME", help=f"a Python file that defines `system` (its code is run), or one of {names}"
     )
     command.set_defaults(run=run_check)
 
 
 def run_check(arguments: argparse.Namespace) -> int:
-    """Print the report."""
+    """Print the report, and return the exit code."""
     try:
         report = mobility(_system(arguments.mechanism))
     except NothingToCheck as error:
@@ -52,7 +52,7 @@ def run_check(arguments: argparse.Namespace) -> int:
 
 
 def _system(given: str) -> System:
-    """The system of a gallery name or of a file; NothingToCheck where there is none, HaugmbdError where building it fails."""
+    """Return the system of a gallery name or of a file. Raise NothingToCheck if there is none, HaugmbdError if it cannot be built."""
     by_name = {make.__name__: make for make in GALLERY}
     if given in by_name:
         return by_name[given]()
@@ -63,7 +63,7 @@ def _system(given: str) -> System:
 
 
 def _run(path: Path) -> dict[str, Any]:
-    """What the file defines; its own folder is where it imports from first."""
+    """Return the names that the file defines; it imports from its own folder first."""
     folder = str(path.resolve().parent)
     sys.path.insert(0, folder)
     try:
@@ -77,7 +77,7 @@ def _run(path: Path) -> dict[str, Any]:
 
 
 def _made(given: str, system: Any) -> System:
-    """`system`, or what the function of that name returns."""
+    """Return `system`, or the result of the function of that name."""
     if callable(system) and not isinstance(system, System):
         try:
             system = system()
@@ -92,7 +92,7 @@ def _made(given: str, system: Any) -> System:
 
 
 def _line_of(error: BaseException, path: str) -> str:
-    """Where the error passed through the file, as ", line 12"; "" where it did not."""
+    """Return the line of the file in the traceback, as ", line 12"; "" if there is none."""
     name = str(Path(path))
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == name]
     return f", line {lines[-1]}" if lines else ""

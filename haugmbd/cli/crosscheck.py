@@ -1,6 +1,6 @@
-r"""The command `haugmbd crosscheck`: random chains in reduced and in maximal coordinates, and one table of how far they differ.
+r"""The command `haugmbd crosscheck`: random chains in joint and in maximal coordinates, and one table of the differences.
 
-Chain k comes from seed + k alone: its number of links (1 to --links), its joints, inertia and motion.  So the worst can be made again.
+Chain k comes from seed + k alone: its number of links (1 to --links), its joints, inertia and motion.  Every chain can thus be repeated.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from haugmbd.serial_chain.random_chain import KINDS, random_chain, random_motion
 from haugmbd.simulation.progress import Progress
 
 MOST_LINKS = 1000
-"""A chain of 300 links takes 6 s, nearly all in full matrices, whose time grows with the cube."""
+"""Limit of links: the time of full matrices grows with the cube."""
 MOST_CHAINS = 100_000
 LARGEST_SEED = 2**32 - 1
 
 
 class Run(NamedTuple):
-    """A chain that was checked: the seed that makes it, and what was found."""
+    """A chain that was checked: its seed, and the result."""
 
     seed: int
     check: CrossCheck
@@ -35,9 +35,11 @@ class Run(NamedTuple):
 
 def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     """Add the command to those of `haugmbd`."""
-    command = add_parser("crosscheck", help="compare random chains in reduced and in maximal coordinates")
-    command.add_argument("--links", type=_whole(1, MOST_LINKS), default=30, metavar="N", help="most links of a chain (30)")
-    command.add_argument("--random", type=_whole(1, MOST_CHAINS), default=50, metavar="N", help="how many random chains (50)")
+    command = add_parser("crosscheck", help="compare random chains in joint and in maximal coordinates")
+    command.add_argument(
+        "--links", type=_whole(1, MOST_LINKS), default=30, metavar="N", help="largest number of links of a chain (30)"
+    )
+    command.add_argument("--random", type=_whole(1, MOST_CHAINS), default=50, metavar="N", help="number of random chains (50)")
     command.add_argument("--seed", type=_whole(0, LARGEST_SEED), default=0, metavar="S", help="seed of the first chain (0)")
     command.add_argument(
         "--tol", type=_tolerance, default=TOL, metavar="TOL", help=f"largest relative difference allowed ({TOL:g})"
@@ -45,12 +47,12 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     command.add_argument(
         "--joints", type=_joints, default=KINDS, metavar="A,B", help=f"kinds of joints, of {','.join(KINDS)} (all)"
     )
-    command.add_argument("--free", action="store_true", help="chains with a free base")
+    command.add_argument("--free", action="store_true", help="use chains with a free base")
     command.set_defaults(run=run_crosscheck)
 
 
 def _whole(least: int, most: int) -> Callable[[str], int]:
-    """A reader of whole numbers."""
+    """Return a reader of whole numbers."""
 
     def read(text: str) -> int:
         try:
@@ -65,7 +67,7 @@ def _whole(least: int, most: int) -> Callable[[str], int]:
 
 
 def _tolerance(text: str) -> float:
-    """A positive number."""
+    """Return a positive number."""
     try:
         value = float(text)
     except ValueError:
@@ -76,7 +78,7 @@ def _tolerance(text: str) -> float:
 
 
 def _joints(text: str) -> tuple[str, ...]:
-    """Kinds of joints."""
+    """Return kinds of joints."""
     kinds = tuple(kind.strip() for kind in text.split(","))
     strange = [kind for kind in kinds if kind not in KINDS]
     if strange:
@@ -85,13 +87,13 @@ def _joints(text: str) -> tuple[str, ...]:
 
 
 def chain_of(seed: int, most: int, kinds: tuple[str, ...], free: bool) -> SerialChain:
-    """The random chain of a seed."""
+    """Return the random chain of a seed."""
     n = int(np.random.default_rng(seed).integers(1, most, endpoint=True))
     return random_chain(n, seed, kinds=kinds, free_base=free)
 
 
 def run_crosscheck(arguments: argparse.Namespace) -> int:
-    """Check the chains, print the table, and say which was the worst; 1 where one is beyond the tolerance."""
+    """Check the chains, print the table and the worst chain, and return 1 if a difference is beyond the tolerance."""
     runs: list[Run] = []
     seed = arguments.seed
     with Progress(True, 0, arguments.random, "chains") as bar:
@@ -113,7 +115,7 @@ def run_crosscheck(arguments: argparse.Namespace) -> int:
 
 
 def _print_table(runs: list[Run]) -> None:
-    """Median and worst relative difference of every quantity."""
+    """Print median and worst relative difference of every quantity."""
     table = np.array([[d.relative for d in run.check] for run in runs])
     print(f"{len(runs)} random chains, {sum(run.check.links for run in runs)} links: relative differences\n")
     print(f"  {'':<20}  {'median':>8}  {'worst':>8}  {'seed':>6}")
@@ -123,7 +125,7 @@ def _print_table(runs: list[Run]) -> None:
 
 
 def _again(arguments: argparse.Namespace, seed: int) -> str:
-    """The command that checks one chain."""
+    """Return the command that checks one chain."""
     joints = "" if arguments.joints == KINDS else f" --joints {','.join(arguments.joints)}"
     free = " --free" if arguments.free else ""
     return f"haugmbd crosscheck --links {arguments.links} --random 1 --seed {seed}{joints}{free}"

@@ -1,8 +1,8 @@
 r"""The command `haugmbd`: `demo` simulates, checks, animates and plots the spatial slider-crank; `info` says what is installed where;
 `crosscheck` compares random chains in reduced and in maximal coordinates; `check` prints the mobility report of a mechanism;
-`view` pictures a mechanism in the browser; `warm` compiles beforehand.
+`view` shows a mechanism in the browser; `warm` compiles in advance.
 
-Exit codes: 0 all is well, 1 the run failed or missed a published value, 2 the command cannot be carried out as given.
+Exit codes: 0 success, 1 the run failed or missed a published value, 2 the arguments are not valid.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ from haugmbd.simulation.result import Result
 from haugmbd.simulation.simulate import simulate
 
 STEP = 5e-4
-"""Fixed step of the demo [s]: half the step at which the crank angle at 1 s is off by 2.6e-8 rad; it should be good to 1e-8."""
+"""Fixed step of the demo [s]."""
 
 LONGEST = 1000.0
-"""Longest demo [s]: two million stored states, about 0.8 GB."""
+"""Longest time of the demo [s], limited by the memory of stored states."""
 
 LEVELS: tuple[Level, ...] = ("position", "velocity", "acceleration")
 PACKAGES = ("numpy", "scipy", "numba", "numpy-quaternion", "matplotlib", "h5netcdf", "xarray")
 
 
 class CommandError(Exception):
-    """What makes a command impossible, in one sentence."""
+    """Error that makes a command impossible, in one sentence."""
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that says what is wrong in one sentence, without the usage above it."""
+    """A parser whose errors are one sentence, without the usage."""
 
     def error(self, message: str) -> NoReturn:
         raise CommandError(f"{message}; see {self.prog} --help")
@@ -65,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    """The commands and their options."""
+    """Return the parser with all commands and options."""
     parser = Parser(prog="haugmbd", description="Multibody dynamics: define, simulate, check.")
     parser.add_argument("--version", action="version", version=f"haugmbd {__version__}")
     commands = parser.add_subparsers(required=True, metavar="command")
@@ -73,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--out", type=Path, default=Path("haugmbd-demo"), metavar="DIR", help="folder of the plots (haugmbd-demo)")
     demo.add_argument("--t-end", type=_duration, default=5.0, metavar="T", help="end of the simulation [s] (5)")
     demo.set_defaults(run=run_demo)
-    info = commands.add_parser("info", help="versions, the place of compiled code, threads")
+    info = commands.add_parser("info", help="print versions, the folder of compiled code, and the number of threads")
     info.set_defaults(run=run_info)
     check.add_command(commands.add_parser)
     crosscheck.add_command(commands.add_parser)
@@ -83,7 +83,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _duration(text: str) -> float:
-    """A time that holds at least one step [s]."""
+    """Return a time that holds at least one step [s]."""
     try:
         value = float(text)
     except ValueError:
@@ -94,7 +94,7 @@ def _duration(text: str) -> float:
 
 
 def run_demo(arguments: argparse.Namespace) -> int:
-    """Simulate the spatial slider-crank, print what there is to know, and write the plots."""
+    """Simulate the spatial slider-crank, print the diagnostics, and write the plots."""
     folder = _writable(arguments.out)
     system = slider_crank()
     print("Loading compiled code (the first run compiles it once, 10 to 30 s) ...", flush=True)
@@ -116,7 +116,7 @@ def run_demo(arguments: argparse.Namespace) -> int:
 
 
 def _writable(folder: Path) -> Path:
-    """Make `folder`, and see that files can be written there."""
+    """Create `folder`, and check that files can be written there."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / ".probe"
@@ -128,7 +128,7 @@ def _writable(folder: Path) -> Path:
 
 
 def _print_figures(result: Result) -> None:
-    """Violation at three levels, energy drift, and what it cost."""
+    """Print the violation at three levels, the energy drift, and the cost."""
     counters, energy = result.counters, result.energy()
     print(f"\n{counters.steps} steps of {STEP:g} s, {result.settings['integrator']}, {result.settings['stabilization']}")
     for level in LEVELS:
@@ -142,7 +142,7 @@ def _print_figures(result: Result) -> None:
 
 
 def _print_published(result: Result) -> bool:
-    """Differences from the published values inside the simulated time; whether all are within their tolerance."""
+    """Print differences from the published values, and return whether all are within their tolerance."""
     curves = {"crank angle theta": crank_angle(result), "slider position x": result["slider"].r[:, 0]}
     reached = True
     for known in FREE:
@@ -159,7 +159,7 @@ def _print_published(result: Result) -> bool:
 
 
 def _write_plots(result: Result, folder: Path) -> None:
-    """Write the four plots to `folder`, where matplotlib is installed."""
+    """Write the four plots to `folder`, if matplotlib is installed."""
     try:
         import matplotlib  # noqa: PLC0415  only where plots are written
     except ImportError:
@@ -184,7 +184,7 @@ def _write_plots(result: Result, folder: Path) -> None:
 
 
 def run_info(arguments: argparse.Namespace) -> int:
-    """Print versions, where compiled code is kept, and the threads."""
+    """Print versions, the folder of compiled code, and the number of threads."""
     print(f"haugmbd {__version__}, Python {sys.version.split()[0]}, {sys.executable}")
     for package in PACKAGES:
         print(f"  {package:<18}{_version(package)}")
@@ -197,7 +197,7 @@ def run_info(arguments: argparse.Namespace) -> int:
 
 
 def _version(package: str) -> str:
-    """The installed version of a package."""
+    """Return the installed version of a package."""
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:

@@ -1,4 +1,4 @@
-r"""The command `haugmbd view`: the picture of a mechanism in a browser, built anew when its file is saved, with the mobility report.
+r"""The command `haugmbd view`: a picture of a mechanism in a browser, built again when its file is saved, with the mobility report.
 
 Exit codes: 0 ended by Ctrl-C, 2 there is nothing to view, or the port is taken.
 """
@@ -22,11 +22,11 @@ from haugmbd.viewer.live import LivePage, server_of
 
 def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     """Add the command to those of `haugmbd`."""
-    command = add_parser("view", help="picture a mechanism in the browser, again at every change of its file")
+    command = add_parser("view", help="show a mechanism in the browser, and again at every change of its file")
     command.add_argument(
-        "mechanism", metavar="FILE_OR_NAME", help="a Python file that defines `system`: its code is run; or a name of the gallery"
+        "mechanism", metavar="FILE_OR_NAME", help="a Python file that defines `system` (its code is run), or a name of the gallery"
     )
-    command.add_argument("--port", type=int, default=0, help="of the loopback address (a free one)")
+    command.add_argument("--port", type=int, default=0, help="port of the loopback address (a free one)")
     command.add_argument("--no-browser", action="store_true", help="do not open a browser")
     command.set_defaults(run=run_view)
 
@@ -55,13 +55,13 @@ def run_view(arguments: argparse.Namespace) -> int:
 
 
 def live_page(given: str) -> LivePage:
-    """The page of a file, or of a name of the gallery."""
+    """Return the page of a file, or of a name of the gallery."""
     path = Path(given)
     return LivePage(lambda: built(given), lambda: (path.stat().st_mtime_ns, path.stat().st_size) if path.is_file() else None)
 
 
 def built(given: str) -> tuple[str, str]:
-    """The page and the report; what is wrong with the file stands in both."""
+    """Return the page and the report; errors of the file are in both."""
     try:
         system = _system(given)
         page = picture(system).html

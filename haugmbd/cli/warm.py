@@ -1,6 +1,6 @@
-r"""The command `haugmbd warm`: compiles beforehand what simulations need, so that the first one of a user does not wait.
+r"""The command `haugmbd warm`: compile code of simulations in advance, so that the first simulation does not wait.
 
-By default the methods of `simulate` where nothing is said (RK4, Dormand-Prince, both with projection) and all questions to their
+By default the default methods of `simulate` (RK4, Dormand-Prince, both with projection) and all diagnostics of their
 results; with `--all` every integrator, formulation and stabilization, serial chains and impacts.
 Exit code: 0; a method that cannot be compiled is a fault of this package, and raises.
 """
@@ -34,14 +34,14 @@ STEP = 1e-3
 
 def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     """Add the command to those of `haugmbd`."""
-    command = add_parser("warm", help="compile beforehand what simulations need, and keep it on disk")
-    command.add_argument("--all", action="store_true", help="every method, some minutes; else the default ones, about 10 s")
+    command = add_parser("warm", help="compile the code of simulations in advance, and keep it on disk")
+    command.add_argument("--all", action="store_true", help="compile all methods, not only the default ones; takes some minutes")
     command.set_defaults(run=run_warm)
 
 
 def run_warm(arguments: argparse.Namespace) -> int:
-    """Compile, and say how long each part took."""
-    start, LOGGER.disabled = time.perf_counter(), True  # the command says it itself
+    """Compile, and print the time of each part."""
+    start, LOGGER.disabled = time.perf_counter(), True  # the command prints its own progress
     try:
         for name, compile_it in (*default_methods(), *(other_methods() if arguments.all else ())):
             begun = time.perf_counter()
@@ -50,12 +50,12 @@ def run_warm(arguments: argparse.Namespace) -> int:
             print(f"{time.perf_counter() - begun:.1f} s")
     finally:
         LOGGER.disabled = False
-    print(f"ready after {time.perf_counter() - start:.1f} s; `haugmbd info` says where compiled code is kept")
+    print(f"ready after {time.perf_counter() - start:.1f} s; `haugmbd info` prints the folder of compiled code")
     return 0
 
 
 def default_methods() -> Iterator[tuple[str, Callable[[], object]]]:
-    """What is compiled without options, by name."""
+    """Yield the methods that are compiled without options, by name."""
     closed, redundant = slider_crank(driven=True), four_bar()
     yield "RK4 with projection, and its result", partial(_ask, closed, h=STEP)
     yield "DormandPrince with projection", partial(_ask, closed, rtol=1e-6, atol=1e-8, t_eval=np.linspace(0.0, 5 * STEP, 4))
@@ -63,7 +63,7 @@ def default_methods() -> Iterator[tuple[str, Callable[[], object]]]:
 
 
 def other_methods() -> Iterator[tuple[str, Callable[[], object]]]:
-    """What `--all` adds, by name."""
+    """Yield the methods that `--all` adds, by name."""
     for name, method in integrators().items():
         how: dict[str, object] = {} if isinstance(method, Adaptive) or method.step is not None else {"h": STEP}
         how |= {} if method.correctable else {"stabilization": None}
@@ -82,14 +82,14 @@ def _simulate(**how: object) -> None:
 
 
 def _move_chain() -> None:
-    """Simulate the same in joint coordinates."""
+    """Simulate two pendulums in joint coordinates."""
     chain = SerialChain.from_system(double_pendulum())
     simulate(chain, 5 * STEP, h=STEP)
     simulate(chain, 5 * STEP, rtol=1e-6, atol=1e-8)
 
 
 def _ask(system: System, **how: object) -> None:
-    """Simulate a mechanism with a force element, and ask its result everything that compiled code answers."""
+    """Simulate a mechanism with a force element, and compute all diagnostics of its result."""
     if not system.loads:
         system.add(Torque("load", system.bodies[-1], torque=(0.0, 0.0, 0.0)))
     model = system.compile()
@@ -103,7 +103,7 @@ def _ask(system: System, **how: object) -> None:
 
 
 def _bounce() -> None:
-    """Let a ball fall on the ground."""
+    """Simulate a ball that falls on the ground."""
     system = System("ball", gravity=(0.0, 0.0, -9.81))
     ball = system.add(Body("ball", 1.0, (0.1, 0.1, 0.1), r=(0.0, 0.0, 0.1)))
     contact = Contact(

@@ -1,8 +1,8 @@
-r"""Plots of results: each function draws one question, takes `ax=None`, and returns the Axes.
+r"""Plots of results: each function draws one diagram, takes `ax=None`, and returns the Axes.
 
 mbd.plot.violation(result)    energy(result)    coordinates(result, body)    reactions(result, joint)
 
-result: a Result, or the ReducedResult of a serial chain: it is asked what its `maximal()` twin knows.
+result: a Result, or the ReducedResult of a serial chain, which is plotted through `maximal()`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["coordinates", "energy", "reactions", "violation"]
 
 FLOOR = 1e-17
-"""Where exact zeros are drawn on a logarithmic axis: below the rounding of anything of order one."""
+"""Value at which exact zeros are drawn on a logarithmic axis."""
 
 LEVELS = {
     "position": r"$|\Phi|$",
@@ -40,14 +40,14 @@ QUANTITIES = {"force": "force [N]", "torque": "torque [N m]"}
 
 
 def known(result: object) -> Result | ReducedResult:
-    """The result itself; UsageError for what is none."""
+    """Return the result. Raise UsageError for another type."""
     if not isinstance(result, Result | ReducedResult):
         raise UsageError(f"{type(result).__name__} is no result to draw: give what mbd.simulate(...) returned.")
     return result
 
 
 def maximal(result: Result | ReducedResult) -> Result:
-    """The result with its bodies and joints."""
+    """Return the result in maximal coordinates."""
     given = known(result)
     return given.maximal() if isinstance(given, ReducedResult) else given
 
@@ -59,9 +59,27 @@ def violation(
     by: Literal["joint", "row"] = "joint",
     ax: Axes | None = None,
 ) -> Axes:
-    """How far the constraints are violated over time, logarithmic; exact zeros lie on the floor of 1e-17.
+    """Plot the constraint violation over time on a logarithmic axis.
 
-    Of many states the largest value of each of 400 intervals is drawn: violation is often rounding, and a band of noise hides all.
+    Parameters
+    ----------
+    result : Result or ReducedResult
+        The result.
+    level : {"position", "velocity", "acceleration"}
+        Level of the constraints.
+    by : {"joint", "row"}
+        One line for each joint, or for each row.
+    ax : Axes, optional
+        Axes of the plot; by default new ones.
+
+    Returns
+    -------
+    Axes
+        The Axes.
+
+    Notes
+    -----
+    Exact zeros are drawn at a floor. Of many states, the largest value of each interval is drawn.
     """
     result = maximal(result)
     labels = result.model.labels
@@ -81,7 +99,20 @@ def violation(
 
 
 def energy(result: Result | ReducedResult, *, ax: Axes | None = None) -> Axes:
-    """Kinetic and potential energy, work where there is some, and the total that should stay; the title says how well it does."""
+    """Plot kinetic and potential energy, work if there is any, and the total, which is constant on an exact solution.
+
+    Parameters
+    ----------
+    result : Result or ReducedResult
+        The result.
+    ax : Axes, optional
+        Axes of the plot; by default new ones.
+
+    Returns
+    -------
+    Axes
+        The Axes; the title gives the drift of the total.
+    """
     e = known(result).energy()
     name = result.chain.name if isinstance(result, ReducedResult) else result.names.model
     ax = axes(ax)
@@ -99,7 +130,29 @@ def energy(result: Result | ReducedResult, *, ax: Axes | None = None) -> Axes:
 def coordinates(
     result: Result | ReducedResult, body: str, *, what: Literal["r", "p", "v", "omega_bar"] = "r", ax: Axes | None = None
 ) -> Axes:
-    """One body over time: its position `r`, Euler parameters `p`, velocity `v` or angular velocity `omega_bar`."""
+    """Plot one coordinate vector of a body over time.
+
+    Parameters
+    ----------
+    result : Result or ReducedResult
+        The result.
+    body : str
+        Name of the body.
+    what : {"r", "p", "v", "omega_bar"}
+        Position, Euler parameters, velocity or angular velocity.
+    ax : Axes, optional
+        Axes of the plot; by default new ones.
+
+    Returns
+    -------
+    Axes
+        The Axes.
+
+    Raises
+    ------
+    UsageError
+        If the body or the quantity is unknown.
+    """
     if what not in COORDINATES:
         raise UsageError(f"what is {what!r}: give one of {', '.join(map(repr, COORDINATES))}.")
     history = maximal(result)[body]
@@ -121,7 +174,33 @@ def reactions(
     frame: Literal["ground", "body", "joint"] = "ground",
     ax: Axes | None = None,
 ) -> Axes:
-    """What a joint exerts on its body j (or i): components and magnitude of the force, or of the torque about the joint's point."""
+    """Plot the reaction of a joint over time: components and magnitude.
+
+    Parameters
+    ----------
+    result : Result or ReducedResult
+        The result.
+    joint : str
+        Name of the joint.
+    quantity : {"force", "torque"}
+        Force, or torque about the joint's point.
+    on : {"j", "i"}
+        Body on which the reaction acts.
+    frame : {"ground", "body", "joint"}
+        Frame of the components.
+    ax : Axes, optional
+        Axes of the plot; by default new ones.
+
+    Returns
+    -------
+    Axes
+        The Axes.
+
+    Raises
+    ------
+    UsageError
+        If the joint or the quantity is unknown.
+    """
     if quantity not in QUANTITIES:
         raise UsageError(f"quantity is {quantity!r}: give 'force' or 'torque'.")
     found = maximal(result).reaction(joint, on=on, frame=frame)

@@ -1,4 +1,4 @@
-"""How all plots look: one dictionary, and the Axes that they are drawn in.  Matplotlib is imported when something is drawn."""
+"""The style of all plots, and their Axes. Matplotlib is imported when a plot is drawn."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ INTERVALS = 400
 
 
 def axes(ax: Axes | None) -> Axes:
-    """The Axes given, or new ones in haugmbd's style; UsageError where matplotlib is missing."""
+    """Return the given Axes, or new ones in haugmbd's style. Raise UsageError if matplotlib is missing."""
     if ax is not None:
         return ax
     try:
@@ -53,7 +53,7 @@ def axes(ax: Axes | None) -> Axes:
 
 
 def finish(ax: Axes, t: Array, title: str, ylabel: str) -> Axes:
-    """Title, labels, the time axis, and the legend beside the plot, where it hides nothing."""
+    """Set title, labels, time axis and a legend beside the plot, and return the Axes."""
     ax.set_title(title, loc="left")
     ax.set_xlabel("t [s]")
     ax.set_ylabel(ylabel)
@@ -65,7 +65,7 @@ def finish(ax: Axes, t: Array, title: str, ylabel: str) -> Axes:
 
 
 def largest(lines: dict[str, Array]) -> tuple[dict[str, Array], str]:
-    """At most `MOST_LINES` of the lines, the largest first among many, and a note on what was left out."""
+    """Return at most `MOST_LINES` of the lines, the largest ones, and a note on those left out."""
     if len(lines) <= MOST_LINES:
         return lines, ""
     order = sorted(lines, key=lambda name: float(np.max(np.abs(lines[name]), initial=0.0)), reverse=True)
@@ -73,7 +73,7 @@ def largest(lines: dict[str, Array]) -> tuple[dict[str, Array], str]:
 
 
 def envelope(t: Array, values: Array) -> tuple[Array, Array]:
-    """Times and values as they are; of more than twice `INTERVALS` states, the largest value of each interval and where it is."""
+    """Return times and values; for more than twice `INTERVALS` states, the largest value of each interval and its time."""
     if len(t) <= 2 * INTERVALS:
         return t, values
     starts = np.unique(np.linspace(0, len(t), INTERVALS, endpoint=False).astype(np.int64))

@@ -1,10 +1,10 @@
 """The viewer: a motion as one HTML page, a still picture, a film, or a glTF scene.
 
-frames      which instants are drawn, and the poses there        mechanism   what there is to draw, as plain data
-shapes      what bodies look like                                engine      the names of the engine that the viewer uses
+frames      the drawn instants, and the poses there              mechanism   bodies, joints and springs as plain data
+shapes      shapes of bodies                                     engine      the names of the package that the viewer uses
 scene       the description that the page shows                  packing     numbers over time as few bytes
 quantities  the curves beside the motion
-still       a still picture of a mechanism, and what notebooks show
+still       a still picture of a mechanism, and the display in notebooks
 meshes      triangles of the shapes                              drawing     pictures by matplotlib
 film        snapshot and film                                    chromium    a browser without a window, for pictures and tests
 gltf        to_gltf                                              live        the server of `haugmbd view`

@@ -18,20 +18,40 @@ from haugmbd.viewer.scene import describe, motion, shapes_of
 
 
 def animate(result: Seen, path: str | Path, *, frames: int | None = None, other: Seen | None = None) -> Path:
-    """Write the motion as one HTML file that plays in every browser, without a network; return its path.
+    """Write the motion as one HTML file that plays in every browser, without a network.
 
-    result: a Result, ReducedResult or ImpactResult, with its model
-    frames: instants that are drawn, at equal steps; by default the stored states, or as many of them as a page should hold
-    other: a second run of the same bodies, shown as a ghost
-    Raises UsageError for what is no result, for frames that are no whole number >= 1, for a second run without a body in common, and for
-    a path that cannot be written; warns of states that are not finite, which are left out.
+    Parameters
+    ----------
+    result : Result, ReducedResult or ImpactResult
+        The motion, with its model.
+    path : str or Path
+        The file.
+    frames : int, optional
+        Number of drawn instants, at equal steps; by default the stored states, up to the size limit of a page.
+    other : Result, ReducedResult or ImpactResult, optional
+        A second run of the same bodies, shown as a ghost.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    UsageError
+        If `result` is not a result, frames is not valid, the second run has no body in common, or the file cannot be written.
+
+    Warns
+    -----
+    UserWarning
+        If states are not finite; they are left out.
     """
     text = animation(result, frames=frames, other=other)
     return written(text, path)
 
 
 def animation(result: Seen, *, frames: int | None = None, other: Seen | None = None) -> str:
-    """The page of `animate` as text."""
+    """Return the page of `animate` as text."""
     seen, known = maximal(result)
     packer = Packer()
     drawn = frames_of(seen, frames)
@@ -46,7 +66,7 @@ def animation(result: Seen, *, frames: int | None = None, other: Seen | None = N
 def _ghost(
     result: Result | ImpactResult, other: Result | ImpactResult, frames: int | None, size: float, packer: Packer
 ) -> dict[str, Any]:
-    """The second run as the page reads it; UsageError where it has no body of the first."""
+    """Return the second run as the page reads it. Raise UsageError if it has no body of the first."""
     names = result.model.body_names[1:]
     if not set(names) & set(other.model.body_names[1:]):
         have = ", ".join(map(repr, other.model.body_names[1:]))
@@ -59,14 +79,14 @@ def _ghost(
 
 
 def mechanism_of(result: Result | ImpactResult) -> Mechanism:
-    """What there is to draw of a result."""
+    """Return the mechanism of a result."""
     return of_model(result.model, result.contacts.values() if isinstance(result, ImpactResult) else ())
 
 
 def maximal(result: Seen) -> tuple[Result | ImpactResult, bool]:
-    """The result with its bodies and joints, and whether its forces are known; UsageError for what is none.
+    """Return the result in maximal coordinates, and whether its forces are known. Raise UsageError for another type.
 
-    The twin of a chain that was moved by a function tau moves alike, but does not know that force: its reactions are not shown.
+    If a function tau moved the chain, the model in maximal coordinates does not have this force, and reactions are not shown.
     """
     if isinstance(result, ReducedResult):
         try:
@@ -79,7 +99,7 @@ def maximal(result: Seen) -> tuple[Result | ImpactResult, bool]:
 
 
 def written(text: str, path: str | Path) -> Path:
-    """Write text to a file; UsageError where that is not possible."""
+    """Write text to a file and return its path. Raise UsageError if this fails."""
     where = Path(path)
     try:
         where.write_text(text, encoding="utf-8")

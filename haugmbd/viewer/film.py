@@ -25,13 +25,32 @@ PICTURES = (".png", ".jpg", ".jpeg", ".pdf", ".svg")
 FILMS = (".gif", ".mp4", ".webm")
 DPI = 120
 FRAMES, FPS = 150, 25
-"""Of a film, without a wish."""
+"""Default number of pictures, and pictures per second, of a film."""
 
 
 def snapshot(result: Seen, t: float, path: str | Path, *, through: Through = "matplotlib") -> Path:
-    """Write a picture of the motion at time t [s]: .png, .jpg, .pdf or .svg (through "chromium": .png); return its path.
+    """Write a picture of the motion at one time.
 
-    Raises UsageError for a time outside of the motion, an unknown ending, a path that cannot be written, and what is missing.
+    Parameters
+    ----------
+    result : Result, ReducedResult or ImpactResult
+        The motion, with its model.
+    t : float
+        Time [s].
+    path : str or Path
+        The file: .png, .jpg, .pdf or .svg; through "chromium" .png.
+    through : {"matplotlib", "chromium"}
+        Program that draws.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    UsageError
+        If the time is outside the motion, the ending is unknown, the file cannot be written, or a program is missing.
     """
     where = _ending(path, PICTURES if through == "matplotlib" else (".png",))
     seen = maximal(result)[0]
@@ -51,11 +70,30 @@ def snapshot(result: Seen, t: float, path: str | Path, *, through: Through = "ma
 
 
 def film(result: Seen, path: str | Path, *, frames: int = FRAMES, fps: int = FPS, through: Through = "matplotlib") -> Path:
-    """Write the motion as a film: .gif, or .mp4 and .webm, which need ffmpeg; return its path.
+    """Write the motion as a film.
 
-    frames: how many pictures, at equal steps of time;  fps: pictures a second
-    through: "matplotlib" needs no browser; "chromium" takes pictures of the page, where a Chromium is installed
-    Raises UsageError for frames or fps below 1, an unknown ending, a path that cannot be written, and what is missing: it names it.
+    Parameters
+    ----------
+    result : Result, ReducedResult or ImpactResult
+        The motion, with its model.
+    path : str or Path
+        The file: .gif, or .mp4 and .webm, which need ffmpeg.
+    frames : int
+        Number of pictures, at equal steps of time.
+    fps : int
+        Pictures per second.
+    through : {"matplotlib", "chromium"}
+        Program that draws; "chromium" takes pictures of the page, and needs a Chromium.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    UsageError
+        If frames or fps is not valid, the ending is unknown, the file cannot be written, or a program is missing.
     """
     where = _ending(path, FILMS)
     seen = maximal(result)[0]
@@ -77,7 +115,7 @@ def film(result: Seen, path: str | Path, *, frames: int = FRAMES, fps: int = FPS
 
 
 def _drawn(drawing: Drawing, n: int, where: Path, fps: int) -> Path:
-    """A film by matplotlib's own writers."""
+    """Write a film by matplotlib's own writers."""
     from matplotlib.animation import FFMpegWriter, PillowWriter  # noqa: PLC0415  loaded only where a film is made
 
     writer: Any = PillowWriter(fps=fps) if where.suffix.lower() == ".gif" else FFMpegWriter(fps=fps)
@@ -94,7 +132,7 @@ def _drawn(drawing: Drawing, n: int, where: Path, fps: int) -> Path:
 
 
 def _at(frames: Frames, t: float) -> Frames:
-    """The pose at time t, between the two nearest frames."""
+    """Return the pose at time t, between the two nearest frames."""
     k = int(np.clip(np.searchsorted(frames.t, t, side="right") - 1, 0, len(frames.t) - 1))
     after = min(k + 1, len(frames.t) - 1)
     h = frames.t[after] - frames.t[k]
@@ -106,7 +144,7 @@ def _at(frames: Frames, t: float) -> Frames:
 
 
 def _screens(result: Seen, times: Any, frames: int | None) -> Iterator[bytes]:
-    """Pictures of the page at these times, as PNG."""
+    """Yield pictures of the page at these times, as PNG."""
     executable = find_chromium()
     if executable is None:
         raise UsageError(
@@ -123,14 +161,14 @@ def _screens(result: Seen, times: Any, frames: int | None) -> Iterator[bytes]:
 
 
 def _opened(image: Any, png: bytes) -> Any:
-    """A picture of Pillow."""
+    """Return a picture of Pillow."""
     import io  # noqa: PLC0415
 
     return image.open(io.BytesIO(png)).convert("RGB")
 
 
 def _joined(pictures: list[Any], where: Path, fps: int) -> Path:
-    """Pictures as a film."""
+    """Write pictures as a film."""
     if where.suffix.lower() == ".gif":
         pictures[0].save(where, save_all=True, append_images=pictures[1:], duration=1000.0 / fps, loop=0)
         return where
@@ -148,7 +186,7 @@ def _joined(pictures: list[Any], where: Path, fps: int) -> Path:
 
 
 def _ending(path: str | Path, known: tuple[str, ...]) -> Path:
-    """The path, if it ends as is known."""
+    """Return the path. Raise UsageError for an unknown ending."""
     where = Path(path)
     if where.suffix.lower() not in known:
         raise UsageError(f"{str(where)!r} ends with {where.suffix!r}: give one of {', '.join(known)}.")
@@ -156,14 +194,14 @@ def _ending(path: str | Path, known: tuple[str, ...]) -> Path:
 
 
 def _engine(through: str) -> str:
-    """What draws; UsageError for what is unknown."""
+    """Return the program that draws. Raise UsageError for an unknown one."""
     if through not in ("matplotlib", "chromium"):
         raise UsageError(f"through is {through!r}: give 'matplotlib' or 'chromium'.")
     return through
 
 
 def _written(where: Path, data: bytes) -> Path:
-    """Write bytes; UsageError where that is not possible."""
+    """Write bytes and return the path. Raise UsageError if this fails."""
     try:
         where.write_bytes(data)
     except OSError as error:

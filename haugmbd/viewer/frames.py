@@ -1,4 +1,4 @@
-r"""Which instants of a motion are drawn, and the poses there.
+r"""The drawn instants of a motion, and the poses there.
 
     r   cubic Hermite from r and v                              p   cubic Hermite from p and p', normalised
     p'  = p (0, omega_bar) / 2
@@ -40,9 +40,9 @@ Seen = Result | ReducedResult | ImpactResult
 
 
 class Frames(NamedTuple):
-    """What is drawn: t (nf,) [s], r (nf, nb + 1, 3) [m], p (nf, nb + 1, 4), ground in row 0, and what a reader should know about them.
+    """Drawn poses: t (nf,) [s], r (nf, nb + 1, 3) [m], p (nf, nb + 1, 4), the ground in row 0.
 
-    finite: of the states, those without NaN, (nt,);  notes: sentences
+    finite: mask of the states without NaN, (nt,);  notes: remarks for the reader
     """
 
     t: Array

@@ -45,11 +45,30 @@ MAGIC, JSON_CHUNK, BINARY_CHUNK = 0x46546C67, 0x4E4F534A, 0x004E4942
 
 
 def to_gltf(result: Seen, path: str | Path, *, frames: int | None = None) -> Path:
-    """Write the motion as one .glb file and return its path.
+    """Write the motion as one .glb file (glTF 2.0, binary).
 
-    frames: of the animation, at equal steps of time; by default as in `animate`
-    Raises UsageError for what is no result, for frames that are no whole number >= 1, for another ending than .glb, and for a path that
-    cannot be written.
+    Parameters
+    ----------
+    result : Result, ReducedResult or ImpactResult
+        The motion, with its model.
+    path : str or Path
+        The file, .glb.
+    frames : int, optional
+        Number of frames of the animation, at equal steps of time; by default as in `animate`.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    UsageError
+        If `result` is not a result, frames is not valid, the ending is not .glb, or the file cannot be written.
+
+    Notes
+    -----
+    Source: Khronos Group, glTF 2.0 Specification (2021).
     """
     where = Path(path)
     if where.suffix.lower() != ".glb":

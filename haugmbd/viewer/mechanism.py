@@ -1,4 +1,4 @@
-r"""What there is to draw: bodies, joints, springs and contacts of a model or a system, as plain data.
+r"""The parts of a picture: bodies, joints, springs and contacts of a model or a system, as plain data.
 
 Points and frames are in body frames; bodies are numbered, the ground is 0.
 """
@@ -25,7 +25,7 @@ from haugmbd.system.system import System
 
 @dataclass(frozen=True, eq=False)
 class JointPart:
-    """A joint: glyph: how it is drawn; frames (s, A) on bodies i and j, body frames."""
+    """A joint.  glyph: its drawing;  frames (s, A) on bodies i and j, body frames."""
 
     name: str
     kind: str
@@ -39,11 +39,11 @@ class JointPart:
 
     @property
     def placed(self) -> bool:
-        """Whether it has a place: a joint between directions has none."""
+        """Return whether it has a place; a joint between directions has none."""
         return self.glyph != "orientation"
 
     def data(self) -> dict[str, Any]:
-        """The joint as the page reads it."""
+        """Return the joint as the page reads it."""
         places = {"s_i": self.s_i, "p_i": from_rotation_matrix(self.A_i), "s_j": self.s_j, "p_j": from_rotation_matrix(self.A_j)}
         exact = {key: [float(x) for x in value] for key, value in places.items()}
         return {"name": self.name, "kind": self.kind, "glyph": self.glyph, "i": self.i, "j": self.j, **exact}
@@ -62,7 +62,7 @@ class LinePart:
     more: dict[str, Any]
 
     def data(self) -> dict[str, Any]:
-        """The element as the page reads it."""
+        """Return the element as the page reads it."""
         ends = {"s_i": [float(x) for x in self.s_i], "s_j": [float(x) for x in self.s_j]}
         return {"name": self.name, "kind": self.kind, "i": self.i, "j": self.j, **ends, **self.more}
 
@@ -83,7 +83,7 @@ class Mechanism:
     gravity: Array
 
     def points(self, body: int) -> Array:
-        """The points of joints, springs and forces on a body, body frame, (n, 3)."""
+        """Return the points of joints, springs and forces on a body, body frame, (n, 3)."""
         found = [s for joint in self.joints if joint.placed for k, s in ((joint.i, joint.s_i), (joint.j, joint.s_j)) if k == body]
         found += [s for load in self.loads for k, s in ((load.i, load.s_i), (load.j, load.s_j)) if k == body]
         found += [contact.s_j for contact in self.contacts if contact.j == body and contact.more["radius"] == 0.0]
@@ -91,7 +91,7 @@ class Mechanism:
 
 
 def of_model(model: Model, contacts: Iterable[Contact] = (), leave_out: Iterable[str] = ()) -> Mechanism:
-    """What a compiled model has to draw; leave_out: names of joints that are drawn otherwise."""
+    """Return the parts of a compiled model;  leave_out: names of joints that are drawn in another way."""
     hidden = set(leave_out)
     state, number = model.state(), {name: k for k, name in enumerate(model.body_names)}
     joints = tuple(
@@ -107,7 +107,7 @@ def of_model(model: Model, contacts: Iterable[Contact] = (), leave_out: Iterable
 
 
 def of_system(system: System) -> Mechanism:
-    """What a system has to draw, also one that does not compile: parts without a finite place are left out."""
+    """Return the parts of a system, also of one that does not compile; parts without a finite place are left out."""
     bodies = [body for body in system.bodies if np.isfinite([*body.r, *body.p]).all()]
     number = {id(body): k for k, body in enumerate(bodies)}
     joints = []
@@ -138,7 +138,7 @@ def of_system(system: System) -> Mechanism:
 
 
 def glyph_of(kind: str, freedoms: Any) -> str:
-    """How a joint is drawn: from what it leaves free, and from its kind where that does not say."""
+    """Return the drawing of a joint: from its freedoms, or else from its kind."""
     if kind == "RotationDriver":
         return "rotation driver"
     if kind == "TranslationDriver":
@@ -167,7 +167,7 @@ def glyph_of(kind: str, freedoms: Any) -> str:
 
 
 def load_parts(load: ForceElement, number: dict[str, int]) -> list[LinePart]:
-    """What is drawn of a force element: nothing of one that has no place."""
+    """Return the parts of a force element: none if it has no place."""
     if isinstance(load, TSDA):
         i, j = load.frame_i, load.frame_j
         look = {"k": load.k, "c": load.c, "l0": load.l0}
@@ -184,7 +184,7 @@ def load_parts(load: ForceElement, number: dict[str, int]) -> list[LinePart]:
 
 
 def contact_part(contact: Contact, number: dict[str, int]) -> LinePart:
-    """A contact: the plane on body i, the point or sphere on body j."""
+    """Return a contact: the plane on body i, the point or sphere on body j."""
     i, j = contact.frame_i, contact.frame_j
     more = {"radius": contact.radius, "p_i": [float(x) for x in from_rotation_matrix(i.A_bar)]}
     return LinePart(contact.name, "contact", number[i.body.name], number[j.body.name], i.s_bar, j.s_bar, more)

@@ -1,6 +1,6 @@
-r"""What is shown beside the motion: velocities, reactions, violations, energies, contact forces at some of the states.
+r"""The curves beside the motion: velocities, reactions, violations, energies, contact forces at some of the states.
 
-They are asked from the result, by its own methods; `None` stands for what it has not.  The page draws arrows, colours and curves of them.
+They are computed by the methods of the result; `None` stands for a missing quantity. The page draws them as arrows, colours and curves.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def describe_quantities(result: Result | ImpactResult, frames: Frames, packer: P
 
 
 def shown_states(finite: Any, channels: int) -> Ints:
-    """The states that curves are drawn through, of those that are finite."""
+    """Return the finite states through which curves are drawn."""
     states: Ints = np.flatnonzero(finite)
     most = int(np.clip(NUMBERS // max(channels, 1), LEAST, MOST))
     if len(states) <= most:
@@ -71,32 +71,32 @@ def shown_states(finite: Any, channels: int) -> Ints:
 
 
 def thinned(result: Result | ImpactResult, states: Ints) -> tuple[Result | ImpactResult, Ints]:
-    """A result with the states that are shown, and their rows in it; the result itself where it is small."""
+    """Return a result with the drawn states, and their rows in it; the result itself if it is small."""
     if isinstance(result, ImpactResult) or len(result.t) * (result.model.nb + 1) <= EASY:
         return result, states
     return replace(result, t=result.t[states], y=result.y[states]), np.arange(len(states))
 
 
 def flat(values: Array) -> Array:
-    """(n, bodies, 3) as (n, 3 bodies)."""
+    """Return (n, bodies, 3) as (n, 3 bodies)."""
     return values.reshape(len(values), -1)
 
 
 def energies(result: Result | ImpactResult) -> Array:
-    """Kinetic, potential and total energy, (nt, 3) [J]."""
+    """Return kinetic, potential and total energy, (nt, 3) [J]."""
     energy = result.energy()
     return np.stack([energy.kinetic, energy.potential, energy.total], axis=1)
 
 
 def violations(result: Result | ImpactResult, model: Model) -> Array:
-    """The violation of each joint at position level, (nt, joints)."""
+    """Return the violation of each joint at position level, (nt, joints)."""
     parts = result.segments if isinstance(result, ImpactResult) else (result,)
     by_joint = [part.violation("position", by="joint") for part in parts if len(part)]
     return np.stack([np.concatenate([part[name] for part in by_joint]) for name in model.joints], axis=1)
 
 
 def unique_reactions(model: Model) -> list[list[bool]]:
-    """Whether the force and the torque of each joint are unique."""
+    """Return whether the force and the torque of each joint are unique."""
     if not model.redundancy.dropped:
         return [[True, True]] * len(model.joints)
     report = mobility(model)

@@ -1,4 +1,4 @@
-r"""What bodies look like: solids of the same inertia, or sticks and plates between the points that joints and springs hold.
+r"""Shapes of bodies: solids of the same inertia, or sticks and plates between the points of joints and springs.
 
     box of the same inertia        edge_x^2 = 6 (J_y + J_z - J_x) / m, ...
     cylinder                       R^2 = 2 J_a / m,   l^2 = 12 J_t / m - 3 R^2           J_a about the axis of symmetry, J_t across

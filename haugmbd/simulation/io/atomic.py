@@ -1,6 +1,6 @@
-r"""Files that are whole or not there: everything is written to a new file in the same folder, which then takes the place of the old one.
+r"""Atomic writing of files: all data go to a new file in the same folder, which then replaces the old one.
 
-A full disk, an error or Ctrl-C on the way leaves the old file as it was; who reads meanwhile gets the old file or the new one.
+After a full disk, an error or Ctrl-C the old file is unchanged. A reader gets the old file or the new one.
 Source: POSIX.1-2017, rename(): an atomic change of the directory entry; fsync() before it, so that the name never comes before the bytes.
 """
 
@@ -17,9 +17,9 @@ from typing import BinaryIO
 
 @contextmanager
 def replace_file(path: Path) -> Iterator[BinaryIO]:
-    """Yield a binary file to write to; `path` is replaced by it when the block ends well, and stays as it is when it does not.
+    """Yield a binary file. `path` is replaced by it if the block ends without an error, and is unchanged otherwise.
 
-    Raises OSError, of `path`, where the folder is missing or cannot be written to, and what the block raises.
+    Raises OSError, of `path`, if the folder is missing or cannot be written to, and the errors of the block.
     """
     target = path.resolve()  # a link keeps pointing to where it points
     temporary = target.with_name(f".{target.name[:100]}.{uuid.uuid4().hex}.tmp")
@@ -42,7 +42,7 @@ def replace_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Write the new directory entry to disk, where the system lets folders be opened (POSIX)."""
+    """Write the new directory entry to disk, if the system can open folders (POSIX)."""
     try:
         handle = os.open(folder, os.O_RDONLY)
     except OSError:

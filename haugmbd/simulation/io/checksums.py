@@ -18,17 +18,17 @@ LENGTH = len(MARK) + 64
 
 
 def seal(data: bytes) -> bytes:
-    """Return the data with its seal behind it."""
+    """Return the data followed by its seal."""
     return data + MARK + hashlib.sha256(data).hexdigest().encode()
 
 
 def seal_zip(data: bytes) -> bytes:
-    """Return a zip archive with its seal as the archive's comment: the two bytes at its end say how long a comment is."""
+    """Return a zip archive with its seal as the archive's comment, with the length of the comment."""
     return seal(data[:-2] + struct.pack("<H", LENGTH))
 
 
 def check_seal(data: bytes) -> None:
-    """Raise UsageError where the data carry a seal that is not theirs."""
+    """Raise UsageError if the data have a seal that does not match."""
     body, last = data[:-LENGTH], data[-LENGTH:]
     if last.startswith(MARK) and seal(body) != data:
         raise UsageError("the file is damaged: its checksum is not that of its bytes")

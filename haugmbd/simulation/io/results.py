@@ -1,4 +1,4 @@
-r"""Results on disk: states, names, counters and settings, exactly; the model itself is not saved, but recognized.
+r"""Results on disk: states, names, counters and settings without rounding, and a fingerprint of the model; the model is not saved.
 
 .npz    NumPy alone                     t, r, p, v, omega_bar, angles;  meta: JSON
 .nc     NetCDF-4 through h5netcdf       time, body;  the same variables, with units;  meta: JSON
@@ -40,9 +40,10 @@ if TYPE_CHECKING:
 def save(result: Saved, path: str | Path) -> Path:
     """Write `result` to `path`, .npz or .nc; return the path.
 
-    An old file of that name is replaced in one step when the new one is whole, and stays as it is where anything fails.
-    Raises UsageError for another ending, where the extra is missing, or for a result that is none (times that do not increase, NaN);
-    OSError where the file cannot be written.
+    An old file of that name is replaced when the new one is complete, and is unchanged after an error.
+    Raises UsageError for another ending, a missing extra, or states that are not valid (times that do not increase, NaN); OSError
+    if the
+    file cannot be written.
     """
     path = Path(path)
     write = _writer(path)
@@ -57,7 +58,7 @@ def save(result: Saved, path: str | Path) -> Path:
 
 
 def to_csv(result: Saved, path: str | Path) -> Path:
-    """Write one line a state, with 17 digits: what is read back is what was written.  An old file stays where anything fails."""
+    """Write one line for each state, with 17 digits, so that no digit is lost. After an error an old file is unchanged."""
     path = Path(path)
     header, columns = ["t"], [result.t[:, None]]
     for k, body in enumerate(result.names.bodies[1:], start=1):
@@ -74,7 +75,7 @@ def to_csv(result: Saved, path: str | Path) -> Path:
 
 
 def to_xarray(result: Saved) -> xarray.Dataset:
-    """A Dataset over time, body (the ground first) and component, with units."""
+    """Return a Dataset over time, body (the ground first) and component, with units."""
     xr = _need("xarray", "xarray")
     variables: dict[str, Any] = {
         name: (("time", "body", AXES[name]), getattr(result, name), _attributes(name)) for name in BODY_VARIABLES
@@ -91,7 +92,7 @@ def to_xarray(result: Saved) -> xarray.Dataset:
 
 
 def _attributes(name: str) -> dict[str, str]:
-    """Unit, and frame where there is one."""
+    """Return unit and frame."""
     return {"units": UNITS[name]} | ({"frame": FRAMES[name]} if name in FRAMES else {})
 
 
@@ -143,7 +144,7 @@ def _read_netcdf(data: bytes) -> Contents:
 
 
 def _text(file: Any, name: str) -> str | None:
-    """A text of a NetCDF file, None where there is none."""
+    """Return a text of a NetCDF file, None if there is none."""
     if name not in file.variables:
         return None
     text = np.asarray(file[name][...]).item()  # bytes or str, by the version of h5netcdf
@@ -151,7 +152,7 @@ def _text(file: Any, name: str) -> str | None:
 
 
 def _need(module: str, extra: str) -> Any:
-    """Import a module of an extra; UsageError that names the extra where it is missing."""
+    """Import a module of an extra. Raise UsageError, which names the extra, if it is missing."""
     try:
         return __import__(module)
     except ImportError as error:
@@ -161,12 +162,12 @@ def _need(module: str, extra: str) -> Any:
 
 
 def _writer(path: Path) -> Callable[[Contents], bytes]:
-    """What writes files of this ending."""
+    """Return the writer of files with this ending."""
     return {".npz": _write_npz, ".nc": _write_netcdf}[_ending(path)]
 
 
 def reader_of(path: Path) -> Callable[[bytes], Contents]:
-    """What reads files of this ending."""
+    """Return the reader of files with this ending."""
     return {".npz": _read_npz, ".nc": _read_netcdf}[_ending(path)]
 
 

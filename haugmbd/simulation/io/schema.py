@@ -1,4 +1,4 @@
-r"""The one schema of saved results: variables, metadata, and what must hold of them before a file is written and after one is read.
+r"""The schema of saved results: variables, metadata, and their checks before a file is written and after it is read.
 
 variable         shape             unit     what must hold
 t                (nt,)             s        increasing
@@ -67,7 +67,7 @@ OLD_COUNTERS = ATTRIBUTES["Counters"]
 
 
 class Saved(Protocol):
-    """What of a result is written."""
+    """The parts of a result that are written."""
 
     @property
     def _model_numbers(self) -> Mapping[str, Array] | None: ...
@@ -100,9 +100,10 @@ class Saved(Protocol):
 
 
 class Contents(NamedTuple):
-    """What a file holds.
+    """The contents of a file.
 
-    meta: the text of the metadata;  checksum: its SHA-256, None in files of the older format;  arrays: by name;  bodies: to label axes
+    meta: the text of the metadata;  checksum: its SHA-256, None in files of the older format;  arrays: by name;  bodies: to label
+    axes
     """
 
     meta: str | None
@@ -112,7 +113,7 @@ class Contents(NamedTuple):
 
 
 def contents_of(result: Saved) -> Contents:
-    """Return what is to be written.  Raises UsageError for a result that could not be read back: t that falls, numbers that are none."""
+    """Return the contents to be written. Raise UsageError if the file could not be read back: times that decrease, values that are NaN."""
     arrays: dict[str, Any] = {"t": result.t, **{name: getattr(result, name) for name in BODY_VARIABLES}, "angles": result.angles}
     if result.has_lam_of_method and result.names.rows:
         arrays[OWN] = result.lam_of_method
