@@ -1,4 +1,4 @@
-r"""The graph of bodies and joints: its blocks (biconnected components), its bridges, and the bodies that share loops.
+r"""The graph of bodies and joints: its blocks (biconnected components), its bridges, spanning trees and loops.
 
     vertices = bodies;  edges = pairs of bodies with rows;  block = biconnected component: a bridge, or loops that share edges
 
@@ -10,7 +10,7 @@ Source: Hopcroft and Tarjan (1973), Algorithm 447, without recursion: O(bodies +
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 
@@ -175,3 +175,42 @@ def loop_groups(n_bodies: int, edges: list[tuple[int, int]], without: Collection
         if e not in without:
             parent[root_of(i)] = root_of(j)
     return [root_of(body) for body in range(n_bodies)]
+
+
+def spanning_tree(root: int, edges: Sequence[tuple[int, int]]) -> dict[int, tuple[int, int, int]]:
+    """Return (depth, body before, edge to it) of each body that edges connect to `root`, nearest first; (0, root, -1) of the root."""
+    at: dict[int, list[int]] = {}
+    for e, pair in enumerate(edges):
+        for body in pair:
+            at.setdefault(body, []).append(e)
+    tree = {root: (0, root, -1)}
+    queue = [root]
+    for body in queue:
+        for e in at.get(body, ()):
+            other = sum(edges[e]) - body
+            if other not in tree:
+                tree[other] = (tree[body][0] + 1, body, e)
+                queue.append(other)
+    return tree
+
+
+def fundamental_cycles(root: int, edges: Sequence[tuple[int, int]], longest: int) -> Iterator[list[int]]:
+    """Yield the cycles of at most `longest` edges that edges outside of the spanning tree close: edge numbers in order around them."""
+    tree = spanning_tree(root, edges)
+    in_tree = {e for _, _, e in tree.values()}
+    for e, (i, j) in enumerate(edges):
+        if e not in in_tree and i in tree and j in tree:
+            cycle = _around(tree, e, i, j, longest)
+            if len(cycle) <= longest:
+                yield cycle
+
+
+def _around(tree: dict[int, tuple[int, int, int]], closing: int, one: int, other: int, longest: int) -> list[int]:
+    """Return the cycle that the edge `closing` closes: up from its bodies to where the paths meet; cut beyond `longest` edges."""
+    there, back = list[int](), list[int]()
+    while one != other and len(there) + len(back) <= longest:
+        deeper = tree[one][0] >= tree[other][0]
+        _, before, e = tree[one if deeper else other]
+        (there if deeper else back).append(e)
+        one, other = (before, other) if deeper else (one, before)
+    return [*there[::-1], closing, *back]

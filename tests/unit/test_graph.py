@@ -7,9 +7,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-from haugmbd.graph import bridges, find_blocks, loop_groups
+from haugmbd.graph import bridges, find_blocks, fundamental_cycles, loop_groups, spanning_tree
 
 
 def parts(bodies: set[int], pairs: set[tuple[int, int]]) -> list[set[int]]:
@@ -94,3 +94,30 @@ def test_bridges_and_loops_against_scipy(seed):
     group = np.array(loop_groups(n, edges, found))
     _, loops = labels(n, [edge for e, edge in enumerate(edges) if e not in found])
     np.testing.assert_array_equal(group[:, None] == group, loops[:, None] == loops)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_trees_and_cycles(seed):
+    """Depths are those of SciPy's breadth first search; cycles close, are as many as Euler's formula says, and are independent."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 14))
+    every = list(combinations(range(n), 2))
+    edges = [every[k] for k in rng.choice(len(every), size=int(rng.integers(1, 2 * n)))]
+    root = edges[0][0]
+    tree = spanning_tree(root, edges)
+    i, j = np.array(edges).T
+    order, before = breadth_first_order(coo_array((np.ones(len(edges)), (i, j)), shape=(n, n)).tocsr(), root, directed=False)
+    depth = {root: 0}
+    for body in order[1:].tolist():
+        depth[body] = depth[int(before[body])] + 1
+    assert {body: d for body, (d, _, _) in tree.items()} == depth
+    inside = [e for e, pair in enumerate(edges) if pair[0] in tree]
+    cycles = list(fundamental_cycles(root, edges, len(edges)))
+    assert len(cycles) == len(inside) - len(tree) + 1
+    for cycle in cycles:
+        ends = [edges[e] for e in cycle]
+        assert len(set(cycle)) == len(cycle)
+        assert all(set(a) & set(b) for a, b in zip(ends, [*ends[1:], ends[0]], strict=True))
+        assert all(sum(body in pair for pair in ends) == 2 for body in {body for pair in ends for body in pair})
+        assert sum(e not in {edge for _, _, edge in tree.values()} for e in cycle) == 1
+    assert list(fundamental_cycles(root, edges, 3)) == [cycle for cycle in cycles if len(cycle) <= 3]

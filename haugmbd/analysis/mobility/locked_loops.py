@@ -19,7 +19,7 @@ import numpy as np
 from haugmbd.analysis.mobility.twist_format import direction_word, number, point_word
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.freedoms import Kind, Side
-from haugmbd.graph import Block
+from haugmbd.graph import Block, fundamental_cycles
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.labels import JointEntry
 from haugmbd.model.model import Model
@@ -89,38 +89,9 @@ def _is_locked(axes: list[_Axis], length: float) -> bool:
 
 def _loops(block: Block, joints: list[JointEntry]) -> Iterator[list[JointEntry]]:
     """Yield a loop for each joint that is not in a spanning tree of the block, its joints in their order around it."""
-    at: dict[int, list[JointEntry]] = {}
-    for entry in joints:
-        at.setdefault(entry.i, []).append(entry)
-        at.setdefault(entry.j, []).append(entry)
-    up: dict[int, tuple[int, int, JointEntry | None]] = {
-        block.base: (0, block.base, None)
-    }  # depth, the body before, the joint to it
-    queue, tree = [block.base], set()
-    for body in queue:
-        for entry in at.get(body, ()):
-            other = entry.i + entry.j - body
-            if other not in up:
-                up[other] = (up[body][0] + 1, body, entry)
-                tree.add(entry.name)
-                queue.append(other)
-    for entry in joints:
-        if entry.name not in tree and entry.i in up and entry.j in up:
-            loop = _around(up, entry)
-            if LEAST <= len(loop) <= LONGEST:
-                yield loop
-
-
-def _around(up: dict[int, tuple[int, int, JointEntry | None]], entry: JointEntry) -> list[JointEntry]:
-    """Return the loop that `entry` closes: up from its bodies to their common ancestor; longer than LONGEST if this is far."""
-    one, other, there, back = entry.i, entry.j, list[JointEntry](), list[JointEntry]()
-    while one != other and len(there) + len(back) <= LONGEST:
-        deeper = up[one][0] >= up[other][0]
-        _, before, joint = up[one if deeper else other]
-        if joint is not None:
-            (there if deeper else back).append(joint)
-        one, other = (before, other) if deeper else (one, before)
-    return [*there[::-1], entry, *back]
+    for cycle in fundamental_cycles(block.base, [(entry.i, entry.j) for entry in joints], LONGEST):
+        if len(cycle) >= LEAST:
+            yield [joints[e] for e in cycle]
 
 
 def _axis(state: State, A: Array, entry: JointEntry) -> _Axis:
