@@ -1,4 +1,4 @@
-r"""The command `haugmbd`: `demo` simulates, checks, animates and plots the spatial slider-crank; `info` says what is installed where;
+r"""The command `haugmbd`: `demo` simulates, checks, animates and plots the spatial slider-crank; `info` prints versions and folders;
 `crosscheck` compares random chains in reduced and in maximal coordinates; `check` prints the mobility report of a mechanism;
 `view` shows a mechanism in the browser; `warm` compiles in advance.
 

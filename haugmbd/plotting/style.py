@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#444444", "#A6761D", "#7570B3", "#66A61E")
-"""Okabe and Ito's palette first: told apart in every kind of colour vision."""
+"""Okabe and Ito's palette first: distinct in every kind of colour vision."""
 
 STYLE: dict[str, Any] = {
     "figure.figsize": (8.0, 3.8),

@@ -168,7 +168,7 @@ class Run(Generic[R]):
 
         No method can follow a jump.
         """
-        if chunk.code == USER_STOPPED:  # nobody is asked after an error
+        if chunk.code == USER_STOPPED:  # no callback is evaluated after an error
             return chunk, stopped
         t = np.concatenate([self._last[0], chunk.t])
         if stopped is not None:  # error control creeps up to the place
@@ -190,7 +190,7 @@ class Run(Generic[R]):
         """Raise the error that stopped the run, with the result before it."""
         try:
             self._store(chunk)
-        except Exception:  # noqa: BLE001, S110  the first error is the one that is told
+        except Exception:  # noqa: BLE001, S110  the first error is the one that is reported
             pass
         self._raise(error)
 

@@ -95,7 +95,7 @@ def check_frames(frames: int | None, nb: int) -> None:
 
 
 def _interruptions(result: Result | ImpactResult, finite: npt.NDArray[np.bool_]) -> tuple[str, ...]:
-    """What is to be said of a run that was stopped, or went wrong."""
+    """Return notes on a run that was stopped, or failed."""
     said = []
     if result.interrupted:
         said.append(f"the run was interrupted at t = {result.t[-1]:.6g} s")

@@ -22,10 +22,10 @@ from haugmbd.model.state import State
 from haugmbd.system.constraint_residuals import constraint_gaps
 
 FAR_TURN, FAR_SLIDE = 0.5, 0.25
-"""[rad], and part of the size of the model: a joint that is further from where it should be is led there in steps of this."""
+"""[rad], and part of the size of the model: a joint that is farther from its target moves there in steps of this size."""
 
 SAME = 1e-9
-"""A driver is led if its row measures the angle or displacement of its joint's frames: to rounding."""
+"""A driver is followed if its row measures the angle or displacement of its joint's frames, up to rounding."""
 
 
 class Continuation(NamedTuple):

@@ -22,26 +22,27 @@ from haugmbd.analysis.assembly.regularized_least_squares import least_motion
 from haugmbd.model.state import State
 
 ITERATIONS = 200
-"""Most steps; a mechanism that closes needs 3 to 10, the closest pose of one that does not about 50."""
+"""Largest number of steps."""
 
 LEAST_MU = 1e-13
-"""mu of the last steps: rounding / sqrt(mu) stays below 1e-9 in directions that the rows do not determine."""
+"""mu of the last steps: rounding / sqrt(mu) is small in directions that the rows do not determine."""
 
 HALVED = 0.5
-"""A near step that leaves more than this part of the smallest gap so far is no success."""
+"""A near step that leaves more than this part of the smallest gap so far is rejected."""
 
 POOR, WORSE = 0.9, 2.0
-"""After a far step that left more than the first part, one near step may open the gap by the second: the first step of a long chain
-turns its links, the next one closes it (measured: 10 steps in place of 39 for 200 links)."""
+"""After a far step that left more than the first part, one near step may increase the gap by the second: the first step of a long chain
+turns its links, and the next one closes it.
+"""
 
 FIRST_DAMPING, LEAST_DAMPING, MOST_DAMPING = 1e-3, 1e-12, 1e12
-"""mu of Levenberg-Marquardt, against rows in metres and bodies of mass 1: first, smallest, and where it gives up."""
+"""mu of Levenberg-Marquardt, for rows in metres and bodies of mass 1: first, smallest and largest value."""
 
 FLAT = 1e-10
 """Relative decrease of the sum of squares of a step below which the pose is the closest."""
 
 ROUNDING = 1e-10
-"""Gap relative to the size of the model that is rounding where no step makes it smaller."""
+"""Gap relative to the size of the model that is rounding if no step reduces it."""
 
 
 class PositionSolution(NamedTuple):

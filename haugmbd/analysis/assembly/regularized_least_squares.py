@@ -25,19 +25,20 @@ if TYPE_CHECKING:
     from scipy.sparse import csc_array
 
 LIFT = 0.1
-"""Principal moments below this part of the body's largest are lifted to it when positions are corrected: a rod that spins about itself
-moves nothing, but a correction without bound would."""
+"""Principal moments below this part of the body's largest are raised to it when positions are corrected. A rotation of a rod about itself
+moves no point, but its correction must be bounded.
+"""
 
 EXACT_MU = 1e-9
-"""mu of an exact solution, against rows of length 1: below sigma^2 of any mechanism that can be computed with; rounding / mu = 1e-7."""
+"""mu of an exact solution, for rows of length 1: below sigma^2 of any regular mechanism, and well above rounding."""
 
 SWEEPS = 300
-"""Repetitions of an exact solution: each leaves the part mu / (sigma^2 + mu), 1e-9 where sigma is 1, 0.9 where it is 1e-5, of which 300
-leave nothing.  Directions of a smaller sigma are left alone: a singular position.  `Assembly.rate_after` tells what is left of a velocity
-there, and `simulate` refuses such a start."""
+"""Largest number of repetitions of an exact solution; each leaves the part mu / (sigma^2 + mu) of the error. Directions of a very small
+sigma belong to a singular configuration, and keep their error: see `Assembly.rate_after`. `simulate` does not accept such a start.
+"""
 
 SETTLED = 1e-15
-"""Rest of the equations, relative to their right-hand side, below which no sweep helps."""
+"""Residual of the equations, relative to their right-hand side, below which the repetition ends."""
 
 
 class Metric(NamedTuple):

@@ -19,7 +19,7 @@ from haugmbd.model.constraint_rows import evaluate
 from haugmbd.model.state import State
 
 LIGHTEST = 1e-8
-"""Inertia put on axes without any, relative to the body's largest: the result differs from that of the kinetic energy by this part."""
+"""Inertia of axes without inertia, relative to the body's largest."""
 
 
 class VelocitySolution(NamedTuple):

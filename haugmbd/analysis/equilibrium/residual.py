@@ -24,7 +24,7 @@ from haugmbd.system.system import System
 from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
 
 SPRINGS = 5.0
-"""L over the shortest spring, at most: differences with steps of L / 1000, at most 3, are then good to 1e-12 (with 20: 3e-9)."""
+"""Largest ratio of L and the shortest spring, so that differences in L are accurate."""
 
 
 class ResidualEvaluator(NamedTuple):

@@ -22,31 +22,31 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.errors import SimulationError
 
 STEP_TOL = 1e-9
-"""Size of a Newton step (L, rad) after which the next one would be its square: it is made, and is the last."""
+"""Size of a Newton step (L, rad) that is the last: the next one would be of the order of its square."""
 
 BALANCE_TOL = 1e-14
-"""|g| over forces at work and stiffness that is rounding: nothing is left to balance."""
+"""|g| relative to forces at work and stiffness that is rounding."""
 
 STALLED_TOL = 1e-10
-"""The same where steps do not become smaller any more: soft directions beside stiff ones, and loads that are not smooth."""
+"""|g|, measured in the same way, that is accepted if steps do not decrease: with soft and stiff directions, or forces that jump."""
 
 LARGEST_TURN = 0.5
-"""[rad] of one body in one step."""
+"""[rad] Largest rotation of a body in one step."""
 
 MAX_NEWTON = 100
 MAX_HALVINGS = 12
 PUSHED_BACK = 0.5
-"""Part of the push at the start of a step by which the forces may push back at its end."""
+"""Largest negative force at the end of a step, relative to the force at its start."""
 
 FARTHEST = 30.0
-"""Way of a body (L, or the size of the model, or rad) after which a motion that no stiffness resists is said to be held by nothing."""
+"""Distance of a body (L, or the size of the model, or rad) after which a motion without stiffness is reported as not held."""
 
 RELAXATION_STEPS = 400
 RELAXED = 1e-2
-"""Part of the first |g| at which relaxation hands over to Newton."""
+"""Part of the first |g| at which relaxation ends and Newton's method continues."""
 
 ROUNDS = 3
-"""Newton, relaxation, Newton, ..."""
+"""Number of rounds of Newton's method and relaxation."""
 
 
 @dataclass

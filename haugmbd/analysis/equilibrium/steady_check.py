@@ -25,11 +25,11 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
 
 STEADY_TOL = 1e-6
-"""Misfit of a steady motion some time later, relative to the forces at work, the length, and the speed: a rotor typed with six digits."""
+"""Residual of a steady motion at a later time, relative to the forces at work, the length, and the speed."""
 
 
 LATER = (0.7, 1.9, 2.9)
-"""[rad] Turns after which a steady motion must look the same: no parts of a turn by which gears, blades or polygons repeat."""
+"""[rad] Rotations after which a steady motion is checked; they are not symmetry angles of gears, blades or polygons."""
 
 
 def check_steady(evaluator: ResidualEvaluator, place: TrialPose, scale: float) -> None:

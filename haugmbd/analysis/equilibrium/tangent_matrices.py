@@ -23,17 +23,16 @@ from haugmbd.compiled.array_types import Array
 Derivative: TypeAlias = Callable[[Callable[[float], Array]], Array]
 
 H = 1e-3
-"""Step of differences, in L or rad (and L/s or rad/s): h^6 f(7) / 140 is 1e-20 of a smooth force, and 1e-12 for a spring of L / 5;
-rounding leaves 1e-16 / h = 1e-13 of the forces."""
+"""Step of differences, in L or rad (and L/s or rad/s): truncation and rounding errors are both small for smooth forces."""
 
 WEIGHTS = (45.0 / 60.0, -9.0 / 60.0, 1.0 / 60.0)
 """f' = sum w_k (f(k h) - f(-k h)) / h."""
 
 SKETCH_H = 1e-4
-"""Step of a plain central difference, for K on the way: a third of the work, and good to h^2 = 1e-8, so that Newton still converges."""
+"""Step of a plain central difference, for K during the iteration, which needs fewer evaluations and less accuracy."""
 
 NOISE = 1e-10
-"""Part of the forces at work below which a derivative is rounding: 1e-13 by H, and some hundred terms."""
+"""Part of the forces at work below which a derivative is rounding."""
 
 
 def differentiated(f: Callable[[float], Array]) -> Array:

@@ -21,8 +21,9 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.errors import SimulationError
 
 RANK_TOL = 1e-7
-"""Distance of a row of Phi_q, of length 1, from the span of the others, below which it depends on them: on the surface, where
-Phi = 1e-13, dependent rows leave some 1e-13; a mechanism 1e-7 rad from a singular position is taken for one in it."""
+"""Distance of a row of Phi_q, of length 1, from the span of the others, below which it is dependent. It is above the rounding of closed
+poses; a mechanism nearer than this to a singular configuration is treated as singular.
+"""
 
 
 CLOSED_TOL = 1e-13
@@ -30,7 +31,7 @@ CLOSED_TOL = 1e-13
 
 
 STALLED_TOL = 1e-9
-"""The same where Newton makes no progress any more: coordinates far from the origin; above, the pose cannot be closed."""
+"""Largest |Phi|, measured in the same way, if Newton's method makes no more progress; above it the pose cannot be closed."""
 
 
 MAX_CORRECTIONS = 30

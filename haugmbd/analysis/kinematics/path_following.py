@@ -28,17 +28,18 @@ from haugmbd.model.state import State
 from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
 
 CLOSE = 0.02
-"""Largest correction of a step [rad], or part of the model's size: what it corrects is h^3 / 6 of the third derivative."""
+"""Largest correction of a step [rad], or part of the model's size."""
 
 SAME_WAY = 0.2
-"""Largest jump of velocities against the predicted ones, relative: at the far side of a fold they would turn round."""
+"""Largest relative difference of velocities from the predicted ones. Beyond a fold the velocities would be reversed."""
 
 SHORTEST = 1e-9
 """Part of the whole time below which no step is tried."""
 
 HALF_GAPS = (1.6e-2, 4e-3, 1e-3, 2.5e-4)
-"""Half widths of the gap around a singular position that are tried [rad], or parts of the size: what the fastest body moves in it.
-Nearer, velocities lose digits (1e-13 / width); farther, the polynomial does (width^5 / 100)."""
+"""Half widths of the gap around a singular configuration that are tried [rad], or parts of the size: motion of the fastest body. In a
+smaller gap velocities lose digits; in a larger one the polynomial is less accurate.
+"""
 
 
 class Track(NamedTuple):
@@ -97,10 +98,10 @@ def follow(track: Track, start: Point, times: Array) -> Followed:
 
 
 NEAR = 1e-7
-"""Pivot below which a wanted state is taken from the polynomial, if there is another side: sigma is 3e-4, and velocities lose digits."""
+"""Pivot below which a state is computed from the polynomial, if there is another side, because velocities lose digits."""
 
 TRAIL = 60
-"""Points that are remembered: halving a step to SHORTEST of the time makes 30."""
+"""Number of stored points, more than the halvings of a step down to SHORTEST."""
 
 
 def settled(track: Track, t: float, y: Array) -> Point | None:

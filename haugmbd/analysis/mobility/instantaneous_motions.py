@@ -30,13 +30,16 @@ from haugmbd.redundancy.rank import RankAnalysis
 from haugmbd.redundancy.sparse_ldl import SLOTS, random_motions
 
 MOST = 200
-"""Motions of one block that are told apart; a block with more is counted only (memory and time grow with their square)."""
+"""Largest number of motions of one block that are listed.
+
+Of a block with more, they are counted (memory and time grow with the square).
+"""
 
 ZERO_TOL = 1e-9
-"""Part of a motion that is rounding, and is set to zero; poses with few digits leave more, and it is shown."""
+"""Part of a motion that is rounding, and is set to zero."""
 
 SHOWN_BODIES = 4
-"""Bodies that a text names before it counts the rest."""
+"""Number of bodies that a text names before it counts the others."""
 
 
 @dataclass(frozen=True, eq=False)

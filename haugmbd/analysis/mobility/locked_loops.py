@@ -26,16 +26,16 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 
 PARALLEL_TOL = 1e-4
-"""[rad] Axes typed with five digits; a loop whose axes are nearer to parallel than about 1e-5 moves."""
+"""[rad] Angle above which two axes are not parallel: axes typed with five digits are parallel."""
 
 LOCKED_TOL = 1e-5
-"""Singular value of the twists of a loop, relative to the largest, above which they are independent: as rows are, see `elimination`."""
+"""Singular value of the twists of a loop, relative to the largest, above which they are independent."""
 
 LEAST = 4
-"""Joints of the shortest loop of either kind that moves."""
+"""Number of joints of the shortest planar or spherical loop that moves."""
 
 LONGEST = 12
-"""Joints of a loop that is looked at: longer ones have freedom to spare."""
+"""Largest number of joints of a loop that is examined; longer loops have freedoms to spare."""
 
 
 @dataclass(frozen=True)

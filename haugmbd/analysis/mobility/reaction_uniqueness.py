@@ -26,11 +26,13 @@ from haugmbd.system.constraint_residuals import Flags
 COMPONENTS = ("force x", "force y", "force z", "torque x", "torque y", "torque z")
 
 UNIQUE_TOL = 1e-5
-"""Component of a stress without a load, relative to its largest row (torques over a length), that is zero: rows count as dependent when
-they are so near to the span of the others (the square of it is PIVOT_TOL), and poses have their last digit there."""
+"""Component of a self-stress, relative to its largest row (torques over a length), that is zero.
+
+Its square is PIVOT_TOL of dependent rows.
+"""
 
 CARRIED_TOL = 1e-9
-"""Component that a joint can carry at all, relative to the largest of the same row: rounding of its frames leaves 1e-12."""
+"""Component that a joint can carry, relative to the largest of the same row; it is above the rounding of frames."""
 
 
 @dataclass(frozen=True)

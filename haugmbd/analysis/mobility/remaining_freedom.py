@@ -20,10 +20,10 @@ from haugmbd.model.state import State
 from haugmbd.system.constraint_residuals import size_of
 
 RANK_TOL = 1e-8
-"""Singular value, of rows of length 1, below which a direction is free; rounding leaves 1e-15, typed poses 1e-6 of what is dropped."""
+"""Singular value, of rows of length 1, below which a direction is free."""
 
 SHOWN = 6
-"""How many joints a text names."""
+"""Number of joints that a text names."""
 
 SMALL = 0.02
 """A joint with less than this part of a singular vector is left out of a text."""

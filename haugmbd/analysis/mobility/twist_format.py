@@ -22,10 +22,10 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.math.euler_parameters import rotation_matrix
 
 AXIS_TOL = 1e-3
-"""[rad] A direction this near to a global axis is called by its letter."""
+"""[rad] A direction nearer than this to a global axis is given by its letter."""
 
 ROUNDING_PART = 1e-6
-"""Parts of a twist below this part of the largest one are rounding, and are not said."""
+"""Parts of a twist below this part of the largest one are rounding, and are left out."""
 
 
 def twist_words(v: Array, omega: Array, r: Array, length: float, size: float = 0.0) -> str:
@@ -51,7 +51,7 @@ def signed(vector: Array) -> tuple[float, Array]:
     if size == 0.0:
         return 0.0, vector
     part = np.abs(vector)
-    leading = int(np.argmax(part >= (1.0 - AXIS_TOL) * part.max()))  # the first of equals, whatever rounding says
+    leading = int(np.argmax(part >= (1.0 - AXIS_TOL) * part.max()))  # the first of equals, independent of rounding
     sign = 1.0 if vector[leading] > 0.0 else -1.0
     return sign * size, sign * vector / size
 
@@ -77,13 +77,13 @@ def number(x: float) -> str:
 Complex: TypeAlias = npt.NDArray[np.complex128]
 
 SHOWN_PART = 5e-3
-"""Parts of a motion below this part of its largest one are not said: two decimals would show 0.00 or 0.01."""
+"""Parts of a motion below this part of its largest one are left out."""
 
 SMALL = 0.1
-"""Sizes below it are told with four decimals."""
+"""Sizes below it are written with four decimals."""
 
 SHOWN_BODIES = 4
-"""Bodies that are named before the rest is counted; those that move most come first."""
+"""Number of bodies that are named before the others are counted; those with the largest motion come first."""
 
 
 def turns_first(motion: Array | Complex, length: float) -> bool:

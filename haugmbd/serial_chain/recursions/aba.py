@@ -56,8 +56,9 @@ from haugmbd.serial_chain.recursions.link_inertia import place_inertia, put_bias
 FINE, NOT_FINITE = -1, -2
 
 WEAK_TOL = 1e-14
-"""A freedom with D below this part of the inertia that stands there or one joint farther out (traces of M or J) has none: eliminating
-other freedoms leaves rounding, 1e-16 times some ten, of either sign."""
+"""A freedom with D below this part of the inertia of its link or one joint farther out (traces of M or J) has no inertia: the elimination
+of other freedoms leaves rounding of either sign.
+"""
 
 
 class InertiaScale(NamedTuple):

@@ -55,7 +55,7 @@ class Projected:
             return np.asarray(np.linalg.solve(self.M, forces))
         except np.linalg.LinAlgError as error:
             what = "M is singular: nothing has inertia along some freedom"
-            raise SimulationError(f"{what}. `aba` of the chain says along which one.") from error
+            raise SimulationError(f"{what}. `aba` of the chain names the freedom.") from error
 
     def _read(self, label: str, value: npt.ArrayLike | float) -> Array:
         """Return `value` (nv,), or one number for all freedoms. Raise UsageError for another shape."""

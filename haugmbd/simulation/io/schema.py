@@ -161,7 +161,7 @@ def result_of(contents: Contents, model: Model | None, where: str, make: Callabl
         what = f"{where} is a {OLDER_FORMAT!r}, which has no checksums: damage shows only where numbers become impossible"
         warn_user(f"{what}. Load it with its model and save it again.")
     else:
-        raise UsageError(f"is not a {FORMAT!r}: it says {said!r}. Give a file that result.save wrote")
+        raise UsageError(f"is not a {FORMAT!r}: its format is {said!r}. Give a file that result.save wrote")
     names = Names(_text(meta["model"]), *(tuple(map(_text, meta[key])) for key in ("bodies", "joints", "rows")))
     check_arrays(contents.arrays, names)
     arrays = contents.arrays
@@ -250,7 +250,7 @@ def check_model(model: Model, names: Names, numbers: Mapping[str, Array] | None,
 
 
 def numbers_of(model: Model) -> dict[str, Array]:
-    """Return the numbers by which a model is recognized; functions of the user cannot be told apart."""
+    """Return the numbers by which a model is recognized; they do not include the user's functions."""
     return {what: np.asarray(model.tables[table], dtype=np.float64) for what, table in MODEL_TABLES.items()}
 
 
@@ -277,7 +277,7 @@ def _event(said: Any, n_bodies: int, ny: int) -> EventRecord:
 def _text(said: Any) -> str:
     """Return a text as it is.  Raises UsageError for anything else."""
     if not isinstance(said, str):
-        raise UsageError(f"its metadata have {said!r:.60} where a text must stand")
+        raise UsageError(f"its metadata have {said!r:.60} in place of a text")
     return said
 
 

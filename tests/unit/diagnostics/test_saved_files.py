@@ -140,10 +140,10 @@ def test_impossible_numbers_are_refused_even_with_right_checksums(run, tmp_path)
         ({"bodies": ["ground", "one"]}, "2 bodies"),
         ({"bodies": 3}, "TypeError"),
         ({"rows": ["a"]}, "'lam_of_method' is of shape"),
-        ({"settings": {"integrator": 3}}, "where a text must stand"),
+        ({"settings": {"integrator": 3}}, "in place of a text"),
         ({"counters": {"steps": 1, "leaps": 2}}, "leaps"),
         ({"events": [{"name": "half", "t": 0.01, "y": [0.0]}]}, "event 'half'"),
-        ({"format": "haugmbd result 9"}, "it says 'haugmbd result 9'"),
+        ({"format": "haugmbd result 9"}, "its format is 'haugmbd result 9'"),
     ):
         with pytest.raises(mbd.UsageError, match=words) as caught:
             mbd.load(changed(run, path, **new))
