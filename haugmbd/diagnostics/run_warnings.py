@@ -23,9 +23,7 @@ from haugmbd.diagnostics.energy import energy_over_time
 from haugmbd.diagnostics.work import is_driven
 from haugmbd.errors import RunWarning, warn_user
 from haugmbd.integrators.state_space import SingularCrossing
-from haugmbd.model.constraint_rows import evaluate
 from haugmbd.model.model import Model
-from haugmbd.system.constraint_residuals import size_of
 
 LARGEST_TURN = 1.0
 """[rad] rotation of a body in a step. Beyond it sine and cosine are not approximated well by polynomials of the orders in use. Beyond pi
@@ -200,7 +198,7 @@ def _energy_at_rest(model: Model, span: float) -> float:
 
     This is its weight lifted, or its mass moved in the whole run, by ENERGY_AT_REST of its size.
     """
-    size, mass = size_of(model, evaluate(model)), float(np.sum(model.mass[1:]))
+    size, mass = model.length, float(np.sum(model.mass[1:]))
     weight = mass * float(np.linalg.norm(model.tables["GRAVITY"][0]))
     return ENERGY_AT_REST * size * weight + 0.5 * mass * (ENERGY_AT_REST * size / span) ** 2
 

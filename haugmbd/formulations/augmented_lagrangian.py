@@ -43,7 +43,7 @@ class AugmentedLagrangian(PythonFormulation):
     omega : float
         Frequency of the built-in stabilization [1/s].  Give 0 if the integrator has a stabilization of its own.
     tol : float
-        The iteration ends when the relative change of u is below tol.
+        The iteration ends when the change of u is below tol, relative to u or to what u would be without constraints.
     most_iterations : int
         Maximum number of iterations.  Beyond it the solution raises SimulationError.
 
@@ -60,6 +60,7 @@ class AugmentedLagrangian(PythonFormulation):
     most_iterations: int = 50
 
     reference: ClassVar[str] = "Bayo, Garcia de Jalon and Serna 1988, CMAME 71, 183-195"
+    any_unit: ClassVar[bool] = True
     ms: ClassVar[float] = 8.0
     multipliers: ClassVar[Multipliers] = Multipliers.LEAST
     all_rows: ClassVar[bool] = True

@@ -51,6 +51,7 @@ class CoordinatePartitioning(PythonFormulation):
     degraded: float = DEGRADED
 
     reference: ClassVar[str] = "Wehage and Haug 1982, J. Mech. Des. 104, 247-255"
+    any_unit: ClassVar[bool] = True
     ms: ClassVar[float] = 8.0
 
     def wrong(self) -> list[str]:

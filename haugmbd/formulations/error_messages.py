@@ -6,10 +6,9 @@ import numpy as np
 
 from haugmbd.compiled import status_codes
 from haugmbd.errors import SimulationError, SingularKKTError
-from haugmbd.model.constraint_rows import Rows, evaluate, rows_in
+from haugmbd.model.constraint_rows import Rows, rows_in
 from haugmbd.model.model import Model
 from haugmbd.redundancy.rank import rank_report
-from haugmbd.system.constraint_residuals import size_of
 from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
 
 COLUMNS = ("r x", "r y", "r z", "e0", "e1", "e2", "e3", "v x", "v y", "v z", "omega_bar x", "omega_bar y", "omega_bar z")
@@ -114,7 +113,7 @@ def torn(model: Model, rows: Rows) -> str:
     force = np.linalg.norm(rows.Phi_r, axis=2).max(axis=1)
     gaps = np.abs(np.divide(rows.Phi, force, out=np.zeros_like(force), where=force > 0.0))
     k = int(gaps.argmax())
-    if not gaps[k] > FAR * size_of(model, evaluate(model)):
+    if not gaps[k] > FAR * model.length:
         return ""
     return f"joint {model.labels[k].joint!r} is {gaps[k]:.3g} m apart"
 

@@ -80,6 +80,7 @@ class EulerParameters(PythonFormulation):
     """
 
     reference: ClassVar[str] = "Haug 2021, sec. 11.4 (the r-p form with Euler parameter normalization)"
+    any_unit: ClassVar[bool] = True
     ms: ClassVar[float] = 22.0
 
     def solve(self, question: KKTSystem) -> KKTSolution:

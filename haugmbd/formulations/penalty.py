@@ -58,6 +58,7 @@ class Penalty(PythonFormulation):
     omega: float = 0.0
 
     reference: ClassVar[str] = "Bayo, Garcia de Jalon and Serna 1988, CMAME 71, 183-195, sec. 2"
+    any_unit: ClassVar[bool] = True
     ms: ClassVar[float] = 3.0
     multipliers: ClassVar[Multipliers] = Multipliers.APPROXIMATE
     all_rows: ClassVar[bool] = True

@@ -7,6 +7,11 @@ r"""Formulations in Python, called from compiled integrators: the workspace is r
 A formulation that needs independent rows receives as many as there are.  The selection is kept from one solution to the next until
 other rows are much better conditioned: in a spatial closed loop no fixed selection stays independent along the whole motion.
 
+Dense algebra squares units: a mechanism outside 1 mm ... 1 km is expressed in another unit of length l, v' = v / l, and so on:
+
+    D = diag(l, 1) of (v, omega_bar)      W = 1 / l, 1 / l^2, 1 of rows in m, m2, others
+    M' = D M D / l^2      Phi_q' = W Phi_q D      b_u' = D b_u / l^2      b_c' = W b_c            u = D u'      lam = l^2 W lam'
+
 Nothing is compiled here.
 """
 
@@ -14,7 +19,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,6 +31,7 @@ from haugmbd.kkt.entry_points import NO_REFINE
 from haugmbd.kkt.python_solver import ANSWER, CALL_PYTHON_SOLVER, LOOK, RECORD_ROWS, SKIP
 from haugmbd.model.evaluate import rows_entry
 from haugmbd.model.generalized_forces import APPLY
+from haugmbd.model.length import POWERS
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.workspace import layout as at
@@ -36,8 +42,17 @@ FAR_BETTER = 10.0
 more; elsewhere they change by less."""
 
 
+STEP = 6.0
+"""Powers of ten from one unit of length to the next: within 1e-3 ... 1e3 m it is the metre, and the algebra has ten digits there."""
+
+
 class PythonFormulation(Formulation):
-    """A formulation that is written in Python: a subclass implements `solve`."""
+    """A formulation that is written in Python: a subclass implements `solve`.
+
+    any_unit: True if `solve` uses nothing but the system that it receives, which may then be in another unit of length
+    """
+
+    any_unit: ClassVar[bool] = False
 
     @abstractmethod
     def solve(self, question: KKTSystem) -> KKTSolution:
@@ -46,7 +61,8 @@ class PythonFormulation(Formulation):
     def pack(self, model: Model) -> Pack:
         self.check()
         self.check_model(model)
-        kkt_solver = PythonKKTSolver(model, self.begin(model), rows_for(model), every=self.all_rows)
+        unit = unit_of(model) if self.any_unit else 1.0
+        kkt_solver = PythonKKTSolver(model, self.begin(model), rows_for(model), every=self.all_rows, unit=unit)
         ints = model.tables.ints.copy()
         ints[ints[3 * at.FLAGS] :][:2] = 0, 1
         routines: dict[str, Any] = {"factorize": RECORD_ROWS, "finish": CALL_PYTHON_SOLVER, "begin": SKIP, "refine": NO_REFINE}
@@ -93,7 +109,7 @@ class PythonKKTSolver(Callback):
     `work` contains the statistics, `last` the last solution, and `callback` receives every state.
     """
 
-    def __init__(self, model: Model, solver: Solver, rows: Ints, *, every: bool) -> None:
+    def __init__(self, model: Model, solver: Solver, rows: Ints, *, every: bool, unit: float = 1.0) -> None:
         tables = model.tables
         super().__init__(self._asked, tuple(tables.place(name)[1:] for name in ("J", "LEVEL", "RIGHT", "SOLUTION")))
         self.callback = Callback(self._see, model.force_callbacks.shapes)
@@ -102,7 +118,11 @@ class PythonKKTSolver(Callback):
         self._rank = model.nc - len(model.redundancy.dropped)
         self._slots = np.asarray(model.slot_of_row[rows])
         self._chosen = np.arange(len(rows)) if every else np.nonzero(~np.isin(rows, model.redundancy.dropped))[0]
+        self._columns = np.tile([unit] * 3 + [1.0] * 3, model.nb)
+        self._weights = np.array([unit ** -POWERS.get(model.labels[row].unit, 0) for row in rows])
+        self._square = unit**2
         self._M, self._scatter = mass_blocks(tables), scatter(model, self._slots)
+        self._M[:, 3:, 3:] /= self._square
         self._t, self._y = 0.0, model.y0
         self._sizes = NONE
 
@@ -111,7 +131,7 @@ class PythonKKTSolver(Callback):
 
         size: (nc,) lengths of the rows
         """
-        self._sizes = size[self._rows]
+        self._sizes = size[self._rows] * np.where(self._weights == 1.0, 1.0, self._weights * np.sqrt(self._square))
 
     def _see(self, t: float, y: Array, signals: Array, F: Array, Q_user: Array) -> None:
         """Store the state, and evaluate the user's callables, if there are any."""
@@ -130,11 +150,11 @@ class PythonKKTSolver(Callback):
         except np.linalg.LinAlgError as error:
             raise singular(question, f"its factorization did not converge ({error})") from error
         self.work.count(answer)
-        self.last = answer
+        self.last = answer._replace(lam_p=answer.lam_p * self._square)
         n = self._model.nb + 1
         x[:] = 0.0
-        x[1:n] = answer.u.reshape(-1, 6)
-        x[n:].reshape(-1)[self._slots[self._chosen]] = answer.lam
+        x[1:n] = (answer.u * self._columns).reshape(-1, 6)
+        x[n:].reshape(-1)[self._slots[self._chosen]] = answer.lam * self._weights[self._chosen] * self._square
 
     def _look(self, J: Array) -> None:
         """Read the rows, and select those that take part."""
@@ -147,7 +167,7 @@ class PythonKKTSolver(Callback):
         """Return the selected rows and right-hand sides of the nearest consistent system of the same rank."""
         size = self._sizes[:, None]
         U = np.linalg.svd(self._every / size, full_matrices=False)[0][:, : self._rank]
-        right = b[self._model.nb + 1 :].reshape(-1)[self._slots]
+        right = self._weights * b[self._model.nb + 1 :].reshape(-1)[self._slots]
         suited = size * (U @ (U.T @ (np.hstack([self._every, right[:, None]]) / size)))
         return suited[self._chosen, :-1], suited[self._chosen, -1]
 
@@ -156,7 +176,8 @@ class PythonKKTSolver(Callback):
         row, slot, side, column = self._scatter
         Phi_q = np.zeros((len(self._slots), 6 * self._model.nb))
         Phi_q[row[:, None], column] = J.reshape(-1, 2, 6)[slot, side]
-        return Phi_q
+        measured: Array = self._weights[:, None] * Phi_q * self._columns
+        return measured
 
     def question(self, state: State, J: Array, level: Array, b: Array) -> KKTSystem:
         """Return the system for the accelerations, from rows and forces that were evaluated elsewhere."""
@@ -166,11 +187,11 @@ class PythonKKTSolver(Callback):
     def _question(self, state: State, solve_for: SolveFor, level: Array, b: Array) -> KKTSystem:
         """Return the system with right-hand side b (nn, 6); level: (slots, 3)."""
         n, slots, Phi_q = self._model.nb + 1, self._slots[self._chosen], self._Phi_q
-        u = np.hstack([state.v, state.omega_bar])[1:].ravel()
-        b_u, b_c = b[1:n].ravel().copy(), b[n:].reshape(-1)[slots]
+        u, weight = np.hstack([state.v, state.omega_bar])[1:].ravel() / self._columns, self._weights[self._chosen]
+        b_u, b_c = b[1:n].ravel() * self._columns / self._square, weight * b[n:].reshape(-1)[slots]
         if len(self._sizes) and solve_for is SolveFor.ACCELERATIONS:
             Phi_q, b_c = self._suited(b)
-        gaps = level[slots, 0], Phi_q @ u - level[slots, 1]
+        gaps = weight * level[slots, 0], Phi_q @ u - weight * level[slots, 1]
         return KKTSystem(self._model, state, solve_for, self._rows[self._chosen], self._rank, self._M, Phi_q, b_u, b_c, *gaps)
 
 
@@ -200,6 +221,11 @@ def kkt_system_of(formulation: Formulation, model: Model, state: State | None = 
     return PythonKKTSolver(model, Solver(formulation), rows_for(model), every=formulation.all_rows).question(
         state, workspace_array(pack, "J"), level, b
     )
+
+
+def unit_of(model: Model) -> float:
+    """The unit of length [m] in which the model is of ordinary size: 1, or 1e-6, 1e6, ..."""
+    return float(10.0 ** (STEP * round(np.log10(model.length) / STEP)))
 
 
 def mass_blocks(tables: Tables) -> Array:

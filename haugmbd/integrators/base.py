@@ -19,11 +19,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
 from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.integrators.step_context import Problem
-
-
-class Unsaid(float):
-    """A number that the user has not given: the default of a method, which an argument of `simulate` replaces."""
-
+from haugmbd.integrators.unsaid import Unsaid
 
 RTOL, ATOL = Unsaid(1e-8), Unsaid(1e-10)
 """Default tolerances of adaptive methods; a method with fixed steps compares states with them."""
@@ -105,6 +101,10 @@ class Integrator(ABC):
     def tolerances(self) -> tuple[float, float]:
         """Relative and absolute: states that agree within them are equal to the method."""
 
+    def units(self, problem: Problem) -> Array:
+        """What the absolute tolerance is multiplied by, (ny,): `StateSpace.units` for a default, else 1."""
+        return problem.subject.units() if isinstance(self.tolerances[1], Unsaid) else np.ones(problem.y.size)
+
 
 @dataclass(frozen=True)
 class FixedStep(Integrator):
@@ -141,6 +141,7 @@ class Adaptive(Integrator):
     """A method with error control.
 
     rtol, atol: error of a step;  h_first, h_max: first and largest step [s], by default chosen and unlimited
+    An atol that is given is in metres, radians and their rates; the default is measured by the characteristic length of the model.
     """
 
     takes_tolerances: ClassVar[bool] = True
@@ -174,6 +175,7 @@ class FixedOrAdaptive(Integrator):
     """A method with a fixed step `h` [s], or with error control by rtol and atol.
 
     h_first, h_max: of the error control [s];  adaptive_by_default: the choice where neither is given
+    An atol that is given is in metres, radians and their rates; the default is measured by the characteristic length of the model.
     """
 
     takes_step: ClassVar[bool] = True

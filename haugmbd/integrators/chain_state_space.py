@@ -27,6 +27,7 @@ from haugmbd.math.euler_parameters import normalized, omega_bar_from, p_dot_from
 from haugmbd.model.body_kinematics import NO_DRIVE
 from haugmbd.model.generalized_forces import NO_APPLY
 from haugmbd.serial_chain.chain import SerialChain
+from haugmbd.serial_chain.chain_arrays import SLIDE
 from haugmbd.serial_chain.state import ChainState
 from haugmbd.workspace.layout import SOLVE_SIGNATURE, Core, Pack, workspace_array
 
@@ -93,6 +94,14 @@ class ChainStateSpace:
     def worst_gap(self, pack: Pack) -> tuple[float, str]:
         """Return no gap: joint coordinates keep every joint closed."""
         return 0.0, ""
+
+    def units(self) -> Array:
+        """The longest step from handle to handle, or to a centre of mass, for slides; 1 for turns."""
+        length = max((float(np.abs([*link.L, *link.c]).max()) for link in self.chain.links), default=0.0) or 1.0
+        units, kind = np.ones(self.chain.nq + self.chain.nv), self.chain.tables["FREEDOMS"][:, 0]
+        plain = self.places().slides
+        units[plain[kind[plain[:, 1] - self.chain.nq] == SLIDE]] = length
+        return units
 
     def state(self, t: float, y: Array) -> ChainState:
         return ChainState(t, y[: self.chain.nq], y[self.chain.nq :])

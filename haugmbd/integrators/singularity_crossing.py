@@ -31,6 +31,7 @@ from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.integrators.step_context import Problem, copy_options, restore_memory
 from haugmbd.model.constraint_rows import rows_in
 from haugmbd.model.evaluate import rows_entry
+from haugmbd.model.length import units_of_rows
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import workspace_array
 
@@ -176,7 +177,7 @@ class _Driver:
 
     def cross(self, start: CrossingStart, t_singular: float, method: Integrator) -> Crossing | None:
         """Return the smooth motion from `start` to the same distance behind the singular configuration; None if it is not determined."""
-        rtol, atol = method.tolerances
+        (rtol, atol), units = method.tolerances, method.units(self.problem)
         way = t_singular - start.t
         t1 = t_singular + way
         if method.step:
@@ -195,7 +196,7 @@ class _Driver:
                 t_singular = self._again(curve, t_singular, w)
                 if before is not None:
                     size = np.maximum(np.abs(end.y), np.abs(before.y))
-                    gap = float(np.sqrt(np.mean(((end.y - before.y) / (atol + rtol * size)) ** 2)))
+                    gap = float(np.sqrt(np.mean(((end.y - before.y) / (atol * units + rtol * size)) ** 2)))
                     if gap < best:
                         best, found = gap, (curve, end, w)
                     if gap <= AGREE:
@@ -231,7 +232,7 @@ class _Driver:
             return None
         rows = rows_in(model, pack, model.state())
         scale = np.linalg.norm(rows.Phi_r, axis=(1, 2)) * self.search.size + np.linalg.norm(rows.PiBar, axis=(1, 2))
-        if not (np.abs(rows.Phi) <= ON_BRANCH * np.maximum(scale, 1.0)).all():
+        if not (np.abs(rows.Phi) <= ON_BRANCH * np.maximum(scale, units_of_rows(model))).all():
             return None
         tau = min(w, t_singular - curve.t0, curve.t1 - t_singular)
         forbidden = []
@@ -254,18 +255,19 @@ class _Driver:
         b[:] = 0.0
         random = np.random.default_rng(0)
         n = model.nb + 1
-        b[n:].reshape(-1)[model.slot_of_row] = random.standard_normal(model.nc)
+        b[n:].reshape(-1)[model.slot_of_row] = random.standard_normal(model.nc) * units_of_rows(model)
         code, sigma = weakest(pack, t, curve.states(np.array([t]))[0], SWEEPS)
         pack.callback.keep_interruption(code)
         if code != OK:
             return 0.0, 0.0
         x = workspace_array(pack, "SOLUTION")[1:n].ravel()
-        return sigma, float(np.linalg.norm(rows_in(model, pack, model.state()).Phi_q @ x))
+        return sigma, float(np.linalg.norm(rows_in(model, pack, model.state()).Phi_q @ x / units_of_rows(model)))
 
     def joints(self) -> tuple[str, ...]:
         """Return the joints of the most nearly dependent rows that were found last."""
         model = self.model
-        part = np.abs(workspace_array(self.search.pack, "RIGHT")[model.nb + 1 :].reshape(-1)[model.slot_of_row])
+        b = workspace_array(self.search.pack, "RIGHT")[model.nb + 1 :].reshape(-1)[model.slot_of_row]
+        part = np.abs(b) / units_of_rows(model)
         return tuple(sorted({label.joint for label, share in zip(model.labels, part, strict=True) if share > SHARE * part.max()}))
 
     def settled(self, crossing: Crossing) -> CrossingStart | None:

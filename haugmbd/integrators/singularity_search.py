@@ -24,11 +24,9 @@ from haugmbd.compiled.status_codes import OK, SINGULAR
 from haugmbd.formulations.newton_euler import factorize, finish, solve_system
 from haugmbd.integrators.dense_output import interpolate
 from haugmbd.integrators.smooth_branch import parabola
-from haugmbd.model.constraint_rows import evaluate
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import clear
 from haugmbd.model.model import Model
-from haugmbd.system.constraint_residuals import size_of
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace import layout as at
 from haugmbd.workspace.layout import WIDTH, Pack
@@ -79,12 +77,13 @@ def determinants(P: Pack, t: Array, y: Array, g: Array) -> int:
 def weakest(P: Pack, t: float, y: Array, sweeps: int) -> tuple[int, float]:
     """Run inverse iteration on Phi_q M^-1 Phi_q^T, from the b in the right-hand side; return the code and the smallest singular value.
 
-    The workspace then contains b, of unit length, and K^-1 b.
+    S is that of rows without lengths, W Phi_q M^-1 Phi_q^T W with the row weights W.  The workspace then contains W^-1 b, b of unit
+    length, and K^-1 W^-1 b.
     """
     code = prepare(P, t, y)
     if code != OK:
         return code, 0.0
-    b, x = ws.right_hand_side(P), ws.solution(P)
+    b, x, weight = ws.right_hand_side(P), ws.solution(P), ws.row_weights(P)
     n = ws.n_bodies(P)
     code = factorize(P)
     size = 1.0
@@ -95,14 +94,16 @@ def weakest(P: Pack, t: float, y: Array, sweeps: int) -> tuple[int, float]:
         size = 0.0
         for e in range(n, b.shape[0]):
             for a in range(6):
-                size += x[e, a] ** 2
+                if weight[e - n, a] > 0.0:
+                    size += (x[e, a] / weight[e - n, a]) ** 2
         size = np.sqrt(size)
         if not size > 0.0:
             return OK, 0.0
         if sweep + 1 < sweeps:
             for e in range(n, b.shape[0]):
                 for a in range(6):
-                    b[e, a] = x[e, a] / size
+                    w = weight[e - n, a]
+                    b[e, a] = x[e, a] / w / w / size if w > 0.0 else 0.0
     return code, 1.0 / np.sqrt(size)
 
 
@@ -152,7 +153,7 @@ class SingularSearch:
 
     def __init__(self, model: Model, callback: Callback) -> None:
         self.model, self.n, self.ahead = model, model.nb + 1, AHEAD
-        self.pack, self.size = model.pack(), size_of(model, evaluate(model))
+        self.pack, self.size = model.pack(), model.length
         if model.force_callbacks.driver_calls:
             self.pack, self.ahead = self.pack._replace(callback=callback), 0.0
         else:

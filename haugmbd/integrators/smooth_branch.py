@@ -26,8 +26,10 @@ from haugmbd.compiled.status_codes import NO_CONVERGENCE, OK
 from haugmbd.integrators.explicit.tableau import Tableau
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.step_context import Dynamics, Options
+from haugmbd.integrators.unsaid import Unsaid
 from haugmbd.math.euler_parameters import normalized, p_dot_from
 from haugmbd.model.generalized_forces import copy_line
+from haugmbd.model.length import units_of_state
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
 
@@ -41,7 +43,7 @@ CONVERGED, ROUNDING, STALLED = 1e-15, 1e-7, 0.7
 """Relative to 1 + |y|.  CONVERGED: a smaller change ends the iteration.  A change below ROUNDING that is more than STALLED of the last one
 is rounding of the accelerations, magnified by the smallest singular value.  The comparison of two curves shows its size."""
 
-EXACT = 1e-15
+EXACT = Unsaid(1e-15)
 """Violation that a projection may leave: errors near the singular configuration are divided by the smallest singular value."""
 
 HALVINGS = 6
@@ -49,11 +51,12 @@ HALVINGS = 6
 
 
 class Stages(NamedTuple):
-    """Y: (s, ny) states and F: (s, ny) rates of the stages;  stage: (ny,) one of them, projected."""
+    """Y: (s, ny) states and F: (s, ny) rates of the stages;  stage: (ny,) one of them, projected;  units: (ny,) of its numbers."""
 
     Y: Array
     F: Array
     stage: Array
+    units: Array
 
 
 @entry
@@ -61,7 +64,7 @@ def collocate(
     dynamics: Dynamics, options: Options, method: Tableau, t0: float, h: float, y0: Array, stages: Stages, most: int
 ) -> tuple[int, float]:
     """Iterate the stages and their rates from the guess in Y; return the code, and |Y - P(Y)| of the last iteration."""
-    (Y, F, stage), (c, A, _) = stages, method
+    (Y, F, stage, units), (c, A, _) = stages, method
     s, ny = Y.shape
     before, gap = 1e300, 0.0
     for iteration in range(most):
@@ -72,7 +75,7 @@ def collocate(
                     z = y0[a]
                     for j in range(s):
                         z += h * A[i, j] * F[j, a]
-                    moved = abs(z - Y[i, a]) / (1.0 + abs(z))
+                    moved = abs(z - Y[i, a]) / (units[a] + abs(z))
                     if not moved <= change:
                         change = moved
                     Y[i, a] = z
@@ -81,7 +84,7 @@ def collocate(
             if code != OK:
                 return code, 0.0
             for a in range(ny):
-                gap = max(gap, abs(stage[a] - Y[i, a]) / (1.0 + abs(stage[a])))
+                gap = max(gap, abs(stage[a] - Y[i, a]) / (units[a] + abs(stage[a])))
             if iteration == 0:
                 copy_line(stage, Y[i])
         if iteration > 0:
@@ -222,7 +225,9 @@ class SmoothBranch:
         Y = self._parabola(y0, y_dot, h * method.c)
         F = np.zeros_like(Y)
         dynamics = Dynamics(self.rule.rates, self.rule.post_step, self.pack)
-        code, gap = collocate(dynamics, self.options, method, a, h, y0, Stages(Y, F, np.empty_like(y0)), ITERATIONS)
+        code, gap = collocate(
+            dynamics, self.options, method, a, h, y0, Stages(Y, F, np.empty_like(y0), units_of_state(self.model)), ITERATIONS
+        )
         self.pack.callback.keep_interruption(code)
         return Piece(a, b, y0, F, gap) if code == OK and np.isfinite(F).all() else None
 

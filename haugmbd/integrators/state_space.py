@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -12,11 +11,11 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import UsageError
 from haugmbd.formulations.error_messages import explain
 from haugmbd.integrators.dense_output import interpolate
-from haugmbd.model.constraint_rows import evaluate
 from haugmbd.model.driver_breaks import first_break
+from haugmbd.model.length import units_of_state
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.system.constraint_residuals import branch_faults, dropped_faults, size_of
+from haugmbd.system.constraint_residuals import branch_faults, dropped_faults
 from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
 
 
@@ -52,6 +51,9 @@ class StateSpace(Protocol):
 
     def worst_gap(self, pack: Pack) -> tuple[float, str]:
         """Return the largest gap of the rows evaluated last, relative to the size of the model or in rad, and its joint."""
+
+    def units(self) -> Array:
+        """What numbers of the flat state are measured by, (ny,): lengths and their rates by a length of the mechanism, all else by 1."""
 
     def state(self, t: float, y: Array) -> Any:
         """Return the state of a flat vector at time `t`."""
@@ -89,14 +91,13 @@ class MaximalStateSpace:
             return 0.0, ""
         J = workspace_array(pack, "J").reshape(-1, 2, 6)[model.slot_of_row]
         force, moment = (np.linalg.norm(J[..., part], axis=2).max(axis=1) for part in (slice(0, 3), slice(3, 6)))
-        length = np.where(force > 0.0, force * self._size, np.where(moment > 0.0, moment, 1.0))
+        length = np.where(force > 0.0, force * model.length, np.where(moment > 0.0, moment, 1.0))
         gap = np.abs(workspace_array(pack, "LEVEL")[model.slot_of_row, 0]) / length
         k = int(gap.argmax())
         return float(gap[k]), model.labels[k].joint
 
-    @cached_property
-    def _size(self) -> float:
-        return size_of(self.model, evaluate(self.model))
+    def units(self) -> Array:
+        return units_of_state(self.model)
 
     def state(self, t: float, y: Array) -> State:
         return State.from_y(t, y, self.model.nb + 1)

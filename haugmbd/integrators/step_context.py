@@ -33,6 +33,7 @@ class Options:
     """The parameters of a stabilization, then the counters of a run."""
 
     tolerance: float  # largest |Phi| and |Phi_q u - nu| that a projection leaves alone
+    in_metres: float  # 1 where the tolerance is, 0 where lengths are measured by that of the model
     every: float  # steps from projection to projection
     threshold: float  # a violation below it is left alone
     levels: float  # which levels are projected

@@ -18,4 +18,5 @@ joint_subspaces      motion subspace and constraint wrenches of a joint
 driver_breaks        jumps and kinks of drivers between two times
 pickling             systems and models in other processes
 energy_balance       energy by force element
+length               the characteristic length, by which absolute tolerances are measured
 """

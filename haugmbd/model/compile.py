@@ -148,6 +148,8 @@ def compile_tables(
         "DRIVER_NUMBERS": drivers.numbers[None, :],
         "PAD": pad,
         "KEPT": 1.0 + pad,
+        "ROW_WEIGHT": 1.0 + pad,
+        "LENGTH": np.ones((1, 1)),
         "SCALE": _scale(shifted, n_nodes),
     }
     work = {

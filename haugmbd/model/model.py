@@ -122,6 +122,11 @@ class Model(Pictured):
         gravity: Array = self.tables["GRAVITY"][0]
         return gravity
 
+    @property
+    def length(self) -> float:
+        """The characteristic length [m] that absolute tolerances are measured with, see `model.length`."""
+        return float(self.tables["LENGTH"][0, 0])
+
     def state(self) -> State:
         """Return the modelled initial state, at t = 0."""
         return State.from_y(0.0, self.y0, self.nb + 1)

@@ -21,6 +21,7 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import UsageError
 from haugmbd.model.constraint_rows import evaluate
 from haugmbd.model.dependent_rows import DropDependentRows, Redundancy, Rule
+from haugmbd.model.length import put_length
 from haugmbd.redundancy.rank import RankAnalysis, analyse_rank, put_row_scale, report_of
 from haugmbd.redundancy.sparse_ldl import PIVOT_TOL, solve
 from haugmbd.redundancy.structural_rank import only_here
@@ -96,6 +97,7 @@ def redundant_at(model: Model, state: State) -> Model:
     )
     put_row_scale(other, rows)
     put_mask(other)
+    put_length(other, rows)
     return other
 
 

@@ -19,6 +19,7 @@ from haugmbd.formulations import FORMULATIONS, Formulation, NewtonEuler
 from haugmbd.integrators import RK4, DormandPrince
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.stabilization.base import Stabilization
+from haugmbd.integrators.unsaid import Unsaid
 from haugmbd.model.driver_breaks import interval_faults
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -111,7 +112,7 @@ def with_floats(method: Integrator) -> Integrator:
     hints, changes = parameter_types(kind), {}
     for part in fields(method):
         value = getattr(method, part.name)
-        if value is not None and float in (get_args(hints[part.name]) or (hints[part.name],)):
+        if value is not None and not isinstance(value, Unsaid) and float in (get_args(hints[part.name]) or (hints[part.name],)):
             changes[part.name] = plain_float(f"{type(method).__name__} got {part.name}", value)
     return replace(method, **changes)
 

@@ -23,6 +23,7 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.drivers import Constant
 from haugmbd.errors import Fault
 from haugmbd.model.constraint_rows import Rows, evaluate
+from haugmbd.model.length import characteristic_length
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import driver_values
@@ -152,15 +153,6 @@ SLOWEST = 1e-3
 of drivers and typed numbers, and of a spline that starts from rest."""
 
 
-def size_of(model: Model, rows: Rows) -> float:
-    """Return a length of the model [m]: spread of its bodies, or distance of joints from centres of mass; 1 if both are zero."""
-    bodies = model.state().r[1:]
-    spread = float(np.linalg.norm(np.ptp(bodies, axis=0))) if len(bodies) else 0.0
-    force, moment = np.linalg.norm(rows.Phi_r, axis=2), np.linalg.norm(rows.PiBar, axis=2)
-    arms = moment[force > 0.0] / force[force > 0.0]
-    return max(spread, float(arms.max(initial=0.0))) or 1.0
-
-
 def state_faults(model: Model, state: State) -> tuple[Fault, ...]:
     """Return the faults of a state by itself: wrong shapes, values that are not finite, Euler parameters far from unit."""
     n, remedy = model.nb + 1, "Start from model.state() and change it with state.replace(...)."
@@ -197,7 +189,7 @@ def position_faults(model: Model, state: State | None = None, rows: Rows | None 
     state = model.state() if state is None else state
     rows = evaluate(model, state) if rows is None else rows
     measured = constraint_gaps(model, rows, state.t)
-    allowed = np.where(measured.is_angle, ANGLE_TOL, POSITION_TOL * size_of(model, rows))
+    allowed = np.where(measured.is_angle, ANGLE_TOL, POSITION_TOL * characteristic_length(model, rows))
     found = []
     for name, free, driven in _joints(model):
         what = [_free_gap(measured, free, allowed), *(_driven_gap(model, measured, k, allowed, state.t) for k in driven)]
@@ -215,7 +207,9 @@ def dropped_faults(model: Model, state: State) -> tuple[Fault, ...]:
     rows = evaluate(model, state)
     measured = constraint_gaps(model, rows, state.t)
     loose = max(1.0, (redundancy.tolerance / PIVOT_TOL) ** 0.5)
-    open_by = np.abs(measured.gap) / (loose * np.where(measured.is_angle, ANGLE_TOL, POSITION_TOL * size_of(model, rows)))
+    open_by = np.abs(measured.gap) / (
+        loose * np.where(measured.is_angle, ANGLE_TOL, POSITION_TOL * characteristic_length(model, rows))
+    )
     dropped = np.array(redundancy.dropped)
     kept = float(np.delete(open_by, dropped).max(initial=0.0))
     remedy = (
@@ -301,7 +295,7 @@ def velocity_faults(model: Model, state: State | None = None) -> tuple[Fault, ..
     left = np.einsum("rc,rc->r", J[:, 0], u[i]) + np.einsum("rc,rc->r", J[:, 1], u[j]) - rows.nu
     measured = constraint_gaps(model, rows, state.t)
     gradient = np.where(measured.gradient > 0.0, measured.gradient, 1.0)
-    gap, driven, size = left / gradient, np.abs(rows.nu / gradient), size_of(model, rows)
+    gap, driven, size = left / gradient, np.abs(rows.nu / gradient), characteristic_length(model, rows)
     speed = max(
         SLOWEST * size,
         float(np.linalg.norm(state.v, axis=1).max()),

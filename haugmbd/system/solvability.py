@@ -18,8 +18,8 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.errors import Fault
 from haugmbd.model.constraint_rows import Rows
 from haugmbd.model.dependent_rows import Dependency, RankReport, Redundancy
+from haugmbd.model.length import characteristic_length
 from haugmbd.model.model import Model
-from haugmbd.system.constraint_residuals import size_of
 
 FREE_TOL = 1e-6
 """Relative singular value of Phi_q on massless axes below which an axis is free; above the rounding of its square root."""
@@ -91,7 +91,9 @@ def free_axis_faults(bodies: Sequence[Body], model: Model, rows: Rows, unsure: C
     axes = {k: N for k, N in axes.items() if len(N)}
     if not axes:
         return ()
-    size = np.sqrt(np.sum(rows.PiBar**2, axis=(1, 2)) + size_of(model, rows) ** 2 * np.sum(rows.Phi_r**2, axis=(1, 2)))
+    size = np.sqrt(
+        np.sum(rows.PiBar**2, axis=(1, 2)) + characteristic_length(model, rows) ** 2 * np.sum(rows.Phi_r**2, axis=(1, 2))
+    )
     scaled = rows.PiBar / np.where(size > 0.0, size, 1.0)[:, None, None]
     turns: dict[int, dict[int, Array]] = {k: {} for k in axes}
     for row, pair in enumerate(rows.bodies.tolist()):

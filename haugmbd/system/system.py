@@ -15,6 +15,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, LockedModelWarning, ModelError, UsageError, warn_user
 from haugmbd.forces.base import ForceElement
 from haugmbd.model.dependent_rows import DropDependentRows, Rule, check_rule
+from haugmbd.model.length import put_length
 from haugmbd.model.model import Model
 from haugmbd.model.pickling import reduce_system
 from haugmbd.model.views import Pictured
@@ -190,6 +191,7 @@ class System(Pictured):
         model = build_model(self.name, self.bodies, self.joints, self.loads, gravity, checked.redundancy, checked.notes)
         put_row_scale(model, checked.rows)
         put_mask(model)
+        put_length(model, checked.rows)
         for note in model.warnings:
             warn_user(note, LockedModelWarning)
         return model.with_redundancy(redundancy, tolerance)

@@ -90,6 +90,7 @@ driver_numbers = _accessor("DRIVER_NUMBERS", flat=True)
 padding = _accessor("PAD")
 padding_line = _accessor("PAD", flat=True)
 kept_rows = _accessor("KEPT")
+row_weights = _accessor("ROW_WEIGHT")
 pivot_scale = _accessor("SCALE")
 link_reals = _accessor("LINK_REALS")
 freedom_axes = _accessor("FREEDOM_AXES")
@@ -171,6 +172,12 @@ def n_drivers(P: Any) -> int:
 def n_angles(P: Any) -> int:
     """Return the number of integrated joint angles, of an implicit step."""
     return P.ints[3 * at.ANGLE_RATE + 2]  # type: ignore[no-any-return]
+
+
+@kernel
+def length(P: Any) -> float:
+    """Return the characteristic length [m], see `model.length`."""
+    return P.reals[P.ints[3 * at.LENGTH]]  # type: ignore[no-any-return]
 
 
 @kernel

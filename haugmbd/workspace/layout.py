@@ -64,6 +64,8 @@ REALS = {
     "DRIVER_NUMBERS": "(1, .) constants and tables of the drivers",
     "PAD": "(ne, 6) 0 for a row, -1 for padding",
     "KEPT": "(ne, 6) 1 for a row, 0 for padding and for a row that is dropped because it depends on the others",
+    "ROW_WEIGHT": "(ne, 6) factor that makes Phi of a kept row a number without a length, see `model.length`; 0 for the others",
+    "LENGTH": "(1, 1) the characteristic length [m], see `model.length`",
     "SCALE": "(nn, 6) scales of the pivots",
     "LINK_REALS": "(n, 25) of a serial chain: offset of the handle, orientation there, centre of mass, mass, J_bar",
     "FREEDOM_AXES": "(nv, 3) of a serial chain: unit axes, link frames",
@@ -120,7 +122,8 @@ NAMES = (*INTS, *REALS, *WORK)
 (
     FLAGS, BODY_OF, ROW_INTS, ROW_KIND_AT, LOAD_INTS, LOAD_KIND_AT, DRIVER_TABLE, DRIVER_OPS, EDGES,
     ORDER, NEAR_AT, NEAR, PAIR_AT, PAIRS, BODY_BLOCK, BODY_FIRST, TIES, PROBED, LOAD_TIE, COUPLED, LINKS, FREEDOMS,
-    INERTIA, SHIFTED, GRAVITY, X_BAR, ROW_REALS, LOAD_REALS, DRIVER_NUMBERS, PAD, KEPT, SCALE, LINK_REALS, FREEDOM_AXES, BASE,
+    INERTIA, SHIFTED, GRAVITY, X_BAR, ROW_REALS, LOAD_REALS, DRIVER_NUMBERS, PAD, KEPT,
+    ROW_WEIGHT, LENGTH, SCALE, LINK_REALS, FREEDOM_AXES, BASE,
     A, X, F, SIGNALS, J, LEVEL, Q, Q_USER, Y_STOPPED, D, D_INV, B, RIGHT, SOLUTION, QUESTION, CORRECTION, PIVOTS, SPREAD, STATUS, SUCCEEDED,
     TANGENT, TIE_TANGENT, PROBE, DERIVED,
     DISPLACEMENT, BASE_POSE, U_DOT, ALGORITHMIC, U_DOT_BEFORE, U_DOT_EARLIER, PREDICTED_R7, ANGLE_RATE, LAMBDA,

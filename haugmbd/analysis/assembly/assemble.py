@@ -37,7 +37,6 @@ from haugmbd.model.constraint_rows import evaluate
 from haugmbd.model.identity import number_of
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.system.constraint_residuals import size_of
 from haugmbd.system.system import System
 
 TOL = 1e-12
@@ -145,7 +144,7 @@ def pose_problem(
     if not _positive(tol):
         raise UsageError(f"tol = {tol!r} must be a positive number; {TOL:g} is the default.")
     rows = evaluate(model, start)
-    size = size_of(model, rows)
+    size = model.length
     metric = body_metric(model, _factors(model, weights), size)
     return Problem(
         model, read_fixed_coordinates(model, start, hold), metric, row_scale_to_metres(model, rows, start.t, size), size, tol

@@ -214,11 +214,10 @@ def random_starts(model: Model, state: State, n: int, seed: int) -> Iterator[Sta
     """Yield `n` states with the joints of a spanning tree at random angles and displacements."""
     random = np.random.default_rng(seed)
     tree = spanning_tree(model)
-    size = float(np.linalg.norm(np.ptp(state.r, axis=0))) or 1.0
     for _ in range(n):
         new = state
         for e, child, group in tree:
-            new = _moved_at(new, e, child, group, random, size)
+            new = _moved_at(new, e, child, group, random, model.length)
         yield new
 
 

@@ -118,12 +118,11 @@ def corrections(model: Model, start: State, end: State) -> tuple[Correction, ...
     """Return the displacement of each body, the largest first."""
     step = end.r - start.r
     angle = np.linalg.norm(logarithm(product(conjugate(start.p), end.p)), axis=1)
-    size = float(np.linalg.norm(np.ptp(end.r, axis=0))) or 1.0
     found = [
         Correction(name, (float(d[0]), float(d[1]), float(d[2])), float(np.linalg.norm(d)), float(a))
         for name, d, a in zip(model.body_names[1:], step[1:], angle[1:], strict=True)
     ]
-    return tuple(sorted(found, key=lambda c: -(c.distance + size * c.angle)))
+    return tuple(sorted(found, key=lambda c: -(c.distance + model.length * c.angle)))
 
 
 def joint_gaps(model: Model, state: State) -> tuple[JointGap, ...]:

@@ -36,7 +36,7 @@ from haugmbd.model.state import State
 from haugmbd.redundancy.rank import rank_report
 from haugmbd.simulation.records import Counters
 from haugmbd.simulation.result import Result
-from haugmbd.system.constraint_residuals import dropped_faults, size_of, state_faults
+from haugmbd.system.constraint_residuals import dropped_faults, state_faults
 from haugmbd.system.system import System
 
 NAMED = 3
@@ -89,7 +89,7 @@ def followed(system: System | Model, times: Array, state: State | None, who: str
     model, cpu = assembly.model, time.process_time()
     _check_drivers(model, min(times[0], assembly.state.t), max(times[-1], assembly.state.t))
     determined_or_raise(model, assembly.state, who)
-    size = size_of(model, evaluate(model))
+    size = model.length
     span = max(abs(times[-1] - times[0]), abs(times[0] - assembly.state.t)) or 1.0
     track = Track(model, model.pack(), Projection().options(), size, SHORTEST * span)
     start = settled(track, assembly.state.t, assembly.state.y)

@@ -19,11 +19,12 @@ from haugmbd.constraints import CD
 from haugmbd.model.constraint_rows import Rows, evaluate
 from haugmbd.model.dependent_rows import Dependency, Redundancy
 from haugmbd.model.labels import RowLabel
+from haugmbd.model.length import characteristic_length
 from haugmbd.model.model import Model
 from haugmbd.redundancy.rank import RankAnalysis
 from haugmbd.redundancy.sparse_ldl import SLOTS
 from haugmbd.redundancy.structural_rank import corrected
-from haugmbd.system.constraint_residuals import ANGLE_TOL, POSITION_TOL, constraint_gaps, size_of
+from haugmbd.system.constraint_residuals import ANGLE_TOL, POSITION_TOL, constraint_gaps
 
 UNIT_OF_GAP = {"m": "m", "m2": "m", "1": "rad", "rad": "rad"}
 """Of a row's gap, by the unit of its Phi: a distance is compared as a distance, a dot product as an angle."""
@@ -147,7 +148,7 @@ def _gaps(model: Model, rows: Rows, examined: RankAnalysis, dependencies: Iterab
     t, found = rows.state.t, np.zeros(model.nc)
     closed = corrected(model, rows.state, examined, np.zeros((model.nb + 1, SLOTS)), patient=True)
     measured = constraint_gaps(model, rows if closed is None else evaluate(model, closed.state), t)
-    allowed = np.where(measured.is_angle, ANGLE_TOL, POSITION_TOL * size_of(model, rows))
+    allowed = np.where(measured.is_angle, ANGLE_TOL, POSITION_TOL * characteristic_length(model, rows))
     for d in dependencies:
         if d.terms:
             left = rows.Phi[d.row] - sum(c * rows.Phi[k] for k, c in d.terms)

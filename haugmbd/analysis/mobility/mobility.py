@@ -31,11 +31,12 @@ from haugmbd.errors import AssemblyError, Fault, UsageError
 from haugmbd.graph import find_blocks
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.constraint_rows import Rows, evaluate
+from haugmbd.model.length import characteristic_length
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import analyse_rank
 from haugmbd.redundancy.redundancy import redundancy_of
-from haugmbd.system.constraint_residuals import position_faults, size_of
+from haugmbd.system.constraint_residuals import position_faults
 from haugmbd.system.system import System
 
 TURNED_TOL = 1e-4
@@ -159,7 +160,7 @@ def _report(
         reactions=joint_reactions(model, rows, examined, redundancy.dependencies),
         locked=locked_loops(model, rows.state, examined.length, loops),
         faults=faults,
-        warnings=implausible_parts(model, rows.state, blocks, size_of(model, rows), whole=not left_out),
+        warnings=implausible_parts(model, rows.state, blocks, characteristic_length(model, rows), whole=not left_out),
         skipped_parts=left_out,
         redundancy=redundancy,
         _found=(blocks, found),

@@ -15,9 +15,9 @@ import numpy as np
 from haugmbd.analysis.mobility.twist_format import motion_text
 from haugmbd.compiled.array_types import Array
 from haugmbd.model.constraint_rows import evaluate
+from haugmbd.model.length import characteristic_length
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.system.constraint_residuals import size_of
 
 RANK_TOL = 1e-8
 """Singular value, of rows of length 1, below which a direction is free."""
@@ -46,7 +46,7 @@ class Freedom(NamedTuple):
 def freedom_at(model: Model, state: State) -> Freedom:
     """Return the singular value decomposition of the rows at a state."""
     rows = evaluate(model, state)
-    length = size_of(model, rows)
+    length = characteristic_length(model, rows)
     J = rows.Phi_q.toarray().reshape(model.nc, model.nb, 6)
     J[:, :, 3:] /= length
     J = J.reshape(model.nc, 6 * model.nb)

@@ -18,6 +18,7 @@ from haugmbd.constraints.joint import Joint, Single
 from haugmbd.contact.contact import Contact, gap_rates, gaps
 from haugmbd.errors import Fault, ModelError
 from haugmbd.model.constraint_rows import Rows, evaluate
+from haugmbd.model.length import put_length
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import put_row_scale
@@ -72,8 +73,10 @@ class ContactModes:
                 known, n_rows=known.n_rows + more, rank=known.rank + more, gaps=gaps, labels=model.labels, _report=None
             ),
         )
-        put_row_scale(model, evaluate(model, state))
+        rows = evaluate(model, state)
+        put_row_scale(model, rows)
         put_mask(model)
+        put_length(model, rows)
         return model
 
     def rows(self, state: State) -> Rows:

@@ -2,7 +2,7 @@ r"""Embedded explicit Runge-Kutta methods with error control: one compiled loop 
 
     k_i = f(t + c_i h, y + h sum a_ij k_j)     y_1 = post_step( y + h sum b_i k_i )     k_(s+1) = f(t + h, y_1), the next k_1
     e   = h sum e_i k_i    e' = h sum e'_i k_i                                       over i = 1 ... s + 1, relative to the tolerances:
-    |x| = sqrt( sum ( x_a / (atol + rtol max(|y_a|, |y_1a|)) )^2 )
+    |x| = sqrt( sum ( x_a / (atol_a + rtol max(|y_a|, |y_1a|)) )^2 )        atol_a: see `Adaptive`
     error = |e|^2 / sqrt( (|e|^2 + |e'|^2 / 100) n )                                 without e': the root mean square of e
     h <- h min(grow, max(shrink, 0.9 error^-(1/q - 0.75 beta) error_before^beta))    q: order of e + 1;   a step with error > 1 is repeated
 
@@ -60,14 +60,15 @@ CONTROL = record_dtype(Control)
 
 
 class Embedded(NamedTuple):
-    """tableau: of the method;  errors: (2, s + 1) e and e'."""
+    """tableau: of the method;  errors: (2, s + 1) e and e';  units: (ny,) what atol is multiplied by."""
 
     tableau: Tableau
     errors: Array
+    units: Array
 
 
 @kernel
-def error_of(E: Array, h: float, control: Control, y: Array, y1: Array, k: Array) -> float:
+def error_of(E: Array, units: Array, h: float, control: Control, y: Array, y1: Array, k: Array) -> float:
     """Return the error of a step in the tolerances;  k: (s + 1, ny), the rates at y1 last."""
     first = second = 0.0
     n = E.shape[1] - 1
@@ -76,7 +77,7 @@ def error_of(E: Array, h: float, control: Control, y: Array, y1: Array, k: Array
         for i in range(n):
             e += E[0, i] * k[i, a]
             e2 += E[1, i] * k[i, a]
-        size = control.atol + control.rtol * max(abs(y[a]), abs(y1[a]))
+        size = control.atol * units[a] + control.rtol * max(abs(y[a]), abs(y1[a]))
         first += (h * e / size) ** 2
         second += (h * e2 / size) ** 2
     return first / sqrt((first + 0.01 * second) * y.size) if first != 0.0 else 0.0
@@ -96,7 +97,7 @@ def run(
     dynamics: Dynamics, options: Options, method: Embedded, control: Control, point: Point, k: Array, steps: Steps
 ) -> tuple[int, int]:
     """Advance the point to control.t_end or until `steps` is full; k: (s + 1, ny) the stages; return the code and steps done."""
-    (c, a, b), E = method
+    (c, a, b), E, units = method
     t, t_end, h = control.t, control.t_end, control.h_next
     stages, done = c.size, 0
     while done < steps.y.shape[0] and t < t_end:
@@ -118,7 +119,7 @@ def run(
             code = dynamics.post_step(dynamics.pack, options, t + step, stage, k_next)
         error = 1e10
         if code == OK:
-            error = error_of(E, step, control, point.y, stage, k)
+            error = error_of(E, units, step, control, point.y, stage, k)
         elif code != NOT_FINITE and code != OFF_MANIFOLD and code != SINGULAR:  # those a shorter step may avoid
             control.t, control.h_next = t, h
             return code, done
@@ -173,7 +174,8 @@ class EmbeddedRungeKutta(Adaptive):
     def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[StepBatch]:
         """Advance to `t_end`; yield a batch of steps at a time."""
         ny = problem.y.size
-        h = self.h_first or self._first_step(problem.y, k1, t_end - problem.t)
+        units = self.units(problem)
+        h = self.h_first or self._first_step(problem.y, k1, t_end - problem.t, units)
         control = new_record(
             CONTROL,
             t=problem.t,
@@ -189,7 +191,7 @@ class EmbeddedRungeKutta(Adaptive):
             grow=self.limits[1],
         )
         k, lengths = np.zeros((self.tableau.b.size + 1, ny)), batch_lengths(problem)
-        method, point = Embedded(self.tableau, self.errors), Point(problem.y, k1)
+        method, point = Embedded(self.tableau, self.errors, units), Point(problem.y, k1)
         while control.t < t_end:
             steps = empty_steps(next(lengths), ny)
             control.n_rejected = 0.0
@@ -199,8 +201,8 @@ class EmbeddedRungeKutta(Adaptive):
             if code != OK:
                 return
 
-    def _first_step(self, y: Array, k1: Array, span: float) -> float:
+    def _first_step(self, y: Array, k1: Array, span: float, units: Array) -> float:
         """Return a hundredth of the time in which y changes by its own size, relative to the tolerances (Hairer, sec. II.4)."""
-        scale = self.atol + self.rtol * np.abs(y)
+        scale = self.atol * units + self.rtol * np.abs(y)
         d0, d1 = np.sqrt(np.mean((y / scale) ** 2)), np.sqrt(np.mean((k1 / scale) ** 2))
         return float(min(span, 0.01 * d0 / d1 if d0 > 1e-5 and d1 > 1e-5 else 1e-6))

@@ -105,7 +105,7 @@ class SciPySolver(Adaptive):
                 problem.y.copy(),
                 t_end,
                 rtol=self.rtol,
-                atol=self.atol,
+                atol=self.atol * self.units(problem),
                 max_step=min(self.h_max, span),
                 first_step=None if self.h_first is None else min(self.h_first, span),
             )

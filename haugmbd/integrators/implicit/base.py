@@ -28,13 +28,20 @@ from haugmbd.integrators.implicit.step_control import Memory, MethodRoutines, St
 from haugmbd.integrators.state_space import model_of
 from haugmbd.integrators.step_batch import StepBatch, batch_lengths
 from haugmbd.integrators.step_context import Problem, copy_options
+from haugmbd.integrators.unsaid import Unsaid
 from haugmbd.model.model import CALLBACK_ARRAYS, Model
 from haugmbd.workspace.layout import Pack, Tables, workspace_array
 
+PART = 1e-2
+"""Of what error control lets a step be wrong by: what Newton may leave of it."""
 ITERATIONS = 20
 """Maximum number of Newton's iterations in a step; about half of them suffice where it converges."""
 FIRST = 1e-6
 """First step of an adaptive method, relative to the interval; later steps grow twofold or more."""
+NEWTON_TOL = Unsaid(1e-10)
+"""Default error that Newton's iteration may leave, of lengths relative to the characteristic length of the model."""
+LEAST_TOL = 1e-13
+"""Smallest tolerance of Newton's iteration, relative to the length of the model; its corrections come down to some 1e-15."""
 EVIDENCE = ("STATUS", "D_INV", "J", *CALLBACK_ARRAYS)
 """Arrays from which an error is explained."""
 
@@ -129,8 +136,17 @@ class Implicit(Integrator):
 
     @property
     def newton_tol(self) -> float:
-        """The error that Newton's iteration may leave."""
-        return self.tol * self.form.share
+        """The error that Newton's iteration may leave of a rotation [rad]."""
+        return self.newton_tol_of(1.0)
+
+    def newton_tol_of(self, length: float) -> float:
+        """Return the error that Newton's iteration may leave in a mechanism of this length [m]; a `tol` that is given is in metres."""
+        return self.tol * self.form.share * (length if isinstance(self.tol, Unsaid) else 1.0)
+
+    def newton_length(self, model: Model) -> float:
+        """Return the length [m] that Newton's iteration divides lengths by, for `newton_tol` to be its tolerance."""
+        tol = self.newton_tol
+        return max(self.newton_tol_of(model.length), min(tol, LEAST_TOL) * model.length) / tol
 
     def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[StepBatch]:
         """Advance to `t_end`; yield a batch of steps at a time."""
@@ -143,6 +159,7 @@ class Implicit(Integrator):
             NEWTON,
             constraint_form=self.form.number,
             tolerance=self.newton_tol,
+            length=self.newton_length(model),
             max_iterations=ITERATIONS,
             curved=self.newton.curved,
         )
@@ -181,6 +198,7 @@ class ImplicitFixed(Implicit, FixedStep):
 
     constraint_form: form of the constraints, Index3(), Index2(), GGL(), HillerAnantharaman()
     tol: error that Newton's iteration may leave [m, rad]; a hundredth of it, relative to 1 + |u|, for velocities
+        The default, 1e-10, is measured by the characteristic length of the model.
     """
 
     def check(self, span: float) -> None:
@@ -210,11 +228,14 @@ class ImplicitFixedOrAdaptive(Implicit, FixedOrAdaptive):
                 "out for GGL(), or take Index2(), or a fixed step."
             )
 
-    @property
-    def newton_tol(self) -> float:
-        """The error that Newton's iteration may leave: `tol`, or with error control at most a hundredth of the allowed error."""
-        tol = self.tol * self.form.share
-        return min(tol, 1e-2 * (self.rtol + self.atol)) if self.adaptive else tol
+    def newton_tol_of(self, length: float) -> float:
+        """Return `tol`, or with error control at most a hundredth of the allowed error."""
+        tol = super().newton_tol_of(length)
+        return min(tol, PART * self.step_error(length)) if self.adaptive else tol
+
+    def step_error(self, length: float) -> float:
+        """Return the error that a step may have, at a distance of one length of the mechanism [m]; of rotations for length 1."""
+        return self.rtol * length + self.atol * (length if isinstance(self.atol, Unsaid) else 1.0)
 
     def control(self, problem: Problem, t_end: float) -> Control:
         if not self.adaptive:
@@ -228,6 +249,7 @@ class ImplicitFixedOrAdaptive(Implicit, FixedOrAdaptive):
             h_next=min(h, span),
             rtol=self.rtol,
             atol=self.atol,
+            atol_length=self.atol * self.units(problem)[0],
             h_max=self.h_max,
             newton_tol=self.newton_tol,
         )

@@ -35,7 +35,7 @@ from haugmbd.compiled.jit import inlined, kernel, routine
 from haugmbd.compiled.status_codes import OK
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
-from haugmbd.integrators.implicit.base import ImplicitFixedOrAdaptive, Rule
+from haugmbd.integrators.implicit.base import NEWTON_TOL, ImplicitFixedOrAdaptive, Rule
 from haugmbd.integrators.implicit.constraint_form import GGL, ConstraintForm
 from haugmbd.integrators.implicit.newton import PLACE_SIGNATURE, ModifiedNewton, put_shifted, stage_of
 from haugmbd.integrators.implicit.records import Control, Newton, Step
@@ -151,7 +151,8 @@ def error_of(t: float, y: Array, past: History, order: int, n: int, control: Con
             e += past.weights[i] * past.x[i, a]
         column = a % WIDTH
         size = r if column < 3 else 1.0 if column < 7 else v if column < 10 else omega
-        e /= control.atol + control.rtol * size
+        atol = control.atol_length if column < 3 or 7 <= column < 10 else control.atol
+        e /= atol + control.rtol * size
         total += e * e
     return sqrt(total / (WIDTH * (n - 1))) if n > 1 else 0.0
 
@@ -320,7 +321,7 @@ class BDF(ImplicitFixedOrAdaptive):
 
     order: int | None = None
     constraint_form: ConstraintForm = field(default_factory=GGL)
-    tol: float = 1e-10
+    tol: float = NEWTON_TOL
     newton: ModifiedNewton = field(default_factory=ModifiedNewton)
 
     def check(self, span: float) -> None:

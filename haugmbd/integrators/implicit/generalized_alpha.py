@@ -44,7 +44,7 @@ from haugmbd.compiled.jit import routine
 from haugmbd.compiled.status_codes import OK
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
-from haugmbd.integrators.implicit.base import Implicit, ImplicitFixed, ImplicitFixedOrAdaptive, Rule
+from haugmbd.integrators.implicit.base import NEWTON_TOL, Implicit, ImplicitFixed, ImplicitFixedOrAdaptive, Rule
 from haugmbd.integrators.implicit.constraint_form import GGL, ConstraintForm, Index3
 from haugmbd.integrators.implicit.newton import PLACE_SIGNATURE, ModifiedNewton, put_shifted, stage_of, turn_by_trapezoids
 from haugmbd.integrators.implicit.records import Control, Newton, Step
@@ -119,8 +119,9 @@ def close(P: Pack, step: Step, control: Control, memory: Array, y: Array) -> flo
                 change = stage.u_dot[k, a] - stage.u_dot_before[k, a]
                 bend = change - ratio * (stage.u_dot_before[k, a] - stage.u_dot_earlier[k, a])
                 size = abs(bodies[k, a]) if a < 3 else 1.0
-                e_q = c_q * change / (control.atol + control.rtol * size)
-                e_u = c_u * bend / (control.atol + control.rtol * abs(bodies[k, 7 + a]))
+                atol = control.atol_length if a < 3 else control.atol
+                e_q = c_q * change / (atol + control.rtol * size)
+                e_u = c_u * bend / (atol + control.rtol * abs(bodies[k, 7 + a]))
                 total += e_q * e_q + e_u * e_u
         total = sqrt(total / (12.0 * (n - 1))) if n > 1 else 0.0
         step.factor = min(GROW, max(SHRINK, SAFETY * total ** (-1.0 / 3.0) if total > 0.0 else GROW))
@@ -218,7 +219,7 @@ class Newmark(FixedNewmarks):
     beta: float = 0.3025
     gamma: float = 0.6
     constraint_form: ConstraintForm = field(default_factory=Index3)
-    tol: float = 1e-10
+    tol: float = NEWTON_TOL
     newton: ModifiedNewton = field(default_factory=ModifiedNewton)
     reference: ClassVar[str] = "Newmark 1959; Negrut, Rampalli, Ottarsson and Sajdak 2007"
 
@@ -260,7 +261,7 @@ class HHT(FixedNewmarks):
 
     alpha: float = -0.3
     constraint_form: ConstraintForm = field(default_factory=Index3)
-    tol: float = 1e-10
+    tol: float = NEWTON_TOL
     newton: ModifiedNewton = field(default_factory=ModifiedNewton)
     reference: ClassVar[str] = "Hilber, Hughes and Taylor 1977; Negrut, Rampalli, Ottarsson and Sajdak 2007"
 
@@ -309,7 +310,7 @@ class GeneralizedAlpha(Newmarks, ImplicitFixedOrAdaptive):
 
     rho: float = 0.8
     constraint_form: ConstraintForm | None = None
-    tol: float = 1e-10
+    tol: float = NEWTON_TOL
     newton: ModifiedNewton = field(default_factory=ModifiedNewton)
 
     def check(self, span: float) -> None:

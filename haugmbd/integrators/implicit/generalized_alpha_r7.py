@@ -34,7 +34,7 @@ from haugmbd.compiled.jit import inlined, kernel, routine
 from haugmbd.compiled.status_codes import NO_CONVERGENCE, NOT_TANGENT, OK, report
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
-from haugmbd.integrators.implicit.base import ImplicitFixed, Rule
+from haugmbd.integrators.implicit.base import NEWTON_TOL, ImplicitFixed, Rule
 from haugmbd.integrators.implicit.constraint_form import ConstraintForm, Index3
 from haugmbd.integrators.implicit.generalized_alpha import GROW, check_rho, of_rho, second_rate
 from haugmbd.integrators.implicit.newton import PLACE_SIGNATURE, ModifiedNewton, stage_of, turn_by_trapezoids
@@ -205,7 +205,7 @@ class GeneralizedAlphaR7(ImplicitFixed):
 
     rho: float = 0.8
     constraint_form: ConstraintForm = field(default_factory=Index3)
-    tol: float = 1e-10
+    tol: float = NEWTON_TOL
     newton: ModifiedNewton = field(default_factory=ModifiedNewton)
     reference: ClassVar[str] = (
         "Bruels and Cardona 2010; Bruels, Cardona and Arnold 2012 (Euler parameters as plain numbers beside the group)"

@@ -145,7 +145,10 @@ def put_residual(P: Pack, newton: Newton, y: Array) -> None:
 
 @inlined
 def take(P: Pack, newton: Newton, y: Array) -> float:
-    """Add the solution to u', u, the displacement and lam; return the largest change: of a displacement, and of 1 + |u| where u is kept."""
+    """Add the solution to u', u, the displacement and lam; return the largest change, lengths measured by that of the iteration.
+
+    Of a displacement, and relative to 1 + |u| where u is kept.
+    """
     x, stage, lam = ws.solution(P), stage_of(P), ws.multipliers(P)
     n = ws.n_bodies(P)
     bodies = borrow(y, 0, n, WIDTH)
@@ -155,9 +158,10 @@ def take(P: Pack, newton: Newton, y: Array) -> float:
             stage.u_dot[k, a] += x[k, a]
             bodies[k, 7 + a] += newton.c_u * x[k, a]
             stage.displacement[k, a] += newton.c_q * x[k, a]
-            change = newton.c_q * abs(x[k, a])
+            unit = newton.length if a < 3 else 1.0
+            change = newton.c_q * abs(x[k, a]) / unit
             if newton.constraint_form != KEEP_POSITIONS:
-                change = max(change, newton.c_u * abs(x[k, a]) / (1.0 + abs(bodies[k, 7 + a])))
+                change = max(change, newton.c_u * abs(x[k, a]) / (unit + abs(bodies[k, 7 + a])))
             if not change <= largest:
                 largest = change
     for e in range(x.shape[0] - n):
@@ -167,8 +171,11 @@ def take(P: Pack, newton: Newton, y: Array) -> float:
 
 
 @inlined
-def move_to_constraints(P: Pack) -> tuple[int, float]:
-    """Add the least mass-weighted displacement to Phi = 0, with the current factor; return the code and the largest displacement."""
+def move_to_constraints(P: Pack, length: float) -> tuple[int, float]:
+    """Add the least mass-weighted displacement to Phi = 0, with the current factor; return the code and the largest displacement.
+
+    length: by which lengths are measured [m]
+    """
     b, level = ws.right_hand_side(P), ws.row_values(P)
     x, stage = ws.solution(P), stage_of(P)
     n = ws.n_bodies(P)
@@ -181,8 +188,9 @@ def move_to_constraints(P: Pack) -> tuple[int, float]:
     for k in range(1, n):
         for a in range(6):
             stage.displacement[k, a] += x[k, a]
-            if not abs(x[k, a]) <= largest:
-                largest = abs(x[k, a])
+            change = abs(x[k, a]) / (length if a < 3 else 1.0)
+            if not change <= largest:
+                largest = change
     return code, largest
 
 
@@ -248,7 +256,7 @@ def solve_stage(P: Pack, tangents: Any, place: Any, newton: Newton, options: Opt
             return code
         error = take(P, newton, y)
         if newton.constraint_form == KEEP_BOTH:
-            error = max(error, move_to_constraints(P)[1])
+            error = max(error, move_to_constraints(P, newton.length)[1])
     return report(ws.status(P), NO_CONVERGENCE, 0, error)
 
 

@@ -25,7 +25,7 @@ from haugmbd.compiled.jit import kernel, routine
 from haugmbd.compiled.status_codes import OK
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
-from haugmbd.integrators.implicit.base import ImplicitFixedOrAdaptive, Rule
+from haugmbd.integrators.implicit.base import NEWTON_TOL, PART, Implicit, ImplicitFixedOrAdaptive, Rule
 from haugmbd.integrators.implicit.constraint_form import GGL, ConstraintForm
 from haugmbd.integrators.implicit.generalized_alpha import PLACE
 from haugmbd.integrators.implicit.newton import ModifiedNewton, stage_of
@@ -85,8 +85,9 @@ def close(P: Pack, step: Step, control: Control, memory: Array, y: Array) -> flo
         for k in range(1, n):
             for a in range(6):
                 size = abs(bodies[k, a]) if a < 3 else 1.0
-                e_q = m.error_x[6 * k + a] / (control.atol + control.rtol * size)
-                e_u = m.error_u[6 * k + a] / (control.atol + control.rtol * abs(bodies[k, 7 + a]))
+                atol = control.atol_length if a < 3 else control.atol
+                e_q = m.error_x[6 * k + a] / (atol + control.rtol * size)
+                e_u = m.error_u[6 * k + a] / (atol + control.rtol * abs(bodies[k, 7 + a]))
                 total += e_q * e_q + e_u * e_u
         total = sqrt(total / (12.0 * (n - 1))) if n > 1 else 0.0
         step.factor = min(GROW, max(SHRINK, SAFETY * total**-0.25 if total > 0.0 else GROW))
@@ -149,7 +150,7 @@ class RadauIIA(ImplicitFixedOrAdaptive):
     reference: ClassVar[str] = "Hairer and Wanner, Solving ODE II, sec. IV.8; van der Houwen and de Swart 1997 (iteration)"
 
     constraint_form: ConstraintForm = field(default_factory=GGL)
-    tol: float = 1e-10
+    tol: float = NEWTON_TOL
     newton: ModifiedNewton = field(default_factory=ModifiedNewton)
 
     def check(self, span: float) -> None:
@@ -159,11 +160,10 @@ class RadauIIA(ImplicitFixedOrAdaptive):
                 f"RadauIIA iterates on velocities, which constraint_form={self.constraint_form!r} does not keep: take GGL() or Index2()."
             )
 
-    @property
-    def newton_tol(self) -> float:
+    def newton_tol_of(self, length: float) -> float:
         """The error that Newton's iteration may leave: `tol` with a fixed step; with error control a hundredth of the allowed error."""
-        tol = self.tol * self.constraint_form.share
-        return max(tol, 1e-2 * (self.rtol + self.atol)) if self.adaptive else tol
+        tol = Implicit.newton_tol_of(self, length)
+        return max(tol, PART * self.step_error(length)) if self.adaptive else tol
 
     def rule(self, problem: Problem, pack: Pack, h: float) -> Rule:
         """Return Radau's routines; the error is found where it is wanted."""

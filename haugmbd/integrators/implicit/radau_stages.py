@@ -54,8 +54,8 @@ TRANSIENT = 3
 
 
 @kernel
-def put_stages(m: RadauMemory, bodies: int) -> float:
-    """Compute u_i, f_i and x_i from the u'_i; return the largest change of an x_i [m, rad]."""
+def put_stages(m: RadauMemory, bodies: int, length: float) -> float:
+    """Compute u_i, f_i and x_i from the u'_i; return the largest change of an x_i, lengths divided by `length`."""
     h, largest = m.h[0], 0.0
     for i in range(3):
         for k in range(1, bodies):
@@ -70,7 +70,7 @@ def put_stages(m: RadauMemory, bodies: int) -> float:
     for i in range(3):
         for a in range(6, 6 * bodies):
             x = m.delta[i, a] + h * (A[i, 0] * m.f[0, a] + A[i, 1] * m.f[1, a] + A[i, 2] * m.f[2, a])
-            change = abs(x - m.x[i, a])
+            change = abs(x - m.x[i, a]) / (length if a % 6 < 3 else 1.0)
             if not change <= largest:
                 largest = change
             m.x[i, a] = x
@@ -148,7 +148,7 @@ def solve_one(
     if code == OK:
         error = take(P, newton, y)
         if newton.constraint_form == KEEP_BOTH:
-            code, moved = move_to_constraints(P)
+            code, moved = move_to_constraints(P, newton.length)
         keep(P, m, i, newton.constraint_form == KEEP_BOTH, y)
         options.n_projections += 1
     return code, max(error, moved)
@@ -161,7 +161,7 @@ def solve_stages(P: Pack, tangents: Any, place: Any, newton: Newton, options: Op
     n, h, before, error = ws.n_bodies(P), m.h[0], 1e300, 0.0
     for sweep in range(int(newton.max_iterations)):
         m.sweeps[0] = sweep + 1
-        error = put_stages(m, n)
+        error = put_stages(m, n, newton.length)
         for i in range(3):
             code, change = solve_one(P, tangents, place, newton, options, m, i, t - h * (1.0 - C[i]), y)
             if code != OK:
@@ -171,7 +171,7 @@ def solve_stages(P: Pack, tangents: Any, place: Any, newton: Newton, options: Op
         if not error < 1e300:
             break
         if has_converged(error, before, SLOWEST, newton.tolerance):
-            put_stages(m, n)
+            put_stages(m, n, newton.length)
             code = filter_error(P, m) if m.wants_error[0] == 1.0 else OK
             put_stage(P, m, C.size - 1, 0, y)
             return finish_stages(P, place, newton, options, t, y) if code == OK else code

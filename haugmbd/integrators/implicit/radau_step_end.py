@@ -135,7 +135,7 @@ def finish_stages(P: Pack, place: Any, newton: Newton, options: Options, t: floa
     for _ in range(CLOSINGS):
         if code == OK:
             code = prepare(P, t, y)
-        gap = put_position_question(P)[0]
+        gap = put_position_question(P, ws.row_weights(P))[0]
         options.n_rates += 1
         options.n_factorizations += 1
         if code == OK:
@@ -148,7 +148,7 @@ def finish_stages(P: Pack, place: Any, newton: Newton, options: Options, t: floa
     else:
         code = report(ws.status(P), NO_CONVERGENCE, 0, gap)
     if code == OK:
-        put_velocity_question(P, bodies)
+        put_velocity_question(P, bodies, ws.row_weights(P))
         code = solve_system(P)
         add_velocity(P, bodies)
         if code == OK:

@@ -34,7 +34,8 @@ class Newton:
     c_u: float
     curved: float  # 1 for the curvature of the constraints
     constraint_form: float  # KEEP_POSITIONS, KEEP_VELOCITIES or KEEP_BOTH
-    tolerance: float  # what may be left [m, rad; 1 + |u|]
+    tolerance: float  # what may be left [length, rad; their rates: of 1 + |u|]
+    length: float  # by which lengths are measured [m]
     max_iterations: float
 
 
@@ -45,7 +46,8 @@ class Control:
     t_end: float
     h_next: float
     rtol: float
-    atol: float
+    atol: float  # of turns and their rates
+    atol_length: float  # of lengths and their rates
     h_max: float
     n_rejected: float
     h_fixed: float  # the fixed step [s]; 0 for error control

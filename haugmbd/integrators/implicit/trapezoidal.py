@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from haugmbd.deprecated import public_class
+from haugmbd.integrators.implicit.base import NEWTON_TOL
 from haugmbd.integrators.implicit.constraint_form import GGL, ConstraintForm
 from haugmbd.integrators.implicit.generalized_alpha import FixedNewmarks, Parameters
 from haugmbd.integrators.implicit.newton import ModifiedNewton
@@ -40,7 +41,7 @@ class Trapezoidal(FixedNewmarks):
     """
 
     constraint_form: ConstraintForm = field(default_factory=GGL)
-    tol: float = 1e-10
+    tol: float = NEWTON_TOL
     newton: ModifiedNewton = field(default_factory=ModifiedNewton)
     reference: ClassVar[str] = "Dahlquist 1963; Hairer and Wanner, Solving ODE II"
 

@@ -24,6 +24,7 @@ from haugmbd.formulations.newton_euler import factorize, finish, rates_at_hand, 
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.integrators.stabilization.none import RATES
 from haugmbd.integrators.step_context import SIGNATURE, Options, make_options, normalize_euler
+from haugmbd.integrators.unsaid import Unsaid
 from haugmbd.math.euler_kernels import rotate_by
 from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.model.evaluate import prepare
@@ -39,45 +40,50 @@ STALLED = 0.3
 ROUNDING = 1e-9
 """A stalled error below this is accepted; above it the step has lost the constraints."""
 
+TOL = Unsaid(1e-13)
+"""What a projection may leave where nothing is said."""
 POSITIONS_ONLY, VELOCITIES_ONLY, BOTH = 1.0, 2.0, 3.0
 """The projected levels."""
 
 
 @kernel
-def put_position_question(P: Pack) -> tuple[float, int]:
-    """Write b = (0, -Phi); return the largest |Phi| of the kept rows and its slot."""
+def put_position_question(P: Pack, weight: Array) -> tuple[float, int]:
+    """Write b = (0, -Phi); return the largest |Phi| of the kept rows and its slot.
+
+    weight: `row_weights` to measure lengths by that of the model, `kept_rows` for metres
+    """
     ws.system_kind(P)[0, 0] = at.POSITIONS
-    b, level, kept = ws.right_hand_side(P), ws.row_values(P), ws.kept_rows(P)
+    b, level = ws.right_hand_side(P), ws.row_values(P)
     clear(b)
     n = ws.n_bodies(P)
     worst, where = 0.0, 0
-    for e in range(kept.shape[0]):
+    for e in range(weight.shape[0]):
         for a in range(6):
             Phi = level[6 * e + a, 0]
             b[n + e, a] = -Phi
-            Phi *= kept[e, a]
+            Phi *= weight[e, a]
             if not abs(Phi) <= worst:
                 worst, where = abs(Phi), 6 * e + a
     return worst, where
 
 
 @kernel
-def put_velocity_question(P: Pack, bodies: Array) -> float:
-    """Write b = (0, nu - Phi_q u); return the largest entry of the kept rows."""
+def put_velocity_question(P: Pack, bodies: Array, weight: Array) -> float:
+    """Write b = (0, nu - Phi_q u); return the largest entry of the kept rows, weighted as for positions."""
     ws.system_kind(P)[0, 0] = at.VELOCITIES
-    b, level, kept = ws.right_hand_side(P), ws.row_values(P), ws.kept_rows(P)
+    b, level = ws.right_hand_side(P), ws.row_values(P)
     J, edges = ws.jacobian(P), ws.edges(P)
     clear(b)
     n = ws.n_bodies(P)
     worst = 0.0
-    for e in range(kept.shape[0]):
+    for e in range(weight.shape[0]):
         i, j = edges[e, 0], edges[e, 1]
         for a in range(6):
             gap = level[6 * e + a, 1]
             for c in range(6):
                 gap -= J[6 * e + a, 0, c] * bodies[i, 7 + c] + J[6 * e + a, 1, c] * bodies[j, 7 + c]
             b[n + e, a] = gap
-            worst = max(worst, abs(gap) * kept[e, a])
+            worst = max(worst, abs(gap) * weight[e, a])
     return worst
 
 
@@ -111,33 +117,34 @@ def rests(P: Pack, options: Options, t: float, y: Array) -> bool:
         return False
     worst = 0.0
     if options.levels != VELOCITIES_ONLY:
-        worst = put_position_question(P)[0]
+        worst = put_position_question(P, ws.kept_rows(P))[0]
     if options.levels != POSITIONS_ONLY:
-        worst = max(worst, put_velocity_question(P, update_kinematics(P, t, y).bodies))
+        worst = max(worst, put_velocity_question(P, update_kinematics(P, t, y).bodies, ws.kept_rows(P)))
     return bool(worst <= options.threshold)
 
 
 @inlined
 def project(P: Pack, options: Options, t: float, y: Array) -> int:
     """Project y on Phi = 0 and Phi_q u = nu, or on one of them; rows, forces and factor remain those of y."""
-    tolerance = options.tolerance
+    tolerance, in_metres = options.tolerance, options.in_metres == 1.0
     bodies = update_kinematics(P, t, y).bodies
     code = OK
-    before = 1e300
+    before = left = 1e300
     corrected = False
     for _ in range(MAX_ITERATIONS):
         code = prepare(P, t, y)
         if code != OK:
             return code
-        error, slot = put_position_question(P)
+        error, slot = put_position_question(P, ws.row_weights(P))
         if options.levels == VELOCITIES_ONLY:
             error = 0.0
+        left = put_position_question(P, ws.kept_rows(P))[0] if in_metres else error
         code = factorize(P)
         options.n_factorizations += 1
         if code != OK:
             return code
         stalled = error > STALLED * before
-        if error <= tolerance or (stalled and error <= ROUNDING):
+        if error == 0.0 or left <= tolerance or (stalled and error <= ROUNDING):
             break
         if stalled and before <= ROUNDING:
             break
@@ -147,9 +154,10 @@ def project(P: Pack, options: Options, t: float, y: Array) -> int:
         if code != OK:
             return code
         add_displacement(P, bodies)
-    if not error <= ROUNDING:
-        return report(ws.status(P), OFF_MANIFOLD, slot, error)
-    if options.levels != POSITIONS_ONLY and put_velocity_question(P, bodies) > tolerance:
+    if not (error <= ROUNDING or left <= tolerance):
+        return report(ws.status(P), OFF_MANIFOLD, slot, abs(ws.row_values(P)[slot, 0]))
+    weight = ws.kept_rows(P) if in_metres else ws.row_weights(P)
+    if options.levels != POSITIONS_ONLY and put_velocity_question(P, bodies, weight) > tolerance:
         corrected = True
         code = solve_system(P)
         add_velocity(P, bodies)
@@ -185,11 +193,12 @@ class Projection(Stabilization):
     Parameters
     ----------
     tol : float
-        Largest |Phi| and |Phi_q u - nu| that is not corrected, in the units of the rows (m, m2, 1, rad).
+        Largest |Phi| and |Phi_q u - nu| that is not corrected, in the units of the rows (m, m2, 1, rad); rounding stops it earlier.
+        The default, 1e-13, is measured by the characteristic length of the model.
     every : int
         Project after every n-th step.
     threshold : float
-        Project only where |Phi| or |Phi_q u - nu| exceeds this; 0 projects always.
+        Project only where |Phi| or |Phi_q u - nu| exceeds this, in the same units; 0 projects always.
     positions, velocities : bool
         The levels that are projected.
 
@@ -199,7 +208,7 @@ class Projection(Stabilization):
     Sources: Eich 1993, SIAM J. Numer. Anal. 30, 1467-1482; Lubich 1991.
     """
 
-    tol: float = 1e-13
+    tol: float = TOL
     every: int = field(default=1, kw_only=True)
     threshold: float = field(default=0.0, kw_only=True)
     positions: bool = field(default=True, kw_only=True)
@@ -210,9 +219,10 @@ class Projection(Stabilization):
     corrects: ClassVar[bool] = True
 
     def options(self) -> Options:
-        """Return tolerance, interval, threshold and levels."""
+        """Return tolerance and its unit, interval, threshold and levels."""
         levels = BOTH if self.positions and self.velocities else POSITIONS_ONLY if self.positions else VELOCITIES_ONLY
-        return make_options(tolerance=self.tol, every=self.every, threshold=self.threshold, levels=levels)
+        in_metres = not isinstance(self.tol, Unsaid)
+        return make_options(tolerance=self.tol, in_metres=in_metres, every=self.every, threshold=self.threshold, levels=levels)
 
     def check(self) -> None:
         super().check()

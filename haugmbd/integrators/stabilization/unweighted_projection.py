@@ -27,6 +27,7 @@ from haugmbd.formulations.newton_euler import right_hand_side
 from haugmbd.integrators.stabilization.projection import Projection, project, rests
 from haugmbd.integrators.step_context import SIGNATURE, Options, normalize_euler
 from haugmbd.model.constraint_rows import evaluate
+from haugmbd.model.length import radii_of_gyration
 from haugmbd.model.model import Model
 from haugmbd.workspace import layout as at
 from haugmbd.workspace.layout import NAMES, Pack
@@ -94,7 +95,7 @@ class UnweightedProjection(Projection):
 
     def fitted(self, model: Model, pack: Pack) -> Pack:
         """Return the tables twice: unchanged, and with W and its scales in place of the factored inertia."""
-        sizes = np.full(model.nb + 1, self.size) if self.size is not None else radii_of_gyration(model)
+        sizes = np.full(model.nb + 1, self.size) if self.size is not None else turning_sizes(model)
         W, scale = np.zeros((model.nb + 1, 10)), model.tables["SCALE"].copy()
         W[:, 0] = 1.0
         W[:, [1, 5, 9]] = sizes[:, None] ** 2
@@ -111,11 +112,8 @@ class UnweightedProjection(Projection):
         return pack._replace(ints=np.concatenate([pack.ints, ints]), reals=np.concatenate([pack.reals, W.ravel(), scale.ravel()]))
 
 
-def radii_of_gyration(model: Model) -> Array:
-    """Return sqrt(tr J_bar / (2 m)) of each body (nb + 1,) [m]; for points and the ground the largest of the others, or 1."""
-    inertia = model.tables["INERTIA"]
-    mass, turning = inertia[:, 0], inertia[:, [1, 5, 9]].sum(axis=1)
-    found: Array = np.sqrt(turning / (2.0 * np.where(mass > 0.0, mass, np.inf)))
-    largest = float(found.max(initial=0.0)) or 1.0
-    found[found == 0.0] = largest
+def turning_sizes(model: Model) -> Array:
+    """Return the radius of gyration of each body (nb + 1,) [m]; for points and the ground the largest of the others, or the length."""
+    found = radii_of_gyration(model)
+    found[found == 0.0] = float(found.max(initial=0.0)) or model.length
     return found

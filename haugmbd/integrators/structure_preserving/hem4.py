@@ -65,14 +65,14 @@ def put_velocity_gap(P: Pack, bodies: Array, scale: float) -> None:
 
 @kernel
 def take_stage(P: Pack, bodies: Array, rates: Array, scale: float) -> float:
-    """Set u'_i <- u'_i + x,  u_(i+1) <- u_(i+1) + scale x; return the largest change, relative to 1 + |u|."""
-    x = ws.solution(P)
+    """Set u'_i <- u'_i + x,  u_(i+1) <- u_(i+1) + scale x; return the largest change, relative to 1 + |u|, lengths by the model's."""
+    x, length = ws.solution(P), ws.length(P)
     largest = 0.0
     for k in range(1, bodies.shape[0]):
         for a in range(6):
             rates[k, 7 + a] += x[k, a]
             bodies[k, 7 + a] += scale * x[k, a]
-            change = abs(scale * x[k, a]) / (1.0 + abs(bodies[k, 7 + a]))
+            change = abs(scale * x[k, a]) / ((length if a < 3 else 1.0) + abs(bodies[k, 7 + a]))
             if not change <= largest:
                 largest = change
     return largest

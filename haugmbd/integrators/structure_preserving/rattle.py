@@ -41,8 +41,8 @@ from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import WIDTH, Pack, workspace
 
 TOL, ITERATIONS, STALLED, ROUNDING = 1e-13, 60, 0.5, 1e-9
-"""[m, rad] A correction of the displacement below TOL ends the iteration.  A correction below ROUNDING that is more than STALLED of the
-last one is rounding."""
+"""A correction of the displacement, in lengths of the model and rad, below TOL ends the iteration.  A correction below ROUNDING that is
+more than STALLED of the last one is rounding."""
 TURNS, TURNED = 50, 1e-15
 """Maximum number of iterations for f, and the relative correction at which they end; eight suffice where a solution exists."""
 STILL_TURNED = 1e-12
@@ -201,7 +201,7 @@ def move(P: Pack, options: Options, t: float, h: float, y: Array, half: HalfStep
     """
     n = ws.n_bodies(P)
     b, level, x = ws.right_hand_side(P), ws.row_values(P), ws.solution(P)
-    before, error = 1e300, 0.0
+    before, error, length = 1e300, 0.0, ws.length(P)
     for _ in range(ITERATIONS):
         code = drift(P, h, y, half, new)
         if code == OK:
@@ -218,8 +218,9 @@ def move(P: Pack, options: Options, t: float, h: float, y: Array, half: HalfStep
         error = 0.0
         for k in range(1, n):
             for a in range(6):
-                if not h * abs(x[k, a]) <= error:
-                    error = h * abs(x[k, a])
+                change = h * abs(x[k, a]) / (length if a < 3 else 1.0)
+                if not change <= error:
+                    error = change
         if error <= TOL or (error <= ROUNDING and error > STALLED * before):
             return code
         for k in range(1, n):
@@ -263,7 +264,7 @@ def last_kick(P: Pack, options: Options, t: float, h: float, half: HalfStep, new
         before, change = change if turn > 1 else 1e300, 0.0
         for k in range(1, n):
             for a in range(6):
-                moved = abs(x[k, a] - bodies[k, 7 + a]) / (1.0 + abs(x[k, a]))
+                moved = abs(x[k, a] - bodies[k, 7 + a]) / ((ws.length(P) if a < 3 else 1.0) + abs(x[k, a]))
                 if not moved <= change:
                     change = moved
                 bodies[k, 7 + a] = x[k, a]
