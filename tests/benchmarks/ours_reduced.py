@@ -52,7 +52,7 @@ def impact(n: int, seconds: float = 0.01) -> dict[str, Any]:
     """One sample [us] of an impact on the last link: called from Python, and in a compiled loop."""
     reduced, q, qd, tau = arguments(n)
     moving = mbd.link_motion(reduced, q, qd)
-    contact = {"point": moving.r[-1], "normal": moving.v[-1], "restitution": 0.5}
+    contact = {"point": moving.r[-1], "plane_normal": -moving.v[-1], "restitution": 0.5}
     found = mbd.articulated_impulse(reduced, q, qd, **contact)
     strike = strike_record(n - 1)
     strike["normal"], strike["point"], strike["restitution"] = found.normal_wrench[:3], moving.r[-1], 0.5

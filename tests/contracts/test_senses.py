@@ -34,7 +34,8 @@ def test_a_motor_with_the_torque_of_inverse_dynamics_has_the_opposite_actuator()
 def test_the_normal_of_a_contact_is_the_plane_normal_of_an_articulated_impulse():
     chain = mbd.SerialChain([mbd.Link.revolute("a", 1.0, (0.0, 0.1, 0.1)), mbd.Link.revolute("b", 1.0, (0.0, 0.1, 0.1))])
     q, qd, contact = [0.2, 0.4], [1.0, 0.5], {"point_bar": (1.0, 0.0, 0.0), "restitution": 0.5}
-    seed = mbd.articulated_impulse(chain, q, qd, normal=(0, 2, 0), **contact)
+    with pytest.warns(DeprecationWarning, match="plane_normal=-n since haugmbd 0.2"):
+        seed = mbd.articulated_impulse(chain, q, qd, normal=(0, 2, 0), **contact)
     ours = mbd.articulated_impulse(chain, q, qd, plane_normal=(0, -2, 0), **contact)
     assert seed.J == ours.J > 0.0
     np.testing.assert_array_equal(seed.qd, ours.qd)

@@ -14,6 +14,7 @@ Source: Mirtich 1996, ch. 4 (impulses on articulated bodies).
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -116,9 +117,9 @@ def articulated_impulse(
     link : str or int
         Name or number of the link; by default the last one.
     normal : array_like, (3,), optional
-        Normal from the link towards the object, global, of any length. The point approaches with v_imp = n^T v > 0, and gets -n J.
+        The old name of -plane_normal, from the link towards the object; it warns.
     plane_normal : array_like, (3,), optional
-        Normal of the object towards the link, as in `Contact`; plane_normal = -normal. Give one of the two.
+        Normal of the object towards the link, global, of any length, as in `Contact`: n = -plane_normal, and the link gets -n J.
     point : array_like, (3,), optional
         Contact point, global [m].
     point_bar : array_like, (3,), optional
@@ -147,14 +148,14 @@ def articulated_impulse(
     if (normal is None) == (plane_normal is None):
         given = "neither is given" if normal is None else "both are given"
         raise UsageError(
-            f"impact of link {chain.links[k].name!r}: {given}. Give plane_normal=, of the object, towards the link, as a Contact has it; "
-            "or normal=, from the link towards the object."
+            f"impact of link {chain.links[k].name!r}: {given}. Give plane_normal=, of the object, towards the link, as a Contact has it."
         )
-    if plane_normal is not None and (numbers_given := numbers(plane_normal)) is not None:
-        normal = -numbers_given
-    elif plane_normal is not None:
-        normal = plane_normal  # refused as every wrong normal
-    strike = _read(f"impact of link {chain.links[k].name!r}", k, normal, point, point_bar, restitution)
+    if normal is not None:
+        told = "articulated_impulse(normal=n) is plane_normal=-n since haugmbd 0.2, the sense of a Contact's normal"
+        warnings.warn(f"{told}. The old name will go with 0.3.", DeprecationWarning, stacklevel=3)
+        given_numbers = numbers(normal)
+        plane_normal = normal if given_numbers is None else -given_numbers
+    strike = _read(f"impact of link {chain.links[k].name!r}", k, plane_normal, point, point_bar, restitution)
     work, kept, response = chain.workspace(), np.empty((chain.n, KEPT)), Response(np.empty(chain.nv), *np.empty((2, chain.n, 6)))
     tables = (chain.tables.ints, chain.tables.reals, work)
     weak = impulse_entry(tables, kept, (q, qd), (np.zeros(chain.nv), NONE), strike, response)
@@ -175,10 +176,10 @@ def _read(where: str, k: int, normal: Any, point: Any, point_bar: Any, restituti
     if (point is None) == (point_bar is None):
         given = "neither point nor point_bar is given" if point is None else "both point and point_bar are given"
         raise UsageError(f"{where}: {given}. Give point=, global, or point_bar=, in the link frame from its handle [m].")
-    remedy = "Give the direction from the link towards the object: three numbers, not all zero; the length does not matter."
-    n = read_array(faults, where, "normal", normal, (3,), remedy=remedy)
+    remedy = "Give the direction from the object towards the link: three numbers, not all zero; the length does not matter."
+    n = read_array(faults, where, "plane_normal", normal, (3,), remedy=remedy)
     if not n.any():
-        faults.append(Fault(where, "normal is (0, 0, 0)", remedy))
+        faults.append(Fault(where, "plane_normal is (0, 0, 0)", remedy))
     label, value = ("point_bar", point_bar) if point is None else ("point", point)
     place = read_array(faults, where, label, value, (3,), unit="m")
     restitution = read_number(faults, where, "restitution", restitution)
@@ -189,7 +190,7 @@ def _read(where: str, k: int, normal: Any, point: Any, point_bar: Any, restituti
         raise UsageError(" ".join(map(str, faults)))
     strike = strike_record(k)
     strike["in_link_frame"] = point is None
-    strike["normal"], strike["point"], strike["restitution"] = unit(n), place, restitution
+    strike["normal"], strike["point"], strike["restitution"] = -unit(n), place, restitution
     return strike
 
 

@@ -43,7 +43,7 @@ def random_impact(seed, *, e=None, largest=12, free=None):
         chain,
         q,
         qd,
-        mbd.articulated_impulse(chain, q, qd, link=k, point=point, normal=normal, restitution=restitution),
+        mbd.articulated_impulse(chain, q, qd, link=k, point=point, plane_normal=-normal, restitution=restitution),
         restitution,
     )
 
@@ -95,7 +95,7 @@ def test_exact_rationals_of_a_contact(name):
     chain, q, turns = straight(n, free)
     qd = np.zeros(chain.nv)
     qd[1 if free else 0] = -tip if free else -tip / n
-    impact = mbd.articulated_impulse(chain, q, qd, point=(n, 0, 0), normal=(0, -1, 0))
+    impact = mbd.articulated_impulse(chain, q, qd, point=(n, 0, 0), plane_normal=(0, 1, 0))
     assert impact.v_imp == pytest.approx(tip, rel=1e-13)
     assert impact.compliance == pytest.approx(tip, rel=1e-13)
     assert impact.J == pytest.approx(1.0, rel=1e-13)
@@ -110,7 +110,7 @@ def test_a_rod_falls_on_a_smooth_plane(angle, e):
     rod = mbd.Link.free("rod", m, [m * a * a / 3] * 3, c=0.0)
     q = [0, 0, 0, np.cos(angle / 2), 0, 0, np.sin(angle / 2)]
     impact = mbd.articulated_impulse(
-        mbd.SerialChain([rod]), q, [0, -v, 0, 0, 0, 0], link="rod", point_bar=(-a, 0, 0), normal=(0, -3, 0), restitution=e
+        mbd.SerialChain([rod]), q, [0, -v, 0, 0, 0, 0], link="rod", point_bar=(-a, 0, 0), plane_normal=(0, 3, 0), restitution=e
     )
     below = 1.0 + 3.0 * np.cos(angle) ** 2
     assert impact.J == pytest.approx(m * v * (1 + e) / below, rel=1e-14)
@@ -236,7 +236,7 @@ def test_it_does_not_matter_where_the_frames_stand():
     normal, moment = np.split(impact.normal_wrench, 2)
     point = np.cross(normal, moment)  # on the line of action
     bar = handle.A[impact.link].T @ (point - handle.P[impact.link])
-    again = mbd.articulated_impulse(moved, q, qd, link=impact.link, point_bar=bar, normal=7 * normal, restitution=e)
+    again = mbd.articulated_impulse(moved, q, qd, link=impact.link, point_bar=bar, plane_normal=-7 * normal, restitution=e)
     assert again.J == pytest.approx(impact.J, rel=LAW_TOL)
     assert near(again.dqd, impact.dqd, LAW_TOL)
     assert near(again.l[:, :3], impact.l[:, :3], LAW_TOL)

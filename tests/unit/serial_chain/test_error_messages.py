@@ -12,7 +12,7 @@ J = (0.1, 0.2, 0.25)
 BALL = mbd.SerialChain(
     [mbd.Link.revolute("arm", 1.0, J, c=0.5), mbd.Link.spherical("ball", 1.0, J, c=0.5)], gravity=(0, 0, -9.81), name="wrist"
 )
-HIT = {"normal": (1, 0, 0), "point": (0, 0, 0)}
+HIT = {"plane_normal": (-1, 0, 0), "point": (0, 0, 0)}
 ASK = {
     "aba": mbd.aba,
     "rnea": mbd.rnea,

@@ -22,15 +22,18 @@ def rods(*kinds, **options):
 
 def strike(chain=None, q=(0.0, 0.0), qd=(1.0, 1.0), **options):
     """The tip of two hinged rods hits along y, unless `options` say otherwise."""
-    arguments = {"point": TIP, "normal": (0, 1, 0), **options}
+    arguments = {"point": TIP, "plane_normal": (0, -1, 0), **options}
     return mbd.articulated_impulse(rods("revolute", "revolute") if chain is None else chain, q, qd, **arguments)
 
 
 WRONG = [
-    ({"normal": (0, 0, 0)}, "impact of link 'rod 2': normal is (0, 0, 0). Give the direction from the link towards the object"),
-    ({"normal": (0, 1)}, "normal has shape (2,), expected (3,). Give the direction"),
-    ({"normal": "up"}, "normal is 'up', not an array of numbers"),
-    ({"normal": (0, np.nan, 0)}, "normal = [0.0, nan, 0.0] is not finite"),
+    (
+        {"plane_normal": (0, 0, 0)},
+        "impact of link 'rod 2': plane_normal is (0, 0, 0). Give the direction from the object towards the link",
+    ),
+    ({"plane_normal": (0, 1)}, "normal has shape (2,), expected (3,). Give the direction"),
+    ({"plane_normal": "up"}, "normal is 'up', not an array of numbers"),
+    ({"plane_normal": (0, np.nan, 0)}, "normal = [0.0, nan, 0.0] is not finite"),
     ({"point": (1, 2)}, "point has shape (2,), expected (3,). Give point as finite numbers [m]"),
     ({"point": None, "point_bar": 1.0}, "point_bar has shape (), expected (3,)"),
     ({"point": None}, "neither point nor point_bar is given. Give point=, global, or point_bar="),
@@ -71,14 +74,14 @@ def test_numbers_that_are_not_finite_are_refused():
 
 def test_all_faults_of_a_contact_come_at_once():
     with pytest.raises(UsageError) as caught:
-        strike(normal=(0, 0, 0), point=(0, 0), restitution=2)
+        strike(plane_normal=(0, 0, 0), point=(0, 0), restitution=2)
     assert all(said in str(caught.value) for said in ("normal is (0, 0, 0)", "point has shape (2,)", "restitution is 2"))
 
 
 IMMOVABLE = [
-    (rods("revolute", "revolute"), {"normal": (1, 0, 0)}),
-    (rods("revolute", "revolute"), {"normal": (0, 0, 1)}),
-    (rods("revolute", "revolute", base=(1e3, 2e3, 0)), {"normal": (1, 0, 0), "point": (1002, 2000, 0)}),
+    (rods("revolute", "revolute"), {"plane_normal": (-1, 0, 0)}),
+    (rods("revolute", "revolute"), {"plane_normal": (0, 0, -1)}),
+    (rods("revolute", "revolute", base=(1e3, 2e3, 0)), {"plane_normal": (-1, 0, 0), "point": (1002, 2000, 0)}),
     (rods("revolute", "revolute"), {"link": 0, "point": (0, 0, 0)}),
     (rods("prismatic"), {"q": [0.0], "qd": [1.0]}),
     (rods("fixed", "fixed"), {"q": [], "qd": []}),
@@ -99,7 +102,7 @@ def test_turned_by_rounding_it_is_still_immovable():
 
 
 def test_a_small_lever_is_no_immovable_contact():
-    impact = strike(normal=(1.0, 1e-8, 0.0))
+    impact = strike(plane_normal=tuple(-x for x in (1.0, 1e-8, 0.0)))
     assert impact.J == pytest.approx(7 / 24 * 3 * 1e8, rel=1e-6)
 
 
@@ -120,7 +123,7 @@ def test_a_freedom_without_inertia_is_named():
     ring = mbd.Link.revolute("ring", 0.0, [0.0] * 3, L=0.0)
     chain = mbd.SerialChain([ring, mbd.Link.revolute("rod", *ROD, c=0.5)], name="doubled")
     for ask in (
-        lambda: mbd.articulated_impulse(chain, [0, 0], [1, 1], point=(1, 0, 0), normal=(0, 1, 0)),
+        lambda: mbd.articulated_impulse(chain, [0, 0], [1, 1], point=(1, 0, 0), plane_normal=(0, -1, 0)),
         lambda: mbd.chain_impulse(chain, [0, 0]),
     ):
         with pytest.raises(SimulationError, match=r"chain 'doubled': nothing has inertia along freedom 0, 'ring' turn about"):
@@ -146,7 +149,7 @@ def test_a_massless_link_on_the_way_needs_no_inverse():
     cross = mbd.Link.revolute("cross", 0.0, [0.0] * 3, axis=(0, 1, 0), L=0.0)
     two = mbd.SerialChain([cross, mbd.Link.revolute("rod", *ROD, c=0.5)])
     one = mbd.SerialChain([mbd.Link.universal("rod", *ROD, c=0.5, axis_1=(0, 1, 0), axis_2=(0, 0, 1))])
-    contact = {"point_bar": (1, 0, 0), "normal": (0.3, 1, 0.2), "restitution": 0.4}
+    contact = {"point_bar": (1, 0, 0), "plane_normal": (-0.3, -1, -0.2), "restitution": 0.4}
     a, b = (mbd.articulated_impulse(chain, [0.3, 0.5], [0.2, 2.0], **contact) for chain in (two, one))
     assert a.J == pytest.approx(b.J, rel=1e-13)
     np.testing.assert_allclose(a.dqd, b.dqd, rtol=1e-12)

@@ -73,7 +73,7 @@ def impact():
     inertia = mass * length**2 / 12
     chain = mbd.SerialChain.from_tables([mass] * 2, [length / 2] * 2, [length] * 2, [[0.0, inertia, inertia]] * 2, [[0, 0, 1]] * 2)
     rates = [VALUES[rate_1], VALUES[rate_2]]
-    return mbd.articulated_impulse(chain, [0, 0], rates, point=(2 * length, 0, 0), normal=(0, 1, 0), restitution=VALUES[e])
+    return mbd.articulated_impulse(chain, [0, 0], rates, point=(2 * length, 0, 0), plane_normal=(0, -1, 0), restitution=VALUES[e])
 
 
 def test_the_numbers_of_the_example(impact):
