@@ -63,10 +63,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C", bound=type)
 
 
+def warn_deprecated(told: str, stacklevel: int) -> None:
+    """Issue a DeprecationWarning of a name that goes with the next version, at a line of the user  stacklevel  calls above."""
+    warnings.warn(f"{told}; the old name will go with 0.3.", DeprecationWarning, stacklevel=stacklevel + 1)
+
+
 def _warn(old: str, new: str, stacklevel: int) -> None:
-    warnings.warn(
-        f"{old} is called {new} since haugmbd 0.2; the old name will go with 0.3.", DeprecationWarning, stacklevel=stacklevel
-    )
+    warn_deprecated(f"{old} is called {new} since haugmbd 0.2", stacklevel + 1)
 
 
 def warn_renamed(name: str) -> str | None:

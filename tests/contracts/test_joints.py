@@ -66,7 +66,7 @@ def test_derivatives_are_those_of_Phi(report, cls, side, quantity):
 @pytest.mark.parametrize("side", SIDES)
 def test_rows_hold_at_the_modelled_pose_and_remove_the_documented_degrees_of_freedom(report, cls, side):
     rows = report.rows[f"{cls.__name__} {side}"]
-    (documented,) = re.findall(r"removes (\d) degrees? of freedom", cls.__doc__)
+    (documented,) = re.findall(r"Removes (\d) degrees? of freedom", cls.__doc__)
     at_pose = evaluate(report.model)
     assert np.abs(at_pose.Phi[rows]).max() < ROUNDING
     size = np.linalg.svd(jacobian(at_pose)[rows].reshape(len(rows), -1), compute_uv=False)

@@ -14,7 +14,6 @@ Source: Mirtich 1996, ch. 4 (impulses on articulated bodies).
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -25,7 +24,7 @@ import numpy.typing as npt
 from haugmbd.bodies.frame import unit
 from haugmbd.bodies.validation import numbers, read_array, read_number
 from haugmbd.compiled.array_types import Array
-from haugmbd.deprecated import check_keywords, public_class
+from haugmbd.deprecated import check_keywords, public_class, warn_deprecated
 from haugmbd.errors import Fault, SimulationError, UsageError
 from haugmbd.serial_chain.base import NONE, BaseChain
 from haugmbd.serial_chain.error_messages import need_chain, no_answer
@@ -152,7 +151,7 @@ def articulated_impulse(
         )
     if normal is not None:
         told = "articulated_impulse(normal=n) is plane_normal=-n since haugmbd 0.2, the sense of a Contact's normal"
-        warnings.warn(f"{told}. The old name will go with 0.3.", DeprecationWarning, stacklevel=3)
+        warn_deprecated(told, stacklevel=3)
         given_numbers = numbers(normal)
         plane_normal = normal if given_numbers is None else -given_numbers
     strike = _read(f"impact of link {chain.links[k].name!r}", k, plane_normal, point, point_bar, restitution)

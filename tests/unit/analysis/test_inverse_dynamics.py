@@ -183,7 +183,7 @@ def test_bad_arguments():
     found = mbd.inverse_dynamics(system, [0.0])
     for call, text in (
         (lambda: found["motor"], "no driver is called 'motor'"),
-        (lambda: mbd.inverse_dynamics(system, [0.0], drivers=["B"]), "5 rows"),
+        (lambda: mbd.inverse_dynamics(system, [0.0], drivers=["B"]), "5 driven rows"),
         (lambda: mbd.inverse_dynamics(system, [0.0], drivers=["Z"]), "no joint is called 'Z'"),
         (lambda: mbd.inverse_dynamics(system, [0.0], redundancy="least"), "must be an object"),
         (lambda: mbd.inverse_dynamics(system, []), "t must be"),

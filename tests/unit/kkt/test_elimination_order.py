@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from haugmbd.kkt.elimination_order import _bridges, _loop_groups, make_schedule
+from haugmbd.graph import bridges, loop_groups
+from haugmbd.kkt.elimination_order import make_schedule
 
 Edges = list[tuple[int, int]]
 
@@ -62,10 +63,10 @@ def test_bridges_are_the_edges_that_separate(seed):
     n = 14
     edges = random_graph(rng, n, int(rng.integers(0, 7)))
     expected = {e for e in range(len(edges)) if not connected_without(n, edges, e)}
-    bridges = _bridges(n, edges)
-    assert set(bridges) == expected
-    assert all(child in edges[e] and child != 0 for e, child in bridges.items())
-    group = _loop_groups(n, edges, bridges)
+    separating = bridges(n + 1, edges)
+    assert set(separating) == expected
+    assert all(child in edges[e] and child != 0 for e, child in separating.items())
+    group = loop_groups(n + 1, edges, separating)
     for e, (i, j) in enumerate(edges):
         assert (group[i] == group[j]) == (e not in expected)
 
@@ -79,10 +80,10 @@ def test_every_node_is_eliminated_once_and_in_a_safe_order(seed):
     schedule = make_schedule(n, edges)
     order = schedule.order.tolist()
     assert sorted(order) == list(range(1, n + 1 + len(edges)))
-    bridges = _bridges(n, edges)
+    separating = bridges(n + 1, edges)
     for e, pair in enumerate(edges):
         step = order.index(n + 1 + e)
-        before = (bridges[e],) if e in bridges else tuple(body for body in pair if body != 0)
+        before = (separating[e],) if e in separating else tuple(body for body in pair if body != 0)
         assert all(order.index(body) < step for body in before)
 
 
