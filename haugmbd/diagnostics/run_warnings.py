@@ -3,6 +3,7 @@ r"""The status of a run, and the notes on results that are doubtful.
     turn         angle of a body in a step                 max(|omega_n|, |omega_(n+1)|) (t_(n+1) - t_n)
     violation    gap of a joint                            |Phi| / |Phi_r| over the size of the model; without Phi_r |Phi| / |PiBar| [rad]
     energy       drift of a conservative run               max |E - E_0| / max(max T, max V - min V)
+    near         nearly singular configurations that a step has leapt over
     singular     singular configurations that were crossed
     model        what `model.warnings` says: locked loops, ...
 
@@ -22,7 +23,7 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.diagnostics.energy import energy_over_time
 from haugmbd.diagnostics.work import is_driven
 from haugmbd.errors import RunWarning, warn_user
-from haugmbd.integrators.state_space import SingularCrossing
+from haugmbd.integrators.state_space import NearSingular, SingularCrossing
 from haugmbd.model.model import Model
 
 LARGEST_TURN = 1.0
@@ -67,7 +68,7 @@ class RunStatus(IntEnum):
 
 
 class RunNote(NamedTuple):
-    """One note on a run.  kind: turn, violation, energy, singular or model;  size: of several notes of one kind the largest is kept."""
+    """One note on a run.  kind: turn, violation, energy, singular, near or model;  size: of notes of one kind the largest is kept."""
 
     kind: str
     text: str
@@ -220,6 +221,20 @@ def crossing_notes(passed: Iterable[SingularCrossing]) -> list[RunNote]:
     """Return a note on the singular configurations that were crossed."""
     parts = [f"t = {one.t:.6g} s ({', '.join(map(repr, one.joints[:NAMED]))})" for one in passed]
     return [RunNote("singular", f"singular configurations were crossed: {_listed(parts)}.", float(len(parts)))] if parts else []
+
+
+def near_notes(places: Iterable[NearSingular]) -> list[RunNote]:
+    """A sentence about configurations that are nearly singular, and that the run has leapt over, or none."""
+    parts, gaps = [], []
+    for one in places:
+        what = f", where rows contradict each other by {one.gap:.2g} of the size" if np.isfinite(one.gap) else ""
+        parts.append(f"t = {one.t:.6g} s ({', '.join(map(repr, one.joints[:NAMED]))}{what})")
+        gaps.append(one.gap)
+    if not parts:
+        return []
+    what = f"the motion passes a configuration that is nearly singular in one step, at {_listed(parts)}"
+    why = "of branches that lie so near to each other the run has followed the smooth one, and the exact motion may turn into the other"
+    return [RunNote("near", f"{what}: {why}. Give a smaller h or rtol, or dimensions that are exact.", float(len(parts)), True)]
 
 
 def with_model_notes(outcome: Outcome, model: Model, t: Array, y: Array, steps: int) -> Outcome:

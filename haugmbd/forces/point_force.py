@@ -109,10 +109,10 @@ def body_arguments(states: Array) -> tuple[Array, ...]:
 
 def read_frame(faults: list[Fault], where: str, frame: Any) -> bool:
     """Return whether a vector is given in the body frame; add a fault for an unknown frame."""
-    if frame not in ("global", "body"):
+    if not isinstance(frame, str) or frame not in ("global", "body"):
         remedy = 'Give frame="global", or frame="body" for a vector that turns with the body.'
         faults.append(Fault(where, f"frame is {frame!r}", remedy))
-    return bool(frame == "body")
+    return isinstance(frame, str) and frame == "body"
 
 
 @kernel

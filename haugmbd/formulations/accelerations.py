@@ -19,7 +19,7 @@ from haugmbd.formulations.error_messages import explain
 from haugmbd.formulations.newton_euler import NewtonEuler, accelerate
 from haugmbd.formulations.python_formulation import kkt_solution_of
 from haugmbd.model.dependent_rows import Rule, check_rule
-from haugmbd.model.given import model_given
+from haugmbd.model.given import model_given, state_given
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.minimum_norm import least_multipliers
@@ -122,7 +122,7 @@ def accelerations(
         check_rule(redundancy)
         model = model.with_redundancy(redundancy)
     by = chosen(formulation)
-    state = model.state() if state is None else state
+    state = state_given(model, state, "accelerations")
     faults = state_faults(model, state)
     if faults:
         raise ModelError(faults)

@@ -144,9 +144,14 @@ class PythonKKTSolver(Callback):
             self._look(J)
             return
         state = State.from_y(self._t, self._y, self._model.nb + 1)
-        question = self._question(state, SolveFor(which - ANSWER), level, b)
         try:
-            answer = self._solver.answer(question)
+            question = self._question(state, SolveFor(which - ANSWER), level, b)
+        except np.linalg.LinAlgError as error:
+            question = self._question(state, SolveFor.VELOCITIES, level, b)
+            raise singular(question, f"the SVD of its rows did not converge ({error})") from error
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):  # a state that is not finite is told by the run
+                answer = self._solver.answer(question)
         except np.linalg.LinAlgError as error:
             raise singular(question, f"its factorization did not converge ({error})") from error
         self.work.count(answer)

@@ -15,8 +15,9 @@ Source: Haug 2021, sec. 3.7 (singular configurations, branches); Rheinboldt (197
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from math import log
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from haugmbd.errors import SimulationError
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.singularity_search import FINE, SWEEPS, Place, SingularSearch, may_be_singular, weakest
 from haugmbd.integrators.smooth_branch import Curve, SmoothBranch
-from haugmbd.integrators.state_space import MaximalStateSpace, SingularCrossing
+from haugmbd.integrators.state_space import MaximalStateSpace, NearSingular, SingularCrossing
 from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.integrators.step_context import Problem, copy_options, restore_memory
 from haugmbd.model.constraint_rows import rows_in
@@ -61,6 +62,14 @@ OUTPUTS = 8
 """Number of states of a crossing that an adaptive run stores."""
 FIRST = 0.25
 """First step behind a crossing, relative to the longest of the last steps before it."""
+EXACT = 1e-11
+"""Contradiction of the rows at a singular configuration, relative to the size: rounding of the pose and of the polynomial."""
+LEAP = 3.0
+"""Fall of the smallest singular value inside a step that is too long for the bend of the motion there."""
+PLUNGE = 30.0
+"""The same from one end of a step to the other, or to its least place: a step may end on the singular configuration."""
+STEPS_BESIDE, SAMPLES_IN_STEP = 2, 17
+"""Steps on either side of such a place that are looked at, and samples in each."""
 STOPS = (SINGULAR, STEP_TOO_SMALL, OFF_MANIFOLD, NO_CONVERGENCE)
 """Codes with which a singular configuration may stop a run."""
 
@@ -73,12 +82,28 @@ class CrossingStart(NamedTuple):
     y_dot: Array
 
 
+class Motion(Protocol):
+    """A motion with states (k, ny) at the times t (k,)."""
+
+    def states(self, t: Array, /) -> Array: ...
+
+
+class StepsTaken(NamedTuple):
+    """The motion between the steps of a run."""
+
+    states: Callable[[Array], Array]
+
+
 class Crossing(NamedTuple):
-    """The curve of the crossing, the state at its end, and its record; None if only the selection of kept rows is singular."""
+    """The curve of the crossing, the state at its end, and its record; None if only the selection of kept rows is singular.
+
+    gap: contradiction of the dependent rows at the singular configuration, relative to the size
+    """
 
     curve: Curve
     end: CrossingStart
     passed: SingularCrossing | None
+    gap: float = 0.0
 
 
 def batches_across(method: Integrator, problem: Problem, k1: Array, t_end: float) -> Iterator[StepBatch]:
@@ -102,8 +127,12 @@ def batches_across(method: Integrator, problem: Problem, k1: Array, t_end: float
                     yield driver.chunk(crossing, restarted, method, chunk)
                     if crossing.passed is not None:
                         problem.singular_crossings.append(crossing.passed)
+                        if crossing.gap > EXACT:
+                            problem.near_singular.append(NearSingular(*crossing.passed[:2], crossing.gap))
                     problem.t, problem.y[:], k1[:] = restarted
                     break
+            if chunk.code == OK and problem.pack.callback.error is None:
+                problem.near_singular += driver.unresolved(before, chunk)
             if chunk.code in (OK, *STOPS) and problem.pack.callback.error is not None:
                 chunk = chunk._replace(code=USER_STOPPED)  # in the attempt to cross
             yield chunk
@@ -126,6 +155,7 @@ class _Driver:
         self.search, self.branch = SingularSearch(model, asked), SmoothBranch(model, asked)
         self.refused: list[float] = []
         self.expected: list[float] = []
+        self.passed_near: set[float] = set()
         self.longest = t_end - problem.t
         problem.longest_chunk = 2 * FEWEST
 
@@ -160,6 +190,32 @@ class _Driver:
                 return crossing, k
             self.refused.append(place.t)
         return None, 0
+
+    def unresolved(self, before: CrossingStart, chunk: StepBatch) -> list[NearSingular]:
+        """The places that were looked at and not crossed, which a step of this chunk has leapt over.
+
+        Within a step that resolves the motion the smallest singular value changes little; it falls far below that of both ends, and
+        rises again, in a step that is longer than the bend of the motion beside a singular configuration.
+        """
+        found = []
+        t = np.concatenate([[before.t], chunk.t])
+        for place in self.refused:
+            if place in self.passed_near or not t[0] < place <= t[-1]:
+                continue
+            self.passed_near.add(place)
+            y, y_dot = np.vstack([before.y[None], chunk.y]), np.vstack([before.y_dot[None], chunk.y_dot])
+            states = self.search.way(t, y, y_dot, float(t[-1])).states
+            middle = int(np.searchsorted(t, place))
+            for k in range(max(1, middle - STEPS_BESIDE), min(len(t), middle + STEPS_BESIDE + 1)):
+                times = np.linspace(t[k - 1], t[k], SAMPLES_IN_STEP)
+                g = self.search.values(times, states(times))
+                inner = int(g[1:-1].argmin()) + 1
+                leapt = g[inner] < min(g[0], g[-1]) - 2.0 * log(LEAP) or np.ptp(g) > 2.0 * log(PLUNGE)
+                if np.isfinite(g).all() and leapt:
+                    self.sigma(StepsTaken(states), float(times[inner]))
+                    found.append(NearSingular(float(times[inner]), self.joints(), np.nan))
+                    break
+        return found
 
     def _stopped_by_formulation(self, code: int) -> bool:
         """Return whether a formulation in Python found no solution; False if a user's function failed."""
@@ -245,10 +301,12 @@ class _Driver:
         if any(forbidden):
             return Crossing(curve, end, None)
         names = self.joints()
+        b = workspace_array(pack, "RIGHT")[model.nb + 1 :].reshape(-1)[model.slot_of_row]
+        gap = abs(float(b @ rows.Phi)) / float(np.linalg.norm(b) * max(1.0, scale.max()))
         least = self.sigma(curve, t_singular)[0]
-        return Crossing(curve, end, SingularCrossing(t_singular, names, float((least / sigma[0][0]) ** 2)))
+        return Crossing(curve, end, SingularCrossing(t_singular, names, float((least / sigma[0][0]) ** 2)), gap)
 
-    def sigma(self, curve: Curve, t: float) -> tuple[float, float]:
+    def sigma(self, curve: Motion, t: float) -> tuple[float, float]:
         """Return the smallest singular value at a time, and the change of length of all rows in the corresponding motion."""
         pack, model = self.search.pack, self.model
         b = workspace_array(pack, "RIGHT")

@@ -36,6 +36,8 @@ SPACING = 0.05
 AHEAD = 0.6
 """Motion that is searched ahead of the last state: more than a batch of steps, so that a singular configuration is found before the steps
 are inaccurate."""
+MOST_MOTION = 1000.0
+"""A chunk of steps that goes farther than this grows without bound, which is told where its state is looked at."""
 NARROW = 2.0
 """Least factor by which the smallest singular value decreases within SPACING of a singular configuration."""
 NO_PIVOT = -1e4
@@ -174,11 +176,17 @@ class SingularSearch:
 
     def time_to_go(self, s: float, y: Array, y_dot: Array) -> float:
         """Return the time [s] in which the state (1, ny) moves by s."""
-        bend = self.speeds(y_dot_as_state(y_dot, self.n))[0]
-        return time_to(s, float(self.speeds(y)[0]), float(bend))
+        with np.errstate(over="ignore", invalid="ignore"):
+            bend = self.speeds(y_dot_as_state(y_dot, self.n))[0]
+            return time_to(s, float(self.speeds(y)[0]), float(bend))
 
     def way(self, t: Array, y: Array, y_dot: Array, t_end: float) -> Way:
         """Return the motion of a run through states (k, ny), and ahead of the last of them."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._way(t, y, y_dot, t_end)
+
+    def _way(self, t: Array, y: Array, y_dot: Array, t_end: float) -> Way:
+        """Return the same; a motion that grows without bound is told where its states are looked at, not by NumPy."""
         speed = self.speeds(y)
         s = np.concatenate([[0.0], np.cumsum(0.5 * (speed[1:] + speed[:-1]) * np.diff(t))])
         last = float(t[-1])
@@ -201,7 +209,7 @@ class SingularSearch:
     def places(self, way: Way, last: float) -> list[Place]:
         """Return the places at which g decreases without bound, in the order of time."""
         total = float(way.s[-1])
-        if not total > 0.0:
+        if not 0.0 < total < MOST_MOTION:
             return []
         count = max(4, int(np.ceil(total / SPACING)) + 1)
         s = np.linspace(0.0, total, count)

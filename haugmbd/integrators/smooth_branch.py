@@ -155,7 +155,7 @@ class Curve:
     def states(self, t: Array) -> Array:
         """Return states (k, ny) at the times t (k,), with |p| = 1."""
         y = self._of_pieces(t, "states")
-        bodies = y[:, : WIDTH * self.n_bodies].reshape(len(t), -1, WIDTH)
+        bodies = y[:, : WIDTH * self.n_bodies].reshape(len(t), self.n_bodies, WIDTH)
         bodies[:, 1:, 3:7] = normalized(bodies[:, 1:, 3:7])
         return y
 

@@ -30,6 +30,18 @@ class SingularCrossing(NamedTuple):
     pivot: float
 
 
+class NearSingular(NamedTuple):
+    """A configuration that a run has passed, and that is singular up to a small gap: its time [s], the joints, and the gap.
+
+    gap: by how much rows that depend on one another there contradict each other, relative to the size of the model; NaN where the steps
+    are too long to tell
+    """
+
+    t: float
+    joints: tuple[str, ...]
+    gap: float
+
+
 class Places(NamedTuple):
     """Columns of coordinates and their rates in y.
 

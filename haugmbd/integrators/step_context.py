@@ -22,7 +22,7 @@ from haugmbd.compiled.function_pointers import F1, Routine, function_type, types
 from haugmbd.compiled.jit import inlined, kernel
 from haugmbd.compiled.records import new_record, record_dtype, record_type
 from haugmbd.compiled.status_codes import NOT_FINITE, OK, report
-from haugmbd.integrators.state_space import SingularCrossing, StateSpace
+from haugmbd.integrators.state_space import NearSingular, SingularCrossing, StateSpace
 from haugmbd.math.euler_kernels import normalize
 from haugmbd.model.generalized_forces import copy_line
 from haugmbd.workspace import accessors as ws
@@ -67,6 +67,7 @@ class Problem:
     first_chunk: steps of the first batch, where the run may end soon; None for as many as possible
     longest_chunk: largest number of steps of a batch; None for as many as possible
     singular_crossings: singular configurations that the run has crossed
+    near_singular: those that it passed, and that are singular up to a small gap, or that its steps did not resolve
     """
 
     subject: StateSpace
@@ -79,6 +80,7 @@ class Problem:
     first_chunk: int | None = None
     longest_chunk: int | None = None
     singular_crossings: list[SingularCrossing] = field(default_factory=list)
+    near_singular: list[NearSingular] = field(default_factory=list)
 
     @property
     def dynamics(self) -> Dynamics:

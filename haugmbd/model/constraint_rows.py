@@ -17,7 +17,7 @@ from haugmbd.deprecated import check_keywords, public_class
 from haugmbd.errors import UsageError
 from haugmbd.model.evaluate import rows_entry
 from haugmbd.model.explanation import RowExplanation
-from haugmbd.model.given import model_given
+from haugmbd.model.given import model_given, state_given
 from haugmbd.model.labels import RowLabel
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -130,7 +130,11 @@ def evaluate(model: Model, state: State | None = None) -> Rows:
         If the System has faults.
     """
     model = model_given(model, "evaluate")
-    state = model.state() if state is None else state
+    state = state_given(model, state, "evaluate")
+    if state.y.shape != model.y0.shape or len(state.r) != model.nb + 1:
+        raise UsageError(
+            f"evaluate got a state of {len(state.r) - 1} bodies, and model {model.name!r} has {model.nb}: start from model.state()."
+        )
     pack = model.pack()
     rows_entry(pack, state.t, state.y)
     model.raise_user_error(pack)

@@ -6,6 +6,7 @@ from typing import Any
 
 from haugmbd.errors import UsageError
 from haugmbd.model.model import Model
+from haugmbd.model.state import State
 
 SYSTEM = ("haugmbd.system.system", "System")
 """Module and name of the class System, which this module does not import."""
@@ -23,3 +24,12 @@ def model_given(given: Any, who: str) -> Model:
     if not isinstance(model, Model):
         raise UsageError(f"{who} needs a compiled Model or a System, got {given!r:.80}. Give system.compile().")
     return model
+
+
+def state_given(model: Model, given: Any, who: str) -> State:
+    """Return the state that `who` is given, by default the modelled one; UsageError for anything but a State."""
+    if given is None:
+        return model.state()
+    if not isinstance(given, State):
+        raise UsageError(f"{who} needs a State, got {given!r:.80}. Start from model.state() and change it with state.replace(...).")
+    return given

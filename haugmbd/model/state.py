@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd.bodies.validation import need_unmasked
+from haugmbd.bodies.validation import need_unmasked, numbers
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
+from haugmbd.errors import UsageError
 from haugmbd.model.immutable import immutable
 from haugmbd.workspace.layout import WIDTH
 
@@ -56,9 +57,10 @@ class State:
     angles: Array = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "t", float(_read("t", self.t, 0)))
         for name in ("r", "p", "v", "omega_bar", "angles"):
             need_unmasked(name, getattr(self, name))
-            array = np.array(getattr(self, name), dtype=np.float64)
+            array = _read(name, getattr(self, name))
             array.flags.writeable = False
             object.__setattr__(self, name, array)
 
@@ -76,3 +78,12 @@ class State:
         """Return the state of a flat vector with `n_bodies` bodies, the ground included."""
         rows = y[: WIDTH * n_bodies].reshape(n_bodies, WIDTH)
         return cls(float(t), rows[:, 0:3], rows[:, 3:7], rows[:, 7:10], rows[:, 10:13], y[WIDTH * n_bodies :])
+
+
+def _read(name: str, value: Any, ndim: int | None = None) -> Array:
+    """Return a value as a float array; UsageError where it is not made of numbers."""
+    array = numbers(value)
+    if array is None or (ndim is not None and array.ndim != ndim):
+        needed = "a number" if ndim == 0 else "an array of numbers"
+        raise UsageError(f"{name} of a state is {value!r:.60}, and must be {needed}.")
+    return array

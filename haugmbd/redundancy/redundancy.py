@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -41,9 +41,8 @@ LEAST_TOLERANCE, LARGEST_TOLERANCE = 1e-8, 1e-2
 
 def check_tolerance(tolerance: object) -> None:
     """Raise UsageError unless `tolerance` is a number that can tell dependent rows from others."""
-    if isinstance(tolerance, bool) or not (
-        isinstance(tolerance, Real) and LEAST_TOLERANCE <= float(tolerance) <= LARGEST_TOLERANCE
-    ):
+    number: Any = tolerance  # compared as it is: a whole number may be larger than any float
+    if isinstance(tolerance, bool) or not (isinstance(tolerance, Real) and LEAST_TOLERANCE <= number <= LARGEST_TOLERANCE):
         raise UsageError(
             f"tolerance = {tolerance!r} must be a number from {LEAST_TOLERANCE:g} (rounding of a pose) to {LARGEST_TOLERANCE:g} "
             "(rad, or part of the size of the model): rows that are nearer to the others are dropped."

@@ -6,7 +6,7 @@ from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from numbers import Real
 from types import NoneType
-from typing import Any, get_args, get_type_hints
+from typing import Any, TypeVar, get_args, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,8 @@ from haugmbd.model.driver_breaks import interval_faults
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.system.system import System
+
+Method = TypeVar("Method", bound=Any)
 
 MOST_STEPS = 2.0**53
 """Number of steps beyond which t + h equals t."""
@@ -104,7 +106,7 @@ def _fits(value: Any, kinds: tuple[Any, ...]) -> bool:
     return isinstance(value, kinds)
 
 
-def with_floats(method: Integrator) -> Integrator:
+def with_floats(method: Method) -> Method:
     """Return the method with plain floats as numbers, because compiled code is specialized by type."""
     if not (is_dataclass(method) and type(method).__module__.startswith("haugmbd.")):
         return method
@@ -114,7 +116,9 @@ def with_floats(method: Integrator) -> Integrator:
         value = getattr(method, part.name)
         if value is not None and not isinstance(value, Unsaid) and float in (get_args(hints[part.name]) or (hints[part.name],)):
             changes[part.name] = plain_float(f"{type(method).__name__} got {part.name}", value)
-    return replace(method, **changes)
+    given: Any = method
+    changed: Method = replace(given, **changes)
+    return changed
 
 
 def plain_float(what: str, value: Any) -> float:
@@ -136,6 +140,7 @@ def check_kinds(system: Any, state: Any, stabilization: Any) -> None:
     if isinstance(stabilization, type) or not isinstance(stabilization, Stabilization):
         raise UsageError(f"stabilization = {stabilization!r} must be an object, Projection() or Baumgarte(alpha, beta), or None.")
     check_parameters(stabilization)
+    with_floats(stabilization)  # refuses whole numbers that are larger than any float
     stabilization.check()
 
 
