@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,9 +40,12 @@ def split_multipliers(lam: Array | None, kept: int, others: int) -> Array | None
 
 
 def batch_lengths(problem: Problem) -> Iterator[int]:
-    """Yield the number of steps of each batch: as many as possible, or `first_chunk`, doubled each time; at most `longest_chunk`."""
+    """Return the number of steps of each batch: as many as possible, or `first_chunk`, doubled each time; at most `longest_chunk`."""
     most = max(1, min(1000, NUMBERS // problem.y.size))
+    longest = most if problem.longest_chunk is None else min(problem.longest_chunk, most)
     length = most if problem.first_chunk is None else min(problem.first_chunk, most)
-    while True:
-        yield length if problem.longest_chunk is None else min(length, problem.longest_chunk)
-        length = min(2 * length, most)
+    growing = []
+    while length < longest:
+        growing.append(length)
+        length *= 2
+    return chain(growing, repeat(longest))

@@ -15,6 +15,7 @@ bodies), and for the rest NewtonEuler with DOP853 at 1e-11, whose energy and pos
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 import time
 import warnings
@@ -418,12 +419,19 @@ FAMILIES: dict[str, tuple[Callable[[np.random.Generator], Mechanism], float]] = 
 }
 
 
+DRAWS = 20
+"""Draws of one mechanism at most."""
+
+
 @lru_cache(maxsize=2)
 def mechanism_of(seed: int, number: int, family: str = "") -> Mechanism:
-    """The mechanism of this number."""
+    """The mechanism of this number; one whose start is refused when it is compiled is drawn again."""
     rng = np.random.default_rng((seed, number))
     drawn = rng.choice(list(FAMILIES), p=[share for _, share in FAMILIES.values()])
-    return FAMILIES[family or drawn][0](rng)
+    for _ in range(DRAWS):
+        with contextlib.suppress(mbd.ModelError):
+            return FAMILIES[family or drawn][0](rng)
+    raise RuntimeError(f"mechanism {number} of {seed}: {DRAWS} draws of the family {family or drawn!r} are refused when compiled.")
 
 
 # methods
