@@ -224,7 +224,7 @@ def crossing_notes(passed: Iterable[SingularCrossing]) -> list[RunNote]:
 
 
 def near_notes(places: Iterable[NearSingular]) -> list[RunNote]:
-    """A sentence about configurations that are nearly singular, and that the run has leapt over, or none."""
+    """Return a note on the nearly singular configurations that the run has leapt over."""
     parts, gaps = [], []
     for one in places:
         what = f", where rows contradict each other by {one.gap:.2g} of the size" if np.isfinite(one.gap) else ""

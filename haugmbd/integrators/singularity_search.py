@@ -22,6 +22,7 @@ from haugmbd.compiled.ffi import Callback
 from haugmbd.compiled.jit import entry
 from haugmbd.compiled.status_codes import OK, SINGULAR
 from haugmbd.formulations.newton_euler import factorize, finish, solve_system
+from haugmbd.graph import bridges
 from haugmbd.integrators.dense_output import interpolate
 from haugmbd.integrators.smooth_branch import parabola
 from haugmbd.model.evaluate import prepare
@@ -130,18 +131,9 @@ class Way(NamedTuple):
 
 def may_be_singular(model: Model) -> bool:
     """Return whether the constraint graph has a loop, or two joints between the same bodies; otherwise no rows can become dependent."""
-    root = list(range(model.nb + 1))
-
-    def find(k: int) -> int:
-        while root[k] != k:
-            k = root[k]
-        return k
-
-    for i, j in model.tables["EDGES"]:
-        a, b = find(int(i)), find(int(j))
-        if a == b:
-            return True
-        root[a] = b
+    edges = [(int(i), int(j)) for i, j in model.tables["EDGES"]]
+    if len(bridges(model.nb + 1, edges)) < len(edges):
+        return True
     joints: dict[int, str] = {}
     slots = (int(slot) // 6 for slot in model.slot_of_row)
     return any(joints.setdefault(edge, label.joint) != label.joint for edge, label in zip(slots, model.labels, strict=True))
@@ -180,13 +172,12 @@ class SingularSearch:
             bend = self.speeds(y_dot_as_state(y_dot, self.n))[0]
             return time_to(s, float(self.speeds(y)[0]), float(bend))
 
+    @np.errstate(over="ignore", invalid="ignore")
     def way(self, t: Array, y: Array, y_dot: Array, t_end: float) -> Way:
-        """Return the motion of a run through states (k, ny), and ahead of the last of them."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            return self._way(t, y, y_dot, t_end)
+        """Return the motion of a run through states (k, ny), and ahead of the last of them.
 
-    def _way(self, t: Array, y: Array, y_dot: Array, t_end: float) -> Way:
-        """Return the same; a motion that grows without bound is told where its states are looked at, not by NumPy."""
+        A motion that grows without bound is told where its states are looked at, not by NumPy.
+        """
         speed = self.speeds(y)
         s = np.concatenate([[0.0], np.cumsum(0.5 * (speed[1:] + speed[:-1]) * np.diff(t))])
         last = float(t[-1])
