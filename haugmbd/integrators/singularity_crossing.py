@@ -58,6 +58,8 @@ SAME = 2.0
 """Growth, as t* is approached to a quarter, of what dropped rows say of the motion that kept ones let free: 4 where they forbid it."""
 SHARE = 1e-3
 """Relative to the largest multiplier: a larger one belongs to the dependent rows."""
+BESIDE = (1.0 / 16.0, 1.0 / 64.0)
+"""Parts of the length of a crossing, on either side of it, at which sigma locates it: at t* itself sigma^2 is rounding."""
 OUTPUTS = 8
 """Number of states of a crossing that an adaptive run stores."""
 FIRST = 0.25
@@ -144,6 +146,11 @@ def batches_across(method: Integrator, problem: Problem, k1: Array, t_end: float
         else:
             return
         method = method.starting_with(method.step or FIRST * h)
+
+
+def root_of_samples(x: Array, f: Array) -> float:
+    """Return where a smooth monotonic function with the values f at x is zero, by inverse interpolation."""
+    return float(np.polyfit(f / np.abs(f).max(), x, len(x) - 1)[-1])
 
 
 class _Driver:
@@ -291,15 +298,17 @@ class _Driver:
         if not (np.abs(rows.Phi) <= ON_BRANCH * np.maximum(scale, units_of_rows(model))).all():
             return None
         tau = min(w, t_singular - curve.t0, curve.t1 - t_singular)
-        forbidden = []
+        forbidden, beside = [], []
         for side in (-1.0, 1.0):
             sigma = [self.sigma(curve, t_singular + side * part * tau) for part in (0.5, 0.25)]
             if not LINEAR[0] < sigma[0][0] / max(sigma[1][0], 1e-300) < LINEAR[1]:
                 return None
-            near = [self.sigma(curve, t_singular + side * part * tau) for part in (1.0 / 16.0, 1.0 / 64.0)]
+            near = [self.sigma(curve, t_singular + side * part * tau) for part in BESIDE]
             forbidden.append(near[1][1] > SAME * near[0][1])
+            beside += [(side * part * tau, side * value) for part, (value, _) in zip(BESIDE, near, strict=True)]
         if any(forbidden):
             return Crossing(curve, end, None)
+        t_singular += root_of_samples(*np.array(beside).T)
         names = self.joints()
         b = workspace_array(pack, "RIGHT")[model.nb + 1 :].reshape(-1)[model.slot_of_row]
         gap = abs(float(b @ rows.Phi)) / float(np.linalg.norm(b) * max(1.0, scale.max()))

@@ -139,7 +139,7 @@ def test_impacts_and_rest():
         times = [hit.t for hit in result.impacts[:3]]
         return np.concatenate([to_one_metre(result.state(), s), forces, impulses, times]), len(result.impacts)
 
-    same(run, tolerance=1e-7)
+    same(run, tolerance=1e-10)
 
 
 def test_an_atol_that_is_given_means_metres():
@@ -190,7 +190,7 @@ def test_a_singular_configuration_is_crossed(method):
         assert crossings
         return np.concatenate([to_one_metre(result.state(), s), np.ravel(crossings)]), result.counters.steps
 
-    same(run, tolerance=1e-7)
+    same(run, tolerance=1e-10)
 
 
 def test_a_mechanism_far_from_the_origin():

@@ -32,6 +32,9 @@ def twice(tmp_path, monkeypatch):
     file.write_text(TWICE)
     spec = importlib.util.spec_from_file_location("small", file)
     module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(
+        sys.modules, "small", module
+    )  # Numba imports the module by name where it has forgotten the function's constants
     spec.loader.exec_module(module)
     return module.twice
 
