@@ -12,6 +12,7 @@ Rows are stored in SLOTS: edge e (the rows between the same two bodies, at most 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -23,6 +24,7 @@ from haugmbd.compiled.ffi import NO_CALLBACK, Callback
 from haugmbd.compiled.ffi import SIGNATURE as ASKED_SIGNATURE
 from haugmbd.compiled.function_pointers import F1, F2, I1, Routine, function_type, types
 from haugmbd.compiled.jit import inlined
+from haugmbd.compiled.native_tuples import NativeTuple, compiled_form
 from haugmbd.constraints.registry import ASSEMBLERS_TYPE
 
 Numbers = TypeVar("Numbers", Array, Ints)
@@ -160,7 +162,7 @@ class Core(NamedTuple):
     fills: Any
 
 
-class Pack(NamedTuple):
+class PackFields(NamedTuple):
     """A model and its workspace, as compiled code sees them: a Core, and the routines built on it.
 
     prepare: evaluates rows and loads;  factorize, finish, begin, refine: the operations on the augmented matrix
@@ -184,6 +186,19 @@ class Pack(NamedTuple):
     derive: Callback = NO_CALLBACK
 
 
+class Pack(PackFields):
+    """A PackFields that is taken apart for compiled code once."""
+
+    @cached_property
+    def _form(self) -> Ints:
+        return compiled_form(PackFields(*self))
+
+    @cached_property
+    def address(self) -> int:
+        """The address of the compiled form."""
+        return self._form.ctypes.data
+
+
 WORKSPACE_TYPE = types.NamedTuple((I1, F1, F1), Workspace)
 DRIVE_SIGNATURE = types.int64(types.float64, WORKSPACE_TYPE, F2)
 CALLBACK_TYPE = function_type(ASKED_SIGNATURE)
@@ -192,9 +207,9 @@ SOLVE_SIGNATURE = types.int64(WORKSPACE_TYPE, CALLBACK_TYPE)
 SOLVE_TYPE = function_type(SOLVE_SIGNATURE)
 CORE_TYPES = (I1, F1, F1, function_type(DRIVE_SIGNATURE), function_type(APPLY_SIGNATURE), CALLBACK_TYPE, ASSEMBLERS_TYPE)
 PREPARE_SIGNATURE = types.int64(types.NamedTuple(CORE_TYPES, Core), types.float64, F1)
-PACK_TYPE = types.NamedTuple(
-    (*CORE_TYPES, function_type(PREPARE_SIGNATURE), *([SOLVE_TYPE] * 4), CALLBACK_TYPE, CALLBACK_TYPE), Pack
-)
+PACK_TYPES = (*CORE_TYPES, function_type(PREPARE_SIGNATURE), *([SOLVE_TYPE] * 4), CALLBACK_TYPE, CALLBACK_TYPE)
+FIELDS_TYPE = types.NamedTuple(PACK_TYPES, PackFields)
+PACK_TYPE = NativeTuple(PACK_TYPES, Pack)
 CORE_TYPE = types.NamedTuple(CORE_TYPES, Core)
 
 
@@ -202,6 +217,12 @@ CORE_TYPE = types.NamedTuple(CORE_TYPES, Core)
 def pack_type(pack: Pack, context: Any) -> Any:
     """Return the one type of every Pack: otherwise Numba infers it from all routines at every call from Python."""
     return PACK_TYPE
+
+
+@typeof_impl.register(PackFields)  # type: ignore[untyped-decorator]
+def fields_type(fields: PackFields, context: Any) -> Any:
+    """Return the one type of every PackFields."""
+    return FIELDS_TYPE
 
 
 @typeof_impl.register(Core)  # type: ignore[untyped-decorator]
