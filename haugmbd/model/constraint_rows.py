@@ -98,7 +98,7 @@ class Rows:
     @cached_property
     def Phi_q(self) -> csr_array:
         """Return the Jacobian as a SciPy CSR array (nc, 6 nb): six columns (v, omega_bar) for each body, none for the ground."""
-        from scipy.sparse import csr_array  # noqa: PLC0415  imported only where the matrix is asked for
+        from scipy.sparse import csr_array  # noqa: PLC0415  imported only where the matrix is used
 
         row, side = np.nonzero(self.bodies)
         columns = 6 * (self.bodies[row, side] - 1)[:, None] + np.arange(6)

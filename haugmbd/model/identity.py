@@ -20,16 +20,16 @@ def number_of(model: Model, body: Body, where: str = "the call") -> int:
     for number, own in enumerate(model.bodies):
         if own is body:
             return number
-    raise UsageError(str(stranger_fault(model, where, body)))
+    raise UsageError(str(foreign_body_fault(model, where, body)))
 
 
-def stranger_faults(model: Model, where: str, *bodies: Body) -> list[Fault]:
+def foreign_body_faults(model: Model, where: str, *bodies: Body) -> list[Fault]:
     """Return a fault for each of the bodies that the model was not compiled from."""
     own = {id(body) for body in model.bodies}
-    return [stranger_fault(model, where, body) for body in bodies if id(body) not in own]
+    return [foreign_body_fault(model, where, body) for body in bodies if id(body) not in own]
 
 
-def stranger_fault(model: Model, where: str, body: Body) -> Fault:
+def foreign_body_fault(model: Model, where: str, body: Body) -> Fault:
     """Return the fault of a body that does not belong to the model, with the way to get the one that does."""
     if body.is_ground:
         what = f"it is attached to the ground of another system than that of model {model.name!r}"

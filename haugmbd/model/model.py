@@ -138,7 +138,7 @@ class Model(Pictured):
         tables = self.tables if tables is None else tables
         drive = DRIVE if len(self.tables["DRIVER_TABLE"]) else NO_DRIVE
         apply = APPLY if self.loads or self.force_callbacks.any else NO_APPLY
-        starts = self.tables["ROW_KIND_AT"][0]
+        starts = self.tables["ROW_KIND_STARTS"][0]
         return tables.pack(
             self._F0,
             drive=drive,

@@ -38,10 +38,10 @@ def functions_of(drivers: Iterable[Driver]) -> Iterator[Callable[..., Any]]:
 
 def functions_of_load(load: ForceElement) -> Iterator[Callable[..., Any]]:
     """Yield the functions of the user in a force element."""
-    question, jacobian = load.question(), load.jacobian
+    user_function, jacobian = load.user_function(), load.jacobian
     yield from functions_of(load.drivers())
-    if question is not None:
-        yield question.function
+    if user_function is not None:
+        yield user_function.function
     if jacobian is not None:
         yield jacobian.function
 
