@@ -158,8 +158,13 @@ def is_sound(model: Model, state: State) -> bool:
     """Return whether a state is finite, has unit Euler parameters, and the ground where it was modelled; it is looked at once."""
     if vars(state).get("_sound_for") is model.y0:
         return True
-    n, y = model.nb + 1, state.flat
-    if not (state.r.shape == state.v.shape == state.omega_bar.shape == (n, 3) and y.shape == model.y0.shape):
+    n = model.nb + 1
+    if not (
+        state.r.shape == state.v.shape == state.omega_bar.shape == (n, 3) and state.p.shape == (n, 4) and state.angles.ndim == 1
+    ):
+        return False
+    y = state.flat
+    if y.shape != model.y0.shape:
         return False
     off = np.einsum("ij,ij->i", state.p, state.p) - 1.0
     unit = -UNIT_P_TOL < off.min() and off.max() < UNIT_P_TOL
