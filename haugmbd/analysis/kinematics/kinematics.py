@@ -2,9 +2,8 @@ r"""kinematics: the motion that drivers prescribe, without integration: as many 
 
     Phi(q, t) = 0      Phi_q u = nu      Phi_q u_dot = gamma      rank Phi_q = 6 nb          M u_dot + Phi_q^T lam = Q
 
-Positions are solved at every time, so that there is no integration error. Multipliers, reactions and the forces of the drivers
-follow
-from the states.
+Positions are solved at every time, so that there is no integration error. Multipliers, reactions and the forces of the drivers follow from
+the states.
 Source: Haug (2021), spatial kinematic analysis.
 """
 
@@ -25,7 +24,7 @@ from haugmbd.analysis.mobility.remaining_freedom import freedom_at, joints_of, m
 from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
-from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, crossing_notes
+from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, singular_notes
 from haugmbd.errors import ModelError, SimulationError, SingularKKTError, UsageError
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.state_space import SingularCrossing
@@ -54,8 +53,7 @@ def kinematics(system: System | Model, t: npt.ArrayLike, *, state: State | None 
     t : array_like, (nt,)
         Times [s], increasing.
     state : State, optional
-        State at which the motion starts; by default the modelled state at t = 0. It selects the assembly mode, and need not fulfil
-        the
+        State at which the motion starts; by default the modelled state at t = 0. It selects the assembly mode, and need not fulfil the
         constraints exactly. Times before `state.t` are followed backwards.
 
     Returns
@@ -189,7 +187,7 @@ def _result(track: Track, points: list[Point], found: tuple[Followed, ...], cpu:
     gaps = sorted((gap for f in found for gap in f.gaps), key=lambda gap: gap.t)
     passed = tuple(_passed(track.model, gap) for gap in gaps)
     settings = {"analysis": "kinematics", "predictor": "second order", "corrector": repr(Projection())}
-    outcome = Outcome(RunStatus.COMPLETED, "reached all times", tuple(crossing_notes(passed)))
+    outcome = Outcome(RunStatus.COMPLETED, "reached all times", tuple(singular_notes(passed)))
     return Result(track.model, t, y, counters=counters, settings=settings, singular_crossings=passed, outcome=outcome)
 
 
