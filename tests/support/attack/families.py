@@ -153,16 +153,18 @@ def failing(rng: np.random.Generator) -> Mechanism:
     times = by_dop853(model)
 
     def reference(t: np.ndarray) -> np.ndarray:
+        before = armed["on"]
         armed["on"] = False
         try:
             return times(t)
         finally:
-            armed["on"] = True
+            armed["on"] = before
 
     armed["on"] = True
     made = Mechanism(f"failing {how} {'call' if by_call else 't'} {limit:.3g}", model, 0.3, reference, reset=reset)
     made.reached = lambda: bool(seen["failed"])
     made.must = ("push",)
+    made.may_fail = lambda may: armed.update(on=may)
     return made
 
 

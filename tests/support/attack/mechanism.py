@@ -35,6 +35,8 @@ class Mechanism:
     reset: Callable[[], None] = lambda: None
     reached: Callable[[], bool] | None = None
     """Whether the user's function has failed in the run just made."""
+    may_fail: Callable[[bool], None] = lambda may: None
+    """Lets the user's function fail, or not."""
     known: dict[bytes, Any] = field(default_factory=dict)
 
     def at(self, times: np.ndarray) -> np.ndarray:

@@ -25,6 +25,8 @@ CLOSE = 1e-6
 """A fixed step that is as near as this to the reference is not looked at twice."""
 PENALTY = 1e-2
 """Penalty is an approximation whose error, 1 / (alpha sigma^2), grows beside singular poses; it says so of itself."""
+HALVED, TIGHTENED = 9, 4
+"""Refinements of steps and of tolerances, less one.  A stiff spring without a damper vibrates until steps resolve it."""
 EXCUSES = ("turn", "violation", "energy", "near")
 """Kinds of notes that put a run in doubt; that a singular configuration was crossed does not."""
 
@@ -98,9 +100,10 @@ def attempt(m: Mechanism, method: Method, times: np.ndarray) -> tuple[float, Any
 def converging(m: Mechanism, method: Method, times: np.ndarray, first: float, small: float) -> Verdict:
     """Judge by smaller steps or tolerances whether the method leads to the reference."""
     errors = [first]
-    for k in range(1, 6 if method.h else 4):
-        finer = method.finer(k)
-        error, _, raised = attempt(m, finer, times)
+    for k in range(1, HALVED if method.h else TIGHTENED):
+        m.may_fail(False)  # that the function is called more often is not its fault
+        error, _, raised = attempt(m, method.finer(k), times)
+        m.may_fail(True)
         if raised is not None:
             return Verdict("finding", f"{in_a_row(errors)}, and the next finer run ends in {type(raised).__name__}: {raised}")
         errors.append(error)
