@@ -1,5 +1,6 @@
 """Impulses, contacts with restitution, and motion with impacts.
 
+gap                 gaps, gap rates and rows of contacts, at many states and of many contacts at once
 contact             Contact: a point or sphere against a plane
 applied_impulse     impulses from outside
 joint_closure       joints that close suddenly

@@ -5,7 +5,7 @@ r"""Rows in addition to those of the model: contacts, and joints that close sudd
     E u+ = nu                    W_ee mu = E u0 - nu + W_ec f                        joints that close: eliminated first
     C u+ >= b,  f >= 0, ...      on W_cc - W_ce W_ee^-1 W_ec                         contacts, see `restitution`
 
-Each row needs one back-substitution with the factor of K.
+Each row needs one back-substitution with the factor of K, which it shares with rows on parts of the mechanism that are not connected.
 Source: Haug 2021, sec. 11.3; the Schur complement of the augmented matrix.
 """
 
@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.contact.impulse_arguments import ImpulseArguments
 from haugmbd.contact.impulse_equations import FactoredSystem, RowSet
 from haugmbd.contact.restitution import HOLDS, restitution
@@ -41,11 +41,15 @@ class AuxiliaryRows(NamedTuple):
 
     @classmethod
     def of(cls, factor: FactoredSystem, rows: RowSet) -> AuxiliaryRows:
-        """Return the rows with the solutions for unit multipliers, one back-substitution each."""
+        """Return the rows with the solutions for unit multipliers: one back-substitution for all rows that share no moving part."""
         k, n = len(rows.nu), factor.model.nb + 1
         Z, Z_lam = np.zeros((k, n, 6)), np.zeros((k, factor.model.nc))
-        for a, unit in enumerate(np.eye(k)):
-            Z[a], Z_lam[a] = factor.solve(rows.transposed(unit, n))
+        parts, owner = factor.moving_parts(), factor.rows.bodies.max(axis=1)
+        moved = ((parts == parts[rows.bodies][:, :, None]) & (rows.bodies > 0)[:, :, None]).any(axis=1)
+        for some in _apart(parts, rows.bodies):
+            du, Lam = factor.solve(rows.transposed(np.isin(np.arange(k), some).astype(np.float64), n))
+            Z[some] = np.where(moved[some][:, :, None], du, 0.0)
+            Z_lam[some] = np.where(moved[some][:, owner], Lam, 0.0)
         W = rows.of(Z)
         W = 0.5 * (W + W.T)
         return cls(rows, Z, Z_lam, W, mobility(W, rows.free_mobility(factor.model)))
@@ -62,6 +66,19 @@ class AuxiliaryRows(NamedTuple):
             return x
         x[a] = SpectralSolution.of(self.W[np.ix_(a, a)], self.d[a]).solve((self.rows.of(u) - target)[a])
         return x
+
+
+def _apart(parts: Ints, bodies: Ints) -> list[list[int]]:
+    """Return the rows on the pairs of `bodies` (k, 2) in groups, in each of which no two rows move the same part of the mechanism."""
+    groups: list[list[int]] = []
+    used = np.zeros(len(parts), dtype=np.int64)  # by part: groups that have a row on it
+    for row, pair in enumerate(bodies):
+        own = parts[pair[pair > 0]]
+        k = int(used[own].max())
+        used[own] = k + 1
+        groups += [[]] * (k + 1 - len(groups))
+        groups[k] = [*groups[k], row]
+    return groups
 
 
 class AuxiliarySolution(NamedTuple):

@@ -3,7 +3,7 @@ r"""Contact: a point of body j, or a sphere about it, against a plane fixed on b
     n = A_i n_bar       d = P_j - P_i       P = r + A s_bar       P_i in the plane, n towards the side where body j may be
     gap      = n . d - radius                                           0: touching,  > 0: apart
     gap_rate = n' . d + n . d'                                          < 0: approaching
-             = C u,   C_i = (-n, A_i^T (n x (d + s_i)))   C_j = (n, A_j^T (s_j x n))
+             = C u                                                  see `gap`
     impact   gap_rate+ = -e gap_rate-,   0 <= e <= 1                    Newton's law of restitution
 
 A normal impulse f >= 0 acts on the bodies as C^T f.  A closed contact is one constraint row, the DP2 that `primitive` returns.
@@ -12,39 +12,22 @@ Source: Haug 2021, sec. 9.4 (DP2); Mirtich 1996 (restitution).
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame, triad
 from haugmbd.bodies.validation import read_array, read_number
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints import DP2
+from haugmbd.contact.gap import Placed, PlacedContacts
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, ModelError, UsageError
-from haugmbd.forces.base import point_motion, turned
-from haugmbd.math.euler_parameters import normalized, rotation_matrix
 from haugmbd.model.identity import foreign_body_faults, number_of
 from haugmbd.model.immutable import immutable
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.workspace.layout import WIDTH
 
 DIRECTION = "Give a direction, three numbers, not all zero, towards the side where body j may be; the length does not matter."
-
-
-class Placed(NamedTuple):
-    """A contact in the numbering of a model: body numbers i and j, n_bar and s_bar in their frames, radius [m], restitution."""
-
-    name: str
-    i: int
-    j: int
-    n_bar: Array
-    s_bar_i: Array
-    s_bar_j: Array
-    radius: float
-    restitution: float
 
 
 @public_class
@@ -166,7 +149,7 @@ class Contact:
         float
             Distance of the point (sphere) from the plane [m]; negative where the bodies overlap.
         """
-        return float(gaps(self.placed(model), _flat(model, state))[0])
+        return float(self._alone(model).gaps(_flat(model, state))[0, 0])
 
     def gap_rate(self, model: Model, state: State | None = None) -> float:
         """Return the rate of the gap [m/s] at a state.
@@ -183,38 +166,14 @@ class Contact:
         float
             Rate of the gap [m/s]; negative where the bodies approach.
         """
-        return float(gap_rates(self.placed(model), _flat(model, state))[0])
+        return float(self._alone(model).gap_rates(_flat(model, state))[0, 0])
+
+    def _alone(self, model: Model) -> PlacedContacts:
+        """Return this contact as arrays of one."""
+        return PlacedContacts.of([self.placed(model)])
 
     def __repr__(self) -> str:
         return f"Contact({self.name!r}, {self.i.name!r}, {self.j.name!r}, restitution={self.restitution:g})"
-
-
-def gaps(c: Placed, y: Array) -> Array:
-    """Return the gap [m] at the states y (nt, ny), (nt,)."""
-    i, j = _body(y, c.i), _body(y, c.j)
-    d = point_motion(j, c.s_bar_j)[0] - point_motion(i, c.s_bar_i)[0]
-    distance: Array = np.sum(turned(i, c.n_bar) * d, axis=1) - c.radius
-    return distance
-
-
-def gap_rates(c: Placed, y: Array) -> Array:
-    """Return the rate of the gap [m/s] at the states y (nt, ny), (nt,)."""
-    i, j = _body(y, c.i), _body(y, c.j)
-    (P_i, v_i), (P_j, v_j) = point_motion(i, c.s_bar_i), point_motion(j, c.s_bar_j)
-    n, n_dot = turned(i, c.n_bar), turned(i, np.cross(i[:, 10:13], c.n_bar))
-    rate: Array = np.sum(n_dot * (P_j - P_i) + n * (v_j - v_i), axis=1)
-    return rate
-
-
-def row(c: Placed, y: Array) -> Array:
-    """Return C_i and C_j at one state y (ny,), (2, 6): gap_rate = C_i u_i + C_j u_j."""
-    i, j = _body(y[None], c.i)[0], _body(y[None], c.j)[0]
-    A_i, A_j = (rotation_matrix(normalized(b[3:7])) for b in (i, j))
-    n, s_j = A_i @ c.n_bar, A_j @ c.s_bar_j
-    C = np.zeros((2, 6))
-    C[0, :3], C[1, :3] = -n, n
-    C[0, 3:], C[1, 3:] = A_i.T @ np.cross(n, j[0:3] + s_j - i[0:3]), A_j.T @ np.cross(s_j, n)
-    return C
 
 
 def _own_faults(where: str, i: Body, j: Body, n: Array, restitution: float, radius: float) -> list[Fault]:
@@ -234,11 +193,6 @@ def _own_faults(where: str, i: Body, j: Body, n: Array, restitution: float, radi
             Fault(where, f"radius is {radius:g} m, must not be negative", "Give 0 for a point; turn the normal for a hole.")
         )
     return found
-
-
-def _body(y: Array, k: int) -> Array:
-    """Return the states (nt, 13) of body k in y (nt, ny)."""
-    return y[:, WIDTH * k : WIDTH * (k + 1)]
 
 
 def _flat(model: Model, state: State | None) -> Array:

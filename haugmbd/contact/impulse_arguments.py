@@ -11,7 +11,8 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.contact.applied_impulse import AppliedImpulse
-from haugmbd.contact.contact import Contact, Placed, gaps, row
+from haugmbd.contact.contact import Contact
+from haugmbd.contact.gap import Placed, PlacedContacts
 from haugmbd.contact.impulse_equations import RowSet
 from haugmbd.contact.joint_closure import Closed, as_joint, closed_rows, closing_faults
 from haugmbd.errors import Fault, ModelError, UsageError
@@ -86,8 +87,7 @@ def _need_touching(model: Model, state: State, contacts: tuple[Placed, ...]) -> 
     """Raise ModelError for contacts whose gap is not zero."""
     allowed = POSITION_TOL * model.length if contacts else 0.0
     faults = []
-    for c in contacts:
-        gap = float(gaps(c, state.y[None])[0])
+    for c, gap in zip(contacts, PlacedContacts.of(contacts).gaps(state.y[None])[0].tolist(), strict=True):
         if abs(gap) > allowed:
             how = "apart" if gap > 0.0 else "one inside the other"
             what = f"its gap is {gap:.6g} m at t = {state.t:g} s (allowed {allowed:.2g} m): the bodies are {how}"
@@ -100,9 +100,8 @@ def _need_touching(model: Model, state: State, contacts: tuple[Placed, ...]) -> 
 
 def _contact_rows(state: State, contacts: tuple[Placed, ...]) -> RowSet:
     """Return C of all contacts."""
-    bodies = np.array([(c.i, c.j) for c in contacts], dtype=np.int64).reshape(-1, 2)
-    C = np.array([row(c, state.y) for c in contacts]).reshape(-1, 2, 6)
-    return RowSet(bodies, C, np.zeros(len(contacts)))
+    placed = PlacedContacts.of(contacts)
+    return RowSet(placed.bodies, placed.rows(state.y), np.zeros(len(contacts)))
 
 
 def _all_of(kind: type[Any], label: str, words: str, given: Any) -> tuple[Any, ...]:

@@ -18,6 +18,7 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.ffi import NO_CALLBACK
 from haugmbd.compiled.status_codes import OK
 from haugmbd.formulations.error_messages import explain
+from haugmbd.graph import loop_groups
 from haugmbd.kkt.entry_points import begin_entry, factorize_chosen_entry, factorize_entry, finish_entry, refine_entry
 from haugmbd.model.evaluate import rows_entry
 from haugmbd.model.model import Model
@@ -91,6 +92,11 @@ class FactoredSystem:
         self._need_ok(refine_entry(self._arrays, NO_CALLBACK) if self.model.tables["FLAGS"][0, 0] else code)
         x = workspace_array(self.pack, "SOLUTION")
         return x[:n].copy(), self.model.lam_of(x)
+
+    def moving_parts(self) -> Ints:
+        """Return a number for each body, (nb + 1,), that it shares with the bodies that rows of the model connect it to; not the ground."""
+        pairs = self.rows.bodies[(self.rows.bodies > 0).all(axis=1)]
+        return np.array(loop_groups(self.model.nb + 1, pairs.tolist(), ()), dtype=np.int64)
 
     def refined(self, before: Array, u: Array, Lam: Array, P: Array) -> tuple[Array, Array]:
         """Return the velocities u (nb + 1, 6) after impulses P, and Lam, after one step of iterative refinement.

@@ -3,6 +3,7 @@ r"""The status of a run, and the notes on results that are doubtful.
     turn         angle of a body in a step                 max(|omega_n|, |omega_(n+1)|) (t_(n+1) - t_n)
     violation    gap of a joint                            |Phi| / |Phi_r| over the size of the model; without Phi_r |Phi| / |PiBar| [rad]
     energy       drift of a conservative run               max |E - E_0| / max(max T, max V - min V)
+                 with EnergyProjection also                |sum of what it has restored| in place of |E - E_0|
     near         nearly singular configurations that a step has leapt over
     singular     singular configurations that were crossed
     model        what `model.warnings` says: locked loops, ...
@@ -183,15 +184,17 @@ def violation_notes(gap: float, joint: str, t: float) -> list[RunNote]:
     return [RunNote("violation", f"{what}: give a smaller h, or stabilization=Projection().", gap)]
 
 
-def energy_notes(model: Model, t: Array, y: Array, steps: int) -> list[RunNote]:
-    """Return a note if the energy of a conservative run of `steps` steps drifts."""
+def energy_notes(model: Model, t: Array, y: Array, steps: int, restored: float = 0.0) -> list[RunNote]:
+    """Return a note if the energy of a conservative run of `steps` steps drifts;  restored: by an energy projection [J]."""
     if len(t) < 2 or steps < FEWEST_STEPS or is_driven(model) or not all(entry.load.conservative for entry in model.loads):
         return []
     k = np.unique(np.linspace(0, len(t) - 1, min(len(t), SAMPLES)).astype(int))
     with np.errstate(all="ignore"):
         energy = energy_over_time(model, t[k], y[k], lambda: np.zeros(0))
-    found = drift_notes(t[k], energy.kinetic, energy.potential)
-    return drift_notes(t[k], energy.kinetic, energy.potential, _energy_at_rest(model, float(t[-1] - t[0]))) if found else []
+    found = drift_notes(t[k], energy.kinetic, energy.potential, 0.0, restored)
+    return (
+        drift_notes(t[k], energy.kinetic, energy.potential, _energy_at_rest(model, float(t[-1] - t[0])), restored) if found else []
+    )
 
 
 def _energy_at_rest(model: Model, span: float) -> float:
@@ -204,16 +207,26 @@ def _energy_at_rest(model: Model, span: float) -> float:
     return ENERGY_AT_REST * size * weight + 0.5 * mass * (ENERGY_AT_REST * size / span) ** 2
 
 
-def drift_notes(t: Array, kinetic: Array, potential: Array, at_rest: float = 0.0) -> list[RunNote]:
-    """Return a note if the energies (n,) at times t (n,) drift;  at_rest: energy [J] of a mechanism at rest."""
+def drift_notes(t: Array, kinetic: Array, potential: Array, at_rest: float = 0.0, restored: float = 0.0) -> list[RunNote]:
+    """Return a note if the energies (n,) at times t (n,) drift.
+
+    at_rest: energy [J] of a mechanism at rest;  restored: what an energy projection has restored [J]
+    """
     with np.errstate(all="ignore"):
         drift = (kinetic + potential) - (kinetic[0] + potential[0])
         worst = int(np.abs(drift).argmax())
         exchanged = max(float(kinetic.max()), float(np.ptp(potential)), at_rest)
-        share = abs(float(drift[worst])) / max(exchanged, ENERGY_AT_REST * float(np.abs(potential).max()), 1e-300)
+        amount = max(abs(float(drift[worst])), restored)
+        share = amount / max(exchanged, ENERGY_AT_REST * float(np.abs(potential).max()), 1e-300)
     if not share > NOTED_DRIFT:
         return []
-    what = f"energy should stay, and drifts by {drift[worst]:.3g} J by t = {t[worst]:.6g} s, {100.0 * share:.2g} % of what is exchanged"
+    part = f"{100.0 * share:.2g} % of what is exchanged"
+    if amount == restored:
+        what = (
+            f"the energy projection has restored {restored:.3g} J, {part}, which the steps have lost: the motion is as inaccurate"
+        )
+    else:
+        what = f"energy should stay, and drifts by {drift[worst]:.3g} J by t = {t[worst]:.6g} s, {part}"
     return [RunNote("energy", f"{what}: give a smaller h or rtol.", share, share > DOUBTFUL_DRIFT)]
 
 
@@ -238,12 +251,13 @@ def _place(one: SingularCrossing | NearSingular) -> str:
     return f"t = {one.t:.6g} s ({joints})"
 
 
-def with_model_notes(outcome: Outcome, model: Model, t: Array, y: Array, steps: int) -> Outcome:
+def with_model_notes(outcome: Outcome, model: Model, t: Array, y: Array, steps: int, restored: float = 0.0) -> Outcome:
     """Return the outcome with the notes that need the model.
 
     These are the energy drift over the states y (nt, ny) at t (nt,), and the warnings of the model.
+    restored: by an energy projection [J]
     """
-    return outcome.with_notes([*energy_notes(model, t, y, steps), *model_notes(getattr(model, "warnings", ()))])
+    return outcome.with_notes([*energy_notes(model, t, y, steps, restored), *model_notes(getattr(model, "warnings", ()))])
 
 
 def model_notes(texts: Iterable[Any]) -> list[RunNote]:

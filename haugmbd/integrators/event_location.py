@@ -1,7 +1,7 @@
 r"""Event location: sign changes are searched in every step, and steps of the same integrator end on the zero.
 
     search     g at both ends of a step and in its middle (dense output), so that two zeros in one step are found as well;
-               omitted where an event function reports for many states at once that it is positive beyond rounding
+               omitted for an event that reports for many states at once that it is positive beyond rounding
     estimate   g(dense output at t) = 0 for t, by Brent's method
     correct    t <- t - g(step(t)) / g_dot, until the correction is rounding      step(t): one step of the integrator, from the start
                                                                                   of this one to t;  g_dot: of the dense output
@@ -15,7 +15,7 @@ Source: Brent, Algorithms for Minimization without Derivatives (1973), ch. 4.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -71,7 +71,13 @@ class Bracket(NamedTuple):
         """The larger |g| at the ends."""
         return max(abs(self.g_lower), abs(self.g_upper))
 
+    @property
+    def secant(self) -> float:
+        """Where the straight line between the ends is zero [s]."""
+        return self.lower + (self.upper - self.lower) * self.g_lower / (self.g_lower - self.g_upper)
 
+
+NOTHING: Mapping[int, float] = {}
 Need = Callable[[int, float], None]
 """need(code, t): raises an error unless the code is OK."""
 
@@ -81,7 +87,7 @@ class EventLocator:
 
     def __init__(self, events: tuple[Event, ...], problem: Problem, method: Any, need: Need) -> None:
         self.events, self.problem, self.method, self.need = events, problem, method, need
-        self._before: list[float] = []
+        self._before: dict[int, float] = {}
 
     @property
     def may_end(self) -> bool:
@@ -91,14 +97,14 @@ class EventLocator:
     def cut(self, last: Moment, batch: StepBatch) -> tuple[StepBatch, list[EventRecord], bool]:
         """Return the batch up to a terminal event, the events in it, and whether it was cut."""
         records = []
-        for found in self._located(last, batch):
+        for found in self._in_order(last, batch):
             there = found.moment
             records.append(EventRecord(found.event.name, there.t, self._state(there.t, there.y), found.jump))
             if found.event.terminal:
                 return _ended(batch, found), records, True
         return batch, records, False
 
-    def _located(self, last: Moment, batch: StepBatch) -> Iterator[LocatedEvent]:
+    def _in_order(self, last: Moment, batch: StepBatch) -> Iterator[LocatedEvent]:
         """Return the events of a batch in the order of time."""
         if len(batch.t) == 0 or not self.events:
             return
@@ -108,40 +114,49 @@ class EventLocator:
         middle = 0.5 * (t[:-1] + t[1:])
         curve = batch.curve
         halfway = self.problem.state_space.between(middle, t, y, y_dot) if curve is None else curve.states(middle)
-        quiet = self._quiet(t, y, middle, halfway)
-        before = self._before
+        possible = self._possible(t, y, middle, halfway)
         for k in range(len(batch.t)):
-            if quiet[k]:
-                before = self._before = []
+            if not possible[k].any():
+                self._before = {}
                 continue
-            before = before or self._values(t[k], y[k])
+            near = np.nonzero(possible[k])[0].tolist()
+            before = self._values(near, t[k], y[k], self._before)
             start, end = (Moment(float(t[n]), y[n], y_dot[n]) for n in (k, k + 1))
-            between, after = self._values(middle[k], halfway[k]), self._values(t[k + 1], y[k + 1])
-            found = []
-            for n, event in enumerate(self.events):
+            between, after = self._values(near, middle[k], halfway[k]), self._values(near, t[k + 1], y[k + 1])
+            brackets = []
+            for n in near:
                 for a, b, g_a, g_b in ((t[k], middle[k], before[n], between[n]), (middle[k], t[k + 1], between[n], after[n])):
-                    if event.wants(g_a, g_b):
-                        bracket = Bracket(float(a) - start.t, float(b) - start.t, g_a, g_b)
-                        there, jump = self._locate(event, start, end, bracket, curve)
-                        self._need_repeatable(event, there)
-                        found.append(LocatedEvent(event, there, k, jump))
+                    if self.events[n].wants(g_a, g_b):
+                        brackets.append((self.events[n], Bracket(float(a) - start.t, float(b) - start.t, g_a, g_b)))
+            found = [LocatedEvent(event, there, k, jump) for event, there, jump in self._located(brackets, start, end, curve)]
             yield from sorted(found, key=lambda one: one.moment.t)
-            before = self._before = after
+            self._before = after
 
-    def _quiet(self, t: Array, y: Array, middle: Array, halfway: Array) -> Flags:
-        """Return the steps (n,) in which no event can occur: all functions are positive beyond rounding at both ends and in the middle."""
-        ends, between = np.ones(len(t), dtype=np.bool_), np.ones(len(middle), dtype=np.bool_)
-        for event in self.events:
-            ends &= event.clear(t, y)
-            if not ends.any():
-                break
-            between &= event.clear(middle, halfway)
-        return ends[:-1] & between & ends[1:]
+    def _located(
+        self, brackets: list[tuple[Event, Bracket]], start: Moment, end: Moment, curve: Any
+    ) -> Iterator[tuple[Event, Moment, float]]:
+        """Return the events of one step with their moments and jumps, without those that come after a terminal event."""
+        last: Moment | None = None
+        for event, bracket in sorted(brackets, key=lambda one: one[1].secant):
+            if last is not None and (
+                last.t <= start.t + bracket.lower or not event.wants(bracket.g_lower, self._value(event, last))
+            ):
+                continue
+            there, jump = self._locate(event, start, end, bracket, curve)
+            self._need_repeatable(event, there)
+            if event.terminal:
+                last = there if last is None or there.t < last.t else last
+            yield event, there, jump
 
-    def _values(self, t: float, y: Array) -> list[float]:
-        """Return g of every event at one state."""
+    def _possible(self, t: Array, y: Array, middle: Array, halfway: Array) -> Flags:
+        """Return which events may occur in which steps, (n, events): g is not positive beyond rounding at an end or in the middle."""
+        ends, between = (np.stack([event.clear(*at) for event in self.events], axis=1) for at in ((t, y), (middle, halfway)))
+        return ~(ends[:-1] & between & ends[1:])
+
+    def _values(self, which: list[int], t: float, y: Array, known: Mapping[int, float] = NOTHING) -> dict[int, float]:
+        """Return g at one state of the events `which`, by their numbers; those in `known` are not evaluated again."""
         state = self._state(t, y)
-        return [event.value(state) for event in self.events]
+        return {n: known[n] if n in known else self.events[n].value(state) for n in which}
 
     def _state(self, t: float, y: Array) -> Any:
         return self.problem.state_space.state(t, y)

@@ -52,6 +52,8 @@ class Options:
     max_energy: float
     max_twice_kinetic: float  # the largest 2 T so far
     max_gradient: float  # the largest w^T M w so far
+    energy_restored: float  # sum over the steps: what the energy would have drifted by without the projection
+    max_energy_restored: float  # the largest size of this sum so far
 
 
 PARAMETERS = ("tolerance", "every", "threshold", "levels", "energy_tolerance", "alpha", "beta")

@@ -32,6 +32,9 @@ SHIFT = 1e-8
 the part SHIFT / (SHIFT + inertia that the joints add in this direction) of the error. It is small enough for axes down to 1e-3 rad
 from that of a rod; refinement restores the digits that the small pivot costs."""
 
+SUSPECT = 1e-11
+"""Part of the largest principal moment; bodies whose least one is smaller are asked for their massless axes, which they tell from 1e-12."""
+
 
 class LoadEntry(NamedTuple):
     """A load of a compiled model: the numbers of its bodies, signal and integrated angle, and its indices in the driver table."""
@@ -266,8 +269,9 @@ def _inertia(bodies: Sequence[Body], number: Numbering) -> tuple[Array, Array]:
     """Return rows (mass, J_bar), without and with the shift on massless directions."""
     true = np.array([[body.mass, *body.J_bar.ravel()] for body in bodies])
     shifted = true.copy()
-    for k, body in enumerate(bodies):
-        axes = body.massless_axes()
+    moments = np.linalg.eigvalsh(true[:, 1:].reshape(-1, 3, 3))
+    for k in np.nonzero(moments[:, 0] <= SUSPECT * moments[:, 2])[0]:
+        body, axes = bodies[int(k)], bodies[int(k)].massless_axes()
         if len(axes):
             arms = [np.sum(np.square(x)) for b, x in zip(number.body_of, number.x_bar, strict=True) if b == k]
             size = max(np.trace(body.J_bar), body.mass * max(arms, default=0.0)) or body.mass

@@ -17,15 +17,15 @@ SHOWN = 12
 
 def number_of(model: Model, body: Body, where: str = "the call") -> int:
     """Return the number of a body of `model`, 0 for its ground. Raise UsageError for a body of another system."""
-    for number, own in enumerate(model.bodies):
-        if own is body:
-            return number
-    raise UsageError(str(foreign_body_fault(model, where, body)))
+    own = list(map(id, model.bodies))
+    if id(body) not in own:
+        raise UsageError(str(foreign_body_fault(model, where, body)))
+    return own.index(id(body))
 
 
 def foreign_body_faults(model: Model, where: str, *bodies: Body) -> list[Fault]:
     """Return a fault for each of the bodies that the model was not compiled from."""
-    own = {id(body) for body in model.bodies}
+    own = set(map(id, model.bodies))
     return [foreign_body_fault(model, where, body) for body in bodies if id(body) not in own]
 
 

@@ -64,6 +64,7 @@ class Recorded(NamedTuple):
     """The data of a run: t (nt,), y (nt, ny), counters, outcome, events, and the singular configurations that were crossed.
 
     lam: (nt, nc) multipliers of the method itself, NaN at the start; None without them, before the first step, or at given times
+    energy_restored: by an energy projection [J]
     """
 
     t: Array
@@ -73,6 +74,7 @@ class Recorded(NamedTuple):
     events: tuple[EventRecord, ...]
     singular_crossings: tuple[SingularCrossing, ...]
     lam: Array | None = None
+    energy_restored: float = 0.0
 
     @property
     def interrupted(self) -> bool:
@@ -310,7 +312,11 @@ class Run(Generic[R]):
         n = min(len(t), len(y), len(t) if lam is None else len(lam))  # Ctrl-C may come while a batch is stored
         lam = None if lam is None else lam[:n]
         outcome = self._outcome(interrupted, error)
-        return self.record(Recorded(t[:n], y[:n], counters, outcome, tuple(self.records), tuple(p.singular_crossings), lam))
+        return self.record(
+            Recorded(
+                t[:n], y[:n], counters, outcome, tuple(self.records), tuple(p.singular_crossings), lam, float(o.max_energy_restored)
+            )
+        )
 
     def _outcome(self, interrupted: bool, error: Exception | None) -> Outcome:
         """Return the outcome: status, message and notes."""

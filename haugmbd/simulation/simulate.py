@@ -217,7 +217,7 @@ def simulate(
         own = None
         if method.own_multipliers and times is None:
             own = np.full((1, model.nc), np.nan) if found.lam is None else found.lam
-        outcome = with_model_notes(found.outcome, model, found.t, found.y, counters.steps)
+        outcome = with_model_notes(found.outcome, model, found.t, found.y, counters.steps, found.energy_restored)
         return Result(
             model,
             found.t,

@@ -5,7 +5,8 @@ r"""Events that end a smooth segment of the motion: an open contact closes its g
 
 A contact that has just bounced starts at gap = 0 and rises.  One that has just opened, or that depends on others, may stay at zero
 within rounding for some time: it meets only when its gap falls below -TOUCH.
-Most steps are far from all events.  This is tested for many states at once: gaps and normal forces beyond their rounding.
+Most steps are far from most events.  This is tested for many states and all contacts at once: gaps and normal forces beyond their
+rounding.  Only contacts that are near their event are evaluated one by one.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.contact.contact import Placed, gaps
+from haugmbd.contact.gap import Placed, PlacedContacts, gap_at
 from haugmbd.formulations.accelerations import accelerate_entry, multipliers_entry
 from haugmbd.formulations.error_messages import explain
 from haugmbd.integrators.events import Event, Flags
@@ -32,34 +33,52 @@ CLEAR = 1e-13
 """Relative to the size [m]: a larger gap is positive beyond rounding."""
 
 
-class Meets:
-    """The gap of an open contact [m] plus `below`, see `LEAN`.
+class Gaps:
+    """The gaps of open contacts at many states, computed once for all contacts.
 
-    size: of the mechanism [m]
+    below: (k,) how far each may go below zero [m], see `LEAN`;  size: of the mechanism [m]
     """
 
-    def __init__(self, contact: Placed, below: float, size: float) -> None:
-        self.contact, self.below, self.size = contact, below, size
+    def __init__(self, contacts: Sequence[Placed], below: Array, size: float) -> None:
+        self.contacts, self.below, self.size = contacts, below, size
+        self._placed = PlacedContacts.of(contacts)
+        self._seen: list[tuple[Array, Flags]] = []
+
+    def clear(self, k: int, y: Array) -> Flags:
+        """Return at which flat states y (n, ny) contact k is open beyond rounding, (n,)."""
+        for states, open_ in self._seen:
+            if states is y:
+                return open_[:, k]
+        open_ = self._placed.gaps(y) + self.below > CLEAR * self.size
+        self._seen = [*self._seen[-1:], (y, open_)]  # the ends of steps, and their middles
+        return open_[:, k]
+
+
+class Meets:
+    """The gap of open contact k [m] plus `below`, see `LEAN`."""
+
+    def __init__(self, gaps: Gaps, k: int) -> None:
+        self.gaps, self.k, self.contact, self.below = gaps, k, gaps.contacts[k], float(gaps.below[k])
 
     def __call__(self, t: float, state: State) -> float:
         """Return the gap plus `below`: positive while the contact is open."""
-        return gap_of(self.contact, state) + self.below
+        return gap_at(self.contact, state) + self.below
 
     def clear(self, t: Array, y: Array) -> Flags:
         """Return where the contact is open beyond rounding."""
-        return gaps(self.contact, y) + self.below > CLEAR * self.size
+        return self.gaps.clear(self.k, y)
 
 
 class ComesBack(Meets):
     """gap / (t - start) [m/s] for a contact that has bounced at `start` [s] with `rate` [m/s]: the zero at the start is divided out."""
 
-    def __init__(self, contact: Placed, start: float, rate: float, size: float) -> None:
-        super().__init__(contact, 0.0, size)
+    def __init__(self, gaps: Gaps, k: int, start: float, rate: float) -> None:
+        super().__init__(gaps, k)
         self.start, self.rate = start, rate
 
     def __call__(self, t: float, state: State) -> float:
         """Return the quotient: positive while the contact is open."""
-        return gap_of(self.contact, state) / (t - self.start) if t > self.start else self.rate
+        return gap_at(self.contact, state) / (t - self.start) if t > self.start else self.rate
 
 
 class NormalForces:
@@ -139,30 +158,14 @@ def contact_events(
     near: how far others that touch may go below zero [m];  size: of the mechanism [m]
     """
     forces = NormalForces(model)
+    gaps = Gaps(tuple(placed.values()), np.array([near.get(name, 0.0) for name in placed]), size)
     events: dict[str, Event] = {}
-    for name, contact in placed.items():
-        function: Meets | Pulls = Meets(contact, near.get(name, 0.0), size)
+    for k, name in enumerate(placed):
+        function: Meets | Pulls = Meets(gaps, k)
         if name in closed:
             function = Pulls(name, forces, closed[name])
         elif name in flying:
-            function = ComesBack(contact, t, flying[name], size)
+            function = ComesBack(gaps, k, t, flying[name])
         what = f"{name} {'opens' if name in closed else 'meets'}"
         events[name] = Turn(what, function, direction=-1, terminal=True)
     return events
-
-
-def gap_of(c: Placed, state: State) -> float:
-    """Return the gap [m] at one state, as `contact.gaps`, in plain numbers, which is faster than NumPy for a few three-vectors."""
-    (n0, n1, n2), (a0, a1, a2), (b0, b1, b2) = (
-        _turned(state.p[k].tolist(), x.tolist()) for k, x in ((c.i, c.n_bar), (c.i, c.s_bar_i), (c.j, c.s_bar_j))
-    )
-    (i0, i1, i2), (j0, j1, j2) = state.r[c.i].tolist(), state.r[c.j].tolist()
-    along: float = n0 * (j0 + b0 - i0 - a0) + n1 * (j1 + b1 - i1 - a1) + n2 * (j2 + b2 - i2 - a2)
-    return along - c.radius
-
-
-def _turned(p: Sequence[float], x: Sequence[float]) -> tuple[float, float, float]:
-    """Return A x = x + 2 e x (e x x + e0 x) for Euler parameters p."""
-    (e0, e1, e2, e3), (x1, x2, x3) = p, x
-    w1, w2, w3 = e2 * x3 - e3 * x2 + e0 * x1, e3 * x1 - e1 * x3 + e0 * x2, e1 * x2 - e2 * x1 + e0 * x3
-    return x1 + 2.0 * (e2 * w3 - e3 * w2), x2 + 2.0 * (e3 * w1 - e1 * w3), x3 + 2.0 * (e1 * w2 - e2 * w1)

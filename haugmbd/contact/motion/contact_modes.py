@@ -15,7 +15,8 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint, Single
-from haugmbd.contact.contact import Contact, gap_rates, gaps
+from haugmbd.contact.contact import Contact
+from haugmbd.contact.gap import PlacedContacts
 from haugmbd.errors import Fault, ModelError
 from haugmbd.model.constraint_rows import Rows, evaluate
 from haugmbd.model.length import put_length
@@ -43,6 +44,8 @@ class ContactModes:
         if faults:
             raise ModelError(faults)
         self.placed = {contact.name: contact.placed(self.free) for contact in contacts}
+        self.all_placed = PlacedContacts.of(tuple(self.placed.values()))
+        self._arm = max(float(abs(x).max()) for x in self.all_placed[2:])
         self._joints = {contact.name: Single(contact.name, contact.primitive()) for contact in contacts}
         self.contacts = {contact.name: contact for contact in contacts}
         self._rows = build_model("contacts", system.bodies, list(self._joints.values()), (), np.zeros(3))
@@ -85,18 +88,15 @@ class ContactModes:
 
     def gaps(self, state: State) -> Array:
         """Return all gaps [m], (k,)."""
-        y = state.y[None]
-        return np.array([gaps(placed, y)[0] for placed in self.placed.values()])
+        return np.asarray(self.all_placed.gaps(state.y[None])[0])
 
     def gap_rates(self, state: State) -> Array:
         """Return the rates of all gaps [m/s], (k,)."""
-        y = state.y[None]
-        return np.array([gap_rates(placed, y)[0] for placed in self.placed.values()])
+        return np.asarray(self.all_placed.gap_rates(state.y[None])[0])
 
     def size(self, state: State) -> float:
         """Return the largest coordinate that enters a gap [m]; 1 if all are zero.  It scales the rounding of gaps."""
-        arms = [max(abs(c.s_bar_i).max(), abs(c.s_bar_j).max(), c.radius) for c in self.placed.values()]
-        return float(max(abs(state.r).max(), *arms)) or 1.0
+        return max(float(abs(state.r).max()), self._arm) or 1.0
 
     def need_apart(self, state: State) -> None:
         """Raise ModelError if bodies overlap."""

@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.contact.contact import Contact, gap_rates, gaps
+from haugmbd.contact.contact import Contact
+from haugmbd.contact.gap import PlacedContacts
 from haugmbd.contact.impulse_result import Impulse
 from haugmbd.contact.motion.contact_modes import ContactModes
 from haugmbd.deprecated import public_class
@@ -243,7 +244,9 @@ class ImpactResult(Animated, HasOutcome):
             raise UsageError(f"no contact is called {name!r}; the contacts are {', '.join(map(repr, self._mechanism.names))}.")
         force = self._joined(lambda s: -s.lam[:, s.model.joints[name].rows[0]] if name in s.model.joints else np.zeros(len(s.t)))
         closed = self._joined(lambda s: np.full(len(s.t), name in s.model.joints))
-        return ContactHistory(name, self.t, gaps(placed, self.y), gap_rates(placed, self.y), force, closed.astype(bool))
+        alone = PlacedContacts.of([placed])
+        gap, gap_rate = alone.gaps(self.y)[:, 0], alone.gap_rates(self.y)[:, 0]
+        return ContactHistory(name, self.t, gap, gap_rate, force, closed.astype(bool))
 
     def reaction(self, joint: str, *, on: Side = "j", frame: Axes = "ground") -> Reaction:
         """Return the force and torque that a joint exerts, as `Result.reaction`, over all segments.

@@ -139,7 +139,8 @@ class HybridSimulation:
         problem = Problem(MaximalStateSpace(model), pack, rule.rates, rule.post_step, rule.options(), t, state.y)
 
         def record(found: Recorded) -> Result:
-            outcome = with_model_notes(found.outcome, model, found.t, found.y, found.counters.steps)
+            steps, restored = found.counters.steps, found.energy_restored
+            outcome = with_model_notes(found.outcome, model, found.t, found.y, steps, restored)
             return Result(
                 model,
                 found.t,

@@ -9,6 +9,7 @@ This is the least mass-weighted change of (u, q / tau) along the constraints.  V
 motion comes to rest, and positions alone not where no force acts.  The weight is tau^2 = max 2T / max w^T M w, both over the run so far.
 Models with moving constraints or nonconservative forces are refused, because their energy is not constant.  Their work would have to be
 integrated with the motion, and the correction would contain the error of that integral.
+A constant energy says nothing about the accuracy of the motion; the sum of what the projection has restored does, see `run_warnings`.
 Source: Eich (1993); Hairer, Lubich, Wanner, Geometric Numerical Integration, sec. IV.4 (projection on invariants); Yen, Petzold (1998).
 """
 
@@ -129,6 +130,9 @@ def restore(P: Pack, options: Options, t: float, y: Array) -> int:
             options.energy = energy
         options.max_energy = max(options.max_energy, abs(0.5 * twice_T), abs(V))
         gap = options.energy - energy
+        if correction == 0:
+            options.energy_restored += gap
+            options.max_energy_restored = max(options.max_energy_restored, abs(options.energy_restored))
         if abs(gap) <= options.energy_tolerance * options.max_energy or correction == MOST - 1:
             break
         put_forces(P, bodies)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.contact.contact import gap_rates, gaps, row
+from haugmbd.contact.gap import PlacedContacts
 from tests.support.random_trees import random_tree
 
 CLOSE = {"rtol": 1e-13, "atol": 1e-14}
@@ -34,7 +34,7 @@ def test_gap_and_row_are_those_of_the_primitive(rng, tree, on_ground):
     bodies.add(contact.primitive())
     state = moving(rng, model)
     rows = mbd.evaluate(bodies.compile(check_pose=False), state)
-    C, u = row(contact.placed(model), state.y), np.hstack([state.v, state.omega_bar])
+    C, u = PlacedContacts.of([contact.placed(model)]).rows(state.y)[0], np.hstack([state.v, state.omega_bar])
     assert contact.gap(model, state) == pytest.approx(rows.Phi[0], rel=1e-13)
     np.testing.assert_allclose(C, np.concatenate([rows.Phi_r[0], rows.PiBar[0]], axis=1), **CLOSE)
     rate = contact.gap_rate(model, state)
@@ -47,8 +47,8 @@ def test_gap_and_row_are_those_of_the_primitive(rng, tree, on_ground):
 def test_the_rate_is_the_derivative_of_the_gap_along_a_run(tree):
     contact = mbd.Contact("c", tree.bodies[1], tree.bodies[5], point=(1, 2, 0), normal=(1, 1, 3), radius=0.1)
     result = mbd.simulate(with_gravity(tree), 0.02, h=1e-3)
-    placed = contact.placed(result.model)
-    gap, rate = gaps(placed, result.y), gap_rates(placed, result.y)
+    placed = PlacedContacts.of([contact.placed(result.model)])
+    gap, rate = placed.gaps(result.y)[:, 0], placed.gap_rates(result.y)[:, 0]
     seen = (gap[:-4] - 8 * gap[1:-3] + 8 * gap[3:-1] - gap[4:]) / 12e-3
     assert np.abs(rate).max() > 1e-3
     np.testing.assert_allclose(rate[2:-2], seen, atol=1e-8 * np.abs(rate).max())

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.contact.contact import gaps
-from haugmbd.contact.motion.contact_events import gap_of
+from haugmbd.contact.gap import PlacedContacts, gap_at
 from haugmbd.contact.motion.resting_contact import REST_HEIGHT
 from joints import RJ
 from tests.support.bouncing import DOWN, METHODS, G, ball, box
@@ -173,4 +172,4 @@ def test_the_gap_in_plain_numbers_is_that_of_the_contact(rng):
         p = rng.normal(size=4)
         other = state.replace(r=state.r + [[0.0], [1.0]] * rng.normal(size=3), p=np.array([state.p[0], p / np.linalg.norm(p)]))
         placed = contact.placed(model)
-        assert gap_of(placed, other) == pytest.approx(gaps(placed, other.y[None])[0], rel=1e-14, abs=1e-15)
+        assert gap_at(placed, other) == pytest.approx(PlacedContacts.of([placed]).gaps(other.y[None])[0, 0], rel=1e-14, abs=1e-15)
