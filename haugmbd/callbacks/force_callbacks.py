@@ -80,7 +80,7 @@ class ForceCallbacks:
         except SimulationError as error:
             if np.isfinite(y).all():
                 raise
-            raise SimulationError(f"the state is not finite at t = {t:.9g} s (and then {error.message})") from error
+            raise SimulationError(f"the state is not finite at t = {t:.9g} s, and with it {error.message}") from error
 
     def names(self) -> str:
         """Return the names of the functions, for a message."""

@@ -126,7 +126,7 @@ def _normal_impulses(q: ImpulseArguments, W: Array, h: Array, d: Array, size: Ar
         if not moves and lacking >= 0.0:
             raise UsageError(
                 f"contact {c.name!r} is immovable at t = {q.state.t:g} s: the joints allow no motion along its normal "
-                "(n^T A^-1 n = 0). Leave it out, or strike at another pose."
+                "(n^T A^-1 n = 0). Leave it out, or apply the impulse at another pose."
             )
     k = np.nonzero(able)[0]
     f = np.zeros(len(h))
@@ -134,7 +134,7 @@ def _normal_impulses(q: ImpulseArguments, W: Array, h: Array, d: Array, size: Ar
     if some is None:
         names = ", ".join(repr(q.contacts[a].name) for a in k)
         raise UsageError(
-            f"no velocities meet the restitution of contacts {names} at once: the rebound of one is blocked by another. "
+            f"contacts {names} cannot all rebound with their restitution: the rebound of one is blocked by another. "
             "Give them restitution=0."
         )
     f[k] = some

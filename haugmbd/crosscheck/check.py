@@ -8,9 +8,8 @@ r"""crosscheck: a serial chain by recursions in joint coordinates, and by the au
     impulses          articulated bodies                 du, -Phi_q^T Lam
     and the balances of `balances`
 
-Differences are relative to the largest magnitude of their kind, including terms that cancel: the accelerations of a chain at rest
-are
-only rounding, but its forces are not.
+Differences are relative to the largest magnitude of their kind, including terms that cancel: the accelerations of a chain at rest are only
+rounding, but its forces are not.
 """
 
 from __future__ import annotations

@@ -39,8 +39,7 @@ def resample_states(
     """Return states (k, ny) of n bodies at `t_new` (k,) within [t[0], t[-1]], from y (nt, ny) at increasing t (nt,).
 
     solutions: returns (u_dot, lam) by nodes at the states, (nt, nn, 6), if there is a model
-    Raises UsageError for times outside, fewer than two states, or an unknown kind. Raises SimulationError if a state between stored
-    ones
+    Raises UsageError for times outside, fewer than two states, or an unknown kind. Raises SimulationError if a state between stored ones
     cannot be projected on the constraints. Warns if an interpolated state is far from the constraints.
     """
     if kind not in ("dense", "linear"):

@@ -231,10 +231,10 @@ class Formulation(ABC):
             warn_user(self.too_large(model.nb), SlowFormulationWarning)
 
     def too_large(self, bodies: int) -> str:
-        """Return the text of the warning: the expected cost of this number of bodies, and the alternative."""
+        """Return the warning for a model with too many bodies: the expected cost, and the alternative."""
         grows = "in proportion to them" if self.exponent == 1 else f"with their number to the power of {self.exponent}"
         text = (
-            f"{type(self).__name__} on {bodies} bodies, and it is meant for {self.most_bodies:g} or fewer: its work grows {grows}"
+            f"{type(self).__name__} is meant for at most {self.most_bodies:g} bodies, and this model has {bodies}: its work grows {grows}"
         )
         if np.isfinite(self.ms):
             now = self.ms * (bodies / MOST_BODIES) ** self.exponent

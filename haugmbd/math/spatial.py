@@ -1,6 +1,6 @@
 """Spatial algebra, linear part first: twists (v, omega) and wrenches (F, N), inertia, and motion subspaces.
 
-The mathematics stands at the heads of `spatial_vectors`, `spatial_inertia` and `spatial_subspaces`; this module is the way to all.
+The formulas are described in `spatial_vectors`, `spatial_inertia` and `spatial_subspaces`; this module exports all of them.
 """
 
 from haugmbd.math.spatial_inertia import (

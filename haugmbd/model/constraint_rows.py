@@ -82,7 +82,7 @@ class Rows:
         Returns
         -------
         RowExplanation
-            Print it.
+            The equation; `print` shows it as a text of several lines.
 
         Raises
         ------

@@ -90,7 +90,7 @@ class SerialChain(BaseChain):
         q: npt.ArrayLike | None = None,
         qd: npt.ArrayLike | None = None,
     ) -> System:
-        """Return the same chain in maximal coordinates: one body for each link (same name), and "joint of <link>".
+        """Return the same chain in maximal coordinates: for each link a body of the same name, and a joint named "joint of <link>".
 
         Parameters
         ----------
@@ -113,7 +113,7 @@ class SerialChain(BaseChain):
         UsageError
             If an argument has the wrong length.
         ModelError
-            If a link cannot be a body or its joint cannot be in the catalogue, such as a massless link.
+            If a link has no mass, or a joint that the catalogue does not have. The message names all such links.
         """
         return conversion_to_system.to_system(self, tau, wrenches, q, qd)
 

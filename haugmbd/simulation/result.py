@@ -354,8 +354,7 @@ class Result(Animated, HasOutcome):
 
         Notes
         -----
-        The total is constant on an exact solution. The work is integrated over dense output between the stored states, which calls
-        the
+        The total is constant on an exact solution. The work is integrated over dense output between the stored states, which calls the
         user's functions again.
         """
         return energy_over_time(self.model, self.t, self.y, lambda: self._solutions)

@@ -1,4 +1,4 @@
-r"""Build the frozen Model from faultless bodies, joints and loads: tables, and the names of their rows."""
+r"""Build the frozen Model from bodies, joints and loads that have been checked: tables, and the names of their rows."""
 
 from __future__ import annotations
 

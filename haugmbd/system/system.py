@@ -137,7 +137,7 @@ class System(Pictured):
         return f"System({self.name!r}: {n} bodies, {len(self.joints)} joints, {len(self.loads)} loads)"
 
     def table(self) -> str:
-        """Return bodies, joints with rows and degrees of freedom removed, loads, and Gruebler's count, as text."""
+        """Return a text table: bodies, loads, joints with the degrees of freedom that they remove, and Gruebler's count."""
         return overview(self.name, self.bodies, self.joints, self.loads)
 
     def faults(self) -> tuple[Fault, ...]:

@@ -1,4 +1,4 @@
-"""The one expensive computation of the contracts, made once: all derivatives of all samples at 100 random states."""
+"""The one expensive computation of the contracts, made once: all derivatives of all samples at 100 random states; two bodies."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from haugmbd.model.model import Model
 from tests.support.differences import worst_errors
-from tests.support.samples import SEED, everything
+from tests.support.samples import SEED, everything, random_body
 
 N_STATES = 100
 
@@ -26,3 +26,13 @@ class Report(NamedTuple):
 def report():
     model, rows = everything()
     return Report(model, rows, worst_errors(model, N_STATES, np.random.default_rng(SEED)))
+
+
+@pytest.fixture
+def crank(rng):
+    return random_body("crank", rng)
+
+
+@pytest.fixture
+def rod(rng):
+    return random_body("rod", rng)

@@ -9,6 +9,7 @@ import inspect
 from functools import cache
 
 import numpy as np
+import pytest
 
 import joints
 from haugmbd import Body
@@ -20,6 +21,8 @@ from haugmbd.system.system import System
 SEED = 20260501
 CONSTANT = 0.8
 SIDES = ("both", "ground i", "ground j")
+ROUNDING = 1e-12  # some dozen products of numbers of size 1 to 10
+RANK_TOL = 1e-8  # singular values of samples are above 1e-3, rounding is 1e-15
 
 
 def driven(t):
@@ -87,6 +90,11 @@ def carrier_classes():
 def drives(cls):
     """Whether the class drives another joint."""
     return "joint" in inspect.signature(cls).parameters
+
+
+PLAIN = [cls for cls in joints.CATALOGUE if not drives(cls)]
+by_class = pytest.mark.parametrize("cls", joints.CATALOGUE, ids=lambda cls: cls.__name__)
+by_plain_class = pytest.mark.parametrize("cls", PLAIN, ids=lambda cls: cls.__name__)
 
 
 def make_joint(cls, name, i, j, values):

@@ -5,8 +5,7 @@ r"""The assembly modes of a mechanism, such as elbow up and elbow down, found by
     kept     closed poses with all joints in the modelled sense, that differ by more than DIFFERENT
 
     distance = sqrt( sum m |dr|^2 / sum m ) [m]        of centres of mass
-Source: derived here. Independent coordinates: Haug (2021), spatial kinematic analysis; each is the next joint coordinate that the
-rows
+Source: derived here. Independent coordinates: Haug (2021), spatial kinematic analysis; each is the next joint coordinate that the rows
 leave free.
 """
 
@@ -134,7 +133,7 @@ def assembly_modes(
     first = close_positions(problem, problem.held.start)
     if not first.closed:
         what = f"the first one cannot be assembled: |Phi| stays at {first.pose.worst:.3g}"
-        raise AssemblyError([Fault("branches", what, "assemble(system) names the joints that stay open.")], None)
+        raise AssemblyError([Fault("assembly_modes", what, "assemble(system) names the joints that stay open.")], None)
     problem = with_free_joints_held(problem, first.pose.state)
     found, counts = [first.pose.state], [0]
     signs = signs_of(model)

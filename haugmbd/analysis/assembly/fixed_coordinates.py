@@ -107,7 +107,7 @@ def read_fixed_coordinates(
     joints, names = [], []
     for one in (h if isinstance(h, FixedCoordinates) else FixedCoordinates(h) for h in hold):
         if not isinstance(one.target, Body | Joint):
-            raise UsageError(f"hold: {one.target!r} is no body and no joint of the system. Give what system.add(...) returned.")
+            raise UsageError(f"hold: {one.target!r} is neither a body nor a joint. Give the object that system.add(...) returned.")
         _check_numbers(one)
         names.append(str(one))
         if isinstance(one.target, Joint):

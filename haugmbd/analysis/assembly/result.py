@@ -59,7 +59,7 @@ class Assembly:
     state : State
         Positions and velocities that fulfil the constraints.
     iterations : int
-        Iterations of the positions.
+        Iterations of the position solver.
     before, after : float
         Largest |Phi| at the start and at the end, in the units of the rows.
     rate_before, rate_after : float

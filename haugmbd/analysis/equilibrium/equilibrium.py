@@ -53,8 +53,7 @@ def equilibrium(
     steady : UniformRotation, RotorSpin or sequence of these, optional
         Steady motion: the pose is in balance with its centrifugal forces. By default the mechanism is at rest.
     downhill : bool
-        If True, minimize the potential, towards a stable equilibrium. If False, find the next equilibrium, stable or not. A start
-        that is
+        If True, minimize the potential, towards a stable equilibrium. If False, find the next equilibrium, stable or not. A start that is
         in balance is returned in both cases, and may be unstable.
 
     Returns

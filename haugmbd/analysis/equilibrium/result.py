@@ -45,7 +45,7 @@ class Stability(Enum):
 @public_class
 @dataclass(frozen=True, eq=False, repr=False)
 class Equilibrium:
-    """A pose in balance.
+    """An equilibrium: a pose at which all forces are in balance, and its stability.
 
     Attributes
     ----------
@@ -56,8 +56,7 @@ class Equilibrium:
     lam : ndarray, (nc,)
         Multipliers; dependent rows share them by the rule of the model.
     motions : ndarray, (nd, nb + 1, 6)
-        Eigenvectors of the stiffness: displacement, global [m], and rotation, body frames [rad]. The largest rotation is 1, or the
-        largest
+        Eigenvectors of the stiffness: displacement, global [m], and rotation, body frames [rad]. The largest rotation is 1, or the largest
         displacement if nothing rotates.
     stiffness : ndarray, (nd,)
         Stiffness of each motion [N m/rad, or N/m if nothing rotates].

@@ -63,8 +63,7 @@ class InverseDynamics:
 
     Notes
     -----
-    A force element with the same effect has the opposite sign: RSDA(actuator=-tau), TSDA(actuator=-F), because their actuators act
-    against
+    A force element with the same effect has the opposite sign: RSDA(actuator=-tau), TSDA(actuator=-F), because their actuators act against
     theta and the length.
     """
 

@@ -2,9 +2,8 @@ r"""kinematics: the motion that drivers prescribe, without integration: as many 
 
     Phi(q, t) = 0      Phi_q u = nu      Phi_q u_dot = gamma      rank Phi_q = 6 nb          M u_dot + Phi_q^T lam = Q
 
-Positions are solved at every time, so that there is no integration error. Multipliers, reactions and the forces of the drivers
-follow
-from the states.
+Positions are solved at every time, so that there is no integration error. Multipliers, reactions and the forces of the drivers follow from
+the states.
 Source: Haug (2021), spatial kinematic analysis.
 """
 
@@ -54,8 +53,7 @@ def kinematics(system: System | Model, t: npt.ArrayLike, *, state: State | None 
     t : array_like, (nt,)
         Times [s], increasing.
     state : State, optional
-        State at which the motion starts; by default the modelled state at t = 0. It selects the assembly mode, and need not fulfil
-        the
+        State at which the motion starts; by default the modelled state at t = 0. It selects the assembly mode, and need not fulfil the
         constraints exactly. Times before `state.t` are followed backwards.
 
     Returns

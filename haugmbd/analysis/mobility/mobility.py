@@ -60,8 +60,7 @@ def mobility(system: System | Model, state: State | None = None) -> Mobility:
     system : System or Model
         The mechanism. A System with faults is accepted: its valid parts are examined, and `faults` lists the faults.
     state : State, optional
-        Pose of the report; by default the modelled one. If joints are open at the modelled pose, the nearest closed pose is used,
-        if there
+        Pose of the report; by default the modelled one. If joints are open at the modelled pose, the nearest closed pose is used, if there
         is one.
 
     Returns

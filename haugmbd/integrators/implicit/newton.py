@@ -47,8 +47,8 @@ class ModifiedNewton:
 
     Notes
     -----
-    The matrix contains masses, constraints, the tangents of springs and dampers by formula, and those of user forces by their jacobian or
-    by differences.  Source: Arnold and Bruels 2007.
+    The matrix contains masses, constraints, and the tangents of forces: of springs and dampers by formula, of user functions by their
+    declared jacobian or by differences. `FullNewton` adds the curvature of the constraints.  Source: Arnold and Bruels 2007.
     """
 
     curved: ClassVar[bool] = False

@@ -166,6 +166,6 @@ class RadauIIA(ImplicitFixedOrAdaptive):
         return max(tol, PART * self.step_error(length)) if self.adaptive else tol
 
     def rule(self, problem: Problem, pack: Pack, h: float) -> Rule:
-        """Return Radau's routines; the error is found where it is wanted."""
+        """Return the routines of Radau IIA; the error of a step is estimated only under error control."""
         memory = np.zeros((ROWS, max(problem.y.size, workspace_array(pack, "LAMBDA").size)))
         return Rule(PREDICT, PLACE, CLOSE, {"estimates_error": float(self.adaptive)}, memory, SOLVE_STAGES)

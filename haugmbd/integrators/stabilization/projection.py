@@ -219,7 +219,7 @@ class Projection(Stabilization):
     corrects: ClassVar[bool] = True
 
     def options(self) -> Options:
-        """Return tolerance and its unit, interval, threshold and levels."""
+        """Return the options of the compiled projection: tolerance and its unit, interval, threshold and levels."""
         levels = BOTH if self.positions and self.velocities else POSITIONS_ONLY if self.positions else VELOCITIES_ONLY
         in_metres = not isinstance(self.tol, DefaultNumber)
         return make_options(tolerance=self.tol, in_metres=in_metres, every=self.every, threshold=self.threshold, levels=levels)

@@ -94,7 +94,7 @@ class UnweightedProjection(Projection):
             raise UsageError(f"stabilization = {self!r}: size = {self.size} m must be finite and positive.")
 
     def fitted(self, model: Model, pack: Pack) -> Pack:
-        """Return the tables twice: unchanged, and with W and its scales in place of the factored inertia."""
+        """Return `pack` with a second set of tables for projections, which has the weights W in place of the inertia."""
         sizes = np.full(model.nb + 1, self.size) if self.size is not None else turning_sizes(model)
         W, scale = np.zeros((model.nb + 1, 10)), model.tables["SCALE"].copy()
         W[:, 0] = 1.0

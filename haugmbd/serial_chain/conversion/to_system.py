@@ -107,7 +107,7 @@ def _massless_faults(k: int, link: Link) -> Iterator[Fault]:
     axes = [axis for _, axis in link.ways]
     skew = kinds(link) == (SLIDE, TURN) and np.linalg.norm(np.cross(axes[0], axes[1])) > CROSSED_TOL
     if skew or (kinds(link) not in JOINTS and kinds(link) != FREE):
-        what = f"its joint ({'; '.join(link.labels())}) is none of the catalogue's"
+        what = f"its joint ({'; '.join(link.labels())}) is not in the catalogue of joints"
         yield Fault(where, what, "Use Link.revolute, prismatic, cylindrical, universal, spherical, fixed or free.")
 
 

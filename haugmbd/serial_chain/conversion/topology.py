@@ -2,8 +2,7 @@ r"""The topology of a serial chain: a depth-first search through bodies and join
 
     one joint between neighbours, every body one predecessor and at most one successor, nothing left over
 
-A joint to a body that was already visited closes a loop with the path to it. A second successor of a body is a branch. Each fault
-is
+A joint to a body that was already visited closes a loop with the path to it. A second successor of a body is a branch. Each fault is
 reported once.
 """
 

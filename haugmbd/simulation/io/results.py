@@ -41,8 +41,7 @@ def save(result: Saved, path: str | Path) -> Path:
     """Write `result` to `path`, .npz or .nc; return the path.
 
     An old file of that name is replaced when the new one is complete, and is unchanged after an error.
-    Raises UsageError for another ending, a missing extra, or states that are not valid (times that do not increase, NaN); OSError
-    if the
+    Raises UsageError for another ending, a missing extra, or states that are not valid (times that do not increase, NaN); OSError if the
     file cannot be written.
     """
     path = Path(path)

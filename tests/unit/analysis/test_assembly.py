@@ -279,7 +279,7 @@ def test_bad_arguments_are_refused():
         (lambda: mbd.assemble(system, hold=[mbd.FixedCoordinates(crank, "q")]), "'q' is no coordinate"),
         (lambda: mbd.assemble(system, hold=[mbd.FixedCoordinates(crank, value=1.0)]), "one coordinate"),
         (lambda: mbd.assemble(system, hold=[system["C"]]), "no single angle"),
-        (lambda: mbd.assemble(system, hold=["crank"]), "no body and no joint"),
+        (lambda: mbd.assemble(system, hold=["crank"]), "neither a body nor a joint"),
         (lambda: mbd.assemble(system, hold=[pendulum()["bar"]]), "hold: body 'bar' is not in model"),
         (lambda: mbd.assemble(system, weights={crank: -1.0}), "positive"),
         (lambda: mbd.assembly_modes(system, starts=0), "starts"),

@@ -38,9 +38,9 @@ def test_times_that_are_none(analysis, t):
 def test_holds_that_are_none():
     system, bar, pin = pendulum()
     for hold, words in (
-        (3, "3 is no body and no joint"),
-        (None, "None is no body and no joint"),
-        ("pin", "'pin' is no body and no joint"),
+        (3, "3 is neither a body nor a joint"),
+        (None, "None is neither a body nor a joint"),
+        ("pin", "'pin' is neither a body nor a joint"),
         (mbd.FixedCoordinates(pin, value="x"), "value = 'x' of 'pin' must be one finite number"),
         (mbd.FixedCoordinates(pin, value=np.nan), "value = nan"),
         (mbd.FixedCoordinates(pin, rate=np.inf), "rate = inf"),

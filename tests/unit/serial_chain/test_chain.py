@@ -35,7 +35,11 @@ WRONG = [
     ([ARM, "rod"], {}, "chain 'chain': 'rod' is no Link. Give a list of Link.revolute(...)"),
     ([mbd.Body("b", 1.0, J)], {}, "is no Link."),
     ([ARM, ARM], {"name": "pair"}, "chain 'pair': two links are called 'arm'. Give each its own name."),
-    ([ARM, mbd.Link.free("ship", 1.0, J)], {}, "link 'ship': it is free, but stands at place 2. Only the first link can be."),
+    (
+        [ARM, mbd.Link.free("ship", 1.0, J)],
+        {},
+        "link 'ship': it is free, and is link number 2 of the chain. Only the first link can be free.",
+    ),
     ([ARM], {"gravity": 9.81}, "chain 'chain': gravity has shape (), expected (3,). Give gravity as finite numbers [m/s2]"),
     ([ARM], {"gravity": (0, 0, np.nan)}, "chain 'chain': gravity = [0.0, 0.0, nan] is not finite"),
     ([ARM], {"base": "here"}, "chain 'chain': base is 'here', not an array of numbers. Give base as finite numbers [m]"),
