@@ -44,6 +44,8 @@ FAR = 0.5
 """Motion of a batch of steps, after which the search is made."""
 FEWEST = 4
 """Least number of steps of a batch, unless a singular configuration is ahead."""
+UNLIMITED = 1e6
+"""Steps of a batch that are no limit: batches are shorter in any case."""
 AGREE = 1.0
 """Two curves agree if their ends differ by at most this number of error tolerances of a step."""
 AGREE_AT_WORST = 1e-7
@@ -232,11 +234,10 @@ class _Driver:
     def _limit(self, places: list[Place], per_step: float, far: float) -> None:
         """Limit the number of steps of the next batch;  far: the number that moves about FAR, even while the motion is reversing."""
         ahead = [0.5 * place.distance for place in places if place.distance > 0.0]
+        most = np.inf
         if per_step > 0.0:
             most = max(1.0, min(ahead) / per_step) if ahead else max(float(FEWEST), min(far, FAR / per_step))
-            self.problem.longest_batch = int(min(most, 1e6))
-        else:
-            self.problem.longest_batch = None
+        self.problem.longest_batch = int(min(most, UNLIMITED))
 
     def cross(self, start: CrossingStart, t_singular: float, method: Integrator) -> Crossing | None:
         """Return the smooth motion from `start` to the same distance behind the singular configuration; None if it is not determined."""

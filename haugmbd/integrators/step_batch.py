@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain, repeat
 from typing import Any, NamedTuple
 
@@ -40,12 +41,18 @@ def split_multipliers(lam: Array | None, kept: int, others: int) -> Array | None
 
 
 def batch_lengths(problem: Problem) -> Iterator[int]:
-    """Return the number of steps of each batch: as many as possible, or `first_batch`, doubled each time; at most `longest_batch`."""
+    """Return the number of steps of each batch: as many as possible, or `first_batch`, doubled each time; at most `longest_batch`.
+
+    `longest_batch` is read before each batch, because the search for singular configurations changes it.  The iterator runs no Python
+    code: Ctrl-C inside a generator would close it, and end the run as if it were complete.
+    """
     most = max(1, min(1000, NUMBERS // problem.y.size))
-    longest = most if problem.longest_batch is None else min(problem.longest_batch, most)
     length = most if problem.first_batch is None else min(problem.first_batch, most)
     growing = []
-    while length < longest:
+    while length < most:
         growing.append(length)
         length *= 2
-    return chain(growing, repeat(longest))
+    lengths = chain(growing, repeat(most))
+    if problem.longest_batch is None:
+        return lengths
+    return map(min, lengths, iter(partial(getattr, problem, "longest_batch"), None))
