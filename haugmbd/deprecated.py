@@ -92,9 +92,8 @@ def old_constructor(name: str, find: Callable[[str], Any]) -> Callable[..., Any]
         _warn(f"haugmbd.{name}(...)", f"haugmbd.{new}({words})", stacklevel=3)
         given = {KEYWORDS.get(word, word): value for word, value in given.items()}  # its warning is enough
         arguments = {**defaults, **dict(zip(order, args, strict=False)), **given}
-        if words == "rtol=..." and not {"rtol", "atol"} & arguments.keys():
-            arguments["atol"] = float(find(new).atol)  # as a float it counts as given, and selects error control
-        return find(new)(**arguments)
+        made = find(new)(**arguments)
+        return made.under_error_control() if words == "rtol=..." else made
 
     make.__name__ = make.__qualname__ = name
     make.__doc__ = f"Return {new}(...): {name} is called {new}({words}) since haugmbd 0.2, and will go with 0.3."

@@ -217,24 +217,25 @@ def drift_notes(t: Array, kinetic: Array, potential: Array, at_rest: float = 0.0
     return [RunNote("energy", f"{what}: give a smaller h or rtol.", share, share > DOUBTFUL_DRIFT)]
 
 
-def crossing_notes(passed: Iterable[SingularCrossing]) -> list[RunNote]:
-    """Return a note on the singular configurations that were crossed."""
-    parts = [f"t = {one.t:.6g} s ({', '.join(map(repr, one.joints[:NAMED]))})" for one in passed]
-    return [RunNote("singular", f"singular configurations were crossed: {_listed(parts)}.", float(len(parts)))] if parts else []
+def singular_notes(crossed: Iterable[SingularCrossing], near: Iterable[NearSingular] = ()) -> list[RunNote]:
+    """Return a note on the singular configurations that were crossed, and one on the nearly singular ones that a step has leapt over."""
+    notes, parts, places = [], [_place(one) for one in crossed], [_place(one) for one in near]
+    if parts:
+        notes.append(RunNote("singular", f"singular configurations were crossed: {_listed(parts)}.", float(len(parts))))
+    if places:
+        what = f"the motion passes a configuration that is nearly singular in one step, at {_listed(places)}"
+        why = "of branches that lie so near to each other the run has followed the smooth one, and the exact motion may turn into the other"
+        remedy = "Give a smaller h or rtol, or dimensions that are exact."
+        notes.append(RunNote("near", f"{what}: {why}. {remedy}", float(len(places)), True))
+    return notes
 
 
-def near_notes(places: Iterable[NearSingular]) -> list[RunNote]:
-    """Return a note on the nearly singular configurations that the run has leapt over."""
-    parts, gaps = [], []
-    for one in places:
-        what = f", where rows contradict each other by {one.gap:.2g} of the size" if np.isfinite(one.gap) else ""
-        parts.append(f"t = {one.t:.6g} s ({', '.join(map(repr, one.joints[:NAMED]))}{what})")
-        gaps.append(one.gap)
-    if not parts:
-        return []
-    what = f"the motion passes a configuration that is nearly singular in one step, at {_listed(parts)}"
-    why = "of branches that lie so near to each other the run has followed the smooth one, and the exact motion may turn into the other"
-    return [RunNote("near", f"{what}: {why}. Give a smaller h or rtol, or dimensions that are exact.", float(len(parts)), True)]
+def _place(one: SingularCrossing | NearSingular) -> str:
+    """Return the time of a configuration and its joints; of a nearly singular one also the gap, if it is known."""
+    joints = ", ".join(map(repr, one.joints[:NAMED]))
+    if isinstance(one, NearSingular) and np.isfinite(one.gap):
+        joints += f", where rows contradict each other by {one.gap:.2g} of the size"
+    return f"t = {one.t:.6g} s ({joints})"
 
 
 def with_model_notes(outcome: Outcome, model: Model, t: Array, y: Array, steps: int) -> Outcome:

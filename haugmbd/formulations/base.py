@@ -233,9 +233,7 @@ class Formulation(ABC):
     def too_large(self, bodies: int) -> str:
         """Return the warning for a model with too many bodies: the expected cost, and the alternative."""
         grows = "in proportion to them" if self.exponent == 1 else f"with their number to the power of {self.exponent}"
-        text = (
-            f"{type(self).__name__} is meant for at most {self.most_bodies:g} bodies, and this model has {bodies}: its work grows {grows}"
-        )
+        text = f"{type(self).__name__} is meant for at most {self.most_bodies:g} bodies, and the model has {bodies}: its work grows {grows}"
         if np.isfinite(self.ms):
             now = self.ms * (bodies / MOST_BODIES) ** self.exponent
             text += f", from {self.ms:g} ms a solution with {MOST_BODIES} bodies to some {now:.2g} ms here. "

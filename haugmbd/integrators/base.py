@@ -17,7 +17,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
-from haugmbd.integrators.default_number import DefaultNumber
+from haugmbd.integrators.default_number import AdaptiveDefault, DefaultNumber
 from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.integrators.step_context import Problem
 
@@ -192,9 +192,16 @@ class FixedOrAdaptive(Integrator):
     @property
     def adaptive(self) -> bool:
         """Whether error control chooses the steps."""
-        return self.h is None and (
-            self.adaptive_by_default or not isinstance(self.rtol, DefaultNumber) or not isinstance(self.atol, DefaultNumber)
-        )
+        return self.h is None and (self.adaptive_by_default or self._selects_error_control)
+
+    @property
+    def _selects_error_control(self) -> bool:
+        """Whether one of the tolerances was given."""
+        return any(isinstance(x, AdaptiveDefault) or not isinstance(x, DefaultNumber) for x in self.tolerances)
+
+    def under_error_control(self) -> Self:
+        """Return the method with steps that error control chooses, by the default tolerances if none was given."""
+        return self if self._selects_error_control else replace(self, atol=AdaptiveDefault(self.atol))
 
     @property
     def step(self) -> float | None:
@@ -209,7 +216,7 @@ class FixedOrAdaptive(Integrator):
     def with_arguments(self, h: float | None, rtol: float | None, atol: float | None) -> Self:
         name = type(self).__name__
         found = replace(self, **_given_once(self, h=h, rtol=rtol, atol=atol))
-        if found.h is not None and not (isinstance(found.rtol, DefaultNumber) and isinstance(found.atol, DefaultNumber)):
+        if found.h is not None and found._selects_error_control:
             raise UsageError(
                 f"{name} takes a fixed step (h = {found.h:g} s) or error control (rtol = {found.rtol:g}, atol = {found.atol:g}), not both."
             )

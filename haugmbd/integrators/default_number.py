@@ -6,3 +6,7 @@ class DefaultNumber(float):
 
     An absolute tolerance of this kind is measured by the characteristic length of the model; one that is given is in metres.
     """
+
+
+class AdaptiveDefault(DefaultNumber):
+    """A default tolerance that selects error control, of a method whose steps are fixed by default."""

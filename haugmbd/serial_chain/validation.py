@@ -47,7 +47,9 @@ def faults_in_a_row(where: str, links: Sequence[Link]) -> list[Fault]:
     ]
     for k, link in enumerate(links[1:], start=2):
         if link.kind == "free":
-            faults.append(Fault(f"link {link.name!r}", f"it is free, and is link number {k} of the chain", "Only the first link can be free."))
+            faults.append(
+                Fault(f"link {link.name!r}", f"it is free, and is link number {k} of the chain", "Only the first link can be free.")
+            )
     return faults or _massless(links)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.status_codes import OK, USER_STOPPED
-from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, TurnMonitor, crossing_notes, near_notes, violation_notes
+from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, TurnMonitor, singular_notes, violation_notes
 from haugmbd.errors import SimulationError
 from haugmbd.integrators.event_location import EventLocator, Moment, step_to
 from haugmbd.integrators.events import Event, EventRecord
@@ -324,6 +324,5 @@ class Run(Generic[R]):
         else:
             status, message = RunStatus.COMPLETED, f"reached t_end = {self.t_end:.9g} s"
         notes = self.turns.notes(fixed=self.method.step is not None)
-        notes += violation_notes(*self.gap) + crossing_notes(self.problem.singular_crossings)
-        notes += near_notes(self.problem.near_singular)
+        notes += violation_notes(*self.gap) + singular_notes(self.problem.singular_crossings, self.problem.near_singular)
         return Outcome(status, message, tuple(notes))

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import haugmbd as mbd
@@ -51,6 +52,15 @@ def test_an_old_class_makes_what_it_made_and_warns():
         bare, fixed = mbd.AdaptiveGeneralizedAlpha(), mbd.FixedBDF()
     assert bare.adaptive
     assert bare.with_arguments(None, 1e-5, None).rtol == 1e-5
+    for given in (
+        {"rtol": 1e-5},
+        {"atol": 1e-6},
+        {"rtol": 1e-5, "atol": 1e-6},
+    ):  # a default that nobody has given conflicts with none
+        found = mbd.simulate(pendulum(), 0.01, integrator=bare, **given)
+        np.testing.assert_array_equal(found.y, mbd.simulate(pendulum(), 0.01, integrator=mbd.GeneralizedAlpha(**given)).y)
+    with pytest.raises(mbd.UsageError, match="not both"):
+        mbd.simulate(pendulum(), 0.01, integrator=bare, h=1e-3)
     assert not fixed.with_arguments(h, None, None).adaptive
     with pytest.warns(DeprecationWarning, match=r"called haugmbd.RadauIIA\(h="):
         assert mbd.FixedRadauIIA(h, level=form).constraint_form == form

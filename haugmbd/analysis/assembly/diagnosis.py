@@ -106,4 +106,10 @@ def rate_faults(problem: Problem, state: State, tol: float) -> tuple[Fault, ...]
     if named:
         return tuple(Fault(fault.where, f"no velocities fit: {fault.what}", remedy) for fault in named)
     worst = int(np.abs(left).argmax())
-    return (Fault(f"joint {model.labels[worst].joint!r}", f"no velocities fit: its velocity equation is off by {left[worst]:.3g} {model.labels[worst].unit}/s", remedy),)
+    return (
+        Fault(
+            f"joint {model.labels[worst].joint!r}",
+            f"no velocities fit: its velocity equation is off by {left[worst]:.3g} {model.labels[worst].unit}/s",
+            remedy,
+        ),
+    )

@@ -99,7 +99,7 @@ def test_singular_positions_and_the_models_own_warnings():
     assert result.warnings == ("the loop 'A' is locked",)
     from haugmbd.integrators.state_space import SingularCrossing
 
-    (note,) = run_warnings.crossing_notes([SingularCrossing(0.5 + k, ("A", "B"), 1e-9) for k in range(5)])
+    (note,) = run_warnings.singular_notes([SingularCrossing(0.5 + k, ("A", "B"), 1e-9) for k in range(5)])
     assert "t = 0.5 s ('A', 'B')" in note.text
     assert "and 2 more" in note.text
 
