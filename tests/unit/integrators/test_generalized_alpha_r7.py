@@ -130,7 +130,7 @@ def second(p, w, u_dot):
 
 
 CASES = {"heavy top": (heavy_top, 1e-3), "double pendulum": (double_pendulum, 2e-2), "four-bar": (four_bar, 2e-2)}
-STEPS = 20
+STEPS = 10
 
 
 @pytest.mark.parametrize("rho", [1.0, 0.8, 0.2])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numba
 import numpy as np
 import pytest
@@ -21,7 +23,7 @@ from haugmbd.workspace.layout import NAMES, workspace_array
 from joints import RJ
 from tests.support.sliders import SLIDER_ENDS, C, K, slider
 
-WAYS = {"Python": lambda f: f, "njit": numba.njit}
+WAYS = {"Python": lambda f: f, "njit": cache(numba.njit)}
 
 
 def push(t, r, p, v, w):

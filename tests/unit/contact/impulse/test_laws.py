@@ -80,10 +80,10 @@ def test_every_body_balances(seed):
 
 
 def test_energy_of_one_contact():
-    """200 random mechanisms: change = -(1 - e^2) c^2 / (2 C K^-1 C^T) <= 0, and none at all for e = 1."""
+    """100 random mechanisms: change = -(1 - e^2) c^2 / (2 C K^-1 C^T) <= 0, and none at all for e = 1."""
     rng = np.random.default_rng(5)
     struck = 0
-    for k in range(200):
+    for k in range(100):
         system = random_tree(rng, int(rng.integers(1, 7)), free=k % 2 == 0)
         state, e = consistent(system, rng), (0.0, 1.0, rng.random())[k % 3]
         (contact,) = random_contacts(rng, system, 1, e=e)
@@ -102,7 +102,7 @@ def test_energy_of_one_contact():
         assert found.energy_change == pytest.approx(0.5 * f * (1 - e) * before, rel=1e-9, abs=EXACT * found.energy_before)
         if e == 1.0:
             assert abs(found.energy_change) <= EXACT * found.energy_before
-    assert struck > 70
+    assert struck > 35
 
 
 @pytest.mark.parametrize("seed", range(6))
