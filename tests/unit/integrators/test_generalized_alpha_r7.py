@@ -133,6 +133,7 @@ CASES = {"heavy top": (heavy_top, 1e-3), "double pendulum": (double_pendulum, 2e
 STEPS = 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rho", [1.0, 0.8, 0.2])
 @pytest.mark.parametrize("name", CASES)
 def test_steps_are_the_dense_solution_of_all_equations(name, rho):

@@ -144,6 +144,7 @@ def differenced(model: mbd.Model, c_q: float, c_u: float) -> np.ndarray:
     return 0.5 * (exact + exact.T)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", LOADS)
 def test_the_tangent_is_the_symmetric_part_of_the_derivative_of_the_force(kind, way):
@@ -155,6 +156,7 @@ def test_the_tangent_is_the_symmetric_part_of_the_derivative_of_the_force(kind, 
         np.testing.assert_allclose(tangent(model, c_q, c_u), exact, rtol=0, atol=1e-8 * abs(exact).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", ["TSDA", "RSDA"])
 def test_derivatives_of_an_actuator_count_as_stiffness_and_damping(kind, way):
@@ -214,6 +216,7 @@ SPRINGS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", SPRINGS)
 @pytest.mark.parametrize(
@@ -360,6 +363,7 @@ def test_what_goes_wrong_at_run_time_is_the_jacobians_own(answer):
     assert caught.value.result.t[-1] == pytest.approx(0.02, abs=2e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="without the compiler all functions are Python")
 def test_a_compiled_jacobian_that_gives_no_number_names_itself():
     actuator = numba.njit(lambda t, x, x_dot: K * (x - 1.0) + C * x_dot)

@@ -20,6 +20,7 @@ def gap(x: np.ndarray, y: np.ndarray) -> float:
     return float(np.abs(x - y).max(initial=0.0) / max(np.abs(y).max(initial=0.0), 1e-300))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on_manifold", [True, False], ids=["on", "off"])
 @pytest.mark.parametrize(("topology", "n"), CASES)
 def test_block_factorization_agrees_with_lapack(random_model, state_of, topology, n, on_manifold):
