@@ -69,6 +69,7 @@ def test_least_work_and_work_at_an_error():
     assert found.at(1e-7) is None
 
 
+@pytest.mark.slow
 def test_a_diagram_names_every_line(tmp_path, monkeypatch):
     matplotlib = pytest.importorskip("matplotlib.figure")
     figures = []

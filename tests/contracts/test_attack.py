@@ -14,6 +14,7 @@ from tests.support.attack.windows import time_to_lie, window_system
 PLANE = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_no_method_is_wrong_in_silence(family):
     """Five random cases of each family."""
@@ -31,6 +32,7 @@ METHODS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::haugmbd.RunWarning")
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("off", [0.0, 1e-9, -1e-9, 1e-8, 1e-7, 1e-6])
@@ -56,6 +58,7 @@ def test_a_run_may_start_beside_a_singular_pose_with_a_step_as_long_as_the_cross
         assert np.abs(result.r[-1, 1:] - reference(np.array([0.0, 0.02]))[-1, :, :3]).max() < 1e-6 or result.warnings
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::haugmbd.RunWarning")
 @pytest.mark.parametrize("options", [{"h": 5e-3, "integrator": mbd.RKMK4()}, {"h": 1e-2, "integrator": mbd.Heun()}])
 @pytest.mark.parametrize("formulation", [mbd.NullSpace(mbd.SVD()), mbd.CoordinatePartitioning(), mbd.EulerParameters()])

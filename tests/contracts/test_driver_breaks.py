@@ -31,6 +31,7 @@ def driven():
     return {name: pendulum(driver=f) for name, (f, _) in BREAKS.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", BREAKS)
 @pytest.mark.parametrize("name", INTEGRATORS)
 def test_every_method_refuses_a_driver_that_breaks(name, kind, driven):
@@ -96,6 +97,7 @@ class Asked(list):
         return 0.5 * math.sin(t) ** 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", INTEGRATORS)
 def test_nobody_is_asked_beyond_the_simulated_time(name):
     """Functions for f, f', f'' that only Python can evaluate, and a force of time."""

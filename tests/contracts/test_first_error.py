@@ -20,6 +20,7 @@ def models():
     return {kind: (KINDS[kind].make(probe), probe) for kind, probe in probes.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "name"), [*cases()])
 def test_nothing_is_evaluated_after_an_error(models, kind, name, rng):
     (model, probe), method = models[kind], method_for(INTEGRATORS[name])

@@ -141,6 +141,7 @@ def test_multipliers_are_those_that_the_formulation_says(formulation, name):
     np.testing.assert_allclose(found.lam, reference.lam, rtol=0.0, atol=tolerance * scale)
 
 
+@pytest.mark.slow
 @pairs(VARIANTS)
 def test_constraint_forces_do_no_work_on_motions_that_the_rows_allow(formulation, name):
     """Z^T (M u_dot - Q) = 0 with Z from SciPy, and the force is -Phi_q^T lam."""

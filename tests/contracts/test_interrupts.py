@@ -121,6 +121,7 @@ def assert_none_is_lost(make, rng, monkeypatch, others=OTHERS):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "name"),
     [
@@ -140,17 +141,20 @@ def test_no_interruption_is_lost(kind, name, rng, monkeypatch):
     assert_none_is_lost(lambda: run(kind, model, probe, method, 0.01 * STEPS), rng, monkeypatch)
 
 
+@pytest.mark.slow
 def test_none_is_lost_where_a_second_rate_is_asked_for(rng, monkeypatch):
     probe = Probe()
     model, method = KINDS["force"].make(probe), mbd.GeneralizedAlpha(rho=0.8)
     assert_none_is_lost(lambda: run("force", model, probe, method_for(method), 0.01 * STEPS), rng, monkeypatch)
 
 
+@pytest.mark.slow
 def test_none_is_lost_in_a_driver_that_numpy_computes(rng, monkeypatch):
     model = pendulum(driver=lambda t: 0.1 * (1.0 - np.cos(t)) if t < 1.0 else 0.1 * (1.0 - np.cos(t)))
     assert_none_is_lost(lambda: mbd.simulate(model, 0.01 * STEPS, h=0.01), rng, monkeypatch)
 
 
+@pytest.mark.slow
 def test_none_is_lost_while_a_singular_position_is_crossed(rng, monkeypatch):
     system = windows(1, phi=1.45, speed=2.0)
     system.add(mbd.PointForce("push", system.bodies[1], force=lambda t, r, p, v, omega_bar: (0.0, 0.0, -0.1 * v[2])))
@@ -163,6 +167,7 @@ def test_none_is_lost_while_a_singular_position_is_crossed(rng, monkeypatch):
     assert_none_is_lost(make, rng, monkeypatch)
 
 
+@pytest.mark.slow
 def test_none_is_lost_between_impacts(rng, monkeypatch):
     system = mbd.System("ball", gravity=(0.0, 0.0, -9.81))
     ball = system.add(mbd.Body("ball", 1.0, (0.1, 0.1, 0.1), r=(0.0, 0.0, 0.1), v=(0.0, 0.0, -1.0)))

@@ -67,6 +67,7 @@ def test_bad_global_geometry_is_a_fault_and_never_raises(cls, name, bad, crank, 
     check_faults(cls(**{n: known[n] for n in asked}).faults())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cls", "name", "bad"), bad_cases(lambda cls: None if drives(cls) else cls.from_vectors))
 def test_bad_vectors_are_a_fault_and_never_raise(cls, name, bad, crank, rod, rng):
     joint, _ = make_joint(cls, "sample", crank, rod, geometry(rng))

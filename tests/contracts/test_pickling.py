@@ -65,6 +65,7 @@ def swing(*parts):
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", ELEMENTS.values(), ids=ELEMENTS)
 def test_system_model_and_result_come_back_as_they_were(parts):
     system = swing(*parts)

@@ -104,6 +104,7 @@ def test_forces_on_the_two_bodies_balance(kind, rng):
         assert np.abs(moment).max() < ROUNDING
 
 
+@pytest.mark.slow
 def test_compiled_kernels_are_their_plain_python(tmp_path):
     file = tmp_path / "plain.npz"
     command = [sys.executable, "-m", "tests.support.plain", str(file)]

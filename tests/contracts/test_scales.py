@@ -42,6 +42,7 @@ def same(make_run, scales=SCALES, tolerance=ROUNDING):
         np.testing.assert_allclose(found, wanted, rtol=0.0, atol=tolerance, err_msg=f"scale {s:g}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", MECHANISMS.values(), ids=MECHANISMS)
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 def test_every_integrator(method, make):
@@ -61,6 +62,7 @@ def test_every_stabilization(rule):
     same(run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FORMULATIONS, ids=lambda kind: kind.__name__)
 def test_every_formulation(kind):
     """The penalty is a stiffness, whose answer is good to 1e-7 at any length, but not the same."""
@@ -108,6 +110,7 @@ def falls(make, s):
     return lambda t, state: state.r[1, 2] - start + 0.05 * s
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("make", "pin"), [(pendulum, "pin"), (slider_crank, "O")], ids=["pendulum", "slider-crank"])
 @pytest.mark.parametrize("ask", ANALYSES.values(), ids=ANALYSES)
 def test_every_analysis(ask, make, pin):
@@ -130,6 +133,7 @@ def bouncing(s):
     return system, [floor, stop]
 
 
+@pytest.mark.slow
 def test_impacts_and_rest():
     def run(s):
         system, contacts = bouncing(s)
@@ -180,6 +184,7 @@ def test_a_tolerance_that_is_given_means_metres():
     assert mbd.HHT(h=1e-2, tol=1e-9).newton_length(model) == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [mbd.RK4(h=1e-2), mbd.DormandPrince(rtol=1e-8)], ids=["RK4", "DormandPrince"])
 def test_a_singular_configuration_is_crossed(method):
     """Andrews' windows come upside down and flat: the branch that the velocity selects, and the same list, at any length."""

@@ -144,6 +144,7 @@ def test_what_the_joint_opposes_does_no_work(sample, rng):
     assert np.abs(sample.T.T @ lam - f_c).max() < 1e3 * ROUNDING
 
 
+@pytest.mark.slow
 @by_class
 @by_side
 def test_every_freedom_is_the_twist_of_its_finite_motion(sample):

@@ -28,6 +28,7 @@ def checked(chain: SerialChain, seed: int) -> mbd.CrossCheck:
     return mbd.crosscheck(chain, q, qd, tau, wrenches=wrenches, impulse=impulse)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("free", [False, True])
 def test_fifty_random_chains_of_up_to_30_links_agree(free):
     found = [checked(chain_of(seed, 30, KINDS, free), seed) for seed in range(25)]

@@ -97,6 +97,7 @@ def test_every_page_about_the_library_has_a_program():
     assert without == {"docs/index.md", "docs/benchmarks.md"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("program", "page"), PROGRAMS)
 def test_the_program_runs_and_says_what_its_comments_say(program, page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

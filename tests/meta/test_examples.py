@@ -14,6 +14,8 @@ from haugmbd.gallery import four_bar
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
 
+pytestmark = pytest.mark.slow  # every example runs
+
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.py"))
 
 

@@ -7,6 +7,8 @@ import re
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+import pytest
+
 import haugmbd
 
 PACKAGE = Path(haugmbd.__file__).parent
@@ -31,6 +33,7 @@ def imports() -> set[tuple[str, str]]:
     return {(a, b) for a, b in pairs if a != b and a != "haugmbd"}  # the public table imports everything when it is asked to
 
 
+@pytest.mark.slow
 def test_no_circle_of_modules():
     graph: dict[str, set[str]] = {}
     for a, b in imports():
@@ -38,6 +41,7 @@ def test_no_circle_of_modules():
     TopologicalSorter(graph).prepare()  # raises CycleError with the circle
 
 
+@pytest.mark.slow
 def test_no_circle_between_the_parts_of_any_package():
     pairs = imports()
     packages = {dotted(file) for file in PACKAGE.rglob("__init__.py")}

@@ -19,6 +19,7 @@ print([kernel.__name__ for kernel in kernels if kernel.signatures])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", ["haugmbd", "joints"])
 def test_import_is_free_of_consequences(package):
     run = subprocess.run([sys.executable, "-c", PROGRAM.format(package=package)], capture_output=True, text=True, timeout=600)
@@ -37,6 +38,7 @@ def test_everything_public_can_be_had_and_is_listed():
         haugmbd.assembly_line  # noqa: B018  the question is the test
 
 
+@pytest.mark.slow
 def test_no_module_stands_in_the_place_of_a_public_name():
     program = """
 import importlib, pkgutil, types
@@ -55,6 +57,7 @@ def test_what_a_simulation_does_not_need_is_not_imported():
     assert run.stdout == "[]\n"
 
 
+@pytest.mark.slow
 def test_no_module_hides_a_public_name():
     """Whichever module is imported first: the package is loaded anew for each of them, in one process."""
     first = ["haugmbd.crosscheck.check", "haugmbd.cli.main", "haugmbd.contact.impulse", "haugmbd.analysis.mobility.mobility"]

@@ -49,6 +49,7 @@ def plain(name):
     return "".join([base.lower() if len(base) > 1 else base, *rest])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
 def test_code_uses_the_names_of_the_table(file):
     names = set(names_in(ast.parse(file.read_text(encoding="utf-8"))))

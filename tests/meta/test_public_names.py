@@ -115,6 +115,7 @@ def test_old_attributes_are_the_new_ones_and_warn():
                 assert getattr(thing, old) == getattr(thing, new)
 
 
+@pytest.mark.slow
 def test_the_command_says_its_version():
     run = subprocess.run([sys.executable, "-m", "haugmbd", "--version"], capture_output=True, text=True, timeout=120)
     assert (run.stdout.strip(), run.stderr) == (f"haugmbd {mbd.__version__}", "")

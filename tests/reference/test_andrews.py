@@ -12,6 +12,7 @@ from haugmbd.gallery.andrews import CRANK, beta
 SHARP = {"DOP853": (mbd.DOP853(rtol=1e-12, atol=1e-12), 1e-9), "BDF": (mbd.BDF(rtol=1e-13, atol=1e-13), 2e-9)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHARP)
 def test_the_crank_follows_the_curve(table, parameters, name):
     reference = table("A03_andrews")
@@ -33,6 +34,7 @@ def test_the_crank_follows_the_curve(table, parameters, name):
     assert end == pytest.approx(parameters("andrews")["own_y_end_q_v"][0], abs=tol)
 
 
+@pytest.mark.slow
 def test_fixed_implicit_steps_approach_it_as_fast_as_their_order():
     exact = 15.810771195153597
     errors = [beta(mbd.simulate(andrews(), 0.03, h=h, integrator=mbd.GeneralizedAlpha()))[-1] - exact for h in (2e-5, 1e-5, 5e-6)]

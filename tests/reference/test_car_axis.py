@@ -11,6 +11,7 @@ Source: Schneider, Rentrop; test set for IVP solvers (deTestSet, Ex_car.f).
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import haugmbd as mbd
 from haugmbd.forces import TSDA
@@ -36,6 +37,7 @@ def car_axis(eps: float, M: float, L: float, L0: float, r: float, w: float, g: f
     return system
 
 
+@pytest.mark.slow
 def test_end_point(parameters):
     given = parameters("car_axis")["car_axis"]
     t_end = float(given["t_end"])

@@ -32,6 +32,7 @@ def test_a01_for_100_s(kind):
     assert np.abs(result.violation("position")).max() <= 1e-12
 
 
+@pytest.mark.slow
 def test_slider_crank(table):
     reference = table("slidercrank3d_free_crankCOMatA")
     fine = np.union1d(reference["t"], np.linspace(0.0, 5.0, 501))

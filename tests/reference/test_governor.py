@@ -22,6 +22,7 @@ def test_bdf_meets_the_curve(table):
     assert abs(result.violation("velocity")).max() < 1e-10
 
 
+@pytest.mark.slow
 def test_radau_meets_it_at_a_tolerance_of_1e_10(table):
     """Its error a step is estimated with order three and falls with order five: the error is that of a much smaller tolerance."""
     reference = table("A05_flyball_omega2pi")

@@ -16,6 +16,7 @@ def turned_about(result: mbd.Result, body: str, axis: np.ndarray) -> np.ndarray:
     return np.unwrap(2.0 * np.arctan2(p[:, 1:] @ axis, p[:, 0]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beta_deg", [10, 30, 45, 60])
 def test_hooke_joint(table, beta_deg):
     """Shaft 1 turns once about z, shaft 2 is held parallel to an axis at the angle beta; the pin of shaft 1 starts between the shafts."""

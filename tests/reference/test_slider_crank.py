@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import slider_crank
@@ -10,6 +11,7 @@ from haugmbd.gallery.slider_crank import crank_angle
 from haugmbd.math.euler_parameters import rotation_matrix
 
 
+@pytest.mark.slow
 def test_free(table):
     reference = table("slidercrank3d_free_crankCOMatA")
     fine = np.union1d(reference["t"], np.linspace(0.0, 5.0, 501))

@@ -14,6 +14,7 @@ from tests.support.windows import windows
 TOL = 1e-6  # what a converged run should reach against the file
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 2])
 @pytest.mark.parametrize("options", [{"h": 2e-3}, {"rtol": 1e-11, "atol": 1e-12}], ids=["RK4", "DormandPrince"])
 def test_through_the_singular_position(table, n, options):
@@ -34,6 +35,7 @@ def test_through_the_singular_position(table, n, options):
         assert 0.6 < result.singular_crossings[0].t < 0.8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "method",
     [mbd.GeneralizedAlpha(1e-2), mbd.GeneralizedAlphaR7(1e-2), mbd.Trapezoidal(1e-2), mbd.BDF(rtol=1e-6, atol=1e-8)],
@@ -48,6 +50,7 @@ def test_implicit_methods_pass_it_too(method):
     assert np.abs(result.r[-1] - exact).max() < 0.02  # of order two with h = 1e-2; on the other branch it would be off by 1 m
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("h", [2e-3, 1e-3])
 def test_where_newton_fails_behind_a_leap_another_follows(h):
     """The trapezoidal rule damps nothing: its Newton iteration fails a step behind the place, too, and one leap is not enough."""
@@ -60,6 +63,7 @@ def test_where_newton_fails_behind_a_leap_another_follows(h):
     assert np.diff(times).min() > 0.5
 
 
+@pytest.mark.slow
 def test_two_windows_to_the_published_digits():
     result = mbd.simulate(windows(2), 10.0, h=1e-3, store_every=100)
     p = result["upright 0"].p[-1]
@@ -92,6 +96,7 @@ def fixed_methods():
             yield pytest.param(method, {2: 0.1, 3: 1e-2, 4: 1e-5, 5: 1e-5}[orders.get(name, 2)], id=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 2])
 @pytest.mark.parametrize(("method", "most"), list(fixed_methods()))
 def test_every_method_of_fixed_step_crosses_on_its_own_branch_and_says_so(method, most, n):
@@ -113,6 +118,7 @@ def adaptive_methods():
             yield pytest.param(method, grown.get(name, 2e3 if "LSODA" in name else 100.0), id=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rtol", [1e-5, 1e-8, 1e-12])
 @pytest.mark.parametrize(("method", "most"), list(adaptive_methods()))
 def test_every_adaptive_method_crosses_to_the_accuracy_of_its_tolerance(method, most, rtol):
@@ -129,6 +135,7 @@ def test_every_adaptive_method_crosses_to_the_accuracy_of_its_tolerance(method, 
     assert result.counters.steps < 2.0 * t_end / 0.5 * beside.counters.steps + 50  # no creeping
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("formulation", "integrator"),
     [
@@ -150,6 +157,7 @@ def test_formulations_cross_on_the_same_branch(formulation, integrator):
     np.testing.assert_allclose([place.t for place in result.singular_crossings], due, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "options"), [(40, {}), (5, {"integrator": mbd.BDF()}), (5, {"integrator": mbd.DOP853(rtol=1e-12)})])
 def test_many_windows_cross_all_together(n, options):
     result = mbd.simulate(windows(n), 3.0, **options)

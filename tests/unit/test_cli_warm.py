@@ -42,6 +42,7 @@ def compiled_by(program):
     return set(done.stderr.split()), done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="without the compiler nothing is compiled")
 def test_afterwards_a_first_simulation_has_nothing_to_compile():
     beforehand, said = compiled_by(WARM)
@@ -52,6 +53,7 @@ def test_afterwards_a_first_simulation_has_nothing_to_compile():
     assert first <= beforehand
 
 
+@pytest.mark.slow
 def test_all_names_every_method():
     named = {name for name, _ in other_methods()}
     assert named >= integrators().keys() | {kind.__name__ for kind in FORMULATIONS}

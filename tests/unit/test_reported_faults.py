@@ -25,6 +25,7 @@ def test_speeds_of_rounding_size_are_no_fault():
     np.testing.assert_allclose(result["bar"].r[-1], [np.cos(theta), 0, -np.sin(theta)], atol=1e-8)  # of the spline
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("f", [lambda t: 20 * t**2, lambda t: np.where(t < 0.5, 0 * t, 3 + 0 * t)])
 def test_a_driver_that_jumps_half_a_turn_is_told(f):
     """sin(theta - f) = 0 holds there as well: no row can see it.  A jump of f is told as one."""

@@ -31,6 +31,7 @@ def velocity(state):
     return np.hstack([state.v, state.omega_bar])[1:].ravel()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_shaken_mechanism_closes_in_ten_iterations(name, rng):
     model = MECHANISMS[name]().compile(check_pose=False)
@@ -133,6 +134,7 @@ def test_the_report_names_bodies_and_joints():
     assert "body 'coupler' was moved by" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("lengths", "ground"), [((1.0, 1.0, 1.0), (4.0, 0.3)), ((1.0, 1.0, 4.0), (1.0, 0.0))])
 def test_a_loop_that_cannot_close_says_by_how_much(lengths, ground):
     """The triangle inequality: the longest side misses the sum of the others."""
@@ -184,6 +186,7 @@ def flipped_start(model, rng):
     return shaken(state.replace(p=p), 0.03, rng), sign.joint
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("make", "n"), [(four_bar, 30), (slider_crank, 20), (planar_loop, 30), (bennett, 5), (pendulum, 15)])
 def test_flipped_starts_are_detected_and_turned_back(make, n, rng):
     """100 in all: every one is named, and repaired to the modelled side."""
@@ -225,6 +228,7 @@ def test_a_driven_joint_is_turned_to_its_driver():
     np.testing.assert_allclose(assembly.state.r[1], start.r[1], rtol=0.0, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [slider_crank, pendulum])
 def test_a_driver_that_asks_for_a_pose_far_away_is_followed_there(make):
     """The modelled pose at later times: on the branch that the motion leads to."""
@@ -252,6 +256,7 @@ def test_a_held_joint_that_cannot_come_there_is_named():
         mbd.assemble(system, hold=mbd.FixedCoordinates(system["T"], value=0.1))
 
 
+@pytest.mark.slow
 def test_a_long_chain_closes():
     model = chain(200).compile()
     state = model.state()

@@ -18,6 +18,7 @@ def mirrored(point, one, other):
     return one + 2.0 * (d @ along) * along - d
 
 
+@pytest.mark.slow
 def test_elbow_up_and_elbow_down_of_a_four_bar():
     """With the crank held, the pin between coupler and rocker is on either side of the line from B to D."""
     found = mbd.assembly_modes(four_bar())
@@ -34,6 +35,7 @@ def test_elbow_up_and_elbow_down_of_a_four_bar():
     assert min(branch.found for branch in found) >= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [planar_loop, lambda: mbd.assemble(bar_loop((1.0, 2.0, 2.5), (3.0, 0.0))).model])
 def test_redundant_four_bars_have_two(make):
     found = mbd.assembly_modes(make(), starts=20)
@@ -42,6 +44,7 @@ def test_redundant_four_bars_have_two(make):
         assert np.abs(mbd.evaluate(branch.model, branch.state).Phi).max() <= 1e-12
 
 
+@pytest.mark.slow
 def test_the_slider_is_on_either_side_of_the_crank():
     """x = +- sqrt(l^2 - |B|^2) = +- 0.2: and the rod either way round about itself, which its universal joint allows."""
     found = mbd.assembly_modes(slider_crank(), starts=60)
@@ -50,6 +53,7 @@ def test_the_slider_is_on_either_side_of_the_crank():
     assert len(found) == 4
 
 
+@pytest.mark.slow
 def test_bennett_has_one():
     assert len(mbd.assembly_modes(bennett(), starts=12)) == 1
 

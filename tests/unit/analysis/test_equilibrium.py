@@ -93,6 +93,7 @@ def test_a_chain_of_masses_under_gravity():
     assert found.stable
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("build", [double_pendulum, four_bar, slider_crank], ids=lambda build: build.__name__)
 def test_gallery_comes_to_rest_where_its_potential_is_least(build):
     found = mbd.equilibrium(build())
@@ -314,6 +315,7 @@ def stack(slope):
     return system
 
 
+@pytest.mark.slow
 def test_a_force_that_jumps_is_balanced_where_it_can_be():
     """6 N + 15 N/m x depth = m g on the second step."""
     found = mbd.equilibrium(stack(15.0))
@@ -352,6 +354,7 @@ def test_a_pose_that_cannot_be_closed_is_refused():
         mbd.equilibrium(system.compile(check_pose=False))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("steady", "message"),
     [

@@ -94,6 +94,7 @@ def test_redundant_and_minimal_four_bars_need_the_same_torque():
     assert one.shared == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("redundant", [False, True])
 def test_inverse_then_forward_returns_the_motion(redundant):
     """The torque, as an actuator between the same bodies, moves the mechanism as the driver did."""

@@ -147,6 +147,7 @@ def sprung_four_bar(c=0.0):
     return system
 
 
+@pytest.mark.slow
 def test_frequency_of_a_four_bar_is_that_of_its_simulated_swing():
     found = mbd.linearize(mbd.equilibrium(sprung_four_bar()))
     (mode,) = found.modes
@@ -217,6 +218,7 @@ def test_A_is_the_derivative_of_the_simulated_state():
     assert np.abs(base.omega_bar_dot).max() < 1e-8
 
 
+@pytest.mark.slow
 def test_governor_oscillates_as_it_is_simulated():
     """The slow mode of the governor at constant speed, from zeros of a simulated run; the springs' dampers have died out by then."""
     found = mbd.linearize(mbd.equilibrium(governor(), steady=mbd.UniformRotation((0, 0, 2 * pi))))

@@ -46,6 +46,7 @@ def random_system(seed: int) -> mbd.System:
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(80))
 def test_against_lapack(seed):
     system = random_system(seed)
@@ -67,6 +68,7 @@ def test_against_lapack(seed):
         np.testing.assert_allclose(total, Phi_q[row.row.number], atol=1e-6 * max(1.0, size))
 
 
+@pytest.mark.slow
 def test_some_of_them_are_of_every_sort():
     found = [mbd.mobility(random_system(seed)) for seed in range(80)]
     assert sum(bool(m.dependent) for m in found) >= 10

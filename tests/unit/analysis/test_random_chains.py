@@ -25,6 +25,7 @@ def in_joint_coordinates(chain, q):
     return mbd.crba(chain, q), K / STEP
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("kinds", [("revolute",), ("revolute", "universal")], ids=["revolute", "universal"])
 def test_a_random_chain_hangs_and_swings_as_its_joint_coordinates_say(kinds, seed):
@@ -41,6 +42,7 @@ def test_a_random_chain_hangs_and_swings_as_its_joint_coordinates_say(kinds, see
     np.testing.assert_allclose(mbd.linearize(found).omega, np.sqrt(squares), rtol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_random_chain_is_balanced_wherever_newton_ends(seed):
     """Without going downhill: most of these are unstable, and grow and swing at the rates of joint coordinates."""

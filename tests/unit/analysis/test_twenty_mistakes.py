@@ -14,6 +14,7 @@ from tests.support.mobility_systems import SYSTEMS
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "mobility.md"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.what)
 def test_the_cause_is_said_by_name(mistake: Mistake) -> None:
     text, at = said(mistake), 0
@@ -23,6 +24,7 @@ def test_the_cause_is_said_by_name(mistake: Mistake) -> None:
         at = found + len(part)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.what)
 def test_nothing_else_is_accused(mistake: Mistake) -> None:
     """One mistake, one fault or doubt: no consequences told as causes."""

@@ -75,6 +75,7 @@ def test_counts_that_are_none(option, value):
         mbd.assembly_modes(pendulum()[0], **{option: value})
 
 
+@pytest.mark.slow
 def test_what_an_analysis_returns_prints_in_a_few_lines():
     system, _, pin = pendulum(lambda t: t)
     free = pendulum()[0]
@@ -88,6 +89,7 @@ def test_what_an_analysis_returns_prints_in_a_few_lines():
     assert str(mbd.assembly_modes(free)[0]).endswith(f"with {pin.name!r} held")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("f0", [1.0, 2.0, 3.0, pi, -3.0, 4.0, 100.0])
 def test_a_driver_that_begins_anywhere_is_led_to(f0):
     """sin(theta - f) = 0 holds half a turn off as well: the pose is the one that the driver asks for."""
@@ -147,6 +149,7 @@ def test_drivers_that_contradict_each_other_are_named_and_no_joint_is():
     assert "its driver prescribes 1 rad/s at t = 0 s, and the nearest velocities give" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_an_angle_that_a_linkage_does_not_come_to_is_told_with_the_angle():
     """No crank of this four-bar turns by 3 rad: its rocker swings."""
     with pytest.raises(mbd.AssemblyError, match=r"joint 'motor D': its driver gives 3 rad at t = 0 s, and the mechanism comes to"):
@@ -166,6 +169,7 @@ def test_a_pose_that_does_not_fit_is_sent_to_assemble():
     assert mbd.simulate(mbd.assemble(four_bar(("A", lambda t: 0.3 + t))).model, 0.01, h=1e-3).t[-1] == pytest.approx(0.01)
 
 
+@pytest.mark.slow
 def test_equilibrium_of_a_long_chain_of_any_axes_is_found():
     """Forty links at random: the joints' reactions carry what hangs below them."""
     random = np.random.default_rng(4)

@@ -21,6 +21,7 @@ def link(rng):
     return Body("link", 1.0, (1, 1, 1), r=rng.normal(size=3), p=p / np.linalg.norm(p))
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(-1e3, 1e3), min_size=3, max_size=3).filter(lambda a: np.linalg.norm(a) > 1e-3))
 def test_triad_is_right_handed_orthonormal_and_along_the_axis(axis):
     T = triad(axis)

@@ -14,6 +14,7 @@ from haugmbd.cli import main
 PLOTS = {"violation.png", "energy.png", "coordinates.png", "reactions.png"}
 
 
+@pytest.mark.slow
 def test_demo_prints_the_model_the_figures_and_the_published_values_and_writes_the_plots(tmp_path, capsys):
     pytest.importorskip("matplotlib")
     assert main.main(["demo", "--out", str(tmp_path / "plots"), "--t-end", "1"]) == 0

@@ -80,6 +80,7 @@ def test_gauss_takes_polynomials_of_degree_five():
     assert integral(t[:1], np.zeros(0)).tolist() == [0.0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", [20, 40, 80])
 def test_work_between_few_stored_states(every):
     """A drive and a motor with a brake, 12 to 50 states a turn: the work of every state, and nothing else is lost."""

@@ -272,6 +272,7 @@ class Custom(Driver):
         return ()
 
 
+@pytest.mark.slow
 def test_tables_of_all_kinds():
     knots = np.linspace(0.0, 2.0, 9)
     drivers = [

@@ -63,6 +63,7 @@ def _sum(ints, floats, first, last, m):
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entries", [(0,), (3,), (0, 3), (0, 2, 3)])
 def test_each_kind_gets_its_own_rows(entries):
     """Of four kinds those in `entries` have the kernel; the last is a new one, and has another."""

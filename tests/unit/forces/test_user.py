@@ -79,6 +79,7 @@ def second_rig(rig):
     return type(rig)(system, a, b, system.add(RJ("hinge", a, b, point=(0.4, 0.1, 0.3), axis=(1.0, 2.0, 2.0))))
 
 
+@pytest.mark.slow
 def test_python_and_njit_give_the_same_forces(rig, second_rig, random_state, forces):
     python, compiled = load_everything(rig, lambda f: f), load_everything(second_rig, numba.njit)
     assert not python.force_callbacks.compiled
@@ -90,6 +91,7 @@ def test_python_and_njit_give_the_same_forces(rig, second_rig, random_state, for
             np.testing.assert_allclose(forces(compiled, t, y), Q, rtol=0, atol=SAME * np.abs(Q).max())
 
 
+@pytest.mark.slow
 def test_number_and_functions_of_the_same_force(rig, random_state, forces):
     constant = [1.0, -2.0, 3.0]
     ways = [
@@ -216,6 +218,7 @@ def test_ctrl_c_at_any_moment_of_a_loop_stops_it(rig):
         signal.signal(signal.SIGALRM, old)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="without the compiler all functions are Python")
 def test_compiled_functions_name_themselves_too(rig, second_rig, forces, capfd):
     def nan_later(t, x, x_dot):
@@ -292,6 +295,7 @@ def test_nobody_is_asked_where_there_is_nobody(rig):
     assert model.tables["FLAGS"][0, 1] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("module", "kind"), [(tsda, 0), (rsda, 1), (point_force, 2), (torque, 3)])
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="there is only the plain Python")
 def test_kernels_against_their_plain_python(rig, random_state, forces, module, kind):

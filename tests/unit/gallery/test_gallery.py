@@ -49,6 +49,7 @@ def test_a_chain_needs_a_whole_number_of_links(n):
         chain(n)
 
 
+@pytest.mark.slow
 def test_the_free_slider_crank_meets_the_published_values():
     times = sorted({known.t for known in FREE})
     result = mbd.simulate(slider_crank(), 5.0, rtol=1e-11, atol=1e-12, t_eval=np.linspace(0.0, 5.0, 501))

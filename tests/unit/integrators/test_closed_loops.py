@@ -20,6 +20,7 @@ METHODS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", loops.LOOPS)
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: type(method).__name__)
 def test_energy_and_joints_hold(name, method):
@@ -29,6 +30,7 @@ def test_energy_and_joints_hold(name, method):
     assert np.linalg.norm(result.r[-1, 3] - loops.END[name]) < 2e-4  # methods of order two: 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "formulation",
     [mbd.RangeSpace(), mbd.EulerParameters(), mbd.CoordinatePartitioning(), mbd.NullSpace(), mbd.UdwadiaKalaba()],

@@ -37,6 +37,7 @@ def drift(model: mbd.Model, formulation: mbd.Formulation, t_end: float = END, **
     return np.array([np.abs(result.violation()).max(), np.abs(result.energy().drift).max()])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_all_formulations_drift_alike(name):
     model = MECHANISMS[name]().compile()
@@ -45,12 +46,14 @@ def test_all_formulations_drift_alike(name):
         assert (drift(model, formulation) <= 5.0 * reference).all(), other
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", [mbd.CoordinatePartitioning(), mbd.EulerParameters()], ids=["partitioning", "Euler parameters"])
 def test_the_other_formulations_that_take_independent_rows(by):
     model = bennett().compile()
     assert (drift(model, by) <= 5.0 * drift(model, mbd.NewtonEuler())).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theta", [0.3, 0.8, 2.0])
 def test_drift_of_bennetts_linkage_falls_with_the_order(theta):
     """Kept rows alone left the dropped ones open by tenfold with each change of rows: 0.0001 to 0.6 m in 5 s, whatever the step."""
@@ -62,6 +65,7 @@ def test_drift_of_bennetts_linkage_falls_with_the_order(theta):
     assert fine < coarse / 8.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [1e-6, 1e3])
 def test_the_unit_of_length_does_not_matter(length):
     """Rows of different units are compared by their lengths: in mm, unscaled, a run opened by 0.2 of the size of the linkage."""
@@ -78,6 +82,7 @@ def test_the_unit_of_length_does_not_matter(length):
     np.testing.assert_allclose(found.r / length, wanted.r, rtol=0.0, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_massless_axes_and_baumgarte():
     """A slender coupler, factored with a little inertia and refined; feedback of all rows."""
     model = bennett().compile()

@@ -38,6 +38,7 @@ def test_the_energy_projection_keeps_energy_or_says_that_it_cannot(make):
     assert kept >= 6
 
 
+@pytest.mark.slow
 def test_multipliers_of_least_norm_of_a_long_ladder():
     """Against sweeps with a sparse factor of Phi_q Phi_q^T + 1e-9.  Sixty sweeps with 1e-5 left 1e-5 of the multipliers."""
     model = ladder(400).compile()
@@ -91,6 +92,7 @@ def test_a_zero_that_brent_does_not_find_is_found_by_bisection(monkeypatch):
 SETTINGS = {"fixed": {"h": 1e-3}, "adaptive": {"rtol": 1e-8}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
 @pytest.mark.parametrize("make", FIRST, ids=lambda make: make.__name__)
 def test_no_mechanism_of_the_gallery_is_warned_of(make, settings):

@@ -55,6 +55,7 @@ def test_a_fall_through_heights(options):
     assert result.t[-1] == 1.0  # none of them ends the run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{"h": 2e-4}, {"rtol": 1e-12, "atol": 1e-13}], ids=["RK4", "DormandPrince"])
 def test_the_period_of_a_pendulum(options):
     """Released at 90 degrees from below: T = 4 K(m) sqrt(I / m g s), m = sin^2(90 / 2)."""
@@ -170,6 +171,7 @@ def test_a_function_that_fails(function, text):
     assert np.isfinite(caught.value.result.y).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", METHODS.values(), ids=METHODS)
 @pytest.mark.parametrize("seed", range(3))
 def test_a_random_function_is_told_and_loses_nothing(seed, options):
@@ -192,6 +194,7 @@ def test_a_function_that_counts_is_told():
         mbd.simulate(thrown(), 0.5, h=0.01, events=[mbd.Event("count", lambda t, state: next(calls) - 30.5)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", METHODS.values(), ids=METHODS)
 def test_a_sign_change_without_a_zero_says_so(options):
     """A jump, a pole, and a plain zero: only the zero has no jump."""

@@ -79,6 +79,7 @@ def exact():
     return at
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stabilization", [PROJECTION, None], ids=["projection", "none"])
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("kind", METHODS.values(), ids=METHODS)

@@ -26,6 +26,7 @@ from tests.support.redundant_loops import bennett, bricard
 SAME = 1e-9  # what RK4 with h = 1e-3 leaves between different answers off the constraints is below 1e-11
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "make", [double_pendulum, stout_four_bar, four_revolutes, bennett, bricard], ids=lambda make: make.__name__
 )
@@ -45,6 +46,7 @@ def test_the_motion_is_that_of_newton_euler(formulation, make):
     assert reference.counters.solves == 0
 
 
+@pytest.mark.slow
 def test_the_motion_of_penalty_nears_that_of_newton_euler_with_alpha():
     model = stout_four_bar().compile()
     reference = mbd.simulate(model, 0.1, h=1e-3)
@@ -75,6 +77,7 @@ def test_every_integrator_and_stabilization_takes_them(formulation, options):
     assert [event.t for event in result.events] == pytest.approx([event.t for event in reference.events], abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", integrators_with_requirements(), ids=lambda kind: kind.__name__)
 def test_every_integrator_that_asks_for_accelerations_takes_them(kind):
     model = double_pendulum().compile()
@@ -86,6 +89,7 @@ def test_every_integrator_that_asks_for_accelerations_takes_them(kind):
     assert np.abs(result.y[-1] - reference.y[-1]).max() < SAME
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [mbd.AugmentedLagrangian, mbd.Penalty])
 def test_the_stabilization_of_penalties_is_that_of_baumgarte(kind):
     """Phi_ddot + 2 mu omega Phi_dot + omega^2 Phi = 0 with alpha = mu omega, beta = omega; and never in a projection."""
@@ -100,6 +104,7 @@ def test_the_stabilization_of_penalties_is_that_of_baumgarte(kind):
     assert np.abs(plain.y - projected.y).max() < 1e-6
 
 
+@pytest.mark.slow
 def test_a_force_that_is_not_finite_is_said_to_be_so():
     bad = numba.njit(lambda t, r, p, v, omega_bar: (0.0, 0.0, np.nan if t > 0.02 else 1.0))
     system = mbd.System("pushed", gravity=(0, 0, -9.81))
@@ -123,6 +128,7 @@ def test_the_function_for_solve_ivp_takes_them():
         mbd.ode_function(model, formulation=3)
 
 
+@pytest.mark.slow
 def test_partitioning_chooses_anew_on_a_full_turn_of_the_crank():
     """A crank of 10 m: centres of mass move faster [m/s] than anything turns [rad/s], and each of them stands still twice a turn."""
     model = stout_four_bar(10.0).compile()
@@ -161,6 +167,7 @@ def test_partitioning_corrects_dependent_coordinates_only():
     assert np.count_nonzero(everything.r[1:] == r[1:]) == 0
 
 
+@pytest.mark.slow
 def test_callables_of_the_user_are_asked_and_their_errors_come_out():
     def push(t, r, p, v, omega_bar):
         if t > 0.05:
@@ -198,6 +205,7 @@ def test_what_a_formulation_raises_comes_out_with_the_result_so_far():
     assert raised.value.result.t[-1] == pytest.approx(0.010)
 
 
+@pytest.mark.slow
 def test_without_the_compiler_the_door_is_the_same(tmp_path):
     program = (
         "import haugmbd as mbd; from haugmbd.gallery import double_pendulum\n"
@@ -241,6 +249,7 @@ def test_methods_with_equations_of_their_own_take_newton_euler_only():
         mbd.simulate_impacts(system, 0.1, contacts=[contact], h=1e-3, formulation=mbd.NullSpace())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [kind for kind in FORMULATIONS if np.isfinite(kind.most_bodies)], ids=lambda kind: kind.__name__)
 def test_a_large_model_is_warned_of_with_what_it_costs(kind):
     n = int(kind.most_bodies) + 1

@@ -19,6 +19,7 @@ def alpha(system, t_end, h, **options):
     return mbd.simulate(system, t_end, integrator=mbd.GeneralizedAlpha(h, **options))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("gallery", "t_end", "h"), [(double_pendulum, 0.5, 4e-3), (heavy_top, 0.05, 5e-4), (four_bar, 0.5, 4e-3)])
 def test_the_order_is_two(gallery, t_end, h):
     system = gallery()
@@ -107,6 +108,7 @@ def test_a_dead_centre_says_so_and_keeps_the_result():
     assert 0.9 < caught.value.result.t[-1] < 1.01
 
 
+@pytest.mark.slow
 def test_a_force_that_jumps_says_that_parts_of_a_step_do_not_converge_either():
     """Dry friction as a sign of the velocity has no solution at rest but none of the two values."""
     system = slider(0.0, 0.0, 0.0)

@@ -130,9 +130,10 @@ def second(p, w, u_dot):
 
 
 CASES = {"heavy top": (heavy_top, 1e-3), "double pendulum": (double_pendulum, 2e-2), "four-bar": (four_bar, 2e-2)}
-STEPS = 20
+STEPS = 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rho", [1.0, 0.8, 0.2])
 @pytest.mark.parametrize("name", CASES)
 def test_steps_are_the_dense_solution_of_all_equations(name, rho):

@@ -57,6 +57,7 @@ def test_a_step_of_hiller_and_anantharaman_is_the_dense_solution_of_its_equation
     assert result.omega_bar[-1, 1] == pytest.approx(expected.omega_bar[1], abs=1e-8)
 
 
+@pytest.mark.slow
 def test_bdf_meets_the_published_values_of_the_slider_crank_and_the_heavy_top():
     """The crank's body has no inertia but about one axis: massless directions are no hindrance."""
     result = mbd.simulate(slider_crank(), 1.0, integrator=mbd.BDF(rtol=1e-12, atol=1e-12), t_eval=np.linspace(0.0, 1.0, 201))
@@ -70,6 +71,7 @@ def test_bdf_meets_the_published_values_of_the_slider_crank_and_the_heavy_top():
         assert found == pytest.approx(value.value, abs=value.tol), value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_redundant_rows_are_dropped_as_in_every_run(method):
     exact = mbd.simulate(four_revolutes(), 0.3, rtol=1e-11, atol=1e-12)
@@ -151,6 +153,7 @@ def test_large_steps_feed_energy_with_index_3_and_not_with_both_levels(kind, dam
     assert damped < 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_ctrl_c_in_a_force_leaves_the_result_so_far(method):
     def force(t):

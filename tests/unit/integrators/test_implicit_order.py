@@ -15,6 +15,7 @@ ACCURATE = {"double pendulum": 80, "heavy top": 80, "four-bar": 20, "slider-cran
 """Steps of Radau IIA: with those of BDF5 rounding would be all that is seen."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", FIXED)
 @pytest.mark.parametrize("name", CASES)
 def test_the_order_of_positions_velocities_and_multipliers(name, method):
@@ -42,6 +43,7 @@ PROMISED = [
 """Index 3 makes the trapezoidal rule weakly unstable, and Radau refuses it (`test_radau`)."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "level"), PROMISED)
 def test_what_a_form_of_the_constraints_promises_is_kept(kind, level: ConstraintForm):
     method = kind(h=5e-2 if kind is mbd.RadauIIA else 4e-3, constraint_form=level)
@@ -87,6 +89,7 @@ def test_index_2_keeps_velocities_between_steps_too_and_leaves_the_drift_of_posi
         assert abs(rows.Phi).max() > 1e-3 * DRIFTS["position"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "tolerances"), ADAPTIVE)
 @pytest.mark.parametrize("name", CASES)
 def test_the_error_follows_the_tolerance(name, kind, tolerances):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numba
 import numpy as np
 import pytest
@@ -21,7 +23,7 @@ from haugmbd.workspace.layout import NAMES, workspace_array
 from joints import RJ
 from tests.support.sliders import SLIDER_ENDS, C, K, slider
 
-WAYS = {"Python": lambda f: f, "njit": numba.njit}
+WAYS = {"Python": lambda f: f, "njit": cache(numba.njit)}
 
 
 def push(t, r, p, v, w):
@@ -142,6 +144,7 @@ def differenced(model: mbd.Model, c_q: float, c_u: float) -> np.ndarray:
     return 0.5 * (exact + exact.T)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", LOADS)
 def test_the_tangent_is_the_symmetric_part_of_the_derivative_of_the_force(kind, way):
@@ -153,6 +156,7 @@ def test_the_tangent_is_the_symmetric_part_of_the_derivative_of_the_force(kind, 
         np.testing.assert_allclose(tangent(model, c_q, c_u), exact, rtol=0, atol=1e-8 * abs(exact).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", ["TSDA", "RSDA"])
 def test_derivatives_of_an_actuator_count_as_stiffness_and_damping(kind, way):
@@ -212,6 +216,7 @@ SPRINGS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", SPRINGS)
 @pytest.mark.parametrize(
@@ -358,6 +363,7 @@ def test_what_goes_wrong_at_run_time_is_the_jacobians_own(answer):
     assert caught.value.result.t[-1] == pytest.approx(0.02, abs=2e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="without the compiler all functions are Python")
 def test_a_compiled_jacobian_that_gives_no_number_names_itself():
     actuator = numba.njit(lambda t, x, x_dot: K * (x - 1.0) + C * x_dot)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tracemalloc
 
 import numpy as np
+import pytest
 
 import haugmbd as mbd
 from haugmbd.simulation.run import GROWTH, Growing
@@ -16,6 +17,7 @@ def thrown() -> mbd.System:
     return system
 
 
+@pytest.mark.slow
 def test_the_peak_of_a_long_run():
     """200,000 states of 26 numbers are 42 MB; batches in flight are some MB, whatever the length."""
     model = thrown().compile()

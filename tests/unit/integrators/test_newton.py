@@ -91,6 +91,7 @@ def test_the_curvature_of_the_constraints_makes_newton_fast_where_reactions_are_
     assert abs(quasi.r[-1] - full.r[-1]).max() < 1e-7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [heavy_top, slider_crank], ids=lambda make: make.__name__)
 def test_the_curvature_is_the_derivative_of_the_constraint_forces(make):
     """Against central differences of Phi_q^T lam from `evaluate`, at rest, where nothing else depends on the pose; symmetric part."""

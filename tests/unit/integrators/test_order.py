@@ -33,6 +33,7 @@ def test_baumgarte_keeps_the_order():
     assert slope(steps, errors) == pytest.approx(4.0, abs=0.15)
 
 
+@pytest.mark.slow
 def test_adaptive_error_follows_the_tolerance(case):
     """Ten times the tolerance, about ten times the error, over six decades."""
     tolerances = np.array([1e-5, 1e-7, 1e-9, 1e-11])
@@ -42,6 +43,7 @@ def test_adaptive_error_follows_the_tolerance(case):
     assert errors[-1] < 1e-7
 
 
+@pytest.mark.slow
 def test_dense_output_has_order_six_and_five(case):
     """Hermite interpolation of a fine run between every n-th of its own states: the method's own error does not enter."""
     fine = 1920
@@ -65,6 +67,7 @@ def test_dense_output_has_order_six_and_five(case):
     assert slope(case.knots, velocity) == pytest.approx(5.0, abs=0.15)
 
 
+@pytest.mark.slow
 def test_t_eval_does_not_change_the_steps(case):
     """States at wanted times come from dense output; the steps are the same as without."""
     make, t_end = case.make, case.t_end
@@ -86,6 +89,7 @@ def test_last_step_is_shortened_to_the_end():
     np.testing.assert_allclose(result.y[-1], fine.y[-1], rtol=0.0, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_batches_do_not_show(case):
     """Steps travel in batches of a thousand or fewer; storing every n-th, or all, gives the same states."""
     make = case.make

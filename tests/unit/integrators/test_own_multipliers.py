@@ -18,6 +18,7 @@ SAME = 1e-6
 """Relative: the least-squares solution for the method's u', and what Newton's iteration has left."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [name for name, (_, method) in FIXED.items() if method.own_multipliers])
 @pytest.mark.parametrize("name", CASES)
 def test_they_belong_to_the_accelerations_of_the_method(name, method):
@@ -30,6 +31,7 @@ def test_they_belong_to_the_accelerations_of_the_method(name, method):
     assert own[-1] == pytest.approx(lam, rel=0.0, abs=SAME * abs(lam).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["GeneralizedAlpha, Index3", "GeneralizedAlpha, GGL", "GeneralizedAlphaR7", "BDF3"])
 @pytest.mark.parametrize("name", CASES)
 def test_they_have_the_order_of_the_method_and_tend_to_those_of_the_accelerations(name, method):
@@ -73,6 +75,7 @@ def test_index_3_starts_with_multipliers_of_order_one_which_damping_forgets():
     assert first[1] > 5.0 * late[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [mbd.GeneralizedAlpha(1e-3), mbd.BDF(1e-3, order=3), mbd.GeneralizedAlphaR7(1e-3)], ids=repr)
 @pytest.mark.parametrize("make", [four_revolutes, bennett], ids=lambda make: make.__name__)
 def test_dependent_rows_share_them_as_the_rule_says(make, method):

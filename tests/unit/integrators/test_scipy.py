@@ -45,6 +45,7 @@ def test_simulate_with_a_scipy_solver(method):
 EXACT = mbd.Projection(tol=1e-16)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["double pendulum", "heavy top", "slider-crank"])
 @pytest.mark.parametrize("method", SEEN)
 def test_the_order_of_one_step_methods(method, name):
@@ -63,6 +64,7 @@ def test_the_order_of_one_step_methods(method, name):
     assert np.log(np.divide(*errors)) / np.log(steps[1] / steps[0]) == pytest.approx([order] * 3, abs=0.15 if order < 8 else 0.35)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["Radau", "BDF", "LSODA"])
 def test_the_error_of_multistep_methods_follows_the_tolerance(method, case):
     """They choose their steps and orders, and have no corrections between steps: a hundredth of the tolerance, a thirtieth of the error."""

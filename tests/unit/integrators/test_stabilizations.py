@@ -67,6 +67,7 @@ def test_critical_damping_needs_a_time(time):
         mbd.Baumgarte.critical(time)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", PROJECTIONS.values(), ids=PROJECTIONS)
 @pytest.mark.parametrize("make", [double_pendulum, heavy_top, four_bar, slider_crank])
 def test_projections_reach_the_constraints(make, rule):
@@ -188,6 +189,7 @@ def sprung() -> mbd.System:
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("make", "h"), [(double_pendulum, 2e-3), (heavy_top, 2e-4), (four_bar, 1e-3), (sprung, 1e-3)])
 def test_energy_is_kept(make, h):
     """10 000 steps: energy to 1e-12 of its parts, by the ledger of the diagnostics, and the constraints as before."""
@@ -204,6 +206,7 @@ def test_energy_is_kept(make, h):
     assert np.abs((plain.kinetic + plain.potential) - kept[0]).max() > 1e-12 * scale
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", [mbd.UnweightedProjection(tol=1e-16), mbd.EnergyProjection(tol=1e-16)], ids=["plain", "energy"])
 @pytest.mark.parametrize(
     ("make", "t_end", "steps"),

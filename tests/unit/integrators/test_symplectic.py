@@ -25,6 +25,7 @@ def exact(make, t_end):
     return mbd.simulate(make(), t_end, rtol=1e-13, atol=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("method", METHODS)
 def test_order_and_violation(method, name):
@@ -46,6 +47,7 @@ def test_the_multipliers_of_rattle_have_its_order():
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=ORDER_TOL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("make", "h"), [(heavy_top, 1e-3), (double_pendulum, 2e-3), (stout_four_bar, 2e-3)])
 def test_the_energy_of_rattle_is_bounded_over_a_hundred_thousand_steps(make, h):
     """No drift: the mean over the last tenth is that over the first, to a part of the oscillation, and the largest error grows no more."""
@@ -74,6 +76,7 @@ def test_rattle_keeps_the_angular_momentum_of_a_free_body_and_goes_back_the_way_
     assert abs(back.p[-1] - there.p[0]).max() < 1e-9
 
 
+@pytest.mark.slow
 def test_the_discrete_free_motion_is_that_of_moser_and_veselov():
     """h J omega = (F Jd - Jd F^T)^v with F = cay(f) and Jd = tr(J)/2 - J."""
     J, c = np.diag([1.0, 2.0, 2.5]), np.array([0.2, -0.4, 0.3])
@@ -119,6 +122,7 @@ def test_what_they_do_not_take_is_said():
             mbd.simulate(chain, 0.1, integrator=method)
 
 
+@pytest.mark.slow
 def test_events_and_wanted_times_of_methods_with_and_without_memory():
     """A height is passed, seen by methods whose steps start from the state alone and by those that remember more."""
     passes = mbd.Event("half way down", lambda t, state: state.r[1, 2] + 1.0)

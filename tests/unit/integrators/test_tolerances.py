@@ -29,6 +29,7 @@ def governor(k: float, c: float, speed: float) -> mbd.System:
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("k", "c", "speed"), [(2e2, 5.0, 8.0), (5.3e4, 2.4, 6.4), (8e5, 4e4, 8.0), (1.2e6, 8.3e3, 8.4), (6.4e6, 5.6e4, 13.1)]
 )

@@ -71,6 +71,7 @@ def double_pendulum(kind: str, theta, w) -> tuple[mbd.Model, np.ndarray]:
     return system.compile(), double_pendulum_closed_form(m, length, c, J, theta, w)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["rods", "point masses"])
 def test_double_pendulum_against_its_lagrange_equations(kind):
     rng = np.random.default_rng(4)
@@ -132,6 +133,7 @@ def chain_of_rods(n: int, seed: int) -> mbd.System:
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [2, 10, 50, 200])
 @pytest.mark.parametrize("on_manifold", [True, False], ids=["on", "off"])
 def test_chains_of_slender_rods_agree_with_lapack(state_of, n, on_manifold):

@@ -58,6 +58,7 @@ def is_whole(file):
     return hashlib.sha256(data[code_cache.DIGEST :]).digest() == data[: code_cache.DIGEST]
 
 
+@pytest.mark.slow
 def test_no_damage_of_a_cache_file_is_fatal(twice, tmp_path, rng):
     assert not hits(twice)
     assert hits(twice)
@@ -130,6 +131,7 @@ def nowhere_to_write(folder: Path) -> dict[str, str]:
     return {key: value for key, value in os.environ.items() if key != "HAUGMBD_QUIET"} | blocked
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="the user's cache is at another place")
 def test_without_a_place_to_write_code_is_compiled_for_this_process(tmp_path):
     """Numba would raise "no locator available" at `import haugmbd`."""

@@ -20,6 +20,7 @@ def four_bar(off: float) -> mbd.System:
     return loop(planar_points(), [Z, Z, np.array([0.0, np.sin(off), np.cos(off)]), Z])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("off", [3e-5, 1e-4, 1e-3])
 def test_an_axis_that_is_off(off):
     """The range in which a mechanism that was meant to move is locked without a word."""

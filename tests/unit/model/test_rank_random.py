@@ -44,6 +44,7 @@ def compare(system: mbd.System) -> str:
     return ""
 
 
+@pytest.mark.slow
 def test_random_systems():
     """20,000 of them, by hand: see the commit."""
     found = {seed: compare(random_system(seed)) for seed in range(300)}

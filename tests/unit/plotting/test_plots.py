@@ -21,6 +21,7 @@ def line(ax, label):
     return next(x for x in ax.lines if x.get_label() == label)
 
 
+@pytest.mark.slow
 def test_violation_by_joint(driven):
     ax = mbd.plot.violation(driven, level="velocity")
     assert labels(ax) == list(driven.model.joints)
@@ -66,6 +67,7 @@ def test_energy(driven):
     assert ax.get_ylabel() == "energy [J]"
 
 
+@pytest.mark.slow
 def test_a_run_in_joint_coordinates_is_drawn_as_its_twin():
     chain = mbd.random_chain(3, 1)
     push = np.linspace(1.0, 2.0, chain.nv)
@@ -126,6 +128,7 @@ def test_bad_arguments_are_told(driven):
         mbd.plots  # noqa: B018
 
 
+@pytest.mark.slow
 def test_matplotlib_is_loaded_when_something_is_drawn():
     program = "import sys, haugmbd as mbd; mbd.plot.energy; print('matplotlib' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600)

@@ -41,6 +41,7 @@ def test_dropped_rows_and_random_right_hand_sides(name):
         np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-7 * max(1.0, np.abs(wanted).max()))
 
 
+@pytest.mark.slow
 def test_few_nodes_are_visited():
     model = ladder(200).compile()
     x = analyse_rank(model, mbd.evaluate(model))

@@ -34,6 +34,7 @@ def unique_rows(Phi_q):
     return np.abs(null).max(axis=1, initial=0.0) < 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MECHANISMS)
 @pytest.mark.parametrize("seconds", [0.0, 0.3])
 def test_the_least_multipliers(name, seconds):
@@ -90,6 +91,7 @@ def test_massless_axes_do_not_matter():
     np.testing.assert_allclose(least.lam, expected, rtol=0.0, atol=LEAST * np.abs(expected).max())
 
 
+@pytest.mark.slow
 def test_in_a_result_and_with_the_model():
     model = bennett().compile(redundancy=mbd.MinimumNorm())
     result = mbd.simulate(model, 0.5, h=1e-3, store_every=100)

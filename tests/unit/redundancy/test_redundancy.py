@@ -61,6 +61,7 @@ def revolute_run() -> mbd.Result:
     return mbd.simulate(four_bar(all_revolute), 10.0, h=5e-4, store_every=100)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MINIMAL)
 def test_four_revolutes_move_as_the_minimal_model(name, revolute_run):
     minimal = four_bar(MINIMAL[name]).compile()
@@ -109,6 +110,7 @@ def hinge_turn(run, k):
     return angle - angle[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("off", "rank"), [(1e-6, 17), (1e-5, 17), (1e-3, 18)])
 def test_axes_that_are_nearly_parallel(off, rank):
     """An axis typed with five digits is taken for parallel; one that is off by 1e-3 locks the mechanism, and nothing is hidden."""
@@ -124,6 +126,7 @@ def test_axes_that_are_nearly_parallel(off, rank):
         assert moved < 1e-8
 
 
+@pytest.mark.slow
 def test_kept_rows_do_not_fall_together_in_bennetts_linkage():
     """Two of the five rows of the last hinge are kept; elsewhere on the motion these two depend on the others, the five never do."""
     model = bennett().compile()
@@ -146,6 +149,7 @@ def test_kept_rows_do_not_fall_together_in_bennetts_linkage():
     assert np.ptp(first) > 3.0
 
 
+@pytest.mark.slow
 def test_bricards_linkage_moves_where_gruebler_says_it_cannot():
     model = bricard().compile()
     assert (model.nc, 6 * model.nb, model.redundancy.rank) == (30, 30, 29)
@@ -163,6 +167,7 @@ RUNS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RUNS)
 def test_every_method_runs_a_redundant_system(name):
     model = bennett().compile()
@@ -186,6 +191,7 @@ def random_loop(kind: str, seed: int) -> tuple[mbd.System, int]:
     return loop(points, [p / np.linalg.norm(p) for p in points]), 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["planar", "spherical"])
 @pytest.mark.parametrize("seed", range(6))
 def test_random_loops(kind, seed):
@@ -268,6 +274,7 @@ def test_a_driven_parallelogram_turns_through_its_singular_poses():
     np.testing.assert_allclose(coupler[:, 1], np.cos(speed * result.t), rtol=0.0, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_ladder_of_sixty_four_bars():
     def work(n: int) -> Work:
         system = ladder(n)

@@ -40,6 +40,7 @@ def moved(chain, q, qd, dt):
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", CHAINS)
 def test_the_algorithms_agree(seed):
     chain, q, qd, tau, wrenches = case(seed)

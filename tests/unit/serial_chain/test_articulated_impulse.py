@@ -210,6 +210,7 @@ def energies(chain, q, qd, impact):
     return 0.5 * qd @ M @ qd, 0.5 * impact.qd @ M @ impact.qd
 
 
+@pytest.mark.slow
 def test_energy_never_rises_and_falls_as_newton_says():
     """200 cases: T+ - T- = -(1 - e^2) v_imp^2 / (2 n^T A^-1 n)."""
     for seed in range(1000, 1200):

@@ -34,6 +34,7 @@ def accelerations_agree(system: System, chain: SerialChain, tol: float = 1e-12) 
     assert abs(found.omega_bar_dot[rows] - omega_bar_dot).max() <= tol * max(scale, abs(omega_bar_dot).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("free", [False, True])
 @pytest.mark.parametrize("seed", range(5))
 def test_a_chain_its_twin_and_the_chain_of_that(seed, free):
@@ -72,6 +73,7 @@ def catalogue_system(seed: int, free: bool) -> System:
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("free", [False, True])
 @pytest.mark.parametrize("seed", range(8))
 def test_any_order_of_bodies_and_joints_and_any_side(seed, free):
@@ -107,6 +109,7 @@ def test_the_modelled_pose_has_zero_angles_and_the_modelled_velocities():
     assert qd.tolist() == [0.0, 0.0]
 
 
+@pytest.mark.slow
 def test_a_long_chain():
     chain = SerialChain.from_system(gallery.chain(1500))  # deeper than Python's recursion
     assert chain.nv == 1500

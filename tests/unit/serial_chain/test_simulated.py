@@ -19,6 +19,7 @@ def start(chain, seed):
     return mbd.ChainState(q, qd), tau
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("free_base", [False, True])
 def test_energy_is_kept(seed, free_base):
@@ -175,6 +176,7 @@ def test_a_state_of_other_things_than_numbers_is_refused(wrong):
         mbd.ChainState(**{"q": [0.0], "qd": [0.0], **wrong})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 4])
 def test_energy_and_work_are_those_of_the_twin(seed):
     chain = random_chain(3, seed, free_base=True)
@@ -189,6 +191,7 @@ def test_energy_and_work_are_those_of_the_twin(seed):
     assert np.abs(ours.drift).max() < 1e-6 * size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("free_base", [False, True])
 def test_work_between_few_stored_states(free_base):
     """A tau of time and state, and wrenches: the work of every state, from a twentieth of them."""

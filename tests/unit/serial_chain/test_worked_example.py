@@ -49,6 +49,7 @@ def derived():
     return seed_impulse(I, S, (n.T @ v[1])[0, 0], n, e, sp.eye(3), lambda M: M.inv())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PRINTED)
 def test_the_recursion_in_symbols_gives_what_is_printed(derived, name):
     got, printed = getattr(derived, name), PRINTED[name]

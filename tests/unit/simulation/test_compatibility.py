@@ -40,6 +40,7 @@ def test_every_stabilization_is_in_the_table():
     assert {type(rule) for rule in STABILIZATIONS.values()} == own
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", STABILIZATIONS.values(), ids=STABILIZATIONS)
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 def test_legal_pairs_run_and_others_are_refused(method, rule):
@@ -54,6 +55,7 @@ def test_legal_pairs_run_and_others_are_refused(method, rule):
     assert "goes with" in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FORMULATIONS, ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("name", FEW)
 def test_formulations(kind, name):

@@ -153,12 +153,14 @@ def random_mechanism(seed: int) -> System:
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(25))
 def test_rank_of_random_mechanisms(seed: int) -> None:
     model, report = examined(random_mechanism(seed))
     assert_true(model, report)
 
 
+@pytest.mark.slow
 def test_some_of_the_random_mechanisms_are_dependent() -> None:
     ranks = [examined(random_mechanism(seed))[1] for seed in range(25)]
     assert sum(r.rank < r.rows for r in ranks) >= 5
@@ -255,6 +257,7 @@ def chain(n: int, joint: Callable[..., Joint] = RJ) -> System:
     return system
 
 
+@pytest.mark.slow
 def test_a_long_chain_is_independent_and_its_check_is_linear() -> None:
     work = []
     for n in (60, 120):

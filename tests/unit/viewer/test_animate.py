@@ -50,6 +50,7 @@ def test_what_is_no_result_is_refused(tmp_path):
         animate(pendulum(), tmp_path / "x.html")
 
 
+@pytest.mark.slow
 def test_frames_beyond_what_is_needed_are_resampled_and_it_is_said(swing):
     k = np.arange(1_000_000) % 50
     many = replace(swing, t=np.linspace(0.0, 10.0, len(k)), y=np.ascontiguousarray(swing.y[k]))

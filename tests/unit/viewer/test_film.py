@@ -100,6 +100,7 @@ def test_mistakes_are_named(swing, tmp_path, call, words):
         call(swing, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_picture_through_chromium(chromium, tmp_path):
     result = mbd.simulate(slider_crank(), 0.1, h=1e-2)
     with Image.open(result.snapshot(0.05, tmp_path / "crank.png", through="chromium")) as picture:

@@ -12,6 +12,7 @@ from tests.support.dense_impulse import Dense, consistent, velocity
 from tests.support.random_trees import random_tree
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_as_the_compiled_model_that_has_the_joint(seed):
     """Closing it is the projection in the model with that joint: velocities, old and new multipliers, joint impulses."""

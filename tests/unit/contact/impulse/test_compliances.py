@@ -59,6 +59,7 @@ def question(seed):
     return q, beside, u, u + du, Lam, (system, model, contacts, closing)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_closing_joints_and_contacts_are_solved_together(seed):
     """E u+ = nu and the law of contact hold for the multipliers as they are found, before anything takes the rounding off them."""
@@ -75,10 +76,12 @@ def test_closing_joints_and_contacts_are_solved_together(seed):
     assert not acting.any() or coupling > 1e-3  # or the test would see nothing
 
 
+@pytest.mark.slow
 def test_some_contacts_act_in_these_questions():
     assert sum((solve_auxiliary_rows(q, beside, u, u0).f > 0.0).sum() for q, beside, u, u0, _, _ in map(question, SEEDS)) > 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_correction_heals_a_wrong_multiplier(seed, rng):
     """From velocities that miss their targets by 1e-4, it brings the rows that act to them, and leaves the others to what follows."""

@@ -53,6 +53,7 @@ def test_nothing_applied_is_the_projection(seed):
     near(again.Lam, 0.0 * Lam)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::haugmbd.EnergyWarning")
 @pytest.mark.parametrize("seed", range(40))
 def test_contacts(seed):

@@ -28,6 +28,7 @@ def about_origin(point, force, torque=(0, 0, 0)):
     return np.concatenate([force, np.cross(point, force) + torque])
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::haugmbd.EnergyWarning")
 @pytest.mark.parametrize("seed", range(20))
 def test_momentum_balance(seed):
@@ -79,11 +80,12 @@ def test_every_body_balances(seed):
     np.testing.assert_allclose(left[1:], 0.0, atol=1e-12 * np.abs(found.Lam).max())
 
 
+@pytest.mark.slow
 def test_energy_of_one_contact():
-    """200 random mechanisms: change = -(1 - e^2) c^2 / (2 C K^-1 C^T) <= 0, and none at all for e = 1."""
+    """100 random mechanisms: change = -(1 - e^2) c^2 / (2 C K^-1 C^T) <= 0, and none at all for e = 1."""
     rng = np.random.default_rng(5)
     struck = 0
-    for k in range(200):
+    for k in range(100):
         system = random_tree(rng, int(rng.integers(1, 7)), free=k % 2 == 0)
         state, e = consistent(system, rng), (0.0, 1.0, rng.random())[k % 3]
         (contact,) = random_contacts(rng, system, 1, e=e)
@@ -102,7 +104,7 @@ def test_energy_of_one_contact():
         assert found.energy_change == pytest.approx(0.5 * f * (1 - e) * before, rel=1e-9, abs=EXACT * found.energy_before)
         if e == 1.0:
             assert abs(found.energy_change) <= EXACT * found.energy_before
-    assert struck > 70
+    assert struck > 35
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -170,6 +172,7 @@ def test_a_table_struck_beside_its_middle():
     assert outside.messages[0].startswith("contact 'leg 0' separates at")
 
 
+@pytest.mark.slow
 def test_several_contacts_warn_where_energy_rises():
     """Random pairs of contacts: a warning, and a sentence, exactly where the kinetic energy rises."""
     rng = np.random.default_rng(8)
@@ -193,6 +196,7 @@ def test_several_contacts_warn_where_energy_rises():
     assert rises >= 3
 
 
+@pytest.mark.slow
 def test_plastic_contacts_never_raise_energy():
     """e = 0 at any number of contacts is a projection."""
     rng = np.random.default_rng(9)

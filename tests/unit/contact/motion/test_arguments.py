@@ -160,6 +160,7 @@ def test_progress_is_of_the_whole(caplog, monkeypatch):
     assert said[-1] == 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [
@@ -180,6 +181,7 @@ def test_every_integrator_and_stabilization(options):
     assert result.r[-1, 1, 2] == pytest.approx(0.1, rel=0.0, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{"h": 1e-3}, {"rtol": 1e-9, "atol": 1e-10}], ids=METHODS)
 def test_a_ball_on_a_shaken_plate(options):
     """The plate moves as A sin(w t): the ball on it is carried with m (g + z''), and leaves where A w^2 sin(w t) = g."""

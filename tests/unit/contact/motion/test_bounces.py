@@ -14,6 +14,7 @@ from tests.support.bouncing import DOWN, METHODS, G, ball, box
 METHOD = pytest.mark.parametrize("options", METHODS.values(), ids=METHODS)
 
 
+@pytest.mark.slow
 @METHOD
 @pytest.mark.parametrize("e", [0.3, 0.7, 0.9])
 def test_all_bounces_of_a_ball_and_its_rest(options, e):
@@ -144,6 +145,7 @@ def test_a_pendulum_at_a_wall(options, e):
     assert result.reaction("pin").force.shape == (len(result), 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("e", [0.0, 0.5])
 def test_a_box_that_lands_flat(e):
     """All four corners at once; at rest three of them carry the box, and the fourth leans: four forces are not unique."""

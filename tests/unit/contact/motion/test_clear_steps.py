@@ -29,6 +29,7 @@ def tipped():
 CASES = {"shaken": shaken, "tipped": tipped, "rattling": lambda: box(0.3, z=0.3, turned=0.1)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", METHODS.values(), ids=METHODS)
 @pytest.mark.parametrize("name", CASES)
 def test_the_course_is_the_same(name, options, monkeypatch):
@@ -45,6 +46,7 @@ def test_the_course_is_the_same(name, options, monkeypatch):
     assert len(quick.segments) > 1
 
 
+@pytest.mark.slow
 def test_a_box_at_rest_is_asked_for_its_forces_a_batch_at_a_time(monkeypatch):
     """Of its four legs one leans on the others, and one may carry nothing: both stay at zero to rounding."""
     alone, together = [], []

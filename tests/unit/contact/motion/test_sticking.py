@@ -73,6 +73,7 @@ def test_a_table_that_is_tipped():
     assert min(h.gap.min() for h in histories.values()) >= -1e-11
 
 
+@pytest.mark.slow
 def test_a_box_that_lands_on_an_edge_comes_to_rest_flat():
     """Inclined by 0.1 rad, e = 0.3: it rattles from edge to edge, and carries m g in the end; the energy only falls."""
     system, contacts = box(0.3, z=0.3, turned=0.1)
@@ -84,6 +85,7 @@ def test_a_box_that_lands_on_an_edge_comes_to_rest_flat():
     assert min(h.gap.min() for h in histories) >= -1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
 def test_a_double_pendulum_on_the_floor_never_gains_energy(e):
     system = mbd.System("double", gravity=DOWN)
@@ -124,6 +126,7 @@ def parallelogram() -> mbd.System:
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("e", [0.0, 0.5])
 def test_a_redundant_mechanism_on_a_stop(e):
     """The parallelogram falls on a stop at 60 degrees: each impact leaves e^2, and the stop carries what the weight asks for."""
@@ -201,6 +204,7 @@ def test_a_contact_that_the_joints_carry_is_left_to_them():
     np.testing.assert_allclose(result.reaction("guide").force[:, 2], G, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_an_endless_cascade_is_stopped_and_keeps_what_there_is():
     system, contacts = ball(0.9)
     with pytest.raises(mbd.SimulationError, match=r"more than 50 impacts .*'floor meets' 51 times.*most_per_second") as caught:
@@ -212,6 +216,7 @@ def test_an_endless_cascade_is_stopped_and_keeps_what_there_is():
     assert np.isfinite(result.y).all()
 
 
+@pytest.mark.slow
 def test_a_ball_between_plates_that_close_is_stopped():
     """Two plates approach at 1 m/s; nothing is lost at impacts, so that the ball goes faster and faster."""
     system = mbd.System("squeezed")

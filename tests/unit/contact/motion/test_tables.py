@@ -28,6 +28,7 @@ def table(seed, legs):
     return system, contacts, feet, mass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("legs", [4, 5, 7])
 @pytest.mark.parametrize("seed", range(20))
 def test_three_legs_that_hold_the_plate_by_themselves(seed, legs):
