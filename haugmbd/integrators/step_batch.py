@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from functools import partial
 from itertools import chain, repeat
@@ -21,6 +22,7 @@ class StepBatch(NamedTuple):
 
     t: (k,);  y, y_dot: (k, ny) after each accepted step;  code: OK, or the code of the failure;  t_stop: the time of the failure
     lam: (k, nc) the method's own multipliers, by rows; None if the method has none at its steps
+    u_dot: (k, 6 (nb + 1)) the accelerations that belong to lam, if they are not those in y_dot
     curve: dense output across a singular configuration, `states(t)` and `rates(t)`; None for steps, where states and rates determine it
     """
 
@@ -33,6 +35,12 @@ class StepBatch(NamedTuple):
     rejected: int
     lam: Array | None = None
     curve: Any = None
+    u_dot: Array | None = None
+
+    def first(self, k: int) -> StepBatch:
+        """Return the first k steps."""
+        lam, u_dot = (None if own is None else own[:k] for own in (self.lam, self.u_dot))
+        return self._replace(t=self.t[:k], y=self.y[:k], y_dot=self.y_dot[:k], accepted=k, lam=lam, u_dot=u_dot)
 
 
 def split_multipliers(lam: Array | None, kept: int, others: int) -> Array | None:
@@ -40,19 +48,46 @@ def split_multipliers(lam: Array | None, kept: int, others: int) -> Array | None
     return None if lam is None else np.vstack([lam[:kept], np.full((others, lam.shape[1]), np.nan)])
 
 
+class PacedLengths:
+    """Numbers of steps of batches that take about `seconds` each, from one step on; at most `most`."""
+
+    def __init__(self, seconds: float, most: int) -> None:
+        self._seconds, self._most, self._length, self._before = seconds, most, 0, 0.0
+
+    def __iter__(self) -> PacedLengths:
+        return self
+
+    def __next__(self) -> int:
+        now = time.perf_counter()
+        took, self._before = now - self._before, now
+        if not self._length or took > self._seconds:
+            self._length = max(1, self._length // 2)
+        elif took < 0.5 * self._seconds:
+            self._length = min(2 * self._length, self._most)
+        return self._length
+
+
 def batch_lengths(problem: Problem) -> Iterator[int]:
     """Return the number of steps of each batch: as many as possible, or `first_batch`, doubled each time; at most `longest_batch`.
 
-    `longest_batch` is read before each batch, because the search for singular configurations changes it.  The iterator runs no Python
-    code: Ctrl-C inside a generator would close it, and end the run as if it were complete.
+    `longest_batch` is read before each batch, because the search for singular configurations changes it.  The iterator is no
+    generator: Ctrl-C inside one would close it, and end the run as if it were complete.  With
+    `batch_seconds` a batch takes about that long.
     """
     most = max(1, min(1000, NUMBERS // problem.y.size))
-    length = most if problem.first_batch is None else min(problem.first_batch, most)
+    lengths: Iterator[int] = (
+        growing_lengths(problem.first_batch, most) if problem.batch_seconds is None else PacedLengths(problem.batch_seconds, most)
+    )
+    if problem.longest_batch is None:
+        return lengths
+    return map(min, lengths, iter(partial(getattr, problem, "longest_batch"), None))
+
+
+def growing_lengths(first: int | None, most: int) -> Iterator[int]:
+    """Return `first`, doubled until it is `most`, by default at once."""
+    length = most if first is None else min(first, most)
     growing = []
     while length < most:
         growing.append(length)
         length *= 2
-    lengths = chain(growing, repeat(most))
-    if problem.longest_batch is None:
-        return lengths
-    return map(min, lengths, iter(partial(getattr, problem, "longest_batch"), None))
+    return chain(growing, repeat(most))
