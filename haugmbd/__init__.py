@@ -157,9 +157,28 @@ if TYPE_CHECKING:
     from haugmbd.simulation.simulate import simulate as simulate
     from haugmbd.study.comparison.compare import compare as compare
     from haugmbd.study.comparison.comparison import Comparison as Comparison
+    from haugmbd.study.gains.gain_limit import GainLimit as GainLimit
+    from haugmbd.study.gains.gain_limit import gain_limit as gain_limit
+    from haugmbd.study.gains.gain_map import GainMap as GainMap
+    from haugmbd.study.gains.gain_map import gain_map as gain_map
     from haugmbd.study.method import Method as Method
     from haugmbd.study.method import MethodSet as MethodSet
     from haugmbd.study.method import methods as methods
+    from haugmbd.study.precision.convergence import Convergence as Convergence
+    from haugmbd.study.precision.convergence import convergence as convergence
+    from haugmbd.study.precision.order_fit import FittedOrder as FittedOrder
+    from haugmbd.study.precision.projection_interval import ProjectionInterval as ProjectionInterval
+    from haugmbd.study.precision.projection_interval import projection_interval as projection_interval
+    from haugmbd.study.precision.tolerance_map import ToleranceMap as ToleranceMap
+    from haugmbd.study.precision.tolerance_map import tolerance_map as tolerance_map
+    from haugmbd.study.precision.work_precision import WorkPrecision as WorkPrecision
+    from haugmbd.study.precision.work_precision import work_precision as work_precision
+    from haugmbd.study.violation.drift_law import DriftLaw as DriftLaw
+    from haugmbd.study.violation.drift_law import drift_law as drift_law
+    from haugmbd.study.violation.violation_by_joint import JointViolation as JointViolation
+    from haugmbd.study.violation.violation_by_joint import violation_by_joint as violation_by_joint
+    from haugmbd.study.violation.violation_condition import ViolationCondition as ViolationCondition
+    from haugmbd.study.violation.violation_condition import violation_condition as violation_condition
     from haugmbd.system.system import System as System
     from haugmbd.viewer.still import Picture as Picture
     from haugmbd.viewer.still import picture as picture
@@ -276,6 +295,16 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.study.comparison.compare": ("compare",),
     "haugmbd.study.comparison.comparison": ("Comparison",),
     "haugmbd.study.method": ("Method", "MethodSet", "methods"),
+    "haugmbd.study.violation.drift_law": ("DriftLaw", "drift_law"),
+    "haugmbd.study.violation.violation_by_joint": ("JointViolation", "violation_by_joint"),
+    "haugmbd.study.violation.violation_condition": ("ViolationCondition", "violation_condition"),
+    "haugmbd.study.gains.gain_map": ("GainMap", "gain_map"),
+    "haugmbd.study.gains.gain_limit": ("GainLimit", "gain_limit"),
+    "haugmbd.study.precision.convergence": ("Convergence", "convergence"),
+    "haugmbd.study.precision.order_fit": ("FittedOrder",),
+    "haugmbd.study.precision.work_precision": ("WorkPrecision", "work_precision"),
+    "haugmbd.study.precision.projection_interval": ("ProjectionInterval", "projection_interval"),
+    "haugmbd.study.precision.tolerance_map": ("ToleranceMap", "tolerance_map"),
     "haugmbd.viewer.still": ("Picture", "picture"),
     # errors, citations
     "haugmbd.errors": (
