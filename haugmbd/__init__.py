@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from haugmbd.deprecated import did_you_mean, old_constructor, warn_renamed
 
 if TYPE_CHECKING:
+    from haugmbd import faults as faults
     from haugmbd import plotting as plot
     from haugmbd.analysis.assembly.assemble import assemble as assemble
     from haugmbd.analysis.assembly.assembly_modes import AssemblyMode as AssemblyMode
@@ -173,6 +174,12 @@ if TYPE_CHECKING:
     from haugmbd.study.precision.tolerance_map import tolerance_map as tolerance_map
     from haugmbd.study.precision.work_precision import WorkPrecision as WorkPrecision
     from haugmbd.study.precision.work_precision import work_precision as work_precision
+    from haugmbd.study.sweeps.cells import AskTell as AskTell
+    from haugmbd.study.sweeps.cells import RandomCells as RandomCells
+    from haugmbd.study.sweeps.evaluate import Row as Row
+    from haugmbd.study.sweeps.sweep import sweep as sweep
+    from haugmbd.study.sweeps.table import Sweep as Sweep
+    from haugmbd.study.sweeps.table import SweepFailure as SweepFailure
     from haugmbd.study.violation.drift_law import DriftLaw as DriftLaw
     from haugmbd.study.violation.drift_law import drift_law as drift_law
     from haugmbd.study.violation.violation_by_joint import JointViolation as JointViolation
@@ -180,6 +187,8 @@ if TYPE_CHECKING:
     from haugmbd.study.violation.violation_condition import ViolationCondition as ViolationCondition
     from haugmbd.study.violation.violation_condition import violation_condition as violation_condition
     from haugmbd.system.system import System as System
+    from haugmbd.verification.report import Verification as Verification
+    from haugmbd.verification.verify import verify as verify
     from haugmbd.viewer.still import Picture as Picture
     from haugmbd.viewer.still import picture as picture
 
@@ -305,7 +314,14 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.study.precision.work_precision": ("WorkPrecision", "work_precision"),
     "haugmbd.study.precision.projection_interval": ("ProjectionInterval", "projection_interval"),
     "haugmbd.study.precision.tolerance_map": ("ToleranceMap", "tolerance_map"),
+    "haugmbd.study.sweeps.sweep": ("sweep",),
+    "haugmbd.study.sweeps.cells": ("AskTell", "RandomCells"),
+    "haugmbd.study.sweeps.evaluate": ("Row",),
+    "haugmbd.study.sweeps.table": ("Sweep", "SweepFailure"),
     "haugmbd.viewer.still": ("Picture", "picture"),
+    # checks of what users write
+    "haugmbd.verification.verify": ("verify",),
+    "haugmbd.verification.report": ("Verification",),
     # errors, citations
     "haugmbd.errors": (
         "AssemblyError",
@@ -324,15 +340,18 @@ PUBLIC: dict[str, tuple[str, ...]] = {
 }
 """Every public name, by the module that defines it, in the order of the documentation."""
 
+MODULES = {"plot": "haugmbd.plotting", "faults": "haugmbd.faults"}
+"""Public names that are modules: mbd.plot.energy(result), mbd.faults.wrong_gamma_sign(model)."""
+
 _MODULE_OF = {name: module for module, names in PUBLIC.items() for name in names}
 
-__all__ = ["__version__", "plot", *_MODULE_OF]  # noqa: PLE0604  names are strings
+__all__ = ["__version__", "faults", "plot", *_MODULE_OF]  # noqa: PLE0604  names are strings
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used; warn of an old one; say which one was meant by a wrong one."""
-    if name == "plot":
-        return importlib.import_module("haugmbd.plotting")
+    if name in MODULES:
+        return importlib.import_module(MODULES[name])
     if name in _MODULE_OF:
         found = getattr(importlib.import_module(_MODULE_OF[name]), name)
         globals()[name] = found

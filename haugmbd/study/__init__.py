@@ -1,4 +1,4 @@
-"""Studies of methods: one mechanism through many methods, measured in the same way.
+"""Studies: one mechanism through many methods, measured in the same way, and one method through many mechanisms.
 
 method          a formulation, an integrator and a stabilization, with a label
 method_text     methods as text, for the command line
@@ -7,4 +7,5 @@ comparison      one mechanism with many methods: compare
 violation       the violation of one run: its law over time, its joints, the condition of the constraints
 gains           Baumgarte's gains: stability and violation
 precision       methods at several settings: orders, work and precision, tolerances, intervals of projection
+sweeps          many cells of parameters: grid, list, random or ask and tell; on disk as they come
 """
