@@ -35,6 +35,12 @@ if TYPE_CHECKING:
     from haugmbd.analysis.mobility.report import Mobility as Mobility
     from haugmbd.bodies.body import Body as Body
     from haugmbd.bodies.frame import Frame as Frame
+    from haugmbd.bodies.shapes.base import Shape as Shape
+    from haugmbd.bodies.shapes.mesh import Mesh as Mesh
+    from haugmbd.bodies.shapes.solids import Box as Box
+    from haugmbd.bodies.shapes.solids import Cone as Cone
+    from haugmbd.bodies.shapes.solids import Cylinder as Cylinder
+    from haugmbd.bodies.shapes.solids import Sphere as Sphere
     from haugmbd.citations import cite as cite
     from haugmbd.constraints.base import Primitive as Primitive
     from haugmbd.constraints.cd import CD as CD
@@ -166,6 +172,9 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.system.system": ("System",),
     "haugmbd.bodies.body": ("Body",),
     "haugmbd.bodies.frame": ("Frame",),
+    "haugmbd.bodies.shapes.base": ("Shape",),
+    "haugmbd.bodies.shapes.mesh": ("Mesh",),
+    "haugmbd.bodies.shapes.solids": ("Box", "Cone", "Cylinder", "Sphere"),
     "haugmbd.constraints.base": ("Primitive",),
     "haugmbd.constraints.cd": ("CD",),
     "haugmbd.constraints.d": ("D",),
@@ -300,13 +309,16 @@ __all__ = [
     "BDF",
     "Baumgarte",
     "Body",
+    "Box",
     "CD",
     "ChainState",
+    "Cone",
     "Contact",
     "ContactHistory",
     "CoordinatePartitioning",
     "CrossCheck",
     "CrouchGrossman3",
+    "Cylinder",
     "D",
     "DOP853",
     "DP1",
@@ -347,6 +359,7 @@ __all__ = [
     "Linearization",
     "Link",
     "LockedModelWarning",
+    "Mesh",
     "MinimumNorm",
     "Mobility",
     "Mode",
@@ -386,9 +399,11 @@ __all__ = [
     "SciPySolver",
     "SemiImplicitEuler",
     "SerialChain",
+    "Shape",
     "SimulationError",
     "SingularKKTError",
     "SlowFormulationWarning",
+    "Sphere",
     "Stability",
     "State",
     "StateForce",

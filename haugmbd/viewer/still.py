@@ -26,6 +26,7 @@ from haugmbd.system.system import System
 from haugmbd.viewer.animate import animation, written
 from haugmbd.viewer.frames import Frames, Seen
 from haugmbd.viewer.mechanism import Mechanism, of_model, of_system
+from haugmbd.viewer.mesh_table import MeshTable
 from haugmbd.viewer.packing import Packer
 from haugmbd.viewer.page import html_page
 from haugmbd.viewer.scene import describe
@@ -101,7 +102,7 @@ def picture(system: System | Model) -> Picture:
     marks, notes = findings(system)
     packer = Packer()
     still = Frames(np.zeros(1), mechanism.r[None], mechanism.p[None], np.ones(1, dtype=bool), ())
-    scene = describe(mechanism, still, packer)
+    scene = describe(mechanism, still, packer, MeshTable(packer))
     scene["curves"] = {"t": packer.add_exact(np.zeros(1)), "unique": [[True, True]] * len(mechanism.joints)}
     scene["notes"] = list(notes)
     for joint in scene["joints"]:

@@ -304,7 +304,7 @@ Player.prototype.follow = function (hash) {
 
 async function open() {
   const data = JSON.parse($("scene").textContent), bytes = await unpack($("numbers").textContent);
-  const motion = new Motion(bytes, data.motion), world = new World(data, motion, { stage: $("stage") }), player = new Player(data, motion, world);
+  const motion = new Motion(bytes, data.motion), world = new World(data, motion, { stage: $("stage"), bytes }), player = new Player(data, motion, world);
   window.mechanism = player.face();
   window.player = player;
   $("title").textContent = data.name;

@@ -1,9 +1,10 @@
 // The scene in three dimensions: built once, put in place for every t, drawn, and asked what is where.
 
 class World {
-  constructor(data, motion, { stage }) {
+  constructor(data, motion, { stage, bytes }) {
     Object.assign(this, { data, motion, stage });
-    this.g = data.size / 45;
+    this.g = data.glyph;
+    this.meshes = new Meshes(bytes, data.meshes);
     this.scene = new THREE.Scene();
     this.camera = new THREE.PerspectiveCamera(34, 1, 1, 1000);
     this.up = new THREE.Vector3(...data.view.up);
@@ -29,14 +30,14 @@ class World {
   addBody(body, k) {
     const group = new THREE.Group(), color = PALETTE[(k - 1 + PALETTE.length) % PALETTE.length];
     group.name = body.name;
-    const material = paint(color), sheet = faint(color, 0.45);
+    const own = { color, made: {} };
     for (const shape of body.shapes) {
-      const mesh = shapeMesh(shape, shape.kind === "mesh" && !shape.own ? sheet : material);
+      const mesh = shapeMesh(shape, own, this.meshes);
       mesh.userData.body = k;
       group.add(mesh);
     }
     this.scene.add(group);
-    return { group, color, material, name: body.name, index: k };
+    return { group, color, materials: Object.values(own.made), name: body.name, index: k };
   }
 
   addJoint(joint) {
@@ -159,7 +160,7 @@ class World {
       const chosen = this.selected && this.selected.kind === "joint" && this.selected.index === k;
       joint.material.emissive.set(chosen ? "#ffb000" : "#000000").multiplyScalar(0.55);
     });
-    for (const body of this.bodies) body.material.emissive.set(this.selected && this.selected.kind === "body" && this.selected.index === body.index ? "#ffb000" : "#000000").multiplyScalar(0.4);
+    for (const body of this.bodies) for (const material of body.materials) material.emissive.set(this.selected && this.selected.kind === "body" && this.selected.index === body.index ? "#ffb000" : "#000000").multiplyScalar(0.4);
   }
 
   placeArrows() {
@@ -219,10 +220,10 @@ class World {
   // The second run: the same bodies, faint.
   addGhost({ bodies, motion }) {
     this.ghost = { bodies, motion, groups: [] };
-    const material = new THREE.MeshStandardMaterial({ color: GHOST, transparent: true, opacity: 0.38, depthWrite: false, roughness: 0.8 });
+    const own = { color: GHOST, opacity: 0.38, made: {} };
     bodies.forEach((body, k) => {
       const group = new THREE.Group();
-      for (const shape of body.shapes) group.add(shapeMesh(shape, material));
+      for (const shape of body.shapes) group.add(shapeMesh(shape, own, this.meshes));
       this.scene.add(group);
       this.ghost.groups[k] = group;
     });
