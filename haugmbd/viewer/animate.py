@@ -2,6 +2,7 @@ r"""animate: a motion as one HTML file that plays anywhere, without a network.""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,9 @@ def _ghost(
         raise UsageError(f"other has no body in common with this run: it has {have}, this one {', '.join(map(repr, names))}.")
     mechanism, drawn = mechanism_of(other), frames_of(other, frames)
     bodies = describe_bodies(mechanism, shapes_of(mechanism, size), meshes)
-    label = ", ".join(other.settings.get(key, "") for key in ("integrator", "h") if other.settings.get(key))
+    label = ", ".join(
+        re.sub(r", \w+=None", "", value) for key, value in other.settings.items() if value != result.settings.get(key)
+    )
     return {"bodies": bodies, "motion": motion(drawn, packer), "label": label}
 
 

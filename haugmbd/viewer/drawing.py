@@ -77,10 +77,8 @@ class Drawing:
         return [load for load in self.mechanism.loads if load.kind == "TSDA"]
 
     def _limit(self, look: dict[str, Any]) -> None:
-        """Show the box around the motion."""
-        half = np.array(look["half"])
-        corners = self.center + np.array([(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)]) * half
-        flat = self.project(corners)[:, :2]
+        """Show the whole motion."""
+        flat = self.project(self.center + np.array(look["hull"]).reshape(-1, 3))[:, :2]
         low, high = flat.min(axis=0), flat.max(axis=0)
         margin = 0.08 * float((high - low).max())
         self.axes.set_xlim(low[0] - margin, high[0] + margin)

@@ -20,7 +20,7 @@ from haugmbd.viewer.shapes import ROD, SAME, THICK, Shape, body_shapes, distinct
 THIN = 0.004
 """Of the mechanism's size: edges are drawn at least so thick, two pixels of a projector."""
 
-CLOSE = 0.14
+CLOSE = 0.18
 """Width of a stick, relative to the distance of neighbouring joints, at most."""
 
 SMALLEST = 0.1

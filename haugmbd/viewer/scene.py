@@ -117,7 +117,6 @@ def view(mechanism: Mechanism, frames: Frames, size: float, shapes: Sequence[tup
     start = global_points(mechanism, frames.r[:1], frames.p[:1]).reshape(-1, 3).mean(axis=0)
     near = points[np.linalg.norm(points - start, axis=1) <= FAR * size]
     points = near if len(near) else start[None]
-    low, high = points.min(axis=0), points.max(axis=0)
     bare = global_points(mechanism, frames.r[some], frames.p[some]).reshape(-1, 3)
     axes = principal_axes(bare)
     widths = np.ptp(bare @ axes.T, axis=0)
@@ -126,18 +125,35 @@ def view(mechanism: Mechanism, frames: Frames, size: float, shapes: Sequence[tup
     up = -mechanism.gravity / g if g > 0.0 else np.array([0.0, 0.0, 1.0])
     if normal is not None and g == 0.0 and abs(normal[2]) > 0.9:
         up = np.array([0.0, 1.0, 0.0])
-    center = 0.5 * (low + high)
+    eye = _eye(up, normal)
+    seen = np.stack([np.cross(up, eye) / np.linalg.norm(np.cross(up, eye)), up, eye])
+    center = _middle(points, seen)
     radius = max(float(np.linalg.norm(points - center, axis=1).max()), 0.3 * size)
     floor = float((points @ up).min()) - 0.04 * size
     return {
         "center": rounded(center),
-        "half": rounded(np.maximum(0.5 * (high - low), 0.05 * size)),
+        "hull": rounded(_extreme(points - center, 0.05 * size)),
         "radius": radius,
         "up": rounded(up),
-        "eye": rounded(_eye(up, normal)),
+        "eye": rounded(eye),
         "floor": floor,
         "flat": normal is not None,
     }
+
+
+def _middle(points: Array, seen: Array) -> Array:
+    """The middle of the box around points (n, 3) whose edges are right, up and towards the eye, the rows of `seen`."""
+    upright = np.stack([seen[0], np.cross(seen[2], seen[0]), seen[2]])
+    within = points @ upright.T
+    middle: Array = upright.T @ (0.5 * (within.min(axis=0) + within.max(axis=0)))
+    return middle
+
+
+def _extreme(points: Array, least: float) -> Array:
+    """Those of points (n, 3) that are farthest in 26 directions, (k, 3): what has to be in the picture; at least +-`least`."""
+    grid = np.array([(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1) if x or y or z], dtype=np.float64)
+    farthest = np.unique(np.argmax(points @ grid.T, axis=0))
+    return np.concatenate([points[farthest], least * np.eye(3), -least * np.eye(3)])
 
 
 def _eye(up: Array, normal: Array | None) -> Array:

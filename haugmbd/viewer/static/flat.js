@@ -31,7 +31,9 @@ class FlatPicture {
   }
 
   draw() {
-    const { world } = this;
+    const { world } = this, O = new THREE.Vector3();
+    if (!this.axes) this.axes = world.marks.map(({ color, end }) => ({ end, mark: element("line", { stroke: color, "stroke-width": 3 }, this.svg) }));
+    for (const { end, mark } of this.axes) [["1", O], ["2", end]].forEach(([k, point]) => { const [x, y] = world.insetPixels(point); mark.setAttribute(`x${k}`, x); mark.setAttribute(`y${k}`, y); });
     for (const { body, points, mark } of this.made) mark.setAttribute("points", points.map((s) => world.pixels(world.now(body.index, s)).slice(0, 2).map((x) => x.toFixed(1)).join(",")).join(" "));
     for (const { joint, mark } of this.joints) {
       const [x, y] = world.pixels(world.anchor({ joint }));

@@ -1,7 +1,7 @@
 // What bodies, joints, springs and arrows look like.  Lengths in metres; g is the glyph unit, a fortieth of the mechanism or less.
 
 const PALETTE = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7570b3", "#66a61e", "#a6761d", "#8c8c8c"];
-const FORCE = "#c2185b", TORQUE = "#7b3fb5", DRIVE = "#e8710a", SPRING = "#5f7d95", GHOST = "#e8710a";
+const FORCE = "#c2185b", TORQUE = "#7b3fb5", DRIVE = "#e8710a", SPRING = "#5f7d95", GHOST = "#e8710a", LOCKED = "#f08c00";
 const LEAST_VIOLATION = -15, MOST_VIOLATION = -3;
 
 const UNIT = {

@@ -49,7 +49,12 @@ def test_the_joints_of_a_locked_loop_are_marked():
     for k, axis in enumerate([(0.0, 1.0, 0.0), (0.0, 1.0, 0.0), (0.0, 1.0, 0.3), (0.0, 1.0, 0.0)]):
         system.add(RJ("ABCD"[k], bodies[k], bodies[(k + 1) % 4], point=points[k], axis=axis))
     picture = mbd.picture(system)
-    assert {joint["name"]: joint.get("mark") for joint in scene_of(picture.html)["joints"]} == dict.fromkeys("ABCD", "locked")
+    scene = scene_of(picture.html)
+    assert {joint["name"]: joint.get("mark") for joint in scene["joints"]} == dict.fromkeys("ABCD", "locked")
+    (outline,) = scene["outlines"]
+    ends = {joint["name"]: {joint["i"], joint["j"]} for joint in scene["joints"]}
+    assert sorted(outline) == list("ABCD")
+    assert all(ends[a] & ends[b] for a, b in zip(outline, outline[1:] + outline[:1], strict=True))
     assert any("locked" in note for note in picture.notes)
 
 
