@@ -284,7 +284,7 @@ function listen(player) {
     let held = false;
     world.controls.addEventListener("start", () => { held = true; });
     world.controls.addEventListener("end", () => { held = false; });
-    world.controls.addEventListener("change", () => { player.dirty = true; world.moved = world.moved || held; });
+    world.controls.addEventListener("change", () => { player.dirty = true; world.moved = world.moved || (held && !world.homing); });
   }
   let down = null, long = null;
   const stop = () => { clearTimeout(long); long = null; };

@@ -302,7 +302,7 @@ class World {
     this.camera.near = away / 200;
     this.camera.far = away * 40;
     this.camera.lookAt(c);
-    if (this.controls) { this.controls.target.copy(c); this.controls.update(); }
+    if (this.controls) { this.homing = true; this.controls.target.copy(c); this.controls.update(); this.homing = false; }
     this.resize(width, height);
   }
 

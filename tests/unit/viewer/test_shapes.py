@@ -162,7 +162,8 @@ def corners(browser, k, mesh):
     return np.array(
         browser.evaluate(
             f"(() => {{ const g = player.world.bodies[{k}].group, m = g.children.filter((c) => c.userData.body === {k} &&"
-            f" c.geometry && c.geometry.index && c.geometry.index.array instanceof Uint32Array)[{mesh}], a = m.geometry.attributes.position;"
+            f" c.geometry && c.geometry.index && c.geometry.index.array instanceof Uint32Array)[{mesh}];"
+            " const a = m.geometry.attributes.position;"
             " m.updateWorldMatrix(true, false); return Array.from({ length: a.count }, (_, i) =>"
             " new THREE.Vector3().fromBufferAttribute(a, i).applyMatrix4(m.matrixWorld).toArray()); })()"
         )
@@ -181,7 +182,9 @@ def test_the_page_draws_the_mesh_where_it_is(chromium, meshed, tmp_path):
         found = corners(chromium, k, 0)
         assert found.shape == expected.shape
         assert np.abs(found - expected).max() <= POSE + shape.size.max() / 65536.0
-    shared = "new Set(player.world.bodies.flatMap(({ group }) => group.children.map((c) => c.geometry)).filter((g) => g && g.index &&"
+    shared = (
+        "new Set(player.world.bodies.flatMap(({ group }) => group.children.map((c) => c.geometry)).filter((g) => g && g.index &&"
+    )
     assert chromium.evaluate(f"{shared} g.index.array instanceof Uint32Array)).size") == 1
     kinds = "player.world.bodies[2].group.children.filter((c) => c.userData.body === 2).map((c) => c.geometry.type)"
     assert chromium.evaluate(kinds) == ["BufferGeometry", "BufferGeometry", "ConeGeometry"]  # tube, mesh, cone
