@@ -90,6 +90,8 @@ def global_points(mechanism: Mechanism, r: Array, p: Array, shapes: Sequence[tup
             s = np.concatenate([s, *(shape.corners() for shape in shapes[k])])
         owners += [k] * len(s)
         places.append(s)
+    if not owners:  # a system without bodies, or without one that has a place
+        owners, places = [0], [np.zeros((1, 3))]
     where, s_bar = np.array(owners, dtype=np.int64), np.concatenate(places)
     points: Array = r[:, where] + np.einsum("tnij,nj->tni", rotation_matrix(p[:, where]), s_bar)
     return points

@@ -29,7 +29,7 @@ Drawn = tuple["Shape | EllipsisType", ...]
 """What is drawn of a body; `...` stands for what is drawn by default."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Shape:
     """Base class of shapes: Box, Sphere, Cylinder, Cone and Mesh.
 
@@ -47,7 +47,10 @@ class Shape:
 
     center: FloatArray
     p: FloatArray
-    color: str | None = None
+    color: str | None
+
+    def __init__(self) -> None:
+        raise UsageError(f"{type(self).__name__} has no size of its own. Use Box, Sphere, Cylinder, Cone or Mesh.")
 
     @property
     def size(self) -> FloatArray:

@@ -122,6 +122,7 @@ def test_shapes_go_with_systems_models_and_chains():
         (lambda: mbd.Box((1, 1, 1), p=(1, 1, 0, 0)), "length 1"),
         (lambda: mbd.Sphere(1.0, color="red"), "color is 'red'"),
         (lambda: mbd.Sphere(1.0, center=(0, 0, np.inf)), "center"),
+        (mbd.Shape, "Shape has no size of its own"),
     ],
 )
 def test_mistakes_are_named(make, words):

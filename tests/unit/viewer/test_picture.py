@@ -75,6 +75,17 @@ def test_a_notebook_shows_a_frame_and_a_table(open_joint):
     assert "<td>slider</td>" in result._repr_html_()
 
 
+def test_a_system_without_a_body_in_place_can_be_pictured():
+    """What is being written is seen from its first line on."""
+    frame = mbd.System("frame", ground_shape=mbd.Box((1.0, 1.0, 0.1)))
+    lost = mbd.System("lost")
+    lost.add(mbd.Body("lost", 1.0, (1.0, 1.0, 1.0), p=(0.0, 0.0, 0.0, 0.0)))
+    for system, shapes in ((mbd.System("empty"), 0), (frame, 1), (lost, 0)):
+        scene = scene_of(system.show().html)
+        assert [len(body["shapes"]) for body in scene["bodies"]] == [shapes]
+        assert system.show().notes != ()
+
+
 def test_what_cannot_be_pictured_is_refused():
     with pytest.raises(mbd.UsageError, match="give a System"):
         mbd.picture("pendulum")
