@@ -26,14 +26,15 @@ class FlatPicture {
     }
     const along = shape.size.indexOf(Math.max(...shape.size)), half = 0.5 * shape.size[along], width = [...shape.size].sort((a, b) => a - b)[1];
     const ends = [-half, half].map((s) => new THREE.Vector3().setComponent(along, s).applyQuaternion(asQuaternion(shape.p)).add(new THREE.Vector3(...shape.r)).toArray());
-    const pixel = this.world.height / (2 * Math.tan(this.world.camera.fov * Math.PI / 360) * this.world.camera.position.distanceTo(new THREE.Vector3(...this.world.data.view.center)));
-    return { body, points: shape.kind === "sphere" ? [shape.r, shape.r] : ends, mark: element("polyline", { fill: "none", stroke: shape.color || body.color, "stroke-width": Math.max(2, width * pixel), "stroke-linecap": shape.kind === "sphere" ? "round" : "butt" }, this.svg) };
+    return { body, width, points: shape.kind === "sphere" ? [shape.r, shape.r] : ends, mark: element("polyline", { fill: "none", stroke: shape.color || body.color, "stroke-linecap": shape.kind === "sphere" ? "round" : "butt" }, this.svg) };
   }
 
   draw() {
     const { world } = this, O = new THREE.Vector3();
     if (!this.axes) this.axes = world.marks.map(({ color, end }) => ({ end, mark: element("line", { stroke: color, "stroke-width": 3 }, this.svg) }));
     for (const { end, mark } of this.axes) [["1", O], ["2", end]].forEach(([k, point]) => { const [x, y] = world.insetPixels(point); mark.setAttribute(`x${k}`, x); mark.setAttribute(`y${k}`, y); });
+    const pixel = world.height / (2 * Math.tan(world.camera.fov * Math.PI / 360) * world.camera.position.distanceTo(new THREE.Vector3(...world.data.view.center)));
+    for (const { width, mark } of this.made) if (width) mark.setAttribute("stroke-width", Math.max(2, width * pixel).toFixed(1));
     for (const { body, points, mark } of this.made) mark.setAttribute("points", points.map((s) => world.pixels(world.now(body.index, s)).slice(0, 2).map((x) => x.toFixed(1)).join(",")).join(" "));
     for (const { joint, mark } of this.joints) {
       const [x, y] = world.pixels(world.anchor({ joint }));

@@ -50,7 +50,7 @@ def crank():
     return mbd.simulate(slider_crank(), 1.0, h=2e-3)
 
 
-@pytest.mark.parametrize("make", GALLERY[::2], ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", GALLERY[::3], ids=lambda make: make.__name__)
 def test_mechanisms_of_the_gallery_fit_a_phone_and_a_projector(at_phone, make, tmp_path):
     """All of it is in what title, buttons and bar leave free, as large as this allows, and no button is cut off."""
     path = make().show().save(tmp_path / "still.html")
@@ -178,3 +178,24 @@ def test_a_notebook_plays_the_result_and_shows_the_system(chromium, tmp_path):
     assert chromium.evaluate(f"new Promise((done) => {{ const look = () => {{ {ready} }}; look(); }})") == [4, 4]
     moved = f"{look} all[0].time > 0 && all[0].playing && !all[1].playing ? done(true) : setTimeout(look, 20);"
     assert chromium.evaluate(f"new Promise((done) => {{ const look = () => {{ {moved} }}; look(); }})") is True
+
+
+def test_a_touch_selects_and_a_long_one_leaves_a_path(at_phone, crank, tmp_path):
+    at_phone.send("Emulation.setTouchEmulationEnabled", enabled=True)
+    try:
+        at_phone.open(f"{crank.animate(tmp_path / 'crank.html').as_uri()}#t=0.3")
+        x, y = at_phone.evaluate("mechanism.screen('T')")
+        touch = [{"x": x + 12.0, "y": y + 8.0}]  # a finger is not exact
+        at_phone.send("Input.dispatchTouchEvent", type="touchStart", touchPoints=touch)
+        at_phone.send("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+        assert at_phone.evaluate("mechanism.selected") == "T"
+        at_phone.key("Escape")
+        halfway = (0.5 * crank.model.joints["S"].s_bar_j).tolist()
+        x, y = at_phone.evaluate(f"player.world.pixels(player.world.now(2, {halfway})).slice(0, 2)")
+        at_phone.send("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+        there = "player.world.traces.some((one) => one.chosen) ? done(true) : requestAnimationFrame(look)"
+        assert at_phone.evaluate(f"new Promise((done) => {{ const look = () => {there}; look(); }})") is True
+        at_phone.send("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+        assert at_phone.evaluate("mechanism.selected") is None
+    finally:
+        at_phone.send("Emulation.setTouchEmulationEnabled", enabled=False)
