@@ -31,8 +31,8 @@ class FlatPicture {
 
   draw() {
     const { world } = this, O = new THREE.Vector3();
-    if (!this.axes) this.axes = world.marks.map(({ color, end }) => ({ end, mark: element("line", { stroke: color, "stroke-width": 3 }, this.svg) }));
-    for (const { end, mark } of this.axes) [["1", O], ["2", end]].forEach(([k, point]) => { const [x, y] = world.insetPixels(point); mark.setAttribute(`x${k}`, x); mark.setAttribute(`y${k}`, y); });
+    if (!this.axes) this.axes = world.inset.marks.map(({ color, end }) => ({ end, mark: element("line", { stroke: color, "stroke-width": 3 }, this.svg) }));
+    for (const { end, mark } of this.axes) [["1", O], ["2", end]].forEach(([k, point]) => { const [x, y] = world.inset.pixels(point); mark.setAttribute(`x${k}`, x); mark.setAttribute(`y${k}`, y); });
     const pixel = world.height / (2 * Math.tan(world.camera.fov * Math.PI / 360) * world.camera.position.distanceTo(new THREE.Vector3(...world.data.view.center)));
     for (const { width, mark } of this.made) if (width) mark.setAttribute("stroke-width", Math.max(2, width * pixel).toFixed(1));
     for (const { body, points, mark } of this.made) mark.setAttribute("points", points.map((s) => world.pixels(world.now(body.index, s)).slice(0, 2).map((x) => x.toFixed(1)).join(",")).join(" "));

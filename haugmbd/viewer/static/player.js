@@ -83,7 +83,7 @@ class Player {
       const here = chosen && chosen.kind === one.kind && chosen.index === one.index;
       if (one.there && (all || here)) wanted.push({ text: one.name, x: one.x + 10, y: one.y - 24, look: `${one.kind}${here ? " chosen" : ""}` });
     }
-    for (const { text, point } of world.marks || []) { const [x, y] = world.insetPixels(point); wanted.push({ text, x: Math.max(2, x - 4 - 3.2 * (text.length - 1)), y: y - 11, look: "mark" }); }
+    for (const { text, point } of world.inset.marks) { const [x, y] = world.inset.pixels(point); wanted.push({ text, x: Math.max(2, x - 4 - 3.2 * (text.length - 1)), y: y - 11, look: "mark" }); }
     while (labels.children.length < wanted.length) labels.append(document.createElement("span"));
     [...labels.children].forEach((span, k) => {
       const one = wanted[k];
@@ -158,7 +158,7 @@ class Player {
 
   // The point that is there leaves a path; where nothing is, all chosen points are forgotten.
   trace(x, y) {
-    if (!this.world.tracePoint(x, y) && !this.world.under(x, y).length) this.world.forgetPoints();
+    if (!this.world.traces.choose(x, y) && !this.world.under(x, y).length) this.world.traces.forget();
     this.turn("traces", true);
   }
 
@@ -255,7 +255,7 @@ function furnish(player) {
     made.addEventListener("click", act);
     return made;
   };
-  for (const [what, text, key, there] of [["forces", "Reactions", "F", curves.force], ["violation", "Violation", "V", curves.violation], ["traces", "Paths", "T", world.traces.length], ["names", "Names", "N", true]]) {
+  for (const [what, text, key, there] of [["forces", "Reactions", "F", curves.force], ["violation", "Violation", "V", curves.violation], ["traces", "Paths", "T", world.traces.all.length], ["names", "Names", "N", true]]) {
     player.switches[what] = button(text, `${text.toLowerCase()} (${key})`, () => player.turn(what), world.shown[what]);
     player.switches[what].hidden = !there;
   }
@@ -336,7 +336,7 @@ async function open() {
   for (const speed of SPEEDS) $("speed").append(new Option(`${speed < 0.05 ? `1/${Math.round(1 / speed)}` : speed}\u00d7`, speed, speed === player.speed, speed === player.speed));
   player.curves = new Curves(bytes, data.curves, data, motion);
   world.attach(player.curves);
-  world.addTraces();
+  world.traces = new Traces(world);
   if (data.ghost) world.addGhost({ ...data.ghost, motion: new Motion(bytes, data.ghost.motion) });
   const drawn = world.start();
   world.home(window.innerWidth, window.innerHeight);

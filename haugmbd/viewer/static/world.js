@@ -19,7 +19,7 @@ class World {
     this.loads = data.loads.map((load) => this.addLoad(load));
     this.outlines = (data.outlines || []).map((names) => this.addOutline(names));
     this.surroundings = new THREE.Group();
-    this.inset = new THREE.Scene();
+    this.inset = new Inset(this);
     this.scene.add(this.surroundings);
   }
 
@@ -117,7 +117,7 @@ class World {
   }
 
   // What depends on the switches and the selection as well as on t.
-  adorn() { this.placeArrows(); this.placeTraces(); this.colorJoints(); }
+  adorn() { this.placeArrows(); if (this.traces) this.traces.place(); this.colorJoints(); }
 
   // A point of a body as it is drawn.
   now(body, s) { return new THREE.Vector3(...s).applyMatrix4(this.bodies[body].group.matrixWorld); }
@@ -195,78 +195,6 @@ class World {
     });
   }
 
-  // The paths of the centres of mass, and of points that were chosen; the part that is past is strong.
-  addTraces() {
-    const { motion } = this, step = Math.max(1, Math.ceil(motion.n / 800));
-    this.ticks = [];
-    for (let k = 0; k < motion.n; k += step) this.ticks.push(motion.t[k]);
-    if (motion.n > 1 && this.ticks[this.ticks.length - 1] !== motion.t[motion.n - 1]) this.ticks.push(motion.t[motion.n - 1]);
-    this.traces = [];
-    for (const body of this.bodies.slice(1)) this.addTrace(body.index, [0, 0, 0], { index: body.index });
-  }
-
-  // The path of a joint is made when the joint is selected for the first time.
-  needTrace(k) {
-    const joint = this.joints[k];
-    if (joint.traced || joint.glyph === "orientation" || joint.glyph.endsWith("driver")) return;
-    joint.traced = true;
-    this.addTrace(joint.j, joint.s_j, { joint: k });
-  }
-
-  // The path of a point s of a body, in its frame;  owner: whose it is; null if it hardly moves.
-  addTrace(index, s, owner) {
-    if (this.ticks.length < 2) return null;
-    const at = [], point = new THREE.Vector3(), before = new THREE.Vector3();
-    let long = 0;
-    this.ticks.forEach((t, k) => {
-      point.copy(this.point(index, s, t));
-      at.push(point.x, point.y, point.z);
-      if (k) long += point.distanceTo(before);
-      before.copy(point);
-    });
-    if (long < 0.02 * this.data.size) return null;
-    const { color } = this.bodies[index], make = (opacity, width) => {
-      const line = new THREE.Line2(new THREE.LineGeometry().setPositions(at), new THREE.LineMaterial({ color, linewidth: width, transparent: true, opacity, depthWrite: false }));
-      line.frustumCulled = false;
-      this.scene.add(line);
-      return line;
-    };
-    const trace = { ...owner, whole: make(0.25, 1.2), past: make(0.8, 2.2) };
-    if (owner.chosen) {
-      trace.dot = solid("sphere", 1.1 * this.g, 1.1 * this.g, 1.1 * this.g, paint(color, { roughness: 0.4 }));
-      trace.dot.position.fromArray(s);
-      this.bodies[index].group.add(trace.dot);
-    }
-    this.traces.push(trace);
-    return trace;
-  }
-
-  placeTraces() {
-    if (!this.traces) return;
-    if (this.selected && this.selected.kind === "joint") this.needTrace(this.selected.index);
-    const many = this.bodies.length > 25, k = Math.max(0, stepAt(this.ticks, this.t)), { selected } = this;
-    for (const { index, joint, chosen, whole, past } of this.traces) {
-      const mine = selected && (selected.kind === "joint" ? selected.index === joint : selected.index === index);
-      const on = this.shown.traces && (chosen || mine || (index !== undefined && !many));
-      whole.visible = past.visible = on;
-      past.geometry.instanceCount = k;
-      if (k === 0) past.visible = false;
-    }
-  }
-
-  // The point of a body that is under these CSS pixels leaves a path from now on; the paths that were chosen so far go with `forget`.
-  tracePoint(x, y) {
-    const hit = this.under(x, y).find(({ object }) => object.userData.body);
-    if (!hit) return null;
-    const { body } = hit.object.userData, s = this.bodies[body].group.worldToLocal(hit.point.clone()).toArray();
-    return this.addTrace(body, s, { chosen: true }) && { body: this.bodies[body].name, s };
-  }
-
-  forgetPoints() {
-    for (const { chosen, whole, past, dot } of this.traces) if (chosen) { whole.removeFromParent(); past.removeFromParent(); dot.removeFromParent(); }
-    this.traces = this.traces.filter(({ chosen }) => !chosen);
-  }
-
   // The second run: the same bodies, faint.
   addGhost({ bodies, motion }) {
     this.ghost = { bodies, motion, groups: [] };
@@ -337,63 +265,14 @@ class World {
     lines(false, line); lines(true, strong);
     this.cell = cell;
     const g = this.g, stone = paint(dark ? "#6c7885" : "#9aa5b1");
-    this.marks = [];
     for (const [end, point] of this.groundPoints()) {
       const foot = support(g, stone), above = this.hangs(end);
       foot.position.copy(point);
       foot.quaternion.setFromUnitVectors(Z, above ? this.up.clone().negate() : this.up);
       this.surroundings.add(foot);
     }
-    this.dressInset(dark);
+    this.inset.dress(dark);
     this.metal.color.set(dark ? "#aab6c2" : "#46525e");
-  }
-
-  // The axes of the model and the direction of gravity, in a corner of the window.
-  dressInset(dark) {
-    const { inset } = this, axes = [["x", "#d8453e"], ["y", "#2f9e44"], ["z", "#3b74d8"]], G = new THREE.Vector3(...this.data.gravity), O = new THREE.Vector3();
-    inset.clear();
-    inset.add(new THREE.HemisphereLight("#ffffff", "#8d97a3", 3));
-    this.marks = axes.map(([text, color], k) => {
-      const arrow = new Arrow(0.07, color), direction = new THREE.Vector3().setComponent(k, 1);
-      arrow.show(O, direction, 0.8);
-      inset.add(arrow);
-      return { text, color, point: direction.clone().multiplyScalar(0.98), end: direction.clone().multiplyScalar(0.8) };
-    });
-    if (!(G.length() > 0)) return;
-    const arrow = new Arrow(0.1, dark ? "#9aa6b2" : "#5b6672"), direction = G.clone().normalize();
-    arrow.show(O, direction, 0.85);
-    inset.add(arrow);
-    this.marks.push({ text: `g = ${short(G.length())} m/s\u00b2`, color: "var(--soft)", point: direction.clone().multiplyScalar(1.12), end: direction.clone().multiplyScalar(0.85) });
-  }
-
-  // The square of the inset [CSS pixels]: left, top, edge.
-  insetPlace() {
-    const narrow = this.width <= 720, edge = narrow ? 96 : Math.min(190, Math.max(110, 0.14 * this.height));
-    return { left: narrow ? 2 : 10, top: this.height - edge - (narrow ? 126 : 78), edge };
-  }
-
-  insetPixels(point) {
-    const { left, top, edge } = this.insetPlace(), v = point.clone().project(this.insetCamera());
-    return [left + 0.5 * (v.x + 1) * edge, top + 0.5 * (1 - v.y) * edge];
-  }
-
-  // It looks at the axes as the camera looks at the mechanism.
-  insetCamera() {
-    const camera = this.insetEye || (this.insetEye = new THREE.PerspectiveCamera(20, 1, 0.1, 100));
-    camera.quaternion.copy(this.camera.quaternion);
-    camera.position.set(0, 0, 7.4).applyQuaternion(camera.quaternion);
-    camera.updateMatrixWorld(true);
-    return camera;
-  }
-
-  drawInset() {
-    const { left, top, edge } = this.insetPlace(), { renderer } = this, bottom = this.height - top - edge;
-    renderer.autoClear = false;
-    renderer.clearDepth();
-    renderer.setViewport(left, bottom, edge, edge);
-    renderer.render(this.inset, this.insetCamera());
-    renderer.setViewport(0, 0, this.width, this.height);
-    renderer.autoClear = true;
   }
 
   // The joints that stand on the ground, with their points.
@@ -499,7 +378,7 @@ class World {
     this.lamp.position.copy(this.camera.position).addScaledVector(this.up, 0.8 * this.data.view.radius);
     this.lamp.target.position.set(...this.data.view.center);
     this.renderer.render(this.scene, this.camera);
-    this.drawInset();
+    this.inset.draw(this.renderer);
   }
 }
 

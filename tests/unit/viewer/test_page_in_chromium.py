@@ -101,7 +101,7 @@ def test_a_chosen_point_of_a_body_leaves_its_path(chromium, crank, tmp_path):
     x, y = chromium.evaluate(f"player.world.pixels(player.world.now(2, {halfway.tolist()})).slice(0, 2)")
     for kind in ("mousePressed", "mouseReleased"):
         chromium.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1, modifiers=8)
-    chosen = "player.world.traces.filter((one) => one.chosen)"
+    chosen = "player.world.traces.all.filter((one) => one.chosen)"
     assert chromium.evaluate(f"{chosen}.length") == 1
     s_bar = np.array(chromium.evaluate(f"{chosen}[0].dot.position.toArray()"))
     assert np.abs(s_bar - halfway).max() < 0.02
@@ -119,7 +119,7 @@ def test_a_chosen_point_of_a_body_leaves_its_path(chromium, crank, tmp_path):
 def test_a_selected_joint_shows_the_path_of_its_point(chromium, crank, tmp_path):
     chromium.open(f"{crank.animate(tmp_path / 'crank.html').as_uri()}#t=0.5")
     chromium.click(*chromium.evaluate("mechanism.screen('S')"))
-    own = "player.world.traces.filter((one) => one.joint !== undefined && one.whole.visible)"
+    own = "player.world.traces.all.filter((one) => one.joint !== undefined && one.whole.visible)"
     shown = f"{own}.map((one) => player.world.joints[one.joint].name)"
     assert chromium.evaluate(shown) == ["S"]
     chromium.key("Escape")
@@ -193,7 +193,7 @@ def test_a_touch_selects_and_a_long_one_leaves_a_path(at_phone, crank, tmp_path)
         halfway = (0.5 * crank.model.joints["S"].s_bar_j).tolist()
         x, y = at_phone.evaluate(f"player.world.pixels(player.world.now(2, {halfway})).slice(0, 2)")
         at_phone.send("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
-        there = "player.world.traces.some((one) => one.chosen) ? done(true) : requestAnimationFrame(look)"
+        there = "player.world.traces.all.some((one) => one.chosen) ? done(true) : requestAnimationFrame(look)"
         assert at_phone.evaluate(f"new Promise((done) => {{ const look = () => {there}; look(); }})") is True
         at_phone.send("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
         assert at_phone.evaluate("mechanism.selected") is None
