@@ -36,6 +36,12 @@ if TYPE_CHECKING:
     from haugmbd.analysis.mobility.report import Mobility as Mobility
     from haugmbd.bodies.body import Body as Body
     from haugmbd.bodies.frame import Frame as Frame
+    from haugmbd.bodies.shapes.base import Shape as Shape
+    from haugmbd.bodies.shapes.mesh import Mesh as Mesh
+    from haugmbd.bodies.shapes.solids import Box as Box
+    from haugmbd.bodies.shapes.solids import Cone as Cone
+    from haugmbd.bodies.shapes.solids import Cylinder as Cylinder
+    from haugmbd.bodies.shapes.solids import Sphere as Sphere
     from haugmbd.citations import cite as cite
     from haugmbd.constraints.base import Primitive as Primitive
     from haugmbd.constraints.cd import CD as CD
@@ -199,6 +205,9 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.system.system": ("System",),
     "haugmbd.bodies.body": ("Body",),
     "haugmbd.bodies.frame": ("Frame",),
+    "haugmbd.bodies.shapes.base": ("Shape",),
+    "haugmbd.bodies.shapes.mesh": ("Mesh",),
+    "haugmbd.bodies.shapes.solids": ("Box", "Cone", "Cylinder", "Sphere"),
     "haugmbd.constraints.base": ("Primitive",),
     "haugmbd.constraints.cd": ("CD",),
     "haugmbd.constraints.d": ("D",),

@@ -15,6 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from haugmbd.bodies.shapes.base import Drawn, Shape, read_shapes
 from haugmbd.bodies.validation import FloatArray, frozen, read_array, read_number
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault
@@ -60,15 +61,19 @@ class Body:
         Velocity of the centre of mass, global frame [m/s].
     omega_bar : array_like, (3,)
         Angular velocity, body frame [rad/s].
+    shape : Shape or sequence of Shape, optional
+        What is drawn of the body, body frame: Box, Sphere, Cylinder, Cone, Mesh; () for nothing. In a sequence, `...` stands for what
+        is drawn by default: the solid of `haugmbd.bodies.inertia` that gave J_bar, else a solid or sticks found from J_bar and joints.
 
     Notes
     -----
+    A shape changes no motion.
     A body is frozen, and equal only to itself. The constructor does not raise for bad values: it stores NaN and collects faults;
     `System.validate` raises them all in one ModelError.
     Source: Haug (2021), spatial kinematics and dynamics of a rigid body.
     """
 
-    __slots__ = ("A", "J_bar", "_faults", "is_ground", "mass", "name", "omega_bar", "p", "r", "v")
+    __slots__ = ("A", "J_bar", "_faults", "is_ground", "mass", "name", "omega_bar", "p", "r", "shape", "solid", "v")
 
     name: str
     mass: float
@@ -79,6 +84,8 @@ class Body:
     omega_bar: FloatArray
     A: FloatArray
     is_ground: bool
+    shape: Drawn
+    solid: tuple[Shape, ...]
     _faults: tuple[Fault, ...]
 
     def __init__(
@@ -91,6 +98,7 @@ class Body:
         p: Any = (1.0, 0.0, 0.0, 0.0),
         v: Any = (0.0, 0.0, 0.0),
         omega_bar: Any = (0.0, 0.0, 0.0),
+        shape: Any = ...,
     ) -> None:
         faults: list[Fault] = []
         where = f"body {name!r}"
@@ -105,20 +113,23 @@ class Body:
             v=read_array(faults, where, "v", v, (3,), unit="m/s"),
             omega_bar=read_array(faults, where, "omega_bar", omega_bar, (3,), unit="rad/s"),
             is_ground=False,
+            shape=read_shapes(faults, where, shape),
+            solid=tuple(getattr(J_bar, "shapes", ())),
             _faults=tuple(faults),
         )
 
     @classmethod
-    def ground(cls, name: str = "ground") -> Self:
-        """Return a fixed body whose frame is the global frame.
+    def ground(cls, name: str = "ground", *, shape: Any = ()) -> Self:
+        """Return a fixed body whose frame is the global frame;  shape: what is drawn of it, global frame.
 
         Its mass and inertia are stored as 0, and enter no sum.
         """
         body = cls.__new__(cls)
+        faults: list[Fault] = []
+        drawn = tuple(one for one in read_shapes(faults, f"body {name!r}", shape) if isinstance(one, Shape))
         zero, unit = frozen(np.zeros(3)), frozen([1.0, 0.0, 0.0, 0.0])
-        body._fill(
-            name=name, mass=0.0, J_bar=frozen(np.zeros((3, 3))), r=zero, p=unit, v=zero, omega_bar=zero, is_ground=True, _faults=()
-        )
+        values = {"mass": 0.0, "J_bar": frozen(np.zeros((3, 3))), "r": zero, "p": unit, "v": zero, "omega_bar": zero}
+        body._fill(name=name, **values, is_ground=True, shape=drawn, solid=(), _faults=tuple(faults))
         return body
 
     def _fill(self, **values: Any) -> None:
@@ -157,6 +168,7 @@ class Body:
         return {slot: getattr(self, slot) for slot in self.__slots__ if slot != "A"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        state = {"shape": (...,), "solid": (), **state}  # bodies of haugmbd 0.1 have none
         self._fill(**{key: frozen(value) if isinstance(value, np.ndarray) else value for key, value in state.items()})
 
     def __repr__(self) -> str:

@@ -4,18 +4,21 @@ r"""Mass and inertia of solids, and the parallel-axis theorem.
     composite: m = sum m_k    c = sum m_k c_k / m    J = sum (A_k J_k A_k^T + m_k (d_k.d_k I - d_k d_k^T)),  d_k = c_k - c
     about an axis a of symmetry: J = J_a a a^T + J_t (I - a a^T)
 
-A solid returns `MassProperties`, which unpacks into two arguments of `Body`: `Body("link", *rod(2.0, mass=3.0))`.
+A solid returns `MassProperties`, which unpacks into two arguments of `Body`: `Body("link", *rod(2.0, mass=3.0))`. Its inertia
+remembers the shape of the solid, so that the body is drawn as this solid.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from haugmbd.bodies.shapes import Box, Cone, Cylinder, Shape, Sphere
 from haugmbd.bodies.validation import FloatArray, frozen, need_unmasked
 from haugmbd.errors import UsageError
 
@@ -27,6 +30,38 @@ def steiner(mass: float, offset: Vector) -> FloatArray:
     need_unmasked("offset", offset)
     d = np.asarray(offset, dtype=np.float64)
     J: FloatArray = mass * (np.dot(d, d) * np.eye(3) - np.outer(d, d))
+    return J
+
+
+class SolidInertia(np.ndarray[Any, np.dtype[np.float64]]):
+    """An inertia (3, 3) that remembers the solid it is of: `shapes`, in its axes, about the centre of mass.
+
+    What is computed from it is an ordinary array, because it is the inertia of another solid.
+    """
+
+    shapes: tuple[Shape, ...]
+
+    def __array_finalize__(self, of: Any) -> None:
+        self.shapes = ()
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        return array[()] if return_scalar else array
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return solid_inertia(self, self.shapes)
+
+    def __reduce__(self) -> Any:
+        return solid_inertia, (np.array(self), self.shapes)
+
+    def __repr__(self) -> str:
+        return repr(np.asarray(self))
+
+
+def solid_inertia(J_bar: npt.ArrayLike, shapes: tuple[Shape, ...]) -> FloatArray:
+    """Return J_bar (3, 3) [kg m2] as an inertia that remembers these shapes, read-only."""
+    J = frozen(J_bar).view(SolidInertia)
+    J.shapes = shapes
+    J.flags.writeable = False
     return J
 
 
@@ -42,18 +77,22 @@ class MassProperties:
         Inertia about the centre of mass [kg m2], read-only; the constructor also accepts three principal values.
     center : ndarray, (3,)
         Centre of mass in the frame that the solid is described in [m], read-only.
+    shapes : tuple of Shape
+        What is drawn of it, from the centre of mass, in the axes of J_bar.
     """
 
     mass: float
     J_bar: FloatArray
     center: FloatArray = field(default_factory=lambda: np.zeros(3))
+    shapes: tuple[Shape, ...] = ()
 
     def __post_init__(self) -> None:
         need_unmasked("J_bar", self.J_bar)
         need_unmasked("center", self.center)
         J_bar = np.asarray(self.J_bar, dtype=np.float64)
         object.__setattr__(self, "mass", float(self.mass))
-        object.__setattr__(self, "J_bar", frozen(np.diag(J_bar) if J_bar.shape == (3,) else J_bar))
+        J_bar = frozen(np.diag(J_bar) if J_bar.shape == (3,) else J_bar)
+        object.__setattr__(self, "J_bar", solid_inertia(J_bar, self.shapes) if self.shapes else J_bar)
         object.__setattr__(self, "center", frozen(self.center))
 
     def __iter__(self) -> Iterator[float | FloatArray]:
@@ -69,7 +108,8 @@ class MassProperties:
         need_unmasked("A", A)
         need_unmasked("center", center)
         turn = np.eye(3) if A is None else np.asarray(A, dtype=np.float64)
-        return MassProperties(self.mass, turn @ self.J_bar @ turn.T, np.asarray(center, dtype=np.float64))
+        shapes = tuple(shape.placed(A=turn) for shape in self.shapes)
+        return MassProperties(self.mass, turn @ self.J_bar @ turn.T, np.asarray(center, dtype=np.float64), shapes)
 
 
 def about_center_of_mass(mass: float, J_point: npt.ArrayLike, offset: Vector) -> MassProperties:
@@ -89,12 +129,13 @@ def combine(parts: Iterable[MassProperties]) -> MassProperties:
         )
     center = np.sum([part.mass * part.center for part in parts], axis=0) / mass
     J_bar = np.sum([part.shifted(part.center - center) for part in parts], axis=0)
-    return MassProperties(mass, J_bar, center)
+    shapes = tuple(shape.placed(part.center - center) for part in parts for shape in part.shapes)
+    return MassProperties(mass, J_bar, center, shapes)
 
 
 def point_mass(mass: float) -> MassProperties:
     """Return a particle: it has no inertia about any axis. Its orientation must be fixed by joints, or be irrelevant to the system."""
-    return MassProperties(_positive("point_mass", "mass", mass, "kg"), np.zeros(3))
+    return MassProperties(_positive("point_mass", "mass", mass, "kg"), np.zeros(3), shapes=(Sphere(0.0),))
 
 
 def rod(
@@ -103,7 +144,7 @@ def rod(
     """Return a slender rod along `axis`: no inertia about it, m l^2/12 normal to it; `density` is per length [kg/m]."""
     length = _positive("rod", "length", length, "m")
     m = _mass("rod", mass, density, length)
-    return _symmetric("rod", m, 0.0, m * length**2 / 12.0, axis)
+    return _symmetric("rod", m, 0.0, m * length**2 / 12.0, axis, lambda a: Cylinder(0.0, length, axis=a))
 
 
 def cylinder(
@@ -121,7 +162,61 @@ def cylinder(
         raise UsageError(f"cylinder: inner_radius is {inner_radius!r} m. Give a value from 0 to the radius, {radius} m.")
     squares = radius**2 + inner_radius**2
     m = _mass("cylinder", mass, density, math.pi * (radius**2 - inner_radius**2) * length)
-    return _symmetric("cylinder", m, m * squares / 2.0, m * (3.0 * squares + length**2) / 12.0, axis)
+    across = m * (3.0 * squares + length**2) / 12.0
+    return _symmetric(
+        "cylinder", m, m * squares / 2.0, across, axis, lambda a: Cylinder(radius, length, inner_radius=inner_radius, axis=a)
+    )
+
+
+def tube(
+    radius: float,
+    inner_radius: float,
+    length: float,
+    *,
+    mass: float | None = None,
+    density: float | None = None,
+    axis: Vector = (0.0, 0.0, 1.0),
+) -> MassProperties:
+    """Return a cylinder with a hole of `inner_radius` along `axis`; density [kg/m3]."""
+    return cylinder(radius, length, mass=mass, density=density, axis=axis, inner_radius=inner_radius)
+
+
+def disc(
+    radius: float, *, mass: float | None = None, density: float | None = None, axis: Vector = (0.0, 0.0, 1.0)
+) -> MassProperties:
+    """Return a thin disc normal to `axis`: m R^2/2 about it, m R^2/4 normal to it; `density` is per area [kg/m2]."""
+    radius = _positive("disc", "radius", radius, "m")
+    m = _mass("disc", mass, density, math.pi * radius**2)
+    return _symmetric("disc", m, m * radius**2 / 2.0, m * radius**2 / 4.0, axis, lambda a: Cylinder(radius, 0.0, axis=a))
+
+
+def cone(
+    radius: float,
+    length: float,
+    *,
+    mass: float | None = None,
+    density: float | None = None,
+    axis: Vector = (0.0, 0.0, 1.0),
+) -> MassProperties:
+    """Return a circular cone, its tip along `axis`: 3 m R^2/10 about it, 3 m (4 R^2 + l^2)/80 normal to it; density [kg/m3].
+
+    The centre of mass, from where everything is measured, is l/4 from the base.
+    """
+    radius, length = _positive("cone", "radius", radius, "m"), _positive("cone", "length", length, "m")
+    m = _mass("cone", mass, density, math.pi * radius**2 * length / 3.0)
+    across = 3.0 * m * (4.0 * radius**2 + length**2) / 80.0
+    return _symmetric(
+        "cone", m, 0.3 * m * radius**2, across, axis, lambda a: Cone(radius, length, center=0.25 * length * a, axis=a)
+    )
+
+
+def plate(size: Vector, *, mass: float | None = None, density: float | None = None) -> MassProperties:
+    """Return a thin rectangular plate with the edges `size` = (x, y) [m], normal to z; `density` is per area [kg/m2]."""
+    if np.shape(size) != (2,):
+        raise UsageError(f"plate: size has shape {np.shape(size)}. Give two edge lengths [m].")
+    x, y = (_positive("plate", f"size[{k}]", edge, "m") for k, edge in enumerate(size))
+    m = _mass("plate", mass, density, x * y)
+    return MassProperties(m, m / 12.0 * np.array([y * y, x * x, x * x + y * y]), shapes=(Box((x, y, 0.0)),))
 
 
 def box(size: Vector, *, mass: float | None = None, density: float | None = None) -> MassProperties:
@@ -130,25 +225,28 @@ def box(size: Vector, *, mass: float | None = None, density: float | None = None
         raise UsageError(f"box: size has shape {np.shape(size)}. Give three edge lengths [m].")
     x, y, z = (_positive("box", f"size[{k}]", edge, "m") for k, edge in enumerate(size))
     m = _mass("box", mass, density, x * y * z)
-    return MassProperties(m, m / 12.0 * np.array([y * y + z * z, x * x + z * z, x * x + y * y]))
+    J = m / 12.0 * np.array([y * y + z * z, x * x + z * z, x * x + y * y])
+    return MassProperties(m, J, shapes=(Box((x, y, z)),))
 
 
 def sphere(radius: float, *, mass: float | None = None, density: float | None = None) -> MassProperties:
     """Return a solid sphere: 2 m r^2/5 about every axis; density [kg/m3]."""
     radius = _positive("sphere", "radius", radius, "m")
     m = _mass("sphere", mass, density, 4.0 / 3.0 * math.pi * radius**3)
-    return MassProperties(m, np.full(3, 0.4 * m * radius**2))
+    return MassProperties(m, np.full(3, 0.4 * m * radius**2), shapes=(Sphere(radius),))
 
 
-def _symmetric(solid: str, mass: float, J_axial: float, J_transverse: float, axis: Vector) -> MassProperties:
-    """Return a body of revolution about `axis`."""
+def _symmetric(
+    solid: str, mass: float, J_axial: float, J_transverse: float, axis: Vector, shape: Callable[[FloatArray], Shape]
+) -> MassProperties:
+    """Return a body of revolution about `axis`;  shape: of the unit vector along it."""
     need_unmasked("axis", axis)
     a = np.asarray(axis, dtype=np.float64)
     length = float(np.linalg.norm(a))
     if a.shape != (3,) or not (math.isfinite(length) and length > 0.0):
         raise UsageError(f"{solid}: axis is {axis!r}. Give three finite numbers, not all zero.")
     along = np.outer(a / length, a / length)
-    return MassProperties(mass, J_axial * along + J_transverse * (np.eye(3) - along))
+    return MassProperties(mass, J_axial * along + J_transverse * (np.eye(3) - along), shapes=(shape(a / length),))
 
 
 def _mass(solid: str, mass: float | None, density: float | None, content: float) -> float:

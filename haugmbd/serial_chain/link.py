@@ -17,6 +17,7 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import unit
+from haugmbd.bodies.shapes.base import Drawn, Shape
 from haugmbd.bodies.validation import FloatArray, frozen, read_array, read_number
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault
@@ -58,6 +59,8 @@ class Link:
         Handle of the next link, from the link's handle, link frame [m]; a number is a length along x.
     p : array_like, (4,)
         Euler parameters of the link frame in the frame of the link before, at q = 0.
+    shape : Shape or sequence of Shape, optional
+        What is drawn, as of a Body: from the centre of mass, in the axes of the link.
 
     Notes
     -----
@@ -73,13 +76,25 @@ class Link:
     L: FloatArray
     p: FloatArray
     ways: tuple[tuple[int, FloatArray], ...]
+    shape: Drawn
+    solid: tuple[Shape, ...]
 
     def __init__(
-        self, name: str, kind: str, ways: tuple[Way, ...], mass: Any, J_bar: Any, *, c: Any = X, L: Any = X, p: Any = (1, 0, 0, 0)
+        self,
+        name: str,
+        kind: str,
+        ways: tuple[Way, ...],
+        mass: Any,
+        J_bar: Any,
+        *,
+        c: Any = X,
+        L: Any = X,
+        p: Any = (1, 0, 0, 0),
+        shape: Any = ...,
     ) -> None:
         faults: list[Fault] = []
         where = f"link {name!r}"
-        body = Body(name, 1.0, J_bar, p=p)
+        body = Body(name, 1.0, J_bar, p=p, shape=shape)
         faults += [Fault(where, fault.what, fault.remedy) for fault in body.faults()]
         value = read_number(faults, where, "mass", mass, unit="kg")
         if value < 0.0:
@@ -94,6 +109,8 @@ class Link:
             "c": read_array(faults, where, "c", _along_x(c), (3,), unit="m"),
             "L": read_array(faults, where, "L", _along_x(L), (3,), unit="m"),
             "ways": _crossed(faults, where, axes),
+            "shape": body.shape,
+            "solid": body.solid,
         }
         for key, thing in fill.items():
             object.__setattr__(self, key, thing)
@@ -114,7 +131,7 @@ class Link:
         axis : array_like, (3,)
             Axis of the joint, link frame.
         **place
-            c, L and p of `Link`.
+            c, L, p and shape of `Link`.
 
         Returns
         -------

@@ -41,6 +41,8 @@ class System(Pictured):
         Name of the system in messages and results.
     gravity : array_like, (3,)
         Gravity, global frame [m/s2]; by default zero.
+    ground_shape : Shape or sequence of Shape, optional
+        What is drawn of the ground, global frame, such as a frame or a table.
 
     Attributes
     ----------
@@ -52,10 +54,10 @@ class System(Pictured):
         Joints and force elements, in the order in which they were added.
     """
 
-    def __init__(self, name: str = "system", *, gravity: Any = (0.0, 0.0, 0.0)) -> None:
+    def __init__(self, name: str = "system", *, gravity: Any = (0.0, 0.0, 0.0), ground_shape: Any = ()) -> None:
         self.name = name
         self.gravity = gravity
-        self.ground = Body.ground()
+        self.ground = Body.ground(shape=ground_shape)
         self.bodies: list[Body] = [self.ground]
         self.joints: list[Joint] = []
         self.loads: list[ForceElement] = []

@@ -2,6 +2,7 @@ r"""animate: a motion as one HTML file that plays anywhere, without a network.""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,13 @@ from haugmbd.errors import UsageError
 from haugmbd.simulation.chain_result import ReducedResult
 from haugmbd.simulation.result import Result
 from haugmbd.viewer.frames import Seen, frames_of
+from haugmbd.viewer.given_shapes import shapes_of
 from haugmbd.viewer.mechanism import Mechanism, of_model
+from haugmbd.viewer.mesh_table import MeshTable
 from haugmbd.viewer.packing import Packer
 from haugmbd.viewer.page import html_page
 from haugmbd.viewer.quantities import describe_quantities
-from haugmbd.viewer.scene import describe, motion, shapes_of
+from haugmbd.viewer.scene import describe, describe_bodies, motion
 
 
 def animate(result: Seen, path: str | Path, *, frames: int | None = None, other: Seen | None = None) -> Path:
@@ -55,16 +58,17 @@ def animation(result: Seen, *, frames: int | None = None, other: Seen | None = N
     seen, known = maximal(result)
     packer = Packer()
     drawn = frames_of(seen, frames)
-    scene = describe(mechanism_of(seen), drawn, packer)
+    meshes = MeshTable(packer)
+    scene = describe(mechanism_of(seen), drawn, packer, meshes)
     scene["curves"] = describe_quantities(seen, drawn, packer, reactions=known)
     scene["notes"] = [*drawn.notes, *scene["curves"].pop("notes")]
     if other is not None:
-        scene["ghost"] = _ghost(seen, maximal(other)[0], frames, scene["size"], packer)
+        scene["ghost"] = _ghost(seen, maximal(other)[0], frames, scene["size"], packer, meshes)
     return html_page(scene, packer.text())
 
 
 def _ghost(
-    result: Result | ImpactResult, other: Result | ImpactResult, frames: int | None, size: float, packer: Packer
+    result: Result | ImpactResult, other: Result | ImpactResult, frames: int | None, size: float, packer: Packer, meshes: MeshTable
 ) -> dict[str, Any]:
     """Return the second run as the page reads it. Raise UsageError if it has no body of the first."""
     names = result.model.body_names[1:]
@@ -72,9 +76,10 @@ def _ghost(
         have = ", ".join(map(repr, other.model.body_names[1:]))
         raise UsageError(f"other has no body in common with this run: it has {have}, this one {', '.join(map(repr, names))}.")
     mechanism, drawn = mechanism_of(other), frames_of(other, frames)
-    shapes = shapes_of(mechanism, size)
-    bodies = [{"name": n, "shapes": [shape.data() for shape in some]} for n, some in zip(mechanism.bodies, shapes, strict=True)]
-    label = ", ".join(other.settings.get(key, "") for key in ("integrator", "h") if other.settings.get(key))
+    bodies = describe_bodies(mechanism, shapes_of(mechanism, size), meshes)
+    label = ", ".join(
+        re.sub(r", \w+=None", "", value) for key, value in other.settings.items() if value != result.settings.get(key)
+    )
     return {"bodies": bodies, "motion": motion(drawn, packer), "label": label}
 
 

@@ -16,12 +16,19 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.viewer.frames import Frames
+from haugmbd.viewer.given_shapes import shapes_of
 from haugmbd.viewer.mechanism import LinePart, Mechanism
 from haugmbd.viewer.meshes import triangles_of
-from haugmbd.viewer.scene import shapes_of, size_of, view
+from haugmbd.viewer.scene import size_of, view
 
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7570b3", "#66a61e", "#a6761d", "#8c8c8c")
 """Of the bodies, as in the page."""
+
+CLEAR = 0.45
+"""Opacity of a solid that would hide joints."""
+
+MOST_TRIANGLES = 6000
+"""Of a mesh in a picture, about."""
 
 SIZE = (8.0, 6.0)
 """Of a picture [inch]."""
@@ -34,7 +41,7 @@ class Drawing:
     """A figure with the mechanism in it; `place(k)` puts it where it is at frame k."""
 
     def __init__(self, mechanism: Mechanism, frames: Frames) -> None:
-        pyplot, poly, rgb = _matplotlib()
+        pyplot, poly, rgba = _matplotlib()
         self.mechanism, self.frames = mechanism, frames
         size = size_of(mechanism, frames.r[0], frames.p[0])
         shapes = shapes_of(mechanism, size)
@@ -44,8 +51,14 @@ class Drawing:
         right /= np.linalg.norm(right)
         self.view = np.stack([right, np.cross(eye, right), eye])
         self.distance = FAR * float(look["radius"])
-        self.bodies = [np.concatenate([triangles_of(shape) for shape in some]) if some else np.zeros((0, 3, 3)) for some in shapes]
-        self.colors = np.array([rgb(COLORS[(k - 1) % len(COLORS)]) for k in range(len(shapes))])
+        parts = [[triangles_of(shape, MOST_TRIANGLES) for shape in some] for some in shapes]
+        self.bodies = [np.concatenate([np.zeros((0, 3, 3)), *some]) for some in parts]
+        colors = [
+            np.tile(rgba(shape.color or COLORS[(k - 1) % len(COLORS)], CLEAR if shape.clear else 1.0), (len(triangles), 1))
+            for k, (some, each) in enumerate(zip(shapes, parts, strict=True))
+            for shape, triangles in zip(some, each, strict=True)
+        ]
+        self.colors = np.concatenate([np.zeros((0, 4)), *colors])
         self.figure = pyplot.figure(figsize=SIZE, layout="none")
         self.axes = self.figure.add_axes((0.0, 0.0, 1.0, 0.93))
         self.axes.set_aspect("equal")
@@ -64,10 +77,8 @@ class Drawing:
         return [load for load in self.mechanism.loads if load.kind == "TSDA"]
 
     def _limit(self, look: dict[str, Any]) -> None:
-        """Show the box around the motion."""
-        half = np.array(look["half"])
-        corners = self.center + np.array([(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)]) * half
-        flat = self.project(corners)[:, :2]
+        """Show the whole motion."""
+        flat = self.project(self.center + np.array(look["hull"]).reshape(-1, 3))[:, :2]
         low, high = flat.min(axis=0), flat.max(axis=0)
         margin = 0.08 * float((high - low).max())
         self.axes.set_xlim(low[0] - margin, high[0] + margin)
@@ -95,16 +106,18 @@ class Drawing:
         """Draw frame k."""
         r, A = self.frames.r[k], rotation_matrix(self.frames.p[k])
         corners = np.concatenate([triangles @ A[body].T + r[body] for body, triangles in enumerate(self.bodies)])
-        owner = np.repeat(np.arange(len(self.bodies)), [len(triangles) for triangles in self.bodies])
         normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         length = np.linalg.norm(normals, axis=1)
         facing = np.abs(normals @ self.view.T) / np.where(length > 0.0, length, 1.0)[:, None]
         light = 0.5 + 0.42 * facing[:, 2] + 0.16 * facing[:, 1]
         flat = self.project(corners)
         order = np.argsort(flat[..., 2].mean(axis=1))
-        colors = np.clip(light[:, None] * self.colors[owner], 0.0, 1.0)[order]
+        colors = self.colors.copy()
+        colors[:, :3] = np.clip(light[:, None] * colors[:, :3], 0.0, 1.0)
+        edges = colors[order]
+        edges[edges[:, 3] < 1.0, 3] = 0.0  # edges of translucent triangles would be seen twice
         self.surfaces.set_verts(flat[order, :, :2])
-        self.surfaces.set(facecolor=colors, edgecolor=colors)
+        self.surfaces.set(facecolor=colors[order], edgecolor=edges)
         joints = [r[e.j] + A[e.j] @ e.s_j for e in self.mechanism.joints if e.placed]
         self.dots.set_data(*self.project(np.array(joints).reshape(-1, 3))[:, :2].T)
         for load, line in self.springs:
@@ -127,11 +140,11 @@ class Drawing:
 
 
 def _matplotlib() -> tuple[Any, Any, Any]:
-    """pyplot, PolyCollection and to_rgb; UsageError where matplotlib is missing."""
+    """pyplot, PolyCollection and to_rgba; UsageError where matplotlib is missing."""
     try:
         from matplotlib import pyplot  # noqa: PLC0415  loaded only where something is drawn
         from matplotlib.collections import PolyCollection  # noqa: PLC0415
-        from matplotlib.colors import to_rgb  # noqa: PLC0415
+        from matplotlib.colors import to_rgba  # noqa: PLC0415
     except ImportError as error:
         raise UsageError("pictures need matplotlib, which is not installed: pip install 'haugmbd[viz]'.") from error
-    return pyplot, PolyCollection, to_rgb
+    return pyplot, PolyCollection, to_rgba

@@ -18,15 +18,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from haugmbd.bodies.shapes.base import turn_of_z
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.viewer.animate import maximal, mechanism_of
 from haugmbd.viewer.frames import Frames, Ints, Seen, frames_of
+from haugmbd.viewer.given_shapes import rod_radius, shapes_of
 from haugmbd.viewer.mechanism import LinePart, Mechanism
 from haugmbd.viewer.meshes import unit_mesh
-from haugmbd.viewer.scene import shapes_of, size_of, view
-from haugmbd.viewer.shapes import ROD, Shape, turn_of_z
+from haugmbd.viewer.scene import size_of, view
+from haugmbd.viewer.shapes import Shape
 
 COLORS = (
     (0, 114, 178),
@@ -39,6 +41,11 @@ COLORS = (
     (102, 166, 30),
 )
 STEEL = (70, 82, 94)
+Color = tuple[int, int, int]
+Accessors = tuple[dict[str, int], int]
+"""The numbers of the accessors of attributes, by their names, and of indices."""
+
+BALL, BAR = (Shape(kind, np.ones(3), np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])) for kind in ("sphere", "cylinder"))
 FLOAT, INDEX = 5126, 5125
 VERTICES, INDICES = 34962, 34963
 MAGIC, JSON_CHUNK, BINARY_CHUNK = 0x46546C67, 0x4E4F534A, 0x004E4942
@@ -101,7 +108,7 @@ class _File:
         self.data, self.length = list[bytes](), 0
         self.views, self.accessors, self.meshes, self.materials = _rows(), _rows(), _rows(), _rows()
         self.nodes, self.channels, self.samplers = _rows(), _rows(), _rows()
-        self._solids: dict[str, tuple[int, int, int]] = {}
+        self._solids: dict[Any, Accessors] = {}
         self._made: dict[Any, int] = {}
         self.time = self.accessor(frames.t[:, None], bounds=True) if len(frames.t) > 1 else -1
         self._fill()
@@ -111,18 +118,19 @@ class _File:
         mechanism, frames = self.mechanism, self.frames
         size = size_of(mechanism, frames.r[0], frames.p[0])
         shapes = shapes_of(mechanism, size)
-        children = [self._body(k, shapes[k], 2.4 * ROD * size) for k in range(len(mechanism.bodies))]
-        children += [self._spring(load, 0.8 * ROD * size) for load in mechanism.loads if load.kind == "TSDA"]
+        rod = rod_radius(mechanism, size)
+        children = [self._body(k, shapes[k], 2.4 * rod) for k in range(len(mechanism.bodies))]
+        children += [self._spring(load, 0.8 * rod) for load in mechanism.loads if load.kind == "TSDA"]
         up = np.array(view(mechanism, frames, size, shapes)["up"])
         self.root = self.node(mechanism.name, p=turn(up, np.array([0.0, 1.0, 0.0])), children=children)
 
     def _body(self, k: int, shapes: tuple[Shape, ...], ball: float) -> int:
         """The node of a body, with its shapes and the joints on it."""
-        color = COLORS[(k - 1) % len(COLORS)]
+        color = COLORS[(k - 1) % len(COLORS)] if k else STEEL
         children = [self._shape(shape, color) for shape in shapes]
         for joint in self.mechanism.joints:
             if joint.j == k and joint.placed:
-                children.append(self.node(joint.name, r=joint.s_j, size=np.full(3, ball), mesh=self.mesh("sphere", STEEL)))
+                children.append(self.node(joint.name, r=joint.s_j, size=np.full(3, ball), mesh=self.mesh(BALL, STEEL)))
         frames = self.frames
         node = self.node(self.mechanism.bodies[k], r=frames.r[0, k], p=frames.p[0, k], children=children)
         if k:
@@ -130,11 +138,14 @@ class _File:
             self.animate(node, "rotation", scalar_last(frames.p[:, k]))
         return node
 
-    def _shape(self, shape: Shape, color: tuple[int, int, int]) -> int:
+    def _shape(self, shape: Shape, color: Color) -> int:
         """The node of a shape."""
+        color = _rgb(shape.color) if shape.color else color
         if shape.vertices is not None and shape.triangles is not None:
-            return self.node(None, mesh=self.mesh("sheet", color, shape.vertices[shape.triangles].reshape(-1, 3)))
-        return self.node(None, r=shape.r, p=shape.p, size=shape.size, mesh=self.mesh(shape.kind, color))
+            corners = shape.vertices[shape.triangles].reshape(-1, 3)
+            flat = self._triangles(corners, np.arange(len(corners)).reshape(-1, 3))
+            return self.node(None, mesh=self._mesh(flat, self.material(color, clear=True, sheet=True)))
+        return self.node(None, r=shape.r, p=shape.p, size=shape.size, mesh=self.mesh(shape, color))
 
     def _spring(self, load: LinePart, width: float) -> int:
         """A thin cylinder between the ends of a spring."""
@@ -146,7 +157,7 @@ class _File:
         p = np.array([turn_of_z(d) if np.any(d) else (1.0, 0.0, 0.0, 0.0) for d in along])
         p[1:] *= np.cumprod(np.where(np.sum(p[1:] * p[:-1], axis=1, keepdims=True) < 0.0, -1.0, 1.0), axis=0)
         size = np.stack([np.full_like(length, width), np.full_like(length, width), length], axis=1)
-        node = self.node(load.name, r=middle[0], p=p[0], size=size[0], mesh=self.mesh("cylinder", STEEL))
+        node = self.node(load.name, r=middle[0], p=p[0], size=size[0], mesh=self.mesh(BAR, STEEL))
         for target, values in (("translation", middle), ("rotation", scalar_last(p)), ("scale", size)):
             self.animate(node, target, values)
         return node
@@ -173,42 +184,42 @@ class _File:
         self.nodes.append({key: value for key, value in parts.items() if value is not None})
         return len(self.nodes) - 1
 
-    def mesh(self, kind: str, color: tuple[int, int, int], corners: Array | None = None) -> int:
-        """The number of a mesh: a unit solid in a colour, made once; or a sheet of triangles (3 n, 3)."""
-        key = (kind, color)
-        if corners is None and key in self._made:
-            return self._made[key]
-        if corners is not None:
-            position, normal, index = self._triangles(corners, np.arange(len(corners)).reshape(-1, 3))
-        else:
-            if kind not in self._solids:
-                self._solids[kind] = self._triangles(*unit_mesh(kind))
-            position, normal, index = self._solids[kind]
-        primitive = {
-            "attributes": {"POSITION": position, "NORMAL": normal},
-            "indices": index,
-            "material": self.material(kind, color),
-        }
-        self.meshes.append({"primitives": [primitive]})
-        if corners is None:
-            self._made[key] = len(self.meshes) - 1
+    def mesh(self, shape: Shape, color: Color) -> int:
+        """The number of a mesh in a colour, made once: of a unit solid, or of a file, whose normals are left to the reader: flat."""
+        solid = shape.mesh.digest if shape.mesh else (shape.kind, shape.inner)
+        key = ("mesh", solid, color, shape.clear)
+        if key not in self._made:
+            if solid not in self._solids:
+                data = shape.mesh
+                self._solids[solid] = (
+                    self._triangles(*unit_mesh(shape.kind, shape.inner))
+                    if data is None
+                    else self._triangles(data.vertices, data.triangles, normals=False)
+                )
+            self._made[key] = self._mesh(self._solids[solid], self.material(color, clear=shape.clear))
+        return self._made[key]
+
+    def _mesh(self, accessors: Accessors, material: int) -> int:
+        """Add a mesh and return its number."""
+        attributes, index = accessors
+        self.meshes.append({"primitives": [{"attributes": attributes, "indices": index, "material": material}]})
         return len(self.meshes) - 1
 
-    def _triangles(self, vertices: Array, triangles: Ints) -> tuple[int, int, int]:
-        """Accessors of positions, normals and indices."""
-        position = self.accessor(vertices, bounds=True, target=VERTICES)
-        normal = self.accessor(vertex_normals(vertices, triangles), target=VERTICES)
-        return position, normal, self.accessor(triangles.reshape(-1, 1), target=INDICES)
+    def _triangles(self, vertices: Array, triangles: Ints, *, normals: bool = True) -> Accessors:
+        """Accessors of positions and normals, and of indices."""
+        attributes = {"POSITION": self.accessor(vertices, bounds=True, target=VERTICES)}
+        if normals:
+            attributes["NORMAL"] = self.accessor(vertex_normals(vertices, triangles), target=VERTICES)
+        return attributes, self.accessor(triangles.reshape(-1, 1), target=INDICES)
 
-    def material(self, kind: str, color: tuple[int, int, int]) -> int:
-        """The number of a material, made once; sheets are translucent."""
-        sheet = kind == "sheet"
-        key = ("material", sheet, color)
+    def material(self, color: Color, *, clear: bool = False, sheet: bool = False) -> int:
+        """The number of a material, made once; sheets are seen from both sides."""
+        key = ("material", color, clear, sheet)
         if key not in self._made:
             linear = [round(((c / 255.0 + 0.055) / 1.055) ** 2.4 if c > 10 else c / 255.0 / 12.92, 6) for c in color]
-            look = {"baseColorFactor": [*linear, 0.45 if sheet else 1.0], "metallicFactor": 0.05, "roughnessFactor": 0.6}
+            look = {"baseColorFactor": [*linear, 0.45 if clear else 1.0], "metallicFactor": 0.05, "roughnessFactor": 0.6}
             made: dict[str, Any] = {"pbrMetallicRoughness": look}
-            self.materials.append({**made, "alphaMode": "BLEND", "doubleSided": True} if sheet else made)
+            self.materials.append(made | ({"alphaMode": "BLEND"} if clear else {}) | ({"doubleSided": True} if sheet else {}))
             self._made[key] = len(self.materials) - 1
         return self._made[key]
 
@@ -257,6 +268,11 @@ class _File:
             chunks += [struct.pack("<II", len(binary), BINARY_CHUNK), binary]
         body = b"".join(chunks)
         return struct.pack("<III", MAGIC, 2, 12 + len(body)) + body
+
+
+def _rgb(color: str) -> Color:
+    """Red, green and blue of a colour "#rrggbb", from 0 to 255."""
+    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
 
 
 def _rows() -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from haugmbd.bodies.shapes.base import Drawn, Shape
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.contact import Contact
 from haugmbd.forces.base import ForceElement
@@ -69,7 +70,10 @@ class LinePart:
 
 @dataclass(frozen=True, eq=False)
 class Mechanism:
-    """Bodies (the ground first) with mass, J_bar and modelled pose; joints; loads; contacts; gravity (3,) [m/s2]."""
+    """Bodies (the ground first) with mass, J_bar and modelled pose; joints; loads; contacts; gravity (3,) [m/s2].
+
+    shapes: of each body, `...` for what is drawn by default;  solids: those that gave the inertias, () where unknown
+    """
 
     name: str
     bodies: tuple[str, ...]
@@ -81,6 +85,8 @@ class Mechanism:
     loads: tuple[LinePart, ...]
     contacts: tuple[LinePart, ...]
     gravity: Array
+    shapes: tuple[Drawn, ...]
+    solids: tuple[tuple[Shape, ...], ...]
 
     def points(self, body: int) -> Array:
         """Return the points of joints, springs and forces on a body, body frame, (n, 3)."""
@@ -102,7 +108,18 @@ def of_model(model: Model, contacts: Iterable[Contact] = (), leave_out: Iterable
     loads = tuple(part for entry in model.loads for part in load_parts(entry.load, number))
     touching = tuple(contact_part(contact, number) for contact in contacts)
     return Mechanism(
-        model.name, model.body_names, model.mass, model.J_bar, state.r, state.p, joints, loads, touching, np.array(model.gravity)
+        model.name,
+        model.body_names,
+        model.mass,
+        model.J_bar,
+        state.r,
+        state.p,
+        joints,
+        loads,
+        touching,
+        np.array(model.gravity),
+        tuple(body.shape for body in model.bodies),
+        tuple(body.solid for body in model.bodies),
     )
 
 
@@ -134,6 +151,8 @@ def of_system(system: System) -> Mechanism:
         tuple(part for part in loads if np.isfinite([*part.s_i, *part.s_j]).all()),
         (),
         np.nan_to_num(gravity),
+        tuple(body.shape for body in bodies),
+        tuple(body.solid for body in bodies),
     )
 
 

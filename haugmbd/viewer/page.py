@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-SCRIPTS = ("data.js", "parts.js", "world.js", "curves.js", "flat.js", "player.js")
+SCRIPTS = ("data.js", "parts.js", "inset.js", "traces.js", "world.js", "curves.js", "flat.js", "player.js")
 """The player, in the order of their needs; each file is one idea."""
 
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"

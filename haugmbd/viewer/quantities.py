@@ -15,7 +15,7 @@ import numpy as np
 from haugmbd.analysis.mobility.mobility import mobility
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.motion.impact_result import ImpactResult
-from haugmbd.errors import HaugmbdError
+from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.model.model import Model
 from haugmbd.simulation.result import Result
 from haugmbd.viewer.frames import Frames, Ints
@@ -32,6 +32,16 @@ EASY = 20_000
 
 MOST_JOINTS = 500
 """A page of more joints has no reactions and violations."""
+
+MOST_ANGLES = 100_000
+"""States times joints whose coordinates are computed at every state, so that turns are counted; of more the page finds them itself."""
+
+COORDINATES = {
+    "angle": ("rad", ("\u03b8", "\u03b8\u2082")),
+    "displacement": ("m", ("x", "x\u2082")),
+    "rotation": ("rad", ("x", "y", "z")),
+}
+"""Attributes of a JointHistory: unit, and names of their columns."""
 
 FLOOR = 1e-17
 """Logarithms of violations begin here."""
@@ -58,7 +68,33 @@ def describe_quantities(result: Result | ImpactResult, frames: Frames, packer: P
             made[name] = packer.add_curves(ask())
         except HaugmbdError as error:
             notes.append(f"{name}: {str(error).splitlines()[0]}")
-    return {**made, "notes": notes}
+    coordinates, columns = joint_coordinates(result, states)
+    if columns:
+        made["coordinate"] = packer.add_curves(np.stack(columns, axis=1))
+    return {**made, "coordinates": coordinates, "notes": notes}
+
+
+def joint_coordinates(result: Result | ImpactResult, states: Ints) -> tuple[list[list[dict[str, Any]] | None], list[Array]]:
+    """Return for each joint its plots, None if the page has to find them, and the columns of all plots at the shown states."""
+    plots: list[list[dict[str, Any]] | None] = []
+    columns: list[Array] = []
+    names = result.model.joints
+    for name in names:
+        try:
+            if not isinstance(result, Result) or len(result.t) * len(names) > MOST_ANGLES:
+                raise UsageError(name)
+            history = result.joint(name)
+        except HaugmbdError:
+            plots.append(None)
+            continue
+        own = []
+        for what in dict.fromkeys(history.coordinates):
+            unit, letters = COORDINATES[what]
+            values = getattr(history, what).reshape(len(result.t), -1)[states]
+            own.append({"title": f"{what} [{unit}]", "names": letters[: values.shape[1]], "first": len(columns)})
+            columns += list(values.T)
+        plots.append(own)
+    return plots, columns
 
 
 def shown_states(finite: Any, channels: int) -> Ints:

@@ -12,12 +12,18 @@ from typing import Any
 
 import numpy as np
 
+from haugmbd.bodies.shapes import Shape as GivenShape
 from haugmbd.compiled.array_types import Array
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.viewer.frames import Frames
+from haugmbd.viewer.given_shapes import rod_radius, shapes_of
 from haugmbd.viewer.mechanism import Mechanism
+from haugmbd.viewer.mesh_table import MeshTable
 from haugmbd.viewer.packing import LARGEST, Packer
-from haugmbd.viewer.shapes import Shape, body_shapes, equivalent_solid, principal_axes, rounded
+from haugmbd.viewer.shapes import Shape, equivalent_solid, principal_axes, rounded
+
+GLYPH = 0.54
+"""Radius of a stick, in glyph units."""
 
 STEP_P = 2.0**-20
 FLAT = 0.02
@@ -30,18 +36,20 @@ LOOKED_AT = 200
 """Frames at which the box around the motion is measured."""
 
 
-def describe(mechanism: Mechanism, frames: Frames, packer: Packer) -> dict[str, Any]:
+def describe(mechanism: Mechanism, frames: Frames, packer: Packer, meshes: MeshTable) -> dict[str, Any]:
     """Return the scene as the page reads it; numbers over time go to the packer."""
     size = size_of(mechanism, frames.r[0], frames.p[0])
     shapes = shapes_of(mechanism, size)
     return {
         "name": mechanism.name,
         "size": size,
+        "glyph": rod_radius(mechanism, size) / GLYPH,
         "gravity": rounded(mechanism.gravity),
         "bodies": [
-            {"name": name, "mass": float(mass) if np.isfinite(mass) else None, "shapes": [shape.data() for shape in some]}
-            for name, mass, some in zip(mechanism.bodies, mechanism.mass, shapes, strict=True)
+            {**body, "mass": float(mass) if np.isfinite(mass) else None}
+            for body, mass in zip(describe_bodies(mechanism, shapes, meshes), mechanism.mass, strict=True)
         ],
+        "meshes": meshes.packed,
         "joints": [joint.data() for joint in mechanism.joints],
         "loads": [load.data() for load in mechanism.loads],
         "contacts": [contact.data() for contact in mechanism.contacts],
@@ -50,10 +58,12 @@ def describe(mechanism: Mechanism, frames: Frames, packer: Packer) -> dict[str, 
     }
 
 
-def shapes_of(mechanism: Mechanism, size: float) -> list[tuple[Shape, ...]]:
-    """The shapes of each body; the ground has none."""
-    each = range(1, len(mechanism.bodies))
-    return [(), *(body_shapes(float(mechanism.mass[k]), mechanism.J_bar[k], mechanism.points(k), size) for k in each)]
+def describe_bodies(mechanism: Mechanism, shapes: Sequence[tuple[Shape, ...]], meshes: MeshTable) -> list[dict[str, Any]]:
+    """Names and shapes of the bodies as the page reads them."""
+    return [
+        {"name": name, "shapes": [shape.data(meshes.number_of) for shape in some]}
+        for name, some in zip(mechanism.bodies, shapes, strict=True)
+    ]
 
 
 def motion(frames: Frames, packer: Packer) -> dict[str, Any]:
@@ -80,6 +90,8 @@ def global_points(mechanism: Mechanism, r: Array, p: Array, shapes: Sequence[tup
             s = np.concatenate([s, *(shape.corners() for shape in shapes[k])])
         owners += [k] * len(s)
         places.append(s)
+    if not owners:  # a system without bodies, or without one that has a place
+        owners, places = [0], [np.zeros((1, 3))]
     where, s_bar = np.array(owners, dtype=np.int64), np.concatenate(places)
     points: Array = r[:, where] + np.einsum("tnij,nj->tni", rotation_matrix(p[:, where]), s_bar)
     return points
@@ -91,6 +103,9 @@ def size_of(mechanism: Mechanism, r: Array, p: Array) -> float:
     diagonal = float(np.linalg.norm(np.ptp(points, axis=0))) if len(points) else 0.0
     solids = [equivalent_solid(float(m), J, 0.0) for m, J in zip(mechanism.mass[1:], mechanism.J_bar[1:], strict=True)]
     longest = max((float(solid.size.max()) for solid in solids if solid is not None), default=0.0)
+    given = [shape for some in (*mechanism.shapes, *mechanism.solids) for shape in some if isinstance(shape, GivenShape)]
+    widest = max((float(shape.size.max()) for shape in given), default=0.0)
+    diagonal, longest = max(diagonal, 0.6 * widest), widest or longest
     reach = float(np.abs(points).max(initial=0.0))
     if diagonal > 1e-9 * max(reach, longest):
         return diagonal if len(mechanism.joints) or len(mechanism.bodies) > 2 else max(diagonal, longest)
@@ -104,7 +119,6 @@ def view(mechanism: Mechanism, frames: Frames, size: float, shapes: Sequence[tup
     start = global_points(mechanism, frames.r[:1], frames.p[:1]).reshape(-1, 3).mean(axis=0)
     near = points[np.linalg.norm(points - start, axis=1) <= FAR * size]
     points = near if len(near) else start[None]
-    low, high = points.min(axis=0), points.max(axis=0)
     bare = global_points(mechanism, frames.r[some], frames.p[some]).reshape(-1, 3)
     axes = principal_axes(bare)
     widths = np.ptp(bare @ axes.T, axis=0)
@@ -113,18 +127,35 @@ def view(mechanism: Mechanism, frames: Frames, size: float, shapes: Sequence[tup
     up = -mechanism.gravity / g if g > 0.0 else np.array([0.0, 0.0, 1.0])
     if normal is not None and g == 0.0 and abs(normal[2]) > 0.9:
         up = np.array([0.0, 1.0, 0.0])
-    center = 0.5 * (low + high)
+    eye = _eye(up, normal)
+    seen = np.stack([np.cross(up, eye) / np.linalg.norm(np.cross(up, eye)), up, eye])
+    center = _middle(points, seen)
     radius = max(float(np.linalg.norm(points - center, axis=1).max()), 0.3 * size)
     floor = float((points @ up).min()) - 0.04 * size
     return {
         "center": rounded(center),
-        "half": rounded(np.maximum(0.5 * (high - low), 0.05 * size)),
+        "hull": rounded(_extreme(points - center, 0.05 * size)),
         "radius": radius,
         "up": rounded(up),
-        "eye": rounded(_eye(up, normal)),
+        "eye": rounded(eye),
         "floor": floor,
         "flat": normal is not None,
     }
+
+
+def _middle(points: Array, seen: Array) -> Array:
+    """The middle of the box around points (n, 3) whose edges are right, up and towards the eye, the rows of `seen`."""
+    upright = np.stack([seen[0], np.cross(seen[2], seen[0]), seen[2]])
+    within = points @ upright.T
+    middle: Array = upright.T @ (0.5 * (within.min(axis=0) + within.max(axis=0)))
+    return middle
+
+
+def _extreme(points: Array, least: float) -> Array:
+    """Those of points (n, 3) that are farthest in 26 directions, (k, 3): what has to be in the picture; at least +-`least`."""
+    grid = np.array([(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1) if x or y or z], dtype=np.float64)
+    farthest = np.unique(np.argmax(points @ grid.T, axis=0))
+    return np.concatenate([points[farthest], least * np.eye(3), -least * np.eye(3)])
 
 
 def _eye(up: Array, normal: Array | None) -> Array:

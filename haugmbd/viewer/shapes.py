@@ -9,13 +9,15 @@ A solid is what is drawn where it holds all points of the body, as a bar holds t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from haugmbd.bodies.shapes.base import turn_of_z
+from haugmbd.bodies.shapes.files import Triangles
 from haugmbd.compiled.array_types import Array
 from haugmbd.math.euler_parameters import from_rotation_matrix, rotation_matrix
 
@@ -45,10 +47,12 @@ INSIDE = 1.1
 class Shape:
     """A solid in the frame of its body.
 
-    kind: "box", "cylinder" (along z), "sphere", each of unit size and stretched by `size` (3,) [m]: edges, or diameters and length;
-        "mesh": triangles in the body's frame
+    kind: "box", "cylinder" and "cone" (along z), "sphere", "tube", each of unit size and stretched by `size` (3,) [m]: edges, or diameters
+        and length; "plate": triangles in the body's frame; "mesh": triangles in their own axes, stretched by size
     r: its centre [m], (3,);  p: its Euler parameters, scalar first, (4,)
-    vertices (n, 3) [m], triangles (m, 3): of a mesh
+    vertices (n, 3) [m], triangles (m, 3): of a plate;  mesh: of a mesh
+    inner: radius of the hole of a tube, relative to the outer radius;  color: "#rrggbb", "" for that of the body
+    clear: it would hide joints inside, and is drawn translucent
     """
 
     kind: str
@@ -57,19 +61,33 @@ class Shape:
     p: Array
     vertices: Array | None = None
     triangles: npt.NDArray[np.int64] | None = None
+    mesh: Triangles | None = None
+    inner: float = 0.0
+    color: str = ""
+    clear: bool = False
 
     def corners(self) -> Array:
         """The corners of the box around it, body frame, (8, 3), or its vertices."""
         if self.vertices is not None:
             return self.vertices
+        if self.mesh is not None:
+            low, high = self.mesh.box
+            every = np.stack(np.meshgrid(*np.stack([low, high], axis=1), indexing="ij"), axis=-1).reshape(-1, 3)
+            return self.r + (every * self.size) @ rotation_matrix(self.p).T
         signs = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
         return self.r + (signs * self.size) @ rotation_matrix(self.p).T
 
-    def data(self) -> dict[str, Any]:
-        """The shape as the page reads it."""
+    def data(self, number_of: Callable[[Triangles], int]) -> dict[str, Any]:
+        """The shape as the page reads it;  number_of: gives the number of a mesh in the page."""
+        look: dict[str, Any] = {"kind": self.kind, "size": rounded(self.size), "r": rounded(self.r), "p": rounded(self.p)}
+        more = {"color": self.color, "clear": self.clear, "inner": self.inner}
+        look |= {key: value for key, value in more.items() if value}
+        if self.mesh is not None:
+            low, high = self.mesh.box
+            return look | {"mesh": number_of(self.mesh), "low": rounded(low), "high": rounded(high)}
         if self.vertices is not None and self.triangles is not None:
             return {"kind": self.kind, "vertices": rounded(self.vertices.ravel()), "triangles": self.triangles.ravel().tolist()}
-        return {"kind": self.kind, "size": rounded(self.size), "r": rounded(self.r), "p": rounded(self.p)}
+        return look
 
 
 def rounded(values: npt.ArrayLike) -> list[float]:
@@ -77,26 +95,29 @@ def rounded(values: npt.ArrayLike) -> list[float]:
     return [float(f"{x:.7g}") for x in np.asarray(values, dtype=np.float64).ravel()]
 
 
-def body_shapes(mass: float, J_bar: Array, points: Array, size: float) -> tuple[Shape, ...]:
-    """Return the shapes of a body with points (n, 3) [m] of joints and springs on it, in a mechanism of `size` [m]; body frame."""
+def body_shapes(mass: float, J_bar: Array, points: Array, size: float, rod: float) -> tuple[Shape, ...]:
+    """Return the shapes of a body with points (n, 3) [m] of joints and springs on it, body frame.
+
+    size: of the mechanism;  rod: radius of a stick [m]
+    """
     points = distinct(points, SAME * size)
-    solid = equivalent_solid(mass, J_bar, ROD * size)
+    solid = equivalent_solid(mass, J_bar, rod)
     slender = solid is not None and (len(points) < 2 or np.sort(solid.size)[1] <= THICK * size)
-    if solid is not None and slender and solid.size.max() <= LARGEST * size and _holds(solid, points, ROD * size):
+    if solid is not None and slender and solid.size.max() <= LARGEST * size and holds(solid, points, rod):
         return (solid,)
     if len(points) == 0:
-        return (_ball(np.zeros(3), 3.0 * ROD * size),)
+        return (ball(np.zeros(3), 3.0 * rod),)
     if len(points) == 1:
         bob = solid if solid is not None and solid.size.max() <= 1.5 * float(np.linalg.norm(points[0])) else None
-        near = float(np.linalg.norm(points[0])) <= ROD * size
-        end = bob or _ball(np.zeros(3), (4.0 if near else 2.5) * ROD * size)
-        return (end,) if near else (stick(points[0], np.zeros(3), ROD * size), end)
-    made = sticks(points, ROD * size)
+        near = float(np.linalg.norm(points[0])) <= rod
+        end = bob or ball(np.zeros(3), (4.0 if near else 2.5) * rod)
+        return (end,) if near else (stick(points[0], np.zeros(3), rod), end)
+    made = sticks(points, rod)
     if min(float(np.linalg.norm(nearest_on(a, b, np.zeros(3)))) for a, b in _pairs(points)) <= AWAY * size:
         return made
     compact = solid is not None and solid.size.max() <= min(0.5 * size, 3.0 * solid.size.min())
-    bob = solid if solid is not None and compact else _ball(np.zeros(3), 2.5 * ROD * size)
-    return (*made, stick(points.mean(axis=0), np.zeros(3), ROD * size), bob)
+    bob = solid if solid is not None and compact else ball(np.zeros(3), 2.5 * rod)
+    return (*made, stick(points.mean(axis=0), np.zeros(3), rod), bob)
 
 
 def _pairs(points: Array) -> list[tuple[Array, Array]]:
@@ -139,7 +160,7 @@ def _cylinder(mass: float, J_axial: float, J_transverse: float, axis: Array, thi
     return Shape("cylinder", np.array([diameter, diameter, max(thin, length)]), np.zeros(3), turn_of_z(axis))
 
 
-def _holds(solid: Shape, points: Array, thin: float) -> bool:
+def holds(solid: Shape, points: Array, thin: float) -> bool:
     """Whether all points are in the solid, or nearly."""
     if len(points) == 0:
         return True
@@ -190,14 +211,14 @@ def plate(corners: Array, normal: Array, thickness: float) -> Shape:
     triangles = np.array(top + bottom + rim)
     if np.cross(corners[1] - corners[0], corners[2] - corners[0]) @ normal < 0.0:
         triangles = triangles[:, ::-1]
-    return Shape("mesh", np.ones(3), np.zeros(3), np.array([1.0, 0, 0, 0]), vertices, triangles)
+    return Shape("plate", np.ones(3), np.zeros(3), np.array([1.0, 0, 0, 0]), vertices, triangles)
 
 
 def _around(n: int) -> list[tuple[int, int]]:
     return [(k, (k + 1) % n) for k in range(n)]
 
 
-def _ball(center: Array, radius: float) -> Shape:
+def ball(center: Array, radius: float) -> Shape:
     """A sphere."""
     return Shape("sphere", np.full(3, 2.0 * radius), center, np.array([1.0, 0.0, 0.0, 0.0]))
 
@@ -229,13 +250,3 @@ def convex_hull(points: Array) -> list[int]:
 def _left(a: Array, b: Array, c: Array) -> float:
     """Twice the area of the triangle a, b, c; positive if it turns left."""
     return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
-
-
-def turn_of_z(axis: Array) -> Array:
-    """Euler parameters of the shortest rotation that takes z to `axis`."""
-    h = axis / np.linalg.norm(axis)
-    if h[2] < -1.0 + 1e-12:
-        return np.array([0.0, 1.0, 0.0, 0.0])
-    p = np.array([1.0 + h[2], -h[1], h[0], 0.0])
-    turn: Array = p / np.linalg.norm(p)
-    return turn

@@ -1,6 +1,6 @@
 r"""A still picture of a mechanism before it is simulated, with the findings of `mobility`; and the display in notebooks.
 
-A joint that does not close is red, the joints of a locked loop are orange; faults and warnings are listed beside the picture.
+A joint that does not close is red, a locked loop is outlined in orange; faults and warnings are listed beside the picture.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from haugmbd.system.system import System
 from haugmbd.viewer.animate import animation, written
 from haugmbd.viewer.frames import Frames, Seen
 from haugmbd.viewer.mechanism import Mechanism, of_model, of_system
+from haugmbd.viewer.mesh_table import MeshTable
 from haugmbd.viewer.packing import Packer
 from haugmbd.viewer.page import html_page
 from haugmbd.viewer.scene import describe
@@ -98,23 +99,28 @@ def picture(system: System | Model) -> Picture:
         mechanism = of_model(system)
     else:
         raise UsageError(f"{type(system).__name__} cannot be pictured: give a System or a compiled Model, or result.animate(path).")
-    marks, notes = findings(system)
+    marks, outlines, notes = findings(system)
     packer = Packer()
     still = Frames(np.zeros(1), mechanism.r[None], mechanism.p[None], np.ones(1, dtype=bool), ())
-    scene = describe(mechanism, still, packer)
-    scene["curves"] = {"t": packer.add_exact(np.zeros(1)), "unique": [[True, True]] * len(mechanism.joints)}
+    scene = describe(mechanism, still, packer, MeshTable(packer))
+    scene["curves"] = {"t": packer.add_exact(np.zeros(1)), "unique": [[True, True]] * len(mechanism.joints), "coordinates": []}
     scene["notes"] = list(notes)
+    drawn = {joint.name for joint in mechanism.joints if joint.placed}
+    scene["outlines"] = [names for names in ([n for n in loop if n in drawn] for loop in outlines) if len(names) > 2]
     for joint in scene["joints"]:
         joint.update(marks.get(joint["name"], {}))
     return Picture(html_page(scene, packer.text()), mechanism.name, parts_table(mechanism), notes)
 
 
-def findings(system: System | Model) -> tuple[dict[str, dict[str, str]], tuple[str, ...]]:
-    """Return the findings of `mobility`: marks of joints, by name, and sentences."""
+Findings = tuple[dict[str, dict[str, str]], list[tuple[str, ...]], tuple[str, ...]]
+
+
+def findings(system: System | Model) -> Findings:
+    """Return the findings of `mobility`: marks of joints, by name; the joints of locked loops, in their order; and sentences."""
     try:
         report = mobility(system)
     except HaugmbdError as error:
-        return {}, tuple(str(error).splitlines()[:6])
+        return {}, [], tuple(str(error).splitlines()[:6])
     marks: dict[str, dict[str, str]] = {}
     for loop in report.locked:
         marks.update({name: {"mark": "locked", "said": f"in a locked loop: {loop.what}"} for name in loop.joints})
@@ -123,8 +129,10 @@ def findings(system: System | Model) -> tuple[dict[str, dict[str, str]], tuple[s
         if named:
             marks[named[1]] = {"mark": "fault", "said": fault.what}
     sentences = (*map(str, report.faults), *map(str, report.locked), *map(str, report.warnings))
-    return marks, tuple(f"{text[:300]}" for text in sentences[:6]) + (
-        (f"... and {len(sentences) - 6} more",) if len(sentences) > 6 else ()
+    return (
+        marks,
+        [loop.joints for loop in report.locked],
+        tuple(f"{text[:300]}" for text in sentences[:6]) + ((f"... and {len(sentences) - 6} more",) if len(sentences) > 6 else ()),
     )
 
 

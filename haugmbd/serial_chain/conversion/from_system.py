@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from haugmbd.bodies.inertia import solid_inertia
 from haugmbd.constraints import Rotation
 from haugmbd.constraints.freedoms import Freedom, Kind, Side
 from haugmbd.drivers import Constant
@@ -124,7 +125,8 @@ def _with(make: Maker, **axes: Any) -> Maker:
 
 def _link(model: Model, step: Step, after: JointEntry | None) -> Link:
     """Return the link of a body, with the handle of the next one."""
-    name, mass, J_bar = model.body_names[step.body], model.mass[step.body], model.J_bar[step.body]
+    body, mass = model.bodies[step.body], model.mass[step.body]
+    J_bar = solid_inertia(model.J_bar[step.body], body.solid)
     make: Maker | None = Link.free
     handle, p = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
     if step.joint is not None:
@@ -132,4 +134,4 @@ def _link(model: Model, step: Step, after: JointEntry | None) -> Link:
         p, make = from_rotation_matrix(A_before @ A_bar.T), _maker(step.joint, step.body)
     assert make is not None  # checked by `_out_of_place`
     here = np.zeros(3) if after is None else _sides(after, after.i + after.j - step.body)[0][0] - handle
-    return make(name, mass, J_bar, c=-handle, L=here, p=p)
+    return make(body.name, mass, J_bar, c=-handle, L=here, p=p, shape=body.shape)

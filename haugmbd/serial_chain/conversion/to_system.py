@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame, triad
+from haugmbd.bodies.inertia import solid_inertia
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import Fault, ModelError
 from haugmbd.forces import ForceElement, PointForce, StateForce, Torque
@@ -115,7 +116,9 @@ def _body(link: Link, motion: LinkMotion, k: int) -> Body:
     """Return the link as a body at its pose."""
     A = motion.A[k]
     p = normalized(from_rotation_matrix(A))
-    return Body(link.name, link.mass, link.J_bar, r=motion.r[k], p=p, v=motion.v[k], omega_bar=A.T @ motion.omega[k])
+    omega_bar = A.T @ motion.omega[k]
+    J_bar = solid_inertia(link.J_bar, link.solid)
+    return Body(link.name, link.mass, J_bar, r=motion.r[k], p=p, v=motion.v[k], omega_bar=omega_bar, shape=link.shape)
 
 
 def _placements(chain: BaseChain, ground: Body, bodies: list[Body], tau: Array) -> Iterator[JointPlacement]:

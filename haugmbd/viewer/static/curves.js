@@ -22,7 +22,7 @@ class Curves {
     Object.assign(this, { data, motion, packed });
     this.t = exactNumbers(bytes, packed.t);
     this.n = this.t.length;
-    for (const key of ["v", "omega", "energy", "force", "torque", "violation", "contact"]) if (packed[key]) this[key] = channels(bytes, packed[key]);
+    for (const key of ["v", "omega", "energy", "force", "torque", "violation", "contact", "coordinate"]) if (packed[key]) this[key] = channels(bytes, packed[key]);
   }
 
   three(array, k, width = 3) { return Array.from({ length: width }, (_, a) => array.subarray((width * k + a) * this.n, (width * k + a + 1) * this.n)); }
@@ -61,7 +61,8 @@ class Curves {
   }
 
   ofJoint(index, world) {
-    const joint = this.data.joints[index], bodies = this.data.bodies, made = coordinates(joint, this.motion);
+    const joint = this.data.joints[index], bodies = this.data.bodies, given = this.packed.coordinates[index];
+    const made = given ? given.map(({ title, names, first }) => ({ title, names, t: this.t, lines: names.map((_, k) => this.coordinate.subarray((first + k) * this.n, (first + k + 1) * this.n)) })) : coordinates(joint, this.motion);
     const on = bodies[joint.j].name;
     if (this.force) {
       const [force, torque] = this.packed.unique[index].map((one) => (one ? "" : ", not unique"));
@@ -83,10 +84,12 @@ class Curves {
 
 const asQuaternion = (p) => new THREE.Quaternion(p[1], p[2], p[3], p[0]);
 
-// The angle and the displacement of a joint over the frames, of body j against body i about and along h; turns are counted.
+// The angle and the displacement of a joint over the frames, of body j against body i about and along h, where the page has no others.
+// Turns are counted if no frame is more than a quarter of one from the frame before.
 function coordinates(joint, motion) {
   const turns = ["revolute", "cylindrical", "planar", "rotation driver"].includes(joint.glyph), slides = ["cylindrical", "translational", "point on line", "translation driver"].includes(joint.glyph);
   if (!turns && !slides) return [];
+  let far = false;
   const n = motion.n, angle = new Float64Array(n), slide = new Float64Array(n), r = new Float64Array(3), p = new Float64Array(4), x = new THREE.Vector3();
   const place = (body, s, own, t) => {
     motion.at(t, body, r, p);
@@ -100,9 +103,11 @@ function coordinates(joint, motion) {
     let theta = 2 * Math.atan2(q.z, q.w);
     if (k > 0) theta += 2 * Math.PI * Math.round((angle[k - 1] - theta) / (2 * Math.PI));
     angle[k] = k > 0 ? theta : Math.atan2(Math.sin(theta), Math.cos(theta));
+    if (k > 0 && Math.abs(angle[k] - angle[k - 1]) > 0.5 * Math.PI) far = true;
   }
+  if (far) angle.forEach((theta, k) => { angle[k] = Math.atan2(Math.sin(theta), Math.cos(theta)); });
   const made = [];
-  if (turns) made.push({ title: "angle [rad]", names: ["\u03b8"], t: motion.t, lines: [angle] });
+  if (turns) made.push({ title: far ? "angle [rad], turns not counted" : "angle [rad]", names: ["\u03b8"], t: motion.t, lines: [angle] });
   if (slides) made.push({ title: "displacement [m]", names: ["x"], t: motion.t, lines: [slide] });
   return made;
 }

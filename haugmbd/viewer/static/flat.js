@@ -8,25 +8,33 @@ class FlatPicture {
     said.textContent = "This browser shows no WebGL, so the mechanism is drawn as lines; bodies, time and curves are the same.";
     this.svg = element("svg", { id: "flat" }, world.stage);
     this.made = [];
-    for (const body of world.bodies.slice(1)) for (const shape of world.data.bodies[body.index].shapes) this.made.push(this.line(body, shape));
+    for (const body of world.bodies) for (const shape of world.data.bodies[body.index].shapes) this.made.push(this.line(body, shape));
     this.joints = world.joints.map((joint) => ({ joint, mark: element("circle", { r: 5, fill: "var(--card)", stroke: "var(--ink)", "stroke-width": 2 }, this.svg) }));
   }
 
   // The middle line of a shape, or its outline.
   line(body, shape) {
-    if (shape.kind === "mesh") {
+    if (shape.kind === "plate") {
       const points = [];
       for (let k = 0; k < shape.vertices.length / 2; k += 3) points.push(shape.vertices.slice(k, k + 3));
       return { body, points, closed: true, mark: element("polygon", { fill: body.color, "fill-opacity": 0.25, stroke: body.color, "stroke-width": 2 }, this.svg) };
     }
+    if (shape.kind === "mesh") {  // the edges of the box around it, as one line
+      const at = (corner) => [0, 1, 2].map((a) => shape.size[a] * (corner >> a & 1 ? shape.high[a] : shape.low[a]));
+      const points = [0, 1, 3, 2, 0, 4, 5, 1, 5, 7, 3, 7, 6, 2, 6, 4].map((corner) => new THREE.Vector3(...at(corner)).applyQuaternion(asQuaternion(shape.p)).add(new THREE.Vector3(...shape.r)).toArray());
+      return { body, points, mark: element("polyline", { fill: "none", stroke: shape.color || body.color, "stroke-width": 1.5 }, this.svg) };
+    }
     const along = shape.size.indexOf(Math.max(...shape.size)), half = 0.5 * shape.size[along], width = [...shape.size].sort((a, b) => a - b)[1];
     const ends = [-half, half].map((s) => new THREE.Vector3().setComponent(along, s).applyQuaternion(asQuaternion(shape.p)).add(new THREE.Vector3(...shape.r)).toArray());
-    const pixel = this.world.height / (2 * Math.tan(this.world.camera.fov * Math.PI / 360) * this.world.camera.position.distanceTo(new THREE.Vector3(...this.world.data.view.center)));
-    return { body, points: shape.kind === "sphere" ? [shape.r, shape.r] : ends, mark: element("polyline", { fill: "none", stroke: body.color, "stroke-width": Math.max(2, width * pixel), "stroke-linecap": shape.kind === "sphere" ? "round" : "butt" }, this.svg) };
+    return { body, width, points: shape.kind === "sphere" ? [shape.r, shape.r] : ends, mark: element("polyline", { fill: "none", stroke: shape.color || body.color, "stroke-linecap": shape.kind === "sphere" ? "round" : "butt" }, this.svg) };
   }
 
   draw() {
-    const { world } = this;
+    const { world } = this, O = new THREE.Vector3();
+    if (!this.axes) this.axes = world.inset.marks.map(({ color, end }) => ({ end, mark: element("line", { stroke: color, "stroke-width": 3 }, this.svg) }));
+    for (const { end, mark } of this.axes) [["1", O], ["2", end]].forEach(([k, point]) => { const [x, y] = world.inset.pixels(point); mark.setAttribute(`x${k}`, x); mark.setAttribute(`y${k}`, y); });
+    const pixel = world.height / (2 * Math.tan(world.camera.fov * Math.PI / 360) * world.camera.position.distanceTo(new THREE.Vector3(...world.data.view.center)));
+    for (const { width, mark } of this.made) if (width) mark.setAttribute("stroke-width", Math.max(2, width * pixel).toFixed(1));
     for (const { body, points, mark } of this.made) mark.setAttribute("points", points.map((s) => world.pixels(world.now(body.index, s)).slice(0, 2).map((x) => x.toFixed(1)).join(",")).join(" "));
     for (const { joint, mark } of this.joints) {
       const [x, y] = world.pixels(world.anchor({ joint }));

@@ -1,7 +1,7 @@
-// What bodies, joints, springs and arrows look like.  Lengths in metres; g is the glyph unit, a fortieth of the mechanism.
+// What bodies, joints, springs and arrows look like.  Lengths in metres; g is the glyph unit, a fortieth of the mechanism or less.
 
 const PALETTE = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7570b3", "#66a61e", "#a6761d", "#8c8c8c"];
-const FORCE = "#c2185b", TORQUE = "#7b3fb5", DRIVE = "#e8710a", SPRING = "#5f7d95", GHOST = "#e8710a";
+const FORCE = "#c2185b", TORQUE = "#7b3fb5", DRIVE = "#e8710a", SPRING = "#5f7d95", GHOST = "#e8710a", LOCKED = "#f08c00";
 const LEAST_VIOLATION = -15, MOST_VIOLATION = -3;
 
 const UNIT = {
@@ -15,7 +15,7 @@ const UNIT = {
 
 const paint = (color, more = {}) => new THREE.MeshStandardMaterial({ color, roughness: 0.62, metalness: 0.05, ...more });
 
-const faint = (color, opacity) => paint(color, { transparent: true, opacity, depthWrite: false, side: THREE.DoubleSide });
+const faint = (color, opacity, more = {}) => paint(color, { side: THREE.DoubleSide, ...more, transparent: true, opacity, depthWrite: false });
 
 function solid(kind, x, y, z, material) {
   const mesh = new THREE.Mesh(UNIT[kind], material);
@@ -25,14 +25,47 @@ function solid(kind, x, y, z, material) {
 
 const setPose = (object, r, p) => { object.position.fromArray(r); object.quaternion.set(p[1], p[2], p[3], p[0]); return object; };
 
-function shapeMesh(shape, material) {
-  if (shape.kind !== "mesh") return setPose(solid(shape.kind, ...shape.size, material), shape.r, shape.p);
-  let geometry = new THREE.BufferGeometry();
-  geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(shape.vertices), 3));
-  geometry.setIndex(shape.triangles);
-  geometry = geometry.toNonIndexed();
-  geometry.computeVertexNormals();
-  return new THREE.Mesh(geometry, material);
+// A cylinder with a hole, along z, of diameter 1 and length 1.
+function tube(inner) {
+  const r = 0.5 * inner, rim = [[r, -0.5], [0.5, -0.5], [0.5, 0.5], [r, 0.5], [r, -0.5]].map(([x, y]) => new THREE.Vector2(x, y));
+  return new THREE.LatheGeometry(rim, 40).rotateX(Math.PI / 2).toNonIndexed();
+}
+
+function triangleGeometry(vertices, triangles) {
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(vertices), 3));
+  geometry.setIndex(triangles instanceof Uint32Array ? new THREE.BufferAttribute(triangles, 1) : triangles);
+  return geometry;
+}
+
+// The meshes of a page: each one is on the graphics card once.
+class Meshes {
+  constructor(bytes, packed) { Object.assign(this, { bytes, packed, made: [] }); }
+  geometry(k) {
+    if (!this.made[k]) {
+      const { vertices, triangles } = this.packed[k];
+      this.made[k] = triangleGeometry(this.together(vertices, Float32Array), this.together(triangles, Uint32Array));
+    }
+    return this.made[k];
+  }
+  together(packed, Kind) {
+    const apart = channels(this.bytes, packed), n = packed.n, out = new Kind(3 * n);
+    for (let k = 0; k < n; k++) for (let a = 0; a < 3; a++) out[3 * k + a] = apart[a * n + k];
+    return out;
+  }
+}
+
+// What a shape looks like in a colour; materials of one body are made once.
+function shapeMesh(shape, own, meshes) {
+  const flat = ["mesh", "plate", "tube"].includes(shape.kind), sheet = shape.kind === "plate" || shape.clear;
+  const key = `${shape.color || ""} ${flat} ${sheet}`, more = flat ? { flatShading: true, side: THREE.DoubleSide } : {};
+  if (!own.made[key]) own.made[key] = own.opacity ? faint(own.color, own.opacity, { ...more, roughness: 0.8 }) : sheet ? faint(shape.color || own.color, shape.clear ? 0.5 : 0.45, more) : paint(shape.color || own.color, more);
+  const material = own.made[key];
+  if (shape.kind === "plate") return new THREE.Mesh(triangleGeometry(shape.vertices, shape.triangles), material);
+  const geometry = shape.kind === "mesh" ? meshes.geometry(shape.mesh) : shape.kind === "tube" ? tube(shape.inner) : UNIT[shape.kind];
+  const mesh = new THREE.Mesh(geometry, material);
+  mesh.scale.fromArray(shape.size);
+  return setPose(mesh, shape.r, shape.p);
 }
 
 // The two halves of a joint, in its frames on body i and on body j: h is z.  reach: [least, most] of the sliding along h.

@@ -83,7 +83,7 @@ class Player {
       const here = chosen && chosen.kind === one.kind && chosen.index === one.index;
       if (one.there && (all || here)) wanted.push({ text: one.name, x: one.x + 10, y: one.y - 24, look: `${one.kind}${here ? " chosen" : ""}` });
     }
-    for (const { text, point } of world.marks || []) { const [x, y, z] = world.pixels(point); if (z < 1) wanted.push({ text, x: x - 4, y: y - 12, look: "mark" }); }
+    for (const { text, point } of world.inset.marks) { const [x, y] = world.inset.pixels(point); wanted.push({ text, x: Math.max(2, x - 4 - 3.2 * (text.length - 1)), y: y - 11, look: "mark" }); }
     while (labels.children.length < wanted.length) labels.append(document.createElement("span"));
     [...labels.children].forEach((span, k) => {
       const one = wanted[k];
@@ -113,11 +113,13 @@ class Player {
     this.dirty = true;
   }
 
-  // The mechanism stands in the middle of what the panel leaves free.
+  // The mechanism stands in the middle of what title, bar and panel leave free, and is as large as that, until it is turned or zoomed.
   makeWay() {
-    const panel = $("panel").getBoundingClientRect(), narrow = window.innerWidth <= 720, open = !$("panel").hidden;
-    this.world.shift = !open ? {} : narrow ? { y: 0.45 * (window.innerHeight - panel.top) - 40 } : { x: 0.5 * (window.innerWidth - panel.left) };
-    this.world.resize(window.innerWidth, window.innerHeight);
+    const { world } = this, W = window.innerWidth, H = window.innerHeight, narrow = W <= 720, box = (id) => $(id).getBoundingClientRect();
+    const open = !$("panel").hidden, still = this.t1 <= this.t0, top = narrow ? document.querySelector("header").getBoundingClientRect().bottom + 6 : 58;
+    const low = narrow ? H - Math.min(box("switches").top, box("bar").top) + 6 : still ? 16 : H - box("bar").top + 14;
+    world.room = { top, bottom: open && narrow ? H - box("panel").top : low, left: 0, right: open && !narrow ? W - box("panel").left : 0 };
+    if (world.moved) world.resize(W, H); else world.home(W, H);
     this.dirty = true;
   }
 
@@ -126,7 +128,6 @@ class Player {
     const { data, curves } = this, facts = [];
     this.plots = this.plots.filter((plot) => plot.pinned);
     $("panel").hidden = !open && !this.plots.length;
-    this.makeWay();
     let curvesOf = [];
     if (found && found.kind === "body") {
       const body = data.bodies[found.index];
@@ -152,7 +153,13 @@ class Player {
       this.plots.push(plot);
     }
     $("plots").replaceChildren(...this.plots.map((plot) => plot.box));
-    this.dirty = true;
+    this.makeWay();
+  }
+
+  // The point that is there leaves a path; where nothing is, all chosen points are forgotten.
+  trace(x, y) {
+    if (!this.world.traces.choose(x, y) && !this.world.under(x, y).length) this.world.traces.forget();
+    this.turn("traces", true);
   }
 
   // Forward or back by frames that are stored.
@@ -177,7 +184,7 @@ class Player {
       End: () => { this.pause(); this.seek(this.t1); },
       ">": () => this.faster(1), ".": () => this.faster(1), "<": () => this.faster(-1), ",": () => this.faster(-1),
       l: () => this.setLoop(!this.loop),
-      r: () => { this.world.home(window.innerWidth, window.innerHeight); this.dirty = true; },
+      r: () => { this.world.moved = false; this.makeWay(); },
       f: () => this.turn("forces"), v: () => this.turn("violation"), t: () => this.turn("traces"), n: () => this.turn("names"),
       e: () => this.tell(null, $("panel").hidden),
       d: () => this.dress(!this.dark),
@@ -234,7 +241,7 @@ class Player {
 const HELP = [
   ["space", "play, pause"], ["\u2190 \u2192", "one frame back, forward (shift: ten)"], ["Home, End", "start, end"], ["< >", "slower, faster"], ["L", "loop"],
   ["click", "select a body or joint: its name and curves"], ["drag, wheel", "turn, zoom (right button: move)"], ["R", "the first view again"],
-  ["F", "reactions: forces red, torques violet; in pieces: not unique"], ["V", "joints coloured by violation"], ["T", "paths of the centres of mass"],
+  ["F", "reactions: forces red, torques violet; in pieces: not unique"], ["V", "joints coloured by violation"], ["T", "paths of the centres of mass, and of the selected joint"], ["shift + click, long touch", "the path of this point of a body; beside the bodies: no more such paths"],
   ["N", "names"], ["E", "energy and other curves of the whole"], ["D", "dark or light"], ["Esc", "close"],
 ];
 
@@ -248,7 +255,7 @@ function furnish(player) {
     made.addEventListener("click", act);
     return made;
   };
-  for (const [what, text, key, there] of [["forces", "Reactions", "F", curves.force], ["violation", "Violation", "V", curves.violation], ["traces", "Paths", "T", world.traces.length], ["names", "Names", "N", true]]) {
+  for (const [what, text, key, there] of [["forces", "Reactions", "F", curves.force], ["violation", "Violation", "V", curves.violation], ["traces", "Paths", "T", world.traces.all.length], ["names", "Names", "N", true]]) {
     player.switches[what] = button(text, `${text.toLowerCase()} (${key})`, () => player.turn(what), world.shown[what]);
     player.switches[what].hidden = !there;
   }
@@ -273,11 +280,25 @@ function listen(player) {
   $("time").addEventListener("input", (event) => { player.pause(); player.seek(Number(event.target.value)); });
   $("loop").addEventListener("click", () => player.setLoop(!player.loop));
   $("speed").addEventListener("change", (event) => { player.speed = Number(event.target.value); });
-  if (world.controls) world.controls.addEventListener("change", () => { player.dirty = true; });
-  let down = null;
-  stage.addEventListener("pointerdown", (event) => { down = [event.clientX, event.clientY]; });
+  if (world.controls) {
+    let held = false;
+    world.controls.addEventListener("start", () => { held = true; });
+    world.controls.addEventListener("end", () => { held = false; });
+    world.controls.addEventListener("change", () => { player.dirty = true; world.moved = world.moved || (held && !world.homing); });
+  }
+  let down = null, long = null;
+  const stop = () => { clearTimeout(long); long = null; };
+  stage.addEventListener("pointerdown", (event) => {
+    stop();
+    down = event.isPrimary ? [event.clientX, event.clientY] : null;
+    if (event.pointerType === "touch" && down) long = setTimeout(() => { player.trace(...down); down = null; }, 600);  // a long touch
+  });
+  stage.addEventListener("pointermove", (event) => { if (down && Math.hypot(event.clientX - down[0], event.clientY - down[1]) > 6) stop(); });
+  stage.addEventListener("pointercancel", stop);
   stage.addEventListener("pointerup", (event) => {
+    stop();
     if (!down || Math.hypot(event.clientX - down[0], event.clientY - down[1]) > 6) return;
+    if (event.shiftKey) { player.trace(event.clientX, event.clientY); return; }
     player.select(world.pick(event.clientX, event.clientY, event.pointerType === "touch" ? 22 : 13));
   });
   // What was clicked or chosen gives the keyboard back to the picture.
@@ -304,7 +325,7 @@ Player.prototype.follow = function (hash) {
 
 async function open() {
   const data = JSON.parse($("scene").textContent), bytes = await unpack($("numbers").textContent);
-  const motion = new Motion(bytes, data.motion), world = new World(data, motion, { stage: $("stage") }), player = new Player(data, motion, world);
+  const motion = new Motion(bytes, data.motion), world = new World(data, motion, { stage: $("stage"), bytes }), player = new Player(data, motion, world);
   window.mechanism = player.face();
   window.player = player;
   $("title").textContent = data.name;
@@ -315,7 +336,7 @@ async function open() {
   for (const speed of SPEEDS) $("speed").append(new Option(`${speed < 0.05 ? `1/${Math.round(1 / speed)}` : speed}\u00d7`, speed, speed === player.speed, speed === player.speed));
   player.curves = new Curves(bytes, data.curves, data, motion);
   world.attach(player.curves);
-  world.addTraces();
+  world.traces = new Traces(world);
   if (data.ghost) world.addGhost({ ...data.ghost, motion: new Motion(bytes, data.ghost.motion) });
   const drawn = world.start();
   world.home(window.innerWidth, window.innerHeight);
@@ -326,6 +347,7 @@ async function open() {
   player.dress(matchMedia("(prefers-color-scheme: dark)").matches);
   player.seek(player.t0);
   if (player.t1 <= player.t0) for (const id of ["play", "time", "clock", "speed", "loop"]) $(id).hidden = true;
+  player.makeWay();
   if (!player.follow(location.hash) && !matchMedia("(prefers-reduced-motion: reduce)").matches) player.play();
   player.ready = true;
   requestAnimationFrame((now) => player.tick(now));

@@ -1,9 +1,10 @@
 // The scene in three dimensions: built once, put in place for every t, drawn, and asked what is where.
 
 class World {
-  constructor(data, motion, { stage }) {
+  constructor(data, motion, { stage, bytes }) {
     Object.assign(this, { data, motion, stage });
-    this.g = data.size / 45;
+    this.g = data.glyph;
+    this.meshes = new Meshes(bytes, data.meshes);
     this.scene = new THREE.Scene();
     this.camera = new THREE.PerspectiveCamera(34, 1, 1, 1000);
     this.up = new THREE.Vector3(...data.view.up);
@@ -16,7 +17,9 @@ class World {
     this.bodies = data.bodies.map((body, k) => this.addBody(body, k));
     this.joints = data.joints.map((joint) => this.addJoint(joint));
     this.loads = data.loads.map((load) => this.addLoad(load));
+    this.outlines = (data.outlines || []).map((names) => this.addOutline(names));
     this.surroundings = new THREE.Group();
+    this.inset = new Inset(this);
     this.scene.add(this.surroundings);
   }
 
@@ -29,14 +32,14 @@ class World {
   addBody(body, k) {
     const group = new THREE.Group(), color = PALETTE[(k - 1 + PALETTE.length) % PALETTE.length];
     group.name = body.name;
-    const material = paint(color), sheet = faint(color, 0.45);
+    const own = { color, made: {} };
     for (const shape of body.shapes) {
-      const mesh = shapeMesh(shape, shape.kind === "mesh" && !shape.own ? sheet : material);
+      const mesh = shapeMesh(shape, own, this.meshes);
       mesh.userData.body = k;
       group.add(mesh);
     }
     this.scene.add(group);
-    return { group, color, material, name: body.name, index: k };
+    return { group, color, materials: Object.values(own.made), name: body.name, index: k };
   }
 
   addJoint(joint) {
@@ -67,6 +70,16 @@ class World {
     }
     const far = 3 * this.data.size;
     return [Math.max(least, -far), Math.min(most, far)];
+  }
+
+  // A line around a locked loop, through its joints, over everything else.
+  addOutline(names) {
+    const at = names.concat(names[0]).map((name) => this.joints.find((joint) => joint.name === name)).flatMap((joint) => this.point(joint.j, joint.s_j, this.motion.t[0]).toArray());
+    const line = new THREE.Line2(new THREE.LineGeometry().setPositions(at), new THREE.LineMaterial({ color: LOCKED, linewidth: 5, transparent: true, opacity: 0.75, depthTest: false, depthWrite: false }));
+    line.frustumCulled = false;
+    line.renderOrder = 1;
+    this.scene.add(line);
+    return line;
   }
 
   addLoad(load) {
@@ -104,7 +117,7 @@ class World {
   }
 
   // What depends on the switches and the selection as well as on t.
-  adorn() { this.placeArrows(); this.placeTraces(); this.colorJoints(); }
+  adorn() { this.placeArrows(); if (this.traces) this.traces.place(); this.colorJoints(); }
 
   // A point of a body as it is drawn.
   now(body, s) { return new THREE.Vector3(...s).applyMatrix4(this.bodies[body].group.matrixWorld); }
@@ -133,7 +146,7 @@ class World {
       const size = contact.radius > 0 ? 2 * contact.radius : 1.6 * g, mark = solid("sphere", size, size, size, contact.radius > 0 ? paint(this.bodies[contact.j].color) : paint(SPRING));
       mark.position.fromArray(contact.s_j);
       this.bodies[contact.j].group.add(mark);
-      const wide = contact.i === 0 ? 1.8 * this.data.view.radius : 0.35 * this.data.size, plane = setPose(solid("box", wide, wide, 0.1 * g, faint(SPRING, 0.3)), contact.s_i, contact.p_i);
+      const wide = contact.i === 0 ? 1.4 * this.data.view.radius : 0.35 * this.data.size, plane = setPose(solid("box", wide, wide, 0.1 * g, faint(SPRING, 0.3)), contact.s_i, contact.p_i);
       plane.translateZ(-0.06 * g);
       if (contact.i === 0) {  // a plane of the ground is shown below the motion
         const n = Z.clone().applyQuaternion(asQuaternion(contact.p_i)), middle = new THREE.Vector3(...this.data.view.center);
@@ -153,13 +166,13 @@ class World {
   colorJoints() {
     const { curves } = this, log = this.shown.violation && curves && curves.violation;
     this.joints.forEach((joint, k) => {
-      if (joint.mark) { joint.material.color.set(joint.mark === "fault" ? "#d11515" : "#f08c00"); joint.material.emissive.set(joint.mark === "fault" ? "#700" : "#520"); return; }
+      if (joint.mark) { joint.material.color.set(joint.mark === "fault" ? "#d11515" : LOCKED); joint.material.emissive.set(joint.mark === "fault" ? "#700" : "#520"); return; }
       if (log) violationColor(valueAt(this.t, curves.t, curves.three(curves.violation, k, 1)[0]), joint.material.color);
       else joint.material.color.copy(this.metal.color);
       const chosen = this.selected && this.selected.kind === "joint" && this.selected.index === k;
       joint.material.emissive.set(chosen ? "#ffb000" : "#000000").multiplyScalar(0.55);
     });
-    for (const body of this.bodies) body.material.emissive.set(this.selected && this.selected.kind === "body" && this.selected.index === body.index ? "#ffb000" : "#000000").multiplyScalar(0.4);
+    for (const body of this.bodies) for (const material of body.materials) material.emissive.set(this.selected && this.selected.kind === "body" && this.selected.index === body.index ? "#ffb000" : "#000000").multiplyScalar(0.4);
   }
 
   placeArrows() {
@@ -182,47 +195,13 @@ class World {
     });
   }
 
-  // The paths of the centres of mass; the part that is past is strong.
-  addTraces() {
-    const { motion } = this, step = Math.max(1, Math.ceil(motion.n / 800));
-    this.ticks = [];
-    for (let k = 0; k < motion.n; k += step) this.ticks.push(motion.t[k]);
-    if (motion.n > 1 && this.ticks[this.ticks.length - 1] !== motion.t[motion.n - 1]) this.ticks.push(motion.t[motion.n - 1]);
-    this.traces = [];
-    if (this.ticks.length < 2) return;
-    for (const body of this.bodies.slice(1)) {
-      const at = [];
-      let long = 0;
-      this.ticks.forEach((t, k) => { this.motion.at(t, body.index, this.frame.r, this.frame.p); at.push(...this.frame.r); if (k) long += Math.hypot(...[0, 1, 2].map((a) => at[3 * k + a] - at[3 * k - 3 + a])); });
-      if (long < 0.02 * this.data.size) continue;
-      const make = (opacity, width) => {
-        const line = new THREE.Line2(new THREE.LineGeometry().setPositions(at), new THREE.LineMaterial({ color: body.color, linewidth: width, transparent: true, opacity, depthWrite: false }));
-        line.frustumCulled = false;
-        this.scene.add(line);
-        return line;
-      };
-      this.traces.push({ index: body.index, whole: make(0.25, 1.2), past: make(0.8, 2.2) });
-    }
-  }
-
-  placeTraces() {
-    if (!this.traces) return;
-    const many = this.traces.length > 10, k = Math.max(0, stepAt(this.ticks, this.t));
-    for (const { index, whole, past } of this.traces) {
-      const on = this.shown.traces && (!many || (this.selected && this.selected.kind === "body" && this.selected.index === index));
-      whole.visible = past.visible = on;
-      past.geometry.instanceCount = k;
-      if (k === 0) past.visible = false;
-    }
-  }
-
   // The second run: the same bodies, faint.
   addGhost({ bodies, motion }) {
     this.ghost = { bodies, motion, groups: [] };
-    const material = new THREE.MeshStandardMaterial({ color: GHOST, transparent: true, opacity: 0.38, depthWrite: false, roughness: 0.8 });
+    const own = { color: GHOST, opacity: 0.38, made: {} };
     bodies.forEach((body, k) => {
       const group = new THREE.Group();
-      for (const shape of body.shapes) group.add(shapeMesh(shape, material));
+      for (const shape of body.shapes) group.add(shapeMesh(shape, own, this.meshes));
       this.scene.add(group);
       this.ghost.groups[k] = group;
     });
@@ -230,21 +209,28 @@ class World {
 
   // Where the eye is at first: all of the motion in the picture.
   home(width, height) {
-    const { center, radius, half, eye } = this.data.view, c = new THREE.Vector3(...center), toEye = new THREE.Vector3(...eye);
+    const { center, radius, hull, eye } = this.data.view, c = new THREE.Vector3(...center), toEye = new THREE.Vector3(...eye);
     const right = this.up.clone().cross(toEye).normalize(), above = toEye.clone().cross(right), tangent = Math.tan(this.camera.fov * Math.PI / 360);
-    const free = [tangent * width / height * 0.84, tangent * Math.max(0.4, (height - 190) / height)];
-    let away = 1.1 * radius;
-    for (let n = 0; n < 8; n++) {
-      const corner = new THREE.Vector3(...half.map((a, k) => (n >> k & 1 ? a : -a)));
-      away = Math.max(away, corner.dot(toEye) + Math.max(Math.abs(corner.dot(right)) / free[0], Math.abs(corner.dot(above)) / free[1]));
+    const { left = 0, right: aside = 0, top = 60, bottom = 60 } = this.room || {};
+    const free = [tangent * width / height * 0.92 * Math.max(0.2, (width - left - aside) / width), tangent * 0.95 * Math.max(0.2, (height - top - bottom) / height)];
+    const edge = 2.2 * this.g, seen = [];  // glyphs stand out from the points
+    for (let k = 0; k < hull.length; k += 3) { const point = new THREE.Vector3().fromArray(hull, k); seen.push([point.dot(right), point.dot(above), point.dot(toEye)]); }
+    const shift = [0, 0];
+    let away = 0;
+    for (let round = 0; round < 4; round++) {  // the distance at which all is in the picture, and the middle of what is seen from there
+      away = 0.4 * radius;
+      for (const [x, y, depth] of seen) away = Math.max(away, depth + Math.max((Math.abs(x - shift[0]) + edge) / free[0], (Math.abs(y - shift[1]) + edge) / free[1]));
+      if (round < 3) [0, 1].forEach((a) => {
+        const at = seen.map((point) => (point[a] - shift[a]) / (away - point[2]));
+        shift[a] += 0.5 * (Math.min(...at) + Math.max(...at)) * away;
+      });
     }
+    c.addScaledVector(right, shift[0]).addScaledVector(above, shift[1]);
     this.camera.position.copy(c).addScaledVector(toEye, away);
-    const wide = tangent * away * width / height, u = 0.62 * Math.min(wide, tangent * away);
-    this.corner = this.corner || { u, at: c.clone().addScaledVector(right, -wide + 0.5 * u).addScaledVector(above, -0.62 * tangent * away) };
     this.camera.near = away / 200;
     this.camera.far = away * 40;
     this.camera.lookAt(c);
-    if (this.controls) { this.controls.target.copy(c); this.controls.update(); }
+    if (this.controls) { this.homing = true; this.controls.target.copy(c); this.controls.update(); this.homing = false; }
     this.resize(width, height);
   }
 
@@ -252,14 +238,14 @@ class World {
   resize(width, height) {
     this.width = width; this.height = height;
     this.camera.aspect = width / height;
-    const { x = 0, y = 0 } = this.shift || {};
+    const { left = 0, right = 0, top = 0, bottom = 0 } = this.room || {}, x = 0.5 * (right - left), y = 0.5 * (bottom - top);
     this.camera.setViewOffset(width, height, x, y, width, height);
     this.camera.updateProjectionMatrix();
     this.camera.updateMatrixWorld();
     if (this.renderer) this.renderer.setSize(width, height);
   }
 
-  // The colours of a theme; the ground, the gravity arrow and the axes are made anew.
+  // The colours of a theme; the ground, the axes and the gravity arrow are made anew.
   dress(dark) {
     this.dark = dark;
     this.surroundings.clear();
@@ -279,26 +265,13 @@ class World {
     lines(false, line); lines(true, strong);
     this.cell = cell;
     const g = this.g, stone = paint(dark ? "#6c7885" : "#9aa5b1");
-    this.marks = [];
     for (const [end, point] of this.groundPoints()) {
       const foot = support(g, stone), above = this.hangs(end);
       foot.position.copy(point);
       foot.quaternion.setFromUnitVectors(Z, above ? this.up.clone().negate() : this.up);
       this.surroundings.add(foot);
     }
-    const { at, u } = this.corner, G = new THREE.Vector3(...gravity);
-    if (G.length() > 0) {
-      const arrow = new Arrow(0.025 * u, dark ? "#9aa6b2" : "#5b6672"), from = at.clone().addScaledVector(this.up, 0.95 * u);
-      arrow.show(from, G.clone().normalize(), 0.4 * u);
-      this.surroundings.add(arrow);
-      this.marks.push({ text: `g = ${short(G.length())} m/s\u00b2`, point: from.addScaledVector(this.up, 0.06 * u) });
-    }
-    ["x", "y", "z"].forEach((name, k) => {
-      const axis = new Arrow(0.018 * u, ["#d8453e", "#2f9e44", "#3b74d8"][k]), direction = new THREE.Vector3().setComponent(k, 1);
-      axis.show(at, direction, 0.26 * u);
-      this.surroundings.add(axis);
-      this.marks.push({ text: name, point: at.clone().addScaledVector(direction, 0.33 * u) });
-    });
+    this.inset.dress(dark);
     this.metal.color.set(dark ? "#aab6c2" : "#46525e");
   }
 
@@ -366,14 +339,19 @@ class World {
     return found;
   }
 
+  // What of bodies and joints is under these CSS pixels, the nearest first.
+  under(x, y) {
+    const ray = new THREE.Raycaster();
+    ray.setFromCamera(new THREE.Vector2(2 * x / this.width - 1, 1 - 2 * y / this.height), this.camera);
+    return ray.intersectObjects(this.bodies.map((b) => b.group), true);
+  }
+
   // What a click at these CSS pixels means: the nearest anchor, else the body or joint under it.
   pick(x, y, reach = 13) {
     const near = this.anchors().map((one) => ({ ...one, d: Math.hypot(one.x - x, one.y - y) })).filter((one) => one.there && one.d <= reach);
     near.sort((a, b) => a.d - b.d);
     if (near.length) return near[0];
-    const ray = new THREE.Raycaster();
-    ray.setFromCamera(new THREE.Vector2(2 * x / this.width - 1, 1 - 2 * y / this.height), this.camera);
-    for (const { object } of ray.intersectObjects(this.bodies.map((b) => b.group), true)) {
+    for (const { object } of this.under(x, y)) {
       if (object.userData.joint !== undefined) { const k = this.joints.findIndex((j) => j.name === object.userData.joint); return { kind: "joint", index: k, name: this.joints[k].name }; }
       if (object.userData.body) return { kind: "body", index: object.userData.body, name: this.bodies[object.userData.body].name };
     }
@@ -400,6 +378,7 @@ class World {
     this.lamp.position.copy(this.camera.position).addScaledVector(this.up, 0.8 * this.data.view.radius);
     this.lamp.target.position.set(...this.data.view.center);
     this.renderer.render(this.scene, this.camera);
+    this.inset.draw(this.renderer);
   }
 }
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
+from haugmbd.bodies import inertia
 from haugmbd.gallery import andrews, pendulum, slider_crank
 
 VALIDATOR = """
@@ -85,7 +86,7 @@ def test_mistakes_are_named(crank, tmp_path, name, options, words):
         crank.to_gltf(tmp_path / name, **options)
 
 
-@pytest.mark.parametrize("case", ["crank", "andrews", "still", "named"])
+@pytest.mark.parametrize("case", ["crank", "andrews", "still", "named", "shapes"])
 def test_the_validator_of_khronos_finds_nothing(crank, tmp_path, case):
     modules = os.environ.get("HAUGMBD_NODE_MODULES")
     if not (modules and shutil.which("node")):
@@ -97,6 +98,13 @@ def test_the_validator_of_khronos_finds_nothing(crank, tmp_path, case):
     elif case == "named":
         system = mbd.System('quotes " and \\ and é', gravity=(9.81, 0.0, 0.0))
         system.add(mbd.Body("<b>", 1.0, (1e-3, 1e-3, 1e-3)))
+        result = mbd.simulate(system, 0.1, h=1e-2)
+    elif case == "shapes":
+        system = mbd.System("shapes", ground_shape=mbd.Box((2.0, 1.0, 0.0), center=(0.0, 0.0, -1.0), color="#336699"))
+        solids = [inertia.tube(0.2, 0.1, 0.3, mass=1.0), inertia.cone(0.2, 0.3, mass=1.0), inertia.plate((0.1, 0.2), mass=1.0)]
+        net = mbd.Mesh.from_arrays([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], [(0, 1, 2), (0, 3, 1), (1, 3, 2)])
+        for k, solid in enumerate(solids):
+            system.add(mbd.Body(f"body {k}", *solid, r=(0.5 * k, 0.0, 0.0), omega_bar=(1.0, 0.0, 0.0), shape=[..., net]))
         result = mbd.simulate(system, 0.1, h=1e-2)
     else:
         result = crank if case == "crank" else mbd.simulate(pendulum(), 0.1, h=1e-2)

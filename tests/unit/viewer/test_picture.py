@@ -49,7 +49,12 @@ def test_the_joints_of_a_locked_loop_are_marked():
     for k, axis in enumerate([(0.0, 1.0, 0.0), (0.0, 1.0, 0.0), (0.0, 1.0, 0.3), (0.0, 1.0, 0.0)]):
         system.add(RJ("ABCD"[k], bodies[k], bodies[(k + 1) % 4], point=points[k], axis=axis))
     picture = mbd.picture(system)
-    assert {joint["name"]: joint.get("mark") for joint in scene_of(picture.html)["joints"]} == dict.fromkeys("ABCD", "locked")
+    scene = scene_of(picture.html)
+    assert {joint["name"]: joint.get("mark") for joint in scene["joints"]} == dict.fromkeys("ABCD", "locked")
+    (outline,) = scene["outlines"]
+    ends = {joint["name"]: {joint["i"], joint["j"]} for joint in scene["joints"]}
+    assert sorted(outline) == list("ABCD")
+    assert all(ends[a] & ends[b] for a, b in zip(outline, outline[1:] + outline[:1], strict=True))
     assert any("locked" in note for note in picture.notes)
 
 
@@ -68,6 +73,17 @@ def test_a_notebook_shows_a_frame_and_a_table(open_joint):
         assert text.count("<iframe srcdoc=") == 1
         assert text.count("<table>") == 1
     assert "<td>slider</td>" in result._repr_html_()
+
+
+def test_a_system_without_a_body_in_place_can_be_pictured():
+    """What is being written is seen from its first line on."""
+    frame = mbd.System("frame", ground_shape=mbd.Box((1.0, 1.0, 0.1)))
+    lost = mbd.System("lost")
+    lost.add(mbd.Body("lost", 1.0, (1.0, 1.0, 1.0), p=(0.0, 0.0, 0.0, 0.0)))
+    for system, shapes in ((mbd.System("empty"), 0), (frame, 1), (lost, 0)):
+        scene = scene_of(system.show().html)
+        assert [len(body["shapes"]) for body in scene["bodies"]] == [shapes]
+        assert system.show().notes != ()
 
 
 def test_what_cannot_be_pictured_is_refused():

@@ -1,0 +1,15 @@
+"""Shapes of bodies: what is drawn of them. A shape has no mass, and changes no motion.
+
+base     Shape: centre, rotation and colour
+solids   Box, Sphere, Cylinder, Cone
+files    what is read of a file: triangles, and the limits of a file
+stl      read .stl, text and binary
+obj      read .obj
+mesh     Mesh: triangles of a file or of arrays
+"""
+
+from haugmbd.bodies.shapes.base import Shape, read_shapes
+from haugmbd.bodies.shapes.mesh import Mesh
+from haugmbd.bodies.shapes.solids import Box, Cone, Cylinder, Sphere
+
+__all__ = ["Box", "Cone", "Cylinder", "Mesh", "Shape", "Sphere", "read_shapes"]
