@@ -238,6 +238,12 @@ def crossing_notes(passed: Iterable[SingularCrossing]) -> list[RunNote]:
 
 def near_notes(places: Iterable[NearSingular]) -> list[RunNote]:
     """Return a note on the nearly singular configurations that the run has leapt over."""
+    places = list(places)
+    ends = [f"t = {one.t:.6g} s ({', '.join(map(repr, one.joints[:NAMED]))})" for one in places if one.ends]
+    if ends:
+        what = f"the run ends beside a singular configuration, at {_listed(ends)}"
+        why = "velocities are inaccurate there, and the branch behind it is not determined"
+        return [RunNote("near", f"{what}: {why}. Let the run end farther from it.", float(len(places)), True)]
     parts, gaps = [], []
     for one in places:
         what = f", where rows contradict each other by {one.gap:.2g} of the size" if np.isfinite(one.gap) else ""
