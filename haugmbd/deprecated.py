@@ -63,9 +63,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C", bound=type)
 
 
-def warn_deprecated(told: str, stacklevel: int) -> None:
+def warn_deprecated(text: str, stacklevel: int) -> None:
     """Issue a DeprecationWarning of a name that goes with the next version, at a line of the user  stacklevel  calls above."""
-    warnings.warn(f"{told}; the old name will go with 0.3.", DeprecationWarning, stacklevel=stacklevel + 1)
+    warnings.warn(f"{text}; the old name will go with 0.3.", DeprecationWarning, stacklevel=stacklevel + 1)
 
 
 def _warn(old: str, new: str, stacklevel: int) -> None:
@@ -84,20 +84,20 @@ def old_constructor(name: str, find: Callable[[str], Any]) -> Callable[..., Any]
     """Return a function that warns and makes what an old class made, None for another name;  find: gives public things by name."""
     if name not in CONSTRUCTORS:
         return None
-    new, told, order, defaults = CONSTRUCTORS[name]
+    new, words, order, defaults = CONSTRUCTORS[name]
 
     def make(*args: Any, **given: Any) -> Any:
         if len(args) > len(order):
             raise TypeError(f"{name}() takes at most {len(order)} positional arguments, got {len(args)}")
-        _warn(f"haugmbd.{name}(...)", f"haugmbd.{new}({told})", stacklevel=3)
+        _warn(f"haugmbd.{name}(...)", f"haugmbd.{new}({words})", stacklevel=3)
         given = {KEYWORDS.get(word, word): value for word, value in given.items()}  # its warning is enough
         arguments = {**defaults, **dict(zip(order, args, strict=False)), **given}
-        if told == "rtol=..." and not {"rtol", "atol"} & arguments.keys():
-            arguments["atol"] = float(find(new).atol)  # given in words: of that class error control has to be asked for
+        if words == "rtol=..." and not {"rtol", "atol"} & arguments.keys():
+            arguments["atol"] = float(find(new).atol)  # as a float it counts as given, and selects error control
         return find(new)(**arguments)
 
     make.__name__ = make.__qualname__ = name
-    make.__doc__ = f"Return {new}(...): {name} is called {new}({told}) since haugmbd 0.2, and will go with 0.3."
+    make.__doc__ = f"Return {new}(...): {name} is called {new}({words}) since haugmbd 0.2, and will go with 0.3."
     return make
 
 

@@ -33,7 +33,7 @@ class ForceCall(NamedTuple):
     Without places in the driver table the value is added to Q_user: rows of generalized forces.
     """
 
-    question: UserFunction
+    user_function: UserFunction
     bodies: tuple[int, ...]
     signal: int
     slots: tuple[int, ...]
@@ -41,16 +41,18 @@ class ForceCall(NamedTuple):
 
 def arguments(force_call: ForceCall, y: Array, signals: Array) -> Sequence[Array | float]:
     """Return the arguments of the function after t: copies, so that it may keep or change them."""
-    return arguments_of(force_call.question, force_call.bodies, force_call.signal, y, signals)
+    return arguments_of(force_call.user_function, force_call.bodies, force_call.signal, y, signals)
 
 
-def arguments_of(question: UserFunction, bodies: Sequence[int], signal: int, y: Array, signals: Array) -> Sequence[Array | float]:
+def arguments_of(
+    user_function: UserFunction, bodies: Sequence[int], signal: int, y: Array, signals: Array
+) -> Sequence[Array | float]:
     """Return the arguments of a function of these bodies, or of this signal."""
-    if question.form == TIME:
+    if user_function.form == TIME:
         return ()
-    if question.form != BODY:
+    if user_function.form != BODY:
         return float(signals[signal, 0]), float(signals[signal, 1])
-    if len(question.shape) == 1:
+    if len(user_function.shape) == 1:
         row = y[WIDTH * bodies[0] :][:WIDTH].copy()
         return row[0:3], row[3:7], row[7:10], row[10:13]
     rows = np.array([y[WIDTH * k :][:WIDTH] for k in bodies])

@@ -29,9 +29,9 @@ def compile_force_callbacks(force_calls: Sequence[ForceCall], shapes: Sequence[t
     """Return the cfunc of `SIGNATURE` that makes all of `force_calls`; shapes of (y, signals, F, Q_user)."""
     groups: dict[tuple[int, str, tuple[int, ...]], list[ForceCall]] = {}
     for force_call in force_calls:
-        groups.setdefault((id(force_call.question.function), force_call.question.form, force_call.question.shape), []).append(
-            force_call
-        )
+        groups.setdefault(
+            (id(force_call.user_function.function), force_call.user_function.form, force_call.user_function.shape), []
+        ).append(force_call)
     return composed([_step(group) for group in groups.values()], shapes)
 
 
@@ -72,17 +72,17 @@ def _compiled(function: Step) -> Step:
 
 def _step(group: Sequence[ForceCall]) -> Step:
     """Return the step that calls one function for all elements that use it."""
-    question = group[0].question
+    user_function = group[0].user_function
     columns = np.array([[a.signal, *a.bodies, *a.slots] for a in group], dtype=np.int64)
-    if question.form == BODY and not group[0].slots:
-        return _system_step(question.function, columns, question.shape[0])
-    if question.form == BODY:
-        return _body_step(question.function, columns)
+    if user_function.form == BODY and not group[0].slots:
+        return _system_step(user_function.function, columns, user_function.shape[0])
+    if user_function.form == BODY:
+        return _body_step(user_function.function, columns)
     places = np.ascontiguousarray(columns[:, [0, *range(1 + len(group[0].bodies), columns.shape[1])]])
-    scalar = question.shape == ()
-    if question.form == TIME:
-        return _scalar_time_step(question.function, places) if scalar else _vector_time_step(question.function, places)
-    return _signal_step(question.function, places)
+    scalar = user_function.shape == ()
+    if user_function.form == TIME:
+        return _scalar_time_step(user_function.function, places) if scalar else _vector_time_step(user_function.function, places)
+    return _signal_step(user_function.function, places)
 
 
 def _signal_step(f: Any, at: Ints) -> Step:

@@ -39,7 +39,7 @@ def _step(group: Sequence[JacobianCall]) -> Step:
     at = np.array([[d.at, d.signal, *d.bodies] for d in group], dtype=np.int64)
     if not jacobian.of_bodies:
         return _signal_step(jacobian.function, at)
-    if len(jacobian.question.shape) == 1:
+    if len(jacobian.user_function.shape) == 1:
         return _body_step(jacobian.function, at)
     return _system_step(jacobian.function, at, jacobian.bodies)
 

@@ -51,7 +51,7 @@ class ForceCallbacks:
     @property
     def compiled(self) -> bool:
         """Return whether all functions are @njit functions, so that no Python is needed."""
-        return not self.driver_calls and all(numba.extending.is_jitted(a.question.function) for a in self.force_calls)
+        return not self.driver_calls and all(numba.extending.is_jitted(a.user_function.function) for a in self.force_calls)
 
     def callback(self) -> Callback:
         """Return the callback for one run."""
@@ -70,12 +70,12 @@ class ForceCallbacks:
             for call in self.driver_calls:
                 F[call.slot] = driver_values(call, t)
             for force_call in self.force_calls:
-                answer = force_call.question.call(t, *arguments(force_call, y, signals))
+                returned = force_call.user_function.call(t, *arguments(force_call, y, signals))
                 if force_call.slots:
-                    for slot, value in zip(force_call.slots, answer.ravel().tolist(), strict=True):
+                    for slot, value in zip(force_call.slots, returned.ravel().tolist(), strict=True):
                         F[slot, 0] = value
                 else:
-                    for body, row in zip(force_call.bodies, answer, strict=True):  # a body may occur twice
+                    for body, row in zip(force_call.bodies, returned, strict=True):  # a body may occur twice
                         Q_user[body] += row
         except SimulationError as error:
             if np.isfinite(y).all():
@@ -84,7 +84,7 @@ class ForceCallbacks:
 
     def names(self) -> str:
         """Return the names of the functions, for a message."""
-        return ", ".join([*(a.question.where for a in self.force_calls), *(c.where for c in self.driver_calls)])
+        return ", ".join([*(a.user_function.where for a in self.force_calls), *(c.where for c in self.driver_calls)])
 
 
 def driver_values(call: DriverCall, t: float) -> Array:

@@ -54,7 +54,7 @@ class JacobianCallbacks:
         """Call every jacobian, and write the values into D."""
         for jacobian_call in self.jacobian_calls:
             jacobian = jacobian_call.jacobian
-            arguments = arguments_of(jacobian.question, jacobian_call.bodies, jacobian_call.signal, y, signals)
+            arguments = arguments_of(jacobian.user_function, jacobian_call.bodies, jacobian_call.signal, y, signals)
             D[jacobian_call.at : jacobian_call.at + jacobian_call.size] = jacobian.call(t, *arguments).ravel()
 
     def error_of(self, pack: Pack) -> BaseException | None:

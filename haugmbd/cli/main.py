@@ -191,8 +191,8 @@ def run_info(arguments: argparse.Namespace) -> int:
     jit = "off (NUMBA_DISABLE_JIT)" if numba.config.DISABLE_JIT else "on"
     place = None if numba.config.DISABLE_JIT else run.stats.cache_path  # type: ignore[attr-defined]
     print(f"  compiler          {jit}\n  cache             {place or 'none'}")
-    asked = ", ".join(f"{name}={os.environ[name]}" for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS") if name in os.environ)
-    print(f"  threads           1 used of {os.cpu_count()}{f' ({asked})' if asked else ''}; a run is serial")
+    limits = ", ".join(f"{name}={os.environ[name]}" for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS") if name in os.environ)
+    print(f"  threads           1 used of {os.cpu_count()}{f' ({limits})' if limits else ''}; a run is serial")
     return 0
 
 

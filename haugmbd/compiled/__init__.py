@@ -5,6 +5,7 @@ jit                 the decorators: kernel, inlined, entry, routine
 array_views         matrices inside a flat array
 records             named numbers in place of numbered registers
 function_pointers   compiled functions that are called by address
+native_tuples       named tuples that Python passes as one address
 code_cache          the disk cache of compiled code
 cache_stamp         the source texts that a cached machine code depends on
 ffi                 calls of Python functions from compiled code

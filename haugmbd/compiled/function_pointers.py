@@ -53,7 +53,7 @@ INTERRUPTED = KeyboardInterrupt()
 """Created in advance: while the first exception is pending, nothing can be called, not even its constructor."""
 
 
-def _guarded(ask: Callable[[Any, Any], int], quick: Callable[[Any], int]) -> Callable[..., int]:
+def _guarded(full: Callable[[Any, Any], int], quick: Callable[[Any], int]) -> Callable[..., int]:
     """Return Numba's function for the address of a function argument, with a guard that does not lose Ctrl-C.
 
     Numba calls it for each function argument at each call from Python. If Ctrl-C came during its creation, the signature is missing:
@@ -63,7 +63,7 @@ def _guarded(ask: Callable[[Any, Any], int], quick: Callable[[Any], int]) -> Cal
     def guarded(function: Any, signature: Any = None) -> int:
         if signature is None:
             raise INTERRUPTED
-        return quick(function) if isinstance(function, types.WrapperAddressProtocol) else ask(function, signature)
+        return quick(function) if isinstance(function, types.WrapperAddressProtocol) else full(function, signature)
 
     return guarded
 

@@ -22,7 +22,7 @@ from haugmbd.constraints import DP2
 from haugmbd.contact.gap import Placed, PlacedContacts
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, ModelError, UsageError
-from haugmbd.model.identity import number_of, stranger_faults
+from haugmbd.model.identity import foreign_body_faults, number_of
 from haugmbd.model.immutable import immutable
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -128,7 +128,7 @@ class Contact:
         """Return the contact in the numbering of `model`.  Raise ModelError for its faults, or if a body is not in the model."""
         if not isinstance(model, Model):
             raise UsageError(f"contact {self.name!r} needs a compiled model, got {model!r:.60}. Give system.compile().")
-        faults = [*self.faults(), *stranger_faults(model, f"contact {self.name!r}", self.i, self.j)]
+        faults = [*self.faults(), *foreign_body_faults(model, f"contact {self.name!r}", self.i, self.j)]
         if faults:
             raise ModelError(faults)
         i, j = number_of(model, self.i), number_of(model, self.j)

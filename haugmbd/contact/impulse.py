@@ -99,7 +99,7 @@ def impulse(
         energy_before=before,
         energy_after=after,
         messages=(*found.remarks, *([gain] if gain else [])),
-        _answered=(SolvedImpulse(model.joints, factor.rows, Lam), SolvedImpulse(q.closed.joints, q.closed.rows, mu)),
+        _solved=(SolvedImpulse(model.joints, factor.rows, Lam), SolvedImpulse(q.closed.joints, q.closed.rows, mu)),
     )
 
 

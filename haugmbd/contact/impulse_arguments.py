@@ -17,7 +17,7 @@ from haugmbd.contact.impulse_equations import RowSet
 from haugmbd.contact.joint_closure import Closed, as_joint, closed_rows, closing_faults
 from haugmbd.errors import Fault, ModelError, UsageError
 from haugmbd.model.given import model_given
-from haugmbd.model.identity import number_of, stranger_faults
+from haugmbd.model.identity import foreign_body_faults, number_of
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.system.constraint_residuals import POSITION_TOL, state_faults
@@ -63,9 +63,9 @@ def _part_faults(
     """Return the faults of the parts, and names that are used twice."""
     faults: list[Fault] = []
     for blow in blows:
-        faults += blow.faults() or stranger_faults(model, blow.where, blow.body)
+        faults += blow.faults() or foreign_body_faults(model, blow.where, blow.body)
     for contact in contacts:
-        faults += contact.faults() or stranger_faults(model, f"contact {contact.name!r}", contact.i, contact.j)
+        faults += contact.faults() or foreign_body_faults(model, f"contact {contact.name!r}", contact.i, contact.j)
     faults += closing_faults(model, joints)
     groups = (("impulse", [b.name for b in blows]), ("contact", [c.name for c in contacts]), ("joint", [j.name for j in joints]))
     for kind, names in groups:

@@ -17,7 +17,7 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.contact.impulse_equations import RowSet
 from haugmbd.errors import Fault, ModelError, UsageError
 from haugmbd.model.constraint_rows import evaluate
-from haugmbd.model.identity import number_of, stranger_faults
+from haugmbd.model.identity import foreign_body_faults, number_of
 from haugmbd.model.labels import JointEntry
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -61,7 +61,7 @@ def closing_faults(model: Model, joints: Sequence[Joint]) -> list[Fault]:
         where = f"joint {joint.name!r}"
         primitives, broken = read_primitives(joint)
         own = broken or joint_faults(joint, primitives)
-        found += own or stranger_faults(model, where, *_bodies([joint]))
+        found += own or foreign_body_faults(model, where, *_bodies([joint]))
         if joint.name in model.joints:
             found.append(Fault(where, "the model has a joint of this name", "Give the one that closes suddenly another name."))
         found += [

@@ -71,7 +71,7 @@ def mobility(W: Array, free: Array) -> Array:
 def nonnegative(A: Array, b: npt.NDArray[Any]) -> Array:
     """Return the x >= 0, (k,), with the least |A x - b|, by the method of Lawson and Hanson; its positive columns are independent.
 
-    SciPy's routine lets columns in that depend on the others up to rounding.  Its answer is taken where A^T (b - A x) <= 0.
+    SciPy's routine lets columns in that depend on the others up to rounding.  Its solution is taken where A^T (b - A x) <= 0.
     Raises SimulationError if the method does not converge.
     """
     from scipy.optimize import nnls  # noqa: PLC0415  imported only where contacts are coupled

@@ -3,8 +3,8 @@ r"""Balances of the whole chain: mass matrix, constraint rows, momentum and powe
     M           crba                                  N^T M N in maximal coordinates,   N: the columns u of each q_dot
     Phi_q N     0                                     no row opposes a freedom
     d/dt sum m v,  d/dt sum (r - base) x m v + J omega        accelerations by recursion
-                gravity, external wrenches, and the base reaction by lam
-    d/dt T      u_dot of the augmented system         power of gravity, tau and external wrenches
+                gravity, loads wrenches, and the base reaction by lam
+    d/dt T      u_dot of the augmented system         power of gravity, tau and loads wrenches
 
 Source: Haug (2021), virtual work: ideal constraints have no power; Featherstone 2008, ch. 3 (projected mass matrix).
 """
@@ -14,59 +14,57 @@ from __future__ import annotations
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.crosscheck.maximal import Answer, Twin
+from haugmbd.crosscheck.maximal import MaximalChain, MaximalSolution
 from haugmbd.crosscheck.report import Difference
 from haugmbd.crosscheck.scale import largest, length_of, relative, relative_wrench
 from haugmbd.serial_chain.recursions.link_motion import LinkMotion
 
 
-def masses(twin: Twin, M: Array) -> tuple[Difference, ...]:
+def masses(maximal: MaximalChain, M: Array) -> tuple[Difference, ...]:
     """Return the differences of N^T M N and crba's M (nv, nv), and of Phi_q N and zero."""
-    n, nv, rows = twin.chain.n, twin.chain.nv, np.array(twin.chain.order)
-    columns = twin.J.reshape(n, 6, nv).copy()
-    columns[:, 3:] = np.einsum("nab,nak->nbk", twin.motion.A, columns[:, 3:])  # omega_bar
-    m, J_bar = twin.model.mass[rows], twin.model.J_bar[rows]
+    n, nv, rows = maximal.chain.n, maximal.chain.nv, np.array(maximal.chain.order)
+    columns = maximal.J.reshape(n, 6, nv).copy()
+    columns[:, 3:] = np.einsum("nab,nak->nbk", maximal.motion.A, columns[:, 3:])  # omega_bar
+    m, J_bar = maximal.model.mass[rows], maximal.model.J_bar[rows]
     projected = np.einsum("nai,n,naj->ij", columns[:, :3], m, columns[:, :3])
     projected = projected + np.einsum("nai,nab,nbj->ij", columns[:, 3:], J_bar, columns[:, 3:])
     N = np.zeros_like(columns)
     N[rows - 1] = columns
-    left = twin.rows.Phi_q @ N.reshape(6 * n, nv)
-    scale, ways = largest(M), largest(N) * largest(twin.rows.Phi_r, twin.rows.PiBar)
+    left = maximal.rows.Phi_q @ N.reshape(6 * n, nv)
+    scale, ways = largest(M), largest(N) * largest(maximal.rows.Phi_r, maximal.rows.PiBar)
     return (
-        Difference("mass matrix", relative(M - projected, scale), scale, "kg m2", "crba, and N^T M N of the twin"),
+        Difference("mass matrix", relative(M - projected, scale), scale, "kg m2", "crba, and N^T M N in maximal coordinates"),
         Difference("constraint rows", relative(left, ways), ways, "m", "Phi_q N and zero: no row opposes a freedom"),
     )
 
 
-def momentum(twin: Twin, found: Answer, motion: LinkMotion, pushes: Array) -> Difference:
-    """Return the difference of the rates of the momenta about the base, by recursion, and the external wrenches."""
-    chain, order = twin.chain, list(twin.chain.order)
-    m, arm = twin.model.mass[order, None], motion.r - chain.base
-    inertia = motion.A @ twin.model.J_bar[order] @ np.swapaxes(motion.A, 1, 2)
+def momentum(maximal: MaximalChain, found: MaximalSolution, motion: LinkMotion, external: Array) -> Difference:
+    """Return the difference of the rates of the momenta about the base, by recursion, and the loads wrenches."""
+    chain, order = maximal.chain, list(maximal.chain.order)
+    m, arm = maximal.model.mass[order, None], motion.r - chain.base
+    inertia = motion.A @ maximal.model.J_bar[order] @ np.swapaxes(motion.A, 1, 2)
     spin = np.einsum("nab,nb->na", inertia, motion.omega_dot)
     spin = spin + np.cross(motion.omega, np.einsum("nab,nb->na", inertia, motion.omega))
-    rate, external = m * motion.v_dot, m * chain.gravity + pushes[:, :3]
+    rate, loads = m * motion.v_dot, m * chain.gravity + external[:, :3]
     change = np.concatenate([rate.sum(axis=0), (np.cross(arm, rate) + spin).sum(axis=0)])
     base, at = found.wrench[0], motion.P[0] - chain.base
-    moment = (np.cross(arm, external) + pushes[:, 3:]).sum(axis=0) + base[3:] + np.cross(at, base[:3])
-    given = np.concatenate([external.sum(axis=0) + base[:3], moment])
-    length = max(length_of(twin), largest(arm))
-    gap, scale = relative_wrench(change[None], given[None], largest(rate, external, base[:3]), length)
-    return Difference(
-        "momentum balance", gap, scale, "N", "change by recursion, and gravity, external wrenches, base reaction by lam"
-    )
+    moment = (np.cross(arm, loads) + external[:, 3:]).sum(axis=0) + base[3:] + np.cross(at, base[:3])
+    given = np.concatenate([loads.sum(axis=0) + base[:3], moment])
+    length = max(length_of(maximal), largest(arm))
+    gap, scale = relative_wrench(change[None], given[None], largest(rate, loads, base[:3]), length)
+    return Difference("momentum balance", gap, scale, "N", "change by recursion, and gravity, loads wrenches, base reaction by lam")
 
 
-def power(twin: Twin, found: Answer, qd: Array, pushes: Array) -> Difference:
+def power(maximal: MaximalChain, found: MaximalSolution, qd: Array, external: Array) -> Difference:
     """Return the difference of the rate of the kinetic energy and the powers."""
-    order, k = list(twin.chain.order), twin.motion
-    m, J_bar = twin.model.mass[order], twin.model.J_bar[order]
+    order, k = list(maximal.chain.order), maximal.motion
+    m, J_bar = maximal.model.mass[order], maximal.model.J_bar[order]
     spin = np.einsum("nab,nbc,ndc,nd->na", k.A, J_bar, k.A, found.u_dot[:, 3:])
     change = m * np.sum(k.v * found.u_dot[:, :3], axis=1) + np.sum(k.omega * spin, axis=1)
-    pushed = np.sum(pushes[:, :3] * k.v + pushes[:, 3:] * k.omega, axis=1)
-    powers = np.concatenate([twin.tau * qd, m * (k.v @ twin.chain.gravity), pushed])
+    pushed = np.sum(external[:, :3] * k.v + external[:, 3:] * k.omega, axis=1)
+    powers = np.concatenate([maximal.tau * qd, m * (k.v @ maximal.chain.gravity), pushed])
     scale = largest(change, powers)
     gap = relative(change.sum() - powers.sum(), scale)
     return Difference(
-        "power balance", gap, scale, "W", "d/dt kinetic energy by the augmented system, and gravity, tau, external wrenches"
+        "power balance", gap, scale, "W", "d/dt kinetic energy by the augmented system, and gravity, tau, loads wrenches"
     )

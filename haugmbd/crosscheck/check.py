@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.crosscheck.balances import masses, momentum, power
-from haugmbd.crosscheck.maximal import Answer, Jump, Twin, accelerated, struck, twin_of
+from haugmbd.crosscheck.maximal import Jump, MaximalChain, MaximalSolution, accelerated, maximal_chain, struck
 from haugmbd.crosscheck.report import CrossCheck, Difference
 from haugmbd.crosscheck.scale import largest, length_of, per, relative, relative_twist, relative_wrench
 from haugmbd.deprecated import check_keywords
@@ -88,24 +88,26 @@ def crosscheck(
         raise UsageError(f"tol is {tol!r}. Give the largest relative difference allowed, such as {TOL:g}.")
     q, qd, tau = chain.read("q", q, chain.nq), chain.read("qd", qd, chain.nv), chain.read("tau", tau, chain.nv)
     need_finite(chain, q, qd, tau)
-    pushes = np.zeros((chain.n, 6)) if wrenches is None else chain.read_wrenches(wrenches)
+    external = np.zeros((chain.n, 6)) if wrenches is None else chain.read_wrenches(wrenches)
     blows = _default_blows(chain) if impulse is None else chain.read_wrenches(impulse, "impulse")
     bias = link_motion(chain, q, qd)
-    twin = twin_of(chain, q, qd, tau, pushes, bias, np.concatenate(jacobians(chain, bias), axis=1).reshape(6 * chain.n, chain.nv))
-    found, qdd, M = accelerated(twin), aba(chain, q, qd, tau, wrenches=pushes), crba(chain, q)
-    motion, carried = link_motion(chain, q, qd, qdd), joint_wrenches(chain, q, qd, qdd, wrenches=pushes)
-    joints, *recursions = _joints(twin, found, q, qd, pushes, qdd, M, carried.tau)
+    maximal = maximal_chain(
+        chain, q, qd, tau, external, bias, np.concatenate(jacobians(chain, bias), axis=1).reshape(6 * chain.n, chain.nv)
+    )
+    found, qdd, M = accelerated(maximal), aba(chain, q, qd, tau, wrenches=external), crba(chain, q)
+    motion, carried = link_motion(chain, q, qd, qdd), joint_wrenches(chain, q, qd, qdd, wrenches=external)
+    joints, *recursions = _joints(maximal, found, q, qd, external, qdd, M, carried.tau)
     differences = (
         joints,
-        _bodies(twin, found, motion),
+        _bodies(maximal, found, motion),
         *recursions,
-        *masses(twin, M),
-        _wrenches(twin, found, carried.wrench),
-        *_impulses(twin, struck(twin, blows), q, blows),
-        momentum(twin, found, motion, pushes),
-        power(twin, found, qd, pushes),
+        *masses(maximal, M),
+        _wrenches(maximal, found, carried.wrench),
+        *_impulses(maximal, struck(maximal, blows), q, blows),
+        momentum(maximal, found, motion, external),
+        power(maximal, found, qd, external),
     )
-    return CrossCheck(chain.name, chain.n, chain.nv, twin.model.nc, differences, float(tol))
+    return CrossCheck(chain.name, chain.n, chain.nv, maximal.model.nc, differences, float(tol))
 
 
 def _default_blows(chain: SerialChain) -> Array:
@@ -116,49 +118,53 @@ def _default_blows(chain: SerialChain) -> Array:
 
 
 def _joints(
-    twin: Twin, found: Answer, q: Array, qd: Array, pushes: Array, qdd: Array, M: Array, tau: Array
+    maximal: MaximalChain, found: MaximalSolution, q: Array, qd: Array, external: Array, qdd: Array, M: Array, tau: Array
 ) -> tuple[Difference, ...]:
     """Return the differences of joint accelerations: aba and maximal coordinates, aba and other recursions, and tau by rnea."""
-    projected = projected_newton_euler(twin.chain, q, qd, wrenches=pushes)
-    causes = np.column_stack([projected.f, projected.g, twin.tau])
+    projected = projected_newton_euler(maximal.chain, q, qd, wrenches=external)
+    causes = np.column_stack([projected.f, projected.g, maximal.tau])
     scale, forces = largest(qdd, np.linalg.solve(projected.M, causes)), largest(causes)
-    by_crba = np.linalg.solve(M, twin.tau - rnea(twin.chain, q, qd, wrenches=pushes))
-    by_projected = projected.qdd(twin.tau)
+    by_crba = np.linalg.solve(M, maximal.tau - rnea(maximal.chain, q, qd, wrenches=external))
+    by_projected = projected.qdd(maximal.tau)
     return (
         Difference(
-            "joint accelerations", relative(qdd - found.qdd, scale), scale, "1/s2", "aba, and the augmented system of the twin"
+            "joint accelerations",
+            relative(qdd - found.qdd, scale),
+            scale,
+            "1/s2",
+            "aba, and the augmented system in maximal coordinates",
         ),
         Difference(
-            "rnea after aba", relative(tau - twin.tau, forces), forces, "N, N m", "tau given, and tau of aba's accelerations"
+            "rnea after aba", relative(tau - maximal.tau, forces), forces, "N, N m", "tau given, and tau of aba's accelerations"
         ),
         Difference("crba after aba", relative(by_crba - qdd, scale), scale, "1/s2", "aba, and crba's matrix solved"),
         Difference("projected after aba", relative(by_projected - qdd, scale), scale, "1/s2", "aba, and projected Newton-Euler"),
     )
 
 
-def _bodies(twin: Twin, found: Answer, motion: LinkMotion) -> Difference:
+def _bodies(maximal: MaximalChain, found: MaximalSolution, motion: LinkMotion) -> Difference:
     """Return the difference of body accelerations, relative to gravity and bias accelerations as well."""
-    known = np.vstack([np.hstack([twin.motion.v_dot, twin.motion.omega_dot]), [*twin.chain.gravity, 0.0, 0.0, 0.0]])
-    gap, scale = relative_twist(found.u_dot, np.hstack([motion.v_dot, motion.omega_dot]), known, length_of(twin))
+    known = np.vstack([np.hstack([maximal.motion.v_dot, maximal.motion.omega_dot]), [*maximal.chain.gravity, 0.0, 0.0, 0.0]])
+    gap, scale = relative_twist(found.u_dot, np.hstack([motion.v_dot, motion.omega_dot]), known, length_of(maximal))
     return Difference("body accelerations", gap, scale, "m/s2", "kinematics at aba's accelerations, and the augmented system")
 
 
-def _wrenches(twin: Twin, found: Answer, carried: Array) -> Difference:
+def _wrenches(maximal: MaximalChain, found: MaximalSolution, carried: Array) -> Difference:
     """Return the difference of joint wrenches, relative to the weight of the chain as well."""
-    weight = float(twin.model.mass.sum() * np.linalg.norm(twin.chain.gravity))
-    gap, scale = relative_wrench(carried, found.wrench, weight, length_of(twin))
+    weight = float(maximal.model.mass.sum() * np.linalg.norm(maximal.chain.gravity))
+    gap, scale = relative_wrench(carried, found.wrench, weight, length_of(maximal))
     return Difference("joint wrenches", gap, scale, "N", "recursion from the tip, and -Phi_q^T lam with the actuators")
 
 
-def _impulses(twin: Twin, found: Jump, q: Array, blows: Array) -> tuple[Difference, ...]:
+def _impulses(maximal: MaximalChain, found: Jump, q: Array, blows: Array) -> tuple[Difference, ...]:
     """Return the differences of jumps and joint impulses, relative to the impulses and to the response of each link alone as well."""
-    answer, length = chain_impulse(twin.chain, q, blows), length_of(twin)
-    m = twin.model.mass[list(twin.chain.order), None]
+    response, length = chain_impulse(maximal.chain, q, blows), length_of(maximal)
+    m = maximal.model.mass[list(maximal.chain.order), None]
     alone = np.hstack([blows[:, :3] / m, blows[:, 3:] / m * per(length) ** 2])
-    bodies, size = relative_twist((twin.J @ answer.dqd).reshape(-1, 6), found.du, alone, length)
-    scale = largest(answer.dqd, found.dqd, size * per(length))
-    rates = max(relative(answer.dqd - found.dqd, scale), bodies)
-    joints, impulses = relative_wrench(answer.l, found.wrench, largest(blows[:, :3], blows[:, 3:] * per(length)), length)
+    bodies, size = relative_twist((maximal.J @ response.dqd).reshape(-1, 6), found.du, alone, length)
+    scale = largest(response.dqd, found.dqd, size * per(length))
+    rates = max(relative(response.dqd - found.dqd, scale), bodies)
+    joints, impulses = relative_wrench(response.l, found.wrench, largest(blows[:, :3], blows[:, 3:] * per(length)), length)
     return (
         Difference("rate jumps", rates, scale, "1/s", "articulated bodies, and the augmented system: joints and bodies"),
         Difference("joint impulses", joints, impulses, "N s", "articulated bodies, and -Phi_q^T Lam"),

@@ -32,7 +32,7 @@ from haugmbd.system.system import System
 Flags = npt.NDArray[np.bool_]
 
 
-class Twin(NamedTuple):
+class MaximalChain(NamedTuple):
     """A chain in maximal coordinates at q, qd under tau and wrenches;  motion: of the chain at q_ddot = 0;  J: (6 n, nv)."""
 
     chain: SerialChain
@@ -45,7 +45,7 @@ class Twin(NamedTuple):
     J: Array
 
 
-class Answer(NamedTuple):
+class MaximalSolution(NamedTuple):
     """By links: u_dot (n, 6) = (v_dot, omega_dot);  wrench (n, 6) in the joint, about the handle;  qdd (nv,)."""
 
     u_dot: Array
@@ -61,49 +61,53 @@ class Jump(NamedTuple):
     dqd: Array
 
 
-def twin_of(chain: SerialChain, q: Array, qd: Array, tau: Array, wrenches: Array, motion: LinkMotion, J: Array) -> Twin:
+def maximal_chain(
+    chain: SerialChain, q: Array, qd: Array, tau: Array, wrenches: Array, motion: LinkMotion, J: Array
+) -> MaximalChain:
     """Return the chain in maximal coordinates, compiled."""
     system = chain.to_system(tau, wrenches, q, qd)
     model = system.compile()
     state = model.state()
-    return Twin(chain, system, model, state, evaluate(model, state), tau, motion, J)
+    return MaximalChain(chain, system, model, state, evaluate(model, state), tau, motion, J)
 
 
-def accelerated(twin: Twin) -> Answer:
+def accelerated(maximal: MaximalChain) -> MaximalSolution:
     """Return accelerations and joint wrenches."""
-    found = accelerations(twin.model, twin.state)
-    u_dot = _by_links(twin, found.v_dot, found.omega_bar_dot)
-    bias = np.hstack([twin.motion.v_dot, twin.motion.omega_dot])
-    return Answer(u_dot, _joint_wrenches(twin, found.lam) + actuators(twin, twin.tau), _reduced(twin, u_dot - bias))
+    found = accelerations(maximal.model, maximal.state)
+    u_dot = _by_links(maximal, found.v_dot, found.omega_bar_dot)
+    bias = np.hstack([maximal.motion.v_dot, maximal.motion.omega_dot])
+    return MaximalSolution(
+        u_dot, _joint_wrenches(maximal, found.lam) + actuators(maximal, maximal.tau), _reduced(maximal, u_dot - bias)
+    )
 
 
-def struck(twin: Twin, blows: Array) -> Jump:
+def struck(maximal: MaximalChain, blows: Array) -> Jump:
     """Return the jumps of impulses (n, 6) at the centres of mass, global [N s, N m s]; they do not depend on velocities."""
     applied: list[PointImpulse | AngularImpulse] = []
-    for link, blow in zip(twin.chain.links, blows, strict=True):
-        body = twin.system[link.name]
+    for link, blow in zip(maximal.chain.links, blows, strict=True):
+        body = maximal.system[link.name]
         applied.append(PointImpulse(f"blow on {link.name}", body, impulse=blow[:3]))
         applied.append(AngularImpulse(f"turn on {link.name}", body, impulse=blow[3:]))
-    still = np.zeros((twin.chain.n + 1, 3))
-    after = impulse(twin.model, twin.state.replace(v=still, omega_bar=still), applied=applied)
-    du = _by_links(twin, after.v, after.omega_bar)
-    return Jump(du, _joint_wrenches(twin, after.Lam), _reduced(twin, du))
+    still = np.zeros((maximal.chain.n + 1, 3))
+    after = impulse(maximal.model, maximal.state.replace(v=still, omega_bar=still), applied=applied)
+    du = _by_links(maximal, after.v, after.omega_bar)
+    return Jump(du, _joint_wrenches(maximal, after.Lam), _reduced(maximal, du))
 
 
-def _by_links(twin: Twin, v: Array, omega_bar: Array) -> Array:
+def _by_links(maximal: MaximalChain, v: Array, omega_bar: Array) -> Array:
     """Return (v, omega) of the links, (n, 6), from those of the bodies, (nb + 1, 3), omega in body frames."""
-    rows = list(twin.chain.order)
-    return np.hstack([v[rows], np.einsum("nab,nb->na", twin.motion.A, omega_bar[rows])])
+    rows = list(maximal.chain.order)
+    return np.hstack([v[rows], np.einsum("nab,nb->na", maximal.motion.A, omega_bar[rows])])
 
 
-def _reduced(twin: Twin, u: Array) -> Array:
+def _reduced(maximal: MaximalChain, u: Array) -> Array:
     """Return x with J x = u, (nv,), joint by joint, from u (n, 6) less the motion of the link before."""
-    v, omega, k = u[:, :3], u[:, 3:], twin.motion
+    v, omega, k = u[:, :3], u[:, 3:], maximal.motion
     d, e = v + np.cross(omega, k.P - k.r), omega.copy()
     d[1:] -= v[:-1] + np.cross(omega[:-1], k.P[1:] - k.r[:-1])
     e[1:] -= omega[:-1]
-    x = np.zeros(twin.chain.nv)
-    for link, part, own in _own_freedoms(twin.chain):
+    x = np.zeros(maximal.chain.nv)
+    for link, part, own in _own_freedoms(maximal.chain):
         axes = k.axes[own]
         x[own] = np.linalg.solve(axes @ axes.T, axes @ (d, e)[part][link])
     return x
@@ -117,24 +121,24 @@ def _own_freedoms(chain: SerialChain) -> Iterator[tuple[int, int, Flags]]:
         yield link, 1, (owners == link) & (kinds != SLIDE)
 
 
-def _joint_wrenches(twin: Twin, multipliers: Array) -> Array:
+def _joint_wrenches(maximal: MaximalChain, multipliers: Array) -> Array:
     """Return -Phi_q^T lam of its joint on every link, about its handle, global, (n, 6)."""
-    wrenches = np.zeros((twin.chain.n, 6))
-    for k, link in enumerate(twin.chain.links):
-        entry = twin.model.joints.get(joint_name(link))
+    wrenches = np.zeros((maximal.chain.n, 6))
+    for k, link in enumerate(maximal.chain.links):
+        entry = maximal.model.joints.get(joint_name(link))
         if entry is None:
             continue
         lam = multipliers[entry.rows]
-        force = -lam @ twin.rows.Phi_r[entry.rows, 1]
-        moment = twin.motion.A[k] @ (-lam @ twin.rows.PiBar[entry.rows, 1])
-        wrenches[k] = np.concatenate([force, moment + np.cross(twin.motion.r[k] - twin.motion.P[k], force)])
+        force = -lam @ maximal.rows.Phi_r[entry.rows, 1]
+        moment = maximal.motion.A[k] @ (-lam @ maximal.rows.PiBar[entry.rows, 1])
+        wrenches[k] = np.concatenate([force, moment + np.cross(maximal.motion.r[k] - maximal.motion.P[k], force)])
     return wrenches
 
 
-def actuators(twin: Twin, tau: Array) -> Array:
+def actuators(maximal: MaximalChain, tau: Array) -> Array:
     """Return the wrench of the actuator on every link about its handle, (n, 6), with the least norm for tau."""
-    wrenches = np.zeros((twin.chain.n, 6))
-    for link, part, own in _own_freedoms(twin.chain):
-        axes = twin.motion.axes[own]
+    wrenches = np.zeros((maximal.chain.n, 6))
+    for link, part, own in _own_freedoms(maximal.chain):
+        axes = maximal.motion.axes[own]
         wrenches[link, 3 * part : 3 * part + 3] = np.linalg.solve(axes @ axes.T, tau[own]) @ axes
     return wrenches

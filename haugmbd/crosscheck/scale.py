@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.crosscheck.maximal import Twin
+from haugmbd.crosscheck.maximal import MaximalChain
 
 
 def largest(*arrays: Any) -> float:
@@ -25,10 +25,10 @@ def relative(difference: Any, scale: float) -> float:
     return size / scale if scale > 0.0 else size
 
 
-def length_of(twin: Twin) -> float:
+def length_of(maximal: MaximalChain) -> float:
     """Return the length of the chain [m]: its extent, or a radius of gyration."""
-    points = np.vstack([twin.motion.P, twin.motion.r])
-    gyration = np.sqrt(np.trace(twin.model.J_bar[1:], axis1=1, axis2=2) / twin.model.mass[1:])
+    points = np.vstack([maximal.motion.P, maximal.motion.r])
+    gyration = np.sqrt(np.trace(maximal.model.J_bar[1:], axis1=1, axis2=2) / maximal.model.mass[1:])
     return largest(np.ptp(points, axis=0), gyration)
 
 

@@ -49,7 +49,7 @@ def at_joint_point(e: JointEntry, on: str, frame: str, r: Array, p: Array, wrenc
     return JointWrench(np.array(force), torque, r + s)
 
 
-def check_question(joints: Mapping[str, JointEntry], body_names: Sequence[str], joint: str, on: str, frame: str) -> None:
+def check_wrench_arguments(joints: Mapping[str, JointEntry], body_names: Sequence[str], joint: str, on: str, frame: str) -> None:
     """Raise UsageError for a name, side or frame that does not exist."""
     e = joint_named(joints, joint)
     if on not in ("i", "j"):

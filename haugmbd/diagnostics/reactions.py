@@ -14,7 +14,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords, public_class
-from haugmbd.diagnostics.joint_wrench import Axes, Side, at_joint_point, body_of_side, check_question
+from haugmbd.diagnostics.joint_wrench import Axes, Side, at_joint_point, body_of_side, check_wrench_arguments
 from haugmbd.diagnostics.rows_over_time import rows_over_time
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.model.given import model_given
@@ -69,7 +69,7 @@ def reactions_over_time(
 
     Raises UsageError for an unknown joint, side or frame.
     """
-    check_question(model.joints, model.body_names, joint, on, frame)
+    check_wrench_arguments(model.joints, model.body_names, joint, on, frame)
     e = model.joints[joint]
     body = body_of_side(e, on)
     side = 0 if body == min(e.i, e.j) else 1  # an edge keeps its bodies in order

@@ -54,7 +54,7 @@ def resample_states(
     stored = t[k] == t_new
     out[stored] = y[k[stored]]
     if kind == "dense" and model is not None:
-        _settle(model, t, y, t_new, out, np.flatnonzero(~stored))
+        _project(model, t, y, t_new, out, np.flatnonzero(~stored))
     return out
 
 
@@ -87,7 +87,7 @@ def _linear(t: Array, y: Array, n: int, t_new: Array) -> Array:
     return out
 
 
-def _settle(model: Model, t: Array, y: Array, t_new: Array, states: Array, which: Ints) -> None:
+def _project(model: Model, t: Array, y: Array, t_new: Array, states: Array, which: Ints) -> None:
     """Project `states[which]` in place on the constraints that the stored states y (nt, ny) fulfil."""
     if model.nc == 0 or len(which) == 0:
         return
@@ -101,10 +101,10 @@ def _settle(model: Model, t: Array, y: Array, t_new: Array, states: Array, which
     rule = Projection(positions=positions, velocities=velocities)
     pack = rule.fitted(model, model.pack())
     for k in which.tolist():
-        settled = states[k : k + 1].copy()
-        code, _ = post_step_each(rule.post_step, pack, rule.options(), t_new[k : k + 1], settled)
+        projected = states[k : k + 1].copy()
+        code, _ = post_step_each(rule.post_step, pack, rule.options(), t_new[k : k + 1], projected)
         if code == OK:
-            states[k] = settled[0]
+            states[k] = projected[0]
             continue
         model.raise_user_error(pack)
         if code in (OFF_MANIFOLD, NO_CONVERGENCE):

@@ -68,14 +68,14 @@ def agreed(tape: Tape | None, row: Row, check: tuple[float, float]) -> Tape | No
     return tape if np.all(np.abs(taped - python) <= allowed) else None
 
 
-def disagreements(ask: Row, check: tuple[float, float], *, within: tuple[float, float] = (-np.inf, np.inf)) -> tuple[Fault, ...]:
+def disagreements(sample: Row, check: tuple[float, float], *, within: tuple[float, float] = (-np.inf, np.inf)) -> tuple[Fault, ...]:
     """Return a fault, with the worst time, if f_dot is not the derivative of f, or f_ddot not that of f_dot.
 
     within: the functions are called at no other times [s]
     """
 
     def row(t: float) -> Floats:
-        return ask(t) if within[0] <= t <= within[1] else np.full(3, np.nan)
+        return sample(t) if within[0] <= t <= within[1] else np.full(3, np.nan)
 
     irregular = check[0] + (check[1] - check[0]) * IRREGULAR
     times = np.concatenate([irregular, times_beyond(check)])

@@ -99,9 +99,9 @@ class ForceElement(ABC):
         """Return the drivers whose values the kernel reads, in its order."""
         return self.value().drivers
 
-    def question(self) -> UserFunction | None:
+    def user_function(self) -> UserFunction | None:
         """Return the user's function that must be called at each evaluation; None if there is none."""
-        return self.value().question
+        return self.value().user_function
 
     def numbers(self) -> tuple[float, ...]:
         """Return the constants that the kernel reads."""
@@ -136,11 +136,11 @@ class ForceElement(ABC):
 
     def check_at(self, t: float) -> tuple[Fault, ...]:
         """Return the faults of the function's value at time t [s] at the modelled pose, and of the jacobian there and nearby."""
-        question = self.question()
-        if question is None:
+        user_function = self.user_function()
+        if user_function is None:
             return ()
         arguments = [a[0] for a in self.arguments(modelled(self.bodies()), np.full(1, self.angle0()))]
-        found = question.faults_at(t, *arguments)
+        found = user_function.faults_at(t, *arguments)
         if found or self.jacobian is None:
             return found
         return self.jacobian.faults_at(t, *arguments) or disagreement(self.jacobian, t, arguments)

@@ -36,27 +36,27 @@ class Jacobian(NamedTuple):
 
     where: str
     function: Callable[..., Any]
-    question: UserFunction
+    user_function: UserFunction
 
     @property
     def words(self) -> str:
         """Return the call as the user wrote it."""
-        return f"jacobian({self.question.form})"
+        return f"jacobian({self.user_function.form})"
 
     @property
     def of_bodies(self) -> bool:
         """Return whether the function depends on states of bodies; otherwise it depends on two numbers."""
-        return self.question.form == BODY
+        return self.user_function.form == BODY
 
     @property
     def bodies(self) -> int:
         """Return the number of bodies of one call of the function."""
-        return self.question.shape[0] if len(self.question.shape) == 2 else 1
+        return self.user_function.shape[0] if len(self.user_function.shape) == 2 else 1
 
     @property
     def shape(self) -> tuple[int, int]:
         """Return the shape of the matrix."""
-        return int(np.prod(self.question.shape)), 12 * self.bodies if self.of_bodies else 2
+        return int(np.prod(self.user_function.shape)), 12 * self.bodies if self.of_bodies else 2
 
     def call(self, t: float, *arguments: Any) -> Array:
         """Return the matrix. Raise SimulationError for an unusable value; an exception of the user's function gets a note."""
@@ -75,10 +75,10 @@ class Jacobian(NamedTuple):
 
     def _parts(self) -> list[tuple[str, tuple[int, ...]]]:
         """Return name and shape of each argument after t."""
-        names = self.question.form.split(", ")[1:]
+        names = self.user_function.form.split(", ")[1:]
         if not self.of_bodies:
             return [(name, ()) for name in names]
-        each = () if len(self.question.shape) == 1 else (self.bodies,)
+        each = () if len(self.user_function.shape) == 1 else (self.bodies,)
         return [(name, (*each, 4 if k == TURN else 3)) for k, name in enumerate(names)]
 
     def _part(self, k: int, given: Any, p: Array) -> Array | None:
@@ -89,7 +89,7 @@ class Jacobian(NamedTuple):
             return None
         if array.shape == () and self.of_bodies:
             return np.zeros((rows, columns // 4)) if array == 0.0 else None
-        wanted = (*self.question.shape, *self._parts()[k][1])
+        wanted = (*self.user_function.shape, *self._parts()[k][1])
         if self.of_bodies and k == TURN and array.shape == wanted:
             half = 0.5 * euler_parameters.G(p.reshape(-1, 4))
             return np.asarray(np.einsum("mbc,bac->mba", array.reshape(rows, self.bodies, 4), half).reshape(rows, columns // 4))
@@ -100,7 +100,7 @@ class Jacobian(NamedTuple):
     @property
     def wanted(self) -> str:
         """Return a text on what the value must be."""
-        S = self.question.shape
+        S = self.user_function.shape
         if not self.of_bodies:
             return "two finite numbers, the derivatives by " + " and ".join(name for name, _ in self._parts())
         parts = [f"{name} {(*S, *shape)}" for name, shape in self._parts()]
@@ -134,20 +134,20 @@ def read_jacobian(faults: list[Fault], where: str, label: str, given: Any, value
     """Return the derivative of the function in `value`, called `label`; None, and faults, if it is not one."""
     if given is None:
         return None
-    question = value.question
-    if question is None or question.form == TIME:
+    user_function = value.user_function
+    if user_function is None or user_function.form == TIME:
         what = f"a jacobian is given, but {label} does not depend on the state"
         faults.append(Fault(where, what, f"Leave jacobian out, or give {label} as a function of the state."))
         return None
     if not callable(given) or isinstance(given, type):
-        faults.append(Fault(where, f"jacobian is {shown(given)}, must be a function", f"Give jacobian({question.form})."))
+        faults.append(Fault(where, f"jacobian is {shown(given)}, must be a function", f"Give jacobian({user_function.form})."))
         return None
-    needed, wanted = arguments_needed(given), len(question.form.split(","))
+    needed, wanted = arguments_needed(given), len(user_function.form.split(","))
     if needed != wanted:
         what = f"jacobian is a function of {needed} arguments" if needed else "jacobian does not say how many arguments it needs"
-        faults.append(Fault(where, what, f"Give jacobian({question.form}); arguments with a default are not counted."))
+        faults.append(Fault(where, what, f"Give jacobian({user_function.form}); arguments with a default are not counted."))
         return None
-    return Jacobian(where, given, question)
+    return Jacobian(where, given, user_function)
 
 
 def copies(arguments: Sequence[Any]) -> list[Any]:

@@ -98,7 +98,7 @@ def _nearest(jacobian: Jacobian, t: float, state: Sequence[Any], column: int, gi
     for offsets, weights in STENCILS:
         for step in STEPS:
             h = step * size
-            F = _answers(jacobian, t, state, column, h * np.asarray(offsets, dtype=np.float64))
+            F = _displaced_values(jacobian, t, state, column, h * np.asarray(offsets, dtype=np.float64))
             if F is None:
                 continue
             found, free = weights @ F / h, allowed + ROUNDING * np.abs(F).max(axis=0) / h
@@ -115,41 +115,42 @@ def _nearest(jacobian: Jacobian, t: float, state: Sequence[Any], column: int, gi
     return row, float(estimate[row]), float(limit[row])
 
 
-def _answers(jacobian: Jacobian, t: float, state: Sequence[Any], column: int, shifts: Array) -> Array | None:
+def _displaced_values(jacobian: Jacobian, t: float, state: Sequence[Any], column: int, shifts: Array) -> Array | None:
     """Return the function's values (k, rows) for shifted coordinates; None if one of them is unusable."""
-    answers = []
+    values = []
     for shift in shifts:
         try:
-            answers.append(jacobian.question.call(t, *moved(jacobian, state, column, float(shift))).ravel())
+            values.append(jacobian.user_function.call(t, *moved(jacobian, state, column, float(shift))).ravel())
         except Exception:  # noqa: BLE001  a user's function may raise anything, and need not be defined here
             return None
-    return np.array(answers, dtype=np.float64)
+    return np.array(values, dtype=np.float64)
 
 
 def _fault(jacobian: Jacobian, t: float, column: int, given: Array, nearest: tuple[int, float, float], place: str) -> Fault:
     row, estimate, limit = nearest
-    label, entry = jacobian.question.label, float(given[row, column])
+    label, entry = jacobian.user_function.label, float(given[row, column])
+    derivative = f"d {_component(jacobian, row)} / d {_argument(jacobian, column)}"
     what = (
-        f"the jacobian entry d {_answer(jacobian, row)} / d {_argument(jacobian, column)} is {entry:.9g} at {place} and t = {t:.9g} s, and "
+        f"the jacobian entry {derivative} is {entry:.9g} at {place} and t = {t:.9g} s, and "
         f"differences of {label} give {estimate:.9g}: off by {abs(entry - estimate):.3g} (allowed {limit:.3g})"
     )
     remedy = f"Correct jacobian or {label}; or leave jacobian out: {label} is then differenced."
     return Fault(jacobian.where, what, remedy)
 
 
-def _answer(jacobian: Jacobian, row: int) -> str:
+def _component(jacobian: Jacobian, row: int) -> str:
     """Return the name of an entry of the value: force[1], force[0, 3], actuator."""
-    shape, label = jacobian.question.shape, jacobian.question.label
+    shape, label = jacobian.user_function.shape, jacobian.user_function.label
     return label + (str([int(k) for k in np.unravel_index(row, shape)]) if shape else "")
 
 
 def _argument(jacobian: Jacobian, column: int) -> str:
     """Return the name of a coordinate: r[0, 2], pi_bar[1] (a turn about the body's y axis), l."""
-    names = jacobian.question.form.split(", ")[1:]
+    names = jacobian.user_function.form.split(", ")[1:]
     if not jacobian.of_bodies:
         return names[column]
     part, place = divmod(column, 3 * jacobian.bodies)
-    index = [place] if len(jacobian.question.shape) == 1 else [place // 3, place % 3]
+    index = [place] if len(jacobian.user_function.shape) == 1 else [place // 3, place % 3]
     if part == TURN:
         return f"pi_bar{index} (a turn about the body's own {'xyz'[place % 3]})"
     return f"{names[part]}{index}"

@@ -130,7 +130,7 @@ def add_forces(ints: Ints, floats: Array, first: int, last: int, m: Motion, Q: A
 def add_declared_tangent(ints: Ints, floats: Array, first: int, last: int, m: Motion, T: Tangents) -> None:
     """Add the symmetric part of c_K K + c_C C of the elements with a jacobian."""
     for k in range(first, last):
-        if T.load_tie[k, 1] < 0:
+        if T.couplings[k, 1] < 0:
             continue
         b = m.body_of[ints[k, POINT]]
         s_bar = to_body(m.A, b, value(m, ints[k, POINT]))
@@ -138,7 +138,7 @@ def add_declared_tangent(ints: Ints, floats: Array, first: int, last: int, m: Mo
         in_body = floats[k, IN_BODY] == 1.0
         F_bar = F if in_body else to_body(m.A, b, F)
         for column in range(6):
-            given = given_column(T, T.load_tie[k, 1], column)
+            given = given_column(T, T.couplings[k, 1], column)
             turned_by = cross(F_bar, scale(T.c_K, unit(column)))
             if in_body:
                 dF = to_global(m.A, b, add(given, scale(-1.0, turned_by)))

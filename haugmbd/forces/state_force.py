@@ -119,16 +119,22 @@ def _own_faults(where: str, bodies: tuple[Body, ...]) -> tuple[Fault, ...]:
 @kernel
 def add_declared_tangent(ints: Ints, floats: Array, first: int, last: int, m: Motion, T: Tangents) -> None:
     """Add the symmetric part of c_K K + c_C C of the elements with a jacobian, block by block: dQ of body i by the motion of body j."""
-    for k in range(T.coupled.shape[0]):
-        start, n, i, j, tie = T.coupled[k, 0], T.coupled[k, 1], T.coupled[k, 4], T.coupled[k, 5], T.coupled[k, 6]
-        corner = start + 72 * n * T.coupled[k, 2] + 3 * T.coupled[k, 3]
+    for k in range(T.jacobian_pairs.shape[0]):
+        start, n, i, j, pair = (
+            T.jacobian_pairs[k, 0],
+            T.jacobian_pairs[k, 1],
+            T.jacobian_pairs[k, 4],
+            T.jacobian_pairs[k, 5],
+            T.jacobian_pairs[k, 6],
+        )
+        corner = start + 72 * n * T.jacobian_pairs[k, 2] + 3 * T.jacobian_pairs[k, 3]
         for row in range(6):
             for column in range(6):
                 at = corner + 12 * n * row + (column if column < 3 else 3 * n + column - 3)
                 x = -(T.c_K * T.D[at] + T.c_C * T.D[at + 6 * n])
                 if i == j:
                     add_half(T.own, i, row, column, x)
-                elif T.ties[tie, 0] == i:
-                    T.tied[tie, 6 * row + column] += 0.5 * x
+                elif T.pairs[pair, 0] == i:
+                    T.pair_blocks[pair, 6 * row + column] += 0.5 * x
                 else:
-                    T.tied[tie, 6 * column + row] += 0.5 * x
+                    T.pair_blocks[pair, 6 * column + row] += 0.5 * x

@@ -25,21 +25,21 @@ from haugmbd.math.vec3 import Vec, cross, to_body
 class Tangents(NamedTuple):
     """The blocks that c_K K + c_C C is added to, and the data that the elements read for it.
 
-    own: (nb + 1, 36) blocks of the bodies;  tied: (n, 36) blocks of the coupled pairs of bodies
+    own: (nb + 1, 36) blocks of the bodies;  pair_blocks: (n, 36) blocks of the coupled pairs of bodies
     c_K, c_C: the factors of stiffness and damping;  D: the declared jacobians, one after another
-    load_tie: (nl, 2) pair of each element between two bodies, and where its declared jacobian starts in D; -1 for none
-    ties: (n, 4) bodies i and j of each pair, and two numbers of its block
-    coupled: (., 7) the pairs of bodies of each StateForce with a jacobian, see `workspace.layout`
+    couplings: (nl, 2) pair of each element between two bodies, and where its declared jacobian starts in D; -1 for none
+    pairs: (n, 4) bodies i and j of each pair, and two numbers of its block
+    jacobian_pairs: (., 7) the pairs of bodies of each StateForce with a jacobian, see `workspace.layout`
     """
 
     own: Array
-    tied: Array
+    pair_blocks: Array
     c_K: float
     c_C: float
     D: Array
-    load_tie: Ints
-    ties: Ints
-    coupled: Ints
+    couplings: Ints
+    pairs: Ints
+    jacobian_pairs: Ints
 
 
 @kernel
@@ -61,20 +61,20 @@ def add_outer(T: Array, row: int, c: float, a: Vec, b: Vec, x: Vec, y: Vec) -> N
 @kernel
 def add_pair(T: Tangents, k: int, i: int, j: int, c: float, g_i: tuple[Vec, Vec], g_j: tuple[Vec, Vec]) -> None:
     """Add c g^T g, g = (-g_i, g_j), of element k to the blocks of bodies i and j and of their pair (in the order of the pair)."""
-    tie = T.load_tie[k, 0]
+    pair = T.couplings[k, 0]
     add_outer(T.own, i, c, g_i[0], g_i[1], g_i[0], g_i[1])
     add_outer(T.own, j, c, g_j[0], g_j[1], g_j[0], g_j[1])
-    if tie >= 0:
-        if T.ties[tie, 0] == i:
-            add_outer(T.tied, tie, -c, g_i[0], g_i[1], g_j[0], g_j[1])
+    if pair >= 0:
+        if T.pairs[pair, 0] == i:
+            add_outer(T.pair_blocks, pair, -c, g_i[0], g_i[1], g_j[0], g_j[1])
         else:
-            add_outer(T.tied, tie, -c, g_j[0], g_j[1], g_i[0], g_i[1])
+            add_outer(T.pair_blocks, pair, -c, g_j[0], g_j[1], g_i[0], g_i[1])
 
 
 @inlined
 def declared_stiffness(T: Tangents, k: int) -> float:
     """Return c_K df/dl + c_C df/dl' of the actuator of element k (theta for l in an RSDA); 0 if its jacobian is not declared."""
-    start = T.load_tie[k, 1]
+    start = T.couplings[k, 1]
     return T.c_K * T.D[start] + T.c_C * T.D[start + 1] if start >= 0 else 0.0
 
 

@@ -104,12 +104,12 @@ def add_forces(ints: Ints, floats: Array, first: int, last: int, m: Motion, Q: A
 def add_declared_tangent(ints: Ints, floats: Array, first: int, last: int, m: Motion, T: Tangents) -> None:
     """Add the symmetric part of c_K K + c_C C of the elements with a jacobian."""
     for k in range(first, last):
-        if T.load_tie[k, 1] < 0:
+        if T.couplings[k, 1] < 0:
             continue
         b = m.body_of[ints[k, ON]]
         n = (m.F[ints[k, X], 0], m.F[ints[k, Y], 0], m.F[ints[k, Z], 0])
         for column in range(6):
-            dn_bar = given_column(T, T.load_tie[k, 1], column)
+            dn_bar = given_column(T, T.couplings[k, 1], column)
             if floats[k, IN_BODY] != 1.0:
                 dn_bar = add(to_body(m.A, b, dn_bar), cross(to_body(m.A, b, n), scale(T.c_K, unit(column))))
             add_column(T.own, b, column, (0.0, 0.0, 0.0), dn_bar)

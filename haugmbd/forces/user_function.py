@@ -81,11 +81,11 @@ class UserFunction(NamedTuple):
             error.add_note(f"raised by {self.words} of {self.where} at t = {t:.9g} s")
             raise
         try:
-            answer = np.array(None) if masked(given) else np.asarray(given)
+            value = np.array(None) if masked(given) else np.asarray(given)
         except ValueError:  # a list of lists that are not of one length
-            answer = np.array(None)
-        if answer.shape == self.shape and answer.dtype.kind in "iuf" and all(map(isfinite, answer.ravel().tolist())):
-            return answer
+            value = np.array(None)
+        if value.shape == self.shape and value.dtype.kind in "iuf" and all(map(isfinite, value.ravel().tolist())):
+            return value
         raise SimulationError(f"{self.where}: {self.unusable(given)} at t = {t:.9g} s, must be {self.wanted}")
 
     def unusable(self, given: Any) -> str:
@@ -117,20 +117,20 @@ class Value(NamedTuple):
     """A number (1 driver) or a vector (3 drivers) of a force element, and the user's function that returns it, if there is one."""
 
     drivers: tuple[Driver, ...]
-    question: UserFunction | None = None
+    user_function: UserFunction | None = None
 
     @property
     def is_nothing(self) -> bool:
         """Return whether it is zero at all times."""
-        return self.question is None and all(isinstance(driver, Constant) and driver.value == 0.0 for driver in self.drivers)
+        return self.user_function is None and all(isinstance(driver, Constant) and driver.value == 0.0 for driver in self.drivers)
 
     def sampled(self, t: Array, *arguments: Array) -> Array:
         """Return the value at times t (nt,), (nt,) or (nt, 3); `arguments` have nt rows."""
-        if self.question is None:
+        if self.user_function is None:
             columns = [driver.values(t)[..., 0] for driver in self.drivers]
             return columns[0] if len(columns) == 1 else np.stack(columns, axis=-1)
-        answers = [self.question.call(float(s), *(a[k].copy() for a in arguments)) for k, s in enumerate(t)]
-        return np.array(answers, dtype=np.float64).reshape(len(t), *self.question.shape)
+        values = [self.user_function.call(float(s), *(a[k].copy() for a in arguments)) for k, s in enumerate(t)]
+        return np.array(values, dtype=np.float64).reshape(len(t), *self.user_function.shape)
 
 
 def read_value(faults: list[Fault], where: str, label: str, given: Any, form: str, shape: tuple[int, ...], unit: str) -> Value:

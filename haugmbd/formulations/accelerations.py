@@ -11,7 +11,7 @@ import numpy as np
 
 from haugmbd.bodies.validation import for_kernels
 from haugmbd.compiled.array_types import Array
-from haugmbd.compiled.jit import entry
+from haugmbd.compiled.jit import DirectCall, entry
 from haugmbd.deprecated import check_keywords, public_class
 from haugmbd.errors import ModelError, SimulationError, UsageError
 from haugmbd.formulations.base import Formulation
@@ -23,7 +23,7 @@ from haugmbd.model.given import model_given, state_given
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.minimum_norm import least_multipliers
-from haugmbd.system.constraint_residuals import state_faults
+from haugmbd.system.constraint_residuals import is_sound, state_faults
 from haugmbd.workspace.layout import SOLUTION, Pack, workspace_array
 
 
@@ -57,6 +57,9 @@ class Accelerations:
 def accelerate_entry(P: Pack, t: float, y: Array) -> int:
     """Solve for (u_dot, lam) and write them to the solution array."""
     return accelerate(P, t, y)
+
+
+solve_once = DirectCall(accelerate_entry)
 
 
 @entry
@@ -123,21 +126,25 @@ def accelerations(
         model = model.with_redundancy(redundancy)
     by = chosen(formulation)
     state = state_given(model, state, "accelerations")
-    faults = state_faults(model, state)
+    faults = () if is_sound(model, state) else state_faults(model, state)
     if faults:
         raise ModelError(faults)
-    pack = by.pack(model)
-    code = accelerate_entry(pack, state.t, state.y)
+    borrowed = type(by) is NewtonEuler
+    pack = model.borrow() if borrowed else by.pack(model)
+    code = solve_once(pack, state.t, state.flat)
     if code != 0:
         model.raise_user_error(pack)
         raise explain(model, pack, code, state.t)
     x = workspace_array(pack, "SOLUTION")
-    if not by.all_rows:
+    if not by.all_rows and model.redundancy.dropped:
         x = least_multipliers(model, np.array([state.t]), state.y[None], x[None])[0]
     x[0] = 0.0  # the forces on the ground stand there
     n, last = model.nb + 1, kkt_solution_of(pack)
     lam_p = np.concatenate([np.zeros(min(1, len(last.lam_p))), last.lam_p])
-    return Accelerations(x[:n, :3].copy(), x[:n, 3:].copy(), model.lam_of(x), lam_p, last.iterations)
+    found = Accelerations(x[:n, :3].copy(), x[:n, 3:].copy(), model.lam_of(x), lam_p, last.iterations)
+    if borrowed:
+        model.give_back(pack)
+    return found
 
 
 def solve_states(model: Model, t: Array, y: Array) -> Array:

@@ -70,35 +70,37 @@ class AugmentedLagrangian(PythonFormulation):
         found = [] if count else [f"most_iterations = {self.most_iterations!r} must be a whole number, 1 or more"]
         return not_positive(alpha=self.alpha, tol=self.tol) + negative(mu=self.mu, omega=self.omega) + found
 
-    def solve(self, question: KKTSystem) -> KKTSolution:
-        q, b_c = of_known_rank(question, with_feedback(question, self.mu, self.omega))
-        alpha = penalty_of(q, self.alpha)
-        K = mass_matrix(q) + alpha * q.Phi_q.T @ q.Phi_q
-        u, lam = np.zeros_like(q.b_u), np.zeros_like(b_c)
-        rest = self.tol * free_size(q)
+    def solve(self, kkt: KKTSystem) -> KKTSolution:
+        kkt, b_c = of_known_rank(kkt, with_feedback(kkt, self.mu, self.omega))
+        alpha = penalty_of(kkt, self.alpha)
+        K = mass_matrix(kkt) + alpha * kkt.Phi_q.T @ kkt.Phi_q
+        u, lam = np.zeros_like(kkt.b_u), np.zeros_like(b_c)
+        rest = self.tol * free_size(kkt)
         for iteration in range(1, self.most_iterations + 1):
-            left = b_c - q.Phi_q @ u
-            du = solve_definite(q, K, q.b_u - times_mass(q, u) - q.Phi_q.T @ (lam - alpha * left), "M + Phi_q^T alpha Phi_q")
-            u, lam = u + du, lam + alpha * (q.Phi_q @ du - left)
+            left = b_c - kkt.Phi_q @ u
+            du = solve_definite(
+                kkt, K, kkt.b_u - times_mass(kkt, u) - kkt.Phi_q.T @ (lam - alpha * left), "M + Phi_q^T alpha Phi_q"
+            )
+            u, lam = u + du, lam + alpha * (kkt.Phi_q @ du - left)
             if np.abs(du).max(initial=0.0) <= max(self.tol * np.abs(u).max(initial=0.0), rest):
                 return KKTSolution(u, lam, iterations=iteration)
         raise SimulationError(
-            f"AugmentedLagrangian at t = {q.state.t:.6g} s: {self.most_iterations} iterations with alpha = {self.alpha:g} leave a change "
+            f"AugmentedLagrangian at t = {kkt.state.t:.6g} s: {self.most_iterations} iterations with alpha = {self.alpha:g} leave a change "
             f"of {np.abs(du).max():.1e} beside {np.abs(u).max():.1e}: raise alpha or most_iterations."
         )
 
 
-def free_size(q: KKTSystem) -> float:
+def free_size(kkt: KKTSystem) -> float:
     """Return the largest entry of M^-1 b_u.  It measures rounding where the solution u itself is zero."""
-    inertia = np.diagonal(q.M, axis1=1, axis2=2).ravel()
+    inertia = np.diagonal(kkt.M, axis1=1, axis2=2).ravel()
     moves = inertia > 0.0
-    return float(np.abs(q.b_u[moves] / inertia[moves]).max(initial=0.0))
+    return float(np.abs(kkt.b_u[moves] / inertia[moves]).max(initial=0.0))
 
 
-def of_known_rank(q: KKTSystem, b_c: Array) -> tuple[KKTSystem, Array]:
+def of_known_rank(kkt: KKTSystem, b_c: Array) -> tuple[KKTSystem, Array]:
     """Return the system and b_c projected to the rank of the compiled model; unchanged if no row depends on others."""
-    if q.rank == len(b_c):
-        return q, b_c
-    U, s, Vt = np.linalg.svd(q.Phi_q, full_matrices=False)
-    U = U[:, : q.rank]
-    return replace(q, Phi_q=(U * s[: q.rank]) @ Vt[: q.rank]), U @ (U.T @ b_c)
+    if kkt.rank == len(b_c):
+        return kkt, b_c
+    U, s, Vt = np.linalg.svd(kkt.Phi_q, full_matrices=False)
+    U = U[:, : kkt.rank]
+    return replace(kkt, Phi_q=(U * s[: kkt.rank]) @ Vt[: kkt.rank]), U @ (U.T @ b_c)

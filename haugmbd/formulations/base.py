@@ -116,9 +116,9 @@ class Solver:
     def __init__(self, formulation: Formulation) -> None:
         self.formulation = formulation
 
-    def answer(self, question: KKTSystem) -> KKTSolution:
+    def solve(self, kkt: KKTSystem) -> KKTSolution:
         """Return the solution of the system."""
-        return self.formulation.solve(question)
+        return self.formulation.solve(kkt)
 
 
 class Formulation(ABC):
@@ -164,12 +164,12 @@ class Formulation(ABC):
     most_bodies: ClassVar[float] = MOST_BODIES
 
     @abstractmethod
-    def solve(self, question: KKTSystem) -> KKTSolution:
+    def solve(self, kkt: KKTSystem) -> KKTSolution:
         """Solve one augmented KKT system.
 
         Parameters
         ----------
-        question : KKTSystem
+        kkt : KKTSystem
             Matrices and right-hand sides.
 
         Returns

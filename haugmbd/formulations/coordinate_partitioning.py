@@ -60,9 +60,9 @@ class CoordinatePartitioning(PythonFormulation):
     def begin(self, model: Model) -> Solver:
         return Partition(self)
 
-    def solve(self, question: KKTSystem) -> KKTSolution:
+    def solve(self, kkt: KKTSystem) -> KKTSolution:
         """Solve with coordinates selected for this system."""
-        return Partition(self).answer(question)
+        return Partition(self).solve(kkt)
 
 
 class Partition(Solver):
@@ -75,32 +75,33 @@ class Partition(Solver):
         self.dependent: Ints | None = None
         self.condition = 0.0
 
-    def answer(self, question: KKTSystem) -> KKTSolution:
-        q = question
-        choices = self._choose(q)
+    def solve(self, kkt: KKTSystem) -> KKTSolution:
+        choices = self._choose(kkt)
         d = self.dependent
         assert d is not None
-        i = np.delete(np.arange(len(q.b_u)), d)
-        u_0 = np.zeros(len(q.b_u))
-        u_0[d] = np.linalg.solve(q.Phi_q[:, d], q.b_c)
-        if q.solve_for is not SolveFor.ACCELERATIONS:
-            return KKTSolution(u_0, np.zeros(len(q.b_c)), repartitions=choices)
-        H = np.zeros((len(q.b_u), len(i)))
+        i = np.delete(np.arange(len(kkt.b_u)), d)
+        u_0 = np.zeros(len(kkt.b_u))
+        u_0[d] = np.linalg.solve(kkt.Phi_q[:, d], kkt.b_c)
+        if kkt.solve_for is not SolveFor.ACCELERATIONS:
+            return KKTSolution(u_0, np.zeros(len(kkt.b_c)), repartitions=choices)
+        H = np.zeros((len(kkt.b_u), len(i)))
         H[i, np.arange(len(i))] = 1.0
-        H[d] = -np.linalg.solve(q.Phi_q[:, d], q.Phi_q[:, i])
-        u = u_0 + H @ solve_definite(q, H.T @ times_mass(q, H), H.T @ (q.b_u - times_mass(q, u_0)), "H^T M H")
-        return KKTSolution(u, np.asarray(np.linalg.solve(q.Phi_q[:, d].T, (q.b_u - times_mass(q, u))[d])), repartitions=choices)
+        H[d] = -np.linalg.solve(kkt.Phi_q[:, d], kkt.Phi_q[:, i])
+        u = u_0 + H @ solve_definite(kkt, H.T @ times_mass(kkt, H), H.T @ (kkt.b_u - times_mass(kkt, u_0)), "H^T M H")
+        return KKTSolution(
+            u, np.asarray(np.linalg.solve(kkt.Phi_q[:, d].T, (kkt.b_u - times_mass(kkt, u))[d])), repartitions=choices
+        )
 
-    def _choose(self, q: KKTSystem) -> int:
+    def _choose(self, kkt: KKTSystem) -> int:
         """Select dependent coordinates if there are none or they have degraded.  Return the number of selections, 0 or 1."""
-        if self.dependent is not None and condition(q.Phi_q[:, self.dependent]) <= self.formulation.degraded * self.condition:
+        if self.dependent is not None and condition(kkt.Phi_q[:, self.dependent]) <= self.formulation.degraded * self.condition:
             return 0
-        _, R, order = pivoted_qr(q.Phi_q)
-        k = len(q.b_c)
+        _, R, order = pivoted_qr(kkt.Phi_q)
+        k = len(kkt.b_c)
         if k > R.shape[1] or (k and not abs(R[k - 1, k - 1]) > SINGULAR_TOL * abs(R[0, 0])):
-            raise singular(q, f"no {k} coordinates can be dependent: the rows have a lower rank")
+            raise singular(kkt, f"no {k} coordinates can be dependent: the rows have a lower rank")
         self.dependent = np.sort(order[:k])
-        self.condition = condition(q.Phi_q[:, self.dependent])
+        self.condition = condition(kkt.Phi_q[:, self.dependent])
         return 1
 
 

@@ -36,29 +36,29 @@ class Split(NamedTuple):
     Z: Array
 
 
-def singular(question: KKTSystem, what: str) -> SimulationError:
+def singular(kkt: KKTSystem, what: str) -> SimulationError:
     """Return the error of a formulation whose factorization failed; that of an unbounded motion where this is the cause."""
-    t, finite = question.state.t, np.isfinite(question.Phi_q).all() and np.isfinite(question.b_u).all()
-    apart = torn(question.model, evaluate(question.model, question.state)) if finite else "rows or forces overflow"
+    t, finite = kkt.state.t, np.isfinite(kkt.Phi_q).all() and np.isfinite(kkt.b_u).all()
+    apart = torn(kkt.model, evaluate(kkt.model, kkt.state)) if finite else "rows or forces overflow"
     if apart:
         return SimulationError(f"the motion grows without bound at t = {t:.6g} s: {apart}. {TOO_LARGE}")
     return SingularKKTError(
-        f"SingularKKTError at t = {question.state.t:.6g} s: {what}. A singular position, rows that depend on others there, or a free axis "
+        f"SingularKKTError at t = {kkt.state.t:.6g} s: {what}. A singular position, rows that depend on others there, or a free axis "
         "without inertia: NewtonEuler() names the joints."
     )
 
 
-def mass_matrix(question: KKTSystem) -> Array:
+def mass_matrix(kkt: KKTSystem) -> Array:
     """Return diag(M_1, ..., M_nb), (6 nb, 6 nb)."""
-    nb = len(question.M)
+    nb = len(kkt.M)
     M = np.zeros((nb, 6, nb, 6))
-    M[np.arange(nb), :, np.arange(nb)] = question.M
+    M[np.arange(nb), :, np.arange(nb)] = kkt.M
     return M.reshape(6 * nb, 6 * nb)
 
 
-def times_mass(question: KKTSystem, x: Array) -> Array:
+def times_mass(kkt: KKTSystem, x: Array) -> Array:
     """Return M x, body by body; x: (6 nb, ...)."""
-    return blockwise(question.M, x)
+    return blockwise(kkt.M, x)
 
 
 def blockwise(blocks: Array, x: Array) -> Array:
@@ -67,35 +67,35 @@ def blockwise(blocks: Array, x: Array) -> Array:
     return np.asarray(np.einsum("kab,kb...->ka...", blocks, x.reshape(nb, n, *x.shape[1:])).reshape(nb * m, *x.shape[1:]))
 
 
-def split(question: KKTSystem, A: Array, rank: int, *, with_Z: bool = True) -> Split:
+def split(kkt: KKTSystem, A: Array, rank: int, *, with_Z: bool = True) -> Split:
     """Return the singular value decomposition of A, cut at the rank of the compiled model."""
     U, s, Vt = np.linalg.svd(A, full_matrices=with_Z)
     if rank > len(s) or (rank and not s[rank - 1] > SINGULAR_TOL * s[0]):
         smallest = s[rank - 1] / s[0] if rank <= len(s) else 0.0
-        raise singular(question, f"singular value {rank} of the rows is {smallest:.1e} of the largest")
+        raise singular(kkt, f"singular value {rank} of the rows is {smallest:.1e} of the largest")
     return Split(U[:, :rank], s[:rank], Vt[:rank].T, Vt[rank:].T)
 
 
-def solve_definite(question: KKTSystem, S: Array, b: Array, what: str) -> Array:
+def solve_definite(kkt: KKTSystem, S: Array, b: Array, what: str) -> Array:
     """Return S^-1 b for a symmetric positive definite S, by Cholesky.  Raise SingularKKTError if S is not positive definite."""
     from scipy.linalg import LinAlgError, cho_factor, cho_solve, lapack  # noqa: PLC0415  only where it is used
 
     d = np.diagonal(S)
     if not (d > 0.0).all():
-        raise singular(question, f"{what} is not positive definite")
+        raise singular(kkt, f"{what} is not positive definite")
     s = 1.0 / np.sqrt(d)
     scaled = s[:, None] * S * s
     try:
         factor = cho_factor(scaled, check_finite=False)
     except LinAlgError as error:
-        raise singular(question, f"{what} is not positive definite ({error})") from error
+        raise singular(kkt, f"{what} is not positive definite ({error})") from error
     if len(b):
-        need_regular(question, lapack.dpocon(factor[0], np.abs(scaled).sum(axis=0).max())[0], what)
+        need_regular(kkt, lapack.dpocon(factor[0], np.abs(scaled).sum(axis=0).max())[0], what)
     x = s * cho_solve(factor, s * b, check_finite=False)
     return np.asarray(x + s * cho_solve(factor, s * (b - S @ x), check_finite=False))
 
 
-def solve_symmetric(question: KKTSystem, K: Array, b: Array, what: str) -> Array:
+def solve_symmetric(kkt: KKTSystem, K: Array, b: Array, what: str) -> Array:
     """Return K^-1 b for a symmetric indefinite K, by LU with partial pivoting.  Raise SingularKKTError if K is singular."""
     from scipy.linalg import lapack, lu_solve  # noqa: PLC0415  only where it is used
 
@@ -103,15 +103,15 @@ def solve_symmetric(question: KKTSystem, K: Array, b: Array, what: str) -> Array
     s = 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0))
     scaled = s[:, None] * K * s
     factor, pivots, info = lapack.dgetrf(scaled)
-    need_regular(question, 0.0 if info > 0 else lapack.dgecon(factor, np.abs(scaled).sum(axis=0).max())[0], what)
+    need_regular(kkt, 0.0 if info > 0 else lapack.dgecon(factor, np.abs(scaled).sum(axis=0).max())[0], what)
     x = s * lu_solve((factor, pivots), s * b, check_finite=False)
     return np.asarray(x + s * lu_solve((factor, pivots), s * (b - K @ x), check_finite=False))
 
 
-def need_regular(question: KKTSystem, reciprocal: float, what: str) -> None:
+def need_regular(kkt: KKTSystem, reciprocal: float, what: str) -> None:
     """Raise SingularKKTError if the reciprocal condition number (LAPACK's estimate) is below NO_DIGIT or NaN."""
     if not reciprocal > NO_DIGIT:
-        raise singular(question, f"{what} is singular (reciprocal condition number {reciprocal:.1e})")
+        raise singular(kkt, f"{what} is singular (reciprocal condition number {reciprocal:.1e})")
 
 
 def triangular(T: Array, b: Array, *, transposed: bool = False) -> Array:

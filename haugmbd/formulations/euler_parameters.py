@@ -42,28 +42,28 @@ class EulerForm(NamedTuple):
     gamma_p: Array
 
 
-def euler_form(q: KKTSystem) -> EulerForm:
+def euler_form(kkt: KKTSystem) -> EulerForm:
     """Return the system in (r, p)."""
-    nb, p = len(q.M), normalized(q.state.p[1:])
+    nb, p = len(kkt.M), normalized(kkt.state.p[1:])
     S, M_p, P = np.zeros((nb, 6, 7)), np.zeros((nb, 7, nb, 7)), np.zeros((nb, nb, 7))
     S[:, :3, :3], S[:, 3:, 3:] = np.eye(3), 2.0 * G(p)
     bodies = np.arange(nb)
-    M_p[bodies, :, bodies] = np.swapaxes(S, 1, 2) @ q.M @ S
+    M_p[bodies, :, bodies] = np.swapaxes(S, 1, 2) @ kkt.M @ S
     P[bodies, bodies, 3:] = p
-    Phi_p = np.einsum("rka,kab->rkb", q.Phi_q.reshape(-1, nb, 6), S).reshape(-1, 7 * nb)
-    b_p = blockwise(np.swapaxes(S, 1, 2), q.b_u)
+    Phi_p = np.einsum("rka,kab->rkb", kkt.Phi_q.reshape(-1, nb, 6), S).reshape(-1, 7 * nb)
+    b_p = blockwise(np.swapaxes(S, 1, 2), kkt.b_u)
     gamma_p = np.zeros(nb)
-    if q.solve_for is SolveFor.ACCELERATIONS:
-        p_dot = p_dot_from(p, q.state.omega_bar[1:])
-        b_p.reshape(nb, 7)[:, 3:] = turning_forces(q, p, p_dot)
+    if kkt.solve_for is SolveFor.ACCELERATIONS:
+        p_dot = p_dot_from(p, kkt.state.omega_bar[1:])
+        b_p.reshape(nb, 7)[:, 3:] = turning_forces(kkt, p, p_dot)
         gamma_p = -np.sum(p_dot**2, axis=1)
     return EulerForm(S, M_p.reshape(7 * nb, 7 * nb), Phi_p, P.reshape(nb, 7 * nb), b_p, gamma_p)
 
 
-def turning_forces(q: KKTSystem, p: Array, p_dot: Array) -> Array:
+def turning_forces(kkt: KKTSystem, p: Array, p_dot: Array) -> Array:
     """Return 2 G^T n_bar + 8 Gdot^T J_bar Gdot p, (nb, 4)."""
-    J_bar, w, Gdot = q.M[:, 3:, 3:], q.state.omega_bar[1:], G(p_dot)
-    n_bar = q.b_u.reshape(-1, 6)[:, 3:] + np.cross(w, np.einsum("kab,kb->ka", J_bar, w))
+    J_bar, w, Gdot = kkt.M[:, 3:, 3:], kkt.state.omega_bar[1:], G(p_dot)
+    n_bar = kkt.b_u.reshape(-1, 6)[:, 3:] + np.cross(w, np.einsum("kab,kb->ka", J_bar, w))
     quadratic = np.einsum("kca,kcd,kde,ke->ka", Gdot, J_bar, Gdot, p)
     return np.asarray(2.0 * np.einsum("kca,kc->ka", G(p), n_bar) + 8.0 * quadratic)
 
@@ -83,10 +83,10 @@ class EulerParameters(PythonFormulation):
     any_unit: ClassVar[bool] = True
     ms: ClassVar[float] = 22.0
 
-    def solve(self, question: KKTSystem) -> KKTSolution:
-        f = euler_form(question)
+    def solve(self, kkt: KKTSystem) -> KKTSolution:
+        f = euler_form(kkt)
         A = np.vstack([f.Phi_p, f.P])
-        n, k = len(f.b_p), len(question.b_c)
+        n, k = len(f.b_p), len(kkt.b_c)
         K = np.block([[f.M_p, A.T], [A, np.zeros((len(A), len(A)))]])
-        x = solve_symmetric(question, K, np.concatenate([f.b_p, question.b_c, f.gamma_p]), "the matrix of the r-p form")
+        x = solve_symmetric(kkt, K, np.concatenate([f.b_p, kkt.b_c, f.gamma_p]), "the matrix of the r-p form")
         return KKTSolution(blockwise(f.S, x[:n]), x[n : n + k], lam_p=x[n + k :])

@@ -52,17 +52,17 @@ class NewtonEuler(Formulation):
     def pack(self, model: Model) -> Pack:
         return model.pack()
 
-    def solve(self, question: KKTSystem) -> KKTSolution:
-        q, pack = question, question.model.pack()
-        b, n = workspace_array(pack, "RIGHT"), question.model.nb + 1
-        code = rows_entry(pack, q.state.t, q.state.y)
-        b[1:n], b[n:].reshape(-1)[q.model.slot_of_row[q.rows]] = q.b_u.reshape(-1, 6), q.b_c
-        code = code or answer_entry(pack)
+    def solve(self, kkt: KKTSystem) -> KKTSolution:
+        pack = kkt.model.pack()
+        b, n = workspace_array(pack, "RIGHT"), kkt.model.nb + 1
+        code = rows_entry(pack, kkt.state.t, kkt.state.y)
+        b[1:n], b[n:].reshape(-1)[kkt.model.slot_of_row[kkt.rows]] = kkt.b_u.reshape(-1, 6), kkt.b_c
+        code = code or factorize_and_solve_entry(pack)
         if code != OK:
-            q.model.raise_user_error(pack)
-            raise explain(q.model, pack, code, q.state.t)
+            kkt.model.raise_user_error(pack)
+            raise explain(kkt.model, pack, code, kkt.state.t)
         x = workspace_array(pack, "SOLUTION")
-        return KKTSolution(x[1:n].ravel().copy(), q.model.lam_of(x)[q.rows])
+        return KKTSolution(x[1:n].ravel().copy(), kkt.model.lam_of(x)[kkt.rows])
 
 
 @inlined
@@ -101,7 +101,7 @@ def solve_system(P: Pack) -> int:
 
 
 @entry
-def answer_entry(P: Pack) -> int:
+def factorize_and_solve_entry(P: Pack) -> int:
     """Write K^-1 b to the solution array, for the rows and the b in the workspace."""
     code = factorize(P)
     return finish(P) if code == OK else code
@@ -110,7 +110,7 @@ def answer_entry(P: Pack) -> int:
 @kernel
 def put_right_hand_side(P: Pack) -> None:
     """Write b = (Q, gamma)."""
-    ws.system_kind(P)[0, 0] = at.ACCELERATIONS
+    ws.solve_for(P)[0, 0] = at.ACCELERATIONS
     b, Q, level = ws.right_hand_side(P), ws.generalized_forces(P), ws.row_values(P)
     n = Q.shape[0]
     for k in range(n):

@@ -55,9 +55,9 @@ class SVD:
     Source: Singh and Likins 1985.
     """
 
-    def basis(self, q: KKTSystem) -> Basis:
+    def basis(self, kkt: KKTSystem) -> Basis:
         """Return the factors of Phi_q."""
-        s = split(q, q.Phi_q, q.rank)
+        s = split(kkt, kkt.Phi_q, kkt.rank)
         return Basis(s.U, np.diag(s.s), s.V, s.Z)
 
 
@@ -71,12 +71,12 @@ class QR:
     Source: Kim and Vanderploeg 1986.
     """
 
-    def basis(self, q: KKTSystem) -> Basis:
+    def basis(self, kkt: KKTSystem) -> Basis:
         """Return the factors of Phi_q."""
-        Q, R, order = pivoted_qr(q.Phi_q.T)
-        r = q.rank
+        Q, R, order = pivoted_qr(kkt.Phi_q.T)
+        r = kkt.rank
         if r > min(R.shape) or (r and not abs(R[r - 1, r - 1]) > SINGULAR_TOL * abs(R[0, 0])):
-            raise singular(q, f"pivot {r} of the rows is below {SINGULAR_TOL:.0e} of the largest")
+            raise singular(kkt, f"pivot {r} of the rows is below {SINGULAR_TOL:.0e} of the largest")
         U_turned, T = np.linalg.qr(R[:r].T)
         U = np.zeros_like(U_turned)
         U[order] = U_turned
@@ -110,10 +110,9 @@ class NullSpace(PythonFormulation):
     def wrong(self) -> list[str]:
         return [] if isinstance(self.by, SVD | QR) else [f"by = {self.by!r} must be SVD() or QR()"]
 
-    def solve(self, question: KKTSystem) -> KKTSolution:
-        q = question
-        basis = self.by.basis(q)
-        Z, u_0 = basis.Z, basis.least_motion(q.b_c)
-        z = solve_definite(q, Z.T @ times_mass(q, Z), Z.T @ (q.b_u - times_mass(q, u_0)), "Z^T M Z")
+    def solve(self, kkt: KKTSystem) -> KKTSolution:
+        basis = self.by.basis(kkt)
+        Z, u_0 = basis.Z, basis.least_motion(kkt.b_c)
+        z = solve_definite(kkt, Z.T @ times_mass(kkt, Z), Z.T @ (kkt.b_u - times_mass(kkt, u_0)), "Z^T M Z")
         u = u_0 + Z @ z
-        return KKTSolution(u, basis.least_multipliers(q.b_u - times_mass(q, u)))
+        return KKTSolution(u, basis.least_multipliers(kkt.b_u - times_mass(kkt, u)))

@@ -23,14 +23,14 @@ from haugmbd.formulations.dense_matrices import mass_matrix, solve_definite
 from haugmbd.formulations.python_formulation import PythonFormulation
 
 
-def penalty_of(q: KKTSystem, alpha: float) -> float:
+def penalty_of(kkt: KKTSystem, alpha: float) -> float:
     """Return alpha times the mean mass of the bodies [kg], for rows in m."""
-    return alpha * float(np.mean(q.M[:, 0, 0]))
+    return alpha * float(np.mean(kkt.M[:, 0, 0]))
 
 
-def with_feedback(q: KKTSystem, mu: float, omega: float) -> Array:
+def with_feedback(kkt: KKTSystem, mu: float, omega: float) -> Array:
     """Return b_c with the forces of springs and dampers, if the unknowns are accelerations."""
-    return q.b_c - 2.0 * mu * omega * q.Phi_dot - omega**2 * q.Phi if q.solve_for is SolveFor.ACCELERATIONS else q.b_c
+    return kkt.b_c - 2.0 * mu * omega * kkt.Phi_dot - omega**2 * kkt.Phi if kkt.solve_for is SolveFor.ACCELERATIONS else kkt.b_c
 
 
 @public_class
@@ -66,8 +66,8 @@ class Penalty(PythonFormulation):
     def wrong(self) -> list[str]:
         return not_positive(alpha=self.alpha) + negative(mu=self.mu, omega=self.omega)
 
-    def solve(self, question: KKTSystem) -> KKTSolution:
-        q, alpha, b_c = question, penalty_of(question, self.alpha), with_feedback(question, self.mu, self.omega)
-        K = mass_matrix(q) + alpha * q.Phi_q.T @ q.Phi_q
-        u = solve_definite(q, K, q.b_u + alpha * q.Phi_q.T @ b_c, "M + Phi_q^T alpha Phi_q")
-        return KKTSolution(u, alpha * (q.Phi_q @ u - b_c))
+    def solve(self, kkt: KKTSystem) -> KKTSolution:
+        alpha, b_c = penalty_of(kkt, self.alpha), with_feedback(kkt, self.mu, self.omega)
+        K = mass_matrix(kkt) + alpha * kkt.Phi_q.T @ kkt.Phi_q
+        u = solve_definite(kkt, K, kkt.b_u + alpha * kkt.Phi_q.T @ b_c, "M + Phi_q^T alpha Phi_q")
+        return KKTSolution(u, alpha * (kkt.Phi_q @ u - b_c))

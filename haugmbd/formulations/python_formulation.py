@@ -1,7 +1,7 @@
 r"""Formulations in Python, called from compiled integrators: the workspace is read into a `KKTSystem`, and the solution written back.
 
     called by `prepare`      new state                 J, LEVEL           Phi_q, Phi, Phi_dot
-    called by `factorize`    new rows                  RIGHT, QUESTION    b_u, b_c, solve_for
+    called by `factorize`    new rows                  RIGHT, SOLVE_FOR   b_u, b_c, solve_for
     called by `finish`       K x = b is needed         SOLUTION           u, lam by slots; zero for rows that do not take part
 
 A formulation that needs independent rows receives as many as there are.  The selection is kept from one solution to the next until
@@ -28,7 +28,7 @@ from haugmbd.compiled.ffi import Callback
 from haugmbd.formulations.base import NONE, Formulation, KKTSolution, KKTSystem, SolveFor, Solver
 from haugmbd.formulations.dense_matrices import pivoted_qr, singular
 from haugmbd.kkt.entry_points import NO_REFINE
-from haugmbd.kkt.python_solver import ANSWER, CALL_PYTHON_SOLVER, LOOK, RECORD_ROWS, SKIP
+from haugmbd.kkt.python_solver import CALL_PYTHON_SOLVER, NEW_ROWS, RECORD_ROWS, SKIP, SOLVE
 from haugmbd.model.evaluate import rows_entry
 from haugmbd.model.generalized_forces import APPLY
 from haugmbd.model.length import POWERS
@@ -55,7 +55,7 @@ class PythonFormulation(Formulation):
     any_unit: ClassVar[bool] = False
 
     @abstractmethod
-    def solve(self, question: KKTSystem) -> KKTSolution:
+    def solve(self, kkt: KKTSystem) -> KKTSolution:
         """Solve one augmented KKT system.  See `Formulation.solve`."""
 
     def pack(self, model: Model) -> Pack:
@@ -96,11 +96,11 @@ class SolverStatistics:
     iterations: int = 0
     repartitions: int = 0
 
-    def count(self, answer: KKTSolution) -> None:
+    def count(self, solution: KKTSolution) -> None:
         """Add the work of one solution."""
         self.solves += 1
-        self.iterations += answer.iterations
-        self.repartitions += answer.repartitions
+        self.iterations += solution.iterations
+        self.repartitions += solution.repartitions
 
 
 class PythonKKTSolver(Callback):
@@ -111,8 +111,8 @@ class PythonKKTSolver(Callback):
 
     def __init__(self, model: Model, solver: Solver, rows: Ints, *, every: bool, unit: float = 1.0) -> None:
         tables = model.tables
-        super().__init__(self._asked, tuple(tables.place(name)[1:] for name in ("J", "LEVEL", "RIGHT", "SOLUTION")))
-        self.callback = Callback(self._see, model.force_callbacks.shapes)
+        super().__init__(self._record_or_solve, tuple(tables.place(name)[1:] for name in ("J", "LEVEL", "RIGHT", "SOLUTION")))
+        self.callback = Callback(self._record_state, model.force_callbacks.shapes)
         self.work, self.last = SolverStatistics(), KKTSolution(NONE, NONE)
         self._model, self._solver, self._rows = model, solver, rows
         self._rank = model.nc - len(model.redundancy.dropped)
@@ -126,55 +126,55 @@ class PythonKKTSolver(Callback):
         self._t, self._y = 0.0, model.y0
         self._sizes = NONE
 
-    def suit_all_rows(self, size: Array) -> None:
+    def fit_all_rows(self, size: Array) -> None:
         """Compute accelerations that fit dependent rows in the least-squares sense from now on, see `kkt.least_squares`.
 
         size: (nc,) lengths of the rows
         """
         self._sizes = size[self._rows] * np.where(self._weights == 1.0, 1.0, self._weights * np.sqrt(self._square))
 
-    def _see(self, t: float, y: Array, signals: Array, F: Array, Q_user: Array) -> None:
+    def _record_state(self, t: float, y: Array, signals: Array, F: Array, Q_user: Array) -> None:
         """Store the state, and evaluate the user's callables, if there are any."""
         self._t, self._y = t, y.copy()
         self._model.force_callbacks.call(t, y, signals, F, Q_user)
 
-    def _asked(self, which: float, J: Array, level: Array, b: Array, x: Array) -> None:
+    def _record_or_solve(self, which: float, J: Array, level: Array, b: Array, x: Array) -> None:
         """Read new rows, or solve."""
-        if which == LOOK:
-            self._look(J)
+        if which == NEW_ROWS:
+            self._read_rows(J)
             return
         state = State.from_y(self._t, self._y, self._model.nb + 1)
         try:
-            question = self._question(state, SolveFor(which - ANSWER), level, b)
+            kkt = self._kkt_system(state, SolveFor(which - SOLVE), level, b)
         except np.linalg.LinAlgError as error:
-            question = self._question(state, SolveFor.VELOCITIES, level, b)
-            raise singular(question, f"the SVD of its rows did not converge ({error})") from error
+            kkt = self._kkt_system(state, SolveFor.VELOCITIES, level, b)
+            raise singular(kkt, f"the SVD of its rows did not converge ({error})") from error
         try:
-            with np.errstate(over="ignore", invalid="ignore"):  # a state that is not finite is told by the run
-                answer = self._solver.answer(question)
+            with np.errstate(over="ignore", invalid="ignore"):  # a state that is not finite is reported by the run
+                solution = self._solver.solve(kkt)
         except np.linalg.LinAlgError as error:
-            raise singular(question, f"its factorization did not converge ({error})") from error
-        self.work.count(answer)
-        self.last = answer._replace(lam_p=answer.lam_p * self._square)
+            raise singular(kkt, f"its factorization did not converge ({error})") from error
+        self.work.count(solution)
+        self.last = solution._replace(lam_p=solution.lam_p * self._square)
         n = self._model.nb + 1
         x[:] = 0.0
-        x[1:n] = (answer.u * self._columns).reshape(-1, 6)
-        x[n:].reshape(-1)[self._slots[self._chosen]] = answer.lam * self._weights[self._chosen] * self._square
+        x[1:n] = (solution.u * self._columns).reshape(-1, 6)
+        x[n:].reshape(-1)[self._slots[self._chosen]] = solution.lam * self._weights[self._chosen] * self._square
 
-    def _look(self, J: Array) -> None:
+    def _read_rows(self, J: Array) -> None:
         """Read the rows, and select those that take part."""
         Phi_q = self._gather(J)
         if self._rank == len(self._chosen) < len(self._rows):
             self._chosen = independent(Phi_q, self._chosen)
         self._Phi_q, self._every = Phi_q[self._chosen], Phi_q
 
-    def _suited(self, b: Array) -> tuple[Array, Array]:
+    def _fitted(self, b: Array) -> tuple[Array, Array]:
         """Return the selected rows and right-hand sides of the nearest consistent system of the same rank."""
         size = self._sizes[:, None]
         U = np.linalg.svd(self._every / size, full_matrices=False)[0][:, : self._rank]
         right = self._weights * b[self._model.nb + 1 :].reshape(-1)[self._slots]
-        suited = size * (U @ (U.T @ (np.hstack([self._every, right[:, None]]) / size)))
-        return suited[self._chosen, :-1], suited[self._chosen, -1]
+        fitted = size * (U @ (U.T @ (np.hstack([self._every, right[:, None]]) / size)))
+        return fitted[self._chosen, :-1], fitted[self._chosen, -1]
 
     def _gather(self, J: Array) -> Array:
         """Return Phi_q (k, 6 nb)."""
@@ -184,18 +184,18 @@ class PythonKKTSolver(Callback):
         measured: Array = self._weights[:, None] * Phi_q * self._columns
         return measured
 
-    def question(self, state: State, J: Array, level: Array, b: Array) -> KKTSystem:
+    def kkt_system(self, state: State, J: Array, level: Array, b: Array) -> KKTSystem:
         """Return the system for the accelerations, from rows and forces that were evaluated elsewhere."""
-        self._look(J)
-        return self._question(state, SolveFor.ACCELERATIONS, level, b)
+        self._read_rows(J)
+        return self._kkt_system(state, SolveFor.ACCELERATIONS, level, b)
 
-    def _question(self, state: State, solve_for: SolveFor, level: Array, b: Array) -> KKTSystem:
+    def _kkt_system(self, state: State, solve_for: SolveFor, level: Array, b: Array) -> KKTSystem:
         """Return the system with right-hand side b (nn, 6); level: (slots, 3)."""
         n, slots, Phi_q = self._model.nb + 1, self._slots[self._chosen], self._Phi_q
         u, weight = np.hstack([state.v, state.omega_bar])[1:].ravel() / self._columns, self._weights[self._chosen]
         b_u, b_c = b[1:n].ravel() * self._columns / self._square, weight * b[n:].reshape(-1)[slots]
         if len(self._sizes) and solve_for is SolveFor.ACCELERATIONS:
-            Phi_q, b_c = self._suited(b)
+            Phi_q, b_c = self._fitted(b)
         gaps = weight * level[slots, 0], Phi_q @ u - weight * level[slots, 1]
         return KKTSystem(self._model, state, solve_for, self._rows[self._chosen], self._rank, self._M, Phi_q, b_u, b_c, *gaps)
 
@@ -223,7 +223,7 @@ def kkt_system_of(formulation: Formulation, model: Model, state: State | None = 
     b = np.zeros_like(workspace_array(pack, "RIGHT"))
     level = workspace_array(pack, "LEVEL")
     b[: model.nb + 1], b[model.nb + 1 :] = workspace_array(pack, "Q"), level[:, 2].reshape(-1, 6)
-    return PythonKKTSolver(model, Solver(formulation), rows_for(model), every=formulation.all_rows).question(
+    return PythonKKTSolver(model, Solver(formulation), rows_for(model), every=formulation.all_rows).kkt_system(
         state, workspace_array(pack, "J"), level, b
     )
 

@@ -37,9 +37,8 @@ class RangeSpace(PythonFormulation):
     ms: ClassVar[float] = 3.0
     massless: ClassVar[bool] = False
 
-    def solve(self, question: KKTSystem) -> KKTSolution:
-        q = question
-        W: Array = np.asarray(np.linalg.inv(q.M))
-        S = q.Phi_q @ blockwise(W, q.Phi_q.T)
-        lam = solve_definite(q, S, q.Phi_q @ blockwise(W, q.b_u) - q.b_c, "Phi_q M^-1 Phi_q^T")
-        return KKTSolution(blockwise(W, q.b_u - q.Phi_q.T @ lam), lam)
+    def solve(self, kkt: KKTSystem) -> KKTSolution:
+        W: Array = np.asarray(np.linalg.inv(kkt.M))
+        S = kkt.Phi_q @ blockwise(W, kkt.Phi_q.T)
+        lam = solve_definite(kkt, S, kkt.Phi_q @ blockwise(W, kkt.b_u) - kkt.b_c, "Phi_q M^-1 Phi_q^T")
+        return KKTSolution(blockwise(W, kkt.b_u - kkt.Phi_q.T @ lam), lam)

@@ -53,8 +53,8 @@ class ReducedChain(PythonFormulation):
     def begin(self, model: Model) -> Solver:
         return Links(self, model)
 
-    def solve(self, question: KKTSystem) -> KKTSolution:
-        return Links(self, question.model).answer(question)
+    def solve(self, kkt: KKTSystem) -> KKTSolution:
+        return Links(self, kkt.model).solve(kkt)
 
 
 class Links(Solver):
@@ -70,21 +70,21 @@ class Links(Solver):
         self.bodies = np.array(chain.order, dtype=np.int64) - 1
         self.pairs = np.sort(model.bodies_of_rows(), axis=1)
 
-    def answer(self, question: KKTSystem) -> KKTSolution:
-        q, chain = question, self.chain
-        at, rates = nearest_coordinates(chain, q.state)
+    def solve(self, kkt: KKTSystem) -> KKTSolution:
+        chain = self.chain
+        at, rates = nearest_coordinates(chain, kkt.state)
         still = np.zeros(chain.nv)
-        moving = q.solve_for is SolveFor.ACCELERATIONS
+        moving = kkt.solve_for is SolveFor.ACCELERATIONS
         start = link_motion(chain, at, rates if moving else still, still)
-        u = self._by_bodies(start) if moving else np.zeros(len(q.b_u))
-        joints = self._joints(q)
-        self._close(q, u, joints)
-        wrench = (q.b_u - times_mass(q, u)).reshape(-1, 6)[self.bodies]
+        u = self._by_bodies(start) if moving else np.zeros(len(kkt.b_u))
+        joints = self._joints(kkt)
+        self._close(kkt, u, joints)
+        wrench = (kkt.b_u - times_mass(kkt, u)).reshape(-1, 6)[self.bodies]
         wrench[:, 3:] = np.einsum("nab,nb->na", start.A, wrench[:, 3:])
         if not np.isfinite(wrench).all():
-            raise SimulationError(f"the motion grows without bound at t = {q.state.t:.6g} s: forces overflow. {TOO_LARGE}")
+            raise SimulationError(f"the motion grows without bound at t = {kkt.state.t:.6g} s: forces overflow. {TOO_LARGE}")
         u += self._by_bodies(link_motion(chain, at, still, aba(chain, at, still, wrenches=wrench)))
-        return KKTSolution(u, self._multipliers(q, u, joints))
+        return KKTSolution(u, self._multipliers(kkt, u, joints))
 
     def _by_bodies(self, motion: LinkMotion) -> Array:
         """Return (v_dot, omega_bar_dot) by bodies, (6 nb,)."""
@@ -92,34 +92,34 @@ class Links(Solver):
         u[self.bodies, :3], u[self.bodies, 3:] = motion.v_dot, np.einsum("nab,na->nb", motion.A, motion.omega_dot)
         return u.ravel()
 
-    def _joints(self, q: KKTSystem) -> list[Ints]:
+    def _joints(self, kkt: KKTSystem) -> list[Ints]:
         """Return, for each link, the places in Phi_q of the rows between it and the link before."""
-        pairs, found, before = self.pairs[q.rows], [], 0
+        pairs, found, before = self.pairs[kkt.rows], [], 0
         for body in (self.bodies + 1).tolist():
             found.append(np.nonzero((pairs == sorted((before, body))).all(axis=1))[0])
             before = body
         return found
 
-    def _close(self, q: KKTSystem, u: Array, joints: list[Ints]) -> None:
+    def _close(self, kkt: KKTSystem, u: Array, joints: list[Ints]) -> None:
         """Change u, from the base to the tip, until Phi_q u = b_c."""
-        before: Array = np.zeros((len(q.b_c), 0))
+        before: Array = np.zeros((len(kkt.b_c), 0))
         u_before = np.zeros(0)
         for body, rows in zip(self.bodies, joints, strict=True):
             own = slice(6 * body, 6 * body + 6)
-            J = q.Phi_q[rows, own]
-            left = q.b_c[rows] - J @ u[own] - before[rows] @ u_before
+            J = kkt.Phi_q[rows, own]
+            left = kkt.b_c[rows] - J @ u[own] - before[rows] @ u_before
             if len(rows):
                 u[own] += np.linalg.lstsq(J, left, rcond=None)[0]
-            before, u_before = q.Phi_q[:, own], u[own]
+            before, u_before = kkt.Phi_q[:, own], u[own]
 
-    def _multipliers(self, q: KKTSystem, u: Array, joints: list[Ints]) -> Array:
+    def _multipliers(self, kkt: KKTSystem, u: Array, joints: list[Ints]) -> Array:
         """Return lam, computed from the tip to the base."""
-        left, lam = q.b_u - times_mass(q, u), np.zeros(len(q.b_c))
+        left, lam = kkt.b_u - times_mass(kkt, u), np.zeros(len(kkt.b_c))
         above: Ints = np.zeros(0, dtype=np.int64)
         for body, rows in zip(self.bodies[::-1], joints[::-1], strict=True):
             own = slice(6 * body, 6 * body + 6)
-            wrench = left[own] - q.Phi_q[above, own].T @ lam[above]
+            wrench = left[own] - kkt.Phi_q[above, own].T @ lam[above]
             if len(rows):
-                lam[rows] = np.linalg.lstsq(q.Phi_q[rows, own].T, wrench, rcond=None)[0]
+                lam[rows] = np.linalg.lstsq(kkt.Phi_q[rows, own].T, wrench, rcond=None)[0]
             above = rows
         return lam

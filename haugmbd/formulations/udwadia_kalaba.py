@@ -40,11 +40,10 @@ class UdwadiaKalaba(PythonFormulation):
     massless: ClassVar[bool] = False
     instead: ClassVar[str] = "UdwadiaPhohomsiri(), the fundamental equation for a singular mass matrix"
 
-    def solve(self, question: KKTSystem) -> KKTSolution:
-        q = question
-        moments, axes = np.linalg.eigh(q.M)
+    def solve(self, kkt: KKTSystem) -> KKTSolution:
+        moments, axes = np.linalg.eigh(kkt.M)
         root = (axes / np.sqrt(moments)[:, None, :]) @ np.swapaxes(axes, 1, 2)  # M^-1/2, body by body
-        a = blockwise(root, blockwise(root, q.b_u))
-        s = split(q, blockwise(root, q.Phi_q.T).T, q.rank, with_Z=False)
-        asked = s.U.T @ (q.b_c - q.Phi_q @ a) / s.s
-        return KKTSolution(a + blockwise(root, s.V @ asked), -s.U @ (asked / s.s))
+        a = blockwise(root, blockwise(root, kkt.b_u))
+        s = split(kkt, blockwise(root, kkt.Phi_q.T).T, kkt.rank, with_Z=False)
+        z = s.U.T @ (kkt.b_c - kkt.Phi_q @ a) / s.s
+        return KKTSolution(a + blockwise(root, s.V @ z), -s.U @ (z / s.s))

@@ -42,14 +42,14 @@ class UdwadiaPhohomsiri(PythonFormulation):
     multipliers: ClassVar[Multipliers] = Multipliers.LEAST
     all_rows: ClassVar[bool] = True
 
-    def solve(self, question: KKTSystem) -> KKTSolution:
-        f, k, nb = euler_form(question), len(question.b_c), len(question.M)
-        A, b = np.vstack([f.Phi_p, f.P]), np.concatenate([question.b_c, f.gamma_p])
-        s = split(question, A, question.rank + nb)
-        free = s.Z @ s.Z.T / np.mean(question.M[:, 0, 0])  # 1 - A^+ A, per kg: rows of A are of size 1
+    def solve(self, kkt: KKTSystem) -> KKTSolution:
+        f, k, nb = euler_form(kkt), len(kkt.b_c), len(kkt.M)
+        A, b = np.vstack([f.Phi_p, f.P]), np.concatenate([kkt.b_c, f.gamma_p])
+        s = split(kkt, A, kkt.rank + nb)
+        free = s.Z @ s.Z.T / np.mean(kkt.M[:, 0, 0])  # 1 - A^+ A, per kg: rows of A are of size 1
         whole = np.vstack([free @ f.M_p, A])
         q_ddot, _, _, sizes = np.linalg.lstsq(whole, np.concatenate([free @ f.b_p, b]), rcond=None)
         if not sizes[-1] > SINGULAR_TOL * sizes[0]:
-            raise singular(question, "[M_p; A] has no full column rank")
+            raise singular(kkt, "[M_p; A] has no full column rank")
         lam = s.U @ ((s.V.T @ (f.b_p - f.M_p @ q_ddot)) / s.s)
         return KKTSolution(blockwise(f.S, np.asarray(q_ddot)), lam[:k], lam_p=lam[k:])

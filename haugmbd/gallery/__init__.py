@@ -1,42 +1,119 @@
 """Ready-made mechanisms, with their sources and published values.
 
-    published         a published value
-    pendulum          a bar on a pin
-    double_pendulum   two bars
-    heavy_top         a fast disc on a spherical joint
-    four_bar          a planar four-bar
-    slider_crank      the spatial slider-crank
-    chain             a spatial chain of n links
-    andrews           Andrews' squeezing mechanism
-    governor          a flyball governor
+    published          a published value
+    linkage            bars and points of planar linkages
 
-A new mechanism is one file and one line in `GALLERY`; the tests compile each of them and count its degrees of freedom.
+    pendulum           a bar on a pin
+    double_pendulum    two bars
+    chain              a spatial chain of n links
+    free_body          dzhanibekov: a body that turns over; gyroscope: a rotor in two gimbals
+    heavy_top          a fast disc on a spherical joint
+
+    four_bar           a planar four-bar with independent rows
+    slider_crank       the spatial slider-crank
+    andrews            Andrews' squeezing mechanism
+    windows            n four-bars in a row, through a singular configuration
+    spatial_loops      bennett and bricard: loops that move because of their proportions
+    peaucellier        an exact straight line from seven bars
+    jansen_leg         Theo Jansen's leg
+    scissor_lift       crossed bars that lift a platform
+    hoberman_ring      a ring that opens and closes
+    universal_shaft    two shafts and a Hooke joint
+
+    governor           a flyball governor
+    piston_engine      crank, rod, piston and gas
+    double_wishbone    the suspension of a wheel
+    stewart_platform   six legs that carry a plate
+    delta_robot        three arms and a plate that stays level
+    excavator          boom, stick and bucket on hydraulic cylinders
+    trebuchet          a beam, a counterweight and a sling
+    net                balls on a grid of rods
+
+A new mechanism is one file and one line in `GALLERY`; the tests compile each of them, count its degrees of freedom and run it.
 """
 
 from collections.abc import Callable
 
 from haugmbd.gallery.andrews import andrews
 from haugmbd.gallery.chain import chain
+from haugmbd.gallery.delta_robot import delta_robot
 from haugmbd.gallery.double_pendulum import double_pendulum
+from haugmbd.gallery.double_wishbone import double_wishbone
+from haugmbd.gallery.excavator import excavator
 from haugmbd.gallery.four_bar import four_bar
+from haugmbd.gallery.free_body import dzhanibekov, gyroscope
 from haugmbd.gallery.governor import governor
 from haugmbd.gallery.heavy_top import heavy_top
+from haugmbd.gallery.hoberman_ring import hoberman_ring
+from haugmbd.gallery.jansen_leg import jansen_leg
+from haugmbd.gallery.net import net
+from haugmbd.gallery.peaucellier import peaucellier
 from haugmbd.gallery.pendulum import pendulum
+from haugmbd.gallery.piston_engine import piston_engine
 from haugmbd.gallery.published import Published
+from haugmbd.gallery.scissor_lift import scissor_lift
 from haugmbd.gallery.slider_crank import slider_crank
+from haugmbd.gallery.spatial_loops import bennett, bricard
+from haugmbd.gallery.stewart_platform import stewart_platform
+from haugmbd.gallery.trebuchet import trebuchet
+from haugmbd.gallery.universal_shaft import universal_shaft
+from haugmbd.gallery.windows import windows
 from haugmbd.system.system import System
 
-GALLERY: tuple[Callable[[], System], ...] = (pendulum, double_pendulum, heavy_top, four_bar, slider_crank, chain, andrews, governor)
+GALLERY: tuple[Callable[[], System], ...] = (
+    pendulum,
+    double_pendulum,
+    heavy_top,
+    four_bar,
+    slider_crank,
+    chain,
+    andrews,
+    governor,
+    dzhanibekov,
+    gyroscope,
+    windows,
+    bennett,
+    bricard,
+    peaucellier,
+    jansen_leg,
+    scissor_lift,
+    hoberman_ring,
+    universal_shaft,
+    piston_engine,
+    double_wishbone,
+    stewart_platform,
+    delta_robot,
+    excavator,
+    trebuchet,
+    net,
+)
 
 __all__ = [
     "GALLERY",
     "Published",
     "andrews",
+    "bennett",
+    "bricard",
     "chain",
+    "delta_robot",
     "double_pendulum",
+    "double_wishbone",
+    "dzhanibekov",
+    "excavator",
     "four_bar",
     "governor",
+    "gyroscope",
     "heavy_top",
+    "hoberman_ring",
+    "jansen_leg",
+    "net",
+    "peaucellier",
     "pendulum",
+    "piston_engine",
+    "scissor_lift",
     "slider_crank",
+    "stewart_platform",
+    "trebuchet",
+    "universal_shaft",
+    "windows",
 ]

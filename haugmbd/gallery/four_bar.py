@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from haugmbd.bodies import inertia
-from haugmbd.bodies.body import Body
-from haugmbd.bodies.validation import FloatArray
+from haugmbd.gallery.linkage import AXIS, frame
 from haugmbd.system.system import System
 from joints import CJ, RJ, SJ
 
@@ -27,18 +25,11 @@ def four_bar() -> System:
         Bodies: "crank" (1 m), "coupler" (sqrt(10) m), "rocker" (sqrt(5) m); the ground pivots are 4 m apart.
         Joints: "A" (RJ), "B" (RJ), "C" (SJ), "D" (CJ).  Degrees of freedom: 1.
     """
-    axis = (0.0, 1.0, 0.0)
     a, b, c, d = PIVOTS
     system = System("four-bar", gravity=(0.0, 0.0, -9.81))
-    crank, coupler, rocker = (system.add(link(*ends)) for ends in (("crank", a, b), ("coupler", b, c), ("rocker", c, d)))
-    system.add(RJ("A", system.ground, crank, point=a, axis=axis))
-    system.add(RJ("B", crank, coupler, point=b, axis=axis))
+    crank, coupler, rocker = (system.add(frame(*ends)) for ends in (("crank", a, b), ("coupler", b, c), ("rocker", c, d)))
+    system.add(RJ("A", system.ground, crank, point=a, axis=AXIS))
+    system.add(RJ("B", crank, coupler, point=b, axis=AXIS))
     system.add(SJ("C", coupler, rocker, point=c))
-    system.add(CJ("D", system.ground, rocker, point=d, axis=axis))
+    system.add(CJ("D", system.ground, rocker, point=d, axis=AXIS))
     return system
-
-
-def link(name: str, start: FloatArray, end: FloatArray) -> Body:
-    """Return a slender rod of 1 kg/m between two points, in a frame with the global axes."""
-    length = float(np.linalg.norm(end - start))
-    return Body(name, *inertia.rod(length, density=1.0, axis=end - start), r=(start + end) / 2.0)

@@ -8,7 +8,7 @@ singularity_crossing   crossing of singular configurations, for every method
 singularity_search     where the constraints lose rank on the way
 smooth_branch          the continuation that the velocity selects
 base                   base classes of integrators
-unsaid                 default numbers, told from given ones
+default_number         default numbers, as distinct from given ones
 events                 events and their records
 event_location         finding and locating events
 initial_state          initial states: checked or projected

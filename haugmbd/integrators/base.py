@@ -17,11 +17,11 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
+from haugmbd.integrators.default_number import DefaultNumber
 from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.integrators.step_context import Problem
-from haugmbd.integrators.unsaid import Unsaid
 
-RTOL, ATOL = Unsaid(1e-8), Unsaid(1e-10)
+RTOL, ATOL = DefaultNumber(1e-8), DefaultNumber(1e-10)
 """Default tolerances of adaptive methods; a method with fixed steps compares states with them."""
 
 
@@ -67,7 +67,7 @@ class Integrator(ABC):
         return self.solves_constraints
 
     @abstractmethod
-    def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[StepBatch]:
+    def batches(self, problem: Problem, k1: Array, t_end: float) -> Iterator[StepBatch]:
         """Advance `problem` and its rates `k1` to `t_end`; yield a batch of steps at a time."""
 
     @abstractmethod
@@ -79,7 +79,7 @@ class Integrator(ABC):
         """Return the same method with no step longer than `h_max` [s]; a fixed step does not change."""
 
     @abstractmethod
-    def told(self, h: float | None, rtol: float | None, atol: float | None) -> Self:
+    def with_arguments(self, h: float | None, rtol: float | None, atol: float | None) -> Self:
         """Return the same method with the numbers that `simulate` was given.  Raise UsageError for those that it cannot use."""
 
     @abstractmethod
@@ -103,7 +103,7 @@ class Integrator(ABC):
 
     def units(self, problem: Problem) -> Array:
         """What the absolute tolerance is multiplied by, (ny,): `StateSpace.units` for a default, else 1."""
-        return problem.subject.units() if isinstance(self.tolerances[1], Unsaid) else np.ones(problem.y.size)
+        return problem.state_space.units() if isinstance(self.tolerances[1], DefaultNumber) else np.ones(problem.y.size)
 
 
 @dataclass(frozen=True)
@@ -123,10 +123,10 @@ class FixedStep(Integrator):
     def limited(self, h_max: float) -> Self:
         return self
 
-    def told(self, h: float | None, rtol: float | None, atol: float | None) -> Self:
+    def with_arguments(self, h: float | None, rtol: float | None, atol: float | None) -> Self:
         if rtol is not None or atol is not None:
             raise UsageError(f"{type(self).__name__} has a fixed step and no error control: give h, or use DormandPrince.")
-        return replace(self, **_said_once(self, h=h))
+        return replace(self, **_given_once(self, h=h))
 
     def check(self, span: float) -> None:
         _check_step(type(self).__name__, self.h, span)
@@ -156,11 +156,11 @@ class Adaptive(Integrator):
     def limited(self, h_max: float) -> Self:
         return replace(self, h_max=min(self.h_max, h_max))
 
-    def told(self, h: float | None, rtol: float | None, atol: float | None) -> Self:
+    def with_arguments(self, h: float | None, rtol: float | None, atol: float | None) -> Self:
         if h is not None:
             name = type(self).__name__
             raise UsageError(f"{name} chooses its steps: give rtol and atol (a largest step is its own h_max), or use RK4.")
-        return replace(self, **_said_once(self, rtol=rtol, atol=atol))
+        return replace(self, **_given_once(self, rtol=rtol, atol=atol))
 
     def check(self, span: float) -> None:
         _check_tolerances(self.rtol, self.atol, self.h_first, self.h_max)
@@ -193,7 +193,7 @@ class FixedOrAdaptive(Integrator):
     def adaptive(self) -> bool:
         """Whether error control chooses the steps."""
         return self.h is None and (
-            self.adaptive_by_default or not isinstance(self.rtol, Unsaid) or not isinstance(self.atol, Unsaid)
+            self.adaptive_by_default or not isinstance(self.rtol, DefaultNumber) or not isinstance(self.atol, DefaultNumber)
         )
 
     @property
@@ -206,10 +206,10 @@ class FixedOrAdaptive(Integrator):
     def limited(self, h_max: float) -> Self:
         return replace(self, h_max=min(self.h_max, h_max))
 
-    def told(self, h: float | None, rtol: float | None, atol: float | None) -> Self:
+    def with_arguments(self, h: float | None, rtol: float | None, atol: float | None) -> Self:
         name = type(self).__name__
-        found = replace(self, **_said_once(self, h=h, rtol=rtol, atol=atol))
-        if found.h is not None and not (isinstance(found.rtol, Unsaid) and isinstance(found.atol, Unsaid)):
+        found = replace(self, **_given_once(self, h=h, rtol=rtol, atol=atol))
+        if found.h is not None and not (isinstance(found.rtol, DefaultNumber) and isinstance(found.atol, DefaultNumber)):
             raise UsageError(
                 f"{name} takes a fixed step (h = {found.h:g} s) or error control (rtol = {found.rtol:g}, atol = {found.atol:g}), not both."
             )
@@ -242,18 +242,18 @@ def _ours(kind: type[Any]) -> list[type[Any]]:
     return [below for below in kind.__subclasses__() if below.__module__.startswith("haugmbd.")]
 
 
-def _said_once(method: Integrator, **given: float | None) -> dict[str, Any]:
+def _given_once(method: Integrator, **given: float | None) -> dict[str, Any]:
     """Return the numbers that `simulate` was given, by name.  Raise UsageError if the method itself has another value."""
-    said = {}
+    given_by_user = {}
     for name, value in given.items():
         own = getattr(method, name)
         if value is not None:
-            if own is not None and not isinstance(own, Unsaid) and own != value:
+            if own is not None and not isinstance(own, DefaultNumber) and own != value:
                 kind = type(method).__name__
                 what = f"{kind}({name}={own:g}) and simulate(..., {name}={value:g})"
                 raise UsageError(f"{name} is given twice: {what}. Give it in one place.")
-            said[name] = value
-    return said
+            given_by_user[name] = value
+    return given_by_user
 
 
 def _check_step(name: str, h: float | None, span: float) -> None:

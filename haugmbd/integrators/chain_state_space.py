@@ -47,16 +47,18 @@ class ChainStateSpace:
         """Return the chain's tables with new workspace, and the routines of a chain."""
         chain, none = self.chain, Routine(None, SOLVE_SIGNATURE)
         fills = Assemblers(*([NO_ASSEMBLER] * len(ASSEMBLERS)))
-        asked = Callback(self._ask, ((chain.nq + chain.nv,), (0,), (0,), (chain.nv,))) if callable(self.tau) else NO_CALLBACK
-        questions = {"factorize": none, "finish": none, "begin": none, "refine": none}
-        core = Core(chain.tables.ints, chain.tables.reals, np.zeros(chain.tables.work_size), NO_DRIVE, NO_APPLY, asked, fills)
-        pack = Pack(*core, PREPARE_CHAIN, **questions)
+        callback = (
+            Callback(self._write_tau, ((chain.nq + chain.nv,), (0,), (0,), (chain.nv,))) if callable(self.tau) else NO_CALLBACK
+        )
+        unused = {"factorize": none, "finish": none, "begin": none, "refine": none}
+        core = Core(chain.tables.ints, chain.tables.reals, np.zeros(chain.tables.work_size), NO_DRIVE, NO_APPLY, callback, fills)
+        pack = Pack(*core, PREPARE_CHAIN, **unused)
         if callable(self.tau):
-            workspace_array(pack, "ASKS")[:] = 1.0
+            workspace_array(pack, "TAU_IS_A_FUNCTION")[:] = 1.0
         else:
             workspace_array(pack, "TAU")[:] = self.tau
         if len(self.wrenches):
-            workspace_array(pack, "PUSHES")[:] = self.wrenches
+            workspace_array(pack, "EXTERNAL_WRENCHES")[:] = self.wrenches
         return pack
 
     def tau_at(self, t: float, q: Array, qd: Array) -> Array:
@@ -74,7 +76,7 @@ class ChainStateSpace:
             raise SimulationError(f"chain {self.chain.name!r}: {what}. It must give {self.chain.nv} finite numbers.")
         return tau
 
-    def _ask(self, t: float, y: Array, _: Array, __: Array, tau: Array) -> None:
+    def _write_tau(self, t: float, y: Array, _: Array, __: Array, tau: Array) -> None:
         """Evaluate tau for compiled code."""
         tau[:] = self.tau_at(t, y[: self.chain.nq].copy(), y[self.chain.nq :].copy())
 

@@ -94,28 +94,28 @@ class EventLocator:
         """Whether some event ends the run."""
         return any(event.terminal for event in self.events)
 
-    def cut(self, last: Moment, chunk: StepBatch) -> tuple[StepBatch, list[EventRecord], bool]:
+    def cut(self, last: Moment, batch: StepBatch) -> tuple[StepBatch, list[EventRecord], bool]:
         """Return the batch up to a terminal event, the events in it, and whether it was cut."""
         records = []
-        for found in self._look(last, chunk):
+        for found in self._located(last, batch):
             there = found.moment
             records.append(EventRecord(found.event.name, there.t, self._state(there.t, there.y), found.jump))
             if found.event.terminal:
-                return _ended(chunk, found), records, True
-        return chunk, records, False
+                return _ended(batch, found), records, True
+        return batch, records, False
 
-    def _look(self, last: Moment, chunk: StepBatch) -> Iterator[LocatedEvent]:
+    def _located(self, last: Moment, batch: StepBatch) -> Iterator[LocatedEvent]:
         """Return the events of a batch in the order of time."""
-        if len(chunk.t) == 0 or not self.events:
+        if len(batch.t) == 0 or not self.events:
             return
         t, y, y_dot = (
-            np.concatenate(pair) for pair in zip((np.array([last.t]), last.y[None], last.y_dot[None]), chunk[:3], strict=True)
+            np.concatenate(pair) for pair in zip((np.array([last.t]), last.y[None], last.y_dot[None]), batch[:3], strict=True)
         )
         middle = 0.5 * (t[:-1] + t[1:])
-        curve = chunk.curve
-        halfway = self.problem.subject.between(middle, t, y, y_dot) if curve is None else curve.states(middle)
+        curve = batch.curve
+        halfway = self.problem.state_space.between(middle, t, y, y_dot) if curve is None else curve.states(middle)
         possible = self._possible(t, y, middle, halfway)
-        for k in range(len(chunk.t)):
+        for k in range(len(batch.t)):
             if not possible[k].any():
                 self._before = {}
                 continue
@@ -128,11 +128,11 @@ class EventLocator:
                 for a, b, g_a, g_b in ((t[k], middle[k], before[n], between[n]), (middle[k], t[k + 1], between[n], after[n])):
                     if self.events[n].wants(g_a, g_b):
                         brackets.append((self.events[n], Bracket(float(a) - start.t, float(b) - start.t, g_a, g_b)))
-            found = [LocatedEvent(event, there, k, jump) for event, there, jump in self._located(brackets, start, end, curve)]
+            found = [LocatedEvent(event, there, k, jump) for event, there, jump in self._in_step(brackets, start, end, curve)]
             yield from sorted(found, key=lambda one: one.moment.t)
             self._before = after
 
-    def _located(
+    def _in_step(
         self, brackets: list[tuple[Event, Bracket]], start: Moment, end: Moment, curve: Any
     ) -> Iterator[tuple[Event, Moment, float]]:
         """Return the events of one step with their moments and jumps, without those that come after a terminal event."""
@@ -159,7 +159,7 @@ class EventLocator:
         return {n: known[n] if n in known else self.events[n].value(state) for n in which}
 
     def _state(self, t: float, y: Array) -> Any:
-        return self.problem.subject.state(t, y)
+        return self.problem.state_space.state(t, y)
 
     def _locate(self, event: Event, start: Moment, end: Moment, bracket: Bracket, curve: Any) -> tuple[Moment, float]:
         """Return the moment at which g is zero, in the step from `start` to `end` or on the curve, and the jump of g there."""
@@ -175,12 +175,12 @@ class EventLocator:
 
         def dense(after: float) -> float:
             when = np.array([start.t + after])
-            return event.value(self._state(when[0], self.problem.subject.between(when, t, y, y_dot)[0]))
+            return event.value(self._state(when[0], self.problem.state_space.between(when, t, y, y_dot)[0]))
 
         guess, width = _zero(dense, bracket), bracket.upper - bracket.lower
         if not self.method.one_step:
-            there = self.problem.subject.between(np.array([start.t + guess]), t, y, y_dot)[0]
-            return self._settled(start.t + guess, there), _jump(dense, guess, bracket)
+            there = self.problem.state_space.between(np.array([start.t + guess]), t, y, y_dot)[0]
+            return self._after_step(start.t + guess, there), _jump(dense, guess, bracket)
         aside = SLOPE * width * (1.0 if guess < 0.5 * (bracket.lower + bracket.upper) else -1.0)
         g_dot = (dense(guess + aside) - dense(guess)) / aside
         there = self._corrected(event, start, guess, g_dot, bracket)
@@ -196,7 +196,7 @@ class EventLocator:
                 "Let it depend on nothing but its arguments: no random number, no counter, nothing that it changes itself."
             )
 
-    def _settled(self, t: float, y: Array) -> Moment:
+    def _after_step(self, t: float, y: Array) -> Moment:
         """Return a state of the dense output after the end of a step, with its rates."""
         y_dot = np.zeros_like(y)
         self.need(self.problem.post_step(self.problem.pack, copy_options(self.problem.options), t, y, y_dot), t)
@@ -270,23 +270,23 @@ def step_to(problem: Problem, method: Any, start: Moment, t: float, need: Need) 
         return Moment(t, start.y + h * start.y_dot, start.y_dot)
     there, k1, since = start, start.y_dot.copy(), problem.options.n_since_projection
     problem.options.n_since_projection = np.inf  # wherever it ends, it is corrected
-    for chunk in method.starting_with(h).chunks(replace(problem, t=start.t, y=start.y.copy()), k1, t):
-        need(chunk.code, chunk.t_stop)
-        there = Moment(t, chunk.y[-1], chunk.y_dot[-1])
+    for batch in method.starting_with(h).batches(replace(problem, t=start.t, y=start.y.copy()), k1, t):
+        need(batch.code, batch.t_stop)
+        there = Moment(t, batch.y[-1], batch.y_dot[-1])
     problem.options.n_since_projection = since
     return there
 
 
-def _ended(chunk: StepBatch, found: LocatedEvent) -> StepBatch:
+def _ended(batch: StepBatch, found: LocatedEvent) -> StepBatch:
     """Return the batch with the event as the end of its last step."""
     k, end = found.step, found.moment
     return StepBatch(
-        np.append(chunk.t[:k], end.t),
-        np.vstack([chunk.y[:k], end.y]),
-        np.vstack([chunk.y_dot[:k], end.y_dot]),
+        np.append(batch.t[:k], end.t),
+        np.vstack([batch.y[:k], end.y]),
+        np.vstack([batch.y_dot[:k], end.y_dot]),
         0,
         end.t,
         k + 1,
-        chunk.rejected,
-        split_multipliers(chunk.lam, k, 1),
+        batch.rejected,
+        split_multipliers(batch.lam, k, 1),
     )

@@ -124,38 +124,38 @@ class Crossing(NamedTuple):
 
 def batches_across(method: Integrator, problem: Problem, k1: Array, t_end: float) -> Iterator[StepBatch]:
     """Yield the batches of `method`, and of the crossings of singular configurations between them."""
-    if not isinstance(problem.subject, MaximalStateSpace) or not may_be_singular(problem.subject.model):
-        yield from method.chunks(problem, k1, t_end)
+    if not isinstance(problem.state_space, MaximalStateSpace) or not may_be_singular(problem.state_space.model):
+        yield from method.batches(problem, k1, t_end)
         return
-    driver = _Driver(problem.subject.model, problem, t_end)
+    driver = _Driver(problem.state_space.model, problem, t_end)
     while problem.t < t_end:
         before = CrossingStart(problem.t, problem.y.copy(), k1.copy())
         options = copy_options(problem.options)
-        for chunk in method.chunks(problem, k1, t_end):
-            crossing, kept = driver.look(before, chunk, method)
+        for batch in method.batches(problem, k1, t_end):
+            crossing, kept = driver.find(before, batch, method)
             if crossing is not None and problem.pack.callback.error is None:
                 h = driver.longest
                 restore_memory(problem.options, options)
-                restarted = driver.settled(crossing) if crossing.end.t <= t_end else crossing.end_at(t_end)
+                restarted = driver.restart(crossing) if crossing.end.t <= t_end else crossing.end_at(t_end)
                 if restarted is not None:
-                    if kept or chunk.rejected:
-                        yield driver.first_steps(chunk, kept)
-                    yield driver.chunk(crossing, restarted, method, chunk)
+                    if kept or batch.rejected:
+                        yield driver.first_steps(batch, kept)
+                    yield driver.batch(crossing, restarted, method, batch)
                     if crossing.passed is not None and crossing.passed.t <= t_end:
                         problem.singular_crossings.append(crossing.passed)
                         if crossing.gap > EXACT:
                             problem.near_singular.append(NearSingular(*crossing.passed[:2], crossing.gap))
                     problem.t, problem.y[:], k1[:] = restarted
                     break
-            if chunk.code == OK and problem.pack.callback.error is None:
-                problem.near_singular += driver.unresolved(before, chunk)
-            if chunk.code in (OK, *STOPS) and problem.pack.callback.error is not None:
-                chunk = chunk._replace(code=USER_STOPPED)  # in the attempt to cross
-            yield chunk
-            if chunk.code != OK:
+            if batch.code == OK and problem.pack.callback.error is None:
+                problem.near_singular += driver.unresolved(before, batch)
+            if batch.code in (OK, *STOPS) and problem.pack.callback.error is not None:
+                batch = batch._replace(code=USER_STOPPED)  # in the attempt to cross
+            yield batch
+            if batch.code != OK:
                 return
-            if len(chunk.t):
-                before = CrossingStart(float(chunk.t[-1]), chunk.y[-1].copy(), chunk.y_dot[-1].copy())
+            if len(batch.t):
+                before = CrossingStart(float(batch.t[-1]), batch.y[-1].copy(), batch.y_dot[-1].copy())
             options = copy_options(problem.options)
         else:
             return
@@ -178,21 +178,21 @@ class _Driver:
     def __init__(self, model: Model, problem: Problem, t_end: float) -> None:
         self.model, self.problem, self.t_end = model, problem, t_end
         self.horizon = np.inf if is_autonomous(model) else t_end
-        asked = problem.pack.callback
-        self.search, self.branch = SingularSearch(model, asked), SmoothBranch(model, asked)
+        callback = problem.pack.callback
+        self.search, self.branch = SingularSearch(model, callback), SmoothBranch(model, callback)
         self.refused: list[float] = []
         self.expected: list[float] = []
         self.passed_near: set[float] = set()
         self.longest = t_end - problem.t
         self.trail: list[tuple[float, float]] = []
-        problem.longest_chunk = 2 * FEWEST
+        problem.longest_batch = 2 * FEWEST
 
-    def look(self, before: CrossingStart, chunk: StepBatch, method: Integrator) -> tuple[Crossing | None, int]:
+    def find(self, before: CrossingStart, batch: StepBatch, method: Integrator) -> tuple[Crossing | None, int]:
         """Return the crossing that ends this batch, and the number of its steps before; None if there is none, or not yet."""
-        if not (chunk.code in (OK, *STOPS) or self._stopped_by_formulation(chunk.code)):
+        if not (batch.code in (OK, *STOPS) or self._stopped_by_formulation(batch.code)):
             return None, 0
-        t = np.concatenate([[before.t], chunk.t])
-        y, y_dot = np.vstack([before.y[None], chunk.y]), np.vstack([before.y_dot[None], chunk.y_dot])
+        t = np.concatenate([[before.t], batch.t])
+        y, y_dot = np.vstack([before.y[None], batch.y]), np.vstack([before.y_dot[None], batch.y_dot])
         if not (np.isfinite(y).all() and np.isfinite(y_dot).all()):
             return None, 0
         places, s = self._places(t, y, y_dot)
@@ -200,7 +200,7 @@ class _Driver:
         if not places and len(t) > 1 and self._plunges(t, y):
             step = float(s[-1] - s[-2])
             places = [p._replace(distance=p.distance - step) for p in self._places(t[:-1], y[:-1], y_dot[:-1])[0]]
-        per_step = float(s[-1] - s[-2]) if len(chunk.t) else 0.0
+        per_step = float(s[-1] - s[-2]) if len(batch.t) else 0.0
         missed = [e for e in self.expected if t[0] < e <= last and not places]  # by steps that went astray before it
         places += [Place(e, float(np.interp(e, t, s) - s[-1]), 0.0) for e in missed]
         self.expected = [p.t for p in places if p.distance > 0.0]
@@ -208,7 +208,7 @@ class _Driver:
         if len(t) > 1:
             self.longest = float(np.diff(t).max())
         for place in places:
-            if place.distance > NEAR and chunk.code == OK:
+            if place.distance > NEAR and batch.code == OK:
                 continue
             s_place = float(s[-1]) + place.distance
             k = int(np.searchsorted(s, s_place - APART, side="right")) - 1
@@ -234,19 +234,19 @@ class _Driver:
         g = self.search.values(t[-2:], y[-2:])
         return not g[1] >= g[0] - 2.0 * log(PLUNGE)
 
-    def unresolved(self, before: CrossingStart, chunk: StepBatch) -> list[NearSingular]:
-        """The places that were looked at and not crossed, which a step of this chunk has leapt over.
+    def unresolved(self, before: CrossingStart, batch: StepBatch) -> list[NearSingular]:
+        """The places that were looked at and not crossed, which a step of this batch has leapt over.
 
         Within a step that resolves the motion the smallest singular value changes little; it falls far below that of both ends, and
         rises again, in a step that is longer than the bend of the motion beside a singular configuration.
         """
-        t = np.concatenate([[before.t], chunk.t])
-        found = self._at_end(before, chunk) if self.horizon == self.t_end else []
+        t = np.concatenate([[before.t], batch.t])
+        found = self._at_end(before, batch) if self.horizon == self.t_end else []
         for place in self.refused:
             if place in self.passed_near or not t[0] < place <= t[-1]:
                 continue
             self.passed_near.add(place)
-            y, y_dot = np.vstack([before.y[None], chunk.y]), np.vstack([before.y_dot[None], chunk.y_dot])
+            y, y_dot = np.vstack([before.y[None], batch.y]), np.vstack([before.y_dot[None], batch.y_dot])
             states = self.search.way(t, y, y_dot, float(t[-1])).states
             middle = int(np.searchsorted(t, place))
             for k in range(max(1, middle - STEPS_BESIDE), min(len(t), middle + STEPS_BESIDE + 1)):
@@ -260,13 +260,13 @@ class _Driver:
                     break
         return found
 
-    def _at_end(self, before: CrossingStart, chunk: StepBatch) -> list[NearSingular]:
+    def _at_end(self, before: CrossingStart, batch: StepBatch) -> list[NearSingular]:
         """The nearly singular configuration that the run ends beside, if there is one; before the end nothing but its motion is kept.
 
         trail: motion from the start, and g, at the starts of batches, over the last part FAR of the motion
         """
-        t = np.concatenate([[before.t], chunk.t])
-        y, y_dot = np.vstack([before.y[None], chunk.y]), np.vstack([before.y_dot[None], chunk.y_dot])
+        t = np.concatenate([[before.t], batch.t])
+        y, y_dot = np.vstack([before.y[None], batch.y]), np.vstack([before.y_dot[None], batch.y_dot])
         way = self.search.way(t, y, y_dot, self.t_end)
         so_far = self.trail[-1][0] if self.trail else 0.0
         self.trail[-1:] = [(so_far, float(self.search.values(t[:1], y[:1])[0])), (so_far + float(way.s[len(t) - 1]), -np.inf)]
@@ -288,17 +288,17 @@ class _Driver:
 
     def _stopped_by_formulation(self, code: int) -> bool:
         """Return whether a formulation in Python found no solution; False if a user's function failed."""
-        teacher = self.problem.pack.python_solver
-        return code == USER_STOPPED and self.problem.pack.callback.error is None and isinstance(teacher.error, SimulationError)
+        kkt_solver = self.problem.pack.python_solver
+        return code == USER_STOPPED and self.problem.pack.callback.error is None and isinstance(kkt_solver.error, SimulationError)
 
     def _limit(self, places: list[Place], per_step: float, far: float) -> None:
         """Limit the number of steps of the next batch;  far: the number that moves about FAR, even while the motion is reversing."""
         ahead = [0.5 * place.distance for place in places if place.distance > 0.0]
         if per_step > 0.0:
             most = max(1.0, min(ahead) / per_step) if ahead else max(float(FEWEST), min(far, FAR / per_step))
-            self.problem.longest_chunk = int(min(most, 1e6))
+            self.problem.longest_batch = int(min(most, 1e6))
         else:
-            self.problem.longest_chunk = None
+            self.problem.longest_batch = None
 
     def cross(self, start: CrossingStart, t_singular: float, method: Integrator) -> Crossing | None:
         """Return the smooth motion from `start` to the same distance behind the singular configuration; None if it is not determined."""
@@ -335,7 +335,7 @@ class _Driver:
         """Return the state at the end of a curve, projected on the constraints."""
         t1 = curve.t1
         y = curve.states(np.array([t1]))[0]
-        found = self.branch.settled(t1, y)
+        found = self.branch.projected(t1, y)
         return None if found is None else CrossingStart(t1, *found)
 
     def _again(self, curve: Curve, t_singular: float, w: float) -> float:
@@ -401,7 +401,7 @@ class _Driver:
         part = np.abs(b) / units_of_rows(model)
         return tuple(sorted({label.joint for label, share in zip(model.labels, part, strict=True) if share > SHARE * part.max()}))
 
-    def settled(self, crossing: Crossing) -> CrossingStart | None:
+    def restart(self, crossing: Crossing) -> CrossingStart | None:
         """Return the end of a crossing after the stabilization and the formulation of the run; None if they fail."""
         p, end = self.problem, crossing.end
         y, y_dot = end.y.copy(), np.zeros_like(end.y)
@@ -422,13 +422,13 @@ class _Driver:
         elif callback.error is None and not isinstance(solver.error, Exception):
             callback.error = solver.error
 
-    def first_steps(self, chunk: StepBatch, k: int) -> StepBatch:
+    def first_steps(self, batch: StepBatch, k: int) -> StepBatch:
         """Return the first k steps of a batch."""
-        lam = None if chunk.lam is None else chunk.lam[:k]
-        t_stop = float(chunk.t[k - 1]) if k else chunk.t_stop
-        return StepBatch(chunk.t[:k], chunk.y[:k], chunk.y_dot[:k], OK, t_stop, k, chunk.rejected, lam)
+        lam = None if batch.lam is None else batch.lam[:k]
+        t_stop = float(batch.t[k - 1]) if k else batch.t_stop
+        return StepBatch(batch.t[:k], batch.y[:k], batch.y_dot[:k], OK, t_stop, k, batch.rejected, lam)
 
-    def chunk(self, crossing: Crossing, end: CrossingStart, method: Integrator, chunk: StepBatch) -> StepBatch:
+    def batch(self, crossing: Crossing, end: CrossingStart, method: Integrator, batch: StepBatch) -> StepBatch:
         """Return a crossing as a batch: at the times of a fixed step, or at some times."""
         curve = crossing.curve
         span = end.t - curve.t0
@@ -438,5 +438,5 @@ class _Driver:
             inner = curve.t0 + span / OUTPUTS * np.arange(1.0, float(OUTPUTS))
         t: Array = np.append(inner, end.t)
         y, y_dot = np.vstack([curve.states(inner), end.y]), np.vstack([curve.rates(inner), end.y_dot])
-        lam = None if chunk.lam is None else np.full((len(t), chunk.lam.shape[1]), np.nan)
+        lam = None if batch.lam is None else np.full((len(t), batch.lam.shape[1]), np.nan)
         return StepBatch(t, y, y_dot, OK, end.t, len(t), 0, lam, curve)

@@ -38,7 +38,7 @@ AHEAD = 0.6
 """Motion that is searched ahead of the last state: more than a batch of steps, so that a singular configuration is found before the steps
 are inaccurate."""
 MOST_MOTION = 1000.0
-"""A chunk of steps that goes farther than this grows without bound, which is told where its state is looked at."""
+"""A batch of steps that goes farther than this grows without bound, which is reported where its state is used."""
 NARROW = 2.0
 """Least factor by which the smallest singular value decreases within SPACING of a singular configuration."""
 NO_PIVOT = -1e4
@@ -152,7 +152,7 @@ class SingularSearch:
             self.pack, self.ahead = self.pack._replace(callback=callback), 0.0
         else:
             ints = self.pack.ints.copy()
-            ints[3 * at.LOAD_INTS + 1] = ints[ints[3 * at.FLAGS] + 1] = 0
+            ints[3 * at.FORCE_INTS + 1] = ints[ints[3 * at.FLAGS] + 1] = 0
             self.pack = self.pack._replace(ints=ints)
 
     def speeds(self, y: Array) -> Array:
@@ -176,7 +176,7 @@ class SingularSearch:
     def way(self, t: Array, y: Array, y_dot: Array, t_end: float) -> Way:
         """Return the motion of a run through states (k, ny), and ahead of the last of them.
 
-        A motion that grows without bound is told where its states are looked at, not by NumPy.
+        A motion that grows without bound is reported where its states are used, not by NumPy.
         """
         speed = self.speeds(y)
         s = np.concatenate([[0.0], np.cumsum(0.5 * (speed[1:] + speed[:-1]) * np.diff(t))])

@@ -23,10 +23,10 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.ffi import Callback
 from haugmbd.compiled.jit import entry
 from haugmbd.compiled.status_codes import NO_CONVERGENCE, OK
+from haugmbd.integrators.default_number import DefaultNumber
 from haugmbd.integrators.explicit.tableau import Tableau
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.step_context import Dynamics, Options
-from haugmbd.integrators.unsaid import Unsaid
 from haugmbd.math.euler_parameters import normalized, p_dot_from
 from haugmbd.model.generalized_forces import copy_line
 from haugmbd.model.length import units_of_state
@@ -43,7 +43,7 @@ CONVERGED, ROUNDING, STALLED = 1e-15, 1e-7, 0.7
 """Relative to 1 + |y|.  CONVERGED: a smaller change ends the iteration.  A change below ROUNDING that is more than STALLED of the last one
 is rounding of the accelerations, magnified by the smallest singular value.  The comparison of two curves shows its size."""
 
-EXACT = Unsaid(1e-15)
+EXACT = DefaultNumber(1e-15)
 """Violation that a projection may leave: errors near the singular configuration are divided by the smallest singular value."""
 
 HALVINGS = 6
@@ -179,7 +179,7 @@ class SmoothBranch:
         self.model, self.pack, self.rule = model, model.pack()._replace(callback=callback), Projection(tol=EXACT)
         self.options = self.rule.options()
 
-    def settled(self, t: float, y: Array) -> tuple[Array, Array] | None:
+    def projected(self, t: float, y: Array) -> tuple[Array, Array] | None:
         """Return the state projected on the constraints, and its rates; None if that fails."""
         y, y_dot = y.copy(), np.zeros_like(y)
         code = self.rule.post_step(self.pack, self.options, t, y, y_dot)
@@ -191,7 +191,7 @@ class SmoothBranch:
         pieces: list[Piece] = []
         for a, b in zip(times[:-1], times[1:], strict=True):
             if pieces:
-                found = self.settled(a, pieces[-1].states(np.array([a]))[0])
+                found = self.projected(a, pieces[-1].states(np.array([a]))[0])
                 if found is None:
                     return None
                 y0 = found[0]
@@ -212,12 +212,12 @@ class SmoothBranch:
         first = self._pieces(a, middle, y0, t_singular, halvings - 1)
         if first is None:
             return None
-        found = self.settled(middle, first[-1].states(np.array([middle]))[0])
+        found = self.projected(middle, first[-1].states(np.array([middle]))[0])
         rest = None if found is None else self._pieces(middle, b, found[0], t_singular, halvings - 1)
         return None if rest is None else first + rest
 
     def _piece(self, a: float, b: float, y0: Array, t_singular: float) -> Piece | None:
-        found = self.settled(a, y0)
+        found = self.projected(a, y0)
         if found is None:
             return None
         y0, y_dot = found

@@ -137,13 +137,13 @@ class MaximalStateSpace:
         return explain(self.model, pack, code, t)
 
 
-def model_of(subject: StateSpace, method: str) -> Model:
+def model_of(state_space: StateSpace, method: str) -> Model:
     """Return the model of a state space with constraints.  Raise UsageError for a chain, which has none."""
-    if not isinstance(subject, MaximalStateSpace):
+    if not isinstance(state_space, MaximalStateSpace):
         raise UsageError(
             f"{method} solves with constraints, and a SerialChain has none: use RK4 or DormandPrince, or chain.to_system()."
         )
-    return subject.model
+    return state_space.model
 
 
 def with_time(error: BaseException, t: float) -> BaseException:

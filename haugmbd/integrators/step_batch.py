@@ -40,10 +40,10 @@ def split_multipliers(lam: Array | None, kept: int, others: int) -> Array | None
 
 
 def batch_lengths(problem: Problem) -> Iterator[int]:
-    """Return the number of steps of each batch: as many as possible, or `first_chunk`, doubled each time; at most `longest_chunk`."""
+    """Return the number of steps of each batch: as many as possible, or `first_batch`, doubled each time; at most `longest_batch`."""
     most = max(1, min(1000, NUMBERS // problem.y.size))
-    longest = most if problem.longest_chunk is None else min(problem.longest_chunk, most)
-    length = most if problem.first_chunk is None else min(problem.first_chunk, most)
+    longest = most if problem.longest_batch is None else min(problem.longest_batch, most)
+    length = most if problem.first_batch is None else min(problem.first_batch, most)
     growing = []
     while length < longest:
         growing.append(length)

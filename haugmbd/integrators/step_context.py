@@ -66,21 +66,21 @@ SIGNATURE = types.int64(PACK_TYPE, OPTIONS_TYPE, types.float64, F1, F1)
 class Problem:
     """The data that an integrator advances: state space, workspace, the two routines, the options, and the current time and state.
 
-    first_chunk: steps of the first batch, where the run may end soon; None for as many as possible
-    longest_chunk: largest number of steps of a batch; None for as many as possible
+    first_batch: steps of the first batch, where the run may end soon; None for as many as possible
+    longest_batch: largest number of steps of a batch; None for as many as possible
     singular_crossings: singular configurations that the run has crossed
     near_singular: those that it passed, and that are singular up to a small gap, or that its steps did not resolve
     """
 
-    subject: StateSpace
+    state_space: StateSpace
     pack: Pack
     rates: Routine
     post_step: Routine
     options: Options
     t: float
     y: Array
-    first_chunk: int | None = None
-    longest_chunk: int | None = None
+    first_batch: int | None = None
+    longest_batch: int | None = None
     singular_crossings: list[SingularCrossing] = field(default_factory=list)
     near_singular: list[NearSingular] = field(default_factory=list)
 

@@ -101,13 +101,13 @@ def eliminate_node(s: Steps, f: Factor, x: Array, step: int, node: int) -> None:
     """Update the neighbours of the factored node, and the right-hand side."""
     D, d_inv, B = f.D, f.d_inv, f.B
     forward_block(D[node], x, node)
-    for k in range(s.near_at[step], s.near_at[step + 1]):
-        other, block = s.near[k, 0], s.near[k, 1]
+    for k in range(s.neighbor_starts[step], s.neighbor_starts[step + 1]):
+        other, block = s.neighbors[k, 0], s.neighbors[k, 1]
         carry_block(D[node], B[block])
         update_diagonal(B[block], d_inv[node], D[other])
         update_vector(B[block], d_inv, x, node, other)
-    for k in range(s.pair_at[step], s.pair_at[step + 1]):
-        update_block(B[s.pairs[k, 0]], d_inv[node], B[s.pairs[k, 1]], B[s.pairs[k, 2]])
+    for k in range(s.update_starts[step], s.update_starts[step + 1]):
+        update_block(B[s.fill_updates[k, 0]], d_inv[node], B[s.fill_updates[k, 1]], B[s.fill_updates[k, 2]])
 
 
 @inlined
@@ -142,8 +142,8 @@ def forward(s: Steps, f: Factor, x: Array) -> None:
     for step in range(s.order.shape[0]):
         node = s.order[step]
         forward_block(f.D[node], x, node)
-        for k in range(s.near_at[step], s.near_at[step + 1]):
-            update_vector(f.B[s.near[k, 1]], f.d_inv, x, node, s.near[k, 0])
+        for k in range(s.neighbor_starts[step], s.neighbor_starts[step + 1]):
+            update_vector(f.B[s.neighbors[k, 1]], f.d_inv, x, node, s.neighbors[k, 0])
 
 
 @inlined
@@ -152,8 +152,8 @@ def backward(s: Steps, f: Factor, x: Array) -> None:
     D, d_inv, B = f.D, f.d_inv, f.B
     for step in range(s.order.shape[0] - 1, -1, -1):
         node = s.order[step]
-        for k in range(s.near_at[step], s.near_at[step + 1]):
-            other, W = s.near[k, 0], B[s.near[k, 1]]
+        for k in range(s.neighbor_starts[step], s.neighbor_starts[step + 1]):
+            other, W = s.neighbors[k, 0], B[s.neighbors[k, 1]]
             y0, y1, y2, y3, y4, y5 = x[other, 0], x[other, 1], x[other, 2], x[other, 3], x[other, 4], x[other, 5]
             for a in range(6):
                 x[node, a] -= (W[a, 0] * y0 + W[a, 1] * y1 + W[a, 2] * y2) + (W[a, 3] * y3 + W[a, 4] * y4 + W[a, 5] * y5)

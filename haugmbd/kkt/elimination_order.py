@@ -26,49 +26,51 @@ class Steps(NamedTuple):
     """The part of a schedule that elimination reads."""
 
     order: Ints
-    near_at: Ints
-    near: Ints
-    pair_at: Ints
-    pairs: Ints
+    neighbor_starts: Ints
+    neighbors: Ints
+    update_starts: Ints
+    fill_updates: Ints
 
 
 class Schedule(NamedTuple):
     """The elimination as arrays.  Nodes: body b is b (0, the ground, takes no part), edge e is nb + 1 + e.
 
-    order: (ns,) the node of each step;  near_at: (ns + 1,) where its neighbours start in
-    near: (m, 2) neighbour node, number of the block [node, neighbour];
-    pair_at: (ns + 1,) where its updates start in
-    pairs: (k, 3) block [node, a], block [node, b], target block [a, b], for neighbours a eliminated before b.
+    order: (ns,) the node of each step;  neighbor_starts: (ns + 1,) where its neighbours start in
+    neighbors: (m, 2) neighbour node, number of the block [node, neighbour];
+    update_starts: (ns + 1,) where its updates start in
+    fill_updates: (k, 3) block [node, a], block [node, b], target block [a, b], for neighbours a eliminated before b.
     n_blocks: how many off-diagonal blocks; the mechanism's own come first, then the fill;
     body_block: (ne, 2) block that couples edge e with its first and second body, -1 for the ground;
     body_first: (ne, 2) 1 where that body is eliminated before the edge (the block is then J^T, otherwise J).
-    tie_block: (n, 2) for each tie (i, j) its block, and 1 where j is eliminated before i (the block is then [j, i]).
+    coupled_block: (n, 2) for each pair (i, j) its block, and 1 where j is eliminated before i (the block is then [j, i]).
     """
 
     order: Ints
-    near_at: Ints
-    near: Ints
-    pair_at: Ints
-    pairs: Ints
+    neighbor_starts: Ints
+    neighbors: Ints
+    update_starts: Ints
+    fill_updates: Ints
     n_blocks: int
     body_block: Ints
     body_first: Ints
-    tie_block: Ints
+    coupled_block: Ints
 
 
-NO_TIES: list[tuple[int, int]] = []
+NO_COUPLING: list[tuple[int, int]] = []
 
 
-def make_schedule(n_bodies: int, edges: list[tuple[int, int]], ties: list[tuple[int, int]] = NO_TIES) -> Schedule:
+def make_schedule(n_bodies: int, edges: list[tuple[int, int]], coupled: list[tuple[int, int]] = NO_COUPLING) -> Schedule:
     """Order the elimination of `n_bodies` bodies (numbered from 1; 0 is the ground) and of `edges` (pairs of body numbers).
 
-    ties: pairs of bodies whose blocks are coupled directly, by the tangent of a force between them
+    coupled: pairs of bodies whose blocks are coupled directly, by the tangent of a force between them
     """
-    order, near_of = _minimum_degree(n_bodies, edges, ties)
-    return _as_arrays(n_bodies, edges, ties, order, near_of)
+    order, neighbors_of = _minimum_degree(n_bodies, edges, coupled)
+    return _as_arrays(n_bodies, edges, coupled, order, neighbors_of)
 
 
-def _minimum_degree(n_bodies: int, edges: list[tuple[int, int]], ties: list[tuple[int, int]]) -> tuple[list[int], list[list[int]]]:
+def _minimum_degree(
+    n_bodies: int, edges: list[tuple[int, int]], coupled: list[tuple[int, int]]
+) -> tuple[list[int], list[list[int]]]:
     """Eliminate symbolically; return the nodes in order, and for each node the neighbours that remained at that moment."""
     first_edge = n_bodies + 1
     graph: list[set[int]] = [set() for _ in range(first_edge + len(edges))]
@@ -77,34 +79,34 @@ def _minimum_degree(n_bodies: int, edges: list[tuple[int, int]], ties: list[tupl
             if body != 0:
                 graph[first_edge + e].add(body)
                 graph[body].add(first_edge + e)
-    for i, j in ties:
+    for i, j in coupled:
         graph[i].add(j)
         graph[j].add(i)
     waits_for, releases = _precedence(n_bodies, edges)
-    heap = [(len(near), node) for node, near in enumerate(graph) if node != 0 and waits_for[node] == 0]
+    heap = [(len(neighbors), node) for node, neighbors in enumerate(graph) if node != 0 and waits_for[node] == 0]
     heapq.heapify(heap)
     order: list[int] = []
-    near_of: list[list[int]] = []
+    neighbors_of: list[list[int]] = []
     gone = [False] * len(graph)
     while heap:
         degree, node = heapq.heappop(heap)
         if gone[node] or degree != len(graph[node]):
             continue
         gone[node] = True
-        near = graph[node]
+        neighbors = graph[node]
         order.append(node)
-        near_of.append(list(near))
-        for a in near:
-            graph[a] |= near
+        neighbors_of.append(list(neighbors))
+        for a in neighbors:
+            graph[a] |= neighbors
             graph[a] -= {a, node}
-        touched = set(near)
+        touched = set(neighbors)
         for later in releases[node]:
             waits_for[later] -= 1
             touched.add(later)
         for a in touched:
             if waits_for[a] == 0 and not gone[a]:
                 heapq.heappush(heap, (len(graph[a]), a))
-    return order, near_of
+    return order, neighbors_of
 
 
 def _precedence(n_bodies: int, edges: list[tuple[int, int]]) -> tuple[list[int], list[list[int]]]:
@@ -136,7 +138,7 @@ def _precedence(n_bodies: int, edges: list[tuple[int, int]]) -> tuple[list[int],
 
 
 def _as_arrays(
-    n_bodies: int, edges: list[tuple[int, int]], ties: list[tuple[int, int]], order: list[int], near_of: list[list[int]]
+    n_bodies: int, edges: list[tuple[int, int]], coupled: list[tuple[int, int]], order: list[int], neighbors_of: list[list[int]]
 ) -> Schedule:
     """Number the off-diagonal blocks, and list the blocks that each step reads and updates."""
     step_of = {node: step for step, node in enumerate(order)}
@@ -150,29 +152,29 @@ def _as_arrays(
                 body_first[e, side] = step_of[body] < step_of[node]
                 body_block[e, side] = len(block_of)
                 block_of[(body, node) if body_first[e, side] else (node, body)] = len(block_of)
-    tie_block = np.array([(len(block_of) + k, step_of[i] > step_of[j]) for k, (i, j) in enumerate(ties)], dtype=np.int64)
-    for i, j in ties:
+    coupled_block = np.array([(len(block_of) + k, step_of[i] > step_of[j]) for k, (i, j) in enumerate(coupled)], dtype=np.int64)
+    for i, j in coupled:
         block_of[(i, j) if step_of[i] < step_of[j] else (j, i)] = len(block_of)
-    near: list[tuple[int, int]] = []
-    pairs: list[tuple[int, int, int]] = []
-    near_at, pair_at = [0], [0]
-    for node, others in zip(order, near_of, strict=True):
+    neighbors: list[tuple[int, int]] = []
+    fill_updates: list[tuple[int, int, int]] = []
+    neighbor_starts, update_starts = [0], [0]
+    for node, others in zip(order, neighbors_of, strict=True):
         others.sort(key=step_of.__getitem__)
-        near += [(a, block_of[node, a]) for a in others]
+        neighbors += [(a, block_of[node, a]) for a in others]
         for k, a in enumerate(others):
             for b in others[k + 1 :]:
                 target = block_of.setdefault((a, b), len(block_of))
-                pairs.append((block_of[node, a], block_of[node, b], target))
-        near_at.append(len(near))
-        pair_at.append(len(pairs))
+                fill_updates.append((block_of[node, a], block_of[node, b], target))
+        neighbor_starts.append(len(neighbors))
+        update_starts.append(len(fill_updates))
     return Schedule(
         order=np.array(order, dtype=np.int64),
-        near_at=np.array(near_at, dtype=np.int64),
-        near=np.array(near, dtype=np.int64).reshape(-1, 2),
-        pair_at=np.array(pair_at, dtype=np.int64),
-        pairs=np.array(pairs, dtype=np.int64).reshape(-1, 3),
+        neighbor_starts=np.array(neighbor_starts, dtype=np.int64),
+        neighbors=np.array(neighbors, dtype=np.int64).reshape(-1, 2),
+        update_starts=np.array(update_starts, dtype=np.int64),
+        fill_updates=np.array(fill_updates, dtype=np.int64).reshape(-1, 3),
         n_blocks=len(block_of),
         body_block=body_block,
         body_first=body_first,
-        tie_block=tie_block.reshape(-1, 2),
+        coupled_block=coupled_block.reshape(-1, 2),
     )

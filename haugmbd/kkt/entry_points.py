@@ -99,16 +99,16 @@ def factorize_chosen_entry(w: Workspace, python_solver: Callback) -> int:
 @inlined
 def add_tangents(w: Workspace, f: Factor) -> None:
     """Add the tangents of an implicit step, if the tables have them, to the blocks of bodies, and write those of coupled pairs."""
-    own, tied, ties = ws.tangent_blocks(w), ws.coupled_tangent_blocks(w), ws.coupled_pairs(w)
+    own, pair_blocks, pairs = ws.tangent_blocks(w), ws.coupled_tangent_blocks(w), ws.coupled_pairs(w)
     for k in range(1, own.shape[0]):
         for a in range(6):
             for c in range(a + 1):
                 f.D[k, a, c] += own[k, a, c]
-    for n in range(ties.shape[0]):
-        block, transposed = ties[n, 2], ties[n, 3] == 1
+    for n in range(pairs.shape[0]):
+        block, transposed = pairs[n, 2], pairs[n, 3] == 1
         for a in range(6):
             for c in range(6):
-                f.B[block, a, c] = tied[n, c, a] if transposed else tied[n, a, c]
+                f.B[block, a, c] = pair_blocks[n, c, a] if transposed else pair_blocks[n, a, c]
 
 
 @entry

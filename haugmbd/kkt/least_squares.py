@@ -69,14 +69,14 @@ def row_times(edges: Ints, J: Array, u: Array, e: int, a: int) -> float:
 
 
 @kernel
-def suit_all(s: Steps, f: Factor, pad: Array, edges: Ints, J: Array, b: Array, x: Array, room: Array) -> tuple[bool, float]:
+def fit_all_rows(s: Steps, f: Factor, pad: Array, edges: Ints, J: Array, b: Array, x: Array, vectors: Array) -> tuple[bool, float]:
     """Change the solution x (nn, 6) of K x = b to the one that also fits the dropped rows.
 
-    pad: (6 ne,);  room: work array (5, nn, 6), the last one s.  Return whether the iteration has converged, and the remaining part of the
-    residual.
+    pad: (6 ne,);  vectors: work array (5, nn, 6), the last one s
+    Return whether the iteration has converged, and the remaining part of the residual.
     """
     n = x.shape[0] - edges.shape[0]
-    r, p, z, w, size = room[0], room[1], room[2], room[3], room[4]
+    r, p, z, w, size = vectors[0], vectors[1], vectors[2], vectors[3], vectors[4]
     first, open_rows = 0.0, 0
     for e in range(edges.shape[0]):
         for a in range(6):
@@ -134,24 +134,24 @@ def suit_all(s: Steps, f: Factor, pad: Array, edges: Ints, J: Array, b: Array, x
 
 
 @entry
-def suit_all_entry(w: Workspace, python_solver: Callback) -> int:
+def fit_all_rows_entry(w: Workspace, python_solver: Callback) -> int:
     """Fit accelerations to all rows; leave other solutions unchanged."""
-    if ws.system_kind(w)[0, 0] != ACCELERATIONS:
+    if ws.solve_for(w)[0, 0] != ACCELERATIONS:
         return OK
     x = ws.solution(w)
-    spread = borrow_blocks(w.work, w.ints[3 * at.SPREAD], w.ints[3 * at.SPREAD + 1], x.shape[0], 6)
-    ended, left = suit_all(
-        steps_of(w), factor_of(w), ws.padding_line(w), ws.edges(w), ws.jacobian(w), ws.right_hand_side(w), x, spread
+    vectors = borrow_blocks(w.work, w.ints[3 * at.LEAST_SQUARES], w.ints[3 * at.LEAST_SQUARES + 1], x.shape[0], 6)
+    ended, left = fit_all_rows(
+        steps_of(w), factor_of(w), ws.padding_line(w), ws.edges(w), ws.jacobian(w), ws.right_hand_side(w), x, vectors
     )
     return OK if ended else report(ws.status(w), NOT_SPREAD, 0, left)
 
 
 @entry
-def refine_and_suit_all_entry(w: Workspace, python_solver: Callback) -> int:
+def refine_and_fit_all_rows_entry(w: Workspace, python_solver: Callback) -> int:
     """Refine the solution of a model with massless directions, then fit accelerations to all rows."""
     code = refine_entry(w, python_solver)
-    return suit_all_entry(w, python_solver) if code == OK else code
+    return fit_all_rows_entry(w, python_solver) if code == OK else code
 
 
-SUIT_ALL = Routine(suit_all_entry, SOLVE_SIGNATURE)
-REFINE_AND_SUIT_ALL = Routine(refine_and_suit_all_entry, SOLVE_SIGNATURE)
+FIT_ALL_ROWS = Routine(fit_all_rows_entry, SOLVE_SIGNATURE)
+REFINE_AND_FIT_ALL_ROWS = Routine(refine_and_fit_all_rows_entry, SOLVE_SIGNATURE)

@@ -1,6 +1,6 @@
 r"""Entry points that call a KKT solver in Python, for formulations that are written in Python.
 
-    python_solver(which, J, LEVEL, RIGHT, SOLUTION)        which = LOOK, or ANSWER + kind of the right-hand side
+    python_solver(which, J, LEVEL, RIGHT, SOLUTION)        which = NEW_ROWS, or SOLVE + kind of the right-hand side
 
 They replace the entry points of the block LDL^T in a Pack.  Compiled integrators and projections run with any formulation in this way.
 """
@@ -14,8 +14,8 @@ from haugmbd.compiled.status_codes import OK, USER_STOPPED, report
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import SOLVE_SIGNATURE, Workspace
 
-LOOK, ANSWER = 0.0, 1.0
-"""LOOK: there are new rows;  ANSWER: K x = b is to be solved."""
+NEW_ROWS, SOLVE = 0.0, 1.0
+"""NEW_ROWS: there are new rows;  SOLVE: K x = b is to be solved."""
 
 
 @inlined
@@ -31,13 +31,13 @@ def call_python_solver(w: Workspace, python_solver: Callback, which: float) -> i
 @entry
 def record_rows_entry(w: Workspace, python_solver: Callback) -> int:
     """Pass the current rows to the Python solver, in place of `factorize`."""
-    return call_python_solver(w, python_solver, LOOK)
+    return call_python_solver(w, python_solver, NEW_ROWS)
 
 
 @entry
 def python_solution_entry(w: Workspace, python_solver: Callback) -> int:
     """Write the K^-1 b of the Python solver to the solution array."""
-    return call_python_solver(w, python_solver, ANSWER + ws.system_kind(w)[0, 0])
+    return call_python_solver(w, python_solver, SOLVE + ws.solve_for(w)[0, 0])
 
 
 @entry

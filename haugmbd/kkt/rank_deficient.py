@@ -45,8 +45,8 @@ def factor_chosen(s: Steps, c: RowChoice, f: Factor, x: Array) -> tuple[float, i
         drops = node >= first_edge and choose(c, node - first_edge, node, D[node])
         factor_block(D[node], d_inv[node])
         if drops:
-            for k in range(s.near_at[step], s.near_at[step + 1]):
-                clear_rows(c.S, B[s.near[k, 1]])
+            for k in range(s.neighbor_starts[step], s.neighbor_starts[step + 1]):
+                clear_rows(c.S, B[s.neighbors[k, 1]])
             for a in range(6):
                 if c.S[a, 6] == 0.0:
                     d_inv[node, a] = 0.0

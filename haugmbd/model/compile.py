@@ -19,13 +19,13 @@ from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.registry import KINDS as ROW_KINDS
 from haugmbd.drivers import Constant, Driver, DriverTables, compile_drivers
 from haugmbd.forces.base import ForceElement
-from haugmbd.forces.registry import KINDS as LOAD_KINDS
+from haugmbd.forces.registry import KINDS as FORCE_KINDS
 from haugmbd.kkt.elimination_order import make_schedule
 from haugmbd.workspace.layout import WIDTH, Tables
 
 ROWS_PER_EDGE = 6
 ROW_INT_COLUMNS, ROW_REAL_COLUMNS = 6, 3
-LOAD_INT_COLUMNS, LOAD_REAL_COLUMNS = 8, 4
+FORCE_INT_COLUMNS, FORCE_REAL_COLUMNS = 8, 4
 
 SHIFT = 1e-8
 """Inertia added on a massless direction before factoring, relative to the body's own size. One sweep of iterative refinement leaves
@@ -114,30 +114,30 @@ def compile_tables(
     edges, slots, sides = place_rows((number.bodies[p.i], number.bodies[p.j]) for p in primitives)
     row_ints, row_reals, row_kind_at = _row_tables(number, primitives, slots, sides)
     entries = _number_loads(number, loads)
-    load_ints, load_reals, load_kind_at = _load_tables(number, entries)
+    force_ints, force_reals, force_kind_starts = _force_tables(number, entries)
     n_signals, n_angles = sum(load.signals for load in loads), sum(load.angles for load in loads)
     pad = np.full((len(edges), ROWS_PER_EDGE), -1.0)
     pad.ravel()[slots] = 0.0
     inertia, shifted = _inertia(bodies, number)
     drivers = compile_drivers(number.drivers)
-    questions = _questions(number, drivers, primitives, owners, entries)
+    callbacks = _callbacks(number, drivers, primitives, owners, entries)
     schedule = make_schedule(len(bodies) - 1, edges)
     n_nodes, n_slots = len(bodies) + len(edges), ROWS_PER_EDGE * len(edges)
     ints = {
-        "FLAGS": np.array([[not np.array_equal(inertia, shifted), questions.any]], dtype=np.int64),
+        "FLAGS": np.array([[not np.array_equal(inertia, shifted), callbacks.any]], dtype=np.int64),
         "BODY_OF": np.array(number.body_of, dtype=np.int64).reshape(-1, 1),
         "ROW_INTS": row_ints,
-        "ROW_KIND_AT": row_kind_at,
-        "LOAD_INTS": load_ints,
-        "LOAD_KIND_AT": load_kind_at,
+        "ROW_KIND_STARTS": row_kind_at,
+        "FORCE_INTS": force_ints,
+        "FORCE_KIND_STARTS": force_kind_starts,
         "DRIVER_TABLE": drivers.table,
         "DRIVER_OPS": drivers.ops,
         "EDGES": np.array(edges, dtype=np.int64).reshape(-1, 2),
         "ORDER": schedule.order[:, None],
-        "NEAR_AT": schedule.near_at[:, None],
-        "NEAR": schedule.near,
-        "PAIR_AT": schedule.pair_at[:, None],
-        "PAIRS": schedule.pairs,
+        "NEIGHBOR_STARTS": schedule.neighbor_starts[:, None],
+        "NEIGHBORS": schedule.neighbors,
+        "UPDATE_STARTS": schedule.update_starts[:, None],
+        "FILL_UPDATES": schedule.fill_updates,
         "BODY_BLOCK": schedule.body_block,
         "BODY_FIRST": schedule.body_first,
     }
@@ -147,7 +147,7 @@ def compile_tables(
         "GRAVITY": gravity[None, :],
         "X_BAR": np.array(number.x_bar, dtype=np.float64).reshape(-1, 3),
         "ROW_REALS": row_reals,
-        "LOAD_REALS": load_reals,
+        "FORCE_REALS": force_reals,
         "DRIVER_NUMBERS": drivers.numbers[None, :],
         "PAD": pad,
         "KEPT": 1.0 + pad,
@@ -172,15 +172,15 @@ def compile_tables(
         "SOLUTION": (n_nodes, 6),
         "CORRECTION": (n_nodes, 6),
         "PIVOTS": (6, 7),
-        "QUESTION": (1, 1),
+        "SOLVE_FOR": (1, 1),
         "STATUS": (1, 4),
         "SUCCEEDED": (1, 1),
     }
     slot_of_row, side_of_i = np.array(slots, dtype=np.int64), np.array(sides, dtype=np.int64)
     slot_of_row.flags.writeable = side_of_i.flags.writeable = False
-    derivatives = _derivatives(entries, questions.shapes[0], questions.shapes[1])
+    derivatives = _derivatives(entries, callbacks.shapes[0], callbacks.shapes[1])
     return Compiled(
-        Tables(ints, reals, work), slot_of_row, side_of_i, tuple(number.drivers), tuple(entries), questions, derivatives
+        Tables(ints, reals, work), slot_of_row, side_of_i, tuple(number.drivers), tuple(entries), callbacks, derivatives
     )
 
 
@@ -209,26 +209,26 @@ def _number_loads(number: Numbering, loads: Sequence[ForceElement]) -> list[Load
     return entries
 
 
-def _load_tables(number: Numbering, entries: Sequence[LoadEntry]) -> tuple[Ints, Array, Ints]:
+def _force_tables(number: Numbering, entries: Sequence[LoadEntry]) -> tuple[Ints, Array, Ints]:
     """Return loads sorted by kind: integers, constants, and the first row of each kind."""
-    by_kind: list[list[tuple[list[int], tuple[float, ...]]]] = [[] for _ in LOAD_KINDS]
+    by_kind: list[list[tuple[list[int], tuple[float, ...]]]] = [[] for _ in FORCE_KINDS]
     for load, _, signal, angle, drivers in entries:
         markers = [number.marker(body, x_bar) for body, x_bar in load.markers()]
         ints = [*markers, *drivers, *([signal] * load.signals), *([angle] * load.angles)]
-        by_kind[LOAD_KINDS.index(type(load))].append((ints, load.numbers()))
-    return _sorted_table(by_kind, LOAD_INT_COLUMNS, LOAD_REAL_COLUMNS)
+        by_kind[FORCE_KINDS.index(type(load))].append((ints, load.numbers()))
+    return _sorted_table(by_kind, FORCE_INT_COLUMNS, FORCE_REAL_COLUMNS)
 
 
-def _questions(
+def _callbacks(
     number: Numbering, drivers: DriverTables, primitives: Sequence[Primitive], owners: Sequence[str], entries: Sequence[LoadEntry]
 ) -> ForceCallbacks:
     """Return the calls of the user's functions at every evaluation."""
     force_calls = []
     where: dict[int, str] = {}
     for load, bodies, signal, _, slots in entries:
-        question = load.question()
-        if question is not None:
-            force_calls.append(ForceCall(question, bodies, signal, slots))
+        user_function = load.user_function()
+        if user_function is not None:
+            force_calls.append(ForceCall(user_function, bodies, signal, slots))
         where.update(dict.fromkeys(slots, load.where))
     for primitive, owner in zip(primitives, owners, strict=True):
         where[number.driver(primitive.f)] = f"joint {owner!r}"

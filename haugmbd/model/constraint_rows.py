@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.status_codes import OK
 from haugmbd.deprecated import check_keywords, public_class
 from haugmbd.errors import UsageError
-from haugmbd.model.evaluate import rows_entry
+from haugmbd.model.evaluate import evaluate_rows
 from haugmbd.model.explanation import RowExplanation
 from haugmbd.model.given import model_given, state_given
 from haugmbd.model.labels import RowLabel
@@ -97,7 +98,7 @@ class Rows:
     @cached_property
     def Phi_q(self) -> csr_array:
         """Return the Jacobian as a SciPy CSR array (nc, 6 nb): six columns (v, omega_bar) for each body, none for the ground."""
-        from scipy.sparse import csr_array  # noqa: PLC0415  imported only where the matrix is asked for
+        from scipy.sparse import csr_array  # noqa: PLC0415  imported only where the matrix is used
 
         row, side = np.nonzero(self.bodies)
         columns = 6 * (self.bodies[row, side] - 1)[:, None] + np.arange(6)
@@ -131,20 +132,22 @@ def evaluate(model: Model, state: State | None = None) -> Rows:
     """
     model = model_given(model, "evaluate")
     state = state_given(model, state, "evaluate")
-    if state.y.shape != model.y0.shape or len(state.r) != model.nb + 1:
+    if state.flat.shape != model.y0.shape or len(state.r) != model.nb + 1:
         raise UsageError(
             f"evaluate got a state of {len(state.r) - 1} bodies, and model {model.name!r} has {model.nb}: start from model.state()."
         )
-    pack = model.pack()
-    rows_entry(pack, state.t, state.y)
-    model.raise_user_error(pack)
-    return rows_in(model, pack, state)
+    pack = model.borrow()
+    if evaluate_rows(pack, state.t, state.flat) != OK:
+        model.raise_user_error(pack)
+    rows = rows_in(model, pack, state)
+    model.give_back(pack)
+    return rows
 
 
 def rows_in(model: Model, pack: Pack, state: State) -> Rows:
     """Return the rows that were evaluated last in the workspace of `pack`; `state` is stored as the state of the evaluation."""
-    J = workspace_array(pack, "J").reshape(-1, 2, 6)[model.slot_of_row]
-    J = np.take_along_axis(J, np.stack([model.side_of_i, 1 - model.side_of_i], axis=1)[:, :, None], axis=1)
-    level = workspace_array(pack, "LEVEL")[model.slot_of_row]
+    slots = model.slot_of_row
+    J = workspace_array(pack, "J").reshape(-1, 2, 6)[slots[:, None], model.sides_of_rows]
+    level = workspace_array(pack, "LEVEL")[slots]
     columns = (level[:, 0], level[:, 1], level[:, 2], J[:, :, :3], J[:, :, 3:])
     return Rows(*columns, model.bodies_of_rows(), model.labels, model.nb, model, state)

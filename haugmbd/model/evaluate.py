@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.function_pointers import Routine
-from haugmbd.compiled.jit import entry, inlined
+from haugmbd.compiled.jit import DirectCall, entry, inlined
 from haugmbd.compiled.status_codes import OK
 from haugmbd.constraints.base import RowTable
 from haugmbd.constraints.registry import assemble_rows
@@ -40,7 +40,10 @@ def prepare(P: Pack, t: float, y: Array) -> int:
     return P.prepare(Core(P.ints, P.reals, P.work, P.drive, P.apply, P.callback, P.fills), t, y)
 
 
-def rows_entry(pack: Pack, t: float, y: Array) -> int:
+@entry
+def rows_entry(P: Pack, t: float, y: Array) -> int:
     """Leave rows, loads and drivers of the state `y` in the workspace; called from Python."""
-    core = Core(pack.ints, pack.reals, pack.work, pack.drive, pack.apply, pack.callback, pack.fills)
-    return prepare_entry(core, t, y)
+    return prepare(P, t, y)
+
+
+evaluate_rows = DirectCall(rows_entry)

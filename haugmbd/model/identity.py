@@ -19,17 +19,17 @@ def number_of(model: Model, body: Body, where: str = "the call") -> int:
     """Return the number of a body of `model`, 0 for its ground. Raise UsageError for a body of another system."""
     own = list(map(id, model.bodies))
     if id(body) not in own:
-        raise UsageError(str(stranger_fault(model, where, body)))
+        raise UsageError(str(foreign_body_fault(model, where, body)))
     return own.index(id(body))
 
 
-def stranger_faults(model: Model, where: str, *bodies: Body) -> list[Fault]:
+def foreign_body_faults(model: Model, where: str, *bodies: Body) -> list[Fault]:
     """Return a fault for each of the bodies that the model was not compiled from."""
     own = set(map(id, model.bodies))
-    return [stranger_fault(model, where, body) for body in bodies if id(body) not in own]
+    return [foreign_body_fault(model, where, body) for body in bodies if id(body) not in own]
 
 
-def stranger_fault(model: Model, where: str, body: Body) -> Fault:
+def foreign_body_fault(model: Model, where: str, body: Body) -> Fault:
     """Return the fault of a body that does not belong to the model, with the way to get the one that does."""
     if body.is_ground:
         what = f"it is attached to the ground of another system than that of model {model.name!r}"

@@ -130,7 +130,7 @@ def _independent(S: Array) -> Array:
     """Return the columns of S without those that depend on the others; of several choices the best conditioned."""
     if not S.size:
         return S
-    from scipy.linalg import qr  # noqa: PLC0415  imported only where it is asked for
+    from scipy.linalg import qr  # noqa: PLC0415  imported only where it is used
 
     _, R, order = qr(S, mode="economic", pivoting=True)
     size = np.abs(np.diagonal(R))

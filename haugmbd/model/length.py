@@ -29,7 +29,7 @@ ONE_PLACE = 1e-12
 
 
 def put_length(model: Model, rows: Rows) -> None:
-    """Write the length at the pose of `rows`, and the weights of the kept rows, to a model that nobody has seen yet."""
+    """Write the length at the pose of `rows`, and the weights of the kept rows, to a new model, before it is used."""
     reals, ints = model.tables.reals, model.tables.ints
     reals[ints[3 * at.LENGTH]] = characteristic_length(model, rows)
     kept = reals[ints[3 * at.KEPT] + model.slot_of_row]

@@ -2,9 +2,11 @@ r"""The compiled model: frozen names and tables."""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -136,9 +138,9 @@ class Model(Pictured):
         tables = self.tables if tables is None else tables
         drive = DRIVE if len(self.tables["DRIVER_TABLE"]) else NO_DRIVE
         apply = APPLY if self.loads or self.force_callbacks.any else NO_APPLY
-        starts = self.tables["ROW_KIND_AT"][0]
+        starts = self.tables["ROW_KIND_STARTS"][0]
         return tables.pack(
-            compile_drivers(self.drivers).F0,
+            self._F0,
             drive=drive,
             apply=apply,
             callback=self.callback(),
@@ -149,6 +151,34 @@ class Model(Pictured):
             begin=BEGIN,
             refine=REFINE if self.tables["FLAGS"][0, 0] else NO_REFINE,
         )
+
+    def borrow(self) -> Pack:
+        """Return a workspace as new, for one evaluation; `give_back` it afterwards, unless an exception was raised."""
+        try:
+            pack = self._idle.pop()
+        except IndexError:
+            return self.pack()
+        pack.work[:] = self._new_work
+        return pack
+
+    def give_back(self, pack: Pack) -> None:
+        """Keep a workspace of `borrow` for the next evaluation."""
+        self._idle.append(pack)
+
+    @cached_property
+    def _idle(self) -> list[Pack]:
+        """The workspaces that nobody uses now: one for each thread that has evaluated the model at the same time."""
+        return []
+
+    @cached_property
+    def _new_work(self) -> Array:
+        """The numbers in a new workspace."""
+        return self.pack().work
+
+    @cached_property
+    def _F0(self) -> Array:
+        """The values, rates and accelerations of constant drivers."""
+        return compile_drivers(self.drivers).F0
 
     def callback(self) -> Callback:
         """Return the callback of the user's functions for one run."""
@@ -177,10 +207,21 @@ class Model(Pictured):
         )
         raise SimulationError(f"{what}. A force must depend on nothing but its arguments.")
 
+    @cached_property
+    def sides_of_rows(self) -> Ints:
+        """The sides of body i and body j in the slot of each row, (nc, 2)."""
+        return np.stack([self.side_of_i, 1 - self.side_of_i], axis=1)
+
     def bodies_of_rows(self) -> Ints:
-        """Return the numbers of body i and body j of each row, (nc, 2)."""
+        """Return the numbers of body i and body j of each row, (nc, 2), read-only."""
+        return self._bodies_of_rows
+
+    @cached_property
+    def _bodies_of_rows(self) -> Ints:
         pairs = self.tables["EDGES"][self.slot_of_row // 6]
-        return np.where(self.side_of_i[:, None] == 1, pairs[:, ::-1], pairs)
+        bodies = np.where(self.side_of_i[:, None] == 1, pairs[:, ::-1], pairs)
+        bodies.flags.writeable = False
+        return bodies
 
     def drivers_of_rows(self) -> Ints:
         """Return the number of the driver of each row, (nc,)."""
@@ -232,6 +273,17 @@ class Model(Pictured):
             If there is no such joint or row.
         """
         return self.explainer(self, which, state)
+
+    def evaluator(self) -> Any:
+        """Return an object that evaluates accelerations, multipliers and rows in loops of one's own, without copies.
+
+        Returns
+        -------
+        Evaluator
+            evaluator(t, y) evaluates a flat state, such as `State.y`; `v_dot`, `omega_bar_dot`, `lam`, `Phi`, `nu`, `gamma` are its
+            results.
+        """
+        return importlib.import_module("haugmbd.formulations.evaluator").Evaluator(self)
 
     def lam_of(self, x: Array) -> Array:
         """Return the multipliers by rows (nc,) of a solution by nodes (nn, 6)."""

@@ -19,8 +19,8 @@ from haugmbd.forces.user_function import Component
 from haugmbd.model.driver_breaks import driven_joints
 from haugmbd.model.model import Model
 
-COMPILED = "_entry"
-"""The cached entry of a model's @njit functions."""
+OF_THIS_PROCESS = ("_entry", "_idle", "_new_work")
+"""Attributes that are made anew where they are needed: the compiled callback, and workspaces."""
 
 REMEDY = (
     "Functions are pickled by their names: write each with def at the top of a module that the other process can import, "
@@ -38,10 +38,10 @@ def functions_of(drivers: Iterable[Driver]) -> Iterator[Callable[..., Any]]:
 
 def functions_of_load(load: ForceElement) -> Iterator[Callable[..., Any]]:
     """Yield the functions of the user in a force element."""
-    question, jacobian = load.question(), load.jacobian
+    user_function, jacobian = load.user_function(), load.jacobian
     yield from functions_of(load.drivers())
-    if question is not None:
-        yield question.function
+    if user_function is not None:
+        yield user_function.function
     if jacobian is not None:
         yield jacobian.function
 
@@ -90,7 +90,7 @@ def _reduced(given: Any, why: str) -> Any:
     """Return the recipe of a new object of the same class with the same attributes."""
     if why:
         raise pickle.PicklingError(f"{type(given).__name__} {getattr(given, 'name', '')!r} {why}")
-    state = {name: value for name, value in vars(given).items() if name != COMPILED}
+    state = {name: value for name, value in vars(given).items() if name not in OF_THIS_PROCESS}
     return copyreg.__newobj__, (type(given),), state  # type: ignore[attr-defined]
 
 

@@ -5,7 +5,8 @@ y = ( r, p, v, omega_bar of body 0 (ground), 1, ..., nb;  integrated joint angle
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,16 @@ class State:
     @property
     def y(self) -> Array:
         """Return the state as one flat vector, a new array (13 (nb + 1) + na,)."""
+        return self.flat.copy()
+
+    @cached_property
+    def flat(self) -> Array:
+        """The state as one flat vector, for kernels, which have one array type: writable, and never written to."""
         return np.concatenate([np.hstack([self.r, self.p, self.v, self.omega_bar]).ravel(), self.angles])
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is saved: the numbers."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @classmethod
     def from_y(cls, t: float, y: Array, n_bodies: int) -> State:

@@ -25,11 +25,11 @@ class LocalSolver:
     """An elimination, with the neighbours of each node before it and after it in the order, and the blocks between them."""
 
     def __init__(self, model: Model, e: Elimination) -> None:
-        order, near_at = integers(model, "ORDER").ravel().tolist(), integers(model, "NEAR_AT").ravel().tolist()
-        near = integers(model, "NEAR").tolist()
+        order, neighbor_starts = integers(model, "ORDER").ravel().tolist(), integers(model, "NEIGHBOR_STARTS").ravel().tolist()
+        neighbors = integers(model, "NEIGHBORS").tolist()
         self._e, self._order = e, order
         self._step = {node: step for step, node in enumerate(order)}
-        self._later = [near[near_at[step] : near_at[step + 1]] for step in range(len(order))]
+        self._later = [neighbors[neighbor_starts[step] : neighbor_starts[step + 1]] for step in range(len(order))]
         self._earlier: dict[int, list[int]] = {node: [] for node in order}
         for step, others in enumerate(self._later):
             for other, _ in others:
@@ -61,7 +61,7 @@ class LocalSolver:
         """Return the solution, by back substitution in the opposite order."""
         found: dict[int, Array] = {}
         behind = sorted(-self._step[node] for node in x)
-        asked = set(behind)
+        marked = set(behind)
         while behind:
             step = -heappop(behind)
             node = self._order[step]
@@ -75,7 +75,7 @@ class LocalSolver:
                 continue
             found[node] = value
             for before in self._earlier[node]:
-                if -before not in asked:
-                    asked.add(-before)
+                if -before not in marked:
+                    marked.add(-before)
                     heappush(behind, -before)
         return found

@@ -35,7 +35,7 @@ from haugmbd.workspace.layout import NAMES, Pack, workspace, workspace_array
 EPS = 1e-5
 """eps, relative to the mean square of the rows. A smaller value loses digits, a larger one costs iterations."""
 
-SETTLED = 1e-12
+CONVERGED = 1e-12
 """Relative size of z at which the iteration ends."""
 
 ACCEPTED = 1e-9
@@ -129,7 +129,7 @@ def iterate(P: Pack, edges: Ints, J: Array, w: Array, lam: Array, b: Array) -> f
                 lam[0, e, a] += step * lam[1, e, a]
                 largest, size = max(largest, abs(lam[0, e, a])), max(size, abs(z[n + e, a]))
         left = size / largest if largest > 0.0 else 0.0
-        if left <= SETTLED or not rho > 0.0:
+        if left <= CONVERGED or not rho > 0.0:
             break
     return left
 

@@ -59,8 +59,10 @@ def eliminate(model: Model, J: Array, active: Array, tol: float = WELL_TOL) -> E
     J: (6 ne, 2, 6) rows of length 1 in their slots;  active: (6 ne,) 1 for the rows that take part
     """
     table = model.tables
-    order, near_at, pair_at = (integers(model, name).ravel().tolist() for name in ("ORDER", "NEAR_AT", "PAIR_AT"))
-    near, pairs = integers(model, "NEAR").tolist(), integers(model, "PAIRS").tolist()
+    order, neighbor_starts, update_starts = (
+        integers(model, name).ravel().tolist() for name in ("ORDER", "NEIGHBOR_STARTS", "UPDATE_STARTS")
+    )
+    neighbors, fill_updates = integers(model, "NEIGHBORS").tolist(), integers(model, "FILL_UPDATES").tolist()
     n, n_nodes = model.nb + 1, model.nb + 1 + len(table["EDGES"])
     D = np.zeros((n_nodes, SLOTS, SLOTS))
     D[1:n] = np.eye(SLOTS)
@@ -79,11 +81,11 @@ def eliminate(model: Model, J: Array, active: Array, tol: float = WELL_TOL) -> E
             inverse[node][np.ix_(keep, keep)] = np.linalg.inv(D[node][np.ix_(keep, keep)])
             if len(keep) < len(rows):
                 dropped += [first + int(k) for k in np.setdiff1d(rows, keep)]
-        carried = {block: inverse[node] @ B[block] for _, block in near[near_at[step] : near_at[step + 1]]}
-        for other, block in near[near_at[step] : near_at[step + 1]]:
+        carried = {block: inverse[node] @ B[block] for _, block in neighbors[neighbor_starts[step] : neighbor_starts[step + 1]]}
+        for other, block in neighbors[neighbor_starts[step] : neighbor_starts[step + 1]]:
             D[other] -= B[block].T @ carried[block]
             np.maximum(peak[other], np.abs(np.diagonal(D[other])), out=peak[other])
-        for a, b, target in pairs[pair_at[step] : pair_at[step + 1]]:
+        for a, b, target in fill_updates[update_starts[step] : update_starts[step + 1]]:
             B[target] -= B[a].T @ carried[b]
     return Elimination(inverse, B, dropped, weak)
 
@@ -128,16 +130,16 @@ def _independent(D: Array, rows: Ints, peak: Array, tol: float) -> tuple[Ints, f
 
 def solve(model: Model, e: Elimination, x: Array) -> Array:
     """Overwrite right-hand sides x (nn, 6, nd) with the solutions of K x = b."""
-    order, near_at = integers(model, "ORDER").ravel().tolist(), integers(model, "NEAR_AT").ravel().tolist()
-    near = integers(model, "NEAR").tolist()
+    order, neighbor_starts = integers(model, "ORDER").ravel().tolist(), integers(model, "NEIGHBOR_STARTS").ravel().tolist()
+    neighbors = integers(model, "NEIGHBORS").tolist()
     for step, node in enumerate(order):
         q = e.inverse[node] @ x[node]
-        for other, block in near[near_at[step] : near_at[step + 1]]:
+        for other, block in neighbors[neighbor_starts[step] : neighbor_starts[step + 1]]:
             x[other] -= e.B[block].T @ q
     for step in range(len(order) - 1, -1, -1):
         node = order[step]
         total = x[node].copy()
-        for other, block in near[near_at[step] : near_at[step + 1]]:
+        for other, block in neighbors[neighbor_starts[step] : neighbor_starts[step + 1]]:
             total -= e.B[block] @ x[other]
         x[node] = e.inverse[node] @ total
     return x

@@ -217,7 +217,7 @@ class BaseChain:
         return work[start : start + rows * columns].reshape(rows, columns).copy()
 
     def no_inertia(self, freedom: int) -> SimulationError:
-        """Return the error for a freedom without inertia; `error_messages.no_answer` checks other reasons first."""
+        """Return the error for a freedom without inertia; `error_messages.not_finite_error` checks other reasons first."""
         return SimulationError(
             f"chain {self.name!r}: nothing has inertia along freedom {freedom}, {self.labels[freedom]}. "
             "Give the link, or one beyond it, a mass or moment of inertia along this freedom; or turn the arms of a universal joint apart."

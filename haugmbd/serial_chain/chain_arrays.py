@@ -23,7 +23,7 @@ P, STEP, C = 0, 3, 6
 V, OMEGA, B_LINEAR, B_ANGULAR = 0, 3, 6, 9
 """Where the columns of LINK_RATE start."""
 AXIS = 0
-"""Where the columns of FREEDOM_ROOM start; `articulated_inertia` names those behind."""
+"""Where the columns of FREEDOM_TERMS start; `articulated_inertia` names those behind."""
 
 
 class ChainArrays(NamedTuple):
@@ -66,7 +66,7 @@ def chain_arrays(ints: Ints, reals: Array, work: Array) -> ChainArrays:
         ws.link_inertias(w),
         ws.link_wrenches(w),
         ws.link_motions(w),
-        ws.freedom_room(w),
+        ws.freedom_terms(w),
     )
 
 

@@ -37,7 +37,7 @@ def need_finite(chain: BaseChain, q: Array, *given: Array) -> None:
             )
 
 
-def no_answer(chain: BaseChain, freedom: int, q: Array, *given: Array) -> SimulationError:
+def not_finite_error(chain: BaseChain, freedom: int, q: Array, *given: Array) -> SimulationError:
     """Return the error for a result that is not finite.
 
     If `freedom` < 0, inertia is not the cause. Raises UsageError for wrong numbers.

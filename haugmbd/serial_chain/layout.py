@@ -35,6 +35,11 @@ def chain_tables(links: Sequence[Link], gravity: FloatArray, base: FloatArray) -
         "BASE": frozen(base)[None],
     }
     widths = {"LINK_A": 9, "LINK_PLACE": 9, "LINK_RATE": 12, "LINK_WRENCH": 6, "LINK_J": 6, "LINK_MOTION": 6}
-    work = {"STATUS": (1, 4), "SUCCEEDED": (1, 1), **{name: (n, width) for name, width in widths.items()}, "FREEDOM_ROOM": (nv, 11)}
-    work |= {"ASKS": (1, 1), "QDD": (1, nv), "TAU": (1, nv), "PUSHES": (n, 6)}
+    work = {
+        "STATUS": (1, 4),
+        "SUCCEEDED": (1, 1),
+        **{name: (n, width) for name, width in widths.items()},
+        "FREEDOM_TERMS": (nv, 11),
+    }
+    work |= {"TAU_IS_A_FUNCTION": (1, 1), "QDD": (1, nv), "TAU": (1, nv), "EXTERNAL_WRENCHES": (n, 6)}
     return Tables(ints, constants, work)

@@ -18,8 +18,8 @@ from haugmbd.errors import ModelError, UsageError
 from haugmbd.formulations import FORMULATIONS, Formulation, NewtonEuler
 from haugmbd.integrators import RK4, DormandPrince
 from haugmbd.integrators.base import Integrator
+from haugmbd.integrators.default_number import DefaultNumber
 from haugmbd.integrators.stabilization.base import Stabilization
-from haugmbd.integrators.unsaid import Unsaid
 from haugmbd.model.driver_breaks import interval_faults
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -50,7 +50,7 @@ def need_newton_euler(formulation: Formulation, who: str) -> None:
 
 
 def integrators_with_requirements() -> tuple[type[Integrator], ...]:
-    """Those that ask a formulation for accelerations, whichever it is."""
+    """Those that take accelerations from a formulation, whichever it is."""
     kinds = (getattr(integrators, name) for name in sorted(integrators.__all__))
     return tuple(
         k for k in kinds if isinstance(k, type) and issubclass(k, Integrator) and not (k.solves_constraints or k.keeps_factor)
@@ -114,7 +114,11 @@ def with_floats(method: Method) -> Method:
     hints, changes = parameter_types(kind), {}
     for part in fields(method):
         value = getattr(method, part.name)
-        if value is not None and not isinstance(value, Unsaid) and float in (get_args(hints[part.name]) or (hints[part.name],)):
+        if (
+            value is not None
+            and not isinstance(value, DefaultNumber)
+            and float in (get_args(hints[part.name]) or (hints[part.name],))
+        ):
             changes[part.name] = plain_float(f"{type(method).__name__} got {part.name}", value)
     given: Any = method
     changed: Method = replace(given, **changes)
@@ -151,7 +155,7 @@ def choose_integrator(h: float | None, rtol: float | None, atol: float | None, g
     if given is None:
         given = DormandPrince() if h is None else RK4()
     check_parameters(given)
-    return with_floats(given.told(h, rtol, atol))
+    return with_floats(given.with_arguments(h, rtol, atol))
 
 
 def wanted_times(t_eval: npt.ArrayLike | None, t_start: float, t_end: float) -> Array | None:

@@ -80,7 +80,7 @@ class ReducedResult(Animated, HasOutcome):
     `result["link 1"]` is the history of one link. `maximal()` returns the same motion in maximal coordinates.
     """
 
-    subject: ChainStateSpace
+    state_space: ChainStateSpace
     t: Array
     q: Array
     qd: Array
@@ -104,7 +104,7 @@ class ReducedResult(Animated, HasOutcome):
     @property
     def chain(self) -> SerialChain:
         """Return the chain."""
-        return self.subject.chain
+        return self.state_space.chain
 
     @property
     def _rows(self) -> tuple[Array, Array]:
@@ -114,15 +114,15 @@ class ReducedResult(Animated, HasOutcome):
     @cached_property
     def tau(self) -> Array:
         """Return the generalized forces at every state, (nt, nv)."""
-        given = [self.subject.tau_at(t, q, qd) for t, q, qd in zip(self.t.tolist(), *self._rows, strict=True)]
+        given = [self.state_space.tau_at(t, q, qd) for t, q, qd in zip(self.t.tolist(), *self._rows, strict=True)]
         return read_only(np.array(given).reshape(len(self.t), self.chain.nv))
 
     @cached_property
     def qdd(self) -> Array:
         """Return the joint accelerations, (nt, nv)."""
-        pushes = self._pushes()
+        external = self._external()
         rows = zip(*self._rows, for_kernels(self.tau), strict=True)
-        found = [aba(self.chain, q, qd, tau, wrenches=pushes) for q, qd, tau in rows]
+        found = [aba(self.chain, q, qd, tau, wrenches=external) for q, qd, tau in rows]
         return read_only(np.array(found).reshape(len(self.t), self.chain.nv))
 
     def joint_wrench(self, link: str | int) -> Array:
@@ -130,9 +130,9 @@ class ReducedResult(Animated, HasOutcome):
 
         The moment is about the link's handle. Components are global. The wrench includes the actuator.
         """
-        k, pushes = self.chain.link(link), self._pushes()
+        k, external = self.chain.link(link), self._external()
         rows = zip(*self._rows, for_kernels(self.qdd), strict=True)
-        return np.array([joint_wrenches(self.chain, *row, wrenches=pushes).wrench[k] for row in rows]).reshape(len(self.t), 6)
+        return np.array([joint_wrenches(self.chain, *row, wrenches=external).wrench[k] for row in rows]).reshape(len(self.t), 6)
 
     def __getitem__(self, link: str | int) -> LinkHistory:
         k = self.chain.link(link)
@@ -144,8 +144,8 @@ class ReducedResult(Animated, HasOutcome):
     def _motions(self) -> tuple[LinkMotion, ...]:
         return tuple(link_motion(self.chain, q, qd) for q, qd in zip(*self._rows, strict=True))
 
-    def _pushes(self) -> Array | None:
-        return self.subject.wrenches if self.subject.wrenches is not NONE else None
+    def _external(self) -> Array | None:
+        return self.state_space.wrenches if self.state_space.wrenches is not NONE else None
 
     def kinetic_energy(self) -> Array:
         """Return the kinetic energy, (nt,) [J]."""
@@ -173,16 +173,16 @@ class ReducedResult(Animated, HasOutcome):
 
     def _power_between(self) -> Array:
         """Return the power of tau and wrenches at dense states between the stored ones."""
-        chain, pushes, times = self.chain, self._pushes(), times_between(self.t)
-        if pushes is None and not (callable(self.subject.tau) or self.subject.tau.any()):
+        chain, external, times = self.chain, self._external(), times_between(self.t)
+        if external is None and not (callable(self.state_space.tau) or self.state_space.tau.any()):
             return np.zeros(len(times))
         y = np.hstack([self.q, self.qd])
-        states = self.subject.between(times, self.t, y, self.subject.rates_of(y, self.qdd))
+        states = self.state_space.between(times, self.t, y, self.state_space.rates_of(y, self.qdd))
         rows = [(t, s[: chain.nq], s[chain.nq :]) for t, s in zip(times.tolist(), states, strict=True)]
-        power = np.array([self.subject.tau_at(t, q.copy(), qd.copy()) @ qd for t, q, qd in rows])
-        if pushes is not None:
+        power = np.array([self.state_space.tau_at(t, q.copy(), qd.copy()) @ qd for t, q, qd in rows])
+        if external is not None:
             moves = [link_motion(chain, q, qd) for _, q, qd in rows]
-            power += [float(np.sum(pushes[:, :3] * m.v) + np.sum(pushes[:, 3:] * m.omega)) for m in moves]
+            power += [float(np.sum(external[:, :3] * m.v) + np.sum(external[:, 3:] * m.omega)) for m in moves]
         return power
 
     def maximal(self, model: Model | None = None) -> Result:
@@ -205,10 +205,10 @@ class ReducedResult(Animated, HasOutcome):
             If tau is a function and no model is given.
         """
         if model is None:
-            if callable(self.subject.tau):
-                what = f"tau of chain {self.chain.name!r} is a function, which its twin in maximal coordinates would not know"
+            if callable(self.state_space.tau):
+                what = f"tau of chain {self.chain.name!r} is a function, which the chain in maximal coordinates would not have"
                 raise UsageError(f"{what}: give model=, a compiled System that has this force.")
-            model = self.chain.to_system(tau=self.subject.tau, wrenches=self._pushes()).compile()
+            model = self.chain.to_system(tau=self.state_space.tau, wrenches=self._external()).compile()
         rows = zip(*self._rows, self.t.tolist(), strict=True)
         y = np.array([self.chain.state(model, q, qd, t).y for q, qd, t in rows]).reshape(len(self.t), model.y0.size)
         p = y[:, : WIDTH * (model.nb + 1)].reshape(len(self.t), model.nb + 1, WIDTH)[..., 3:7]
@@ -241,13 +241,13 @@ ENERGY_SAMPLES = 9
 
 def energy_notes_of(result: ReducedResult) -> list[RunNote]:
     """Return a note if the energy of a chain without tau and wrenches drifts."""
-    subject = result.subject
+    state_space = result.state_space
     if (
         len(result) < 2
         or result.counters.steps < FEWEST_STEPS
-        or callable(subject.tau)
-        or subject.tau.any()
-        or subject.wrenches.any()
+        or callable(state_space.tau)
+        or state_space.tau.any()
+        or state_space.wrenches.any()
     ):
         return []
     k = np.unique(np.linspace(0, len(result) - 1, min(len(result), ENERGY_SAMPLES)).astype(int))

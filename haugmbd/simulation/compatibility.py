@@ -74,16 +74,16 @@ def _remedy(formulation: Formulation, method: Integrator, rule: Stabilization) -
     """Return the legal alternatives for the integrator, the stabilization and the formulation."""
     with_method = [name for name, other in STABILIZATIONS.items() if not incompatibility(formulation, method, other)]
     with_rule = [name for name, other in integrators().items() if not incompatibility(formulation, other, rule)]
-    said = []
+    texts = []
     if with_method:
-        said.append(f"{type(method).__name__} goes with stabilization {', '.join(with_method)}")
+        texts.append(f"{type(method).__name__} goes with stabilization {', '.join(with_method)}")
     if with_rule and not isinstance(rule, Unstabilized):
-        said.append(f"{type(rule).__name__} goes with {', '.join(with_rule)}")
+        texts.append(f"{type(rule).__name__} goes with {', '.join(with_rule)}")
     what = f" (with {type(formulation).__name__})" if not formulation.block_factor else ""
     if not with_method:
         free = [name for name, other in integrators().items() if not incompatibility(formulation, other, STABILIZATIONS["None"])]
-        said.append(f"{type(formulation).__name__} goes with {', '.join(free)}")
-    return f"{'; '.join(said)}{what if with_method else ''}."
+        texts.append(f"{type(formulation).__name__} goes with {', '.join(free)}")
+    return f"{'; '.join(texts)}{what if with_method else ''}."
 
 
 def table() -> list[str]:

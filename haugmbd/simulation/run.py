@@ -24,7 +24,7 @@ from haugmbd.simulation.records import Counters
 
 CREPT = 1e-6
 """Relative to |t| + 1 s: distance after the last time of a run at which drivers are checked for a break."""
-FIRST_CHUNK = 8
+FIRST_BATCH = 8
 """Steps of the first batch of a run that an event may end. Each batch is twice as long, so that few steps are wasted."""
 
 
@@ -97,21 +97,21 @@ class Run(Generic[R]):
     ) -> None:
         self.problem, self.method, self.t_end, self.times, self.every = problem, method, t_end, times, every
         self.record = record
-        self.watch = EventLocator(events, problem, method, self._need)
+        self.locator = EventLocator(events, problem, method, self._need)
         self.records: list[EventRecord] = []
-        if self.watch.may_end:
-            problem.first_chunk = FIRST_CHUNK
+        if self.locator.may_end:
+            problem.first_batch = FIRST_BATCH
         self.t = Growing(1)
         self.y = Growing(problem.y.size)
         self.lam: Growing | None = None
         self.steps = self.rejected = self.next_time = 0
-        self.turns = TurnMonitor(problem.subject.spinning(), problem.subject.places().spins[:, 1])
+        self.turns = TurnMonitor(problem.state_space.spinning(), problem.state_space.places().spins[:, 1])
         self.gap = (0.0, "", problem.t)
         self.ended = ""
         self._last = (np.array([problem.t]), problem.y[None].copy(), np.zeros((1, problem.y.size)))
         self.cpu = time.process_time()
 
-    def go(self, progress: bool = False) -> R:
+    def run(self, progress: bool = False) -> R:
         """Run to the end, to Ctrl-C, or to an error that carries the result so far, with its own progress bar."""
         with Progress(progress, self.problem.t, self.t_end) as bar:
             return self.go_under(bar)
@@ -136,19 +136,19 @@ class Run(Generic[R]):
         self._last = (np.array([p.t]), p.y[None].copy(), k1[None].copy())
         self._keep_first()
         for whole in batches_across(self.method, p, k1, self.t_end):
-            # before events and states at wanted times ask the user's functions again
+            # before events and states at wanted times call the user's functions again
             stopped = self._error(whole.code, whole.t_stop)
             whole, stopped = self._unbroken(whole, stopped)
             self._measure(whole)
             try:
-                chunk, ended = self._watched(whole)
+                batch, ended = self._located(whole)
             except Exception:
                 if stopped is not None and not isinstance(stopped, Exception):
                     raise stopped from None  # Ctrl-C
                 raise
             if stopped is not None and not ended:
-                self._stop(chunk, stopped)
-            self._store(chunk)
+                self._stop(batch, stopped)
+            self._store(batch)
             self._check_rows()
             bar.reach(float(self._last[0][-1]))
             if ended:
@@ -156,53 +156,53 @@ class Run(Generic[R]):
                     raise stopped  # Ctrl-C beyond a terminal event; errors there are of a motion that does not take place
                 return
 
-    def _measure(self, chunk: StepBatch) -> None:
+    def _measure(self, batch: StepBatch) -> None:
         """Record the rotations of the steps, and the gaps of the rows after the last step."""
         t, y, _ = self._last
-        self.turns.observe(np.concatenate([t, chunk.t]), np.concatenate([y, chunk.y]))
-        if chunk.code == OK and len(chunk.t):
-            gap, joint = self.problem.subject.worst_gap(self.problem.pack)
+        self.turns.observe(np.concatenate([t, batch.t]), np.concatenate([y, batch.y]))
+        if batch.code == OK and len(batch.t):
+            gap, joint = self.problem.state_space.worst_gap(self.problem.pack)
             if gap > self.gap[0]:
-                self.gap = (gap, joint, float(chunk.t[-1]))
+                self.gap = (gap, joint, float(batch.t[-1]))
 
-    def _unbroken(self, chunk: StepBatch, stopped: BaseException | None) -> tuple[StepBatch, BaseException | None]:
+    def _unbroken(self, batch: StepBatch, stopped: BaseException | None) -> tuple[StepBatch, BaseException | None]:
         """Return the batch up to a jump or kink of a joint's driver, and the error that stops the run there.
 
         No method can follow a jump.
         """
-        if chunk.code == USER_STOPPED:  # no callback is evaluated after an error
-            return chunk, stopped
-        t = np.concatenate([self._last[0], chunk.t])
+        if batch.code == USER_STOPPED:  # no callback is evaluated after an error
+            return batch, stopped
+        t = np.concatenate([self._last[0], batch.t])
         if stopped is not None:  # error control creeps up to the place
-            t = np.append(t, min(self.t_end, max(chunk.t_stop, t[-1]) + CREPT * (1.0 + abs(t[-1]))))
+            t = np.append(t, min(self.t_end, max(batch.t_stop, t[-1]) + CREPT * (1.0 + abs(t[-1]))))
         t = np.unique(t)
         try:
-            broken = self.problem.subject.broken(t)
+            broken = self.problem.state_space.broken(t)
         except Exception as error:  # noqa: BLE001  a driver in Python raised: what is before is kept
-            return chunk._replace(code=USER_STOPPED), stopped or error
+            return batch._replace(code=USER_STOPPED), stopped or error
         if broken is None:
-            return chunk, stopped
+            return batch, stopped
         t_broken, what = broken
-        k = int(np.searchsorted(chunk.t, t_broken))
-        lam = None if chunk.lam is None else chunk.lam[:k]
-        before = chunk._replace(t=chunk.t[:k], y=chunk.y[:k], y_dot=chunk.y_dot[:k], t_stop=t_broken, accepted=k, lam=lam)
+        k = int(np.searchsorted(batch.t, t_broken))
+        lam = None if batch.lam is None else batch.lam[:k]
+        before = batch._replace(t=batch.t[:k], y=batch.y[:k], y_dot=batch.y_dot[:k], t_stop=t_broken, accepted=k, lam=lam)
         return before, SimulationError(f"the simulation stops at t = {t_broken:.9g} s: {what}")
 
-    def _stop(self, chunk: StepBatch, error: BaseException) -> NoReturn:
+    def _stop(self, batch: StepBatch, error: BaseException) -> NoReturn:
         """Raise the error that stopped the run, with the result before it."""
         try:
-            self._store(chunk)
+            self._store(batch)
         except Exception:  # noqa: BLE001, S110  the first error is the one that is reported
             pass
         self._raise(error)
 
-    def _watched(self, chunk: StepBatch) -> tuple[StepBatch, bool]:
+    def _located(self, batch: StepBatch) -> tuple[StepBatch, bool]:
         """Return the batch, up to a terminal event if there is one, and whether there is one; record its events."""
         t, y, y_dot = self._last
         try:
-            cut, records, ended = self.watch.cut(Moment(float(t[0]), y[0], y_dot[0]), chunk)
+            cut, records, ended = self.locator.cut(Moment(float(t[0]), y[0], y_dot[0]), batch)
         except Exception as error:
-            self._store(chunk)
+            self._store(batch)
             error.result = self._result(interrupted=False, error=error)  # type: ignore[attr-defined]
             raise
         self.records += records
@@ -213,7 +213,7 @@ class Run(Generic[R]):
     def _check_rows(self) -> None:
         """Raise SimulationError if the motion has left its branch without a violation of the kept rows."""
         t, y, _ = self._last
-        wrong = self.problem.subject.wrong_branch(float(t[-1]), y[-1])
+        wrong = self.problem.state_space.wrong_branch(float(t[-1]), y[-1])
         if wrong:
             raise SimulationError(wrong)
 
@@ -223,28 +223,28 @@ class Run(Generic[R]):
             self.t.append(self._last[0])
             self.y.append(self._last[1])
 
-    def _store(self, chunk: StepBatch) -> None:
+    def _store(self, batch: StepBatch) -> None:
         """Store every `every`-th state of a batch, or those at the given times."""
-        if len(chunk.t) == 0:
+        if len(batch.t) == 0:
             return
         before = self._last
-        self._last = (chunk.t[-1:].copy(), chunk.y[-1:].copy(), chunk.y_dot[-1:].copy())
+        self._last = (batch.t[-1:].copy(), batch.y[-1:].copy(), batch.y_dot[-1:].copy())
         if self.times is not None:
-            t, y, y_dot = (np.concatenate(pair) for pair in zip(before, chunk[:3], strict=True))
-            self._interpolate(t, y, y_dot, chunk.curve)
+            t, y, y_dot = (np.concatenate(pair) for pair in zip(before, batch[:3], strict=True))
+            self._interpolate(t, y, y_dot, batch.curve)
         else:
-            at_end = chunk.t[-1] >= self.t_end
-            kept = (np.arange(self.steps + 1, self.steps + 1 + len(chunk.t)) % self.every == 0) | (at_end & (chunk.t >= self.t_end))
-            self.t.append(chunk.t[kept])
-            self.y.append(chunk.y[kept])
-            if chunk.lam is not None:
+            at_end = batch.t[-1] >= self.t_end
+            kept = (np.arange(self.steps + 1, self.steps + 1 + len(batch.t)) % self.every == 0) | (at_end & (batch.t >= self.t_end))
+            self.t.append(batch.t[kept])
+            self.y.append(batch.y[kept])
+            if batch.lam is not None:
                 if self.lam is None:
-                    lam = Growing(chunk.lam.shape[1])
-                    lam.append(np.full((1, chunk.lam.shape[1]), np.nan))
+                    lam = Growing(batch.lam.shape[1])
+                    lam.append(np.full((1, batch.lam.shape[1]), np.nan))
                     self.lam = lam
-                self.lam.append(chunk.lam[kept])
-        self.steps += chunk.accepted
-        self.rejected += chunk.rejected
+                self.lam.append(batch.lam[kept])
+        self.steps += batch.accepted
+        self.rejected += batch.rejected
 
     def _interpolate(self, t: Array, y: Array, y_dot: Array, curve: Any) -> None:
         """Store states at the given times up to t[-1]; on a curve, if there is one."""
@@ -255,15 +255,15 @@ class Run(Generic[R]):
             if curve is not None:
                 states = curve.states(wanted)
             elif self.method.dense:
-                states = self.problem.subject.between(wanted, t, y, y_dot)
-                self._settle_each(wanted, states)
+                states = self.problem.state_space.between(wanted, t, y, y_dot)
+                self._post_step_each(wanted, states)
             else:
                 states = self._step_to_each(wanted, t, y, y_dot)
             self.t.append(wanted)
             self.y.append(states)
             self.next_time = stop
 
-    def _settle_each(self, t: Array, y: Array) -> None:
+    def _post_step_each(self, t: Array, y: Array) -> None:
         """Apply the stabilization to interpolated states; this is not counted as work of the integrator."""
         code, done = post_step_each(self.problem.post_step, self.problem.pack, self.problem.options, t, y)
         if code != OK:
@@ -286,7 +286,7 @@ class Run(Generic[R]):
 
     def _error(self, code: int, t: float) -> BaseException | None:
         """Return the error of a code, None for OK."""
-        return None if code == OK else self.problem.subject.error(self.problem.pack, code, t)
+        return None if code == OK else self.problem.state_space.error(self.problem.pack, code, t)
 
     def _raise(self, error: BaseException) -> NoReturn:
         """Raise an error with the result so far. Ctrl-C needs no result: `go` returns it."""
@@ -309,7 +309,7 @@ class Run(Generic[R]):
             cpu=time.process_time() - self.cpu,
         )
         t, y, lam = self.t.rows()[:, 0], self.y.rows(), None if self.lam is None else self.lam.rows()
-        n = min(len(t), len(y), len(t) if lam is None else len(lam))  # Ctrl-C may come while a chunk is stored
+        n = min(len(t), len(y), len(t) if lam is None else len(lam))  # Ctrl-C may come while a batch is stored
         lam = None if lam is None else lam[:n]
         outcome = self._outcome(interrupted, error)
         return self.record(

@@ -199,7 +199,7 @@ def simulate(
         model = model.with_redundancy(redundancy)
     start = state if isinstance(state, State) else model.state()
     times = wanted_times(t_eval, start.t, t_end)
-    watched = read_events(events)
+    checked_events = read_events(events)
     check_interval(method, start.t, t_end, store_every)
     check_drivers(model, start.t, t_end)
     pack = rule.fitted(model, formulation.pack(model))
@@ -231,7 +231,7 @@ def simulate(
             outcome=outcome,
         )
 
-    result = Run(problem, method, t_end, times, store_every, record, watched).go(progress)
+    result = Run(problem, method, t_end, times, store_every, record, checked_events).run(progress)
     issue(result.outcome)
     return result
 

@@ -48,18 +48,18 @@ def simulate_chain(
     need_finite(chain, chain.read("q", start.q, chain.nq), chain.read("qd", start.qd, chain.nv))
     if chain.nv == 0:
         raise UsageError(f"chain {chain.name!r} has no freedom: there is nothing to simulate.")
-    times, watched = wanted_times(t_eval, start.t, t_end), read_events(events)
+    times, checked_events = wanted_times(t_eval, start.t, t_end), read_events(events)
     check_interval(method, start.t, t_end, store_every)
     force = tau if callable(tau) else chain.read("tau", tau, chain.nv).copy()
-    subject = ChainStateSpace(chain, force, chain.read_wrenches(wrenches))
-    subject.tau_at(start.t, np.array(start.q), np.array(start.qd))
-    problem = Problem(subject, subject.pack(), RATES, POST_STEP, make_options(), start.t, start.y)
+    state_space = ChainStateSpace(chain, force, chain.read_wrenches(wrenches))
+    state_space.tau_at(start.t, np.array(start.q), np.array(start.qd))
+    problem = Problem(state_space, state_space.pack(), RATES, POST_STEP, make_options(), start.t, start.y)
     settings = {"formulation": "aba, reduced coordinates", "integrator": repr(method)}
 
     def record(found: Recorded) -> ReducedResult:
         q, qd = found.y[:, : chain.nq], found.y[:, chain.nq :]
         result = ReducedResult(
-            subject,
+            state_space,
             found.t,
             q,
             qd,
@@ -71,6 +71,6 @@ def simulate_chain(
         )
         return replace(result, outcome=found.outcome.with_notes(energy_notes_of(result)))
 
-    result = Run(problem, method, t_end, times, store_every, record, watched).go(progress)
+    result = Run(problem, method, t_end, times, store_every, record, checked_events).run(progress)
     issue(result.outcome)
     return result

@@ -13,7 +13,7 @@ its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from math import degrees, pi
+from math import degrees, isfinite, pi
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +28,7 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import driver_values
 from haugmbd.redundancy.sparse_ldl import PIVOT_TOL
+from haugmbd.workspace.layout import WIDTH
 
 POSITION_TOL = 1e-5
 """Allowed gap of points relative to the size of the model: coordinates typed with six digits are off by up to 5e-6 of it. The projection
@@ -151,6 +152,26 @@ def _cosines(model: Model, rows: Rows) -> Array:
 SLOWEST = 1e-3
 """Smallest speed, in sizes of the model per second, that gaps of velocities are compared with: VELOCITY_TOL of it is above the rounding
 of drivers and typed numbers, and of a spline that starts from rest."""
+
+
+def is_sound(model: Model, state: State) -> bool:
+    """Return whether a state is finite, has unit Euler parameters, and the ground where it was modelled; it is looked at once."""
+    if vars(state).get("_sound_for") is model.y0:
+        return True
+    n = model.nb + 1
+    if not (
+        state.r.shape == state.v.shape == state.omega_bar.shape == (n, 3) and state.p.shape == (n, 4) and state.angles.ndim == 1
+    ):
+        return False
+    y = state.flat
+    if y.shape != model.y0.shape:
+        return False
+    off = np.einsum("ij,ij->i", state.p, state.p) - 1.0
+    unit = -UNIT_P_TOL < off.min() and off.max() < UNIT_P_TOL
+    sound = bool(unit and isfinite(state.t + y.sum()) and (y[:WIDTH] == model.y0[:WIDTH]).all())
+    if sound:
+        vars(state)["_sound_for"] = model.y0
+    return sound
 
 
 def state_faults(model: Model, state: State) -> tuple[Fault, ...]:

@@ -64,7 +64,12 @@ class Checked(NamedTuple):
 
 def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float = TOLERANCE) -> Checked:
     """Return all faults of a system; with `at_pose` False only those of its parts, names and places.  tolerance: see `System.compile`."""
-    faults = [*_system_faults(parts), *_name_faults(parts), *_stranger_faults(parts), *(_missing_joints(parts) if at_pose else ())]
+    faults = [
+        *_system_faults(parts),
+        *_name_faults(parts),
+        *_foreign_body_faults(parts),
+        *(_missing_joints(parts) if at_pose else ()),
+    ]
     faults += [fault for body in _distinct(parts.bodies) for fault in body.faults()]
     faults += [fault for load in _distinct(parts.loads) for fault in _once(load.faults())]
     bodies = [body for body in _distinct(parts.bodies) if posed(body)]
@@ -137,7 +142,7 @@ def _name_faults(parts: Parts) -> list[Fault]:
     return faults
 
 
-def _stranger_faults(parts: Parts) -> list[Fault]:
+def _foreign_body_faults(parts: Parts) -> list[Fault]:
     """Return one fault for each body that joints or loads are attached to and that is not in the system."""
     members = {id(body) for body in parts.bodies}
     users: dict[int, tuple[Body, list[str]]] = {}
@@ -147,7 +152,7 @@ def _stranger_faults(parts: Parts) -> list[Fault]:
         for body in _distinct(bodies):
             if id(body) not in members:
                 users.setdefault(id(body), (body, []))[1].append(user)
-    return [_stranger(parts, body, names) for body, names in users.values()]
+    return [_foreign_body(parts, body, names) for body, names in users.values()]
 
 
 def _missing_joints(parts: Parts) -> list[Fault]:
@@ -165,7 +170,7 @@ def _missing_joints(parts: Parts) -> list[Fault]:
     ]
 
 
-def _stranger(parts: Parts, body: Body, users: list[str]) -> Fault:
+def _foreign_body(parts: Parts, body: Body, users: list[str]) -> Fault:
     """Return the fault of a body that is not in the system."""
     names = [other.name for other in parts.bodies]
     owner = parts.owner(body)

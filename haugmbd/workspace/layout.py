@@ -12,6 +12,7 @@ Rows are stored in SLOTS: edge e (the rows between the same two bodies, at most 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -20,9 +21,10 @@ from numba.extending import typeof_impl
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.ffi import NO_CALLBACK, Callback
-from haugmbd.compiled.ffi import SIGNATURE as ASKED_SIGNATURE
+from haugmbd.compiled.ffi import SIGNATURE as CALLBACK_SIGNATURE
 from haugmbd.compiled.function_pointers import F1, F2, I1, Routine, function_type, types
 from haugmbd.compiled.jit import inlined
+from haugmbd.compiled.native_tuples import NativeTuple, compiled_form
 from haugmbd.constraints.registry import ASSEMBLERS_TYPE
 
 Numbers = TypeVar("Numbers", Array, Ints)
@@ -34,23 +36,23 @@ INTS = {
     "FLAGS": "(1, 2) has_shift: 1 if a body has a massless direction;  calls_user: 1 if functions of the user must be called",
     "BODY_OF": "(nm, 1) the body of each marker",
     "ROW_INTS": "(nc, 6) rows sorted by kind: slot, side of body i, driver, markers",
-    "ROW_KIND_AT": "(1, kinds + 1) first row of each kind",
-    "LOAD_INTS": "(nl, 8) loads sorted by kind: markers, drivers, signal, angle",
-    "LOAD_KIND_AT": "(1, kinds + 1) first load of each kind",
+    "ROW_KIND_STARTS": "(1, kinds + 1) first row of each kind",
+    "FORCE_INTS": "(nl, 8) loads sorted by kind: markers, drivers, signal, angle",
+    "FORCE_KIND_STARTS": "(1, kinds + 1) first load of each kind",
     "DRIVER_TABLE": "(., 9) programs of the drivers, see `drivers.tables`",
     "DRIVER_OPS": "(., 4) operations of their tapes",
     "EDGES": "(ne, 2) the bodies of each edge",
     "ORDER": "(ns, 1) and the next six: the schedule, see `kkt.elimination_order`",
-    "NEAR_AT": "(ns + 1, 1)",
-    "NEAR": "(., 2)",
-    "PAIR_AT": "(ns + 1, 1)",
-    "PAIRS": "(., 3)",
+    "NEIGHBOR_STARTS": "(ns + 1, 1)",
+    "NEIGHBORS": "(., 2)",
+    "UPDATE_STARTS": "(ns + 1, 1)",
+    "FILL_UPDATES": "(., 3)",
     "BODY_BLOCK": "(ne, 2)",
     "BODY_FIRST": "(ne, 2)",
-    "TIES": "(n, 4) pairs of bodies coupled by the tangent of a force: bodies i and j, block, 1 where it is [j, i]",
-    "PROBED": "(nb + 1, 1) colours of bodies whose forces are differenced in an implicit step, 0 for none; how many in the ground's place",
-    "LOAD_TIE": "(nl, 2) the tie of each load between two bodies, and the first index of its declared jacobian in DERIVED; -1 for none",
-    "COUPLED": "(n, 7) pairs of bodies of a StateForce with a jacobian: its first index, number of bodies, places a and b, bodies, tie",
+    "COUPLED_PAIRS": "(n, 4) pairs of bodies coupled by the tangent of a force: bodies i and j, block, 1 where it is [j, i]",
+    "DIFFERENCE_COLORS": "(nb + 1, 1) colors of bodies whose forces are differenced, 0 for none; in the ground's place their number",
+    "FORCE_COUPLINGS": "(nl, 2) of each load: coupled pair of bodies, first index of its declared jacobian in USER_JACOBIANS; -1 for none",
+    "JACOBIAN_PAIRS": "(n, 7) pairs of bodies of a StateForce with a jacobian: first index, number of bodies, places, bodies, coupled pair",
     "LINKS": "(n, 3) of a serial chain: first freedom, number of freedoms, first coordinate",
     "FREEDOMS": "(nv, 2) of a serial chain: kind, link",
 }
@@ -60,7 +62,7 @@ REALS = {
     "GRAVITY": "(1, 3) global [m/s2]",
     "X_BAR": "(nm, 3) the markers: points [m] and vectors in their body's frame",
     "ROW_REALS": "(nc, 3) constants of the rows",
-    "LOAD_REALS": "(nl, 4) constants of the loads",
+    "FORCE_REALS": "(nl, 4) constants of the loads",
     "DRIVER_NUMBERS": "(1, .) constants and tables of the drivers",
     "PAD": "(ne, 6) 0 for a row, -1 for padding",
     "KEPT": "(ne, 6) 1 for a row, 0 for padding and for a row that is dropped because it depends on the others",
@@ -86,16 +88,16 @@ WORK = {
     "B": "(n_blocks, 36) off-diagonal blocks",
     "RIGHT": "(nn, 6) right-hand side, by nodes",
     "SOLUTION": "(nn, 6) solution, by nodes",
-    "QUESTION": "(1, 1) unknowns of the right-hand side: ACCELERATIONS, POSITIONS or VELOCITIES",
+    "SOLVE_FOR": "(1, 1) unknowns of the right-hand side: ACCELERATIONS, POSITIONS or VELOCITIES",
     "CORRECTION": "(nn, 6) correction of a refinement sweep",
     "PIVOTS": "(6, 7) the rows of one edge while some of them are chosen",
-    "SPREAD": "(5, 6 nn) vectors of the conjugate gradients that suit dependent rows, and lengths of rows, see `kkt.least_squares`",
+    "LEAST_SQUARES": "(5, 6 nn) vectors of the conjugate gradients for dependent rows, and lengths of rows, see `kkt.least_squares`",
     "STATUS": "(1, 4) status: code, place, number, and a step [s] for some codes",
     "SUCCEEDED": "(1, 1) 1 if the last call of the user's functions returned without an exception, see `compiled.ffi`",
     "TANGENT": "(nb + 1, 36) the tangents of the forces in the bodies' blocks of M, for an implicit step",
-    "TIE_TANGENT": "(n, 36) the same, of two bodies i and j",
-    "PROBE": "(1, .) differences of forces: a state, and Phi_q^T lam - Q before and after",
-    "DERIVED": "(1, .) values of the user's jacobians, see `callbacks.jacobian_callbacks`",
+    "COUPLED_TANGENTS": "(n, 36) the same, of two bodies i and j",
+    "DIFFERENCES": "(1, .) differences of forces: a state, and Phi_q^T lam - Q before and after",
+    "USER_JACOBIANS": "(1, .) values of the user's jacobians, see `callbacks.jacobian_callbacks`",
     "DISPLACEMENT": "(nb + 1, 6) of an implicit step: from the base pose [m, rad]; a failed step restores the matrices from here on",
     "BASE_POSE": "(nb + 1, 7) of an implicit step: the pose from which displacements are counted",
     "U_DOT": "(nb + 1, 6) of an implicit step: u' = (v', omega_bar')",
@@ -110,30 +112,32 @@ WORK = {
     "LINK_RATE": "(n, 12) velocity of the handle, angular velocity, bias acceleration, global",
     "LINK_WRENCH": "(n, 6) force and moment about the handle, global",
     "LINK_J": "(n, 6) inertia about the centre of mass, global axes: xx, xy, xz, yy, yz, zz",
-    "ASKS": "(1, 1) of a serial chain: 1 if a function of the user returns tau",
+    "TAU_IS_A_FUNCTION": "(1, 1) of a serial chain: 1 if a function of the user returns tau",
     "QDD": "(1, nv) of a serial chain: joint accelerations",
     "TAU": "(1, nv) of a serial chain: generalized forces",
-    "PUSHES": "(n, 6) of a serial chain: external forces and moments at the centres of mass, global",
+    "EXTERNAL_WRENCHES": "(n, 6) of a serial chain: external forces and moments at the centres of mass, global",
     "LINK_MOTION": "(n, 6) acceleration of the handle, angular acceleration, global (spatial)",
-    "FREEDOM_ROOM": "(nv, 11) axis, U, 1/D, u, global",
+    "FREEDOM_TERMS": "(nv, 11) axis, U, 1/D, u, global",
 }
 NAMES = (*INTS, *REALS, *WORK)
 
 (
-    FLAGS, BODY_OF, ROW_INTS, ROW_KIND_AT, LOAD_INTS, LOAD_KIND_AT, DRIVER_TABLE, DRIVER_OPS, EDGES,
-    ORDER, NEAR_AT, NEAR, PAIR_AT, PAIRS, BODY_BLOCK, BODY_FIRST, TIES, PROBED, LOAD_TIE, COUPLED, LINKS, FREEDOMS,
-    INERTIA, SHIFTED, GRAVITY, X_BAR, ROW_REALS, LOAD_REALS, DRIVER_NUMBERS, PAD, KEPT,
+    FLAGS, BODY_OF, ROW_INTS, ROW_KIND_STARTS, FORCE_INTS, FORCE_KIND_STARTS, DRIVER_TABLE, DRIVER_OPS, EDGES,
+    ORDER, NEIGHBOR_STARTS, NEIGHBORS, UPDATE_STARTS, FILL_UPDATES, BODY_BLOCK, BODY_FIRST, COUPLED_PAIRS,
+    DIFFERENCE_COLORS, FORCE_COUPLINGS, JACOBIAN_PAIRS, LINKS, FREEDOMS,
+    INERTIA, SHIFTED, GRAVITY, X_BAR, ROW_REALS, FORCE_REALS, DRIVER_NUMBERS, PAD, KEPT,
     ROW_WEIGHT, LENGTH, SCALE, LINK_REALS, FREEDOM_AXES, BASE,
-    A, X, F, SIGNALS, J, LEVEL, Q, Q_USER, Y_STOPPED, D, D_INV, B, RIGHT, SOLUTION, QUESTION, CORRECTION, PIVOTS, SPREAD, STATUS, SUCCEEDED,
-    TANGENT, TIE_TANGENT, PROBE, DERIVED,
+    A, X, F, SIGNALS, J, LEVEL, Q, Q_USER, Y_STOPPED,
+    D, D_INV, B, RIGHT, SOLUTION, SOLVE_FOR, CORRECTION, PIVOTS, LEAST_SQUARES, STATUS, SUCCEEDED,
+    TANGENT, COUPLED_TANGENTS, DIFFERENCES, USER_JACOBIANS,
     DISPLACEMENT, BASE_POSE, U_DOT, ALGORITHMIC, U_DOT_BEFORE, U_DOT_EARLIER, PREDICTED_R7, ANGLE_RATE, LAMBDA,
-    LINK_A, LINK_PLACE, LINK_RATE, LINK_WRENCH, LINK_J, ASKS, QDD, TAU, PUSHES, LINK_MOTION, FREEDOM_ROOM,
+    LINK_A, LINK_PLACE, LINK_RATE, LINK_WRENCH, LINK_J, TAU_IS_A_FUNCTION, QDD, TAU, EXTERNAL_WRENCHES, LINK_MOTION, FREEDOM_TERMS,
 ) = range(len(NAMES))  # fmt: skip
 
 HEAD = 3 * len(NAMES)
 
 ACCELERATIONS, POSITIONS, VELOCITIES = 0.0, 1.0, 2.0
-"""Values of QUESTION; the block LDL^T solves every right-hand side in the same way, but not every formulation does."""
+"""Values of SOLVE_FOR; the block LDL^T solves every right-hand side in the same way, but not every formulation does."""
 
 
 class Workspace(NamedTuple):
@@ -160,7 +164,7 @@ class Core(NamedTuple):
     fills: Any
 
 
-class Pack(NamedTuple):
+class PackFields(NamedTuple):
     """A model and its workspace, as compiled code sees them: a Core, and the routines built on it.
 
     prepare: evaluates rows and loads;  factorize, finish, begin, refine: the operations on the augmented matrix
@@ -184,17 +188,30 @@ class Pack(NamedTuple):
     derive: Callback = NO_CALLBACK
 
 
+class Pack(PackFields):
+    """A PackFields that is taken apart for compiled code once."""
+
+    @cached_property
+    def _form(self) -> Ints:
+        return compiled_form(PackFields(*self))
+
+    @cached_property
+    def address(self) -> int:
+        """The address of the compiled form."""
+        return self._form.ctypes.data
+
+
 WORKSPACE_TYPE = types.NamedTuple((I1, F1, F1), Workspace)
 DRIVE_SIGNATURE = types.int64(types.float64, WORKSPACE_TYPE, F2)
-CALLBACK_TYPE = function_type(ASKED_SIGNATURE)
+CALLBACK_TYPE = function_type(CALLBACK_SIGNATURE)
 APPLY_SIGNATURE = types.int64(types.int64, types.float64, WORKSPACE_TYPE, CALLBACK_TYPE, F1, F1)
 SOLVE_SIGNATURE = types.int64(WORKSPACE_TYPE, CALLBACK_TYPE)
 SOLVE_TYPE = function_type(SOLVE_SIGNATURE)
 CORE_TYPES = (I1, F1, F1, function_type(DRIVE_SIGNATURE), function_type(APPLY_SIGNATURE), CALLBACK_TYPE, ASSEMBLERS_TYPE)
 PREPARE_SIGNATURE = types.int64(types.NamedTuple(CORE_TYPES, Core), types.float64, F1)
-PACK_TYPE = types.NamedTuple(
-    (*CORE_TYPES, function_type(PREPARE_SIGNATURE), *([SOLVE_TYPE] * 4), CALLBACK_TYPE, CALLBACK_TYPE), Pack
-)
+PACK_TYPES = (*CORE_TYPES, function_type(PREPARE_SIGNATURE), *([SOLVE_TYPE] * 4), CALLBACK_TYPE, CALLBACK_TYPE)
+FIELDS_TYPE = types.NamedTuple(PACK_TYPES, PackFields)
+PACK_TYPE = NativeTuple(PACK_TYPES, Pack)
 CORE_TYPE = types.NamedTuple(CORE_TYPES, Core)
 
 
@@ -202,6 +219,12 @@ CORE_TYPE = types.NamedTuple(CORE_TYPES, Core)
 def pack_type(pack: Pack, context: Any) -> Any:
     """Return the one type of every Pack: otherwise Numba infers it from all routines at every call from Python."""
     return PACK_TYPE
+
+
+@typeof_impl.register(PackFields)  # type: ignore[untyped-decorator]
+def fields_type(fields: PackFields, context: Any) -> Any:
+    """Return the one type of every PackFields."""
+    return FIELDS_TYPE
 
 
 @typeof_impl.register(Core)  # type: ignore[untyped-decorator]
@@ -262,11 +285,11 @@ class Tables:
     def changed(self, ints: Mapping[str, Ints], work: Mapping[str, tuple[int, int]]) -> Tables:
         """Return the same tables with some integers and some work matrices exchanged or added."""
         parts = {name: self[name] for name in (*INTS, *REALS) if any(self.place(name))}
-        rooms = {name: self.place(name)[1:] for name in WORK if any(self.place(name))}
+        shapes = {name: self.place(name)[1:] for name in WORK if any(self.place(name))}
         return Tables(
             {name: x for name, x in parts.items() if name in INTS} | dict(ints),
             {name: x for name, x in parts.items() if name in REALS},
-            rooms | dict(work),
+            shapes | dict(work),
         )
 
     def pack(self, F0: Array, **routines: Any) -> Pack:

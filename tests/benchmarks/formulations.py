@@ -30,28 +30,28 @@ IN_PYTHON: dict[str, Formulation] = {
 
 @cache
 def prepared(name: str, n: int) -> tuple[Any, Any]:
-    """Who answers, and the question."""
+    """The solver, and the system."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", mbd.SlowFormulationWarning)
         model = chain(n).compile()
-        solver, question = IN_PYTHON[name].begin(model), kkt_system_of(IN_PYTHON[name], model)
-    solver.answer(question)
-    return solver, question
+        solver, kkt = IN_PYTHON[name].begin(model), kkt_system_of(IN_PYTHON[name], model)
+    solver.solve(kkt)
+    return solver, kkt
 
 
 def answer(name: str, n: int, seconds: float = 0.05) -> dict[str, Any]:
-    """One sample [us] of an answer."""
-    solver, question = prepared(name, n)
+    """One sample [us] of a solution."""
+    solver, kkt = prepared(name, n)
     start, count = time.process_time(), 0
     while time.process_time() - start < seconds:
-        solver.answer(question)
+        solver.solve(kkt)
         count += 1
     return {"us": (time.process_time() - start) / count * 1e6}
 
 
 def section(ours: Worker) -> None:
     """Print the table."""
-    print("\nFormulations [us a question], chain of n links, 5 n rows; exponent: growth from n = 40 to 80")
+    print("\nFormulations [us a system], chain of n links, 5 n rows; exponent: growth from n = 40 to 80")
     print(f"{'':>24} " + " ".join(f"{n:>8}" for n in SIZES) + "  exponent; what it says itself: exponent, with 60 links")
     mine = [best(in_turn({"ours": lambda n=n: ours.ask("rhs", shape="chain", n=n)}, REPEATS)["ours"]) for n in SIZES]
     for name, times in {"NewtonEuler, compiled": mine, **{name: _times(ours, name) for name in IN_PYTHON}}.items():

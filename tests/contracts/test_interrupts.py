@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from contextlib import contextmanager
+from inspect import CO_GENERATOR
 
 import numpy as np
 import pytest
@@ -85,8 +86,11 @@ def ending(make, strike):
 
 
 def thrown_away(code, line, event):
-    """Whether this may be a generator that is closed, which is traced as a call: Python handles no signal there, and drops errors."""
-    return event == "call" and code.co_name == "<genexpr>"
+    """Whether this may be a generator that is closed, which is traced as a call: Python handles no signal there, and drops errors.
+
+    One that is resumed is struck at its next line.
+    """
+    return event == "call" and bool(code.co_flags & CO_GENERATOR)
 
 
 def strikes_of(make, rng, others):

@@ -50,8 +50,8 @@ def test_an_old_class_makes_what_it_made_and_warns():
     with pytest.warns(DeprecationWarning, match="is called"):
         bare, fixed = mbd.AdaptiveGeneralizedAlpha(), mbd.FixedBDF()
     assert bare.adaptive
-    assert bare.told(None, 1e-5, None).rtol == 1e-5
-    assert not fixed.told(h, None, None).adaptive
+    assert bare.with_arguments(None, 1e-5, None).rtol == 1e-5
+    assert not fixed.with_arguments(h, None, None).adaptive
     with pytest.warns(DeprecationWarning, match=r"called haugmbd.RadauIIA\(h="):
         assert mbd.FixedRadauIIA(h, level=form).constraint_form == form
     with pytest.raises(TypeError, match="at most 4 positional"):

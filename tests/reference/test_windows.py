@@ -96,7 +96,7 @@ def fixed_methods():
 @pytest.mark.parametrize(("method", "most"), list(fixed_methods()))
 def test_every_method_of_fixed_step_crosses_on_its_own_branch_and_says_so(method, most, n):
     """Three crossings, each listed once at its time; on another branch the tops are off by a metre."""
-    result = mbd.simulate(windows(n), 3.0, integrator=method.told(1e-2, None, None))
+    result = mbd.simulate(windows(n), 3.0, integrator=method.with_arguments(1e-2, None, None))
     error, due = errors(result, n)
     assert error < most
     assert len(result.singular_crossings) == len(due) == 3
@@ -118,7 +118,7 @@ def adaptive_methods():
 def test_every_adaptive_method_crosses_to_the_accuracy_of_its_tolerance(method, most, rtol):
     slow = isinstance(method, mbd.GeneralizedAlpha)
     n, atol, t_end = 2, max(1e-12, 1e-2 * rtol), 1.5 if rtol > 1e-12 or not slow else 0.9
-    options = {"integrator": method.told(None, rtol, atol)}
+    options = {"integrator": method.with_arguments(None, rtol, atol)}
     if not (method.correctable or method.solves_constraints):
         options["stabilization"] = None
     result = mbd.simulate(windows(n), t_end, **options)

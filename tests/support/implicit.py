@@ -22,7 +22,7 @@ def classes_below(base: type[Integrator] = Integrator) -> set[type[Integrator]]:
 def with_step(method: Integrator, h: float) -> Integrator:
     """The method with steps of h; one with error control is held to them by its first and its largest step."""
     if getattr(method, "rtol", RTOL) is RTOL:
-        return method.told(h, None, None)
+        return method.with_arguments(h, None, None)
     return method.starting_with(h).limited(h)
 
 
@@ -35,9 +35,9 @@ def end_of(method: Integrator, system: mbd.System, t_end: float) -> tuple[np.nda
     problem = Problem(MaximalStateSpace(model), model.pack(), rule.rates, rule.post_step, rule.options(), 0.0, model.y0.copy())
     k1 = np.zeros_like(problem.y)
     assert problem.post_step(problem.pack, problem.options, 0.0, problem.y, k1) == 0
-    for chunk in method.chunks(problem, k1, t_end):
-        assert chunk.code == 0
-        last = chunk
+    for batch in method.batches(problem, k1, t_end):
+        assert batch.code == 0
+        last = batch
     assert last.t[-1] == t_end
     state = mbd.State.from_y(t_end, last.y[-1], model.nb + 1)
     here = mbd.accelerations(model, state)

@@ -43,9 +43,9 @@ class Watched(mbd.NullSpace):
 
     probe = Probe()
 
-    def solve(self, question):
+    def solve(self, kkt):
         self.probe()
-        return super().solve(question)
+        return super().solve(kkt)
 
 
 def pendulum(*loads, driver=None):
@@ -126,7 +126,7 @@ KINDS = {
 def method_for(method, *, h=0.01):
     """The method with steps about h long."""
     if method.takes_step:
-        return method.told(h, None, None)
+        return method.with_arguments(h, None, None)
     return method.limited(h)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import haugmbd as mbd
-from haugmbd.gallery.four_bar import PIVOTS, link
+from haugmbd.gallery.four_bar import PIVOTS
+from haugmbd.gallery.linkage import frame
 from joints import CJ, RJ, SJ
 from tests.support.machines import g
 
@@ -13,7 +14,7 @@ def loops():
     a, b, c, d = PIVOTS
     for kinds in ((RJ, RJ, RJ, RJ), (RJ, RJ, SJ, CJ)):
         system = mbd.System("loop", gravity=(0, 0, -g))
-        crank, coupler, rocker = (system.add(link(*ends)) for ends in (("crank", a, b), ("coupler", b, c), ("rocker", c, d)))
+        crank, coupler, rocker = (system.add(frame(*ends)) for ends in (("crank", a, b), ("coupler", b, c), ("rocker", c, d)))
         pairs = ((system.ground, crank, a), (crank, coupler, b), (coupler, rocker, c), (system.ground, rocker, d))
         for kind, name, (i, j, point) in zip(kinds, "ABCD", pairs, strict=True):
             system.add(kind(name, i, j, point=point, **({} if kind is SJ else {"axis": (0, 1, 0)})))

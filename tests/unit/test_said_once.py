@@ -25,24 +25,24 @@ def pendulum() -> mbd.System:
 @pytest.mark.parametrize("kind", FIXED, ids=lambda kind: kind.__name__)
 def test_a_step_that_is_said_twice(kind):
     """The same number twice is no contradiction."""
-    assert kind(h=1e-3).told(1e-3, None, None).step == 1e-3
-    assert kind().told(1e-2, None, None).step == 1e-2
+    assert kind(h=1e-3).with_arguments(1e-3, None, None).step == 1e-3
+    assert kind().with_arguments(1e-2, None, None).step == 1e-2
     with pytest.raises(mbd.UsageError, match=rf"h is given twice: {kind.__name__}\(h=0.001\) and simulate\(..., h=0.01\)"):
-        kind(h=1e-3).told(1e-2, None, None)
+        kind(h=1e-3).with_arguments(1e-2, None, None)
 
 
 @pytest.mark.parametrize("kind", ADAPTIVE, ids=lambda kind: kind.__name__)
 def test_a_tolerance_that_is_said_twice(kind):
     """Defaults are not said; a number that equals the default is."""
-    told = kind().told(None, 1e-5, 1e-6)
+    told = kind().with_arguments(None, 1e-5, 1e-6)
     assert (told.rtol, told.atol) == (1e-5, 1e-6)
-    same = kind(rtol=1e-5).told(None, 1e-5, 1e-6)
+    same = kind(rtol=1e-5).with_arguments(None, 1e-5, 1e-6)
     assert (same.rtol, same.atol) == (1e-5, 1e-6)
     for name in ("rtol", "atol"):
         for own in (1e-4, 1e-8, 1e-10):
             given = {"rtol": None, "atol": None, name: 1e-6}
             with pytest.raises(mbd.UsageError, match=rf"{name} is given twice: {kind.__name__}\({name}="):
-                kind(**{name: own}).told(None, given["rtol"], given["atol"])
+                kind(**{name: own}).with_arguments(None, given["rtol"], given["atol"])
 
 
 def test_a_step_and_a_tolerance_in_two_places():

@@ -83,7 +83,7 @@ def product(sign: Sign, state: State) -> float:
 def _dots(model: Model) -> dict[int, _Dot]:
     """Return the DP1 rows with a constant, by row number."""
     kind = KINDS.index(DP1)
-    first, last = model.tables["ROW_KIND_AT"][0][kind : kind + 2].astype(int)
+    first, last = model.tables["ROW_KIND_STARTS"][0][kind : kind + 2].astype(int)
     row_of = {int(slot): row for row, slot in enumerate(model.slot_of_row)}
     found = {}
     for line in model.tables["ROW_INTS"][first:last].astype(int).tolist():

@@ -19,7 +19,7 @@ SHARE = 1e-3
 """A joint that is open by less than this part of the largest gap is not to blame."""
 
 CLOSER = "Correct lengths and points of these joints, or what is held, so that the gap can close."
-PAIR = "They ask for different things of the same bodies: keep one of them, or let them agree."
+PAIR = "They prescribe different motions of the same bodies: keep one of them, or make them agree."
 
 
 def open_faults(problem: Problem, pose: Pose) -> tuple[Fault, ...]:
@@ -88,19 +88,19 @@ def rate_faults(problem: Problem, state: State, tol: float) -> tuple[Fault, ...]
     """Return faults if no velocities fit: drivers or fixed coordinates contradict each other."""
     model = problem.model
     rows = evaluate(model, state)
-    asked = max(float(np.abs(rows.nu).max(initial=0.0)), float(np.abs(np.hstack([state.v, state.omega_bar])).max(initial=0.0)))
+    size = max(float(np.abs(rows.nu).max(initial=0.0)), float(np.abs(np.hstack([state.v, state.omega_bar])).max(initial=0.0)))
     u = np.hstack([state.v, state.omega_bar])
     left = np.einsum("rsc,rsc->r", np.concatenate([rows.Phi_r, rows.PiBar], axis=2), u[rows.bodies]) - rows.nu
-    if not np.abs(left).max(initial=0.0) > tol * asked:
+    if not np.abs(left).max(initial=0.0) > tol * size:
         return ()
     remedy = "Let the drivers prescribe the same motion, or hold less."
     moving = [k for k, driver in enumerate(model.drivers_of_rows().tolist()) if not isinstance(model.drivers[driver], Constant)]
-    contrary = [k for k in moving if abs(left[k]) > max(SHARE * float(np.abs(left).max()), tol * asked)]
+    contrary = [k for k in moving if abs(left[k]) > max(SHARE * float(np.abs(left).max()), tol * size)]
     if contrary:
         at, ways = f"at t = {state.t:g} s", [(model.labels[k], rows.nu[k], rows.nu[k] + left[k]) for k in contrary]
-        asks = "no velocities fit: its driver asks for {:.6g} {}/s {}, and the nearest velocities give {:.6g} {}/s"
+        text = "no velocities fit: its driver prescribes {:.6g} {}/s {}, and the nearest velocities give {:.6g} {}/s"
         return tuple(
-            Fault(f"joint {label.joint!r}", asks.format(nu, label.unit, at, moves, label.unit), remedy) for label, nu, moves in ways
+            Fault(f"joint {label.joint!r}", text.format(nu, label.unit, at, moves, label.unit), remedy) for label, nu, moves in ways
         )
     named = velocity_faults(model, state)
     if named:

@@ -37,7 +37,7 @@ SWEEPS = 300
 sigma belong to a singular configuration, and keep their error: see `Assembly.rate_after`. `simulate` does not accept such a start.
 """
 
-SETTLED = 1e-15
+CONVERGED = 1e-15
 """Residual of the equations, relative to their right-hand side, below which the repetition ends."""
 
 
@@ -87,7 +87,7 @@ def exact_motion(J: csc_array, b: Array, mu: float = EXACT_MU) -> Array:
     for _ in range(SWEEPS):
         rest = b + J @ z
         size = float(np.abs(rest).max(initial=0.0))
-        if size <= SETTLED * float(np.abs(b).max(initial=0.0)) or not size < before:
+        if size <= CONVERGED * float(np.abs(b).max(initial=0.0)) or not size < before:
             return z
         before = size
         z = z + solve(rest)

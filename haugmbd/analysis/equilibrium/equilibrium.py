@@ -121,7 +121,7 @@ def _not_held(evaluator: ResidualEvaluator, place: TrialPose, x: Array, goes_on:
     text = motion_text(motion, state.p, model.body_names, evaluator.length, unit=largest(motion, evaluator.length))
     way = float(np.linalg.norm(state.r - model.state().r, axis=1).max())
     body = model.body_names[int(np.argmax(np.abs(x).reshape(-1, 6).max(axis=1))) + 1]
-    push = float(place.sight.force @ x) / largest(motion, evaluator.length)
+    push = float(place.residual.force @ x) / largest(motion, evaluator.length)
     unit = "N m" if turns_first(motion, evaluator.length) else "N"
     why = f"nothing holds {body!r}" if goes_on else f"the forces on {body!r} do not come to a balance"
     remedy = (

@@ -190,7 +190,7 @@ def _check_balance(evaluator: ResidualEvaluator, place: TrialPose, scale: float)
     if left <= EQUILIBRIUM_TOL * scale:
         return
     model = evaluator.model
-    wrench = ((place.sight.force - place.sight.J.T @ place.at.lam) / evaluator.scale).reshape(-1, 6)
+    wrench = ((place.residual.force - place.residual.J.T @ place.at.lam) / evaluator.scale).reshape(-1, 6)
     A = rotation_matrix(bodies_in(model, place.y)[1:, 3:7])
     torque = np.einsum("kab,kb->ka", A, wrench[:, 3:])
     size = np.maximum(evaluator.length * np.linalg.norm(wrench[:, :3], axis=1), np.linalg.norm(torque, axis=1))

@@ -15,7 +15,7 @@ from haugmbd.analysis.equilibrium.tangent_matrices import NOISE
 from haugmbd.analysis.mobility.twist_format import motion_text, turns_first
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
-from haugmbd.diagnostics.joint_wrench import Axes, JointWrench, Side, at_joint_point, body_of_side, check_question
+from haugmbd.diagnostics.joint_wrench import Axes, JointWrench, Side, at_joint_point, body_of_side, check_wrench_arguments
 from haugmbd.model.constraint_rows import evaluate
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -127,7 +127,7 @@ class Equilibrium:
         UsageError
             If the joint, side or frame does not exist.
         """
-        check_question(self.model.joints, self.model.body_names, joint, on, frame)
+        check_wrench_arguments(self.model.joints, self.model.body_names, joint, on, frame)
         e = self.model.joints[joint]
         body, rows = body_of_side(e, on), jacobian_by_bodies(self.model, self.state)
         wrench = -np.einsum("r,rc->c", self.lam[e.rows], rows[e.rows, body])

@@ -54,7 +54,7 @@ class TrialPose:
     """A trial pose: y, the residual, the tangent space, and g (nd,)."""
 
     y: Array
-    sight: Residual
+    residual: Residual
     at: Tangent
     g: Array
     work: float
@@ -147,14 +147,14 @@ def _direction(K: Array, g: Array, scale: float, downhill: bool) -> Array:
 
 def _line_search(evaluator: ResidualEvaluator, place: TrialPose, x: Array, downhill: bool) -> tuple[TrialPose, float] | None:
     """Return the pose after a part of x, and this part; None if no part is accepted."""
-    push = float(place.sight.force @ x)
+    push = float(place.residual.force @ x)
     for _ in range(MAX_HALVINGS):
         try:
             after = trial_pose_at(evaluator, moved(evaluator, place.y, x))
         except SimulationError:
             after = None
         if after is not None and np.isfinite(after.g).all():
-            later = float(after.sight.force @ (after.at.N @ (after.at.N.T @ x)))
+            later = float(after.residual.force @ (after.at.N @ (after.at.N.T @ x)))
             better = np.linalg.norm(after.g) < np.linalg.norm(place.g)
             if better or (downhill and later >= -PUSHED_BACK * push) or _size(x) < STEP_TOL:
                 return after, _size(x)

@@ -248,7 +248,7 @@ def _refuse_shared(model: Model, rows: dict[str, tuple[int, int]], tied: list[fr
             continue
         with_whom = ", ".join(map(repr, dict.fromkeys(model.labels[other].joint for other in others)))
         what = f"its force is not determined: it shares the load with {with_whom} in any proportion"
-        remedy = "Take one of them away, ask for others (drivers=...), or say which answer: redundancy=MinimumNorm()."
+        remedy = "Take one of them away, compute others (drivers=...), or choose one of the solutions: redundancy=MinimumNorm()."
         faults.append(Fault(f"driver {name!r}", what, remedy))
     if faults:
         raise ModelError(faults)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from haugmbd.analysis.assembly.assemble import assemble
 from haugmbd.analysis.initial_model import beginning_at, compiled, examined
-from haugmbd.analysis.kinematics.path_following import SHORTEST, Followed, Track, follow, settled
+from haugmbd.analysis.kinematics.path_following import SHORTEST, Followed, Track, follow, projected_point
 from haugmbd.analysis.kinematics.singularity_interpolation import Gap, Point
 from haugmbd.analysis.mobility.mobility import mobility
 from haugmbd.analysis.mobility.remaining_freedom import freedom_at, joints_of, motion_words
@@ -92,7 +92,7 @@ def followed(system: System | Model, times: Array, state: State | None, who: str
     size = model.length
     span = max(abs(times[-1] - times[0]), abs(times[0] - assembly.state.t)) or 1.0
     track = Track(model, model.pack(), Projection().options(), size, SHORTEST * span)
-    start = settled(track, assembly.state.t, assembly.state.y)
+    start = projected_point(track, assembly.state.t, assembly.state.y)
     if start is None:
         raise SingularKKTError(f"{who} starts at a singular position: {_why(model, assembly.state)}")
     back = times < start.t

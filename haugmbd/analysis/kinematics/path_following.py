@@ -104,7 +104,7 @@ TRAIL = 60
 """Number of stored points, more than the halvings of a step down to SHORTEST."""
 
 
-def settled(track: Track, t: float, y: Array) -> Point | None:
+def projected_point(track: Track, t: float, y: Array) -> Point | None:
     """Return the point nearest to y at which the rows hold, with velocities and accelerations; None if there is none."""
     y, y_dot = y.copy(), np.zeros(y.size)
     code = Projection.post_step(track.pack, track.options, t, y, y_dot)
@@ -122,7 +122,7 @@ def settled(track: Track, t: float, y: Array) -> Point | None:
 def advanced(track: Track, here: Point, t: float) -> Point | None:
     """Return the point at t; None if the correction is too large."""
     guess = predicted(track, here, t)
-    new = settled(track, t, guess)
+    new = projected_point(track, t, guess)
     if new is None:
         return None
     n = WIDTH * (track.model.nb + 1)

@@ -91,8 +91,8 @@ class Remaining(NamedTuple):
 def remaining(model: Model, rows: Rows, examined: RankAnalysis, blocks: Blocks) -> Remaining:
     """Return the remaining motions at the pose at which `rows` were evaluated."""
     dof = _degrees_of_freedom(model, rows, examined, blocks)
-    told = [n for block, n in zip(blocks.blocks, dof, strict=True) if n <= MOST and not block.floats]
-    freedoms, joints = _look(model, rows.state, examined, max(told, default=0)), joints_by_block(model, blocks)
+    listed = [n for block, n in zip(blocks.blocks, dof, strict=True) if n <= MOST and not block.floats]
+    freedoms, joints = _joint_freedoms(model, rows.state, examined, max(listed, default=0)), joints_by_block(model, blocks)
     hanging, motions, of_block = blocks.hanging(), [], []
     for k, (block, n) in enumerate(zip(blocks.blocks, dof, strict=True)):
         if block.floats:
@@ -127,7 +127,7 @@ def joints_by_block(model: Model, blocks: Blocks) -> list[list[JointEntry]]:
     return joints
 
 
-def _look(model: Model, state: State, examined: RankAnalysis, n: int) -> JointFreedoms:
+def _joint_freedoms(model: Model, state: State, examined: RankAnalysis, n: int) -> JointFreedoms:
     """Return `n` random motions."""
     u = random_motions(model, examined.elimination, n) if n else np.zeros((model.nb + 1, SLOTS, 0))
     A = rotation_matrix(state.p)

@@ -20,7 +20,7 @@ from haugmbd.contact.impulse_result import Impulse
 from haugmbd.contact.motion.contact_modes import ContactModes
 from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.energy import Energy
-from haugmbd.diagnostics.joint_wrench import Axes, Side, check_question
+from haugmbd.diagnostics.joint_wrench import Axes, Side, check_wrench_arguments
 from haugmbd.diagnostics.reactions import Reaction
 from haugmbd.diagnostics.run_warnings import HasOutcome, Outcome
 from haugmbd.errors import UsageError
@@ -179,9 +179,9 @@ class ImpactResult(Animated, HasOutcome):
         """The contacts by name."""
         return dict(self._mechanism.contacts)
 
-    def _joined(self, ask: Callable[[Result], Array]) -> Array:
+    def _joined(self, compute: Callable[[Result], Array]) -> Array:
         """Return the values of all segments, one after the other."""
-        return np.concatenate([ask(segment) for segment in self.segments]) if self.segments else np.zeros(0)
+        return np.concatenate([compute(segment) for segment in self.segments]) if self.segments else np.zeros(0)
 
     @property
     def t(self) -> Array:
@@ -271,7 +271,7 @@ class ImpactResult(Animated, HasOutcome):
             For an unknown joint, side or frame.
         """
         model = self._mechanism.free
-        check_question(model.joints, model.body_names, joint, on, frame)
+        check_wrench_arguments(model.joints, model.body_names, joint, on, frame)
         parts = [segment.reaction(joint, on=on, frame=frame) for segment in self.segments]
         force, torque, point = (np.concatenate([getattr(p, name) for p in parts]) for name in ("force", "torque", "point"))
         return Reaction(joint, parts[0].body, frame, self.t, force, torque, point)

@@ -132,7 +132,7 @@ def simulate_impacts(
     mechanism.need_apart(start)
     settings = {"formulation": repr(formulation), "integrator": repr(method), "stabilization": repr(stabilization)}
     with Progress(progress, start.t, t_end) as bar:
-        result = HybridSimulation(mechanism, method, rule, t_end, store_every, most_per_second, settings).go(start, bar)
+        result = HybridSimulation(mechanism, method, rule, t_end, store_every, most_per_second, settings).run(start, bar)
     issue(result.outcome)
     return result
 

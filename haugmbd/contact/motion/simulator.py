@@ -59,7 +59,7 @@ class HybridSimulation:
         self.h_closed = np.inf
         self._turns: list[tuple[float, str]] = []
 
-    def go(self, start: State, bar: Progress) -> ImpactResult:
+    def run(self, start: State, bar: Progress) -> ImpactResult:
         """Run to the end, to Ctrl-C, or to an error that contains the result so far."""
         try:
             return self._result(interrupted=self._run(start, bar))
@@ -100,11 +100,11 @@ class HybridSimulation:
         ]
         hit: set[str] = set()
         if approach(m, state, touching):
-            answer = self._struck(state, touching)
-            hit = {name for name, f in answer.normal.items() if f > 0.0}
+            after_impact = self._struck(state, touching)
+            hit = {name for name, f in after_impact.normal.items() if f > 0.0}
             if hit:
-                self.impacts.append(Impact(state.t, answer))
-                state = answer.state
+                self.impacts.append(Impact(state.t, after_impact))
+                state = after_impact.state
         before = set(self.rest.closed)
         self.rest = resting_contacts(m, state, touching, leaving)
         if set(self.rest.closed) - before:

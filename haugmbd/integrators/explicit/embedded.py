@@ -171,7 +171,7 @@ class EmbeddedRungeKutta(Adaptive):
         if not 0.0 <= self.beta <= most:
             raise UsageError(f"beta = {self.beta} of PI control must be between 0 (off) and {most:g} here; 0.04 is usual.")
 
-    def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[StepBatch]:
+    def batches(self, problem: Problem, k1: Array, t_end: float) -> Iterator[StepBatch]:
         """Advance to `t_end`; yield a batch of steps at a time."""
         ny = problem.y.size
         units = self.units(problem)

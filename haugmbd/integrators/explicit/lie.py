@@ -136,7 +136,7 @@ class LieRungeKutta(Explicit):
     products: ClassVar[bool] = False
 
     def steps(self, problem: Problem, t: float, h: float, k1: Array, steps: Steps) -> tuple[int, int]:
-        k, group = np.zeros((self.tableau.b.size, problem.y.size)), Group(self.products, problem.subject.places().spins)
+        k, group = np.zeros((self.tableau.b.size, problem.y.size)), Group(self.products, problem.state_space.places().spins)
         found: tuple[int, int] = run(problem.dynamics, problem.options, self.tableau, group, t, h, Point(problem.y, k1), k, steps)
         return found
 

@@ -72,32 +72,32 @@ class OneStep(FixedStep):
     def steps(self, problem: Problem, t: float, h: float, k1: Array, steps: Steps) -> tuple[int, int]:
         """Make steps of `h` from `t` until `steps` is full; return the code and the number of steps done."""
 
-    def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[StepBatch]:
+    def batches(self, problem: Problem, k1: Array, t_end: float) -> Iterator[StepBatch]:
         """Advance to `t_end`; yield a batch of steps at a time."""
         assert self.h is not None
         if self.h_first is not None:
-            chunk = self._advance(problem, k1, problem.t, min(self.h_first, t_end - problem.t), 1)
-            yield chunk
-            if chunk.code != OK:
+            batch = self._advance(problem, k1, problem.t, min(self.h_first, t_end - problem.t), 1)
+            yield batch
+            if batch.code != OK:
                 return
-            problem.t = float(chunk.t[-1])
+            problem.t = float(batch.t[-1])
         full = int(np.floor((t_end - problem.t) / self.h * (1.0 + 1e-12)))
         rest = t_end - problem.t - full * self.h
         t_start, lengths, done = problem.t, batch_lengths(problem), 0
         while done < full:
             n = min(next(lengths), full - done)
-            chunk = self._advance(problem, k1, t_start + done * self.h, self.h, n)
-            chunk.t[:] = t_start + self.h * np.arange(done + 1, done + 1 + len(chunk.t))
+            batch = self._advance(problem, k1, t_start + done * self.h, self.h, n)
+            batch.t[:] = t_start + self.h * np.arange(done + 1, done + 1 + len(batch.t))
             done += n
             if done == full and rest <= LEFT * self.h:
-                chunk.t[n - 1 :] = t_end
-            yield chunk
-            if chunk.code != OK:
+                batch.t[n - 1 :] = t_end
+            yield batch
+            if batch.code != OK:
                 return
         if rest > LEFT * self.h:
-            chunk = self._advance(problem, k1, t_start + full * self.h, rest, 1)
-            chunk.t[:] = t_end
-            yield chunk
+            batch = self._advance(problem, k1, t_start + full * self.h, rest, 1)
+            batch.t[:] = t_end
+            yield batch
 
     def _advance(self, problem: Problem, k1: Array, t: float, h: float, n: int) -> StepBatch:
         """Make `n` steps of `h` from `t`."""

@@ -79,7 +79,7 @@ class SciPySolver(Adaptive):
     def correctable(self) -> bool:
         return self.method in ONE_STEP
 
-    def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[StepBatch]:
+    def batches(self, problem: Problem, k1: Array, t_end: float) -> Iterator[StepBatch]:
         """Advance to `t_end`, a step at a time."""
         import scipy.integrate  # noqa: PLC0415  0.3 s, only where it is used
 

@@ -63,6 +63,6 @@ class SemiImplicitEuler(Explicit):
     order = 1
 
     def steps(self, problem: Problem, t: float, h: float, k1: Array, steps: Steps) -> tuple[int, int]:
-        places, point = problem.subject.places(), Point(problem.y, k1)
+        places, point = problem.state_space.places(), Point(problem.y, k1)
         found: tuple[int, int] = run(problem.dynamics, problem.options, places, t, h, point, steps)
         return found

@@ -19,6 +19,7 @@ from haugmbd.compiled.status_codes import OK, USER_STOPPED
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
 from haugmbd.integrators.base import FixedOrAdaptive, FixedStep, Integrator
+from haugmbd.integrators.default_number import DefaultNumber
 from haugmbd.integrators.implicit.constraint_form import ConstraintForm
 from haugmbd.integrators.implicit.force_coupling import tables_with_coupling
 from haugmbd.integrators.implicit.force_jacobians import DIFFERENCED, FORMULAS, NO_TANGENTS, TANGENTS
@@ -28,7 +29,6 @@ from haugmbd.integrators.implicit.step_control import Memory, MethodRoutines, St
 from haugmbd.integrators.state_space import model_of
 from haugmbd.integrators.step_batch import StepBatch, batch_lengths
 from haugmbd.integrators.step_context import Problem, copy_options
-from haugmbd.integrators.unsaid import Unsaid
 from haugmbd.model.model import CALLBACK_ARRAYS, Model
 from haugmbd.workspace.layout import Pack, Tables, workspace_array
 
@@ -38,7 +38,7 @@ ITERATIONS = 20
 """Maximum number of Newton's iterations in a step; about half of them suffice where it converges."""
 FIRST = 1e-6
 """First step of an adaptive method, relative to the interval; later steps grow twofold or more."""
-NEWTON_TOL = Unsaid(1e-10)
+NEWTON_TOL = DefaultNumber(1e-10)
 """Default error that Newton's iteration may leave, of lengths relative to the characteristic length of the model."""
 LEAST_TOL = 1e-13
 """Smallest tolerance of Newton's iteration, relative to the length of the model; its corrections come down to some 1e-15."""
@@ -62,7 +62,7 @@ class Rule(NamedTuple):
     place: Routine
     close: Routine
     own: Mapping[str, float] = MappingProxyType({})
-    room: Array = np.zeros((1, 1))
+    history: Array = np.zeros((1, 1))
     solve: Routine = SOLVE_STAGE
 
 
@@ -74,7 +74,7 @@ def implicit_tables(model: Model, curved: bool) -> Tables:
 
 def implicit_pack(problem: Problem, name: str, newton: ModifiedNewton) -> Pack:
     """Return a new workspace with the coupled tables; u', its history, and lam are those of the current state."""
-    model = model_of(problem.subject, name)
+    model = model_of(problem.state_space, name)
     derive = NO_CALLBACK if newton.curved else model.jacobian_callbacks.callback()
     pack = model.pack(implicit_tables(model, newton.curved))._replace(callback=problem.pack.callback, derive=derive)
     code = problem.rates(problem.pack, copy_options(problem.options), problem.t, problem.y, np.zeros_like(problem.y))
@@ -89,9 +89,9 @@ def implicit_pack(problem: Problem, name: str, newton: ModifiedNewton) -> Pack:
 
 def tangents_of(model: Model, pack: Pack) -> Routine:
     """Return the smallest routine that evaluates the tangents of a model's forces."""
-    if workspace_array(pack, "DERIVED").size:
+    if workspace_array(pack, "USER_JACOBIANS").size:
         return TANGENTS
-    if workspace_array(pack, "PROBE").size:
+    if workspace_array(pack, "DIFFERENCES").size:
         return DIFFERENCED
     return FORMULAS if model.loads else NO_TANGENTS
 
@@ -141,16 +141,16 @@ class Implicit(Integrator):
 
     def newton_tol_of(self, length: float) -> float:
         """Return the error that Newton's iteration may leave in a mechanism of this length [m]; a `tol` that is given is in metres."""
-        return self.tol * self.form.share * (length if isinstance(self.tol, Unsaid) else 1.0)
+        return self.tol * self.form.share * (length if isinstance(self.tol, DefaultNumber) else 1.0)
 
     def newton_length(self, model: Model) -> float:
         """Return the length [m] that Newton's iteration divides lengths by, for `newton_tol` to be its tolerance."""
         tol = self.newton_tol
         return max(self.newton_tol_of(model.length), min(tol, LEAST_TOL) * model.length) / tol
 
-    def chunks(self, problem: Problem, k1: Array, t_end: float) -> Iterator[StepBatch]:
+    def batches(self, problem: Problem, k1: Array, t_end: float) -> Iterator[StepBatch]:
         """Advance to `t_end`; yield a batch of steps at a time."""
-        pack, model = implicit_pack(problem, type(self).__name__, self.newton), model_of(problem.subject, "")
+        pack, model = implicit_pack(problem, type(self).__name__, self.newton), model_of(problem.state_space, "")
         control, ny = self.control(problem, t_end), problem.y.size
         workspace_array(pack, "ANGLE_RATE")[:] = k1[ny - workspace_array(pack, "ANGLE_RATE").size :]
         rule = self.rule(problem, pack, float(control.h_next))
@@ -170,7 +170,7 @@ class Implicit(Integrator):
             n = next(lengths)
             steps = Steps(np.empty(n), np.empty((n, ny)), np.zeros((n, ny)), np.empty((n, workspace_array(pack, "LAMBDA").size)))
             control.n_rejected = 0.0
-            code, done = run(method, pack, step, newton, control, problem.options, Memory(rule.room, saved), problem.y, steps)
+            code, done = run(method, pack, step, newton, control, problem.options, Memory(rule.history, saved), problem.y, steps)
             if code != OK:
                 for name in EVIDENCE:
                     workspace_array(problem.pack, name).ravel()[:] = workspace_array(pack, name).ravel()
@@ -235,7 +235,7 @@ class ImplicitFixedOrAdaptive(Implicit, FixedOrAdaptive):
 
     def step_error(self, length: float) -> float:
         """Return the error that a step may have, at a distance of one length of the mechanism [m]; of rotations for length 1."""
-        return self.rtol * length + self.atol * (length if isinstance(self.atol, Unsaid) else 1.0)
+        return self.rtol * length + self.atol * (length if isinstance(self.atol, DefaultNumber) else 1.0)
 
     def control(self, problem: Problem, t_end: float) -> Control:
         if not self.adaptive:

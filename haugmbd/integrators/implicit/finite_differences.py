@@ -4,7 +4,8 @@ r"""Tangents by differences, where there is no formula: user forces, and the cur
 
 One evaluation gives stiffness and damping together, for everything that acts on the body, and for all bodies of one color (which have no
 neighbour in common, see `implicit.coloring`).  The cost is O(n) for chains and trees with few branches at a body.
-The symmetric part enters the matrix: blocks of probed bodies, and of pairs with one.  The solution of Newton's iteration does not change.
+The symmetric part enters the matrix: blocks of bodies whose forces are differenced, and of pairs with one.  The solution of Newton's
+iteration does not change.
 modified Newton   the bodies under a user function without a jacobian, without Phi_q^T lam
 full Newton       all bodies, with Phi_q^T lam:  d(Phi_q^T lam)/dq is the curvature of the constraints under their reactions
 Source: Geradin, Cardona, Flexible Multibody Dynamics, ch. 12 (tangent of constraint forces); Dennis, Schnabel (differences).
@@ -58,64 +59,64 @@ def displace(y: Array, k: int, a: int, c_q: float, c_u: float) -> None:
 
 
 @kernel
-def clear_probed(probed: Ints, ties: Ints, own: Array, tied: Array) -> None:
+def clear_differenced(colors: Ints, pairs: Ints, own: Array, pair_blocks: Array) -> None:
     """Clear the blocks that differences fill."""
-    for k in range(1, probed.shape[0]):
-        if probed[k, 0] > 0:
+    for k in range(1, colors.shape[0]):
+        if colors[k, 0] > 0:
             for a in range(36):
                 own[k, a] = 0.0
-    for n in range(ties.shape[0]):
-        if probed[ties[n, 0], 0] + probed[ties[n, 1], 0] > 0:
+    for n in range(pairs.shape[0]):
+        if colors[pairs[n, 0], 0] + colors[pairs[n, 1], 0] > 0:
             for a in range(36):
-                tied[n, a] = 0.0
+                pair_blocks[n, a] = 0.0
 
 
 @kernel
 def add_columns(
-    probed: Ints, ties: Ints, colour: int, a: int, eps: float, before: Array, after: Array, own: Array, tied: Array
+    colors: Ints, pairs: Ints, color: int, a: int, eps: float, before: Array, after: Array, own: Array, pair_blocks: Array
 ) -> None:
     """Add column a of all bodies of a color, half of it as a row: the symmetric part."""
-    for k in range(1, probed.shape[0]):
-        if probed[k, 0] != colour:
+    for k in range(1, colors.shape[0]):
+        if colors[k, 0] != color:
             continue
         for m in range(6):
             half = 0.5 * (after[k, m] - before[k, m]) / eps
             own[k, 6 * m + a] += half
             own[k, 6 * a + m] += half
-    for n in range(ties.shape[0]):
-        i, j = ties[n, 0], ties[n, 1]
-        share = 0.5 if probed[i, 0] > 0 and probed[j, 0] > 0 else 1.0
+    for n in range(pairs.shape[0]):
+        i, j = pairs[n, 0], pairs[n, 1]
+        share = 0.5 if colors[i, 0] > 0 and colors[j, 0] > 0 else 1.0
         for m in range(6):
-            if probed[j, 0] == colour:
-                tied[n, 6 * m + a] += share * (after[i, m] - before[i, m]) / eps
-            elif probed[i, 0] == colour:
-                tied[n, 6 * a + m] += share * (after[j, m] - before[j, m]) / eps
+            if colors[j, 0] == color:
+                pair_blocks[n, 6 * m + a] += share * (after[i, m] - before[i, m]) / eps
+            elif colors[i, 0] == color:
+                pair_blocks[n, 6 * a + m] += share * (after[j, m] - before[j, m]) / eps
 
 
 @inlined
-def probe(P: Pack, c_q: float, c_u: float, curved: bool, t: float, y: Array) -> int:
-    """Fill the tangents of probed bodies, and restore rows and forces."""
-    probed, ties = ws.difference_colors(P), ws.coupled_pairs(P)
-    own, tied = ws.tangents(P), ws.coupled_tangents(P)
-    n, start = own.shape[0], P.ints[3 * at.PROBE]
+def difference_forces(P: Pack, c_q: float, c_u: float, curved: bool, t: float, y: Array) -> int:
+    """Fill the tangents of differenced bodies, and restore rows and forces."""
+    colors, pairs = ws.difference_colors(P), ws.coupled_pairs(P)
+    own, pair_blocks = ws.tangents(P), ws.coupled_tangents(P)
+    n, start = own.shape[0], P.ints[3 * at.DIFFERENCES]
     moved, before, after = (
         borrow_line(P.work, start, y.size),
         borrow(P.work, start + y.size, n, 6),
         borrow(P.work, start + y.size + 6 * n, n, 6),
     )
     eps = min(SMALL_Q / c_q, SMALL_U / c_u)
-    clear_probed(probed, ties, own, tied)
+    clear_differenced(colors, pairs, own, pair_blocks)
     put_unbalanced(P, curved, before)
-    for column in range(6 * probed[0, 0]):
-        colour, a = 1 + column // 6, column % 6
+    for column in range(6 * colors[0, 0]):
+        color, a = 1 + column // 6, column % 6
         copy_line(y, moved)
         for k in range(1, n):
-            if probed[k, 0] == colour:
+            if colors[k, 0] == color:
                 displace(moved, k, a, c_q * eps, c_u * eps)
         code = prepare(P, t, moved)
         if code != OK:
             return code
         put_unbalanced(P, curved, after)
-        add_columns(probed, ties, colour, a, eps, before, after, own, tied)
+        add_columns(colors, pairs, color, a, eps, before, after, own, pair_blocks)
     restored: int = prepare(P, t, y)
     return restored

@@ -26,45 +26,45 @@ MOST_COUPLED = 6
 
 NONE = -1
 
-TieOf = dict[tuple[int, int], int]
+PairNumbers = dict[tuple[int, int], int]
 """The number of the coupling between two bodies, the smaller body number first."""
 
 
 def tables_with_coupling(model: Model, curved: bool = False) -> Tables:
     """Return the model's tables with couplings between bodies, their elimination schedule, and arrays for tangents and stages.
 
-    curved: include the curvature of the constraints: all bodies are probed, and coupled where they share a joint
+    curved: include the curvature of the constraints: difference the forces of all bodies, and couple those that share a joint
     """
     entries = sorted(model.loads, key=lambda entry: KINDS.index(type(entry.load)))
     edges = [(int(i), int(j)) for i, j in model.tables["EDGES"]]
-    tie_of = _ties(entries, edges if curved else [])
+    pair_of = _coupled_pairs(entries, edges if curved else [])
     starts = np.full(len(entries), NONE)
     if not curved:
         at = {id(jacobian_call.jacobian): jacobian_call.at for jacobian_call in model.jacobian_callbacks.jacobian_calls}
         starts[:] = [at.get(id(entry.load.jacobian), NONE) for entry in entries]
-    probed = _probed(model.nb, entries, edges if curved else None)
-    schedule = make_schedule(model.nb, edges, list(tie_of))
+    colors = _difference_colors(model.nb, entries, edges if curved else None)
+    schedule = make_schedule(model.nb, edges, list(pair_of))
     ints = {
         "FLAGS": np.array([[0, model.tables["FLAGS"][0, 1]]]),  # Newton's iteration refines the solution for massless directions
         "ORDER": schedule.order[:, None],
-        "NEAR_AT": schedule.near_at[:, None],
-        "NEAR": schedule.near,
-        "PAIR_AT": schedule.pair_at[:, None],
-        "PAIRS": schedule.pairs,
+        "NEIGHBOR_STARTS": schedule.neighbor_starts[:, None],
+        "NEIGHBORS": schedule.neighbors,
+        "UPDATE_STARTS": schedule.update_starts[:, None],
+        "FILL_UPDATES": schedule.fill_updates,
         "BODY_BLOCK": schedule.body_block,
         "BODY_FIRST": schedule.body_first,
-        "TIES": np.hstack([np.array(list(tie_of), dtype=np.int64).reshape(-1, 2), schedule.tie_block]),
-        "LOAD_TIE": np.array([[_tie(tie_of, e.bodies) for e in entries], starts], dtype=np.int64).T.copy(),
-        "COUPLED": _coupled(entries, starts, tie_of),
-        "PROBED": probed,
+        "COUPLED_PAIRS": np.hstack([np.array(list(pair_of), dtype=np.int64).reshape(-1, 2), schedule.coupled_block]),
+        "FORCE_COUPLINGS": np.array([[_pair(pair_of, e.bodies) for e in entries], starts], dtype=np.int64).T.copy(),
+        "JACOBIAN_PAIRS": _jacobian_pairs(entries, starts, pair_of),
+        "DIFFERENCE_COLORS": colors,
     }
     work = {
         "B": (schedule.n_blocks, 36),
         "TANGENT": (model.nb + 1, 36),
-        "TIE_TANGENT": (len(tie_of), 36),
-        "PROBE": (1, model.y0.size + 12 * (model.nb + 1) if probed[0] else 0),
-        "DERIVED": (1, 0 if curved else model.jacobian_callbacks.size),
-        "DISPLACEMENT": (model.nb + 1, 6),  # this and what follows: what a step that fails gives back, see `stepping`
+        "COUPLED_TANGENTS": (len(pair_of), 36),
+        "DIFFERENCES": (1, model.y0.size + 12 * (model.nb + 1) if colors[0] else 0),
+        "USER_JACOBIANS": (1, 0 if curved else model.jacobian_callbacks.size),
+        "DISPLACEMENT": (model.nb + 1, 6),  # this and what follows: what a step that fails gives back, see `step_control`
         "BASE_POSE": (model.nb + 1, 7),
         "U_DOT": (model.nb + 1, 6),
         "ALGORITHMIC": (model.nb + 1, 6),
@@ -77,40 +77,40 @@ def tables_with_coupling(model: Model, curved: bool = False) -> Tables:
     return model.tables.changed(ints, work)
 
 
-def _ties(entries: list[LoadEntry], edges: list[tuple[int, int]]) -> TieOf:
+def _coupled_pairs(entries: list[LoadEntry], edges: list[tuple[int, int]]) -> PairNumbers:
     """Return the pairs of bodies that forces or these edges couple, numbered."""
     pairs = [entry.bodies for entry in entries if len(entry.bodies) == 2]
     for entry in entries:
         if _of_state(entry) and len(entry.bodies) <= MOST_COUPLED:
             pairs += combinations(entry.bodies, 2)
-    tie_of: TieOf = {}
+    pair_of: PairNumbers = {}
     for i, j in [*pairs, *edges]:
         if 0 not in (i, j) and i != j:
-            tie_of.setdefault((min(i, j), max(i, j)), len(tie_of))
-    return tie_of
+            pair_of.setdefault((min(i, j), max(i, j)), len(pair_of))
+    return pair_of
 
 
-def _tie(tie_of: TieOf, bodies: tuple[int, ...]) -> int:
+def _pair(pair_of: PairNumbers, bodies: tuple[int, ...]) -> int:
     """Return the coupling of a force between two bodies."""
-    return tie_of.get((min(bodies), max(bodies)), NONE) if len(bodies) == 2 else NONE
+    return pair_of.get((min(bodies), max(bodies)), NONE) if len(bodies) == 2 else NONE
 
 
 def _of_state(entry: LoadEntry) -> bool:
     """Return whether a user function computes this force from the state."""
-    question = entry.load.question()
-    return question is not None and question.form != TIME
+    user_function = entry.load.user_function()
+    return user_function is not None and user_function.form != TIME
 
 
-def _probed(nb: int, entries: list[LoadEntry], edges: list[tuple[int, int]] | None) -> Ints:
+def _difference_colors(nb: int, entries: list[LoadEntry], edges: list[tuple[int, int]] | None) -> Ints:
     """Return the colors (nb + 1, 1) of the bodies whose forces are differenced, and their number in the row of the ground."""
-    asked = {body for e in entries if _of_state(e) and e.load.jacobian is None for body in e.bodies}
-    bodies = sorted(asked - {0}) if edges is None else range(1, nb + 1)
-    probed = color_bodies(nb + 1, bodies, [*(e.bodies for e in entries), *(edges or [])])
-    probed[0] = probed.max()
-    return probed[:, None]
+    differenced = {body for e in entries if _of_state(e) and e.load.jacobian is None for body in e.bodies}
+    bodies = sorted(differenced - {0}) if edges is None else range(1, nb + 1)
+    colors = color_bodies(nb + 1, bodies, [*(e.bodies for e in entries), *(edges or [])])
+    colors[0] = colors.max()
+    return colors[:, None]
 
 
-def _coupled(entries: list[LoadEntry], starts: Ints, tie_of: TieOf) -> Ints:
+def _jacobian_pairs(entries: list[LoadEntry], starts: Ints, pair_of: PairNumbers) -> Ints:
     """Return the blocks of every StateForce with a jacobian: of each body, and of each coupled pair."""
     rows = []
     for entry, start in zip(entries, starts, strict=True):
@@ -119,7 +119,7 @@ def _coupled(entries: list[LoadEntry], starts: Ints, tie_of: TieOf) -> Ints:
         n = len(entry.bodies)
         for a, b in product(range(n), repeat=2):
             i, j = entry.bodies[a], entry.bodies[b]
-            tie = tie_of.get((min(i, j), max(i, j)), NONE)
-            if i != 0 and (i == j or tie != NONE):
-                rows.append((start, n, a, b, i, j, tie))
+            pair = pair_of.get((min(i, j), max(i, j)), NONE)
+            if i != 0 and (i == j or pair != NONE):
+                rows.append((start, n, a, b, i, j, pair))
     return np.array(rows, dtype=np.int64).reshape(-1, 7)

@@ -22,7 +22,7 @@ from haugmbd.compiled.jit import entry, inlined, routine
 from haugmbd.compiled.status_codes import OK, USER_STOPPED, report
 from haugmbd.forces.registry import add_declared_tangents, add_tangents
 from haugmbd.forces.tangent import Tangents
-from haugmbd.integrators.implicit.finite_differences import probe
+from haugmbd.integrators.implicit.finite_differences import difference_forces
 from haugmbd.integrators.implicit.records import NEWTON_TYPE, Newton
 from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.model.generalized_forces import all_finite, clear, copy_line
@@ -50,7 +50,7 @@ def put_springs(P: Pack, newton: Newton, t: float, y: Array) -> None:
     """Add c_u C + c_q K of springs, dampers and actuators."""
     T = tangents(P, newton)
     clear(T.own)
-    clear(T.tied)
+    clear(T.pair_blocks)
     add_tangents(ws.force_ints(P), ws.force_reals(P), ws.force_kind_starts(P), update_kinematics(P, t, y), T)
 
 
@@ -64,7 +64,7 @@ def put_declared(P: Pack, newton: Newton, t: float, y: Array) -> None:
 
 @inlined
 def call_jacobians(P: Pack, t: float, y: Array) -> int:
-    """Write the values of the user's jacobians to DERIVED; the signals are those of the forces at the same state."""
+    """Write the values of the user's jacobians to USER_JACOBIANS; the signals are those of the forces at the same state."""
     D = ws.user_jacobians(P)
     signals, succeeded = ws.signals(P), ws.succeeded(P)
     if call_callback(P.derive, t, y, signals, D, D, succeeded) and all_finite(D):
@@ -84,7 +84,7 @@ def put_formulas(P: Pack, newton: Newton, t: float, y: Array) -> int:
 def put_differenced(P: Pack, newton: Newton, t: float, y: Array) -> int:
     """Write the tangents of a model whose user forces are differenced, or with the curvature of the constraints."""
     put_springs(P, newton, t, y)
-    return probe(P, newton.c_q, newton.c_u, newton.curved == 1.0, t, y)
+    return difference_forces(P, newton.c_q, newton.c_u, newton.curved == 1.0, t, y)
 
 
 @entry
@@ -96,7 +96,7 @@ def put_tangents(P: Pack, newton: Newton, t: float, y: Array) -> int:
     put_springs(P, newton, t, y)
     put_declared(P, newton, t, y)
     if ws.difference_colors(P)[0, 0] > 0:
-        code = probe(P, newton.c_q, newton.c_u, newton.curved == 1.0, t, y)
+        code = difference_forces(P, newton.c_q, newton.c_u, newton.curved == 1.0, t, y)
     return code
 
 

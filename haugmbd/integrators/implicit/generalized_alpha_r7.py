@@ -51,7 +51,10 @@ A_TILDE = 4
 
 
 class R7Memory(NamedTuple):
-    """What a step remembers, one row a body.  p_dot: (n, 4);  a: (n, 7);  q_ddot, q_ddot_before: (n, 7), at this step and one before."""
+    """Values kept from one step to the next, one row a body.
+
+    p_dot: (n, 4);  a: (n, 7);  q_ddot, q_ddot_before: (n, 7), at this step and one before.
+    """
 
     p_dot: Array
     a: Array

@@ -27,8 +27,8 @@ from haugmbd.integrators.stabilization.projection import (
     STALLED,
     add_displacement,
     add_velocity,
-    put_position_question,
-    put_velocity_question,
+    put_position_residual,
+    put_velocity_residual,
 )
 from haugmbd.integrators.step_context import Options
 from haugmbd.model.body_kinematics import update_kinematics
@@ -64,7 +64,7 @@ def put_error(P: Pack, m: RadauMemory) -> None:
 
 
 @kernel
-def put_acceleration_question(P: Pack, newton: Newton, y: Array) -> None:
+def put_acceleration_residual(P: Pack, newton: Newton, y: Array) -> None:
     """Write b = (Q - M u' - Phi_q^T lam, gamma - Phi_q u')."""
     put_residual(P, newton, y)
     b, stage, level = ws.right_hand_side(P), stage_of(P), ws.row_values(P)
@@ -109,7 +109,7 @@ def refine_rates(P: Pack, newton: Newton, y: Array) -> int:
     code = OK
     for _ in range(REFINEMENTS):
         if code == OK:
-            put_acceleration_question(P, newton, y)
+            put_acceleration_residual(P, newton, y)
             code = solve_system(P)
             add_solution(P)
     return code
@@ -135,7 +135,7 @@ def finish_stages(P: Pack, place: Any, newton: Newton, options: Options, t: floa
     for _ in range(CLOSINGS):
         if code == OK:
             code = prepare(P, t, y)
-        gap = put_position_question(P, ws.row_weights(P))[0]
+        gap = put_position_residual(P, ws.row_weights(P))[0]
         options.n_rates += 1
         options.n_factorizations += 1
         if code == OK:
@@ -148,7 +148,7 @@ def finish_stages(P: Pack, place: Any, newton: Newton, options: Options, t: floa
     else:
         code = report(ws.status(P), NO_CONVERGENCE, 0, gap)
     if code == OK:
-        put_velocity_question(P, bodies, ws.row_weights(P))
+        put_velocity_residual(P, bodies, ws.row_weights(P))
         code = solve_system(P)
         add_velocity(P, bodies)
         if code == OK:

@@ -1,9 +1,9 @@
 r"""The loop of all implicit methods: predict, solve, estimate the error; a failed step is repeated in smaller parts.
 
     place(P, newton, y)                     the pose of a displacement, see `newton`
-    predict(P, step, newton, room, y)       base pose, displacement, u and u' of the next step; c_q and c_u of the stage;  OK, or a code
+    predict(P, step, newton, history, y)    base pose, displacement, u and u' of the next step; c_q and c_u of the stage;  OK, or a code
     solve(P, tangents, place, ...)          the iteration, see `newton`; for several stages together, see `radau_stages`
-    close(P, step, control, room, y)        integrated angles; the error of the step relative to its tolerance; if it is at most 1,
+    close(P, step, control, history, y)     integrated angles; the error of the step relative to its tolerance; if it is at most 1,
                                             the data of the next step;  step.factor proposes the next step
 
 fixed step    each step ends at t_start + k h;  if Newton's iteration fails, the step is divided in equal parts that grow by step.factor
@@ -73,7 +73,7 @@ class MethodRoutines(NamedTuple):
 class Memory(NamedTuple):
     """The memory of a method, see its file;  saved: what a failed step restores."""
 
-    room: Array
+    history: Array
     saved: Array
 
 
@@ -128,13 +128,13 @@ def run(
             newton.tolerance = control.newton_tol * h / whole
         save(P, y, memory.saved)
         step.h, step.t = h, t
-        code = method.predict(P, step, newton, memory.room, y)
+        code = method.predict(P, step, newton, memory.history, y)
         turn_ahead(P, h, y)
         if code == OK:
-            code = method.solve(P, method.tangents, method.place, newton, options, memory.room, t + h, y)
+            code = method.solve(P, method.tangents, method.place, newton, options, memory.history, t + h, y)
         if code == OK:
             code = check_finite(P, y)
-        error = method.close(P, step, control, memory.room, y) if code == OK else 1e300
+        error = method.close(P, step, control, memory.history, y) if code == OK else 1e300
         if code == OK and error <= 1.0:
             finish_step(P, y, steps.y_dot[done])
             step.h_before = h

@@ -15,7 +15,7 @@ from haugmbd.compiled.function_pointers import Routine
 from haugmbd.errors import UsageError
 from haugmbd.formulations.python_formulation import PythonKKTSolver
 from haugmbd.integrators.step_context import PARAMETERS, Options
-from haugmbd.kkt.least_squares import REFINE_AND_SUIT_ALL, SUIT_ALL
+from haugmbd.kkt.least_squares import FIT_ALL_ROWS, REFINE_AND_FIT_ALL_ROWS
 from haugmbd.model.constraint_rows import evaluate
 from haugmbd.model.model import Model
 from haugmbd.redundancy.rank import row_lengths
@@ -66,7 +66,7 @@ class Stabilization(ABC):
             raise UsageError(f"stabilization = {self!r}: its parameters must be finite and not negative.")
 
 
-def suiting_all_rows(model: Model, pack: Pack) -> Pack:
+def fitting_all_rows(model: Model, pack: Pack) -> Pack:
     """Return the pack with accelerations that fit dependent rows by least squares, for runs without projection.
 
     Accelerations of the kept rows alone violate the others by many times their own violation, and more with every change of rows.
@@ -76,13 +76,13 @@ def suiting_all_rows(model: Model, pack: Pack) -> Pack:
         return pack
     size = row_lengths(model, evaluate(model))
     if isinstance(pack.python_solver, PythonKKTSolver):
-        pack.python_solver.suit_all_rows(size)
+        pack.python_solver.fit_all_rows(size)
         return pack
     n = model.nb + 1 + len(model.tables["EDGES"])
-    other = model.pack(model.tables.changed({}, {"SPREAD": (5, 6 * n)}))
-    by_slot = workspace_array(other, "SPREAD")[4]
+    other = model.pack(model.tables.changed({}, {"LEAST_SQUARES": (5, 6 * n)}))
+    by_slot = workspace_array(other, "LEAST_SQUARES")[4]
     by_slot[:] = 1.0
     by_slot[6 * (model.nb + 1) + model.slot_of_row] = size
     other.ints[other.ints[3 * at.FLAGS]] = 1
-    refine = REFINE_AND_SUIT_ALL if model.tables["FLAGS"][0, 0] else SUIT_ALL
+    refine = REFINE_AND_FIT_ALL_ROWS if model.tables["FLAGS"][0, 0] else FIT_ALL_ROWS
     return other._replace(callback=pack.callback, refine=refine)

@@ -25,7 +25,7 @@ from haugmbd.compiled.status_codes import OK
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
 from haugmbd.formulations.newton_euler import factorize, finish, put_rates, put_right_hand_side
-from haugmbd.integrators.stabilization.base import Stabilization, suiting_all_rows
+from haugmbd.integrators.stabilization.base import Stabilization, fitting_all_rows
 from haugmbd.integrators.step_context import SIGNATURE, Options, make_options, normalize_euler
 from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.model.evaluate import prepare
@@ -140,7 +140,7 @@ class Baumgarte(Stabilization):
         return make_options(alpha=self.alpha, beta=self.beta)
 
     def fitted(self, model: Model, pack: Pack) -> Pack:
-        return suiting_all_rows(model, pack)
+        return fitting_all_rows(model, pack)
 
 
 @dataclass(frozen=True, repr=False)

@@ -76,7 +76,7 @@ def potential_of(P: Pack, t: float, y: Array) -> float:
 @kernel
 def put_forces(P: Pack, bodies: Array) -> None:
     """Write b = (F, 0): the generalized forces without the gyroscopic moments, which do no work."""
-    ws.system_kind(P)[0, 0] = at.VELOCITIES
+    ws.solve_for(P)[0, 0] = at.VELOCITIES
     b, Q, inertia = ws.right_hand_side(P), ws.generalized_forces(P), ws.inertia(P)
     clear(b)
     for k in range(1, inertia.shape[0]):

@@ -12,7 +12,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.compiled.jit import entry
 from haugmbd.formulations.newton_euler import right_hand_side
-from haugmbd.integrators.stabilization.base import Stabilization, suiting_all_rows
+from haugmbd.integrators.stabilization.base import Stabilization, fitting_all_rows
 from haugmbd.integrators.step_context import SIGNATURE, Options, make_options, normalize_euler
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import Pack
@@ -51,4 +51,4 @@ class Unstabilized(Stabilization):
         return make_options()
 
     def fitted(self, model: Model, pack: Pack) -> Pack:
-        return suiting_all_rows(model, pack)
+        return fitting_all_rows(model, pack)

@@ -21,10 +21,10 @@ from haugmbd.compiled.status_codes import OFF_MANIFOLD, OK, report
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
 from haugmbd.formulations.newton_euler import factorize, finish, rates_at_hand, right_hand_side, solve_system
+from haugmbd.integrators.default_number import DefaultNumber
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.integrators.stabilization.none import RATES
 from haugmbd.integrators.step_context import SIGNATURE, Options, make_options, normalize_euler
-from haugmbd.integrators.unsaid import Unsaid
 from haugmbd.math.euler_kernels import rotate_by
 from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.model.evaluate import prepare
@@ -40,19 +40,19 @@ STALLED = 0.3
 ROUNDING = 1e-9
 """A stalled error below this is accepted; above it the step has lost the constraints."""
 
-TOL = Unsaid(1e-13)
-"""What a projection may leave where nothing is said."""
+TOL = DefaultNumber(1e-13)
+"""Default tolerance: what a projection may leave."""
 POSITIONS_ONLY, VELOCITIES_ONLY, BOTH = 1.0, 2.0, 3.0
 """The projected levels."""
 
 
 @kernel
-def put_position_question(P: Pack, weight: Array) -> tuple[float, int]:
+def put_position_residual(P: Pack, weight: Array) -> tuple[float, int]:
     """Write b = (0, -Phi); return the largest |Phi| of the kept rows and its slot.
 
     weight: `row_weights` to measure lengths by that of the model, `kept_rows` for metres
     """
-    ws.system_kind(P)[0, 0] = at.POSITIONS
+    ws.solve_for(P)[0, 0] = at.POSITIONS
     b, level = ws.right_hand_side(P), ws.row_values(P)
     clear(b)
     n = ws.n_bodies(P)
@@ -68,9 +68,9 @@ def put_position_question(P: Pack, weight: Array) -> tuple[float, int]:
 
 
 @kernel
-def put_velocity_question(P: Pack, bodies: Array, weight: Array) -> float:
+def put_velocity_residual(P: Pack, bodies: Array, weight: Array) -> float:
     """Write b = (0, nu - Phi_q u); return the largest entry of the kept rows, weighted as for positions."""
-    ws.system_kind(P)[0, 0] = at.VELOCITIES
+    ws.solve_for(P)[0, 0] = at.VELOCITIES
     b, level = ws.right_hand_side(P), ws.row_values(P)
     J, edges = ws.jacobian(P), ws.edges(P)
     clear(b)
@@ -117,9 +117,9 @@ def rests(P: Pack, options: Options, t: float, y: Array) -> bool:
         return False
     worst = 0.0
     if options.levels != VELOCITIES_ONLY:
-        worst = put_position_question(P, ws.kept_rows(P))[0]
+        worst = put_position_residual(P, ws.kept_rows(P))[0]
     if options.levels != POSITIONS_ONLY:
-        worst = max(worst, put_velocity_question(P, update_kinematics(P, t, y).bodies, ws.kept_rows(P)))
+        worst = max(worst, put_velocity_residual(P, update_kinematics(P, t, y).bodies, ws.kept_rows(P)))
     return bool(worst <= options.threshold)
 
 
@@ -135,10 +135,10 @@ def project(P: Pack, options: Options, t: float, y: Array) -> int:
         code = prepare(P, t, y)
         if code != OK:
             return code
-        error, slot = put_position_question(P, ws.row_weights(P))
+        error, slot = put_position_residual(P, ws.row_weights(P))
         if options.levels == VELOCITIES_ONLY:
             error = 0.0
-        left = put_position_question(P, ws.kept_rows(P))[0] if in_metres else error
+        left = put_position_residual(P, ws.kept_rows(P))[0] if in_metres else error
         code = factorize(P)
         options.n_factorizations += 1
         if code != OK:
@@ -157,7 +157,7 @@ def project(P: Pack, options: Options, t: float, y: Array) -> int:
     if not (error <= ROUNDING or left <= tolerance):
         return report(ws.status(P), OFF_MANIFOLD, slot, abs(ws.row_values(P)[slot, 0]))
     weight = ws.kept_rows(P) if in_metres else ws.row_weights(P)
-    if options.levels != POSITIONS_ONLY and put_velocity_question(P, bodies, weight) > tolerance:
+    if options.levels != POSITIONS_ONLY and put_velocity_residual(P, bodies, weight) > tolerance:
         corrected = True
         code = solve_system(P)
         add_velocity(P, bodies)
@@ -221,7 +221,7 @@ class Projection(Stabilization):
     def options(self) -> Options:
         """Return tolerance and its unit, interval, threshold and levels."""
         levels = BOTH if self.positions and self.velocities else POSITIONS_ONLY if self.positions else VELOCITIES_ONLY
-        in_metres = not isinstance(self.tol, Unsaid)
+        in_metres = not isinstance(self.tol, DefaultNumber)
         return make_options(tolerance=self.tol, in_metres=in_metres, every=self.every, threshold=self.threshold, levels=levels)
 
     def check(self) -> None:

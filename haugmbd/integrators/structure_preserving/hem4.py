@@ -152,7 +152,7 @@ class HEM4(OneStep):
     keeps_factor = True
 
     def steps(self, problem: Problem, t: float, h: float, k1: Array, steps: Steps) -> tuple[int, int]:
-        model_of(problem.subject, type(self).__name__)
+        model_of(problem.state_space, type(self).__name__)
         k, point = np.zeros((HEM4_METHOD.b.size, problem.y.size)), Point(problem.y, k1)
         found: tuple[int, int] = run(problem.dynamics, problem.options, HEM4_METHOD, t, h, point, k, steps)
         return found

@@ -339,7 +339,7 @@ class RATTLE(OneStep):
     solves_constraints = True
 
     def steps(self, problem: Problem, t: float, h: float, k1: Array, steps: Steps) -> tuple[int, int]:
-        model = model_of(problem.subject, type(self).__name__)
+        model = model_of(problem.state_space, type(self).__name__)
         moments = [np.linalg.eigvalsh(J) for J in model.J_bar[1:]]
         thin = [name for name, J in zip(model.body_names[1:], moments, strict=True) if J[0] <= THIN * J[2]]
         if thin:

@@ -184,8 +184,8 @@ def _need_closed(chain: BaseChain, state: State, found: list[Read]) -> None:
     for link, part in zip(chain.links, found, strict=True):
         gaps = part.gaps * (1.0, np.degrees(1.0), 1.0, 1.0)
         open_ = ~(part.gaps <= allowed)
-        said = [word.format(gap) for word, gap, bad in zip(words, gaps, open_, strict=True) if bad]
-        if said:
-            faults.append(Fault(f"joint of link {link.name!r} ({link.kind})", ", ".join(said), MEND))
+        parts = [word.format(gap) for word, gap, bad in zip(words, gaps, open_, strict=True) if bad]
+        if parts:
+            faults.append(Fault(f"joint of link {link.name!r} ({link.kind})", ", ".join(parts), MEND))
     if faults:
         raise ModelError(faults)

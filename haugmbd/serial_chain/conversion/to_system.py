@@ -79,9 +79,9 @@ def to_system(
 ) -> System:
     """Return `chain` as a System, see `SerialChain.to_system`."""
     q = chain.q_zero() if q is None else q
-    tau, pushes = chain.read("tau", tau, chain.nv), chain.read_wrenches(wrenches)
+    tau, external = chain.read("tau", tau, chain.nv), chain.read_wrenches(wrenches)
     motion = link_motion(chain, q, qd)
-    faults = [fault for k, link in enumerate(chain.links) for fault in _no_twin(k, link)]
+    faults = [fault for k, link in enumerate(chain.links) for fault in _massless_faults(k, link)]
     if faults:
         raise ModelError(faults)
     system = System(chain.name, gravity=chain.gravity)
@@ -93,13 +93,13 @@ def to_system(
             system.add(_joint(placement))
         for load in _actuators(placement):
             system.add(load)
-    for body, push in zip(bodies, pushes, strict=False):
-        for load in _push(body, push):
+    for body, wrench in zip(bodies, external, strict=False):
+        for load in _push(body, wrench):
             system.add(load)
     return system
 
 
-def _no_twin(k: int, link: Link) -> Iterator[Fault]:
+def _massless_faults(k: int, link: Link) -> Iterator[Fault]:
     """Yield the faults that keep a link from being a body with a joint of the catalogue."""
     where = f"link {link.name!r}"
     if not link.mass > 0.0:
@@ -201,9 +201,9 @@ def couple(a: Array, b: Array, t: float, r: Array, p: Array, v: Array, omega_bar
     return np.array([[0.0, 0.0, 0.0, *(-A[0].T @ n)], [0.0, 0.0, 0.0, *(A[1].T @ n)]])
 
 
-def _push(body: Body, push: Array) -> Iterator[ForceElement]:
+def _push(body: Body, wrench: Array) -> Iterator[ForceElement]:
     """Yield an external wrench (6,): force and moment at the centre of mass, global, constant."""
-    if push[:3].any():
-        yield PointForce(f"force on {body.name}", body, force=push[:3])
-    if push[3:].any():
-        yield Torque(f"moment on {body.name}", body, torque=push[3:])
+    if wrench[:3].any():
+        yield PointForce(f"force on {body.name}", body, force=wrench[:3])
+    if wrench[3:].any():
+        yield Torque(f"moment on {body.name}", body, torque=wrench[3:])

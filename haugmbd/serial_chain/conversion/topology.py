@@ -46,7 +46,7 @@ def walk(model: Model, joints: Sequence[JointEntry]) -> tuple[list[Step], list[F
         graph[e.j].setdefault(e.i, []).append(e)
     start = 0 if graph[0] else _free_end(graph)
     met = _explore(graph, start)
-    faults = [*_doubles(graph, names), *_loops(graph, met, names), *_branches(met, names), *_strangers(graph, met, names)]
+    faults = [*_doubles(graph, names), *_loops(graph, met, names), *_branches(met, names), *_foreign_bodies(graph, met, names)]
     first = [] if start == 0 else [Step(None, start)]
     chain = [step for step in met.before if step != start]
     return first + [Step(graph[met.before[body]][body][0], body) for body in chain], faults
@@ -99,7 +99,7 @@ def _branches(met: Met, names: Sequence[str]) -> Iterator[Fault]:
             yield Fault(f"body {names[body]!r}", f"the system branches there, to {_list([names[k] for k in after])}", OPEN)
 
 
-def _strangers(graph: Graph, met: Met, names: Sequence[str]) -> Iterator[Fault]:
+def _foreign_bodies(graph: Graph, met: Met, names: Sequence[str]) -> Iterator[Fault]:
     """Yield a fault for each connected group of bodies that the search did not reach."""
     left = [body for body in graph if body > 0 and body not in met.before]
     while left:

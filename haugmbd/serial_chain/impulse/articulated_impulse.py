@@ -27,7 +27,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords, public_class, warn_deprecated
 from haugmbd.errors import Fault, SimulationError, UsageError
 from haugmbd.serial_chain.base import NONE, BaseChain
-from haugmbd.serial_chain.error_messages import need_chain, no_answer
+from haugmbd.serial_chain.error_messages import need_chain, not_finite_error
 from haugmbd.serial_chain.impulse.constrained_inertia import inverse_inertias, propagations
 from haugmbd.serial_chain.impulse.impulse_response import KEPT, Response, impulse_entry, strike_record
 from haugmbd.serial_chain.recursions.aba import FINE
@@ -150,8 +150,8 @@ def articulated_impulse(
             f"impact of link {chain.links[k].name!r}: {given}. Give plane_normal=, of the object, towards the link, as a Contact has it."
         )
     if normal is not None:
-        told = "articulated_impulse(normal=n) is plane_normal=-n since haugmbd 0.2, the sense of a Contact's normal"
-        warn_deprecated(told, stacklevel=3)
+        text = "articulated_impulse(normal=n) is plane_normal=-n since haugmbd 0.2, the sense of a Contact's normal"
+        warn_deprecated(text, stacklevel=3)
         given_numbers = numbers(normal)
         plane_normal = normal if given_numbers is None else -given_numbers
     strike = _read(f"impact of link {chain.links[k].name!r}", k, plane_normal, point, point_bar, restitution)
@@ -160,7 +160,7 @@ def articulated_impulse(
     weak = impulse_entry(tables, kept, (q, qd), (np.zeros(chain.nv), NONE), strike, response)
     chain.give_back(work)
     if weak != FINE or not np.isfinite(strike["v_imp"]):
-        raise no_answer(chain, weak, q, qd)
+        raise not_finite_error(chain, weak, q, qd)
     if not strike["yields"] > IMMOVABLE_TOL:
         raise _immovable(chain, k, strike)
     v_imp, v_bounce, compliance, J = (float(strike[name]) for name in ("v_imp", "v_bounce", "compliance", "impulse"))
@@ -198,7 +198,7 @@ def _immovable(chain: BaseChain, k: int, strike: Any) -> SimulationError:
     n, at = (", ".join(f"{x:.6g}" for x in strike[name]) for name in ("normal", "point"))
     return SimulationError(
         f"chain {chain.name!r}: the contact of link {chain.links[k].name!r} at ({at}) m along ({n}) is immovable: no joint can give way "
-        f"along the normal (n^T A^-1 n = {strike['compliance']:.3g} 1/kg), and the impulse cannot be told. "
+        f"along the normal (n^T A^-1 n = {strike['compliance']:.3g} 1/kg), and the impulse cannot be computed. "
         "Choose a point and a normal along which the link can move, or leave the contact out: nothing moves there."
     )
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.serial_chain.base import BaseChain
-from haugmbd.serial_chain.error_messages import need_chain, no_answer
+from haugmbd.serial_chain.error_messages import need_chain, not_finite_error
 from haugmbd.serial_chain.impulse.impulse_response import KEPT, Response, impulse_entry, strike_record
 from haugmbd.serial_chain.recursions.aba import FINE
 
@@ -69,11 +69,11 @@ def chain_impulse(chain: BaseChain, q: npt.ArrayLike, wrenches: Any = None, tau:
     Source: Mirtich 1996, ch. 4.
     """
     need_chain(chain, "chain_impulse")
-    q, tau, pushes = chain.read("q", q, chain.nq), chain.read("tau", tau, chain.nv), chain.read_wrenches(wrenches)
+    q, tau, external = chain.read("q", q, chain.nq), chain.read("tau", tau, chain.nv), chain.read_wrenches(wrenches)
     work, kept, response = chain.workspace(), np.empty((chain.n, KEPT)), Response(np.empty(chain.nv), *np.empty((2, chain.n, 6)))
     tables = (chain.tables.ints, chain.tables.reals, work)
-    weak = impulse_entry(tables, kept, (q, tau), (tau, pushes), strike_record(), response)
+    weak = impulse_entry(tables, kept, (q, tau), (tau, external), strike_record(), response)
     chain.give_back(work)
     if weak != FINE or not np.isfinite(response.dqd.sum()):
-        raise no_answer(chain, weak, q, tau, pushes)
+        raise not_finite_error(chain, weak, q, tau, external)
     return Struck(response.dqd, response.l)

@@ -133,12 +133,12 @@ def kept_bias(kept: Array, i: int) -> Wrench:
 
 
 @inlined
-def apply_pushes(c: ChainArrays, pushes: Array) -> None:
+def apply_external(c: ChainArrays, external: Array) -> None:
     """Write p_i = -(impulse on link i) about its handle, from impulses (n, 6) about the centres of mass; none is (0, 6)."""
     for i in range(c.links.shape[0]):
         store_wrench(c, i, NO_WRENCH)
-        if pushes.shape[0] > 0:
-            f, n = load(pushes, i, 0), load(pushes, i, 3)
+        if external.shape[0] > 0:
+            f, n = load(external, i, 0), load(external, i, 3)
             store_wrench(c, i, Wrench(scale(-1.0, f), scale(-1.0, add(n, cross(center(c, i), f)))))
 
 
@@ -211,15 +211,15 @@ def bounce(c: ChainArrays, strike: Any, response: Response) -> None:
 
 @inlined
 def impulse_response(
-    c: ChainArrays, kept: Array, q: Array, qd: Array, tau: Array, pushes: Array, strike: Any, response: Response
+    c: ChainArrays, kept: Array, q: Array, qd: Array, tau: Array, external: Array, strike: Any, response: Response
 ) -> int:
-    """Compute the response to joint impulses tau and pushes, about the handles, or to a contact, at the world origin.
+    """Compute the response to joint impulses tau and external impulses about the handles, or to a contact, at the world origin.
 
     Returns the freedom without inertia, or FINE.
     """
     place(c, q)
     place_inertia(c)
-    apply_pushes(c, pushes)
+    apply_external(c, external)
     if strike.link >= 0:
         rate(c, qd)
         apply_strike(c, strike)
@@ -239,6 +239,6 @@ def impulse_entry(
     strike: Any,
     response: Response,
 ) -> int:
-    """Run `impulse_response` for Python;  tables: (ints, reals, work);  motion: (q, qd);  applied: (tau, pushes)."""
+    """Run `impulse_response` for Python;  tables: (ints, reals, work);  motion: (q, qd);  applied: (tau, external)."""
     c = chain_arrays(tables[0], tables[1], tables[2])
     return impulse_response(c, kept, motion[0], motion[1], applied[0], applied[1], strike, response)

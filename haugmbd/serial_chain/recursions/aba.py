@@ -25,7 +25,7 @@ from haugmbd.deprecated import check_keywords
 from haugmbd.math.vec3 import dot, scale
 from haugmbd.serial_chain.base import BaseChain
 from haugmbd.serial_chain.chain_arrays import ChainArrays, chain_arrays, end_freedom, first_freedom, gravity, slides, step
-from haugmbd.serial_chain.error_messages import need_chain, no_answer
+from haugmbd.serial_chain.error_messages import need_chain, not_finite_error
 from haugmbd.serial_chain.kinematics import place, rate
 from haugmbd.serial_chain.recursions.articulated_inertia import (
     NO_INERTIA,
@@ -132,21 +132,21 @@ def back_substitute(c: ChainArrays, base: Twist, qdd: Array) -> None:
 
 
 @inlined
-def forward_dynamics(c: ChainArrays, q: Array, qd: Array, tau: Array, pushes: Array, qdd: Array) -> int:
+def forward_dynamics(c: ChainArrays, q: Array, qd: Array, tau: Array, external: Array, qdd: Array) -> int:
     """Compute the joint accelerations qdd (nv,); return the freedom without inertia, or FINE."""
     place(c, q)
     rate(c, qd)
     place_inertia(c)
-    put_bias_wrench(c, pushes)
+    put_bias_wrench(c, external)
     weak = articulate(c, tau)
     back_substitute(c, Twist(scale(-1.0, gravity(c)), ZERO), qdd)
     return weak
 
 
 @entry
-def aba_entry(ints: Ints, reals: Array, work: Array, q: Array, qd: Array, tau: Array, pushes: Array, qdd: Array) -> int:
+def aba_entry(ints: Ints, reals: Array, work: Array, q: Array, qd: Array, tau: Array, external: Array, qdd: Array) -> int:
     """Run `forward_dynamics` for Python, and return NOT_FINITE for a NaN."""
-    weak = forward_dynamics(chain_arrays(ints, reals, work), q, qd, tau, pushes, qdd)
+    weak = forward_dynamics(chain_arrays(ints, reals, work), q, qd, tau, external, qdd)
     total = 0.0
     for k in range(qdd.size):
         total += qdd[k]
@@ -188,9 +188,9 @@ def aba(chain: BaseChain, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLik
     """
     need_chain(chain, "aba")
     q, qd, tau = chain.read_motion(q, qd, "tau", tau)
-    pushes, work, qdd = chain.read_wrenches(wrenches), chain.workspace(), np.empty(chain.nv)
-    weak = aba_entry(chain.tables.ints, chain.tables.reals, work, q, qd, tau, pushes, qdd)
+    external, work, qdd = chain.read_wrenches(wrenches), chain.workspace(), np.empty(chain.nv)
+    weak = aba_entry(chain.tables.ints, chain.tables.reals, work, q, qd, tau, external, qdd)
     chain.give_back(work)
     if weak != FINE:
-        raise no_answer(chain, weak, q, qd, tau, pushes)
+        raise not_finite_error(chain, weak, q, qd, tau, external)
     return qdd

@@ -21,7 +21,7 @@ Six: TypeAlias = tuple[float, float, float, float, float, float]
 Nine: TypeAlias = tuple[float, float, float, float, float, float, float, float, float]
 
 U_COLUMN, D_INV, SMALL_U = 3, 9, 10
-"""Where U, 1/D and u of a freedom start in FREEDOM_ROOM, behind its axis."""
+"""Where U, 1/D and u of a freedom start in FREEDOM_TERMS, behind its axis."""
 
 
 class ArticulatedInertia(NamedTuple):

@@ -20,7 +20,7 @@ from haugmbd.deprecated import check_keywords
 from haugmbd.math.vec3 import add, cross, dot, scale
 from haugmbd.serial_chain.base import BaseChain
 from haugmbd.serial_chain.chain_arrays import axis, center, chain_arrays, end_freedom, first_freedom, mass, slides, step
-from haugmbd.serial_chain.error_messages import need_chain, no_answer
+from haugmbd.serial_chain.error_messages import need_chain, not_finite_error
 from haugmbd.serial_chain.kinematics import place
 from haugmbd.serial_chain.recursions.aba import FINE
 from haugmbd.serial_chain.recursions.articulated_inertia import (
@@ -101,5 +101,5 @@ def crba(chain: BaseChain, q: npt.ArrayLike) -> Array:
     fine = crba_entry(chain.tables.ints, chain.tables.reals, work, q, M)
     chain.give_back(work)
     if not fine:
-        raise no_answer(chain, FINE, q)
+        raise not_finite_error(chain, FINE, q)
     return M

@@ -38,18 +38,18 @@ def place_inertia(c: ChainArrays) -> None:
 
 
 @inlined
-def put_bias_wrench(c: ChainArrays, pushes: Array) -> None:
-    """Write v x* I v less the wrenches pushes (n, 6), after `rate`.
+def put_bias_wrench(c: ChainArrays, external: Array) -> None:
+    """Write v x* I v less the external wrenches (n, 6), after `rate`.
 
-    pushes: external forces and moments about the centres of mass, global
+    external: external forces and moments about the centres of mass, global
     """
     for i in range(c.links.shape[0]):
         center_i, v = center(c, i), velocity(c, i)
         h = scale(mass(c, i), add(v.linear, cross(v.angular, center_i)))
         n = add(times_central_inertia(c, i, v.angular), cross(center_i, h))
         force, moment = cross(v.angular, h), add(cross(v.angular, n), cross(v.linear, h))
-        if pushes.shape[0] > 0:
-            push = load(pushes, i, 0)
+        if external.shape[0] > 0:
+            push = load(external, i, 0)
             force = sub(force, push)
-            moment = sub(sub(moment, load(pushes, i, 3)), cross(center_i, push))
+            moment = sub(sub(moment, load(external, i, 3)), cross(center_i, push))
         store_wrench(c, i, Wrench(force, moment))

@@ -20,7 +20,7 @@ from haugmbd.deprecated import check_keywords
 from haugmbd.errors import UsageError
 from haugmbd.serial_chain.base import BaseChain
 from haugmbd.serial_chain.chain_arrays import SLIDE, chain_arrays
-from haugmbd.serial_chain.error_messages import need_chain, no_answer
+from haugmbd.serial_chain.error_messages import need_chain, not_finite_error
 from haugmbd.serial_chain.kinematics import place, rate
 from haugmbd.serial_chain.recursions.aba import FINE
 from haugmbd.serial_chain.recursions.rnea import accelerate
@@ -110,10 +110,10 @@ def link_motion(
     work = chain.workspace()
     motion_entry(chain.tables.ints, chain.tables.reals, work, q, qd, qdd)
     A, places, rates = (chain.matrix(work, name) for name in ("LINK_A", "LINK_PLACE", "LINK_RATE"))
-    motion, axes = chain.matrix(work, "LINK_MOTION"), chain.matrix(work, "FREEDOM_ROOM")[:, :3]
+    motion, axes = chain.matrix(work, "LINK_MOTION"), chain.matrix(work, "FREEDOM_TERMS")[:, :3]
     chain.give_back(work)
     if not (np.isfinite(places).all() and np.isfinite(rates).all() and np.isfinite(motion).all()):
-        raise no_answer(chain, FINE, q, qd, qdd)
+        raise not_finite_error(chain, FINE, q, qd, qdd)
     P, c, v, omega = places[:, :3], places[:, 6:], rates[:, :3], rates[:, 3:6]
     a, alpha = motion[:, :3] + chain.gravity + np.cross(omega, v), motion[:, 3:]
     v_dot = a + np.cross(alpha, c) + np.cross(omega, np.cross(omega, c))

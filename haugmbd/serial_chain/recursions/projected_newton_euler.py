@@ -97,7 +97,7 @@ def projected_newton_euler(chain: BaseChain, q: npt.ArrayLike, qd: npt.ArrayLike
     Source: Featherstone 2008, ch. 3.
     """
     need_chain(chain, "projected_newton_euler")
-    pushes = chain.read_wrenches(wrenches)
+    external = chain.read_wrenches(wrenches)
     k = link_motion(chain, q, qd)
     J_S, J_R = jacobians(chain, k)
     m = np.array([link.mass for link in chain.links])
@@ -106,8 +106,8 @@ def projected_newton_euler(chain: BaseChain, q: npt.ArrayLike, qd: npt.ArrayLike
     turning = np.einsum("nab,nb->na", inertia, k.omega_dot) + np.cross(k.omega, np.einsum("nab,nb->na", inertia, k.omega))
     f = -np.einsum("nai,n,na->i", J_S, m, k.v_dot) - np.einsum("nai,na->i", J_R, turning)
     g = np.einsum("nai,na->i", J_S, m[:, None] * chain.gravity)
-    if len(pushes):
-        g = g + np.einsum("nai,na->i", J_S, pushes[:, :3]) + np.einsum("nai,na->i", J_R, pushes[:, 3:])
+    if len(external):
+        g = g + np.einsum("nai,na->i", J_S, external[:, :3]) + np.einsum("nai,na->i", J_R, external[:, 3:])
     return Projected(M, f, g)
 
 

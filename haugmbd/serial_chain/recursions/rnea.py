@@ -35,7 +35,7 @@ from haugmbd.serial_chain.chain_arrays import (
     store_pair,
     times_central_inertia,
 )
-from haugmbd.serial_chain.error_messages import need_chain, no_answer
+from haugmbd.serial_chain.error_messages import need_chain, not_finite_error
 from haugmbd.serial_chain.kinematics import place, rate
 from haugmbd.serial_chain.recursions.aba import FINE
 from haugmbd.serial_chain.recursions.articulated_inertia import (
@@ -84,7 +84,7 @@ def project_wrenches(c: ChainArrays, tau: Array) -> None:
 
 
 @entry
-def rnea_entry(ints: Ints, reals: Array, work: Array, q: Array, qd: Array, qdd: Array, pushes: Array, tau: Array) -> bool:
+def rnea_entry(ints: Ints, reals: Array, work: Array, q: Array, qd: Array, qdd: Array, external: Array, tau: Array) -> bool:
     """Compute the generalized forces tau (nv,), and return whether they are finite.
 
     Joint wrenches and link accelerations stay in the workspace.
@@ -93,7 +93,7 @@ def rnea_entry(ints: Ints, reals: Array, work: Array, q: Array, qd: Array, qdd: 
     place(c, q)
     rate(c, qd)
     place_inertia(c)
-    put_bias_wrench(c, pushes)
+    put_bias_wrench(c, external)
     accelerate(c, qdd)
     project_wrenches(c, tau)
     total = 0.0
@@ -153,11 +153,11 @@ def rnea(chain: BaseChain, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLi
     """
     need_chain(chain, "rnea")
     q, qd, qdd = chain.read_motion(q, qd, "qdd", qdd)
-    pushes, work, tau = chain.read_wrenches(wrenches), chain.workspace(), np.empty(chain.nv)
-    fine = rnea_entry(chain.tables.ints, chain.tables.reals, work, q, qd, qdd, pushes, tau)
+    external, work, tau = chain.read_wrenches(wrenches), chain.workspace(), np.empty(chain.nv)
+    fine = rnea_entry(chain.tables.ints, chain.tables.reals, work, q, qd, qdd, external, tau)
     chain.give_back(work)
     if not fine:
-        raise no_answer(chain, FINE, q, qd, qdd, pushes)
+        raise not_finite_error(chain, FINE, q, qd, qdd, external)
     return tau
 
 
@@ -194,10 +194,10 @@ def joint_wrenches(chain: BaseChain, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: n
     """
     need_chain(chain, "joint_wrenches")
     q, qd, qdd = chain.read_motion(q, qd, "qdd", qdd)
-    pushes, work, tau = chain.read_wrenches(wrenches), chain.workspace(), np.empty(chain.nv)
-    fine = rnea_entry(chain.tables.ints, chain.tables.reals, work, q, qd, qdd, pushes, tau)
+    external, work, tau = chain.read_wrenches(wrenches), chain.workspace(), np.empty(chain.nv)
+    fine = rnea_entry(chain.tables.ints, chain.tables.reals, work, q, qd, qdd, external, tau)
     found = Carried(tau, chain.matrix(work, "LINK_WRENCH"), chain.matrix(work, "LINK_PLACE")[:, :3])
     chain.give_back(work)
     if not fine:
-        raise no_answer(chain, FINE, q, qd, qdd, pushes)
+        raise not_finite_error(chain, FINE, q, qd, qdd, external)
     return found

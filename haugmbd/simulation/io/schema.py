@@ -54,7 +54,7 @@ MODEL_TABLES = {
     "gravity": "GRAVITY",
     "markers": "X_BAR",
     "constants of the rows": "ROW_REALS",
-    "constants of the loads": "LOAD_REALS",
+    "constants of the loads": "FORCE_REALS",
     "constants of the drivers": "DRIVER_NUMBERS",
 }
 """What a model is recognized by, and the table that holds it."""
@@ -150,18 +150,18 @@ def result_of(contents: Contents, model: Model | None, where: str, make: Callabl
     if contents.meta is None:
         raise UsageError(f"is not a {FORMAT!r}. Give a file that result.save wrote")
     meta = json.loads(contents.meta)
-    said = meta.get("format") if isinstance(meta, dict) else None
-    if said == FORMAT:
+    form = meta.get("format") if isinstance(meta, dict) else None
+    if form == FORMAT:
         if contents.checksum != _sha256(contents.meta.encode()):
             raise UsageError("its metadata are damaged: their checksum is another one")
         for name in contents.arrays.keys() | meta["digests"].keys():
             if name not in contents.arrays or digest_of(contents.arrays[name]) != meta["digests"].get(name):
                 raise UsageError(f"its variable {name!r} is damaged or was changed: its checksum is another one")
-    elif said == OLDER_FORMAT:
+    elif form == OLDER_FORMAT:
         what = f"{where} is a {OLDER_FORMAT!r}, which has no checksums: damage shows only where numbers become impossible"
         warn_user(f"{what}. Load it with its model and save it again.")
     else:
-        raise UsageError(f"is not a {FORMAT!r}: its format is {said!r}. Give a file that result.save wrote")
+        raise UsageError(f"is not a {FORMAT!r}: its format is {form!r}. Give a file that result.save wrote")
     names = Names(_text(meta["model"]), *(tuple(map(_text, meta[key])) for key in ("bodies", "joints", "rows")))
     check_arrays(contents.arrays, names)
     arrays = contents.arrays
@@ -245,8 +245,8 @@ def check_model(model: Model, names: Names, numbers: Mapping[str, Array] | None,
         if differ.any():
             row, column = np.argwhere(differ)[0].tolist()
             of = f"{'J_bar' if column else 'mass'} of body {names.bodies[row]!r}" if what == "inertias" else f"line {row}"
-            told = f"{of}: {stored[row, column]!s} in the file, {table[row, column]!s} in the model"
-            raise UsageError(f"is of another model: its {what} differ, {told}. Pass the model it came from")
+            where = f"{of}: {stored[row, column]!s} in the file, {table[row, column]!s} in the model"
+            raise UsageError(f"is of another model: its {what} differ, {where}. Pass the model it came from")
 
 
 def numbers_of(model: Model) -> dict[str, Array]:
@@ -264,21 +264,21 @@ def _sha256(*parts: bytes) -> str:
     return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
-def _event(said: Any, n_bodies: int, ny: int) -> EventRecord:
+def _event(stored: Any, n_bodies: int, ny: int) -> EventRecord:
     """Return an event record.  Raises UsageError for a state that is none."""
-    y = np.array(said["y"], dtype=np.float64)
-    if y.shape != (ny,) or not np.isfinite(y).all() or not np.isfinite(said["t"]):
-        raise UsageError(f"the state of its event {said['name']!r} is of {y.shape}, must be ({ny},), finite")
+    y = np.array(stored["y"], dtype=np.float64)
+    if y.shape != (ny,) or not np.isfinite(y).all() or not np.isfinite(stored["t"]):
+        raise UsageError(f"the state of its event {stored['name']!r} is of {y.shape}, must be ({ny},), finite")
     if np.any(np.abs(np.linalg.norm(y[: WIDTH * n_bodies].reshape(n_bodies, WIDTH)[:, 3:7], axis=1) - 1.0) > UNIT_LENGTH):
-        raise UsageError(f"the state of its event {said['name']!r} has Euler parameters that are not of length 1")
-    return EventRecord(_text(said["name"]), float(said["t"]), State.from_y(float(said["t"]), y, n_bodies))
+        raise UsageError(f"the state of its event {stored['name']!r} has Euler parameters that are not of length 1")
+    return EventRecord(_text(stored["name"]), float(stored["t"]), State.from_y(float(stored["t"]), y, n_bodies))
 
 
-def _text(said: Any) -> str:
+def _text(given: Any) -> str:
     """Return a text as it is.  Raises UsageError for anything else."""
-    if not isinstance(said, str):
-        raise UsageError(f"its metadata have {said!r:.60} in place of a text")
-    return said
+    if not isinstance(given, str):
+        raise UsageError(f"its metadata have {given!r:.60} in place of a text")
+    return given
 
 
 def _place(wrong: Any, t: Array) -> str:

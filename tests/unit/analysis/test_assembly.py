@@ -158,7 +158,7 @@ def test_distances_that_conflict_are_named_with_the_amount():
     assert "'rod 1'" in text
     assert "'rod 2'" in text
     assert "together: 0.2 m" in text
-    assert "different things of the same bodies" in text
+    assert "different motions of the same bodies" in text
     assert abs(np.linalg.norm(caught.value.assembly.state.r[1]) - 1.1) < 0.05
 
 

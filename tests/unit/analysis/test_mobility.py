@@ -124,7 +124,7 @@ def test_the_motions_are_a_basis_of_the_dense_null_space(name):
     assert m.unlisted_motions == 0
     u = m.basis[:, 1:].reshape(len(m.motions), 6 * model.nb)
     assert (m.basis[:, 0] == 0.0).all()
-    np.testing.assert_allclose(Phi_q @ u.T, 0.0, atol=1e-8 * max(1.0, np.abs(Phi_q).max() * np.abs(u).max(initial=0.0)))
+    np.testing.assert_allclose(Phi_q @ u.T, 0.0, atol=1e-8 * max(1.0, np.abs(Phi_q).max(initial=0.0) * np.abs(u).max(initial=0.0)))
     assert np.linalg.matrix_rank(u, tol=1e-8) == nullity
     assert max(map(len, str(m).splitlines())) <= 120
 

@@ -144,7 +144,7 @@ def test_drivers_that_contradict_each_other_are_named_and_no_joint_is():
     with pytest.raises(mbd.AssemblyError) as caught:
         mbd.kinematics(four_bar(("A", lambda t: t), ("D", lambda t: t)), [0.0, 1.0])
     assert [fault.where for fault in caught.value.faults] == ["joint 'motor A'", "joint 'motor D'"]
-    assert "its driver asks for 1 rad/s at t = 0 s, and the nearest velocities give" in str(caught.value)
+    assert "its driver prescribes 1 rad/s at t = 0 s, and the nearest velocities give" in str(caught.value)
 
 
 def test_an_angle_that_a_linkage_does_not_come_to_is_told_with_the_angle():

@@ -10,7 +10,7 @@ import haugmbd as mbd
 
 POSITIONAL = {
     mbd.Result: ["_model", "t", "y"],
-    mbd.ReducedResult: ["subject", "t", "q", "qd"],
+    mbd.ReducedResult: ["state_space", "t", "q", "qd"],
     mbd.ImpactResult: ["_mechanism", "segments", "impacts"],
 }
 

@@ -300,11 +300,11 @@ def test_kernels_against_their_plain_python(rig, random_state, forces, module, k
     pack = model.pack()
     assert rows_entry(pack, 0.3, y) == 0
     m = motion(pack, 0.3, y)
-    at = model.tables["LOAD_KIND_AT"][0]
+    at = model.tables["FORCE_KIND_STARTS"][0]
     results = []
     for add_forces in (module.add_forces, module.add_forces.py_func):
         Q = np.zeros((3, 6))
-        add_forces(model.tables["LOAD_INTS"], model.tables["LOAD_REALS"], at[kind], at[kind + 1], m, Q)
+        add_forces(model.tables["FORCE_INTS"], model.tables["FORCE_REALS"], at[kind], at[kind + 1], m, Q)
         results.append(Q)
     assert np.abs(results[0]).max() > 0.0
     np.testing.assert_allclose(*results, rtol=0, atol=SAME * np.abs(results[0]).max())

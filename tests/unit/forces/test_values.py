@@ -38,17 +38,17 @@ def test_arguments_without_a_default_count(function, needed):
 
 def test_functions_of_time_become_drivers(rig):
     load = PointForce("push", rig.a, force=lambda t: (1.0, np.sin(t), t * t))
-    assert load.question() is None
+    assert load.user_function() is None
     np.testing.assert_allclose([d.values(0.3)[0] for d in load.drivers()], [1.0, np.sin(0.3), 0.09], rtol=1e-15)
     assert isinstance(spring(rig, actuator=np.sin).drivers()[0], TimeFunction)
 
 
 def test_what_no_tape_can_hold_is_asked(rig):
     load = PointForce("push", rig.a, force=lambda t: (0.0, 0.0, 10.0 if t < 0.5 else 0.0))
-    assert load.question().form == TIME
+    assert load.user_function().form == TIME
     assert all(isinstance(d, ReturnedValue) for d in load.drivers())
-    assert spring(rig, actuator=lambda t, l, l_dot: l).question().form == LENGTH
-    assert Torque("turn", rig.a, torque=lambda t, r, p, v, omega_bar: r).question().form == BODY
+    assert spring(rig, actuator=lambda t, l, l_dot: l).user_function().form == LENGTH
+    assert Torque("turn", rig.a, torque=lambda t, r, p, v, omega_bar: r).user_function().form == BODY
 
 
 def test_components_may_be_drivers(rig):

@@ -11,9 +11,10 @@ from scipy.sparse.linalg import splu
 
 import haugmbd as mbd
 from haugmbd.analysis.assembly import regularized_least_squares
-from haugmbd.gallery import GALLERY, double_pendulum, pendulum
+from haugmbd.gallery import double_pendulum, pendulum
 from haugmbd.integrators.event_location import Bracket, _zero
 from haugmbd.redundancy import minimum_norm
+from tests.support.loops import FIRST
 from tests.support.redundant_loops import bennett, ladder
 
 
@@ -91,7 +92,7 @@ SETTINGS = {"fixed": {"h": 1e-3}, "adaptive": {"rtol": 1e-8}}
 
 
 @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
-@pytest.mark.parametrize("make", GALLERY, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", FIRST, ids=lambda make: make.__name__)
 def test_no_mechanism_of_the_gallery_is_warned_of(make, settings):
     """With steps that its docstring allows: Andrews's squeezer is fast, and the governor stiff."""
     t_end = 0.05 if make.__name__ == "andrews" else 0.2 if make.__name__ == "governor" else 1.0

@@ -40,20 +40,20 @@ def test_ctrl_c_in_a_force_leaves_the_result_so_far(options, asked):
 
 
 @pytest.mark.parametrize("options", METHODS.values(), ids=METHODS)
-def test_ctrl_c_between_chunks(options, monkeypatch):
-    """Interrupted outside compiled code, when some chunks have been stored."""
+def test_ctrl_c_between_batches(options, monkeypatch):
+    """Interrupted outside compiled code, when some batches have been stored."""
     method = mbd.RK4 if "h" in options else mbd.DormandPrince
-    whole = method.chunks
+    whole = method.batches
     stored = []
 
-    def chunks(self, problem, k1, t_end):
-        for chunk in whole(self, problem, k1, t_end):
+    def batches(self, problem, k1, t_end):
+        for batch in whole(self, problem, k1, t_end):
             if len(stored) == 2:
                 raise KeyboardInterrupt
-            stored.append(chunk.t[-1])
-            yield chunk
+            stored.append(batch.t[-1])
+            yield batch
 
-    monkeypatch.setattr(method, "chunks", chunks)
+    monkeypatch.setattr(method, "batches", batches)
     many = options if "h" in options else {"integrator": mbd.DormandPrince(h_max=1e-3)}
     result = mbd.simulate(double_pendulum(), 5.0, **many)
     assert result.interrupted
@@ -162,7 +162,7 @@ def test_nor_by_a_formulation_of_dense_matrices(formulation, stabilization):
 
 
 def test_what_numpy_cannot_decompose_is_told_with_the_time(monkeypatch):
-    def fails(self, question):
+    def fails(self, kkt):
         raise np.linalg.LinAlgError("SVD did not converge")
 
     monkeypatch.setattr(mbd.NullSpace, "solve", fails)

@@ -127,7 +127,7 @@ def test_a_jump_is_located_as_well():
 
 
 def test_the_work_in_vain_is_small():
-    """The chunk that an event ends is at most as long as what came before it."""
+    """The batch that an event ends is at most as long as what came before it."""
     plain = mbd.simulate(thrown(), np.sqrt(2.0 / G), h=1e-3)
     ended = mbd.simulate(thrown(), 50.0, h=1e-3, events=[mbd.Event("floor", height(-1.0), terminal=True)])
     assert ended.counters.steps == plain.counters.steps

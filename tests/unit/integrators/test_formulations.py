@@ -186,10 +186,10 @@ def test_callables_of_the_user_are_asked_and_their_errors_come_out():
 class Forgetful(mbd.NullSpace):
     """A user's own formulation that fails on the way."""
 
-    def solve(self, question):
-        if question.state.t > 0.0105:
+    def solve(self, kkt):
+        if kkt.state.t > 0.0105:
             raise LookupError("I have forgotten it")
-        return super().solve(question)
+        return super().solve(kkt)
 
 
 def test_what_a_formulation_raises_comes_out_with_the_result_so_far():

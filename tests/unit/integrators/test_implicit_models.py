@@ -120,7 +120,7 @@ def test_integrated_angles_have_the_order_of_the_method(order, method):
     """A rotor that swings on its spring, theta = sin 3 t."""
     errors = []
     for steps in (25, 50) if isinstance(method, mbd.RadauIIA) else (200, 400):
-        result = mbd.simulate(sprung(3.0, 9.0), 2.0, integrator=method.told(2.0 / steps, None, None))
+        result = mbd.simulate(sprung(3.0, 9.0), 2.0, integrator=method.with_arguments(2.0 / steps, None, None))
         errors.append(abs(result.angles[-1, 0] - np.sin(6.0)))
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.3)
 

@@ -109,9 +109,9 @@ def tangent(model: mbd.Model, c_q: float, c_u: float) -> np.ndarray:
     found, n = np.zeros((6 * model.nb + 6, 6 * model.nb + 6)), model.nb + 1
     for k in range(n):
         found[6 * k : 6 * k + 6, 6 * k : 6 * k + 6] = workspace_array(pack, "TANGENT")[k].reshape(6, 6)
-    start, rows, columns = pack.ints[3 * NAMES.index("TIES") :][:3]
+    start, rows, columns = pack.ints[3 * NAMES.index("COUPLED_PAIRS") :][:3]
     for (i, j, *_), block in zip(
-        pack.ints[start:][: rows * columns].reshape(-1, 4), workspace_array(pack, "TIE_TANGENT"), strict=True
+        pack.ints[start:][: rows * columns].reshape(-1, 4), workspace_array(pack, "COUPLED_TANGENTS"), strict=True
     ):
         found[6 * i : 6 * i + 6, 6 * j : 6 * j + 6] = block.reshape(6, 6)
         found[6 * j : 6 * j + 6, 6 * i : 6 * i + 6] = block.reshape(6, 6).T

@@ -17,7 +17,7 @@ def thrown() -> mbd.System:
 
 
 def test_the_peak_of_a_long_run():
-    """200,000 states of 26 numbers are 42 MB; chunks in flight are some MB, whatever the length."""
+    """200,000 states of 26 numbers are 42 MB; batches in flight are some MB, whatever the length."""
     model = thrown().compile()
     mbd.simulate(model, 1e-2, h=1e-3)
     tracemalloc.start()

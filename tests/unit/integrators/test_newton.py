@@ -11,7 +11,7 @@ import haugmbd as mbd
 from haugmbd.gallery import heavy_top, slider_crank
 from haugmbd.integrators.implicit.base import implicit_pack
 from haugmbd.integrators.implicit.coloring import color_bodies
-from haugmbd.integrators.implicit.finite_differences import probe
+from haugmbd.integrators.implicit.finite_differences import difference_forces
 from haugmbd.integrators.stabilization.none import Unstabilized
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_context import Problem
@@ -101,7 +101,7 @@ def test_the_curvature_is_the_derivative_of_the_constraint_forces(make):
     problem = Problem(MaximalStateSpace(model), model.pack(), rule.rates, rule.post_step, rule.options(), 0.0, state.y)
     pack = implicit_pack(problem, "this test", mbd.FullNewton())
     assert rows_entry(pack, 0.0, state.y) == 0
-    assert probe(pack, 1.0, 1e-12, True, 0.0, state.y) == 0
+    assert difference_forces(pack, 1.0, 1e-12, True, 0.0, state.y) == 0
     lam = workspace_array(pack, "LAMBDA").ravel()[model.slot_of_row]
 
     def force(k: int, a: int, eps: float) -> np.ndarray:
@@ -121,8 +121,8 @@ def test_the_curvature_is_the_derivative_of_the_constraint_forces(make):
     found = np.zeros((n, n))
     for k in range(model.nb):
         found[6 * k : 6 * k + 6, 6 * k : 6 * k + 6] = workspace_array(pack, "TANGENT")[k + 1].reshape(6, 6)
-    ties = pack.ints[slice(*_place(pack, "TIES"))].reshape(-1, 4)
-    for (i, j, *_), block in zip(ties, workspace_array(pack, "TIE_TANGENT"), strict=True):
+    pairs = pack.ints[slice(*_place(pack, "COUPLED_PAIRS"))].reshape(-1, 4)
+    for (i, j, *_), block in zip(pairs, workspace_array(pack, "COUPLED_TANGENTS"), strict=True):
         found[6 * i - 6 : 6 * i, 6 * j - 6 : 6 * j] = block.reshape(6, 6)
         found[6 * j - 6 : 6 * j, 6 * i - 6 : 6 * i] = block.reshape(6, 6).T
     assert found == pytest.approx(exact, abs=1e-5 * (1.0 + abs(exact).max()))
@@ -196,16 +196,16 @@ def test_bodies_displaced_together_give_what_each_gives_alone(newton, rng):
     problem = Problem(MaximalStateSpace(model), model.pack(), rule.rates, rule.post_step, rule.options(), 0.0, state.y)
     together = implicit_pack(problem, "this test", newton)
     ints = together.ints.copy()
-    start, stop = _place(together, "PROBED")
-    probed = ints[start:stop]
-    bodies = np.flatnonzero(probed[1:]) + 1
-    assert 1 < probed[0] < len(bodies) or not newton.curved
-    probed[bodies] = np.arange(1, len(bodies) + 1)
-    probed[0] = len(bodies)
+    start, stop = _place(together, "DIFFERENCE_COLORS")
+    colors = ints[start:stop]
+    bodies = np.flatnonzero(colors[1:]) + 1
+    assert 1 < colors[0] < len(bodies) or not newton.curved
+    colors[bodies] = np.arange(1, len(bodies) + 1)
+    colors[0] = len(bodies)
     alone = together._replace(ints=ints, work=together.work.copy())
     for pack in (together, alone):
         assert rows_entry(pack, 0.0, state.y) == 0
-        assert probe(pack, 1.0, 0.5, newton.curved, 0.0, state.y) == 0
-    for name in ("TANGENT", "TIE_TANGENT"):
+        assert difference_forces(pack, 1.0, 0.5, newton.curved, 0.0, state.y) == 0
+    for name in ("TANGENT", "COUPLED_TANGENTS"):
         assert abs(workspace_array(alone, name)).max() > 1.0
         np.testing.assert_array_equal(workspace_array(together, name), workspace_array(alone, name))

@@ -1,4 +1,4 @@
-"""Measured orders: with Baumgarte, of dense output; error control, chunks, counters.  The orders of the methods: `test_explicit`."""
+"""Measured orders: with Baumgarte, of dense output; error control, batches, counters.  The orders of the methods: `test_explicit`."""
 
 from __future__ import annotations
 
@@ -86,8 +86,8 @@ def test_last_step_is_shortened_to_the_end():
     np.testing.assert_allclose(result.y[-1], fine.y[-1], rtol=0.0, atol=1e-5)
 
 
-def test_chunks_do_not_show(case):
-    """Steps travel in chunks of a thousand or fewer; storing every n-th, or all, gives the same states."""
+def test_batches_do_not_show(case):
+    """Steps travel in batches of a thousand or fewer; storing every n-th, or all, gives the same states."""
     make = case.make
     everything = mbd.simulate(make(), 0.3, h=1e-4)
     some = mbd.simulate(make(), 0.3, h=1e-4, store_every=700)

@@ -95,13 +95,13 @@ def test_open_graphs_have_no_fill(graph, per_body):
         own = sum((i != 0) + (j != 0) for i, j in edges)
         schedule = make_schedule(n, edges)
         assert schedule.n_blocks == own <= per_body * n
-        assert len(schedule.pairs) <= 1.0 * n
+        assert len(schedule.fill_updates) <= 1.0 * n
 
 
 def test_a_ladder_of_loops_has_linear_fill():
     sizes = np.array([20, 40, 80, 160, 320, 640])
     blocks = np.array([make_schedule(int(n), ladder(int(n))).n_blocks for n in sizes])
-    updates = np.array([len(make_schedule(int(n), ladder(int(n))).pairs) for n in sizes])
+    updates = np.array([len(make_schedule(int(n), ladder(int(n))).fill_updates) for n in sizes])
     assert np.polyfit(np.log(sizes[2:]), np.log(blocks[2:]), 1)[0] < 1.05
     assert np.polyfit(np.log(sizes[2:]), np.log(updates[2:]), 1)[0] < 1.05
     assert blocks[-1] < 12 * sizes[-1]
@@ -116,7 +116,7 @@ def test_one_big_ring_has_linear_fill():
 
 
 def test_blocks_are_numbered_consistently():
-    """Each edge's block couples it with its body; near and pairs name blocks of the nodes that they speak of."""
+    """Each edge's block couples it with its body; neighbors and fill updates name blocks of the nodes that they speak of."""
     n, edges = 8, ladder(8)
     s = make_schedule(n, edges)
     step_of = {node: step for step, node in enumerate(s.order.tolist())}
@@ -130,9 +130,9 @@ def test_blocks_are_numbered_consistently():
             assert s.body_first[e, side] == (step_of[body] < step_of[node])
             couples[s.body_block[e, side]] = (body, node) if s.body_first[e, side] else (node, body)
     for step, node in enumerate(s.order.tolist()):
-        for other, block in s.near[s.near_at[step] : s.near_at[step + 1]].tolist():
+        for other, block in s.neighbors[s.neighbor_starts[step] : s.neighbor_starts[step + 1]].tolist():
             assert couples.setdefault(block, (node, other)) == (node, other)
-        for first, second, target in s.pairs[s.pair_at[step] : s.pair_at[step + 1]].tolist():
+        for first, second, target in s.fill_updates[s.update_starts[step] : s.update_starts[step + 1]].tolist():
             (own, a), (same, b) = couples[first], couples[second]
             assert own == same == node
             assert couples.setdefault(target, (a, b)) == (a, b)

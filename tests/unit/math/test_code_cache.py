@@ -79,9 +79,9 @@ def test_no_damage_of_a_cache_file_is_fatal(twice, tmp_path, rng):
 
 def test_code_of_other_sources_or_another_compiler_is_not_taken(twice, monkeypatch):
     hits(twice)
-    monkeypatch.setattr(code_cache, "source_stamp", lambda file: "another")
-    assert not hits(twice)
-    monkeypatch.undo()
+    with monkeypatch.context() as changed:  # undo() would also take away what the fixture has set
+        changed.setattr(code_cache, "source_stamp", lambda file: "another")
+        assert not hits(twice)
     assert not hits(twice)
     assert hits(twice)
 

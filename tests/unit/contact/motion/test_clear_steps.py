@@ -45,7 +45,7 @@ def test_the_course_is_the_same(name, options, monkeypatch):
     assert len(quick.segments) > 1
 
 
-def test_a_box_at_rest_is_asked_for_its_forces_a_chunk_at_a_time(monkeypatch):
+def test_a_box_at_rest_is_asked_for_its_forces_a_batch_at_a_time(monkeypatch):
     """Of its four legs one leans on the others, and one may carry nothing: both stay at zero to rounding."""
     alone, together = [], []
     of, over = NormalForces.of, NormalForces.over

@@ -1,0 +1,47 @@
+"""Bars and points of planar linkages in the plane y = 0, whose hinges have the axis y."""
+
+from __future__ import annotations
+
+from math import cos, sin, sqrt
+from typing import Any
+
+import numpy as np
+
+from haugmbd.bodies.body import Body
+from haugmbd.bodies.inertia import combine, rod
+from haugmbd.bodies.validation import FloatArray
+
+AXIS = (0.0, 1.0, 0.0)
+"""The axis of every hinge."""
+
+
+def at(x: float, z: float) -> FloatArray:
+    """Return the point (x, 0, z)."""
+    return np.array([x, 0.0, z])
+
+
+def polar(radius: float, angle: float) -> FloatArray:
+    """Return the point at `radius` [m] from the origin, in the direction `angle` [rad] from x to z."""
+    return at(radius * cos(angle), radius * sin(angle))
+
+
+def frame(name: str, *points: FloatArray, density: float = 1.0, **motion: Any) -> Body:
+    """Return a body of slender rods of `density` [kg/m]: one between two points, or along the sides of a polygon of more.
+
+    The body frame has the global axes, and its origin in the centre of mass.  motion: `v` and `omega_bar` of the Body.
+    """
+    ends = list(zip(points, points[1:] + (points[:1] if len(points) > 2 else ()), strict=False))  # noqa: PLR2004
+    rods = [rod(float(np.linalg.norm(b - a)), density=density, axis=b - a).placed((a + b) / 2.0) for a, b in ends]
+    whole = combine(rods)
+    return Body(name, whole.mass, whole.J_bar, r=whole.center, **motion)
+
+
+def meeting_point(a: FloatArray, from_a: float, b: FloatArray, from_b: float, side: float) -> FloatArray:
+    """Return the point at the distances `from_a` and `from_b` of two points; side = 1: to the left of the way from a to b."""
+    way = b - a
+    d = float(np.linalg.norm(way))
+    along = (from_a**2 - from_b**2 + d**2) / (2.0 * d)
+    height = side * sqrt(from_a**2 - along**2)
+    left = at(-way[2], way[0])
+    point: FloatArray = a + (along * way + height * left) / d
+    return point

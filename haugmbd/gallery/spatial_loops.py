@@ -1,0 +1,91 @@
+r"""Spatial loops of revolute joints that move against the count of their rows: Bennett's and Bricard's linkage.
+
+A loop of n hinges has 5 n rows for n - 1 bodies, six too many to move with n < 7.  These move because of their proportions.
+Source: Bennett, A new mechanism (1903); Bricard, Lecons de cinematique II (1927); Phillips, Freedom in machinery (1990).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import acos, atan, cos, pi, sin, tan
+
+import numpy as np
+
+from haugmbd.bodies.body import Body
+from haugmbd.bodies.validation import FloatArray
+from haugmbd.system.system import System
+from joints import RJ
+
+J_BAR = (0.1, 0.2, 0.25)
+GRAVITY = (0.3, -9.81, 1.0)
+"""In no plane of symmetry."""
+
+Link = tuple[float, float, float, float]
+"""Denavit and Hartenberg's theta [rad], d [m], a [m], alpha [rad]."""
+
+
+def bennett(theta: float = 0.8) -> System:
+    """Return Bennett's linkage: four hinges; opposite sides are equal, and length / sin(twist) is the same for all.
+
+    Parameters
+    ----------
+    theta : float
+        Angle of hinge 0 at the modelled pose [rad].
+
+    Returns
+    -------
+    System
+        Bodies: "link 0" ... "link 2".  Joints: "hinge 0" ... "hinge 3" (RJ).  20 rows, 17 of them independent.  Degrees of freedom: 1.
+
+    Notes
+    -----
+    tan(theta_0 / 2) tan(theta_1 / 2) = sin((beta + alpha) / 2) / sin((beta - alpha) / 2).  Source: Bennett (1903).
+    """
+    alpha, beta = pi / 6.0, 5.0 * pi / 12.0
+    a, b = 1.0, sin(beta) / sin(alpha)
+    other = 2.0 * atan(sin((beta + alpha) / 2.0) / sin((beta - alpha) / 2.0) / tan(theta / 2.0))
+    return loop("Bennett", [(theta, 0, a, alpha), (other, 0, b, beta), (-theta, 0, a, alpha), (-other, 0, b, beta)])
+
+
+def bricard(cosine: float = 0.3) -> System:
+    """Return Bricard's orthohedral linkage with equal sides: six hinges, each perpendicular to the next.
+
+    Parameters
+    ----------
+    cosine : float
+        Cosine c of the angle of every other hinge at the modelled pose; of those between, -c / (1 + c).
+
+    Returns
+    -------
+    System
+        Bodies: "link 0" ... "link 4".  Joints: "hinge 0" ... "hinge 5" (RJ).  30 rows, 29 of them independent.  Degrees of freedom: 1.
+
+    Notes
+    -----
+    Source: Bricard (1927).
+    """
+    first, second = acos(cosine), acos(-cosine / (1.0 + cosine))
+    return loop("Bricard", [(first, 0, 1.0, pi / 2.0), (second, 0, 1.0, -pi / 2.0)] * 3)
+
+
+def loop(name: str, links: Sequence[Link]) -> System:
+    """Return a closed loop of bodies of 1 kg between revolute joints."""
+    points, axes = hinges(links)
+    system = System(name, gravity=GRAVITY)
+    bodies = [system.ground]
+    for k in range(len(points) - 1):
+        bodies.append(system.add(Body(f"link {k}", 1.0, J_BAR, r=(points[k] + points[k + 1]) / 2.0)))
+    for k, (point, axis) in enumerate(zip(points, axes, strict=True)):
+        system.add(RJ(f"hinge {k}", bodies[k], bodies[(k + 1) % len(bodies)], point=point, axis=axis))
+    return system
+
+
+def hinges(links: Sequence[Link]) -> tuple[list[FloatArray], list[FloatArray]]:
+    """Return the points and axes of the hinges of a chain of Denavit and Hartenberg's links."""
+    frame, points, axes = np.eye(4), [], []
+    for theta, d, a, alpha in links:
+        points.append(frame[:3, 3].copy())
+        axes.append(frame[:3, 2].copy())
+        c, s, ca, sa = cos(theta), sin(theta), cos(alpha), sin(alpha)
+        frame = frame @ np.array([[c, -s * ca, s * sa, a * c], [s, c * ca, -c * sa, a * s], [0, sa, ca, d], [0, 0, 0, 1]])
+    return points, axes
