@@ -188,3 +188,22 @@ def test_a_modelled_pose_that_is_singular_is_refused():
         system, _ = window_system(2, np.pi / 2 - before, 2.0, 0.0, PLANE)
         with pytest.raises(mbd.ModelError, match="The pose is singular"):
             mbd.simulate(system, 0.02, h=2e-3)
+
+
+@pytest.mark.parametrize("off", [1e-3, -1e-4, 1e-6])
+def test_a_tight_tolerance_is_met_beside_a_nearly_singular_pose(off):
+    """Errors grow there by the reciprocal of the smallest singular value, some 1e3 at most; 1e-12 leaves less than 1e-8."""
+    model, t_end, reference = window(off)
+    result = mbd.simulate(model, t_end, integrator=mbd.DOP853(), rtol=1e-12, atol=1e-14)
+    wanted = reference(np.array([0.0, t_end]))[-1]
+    assert np.abs(result.r[-1, 1:] - wanted[:, :3]).max() < 1e-8
+    assert np.abs(result.v[-1, 1:] - wanted[:, 3:]).max() < 1e-7
+    assert result.warnings == ()
+
+
+def test_what_a_penalty_is_off_by_falls_like_its_reciprocal():
+    """With the same steps and Baumgarte it differs from the exact rows by what its elements give way, which no smaller step removes."""
+    model, options = double_pendulum().compile(), {"h": 5e-3, "integrator": mbd.RK3(), "stabilization": mbd.Baumgarte(5.0, 5.0)}
+    exact = mbd.simulate(model, 0.5, **options).r[-1]
+    soft = [np.abs(mbd.simulate(model, 0.5, formulation=mbd.Penalty(alpha=a), **options).r[-1] - exact).max() for a in (1e5, 1e6)]
+    assert 5.0 < soft[0] / soft[1] < 20.0
