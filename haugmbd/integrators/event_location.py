@@ -128,11 +128,11 @@ class EventLocator:
                 for a, b, g_a, g_b in ((t[k], middle[k], before[n], between[n]), (middle[k], t[k + 1], between[n], after[n])):
                     if self.events[n].wants(g_a, g_b):
                         brackets.append((self.events[n], Bracket(float(a) - start.t, float(b) - start.t, g_a, g_b)))
-            found = [LocatedEvent(event, there, k, jump) for event, there, jump in self._located(brackets, start, end, curve)]
+            found = [LocatedEvent(event, there, k, jump) for event, there, jump in self._in_step(brackets, start, end, curve)]
             yield from sorted(found, key=lambda one: one.moment.t)
             self._before = after
 
-    def _located(
+    def _in_step(
         self, brackets: list[tuple[Event, Bracket]], start: Moment, end: Moment, curve: Any
     ) -> Iterator[tuple[Event, Moment, float]]:
         """Return the events of one step with their moments and jumps, without those that come after a terminal event."""
