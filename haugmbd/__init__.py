@@ -155,6 +155,12 @@ if TYPE_CHECKING:
     from haugmbd.simulation.result import Result as Result
     from haugmbd.simulation.result import load as load
     from haugmbd.simulation.simulate import simulate as simulate
+    from haugmbd.study.sweeps.cells import AskTell as AskTell
+    from haugmbd.study.sweeps.cells import RandomCells as RandomCells
+    from haugmbd.study.sweeps.evaluate import Row as Row
+    from haugmbd.study.sweeps.sweep import sweep as sweep
+    from haugmbd.study.sweeps.table import Sweep as Sweep
+    from haugmbd.study.sweeps.table import SweepFailure as SweepFailure
     from haugmbd.system.system import System as System
     from haugmbd.viewer.still import Picture as Picture
     from haugmbd.viewer.still import picture as picture
@@ -268,6 +274,10 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.crosscheck.check": ("crosscheck",),
     "haugmbd.crosscheck.report": ("CrossCheck",),
     # studies
+    "haugmbd.study.sweeps.sweep": ("sweep",),
+    "haugmbd.study.sweeps.cells": ("AskTell", "RandomCells"),
+    "haugmbd.study.sweeps.evaluate": ("Row",),
+    "haugmbd.study.sweeps.table": ("Sweep", "SweepFailure"),
     "haugmbd.viewer.still": ("Picture", "picture"),
     # errors, citations
     "haugmbd.errors": (

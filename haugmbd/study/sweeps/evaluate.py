@@ -1,0 +1,85 @@
+"""One cell: build its system, run it, and return the row. The same function works in every executor: the rows are equal bit by bit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from haugmbd.study.sweeps.cells import RESERVED, Cell
+from haugmbd.study.sweeps.values import as_number
+
+OK, FAILED, TIMEOUT, KILLED, PENDING = "ok", "failed", "timeout", "killed", "pending"
+"""The status of a row: what ended its cell; pending: it has not run."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What became of one cell of a sweep.
+
+    Attributes
+    ----------
+    status : str
+        "ok", "failed" (an exception), "timeout" (longer than the budget), "killed" (its worker process died), "pending" (not run).
+    values : dict
+        The numbers that `run` returned.
+    reason : str
+        Why there are none; "" for "ok".
+    seconds : float
+        Wall time of build and run [s].
+    """
+
+    status: str
+    values: dict[str, int | float | bool] = field(default_factory=dict)
+    reason: str = ""
+    seconds: float = field(default=0.0, compare=False)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is done with every cell."""
+
+    build: Callable[..., Any]
+    run: Callable[..., Any]
+    method: Any
+    budget: float | None
+
+
+def evaluate_cell(task: Task, cell: Cell, seed: int | None) -> Row:
+    """Return the row of a cell; an exception of `build` or `run` becomes a row, too."""
+    begun = time.perf_counter()
+    try:
+        values = _evaluate(task, cell, seed)
+    except (Exception, SystemExit) as error:  # noqa: BLE001  whatever a user's function raises belongs to its row
+        row = Row(FAILED, reason=f"{type(error).__name__}: {error}".rstrip(": "), seconds=time.perf_counter() - begun)
+    else:
+        row = Row(OK, values, seconds=time.perf_counter() - begun)
+    if task.budget is not None and row.seconds > task.budget:
+        return timeout_row(task.budget, row.seconds)
+    return row
+
+
+def timeout_row(budget: float, seconds: float) -> Row:
+    """Return the row of a cell that took too long."""
+    return Row(TIMEOUT, reason=f"longer than the budget of {budget:g} s", seconds=seconds)
+
+
+def _evaluate(task: Task, cell: Cell, seed: int | None) -> dict[str, int | float | bool]:
+    """Build, run, and return the numbers."""
+    seeded = {} if seed is None else {"seed": seed}
+    system = task.build(**cell, **seeded)
+    found = task.run(system) if task.method is None else task.run(system, method=task.method)
+    if not isinstance(found, Mapping):
+        raise TypeError(f"run returned a {type(found).__name__}; it must return a dict of numbers")
+    wrong = [f"{name!r} is no text" for name in found if not isinstance(name, str)]
+    wrong += [f"{name!r} is the name of something else" for name in found if name in cell or name in RESERVED]
+    numbers: dict[str, int | float | bool] = {}
+    for name, x in found.items():
+        try:
+            numbers[name] = as_number(x)
+        except TypeError as error:
+            wrong.append(f"{name!r} is {error}")
+    if wrong:
+        raise TypeError(f"run must return a dict of numbers: {'; '.join(wrong)}")
+    return numbers

@@ -1,0 +1,98 @@
+"""Cells one after the other in this process, or through an executor of `concurrent.futures`: threads, processes, Dask, MPI.
+
+An executor of the user stays the user's: it is not shut down. An exception of a cell is a row (`evaluate`); an exception of a future is the
+executor's own, and ends the sweep when all results that have arrived are kept.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from itertools import islice
+from typing import Any, NamedTuple
+
+from haugmbd.errors import HaugmbdError
+from haugmbd.study.sweeps.cells import Cell
+from haugmbd.study.sweeps.evaluate import Row, Task, evaluate_cell
+
+IN_FLIGHT = 1000
+"""Most cells that an executor has at a time; their order is that of the study."""
+
+
+class Job(NamedTuple):
+    """A cell to be run: its key, its parameters, and its seed if the study has one."""
+
+    key: str
+    cell: Cell
+    seed: int | None
+
+
+class BrokenSweepError(HaugmbdError, RuntimeError):
+    """An executor cannot go on; the message says why."""
+
+
+def run_in_turn(task: Task, jobs: Iterator[Job]) -> Iterator[tuple[Job, Row]]:
+    """Yield the rows of cells that run one after the other."""
+    for job in jobs:
+        yield job, evaluate_cell(task, job.cell, job.seed)
+
+
+def run_in_executor(executor: Executor, task: Task, jobs: Iterator[Job], in_flight: int) -> Iterator[tuple[Job, Row]]:
+    """Yield the rows of cells as they end. Raise BrokenSweepError if the executor breaks, after what has ended."""
+    running: dict[Future[Row], Job] = {}
+    broken: BaseException | None = None
+    try:
+        while broken is None:
+            broken = _submit(executor, task, jobs, running, in_flight)
+            if broken is None and not running:
+                return
+            ended, _ = wait(running, timeout=None if broken is None else 0.0, return_when=FIRST_COMPLETED)
+            for future in ended:
+                job = running.pop(future)
+                try:
+                    row = future.result()
+                except BaseException as error:  # noqa: BLE001  a cancelled future or a lost worker; user's errors are rows
+                    broken = broken or error
+                else:
+                    yield job, row
+    finally:
+        for future in running:
+            future.cancel()
+    raise BrokenSweepError(f"{type(executor).__name__}: {_why(broken)}{picklable_or_why(task)}") from broken
+
+
+def _submit(
+    executor: Executor, task: Task, jobs: Iterator[Job], running: dict[Future[Row], Job], in_flight: int
+) -> BaseException | None:
+    """Submit cells until enough are in flight; return the exception of an executor that takes no more."""
+    for job in islice(jobs, max(0, in_flight - len(running))):
+        try:
+            running[executor.submit(evaluate_cell, task, job.cell, job.seed)] = job
+        except Exception as error:  # noqa: BLE001  it is shut down, or broken
+            return error
+    return None
+
+
+def _why(error: BaseException) -> str:
+    """Return the type and the text of an exception."""
+    return f"{type(error).__name__}: {error}".rstrip(": ")
+
+
+def picklable_or_why(task: Task) -> str:
+    """Return a sentence if build, run or method cannot be sent to another process; "" if they can."""
+    wrong = []
+    for name in ("build", "run", "method"):
+        given: Any = getattr(task, name)
+        try:
+            pickle.dumps(given)
+        except Exception as error:  # noqa: BLE001  pickling calls methods of the user's objects
+            called = getattr(given, "__qualname__", repr(given))
+            what = "a lambda" if "<lambda>" in called else f"{called}" if "<locals>" in called else f"{called} ({error})"
+            wrong.append(f"{name} is {what}")
+    if not wrong:
+        return ""
+    return (
+        f" {' and '.join(wrong)}, which other processes cannot import. Write a function with def at the top of a module "
+        '(or of a script, with the call of sweep under `if __name__ == "__main__":`), or give executor="serial".'
+    )
