@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from haugmbd.deprecated import did_you_mean, old_constructor, warn_renamed
 
 if TYPE_CHECKING:
+    from haugmbd import faults as faults
     from haugmbd import plotting as plot
     from haugmbd.analysis.assembly.assemble import assemble as assemble
     from haugmbd.analysis.assembly.assembly_modes import AssemblyMode as AssemblyMode
@@ -162,6 +163,8 @@ if TYPE_CHECKING:
     from haugmbd.study.sweeps.table import Sweep as Sweep
     from haugmbd.study.sweeps.table import SweepFailure as SweepFailure
     from haugmbd.system.system import System as System
+    from haugmbd.verification.report import Verification as Verification
+    from haugmbd.verification.verify import verify as verify
     from haugmbd.viewer.still import Picture as Picture
     from haugmbd.viewer.still import picture as picture
 
@@ -279,6 +282,9 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.study.sweeps.evaluate": ("Row",),
     "haugmbd.study.sweeps.table": ("Sweep", "SweepFailure"),
     "haugmbd.viewer.still": ("Picture", "picture"),
+    # checks of what users write
+    "haugmbd.verification.verify": ("verify",),
+    "haugmbd.verification.report": ("Verification",),
     # errors, citations
     "haugmbd.errors": (
         "AssemblyError",
@@ -297,15 +303,18 @@ PUBLIC: dict[str, tuple[str, ...]] = {
 }
 """Every public name, by the module that defines it, in the order of the documentation."""
 
+MODULES = {"plot": "haugmbd.plotting", "faults": "haugmbd.faults"}
+"""Public names that are modules: mbd.plot.energy(result), mbd.faults.wrong_gamma_sign(model)."""
+
 _MODULE_OF = {name: module for module, names in PUBLIC.items() for name in names}
 
-__all__ = ["__version__", "plot", *_MODULE_OF]  # noqa: PLE0604  names are strings
+__all__ = ["__version__", *MODULES, *_MODULE_OF]  # noqa: PLE0604  names are strings
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used; warn of an old one; say which one was meant by a wrong one."""
-    if name == "plot":
-        return importlib.import_module("haugmbd.plotting")
+    if name in MODULES:
+        return importlib.import_module(MODULES[name])
     if name in _MODULE_OF:
         found = getattr(importlib.import_module(_MODULE_OF[name]), name)
         globals()[name] = found

@@ -11,7 +11,8 @@ import haugmbd as mbd
 import joints
 
 PUBLIC = {
-    **{f"mbd.{name}": getattr(mbd, name) for name in mbd.__all__ if name not in ("__version__", "plot")},
+    **{f"mbd.faults.{name}": getattr(mbd.faults, name) for name in mbd.faults.__all__ if callable(getattr(mbd.faults, name))},
+    **{f"mbd.{name}": getattr(mbd, name) for name in mbd.__all__ if name != "__version__" and name not in mbd.MODULES},
     **{f"joints.{kind.__name__}": kind for kind in joints.CATALOGUE},
 }
 SECTION = re.compile(r"^(\w[\w ]*)\n-+$", re.MULTILINE)

@@ -83,7 +83,12 @@ def _describe_constant(x: Any) -> str:
     if isinstance(x, tuple | frozenset):
         return text_of(sorted(map(_describe_constant, x)) if isinstance(x, frozenset) else [_describe_constant(part) for part in x])
     options: Any = getattr(type(x), "__dataclass_params__", None)
-    if x is None or (options is not None and options.frozen) or callable(x) or isinstance(x, bool | int | float | complex | str | bytes | PurePath):
+    if (
+        x is None
+        or (options is not None and options.frozen)
+        or callable(x)
+        or isinstance(x, bool | int | float | complex | str | bytes | PurePath)
+    ):
         return describe_value(x)
     return type(x).__qualname__
 

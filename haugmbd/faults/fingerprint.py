@@ -1,0 +1,192 @@
+r"""Fingerprints: which diagnostics see a fault, at which level, and with which order of the step.
+
+    error(h) ~ h^k      k = log2( error(h) / error(h / 2) )
+
+The error of a right program shrinks with the step, with the order of the method; that of a wrong equation stays: k = 0. A run with a
+fault and one without, both of RK4 without stabilization, are measured by the right model.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import did_you_mean
+from haugmbd.errors import RunWarning, UsageError
+from haugmbd.faults.contexts import FAULTS
+from haugmbd.faults.example import example
+from haugmbd.formulations.accelerations import accelerations
+from haugmbd.integrators import RK4
+from haugmbd.model.constraint_rows import evaluate
+from haugmbd.model.given import model_given
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.simulation.result import Result
+from haugmbd.simulation.simulate import simulate
+from haugmbd.text_table import table_lines
+from haugmbd.verification.verify import verify
+
+DIAGNOSTICS = {
+    "position": "|Phi|",
+    "velocity": "|Phi_q u - nu|",
+    "acceleration": "|Phi_q u_dot - gamma|",
+    "energy": "energy, against that at the start",
+    "momentum": "angular momentum about the vertical through the origin",
+}
+"""Diagnostics, and what they measure."""
+
+FAR = 1e3
+"""An error that is larger than that of the right model by this factor is due to the fault, and not to rounding."""
+STAYS = 0.5
+"""An error of a smaller order in h than this stays when the step is halved."""
+STATES = 5
+"""Number of states of a run at which accelerations are compared."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one diagnostic sees of a fault.
+
+    Attributes
+    ----------
+    name : str
+        The diagnostic.
+    error : float
+        Its largest value in the run with the fault.
+    healthy : float
+        The same without the fault.
+    order : float
+        Order of the error in the step; 0 if it stays when the step is halved.
+    """
+
+    name: str
+    error: float
+    healthy: float
+    order: float
+
+    @property
+    def sees(self) -> bool:
+        """Return whether it sees the fault: the error is far larger than without it, and stays when the step is halved."""
+        return self.error > FAR * self.healthy and self.order < STAYS
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """Which diagnostics see a fault.
+
+    Attributes
+    ----------
+    fault : str
+        Name of the fault.
+    diagnostics : tuple of Seen
+        What each diagnostic sees.
+    blocks : tuple of str
+        Blocks that `verify` finds wrong.
+    """
+
+    fault: str
+    diagnostics: tuple[Seen, ...]
+    blocks: tuple[str, ...]
+
+    @property
+    def sees(self) -> tuple[str, ...]:
+        """Return the names of the diagnostics that see the fault."""
+        return tuple(each.name for each in self.diagnostics if each.sees)
+
+    def __str__(self) -> str:
+        """Return a table."""
+        lines = [
+            ["x" if each.sees else "", each.name, f"{each.error:.1e}", f"{each.healthy:.1e}", f"{each.order:.1f}"]
+            for each in self.diagnostics
+        ]
+        table = table_lines(["seen", "diagnostic", "error", "without the fault", "order in h"], lines, right=(2, 3, 4))
+        return "\n".join([f"{self.fault}: verify finds {', '.join(self.blocks) or 'nothing'}", *table])
+
+
+FINGERPRINTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "wrong_gamma_sign": (("position", "velocity", "acceleration", "energy", "momentum"), ("gamma",)),
+    "missing_factor_2": (("position", "velocity", "acceleration", "energy"), ("gamma",)),
+    "world_inertia": (("energy", "momentum"), ("inertial forces",)),
+    "no_gyroscopic_term": (("momentum",), ("inertial forces",)),
+    "transposed_A": (("position", "velocity", "acceleration", "energy", "momentum"), ("PiBar", "gamma")),
+    "forgotten_normalization": (("position", "velocity", "acceleration", "energy", "momentum"), ("PiBar", "gamma")),
+    "wrong_PiBar": (("position", "velocity", "acceleration", "energy", "momentum"), ("PiBar", "gamma")),
+}
+"""For each fault the diagnostics that see it, and the blocks that `verify` finds wrong, in the mechanism of `example`."""
+
+
+def fingerprint(fault: str, model: Any = None, *, state: State | None = None, t_end: float = 0.5, h: float = 4e-3) -> Fingerprint:
+    """Run a model with and without a fault, with h and h / 2, and return what each diagnostic sees.
+
+    Parameters
+    ----------
+    fault : str
+        Name of the fault, one of `FAULTS`.
+    model : Model or System, optional
+        By default a mechanism in which every fault acts.
+    state : State, optional
+        Initial state; by default the modelled one.
+    t_end : float
+        Length of the runs [s].
+    h : float
+        Larger step [s].
+
+    Returns
+    -------
+    Fingerprint
+        Errors and their orders; print it.
+
+    Raises
+    ------
+    UsageError
+        If there is no such fault, or it changes nothing in this model.
+    """
+    if fault not in FAULTS:
+        raise UsageError(f"no fault is called {fault!r}{did_you_mean(fault, FAULTS)}; there are {', '.join(FAULTS)}.")
+    given, start = example() if model is None else (model_given(model, "fingerprint"), None)
+    start = state or start or given.state()
+    healthy = _measured(given, given, start, t_end, h)
+    with FAULTS[fault](given) as broken:
+        blocks = verify(broken).wrong
+    coarse, fine = (_measured_broken(fault, given, start, t_end, step) for step in (h, 0.5 * h))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        seen = tuple(Seen(name, coarse[name], healthy[name], float(np.log2(coarse[name] / fine[name]))) for name in DIAGNOSTICS)
+    return Fingerprint(fault, seen, blocks)
+
+
+def _measured_broken(fault: str, model: Model, state: State, t_end: float, h: float) -> dict[str, float]:
+    """Return the diagnostics of a run with a fault, by the right model."""
+    with FAULTS[fault](model) as broken:
+        return _measured(model, broken, state, t_end, h)
+
+
+def _measured(model: Model, run: Model, state: State, t_end: float, h: float) -> dict[str, float]:
+    """Return the diagnostics of a run of the model `run`, by the right model."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RunWarning)  # energy that is lost is what is looked for
+        result = simulate(run, t_end, h=h, state=state, integrator=RK4(), stabilization=None)
+    right = Result(model, result.t, result.y)
+    energy, momentum = right.energy(), right.momentum().angular[:, 2]
+    return {
+        "position": _largest(right.violation("position")),
+        "velocity": _largest(right.violation("velocity")),
+        "acceleration": max(_acceleration_gap(model, run, right, k) for k in np.linspace(0, len(right.t) - 1, STATES, dtype=int)),
+        "energy": _largest(energy.kinetic + energy.potential - energy.kinetic[0] - energy.potential[0]),
+        "momentum": _largest(momentum - momentum[0]),
+    }
+
+
+def _acceleration_gap(model: Model, run: Model, result: Result, k: int) -> float:
+    """Return the largest |Phi_q u_dot - gamma| of the accelerations of `run` at a stored state."""
+    state = State.from_y(float(result.t[k]), result.y[k], model.nb + 1)
+    found, rows = accelerations(run, state), evaluate(model, state)
+    u_dot = np.hstack([found.v_dot, found.omega_bar_dot])[1:].ravel()
+    return _largest(rows.Phi_q @ u_dot - rows.gamma)
+
+
+def _largest(x: Array) -> float:
+    return float(np.abs(x).max(initial=0.0))

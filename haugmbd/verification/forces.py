@@ -1,0 +1,120 @@
+r"""Force elements: the power of their generalized forces against their energy, and declared jacobians against differences.
+
+    Q . u = applied - dissipated - dV/dt            along a motion; Q from the kernel, the rest from the energy ledger in Python
+    Q     = (m g, -omega_bar x J_bar omega_bar)     of a model without them
+
+An element at a joint is verified where the axes of the joint coincide: A_j = A_i Abar_i R_z(theta) Abar_j^T.
+Source: Haug (2021), generalized forces and virtual work.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from haugmbd.bodies.frame import Frame
+from haugmbd.errors import Fault
+from haugmbd.forces.base import EnergyLedger
+from haugmbd.forces.jacobian_check import disagreement
+from haugmbd.math import euler_parameters
+from haugmbd.model.energy_balance import load_ledger
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.verification.differences import ALLOWED, gap_of
+from haugmbd.verification.report import Check
+from haugmbd.verification.rows import Evaluator, common_times
+from haugmbd.verification.states import Motion, Random, random_state
+from haugmbd.workspace.layout import WIDTH
+
+INERTIAL_TOL = 1e-11
+"""Largest relative difference of weights and gyroscopic torques: rounding of the forces of all elements, which are subtracted."""
+
+
+class LoadedMotion:
+    """A motion of a model with one force element; where it acts at a joint, the second body turns about the joint's axis."""
+
+    def __init__(self, model: Model, rng: Random) -> None:
+        load = model.loads[0].load
+        first, last = common_times(model)
+        self._model, self._load = model, load
+        self._free = Motion(model, random_state(model, rng, float(rng.uniform(first, last))), rng)
+        self._joint = next((joint for joint in load.needs() if joint.rotates_about_h), None)
+        self._theta, self._rate = rng.uniform(-np.pi, np.pi), rng.normal()
+
+    def at(self, s: float) -> State:
+        """Return the state at the time s."""
+        state = self._free.at(s)
+        if self._joint is None:
+            return state
+        frames, theta, rate = (self._joint.frame_i, self._joint.frame_j), self._theta + self._rate * s, self._rate
+        i, j = (self._model.bodies.index(frame.body) for frame in frames)
+        if j == 0:
+            frames, (i, j), theta, rate = frames[::-1], (j, i), -theta, -rate
+        state = turned_about_axis(state, (i, j), frames, theta, rate)
+        return state.replace(angles=np.full(state.angles.shape, self._theta + self._rate * s))
+
+
+def turned_about_axis(state: State, bodies: tuple[int, int], frames: tuple[Frame, Frame], theta: float, rate: float) -> State:
+    """Return the state with the second body turned by theta from the first one about h, with this rate [rad/s]."""
+    i, j = bodies
+    c, s = np.cos(theta), np.sin(theta)
+    A_i = euler_parameters.rotation_matrix(state.p[i])
+    A_j = A_i @ frames[0].A_bar @ np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]) @ frames[1].A_bar.T
+    p, omega_bar = state.p.copy(), state.omega_bar.copy()
+    p[j] = euler_parameters.from_rotation_matrix(A_j)
+    omega_bar[j] = A_j.T @ (A_i @ (omega_bar[i] + rate * frames[0].h))
+    return state.replace(p=p, omega_bar=omega_bar)
+
+
+def check_force(model: Model, bare: Model, states: int, rng: Random) -> tuple[Check, ...]:
+    """Return the checks of the one force element of a model; bare: the same model without it."""
+    load = model.loads[0].load
+    loaded, empty = Evaluator(model), Evaluator(bare)
+    error, size, where = 0.0, 0.0, ""
+    faults: list[Fault] = []
+    for _ in range(states):
+        motion = LoadedMotion(model, rng)
+        state = motion.at(0.0)
+        Q = loaded.forces(state) - empty.forces(state.replace(angles=np.zeros(0)))
+        power, now = float(np.sum(Q * np.hstack([state.v, state.omega_bar]))), _ledger(model, state)
+        supplied = now.applied[0] - now.dissipated[0]
+        gap = gap_of(np.array([supplied - power]), lambda s, m=motion: _ledger(model, m.at(s)).potential)  # type: ignore[misc]
+        size = max(size, float(np.abs(Q * np.hstack([state.v, state.omega_bar])).sum()), abs(float(supplied)))
+        if np.isnan(gap.error[0]) or gap.error[0] > error:
+            error = float(gap.error[0])
+            where = f"its power is {power:.9g} W, and its energy gives {supplied - gap.nearest[0]:.9g} W at t = {state.t:.4g} s"
+        if load.jacobian is not None:
+            bodies = state.y[: WIDTH * (model.nb + 1)].reshape(-1, 1, WIDTH)[list(model.loads[0].bodies)]
+            angle = state.angles if len(state.angles) else np.zeros(1)
+            faults += disagreement(load.jacobian, state.t, [x[0] for x in load.arguments(bodies, angle)])
+    energy = Check("energy", error / (size or 1.0), ALLOWED, "applied - dissipated - dV/dt, from the ledger", where)
+    if load.jacobian is None:
+        return (energy,)
+    told = str(faults[0]) if faults else ""
+    return energy, Check("jacobian", float(bool(faults)), 0.5, f"differences of {load.jacobian.question.label}", told)
+
+
+def check_inertial_forces(model: Model, whole: Model, bare: Model, states: int, rng: Random) -> Check:
+    """Return the check of weights and gyroscopic torques.
+
+    whole, bare: models of the same parts with and without force elements, whose difference are the forces of the elements
+    """
+    at, with_loads, without = Evaluator(model), Evaluator(whole), Evaluator(bare)
+    error, where, first = 0.0, "", common_times(model)[0]
+    for _ in range(states):
+        state = random_state(model, rng, first)
+        plain = state.replace(angles=np.zeros(0))
+        found = at.forces(state) - (with_loads.forces(state) - without.forces(plain))
+        w = state.omega_bar
+        wanted = np.hstack([model.mass[:, None] * model.gravity, -np.cross(w, np.einsum("nij,nj->ni", model.J_bar, w))])
+        size = np.abs(wanted).max() + np.abs(with_loads.forces(state)).max()
+        off = np.abs(found - wanted)[1:] / (size or 1.0)
+        k, axis = np.unravel_index(int(np.argmax(off)), off.shape)
+        if np.isnan(off).any() or off[k, axis] > error:
+            error = float(off[k, axis])
+            where = f"body {model.body_names[k + 1]!r}: {found[k + 1, axis]:.9g}, must be {wanted[k + 1, axis]:.9g}"
+    return Check("inertial forces", error, INERTIAL_TOL, "(m g, -omega_bar x J_bar omega_bar)", where)
+
+
+def _ledger(model: Model, state: State) -> EnergyLedger:
+    """Return the ledger of the element at a state."""
+    return next(iter(load_ledger(model, [state.t], state.y[None]).values()))

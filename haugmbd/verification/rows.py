@@ -1,0 +1,149 @@
+r"""The rows of a model against differences of Phi, at random states.
+
+    Phi_r dr + PiBar dpi_bar    along displacements of each body
+    nu    = -dPhi/dt            at fixed positions
+    gamma = Phi_q u_dot - d/dt (Phi_q u - nu)       along a motion with accelerations
+
+They are evaluated as integrators do, by the routine in the model's Pack.
+Source: Haug (2021), spatial kinematics: velocity and acceleration equations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.model.constraint_rows import Rows, rows_in
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.verification.differences import ALLOWED, Gap, gap_of
+from haugmbd.verification.report import Check
+from haugmbd.verification.states import Motion, Random, displaced, random_state
+from haugmbd.workspace.layout import Core, workspace_array
+
+SIGN_TOL = 1e-12
+"""Largest relative change of Phi by the sign of p: both are the same orientation, and only rounding differs."""
+
+AGAINST = {
+    "Phi": "Phi of -p, the same orientation",
+    "Phi_r": "differences of Phi by displacements",
+    "PiBar": "differences of Phi by small rotations, body frames",
+    "nu": "differences of Phi in time",
+    "gamma": "differences of Phi_q u - nu along a motion",
+}
+
+
+class Evaluator:
+    """Rows and generalized forces of a model at states."""
+
+    def __init__(self, model: Model) -> None:
+        self.model, self._pack = model, model.pack()
+
+    def rows(self, state: State) -> Rows:
+        """Return all rows."""
+        P = self._pack
+        core = Core(P.ints, P.reals, P.work, P.drive, P.apply, P.callback, P.fills)
+        P.prepare(core, state.t, state.y)
+        self.model.raise_user_error(P)
+        return rows_in(self.model, P, state)
+
+    def forces(self, state: State) -> Array:
+        """Return the generalized forces (force, torque in the body frame) of all bodies, (nb + 1, 6)."""
+        self.rows(state)
+        return np.array(workspace_array(self._pack, "Q"))
+
+
+class Worst:
+    """The largest relative error of each block, over states; of rows of their own size each."""
+
+    def __init__(self, model: Model, chosen: Ints) -> None:
+        self._model, self._chosen = model, chosen
+        self._error = {name: np.zeros(len(chosen)) for name in AGAINST}
+        self._size = {name: np.zeros(len(chosen)) for name in AGAINST}
+        self._where = {name: [""] * len(chosen) for name in AGAINST}
+
+    def add(self, name: str, given: Array, gap: Gap, t: float) -> None:
+        """Add the entries of a block at one state: given (nc,) or (nc, ...)."""
+        given, error, nearest = (x.reshape(self._model.nc, -1)[self._chosen] for x in (given, gap.error, gap.nearest))
+        size = np.fmax(np.abs(given), np.abs(nearest)).max(axis=1)
+        self._size[name] = np.maximum(self._size[name], np.where(np.isfinite(size), size, 0.0))
+        for k, column in enumerate(np.argmax(np.where(np.isnan(error), np.inf, error), axis=1)):
+            x = error[k, column]
+            if np.isnan(x) or x > self._error[name][k]:
+                self._error[name][k] = x
+                row, a, b = self._chosen[k], given[k, column], nearest[k, column]
+                self._where[name][k] = f"row {row}, {self._model.labels[row].words}: {a:.9g}, must be {b:.9g} at t = {t:.4g} s"
+
+    def checks(self) -> Iterable[Check]:
+        """Return a check for each block."""
+        for name, against in AGAINST.items():
+            size = np.where(self._size[name] > 0.0, self._size[name], 1.0)
+            relative = self._error[name] / size
+            k = int(np.argmax(np.where(np.isnan(relative), np.inf, relative)))
+            allowed = SIGN_TOL if name == "Phi" else ALLOWED
+            yield Check(name, float(relative[k]), allowed, against, self._where[name][k])
+
+
+def check_rows(model: Model, chosen: Ints, states: int, rng: Random) -> tuple[Check, ...]:
+    """Return the checks of the chosen rows at random states."""
+    if not len(chosen):
+        return ()
+    at, worst = Evaluator(model), Worst(model, chosen)
+    first, last = common_times(model)
+    for _ in range(states):
+        motion = Motion(model, random_state(model, rng, float(rng.uniform(first, last))), rng)
+        _check_state(at, worst, motion.at(0.0), motion)
+    return tuple(worst.checks())
+
+
+def _check_state(at: Evaluator, worst: Worst, state: State, motion: Motion) -> None:
+    """Compare all blocks at one state."""
+    rows, t = at.rows(state), state.t
+    flipped = at.rows(state.replace(p=np.where(np.arange(len(state.p))[:, None] > 0, -state.p, state.p))).Phi
+    worst.add("Phi", rows.Phi, Gap(np.abs(rows.Phi - flipped), flipped), t)
+    for name, given, directions in (("Phi_r", rows.Phi_r, range(3)), ("PiBar", rows.PiBar, range(3, 6))):
+        worst.add(name, _moving(rows, given), _jacobian_gap(at, rows, given, directions), t)
+    worst.add("nu", rows.nu, gap_of(rows.nu, lambda s: -at.rows(state.replace(t=t + s)).Phi), t)
+    given = _along(rows, motion.u_dot()) - rows.gamma  # = d/dt (Phi_q u - nu)
+    gap = gap_of(given, lambda s: _velocity_gap(at.rows(motion.at(s))))
+    worst.add("gamma", rows.gamma, Gap(gap.error, _along(rows, motion.u_dot()) - gap.nearest), t)
+
+
+def _jacobian_gap(at: Evaluator, rows: Rows, given: Array, directions: range) -> Gap:
+    """Return the gap of Phi_r or PiBar (nc, 2, 3): rows of the same body are compared together."""
+    error, nearest = np.zeros(given.shape), np.zeros(given.shape)
+    for body in np.unique(rows.bodies[rows.bodies > 0]):
+        row, side = np.nonzero(rows.bodies == body)
+        for column, direction in enumerate(directions):
+            scale = at.model.length if direction < 3 else 1.0
+            whole = np.zeros(len(rows.Phi))
+            np.add.at(whole, row, given[row, side, column])
+            gap = gap_of(whole, lambda s, b=int(body), d=direction: at.rows(displaced(rows.state, b, d, s)).Phi, scale)  # type: ignore[misc]
+            error[row, side, column], nearest[row, side, column] = gap.error[row], gap.nearest[row]
+    return Gap(error, nearest)
+
+
+def _moving(rows: Rows, given: Array) -> Array:
+    """Return the blocks (nc, 2, 3) with zeros for the ground."""
+    return np.where((rows.bodies > 0)[:, :, None], given, 0.0)
+
+
+def _along(rows: Rows, u: Array) -> Array:
+    """Return Phi_q u, (nc,); u (nb + 1, 6)."""
+    both = np.concatenate([_moving(rows, rows.Phi_r), _moving(rows, rows.PiBar)], axis=2)
+    return np.asarray(np.einsum("nsk,nsk->n", both, u[rows.bodies]))
+
+
+def _velocity_gap(rows: Rows) -> Array:
+    """Return Phi_q u - nu at the state of the rows."""
+    return _along(rows, np.hstack([rows.state.v, rows.state.omega_bar])) - rows.nu
+
+
+def common_times(model: Model) -> tuple[float, float]:
+    """Return first and last time [s] for random states: within 0 ... 2 s and the ranges of all drivers."""
+    ranges = [driver.t_range for driver in model.drivers]
+    first, last = max([0.0, *(a for a, _ in ranges)]), min([2.0, *(b for _, b in ranges)])
+    inside = 0.05 * (last - first)  # differences in time stay in the ranges
+    return first + inside, last - inside
