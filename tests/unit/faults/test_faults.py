@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd.faults.broken_model import BrokenModel
 from haugmbd.faults.example import example
+from haugmbd.faults.fingerprint import DIAGNOSTICS
 from haugmbd.gallery import double_pendulum, pendulum, slider_crank
 
 ROUNDING = 1e-12  # of accelerations of size 10, from two ways to the same number
@@ -34,6 +36,14 @@ def test_the_fingerprint_is_what_a_run_shows(name):
         if not seen.sees and seen.name != "acceleration":
             assert 3.0 < seen.order < 5.0  # RK4; accelerations without the fault are exact up to rounding
     assert name in str(found)
+
+
+def test_the_table_of_the_documentation_is_that_of_the_fingerprints():
+    page = (Path(mbd.__file__).parents[1] / "docs" / "faults-and-checks.md").read_text()
+    for name, (sees, blocks) in mbd.faults.FINGERPRINTS.items():
+        (line,) = (line for line in page.splitlines() if line.startswith(f"| `{name}`"))
+        columns = [cell.strip() for cell in line.split("|")[3:-1]]
+        assert columns == [*("x" if d in sees else "" for d in DIAGNOSTICS), ", ".join(blocks)]
 
 
 def test_there_is_a_fingerprint_for_each_fault():

@@ -22,7 +22,9 @@ def test_a_dask_cluster_gives_the_table_of_one_process(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the cluster: ports, temporary folders
         with (
-            distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, local_directory=tmp_path) as cluster,
+            distributed.LocalCluster(
+                n_workers=1, threads_per_worker=1, dashboard_address=None, local_directory=tmp_path
+            ) as cluster,
             distributed.Client(cluster) as client,
         ):
             executor = client.get_executor()
@@ -50,7 +52,10 @@ def test_mpi_gives_the_table_of_one_process(tmp_path):
     if shutil.which("mpiexec") is None:
         pytest.skip("no mpiexec")
     (tmp_path / "study.py").write_text(MPI_PROGRAM)
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([os.getcwd(), *filter(None, sys.path)]), "OMPI_ALLOW_RUN_AS_ROOT": "1"}
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join([os.getcwd(), *filter(None, sys.path)]),
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    }
     command = ["mpiexec", "-n", "3", sys.executable, "-m", "mpi4py.futures", "study.py"]
     environment |= {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
     ended = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
