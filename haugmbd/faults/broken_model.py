@@ -1,8 +1,12 @@
-"""A model with a fault: what integrators and formulations evaluate is wrong, in this model alone, while the block of its context lasts."""
+"""A model with a fault: what integrators and formulations evaluate is wrong, in this model alone, while the block of its context lasts.
+
+`evaluate`, with which initial states are checked, stays right: otherwise runs with some faults would not begin.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 import numpy as np
 
@@ -52,6 +56,21 @@ class BrokenModel(Model):
         kind = CompiledOnly if self.number == WORLD_INERTIA else Pack
         wrong = kind(*right)
         return wrong._replace(reals=np.concatenate([right.reals, [float(self.number), self.parameter]]), prepare=BROKEN_PREPARE)
+
+    def borrow(self) -> Pack:
+        """Return a workspace for `evaluate`, which is right: with it the states are measured at which a run begins."""
+        return super().pack()
+
+    def give_back(self, pack: Pack) -> None:
+        """Keep no workspace."""
+
+    def evaluator(self) -> Any:
+        """Return an evaluator of the right model. Raise UsageError while the fault lasts, because an evaluator would keep it."""
+        if self.switch.on:
+            raise UsageError(
+                f"an evaluator of a model broken by {self.fault} would stay broken after the block: use accelerations."
+            )
+        return super().evaluator()
 
 
 class CompiledOnly(Pack):

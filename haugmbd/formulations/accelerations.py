@@ -129,7 +129,7 @@ def accelerations(
     faults = () if is_sound(model, state) else state_faults(model, state)
     if faults:
         raise ModelError(faults)
-    borrowed = type(by) is NewtonEuler
+    borrowed = type(by) is NewtonEuler and type(model) is Model  # a subclass has a Pack of its own: `faults`
     pack = model.borrow() if borrowed else by.pack(model)
     code = solve_once(pack, state.t, state.flat)
     if code != 0:

@@ -90,7 +90,7 @@ def check_force(model: Model, bare: Model, states: int, rng: Random) -> tuple[Ch
     if load.jacobian is None:
         return (energy,)
     told = str(faults[0]) if faults else ""
-    return energy, Check("jacobian", float(bool(faults)), 0.5, f"differences of {load.jacobian.question.label}", told)
+    return energy, Check("jacobian", float(bool(faults)), 0.5, f"differences of {load.jacobian.user_function.label}", told)
 
 
 def check_inertial_forces(model: Model, whole: Model, bare: Model, states: int, rng: Random) -> Check:

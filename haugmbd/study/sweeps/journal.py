@@ -84,6 +84,14 @@ class Journal:
         while data:
             data = data[os.write(self._handle, data) :]
 
+    def delete(self) -> None:
+        """Delete the file, while it is locked where the system allows that."""
+        try:
+            self.path.unlink()
+        except PermissionError:  # Windows deletes no open file
+            self.close()
+            self.path.unlink()
+
     def close(self) -> None:
         """Bring everything to the disk, and close the file."""
         _open.discard(self.path)
@@ -170,7 +178,11 @@ def _lock(handle: int, path: Path) -> None:
         return
     try:
         fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if path.exists() and os.path.samestat(os.fstat(handle), path.stat()):
+            return
     except (BlockingIOError, PermissionError):
-        raise UsageError(f"store {str(path)!r} is in use by another process: wait for it, or give another store.") from None
+        pass
     except OSError:  # a file system without locks
         return
+    # locked by another process, or replaced by one between opening and locking
+    raise UsageError(f"store {str(path)!r} is in use by another process: wait for it, or give another store.")

@@ -94,7 +94,7 @@ class NetCDFStore(Store):
                 data = netcdf_of(list(self._records.values()), self._study)
                 with replace_file(self._path) as file:
                     file.write(data)
-            self._journal.path.unlink()
+            self._journal.delete()
         finally:
             self._journal.close()
 

@@ -133,10 +133,20 @@ def test_wrong_accelerations_are_those_of_the_wrong_equations(pair):
         assert np.abs(found - u).max() < 1e2 * ROUNDING * np.abs(u).max(), name
 
 
+def test_evaluate_stays_right_so_that_runs_begin(pair):
+    model, state = pair
+    with mbd.faults.transposed_A(model) as broken:
+        assert (mbd.evaluate(broken, state).Phi == mbd.evaluate(model, state).Phi).all()
+        result = mbd.simulate(broken, 0.01, h=1e-3, state=state, stabilization=None)
+    assert len(result.t) == 11
+
+
 def test_formulations_see_the_same_fault_and_python_refuses_another_mass_matrix(pair):
     model, state = pair
     with mbd.faults.wrong_gamma_sign(model) as broken:
         assert np.abs(u_dot(broken, state, mbd.NullSpace()) - u_dot(broken, state)).max() < 1e-9
+    with mbd.faults.wrong_gamma_sign(model) as broken, pytest.raises(mbd.UsageError, match="would stay broken after the block"):
+        broken.evaluator()
     with mbd.faults.world_inertia(model) as broken, pytest.raises(mbd.UsageError, match=r"world_inertia changes M .*NewtonEuler"):
         u_dot(broken, state, mbd.NullSpace())
 
