@@ -105,6 +105,11 @@ class AskTell:
     n : int, optional
         Most cells that are asked for.
 
+    Raises
+    ------
+    UsageError
+        If ask or tell is no function, or n no positive integer.
+
     Notes
     -----
     A cell that is in the store is not run again: `tell` gets the stored row. `ask` and `tell` are called in the process and the thread of
@@ -120,6 +125,14 @@ class AskTell:
     ask: Callable[[], Mapping[str, Any] | None]
     tell: Callable[[Any, Any], Any] | None = None
     n: int | None = None
+
+    def __post_init__(self) -> None:
+        wrong: list[str] = []
+        wrong += [f"ask = {self.ask!r} must be a function"] if not callable(self.ask) else []
+        wrong += [f"tell = {self.tell!r} must be a function, or None"] if not (self.tell is None or callable(self.tell)) else []
+        wrong += [f"n = {self.n!r} must be a positive integer, or None"] if not (self.n is None or _is_count(self.n)) else []
+        if wrong:
+            raise UsageError(f"AskTell: {'; '.join(wrong)}.")
 
     def asked(self) -> Iterator[Any]:
         """Yield what `ask` returns, until it is None."""

@@ -9,14 +9,18 @@ A function counts by its name and its text: without comments and layout, with it
 from __future__ import annotations
 
 import ast
+import dataclasses
 import functools
 import hashlib
 import inspect
+import pickle
 import textwrap
 from collections.abc import Callable, Mapping
 from pathlib import PurePath
 from types import CodeType
 from typing import Any
+
+import numpy as np
 
 from haugmbd.study.sweeps.values import Value, text_of
 
@@ -69,13 +73,25 @@ def describe(function: Any) -> str:
 
 
 def describe_value(x: Any) -> str:
-    """Return a text of an object that is the same in every process: no address of memory."""
+    """Return a text of an object that is the same in every process, and another one for another object: no address, nothing left out."""
     if callable(x) and (inspect.isroutine(x) or inspect.isclass(x) or isinstance(x, functools.partial)):
         return describe(x)
-    if not repr(x).startswith("<"):
+    if x is None or isinstance(x, bool | int | float | complex | str | bytes | PurePath | np.generic):
         return repr(x)
-    state = {name: describe_value(value) for name, value in sorted(getattr(x, "__dict__", {}).items())}
-    return f"{describe(type(x))} {text_of(state)}"
+    if isinstance(x, np.ndarray):
+        return f"array {x.dtype} {x.shape} {hashlib.sha256(np.ascontiguousarray(x).tobytes()).hexdigest()[:DIGITS]}"
+    if isinstance(x, dict):
+        return text_of({describe_value(key): describe_value(value) for key, value in x.items()})
+    if isinstance(x, tuple | list | set | frozenset):
+        parts = [describe_value(part) for part in x]
+        return f"{type(x).__name__} {text_of(sorted(parts) if isinstance(x, set | frozenset) else parts)}"
+    if dataclasses.is_dataclass(x):
+        parts = [f"{field.name}={describe_value(getattr(x, field.name))}" for field in dataclasses.fields(x)]
+        return f"{type(x).__name__}({', '.join(parts)})"
+    try:
+        return f"{describe(type(x))} {hashlib.sha256(pickle.dumps(x)).hexdigest()[:DIGITS]}"
+    except Exception:  # noqa: BLE001  pickling calls methods of the user's objects
+        return f"{describe(type(x))} {repr(x) if not repr(x).startswith('<') else ''}"
 
 
 def _describe_constant(x: Any) -> str:

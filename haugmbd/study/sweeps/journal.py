@@ -64,12 +64,14 @@ class Journal:
     def _read(self, study: Mapping[str, Any]) -> dict[str, Row]:
         """Return the rows by key, and go to the end of the good lines."""
         records, good = good_lines(self._content(), self.path)
+        if len(records) > 1:
+            refuse_other_study(records[0], study, self.path)
+        else:  # a study without rows: nothing is lost if this one begins anew
+            records, good = [], 0
         os.ftruncate(self._handle, good)
         os.lseek(self._handle, good, os.SEEK_SET)
         if not records:
             self._write({"sweep": FORMAT, "study": dict(study)})
-            return {}
-        refuse_other_study(records[0], study, self.path)
         return {record["key"]: row_of(record) for record in records[1:]}
 
     def append(self, key: str, cell: Mapping[str, Value], row: Row) -> None:

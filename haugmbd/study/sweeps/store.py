@@ -86,10 +86,10 @@ class NetCDFStore(Store):
         self._journal.append(key, cell, row)
 
     def finish(self) -> None:
-        """Write the NetCDF file; delete the journal when the file is complete."""
+        """Write the NetCDF file if there are new rows; delete the journal when the file is complete."""
         new = self._journal.records()
         try:
-            if new or not self._path.exists():
+            if new:
                 self._records |= {record["key"]: record for record in new}
                 data = netcdf_of(list(self._records.values()), self._study)
                 with replace_file(self._path) as file:

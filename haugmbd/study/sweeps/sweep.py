@@ -21,7 +21,7 @@ from haugmbd.study.sweeps.progress import SweepProgress
 from haugmbd.study.sweeps.store import NOWHERE
 from haugmbd.study.sweeps.study_rows import StudyRows
 from haugmbd.study.sweeps.table import Sweep
-from haugmbd.study.sweeps.worker_pool import processors, run_in_processes
+from haugmbd.study.sweeps.worker_pool import WorkerPool, check_processes, processors
 
 SERIAL = "serial"
 
@@ -95,6 +95,8 @@ def sweep(
     """
     task = Task(_function("build", build), _function("run", run), method, _positive("budget", budget))
     _check(executor, seed, version, workers, retry=retry, progress=progress)
+    if executor is None:
+        check_processes(task)
     study = StudyRows(task, seed, version, store, retry)
     if isinstance(parameters, AskTell):
         jobs, axes, total = study.jobs_asked_by(parameters), None, parameters.n
@@ -112,7 +114,7 @@ def _rows(executor: Any, task: Task, jobs: Iterator[Job], count: int, *, asking:
     if executor == SERIAL:
         yield from run_in_turn(task, jobs)
     elif executor is None:
-        yield from run_in_processes(task, jobs, count)
+        yield from WorkerPool(task, jobs, count).rows()
     else:
         yield from run_in_executor(executor, task, jobs, count if asking else IN_FLIGHT)
 

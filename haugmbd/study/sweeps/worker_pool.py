@@ -153,14 +153,13 @@ class WorkerPool:
         self._workers.clear()
 
 
-def run_in_processes(task: Task, jobs: Iterator[Job], count: int) -> Iterator[tuple[Job, Row]]:
-    """Yield the rows of cells from worker processes. Raise UsageError if they cannot import the functions."""
+def check_processes(task: Task) -> None:
+    """Raise UsageError if worker processes cannot import the functions, or if this is one that imports a script."""
     why = picklable_or_why(task)
     if why:
         raise UsageError(f"sweep:{why}")
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         raise UsageError(f"sweep is called while a worker process imports this script. {GUARD}")
-    return WorkerPool(task, jobs, count).rows()
 
 
 def processors() -> int:

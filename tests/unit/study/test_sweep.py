@@ -385,6 +385,8 @@ def test_bad_arguments_say_what_to_do(arguments, said, tmp_path, monkeypatch):
 def test_all_bad_options_are_said_at_once():
     with pytest.raises(mbd.UsageError, match=r"(?s)seed = -1.*version = 2.*workers = 0.*retry = 1.*progress = None"):
         mbd.sweep(build, GRID, run, "serial", seed=-1, version=2, workers=0, retry=1, progress=None)
+    with pytest.raises(mbd.UsageError, match="ask = 3 must be a function; tell = 4 must be .*; n = 0 must be"):
+        mbd.AskTell(3, 4, 0)
     with pytest.raises(mbd.UsageError, match="a parameter is called 'seed', too"):
         mbd.sweep(build, {"seed": [1]}, run, "serial", seed=1)
     with pytest.raises(TypeError, match="no argument 'stores'; did you mean 'store'"):
@@ -423,6 +425,30 @@ def test_a_function_is_its_text_and_what_it_encloses():
     assert describe(functools.partial(build, y=1)) == describe(functools.partial(build, y=1))
     assert describe(functools.partial(build, y=1)) != describe(functools.partial(build, y=2))
     assert describe(lambda x: x + 1) != describe(lambda x: x + 2)
+    table = np.arange(5000.0)
+    first = describe(functools.partial(build, y=[table]))
+    table = table.copy()
+    assert describe(functools.partial(build, y=[table])) == first
+    table[2500] = -1.0  # in the middle, which NumPy does not print
+    assert describe(functools.partial(build, y=[table])) != first
+    assert describe(functools.partial(build, y=np.random.default_rng(1))) == describe(
+        functools.partial(build, y=np.random.default_rng(1))
+    )
+
+
+@pytest.mark.parametrize("name", ["study.nc", "study"])
+def test_a_study_that_has_not_begun_leaves_no_store_in_the_way(name, tmp_path):
+    if name.endswith(".nc"):
+        pytest.importorskip("h5netcdf")
+    with pytest.raises(mbd.UsageError, match="is a lambda"):
+        mbd.sweep(lambda **cell: cell, GRID, run, store=tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+    program = (
+        f"import haugmbd as mbd\ndef f(x): return x\nmbd.sweep(f, {{'x': [1]}}, f, workers=1, store={str(tmp_path / name)!r})\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=os.environ | _path())
+    assert "cannot import build, run or method" in ended.stderr
+    assert mbd.sweep(build, {"x": [1], "y": [2]}, run, "serial", store=tmp_path / name).status == ("ok",)
 
 
 def _twin():
