@@ -308,7 +308,7 @@ MODULES = {"plot": "haugmbd.plotting", "faults": "haugmbd.faults"}
 
 _MODULE_OF = {name: module for module, names in PUBLIC.items() for name in names}
 
-__all__ = ["__version__", *MODULES, *_MODULE_OF]  # noqa: PLE0604  names are strings
+__all__ = ["__version__", "faults", "plot", *_MODULE_OF]  # noqa: PLE0604  names are strings
 
 
 def __getattr__(name: str) -> Any:
