@@ -76,11 +76,18 @@ def multipliers_entry(P: Pack, t: Array, y: Array, x: Array) -> tuple[int, int]:
 
 
 def chosen(formulation: Formulation | None) -> Formulation:
-    """Return the formulation that an argument selects.  Raise UsageError if it is not a formulation."""
+    """Return the formulation that an argument selects, NewtonEuler() for None.  Raise UsageError if it is not valid."""
     by = NewtonEuler() if formulation is None else formulation
-    if not isinstance(by, Formulation):
-        raise UsageError(f"formulation = {formulation!r} must be an object, such as NewtonEuler() or NullSpace().")
+    check_formulation(by)
     return by
+
+
+def check_formulation(formulation: object) -> None:
+    """Raise UsageError if this is not a formulation, or if its parameters are invalid."""
+    if not isinstance(formulation, Formulation):
+        known = "haugmbd.formulations.FORMULATIONS lists all"
+        raise UsageError(f"formulation = {formulation!r} must be an object, such as NewtonEuler() or NullSpace(); {known}.")
+    formulation.check()
 
 
 @check_keywords

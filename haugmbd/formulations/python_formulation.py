@@ -59,7 +59,6 @@ class PythonFormulation(Formulation):
         """Solve one augmented KKT system.  See `Formulation.solve`."""
 
     def pack(self, model: Model) -> Pack:
-        self.check()
         self.check_model(model)
         unit = unit_of(model) if self.any_unit else 1.0
         kkt_solver = PythonKKTSolver(model, self.begin(model), rows_for(model), every=self.all_rows, unit=unit)

@@ -15,7 +15,7 @@ from haugmbd import integrators
 from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import ModelError, UsageError
-from haugmbd.formulations import FORMULATIONS, Formulation, NewtonEuler
+from haugmbd.formulations import Formulation, NewtonEuler
 from haugmbd.integrators import RK4, DormandPrince
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.default_number import DefaultNumber
@@ -29,14 +29,6 @@ Method = TypeVar("Method", bound=Any)
 
 MOST_STEPS = 2.0**53
 """Number of steps beyond which t + h equals t."""
-
-
-def check_formulation(formulation: Any) -> None:
-    """Raise UsageError, with the list of formulations, if this is not one."""
-    if not isinstance(formulation, Formulation):
-        names = ", ".join(f"{kind.__name__}()" for kind in FORMULATIONS)
-        raise UsageError(f"formulation = {formulation!r} must be an object, one of {names}.")
-    formulation.check()
 
 
 def need_newton_euler(formulation: Formulation, who: str) -> None:

@@ -19,6 +19,7 @@ from haugmbd.diagnostics.method_solutions import solutions_of_rates, steps_only
 from haugmbd.diagnostics.run_warnings import issue, with_model_notes
 from haugmbd.errors import UsageError
 from haugmbd.formulations import Formulation, NewtonEuler
+from haugmbd.formulations.accelerations import check_formulation
 from haugmbd.formulations.python_formulation import statistics_of
 from haugmbd.integrators import Event, Projection
 from haugmbd.integrators.base import Integrator
@@ -36,7 +37,6 @@ from haugmbd.simulation.arguments import (
     check_budget,
     check_drivers,
     check_flags,
-    check_formulation,
     check_interval,
     check_kinds,
     check_numbers,

@@ -14,12 +14,13 @@ from typing import Any, Literal, Self, TypeVar
 from haugmbd.deprecated import check_keywords, public_class
 from haugmbd.errors import UsageError
 from haugmbd.formulations import FORMULATIONS, Formulation
+from haugmbd.formulations.accelerations import check_formulation
 from haugmbd.integrators import DormandPrince, Unstabilized
 from haugmbd.integrators.base import ATOL, RTOL, Integrator
 from haugmbd.integrators.default_number import DefaultNumber
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.model.model import Model
-from haugmbd.simulation.arguments import check_formulation, check_parameters
+from haugmbd.simulation.arguments import check_parameters
 from haugmbd.simulation.compatibility import STABILIZATIONS, incompatibility, integrators, refusal
 from haugmbd.simulation.result import Result
 from haugmbd.simulation.simulate import NEWTON_EULER, PROJECTION, simulate

@@ -18,6 +18,7 @@ from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.run_warnings import issue
 from haugmbd.errors import UsageError
 from haugmbd.formulations import NewtonEuler
+from haugmbd.formulations.accelerations import check_formulation
 from haugmbd.integrators import Projection
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.initial_state import consistent_start
@@ -26,7 +27,6 @@ from haugmbd.model.state import State
 from haugmbd.simulation.arguments import (
     check_drivers,
     check_flags,
-    check_formulation,
     check_interval,
     check_kinds,
     check_numbers,

@@ -31,7 +31,7 @@ def contact(system, name="floor", **changes):
         ({"h": 1e-2, "t_end": 0.0}, "t_end = 0.0 s must be a finite time after the start"),
         ({"h": 1e-2, "most_per_second": 0}, "most_per_second = 0 must be a number"),
         ({"h": 1e-2, "most_per_second": None}, "most_per_second = None must be a number"),
-        ({"h": 1e-2, "formulation": "fast"}, "formulation = 'fast' must be an object, one of NewtonEuler"),
+        ({"h": 1e-2, "formulation": "fast"}, "formulation = 'fast' must be an object, such as NewtonEuler"),
         ({"integrator": "fast"}, "integrator = 'fast' must be an object"),
         ({"h": 1e-2, "state": 3}, "state = 3 must be a State"),
     ],
