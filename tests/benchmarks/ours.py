@@ -102,8 +102,8 @@ def memory(n: int) -> dict[str, Any]:
 
 def impact(n: int, seconds: float = 0.005) -> dict[str, Any]:
     """One sample [us] of factoring the augmented matrix, of one more question to the factor, and of a whole `mbd.impulse`."""
-    links, compiled = model("chain", n, True)
-    tip = mbd.Body(f"b{n - 1}", chain.MASS, chain.INERTIA, r=links.r[-1])
+    compiled = model("chain", n, True)[1]
+    tip = compiled.bodies[n]
     blow = mbd.PointImpulse("blow", tip, impulse=(1, 2, 3))
     arrays = (Workspace(*FactoredSystem(compiled, compiled.state()).pack[:3]), NO_CALLBACK)
     count = max(1, int(seconds / (0.3e-6 * n)))
