@@ -24,6 +24,7 @@ class Player {
     this.t1 = motion.t[motion.n - 1];
     this.time = this.t0;
     this.playing = false;
+    this.longTouch = 600;  // [ms]
     this.loop = true;
     const span = this.t1 - this.t0;  // a short motion is slowed down, a long one quickened, to be seen within a minute
     this.speed = span >= 1 && span <= 120 ? 1 : [...SPEEDS].reverse().find((speed) => span / speed >= 3) || SPEEDS[0];
@@ -291,7 +292,7 @@ function listen(player) {
   stage.addEventListener("pointerdown", (event) => {
     stop();
     down = event.isPrimary ? [event.clientX, event.clientY] : null;
-    if (event.pointerType === "touch" && down) long = setTimeout(() => { player.trace(...down); down = null; }, 600);  // a long touch
+    if (event.pointerType === "touch" && down) long = setTimeout(() => { player.trace(...down); down = null; }, player.longTouch);
   });
   stage.addEventListener("pointermove", (event) => { if (down && Math.hypot(event.clientX - down[0], event.clientY - down[1]) > 6) stop(); });
   stage.addEventListener("pointercancel", stop);

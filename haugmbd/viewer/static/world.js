@@ -339,11 +339,12 @@ class World {
     return found;
   }
 
-  // What of bodies and joints is under these CSS pixels, the nearest first.
+  // What of bodies (but the ground) and joints is under these CSS pixels, the nearest first.
   under(x, y) {
     const ray = new THREE.Raycaster();
     ray.setFromCamera(new THREE.Vector2(2 * x / this.width - 1, 1 - 2 * y / this.height), this.camera);
-    return ray.intersectObjects(this.bodies.map((b) => b.group), true);
+    this.scene.updateMatrixWorld();
+    return ray.intersectObjects(this.bodies.map((b) => b.group), true).filter(({ object }) => object.userData.body || object.userData.joint !== undefined);
   }
 
   // What a click at these CSS pixels means: the nearest anchor, else the body or joint under it.

@@ -185,11 +185,13 @@ def test_a_touch_selects_and_a_long_one_leaves_a_path(at_phone, crank, tmp_path)
     try:
         at_phone.open(f"{crank.animate(tmp_path / 'crank.html').as_uri()}#t=0.3")
         x, y = at_phone.evaluate("mechanism.screen('T')")
+        at_phone.evaluate("player.longTouch = 1e8")  # a busy machine may be slow between the two events
         touch = [{"x": x + 12.0, "y": y + 8.0}]  # a finger is not exact
         at_phone.send("Input.dispatchTouchEvent", type="touchStart", touchPoints=touch)
         at_phone.send("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
         assert at_phone.evaluate("mechanism.selected") == "T"
         at_phone.key("Escape")
+        at_phone.evaluate("player.longTouch = 50")
         halfway = (0.5 * crank.model.joints["S"].s_bar_j).tolist()
         x, y = at_phone.evaluate(f"player.world.pixels(player.world.now(2, {halfway})).slice(0, 2)")
         at_phone.send("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
