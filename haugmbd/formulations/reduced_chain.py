@@ -21,8 +21,10 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.deprecated import public_class
+from haugmbd.errors import SimulationError
 from haugmbd.formulations.base import KKTSolution, KKTSystem, SolveFor, Solver
 from haugmbd.formulations.dense_matrices import times_mass
+from haugmbd.formulations.error_messages import TOO_LARGE
 from haugmbd.formulations.python_formulation import PythonFormulation
 from haugmbd.model.model import Model
 from haugmbd.serial_chain.chain import SerialChain
@@ -79,6 +81,8 @@ class Links(Solver):
         self._close(kkt, u, joints)
         wrench = (kkt.b_u - times_mass(kkt, u)).reshape(-1, 6)[self.bodies]
         wrench[:, 3:] = np.einsum("nab,nb->na", start.A, wrench[:, 3:])
+        if not np.isfinite(wrench).all():
+            raise SimulationError(f"the motion grows without bound at t = {kkt.state.t:.6g} s: forces overflow. {TOO_LARGE}")
         u += self._by_bodies(link_motion(chain, at, still, aba(chain, at, still, wrenches=wrench)))
         return KKTSolution(u, self._multipliers(kkt, u, joints))
 

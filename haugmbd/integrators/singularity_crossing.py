@@ -5,6 +5,10 @@ r"""Crossing of singular configurations, in the same way for every integrator an
     cross      the smooth motion from there to the other side, as polynomials, see `smooth_branch`
     restart    the integrator begins again behind it
 
+A run that ends beside a singular configuration is crossed there, too, and the crossing is cut at its end: near to it a step is inaccurate.
+This needs the motion beyond the end, and is done where no driver and no function of the user would have to be evaluated there.  Otherwise
+the run says that it ends beside a singular configuration.
+
 The integrator crosses a singular configuration when the incoming velocity selects a unique continuation.  This is so where the smallest
 singular value of the rows grows like |t - t*| along the motion: the branches then separate at first order.  Each crossing is verified:
 two curves of different pieces agree; the polynomial fulfils Phi = 0 at t* itself (it does not where two branches pass each other at a small
@@ -23,6 +27,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.status_codes import NO_CONVERGENCE, OFF_MANIFOLD, OK, SINGULAR, STEP_TOO_SMALL, USER_STOPPED
+from haugmbd.drivers import Constant
 from haugmbd.errors import SimulationError
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.singularity_search import FINE, SWEEPS, Place, SingularSearch, may_be_singular, weakest
@@ -40,6 +45,8 @@ APART = 0.15
 """[rad, or parts of the size] Motion between the last step that is kept and the singular configuration."""
 NEAR = 0.2
 """Motion: a singular configuration at most this far ahead is crossed now."""
+BEYOND = 0.02
+"""Motion from the end of the run to a singular configuration that is taken into account."""
 FAR = 0.5
 """Motion of a batch of steps, after which the search is made."""
 FEWEST = 4
@@ -72,6 +79,8 @@ LEAP = 3.0
 """Fall of the smallest singular value inside a step that is too long for the bend of the motion there."""
 PLUNGE = 30.0
 """The same from one end of a step to the other, or to its least place: a step may end on the singular configuration."""
+AT_END = 1e3
+"""Fall of the smallest singular value towards the end of a run, beyond which velocities and the branch are uncertain there."""
 STEPS_BESIDE, SAMPLES_IN_STEP = 2, 17
 """Steps on either side of such a place that are looked at, and samples in each."""
 STOPS = (SINGULAR, STEP_TOO_SMALL, OFF_MANIFOLD, NO_CONVERGENCE)
@@ -109,6 +118,11 @@ class Crossing(NamedTuple):
     passed: SingularCrossing | None
     gap: float = 0.0
 
+    def end_at(self, t: float) -> CrossingStart:
+        """Return the state of the curve at time t [s]."""
+        when = np.array([t])
+        return CrossingStart(t, self.curve.states(when)[0], self.curve.rates(when)[0])
+
 
 def batches_across(method: Integrator, problem: Problem, k1: Array, t_end: float) -> Iterator[StepBatch]:
     """Yield the batches of `method`, and of the crossings of singular configurations between them."""
@@ -124,12 +138,12 @@ def batches_across(method: Integrator, problem: Problem, k1: Array, t_end: float
             if crossing is not None and problem.pack.callback.error is None:
                 h = driver.longest
                 restore_memory(problem.options, options)
-                restarted = driver.restart(crossing)
+                restarted = driver.restart(crossing) if crossing.end.t <= t_end else crossing.end_at(t_end)
                 if restarted is not None:
                     if kept or batch.rejected:
                         yield driver.first_steps(batch, kept)
                     yield driver.batch(crossing, restarted, method, batch)
-                    if crossing.passed is not None:
+                    if crossing.passed is not None and crossing.passed.t <= t_end:
                         problem.singular_crossings.append(crossing.passed)
                         if crossing.gap > EXACT:
                             problem.near_singular.append(NearSingular(*crossing.passed[:2], crossing.gap))
@@ -150,6 +164,11 @@ def batches_across(method: Integrator, problem: Problem, k1: Array, t_end: float
         method = method.starting_with(method.step or FIRST * h)
 
 
+def is_autonomous(model: Model) -> bool:
+    """Return whether nothing that is evaluated along the motion depends on time, or belongs to the user."""
+    return not model.force_callbacks.any and all(isinstance(driver, Constant) for driver in model.drivers)
+
+
 def root_of_samples(x: Array, f: Array) -> float:
     """Return where a smooth monotonic function with the values f at x is zero, by inverse interpolation."""
     return float(np.polyfit(f / np.abs(f).max(), x, len(x) - 1)[-1])
@@ -160,12 +179,14 @@ class _Driver:
 
     def __init__(self, model: Model, problem: Problem, t_end: float) -> None:
         self.model, self.problem, self.t_end = model, problem, t_end
+        self.horizon = np.inf if is_autonomous(model) else t_end
         callback = problem.pack.callback
         self.search, self.branch = SingularSearch(model, callback), SmoothBranch(model, callback)
         self.refused: list[float] = []
         self.expected: list[float] = []
         self.passed_near: set[float] = set()
         self.longest = t_end - problem.t
+        self.trail: list[tuple[float, float]] = []
         problem.longest_batch = 2 * FEWEST
 
     def find(self, before: CrossingStart, batch: StepBatch, method: Integrator) -> tuple[Crossing | None, int]:
@@ -176,9 +197,11 @@ class _Driver:
         y, y_dot = np.vstack([before.y[None], batch.y]), np.vstack([before.y_dot[None], batch.y_dot])
         if not (np.isfinite(y).all() and np.isfinite(y_dot).all()):
             return None, 0
-        way, last = self.search.way(t, y, y_dot, self.t_end), float(t[-1])
-        s = way.s[: len(t)]
-        places = [p for p in self.search.places(way, last) if not any(abs(p.t - r) < 1e-3 * (1.0 + abs(r)) for r in self.refused)]
+        places, s = self._places(t, y, y_dot)
+        last = float(t[-1])
+        if not places and len(t) > 1 and self._plunges(t, y):
+            step = float(s[-1] - s[-2])
+            places = [p._replace(distance=p.distance - step) for p in self._places(t[:-1], y[:-1], y_dot[:-1])[0]]
         per_step = float(s[-1] - s[-2]) if len(batch.t) else 0.0
         missed = [e for e in self.expected if t[0] < e <= last and not places]  # by steps that went astray before it
         places += [Place(e, float(np.interp(e, t, s) - s[-1]), 0.0) for e in missed]
@@ -200,14 +223,27 @@ class _Driver:
             self.refused.append(place.t)
         return None, 0
 
+    def _places(self, t: Array, y: Array, y_dot: Array) -> tuple[list[Place], Array]:
+        """Return the places where the motion through states (k, ny), or ahead of them, may be singular, and the motion so far (k,)."""
+        way = self.search.way(t, y, y_dot, self.horizon)
+        s = way.s[: len(t)]
+        most = float(np.interp(self.t_end, way.t, way.s) - s[-1]) + BEYOND if self.t_end < way.t[-1] else np.inf
+        found = [p for p in self.search.places(way, float(t[-1])) if p.distance <= most]
+        return [p for p in found if not any(abs(p.t - r) < 1e-3 * (1.0 + abs(r)) for r in self.refused)], s
+
+    def _plunges(self, t: Array, y: Array) -> bool:
+        """Return whether the last of the states is singular, or nearly so: its rates then say nothing of the motion."""
+        g = self.search.values(t[-2:], y[-2:])
+        return not g[1] >= g[0] - 2.0 * log(PLUNGE)
+
     def unresolved(self, before: CrossingStart, batch: StepBatch) -> list[NearSingular]:
         """The places that were looked at and not crossed, which a step of this batch has leapt over.
 
         Within a step that resolves the motion the smallest singular value changes little; it falls far below that of both ends, and
         rises again, in a step that is longer than the bend of the motion beside a singular configuration.
         """
-        found = []
         t = np.concatenate([[before.t], batch.t])
+        found = self._at_end(before, batch) if self.horizon == self.t_end else []
         for place in self.refused:
             if place in self.passed_near or not t[0] < place <= t[-1]:
                 continue
@@ -225,6 +261,32 @@ class _Driver:
                     found.append(NearSingular(float(times[inner]), self.joints(), np.nan))
                     break
         return found
+
+    def _at_end(self, before: CrossingStart, batch: StepBatch) -> list[NearSingular]:
+        """The nearly singular configuration that the run ends beside, if there is one; before the end nothing but its motion is kept.
+
+        trail: motion from the start, and g, at the starts of batches, over the last part FAR of the motion
+        """
+        t = np.concatenate([[before.t], batch.t])
+        y, y_dot = np.vstack([before.y[None], batch.y]), np.vstack([before.y_dot[None], batch.y_dot])
+        way = self.search.way(t, y, y_dot, self.t_end)
+        so_far = self.trail[-1][0] if self.trail else 0.0
+        self.trail[-1:] = [(so_far, float(self.search.values(t[:1], y[:1])[0])), (so_far + float(way.s[len(t) - 1]), -np.inf)]
+        self.trail = [one for one in self.trail if one[0] >= self.trail[-1][0] - FAR]
+        if t[-1] < self.t_end:
+            return []
+        s = np.linspace(max(0.0, float(way.s[-1]) - APART), float(way.s[-1]), SAMPLES_IN_STEP)
+        times = np.interp(s, way.s, way.t)
+        g = self.search.values(times, way.states(times))
+        edge = max(float(g.max()), *(one for _, one in self.trail))
+        k = int(g.argmin())
+        left, right = float(times[max(0, k - 1)]), float(times[min(len(times) - 1, k + 1)])
+        inner = self.search.enclosed(way.states, left, right, edge, FINE)
+        t_least, depth = (times[k], edge - g[k]) if inner is None else inner
+        if not depth > 2.0 * log(AT_END):
+            return []
+        self.sigma(StepsTaken(way.states), float(t_least))
+        return [NearSingular(float(t_least), self.joints(), np.nan, ends=True)]
 
     def _stopped_by_formulation(self, code: int) -> bool:
         """Return whether a formulation in Python found no solution; False if a user's function failed."""
@@ -246,8 +308,8 @@ class _Driver:
         t1 = t_singular + way
         if method.step:
             t1 = start.t + np.ceil((t1 - start.t) / method.step - 1e-9) * method.step
-        t1 = float(min(t1, self.t_end))
-        if self.t_end - t1 < 1e-9 * way:
+        t1 = float(min(t1, self.horizon))
+        if abs(self.t_end - t1) < 1e-9 * way:
             t1 = self.t_end
         if not (way > 0.0 and t1 > t_singular):
             return None
@@ -305,6 +367,8 @@ class _Driver:
             if not LINEAR[0] < sigma[0][0] / max(sigma[1][0], 1e-300) < LINEAR[1]:
                 return None
             near = [self.sigma(curve, t_singular + side * part * tau) for part in BESIDE]
+            if not min(value for value, _ in near) > 0.0:
+                return None
             forbidden.append(near[1][1] > SAME * near[0][1])
             beside += [(side * part * tau, side * value) for part, (value, _) in zip(BESIDE, near, strict=True)]
         if any(forbidden):
@@ -366,7 +430,7 @@ class _Driver:
     def batch(self, crossing: Crossing, end: CrossingStart, method: Integrator, batch: StepBatch) -> StepBatch:
         """Return a crossing as a batch: at the times of a fixed step, or at some times."""
         curve = crossing.curve
-        span = curve.t1 - curve.t0
+        span = end.t - curve.t0
         if method.step:
             inner = curve.t0 + method.step * np.arange(1.0, int(span / method.step - 1e-9) + 1.0)
         else:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.errors import UsageError
+from haugmbd.errors import SimulationError, UsageError
 from haugmbd.formulations.error_messages import explain
 from haugmbd.integrators.dense_output import interpolate
 from haugmbd.model.driver_breaks import first_break
@@ -35,11 +35,13 @@ class NearSingular(NamedTuple):
 
     gap: by how much rows that depend on one another there contradict each other, relative to the size of the model; NaN where the steps
     are too long to tell
+    ends: whether the run ends there
     """
 
     t: float
     joints: tuple[str, ...]
     gap: float
+    ends: bool = False
 
 
 class Places(NamedTuple):
@@ -131,7 +133,7 @@ class MaximalStateSpace:
         try:
             self.model.raise_user_error(pack)
         except BaseException as raised:  # noqa: BLE001  Ctrl-C in a callable, too; the caller raises it
-            return raised
+            return with_time(raised, t)
         return explain(self.model, pack, code, t)
 
 
@@ -142,3 +144,12 @@ def model_of(state_space: StateSpace, method: str) -> Model:
             f"{method} solves with constraints, and a SerialChain has none: use RK4 or DormandPrince, or chain.to_system()."
         )
     return state_space.model
+
+
+def with_time(error: BaseException, t: float) -> BaseException:
+    """Return an error that says the time [s] at which it has stopped a run: a formulation that knows no time does not."""
+    if type(error) is not SimulationError or "t = " in str(error):
+        return error
+    told = SimulationError(f"{error} (at t = {t:.9g} s)")
+    told.__cause__ = error
+    return told

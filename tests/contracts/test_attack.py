@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext, suppress
+
 import numpy as np
 import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import double_pendulum, four_bar
+from joints import RJ
 from tests.support.attack.cases import cases
 from tests.support.attack.families import FAMILIES
 from tests.support.attack.windows import time_to_lie, window_system
@@ -25,6 +28,75 @@ def test_no_method_is_wrong_in_silence(family):
 def window(off):
     system, reference = window_system(1, 1.0, 3.0, off, PLANE)
     return system.compile(), time_to_lie(1.0, 3.0, 1) + 0.1, reference
+
+
+@pytest.mark.filterwarnings("ignore::haugmbd.RunWarning")
+@pytest.mark.parametrize("after", [-1e-6, 0.0, 1e-9, 1e-6, 1e-4])
+@pytest.mark.parametrize("timed", [False, True])
+def test_a_run_may_end_beside_a_singular_pose(after, timed):
+    """The last step ends in the pose itself or just behind it: its velocities were off by metres a second, and nothing was said.
+
+    With a function of time, which must not be evaluated beyond the end, the run says so; without one it is as accurate as elsewhere.
+    """
+    system, reference = window_system(1, 1.0, 3.0, 0.0, PLANE)
+    if timed:
+        system.add(mbd.PointForce("breath", system.bodies[1], force=lambda t: (1e-12 * t, 0.0, 0.0)))
+    model, t_end = system.compile(), time_to_lie(1.0, 3.0, 1) + after
+    wanted = reference(np.array([0.0, t_end]))[-1]
+    for formulation, integrator in ((mbd.NullSpace(), mbd.DormandPrince()), (mbd.NewtonEuler(), mbd.DOP853())):
+        result = None
+        with nullcontext() if not timed else suppress(mbd.SimulationError):
+            result = mbd.simulate(model, t_end, formulation=formulation, integrator=integrator, rtol=1e-8, atol=1e-10)
+        if result is None:
+            continue
+        error = max(np.abs(result.r[-1, 1:] - wanted[:, :3]).max(), np.abs(result.v[-1, 1:] - wanted[:, 3:]).max())
+        kinds = {note.kind for note in result.outcome.notes}
+        assert error < 1e-6 or (timed and "near" in kinds)
+        assert timed or kinds == ({"singular"} if after > 0.0 else set()) or (after == 0.0 and kinds == {"singular"})
+
+
+@pytest.mark.filterwarnings("ignore::haugmbd.RunWarning")
+def test_a_run_with_a_function_of_time_that_ends_well_behind_a_singular_pose_is_not_doubtful():
+    system, reference = window_system(1, 1.0, 3.0, 0.0, PLANE)
+    system.add(mbd.PointForce("breath", system.bodies[1], force=lambda t: (1e-12 * t, 0.0, 0.0)))
+    t_end = time_to_lie(1.0, 3.0, 1) + 0.06
+    result = mbd.simulate(system, t_end, rtol=1e-8, atol=1e-10)
+    assert {note.kind for note in result.outcome.notes} == {"singular"}
+    assert np.abs(result.r[-1, 1:] - reference(np.array([0.0, t_end]))[-1, :, :3]).max() < 1e-6
+
+
+def test_numbers_that_overflow_in_a_chain_are_told_with_the_time():
+    """The recursions know no time; the run does."""
+    system = mbd.System("stiff", gravity=(0.0, 0.0, -9.81))
+    link = system.add(mbd.Body("link", 0.01, (1e-3, 1e-3, 1e-3), r=(0.5, 0, 0)))
+    system.add(RJ("pin", system.ground, link, point=(0, 0, 0), axis=(0, 1, 0)))
+    system.add(mbd.TSDA("spring", system.ground, link, point_i=(1, 0.5, 1), point_j=(1, 0, 0), k=1e6, c=1e3, l0=0.5))
+    with pytest.raises(mbd.SimulationError, match="t = "):
+        mbd.simulate(
+            system, 0.5, h=1e-2, integrator=mbd.Heun(), formulation=mbd.ReducedChain(), stabilization=mbd.Baumgarte(5.0, 5.0)
+        )
+
+
+@pytest.mark.filterwarnings("ignore::haugmbd.RunWarning")
+def test_a_constant_energy_is_no_proof():
+    """An energy projection restores what steps lose that are too long for the bend beside a singular pose; it says how much."""
+    system, reference = window_system(1, 1.0, 3.0, -1e-2, PLANE)
+    t_end = time_to_lie(1.0, 3.0, 1) + 0.1
+    kinds = {}
+    for rule in (mbd.EnergyProjection(), mbd.Projection()):
+        result = mbd.simulate(system, t_end, h=1e-2, integrator=mbd.SemiImplicitEuler(), stabilization=rule)
+        kinds[type(rule)] = {note.kind for note in result.outcome.notes}
+        error = np.abs(result.r[-1, 1:] - reference(np.array([0.0, t_end]))[-1, :, :3]).max()
+        assert error > 1e-2
+        assert "energy" in kinds[type(rule)]
+    fine = mbd.simulate(system, 0.5 * t_end, h=1e-3, stabilization=mbd.EnergyProjection())
+    assert fine.warnings == ()
+    assert any(
+        "has restored" in text
+        for text in mbd.simulate(
+            system, t_end, h=1e-2, integrator=mbd.SemiImplicitEuler(), stabilization=mbd.EnergyProjection()
+        ).warnings
+    )
 
 
 METHODS = {
@@ -119,3 +191,22 @@ def test_a_modelled_pose_that_is_singular_is_refused():
         system, _ = window_system(2, np.pi / 2 - before, 2.0, 0.0, PLANE)
         with pytest.raises(mbd.ModelError, match="The pose is singular"):
             mbd.simulate(system, 0.02, h=2e-3)
+
+
+@pytest.mark.parametrize("off", [1e-3, -1e-4, 1e-6])
+def test_a_tight_tolerance_is_met_beside_a_nearly_singular_pose(off):
+    """Errors grow there by the reciprocal of the smallest singular value, some 1e3 at most; 1e-12 leaves less than 1e-8."""
+    model, t_end, reference = window(off)
+    result = mbd.simulate(model, t_end, integrator=mbd.DOP853(), rtol=1e-12, atol=1e-14)
+    wanted = reference(np.array([0.0, t_end]))[-1]
+    assert np.abs(result.r[-1, 1:] - wanted[:, :3]).max() < 1e-8
+    assert np.abs(result.v[-1, 1:] - wanted[:, 3:]).max() < 1e-7
+    assert result.warnings == ()
+
+
+def test_what_a_penalty_is_off_by_falls_like_its_reciprocal():
+    """With the same steps and Baumgarte it differs from the exact rows by what its elements give way, which no smaller step removes."""
+    model, options = double_pendulum().compile(), {"h": 5e-3, "integrator": mbd.RK3(), "stabilization": mbd.Baumgarte(5.0, 5.0)}
+    exact = mbd.simulate(model, 0.5, **options).r[-1]
+    soft = [np.abs(mbd.simulate(model, 0.5, formulation=mbd.Penalty(alpha=a), **options).r[-1] - exact).max() for a in (1e5, 1e6)]
+    assert 5.0 < soft[0] / soft[1] < 20.0
