@@ -235,16 +235,16 @@ def drift_notes(t: Array, kinetic: Array, potential: Array, at_rest: float = 0.0
 
 def singular_notes(crossed: Iterable[SingularCrossing], near: Iterable[NearSingular] = ()) -> list[RunNote]:
     """Return a note on the singular configurations that were crossed, and one on the nearly singular ones that a step has leapt over."""
-    near = list(near)
-    notes, parts, places = [], [_place(one) for one in crossed], [_place(one) for one in near]
+    near = tuple(near)
+    notes, parts, places = [], [_place(one) for one in crossed], [_place(one) for one in near if not one.ends]
     ends = [_place(one) for one in near if one.ends]
-    if parts:
-        notes.append(RunNote("singular", f"singular configurations were crossed: {_listed(parts)}.", float(len(parts))))
     if ends:
         what = f"the run ends beside a singular configuration, at {_listed(ends)}"
         why = "velocities are inaccurate there, and the branch behind it is not determined"
-        notes.append(RunNote("near", f"{what}: {why}. Let the run end farther from it.", float(len(places)), True))
-    elif places:
+        notes.append(RunNote("near", f"{what}: {why}. Let the run end farther from it.", 1.0, True))
+    if parts:
+        notes.append(RunNote("singular", f"singular configurations were crossed: {_listed(parts)}.", float(len(parts))))
+    if places:
         what = f"the motion passes a configuration that is nearly singular in one step, at {_listed(places)}"
         why = "of branches that lie so near to each other the run has followed the smooth one, and the exact motion may turn into the other"
         remedy = "Give a smaller h or rtol, or dimensions that are exact."
