@@ -1,4 +1,4 @@
-r"""Results on disk: states, names, counters and settings without rounding, and a fingerprint of the model; the model is not saved.
+r"""Results on disk: states, names, counters and settings without rounding, and the model, as the document of a model file.
 
 .npz    NumPy alone                     t, r, p, v, omega_bar, angles;  meta: JSON
 .nc     NetCDF-4 through h5netcdf       time, body;  the same variables, with units;  meta: JSON
@@ -20,6 +20,7 @@ import numpy as np
 
 from haugmbd.errors import UsageError
 from haugmbd.simulation.io.atomic import replace_file
+from haugmbd.simulation.io.carried_model import carry
 from haugmbd.simulation.io.checksums import seal, seal_zip
 from haugmbd.simulation.io.schema import (
     AXES,
@@ -48,7 +49,7 @@ def save(result: Saved, path: str | Path) -> Path:
     path = Path(path)
     write = _writer(path)
     try:
-        contents = contents_of(result)
+        contents = contents_of(result, carry)
     except UsageError as error:
         raise UsageError(f"this result cannot be saved to {path}: {error}.") from None
     data = write(contents)

@@ -1,0 +1,120 @@
+"""Mutated model files: a system or a UsageError, never another exception. By hand: HAUGMBD_FUZZ=5000."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+
+import pytest
+
+import haugmbd as mbd
+from haugmbd.gallery import andrews, four_bar, governor
+from tests.support import model_files
+
+FILES = int(os.environ.get("HAUGMBD_FUZZ", "200"))
+WORDS = [
+    "ground",
+    "RJ",
+    "type",
+    "name",
+    "frame_i",
+    "sin(t)",
+    "1/0",
+    "9**9**9",
+    "__import__('os')",
+    "os:system",
+    "\u0000",
+    "",
+    "a" * 2000,
+]
+VALUES = [
+    None,
+    True,
+    -1,
+    0,
+    1e308,
+    -0.0,
+    10**400,
+    [],
+    {},
+    [[]],
+    [1, 2, 3],
+    [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    {"function": "os:getcwd"},
+    {"spline": {}},
+]
+
+
+def mutate_data(value, rng):
+    """The data with a random change somewhere."""
+    if rng.random() < 0.2 or not isinstance(value, dict | list) or not value:
+        return rng.choice([*VALUES, *WORDS, value])
+    if isinstance(value, list):
+        k = rng.randrange(len(value))
+        change = rng.choice(["in", "in", "drop", "twice"])
+        if change == "in":
+            return [*value[:k], mutate_data(value[k], rng), *value[k + 1 :]]
+        return value[:k] + value[k + 1 :] if change == "drop" else [*value, value[k]]
+    key = rng.choice(list(value))
+    change = rng.choice(["in", "in", "in", "drop", "rename", "add"])
+    if change == "in":
+        return value | {key: mutate_data(value[key], rng)}
+    rest = {name: x for name, x in value.items() if name != key}
+    if change == "drop":
+        return rest
+    return rest | {rng.choice(WORDS): value[key]} if change == "rename" else value | {rng.choice(WORDS): rng.choice(VALUES)}
+
+
+def mutate_text(content, rng):
+    """The text with some characters changed, dropped or repeated."""
+    for _ in range(rng.randint(1, 4)):
+        a = rng.randrange(len(content))
+        b = min(len(content), a + rng.randint(0, 30))
+        content = content[:a] + rng.choice(["", content[a:b] * 2, rng.choice('{}[]",:.-e0 \n\\u'), rng.choice(WORDS)]) + content[b:]
+        content = content or "{"
+    return content
+
+
+@pytest.fixture(scope="module")
+def documents(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("fuzz")
+    systems = [four_bar(), governor(), andrews(), model_files.rich_system()]
+    return [system.save(folder / f"{k}.json").read_text() for k, system in enumerate(systems)]
+
+
+def attempt(path):
+    """Whether the file is read; a UsageError is an answer."""
+    try:
+        system = mbd.load_model(path)
+    except mbd.UsageError:
+        return False
+    assert isinstance(system, mbd.System)
+    return True
+
+
+def test_mutated_data_and_text(documents, tmp_path):
+    rng = random.Random(7)
+    path, read = tmp_path / "mutated.json", 0
+    for k in range(FILES):
+        content = documents[k % len(documents)]
+        if rng.random() < 0.5:
+            data = json.loads(content)
+            for _ in range(rng.randint(1, 3)):
+                data = mutate_data(data, rng)
+            content = json.dumps(data)
+        else:
+            content = mutate_text(content, rng)
+        path.write_text(content, errors="replace")
+        read += attempt(path)
+    assert 0 < read < FILES
+
+
+def test_mutated_toml(tmp_path):
+    rng = random.Random(8)
+    path = tmp_path / "mutated.toml"
+    read = 0
+    for _ in range(FILES):
+        path.write_text(mutate_text(model_files.BY_HAND, rng), errors="replace")
+        read += attempt(path)
+    assert 0 < read < FILES
