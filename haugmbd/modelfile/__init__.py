@@ -11,7 +11,7 @@ build       from a document to a System
 files       load_model, save_model
 """
 
-from haugmbd.modelfile.files import load_model, model_document, save_model, system_of_document
+from haugmbd.modelfile.files import SUFFIXES, at_state, load_model, model_document, save_model, system_of_document
 from haugmbd.modelfile.schema import json_schema
 
-__all__ = ["json_schema", "load_model", "model_document", "save_model", "system_of_document"]
+__all__ = ["SUFFIXES", "at_state", "json_schema", "load_model", "model_document", "save_model", "system_of_document"]

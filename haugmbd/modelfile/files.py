@@ -17,6 +17,7 @@ import numpy as np
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import Fault, ModelFileError, UsageError
 from haugmbd.model.model import Model
+from haugmbd.model.state import State
 from haugmbd.modelfile import text as texts
 from haugmbd.modelfile.build import build
 from haugmbd.modelfile.reading import MOST_PROBLEMS, Path, Reading, written
@@ -26,6 +27,8 @@ from haugmbd.system.parameters import bind_expressions, expressions_of
 from haugmbd.system.system import System
 
 JSON, TOML = ".json", ".toml"
+SUFFIXES = (JSON, TOML)
+"""Endings of files that `load_model` reads."""
 
 
 @check_keywords
@@ -87,6 +90,23 @@ def save_model(system: System, path: str | FilePath) -> FilePath:
     with replace_file(path) as file:
         file.write(canonical(document).encode())
     return path
+
+
+def at_state(system: System, state: State) -> System:
+    """Return the same system with its bodies at the poses and velocities of a state, such as that of an assembly.
+
+    Joints and force elements are kept in the frames of their bodies. Raise ModelFileError for parts that a file cannot hold.
+    """
+    bind_expressions(system.name, system.parameters, system.joints, system.loads)
+    document = _checked(system, f"system {system.name!r}", system.parameters)
+    for k, body in enumerate(document["bodies"], start=1):
+        body |= {
+            "r": state.r[k].tolist(),
+            "p": state.p[k].tolist(),
+            "v": state.v[k].tolist(),
+            "omega_bar": state.omega_bar[k].tolist(),
+        }
+    return system_of_document(document, f"system {system.name!r}", allow_code=True)
 
 
 def model_document(model: Model) -> Document:
