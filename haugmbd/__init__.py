@@ -147,6 +147,8 @@ if TYPE_CHECKING:
     from haugmbd.model.model import Model as Model
     from haugmbd.model.state import State as State
     from haugmbd.modelfile.files import load_model as load_model
+    from haugmbd.modelfile.urdf.read import read_urdf as read_urdf
+    from haugmbd.modelfile.urdf.report import ImportReport as ImportReport
     from haugmbd.serial_chain.chain import SerialChain as SerialChain
     from haugmbd.serial_chain.impulse.articulated_impulse import ArticulatedImpulse as ArticulatedImpulse
     from haugmbd.serial_chain.impulse.articulated_impulse import articulated_impulse as articulated_impulse
@@ -228,6 +230,8 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.forces.torque": ("Torque",),
     "haugmbd.forces.tsda": ("TSDA",),
     "haugmbd.modelfile.files": ("load_model",),
+    "haugmbd.modelfile.urdf.read": ("read_urdf",),
+    "haugmbd.modelfile.urdf.report": ("ImportReport",),
     # its model
     "haugmbd.model.constraint_rows": ("Rows", "evaluate"),
     "haugmbd.model.dependent_rows": ("DropDependentRows", "MinimumNorm", "Redundancy"),

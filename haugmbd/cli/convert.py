@@ -30,7 +30,7 @@ def run_convert(arguments: argparse.Namespace) -> int:
 
 def _act(system: System, out: Path) -> tuple[int, dict[str, Any], str]:
     """Return exit code, data and text of the conversion."""
-    report = getattr(system, "import_report", None)
+    report = system.import_report
     path = save_model(system, out)
     said = [] if report is None else [str(report)]
     return OK, {"files": [str(path)], "report": said}, "\n".join([*said, f"wrote {path}"])

@@ -71,7 +71,7 @@ def _installation() -> dict[str, Any]:
 
 def _table(system: System) -> tuple[int, dict[str, Any], str]:
     """Return exit code, data and text of a mechanism."""
-    report = getattr(system, "import_report", None)
+    report = system.import_report
     data = {
         "name": system.name,
         "bodies": [body.name for body in system.bodies[1:]],

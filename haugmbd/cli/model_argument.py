@@ -21,10 +21,12 @@ from typing import Any
 from haugmbd.errors import HaugmbdError, ModelError, ModelFileError
 from haugmbd.gallery import GALLERY
 from haugmbd.modelfile import SUFFIXES, load_model
+from haugmbd.modelfile.urdf import read_urdf
 from haugmbd.system.system import System
 
 MODULE = "checked_mechanism"
 """`__name__` of a Python file while it is run: what stands under `if __name__ == "__main__"` is left alone."""
+URDF = ".urdf"
 OK, FAILED, NOT_VALID = 0, 1, 2
 """Exit codes."""
 
@@ -36,12 +38,13 @@ class NothingToCheck(Exception):
 def add_model(command: argparse.ArgumentParser) -> None:
     """Add the arguments MODEL, --allow-code and --json."""
     names = ", ".join(by_name())
-    endings = ", ".join(SUFFIXES)
+    endings = ", ".join((*SUFFIXES, URDF))
     command.add_argument(
         "model",
         metavar="MODEL",
         help=f"a model file ({endings}), a Python file that defines `system` (it is executed), or one of {names}",
     )
+    command.add_argument("--loops", metavar="FILE", help="for a .urdf: a sidecar file with closed loops")
     command.add_argument("--allow-code", action="store_true", help="import the Python functions that a model file names")
     command.add_argument("--json", action="store_true", help="print one JSON object for other programs")
 
@@ -51,13 +54,17 @@ def by_name() -> dict[str, Callable[[], System]]:
     return {make.__name__: make for make in GALLERY}
 
 
-def read_model(given: str, *, allow_code: bool = False) -> System:
+def read_model(given: str, *, allow_code: bool = False, loops: str | None = None) -> System:
     """Return the system of a MODEL. Raise NothingToCheck if there is none, HaugmbdError if it cannot be built."""
+    if loops is not None and Path(given).suffix != URDF:
+        raise NothingToCheck(f"--loops is for robot files ({URDF}), and {given!r} is none.")
     if given in by_name():
         return by_name()[given]()
     path = Path(given)
     if not path.is_file():
         raise NothingToCheck(f"{given!r} is no file, and no mechanism of the gallery ({', '.join(by_name())}).")
+    if path.suffix == URDF:
+        return read_urdf(path, loops=loops)
     if path.suffix in SUFFIXES:
         return load_model(path, allow_code=allow_code)
     print(f"haugmbd: executing {given}", file=sys.stderr)
@@ -70,7 +77,7 @@ def with_model(arguments: argparse.Namespace, act: Callable[[System], tuple[int,
     act: a function of the system that returns exit code, data and text
     """
     try:
-        code, data, text = act(read_model(arguments.model, allow_code=arguments.allow_code))
+        code, data, text = act(read_model(arguments.model, allow_code=arguments.allow_code, loops=arguments.loops))
     except NothingToCheck as error:
         return _failed(arguments, NOT_VALID, str(error), str(error), [])
     except HaugmbdError as error:

@@ -9,6 +9,7 @@ text        bounded reading of JSON and TOML; the line of every path
 write       from a System to a document
 build       from a document to a System
 files       load_model, save_model
+urdf        robot files of ROS, with closed loops
 """
 
 from haugmbd.modelfile.files import SUFFIXES, at_state, load_model, model_document, save_model, system_of_document

@@ -60,6 +60,8 @@ class System(Pictured):
         The bodies, the ground first.
     joints, loads : list
         Joints and force elements, in the order in which they were added.
+    import_report : ImportReport or None
+        What an importer did with the file that the system comes from, such as `read_urdf`; None without one.
 
     Raises
     ------
@@ -82,6 +84,7 @@ class System(Pictured):
         self.joints: list[Joint] = []
         self.loads: list[ForceElement] = []
         self._parameters = read_parameters(parameters or {})
+        self.import_report: Any = None
         self._given: list[tuple[str, Any]] = [(self.ground.name, self.ground)]
         _SYSTEMS.add(self)
 

@@ -10,7 +10,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import andrews, four_bar, governor
-from tests.support import model_files
+from tests.support import model_files, robots
 
 FILES = int(os.environ.get("HAUGMBD_FUZZ", "200"))
 WORDS = [
@@ -117,4 +117,37 @@ def test_mutated_toml(tmp_path):
     for _ in range(FILES):
         path.write_text(mutate_text(model_files.BY_HAND, rng), errors="replace")
         read += attempt(path)
+    assert 0 < read < FILES
+
+
+SIDECAR = "closed_loop: [[coupler_end, rocker_tip], [a, b]]\ntype: ['3d', '6d']\nname: x\n"
+ENDS = (("coupler", (0.5, 0.0, 0.0), (0.0, 0.0, 0.0)), ("rocker", (0.45, 0.0, 0.0), (0.0, 0.0, 0.0)))
+
+
+def attempt_urdf(path, **how):
+    """Whether the file is read; an error of haugmbd is an answer: of the file, or of loops that do not close."""
+    try:
+        system = mbd.read_urdf(path, **how)
+    except (mbd.UsageError, mbd.ModelError):
+        return False
+    assert isinstance(system, mbd.System)
+    return True
+
+
+def urdf_texts():
+    """Robots with and without loops."""
+    with_loop = robots.four_bar_leg(robots.loop_joint("revolute", *ENDS))
+    return [with_loop, robots.four_bar_leg(robots.urdf_plus("fixed", *ENDS)), *(robots.random_tree(k, n=5)[0] for k in range(2))]
+
+
+def test_mutated_urdf(tmp_path):
+    rng = random.Random(9)
+    path, sidecar, texts, read = tmp_path / "mutated.urdf", tmp_path / "mutated.yaml", urdf_texts(), 0
+    for k in range(FILES // 2):
+        path.write_text(mutate_text(texts[k % len(texts)], rng), errors="replace")
+        read += attempt_urdf(path, repair_inertia=k % 3 == 0)
+        path.write_text(texts[0])
+        sidecar.write_text(mutate_text(SIDECAR, rng), errors="replace")
+        if k % 10 == 0:
+            attempt_urdf(path, loops=sidecar, close=False)
     assert 0 < read < FILES
