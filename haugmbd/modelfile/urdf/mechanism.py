@@ -26,6 +26,8 @@ SUBSTITUTE_PART = 1e-6
 """Mass of a link without mass that moves alone, as a part of the robot's mass: far below every mass that matters."""
 SUBSTITUTE_RADIUS = 0.01
 """Its radius of gyration [m]."""
+HEAVY = 100.0
+"""A body that is so many times heavier than all others together has probably its mass in another unit."""
 DAMPER_LENGTH = 10.0
 """[m] Free length of the damper of a sliding joint, beyond the longest travel of a machine."""
 
@@ -68,6 +70,12 @@ def mechanism(robot: Robot, q: Mapping[str, float], gravity: Any, choices: Choic
             _add_joint(built, joint, bodies, at[joint.parent] @ joint.origin, choices)
     for loop in robot.loops:
         _add_loop(built, loop, bodies)
+    whole = sum(body.mass for body in built.system.bodies)
+    built.warnings.extend(
+        f"link {body.name!r} has a mass of {body.mass:.6g} kg, more than {HEAVY:g} times that of all others"
+        for body in built.system.bodies[1:]
+        if 0.0 < HEAVY * (whole - body.mass) < body.mass
+    )
     for name, joint in robot.joints.items():
         if joint.limits is not None and not joint.limits[0] <= q.get(name, 0.0) <= joint.limits[1]:
             built.warnings.append(

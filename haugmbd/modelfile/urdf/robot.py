@@ -221,9 +221,7 @@ def _read_link(robot: Robot, element: Element) -> None:
     xx, xy, xz, yy, yz, zz = (_number(robot, matrix, f"i{key}", 0.0, where) for key in ("xx", "xy", "xz", "yy", "yz", "zz"))
     if mass < 0.0:
         robot.fault(inertial.line, where, f"its mass is {mass} kg", "Give a mass that is not negative.")
-    if mass == 0.0:
-        if any((xx, xy, xz, yy, yz, zz)):
-            robot.fault(inertial.line, where, "it has an inertia, and no mass", "Give its mass, or leave out <inertial>.")
+    if mass == 0.0 and not any((xx, xy, xz, yy, yz, zz)):
         return
     solid = MassProperties(mass, np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
     robot.links[name].inertia = solid.placed(pose.r, pose.A)
@@ -242,7 +240,8 @@ def _read_joint(robot: Robot, element: Element) -> None:
         ends.append("" if end is None else end.attributes.get("link", ""))
         if not ends[-1]:
             robot.fault(element.line, where, f"it has no {key}", f'Give <{key} link="..."/>.')
-    origin, axis = _pose(robot, element.first("origin"), where), _axis(robot, element, where)
+    origin = _pose(robot, element.first("origin"), where)
+    axis = np.array((1.0, 0.0, 0.0)) if kind in ("fixed", "floating") else _axis(robot, element, where)
     dynamics, limit = element.first("dynamics"), element.first("limit")
     joint = UrdfJoint(name, element.line, kind, ends[0], ends[1], origin, axis)
     joint.damping = _number(robot, dynamics, "damping", 0.0, where)

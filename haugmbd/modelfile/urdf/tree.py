@@ -119,6 +119,8 @@ def _common(robot: Robot, members: dict[str, Transform]) -> MassProperties | Non
             parts.append(own if pose is IDENTITY else own.placed(pose.r + pose.A @ own.center, pose.A))
     if len(parts) < 2:
         return parts[0] if parts else None
+    if not any(part.mass for part in parts):
+        return MassProperties(0.0, np.sum([part.J_bar for part in parts], axis=0))
     return combine(parts)
 
 

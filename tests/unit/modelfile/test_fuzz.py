@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 
 import pytest
 
@@ -124,6 +125,32 @@ SIDECAR = "closed_loop: [[coupler_end, rocker_tip], [a, b]]\ntype: ['3d', '6d']\
 ENDS = (("coupler", (0.5, 0.0, 0.0), (0.0, 0.0, 0.0)), ("rocker", (0.45, 0.0, 0.0), (0.0, 0.0, 0.0)))
 
 
+def mutate_values(content, rng):
+    """The text with some values of attributes changed."""
+    for _ in range(rng.randint(1, 2)):
+        places = list(re.finditer('="([^"]*)"', content))
+        place = rng.choice(places)
+        value = rng.choice(
+            [
+                "0",
+                "-1",
+                "1e-300",
+                "1e300",
+                "0 0 0",
+                "1 0 0",
+                "1e9 0 1e-9",
+                "nan",
+                "fixed",
+                "floating",
+                "prismatic",
+                rng.choice(places)[1],
+                "",
+            ]
+        )
+        content = content[: place.start(1)] + value + content[place.end(1) :]
+    return content
+
+
 def attempt_urdf(path, **how):
     """Whether the file is read; an error of haugmbd is an answer: of the file, or of loops that do not close."""
     try:
@@ -143,8 +170,9 @@ def urdf_texts():
 def test_mutated_urdf(tmp_path):
     rng = random.Random(9)
     path, sidecar, texts, read = tmp_path / "mutated.urdf", tmp_path / "mutated.yaml", urdf_texts(), 0
-    for k in range(FILES // 2):
-        path.write_text(mutate_text(texts[k % len(texts)], rng), errors="replace")
+    for k in range(FILES // 4):
+        mutate = rng.choice((mutate_text, mutate_values, mutate_values))
+        path.write_text(mutate(texts[k % len(texts)], rng), errors="replace")
         read += attempt_urdf(path, repair_inertia=k % 3 == 0)
         path.write_text(texts[0])
         sidecar.write_text(mutate_text(SIDECAR, rng), errors="replace")

@@ -310,6 +310,28 @@ def test_what_is_substituted_ignored_and_doubtful_is_said(tmp_path):
     assert repr(report) == str(report)
 
 
+def test_an_inertia_without_mass_counts_where_it_is_fixed(tmp_path):
+    text = robot(
+        link("base"),
+        link("arm", inertial(2.0, (0.1, 0.1, 0.1))),
+        link("rotor", inertial(0.0, (0.01, 0.02, 0.03), (5, 5, 5), (0.1, 0.2, 0.3))),
+        hinge("a", "base", "arm", 0.0),
+        joint("b", "fixed", "arm", "rotor", origin((1, 2, 3), (0.4, 0.5, 0.6)), axis((0, 0, 0))),
+    )
+    body = read(tmp_path, text)["arm"]
+    A = rotation(0.4, 0.5, 0.6) @ rotation(0.1, 0.2, 0.3)
+    np.testing.assert_allclose(body.J_bar, 0.1 * np.eye(3) + A @ np.diag((0.01, 0.02, 0.03)) @ A.T, rtol=0, atol=ROUNDING)
+    assert body.mass == 2.0
+
+
+def test_a_mass_far_above_all_others_is_doubted(tmp_path):
+    solids = [(f"l{k}", mass) for k, mass in enumerate((1.0, 654498.0, 2.0))]
+    parts = [link(name, inertial(mass, (0.1 * mass,) * 3, (0.5, 0, 0))) for name, mass in solids]
+    text = robot(link("base"), *parts, hinge("a", "base", "l0", 0.0), hinge("b", "l0", "l1", 1.0), hinge("c", "l1", "l2", 1.0))
+    (doubt,) = (text for text in read(tmp_path, text).import_report.warnings if "more than 100 times" in text)
+    assert doubt.startswith("link 'l1' has a mass of 654498 kg")
+
+
 def test_followers(tmp_path):
     text = robot(
         link("base"),
@@ -358,7 +380,7 @@ FAULTS = [
     (robot(link("r"), link("a"), link("b"), hinge("j", "a", "b", 0), hinge("k", "b", "a", 0)), ["form a circle"]),
     (robot(link("r"), link("a"), hinge("j", "r", "a", 0), hinge("k", "r", "a", 0)), ["is the child of 'j', too", "<loop_joint>"]),
     (robot(link("r", inertial(-1, (1, 1, 1)))), ["line 3, link 'r': its mass is -1.0 kg"]),
-    (robot(link("r", inertial(0, (1, 1, 1)))), ["it has an inertia, and no mass"]),
+    (robot(link("g"), link("r", inertial(0, (1, 1, 1))), hinge("h", "g", "r", 0)), ["link 'r'", "mass is 0.0 kg"]),
     (robot(link("r"), link("a"), joint("j", "continuous", "r", "a", axis((0, 0, 0)))), ["its axis is [0.0, 0.0, 0.0]"]),
     (robot(link("r"), link("a"), joint("j", "fixed", "r", "a", '<origin xyz="1 2"/>')), ['xyz="1 2" is not 3 finite']),
     (robot(link("r"), link("a"), joint("j", "fixed", "r", "a", '<origin rpy="0 nan 0"/>')), ['rpy="0 nan 0"']),
