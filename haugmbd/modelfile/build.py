@@ -86,6 +86,7 @@ def build(document: Any, reading: Reading) -> System | None:
     loads = parts.read("loads", sections["loads"], parts.load)
     if reading.problems or top is BAD:
         return None
+    parts.ground.__setstate__(parts.ground.__getstate__() | {"shape": tuple(given.get("ground_shape", ()))})
     system = System(
         given.get("name", "system"), gravity=tuple(given.get("gravity", (0.0, 0.0, 0.0))), parameters=reading.parameters
     )
@@ -225,7 +226,11 @@ class _Parts:
 
     def body(self, values: dict[str, Any]) -> Body:
         """Return a body."""
+        values = {key: tuple(x) if key in ("shape", "solid") else x for key, x in values.items()}
+        solid = values.pop("solid", ())
         made = Body(**values)
+        if solid:
+            made.__setstate__(made.__getstate__() | {"solid": solid})
         p = np.asarray(values.get("p", made.p), dtype=np.float64)
         if abs(float(np.linalg.norm(p)) - 1.0) <= UNIT_EPS and not made.faults():
             made.__setstate__(made.__getstate__() | {"p": frozen(p)})

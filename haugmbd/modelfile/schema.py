@@ -2,7 +2,7 @@ r"""The schema of model files: one table of all parts and their keys, which read
 
 A part has one or more forms. The form that people write has global geometry at the modelled pose, as the constructors of the parts
 have; the form that `System.save` writes has body-frame vectors, from which the part is rebuilt bit by bit.
-A new force element, joint argument or shape is one entry here, and one in `build` and `write`.
+A new force element or joint argument is one entry here, and one in `build` and `write`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import joints
 from haugmbd.constraints.joint import Joint
 from haugmbd.constraints.registry import KINDS
 from haugmbd.modelfile.functions import Code, TimeValue, VectorValue, function_schema
+from haugmbd.modelfile.shapes import SHAPES
 from haugmbd.modelfile.values import Array, Field, Kind, ListOf, Number, OneOf, Record, Reference, Text
 from joints.base import Composed
 from joints.locked import Locked
@@ -37,7 +38,8 @@ BODY = Record(
         Field("p", Array(((4,),)), False, "Euler parameters, scalar first"),
         Field("v", Array(((3,),), "m/s"), False, "velocity, global"),
         Field("omega_bar", Array(((3,),), "rad/s"), False, "angular velocity, body frame"),
-        # shapes: one more optional field here, and one line in `build.body` and `write.body_text`
+        Field("shape", SHAPES, False, "what is drawn"),
+        Field("solid", SHAPES, False, "what the inertia was made of, which is drawn by default"),
     ),
     "a rigid body",
 )
@@ -210,6 +212,7 @@ HEAD = (
     Field("format", Text((FORMAT,))),
     Field("name", Text(), False, "name of the system"),
     Field("gravity", Array(((3,),), "m/s2"), False, "global; by default zero"),
+    Field("ground_shape", SHAPES, False, "what is drawn of the ground"),
 )
 SECTIONS: dict[str, tuple[str, Kind]] = {
     "bodies": ("rigid bodies; 'ground' is there", BODY),

