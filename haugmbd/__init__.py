@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from haugmbd.diagnostics.reactions import reaction as reaction
     from haugmbd.diagnostics.run_warnings import RunStatus as RunStatus
     from haugmbd.drivers.driver import Driver as Driver
+    from haugmbd.drivers.expression import Expression as Expression
     from haugmbd.drivers.spline import QuinticSpline as QuinticSpline
     from haugmbd.errors import AssemblyError as AssemblyError
     from haugmbd.errors import EnergyWarning as EnergyWarning
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
     from haugmbd.errors import HaugmbdError as HaugmbdError
     from haugmbd.errors import LockedModelWarning as LockedModelWarning
     from haugmbd.errors import ModelError as ModelError
+    from haugmbd.errors import ModelFileError as ModelFileError
     from haugmbd.errors import RunWarning as RunWarning
     from haugmbd.errors import SimulationError as SimulationError
     from haugmbd.errors import SingularKKTError as SingularKKTError
@@ -144,6 +146,9 @@ if TYPE_CHECKING:
     from haugmbd.model.joint_subspaces import motion_subspace as motion_subspace
     from haugmbd.model.model import Model as Model
     from haugmbd.model.state import State as State
+    from haugmbd.modelfile.files import load_model as load_model
+    from haugmbd.modelfile.urdf.read import read_urdf as read_urdf
+    from haugmbd.modelfile.urdf.report import ImportReport as ImportReport
     from haugmbd.serial_chain.chain import SerialChain as SerialChain
     from haugmbd.serial_chain.impulse.articulated_impulse import ArticulatedImpulse as ArticulatedImpulse
     from haugmbd.serial_chain.impulse.articulated_impulse import articulated_impulse as articulated_impulse
@@ -216,6 +221,7 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.constraints.joint": ("Joint",),
     "haugmbd.constraints.rotation": ("Rotation",),
     "haugmbd.drivers.driver": ("Driver",),
+    "haugmbd.drivers.expression": ("Expression",),
     "haugmbd.drivers.spline": ("QuinticSpline",),
     "haugmbd.forces.base": ("ForceElement",),
     "haugmbd.forces.point_force": ("PointForce",),
@@ -223,6 +229,9 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.forces.state_force": ("StateForce",),
     "haugmbd.forces.torque": ("Torque",),
     "haugmbd.forces.tsda": ("TSDA",),
+    "haugmbd.modelfile.files": ("load_model",),
+    "haugmbd.modelfile.urdf.read": ("read_urdf",),
+    "haugmbd.modelfile.urdf.report": ("ImportReport",),
     # its model
     "haugmbd.model.constraint_rows": ("Rows", "evaluate"),
     "haugmbd.model.dependent_rows": ("DropDependentRows", "MinimumNorm", "Redundancy"),
@@ -339,6 +348,7 @@ PUBLIC: dict[str, tuple[str, ...]] = {
         "HaugmbdError",
         "LockedModelWarning",
         "ModelError",
+        "ModelFileError",
         "RunWarning",
         "SimulationError",
         "SingularKKTError",

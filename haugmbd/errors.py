@@ -109,6 +109,33 @@ class UsageError(HaugmbdError, ValueError):
     """A call has a bad argument. The message names the argument, its value, and what is expected."""
 
 
+class ModelFileError(ModelError, UsageError):
+    """A model file has faults, or a system cannot be written to one. The message lists all of them, with their places.
+
+    Attributes
+    ----------
+    faults : tuple of Fault
+        All faults; the place is the line and the path in the file, such as "line 12, joints[3].axis".
+    path : str
+        The file.
+    """
+
+    def __init__(self, path: str, faults: Iterable[Fault], what: str = "cannot be read") -> None:
+        super().__init__(faults)
+        self.path = path
+        self.what = what
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.path, self.faults, self.what)
+
+    def __str__(self) -> str:
+        """Return all faults, numbered from 1."""
+        if len(self.faults) == 1:
+            return f"{self.path} {self.what}: {self.faults[0]}"
+        lines = [f"  {number}. {fault}" for number, fault in enumerate(self.faults, start=1)]
+        return "\n".join([f"{self.path} {self.what}: {len(self.faults)} faults:", *lines])
+
+
 class SlowFormulationWarning(UserWarning):
     """A formulation whose cost grows with a power of the number of bodies is used on a large model."""
 

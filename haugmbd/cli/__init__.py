@@ -1,9 +1,15 @@
 """The command `haugmbd`.
 
-check        haugmbd check
-compare      haugmbd compare
-crosscheck   haugmbd crosscheck
-view         haugmbd view
-warm         haugmbd warm
-main         haugmbd demo, haugmbd info, --version
+model_argument   MODEL: a model file, a Python file, or a name of the gallery; exit codes
+run              haugmbd run
+check            haugmbd check
+assemble         haugmbd assemble
+convert          haugmbd convert
+info             haugmbd info
+compare          haugmbd compare
+crosscheck       haugmbd crosscheck
+view             haugmbd view
+warm             haugmbd warm
+completion       haugmbd completion
+main             haugmbd demo, --version, and the parser of all commands
 """

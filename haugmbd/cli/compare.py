@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
-from haugmbd.cli.check import NothingToCheck, _system
+from haugmbd.cli.model_argument import NothingToCheck, read_model
 from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.gallery import GALLERY
 from haugmbd.integrators import RK4
@@ -76,7 +76,7 @@ def run_compare(arguments: argparse.Namespace) -> int:
         )
         if arguments.out.suffix.lower() not in (".html", ".htm"):
             raise UsageError(f"--out is {str(arguments.out)!r}: the report is an .html file.")
-        system = _system(arguments.mechanism)
+        system = read_model(arguments.mechanism)
     except (NothingToCheck, UsageError) as error:
         print(f"haugmbd: {error}", file=sys.stderr)
         return 2

@@ -1,31 +1,31 @@
-r"""The command `haugmbd`: `demo` simulates, checks, animates and plots the spatial slider-crank, and compares six methods on it; `info`
-prints versions and folders; `compare` runs a mechanism with many methods; `crosscheck` compares random chains in reduced and in maximal
-coordinates; `check` prints the mobility report of a mechanism; `view` shows a mechanism in the browser; `warm` compiles in advance.
+r"""The command `haugmbd`: its parser and all its commands; `demo` simulates, checks, animates and plots the spatial slider-crank.
 
-Exit codes: 0 success, 1 the run failed or missed a published value, 2 the arguments are not valid.
+    run         simulate a mechanism                    crosscheck  compare random chains in reduced and in maximal coordinates
+    check       its mobility report                     view        show a mechanism in the browser
+    assemble    close its joints                        warm        compile in advance
+    convert     write it as a model file                completion  completion scripts for shells
+    info        versions, or the table of a mechanism   demo        the spatial slider-crank
+    compare     run it with many methods
+
+Exit codes: 0 success, 1 the model has faults, or the run failed or missed a published value, 2 the arguments are not valid.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
-import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from importlib import metadata
 from pathlib import Path
 from typing import NoReturn
 
-import numba
-
 from haugmbd import __version__
-from haugmbd.cli import check, compare, crosscheck, view, warm
+from haugmbd.cli import assemble, check, compare, completion, convert, crosscheck, info, run, view, warm
 from haugmbd.diagnostics.violation import Level
 from haugmbd.errors import SimulationError
 from haugmbd.gallery import slider_crank
 from haugmbd.gallery.slider_crank import FREE, crank_angle
-from haugmbd.integrators.explicit.runge_kutta import run
 from haugmbd.simulation.result import Result
 from haugmbd.simulation.simulate import simulate
 from haugmbd.study.comparison.compare import compare as compare_methods
@@ -42,7 +42,6 @@ LONGEST = 1000.0
 """Longest time of the demo [s], limited by the memory of stored states."""
 
 LEVELS: tuple[Level, ...] = ("position", "velocity", "acceleration")
-PACKAGES = ("numpy", "scipy", "numba", "numpy-quaternion", "matplotlib", "h5netcdf", "xarray")
 
 
 class CommandError(Exception):
@@ -79,13 +78,9 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--out", type=Path, default=Path("haugmbd-demo"), metavar="DIR", help="folder of the plots (haugmbd-demo)")
     demo.add_argument("--t-end", type=_duration, default=5.0, metavar="T", help="end of the simulation [s] (5)")
     demo.set_defaults(run=run_demo)
-    info = commands.add_parser("info", help="print versions, the folder of compiled code, and the number of threads")
-    info.set_defaults(run=run_info)
-    check.add_command(commands.add_parser)
-    compare.add_command(commands.add_parser)
-    crosscheck.add_command(commands.add_parser)
-    view.add_command(commands.add_parser)
-    warm.add_command(commands.add_parser)
+    for module in (run, check, compare, assemble, convert, info, crosscheck, view, warm):
+        module.add_command(commands.add_parser)
+    completion.add_command(commands.add_parser, parser)
     return parser
 
 
@@ -197,27 +192,6 @@ def _write_plots(result: Result, folder: Path) -> None:
         pyplot.savefig(folder / f"{name}.png", dpi=120, bbox_inches="tight")
         pyplot.close()
     print(f"plots: {', '.join(str(folder / f'{name}.png') for name in pictures)}")
-
-
-def run_info(arguments: argparse.Namespace) -> int:
-    """Print versions, the folder of compiled code, and the number of threads."""
-    print(f"haugmbd {__version__}, Python {sys.version.split()[0]}, {sys.executable}")
-    for package in PACKAGES:
-        print(f"  {package:<18}{_version(package)}")
-    jit = "off (NUMBA_DISABLE_JIT)" if numba.config.DISABLE_JIT else "on"
-    place = None if numba.config.DISABLE_JIT else run.stats.cache_path  # type: ignore[attr-defined]
-    print(f"  compiler          {jit}\n  cache             {place or 'none'}")
-    limits = ", ".join(f"{name}={os.environ[name]}" for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS") if name in os.environ)
-    print(f"  threads           1 used of {os.cpu_count()}{f' ({limits})' if limits else ''}; a run is serial")
-    return 0
-
-
-def _version(package: str) -> str:
-    """Return the installed version of a package."""
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return "not installed"
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from haugmbd.analysis.mobility.mobility import mobility
-from haugmbd.cli.check import NothingToCheck, _system
+from haugmbd.cli.model_argument import NothingToCheck, read_model
 from haugmbd.errors import HaugmbdError
 from haugmbd.gallery import GALLERY
 from haugmbd.viewer import picture
@@ -24,7 +24,9 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     """Add the command to those of `haugmbd`."""
     command = add_parser("view", help="show a mechanism in the browser, and again at every change of its file")
     command.add_argument(
-        "mechanism", metavar="FILE_OR_NAME", help="a Python file that defines `system` (its code is run), or a name of the gallery"
+        "mechanism",
+        metavar="FILE_OR_NAME",
+        help="a model file, a Python file that defines `system` (it is executed), or a name of the gallery",
     )
     command.add_argument("--port", type=int, default=0, help="port of the loopback address (a free one)")
     command.add_argument("--no-browser", action="store_true", help="do not open a browser")
@@ -63,7 +65,7 @@ def live_page(given: str) -> LivePage:
 def built(given: str) -> tuple[str, str]:
     """Return the page and the report; errors of the file are in both."""
     try:
-        system = _system(given)
+        system = read_model(given)
         page = picture(system).html
         return page, str(mobility(system))
     except (NothingToCheck, HaugmbdError) as error:

@@ -4,6 +4,8 @@ driver             Driver, and a constant
 user_function      calls of a user's function of time, and their faults
 derivative_check   f, f' and f'' compared with each other
 functions          drivers from plain Python functions
+expression_grammar the grammar of formulas that are given as text
+expression         drivers given as text
 spline             QuinticSpline through a table
 spline_kernel      evaluation of a spline in compiled code
 program            a driver as numbers that compiled code evaluates
@@ -13,6 +15,7 @@ autodiff           derivatives of functions of one variable
 
 from haugmbd.drivers.autodiff.jet import Jet
 from haugmbd.drivers.driver import Constant, Driver, Unusable
+from haugmbd.drivers.expression import Expression
 from haugmbd.drivers.functions import Functions, TimeFunction
 from haugmbd.drivers.spline import QuinticSpline
 from haugmbd.drivers.tables import DriverTables, as_driver, call_python_drivers, compile_drivers, evaluate_drivers
@@ -21,6 +24,7 @@ __all__ = [
     "Constant",
     "Driver",
     "DriverTables",
+    "Expression",
     "Functions",
     "Jet",
     "QuinticSpline",

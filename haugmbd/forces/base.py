@@ -22,7 +22,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import kernel
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import public_class
-from haugmbd.drivers import Driver
+from haugmbd.drivers import Driver, Expression
 from haugmbd.errors import Fault
 from haugmbd.forces.jacobian import Jacobian
 from haugmbd.forces.jacobian_check import disagreement
@@ -132,7 +132,9 @@ class ForceElement(ABC):
 
         A function is called once at the modelled pose, and its jacobian is compared with differences there.
         """
-        return self._faults or self.check_at(0.0)
+        written = [driver for driver in self.drivers() if isinstance(driver, Expression)]
+        found = tuple(Fault(self.where, fault.what, fault.remedy) for driver in written for fault in driver.faults())
+        return self._faults or found or self.check_at(0.0)
 
     def check_at(self, t: float) -> tuple[Fault, ...]:
         """Return the faults of the function's value at time t [s] at the modelled pose, and of the jacobian there and nearby."""

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from haugmbd.bodies.validation import masked, numbers
 from haugmbd.compiled.array_types import Array
-from haugmbd.drivers import Constant, Driver, Unusable, as_driver
+from haugmbd.drivers import Constant, Driver, Expression, Unusable, as_driver
 from haugmbd.drivers.driver import LONGEST_REPR, shown
 from haugmbd.drivers.program import CONSTANT, PYTHON, Program
 from haugmbd.errors import Fault, SimulationError
@@ -147,6 +147,8 @@ def read_value(faults: list[Fault], where: str, label: str, given: Any, form: st
         faults.append(Fault(where, f"{label} is {shown(given)}", remedy))
         return Value((Constant(np.nan),) * 3)
     for driver in drivers:
+        if isinstance(driver, Expression):  # its parameters may be known later: `ForceElement.faults` reports it
+            continue
         simple = isinstance(driver, Constant | Unusable)
         faults.extend(Fault(where, f"{label}: {f.what}", remedy if simple else f.remedy) for f in driver.faults())
     return Value(drivers)

@@ -39,6 +39,7 @@ from haugmbd.model.model import Model
 from haugmbd.model.pickling import refusal
 from haugmbd.model.state import State
 from haugmbd.model.views import Animated
+from haugmbd.simulation.io.carried_model import restore
 from haugmbd.simulation.io.checksums import check_seal
 from haugmbd.simulation.io.results import reader_of
 from haugmbd.simulation.io.schema import result_of
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
 
 
 @check_keywords
-def load(path: str | Path, *, model: Model | None = None) -> Result:
+def load(path: str | Path, *, model: Model | None = None, allow_code: bool = False) -> Result:
     """Return the Result that `Result.save` wrote.
 
     Parameters
@@ -60,7 +61,10 @@ def load(path: str | Path, *, model: Model | None = None) -> Result:
     path : str or Path
         The file, .npz or .nc.
     model : Model, optional
-        The compiled model of the result. It is compared with the file. Reactions, violations and energies need it.
+        The compiled model of the result, which is compared with the file; by default the file's own, which is compiled when it is needed.
+    allow_code : bool
+        Whether functions that the file's model names as "module:function" are imported. Importing executes code: allow it only for
+        files that you trust.
 
     Returns
     -------
@@ -77,7 +81,7 @@ def load(path: str | Path, *, model: Model | None = None) -> Result:
     try:
         data = path.read_bytes()
         check_seal(data)
-        return result_of(read(data), model, str(path), Result)
+        return result_of(read(data), model, str(path), Result, allow_code=allow_code)
     except UsageError as error:
         raise UsageError(f"{path}: {str(error).rstrip('.')}.") from error.__cause__
     except Exception as error:  # noqa: BLE001  a broken file lets NumPy, zipfile, zlib, HDF5 and json raise anything
@@ -92,7 +96,7 @@ class Result(Animated, HasOutcome):
     Attributes
     ----------
     model : Model
-        The compiled model. UsageError if the result was loaded without it, see `load`.
+        The compiled model. UsageError if the result was loaded from a file that does not have it, see `load`.
     t : ndarray, (nt,)
         Times [s].
     y : ndarray, (nt, ny)
@@ -139,7 +143,9 @@ class Result(Animated, HasOutcome):
     _own: Array | None = None
     _own_u_dot: Array | None = None
     _model_numbers: Mapping[str, Array] | None = None
-    """Fingerprint of the model in a file, if the result was loaded without its model."""
+    """Fingerprint of the model in a file, if the result was loaded."""
+    _carried: Mapping[str, Any] | None = None
+    """The model in a file, not yet compiled; or why there is none (`io.carried_model`)."""
     outcome: Outcome = Outcome()
 
     def __post_init__(self) -> None:
@@ -167,18 +173,28 @@ class Result(Animated, HasOutcome):
 
     @property
     def model(self) -> Model:
-        """Return the compiled model; raise UsageError if the result was loaded without it."""
+        """Return the compiled model; raise UsageError if the result was loaded from a file that does not have it."""
         if self._model is None:
-            raise UsageError(
-                f"this result of {self.names.model!r} was loaded without its model, which is needed here. "
-                "Pass it: mbd.load(path, model=system.compile())."
-            )
+            assert self._names is not None
+            carried = self._carried or {}
+            try:
+                model = restore(carried, str(carried.get("where", "")), self._names, self._model_numbers, self.y.shape[1])
+            except UsageError as error:
+                raise UsageError(
+                    f"this result of {self.names.model!r} was loaded without its model, which is needed here ({str(error).rstrip('.')}). "
+                    "Pass it: mbd.load(path, model=system.compile())."
+                ) from None
+            object.__setattr__(self, "_model", model)
+            return model
         return self._model
 
     @property
     def has_model(self) -> bool:
         """Return whether the result has its model."""
-        return self._model is not None
+        try:
+            return self.model is not None
+        except UsageError:
+            return False
 
     @cached_property
     def names(self) -> Names:
@@ -456,9 +472,10 @@ class Result(Animated, HasOutcome):
             warn_user("kind='cubic' is now kind='dense', the default: leave it out.", DeprecationWarning)
             kind = "dense"
         times = np.atleast_1d(np.asarray(t_new, dtype=np.float64))
-        y = resample_states(self._model, self.t, self.y, len(self.names.bodies), times, kind, lambda: self._solutions)
+        model = self.model if self.has_model else None
+        y = resample_states(model, self.t, self.y, len(self.names.bodies), times, kind, lambda: self._solutions)
         return Result(
-            self._model,
+            model,
             times,
             y,
             counters=self.counters,
@@ -468,6 +485,7 @@ class Result(Animated, HasOutcome):
             events=self.events,
             singular_crossings=self.singular_crossings,
             _model_numbers=self._model_numbers,
+            _carried=self._carried,
             outcome=self.outcome,
         )
 

@@ -7,6 +7,7 @@ validation             all faults of a system at once
 locking                systems that cannot move, and the misalignment that locks them
 build                  from objects to a Model
 equation_report        the equations of a model as text
+parameters             named numbers, and the expressions that read them
 summary                the text table of a system
 system                 System
 """

@@ -2,7 +2,11 @@ r"""The mechanism as the user builds it: bodies, joints and loads by name; valid
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Mapping
 from difflib import get_close_matches
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 from weakref import WeakSet
 
@@ -12,6 +16,7 @@ from haugmbd.bodies.body import Body
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.joint import Joint, Single
 from haugmbd.deprecated import public_class
+from haugmbd.drivers.expression import read_parameters
 from haugmbd.errors import Fault, LockedModelWarning, ModelError, UsageError, warn_user
 from haugmbd.forces.base import ForceElement
 from haugmbd.model.dependent_rows import DropDependentRows, Rule, check_rule
@@ -23,6 +28,7 @@ from haugmbd.redundancy.rank import TOLERANCE, put_row_scale
 from haugmbd.redundancy.redundancy import check_tolerance, put_mask
 from haugmbd.system.build import build_model
 from haugmbd.system.custom_joint import ACCEPTED, JointLike, Wrapped
+from haugmbd.system.parameters import bind_expressions
 from haugmbd.system.summary import overview
 from haugmbd.system.validation import Checked, Parts, check
 
@@ -43,6 +49,8 @@ class System(Pictured):
         Gravity, global frame [m/s2]; by default zero.
     ground_shape : Shape or sequence of Shape, optional
         What is drawn of the ground, global frame, such as a frame or a table.
+    parameters : mapping of str to float, optional
+        Named numbers that `Expression` drivers of this system read.
 
     Attributes
     ----------
@@ -52,17 +60,38 @@ class System(Pictured):
         The bodies, the ground first.
     joints, loads : list
         Joints and force elements, in the order in which they were added.
+    import_report : ImportReport or None
+        What an importer did with the file that the system comes from, such as `read_urdf`; None without one.
+
+    Raises
+    ------
+    UsageError
+        If parameters are not finite numbers by name. Other bad values are collected in `faults()`.
     """
 
-    def __init__(self, name: str = "system", *, gravity: Any = (0.0, 0.0, 0.0), ground_shape: Any = ()) -> None:
+    def __init__(
+        self,
+        name: str = "system",
+        *,
+        gravity: Any = (0.0, 0.0, 0.0),
+        ground_shape: Any = (),
+        parameters: Mapping[str, float] | None = None,
+    ) -> None:
         self.name = name
         self.gravity = gravity
         self.ground = Body.ground(shape=ground_shape)
         self.bodies: list[Body] = [self.ground]
         self.joints: list[Joint] = []
         self.loads: list[ForceElement] = []
+        self._parameters = read_parameters(parameters or {})
+        self.import_report: Any = None
         self._given: list[tuple[str, Any]] = [(self.ground.name, self.ground)]
         _SYSTEMS.add(self)
+
+    @property
+    def parameters(self) -> Mapping[str, float]:
+        """Return the named parameters, read-only."""
+        return MappingProxyType(self._parameters)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Return the pickled form. Raise PicklingError, with the elements, if a function of the user cannot be pickled."""
@@ -142,6 +171,33 @@ class System(Pictured):
         """Return a text table: bodies, loads, joints with the degrees of freedom that they remove, and Gruebler's count."""
         return overview(self.name, self.bodies, self.joints, self.loads)
 
+    def save(self, path: str | Path) -> Path:
+        """Write the system to a model file, .json; `haugmbd.load_model` reads it.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file. An old file of that name is replaced when the new one is complete.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        UsageError
+            If the ending is not .json, or if a part cannot be written: all of them, by name, such as a driver whose function is a lambda.
+        OSError
+            If the file cannot be written.
+
+        Notes
+        -----
+        No digit is lost: the system that is read has the same equations, bit by bit. The same system gives the same bytes.
+        """
+        where: Path = importlib.import_module("haugmbd.modelfile").save_model(self, path)
+        return where
+
     def faults(self) -> tuple[Fault, ...]:
         """Return the faults of this system; () if there is none."""
         return self.checked().faults
@@ -200,6 +256,7 @@ class System(Pictured):
 
     def checked(self, at_pose: bool = True, tolerance: float = TOLERANCE) -> Checked:
         """Return all faults, the findings at the modelled pose, and a model of the faultless parts."""
+        bind_expressions(self.name, self._parameters, self.joints, self.loads)
         parts = Parts(self.name, self.gravity, self.bodies, self.joints, self.loads, _owner)
         return check(parts, lambda bodies, joints: build_model(self.name, bodies, joints, (), np.zeros(3)), at_pose, tolerance)
 

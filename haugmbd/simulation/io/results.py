@@ -1,4 +1,4 @@
-r"""Results on disk: states, names, counters and settings without rounding, and a fingerprint of the model; the model is not saved.
+r"""Results on disk: states, names, counters and settings without rounding, and the model, as the document of a model file.
 
 .npz    NumPy alone                     t, r, p, v, omega_bar, angles;  meta: JSON
 .nc     NetCDF-4 through h5netcdf       time, body;  the same variables, with units;  meta: JSON
@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import csv
 import io
+import math
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +22,7 @@ import numpy as np
 
 from haugmbd.errors import UsageError
 from haugmbd.simulation.io.atomic import replace_file
+from haugmbd.simulation.io.carried_model import carry
 from haugmbd.simulation.io.checksums import seal, seal_zip
 from haugmbd.simulation.io.schema import (
     AXES,
@@ -38,6 +41,12 @@ if TYPE_CHECKING:
     import xarray
 
 
+SMALL = 2**31
+"""Bytes of arrays that are always read."""
+MOST_COMPRESSED = 100
+"""Largest ratio of the bytes of longer arrays to those of the file; moving states are compressed to a half."""
+
+
 def save(result: Saved, path: str | Path) -> Path:
     """Write `result` to `path`, .npz or .nc; return the path.
 
@@ -48,7 +57,7 @@ def save(result: Saved, path: str | Path) -> Path:
     path = Path(path)
     write = _writer(path)
     try:
-        contents = contents_of(result)
+        contents = contents_of(result, carry)
     except UsageError as error:
         raise UsageError(f"this result cannot be saved to {path}: {error}.") from None
     data = write(contents)
@@ -104,6 +113,8 @@ def _write_npz(contents: Contents) -> bytes:
 
 
 def _read_npz(data: bytes) -> Contents:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        _check_length(sum(entry.file_size for entry in archive.infolist()), data)
     with np.load(io.BytesIO(data), allow_pickle=False) as file:
         meta, checksum = (str(file[name]) if name in file else None for name in ("meta", "checksum"))
         arrays: dict[str, Any] = {name: file[name] for name in ("t", *BODY_VARIABLES, "angles", OWN, OWN_U_DOT) if name in file}
@@ -139,11 +150,21 @@ def _write_netcdf(contents: Contents) -> bytes:
 def _read_netcdf(data: bytes) -> Contents:
     h5netcdf = _need("h5netcdf", "io")
     with h5netcdf.File(io.BytesIO(data), "r") as file:
+        sizes = [math.prod(variable.shape) for variable in file.variables.values()]
+        _check_length(8 * sum(sizes), data)
         meta, checksum = (_text(file, name) for name in ("meta", "checksum"))
         places = {"t": "time", **{name: name for name in (*BODY_VARIABLES, "angles", OWN, OWN_U_DOT)}}
         arrays: dict[str, Any] = {name: np.asarray(file[at][...]) for name, at in places.items() if at in file.variables}
         arrays.setdefault("angles", np.zeros((len(arrays.get("t", ())), 0)))
         return Contents(meta, checksum, arrays)
+
+
+def _check_length(length: int, data: bytes) -> None:
+    """Raise UsageError if the contents of a file are far longer than the file: they would fill the memory."""
+    if length > max(SMALL, MOST_COMPRESSED * len(data)):
+        raise UsageError(
+            f"its arrays are of {length / 2**30:.3g} GiB in a file of {len(data) / 2**20:.3g} MiB: such a file is not read"
+        )
 
 
 def _text(file: Any, name: str) -> str | None:

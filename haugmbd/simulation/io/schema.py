@@ -12,6 +12,7 @@ accelerations_of_method  (nt, nb + 1, 6)    of runs that recorded them; likewise
 
 All are float64, and finite but for the last two.  The metadata are one JSON object: format, names, counters, settings, interrupted,
 events, passed, `model_numbers` (inertias, gravity, markers and constants of rows, loads and drivers, by which a model is recognized), and
+`carried_model` (the model as the document of a model file, see `carried_model`), and
 `digests`: for each variable the SHA-256 of its shape and its bytes.  `checksum` is the SHA-256 of the text of the metadata.
 """
 
@@ -71,6 +72,10 @@ class Saved(Protocol):
     """The parts of a result that are written."""
 
     @property
+    def _carried(self) -> Mapping[str, Any] | None: ...
+    @property
+    def _model(self) -> Model | None: ...
+    @property
     def _model_numbers(self) -> Mapping[str, Array] | None: ...
     @property
     def angles(self) -> Array: ...
@@ -85,13 +90,9 @@ class Saved(Protocol):
     @property
     def has_lam_of_method(self) -> bool: ...
     @property
-    def has_model(self) -> bool: ...
-    @property
     def interrupted(self) -> bool: ...
     @property
     def lam_of_method(self) -> Array: ...
-    @property
-    def model(self) -> Model: ...
     @property
     def names(self) -> Names: ...
     @property
@@ -117,8 +118,11 @@ class Contents(NamedTuple):
     bodies: tuple[str, ...] = ()
 
 
-def contents_of(result: Saved) -> Contents:
-    """Return the contents to be written. Raise UsageError if the file could not be read back: times that decrease, values that are NaN."""
+def contents_of(result: Saved, carry: Callable[[Model], Mapping[str, Any]] = lambda model: {}) -> Contents:
+    """Return the contents to be written; `carry` returns what is written of the model.
+
+    Raise UsageError if the file could not be read back: times that decrease, values that are NaN.
+    """
     arrays: dict[str, Any] = {"t": result.t, **{name: getattr(result, name) for name in BODY_VARIABLES}, "angles": result.angles}
     if result.has_lam_of_method and result.names.rows:
         arrays[OWN] = result.lam_of_method
@@ -127,7 +131,9 @@ def contents_of(result: Saved) -> Contents:
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     names = result.names
     check_arrays(arrays, names)
-    numbers = numbers_of(result.model) if result.has_model else result._model_numbers
+    numbers = numbers_of(result._model) if result._model is not None else result._model_numbers
+    carried = dict(carry(result._model)) if result._model is not None else dict(result._carried or {})
+    carried.pop("allow_code", None)
     meta = json.dumps(
         {
             "format": FORMAT,
@@ -136,6 +142,7 @@ def contents_of(result: Saved) -> Contents:
             "joints": names.joints,
             "rows": names.rows,
             "model_numbers": None if numbers is None else {name: array.tolist() for name, array in numbers.items()},
+            "carried_model": carried or None,
             "counters": asdict(result.counters),
             "settings": result.settings,
             "interrupted": result.interrupted,
@@ -149,7 +156,7 @@ def contents_of(result: Saved) -> Contents:
     return Contents(meta, _sha256(meta.encode()), arrays, names.bodies)
 
 
-def result_of(contents: Contents, model: Model | None, where: str, make: Callable[..., R]) -> R:
+def result_of(contents: Contents, model: Model | None, where: str, make: Callable[..., R], *, allow_code: bool = False) -> R:
     """Return the result in the contents of a file, checked; `where` is what a warning calls the file, `make` the class of the result.
 
     Raises UsageError, and for metadata of another form what they make Python raise: KeyError, TypeError, ValueError.
@@ -178,6 +185,7 @@ def result_of(contents: Contents, model: Model | None, where: str, make: Callabl
     numbers = None if given is None else {name: np.array(given[name], dtype=np.float64) for name in MODEL_TABLES}
     if model is not None:
         check_model(model, names, numbers, y.shape[1])
+    carried = meta.get("carried_model")
     return make(
         model,
         arrays["t"],
@@ -193,6 +201,7 @@ def result_of(contents: Contents, model: Model | None, where: str, make: Callabl
         _own=arrays.get(OWN),
         _own_u_dot=arrays.get(OWN_U_DOT),
         _model_numbers=numbers,
+        _carried={**carried, "where": where, "allow_code": allow_code} if isinstance(carried, dict) else None,
         outcome=Outcome.from_data(meta.get("outcome"), interrupted=bool(meta["interrupted"])),
     )
 
@@ -242,10 +251,9 @@ def check_model(model: Model, names: Names, numbers: Mapping[str, Array] | None,
         raise UsageError(
             f"is of another model: its states are of {ny} numbers, the model's of {model.y0.size}. Pass the model it came from"
         )
-    for what, table in numbers_of(model).items() if numbers is not None else ():
-        assert numbers is not None
-        stored = numbers[what]
-        if table.size == stored.size == 0:
+    for what, table in numbers_of(model).items():
+        stored = (numbers or {}).get(what)
+        if stored is None or table.size == stored.size == 0:
             continue
         if stored.shape != table.shape:
             raise UsageError(f"is of another model: its {what} are {stored.shape}, not {table.shape}. Pass the model it came from")

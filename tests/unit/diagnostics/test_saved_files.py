@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.simulation.io import schema
+from haugmbd.simulation.io import results, schema
 from haugmbd.simulation.io.atomic import replace_file
 from haugmbd.simulation.io.checksums import LENGTH, check_seal, seal
 from haugmbd.simulation.io.results import _read_npz, _write_npz
@@ -304,3 +304,17 @@ def test_what_is_written_is_what_is_read(run):
     contents = schema.contents_of(run)
     again = _read_npz(_write_npz(contents))
     assert (again.meta, again.checksum, set(again.arrays)) == (contents.meta, contents.checksum, set(contents.arrays))
+
+
+def test_files_with_arrays_far_longer_than_the_file_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(results, "SMALL", 2**28)
+    np.savez_compressed(tmp_path / "bomb.npz", t=np.zeros(2**26))
+    assert (tmp_path / "bomb.npz").stat().st_size < 2**20
+    with pytest.raises(mbd.UsageError, match="bomb.npz: its arrays are of 0.5 GiB in a file of"):
+        mbd.load(tmp_path / "bomb.npz")
+    h5netcdf = pytest.importorskip("h5netcdf")
+    with h5netcdf.File(tmp_path / "bomb.nc", "w") as file:
+        file.dimensions = {"time": 10**12}
+        file.create_variable("time", ("time",), dtype="f8", chunks=(2**16,))
+    with pytest.raises(mbd.UsageError, match=r"its arrays are of 7.45e\+03 GiB"):
+        mbd.load(tmp_path / "bomb.nc")

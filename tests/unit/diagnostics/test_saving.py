@@ -1,4 +1,4 @@
-"""What is read back is what was written, to the last bit; the model is not in the file, and that is said."""
+"""What is read back is what was written, to the last bit; the model is in the file, or it is said why not."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_round_trip(chain, tmp_path, ending):
     assert loaded.settings == chain.settings
     assert loaded.interrupted is chain.interrupted
     assert repr(loaded) == repr(chain)
-    assert not loaded.has_model
+    assert loaded.has_model
 
 
 def test_angles_and_interruption_are_kept(chain, tmp_path, ending):
@@ -45,13 +45,29 @@ def test_angles_and_interruption_are_kept(chain, tmp_path, ending):
     assert loaded.interrupted
 
 
-def test_with_its_model_everything_can_be_asked(chain, tmp_path):
-    path = chain.save(tmp_path / "chain.npz")
+QUESTIONS = (lambda q: q.lam, lambda q: q.violation(), lambda q: q.reaction("rj").force, lambda q: q.energy().total)
+
+
+def test_without_and_with_a_model_everything_can_be_asked(chain, tmp_path, ending):
+    path = chain.save(tmp_path / f"chain.{ending}")
     alone, whole = mbd.load(path), mbd.load(path, model=chain.model)
-    for question in (lambda q: q.lam, lambda q: q.violation(), lambda q: q.reaction("rj").force, lambda q: q.energy().total):
-        np.testing.assert_array_equal(question(whole), question(chain))
-        with pytest.raises(mbd.UsageError, match=r"mbd\.load\(path, model="):
-            question(alone)
+    again = mbd.load(mbd.load(path).save(tmp_path / f"again.{ending}"))
+    assert alone.model.tables.reals.tobytes() == chain.model.tables.reals.tobytes()
+    for question in QUESTIONS:
+        for loaded in (alone, whole, again):
+            np.testing.assert_array_equal(question(loaded), question(chain))
+
+
+def test_a_model_that_no_file_holds_is_asked_for_with_the_reason(tmp_path):
+    system = double_pendulum()
+    system.add(mbd.Torque("wind", system.bodies[1], torque=lambda t, r, p, v, omega_bar: (0.0, 0.0, 0.1)))
+    result = mbd.simulate(system, 0.002, h=1e-3)
+    loaded = mbd.load(result.save(tmp_path / "run.npz"))
+    assert not loaded.has_model
+    for question in (lambda q: q.lam, lambda q: q.violation(), lambda q: q.energy().total):
+        with pytest.raises(mbd.UsageError, match=r"'wind': its function is a lambda.*mbd\.load\(path, model="):
+            question(loaded)
+    assert mbd.load(tmp_path / "run.npz", model=result.model).has_model
 
 
 def test_another_model_is_refused(chain, tmp_path):

@@ -1,0 +1,91 @@
+r"""The command `haugmbd info`: versions, folders and threads; or the table of a mechanism; or the JSON Schema of model files.
+
+Exit codes: 0 success, 1 the model has faults, 2 the arguments are not valid.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable
+from importlib import metadata
+from typing import Any
+
+import numba
+
+from haugmbd import __version__
+from haugmbd.cli.model_argument import OK, add_model, with_model
+from haugmbd.integrators.explicit.runge_kutta import run
+from haugmbd.modelfile import json_schema
+from haugmbd.modelfile.write import canonical
+from haugmbd.system.system import System
+
+PACKAGES = ("numpy", "scipy", "numba", "numpy-quaternion", "matplotlib", "h5netcdf", "xarray")
+
+
+def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
+    """Add the command to those of `haugmbd`."""
+    command = add_parser("info", help="print versions, the folder of compiled code, and threads; or the table of a mechanism")
+    add_model(command)
+    (model,) = (action for action in command._actions if action.dest == "model")
+    model.nargs = "?"
+    command.add_argument("--schema", action="store_true", help="print the JSON Schema of model files")
+    command.set_defaults(run=run_info)
+
+
+def run_info(arguments: argparse.Namespace) -> int:
+    """Print what is asked for, and return the exit code."""
+    if arguments.schema:
+        print(canonical(json_schema()), end="")
+        return OK
+    if arguments.model is not None:
+        return with_model(arguments, _table)
+    data = _installation()
+    if arguments.json:
+        print(json.dumps(data))
+        return OK
+    print(f"haugmbd {data['haugmbd']}, Python {data['python']}, {data['executable']}")
+    for package, version in data["packages"].items():
+        print(f"  {package:<18}{version}")
+    limits = ", ".join(f"{name}={os.environ[name]}" for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS") if name in os.environ)
+    print(f"  compiler          {data['compiler']}\n  cache             {data['cache']}")
+    print(f"  threads           1 used of {os.cpu_count()}{f' ({limits})' if limits else ''}; a run is serial")
+    return OK
+
+
+def _installation() -> dict[str, Any]:
+    """Return versions, and the folder of compiled code."""
+    off = numba.config.DISABLE_JIT
+    place = None if off else run.stats.cache_path  # type: ignore[attr-defined]
+    return {
+        "haugmbd": __version__,
+        "python": sys.version.split()[0],
+        "executable": sys.executable,
+        "packages": {package: _version(package) for package in PACKAGES},
+        "compiler": "off (NUMBA_DISABLE_JIT)" if off else "on",
+        "cache": str(place or "none"),
+    }
+
+
+def _table(system: System) -> tuple[int, dict[str, Any], str]:
+    """Return exit code, data and text of a mechanism."""
+    report = system.import_report
+    data = {
+        "name": system.name,
+        "bodies": [body.name for body in system.bodies[1:]],
+        "joints": {joint.name: type(joint).__name__ for joint in system.joints},
+        "loads": {load.name: type(load).__name__ for load in system.loads},
+        "parameters": dict(system.parameters),
+        "rows": sum(joint.rows for joint in system.joints),
+    }
+    return OK, data, "\n".join([system.table(), *([] if report is None else [str(report)])])
+
+
+def _version(package: str) -> str:
+    """Return the installed version of a package."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "not installed"

@@ -1,0 +1,135 @@
+r"""MODEL, the argument of commands: a model file of any format, a Python file with `system`, or a name of the gallery.
+
+A Python file is executed, which is said on standard error. Exit codes of all commands with a MODEL:
+
+    0   success
+    1   the model has faults, or a computation with it failed
+    2   the arguments are not valid, or there is no such model
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import runpy
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from haugmbd.errors import HaugmbdError, ModelError, ModelFileError
+from haugmbd.gallery import GALLERY
+from haugmbd.modelfile import SUFFIXES, load_model
+from haugmbd.modelfile.urdf import read_urdf
+from haugmbd.system.system import System
+
+MODULE = "checked_mechanism"
+"""`__name__` of a Python file while it is run: what stands under `if __name__ == "__main__"` is left alone."""
+URDF = ".urdf"
+OK, FAILED, NOT_VALID = 0, 1, 2
+"""Exit codes."""
+
+
+class NothingToCheck(Exception):
+    """Error if there is no model, with the reason in one sentence."""
+
+
+def add_model(command: argparse.ArgumentParser) -> None:
+    """Add the arguments MODEL, --allow-code and --json."""
+    names = ", ".join(by_name())
+    endings = ", ".join((*SUFFIXES, URDF))
+    command.add_argument(
+        "model",
+        metavar="MODEL",
+        help=f"a model file ({endings}), a Python file that defines `system` (it is executed), or one of {names}",
+    )
+    command.add_argument("--loops", metavar="FILE", help="for a .urdf: a sidecar file with closed loops")
+    command.add_argument("--allow-code", action="store_true", help="import the Python functions that a model file names")
+    command.add_argument("--json", action="store_true", help="print one JSON object for other programs")
+
+
+def by_name() -> dict[str, Callable[[], System]]:
+    """Return the mechanisms of the gallery by name."""
+    return {make.__name__: make for make in GALLERY}
+
+
+def read_model(given: str, *, allow_code: bool = False, loops: str | None = None) -> System:
+    """Return the system of a MODEL. Raise NothingToCheck if there is none, HaugmbdError if it cannot be built."""
+    if loops is not None and Path(given).suffix != URDF:
+        raise NothingToCheck(f"--loops is for robot files ({URDF}), and {given!r} is none.")
+    if given in by_name():
+        return by_name()[given]()
+    path = Path(given)
+    if not path.is_file():
+        raise NothingToCheck(f"{given!r} is no file, and no mechanism of the gallery ({', '.join(by_name())}).")
+    if path.suffix == URDF:
+        return read_urdf(path, loops=loops)
+    if path.suffix in SUFFIXES:
+        return load_model(path, allow_code=allow_code)
+    print(f"haugmbd: executing {given}", file=sys.stderr)
+    return _made(given, _run(path).get("system"))
+
+
+def with_model(arguments: argparse.Namespace, act: Callable[[System], tuple[int, dict[str, Any], str]]) -> int:
+    """Read the model, act, and print: the text of the action, or its data with --json. Return the exit code.
+
+    act: a function of the system that returns exit code, data and text
+    """
+    try:
+        code, data, text = act(read_model(arguments.model, allow_code=arguments.allow_code, loops=arguments.loops))
+    except NothingToCheck as error:
+        return _failed(arguments, NOT_VALID, str(error), str(error), [])
+    except HaugmbdError as error:
+        faults = error.faults if isinstance(error, ModelError) else ()
+        told = str(error) if isinstance(error, ModelFileError) else f"{arguments.model}{line_of(error, arguments.model)}: {error}"
+        return _failed(arguments, FAILED, told, str(error), [str(fault) for fault in faults])
+    except OSError as error:
+        told = f"{error.filename or arguments.model}: {error.strerror or error}"
+        return _failed(arguments, NOT_VALID, told, told, [])
+    print(json.dumps({"ok": code == OK, "model": arguments.model, **data}) if arguments.json else text)
+    return code
+
+
+def _failed(arguments: argparse.Namespace, code: int, told: str, error: str, faults: list[str]) -> int:
+    """Print an error, and return the exit code."""
+    print(f"haugmbd: {told}", file=sys.stderr)
+    if arguments.json:
+        print(json.dumps({"ok": False, "model": arguments.model, "error": error, "faults": faults}))
+    return code
+
+
+def _run(path: Path) -> dict[str, Any]:
+    """Return the names that the file defines; it imports from its own folder first."""
+    folder = str(path.resolve().parent)
+    sys.path.insert(0, folder)
+    try:
+        return runpy.run_path(str(path), run_name=MODULE)
+    except HaugmbdError:
+        raise
+    except (Exception, SystemExit) as error:  # noqa: BLE001  a user's file may raise anything
+        raise NothingToCheck(f"{path}{line_of(error, str(path))} raises {type(error).__name__}: {error}") from None
+    finally:
+        sys.path.remove(folder)
+
+
+def _made(given: str, system: Any) -> System:
+    """Return `system`, or the result of the function of that name."""
+    if callable(system) and not isinstance(system, System):
+        try:
+            system = system()
+        except HaugmbdError:
+            raise
+        except Exception as error:  # noqa: BLE001  a user's function may raise anything
+            raise NothingToCheck(f"system() of {given}{line_of(error, given)} raises {type(error).__name__}: {error}") from None
+    if isinstance(system, System):
+        return system
+    what = "does not define" if system is None else f"defines {type(system).__name__}, not a System, as"
+    raise NothingToCheck(f"{given} {what} `system`: give it a System of that name, or a function system() that returns one.")
+
+
+def line_of(error: BaseException, path: str) -> str:
+    """Return the line of the file in the traceback, as ", line 12"; "" if there is none."""
+    name = str(Path(path))
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == name]
+    return f", line {lines[-1]}" if lines else ""

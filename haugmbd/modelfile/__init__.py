@@ -1,0 +1,19 @@
+"""Model files: systems as JSON and TOML; nothing of a file is executed.
+
+reading     what is collected while a file is read: faults with their paths
+values      kinds of values, which read themselves and describe themselves as JSON Schema
+functions   functions of time and of the state as values of a file
+shapes      what is drawn of bodies
+schema      the table of all parts and their keys
+equations   a joint that is given by its equations
+text        bounded reading of JSON and TOML; the line of every path
+write       from a System to a document
+build       from a document to a System
+files       load_model, save_model
+urdf        robot files of ROS, with closed loops
+"""
+
+from haugmbd.modelfile.files import SUFFIXES, at_state, load_model, model_document, save_model, system_of_document
+from haugmbd.modelfile.schema import json_schema
+
+__all__ = ["SUFFIXES", "at_state", "json_schema", "load_model", "model_document", "save_model", "system_of_document"]

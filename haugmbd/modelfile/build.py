@@ -1,0 +1,311 @@
+r"""From the document of a model file to a System. All faults are reported at once, each with its path in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from haugmbd.bodies.body import Body
+from haugmbd.bodies.frame import Frame
+from haugmbd.bodies.validation import frozen
+from haugmbd.constraints.joint import Joint, Single
+from haugmbd.drivers import as_driver
+from haugmbd.drivers.expression import parameter_fault
+from haugmbd.drivers.expression_grammar import evaluate_number, parse, variables
+from haugmbd.errors import HaugmbdError, UsageError
+from haugmbd.forces import RSDA, TSDA, PointForce, StateForce, Torque
+from haugmbd.forces.base import ForceElement
+from haugmbd.modelfile.equations import Equations, freedom_of
+from haugmbd.modelfile.reading import BAD, Path, Reading, shown
+from haugmbd.modelfile.schema import (
+    EQUATION_CLASSES,
+    EQUATIONS,
+    FORMAT,
+    HEAD,
+    JOINT_CLASSES,
+    KEYS,
+    PARAMETERS,
+    SECTIONS,
+    kept_by,
+)
+from haugmbd.modelfile.values import Field, Kind, Number, Record
+from haugmbd.system.system import System
+from joints.base import Composed, Place, Vectors
+from joints.locked import Locked
+from joints.spaced import Spaced
+
+UNIT_EPS = 4.0 * float(np.finfo(np.float64).eps)
+"""|p| of normalized Euler parameters is 1 within this; they are kept bit by bit."""
+
+
+class Anything(Kind):
+    """A value that is read later."""
+
+    def read(self, given: Any, path: Path, reading: Reading) -> Any:
+        return given
+
+    def schema(self) -> dict[str, Any]:
+        return {}
+
+
+TOP = Record((*HEAD, *(Field(key, Anything(), False) for key in (PARAMETERS, *SECTIONS))))
+
+
+def build(document: Any, reading: Reading) -> System | None:
+    """Return the system of a document; None, with the faults in `reading`, if there are any."""
+    if isinstance(document, dict) and str(document.get("format", "")).startswith("haugmbd model ") and document["format"] != FORMAT:
+        reading.fault(
+            ("format",), f"it is {document['format']!r}", f"This version of haugmbd reads {FORMAT!r}: install a newer one."
+        )
+        return None
+    top = TOP.read(document, (), reading)
+    if not isinstance(document, dict):
+        return None
+    given = top if top is not BAD else {key: value for key, value in document.items() if key in KEYS}
+    reading.parameters = _parameters(given.get(PARAMETERS, {}), reading)
+    sections = {name: _section(given.get(name, []), (name,), reading) for name in SECTIONS}
+    reading.names["body"] = _names(sections["bodies"], "bodies", reading, {"ground": -1})
+    reading.names["joint"] = _names(sections["joints"], "joints", reading, {})
+    _names(sections["loads"], "loads", reading, {})
+    parts = _Parts(reading)
+    bodies = parts.read("bodies", sections["bodies"], parts.body)
+    for made in bodies:
+        if made is not None:
+            parts.bodies.setdefault(made.name, made)
+    entries = sections["joints"]
+    late = [isinstance(entry, dict) and "joint" in entry for entry in entries]
+    joints: list[Any] = [None] * len(entries)
+    for turn in (False, True):  # drivers refer to joints, which may stand after them
+        for k, entry in enumerate(entries):
+            if late[k] is turn:
+                joints[k] = parts.one("joints", k, entry, parts.joint)
+                if joints[k] is not None:
+                    parts.joints.setdefault(joints[k].name, joints[k])
+    loads = parts.read("loads", sections["loads"], parts.load)
+    if reading.problems or top is BAD:
+        return None
+    parts.ground.__setstate__(parts.ground.__getstate__() | {"shape": tuple(given.get("ground_shape", ()))})
+    system = System(
+        given.get("name", "system"), gravity=tuple(given.get("gravity", (0.0, 0.0, 0.0))), parameters=reading.parameters
+    )
+    return _with(system, parts.ground, [*bodies, *joints, *loads])
+
+
+def _with(system: System, ground: Body, parts: list[Any]) -> System:
+    """Return the system with its parts, which stand on this ground."""
+    system.ground, system.bodies[0], system._given[0] = ground, ground, (ground.name, ground)
+    for part in parts:
+        system.add(part)
+    return system
+
+
+def _parameters(given: Any, reading: Reading) -> dict[str, float]:
+    """Return the parameters as numbers; expressions over one another are evaluated in the order in which they can be."""
+    if not isinstance(given, dict):
+        reading.fault((PARAMETERS,), f"it is {shown(given)}, not a table", "Give numbers by name.")
+        return {}
+    values: dict[str, float] = {}
+    open_texts: dict[str, str] = {}
+    for name, value in given.items():
+        if name == "comment" and isinstance(value, str):
+            continue
+        why = parameter_fault(name, 0.0)
+        if why:
+            reading.fault((PARAMETERS, name), why, "Rename the parameter.")
+        elif isinstance(value, str):
+            open_texts[name] = value
+        else:
+            number = Number().read(value, (PARAMETERS, name), reading)
+            if number is BAD:
+                reading.failed.add(name)
+            else:
+                values[name] = number
+    return _evaluated(values, open_texts, reading)
+
+
+def _evaluated(values: dict[str, float], texts: dict[str, str], reading: Reading) -> dict[str, float]:
+    """Return all parameters; those that wait for others are evaluated as soon as these are known."""
+    programs: dict[str, tuple[str, ...]] = {}
+    for name, text in texts.items():
+        try:
+            programs[name] = variables(parse(text))
+        except UsageError as error:
+            reading.fault((PARAMETERS, name), str(error).rstrip("."), "Give a number, or an expression over other parameters.")
+    users: dict[str, list[str]] = {}
+    for name, needed in programs.items():
+        for other in needed:
+            users.setdefault(other, []).append(name)
+    waiting = {name: sum(other in programs for other in needed) for name, needed in programs.items()}
+    ready = [name for name, count in waiting.items() if count == 0]
+    while ready:
+        name = ready.pop()
+        try:
+            if reading.failed.isdisjoint(programs[name]):
+                values[name] = evaluate_number(texts[name], values)
+        except UsageError as error:
+            reading.fault((PARAMETERS, name), str(error).rstrip("."), "Give a number, or an expression over other parameters.")
+        if name not in values:
+            reading.failed.add(name)
+        for user in users.get(name, ()):
+            waiting[user] -= 1
+            if waiting[user] == 0:
+                ready.append(user)
+    for name, count in waiting.items():
+        if count > 0:
+            reading.fault(
+                (PARAMETERS, name), f"the expression {texts[name]!r} needs itself, through others", "Give one of them a number."
+            )
+    reading.failed = {name for name in (*texts, *reading.failed) if name not in values}
+    return {name: values[name] for name in (*(n for n in values if n not in texts), *texts) if name in values}
+
+
+def _section(given: Any, path: Path, reading: Reading) -> list[Any]:
+    """Return the entries of a list of parts."""
+    if not isinstance(given, list):
+        reading.fault(path, f"it is {shown(given)}, not a list", "Give a list of tables.")
+        return []
+    return given
+
+
+def _names(entries: list[Any], section: str, reading: Reading, names: dict[str, int]) -> dict[str, int]:
+    """Return the names of parts; a fault for a name that is there twice."""
+    for k, entry in enumerate(entries):
+        name = entry.get("name") if isinstance(entry, dict) else None
+        if isinstance(name, str) and name in names:
+            before = "the ground" if names[name] < 0 else f"{section}[{names[name]}]"
+            reading.fault((section, k, "name"), f"the name {name!r} is that of {before}", "Give each part its own name.")
+        elif isinstance(name, str):
+            names[name] = k
+    return names
+
+
+class _Parts:
+    """Makes parts of entries, and keeps them by name."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.ground = Body.ground()
+        self.bodies: dict[str, Body] = {self.ground.name: self.ground}
+        self.joints: dict[str, Joint] = {}
+
+    def read(self, section: str, entries: list[Any], make: Callable[[dict[str, Any]], Any]) -> list[Any]:
+        """Return the parts of a section; None in the place of one with faults."""
+        return [self.one(section, k, entry, make) for k, entry in enumerate(entries)]
+
+    def one(self, section: str, k: int, entry: Any, make: Callable[[dict[str, Any]], Any]) -> Any:
+        """Return one part; None, with its faults, if it has any, or if what it refers to has."""
+        values = SECTIONS[section][1].read(entry, (section, k), self.reading)
+        if values is BAD:
+            return None
+        try:
+            part = make(values)
+        except _Missing:
+            return None
+        except HaugmbdError as error:
+            self.reading.fault((section, k), str(error).rstrip("."), "")
+            return None
+        faults = part.faults()
+        for fault in faults:
+            key = next((key for key in entry if fault.what.startswith((f"{key} ", f"{key}:"))), None)
+            self.reading.fault((section, k) if key is None else (section, k, key), f"{fault.where}: {fault.what}", fault.remedy)
+        return None if faults else part
+
+    def on(self, name: str) -> Body:
+        """Return the body of this name. Raise _Missing if it has faults."""
+        if name not in self.bodies:
+            raise _Missing
+        return self.bodies[name]
+
+    def at(self, name: str) -> Joint:
+        """Return the joint of this name. Raise _Missing if it has faults."""
+        if name not in self.joints:
+            raise _Missing
+        return self.joints[name]
+
+    def body(self, values: dict[str, Any]) -> Body:
+        """Return a body."""
+        values = {key: tuple(x) if key in ("shape", "solid") else x for key, x in values.items()}
+        solid = values.pop("solid", ())
+        made = Body(**values)
+        if solid:
+            made.__setstate__(made.__getstate__() | {"solid": solid})
+        p = np.asarray(values.get("p", made.p), dtype=np.float64)
+        if abs(float(np.linalg.norm(p)) - 1.0) <= UNIT_EPS and not made.faults():
+            made.__setstate__(made.__getstate__() | {"p": frozen(p)})
+        return made
+
+    def joint(self, values: dict[str, Any]) -> Joint:
+        """Return a joint."""
+        values = dict(values)
+        kind, name = values.pop("type"), values["name"]
+        if kind in EQUATION_CLASSES:
+            return Single(name, self.equation(kind, {key: value for key, value in values.items() if key != "name"}))
+        if "joint" in values:
+            return JOINT_CLASSES[kind](**values | {"joint": self.at(values["joint"])})
+        values |= {"i": self.on(values["i"]), "j": self.on(values["j"])}
+        if "frame_i" not in values:
+            return JOINT_CLASSES[kind](**values)
+        i, j = Frame(values["i"], **values["frame_i"]), Frame(values["j"], **values["frame_j"])
+        if kind == EQUATIONS:
+            rows = tuple(self.equation(row.pop("type"), row) for row in map(dict, values["equations"]))
+            allowed = tuple(map(freedom_of, values["freedoms"])) if "freedoms" in values else None
+            return Equations(name, i, j, rows, allowed)
+        return _composed(JOINT_CLASSES[kind], name, i, j, values)
+
+    def equation(self, kind: str, values: dict[str, Any]) -> Any:
+        """Return a constraint equation."""
+        return EQUATION_CLASSES[kind](**values | {"i": self.on(values["i"]), "j": self.on(values["j"])})
+
+    def load(self, values: dict[str, Any]) -> ForceElement:
+        """Return a force element."""
+        values = dict(values)
+        kind = values.pop("type")
+        if kind == "RSDA":
+            return RSDA(**values | {"joint": self.at(values["joint"])})
+        if kind == "StateForce":
+            return StateForce(**values | {"bodies": [self.on(name) for name in values["bodies"]]})
+        if kind == "TSDA":
+            return self.spring(values | {"i": self.on(values["i"]), "j": self.on(values["j"])})
+        values |= {"body": self.on(values["body"])}
+        return Torque(**values) if kind == "Torque" else self.point_force(values)
+
+    def spring(self, values: dict[str, Any]) -> TSDA:
+        """Return a TSDA; body-frame points are kept bit by bit."""
+        if "s_bar_i" not in values:
+            return TSDA(**values)
+        i, j = (Frame(values[side], values.pop(f"s_bar_{side}")) for side in "ij")
+        load = TSDA(**values, point_i=i.point, point_j=j.point)
+        load.frame_i, load.frame_j = i, j
+        return load
+
+    def point_force(self, values: dict[str, Any]) -> PointForce:
+        """Return a PointForce; a body-frame point is kept bit by bit."""
+        if "s_bar" not in values:
+            return PointForce(**values)
+        frame = Frame(values["body"], values.pop("s_bar"))
+        load = PointForce(**values)
+        load.frame = frame
+        return load
+
+
+class _Missing(Exception):
+    """A part refers to another one that has faults, which are reported."""
+
+
+def _composed(kind: type[Any], name: str, i: Frame, j: Frame, values: dict[str, Any]) -> Composed:
+    """Return a joint of the catalogue from its frames and vectors."""
+    usual = Vectors(i.s_bar, i.f, i.g, j.s_bar, j.g, j.h)
+    vectors = usual._replace(**{key: frozen(x) for key, x in values.get("vectors", {}).items()})
+    place = Place(i, j, vectors, ())
+    kept = values.get(kept_by(kind)) if kept_by(kind) else None
+    if issubclass(kind, Spaced):
+        return kind._spaced(name, place, kept)
+    if issubclass(kind, Locked):
+        joint = kind._locked(name, place, kept)
+        if kept is not None:
+            joint.f = as_driver(kept)
+        return joint
+    made: Composed = kind._at(name, place)
+    return made

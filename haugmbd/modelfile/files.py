@@ -1,0 +1,168 @@
+r"""Model files: read and write systems.
+
+    system.save("crank.json");  system = haugmbd.load_model("crank.json")            JSON, written by programs and by hand
+    system = haugmbd.load_model("crank.toml")                                        TOML, written by hand
+
+A file is data: nothing in it is executed. Functions by name are imported only with allow_code=True.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path as FilePath
+from typing import Any
+
+import numpy as np
+
+from haugmbd.deprecated import check_keywords
+from haugmbd.errors import Fault, ModelFileError, UsageError
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.modelfile import text as texts
+from haugmbd.modelfile.build import build
+from haugmbd.modelfile.reading import MOST_PROBLEMS, Path, Reading, written
+from haugmbd.modelfile.write import Document, canonical, document_of, membership_faults
+from haugmbd.simulation.io.atomic import replace_file
+from haugmbd.system.parameters import bind_expressions, expressions_of
+from haugmbd.system.system import System
+
+JSON, TOML = ".json", ".toml"
+SUFFIXES = (JSON, TOML)
+"""Endings of files that `load_model` reads."""
+
+
+@check_keywords
+def load_model(path: str | FilePath, *, allow_code: bool = False) -> System:
+    """Return the System of a model file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file: .json as `System.save` writes it, or written by hand; or .toml.
+    allow_code : bool
+        Whether functions that the file names as "module:function" are imported. Importing executes code: allow it only for files that
+        you trust.
+
+    Returns
+    -------
+    System
+        The mechanism. It need not be closed at its modelled pose: see `assemble`.
+
+    Raises
+    ------
+    ModelFileError
+        With all faults of the file: path, line, defect and remedy of each. It is a UsageError, too.
+    UsageError
+        If there is no such file, or if it is too long.
+
+    Notes
+    -----
+    Nothing of the file is executed. A file that a System was saved to gives the same equations, bit by bit.
+    """
+    path = FilePath(path)
+    parsers: dict[str, tuple[Callable[[str], Any], Callable[[str], dict[Path, int]], int]] = {
+        JSON: (texts.parse_json, texts.json_lines, texts.MAX_BYTES),
+        TOML: (texts.parse_toml, texts.toml_lines, texts.MAX_BYTES_BY_HAND),
+    }
+    if path.suffix not in parsers:
+        raise UsageError(f"path is {str(path)!r}: a model file is a .json or a .toml.")
+    parse, lines_of, most = parsers[path.suffix]
+    data = texts.read_bounded(path, most)
+    try:
+        text = texts.decode(data)
+        document = parse(text)
+    except UsageError as error:
+        raise ModelFileError(str(path), [Fault(str(path), str(error).rstrip("."), "")]) from None
+    reading = Reading(allow_code=allow_code)
+    system = build(document, reading)
+    if system is None:
+        raise ModelFileError(str(path), _faults(reading, lines_of(text), str(path)))
+    return system
+
+
+def save_model(system: System, path: str | FilePath) -> FilePath:
+    """Write a system to a .json file; return the path. See `System.save`."""
+    path = FilePath(path)
+    if path.suffix != JSON:
+        raise UsageError(f"path is {str(path)!r}: a system is saved as .json (a .toml is written by hand).")
+    bind_expressions(system.name, system.parameters, system.joints, system.loads)
+    document = _checked(system, str(path), system.parameters)
+    with replace_file(path) as file:
+        file.write(canonical(document).encode())
+    return path
+
+
+def at_state(system: System, state: State) -> System:
+    """Return the same system with its bodies at the poses and velocities of a state, such as that of an assembly.
+
+    Joints and force elements are kept in the frames of their bodies. Raise ModelFileError for parts that a file cannot hold.
+    """
+    bind_expressions(system.name, system.parameters, system.joints, system.loads)
+    document = _checked(system, f"system {system.name!r}", system.parameters)
+    for k, body in enumerate(document["bodies"], start=1):
+        body |= {
+            "r": state.r[k].tolist(),
+            "p": state.p[k].tolist(),
+            "v": state.v[k].tolist(),
+            "omega_bar": state.omega_bar[k].tolist(),
+        }
+    return system_of_document(document, f"system {system.name!r}", allow_code=True)
+
+
+def model_document(model: Model) -> Document:
+    """Return the document of a compiled model, for results. Raise ModelFileError if a file cannot hold it."""
+    joints = [entry.part for entry in model.joints.values()]
+    loads = [entry.load for entry in model.loads]
+    parameters: dict[str, float] = {}
+    for expression in expressions_of(joints, loads):
+        for name, x in expression.parameters.items():
+            parameters.setdefault(name, x)
+    document, faults = document_of(model.name, model.gravity, model.bodies, joints, loads, parameters)
+    if faults:
+        raise ModelFileError(f"model {model.name!r}", faults)
+    return document
+
+
+def system_of_document(document: Any, where: str, *, allow_code: bool = False) -> System:
+    """Return the system of a document; `where` is the file that it comes from. Raise ModelFileError with its faults."""
+    reading = Reading(allow_code=allow_code)
+    try:
+        system = build(texts.bounded(document), reading)
+    except UsageError as error:
+        raise ModelFileError(where, [Fault(where, str(error), "")]) from None
+    if system is None:
+        raise ModelFileError(where, _faults(reading, {}, where))
+    return system
+
+
+def _checked(system: System, where: str, parameters: Any) -> Document:
+    """Return the document of a system. Raise ModelFileError with all parts that a file cannot hold."""
+    faults = membership_faults(system.bodies, system.joints, system.loads)
+    gravity = system.gravity
+    try:
+        good = np.asarray(gravity, dtype=np.float64).shape == (3,) and bool(
+            np.isfinite(np.asarray(gravity, dtype=np.float64)).all()
+        )
+    except (TypeError, ValueError):
+        good = False
+    if not good:
+        faults.append(Fault(f"system {system.name!r}", f"gravity is {gravity!r:.60}", "Give three finite numbers [m/s2]."))
+        gravity = (0.0, 0.0, 0.0)
+    document, found = document_of(str(system.name), gravity, system.bodies, system.joints, system.loads, parameters)
+    if faults or found:
+        raise ModelFileError(where, [*faults, *found], "cannot be written")
+    return document
+
+
+def _faults(reading: Reading, lines: dict[Path, int], where: str) -> list[Fault]:
+    """Return the faults of a reading, in the order of the file."""
+    ordered = sorted(
+        ((texts.line_of(lines, p.path) if lines else 0, k, p) for k, p in enumerate(reading.problems)), key=lambda x: x[:2]
+    )
+    faults = []
+    for line, _, problem in ordered:
+        at = f"line {line}, {written(problem.path)}" if lines else written(problem.path)
+        faults.append(Fault(at, problem.what, problem.remedy))
+    if len(faults) >= MOST_PROBLEMS:
+        faults.append(Fault(where, f"it has {MOST_PROBLEMS} faults or more", "Only the first ones are listed."))
+    return faults

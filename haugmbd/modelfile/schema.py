@@ -1,0 +1,245 @@
+r"""The schema of model files: one table of all parts and their keys, which reading, writing and the published JSON Schema share.
+
+A part has one or more forms. The form that people write has global geometry at the modelled pose, as the constructors of the parts
+have; the form that `System.save` writes has body-frame vectors, from which the part is rebuilt bit by bit.
+A new force element or joint argument is one entry here, and one in `build` and `write`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import joints
+from haugmbd.constraints.joint import Joint
+from haugmbd.constraints.registry import KINDS
+from haugmbd.modelfile.functions import Code, TimeValue, VectorValue, function_schema
+from haugmbd.modelfile.shapes import SHAPES
+from haugmbd.modelfile.values import Array, Field, Kind, ListOf, Number, OneOf, Record, Reference, Text
+from joints.base import Composed
+from joints.locked import Locked
+from joints.spaced import Spaced
+
+FORMAT = "haugmbd model 1"
+"""The version of the format; a file of a newer one is refused."""
+SCHEMA_ADDRESS = "https://json-schema.org/draft/2020-12/schema"
+EQUATIONS = "Equations"
+"""The type of a joint that is no class of the catalogue: its frames and its equations."""
+
+VECTOR, POINT = Array(((3,),)), Array(((3,),), "m")
+NAME = Field("name", Text())
+
+BODY = Record(
+    (
+        NAME,
+        Field("mass", Number("kg")),
+        Field("J_bar", Array(((3,), (3, 3)), "kg m2"), says="inertia about the centre of mass, body frame"),
+        Field("r", POINT, False, "centre of mass, global"),
+        Field("p", Array(((4,),)), False, "Euler parameters, scalar first"),
+        Field("v", Array(((3,),), "m/s"), False, "velocity, global"),
+        Field("omega_bar", Array(((3,),), "rad/s"), False, "angular velocity, body frame"),
+        Field("shape", SHAPES, False, "what is drawn"),
+        Field("solid", SHAPES, False, "what the inertia was made of, which is drawn by default"),
+    ),
+    "a rigid body",
+)
+
+ARGUMENTS: dict[str, Kind] = {
+    "point": POINT,
+    "point_i": POINT,
+    "point_j": POINT,
+    "axis": VECTOR,
+    "axis_i": VECTOR,
+    "axis_j": VECTOR,
+    "normal": VECTOR,
+    "distance": TimeValue("m"),
+    "joint": Reference("joint"),
+    "f": TimeValue(),
+    "i": Reference("body"),
+    "j": Reference("body"),
+    "name": Text(),
+}
+"""Arguments of the constructors of joints, by their names."""
+
+FRAME = Record((Field("s_bar", POINT), Field("A_bar", Array(((3, 3),)))), "point and axes f, g, h (columns), body frame")
+VECTORS = Record(
+    tuple(Field(name, VECTOR, False) for name in ("a_bar_i", "b_bar_i", "a_bar_j", "c_bar_j")),
+    "body-frame vectors of the rows, where they are not axes of the frames",
+)
+FRAMES = (Field("frame_i", FRAME), Field("frame_j", FRAME))
+BETWEEN = (Field("i", Reference("body")), Field("j", Reference("body")))
+KEPT: dict[type[Any], str] = {Spaced: "distance", Locked: "product"}
+"""The number or function that a joint keeps besides its frames, by base class."""
+
+JACOBIAN = Field("jacobian", Code(), False, "derivative of a stiff function")
+
+
+def kept_by(kind: type[Joint]) -> str:
+    """Return the key of the number that a joint keeps; "" if there is none."""
+    return next((key for base, key in KEPT.items() if issubclass(kind, base)), "")
+
+
+def _typed(kind: str | tuple[str, ...], *fields: Field, says: str = "") -> Record:
+    """Return the record of a part of a type, with other names of the type."""
+    names = (kind,) if isinstance(kind, str) else kind
+    return Record((Field("type", Text(names)), NAME, *fields), says)
+
+
+def _joint_forms(kind: type[Joint]) -> OneOf | None:
+    """Return the forms of a joint of the catalogue; None if its constructor takes something that no file holds yet."""
+    aliases = [name for name in joints.__all__ if getattr(joints, name) is kind and name != kind.__name__]
+    names = (kind.__name__, *aliases)
+    given = inspect.signature(kind).parameters
+    if not given.keys() <= ARGUMENTS.keys():
+        return None
+    fields = [Field(n, ARGUMENTS[n], p.default is p.empty) for n, p in given.items() if n != "name"]
+    says = (inspect.getdoc(kind) or "").splitlines()[0]
+    forms = [_typed(names, *fields, says=says)]
+    if issubclass(kind, Composed):
+        kept = (Field(kept_by(kind), TimeValue(), False),) if kept_by(kind) else ()
+        forms.append(_typed(names, *BETWEEN, *FRAMES, Field("vectors", VECTORS, False), *kept, says=says))
+    return OneOf(tuple(forms))
+
+
+def _equation(kind: type[Any]) -> tuple[Field, ...]:
+    """Return the fields of a constraint equation, besides type and name."""
+    names = [name for name in inspect.signature(kind).parameters if name not in ("i", "j", "f")]
+    return (*BETWEEN, *(Field(name, VECTOR) for name in names), Field("f", TimeValue(), False))
+
+
+JOINT_CLASSES: dict[str, type[Joint]] = {
+    name: getattr(joints, name)
+    for name in joints.__all__
+    if isinstance(getattr(joints, name), type) and getattr(joints, name) in joints.CATALOGUE
+}
+"""Joints of the catalogue by every name that they have."""
+EQUATION_CLASSES = {kind.__name__: kind for kind in KINDS}
+EQUATION_FORMS = {
+    name: Record((Field("type", Text((name,))), *_equation(kind)), kind.symbols) for name, kind in EQUATION_CLASSES.items()
+}
+
+
+class _Typed(Kind):
+    """A part whose key "type" selects its form."""
+
+    def __init__(self, forms: dict[str, Kind], what: str) -> None:
+        self.forms = forms
+        self.what = what
+
+    def read(self, given: Any, path: Any, reading: Any) -> Any:
+        name = given.get("type") if isinstance(given, dict) else None
+        if isinstance(name, str) and name in self.forms:
+            return self.forms[name].read(given, path, reading)
+        if not isinstance(given, dict):
+            return Record(()).read(given, path, reading)
+        if "type" not in given:
+            return reading.fault(path, "the key 'type' is missing", f"Give the type of the {self.what}: {', '.join(self.forms)}.")
+        return Text(tuple(self.forms)).read(name, (*path, "type"), reading)
+
+    def schema(self) -> dict[str, Any]:
+        different = {id(form): form for form in self.forms.values()}
+        return {"anyOf": [form.schema() for form in different.values()]}
+
+
+def _joints() -> _Typed:
+    """Return the forms of all joints: those of the catalogue, single equations, and joints given by their equations."""
+    forms: dict[str, Kind] = {}
+    for kind in joints.CATALOGUE:
+        form = _joint_forms(kind)
+        if form is not None:
+            forms |= {name: form for name, other in JOINT_CLASSES.items() if other is kind}
+    forms |= {name: _typed(name, *_equation(kind), says=kind.symbols) for name, kind in EQUATION_CLASSES.items()}
+    equations = ListOf(_Typed(dict(EQUATION_FORMS), "equation"), 1, 1000)
+    freedoms = Field("freedoms", ListOf(Text(FREEDOMS)), False, "the motions that it allows, from body i to body j")
+    forms[EQUATIONS] = _typed(
+        EQUATIONS, *BETWEEN, *FRAMES, freedoms, Field("equations", equations), says="a joint of the user, as its equations"
+    )
+    return _Typed(forms, "joint")
+
+
+FREEDOMS = tuple(f"{kind} {axis}_{side}" for kind in ("turn", "slide", "ball") for axis in "fgh" for side in "ij")
+"""Freedoms of a joint as texts: the motion, and the axis of the frame on body i or j."""
+
+_POINTS = (Field("point_i", POINT), Field("point_j", POINT))
+_BODY_POINTS = (Field("s_bar_i", POINT), Field("s_bar_j", POINT))
+_TSDA = (
+    Field("k", Number("N/m"), False, "stiffness"),
+    Field("c", Number("N s/m"), False, "damping"),
+    Field("l0", Number("m"), False, "free length"),
+    Field("actuator", TimeValue("N"), False, "additional tension"),
+    JACOBIAN,
+)
+_FORCE = (Field("frame", Text(("global", "body")), False, "frame of the components"), JACOBIAN)
+_ON = Field("body", Reference("body"))
+
+LOADS: dict[str, Kind] = {
+    "TSDA": OneOf(
+        tuple(_typed("TSDA", *BETWEEN, *ends, *_TSDA, says="spring, damper, actuator") for ends in (_POINTS, _BODY_POINTS))
+    ),
+    "RSDA": _typed(
+        "RSDA",
+        Field("joint", Reference("joint")),
+        Field("k", Number("N m/rad"), False, "stiffness"),
+        Field("c", Number("N m s/rad"), False, "damping"),
+        Field("theta0", Number("rad"), False, "free angle"),
+        Field("actuator", TimeValue("N m"), False, "additional torque, against the angle"),
+        JACOBIAN,
+        says="rotational spring, damper, actuator",
+    ),
+    "PointForce": OneOf(
+        tuple(
+            _typed(
+                "PointForce", _ON, Field(key, POINT, required), Field("force", VectorValue("N")), *_FORCE, says="a force at a point"
+            )
+            for key, required in (("point", False), ("s_bar", True))
+        )
+    ),
+    "Torque": _typed("Torque", _ON, Field("torque", VectorValue("N m")), *_FORCE, says="a torque on a body"),
+    "StateForce": _typed(
+        "StateForce",
+        Field("bodies", ListOf(Reference("body"), 1)),
+        Field("force", Code()),
+        JACOBIAN,
+        says="a Python function of states",
+    ),
+}
+
+JOINTS = _joints()
+FORCES = _Typed(LOADS, "load")
+
+HEAD = (
+    Field("$schema", Text(), False, "address of the JSON Schema, for editors"),
+    Field("format", Text((FORMAT,))),
+    Field("name", Text(), False, "name of the system"),
+    Field("gravity", Array(((3,),), "m/s2"), False, "global; by default zero"),
+    Field("ground_shape", SHAPES, False, "what is drawn of the ground"),
+)
+SECTIONS: dict[str, tuple[str, Kind]] = {
+    "bodies": ("rigid bodies; 'ground' is there", BODY),
+    "joints": ("joints, equations and drivers", JOINTS),
+    "loads": ("force elements", FORCES),
+}
+"""The lists of parts: their description, and the kind of an entry."""
+PARAMETERS = "parameters"
+KEYS = (*(each.name for each in HEAD), PARAMETERS, *SECTIONS)
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of model files, as a dict for `json.dump`.
+
+    Returns
+    -------
+    dict
+        A schema of draft 2020-12; editors check and complete model files with it.
+    """
+    top = Record(HEAD, "a mechanism, in SI units").schema()
+    top["properties"][PARAMETERS] = {
+        "type": "object",
+        "description": "named numbers; expressions over one another are allowed",
+        "additionalProperties": {"$ref": "#/$defs/number"},
+    }
+    for name, (says, _) in SECTIONS.items():
+        top["properties"][name] = {"type": "array", "description": says, "items": {"$ref": f"#/$defs/{name}"}}
+    number = {"anyOf": [{"type": "number"}, {"type": "string", "description": "an expression over the parameters"}]}
+    definitions = {"number": number, "function": function_schema(), **{name: kind.schema() for name, (_, kind) in SECTIONS.items()}}
+    return {"$schema": SCHEMA_ADDRESS, "title": FORMAT, **top, "$defs": definitions}

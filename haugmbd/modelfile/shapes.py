@@ -1,0 +1,102 @@
+r"""Shapes of bodies in a model file: what is drawn of them; "default" stands for what is drawn of a body by itself.
+
+A mesh is written with its vertices and triangles, so that a model file needs no other file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from haugmbd.bodies.shapes import Box, Cone, Cylinder, Mesh, Shape, Sphere
+from haugmbd.bodies.validation import frozen
+from haugmbd.errors import UsageError
+from haugmbd.modelfile.reading import Path, Reading, shown
+from haugmbd.modelfile.values import Array, Field, Kind, ListOf, Number, Record, Text
+
+DEFAULT = "default"
+VECTOR, POINT, LENGTH = Array(((3,),)), Array(((3,),), "m"), Number("m")
+MOST = 1_000_000
+"""Vertices or triangles of a mesh."""
+
+KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in (Box, Sphere, Cylinder, Cone, Mesh)}
+_PLACE = (
+    Field("center", POINT, False, "the middle, from the centre of mass, body frame"),
+    Field("p", Array(((4,),)), False, "Euler parameters of its axes in the body frame"),
+    Field("color", Text(), False, "#rrggbb"),
+)
+_AXIS = Field("axis", VECTOR, False, "direction of its axis, body frame, in place of p")
+_OWN: dict[str, tuple[Field, ...]] = {
+    "Box": (Field("edges", POINT),),
+    "Sphere": (Field("radius", LENGTH),),
+    "Cylinder": (Field("radius", LENGTH), Field("length", LENGTH), Field("inner_radius", LENGTH, False), _AXIS),
+    "Cone": (Field("radius", LENGTH), Field("length", LENGTH), _AXIS),
+    "Mesh": (
+        Field("vertices", ListOf(VECTOR, 3, MOST)),
+        Field("triangles", ListOf(VECTOR, 1, MOST), says="numbers of the corners"),
+        Field("scale", Number(), False),
+    ),
+}
+RECORDS = {name: Record((Field("type", Text((name,))), *own, *_PLACE), "what is drawn of a body") for name, own in _OWN.items()}
+
+
+@dataclass(frozen=True)
+class ShapeValue(Kind):
+    """A shape, or "default"."""
+
+    def read(self, given: Any, path: Path, reading: Reading) -> Any:
+        if given == DEFAULT:
+            return ...
+        name = given.get("type") if isinstance(given, dict) else None
+        if not (isinstance(name, str) and name in RECORDS):
+            wanted = f'Give "{DEFAULT}", or a table whose type is one of {", ".join(RECORDS)}.'
+            return reading.fault(path, f"it is {shown(given)}, not a shape", wanted)
+        values = RECORDS[name].read(given, path, reading)
+        if not isinstance(values, dict):
+            return values
+        try:
+            return _shape(values)
+        except UsageError as error:
+            return reading.fault(path, str(error).rstrip("."), "")
+
+    def schema(self) -> dict[str, Any]:
+        return {"anyOf": [{"enum": [DEFAULT]}, *(record.schema() for record in RECORDS.values())]}
+
+
+def _shape(values: dict[str, Any]) -> Shape:
+    """Return a shape; normalized Euler parameters are kept bit by bit."""
+    values = dict(values)
+    kind = KINDS[values.pop("type")]
+    p = values.get("p")
+    if kind is Mesh:
+        corners = np.array(values.pop("triangles"))
+        if not np.array_equal(corners, corners.astype(np.int64)):
+            raise UsageError("the numbers of corners of a triangle must be whole")
+        made: Any = Mesh.from_arrays(values.pop("vertices"), corners.astype(np.int64), **values)
+    else:
+        made = kind(**{key: x for key, x in values.items() if key != "p" or kind is Box})
+    if p is not None and abs(float(np.linalg.norm(p)) - 1.0) <= 1e-15:
+        made._fill([], p=frozen(np.array(p)))
+    elif p is not None and kind not in (Box, Mesh):
+        made._fill([], p=Box((0.0, 0.0, 0.0), p=p).p)
+    return made  # type: ignore[no-any-return]
+
+
+def shape_text(shape: Any) -> Any:
+    """Return a shape as a value of a file."""
+    if shape is ...:
+        return DEFAULT
+    name = type(shape).__name__
+    text: dict[str, Any] = {"type": name}
+    for field in _OWN[name]:
+        if field.name == "axis":
+            continue
+        value = shape.data.vertices if field.name == "vertices" else getattr(shape, field.name)
+        text[field.name] = np.asarray(value).tolist()
+    text |= {"center": shape.center.tolist(), "p": shape.p.tolist()}
+    return text | ({"color": shape.color} if shape.color is not None else {})
+
+
+SHAPES = ListOf(ShapeValue())

@@ -1,0 +1,183 @@
+r"""From a robot to a System: one body for each group of links, one joint for each joint that moves, one for each loop.
+
+The frame of a body has the axes of its first link, and its origin in the centre of mass:   s_bar = r_link - c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from haugmbd.bodies.body import Body
+from haugmbd.bodies.frame import Frame, triad
+from haugmbd.bodies.inertia import MassProperties
+from haugmbd.constraints.joint import Joint
+from haugmbd.errors import Fault
+from haugmbd.forces import RSDA, TSDA
+from haugmbd.math import euler_parameters
+from haugmbd.modelfile.urdf.robot import SIDECAR, SLIDING, TURNING, Loop, Robot, Transform, UrdfJoint
+from haugmbd.modelfile.urdf.tree import Group, groups, physical, poses
+from haugmbd.system.system import System
+from joints import RJ, SJ, TJ, Fixed, Planar
+
+SUBSTITUTE_PART = 1e-6
+"""Mass of a link without mass that moves alone, as a part of the robot's mass: far below every mass that matters."""
+SUBSTITUTE_RADIUS = 0.01
+"""Its radius of gyration [m]."""
+HEAVY = 100.0
+"""A body that is so many times heavier than all others together has probably its mass in another unit."""
+DAMPER_LENGTH = 10.0
+"""[m] Free length of the damper of a sliding joint, beyond the longest travel of a machine."""
+
+
+class Choices(NamedTuple):
+    """What the caller decides: a root that floats, merged fixed joints, repaired inertias, followers without their coupling."""
+
+    floating: bool
+    merge_fixed: bool
+    repair_inertia: bool
+    free_mimic: bool
+
+
+class Built(NamedTuple):
+    """The system as read, and what the report says of it."""
+
+    system: System
+    body_of: dict[str, str]
+    frames: dict[str, tuple[str, Any, Any]]
+    substituted: list[str]
+    warnings: list[str]
+    faults: list[Fault]
+
+
+def mechanism(robot: Robot, q: Mapping[str, float], gravity: Any, choices: Choices) -> Built:
+    """Return the system of a robot at the joint coordinates q; its loops may be open."""
+    built = Built(System(robot.name, gravity=gravity), {}, {}, [], [], [])
+    at, found = poses(robot, q), groups(robot, choices.merge_fixed)
+    total = sum(link.inertia.mass for link in robot.links.values() if link.inertia is not None)
+    bodies: dict[str, Body] = {}
+    for leader, group in found.items():
+        body = _body(robot, group, at[leader], total, choices, built)
+        center = np.zeros(3) if body.is_ground or group.inertia is None else group.inertia.center
+        for link, pose in group.poses.items():
+            bodies[link] = body
+            built.body_of[link] = body.name
+            built.frames[link] = (body.name, pose.r - center, pose.A)
+    for joint in robot.in_tree_order():
+        if bodies[joint.parent] is not bodies[joint.child]:
+            _add_joint(built, joint, bodies, at[joint.parent] @ joint.origin, choices)
+    for loop in robot.loops:
+        _add_loop(built, loop, bodies)
+    whole = sum(body.mass for body in built.system.bodies)
+    built.warnings.extend(
+        f"link {body.name!r} has a mass of {body.mass:.6g} kg, more than {HEAVY:g} times that of all others"
+        for body in built.system.bodies[1:]
+        if 0.0 < HEAVY * (whole - body.mass) < body.mass
+    )
+    for name, joint in robot.joints.items():
+        if joint.limits is not None and not joint.limits[0] <= q.get(name, 0.0) <= joint.limits[1]:
+            built.warnings.append(
+                f"joint {name!r} is modelled at {q[name]:.4g}, outside its limits {joint.limits[0]:g} to {joint.limits[1]:g}"
+            )
+    return built
+
+
+def _body(robot: Robot, group: Group, pose: Transform, total: float, choices: Choices, built: Built) -> Body:
+    """Return the body of a group of links; the ground for the root, unless it floats."""
+    if group.first == robot.root and not choices.floating:
+        return built.system.ground
+    inertia = group.inertia
+    where = f"line {robot.links[group.first].line}, link {group.first!r}"
+    if inertia is None:
+        mass = SUBSTITUTE_PART * total if total > 0.0 else 1.0
+        inertia = MassProperties(mass, np.full(3, mass * SUBSTITUTE_RADIUS**2))
+        moments = f"{inertia.J_bar[0, 0]:.4g} kg m2 about every axis"
+        built.substituted.append(
+            f"link {group.first!r} has no mass: given {mass:.4g} kg and {moments}, which `kinematics` does not use"
+        )
+    elif choices.repair_inertia:
+        inertia, told = physical(inertia)
+        if told:
+            built.substituted.append(f"link {group.first!r}: {told}")
+    p = euler_parameters.from_rotation_matrix(pose.A)
+    body = Body(group.first, inertia.mass, inertia.J_bar, r=pose.r + pose.A @ inertia.center, p=p)
+    remedy = " Or pass repair_inertia=True, which gives the nearest inertia that is possible."
+    for fault in body.faults():
+        built.faults.append(Fault(where, fault.what, fault.remedy + remedy * ("J_bar" in fault.what)))
+    built.system.add(body)
+    return body
+
+
+def _add_joint(built: Built, joint: UrdfJoint, bodies: Mapping[str, Body], frame: Transform, choices: Choices) -> None:
+    """Add a joint, and its damper."""
+    i, j, axis = bodies[joint.parent], bodies[joint.child], frame.A @ joint.axis
+    made: Joint | None = None
+    if joint.type in TURNING:
+        made = RJ(joint.name, i, j, point=frame.r, axis=axis)
+    elif joint.type in SLIDING:
+        made = TJ(joint.name, i, j, point=frame.r, axis=axis)
+    elif joint.type == "planar":
+        made = Planar(joint.name, i, j, point=frame.r, normal=axis)
+    elif joint.type == "fixed":
+        made = Fixed(joint.name, i, j, point=frame.r)
+    if made is not None:
+        built.system.add(made)
+    if joint.mimic is not None and not choices.free_mimic:
+        what = f"it follows joint {joint.mimic[0]!r}, and there is no coupling of joint coordinates yet"
+        remedy = "Pass free_mimic=True to let it move freely; it stands at its offset at first."
+        built.faults.append(Fault(f"line {joint.line}, joint {joint.name!r}", what, remedy))
+    if joint.damping and joint.type in TURNING and made is not None:
+        built.system.add(RSDA(f"{joint.name} damping", made, c=joint.damping))
+    elif joint.damping and joint.type in SLIDING:
+        built.system.add(_damper(joint, i, j, frame, axis))
+
+
+def _damper(joint: UrdfJoint, i: Body, j: Body, frame: Transform, axis: Any) -> TSDA:
+    """Return the damper of a sliding joint: along its axis, l = DAMPER_LENGTH + q, so that l' = q'."""
+    far = frame.r - DAMPER_LENGTH * axis
+    return TSDA(f"{joint.name} damping", i, j, point_i=far, point_j=frame.r, c=joint.damping)
+
+
+def _add_loop(built: Built, loop: Loop, bodies: Mapping[str, Body]) -> None:
+    """Add the joint that closes a loop, from the frames on its two links."""
+    i, j = (_frame_on(built, bodies[link], link, pose) for link, pose in zip(loop.links, loop.frames, strict=True))
+    if i.body is j.body:
+        what = f"it joins {loop.links[0]!r} and {loop.links[1]!r}, which are parts of one body ({i.body.name!r})"
+        built.faults.append(Fault(f"loop {loop.name!r}", what, "Give links that move against each other."))
+        return
+    T = triad(loop.axis)
+    (f_i, g_i, _), (_, g_j, h_j) = ((frame.A_bar @ T).T for frame in (i, j))
+    name, on_i, on_j = loop.name, (i.body, i.s_bar), (j.body, j.s_bar)
+    if loop.type == "spherical":
+        made: Joint = SJ.from_vectors(name, *on_i, *on_j)
+    elif loop.type in TURNING:
+        made = RJ.from_vectors(name, *on_i, f_i, g_i, *on_j, h_j)
+    elif loop.type in SLIDING:
+        made = TJ.from_vectors(name, *on_i, f_i, g_i, *on_j, h_j, g_j, 0.0)
+    else:
+        made = Fixed.from_vectors(name, *on_i, f_i, g_i, *on_j, h_j, g_j, 0.0)
+    built.system.add(made)
+
+
+def _frame_on(built: Built, body: Body, link: str, pose: Transform) -> Frame:
+    """Return a frame that is given in the frame of a link."""
+    _, s_bar, A_bar = built.frames[link]
+    return Frame(body, s_bar + A_bar @ pose.r, A_bar @ pose.A)
+
+
+def sidecar_loops(robot: Robot, pairs: list[tuple[str, str, str]], file: str) -> None:
+    """Append the loops of a sidecar file: frames are named by their links or by the joints that lead to them."""
+    origin = Transform(np.eye(3), np.zeros(3))
+    for kind, *names in pairs:
+        links = []
+        for name in names:
+            link = name if name in robot.links else robot.joints[name].child if name in robot.joints else ""
+            if not link:
+                robot.faults.append(Fault(file, f"there is no link or joint {name!r}", "Name frames of the URDF."))
+            links.append(link)
+        if all(links):
+            number = len(robot.loops) + 1
+            ends = (links[0], links[1])
+            robot.loops.append(Loop(f"loop {number}", kind, ends, (origin, origin), np.array((0.0, 0.0, 1.0)), SIDECAR))

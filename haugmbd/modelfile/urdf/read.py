@@ -1,0 +1,174 @@
+r"""read_urdf: a robot file as a System, its closed loops included."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path as FilePath
+from typing import Any
+
+from haugmbd.analysis.assembly.assemble import assemble
+from haugmbd.analysis.mobility.mobility import mobility
+from haugmbd.bodies.frame import Frame
+from haugmbd.deprecated import check_keywords
+from haugmbd.errors import Fault, ModelFileError, UsageError
+from haugmbd.modelfile.files import at_state
+from haugmbd.modelfile.text import decode, read_bounded
+from haugmbd.modelfile.urdf.mechanism import Built, Choices, mechanism, sidecar_loops
+from haugmbd.modelfile.urdf.report import ImportReport, LoopClosure
+from haugmbd.modelfile.urdf.robot import Robot, robot_of
+from haugmbd.modelfile.urdf.sidecar import read_sidecar
+from haugmbd.modelfile.urdf.tree import coordinates
+from haugmbd.modelfile.urdf.xml_reader import parse_xml
+from haugmbd.system.system import System
+
+STANDARD_GRAVITY = (0.0, 0.0, -9.80665)
+"""[m/s2] Along -z, the vertical of ROS."""
+MAX_BYTES = 16 * 2**20
+
+
+@check_keywords
+def read_urdf(
+    path: str | FilePath,
+    *,
+    loops: str | FilePath | None = None,
+    floating: bool = False,
+    gravity: Any = STANDARD_GRAVITY,
+    merge_fixed: bool = True,
+    q: Mapping[str, float] | None = None,
+    close: bool = True,
+    repair_inertia: bool = False,
+    free_mimic: bool = False,
+) -> System:
+    """Return the System of a URDF file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file. Closed loops may be written in it, as URDF+ <loop> or as <loop_joint>.
+    loops : str or Path, optional
+        A sidecar file of Extended URDF with further loops: closed_loop: [[frameA, frameB]], type: ['3d' or '6d'].
+    floating : bool
+        Whether the root link moves freely; by default it is fixed to the ground.
+    gravity : array_like, (3,)
+        Gravity, global frame [m/s2]; by default (0, 0, -9.80665).
+    merge_fixed : bool
+        Whether links that fixed joints connect become one body; otherwise each is a body, with a Fixed joint.
+    q : mapping of str to float, optional
+        Coordinates of joints at the modelled pose [rad], [m]; by default 0, and for a joint with <mimic> its offset.
+    close : bool
+        Whether open loops are closed by `assemble`; the pose then differs from q.
+    repair_inertia : bool
+        Whether an inertia that no rigid body can have is replaced by the nearest one that is possible; the report says so.
+    free_mimic : bool
+        Whether a joint with <mimic> is read without its coupling; it then moves freely.
+
+    Returns
+    -------
+    System
+        The mechanism, with `system.import_report`: what was read, substituted and ignored, and how far the loops were open.
+
+    Raises
+    ------
+    ModelFileError
+        With all faults of the file: line, place, defect and remedy of each.
+    AssemblyError
+        If the loops cannot be closed; close=False returns the mechanism with open loops.
+    UsageError
+        If there is no such file, if it is too long, or if q names no joint.
+
+    Notes
+    -----
+    Revolute and continuous joints become RJ, prismatic TJ, planar Planar, fixed ones are merged; damping becomes an RSDA or a TSDA.
+    Limits, friction, shapes, transmissions and simulator extensions are not read, and the report says so. The coordinates of joints are
+    zero at the modelled pose.
+    Nothing of the file is executed, and no other file is opened.
+    Source: the URDF specification of ROS.
+    """
+    path = FilePath(path)
+    robot = _robot(path)
+    unread = _read_loops(robot, FilePath(loops)) if loops is not None else []
+    _raise(path, robot.faults)
+    pose = coordinates(robot, q)
+    built = mechanism(robot, pose, gravity, Choices(floating, merge_fixed, repair_inertia, free_mimic))
+    _raise(path, built.faults)
+    system, report = _closed(robot, built, close, str(path))
+    ignored = [*_ignored(robot), *(f"{loops}: the key {key!r}" for key in unread)]
+    system.import_report = replace(report, q=pose, ignored=tuple(ignored))
+    return system
+
+
+def _robot(path: FilePath) -> Robot:
+    """Return the robot of a file. Raise ModelFileError if it is no XML."""
+    data = read_bounded(path, MAX_BYTES)
+    try:
+        return robot_of(parse_xml(data))
+    except UsageError as error:
+        raise ModelFileError(str(path), [Fault(str(path), str(error).rstrip("."), "")]) from None
+
+
+def _read_loops(robot: Robot, path: FilePath) -> list[str]:
+    """Append the loops of a sidecar file, and return its keys that are not read. Raise ModelFileError if it is none."""
+    data = read_bounded(path, MAX_BYTES)
+    try:
+        pairs, unread = read_sidecar(decode(data))
+    except UsageError as error:
+        raise ModelFileError(str(path), [Fault(str(path), str(error).rstrip("."), "")]) from None
+    sidecar_loops(robot, pairs, str(path))
+    return unread
+
+
+def _raise(path: FilePath, faults: list[Fault]) -> None:
+    """Raise ModelFileError if there are faults."""
+    if faults:
+        raise ModelFileError(str(path), faults)
+
+
+def _ignored(robot: Robot) -> list[str]:
+    """Return what was not read, as texts."""
+    counts = [f"{what} ({n})" for what, n in sorted(robot.ignored.items())]
+    limits = sum(joint.limits is not None for joint in robot.joints.values())
+    friction = sum(joint.friction != 0.0 for joint in robot.joints.values())
+    planar = sum(joint.damping != 0.0 for joint in robot.joints.values() if joint.type in ("planar", "floating", "fixed"))
+    followers = [f"the mimic of joint {joint.name!r}" for joint in robot.joints.values() if joint.mimic is not None]
+    own = ((limits, "joint limits"), (friction, "joint friction"), (planar, "damping of joints with several freedoms or none"))
+    return [*counts, *(f"{what} ({n})" for n, what in own if n), *followers]
+
+
+def _closed(robot: Robot, built: Built, close: bool, source: str) -> tuple[System, ImportReport]:
+    """Return the system with its loops closed, and the report."""
+    system, loops, iterations = built.system, (), 0
+    closed = not robot.loops
+    found: tuple[LoopClosure, ...] = loops
+    if robot.loops:
+        found = tuple(LoopClosure(loop.name, loop.type, loop.convention, float("nan"), float("nan")) for loop in robot.loops)
+    if robot.loops and close:
+        assembly = assemble(system)
+        gaps = {gap.joint: gap for gap in assembly.gaps}
+        found = tuple(loop._replace(distance=gaps[loop.name].distance, angle=gaps[loop.name].angle) for loop in found)
+        iterations, closed = assembly.iterations, True
+        if iterations:
+            system = at_state(system, assembly.state)
+    freedom, doubts = None, list(built.warnings)
+    if closed and len(system.bodies) > 1:
+        mobile = mobility(system)
+        freedom = mobile.degrees_of_freedom
+        doubts += [str(fault) for fault in (*mobile.faults, *mobile.warnings)]
+    bodies = {body.name: body for body in system.bodies}
+    frames = {link: Frame(bodies[name], s_bar, A_bar) for link, (name, s_bar, A_bar) in built.frames.items()}
+    report = ImportReport(
+        source=source,
+        links=len(robot.links),
+        joints=len(robot.joints),
+        body_of=built.body_of,
+        q={},
+        frames=frames,
+        substituted=tuple(built.substituted),
+        ignored=(),
+        loops=found,
+        iterations=iterations,
+        closed=closed,
+        degrees_of_freedom=freedom,
+        warnings=tuple(doubts),
+    )
+    return system, report

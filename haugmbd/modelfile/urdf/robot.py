@@ -1,0 +1,327 @@
+r"""A robot as its URDF describes it: links, joints and loop joints as data; faults with their lines, and what is not read.
+
+    joint   frame of the child link at q = 0:   T_child = T_parent T(origin),    T(origin) = (xyz, Rz(yaw) Ry(pitch) Rx(roll))
+    link    inertia about its centre of mass, in the axes of its inertial origin
+
+Source: the URDF specification of ROS (urdf/XML), with its defaults: origin 0, axis (1, 0, 0), mimic multiplier 1 and offset 0.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from math import cos, isfinite, sin
+from typing import NamedTuple
+
+import numpy as np
+
+from haugmbd.bodies.inertia import MassProperties
+from haugmbd.compiled.array_types import Array
+from haugmbd.errors import Fault
+from haugmbd.modelfile.reading import meant
+from haugmbd.modelfile.urdf.xml_reader import Element
+
+JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+TURNING, SLIDING = ("revolute", "continuous"), ("prismatic",)
+LOOP_TYPES = ("revolute", "continuous", "prismatic", "spherical", "fixed")
+URDF_PLUS = "URDF+ <loop>"
+LOOP_JOINT = "<loop_joint>"
+SIDECAR = "Extended URDF"
+NOT_READ = {
+    "transmission": "transmissions",
+    "gazebo": "extensions of a simulator",
+    "sensor": "sensors",
+    "material": "materials",
+    "visual": "visual shapes",
+    "collision": "collision shapes",
+    "calibration": "calibrations",
+    "safety_controller": "safety controllers",
+    "coupling": "URDF+ couplings",
+}
+
+
+class Transform(NamedTuple):
+    """A pose: rotation matrix (3, 3) and translation [m], (3,)."""
+
+    A: Array
+    r: Array
+
+    def __matmul__(self, other: Transform) -> Transform:
+        """Return the pose `other`, given in this frame."""
+        return Transform(self.A @ other.A, self.r + self.A @ other.r)
+
+    def inverse(self) -> Transform:
+        """Return the inverse pose."""
+        return Transform(self.A.T, -self.A.T @ self.r)
+
+
+IDENTITY = Transform(np.eye(3), np.zeros(3))
+
+
+@dataclass
+class Link:
+    """A link: its inertia in the link frame, None without one."""
+
+    name: str
+    line: int
+    inertia: MassProperties | None = None
+
+
+@dataclass
+class UrdfJoint:
+    """A joint: the pose of its frame on the parent, its axis there, and its numbers."""
+
+    name: str
+    line: int
+    type: str
+    parent: str
+    child: str
+    origin: Transform
+    axis: Array
+    damping: float = 0.0
+    friction: float = 0.0
+    limits: tuple[float, float] | None = None
+    mimic: tuple[str, float, float] | None = None
+
+
+class Loop(NamedTuple):
+    """A closed loop: a joint between frames on two links; the axis is given in both frames."""
+
+    name: str
+    type: str
+    links: tuple[str, str]
+    frames: tuple[Transform, Transform]
+    axis: Array
+    convention: str
+
+
+@dataclass
+class Robot:
+    """The contents of a URDF; the root link first in `tree` order."""
+
+    name: str
+    links: dict[str, Link] = field(default_factory=dict)
+    joints: dict[str, UrdfJoint] = field(default_factory=dict)
+    loops: list[Loop] = field(default_factory=list)
+    ignored: Counter[str] = field(default_factory=Counter)
+    faults: list[Fault] = field(default_factory=list)
+    root: str = ""
+
+    def fault(self, line: int, where: str, what: str, remedy: str) -> None:
+        """Record a fault."""
+        self.faults.append(Fault(f"line {line}, {where}", what, remedy))
+
+    def children(self) -> dict[str, list[UrdfJoint]]:
+        """Return the joints of each parent link."""
+        found: dict[str, list[UrdfJoint]] = {}
+        for joint in self.joints.values():
+            found.setdefault(joint.parent, []).append(joint)
+        return found
+
+    def in_tree_order(self) -> list[UrdfJoint]:
+        """Return the joints, each after the joint of its parent."""
+        children, found, stack = self.children(), [], [self.root]
+        while stack:
+            for joint in children.get(stack.pop(), ()):
+                found.append(joint)
+                stack.append(joint.child)
+        return found
+
+
+def robot_of(root: Element) -> Robot:
+    """Return the robot of an XML document, with its faults."""
+    robot = Robot(root.attributes.get("name", "robot") or "robot")
+    if root.tag != "robot":
+        robot.fault(root.line, f"<{root.tag}>", "the root element is not <robot>", "Give a URDF file.")
+        return robot
+    if any(":" in element.tag and element.tag.startswith("xacro") for element in root.below()):
+        what = "it is a xacro file, which is a program that makes a URDF"
+        robot.fault(root.line, "<robot>", what, "Expand it first, such as by `xacro file.xacro > file.urdf`.")
+        return robot
+    for element in root.below():
+        if element.tag in NOT_READ:
+            robot.ignored[NOT_READ[element.tag]] += 1
+    for element in root.children:
+        if element.tag == "link":
+            _read_link(robot, element)
+        elif element.tag == "joint":
+            _read_joint(robot, element)
+    _check_tree(robot, root)
+    for element in root.children:
+        if element.tag == "loop":
+            _read_loop(robot, element, URDF_PLUS, ("predecessor", "successor"))
+        elif element.tag == "loop_joint":
+            _read_loop(robot, element, LOOP_JOINT, ("link1", "link2"))
+        elif element.tag not in ("link", "joint", *NOT_READ):
+            robot.ignored[f"<{element.tag}>"] += 1
+    return robot
+
+
+def rotation(roll: float, pitch: float, yaw: float) -> Array:
+    """Return Rz(yaw) Ry(pitch) Rx(roll), (3, 3)."""
+    (cr, sr), (cp, sp), (cy, sy) = ((cos(x), sin(x)) for x in (roll, pitch, yaw))
+    return np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
+
+
+def _numbers(robot: Robot, element: Element | None, key: str, default: tuple[float, ...], where: str) -> Array:
+    """Return the numbers of an attribute; a fault, and the default, if they are none."""
+    text = None if element is None else element.attributes.get(key)
+    if element is None or text is None:
+        return np.array(default)
+    try:
+        values = [float(part) for part in text.split()]
+    except ValueError:
+        values = []
+    if len(values) != len(default) or not all(map(isfinite, values)):
+        robot.fault(
+            element.line, where, f'{key}="{text:.60}" is not {len(default)} finite number(s)', f"Give {len(default)} numbers."
+        )
+        return np.array(default)
+    return np.array(values)
+
+
+def _number(robot: Robot, element: Element | None, key: str, default: float, where: str) -> float:
+    return float(_numbers(robot, element, key, (default,), where)[0])
+
+
+def _pose(robot: Robot, element: Element | None, where: str) -> Transform:
+    """Return the pose of an element with xyz and rpy."""
+    zero = (0.0, 0.0, 0.0)
+    xyz, rpy = (_numbers(robot, element, key, zero, where) for key in ("xyz", "rpy"))
+    return Transform(rotation(*rpy.tolist()), xyz)
+
+
+def _named(robot: Robot, element: Element, known: Iterable[str], where: str) -> str:
+    """Return the name of an element; a fault if it has none, or one that is there already."""
+    name = element.attributes.get("name", "")
+    if not name:
+        robot.fault(element.line, where, "it has no name", 'Give name="...".')
+    elif name in known:
+        robot.fault(element.line, f"{where} {name!r}", "the name is there twice", "Give each its own name.")
+    return name or f"{where} at line {element.line}"
+
+
+def _read_link(robot: Robot, element: Element) -> None:
+    name = _named(robot, element, robot.links, "link")
+    where = f"link {name!r}"
+    inertial = element.first("inertial")
+    robot.links[name] = Link(name, element.line)
+    if inertial is None:
+        return
+    pose = _pose(robot, inertial.first("origin"), where)
+    mass = _number(robot, inertial.first("mass"), "value", 0.0, where)
+    matrix = inertial.first("inertia")
+    xx, xy, xz, yy, yz, zz = (_number(robot, matrix, f"i{key}", 0.0, where) for key in ("xx", "xy", "xz", "yy", "yz", "zz"))
+    if mass < 0.0:
+        robot.fault(inertial.line, where, f"its mass is {mass} kg", "Give a mass that is not negative.")
+    if mass == 0.0 and not any((xx, xy, xz, yy, yz, zz)):
+        return
+    solid = MassProperties(mass, np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+    robot.links[name].inertia = solid.placed(pose.r, pose.A)
+
+
+def _read_joint(robot: Robot, element: Element) -> None:
+    name = _named(robot, element, robot.joints, "joint")
+    where = f"joint {name!r}"
+    kind = element.attributes.get("type", "")
+    if kind not in JOINT_TYPES:
+        what = f"its type is {kind!r}{meant(kind, JOINT_TYPES)}"
+        robot.fault(element.line, where, what, f"Give one of {', '.join(JOINT_TYPES)}.")
+    ends = []
+    for key in ("parent", "child"):
+        end = element.first(key)
+        ends.append("" if end is None else end.attributes.get("link", ""))
+        if not ends[-1]:
+            robot.fault(element.line, where, f"it has no {key}", f'Give <{key} link="..."/>.')
+    origin = _pose(robot, element.first("origin"), where)
+    axis = np.array((1.0, 0.0, 0.0)) if kind in ("fixed", "floating") else _axis(robot, element, where)
+    dynamics, limit = element.first("dynamics"), element.first("limit")
+    joint = UrdfJoint(name, element.line, kind, ends[0], ends[1], origin, axis)
+    joint.damping = _number(robot, dynamics, "damping", 0.0, where)
+    joint.friction = _number(robot, dynamics, "friction", 0.0, where)
+    if limit is not None and kind in ("revolute", "prismatic"):
+        joint.limits = (_number(robot, limit, "lower", 0.0, where), _number(robot, limit, "upper", 0.0, where))
+    mimic = element.first("mimic")
+    if mimic is not None:
+        numbers = _number(robot, mimic, "multiplier", 1.0, where), _number(robot, mimic, "offset", 0.0, where)
+        joint.mimic = (mimic.attributes.get("joint", ""), *numbers)
+    robot.joints[name] = joint
+
+
+def _axis(robot: Robot, element: Element, where: str) -> Array:
+    """Return the unit axis; (1, 0, 0) by default."""
+    axis = _numbers(robot, element.first("axis"), "xyz", (1.0, 0.0, 0.0), where)
+    length = float(np.linalg.norm(axis))
+    if not 1e-100 < length < 1e100:
+        robot.fault(element.line, where, f"its axis is {axis.tolist()}", "Give a direction that is not zero.")
+        return np.array((1.0, 0.0, 0.0))
+    return axis / length
+
+
+def _read_loop(robot: Robot, element: Element, convention: str, ends: tuple[str, str]) -> None:
+    """Read a loop joint of one of the two conventions inside a URDF."""
+    name = element.attributes.get("name") or f"loop {len(robot.loops) + 1}"
+    where = f"{convention[convention.index('<') :]} {name!r}"
+    kind = element.attributes.get("type", "")
+    kind = "spherical" if kind == "ball" else kind
+    if convention == URDF_PLUS and kind == "spherical":
+        what = "URDF+ has no spherical loop"
+        robot.fault(element.line, where, what, 'Write <loop_joint type="spherical">, or type 3d in a sidecar file.')
+    elif kind not in LOOP_TYPES:
+        what = f"its type is {kind!r}, which no loop can have here"
+        robot.fault(element.line, where, what, f"Give one of {', '.join(LOOP_TYPES)}.")
+    links, frames = [], []
+    for key in ends:
+        end = element.first(key)
+        if end is None:
+            robot.fault(element.line, where, f"it has no <{key}>", f'Give <{key} link="...">.')
+            return
+        link = end.attributes.get("link", "")
+        if link not in robot.links:
+            robot.fault(end.line, where, _no_link(robot, link), "Give a link.")
+            return
+        links.append(link)
+        frames.append(_pose(robot, end.first("origin") if convention == URDF_PLUS else end, where))
+    pair = (links[0], links[1]), (frames[0], frames[1])
+    robot.loops.append(Loop(name, kind, *pair, _axis(robot, element, where), convention))
+
+
+def _no_link(robot: Robot, link: str) -> str:
+    return f"there is no link {link!r}{meant(link, robot.links)}"
+
+
+def _check_tree(robot: Robot, root: Element) -> None:
+    """Record faults unless the joints make one tree of all links; find the root."""
+    parents: dict[str, str] = {}
+    for joint in robot.joints.values():
+        where = f"joint {joint.name!r}"
+        for link in {joint.parent, joint.child} - robot.links.keys() - {""}:
+            robot.fault(
+                joint.line,
+                where,
+                _no_link(robot, link),
+                "Give a link of the file.",
+            )
+        if joint.child in parents:
+            what = f"the link {joint.child!r} is the child of {parents[joint.child]!r}, too"
+            robot.fault(
+                joint.line, where, what, "A URDF is a tree: write a closed loop as <loop_joint>, <loop>, or in a sidecar file."
+            )
+        parents[joint.child] = joint.name
+    roots = [name for name in robot.links if name not in parents]
+    if len(roots) != 1:
+        names = ", ".join(map(repr, roots[:8])) or "none"
+        robot.fault(
+            root.line, "<robot>", f"it must have one root link, it has {len(roots)}: {names}", "Join all links to one tree."
+        )
+        return
+    robot.root = roots[0]
+    if not robot.faults and len(robot.in_tree_order()) != len(robot.joints):
+        robot.fault(root.line, "<robot>", "its joints form a circle", "A URDF is a tree: write a closed loop as <loop_joint>.")

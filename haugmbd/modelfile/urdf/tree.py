@@ -1,0 +1,139 @@
+r"""The tree of a robot at given joint coordinates: poses of links, links that move together, and their common inertia.
+
+    T_child = T_parent T(origin) T(q),     T(q): rotation by q about the axis, or translation by q along it
+    m = sum m_k      m c = sum m_k c_k      J = sum J_k + m_k (d_k.d_k I - d_k d_k^T),   d_k = c_k - c     (parallel-axis theorem)
+
+Source: Featherstone (2008), sec. 4.4, kinematic trees; sec. 2.13, rigid-body inertia.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import cos, sin
+from typing import NamedTuple
+
+import numpy as np
+
+from haugmbd.bodies.body import TRIANGLE_RTOL
+from haugmbd.bodies.inertia import MassProperties, combine
+from haugmbd.compiled.array_types import Array
+from haugmbd.errors import UsageError
+from haugmbd.modelfile.reading import meant
+from haugmbd.modelfile.urdf.robot import IDENTITY, SLIDING, TURNING, Robot, Transform, UrdfJoint
+from haugmbd.modelfile.values import finite
+
+
+class Group(NamedTuple):
+    """Links that move together: the first of them, their poses in its frame, and their common inertia there (None: no mass)."""
+
+    first: str
+    poses: dict[str, Transform]
+    inertia: MassProperties | None
+
+
+def coordinates(robot: Robot, given: Mapping[str, float] | None) -> dict[str, float]:
+    """Return the coordinate of every joint that turns or slides: as given, of its mimic, or 0. Raise UsageError for other joints."""
+    movable = {name: joint for name, joint in robot.joints.items() if joint.type in TURNING + SLIDING}
+    q: dict[str, float] = {}
+    for name, value in (given or {}).items():
+        number = finite(value) if not isinstance(value, np.generic) else finite(value.item())
+        if name not in movable:
+            raise UsageError(f"q: no joint {name!r} turns or slides{meant(str(name), movable)}.")
+        mimic = movable[name].mimic
+        if mimic is not None:
+            raise UsageError(f"q: joint {name!r} follows {mimic[0]!r}: give that one.")
+        if number is None:
+            raise UsageError(f"q: the coordinate of {name!r} is {value!r}, must be a finite number.")
+        q[name] = number
+    for name in movable:
+        _follow(robot, name, q)
+    return q
+
+
+def _follow(robot: Robot, name: str, q: dict[str, float]) -> None:
+    """Put the coordinate of a joint, and of those that it follows."""
+    chain = [name]
+    while chain[-1] not in q:
+        mimic = robot.joints[chain[-1]].mimic
+        if mimic is None:
+            q[chain[-1]] = 0.0
+            break
+        leader = robot.joints.get(mimic[0])
+        if leader is None or leader.type not in TURNING + SLIDING:
+            hint = meant(mimic[0], robot.joints)
+            raise UsageError(f"joint {chain[-1]!r} follows {mimic[0]!r}, which is no joint that turns or slides{hint}.")
+        if mimic[0] in chain:
+            raise UsageError(f"joint {chain[-1]!r} follows itself, through {mimic[0]!r}.")
+        chain.append(mimic[0])
+    for follower, leader_name in zip(reversed(chain[:-1]), reversed(chain[1:]), strict=True):
+        _, multiplier, offset = robot.joints[follower].mimic  # type: ignore[misc]
+        q[follower] = multiplier * q[leader_name] + offset
+
+
+def motion(joint: UrdfJoint, q: float) -> Transform:
+    """Return T(q)."""
+    if joint.type in SLIDING:
+        return Transform(np.eye(3), q * joint.axis)
+    if joint.type not in TURNING or q == 0.0:
+        return IDENTITY
+    a, K = joint.axis, _skew(joint.axis)
+    return Transform(cos(q) * np.eye(3) + sin(q) * K + (1.0 - cos(q)) * np.outer(a, a), np.zeros(3))
+
+
+def _skew(a: Array) -> Array:
+    return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
+
+
+def poses(robot: Robot, q: Mapping[str, float]) -> dict[str, Transform]:
+    """Return the global pose of every link; the root link is at the origin."""
+    found = {robot.root: IDENTITY}
+    for joint in robot.in_tree_order():
+        found[joint.child] = found[joint.parent] @ joint.origin @ motion(joint, q.get(joint.name, 0.0))
+    return found
+
+
+def groups(robot: Robot, merge_fixed: bool) -> dict[str, Group]:
+    """Return the groups of links that move together, by the name of their first link.
+
+    A link without mass is part of its parent's group if it is fixed to it, whatever `merge_fixed` is.
+    """
+    first = {robot.root: robot.root}
+    inside = {robot.root: IDENTITY}
+    for joint in robot.in_tree_order():
+        if joint.type == "fixed" and (merge_fixed or robot.links[joint.child].inertia is None):
+            first[joint.child], inside[joint.child] = first[joint.parent], inside[joint.parent] @ joint.origin
+        else:
+            first[joint.child], inside[joint.child] = joint.child, IDENTITY
+    found: dict[str, dict[str, Transform]] = {}
+    for link, leader in first.items():
+        found.setdefault(leader, {})[link] = inside[link]
+    return {leader: Group(leader, members, _common(robot, members)) for leader, members in found.items()}
+
+
+def _common(robot: Robot, members: dict[str, Transform]) -> MassProperties | None:
+    """Return the inertia of links in the frame of the first one; None if none has mass."""
+    parts = []
+    for link, pose in members.items():
+        own = robot.links[link].inertia
+        if own is not None:
+            parts.append(own if pose is IDENTITY else own.placed(pose.r + pose.A @ own.center, pose.A))
+    if len(parts) < 2:
+        return parts[0] if parts else None
+    if not any(part.mass for part in parts):
+        return MassProperties(0.0, np.sum([part.J_bar for part in parts], axis=0))
+    return combine(parts)
+
+
+def physical(inertia: MassProperties) -> tuple[MassProperties, str]:
+    """Return the nearest inertia that a rigid body can have, and what was changed; "" if nothing was.
+
+    Negative principal moments become 0; where J3 > J1 + J2, half of the excess is added to J1 and to J2.
+    """
+    moments, axes = np.linalg.eigh(inertia.J_bar)
+    better = np.maximum(moments, 0.0)
+    better[:2] += max(0.0, 0.5 * float(better[2] - better[0] - better[1]))
+    if np.abs(better - moments).max() <= TRIANGLE_RTOL * moments.max():
+        return inertia, ""
+    told = ", ".join(f"{a:.4g}" for a in moments), ", ".join(f"{b:.4g}" for b in better)
+    repaired = MassProperties(inertia.mass, axes @ np.diag(better) @ axes.T, inertia.center)
+    return repaired, f"principal moments ({told[0]}) became ({told[1]}) kg m2"

@@ -1,0 +1,79 @@
+r"""A small reader of XML for files of strangers: elements with their lines; no document types, no entities, bounded size and nesting.
+
+Source: W3C, Extensible Markup Language 1.0; entities are refused because of their exponential growth (CVE-2003-1564).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from xml.parsers import expat
+
+from haugmbd.errors import UsageError
+
+MAX_DEPTH = 40
+"""Nested elements; a URDF needs 6."""
+MAX_ELEMENTS = 200_000
+
+
+@dataclass
+class Element:
+    """An element: its name, its attributes, its children and its line."""
+
+    tag: str
+    attributes: dict[str, str]
+    line: int
+    children: list[Element] = field(default_factory=list)
+
+    def all(self, tag: str) -> list[Element]:
+        """Return the children of this name."""
+        return [child for child in self.children if child.tag == tag]
+
+    def first(self, tag: str) -> Element | None:
+        """Return the first child of this name, None if there is none."""
+        return next(iter(self.all(tag)), None)
+
+    def below(self) -> Iterator[Element]:
+        """Yield all elements below this one."""
+        stack = list(reversed(self.children))
+        while stack:
+            one = stack.pop()
+            yield one
+            stack.extend(reversed(one.children))
+
+
+def parse_xml(data: bytes) -> Element:
+    """Return the root element. Raise UsageError, with the line, if the data are no XML, have a document type, or are too deep."""
+    parser = expat.ParserCreate()
+    top = Element("", {}, 0)
+    stack = [top]
+    count = 0
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal count
+        count += 1
+        if len(stack) > MAX_DEPTH:
+            raise UsageError(f"line {parser.CurrentLineNumber}: its elements are nested deeper than {MAX_DEPTH} levels")
+        if count > MAX_ELEMENTS:
+            raise UsageError(f"it has more than {MAX_ELEMENTS} elements")
+        element = Element(tag, attributes, parser.CurrentLineNumber)
+        stack[-1].children.append(element)
+        stack.append(element)
+
+    def refuse(*_: Any) -> None:
+        raise UsageError(f"line {parser.CurrentLineNumber}: it has a document type or entities, which are not read")
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = lambda tag: stack.pop()
+    for name in ("StartDoctypeDeclHandler", "EntityDeclHandler", "UnparsedEntityDeclHandler", "ExternalEntityRefHandler"):
+        setattr(parser, name, refuse)
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as error:
+        raise UsageError(f"line {error.lineno}: it is no XML: {expat.errors.messages[error.code]}") from None
+    except (ValueError, LookupError) as error:
+        if isinstance(error, UsageError):
+            raise
+        raise UsageError(f"it is no XML that can be read: {error}") from None
+    return top.children[0]

@@ -1,0 +1,235 @@
+r"""From a System or a Model to the document of a model file: plain data, without rounding."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from haugmbd.bodies.body import Body
+from haugmbd.bodies.frame import Frame
+from haugmbd.compiled.array_types import Array
+from haugmbd.constraints.base import Primitive
+from haugmbd.constraints.joint import Joint, Single
+from haugmbd.errors import Fault
+from haugmbd.forces import RSDA, TSDA, PointForce, StateForce, Torque
+from haugmbd.forces.base import ForceElement
+from haugmbd.modelfile.equations import freedom_text
+from haugmbd.modelfile.functions import Unwritable, code_name, driver_text, unwritable, value_text
+from haugmbd.modelfile.schema import EQUATIONS, FORMAT, JOINT_CLASSES, JOINTS, kept_by
+from haugmbd.modelfile.shapes import shape_text
+from joints.base import Composed, Vectors
+
+WIDTH = 120
+"""Characters of a line; a table that fits stands on one line."""
+
+Parameters = Mapping[str, float]
+Document = dict[str, Any]
+
+
+def document_of(
+    name: str,
+    gravity: Any,
+    bodies: Sequence[Body],
+    joints: Iterable[Joint],
+    loads: Iterable[ForceElement],
+    parameters: Parameters,
+) -> tuple[Document, list[Fault]]:
+    """Return the document, and the faults of parts that a file cannot hold."""
+    faults: list[Fault] = []
+
+    def texts(parts: Iterable[Any], where: Callable[[Any], str], text: Callable[[Any, Parameters], Any]) -> list[Any]:
+        found = []
+        for part in parts:
+            try:
+                own = part.faults()
+                faults.extend(own)
+                if not own:
+                    found.append(text(part, parameters))
+            except Unwritable as error:
+                faults.append(unwritable(where(part), error))
+        return found
+
+    document: Document = {"format": FORMAT, "name": name, "gravity": np.asarray(gravity, dtype=np.float64).tolist()}
+    if parameters:
+        document["parameters"] = dict(parameters)
+    ground = [shape for body in bodies if body.is_ground for shape in body.shape]
+    if ground:
+        document["ground_shape"] = [shape_text(shape) for shape in ground]
+    document["bodies"] = texts((body for body in bodies if not body.is_ground), _body, body_text)
+    document["joints"] = texts(joints, lambda joint: f"joint {joint.name!r}", joint_text)
+    document["loads"] = texts(loads, lambda load: load.where, load_text)
+    return document, faults
+
+
+def _body(body: Body) -> str:
+    return f"body {body.name!r}"
+
+
+def body_text(body: Body, parameters: Parameters) -> Document:
+    """Return a body."""
+    J = np.diag(body.J_bar)
+    diagonal = _same(np.diag(J), body.J_bar)
+    text: Document = {"name": body.name, "mass": body.mass, "J_bar": (J if diagonal else body.J_bar).tolist()}
+    text |= {"r": body.r.tolist(), "p": body.p.tolist()}
+    if body.shape != (...,):
+        text["shape"] = [shape_text(shape) for shape in body.shape]
+    if body.solid:
+        text["solid"] = [shape_text(shape) for shape in body.solid]
+    return text | {key: x.tolist() for key, x in (("v", body.v), ("omega_bar", body.omega_bar)) if not _same(x, np.zeros(3))}
+
+
+def joint_text(joint: Joint, parameters: Parameters) -> Document:
+    """Return a joint: as its class where the catalogue has it, else by its equations."""
+    kind = type(joint)
+    if isinstance(joint, Single):
+        return {"type": joint.primitive.kind, "name": joint.name, **_equation(joint.primitive, parameters)}
+    if JOINT_CLASSES.get(kind.__name__) is kind and kind.__name__ in JOINTS.forms:
+        text: Document = {"type": kind.__name__, "name": joint.name}
+        if isinstance(joint, Composed):
+            return text | _composed(joint, parameters)
+        given: Any = joint
+        return text | {"joint": given.joint.name, "f": driver_text(given.f, parameters)}
+    if joint.needs() or not joint.primitives():
+        raise Unwritable(f"it is a {kind.__name__}, which a file cannot hold yet")
+    return _own_joint(joint, parameters)
+
+
+def _composed(joint: Composed, parameters: Parameters) -> Document:
+    """Return bodies, frames and vectors of a joint of the catalogue, and the number that it keeps."""
+    i, j = joint.frame_i, joint.frame_j
+    text = _between(joint)
+    usual = Vectors(i.s_bar, i.f, i.g, j.s_bar, j.g, j.h)
+    other = {name: x.tolist() for name, x, y in zip(Vectors._fields, joint.vectors, usual, strict=True) if not _same(x, y)}
+    if other:
+        text["vectors"] = other
+    key = kept_by(type(joint))
+    given: Any = joint
+    return text | ({key: driver_text(given.f, parameters)} if key else {})
+
+
+def _own_joint(joint: Joint, parameters: Parameters) -> Document:
+    """Return a joint of the user by its equations."""
+    text: Document = {"type": EQUATIONS, "name": joint.name, **_between(joint)}
+    if joint.freedoms is not None:
+        text["freedoms"] = [freedom_text(freedom) for freedom in joint.freedoms]
+    return text | {"equations": [{"type": p.kind, **_equation(p, parameters)} for p in joint.primitives()]}
+
+
+def _between(joint: Joint) -> Document:
+    """Return bodies and frames."""
+    frames = {"frame_i": _frame(joint.frame_i), "frame_j": _frame(joint.frame_j)}
+    return {"i": joint.i.name, "j": joint.j.name, **frames}
+
+
+def _frame(frame: Frame) -> Document:
+    return {"s_bar": frame.s_bar.tolist(), "A_bar": frame.A_bar.tolist()}
+
+
+def _equation(p: Primitive, parameters: Parameters) -> Document:
+    """Return a constraint equation."""
+    vectors = {name: np.asarray(x).tolist() for name, x in p.given().items()}
+    return {"i": p.i.name, "j": p.j.name, **vectors, "f": driver_text(p.f, parameters)}
+
+
+def load_text(load: ForceElement, parameters: Parameters) -> Document:
+    """Return a force element."""
+    texts: dict[type[ForceElement], Callable[[Any, Parameters], Document]] = {
+        TSDA: _tsda,
+        RSDA: _rsda,
+        PointForce: _point_force,
+        Torque: _torque,
+        StateForce: _state_force,
+    }
+    if type(load) not in texts:
+        raise Unwritable(f"it is a {type(load).__name__}, which a file cannot hold yet")
+    text = {"type": type(load).__name__, "name": load.name, **texts[type(load)](load, parameters)}
+    return text | ({"jacobian": code_name(load.jacobian.function)} if load.jacobian is not None else {})
+
+
+def _tsda(load: TSDA, parameters: Parameters) -> Document:
+    i, j = load.frame_i, load.frame_j
+    ends = {"i": i.body.name, "j": j.body.name, "s_bar_i": i.s_bar.tolist(), "s_bar_j": j.s_bar.tolist()}
+    return {**ends, "k": load.k, "c": load.c, "l0": load.l0, "actuator": value_text(load.actuator, parameters)}
+
+
+def _rsda(load: RSDA, parameters: Parameters) -> Document:
+    numbers = {"k": load.k, "c": load.c, "theta0": load.theta0}
+    return {"joint": load.joint.name, **numbers, "actuator": value_text(load.actuator, parameters)}
+
+
+def _point_force(load: PointForce, parameters: Parameters) -> Document:
+    text = {"body": load.body.name, "s_bar": load.frame.s_bar.tolist(), "force": value_text(load.force, parameters)}
+    return text | _frame_of(load)
+
+
+def _torque(load: Torque, parameters: Parameters) -> Document:
+    return {"body": load.body.name, "torque": value_text(load.torque, parameters), **_frame_of(load)}
+
+
+def _state_force(load: StateForce, parameters: Parameters) -> Document:
+    return {"bodies": [body.name for body in load.bodies()], "force": value_text(load.value(), parameters)}
+
+
+def _frame_of(load: PointForce | Torque) -> Document:
+    return {"frame": "body"} if load.in_body else {}
+
+
+def _same(x: Array, y: Array) -> bool:
+    """Return whether two arrays have the same bits, signs of zeros included."""
+    return np.asarray(x).tobytes() == np.asarray(y).tobytes()
+
+
+def canonical(document: Document) -> str:
+    """Return the document as JSON: keys in the order of the schema, 17 digits where needed, a table on one line where it fits."""
+    return f"{_text(document, 0, 0)}\n"
+
+
+def _text(value: Any, indent: int, used: int) -> str:
+    """Return a value as JSON; `used`: characters before it on its line."""
+    flat = json.dumps(value, allow_nan=False, ensure_ascii=False)
+    if indent > 0 and (used + len(flat) <= WIDTH or not isinstance(value, dict | list) or _numbers(value)):
+        return flat
+    inner = "  " * (indent + 1)
+    if isinstance(value, dict):
+        entries = [
+            f"{inner}{(key := json.dumps(k, ensure_ascii=False))}: {_text(x, indent + 1, len(inner) + len(key) + 3)}"
+            for k, x in value.items()
+        ]
+        ends = "{}"
+    else:
+        entries = [f"{inner}{_text(x, indent + 1, len(inner) + 1)}" for x in value]
+        ends = "[]"
+    body = ",\n".join(entries)
+    return f"{ends[0]}\n{body}\n{'  ' * indent}{ends[1]}" if entries else ends
+
+
+def _numbers(value: Any) -> bool:
+    """Return whether a value is a list of numbers, or of such lists."""
+    return isinstance(value, list) and all(isinstance(x, int | float) or _numbers(x) for x in value)
+
+
+def membership_faults(bodies: Sequence[Body], joints: Sequence[Joint], loads: Sequence[ForceElement]) -> list[Fault]:
+    """Return faults of names that two parts of a kind have, and of parts that are not in the list: references of a file are names."""
+    faults = []
+    groups: tuple[tuple[str, Sequence[Body | Joint | ForceElement]], ...] = (("body", bodies), ("joint", joints), ("load", loads))
+    for kind, parts in groups:
+        counts = Counter(part.name for part in parts)
+        for name, n in counts.items():
+            if n > 1:
+                faults.append(Fault(f"{kind} {name!r}", f"the name is used {n} times", "Give each its own name."))
+    known = {id(part) for part in (*bodies, *joints)}
+    users: list[tuple[str, tuple[Body | Joint, ...]]] = [
+        (f"joint {joint.name!r}", (joint.i, joint.j, *joint.needs())) for joint in joints
+    ]
+    users += [(load.where, (*load.bodies(), *load.needs())) for load in loads]
+    for where, used in users:
+        for part in used:
+            if id(part) not in known:
+                kind = "body" if isinstance(part, Body) else "joint"
+                what = f"it uses {kind} {part.name!r}, which is not in the system"
+                faults.append(Fault(where, what, f"Add the {kind}: system.add(...)."))
+    return faults

@@ -1,0 +1,189 @@
+"""Commands with a MODEL: what they print and write, as text and as JSON, and their exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import haugmbd as mbd
+from haugmbd.cli import completion, main
+from haugmbd.gallery import four_bar, pendulum
+from tests.support.model_files import BY_HAND
+
+OPEN = """
+import haugmbd as mbd
+from joints import RJ
+
+system = mbd.System("open")
+bar = system.add(mbd.Body("bar", 1.0, (1, 1, 1), r=(1, 0, 0)))
+system.add(RJ.from_vectors("pin", system.ground, (0, 0, 0), (1, 0, 0), (0, 1, 0), bar, (-0.9, 0, 0), (0, 0, 1)))
+"""
+GAP = 0.1
+"""[m] Distance of the points of the pin in OPEN."""
+
+
+def said(capsys, *argv):
+    """Exit code, standard output and standard error of a command."""
+    code = main.main([str(each) for each in argv])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+@pytest.fixture
+def by_hand(tmp_path):
+    path = tmp_path / "bar.toml"
+    path.write_text(BY_HAND)
+    return path
+
+
+def test_run_writes_what_python_computes(by_hand, tmp_path, capsys):
+    out = tmp_path / "run.npz"
+    code, text, _ = said(capsys, "run", by_hand, "--t-end", "0.05", "--out", out)
+    assert code == 0
+    assert "completed at t = 0.05 s after 50 steps" in text
+    assert f"wrote {out}" in text
+    python = mbd.simulate(mbd.load_model(by_hand), 0.05, h=1e-3)
+    loaded = mbd.load(out)
+    np.testing.assert_array_equal(loaded.y, python.y)
+    np.testing.assert_array_equal(loaded.reaction("pin").force, python.reaction("pin").force)
+
+
+def test_run_as_json_with_files(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    files = [tmp_path / name for name in ("run.csv", "run.png", "run.html")]
+    options = [each for pair in zip(("--out", "--plot", "--animate"), files, strict=True) for each in pair]
+    code, text, _ = said(capsys, "run", "pendulum", "--t-end", "0.1", "--rtol", "1e-6", "--atol", "1e-8", "--json", *options)
+    data = json.loads(text)
+    assert code == 0
+    assert data["ok"]
+    assert data["status"] == "COMPLETED"
+    assert data["t_end"] == 0.1
+    assert data["files"] == [str(file) for file in files]
+    assert files[0].read_text().startswith("t,bar.r.x")
+    assert files[1].read_bytes().startswith(b"\x89PNG")
+    assert "<html" in files[2].read_text()[:400].lower()
+    exact = mbd.simulate(pendulum(), 0.1, rtol=1e-6, atol=1e-8)
+    np.testing.assert_array_equal(data["bodies"]["bar"]["r"], exact["bar"].r[-1])
+
+
+@pytest.mark.parametrize("method", ["RK4", "GeneralizedAlpha", "RATTLE", "DOP853"])
+def test_run_with_methods(method, capsys):
+    code, text, _ = said(capsys, "run", "pendulum", "--t-end", "0.02", "--method", method, "--json")
+    assert code == 0
+    assert method in json.loads(text)["settings"]["integrator"]
+
+
+def test_a_run_that_fails_is_exit_code_1(tmp_path, capsys):
+    content = BY_HAND.replace("0.2 * t**2 * sin(3 * t)", "0.001 * t**2 / (0.02 - t)")
+    (tmp_path / "bar.toml").write_text(content)
+    code, text, error = said(capsys, "run", tmp_path / "bar.toml", "--t-end", "0.1", "--json")
+    assert code == 1
+    data = json.loads(text)
+    assert not data["ok"]
+    assert "t = 0.02" in data.get("message", "") + data.get("error", "") + error
+
+
+def test_check_as_json_and_on_files(by_hand, tmp_path, capsys):
+    code, text, _ = said(capsys, "check", four_bar().save(tmp_path / "four_bar.json"), "--json")
+    assert code == 0
+    assert json.loads(text)["degrees_of_freedom"] == 1
+    assert said(capsys, "check", by_hand)[0] == 0
+
+
+def test_assemble_closes_and_writes(tmp_path, capsys):
+    (tmp_path / "open.py").write_text(OPEN)
+    out = tmp_path / "closed.json"
+    code, text, error = said(capsys, "assemble", tmp_path / "open.py", "--out", out, "--json")
+    assert code == 0
+    assert f"executing {tmp_path / 'open.py'}" in error
+    assert json.loads(text)["gaps"]["pin"]["distance"] == pytest.approx(GAP, rel=1e-9)
+    closed = mbd.load_model(out)
+    closed.compile()
+    assert np.abs(mbd.evaluate(closed).Phi).max() <= 1e-12  # of points at 1 m: rounding, and the tolerance of `assemble`
+    assert said(capsys, "check", tmp_path / "open.py")[0] == 1
+    assert said(capsys, "check", out)[0] == 0
+
+
+def test_convert_and_info(by_hand, tmp_path, capsys):
+    out = tmp_path / "bar.json"
+    code, text, _ = said(capsys, "convert", by_hand, out)
+    assert (code, text) == (0, f"wrote {out}\n")
+    code, text, _ = said(capsys, "info", out, "--json")
+    assert json.loads(text)["joints"] == {"drive": "RotationDriver", "pin": "RJ"}
+    assert "spring" in said(capsys, "info", out)[1]
+    assert json.loads(said(capsys, "info", "--json")[1])["haugmbd"] == mbd.__version__
+    assert json.loads(said(capsys, "info", "--schema")[1])["title"] == "haugmbd model 1"
+
+
+def test_faults_of_a_file_are_exit_code_1_with_all_of_them(by_hand, capsys):
+    by_hand.write_text(BY_HAND.replace("axis =", "axle =").replace('"mass"\nJ', "-1\nJ"))
+    code, text, error = said(capsys, "check", by_hand, "--json")
+    assert code == 1
+    data = json.loads(text)
+    assert len(data["faults"]) == 3
+    assert "did you mean" not in data["faults"][0]
+    assert error.count("line ") == 3
+
+
+@pytest.mark.parametrize(
+    ("argv", "sentence"),
+    [
+        (["run", "nowhere.json"], "'nowhere.json' is no file"),
+        (["run", "pendulum", "--t-end", "-1"], "'-1' is not a positive number"),
+        (["run", "pendulum", "--method", "Euler"], "invalid choice: 'Euler'"),
+        (["run"], "required: MODEL"),
+        (["convert", "pendulum"], "required: FILE"),
+        (["completion", "fish"], "invalid choice: 'fish'"),
+        (["run", "pendulum", "--t-end", "0.01", "--out", "/nowhere/at/all/run.npz"], "/nowhere/at/all/run.npz"),
+    ],
+)
+def test_bad_arguments_are_exit_code_2(argv, sentence, capsys):
+    code, _, error = said(capsys, *argv)
+    assert code == 2
+    assert sentence in error
+
+
+def test_what_cannot_be_converted_is_said(tmp_path, capsys):
+    code, _, error = said(capsys, "convert", "pendulum", tmp_path / "pendulum.yaml")
+    assert code == 1
+    assert "saved as .json" in error
+    (tmp_path / "drive.py").write_text(
+        OPEN.replace("from joints import RJ", "from joints import RJ, RotationDriver").replace(
+            "system.add(RJ", "pin = system.add(RJ"
+        )
+        + "system.add(RotationDriver('drive', pin, lambda t: t))\n"
+    )
+    code, _, error = said(capsys, "convert", tmp_path / "drive.py", tmp_path / "drive.json")
+    assert code == 1
+    assert "joint 'drive': its function is a lambda" in error
+    assert "mbd.Expression" in error
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_completion_scripts_name_every_command_and_option(shell, capsys):
+    code, text, _ = said(capsys, "completion", shell)
+    assert code == 0
+    parser = main._parser()
+    for name, command in completion.commands_of(parser).items():
+        assert name in text
+        options = [option for action in command._actions for option in action.option_strings if option.startswith("--")]
+        line = next(line for line in text.splitlines() if line.strip().startswith(f"{name})"))
+        assert all(option in line for option in options)
+    assert isinstance(parser, argparse.ArgumentParser)
+    if shutil.which(shell):
+        assert subprocess.run([shell, "-n"], input=text, text=True, capture_output=True, timeout=60).stderr == ""
+
+
+def test_bash_completes():
+    if not shutil.which("bash"):
+        pytest.skip("no bash")
+    script = completion.script("bash", main._parser())
+    for words, wanted in (("haugmbd che", "check"), ("haugmbd run --t-", "--t-end"), ("haugmbd info four", "four_bar")):
+        ask = f"{script}\nCOMP_WORDS=({words}); COMP_CWORD={len(words.split()) - 1}; _haugmbd; echo ${{COMPREPLY[@]}}"
+        done = subprocess.run(["bash", "--norc"], input=ask, text=True, capture_output=True, timeout=60)
+        assert done.stdout.split() == [wanted]
