@@ -155,6 +155,9 @@ if TYPE_CHECKING:
     from haugmbd.simulation.result import Result as Result
     from haugmbd.simulation.result import load as load
     from haugmbd.simulation.simulate import simulate as simulate
+    from haugmbd.study.method import Method as Method
+    from haugmbd.study.method import MethodSet as MethodSet
+    from haugmbd.study.method import methods as methods
     from haugmbd.system.system import System as System
     from haugmbd.viewer.still import Picture as Picture
     from haugmbd.viewer.still import picture as picture
@@ -268,6 +271,7 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.crosscheck.check": ("crosscheck",),
     "haugmbd.crosscheck.report": ("CrossCheck",),
     # studies
+    "haugmbd.study.method": ("Method", "MethodSet", "methods"),
     "haugmbd.viewer.still": ("Picture", "picture"),
     # errors, citations
     "haugmbd.errors": (

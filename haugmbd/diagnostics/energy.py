@@ -87,6 +87,11 @@ def energy_over_time(model: Model, t: Array, y: Array, solutions: Callable[[], A
 
     `solutions()` returns (u_dot, lam) by nodes, (nt, nn, 6). It is called only if work is done.
     """
+    return Energy(t, *kinetic_and_potential(model, t, y), *work_over_time(model, t, y, solutions))
+
+
+def kinetic_and_potential(model: Model, t: Array, y: Array) -> tuple[Array, Array]:
+    """Return kinetic and potential energy of states y (nt, ny), (nt,) each [J]."""
     bodies = _bodies(model, y)
     v, omega_bar = bodies[..., 7:10], bodies[..., 10:13]
     kinetic = 0.5 * np.einsum("k,tka,tka->t", model.mass, v, v)
@@ -94,7 +99,7 @@ def energy_over_time(model: Model, t: Array, y: Array, solutions: Callable[[], A
     potential = -np.einsum("k,tka,a->t", model.mass, bodies[..., 0:3], model.tables["GRAVITY"][0])
     for element in load_ledger(model, t, y).values():
         potential = potential + element.potential
-    return Energy(t, kinetic, potential, *work_over_time(model, t, y, solutions))
+    return kinetic, potential
 
 
 def momentum_over_time(model: Model, t: Array, y: Array) -> Momentum:

@@ -62,12 +62,18 @@ def resolve_stabilization(
     usual: the default argument: methods that solve the constraints themselves replace it by none
     """
     rule = Unstabilized() if stabilization is None or (method.solves_constraints and stabilization is usual) else stabilization
-    wrong = incompatibility(formulation, method, rule)
+    wrong = refusal(formulation, method, rule)
     if wrong:
-        raise UsageError(f"{wrong}. {_remedy(formulation, method, rule)}")
+        raise UsageError(wrong)
     if method.keeps_positions or method.keeps_velocities:
         return Projection(positions=method.keeps_positions)  # of states between its steps, and of the start
     return rule.with_step(method.step)
+
+
+def refusal(formulation: Formulation, method: Integrator, rule: Stabilization) -> str:
+    """Return the reason why these three cannot be combined, with legal alternatives; "" if they can."""
+    wrong = incompatibility(formulation, method, rule)
+    return f"{wrong}. {_remedy(formulation, method, rule)}" if wrong else ""
 
 
 def _remedy(formulation: Formulation, method: Integrator, rule: Stabilization) -> str:
