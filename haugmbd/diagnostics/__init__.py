@@ -5,7 +5,7 @@ rows_over_time       all rows at all stored states
 violation            violation of the constraints at three levels
 reactions            joint reactions
 joint_history        angles and displacements of joints over time
-method_multipliers   multipliers of implicit methods
+method_solutions     accelerations and multipliers that a method itself computed
 energy               energy and momentum
 work                 work between stored states
 resample             states at other times

@@ -60,12 +60,15 @@ class RunStatus(IntEnum):
         -1: an error ended the run.
     INTERRUPTED : int
         -2: Ctrl-C ended the run.
+    BUDGET_EXHAUSTED : int
+        -3: the run took longer than its budget, and was stopped.
     """
 
     COMPLETED = 0
     TERMINAL_EVENT = 1
     FAILED = -1
     INTERRUPTED = -2
+    BUDGET_EXHAUSTED = -3
 
 
 class RunNote(NamedTuple):
@@ -122,7 +125,7 @@ class HasOutcome:
 
     @property
     def status(self) -> RunStatus:
-        """Return the status: COMPLETED 0, TERMINAL_EVENT 1, FAILED -1, INTERRUPTED -2."""
+        """Return the status: COMPLETED 0, TERMINAL_EVENT 1, FAILED -1, INTERRUPTED -2, BUDGET_EXHAUSTED -3."""
         return self.outcome.status
 
     @property

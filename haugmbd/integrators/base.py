@@ -51,6 +51,9 @@ class Integrator(ABC):
     own_multipliers: ClassVar[bool] = False
     """Whether a step solves for multipliers at its end.  Multipliers of stages and of half steps do not count."""
 
+    lam_at_steps: ClassVar[bool] = False
+    """Whether its batches carry multipliers `lam` that the step solved for, with `u_dot` or the accelerations in `y_dot`."""
+
     @classmethod
     def examples(cls) -> dict[str, Integrator]:
         """Return one method of each kind that differs in its stabilizations, by its name."""

@@ -289,4 +289,5 @@ def _ended(batch: StepBatch, found: LocatedEvent) -> StepBatch:
         k + 1,
         batch.rejected,
         split_multipliers(batch.lam, k, 1),
+        u_dot=split_multipliers(batch.u_dot, k, 1),
     )

@@ -28,7 +28,7 @@ from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.singularity_search import FINE, SWEEPS, Place, SingularSearch, may_be_singular, weakest
 from haugmbd.integrators.smooth_branch import Curve, SmoothBranch
 from haugmbd.integrators.state_space import MaximalStateSpace, NearSingular, SingularCrossing
-from haugmbd.integrators.step_batch import StepBatch
+from haugmbd.integrators.step_batch import StepBatch, split_multipliers
 from haugmbd.integrators.step_context import Problem, copy_options, restore_memory
 from haugmbd.model.constraint_rows import rows_in
 from haugmbd.model.evaluate import rows_entry
@@ -361,9 +361,7 @@ class _Driver:
 
     def first_steps(self, batch: StepBatch, k: int) -> StepBatch:
         """Return the first k steps of a batch."""
-        lam = None if batch.lam is None else batch.lam[:k]
-        t_stop = float(batch.t[k - 1]) if k else batch.t_stop
-        return StepBatch(batch.t[:k], batch.y[:k], batch.y_dot[:k], OK, t_stop, k, batch.rejected, lam)
+        return batch.first(k)._replace(code=OK, t_stop=float(batch.t[k - 1]) if k else batch.t_stop, curve=None)
 
     def batch(self, crossing: Crossing, end: CrossingStart, method: Integrator, batch: StepBatch) -> StepBatch:
         """Return a crossing as a batch: at the times of a fixed step, or at some times."""
@@ -375,5 +373,5 @@ class _Driver:
             inner = curve.t0 + span / OUTPUTS * np.arange(1.0, float(OUTPUTS))
         t: Array = np.append(inner, end.t)
         y, y_dot = np.vstack([curve.states(inner), end.y]), np.vstack([curve.rates(inner), end.y_dot])
-        lam = None if batch.lam is None else np.full((len(t), batch.lam.shape[1]), np.nan)
-        return StepBatch(t, y, y_dot, OK, end.t, len(t), 0, lam, curve)
+        lam, u_dot = (split_multipliers(own, 0, len(t)) for own in (batch.lam, batch.u_dot))
+        return StepBatch(t, y, y_dot, OK, end.t, len(t), 0, lam, curve, u_dot)

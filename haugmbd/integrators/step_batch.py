@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from functools import partial
 from itertools import chain, repeat
@@ -21,6 +22,7 @@ class StepBatch(NamedTuple):
 
     t: (k,);  y, y_dot: (k, ny) after each accepted step;  code: OK, or the code of the failure;  t_stop: the time of the failure
     lam: (k, nc) the method's own multipliers, by rows; None if the method has none at its steps
+    u_dot: (k, 6 (nb + 1)) the accelerations that belong to lam, if they are not those in y_dot
     curve: dense output across a singular configuration, `states(t)` and `rates(t)`; None for steps, where states and rates determine it
     """
 
@@ -33,6 +35,12 @@ class StepBatch(NamedTuple):
     rejected: int
     lam: Array | None = None
     curve: Any = None
+    u_dot: Array | None = None
+
+    def first(self, k: int) -> StepBatch:
+        """Return the first k steps."""
+        lam, u_dot = (None if own is None else own[:k] for own in (self.lam, self.u_dot))
+        return self._replace(t=self.t[:k], y=self.y[:k], y_dot=self.y_dot[:k], accepted=k, lam=lam, u_dot=u_dot)
 
 
 def split_multipliers(lam: Array | None, kept: int, others: int) -> Array | None:
@@ -40,13 +48,38 @@ def split_multipliers(lam: Array | None, kept: int, others: int) -> Array | None
     return None if lam is None else np.vstack([lam[:kept], np.full((others, lam.shape[1]), np.nan)])
 
 
+class PacedLengths:
+    """Numbers of steps of batches that take about `problem.batch_seconds` each, from one step on; at most `most`, and `longest_batch`.
+
+    Ctrl-C in `__next__` leaves the integrator's generator as it is raised: the run does not end as if it were complete.
+    """
+
+    def __init__(self, problem: Problem, most: int) -> None:
+        self._problem, self._most, self._length, self._before = problem, most, 0, 0.0
+
+    def __iter__(self) -> PacedLengths:
+        return self
+
+    def __next__(self) -> int:
+        now, seconds, longest = time.perf_counter(), self._problem.batch_seconds or 0.0, self._problem.longest_batch
+        took, self._before = now - self._before, now
+        if not self._length or took > seconds:
+            self._length = max(1, self._length // 2)
+        elif took < 0.5 * seconds:
+            self._length = min(2 * self._length, self._most if longest is None else min(self._most, longest))
+        return self._length
+
+
 def batch_lengths(problem: Problem) -> Iterator[int]:
     """Return the number of steps of each batch: as many as possible, or `first_batch`, doubled each time; at most `longest_batch`.
 
     `longest_batch` is read before each batch, because the search for singular configurations changes it.  The iterator runs no Python
-    code: Ctrl-C inside a generator would close it, and end the run as if it were complete.
+    code: Ctrl-C inside a generator would close it, and end the run as if it were complete.  With `batch_seconds` a batch takes about
+    that long.
     """
     most = max(1, min(1000, NUMBERS // problem.y.size))
+    if problem.batch_seconds is not None:
+        return PacedLengths(problem, most)
     length = most if problem.first_batch is None else min(problem.first_batch, most)
     growing = []
     while length < most:

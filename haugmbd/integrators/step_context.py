@@ -68,6 +68,7 @@ class Problem:
 
     first_batch: steps of the first batch, where the run may end soon; None for as many as possible
     longest_batch: largest number of steps of a batch; None for as many as possible
+    batch_seconds: time that a batch may take, about, where a run has a limited time; None for no limit
     singular_crossings: singular configurations that the run has crossed
     near_singular: those that it passed, and that are singular up to a small gap, or that its steps did not resolve
     """
@@ -81,6 +82,7 @@ class Problem:
     y: Array
     first_batch: int | None = None
     longest_batch: int | None = None
+    batch_seconds: float | None = None
     singular_crossings: list[SingularCrossing] = field(default_factory=list)
     near_singular: list[NearSingular] = field(default_factory=list)
 

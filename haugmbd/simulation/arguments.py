@@ -75,6 +75,12 @@ def check_flags(**flags: Any) -> None:
             raise UsageError(f"{name} = {value!r} must be True or False.")
 
 
+def check_budget(budget: float | None) -> None:
+    """Raise UsageError unless the budget is positive."""
+    if budget is not None and not budget > 0.0:
+        raise UsageError(f"budget = {budget!r} s must be positive, or left out for no limit.")
+
+
 @cache
 def parameter_types(kind: Any) -> dict[str, Any]:
     """Return the annotated types of a class's parameters; they are worked out once for each class."""

@@ -2,7 +2,8 @@ r"""The states of a simulation and its counters. All other quantities are comput
 
 t (nt,)   r (nt, nb+1, 3)   p (nt, nb+1, 4)   v (nt, nb+1, 3)   omega_bar (nt, nb+1, 3)   lam (nt, nc)        ground in row 0
 
-Exception: the multipliers that an implicit method solves for are stored, because they are not a function of the state (`lam_of_method`).
+Exception: the multipliers that an implicit method solves for are stored, because they are not a function of the state (`lam_of_method`),
+and on request the accelerations and multipliers of every method (`accelerations_of_method`).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from haugmbd.deprecated import check_keywords, public_class
 from haugmbd.diagnostics.energy import Energy, Momentum, energy_over_time, momentum_over_time
 from haugmbd.diagnostics.joint_history import JointHistory, joint_history
 from haugmbd.diagnostics.joint_wrench import Axes, Side
-from haugmbd.diagnostics.method_multipliers import multipliers_of_method
+from haugmbd.diagnostics.method_solutions import multipliers_of_method
 from haugmbd.diagnostics.reactions import Reaction, reactions_over_time
 from haugmbd.diagnostics.resample import resample_states
 from haugmbd.diagnostics.run_warnings import HasOutcome, Outcome, RunNote, RunStatus
@@ -109,7 +110,7 @@ class Result(Animated, HasOutcome):
     settings : dict of str to str
         The methods of the run, as text.
     interrupted : bool
-        Whether the run was stopped by Ctrl-C.
+        Whether the run was stopped by Ctrl-C, or at the end of its budget.
     names : Names
         Names of the model, its bodies, joints and rows.
     events : tuple of EventRecord
@@ -136,12 +137,13 @@ class Result(Animated, HasOutcome):
     events: tuple[EventRecord, ...] = ()
     singular_crossings: tuple[SingularCrossing, ...] = ()
     _own: Array | None = None
+    _own_u_dot: Array | None = None
     _model_numbers: Mapping[str, Array] | None = None
     """Fingerprint of the model in a file, if the result was loaded without its model."""
     outcome: Outcome = Outcome()
 
     def __post_init__(self) -> None:
-        for name in ("t", "y", "_own"):
+        for name in ("t", "y", "_own", "_own_u_dot"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, read_only(getattr(self, name)))
 
@@ -219,6 +221,15 @@ class Result(Animated, HasOutcome):
         return read_only(solve_states(self.model, self.t, self.y))
 
     @property
+    def _solutions_of_method(self) -> Array:
+        """Return (u_dot, lam) of the method by nodes at every state, (nt, nn, 6)."""
+        n = self.model.nb + 1
+        x = np.zeros((len(self.t), 6 * (n + len(self.model.tables["EDGES"]))))
+        x[:, : 6 * n] = self.accelerations_of_method.reshape(len(self.t), 6 * n)
+        x[:, 6 * n :][:, self.model.slot_of_row] = self.lam_of_method
+        return x.reshape(len(self.t), -1, 6)
+
+    @property
     def v_dot(self) -> Array:
         """Return the accelerations of the centres of mass, global [m/s2], (nt, nb + 1, 3)."""
         return self._solutions[:, : self.model.nb + 1, :3]
@@ -237,30 +248,44 @@ class Result(Animated, HasOutcome):
 
     @cached_property
     def lam_of_method(self) -> Array:
-        """Return the multipliers that an implicit method solved for at its steps, by rows, (nt, nc).
+        """Return the multipliers that the method itself computed at the stored states, by rows, (nt, nc).
 
         Returns
         -------
         ndarray, (nt, nc)
-            Multipliers of M u' + Phi_q^T lam = Q with the u' of the method. NaN at states that are not steps of the method: at a
-            terminal event,
-            and after a singular configuration was crossed. At the start they equal `lam`.
+            Multipliers of M u' + Phi_q^T lam = Q with the u' of the method, see `accelerations_of_method`.
 
         Raises
         ------
         UsageError
-            If the method has no multipliers of its own, or if the states are at given times (`t_eval`, `resample`).
+            If the result has none: run with `record_method=True`. `BDF`, the family of `GeneralizedAlpha` and `Trapezoidal` keep them
+            in every run without `t_eval`.
 
         Notes
         -----
-        `lam` holds the multipliers of the accelerations at the same states. Dependent rows share their load as in `lam`, by
+        `lam` holds the multipliers of NewtonEuler at the same states, for every method.
+
+        Explicit methods, HEM4, SciPySolver
+            What the formulation with its stabilization computes at the stored state, as at the beginning of the next step: with the
+            feedback of Baumgarte, approximate for Penalty and for AugmentedLagrangian that ends early. Multipliers inside the steps of
+            HEM4 are not recorded. NaN where this fails, as at a singular configuration.
+        BDF, GeneralizedAlpha, HHT, Newmark, GeneralizedAlphaR7, Trapezoidal
+            What the last Newton iteration of the step solved for.
+        RadauIIA
+            What its step ends with: the equations of motion and gamma at the end of the step. Those of its stages are not recorded.
+        RATTLE
+            The multipliers of the second half of the step, which bring the velocities to their constraints.
+
+        At the start, methods that solve for multipliers have those of NewtonEuler. NaN at states that are not steps of such a method: at
+        a terminal event, and after a singular configuration was crossed. Dependent rows share their load as in `lam`, by
         `DropDependentRows` or `MinimumNorm`.
         """
         if self._own is None:
             have = ", ".join(sorted(kind.__name__ for kind in methods_below() if kind.own_multipliers))
             raise UsageError(
                 f"this result (integrator {self.settings.get('integrator', 'unknown')}) has no multipliers of the method's own: "
-                f"{have} have them, at the steps of a run without t_eval. `lam` has those of the accelerations, at every state."
+                f"{have} have them, at the steps of a run without t_eval; other methods with simulate(..., record_method=True). "
+                "`lam` has those of the accelerations, at every state."
             )
         if not self.has_model:
             return self._own
@@ -270,6 +295,37 @@ class Result(Animated, HasOutcome):
     def has_lam_of_method(self) -> bool:
         """Return whether the result has multipliers of the method itself."""
         return self._own is not None
+
+    @property
+    def accelerations_of_method(self) -> Array:
+        """Return the accelerations that the method itself computed at the stored states, (nt, nb + 1, 6).
+
+        Returns
+        -------
+        ndarray, (nt, nb + 1, 6)
+            u' = (v', omega_bar'): of the centres of mass, global [m/s2], and angular, body frames [rad/s2]; the ground is in row 0.
+
+        Raises
+        ------
+        UsageError
+            If the run was made without `record_method=True`, or the states are those of `resample`.
+
+        Notes
+        -----
+        They belong to `lam_of_method`, which says what is recorded of each method. `v_dot` and `omega_bar_dot` hold the accelerations
+        of NewtonEuler at the same states, for every method.
+        """
+        if self._own_u_dot is None:
+            raise UsageError(
+                f"this result (integrator {self.settings.get('integrator', 'unknown')}) has no accelerations of the method's own: "
+                "run simulate(..., record_method=True). `v_dot` and `omega_bar_dot` have those of NewtonEuler, at every state."
+            )
+        return self._own_u_dot
+
+    @property
+    def has_accelerations_of_method(self) -> bool:
+        """Return whether the result has accelerations of the method itself."""
+        return self._own_u_dot is not None
 
     def joint(self, name: str) -> JointHistory:
         """Return the coordinates of a joint over time.
@@ -317,10 +373,10 @@ class Result(Animated, HasOutcome):
         return reactions_over_time(self.model, self.t, self.y, lambda: self._solutions, joint, on=on, frame=frame)
 
     @overload
-    def violation(self, level: Level = ..., by: Literal["row"] = ...) -> Array: ...
+    def violation(self, level: Level = ..., by: Literal["row"] = ..., *, of_method: bool = ...) -> Array: ...
     @overload
-    def violation(self, level: Level = ..., *, by: Literal["joint"]) -> dict[str, Array]: ...
-    def violation(self, level: Level = "position", by: str = "row") -> Array | dict[str, Array]:
+    def violation(self, level: Level = ..., *, by: Literal["joint"], of_method: bool = ...) -> dict[str, Array]: ...
+    def violation(self, level: Level = "position", by: str = "row", *, of_method: bool = False) -> Array | dict[str, Array]:
         """Return the constraint violation at every state: Phi, Phi_q u - nu, or Phi_q u_dot - gamma.
 
         Parameters
@@ -329,6 +385,9 @@ class Result(Animated, HasOutcome):
             Level of the constraints.
         by : {"row", "joint"}
             "row": signed values of all rows. "joint": Euclidean norm over the rows of each joint.
+        of_method : bool
+            At acceleration level: whether u_dot is that of the method, `accelerations_of_method`. By default it is that of NewtonEuler,
+            which fulfils the rows to rounding for every method.
 
         Returns
         -------
@@ -338,11 +397,11 @@ class Result(Animated, HasOutcome):
         Raises
         ------
         UsageError
-            If the level, or `by`, is unknown.
+            If the level, or `by`, is unknown, or the run did not record the accelerations of the method.
         """
         if by not in ("row", "joint"):
             raise UsageError(f"by is {by!r}: give 'row' or 'joint'.")
-        rows = row_violation(self.model, self.t, self.y, level, lambda: self._solutions)
+        rows = row_violation(self.model, self.t, self.y, level, lambda: self._solutions_of_method if of_method else self._solutions)
         return rows if by == "row" else joint_violation(self.model, rows)
 
     def euler_violation(self) -> Array:

@@ -21,12 +21,16 @@ from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.integrators.step_context import Problem, copy_options, post_step_each
 from haugmbd.simulation.progress import Progress
 from haugmbd.simulation.records import Counters
+from haugmbd.workspace.layout import WIDTH
 
 CREPT = 1e-6
 """Relative to |t| + 1 s: distance after the last time of a run at which drivers are checked for a break."""
 FIRST_BATCH = 8
 """Steps of the first batch of a run that an event may end. Each batch is twice as long, so that few steps are wasted."""
 
+
+LONGEST_BATCH, BATCHES = 0.1, 20
+"""[s] longest time of a batch of a run with a budget, and least number of batches in the budget: by so much it may be exceeded."""
 
 R = TypeVar("R")
 
@@ -60,10 +64,16 @@ class Growing:
         return self._array
 
 
+def accelerations_in(y_dot: Array, n: int) -> Array:
+    """Return (v', omega_bar') of n bodies, (k, 6 n), in the rates (k, ny) of flat states."""
+    return y_dot[:, : WIDTH * n].reshape(len(y_dot), n, WIDTH)[:, :, 7:].reshape(len(y_dot), 6 * n)
+
+
 class Recorded(NamedTuple):
     """The data of a run: t (nt,), y (nt, ny), counters, outcome, events, and the singular configurations that were crossed.
 
     lam: (nt, nc) multipliers of the method itself, NaN at the start; None without them, before the first step, or at given times
+    u_dot: (nt, 6 (nb + 1)) the accelerations that belong to them, if they are kept
     energy_restored: by an energy projection [J]
     """
 
@@ -74,16 +84,20 @@ class Recorded(NamedTuple):
     events: tuple[EventRecord, ...]
     singular_crossings: tuple[SingularCrossing, ...]
     lam: Array | None = None
+    u_dot: Array | None = None
     energy_restored: float = 0.0
 
     @property
     def interrupted(self) -> bool:
-        """Return whether Ctrl-C stopped the run."""
-        return self.outcome.status == RunStatus.INTERRUPTED
+        """Return whether Ctrl-C, or the end of its budget, stopped the run."""
+        return self.outcome.status in (RunStatus.INTERRUPTED, RunStatus.BUDGET_EXHAUSTED)
 
 
 class Run(Generic[R]):
-    """The loop of one simulation, with the data stored so far."""
+    """The loop of one simulation, with the data stored so far.
+
+    budget: time [s] after which the run is stopped;  bodies: number of bodies whose accelerations by the method are kept
+    """
 
     def __init__(
         self,
@@ -94,6 +108,9 @@ class Run(Generic[R]):
         every: int,
         record: Callable[[Recorded], R],
         events: tuple[Event, ...] = (),
+        *,
+        budget: float | None = None,
+        bodies: int = 0,
     ) -> None:
         self.problem, self.method, self.t_end, self.times, self.every = problem, method, t_end, times, every
         self.record = record
@@ -104,6 +121,11 @@ class Run(Generic[R]):
         self.t = Growing(1)
         self.y = Growing(problem.y.size)
         self.lam: Growing | None = None
+        self.bodies, self.u_dot = bodies, Growing(6 * bodies) if bodies else None
+        self.budget, self.exhausted = budget, False
+        if budget is not None:
+            problem.batch_seconds = min(LONGEST_BATCH, budget / BATCHES)
+        self.began = time.perf_counter()
         self.steps = self.rejected = self.next_time = 0
         self.turns = TurnMonitor(problem.state_space.spinning(), problem.state_space.places().spins[:, 1])
         self.gap = (0.0, "", problem.t)
@@ -120,7 +142,7 @@ class Run(Generic[R]):
         """Run under a progress bar that covers more than this run."""
         try:
             self._advance(bar)
-            return self._result(interrupted=False)
+            return self._result(interrupted=self.exhausted)
         except KeyboardInterrupt:
             return self._result(interrupted=True)
         except Exception as error:
@@ -155,6 +177,9 @@ class Run(Generic[R]):
                 if stopped is not None and not isinstance(stopped, Exception):
                     raise stopped  # Ctrl-C beyond a terminal event; errors there are of a motion that does not take place
                 return
+            if self.budget is not None and time.perf_counter() - self.began > self.budget and self._last[0][-1] < self.t_end:
+                self.exhausted = True
+                return
 
     def _measure(self, batch: StepBatch) -> None:
         """Record the rotations of the steps, and the gaps of the rows after the last step."""
@@ -184,8 +209,7 @@ class Run(Generic[R]):
             return batch, stopped
         t_broken, what = broken
         k = int(np.searchsorted(batch.t, t_broken))
-        lam = None if batch.lam is None else batch.lam[:k]
-        before = batch._replace(t=batch.t[:k], y=batch.y[:k], y_dot=batch.y_dot[:k], t_stop=t_broken, accepted=k, lam=lam)
+        before = batch.first(k)._replace(t_stop=t_broken)
         return before, SimulationError(f"the simulation stops at t = {t_broken:.9g} s: {what}")
 
     def _stop(self, batch: StepBatch, error: BaseException) -> NoReturn:
@@ -222,6 +246,8 @@ class Run(Generic[R]):
         if self.times is None:
             self.t.append(self._last[0])
             self.y.append(self._last[1])
+            if self.u_dot is not None:
+                self.u_dot.append(accelerations_in(self._last[2], self.bodies))
 
     def _store(self, batch: StepBatch) -> None:
         """Store every `every`-th state of a batch, or those at the given times."""
@@ -243,6 +269,8 @@ class Run(Generic[R]):
                     lam.append(np.full((1, batch.lam.shape[1]), np.nan))
                     self.lam = lam
                 self.lam.append(batch.lam[kept])
+            if self.u_dot is not None:
+                self.u_dot.append((accelerations_in(batch.y_dot, self.bodies) if batch.u_dot is None else batch.u_dot)[kept])
         self.steps += batch.accepted
         self.rejected += batch.rejected
 
@@ -309,12 +337,22 @@ class Run(Generic[R]):
             cpu=time.process_time() - self.cpu,
         )
         t, y, lam = self.t.rows()[:, 0], self.y.rows(), None if self.lam is None else self.lam.rows()
-        n = min(len(t), len(y), len(t) if lam is None else len(lam))  # Ctrl-C may come while a batch is stored
-        lam = None if lam is None else lam[:n]
+        u_dot = None if self.u_dot is None else self.u_dot.rows()
+        own = [rows for rows in (lam, u_dot) if rows is not None]
+        n = min(len(rows) for rows in (t, y, *own))  # Ctrl-C may come while a batch is stored
+        lam, u_dot = (None if rows is None else rows[:n] for rows in (lam, u_dot))
         outcome = self._outcome(interrupted, error)
         return self.record(
             Recorded(
-                t[:n], y[:n], counters, outcome, tuple(self.records), tuple(p.singular_crossings), lam, float(o.max_energy_restored)
+                t[:n],
+                y[:n],
+                counters,
+                outcome,
+                tuple(self.records),
+                tuple(p.singular_crossings),
+                lam,
+                u_dot,
+                float(o.max_energy_restored),
             )
         )
 
@@ -323,6 +361,9 @@ class Run(Generic[R]):
         now = float(self._last[0][-1])
         if error is not None:
             status, message = RunStatus.FAILED, f"{type(error).__name__}: {error}"
+        elif self.exhausted:
+            status = RunStatus.BUDGET_EXHAUSTED
+            message = f"stopped at t = {now:.9g} s, before t_end = {self.t_end:.9g} s: its budget of {self.budget:g} s was used up"
         elif interrupted:
             status, message = RunStatus.INTERRUPTED, f"interrupted by Ctrl-C at t = {now:.9g} s, before t_end = {self.t_end:.9g} s"
         elif self.ended:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.deprecated import check_keywords
+from haugmbd.diagnostics.method_solutions import solutions_of_rates, steps_only
 from haugmbd.diagnostics.run_warnings import issue, with_model_notes
 from haugmbd.errors import UsageError
 from haugmbd.formulations import Formulation, NewtonEuler
@@ -32,6 +33,7 @@ from haugmbd.model.state import State
 from haugmbd.serial_chain.chain import SerialChain
 from haugmbd.serial_chain.state import ChainState
 from haugmbd.simulation.arguments import (
+    check_budget,
     check_drivers,
     check_flags,
     check_formulation,
@@ -68,6 +70,7 @@ def simulate(
     integrator: Integrator | None = None,
     store_every: int = 1,
     progress: bool = False,
+    budget: float | None = None,
 ) -> ReducedResult: ...
 @overload
 def simulate(
@@ -88,6 +91,8 @@ def simulate(
     tolerance: float | None = None,
     store_every: int = 1,
     progress: bool = False,
+    budget: float | None = None,
+    record_method: bool = False,
 ) -> Result: ...
 @check_keywords
 def simulate(
@@ -108,6 +113,8 @@ def simulate(
     tolerance: float | None = None,
     store_every: int = 1,
     progress: bool = False,
+    budget: float | None = None,
+    record_method: bool = False,
     tau: Tau | None = None,
     wrenches: npt.ArrayLike | None = None,
 ) -> Result | ReducedResult:
@@ -146,6 +153,12 @@ def simulate(
         Number of steps between stored states.
     progress : bool
         If True, show a progress bar.
+    budget : float, optional
+        Longest time that the run may take [s]. A run that needs more is stopped within about a tenth of a second; the result holds the
+        states so far, with the status BUDGET_EXHAUSTED. By default there is no limit.
+    record_method : bool
+        If True, keep the accelerations and multipliers that the method itself computed at the stored states: see
+        `Result.accelerations_of_method` and `Result.lam_of_method`.
     tau : array_like, (nv,), or callable, optional
         Generalized forces of a SerialChain, or a function tau(t, q, qd) that returns them.
     wrenches : array_like, (n, 6), optional
@@ -154,7 +167,8 @@ def simulate(
     Returns
     -------
     Result or ReducedResult
-        States of the run; a ReducedResult for a SerialChain. After Ctrl-C the result so far, with `interrupted` set.
+        States of the run; a ReducedResult for a SerialChain. After Ctrl-C, or at the end of its budget, the result so far, with
+        `interrupted` set.
         `status`, `success` and `message` describe the end of the run, `warnings` lists its diagnostics.
 
     Raises
@@ -175,19 +189,28 @@ def simulate(
 
     Notes
     -----
-    For a SerialChain, formulation, stabilization, project_velocity and redundancy have no meaning: there are no constraints.
+    For a SerialChain, formulation, stabilization, project_velocity, redundancy and record_method have no meaning: there are no
+    constraints.
     `cite` returns the references of the methods.
     """
     check_formulation(formulation)
-    check_numbers(integrator, t_end=t_end, h=h, rtol=rtol, atol=atol, store_every=store_every)
-    check_flags(project_velocity=project_velocity, progress=progress)
+    check_numbers(integrator, t_end=t_end, h=h, rtol=rtol, atol=atol, store_every=store_every, budget=budget)
+    check_flags(project_velocity=project_velocity, progress=progress, record_method=record_method)
+    check_budget(budget)
     t_end = float(t_end)
     method = choose_integrator(h, rtol, atol, integrator)
     if tolerance is not None and not isinstance(system, System):
         raise UsageError("tolerance decides which rows a System drops where it is compiled: system.compile(tolerance=...).")
     if isinstance(system, SerialChain):
-        return _of_chain(system, t_end, method, formulation, stabilization, project_velocity, redundancy)(
-            state=state, tau=tau, wrenches=wrenches, t_eval=t_eval, events=events, store_every=store_every, progress=progress
+        return _of_chain(system, t_end, method, formulation, stabilization, project_velocity or record_method, redundancy)(
+            state=state,
+            tau=tau,
+            wrenches=wrenches,
+            t_eval=t_eval,
+            events=events,
+            store_every=store_every,
+            progress=progress,
+            budget=budget,
         )
     if tau is not None or wrenches is not None:
         raise UsageError("tau and wrenches belong to a SerialChain; on a System forces are parts: system.add(Torque(...)).")
@@ -199,6 +222,11 @@ def simulate(
         model = model.with_redundancy(redundancy)
     start = state if isinstance(state, State) else model.state()
     times = wanted_times(t_eval, start.t, t_end)
+    if record_method and times is not None and method.lam_at_steps:
+        raise UsageError(
+            f"record_method=True keeps what {type(method).__name__} solved for at its steps, and t_eval asks for states between them: "
+            "leave out t_eval."
+        )
     checked_events = read_events(events)
     check_interval(method, start.t, t_end, store_every)
     check_drivers(model, start.t, t_end)
@@ -214,9 +242,16 @@ def simulate(
     def record(found: Recorded) -> Result:
         work = statistics_of(pack)
         counters = replace(found.counters, solves=work.solves, iterations=work.iterations, repartitions=work.repartitions)
-        own = None
-        if method.own_multipliers and times is None:
-            own = np.full((1, model.nc), np.nan) if found.lam is None else found.lam
+        own, own_u_dot = found.lam, None
+        if (method.own_multipliers or record_method) and method.lam_at_steps and times is None and own is None:
+            own = np.full((len(found.t), model.nc), np.nan)  # it did not make a step
+        if record_method and method.lam_at_steps:
+            own_u_dot = steps_only(own, found.u_dot)
+        elif record_method:
+            fresh = rule.fitted(model, formulation.pack(model))
+            own_u_dot, own = solutions_of_rates(model, fresh, rule.rates, rule.options(), found.t, found.y)
+        elif not method.own_multipliers:
+            own = None
         outcome = with_model_notes(found.outcome, model, found.t, found.y, counters.steps, found.energy_restored)
         return Result(
             model,
@@ -228,10 +263,12 @@ def simulate(
             events=found.events,
             singular_crossings=found.singular_crossings,
             _own=own,
+            _own_u_dot=own_u_dot,
             outcome=outcome,
         )
 
-    result = Run(problem, method, t_end, times, store_every, record, checked_events).run(progress)
+    bodies = model.nb + 1 if record_method and method.lam_at_steps else 0
+    result = Run(problem, method, t_end, times, store_every, record, checked_events, budget=budget, bodies=bodies).run(progress)
     issue(result.outcome)
     return result
 
@@ -255,7 +292,8 @@ def _of_chain(
     """Return `simulate_chain` with these arguments. Raise UsageError for an argument that only constraints need."""
     if formulation is not NEWTON_EULER or stabilization not in (PROJECTION, None) or project_velocity or redundancy is not None:
         raise UsageError(
-            f"chain {chain.name!r} moves in its own coordinates, without constraints: formulation, stabilization, project_velocity "
-            "and redundancy have no meaning. Leave them out, or simulate the same chain in maximal coordinates, chain.to_system()."
+            f"chain {chain.name!r} moves in its own coordinates, without constraints: formulation, stabilization, project_velocity, "
+            "redundancy and record_method have no meaning. Leave them out, or simulate the same chain in maximal coordinates, "
+            "chain.to_system()."
         )
     return partial(simulate_chain, chain, t_end, method)

@@ -40,6 +40,7 @@ def simulate_chain(
     events: Sequence[Event],
     store_every: int,
     progress: bool,
+    budget: float | None = None,
 ) -> ReducedResult:
     """Simulate `chain` from `state` (by default at rest with every joint at zero) to `t_end` [s]; see `simulate`."""
     start = ChainState(chain.q_zero(), np.zeros(chain.nv)) if state is None else state
@@ -71,6 +72,6 @@ def simulate_chain(
         )
         return replace(result, outcome=found.outcome.with_notes(energy_notes_of(result)))
 
-    result = Run(problem, method, t_end, times, store_every, record, checked_events).run(progress)
+    result = Run(problem, method, t_end, times, store_every, record, checked_events, budget=budget).run(progress)
     issue(result.outcome)
     return result

@@ -103,6 +103,7 @@ class Implicit(Integrator):
     solves_constraints = True
     one_step = False
     own_multipliers = True
+    lam_at_steps = True
     constraint_form: ConstraintForm | None
     tol: float
     newton: ModifiedNewton

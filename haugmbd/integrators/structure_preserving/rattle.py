@@ -32,7 +32,8 @@ from haugmbd.errors import UsageError
 from haugmbd.formulations.newton_euler import factorize, put_rates, put_right_hand_side, solve_once, solve_system
 from haugmbd.integrators.explicit.runge_kutta import OneStep
 from haugmbd.integrators.state_space import model_of
-from haugmbd.integrators.step_context import Options, Point, Problem, Steps, check_finite
+from haugmbd.integrators.step_batch import StepBatch
+from haugmbd.integrators.step_context import Options, Point, Problem, Steps, check_finite, empty_steps
 from haugmbd.math.euler_kernels import cayley_by
 from haugmbd.math.vec3 import Vec, cross, dot
 from haugmbd.model.evaluate import prepare
@@ -59,6 +60,13 @@ class HalfStep(NamedTuple):
 
     u: Array
     f: Array
+
+
+class Kicks(NamedTuple):
+    """What the last kick of each step has solved for: lam = mu (n, 6 ne) by slots, and u' (n, 6 (nb + 1)) with M u' + Phi_q^T mu = F."""
+
+    lam: Array
+    u_dot: Array
 
 
 @kernel
@@ -278,8 +286,22 @@ def last_kick(P: Pack, options: Options, t: float, h: float, half: HalfStep, new
     return report(ws.status(P), NO_CONVERGENCE, 0, h * change)
 
 
+@inlined
+def keep_kick(P: Pack, h: float, half: HalfStep, new: Array, lam: Array, u_dot: Array) -> None:
+    """Write mu of the last kick, and its change of velocity over h / 2."""
+    n, x = ws.n_bodies(P), ws.solution(P)
+    bodies = borrow(new, 0, n, WIDTH)
+    for s in range(lam.size):
+        lam[s] = 2.0 / h * x[n + s // 6, s % 6]
+    for k in range(1, n):
+        for a in range(6):
+            u_dot[6 * k + a] = 2.0 / h * (bodies[k, 7 + a] - half.u[k, a])
+
+
 @entry
-def run(P: Pack, options: Options, t0: float, h: float, point: Point, half: HalfStep, steps: Steps) -> tuple[int, int]:
+def run(
+    P: Pack, options: Options, t0: float, h: float, point: Point, half: HalfStep, steps: Steps, kicks: Kicks
+) -> tuple[int, int]:
     """Advance the point by steps of h until `steps` is full; return the code and the number of steps done."""
     y, y_dot = point
     code = prepare(P, t0, y)
@@ -302,6 +324,7 @@ def run(P: Pack, options: Options, t0: float, h: float, point: Point, half: Half
             code = last_kick(P, options, t, h, half, new)
         if code != OK:
             return code, step
+        keep_kick(P, h, half, new, kicks.lam[step], kicks.u_dot[step])
         put_right_hand_side(P)
         code = solve_system(P)
         if code != OK:
@@ -337,8 +360,25 @@ class RATTLE(OneStep):
     reference = "Andersen 1983; Moser and Veselov 1991; Hairer, Lubich and Wanner, Geometric Numerical Integration, ch. VII"
     order = 2
     solves_constraints = True
+    lam_at_steps = True
 
     def steps(self, problem: Problem, t: float, h: float, k1: Array, steps: Steps) -> tuple[int, int]:
+        return self._steps(problem, t, h, k1, steps)[0]
+
+    def _advance(self, problem: Problem, k1: Array, t: float, h: float, n: int) -> StepBatch:
+        """Make `n` steps of `h` from `t`; lam and u' are those of the last kick of each step."""
+        steps, model = empty_steps(n, problem.y.size), model_of(problem.state_space, type(self).__name__)
+        (code, done), kicks = self._steps(problem, t, h, k1, steps)
+        times: Array = t + h * np.arange(1, done + 1, dtype=np.float64)
+        lam, u_dot = kicks.lam[:done, model.slot_of_row], kicks.u_dot[:done]
+        omega, J = steps.y[:done, : WIDTH * (model.nb + 1)].reshape(done, -1, WIDTH)[:, 1:, 10:13], model.J_bar[1:]
+        spin = np.cross(omega, np.einsum("kab,tkb->tka", J, omega))  # F has no gyroscopic torque, and Q has
+        u_dot.reshape(done, -1, 6)[:, 1:, 3:] -= np.linalg.solve(J, spin[..., None])[..., 0]
+        y, y_dot = steps.y[:done], steps.y_dot[:done]
+        return StepBatch(times, y, y_dot, code, t + (done + 1) * h, done, 0, lam, u_dot=u_dot)
+
+    def _steps(self, problem: Problem, t: float, h: float, k1: Array, steps: Steps) -> tuple[tuple[int, int], Kicks]:
+        """Make steps of `h` from `t` until `steps` is full; return the code and the number of steps done, and the last kicks."""
         model = model_of(problem.state_space, type(self).__name__)
         moments = [np.linalg.eigvalsh(J) for J in model.J_bar[1:]]
         thin = [name for name, J in zip(model.body_names[1:], moments, strict=True) if J[0] <= THIN * J[2]]
@@ -346,5 +386,7 @@ class RATTLE(OneStep):
             who = f"{', '.join(map(repr, thin))} {'has' if len(thin) == 1 else 'have'}"
             raise UsageError(f"RATTLE turns every body freely, and {who} no inertia about some axis: use RK4.")
         half, point = HalfStep(np.zeros((model.nb + 1, 6)), np.zeros((model.nb + 1, 3))), Point(problem.y, k1)
-        found: tuple[int, int] = run(problem.pack, problem.options, t, h, point, half, steps)
-        return found
+        n = len(steps.t)
+        kicks = Kicks(np.zeros((n, 6 * len(model.tables["EDGES"]))), np.zeros((n, 6 * (model.nb + 1))))
+        found: tuple[int, int] = run(problem.pack, problem.options, t, h, point, half, steps, kicks)
+        return found, kicks

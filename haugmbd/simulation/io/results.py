@@ -27,6 +27,7 @@ from haugmbd.simulation.io.schema import (
     COMPONENTS,
     FRAMES,
     OWN,
+    OWN_U_DOT,
     UNITS,
     Contents,
     Saved,
@@ -105,7 +106,7 @@ def _write_npz(contents: Contents) -> bytes:
 def _read_npz(data: bytes) -> Contents:
     with np.load(io.BytesIO(data), allow_pickle=False) as file:
         meta, checksum = (str(file[name]) if name in file else None for name in ("meta", "checksum"))
-        arrays: dict[str, Any] = {name: file[name] for name in ("t", *BODY_VARIABLES, "angles", OWN) if name in file}
+        arrays: dict[str, Any] = {name: file[name] for name in ("t", *BODY_VARIABLES, "angles", OWN, OWN_U_DOT) if name in file}
         return Contents(meta, checksum, arrays)
 
 
@@ -129,6 +130,9 @@ def _write_netcdf(contents: Contents) -> bytes:
         if OWN in arrays and arrays[OWN].shape[1]:
             file.dimensions["row"] = arrays[OWN].shape[1]
             file.create_variable(OWN, ("time", "row"), data=arrays[OWN])
+        if OWN_U_DOT in arrays:
+            file.dimensions["rate"] = 6
+            file.create_variable(OWN_U_DOT, ("time", "body", "rate"), data=arrays[OWN_U_DOT])
     return seal(data.getvalue())
 
 
@@ -136,7 +140,7 @@ def _read_netcdf(data: bytes) -> Contents:
     h5netcdf = _need("h5netcdf", "io")
     with h5netcdf.File(io.BytesIO(data), "r") as file:
         meta, checksum = (_text(file, name) for name in ("meta", "checksum"))
-        places = {"t": "time", **{name: name for name in (*BODY_VARIABLES, "angles", OWN)}}
+        places = {"t": "time", **{name: name for name in (*BODY_VARIABLES, "angles", OWN, OWN_U_DOT)}}
         arrays: dict[str, Any] = {name: np.asarray(file[at][...]) for name, at in places.items() if at in file.variables}
         arrays.setdefault("angles", np.zeros((len(arrays.get("t", ())), 0)))
         return Contents(meta, checksum, arrays)

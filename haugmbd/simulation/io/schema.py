@@ -8,8 +8,9 @@ v                (nt, nb + 1, 3)   m/s
 omega_bar        (nt, nb + 1, 3)   rad/s
 angles           (nt, na)          rad
 lam_of_method    (nt, nc)                   of methods that have multipliers of their own; NaN where a state is none of their steps
+accelerations_of_method  (nt, nb + 1, 6)    of runs that recorded them; likewise
 
-All are float64, and finite but for `lam_of_method`.  The metadata are one JSON object: format, names, counters, settings, interrupted,
+All are float64, and finite but for the last two.  The metadata are one JSON object: format, names, counters, settings, interrupted,
 events, passed, `model_numbers` (inertias, gravity, markers and constants of rows, loads and drivers, by which a model is recognized), and
 `digests`: for each variable the SHA-256 of its shape and its bytes.  `checksum` is the SHA-256 of the text of the metadata.
 """
@@ -39,7 +40,7 @@ FORMAT = "haugmbd result 2"
 OLDER_FORMAT = "haugmbd result 1"
 """Without checksums: such a file is read with a warning."""
 
-OWN = "lam_of_method"
+OWN, OWN_U_DOT = "lam_of_method", "accelerations_of_method"
 BODY_VARIABLES = ("r", "p", "v", "omega_bar")
 COMPONENTS = {"r": ("x", "y", "z"), "p": ("e0", "e1", "e2", "e3"), "v": ("x", "y", "z"), "omega_bar": ("x", "y", "z")}
 AXES = {"r": "xyz", "p": "e", "v": "xyz", "omega_bar": "xyz"}
@@ -77,6 +78,10 @@ class Saved(Protocol):
     def counters(self) -> Counters: ...
     @property
     def events(self) -> tuple[EventRecord, ...]: ...
+    @property
+    def accelerations_of_method(self) -> Array: ...
+    @property
+    def has_accelerations_of_method(self) -> bool: ...
     @property
     def has_lam_of_method(self) -> bool: ...
     @property
@@ -117,6 +122,8 @@ def contents_of(result: Saved) -> Contents:
     arrays: dict[str, Any] = {"t": result.t, **{name: getattr(result, name) for name in BODY_VARIABLES}, "angles": result.angles}
     if result.has_lam_of_method and result.names.rows:
         arrays[OWN] = result.lam_of_method
+    if result.has_accelerations_of_method:
+        arrays[OWN_U_DOT] = result.accelerations_of_method
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     names = result.names
     check_arrays(arrays, names)
@@ -184,6 +191,7 @@ def result_of(contents: Contents, model: Model | None, where: str, make: Callabl
             SingularCrossing(float(at["t"]), tuple(map(_text, at["joints"])), float(at["pivot"])) for at in meta.get("passed", ())
         ),
         _own=arrays.get(OWN),
+        _own_u_dot=arrays.get(OWN_U_DOT),
         _model_numbers=numbers,
         outcome=Outcome.from_data(meta.get("outcome"), interrupted=bool(meta["interrupted"])),
     )
@@ -199,13 +207,13 @@ def check_arrays(arrays: Mapping[str, Any], names: Names) -> None:
             raise UsageError(f"its variable {name!r} is {getattr(array, 'dtype', type(array).__name__)}, must be float64")
     nt, nb = arrays["t"].size, len(names.bodies)
     wanted: dict[str, tuple[int, ...]] = {"t": (nt,), **{name: (nt, nb, len(COMPONENTS[name])) for name in BODY_VARIABLES}}
-    wanted |= {"angles": (nt, *(arrays["angles"].shape[1:2] or (0,))), OWN: (nt, len(names.rows))}
+    wanted |= {"angles": (nt, *(arrays["angles"].shape[1:2] or (0,))), OWN: (nt, len(names.rows)), OWN_U_DOT: (nt, nb, 6)}
     for name, array in arrays.items():
         if array.shape != wanted.get(name):
             raise UsageError(
                 f"its variable {name!r} is of shape {array.shape}, must be {wanted.get(name)} ({nb} bodies, {nt} times)"
             )
-        if name != OWN and not np.isfinite(array).all():
+        if name not in (OWN, OWN_U_DOT) and not np.isfinite(array).all():
             raise UsageError(f"its variable {name!r} is not finite at {_place(~np.isfinite(array), arrays['t'])}")
     falls = np.diff(arrays["t"]) <= 0.0
     if falls.any():

@@ -1,0 +1,84 @@
+r"""The accelerations and multipliers that a method itself computed at the stored states, in the rows of the model.
+
+methods that evaluate accelerations    `rates` of the formulation and the stabilization at the stored states, as the steps evaluate them
+methods that solve for them            u' and lam at the end of each step; NaN at states that are no steps of the method
+start                                  the accelerations and multipliers of the equations of motion
+dependent rows                         the same reactions, shared by the rule of the model: on the kept rows only, or with the least sum
+                                       of squares
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.function_pointers import Routine
+from haugmbd.compiled.status_codes import OK, USER_STOPPED
+from haugmbd.formulations.accelerations import solve_states
+from haugmbd.formulations.error_messages import explain
+from haugmbd.formulations.kept_rows import keep_entry
+from haugmbd.integrators.step_context import Options
+from haugmbd.model.model import Model
+from haugmbd.redundancy.minimum_norm import least_multipliers
+from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
+
+
+def solutions_of_rates(model: Model, pack: Pack, rates: Routine, options: Options, t: Array, y: Array) -> tuple[Array, Array]:
+    """Return accelerations (nt, nb + 1, 6) and multipliers (nt, nc) by the routine `rates` at the states y (nt, ny).
+
+    NaN where it fails, as at a singular configuration. Ctrl-C in a function of the user is raised.
+    """
+    n, y_dot = model.nb + 1, np.zeros(y.shape[1])
+    u_dot, lam = np.full((len(t), n, 6), np.nan), np.full((len(t), model.nc), np.nan)
+    for k in range(len(t)):
+        code = rates(pack, options, float(t[k]), y[k].copy(), y_dot)
+        if code == OK:
+            x = workspace_array(pack, "SOLUTION")
+            u_dot[k], lam[k] = y_dot[: WIDTH * n].reshape(n, WIDTH)[:, 7:], model.lam_of(x)
+        elif code == USER_STOPPED:
+            if isinstance(pack.callback.error, KeyboardInterrupt):
+                raise pack.callback.error
+            break  # no function of the user is called after an error
+    u_dot[:, 0] = 0.0
+    return u_dot, lam
+
+
+def steps_only(lam: Array | None, u_dot: Array | None) -> Array | None:
+    """Return the accelerations (nt, nb + 1, 6) of the steps of a method; NaN at later states where it has no multipliers lam (nt, nc)."""
+    if lam is None or u_dot is None:
+        return None
+    own = u_dot.reshape(len(u_dot), -1, 6).copy()
+    own[1:][np.isnan(lam[1:]).any(axis=1)] = np.nan
+    own[:, 0] = 0.0
+    return own
+
+
+def multipliers_of_method(model: Model, t: Array, y: Array, found: Array) -> Array:
+    """Return the multipliers (nt, nc) at the states y (nt, ny), from those of the method; NaN where there are none.
+
+    The first state gets the multipliers of the accelerations.
+    """
+    lam = found.copy()
+    known = np.asarray(np.isfinite(lam).all(axis=1))
+    if model.redundancy.dropped and known.any():
+        lam[known] = _shared(model, t[known], y[known], lam[known])
+    if len(t) and not known[0]:
+        lam[0] = _slots(model, solve_states(model, t[:1], y[:1]))[0, model.slot_of_row]
+    return lam
+
+
+def _slots(model: Model, x: Array) -> Array:
+    """Return the multipliers in solutions x (nt, nn, 6) by slots, (nt, 6 ne), as a view."""
+    return x.reshape(len(x), -1)[:, 6 * (model.nb + 1) :]
+
+
+def _shared(model: Model, t: Array, y: Array, lam: Array) -> Array:
+    """Return the multipliers of the same reactions, shared between dependent rows by the rule of the model."""
+    pack = model.pack()
+    x = np.zeros((len(t), model.nb + 1 + len(model.tables["EDGES"]), 6))
+    _slots(model, x)[:, model.slot_of_row] = lam
+    code = keep_entry(pack, t, y, x.reshape(len(t), -1))
+    if code != 0:
+        model.raise_user_error(pack)
+        raise explain(model, pack, code, float(t[0]))
+    return _slots(model, least_multipliers(model, t, y, x))[:, model.slot_of_row]
