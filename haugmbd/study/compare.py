@@ -1,0 +1,207 @@
+"""compare: one mechanism through many methods, measured in the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import numpy as np
+
+from haugmbd.deprecated import check_keywords
+from haugmbd.errors import UsageError
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.simulation.arguments import check_budget, check_flags, check_numbers
+from haugmbd.simulation.progress import Progress
+from haugmbd.simulation.result import Result
+from haugmbd.study.cell import NOT_RUN, REFUSED, Cell, run_cell
+from haugmbd.study.comparison import Comparison
+from haugmbd.study.error_groups import GROUPS, Outputs, check_groups
+from haugmbd.study.measures import Measures, compared_states
+from haugmbd.study.method import Method, MethodSet, RefusedMethod
+from haugmbd.study.reference import Reference, check_reference, compute_reference, default_reference
+from haugmbd.system.system import System
+
+SAMPLES = 101
+"""States of each method that are compared with the reference, evenly spread over its steps."""
+REPEATS = 3
+"""Runs of a method of which the least CPU time counts."""
+
+
+@check_keywords
+def compare(
+    system: System | Model,
+    methods: Iterable[Method],
+    t_end: float,
+    *,
+    reference: Method | Result | Literal[False] | None = None,
+    outputs: Outputs | None = None,
+    budget: float | None = None,
+    h: float | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    groups: Iterable[str] = GROUPS,
+    state: State | None = None,
+    project_velocity: bool = False,
+    samples: int = SAMPLES,
+    repeats: int = REPEATS,
+    store_every: int = 1,
+    progress: bool = False,
+) -> Comparison:
+    """Run one mechanism with many methods, and measure them in the same way: errors by group, violations, drifts and costs.
+
+    Parameters
+    ----------
+    system : System or Model
+        The mechanism.
+    methods : iterable of Method
+        The methods, each with its own label; or what `methods` returned: its refused combinations become rows with their reason.
+    t_end : float
+        Final time [s].
+    reference : Method, Result or False, optional
+        What errors are measured against. A Method is run at its tolerances, or its step, and at ten times these, or twice the step: the
+        difference is the uncertainty of the reference. A Result has no known uncertainty. False: no errors. By default DOP853 with
+        rtol = 1e-12.
+    outputs : dict of str to callable, optional
+        By name: functions of a Result that return an array (nt,) or (nt, ...); their errors are measured as well.
+    budget : float, optional
+        Longest time of a run [s]. A method that needs more is stopped, and is a row with the states so far; the reference may take
+        twenty budgets. By default there is no limit.
+    h, rtol, atol : float, optional
+        Step [s] and tolerances of the methods that have none of their own.
+    groups : iterable of str
+        Groups of errors: "positions", "orientations", "velocities", "multipliers", "reactions", "energy". By default all.
+    state : State, optional
+        Initial state; by default the modelled one.
+    project_velocity : bool
+        If True, project inconsistent initial velocities on the velocity constraints.
+    samples : int
+        Number of states of each method that are compared with the reference: at its own steps, without interpolation.
+    repeats : int
+        Number of runs of a method of which the least CPU time counts. Methods that take longer than a second are run once.
+    store_every : int
+        Number of steps between stored states.
+    progress : bool
+        If True, show a progress bar.
+
+    Returns
+    -------
+    Comparison
+        One row for each method, with `.results`, tables, plots and a report. After Ctrl-C the rows so far; the others are not run.
+
+    Raises
+    ------
+    UsageError
+        If an argument is not valid, two methods have the same label, a method has no step, a group is unknown, or no reference is
+        possible.
+    ModelError
+        If the system has faults.
+
+    Notes
+    -----
+    Errors of a group are relative to its scale in the reference, orientations are in rad; values below the uncertainty of the reference
+    are marked. Accelerations and multipliers are those of the method itself, see `Result.accelerations_of_method`. A method that fails
+    is a row with the reason.
+    """
+    check_numbers(
+        None, t_end=t_end, budget=budget, h=h, rtol=rtol, atol=atol, samples=samples, repeats=repeats, store_every=store_every
+    )
+    check_flags(project_velocity=project_velocity, progress=progress)
+    check_budget(budget)
+    check_counts(samples=samples, repeats=repeats)
+    wanted = check_groups(groups, outputs)
+    t_start = 0.0 if state is None else float(state.t) if isinstance(state, State) else _no_state(state)
+    chosen = ready(methods, t_end - t_start, h, rtol, atol)
+    refused = methods.refused if isinstance(methods, MethodSet) else ()
+    model = compiled(system)
+    more: dict[str, Any] = {"state": state, "project_velocity": project_velocity}
+    given = default_reference() if reference is None else reference
+    if given is not False:
+        check_reference(given, model, t_end, outputs, budget, more)
+    cells = _run_all(chosen, model, t_end, repeats, budget, more | {"store_every": store_every}, progress)
+    found = None
+    if given is not False:
+        times = np.unique(np.concatenate([[t_end], *(c.result.t[compared_states(c.result, samples)] for c in cells if c.result)]))
+        found = compute_reference(given, model, times, wanted, outputs, budget, more)
+    cells += [Cell(one.label, REFUSED, one.reason) for one in refused]
+    every: list[Method | RefusedMethod] = [*chosen, *refused]
+    parts = {one.label: (one.formulation, one.integrator, one.stabilization) for one in every}
+    return Comparison(
+        model, t_start, t_end, _measured(cells, found, wanted, outputs, samples), found, wanted, outputs, parts, budget
+    )
+
+
+def compiled(system: Any) -> Model:
+    """Return the model; raise UsageError for anything but a System or a Model."""
+    if isinstance(system, System):
+        return system.compile()
+    if isinstance(system, Model):
+        return system
+    raise UsageError(f"compare got {system!r}, and needs a System or a compiled Model.")
+
+
+def check_counts(**counts: int) -> None:
+    """Raise UsageError unless the numbers are whole, and 1 or more."""
+    for name, count in counts.items():
+        if count != int(count) or count < 1:
+            raise UsageError(f"{name} = {count!r} must be a whole number, 1 or more.")
+
+
+def ready(methods: Any, span: float, h: float | None, rtol: float | None, atol: float | None) -> list[Method]:
+    """Return the methods, with steps and tolerances. Raise UsageError, with all faults, for what is no method or cannot be started."""
+    if isinstance(methods, Method | str) or not isinstance(methods, Iterable):
+        raise UsageError(f"methods = {methods!r} must be a list of Method objects, or what mbd.methods(...) returned.")
+    given = list(methods)
+    wrong = [f"{one!r} is no Method: give mbd.Method(integrator=...)" for one in given if not isinstance(one, Method)]
+    if wrong:
+        raise UsageError(f"{'; '.join(wrong)}.")
+    if not given:
+        raise UsageError("there is no method to compare: give at least one that can be run.")
+    chosen = [one.completed(h, rtol, atol) for one in given]
+    labels = [one.label for one in chosen]
+    for label in dict.fromkeys(label for label in labels if labels.count(label) > 1):
+        wrong.append(f"{labels.count(label)} methods have the label {label!r}: give each its own, Method(..., label=...)")
+    for one in chosen:
+        try:
+            one.integrator.check(span)
+        except UsageError as error:
+            wrong.append(f"{one.label}: {str(error).replace('simulate(', 'compare(')}")
+    if wrong:
+        raise UsageError("; ".join(each.rstrip(".") for each in wrong) + ".")
+    return chosen
+
+
+def _no_state(state: Any) -> float:
+    """Raise UsageError for something that is no state."""
+    raise UsageError(f"state = {state!r} must be a State: start from model.state() and change it with state.replace(...).")
+
+
+def _run_all(
+    methods: list[Method], model: Model, t_end: float, repeats: int, budget: float | None, more: dict[str, Any], progress: bool
+) -> list[Cell]:
+    """Run the methods; after Ctrl-C the others are cells that were not run."""
+    cells: list[Cell] = []
+    with Progress(progress, 0, len(methods), "methods") as bar:
+        for method in methods:
+            stopped = bool(cells) and cells[-1].status == NOT_RUN
+            if not stopped:
+                try:
+                    cells.append(run_cell(method, model, t_end, repeats=repeats, budget=budget, more=more))
+                except KeyboardInterrupt:
+                    stopped = True
+            if stopped:
+                cells.append(Cell(method.label, NOT_RUN, "not run: Ctrl-C", method))
+            bar.reach(len(cells))
+    return cells
+
+
+def _measured(
+    cells: list[Cell], reference: Reference | None, groups: tuple[str, ...], outputs: Outputs | None, samples: int
+) -> dict[str, Measures]:
+    """Return what is measured of each cell, by label."""
+    found = {}
+    for cell in cells:
+        one = Measures(cell)
+        one.add_all(reference, groups, outputs, samples)
+        found[cell.label] = one
+    return found

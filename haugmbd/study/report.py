@@ -1,0 +1,215 @@
+"""The report of a comparison: one HTML page that needs no network, with tables that sort and figures in SVG.
+
+Every text is escaped; figures are images in the page itself, and a policy in its head forbids anything from elsewhere.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import platform
+import sys
+from collections.abc import Iterable, Sequence
+from html import escape
+from importlib import metadata
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from haugmbd.citations import cite
+from haugmbd.errors import UsageError
+from haugmbd.simulation.io.atomic import replace_file
+from haugmbd.study.comparison_plots import ENERGY, name_of, overlay_curves, plot_columns
+from haugmbd.study.comparison_rows import ComparisonRows, number
+from haugmbd.study.measures import COSTS, COUNTS, DRIFTS, LEVELS, VIOLATIONS, error_columns
+from haugmbd.study.report_page import PAGE
+
+PACKAGES = ("haugmbd", "numpy", "scipy", "numba")
+GROUP_UNITS = {
+    "positions": "m",
+    "orientations": "rad",
+    "velocities": "m/s",
+    "multipliers": "J (lam times the unit of its row)",
+    "reactions": "N",
+    "energy": "J",
+}
+BELOW_NOTE = "Grey: below the uncertainty of the reference, which is not good enough for this value."
+
+
+class TableCell(NamedTuple):
+    """One entry of a table: its text, what it is sorted by, and whether it is below the uncertainty of the reference."""
+
+    text: str
+    key: float | str
+    below: bool = False
+
+
+def write_report(comparison: ComparisonRows, path: Path) -> Path:
+    """Write the page to `path`; an old file is replaced when the new one is complete."""
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise UsageError(f"path is {str(path)!r}: the report is an .html file.")
+    page = report_of(comparison)
+    with replace_file(path) as file:
+        file.write(page.encode())
+    return path
+
+
+def report_of(comparison: ComparisonRows) -> str:
+    """Return the page."""
+    title = f"{comparison.model.name}: comparison of {len(comparison.labels)} methods"
+    sections = [_summary(comparison), _not_completed(comparison), _figures(comparison), *_tables(comparison), *_words(comparison)]
+    return PAGE.format(title=escape(title), body="\n".join(part for part in sections if part))
+
+
+def _summary(comparison: ComparisonRows) -> str:
+    """Return the facts of the comparison."""
+    model, status = comparison.model, [cell.status for cell in comparison.cells.values()]
+    counted = ", ".join(f"{status.count(each)} {each}" for each in dict.fromkeys(status))
+    facts = [
+        ("mechanism", f"{model.name}: {model.nb} bodies, {len(model.joints)} joints, {model.nc} constraint rows"),
+        ("time", f"{comparison.t_start:g} s to {comparison.t_end:g} s"),
+        ("methods", counted),
+        ("reference", "none" if comparison.reference is None else comparison.reference.name),
+        ("budget", "none" if comparison.budget is None else f"{comparison.budget:g} s for each run"),
+        ("versions", ", ".join(f"{name} {_version(name)}" for name in PACKAGES)),
+        ("computer", f"Python {sys.version.split()[0]}, {platform.system()} {platform.machine()}"),
+    ]
+    return _list(facts) + "".join(f"<p>{escape(note)}</p>" for note in (comparison.reference.notes if comparison.reference else ()))
+
+
+def _not_completed(comparison: ComparisonRows) -> str:
+    """Return the methods that did not reach the end, with the whole reason."""
+    rows = [
+        [TableCell(label, label), TableCell(cell.status, cell.status), TableCell(cell.reason, cell.reason)]
+        for label, cell in comparison.cells.items()
+        if not cell.completed
+    ]
+    return _section("Methods that did not reach the end", _table(["method", "status", "reason"], rows)) if rows else ""
+
+
+def _figures(comparison: ComparisonRows) -> str:
+    """Return the figures; a sentence where they cannot be drawn."""
+    if not any(cell.result is not None and len(cell.result) for cell in comparison.cells.values()):
+        return ""
+    try:
+        import matplotlib as mpl  # noqa: PLC0415  only where a report is written
+        from matplotlib.figure import Figure  # noqa: PLC0415, F401
+    except ImportError:
+        return _section("Figures", "<p>There are no figures: matplotlib is not installed (pip install 'haugmbd[viz]').</p>")
+    first = comparison.groups[0] if comparison.groups else ""
+    error = f"error_{first}_max" if comparison.reference is not None and first else ""
+    drawn: list[tuple[str, Any]] = []
+    with mpl.rc_context({"svg.fonttype": "path", "svg.hashsalt": "haugmbd"}):
+        if any(cell.completed for cell in comparison.cells.values()):
+            columns = [(x, y) for x in ("cpu", "evaluations") for y in (error or "violation_position_max",)]
+            drawn += [(f"{name_of(y)}, over {name_of(x)}", plot_columns(comparison, x, y, None)) for x, y in columns]
+        levels = [*LEVELS, ENERGY, *([first] if error else [])]
+        drawn += [(f"{level} over time", overlay_curves(comparison, level, None)) for level in levels]
+        images = [f'<img alt="{escape(name)}" src="{_svg(ax)}">' for name, ax in drawn]
+    return _section("Figures", "\n".join(images))
+
+
+def _svg(ax: Any) -> str:
+    """Return the figure of the Axes as an address that contains it, and close it."""
+    from matplotlib import pyplot  # noqa: PLC0415
+
+    data, figure = io.BytesIO(), ax.get_figure()
+    figure.savefig(data, format="svg", metadata={"Date": None}, bbox_inches="tight")
+    pyplot.close(figure)
+    return f"data:image/svg+xml;base64,{base64.b64encode(data.getvalue()).decode()}"
+
+
+def _tables(comparison: ComparisonRows) -> list[str]:
+    """Return the tables of numbers."""
+    errors = error_columns(comparison.groups, dict.fromkeys(comparison.outputs))  # type: ignore[arg-type]
+    parts = []
+    if comparison.reference is not None:
+        note = f"<p>Relative to the scales below; orientations in rad. {BELOW_NOTE}</p>"
+        parts.append(_section("Errors", note + _columns(comparison, errors) + _scales(comparison)))
+    note = (
+        "<p>Of the largest row at each time, in the units of the rows; at acceleration level with the method's own accelerations. "
+        "Drift of the energy in J.</p>"
+    )
+    parts.append(_section("Violations and drifts", note + _columns(comparison, (*VIOLATIONS, *DRIFTS))))
+    parts.append(_section("Costs", _columns(comparison, (*COUNTS, *COSTS))))
+    joints = list(comparison.model.joints)
+    for level in LEVELS if joints else ():
+        rows = [
+            [TableCell(label, label), *(_number(one.by_joint.get(level, {}).get(joint, np.nan)) for joint in joints)]
+            for label, one in comparison.measures.items()
+        ]
+        parts.append(_section(f"Largest violation of each joint, {level} level", _table(["method", *joints], rows)))
+    return parts
+
+
+def _columns(comparison: ComparisonRows, names: Iterable[str]) -> str:
+    """Return the table of some columns, one line for each method."""
+    names, rows = tuple(names), []
+    for label in comparison.labels:
+        row, below = comparison.row(label), comparison.limited[label]
+        rows.append([TableCell(label, label), *(_number(row[name], name, name in below) for name in names)])
+    return _table(["method", *(name_of(name) for name in names)], rows)
+
+
+def _scales(comparison: ComparisonRows) -> str:
+    """Return the table of scales and uncertainties."""
+    assert comparison.reference is not None
+    reference, rows = comparison.reference, []
+    for group, scale in reference.scales.items():
+        end, largest = reference.uncertainty.get(group, (np.nan, np.nan))
+        unit = GROUP_UNITS.get(group, "unit of the output")
+        rows.append([TableCell(group, group), _number(scale), TableCell(unit, unit), _number(end), _number(largest)])
+    return _table(["group", "scale", "unit", "uncertainty at the end", "largest uncertainty"], rows)
+
+
+def _words(comparison: ComparisonRows) -> list[str]:
+    """Return settings, references, warnings."""
+    rows = [
+        [TableCell(label, label), *(TableCell(repr(part), repr(part)) for part in comparison.parts[label])]
+        for label in comparison.labels
+    ]
+    settings = _table(["method", "formulation", "integrator", "stabilization"], rows)
+    sources = dict(line for three in comparison.parts.values() for line in cite(*three).lines)
+    notes = [(label, text) for label, texts in comparison.notes.items() for text in texts]
+    found = [_section("Settings", settings), _section("Sources", _list(sources.items()))]
+    if notes:
+        rows = [[TableCell(label, label), TableCell(text, text)] for label, text in notes]
+        found.insert(0, _section("Warnings and notes", _table(["method", "note"], rows)))
+    return found
+
+
+def _number(x: float, name: str = "", below: bool = False) -> TableCell:
+    """Return the entry of a number; unknown numbers are sorted to the end."""
+    return TableCell(number(x, name), float(x), below)
+
+
+def _section(title: str, body: str) -> str:
+    return f"<section><h2>{escape(title)}</h2>\n{body}\n</section>"
+
+
+def _list(facts: Iterable[tuple[str, str]]) -> str:
+    return "<dl>" + "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in facts) + "</dl>"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[TableCell]]) -> str:
+    """Return a table whose heads sort it."""
+    heads = "".join(f'<th scope="col"><button type="button">{escape(name)}</button></th>' for name in head)
+    lines = "\n".join(f"<tr>{''.join(map(_entry, row))}</tr>" for row in rows)
+    return f'<div class="wide"><table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{lines}\n</tbody></table></div>'
+
+
+def _entry(cell: TableCell) -> str:
+    """Return one entry of a table."""
+    if isinstance(cell.key, str):
+        return f'<td class="text">{escape(cell.text)}</td>'
+    kind = ' class="below"' if cell.below else ""
+    return f'<td data-value="{cell.key!r}"{kind}>{escape(cell.text)}</td>'
+
+
+def _version(package: str) -> str:
+    """Return the version of a package."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "not installed"
