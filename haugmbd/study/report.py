@@ -20,7 +20,7 @@ import numpy as np
 from haugmbd.citations import cite
 from haugmbd.errors import UsageError
 from haugmbd.simulation.io.atomic import replace_file
-from haugmbd.study.comparison_plots import ENERGY, name_of, overlay_curves, plot_columns
+from haugmbd.study.comparison_plots import ENERGY, UNITS, name_of, overlay_curves, plot_columns
 from haugmbd.study.comparison_rows import ComparisonRows, number
 from haugmbd.study.measures import COSTS, COUNTS, DRIFTS, LEVELS, VIOLATIONS, error_columns
 from haugmbd.study.report_page import PAGE
@@ -58,7 +58,8 @@ def write_report(comparison: ComparisonRows, path: Path) -> Path:
 def report_of(comparison: ComparisonRows) -> str:
     """Return the page."""
     title = f"{comparison.model.name}: comparison of {len(comparison.labels)} methods"
-    sections = [_summary(comparison), _not_completed(comparison), _figures(comparison), *_tables(comparison), *_words(comparison)]
+    summary = [_summary(comparison), _not_completed(comparison), _errors(comparison)]
+    sections = [*summary, _figures(comparison), *_tables(comparison), *_words(comparison)]
     return PAGE.format(title=escape(title), body="\n".join(part for part in sections if part))
 
 
@@ -120,13 +121,18 @@ def _svg(ax: Any) -> str:
     return f"data:image/svg+xml;base64,{base64.b64encode(data.getvalue()).decode()}"
 
 
-def _tables(comparison: ComparisonRows) -> list[str]:
-    """Return the tables of numbers."""
+def _errors(comparison: ComparisonRows) -> str:
+    """Return the table of errors, with the scales; "" without a reference."""
+    if comparison.reference is None:
+        return ""
     errors = error_columns(comparison.groups, dict.fromkeys(comparison.outputs))  # type: ignore[arg-type]
+    note = f"<p>Relative to the scales below; orientations in rad. {BELOW_NOTE}</p>"
+    return _section("Errors", note + _columns(comparison, errors) + _scales(comparison))
+
+
+def _tables(comparison: ComparisonRows) -> list[str]:
+    """Return the tables of violations, costs, and violations by joint."""
     parts = []
-    if comparison.reference is not None:
-        note = f"<p>Relative to the scales below; orientations in rad. {BELOW_NOTE}</p>"
-        parts.append(_section("Errors", note + _columns(comparison, errors) + _scales(comparison)))
     note = (
         "<p>Of the largest row at each time, in the units of the rows; at acceleration level with the method's own accelerations. "
         "Drift of the energy in J.</p>"
@@ -149,7 +155,15 @@ def _columns(comparison: ComparisonRows, names: Iterable[str]) -> str:
     for label in comparison.labels:
         row, below = comparison.row(label), comparison.limited[label]
         rows.append([TableCell(label, label), *(_number(row[name], name, name in below) for name in names)])
-    return _table(["method", *(name_of(name) for name in names)], rows)
+    return _table(["method", *(head_of(name) for name in names)], rows)
+
+
+def head_of(column: str) -> str:
+    """Return the head of a column, in a table that says what it is about."""
+    words = name_of(column) + UNITS.get(column, "")
+    for prefix in ("error of ", "violation at "):
+        words = words.removeprefix(prefix)
+    return words.replace(" level", "")
 
 
 def _scales(comparison: ComparisonRows) -> str:
@@ -194,7 +208,11 @@ def _list(facts: Iterable[tuple[str, str]]) -> str:
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[TableCell]]) -> str:
     """Return a table whose heads sort it."""
-    heads = "".join(f'<th scope="col"><button type="button">{escape(name)}</button></th>' for name in head)
+    texts = [bool(rows) and isinstance(rows[0][k].key, str) for k in range(len(head))]
+    heads = "".join(
+        f'<th scope="col"{" class=text" if text else ""}><button type="button">{escape(name)}</button></th>'
+        for name, text in zip(head, texts, strict=True)
+    )
     lines = "\n".join(f"<tr>{''.join(map(_entry, row))}</tr>" for row in rows)
     return f'<div class="wide"><table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{lines}\n</tbody></table></div>'
 

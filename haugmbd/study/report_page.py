@@ -19,7 +19,9 @@ dd {{ margin: 0; overflow-wrap: anywhere; }}
 table {{ border-collapse: collapse; font-size: 13px; }}
 th, td {{ padding: .25rem .6rem; border-bottom: 1px solid #ddd; text-align: right; vertical-align: top; }}
 td {{ font-variant-numeric: tabular-nums; }}
-td.text {{ text-align: left; min-width: 8rem; max-width: 42rem; overflow-wrap: anywhere; }}
+td {{ white-space: nowrap; }}
+th.text {{ text-align: left; }}
+td.text {{ text-align: left; min-width: 10rem; max-width: 42rem; white-space: normal; overflow-wrap: anywhere; }}
 th {{ border-bottom: 2px solid #555; vertical-align: bottom; }}
 th:first-child, td:first-child {{ text-align: left; position: sticky; left: 0; background: #fff; }}
 th button {{ all: unset; cursor: pointer; font-weight: 600; max-width: 9rem; }}
