@@ -16,8 +16,8 @@ from haugmbd.errors import UsageError
 from haugmbd.formulations import FORMULATIONS, Formulation
 from haugmbd.integrators import DormandPrince, Unstabilized
 from haugmbd.integrators.base import ATOL, RTOL, Integrator
+from haugmbd.integrators.default_number import DefaultNumber
 from haugmbd.integrators.stabilization.base import Stabilization
-from haugmbd.integrators.unsaid import Unsaid
 from haugmbd.model.model import Model
 from haugmbd.simulation.arguments import check_formulation, check_parameters
 from haugmbd.simulation.compatibility import STABILIZATIONS, incompatibility, integrators, refusal
@@ -104,7 +104,7 @@ class Method:
         own: Any = self.integrator
         if getattr(own, "h", None) is not None:
             return self
-        said = [name for name in ("rtol", "atol") if not isinstance(getattr(own, name, Unsaid(0.0)), Unsaid)]
+        said = [name for name in ("rtol", "atol") if not isinstance(getattr(own, name, DefaultNumber(0.0)), DefaultNumber)]
         asked = rtol is not None or atol is not None
         if own.takes_step and h is not None and not said and not (own.takes_tolerances and asked and own.adaptive_by_default):
             return self._with(own.told(h, None, None))
@@ -251,7 +251,7 @@ def short(part: Any) -> str:
     for each in fields(part):
         value = getattr(part, each.name)
         usual = each.default if each.default_factory is MISSING else each.default_factory()
-        if each.init and each.repr and not value == usual and not isinstance(value, Unsaid):
+        if each.init and each.repr and not value == usual and not isinstance(value, DefaultNumber):
             said.append(f"{each.name}={short(value)}")
     return f"{name}({', '.join(said)})" if said else name
 
