@@ -1,6 +1,7 @@
 """The command `haugmbd`.
 
 check        haugmbd check
+compare      haugmbd compare
 crosscheck   haugmbd crosscheck
 view         haugmbd view
 warm         haugmbd warm

@@ -1,6 +1,6 @@
-r"""The command `haugmbd`: `demo` simulates, checks, animates and plots the spatial slider-crank; `info` prints versions and folders;
-`crosscheck` compares random chains in reduced and in maximal coordinates; `check` prints the mobility report of a mechanism;
-`view` shows a mechanism in the browser; `warm` compiles in advance.
+r"""The command `haugmbd`: `demo` simulates, checks, animates and plots the spatial slider-crank, and compares six methods on it; `info`
+prints versions and folders; `compare` runs a mechanism with many methods; `crosscheck` compares random chains in reduced and in maximal
+coordinates; `check` prints the mobility report of a mechanism; `view` shows a mechanism in the browser; `warm` compiles in advance.
 
 Exit codes: 0 success, 1 the run failed or missed a published value, 2 the arguments are not valid.
 """
@@ -20,7 +20,7 @@ from typing import NoReturn
 import numba
 
 from haugmbd import __version__
-from haugmbd.cli import check, crosscheck, view, warm
+from haugmbd.cli import check, compare, crosscheck, view, warm
 from haugmbd.diagnostics.violation import Level
 from haugmbd.errors import SimulationError
 from haugmbd.gallery import slider_crank
@@ -28,9 +28,15 @@ from haugmbd.gallery.slider_crank import FREE, crank_angle
 from haugmbd.integrators.explicit.runge_kutta import run
 from haugmbd.simulation.result import Result
 from haugmbd.simulation.simulate import simulate
+from haugmbd.study.compare import compare as compare_methods
+from haugmbd.study.method_text import method_from
+from haugmbd.system.system import System
 
 STEP = 5e-4
 """Fixed step of the demo [s]."""
+
+COMPARED, COMPARED_STEP = 0.5, 2e-3
+"""Longest time of the comparison of methods in the demo [s], and its step [s]."""
 
 LONGEST = 1000.0
 """Longest time of the demo [s], limited by the memory of stored states."""
@@ -69,13 +75,14 @@ def _parser() -> argparse.ArgumentParser:
     parser = Parser(prog="haugmbd", description="Multibody dynamics: define, simulate, check.")
     parser.add_argument("--version", action="version", version=f"haugmbd {__version__}")
     commands = parser.add_subparsers(required=True, metavar="command")
-    demo = commands.add_parser("demo", help="simulate, check and plot the spatial slider-crank")
+    demo = commands.add_parser("demo", help="simulate, check and plot the spatial slider-crank, and compare six methods on it")
     demo.add_argument("--out", type=Path, default=Path("haugmbd-demo"), metavar="DIR", help="folder of the plots (haugmbd-demo)")
     demo.add_argument("--t-end", type=_duration, default=5.0, metavar="T", help="end of the simulation [s] (5)")
     demo.set_defaults(run=run_demo)
     info = commands.add_parser("info", help="print versions, the folder of compiled code, and the number of threads")
     info.set_defaults(run=run_info)
     check.add_command(commands.add_parser)
+    compare.add_command(commands.add_parser)
     crosscheck.add_command(commands.add_parser)
     view.add_command(commands.add_parser)
     warm.add_command(commands.add_parser)
@@ -112,6 +119,7 @@ def run_demo(arguments: argparse.Namespace) -> int:
     reached = _print_published(result)
     print(f"animation: {result.animate(folder / 'slider_crank.html')}  (open it in a browser)")
     _write_plots(result, folder)
+    _compare(system, min(COMPARED, arguments.t_end), folder)
     return 0 if reached else 1
 
 
@@ -156,6 +164,14 @@ def _print_published(result: Result) -> bool:
         print(f"  {at:<24} {known.value:16.12f} {known.unit:<3}  difference {gap:9.1e}   (tolerance {known.tol:g}: {verdict})")
     print(f"  source: {FREE[0].source}\n")
     return reached
+
+
+def _compare(system: System, t_end: float, folder: Path) -> None:
+    """Compare six methods on the same mechanism, print the table and write the report."""
+    h = min(COMPARED_STEP, t_end)
+    print(f"\nSix methods on the same mechanism, h = {h:g} s:\n", flush=True)
+    found = compare_methods(system, [method_from(text) for text in compare.SIX], t_end, h=h, repeats=1)
+    print(f"{found}\n\nreport: {found.report(folder / 'comparison.html')}  (open it in a browser)")
 
 
 def _write_plots(result: Result, folder: Path) -> None:

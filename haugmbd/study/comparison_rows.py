@@ -142,7 +142,10 @@ class ComparisonRows:
             lines += self.reference.notes
         if any(self.limited.values()):
             lines.append(f"{BELOW} the reference is not good enough: the value is below its own uncertainty.")
-        lines += [f"{label}: {cell.status}: {cell.reason}" for label, cell in self.cells.items() if not cell.completed]
+        for label, cell in self.cells.items():
+            if not cell.completed:
+                first, *more = cell.reason.splitlines() or [""]
+                lines.append(f"{label}: {cell.status}: {first}{f' ... ({len(more)} more lines in .cells)' if more else ''}")
         return lines
 
 

@@ -68,7 +68,7 @@ class Method:
         check_parts(self.formulation, self.integrator, self.stabilization)
         if not isinstance(self.label, str):
             raise UsageError(f"label = {self.label!r} must be a text.")
-        object.__setattr__(self, "stabilization", usual_rule(self.formulation, self.integrator, self.stabilization))
+        object.__setattr__(self, "stabilization", usual_rule(self.integrator, self.stabilization))
         wrong = refusal(self.formulation, self.integrator, self.stabilization or Unstabilized())
         if wrong:
             raise UsageError(wrong)
@@ -107,9 +107,9 @@ class Method:
         said = [name for name in ("rtol", "atol") if not isinstance(getattr(own, name, DefaultNumber(0.0)), DefaultNumber)]
         asked = rtol is not None or atol is not None
         if own.takes_step and h is not None and not said and not (own.takes_tolerances and asked and own.adaptive_by_default):
-            return self._with(own.told(h, None, None))
+            return self._with(own.with_arguments(h, None, None))
         if own.takes_tolerances:
-            return self._with(own.told(None, None if "rtol" in said else rtol, None if "atol" in said else atol))
+            return self._with(own.with_arguments(None, None if "rtol" in said else rtol, None if "atol" in said else atol))
         return self
 
     def _with(self, integrator: Integrator) -> Self:
@@ -204,7 +204,7 @@ def methods(
     )
     legal, refused = [], []
     for formulation, integrator, rule in product(*three):
-        given = usual_rule(formulation, integrator, rule)
+        given = usual_rule(integrator, rule)
         wrong = refusal(formulation, integrator, given or Unstabilized())
         if wrong:
             refused.append(RefusedMethod(formulation, integrator, given, label_of(formulation, integrator, given), wrong))
@@ -213,9 +213,9 @@ def methods(
     return MethodSet(_once(legal), _once(refused))
 
 
-def usual_rule(formulation: Formulation, integrator: Integrator, rule: Stabilization | None) -> Stabilization | None:
+def usual_rule(integrator: Integrator, rule: Stabilization | None) -> Stabilization | None:
     """Return the stabilization; None for Unstabilized(), and for the default one where it cannot be combined with the integrator."""
-    usual = rule is PROJECTION and incompatibility(formulation, integrator, PROJECTION)
+    usual = rule is PROJECTION and incompatibility(NEWTON_EULER, integrator, PROJECTION)
     return None if usual or isinstance(rule, Unstabilized) else rule
 
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from haugmbd import __version__
-from haugmbd.cli import main
+from haugmbd.cli import compare, main
 
 PLOTS = {"violation.png", "energy.png", "coordinates.png", "reactions.png"}
 
@@ -30,7 +30,8 @@ def test_demo_prints_the_model_the_figures_and_the_published_values_and_writes_t
     assert max(map(abs, gaps)) <= 1e-8
     assert "at 5 s" not in said
     assert float(re.search(r"CPU time +(\S+) us a step", said)[1]) > 0.0
-    assert {file.name for file in (tmp_path / "plots").iterdir()} == PLOTS | {"slider_crank.html"}
+    assert {file.name for file in (tmp_path / "plots").iterdir()} == PLOTS | {"slider_crank.html", "comparison.html"}
+    assert said.count("completed") == len(compare.SIX) == 6
     assert all(file.read_bytes().startswith(b"\x89PNG") for file in (tmp_path / "plots").glob("*.png"))
 
 

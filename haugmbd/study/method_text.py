@@ -1,0 +1,90 @@
+"""Methods as text, for the command line: "RK4(h=1e-3)", "NullSpace + RK4 + Baumgarte(5, 5)", "BDF(constraint_form=Index2)".
+
+The parts are joined by +, in any order; None stands for stabilization=None. A part is a name, or a name with numbers, texts and other
+names as arguments, as in Python; nothing else is evaluated.
+"""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from typing import Any
+
+from haugmbd import formulations, integrators
+from haugmbd.deprecated import did_you_mean
+from haugmbd.errors import HaugmbdError, UsageError
+from haugmbd.formulations import Formulation
+from haugmbd.integrators import Baumgarte
+from haugmbd.integrators.base import Integrator
+from haugmbd.integrators.stabilization.base import Stabilization
+from haugmbd.study.method import Method
+
+LEFT_OUT = ("Accelerations", "Event", "EventRecord", "Formulation", "Unstabilized")
+"""Public names of the two packages that are no parts of a method."""
+CHOICES = {"Baumgarte.scaled": Baumgarte.scaled, "Baumgarte.critical": Baumgarte.critical}
+PARTS: dict[str, type[Any]] = {"formulation": Formulation, "integrator": Integrator, "stabilization": Stabilization}
+
+
+@cache
+def names() -> dict[str, Any]:
+    """Return what may stand in a text, by name."""
+    found = {name: getattr(package, name) for package in (formulations, integrators) for name in package.__all__}
+    return {name: kind for name, kind in found.items() if isinstance(kind, type) and name not in LEFT_OUT} | CHOICES
+
+
+def method_from(text: str) -> Method:
+    """Return the method that a text describes. Raise UsageError if it is none, with the text."""
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        raise UsageError(f"method {text!r} cannot be read: write parts joined by +, such as 'NullSpace + RK4(h=1e-3)'.") from None
+    given: dict[str, Any] = {}
+    for node in _summands(tree):
+        part = _value(node, text)
+        kinds = ["stabilization"] if part is None else [name for name, kind in PARTS.items() if isinstance(part, kind)]
+        if not kinds:
+            raise UsageError(f"method {text!r}: {ast.unparse(node)} is no formulation, integrator or stabilization.")
+        if kinds[0] in given:
+            raise UsageError(f"method {text!r} has two parts of one kind ({kinds[0]}).")
+        given[kinds[0]] = part
+    try:
+        return Method(**given)
+    except HaugmbdError as error:
+        raise UsageError(f"method {text!r}: {error}") from error
+
+
+def _summands(node: ast.expr) -> list[ast.expr]:
+    """Return the parts that are joined by +."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return [*_summands(node.left), *_summands(node.right)]
+    return [node]
+
+
+def _value(node: ast.expr, text: str) -> Any:
+    """Return the value of a name, a call or a literal."""
+    if isinstance(node, ast.Call):
+        made, args = _named(node.func, text), [_value(each, text) for each in node.args]
+        if any(each.arg is None for each in node.keywords):
+            raise UsageError(f"method {text!r}: {ast.unparse(node)} cannot be read.")
+        named = {str(each.arg): _value(each.value, text) for each in node.keywords}
+        try:
+            return made(*args, **named)
+        except (TypeError, HaugmbdError) as error:
+            raise UsageError(f"method {text!r}: {error}") from None
+    if isinstance(node, ast.Name | ast.Attribute):
+        try:
+            return _named(node, text)()
+        except TypeError as error:
+            raise UsageError(f"method {text!r}: {ast.unparse(node)} needs arguments: {error}") from None
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        raise UsageError(f"method {text!r}: {ast.unparse(node)} is no name, number or text.") from None
+
+
+def _named(node: ast.expr, text: str) -> Any:
+    """Return the class or function of a name."""
+    name = ast.unparse(node)
+    if name not in names():
+        raise UsageError(f"method {text!r}: there is no {name!r}{did_you_mean(name, names())}.")
+    return names()[name]

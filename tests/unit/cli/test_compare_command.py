@@ -1,0 +1,79 @@
+"""The command `haugmbd compare`, and methods as text."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+
+import haugmbd as mbd
+from haugmbd.cli import main
+from haugmbd.study.method_text import method_from, names
+
+
+def test_the_command_writes_a_report_and_a_table(tmp_path, capsys):
+    out, table = tmp_path / "report.html", tmp_path / "table.csv"
+    methods = ["RK4", "RK4 + None", "RATTLE", "DormandPrince(rtol=1e-9)"]
+    argv = ["compare", "four_bar", "--methods", *methods, "--t-end", "0.05", "--h", "0.01", "--out", str(out), "--csv", str(table)]
+    assert main.main(argv) == 0
+    said = capsys.readouterr().out
+    assert "RK4(h=0.01), no stabilization" in said
+    assert "RATTLE(h=0.01): refused: RATTLE turns every body freely" in said
+    assert "RATTLE turns every body freely" in out.read_text()
+    with table.open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["status"] for row in rows] == ["completed", "completed", "refused", "completed"]
+    assert float(rows[0]["error_positions_end"]) > 0.0
+
+
+@pytest.mark.parametrize(
+    ("argv", "code", "sentence"),
+    [
+        (["nothing"], 2, "'nothing' is no file, and no mechanism of the gallery"),
+        (["four_bar", "--methods", "RK5"], 2, "method 'RK5': there is no 'RK5'; did you mean 'RK"),
+        (["four_bar", "--out", "report.pdf"], 2, "the report is an .html file"),
+        (["four_bar", "--t-end", "0"], 2, "'0' is not a positive number"),
+        (["four_bar", "--t-end", "0.01", "--methods", "RATTLE", "--reference", "RATTLE"], 1, "no reference possible"),
+    ],
+)
+def test_what_cannot_be_done_is_said(argv, code, sentence, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main.main(["compare", *argv]) == code
+    assert sentence in capsys.readouterr().err
+
+
+def test_a_text_is_a_method():
+    for text, method in (
+        ("RK4(h=1e-3)", mbd.Method(integrator=mbd.RK4(h=1e-3))),
+        ("NullSpace(by=SVD()) + RK4", mbd.Method(formulation=mbd.NullSpace(by=mbd.SVD()), integrator=mbd.RK4())),
+        ("Baumgarte(5, +0.0) + RK4(0.1)", mbd.Method(integrator=mbd.RK4(0.1), stabilization=mbd.Baumgarte(5, 0.0))),
+        ("RK4 + Baumgarte.scaled(0.1, 0.2)", mbd.Method(integrator=mbd.RK4(), stabilization=mbd.Baumgarte.scaled(0.1, 0.2))),
+        ("None+Heun", mbd.Method(integrator=mbd.Heun(), stabilization=None)),
+        ("BDF(constraint_form=Index2, rtol=1e-6)", mbd.Method(integrator=mbd.BDF(constraint_form=mbd.Index2(), rtol=1e-6))),
+        ("SciPySolver(method='LSODA')", mbd.Method(integrator=mbd.SciPySolver(method="LSODA"))),
+        ("RangeSpace", mbd.Method(formulation=mbd.RangeSpace())),
+    ):
+        assert method_from(text) == method
+    assert {kind.__name__ for kind in (mbd.RadauIIA, mbd.GGL, mbd.FullNewton, mbd.EnergyProjection, mbd.QR)} <= names().keys()
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("RK4 +", "cannot be read"),
+        ("RK4 + Heun", "has two parts of one kind (integrator)"),
+        ("__import__('os')", "there is no '__import__'"),
+        ("RK4(h=open('x'))", "there is no 'open'"),
+        ("RK4(h=[x for x in 'a'])", "is no name, number or text"),
+        ("RK4(**{})", "cannot be read"),
+        ("RK4(dt=1)", "did you mean 'h'"),
+        ("Baumgarte", "Baumgarte needs arguments"),
+        ("GGL", "GGL is no formulation, integrator or stabilization"),
+        ("RK4 + 3", "3 is no formulation"),
+        ("BDF + Projection", "BDF fulfils the constraints in its own step"),
+    ],
+)
+def test_what_is_no_method_is_refused(text, sentence):
+    with pytest.raises(mbd.UsageError, match="^method ") as raised:
+        method_from(text)
+    assert sentence in str(raised.value)
