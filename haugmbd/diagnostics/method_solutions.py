@@ -47,7 +47,7 @@ def steps_only(lam: Array | None, u_dot: Array | None) -> Array | None:
     """Return the accelerations (nt, nb + 1, 6) of the steps of a method; NaN at later states where it has no multipliers lam (nt, nc)."""
     if lam is None or u_dot is None:
         return None
-    own = u_dot.reshape(len(u_dot), -1, 6).copy()
+    own = u_dot.reshape(len(u_dot), u_dot.shape[1] // 6, 6).copy()
     own[1:][np.isnan(lam[1:]).any(axis=1)] = np.nan
     own[:, 0] = 0.0
     return own

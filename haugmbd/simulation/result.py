@@ -224,10 +224,11 @@ class Result(Animated, HasOutcome):
     def _solutions_of_method(self) -> Array:
         """Return (u_dot, lam) of the method by nodes at every state, (nt, nn, 6)."""
         n = self.model.nb + 1
-        x = np.zeros((len(self.t), 6 * (n + len(self.model.tables["EDGES"]))))
+        nodes = n + len(self.model.tables["EDGES"])
+        x = np.zeros((len(self.t), 6 * nodes))
         x[:, : 6 * n] = self.accelerations_of_method.reshape(len(self.t), 6 * n)
         x[:, 6 * n :][:, self.model.slot_of_row] = self.lam_of_method
-        return x.reshape(len(self.t), -1, 6)
+        return x.reshape(len(self.t), nodes, 6)
 
     @property
     def v_dot(self) -> Array:

@@ -310,7 +310,7 @@ def _wrenches(model: Model, t: Array, y: Array, lam: Array) -> Array:
     """
     x = np.zeros((len(t), 6 * (model.nb + 1 + len(model.tables["EDGES"]))))
     x[:, 6 * (model.nb + 1) :][:, model.slot_of_row] = lam
-    nodes = x.reshape(len(t), -1, 6)
+    nodes = x.reshape(len(t), x.shape[1] // 6, 6)
     found = np.zeros((len(t), len(model.joints), 6))
     for k, name in enumerate(model.joints):
         one = reactions_over_time(model, t, y, lambda: nodes, name, frame="joint")

@@ -37,3 +37,42 @@ def test_fixed_implicit_steps_approach_it_as_fast_as_their_order():
     exact = 15.810771195153597
     errors = [beta(mbd.simulate(andrews(), 0.03, h=h, integrator=mbd.GeneralizedAlpha()))[-1] - exact for h in (2e-5, 1e-5, 5e-6)]
     assert np.log2(np.divide(errors[:-1], errors[1:])) == pytest.approx([2.0, 2.0], abs=0.15)
+
+
+PUBLISHED_TOL = 2e-6
+"""Relative, of forces: the multipliers of the test set are good to 2e-7."""
+RATE_TOL = 1e-7
+"""Relative, of rates: those of the test set are good to 5e-8."""
+
+
+def test_errors_by_group_of_a_comparison_agree_with_the_published_digits(parameters):
+    """At 0.03 s: angles, rates and forces of the test set say the same errors of a method as the reference of the comparison."""
+    y = np.array(parameters("andrews")["y_end"])
+    sums = ((0,), (0, 1), (2,), (4,), (3, 4), (6,), (5, 6))  # OF, FE, BDE, AG, EG, AH, EH of the seven angles
+    angles, rates = (np.array([sum(y[start + k] for k in each) for each in sums]) for start in (0, 7))
+
+    def forces(result):
+        return np.hstack([result.reaction(name).force[:, :2] for name in ("E2", "E3")])
+
+    def spins(result):
+        return result.omega_bar[:, 1:, 2]
+
+    methods = [
+        mbd.Method(integrator=mbd.RK4(h=1e-4), label="RK4"),
+        mbd.Method(integrator=mbd.GeneralizedAlpha(h=1e-4), label="alpha"),
+    ]
+    outputs = {"crank": beta, "forces": forces, "spins": spins}
+    comparison = mbd.compare(andrews(), methods, 0.03, outputs=outputs, repeats=1)
+    table, scales = comparison.to_pandas(), comparison.reference.scales
+    for label, result in comparison.results.items():
+        row, p = table.loc[label], result.p[-1, 1:]
+        turned = np.angle(np.exp(1j * (2.0 * np.arctan2(p[:, 3], p[:, 0]) - angles)))
+        (published,) = CRANK
+        assert row.error_orientations_end == pytest.approx(np.abs(turned).max(), abs=2.0 * published.tol)
+        crank = abs(beta(result)[-1] - published.value)
+        assert row.error_crank_end * scales["crank"] == pytest.approx(crank, abs=2.0 * published.tol)
+        spin = np.abs(spins(result)[-1] - rates).max()
+        assert row.error_spins_end * scales["spins"] == pytest.approx(spin, abs=RATE_TOL * scales["spins"])
+        force = np.abs(forces(result)[-1] - y[23:27]).max()  # at E2 and E3, the last four multipliers
+        assert row.error_forces_end * scales["forces"] == pytest.approx(force, abs=PUBLISHED_TOL * scales["forces"])
+    assert table.error_orientations_end["alpha"] > 1e-4  # what is compared is an error, not rounding

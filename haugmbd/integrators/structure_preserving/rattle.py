@@ -371,9 +371,10 @@ class RATTLE(OneStep):
         (code, done), kicks = self._steps(problem, t, h, k1, steps)
         times: Array = t + h * np.arange(1, done + 1, dtype=np.float64)
         lam, u_dot = kicks.lam[:done, model.slot_of_row], kicks.u_dot[:done]
-        omega, J = steps.y[:done, : WIDTH * (model.nb + 1)].reshape(done, -1, WIDTH)[:, 1:, 10:13], model.J_bar[1:]
+        n_bodies, J = model.nb + 1, model.J_bar[1:]
+        omega = steps.y[:done, : WIDTH * n_bodies].reshape(done, n_bodies, WIDTH)[:, 1:, 10:13]
         spin = np.cross(omega, np.einsum("kab,tkb->tka", J, omega))  # F has no gyroscopic torque, and Q has
-        u_dot.reshape(done, -1, 6)[:, 1:, 3:] -= np.linalg.solve(J, spin[..., None])[..., 0]
+        u_dot.reshape(done, n_bodies, 6)[:, 1:, 3:] -= np.linalg.solve(J, spin[..., None])[..., 0]
         y, y_dot = steps.y[:done], steps.y_dot[:done]
         return StepBatch(times, y, y_dot, code, t + (done + 1) * h, done, 0, lam, u_dot=u_dot)
 

@@ -169,6 +169,17 @@ def test_a_terminal_event_keeps_what_the_method_has(method):
     assert np.isfinite(result.accelerations_of_method[:-1]).all()
 
 
+@pytest.mark.parametrize("record", [True, False])
+def test_a_run_that_fails_in_its_first_step_keeps_its_error_and_its_start(record):
+    with pytest.raises(mbd.SimulationError, match="RATTLE cannot turn body 'top'") as raised:
+        mbd.simulate(heavy_top(), 0.02, integrator=mbd.RATTLE(0.01), record_method=record)
+    kept = raised.value.result
+    assert len(kept) == 1
+    if record:
+        assert kept.accelerations_of_method[0, 1, :3] == pytest.approx(kept.v_dot[0, 1], rel=1e-9)
+        assert kept.lam_of_method[0] == pytest.approx(kept.lam[0], rel=1e-9)
+
+
 @pytest.mark.parametrize("ending", ["npz", "nc"])
 def test_they_are_saved_copied_and_loaded(tmp_path, ending):
     if ending == "nc":

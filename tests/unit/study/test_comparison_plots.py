@@ -1,0 +1,139 @@
+"""Plots and the report of a comparison: what is drawn, what is said, and that nothing is lost or let through."""
+
+from __future__ import annotations
+
+import base64
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import haugmbd as mbd
+from haugmbd.gallery import four_bar
+
+T_END, H = 0.2, 0.02
+STRANGE = "<script>alert('1')</script> & \"quotes\""
+"""A label that a page must not take for its own text."""
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    rk4 = [mbd.Method(integrator=mbd.RK4(h=h)) for h in (H, H / 2)]
+    others = [
+        mbd.Method(integrator=mbd.RK4(h=H), stabilization=mbd.Baumgarte(5, 5), label=STRANGE),
+        mbd.Method(integrator=mbd.RATTLE(h=H), label="rattle"),
+        mbd.Method(integrator=mbd.DOP853(rtol=1e-12, atol=1e-14), label="exact"),
+    ]
+    outputs = {"x": lambda result: result["rocker"].r[:, 0]}
+    return mbd.compare(four_bar(), [*rk4, *others], T_END, outputs=outputs, repeats=1)
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    yield
+    pyplot.close("all")
+
+
+def labels_of(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_columns_are_drawn_by_families_with_the_band(comparison):
+    ax = comparison.plot("evaluations", "error_multipliers_max")
+    assert labels_of(ax) == ["RK4, Projection", STRANGE, "exact", "uncertainty of the reference"]
+    table = comparison.to_pandas()
+    line = next(line for line in ax.lines if line.get_label() == "RK4, Projection")
+    assert line.get_xdata().tolist() == sorted(table.evaluations.iloc[:2])
+    assert line.get_ydata().tolist() == table.error_multipliers_max.iloc[:2].tolist()
+    (hollow,) = [line for line in ax.lines if line.get_markerfacecolor() == "white" and len(line.get_xdata())]
+    assert hollow.get_ydata().tolist() == [table.error_multipliers_max["exact"]]
+    assert "not drawn: rattle" in ax.get_title(loc="left")
+    assert ax.get_ylim()[0] < comparison.uncertainty("error_multipliers_max") < ax.get_ylim()[1]
+    markers = {line.get_marker() for line in ax.lines if len(line.get_xdata())}
+    assert len(markers) == 3  # distinct in grey
+
+
+@pytest.mark.parametrize("level", ["position", "velocity", "acceleration", "energy drift", "multipliers", "x"])
+def test_curves_over_time_carry_the_labels(comparison, level):
+    ax = comparison.overlay(level)
+    assert labels_of(ax)[:4] == ["RK4(h=0.02), Projection", "RK4(h=0.01), Projection", STRANGE, "exact"]
+    assert "not drawn: rattle" in ax.get_title(loc="left")
+    first = ax.lines[0]
+    assert first.get_xdata().tolist() == comparison.results["RK4(h=0.02), Projection"].t.tolist()
+    if level == "position":
+        v = np.abs(comparison.results[STRANGE].violation("position")).max(axis=1)
+        assert ax.lines[2].get_ydata() == pytest.approx(np.maximum(v, 1e-17))
+    legend = ax.get_legend().get_window_extent()
+    ax.figure.canvas.draw()
+    assert ax.get_legend().get_window_extent().x0 >= ax.get_window_extent().x1, legend  # beside the data, not over them
+
+
+def test_a_given_axes_is_used_and_bad_columns_are_refused(comparison):
+    from matplotlib import pyplot
+
+    _, ax = pyplot.subplots()
+    assert comparison.plot(ax=ax) is ax
+    _, ax = pyplot.subplots()
+    assert comparison.overlay(ax=ax) is ax
+    with pytest.raises(mbd.UsageError, match="no column 'cpus'; did you mean 'cpu'"):
+        comparison.plot("cpus")
+    with pytest.raises(mbd.UsageError, match="column 'status' is text"):
+        comparison.plot("status")
+    with pytest.raises(mbd.UsageError, match="level is 'positon'; did you mean 'position"):
+        comparison.overlay("positon")
+
+
+class Page(HTMLParser):
+    """The tags of a page, and the texts of its table cells."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.cells, self.attributes, self._open = [], [], [], False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.attributes += attributes
+        self._open = tag == "td"
+        if self._open:
+            self.cells.append("")
+
+    def handle_data(self, data):
+        if self._open:
+            self.cells[-1] += data
+
+    def handle_endtag(self, tag):
+        self._open = self._open and tag != "td"
+
+
+def test_the_report_is_one_page_with_everything_in_it(comparison, tmp_path):
+    path = comparison.report(tmp_path / "report.html")
+    text = path.read_text()
+    page = Page(text)
+    assert page.tags.count("script") == 1  # its own
+    assert page.cells.count(STRANGE) == page.cells.count("exact") >= 5
+    assert "<script>alert" not in text
+    addresses = [value for name, value in page.attributes if name in ("src", "href")]
+    assert all(address.startswith("data:image/svg+xml;base64,") for address in addresses)
+    assert len(addresses) == 7
+    for address in addresses:
+        assert b"</svg>" in base64.b64decode(address.partition(",")[2])
+    assert "have no inertia about some axis" in text
+    assert comparison.row("rattle")["reason"].replace("'", "&#x27;") in text
+    assert re.search(r"haugmbd \d|haugmbd not", text)
+    assert "Baumgarte 1972" in text
+    assert "RK4(h=0.02, h_first=None)" in text
+    assert "DOP853(rtol=1e-12, atol=1e-13)" in text
+    with pytest.raises(mbd.UsageError, match=r"report.pdf' is an? .html|the report is an .html file"):
+        comparison.report(tmp_path / "report.pdf")
+    assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_report_without_completed_methods_says_why(tmp_path):
+    found = mbd.compare(four_bar(), [mbd.Method(integrator=mbd.RATTLE(h=H), label="rattle")], T_END, reference=False, repeats=1)
+    text = found.report(tmp_path / "report.html").read_text()
+    assert "Methods that did not reach the end" in text
+    assert "<img" not in text
+    assert "rattle: refused" in str(found)
