@@ -1,5 +1,5 @@
 # Every target sets up its own environment when needed: with uv where present, else with python3 -m venv and pip.
-#   make demo    simulate, check and plot the spatial slider-crank      make test    all tests
+#   make demo    simulate, check and plot the spatial slider-crank, compare six methods      make test    all tests
 #   make test-fast   the tests that are not slow                       make bench   timings beside the peers, diagrams
 #   make check   ruff, mypy --strict, import-linter
 

@@ -155,8 +155,8 @@ if TYPE_CHECKING:
     from haugmbd.simulation.result import Result as Result
     from haugmbd.simulation.result import load as load
     from haugmbd.simulation.simulate import simulate as simulate
-    from haugmbd.study.compare import compare as compare
-    from haugmbd.study.comparison import Comparison as Comparison
+    from haugmbd.study.comparison.compare import compare as compare
+    from haugmbd.study.comparison.comparison import Comparison as Comparison
     from haugmbd.study.method import Method as Method
     from haugmbd.study.method import MethodSet as MethodSet
     from haugmbd.study.method import methods as methods
@@ -273,8 +273,8 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.crosscheck.check": ("crosscheck",),
     "haugmbd.crosscheck.report": ("CrossCheck",),
     # studies
-    "haugmbd.study.compare": ("compare",),
-    "haugmbd.study.comparison": ("Comparison",),
+    "haugmbd.study.comparison.compare": ("compare",),
+    "haugmbd.study.comparison.comparison": ("Comparison",),
     "haugmbd.study.method": ("Method", "MethodSet", "methods"),
     "haugmbd.viewer.still": ("Picture", "picture"),
     # errors, citations

@@ -16,7 +16,7 @@ from haugmbd.cli.check import NothingToCheck, _system
 from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.gallery import GALLERY
 from haugmbd.integrators import RK4
-from haugmbd.study.compare import compare
+from haugmbd.study.comparison.compare import compare
 from haugmbd.study.method import Method, MethodSet, methods
 from haugmbd.study.method_text import method_from
 

@@ -28,7 +28,7 @@ from haugmbd.gallery.slider_crank import FREE, crank_angle
 from haugmbd.integrators.explicit.runge_kutta import run
 from haugmbd.simulation.result import Result
 from haugmbd.simulation.simulate import simulate
-from haugmbd.study.compare import compare as compare_methods
+from haugmbd.study.comparison.compare import compare as compare_methods
 from haugmbd.study.method_text import method_from
 from haugmbd.system.system import System
 

@@ -14,7 +14,7 @@ from haugmbd.gallery import andrews, double_pendulum, four_bar, heavy_top
 from haugmbd.integrators.base import methods_below
 from haugmbd.simulation import run
 from haugmbd.simulation.compatibility import STABILIZATIONS
-from haugmbd.study import compare as compare_module
+from haugmbd.study.comparison import compare as compare_module
 
 SAME = 1e-9
 """Relative: the same formula a second way."""

@@ -18,9 +18,9 @@ import numpy as np
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import HaugmbdError
 from haugmbd.simulation.result import Result
-from haugmbd.study.cell import Cell
+from haugmbd.study.comparison.cell import Cell
+from haugmbd.study.comparison.reference import Reference
 from haugmbd.study.error_groups import Outputs, group_errors
-from haugmbd.study.reference import Reference
 
 LEVELS = ("position", "velocity", "acceleration")
 VIOLATIONS = tuple(f"violation_{level}_{what}" for level in LEVELS for what in ("max", "rms", "end"))

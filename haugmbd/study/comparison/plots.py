@@ -11,8 +11,8 @@ import numpy as np
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import UsageError
 from haugmbd.plotting.style import COLORS, axes, envelope, largest
-from haugmbd.study.comparison_rows import ComparisonRows
-from haugmbd.study.measures import LEVELS, TEXTS
+from haugmbd.study.comparison.measures import LEVELS, TEXTS
+from haugmbd.study.comparison.rows import ComparisonRows
 from haugmbd.study.method import Method, label_of
 
 if TYPE_CHECKING:

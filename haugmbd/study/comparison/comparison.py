@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import UsageError
 from haugmbd.simulation.io.atomic import replace_file
-from haugmbd.study.comparison_rows import ComparisonRows
+from haugmbd.study.comparison.rows import ComparisonRows
 
 if TYPE_CHECKING:
     import pandas
@@ -68,7 +68,7 @@ class Comparison(ComparisonRows):
 
     def to_xarray(self) -> xarray.Dataset:
         """Return a Dataset over method, group, level and joint, with the uncertainty of the reference (needs the extra `xarray`)."""
-        from haugmbd.study.comparison_data import dataset_of  # noqa: PLC0415  only where it is used
+        from haugmbd.study.comparison.data import dataset_of  # noqa: PLC0415  only where it is used
 
         return dataset_of(self)
 
@@ -102,7 +102,7 @@ class Comparison(ComparisonRows):
             The Axes. Methods that differ in their step or tolerance only are joined by a line. A grey band is the uncertainty of the
             reference; points in it are hollow. Rows that did not reach the end are not drawn, and are named below the title.
         """
-        from haugmbd.study.comparison_plots import plot_columns  # noqa: PLC0415  only where something is drawn
+        from haugmbd.study.comparison.plots import plot_columns  # noqa: PLC0415  only where something is drawn
 
         return plot_columns(self, x, y, ax)
 
@@ -122,7 +122,7 @@ class Comparison(ComparisonRows):
         Axes
             The Axes, with the labels of the methods in the legend.
         """
-        from haugmbd.study.comparison_plots import overlay_curves  # noqa: PLC0415  only where something is drawn
+        from haugmbd.study.comparison.plots import overlay_curves  # noqa: PLC0415  only where something is drawn
 
         return overlay_curves(self, level, ax)
 
@@ -131,6 +131,6 @@ class Comparison(ComparisonRows):
 
         The page has tables that sort, figures (SVG, if matplotlib is installed), settings, versions, and all reasons and warnings.
         """
-        from haugmbd.study.report import write_report  # noqa: PLC0415  only where a report is written
+        from haugmbd.study.comparison.report import write_report  # noqa: PLC0415  only where a report is written
 
         return write_report(self, Path(path))

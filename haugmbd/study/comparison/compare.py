@@ -14,12 +14,12 @@ from haugmbd.model.state import State
 from haugmbd.simulation.arguments import check_budget, check_flags, check_numbers
 from haugmbd.simulation.progress import Progress
 from haugmbd.simulation.result import Result
-from haugmbd.study.cell import NOT_RUN, REFUSED, Cell, run_cell
-from haugmbd.study.comparison import Comparison
+from haugmbd.study.comparison.cell import NOT_RUN, REFUSED, Cell, run_cell
+from haugmbd.study.comparison.comparison import Comparison
+from haugmbd.study.comparison.measures import Measures, compared_states
+from haugmbd.study.comparison.reference import Reference, check_reference, compute_reference, default_reference
 from haugmbd.study.error_groups import GROUPS, Outputs, check_groups
-from haugmbd.study.measures import Measures, compared_states
 from haugmbd.study.method import Method, MethodSet, RefusedMethod
-from haugmbd.study.reference import Reference, check_reference, compute_reference, default_reference
 from haugmbd.system.system import System
 
 SAMPLES = 101

@@ -12,10 +12,10 @@ from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import UsageError
 from haugmbd.model.model import Model
 from haugmbd.simulation.result import Result
-from haugmbd.study.cell import Cell
+from haugmbd.study.comparison.cell import Cell
+from haugmbd.study.comparison.measures import COUNTS, TEXTS, Measures, columns_of, error_columns
+from haugmbd.study.comparison.reference import Reference
 from haugmbd.study.error_groups import Outputs
-from haugmbd.study.measures import COUNTS, TEXTS, Measures, columns_of, error_columns
-from haugmbd.study.reference import Reference
 from haugmbd.text_table import table_lines
 
 PRINTED = (

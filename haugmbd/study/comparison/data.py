@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from haugmbd.errors import UsageError
-from haugmbd.study.comparison_rows import ComparisonRows
-from haugmbd.study.measures import LEVELS, TEXTS
+from haugmbd.study.comparison.measures import LEVELS, TEXTS
+from haugmbd.study.comparison.rows import ComparisonRows
 
 if TYPE_CHECKING:
     import xarray
