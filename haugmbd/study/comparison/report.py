@@ -57,7 +57,7 @@ def write_report(comparison: ComparisonRows, path: Path) -> Path:
 
 def report_of(comparison: ComparisonRows) -> str:
     """Return the page."""
-    title = f"{comparison.model.name}: comparison of {len(comparison.labels)} methods"
+    title = f"{comparison.model.name}: comparison of {counted(len(comparison.labels), 'method')}"
     summary = [_summary(comparison), _not_completed(comparison), _errors(comparison)]
     sections = [*summary, _figures(comparison), *_tables(comparison), *_words(comparison)]
     return PAGE.format(title=escape(title), body="\n".join(part for part in sections if part))
@@ -66,17 +66,26 @@ def report_of(comparison: ComparisonRows) -> str:
 def _summary(comparison: ComparisonRows) -> str:
     """Return the facts of the comparison."""
     model, status = comparison.model, [cell.status for cell in comparison.cells.values()]
-    counted = ", ".join(f"{status.count(each)} {each}" for each in dict.fromkeys(status))
+    ended = ", ".join(f"{status.count(each)} {each}" for each in dict.fromkeys(status))
     facts = [
-        ("mechanism", f"{model.name}: {model.nb} bodies, {len(model.joints)} joints, {model.nc} constraint rows"),
+        (
+            "mechanism",
+            f"{model.name}: {counted(model.nb, 'body', 'bodies')}, {counted(len(model.joints), 'joint')}, "
+            f"{counted(model.nc, 'constraint row')}",
+        ),
         ("time", f"{comparison.t_start:g} s to {comparison.t_end:g} s"),
-        ("methods", counted),
+        ("methods", ended),
         ("reference", "none" if comparison.reference is None else comparison.reference.name),
         ("budget", "none" if comparison.budget is None else f"{comparison.budget:g} s for each run"),
         ("versions", ", ".join(f"{name} {_version(name)}" for name in PACKAGES)),
         ("computer", f"Python {sys.version.split()[0]}, {platform.system()} {platform.machine()}"),
     ]
     return _list(facts) + "".join(f"<p>{escape(note)}</p>" for note in (comparison.reference.notes if comparison.reference else ()))
+
+
+def counted(n: int, one: str, many: str = "") -> str:
+    """Return a number with its noun."""
+    return f"{n} {one if n == 1 else many or one + 's'}"
 
 
 def _not_completed(comparison: ComparisonRows) -> str:

@@ -21,7 +21,8 @@ th, td {{ padding: .25rem .6rem; border-bottom: 1px solid #ddd; text-align: righ
 td {{ font-variant-numeric: tabular-nums; }}
 td {{ white-space: nowrap; }}
 th.text {{ text-align: left; }}
-td.text {{ text-align: left; min-width: 10rem; max-width: 42rem; white-space: normal; overflow-wrap: anywhere; }}
+td.text {{ text-align: left; min-width: 6rem; max-width: 42rem; white-space: normal; overflow-wrap: break-word; }}
+td.text:first-child {{ min-width: 15rem; max-width: 24rem; }}
 th {{ border-bottom: 2px solid #555; vertical-align: bottom; }}
 th:first-child, td:first-child {{ text-align: left; position: sticky; left: 0; background: #fff; }}
 th button {{ all: unset; cursor: pointer; font-weight: 600; max-width: 9rem; }}

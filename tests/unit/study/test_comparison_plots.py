@@ -61,10 +61,12 @@ def test_curves_over_time_carry_the_labels(comparison, level):
     assert labels_of(ax)[:4] == ["RK4(h=0.02), Projection", "RK4(h=0.01), Projection", STRANGE, "exact"]
     assert "not drawn: rattle" in ax.get_title(loc="left")
     first = ax.lines[0]
-    assert first.get_xdata().tolist() == comparison.results["RK4(h=0.02), Projection"].t.tolist()
+    t = comparison.results["RK4(h=0.02), Projection"].t.tolist()
+    assert first.get_xdata().tolist() in (t, t[1:])  # the start has no error, and no place on a logarithmic axis
     if level == "position":
         v = np.abs(comparison.results[STRANGE].violation("position")).max(axis=1)
-        assert ax.lines[2].get_ydata() == pytest.approx(np.maximum(v, 1e-17))
+        drawn = ax.lines[2].get_ydata()
+        assert drawn == pytest.approx(np.maximum(v, 1e-17)[-len(drawn) :])
     legend = ax.get_legend().get_window_extent()
     ax.figure.canvas.draw()
     assert ax.get_legend().get_window_extent().x0 >= ax.get_window_extent().x1, legend  # beside the data, not over them

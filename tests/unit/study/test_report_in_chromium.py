@@ -1,0 +1,45 @@
+"""The report in a real browser, from file://, without a network: its figures are there, and its tables sort."""
+
+from __future__ import annotations
+
+import pytest
+
+import haugmbd as mbd
+from haugmbd.gallery import four_bar
+from haugmbd.viewer.chromium import Chromium, find_chromium
+
+COLUMN = """(() => {
+  const table = [...document.querySelectorAll('table')].find((each) => each.tHead.textContent.includes('positions, largest'));
+  const column = [...table.tHead.rows[0].cells].findIndex((each) => each.textContent === 'positions, largest');
+  const read = () => [...table.tBodies[0].rows].map((row) => Number(row.cells[column].dataset.value));
+  const found = [read()];
+  for (let k = 0; k < 2; k++) { table.tHead.rows[0].cells[column].querySelector('button').click(); found.push(read()); }
+  return found.map((values) => values.map((x) => Number.isNaN(x) ? null : x));
+})()"""
+
+
+def test_its_tables_sort_and_its_figures_are_shown(tmp_path):
+    executable = find_chromium()
+    if executable is None:
+        pytest.skip("no Chromium is installed: apt-get install chromium, or set HAUGMBD_CHROMIUM to its path")
+    methods = [mbd.Method(integrator=kind(h=0.01), label=kind.__name__) for kind in (mbd.RK4, mbd.RATTLE, mbd.Heun, mbd.RK3)]
+    comparison = mbd.compare(four_bar(), methods, 0.1, repeats=1)
+    path = comparison.report(tmp_path / "report.html")
+    errors = comparison.to_pandas().error_positions_max
+    with Chromium(executable, size=(1280, 900)) as browser:
+        browser.send("Page.navigate", url=path.as_uri())
+        browser.wait_for("Page.loadEventFired")
+        given, rising, falling = browser.evaluate(COLUMN)
+        widths = browser.evaluate("[...document.images].map((image) => image.naturalWidth)")
+        wide = browser.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        complaints = [event for event in browser.events if event["method"] in ("Runtime.exceptionThrown", "Log.entryAdded")]
+        asked = [e["params"]["request"]["url"] for e in browser.events if e["method"] == "Network.requestWillBeSent"]
+    known = sorted(errors.dropna())
+    assert given == [None if x != x else x for x in errors]
+    assert rising == [*known, None]
+    assert falling == [*known[::-1], None]
+    assert len(widths) == 7
+    assert min(widths) > 300
+    assert wide
+    assert complaints == []
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
