@@ -44,7 +44,7 @@ class Comparison(ComparisonRows):
 
     error_<group>_<end|max>
         Errors at `t_end` and the largest, relative to the scale of the group; of orientations in rad. Likewise of each output, and of
-        `outputs`, the largest of them. NaN at the end of a run that did not reach it.
+        `outputs`, the largest of them. NaN of a run that did not reach its end; `overlay` shows its errors as far as it came.
     violation_<level>_<max|rms|end>
         Of the largest row at each time, in the units of the rows; at acceleration level with the accelerations of the method.
     euler_max, euler_drift, energy_drift_max, energy_drift_end

@@ -33,7 +33,7 @@ def dataset_of(comparison: ComparisonRows) -> xarray.Dataset:
     joints = list(comparison.model.joints)
     for level in LEVELS:
         by_joint = [[one.by_joint.get(level, {}).get(joint, np.nan) for joint in joints] for one in comparison.measures.values()]
-        variables[f"violation_{level}_by_joint"] = (("label", "joint"), np.array(by_joint).reshape(-1, len(joints)))
+        variables[f"violation_{level}_by_joint"] = (("label", "joint"), np.array(by_joint).reshape(len(by_joint), len(joints)))
     reference = "none" if comparison.reference is None else comparison.reference.name
     facts: dict[str, Any] = {
         "model": comparison.model.name,

@@ -2,6 +2,7 @@ r"""The columns of a comparison: errors by group, violation by level, drifts and
 
 error_<group>_<end|max>           at t_end, and the largest over the states that are compared; see `error_groups`
 error_outputs_<end|max>           the largest of all outputs;  error_<output>_<end|max>  of each
+                                  unknown of a run that did not reach t_end: its errors are those of a shorter motion
 violation_<level>_<max|rms|end>   of v(t) = max_row |Phi|, |Phi_q u - nu|, |Phi_q u' - gamma|:  its largest value, sqrt(int v^2 dt / T),
                                   and its last value.  u' is that of the method.  In units of the rows
 euler_max, euler_drift            largest | |p| - 1 | of the stored states;  the largest of a step before it is normalized
@@ -120,7 +121,8 @@ class Measures:
         for name, errors in found.errors.items():
             known = np.isfinite(errors)
             self.curves[name] = (found.t[known], errors[known])
-            self.numbers[f"error_{name}_max"] = float(errors[known].max()) if known.any() else np.nan
+            largest = float(errors[known].max()) if known.any() else np.nan
+            self.numbers[f"error_{name}_max"] = largest if self.cell.completed else np.nan
             if not known.all() and name not in found.notes:
                 self.notes.append(f"errors of {name}: {np.sum(~known)} of {len(known)} states are no steps of the method")
             self.numbers[f"error_{name}_end"] = found.end(name) if self.cell.completed else np.nan

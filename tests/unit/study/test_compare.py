@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from types import SimpleNamespace
 
@@ -166,12 +167,38 @@ def test_methods_without_a_step_get_one_and_refused_ones_are_rows(model):
     assert found.row("NullSpace, BDF(h=0.1)")["reason"] == methods.refused[0].reason
 
 
+def test_a_comparison_may_start_at_any_state_and_is_kept_by_pickle(model):
+    start = mbd.simulate(model, 0.2, h=0.01).state()
+    found = mbd.compare(model, [mbd.Method(integrator=mbd.RK4(h=H), label="RK4")], 0.4, state=start, repeats=1)
+    assert found.results["RK4"].t[0] == found.t_start == start.t
+    assert found.row("RK4")["steps"] == 10
+    assert found.row("RK4")["error_positions_end"] < 1e-5
+    again = pickle.loads(pickle.dumps(found))
+    assert str(again) == str(found)
+
+
+def test_a_body_without_joints_has_rows_for_everything_else(tmp_path):
+    system = mbd.System("free", gravity=(0.0, 0.0, -9.81))
+    system.add(mbd.Body("stone", 1.0, (1.0, 2.0, 3.0), omega_bar=(1.0, 2.0, 3.0)))
+    found = mbd.compare(
+        system, [mbd.Method(integrator=kind(h=H), label=kind.__name__) for kind in (mbd.RK4, mbd.RATTLE)], 0.2, repeats=1
+    )
+    table = found.to_pandas()
+    assert (table.status == "completed").all()
+    assert (table.error_orientations_max > 1e-12).all()
+    assert not table.error_multipliers_max.any()
+    assert found.to_xarray().violation_position_by_joint.shape == (2, 0)
+    assert found.report(tmp_path / "free.html").exists()
+
+
 def test_failures_of_a_method_and_of_the_users_functions_are_rows():
     top = [mbd.Method(integrator=mbd.RATTLE(h=0.01), label="turns"), mbd.Method(integrator=mbd.RK4(h=1e-3), label="RK4")]
     found = mbd.compare(heavy_top(), top, 0.02, repeats=1)
     assert [cell.status for cell in found.cells.values()] == ["failed", "completed"]
     assert "SimulationError: RATTLE cannot turn body 'top'" in found.cells["turns"].reason
     assert np.isnan(found.row("turns")["error_positions_end"])
+    assert np.isnan(found.row("turns")["error_positions_max"])
+    assert found.row("turns")["violation_position_max"] < 1e-12  # of the start
 
     def force(t):
         if t > 2.5:  # beyond where functions of time are tried when they are given
