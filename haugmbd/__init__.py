@@ -160,6 +160,12 @@ if TYPE_CHECKING:
     from haugmbd.study.method import Method as Method
     from haugmbd.study.method import MethodSet as MethodSet
     from haugmbd.study.method import methods as methods
+    from haugmbd.study.violation.drift_law import DriftLaw as DriftLaw
+    from haugmbd.study.violation.drift_law import drift_law as drift_law
+    from haugmbd.study.violation.violation_by_joint import JointViolation as JointViolation
+    from haugmbd.study.violation.violation_by_joint import violation_by_joint as violation_by_joint
+    from haugmbd.study.violation.violation_condition import ViolationCondition as ViolationCondition
+    from haugmbd.study.violation.violation_condition import violation_condition as violation_condition
     from haugmbd.system.system import System as System
     from haugmbd.viewer.still import Picture as Picture
     from haugmbd.viewer.still import picture as picture
@@ -276,6 +282,9 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.study.comparison.compare": ("compare",),
     "haugmbd.study.comparison.comparison": ("Comparison",),
     "haugmbd.study.method": ("Method", "MethodSet", "methods"),
+    "haugmbd.study.violation.drift_law": ("DriftLaw", "drift_law"),
+    "haugmbd.study.violation.violation_by_joint": ("JointViolation", "violation_by_joint"),
+    "haugmbd.study.violation.violation_condition": ("ViolationCondition", "violation_condition"),
     "haugmbd.viewer.still": ("Picture", "picture"),
     # errors, citations
     "haugmbd.errors": (

@@ -1,0 +1,172 @@
+r"""violation_condition: how fast the violation grows against the condition of the constraints, near a singular pose.
+
+    growth = | Phi'_k+1 - Phi'_k | / (t_k+1 - t_k)  ~  condition^slope          condition = sigma_max / sigma_min of the scaled Phi_q
+
+Accelerations and multipliers that follow from Phi_q u_dot = gamma grow with the condition, and with them the error of a step, which is
+what the constraints are violated by between two states.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import check_keywords
+from haugmbd.diagnostics.violation import Level
+from haugmbd.errors import UsageError
+from haugmbd.plotting.style import axes
+from haugmbd.simulation.result import Result
+from haugmbd.study.violation.constraint_condition import smallest_and_condition
+from haugmbd.study.violation.signal import PER_TIME, SYMBOL, need_result, rows_of, scaled_norm, signal_name
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SAMPLES = 400
+"""States at which the condition is computed, at most."""
+VARIES = 2.0
+"""Ratio of the largest to the smallest condition below which no slope is fitted."""
+
+
+@dataclass(frozen=True)
+class ViolationCondition:
+    """Violation and condition of the constraints over time.
+
+    Attributes
+    ----------
+    t : ndarray, (n,)
+        Times [s].
+    growth : ndarray, (n,)
+        Norm of the change of the violation between neighbouring states, per second; the largest since the time before.
+    condition : ndarray, (n,)
+        Condition number of the scaled Jacobian; inf at a singular pose.
+    smallest_singular_value : ndarray, (n,)
+        Distance of the scaled Jacobian from a singular one.
+    slope, slope_error : float
+        Exponent of the growth over the condition and its standard error; NaN where the condition hardly varies.
+    nearest : float
+        Time of the largest condition [s].
+    quantity : str
+        What grows, with its unit.
+    model_name : str
+        Name of the model.
+    """
+
+    t: Array
+    growth: Array
+    condition: Array
+    smallest_singular_value: Array
+    slope: float
+    slope_error: float
+    nearest: float
+    quantity: str
+    model_name: str
+
+    def __str__(self) -> str:
+        """Return the largest condition, when, and the slope."""
+        k = int(self.condition.argmax())
+        text = f"{self.model_name}: condition {self.condition.min():.3g} to {self.condition[k]:.3g}, largest at t = {self.nearest:.6g} s"
+        if np.isnan(self.slope):
+            return f"{text}; it varies too little for a slope"
+        return f"{text}; {self.quantity} ~ condition^({self.slope:.2f} +- {self.slope_error:.1g})"
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Plot violation over condition, both on logarithmic axes, before and after the nearest approach.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes of the plot; by default new ones.
+
+        Returns
+        -------
+        Axes
+            The Axes.
+        """
+        ax = axes(ax)
+        shown = np.isfinite(self.condition) & (self.growth > 0.0)
+        before = self.t <= self.nearest
+        for part, marker, color, label in ((before, "o-", "black", "before"), (~before, "x-", "0.55", "after")):
+            at = shown & part
+            ax.loglog(
+                self.condition[at],
+                self.growth[at],
+                marker,
+                color=color,
+                markersize=4,
+                linewidth=0.6,
+                label=f"{label} t = {self.nearest:.4g} s",
+            )
+        if not np.isnan(self.slope):
+            x = np.array([self.condition[shown].min(), self.condition[shown].max()])
+            middle = np.exp(np.mean(np.log(self.growth[shown])) - self.slope * np.mean(np.log(self.condition[shown])))
+            ax.loglog(x, middle * x**self.slope, "k--", linewidth=1.2, label=f"slope {self.slope:.2f}")
+        ax.set_title(f"{self.model_name}: violation and condition of the constraints", loc="left")
+        ax.set_xlabel("condition of the scaled $\\Phi_q$")
+        ax.set_ylabel(self.quantity)
+        ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False, fontsize="small")
+        return ax
+
+
+@check_keywords
+def violation_condition(result: Result, *, level: Level = "velocity", samples: int = SAMPLES) -> ViolationCondition:
+    """Return how fast the violation grows, and the condition of the constraints, over time.
+
+    Parameters
+    ----------
+    result : Result
+        The result of a run without projection: `stabilization=None`, or Baumgarte.
+    level : {"velocity", "position", "acceleration"}
+        Level of the constraints whose violation is examined. The error of a step appears at the velocity level first.
+    samples : int
+        Number of states at which the condition is computed, at most; the time of the worst growth between them is kept.
+
+    Returns
+    -------
+    ViolationCondition
+        `.growth`, `.condition`, `.slope`, `.nearest`, and `.plot()`.
+
+    Raises
+    ------
+    UsageError
+        If the result has fewer than three states or no constraints, or if an argument is not valid.
+
+    Notes
+    -----
+    The condition is that of the independent rows of Phi_q, each of length 1, with rotations measured by the length of the model.
+    Source: Golub and Van Loan, Matrix Computations, sec. 2.4.
+    """
+    need_result(result, "violation_condition", 3)
+    signal_name(result.model, level)
+    if isinstance(samples, bool) or not isinstance(samples, int | np.integer) or samples < 2:
+        raise UsageError(f"samples = {samples!r} must be a whole number, 2 or more.")
+    rows = rows_of(result, level)
+    step = np.diff(result.t)
+    moved = step > 0.0
+    change = np.nan_to_num(scaled_norm(result, np.diff(rows, axis=0)[moved]) / step[moved])
+    ends = np.flatnonzero(moved) + 1
+    edges = np.unique(np.rint(np.linspace(0, len(ends), min(samples, len(ends)) + 1)).astype(int))
+    at = np.array([a + int(np.argmax(change[a:b])) for a, b in zip(edges[:-1], edges[1:], strict=True)])
+    least, condition = smallest_and_condition(result.model, [result.state(int(k)) for k in ends[at]])
+    slope, error = _slope(condition, change[at])
+    t, unit = result.t[ends[at]], "1" + PER_TIME[level]
+    unit = {"1": "1/s", "1/s": "1/s2", "1/s2": "1/s3"}[unit]
+    quantity = f"growth of |{SYMBOL[level]}| [{unit}]"
+    return ViolationCondition(
+        t, change[at], condition, least, slope, error, float(t[int(condition.argmax())]), quantity, result.model.name
+    )
+
+
+def _slope(condition: Array, growth: Array) -> tuple[float, float]:
+    """Return the slope of log growth over log condition, and its standard error; NaN where the condition hardly varies."""
+    known = np.isfinite(condition) & (growth > 0.0)
+    x, y = np.log(condition[known]), np.log(growth[known])
+    if len(x) < 3 or np.ptp(x) < np.log(VARIES):
+        return float("nan"), float("nan")
+    dx = x - x.mean()
+    slope = float(dx @ y / (dx @ dx))
+    residual = y - y.mean() - slope * dx
+    return slope, float(np.sqrt((residual @ residual) / (len(x) - 2) / (dx @ dx)))
