@@ -157,6 +157,10 @@ if TYPE_CHECKING:
     from haugmbd.simulation.simulate import simulate as simulate
     from haugmbd.study.comparison.compare import compare as compare
     from haugmbd.study.comparison.comparison import Comparison as Comparison
+    from haugmbd.study.gains.gain_limit import GainLimit as GainLimit
+    from haugmbd.study.gains.gain_limit import gain_limit as gain_limit
+    from haugmbd.study.gains.gain_map import GainMap as GainMap
+    from haugmbd.study.gains.gain_map import gain_map as gain_map
     from haugmbd.study.method import Method as Method
     from haugmbd.study.method import MethodSet as MethodSet
     from haugmbd.study.method import methods as methods
@@ -285,6 +289,8 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.study.violation.drift_law": ("DriftLaw", "drift_law"),
     "haugmbd.study.violation.violation_by_joint": ("JointViolation", "violation_by_joint"),
     "haugmbd.study.violation.violation_condition": ("ViolationCondition", "violation_condition"),
+    "haugmbd.study.gains.gain_map": ("GainMap", "gain_map"),
+    "haugmbd.study.gains.gain_limit": ("GainLimit", "gain_limit"),
     "haugmbd.viewer.still": ("Picture", "picture"),
     # errors, citations
     "haugmbd.errors": (
