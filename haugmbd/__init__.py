@@ -164,6 +164,15 @@ if TYPE_CHECKING:
     from haugmbd.study.method import Method as Method
     from haugmbd.study.method import MethodSet as MethodSet
     from haugmbd.study.method import methods as methods
+    from haugmbd.study.precision.convergence import Convergence as Convergence
+    from haugmbd.study.precision.convergence import convergence as convergence
+    from haugmbd.study.precision.order_fit import FittedOrder as FittedOrder
+    from haugmbd.study.precision.projection_interval import ProjectionInterval as ProjectionInterval
+    from haugmbd.study.precision.projection_interval import projection_interval as projection_interval
+    from haugmbd.study.precision.tolerance_map import ToleranceMap as ToleranceMap
+    from haugmbd.study.precision.tolerance_map import tolerance_map as tolerance_map
+    from haugmbd.study.precision.work_precision import WorkPrecision as WorkPrecision
+    from haugmbd.study.precision.work_precision import work_precision as work_precision
     from haugmbd.study.violation.drift_law import DriftLaw as DriftLaw
     from haugmbd.study.violation.drift_law import drift_law as drift_law
     from haugmbd.study.violation.violation_by_joint import JointViolation as JointViolation
@@ -291,6 +300,11 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.study.violation.violation_condition": ("ViolationCondition", "violation_condition"),
     "haugmbd.study.gains.gain_map": ("GainMap", "gain_map"),
     "haugmbd.study.gains.gain_limit": ("GainLimit", "gain_limit"),
+    "haugmbd.study.precision.convergence": ("Convergence", "convergence"),
+    "haugmbd.study.precision.order_fit": ("FittedOrder",),
+    "haugmbd.study.precision.work_precision": ("WorkPrecision", "work_precision"),
+    "haugmbd.study.precision.projection_interval": ("ProjectionInterval", "projection_interval"),
+    "haugmbd.study.precision.tolerance_map": ("ToleranceMap", "tolerance_map"),
     "haugmbd.viewer.still": ("Picture", "picture"),
     # errors, citations
     "haugmbd.errors": (

@@ -6,4 +6,5 @@ error_groups    errors of a result against a reference: positions, orientations,
 comparison      one mechanism with many methods: compare
 violation       the violation of one run: its law over time, its joints, the condition of the constraints
 gains           Baumgarte's gains: stability and violation
+precision       methods at several settings: orders, work and precision, tolerances, intervals of projection
 """

@@ -1,0 +1,293 @@
+r"""convergence: the order of methods in every group of errors, fitted, with its confidence and what limits it.
+
+    e(h) = C h^p         in positions, orientations, velocities, multipliers, reactions, energy, and outputs
+
+A method may have different orders in different groups: multipliers of index 3 lose orders, velocities that are only projected gain none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import cycle
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import check_keywords, did_you_mean
+from haugmbd.errors import UsageError
+from haugmbd.model.given import model_given
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.plotting.style import COLORS, axes
+from haugmbd.simulation.arguments import check_budget, check_numbers
+from haugmbd.simulation.result import Result
+from haugmbd.study.comparison.plots import BAND, LINES, MARKERS
+from haugmbd.study.error_groups import GROUPS, Outputs, check_groups
+from haugmbd.study.method import Method
+from haugmbd.study.precision.order_fit import FittedOrder, fit_order
+from haugmbd.study.precision.settings import (
+    Point,
+    Setting,
+    StudyOf,
+    given_reference,
+    listed_methods,
+    other_arguments,
+    positive_numbers,
+    reason_lines,
+)
+from haugmbd.system.system import System
+from haugmbd.text_table import table_lines
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Where = Literal["max", "end"]
+
+
+@dataclass(frozen=True, eq=False)
+class Convergence:
+    """Errors of methods over their steps, and the fitted orders.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        Labels of the methods.
+    groups : tuple of str
+        Groups of errors, and outputs.
+    h : ndarray, (n,)
+        Steps [s], from the largest on.
+    t : ndarray, (k,)
+        Times at which all runs are compared [s]: those that all steps reach.
+    uncertainty : dict of str to (float, float)
+        Uncertainty of the reference by group: at the end, and the largest; empty if it is unknown.
+    reasons : dict of (str, float) to str
+        Why runs failed, by label and step.
+    model_name : str
+        Name of the model.
+    """
+
+    labels: tuple[str, ...]
+    groups: tuple[str, ...]
+    h: Array
+    t: Array
+    uncertainty: dict[str, tuple[float, float]]
+    reasons: dict[tuple[str, float], str]
+    model_name: str
+    _points: dict[str, list[Point]]
+
+    def errors(self, label: str, group: str, *, where: Where = "max") -> Array:
+        """Return the errors of a method, from the largest step on.
+
+        Parameters
+        ----------
+        label : str
+            Label of the method.
+        group : str
+            Group of errors, or output.
+        where : {"max", "end"}
+            The largest error over the common times, or that at the end.
+
+        Returns
+        -------
+        ndarray, (n,)
+            Errors relative to the scale of the group, in rad for orientations; NaN where a run failed.
+
+        Raises
+        ------
+        UsageError
+            If there is no such method or group.
+        """
+        self._check(label, group, where)
+        return np.array([point.error(group, where) for point in self._points[label]])
+
+    def order(self, label: str, group: str, *, where: Where = "max") -> FittedOrder:
+        """Return the fitted order of a method in a group of errors.
+
+        Parameters
+        ----------
+        label : str
+            Label of the method.
+        group : str
+            Group of errors, or output.
+        where : {"max", "end"}
+            The largest error over the common times, or that at the end.
+
+        Returns
+        -------
+        FittedOrder
+            A number, with `.confidence` (half-width, 95 %), `.flags` of the points and `.limits`. NaN if fewer than two points count.
+
+        Raises
+        ------
+        UsageError
+            If there is no such method or group.
+        """
+        errors = self.errors(label, group, where=where)
+        steps = self.t[-1] / self.h
+        band = self.uncertainty.get(group, (0.0, 0.0))[0 if where == "end" else 1]
+        return fit_order(self.h, errors, band, steps)
+
+    def __str__(self) -> str:
+        """Return a table of the orders in all groups."""
+        rows = [[label, *(self._cell(label, group) for group in self.groups)] for label in self.labels]
+        head = f"{self.model_name}: orders with 95 % confidence, h = {self.h[0]:g} ... {self.h[-1]:g} s"
+        notes = (
+            ["* points left out: see .order(label, group).flags"] if any("*" in cell for row in rows for cell in row[1:]) else []
+        )
+        return "\n".join(
+            [
+                head,
+                *table_lines(["method", *self.groups], rows, right=range(1, len(self.groups) + 1)),
+                *notes,
+                *reason_lines(self.reasons),
+            ]
+        )
+
+    def _cell(self, label: str, group: str) -> str:
+        order = self.order(label, group)
+        if np.isnan(order):
+            return "-" + "*" * bool(order.limits)
+        return (f"{order:.2f}" if np.isnan(order.confidence) else f"{float(order):.2f} +- {order.confidence:.2f}") + "*" * bool(
+            order.limits
+        )
+
+    def plot(self, group: str = "positions", *, where: Where = "max", ax: Axes | None = None) -> Axes:
+        """Plot the errors of all methods over the step, with the fitted lines; points that do not count are hollow.
+
+        Parameters
+        ----------
+        group : str
+            Group of errors, or output.
+        where : {"max", "end"}
+            The largest error over the common times, or that at the end.
+        ax : Axes, optional
+            Axes of the plot; by default new ones.
+
+        Returns
+        -------
+        Axes
+            The Axes; the uncertainty of the reference is a grey band.
+
+        Raises
+        ------
+        UsageError
+            If there is no such group.
+        """
+        orders = {label: self.order(label, group, where=where) for label in self.labels}
+        ax = axes(ax)
+        for (label, order), color, marker, style in zip(orders.items(), cycle(COLORS), cycle(MARKERS), cycle(LINES)):  # noqa: B905  cycles
+            _draw(ax, label, order, color, marker, style)
+        band = self.uncertainty.get(group, (0.0, 0.0))[0 if where == "end" else 1]
+        low, _ = ax.get_ylim()
+        if band > low:
+            ax.axhspan(low, band, color=BAND, zorder=0, label="reference not good enough")
+            ax.set_ylim(bottom=low)
+        ax.set_title(f"{self.model_name}: error in {group}, {'largest' if where == 'max' else 'at the end'}", loc="left")
+        ax.set_xticks(self.h, [f"{x:g}" for x in self.h])
+        ax.minorticks_off()
+        ax.set_xlabel("h [s]")
+        ax.set_ylabel("error [rad]" if group == "orientations" else "relative error [1]")
+        ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False, fontsize="small")
+        return ax
+
+    def _check(self, label: str, group: str, where: str) -> None:
+        if label not in self.labels:
+            raise UsageError(f"no method {label!r}: {', '.join(map(repr, self.labels))}{did_you_mean(str(label), self.labels)}.")
+        if group not in self.groups:
+            raise UsageError(f"no group {group!r}: {', '.join(self.groups)}{did_you_mean(str(group), self.groups)}.")
+        if where not in ("max", "end"):
+            raise UsageError(f"where is {where!r}: give 'max' or 'end'.")
+
+
+def _draw(ax: Axes, label: str, order: FittedOrder, color: str, marker: str, style: str) -> None:
+    """Draw points and line of one method."""
+    name = label if np.isnan(order) else f"{label}: {float(order):.2f}"
+    counts = np.array([not flag for flag in order.flags])
+    shown = np.isfinite(order.errors) & (order.errors > 0.0)
+    ax.loglog([], [], style, color=color, marker=marker, markersize=6, label=name)
+    ax.loglog(order.h[shown & counts], order.errors[shown & counts], marker, color=color, markersize=6)
+    ax.loglog(order.h[shown & ~counts], order.errors[shown & ~counts], marker, color=color, markersize=6, markerfacecolor="white")
+    if counts.any() and not np.isnan(order):
+        x = order.h[counts][[0, -1]]
+        ax.loglog(x, order.constant * x ** float(order), style, color=color)
+
+
+@check_keywords
+def convergence(
+    system: System | Model,
+    methods: Iterable[Method],
+    t_end: float,
+    *,
+    h: npt.ArrayLike,
+    reference: Method | Result | None = None,
+    groups: Iterable[str] = GROUPS,
+    outputs: Outputs | None = None,
+    state: State | None = None,
+    project_velocity: bool = False,
+    budget: float | None = None,
+) -> Convergence:
+    """Return the orders of methods in every group of errors, from runs with several steps.
+
+    Parameters
+    ----------
+    system : System or Model
+        The mechanism.
+    methods : iterable of Method
+        Methods that take a fixed step, each with its own label; their own steps do not count.
+    t_end : float
+        Final time [s].
+    h : array_like, (n,)
+        Steps [s], two or more. Errors are compared at the times that all of them reach, so give steps such as 0.04, 0.02, 0.01.
+    reference : Method or Result, optional
+        What errors are measured against, see `compare`; by default DOP853 with rtol = 1e-12.
+    groups : iterable of str
+        Groups of errors; by default all.
+    outputs : dict of str to callable, optional
+        By name: functions of a Result whose errors are measured as well.
+    state : State, optional
+        Initial state; by default the modelled one.
+    project_velocity : bool
+        If True, project inconsistent initial velocities on the velocity constraints.
+    budget : float, optional
+        Longest time of a run [s].
+
+    Returns
+    -------
+    Convergence
+        `.order(label, group)`, `.errors(label, group)`, and `.plot(group)`. Print it for a table.
+
+    Raises
+    ------
+    UsageError
+        If an argument is not valid, a method takes no fixed step, labels occur twice, or no reference is possible.
+    ModelError
+        If the system has faults.
+
+    Notes
+    -----
+    Multipliers and reactions are those of the method itself. Runs that fail are points with the flag "failed". Points below ten times the
+    uncertainty of the reference, or within rounding, do not count, and are flagged.
+    Source: Hairer, Norsett and Wanner, Solving ODE I, sec. II.4.
+    """
+    chosen, wanted = listed_methods(methods, "convergence"), check_groups(groups, outputs)
+    steps = positive_numbers("h", h, "convergence", 2)
+    check_numbers(None, t_end=t_end, budget=budget)
+    check_budget(budget)
+    adaptive = [repr(one.label) for one in chosen if not one.integrator.takes_step]
+    if adaptive:
+        raise UsageError(
+            f"convergence needs methods of fixed step, and {', '.join(adaptive)} choose their own: leave them out, or use work_precision."
+        )
+    model = model_given(system, "convergence")
+    study = StudyOf(
+        model, float(t_end), wanted, outputs, given_reference(reference), budget, 1, other_arguments(state, project_velocity)
+    )
+    settings = [Setting(one.label, float(step), one.with_step(float(step))) for one in chosen for step in steps]
+    points, found = study.run(settings)
+    by_label = {one.label: [point for point in points if point.setting.label == one.label] for one in chosen}
+    reasons = {(p.setting.label, p.setting.value): p.cell.reason for p in points if p.errors is None}
+    times = next((p.errors.t for p in points if p.errors is not None), np.array([float(t_end)]))
+    return Convergence(tuple(by_label), (*wanted, *(outputs or {})), steps, times, found.uncertainty, reasons, model.name, by_label)
