@@ -107,3 +107,13 @@ def test_order_pays_and_a_symplectic_method_keeps_its_energy(returned):
     halves = {name: (abs(drift[t < 15.0]).max(), abs(drift[t >= 15.0]).max()) for name, (t, drift) in energy.items()}
     assert halves["RATTLE"][1] < 1.05 * halves["RATTLE"][0]
     assert min(halves[name][1] / halves[name][0] for name in ("RK4", "GeneralizedAlpha")) > 1.5
+
+
+def test_heun_drifts_gains_have_their_limit_and_rattle_loses_an_order_of_its_multipliers(returned):
+    found, _ = returned["violation_studies"]
+    assert found["drift"].law == "quadratic"
+    stable, gains = found["gains"].stable, found["gains"].alpha
+    assert not stable[gains * 1e-2 > 2.7853].any()
+    assert stable[(gains * 1e-2 < 1.39)][:, gains * 1e-2 < 1.5].all()  # within |R| <= 1 for all of these pairs
+    assert found["orders"].order("RATTLE", "multipliers") == pytest.approx(1.0, abs=0.3)
+    assert found["joints"].worst == "pin 2"
