@@ -99,6 +99,14 @@ def test_failed_runs_and_a_poor_reference_are_flagged():
     assert "wild at 0.04" in str(found)
 
 
+def test_combinations_that_cannot_be_run_are_told():
+    some = mbd.methods(integrators=[mbd.RK4(), mbd.RATTLE()], stabilizations=[mbd.Baumgarte(5.0, 5.0)])
+    found = mbd.convergence(point_pendulum(), some, 0.4, h=[0.04, 0.02], groups="positions")
+    assert len(found.labels) == len(found.reasons) == 1
+    (refused,) = some.refused
+    assert f"{refused.label}: {refused.reason}" in str(found)
+
+
 @pytest.mark.parametrize("order", [1, 2, 4, 0.5])
 def test_a_line_has_its_slope(order):
     h = np.array([0.01, 0.04, 0.02, 0.08])
