@@ -37,6 +37,7 @@ from haugmbd.study.precision.settings import (
     other_arguments,
     positive_numbers,
     reason_lines,
+    refused_methods,
 )
 from haugmbd.system.system import System
 from haugmbd.text_table import table_lines
@@ -64,7 +65,7 @@ class Convergence:
     uncertainty : dict of str to (float, float)
         Uncertainty of the reference by group: at the end, and the largest; empty if it is unknown.
     reasons : dict of (str, float) to str
-        Why runs failed, by label and step.
+        Why runs failed, by label and step; combinations that cannot be run (of `mbd.methods`) with NaN for the step.
     model_name : str
         Name of the model.
     """
@@ -289,5 +290,6 @@ def convergence(
     points, found = study.run(settings)
     by_label = {one.label: [point for point in points if point.setting.label == one.label] for one in chosen}
     reasons = {(p.setting.label, p.setting.value): p.cell.reason for p in points if p.errors is None}
+    reasons |= refused_methods(methods)
     times = next((p.errors.t for p in points if p.errors is not None), np.array([float(t_end)]))
     return Convergence(tuple(by_label), (*wanted, *(outputs or {})), steps, times, found.uncertainty, reasons, model.name, by_label)

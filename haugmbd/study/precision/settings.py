@@ -17,7 +17,7 @@ from haugmbd.simulation.result import Result
 from haugmbd.study.comparison.cell import Cell, run_cell
 from haugmbd.study.comparison.reference import Reference, check_reference, compute_reference, default_reference
 from haugmbd.study.error_groups import GroupErrors, Outputs, group_errors
-from haugmbd.study.method import Method
+from haugmbd.study.method import Method, MethodSet
 
 SAME = 1e-9
 """Of the interval: times that are closer are the same."""
@@ -159,6 +159,11 @@ def listed_methods(methods: Any, who: str) -> list[Method]:
     return given
 
 
+def refused_methods(methods: Any) -> dict[tuple[str, float], str]:
+    """Return why combinations of `mbd.methods` cannot be run, by label and NaN for the setting."""
+    return {(one.label, float("nan")): one.reason for one in methods.refused} if isinstance(methods, MethodSet) else {}
+
+
 def positive_numbers(name: str, given: npt.ArrayLike, who: str, fewest: int = 1) -> Array:
     """Return the numbers, each once, from the largest on.  Raise UsageError unless they are finite, positive and enough."""
     try:
@@ -176,4 +181,9 @@ def reason_lines(reasons: Mapping[tuple[str, float], str]) -> list[str]:
     found: dict[tuple[str, str], list[float]] = {}
     for (label, value), reason in reasons.items():
         found.setdefault((label, reason), []).append(value)
-    return [f"{label} at {', '.join(f'{x:g}' for x in values)}: {reason}" for (label, reason), values in found.items()]
+    return [f"{label}{_at(values)}: {reason}" for (label, reason), values in found.items()]
+
+
+def _at(values: list[float]) -> str:
+    """Return the settings in words; "" for a combination that has none."""
+    return f" at {', '.join(f'{x:g}' for x in values)}" if np.isfinite(values).all() else ""

@@ -39,6 +39,7 @@ from haugmbd.study.precision.settings import (
     other_arguments,
     positive_numbers,
     reason_lines,
+    refused_methods,
 )
 from haugmbd.system.system import System
 from haugmbd.text_table import table_lines
@@ -72,7 +73,7 @@ class WorkPrecision:
     uncertainty : dict of str to (float, float)
         Uncertainty of the reference by group: at the end, and the largest; empty if it is unknown.
     reasons : dict of (str, float) to str
-        Why runs did not reach the end, by label and setting.
+        Why runs did not reach the end, by label and setting; combinations that cannot be run with NaN for the setting.
     model_name : str
         Name of the model.
     """
@@ -332,7 +333,7 @@ def work_precision(
         (*wanted, *(outputs or {})),
         {label: np.array([point.setting.value for point in those]) for label, those in by_label.items()},
         found.uncertainty,
-        {(p.setting.label, p.setting.value): p.cell.reason for p in points if p.errors is None},
+        {(p.setting.label, p.setting.value): p.cell.reason for p in points if p.errors is None} | refused_methods(methods),
         model.name,
         by_label,
     )
