@@ -269,8 +269,9 @@ def _inertia(bodies: Sequence[Body], number: Numbering) -> tuple[Array, Array]:
     """Return rows (mass, J_bar), without and with the shift on massless directions."""
     true = np.array([[body.mass, *body.J_bar.ravel()] for body in bodies])
     shifted = true.copy()
-    moments = np.linalg.eigvalsh(true[:, 1:].reshape(-1, 3, 3))
-    for k in np.nonzero(moments[:, 0] <= SUSPECT * moments[:, 2])[0]:
+    finite = np.nonzero(np.isfinite(true).all(axis=1))[0]  # an inertia that cannot be is a fault of its own
+    moments = np.linalg.eigvalsh(true[finite, 1:].reshape(-1, 3, 3))
+    for k in finite[moments[:, 0] <= SUSPECT * moments[:, 2]]:
         body, axes = bodies[int(k)], bodies[int(k)].massless_axes()
         if len(axes):
             arms = [np.sum(np.square(x)) for b, x in zip(number.body_of, number.x_bar, strict=True) if b == k]

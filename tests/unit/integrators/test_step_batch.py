@@ -16,7 +16,7 @@ from haugmbd.integrators.step_batch import batch_lengths
 
 def test_batches_grow_to_the_motion_that_the_search_looks_ahead():
     """The search for singular configurations is made once in FAR of motion, not once in a fixed number of steps."""
-    problem = SimpleNamespace(y=np.zeros(52), first_batch=None, longest_batch=8)
+    problem = SimpleNamespace(y=np.zeros(52), first_batch=None, longest_batch=8, batch_seconds=None)
     lengths = batch_lengths(problem)
     assert next(lengths) == 8
     problem.longest_batch = 300
