@@ -55,9 +55,11 @@ if TYPE_CHECKING:
     from haugmbd.contact.motion.simulate_impacts import simulate_impacts as simulate_impacts
     from haugmbd.crosscheck.check import crosscheck as crosscheck
     from haugmbd.crosscheck.report import CrossCheck as CrossCheck
+    from haugmbd.diagnostics.driver_history import DriverHistory as DriverHistory
     from haugmbd.diagnostics.energy import Energy as Energy
     from haugmbd.diagnostics.energy import Momentum as Momentum
     from haugmbd.diagnostics.joint_history import JointHistory as JointHistory
+    from haugmbd.diagnostics.load_history import LoadHistory as LoadHistory
     from haugmbd.diagnostics.reactions import Reaction as Reaction
     from haugmbd.diagnostics.reactions import reaction as reaction
     from haugmbd.diagnostics.run_warnings import RunStatus as RunStatus
@@ -248,8 +250,10 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.analysis.mobility.mobility": ("mobility",),
     "haugmbd.analysis.mobility.report": ("Mobility",),
     # diagnostics
+    "haugmbd.diagnostics.driver_history": ("DriverHistory",),
     "haugmbd.diagnostics.energy": ("Energy", "Momentum"),
     "haugmbd.diagnostics.joint_history": ("JointHistory",),
+    "haugmbd.diagnostics.load_history": ("LoadHistory",),
     "haugmbd.diagnostics.reactions": ("Reaction", "reaction"),
     "haugmbd.diagnostics.run_warnings": ("RunStatus",),
     # serial chains in joint coordinates

@@ -3,7 +3,10 @@
 joint_wrench         a wrench at the point of a joint
 rows_over_time       all rows at all stored states
 violation            violation of the constraints at three levels
+reaction_uniqueness  unique components of reactions, from self-stresses
 reactions            joint reactions
+load_history         length, rate, force, power and energy of force elements over time
+driver_history       torque, force, power and work of drivers over time
 joint_history        angles and displacements of joints over time
 method_multipliers   multipliers of implicit methods
 energy               energy and momentum

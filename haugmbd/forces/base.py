@@ -47,6 +47,21 @@ class EnergyLedger(NamedTuple):
     applied: Array
 
 
+class LoadValues(NamedTuple):
+    """The quantities of an element over time.
+
+    Attributes
+    ----------
+    values : dict of str to ndarray, (nt, ...)
+        By name: length [m], angle [rad], rate [m/s or rad/s], force [N], torque [N m], point [m]; those that the element has.
+    power : ndarray, (nt,)
+        Power that the element gives to the bodies [W].
+    """
+
+    values: dict[str, Array]
+    power: Array
+
+
 @public_class
 class ForceElement(ABC):
     """Base class of force elements.
@@ -127,6 +142,16 @@ class ForceElement(ABC):
     def ledger(self, t: Array, bodies: Array, angle: Array) -> EnergyLedger:
         """Return the energy ledger on a trajectory: t (nt,), bodies (n, nt, 13), angle (nt,)."""
 
+    def quantities(self, t: Array, bodies: Array, angle: Array) -> LoadValues:
+        """Return length, force, power, ... on a trajectory, as `ledger`; a subclass without its own has the power of its ledger alone.
+
+        The rate of the potential is then its difference along the motion: [V(q + e u) - V(q - e u)] / 2 e.
+        """
+        balance = self.ledger(t, bodies, angle)
+        e = DIFFERENCE / max(1.0, float(np.abs(bodies[..., 7:13]).max(initial=0.0)))
+        ends = [self.ledger(t, moved(bodies, sign * e), angle).potential for sign in (1.0, -1.0)]
+        return LoadValues({}, balance.applied - balance.dissipated - (ends[0] - ends[1]) / (2.0 * e))
+
     def faults(self) -> tuple[Fault, ...]:
         """Return all faults of this element alone.
 
@@ -147,6 +172,18 @@ class ForceElement(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
+
+
+DIFFERENCE = 6e-6
+"""Motion [m or rad] over which a potential is differentiated: the cube root of rounding."""
+
+
+def moved(bodies: Array, e: float) -> Array:
+    """Return the states (n, nt, 13) moved for the time e at their velocities."""
+    out = bodies.copy()
+    out[..., 0:3] += e * bodies[..., 7:10]
+    out[..., 3:7] += e * euler_parameters.p_dot_from(bodies[..., 3:7], bodies[..., 10:13])
+    return out
 
 
 def modelled(bodies: tuple[Body, ...]) -> Array:

@@ -28,6 +28,7 @@ from haugmbd.serial_chain.recursions.aba import aba
 from haugmbd.serial_chain.recursions.link_motion import LinkMotion, link_motion
 from haugmbd.serial_chain.recursions.rnea import joint_wrenches
 from haugmbd.serial_chain.state import ChainState
+from haugmbd.simulation.quantities import HasQuantities
 from haugmbd.simulation.records import Counters
 from haugmbd.simulation.result import Result
 from haugmbd.workspace.layout import WIDTH
@@ -47,7 +48,7 @@ class LinkHistory:
 
 @public_class
 @dataclass(frozen=True, eq=False)
-class ReducedResult(Animated, HasOutcome):
+class ReducedResult(HasQuantities, Animated, HasOutcome):
     """The joint coordinates of a serial chain over time.
 
     Attributes
@@ -105,6 +106,14 @@ class ReducedResult(Animated, HasOutcome):
     def chain(self) -> SerialChain:
         """Return the chain."""
         return self.state_space.chain
+
+    @cached_property
+    def _twin(self) -> Result:
+        """Return the same motion in maximal coordinates."""
+        return self.maximal()
+
+    def _pieces(self) -> tuple[Result, ...]:
+        return (self._twin,)
 
     @property
     def _rows(self) -> tuple[Array, Array]:

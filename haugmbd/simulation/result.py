@@ -21,9 +21,9 @@ from haugmbd.bodies.validation import need_unmasked, read_only
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords, public_class
 from haugmbd.diagnostics.energy import Energy, Momentum, energy_over_time, momentum_over_time
-from haugmbd.diagnostics.joint_history import JointHistory, joint_history
 from haugmbd.diagnostics.joint_wrench import Axes, Side
 from haugmbd.diagnostics.method_multipliers import multipliers_of_method
+from haugmbd.diagnostics.reaction_uniqueness import SelfStresses, self_stresses
 from haugmbd.diagnostics.reactions import Reaction, reactions_over_time
 from haugmbd.diagnostics.resample import resample_states
 from haugmbd.diagnostics.run_warnings import HasOutcome, Outcome, RunNote, RunStatus
@@ -33,7 +33,7 @@ from haugmbd.formulations.accelerations import solve_states
 from haugmbd.integrators.base import methods_below
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.state_space import SingularCrossing
-from haugmbd.model.labels import joint_named
+from haugmbd.model.labels import no_such
 from haugmbd.model.model import Model
 from haugmbd.model.pickling import refusal
 from haugmbd.model.state import State
@@ -41,6 +41,7 @@ from haugmbd.model.views import Animated
 from haugmbd.simulation.io.checksums import check_seal
 from haugmbd.simulation.io.results import reader_of
 from haugmbd.simulation.io.schema import result_of
+from haugmbd.simulation.quantities import HasQuantities
 from haugmbd.simulation.records import BodyHistory, Counters, Names
 from haugmbd.workspace.layout import WIDTH
 
@@ -85,7 +86,7 @@ def load(path: str | Path, *, model: Model | None = None) -> Result:
 
 @public_class
 @dataclass(frozen=True, eq=False)
-class Result(Animated, HasOutcome):
+class Result(HasQuantities, Animated, HasOutcome):
     """The states of a run over time.
 
     Attributes
@@ -215,8 +216,25 @@ class Result(Animated, HasOutcome):
 
     @cached_property
     def _solutions(self) -> Array:
-        """Return (u_dot, lam) by nodes at every state, (nt, nn, 6)."""
-        return read_only(solve_states(self.model, self.t, self.y))
+        """Return (u_dot, lam) by nodes at every state, (nt, nn, 6); NaN at states that are not finite."""
+        finite = np.isfinite(self.y).all(axis=1)
+        if finite.all():
+            return read_only(solve_states(self.model, self.t, self.y))
+        found = solve_states(self.model, self.t[finite], self.y[finite])
+        solutions = np.full((len(self.t), *found.shape[1:]), np.nan)
+        solutions[finite] = found
+        return read_only(solutions)
+
+    def _solve(self) -> Array:
+        return self._solutions
+
+    @cached_property
+    def _self_stresses(self) -> SelfStresses:
+        """Return the self-stresses at some of the states; none without redundant rows."""
+        return self_stresses(self.model, self.t, self.y)
+
+    def _pieces(self) -> tuple[Result, ...]:
+        return (self,)
 
     @property
     def v_dot(self) -> Array:
@@ -271,27 +289,6 @@ class Result(Animated, HasOutcome):
         """Return whether the result has multipliers of the method itself."""
         return self._own is not None
 
-    def joint(self, name: str) -> JointHistory:
-        """Return the coordinates of a joint over time.
-
-        Parameters
-        ----------
-        name : str
-            Name of the joint.
-
-        Returns
-        -------
-        JointHistory
-            `.angle`, `.displacement` or `.rotation`, `.rate` and `.acceleration`; signs and zeros as the joint's class describes them.
-
-        Raises
-        ------
-        UsageError
-            If there is no joint of that name, if it has no coordinates, or if the stored states are too far apart to count its turns.
-        """
-        entry = joint_named(self.model.joints, name)
-        return joint_history(self.model, entry, self.t, self.y, self._solutions[:, : self.model.nb + 1])
-
     def reaction(self, joint: str, *, on: Side = "j", frame: Axes = "ground") -> Reaction:
         """Return the force and torque that `joint` exerts on a body, at the joint's point on that body, at every state.
 
@@ -307,14 +304,15 @@ class Result(Animated, HasOutcome):
         Returns
         -------
         Reaction
-            Force [N], torque [N m] about the point, and the point [m].
+            Force [N], torque [N m] about the point, the point [m], and in `.unique` whether the components are unique.
 
         Raises
         ------
         UsageError
             If the joint, side or frame does not exist.
         """
-        return reactions_over_time(self.model, self.t, self.y, lambda: self._solutions, joint, on=on, frame=frame)
+        stresses = lambda: self._self_stresses  # noqa: E731  computed only where it is asked for
+        return reactions_over_time(self.model, self.t, self.y, self._solve, joint, on=on, frame=frame, stresses=stresses)
 
     @overload
     def violation(self, level: Level = ..., by: Literal["row"] = ...) -> Array: ...
@@ -342,7 +340,7 @@ class Result(Animated, HasOutcome):
         """
         if by not in ("row", "joint"):
             raise UsageError(f"by is {by!r}: give 'row' or 'joint'.")
-        rows = row_violation(self.model, self.t, self.y, level, lambda: self._solutions)
+        rows = row_violation(self.model, self.t, self.y, level, self._solve)
         return rows if by == "row" else joint_violation(self.model, rows)
 
     def euler_violation(self) -> Array:
@@ -357,7 +355,7 @@ class Result(Animated, HasOutcome):
         The total is constant on an exact solution. The work is integrated over dense output between the stored states, which calls the
         user's functions again.
         """
-        return energy_over_time(self.model, self.t, self.y, lambda: self._solutions)
+        return energy_over_time(self.model, self.t, self.y, self._solve)
 
     def momentum(self) -> Momentum:
         """Return linear momentum, and angular momentum about the origin of the ground, (nt, 3), global."""
@@ -396,7 +394,7 @@ class Result(Animated, HasOutcome):
             warn_user("kind='cubic' is now kind='dense', the default: leave it out.", DeprecationWarning)
             kind = "dense"
         times = np.atleast_1d(np.asarray(t_new, dtype=np.float64))
-        y = resample_states(self._model, self.t, self.y, len(self.names.bodies), times, kind, lambda: self._solutions)
+        y = resample_states(self._model, self.t, self.y, len(self.names.bodies), times, kind, self._solve)
         return Result(
             self._model,
             times,
@@ -434,7 +432,7 @@ class Result(Animated, HasOutcome):
 
     def __getitem__(self, body: str) -> BodyHistory:
         if body not in self.names.bodies:
-            raise UsageError(f"no body is called {body!r}; the bodies are {', '.join(map(repr, self.names.bodies))}.")
+            raise no_such("body", body, self.names.bodies, {"result.joint": self.names.joints})
         k = self.names.bodies.index(body)
         return BodyHistory(body, self.t, self.r[:, k], self.p[:, k], self.v[:, k], self.omega_bar[:, k])
 

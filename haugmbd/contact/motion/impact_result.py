@@ -23,10 +23,12 @@ from haugmbd.diagnostics.energy import Energy
 from haugmbd.diagnostics.joint_wrench import Axes, Side, check_wrench_arguments
 from haugmbd.diagnostics.reactions import Reaction
 from haugmbd.diagnostics.run_warnings import HasOutcome, Outcome
-from haugmbd.errors import UsageError
+from haugmbd.model.labels import no_such
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.model.views import Animated
+from haugmbd.simulation.joining import join_reactions, summed
+from haugmbd.simulation.quantities import HasQuantities
 from haugmbd.simulation.records import BodyHistory, Counters
 from haugmbd.simulation.result import Result
 
@@ -120,7 +122,7 @@ class ContactHistory:
 
 @public_class
 @dataclass(frozen=True, eq=False)
-class ImpactResult(Animated, HasOutcome):
+class ImpactResult(HasQuantities, Animated, HasOutcome):
     """The history of a motion with impacts; `result["ball"].r` is the history of one body.
 
     Attributes
@@ -168,6 +170,9 @@ class ImpactResult(Animated, HasOutcome):
             settings=self.settings,
             interrupted=self.interrupted,
         )
+
+    def _pieces(self) -> tuple[Result, ...]:
+        return tuple(segment for segment in self.segments if len(segment)) or (self._whole,)
 
     @property
     def model(self) -> Model:
@@ -241,7 +246,7 @@ class ImpactResult(Animated, HasOutcome):
         """
         placed = self._mechanism.placed.get(name)
         if placed is None:
-            raise UsageError(f"no contact is called {name!r}; the contacts are {', '.join(map(repr, self._mechanism.names))}.")
+            raise no_such("contact", name, self._mechanism.names)
         force = self._joined(lambda s: -s.lam[:, s.model.joints[name].rows[0]] if name in s.model.joints else np.zeros(len(s.t)))
         closed = self._joined(lambda s: np.full(len(s.t), name in s.model.joints))
         alone = PlacedContacts.of([placed])
@@ -272,9 +277,7 @@ class ImpactResult(Animated, HasOutcome):
         """
         model = self._mechanism.free
         check_wrench_arguments(model.joints, model.body_names, joint, on, frame)
-        parts = [segment.reaction(joint, on=on, frame=frame) for segment in self.segments]
-        force, torque, point = (np.concatenate([getattr(p, name) for p in parts]) for name in ("force", "torque", "point"))
-        return Reaction(joint, parts[0].body, frame, self.t, force, torque, point)
+        return join_reactions([piece.reaction(joint, on=on, frame=frame) for piece in self._pieces()])
 
     def energy(self) -> Energy:
         """Return the energies over all segments, as `Result.energy`.
@@ -284,10 +287,10 @@ class ImpactResult(Animated, HasOutcome):
         Energy
             Energies over time.  The total falls at every impact by the energy that is lost there.
         """
-        parts = [segment.energy() for segment in self.segments]
+        parts = [piece.energy() for piece in self._pieces()]
         kinetic, potential = (np.concatenate([getattr(e, name) for e in parts]) for name in ("kinetic", "potential"))
         return Energy(
-            self.t, kinetic, potential, _summed([e.applied_work for e in parts]), _summed([e.dissipated_work for e in parts])
+            self.t, kinetic, potential, summed([e.applied_work for e in parts]), summed([e.dissipated_work for e in parts])
         )
 
     def state(self, k: int = -1) -> State:
@@ -303,12 +306,3 @@ class ImpactResult(Animated, HasOutcome):
     def __repr__(self) -> str:
         span = f", t = {self.t[0]:g} .. {self.t[-1]:g} s" if len(self.t) else ""
         return f"ImpactResult({self._whole.names.model!r}, {len(self)} states{span}, {len(self.impacts)} impacts)"
-
-
-def _summed(works: list[Array]) -> Array:
-    """Return works that each begin at zero as one continuous history."""
-    start, whole = 0.0, []
-    for work in works:
-        whole.append(start + work)
-        start += float(work[-1])
-    return np.concatenate(whole)
