@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from haugmbd.contact.motion.simulate_impacts import simulate_impacts as simulate_impacts
     from haugmbd.crosscheck.check import crosscheck as crosscheck
     from haugmbd.crosscheck.report import CrossCheck as CrossCheck
+    from haugmbd.diagnostics.body_history import BodyHistory as BodyHistory
+    from haugmbd.diagnostics.body_history import PointHistory as PointHistory
     from haugmbd.diagnostics.driver_history import DriverHistory as DriverHistory
     from haugmbd.diagnostics.energy import Energy as Energy
     from haugmbd.diagnostics.energy import Momentum as Momentum
@@ -156,6 +158,8 @@ if TYPE_CHECKING:
     from haugmbd.simulation.chain_result import ReducedResult as ReducedResult
     from haugmbd.simulation.result import Result as Result
     from haugmbd.simulation.result import load as load
+    from haugmbd.simulation.sensor import Sensor as Sensor
+    from haugmbd.simulation.sensor import SensorHistory as SensorHistory
     from haugmbd.simulation.simulate import simulate as simulate
     from haugmbd.system.system import System as System
     from haugmbd.viewer.still import Picture as Picture
@@ -205,6 +209,7 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     # motion
     "haugmbd.simulation.chain_result": ("ReducedResult",),
     "haugmbd.simulation.result": ("Result", "load"),
+    "haugmbd.simulation.sensor": ("Sensor", "SensorHistory"),
     "haugmbd.simulation.simulate": ("simulate",),
     "haugmbd.integrators.events": ("Event", "EventRecord"),
     "haugmbd.integrators.explicit.dop853": ("DOP853",),
@@ -250,6 +255,7 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.analysis.mobility.mobility": ("mobility",),
     "haugmbd.analysis.mobility.report": ("Mobility",),
     # diagnostics
+    "haugmbd.diagnostics.body_history": ("BodyHistory", "PointHistory"),
     "haugmbd.diagnostics.driver_history": ("DriverHistory",),
     "haugmbd.diagnostics.energy": ("Energy", "Momentum"),
     "haugmbd.diagnostics.joint_history": ("JointHistory",),

@@ -7,6 +7,9 @@ reaction_uniqueness  unique components of reactions, from self-stresses
 reactions            joint reactions
 load_history         length, rate, force, power and energy of force elements over time
 driver_history       torque, force, power and work of drivers over time
+body_history         one body and its points over time
+joint_motion         frames, points and coordinates of a joint at stored states
+turns                whole turns of joint angles
 joint_history        angles and displacements of joints over time
 method_multipliers   multipliers of implicit methods
 energy               energy and momentum

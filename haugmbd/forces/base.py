@@ -18,6 +18,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from haugmbd.bodies.body import Body
+from haugmbd.bodies.frame import Frame
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import kernel
 from haugmbd.constraints.joint import Joint
@@ -105,6 +106,10 @@ class ForceElement(ABC):
     def markers(self) -> tuple[tuple[Body, Array], ...]:
         """Return the points and vectors (body, x_bar (3,)) that the kernel reads, in its order."""
         return ()
+
+    def points(self) -> dict[str, Frame]:
+        """Return the points at which the element acts, by the ending of their names: ".i" and ".j", "" of a single one."""
+        return {}
 
     def value(self) -> Value:
         """Return the prescribed value: force, torque or actuator."""

@@ -86,6 +86,9 @@ class PointForce(ForceElement):
     def markers(self) -> tuple[tuple[Body, Array], ...]:
         return ((self.body, self.frame.s_bar),)
 
+    def points(self) -> dict[str, Frame]:
+        return {"": self.frame}
+
     def value(self) -> Value:
         return self.force
 

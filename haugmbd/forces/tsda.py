@@ -126,6 +126,9 @@ class TSDA(ForceElement):
     def markers(self) -> tuple[tuple[Body, Array], ...]:
         return ((self.frame_i.body, self.frame_i.s_bar), (self.frame_j.body, self.frame_j.s_bar))
 
+    def points(self) -> dict[str, Frame]:
+        return {".i": self.frame_i, ".j": self.frame_j}
+
     def value(self) -> Value:
         return self.actuator
 

@@ -2,6 +2,10 @@
 
 progress         a progress bar
 records          counters and names
+sensor           functions of time and state that are recorded with a run
+spans            times and spans of time of a result
+joining          histories of consecutive pieces as one
+quantities       joints, loads, drivers, points and sensors of a result by name
 io               results on disk
 result           Result
 chain_result     ReducedResult of a serial chain

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.diagnostics.body_history import Accelerations, BodyHistory, PointHistory
 from haugmbd.diagnostics.driver_history import DriverHistory
 from haugmbd.diagnostics.joint_history import JointHistory
 from haugmbd.diagnostics.load_history import LoadHistory
@@ -45,6 +46,25 @@ def join_joints(parts: Sequence[JointHistory]) -> JointHistory:
             values["angle"], last = angle, angle[-1]
         turned.append(replace(part, _values=values))
     return joined(turned)
+
+
+def join_bodies(parts: Sequence[BodyHistory]) -> BodyHistory:
+    """Return the motion of a body; each part has the accelerations of its own model."""
+    if len(parts) == 1:
+        return parts[0]
+
+    def accelerations() -> Accelerations:
+        found = [part._accelerations() for part in parts]
+        return np.concatenate([v_dot for v_dot, _ in found]), np.concatenate([omega_bar_dot for _, omega_bar_dot in found])
+
+    return replace(joined(parts), _accelerations=accelerations)
+
+
+def join_points(parts: Sequence[PointHistory]) -> PointHistory:
+    """Return the motion of a point."""
+    if len(parts) == 1:
+        return parts[0]
+    return replace(joined(parts), _acceleration=lambda: np.concatenate([part.a for part in parts]))
 
 
 def join_loads(parts: Sequence[LoadHistory]) -> LoadHistory:

@@ -6,19 +6,23 @@ impacts. A quantity is computed piece by piece and joined; turns and work go on 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.diagnostics.body_history import BodyHistory, PointHistory
 from haugmbd.diagnostics.driver_history import DriverHistory, driven_row, driver_history
 from haugmbd.diagnostics.joint_history import JointHistory, joint_history
 from haugmbd.diagnostics.load_history import LoadHistory, load_history
 from haugmbd.diagnostics.reaction_uniqueness import SelfStresses
-from haugmbd.model.labels import joint_named
+from haugmbd.model.labels import joint_named, no_such
 from haugmbd.model.model import Model
-from haugmbd.simulation.joining import join_drivers, join_joints, join_loads
+from haugmbd.model.points import locate
+from haugmbd.simulation.joining import join_drivers, join_joints, join_loads, join_points, joined
+from haugmbd.simulation.sensor import SensorHistory
 
 
 class Piece(Protocol):
@@ -32,7 +36,12 @@ class Piece(Protocol):
     def model(self) -> Model: ...
     @property
     def _self_stresses(self) -> SelfStresses: ...
+    @property
+    def _sensors(self) -> Mapping[str, SensorHistory]: ...
+    @property
+    def _turns(self) -> Array | None: ...
     def _solve(self) -> Array: ...
+    def __getitem__(self, body: str, /) -> BodyHistory: ...
 
 
 class HasQuantities:
@@ -62,7 +71,7 @@ class HasQuantities:
         """
         pieces = self._pieces()
         entry = joint_named(pieces[0].model.joints, name)
-        return join_joints([joint_history(p.model, entry, p.t, p.y, p._solve()[:, : p.model.nb + 1]) for p in pieces])
+        return join_joints([joint_history(p.model, entry, p.t, p.y, p._solve()[:, : p.model.nb + 1], p._turns) for p in pieces])
 
     def load(self, name: str) -> LoadHistory:
         """Return the quantities of a force element over time.
@@ -108,3 +117,107 @@ class HasQuantities:
             unique = not np.any(p._self_stresses.lam[:, driven_row(p.model, name)])
             parts.append(driver_history(p.model, p.t, p.y, p._solve, name, unique=unique))
         return join_drivers(parts)
+
+    def point(self, where: str | tuple[str, npt.ArrayLike]) -> PointHistory:
+        """Return a point of a body over time.
+
+        Parameters
+        ----------
+        where : str or (str, array_like (3,))
+            Name of a body (its centre of mass), of a joint (its point on body j; "pin.i" and "pin.j" for either side), the end of a force
+            element ("strut.i", "strut.j"), or a pair (body, s_bar) with s_bar from the centre of mass, body frame [m].
+
+        Returns
+        -------
+        PointHistory
+            Position `.r`, velocity `.v` and acceleration `.a`, global.
+
+        Raises
+        ------
+        UsageError
+            If there is no such point, or if the name means several.
+        """
+        pieces = self._pieces()
+        place = locate(pieces[0].model, where)
+        return join_points([piece[place.body].point(place.s_bar, place.name) for piece in pieces])
+
+    def distance(self, a: str | tuple[str, npt.ArrayLike], b: str | tuple[str, npt.ArrayLike]) -> Array:
+        """Return the distance of two points over time.
+
+        Parameters
+        ----------
+        a, b : str or (str, array_like (3,))
+            The points, see `point`.
+
+        Returns
+        -------
+        ndarray, (nt,)
+            Distance [m].
+
+        Raises
+        ------
+        UsageError
+            If there is no such point, or if a name means several.
+        """
+        gap: Array = np.linalg.norm(self.point(b).r - self.point(a).r, axis=1)
+        return gap
+
+    def angle(
+        self, a: str | tuple[str, npt.ArrayLike], corner: str | tuple[str, npt.ArrayLike], b: str | tuple[str, npt.ArrayLike]
+    ) -> Array:
+        """Return the angle at a corner between the lines to two points over time.
+
+        Parameters
+        ----------
+        a, corner, b : str or (str, array_like (3,))
+            The points, see `point`.
+
+        Returns
+        -------
+        ndarray, (nt,)
+            Angle [rad], from 0 to pi; NaN where a point is on the corner.
+
+        Raises
+        ------
+        UsageError
+            If there is no such point, or if a name means several.
+        """
+        origin = self.point(corner).r
+        u, v = self.point(a).r - origin, self.point(b).r - origin
+        sine, cosine = np.linalg.norm(np.cross(u, v), axis=1), np.sum(u * v, axis=1)
+        met = (np.sum(u * u, axis=1) == 0.0) | (np.sum(v * v, axis=1) == 0.0)
+        angle: Array = np.where(met, np.nan, np.arctan2(sine, cosine))
+        return angle
+
+    @property
+    def sensors(self) -> tuple[str, ...]:
+        """Return the names of the recorded sensors."""
+        return tuple(self._recorded())
+
+    def sensor(self, name: str) -> SensorHistory:
+        """Return the values of a sensor at the stored states.
+
+        Parameters
+        ----------
+        name : str
+            Name of the sensor.
+
+        Returns
+        -------
+        SensorHistory
+            `.t` and `.value`.
+
+        Raises
+        ------
+        UsageError
+            If no sensor of that name was recorded. A resampled result has none.
+        """
+        recorded = self._recorded()
+        if name not in recorded:
+            raise no_such("sensor", name, recorded)
+        return recorded[name]
+
+    def _recorded(self) -> Mapping[str, SensorHistory]:
+        """Return the sensors by name."""
+        pieces = self._pieces()
+        return {name: joined([piece._sensors[name] for piece in pieces]) for name in pieces[0]._sensors}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copyreg
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -20,6 +20,7 @@ import numpy.typing as npt
 from haugmbd.bodies.validation import need_unmasked, read_only
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords, public_class
+from haugmbd.diagnostics.body_history import BodyHistory
 from haugmbd.diagnostics.energy import Energy, Momentum, energy_over_time, momentum_over_time
 from haugmbd.diagnostics.joint_wrench import Axes, Side
 from haugmbd.diagnostics.method_multipliers import multipliers_of_method
@@ -27,8 +28,10 @@ from haugmbd.diagnostics.reaction_uniqueness import SelfStresses, self_stresses
 from haugmbd.diagnostics.reactions import Reaction, reactions_over_time
 from haugmbd.diagnostics.resample import resample_states
 from haugmbd.diagnostics.run_warnings import HasOutcome, Outcome, RunNote, RunStatus
+from haugmbd.diagnostics.turns import TurnCounter
 from haugmbd.diagnostics.violation import Level, euler_violation, joint_violation, row_violation
-from haugmbd.errors import UsageError, warn_user
+from haugmbd.diagnostics.work import rates_of
+from haugmbd.errors import SingularKKTError, UsageError, warn_user
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.integrators.base import methods_below
 from haugmbd.integrators.events import EventRecord
@@ -42,7 +45,9 @@ from haugmbd.simulation.io.checksums import check_seal
 from haugmbd.simulation.io.results import reader_of
 from haugmbd.simulation.io.schema import result_of
 from haugmbd.simulation.quantities import HasQuantities
-from haugmbd.simulation.records import BodyHistory, Counters, Names
+from haugmbd.simulation.records import Counters, Names
+from haugmbd.simulation.sensor import SensorHistory
+from haugmbd.simulation.spans import check_time, times_within
 from haugmbd.workspace.layout import WIDTH
 
 if TYPE_CHECKING:
@@ -122,8 +127,8 @@ class Result(HasQuantities, Animated, HasOutcome):
 
     Notes
     -----
-    `result["crank"]` is the history of one body. The arrays are read-only, because accelerations, multipliers, reactions, violations and
-    energies are computed from them; change a copy, `result.r.copy()`.
+    `result["crank"]` is the history of one body, `result[t0:t1]` the part of the motion between two times. The arrays are read-only,
+    because accelerations, multipliers, reactions, violations and energies are computed from them; change a copy, `result.r.copy()`.
     """
 
     _model: Model | None
@@ -137,12 +142,15 @@ class Result(HasQuantities, Animated, HasOutcome):
     events: tuple[EventRecord, ...] = ()
     singular_crossings: tuple[SingularCrossing, ...] = ()
     _own: Array | None = None
+    _sensors: Mapping[str, SensorHistory] = field(default_factory=dict)
+    _turns: Array | None = None
+    """Joint angles that the run has counted from step to step, (nt, m) in the order of `turns.turning_joints`."""
     _model_numbers: Mapping[str, Array] | None = None
     """Fingerprint of the model in a file, if the result was loaded without its model."""
     outcome: Outcome = Outcome()
 
     def __post_init__(self) -> None:
-        for name in ("t", "y", "_own"):
+        for name in ("t", "y", "_own", "_turns"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, read_only(getattr(self, name)))
 
@@ -405,8 +413,62 @@ class Result(HasQuantities, Animated, HasOutcome):
             _names=self._names,
             events=self.events,
             singular_crossings=self.singular_crossings,
+            _turns=self._turns_at(times, y),
             _model_numbers=self._model_numbers,
             outcome=self.outcome,
+        )
+
+    def _turns_at(self, times: Array, y: Array) -> Array | None:
+        """Return the joint angles at interpolated states, where they are known at the stored ones."""
+        if self._model is None or len(self.t) < 2:
+            return None
+        counter = TurnCounter(self._model)
+        if not len(counter.zero):
+            return None
+        try:
+            rates = rates_of(self.t, self.y, self._solutions, self._model.nb + 1)
+        except SingularKKTError:
+            return None
+        counted, rate = counter.observe(self.t, self.y, rates)
+        return counter.between(times, y, self.t, counted if self._turns is None else np.asarray(self._turns), rate)
+
+    def at(self, t: float) -> State:
+        """Return the state at any time of the motion, by dense output.
+
+        Parameters
+        ----------
+        t : float
+            Time [s] within those of the result.
+
+        Returns
+        -------
+        State
+            The stored state, if there is one at this time; otherwise the interpolated one, see `resample`.
+
+        Raises
+        ------
+        UsageError
+            If t is no time of the result.
+        SimulationError
+            If an interpolated state cannot be brought to the constraints.
+        """
+        time = check_time(t, self.t)
+        stored = np.flatnonzero(self.t == time)
+        return self.state(int(stored[-1])) if len(stored) else self.resample([time]).state()
+
+    def _between(self, span: slice) -> Result:
+        """Return the states within a span of time, with the events there."""
+        keep, (first, last) = times_within(span, self.t)
+        sensors = {name: replace(one, t=one.t[keep], value=one.value[keep]) for name, one in self._sensors.items()}
+        return replace(
+            self,
+            t=self.t[keep],
+            y=self.y[keep],
+            events=tuple(event for event in self.events if first <= event.t <= last),
+            singular_crossings=tuple(one for one in self.singular_crossings if first <= one.t <= last),
+            _own=None if self._own is None else self._own[keep],
+            _turns=None if self._turns is None else self._turns[keep],
+            _sensors=sensors,
         )
 
     def save(self, path: str | Path) -> Path:
@@ -430,11 +492,18 @@ class Result(HasQuantities, Animated, HasOutcome):
     def __len__(self) -> int:
         return len(self.t)
 
-    def __getitem__(self, body: str) -> BodyHistory:
+    @overload
+    def __getitem__(self, body: str) -> BodyHistory: ...
+    @overload
+    def __getitem__(self, body: slice) -> Result: ...
+    def __getitem__(self, body: str | slice) -> BodyHistory | Result:
+        if isinstance(body, slice):
+            return self._between(body)
         if body not in self.names.bodies:
             raise no_such("body", body, self.names.bodies, {"result.joint": self.names.joints})
         k = self.names.bodies.index(body)
-        return BodyHistory(body, self.t, self.r[:, k], self.p[:, k], self.v[:, k], self.omega_bar[:, k])
+        accelerations = lambda: (self.v_dot[:, k], self.omega_bar_dot[:, k])  # noqa: E731  solved for only where they are asked for
+        return BodyHistory(body, self.t, self.r[:, k], self.p[:, k], self.v[:, k], self.omega_bar[:, k], accelerations)
 
     def state(self, k: int = -1) -> State:
         """Return the k-th state; by default the last."""

@@ -45,6 +45,7 @@ from haugmbd.simulation.chain_result import ReducedResult
 from haugmbd.simulation.compatibility import resolve_stabilization
 from haugmbd.simulation.result import Result
 from haugmbd.simulation.run import Recorded, Run
+from haugmbd.simulation.sensor import Sensor, read_sensors
 from haugmbd.simulation.simulate_chain import Tau, simulate_chain
 from haugmbd.system.system import System
 
@@ -62,6 +63,7 @@ def simulate(
     atol: float | None = None,
     t_eval: npt.ArrayLike | None = None,
     events: Sequence[Event] = (),
+    sensors: Sequence[Sensor] = (),
     state: ChainState | None = None,
     tau: Tau | None = None,
     wrenches: npt.ArrayLike | None = None,
@@ -79,6 +81,7 @@ def simulate(
     atol: float | None = None,
     t_eval: npt.ArrayLike | None = None,
     events: Sequence[Event] = (),
+    sensors: Sequence[Sensor] = (),
     state: State | None = None,
     formulation: Formulation = ...,
     integrator: Integrator | None = None,
@@ -99,6 +102,7 @@ def simulate(
     atol: float | None = None,
     t_eval: npt.ArrayLike | None = None,
     events: Sequence[Event] = (),
+    sensors: Sequence[Sensor] = (),
     state: State | ChainState | None = None,
     formulation: Formulation = NEWTON_EULER,
     integrator: Integrator | None = None,
@@ -127,6 +131,8 @@ def simulate(
         Times [s] at which states are stored, by dense output. By default every `store_every`-th step is stored.
     events : sequence of Event
         Events, `Event(name, g)`: the zeros of g are located. A terminal event ends the run, with the state of the event as the last one.
+    sensors : sequence of Sensor
+        Functions of time and state that are recorded at the stored states, `Sensor(name, f)`: `result.sensor(name)`.
     state : State or ChainState, optional
         Initial state; by default the modelled one.
     formulation : Formulation
@@ -187,7 +193,14 @@ def simulate(
         raise UsageError("tolerance decides which rows a System drops where it is compiled: system.compile(tolerance=...).")
     if isinstance(system, SerialChain):
         return _of_chain(system, t_end, method, formulation, stabilization, project_velocity, redundancy)(
-            state=state, tau=tau, wrenches=wrenches, t_eval=t_eval, events=events, store_every=store_every, progress=progress
+            state=state,
+            tau=tau,
+            wrenches=wrenches,
+            t_eval=t_eval,
+            events=events,
+            sensors=sensors,
+            store_every=store_every,
+            progress=progress,
         )
     if tau is not None or wrenches is not None:
         raise UsageError("tau and wrenches belong to a SerialChain; on a System forces are parts: system.add(Torque(...)).")
@@ -199,7 +212,7 @@ def simulate(
         model = model.with_redundancy(redundancy)
     start = state if isinstance(state, State) else model.state()
     times = wanted_times(t_eval, start.t, t_end)
-    checked_events = read_events(events)
+    checked_events, measured = read_events(events), read_sensors(sensors)
     check_interval(method, start.t, t_end, store_every)
     check_drivers(model, start.t, t_end)
     pack = rule.fitted(model, formulation.pack(model))
@@ -228,10 +241,12 @@ def simulate(
             events=found.events,
             singular_crossings=found.singular_crossings,
             _own=own,
+            _sensors=found.sensors,
+            _turns=found.turns,
             outcome=outcome,
         )
 
-    result = Run(problem, method, t_end, times, store_every, record, checked_events).run(progress)
+    result = Run(problem, method, t_end, times, store_every, record, checked_events, measured).run(progress)
     issue(result.outcome)
     return result
 

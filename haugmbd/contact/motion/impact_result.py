@@ -6,9 +6,9 @@ At an impact the time occurs twice: with the state before, and with the state af
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, fields
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from haugmbd.contact.gap import PlacedContacts
 from haugmbd.contact.impulse_result import Impulse
 from haugmbd.contact.motion.contact_modes import ContactModes
 from haugmbd.deprecated import public_class
+from haugmbd.diagnostics.body_history import BodyHistory
 from haugmbd.diagnostics.energy import Energy
 from haugmbd.diagnostics.joint_wrench import Axes, Side, check_wrench_arguments
 from haugmbd.diagnostics.reactions import Reaction
@@ -27,10 +28,11 @@ from haugmbd.model.labels import no_such
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.model.views import Animated
-from haugmbd.simulation.joining import join_reactions, summed
+from haugmbd.simulation.joining import join_bodies, join_reactions, summed
 from haugmbd.simulation.quantities import HasQuantities
-from haugmbd.simulation.records import BodyHistory, Counters
+from haugmbd.simulation.records import Counters
 from haugmbd.simulation.result import Result
+from haugmbd.simulation.spans import check_time, times_within
 
 
 @public_class
@@ -297,8 +299,42 @@ class ImpactResult(HasQuantities, Animated, HasOutcome):
         """Return the k-th state, by default the last one."""
         return self._whole.state(k)
 
-    def __getitem__(self, body: str) -> BodyHistory:
-        return self._whole[body]
+    def at(self, t: float) -> State:
+        """Return the state at any time of the motion, by dense output within the segments; at an impact the state after it.
+
+        Parameters
+        ----------
+        t : float
+            Time [s] within those of the result.
+
+        Returns
+        -------
+        State
+            The state.
+
+        Raises
+        ------
+        UsageError
+            If t is no time of the result.
+        """
+        time = check_time(t, self.t)
+        return [piece for piece in self._pieces() if piece.t[0] <= time][-1].at(time)
+
+    @overload
+    def __getitem__(self, body: str) -> BodyHistory: ...
+    @overload
+    def __getitem__(self, body: slice) -> ImpactResult: ...
+    def __getitem__(self, body: str | slice) -> BodyHistory | ImpactResult:
+        if not isinstance(body, slice):
+            return join_bodies([piece[body] for piece in self._pieces()])
+        keep, (first, last) = times_within(body, self.t)
+        starts = np.cumsum([0, *(len(segment) for segment in self.segments)])
+        has_states = [bool(keep[a:b].any()) for a, b in zip(starts, starts[1:], strict=False)]
+        return replace(
+            self,
+            segments=tuple(segment[body] for segment, has in zip(self.segments, has_states, strict=True) if has),
+            impacts=tuple(impact for impact in self.impacts if first <= impact.t <= last),
+        )
 
     def __len__(self) -> int:
         return len(self.t)
