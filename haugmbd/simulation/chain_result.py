@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
@@ -34,7 +35,7 @@ from haugmbd.serial_chain.recursions.aba import aba
 from haugmbd.serial_chain.recursions.link_motion import LinkMotion, link_motion
 from haugmbd.serial_chain.recursions.rnea import joint_wrenches
 from haugmbd.serial_chain.state import ChainState
-from haugmbd.simulation.quantities import HasQuantities
+from haugmbd.simulation.piecewise import Piecewise
 from haugmbd.simulation.records import Counters
 from haugmbd.simulation.result import Result
 from haugmbd.simulation.sensor import SensorHistory
@@ -44,7 +45,7 @@ from haugmbd.workspace.layout import WIDTH
 
 @public_class
 @dataclass(frozen=True, eq=False)
-class ReducedResult(HasQuantities, Animated, HasOutcome):
+class ReducedResult(Piecewise, Animated, HasOutcome):
     """The joint coordinates of a serial chain over time.
 
     Attributes
@@ -306,6 +307,35 @@ class ReducedResult(HasQuantities, Animated, HasOutcome):
             return lambda t: self.tau[0]
         spline = CubicSpline(self.t, self.tau)
         return lambda t: np.asarray(spline(min(max(t, first), last)))
+
+    def save(self, path: str | Path) -> Path:
+        """Write the motion in maximal coordinates to `path`, .npz or .nc (needs the extra `io`).
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Path
+            The file. `mbd.load(path, model=chain.to_system().compile())` reads it as a Result.
+
+        Raises
+        ------
+        UsageError
+            For another ending, a missing extra, or states that are not finite.
+        OSError
+            If the file cannot be written.
+
+        Notes
+        -----
+        Forces are not saved: tau may be a function.
+        """
+        return self.maximal(self.chain.to_system().compile()).save(path)
+
+    def _attributes(self) -> dict[str, str]:
+        return {"model": self.chain.name, **self.settings}
 
     def state(self, k: int = -1) -> ChainState:
         """Return the k-th state; by default the last."""

@@ -7,7 +7,7 @@ impacts. A quantity is computed piece by piece and joined; turns and work go on 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -15,14 +15,23 @@ import numpy.typing as npt
 from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.body_history import BodyHistory, PointHistory
 from haugmbd.diagnostics.driver_history import DriverHistory, driven_row, driver_history
+from haugmbd.diagnostics.energy import Energy
 from haugmbd.diagnostics.joint_history import JointHistory, joint_history
+from haugmbd.diagnostics.joint_wrench import Axes, Side
 from haugmbd.diagnostics.load_history import LoadHistory, load_history
 from haugmbd.diagnostics.reaction_uniqueness import SelfStresses
+from haugmbd.diagnostics.reactions import Reaction
 from haugmbd.model.labels import joint_named, no_such
 from haugmbd.model.model import Model
 from haugmbd.model.points import locate
+from haugmbd.model.views import Plots
+from haugmbd.simulation.io.results import need_module
 from haugmbd.simulation.joining import join_drivers, join_joints, join_loads, join_points, joined
 from haugmbd.simulation.sensor import SensorHistory
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
 
 
 class Piece(Protocol):
@@ -188,6 +197,70 @@ class HasQuantities:
         met = (np.sum(u * u, axis=1) == 0.0) | (np.sum(v * v, axis=1) == 0.0)
         angle: Array = np.where(met, np.nan, np.arctan2(sine, cosine))
         return angle
+
+    def to_xarray(self) -> xarray.Dataset:
+        """Return all quantities as an xarray Dataset (needs the extra `xarray`).
+
+        Returns
+        -------
+        Dataset
+            States, accelerations, coordinates of joints, loads, drivers, sensors, multipliers, reactions (on body j, global), violations
+            and energies over time, with units. No dimension is empty.
+
+        Raises
+        ------
+        UsageError
+            If xarray is not installed.
+
+        Warns
+        -----
+        UserWarning
+            If a quantity cannot be computed; it is left out, and the attributes say why.
+        """
+        from haugmbd.simulation.tables import to_xarray  # noqa: PLC0415  imported only where a table is made
+
+        dataset: xarray.Dataset = to_xarray(self, need_module("xarray", "xarray"), self._attributes())
+        return dataset
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return all quantities as a pandas DataFrame: one line a state, one column a component, such as `r.crank.x` (needs pandas).
+
+        Returns
+        -------
+        DataFrame
+            The quantities of `to_xarray`, indexed by time [s]; `.attrs["units"]` has the unit of each column.
+
+        Raises
+        ------
+        UsageError
+            If pandas is not installed.
+
+        Warns
+        -----
+        UserWarning
+            If a quantity cannot be computed; it is left out, and the attributes say why.
+        """
+        from haugmbd.simulation.tables import to_pandas  # noqa: PLC0415  imported only where a table is made
+
+        frame: pandas.DataFrame = to_pandas(self, need_module("pandas", "xarray"), self._attributes())
+        return frame
+
+    def _attributes(self) -> dict[str, str]:
+        """Return name of the model and settings of the run, for tables."""
+        raise NotImplementedError
+
+    def energy(self) -> Energy:
+        """Return kinetic and potential energy, applied and dissipated work, and their total, (nt,) [J]."""
+        raise NotImplementedError
+
+    def reaction(self, joint: str, *, on: Side = "j", frame: Axes = "ground") -> Reaction:
+        """Return the force and torque that a joint exerts on a body, see `Result.reaction`."""
+        raise NotImplementedError
+
+    @property
+    def plot(self) -> Plots:
+        """The plots of this result: `result.plot.energy()`, `result.plot.joint(name)`, ... as `mbd.plot.energy(result)`."""
+        return Plots(self)
 
     @property
     def sensors(self) -> tuple[str, ...]:

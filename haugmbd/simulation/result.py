@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -49,11 +49,6 @@ from haugmbd.simulation.records import Counters, Names
 from haugmbd.simulation.sensor import SensorHistory
 from haugmbd.simulation.spans import check_time, times_within
 from haugmbd.workspace.layout import WIDTH
-
-if TYPE_CHECKING:
-    import xarray
-if TYPE_CHECKING:
-    import xarray
 
 
 @check_keywords
@@ -483,11 +478,8 @@ class Result(HasQuantities, Animated, HasOutcome):
 
         return to_csv(self, path)
 
-    def to_xarray(self) -> xarray.Dataset:
-        """Return the result as an xarray Dataset (needs the extra `xarray`)."""
-        from haugmbd.simulation.io.results import to_xarray  # noqa: PLC0415  imported only where a result is written
-
-        return to_xarray(self)
+    def _attributes(self) -> dict[str, str]:
+        return {"model": self.names.model, **self.settings}
 
     def __len__(self) -> int:
         return len(self.t)

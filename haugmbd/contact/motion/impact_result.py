@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
@@ -21,15 +22,13 @@ from haugmbd.contact.motion.contact_modes import ContactModes
 from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.body_history import BodyHistory
 from haugmbd.diagnostics.energy import Energy
-from haugmbd.diagnostics.joint_wrench import Axes, Side, check_wrench_arguments
-from haugmbd.diagnostics.reactions import Reaction
 from haugmbd.diagnostics.run_warnings import HasOutcome, Outcome
 from haugmbd.model.labels import no_such
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.model.views import Animated
-from haugmbd.simulation.joining import join_bodies, join_reactions, summed
-from haugmbd.simulation.quantities import HasQuantities
+from haugmbd.simulation.joining import join_bodies, summed
+from haugmbd.simulation.piecewise import Piecewise
 from haugmbd.simulation.records import Counters
 from haugmbd.simulation.result import Result
 from haugmbd.simulation.spans import check_time, times_within
@@ -124,7 +123,7 @@ class ContactHistory:
 
 @public_class
 @dataclass(frozen=True, eq=False)
-class ImpactResult(HasQuantities, Animated, HasOutcome):
+class ImpactResult(Piecewise, Animated, HasOutcome):
     """The history of a motion with impacts; `result["ball"].r` is the history of one body.
 
     Attributes
@@ -255,32 +254,6 @@ class ImpactResult(HasQuantities, Animated, HasOutcome):
         gap, gap_rate = alone.gaps(self.y)[:, 0], alone.gap_rates(self.y)[:, 0]
         return ContactHistory(name, self.t, gap, gap_rate, force, closed.astype(bool))
 
-    def reaction(self, joint: str, *, on: Side = "j", frame: Axes = "ground") -> Reaction:
-        """Return the force and torque that a joint exerts, as `Result.reaction`, over all segments.
-
-        Parameters
-        ----------
-        joint : str
-            Name of a joint of the system.  Use `contact` for a contact.
-        on : {"j", "i"}
-            The body.
-        frame : {"ground", "body", "joint"}
-            Frame of the components.
-
-        Returns
-        -------
-        Reaction
-            Force and torque over time.  Impulses at impacts are in `impacts`.
-
-        Raises
-        ------
-        UsageError
-            For an unknown joint, side or frame.
-        """
-        model = self._mechanism.free
-        check_wrench_arguments(model.joints, model.body_names, joint, on, frame)
-        return join_reactions([piece.reaction(joint, on=on, frame=frame) for piece in self._pieces()])
-
     def energy(self) -> Energy:
         """Return the energies over all segments, as `Result.energy`.
 
@@ -294,6 +267,35 @@ class ImpactResult(HasQuantities, Animated, HasOutcome):
         return Energy(
             self.t, kinetic, potential, summed([e.applied_work for e in parts]), summed([e.dissipated_work for e in parts])
         )
+
+    def save(self, path: str | Path) -> Path:
+        """Write all quantities of `to_xarray` to `path`, .npz or .nc, for other programs.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        UsageError
+            For another ending, or a missing extra.
+
+        Notes
+        -----
+        `mbd.load` does not read it: the contacts are not in it. It reads what `result.segments[k].save(path)` writes.
+        """
+        from haugmbd.simulation.tables import save_table  # noqa: PLC0415  imported only where a result is written
+
+        return save_table(self, path, self._attributes())
+
+    def _attributes(self) -> dict[str, str]:
+        return {"model": self._whole.names.model, "impacts": str([impact.t for impact in self.impacts]), **self.settings}
 
     def state(self, k: int = -1) -> State:
         """Return the k-th state, by default the last one."""

@@ -8,8 +8,10 @@ v                (nt, nb + 1, 3)   m/s
 omega_bar        (nt, nb + 1, 3)   rad/s
 angles           (nt, na)          rad
 lam_of_method    (nt, nc)                   of methods that have multipliers of their own; NaN where a state is none of their steps
+turns            (nt, m)           rad      joint angles that the run has counted, if it did not store every step
+sensor_0 ...     (nt, ...)                  values of sensors
 
-All are float64, and finite but for `lam_of_method`.  The metadata are one JSON object: format, names, counters, settings, interrupted,
+All are float64, and finite but for the last three.  The metadata are one JSON object: format, names, counters, settings, interrupted,
 events, passed, `model_numbers` (inertias, gravity, markers and constants of rows, loads and drivers, by which a model is recognized), and
 `digests`: for each variable the SHA-256 of its shape and its bytes.  `checksum` is the SHA-256 of the text of the metadata.
 """
@@ -33,6 +35,7 @@ from haugmbd.integrators.state_space import SingularCrossing
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.records import Counters, Names
+from haugmbd.simulation.sensor import SensorHistory
 from haugmbd.workspace.layout import WIDTH
 
 FORMAT = "haugmbd result 2"
@@ -40,6 +43,8 @@ OLDER_FORMAT = "haugmbd result 1"
 """Without checksums: such a file is read with a warning."""
 
 OWN = "lam_of_method"
+TURNS = "turns"
+SENSOR = "sensor_"
 BODY_VARIABLES = ("r", "p", "v", "omega_bar")
 COMPONENTS = {"r": ("x", "y", "z"), "p": ("e0", "e1", "e2", "e3"), "v": ("x", "y", "z"), "omega_bar": ("x", "y", "z")}
 AXES = {"r": "xyz", "p": "e", "v": "xyz", "omega_bar": "xyz"}
@@ -71,6 +76,10 @@ class Saved(Protocol):
 
     @property
     def _model_numbers(self) -> Mapping[str, Array] | None: ...
+    @property
+    def _sensors(self) -> Mapping[str, SensorHistory]: ...
+    @property
+    def _turns(self) -> Array | None: ...
     @property
     def angles(self) -> Array: ...
     @property
@@ -117,6 +126,10 @@ def contents_of(result: Saved) -> Contents:
     arrays: dict[str, Any] = {"t": result.t, **{name: getattr(result, name) for name in BODY_VARIABLES}, "angles": result.angles}
     if result.has_lam_of_method and result.names.rows:
         arrays[OWN] = result.lam_of_method
+    if result._turns is not None and result._turns.shape[1]:
+        arrays[TURNS] = result._turns
+    sensors = [one for one in result._sensors.values() if one.value.size]
+    arrays |= {f"{SENSOR}{k}": one.value for k, one in enumerate(sensors)}
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     names = result.names
     check_arrays(arrays, names)
@@ -136,6 +149,7 @@ def contents_of(result: Saved) -> Contents:
             "events": [{"name": e.name, "t": e.t, "y": e.state.y.tolist()} for e in result.events],
             "passed": [place._asdict() for place in result.singular_crossings],
             "units": UNITS,
+            "sensors": [[one.name, one.unit] for one in sensors],
             "digests": {name: digest_of(array) for name, array in arrays.items()},
         }
     )
@@ -184,6 +198,11 @@ def result_of(contents: Contents, model: Model | None, where: str, make: Callabl
             SingularCrossing(float(at["t"]), tuple(map(_text, at["joints"])), float(at["pivot"])) for at in meta.get("passed", ())
         ),
         _own=arrays.get(OWN),
+        _turns=arrays.get(TURNS),
+        _sensors={
+            _text(name): SensorHistory(_text(name), _text(unit), arrays["t"], arrays[f"{SENSOR}{k}"])
+            for k, (name, unit) in enumerate(meta.get("sensors", ()))
+        },
         _model_numbers=numbers,
         outcome=Outcome.from_data(meta.get("outcome"), interrupted=bool(meta["interrupted"])),
     )
@@ -200,12 +219,13 @@ def check_arrays(arrays: Mapping[str, Any], names: Names) -> None:
     nt, nb = arrays["t"].size, len(names.bodies)
     wanted: dict[str, tuple[int, ...]] = {"t": (nt,), **{name: (nt, nb, len(COMPONENTS[name])) for name in BODY_VARIABLES}}
     wanted |= {"angles": (nt, *(arrays["angles"].shape[1:2] or (0,))), OWN: (nt, len(names.rows))}
+    wanted |= {name: (nt, *array.shape[1:]) for name, array in arrays.items() if name == TURNS or name.startswith(SENSOR)}
     for name, array in arrays.items():
         if array.shape != wanted.get(name):
             raise UsageError(
                 f"its variable {name!r} is of shape {array.shape}, must be {wanted.get(name)} ({nb} bodies, {nt} times)"
             )
-        if name != OWN and not np.isfinite(array).all():
+        if name in (*BODY_VARIABLES, "t", "angles") and not np.isfinite(array).all():
             raise UsageError(f"its variable {name!r} is not finite at {_place(~np.isfinite(array), arrays['t'])}")
     falls = np.diff(arrays["t"]) <= 0.0
     if falls.any():
