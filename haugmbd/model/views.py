@@ -27,7 +27,7 @@ class Plots:
     def __getattr__(self, name: str) -> Any:
         """Return a function of `haugmbd.plotting` for this result. Raise AttributeError, with the nearest name, if there is none."""
         plotting = importlib.import_module("haugmbd.plotting")
-        if name.startswith("_") or name not in plotting.__all__:
+        if name.startswith("_") or name not in plotting.__all__ or name == "theme":
             raise AttributeError(f"there is no plot {name!r}{did_you_mean(name, plotting.__all__)}: {', '.join(plotting.__all__)}")
         return partial(getattr(plotting, name), self._result)
 
