@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from haugmbd.diagnostics.driver_history import DriverHistory as DriverHistory
     from haugmbd.diagnostics.energy import Energy as Energy
     from haugmbd.diagnostics.energy import Momentum as Momentum
+    from haugmbd.diagnostics.joint_coordinate import JointCoordinate as JointCoordinate
     from haugmbd.diagnostics.joint_history import JointHistory as JointHistory
     from haugmbd.diagnostics.load_history import LoadHistory as LoadHistory
     from haugmbd.diagnostics.reactions import Reaction as Reaction
@@ -258,6 +259,7 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.diagnostics.body_history": ("BodyHistory", "PointHistory"),
     "haugmbd.diagnostics.driver_history": ("DriverHistory",),
     "haugmbd.diagnostics.energy": ("Energy", "Momentum"),
+    "haugmbd.diagnostics.joint_coordinate": ("JointCoordinate",),
     "haugmbd.diagnostics.joint_history": ("JointHistory",),
     "haugmbd.diagnostics.load_history": ("LoadHistory",),
     "haugmbd.diagnostics.reactions": ("Reaction", "reaction"),

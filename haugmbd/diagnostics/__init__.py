@@ -11,6 +11,7 @@ body_history         one body and its points over time
 joint_motion         frames, points and coordinates of a joint at stored states
 turns                whole turns of joint angles
 joint_history        angles and displacements of joints over time
+joint_coordinate     one coordinate of a joint as a function of the state, for events and sensors
 method_multipliers   multipliers of implicit methods
 energy               energy and momentum
 work                 work between stored states
