@@ -11,7 +11,6 @@ from pathlib import Path
 from matplotlib import pyplot
 
 import haugmbd as mbd
-from haugmbd import plotting
 from haugmbd.gallery import four_bar
 
 
@@ -29,17 +28,11 @@ def main(folder: Path) -> mbd.Result:
         print(f"largest force in {joint:<12}{force[k]:.3f} N at {result.t[k]:.3f} s")
 
     figure, (above, below) = pyplot.subplots(2, 1, figsize=(6.4, 6.4), layout="constrained")
-    for body in ("crank", "coupler", "rocker"):
-        above.plot(result[body].r[:, 0], result[body].r[:, 2], label=body)
-    above.set(xlabel="x [m]", ylabel="z [m]", title="paths of the centres of mass", aspect="equal")
-    above.legend()
-    for joint in ("A", "D"):
-        below.plot(result.t, (result.reaction(joint).force ** 2).sum(axis=1) ** 0.5, label=joint)
-    below.set(xlabel="t [s]", ylabel="force [N]", title="what the ground pins carry")
-    below.legend()
+    mbd.plot.path(result, "crank", "coupler", "rocker", ax=above)
+    mbd.plot.reactions(result, "A", ax=below)
     figure.savefig(folder / "four_bar.png", dpi=100)
 
-    axes = plotting.violation(result)
+    axes = mbd.plot.violation(result)
     axes.figure.savefig(folder / "four_bar_violation.png", dpi=100)
     return result
 

@@ -18,7 +18,7 @@ from haugmbd.gallery import slider_crank
 
 def main(folder: Path) -> mbd.Result:
     result = mbd.simulate(slider_crank(driven=True), t_end=1.0, h=1e-3)
-    torque = result.reaction("drive").torque[:, 0]
+    torque = result.driver("drive").torque
 
     energy = result.energy()
     power = np.gradient(energy.kinetic + energy.potential, result.t, edge_order=2)
@@ -28,9 +28,9 @@ def main(folder: Path) -> mbd.Result:
     print(f"largest difference from the torque by the power: {gap:.1e} N m (of the difference quotient, h^2)")
 
     figure, axes = pyplot.subplots(layout="constrained")
-    axes.plot(result.t, torque, label="multiplier")
+    mbd.plot.driver(result, "drive", label="multiplier", ax=axes)
     axes.plot(result.t[::25], from_power[::25], "o", markersize=4, label="power / speed")
-    axes.set(xlabel="t [s]", ylabel="torque [N m]", title="spatial slider-crank, one turn a second")
+    axes.set_title("spatial slider-crank, one turn a second", loc="left")
     axes.legend()
     figure.savefig(folder / "slider_crank.png", dpi=100)
     return result

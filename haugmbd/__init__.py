@@ -62,9 +62,14 @@ if TYPE_CHECKING:
     from haugmbd.contact.motion.simulate_impacts import simulate_impacts as simulate_impacts
     from haugmbd.crosscheck.check import crosscheck as crosscheck
     from haugmbd.crosscheck.report import CrossCheck as CrossCheck
+    from haugmbd.diagnostics.body_history import BodyHistory as BodyHistory
+    from haugmbd.diagnostics.body_history import PointHistory as PointHistory
+    from haugmbd.diagnostics.driver_history import DriverHistory as DriverHistory
     from haugmbd.diagnostics.energy import Energy as Energy
     from haugmbd.diagnostics.energy import Momentum as Momentum
+    from haugmbd.diagnostics.joint_coordinate import JointCoordinate as JointCoordinate
     from haugmbd.diagnostics.joint_history import JointHistory as JointHistory
+    from haugmbd.diagnostics.load_history import LoadHistory as LoadHistory
     from haugmbd.diagnostics.reactions import Reaction as Reaction
     from haugmbd.diagnostics.reactions import reaction as reaction
     from haugmbd.diagnostics.run_warnings import RunStatus as RunStatus
@@ -166,6 +171,8 @@ if TYPE_CHECKING:
     from haugmbd.simulation.chain_result import ReducedResult as ReducedResult
     from haugmbd.simulation.result import Result as Result
     from haugmbd.simulation.result import load as load
+    from haugmbd.simulation.sensor import Sensor as Sensor
+    from haugmbd.simulation.sensor import SensorHistory as SensorHistory
     from haugmbd.simulation.simulate import simulate as simulate
     from haugmbd.study.comparison.compare import compare as compare
     from haugmbd.study.comparison.comparison import Comparison as Comparison
@@ -254,6 +261,7 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     # motion
     "haugmbd.simulation.chain_result": ("ReducedResult",),
     "haugmbd.simulation.result": ("Result", "load"),
+    "haugmbd.simulation.sensor": ("Sensor", "SensorHistory"),
     "haugmbd.simulation.simulate": ("simulate",),
     "haugmbd.integrators.events": ("Event", "EventRecord"),
     "haugmbd.integrators.explicit.dop853": ("DOP853",),
@@ -299,8 +307,12 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.analysis.mobility.mobility": ("mobility",),
     "haugmbd.analysis.mobility.report": ("Mobility",),
     # diagnostics
+    "haugmbd.diagnostics.body_history": ("BodyHistory", "PointHistory"),
+    "haugmbd.diagnostics.driver_history": ("DriverHistory",),
     "haugmbd.diagnostics.energy": ("Energy", "Momentum"),
+    "haugmbd.diagnostics.joint_coordinate": ("JointCoordinate",),
     "haugmbd.diagnostics.joint_history": ("JointHistory",),
+    "haugmbd.diagnostics.load_history": ("LoadHistory",),
     "haugmbd.diagnostics.reactions": ("Reaction", "reaction"),
     "haugmbd.diagnostics.run_warnings": ("RunStatus",),
     # serial chains in joint coordinates

@@ -38,7 +38,8 @@ class Distance(Spaced):
     Notes
     -----
     The joint has no coordinate of its own: it leaves five freedoms. h points from point_i to point_j at the modelled pose.
-    The distance is positive. All rotations of body j relative to body i are 0 at the modelled pose.
+    The distance is positive. All rotations of body j relative to body i are 0 at the modelled pose. Results have them as a rotation
+    vector [rad] in the frame on body i, positive by the right-hand rule.
     """
 
     freedoms = (

@@ -36,6 +36,7 @@ class Parallel(Composed):
     Notes
     -----
     One angle and three displacements remain.
+    The displacements [m] are f_i . d_ij, g_i . d_ij and h_i . d_ij, positive along these axes and 0 at the modelled pose.
     theta [rad] is the angle from f_i to f_j, positive about +h_i by the right-hand rule; theta = 0 at the modelled pose.
     The frames are at the centre of mass of body j (of body i if j is the ground). The position of the axes does not matter.
     """

@@ -37,7 +37,8 @@ class Perpendicular(Composed):
     Notes
     -----
     Two rotations and three displacements remain: body j turns about f_i = axis_i and about g_j = axis_j, positive by the
-    right-hand rule; both angles are 0 at the modelled pose. The constraint moment is along h = f x g.
+    right-hand rule; both angles are 0 at the modelled pose. The displacements [m] are f_i . d_ij, g_i . d_ij and h_i . d_ij, 0 at the
+    modelled pose. The constraint moment is along h = f x g.
     The frames are at the centre of mass of body j (of body i if j is the ground). The position of the axes does not matter.
     """
 

@@ -39,7 +39,8 @@ class PointInPlane(Composed):
     -----
     Two displacements and three rotations remain.
     The displacements [m] are f_i . d_ij and g_i . d_ij, positive along +f_i and +g_i; they and the rotations are 0 at the modelled pose
-    if the joint is made from global geometry.
+    if the joint is made from global geometry. The rotations are a rotation vector [rad] of body j in the frame on body i, positive by
+    the right-hand rule.
     """
 
     freedoms = (slide(F_I), slide(G_I), *ball(Side.J))

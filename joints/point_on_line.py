@@ -39,6 +39,7 @@ class PointOnLine(Composed):
     -----
     One displacement and three rotations remain.
     s [m] is h_i . d_ij, positive along +h_i; s and the rotations are 0 at the modelled pose if the joint is made from global geometry.
+    The rotations are a rotation vector [rad] of body j in the frame on body i, positive by the right-hand rule.
     """
 
     freedoms = (slide(H_I), *ball(Side.J))

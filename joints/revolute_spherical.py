@@ -45,7 +45,7 @@ class RevoluteSpherical(Spaced):
     -----
     One rotation of the arm and three rotations of body j remain.
     The angle of the arm is positive about +h_i by the right-hand rule; it is 0 at the modelled pose, where f points along the arm.
-    The rotations of body j are 0 at the modelled pose.
+    The rotations of body j are a rotation vector [rad] in the frame on body i, positive by the right-hand rule and 0 at the modelled pose.
     """
 
     freedoms = (turn(H_I), *ball(Side.J))

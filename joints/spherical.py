@@ -35,7 +35,8 @@ class SJ(Composed):
 
     Notes
     -----
-    Three rotations of body j relative to body i remain, positive by the right-hand rule; they are 0 at the modelled pose.
+    Three rotations of body j relative to body i remain, positive by the right-hand rule; they are 0 at the modelled pose. Results have
+    them as one rotation vector `.rotation` [rad] in the frame on body i, shorter than pi.
     The axes of the frames are the global axes at the modelled pose.
     """
 

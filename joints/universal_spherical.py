@@ -43,7 +43,7 @@ class UniversalSpherical(Spaced):
     Notes
     -----
     Five rotations remain: two of the rod and three of body j. They are positive by the right-hand rule about the axes of the frames, and
-    0 at the modelled pose. The length of the rod is positive.
+    0 at the modelled pose. The length of the rod is positive. Results have the rotation vector [rad] of body j in the frame on body i.
     """
 
     freedoms = (

@@ -3,9 +3,16 @@
 joint_wrench         a wrench at the point of a joint
 rows_over_time       all rows at all stored states
 violation            violation of the constraints at three levels
+reaction_uniqueness  unique components of reactions, from self-stresses
 reactions            joint reactions
+load_history         length, rate, force, power and energy of force elements over time
+driver_history       torque, force, power and work of drivers over time
+body_history         one body and its points over time
+joint_motion         frames, points and coordinates of a joint at stored states
+turns                whole turns of joint angles
 joint_history        angles and displacements of joints over time
 method_solutions     accelerations and multipliers that a method itself computed
+joint_coordinate     one coordinate of a joint as a function of the state, for events and sensors
 energy               energy and momentum
 work                 work between stored states
 resample             states at other times

@@ -15,6 +15,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords, public_class
 from haugmbd.diagnostics.joint_wrench import Axes, Side, at_joint_point, body_of_side, check_wrench_arguments
+from haugmbd.diagnostics.reaction_uniqueness import COMPONENTS, SelfStresses, self_stresses, unique_components
 from haugmbd.diagnostics.rows_over_time import rows_over_time
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.model.given import model_given
@@ -44,10 +45,14 @@ class Reaction:
         Torque about `point` [N m].
     point : ndarray, (nt, 3)
         The joint's point on the body, global [m].
+    unique : tuple of 6 bool
+        Whether each component is unique: force x, y, z, torque x, y, z in the same frame. A component that is not unique depends on how
+        redundant rows share their load; its values here are one choice of many.
 
     Notes
     -----
-    At a single state the first axis is missing.
+    At a single state the first axis is missing. Uniqueness is decided at five states of the motion: the rows that depend on one another
+    change at isolated poses only.
     """
 
     joint: str
@@ -57,15 +62,32 @@ class Reaction:
     force: Array
     torque: Array
     point: Array
+    unique: tuple[bool, ...] = (True,) * 6
+
+    @property
+    def shared(self) -> tuple[str, ...]:
+        """Return the names of the components that are not unique, such as "force z"."""
+        return tuple(name for name, unique in zip(COMPONENTS, self.unique, strict=True) if not unique)
 
     def __repr__(self) -> str:
-        return f"Reaction of {self.joint!r} on {self.body!r}, {self.frame} frame, {np.size(self.t)} states"
+        doubt = f", not unique: {', '.join(self.shared)}" if self.shared else ""
+        return f"Reaction of {self.joint!r} on {self.body!r}, {self.frame} frame, {np.size(self.t)} states{doubt}"
 
 
 def reactions_over_time(
-    model: Model, t: Array, y: Array, solve: Callable[[], Array], joint: str, *, on: str = "j", frame: str = "ground"
+    model: Model,
+    t: Array,
+    y: Array,
+    solve: Callable[[], Array],
+    joint: str,
+    *,
+    on: str = "j",
+    frame: str = "ground",
+    stresses: Callable[[], SelfStresses] | None = None,
 ) -> Reaction:
     """Return the reaction of `joint` at the states y (nt, ny); `solve()` returns their solutions (nt, nn, 6).
+
+    stresses: returns the self-stresses along the motion; by default they are computed
 
     Raises UsageError for an unknown joint, side or frame.
     """
@@ -76,7 +98,8 @@ def reactions_over_time(
     wrench = rows_over_time(model, t, y, solutions=solve(), rows=e.rows).wrench[:, 0, side]
     r, p = (y[:, WIDTH * body + a : WIDTH * body + b] for a, b in ((0, 3), (3, 7)))
     found = at_joint_point(e, on, frame, r, p, wrench)
-    return Reaction(joint, model.body_names[body], frame, t, found.force, found.torque, found.point)
+    unique = unique_components(model, stresses() if stresses is not None else self_stresses(model, t, y), e, on, frame)
+    return Reaction(joint, model.body_names[body], frame, t, found.force, found.torque, found.point, unique)
 
 
 @check_keywords
@@ -112,4 +135,4 @@ def reaction(model: Model, state: State | None, joint: str, *, on: Side = "j", f
     state = model.state() if state is None else state
     t, y = np.array([state.t]), state.y[None]
     found = reactions_over_time(model, t, y, lambda: solve_states(model, t, y), joint, on=on, frame=frame)
-    return Reaction(joint, found.body, frame, found.t[0], found.force[0], found.torque[0], found.point[0])
+    return Reaction(joint, found.body, frame, found.t[0], found.force[0], found.torque[0], found.point[0], found.unique)

@@ -18,6 +18,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from haugmbd.bodies.body import Body
+from haugmbd.bodies.frame import Frame
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import kernel
 from haugmbd.constraints.joint import Joint
@@ -45,6 +46,21 @@ class EnergyLedger(NamedTuple):
     potential: Array
     dissipated: Array
     applied: Array
+
+
+class LoadValues(NamedTuple):
+    """The quantities of an element over time.
+
+    Attributes
+    ----------
+    values : dict of str to ndarray, (nt, ...)
+        By name: length [m], angle [rad], rate [m/s or rad/s], force [N], torque [N m], point [m]; those that the element has.
+    power : ndarray, (nt,)
+        Power that the element gives to the bodies [W].
+    """
+
+    values: dict[str, Array]
+    power: Array
 
 
 @public_class
@@ -91,6 +107,10 @@ class ForceElement(ABC):
         """Return the points and vectors (body, x_bar (3,)) that the kernel reads, in its order."""
         return ()
 
+    def points(self) -> dict[str, Frame]:
+        """Return the points at which the element acts, by the ending of their names: ".i" and ".j", "" of a single one."""
+        return {}
+
     def value(self) -> Value:
         """Return the prescribed value: force, torque or actuator."""
         return Value(())
@@ -127,6 +147,16 @@ class ForceElement(ABC):
     def ledger(self, t: Array, bodies: Array, angle: Array) -> EnergyLedger:
         """Return the energy ledger on a trajectory: t (nt,), bodies (n, nt, 13), angle (nt,)."""
 
+    def quantities(self, t: Array, bodies: Array, angle: Array) -> LoadValues:
+        """Return length, force, power, ... on a trajectory, as `ledger`; a subclass without its own has the power of its ledger alone.
+
+        The rate of the potential is then its difference along the motion: [V(q + e u) - V(q - e u)] / 2 e.
+        """
+        balance = self.ledger(t, bodies, angle)
+        e = DIFFERENCE / max(1.0, float(np.abs(bodies[..., 7:13]).max(initial=0.0)))
+        ends = [self.ledger(t, moved(bodies, sign * e), angle).potential for sign in (1.0, -1.0)]
+        return LoadValues({}, balance.applied - balance.dissipated - (ends[0] - ends[1]) / (2.0 * e))
+
     def faults(self) -> tuple[Fault, ...]:
         """Return all faults of this element alone.
 
@@ -149,6 +179,18 @@ class ForceElement(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
+
+
+DIFFERENCE = 6e-6
+"""Motion [m or rad] over which a potential is differentiated: the cube root of rounding."""
+
+
+def moved(bodies: Array, e: float) -> Array:
+    """Return the states (n, nt, 13) moved for the time e at their velocities."""
+    out = bodies.copy()
+    out[..., 0:3] += e * bodies[..., 7:10]
+    out[..., 3:7] += e * euler_parameters.p_dot_from(bodies[..., 3:7], bodies[..., 10:13])
+    return out
 
 
 def modelled(bodies: tuple[Body, ...]) -> Array:

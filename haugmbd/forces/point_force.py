@@ -21,7 +21,7 @@ from haugmbd.compiled.jit import kernel
 from haugmbd.constraints.base import Motion, value
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault
-from haugmbd.forces.base import EnergyLedger, ForceElement, add_force, point_motion, turned
+from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, add_force, point_motion, turned
 from haugmbd.forces.jacobian import read_jacobian
 from haugmbd.forces.tangent import Tangents, add_column, given_column, unit
 from haugmbd.forces.user_function import BODY, Value, read_value
@@ -86,6 +86,9 @@ class PointForce(ForceElement):
     def markers(self) -> tuple[tuple[Body, Array], ...]:
         return ((self.body, self.frame.s_bar),)
 
+    def points(self) -> dict[str, Frame]:
+        return {"": self.frame}
+
     def value(self) -> Value:
         return self.force
 
@@ -96,10 +99,14 @@ class PointForce(ForceElement):
         return body_arguments(bodies[0])
 
     def ledger(self, t: Array, bodies: Array, angle: Array) -> EnergyLedger:
+        return EnergyLedger(np.zeros(len(t)), np.zeros(len(t)), self.quantities(t, bodies, angle).power)
+
+    def quantities(self, t: Array, bodies: Array, angle: Array) -> LoadValues:
+        """Return the force and its point, global."""
         F = self.force.sampled(t, *self.arguments(bodies, angle))
         F = turned(bodies[0], F) if self.in_body else F
-        velocity = point_motion(bodies[0], self.frame.s_bar)[1]
-        return EnergyLedger(np.zeros(len(t)), np.zeros(len(t)), np.sum(F * velocity, axis=1))
+        point, velocity = point_motion(bodies[0], self.frame.s_bar)
+        return LoadValues({"force": F, "point": point}, np.sum(F * velocity, axis=1))
 
 
 def body_arguments(states: Array) -> tuple[Array, ...]:

@@ -27,7 +27,7 @@ from haugmbd.constraints.base import Motion, value
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, UsageError
-from haugmbd.forces.base import EnergyLedger, ForceElement, add_torque, modelled, turned
+from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, add_torque, modelled, turned
 from haugmbd.forces.jacobian import read_jacobian
 from haugmbd.forces.tangent import Tangents, add_pair, declared_stiffness
 from haugmbd.forces.user_function import ANGLE, Value, read_value
@@ -140,6 +140,12 @@ class RSDA(ForceElement):
         theta, theta_dot = self.arguments(bodies, angle)
         n_a = self.actuator.sampled(t, theta, theta_dot)
         return EnergyLedger(0.5 * self.k * (theta - self.theta0) ** 2, self.c * theta_dot**2, -n_a * theta_dot)
+
+    def quantities(self, t: Array, bodies: Array, angle: Array) -> LoadValues:
+        """Return angle, rate and torque; a positive torque acts against theta, as a positive force of a TSDA shortens it."""
+        theta, theta_dot = self.arguments(bodies, angle)
+        torque = self.k * (theta - self.theta0) + self.c * theta_dot + self.actuator.sampled(t, theta, theta_dot)
+        return LoadValues({"angle": theta, "rate": theta_dot, "torque": torque}, -torque * theta_dot)
 
 
 @kernel

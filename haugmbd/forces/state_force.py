@@ -20,7 +20,7 @@ from haugmbd.constraints.base import Motion
 from haugmbd.deprecated import public_class
 from haugmbd.drivers.driver import shown
 from haugmbd.errors import Fault, UsageError
-from haugmbd.forces.base import EnergyLedger, ForceElement
+from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, turned
 from haugmbd.forces.jacobian import read_jacobian
 from haugmbd.forces.tangent import Tangents, add_half
 from haugmbd.forces.user_function import BODY, UserFunction, Value, arguments_needed, wrong_arguments
@@ -83,9 +83,14 @@ class StateForce(ForceElement):
         return tuple(np.ascontiguousarray(rows[:, :, a:b]) for a, b in ((0, 3), (3, 7), (7, 10), (10, 13)))
 
     def ledger(self, t: Array, bodies: Array, angle: Array) -> EnergyLedger:
+        return EnergyLedger(np.zeros(len(t)), np.zeros(len(t)), self.quantities(t, bodies, angle).power)
+
+    def quantities(self, t: Array, bodies: Array, angle: Array) -> LoadValues:
+        """Return force and torque on each body, (nt, n, 3), at and about the centre of mass, global."""
         Q = self._value.sampled(t, *self.arguments(bodies, angle))
         u = np.swapaxes(bodies[:, :, 7:13], 0, 1)
-        return EnergyLedger(np.zeros(len(t)), np.zeros(len(t)), np.sum(Q * u, axis=(1, 2)))
+        torque = np.stack([turned(states, Q[:, k, 3:]) for k, states in enumerate(bodies)], axis=1)
+        return LoadValues({"force": Q[:, :, :3], "torque": torque}, np.sum(Q * u, axis=(1, 2)))
 
 
 def _read_bodies(where: str, bodies: Any) -> tuple[Body, ...]:

@@ -19,7 +19,7 @@ from haugmbd.compiled.jit import kernel
 from haugmbd.constraints.base import Motion
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault
-from haugmbd.forces.base import EnergyLedger, ForceElement, add_torque, turned
+from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, add_torque, turned
 from haugmbd.forces.jacobian import read_jacobian
 from haugmbd.forces.point_force import body_arguments, read_frame
 from haugmbd.forces.tangent import Tangents, add_column, given_column, unit
@@ -83,10 +83,13 @@ class Torque(ForceElement):
         return body_arguments(bodies[0])
 
     def ledger(self, t: Array, bodies: Array, angle: Array) -> EnergyLedger:
+        return EnergyLedger(np.zeros(len(t)), np.zeros(len(t)), self.quantities(t, bodies, angle).power)
+
+    def quantities(self, t: Array, bodies: Array, angle: Array) -> LoadValues:
+        """Return the torque, global."""
         n = self.torque.sampled(t, *self.arguments(bodies, angle))
-        omega_bar = bodies[0][:, 10:13]
-        omega = omega_bar if self.in_body else turned(bodies[0], omega_bar)
-        return EnergyLedger(np.zeros(len(t)), np.zeros(len(t)), np.sum(n * omega, axis=1))
+        n = turned(bodies[0], n) if self.in_body else n
+        return LoadValues({"torque": n}, np.sum(n * turned(bodies[0], bodies[0][:, 10:13]), axis=1))
 
 
 @kernel

@@ -24,7 +24,7 @@ from haugmbd.compiled.jit import kernel
 from haugmbd.constraints.base import Motion, distance, distance_rate, value
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault
-from haugmbd.forces.base import EnergyLedger, ForceElement, add_force, modelled, point_motion
+from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, add_force, modelled, point_motion
 from haugmbd.forces.jacobian import read_jacobian
 from haugmbd.forces.tangent import Tangents, add_pair, declared_stiffness, lever
 from haugmbd.forces.user_function import LENGTH, Value, read_value
@@ -126,6 +126,9 @@ class TSDA(ForceElement):
     def markers(self) -> tuple[tuple[Body, Array], ...]:
         return ((self.frame_i.body, self.frame_i.s_bar), (self.frame_j.body, self.frame_j.s_bar))
 
+    def points(self) -> dict[str, Frame]:
+        return {".i": self.frame_i, ".j": self.frame_j}
+
     def value(self) -> Value:
         return self.actuator
 
@@ -153,6 +156,12 @@ class TSDA(ForceElement):
         length, l_dot = self.arguments(bodies, angle)
         f_a = self.actuator.sampled(t, length, l_dot)
         return EnergyLedger(0.5 * self.k * (length - self.l0) ** 2, self.c * l_dot**2, -f_a * l_dot)
+
+    def quantities(self, t: Array, bodies: Array, angle: Array) -> LoadValues:
+        """Return length, rate and force; a positive force pulls the ends together."""
+        length, l_dot = self.arguments(bodies, angle)
+        force = self.k * (length - self.l0) + self.c * l_dot + self.actuator.sampled(t, length, l_dot)
+        return LoadValues({"length": length, "rate": l_dot, "force": force}, -force * l_dot)
 
 
 @kernel

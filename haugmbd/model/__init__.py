@@ -16,6 +16,7 @@ constraint_rows      Rows: Phi, nu, gamma and the Jacobian
 given                the model of a call, compiled if a System was given
 joint_subspaces      motion subspace and constraint wrenches of a joint
 driver_breaks        jumps and kinks of drivers between two times
+points               points by the names of bodies, joints and force elements
 pickling             systems and models in other processes
 energy_balance       energy by force element
 length               the characteristic length, by which absolute tolerances are measured

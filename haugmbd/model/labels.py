@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.freedoms import Freedom
 from haugmbd.constraints.joint import Joint
+from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import UsageError
 
 if TYPE_CHECKING:
@@ -55,8 +56,25 @@ class JointEntry(NamedTuple):
     part: Joint
 
 
+SHOWN = 12
+"""Number of names that an error lists."""
+
+
+def no_such(what: str, name: str, names: Iterable[str], others: Mapping[str, Iterable[str]] | None = None) -> UsageError:
+    """Return the error of a name that does not exist: the names that do, the nearest one, and what else has that name.
+
+    what: "joint", "load", ...;  others: by the call that is meant, the names that it takes, such as {"result.load": loads}
+    """
+    known = list(names)
+    listed = ", ".join(map(repr, known[:SHOWN])) + (f" and {len(known) - SHOWN} more" if len(known) > SHOWN else "")
+    plural = "bodies" if what == "body" else f"{what}s"
+    hint = next((f"; {call}({name!r}) has it" for call, own in (others or {}).items() if name in own), "")
+    hint = hint or did_you_mean(str(name), known)
+    return UsageError(f"no {what} is called {name!r}; the {plural} are {listed or 'none'}{hint or '.'}")
+
+
 def joint_named(joints: Mapping[str, JointEntry], name: str) -> JointEntry:
     """Return the joint of that name. Raise UsageError, with the names of all joints, if there is none."""
     if name not in joints:
-        raise UsageError(f"no joint is called {name!r}; the joints are {', '.join(map(repr, joints)) or 'none'}.")
+        raise no_such("joint", name, joints)
     return joints[name]

@@ -6,13 +6,38 @@ The viewer is imported by name at the call, so that no module here depends on it
 from __future__ import annotations
 
 import importlib
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+from haugmbd.deprecated import did_you_mean
 
 
 def viewer() -> Any:
     """Return the package that draws."""
     return importlib.import_module("haugmbd.viewer")
+
+
+class Plots:
+    """The plots of one result: each function of `mbd.plot` with the result as its first argument."""
+
+    def __init__(self, result: Any) -> None:
+        self._result = result
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a function of `haugmbd.plotting` for this result. Raise AttributeError, with the nearest name, if there is none."""
+        plotting = importlib.import_module("haugmbd.plotting")
+        if name.startswith("_") or name not in plotting.__all__ or name == "theme":
+            raise AttributeError(f"there is no plot {name!r}{did_you_mean(name, plotting.__all__)}: {', '.join(plotting.__all__)}")
+        return partial(getattr(plotting, name), self._result)
+
+    def __dir__(self) -> list[str]:
+        """Return the names of the plots."""
+        return list(importlib.import_module("haugmbd.plotting").__all__)
+
+    def __call__(self, what: str = "energy", *arguments: Any, **options: Any) -> Any:
+        """Draw one plot by its name, by default the energy, and return the Axes."""
+        return getattr(self, what)(*arguments, **options)
 
 
 class Animated:

@@ -1,7 +1,9 @@
-"""The style of all plots, and their Axes. Matplotlib is imported when a plot is drawn."""
+"""The style of all plots: colours, Axes, light and dark backgrounds. Matplotlib is imported when a plot is drawn."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#444444", "#A6761D", "#7570B3", "#66A61E")
 """Okabe and Ito's palette first: distinct in every kind of colour vision."""
+DARK_COLORS = ("#56B4E9", "#FF8C42", "#2BC79A", "#E59CC5", "#F0C84B", "#9AD1FF", "#C9C9C9", "#D9A95B", "#ABA6E0", "#A5DB5E")
+"""The same order on a dark background."""
 
 STYLE: dict[str, Any] = {
     "figure.figsize": (8.0, 3.8),
@@ -21,14 +25,23 @@ STYLE: dict[str, Any] = {
     "figure.constrained_layout.use": True,
     "font.size": 10,
     "axes.titlesize": 11,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
     "axes.axisbelow": True,
-    "grid.color": "#e3e3e3",
-    "grid.linewidth": 0.7,
     "lines.linewidth": 1.4,
 }
+DARK: dict[str, Any] = {
+    "figure.facecolor": "#16181c",
+    "axes.facecolor": "#16181c",
+    "savefig.facecolor": "#16181c",
+    "text.color": "#e8e8e8",
+    "axes.labelcolor": "#e8e8e8",
+    "axes.edgecolor": "#b0b0b0",
+    "axes.titlecolor": "#e8e8e8",
+    "xtick.color": "#c8c8c8",
+    "ytick.color": "#c8c8c8",
+}
+
+GRID, DARK_GRID = "#e3e3e3", "#3a3f47"
+INK, DARK_INK = "#000000", "#f2f2f2"
 
 MOST_LINES = 10
 """Lines that a reader can tell apart; of more, the largest are drawn."""
@@ -37,31 +50,83 @@ INTERVALS = 400
 """Of a violation over more states than can be seen side by side, so many peaks are drawn."""
 
 
-def axes(ax: Axes | None) -> Axes:
-    """Return the given Axes, or new ones in haugmbd's style. Raise UsageError if matplotlib is missing."""
-    if ax is not None:
-        return ax
+@contextmanager
+def theme(*, dark: bool = True) -> Iterator[None]:
+    """Draw plots that are made inside the `with` block on a dark or a light background.
+
+    Parameters
+    ----------
+    dark : bool
+        True for a dark background.
+
+    Raises
+    ------
+    UsageError
+        If matplotlib is not installed.
+
+    Notes
+    -----
+    Axes that are given to a plot keep their own background; colours suit it.
+    """
+    plt = pyplot()
+    with plt.rc_context(DARK if dark else {"figure.facecolor": "white", "axes.facecolor": "white"}):
+        yield
+
+
+def pyplot() -> Any:
+    """Return matplotlib.pyplot. Raise UsageError if matplotlib is missing."""
     try:
         import matplotlib.pyplot as plt  # noqa: PLC0415  loaded only where something is drawn
-        from cycler import cycler  # noqa: PLC0415
     except ImportError as error:
         raise UsageError("plots need matplotlib, which is not installed: pip install 'haugmbd[viz]'.") from error
-    style: Any = {**STYLE, "axes.prop_cycle": cycler(color=COLORS)}
-    with plt.rc_context(style):
-        _, new = plt.subplots()
-    return new
+    return plt
 
 
-def finish(ax: Axes, t: Array, title: str, ylabel: str) -> Axes:
-    """Set title, labels, time axis and a legend beside the plot, and return the Axes."""
-    ax.set_title(title, loc="left")
-    ax.set_xlabel("t [s]")
-    ax.set_ylabel(ylabel)
-    if len(t) > 1:
-        ax.set_xlim(float(t[0]), float(t[-1]))
-    if len(ax.lines) > 1:
-        ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False, fontsize="small")
+def axes(ax: Axes | None) -> Axes:
+    """Return the given Axes, or new ones, in haugmbd's style. Raise UsageError if matplotlib is missing, or ax is none of its Axes."""
+    plt = pyplot()
+    if ax is None:
+        with plt.rc_context(STYLE):
+            _, ax = plt.subplots()
+    elif not hasattr(ax, "plot") or not hasattr(ax, "get_figure"):
+        raise UsageError(f"ax = {ax!r:.60} must be one Axes of matplotlib, such as one of plt.subplots(2)[1].")
+    assert ax is not None
+    _lay_out(ax, plt)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.set_axisbelow(True)
+    ax.grid(True, color=DARK_GRID if is_dark(ax) else GRID, linewidth=0.7)
     return ax
+
+
+def _lay_out(ax: Axes, plt: Any) -> None:
+    """Give a figure whose layout nobody has chosen the constrained layout, in which labels and titles keep apart."""
+    figure: Any = ax.get_figure()
+    if getattr(figure, "get_layout_engine", None) is None or figure.get_layout_engine() is not None:
+        return
+    names = ("left", "right", "bottom", "top", "wspace", "hspace")
+    if all(getattr(figure.subplotpars, name) == plt.rcParams[f"figure.subplot.{name}"] for name in names):
+        figure.set_layout_engine("constrained")
+
+
+def is_dark(ax: Axes) -> bool:
+    """Return whether the background of the Axes is dark."""
+    from matplotlib.colors import to_rgba  # noqa: PLC0415  loaded only where something is drawn
+
+    figure: Any = ax.get_figure()
+    red, green, blue, alpha = to_rgba(ax.get_facecolor())
+    if alpha < 0.5:
+        red, green, blue, _ = to_rgba(figure.get_facecolor())
+    return bool(0.299 * red + 0.587 * green + 0.114 * blue < 0.5)
+
+
+def colors(ax: Axes) -> tuple[str, ...]:
+    """Return the colours that suit the background."""
+    return DARK_COLORS if is_dark(ax) else COLORS
+
+
+def ink(ax: Axes) -> str:
+    """Return black on a light background, white on a dark one."""
+    return DARK_INK if is_dark(ax) else INK
 
 
 def largest(lines: dict[str, Array]) -> tuple[dict[str, Array], str]:

@@ -2,7 +2,13 @@
 
 progress         a progress bar
 records          counters and names
+sensor           functions of time and state that are recorded with a run
+spans            times and spans of time of a result
+joining          histories of consecutive pieces as one
+quantities       joints, loads, drivers, points and sensors of a result by name
 io               results on disk
+tables           all quantities with units, for xarray and pandas
+piecewise        results that consist of several pieces
 result           Result
 chain_result     ReducedResult of a serial chain
 arguments        check and read the arguments of `simulate`

@@ -5,49 +5,47 @@ t (nt,)   q (nt, nq)   qd (nt, nv)   qdd (nt, nv)   tau (nt, nv)
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import Any, overload
 
 import numpy as np
 
 from haugmbd.bodies.validation import for_kernels, read_only
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
+from haugmbd.diagnostics.body_history import BodyHistory
 from haugmbd.diagnostics.energy import Energy
 from haugmbd.diagnostics.run_warnings import FEWEST_STEPS, HasOutcome, Outcome, RunNote, drift_notes
+from haugmbd.diagnostics.turns import turning_joints
 from haugmbd.diagnostics.work import integral, times_between
-from haugmbd.errors import UsageError
 from haugmbd.integrators.chain_state_space import ChainStateSpace
 from haugmbd.integrators.events import EventRecord
+from haugmbd.math.euler_parameters import from_rotation_matrix
 from haugmbd.model.model import Model
 from haugmbd.model.views import Animated
 from haugmbd.serial_chain.base import NONE
 from haugmbd.serial_chain.chain import SerialChain
+from haugmbd.serial_chain.chain_arrays import TURN
+from haugmbd.serial_chain.conversion.actuation import add_actuation
+from haugmbd.serial_chain.conversion.to_system import joint_name
 from haugmbd.serial_chain.recursions.aba import aba
 from haugmbd.serial_chain.recursions.link_motion import LinkMotion, link_motion
 from haugmbd.serial_chain.recursions.rnea import joint_wrenches
 from haugmbd.serial_chain.state import ChainState
+from haugmbd.simulation.piecewise import Piecewise
 from haugmbd.simulation.records import Counters
 from haugmbd.simulation.result import Result
+from haugmbd.simulation.sensor import SensorHistory
+from haugmbd.simulation.spans import check_time, times_within
 from haugmbd.workspace.layout import WIDTH
-
-
-@dataclass(frozen=True, eq=False)
-class LinkHistory:
-    """The history of one link: t (nt,); r, v (nt, 3) of its centre of mass, omega (nt, 3), A (nt, 3, 3), all global."""
-
-    name: str
-    t: Array
-    r: Array
-    v: Array
-    omega: Array
-    A: Array
 
 
 @public_class
 @dataclass(frozen=True, eq=False)
-class ReducedResult(Animated, HasOutcome):
+class ReducedResult(Piecewise, Animated, HasOutcome):
     """The joint coordinates of a serial chain over time.
 
     Attributes
@@ -89,6 +87,7 @@ class ReducedResult(Animated, HasOutcome):
     settings: dict[str, str] = field(default_factory=dict)
     interrupted: bool = False
     events: tuple[EventRecord, ...] = ()
+    _sensors: Mapping[str, SensorHistory] = field(default_factory=dict)
     outcome: Outcome = Outcome()
 
     def __post_init__(self) -> None:
@@ -105,6 +104,14 @@ class ReducedResult(Animated, HasOutcome):
     def chain(self) -> SerialChain:
         """Return the chain."""
         return self.state_space.chain
+
+    @cached_property
+    def _twin(self) -> Result:
+        """Return the same motion in maximal coordinates."""
+        return self.maximal()
+
+    def _pieces(self) -> tuple[Result, ...]:
+        return (self._twin,)
 
     @property
     def _rows(self) -> tuple[Array, Array]:
@@ -134,11 +141,25 @@ class ReducedResult(Animated, HasOutcome):
         rows = zip(*self._rows, for_kernels(self.qdd), strict=True)
         return np.array([joint_wrenches(self.chain, *row, wrenches=external).wrench[k] for row in rows]).reshape(len(self.t), 6)
 
-    def __getitem__(self, link: str | int) -> LinkHistory:
+    @overload
+    def __getitem__(self, link: str | int) -> BodyHistory: ...
+    @overload
+    def __getitem__(self, link: slice) -> ReducedResult: ...
+    def __getitem__(self, link: str | int | slice) -> BodyHistory | ReducedResult:
+        if isinstance(link, slice):
+            return self._between(link)
         k = self.chain.link(link)
-        moves = self._motions
-        r, v, omega, A = (np.array([getattr(m, name)[k] for m in moves]) for name in ("r", "v", "omega", "A"))
-        return LinkHistory(self.chain.links[k].name, self.t, r, v, omega, A)
+        r, v, omega, A = (np.array([getattr(m, name)[k] for m in self._motions]) for name in ("r", "v", "omega", "A"))
+        p = continuous(from_rotation_matrix(A.reshape(-1, 3, 3)))
+        to_link = np.swapaxes(A.reshape(-1, 3, 3), 1, 2)
+
+        def accelerations() -> tuple[Array, Array]:
+            moves = [link_motion(self.chain, *row) for row in zip(*self._rows, for_kernels(self.qdd), strict=True)]
+            v_dot, omega_dot = (np.array([getattr(m, name)[k] for m in moves]) for name in ("v_dot", "omega_dot"))
+            return v_dot, (to_link @ omega_dot[:, :, None])[:, :, 0]
+
+        omega_bar = (to_link @ omega[:, :, None])[:, :, 0]
+        return BodyHistory(self.chain.links[k].name, self.t, r, p, v, omega_bar, accelerations)
 
     @cached_property
     def _motions(self) -> tuple[LinkMotion, ...]:
@@ -192,7 +213,7 @@ class ReducedResult(Animated, HasOutcome):
         ----------
         model : Model, optional
             Compiled from `chain.to_system(...)`, or the model that the chain was made from. By default it is made with the tau and wrenches
-            of the run.
+            of the run. Where tau is a function, its values along this motion are given as a function of time.
 
         Returns
         -------
@@ -201,18 +222,19 @@ class ReducedResult(Animated, HasOutcome):
 
         Raises
         ------
-        UsageError
-            If tau is a function and no model is given.
+        ModelError
+            If a link has no twin in maximal coordinates, such as one without mass.
         """
         if model is None:
-            if callable(self.state_space.tau):
-                what = f"tau of chain {self.chain.name!r} is a function, which the chain in maximal coordinates would not have"
-                raise UsageError(f"{what}: give model=, a compiled System that has this force.")
-            model = self.chain.to_system(tau=self.state_space.tau, wrenches=self._external()).compile()
+            given = None if callable(self.state_space.tau) else self.state_space.tau
+            system = self.chain.to_system(tau=given, wrenches=self._external())
+            if given is None:
+                add_actuation(self.chain, system, self._tau_of_time())
+            model = system.compile()
         rows = zip(*self._rows, self.t.tolist(), strict=True)
         y = np.array([self.chain.state(model, q, qd, t).y for q, qd, t in rows]).reshape(len(self.t), model.y0.size)
         p = y[:, : WIDTH * (model.nb + 1)].reshape(len(self.t), model.nb + 1, WIDTH)[..., 3:7]
-        p[1:] *= np.cumprod(np.where(np.sum(p[1:] * p[:-1], axis=-1, keepdims=True) < 0.0, -1.0, 1.0), axis=0)  # p and -p are one
+        p[:] = continuous(p)
         return Result(
             model,
             self.t,
@@ -220,8 +242,100 @@ class ReducedResult(Animated, HasOutcome):
             counters=self.counters,
             settings=self.settings,
             interrupted=self.interrupted,
+            _sensors=self._sensors,
+            _turns=self._turns_of(model),
             outcome=self.outcome,
         )
+
+    def _turns_of(self, model: Model) -> Array | None:
+        """Return the joint angles of the twin from the coordinates, which count their turns; None for bodies of another model."""
+        columns: dict[str, list[Array]] = {}
+        first = 0
+        for link in self.chain.links:
+            turns = [first + k for k, (kind, _) in enumerate(link.ways) if kind == TURN]
+            columns[joint_name(link)] = [self.q[:, k] for k in turns]
+            first += link.nq
+        try:
+            return np.array([columns[joint.name].pop(0) for joint, _ in turning_joints(model)]).reshape(-1, len(self.t)).T
+        except (KeyError, IndexError):
+            return None
+
+    def _between(self, span: slice) -> ReducedResult:
+        """Return the states within a span of time, with the events there."""
+        keep, (first, last) = times_within(span, self.t)
+        return replace(
+            self,
+            t=self.t[keep],
+            q=self.q[keep],
+            qd=self.qd[keep],
+            events=tuple(event for event in self.events if first <= event.t <= last),
+            _sensors={name: replace(one, t=one.t[keep], value=one.value[keep]) for name, one in self._sensors.items()},
+        )
+
+    def at(self, t: float) -> ChainState:
+        """Return the state at any time of the motion, by dense output.
+
+        Parameters
+        ----------
+        t : float
+            Time [s] within those of the result.
+
+        Returns
+        -------
+        ChainState
+            The stored state, if there is one at this time; otherwise the interpolated one.
+
+        Raises
+        ------
+        UsageError
+            If t is no time of the result.
+        """
+        time = check_time(t, self.t)
+        stored = np.flatnonzero(self.t == time)
+        if len(stored):
+            return self.state(int(stored[-1]))
+        y = np.hstack([self.q, self.qd])
+        found = self.state_space.between(np.array([time]), self.t, y, self.state_space.rates_of(y, self.qdd))[0]
+        return ChainState(time, found[: self.chain.nq], found[self.chain.nq :])
+
+    def _tau_of_time(self) -> Callable[[float], Array]:
+        """Return tau along this motion as a function of time, exact at its states."""
+        from scipy.interpolate import CubicSpline  # noqa: PLC0415  loaded where it is used
+
+        first, last = float(self.t[0]), float(self.t[-1])
+        if len(self.t) < 2:
+            return lambda t: self.tau[0]
+        spline = CubicSpline(self.t, self.tau)
+        return lambda t: np.asarray(spline(min(max(t, first), last)))
+
+    def save(self, path: str | Path) -> Path:
+        """Write the motion in maximal coordinates to `path`, .npz or .nc (needs the extra `io`).
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Path
+            The file. `mbd.load(path, model=chain.to_system().compile())` reads it as a Result.
+
+        Raises
+        ------
+        UsageError
+            For another ending, a missing extra, or states that are not finite.
+        OSError
+            If the file cannot be written.
+
+        Notes
+        -----
+        Forces are not saved: tau may be a function.
+        """
+        return self.maximal(self.chain.to_system().compile()).save(path)
+
+    def _attributes(self) -> dict[str, str]:
+        return {"model": self.chain.name, **self.settings}
 
     def state(self, k: int = -1) -> ChainState:
         """Return the k-th state; by default the last."""
@@ -233,6 +347,12 @@ class ReducedResult(Animated, HasOutcome):
     def __repr__(self) -> str:
         span = f", t = {self.t[0]:g} .. {self.t[-1]:g} s" if len(self.t) else ""
         return f"ReducedResult({self.chain.name!r}, {len(self.t)} states{span}, {self.counters.steps} steps)"
+
+
+def continuous(p: Array) -> Array:
+    """Return Euler parameters (nt, ..., 4) with the signs that let them go on from state to state: p and -p are the same."""
+    flips = np.where(np.sum(p[1:] * p[:-1], axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
+    return np.concatenate([p[:1], p[1:] * np.cumprod(flips, axis=0)])
 
 
 ENERGY_SAMPLES = 9

@@ -1,16 +1,11 @@
-"""Parts of a result: counters, names, and the history of one body."""
+"""Parts of a result: counters and names."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
-from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.model.model import Model
-
-if TYPE_CHECKING:
-    pass
 
 
 @public_class
@@ -49,39 +44,6 @@ class Counters:
     solves: int = 0
     iterations: int = 0
     repartitions: int = 0
-
-
-@dataclass(frozen=True)
-class BodyHistory:
-    """The history of one body.
-
-    Attributes
-    ----------
-    name : str
-        Name of the body.
-    t : ndarray, (nt,)
-        Times [s].
-    r, v : ndarray, (nt, 3)
-        Centre of mass [m] and its velocity [m/s], global.
-    p : ndarray, (nt, 4)
-        Euler parameters, scalar first.
-    omega_bar : ndarray, (nt, 3)
-        Angular velocity, body frame [rad/s].
-    """
-
-    name: str
-    t: Array
-    r: Array
-    p: Array
-    v: Array
-    omega_bar: Array
-
-    @property
-    def quaternion(self) -> Any:
-        """Return the orientation as numpy quaternions, (nt,)."""
-        import quaternion  # noqa: PLC0415  slow to import
-
-        return quaternion.as_quat_array(self.p)
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import copyreg
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -21,20 +21,23 @@ import numpy.typing as npt
 from haugmbd.bodies.validation import need_unmasked, read_only
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords, public_class
+from haugmbd.diagnostics.body_history import BodyHistory
 from haugmbd.diagnostics.energy import Energy, Momentum, energy_over_time, momentum_over_time
-from haugmbd.diagnostics.joint_history import JointHistory, joint_history
 from haugmbd.diagnostics.joint_wrench import Axes, Side
 from haugmbd.diagnostics.method_solutions import multipliers_of_method
+from haugmbd.diagnostics.reaction_uniqueness import SelfStresses, self_stresses
 from haugmbd.diagnostics.reactions import Reaction, reactions_over_time
 from haugmbd.diagnostics.resample import resample_states
 from haugmbd.diagnostics.run_warnings import HasOutcome, Outcome, RunNote, RunStatus
+from haugmbd.diagnostics.turns import TurnCounter
 from haugmbd.diagnostics.violation import Level, euler_violation, joint_violation, row_violation
-from haugmbd.errors import UsageError, warn_user
+from haugmbd.diagnostics.work import rates_of
+from haugmbd.errors import SingularKKTError, UsageError, warn_user
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.integrators.base import methods_below
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.state_space import SingularCrossing
-from haugmbd.model.labels import joint_named
+from haugmbd.model.labels import no_such
 from haugmbd.model.model import Model
 from haugmbd.model.pickling import refusal
 from haugmbd.model.state import State
@@ -43,13 +46,11 @@ from haugmbd.simulation.io.carried_model import restore
 from haugmbd.simulation.io.checksums import check_seal
 from haugmbd.simulation.io.results import reader_of
 from haugmbd.simulation.io.schema import result_of
-from haugmbd.simulation.records import BodyHistory, Counters, Names
+from haugmbd.simulation.quantities import HasQuantities
+from haugmbd.simulation.records import Counters, Names
+from haugmbd.simulation.sensor import SensorHistory
+from haugmbd.simulation.spans import check_time, times_within
 from haugmbd.workspace.layout import WIDTH
-
-if TYPE_CHECKING:
-    import xarray
-if TYPE_CHECKING:
-    import xarray
 
 
 @check_keywords
@@ -90,7 +91,7 @@ def load(path: str | Path, *, model: Model | None = None, allow_code: bool = Fal
 
 @public_class
 @dataclass(frozen=True, eq=False)
-class Result(Animated, HasOutcome):
+class Result(HasQuantities, Animated, HasOutcome):
     """The states of a run over time.
 
     Attributes
@@ -126,8 +127,8 @@ class Result(Animated, HasOutcome):
 
     Notes
     -----
-    `result["crank"]` is the history of one body. The arrays are read-only, because accelerations, multipliers, reactions, violations and
-    energies are computed from them; change a copy, `result.r.copy()`.
+    `result["crank"]` is the history of one body, `result[t0:t1]` the part of the motion between two times. The arrays are read-only,
+    because accelerations, multipliers, reactions, violations and energies are computed from them; change a copy, `result.r.copy()`.
     """
 
     _model: Model | None
@@ -142,6 +143,9 @@ class Result(Animated, HasOutcome):
     singular_crossings: tuple[SingularCrossing, ...] = ()
     _own: Array | None = None
     _own_u_dot: Array | None = None
+    _sensors: Mapping[str, SensorHistory] = field(default_factory=dict)
+    _turns: Array | None = None
+    """Joint angles that the run has counted from step to step, (nt, m) in the order of `turns.turning_joints`."""
     _model_numbers: Mapping[str, Array] | None = None
     """Fingerprint of the model in a file, if the result was loaded."""
     _carried: Mapping[str, Any] | None = None
@@ -149,7 +153,7 @@ class Result(Animated, HasOutcome):
     outcome: Outcome = Outcome()
 
     def __post_init__(self) -> None:
-        for name in ("t", "y", "_own", "_own_u_dot"):
+        for name in ("t", "y", "_own", "_own_u_dot", "_turns"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, read_only(getattr(self, name)))
 
@@ -233,8 +237,25 @@ class Result(Animated, HasOutcome):
 
     @cached_property
     def _solutions(self) -> Array:
-        """Return (u_dot, lam) by nodes at every state, (nt, nn, 6)."""
-        return read_only(solve_states(self.model, self.t, self.y))
+        """Return (u_dot, lam) by nodes at every state, (nt, nn, 6); NaN at states that are not finite."""
+        finite = np.isfinite(self.y).all(axis=1)
+        if finite.all():
+            return read_only(solve_states(self.model, self.t, self.y))
+        found = solve_states(self.model, self.t[finite], self.y[finite])
+        solutions = np.full((len(self.t), *found.shape[1:]), np.nan)
+        solutions[finite] = found
+        return read_only(solutions)
+
+    def _solve(self) -> Array:
+        return self._solutions
+
+    @cached_property
+    def _self_stresses(self) -> SelfStresses:
+        """Return the self-stresses at some of the states; none without redundant rows."""
+        return self_stresses(self.model, self.t, self.y)
+
+    def _pieces(self) -> tuple[Result, ...]:
+        return (self,)
 
     @property
     def _solutions_of_method(self) -> Array:
@@ -344,27 +365,6 @@ class Result(Animated, HasOutcome):
         """Return whether the result has accelerations of the method itself."""
         return self._own_u_dot is not None
 
-    def joint(self, name: str) -> JointHistory:
-        """Return the coordinates of a joint over time.
-
-        Parameters
-        ----------
-        name : str
-            Name of the joint.
-
-        Returns
-        -------
-        JointHistory
-            `.angle`, `.displacement` or `.rotation`, `.rate` and `.acceleration`; signs and zeros as the joint's class describes them.
-
-        Raises
-        ------
-        UsageError
-            If there is no joint of that name, if it has no coordinates, or if the stored states are too far apart to count its turns.
-        """
-        entry = joint_named(self.model.joints, name)
-        return joint_history(self.model, entry, self.t, self.y, self._solutions[:, : self.model.nb + 1])
-
     def reaction(self, joint: str, *, on: Side = "j", frame: Axes = "ground") -> Reaction:
         """Return the force and torque that `joint` exerts on a body, at the joint's point on that body, at every state.
 
@@ -380,14 +380,15 @@ class Result(Animated, HasOutcome):
         Returns
         -------
         Reaction
-            Force [N], torque [N m] about the point, and the point [m].
+            Force [N], torque [N m] about the point, the point [m], and in `.unique` whether the components are unique.
 
         Raises
         ------
         UsageError
             If the joint, side or frame does not exist.
         """
-        return reactions_over_time(self.model, self.t, self.y, lambda: self._solutions, joint, on=on, frame=frame)
+        stresses = lambda: self._self_stresses  # noqa: E731  computed only where it is asked for
+        return reactions_over_time(self.model, self.t, self.y, self._solve, joint, on=on, frame=frame, stresses=stresses)
 
     @overload
     def violation(self, level: Level = ..., by: Literal["row"] = ..., *, of_method: bool = ...) -> Array: ...
@@ -433,7 +434,7 @@ class Result(Animated, HasOutcome):
         The total is constant on an exact solution. The work is integrated over dense output between the stored states, which calls the
         user's functions again.
         """
-        return energy_over_time(self.model, self.t, self.y, lambda: self._solutions)
+        return energy_over_time(self.model, self.t, self.y, self._solve)
 
     def momentum(self) -> Momentum:
         """Return linear momentum, and angular momentum about the origin of the ground, (nt, 3), global."""
@@ -473,7 +474,7 @@ class Result(Animated, HasOutcome):
             kind = "dense"
         times = np.atleast_1d(np.asarray(t_new, dtype=np.float64))
         model = self.model if self.has_model else None
-        y = resample_states(model, self.t, self.y, len(self.names.bodies), times, kind, lambda: self._solutions)
+        y = resample_states(model, self.t, self.y, len(self.names.bodies), times, kind, self._solve)
         return Result(
             model,
             times,
@@ -484,9 +485,64 @@ class Result(Animated, HasOutcome):
             _names=self._names,
             events=self.events,
             singular_crossings=self.singular_crossings,
+            _turns=self._turns_at(times, y),
             _model_numbers=self._model_numbers,
             _carried=self._carried,
             outcome=self.outcome,
+        )
+
+    def _turns_at(self, times: Array, y: Array) -> Array | None:
+        """Return the joint angles at interpolated states, where they are known at the stored ones."""
+        if self._model is None or len(self.t) < 2:
+            return None
+        counter = TurnCounter(self._model)
+        if not len(counter.zero):
+            return None
+        try:
+            rates = rates_of(self.t, self.y, self._solutions, self._model.nb + 1)
+        except SingularKKTError:
+            return None
+        counted, rate = counter.observe(self.t, self.y, rates)
+        return counter.between(times, y, self.t, counted if self._turns is None else np.asarray(self._turns), rate)
+
+    def at(self, t: float) -> State:
+        """Return the state at any time of the motion, by dense output.
+
+        Parameters
+        ----------
+        t : float
+            Time [s] within those of the result.
+
+        Returns
+        -------
+        State
+            The stored state, if there is one at this time; otherwise the interpolated one, see `resample`.
+
+        Raises
+        ------
+        UsageError
+            If t is no time of the result.
+        SimulationError
+            If an interpolated state cannot be brought to the constraints.
+        """
+        time = check_time(t, self.t)
+        stored = np.flatnonzero(self.t == time)
+        return self.state(int(stored[-1])) if len(stored) else self.resample([time]).state()
+
+    def _between(self, span: slice) -> Result:
+        """Return the states within a span of time, with the events there."""
+        keep, (first, last) = times_within(span, self.t)
+        sensors = {name: replace(one, t=one.t[keep], value=one.value[keep]) for name, one in self._sensors.items()}
+        return replace(
+            self,
+            t=self.t[keep],
+            y=self.y[keep],
+            events=tuple(event for event in self.events if first <= event.t <= last),
+            singular_crossings=tuple(one for one in self.singular_crossings if first <= one.t <= last),
+            _own=None if self._own is None else self._own[keep],
+            _own_u_dot=None if self._own_u_dot is None else self._own_u_dot[keep],
+            _turns=None if self._turns is None else self._turns[keep],
+            _sensors=sensors,
         )
 
     def save(self, path: str | Path) -> Path:
@@ -501,20 +557,24 @@ class Result(Animated, HasOutcome):
 
         return to_csv(self, path)
 
-    def to_xarray(self) -> xarray.Dataset:
-        """Return the result as an xarray Dataset (needs the extra `xarray`)."""
-        from haugmbd.simulation.io.results import to_xarray  # noqa: PLC0415  imported only where a result is written
-
-        return to_xarray(self)
+    def _attributes(self) -> dict[str, str]:
+        return {"model": self.names.model, **self.settings}
 
     def __len__(self) -> int:
         return len(self.t)
 
-    def __getitem__(self, body: str) -> BodyHistory:
+    @overload
+    def __getitem__(self, body: str) -> BodyHistory: ...
+    @overload
+    def __getitem__(self, body: slice) -> Result: ...
+    def __getitem__(self, body: str | slice) -> BodyHistory | Result:
+        if isinstance(body, slice):
+            return self._between(body)
         if body not in self.names.bodies:
-            raise UsageError(f"no body is called {body!r}; the bodies are {', '.join(map(repr, self.names.bodies))}.")
+            raise no_such("body", body, self.names.bodies, {"result.joint": self.names.joints})
         k = self.names.bodies.index(body)
-        return BodyHistory(body, self.t, self.r[:, k], self.p[:, k], self.v[:, k], self.omega_bar[:, k])
+        accelerations = lambda: (self.v_dot[:, k], self.omega_bar_dot[:, k])  # noqa: E731  solved for only where they are asked for
+        return BodyHistory(body, self.t, self.r[:, k], self.p[:, k], self.v[:, k], self.omega_bar[:, k], accelerations)
 
     def state(self, k: int = -1) -> State:
         """Return the k-th state; by default the last."""

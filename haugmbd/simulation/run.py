@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
@@ -12,15 +13,17 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.status_codes import OK, USER_STOPPED
 from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, TurnMonitor, singular_notes, violation_notes
+from haugmbd.diagnostics.turns import TurnCounter
 from haugmbd.errors import SimulationError
 from haugmbd.integrators.event_location import EventLocator, Moment, step_to
 from haugmbd.integrators.events import Event, EventRecord
 from haugmbd.integrators.singularity_crossing import batches_across
-from haugmbd.integrators.state_space import SingularCrossing
+from haugmbd.integrators.state_space import MaximalStateSpace, SingularCrossing
 from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.integrators.step_context import Problem, copy_options, post_step_each
 from haugmbd.simulation.progress import Progress
 from haugmbd.simulation.records import Counters
+from haugmbd.simulation.sensor import Sensor, SensorHistory, SensorRecorder
 from haugmbd.workspace.layout import WIDTH
 
 CREPT = 1e-6
@@ -75,6 +78,7 @@ class Recorded(NamedTuple):
     lam: (nt, nc) multipliers of the method itself, NaN at the start; None without them, before the first step, or at given times
     energy_restored: by an energy projection [J]
     u_dot: (nt, 6 (nb + 1)) the accelerations that belong to them, if they are kept
+    sensors: values of the sensors;  turns: (nt, m) joint angles that were counted from step to step, None if every step is stored
     """
 
     t: Array
@@ -86,6 +90,8 @@ class Recorded(NamedTuple):
     lam: Array | None = None
     energy_restored: float = 0.0
     u_dot: Array | None = None
+    sensors: Mapping[str, SensorHistory] = MappingProxyType({})
+    turns: Array | None = None
 
     @property
     def interrupted(self) -> bool:
@@ -108,6 +114,7 @@ class Run(Generic[R]):
         every: int,
         record: Callable[[Recorded], R],
         events: tuple[Event, ...] = (),
+        sensors: tuple[Sensor, ...] = (),
         *,
         budget: float | None = None,
         bodies: int = 0,
@@ -126,6 +133,12 @@ class Run(Generic[R]):
         if budget is not None:
             problem.batch_seconds = min(LONGEST_BATCH, budget / BATCHES)
         self.began = time.perf_counter()
+        self.sensors = SensorRecorder(sensors, problem.state_space.state)
+        skips = times is not None or every > 1
+        self.counter = (
+            TurnCounter(problem.state_space.model) if skips and isinstance(problem.state_space, MaximalStateSpace) else None
+        )
+        self.angles = None if self.counter is None else Growing(len(self.counter.zero))
         self.steps = self.rejected = self.next_time = 0
         self.turns = TurnMonitor(problem.state_space.spinning(), problem.state_space.places().spins[:, 1])
         self.gap = (0.0, "", problem.t)
@@ -243,26 +256,36 @@ class Run(Generic[R]):
 
     def _keep_first(self) -> None:
         """Store the initial state, the first of every result without `t_eval`."""
+        counted = None if self.counter is None else self.counter.observe(*self._last)[0]
         if self.times is None:
-            self.t.append(self._last[0])
-            self.y.append(self._last[1])
+            self._keep(self._last[0], self._last[1], counted)
             if self.u_dot is not None:
                 self.u_dot.append(accelerations_in(self._last[2], self.bodies))
+
+    def _keep(self, t: Array, y: Array, angles: Array | None) -> None:
+        """Store states y (n, ny), the joint angles that were counted at them, and the values of the sensors."""
+        self.t.append(t)
+        self.y.append(y)
+        if self.angles is not None and angles is not None:
+            self.angles.append(angles)
+        self.sensors.record(t, y)
 
     def _store(self, batch: StepBatch) -> None:
         """Store every `every`-th state of a batch, or those at the given times."""
         if len(batch.t) == 0:
             return
-        before = self._last
+        t, y, y_dot = before = self._last
         self._last = (batch.t[-1:].copy(), batch.y[-1:].copy(), batch.y_dot[-1:].copy())
-        if self.times is not None:
+        if self.times is not None or self.counter is not None:
             t, y, y_dot = (np.concatenate(pair) for pair in zip(before, batch[:3], strict=True))
-            self._interpolate(t, y, y_dot, batch.curve)
+        counted = None if self.counter is None else self.counter.observe(t, y, y_dot)
+        if self.times is not None:
+            wanted, states = self._interpolate(self.times, t, y, y_dot, batch.curve)
+            at_times = None if self.counter is None or counted is None else self.counter.between(wanted, states, t, *counted)
+            self._keep(wanted, states, at_times)
         else:
             at_end = batch.t[-1] >= self.t_end
             kept = (np.arange(self.steps + 1, self.steps + 1 + len(batch.t)) % self.every == 0) | (at_end & (batch.t >= self.t_end))
-            self.t.append(batch.t[kept])
-            self.y.append(batch.y[kept])
             if batch.lam is not None:
                 if self.lam is None:
                     lam = Growing(batch.lam.shape[1])
@@ -271,25 +294,25 @@ class Run(Generic[R]):
                 self.lam.append(batch.lam[kept])
             if self.u_dot is not None:
                 self.u_dot.append((accelerations_in(batch.y_dot, self.bodies) if batch.u_dot is None else batch.u_dot)[kept])
+            self._keep(batch.t[kept], batch.y[kept], None if counted is None else counted[0][1:][kept])
         self.steps += batch.accepted
         self.rejected += batch.rejected
 
-    def _interpolate(self, t: Array, y: Array, y_dot: Array, curve: Any) -> None:
-        """Store states at the given times up to t[-1]; on a curve, if there is one."""
-        assert self.times is not None
-        stop = int(np.searchsorted(self.times, t[-1], side="right"))
-        wanted = self.times[self.next_time : stop]
-        if len(wanted):
-            if curve is not None:
-                states = curve.states(wanted)
-            elif self.method.dense:
-                states = self.problem.state_space.between(wanted, t, y, y_dot)
-                self._post_step_each(wanted, states)
-            else:
-                states = self._step_to_each(wanted, t, y, y_dot)
-            self.t.append(wanted)
-            self.y.append(states)
-            self.next_time = stop
+    def _interpolate(self, times: Array, t: Array, y: Array, y_dot: Array, curve: Any) -> tuple[Array, Array]:
+        """Return the given times up to t[-1] and their states; on a curve, if there is one."""
+        stop = int(np.searchsorted(times, t[-1], side="right"))
+        wanted = times[self.next_time : stop]
+        if not len(wanted):
+            return wanted, y[:0]
+        if curve is not None:
+            states: Array = curve.states(wanted)
+        elif self.method.dense:
+            states = self.problem.state_space.between(wanted, t, y, y_dot)
+            self._post_step_each(wanted, states)
+        else:
+            states = self._step_to_each(wanted, t, y, y_dot)
+        self.next_time = stop
+        return wanted, states
 
     def _post_step_each(self, t: Array, y: Array) -> None:
         """Apply the stabilization to interpolated states; this is not counted as work of the integrator."""
@@ -338,12 +361,14 @@ class Run(Generic[R]):
         )
         t, y, lam = self.t.rows()[:, 0], self.y.rows(), None if self.lam is None else self.lam.rows()
         u_dot = None if self.u_dot is None else self.u_dot.rows()
-        own = [rows for rows in (lam, u_dot) if rows is not None]
-        n = min(len(rows) for rows in (t, y, *own))  # Ctrl-C may come while a batch is stored
-        lam, u_dot = (None if rows is None else rows[:n] for rows in (lam, u_dot))
-        outcome = self._outcome(interrupted, error)
-        record = Recorded(t[:n], y[:n], counters, outcome, tuple(self.records), tuple(p.singular_crossings), lam)
-        return self.record(record._replace(u_dot=u_dot, energy_restored=float(o.max_energy_restored)))
+        turns = None if self.angles is None else self.angles.rows()
+        lengths = [len(t), len(y), *(len(x) for x in (lam, u_dot, turns) if x is not None)]
+        lengths += [] if self.sensors.states is None else [self.sensors.states]
+        n = min(lengths)  # a run may end, or Ctrl-C come, while a batch is stored
+        lam, u_dot, turns = (None if x is None else x[:n] for x in (lam, u_dot, turns))
+        outcome, events, crossings = self._outcome(interrupted, error), tuple(self.records), tuple(p.singular_crossings)
+        restored, sensors = float(o.max_energy_restored), self.sensors.histories(t[:n])
+        return self.record(Recorded(t[:n], y[:n], counters, outcome, events, crossings, lam, restored, u_dot, sensors, turns))
 
     def _outcome(self, interrupted: bool, error: Exception | None) -> Outcome:
         """Return the outcome: status, message and notes."""

@@ -47,6 +47,7 @@ from haugmbd.simulation.chain_result import ReducedResult
 from haugmbd.simulation.compatibility import resolve_stabilization
 from haugmbd.simulation.result import Result
 from haugmbd.simulation.run import Recorded, Run
+from haugmbd.simulation.sensor import Sensor, read_sensors
 from haugmbd.simulation.simulate_chain import Tau, simulate_chain
 from haugmbd.system.system import System
 
@@ -64,6 +65,7 @@ def simulate(
     atol: float | None = None,
     t_eval: npt.ArrayLike | None = None,
     events: Sequence[Event] = (),
+    sensors: Sequence[Sensor] = (),
     state: ChainState | None = None,
     tau: Tau | None = None,
     wrenches: npt.ArrayLike | None = None,
@@ -82,6 +84,7 @@ def simulate(
     atol: float | None = None,
     t_eval: npt.ArrayLike | None = None,
     events: Sequence[Event] = (),
+    sensors: Sequence[Sensor] = (),
     state: State | None = None,
     formulation: Formulation = ...,
     integrator: Integrator | None = None,
@@ -104,6 +107,7 @@ def simulate(
     atol: float | None = None,
     t_eval: npt.ArrayLike | None = None,
     events: Sequence[Event] = (),
+    sensors: Sequence[Sensor] = (),
     state: State | ChainState | None = None,
     formulation: Formulation = NEWTON_EULER,
     integrator: Integrator | None = None,
@@ -134,6 +138,8 @@ def simulate(
         Times [s] at which states are stored, by dense output. By default every `store_every`-th step is stored.
     events : sequence of Event
         Events, `Event(name, g)`: the zeros of g are located. A terminal event ends the run, with the state of the event as the last one.
+    sensors : sequence of Sensor
+        Functions of time and state that are recorded at the stored states, `Sensor(name, f)`: `result.sensor(name)`.
     state : State or ChainState, optional
         Initial state; by default the modelled one.
     formulation : Formulation
@@ -208,6 +214,7 @@ def simulate(
             wrenches=wrenches,
             t_eval=t_eval,
             events=events,
+            sensors=sensors,
             store_every=store_every,
             progress=progress,
             budget=budget,
@@ -227,7 +234,7 @@ def simulate(
             f"record_method=True keeps what {type(method).__name__} solved for at its steps, and t_eval asks for states between them: "
             "leave out t_eval."
         )
-    checked_events = read_events(events)
+    checked_events, measured = read_events(events), read_sensors(sensors)
     check_interval(method, start.t, t_end, store_every)
     check_drivers(model, start.t, t_end)
     pack = rule.fitted(model, formulation.pack(model))
@@ -264,11 +271,15 @@ def simulate(
             singular_crossings=found.singular_crossings,
             _own=own,
             _own_u_dot=own_u_dot,
+            _sensors=found.sensors,
+            _turns=found.turns,
             outcome=outcome,
         )
 
     bodies = model.nb + 1 if record_method and method.lam_at_steps else 0
-    result = Run(problem, method, t_end, times, store_every, record, checked_events, budget=budget, bodies=bodies).run(progress)
+    result = Run(problem, method, t_end, times, store_every, record, checked_events, measured, budget=budget, bodies=bodies).run(
+        progress
+    )
     issue(result.outcome)
     return result
 

@@ -24,6 +24,7 @@ from haugmbd.serial_chain.state import ChainState
 from haugmbd.simulation.arguments import check_interval, wanted_times
 from haugmbd.simulation.chain_result import ReducedResult, energy_notes_of
 from haugmbd.simulation.run import Recorded, Run
+from haugmbd.simulation.sensor import Sensor, read_sensors
 
 Tau = npt.ArrayLike | Callable[[float, Array, Array], npt.ArrayLike]
 
@@ -38,6 +39,7 @@ def simulate_chain(
     wrenches: Any,
     t_eval: npt.ArrayLike | None,
     events: Sequence[Event],
+    sensors: Sequence[Sensor],
     store_every: int,
     progress: bool,
     budget: float | None = None,
@@ -50,6 +52,7 @@ def simulate_chain(
     if chain.nv == 0:
         raise UsageError(f"chain {chain.name!r} has no freedom: there is nothing to simulate.")
     times, checked_events = wanted_times(t_eval, start.t, t_end), read_events(events)
+    measured = read_sensors(sensors)
     check_interval(method, start.t, t_end, store_every)
     force = tau if callable(tau) else chain.read("tau", tau, chain.nv).copy()
     state_space = ChainStateSpace(chain, force, chain.read_wrenches(wrenches))
@@ -68,10 +71,11 @@ def simulate_chain(
             settings=settings,
             interrupted=found.interrupted,
             events=found.events,
+            _sensors=found.sensors,
             outcome=found.outcome,
         )
         return replace(result, outcome=found.outcome.with_notes(energy_notes_of(result)))
 
-    result = Run(problem, method, t_end, times, store_every, record, checked_events, budget=budget).run(progress)
+    result = Run(problem, method, t_end, times, store_every, record, checked_events, measured, budget=budget).run(progress)
     issue(result.outcome)
     return result

@@ -20,18 +20,18 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.analysis.kinematics.kinematics import determined_or_raise, driven_model, followed, read_times
-from haugmbd.analysis.mobility.reaction_uniqueness import COMPONENTS, joint_reactions
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import check_keywords, public_class
+from haugmbd.diagnostics.driver_history import the_row
 from haugmbd.diagnostics.joint_wrench import Axes, Side
+from haugmbd.diagnostics.reaction_uniqueness import COMPONENTS, joint_reactions
 from haugmbd.diagnostics.reactions import Reaction
 from haugmbd.drivers import Constant
 from haugmbd.errors import Fault, ModelError, UsageError
 from haugmbd.model.constraint_rows import evaluate
 from haugmbd.model.dependent_rows import Rule, check_rule
 from haugmbd.model.identity import entry_of
-from haugmbd.model.labels import joint_named
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import analyse_rank, report_of
@@ -148,7 +148,8 @@ def inverse_dynamics(
         check_rule(redundancy)
     result = _motion(system, motion, redundancy)
     model = result.model
-    rows = {name: _driven_rows(model, name) for name in _names(model, drivers)}
+    of_row = model.drivers_of_rows()
+    rows = {name: (row := the_row(model, name), int(of_row[row])) for name in _names(model, drivers)}
     states = [result.state(int(k)) for k in np.unique(np.linspace(0, len(result) - 1, SAMPLES).round())]
     ties, shared = _shared(model, states) if model.redundancy.dropped and redundancy is None else ([], {})
     _refuse_shared(model, rows, ties)
@@ -213,16 +214,6 @@ def _names(model: Model, drivers: Iterable[Joint | str] | None) -> list[str]:
         return [entry_of(model, d, "drivers").name if isinstance(d, Joint) else str(d) for d in given]
     moving = {k for k, driver in enumerate(model.drivers) if not isinstance(driver, Constant)}
     return list(dict.fromkeys(model.labels[row].joint for row, k in enumerate(model.drivers_of_rows().tolist()) if k in moving))
-
-
-def _driven_rows(model: Model, name: str) -> tuple[int, int]:
-    """Return the row of a driver, and the number of its function."""
-    of_row = model.drivers_of_rows()
-    rows = joint_named(model.joints, name).rows.tolist()
-    moving = [row for row in rows if not isinstance(model.drivers[of_row[row]], Constant)] or rows
-    if len(moving) != 1:
-        raise UsageError(f"joint {name!r} has {len(moving)} driven rows: use its reaction instead.")
-    return moving[0], int(of_row[moving[0]])
 
 
 def _shared(model: Model, states: Sequence[State]) -> tuple[list[frozenset[int]], dict[str, tuple[str, ...]]]:

@@ -5,7 +5,6 @@ remaining_freedom       free motions at a state, by singular values
 joint_freedoms          independent joint freedoms
 instantaneous_motions   the remaining motions, by named bodies
 dependent_rows          dependent rows by joint
-reaction_uniqueness     unique components of joint reactions
 locked_loops            loops that one axis locks
 plausibility            probable mistakes: units, order of moments, free bodies
 report                  Mobility, and its text

@@ -24,9 +24,9 @@ from haugmbd.analysis.mobility.dependent_rows import dependent_sets
 from haugmbd.analysis.mobility.instantaneous_motions import joints_by_block, remaining
 from haugmbd.analysis.mobility.locked_loops import locked_loops
 from haugmbd.analysis.mobility.plausibility import implausible_parts
-from haugmbd.analysis.mobility.reaction_uniqueness import joint_reactions
 from haugmbd.analysis.mobility.report import Mobility
 from haugmbd.deprecated import check_keywords
+from haugmbd.diagnostics.reaction_uniqueness import joint_reactions
 from haugmbd.errors import AssemblyError, Fault, UsageError
 from haugmbd.graph import find_blocks
 from haugmbd.math.euler_parameters import rotation_matrix

@@ -15,9 +15,9 @@ import numpy as np
 from haugmbd.analysis.mobility.dependent_rows import DependentRow, DependentSet
 from haugmbd.analysis.mobility.instantaneous_motions import Motion, Remaining, full_twists
 from haugmbd.analysis.mobility.locked_loops import LockedLoop
-from haugmbd.analysis.mobility.reaction_uniqueness import JointReaction
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
+from haugmbd.diagnostics.reaction_uniqueness import JointReaction
 from haugmbd.errors import Fault, UsageError
 from haugmbd.graph import Blocks
 from haugmbd.math.euler_parameters import rotation_matrix

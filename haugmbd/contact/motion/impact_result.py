@@ -6,9 +6,10 @@ At an impact the time occurs twice: with the state before, and with the state af
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, fields
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -19,16 +20,18 @@ from haugmbd.contact.gap import PlacedContacts
 from haugmbd.contact.impulse_result import Impulse
 from haugmbd.contact.motion.contact_modes import ContactModes
 from haugmbd.deprecated import public_class
+from haugmbd.diagnostics.body_history import BodyHistory
 from haugmbd.diagnostics.energy import Energy
-from haugmbd.diagnostics.joint_wrench import Axes, Side, check_wrench_arguments
-from haugmbd.diagnostics.reactions import Reaction
 from haugmbd.diagnostics.run_warnings import HasOutcome, Outcome
-from haugmbd.errors import UsageError
+from haugmbd.model.labels import no_such
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.model.views import Animated
-from haugmbd.simulation.records import BodyHistory, Counters
+from haugmbd.simulation.joining import join_bodies, summed
+from haugmbd.simulation.piecewise import Piecewise
+from haugmbd.simulation.records import Counters
 from haugmbd.simulation.result import Result
+from haugmbd.simulation.spans import check_time, times_within
 
 
 @public_class
@@ -120,7 +123,7 @@ class ContactHistory:
 
 @public_class
 @dataclass(frozen=True, eq=False)
-class ImpactResult(Animated, HasOutcome):
+class ImpactResult(Piecewise, Animated, HasOutcome):
     """The history of a motion with impacts; `result["ball"].r` is the history of one body.
 
     Attributes
@@ -168,6 +171,9 @@ class ImpactResult(Animated, HasOutcome):
             settings=self.settings,
             interrupted=self.interrupted,
         )
+
+    def _pieces(self) -> tuple[Result, ...]:
+        return tuple(segment for segment in self.segments if len(segment)) or (self._whole,)
 
     @property
     def model(self) -> Model:
@@ -241,40 +247,12 @@ class ImpactResult(Animated, HasOutcome):
         """
         placed = self._mechanism.placed.get(name)
         if placed is None:
-            raise UsageError(f"no contact is called {name!r}; the contacts are {', '.join(map(repr, self._mechanism.names))}.")
+            raise no_such("contact", name, self._mechanism.names)
         force = self._joined(lambda s: -s.lam[:, s.model.joints[name].rows[0]] if name in s.model.joints else np.zeros(len(s.t)))
         closed = self._joined(lambda s: np.full(len(s.t), name in s.model.joints))
         alone = PlacedContacts.of([placed])
         gap, gap_rate = alone.gaps(self.y)[:, 0], alone.gap_rates(self.y)[:, 0]
         return ContactHistory(name, self.t, gap, gap_rate, force, closed.astype(bool))
-
-    def reaction(self, joint: str, *, on: Side = "j", frame: Axes = "ground") -> Reaction:
-        """Return the force and torque that a joint exerts, as `Result.reaction`, over all segments.
-
-        Parameters
-        ----------
-        joint : str
-            Name of a joint of the system.  Use `contact` for a contact.
-        on : {"j", "i"}
-            The body.
-        frame : {"ground", "body", "joint"}
-            Frame of the components.
-
-        Returns
-        -------
-        Reaction
-            Force and torque over time.  Impulses at impacts are in `impacts`.
-
-        Raises
-        ------
-        UsageError
-            For an unknown joint, side or frame.
-        """
-        model = self._mechanism.free
-        check_wrench_arguments(model.joints, model.body_names, joint, on, frame)
-        parts = [segment.reaction(joint, on=on, frame=frame) for segment in self.segments]
-        force, torque, point = (np.concatenate([getattr(p, name) for p in parts]) for name in ("force", "torque", "point"))
-        return Reaction(joint, parts[0].body, frame, self.t, force, torque, point)
 
     def energy(self) -> Energy:
         """Return the energies over all segments, as `Result.energy`.
@@ -284,18 +262,81 @@ class ImpactResult(Animated, HasOutcome):
         Energy
             Energies over time.  The total falls at every impact by the energy that is lost there.
         """
-        parts = [segment.energy() for segment in self.segments]
+        parts = [piece.energy() for piece in self._pieces()]
         kinetic, potential = (np.concatenate([getattr(e, name) for e in parts]) for name in ("kinetic", "potential"))
         return Energy(
-            self.t, kinetic, potential, _summed([e.applied_work for e in parts]), _summed([e.dissipated_work for e in parts])
+            self.t, kinetic, potential, summed([e.applied_work for e in parts]), summed([e.dissipated_work for e in parts])
         )
+
+    def save(self, path: str | Path) -> Path:
+        """Write all quantities of `to_xarray` to `path`, .npz or .nc, for other programs.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        UsageError
+            For another ending, or a missing extra.
+
+        Notes
+        -----
+        `mbd.load` does not read it: the contacts are not in it. It reads what `result.segments[k].save(path)` writes.
+        """
+        from haugmbd.simulation.tables import save_table  # noqa: PLC0415  imported only where a result is written
+
+        return save_table(self, path, self._attributes())
+
+    def _attributes(self) -> dict[str, str]:
+        return {"model": self._whole.names.model, "impacts": str([impact.t for impact in self.impacts]), **self.settings}
 
     def state(self, k: int = -1) -> State:
         """Return the k-th state, by default the last one."""
         return self._whole.state(k)
 
-    def __getitem__(self, body: str) -> BodyHistory:
-        return self._whole[body]
+    def at(self, t: float) -> State:
+        """Return the state at any time of the motion, by dense output within the segments; at an impact the state after it.
+
+        Parameters
+        ----------
+        t : float
+            Time [s] within those of the result.
+
+        Returns
+        -------
+        State
+            The state.
+
+        Raises
+        ------
+        UsageError
+            If t is no time of the result.
+        """
+        time = check_time(t, self.t)
+        return [piece for piece in self._pieces() if piece.t[0] <= time][-1].at(time)
+
+    @overload
+    def __getitem__(self, body: str) -> BodyHistory: ...
+    @overload
+    def __getitem__(self, body: slice) -> ImpactResult: ...
+    def __getitem__(self, body: str | slice) -> BodyHistory | ImpactResult:
+        if not isinstance(body, slice):
+            return join_bodies([piece[body] for piece in self._pieces()])
+        keep, (first, last) = times_within(body, self.t)
+        starts = np.cumsum([0, *(len(segment) for segment in self.segments)])
+        has_states = [bool(keep[a:b].any()) for a, b in zip(starts, starts[1:], strict=False)]
+        return replace(
+            self,
+            segments=tuple(segment[body] for segment, has in zip(self.segments, has_states, strict=True) if has),
+            impacts=tuple(impact for impact in self.impacts if first <= impact.t <= last),
+        )
 
     def __len__(self) -> int:
         return len(self.t)
@@ -303,12 +344,3 @@ class ImpactResult(Animated, HasOutcome):
     def __repr__(self) -> str:
         span = f", t = {self.t[0]:g} .. {self.t[-1]:g} s" if len(self.t) else ""
         return f"ImpactResult({self._whole.names.model!r}, {len(self)} states{span}, {len(self.impacts)} impacts)"
-
-
-def _summed(works: list[Array]) -> Array:
-    """Return works that each begin at zero as one continuous history."""
-    start, whole = 0.0, []
-    for work in works:
-        whole.append(start + work)
-        start += float(work[-1])
-    return np.concatenate(whole)

@@ -6,7 +6,7 @@ adaptive          simulate_impacts(system, t_end, contacts=[...], rtol=1e-8, ato
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import isfinite
 from typing import Any
 
@@ -35,6 +35,7 @@ from haugmbd.simulation.arguments import (
 )
 from haugmbd.simulation.compatibility import resolve_stabilization
 from haugmbd.simulation.progress import Progress
+from haugmbd.simulation.sensor import Sensor, read_sensors
 from haugmbd.system.system import System
 
 PROJECTION = Projection()
@@ -53,6 +54,7 @@ def simulate_impacts(
     h: float | None = None,
     rtol: float | None = None,
     atol: float | None = None,
+    sensors: Sequence[Sensor] = (),
     state: State | None = None,
     formulation: NewtonEuler = NewtonEuler(),  # noqa: B008  frozen
     integrator: Integrator | None = None,
@@ -77,6 +79,8 @@ def simulate_impacts(
         Fixed step [s].
     rtol, atol : float, optional
         Relative and absolute error tolerances of an adaptive method.
+    sensors : sequence of Sensor
+        Functions of time and state that are recorded at the stored states.
     state : State, optional
         Initial state; by default the modelled state.
     formulation : NewtonEuler
@@ -131,8 +135,9 @@ def simulate_impacts(
     start = consistent_start(mechanism.free, mechanism.free.pack(), start, project_velocity=project_velocity)
     mechanism.need_apart(start)
     settings = {"formulation": repr(formulation), "integrator": repr(method), "stabilization": repr(stabilization)}
+    run = HybridSimulation(mechanism, method, rule, t_end, store_every, most_per_second, settings, read_sensors(sensors))
     with Progress(progress, start.t, t_end) as bar:
-        result = HybridSimulation(mechanism, method, rule, t_end, store_every, most_per_second, settings).run(start, bar)
+        result = run.run(start, bar)
     issue(result.outcome)
     return result
 

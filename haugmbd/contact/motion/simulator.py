@@ -30,6 +30,7 @@ from haugmbd.model.state import State
 from haugmbd.simulation.progress import Progress
 from haugmbd.simulation.result import Result
 from haugmbd.simulation.run import Recorded, Run
+from haugmbd.simulation.sensor import Sensor
 
 CLOSED_STEPS = 200
 """While a contact is closed, an adaptive step is at most the whole interval divided by this number.  The error control does not see the
@@ -50,9 +51,10 @@ class HybridSimulation:
         every: int,
         most: float,
         settings: dict[str, str],
+        sensors: tuple[Sensor, ...] = (),
     ) -> None:
         self.mechanism, self.method, self.rule, self.t_end, self.every = mechanism, method, rule, t_end, every
-        self.most, self.settings = most, settings
+        self.most, self.settings, self.sensors = most, settings, sensors
         self.segments: list[Result] = []
         self.impacts: list[Impact] = []
         self.rest = RestingContacts({}, frozenset())
@@ -149,10 +151,12 @@ class HybridSimulation:
                 settings=self.settings,
                 interrupted=found.interrupted,
                 events=found.events,
+                _sensors=found.sensors,
+                _turns=found.turns,
                 outcome=outcome,
             )
 
-        segment = Run(problem, method, self.t_end, None, self.every, record, tuple(events.values())).go_under(bar)
+        segment = Run(problem, method, self.t_end, None, self.every, record, tuple(events.values()), self.sensors).go_under(bar)
         ended = tuple(name for name, event in events.items() if segment.events and event.name == segment.events[-1].name)
         return segment, tuple(n for n in ended if n not in closed), frozenset(n for n in ended if n in closed)
 

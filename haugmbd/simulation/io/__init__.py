@@ -4,5 +4,5 @@ checksums   a seal and checksums of files
 atomic      files that are whole or not there
 schema      what variables and metadata of a file are
 carried_model  the model in a file
-results     save, to_csv, to_xarray
+results     save, to_csv
 """

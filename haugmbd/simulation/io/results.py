@@ -16,7 +16,7 @@ import math
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -31,15 +31,13 @@ from haugmbd.simulation.io.schema import (
     FRAMES,
     OWN,
     OWN_U_DOT,
+    SENSOR,
+    TURNS,
     UNITS,
     Contents,
     Saved,
     contents_of,
 )
-
-if TYPE_CHECKING:
-    import xarray
-
 
 SMALL = 2**31
 """Bytes of arrays that are always read."""
@@ -83,23 +81,6 @@ def to_csv(result: Saved, path: str | Path) -> Path:
     return path
 
 
-def to_xarray(result: Saved) -> xarray.Dataset:
-    """Return a Dataset over time, body (the ground first) and component, with units."""
-    xr = _need("xarray", "xarray")
-    variables: dict[str, Any] = {
-        name: (("time", "body", AXES[name]), getattr(result, name), _attributes(name)) for name in BODY_VARIABLES
-    }
-    variables["angles"] = (("time", "angle"), result.angles, _attributes("angles"))
-    coordinates = {
-        "time": ("time", result.t, {"units": UNITS["t"]}),
-        "body": list(result.names.bodies),
-        "xyz": list(COMPONENTS["r"]),
-        "e": list(COMPONENTS["p"]),
-    }
-    dataset: xarray.Dataset = xr.Dataset(variables, coordinates, {"model": result.names.model, **result.settings})
-    return dataset
-
-
 def _attributes(name: str) -> dict[str, str]:
     """Return unit and frame."""
     return {"units": UNITS[name]} | ({"frame": FRAMES[name]} if name in FRAMES else {})
@@ -117,13 +98,13 @@ def _read_npz(data: bytes) -> Contents:
         _check_length(sum(entry.file_size for entry in archive.infolist()), data)
     with np.load(io.BytesIO(data), allow_pickle=False) as file:
         meta, checksum = (str(file[name]) if name in file else None for name in ("meta", "checksum"))
-        arrays: dict[str, Any] = {name: file[name] for name in ("t", *BODY_VARIABLES, "angles", OWN, OWN_U_DOT) if name in file}
+        arrays: dict[str, Any] = {name: file[name] for name in file if name not in ("meta", "checksum")}
         return Contents(meta, checksum, arrays)
 
 
 def _write_netcdf(contents: Contents) -> bytes:
     """Return a NetCDF-4 file.  HDF5 builds it in memory: on a full disk it would not only fail, but end the process."""
-    h5netcdf, h5py = _need("h5netcdf", "io"), _need("h5py", "io")
+    h5netcdf, h5py = need_module("h5netcdf", "io"), need_module("h5py", "io")
     text, arrays, data = h5py.string_dtype(), contents.arrays, io.BytesIO()
     nt, bodies = len(arrays["t"]), contents.bodies
     with h5netcdf.File(data, "w") as file:
@@ -144,16 +125,23 @@ def _write_netcdf(contents: Contents) -> bytes:
         if OWN_U_DOT in arrays:
             file.dimensions["rate"] = 6
             file.create_variable(OWN_U_DOT, ("time", "body", "rate"), data=arrays[OWN_U_DOT])
+        for name in (name for name in arrays if name == TURNS or name.startswith(SENSOR)):
+            extent = {f"{name}_{k}": n for k, n in enumerate(arrays[name].shape[1:])}
+            for dimension, n in extent.items():
+                file.dimensions[dimension] = n
+            file.create_variable(name, ("time", *extent), data=arrays[name])
     return seal(data.getvalue())
 
 
 def _read_netcdf(data: bytes) -> Contents:
-    h5netcdf = _need("h5netcdf", "io")
+    h5netcdf = need_module("h5netcdf", "io")
     with h5netcdf.File(io.BytesIO(data), "r") as file:
         sizes = [math.prod(variable.shape) for variable in file.variables.values()]
         _check_length(8 * sum(sizes), data)
         meta, checksum = (_text(file, name) for name in ("meta", "checksum"))
-        places = {"t": "time", **{name: name for name in (*BODY_VARIABLES, "angles", OWN, OWN_U_DOT)}}
+        own = [name for name in file.variables if name == TURNS or name.startswith(SENSOR)]
+        own = [name for name in own if name not in file.dimensions]
+        places = {"t": "time", **{name: name for name in (*BODY_VARIABLES, "angles", OWN, OWN_U_DOT, *own)}}
         arrays: dict[str, Any] = {name: np.asarray(file[at][...]) for name, at in places.items() if at in file.variables}
         arrays.setdefault("angles", np.zeros((len(arrays.get("t", ())), 0)))
         return Contents(meta, checksum, arrays)
@@ -175,7 +163,7 @@ def _text(file: Any, name: str) -> str | None:
     return text.decode() if isinstance(text, bytes) else str(text)
 
 
-def _need(module: str, extra: str) -> Any:
+def need_module(module: str, extra: str) -> Any:
     """Import a module of an extra. Raise UsageError, which names the extra, if it is missing."""
     try:
         return __import__(module)
@@ -187,15 +175,16 @@ def _need(module: str, extra: str) -> Any:
 
 def _writer(path: Path) -> Callable[[Contents], bytes]:
     """Return the writer of files with this ending."""
-    return {".npz": _write_npz, ".nc": _write_netcdf}[_ending(path)]
+    return {".npz": _write_npz, ".nc": _write_netcdf}[ending_of(path)]
 
 
 def reader_of(path: Path) -> Callable[[bytes], Contents]:
     """Return the reader of files with this ending."""
-    return {".npz": _read_npz, ".nc": _read_netcdf}[_ending(path)]
+    return {".npz": _read_npz, ".nc": _read_netcdf}[ending_of(path)]
 
 
-def _ending(path: Path) -> str:
+def ending_of(path: Path) -> str:
+    """Return .npz or .nc. Raise UsageError for another ending."""
     if path.suffix not in (".npz", ".nc"):
         raise UsageError(f"path is {str(path)!r}: a result is a .npz or a .nc (NetCDF-4) file; to_csv writes tables.")
     return path.suffix

@@ -9,8 +9,10 @@ omega_bar        (nt, nb + 1, 3)   rad/s
 angles           (nt, na)          rad
 lam_of_method    (nt, nc)                   of methods that have multipliers of their own; NaN where a state is none of their steps
 accelerations_of_method  (nt, nb + 1, 6)    of runs that recorded them; likewise
+turns            (nt, m)           rad      joint angles that the run has counted, if it did not store every step
+sensor_0 ...     (nt, ...)                  values of sensors
 
-All are float64, and finite but for the last two.  The metadata are one JSON object: format, names, counters, settings, interrupted,
+All are float64, and finite but for the last four.  The metadata are one JSON object: format, names, counters, settings, interrupted,
 events, passed, `model_numbers` (inertias, gravity, markers and constants of rows, loads and drivers, by which a model is recognized), and
 `carried_model` (the model as the document of a model file, see `carried_model`), and
 `digests`: for each variable the SHA-256 of its shape and its bytes.  `checksum` is the SHA-256 of the text of the metadata.
@@ -35,6 +37,7 @@ from haugmbd.integrators.state_space import SingularCrossing
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.records import Counters, Names
+from haugmbd.simulation.sensor import SensorHistory
 from haugmbd.workspace.layout import WIDTH
 
 FORMAT = "haugmbd result 2"
@@ -42,6 +45,8 @@ OLDER_FORMAT = "haugmbd result 1"
 """Without checksums: such a file is read with a warning."""
 
 OWN, OWN_U_DOT = "lam_of_method", "accelerations_of_method"
+TURNS = "turns"
+SENSOR = "sensor_"
 BODY_VARIABLES = ("r", "p", "v", "omega_bar")
 COMPONENTS = {"r": ("x", "y", "z"), "p": ("e0", "e1", "e2", "e3"), "v": ("x", "y", "z"), "omega_bar": ("x", "y", "z")}
 AXES = {"r": "xyz", "p": "e", "v": "xyz", "omega_bar": "xyz"}
@@ -77,6 +82,10 @@ class Saved(Protocol):
     def _model(self) -> Model | None: ...
     @property
     def _model_numbers(self) -> Mapping[str, Array] | None: ...
+    @property
+    def _sensors(self) -> Mapping[str, SensorHistory]: ...
+    @property
+    def _turns(self) -> Array | None: ...
     @property
     def angles(self) -> Array: ...
     @property
@@ -128,6 +137,10 @@ def contents_of(result: Saved, carry: Callable[[Model], Mapping[str, Any]] = lam
         arrays[OWN] = result.lam_of_method
     if result.has_accelerations_of_method:
         arrays[OWN_U_DOT] = result.accelerations_of_method
+    if result._turns is not None and result._turns.shape[1]:
+        arrays[TURNS] = result._turns
+    sensors = [one for one in result._sensors.values() if one.value.size]
+    arrays |= {f"{SENSOR}{k}": one.value for k, one in enumerate(sensors)}
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     names = result.names
     check_arrays(arrays, names)
@@ -150,6 +163,7 @@ def contents_of(result: Saved, carry: Callable[[Model], Mapping[str, Any]] = lam
             "events": [{"name": e.name, "t": e.t, "y": e.state.y.tolist()} for e in result.events],
             "passed": [place._asdict() for place in result.singular_crossings],
             "units": UNITS,
+            "sensors": [[one.name, one.unit] for one in sensors],
             "digests": {name: digest_of(array) for name, array in arrays.items()},
         }
     )
@@ -200,6 +214,11 @@ def result_of(contents: Contents, model: Model | None, where: str, make: Callabl
         ),
         _own=arrays.get(OWN),
         _own_u_dot=arrays.get(OWN_U_DOT),
+        _turns=arrays.get(TURNS),
+        _sensors={
+            _text(name): SensorHistory(_text(name), _text(unit), arrays["t"], arrays[f"{SENSOR}{k}"])
+            for k, (name, unit) in enumerate(meta.get("sensors", ()))
+        },
         _model_numbers=numbers,
         _carried={**carried, "where": where, "allow_code": allow_code} if isinstance(carried, dict) else None,
         outcome=Outcome.from_data(meta.get("outcome"), interrupted=bool(meta["interrupted"])),
@@ -217,12 +236,13 @@ def check_arrays(arrays: Mapping[str, Any], names: Names) -> None:
     nt, nb = arrays["t"].size, len(names.bodies)
     wanted: dict[str, tuple[int, ...]] = {"t": (nt,), **{name: (nt, nb, len(COMPONENTS[name])) for name in BODY_VARIABLES}}
     wanted |= {"angles": (nt, *(arrays["angles"].shape[1:2] or (0,))), OWN: (nt, len(names.rows)), OWN_U_DOT: (nt, nb, 6)}
+    wanted |= {name: (nt, *array.shape[1:]) for name, array in arrays.items() if name == TURNS or name.startswith(SENSOR)}
     for name, array in arrays.items():
         if array.shape != wanted.get(name):
             raise UsageError(
                 f"its variable {name!r} is of shape {array.shape}, must be {wanted.get(name)} ({nb} bodies, {nt} times)"
             )
-        if name not in (OWN, OWN_U_DOT) and not np.isfinite(array).all():
+        if name in (*BODY_VARIABLES, "t", "angles") and not np.isfinite(array).all():
             raise UsageError(f"its variable {name!r} is not finite at {_place(~np.isfinite(array), arrays['t'])}")
     falls = np.diff(arrays["t"]) <= 0.0
     if falls.any():

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.gallery import four_bar, heavy_top
-from joints import CJ, RJ, SJ, TJ, UJ, Planar, PointOnLine, RevoluteSpherical, RotationDriver
+from haugmbd.gallery import four_bar, heavy_top, slider_crank
+from joints import CATALOGUE, CJ, RJ, SJ, TJ, UJ, Planar, PointOnLine, RevoluteSpherical, RotationDriver
+from tests.support import samples
 
 EXACT = 1e-12
 DIFFERENCES = 1e-4  # of h^2 / 6 times the third derivative, and of rounding over h^2
@@ -63,15 +66,137 @@ def test_ten_turns_of_a_driven_crank():
     np.testing.assert_allclose(found.acceleration, 40.0 * np.pi, rtol=1e-10)
 
 
-def test_turns_that_were_not_seen_are_refused():
+def test_turns_that_were_not_seen_are_refused_and_never_guessed():
     system = mbd.System("rotor")
     rotor = system.add(mbd.Body("rotor", 1.0, (0.1, 0.1, 0.2), omega_bar=(0, 0, 5.0)))
     system.add(mbd.Torque("brake", rotor, torque=lambda t: (0.0, 0.0, -2.0 * np.sin(40.0 * t))))
     system.add(RJ("pin", system.ground, rotor, point=(0, 0, 0), axis=(0, 0, 1)))
     result = mbd.simulate(system, 4.0, h=2e-3)
-    assert result.joint("pin").angle[-1] > 6.0 * np.pi
+    every = result.joint("pin").angle
+    assert every[-1] > 6.0 * np.pi
+    for few in (
+        mbd.simulate(system, 4.0, h=2e-3, t_eval=[0.0, 1.9, 4.0]),
+        mbd.simulate(system, 4.0, h=2e-3, store_every=950),
+        mbd.simulate(system, 4.0, rtol=1e-10, atol=1e-12, t_eval=[0.3, 4.0]),
+        result.resample([0.3, 1.90051, 4.0]),
+    ):
+        expected = np.interp(few.t, result.t, every)
+        np.testing.assert_allclose(few.joint("pin").angle, expected, rtol=0.0, atol=1e-4)  # of a linear interpolation
+    seldom = replace(result, t=result.t[::950], y=result.y[::950])  # states without the run that made them
     with pytest.raises(mbd.UsageError, match=r"joint 'pin': between t = .* turns by about .* rad, too far .* Store more states"):
-        mbd.simulate(system, 4.0, h=2e-3, t_eval=[0.0, 1.9, 4.0]).joint("pin")
+        seldom.joint("pin")
+
+
+def test_steps_that_are_too_long_to_count_are_told():
+    system = mbd.System("rotor", gravity=(0, 0, 0))
+    rotor = system.add(mbd.Body("rotor", 1.0, (0.1, 0.1, 0.2)))
+    pin = system.add(RJ("pin", system.ground, rotor, point=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(mbd.Torque("motor", rotor, torque=lambda t: (0.0, 0.0, 300.0 * np.sin(25.0 * t))))
+    with pytest.warns(mbd.RunWarning, match="turns by more than"):
+        result = mbd.simulate(system, 2.0, h=0.25, t_eval=[0.0, 2.0])
+    with pytest.raises(mbd.UsageError, match=r"joint 'pin': before t = .* turns too far to count its turns. Give a smaller h"):
+        result.joint("pin")
+    system.add(mbd.RSDA("spring", pin, k=0.0, c=0.1))  # a spring counts for itself
+    with pytest.warns(mbd.RunWarning, match="turns by more than"):
+        assert np.isfinite(mbd.simulate(system, 2.0, h=0.25, t_eval=[0.0, 2.0]).joint("pin").angle).all()
+
+
+def test_a_driver_knows_the_turns_of_its_joint():
+    system = mbd.System("crank")
+    crank = system.add(mbd.Body("crank", 1.0, (0.1, 0.2, 0.2), r=(0.1, 0, 0)))
+    pin = system.add(RJ("pin", system.ground, crank, point=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(RotationDriver("drive", pin, lambda t: 20.0 * np.pi * t**2))
+    found = mbd.kinematics(system, np.linspace(0.0, 1.0, 4)).joint("pin")  # several turns between states
+    np.testing.assert_allclose(found.angle, 20.0 * np.pi * found.t**2, rtol=0.0, atol=EXACT * 100)
+
+
+def test_the_rocker_of_a_four_bar_against_its_closed_form():
+    """Crank and rocker of a planar four-bar: |coupler| = b gives the rocker's angle (Freudenstein)."""
+    a, b, c, d = 1.0, 2.5, 2.0, 2.4
+    first, x = 1.1, np.array([d, 0.0])
+
+    def rocker(crank):
+        """Angle of the rocker, open branch, for the angle of the crank; both from the x axis."""
+        px, py = a * np.cos(crank), a * np.sin(crank)
+        gap_x, gap_y = x[0] - px, x[1] - py
+        reach = np.hypot(gap_x, gap_y)
+        return np.arctan2(gap_y, gap_x) + np.pi - np.arccos((reach**2 + c**2 - b**2) / (2.0 * reach * c))
+
+    A, B = a * np.array([np.cos(first), np.sin(first)]), x + c * np.array([np.cos(rocker(first)), np.sin(rocker(first))])
+    ends = {"crank": (np.zeros(2), A), "coupler": (A, B), "rocker": (x, B)}
+    system = mbd.System("four-bar")
+    ground, bodies = system.ground, {}
+    for name, (p, q) in ends.items():
+        bodies[name] = system.add(mbd.Body(name, 1.0, (0.1, 0.1, 0.1), r=(*(p + q) / 2, 0)))
+    pin = system.add(RJ("A", ground, bodies["crank"], point=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(RJ("B", bodies["crank"], bodies["coupler"], point=(*A, 0), axis=(0, 0, 1)))
+    system.add(SJ("C", bodies["coupler"], bodies["rocker"], point=(*B, 0)))
+    system.add(RJ("D", ground, bodies["rocker"], point=(*x, 0), axis=(0, 0, 1)))
+    system.add(RotationDriver("drive", pin, lambda t: t))
+    result = mbd.kinematics(system, np.linspace(0.0, 4.0 * np.pi, 101))
+    u, v = first + result.joint("A").angle, rocker(first) + result.joint("D").angle
+    np.testing.assert_allclose(v, rocker(u), rtol=0.0, atol=EXACT)
+
+
+def test_the_arm_of_a_revolute_spherical_joint():
+    system = mbd.System("arm", gravity=(0.4, -0.3, -9.81))
+    first = system.add(mbd.Body("first", 2.0, (0.2, 0.3, 0.4), r=(0.1, 0.0, 0.0), omega_bar=(0.0, 0.0, 2.0)))
+    second = system.add(mbd.Body("second", 1.0, (0.1, 0.12, 0.15), r=(0.6, 0.3, 0.1), omega_bar=(0.3, 0.2, 0.1)))
+    system.add(RJ("axle", system.ground, first, point=(0.1, 0.0, 0.0), axis=(0, 0, 1)))
+    system.add(RevoluteSpherical("arm", first, second, point_i=(0.1, 0.0, 0.0), axis=(0, 1, 0), point_j=(0.5, 0.0, 0.2)))
+    result = mbd.simulate(system, 0.8, h=1e-3, project_velocity=True)
+    arm = result.joint("arm")
+    assert arm.coordinates == ("angle", "rotation")
+    assert arm.angle[0] == pytest.approx(0.0, abs=EXACT)
+    for value, slope in ((arm.angle, arm.rate[:, 0]), (arm.rate[:, 0], arm.acceleration[:, 0])):
+        np.testing.assert_allclose(
+            np.gradient(value, result.t)[1:-1], slope[1:-1], rtol=0.0, atol=10.0 * DIFFERENCES * max(1.0, abs(slope).max())
+        )
+    h = arm_axis = np.array([0.0, 1.0, 0.0])
+    d = result.point("arm.j").r - result.point("arm.i").r
+    along = np.einsum("tji,tj->ti", result["first"].A, d)
+    start = along[0] - (along[0] @ h) * arm_axis
+    plane = along - np.outer(along @ h, arm_axis)
+    np.testing.assert_allclose(
+        np.cos(arm.angle), plane @ start / np.linalg.norm(plane, axis=1) / np.linalg.norm(start), rtol=0.0, atol=1e-10
+    )
+
+
+@pytest.mark.parametrize("kind", CATALOGUE, ids=lambda kind: kind.__name__)
+def test_every_joint_has_its_coordinates_or_says_why_not(kind):
+    """As many columns of rates as freedoms; without angles of its own a joint has the rotation vector of body j."""
+    joint, carrier = samples.make_joint(kind, "joint", *bodies_of(), samples.geometry(np.random.default_rng(7)))
+    model = samples.model_of(joint) if carrier is None else samples.model_of(carrier, joint)
+    state = model.state()
+    result = mbd.Result(model, np.array([0.0, 1e-3]), np.array([state.y, state.y]))
+    if kind.__name__ in ("Fixed", "RotationDriver"):
+        with pytest.raises(mbd.UsageError, match="has no coordinates"):
+            result.joint("joint")
+        return
+    found = result.joint("joint")
+    for name in dict.fromkeys(found.coordinates):
+        np.testing.assert_allclose(getattr(found, name)[0], 0.0, atol=EXACT)
+    assert found.rate.shape == found.acceleration.shape
+    columns = 3 if kind.__name__ in ("Distance", "UniversalSpherical") else len(kind.freedoms)
+    assert found.rate.reshape(2, -1).shape[1] == columns
+
+
+def bodies_of():
+    rng = np.random.default_rng(3)
+    return samples.random_body("i", rng), samples.random_body("j", rng)
+
+
+def test_states_that_are_not_finite_keep_the_turns_behind_them():
+    system = mbd.System("rotor", gravity=(0, 0, 0))
+    rotor = system.add(mbd.Body("rotor", 1.0, (0.1, 0.1, 0.2), omega_bar=(0, 0, 10.0)))
+    system.add(RJ("pin", system.ground, rotor, point=(0, 0, 0), axis=(0, 0, 1)))
+    result = mbd.simulate(system, 2.0, h=1e-2)
+    y = result.y.copy()
+    y[70:73, 13:] = np.nan
+    angle = replace(result, y=y).joint("pin").angle
+    assert np.isnan(angle[70:73]).all()
+    np.testing.assert_allclose(np.delete(angle - result.joint("pin").angle, [70, 71, 72]), 0.0, rtol=0.0, atol=EXACT)
+    assert angle[-1] > 6.0 * np.pi
 
 
 def test_hookes_joint_against_its_closed_form():
@@ -120,11 +245,7 @@ def test_what_a_joint_does_not_have():
         result.joint("Z")
     with pytest.raises(mbd.UsageError, match=r"joint 'A' has no displacement: it has \.angle"):
         _ = result.joint("A").displacement
-    system, _ = two_bodies(lambda i, j: SJ("joint", i, j, point=(0.2, 0.1, 0.0)))
-    system.add(
-        RevoluteSpherical("arm", system.ground, system["second"], point_i=(0.0, 0.0, 0.0), axis=(0, 0, 1), point_j=(0.4, 0.3, 0.1))
-    )
-    model = mbd.assemble(system).model
-    with pytest.raises(mbd.UsageError, match="joint 'arm' .* has no coordinates"):
-        mbd.simulate(model, 0.01, h=1e-3).joint("arm")
+    driven = mbd.simulate(slider_crank(driven=True), 0.01, h=1e-3)
+    with pytest.raises(mbd.UsageError, match=r"joint 'drive' .* has no coordinates: .*; result\.driver\('drive'\) has"):
+        driven.joint("drive")
     assert not result.joint("A").angle.flags.writeable

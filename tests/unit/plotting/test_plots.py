@@ -22,15 +22,34 @@ def line(ax, label):
 
 
 @pytest.mark.slow
-def test_violation_by_joint(driven):
+def test_violation_by_joint_of_rows_of_several_units_is_relative(driven):
+    """Rows in m, m2, 1 and rad: gaps relative to the size of the model, or in rad."""
     ax = mbd.plot.violation(driven, level="velocity")
-    assert labels(ax) == list(driven.model.joints)
+    model, rows = driven.model, np.abs(driven.violation("velocity"))
+    assert labels(ax) == list(model.joints)
     assert ax.get_yscale() == "log"
     assert "velocity" in ax.get_title(loc="left")
-    assert "m/s" in ax.get_ylabel()
+    assert "rad, or relative to" in ax.get_ylabel()
     assert ax.get_xlabel() == "t [s]"
-    for name, values in driven.violation("velocity", by="joint").items():
-        assert line(ax, name).get_ydata().max() == max(values.max(), 1e-17)
+    length = {"m": model.length, "1": 1.0, "rad": 1.0}
+    for name, entry in model.joints.items():
+        units = [model.labels[k].unit for k in entry.rows]
+        if "m2" in units:
+            continue  # divided by the slope of a squared distance
+        gaps = np.linalg.norm(rows[:, entry.rows] / [length[unit] for unit in units], axis=1)
+        np.testing.assert_allclose(line(ax, name).get_ydata().max(), max(gaps.max(), 1e-17), rtol=1e-9)
+
+
+def test_violation_of_rows_of_one_unit_has_this_unit():
+    from joints import SJ  # noqa: PLC0415
+
+    system = mbd.System("ball", gravity=(0, 0, -9.81))
+    body = system.add(mbd.Body("body", 1.0, (1, 1, 1), r=(1, 0, 0)))
+    system.add(SJ("hip", system.ground, body, point=(0, 0, 0)))
+    result = mbd.simulate(system, 0.1, h=1e-2, stabilization=None)
+    ax = mbd.plot.violation(result)
+    assert ax.get_ylabel().endswith("[m]")
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), np.maximum(result.violation(by="joint")["hip"], 1e-17))
 
 
 def test_exact_zeros_lie_on_the_floor(driven):
@@ -42,7 +61,7 @@ def test_exact_zeros_lie_on_the_floor(driven):
 
 def test_of_many_rows_the_largest_are_drawn(driven):
     ax = mbd.plot.violation(driven, by="row")
-    rows = np.abs(driven.violation()).max(axis=0)
+    rows = (np.abs(driven.violation()) / mbd.plotting.over_time.row_scales(driven.model)).max(axis=0)
     assert len(ax.lines) == 10
     assert f"the 10 largest of {driven.model.nc}" in ax.get_title(loc="left")
     largest = int(np.argmax(rows))
@@ -118,8 +137,8 @@ def test_given_axes_are_drawn_in(driven):
 
 
 def test_bad_arguments_are_told(driven):
-    with pytest.raises(mbd.UsageError, match="'r', 'p', 'v', 'omega_bar'"):
-        mbd.plot.coordinates(driven, "slider", what="a")
+    with pytest.raises(mbd.UsageError, match="'r', 'p', 'v', 'omega', 'omega_bar', 'a'"):
+        mbd.plot.coordinates(driven, "slider", what="q")
     with pytest.raises(mbd.UsageError, match="no body is called 'x'"):
         mbd.plot.coordinates(driven, "x")
     with pytest.raises(mbd.UsageError, match="'force' or 'torque'"):

@@ -156,11 +156,22 @@ def test_orientations_of_the_mapped_motion_do_not_jump():
     assert abs(np.diff(spun["wheel"].p, axis=0)).max() < 0.06
 
 
-def test_the_twin_cannot_know_a_function():
-    chain = mbd.SerialChain([mbd.Link.revolute("wheel", 1.0, (1.0, 1.0, 1.0))])
-    result = mbd.simulate(chain, 0.1, h=1e-2, tau=lambda t, q, qd: [1.0])
-    with pytest.raises(mbd.UsageError, match="tau of chain 'chain' is a function"):
-        result.maximal()
+def test_the_twin_has_the_values_of_a_function_along_the_motion():
+    chain = mbd.random_chain(4, 5)
+
+    def tau(t, q, qd):
+        return 0.3 * np.sin(3.0 * t + np.arange(chain.nv)) - 0.1 * qd
+
+    result = mbd.simulate(chain, 0.2, h=1e-2, tau=tau)
+    twin = result.maximal()
+    for k, link in enumerate(chain.links):
+        np.testing.assert_allclose(twin[link.name].a, result[k].a, rtol=0.0, atol=1e-9 * max(1.0, abs(result[k].a).max()))
+        np.testing.assert_allclose(
+            twin[link.name].omega_dot, result[k].omega_dot, rtol=0.0, atol=1e-9 * max(1.0, abs(result[k].omega_dot).max())
+        )
+    np.testing.assert_allclose(
+        twin.energy().applied_work, result.energy().applied_work, rtol=0.0, atol=1e-6
+    )  # a spline through tau
 
 
 @pytest.mark.parametrize("options", [{"t_eval": "all"}, {"t_eval": [[0.1, 0.2], [0.3]]}, {"h": True}, {"t_end": True}])

@@ -5,23 +5,29 @@ r"""The unique components of joint reactions; the others depend on how redundant
 
 Each dependent row r gives one n: 1 at r, and minus its coefficients at the kept rows. Joints without such rows have unique reactions.
 Components are those of `reaction(joint, frame="joint")`: force and torque at the joint's point on body j, in the joint's frame there.
+Along a motion the self-stresses are those of a few of its states: the rows that they connect change at isolated poses only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.diagnostics.joint_wrench import at_joint_point, body_of_side
+from haugmbd.diagnostics.rows_over_time import rows_over_time
 from haugmbd.math.euler_parameters import rotation_matrix
-from haugmbd.model.constraint_rows import Rows
+from haugmbd.model.constraint_rows import Rows, evaluate
 from haugmbd.model.dependent_rows import Dependency
 from haugmbd.model.labels import JointEntry
 from haugmbd.model.model import Model
-from haugmbd.redundancy.rank import RankAnalysis
+from haugmbd.model.state import State
+from haugmbd.redundancy.rank import RankAnalysis, analyse_rank, report_of
 from haugmbd.system.constraint_residuals import Flags
+from haugmbd.workspace.layout import WIDTH
 
 COMPONENTS = ("force x", "force y", "force z", "torque x", "torque y", "torque z")
 
@@ -64,15 +70,72 @@ def joint_reactions(
 ) -> tuple[JointReaction, ...]:
     """Return one record for each joint."""
     stresses: dict[str, list[dict[int, float]]] = {}
+    for stress in _stresses(examined, dependencies):
+        for joint in {model.labels[row].joint for row in stress}:
+            stresses.setdefault(joint, []).append(stress)
+    wrenches = joint_wrenches(model, rows) * np.array([1.0, 1.0, 1.0, *([1.0 / examined.length] * 3)])
+    return tuple(_reaction(entry, wrenches[entry.rows], stresses.get(entry.name, ())) for entry in model.joints.values())
+
+
+def _stresses(examined: RankAnalysis, dependencies: Iterable[Dependency]) -> list[dict[int, float]]:
+    """Return the self-stresses, multipliers by row, each with the largest row 1."""
+    found = []
     for d in dependencies:
         if d.terms:
             stress = {d.row: 1.0, **{row: -c for row, c in d.terms}}
             largest = max(abs(n) * examined.norm[row] for row, n in stress.items())
-            stress = {row: n / largest for row, n in stress.items()}
-            for joint in {model.labels[row].joint for row in stress}:
-                stresses.setdefault(joint, []).append(stress)
-    wrenches = joint_wrenches(model, rows) * np.array([1.0, 1.0, 1.0, *([1.0 / examined.length] * 3)])
-    return tuple(_reaction(entry, wrenches[entry.rows], stresses.get(entry.name, ())) for entry in model.joints.values())
+            found.append({row: n / largest for row, n in stress.items()})
+    return found
+
+
+SAMPLES = 5
+"""Number of states of a motion at which self-stresses are computed."""
+
+
+class SelfStresses(NamedTuple):
+    """Self-stresses at some states: times (m,), flat states (m, ny), multipliers (m, nc), and the lengths that torques are divided by."""
+
+    t: Array
+    y: Array
+    lam: Array
+    length: Array
+
+
+def self_stresses(model: Model, t: Array, y: Array) -> SelfStresses:
+    """Return the self-stresses at some of the finite states y (nt, ny); none if no row of the model is dropped."""
+    times, states, lam, length = [], [], [], []
+    finite = np.flatnonzero(np.isfinite(y).all(axis=1)) if model.redundancy.dropped else np.zeros(0, dtype=np.int64)
+    picked = np.unique(np.linspace(0, max(len(finite) - 1, 0), min(SAMPLES, len(finite))).round().astype(np.int64))
+    for k in finite[picked].tolist():
+        rows = evaluate(model, State.from_y(float(t[k]), y[k], model.nb + 1))
+        examined = analyse_rank(model, rows)
+        for stress in _stresses(examined, report_of(model, examined).dependencies):
+            n = np.zeros(model.nc)
+            n[list(stress)] = list(stress.values())
+            times.append(t[k])
+            states.append(y[k])
+            lam.append(n)
+            length.append(examined.length)
+    shape = len(times)
+    return SelfStresses(
+        np.array(times), np.array(states).reshape(shape, y.shape[1]), np.array(lam).reshape(shape, model.nc), np.array(length)
+    )
+
+
+def unique_components(model: Model, stresses: SelfStresses, entry: JointEntry, on: str, frame: str) -> tuple[bool, ...]:
+    """Return whether each component of a joint's reaction, in the order of COMPONENTS, vanishes for all self-stresses."""
+    if not stresses.lam[:, entry.rows].any():
+        return (True,) * 6
+    m, body = len(stresses.t), body_of_side(entry, on)
+    x = np.zeros((m, model.nb + 1 + len(model.tables["EDGES"]), 6))
+    x.reshape(m, -1)[:, 6 * (model.nb + 1) + model.slot_of_row] = stresses.lam
+    side = 0 if body == min(entry.i, entry.j) else 1
+    wrench = rows_over_time(model, stresses.t, stresses.y, solutions=x, rows=entry.rows).wrench[:, 0, side]
+    r, p = (stresses.y[:, WIDTH * body + a : WIDTH * body + b] for a, b in ((0, 3), (3, 7)))
+    found = at_joint_point(entry, on, frame, r, p, wrench)
+    parts = np.hstack([found.force, found.torque / stresses.length[:, None]])
+    unique: Flags = np.all(np.abs(parts) <= UNIQUE_TOL, axis=0)
+    return tuple(unique.tolist())
 
 
 def _reaction(entry: JointEntry, wrenches: Array, stresses: Sequence[dict[int, float]]) -> JointReaction:

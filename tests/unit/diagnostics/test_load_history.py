@@ -1,0 +1,125 @@
+"""Quantities of force elements over time: closed forms, power against compiled accelerations, sums against the energy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import haugmbd as mbd
+from haugmbd.forces.base import ForceElement
+from haugmbd.forces.registry import KINDS
+from joints import RJ
+
+EXACT = 1e-12  # a few roundings of numbers of size 1 to 100
+
+RNG = np.random.default_rng(20261122)
+
+
+def spin(t, r, p, v, omega_bar):
+    return np.array([[1.0 + t, 0.2, -0.3, 0.5, 0.1, -0.4], [0.3, -1.0, 0.2, 0.1, 0.6, 0.3]]) + 0.1 * np.hstack([v, omega_bar])
+
+
+SAMPLES = {
+    "TSDA": lambda i, j, pin: mbd.TSDA(
+        "load", i, j, point_i=(0.1, 0, 0.2), point_j=(1.3, 0.2, 0.1), k=20.0, c=3.0, l0=1.0, actuator=lambda t: 2.0 + np.sin(t)
+    ),
+    "RSDA": lambda i, j, pin: mbd.RSDA("load", pin, k=2.0, c=0.3, theta0=0.4, actuator=lambda t: 0.2 + t),
+    "PointForce": lambda i, j, pin: mbd.PointForce("load", j, point=(1.3, 0.2, 0.1), force=lambda t: (1.0, t, 0.3), frame="body"),
+    "Torque": lambda i, j, pin: mbd.Torque("load", j, torque=lambda t, r, p, v, omega_bar: 0.3 * omega_bar + t),
+    "StateForce": lambda i, j, pin: mbd.StateForce("load", [i, j], force=spin),
+}
+
+
+def two_bodies(kind):
+    system = mbd.System("two", gravity=(0, 0, 0))
+    i = system.add(mbd.Body("i", 2.0, (0.2, 0.3, 0.4), v=RNG.normal(size=3), omega_bar=RNG.normal(size=3)))
+    j = system.add(mbd.Body("j", 1.0, (0.1, 0.12, 0.15), r=(1, 0, 0), v=RNG.normal(size=3), omega_bar=RNG.normal(size=3)))
+    pin = None
+    if kind == "RSDA":
+        pin = system.add(RJ("pin", i, j, point=(0.5, 0, 0), axis=(0, 0, 1)))
+    system.add(SAMPLES[kind](i, j, pin))
+    return system
+
+
+def test_every_class_has_a_sample():
+    assert set(SAMPLES) == {kind.__name__ for kind in KINDS}
+
+
+@pytest.mark.parametrize("kind", SAMPLES)
+def test_power_is_that_of_the_compiled_forces(kind):
+    """With no other force, M u_dot . u is the power of the element; joints do no work."""
+    result = mbd.simulate(two_bodies(kind), 0.3, h=1e-2, project_velocity=True)
+    load, model = result.load("load"), result.model
+    power = np.einsum("k,tka,tka->t", model.mass, result.v_dot, result.v)
+    power += np.einsum("tka,kab,tkb->t", result.omega_bar, model.J_bar, result.omega_bar_dot)
+    np.testing.assert_allclose(load.power, power, rtol=0.0, atol=EXACT * 100)
+    assert abs(load.power).max() > 0.1
+    assert load.kind == kind
+
+
+@pytest.mark.parametrize("kind", SAMPLES)
+def test_an_element_without_quantities_of_its_own_has_the_power_of_its_ledger(kind):
+    result = mbd.simulate(two_bodies(kind), 0.1, h=1e-2, project_velocity=True)
+    (entry,) = result.model.loads
+    n = result.model.nb + 1
+    bodies = np.swapaxes(result.y[:, : 13 * n].reshape(len(result), n, 13), 0, 1)[list(entry.bodies)]
+    angle = result.angles[:, 0] if entry.load.angles else np.zeros(len(result))
+    found = ForceElement.quantities(entry.load, result.t, bodies, angle)
+    np.testing.assert_allclose(found.power, result.load("load").power, rtol=0.0, atol=1e-7)  # a difference of rounding ** (2 / 3)
+    assert found.values == {}
+
+
+def test_a_strut_against_its_closed_form():
+    """A mass on a spring: length 1 + 0.1 cos(w t), positive force where it is longer than free."""
+    k, m = 40.0, 2.5
+    w = np.sqrt(k / m)
+    system = mbd.System("strut", gravity=(0, 0, 0))
+    mass = system.add(mbd.Body("mass", m, (1, 1, 1), r=(1.1, 0, 0)))
+    system.add(mbd.TSDA("strut", system.ground, mass, point_i=(0, 0, 0), point_j=(1.1, 0, 0), k=k, l0=1.0))
+    result = mbd.simulate(system, 2.0, h=1e-3)
+    strut, x = result.load("strut"), 0.1 * np.cos(w * result.t)
+    accuracy = 1e-10  # of RK4 with this step
+    np.testing.assert_allclose(strut.length, 1.0 + x, rtol=0.0, atol=accuracy)
+    np.testing.assert_allclose(strut.rate, -0.1 * w * np.sin(w * result.t), rtol=0.0, atol=10 * accuracy)
+    np.testing.assert_allclose(strut.force, k * x, rtol=0.0, atol=100 * accuracy)
+    np.testing.assert_allclose(strut.energy, 0.5 * k * x**2, rtol=0.0, atol=100 * accuracy)
+    np.testing.assert_allclose(strut.power, -strut.force * strut.rate, rtol=0.0, atol=EXACT)
+    assert strut.stroke == pytest.approx(0.2, abs=1e-5)  # the extreme lies between two stored states
+    assert strut.force[0] > 0.0 > result.v_dot[0, 1, 0]  # it pulls the mass back
+    assert strut.unit("rate") == "m/s"
+    assert "force" in repr(strut)
+
+
+def test_a_torsion_spring_is_counted_through_its_turns():
+    system = mbd.System("rotor", gravity=(0, 0, 0))
+    rotor = system.add(mbd.Body("rotor", 1.0, (0.1, 0.1, 0.2), omega_bar=(0, 0, 20.0)))
+    pin = system.add(RJ("pin", system.ground, rotor, point=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(mbd.RSDA("spring", pin, k=1e-3))
+    result = mbd.simulate(system, 2.0, h=1e-3)
+    spring = result.load("spring")
+    assert spring.angle[-1] > 12.0 * np.pi
+    np.testing.assert_allclose(spring.angle, result.joint("pin").angle, rtol=0.0, atol=1e-10)
+    np.testing.assert_allclose(spring.torque, 1e-3 * spring.angle, rtol=0.0, atol=EXACT)
+    assert spring.stroke == np.ptp(spring.angle)
+    assert spring.unit("rate") == "rad/s"
+
+
+def test_what_an_element_does_not_have():
+    result = mbd.simulate(two_bodies("Torque"), 0.01, h=1e-3)
+    with pytest.raises(mbd.UsageError, match=r"load 'load' \(Torque\) has no length: it has \.torque, \.power, \.energy"):
+        _ = result.load("load").length
+    with pytest.raises(mbd.UsageError, match="no load is called 'laod'; the loads are 'load'; did you mean 'load'"):
+        result.load("laod")
+
+
+def test_states_that_are_not_finite_give_nan():
+    from dataclasses import replace  # noqa: PLC0415
+
+    result = mbd.simulate(two_bodies("TSDA"), 0.05, h=1e-2)
+    y = result.y.copy()
+    y[3, 15] = np.nan
+    broken = replace(result, y=y)
+    for values in (broken.load("load").force, broken.load("load").power, broken.v_dot[:, 1, 0]):
+        assert np.isnan(values[3]).all()
+        assert np.isfinite(np.delete(values, 3)).all()
+    np.testing.assert_array_equal(np.delete(broken.load("load").force, 3), np.delete(result.load("load").force, 3))
