@@ -262,7 +262,7 @@ def test_a_function_of_scipy_drives_a_sweep_with_a_store(tmp_path):
 
 
 @pytest.mark.parametrize("caught", [False, True])
-def test_ctrl_c_keeps_what_has_ended_and_no_part_of_a_run(caught, tmp_path):
+def test_ctrl_c_keeps_what_has_ended_and_no_part_of_a_run(caught, tmp_path, request):
     def run_interrupted(system):
         if system[0] == 2 and not (tmp_path / "go").exists():
             try:
@@ -275,9 +275,10 @@ def test_ctrl_c_keeps_what_has_ended_and_no_part_of_a_run(caught, tmp_path):
     def go():
         return mbd.sweep(build, {"x": [1, 2, 3], "y": [1]}, run_interrupted, "serial", store=tmp_path / "study")
 
-    before = signal.getsignal(signal.SIGINT)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a process in the background ignores Ctrl-C
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
     stopped = go()
-    assert signal.getsignal(signal.SIGINT) is before
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert stopped.interrupted
     assert stopped.status == ("ok", "pending", "pending")
     (tmp_path / "go").touch()
