@@ -12,7 +12,6 @@ Rows are stored in SLOTS: edge e (the rows between the same two bodies, at most 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -188,17 +187,20 @@ class PackFields(NamedTuple):
     derive: Callback = NO_CALLBACK
 
 
+class _Address:
+    """The attribute `address` of a Pack: made when it is first read, without a lock, which compiled code of another thread could hold."""
+
+    def __get__(self, pack: Pack, owner: type | None = None) -> int:
+        form = compiled_form(PackFields(*pack))
+        vars(pack)["form"] = form
+        vars(pack)["address"] = address = form.ctypes.data
+        return address
+
+
 class Pack(PackFields):
-    """A PackFields that is taken apart for compiled code once."""
+    """A PackFields that is taken apart for compiled code once: `address` is the address of its compiled form."""
 
-    @cached_property
-    def _form(self) -> Ints:
-        return compiled_form(PackFields(*self))
-
-    @cached_property
-    def address(self) -> int:
-        """The address of the compiled form."""
-        return self._form.ctypes.data
+    address = _Address()
 
 
 WORKSPACE_TYPE = types.NamedTuple((I1, F1, F1), Workspace)
