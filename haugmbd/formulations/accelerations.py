@@ -23,7 +23,7 @@ from haugmbd.model.given import model_given, state_given
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.minimum_norm import least_multipliers
-from haugmbd.system.constraint_residuals import is_sound, state_faults
+from haugmbd.system.constraint_residuals import state_faults
 from haugmbd.workspace.layout import SOLUTION, Pack, workspace_array
 
 
@@ -133,7 +133,7 @@ def accelerations(
         model = model.with_redundancy(redundancy)
     by = chosen(formulation)
     state = state_given(model, state, "accelerations")
-    faults = () if is_sound(model, state) else state_faults(model, state)
+    faults = state_faults(model, state)
     if faults:
         raise ModelError(faults)
     borrowed = type(by) is NewtonEuler and type(model) is Model  # a subclass has a Pack of its own: `faults`

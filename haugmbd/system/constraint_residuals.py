@@ -176,6 +176,8 @@ def is_sound(model: Model, state: State) -> bool:
 
 def state_faults(model: Model, state: State) -> tuple[Fault, ...]:
     """Return the faults of a state by itself: wrong shapes, values that are not finite, Euler parameters far from unit."""
+    if is_sound(model, state):
+        return ()
     n, remedy = model.nb + 1, "Start from model.state() and change it with state.replace(...)."
     found = []
     for name, width in (("r", 3), ("p", 4), ("v", 3), ("omega_bar", 3)):
