@@ -24,13 +24,17 @@ Link = tuple[float, float, float, float]
 """Denavit and Hartenberg's theta [rad], d [m], a [m], alpha [rad]."""
 
 
-def bennett(theta: float = 0.8) -> System:
+def bennett(theta: float = 0.8, *, a: float = 1.0, alpha: float = pi / 6, beta: float = 5 * pi / 12) -> System:
     """Return Bennett's linkage: four hinges; opposite sides are equal, and length / sin(twist) is the same for all.
 
     Parameters
     ----------
     theta : float
         Angle of hinge 0 at the modelled pose [rad].
+    a : float
+        Length of one pair of sides [m].
+    alpha, beta : float
+        Twist of these sides, and of the others [rad].
 
     Returns
     -------
@@ -41,10 +45,15 @@ def bennett(theta: float = 0.8) -> System:
     -----
     tan(theta_0 / 2) tan(theta_1 / 2) = sin((beta + alpha) / 2) / sin((beta - alpha) / 2).  Source: Bennett (1903).
     """
-    alpha, beta = pi / 6.0, 5.0 * pi / 12.0
-    a, b = 1.0, sin(beta) / sin(alpha)
-    other = 2.0 * atan(sin((beta + alpha) / 2.0) / sin((beta - alpha) / 2.0) / tan(theta / 2.0))
-    return loop("Bennett", [(theta, 0, a, alpha), (other, 0, b, beta), (-theta, 0, a, alpha), (-other, 0, b, beta)])
+    b = a * sin(beta) / sin(alpha)
+    other = bennett_angle(theta, alpha, beta)
+    links = [(theta, 0, a, alpha), (other, 0, b, beta), (-theta, 0, a, alpha), (-other, 0, b, beta)]
+    return loop(*hinges(links), name="Bennett")
+
+
+def bennett_angle(theta: float, alpha: float = pi / 6, beta: float = 5 * pi / 12) -> float:
+    """Return the angle of hinge 1 that belongs to `theta` of hinge 0 [rad]."""
+    return 2.0 * atan(sin((beta + alpha) / 2.0) / sin((beta - alpha) / 2.0) / tan(theta / 2.0))
 
 
 def bricard(cosine: float = 0.3) -> System:
@@ -65,16 +74,15 @@ def bricard(cosine: float = 0.3) -> System:
     Source: Bricard (1927).
     """
     first, second = acos(cosine), acos(-cosine / (1.0 + cosine))
-    return loop("Bricard", [(first, 0, 1.0, pi / 2.0), (second, 0, 1.0, -pi / 2.0)] * 3)
+    return loop(*hinges([(first, 0, 1.0, pi / 2.0), (second, 0, 1.0, -pi / 2.0)] * 3), name="Bricard")
 
 
-def loop(name: str, links: Sequence[Link]) -> System:
-    """Return a closed loop of bodies of 1 kg between revolute joints."""
-    points, axes = hinges(links)
+def loop(points: Sequence[FloatArray], axes: Sequence[FloatArray], *, name: str = "loop") -> System:
+    """Return a closed loop of revolute joints: ground, a body of 1 kg between each two points, ground."""
     system = System(name, gravity=GRAVITY)
     bodies = [system.ground]
     for k in range(len(points) - 1):
-        bodies.append(system.add(Body(f"link {k}", 1.0, J_BAR, r=(points[k] + points[k + 1]) / 2.0)))
+        bodies.append(system.add(Body(f"link {k}", 1.0, J_BAR, r=(points[k] + points[k + 1]) / 2)))
     for k, (point, axis) in enumerate(zip(points, axes, strict=True)):
         system.add(RJ(f"hinge {k}", bodies[k], bodies[(k + 1) % len(bodies)], point=point, axis=axis))
     return system
@@ -82,10 +90,15 @@ def loop(name: str, links: Sequence[Link]) -> System:
 
 def hinges(links: Sequence[Link]) -> tuple[list[FloatArray], list[FloatArray]]:
     """Return the points and axes of the hinges of a chain of Denavit and Hartenberg's links."""
-    frame, points, axes = np.eye(4), [], []
+    frames = link_frames(links)[:-1]
+    return [frame[:3, 3] for frame in frames], [frame[:3, 2] for frame in frames]
+
+
+def link_frames(links: Sequence[Link]) -> list[FloatArray]:
+    """Return the frames (4, 4) before each of Denavit and Hartenberg's links, and behind the last: that of the first, if they close."""
+    frames: list[FloatArray] = [np.eye(4)]
     for theta, d, a, alpha in links:
-        points.append(frame[:3, 3].copy())
-        axes.append(frame[:3, 2].copy())
         c, s, ca, sa = cos(theta), sin(theta), cos(alpha), sin(alpha)
-        frame = frame @ np.array([[c, -s * ca, s * sa, a * c], [s, c * ca, -c * sa, a * s], [0, sa, ca, d], [0, 0, 0, 1]])
-    return points, axes
+        step = np.array([[c, -s * ca, s * sa, a * c], [s, c * ca, -c * sa, a * s], [0, sa, ca, d], [0, 0, 0, 1]])
+        frames.append(frames[-1] @ step)
+    return frames

@@ -6,19 +6,29 @@ Source: IFToMM library of computational benchmark problems, "N four-bar mechanis
 
 from __future__ import annotations
 
+import numpy as np
+
+from haugmbd.bodies import inertia
+from haugmbd.bodies.body import Body
 from haugmbd.errors import UsageError
-from haugmbd.gallery.linkage import AXIS, at, frame
+from haugmbd.gallery.linkage import AXIS
 from haugmbd.system.system import System
 from joints import RJ
 
 
-def windows(n: int = 2) -> System:
-    """Return n windows of bars of 1 m and 1 kg, upright, whose tops move with 1 m/s.
+def windows(n: int = 2, *, phi: float = 0.0, speed: float = 1.0, length: float = 1.0) -> System:
+    """Return n windows of bars of 1 kg, which turn over.
 
     Parameters
     ----------
     n : int
         Number of windows, at least 1.
+    phi : float
+        Angle of the uprights from the vertical [rad].
+    speed : float
+        Speed of the tops, in lengths a second [1/s].
+    length : float
+        Length of the bars [m]; gravity is 9.81 m/s2 times length / 1 m, so that every size takes the same time.
 
     Returns
     -------
@@ -32,18 +42,23 @@ def windows(n: int = 2) -> System:
 
     Notes
     -----
-    Source: IFToMM library of computational benchmark problems, problem A02.  The bars turn over, and come to lie on one line.
+    Source: IFToMM library of computational benchmark problems, problem A02, with the default arguments.
     """
     if isinstance(n, bool) or not isinstance(n, int) or n < 1:
         raise UsageError(f"windows({n!r}): give the number of windows, a whole number of at least 1.")
-    system = System(f"{n} windows", gravity=(0.0, 0.0, -9.81))
+    system = System(f"{n} windows", gravity=(0.0, 0.0, -9.81 * length))
+    up, along = length * np.array([np.sin(phi), 0.0, np.cos(phi)]), length * np.array([np.cos(phi), 0.0, -np.sin(phi)])
+    side = np.array([length, 0.0, 0.0])
     uprights = []
     for k in range(n + 1):
-        upright = frame(f"upright {k}", at(k, 0.0), at(k, 1.0), v=(0.5, 0.0, 0.0), omega_bar=(0.0, 1.0, 0.0))
-        uprights.append(system.add(upright))
-        system.add(RJ(f"foot {k}", system.ground, uprights[k], point=at(k, 0.0), axis=AXIS))
+        foot = k * side
+        rod, v = inertia.rod(length, density=1.0 / length, axis=up), speed / 2 * along
+        uprights.append(system.add(Body(f"upright {k}", *rod, r=foot + up / 2, v=v, omega_bar=(0.0, speed, 0.0))))
+        system.add(RJ(f"foot {k}", system.ground, uprights[k], point=foot, axis=AXIS))
     for k in range(n):
-        bar = system.add(frame(f"bar {k}", at(k, 1.0), at(k + 1, 1.0), v=(1.0, 0.0, 0.0)))
-        system.add(RJ(f"left {k}", uprights[k], bar, point=at(k, 1.0), axis=AXIS))
-        system.add(RJ(f"right {k}", bar, uprights[k + 1], point=at(k + 1, 1.0), axis=AXIS))
+        top = k * side + up
+        rod = inertia.rod(length, density=1.0 / length, axis=(1, 0, 0))
+        bar = system.add(Body(f"bar {k}", *rod, r=top + 0.5 * side, v=speed * along))
+        system.add(RJ(f"left {k}", uprights[k], bar, point=top, axis=AXIS))
+        system.add(RJ(f"right {k}", bar, uprights[k + 1], point=top + side, axis=AXIS))
     return system

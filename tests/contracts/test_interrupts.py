@@ -16,9 +16,9 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.compiled.ffi import Callback
+from haugmbd.gallery import windows
 from haugmbd.simulation.run import Run
 from tests.support.runs import INTEGRATORS, KINDS, Probe, method_for, pendulum, run
-from tests.support.windows import windows
 
 STEPS = 3
 """Steps of a run, about."""

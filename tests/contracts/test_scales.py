@@ -10,10 +10,10 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.formulations import FORMULATIONS
+from haugmbd.gallery import windows
 from haugmbd.integrators.base import methods_below
 from joints import RotationDriver
 from tests.support.scaled import MECHANISMS, four_bar, pendulum, slider_crank, to_one_metre
-from tests.support.windows import windows
 
 SCALES = (1e-9, 1e-4, 1e4, 1e9)
 METHODS = {

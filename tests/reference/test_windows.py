@@ -7,9 +7,9 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import haugmbd as mbd
+from haugmbd.gallery import windows
 from haugmbd.simulation.compatibility import integrators
 from tests.support.redundant_loops import bennett, bricard
-from tests.support.windows import windows
 
 TOL = 1e-6  # what a converged run should reach against the file
 

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.gallery import double_pendulum, heavy_top
+from haugmbd.gallery import double_pendulum, heavy_top, windows
 from haugmbd.integrators.base import methods_below
 from tests.support.implicit import end_of, with_step
 from tests.support.implicit_cases import CASES, FIXED, ORDER_TOL, exact
 from tests.support.loops import four_revolutes
 from tests.support.redundant_loops import bennett
-from tests.support.windows import windows
 
 SAME = 1e-6
 """Relative: the least-squares solution for the method's u', and what Newton's iteration has left."""
