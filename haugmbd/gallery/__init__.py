@@ -2,6 +2,7 @@
 
     published          a published value
     linkage            bars and points of planar linkages
+    count              the check of a number of parts
 
     pendulum           a bar on a pin
     double_pendulum    two bars

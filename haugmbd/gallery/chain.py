@@ -3,7 +3,7 @@ r"""A spatial chain of n links, to measure how the work of a method grows with n
 from __future__ import annotations
 
 from haugmbd.bodies.body import Body
-from haugmbd.errors import UsageError
+from haugmbd.gallery.count import check_count
 from haugmbd.system.system import System
 from joints import RJ
 
@@ -26,8 +26,7 @@ def chain(n: int = 10) -> System:
     UsageError
         If n is not a whole number of 1 or more.
     """
-    if n != int(n) or n < 1:
-        raise UsageError(f"chain: n is {n}. Give a whole number of links, 1 or more.")
+    check_count("chain", n, "links")
     system = System(f"chain of {n}", gravity=(0.0, 0.0, -9.81))
     before = system.ground
     for k in range(n):

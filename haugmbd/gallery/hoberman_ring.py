@@ -11,6 +11,7 @@ from math import cos, pi, sin, sqrt
 
 from haugmbd.errors import UsageError
 from haugmbd.forces import TSDA
+from haugmbd.gallery.count import check_count
 from haugmbd.gallery.linkage import AXIS, at, frame, polar
 from haugmbd.system.system import System
 from joints import RJ, Planar, PointInPlane
@@ -47,8 +48,7 @@ def hoberman_ring(n: int = 8, opening: float = 0.8) -> System:
     -----
     The band pulls the ring together to half its size, and it opens again.  Source: Hoberman (1990).
     """
-    if isinstance(n, bool) or not isinstance(n, int) or n < 8 or n % 4:  # noqa: PLR2004
-        raise UsageError(f"hoberman_ring({n!r}): give the number of pairs, a multiple of 4, at least 8.")
+    check_count("hoberman_ring", n, "pairs", least=8, multiple=4)
     if not 0.0 < opening < 1.0:
         raise UsageError(f"hoberman_ring(opening={opening!r}): give a number between 0 and 1.")
     step = 2.0 * pi / n

@@ -6,7 +6,7 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.inertia import sphere
-from haugmbd.errors import UsageError
+from haugmbd.gallery.count import check_count
 from haugmbd.system.system import System
 from joints import SJ, Distance
 
@@ -33,8 +33,7 @@ def net(n: int = 5) -> System:
     UsageError
         If n is not a whole number of at least 2.
     """
-    if isinstance(n, bool) or not isinstance(n, int) or n < 2:  # noqa: PLR2004
-        raise UsageError(f"net({n!r}): give the number of balls along a side, a whole number of at least 2.")
+    check_count("net", n, "balls along a side", least=2)
     system = System(f"net of {n} x {n}", gravity=(0.0, 0.0, -9.81))
     place = {(i, j): np.array([i * MESH, j * MESH, 0.0]) for i in range(n) for j in range(n)}
     ball = {at: system.add(Body(f"ball {at[0]} {at[1]}", *sphere(0.02, mass=0.1), r=r)) for at, r in place.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import cos, sin
 
 from haugmbd.errors import UsageError
+from haugmbd.gallery.count import check_count
 from haugmbd.gallery.linkage import AXIS, at, frame
 from haugmbd.system.system import System
 from joints import RJ, PointInPlane
@@ -38,8 +39,7 @@ def scissor_lift(stages: int = 3, angle: float = 0.5) -> System:
     -----
     The platform is at the height stages * 1 m * sin(angle).
     """
-    if isinstance(stages, bool) or not isinstance(stages, int) or stages < 1:
-        raise UsageError(f"scissor_lift({stages!r}): give the number of stages, a whole number of at least 1.")
+    check_count("scissor_lift", stages, "stages")
     if not 0.0 < angle < 1.57:  # noqa: PLR2004
         raise UsageError(f"scissor_lift(angle={angle!r}): give an angle between 0 and 1.57 rad.")
     wide, high = BAR * cos(angle), BAR * sin(angle)

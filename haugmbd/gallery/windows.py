@@ -10,7 +10,7 @@ import numpy as np
 
 from haugmbd.bodies import inertia
 from haugmbd.bodies.body import Body
-from haugmbd.errors import UsageError
+from haugmbd.gallery.count import check_count
 from haugmbd.gallery.linkage import AXIS
 from haugmbd.system.system import System
 from joints import RJ
@@ -44,8 +44,7 @@ def windows(n: int = 2, *, phi: float = 0.0, speed: float = 1.0, length: float =
     -----
     Source: IFToMM library of computational benchmark problems, problem A02, with the default arguments.
     """
-    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-        raise UsageError(f"windows({n!r}): give the number of windows, a whole number of at least 1.")
+    check_count("windows", n, "windows")
     system = System(f"{n} windows", gravity=(0.0, 0.0, -9.81 * length))
     up, along = length * np.array([np.sin(phi), 0.0, np.cos(phi)]), length * np.array([np.cos(phi), 0.0, -np.sin(phi)])
     side = np.array([length, 0.0, 0.0])
