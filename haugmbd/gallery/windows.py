@@ -16,14 +16,14 @@ from haugmbd.system.system import System
 from joints import RJ
 
 
-def windows(n: int = 2, *, phi: float = 0.0, speed: float = 1.0, length: float = 1.0) -> System:
+def windows(n: int = 2, *, lean: float = 0.0, speed: float = 1.0, length: float = 1.0) -> System:
     """Return n windows of bars of 1 kg, which turn over.
 
     Parameters
     ----------
     n : int
         Number of windows, at least 1.
-    phi : float
+    lean : float
         Angle of the uprights from the vertical [rad].
     speed : float
         Speed of the tops, in lengths a second [1/s].
@@ -46,7 +46,7 @@ def windows(n: int = 2, *, phi: float = 0.0, speed: float = 1.0, length: float =
     """
     check_count("windows", n, "windows")
     system = System(f"{n} windows", gravity=(0.0, 0.0, -9.81 * length))
-    up, along = length * np.array([np.sin(phi), 0.0, np.cos(phi)]), length * np.array([np.cos(phi), 0.0, -np.sin(phi)])
+    up, along = length * np.array([np.sin(lean), 0.0, np.cos(lean)]), length * np.array([np.cos(lean), 0.0, -np.sin(lean)])
     side = np.array([length, 0.0, 0.0])
     uprights = []
     for k in range(n + 1):

@@ -156,7 +156,7 @@ def test_none_is_lost_in_a_driver_that_numpy_computes(rng, monkeypatch):
 
 @pytest.mark.slow
 def test_none_is_lost_while_a_singular_position_is_crossed(rng, monkeypatch):
-    system = windows(1, phi=1.45, speed=2.0)
+    system = windows(1, lean=1.45, speed=2.0)
     system.add(mbd.PointForce("push", system.bodies[1], force=lambda t, r, p, v, omega_bar: (0.0, 0.0, -0.1 * v[2])))
     model = system.compile()
 

@@ -188,11 +188,11 @@ def test_loops_that_are_regular_all_round_cross_nothing(build):
 
 @pytest.mark.parametrize("n", [1, 3])
 def test_the_flat_pose_is_singular_not_redundant(n):
-    system = windows(n, phi=np.pi / 2)
+    system = windows(n, lean=np.pi / 2)
     faults = system.faults()
     assert len(faults) >= 1
     assert all("only there" in fault.what and "singular" in fault.remedy for fault in faults)
-    found = windows(n, phi=np.pi / 2 - 0.01).compile().redundancy
+    found = windows(n, lean=np.pi / 2 - 0.01).compile().redundancy
     assert len(found.dropped) == 3 * n
     assert found.only_here == ()
 
@@ -229,7 +229,7 @@ def test_at_rest_in_the_flat_position_the_motion_is_not_determined():
     model = windows(1).compile()
     half = np.pi / 4
     flat = model.state().replace(
-        r=windows(1, phi=np.pi / 2).compile(check_pose=False).state().r,
+        r=windows(1, lean=np.pi / 2).compile(check_pose=False).state().r,
         p=[[1, 0, 0, 0], [np.cos(half), 0, np.sin(half), 0], [np.cos(half), 0, np.sin(half), 0], [1, 0, 0, 0]],
         v=np.zeros((4, 3)),
         omega_bar=np.zeros((4, 3)),
