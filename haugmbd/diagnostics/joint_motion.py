@@ -13,12 +13,14 @@ Source: Haug (2021), spatial kinematics: relative coordinates of joints.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy.spatial.transform import Rotation as SpatialRotation
 
-from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.freedoms import F_I, G_J, Axis, Freedom, Kind, Side, turn, turns_about_h_only
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.labels import JointEntry
@@ -28,17 +30,61 @@ UNIVERSAL = [turn(F_I), turn(G_J)]
 """The rotations of a universal joint."""
 
 
+class Frames(Protocol):
+    """The bodies and frames of one joint, as in `JointEntry`, or of several (m, ...)."""
+
+    @property
+    def i(self) -> Any: ...
+
+    @property
+    def j(self) -> Any: ...
+
+    @property
+    def s_bar_i(self) -> Array: ...
+
+    @property
+    def A_bar_i(self) -> Array: ...
+
+    @property
+    def s_bar_j(self) -> Array: ...
+
+    @property
+    def A_bar_j(self) -> Array: ...
+
+
+class JointFrames(NamedTuple):
+    """The bodies (m,), points (m, 3) and axes (m, 3, 3) of several joints."""
+
+    i: Ints
+    j: Ints
+    s_bar_i: Array
+    A_bar_i: Array
+    s_bar_j: Array
+    A_bar_j: Array
+
+
+def frames_of(joints: Sequence[JointEntry]) -> JointFrames:
+    """Return the frames of several joints."""
+    return JointFrames(*(np.array([getattr(joint, name) for joint in joints]) for name in JointFrames._fields))
+
+
 @dataclass(frozen=True, eq=False)
-class JointMotion:
-    """The joint's two frames and points at all states, global: value, first and second derivative."""
+class JointPose:
+    """The joint's two frames, and the vector between its points, at all states, global: (nt, ...), or (nt, m, ...) of m joints."""
 
     F_i: Array
     F_j: Array
+    d: Array
+
+
+@dataclass(frozen=True, eq=False)
+class JointMotion(JointPose):
+    """The joint's two frames and points at all states, global: value, first and second derivative."""
+
     omega_i: Array
     omega_j: Array
     alpha_i: Array
     alpha_j: Array
-    d: Array
     d_dot: Array
     d_ddot: Array
 
@@ -50,23 +96,46 @@ class JointMotion:
     def axis(self, freedom: Freedom) -> tuple[Array, Array, Array]:
         """Return the axis of a freedom, and the angular velocity and acceleration of the body on which it is fixed."""
         if freedom.side is Side.I:
-            return self.F_i[:, :, freedom.axis], self.omega_i, self.alpha_i
-        return self.F_j[:, :, freedom.axis], self.omega_j, self.alpha_j
+            return self.F_i[..., freedom.axis], self.omega_i, self.alpha_i
+        return self.F_j[..., freedom.axis], self.omega_j, self.alpha_j
 
 
-def joint_motion(joint: JointEntry, y: Array, u_dot: Array) -> JointMotion:
+def in_frame(A: Array, x: Array) -> Array:
+    """Return A x, (..., 3)."""
+    product: Array = (A @ x[..., None])[..., 0]
+    return product
+
+
+def states_of_bodies(y: Array, n: int) -> Array:
+    """Return the states of the bodies in y (nt, ny): (nt, n, WIDTH)."""
+    return y[:, : WIDTH * n].reshape(len(y), n, WIDTH)
+
+
+def joint_pose(joint: Frames, y: Array, n: int) -> JointPose:
+    """Return the frames of both bodies at the states y (nt, ny) of n bodies, the ground included."""
+    bodies = states_of_bodies(y, n)
+    frames, points = [], []
+    for body, s_bar, A_bar in ((joint.i, joint.s_bar_i, joint.A_bar_i), (joint.j, joint.s_bar_j, joint.A_bar_j)):
+        row = bodies[:, body]
+        A = rotation_matrix(row[..., 3:7])
+        frames.append(A @ A_bar)
+        points.append(row[..., 0:3] + in_frame(A, s_bar))
+    return JointPose(frames[0], frames[1], points[1] - points[0])
+
+
+def joint_motion(joint: Frames, y: Array, u_dot: Array) -> JointMotion:
     """Return frames and points of both bodies at the states y (nt, ny) with accelerations u_dot (nt, nb + 1, 6)."""
+    bodies = states_of_bodies(y, u_dot.shape[1])
     parts = []
     for body, s_bar, A_bar in ((joint.i, joint.s_bar_i, joint.A_bar_i), (joint.j, joint.s_bar_j, joint.A_bar_j)):
-        row = y[:, WIDTH * body : WIDTH * body + WIDTH]
-        A = rotation_matrix(row[:, 3:7])
-        omega, alpha = ((A @ x[:, :, None])[:, :, 0] for x in (row[:, 10:13], u_dot[:, body, 3:]))
-        s = A @ s_bar
-        v = row[:, 7:10] + np.cross(omega, s)
-        a = u_dot[:, body, :3] + np.cross(alpha, s) + np.cross(omega, np.cross(omega, s))
-        parts.append((A @ A_bar, omega, alpha, row[:, 0:3] + s, v, a))
+        row, rates = bodies[:, body], u_dot[:, body]
+        A = rotation_matrix(row[..., 3:7])
+        omega, alpha, s = in_frame(A, row[..., 10:13]), in_frame(A, rates[..., 3:]), in_frame(A, s_bar)
+        v = row[..., 7:10] + np.cross(omega, s)
+        a = rates[..., :3] + np.cross(alpha, s) + np.cross(omega, np.cross(omega, s))
+        parts.append((A @ A_bar, omega, alpha, row[..., 0:3] + s, v, a))
     (F_i, omega_i, alpha_i, P_i, v_i, a_i), (F_j, omega_j, alpha_j, P_j, v_j, a_j) = parts
-    return JointMotion(F_i, F_j, omega_i, omega_j, alpha_i, alpha_j, P_j - P_i, v_j - v_i, a_j - a_i)
+    return JointMotion(F_i, F_j, P_j - P_i, omega_i, omega_j, alpha_i, alpha_j, v_j - v_i, a_j - a_i)
 
 
 def is_arm(freedoms: tuple[Freedom, ...]) -> bool:
@@ -93,7 +162,7 @@ def angles_of(freedoms: tuple[Freedom, ...] | None) -> tuple[Freedom, ...]:
 
 def dot(a: Array, b: Array) -> Array:
     """Return a . b, state by state."""
-    product: Array = np.einsum("ta,ta->t", a, b)
+    product: Array = np.einsum("...a,...a->...", a, b)
     return product
 
 
@@ -110,14 +179,14 @@ def slide_rates(freedom: Freedom, m: JointMotion) -> tuple[Array, Array]:
     return dot(e, m.d_dot) + dot(e_dot, m.d), dot(e, m.d_ddot) + 2.0 * dot(e_dot, m.d_dot) + dot(e_ddot, m.d)
 
 
-def angle_in_turn(freedom: Freedom, m: JointMotion, *, arm: bool) -> Array:
+def angle_in_turn(freedom: Freedom, m: JointPose, *, arm: bool) -> Array:
     """Return the angle about an axis, within one turn: about h, u or v of a universal joint, or of an arm."""
     if arm:
-        f, g = m.F_i[:, :, 0], m.F_i[:, :, 1]
+        f, g = m.F_i[..., 0], m.F_i[..., 1]
         angle: Array = np.arctan2(dot(g, m.d), dot(f, m.d))
         return angle
-    R = np.swapaxes(m.F_i, 1, 2) @ m.F_j
-    pairs = {Axis.H: (R[:, 1, 0], R[:, 0, 0]), Axis.F: (R[:, 2, 1], R[:, 1, 1]), Axis.G: (R[:, 0, 2], R[:, 0, 0])}
+    R = np.swapaxes(m.F_i, -1, -2) @ m.F_j
+    pairs = {Axis.H: (R[..., 1, 0], R[..., 0, 0]), Axis.F: (R[..., 2, 1], R[..., 1, 1]), Axis.G: (R[..., 0, 2], R[..., 0, 0])}
     angle = np.arctan2(*pairs[freedom.axis])
     return angle
 
@@ -132,10 +201,10 @@ def angle_rates(freedom: Freedom, m: JointMotion, *, arm: bool) -> tuple[Array, 
 
 def _arm_rates(m: JointMotion) -> tuple[Array, Array]:
     """Return the first and second derivative of the angle of d about h_i, from d and its derivatives in the frame on body i."""
-    to_i = np.swapaxes(m.F_i, 1, 2)
+    to_i = np.swapaxes(m.F_i, -1, -2)
     seen = m.d_dot - np.cross(m.omega_i, m.d)
     coriolis = np.cross(m.alpha_i, m.d) + np.cross(m.omega_i, np.cross(m.omega_i, m.d)) + 2.0 * np.cross(m.omega_i, seen)
-    (x, y, _), (vx, vy, _), (ax, ay, _) = ((to_i @ v[:, :, None])[:, :, 0].T for v in (m.d, seen, m.d_ddot - coriolis))
+    (x, y), (vx, vy), (ax, ay) = ((v[..., 0], v[..., 1]) for v in (in_frame(to_i, x) for x in (m.d, seen, m.d_ddot - coriolis)))
     square = x * x + y * y
     rate = (x * vy - y * vx) / square
     return rate, (x * ay - y * ax) / square - 2.0 * rate * (x * vx + y * vy) / square
@@ -149,5 +218,4 @@ def rotation(m: JointMotion, start: JointMotion) -> tuple[Array, Array, Array]:
     vector = np.full((len(now), 3), np.nan)
     if finite.any():
         vector[finite] = SpatialRotation.from_matrix((now @ np.swapaxes(before, 1, 2))[finite]).as_rotvec()
-    rate = (to_i @ m.w[:, :, None])[:, :, 0]
-    return vector, rate, (to_i @ (m.alpha_j - m.alpha_i - np.cross(m.omega_i, m.w))[:, :, None])[:, :, 0]
+    return vector, in_frame(to_i, m.w), in_frame(to_i, m.alpha_j - m.alpha_i - np.cross(m.omega_i, m.w))

@@ -10,12 +10,24 @@ is farther from this than a quarter of a turn, the turns are not known, and noth
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.freedoms import Freedom
 from haugmbd.constraints.rotation import Rotation
-from haugmbd.diagnostics.joint_motion import JointMotion, angle_in_turn, angle_rates, angles_of, is_arm, joint_motion
+from haugmbd.diagnostics.joint_motion import (
+    JointFrames,
+    angle_in_turn,
+    angle_rates,
+    angles_of,
+    frames_of,
+    is_arm,
+    joint_motion,
+    joint_pose,
+    states_of_bodies,
+)
 from haugmbd.errors import UsageError
 from haugmbd.model.labels import JointEntry
 from haugmbd.model.model import Model
@@ -23,6 +35,8 @@ from haugmbd.workspace.layout import WIDTH
 
 UNSURE = 0.5 * np.pi
 """[rad] An angle that is farther from what its rates say has been seen too seldom to count its turns."""
+SHORT = 0.5
+"""[rad] Two angles that are not farther apart than this are the nearest ones."""
 WHOLE = 2.0 * np.pi
 
 
@@ -102,57 +116,110 @@ def known_angle(model: Model, joint: JointEntry, freedom: Freedom, t: Array, y: 
 
 def _modelled(model: Model, joint: JointEntry, freedom: Freedom) -> float:
     """Return the angle of the frames at the modelled pose."""
-    start = joint_motion(joint, model.y0[None], np.zeros((1, model.nb + 1, 6)))
+    start = joint_pose(joint, model.y0[None], model.nb + 1)
     return float(angle_in_turn(freedom, start, arm=is_arm(joint.freedoms or ()))[0])
 
 
+class Alike(NamedTuple):
+    """The joints with the same freedom, and their columns in the record."""
+
+    columns: Ints
+    joints: JointFrames
+    freedom: Freedom
+    arm: bool
+
+
 class TurnCounter:
-    """The angles of all joints that turn, counted from step to step of a run: from the modelled pose, at the last step seen."""
+    r"""The angles of all joints that turn, counted along a run: from the modelled pose, at the last step seen.
+
+        omega    the largest angular velocity of a body: no angle about an axis changes faster than 2 omega
+
+    Where this is a small part of a turn from one state to another, nearest angles are the right ones; steps between are not looked at.
+    Longer steps, and arms, which may be faster, need rates and accelerations.
+    """
 
     def __init__(self, model: Model) -> None:
-        self.model = model
-        self.joints: dict[str, tuple[JointEntry, tuple[Freedom, ...]]] = {
-            joint.name: (joint, angles_of(joint.freedoms)) for joint, _ in turning_joints(model)
-        }
-        self.zero = np.array([_modelled(model, joint, freedom) for joint, freedom in turning_joints(model)])
+        self.n = model.nb + 1
+        turning = turning_joints(model)
+        kinds = [(freedom, is_arm(joint.freedoms or ())) for joint, freedom in turning]
+        self.alike = []
+        for kind in dict.fromkeys(kinds):
+            columns = [k for k, other in enumerate(kinds) if other == kind]
+            self.alike.append(Alike(np.array(columns), frames_of([turning[k][0] for k in columns]), *kind))
+        self.arms = any(arm for _, arm in kinds)
+        self.zero = np.zeros(len(turning))
+        self.zero = self._angles(model.y0[None])[0]
         self.last: Array | None = None
 
-    def observe(self, t: Array, y: Array, y_dot: Array) -> tuple[Array, Array]:
-        """Return angles and rates (n + 1, m) of the steps between states y with rates y_dot (n + 1, ny), the first seen before.
+    def start(self, y: Array) -> Array:
+        """Return the angles (1, m) at the first state y (1, ny), from -pi to pi."""
+        angles = self._angles(y)
+        self.last = angles[0]
+        return angles
+
+    def follow(self, t: Array, y: Array, y_dot: Array, wanted: Array, y_wanted: Array, known: Array | None = None) -> Array:
+        """Return the angles (k, m) at the states y_wanted (k, ny) between the steps at t (n + 1,), the first of which was the last seen.
 
         An angle whose step is too long to be counted is NaN from there on.
+
+        known: the angles at t, if they have been counted before
         """
-        base, rate, acceleration = self._measure(y, y_dot)
-        if self.last is None:
-            self.last = base[0]
-        expected = expected_changes(t, rate, acceleration)
-        turns = np.round((expected - np.diff(base, axis=0)) / WHOLE)
-        far = np.abs(expected - np.diff(base, axis=0) - WHOLE * turns)
-        change = np.where(far <= UNSURE, np.diff(base, axis=0) + WHOLE * turns, np.nan)
-        counted = nearest_turn(base, np.concatenate([self.last[None], self.last + np.cumsum(change, axis=0)]))
-        self.last = counted[-1]
-        return counted, rate
+        way = 2.0 * self._way(t, y)
+        short = not self.arms and not np.max(np.diff(way), initial=0.0) > SHORT
+        nodes = _spread(way) if short and known is None else np.arange(len(t))
+        t, y, y_dot = t[nodes], y[nodes], y_dot[nodes]
+        angle = self._angles(y)
+        if short:
+            rate, expected = None, np.zeros((len(t) - 1, len(self.zero)))
+        else:
+            rate, acceleration = self._rates(y, y_dot)
+            expected = expected_changes(t, rate, acceleration)
+        if known is None:
+            change = np.diff(angle, axis=0)
+            turns = np.round((expected - change) / WHOLE)
+            far = np.abs(expected - change - WHOLE * turns)
+            change = np.where(far <= UNSURE, change + WHOLE * turns, np.nan)
+            last = angle[0] if self.last is None else self.last
+            known = nearest_turn(angle, np.concatenate([last[None], last + np.cumsum(change, axis=0)]))
+        self.last = known[-1]
+        return nearest_turn(self._angles(y_wanted), _near(t, known, rate, wanted))
 
-    def between(self, t_new: Array, y_new: Array, t: Array, counted: Array, rate: Array) -> Array:
-        """Return the angles (k, m) at states y_new between the steps at t (n + 1,), where angles and rates are known."""
-        base = self._measure(y_new, np.zeros_like(y_new))[0]
-        if len(t) < 2:
-            return nearest_turn(base, np.repeat(counted, len(t_new), axis=0))
-        k = np.clip(np.searchsorted(t, t_new, side="right") - 1, 0, len(t) - 2)
-        h = (t[k + 1] - t[k])[:, None]
-        s, gap = (t_new - t[k])[:, None] / h, counted[k + 1] - counted[k]
-        d0, d1 = h * rate[k], h * rate[k + 1]
-        near = counted[k] + s * (d0 + s * (3.0 * gap - 2.0 * d0 - d1 + s * (d0 + d1 - 2.0 * gap)))
-        return nearest_turn(base, near)
+    def _way(self, t: Array, y: Array) -> Array:
+        """Return the rotation so far (n + 1,) [rad] of a body that is as fast as the fastest."""
+        omega = np.sqrt((states_of_bodies(y, self.n)[:, 1:, 10:13] ** 2).sum(axis=2).max(axis=1, initial=0.0))
+        return np.concatenate([[0.0], np.cumsum(np.diff(t) * np.maximum(omega[1:], omega[:-1]))])
 
-    def _measure(self, y: Array, y_dot: Array) -> tuple[Array, Array, Array]:
-        """Return angles within one turn, from the modelled pose, rates and accelerations, (n, m) each."""
-        n = self.model.nb + 1
-        u_dot = y_dot[:, : WIDTH * n].reshape(len(y), n, WIDTH)[:, :, 7:]
-        columns: list[tuple[Array, Array, Array]] = []
-        for joint, freedoms in self.joints.values():
-            m: JointMotion = joint_motion(joint, y, u_dot)
-            arm = is_arm(joint.freedoms or ())
-            columns += [(angle_in_turn(freedom, m, arm=arm), *angle_rates(freedom, m, arm=arm)) for freedom in freedoms]
-        angle, rate, acceleration = (np.array([c[part] for c in columns]).reshape(len(columns), len(y)).T for part in range(3))
-        return principal(angle - self.zero), rate, acceleration
+    def _angles(self, y: Array) -> Array:
+        """Return the angles (n, m) at the states y within one turn, from the modelled pose."""
+        angle = np.empty((len(y), len(self.zero)))
+        for columns, joints, freedom, arm in self.alike:
+            angle[:, columns] = angle_in_turn(freedom, joint_pose(joints, y, self.n), arm=arm)
+        return principal(angle - self.zero)
+
+    def _rates(self, y: Array, y_dot: Array) -> tuple[Array, Array]:
+        """Return rates and accelerations of the angles (n, m)."""
+        rate, acceleration = np.empty((2, len(y), len(self.zero)))
+        u_dot = states_of_bodies(y_dot, self.n)[:, :, 7:]
+        for columns, joints, freedom, arm in self.alike:
+            rate[:, columns], acceleration[:, columns] = angle_rates(freedom, joint_motion(joints, y, u_dot), arm=arm)
+        return rate, acceleration
+
+
+def _spread(way: Array) -> Ints:
+    """Return the numbers of states that are not farther apart than SHORT, or next to each other, the first and the last among them."""
+    part = np.floor(way / SHORT)
+    ends = np.flatnonzero(part[1:] != part[:-1])
+    chosen: Ints = np.unique(np.concatenate([[0], ends, ends + 1, [len(way) - 1]]))
+    return chosen
+
+
+def _near(t: Array, angle: Array, rate: Array | None, wanted: Array) -> Array:
+    """Return angles (k, m) between those at t (n, m): cubics if the rates are given, else straight lines."""
+    if len(t) < 2:  # noqa: PLR2004
+        return np.repeat(angle, len(wanted), axis=0)
+    k = np.clip(np.searchsorted(t, wanted, side="right") - 1, 0, len(t) - 2)
+    h, gap = (t[k + 1] - t[k])[:, None], angle[k + 1] - angle[k]
+    s = (wanted - t[k])[:, None] / h
+    d0, d1 = (gap, gap) if rate is None else (h * rate[k], h * rate[k + 1])
+    near: Array = angle[k] + s * (d0 + s * (3.0 * gap - 2.0 * d0 - d1 + s * (d0 + d1 - 2.0 * gap)))
+    return near

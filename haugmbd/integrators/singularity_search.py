@@ -39,6 +39,8 @@ AHEAD = 0.6
 are inaccurate."""
 MOST_MOTION = 1000.0
 """A batch of steps that goes farther than this grows without bound, which is reported where its state is used."""
+DENSE = 4
+"""States of the run per sample from which on samples are states of the run."""
 NARROW = 2.0
 """Least factor by which the smallest singular value decreases within SPACING of a singular configuration."""
 NO_PIVOT = -1e4
@@ -122,10 +124,11 @@ class Place(NamedTuple):
 
 
 class Way(NamedTuple):
-    """The motion of a run and its extrapolation: times (k,), motion so far s (k,), and the states at any time."""
+    """The motion of a run and its extrapolation: times (k,), motion so far s (k,), its states y (k or k - 1, ny), and those at any time."""
 
     t: Array
     s: Array
+    y: Array
     states: Callable[[Array], Array]
 
 
@@ -143,11 +146,13 @@ class SingularSearch:
     """The search along a run of one model, with a workspace of its own.  It evaluates rows and drivers, not forces.
 
     Drivers in Python are evaluated by the callback of the run, and only at times that the run has reached.
+    behind: the time of the last state that was searched, and g at SPACING before it
     """
 
     def __init__(self, model: Model, callback: Callback) -> None:
         self.model, self.n, self.ahead = model, model.nb + 1, AHEAD
         self.pack, self.size = model.pack(), model.length
+        self.behind = (np.nan, np.inf)
         if model.force_callbacks.driver_calls:
             self.pack, self.ahead = self.pack._replace(callback=callback), 0.0
         else:
@@ -194,25 +199,29 @@ class SingularSearch:
             return found
 
         if not t_ahead > last:
-            return Way(t, s, states)
-        return Way(np.append(t, t_ahead), np.append(s, s[-1] + AHEAD * (t_ahead - last) / ahead), states)
+            return Way(t, s, y, states)
+        return Way(np.append(t, t_ahead), np.append(s, s[-1] + AHEAD * (t_ahead - last) / ahead), y, states)
 
     def places(self, way: Way, last: float) -> list[Place]:
-        """Return the places at which g decreases without bound, in the order of time."""
+        """Return the places at which g decreases without bound, in the order of time.
+
+        The first state is no minimum if the motion before it, to its `behind`, was searched, and g was less there.
+        """
         total = float(way.s[-1])
         if not 0.0 < total < MOST_MOTION:
             return []
-        count = max(4, int(np.ceil(total / SPACING)) + 1)
-        s = np.linspace(0.0, total, count)
-        t = np.interp(s, way.s, way.t)
-        g = self.values(t, way.states(t))
+        s, t, y = self.samples(way)
+        g = self.values(t, y)
+        count = len(t)
         s_last = float(np.interp(last, way.t, way.s))
+        behind = self.behind[1] if self.behind[0] == way.t[0] else np.inf
+        self.behind = (last, float(np.interp(s_last - SPACING, s, g)) if s_last > SPACING else np.inf)
         found = []
         for k in range(count):
             left, right = max(0, k - 1), min(count - 1, k + 1)
             if (
                 np.isfinite(g[left : right + 1]).all()
-                and g[k] <= g[left]
+                and g[k] <= (g[left] if k else behind)
                 and g[k] <= g[right]
                 and not (k == count - 1 and t[k] > last)
             ):
@@ -220,6 +229,23 @@ class SingularSearch:
                 if place is not None:
                     found.append(Place(place[0], float(np.interp(place[0], way.t, way.s)) - s_last, place[1]))
         return found
+
+    def samples(self, way: Way) -> tuple[Array, Array, Array]:
+        """Return motions (k,), times (k,) and states (k, ny) at about equal parts of the motion.
+
+        Where steps are short these are states of the run: nothing is interpolated.
+        """
+        total = float(way.s[-1])
+        s = np.linspace(0.0, total, max(4, int(np.ceil(total / SPACING)) + 1))
+        n = len(way.y)
+        if n < DENSE * len(s):
+            t = np.interp(s, way.s, way.t)
+            return s, t, way.states(t)
+        k = np.unique(np.append(way.s[:n].searchsorted(s[s < way.s[n - 1]]), n - 1))
+        s = np.concatenate([way.s[k], s[s > way.s[n - 1]]])
+        t = np.concatenate([way.t[k], np.interp(s[len(k) :], way.s, way.t)])
+        ahead = way.states(t[len(k) :]) if len(t) > len(k) else way.y[:0]
+        return s, t, np.concatenate([way.y[k], ahead])
 
     def enclosed(
         self, states: Callable[[Array], Array], a: float, b: float, edge: float, zooms: int = ZOOMS
@@ -236,6 +262,8 @@ class SingularSearch:
                 least, t_least = float(g[k]), float(t[k])
             if least <= NO_PIVOT:
                 break
+            if edge - least < log(NARROW):
+                return None  # smooth: beside a singular configuration the first samples are half as near to it at least
             lower, upper = float(t[max(0, k - 1)]), float(t[min(GRID - 1, k + 1)])
         depth = edge - least
         return (t_least, depth) if a < t_least < b and depth > 2.0 * log(NARROW) else None

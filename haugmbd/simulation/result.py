@@ -502,8 +502,7 @@ class Result(HasQuantities, Animated, HasOutcome):
             rates = rates_of(self.t, self.y, self._solutions, self._model.nb + 1)
         except SingularKKTError:
             return None
-        counted, rate = counter.observe(self.t, self.y, rates)
-        return counter.between(times, y, self.t, counted if self._turns is None else np.asarray(self._turns), rate)
+        return counter.follow(self.t, self.y, rates, times, y, None if self._turns is None else np.asarray(self._turns))
 
     def at(self, t: float) -> State:
         """Return the state at any time of the motion, by dense output.

@@ -256,7 +256,7 @@ class Run(Generic[R]):
 
     def _keep_first(self) -> None:
         """Store the initial state, the first of every result without `t_eval`."""
-        counted = None if self.counter is None else self.counter.observe(*self._last)[0]
+        counted = None if self.counter is None else self.counter.start(self._last[1])
         if self.times is None:
             self._keep(self._last[0], self._last[1], counted)
             if self.u_dot is not None:
@@ -278,11 +278,9 @@ class Run(Generic[R]):
         self._last = (batch.t[-1:].copy(), batch.y[-1:].copy(), batch.y_dot[-1:].copy())
         if self.times is not None or self.counter is not None:
             t, y, y_dot = (np.concatenate(pair) for pair in zip(before, batch[:3], strict=True))
-        counted = None if self.counter is None else self.counter.observe(t, y, y_dot)
         if self.times is not None:
             wanted, states = self._interpolate(self.times, t, y, y_dot, batch.curve)
-            at_times = None if self.counter is None or counted is None else self.counter.between(wanted, states, t, *counted)
-            self._keep(wanted, states, at_times)
+            self._keep(wanted, states, None if self.counter is None else self.counter.follow(t, y, y_dot, wanted, states))
         else:
             at_end = batch.t[-1] >= self.t_end
             kept = (np.arange(self.steps + 1, self.steps + 1 + len(batch.t)) % self.every == 0) | (at_end & (batch.t >= self.t_end))
@@ -294,7 +292,8 @@ class Run(Generic[R]):
                 self.lam.append(batch.lam[kept])
             if self.u_dot is not None:
                 self.u_dot.append((accelerations_in(batch.y_dot, self.bodies) if batch.u_dot is None else batch.u_dot)[kept])
-            self._keep(batch.t[kept], batch.y[kept], None if counted is None else counted[0][1:][kept])
+            wanted, states = batch.t[kept], batch.y[kept]
+            self._keep(wanted, states, None if self.counter is None else self.counter.follow(t, y, y_dot, wanted, states))
         self.steps += batch.accepted
         self.rejected += batch.rejected
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -159,12 +160,12 @@ def articulated_impulse(
     tables = (chain.tables.ints, chain.tables.reals, work)
     weak = impulse_entry(tables, kept, (q, qd), (np.zeros(chain.nv), NONE), strike, response)
     chain.give_back(work)
-    if weak != FINE or not np.isfinite(strike["v_imp"]):
+    _, _, normal, moment, _, _, v_imp, v_bounce, compliance, J, yields = strike.item()
+    if weak != FINE or not isfinite(v_imp):
         raise not_finite_error(chain, weak, q, qd)
-    if not strike["yields"] > IMMOVABLE_TOL:
+    if not yields > IMMOVABLE_TOL:
         raise _immovable(chain, k, strike)
-    v_imp, v_bounce, compliance, J = (float(strike[name]) for name in ("v_imp", "v_bounce", "compliance", "impulse"))
-    message, n = _message(chain.links[k].name, v_imp, v_bounce, J), np.concatenate([strike["normal"], strike["moment"]])
+    message, n = _message(chain.links[k].name, v_imp, v_bounce, J), np.concatenate([normal, moment])
     dqd, l, dv = response
     return ArticulatedImpulse(k, J, v_imp, v_bounce, compliance, n, l, dqd, qd + dqd, dv, message, chain, q.copy())
 

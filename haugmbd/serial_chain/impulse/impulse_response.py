@@ -83,9 +83,13 @@ Found: moment = point x normal, v_imp, v_bounce, compliance = n^T A^-1 n, the im
 """
 
 
+RECORD = np.dtype((np.record, STRIKE))
+"""The same with attributes, as in compiled code."""
+
+
 def strike_record(link: int = -1) -> Any:
     """Return a contact of `link`, all its other numbers zero; link -1 means no contact."""
-    record = np.zeros(1, dtype=STRIKE).view(np.recarray)[0]  # attributes, as in compiled code
+    record = np.zeros(1, dtype=RECORD)[0]
     record["link"] = link
     return record
 

@@ -20,11 +20,11 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.compiled.jit import entry, inlined, kernel
+from haugmbd.compiled.jit import entry, inlined
 from haugmbd.deprecated import check_keywords
 from haugmbd.math.vec3 import dot, scale
 from haugmbd.serial_chain.base import BaseChain
-from haugmbd.serial_chain.chain_arrays import ChainArrays, chain_arrays, end_freedom, first_freedom, gravity, slides, step
+from haugmbd.serial_chain.chain_arrays import ChainArrays, axis, chain_arrays, end_freedom, first_freedom, gravity, slides, step
 from haugmbd.serial_chain.error_messages import need_chain, not_finite_error
 from haugmbd.serial_chain.kinematics import place, rate
 from haugmbd.serial_chain.recursions.articulated_inertia import (
@@ -37,7 +37,6 @@ from haugmbd.serial_chain.recursions.articulated_inertia import (
     add_rigid,
     add_twists,
     add_wrenches,
-    along_axis,
     bias_acceleration,
     freedom_response,
     load_wrench,
@@ -48,7 +47,9 @@ from haugmbd.serial_chain.recursions.articulated_inertia import (
     shift_twist,
     shift_wrench,
     store_pivot,
-    times_axis,
+    times_full,
+    times_full_transposed,
+    times_symmetric,
     times_twist,
 )
 from haugmbd.serial_chain.recursions.link_inertia import place_inertia, put_bias_wrench
@@ -80,7 +81,7 @@ class Eliminated(NamedTuple):
 NOTHING_BEYOND = InertiaScale(0.0, 0.0)
 
 
-@kernel
+@inlined
 def eliminate_joint(c: ChainArrays, i: int, I: ArticulatedInertia, p: Wrench, beyond: InertiaScale, tau: Array) -> Eliminated:
     """Return the inertia and bias after the freedoms of joint i, the last first, are eliminated, at the handle of the link before.
 
@@ -89,10 +90,13 @@ def eliminate_joint(c: ChainArrays, i: int, I: ArticulatedInertia, p: Wrench, be
     translation, rotation = I.M[0] + I.M[3] + I.M[5], I.J[0] + I.J[3] + I.J[5]
     weak = FINE
     for k in range(end_freedom(c, i) - 1, first_freedom(c, i) - 1, -1):
-        U = times_axis(I, c, k)
-        D = along_axis(U, c, k)
-        u = tau[k] - along_axis(p, c, k)
-        largest = max(beyond.translation, translation) if slides(c, k) else max(beyond.rotation, rotation)
+        z = axis(c, k)
+        if slides(c, k):
+            U = Wrench(times_symmetric(I.M, z), times_full_transposed(I.H, z))
+            D, u, largest = dot(z, U.force), tau[k] - dot(z, p.force), max(beyond.translation, translation)
+        else:
+            U = Wrench(times_full(I.H, z), times_symmetric(I.J, z))
+            D, u, largest = dot(z, U.moment), tau[k] - dot(z, p.moment), max(beyond.rotation, rotation)
         D_inv = 0.0
         if D > WEAK_TOL * largest:
             D_inv = 1.0 / D
