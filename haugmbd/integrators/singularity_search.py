@@ -252,7 +252,7 @@ class SingularSearch:
     ) -> tuple[float, float] | None:
         """Return the time between a and b at which g is least, and its depth below the `edge`; None if that is an end, or not deep."""
         lower, upper, least, t_least = a, b, np.inf, a
-        for _ in range(zooms):
+        for zoom in range(zooms):
             t = np.linspace(lower, upper, GRID)
             g = self.values(t, states(t))
             if not np.isfinite(g).all():
@@ -262,8 +262,8 @@ class SingularSearch:
                 least, t_least = float(g[k]), float(t[k])
             if least <= NO_PIVOT:
                 break
-            if edge - least < log(NARROW):
-                return None  # smooth: beside a singular configuration the first samples are half as near to it at least
+            if zoom == 0 and np.ptp(g) < log(NARROW):
+                return None  # smooth: beside a singular configuration the nearest sample is several times as near to it as the farthest
             lower, upper = float(t[max(0, k - 1)]), float(t[min(GRID - 1, k + 1)])
         depth = edge - least
         return (t_least, depth) if a < t_least < b and depth > 2.0 * log(NARROW) else None

@@ -92,15 +92,6 @@ def times_twist(I: ArticulatedInertia, a: Twist) -> Wrench:
 
 
 @kernel
-def times_axis(I: ArticulatedInertia, c: ChainArrays, k: int) -> Wrench:
-    """Return U = I^A s, s the motion subspace of freedom k: (z, 0) of a slide, (0, z) of a turn."""
-    z = axis(c, k)
-    if slides(c, k):
-        return Wrench(times_symmetric(I.M, z), times_full_transposed(I.H, z))
-    return Wrench(times_full(I.H, z), times_symmetric(I.J, z))
-
-
-@kernel
 def along_axis(w: Wrench, c: ChainArrays, k: int) -> float:
     """Return s^T w of freedom k."""
     return dot(axis(c, k), w.force) if slides(c, k) else dot(axis(c, k), w.moment)
