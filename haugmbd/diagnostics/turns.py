@@ -5,12 +5,13 @@ r"""The whole turns of joint angles: from a spring's or a driver's own angle, fr
     rates           between stored states the angle changes by h (w_0 + w_1) / 2 + h^2 (a_0 - a_1) / 12 up to order five
 
 Each gives the angle well enough to choose among theta + 2 pi k. Where a step, or the way between stored states, is so long that the angle
-is farther from this than a quarter of a turn, the turns are not known, and nothing is guessed.
+is too far from this, the turns are not known, and nothing is guessed.
 """
 
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.freedoms import Freedom
@@ -21,8 +22,13 @@ from haugmbd.model.labels import JointEntry
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
 
+Flags = npt.NDArray[np.bool_]
+
 UNSURE = 0.5 * np.pi
-"""[rad] An angle that is farther from what its rates say has been seen too seldom to count its turns."""
+"""[rad] An angle that is farther from what its rates say has been seen too seldom to count its turns, and one whose accelerations say
+so much else than its rates."""
+SURE = 0.3
+"""[rad] The same, of an angle that turns by more than half a turn from state to state."""
 WHOLE = 2.0 * np.pi
 
 
@@ -45,6 +51,20 @@ def expected_changes(t: Array, rate: Array, acceleration: Array) -> Array:
     return change
 
 
+def counted_changes(t: Array, angle: Array, rate: Array, acceleration: Array) -> tuple[Array, Flags, Array]:
+    """Return the changes (nt - 1, ...) of angles with their whole turns, whether they are known, and what the rates say of them.
+
+    angle: (nt, ...) within one turn
+    """
+    expected, seen = expected_changes(t, rate, acceleration), np.diff(angle, axis=0)
+    turns = np.round((expected - seen) / WHOLE)
+    far = np.abs(expected - seen - WHOLE * turns)
+    h = np.diff(t).reshape(-1, *[1] * (rate.ndim - 1))
+    correction = np.abs(expected - 0.5 * h * (rate[1:] + rate[:-1]))
+    known: Flags = (far <= np.where(np.abs(expected) > np.pi, SURE, UNSURE)) & (correction <= UNSURE)
+    return seen + WHOLE * turns, known, expected
+
+
 def unwound(name: str, t: Array, angle: Array, rate: Array, acceleration: Array) -> Array:
     """Return the angle (nt,) with its whole turns, counted by the rates; UsageError where the states are too far apart to know them.
 
@@ -55,17 +75,15 @@ def unwound(name: str, t: Array, angle: Array, rate: Array, acceleration: Array)
     if not finite.any():
         return out
     times, base = t[finite], principal(angle[finite])
-    expected = expected_changes(times, rate[finite], acceleration[finite])
-    turns = np.round((expected - np.diff(base)) / WHOLE)
-    far = np.abs(expected - np.diff(base) - WHOLE * turns)
-    if far.size and not far.max() <= UNSURE:
-        k = int(np.argmax(far))
+    change, known, expected = counted_changes(times, base, rate[finite], acceleration[finite])
+    if not known.all():
+        k = int(np.argmin(known))
         raise UsageError(
             f"joint {name!r}: between t = {times[k]:.6g} s and {times[k + 1]:.6g} s it turns by about {expected[k]:.3g} rad, too far for "
             "the stored states to count its turns. Store more states (a smaller store_every, or a denser t_eval); runs of simulate count "
             "them from step to step."
         )
-    out[finite] = base + WHOLE * np.concatenate([[0.0], np.cumsum(turns)])
+    out[finite] = nearest_turn(base, base[0] + np.concatenate([[0.0], np.cumsum(change)]))
     return out
 
 
@@ -95,7 +113,7 @@ def known_angle(model: Model, joint: JointEntry, freedom: Freedom, t: Array, y: 
     if lost.any():
         raise UsageError(
             f"joint {joint.name!r}: before t = {t[lost][0]:.6g} s the run takes steps in which it turns too far to count its turns. "
-            "Give a smaller h, h_max or rtol."
+            "Give a smaller h, h_max or rtol; to kinematics closer times."
         )
     return angle
 
@@ -125,10 +143,8 @@ class TurnCounter:
         base, rate, acceleration = self._measure(y, y_dot)
         if self.last is None:
             self.last = base[0]
-        expected = expected_changes(t, rate, acceleration)
-        turns = np.round((expected - np.diff(base, axis=0)) / WHOLE)
-        far = np.abs(expected - np.diff(base, axis=0) - WHOLE * turns)
-        change = np.where(far <= UNSURE, np.diff(base, axis=0) + WHOLE * turns, np.nan)
+        change, known, _ = counted_changes(t, base, rate, acceleration)
+        change = np.where(known, change, np.nan)
         counted = nearest_turn(base, np.concatenate([self.last[None], self.last + np.cumsum(change, axis=0)]))
         self.last = counted[-1]
         return counted, rate

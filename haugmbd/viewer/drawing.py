@@ -113,7 +113,7 @@ class Drawing:
         """Draw frame k."""
         r, A = self.frames.r[k], rotation_matrix(self.frames.p[k])
         bodies = [triangles @ A[body].T + r[body] for body, triangles in enumerate(self.bodies)]
-        corners = np.concatenate([*bodies, *(bar(*rod.ends(r, A), self.rod_width) for rod in self.rods)])
+        corners = np.concatenate([*bodies, *(bar(rod.ends(r, A), self.rod_width) for rod in self.rods)])
         normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         length = np.linalg.norm(normals, axis=1)
         facing = np.abs(normals @ self.view.T) / np.where(length > 0.0, length, 1.0)[:, None]
@@ -151,12 +151,12 @@ BAR: Array = unit_mesh("cylinder")[0][unit_mesh("cylinder")[1]]
 """Triangles of a cylinder along z, of diameter and length 1."""
 
 
-def bar(a: Array, b: Array, width: float) -> Array:
-    """The triangles of a thin cylinder from a to b, (n, 3 corners, 3)."""
-    along = b - a
+def bar(ends: Array, width: float) -> Array:
+    """The triangles of a thin cylinder between two points (2, 3), (n, 3 corners, 3)."""
+    along = ends[1] - ends[0]
     length = float(np.linalg.norm(along))
     turned = rotation_matrix(turn_of_z(along)) if length > 0.0 else np.eye(3)
-    corners: Array = 0.5 * (a + b) + (BAR * (width, width, length)) @ turned.T
+    corners: Array = ends.mean(axis=0) + (BAR * (width, width, length)) @ turned.T
     return corners
 
 
