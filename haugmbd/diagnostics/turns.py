@@ -5,7 +5,7 @@ r"""The whole turns of joint angles: from a spring's or a driver's own angle, fr
     rates           between stored states the angle changes by h (w_0 + w_1) / 2 + h^2 (a_0 - a_1) / 12 up to order five
 
 Each gives the angle well enough to choose among theta + 2 pi k. Where a step, or the way between stored states, is so long that the angle
-is farther from this than a quarter of a turn, the turns are not known, and nothing is guessed.
+is too far from this, the turns are not known, and nothing is guessed.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.freedoms import Freedom
@@ -33,10 +34,15 @@ from haugmbd.model.labels import JointEntry
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
 
+Flags = npt.NDArray[np.bool_]
+
 UNSURE = 0.5 * np.pi
-"""[rad] An angle that is farther from what its rates say has been seen too seldom to count its turns."""
+"""[rad] An angle that is farther from what its rates say has been seen too seldom to count its turns, and one whose accelerations say
+so much else than its rates."""
 SHORT = 0.5
 """[rad] Two angles that are not farther apart than this are the nearest ones."""
+SURE = 0.3
+"""[rad] The same, of an angle that turns by more than half a turn from state to state."""
 WHOLE = 2.0 * np.pi
 
 
@@ -59,6 +65,20 @@ def expected_changes(t: Array, rate: Array, acceleration: Array) -> Array:
     return change
 
 
+def counted_changes(t: Array, angle: Array, rate: Array, acceleration: Array) -> tuple[Array, Flags, Array]:
+    """Return the changes (nt - 1, ...) of angles with their whole turns, whether they are known, and what the rates say of them.
+
+    angle: (nt, ...) within one turn
+    """
+    expected, seen = expected_changes(t, rate, acceleration), np.diff(angle, axis=0)
+    turns = np.round((expected - seen) / WHOLE)
+    far = np.abs(expected - seen - WHOLE * turns)
+    h = np.diff(t).reshape(-1, *[1] * (rate.ndim - 1))
+    correction = np.abs(expected - 0.5 * h * (rate[1:] + rate[:-1]))
+    known: Flags = (far <= np.where(np.abs(expected) > np.pi, SURE, UNSURE)) & (correction <= UNSURE)
+    return seen + WHOLE * turns, known, expected
+
+
 def unwound(name: str, t: Array, angle: Array, rate: Array, acceleration: Array) -> Array:
     """Return the angle (nt,) with its whole turns, counted by the rates; UsageError where the states are too far apart to know them.
 
@@ -69,17 +89,15 @@ def unwound(name: str, t: Array, angle: Array, rate: Array, acceleration: Array)
     if not finite.any():
         return out
     times, base = t[finite], principal(angle[finite])
-    expected = expected_changes(times, rate[finite], acceleration[finite])
-    turns = np.round((expected - np.diff(base)) / WHOLE)
-    far = np.abs(expected - np.diff(base) - WHOLE * turns)
-    if far.size and not far.max() <= UNSURE:
-        k = int(np.argmax(far))
+    change, known, expected = counted_changes(times, base, rate[finite], acceleration[finite])
+    if not known.all():
+        k = int(np.argmin(known))
         raise UsageError(
             f"joint {name!r}: between t = {times[k]:.6g} s and {times[k + 1]:.6g} s it turns by about {expected[k]:.3g} rad, too far for "
             "the stored states to count its turns. Store more states (a smaller store_every, or a denser t_eval); runs of simulate count "
             "them from step to step."
         )
-    out[finite] = base + WHOLE * np.concatenate([[0.0], np.cumsum(turns)])
+    out[finite] = nearest_turn(base, base[0] + np.concatenate([[0.0], np.cumsum(change)]))
     return out
 
 
@@ -109,7 +127,7 @@ def known_angle(model: Model, joint: JointEntry, freedom: Freedom, t: Array, y: 
     if lost.any():
         raise UsageError(
             f"joint {joint.name!r}: before t = {t[lost][0]:.6g} s the run takes steps in which it turns too far to count its turns. "
-            "Give a smaller h, h_max or rtol."
+            "Give a smaller h, h_max or rtol; to kinematics closer times."
         )
     return angle
 
@@ -132,7 +150,8 @@ class Alike(NamedTuple):
 class TurnCounter:
     r"""The angles of all joints that turn, counted along a run: from the modelled pose, at the last step seen.
 
-        omega    the largest angular velocity of a body: no angle about an axis changes faster than 2 omega
+        omega, alpha    the largest angular velocity and acceleration of a body: no angle about an axis changes by more than
+                        2 h (omega + h alpha / 2) in a step
 
     Where this is a small part of a turn from one state to another, nearest angles are the right ones; steps between are not looked at.
     Longer steps, and arms, which may be faster, need rates and accelerations.
@@ -164,30 +183,32 @@ class TurnCounter:
 
         known: the angles at t, if they have been counted before
         """
-        way = 2.0 * self._way(t, y)
-        short = not self.arms and not np.max(np.diff(way), initial=0.0) > SHORT
-        nodes = _spread(way) if short and known is None else np.arange(len(t))
+        nodes = np.arange(len(t)) if known is not None or self.arms else _spread(self._way(t, y, y_dot))
         t, y, y_dot = t[nodes], y[nodes], y_dot[nodes]
+        counted, rate = self.count(t, y, y_dot, known)
+        return nearest_turn(self._angles(y_wanted), _near(t, counted, rate, wanted))
+
+    def count(self, t: Array, y: Array, y_dot: Array, known: Array | None = None) -> tuple[Array, Array | None]:
+        """Return the angles (n + 1, m) at the states, and their rates if any step is so long that these are needed."""
+        short = not self.arms and not np.max(np.diff(self._way(t, y, y_dot)), initial=0.0) > SHORT
         angle = self._angles(y)
-        if short:
-            rate, expected = None, np.zeros((len(t) - 1, len(self.zero)))
-        else:
-            rate, acceleration = self._rates(y, y_dot)
-            expected = expected_changes(t, rate, acceleration)
+        rate, acceleration = np.zeros((2, *angle.shape)) if short else self._rates(y, y_dot)
         if known is None:
-            change = np.diff(angle, axis=0)
-            turns = np.round((expected - change) / WHOLE)
-            far = np.abs(expected - change - WHOLE * turns)
-            change = np.where(far <= UNSURE, change + WHOLE * turns, np.nan)
+            change, sure, _ = counted_changes(t, angle, rate, acceleration)
+            change = np.where(sure, change, np.nan)
             last = angle[0] if self.last is None else self.last
             known = nearest_turn(angle, np.concatenate([last[None], last + np.cumsum(change, axis=0)]))
         self.last = known[-1]
-        return nearest_turn(self._angles(y_wanted), _near(t, known, rate, wanted))
+        return known, None if short else rate
 
-    def _way(self, t: Array, y: Array) -> Array:
-        """Return the rotation so far (n + 1,) [rad] of a body that is as fast as the fastest."""
-        omega = np.sqrt((states_of_bodies(y, self.n)[:, 1:, 10:13] ** 2).sum(axis=2).max(axis=1, initial=0.0))
-        return np.concatenate([[0.0], np.cumsum(np.diff(t) * np.maximum(omega[1:], omega[:-1]))])
+    def _way(self, t: Array, y: Array, y_dot: Array) -> Array:
+        """Return how far an angle may have turned so far (n + 1,) [rad], by the fastest bodies at the ends of each step."""
+        omega, alpha = (
+            np.sqrt((states_of_bodies(x, self.n)[:, 1:, 10:13] ** 2).sum(axis=2).max(axis=1, initial=0.0)) for x in (y, y_dot)
+        )
+        h = np.abs(np.diff(t))
+        step = 2.0 * h * (np.maximum(omega[1:], omega[:-1]) + 0.5 * h * np.maximum(alpha[1:], alpha[:-1]))
+        return np.concatenate([[0.0], np.cumsum(step)])
 
     def _angles(self, y: Array) -> Array:
         """Return the angles (n, m) at the states y within one turn, from the modelled pose."""

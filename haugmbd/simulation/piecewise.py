@@ -5,6 +5,7 @@ A ReducedResult has one piece, its motion in maximal coordinates; an ImpactResul
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -22,8 +23,9 @@ from haugmbd.simulation.quantities import HasQuantities
 class Piecewise(HasQuantities):
     """Base class of results that consist of pieces."""
 
+    @abstractmethod
     def _pieces(self) -> Sequence[Any]:
-        raise NotImplementedError
+        """Return the pieces."""
 
     def reaction(self, joint: str, *, on: Side = "j", frame: Axes = "ground") -> Reaction:
         """Return the force and torque that a joint exerts, as `Result.reaction`.

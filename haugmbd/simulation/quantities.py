@@ -6,6 +6,7 @@ impacts. A quantity is computed piece by piece and joined; turns and work go on 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
@@ -53,12 +54,12 @@ class Piece(Protocol):
     def __getitem__(self, body: str, /) -> BodyHistory: ...
 
 
-class HasQuantities:
+class HasQuantities(ABC):
     """Base class of results: joints, loads and drivers over time, by name."""
 
+    @abstractmethod
     def _pieces(self) -> Sequence[Piece]:
         """Return the smooth pieces of the motion, in maximal coordinates."""
-        raise NotImplementedError
 
     def joint(self, name: str) -> JointHistory:
         """Return the coordinates of a joint over time.
@@ -245,17 +246,17 @@ class HasQuantities:
         frame: pandas.DataFrame = to_pandas(self, need_module("pandas", "xarray"), self._attributes())
         return frame
 
+    @abstractmethod
     def _attributes(self) -> dict[str, str]:
         """Return name of the model and settings of the run, for tables."""
-        raise NotImplementedError
 
+    @abstractmethod
     def energy(self) -> Energy:
         """Return kinetic and potential energy, applied and dissipated work, and their total, (nt,) [J]."""
-        raise NotImplementedError
 
+    @abstractmethod
     def reaction(self, joint: str, *, on: Side = "j", frame: Axes = "ground") -> Reaction:
         """Return the force and torque that a joint exerts on a body, see `Result.reaction`."""
-        raise NotImplementedError
 
     @property
     def plot(self) -> Plots:

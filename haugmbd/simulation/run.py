@@ -12,6 +12,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.status_codes import OK, USER_STOPPED
+from haugmbd.diagnostics.joint_coordinate import counting_turns
 from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, TurnMonitor, singular_notes, violation_notes
 from haugmbd.diagnostics.turns import TurnCounter
 from haugmbd.errors import SimulationError
@@ -121,7 +122,7 @@ class Run(Generic[R]):
     ) -> None:
         self.problem, self.method, self.t_end, self.times, self.every = problem, method, t_end, times, every
         self.record = record
-        self.locator = EventLocator(events, problem, method, self._need)
+        self.locator = EventLocator(tuple(map(counting_turns, events)), problem, method, self._need)
         self.records: list[EventRecord] = []
         if self.locator.may_end:
             problem.first_batch = FIRST_BATCH
@@ -257,6 +258,8 @@ class Run(Generic[R]):
     def _keep_first(self) -> None:
         """Store the initial state, the first of every result without `t_eval`."""
         counted = None if self.counter is None else self.counter.start(self._last[1])
+        if self.counter is not None:
+            self.sensors.watch(*self._last[:2])
         if self.times is None:
             self._keep(self._last[0], self._last[1], counted)
             if self.u_dot is not None:
@@ -278,6 +281,8 @@ class Run(Generic[R]):
         self._last = (batch.t[-1:].copy(), batch.y[-1:].copy(), batch.y_dot[-1:].copy())
         if self.times is not None or self.counter is not None:
             t, y, y_dot = (np.concatenate(pair) for pair in zip(before, batch[:3], strict=True))
+        if self.counter is not None:
+            self.sensors.watch(batch.t, batch.y)
         if self.times is not None:
             wanted, states = self._interpolate(self.times, t, y, y_dot, batch.curve)
             self._keep(wanted, states, None if self.counter is None else self.counter.follow(t, y, y_dot, wanted, states))

@@ -15,6 +15,7 @@ import numpy as np
 from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
+from haugmbd.diagnostics.joint_coordinate import CountedCoordinate, counting_turns
 from haugmbd.drivers.driver import shown
 from haugmbd.errors import SimulationError, UsageError
 
@@ -97,8 +98,16 @@ class SensorRecorder:
     """The values of the sensors of a run so far."""
 
     def __init__(self, sensors: tuple[Sensor, ...], state: Callable[[float, Array], Any]) -> None:
-        self.sensors, self.state = sensors, state
+        self.sensors, self.state = tuple(map(counting_turns, sensors)), state
         self.values: list[list[Array]] = [[] for _ in sensors]
+        self._counting = [sensor for sensor in self.sensors if isinstance(sensor.function, CountedCoordinate)]
+
+    def watch(self, t: Array, y: Array) -> None:
+        """Let sensors that count turns see states y (n, ny) that are not stored."""
+        for time, row in zip(t.tolist(), y, strict=True) if self._counting else ():
+            state = self.state(time, row)
+            for sensor in self._counting:
+                sensor.value(state)
 
     def record(self, t: Array, y: Array) -> None:
         """Call the sensors at the states y (n, ny). Raise SimulationError for a value of another shape than the first."""

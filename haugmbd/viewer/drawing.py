@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from haugmbd.bodies.shapes.base import turn_of_z
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.viewer.frames import Frames
-from haugmbd.viewer.given_shapes import shapes_of
+from haugmbd.viewer.given_shapes import rod_radius, shapes_of
 from haugmbd.viewer.mechanism import LinePart, Mechanism
-from haugmbd.viewer.meshes import triangles_of
+from haugmbd.viewer.meshes import triangles_of, unit_mesh
 from haugmbd.viewer.scene import size_of, view
 
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7570b3", "#66a61e", "#a6761d", "#8c8c8c")
@@ -29,6 +30,9 @@ CLEAR = 0.45
 
 MOST_TRIANGLES = 6000
 """Of a mesh in a picture, about."""
+
+STEEL, ROD_WIDTH = "#5b6672", 1.3
+"""Of massless rods: colour, and width over the radius of a stick."""
 
 SIZE = (8.0, 6.0)
 """Of a picture [inch]."""
@@ -58,7 +62,10 @@ class Drawing:
             for k, (some, each) in enumerate(zip(shapes, parts, strict=True))
             for shape, triangles in zip(some, each, strict=True)
         ]
-        self.colors = np.concatenate([np.zeros((0, 4)), *colors])
+        self.rods = [rod for joint in mechanism.joints for rod in joint.rods]
+        self.rod_width = ROD_WIDTH * rod_radius(mechanism, size)
+        steel = np.tile(rgba(STEEL), (len(self.rods) * len(BAR), 1))
+        self.colors = np.concatenate([np.zeros((0, 4)), *colors, steel])
         self.figure = pyplot.figure(figsize=SIZE, layout="none")
         self.axes = self.figure.add_axes((0.0, 0.0, 1.0, 0.93))
         self.axes.set_aspect("equal")
@@ -105,7 +112,8 @@ class Drawing:
     def place(self, k: int) -> None:
         """Draw frame k."""
         r, A = self.frames.r[k], rotation_matrix(self.frames.p[k])
-        corners = np.concatenate([triangles @ A[body].T + r[body] for body, triangles in enumerate(self.bodies)])
+        bodies = [triangles @ A[body].T + r[body] for body, triangles in enumerate(self.bodies)]
+        corners = np.concatenate([*bodies, *(bar(rod.ends(r, A), self.rod_width) for rod in self.rods)])
         normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         length = np.linalg.norm(normals, axis=1)
         facing = np.abs(normals @ self.view.T) / np.where(length > 0.0, length, 1.0)[:, None]
@@ -137,6 +145,19 @@ class Drawing:
     def close(self) -> None:
         """Free the figure."""
         _matplotlib()[0].close(self.figure)
+
+
+BAR: Array = unit_mesh("cylinder")[0][unit_mesh("cylinder")[1]]
+"""Triangles of a cylinder along z, of diameter and length 1."""
+
+
+def bar(ends: Array, width: float) -> Array:
+    """The triangles of a thin cylinder between two points (2, 3), (n, 3 corners, 3)."""
+    along = ends[1] - ends[0]
+    length = float(np.linalg.norm(along))
+    turned = rotation_matrix(turn_of_z(along)) if length > 0.0 else np.eye(3)
+    corners: Array = ends.mean(axis=0) + (BAR * (width, width, length)) @ turned.T
+    return corners
 
 
 def _matplotlib() -> tuple[Any, Any, Any]:

@@ -3,7 +3,8 @@ r"""to_gltf: a motion as one .glb file (glTF 2.0, binary), for Blender and every
     root      turns the model's `up` to glTF's +y
     body      a node with the body's name, moved by an animation: translation r, rotation (e1, e2, e3, e0), linear between frames
     shape     a child of its body: a unit solid, stretched
-    joint     a small ball on body j with the joint's name                         spring    a thin cylinder, moved and stretched
+    joint     a small ball on body j with the joint's name
+    spring    a thin cylinder, moved and stretched; a massless rod likewise
 
 Source: Khronos Group, glTF 2.0 Specification (2021); checked by its validator.
 """
@@ -25,7 +26,7 @@ from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.viewer.animate import maximal, mechanism_of
 from haugmbd.viewer.frames import Frames, Ints, Seen, frames_of
 from haugmbd.viewer.given_shapes import rod_radius, shapes_of
-from haugmbd.viewer.mechanism import LinePart, Mechanism
+from haugmbd.viewer.mechanism import Mechanism, Rod
 from haugmbd.viewer.meshes import unit_mesh
 from haugmbd.viewer.scene import size_of, view
 from haugmbd.viewer.shapes import Shape
@@ -120,7 +121,12 @@ class _File:
         shapes = shapes_of(mechanism, size)
         rod = rod_radius(mechanism, size)
         children = [self._body(k, shapes[k], 2.4 * rod) for k in range(len(mechanism.bodies))]
-        children += [self._spring(load, 0.8 * rod) for load in mechanism.loads if load.kind == "TSDA"]
+        A = rotation_matrix(frames.p)
+        for load in mechanism.loads:
+            if load.kind == "TSDA":
+                children.append(self._bar(load.name, Rod(load.i, load.s_i, load.j, load.s_j).ends(frames.r, A), 0.8 * rod))
+        for joint in mechanism.joints:
+            children += [self._bar(f"rod of {joint.name}", one.ends(frames.r, A), 1.3 * rod) for one in joint.rods]
         up = np.array(view(mechanism, frames, size, shapes)["up"])
         self.root = self.node(mechanism.name, p=turn(up, np.array([0.0, 1.0, 0.0])), children=children)
 
@@ -147,17 +153,14 @@ class _File:
             return self.node(None, mesh=self._mesh(flat, self.material(color, clear=True, sheet=True)))
         return self.node(None, r=shape.r, p=shape.p, size=shape.size, mesh=self.mesh(shape, color))
 
-    def _spring(self, load: LinePart, width: float) -> int:
-        """A thin cylinder between the ends of a spring."""
-        frames = self.frames
-        held = ((load.i, load.s_i), (load.j, load.s_j))
-        ends = [frames.r[:, k] + np.einsum("tij,j->ti", rotation_matrix(frames.p[:, k]), s) for k, s in held]
+    def _bar(self, name: str, ends: Array, width: float) -> int:
+        """A thin cylinder between two points over time, (2, nf, 3): a spring, or a massless rod."""
         along, middle = ends[1] - ends[0], 0.5 * (ends[0] + ends[1])
         length = np.maximum(np.linalg.norm(along, axis=1), 1e-9 * width)
         p = np.array([turn_of_z(d) if np.any(d) else (1.0, 0.0, 0.0, 0.0) for d in along])
         p[1:] *= np.cumprod(np.where(np.sum(p[1:] * p[:-1], axis=1, keepdims=True) < 0.0, -1.0, 1.0), axis=0)
         size = np.stack([np.full_like(length, width), np.full_like(length, width), length], axis=1)
-        node = self.node(load.name, r=middle[0], p=p[0], size=size[0], mesh=self.mesh(BAR, STEEL))
+        node = self.node(name, r=middle[0], p=p[0], size=size[0], mesh=self.mesh(BAR, STEEL))
         for target, values in (("translation", middle), ("rotation", scalar_last(p)), ("scale", size)):
             self.animate(node, target, values)
         return node

@@ -5,14 +5,16 @@ Points and frames are in body frames; bodies are numbered, the ground is 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from haugmbd.bodies.shapes.base import Drawn, Shape
 from haugmbd.compiled.array_types import Array
+from haugmbd.constraints.d import D
+from haugmbd.constraints.joint import Joint
 from haugmbd.contact.contact import Contact
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.point_force import PointForce
@@ -24,9 +26,27 @@ from haugmbd.model.model import Model
 from haugmbd.system.system import System
 
 
+class Rod(NamedTuple):
+    """A massless rod: two points that keep a distance, on bodies i and j, body frames."""
+
+    i: int
+    s_i: Array
+    j: int
+    s_j: Array
+
+    def ends(self, r: Array, A: Array) -> Array:
+        """Return both ends, global, (2, ..., 3), at poses r (..., nb + 1, 3) and A (..., nb + 1, 3, 3)."""
+        held = ((self.i, self.s_i), (self.j, self.s_j))
+        return np.stack([r[..., k, :] + A[..., k, :, :] @ s for k, s in held])
+
+    def data(self) -> dict[str, Any]:
+        """Return the rod as the page reads it."""
+        return {"i": self.i, "s_i": [float(x) for x in self.s_i], "j": self.j, "s_j": [float(x) for x in self.s_j]}
+
+
 @dataclass(frozen=True, eq=False)
 class JointPart:
-    """A joint.  glyph: its drawing;  frames (s, A) on bodies i and j, body frames."""
+    """A joint.  glyph: its drawing;  frames (s, A) on bodies i and j, body frames;  rods: massless ones that it stands for."""
 
     name: str
     kind: str
@@ -37,6 +57,7 @@ class JointPart:
     A_i: Array
     s_j: Array
     A_j: Array
+    rods: tuple[Rod, ...] = ()
 
     @property
     def placed(self) -> bool:
@@ -46,8 +67,9 @@ class JointPart:
     def data(self) -> dict[str, Any]:
         """Return the joint as the page reads it."""
         places = {"s_i": self.s_i, "p_i": from_rotation_matrix(self.A_i), "s_j": self.s_j, "p_j": from_rotation_matrix(self.A_j)}
-        exact = {key: [float(x) for x in value] for key, value in places.items()}
-        return {"name": self.name, "kind": self.kind, "glyph": self.glyph, "i": self.i, "j": self.j, **exact}
+        exact: dict[str, Any] = {key: [float(x) for x in value] for key, value in places.items()}
+        rods = {"rods": [rod.data() for rod in self.rods]} if self.rods else {}
+        return {"name": self.name, "kind": self.kind, "glyph": self.glyph, "i": self.i, "j": self.j, **exact, **rods}
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +113,7 @@ class Mechanism:
     def points(self, body: int) -> Array:
         """Return the points of joints, springs and forces on a body, body frame, (n, 3)."""
         found = [s for joint in self.joints if joint.placed for k, s in ((joint.i, joint.s_i), (joint.j, joint.s_j)) if k == body]
+        found += [s for joint in self.joints for i, s_i, j, s_j in joint.rods for k, s in ((i, s_i), (j, s_j)) if k == body]
         found += [s for load in self.loads for k, s in ((load.i, load.s_i), (load.j, load.s_j)) if k == body]
         found += [contact.s_j for contact in self.contacts if contact.j == body and contact.more["radius"] == 0.0]
         return np.array(found).reshape(-1, 3)
@@ -100,11 +123,8 @@ def of_model(model: Model, contacts: Iterable[Contact] = (), leave_out: Iterable
     """Return the parts of a compiled model;  leave_out: names of joints that are drawn in another way."""
     hidden = set(leave_out)
     state, number = model.state(), {name: k for k, name in enumerate(model.body_names)}
-    joints = tuple(
-        JointPart(e.name, e.kind, glyph_of(e.kind, e.freedoms), e.i, e.j, e.s_bar_i, e.A_bar_i, e.s_bar_j, e.A_bar_j)
-        for e in model.joints.values()
-        if e.name not in hidden
-    )
+    place = {id(body): k for k, body in enumerate(model.bodies)}
+    joints = tuple(joint_part(e.part, place) for e in model.joints.values() if e.name not in hidden)
     loads = tuple(part for entry in model.loads for part in load_parts(entry.load, number))
     touching = tuple(contact_part(contact, number) for contact in contacts)
     return Mechanism(
@@ -131,9 +151,7 @@ def of_system(system: System) -> Mechanism:
     for joint in system.joints:
         i, j = joint.frame_i, joint.frame_j
         if id(i.body) in number and id(j.body) in number and np.isfinite([*i.s_bar, *j.s_bar, *i.A_bar.flat, *j.A_bar.flat]).all():
-            kind = type(joint).__name__
-            ends = (number[id(i.body)], number[id(j.body)])
-            joints.append(JointPart(joint.name, kind, glyph_of(kind, joint.freedoms), *ends, i.s_bar, i.A_bar, j.s_bar, j.A_bar))
+            joints.append(joint_part(joint, number))
     names = {body.name: number[id(body)] for body in bodies}
     loads = [part for load in system.loads if all(id(b) in number for b in load.bodies()) for part in load_parts(load, names)]
     try:
@@ -153,6 +171,29 @@ def of_system(system: System) -> Mechanism:
         np.nan_to_num(gravity),
         tuple(body.shape for body in bodies),
         tuple(body.solid for body in bodies),
+    )
+
+
+def joint_part(joint: Joint, number: Mapping[int, int]) -> JointPart:
+    """Return a joint as it is drawn;  number: of bodies, by id."""
+    kind, i, j, rods = type(joint).__name__, joint.frame_i, joint.frame_j, rods_of(joint, number)
+    only_rods = joint.freedoms is None and len(rods) > 0 and len(rods) == joint.rows
+    glyph = "distance" if only_rods else glyph_of(kind, joint.freedoms)
+    frames = (i.s_bar, i.A_bar, j.s_bar, j.A_bar)
+    return JointPart(joint.name, kind, glyph, number[id(i.body)], number[id(j.body)], *frames, rods)
+
+
+def rods_of(joint: Joint, number: Mapping[int, int]) -> tuple[Rod, ...]:
+    """Return the massless rods of a joint, one for each D among its rows;  number: of bodies, by id. None of a joint with faults."""
+    try:
+        rows = joint.primitives()
+    except Exception:  # noqa: BLE001  a joint of the user may raise anything; its fault is reported where the system is checked
+        return ()
+    rods = [(p.i, p.s_bar_i, p.j, p.s_bar_j) for p in rows if isinstance(p, D)]
+    return tuple(
+        Rod(number[id(i)], s_i, number[id(j)], s_j)
+        for i, s_i, j, s_j in rods
+        if id(i) in number and id(j) in number and np.isfinite([*s_i, *s_j]).all()
     )
 
 

@@ -1,4 +1,4 @@
-r"""The curves beside the motion: velocities, reactions, violations, energies, contact forces at some of the states.
+r"""The curves beside the motion: velocities, reactions, violations, energies, contact forces at some of the states; and `plot_table`.
 
 They are computed by the methods of the result; `None` stands for a missing quantity. The page draws them as arrows, colours and curves.
 """
@@ -15,11 +15,12 @@ import numpy as np
 from haugmbd.analysis.mobility.mobility import mobility
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.motion.impact_result import ImpactResult
-from haugmbd.errors import HaugmbdError, UsageError
+from haugmbd.errors import HaugmbdError
 from haugmbd.model.model import Model
 from haugmbd.simulation.result import Result
 from haugmbd.viewer.frames import Frames, Ints
 from haugmbd.viewer.packing import Packer
+from haugmbd.viewer.plot_table import PlotTable
 
 NUMBERS = 150_000
 """Of all curves together; they are thinned out for many bodies."""
@@ -33,16 +34,6 @@ EASY = 20_000
 MOST_JOINTS = 500
 """A page of more joints has no reactions and violations."""
 
-MOST_ANGLES = 100_000
-"""States times joints whose coordinates are computed at every state, so that turns are counted; of more the page finds them itself."""
-
-COORDINATES = {
-    "angle": ("rad", ("\u03b8", "\u03b8\u2082")),
-    "displacement": ("m", ("x", "x\u2082")),
-    "rotation": ("rad", ("x", "y", "z")),
-}
-"""Attributes of a JointHistory: unit, and names of their columns."""
-
 FLOOR = 1e-17
 """Logarithms of violations begin here."""
 
@@ -50,7 +41,7 @@ FLOOR = 1e-17
 def describe_quantities(result: Result | ImpactResult, frames: Frames, packer: Packer, *, reactions: bool = True) -> dict[str, Any]:
     """Return the curves as the page reads them; what cannot be computed is a sentence in `notes`."""
     model, notes = result.model, list[str]()
-    states = shown_states(frames.finite, 6 * model.nb + 7 * len(model.joints))
+    states = shown_states(frames.finite, 6 * model.nb + 7 * len(model.joints) + 3 * len(model.loads))
     some, rows = thinned(result, states)
     made: dict[str, Any] = {"t": packer.add_exact(result.t[states]), "unique": unique_reactions(model)}
     made["v"] = packer.add_curves(flat(result.v[states, 1:]))
@@ -68,33 +59,12 @@ def describe_quantities(result: Result | ImpactResult, frames: Frames, packer: P
             made[name] = packer.add_curves(ask())
         except HaugmbdError as error:
             notes.append(f"{name}: {str(error).splitlines()[0]}")
-    coordinates, columns = joint_coordinates(result, states)
-    if columns:
-        made["coordinate"] = packer.add_curves(np.stack(columns, axis=1))
-    return {**made, "coordinates": coordinates, "notes": notes}
-
-
-def joint_coordinates(result: Result | ImpactResult, states: Ints) -> tuple[list[list[dict[str, Any]] | None], list[Array]]:
-    """Return for each joint its plots, None if the page has to find them, and the columns of all plots at the shown states."""
-    plots: list[list[dict[str, Any]] | None] = []
-    columns: list[Array] = []
-    names = result.model.joints
-    for name in names:
-        try:
-            if not isinstance(result, Result) or len(result.t) * len(names) > MOST_ANGLES:
-                raise UsageError(name)
-            history = result.joint(name)
-        except HaugmbdError:
-            plots.append(None)
-            continue
-        own = []
-        for what in dict.fromkeys(history.coordinates):
-            unit, letters = COORDINATES[what]
-            values = getattr(history, what).reshape(len(result.t), -1)[states]
-            own.append({"title": f"{what} [{unit}]", "names": letters[: values.shape[1]], "first": len(columns)})
-            columns += list(values.T)
-        plots.append(own)
-    return plots, columns
+    table = PlotTable(result, states, some, rows)
+    made["coordinates"] = [table.joint(name, forces="force" in made) for name in model.joints]
+    made["loads"] = table.loads()
+    if table.columns:
+        made["column"] = packer.add_curves(np.stack(table.columns, axis=1))
+    return {**made, "notes": [*notes, *table.notes]}
 
 
 def shown_states(finite: Any, channels: int) -> Ints:
@@ -110,7 +80,9 @@ def thinned(result: Result | ImpactResult, states: Ints) -> tuple[Result | Impac
     """Return a result with the drawn states, and their rows in it; the result itself if it is small."""
     if isinstance(result, ImpactResult) or len(result.t) * (result.model.nb + 1) <= EASY:
         return result, states
-    return replace(result, t=result.t[states], y=result.y[states]), np.arange(len(states))
+    turns = None if result._turns is None else result._turns[states]
+    few = replace(result, t=result.t[states], y=result.y[states], _own=None, _own_u_dot=None, _sensors={}, _turns=turns)
+    return few, np.arange(len(states))
 
 
 def flat(values: Array) -> Array:

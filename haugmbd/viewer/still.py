@@ -103,7 +103,12 @@ def picture(system: System | Model) -> Picture:
     packer = Packer()
     still = Frames(np.zeros(1), mechanism.r[None], mechanism.p[None], np.ones(1, dtype=bool), ())
     scene = describe(mechanism, still, packer, MeshTable(packer))
-    scene["curves"] = {"t": packer.add_exact(np.zeros(1)), "unique": [[True, True]] * len(mechanism.joints), "coordinates": []}
+    scene["curves"] = {
+        "t": packer.add_exact(np.zeros(1)),
+        "unique": [[True, True]] * len(mechanism.joints),
+        "coordinates": [],
+        "loads": {},
+    }
     scene["notes"] = list(notes)
     drawn = {joint.name for joint in mechanism.joints if joint.placed}
     scene["outlines"] = [names for names in ([n for n in loop if n in drawn] for loop in outlines) if len(names) > 2]

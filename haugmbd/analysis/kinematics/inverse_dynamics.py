@@ -166,7 +166,7 @@ def _motion(system: System | Model, motion: Any, redundancy: Rule | None) -> Res
     """Return the motion as a Result of a model whose redundancy is examined."""
     if not isinstance(motion, Result | State) and not _are_states(motion):
         found = followed(system, read_times(motion), None, "inverse_dynamics")
-        model, t, y = found.model, found.t, found.y
+        model, t, y, turns = found.model, found.t, found.y, found._turns
     else:
         states = _states(motion)
         model = driven_model(system, states[0])
@@ -175,10 +175,9 @@ def _motion(system: System | Model, motion: Any, redundancy: Rule | None) -> Res
             if faults:
                 raise ModelError(faults)
         determined_or_raise(model, states[0], "inverse_dynamics")
-        t, y = np.array([state.t for state in states]), np.array([state.y for state in states])
-    result = Result(
-        model if redundancy is None else model.with_redundancy(redundancy), t, y, settings={"analysis": "inverse dynamics"}
-    )
+        t, y, turns = np.array([state.t for state in states]), np.array([state.y for state in states]), None
+    given = model if redundancy is None else model.with_redundancy(redundancy)
+    result = Result(given, t, y, settings={"analysis": "inverse dynamics"}, _turns=turns)
     _check_fit(result)
     return result
 

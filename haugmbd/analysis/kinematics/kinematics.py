@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from haugmbd.analysis.assembly.assemble import assemble
 from haugmbd.analysis.initial_model import beginning_at, compiled, examined
-from haugmbd.analysis.kinematics.path_following import SHORTEST, Followed, Track, follow, projected_point
+from haugmbd.analysis.kinematics.path_following import SHORTEST, Followed, Track, counted_turns, follow, projected_point
 from haugmbd.analysis.kinematics.singularity_interpolation import Gap, Point
 from haugmbd.analysis.mobility.mobility import mobility
 from haugmbd.analysis.mobility.remaining_freedom import freedom_at, joints_of, motion_words
@@ -75,7 +75,7 @@ def kinematics(system: System | Model, t: npt.ArrayLike, *, state: State | None 
 
     Notes
     -----
-    Source: Haug (2021), spatial kinematic analysis.
+    Turns of joints are counted from step to step between the times. Source: Haug (2021), spatial kinematic analysis.
     """
     times = read_times(t)
     return followed(system, times, state, "kinematics")
@@ -98,7 +98,7 @@ def followed(system: System | Model, times: Array, state: State | None, who: str
     first = follow(track, start, times[back & (times > earliest)][::-1])
     whole = first.stopped is None and not np.isfinite(earliest)
     latest = broken.t if broken is not None and broken.t > start.t else np.inf
-    second = follow(track, start, times[~back & (times < latest)]) if whole else Followed([], 0, [], None)
+    second = follow(track, start, times[~back & (times < latest)]) if whole else Followed([], 0, [], None, [start])
     points = [*first.points[::-1], *second.points]
     result = _result(track, points, (first, second), time.process_time() - cpu)
     for found in (first, second):
@@ -188,7 +188,17 @@ def _result(track: Track, points: list[Point], found: tuple[Followed, ...], cpu:
     passed = tuple(_passed(track.model, gap) for gap in gaps)
     settings = {"analysis": "kinematics", "predictor": "second order", "corrector": repr(Projection())}
     outcome = Outcome(RunStatus.COMPLETED, "reached all times", tuple(singular_notes(passed)))
-    return Result(track.model, t, y, counters=counters, settings=settings, singular_crossings=passed, outcome=outcome)
+    backwards, forwards = (counted_turns(track.model, one) for one in found)
+    return Result(
+        track.model,
+        t,
+        y,
+        counters=counters,
+        settings=settings,
+        singular_crossings=passed,
+        _turns=np.concatenate([backwards[::-1], forwards]),
+        outcome=outcome,
+    )
 
 
 def _passed(model: Model, gap: Gap) -> SingularCrossing:

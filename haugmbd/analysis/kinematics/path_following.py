@@ -20,6 +20,7 @@ from haugmbd.analysis.initial_model import with_angles
 from haugmbd.analysis.kinematics.singularity_interpolation import Gap, Point, between
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.status_codes import OK, USER_STOPPED
+from haugmbd.diagnostics.turns import TurnCounter
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.step_context import Options
 from haugmbd.math.euler_parameters import conjugate, exponential, logarithm, normalized, product
@@ -53,23 +54,28 @@ class Track(NamedTuple):
 
 
 class Followed(NamedTuple):
-    """Points at the given times that were reached;  steps made;  gaps that were crossed;  last point if the motion stopped, else None."""
+    """Points at the given times that were reached;  steps made;  gaps that were crossed;  last point if the motion stopped, else None.
+
+    way: all points of the motion, the start first
+    """
 
     points: list[Point]
     steps: int
     gaps: list[Gap]
     stopped: Point | None
+    way: list[Point]
 
 
 def follow(track: Track, start: Point, times: Array) -> Followed:
     """Follow the motion from `start` to each of the `times` in turn."""
     here, trail = start, [start]
-    found = Followed([], 0, [], None)
+    found = Followed([], 0, [], None, [start])
     steps, step = 0, np.inf
     for t in times.tolist():
         gap = found.gaps[-1] if found.gaps else None
         if gap is not None and (t - gap.before.t) * (t - gap.after.t) <= 0.0:
             found.points.append(between(track.model, gap, t))
+            found.way.append(found.points[-1])
             continue
         while here.t != t:
             h = np.sign(t - here.t) * min(abs(t - here.t), step)
@@ -78,6 +84,7 @@ def follow(track: Track, start: Point, times: Array) -> Followed:
             if new is not None:
                 here, step = new, 2.0 * abs(h)
                 trail = [*trail[-TRAIL:], here]
+                found.way.append(here)
                 continue
             step = abs(h) / 2.0
             if step > track.shortest:
@@ -86,15 +93,31 @@ def follow(track: Track, start: Point, times: Array) -> Followed:
             if over is None:
                 return found._replace(steps=steps, stopped=here)
             found.gaps.append(over)
+            found.way.extend((over.before, over.after))
             here, step, trail = over.after, np.inf, [over.after]
             if (t - over.before.t) * (t - over.after.t) <= 0.0:
                 break
         over = leapt(track, trail, t) if here.t == t and here.pivot < NEAR else None
         if over is not None:
             found.gaps.append(over)
+            found.way.extend((over.before, over.after))
             here, step, trail = over.after, np.inf, [over.after]
         found.points.append(here if here.t == t else between(track.model, found.gaps[-1], t))
+        found.way.append(found.points[-1])
     return found._replace(steps=steps)
+
+
+def counted_turns(model: Model, found: Followed) -> Array:
+    """Return the angles of all joints that turn (n, m) at the given times, counted from point to point of the motion.
+
+    From the modelled pose, in the order of `turns.turning_joints`; NaN behind a step that is too long to be counted.
+    """
+    start = found.way[0].t
+    way = sorted({point.t: point for point in found.way}.values(), key=lambda point: abs(point.t - start))
+    t, y, y_dot = (np.array([point[k] for point in way]) for k in range(3))
+    angles, _ = TurnCounter(model).count(t, y, y_dot)
+    row = {point.t: k for k, point in enumerate(way)}
+    return angles[[row[point.t] for point in found.points]]
 
 
 NEAR = 1e-7

@@ -19,6 +19,7 @@ from haugmbd.contact.motion.contact_events import LEAN, TOUCH, contact_events
 from haugmbd.contact.motion.contact_modes import ContactModes
 from haugmbd.contact.motion.impact_result import Impact, ImpactResult
 from haugmbd.contact.motion.resting_contact import RestingContacts, approach, resting_contacts
+from haugmbd.diagnostics.joint_coordinate import counting_turns
 from haugmbd.diagnostics.run_warnings import RunStatus, joined, with_model_notes
 from haugmbd.errors import SimulationError, UsageError
 from haugmbd.integrators.base import Integrator
@@ -54,7 +55,8 @@ class HybridSimulation:
         sensors: tuple[Sensor, ...] = (),
     ) -> None:
         self.mechanism, self.method, self.rule, self.t_end, self.every = mechanism, method, rule, t_end, every
-        self.most, self.settings, self.sensors = most, settings, sensors
+        self.most, self.settings = most, settings
+        self.sensors = tuple(map(counting_turns, sensors))  # once: turns go on from segment to segment
         self.segments: list[Result] = []
         self.impacts: list[Impact] = []
         self.rest = RestingContacts({}, frozenset())

@@ -1,4 +1,4 @@
-// Curves beside the motion, each with a cursor at the time that is shown; what there is to see of a body, a joint, or the whole.
+// Curves beside the motion, each with a cursor at the time that is shown; what there is to see of a body, a joint, a load, or the whole.
 
 const AXES = ["#d8453e", "#2f9e44", "#3b74d8", "#9467bd"];
 const SVG = "http://www.w3.org/2000/svg";
@@ -22,7 +22,7 @@ class Curves {
     Object.assign(this, { data, motion, packed });
     this.t = exactNumbers(bytes, packed.t);
     this.n = this.t.length;
-    for (const key of ["v", "omega", "energy", "force", "torque", "violation", "contact", "coordinate"]) if (packed[key]) this[key] = channels(bytes, packed[key]);
+    for (const key of ["v", "omega", "energy", "force", "torque", "violation", "contact", "column"]) if (packed[key]) this[key] = channels(bytes, packed[key]);
   }
 
   three(array, k, width = 3) { return Array.from({ length: width }, (_, a) => array.subarray((width * k + a) * this.n, (width * k + a + 1) * this.n)); }
@@ -62,7 +62,7 @@ class Curves {
 
   ofJoint(index, world) {
     const joint = this.data.joints[index], bodies = this.data.bodies, given = this.packed.coordinates[index];
-    const made = given ? given.map(({ title, names, first }) => ({ title, names, t: this.t, lines: names.map((_, k) => this.coordinate.subarray((first + k) * this.n, (first + k + 1) * this.n)) })) : coordinates(joint, this.motion);
+    const made = given ? this.plots(given) : coordinates(joint, this.motion);
     const on = bodies[joint.j].name;
     if (this.force) {
       const [force, torque] = this.packed.unique[index].map((one) => (one ? "" : ", not unique"));
@@ -73,11 +73,24 @@ class Curves {
     return made;
   }
 
+  // The plots whose columns are in the page.
+  plots(given) {
+    return given.map(({ title, names, first }) => ({ title, names, t: this.t, lines: names.map((_, k) => this.column.subarray((first + k) * this.n, (first + k + 1) * this.n)) }));
+  }
+
+  // What can be plotted of a spring, a force or a torque; of a spring at least its length.
+  ofLoad(index) {
+    const load = this.data.loads[index], given = this.packed.loads[load.name];
+    if (given) return this.plots(given);
+    return load.kind === "TSDA" ? [{ title: "length [m]", names: ["l"], ...lengths(load, this.motion) }] : [];
+  }
+
   ofAll() {
     const made = [];
     if (this.energy) made.push({ title: "energy [J]", names: ["kinetic", "potential", "total"], t: this.t, lines: this.three(this.energy, 0) });
     if (this.contact) made.push({ title: "contact forces [N]", names: this.data.contacts.map((c) => c.name), t: this.t, lines: this.data.contacts.map((_, k) => this.three(this.contact, k, 1)[0]) });
-    for (const load of this.data.loads) if (load.kind === "TSDA") made.push({ title: `length of ${load.name} [m]`, names: ["l"], ...lengths(load, this.motion) });
+    this.data.loads.forEach((load, k) => { if (load.kind === "TSDA") made.push({ ...this.ofLoad(k)[0], title: `length of ${load.name} [m]` }); });
+    for (const [name, given] of Object.entries(this.packed.loads)) if (this.data.loads.every((load) => load.name !== name)) made.push(...this.plots(given).map((plot) => ({ ...plot, title: `${name}: ${plot.title}` })));
     return made;
   }
 }

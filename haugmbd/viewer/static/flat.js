@@ -9,6 +9,8 @@ class FlatPicture {
     this.svg = element("svg", { id: "flat" }, world.stage);
     this.made = [];
     for (const body of world.bodies) for (const shape of world.data.bodies[body.index].shapes) this.made.push(this.line(body, shape));
+    const held = [...world.joints.flatMap(({ links, material }) => links.map((one) => ({ ...one, material }))), ...world.loads.filter(({ object }) => object)];
+    this.lines = held.map((ends) => ({ ends, mark: element("line", { class: "held", "stroke-width": ends.material ? 2.5 : 1.5, stroke: "var(--soft)" }, this.svg) }));
     this.joints = world.joints.map((joint) => ({ joint, mark: element("circle", { r: 5, fill: "var(--card)", stroke: "var(--ink)", "stroke-width": 2 }, this.svg) }));
   }
 
@@ -36,6 +38,10 @@ class FlatPicture {
     const pixel = world.height / (2 * Math.tan(world.camera.fov * Math.PI / 360) * world.camera.position.distanceTo(new THREE.Vector3(...world.data.view.center)));
     for (const { width, mark } of this.made) if (width) mark.setAttribute("stroke-width", Math.max(2, width * pixel).toFixed(1));
     for (const { body, points, mark } of this.made) mark.setAttribute("points", points.map((s) => world.pixels(world.now(body.index, s)).slice(0, 2).map((x) => x.toFixed(1)).join(",")).join(" "));
+    for (const { ends: { i, s_i, j, s_j, material }, mark } of this.lines) {
+      [[1, i, s_i], [2, j, s_j]].forEach(([k, body, s]) => { const [x, y] = world.pixels(world.now(body, s)); mark.setAttribute(`x${k}`, x.toFixed(1)); mark.setAttribute(`y${k}`, y.toFixed(1)); });
+      if (material) mark.setAttribute("stroke", `#${material.color.getHexString("srgb")}`);
+    }
     for (const { joint, mark } of this.joints) {
       const [x, y] = world.pixels(world.anchor({ joint }));
       mark.setAttribute("cx", x.toFixed(1)); mark.setAttribute("cy", y.toFixed(1));

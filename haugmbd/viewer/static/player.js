@@ -134,6 +134,12 @@ class Player {
       const body = data.bodies[found.index];
       facts.push(found.index ? `body, mass ${body.mass === null ? "unknown" : `${short(body.mass)} kg`}` : "the ground");
       curvesOf = curves.ofBody(found.index, this.world.ghost);
+    } else if (found && found.kind === "load") {
+      const load = data.loads[found.index], ends = [...new Set([data.bodies[load.i].name, data.bodies[load.j].name])];
+      facts.push(`${load.kind}: ${ends.join(" \u2013 ")}`);
+      const numbers = [["k", "N/m"], ["c", "N s/m"], ["l0", "m"]].filter(([key]) => load[key]).map(([key, unit]) => `${key} = ${short(load[key])} ${unit}`);
+      if (numbers.length) facts.push(numbers.join(", "));
+      curvesOf = curves.ofLoad(found.index);
     } else if (found) {
       const joint = data.joints[found.index];
       facts.push(`${joint.kind}: ${data.bodies[joint.i].name} \u2013 ${data.bodies[joint.j].name}`);
@@ -201,15 +207,15 @@ class Player {
     this.dirty = true;
   }
 
-  // What a name means: a joint, or a body.
+  // What a name means: a joint, a body, or a load.
   find(name) {
-    const k = this.world.joints.findIndex((joint) => joint.name === name);
-    if (k >= 0) return { kind: "joint", index: k, name };
-    return { kind: "body", index: this.body(name, "body or joint", [...this.data.joints.map((j) => j.name), ...this.data.bodies.map((b) => b.name)]), name };
+    const { joints, bodies, loads } = this.data, known = [["joint", joints], ["body", bodies], ["load", loads]];
+    for (const [kind, all] of known) { const index = all.findIndex((one) => one.name === name); if (index >= 0) return { kind, index, name }; }
+    throw new Error(`no body, joint or load is called '${name}'.${nearest(name, known.flatMap(([, all]) => all.map((one) => one.name)))}`);
   }
-  body(name, what = "body", names = this.data.bodies.map((b) => b.name)) {
-    const k = this.data.bodies.findIndex((body) => body.name === name);
-    if (k < 0) throw new Error(`no ${what} is called '${name}'.${nearest(name, names)}`);
+  body(name) {
+    const names = this.data.bodies.map((body) => body.name), k = names.indexOf(name);
+    if (k < 0) throw new Error(`no body is called '${name}'.${nearest(name, names)}`);
     return k;
   }
 
@@ -241,7 +247,7 @@ class Player {
 
 const HELP = [
   ["space", "play, pause"], ["\u2190 \u2192", "one frame back, forward (shift: ten)"], ["Home, End", "start, end"], ["< >", "slower, faster"], ["L", "loop"],
-  ["click", "select a body or joint: its name and curves"], ["drag, wheel", "turn, zoom (right button: move)"], ["R", "the first view again"],
+  ["click", "select a body, joint, driver, spring or force: its name and curves"], ["drag, wheel", "turn, zoom (right button: move)"], ["R", "the first view again"],
   ["F", "reactions: forces red, torques violet; in pieces: not unique"], ["V", "joints coloured by violation"], ["T", "paths of the centres of mass, and of the selected joint"], ["shift + click, long touch", "the path of this point of a body; beside the bodies: no more such paths"],
   ["N", "names"], ["E", "energy and other curves of the whole"], ["D", "dark or light"], ["Esc", "close"],
 ];

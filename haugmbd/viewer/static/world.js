@@ -16,7 +16,7 @@ class World {
     this.addLight();
     this.bodies = data.bodies.map((body, k) => this.addBody(body, k));
     this.joints = data.joints.map((joint) => this.addJoint(joint));
-    this.loads = data.loads.map((load) => this.addLoad(load));
+    this.loads = data.loads.map((load, k) => this.addLoad(load, k));
     this.outlines = (data.outlines || []).map((names) => this.addOutline(names));
     this.surroundings = new THREE.Group();
     this.inset = new Inset(this);
@@ -46,13 +46,20 @@ class World {
     const material = this.metal.clone(), drive = paint(DRIVE), reach = this.reach(joint), { i, j } = jointGlyph(joint.glyph, this.g, reach, material, drive);
     this.bodies[joint.i].group.add(setPose(i, joint.s_i, joint.p_i));
     this.bodies[joint.j].group.add(setPose(j, joint.s_j, joint.p_j));
-    const made = { ...joint, material, i: joint.i, j: joint.j, parts: [i, j], link: null, drive };
-    for (const part of made.parts) part.traverse((mesh) => { mesh.userData.joint = joint.name; });
+    const made = { ...joint, material, i: joint.i, j: joint.j, parts: [i, j], links: [], drive };
+    const link = (ends) => { made.links.push({ ...ends, object: rod(0.7 * this.g, material) }); this.scene.add(made.links[made.links.length - 1].object); };
+    (joint.rods || []).forEach((ends, k) => {
+      link(ends);
+      if (k && joint.glyph === "distance") for (const [body, s] of [[ends.i, ends.s_i], [ends.j, ends.s_j]]) {  // the ends of the first are the joint's own
+        const ball = solid("sphere", 1.7 * this.g, 1.7 * this.g, 1.7 * this.g, material);
+        ball.position.fromArray(s);
+        made.parts.push(ball);
+        this.bodies[body].group.add(ball);
+      }
+    });
     const apart = this.point(joint.i, joint.s_i, this.motion.t[0]).distanceTo(this.point(joint.j, joint.s_j, this.motion.t[0])) > 1e-6 * this.data.size;
-    if (apart && (joint.mark || ["distance", "revolute-spherical", "general"].includes(joint.glyph))) {
-      made.link = rod(0.7 * this.g, material);
-      this.scene.add(made.link);
-    }
+    if (apart && !joint.rods && (joint.mark || joint.glyph === "general")) link({ i: joint.i, s_i: joint.s_i, j: joint.j, s_j: joint.s_j });
+    for (const part of [...made.parts, ...made.links.map(({ object }) => object)]) part.traverse((mesh) => { mesh.userData.joint = joint.name; });
     return made;
   }
 
@@ -82,11 +89,17 @@ class World {
     return line;
   }
 
-  addLoad(load) {
-    const { g } = this, made = { ...load, object: null }, drive = paint(DRIVE), steel = paint(SPRING);
+  addLoad(load, k) {
+    const { g } = this, drive = paint(DRIVE), steel = paint(SPRING), made = { ...load, object: null, materials: [drive, steel] };
+    const mark = new THREE.Group();
     if (load.kind === "TSDA") { made.object = spring(g, load, steel, drive); this.scene.add(made.object); }
-    else if (load.kind === "RSDA") { const coil = ring(1.9 * g, 0.25 * g, steel), inner = ring(1.35 * g, 0.2 * g, steel); const both = new THREE.Group(); both.add(coil, inner); this.bodies[load.i].group.add(setPose(both, load.s_i, load.p_i)); }
-    else if (load.kind === "PointForce") { const mark = solid("octahedron", 1.4 * g, 1.4 * g, 1.4 * g, drive); mark.position.fromArray(load.s_j); this.bodies[load.j].group.add(mark); }
+    else if (load.kind === "RSDA") { mark.add(ring(1.9 * g, 0.25 * g, steel), ring(1.35 * g, 0.2 * g, steel)); this.bodies[load.i].group.add(setPose(mark, load.s_i, load.p_i)); }
+    else {
+      mark.add(load.kind === "Torque" ? ring(2.1 * g, 0.3 * g, drive) : solid("octahedron", 1.4 * g, 1.4 * g, 1.4 * g, drive));
+      mark.position.fromArray(load.s_j);
+      this.bodies[load.j].group.add(mark);
+    }
+    (made.object || mark).traverse((mesh) => { mesh.userData.load = k; });
     return made;
   }
 
@@ -110,7 +123,7 @@ class World {
       setPose(group, this.frame.r, this.frame.p);
     }
     this.scene.updateMatrixWorld(true);
-    for (const joint of this.joints) if (joint.link) span(joint.link, this.now(joint.i, joint.s_i), this.now(joint.j, joint.s_j));
+    for (const { links } of this.joints) for (const { i, s_i, j, s_j, object } of links) span(object, this.now(i, s_i), this.now(j, s_j));
     for (const load of this.loads) if (load.object) span(load.object, this.now(load.i, load.s_i), this.now(load.j, load.s_j));
     if (this.ghost) this.ghost.groups.forEach((group, k) => { this.ghost.motion.at(t, k, this.frame.r, this.frame.p); setPose(group, this.frame.r, this.frame.p); });
     this.adorn();
@@ -172,6 +185,7 @@ class World {
       const chosen = this.selected && this.selected.kind === "joint" && this.selected.index === k;
       joint.material.emissive.set(chosen ? "#ffb000" : "#000000").multiplyScalar(0.55);
     });
+    this.loads.forEach(({ materials }, k) => { for (const material of materials) material.emissive.set(this.selected && this.selected.kind === "load" && this.selected.index === k ? "#ffb000" : "#000000").multiplyScalar(0.55); });
     for (const body of this.bodies) for (const material of body.materials) material.emissive.set(this.selected && this.selected.kind === "body" && this.selected.index === body.index ? "#ffb000" : "#000000").multiplyScalar(0.4);
   }
 
@@ -301,8 +315,9 @@ class World {
     return new THREE.Vector3(...frame.r).sub(new THREE.Vector3(...end)).dot(this.up) < -2 * this.g;
   }
 
-  // The anchor of a body or joint in the model's axes: where its name is written, and where a click finds it.
-  anchor({ joint, body }) {
+  // The anchor of a body, joint or load in the model's axes: where its name is written, and where a click finds it.
+  anchor({ joint, body, load }) {
+    if (load) return this.now(load.i, load.s_i).lerp(this.now(load.j, load.s_j), 0.5);
     if (body !== undefined) return body === 0 ? new THREE.Vector3(...this.data.view.center).addScaledVector(this.up, this.data.view.floor - new THREE.Vector3(...this.data.view.center).dot(this.up)) : this.now(body, [0, 0, 0]);
     const { g } = this, q = joint.p_i, shift = new THREE.Vector3();
     if (joint.glyph === "rotation driver") shift.set(0, 0, 2.3 * g).applyQuaternion(new THREE.Quaternion(q[1], q[2], q[3], q[0]));
@@ -312,7 +327,7 @@ class World {
       shift.set(0, 2.2 * g, 0).applyQuaternion(turn);
       return this.now(joint.j, [joint.s_j[0] + shift.x, joint.s_j[1] + shift.y, joint.s_j[2] + shift.z]);
     }
-    if (joint.link) return this.now(joint.i, joint.s_i).lerp(this.now(joint.j, joint.s_j), 0.5);
+    if (joint.links.length) { const { i, s_i, j, s_j } = joint.links[0]; return this.now(i, s_i).lerp(this.now(j, s_j), 0.5); }
     return this.now(joint.j, joint.s_j);
   }
 
@@ -322,7 +337,7 @@ class World {
     return [0.5 * (v.x + 1) * this.width, 0.5 * (1 - v.y) * this.height, v.z];
   }
 
-  // Where every joint and body is written and clicked, in CSS pixels: apart from one another, where they share a place.
+  // Where every joint, body and load is written and clicked, in CSS pixels: apart from one another, where they share a place.
   anchors() {
     const found = [];
     const put = (kind, index, name, point) => {
@@ -336,24 +351,27 @@ class World {
     };
     this.joints.forEach((joint, k) => put("joint", k, joint.name, this.anchor({ joint })));
     this.bodies.forEach(({ name, index }) => { if (index) put("body", index, name, this.anchor({ body: index })); });
+    this.loads.forEach((load, k) => put("load", k, load.name, this.anchor({ load })));
     return found;
   }
 
-  // What of bodies (but the ground) and joints is under these CSS pixels, the nearest first.
+  // What of bodies (but the ground), joints and loads is under these CSS pixels, the nearest first.
   under(x, y) {
     const ray = new THREE.Raycaster();
     ray.setFromCamera(new THREE.Vector2(2 * x / this.width - 1, 1 - 2 * y / this.height), this.camera);
     this.scene.updateMatrixWorld();
-    return ray.intersectObjects(this.bodies.map((b) => b.group), true).filter(({ object }) => object.userData.body || object.userData.joint !== undefined);
+    const apart = [...this.joints.flatMap(({ links }) => links), ...this.loads].map(({ object }) => object).filter((object) => object && object.visible);
+    return ray.intersectObjects([...this.bodies.map((b) => b.group), ...apart], true).filter(({ object: { userData } }) => userData.body || userData.joint !== undefined || userData.load !== undefined);
   }
 
-  // What a click at these CSS pixels means: the nearest anchor, else the body or joint under it.
+  // What a click at these CSS pixels means: the nearest anchor, else the body, joint or load under it.
   pick(x, y, reach = 13) {
     const near = this.anchors().map((one) => ({ ...one, d: Math.hypot(one.x - x, one.y - y) })).filter((one) => one.there && one.d <= reach);
     near.sort((a, b) => a.d - b.d);
     if (near.length) return near[0];
     for (const { object } of this.under(x, y)) {
       if (object.userData.joint !== undefined) { const k = this.joints.findIndex((j) => j.name === object.userData.joint); return { kind: "joint", index: k, name: this.joints[k].name }; }
+      if (object.userData.load !== undefined) return { kind: "load", index: object.userData.load, name: this.loads[object.userData.load].name };
       if (object.userData.body) return { kind: "body", index: object.userData.body, name: this.bodies[object.userData.body].name };
     }
     return null;
