@@ -76,7 +76,7 @@ def load_model(path: str | FilePath, *, allow_code: bool = False) -> System:
     reading = Reading(allow_code=allow_code)
     system = build(document, reading)
     if system is None:
-        raise ModelFileError(str(path), _faults(reading, lines_of(text), str(path)))
+        raise ModelFileError(str(path), located_faults(reading, lines_of(text), str(path)))
     return system
 
 
@@ -131,7 +131,7 @@ def system_of_document(document: Any, where: str, *, allow_code: bool = False) -
     except UsageError as error:
         raise ModelFileError(where, [Fault(where, str(error), "")]) from None
     if system is None:
-        raise ModelFileError(where, _faults(reading, {}, where))
+        raise ModelFileError(where, located_faults(reading, {}, where))
     return system
 
 
@@ -154,7 +154,7 @@ def _checked(system: System, where: str, parameters: Any) -> Document:
     return document
 
 
-def _faults(reading: Reading, lines: dict[Path, int], where: str) -> list[Fault]:
+def located_faults(reading: Reading, lines: dict[Path, int], where: str) -> list[Fault]:
     """Return the faults of a reading, in the order of the file."""
     ordered = sorted(
         ((texts.line_of(lines, p.path) if lines else 0, k, p) for k, p in enumerate(reading.problems)), key=lambda x: x[:2]

@@ -12,22 +12,17 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame, triad
-from haugmbd.bodies.inertia import MassProperties
 from haugmbd.constraints.joint import Joint
 from haugmbd.errors import Fault
 from haugmbd.forces import RSDA, TSDA
 from haugmbd.math import euler_parameters
-from haugmbd.modelfile.urdf.robot import SIDECAR, SLIDING, TURNING, Loop, Robot, Transform, UrdfJoint
+from haugmbd.modelfile.imports.masses import heavy, substitute
+from haugmbd.modelfile.imports.transform import Transform
+from haugmbd.modelfile.urdf.robot import SIDECAR, SLIDING, TURNING, Loop, Robot, UrdfJoint
 from haugmbd.modelfile.urdf.tree import Group, groups, physical, poses
 from haugmbd.system.system import System
 from joints import RJ, SJ, TJ, Fixed, Planar
 
-SUBSTITUTE_PART = 1e-6
-"""Mass of a link without mass that moves alone, as a part of the robot's mass: far below every mass that matters."""
-SUBSTITUTE_RADIUS = 0.01
-"""Its radius of gyration [m]."""
-HEAVY = 100.0
-"""A body that is so many times heavier than all others together has probably its mass in another unit."""
 DAMPER_LENGTH = 10.0
 """[m] Free length of the damper of a sliding joint, beyond the longest travel of a machine."""
 
@@ -70,12 +65,7 @@ def mechanism(robot: Robot, q: Mapping[str, float], gravity: Any, choices: Choic
             _add_joint(built, joint, bodies, at[joint.parent] @ joint.origin, choices)
     for loop in robot.loops:
         _add_loop(built, loop, bodies)
-    whole = sum(body.mass for body in built.system.bodies)
-    built.warnings.extend(
-        f"link {body.name!r} has a mass of {body.mass:.6g} kg, more than {HEAVY:g} times that of all others"
-        for body in built.system.bodies[1:]
-        if 0.0 < HEAVY * (whole - body.mass) < body.mass
-    )
+    built.warnings.extend(heavy("link", built.system.bodies))
     for name, joint in robot.joints.items():
         if joint.limits is not None and not joint.limits[0] <= q.get(name, 0.0) <= joint.limits[1]:
             built.warnings.append(
@@ -91,12 +81,8 @@ def _body(robot: Robot, group: Group, pose: Transform, total: float, choices: Ch
     inertia = group.inertia
     where = f"line {robot.links[group.first].line}, link {group.first!r}"
     if inertia is None:
-        mass = SUBSTITUTE_PART * total if total > 0.0 else 1.0
-        inertia = MassProperties(mass, np.full(3, mass * SUBSTITUTE_RADIUS**2))
-        moments = f"{inertia.J_bar[0, 0]:.4g} kg m2 about every axis"
-        built.substituted.append(
-            f"link {group.first!r} has no mass: given {mass:.4g} kg and {moments}, which `kinematics` does not use"
-        )
+        inertia, told = substitute("link", group.first, total)
+        built.substituted.append(told)
     elif choices.repair_inertia:
         inertia, told = physical(inertia)
         if told:

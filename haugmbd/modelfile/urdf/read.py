@@ -7,15 +7,13 @@ from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Any
 
-from haugmbd.analysis.assembly.assemble import assemble
-from haugmbd.analysis.mobility.mobility import mobility
 from haugmbd.bodies.frame import Frame
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import Fault, ModelFileError, UsageError
-from haugmbd.modelfile.files import at_state
+from haugmbd.modelfile.imports.closing import close_joints
+from haugmbd.modelfile.imports.report import ImportReport, LoopClosure
 from haugmbd.modelfile.text import decode, read_bounded
 from haugmbd.modelfile.urdf.mechanism import Built, Choices, mechanism, sidecar_loops
-from haugmbd.modelfile.urdf.report import ImportReport, LoopClosure
 from haugmbd.modelfile.urdf.robot import Robot, robot_of
 from haugmbd.modelfile.urdf.sidecar import read_sidecar
 from haugmbd.modelfile.urdf.tree import coordinates
@@ -137,38 +135,23 @@ def _ignored(robot: Robot) -> list[str]:
 
 def _closed(robot: Robot, built: Built, close: bool, source: str) -> tuple[System, ImportReport]:
     """Return the system with its loops closed, and the report."""
-    system, loops, iterations = built.system, (), 0
-    closed = not robot.loops
-    found: tuple[LoopClosure, ...] = loops
-    if robot.loops:
-        found = tuple(LoopClosure(loop.name, loop.type, loop.convention, float("nan"), float("nan")) for loop in robot.loops)
-    if robot.loops and close:
-        assembly = assemble(system)
-        gaps = {gap.joint: gap for gap in assembly.gaps}
-        found = tuple(loop._replace(distance=gaps[loop.name].distance, angle=gaps[loop.name].angle) for loop in found)
-        iterations, closed = assembly.iterations, True
-        if iterations:
-            system = at_state(system, assembly.state)
-    freedom, doubts = None, list(built.warnings)
-    if closed and len(system.bodies) > 1:
-        mobile = mobility(system)
-        freedom = mobile.degrees_of_freedom
-        doubts += [str(fault) for fault in (*mobile.faults, *mobile.warnings)]
-    bodies = {body.name: body for body in system.bodies}
-    frames = {link: Frame(bodies[name], s_bar, A_bar) for link, (name, s_bar, A_bar) in built.frames.items()}
+    done = close_joints(built.system, bool(robot.loops), close)
+    unknown = (float("nan"), float("nan"))
+    loops = tuple(LoopClosure(x.name, x.type, x.convention, *done.gaps.get(x.name, unknown)) for x in robot.loops)
+    bodies = {body.name: body for body in done.system.bodies}
     report = ImportReport(
         source=source,
         links=len(robot.links),
         joints=len(robot.joints),
         body_of=built.body_of,
         q={},
-        frames=frames,
+        frames={link: Frame(bodies[name], s_bar, A_bar) for link, (name, s_bar, A_bar) in built.frames.items()},
         substituted=tuple(built.substituted),
         ignored=(),
-        loops=found,
-        iterations=iterations,
-        closed=closed,
-        degrees_of_freedom=freedom,
-        warnings=tuple(doubts),
+        loops=loops,
+        iterations=done.iterations,
+        closed=done.closed,
+        degrees_of_freedom=done.degrees_of_freedom,
+        warnings=(*built.warnings, *done.doubts),
     )
-    return system, report
+    return done.system, report

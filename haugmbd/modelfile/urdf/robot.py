@@ -19,6 +19,7 @@ import numpy as np
 from haugmbd.bodies.inertia import MassProperties
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import Fault
+from haugmbd.modelfile.imports.transform import Transform
 from haugmbd.modelfile.reading import meant
 from haugmbd.modelfile.urdf.xml_reader import Element
 
@@ -39,24 +40,6 @@ NOT_READ = {
     "safety_controller": "safety controllers",
     "coupling": "URDF+ couplings",
 }
-
-
-class Transform(NamedTuple):
-    """A pose: rotation matrix (3, 3) and translation [m], (3,)."""
-
-    A: Array
-    r: Array
-
-    def __matmul__(self, other: Transform) -> Transform:
-        """Return the pose `other`, given in this frame."""
-        return Transform(self.A @ other.A, self.r + self.A @ other.r)
-
-    def inverse(self) -> Transform:
-        """Return the inverse pose."""
-        return Transform(self.A.T, -self.A.T @ self.r)
-
-
-IDENTITY = Transform(np.eye(3), np.zeros(3))
 
 
 @dataclass
