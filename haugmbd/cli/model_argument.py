@@ -30,8 +30,8 @@ from haugmbd.system.system import System
 
 MODULE = "checked_mechanism"
 """`__name__` of a Python file while it is run: what stands under `if __name__ == "__main__"` is left alone."""
-URDF, ASMT, SIMENGINE3D = ".urdf", ".asmt", ".mdl"
-FORMATS = (*SUFFIXES, URDF, ASMT, SIMENGINE3D)
+URDF, XACRO, ASMT, SIMENGINE3D = ".urdf", ".xacro", ".asmt", ".mdl"
+FORMATS = (*SUFFIXES, URDF, XACRO, ASMT, SIMENGINE3D)
 """Endings of files that are models; a .json may be one of simEngine3D, too."""
 OK, FAILED, NOT_VALID = 0, 1, 2
 """Exit codes."""
@@ -54,7 +54,9 @@ def add_model(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--length", type=positive, metavar="M", help="for a .asmt: its unit of length [m], 0.001 for FreeCAD's millimetres (1)"
     )
-    command.add_argument("--allow-code", action="store_true", help="import the Python functions that a model file names")
+    command.add_argument(
+        "--allow-code", action="store_true", help="import the functions that a model file names, or expand a .xacro"
+    )
     command.add_argument("--json", action="store_true", help="print one JSON object for other programs")
 
 
@@ -76,16 +78,19 @@ def positive(text: str) -> float:
 
 def read_model(given: str, *, allow_code: bool = False, loops: str | None = None, length: float | None = None) -> System:
     """Return the system of a MODEL. Raise NothingToCheck if there is none, HaugmbdError if it cannot be built."""
-    for option, value, ending, kind in (("--loops", loops, URDF, "robot files"), ("--length", length, ASMT, "assemblies")):
-        if value is not None and Path(given).suffix != ending:
-            raise NothingToCheck(f"{option} is for {kind} ({ending}), and {given!r} is none.")
+    for option, value, endings, kind in (
+        ("--loops", loops, (URDF, XACRO), "robot files"),
+        ("--length", length, (ASMT,), "assemblies"),
+    ):
+        if value is not None and Path(given).suffix not in endings:
+            raise NothingToCheck(f"{option} is for {kind} ({', '.join(endings)}), and {given!r} is none.")
     if given in by_name():
         return by_name()[given]()
     path = Path(given)
     if not path.is_file():
         raise NothingToCheck(f"{given!r} is no file, and no mechanism of the gallery ({', '.join(by_name())}).")
-    if path.suffix == URDF:
-        return read_urdf(path, loops=loops)
+    if path.suffix in (URDF, XACRO):
+        return read_urdf(path, loops=loops, allow_code=allow_code)
     if path.suffix == ASMT:
         return read_asmt(path, length=1.0 if length is None else length)
     if path.suffix == SIMENGINE3D or (path.suffix == JSON and is_simengine3d(path)):

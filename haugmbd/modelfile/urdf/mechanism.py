@@ -12,6 +12,7 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame, triad
+from haugmbd.bodies.shapes import Shape
 from haugmbd.constraints.joint import Joint
 from haugmbd.errors import Fault
 from haugmbd.forces import RSDA, TSDA
@@ -20,6 +21,7 @@ from haugmbd.modelfile.imports.masses import heavy, substitute
 from haugmbd.modelfile.imports.transform import Transform
 from haugmbd.modelfile.urdf.robot import SIDECAR, SLIDING, TURNING, Loop, Robot, UrdfJoint
 from haugmbd.modelfile.urdf.tree import Group, groups, physical, poses
+from haugmbd.modelfile.urdf.visual import Meshes, shape_of
 from haugmbd.system.system import System
 from joints import RJ, SJ, TJ, Fixed, Planar
 
@@ -34,6 +36,7 @@ class Choices(NamedTuple):
     merge_fixed: bool
     repair_inertia: bool
     free_mimic: bool
+    meshes: Meshes
 
 
 class Built(NamedTuple):
@@ -49,8 +52,9 @@ class Built(NamedTuple):
 
 def mechanism(robot: Robot, q: Mapping[str, float], gravity: Any, choices: Choices) -> Built:
     """Return the system of a robot at the joint coordinates q; its loops may be open."""
-    built = Built(System(robot.name, gravity=gravity), {}, {}, [], [], [])
     at, found = poses(robot, q), groups(robot, choices.merge_fixed)
+    ground = () if choices.floating else _shapes(robot, found[robot.root], np.zeros(3), choices.meshes)
+    built = Built(System(robot.name, gravity=gravity, ground_shape=ground), {}, {}, [], [], [])
     total = sum(link.inertia.mass for link in robot.links.values() if link.inertia is not None)
     bodies: dict[str, Body] = {}
     for leader, group in found.items():
@@ -65,7 +69,7 @@ def mechanism(robot: Robot, q: Mapping[str, float], gravity: Any, choices: Choic
             _add_joint(built, joint, bodies, at[joint.parent] @ joint.origin, choices)
     for loop in robot.loops:
         _add_loop(built, loop, bodies)
-    built.warnings.extend(heavy("link", built.system.bodies))
+    built.warnings.extend((*heavy("link", built.system.bodies), *choices.meshes.warnings))
     for name, joint in robot.joints.items():
         if joint.limits is not None and not joint.limits[0] <= q.get(name, 0.0) <= joint.limits[1]:
             built.warnings.append(
@@ -88,12 +92,22 @@ def _body(robot: Robot, group: Group, pose: Transform, total: float, choices: Ch
         if told:
             built.substituted.append(f"link {group.first!r}: {told}")
     p = euler_parameters.from_rotation_matrix(pose.A)
-    body = Body(group.first, inertia.mass, inertia.J_bar, r=pose.r + pose.A @ inertia.center, p=p)
+    shapes = _shapes(robot, group, inertia.center, choices.meshes) or ...
+    body = Body(group.first, inertia.mass, inertia.J_bar, r=pose.r + pose.A @ inertia.center, p=p, shape=shapes)
     remedy = " Or pass repair_inertia=True, which gives the nearest inertia that is possible."
     for fault in body.faults():
         built.faults.append(Fault(where, fault.what, fault.remedy + remedy * ("J_bar" in fault.what)))
     built.system.add(body)
     return body
+
+
+def _shapes(robot: Robot, group: Group, center: Any, meshes: Meshes) -> tuple[Shape, ...]:
+    """Return what is drawn of a group of links, in the frame of its body."""
+    shapes = []
+    for link, pose in group.poses.items():
+        drawn = (shape_of(visual, meshes) for visual in robot.links[link].visuals)
+        shapes += [shape.placed(pose.r - center, pose.A) for shape in drawn if shape is not None]
+    return tuple(shapes)
 
 
 def _add_joint(built: Built, joint: UrdfJoint, bodies: Mapping[str, Body], frame: Transform, choices: Choices) -> None:
