@@ -151,9 +151,11 @@ if TYPE_CHECKING:
     from haugmbd.model.joint_subspaces import motion_subspace as motion_subspace
     from haugmbd.model.model import Model as Model
     from haugmbd.model.state import State as State
+    from haugmbd.modelfile.asmt.read import read_asmt as read_asmt
     from haugmbd.modelfile.files import load_model as load_model
+    from haugmbd.modelfile.imports.report import ImportReport as ImportReport
+    from haugmbd.modelfile.imports.simengine3d import read_simengine3d as read_simengine3d
     from haugmbd.modelfile.urdf.read import read_urdf as read_urdf
-    from haugmbd.modelfile.urdf.report import ImportReport as ImportReport
     from haugmbd.serial_chain.chain import SerialChain as SerialChain
     from haugmbd.serial_chain.impulse.articulated_impulse import ArticulatedImpulse as ArticulatedImpulse
     from haugmbd.serial_chain.impulse.articulated_impulse import articulated_impulse as articulated_impulse
@@ -238,7 +240,9 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.forces.tsda": ("TSDA",),
     "haugmbd.modelfile.files": ("load_model",),
     "haugmbd.modelfile.urdf.read": ("read_urdf",),
-    "haugmbd.modelfile.urdf.report": ("ImportReport",),
+    "haugmbd.modelfile.asmt.read": ("read_asmt",),
+    "haugmbd.modelfile.imports.simengine3d": ("read_simengine3d",),
+    "haugmbd.modelfile.imports.report": ("ImportReport",),
     # its model
     "haugmbd.model.constraint_rows": ("Rows", "evaluate"),
     "haugmbd.model.dependent_rows": ("DropDependentRows", "MinimumNorm", "Redundancy"),

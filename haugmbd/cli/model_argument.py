@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import runpy
 import sys
 import traceback
@@ -21,12 +22,17 @@ from typing import Any
 from haugmbd.errors import HaugmbdError, ModelError, ModelFileError
 from haugmbd.gallery import GALLERY
 from haugmbd.modelfile import SUFFIXES, load_model
+from haugmbd.modelfile.asmt import read_asmt
+from haugmbd.modelfile.files import JSON
+from haugmbd.modelfile.imports.simengine3d import is_simengine3d, read_simengine3d
 from haugmbd.modelfile.urdf import read_urdf
 from haugmbd.system.system import System
 
 MODULE = "checked_mechanism"
 """`__name__` of a Python file while it is run: what stands under `if __name__ == "__main__"` is left alone."""
-URDF = ".urdf"
+URDF, XACRO, ASMT, SIMENGINE3D = ".urdf", ".xacro", ".asmt", ".mdl"
+FORMATS = (*SUFFIXES, URDF, XACRO, ASMT, SIMENGINE3D)
+"""Endings of files that are models; a .json may be one of simEngine3D, too."""
 OK, FAILED, NOT_VALID = 0, 1, 2
 """Exit codes."""
 
@@ -38,14 +44,19 @@ class NothingToCheck(Exception):
 def add_model(command: argparse.ArgumentParser) -> None:
     """Add the arguments MODEL, --allow-code and --json."""
     names = ", ".join(by_name())
-    endings = ", ".join((*SUFFIXES, URDF))
+    endings = ", ".join(FORMATS)
     command.add_argument(
         "model",
         metavar="MODEL",
         help=f"a model file ({endings}), a Python file that defines `system` (it is executed), or one of {names}",
     )
     command.add_argument("--loops", metavar="FILE", help="for a .urdf: a sidecar file with closed loops")
-    command.add_argument("--allow-code", action="store_true", help="import the Python functions that a model file names")
+    command.add_argument(
+        "--length", type=positive, metavar="M", help="for a .asmt: its unit of length [m], 0.001 for FreeCAD's millimetres (1)"
+    )
+    command.add_argument(
+        "--allow-code", action="store_true", help="import the functions that a model file names, or expand a .xacro"
+    )
     command.add_argument("--json", action="store_true", help="print one JSON object for other programs")
 
 
@@ -54,17 +65,36 @@ def by_name() -> dict[str, Callable[[], System]]:
     return {make.__name__: make for make in GALLERY}
 
 
-def read_model(given: str, *, allow_code: bool = False, loops: str | None = None) -> System:
+def positive(text: str) -> float:
+    """Return a positive finite number."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0.0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
+    return value
+
+
+def read_model(given: str, *, allow_code: bool = False, loops: str | None = None, length: float | None = None) -> System:
     """Return the system of a MODEL. Raise NothingToCheck if there is none, HaugmbdError if it cannot be built."""
-    if loops is not None and Path(given).suffix != URDF:
-        raise NothingToCheck(f"--loops is for robot files ({URDF}), and {given!r} is none.")
+    for option, value, endings, kind in (
+        ("--loops", loops, (URDF, XACRO), "robot files"),
+        ("--length", length, (ASMT,), "assemblies"),
+    ):
+        if value is not None and Path(given).suffix not in endings:
+            raise NothingToCheck(f"{option} is for {kind} ({', '.join(endings)}), and {given!r} is none.")
     if given in by_name():
         return by_name()[given]()
     path = Path(given)
     if not path.is_file():
         raise NothingToCheck(f"{given!r} is no file, and no mechanism of the gallery ({', '.join(by_name())}).")
-    if path.suffix == URDF:
-        return read_urdf(path, loops=loops)
+    if path.suffix in (URDF, XACRO):
+        return read_urdf(path, loops=loops, allow_code=allow_code)
+    if path.suffix == ASMT:
+        return read_asmt(path, length=1.0 if length is None else length)
+    if path.suffix == SIMENGINE3D or (path.suffix == JSON and is_simengine3d(path)):
+        return read_simengine3d(path)
     if path.suffix in SUFFIXES:
         return load_model(path, allow_code=allow_code)
     print(f"haugmbd: executing {given}", file=sys.stderr)
@@ -77,7 +107,8 @@ def with_model(arguments: argparse.Namespace, act: Callable[[System], tuple[int,
     act: a function of the system that returns exit code, data and text
     """
     try:
-        code, data, text = act(read_model(arguments.model, allow_code=arguments.allow_code, loops=arguments.loops))
+        given = {key: getattr(arguments, key) for key in ("allow_code", "loops", "length")}
+        code, data, text = act(read_model(arguments.model, **given))
     except NothingToCheck as error:
         return _failed(arguments, NOT_VALID, str(error), str(error), [])
     except HaugmbdError as error:

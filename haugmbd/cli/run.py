@@ -6,12 +6,11 @@ Exit codes: 0 the run reached its end, 1 the model has faults or the run failed,
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from haugmbd.cli.model_argument import FAILED, OK, add_model, with_model
+from haugmbd.cli.model_argument import FAILED, OK, add_model, positive, with_model
 from haugmbd.errors import SimulationError, UsageError
 from haugmbd.integrators.base import Integrator, methods_below
 from haugmbd.simulation.result import Result
@@ -38,17 +37,6 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     command.add_argument("--plot", type=Path, metavar="FILE", help="write a plot of energy and violation: .png, .pdf or .svg")
     command.add_argument("--animate", type=Path, metavar="FILE", help="write an animation: one .html file")
     command.set_defaults(run=run_run)
-
-
-def positive(text: str) -> float:
-    """Return a positive finite number."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0.0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
-    return value
 
 
 def methods() -> dict[str, type[Integrator]]:

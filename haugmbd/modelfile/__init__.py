@@ -10,7 +10,9 @@ text        bounded reading of JSON and TOML; the line of every path
 write       from a System to a document
 build       from a document to a System
 files       load_model, save_model
+imports     what importers share; models of simEngine3D
 urdf        robot files of ROS, with closed loops
+asmt        assemblies of FreeCAD
 """
 
 from haugmbd.modelfile.files import SUFFIXES, at_state, load_model, model_document, save_model, system_of_document

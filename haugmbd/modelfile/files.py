@@ -76,7 +76,7 @@ def load_model(path: str | FilePath, *, allow_code: bool = False) -> System:
     reading = Reading(allow_code=allow_code)
     system = build(document, reading)
     if system is None:
-        raise ModelFileError(str(path), _faults(reading, lines_of(text), str(path)))
+        raise ModelFileError(str(path), located_faults(reading, lines_of(text), str(path)))
     return system
 
 
@@ -98,7 +98,7 @@ def at_state(system: System, state: State) -> System:
     Joints and force elements are kept in the frames of their bodies. Raise ModelFileError for parts that a file cannot hold.
     """
     bind_expressions(system.name, system.parameters, system.joints, system.loads)
-    document = _checked(system, f"system {system.name!r}", system.parameters)
+    document = _checked(system, f"system {system.name!r}", system.parameters, drawn=False)
     for k, body in enumerate(document["bodies"], start=1):
         body |= {
             "r": state.r[k].tolist(),
@@ -106,7 +106,10 @@ def at_state(system: System, state: State) -> System:
             "v": state.v[k].tolist(),
             "omega_bar": state.omega_bar[k].tolist(),
         }
-    return system_of_document(document, f"system {system.name!r}", allow_code=True)
+    moved = system_of_document(document, f"system {system.name!r}", allow_code=True)
+    for body, before in zip(moved.bodies, system.bodies, strict=True):
+        body.__setstate__(body.__getstate__() | {"shape": before.shape, "solid": before.solid})
+    return moved
 
 
 def model_document(model: Model) -> Document:
@@ -131,12 +134,12 @@ def system_of_document(document: Any, where: str, *, allow_code: bool = False) -
     except UsageError as error:
         raise ModelFileError(where, [Fault(where, str(error), "")]) from None
     if system is None:
-        raise ModelFileError(where, _faults(reading, {}, where))
+        raise ModelFileError(where, located_faults(reading, {}, where))
     return system
 
 
-def _checked(system: System, where: str, parameters: Any) -> Document:
-    """Return the document of a system. Raise ModelFileError with all parts that a file cannot hold."""
+def _checked(system: System, where: str, parameters: Any, *, drawn: bool = True) -> Document:
+    """Return the document of a system, with its shapes if `drawn`. Raise ModelFileError with all parts that a file cannot hold."""
     faults = membership_faults(system.bodies, system.joints, system.loads)
     gravity = system.gravity
     try:
@@ -148,13 +151,13 @@ def _checked(system: System, where: str, parameters: Any) -> Document:
     if not good:
         faults.append(Fault(f"system {system.name!r}", f"gravity is {gravity!r:.60}", "Give three finite numbers [m/s2]."))
         gravity = (0.0, 0.0, 0.0)
-    document, found = document_of(str(system.name), gravity, system.bodies, system.joints, system.loads, parameters)
+    document, found = document_of(str(system.name), gravity, system.bodies, system.joints, system.loads, parameters, drawn=drawn)
     if faults or found:
         raise ModelFileError(where, [*faults, *found], "cannot be written")
     return document
 
 
-def _faults(reading: Reading, lines: dict[Path, int], where: str) -> list[Fault]:
+def located_faults(reading: Reading, lines: dict[Path, int], where: str) -> list[Fault]:
     """Return the faults of a reading, in the order of the file."""
     ordered = sorted(
         ((texts.line_of(lines, p.path) if lines else 0, k, p) for k, p in enumerate(reading.problems)), key=lambda x: x[:2]

@@ -37,8 +37,10 @@ def document_of(
     joints: Iterable[Joint],
     loads: Iterable[ForceElement],
     parameters: Parameters,
+    *,
+    drawn: bool = True,
 ) -> tuple[Document, list[Fault]]:
-    """Return the document, and the faults of parts that a file cannot hold."""
+    """Return the document, and the faults of parts that a file cannot hold;  drawn: with the shapes of bodies."""
     faults: list[Fault] = []
 
     def texts(parts: Iterable[Any], where: Callable[[Any], str], text: Callable[[Any, Parameters], Any]) -> list[Any]:
@@ -56,10 +58,10 @@ def document_of(
     document: Document = {"format": FORMAT, "name": name, "gravity": np.asarray(gravity, dtype=np.float64).tolist()}
     if parameters:
         document["parameters"] = dict(parameters)
-    ground = [shape for body in bodies if body.is_ground for shape in body.shape]
+    ground = [shape for body in bodies if body.is_ground and drawn for shape in body.shape]
     if ground:
         document["ground_shape"] = [shape_text(shape) for shape in ground]
-    document["bodies"] = texts((body for body in bodies if not body.is_ground), _body, body_text)
+    document["bodies"] = texts((body for body in bodies if not body.is_ground), _body, body_text if drawn else _undrawn)
     document["joints"] = texts(joints, lambda joint: f"joint {joint.name!r}", joint_text)
     document["loads"] = texts(loads, lambda load: load.where, load_text)
     return document, faults
@@ -69,12 +71,17 @@ def _body(body: Body) -> str:
     return f"body {body.name!r}"
 
 
-def body_text(body: Body, parameters: Parameters) -> Document:
-    """Return a body."""
+def _undrawn(body: Body, parameters: Parameters) -> Document:
+    """Return a body without shapes and velocities."""
     J = np.diag(body.J_bar)
     diagonal = _same(np.diag(J), body.J_bar)
     text: Document = {"name": body.name, "mass": body.mass, "J_bar": (J if diagonal else body.J_bar).tolist()}
-    text |= {"r": body.r.tolist(), "p": body.p.tolist()}
+    return text | {"r": body.r.tolist(), "p": body.p.tolist()}
+
+
+def body_text(body: Body, parameters: Parameters) -> Document:
+    """Return a body."""
+    text = _undrawn(body, parameters)
     if body.shape != (...,):
         text["shape"] = [shape_text(shape) for shape in body.shape]
     if body.solid:

@@ -2,9 +2,9 @@
 
 xml_reader   a bounded reader of XML without document types and entities
 robot        links, joints and loops of a URDF as data
+visual       visual geometry as shapes
 sidecar      loops in a sidecar file (Extended URDF)
 tree         poses of links, merged links and their inertia
-report       what an import did
 mechanism    from a robot to a System
 read         read_urdf
 """

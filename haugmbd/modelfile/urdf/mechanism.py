@@ -12,22 +12,19 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame, triad
-from haugmbd.bodies.inertia import MassProperties
+from haugmbd.bodies.shapes import Shape
 from haugmbd.constraints.joint import Joint
 from haugmbd.errors import Fault
 from haugmbd.forces import RSDA, TSDA
 from haugmbd.math import euler_parameters
-from haugmbd.modelfile.urdf.robot import SIDECAR, SLIDING, TURNING, Loop, Robot, Transform, UrdfJoint
+from haugmbd.modelfile.imports.masses import heavy, substitute
+from haugmbd.modelfile.imports.transform import Transform
+from haugmbd.modelfile.urdf.robot import SIDECAR, SLIDING, TURNING, Loop, Robot, UrdfJoint
 from haugmbd.modelfile.urdf.tree import Group, groups, physical, poses
+from haugmbd.modelfile.urdf.visual import Meshes, shape_of
 from haugmbd.system.system import System
 from joints import RJ, SJ, TJ, Fixed, Planar
 
-SUBSTITUTE_PART = 1e-6
-"""Mass of a link without mass that moves alone, as a part of the robot's mass: far below every mass that matters."""
-SUBSTITUTE_RADIUS = 0.01
-"""Its radius of gyration [m]."""
-HEAVY = 100.0
-"""A body that is so many times heavier than all others together has probably its mass in another unit."""
 DAMPER_LENGTH = 10.0
 """[m] Free length of the damper of a sliding joint, beyond the longest travel of a machine."""
 
@@ -39,6 +36,7 @@ class Choices(NamedTuple):
     merge_fixed: bool
     repair_inertia: bool
     free_mimic: bool
+    meshes: Meshes
 
 
 class Built(NamedTuple):
@@ -54,8 +52,9 @@ class Built(NamedTuple):
 
 def mechanism(robot: Robot, q: Mapping[str, float], gravity: Any, choices: Choices) -> Built:
     """Return the system of a robot at the joint coordinates q; its loops may be open."""
-    built = Built(System(robot.name, gravity=gravity), {}, {}, [], [], [])
     at, found = poses(robot, q), groups(robot, choices.merge_fixed)
+    ground = () if choices.floating else _shapes(robot, found[robot.root], np.zeros(3), choices.meshes)
+    built = Built(System(robot.name, gravity=gravity, ground_shape=ground), {}, {}, [], [], [])
     total = sum(link.inertia.mass for link in robot.links.values() if link.inertia is not None)
     bodies: dict[str, Body] = {}
     for leader, group in found.items():
@@ -70,12 +69,7 @@ def mechanism(robot: Robot, q: Mapping[str, float], gravity: Any, choices: Choic
             _add_joint(built, joint, bodies, at[joint.parent] @ joint.origin, choices)
     for loop in robot.loops:
         _add_loop(built, loop, bodies)
-    whole = sum(body.mass for body in built.system.bodies)
-    built.warnings.extend(
-        f"link {body.name!r} has a mass of {body.mass:.6g} kg, more than {HEAVY:g} times that of all others"
-        for body in built.system.bodies[1:]
-        if 0.0 < HEAVY * (whole - body.mass) < body.mass
-    )
+    built.warnings.extend((*heavy("link", built.system.bodies), *choices.meshes.warnings))
     for name, joint in robot.joints.items():
         if joint.limits is not None and not joint.limits[0] <= q.get(name, 0.0) <= joint.limits[1]:
             built.warnings.append(
@@ -91,23 +85,29 @@ def _body(robot: Robot, group: Group, pose: Transform, total: float, choices: Ch
     inertia = group.inertia
     where = f"line {robot.links[group.first].line}, link {group.first!r}"
     if inertia is None:
-        mass = SUBSTITUTE_PART * total if total > 0.0 else 1.0
-        inertia = MassProperties(mass, np.full(3, mass * SUBSTITUTE_RADIUS**2))
-        moments = f"{inertia.J_bar[0, 0]:.4g} kg m2 about every axis"
-        built.substituted.append(
-            f"link {group.first!r} has no mass: given {mass:.4g} kg and {moments}, which `kinematics` does not use"
-        )
+        inertia, told = substitute("link", group.first, total)
+        built.substituted.append(told)
     elif choices.repair_inertia:
         inertia, told = physical(inertia)
         if told:
             built.substituted.append(f"link {group.first!r}: {told}")
     p = euler_parameters.from_rotation_matrix(pose.A)
-    body = Body(group.first, inertia.mass, inertia.J_bar, r=pose.r + pose.A @ inertia.center, p=p)
+    shapes = _shapes(robot, group, inertia.center, choices.meshes) or ...
+    body = Body(group.first, inertia.mass, inertia.J_bar, r=pose.r + pose.A @ inertia.center, p=p, shape=shapes)
     remedy = " Or pass repair_inertia=True, which gives the nearest inertia that is possible."
     for fault in body.faults():
         built.faults.append(Fault(where, fault.what, fault.remedy + remedy * ("J_bar" in fault.what)))
     built.system.add(body)
     return body
+
+
+def _shapes(robot: Robot, group: Group, center: Any, meshes: Meshes) -> tuple[Shape, ...]:
+    """Return what is drawn of a group of links, in the frame of its body."""
+    shapes = []
+    for link, pose in group.poses.items():
+        drawn = (shape_of(visual, meshes) for visual in robot.links[link].visuals)
+        shapes += [shape.placed(pose.r - center, pose.A) for shape in drawn if shape is not None]
+    return tuple(shapes)
 
 
 def _add_joint(built: Built, joint: UrdfJoint, bodies: Mapping[str, Body], frame: Transform, choices: Choices) -> None:

@@ -7,24 +7,24 @@ from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Any
 
-from haugmbd.analysis.assembly.assemble import assemble
-from haugmbd.analysis.mobility.mobility import mobility
 from haugmbd.bodies.frame import Frame
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import Fault, ModelFileError, UsageError
-from haugmbd.modelfile.files import at_state
+from haugmbd.modelfile.imports.closing import close_joints
+from haugmbd.modelfile.imports.report import ImportReport, LoopClosure
 from haugmbd.modelfile.text import decode, read_bounded
 from haugmbd.modelfile.urdf.mechanism import Built, Choices, mechanism, sidecar_loops
-from haugmbd.modelfile.urdf.report import ImportReport, LoopClosure
 from haugmbd.modelfile.urdf.robot import Robot, robot_of
 from haugmbd.modelfile.urdf.sidecar import read_sidecar
 from haugmbd.modelfile.urdf.tree import coordinates
+from haugmbd.modelfile.urdf.visual import Meshes
 from haugmbd.modelfile.urdf.xml_reader import parse_xml
 from haugmbd.system.system import System
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.80665)
 """[m/s2] Along -z, the vertical of ROS."""
 MAX_BYTES = 16 * 2**20
+XACRO = ".xacro"
 
 
 @check_keywords
@@ -39,13 +39,15 @@ def read_urdf(
     close: bool = True,
     repair_inertia: bool = False,
     free_mimic: bool = False,
+    meshes: str | FilePath | None = None,
+    allow_code: bool = False,
 ) -> System:
-    """Return the System of a URDF file.
+    """Return the System of a URDF file, or of a xacro file.
 
     Parameters
     ----------
     path : str or Path
-        The file. Closed loops may be written in it, as URDF+ <loop> or as <loop_joint>.
+        The file. Closed loops may be written in it, as URDF+ <loop> or as <loop_joint>. A .xacro is a program that makes a URDF.
     loops : str or Path, optional
         A sidecar file of Extended URDF with further loops: closed_loop: [[frameA, frameB]], type: ['3d' or '6d'].
     floating : bool
@@ -62,6 +64,11 @@ def read_urdf(
         Whether an inertia that no rigid body can have is replaced by the nearest one that is possible; the report says so.
     free_mimic : bool
         Whether a joint with <mimic> is read without its coupling; it then moves freely.
+    meshes : str or Path, optional
+        The folder that meshes are read from, it and those below it; by default that of the file. package://name/x is looked for there
+        as name/x and as x.
+    allow_code : bool
+        Whether a .xacro is expanded, by the package `xacrodoc`: expanding executes Python expressions of the file.
 
     Returns
     -------
@@ -80,17 +87,18 @@ def read_urdf(
     Notes
     -----
     Revolute and continuous joints become RJ, prismatic TJ, planar Planar, fixed ones are merged; damping becomes an RSDA or a TSDA.
-    Limits, friction, shapes, transmissions and simulator extensions are not read, and the report says so. The coordinates of joints are
-    zero at the modelled pose.
-    Nothing of the file is executed, and no other file is opened.
+    Visual geometry becomes shapes; a mesh that is missing is a warning. Limits, friction, transmissions and simulator extensions are
+    not read, and the report says so. The coordinates of joints are zero at the modelled pose.
+    Nothing of a .urdf is executed, and no file outside of the folder `meshes` is opened but `loops`.
     Source: the URDF specification of ROS.
     """
     path = FilePath(path)
-    robot = _robot(path)
+    robot = _robot(path, allow_code)
     unread = _read_loops(robot, FilePath(loops)) if loops is not None else []
     _raise(path, robot.faults)
     pose = coordinates(robot, q)
-    built = mechanism(robot, pose, gravity, Choices(floating, merge_fixed, repair_inertia, free_mimic))
+    folder = Meshes(path.parent, path.parent if meshes is None else FilePath(meshes))
+    built = mechanism(robot, pose, gravity, Choices(floating, merge_fixed, repair_inertia, free_mimic, folder))
     _raise(path, built.faults)
     system, report = _closed(robot, built, close, str(path))
     ignored = [*_ignored(robot), *(f"{loops}: the key {key!r}" for key in unread)]
@@ -98,13 +106,30 @@ def read_urdf(
     return system
 
 
-def _robot(path: FilePath) -> Robot:
+def _robot(path: FilePath, allow_code: bool) -> Robot:
     """Return the robot of a file. Raise ModelFileError if it is no XML."""
-    data = read_bounded(path, MAX_BYTES)
+    data = _expanded(path, allow_code) if path.suffix == XACRO else read_bounded(path, MAX_BYTES)
     try:
         return robot_of(parse_xml(data))
     except UsageError as error:
         raise ModelFileError(str(path), [Fault(str(path), str(error).rstrip("."), "")]) from None
+
+
+def _expanded(path: FilePath, allow_code: bool) -> bytes:
+    """Return the URDF that a xacro file makes. Raise UsageError if code is not allowed, or if it fails."""
+    read_bounded(path, MAX_BYTES)
+    if not allow_code:
+        what = f"{str(path)!r} is a xacro file, a program that makes a URDF, and code is not allowed"
+        raise UsageError(f"{what}. If you trust it, pass allow_code=True; or expand it: xacro file.xacro > file.urdf.")
+    try:
+        from xacrodoc import XacroDoc  # noqa: PLC0415  an optional package
+    except ImportError:
+        raise UsageError(f"{str(path)!r} needs xacrodoc, which is not installed: pip install 'haugmbd[xacro]'.") from None
+    try:
+        text: str = XacroDoc.from_file(str(path)).to_urdf_string()
+    except Exception as error:  # noqa: BLE001  expanding runs code of the file
+        raise ModelFileError(str(path), [Fault(str(path), f"xacro raises {type(error).__name__}: {error}"[:500], "")]) from None
+    return text.encode()
 
 
 def _read_loops(robot: Robot, path: FilePath) -> list[str]:
@@ -137,38 +162,23 @@ def _ignored(robot: Robot) -> list[str]:
 
 def _closed(robot: Robot, built: Built, close: bool, source: str) -> tuple[System, ImportReport]:
     """Return the system with its loops closed, and the report."""
-    system, loops, iterations = built.system, (), 0
-    closed = not robot.loops
-    found: tuple[LoopClosure, ...] = loops
-    if robot.loops:
-        found = tuple(LoopClosure(loop.name, loop.type, loop.convention, float("nan"), float("nan")) for loop in robot.loops)
-    if robot.loops and close:
-        assembly = assemble(system)
-        gaps = {gap.joint: gap for gap in assembly.gaps}
-        found = tuple(loop._replace(distance=gaps[loop.name].distance, angle=gaps[loop.name].angle) for loop in found)
-        iterations, closed = assembly.iterations, True
-        if iterations:
-            system = at_state(system, assembly.state)
-    freedom, doubts = None, list(built.warnings)
-    if closed and len(system.bodies) > 1:
-        mobile = mobility(system)
-        freedom = mobile.degrees_of_freedom
-        doubts += [str(fault) for fault in (*mobile.faults, *mobile.warnings)]
-    bodies = {body.name: body for body in system.bodies}
-    frames = {link: Frame(bodies[name], s_bar, A_bar) for link, (name, s_bar, A_bar) in built.frames.items()}
+    done = close_joints(built.system, bool(robot.loops), close)
+    unknown = (float("nan"), float("nan"))
+    loops = tuple(LoopClosure(x.name, x.type, x.convention, *done.gaps.get(x.name, unknown)) for x in robot.loops)
+    bodies = {body.name: body for body in done.system.bodies}
     report = ImportReport(
         source=source,
         links=len(robot.links),
         joints=len(robot.joints),
         body_of=built.body_of,
         q={},
-        frames=frames,
+        frames={link: Frame(bodies[name], s_bar, A_bar) for link, (name, s_bar, A_bar) in built.frames.items()},
         substituted=tuple(built.substituted),
         ignored=(),
-        loops=found,
-        iterations=iterations,
-        closed=closed,
-        degrees_of_freedom=freedom,
-        warnings=tuple(doubts),
+        loops=loops,
+        iterations=done.iterations,
+        closed=done.closed,
+        degrees_of_freedom=done.degrees_of_freedom,
+        warnings=(*built.warnings, *done.doubts),
     )
-    return system, report
+    return done.system, report

@@ -19,7 +19,9 @@ import numpy as np
 from haugmbd.bodies.inertia import MassProperties
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import Fault
+from haugmbd.modelfile.imports.transform import Transform
 from haugmbd.modelfile.reading import meant
+from haugmbd.modelfile.urdf.visual import Visual
 from haugmbd.modelfile.urdf.xml_reader import Element
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
@@ -32,31 +34,11 @@ NOT_READ = {
     "transmission": "transmissions",
     "gazebo": "extensions of a simulator",
     "sensor": "sensors",
-    "material": "materials",
-    "visual": "visual shapes",
     "collision": "collision shapes",
     "calibration": "calibrations",
     "safety_controller": "safety controllers",
     "coupling": "URDF+ couplings",
 }
-
-
-class Transform(NamedTuple):
-    """A pose: rotation matrix (3, 3) and translation [m], (3,)."""
-
-    A: Array
-    r: Array
-
-    def __matmul__(self, other: Transform) -> Transform:
-        """Return the pose `other`, given in this frame."""
-        return Transform(self.A @ other.A, self.r + self.A @ other.r)
-
-    def inverse(self) -> Transform:
-        """Return the inverse pose."""
-        return Transform(self.A.T, -self.A.T @ self.r)
-
-
-IDENTITY = Transform(np.eye(3), np.zeros(3))
 
 
 @dataclass
@@ -66,6 +48,7 @@ class Link:
     name: str
     line: int
     inertia: MassProperties | None = None
+    visuals: list[Visual] = field(default_factory=list)
 
 
 @dataclass
@@ -137,14 +120,17 @@ def robot_of(root: Element) -> Robot:
         return robot
     if any(":" in element.tag and element.tag.startswith("xacro") for element in root.below()):
         what = "it is a xacro file, which is a program that makes a URDF"
-        robot.fault(root.line, "<robot>", what, "Expand it first, such as by `xacro file.xacro > file.urdf`.")
+        robot.fault(
+            root.line, "<robot>", what, "Name it .xacro and pass allow_code=True, or expand it: xacro file.xacro > file.urdf."
+        )
         return robot
     for element in root.below():
         if element.tag in NOT_READ:
             robot.ignored[NOT_READ[element.tag]] += 1
+    colors = {element.attributes.get("name", ""): element for element in root.all("material")}
     for element in root.children:
         if element.tag == "link":
-            _read_link(robot, element)
+            _read_link(robot, element, colors)
         elif element.tag == "joint":
             _read_joint(robot, element)
     _check_tree(robot, root)
@@ -153,7 +139,7 @@ def robot_of(root: Element) -> Robot:
             _read_loop(robot, element, URDF_PLUS, ("predecessor", "successor"))
         elif element.tag == "loop_joint":
             _read_loop(robot, element, LOOP_JOINT, ("link1", "link2"))
-        elif element.tag not in ("link", "joint", *NOT_READ):
+        elif element.tag not in ("link", "joint", "material", *NOT_READ):
             robot.ignored[f"<{element.tag}>"] += 1
     return robot
 
@@ -208,11 +194,48 @@ def _named(robot: Robot, element: Element, known: Iterable[str], where: str) -> 
     return name or f"{where} at line {element.line}"
 
 
-def _read_link(robot: Robot, element: Element) -> None:
+GEOMETRY = {"box": ("size", 3), "sphere": ("radius", 1), "cylinder": ("radius", 1), "mesh": ("scale", 3)}
+"""Geometry of visuals: the key of its numbers, and how many they are; a cylinder has a length, too."""
+
+
+def _read_visual(robot: Robot, element: Element, colors: dict[str, Element], where: str) -> Visual | None:
+    """Return a visual; None if it has no geometry that is known, which is counted as ignored."""
+    geometry = element.first("geometry")
+    solids = [] if geometry is None else [child for child in geometry.children if child.tag in GEOMETRY]
+    if not solids:
+        robot.ignored["visuals of unknown geometry"] += 1
+        return None
+    solid, pose = solids[0], _pose(robot, element.first("origin"), where)
+    key, count = GEOMETRY[solid.tag]
+    numbers = _numbers(robot, solid, key, (1.0,) * count, where)
+    if solid.tag == "cylinder":
+        numbers = np.append(numbers, _number(robot, solid, "length", 0.0, where))
+    return Visual(pose, solid.tag, numbers, _color(element, colors), solid.attributes.get("filename", ""), solid.line)
+
+
+def _color(element: Element, colors: dict[str, Element]) -> str | None:
+    """Return the colour of a visual as #rrggbb, of its own material or of one of the robot; None without one."""
+    own = element.first("material")
+    if own is None:
+        return None
+    given = own.first("color")
+    named = colors.get(own.attributes.get("name", ""))
+    if given is None and named is not None:
+        given = named.first("color")
+    try:
+        rgb = [min(max(float(x), 0.0), 1.0) for x in (given.attributes.get("rgba", "") if given else "").split()[:3]]
+    except ValueError:
+        return None
+    return "#" + "".join(f"{round(255 * x):02x}" for x in rgb) if len(rgb) == 3 and all(map(isfinite, rgb)) else None
+
+
+def _read_link(robot: Robot, element: Element, colors: dict[str, Element]) -> None:
     name = _named(robot, element, robot.links, "link")
     where = f"link {name!r}"
     inertial = element.first("inertial")
     robot.links[name] = Link(name, element.line)
+    visuals = (_read_visual(robot, visual, colors, where) for visual in element.all("visual"))
+    robot.links[name].visuals = [visual for visual in visuals if visual is not None]
     if inertial is None:
         return
     pose = _pose(robot, inertial.first("origin"), where)

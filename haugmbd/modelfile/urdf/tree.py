@@ -18,8 +18,9 @@ from haugmbd.bodies.body import TRIANGLE_RTOL
 from haugmbd.bodies.inertia import MassProperties, combine
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
+from haugmbd.modelfile.imports.transform import IDENTITY, Transform
 from haugmbd.modelfile.reading import meant
-from haugmbd.modelfile.urdf.robot import IDENTITY, SLIDING, TURNING, Robot, Transform, UrdfJoint
+from haugmbd.modelfile.urdf.robot import SLIDING, TURNING, Robot, UrdfJoint
 from haugmbd.modelfile.values import finite
 
 

@@ -10,8 +10,8 @@ import re
 import pytest
 
 import haugmbd as mbd
-from haugmbd.gallery import andrews, four_bar, governor
-from tests.support import model_files, robots
+from haugmbd.gallery import andrews, four_bar, governor, slider_crank
+from tests.support import asmt, model_files, robots, simengine3d
 
 FILES = int(os.environ.get("HAUGMBD_FUZZ", "200"))
 WORDS = [
@@ -151,16 +151,6 @@ def mutate_values(content, rng):
     return content
 
 
-def attempt_urdf(path, **how):
-    """Whether the file is read; an error of haugmbd is an answer: of the file, or of loops that do not close."""
-    try:
-        system = mbd.read_urdf(path, **how)
-    except (mbd.UsageError, mbd.ModelError):
-        return False
-    assert isinstance(system, mbd.System)
-    return True
-
-
 def urdf_texts():
     """Robots with and without loops."""
     with_loop = robots.four_bar_leg(robots.loop_joint("revolute", *ENDS))
@@ -173,9 +163,69 @@ def test_mutated_urdf(tmp_path):
     for k in range(FILES // 4):
         mutate = rng.choice((mutate_text, mutate_values, mutate_values))
         path.write_text(mutate(texts[k % len(texts)], rng), errors="replace")
-        read += attempt_urdf(path, repair_inertia=k % 3 == 0)
+        read += answered(mbd.read_urdf, path, repair_inertia=k % 3 == 0)
         path.write_text(texts[0])
         sidecar.write_text(mutate_text(SIDECAR, rng), errors="replace")
         if k % 10 == 0:
-            attempt_urdf(path, loops=sidecar, close=False)
+            answered(mbd.read_urdf, path, loops=sidecar, close=False)
+    assert 0 < read < FILES
+
+
+def test_mutated_simengine3d(tmp_path):
+    rng = random.Random(10)
+    path, read = tmp_path / "mutated.mdl", 0
+    document = simengine3d.document_of(slider_crank())
+    for k in range(FILES // 4):
+        if rng.random() < 0.6:
+            data = mutate_data(document, rng)
+            content = json.dumps(data)
+        else:
+            content = mutate_text(json.dumps(document), rng)
+        path.write_text(content, errors="replace")
+        read += answered(mbd.read_simengine3d, path, close=k % 5 == 0)
+    assert 0 < read < FILES
+
+
+def answered(reader, path, **how):
+    """Whether a file is read; an error of haugmbd is an answer."""
+    try:
+        system = reader(path, **how)
+    except (mbd.UsageError, mbd.ModelError):
+        return False
+    assert isinstance(system, mbd.System)
+    return True
+
+
+def mutate_lines(content, rng):
+    """The text with lines dropped, repeated, exchanged or indented otherwise, or with another number."""
+    lines = content.split("\n")
+    for _ in range(rng.randint(1, 3)):
+        k, n = rng.randrange(len(lines)), rng.randrange(len(lines))
+        change = rng.choice(["drop", "twice", "swap", "indent", "number", "number", "word"])
+        if change == "drop":
+            del lines[k]
+        elif change == "twice":
+            lines.insert(k, lines[n])
+        elif change == "swap":
+            lines[k], lines[n] = lines[n], lines[k]
+        elif change == "indent":
+            lines[k] = rng.choice(["\t" + lines[k], lines[k][1:]])
+        elif change == "number":
+            lines[k] = re.sub(r"-?\d[\d.e+-]*", rng.choice(["0", "1e300", "-1", "nan", "1e-300", "7"]), lines[k], count=1)
+        else:
+            lines[k] = re.sub(r"\w+", rng.choice(["PlanarJoint", "FixedJoint", "RevRevJoint", "Name", "crank"]), lines[k], count=1)
+    return "\n".join(lines)
+
+
+MOTION = asmt.motion("RotationalMotion", "run", "A", "1.5 + 0.1*sin(2*time)^2")
+
+
+def test_mutated_asmt(tmp_path):
+    rng = random.Random(11)
+    path, read = tmp_path / "mutated.asmt", 0
+    texts = [asmt.four_bar(gap=2.0), asmt.four_bar(motions=[MOTION])]
+    for k in range(FILES // 4):
+        mutate = rng.choice((mutate_lines, mutate_lines, mutate_text))
+        path.write_text(mutate(texts[k % 2], rng), errors="replace")
+        read += answered(mbd.read_asmt, path, length=0.001, merge_fixed=k % 3 > 0, close=k % 5 == 0)
     assert 0 < read < FILES

@@ -11,7 +11,7 @@ from haugmbd.deprecated import public_class
 
 
 class LoopClosure(NamedTuple):
-    """A closed loop: its joint, the convention it was written in, and how far it was open as read [m], [rad]."""
+    """A joint that was open, or closes a loop: its type, where it was written, and how far it was open as read [m], [rad]."""
 
     name: str
     type: str
@@ -30,7 +30,7 @@ class ImportReport:
     source : str
         The file.
     links, joints : int
-        Numbers of links and joints in the file.
+        Numbers of links (parts, bodies) and joints in the file.
     body_of : dict of str to str
         The body that each link is part of; "ground" for links that do not move.
     q : dict of str to float
@@ -42,7 +42,7 @@ class ImportReport:
     ignored : tuple of str
         What was not read.
     loops : tuple of LoopClosure
-        The loops.
+        The joints that close loops; of formats without trees, the joints that were open.
     iterations : int
         Iterations that closed the loops; 0 if there is none, or if they are still open.
     closed : bool
@@ -51,6 +51,8 @@ class ImportReport:
         Degrees of freedom at the modelled pose; None if it was not determined because loops are open.
     warnings : tuple of str
         What is doubtful, such as a mass that does not fit the size.
+    word : str
+        What the file calls a body: link, part, body.
     """
 
     source: str
@@ -66,19 +68,23 @@ class ImportReport:
     closed: bool
     degrees_of_freedom: int | None
     warnings: tuple[str, ...]
+    word: str = "link"
 
     def __str__(self) -> str:
         """Return the report, one fact a line."""
         bodies = len(set(self.body_of.values()) - {"ground"})
         merged = sum(link != body for link, body in self.body_of.items())
-        lines = [f"{self.source}: {self.links} links and {self.joints} joints; {bodies} bodies ({merged} links merged into others)"]
+        several = {"body": "bodies"}.get(self.word, f"{self.word}s")
+        lines = [f"{self.source}: {self.links} {several} and {self.joints} joints; {bodies} bodies ({merged} {several} merged)"]
         if self.degrees_of_freedom is not None:
             lines.append(f"degrees of freedom: {self.degrees_of_freedom}")
         for loop in self.loops:
             gap = f"{loop.distance:.4g} m, {degrees(loop.angle):.4g} degrees"
-            lines.append(f"loop {loop.name!r} ({loop.type}, {loop.convention}) was open by {gap}")
-        if self.loops:
-            lines.append(f"closed in {self.iterations} iterations" if self.closed else "the loops were left open")
+            lines.append(
+                f"{'loop' if self.word == 'link' else 'joint'} {loop.name!r} ({loop.type}, {loop.convention}) was open by {gap}"
+            )
+        if self.loops or not self.closed:
+            lines.append(f"closed in {self.iterations} iterations" if self.closed else "the joints were left open")
         lines += [f"substituted: {text}" for text in self.substituted]
         lines += [f"ignored: {text}" for text in self.ignored]
         lines += [f"warning: {text}" for text in self.warnings]

@@ -1,0 +1,13 @@
+"""ASMT, the text format of the assembly solver of FreeCAD (OndselSolver).
+
+records     the tree of a text with tabs
+assembly    parts, markers, joints and motions as data
+formulas    motions as expressions
+joints      joints between two markers
+mechanism   from an assembly to a System
+read        read_asmt
+"""
+
+from haugmbd.modelfile.asmt.read import read_asmt
+
+__all__ = ["read_asmt"]

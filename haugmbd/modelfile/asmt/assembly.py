@@ -1,0 +1,272 @@
+r"""An assembly as its ASMT file describes it: parts, markers, joints and motions as data, with faults and lines.
+
+    marker      pose on its part:  T(RefPoint) T(Marker);    named /Assembly/Part/Marker, or /Assembly/Marker on the ground
+    mass        PrincipalMassMarker: centre of mass, principal axes (columns), principal moments
+    velocities  of the origin of the part, and the angular velocity, in the axes of the assembly
+
+Lengths have no unit in a file; `length` [m] is the unit. Source: the files that OndselSolver reads and writes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from haugmbd.bodies.inertia import MassProperties
+from haugmbd.compiled.array_types import Array
+from haugmbd.errors import Fault
+from haugmbd.modelfile.asmt.records import Record
+from haugmbd.modelfile.imports.transform import IDENTITY, ROUNDED, Transform, nearest_rotation
+
+VALUES = {"offset": 1, "distanceIJ": 1, "theIzJz": 0, "radiusI": 1, "radiusJ": 1, "pitch": 1, "pitchRadius": 1}
+"""Numbers of joints, and their powers of length."""
+LARGEST = 1e60
+"""Numbers are below it: products of three of them are finite."""
+NOT_READ = {
+    "KinematicIJs": "measurements",
+    "SimulationParameters": "simulation parameters",
+    "RefCurves": "curves",
+    "RefSurfaces": "surfaces",
+}
+READ = ("Notes", "Name", "Position3D", "RotationMatrix", "Velocity3D", "Omega3D", "RefPoints", "Parts", "ConstraintSets")
+READ_TOO = ("ForceTorques", "ForcesTorques", "ConstantGravity", "AnimationParameters", "PrincipalMassMarker", *NOT_READ)
+
+
+@dataclass
+class Part:
+    """A part: its pose, its mass in its own axes (None: no mass), its velocities."""
+
+    name: str
+    line: int
+    pose: Transform
+    inertia: MassProperties | None = None
+    velocity: Array = field(default_factory=lambda: np.zeros(3))
+    omega: Array = field(default_factory=lambda: np.zeros(3))
+
+
+class Marker(NamedTuple):
+    """A marker: the part that it is on ("" for the assembly), and its pose there."""
+
+    part: str
+    pose: Transform
+
+
+class AsmtJoint(NamedTuple):
+    """A joint: its type, the paths of its markers, its numbers."""
+
+    name: str
+    line: int
+    type: str
+    markers: tuple[str, str]
+    values: dict[str, float]
+
+
+class Motion(NamedTuple):
+    """A motion: its type, the name of its joint, its formula."""
+
+    name: str
+    line: int
+    type: str
+    joint: str
+    formula: str
+
+
+@dataclass
+class Assembly:
+    """The contents of a file."""
+
+    name: str
+    length: float
+    parts: dict[str, Part] = field(default_factory=dict)
+    markers: dict[str, Marker] = field(default_factory=dict)
+    joints: dict[str, AsmtJoint] = field(default_factory=dict)
+    motions: dict[str, Motion] = field(default_factory=dict)
+    gravity: Array = field(default_factory=lambda: np.zeros(3))
+    pose: Transform = IDENTITY
+    ignored: Counter[str] = field(default_factory=Counter)
+    substituted: list[str] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+
+    def fault(self, line: int, where: str, what: str, remedy: str) -> None:
+        """Record a fault."""
+        self.faults.append(Fault(f"line {line}, {where}", what, remedy))
+
+
+def assembly_of(root: Record, length: float) -> Assembly:
+    """Return the assembly of a tree, with its faults."""
+    name = root.first("Name")
+    made = Assembly("" if name is None else name.value(), length)
+    where = f"assembly {made.name!r}"
+    if not made.name:
+        made.fault(root.line, "assembly", "it has no name", "Give a record Name: the paths of markers begin with it.")
+    made.pose = _pose(made, root, where)
+    for key in ("Velocity3D", "Omega3D"):
+        if _numbers(made, root.first(key), (3,), where).any():
+            made.fault(root.line, where, f"its {key} is not zero: the assembly is the ground", f"Give the {key} of its parts.")
+    gravity = root.first("ConstantGravity")
+    made.gravity = length * _numbers(made, gravity, (3,), where)
+    _read_markers(made, root, "", where)
+    for record in _below(root, "Parts"):
+        if record.text == "Part":
+            _read_part(made, record)
+        else:
+            made.fault(record.line, where, f"{record.text!r:.40} in the list of parts is not known", "Give records Part.")
+    sets = root.first("ConstraintSets")
+    if sets is not None:
+        _read_sets(made, sets)
+    for key in ("ForceTorques", "ForcesTorques"):
+        for record in _below(root, key):
+            what = f"the load {_name(record) or record.text!r} ({record.text}) cannot be read"
+            made.fault(record.line, where, what, "Remove it, and add a PointForce or a Torque to the system.")
+    for key, told in NOT_READ.items():
+        if root.first(key) is not None and root.first(key).children:  # type: ignore[union-attr]
+            made.ignored[told] += 1
+    for record in root.children:
+        if record.text not in (*READ, *READ_TOO):
+            made.ignored[f"the record {record.text[:40]!r}"] += 1
+    return made
+
+
+def _below(record: Record, key: str) -> Iterable[Record]:
+    """Return the records of a list."""
+    found = record.first(key)
+    return () if found is None else found.children
+
+
+def _name(record: Record) -> str:
+    found = record.first("Name")
+    return "" if found is None else found.value()
+
+
+def _numbers(made: Assembly, record: Record | None, shape: tuple[int, ...], where: str) -> Array:
+    """Return the numbers below a record, in rows; zeros without one, or, with a fault, for bad ones."""
+    if record is None:
+        return np.zeros(shape)
+    words = " ".join(child.text for child in record.children).split()
+    try:
+        values = [float(word) for word in words]
+    except ValueError:
+        values = []
+    if len(values) != int(np.prod(shape)) or not all(abs(x) < LARGEST for x in values):
+        what = f"{record.text} is {' '.join(words)[:60]!r}, not {int(np.prod(shape))} finite numbers"
+        made.fault(record.line, where, what, "Give them, separated by tabs.")
+        return np.zeros(shape)
+    return np.array(values).reshape(shape)
+
+
+def _pose(made: Assembly, record: Record, where: str) -> Transform:
+    """Return Position3D and RotationMatrix of a record; 0 and I without them."""
+    r = made.length * _numbers(made, record.first("Position3D"), (3,), where)
+    given = record.first("RotationMatrix")
+    if given is None:
+        return Transform(np.eye(3), r)
+    before = len(made.faults)
+    M = _numbers(made, given, (3, 3), where)
+    if len(made.faults) > before:
+        return Transform(np.eye(3), r)
+    A, gap = nearest_rotation(M)
+    if A is None:
+        what = f"RotationMatrix is no rotation: max |A^T A - I| = {gap:.3g}, or it is a reflection"
+        made.fault(given.line, where, what, "Give a rotation matrix by rows.")
+        return Transform(np.eye(3), r)
+    if gap > ROUNDED:
+        made.substituted.append(f"{where}: RotationMatrix became the nearest rotation (max |A^T A - I| was {gap:.2g})")
+    return Transform(A, r)
+
+
+def _read_part(made: Assembly, record: Record) -> None:
+    name = _name(record)
+    where = f"part {name!r}"
+    if not name or name in made.parts:
+        what = f"the name {name!r} is empty, or that of another part, too"
+        made.fault(record.line, where, what, "Give each part its own name.")
+        return
+    part = made.parts[name] = Part(name, record.line, _pose(made, record, where))
+    part.velocity = made.length * _numbers(made, record.first("Velocity3D"), (3,), where)
+    part.omega = _numbers(made, record.first("Omega3D"), (3,), where)
+    mass = record.first("PrincipalMassMarker")
+    if mass is not None:
+        part.inertia = _inertia(made, mass, where)
+    order = record.first("FeatureOrder")
+    if order is not None and order.children:
+        made.ignored["solid geometry of parts"] += 1
+    _read_markers(made, record, name, where)
+
+
+def _inertia(made: Assembly, record: Record, where: str) -> MassProperties | None:
+    """Return the inertia in the axes of the part; None without any."""
+    at = _pose(made, record, f"{where}, mass marker")
+    mass = float(_numbers(made, record.first("Mass"), (1,), where)[0])
+    key = "MomentOfInertias" if record.first("MomentOfInertias") else "MomentOfInertia"
+    moments = made.length**2 * _numbers(made, record.first(key), (3,), where)
+    if mass < 0.0 or (moments < 0.0).any():
+        made.fault(
+            record.line, where, f"its mass is {mass:g}, its moments {moments.tolist()}", "Give numbers that are not negative."
+        )
+        return None
+    if mass == 0.0:
+        return None
+    return MassProperties(mass, moments).placed(at.r, at.A)
+
+
+def _read_markers(made: Assembly, record: Record, part: str, where: str) -> None:
+    """Read the markers of a part, or of the assembly."""
+    for point in _below(record, "RefPoints"):
+        at = _pose(made, point, f"{where}, reference point")
+        for marker in _below(point, "Markers"):
+            name = _name(marker)
+            path = "/".join(("", made.name, *([part] if part else []), name))
+            if not name or path in made.markers:
+                what = f"the name {name!r} is empty, or that of another marker, too"
+                made.fault(marker.line, f"{where}, marker", what, "Give each marker of a part its own name.")
+                continue
+            made.markers[path] = Marker(part, at @ _pose(made, marker, f"marker {path!r}"))
+
+
+def _read_sets(made: Assembly, sets: Record) -> None:
+    """Read joints, motions and limits."""
+    for record in _below(sets, "Joints"):
+        _read_joint(made, record)
+    for record in _below(sets, "Motions"):
+        name = _name(record)
+        keys = {"RotationalMotion": "RotationZ", "TranslationalMotion": "TranslationZ"}
+        if record.text not in keys:
+            what = f"its type {record.text!r:.40} cannot be read"
+            made.fault(record.line, f"motion {name!r}", what, f"Known are {', '.join(keys)}.")
+            continue
+        joint, formula = record.first("MotionJoint"), record.first(keys[record.text])
+        if joint is None or formula is None or not name:
+            what = f"it lacks Name, MotionJoint or {keys[record.text]}"
+            made.fault(record.line, f"motion {name!r}", what, "Give all three.")
+            continue
+        text = " ".join(child.text for child in formula.children)
+        last = joint.value().rsplit("/", 1)[-1]
+        made.motions[name] = Motion(name, record.line, record.text, last, text)
+    for record in _below(sets, "Limits"):
+        kind, bound = record.first("Type"), record.first("Limit")
+        told = f"{'' if kind is None else kind.value()} {'' if bound is None else bound.value()}".strip()
+        made.ignored[f"limit {_name(record)!r} ({record.text} {told})"] += 1
+    for record in _below(sets, "GeneralConstraintSets"):
+        made.fault(record.line, f"constraint {_name(record)!r}", f"its type {record.text!r:.40} cannot be read", "Remove it.")
+
+
+def _read_joint(made: Assembly, record: Record) -> None:
+    name = _name(record)
+    where = f"joint {name!r}"
+    if not name or name in made.joints:
+        made.fault(
+            record.line, where, f"the name {name!r} is empty, or that of another joint, too", "Give each joint its own name."
+        )
+        return
+    ends = [record.first(key) for key in ("MarkerI", "MarkerJ")]
+    paths = ["" if end is None else end.value() for end in ends]
+    values = {
+        key: made.length**power * float(_numbers(made, record.first(key), (1,), where)[0])
+        for key, power in VALUES.items()
+        if record.first(key) is not None
+    }
+    made.joints[name] = AsmtJoint(name, record.line, record.text, (paths[0], paths[1]), values)

@@ -1,0 +1,229 @@
+r"""From an assembly to a System: one body for each group of parts that are fixed to each other, the ground for those fixed to it.
+
+fixed joint between markers M_i on part a and M_j on part b:     T_b = T_a M_i M_j^-1
+body frame    the axes of the first part of the group, its origin in the centre of mass c:    s_bar = r - c
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from haugmbd.bodies.body import Body
+from haugmbd.bodies.frame import Frame
+from haugmbd.bodies.inertia import MassProperties, combine
+from haugmbd.constraints.joint import Joint
+from haugmbd.errors import Fault, UsageError
+from haugmbd.math import euler_parameters
+from haugmbd.modelfile.asmt.assembly import AsmtJoint, Assembly, Motion
+from haugmbd.modelfile.asmt.formulas import expression_of
+from haugmbd.modelfile.asmt.joints import joint_between
+from haugmbd.modelfile.imports.closing import OPEN
+from haugmbd.modelfile.imports.masses import heavy, substitute
+from haugmbd.modelfile.imports.transform import IDENTITY, Transform
+from haugmbd.modelfile.reading import meant
+from haugmbd.system.system import System
+from joints import RotationDriver, TranslationDriver
+
+FIXED = "FixedJoint"
+GROUND = ""
+"""The assembly itself, as the part of its markers."""
+UNIT = MassProperties(1.0, np.ones(3))
+"""What FreeCAD writes for every part."""
+LARGE = 100.0
+"""[m] An assembly of this size is probably in millimetres."""
+
+
+class Place(NamedTuple):
+    """Where a part is: the first part of its group, and its pose there."""
+
+    leader: str
+    pose: Transform
+
+
+class Built(NamedTuple):
+    """The system as read, and what the report says of it; where: the body and the frame on it of each part."""
+
+    system: System
+    where: dict[str, tuple[str, Transform]]
+    substituted: list[str]
+    warnings: list[str]
+
+
+def mechanism(made: Assembly, merge_fixed: bool) -> Built:
+    """Return the system; faults are collected in the assembly."""
+    built = Built(System(made.name, gravity=made.gravity), {}, made.substituted, [])
+    for joint in made.joints.values():
+        for key, path in zip(("MarkerI", "MarkerJ"), joint.markers, strict=True):
+            if path not in made.markers:
+                what = f"{key}: there is no marker {path!r:.80}{meant(path, made.markers)}"
+                made.fault(joint.line, f"joint {joint.name!r}", what, "Give the path /Assembly/Part/Marker.")
+    if made.faults:
+        return built
+    places, used = _groups(made, built, merge_fixed)
+    bodies = _bodies(made, built, places)
+    for joint in made.joints.values():
+        if joint.name not in used:
+            _add_joint(made, built, bodies, joint)
+    for motion in made.motions.values():
+        _add_motion(made, built, motion)
+    _doubts(made, built)
+    return built
+
+
+def _groups(made: Assembly, built: Built, merge_fixed: bool) -> tuple[dict[str, Place], set[str]]:
+    """Return the place of each part, and the names of the fixed joints that this has used up."""
+    fixed = [joint for joint in made.joints.values() if joint.type == FIXED] if merge_fixed else []
+    at: dict[str, list[AsmtJoint]] = {}
+    for joint in fixed:
+        for path in joint.markers:
+            at.setdefault(made.markers[path].part, []).append(joint)
+    places: dict[str, Place] = {}
+    used: set[str] = set()
+    for leader in (GROUND, *made.parts):
+        if leader in places:
+            continue
+        places[leader] = Place(leader, IDENTITY)
+        stack = [leader]
+        while stack:
+            part = stack.pop()
+            for joint in at.get(part, ()):
+                i, j = (made.markers[path] for path in joint.markers)
+                one, other = (i, j) if i.part == part else (j, i)
+                pose = places[part].pose @ one.pose @ other.pose.inverse()
+                if joint.name in used:
+                    continue
+                used.add(joint.name)
+                if other.part in places:
+                    _check_circle(made, joint, places[other.part].pose, pose)
+                    continue
+                places[other.part] = Place(leader, pose)
+                stack.append(other.part)
+                _note_moved(made, built, joint, leader, other.part, pose)
+    return places, used
+
+
+def _pose_of(made: Assembly, part: str) -> Transform:
+    return made.pose if part == GROUND else made.parts[part].pose
+
+
+def _check_circle(made: Assembly, joint: AsmtJoint, one: Transform, two: Transform) -> None:
+    """Record a fault if a circle of fixed joints does not close."""
+    gap = max(float(np.abs(one.r - two.r).max()), float(np.abs(one.A - two.A).max()))
+    if gap > 1e3 * OPEN:
+        what = f"the fixed joints of a circle contradict each other by {gap:.3g} (m or rad)"
+        made.fault(joint.line, f"joint {joint.name!r}", what, "Remove one of them, or move its markers.")
+
+
+def _note_moved(made: Assembly, built: Built, joint: AsmtJoint, leader: str, part: str, pose: Transform) -> None:
+    """Report a part that a fixed joint moves."""
+    new, old = _pose_of(made, leader) @ pose, _pose_of(made, part)
+    distance, angle = float(np.linalg.norm(new.r - old.r)), float(np.abs(new.A - old.A).max())
+    if max(distance, angle) > OPEN:
+        built.substituted.append(
+            f"part {part!r} was moved by {distance:.4g} m and turned, so that the fixed joint {joint.name!r} closes"
+        )
+
+
+def _bodies(made: Assembly, built: Built, places: dict[str, Place]) -> dict[str, Body]:
+    """Add the bodies, and return that of each part."""
+    total = sum(part.inertia.mass for part in made.parts.values() if part.inertia is not None)
+    members: dict[str, list[str]] = {}
+    for part, place in places.items():
+        members.setdefault(place.leader, []).append(part)
+    bodies: dict[str, Body] = {}
+    for leader, parts in members.items():
+        center = np.zeros(3)
+        if leader == GROUND:
+            body, frame = built.system.ground, made.pose
+        else:
+            inertia = _common(made, places, parts)
+            if inertia is None:
+                inertia, told = substitute("part", leader, total)
+                built.substituted.append(told)
+            body, center, frame = _body(made, leader, inertia), inertia.center, IDENTITY
+            built.system.add(body)
+        for part in parts:
+            bodies[part] = body
+            on = frame @ places[part].pose
+            built.where[part] = (body.name, Transform(on.A, on.r - center))
+    return bodies
+
+
+def _common(made: Assembly, places: dict[str, Place], parts: list[str]) -> MassProperties | None:
+    """Return the common inertia of parts in the axes of the first one; None if none has mass."""
+    solids = []
+    for part in parts:
+        own, pose = made.parts[part].inertia, places[part].pose
+        if own is not None:
+            solids.append(own.placed(pose.r + pose.A @ own.center, pose.A))
+    return None if not solids else solids[0] if len(solids) == 1 else combine(solids)
+
+
+def _body(made: Assembly, leader: str, inertia: MassProperties) -> Body:
+    """Return the body of a group; its velocities are those of its first part."""
+    part = made.parts[leader]
+    A, arm = part.pose.A, part.pose.A @ inertia.center
+    v = part.velocity + np.cross(part.omega, arm)
+    p = euler_parameters.from_rotation_matrix(A)
+    body = Body(leader, inertia.mass, inertia.J_bar, r=part.pose.r + arm, p=p, v=v, omega_bar=A.T @ part.omega)
+    for fault in body.faults():
+        made.faults.append(Fault(f"line {part.line}, {fault.where}", fault.what, fault.remedy))
+    return body
+
+
+def _add_joint(made: Assembly, built: Built, bodies: dict[str, Body], joint: AsmtJoint) -> None:
+    """Add a joint, or record why it cannot be."""
+    where = f"joint {joint.name!r}"
+    ends = []
+    for path in joint.markers:
+        marker = made.markers[path]
+        at = built.where[marker.part][1] @ marker.pose
+        ends.append(Frame(bodies[marker.part], at.r, at.A))
+    if ends[0].body is ends[1].body:
+        made.fault(joint.line, where, f"both its markers are on {ends[0].body.name!r}", "Give markers of parts that move.")
+        return
+    try:
+        part: Joint = joint_between(joint.type, joint.name, ends[0], ends[1], joint.values)
+    except UsageError as error:
+        made.fault(joint.line, where, str(error).rstrip("."), "Replace it by a joint that can be read.")
+        return
+    for fault in part.faults():
+        made.faults.append(Fault(f"line {joint.line}, {fault.where}", fault.what, fault.remedy))
+    built.system.add(part)
+
+
+def _add_motion(made: Assembly, built: Built, motion: Motion) -> None:
+    """Add a driver, or record why it cannot be."""
+    where, known = f"motion {motion.name!r}", {joint.name: joint for joint in built.system.joints}
+    if motion.joint not in known:
+        what = f"there is no joint {motion.joint!r:.60} that moves{meant(motion.joint, known)}"
+        made.fault(motion.line, where, what, "Give MotionJoint the path /Assembly/Joint.")
+        return
+    turns = motion.type == "RotationalMotion"
+    try:
+        f = expression_of(motion.formula, 1.0 if turns else made.length)
+    except UsageError as error:
+        made.fault(motion.line, where, str(error).rstrip("."), "Give a formula of time.")
+        return
+    name = motion.name if motion.name not in known else f"{motion.name} (motion)"
+    kind = RotationDriver if turns else TranslationDriver
+    driver = kind(name, known[motion.joint], f)
+    for fault in driver.faults():
+        made.faults.append(Fault(f"line {motion.line}, {fault.where}", fault.what, fault.remedy))
+    built.system.add(driver)
+
+
+def _doubts(made: Assembly, built: Built) -> None:
+    """Append what is doubtful about masses and units."""
+    unit = UNIT.J_bar * made.length**2
+    solids = [part.inertia for part in made.parts.values()]
+    if solids and all(own is not None and own.mass == 1.0 and np.allclose(own.J_bar, unit, rtol=1e-9, atol=0.0) for own in solids):
+        told = "every part has mass 1 and moments (1, 1, 1), as FreeCAD writes them: they are not the masses of the parts"
+        built.warnings.append(f"{told}; `kinematics` does not use them")
+    size = max((float(np.abs(part.pose.r).max()) for part in made.parts.values()), default=0.0)
+    if size > LARGE:
+        told = f"a part is {size:.4g} m from the origin: if the file is in millimetres, as FreeCAD's are"
+        built.warnings.append(f"{told}, pass length=0.001")
+    built.warnings.extend(heavy("part", built.system.bodies))

@@ -1,0 +1,106 @@
+r"""read_asmt: an assembly of FreeCAD's solver as a System."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+
+from haugmbd.bodies.frame import Frame
+from haugmbd.deprecated import check_keywords
+from haugmbd.errors import Fault, ModelFileError, UsageError
+from haugmbd.modelfile.asmt.assembly import Assembly, assembly_of
+from haugmbd.modelfile.asmt.mechanism import mechanism
+from haugmbd.modelfile.asmt.records import parse_records
+from haugmbd.modelfile.imports.closing import OPEN, close_joints
+from haugmbd.modelfile.imports.report import ImportReport, LoopClosure
+from haugmbd.modelfile.text import decode, read_bounded
+from haugmbd.modelfile.values import finite
+from haugmbd.system.system import System
+
+MAX_BYTES = 32 * 2**20
+MOST_FAULTS = 200
+"""Faults that are reported: a file with more of them is another kind of file."""
+
+
+@check_keywords
+def read_asmt(path: str | FilePath, *, length: float = 1.0, merge_fixed: bool = True, close: bool = True) -> System:
+    """Return the System of an ASMT file, the text format of FreeCAD's assembly solver.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    length : float
+        The file's unit of length [m]: 0.001 for millimetres, in which FreeCAD writes. Masses are in kg, moments of inertia in kg length2.
+    merge_fixed : bool
+        Whether parts that fixed joints connect become one body, or the ground; otherwise each is a body, with a Fixed joint.
+    close : bool
+        Whether joints that are open at the modelled pose are closed by `assemble`.
+
+    Returns
+    -------
+    System
+        The mechanism, with `system.import_report`: what was read, substituted and ignored, and which joints were open.
+
+    Raises
+    ------
+    ModelFileError
+        With all faults of the file: line, place, defect and remedy of each.
+    AssemblyError
+        If the joints cannot be closed; close=False returns them open.
+    UsageError
+        If there is no such file, or if length is not positive.
+
+    Notes
+    -----
+    The frames of joints are the markers: the coordinate of a hinge is the solver's own, from x of marker I to x of marker J about z.
+    Motions become drivers. Gears, screws and loads are refused by name; limits are listed in the report.
+    Source: the files that OndselSolver reads and writes.
+    """
+    unit = finite(length)
+    if unit is None or unit <= 0.0:
+        raise UsageError(f"length is {length!r}, must be a positive number of metres, such as 0.001 for millimetres.")
+    path = FilePath(path)
+    data = read_bounded(path, MAX_BYTES)
+    try:
+        root = parse_records(decode(data))
+    except UsageError as error:
+        raise ModelFileError(str(path), [Fault(str(path), str(error).rstrip("."), "")]) from None
+    made = assembly_of(root, unit)
+    built = mechanism(made, merge_fixed)
+    if made.faults:
+        raise ModelFileError(str(path), _first(made.faults, str(path)))
+    done = close_joints(built.system, bool(built.system.joints), close)
+    bodies = {body.name: body for body in done.system.bodies}
+    done.system.import_report = ImportReport(
+        source=str(path),
+        links=len(made.parts),
+        joints=len(made.joints) + len(made.motions),
+        body_of={part: body for part, (body, _) in built.where.items() if part},
+        q={},
+        frames={part: Frame(bodies[body], at.r, at.A) for part, (body, at) in built.where.items() if part},
+        substituted=tuple(built.substituted),
+        ignored=tuple(_ignored(made)),
+        loops=tuple(
+            LoopClosure(name, made.joints[name].type if name in made.joints else "motion", "ASMT", *gap)
+            for name, gap in done.gaps.items()
+            if max(gap) > OPEN
+        ),
+        iterations=done.iterations,
+        closed=done.closed,
+        degrees_of_freedom=done.degrees_of_freedom,
+        warnings=(*built.warnings, *done.doubts),
+        word="part",
+    )
+    return done.system
+
+
+def _first(faults: list[Fault], path: str) -> list[Fault]:
+    """Return the first faults, and that there are more."""
+    if len(faults) <= MOST_FAULTS:
+        return faults
+    return [*faults[:MOST_FAULTS], Fault(path, f"it has {len(faults)} faults", "Only the first ones are listed.")]
+
+
+def _ignored(made: Assembly) -> list[str]:
+    """Return what was not read, as texts."""
+    return [text if n == 1 else f"{text} ({n})" for text, n in made.ignored.items()]
