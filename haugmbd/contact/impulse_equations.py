@@ -19,7 +19,7 @@ from haugmbd.compiled.ffi import NO_CALLBACK
 from haugmbd.compiled.status_codes import OK
 from haugmbd.formulations.error_messages import explain
 from haugmbd.graph import loop_groups
-from haugmbd.kkt.entry_points import begin_entry, factorize_chosen_entry, factorize_entry, finish_entry, refine_entry
+from haugmbd.kkt.solver_routines import routines_of
 from haugmbd.model.evaluate import rows_entry
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -75,7 +75,8 @@ class FactoredSystem:
         self.model, self.t, self.pack = model, state.t, model.pack()
         self._arrays = Workspace(*self.pack[:3])
         code = rows_entry(self.pack, state.t, state.y)
-        factorize = factorize_chosen_entry if model.redundancy.dropped else factorize_entry
+        self._solver = routines_of(model.tables)
+        factorize = self._solver.factorize_chosen if model.redundancy.dropped else self._solver.factorize
         self._need_ok(factorize(self._arrays, NO_CALLBACK) if code == OK else code)
         slots, J, level = model.slot_of_row, workspace_array(self.pack, "J"), workspace_array(self.pack, "LEVEL")
         pairs = np.asarray(model.tables["EDGES"][slots // 6], dtype=np.int64)
@@ -87,9 +88,9 @@ class FactoredSystem:
         b[:n], b[n:] = P, 0.0
         if g is not None:
             b[n:].reshape(-1)[self.model.slot_of_row] = g
-        begin_entry(self._arrays, NO_CALLBACK)
-        code = finish_entry(self._arrays, NO_CALLBACK)
-        self._need_ok(refine_entry(self._arrays, NO_CALLBACK) if self.model.tables["FLAGS"][0, 0] else code)
+        self._solver.begin(self._arrays, NO_CALLBACK)
+        code = self._solver.finish(self._arrays, NO_CALLBACK)
+        self._need_ok(self._solver.refine(self._arrays, NO_CALLBACK) if self.model.tables["FLAGS"][0, 0] else code)
         x = workspace_array(self.pack, "SOLUTION")
         return x[:n].copy(), self.model.lam_of(x)
 

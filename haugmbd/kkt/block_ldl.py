@@ -17,7 +17,7 @@ Source: Haug 2021, sec. 11.3; Baraff 1996.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined, kernel
@@ -31,6 +31,7 @@ from haugmbd.kkt.kernels6 import (
     update_block,
     update_diagonal,
 )
+from haugmbd.workspace.layout import Workspace
 
 REFINED = 1e-13
 """Relative correction at which the sweeps end; below it the residual is rounding."""
@@ -188,31 +189,39 @@ def residual(inertia: Array, pad: Array, edges: Ints, J: Array, b: Array, x: Arr
             out[n + e, a] = b[n + e, a] - total
 
 
+def refinement(solve: Any) -> Any:
+    """Return the kernel of iterative refinement with a solver:  solve(w, x) sets x <- (K + E)^-1 x."""
+
+    @kernel
+    def refine(w: Workspace, inertia: Array, pad: Array, edges: Ints, J: Array, b: Array, x: Array, dx: Array) -> tuple[float, int]:
+        """Improve x by sweeps x <- x + (K + E)^-1 (b - K x); return the last relative correction and its node."""
+        change, where = 1.0, -1
+        for _ in range(MAX_SWEEPS):
+            residual(inertia, pad, edges, J, b, x, dx)
+            solve(w, dx)
+            change, where = correct(inertia, b, x, dx)
+            if change <= REFINED:
+                break
+        return change, where
+
+    return refine
+
+
 @kernel
-def refine(
-    s: Steps, f: Factor, inertia: Array, pad: Array, edges: Ints, J: Array, b: Array, x: Array, dx: Array
-) -> tuple[float, int]:
-    """Improve x by sweeps x <- x + (K + E)^-1 (b - K x); return the last relative correction and its node."""
-    change, where = 1.0, -1
-    for _ in range(MAX_SWEEPS):
-        residual(inertia, pad, edges, J, b, x, dx)
-        forward(s, f, dx)
-        backward(s, f, dx)
-        largest, largest_dx, where = 0.0, 0.0, -1
-        for k in range(1, inertia.shape[0]):
-            for a in range(6):
-                x[k, a] += dx[k, a]
-                largest = max(largest, abs(x[k, a]))
-                if abs(dx[k, a]) > largest_dx:
-                    largest_dx, where = abs(dx[k, a]), k
-            for a in range(
-                3
-            ):  # at an equilibrium x is rounding: compare it with the accelerations of free bodies under the same forces
-                largest = max(largest, abs(b[k, a]) / inertia[k, 0])
-        for k in range(inertia.shape[0], x.shape[0]):
-            for a in range(6):
-                x[k, a] += dx[k, a]
-        change = largest_dx / largest if largest > 0.0 else 0.0
-        if change <= REFINED:
-            break
-    return change, where
+def correct(inertia: Array, b: Array, x: Array, dx: Array) -> tuple[float, int]:
+    """Add the correction dx to x; return its largest part, relative to the largest acceleration, and its node."""
+    largest, largest_dx, where = 0.0, 0.0, -1
+    for k in range(1, inertia.shape[0]):
+        for a in range(6):
+            x[k, a] += dx[k, a]
+            largest = max(largest, abs(x[k, a]))
+            if abs(dx[k, a]) > largest_dx:
+                largest_dx, where = abs(dx[k, a]), k
+        for a in range(
+            3
+        ):  # at an equilibrium x is rounding: compare it with the accelerations of free bodies under the same forces
+            largest = max(largest, abs(b[k, a]) / inertia[k, 0])
+    for k in range(inertia.shape[0], x.shape[0]):
+        for a in range(6):
+            x[k, a] += dx[k, a]
+    return largest_dx / largest if largest > 0.0 else 0.0, where

@@ -14,7 +14,7 @@ Sources: Baraff, Linear-time dynamics using Lagrange multipliers, SIGGRAPH 1996;
 from __future__ import annotations
 
 import heapq
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 import numpy as np
 
@@ -59,19 +59,35 @@ class Schedule(NamedTuple):
 NO_COUPLING: list[tuple[int, int]] = []
 
 
-def make_schedule(n_bodies: int, edges: list[tuple[int, int]], coupled: list[tuple[int, int]] = NO_COUPLING) -> Schedule:
+@overload
+def make_schedule(n_bodies: int, edges: list[tuple[int, int]], coupled: list[tuple[int, int]] = NO_COUPLING) -> Schedule: ...
+
+
+@overload
+def make_schedule(
+    n_bodies: int, edges: list[tuple[int, int]], coupled: list[tuple[int, int]] = NO_COUPLING, *, most_updates: int
+) -> Schedule | None: ...
+
+
+def make_schedule(
+    n_bodies: int, edges: list[tuple[int, int]], coupled: list[tuple[int, int]] = NO_COUPLING, *, most_updates: int | None = None
+) -> Schedule | None:
     """Order the elimination of `n_bodies` bodies (numbered from 1; 0 is the ground) and of `edges` (pairs of body numbers).
 
     coupled: pairs of bodies whose blocks are coupled directly, by the tangent of a force between them
+    most_updates: None is returned if the order needs more updates of blocks, as soon as this is known
     """
-    order, neighbors_of = _minimum_degree(n_bodies, edges, coupled)
-    return _as_arrays(n_bodies, edges, coupled, order, neighbors_of)
+    order, neighbors_of = _minimum_degree(n_bodies, edges, coupled, np.inf if most_updates is None else most_updates)
+    return None if len(order) < n_bodies + len(edges) else _as_arrays(n_bodies, edges, coupled, order, neighbors_of)
 
 
 def _minimum_degree(
-    n_bodies: int, edges: list[tuple[int, int]], coupled: list[tuple[int, int]]
+    n_bodies: int, edges: list[tuple[int, int]], coupled: list[tuple[int, int]], most_updates: float
 ) -> tuple[list[int], list[list[int]]]:
-    """Eliminate symbolically; return the nodes in order, and for each node the neighbours that remained at that moment."""
+    """Eliminate symbolically; return the nodes in order, and for each node the neighbours that remained at that moment.
+
+    The order ends where the updates, one for each pair of neighbours, exceed `most_updates`.
+    """
     first_edge = n_bodies + 1
     graph: list[set[int]] = [set() for _ in range(first_edge + len(edges))]
     for e, pair in enumerate(edges):
@@ -88,12 +104,14 @@ def _minimum_degree(
     order: list[int] = []
     neighbors_of: list[list[int]] = []
     gone = [False] * len(graph)
-    while heap:
+    updates = 0
+    while heap and updates <= most_updates:
         degree, node = heapq.heappop(heap)
         if gone[node] or degree != len(graph[node]):
             continue
         gone[node] = True
         neighbors = graph[node]
+        updates += degree * (degree - 1) // 2
         order.append(node)
         neighbors_of.append(list(neighbors))
         for a in neighbors:

@@ -12,12 +12,14 @@ take the place of these.
 
 from __future__ import annotations
 
+from typing import Any
+
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.ffi import Callback
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.compiled.jit import entry, inlined, kernel
 from haugmbd.compiled.status_codes import FREE_AXIS, OK, SINGULAR, report
-from haugmbd.kkt.block_ldl import REFINED, Factor, assemble, backward, factor, forward, refine
+from haugmbd.kkt.block_ldl import REFINED, Factor, assemble, backward, factor, forward, refinement
 from haugmbd.kkt.elimination_order import Steps
 from haugmbd.kkt.rank_deficient import RowChoice, factor_chosen
 from haugmbd.workspace import accessors as ws
@@ -127,23 +129,45 @@ def finish_entry(w: Workspace, python_solver: Callback) -> int:
     return OK
 
 
+@kernel
+def solve_with_blocks(w: Workspace, x: Array) -> None:
+    """Set x <- K^-1 x with the current factor."""
+    s, f = steps_of(w), factor_of(w)
+    forward(s, f, x)
+    backward(s, f, x)
+
+
+def refiner(solve: Any) -> Any:
+    """Return the kernel that improves the solution array with a solver, see `block_ldl.refinement`."""
+    refine = refinement(solve)
+
+    @kernel
+    def refined(w: Workspace) -> int:
+        """Improve the solution until it is that of the true inertia; return FREE_AXIS if it does not converge."""
+        change, node = refine(
+            w,
+            ws.inertia(w),
+            ws.padding_line(w),
+            ws.edges(w),
+            ws.jacobian(w),
+            ws.right_hand_side(w),
+            ws.solution(w),
+            ws.correction(w),
+        )
+        if not change <= 1e3 * REFINED:
+            return report(ws.status(w), FREE_AXIS, node, change)
+        return OK
+
+    return refined
+
+
+refined_by_blocks = refiner(solve_with_blocks)
+
+
 @entry
 def refine_entry(w: Workspace, python_solver: Callback) -> int:
     """Improve the solution until it is that of the true inertia."""
-    change, node = refine(
-        steps_of(w),
-        factor_of(w),
-        ws.inertia(w),
-        ws.padding_line(w),
-        ws.edges(w),
-        ws.jacobian(w),
-        ws.right_hand_side(w),
-        ws.solution(w),
-        ws.correction(w),
-    )
-    if not change <= 1e3 * REFINED:
-        return report(ws.status(w), FREE_AXIS, node, change)
-    return OK
+    return refined_by_blocks(w)  # type: ignore[no-any-return]
 
 
 @kernel

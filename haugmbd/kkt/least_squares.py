@@ -18,6 +18,7 @@ Source: Hestenes and Stiefel (1952); the solution is that of Udwadia and Kalaba 
 from __future__ import annotations
 
 from math import sqrt
+from typing import Any
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.array_views import borrow_blocks
@@ -25,9 +26,7 @@ from haugmbd.compiled.ffi import Callback
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.compiled.jit import entry, kernel
 from haugmbd.compiled.status_codes import NOT_SPREAD, OK, report
-from haugmbd.kkt.block_ldl import Factor, backward, forward
-from haugmbd.kkt.elimination_order import Steps
-from haugmbd.kkt.entry_points import factor_of, refine_entry, steps_of
+from haugmbd.kkt.entry_points import refine_entry, solve_with_blocks
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace import layout as at
 from haugmbd.workspace.layout import ACCELERATIONS, SOLVE_SIGNATURE, Workspace
@@ -68,82 +67,95 @@ def row_times(edges: Ints, J: Array, u: Array, e: int, a: int) -> float:
     return total
 
 
-@kernel
-def fit_all_rows(s: Steps, f: Factor, pad: Array, edges: Ints, J: Array, b: Array, x: Array, vectors: Array) -> tuple[bool, float]:
-    """Change the solution x (nn, 6) of K x = b to the one that also fits the dropped rows.
+def fitter(solve: Any) -> Any:
+    """Return the kernel that fits the solution array to all rows with a solver:  solve(work, x) sets x <- K^-1 x."""
 
-    pad: (6 ne,);  vectors: work array (5, nn, 6), the last one s
-    Return whether the iteration has converged, and the remaining part of the residual.
-    """
-    n = x.shape[0] - edges.shape[0]
-    r, p, z, w, size = vectors[0], vectors[1], vectors[2], vectors[3], vectors[4]
-    first, open_rows = 0.0, 0
-    for e in range(edges.shape[0]):
-        for a in range(6):
-            r[n + e, a] = p[n + e, a] = 0.0
-            if pad[6 * e + a] == 0.0 and f.d_inv[n + e, a] == 0.0:
-                moved = row_times(edges, J, x, e, a)
-                left = b[n + e, a] - moved
-                r[n + e, a] = p[n + e, a] = left / size[n + e, a]
-                first += r[n + e, a] ** 2
-                open_rows += abs(left) > ROUNDING * (abs(b[n + e, a]) + abs(moved))
-    if open_rows == 0 or first == 0.0:
-        return True, 0.0
-    now = first
-    for _ in range(MAX_STEPS):
+    @kernel
+    def fit_all_rows(
+        work: Workspace, d_inv: Array, pad: Array, edges: Ints, J: Array, b: Array, x: Array, vectors: Array
+    ) -> tuple[bool, float]:
+        """Change the solution x (nn, 6) of K x = b to the one that also fits the dropped rows.
+
+        d_inv: (nn, 6), zero for dropped rows;  pad: (6 ne,);  vectors: work array (5, nn, 6), the last one s
+        Return whether the iteration has converged, and the remaining part of the residual.
+        """
+        n = x.shape[0] - edges.shape[0]
+        r, p, z, w, size = vectors[0], vectors[1], vectors[2], vectors[3], vectors[4]
+        first, open_rows = 0.0, 0
         for e in range(edges.shape[0]):
             for a in range(6):
-                w[n + e, a] = p[n + e, a] / size[n + e, a]
-        put_transposed(edges, J, w, z, n)
-        forward(s, f, z)
-        backward(s, f, z)
-        for k in range(n):
-            for a in range(6):
-                z[k, a] = 0.0
-        for e in range(edges.shape[0]):
-            for a in range(6):
-                z[n + e, a] = size[n + e, a] ** 2 * z[n + e, a] if pad[6 * e + a] == 0.0 else 0.0
-        forward(s, f, z)
-        backward(s, f, z)
-        steep = 0.0
-        for e in range(edges.shape[0]):
-            for a in range(6):
-                if pad[6 * e + a] == 0.0 and f.d_inv[n + e, a] == 0.0:
-                    w[n + e, a] = p[n + e, a] + row_times(edges, J, z, e, a) / size[n + e, a]
-                    steep += p[n + e, a] * w[n + e, a]
-                else:
-                    w[n + e, a] = 0.0
-        if not steep > 0.0:
-            break
-        step, before = now / steep, now
-        now = 0.0
-        for k in range(1, n):
-            for a in range(6):
-                x[k, a] += step * z[k, a]
-        for e in range(edges.shape[0]):
-            for a in range(6):
-                x[n + e, a] += step * z[n + e, a]
-                r[n + e, a] -= step * w[n + e, a]
-                now += r[n + e, a] ** 2
-        if now <= SPREAD_TOL**2 * first:
+                r[n + e, a] = p[n + e, a] = 0.0
+                if pad[6 * e + a] == 0.0 and d_inv[n + e, a] == 0.0:
+                    moved = row_times(edges, J, x, e, a)
+                    left = b[n + e, a] - moved
+                    r[n + e, a] = p[n + e, a] = left / size[n + e, a]
+                    first += r[n + e, a] ** 2
+                    open_rows += abs(left) > ROUNDING * (abs(b[n + e, a]) + abs(moved))
+        if open_rows == 0 or first == 0.0:
             return True, 0.0
-        for e in range(edges.shape[0]):
-            for a in range(6):
-                p[n + e, a] = r[n + e, a] + now / before * p[n + e, a]
-    return False, sqrt(now / first)
+        now = first
+        for _ in range(MAX_STEPS):
+            for e in range(edges.shape[0]):
+                for a in range(6):
+                    w[n + e, a] = p[n + e, a] / size[n + e, a]
+            put_transposed(edges, J, w, z, n)
+            solve(work, z)
+            for k in range(n):
+                for a in range(6):
+                    z[k, a] = 0.0
+            for e in range(edges.shape[0]):
+                for a in range(6):
+                    z[n + e, a] = size[n + e, a] ** 2 * z[n + e, a] if pad[6 * e + a] == 0.0 else 0.0
+            solve(work, z)
+            steep = 0.0
+            for e in range(edges.shape[0]):
+                for a in range(6):
+                    if pad[6 * e + a] == 0.0 and d_inv[n + e, a] == 0.0:
+                        w[n + e, a] = p[n + e, a] + row_times(edges, J, z, e, a) / size[n + e, a]
+                        steep += p[n + e, a] * w[n + e, a]
+                    else:
+                        w[n + e, a] = 0.0
+            if not steep > 0.0:
+                break
+            step, before = now / steep, now
+            now = 0.0
+            for k in range(1, n):
+                for a in range(6):
+                    x[k, a] += step * z[k, a]
+            for e in range(edges.shape[0]):
+                for a in range(6):
+                    x[n + e, a] += step * z[n + e, a]
+                    r[n + e, a] -= step * w[n + e, a]
+                    now += r[n + e, a] ** 2
+            if now <= SPREAD_TOL**2 * first:
+                return True, 0.0
+            for e in range(edges.shape[0]):
+                for a in range(6):
+                    p[n + e, a] = r[n + e, a] + now / before * p[n + e, a]
+        return False, sqrt(now / first)
+
+    @kernel
+    def fitted(w: Workspace) -> int:
+        """Fit accelerations to all rows; leave other solutions unchanged; return NOT_SPREAD if the iteration does not converge."""
+        if ws.solve_for(w)[0, 0] != ACCELERATIONS:
+            return OK
+        x = ws.solution(w)
+        vectors = borrow_blocks(w.work, w.ints[3 * at.LEAST_SQUARES], w.ints[3 * at.LEAST_SQUARES + 1], x.shape[0], 6)
+        ended, left = fit_all_rows(
+            w, ws.inverse_pivots(w), ws.padding_line(w), ws.edges(w), ws.jacobian(w), ws.right_hand_side(w), x, vectors
+        )
+        return OK if ended else report(ws.status(w), NOT_SPREAD, 0, left)
+
+    return fitted
+
+
+fitted_by_blocks = fitter(solve_with_blocks)
 
 
 @entry
 def fit_all_rows_entry(w: Workspace, python_solver: Callback) -> int:
     """Fit accelerations to all rows; leave other solutions unchanged."""
-    if ws.solve_for(w)[0, 0] != ACCELERATIONS:
-        return OK
-    x = ws.solution(w)
-    vectors = borrow_blocks(w.work, w.ints[3 * at.LEAST_SQUARES], w.ints[3 * at.LEAST_SQUARES + 1], x.shape[0], 6)
-    ended, left = fit_all_rows(
-        steps_of(w), factor_of(w), ws.padding_line(w), ws.edges(w), ws.jacobian(w), ws.right_hand_side(w), x, vectors
-    )
-    return OK if ended else report(ws.status(w), NOT_SPREAD, 0, left)
+    return fitted_by_blocks(w)  # type: ignore[no-any-return]
 
 
 @entry

@@ -20,7 +20,7 @@ from haugmbd.constraints.registry import KINDS as ROW_KINDS
 from haugmbd.drivers import Constant, Driver, DriverTables, compile_drivers
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.registry import KINDS as FORCE_KINDS
-from haugmbd.kkt.elimination_order import make_schedule
+from haugmbd.kkt.solver_choice import choose_solver
 from haugmbd.workspace.layout import WIDTH, Tables
 
 ROWS_PER_EDGE = 6
@@ -47,7 +47,10 @@ class LoadEntry(NamedTuple):
 
 
 class Compiled(NamedTuple):
-    """The result of compiling: tables, the slot of each row, the side of its body i, drivers, loads, callbacks, declared jacobians."""
+    """The result of compiling.
+
+    Tables, the slot of each row, the side of its body i, drivers, loads, callbacks, declared jacobians; the solver, and why it was chosen.
+    """
 
     tables: Tables
     slots: Ints
@@ -56,6 +59,8 @@ class Compiled(NamedTuple):
     loads: tuple[LoadEntry, ...]
     force_callbacks: ForceCallbacks
     jacobian_callbacks: JacobianCallbacks
+    solver: str
+    solver_reason: str
 
 
 class Numbering:
@@ -106,9 +111,17 @@ def place_rows(pairs: Iterable[tuple[int, int]]) -> tuple[list[tuple[int, int]],
 
 
 def compile_tables(
-    bodies: Sequence[Body], primitives: Sequence[Primitive], owners: Sequence[str], loads: Sequence[ForceElement], gravity: Array
+    bodies: Sequence[Body],
+    primitives: Sequence[Primitive],
+    owners: Sequence[str],
+    loads: Sequence[ForceElement],
+    gravity: Array,
+    solver: str | None = None,
 ) -> Compiled:
-    """Return tables, numbers and callbacks; `bodies` with the ground first, `owners` the joint of each equation."""
+    """Return tables, numbers and callbacks; `bodies` with the ground first, `owners` the joint of each equation.
+
+    solver: see `kkt.solver_choice`
+    """
     number = Numbering(bodies)
     number.driver(Constant(0.0))
     edges, slots, sides = place_rows((number.bodies[p.i], number.bodies[p.j]) for p in primitives)
@@ -121,7 +134,8 @@ def compile_tables(
     inertia, shifted = _inertia(bodies, number)
     drivers = compile_drivers(number.drivers)
     callbacks = _callbacks(number, drivers, primitives, owners, entries)
-    schedule = make_schedule(len(bodies) - 1, edges)
+    positions = np.array([body.r for body in bodies], dtype=np.float64)
+    chosen = choose_solver(positions, edges, (pad == 0.0).sum(axis=1).tolist(), solver)
     n_nodes, n_slots = len(bodies) + len(edges), ROWS_PER_EDGE * len(edges)
     ints = {
         "FLAGS": np.array([[not np.array_equal(inertia, shifted), callbacks.any]], dtype=np.int64),
@@ -133,14 +147,7 @@ def compile_tables(
         "DRIVER_TABLE": drivers.table,
         "DRIVER_OPS": drivers.ops,
         "EDGES": np.array(edges, dtype=np.int64).reshape(-1, 2),
-        "ORDER": schedule.order[:, None],
-        "NEIGHBOR_STARTS": schedule.neighbor_starts[:, None],
-        "NEIGHBORS": schedule.neighbors,
-        "UPDATE_STARTS": schedule.update_starts[:, None],
-        "FILL_UPDATES": schedule.fill_updates,
-        "BODY_BLOCK": schedule.body_block,
-        "BODY_FIRST": schedule.body_first,
-    }
+    } | chosen.ints
     reals = {
         "INERTIA": inertia,
         "SHIFTED": shifted,
@@ -165,9 +172,7 @@ def compile_tables(
         "Q": (len(bodies), 6),
         "Q_USER": (len(bodies), 6),
         "Y_STOPPED": (1, WIDTH * len(bodies) + n_angles),
-        "D": (n_nodes, 36),
         "D_INV": (n_nodes, 6),
-        "B": (schedule.n_blocks, 36),
         "RIGHT": (n_nodes, 6),
         "SOLUTION": (n_nodes, 6),
         "CORRECTION": (n_nodes, 6),
@@ -175,12 +180,20 @@ def compile_tables(
         "SOLVE_FOR": (1, 1),
         "STATUS": (1, 4),
         "SUCCEEDED": (1, 1),
-    }
+    } | chosen.work
     slot_of_row, side_of_i = np.array(slots, dtype=np.int64), np.array(sides, dtype=np.int64)
     slot_of_row.flags.writeable = side_of_i.flags.writeable = False
     derivatives = _derivatives(entries, callbacks.shapes[0], callbacks.shapes[1])
     return Compiled(
-        Tables(ints, reals, work), slot_of_row, side_of_i, tuple(number.drivers), tuple(entries), callbacks, derivatives
+        Tables(ints, reals, work),
+        slot_of_row,
+        side_of_i,
+        tuple(number.drivers),
+        tuple(entries),
+        callbacks,
+        derivatives,
+        chosen.name,
+        chosen.reason,
     )
 
 

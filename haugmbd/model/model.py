@@ -20,7 +20,9 @@ from haugmbd.constraints.registry import ASSEMBLERS, NO_ASSEMBLER, Assemblers
 from haugmbd.deprecated import public_class
 from haugmbd.drivers import Driver, compile_drivers
 from haugmbd.errors import SimulationError
-from haugmbd.kkt.entry_points import BEGIN, FACTORIZE, FACTORIZE_CHOSEN, FINISH, NO_REFINE, REFINE
+from haugmbd.kkt.entry_points import NO_REFINE
+from haugmbd.kkt.solver_choice import BLOCK
+from haugmbd.kkt.solver_routines import routines_of
 from haugmbd.model.body_kinematics import DRIVE, NO_DRIVE
 from haugmbd.model.compile import LoadEntry
 from haugmbd.model.dependent_rows import Redundancy, Rule
@@ -76,6 +78,8 @@ class Model(Pictured):
         The function that `explain` calls.
     warnings : tuple of str
         Reasons why the model cannot move, if it cannot.
+    solver, solver_reason : str
+        How the equations of motion are solved, "block LDL^T" or "multifrontal", and why.
     """
 
     name: str
@@ -94,6 +98,8 @@ class Model(Pictured):
     redundancy: Redundancy
     explainer: Explainer
     warnings: tuple[str, ...] = ()
+    solver: str = BLOCK
+    solver_reason: str = ""
 
     def __repr__(self) -> str:
         return f"Model({self.name!r}: {self.nb} bodies, {len(self.joints)} joints, {self.nc} rows, {len(self.loads)} loads)"
@@ -139,6 +145,7 @@ class Model(Pictured):
         drive = DRIVE if len(self.tables["DRIVER_TABLE"]) else NO_DRIVE
         apply = APPLY if self.loads or self.force_callbacks.any else NO_APPLY
         starts = self.tables["ROW_KIND_STARTS"][0]
+        solver = routines_of(tables)
         return tables.pack(
             self._F0,
             drive=drive,
@@ -146,10 +153,10 @@ class Model(Pictured):
             callback=self.callback(),
             fills=Assemblers(*(fill if n else NO_ASSEMBLER for fill, n in zip(ASSEMBLERS, np.diff(starts), strict=True))),
             prepare=PREPARE,
-            factorize=FACTORIZE_CHOSEN if self.redundancy.dropped else FACTORIZE,
-            finish=FINISH,
-            begin=BEGIN,
-            refine=REFINE if self.tables["FLAGS"][0, 0] else NO_REFINE,
+            factorize=solver.factorize_chosen if self.redundancy.dropped else solver.factorize,
+            finish=solver.finish,
+            begin=solver.begin,
+            refine=solver.refine if self.tables["FLAGS"][0, 0] else NO_REFINE,
         )
 
     def borrow(self) -> Pack:

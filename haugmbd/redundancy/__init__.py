@@ -1,6 +1,7 @@
 """Redundant constraints: dependent rows, and the choice of their multipliers.
 
 sparse_ldl        LDL^T of [1 J^T; J 0] that leaves out dependent rows
+front_elimination the same by fronts, for the multifrontal solver
 local_solve       sparse solutions
 rank              rank detection: dependent rows at a pose
 structural_rank   whether rows are dependent everywhere, or at this pose only

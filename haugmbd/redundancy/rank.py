@@ -20,6 +20,7 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.model.constraint_rows import Rows
 from haugmbd.model.dependent_rows import Dependency, RankReport
 from haugmbd.model.model import Model
+from haugmbd.redundancy.front_elimination import FullSolver
 from haugmbd.redundancy.local_solve import LocalSolver
 from haugmbd.redundancy.sparse_ldl import (
     FLOOR,
@@ -27,6 +28,7 @@ from haugmbd.redundancy.sparse_ldl import (
     PREFERRED,
     SLOTS,
     WELL_TOL,
+    AnyElimination,
     Elimination,
     eliminate,
     integers,
@@ -69,7 +71,7 @@ class RankAnalysis(NamedTuple):
     norm: Array
     flat: Ints
     length: float
-    elimination: Elimination
+    elimination: AnyElimination
     dropped: Ints
     tolerance: float
     weak: tuple[tuple[int, float], ...]
@@ -92,7 +94,7 @@ def analyse_rank(model: Model, rows: Rows, tolerance: float | None = None) -> Ra
     return RankAnalysis(slots, norm, flat, length, elimination, dropped, tolerance, named)
 
 
-def _eliminated(model: Model, J: Array, active: Array, tolerance: float) -> tuple[Elimination, list[tuple[int, float]]]:
+def _eliminated(model: Model, J: Array, active: Array, tolerance: float) -> tuple[AnyElimination, list[tuple[int, float]]]:
     """Return the elimination of the independent rows, and those of them (slots) that are nearly dependent, with their distances."""
     e = eliminate(model, J, active)
     near = np.array(e.dropped, dtype=np.int64)
@@ -106,7 +108,7 @@ def _eliminated(model: Model, J: Array, active: Array, tolerance: float) -> tupl
     return e, [(slot, distance) for slot, distance in weak if slot not in e.dropped]
 
 
-def _without(model: Model, J: Array, active: Array, gone: Ints) -> Elimination:
+def _without(model: Model, J: Array, active: Array, gone: Ints) -> AnyElimination:
     """Return the elimination of all active rows but `gone` (slots), which are listed as dropped."""
     taking_part = active.copy()
     taking_part[gone] = False
@@ -114,7 +116,7 @@ def _without(model: Model, J: Array, active: Array, gone: Ints) -> Elimination:
     return e._replace(dropped=[*map(int, gone), *e.dropped])
 
 
-def _verified(model: Model, J: Array, active: Array, e: Elimination, tolerance: float) -> Elimination:
+def _verified(model: Model, J: Array, active: Array, e: AnyElimination, tolerance: float) -> AnyElimination:
     """Return the elimination without rows that only seem independent by rounding: each zero combination of kept rows drops one of them."""
     while len(e.dropped) < active.sum():
         y, left = weakest_combination(model, J, e)
@@ -125,7 +127,7 @@ def _verified(model: Model, J: Array, active: Array, e: Elimination, tolerance: 
     return e
 
 
-def _moved(model: Model, J: Array, e: Elimination, slots: Ints) -> Array:
+def _moved(model: Model, J: Array, e: AnyElimination, slots: Ints) -> Array:
     """Return the root mean square by which random motions of the kept rows move other rows: their distance from the kept ones."""
     u = random_motions(model, e, PROBES)
     pair = integers(model, "EDGES")[slots // SLOTS]
@@ -134,7 +136,7 @@ def _moved(model: Model, J: Array, e: Elimination, slots: Ints) -> Array:
     return size
 
 
-def _farthest(model: Model, J: Array, e: Elimination, slots: Ints, tolerance: float) -> list[tuple[int, float]]:
+def _farthest(model: Model, J: Array, e: AnyElimination, slots: Ints, tolerance: float) -> list[tuple[int, float]]:
     """Return the rows, of those that the kept ones do not express, that are independent beyond them, with distances: QR with pivoting.
 
     The part of a row outside the span of the kept rows is projected twice, because one projection leaves rounding that grows with the
@@ -145,7 +147,7 @@ def _farthest(model: Model, J: Array, e: Elimination, slots: Ints, tolerance: fl
     for side in (0, 1):
         u[pair[:, side], :, np.arange(len(slots))] += J[slots, side]
     for _ in range(2):
-        x = np.zeros((len(e.inverse), SLOTS, len(slots)))
+        x = np.zeros((e.n_nodes, SLOTS, len(slots)))
         x[1:n] = u[1:]
         u = solve(model, e, x)[:n]
         u[0] = 0.0
@@ -225,7 +227,8 @@ def driver_values(model: Model, t: float) -> Array:
 
 def _dependencies(model: Model, x: RankAnalysis) -> list[Dependency]:
     """Return each dropped row in terms of the kept ones; rows of the same edge together."""
-    solver = LocalSolver(model, x.elimination)
+    e = x.elimination
+    solver = LocalSolver(model, e) if isinstance(e, Elimination) else FullSolver(e)
     row_of_slot = {int(slot): row for row, slot in enumerate(model.slot_of_row)}
     by_edge: dict[int, list[int]] = {}
     for row in x.dropped.tolist():

@@ -72,7 +72,7 @@ def redundancy_of(model: Model, rows: Rows, found: RankAnalysis, rule: Rule = Dr
 
 def _rate_gaps(model: Model, found: RankAnalysis, rows: Rows) -> Array:
     """Return |J_r u - nu_r| of dropped rows, in their own units (nc,), for the least motion u with J u = nu of the kept ones."""
-    x = np.zeros((*found.elimination.inverse.shape[:2], 1))
+    x = np.zeros((found.elimination.n_nodes, 6, 1))
     nu = rows.nu / found.norm
     x[model.nb + 1 :].ravel()[model.slot_of_row] = nu
     u = solve(model, found.elimination, x)[: model.nb + 1, :, 0]

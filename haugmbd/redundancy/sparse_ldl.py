@@ -14,12 +14,14 @@ The unit matrix stands in place of M, because with very different masses a pivot
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.kkt.solver_routines import has_fronts
 from haugmbd.model.model import Model
+from haugmbd.redundancy.front_elimination import FrontElimination, eliminate_by_fronts
 from haugmbd.workspace import layout as at
 
 PIVOT_TOL = 1e-10
@@ -52,13 +54,23 @@ class Elimination(NamedTuple):
     dropped: list[int]
     weakest: float
 
+    @property
+    def n_nodes(self) -> int:
+        """Return the number of bodies, the ground counted, and edges."""
+        return len(self.inverse)
 
-def eliminate(model: Model, J: Array, active: Array, tol: float = WELL_TOL) -> Elimination:
+
+AnyElimination: TypeAlias = Elimination | FrontElimination
+
+
+def eliminate(model: Model, J: Array, active: Array, tol: float = WELL_TOL) -> AnyElimination:
     """Return the elimination of all nodes in the order of the schedule, without rows whose relative pivot is not above `tol`.
 
     J: (6 ne, 2, 6) rows of length 1 in their slots;  active: (6 ne,) 1 for the rows that take part
     """
     table = model.tables
+    if has_fronts(table):
+        return eliminate_by_fronts(model, J, active, tol, PREFERRED)
     order, neighbor_starts, update_starts = (
         integers(model, name).ravel().tolist() for name in ("ORDER", "NEIGHBOR_STARTS", "UPDATE_STARTS")
     )
@@ -128,8 +140,10 @@ def _independent(D: Array, rows: Ints, peak: Array, tol: float) -> tuple[Ints, f
     return np.array(sorted(keep), dtype=np.int64), weak
 
 
-def solve(model: Model, e: Elimination, x: Array) -> Array:
+def solve(model: Model, e: AnyElimination, x: Array) -> Array:
     """Overwrite right-hand sides x (nn, 6, nd) with the solutions of K x = b."""
+    if isinstance(e, FrontElimination):
+        return e.solve(x)
     order, neighbor_starts = integers(model, "ORDER").ravel().tolist(), integers(model, "NEIGHBOR_STARTS").ravel().tolist()
     neighbors = integers(model, "NEIGHBORS").tolist()
     for step, node in enumerate(order):
@@ -145,21 +159,21 @@ def solve(model: Model, e: Elimination, x: Array) -> Array:
     return x
 
 
-def random_motions(model: Model, e: Elimination, n: int) -> Array:
+def random_motions(model: Model, e: AnyElimination, n: int) -> Array:
     """Return `n` motions that the kept rows allow, (nb + 1, 6, n), normally distributed, with rotations as lengths; always the same."""
-    x = np.zeros((len(e.inverse), SLOTS, n))
+    x = np.zeros((e.n_nodes, SLOTS, n))
     x[1 : model.nb + 1] = np.random.default_rng(0).normal(size=(model.nb, SLOTS, n))
     u = solve(model, e, x)[: model.nb + 1]
     u[0] = 0.0
     return u
 
 
-def weakest_combination(model: Model, J: Array, e: Elimination) -> tuple[Array, float]:
+def weakest_combination(model: Model, J: Array, e: AnyElimination) -> tuple[Array, float]:
     """Return the combination y (6 ne,), |y| = 1, of the kept rows J (6 ne, 2, 6) nearest to zero, and |y J|, by inverse iteration."""
     pair, n = integers(model, "EDGES"), model.nb + 1
     y = np.random.default_rng(0).normal(size=(len(pair), SLOTS))
     for _ in range(INVERSE_STEPS):
-        x = np.zeros((len(e.inverse), SLOTS, 1))
+        x = np.zeros((e.n_nodes, SLOTS, 1))
         x[n:, :, 0] = y
         y = solve(model, e, x)[n:, :, 0]
         y /= np.linalg.norm(y) or 1.0

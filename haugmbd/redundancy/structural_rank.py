@@ -75,7 +75,7 @@ def corrected(model: Model, state: State, examined: RankAnalysis, v: Array, *, p
     state, limit = displaced(state, v, examined.length), 4.0 * STEP * examined.length
     for _ in range(MAX_CORRECTIONS * (PATIENCE if patient else 1)):
         Phi: Array = evaluate(model, state).Phi / examined.norm
-        x = np.zeros((*examined.elimination.inverse.shape[:2], 1))
+        x = np.zeros((examined.elimination.n_nodes, SLOTS, 1))
         x[model.nb + 1 :].ravel()[model.slot_of_row] = -Phi  # the solution of a dropped row is zero for any value here
         u = solve(model, examined.elimination, x)[: model.nb + 1, :, 0]
         u[0] = 0.0

@@ -26,14 +26,15 @@ def build_model(
     gravity: Array,
     redundancy: Redundancy | None = None,
     warnings: tuple[str, ...] = (),
+    solver: str | None = None,
 ) -> Model:
     """Return the frozen Model of faultless parts, the ground first, without checks.
 
-    redundancy: by default no row is dropped
+    redundancy: by default no row is dropped;  solver: by default the one that is predicted to be faster
     """
     primitives = [(joint, p) for joint in joints for p in joint.primitives()]
     owners = [joint.name for joint, _ in primitives]
-    compiled = compile_tables(bodies, [p for _, p in primitives], owners, loads, gravity)
+    compiled = compile_tables(bodies, [p for _, p in primitives], owners, loads, gravity, solver)
     number = {body: k for k, body in enumerate(bodies)}
     rows_of: dict[str, list[int]] = {joint.name: [] for joint in joints}
     for row, (joint, _) in enumerate(primitives):
@@ -58,6 +59,8 @@ def build_model(
         redundancy=redundancy or unexamined(labels),
         explainer=explain_model,
         warnings=warnings,
+        solver=compiled.solver,
+        solver_reason=compiled.solver_reason,
     )
 
 

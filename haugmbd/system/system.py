@@ -19,6 +19,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.drivers.expression import read_parameters
 from haugmbd.errors import Fault, LockedModelWarning, ModelError, UsageError, warn_user
 from haugmbd.forces.base import ForceElement
+from haugmbd.kkt.solver_choice import check_solver
 from haugmbd.model.dependent_rows import DropDependentRows, Rule, check_rule
 from haugmbd.model.length import put_length
 from haugmbd.model.model import Model
@@ -208,7 +209,14 @@ class System(Pictured):
         if faults:
             raise ModelError(faults)
 
-    def compile(self, *, check_pose: bool = True, redundancy: Rule = DropDependentRows(), tolerance: float = TOLERANCE) -> Model:  # noqa: B008  frozen
+    def compile(
+        self,
+        *,
+        check_pose: bool = True,
+        redundancy: Rule = DropDependentRows(),  # noqa: B008  frozen
+        tolerance: float = TOLERANCE,
+        solver: str | None = None,
+    ) -> Model:
         """Validate the system, and return the frozen Model.
 
         Parameters
@@ -222,6 +230,9 @@ class System(Pictured):
             Distance of a row from the span of the others below which it is dependent and is dropped. It is about the misalignment of an
             axis [rad], or of a point relative to the size of the model, and dropped rows then have gaps of this size. The default takes
             axes typed with five digits for parallel; a larger value unlocks a loop whose axes fit less well.
+        solver : {"block LDL^T", "multifrontal"}, optional
+            How the equations of motion are factored, for study; by default the way that is predicted to be faster: fronts for nets and
+            trusses, blocks for chains, trees and small models. The solutions agree to rounding. `Model.solver` says which was chosen.
 
         Returns
         -------
@@ -233,7 +244,7 @@ class System(Pictured):
         ModelError
             With all faults of the system.
         UsageError
-            If tolerance or redundancy is not valid.
+            If tolerance, redundancy or solver is not valid.
 
         Warns
         -----
@@ -242,11 +253,12 @@ class System(Pictured):
         """
         check_rule(redundancy)
         check_tolerance(tolerance)
-        checked = self.checked(check_pose, tolerance)
+        check_solver(solver)
+        checked = self.checked(check_pose, tolerance, solver)
         if checked.rows is None:
             raise ModelError(checked.faults)
         gravity = np.array(self.gravity, dtype=np.float64)
-        model = build_model(self.name, self.bodies, self.joints, self.loads, gravity, checked.redundancy, checked.notes)
+        model = build_model(self.name, self.bodies, self.joints, self.loads, gravity, checked.redundancy, checked.notes, solver)
         put_row_scale(model, checked.rows)
         put_mask(model)
         put_length(model, checked.rows)
@@ -254,11 +266,13 @@ class System(Pictured):
             warn_user(note, LockedModelWarning)
         return model.with_redundancy(redundancy, tolerance)
 
-    def checked(self, at_pose: bool = True, tolerance: float = TOLERANCE) -> Checked:
+    def checked(self, at_pose: bool = True, tolerance: float = TOLERANCE, solver: str | None = None) -> Checked:
         """Return all faults, the findings at the modelled pose, and a model of the faultless parts."""
         bind_expressions(self.name, self._parameters, self.joints, self.loads)
         parts = Parts(self.name, self.gravity, self.bodies, self.joints, self.loads, _owner)
-        return check(parts, lambda bodies, joints: build_model(self.name, bodies, joints, (), np.zeros(3)), at_pose, tolerance)
+        return check(
+            parts, lambda bodies, joints: build_model(self.name, bodies, joints, (), np.zeros(3), solver=solver), at_pose, tolerance
+        )
 
 
 def _owner(body: Body) -> str:

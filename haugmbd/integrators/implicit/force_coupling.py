@@ -17,6 +17,8 @@ from haugmbd.forces.state_force import StateForce
 from haugmbd.forces.user_function import TIME
 from haugmbd.integrators.implicit.coloring import color_bodies
 from haugmbd.kkt.elimination_order import make_schedule
+from haugmbd.kkt.solver_choice import FRONT_ARRAYS, FRONT_TABLES, MULTIFRONTAL, SolverTables, block_tables
+from haugmbd.kkt.solver_routines import has_fronts
 from haugmbd.model.compile import LoadEntry
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH, Tables
@@ -43,23 +45,15 @@ def tables_with_coupling(model: Model, curved: bool = False) -> Tables:
         at = {id(jacobian_call.jacobian): jacobian_call.at for jacobian_call in model.jacobian_callbacks.jacobian_calls}
         starts[:] = [at.get(id(entry.load.jacobian), NONE) for entry in entries]
     colors = _difference_colors(model.nb, entries, edges if curved else None)
-    schedule = make_schedule(model.nb, edges, list(pair_of))
+    solver, coupled_block = _solver_tables(model, edges, list(pair_of))
     ints = {
         "FLAGS": np.array([[0, model.tables["FLAGS"][0, 1]]]),  # Newton's iteration refines the solution for massless directions
-        "ORDER": schedule.order[:, None],
-        "NEIGHBOR_STARTS": schedule.neighbor_starts[:, None],
-        "NEIGHBORS": schedule.neighbors,
-        "UPDATE_STARTS": schedule.update_starts[:, None],
-        "FILL_UPDATES": schedule.fill_updates,
-        "BODY_BLOCK": schedule.body_block,
-        "BODY_FIRST": schedule.body_first,
-        "COUPLED_PAIRS": np.hstack([np.array(list(pair_of), dtype=np.int64).reshape(-1, 2), schedule.coupled_block]),
+        "COUPLED_PAIRS": np.hstack([np.array(list(pair_of), dtype=np.int64).reshape(-1, 2), coupled_block]),
         "FORCE_COUPLINGS": np.array([[_pair(pair_of, e.bodies) for e in entries], starts], dtype=np.int64).T.copy(),
         "JACOBIAN_PAIRS": _jacobian_pairs(entries, starts, pair_of),
         "DIFFERENCE_COLORS": colors,
-    }
+    } | solver.ints
     work = {
-        "B": (schedule.n_blocks, 36),
         "TANGENT": (model.nb + 1, 36),
         "COUPLED_TANGENTS": (len(pair_of), 36),
         "DIFFERENCES": (1, model.y0.size + 12 * (model.nb + 1) if colors[0] else 0),
@@ -73,8 +67,23 @@ def tables_with_coupling(model: Model, curved: bool = False) -> Tables:
         "PREDICTED_R7": (model.nb + 1, 11),
         "ANGLE_RATE": (1, model.y0.size - WIDTH * (model.nb + 1)),
         "LAMBDA": (6 * len(edges), 1),
-    }
+    } | solver.work
     return model.tables.changed(ints, work)
+
+
+def _solver_tables(model: Model, edges: list[tuple[int, int]], pairs: list[tuple[int, int]]) -> tuple[SolverTables, Ints]:
+    """Return the tables of the solver, where they differ from the model's, and (n, 2) block of each pair and whether it is transposed.
+
+    Coupled bodies are eliminated by blocks, also in a model with fronts: there a body is eliminated on its own.
+    """
+    if has_fronts(model.tables) and not pairs:
+        return SolverTables(MULTIFRONTAL, "", {}, {}), np.zeros((0, 2), dtype=np.int64)
+    schedule = make_schedule(model.nb, edges, pairs)
+    solver = block_tables(schedule, model.nb + 1, "")
+    if has_fronts(model.tables):
+        solver.ints.update({name: np.zeros((0, 0), dtype=np.int64) for name in FRONT_TABLES})
+        solver.work.update(dict.fromkeys(FRONT_ARRAYS, (0, 0)))
+    return solver, schedule.coupled_block
 
 
 def _coupled_pairs(entries: list[LoadEntry], edges: list[tuple[int, int]]) -> PairNumbers:

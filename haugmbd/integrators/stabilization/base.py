@@ -15,7 +15,7 @@ from haugmbd.compiled.function_pointers import Routine
 from haugmbd.errors import UsageError
 from haugmbd.formulations.python_formulation import PythonKKTSolver
 from haugmbd.integrators.step_context import PARAMETERS, Options
-from haugmbd.kkt.least_squares import FIT_ALL_ROWS, REFINE_AND_FIT_ALL_ROWS
+from haugmbd.kkt.solver_routines import routines_of
 from haugmbd.model.constraint_rows import evaluate
 from haugmbd.model.model import Model
 from haugmbd.redundancy.rank import row_lengths
@@ -84,5 +84,6 @@ def fitting_all_rows(model: Model, pack: Pack) -> Pack:
     by_slot[:] = 1.0
     by_slot[6 * (model.nb + 1) + model.slot_of_row] = size
     other.ints[other.ints[3 * at.FLAGS]] = 1
-    refine = REFINE_AND_FIT_ALL_ROWS if model.tables["FLAGS"][0, 0] else FIT_ALL_ROWS
+    solver = routines_of(model.tables)
+    refine = solver.refine_and_fit_all_rows if model.tables["FLAGS"][0, 0] else solver.fit_all_rows
     return other._replace(callback=pack.callback, refine=refine)

@@ -1,0 +1,260 @@
+r"""The augmented KKT system by a multifrontal LDL^T: bodies first, then their rows by fronts of true sizes.
+
+    S = -Phi_q M^-1 Phi_q^T         body b adds  -(J_b L_b^-T) d_b^-1 (J_b L_b^-T)^T,   M_b = L_b d_b L_b^T  with the tangent of its forces
+    front   assemble bodies and updates of children, eliminate its pivots, stack the rest for its parent
+    x       forward: M_b^-1 b_b, the rows' parts, fronts;   backward: fronts, then  u_b = M_b^-1 (b_b - J_b^T lam)
+
+Unknowns are numbered by nodes: unknown 6 k + a is number a of node k, see `elimination_order`; those of padding are not touched.
+Source: Duff and Reid, The multifrontal solution of indefinite sparse symmetric linear equations, ACM TOMS 9 (1983).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.array_views import borrow, borrow_line
+from haugmbd.compiled.jit import inlined, kernel
+from haugmbd.kkt.kernels6 import backward_block, factor_block, forward_block, pivot_ratio
+from haugmbd.kkt.multifrontal.front_kernels import backward_rows, clear_upper, eliminate, extend_add, forward_rows
+from haugmbd.kkt.multifrontal.front_layout import (
+    CHILD,
+    END_BODY,
+    END_RUN,
+    FACTOR,
+    FIRST_BODY,
+    FIRST_ROW,
+    FIRST_RUN,
+    PIVOTS,
+    ROWS,
+    SIBLING,
+    STACKED,
+)
+
+
+class FrontTables(NamedTuple):
+    """The tables of `front_layout.lay_out`."""
+
+    fronts: Ints
+    rows: Ints
+    runs: Ints
+    bodies: Ints
+    body_rows: Ints
+
+
+class FrontFactor(NamedTuple):
+    """The arrays of one factorization.
+
+    D: (., 6, 6) inertia of the bodies, then L_b;  d_inv: (nn, 6) inverse pivots, by nodes;  U: rows of the factor
+    stack: updates that wait for their parents;  F: the current front;  Y: (., 6) rows of a body times L_b^-T
+    pivots: inverse pivots of the current front;  z: its unknowns
+    """
+
+    D: Array
+    d_inv: Array
+    U: Array
+    stack: Array
+    F: Array
+    Y: Array
+    pivots: Array
+    z: Array
+
+
+@inlined
+def factor_bodies(inertia: Array, tangents: Array, scale: Array, D: Array, d_inv: Array) -> tuple[float, int]:
+    """Factor the inertia of the bodies, with tangents if there are any; return the largest scale / |pivot| and its body."""
+    worst, where = 1.0, -1
+    for b in range(1, inertia.shape[0]):
+        for a in range(3):
+            for c in range(3):
+                D[b, a, c] = 0.0
+                D[b, 3 + a, c] = 0.0
+                D[b, 3 + a, 3 + c] = inertia[b, 1 + 3 * a + c]
+            D[b, a, a] = inertia[b, 0]
+        if tangents.shape[0] > 0:
+            for a in range(6):
+                for c in range(a + 1):
+                    D[b, a, c] += tangents[b, a, c]
+        factor_block(D[b], d_inv[b])
+        weak = pivot_ratio(d_inv[b], scale[b])
+        if not weak <= worst:
+            worst, where = weak, b
+    return worst, where
+
+
+@kernel
+def add_body(D: Array, d_inv: Array, J: Array, rows: Ints, first: int, end: int, Y: Array, F: Array) -> None:
+    """Subtract J M^-1 J^T of one body from F.
+
+    J: (., 6) gradients;  rows: (., 3) numbers of the gradient, the unknown, and the row in F
+    """
+    l43, l53, l54 = D[4, 3], D[5, 3], D[5, 4]
+    for r in range(first, end):
+        g, y = J[rows[r, 0]], Y[r - first]
+        y0 = g[0]
+        y1 = g[1] - D[1, 0] * y0
+        y2 = g[2] - D[2, 0] * y0 - D[2, 1] * y1
+        y3 = g[3] - D[3, 0] * y0 - D[3, 1] * y1 - D[3, 2] * y2
+        y4 = g[4] - D[4, 0] * y0 - D[4, 1] * y1 - D[4, 2] * y2 - l43 * y3
+        y5 = g[5] - D[5, 0] * y0 - D[5, 1] * y1 - D[5, 2] * y2 - l53 * y3 - l54 * y4
+        y[0], y[1], y[2], y[3], y[4], y[5] = y0, y1, y2, y3, y4, y5
+    d0, d1, d2, d3, d4, d5 = d_inv[0], d_inv[1], d_inv[2], d_inv[3], d_inv[4], d_inv[5]
+    for r in range(first, end):
+        y, target = Y[r - first], F[rows[r, 2]]
+        y0, y1, y2, y3, y4, y5 = d0 * y[0], d1 * y[1], d2 * y[2], d3 * y[3], d4 * y[4], d5 * y[5]
+        for c in range(r, end):
+            w = Y[c - first]
+            target[rows[c, 2]] -= (y0 * w[0] + y1 * w[1] + y2 * w[2]) + (y3 * w[3] + y4 * w[4] + y5 * w[5])
+
+
+@kernel
+def assemble_front(s: FrontTables, q: int, J: Array, f: FrontFactor, F: Array) -> None:
+    """Write the front q: its bodies, and the updates of its children."""
+    clear_upper(F)
+    for t in range(s.fronts[q, FIRST_BODY], s.fronts[q, END_BODY]):
+        b = s.bodies[t, 0]
+        add_body(f.D[b], f.d_inv[b], J, s.body_rows, s.bodies[t, 1], s.bodies[t, 2], f.Y, F)
+    c = s.fronts[q, CHILD]
+    while c >= 0:
+        r = s.fronts[c, ROWS] - s.fronts[c, PIVOTS]
+        if r > 0:
+            C = borrow(f.stack, s.fronts[c, STACKED], r, r)
+            extend_add(C, s.runs, s.fronts[c, FIRST_RUN], s.fronts[c, END_RUN], F)
+        c = s.fronts[c, SIBLING]
+
+
+@kernel
+def store_front(s: FrontTables, q: int, f: FrontFactor, F: Array) -> None:
+    """Copy the pivot rows of the front q to the factor, and the rest to the stack."""
+    k, n = s.fronts[q, PIVOTS], s.fronts[q, ROWS]
+    P = borrow(f.U, s.fronts[q, FACTOR], k, n)
+    for i in range(k):
+        source, target = F[i], P[i]
+        for j in range(i, n):
+            target[j] = source[j]
+    r = n - k
+    if r > 0:
+        C = borrow(f.stack, s.fronts[q, STACKED], r, r)
+        for i in range(r):
+            source, target = F[k + i], C[i]
+            for j in range(i, r):
+                target[j] = source[k + j]
+
+
+def front_loop(select: Any) -> Any:
+    """Return the kernel that factors all fronts:  select(choice, F, d_inv, rows) eliminates the pivots of one."""
+
+    @kernel
+    def factor_fronts(choice: Any, s: FrontTables, J: Array, diagonal: Array, scale: Array, f: FrontFactor) -> tuple[float, int]:
+        """Factor all fronts; return the largest scale / |pivot| of their rows, and its node (1.0, -1 if none is larger).
+
+        diagonal: (6 ne,) what is added to the diagonal of each row;  scale: (nn, 6)
+        """
+        worst, where = 1.0, -1
+        inverse, sizes = borrow_line(f.d_inv, 0, f.d_inv.size), borrow_line(scale, 0, scale.size)
+        first_row = sizes.size - diagonal.size
+        for q in range(s.fronts.shape[0]):
+            k, n, at = s.fronts[q, PIVOTS], s.fronts[q, ROWS], s.fronts[q, FIRST_ROW]
+            F = borrow(f.F, 0, n, n)
+            assemble_front(s, q, J, f, F)
+            rows = borrow_line(s.rows, at, k)
+            for i in range(k):
+                F[i, i] += diagonal[rows[i] - first_row]
+            select(choice, F, f.pivots, rows)
+            for i in range(k):
+                inverse[rows[i]] = f.pivots[i]
+                weak = abs(f.pivots[i]) * sizes[rows[i]]
+                if not weak <= worst:
+                    worst, where = weak, rows[i] // 6
+            store_front(s, q, f, F)
+        return worst, where
+
+    return factor_fronts
+
+
+@kernel
+def every_row(choice: int, F: Array, d_inv: Array, rows: Ints) -> None:
+    """Eliminate all pivots of a front."""
+    eliminate(F, d_inv, 0, rows.size)
+
+
+@kernel
+def forward(s: FrontTables, f: FrontFactor, J: Array, x: Array) -> None:
+    """Set x (nn, 6) to M_b^-1 b_b for bodies, and to d^-1 L^-1 of what is left for rows."""
+    line, inverse = borrow_line(x, 0, x.size), borrow_line(f.d_inv, 0, f.d_inv.size)
+    for b in range(1, f.D.shape[0]):
+        solve_body(f.D[b], f.d_inv[b], x, b)
+    for t in range(s.bodies.shape[0]):
+        u = x[s.bodies[t, 0]]
+        u0, u1, u2, u3, u4, u5 = u[0], u[1], u[2], u[3], u[4], u[5]
+        for r in range(s.bodies[t, 1], s.bodies[t, 2]):
+            g = J[s.body_rows[r, 0]]
+            line[s.body_rows[r, 1]] -= (g[0] * u0 + g[1] * u1 + g[2] * u2) + (g[3] * u3 + g[4] * u4 + g[5] * u5)
+    z = f.z
+    for q in range(s.fronts.shape[0]):
+        k, n, at = s.fronts[q, PIVOTS], s.fronts[q, ROWS], s.fronts[q, FIRST_ROW]
+        for i in range(k):
+            z[i] = line[s.rows[at + i]]
+            f.pivots[i] = inverse[s.rows[at + i]]
+        for i in range(k, n):
+            z[i] = 0.0
+        forward_rows(borrow(f.U, s.fronts[q, FACTOR], k, n), f.pivots, z)
+        for i in range(k):
+            line[s.rows[at + i]] = z[i]
+        for i in range(k, n):
+            line[s.rows[at + i]] += z[i]
+
+
+@kernel
+def backward(s: FrontTables, f: FrontFactor, J: Array, x: Array) -> None:
+    """Turn the result of `forward` into the solution."""
+    line, inverse, z = borrow_line(x, 0, x.size), borrow_line(f.d_inv, 0, f.d_inv.size), f.z
+    for q in range(s.fronts.shape[0] - 1, -1, -1):
+        k, n, at = s.fronts[q, PIVOTS], s.fronts[q, ROWS], s.fronts[q, FIRST_ROW]
+        for i in range(n):
+            z[i] = line[s.rows[at + i]]
+        for i in range(k):
+            f.pivots[i] = inverse[s.rows[at + i]]
+        backward_rows(borrow(f.U, s.fronts[q, FACTOR], k, n), f.pivots, z)
+        for i in range(k):
+            line[s.rows[at + i]] = z[i]
+    for t in range(s.bodies.shape[0]):
+        b = s.bodies[t, 0]
+        w0 = w1 = w2 = w3 = w4 = w5 = 0.0
+        for r in range(s.bodies[t, 1], s.bodies[t, 2]):
+            g, lam = J[s.body_rows[r, 0]], line[s.body_rows[r, 1]]
+            w0, w1, w2 = w0 + g[0] * lam, w1 + g[1] * lam, w2 + g[2] * lam
+            w3, w4, w5 = w3 + g[3] * lam, w4 + g[4] * lam, w5 + g[5] * lam
+        subtract_solution(f.D[b], f.d_inv[b], x, b, w0, w1, w2, w3, w4, w5)
+
+
+@kernel
+def solve_body(L: Array, d_inv: Array, x: Array, b: int) -> None:
+    """Set x[b] <- M_b^-1 x[b]."""
+    forward_block(L, x, b)
+    for a in range(6):
+        x[b, a] *= d_inv[a]
+    backward_block(L, x, b)
+
+
+@kernel
+def subtract_solution(
+    L: Array, d_inv: Array, x: Array, b: int, w0: float, w1: float, w2: float, w3: float, w4: float, w5: float
+) -> None:
+    """Subtract M_b^-1 w from x[b]."""
+    y1 = w1 - L[1, 0] * w0
+    y2 = w2 - L[2, 0] * w0 - L[2, 1] * y1
+    y3 = w3 - L[3, 0] * w0 - L[3, 1] * y1 - L[3, 2] * y2
+    y4 = w4 - L[4, 0] * w0 - L[4, 1] * y1 - L[4, 2] * y2 - L[4, 3] * y3
+    y5 = w5 - L[5, 0] * w0 - L[5, 1] * y1 - L[5, 2] * y2 - L[5, 3] * y3 - L[5, 4] * y4
+    y5 = y5 * d_inv[5]
+    y4 = y4 * d_inv[4] - L[5, 4] * y5
+    y3 = y3 * d_inv[3] - L[4, 3] * y4 - L[5, 3] * y5
+    y2 = y2 * d_inv[2] - L[3, 2] * y3 - L[4, 2] * y4 - L[5, 2] * y5
+    y1 = y1 * d_inv[1] - L[2, 1] * y2 - L[3, 1] * y3 - L[4, 1] * y4 - L[5, 1] * y5
+    x[b, 0] -= w0 * d_inv[0] - L[1, 0] * y1 - L[2, 0] * y2 - L[3, 0] * y3 - L[4, 0] * y4 - L[5, 0] * y5
+    x[b, 1] -= y1
+    x[b, 2] -= y2
+    x[b, 3] -= y3
+    x[b, 4] -= y4
+    x[b, 5] -= y5

@@ -1,0 +1,136 @@
+r"""The choice between the block LDL^T and the multifrontal solver, made when a model is compiled, by their predicted times.
+
+    block LDL^T    blocks of 6 x 6, which may follow a tree from its leaves: chains, trees, single loops, small models
+    multifrontal   true sizes, dense kernels: nets, trusses, and other meshes, where most of the work is fill
+
+A block order that stays below FILL_PER_NODE updates a node is taken at once.  Otherwise the fronts are planned, and the block order is
+continued only while its predicted time is below theirs: for large meshes it would take longer than everything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.errors import UsageError
+from haugmbd.kkt.elimination_order import Schedule, make_schedule
+from haugmbd.kkt.multifrontal.plan import FrontPlan, plan_fronts
+
+BLOCK, MULTIFRONTAL = "block LDL^T", "multifrontal"
+SOLVERS = (BLOCK, MULTIFRONTAL)
+
+FRONT_TABLES = ("FRONTS", "FRONT_ROWS", "FRONT_RUNS", "FRONT_BODIES", "BODY_ROWS")
+FRONT_ARRAYS = ("FRONT_FACTOR", "FRONT_STACK", "FRONT_MATRIX", "ROWS_OF_BODY", "FRONT_PIVOTS", "FRONT_UNKNOWNS")
+"""The matrices of the multifrontal solver, see `workspace.layout`."""
+
+FILL_PER_NODE = 12
+"""Number of updates of a block for each body and edge, up to which the block order is taken: chains have 1, ladders of loops about 5."""
+
+UPDATE_NS, NODE_NS = 65.0, 250.0
+"""Predicted time of the block LDL^T [ns]: for each update of a block, and for each body and edge."""
+
+MARGIN = 0.8
+"""The fronts are taken if their predicted time is below this part of that of the blocks."""
+
+
+class SolverTables(NamedTuple):
+    """The solver of a model, and its tables.
+
+    name: BLOCK or MULTIFRONTAL;  reason: why it was chosen
+    ints: tables of integers by name, see `workspace.layout`;  work: shapes of work matrices
+    """
+
+    name: str
+    reason: str
+    ints: dict[str, Ints]
+    work: dict[str, tuple[int, int]]
+
+
+def check_solver(solver: object) -> None:
+    """Raise UsageError unless `solver` is None or the name of a solver."""
+    if solver is None or (isinstance(solver, str) and solver in SOLVERS):
+        return
+    near = get_close_matches(str(solver), SOLVERS, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise UsageError(f"solver = {solver!r} must be one of {', '.join(map(repr, SOLVERS))}, or None for the faster one.{hint}")
+
+
+def choose_solver(
+    positions: Array, edges: Sequence[tuple[int, int]], weight: Sequence[int], wanted: str | None = None
+) -> SolverTables:
+    """Return the solver for bodies at these positions (nb + 1, 3), the ground first, and edges of `weight` rows between them.
+
+    wanted: by default the one that is predicted to be faster
+    """
+    return _chosen(np.asarray(positions, dtype=np.float64).tobytes(), tuple(edges), tuple(weight), wanted)
+
+
+@lru_cache(maxsize=2)
+def _chosen(positions: bytes, edges: tuple[tuple[int, int], ...], weight: tuple[int, ...], wanted: str | None) -> SolverTables:
+    """Return the solver; a model is compiled twice, with and without loads."""
+    r = np.frombuffer(positions).reshape(-1, 3)
+    if wanted == MULTIFRONTAL:
+        return front_tables(_planned(r, edges, weight), len(r), "as asked for")
+    pairs = list(edges)
+    nodes = len(r) + len(edges)
+    if wanted == BLOCK:
+        return block_tables(make_schedule(len(r) - 1, pairs), len(r), "as asked for")
+    schedule = make_schedule(len(r) - 1, pairs, most_updates=FILL_PER_NODE * nodes)
+    if schedule is not None:
+        return block_tables(schedule, len(r), "little fill")
+    plan = _planned(r, edges, weight)
+    budget = int(max(0.0, plan.ns / MARGIN - NODE_NS * nodes) / UPDATE_NS)
+    schedule = make_schedule(len(r) - 1, pairs, most_updates=budget)
+    predicted = f"{plan.products / 1e6:.3g} million multiply-adds in fronts"
+    if schedule is None:
+        more = 216e-6 * max(budget, FILL_PER_NODE * nodes)
+        return front_tables(plan, len(r), f"{predicted}, more than {more:.3g} million in blocks of 6 x 6")
+    return block_tables(schedule, len(r), f"{216e-6 * len(schedule.fill_updates):.3g} million multiply-adds in blocks, {predicted}")
+
+
+def _planned(positions: Array, edges: tuple[tuple[int, int], ...], weight: tuple[int, ...]) -> FrontPlan:
+    """Return the plan of the fronts."""
+    bodies = np.array(edges, dtype=np.int64).reshape(len(edges), -1) if edges else np.zeros((0, 2), dtype=np.int64)
+    return plan_fronts(positions, bodies, np.array(weight, dtype=np.int64))
+
+
+def block_tables(schedule: Schedule, n_bodies: int, reason: str) -> SolverTables:
+    """Return the tables of the block LDL^T; n_bodies: the ground counted."""
+    ints = {
+        "ORDER": schedule.order[:, None],
+        "NEIGHBOR_STARTS": schedule.neighbor_starts[:, None],
+        "NEIGHBORS": schedule.neighbors,
+        "UPDATE_STARTS": schedule.update_starts[:, None],
+        "FILL_UPDATES": schedule.fill_updates,
+        "BODY_BLOCK": schedule.body_block,
+        "BODY_FIRST": schedule.body_first,
+    }
+    work = {"D": (n_bodies + len(schedule.body_block), 36), "B": (schedule.n_blocks, 36)}
+    return SolverTables(BLOCK, reason, ints, work)
+
+
+def front_tables(plan: FrontPlan, n_bodies: int, reason: str) -> SolverTables:
+    """Return the tables of the multifrontal solver; n_bodies: the ground counted."""
+    ints = {
+        "FRONTS": plan.fronts,
+        "FRONT_ROWS": plan.rows[:, None],
+        "FRONT_RUNS": plan.runs,
+        "FRONT_BODIES": plan.bodies,
+        "BODY_ROWS": plan.body_rows,
+    }
+    factor, stack, most, most_rows = plan.sizes.tolist()
+    work = {
+        "D": (n_bodies, 36),
+        "FRONT_FACTOR": (1, factor),
+        "FRONT_STACK": (1, stack),
+        "FRONT_MATRIX": (1, most * most),
+        "ROWS_OF_BODY": (most_rows, 6),
+        "FRONT_PIVOTS": (1, most),
+        "FRONT_UNKNOWNS": (1, most),
+    }
+    return SolverTables(MULTIFRONTAL, reason, ints, work)

@@ -1,0 +1,54 @@
+"""The routines of the solver that a set of tables belongs to."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from haugmbd.compiled.function_pointers import Routine
+from haugmbd.kkt import entry_points as blocks
+from haugmbd.kkt import least_squares
+from haugmbd.kkt.multifrontal import entry_points as fronts
+from haugmbd.workspace.layout import Tables
+
+
+class SolverRoutines(NamedTuple):
+    """The operations on the augmented matrix, see `kkt.entry_points` and `kkt.least_squares`."""
+
+    factorize: Routine
+    factorize_chosen: Routine
+    finish: Routine
+    begin: Routine
+    refine: Routine
+    fit_all_rows: Routine
+    refine_and_fit_all_rows: Routine
+
+
+WITH_BLOCKS = SolverRoutines(
+    blocks.FACTORIZE,
+    blocks.FACTORIZE_CHOSEN,
+    blocks.FINISH,
+    blocks.BEGIN,
+    blocks.REFINE,
+    least_squares.FIT_ALL_ROWS,
+    least_squares.REFINE_AND_FIT_ALL_ROWS,
+)
+
+WITH_FRONTS = SolverRoutines(
+    fronts.FACTORIZE,
+    fronts.FACTORIZE_CHOSEN,
+    fronts.FINISH,
+    fronts.BEGIN,
+    fronts.REFINE,
+    fronts.FIT_ALL_ROWS,
+    fronts.REFINE_AND_FIT_ALL_ROWS,
+)
+
+
+def has_fronts(tables: Tables) -> bool:
+    """Return whether these are tables of the multifrontal solver."""
+    return tables.place("FRONTS")[2] > 0
+
+
+def routines_of(tables: Tables) -> SolverRoutines:
+    """Return the routines of the solver that these tables belong to."""
+    return WITH_FRONTS if has_fronts(tables) else WITH_BLOCKS
