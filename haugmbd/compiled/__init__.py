@@ -5,7 +5,9 @@ jit                 the decorators: kernel, inlined, entry, routine
 array_views         matrices inside a flat array
 records             named numbers in place of numbered registers
 function_pointers   compiled functions that are called by address
-native_tuples       named tuples that Python passes as one address
+native_tuples       named tuples that compiled code receives as one address
+linked_kernels      the compilers of entries and of kernels
+type_inference      a type inference that remembers
 code_cache          the disk cache of compiled code
 cache_stamp         the source texts that a cached machine code depends on
 ffi                 calls of Python functions from compiled code

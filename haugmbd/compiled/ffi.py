@@ -17,11 +17,12 @@ import ctypes
 from collections.abc import Callable
 from typing import Any
 
-import numba.experimental.function_type  # noqa: F401  registers WrapperAddressProtocol with Numba
 import numpy as np
 from numba import types
+from numba.extending import typeof_impl
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.function_pointers import function_type
 from haugmbd.compiled.jit import inlined
 from haugmbd.compiled.status_codes import USER_STOPPED
 
@@ -39,7 +40,7 @@ UserCall = Callable[[float, Array, Array, Array, Array], None]
 """call(t, y, signals (ns, 2), F (nd, 3), Q_user (nb + 1, 6)): writes into F and adds to Q_user."""
 
 
-class Callback(types.WrapperAddressProtocol):  # type: ignore[misc]
+class Callback:
     """A user call as compiled code sees it: an address.  `error` is the exception that stopped it, if there was one."""
 
     def __init__(self, call: UserCall, shapes: tuple[tuple[int, ...], ...] = ()) -> None:
@@ -48,16 +49,8 @@ class Callback(types.WrapperAddressProtocol):  # type: ignore[misc]
         self._shapes = shapes
         self._views: dict[tuple[int, tuple[int, ...]], Array] = {}
         self._entry: Any = C_FUNCTION(self._enter)
-
-    def __wrapper_address__(self) -> int:
-        """Return the address of the C entry."""
-        address = ctypes.cast(self._entry, ctypes.c_void_p).value
-        assert address is not None
-        return address
-
-    def signature(self) -> Any:
-        """Return the one signature of all user calls."""
-        return SIGNATURE
+        self.address = int(ctypes.cast(self._entry, ctypes.c_void_p).value or 0)
+        """The address of the C entry."""
 
     def __call__(self, t: float, *arrays: Any) -> None:
         """Make the same call if the compiler is switched off (NUMBA_DISABLE_JIT): arrays come as NumPy's ctypes objects."""
@@ -101,13 +94,19 @@ class CompiledCallback(Callback):
     def __init__(self, entry: Any) -> None:
         super().__init__(lambda *_: None)
         self._compiled = entry
-
-    def __wrapper_address__(self) -> int:
-        """Return the address of the compiled entry."""
-        return int(self._compiled.address)
+        self.address = int(entry.address)
 
     def keep_interruption(self, code: int) -> None:
         """Do nothing: compiled functions are not interrupted; numbers that are not finite stop them."""
+
+
+CALLBACK_TYPE = function_type(SIGNATURE)
+
+
+@typeof_impl.register(Callback)  # type: ignore[untyped-decorator]
+def callback_type(callback: Callback, context: Any) -> Any:
+    """Return the one type of all callbacks."""
+    return CALLBACK_TYPE
 
 
 @inlined

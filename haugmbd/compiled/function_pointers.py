@@ -7,10 +7,13 @@ signature, so that an integrator is compiled once for all formulations, and a ri
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numba.core.types
-import numba.experimental.function_type  # registers WrapperAddressProtocol with Numba
+from numba.core import cgutils
+from numba.core.datamodel.models import ExternalFuncPointerModel
+from numba.extending import NativeValue, register_model, typeof_impl, unbox
 
 types: Any = numba.core.types
 """Numba's types, which have no annotations."""
@@ -22,24 +25,63 @@ F3 = types.Array(types.float64, 3, "C")
 I2 = types.Array(types.int64, 2, "C")
 
 
-class Routine(types.WrapperAddressProtocol):  # type: ignore[misc]
+class FunctionPointer(types.ExternalFunctionPointer):  # type: ignore[misc]  # Numba has no types
+    """The Numba type of everything that compiled code calls by its address: objects with `signature` and `address`.
+
+    A call is one jump. A function of Numba's first-class function type has three addresses, of which each call seeks one.
+    """
+
+    def __init__(self, signature: Any) -> None:
+        super().__init__(signature, None)
+
+    def __reduce__(self) -> Any:
+        """Return the pickled form: the index of the disk cache contains types."""
+        return function_type, (self.sig,)
+
+
+register_model(FunctionPointer)(ExternalFuncPointerModel)
+
+
+@cache
+def function_type(signature: Any) -> Any:
+    """Return the type of functions of this signature, inside other signatures."""
+    return FunctionPointer(signature)
+
+
+@unbox(FunctionPointer)  # type: ignore[untyped-decorator]
+def read_address(kind: Any, given: Any, c: Any) -> Any:
+    """Read the attribute `address` of a Python object; the error of a failed attempt, such as Ctrl-C, is passed on."""
+    return read_pointer(given, c.context.get_value_type(kind), c)
+
+
+def read_pointer(given: Any, pointer_type: Any, c: Any) -> Any:
+    """Return the attribute `address` of a Python object as a pointer, for an `unbox`."""
+    result = cgutils.alloca_once_value(c.builder, cgutils.get_null_value(pointer_type))
+    failed = cgutils.alloca_once_value(c.builder, cgutils.true_bit)
+    address = c.pyapi.object_getattr_string(given, "address")
+    with cgutils.if_likely(c.builder, cgutils.is_not_null(c.builder, address)):
+        place = c.pyapi.long_as_voidptr(address)
+        c.pyapi.decref(address)
+        c.builder.store(c.builder.bitcast(place, pointer_type), result)
+        c.builder.store(cgutils.false_bit, failed)
+    return NativeValue(c.builder.load(result), is_error=c.builder.load(failed))
+
+
+class Routine:
     """An `entry` and its signature; `Routine(None, signature)` is a placeholder that is never called."""
 
     def __init__(self, function: Callable[..., Any] | None, signature: Any) -> None:
         self._function = function
-        self._signature = signature
         self._address = 1
+        self.signature = signature
 
-    def signature(self) -> Any:
-        """Return the Numba signature."""
-        return self._signature
-
-    def __wrapper_address__(self) -> int:
-        """Return the address of the machine code; compile it, or load it from disk, at the first call."""
+    @property
+    def address(self) -> int:
+        """The address of the machine code; it is compiled, or loaded from disk, when it is first asked for."""
         if self._function is not None and self._address == 1:
             dispatcher: Any = self._function
-            dispatcher.compile(self._signature)
-            compiled = dispatcher.overloads[self._signature.args]
+            dispatcher.compile(self.signature)
+            compiled = dispatcher.overloads[self.signature.args]
             self._address = int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name))
         return self._address
 
@@ -49,30 +91,7 @@ class Routine(types.WrapperAddressProtocol):  # type: ignore[misc]
         return self._function(*arguments)  # type: ignore[no-any-return]
 
 
-INTERRUPTED = KeyboardInterrupt()
-"""Created in advance: while the first exception is pending, nothing can be called, not even its constructor."""
-
-
-def _guarded(full: Callable[[Any, Any], int], quick: Callable[[Any], int]) -> Callable[..., int]:
-    """Return Numba's function for the address of a function argument, with a guard that does not lose Ctrl-C.
-
-    Numba calls it for each function argument at each call from Python. If Ctrl-C came during its creation, the signature is missing:
-    the call would fail with a TypeError in place of the KeyboardInterrupt.
-    """
-
-    def guarded(function: Any, signature: Any = None) -> int:
-        if signature is None:
-            raise INTERRUPTED
-        return quick(function) if isinstance(function, types.WrapperAddressProtocol) else full(function, signature)
-
-    return guarded
-
-
-_numba: Any = numba.experimental.function_type
-_numba._get_wrapper_address = _guarded(_numba._get_wrapper_address, lambda function: function.__wrapper_address__())
-_numba._get_jit_address = _guarded(_numba._get_jit_address, lambda function: 0)
-
-
-def function_type(signature: Any) -> Any:
-    """Return the type of a Routine inside another signature."""
-    return types.FunctionType(signature)
+@typeof_impl.register(Routine)  # type: ignore[untyped-decorator]
+def routine_type(routine: Routine, context: Any) -> Any:
+    """Return the type of a routine."""
+    return function_type(routine.signature)

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import numba
 
 from haugmbd.compiled.code_cache import keep_on_disk
+from haugmbd.compiled.linked_kernels import EntryCompiler, KernelDispatcher
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -26,12 +27,17 @@ OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}, "_n
 
 def kernel(function: Function) -> Function:
     """Compile `function` with Numba where an entry needs it; it becomes part of that entry's machine code."""
-    return numba.njit(no_cfunc_wrapper=True, **OPTIONS)(function)  # type: ignore[no-any-return]
+    return _linked(function, OPTIONS)
 
 
 def counted(function: Function) -> Function:
     """Compile a kernel in which Numba counts references: one that returns a view, or allocates an array."""
-    return numba.njit(no_cfunc_wrapper=True, **{**OPTIONS, "_nrt": True})(function)  # type: ignore[no-any-return]
+    return _linked(function, {**OPTIONS, "_nrt": True})
+
+
+def _linked(function: Function, options: dict[str, Any]) -> Function:
+    """Return a function that its callers contain; the plain function if the compiler is switched off."""
+    return function if numba.config.DISABLE_JIT else KernelDispatcher(function, options=options)
 
 
 def inlined(function: Function) -> Function:
@@ -44,17 +50,17 @@ def inlined(function: Function) -> Function:
 
 def entry(function: Function) -> Function:
     """Compile `function`, which Python calls, and keep the machine code on disk."""
-    return keep_on_disk(numba.njit(**OPTIONS)(function))  # type: ignore[no-any-return]
+    return keep_on_disk(numba.njit(pipeline_class=EntryCompiler, **OPTIONS)(function))  # type: ignore[no-any-return]
 
 
 def counted_entry(function: Function) -> Function:
     """Return an entry in which Numba counts references: one that makes an array."""
-    return keep_on_disk(numba.njit(**{**OPTIONS, "_nrt": True})(function))  # type: ignore[no-any-return]
+    return keep_on_disk(numba.njit(pipeline_class=EntryCompiler, **{**OPTIONS, "_nrt": True})(function))  # type: ignore[no-any-return]
 
 
 def routine(function: Function) -> Function:
     """Compile `function`, which only a `Routine` passes to others; the interface for calls from Python is not compiled."""
-    return keep_on_disk(numba.njit(no_cpython_wrapper=True, **OPTIONS)(function))  # type: ignore[no-any-return]
+    return keep_on_disk(numba.njit(pipeline_class=EntryCompiler, no_cpython_wrapper=True, **OPTIONS)(function))  # type: ignore[no-any-return]
 
 
 class DirectCall:

@@ -1,8 +1,8 @@
-"""Named tuples that Python passes to compiled code as one address.
+"""Named tuples that compiled code receives as one address.
 
-Numba takes a tuple apart at every call from Python: each array and each function is asked for its address, 40 us for a Pack, whatever
-the size of the model. A `NativeTuple` is taken apart once: `compiled_form` stores its compiled form in memory, and every later call
-reads it from there.
+Numba passes a tuple field by field: each array and each function is taken apart at every call from Python (40 us for a Pack, whatever
+the size of the model), and every function that is passed one has some fifty arguments, which take time to compile. A tuple of a
+`TuplePointer` type is written to memory once, as a few words; compiled code reads the fields that it needs from there.
 """
 
 from __future__ import annotations
@@ -10,67 +10,96 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-import numba
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba.core import cgutils
-from numba.core.registry import cpu_target
-from numba.extending import NativeValue, intrinsic, models, register_model, unbox
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import infer_getattr, lower_getattr_generic, models, register_model, unbox
 
 from haugmbd.compiled.array_types import Ints
-from haugmbd.compiled.function_pointers import types
-from haugmbd.compiled.jit import entry
+from haugmbd.compiled.array_views import lower_view
+from haugmbd.compiled.function_pointers import read_pointer, types
+
+WORD = ir.IntType(64)
 
 
-class NativeTuple(types.NamedTuple):  # type: ignore[misc]  # Numba has no types
-    """The Numba type of a named tuple whose attribute `address` is the address of its compiled form."""
+class TuplePointer(types.Type):  # type: ignore[misc]  # Numba has no types
+    """The Numba type of a named tuple whose attribute `address` is the address of its words.
+
+    fields: the types of its fields by name: one-dimensional arrays (two words: address and size), functions (one word), and tuples
+    of functions
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.fields: dict[str, Any] = {}
+
+    def __reduce__(self) -> Any:
+        """Return the pickled form: the index of the disk cache contains types."""
+        return tuple_pointer, (self.name,)
+
+    def place(self, name: str) -> int:
+        """Return the number of the first word of a field."""
+        names = list(self.fields)
+        return sum(_words(self.fields[other]) for other in names[: names.index(name)])
 
 
-register_model(NativeTuple)(models.TupleModel)
-
-
-@unbox(NativeTuple)  # type: ignore[untyped-decorator]
-def read(kind: Any, given: Any, c: Any) -> Any:
-    """Read the compiled form of a tuple from the address that it names."""
-    value_type = c.context.get_value_type(kind)
-    result = cgutils.alloca_once_value(c.builder, cgutils.get_null_value(value_type))
-    failed = cgutils.alloca_once_value(c.builder, cgutils.true_bit)
-    address = c.pyapi.object_getattr_string(given, "address")
-    with cgutils.if_likely(c.builder, cgutils.is_not_null(c.builder, address)):
-        place = c.pyapi.long_as_voidptr(address)
-        c.pyapi.decref(address)
-        c.builder.store(c.builder.load(c.builder.bitcast(place, value_type.as_pointer())), result)
-        c.builder.store(cgutils.false_bit, failed)
-    return NativeValue(c.builder.load(result), is_error=c.builder.load(failed))
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def _store(typing_context: Any, value: Any, address: Any) -> Any:
-    """Store the compiled form of a value at an address."""
-
-    def store(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        place = builder.inttoptr(arguments[1], ir.PointerType(arguments[0].type))
-        builder.store(arguments[0], place)
-        return context.get_dummy_value()
-
-    return types.void(value, address), store
-
-
-@entry
-def store_entry(fields: Any, address: int) -> None:
-    """Store the compiled form of a plain named tuple at an address."""
-    _store(fields, address)
+def _words(kind: Any) -> int:
+    """Return the number of words of a field."""
+    return 2 if isinstance(kind, types.Array) else kind.count if isinstance(kind, types.BaseTuple) else 1
 
 
 @cache
-def words(kind: Any) -> int:
-    """Return the size of the compiled form of a Numba type, in words of eight bytes."""
-    context = cpu_target.target_context
-    return -(-int(context.get_abi_sizeof(context.get_value_type(kind))) // 8)
+def tuple_pointer(name: str) -> TuplePointer:
+    """Return the type of this name; its fields are set where the tuple is defined."""
+    return TuplePointer(name)
 
 
-def compiled_form(fields: Any) -> Ints:
-    """Return the compiled form of a plain named tuple; it is valid while the arrays and functions of the tuple live."""
-    form = np.zeros(words(numba.typeof(fields)), dtype=np.int64)
-    store_entry(fields, form.ctypes.data)
-    return form
+register_model(TuplePointer)(models.OpaqueModel)
+
+
+@infer_getattr
+class _Fields(AttributeTemplate):  # type: ignore[misc]
+    """The types of the fields, for Numba."""
+
+    key = TuplePointer
+
+    def generic_resolve(self, kind: Any, name: str) -> Any:
+        """Return the type of a field; None if there is none of this name."""
+        return kind.fields.get(name)
+
+
+def load_word(builder: Any, pointer: Any, number: int, kind: Any = WORD) -> Any:
+    """Return a word of the tuple at `pointer` as an LLVM value of this type."""
+    place = builder.gep(builder.bitcast(pointer, WORD.as_pointer()), [WORD(number)])
+    return builder.load(builder.bitcast(place, kind.as_pointer()))
+
+
+@lower_getattr_generic(TuplePointer)  # type: ignore[untyped-decorator]
+def load_field(context: Any, builder: Any, kind: Any, pointer: Any, name: str) -> Any:
+    """Return the LLVM value of a field."""
+    field, number = kind.fields[name], kind.place(name)
+    if isinstance(field, types.Array):
+        data = load_word(builder, pointer, number, context.get_data_type(field.dtype).as_pointer())
+        return lower_view(context, builder, field, data, [load_word(builder, pointer, number + 1)])
+    if isinstance(field, types.BaseTuple):
+        one = context.get_value_type(field.dtype)
+        return cgutils.pack_array(builder, [load_word(builder, pointer, number + k, one) for k in range(field.count)])
+    return load_word(builder, pointer, number, context.get_value_type(field))
+
+
+@unbox(TuplePointer)  # type: ignore[untyped-decorator]
+def read(kind: Any, given: Any, c: Any) -> Any:
+    """Read the address of a tuple."""
+    return read_pointer(given, c.context.get_value_type(kind), c)
+
+
+def words_of(values: Any) -> Ints:
+    """Return the words of a named tuple; they are valid while its arrays and functions live."""
+    words: list[int] = []
+    for value in values:
+        if isinstance(value, np.ndarray):
+            words += (value.ctypes.data, value.size)
+        else:
+            words += [one.address for one in value] if isinstance(value, tuple) else [value.address]
+    return np.array(words, dtype=np.int64)

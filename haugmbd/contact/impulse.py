@@ -22,6 +22,7 @@ from haugmbd.contact.auxiliary_rows import AuxiliaryRows, AuxiliarySolution, sol
 from haugmbd.contact.impulse_arguments import ImpulseArguments, read_arguments
 from haugmbd.contact.impulse_equations import FactoredSystem, RowSet
 from haugmbd.contact.impulse_result import Impulse, SolvedImpulse
+from haugmbd.contact.plain_impulse import plain_impulse
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import EnergyWarning, warn_user
 from haugmbd.model.model import Model
@@ -73,6 +74,18 @@ def impulse(
     Sources: Haug 2021, sec. 11.3; Moreau 1988.
     """
     q = read_arguments(model, state, applied, contacts, close, touching)
+    return _with_auxiliary_rows(q) if q.contacts or q.closed.joints else _without(q)
+
+
+def _without(q: ImpulseArguments) -> Impulse:
+    """Return the effect of applied impulses, and of velocities that the joints do not allow, without contacts."""
+    model, (state, Lam, rows, energies) = q.model, plain_impulse(q.model, q.state, q.P)
+    solved = (SolvedImpulse(model.joints, rows, Lam), SolvedImpulse(q.closed.joints, q.closed.rows, np.zeros(0)))
+    return Impulse(model, q.state, state, Lam, {}, {}, *energies, (), solved)
+
+
+def _with_auxiliary_rows(q: ImpulseArguments) -> Impulse:
+    """Return the effect of an impulse with contacts, or with joints that close."""
     model = q.model
     factor = FactoredSystem(model, q.state)
     beside = AuxiliaryRows.of(factor, RowSet.joined(q.closed.rows, q.contact_rows))

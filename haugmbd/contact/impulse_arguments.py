@@ -14,7 +14,7 @@ from haugmbd.contact.applied_impulse import AppliedImpulse
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.gap import Placed, PlacedContacts
 from haugmbd.contact.impulse_equations import RowSet
-from haugmbd.contact.joint_closure import Closed, as_joint, closed_rows, closing_faults
+from haugmbd.contact.joint_closure import NOTHING, Closed, as_joint, closed_rows, closing_faults
 from haugmbd.errors import Fault, ModelError, UsageError
 from haugmbd.model.given import model_given
 from haugmbd.model.identity import foreign_body_faults, number_of
@@ -85,7 +85,9 @@ def _part_faults(
 
 def _need_touching(model: Model, state: State, contacts: tuple[Placed, ...]) -> None:
     """Raise ModelError for contacts whose gap is not zero."""
-    allowed = POSITION_TOL * model.length if contacts else 0.0
+    if not contacts:
+        return
+    allowed = POSITION_TOL * model.length
     faults = []
     for c, gap in zip(contacts, PlacedContacts.of(contacts).gaps(state.y[None])[0].tolist(), strict=True):
         if abs(gap) > allowed:
@@ -100,6 +102,8 @@ def _need_touching(model: Model, state: State, contacts: tuple[Placed, ...]) -> 
 
 def _contact_rows(state: State, contacts: tuple[Placed, ...]) -> RowSet:
     """Return C of all contacts."""
+    if not contacts:
+        return NOTHING.rows
     placed = PlacedContacts.of(contacts)
     return RowSet(placed.bodies, placed.rows(state.y), np.zeros(len(contacts)))
 

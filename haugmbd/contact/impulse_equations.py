@@ -9,7 +9,7 @@ each, of the model or in addition to it.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from haugmbd.kkt.solver_routines import routines_of
 from haugmbd.model.evaluate import rows_entry
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.workspace.layout import Workspace, workspace_array
+from haugmbd.workspace.layout import workspace_array
 
 
 class RowSet(NamedTuple):
@@ -73,7 +73,7 @@ class FactoredSystem:
 
     def __init__(self, model: Model, state: State) -> None:
         self.model, self.t, self.pack = model, state.t, model.pack()
-        self._arrays = Workspace(*self.pack[:3])
+        self._arrays = cast(Any, self.pack)
         code = rows_entry(self.pack, state.t, state.y)
         self._solver = routines_of(model.tables)
         factorize = self._solver.factorize_chosen if model.redundancy.dropped else self._solver.factorize

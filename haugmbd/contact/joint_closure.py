@@ -54,6 +54,8 @@ def as_joint(part: Any) -> Joint:
 
 def closing_faults(model: Model, joints: Sequence[Joint]) -> list[Fault]:
     """Return the faults of joints that close, apart from their position."""
+    if not joints:
+        return []
     found: list[Fault] = []
     there = {id(joint) for joint in joints} | {id(entry.part) for entry in model.joints.values()}
     names = {joint.name for joint in joints} | set(model.joints)

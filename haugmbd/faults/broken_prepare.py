@@ -24,7 +24,7 @@ from haugmbd.math.vec3 import dot, load, store, to_global
 from haugmbd.model.body_kinematics import move, put_markers
 from haugmbd.model.generalized_forces import add_loads_to_forces
 from haugmbd.workspace import accessors as ws
-from haugmbd.workspace.layout import PREPARE_SIGNATURE, Core
+from haugmbd.workspace.layout import PREPARE_SIGNATURE, Pack
 
 (
     WRONG_GAMMA_SIGN,
@@ -41,7 +41,7 @@ OF_DP1, OF_DP2, OF_D = 0, 1, 2
 
 
 @entry
-def broken_prepare_entry(P: Core, t: float, y: Array) -> int:
+def broken_prepare_entry(P: Pack, t: float, y: Array) -> int:
     """Evaluate as `prepare_entry`, with the fault of the model; 0, or the code of what went wrong."""
     fault, parameter = P.reals[P.reals.size - 2], P.reals[P.reals.size - 1]
     m = move(P, t, y)
@@ -97,7 +97,7 @@ def turn_gamma(level: Array) -> None:
 
 
 @kernel
-def halve_mixed_products(P: Core, m: Motion) -> None:
+def halve_mixed_products(P: Pack, m: Motion) -> None:
     """Add one half of the mixed product of velocities to gamma of every DP1, DP2 and D."""
     ints, at, level = ws.row_ints(P), ws.row_kind_starts(P), ws.row_values(P)
     for k in range(at[OF_DP1], at[OF_DP1 + 1]):
@@ -125,7 +125,7 @@ def add_gyroscopic_torques(inertia: Array, bodies: Array, Q: Array, c: float) ->
 
 
 @kernel
-def use_world_inertia(P: Core, m: Motion) -> None:
+def use_world_inertia(P: Pack, m: Motion) -> None:
     """Use A J_bar A^T in the mass matrix and in the gyroscopic torques."""
     inertia, used, Q, A = ws.inertia(P), ws.shifted_inertia(P), ws.generalized_forces(P), m.A
     add_gyroscopic_torques(inertia, m.bodies, Q, 1.0)
@@ -141,7 +141,7 @@ def use_world_inertia(P: Core, m: Motion) -> None:
 
 
 @kernel
-def turn_moments(P: Core, m: Motion) -> None:
+def turn_moments(P: Pack, m: Motion) -> None:
     """Express PiBar of every row in global axes."""
     J, edges = ws.jacobian(P), ws.edges(P)
     for slot in range(J.shape[0]):

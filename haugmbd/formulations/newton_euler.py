@@ -28,7 +28,7 @@ from haugmbd.model.generalized_forces import put_angle_rates_of_loads
 from haugmbd.model.model import Model
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace import layout as at
-from haugmbd.workspace.layout import WIDTH, Pack, workspace, workspace_array
+from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
 
 
 @public_class
@@ -68,21 +68,21 @@ class NewtonEuler(Formulation):
 @inlined
 def factorize(P: Pack) -> int:
     """Factor the augmented matrix of the current rows."""
-    return P.factorize(workspace(P), P.python_solver)
+    return P.factorize(P, P.python_solver)
 
 
 @inlined
 def begin(P: Pack) -> int:
     """Eliminate forward for K x = b with the current factor; `finish` substitutes back."""
-    return P.begin(workspace(P), P.python_solver)
+    return P.begin(P, P.python_solver)
 
 
 @inlined
 def finish(P: Pack) -> int:
     """Solve K x = b for the b that was the right-hand side when `factorize` or `begin` was called."""
-    code = P.finish(workspace(P), P.python_solver)
+    code = P.finish(P, P.python_solver)
     if ws.has_massless_directions(P):
-        code = P.refine(workspace(P), P.python_solver)
+        code = P.refine(P, P.python_solver)
     return code
 
 
@@ -90,7 +90,7 @@ def finish(P: Pack) -> int:
 def solve_once(P: Pack) -> int:
     """Solve K x = b without refinement, for iterations that correct themselves."""
     begin(P)
-    return P.finish(workspace(P), P.python_solver)
+    return P.finish(P, P.python_solver)
 
 
 @inlined

@@ -20,7 +20,7 @@ from haugmbd.model.evaluate import prepare
 from haugmbd.serial_chain.chain_arrays import BALL, chain_arrays
 from haugmbd.serial_chain.recursions.aba import FINE, forward_dynamics
 from haugmbd.workspace import accessors as ws
-from haugmbd.workspace.layout import PREPARE_SIGNATURE, Core, Pack
+from haugmbd.workspace.layout import PREPARE_SIGNATURE, Pack
 
 
 @kernel
@@ -43,7 +43,7 @@ def put_coordinate_rates(P: Pack, q: Array, qd: Array, q_dot: Array) -> None:
 
 
 @entry
-def prepare_chain(P: Core, t: float, y: Array) -> int:
+def prepare_chain(P: Pack, t: float, y: Array) -> int:
     """Write the joint accelerations of the state `y` at time `t` to QDD; tau comes from the user's function, if there is one."""
     tau, status = ws.joint_forces(P), ws.status(P)
     if ws.tau_is_a_function(P)[0, 0] == 1.0:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +30,7 @@ from haugmbd.model.generalized_forces import NO_APPLY
 from haugmbd.serial_chain.chain import SerialChain
 from haugmbd.serial_chain.chain_arrays import SLIDE
 from haugmbd.serial_chain.state import ChainState
-from haugmbd.workspace.layout import SOLVE_SIGNATURE, Core, Pack, workspace_array
+from haugmbd.workspace.layout import SOLVE_SIGNATURE, Pack, workspace_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,9 +51,9 @@ class ChainStateSpace:
         callback = (
             Callback(self._write_tau, ((chain.nq + chain.nv,), (0,), (0,), (chain.nv,))) if callable(self.tau) else NO_CALLBACK
         )
-        unused = {"factorize": none, "finish": none, "begin": none, "refine": none}
-        core = Core(chain.tables.ints, chain.tables.reals, np.zeros(chain.tables.work_size), NO_DRIVE, NO_APPLY, callback, fills)
-        pack = Pack(*core, PREPARE_CHAIN, **unused)
+        unused: dict[str, Any] = {"factorize": none, "finish": none, "begin": none, "refine": none}
+        arrays = (chain.tables.ints, chain.tables.reals, np.zeros(chain.tables.work_size))
+        pack = Pack(*arrays, NO_DRIVE, NO_APPLY, callback, fills, PREPARE_CHAIN, **unused)
         if callable(self.tau):
             workspace_array(pack, "TAU_IS_A_FUNCTION")[:] = 1.0
         else:

@@ -18,11 +18,11 @@ from haugmbd.drivers import evaluate_drivers
 from haugmbd.math.euler_kernels import put_rotation
 from haugmbd.math.vec3 import cross, load, store, to_global
 from haugmbd.workspace import accessors as ws
-from haugmbd.workspace.layout import DRIVE_SIGNATURE, WIDTH, Core, Pack, Workspace, workspace
+from haugmbd.workspace.layout import DRIVE_SIGNATURE, WIDTH, Pack
 
 
 @kernel
-def update_kinematics(P: Core | Pack | Workspace, t: float, y: Array) -> Motion:
+def update_kinematics(P: Pack, t: float, y: Array) -> Motion:
     """Return the run's A, X and F with the state `y`, as kernels read them, without computing them."""
     n = ws.n_bodies(P)
     return Motion(
@@ -37,22 +37,22 @@ def update_kinematics(P: Core | Pack | Workspace, t: float, y: Array) -> Motion:
 
 
 @inlined
-def move(P: Core, t: float, y: Array) -> Motion:
+def move(P: Pack, t: float, y: Array) -> Motion:
     """Compute A, X and F for the state `y` at time `t`."""
     m = update_kinematics(P, t, y)
     for k in range(1, m.bodies.shape[0]):
         put_rotation(m.A, k, m.bodies[k, 3], m.bodies[k, 4], m.bodies[k, 5], m.bodies[k, 6])
     put_markers(m.body_of, ws.marker_coordinates(P), m.bodies, m.A, m.X)
     if ws.n_drivers(P) > 0:
-        P.drive(t, workspace(P), m.F)
+        P.drive(t, P, m.F)
     return m
 
 
 @routine
-def drive(t: float, w: Workspace, F: Array) -> int:
+def drive(t: float, P: Pack, F: Array) -> int:
     """Evaluate tapes and splines. It is a routine of its own, so that a model with constant drivers never compiles it."""
-    table, ops = ws.driver_table(w), ws.driver_operations(w)
-    evaluate_drivers(t, table, ops, ws.driver_numbers(w), F)
+    table, ops = ws.driver_table(P), ws.driver_operations(P)
+    evaluate_drivers(t, table, ops, ws.driver_numbers(P), F)
     return 0
 
 

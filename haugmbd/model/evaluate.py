@@ -11,11 +11,11 @@ from haugmbd.constraints.registry import assemble_rows
 from haugmbd.model.body_kinematics import move
 from haugmbd.model.generalized_forces import add_loads_to_forces
 from haugmbd.workspace import accessors as ws
-from haugmbd.workspace.layout import PREPARE_SIGNATURE, Core, Pack
+from haugmbd.workspace.layout import PREPARE_SIGNATURE, Pack
 
 
 @entry
-def prepare_entry(P: Core, t: float, y: Array) -> int:
+def prepare_entry(P: Pack, t: float, y: Array) -> int:
     """Compute markers, drivers, loads and rows of the state `y` at time `t`; 0, or the code of what went wrong."""
     m = move(P, t, y)
     code = add_loads_to_forces(P, m, y)
@@ -37,7 +37,7 @@ PREPARE = Routine(prepare_entry, PREPARE_SIGNATURE)
 @inlined
 def prepare(P: Pack, t: float, y: Array) -> int:
     """Evaluate as `prepare_entry`, called by address from compiled code: it is compiled once for all entries."""
-    return P.prepare(Core(P.ints, P.reals, P.work, P.drive, P.apply, P.callback, P.fills), t, y)
+    return P.prepare(P, t, y)
 
 
 @entry

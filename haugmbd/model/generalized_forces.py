@@ -16,47 +16,47 @@ from haugmbd.constraints.base import Motion
 from haugmbd.forces.registry import add_loads, measure_loads, put_angle_rates
 from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.workspace import accessors as ws
-from haugmbd.workspace.layout import APPLY_SIGNATURE, Core, Pack, Workspace, workspace
+from haugmbd.workspace.layout import APPLY_SIGNATURE, Pack
 
 FORCES, ANGLE_RATES = 0, 1
 """Stages of `apply`."""
 
 
 @inlined
-def add_loads_to_forces(P: Core, m: Motion, y: Array) -> int:
+def add_loads_to_forces(P: Pack, m: Motion, y: Array) -> int:
     """Leave the generalized forces of the motion `m` (state `y`) in Q, and the values of the user's functions in F."""
     add_gravity_and_gyroscopic(ws.inertia(P), ws.gravity(P), m.bodies, ws.generalized_forces(P))
     if ws.n_forces(P) > 0 or ws.calls_user(P):
-        return P.apply(FORCES, m.t, workspace(P), P.callback, y, y)
+        return P.apply(FORCES, m.t, P, P.callback, y, y)
     return OK
 
 
 @inlined
 def put_angle_rates_of_loads(P: Pack, t: float, y: Array, rates: Array) -> None:
     """Write the rates of the integrated angles (na,)."""
-    P.apply(ANGLE_RATES, t, workspace(P), P.callback, y, rates)
+    P.apply(ANGLE_RATES, t, P, P.callback, y, rates)
 
 
 @routine
-def apply(stage: int, t: float, w: Workspace, callback: Callback, y: Array, rates: Array) -> int:
+def apply(stage: int, t: float, P: Pack, callback: Callback, y: Array, rates: Array) -> int:
     """Add the forces of all elements to Q; or write the rates of the integrated angles.
 
     It is a routine of its own: compiled once for all formulations, and never for a model without elements.
     """
-    m = update_kinematics(w, t, y)
-    table, kind_at, numbers = ws.force_ints(w), ws.force_kind_starts(w), ws.force_reals(w)
+    m = update_kinematics(P, t, y)
+    table, kind_at, numbers = ws.force_ints(P), ws.force_kind_starts(P), ws.force_reals(P)
     if stage == ANGLE_RATES:
         put_angle_rates(table, numbers, kind_at, m, rates)
         return OK
-    Q = ws.generalized_forces(w)
-    if ws.calls_user(w):
-        signals, Q_user = ws.signals(w), ws.user_forces(w)
+    Q = ws.generalized_forces(P)
+    if ws.calls_user(P):
+        signals, Q_user = ws.signals(P), ws.user_forces(P)
         measure_loads(table, numbers, kind_at, m, signals)
         clear(Q_user)
-        succeeded = call_callback(callback, t, y, signals, m.F, Q_user, ws.succeeded(w))
+        succeeded = call_callback(callback, t, y, signals, m.F, Q_user, ws.succeeded(P))
         if not (succeeded and all_finite(Q_user) and all_finite(m.F)):
-            copy_line(y, ws.stopped_state(w))
-            return report(ws.status(w), USER_STOPPED, 0, t)
+            copy_line(y, ws.stopped_state(P))
+            return report(ws.status(P), USER_STOPPED, 0, t)
         add_matrix(Q_user, Q)
     add_loads(table, numbers, kind_at, m, Q)
     return OK

@@ -230,6 +230,13 @@ class Model(Pictured):
         bodies.flags.writeable = False
         return bodies
 
+    @cached_property
+    def bodies_of_slots(self) -> Ints:
+        """The numbers of the two bodies of the edge of each row, in the order of its slot, (nc, 2)."""
+        pairs: Ints = np.asarray(self.tables["EDGES"][self.slot_of_row // 6], dtype=np.int64)
+        pairs.flags.writeable = False
+        return pairs
+
     def drivers_of_rows(self) -> Ints:
         """Return the number of the driver of each row, (nc,)."""
         ints = np.asarray(self.tables["ROW_INTS"], dtype=np.int64)

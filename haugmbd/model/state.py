@@ -87,7 +87,17 @@ class State:
     def from_y(cls, t: float, y: Array, n_bodies: int) -> State:
         """Return the state of a flat vector with `n_bodies` bodies, the ground included."""
         rows = y[: WIDTH * n_bodies].reshape(n_bodies, WIDTH)
-        return cls(float(t), rows[:, 0:3], rows[:, 3:7], rows[:, 7:10], rows[:, 10:13], y[WIDTH * n_bodies :])
+        parts = (rows[:, 0:3], rows[:, 3:7], rows[:, 7:10], rows[:, 10:13], y[WIDTH * n_bodies :])
+        return cls.of_numbers(float(t), *(part.copy() for part in parts))
+
+    @classmethod
+    def of_numbers(cls, t: float, r: Array, p: Array, v: Array, omega_bar: Array, angles: Array) -> State:
+        """Return the state that takes over these arrays of floats, which nobody else writes to; they are not checked."""
+        for array in (r, p, v, omega_bar, angles):
+            array.flags.writeable = False
+        state = cls.__new__(cls)
+        vars(state).update(t=t, r=r, p=p, v=v, omega_bar=omega_bar, angles=angles)
+        return state
 
 
 def _read(name: str, value: Any, ndim: int | None = None) -> Array:

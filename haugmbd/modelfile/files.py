@@ -8,12 +8,14 @@ A file is data: nothing in it is executed. Functions by name are imported only w
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
 
+from haugmbd.constraints.base import Primitive
+from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import Fault, ModelFileError, UsageError
 from haugmbd.model.model import Model
@@ -23,6 +25,7 @@ from haugmbd.modelfile.build import build
 from haugmbd.modelfile.reading import MOST_PROBLEMS, Path, Reading, written
 from haugmbd.modelfile.write import Document, canonical, document_of, membership_faults
 from haugmbd.simulation.io.atomic import replace_file
+from haugmbd.system.custom_joint import read_primitives
 from haugmbd.system.parameters import bind_expressions, expressions_of
 from haugmbd.system.system import System
 
@@ -85,7 +88,7 @@ def save_model(system: System, path: str | FilePath) -> FilePath:
     path = FilePath(path)
     if path.suffix != JSON:
         raise UsageError(f"path is {str(path)!r}: a system is saved as .json (a .toml is written by hand).")
-    bind_expressions(system.name, system.parameters, system.joints, system.loads)
+    bind_expressions(system.name, system.parameters, _equations(system.joints), system.loads)
     document = _checked(system, str(path), system.parameters)
     with replace_file(path) as file:
         file.write(canonical(document).encode())
@@ -97,7 +100,7 @@ def at_state(system: System, state: State) -> System:
 
     Joints and force elements are kept in the frames of their bodies. Raise ModelFileError for parts that a file cannot hold.
     """
-    bind_expressions(system.name, system.parameters, system.joints, system.loads)
+    bind_expressions(system.name, system.parameters, _equations(system.joints), system.loads)
     document = _checked(system, f"system {system.name!r}", system.parameters, drawn=False)
     for k, body in enumerate(document["bodies"], start=1):
         body |= {
@@ -117,7 +120,7 @@ def model_document(model: Model) -> Document:
     joints = [entry.part for entry in model.joints.values()]
     loads = [entry.load for entry in model.loads]
     parameters: dict[str, float] = {}
-    for expression in expressions_of(joints, loads):
+    for expression in expressions_of(_equations(joints), loads):
         for name, x in expression.parameters.items():
             parameters.setdefault(name, x)
     document, faults = document_of(model.name, model.gravity, model.bodies, joints, loads, parameters)
@@ -136,6 +139,11 @@ def system_of_document(document: Any, where: str, *, allow_code: bool = False) -
     if system is None:
         raise ModelFileError(where, located_faults(reading, {}, where))
     return system
+
+
+def _equations(joints: Iterable[Joint]) -> list[tuple[Primitive, ...]]:
+    """Return the equations of each joint; none of one that is not valid."""
+    return [read_primitives(joint)[0] for joint in joints]
 
 
 def _checked(system: System, where: str, parameters: Any, *, drawn: bool = True) -> Document:

@@ -30,7 +30,7 @@ from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import clear
 from haugmbd.model.model import Model
 from haugmbd.workspace import accessors as ws
-from haugmbd.workspace.layout import NAMES, Pack, workspace, workspace_array
+from haugmbd.workspace.layout import NAMES, Pack, workspace_array
 
 EPS = 1e-5
 """eps, relative to the mean square of the rows. A smaller value loses digits, a larger one costs iterations."""
@@ -88,7 +88,7 @@ def spread_entry(P: Pack, t: Array, y: Array, x: Array, w: Array, lam: Array) ->
         code = prepare(P, t[k], y[k])
         clear(b)
         if code == 0:
-            code = P.factorize(workspace(P), P.python_solver)
+            code = P.factorize(P, P.python_solver)
         if code != 0:
             return code
         for e in range(lam.shape[1]):
@@ -113,8 +113,8 @@ def iterate(P: Pack, edges: Ints, J: Array, w: Array, lam: Array, b: Array) -> f
     before, left = np.inf, 0.0
     for _ in range(MAX_ITERATIONS):
         put_residual(edges, J, w[0], lam[0], 0, b)
-        P.begin(workspace(P), P.python_solver)
-        P.finish(workspace(P), P.python_solver)
+        P.begin(P, P.python_solver)
+        P.finish(P, P.python_solver)
         put_residual(edges, J, w[3], z, n, w[1])
         rho = -inner(w[1], b, length2)
         for e in range(lam.shape[1]):

@@ -2,12 +2,13 @@ r"""Build the frozen Model from bodies, joints and loads that have been checked:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array
+from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.joint import Joint
 from haugmbd.forces.base import ForceElement
 from haugmbd.model.compile import compile_tables
@@ -16,6 +17,8 @@ from haugmbd.model.labels import JointEntry, RowLabel
 from haugmbd.model.model import Model, frozen_y0
 from haugmbd.redundancy.redundancy import unexamined
 from haugmbd.system.equation_report import explain_model
+
+NOT_READ: Mapping[int, Sequence[Primitive]] = {}
 
 
 def build_model(
@@ -27,12 +30,14 @@ def build_model(
     redundancy: Redundancy | None = None,
     warnings: tuple[str, ...] = (),
     solver: str | None = None,
+    equations: Mapping[int, Sequence[Primitive]] = NOT_READ,
 ) -> Model:
     """Return the frozen Model of faultless parts, the ground first, without checks.
 
     redundancy: by default no row is dropped;  solver: by default the one that is predicted to be faster
+    equations: those of each joint, by its id, if they have been read
     """
-    primitives = [(joint, p) for joint in joints for p in joint.primitives()]
+    primitives = [(joint, p) for joint in joints for p in equations.get(id(joint)) or joint.primitives()]
     owners = [joint.name for joint, _ in primitives]
     compiled = compile_tables(bodies, [p for _, p in primitives], owners, loads, gravity, solver)
     number = {body: k for k, body in enumerate(bodies)}

@@ -3,7 +3,8 @@ r"""The mechanism as the user builds it: bodies, joints and loads by name; valid
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
@@ -13,6 +14,7 @@ from weakref import WeakSet
 import numpy as np
 
 from haugmbd.bodies.body import Body
+from haugmbd.bodies.validation import numbers
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.joint import Joint, Single
 from haugmbd.deprecated import public_class
@@ -28,7 +30,7 @@ from haugmbd.model.views import Pictured
 from haugmbd.redundancy.rank import TOLERANCE, put_row_scale
 from haugmbd.redundancy.redundancy import check_tolerance, put_mask
 from haugmbd.system.build import build_model
-from haugmbd.system.custom_joint import ACCEPTED, JointLike, Wrapped
+from haugmbd.system.custom_joint import ACCEPTED, JointLike, Wrapped, read_primitives
 from haugmbd.system.parameters import bind_expressions
 from haugmbd.system.summary import overview
 from haugmbd.system.validation import Checked, Parts, check
@@ -254,11 +256,21 @@ class System(Pictured):
         check_rule(redundancy)
         check_tolerance(tolerance)
         check_solver(solver)
-        checked = self.checked(check_pose, tolerance, solver)
+        checked, equations = self._checked(check_pose, tolerance, solver)
         if checked.rows is None:
             raise ModelError(checked.faults)
-        gravity = np.array(self.gravity, dtype=np.float64)
-        model = build_model(self.name, self.bodies, self.joints, self.loads, gravity, checked.redundancy, checked.notes, solver)
+        found = (
+            {"warnings": checked.notes}
+            if checked.redundancy is None
+            else {"warnings": checked.notes, "redundancy": checked.redundancy}
+        )
+        if checked.model is not None and not self.loads:  # it is whole
+            model = replace(checked.model, **found)
+        else:
+            gravity = np.array(self.gravity, dtype=np.float64)
+            model = build_model(
+                self.name, self.bodies, self.joints, self.loads, gravity, **found, solver=solver, equations=equations
+            )
         put_row_scale(model, checked.rows)
         put_mask(model)
         put_length(model, checked.rows)
@@ -268,11 +280,21 @@ class System(Pictured):
 
     def checked(self, at_pose: bool = True, tolerance: float = TOLERANCE, solver: str | None = None) -> Checked:
         """Return all faults, the findings at the modelled pose, and a model of the faultless parts."""
-        bind_expressions(self.name, self._parameters, self.joints, self.loads)
-        parts = Parts(self.name, self.gravity, self.bodies, self.joints, self.loads, _owner)
-        return check(
-            parts, lambda bodies, joints: build_model(self.name, bodies, joints, (), np.zeros(3), solver=solver), at_pose, tolerance
-        )
+        return self._checked(at_pose, tolerance, solver)[0]
+
+    def _checked(self, at_pose: bool, tolerance: float, solver: str | None) -> tuple[Checked, dict[int, tuple[Primitive, ...]]]:
+        """Return the findings, and the equations of each joint by its id: a joint of the user is asked for them once."""
+        read = {id(joint): read_primitives(joint) for joint in self.joints}
+        equations = {which: primitives for which, (primitives, _) in read.items()}
+        bind_expressions(self.name, self._parameters, equations.values(), self.loads)
+        parts = Parts(self.name, self.gravity, self.bodies, self.joints, self.loads, _owner, read)
+        gravity = numbers(self.gravity)
+        g = gravity if gravity is not None and gravity.shape == (3,) else np.zeros(3)
+
+        def build(bodies: Sequence[Body], joints: Sequence[Joint]) -> Model:
+            return build_model(self.name, bodies, joints, (), g, solver=solver, equations=equations)
+
+        return check(parts, build, at_pose, tolerance), equations
 
 
 def _owner(body: Body) -> str:

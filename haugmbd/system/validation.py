@@ -10,7 +10,7 @@ A joint with a fault, or on a body with a faulty pose, is left out of the later 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple, TypeVar
 
@@ -28,13 +28,15 @@ from haugmbd.model.model import Model
 from haugmbd.redundancy.rank import TOLERANCE, analyse_rank
 from haugmbd.redundancy.redundancy import redundancy_of
 from haugmbd.system.constraint_residuals import position_faults
-from haugmbd.system.custom_joint import read_primitives
 from haugmbd.system.locking import locking_notes
 from haugmbd.system.solvability import dependence_faults, free_axis_faults
 
 
 class Parts(NamedTuple):
-    """The parts of a system, the ground first; `owner` returns the name of another system that has a body, "" if there is none."""
+    """The parts of a system, the ground first; `owner` returns the name of another system that has a body, "" if there is none.
+
+    equations: those of each joint, read once, by its id, and the faults of reading them
+    """
 
     name: str
     gravity: Any
@@ -42,6 +44,7 @@ class Parts(NamedTuple):
     joints: Sequence[Joint]
     loads: Sequence[ForceElement]
     owner: Callable[[Body], str]
+    equations: Mapping[int, tuple[tuple[Primitive, ...], tuple[Fault, ...]]]
 
 
 Build = Callable[[Sequence[Body], Sequence[Joint]], Model]
@@ -76,7 +79,7 @@ def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float = T
     placed = {id(body) for body in bodies}
     sound: list[Joint] = []
     for joint in _first_of_name(parts.joints):
-        primitives, broken = read_primitives(joint)
+        primitives, broken = parts.equations[id(joint)]
         own = _once(broken or joint_faults(joint, primitives))
         faults += own
         if not own and all(id(body) in placed for body in _bodies(primitives)):
@@ -96,7 +99,7 @@ def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float = T
     found = analyse_rank(model, rows, tolerance)
     redundancy = redundancy_of(model, rows, found)
     faults += [*open_joints, *dependence_faults(model, redundancy)]
-    unsure = {id(body) for joint in parts.joints if joint not in sound for body in _bodies(joint.primitives())}
+    unsure = {id(body) for joint in _others(parts.joints, sound) for body in _bodies(parts.equations[id(joint)][0])}
     faults += free_axis_faults(bodies, model, rows, unsure)
     notes = () if faults else locking_notes(model, rows, found)
     return Checked(tuple(faults), None if faults else rows, redundancy, whole, notes)
@@ -146,7 +149,7 @@ def _foreign_body_faults(parts: Parts) -> list[Fault]:
     """Return one fault for each body that joints or loads are attached to and that is not in the system."""
     members = {id(body) for body in parts.bodies}
     users: dict[int, tuple[Body, list[str]]] = {}
-    attached = [(f"joint {joint.name!r}", _bodies(read_primitives(joint)[0])) for joint in _distinct(parts.joints)]
+    attached = [(f"joint {joint.name!r}", _bodies(parts.equations[id(joint)][0])) for joint in _distinct(parts.joints)]
     attached += [(f"load {load.name!r}", list(load.bodies())) for load in _distinct(parts.loads)]
     for user, bodies in attached:
         for body in _distinct(bodies):
@@ -209,6 +212,12 @@ def _bodies(primitives: Iterable[Primitive]) -> list[Body]:
 def _once(faults: Iterable[Fault]) -> tuple[Fault, ...]:
     """Return each cause once: several rows of a joint share a point, a vector, a driver."""
     return tuple({(fault.what, fault.remedy): fault for fault in reversed(list(faults))}.values())[::-1]
+
+
+def _others(joints: Iterable[Joint], sound: Iterable[Joint]) -> list[Joint]:
+    """Return the joints that are not among the sound ones."""
+    known = set(map(id, sound))
+    return [joint for joint in joints if id(joint) not in known]
 
 
 Part = TypeVar("Part")

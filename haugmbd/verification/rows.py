@@ -16,12 +16,13 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.model.constraint_rows import Rows, rows_in
+from haugmbd.model.evaluate import evaluate_rows
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.verification.differences import ALLOWED, Gap, gap_of
 from haugmbd.verification.report import Check
 from haugmbd.verification.states import Motion, Random, displaced, random_state
-from haugmbd.workspace.layout import Core, workspace_array
+from haugmbd.workspace.layout import workspace_array
 
 SIGN_TOL = 1e-12
 """Largest relative change of Phi by the sign of p: both are the same orientation, and only rounding differs."""
@@ -44,8 +45,7 @@ class Evaluator:
     def rows(self, state: State) -> Rows:
         """Return all rows."""
         P = self._pack
-        core = Core(P.ints, P.reals, P.work, P.drive, P.apply, P.callback, P.fills)
-        P.prepare(core, state.t, state.y)
+        evaluate_rows(P, state.t, state.y)
         self.model.raise_user_error(P)
         return rows_in(self.model, P, state)
 

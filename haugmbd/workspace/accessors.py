@@ -1,6 +1,6 @@
 r"""The matrices of a model by name, for compiled code:  `jacobian(P)` is the matrix of all rows, `inertia(P)` that of all bodies.
 
-    constants:  ints, reals        work: what belongs to one run        P: a `Pack`, a `Core` or a `Workspace`
+    constants:  ints, reals        work: what belongs to one run        P: a `Pack` or a `Workspace`
 
 Each accessor is a pointer and a shape, at no cost; `workspace.layout` describes the content of each matrix.
 Kernels import this module as `ws`:  `b, x = ws.right_hand_side(P), ws.solution(P)`.
@@ -17,6 +17,7 @@ from numba.np.arrayobj import make_array
 
 from haugmbd.compiled.array_views import lower_view
 from haugmbd.compiled.jit import kernel
+from haugmbd.compiled.native_tuples import TuplePointer, load_word
 from haugmbd.workspace import layout as at
 
 
@@ -40,18 +41,21 @@ def _accessor(name: str, *shape: int, flat: bool = False) -> Any:
         """Write the code: start, rows and columns stand in the head of `ints`."""
         record = signature.args[0]
 
-        def array(field: str) -> Any:
+        def data(field: str) -> Any:
+            if isinstance(record, TuplePointer):
+                number = context.get_data_type(record.fields[field].dtype)
+                return load_word(builder, arguments[0], record.place(field), number.as_pointer())
             k = record.fields.index(field)
-            return make_array(record.types[k])(context, builder, builder.extract_value(arguments[0], k))
+            return make_array(record.types[k])(context, builder, builder.extract_value(arguments[0], k)).data
 
-        head = array("ints").data
+        head = data("ints")
         constant = [context.get_constant(types.intp, 3 * number + k) for k in range(3)]
         start, rows, columns = (builder.load(builder.gep(head, [k])) for k in constant)
         if flat:
             dimensions = [builder.mul(rows, columns)]
         else:
             dimensions = [rows, *([context.get_constant(types.intp, n) for n in shape] or [columns])]
-        return lower_view(context, builder, signature.return_type, builder.gep(array(buffer).data, [start]), dimensions)
+        return lower_view(context, builder, signature.return_type, builder.gep(data(buffer), [start]), dimensions)
 
     return plain if numba.config.DISABLE_JIT else intrinsic(typed)
 

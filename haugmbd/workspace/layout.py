@@ -19,11 +19,9 @@ import numpy.typing as npt
 from numba.extending import typeof_impl
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.compiled.ffi import NO_CALLBACK, Callback
-from haugmbd.compiled.ffi import SIGNATURE as CALLBACK_SIGNATURE
+from haugmbd.compiled.ffi import CALLBACK_TYPE, NO_CALLBACK, Callback
 from haugmbd.compiled.function_pointers import F1, F2, I1, Routine, function_type, types
-from haugmbd.compiled.jit import inlined
-from haugmbd.compiled.native_tuples import NativeTuple, compiled_form
+from haugmbd.compiled.native_tuples import tuple_pointer, words_of
 from haugmbd.constraints.registry import ASSEMBLERS_TYPE
 
 Numbers = TypeVar("Numbers", Array, Ints)
@@ -160,25 +158,11 @@ class Workspace(NamedTuple):
     work: Array
 
 
-class Core(NamedTuple):
-    """The arrays and routines that evaluate rows and loads; `work` belongs to one run.
+class PackFields(NamedTuple):
+    """A model and its workspace, as compiled code sees them, and the routines that belong to them.
 
     drive: evaluates the drivers that compiled code can evaluate;  apply: the force elements;  callback: to the user's functions
     fills: a routine for each kind of row
-    """
-
-    ints: Ints
-    reals: Array
-    work: Array
-    drive: Routine
-    apply: Routine
-    callback: Callback
-    fills: Any
-
-
-class PackFields(NamedTuple):
-    """A model and its workspace, as compiled code sees them: a Core, and the routines built on it.
-
     prepare: evaluates rows and loads;  factorize, finish, begin, refine: the operations on the augmented matrix
     python_solver: solves with it if the formulation is written in Python;  derive: the callback to the user's jacobians, in
     implicit steps
@@ -204,60 +188,39 @@ class _Address:
     """The attribute `address` of a Pack: made when it is first read, without a lock, which compiled code of another thread could hold."""
 
     def __get__(self, pack: Pack, owner: type | None = None) -> int:
-        form = compiled_form(PackFields(*pack))
-        vars(pack)["form"] = form
-        vars(pack)["address"] = address = form.ctypes.data
+        vars(pack)["words"] = words = words_of(pack)
+        vars(pack)["address"] = address = words.ctypes.data
         return address
 
 
 class Pack(PackFields):
-    """A PackFields that is taken apart for compiled code once: `address` is the address of its compiled form."""
+    """A PackFields that is written to memory for compiled code once: `address` is the address of its words."""
 
     address = _Address()
 
 
-WORKSPACE_TYPE = types.NamedTuple((I1, F1, F1), Workspace)
-DRIVE_SIGNATURE = types.int64(types.float64, WORKSPACE_TYPE, F2)
-CALLBACK_TYPE = function_type(CALLBACK_SIGNATURE)
-APPLY_SIGNATURE = types.int64(types.int64, types.float64, WORKSPACE_TYPE, CALLBACK_TYPE, F1, F1)
-SOLVE_SIGNATURE = types.int64(WORKSPACE_TYPE, CALLBACK_TYPE)
-SOLVE_TYPE = function_type(SOLVE_SIGNATURE)
-CORE_TYPES = (I1, F1, F1, function_type(DRIVE_SIGNATURE), function_type(APPLY_SIGNATURE), CALLBACK_TYPE, ASSEMBLERS_TYPE)
-PREPARE_SIGNATURE = types.int64(types.NamedTuple(CORE_TYPES, Core), types.float64, F1)
-PACK_TYPES = (*CORE_TYPES, function_type(PREPARE_SIGNATURE), *([SOLVE_TYPE] * 4), CALLBACK_TYPE, CALLBACK_TYPE)
-FIELDS_TYPE = types.NamedTuple(PACK_TYPES, PackFields)
-PACK_TYPE = NativeTuple(PACK_TYPES, Pack)
-CORE_TYPE = types.NamedTuple(CORE_TYPES, Core)
+PACK_TYPE = tuple_pointer("Pack")
+DRIVE_SIGNATURE = types.int64(types.float64, PACK_TYPE, F2)
+APPLY_SIGNATURE = types.int64(types.int64, types.float64, PACK_TYPE, CALLBACK_TYPE, F1, F1)
+SOLVE_SIGNATURE = types.int64(PACK_TYPE, CALLBACK_TYPE)
+PREPARE_SIGNATURE = types.int64(PACK_TYPE, types.float64, F1)
+PACK_TYPE.fields = {
+    **dict.fromkeys(("ints",), I1),
+    **dict.fromkeys(("reals", "work"), F1),
+    "drive": function_type(DRIVE_SIGNATURE),
+    "apply": function_type(APPLY_SIGNATURE),
+    "callback": CALLBACK_TYPE,
+    "fills": ASSEMBLERS_TYPE,
+    "prepare": function_type(PREPARE_SIGNATURE),
+    **dict.fromkeys(("factorize", "finish", "begin", "refine"), function_type(SOLVE_SIGNATURE)),
+    **dict.fromkeys(("python_solver", "derive"), CALLBACK_TYPE),
+}
 
 
 @typeof_impl.register(Pack)  # type: ignore[untyped-decorator]
 def pack_type(pack: Pack, context: Any) -> Any:
-    """Return the one type of every Pack: otherwise Numba infers it from all routines at every call from Python."""
+    """Return the one type of every Pack."""
     return PACK_TYPE
-
-
-@typeof_impl.register(PackFields)  # type: ignore[untyped-decorator]
-def fields_type(fields: PackFields, context: Any) -> Any:
-    """Return the one type of every PackFields."""
-    return FIELDS_TYPE
-
-
-@typeof_impl.register(Core)  # type: ignore[untyped-decorator]
-def core_type(core: Core, context: Any) -> Any:
-    """Return the one type of every Core."""
-    return CORE_TYPE
-
-
-@typeof_impl.register(Workspace)  # type: ignore[untyped-decorator]
-def workspace_type(w: Workspace, context: Any) -> Any:
-    """Return the one type of every Workspace."""
-    return WORKSPACE_TYPE
-
-
-@inlined
-def workspace(P: Core | Pack) -> Workspace:
-    """Return the flat arrays of a pack."""
-    return Workspace(P.ints, P.reals, P.work)
 
 
 class Tables:

@@ -39,7 +39,7 @@ from haugmbd.math.vec3 import Vec, cross, dot
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import clear, copy_line
 from haugmbd.workspace import accessors as ws
-from haugmbd.workspace.layout import WIDTH, Pack, workspace
+from haugmbd.workspace.layout import WIDTH, Pack
 
 TOL, ITERATIONS, STALLED, ROUNDING = 1e-13, 60, 0.5, 1e-9
 """A correction of the displacement, in lengths of the model and rad, below TOL ends the iteration.  A correction below ROUNDING that is
@@ -265,7 +265,7 @@ def last_kick(P: Pack, options: Options, t: float, h: float, half: HalfStep, new
             put_forces(P, bodies)
         put_last_kick(P, h, bodies, half)
         if turn == 0:
-            code = P.factorize(workspace(P), P.python_solver)
+            code = P.factorize(P, P.python_solver)
             options.n_factorizations += 1
         if code == OK:
             code = solve_once(P)

@@ -7,14 +7,14 @@ import pickle
 import pytest
 from numba.core import serialize
 
+from haugmbd.compiled.function_pointers import function_type
 from haugmbd.integrators.implicit.step_control import METHOD_TYPE
 from haugmbd.integrators.step_context import DYNAMICS_TYPE, OPTIONS_TYPE
-from haugmbd.workspace.layout import CORE_TYPE, PACK_TYPE, WORKSPACE_TYPE
+from haugmbd.workspace.layout import PACK_TYPE, SOLVE_SIGNATURE
 
 TYPES = {
     "Pack": PACK_TYPE,
-    "Core": CORE_TYPE,
-    "Workspace": WORKSPACE_TYPE,
+    "function": function_type(SOLVE_SIGNATURE),
     "Dynamics": DYNAMICS_TYPE,
     "Options": OPTIONS_TYPE,
     "method": METHOD_TYPE,

@@ -1,0 +1,110 @@
+"""The compilers of entries and of kernels.
+
+Kernels are called by other compiled functions only. They become part of their callers, and have no machine code of their own: Numba
+would optimise each as a whole, and make machine code and an interface for Python of it, before it links it into its callers, where LLVM
+optimises it again. A kernel that Python does call, as tests do, is compiled in the usual way at that moment.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import PassManager, register_pass
+from numba.core.registry import CPUDispatcher
+from numba.core.typed_passes import NativeLowering, NopythonTypeInference
+
+from haugmbd.compiled.type_inference import QuickFlags, QuickTypeInference
+
+
+class LinkedLibrary(JITCodeLibrary):  # type: ignore[misc]  # Numba has no types
+    """The LLVM code of a kernel and of the kernels that it calls: it is linked into callers only."""
+
+    def _optimize_functions(self, module: Any) -> None:
+        """Leave optimisation to the callers."""
+        module.data_layout = self._codegen._data_layout
+
+    def _optimize_final_module(self) -> None:
+        """Leave optimisation to the callers."""
+
+    def _finalize_final_module(self) -> None:
+        """Make the code ready for linking; no machine code is made."""
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        self._finalized = True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class LinkedLowering(NativeLowering):  # type: ignore[misc]
+    """Lower a kernel to LLVM code, and register it for its callers."""
+
+    _name = "linked_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        """Lower without machine code."""
+        state.library = LinkedLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.flags.no_compile = True
+        super().run_pass(state)
+        lowered, key = state["cr"], object()
+        state.targetctx.insert_user_function(key, lowered.fndesc, [state.library])
+        state["cr"] = lowered._replace(cfunc=key)
+        return True
+
+
+class EntryCompiler(CompilerBase):  # type: ignore[misc]
+    """Numba's compiler, with a quicker type inference."""
+
+    replaced: Any = {NopythonTypeInference: QuickTypeInference}
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.state.flags = QuickFlags(self.state.flags)
+
+    def compile_extra(self, function: Any) -> Any:
+        """Compile a function.  The garbage collector, which would look at the compiler's millions of objects again and again, waits."""
+        enabled = gc.isenabled()
+        gc.disable()
+        try:
+            return super().compile_extra(function)
+        finally:
+            if enabled:
+                gc.enable()
+
+    def define_pipelines(self) -> list[Any]:
+        """Return Numba's passes, with some of them replaced."""
+        usual, ours = DefaultPassBuilder.define_nopython_pipeline(self.state), PassManager("haugmbd")
+        for kind, text in usual.passes:
+            ours.add_pass(self.replaced.get(kind, kind), text)
+        ours.finalize()
+        return [ours]
+
+
+class KernelCompiler(EntryCompiler):
+    """The same, with the lowering of kernels."""
+
+    replaced: Any = {**EntryCompiler.replaced, NativeLowering: LinkedLowering}
+
+
+class KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
+    """A kernel.  `options` are those of `numba.njit`."""
+
+    def __init__(self, function: Callable[..., Any], locals: Any = None, options: Any = None) -> None:  # noqa: A002  Numba's name
+        self._options = {name: value for name, value in (options or {}).items() if not name.startswith("no_c")}
+        only_linked = {**self._options, "nopython": True, "boundscheck": None, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        super().__init__(function, locals, only_linked, KernelCompiler)
+        self._from_python: Any = None
+
+    def add_overload(self, compiled: Any) -> None:
+        """Store a compiled kernel; calls from Python do not find it."""
+        self.overloads[tuple(compiled.signature.args)] = compiled
+
+    def _compile_for_args(self, *arguments: Any, **_: Any) -> Any:
+        """Return the function that Python calls, for Numba: compiled in the usual way."""
+        if self._from_python is None:
+            options = {name: value for name, value in self._options.items() if name not in ("nopython", "boundscheck")}
+            self._from_python = numba.njit(**options)(self.py_func)
+        return self._from_python
