@@ -45,7 +45,7 @@ class ContactModes:
             raise ModelError(faults)
         self.placed = {contact.name: contact.placed(self.free) for contact in contacts}
         self.all_placed = PlacedContacts.of(tuple(self.placed.values()))
-        self._arm = max(float(abs(x).max()) for x in self.all_placed[2:])
+        self._largest = max(float(abs(x).max()) for x in self.all_placed[2:])
         self._joints = {contact.name: Single(contact.name, contact.primitive()) for contact in contacts}
         self.contacts = {contact.name: contact for contact in contacts}
         self._rows = build_model("contacts", system.bodies, list(self._joints.values()), (), np.zeros(3))
@@ -94,13 +94,19 @@ class ContactModes:
         """Return the rates of all gaps [m/s], (k,)."""
         return np.asarray(self.all_placed.gap_rates(state.y[None])[0])
 
-    def size(self, state: State) -> float:
-        """Return the largest coordinate that enters a gap [m]; 1 if all are zero.  It scales the rounding of gaps."""
-        return max(float(abs(state.r).max()), self._arm) or 1.0
+    @property
+    def size(self) -> float:
+        """The largest coordinate that has entered a gap so far [m]; 1 if all are zero.  It scales the rounding of gaps."""
+        return self._largest or 1.0
+
+    def observe(self, r: Array) -> None:
+        """Take positions (..., 3) of the motion into account: where a ball strikes, its coordinates may all be zero."""
+        self._largest = max(self._largest, float(abs(r).max()))
 
     def need_apart(self, state: State) -> None:
         """Raise ModelError if bodies overlap."""
-        allowed = DEEP * self.size(state)
+        self.observe(state.r)
+        allowed = DEEP * self.size
         faults = [
             Fault(
                 f"contact {name!r}",

@@ -65,9 +65,9 @@ def resting_contacts(mechanism: ContactModes, state: State, touching: list[str],
     if not names:
         return RestingContacts({}, leaving)
     problem = _problem(mechanism, state, names)
-    still = np.nonzero(_still(problem, REST_HEIGHT * mechanism.size(state)))[0]
+    still = np.nonzero(_still(problem, REST_HEIGHT * mechanism.size))[0]
     held, force = _held(problem, still)
-    slack = PULL_TOL * force + SMALLEST * mechanism.size(state) / np.maximum(np.diag(problem.W), RANK_TOL * problem.d)
+    slack = PULL_TOL * force + SMALLEST * mechanism.size / np.maximum(np.diag(problem.W), RANK_TOL * problem.d)
     closed = _independent(problem, held, slack)
     return RestingContacts({names[k]: float(slack[k]) for k in closed}, leaving.union(names[k] for k in still))
 
@@ -100,7 +100,7 @@ def _rows(mechanism: ContactModes, state: State, names: list[str]) -> tuple[RowS
 def _rates(mechanism: ContactModes, state: State, rows: RowSet) -> tuple[Array, Array]:
     """Return the gap rates of the rows [m/s], (k,), and their rounding, (k,)."""
     u = np.hstack([state.v, state.omega_bar])
-    least = np.sqrt(2.0 * SMALLEST * REST_HEIGHT) * mechanism.size(state)
+    least = np.sqrt(2.0 * SMALLEST * REST_HEIGHT) * mechanism.size
     return rows.of(u), STILL * np.abs(rows.C).sum(axis=(1, 2)) * np.abs(u).max() + least
 
 

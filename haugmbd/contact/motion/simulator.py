@@ -85,6 +85,7 @@ class HybridSimulation:
             state, hit = self._turn(state, met, leaving)
             segment, met, leaving = self._piece(state, hit, bar)
             self.segments.append(segment)
+            self.mechanism.observe(segment.r)
             if segment.interrupted or not segment.events:
                 return segment.interrupted
             state = segment.state()
@@ -98,7 +99,7 @@ class HybridSimulation:
         met: contacts that touch by an event;  leaving: contacts that would pull
         """
         m = self.mechanism
-        gaps, allowed = m.gaps(state), TOUCH * m.size(state)
+        gaps, allowed = m.gaps(state), TOUCH * m.size
         touching = [
             name for name, gap in zip(m.names, gaps, strict=True) if gap <= allowed or name in self.rest.closed or name in met
         ]
@@ -130,7 +131,7 @@ class HybridSimulation:
         model = m.model(closed, state)
         rate = dict(zip(m.names, m.gap_rates(state), strict=True))
         flying = {name: float(rate[name]) for name in hit - self.rest.still}
-        gaps, size = m.gaps(state), m.size(state)
+        gaps, size = m.gaps(state), m.size
         near = {
             name: max(LEAN * size, -2.0 * gap)
             for name, gap in zip(m.names, gaps, strict=True)

@@ -40,6 +40,26 @@ def test_all_bounces_of_a_ball_and_its_rest(options, e):
     assert result.t[-1] == zeno + 0.5
 
 
+@pytest.mark.parametrize("height", [1.0, 0.0])
+@pytest.mark.parametrize("e", [0.3, 0.5])
+def test_a_point_whose_only_length_is_its_height_comes_to_rest(e, height):
+    """A ball without a radius strikes where all its coordinates are zero: rest is judged by the heights of the motion."""
+    rise = 3.0 if height == 0.0 else 0.0
+    system = mbd.System("point", gravity=DOWN)
+    point = system.add(mbd.Body("ball", 2.0, (0.1, 0.1, 0.1), r=(0, 0, height), v=(0, 0, rise)))
+    floor = mbd.Contact("floor", system.ground, point, point=point.r, normal=(0, 0, 1), plane_point=(0, 0, 0), restitution=e)
+    first = np.sqrt(2.0 * height / G) + 2.0 * rise / G
+    speed = np.sqrt(2.0 * G * height) + rise
+    zeno = first + 2.0 * speed * e / (1.0 - e) / G
+    result = mbd.simulate_impacts(system, zeno + 0.5, contacts=[floor], h=1e-2)
+    closed = result.contact("floor").closed
+    assert result.contact("floor").t[closed][-1] == zeno + 0.5
+    highest = max(height, rise**2 / (2.0 * G))
+    fewest = np.log(np.sqrt(highest / (REST_HEIGHT * highest))) / -np.log(e)
+    assert len(result.impacts) == pytest.approx(fewest, abs=2.0)
+    np.testing.assert_allclose(result["ball"].v[-1], 0.0, rtol=0.0, atol=1e-12)
+
+
 def test_both_states_of_an_impact_are_kept():
     system, contacts = ball(0.5)
     result = mbd.simulate_impacts(system, 1.0, contacts=contacts, h=1e-2)
