@@ -1,7 +1,7 @@
 # Every target sets up its own environment when needed: with uv where present, else with python3 -m venv and pip.
 #   make demo    simulate, check and plot the spatial slider-crank, compare six methods      make test    all tests
 #   make test-fast   the tests that are not slow                       make bench   timings beside the peers, diagrams
-#   make check   ruff, mypy --strict, import-linter
+#   make check   ruff, mypy --strict, import-linter                make bench-quick   the main timings, in two minutes
 
 PYTHON       ?= python3
 PYTEST_FLAGS ?=
@@ -20,7 +20,7 @@ environment = $(PYTHON) -m venv --clear $(1) && \
               PIP_CONSTRAINT=$(CONSTRAINTS) $(1)/bin/python -m pip install --quiet --disable-pip-version-check $(2)
 endif
 
-.PHONY: demo test test-fast check bench format clean
+.PHONY: demo test test-fast check bench bench-quick format clean
 
 demo: $(VENV)/.stamp
 	$(VENV)/bin/haugmbd demo
@@ -39,6 +39,9 @@ check: $(VENV)/.stamp
 
 bench: $(PEERS)/.stamp
 	$(PEERS)/bin/python -m tests.benchmarks
+
+bench-quick: $(PEERS)/.stamp
+	$(PEERS)/bin/python -m tests.benchmarks --quick
 
 format: $(VENV)/.stamp
 	$(VENV)/bin/ruff check --fix .

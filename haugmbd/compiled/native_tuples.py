@@ -10,11 +10,13 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+import numba
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba.core import cgutils
 from numba.core.typing.templates import AttributeTemplate
-from numba.extending import infer_getattr, lower_getattr_generic, models, register_model, unbox
+from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, models, register_model, unbox
+from numba.np.arrayobj import make_array
 
 from haugmbd.compiled.array_types import Ints
 from haugmbd.compiled.array_views import lower_view
@@ -92,6 +94,31 @@ def load_field(context: Any, builder: Any, kind: Any, pointer: Any, name: str) -
 def read(kind: Any, given: Any, c: Any) -> Any:
     """Read the address of a tuple."""
     return read_pointer(given, c.context.get_value_type(kind), c)
+
+
+def _typed_with_ints(typing: Any, P: Any, ints: Any) -> Any:
+    """Return the signature of `with_ints`, and its code: the words are copied to the stack of the calling function."""
+
+    def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind, array = signature.args
+        given, size = make_array(array)(context, builder, arguments[1]), sum(map(_words, kind.fields.values()))
+        words = cgutils.alloca_once(builder, WORD, size)
+        cgutils.raw_memcpy(builder, words, builder.bitcast(arguments[0], WORD.as_pointer()), WORD(size), 8)
+        first = kind.place("ints")
+        builder.store(builder.ptrtoint(given.data, WORD), builder.gep(words, [WORD(first)]))
+        builder.store(builder.extract_value(given.shape, 0), builder.gep(words, [WORD(first + 1)]))
+        return builder.bitcast(words, context.get_value_type(kind))
+
+    return P(P, ints), lower
+
+
+def _plain_with_ints(P: Any, ints: Ints) -> Any:
+    """Return the same if the compiler is switched off."""
+    return P._replace(ints=ints)
+
+
+with_ints: Any = _plain_with_ints if numba.config.DISABLE_JIT else intrinsic(_typed_with_ints)
+"""with_ints(P, ints): the tuple P with another array `ints`, valid until the function that calls it returns."""
 
 
 def words_of(values: Any) -> Ints:

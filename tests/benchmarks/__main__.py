@@ -1,24 +1,23 @@
-r"""`make bench`: haugmbd beside Pinocchio, Exudyn and MuJoCo, on the same mechanisms.
+r"""`make bench`: haugmbd beside Pinocchio, Exudyn and MuJoCo, on the same mechanisms;  `make bench-quick`: the main figures in 2 minutes.
 
 Each tool is one process with one thread.  They take turns (A B A B ...), so that a machine that slows down slows all of them.  Times
 are CPU times, minimum and median; ratios are those of the minima.  The peers' Python is this one, or HAUGMBD_PEERS_PYTHON.  A tool
-that is not installed is left out.  Work-precision diagrams go to `benchmarks/`, see `diagram`.
+that is not installed is left out.  Work-precision diagrams go to `benchmarks/`, see `diagram`, and all answers as JSON, see `record`.
 """
 
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from tests.benchmarks import closed_loops, explicit, formulations, reduced, work_precision
+from tests.benchmarks import calls, closed_loops, explicit, formulations, record, reduced, work_precision
+from tests.benchmarks.diagram import FOLDER
 from tests.benchmarks.turns import best, in_turn, median, verdict
-from tests.benchmarks.worker import ONE_THREAD, REPOSITORY, Worker
+from tests.benchmarks.worker import Worker
 
 LENGTHS = (1, 5, 10, 50, 100, 200, 1000)
 PEER_LENGTHS = (1, 5, 10, 50, 100, 200)
@@ -26,7 +25,6 @@ IMPACT_LENGTHS = (10, 100, 1000)
 REPEATS = 25
 STEP_REPEATS = 7
 STEP = {"n": 50, "steps": 1000, "h": 1e-3}
-IMPORT = "import time; t = time.process_time(); import haugmbd; print(time.process_time() - t)"
 
 
 def right_hand_sides(ours: Worker, pinocchio: Worker) -> None:
@@ -46,12 +44,12 @@ def right_hand_sides(ours: Worker, pinocchio: Worker) -> None:
     print(f"one evaluation at n = 5:          {found['chain', 5]:.2f} us {verdict(found['chain', 5], 3.5)}")
 
 
-def _line(ours: Worker, pinocchio: Worker, shape: str, n: int) -> float:
+def _line(ours: Worker, pinocchio: Worker, shape: str, n: int, repeats: int = REPEATS) -> float:
     """Print one line of the table; return our time."""
     asks = {"ours": lambda: ours.ask("rhs", shape=shape, n=n)}
     if not pinocchio.missing and n in PEER_LENGTHS:
         asks["aba"] = lambda: pinocchio.ask("rhs", shape=shape, n=n)
-    answers = in_turn(asks, REPEATS)
+    answers = in_turn(asks, repeats)
     mine = best(answers["ours"])
     text = f"{shape:>5} {n:>4} {mine:>8.2f} {median(answers['ours']):>7.2f}"
     if "aba" in answers:
@@ -66,7 +64,7 @@ def _line(ours: Worker, pinocchio: Worker, shape: str, n: int) -> float:
     return mine
 
 
-def steps(ours: Worker, exudyn: Worker, mujoco: Worker) -> None:
+def steps(ours: Worker, exudyn: Worker, mujoco: Worker, repeats: int = STEP_REPEATS) -> None:
     """A chain of 50 over one second."""
     asks: dict[str, Callable[[], dict[str, Any]]] = {
         f"haugmbd, {method}": lambda m=method: ours.ask("step", method=m, **STEP) for method in ("RK4", "generalized-alpha")
@@ -76,7 +74,7 @@ def steps(ours: Worker, exudyn: Worker, mujoco: Worker) -> None:
             asks[f"Exudyn, {method}"] = lambda m=method: exudyn.ask("step", method=m, **STEP)
     if not mujoco.missing:
         asks["MuJoCo, RK4, minimal"] = lambda: mujoco.ask("step", **STEP)
-    answers = in_turn(asks, STEP_REPEATS)
+    answers = in_turn(asks, repeats)
     mine, implicit = answers["haugmbd, RK4"], answers["haugmbd, generalized-alpha"]
     print(f"\nOne step of h = 1 ms [us], chain of {STEP['n']} links from rest, 1 s; energy error / (n m g L); joint gap [m];")
     print("largest distance of a body from RK4's at the end [m]; time of RK4 and of generalized-alpha / its time")
@@ -100,7 +98,7 @@ def memory(ours: Worker) -> None:
         print(f"{'chain':>5} {n:>4} {found['pack']:>8.0f} {found['stored']:>7.0f}")
 
 
-def impacts(ours: Worker) -> None:
+def impacts(ours: Worker, repeats: int = REPEATS) -> None:
     """One more question to the factor, beside the factorization."""
     print(
         "\nImpulse in maximal coordinates [us]: factorization, one back-substitution with the factor at hand (an applied impulse, or a"
@@ -109,29 +107,25 @@ def impacts(ours: Worker) -> None:
     print(f"{'':>10} {'factorize':>9} {'solve':>7} {'ratio':>6} {'mbd.impulse':>12}")
     solves = {}
     for n in IMPACT_LENGTHS:
-        found = in_turn({"ours": lambda n=n: ours.ask("impact", n=n)}, REPEATS)["ours"]
+        found = in_turn({"ours": lambda n=n: ours.ask("impact", n=n)}, repeats)["ours"]
         factorize, solves[n], call = (best(found, what) for what in ("factorize", "solve", "impulse"))
         print(f"{'chain':>5} {n:>4} {factorize:>9.2f} {solves[n]:>7.2f} {solves[n] / factorize:>6.2f} {call:>12.0f}")
     slope = np.polyfit(np.log(IMPACT_LENGTHS), np.log([solves[n] for n in IMPACT_LENGTHS]), 1)[0]
     print(f"growth exponent of the back-substitution: {slope:.3f}")
 
 
-def compiling() -> None:
-    """The first simulation ever, and the import ever after."""
-    colds = []
-    for _ in range(3):
-        with tempfile.TemporaryDirectory() as folder:
-            fresh = Worker("ours", sys.executable, "haugmbd", NUMBA_CACHE_DIR=folder)
-            colds.append(fresh.ask("cold")["seconds"])
-            fresh.close()
-    cold, median = min(colds), sorted(colds)[1]
-    command, env = [sys.executable, "-c", IMPORT], {**os.environ, **ONE_THREAD}
-    runs = [subprocess.run(command, capture_output=True, text=True, check=True, cwd=REPOSITORY, env=env).stdout for _ in range(5)]
-    warm = min(float(run) for run in runs)
+def quick(ours: Worker, peers: dict[str, Worker]) -> None:
+    """The figures that a change of the code is most likely to move."""
     print(
-        f"\nfirst simulation in a fresh cache (chain of 2, RK4 + projection): {cold:.1f} (median {median:.1f}) s CPU, {verdict(cold, 10.0)}"
+        f"{'':>10} {'haugmbd':>8} {'median':>7} {'C++':>8} {'median':>7} {'ratio':>6} {'called':>7} {'ratio':>6}  accelerations differ"
     )
-    print(f"import haugmbd, warm:                                             {warm:.2f} s CPU, {verdict(warm, 0.6)}")
+    for n in (10, 100):
+        _line(ours, peers["pinocchio"], "chain", n, repeats=10)
+    steps(ours, peers["exudyn"], peers["mujoco"], repeats=2)
+    impacts(ours, repeats=5)
+    calls.from_python(repeats=3)
+    calls.starts(repeats=1)
+    calls.large((20_000,))
 
 
 def main() -> None:
@@ -143,6 +137,18 @@ def main() -> None:
     print("haugmbd beside its peers: CPU time, one thread, the tools take turns; minima (and medians)")
     if missing:
         print(f"not installed, left out: {', '.join(missing)}")
+    if "--quick" in sys.argv:
+        quick(ours, peers)
+    else:
+        everything(ours, peers)
+    for worker in (ours, *peers.values()):
+        worker.close()
+    record.write(FOLDER / "results.json")
+    print(f"\nAll answers, with machine and versions: {FOLDER / 'results.json'}")
+
+
+def everything(ours: Worker, peers: dict[str, Worker]) -> None:
+    """All sections."""
     right_hand_sides(ours, peers["pinocchio"])
     reduced.section(peers["pinocchio"])
     explicit.section()
@@ -157,9 +163,10 @@ def main() -> None:
     memory(ours)
     impacts(ours)
     formulations.section(ours)
-    for worker in (ours, runs, *peers.values()):
-        worker.close()
-    compiling()
+    runs.close()
+    calls.from_python()
+    calls.starts()
+    calls.large()
 
 
 if __name__ == "__main__":

@@ -140,13 +140,5 @@ def _us(what: Any, count: int) -> float:
     return (time.process_time() - start) / count * 1e6
 
 
-def cold() -> dict[str, Any]:
-    """CPU time [s] of the first simulation in a fresh cache, validation included: a chain of two links, RK4 with projection."""
-    start = time.process_time()
-    compiled = model("chain", 2, False)[1]
-    mbd.simulate(compiled, 0.01, h=1e-3)
-    return {"seconds": time.process_time() - start}
-
-
 if __name__ == "__main__":
-    serve(rhs=rhs, formulation=formulations.answer, step=step, memory=memory, impact=impact, cold=cold)
+    serve(rhs=rhs, formulation=formulations.answer, step=step, memory=memory, impact=impact)

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests.benchmarks import record
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 
@@ -32,6 +34,7 @@ class Worker:
 
     def __init__(self, module: str, python: str, needs: str, **environment: str) -> None:
         self.missing = subprocess.run([python, "-c", f"import {needs}"], capture_output=True, cwd=REPOSITORY).returncode != 0
+        self._tool = module
         command = [python, "-m", f"tests.benchmarks.{module}"]
         env = {**os.environ, **ONE_THREAD, **environment}
         self._process = subprocess.Popen(command, stdin=-1, stdout=-1, stderr=-3, text=True, cwd=REPOSITORY, env=env)
@@ -48,6 +51,7 @@ class Worker:
         if not line:
             raise RuntimeError(f"{self._process.args} ended in the middle of {task} {arguments}")
         answer: dict[str, Any] = json.loads(line)
+        record.keep(self._tool, task, arguments, answer)
         return answer
 
     def close(self) -> None:

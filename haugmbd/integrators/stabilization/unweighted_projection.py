@@ -20,6 +20,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.array_views import borrow_line
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.compiled.jit import entry, inlined
+from haugmbd.compiled.native_tuples import with_ints
 from haugmbd.compiled.status_codes import OK
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
@@ -37,11 +38,7 @@ from haugmbd.workspace.layout import NAMES, Pack
 def with_other_inertia(P: Pack) -> Pack:
     """Return the same pack with the second half of its integers, which point to W."""
     half = P.ints.size // 2
-    ints = borrow_line(P.ints, half, half)
-    return Pack(
-        ints, P.reals, P.work, P.drive, P.apply, P.callback, P.fills,
-        P.prepare, P.factorize, P.finish, P.begin, P.refine, P.python_solver, P.derive,
-    )  # fmt: skip
+    return with_ints(P, borrow_line(P.ints, half, half))  # type: ignore[no-any-return]
 
 
 @entry

@@ -1,0 +1,97 @@
+"""haugmbd called from Python: single calls, the first simulation of a process, and large models with the memory that they take."""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import haugmbd as mbd
+from haugmbd.gallery import slider_crank
+from joints import RJ
+from tests.benchmarks import chain
+from tests.benchmarks.worker import serve
+
+CALLS = ("accelerations", "evaluate", "evaluator", "impulse", "simulate, one step", "compile")
+SECONDS = 0.02
+"""CPU time of one sample of a call."""
+
+
+def system(shape: str, n: int) -> mbd.System:
+    """A slider-crank, or the chain of the other benchmarks, moving."""
+    if shape == "slider-crank":
+        return slider_crank()
+    links = chain.chain(n, moving=True)
+    made = mbd.System(shape, gravity=(0, 0, -chain.GRAVITY))
+    bodies = [made.ground]
+    for k, i in enumerate(links.parent):
+        state = {"r": links.r[k], "v": links.v[k], "omega_bar": links.omega[k]}
+        bodies.append(made.add(mbd.Body(f"b{k}", chain.MASS, chain.INERTIA, **state)))
+        made.add(RJ(f"j{k}", bodies[i], bodies[-1], point=links.point[k], axis=links.axis[k]))
+    return made
+
+
+@cache
+def calls(shape: str, n: int) -> dict[str, Callable[[], Any]]:
+    """What is called, by its name."""
+    made = system(shape, n)
+    model = made.compile()
+    state, evaluator = model.state(), model.evaluator()
+    y, blow = state.y, mbd.PointImpulse("blow", model.bodies[-1], impulse=(1, 2, 3))
+    found: dict[str, Callable[[], Any]] = {
+        "accelerations": lambda: mbd.accelerations(model, state),
+        "evaluate": lambda: mbd.evaluate(model, state),
+        "evaluator": lambda: evaluator(0.0, y),
+        "impulse": lambda: mbd.impulse(model, state, applied=blow),
+        "simulate, one step": lambda: mbd.simulate(model, 1e-3, h=1e-3),
+        "compile": made.compile,
+    }
+    for call in found.values():
+        call()
+    return found
+
+
+def call(shape: str, n: int, what: str) -> dict[str, Any]:
+    """One sample [us] of a call."""
+    made, count = calls(shape, n)[what], 0
+    start = time.process_time()
+    while time.process_time() - start < SECONDS:
+        made()
+        count += 1
+    return {"us": (time.process_time() - start) / count * 1e6}
+
+
+def large(n: int, steps: int) -> dict[str, Any]:
+    """A chain of n links at rest: CPU time [s] to build and to compile it, [us] a link and step of RK4 with projection, largest memory."""
+    start = time.process_time()
+    made = mbd.System("chain", gravity=(0, 0, -chain.GRAVITY))
+    before = made.ground
+    for k in range(n):
+        body = made.add(mbd.Body(f"b{k}", chain.MASS, chain.INERTIA, r=(k + 0.5, 0, 0)))
+        made.add(RJ(f"j{k}", before, body, point=(k, 0, 0), axis=((0, 1, 0), (0, 0, 1))[k % 2]))
+        before = body
+    built = time.process_time()
+    model = made.compile()
+    compiled = time.process_time()
+    mbd.simulate(model, 1e-4, h=1e-4)  # compiles, and fills caches
+    moving = time.process_time()
+    mbd.simulate(model, steps * 1e-4, h=1e-4, store_every=steps)
+    moved = time.process_time()
+    return {
+        "build": built - start,
+        "compile": compiled - built,
+        "us": (moved - moving) / steps / n * 1e6,
+        "gigabytes": memory(),
+    }
+
+
+def memory() -> float:
+    """The largest memory of this process so far [GB]; the system counts it in kilobytes, on a Mac in bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1.0 if sys.platform == "darwin" else 1024.0) / 1e9
+
+
+if __name__ == "__main__":
+    serve(call=call, large=large)

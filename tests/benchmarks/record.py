@@ -1,0 +1,62 @@
+"""What was measured, as JSON: the machine, the versions, the date, and minimum and median of every answer of every tool."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import platform
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+TOOLS = ("haugmbd", "numpy", "scipy", "numba", "llvmlite", "pin", "exudyn", "mujoco")
+_answers: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {}
+
+
+def keep(tool: str, task: str, arguments: dict[str, Any], answer: dict[str, Any]) -> None:
+    """Store an answer of a tool."""
+    what = {"tool": tool, "task": task, "arguments": arguments}
+    _answers.setdefault(json.dumps(what, sort_keys=True), (what, []))[1].append(answer)
+
+
+def measured() -> dict[str, Any]:
+    """Return everything that was stored."""
+    lines = []
+    for what, answers in _answers.values():
+        names = [name for name, value in answers[0].items() if isinstance(value, int | float)]
+        minimum, median = ({name: float(of([a[name] for a in answers])) for name in names} for of in (np.min, np.median))
+        lines.append({**what, "repeats": len(answers), "minimum": minimum, "median": median})
+    return {
+        "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "machine": machine(),
+        "versions": versions(),
+        "measured": lines,
+    }
+
+
+def machine() -> dict[str, Any]:
+    """Return processor, number of cores, and system."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    processor = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.processor())
+    return {"processor": processor, "cores": os.cpu_count(), "system": f"{platform.system()} {platform.machine()}"}
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the tools that are installed here."""
+    found = {"python": platform.python_version()}
+    for name in TOOLS:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def write(path: Path) -> None:
+    """Write everything that was stored as JSON."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(measured(), indent=1) + "\n")
