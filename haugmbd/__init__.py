@@ -171,8 +171,8 @@ if TYPE_CHECKING:
     from haugmbd.serial_chain.recursions.rnea import rnea as rnea
     from haugmbd.serial_chain.state import ChainState as ChainState
     from haugmbd.simulation.chain_result import ReducedResult as ReducedResult
+    from haugmbd.simulation.load import load as load
     from haugmbd.simulation.result import Result as Result
-    from haugmbd.simulation.result import load as load
     from haugmbd.simulation.sensor import Sensor as Sensor
     from haugmbd.simulation.sensor import SensorHistory as SensorHistory
     from haugmbd.simulation.simulate import simulate as simulate
@@ -264,7 +264,8 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.formulations.udwadia_phohomsiri": ("UdwadiaPhohomsiri",),
     # motion
     "haugmbd.simulation.chain_result": ("ReducedResult",),
-    "haugmbd.simulation.result": ("Result", "load"),
+    "haugmbd.simulation.load": ("load",),
+    "haugmbd.simulation.result": ("Result",),
     "haugmbd.simulation.sensor": ("Sensor", "SensorHistory"),
     "haugmbd.simulation.simulate": ("simulate",),
     "haugmbd.integrators.events": ("Event", "EventRecord"),

@@ -106,6 +106,37 @@ class Contact:
             _faults=tuple(faults),
         )
 
+    @classmethod
+    def from_frames(cls, name: str, frame_i: Frame, frame_j: Frame, *, restitution: float = 0.0, radius: float = 0.0) -> Contact:
+        """Return the contact made from frames in bodies.
+
+        Parameters
+        ----------
+        name : str
+            Name of the contact.
+        frame_i : Frame
+            On the body with the plane: a point of the plane, and h along its normal.
+        frame_j : Frame
+            On the other body: the point, or the centre of the sphere.
+        restitution, radius : float
+            As of a Contact.
+
+        Returns
+        -------
+        Contact
+            The contact.
+        """
+        faults: list[Fault] = []
+        where = f"contact {name!r}"
+        size = read_number(faults, where, "radius", radius, unit="m")
+        bounce = read_number(faults, where, "restitution", restitution)
+        faults += [fault for frame in (frame_i, frame_j) for fault in frame.faults(where)]
+        faults += _own_faults(where, frame_i.body, frame_j.body, frame_i.h, bounce, size)
+        made = cls.__new__(cls)
+        fill = {"name": name, "restitution": bounce, "radius": size, "frame_i": frame_i, "frame_j": frame_j}
+        made.__dict__.update(fill, _faults=tuple(faults))
+        return made
+
     @property
     def i(self) -> Body:
         """The body that the plane is fixed on."""

@@ -100,3 +100,12 @@ def shape_text(shape: Any) -> Any:
 
 
 SHAPES = ListOf(ShapeValue())
+
+
+def shapes_of(given: Any) -> tuple[Any, ...]:
+    """Return the shapes that `shape_text` wrote. Raise UsageError, with the first fault, if they are none."""
+    reading = Reading()
+    found = SHAPES.read(given, ("shape",), reading)
+    if reading.problems:
+        raise UsageError(f"a shape cannot be read: {reading.problems[0].what}")
+    return tuple(found)

@@ -11,6 +11,7 @@ tables           all quantities with units, for xarray and pandas
 piecewise        results that consist of several pieces
 result           Result
 chain_result     ReducedResult of a serial chain
+load             load
 arguments        check and read the arguments of `simulate`
 compatibility    legal combinations of formulation, integrator and stabilization
 run              the loop over batches of steps

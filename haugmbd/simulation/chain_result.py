@@ -5,7 +5,7 @@ t (nt,)   q (nt, nq)   qd (nt, nv)   qdd (nt, nv)   tau (nt, nv)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -35,6 +35,9 @@ from haugmbd.serial_chain.recursions.aba import aba
 from haugmbd.serial_chain.recursions.link_motion import LinkMotion, link_motion
 from haugmbd.serial_chain.recursions.rnea import joint_wrenches
 from haugmbd.serial_chain.state import ChainState
+from haugmbd.simulation.io.chain_file import ChainRun, chain_run_of, contents_of_chain
+from haugmbd.simulation.io.results import write_contents
+from haugmbd.simulation.io.schema import Contents
 from haugmbd.simulation.piecewise import Piecewise
 from haugmbd.simulation.records import Counters
 from haugmbd.simulation.result import Result
@@ -229,7 +232,7 @@ class ReducedResult(Piecewise, Animated, HasOutcome):
             given = None if callable(self.state_space.tau) else self.state_space.tau
             system = self.chain.to_system(tau=given, wrenches=self._external())
             if given is None:
-                add_actuation(self.chain, system, self._tau_of_time())
+                add_actuation(self.chain, system, RecordedTau(self.t, self.tau))
             model = system.compile()
         rows = zip(*self._rows, self.t.tolist(), strict=True)
         y = np.array([self.chain.state(model, q, qd, t).y for q, qd, t in rows]).reshape(len(self.t), model.y0.size)
@@ -298,18 +301,8 @@ class ReducedResult(Piecewise, Animated, HasOutcome):
         found = self.state_space.between(np.array([time]), self.t, y, self.state_space.rates_of(y, self.qdd))[0]
         return ChainState(time, found[: self.chain.nq], found[self.chain.nq :])
 
-    def _tau_of_time(self) -> Callable[[float], Array]:
-        """Return tau along this motion as a function of time, exact at its states."""
-        from scipy.interpolate import CubicSpline  # noqa: PLC0415  loaded where it is used
-
-        first, last = float(self.t[0]), float(self.t[-1])
-        if len(self.t) < 2:
-            return lambda t: self.tau[0]
-        spline = CubicSpline(self.t, self.tau)
-        return lambda t: np.asarray(spline(min(max(t, first), last)))
-
     def save(self, path: str | Path) -> Path:
-        """Write the motion in maximal coordinates to `path`, .npz or .nc (needs the extra `io`).
+        """Write coordinates, rates, forces, the chain, sensors and settings to `path`, .npz or .nc (needs the extra `io`).
 
         Parameters
         ----------
@@ -319,7 +312,7 @@ class ReducedResult(Piecewise, Animated, HasOutcome):
         Returns
         -------
         Path
-            The file. `mbd.load(path, model=chain.to_system().compile())` reads it as a Result.
+            The file. `mbd.load(path)` reads it.
 
         Raises
         ------
@@ -330,9 +323,24 @@ class ReducedResult(Piecewise, Animated, HasOutcome):
 
         Notes
         -----
-        Forces are not saved: tau may be a function.
+        Of a function tau the values at the states are saved; the loaded result has a spline through them between its states.
         """
-        return self.maximal(self.chain.to_system().compile()).save(path)
+        space = self.state_space
+        run = ChainRun(
+            self.chain,
+            self.t,
+            self.q,
+            self.qd,
+            self.tau if callable(space.tau) else space.tau,
+            space.wrenches,
+            self.counters,
+            self.settings,
+            self.interrupted,
+            self.events,
+            self._sensors,
+            self.outcome,
+        )
+        return write_contents(path, lambda: contents_of_chain(run))
 
     def _attributes(self) -> dict[str, str]:
         return {"model": self.chain.name, **self.settings}
@@ -347,6 +355,44 @@ class ReducedResult(Piecewise, Animated, HasOutcome):
     def __repr__(self) -> str:
         span = f", t = {self.t[0]:g} .. {self.t[-1]:g} s" if len(self.t) else ""
         return f"ReducedResult({self.chain.name!r}, {len(self.t)} states{span}, {self.counters.steps} steps)"
+
+
+class RecordedTau:
+    """Generalized forces along a motion as a function of time: exact at its states (nt,), a cubic spline between them."""
+
+    def __init__(self, t: Array, tau: Array) -> None:
+        self.t, self.tau = t, tau
+
+    @cached_property
+    def _spline(self) -> Any:
+        from scipy.interpolate import CubicSpline  # noqa: PLC0415  loaded where it is used
+
+        return CubicSpline(self.t, self.tau)
+
+    def __call__(self, t: float, q: Array | None = None, qd: Array | None = None) -> Array:
+        """Return the forces at t; before the first state and after the last those there."""
+        k = int(np.clip(np.searchsorted(self.t, t), 0, len(self.t) - 1))
+        if self.t[k] == t or len(self.t) < 2 or not self.t[0] < t < self.t[-1]:
+            return np.array(self.tau[k])
+        return np.asarray(self._spline(t))
+
+
+def reduced_result_of(contents: Contents, meta: Mapping[str, Any]) -> ReducedResult:
+    """Return the result in the contents of a file."""
+    run = chain_run_of(contents, meta)
+    tau = run.tau if run.tau.ndim == 1 else RecordedTau(run.t, run.tau)
+    return ReducedResult(
+        ChainStateSpace(run.chain, tau, run.wrenches if len(run.wrenches) else NONE),
+        run.t,
+        run.q,
+        run.qd,
+        counters=run.counters,
+        settings=run.settings,
+        interrupted=run.interrupted,
+        events=run.events,
+        _sensors=run.sensors,
+        outcome=run.outcome,
+    )
 
 
 def continuous(p: Array) -> Array:

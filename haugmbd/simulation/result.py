@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from haugmbd.bodies.validation import need_unmasked, read_only
 from haugmbd.compiled.array_types import Array
-from haugmbd.deprecated import check_keywords, public_class
+from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.body_history import BodyHistory
 from haugmbd.diagnostics.energy import Energy, Momentum, energy_over_time, momentum_over_time
 from haugmbd.diagnostics.joint_wrench import Axes, Side
@@ -43,50 +43,11 @@ from haugmbd.model.pickling import refusal
 from haugmbd.model.state import State
 from haugmbd.model.views import Animated
 from haugmbd.simulation.io.carried_model import restore
-from haugmbd.simulation.io.checksums import check_seal
-from haugmbd.simulation.io.results import reader_of
-from haugmbd.simulation.io.schema import result_of
 from haugmbd.simulation.quantities import HasQuantities
 from haugmbd.simulation.records import Counters, Names
 from haugmbd.simulation.sensor import SensorHistory
 from haugmbd.simulation.spans import check_time, times_within
 from haugmbd.workspace.layout import WIDTH
-
-
-@check_keywords
-def load(path: str | Path, *, model: Model | None = None, allow_code: bool = False) -> Result:
-    """Return the Result that `Result.save` wrote.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file, .npz or .nc.
-    model : Model, optional
-        The compiled model of the result, which is compared with the file; by default the file's own, which is compiled when it is needed.
-    allow_code : bool
-        Whether functions that the file's model names as "module:function" are imported. Importing executes code: allow it only for
-        files that you trust.
-
-    Returns
-    -------
-    Result
-        The stored result.
-
-    Raises
-    ------
-    UsageError
-        If the file does not exist, is damaged or is not a result, or if `model` is a different model. The message names the path.
-    """
-    path = Path(path)
-    read = reader_of(path)
-    try:
-        data = path.read_bytes()
-        check_seal(data)
-        return result_of(read(data), model, str(path), Result, allow_code=allow_code)
-    except UsageError as error:
-        raise UsageError(f"{path}: {str(error).rstrip('.')}.") from error.__cause__
-    except Exception as error:  # noqa: BLE001  a broken file lets NumPy, zipfile, zlib, HDF5 and json raise anything
-        raise UsageError(f"{path} cannot be read as a result: {type(error).__name__}: {error}.") from error
 
 
 @public_class

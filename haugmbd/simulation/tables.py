@@ -11,10 +11,7 @@ A quantity that cannot be computed is left out; `missing` says which, and why. N
 
 from __future__ import annotations
 
-import io
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -27,8 +24,6 @@ from haugmbd.diagnostics.load_history import LoadHistory
 from haugmbd.diagnostics.reactions import Reaction
 from haugmbd.errors import HaugmbdError, warn_user
 from haugmbd.model.model import Model
-from haugmbd.simulation.io.atomic import replace_file
-from haugmbd.simulation.io.results import ending_of, need_module
 from haugmbd.simulation.io.schema import AXES, BODY_VARIABLES, COMPONENTS, FRAMES, UNITS
 from haugmbd.simulation.sensor import SensorHistory
 
@@ -244,22 +239,3 @@ def to_pandas(result: Whole, pd: Any, attributes: dict[str, str]) -> Any:
     frame = pd.DataFrame(columns, index=pd.Index(table.t, name="t [s]"))
     frame.attrs = {**attributes, "units": units, "missing": dict(table.missing)}
     return frame
-
-
-def save_table(result: Whole, path: str | Path, attributes: dict[str, str]) -> Path:
-    """Write the table of all quantities of a result to `path`, .npz or .nc; return the path."""
-    path = Path(path)
-    if ending_of(path) == ".nc":
-        need_module("h5netcdf", "io")
-        data = bytes(to_xarray(result, need_module("xarray", "xarray"), attributes).to_netcdf(engine="h5netcdf"))
-    else:
-        table, file = table_of(result), io.BytesIO()
-        arrays: dict[str, Any] = {one.name: one.values for one in table.variables}
-        texts: dict[str, Any] = {
-            "meta": np.array(json.dumps({"labels": table.labels, "attributes": attributes, "missing": table.missing}))
-        }
-        np.savez_compressed(file, t=table.t, **texts, **arrays)
-        data = file.getvalue()
-    with replace_file(path) as target:
-        target.write(data)
-    return path

@@ -31,7 +31,7 @@ CLEAR = 0.45
 MOST_TRIANGLES = 6000
 """Of a mesh in a picture, about."""
 
-STEEL, ROD_WIDTH = "#5b6672", 1.3
+STEEL, ROD_WIDTH = "#5b6672", 1.0
 """Of massless rods: colour, and width over the radius of a stick."""
 
 SIZE = (8.0, 6.0)

@@ -126,7 +126,7 @@ class _File:
             if load.kind == "TSDA":
                 children.append(self._bar(load.name, Rod(load.i, load.s_i, load.j, load.s_j).ends(frames.r, A), 0.8 * rod))
         for joint in mechanism.joints:
-            children += [self._bar(f"rod of {joint.name}", one.ends(frames.r, A), 1.3 * rod) for one in joint.rods]
+            children += [self._bar(f"rod of {joint.name}", one.ends(frames.r, A), 1.0 * rod) for one in joint.rods]
         up = np.array(view(mechanism, frames, size, shapes)["up"])
         self.root = self.node(mechanism.name, p=turn(up, np.array([0.0, 1.0, 0.0])), children=children)
 

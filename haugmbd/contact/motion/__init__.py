@@ -6,4 +6,5 @@ contact_events     events: contacts that meet, and contacts that would pull
 impact_result      the result of a motion with impacts
 simulator          segments and transitions
 simulate_impacts   simulate_impacts
+impact_file        the result on disk
 """

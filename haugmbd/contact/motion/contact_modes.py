@@ -32,14 +32,14 @@ DEEP = 1e-5
 
 
 class ContactModes:
-    """A system and its contacts, by name; `free` is the model with all contacts open.
+    """A system, or its compiled model, and its contacts, by name; `free` is the model with all contacts open.
 
     Raises ModelError with all faults of system and contacts.
     """
 
-    def __init__(self, system: System, contacts: Sequence[Contact]) -> None:
-        self.system = system
-        self.free = system.compile()
+    def __init__(self, system: System | Model, contacts: Sequence[Contact]) -> None:
+        self.free = free = system.compile() if isinstance(system, System) else system
+        self._joints_of_free = [entry.part for entry in free.joints.values()]
         faults = [*_name_faults(self.free, contacts), *(fault for contact in contacts for fault in contact.faults())]
         if faults:
             raise ModelError(faults)
@@ -48,7 +48,7 @@ class ContactModes:
         self._largest = max(float(abs(x).max()) for x in self.all_placed[2:])
         self._joints = {contact.name: Single(contact.name, contact.primitive()) for contact in contacts}
         self.contacts = {contact.name: contact for contact in contacts}
-        self._rows = build_model("contacts", system.bodies, list(self._joints.values()), (), np.zeros(3))
+        self._rows = build_model("contacts", free.bodies, list(self._joints.values()), (), np.zeros(3))
         self._models: dict[frozenset[str], Model] = {frozenset(): self.free}
 
     @property
@@ -60,15 +60,15 @@ class ContactModes:
         """Return the model with these contacts closed.  The pivot scales of a new model come from the rows at `state`."""
         key = frozenset(closed)
         if key not in self._models:
-            joints = [*self.system.joints, *(joint for name, joint in self._joints.items() if name in key)]
+            joints = [*self._joints_of_free, *(joint for name, joint in self._joints.items() if name in key)]
             self._models[key] = self._closed(joints, state)
         return self._models[key]
 
     def _closed(self, joints: list[Joint], state: State) -> Model:
         """Return a model with the joints of the system and more.  The rows that the free model drops come first, and stay dropped."""
-        gravity, more = np.array(self.system.gravity, dtype=np.float64), len(joints) - len(self.system.joints)
-        model = build_model(self.system.name, self.system.bodies, joints, self.system.loads, gravity)
-        known = self.free.redundancy
+        free, more = self.free, len(joints) - len(self._joints_of_free)
+        model = build_model(free.name, free.bodies, joints, [entry.load for entry in free.loads], np.array(free.gravity))
+        known = free.redundancy
         gaps = np.append(known.gaps, np.zeros(more))
         model = replace(
             model,
@@ -84,7 +84,7 @@ class ContactModes:
 
     def rows(self, state: State) -> Rows:
         """Return the rows of all contacts as if they were closed, in the order of `names`: Phi is the gap, Phi_q u its rate."""
-        return evaluate(self._rows, state)
+        return evaluate(self._rows, state.replace(angles=np.zeros(0)))  # contacts have no torsion springs
 
     def gaps(self, state: State) -> Array:
         """Return all gaps [m], (k,)."""

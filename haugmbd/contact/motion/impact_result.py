@@ -5,6 +5,7 @@ At an impact the time occurs twice: with the state before, and with the state af
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import cached_property
@@ -269,7 +270,7 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
         )
 
     def save(self, path: str | Path) -> Path:
-        """Write all quantities of `to_xarray` to `path`, .npz or .nc, for other programs.
+        """Write states, impacts, contacts, the model, sensors and settings to `path`, .npz or .nc (needs the extra `io`).
 
         Parameters
         ----------
@@ -279,20 +280,20 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
         Returns
         -------
         Path
-            The file.
+            The file. `mbd.load(path)` reads it.
 
         Raises
         ------
         UsageError
-            For another ending, or a missing extra.
+            For another ending, a missing extra, or states that are not finite.
+        OSError
+            If the file cannot be written.
 
         Notes
         -----
-        `mbd.load` does not read it: the contacts are not in it. It reads what `result.segments[k].save(path)` writes.
+        `to_xarray` and `to_pandas` make tables of all quantities for other programs.
         """
-        from haugmbd.simulation.tables import save_table  # noqa: PLC0415  imported only where a result is written
-
-        return save_table(self, path, self._attributes())
+        return importlib.import_module("haugmbd.contact.motion.impact_file").save(self, path)  # type: ignore[no-any-return]
 
     def _attributes(self) -> dict[str, str]:
         return {"model": self._whole.names.model, "impacts": str([impact.t for impact in self.impacts]), **self.settings}

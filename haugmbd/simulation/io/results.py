@@ -27,8 +27,10 @@ from haugmbd.simulation.io.checksums import seal, seal_zip
 from haugmbd.simulation.io.schema import (
     AXES,
     BODY_VARIABLES,
+    CHAIN,
     COMPONENTS,
     FRAMES,
+    IMPACT,
     OWN,
     OWN_U_DOT,
     SENSOR,
@@ -46,7 +48,12 @@ MOST_COMPRESSED = 100
 
 
 def save(result: Saved, path: str | Path) -> Path:
-    """Write `result` to `path`, .npz or .nc; return the path.
+    """Write `result` to `path`, .npz or .nc; return the path; see `write_contents`."""
+    return write_contents(path, lambda: contents_of(result, carry))
+
+
+def write_contents(path: str | Path, make: Callable[[], Contents]) -> Path:
+    """Write the contents that `make` returns to `path`, .npz or .nc; return the path.
 
     An old file of that name is replaced when the new one is complete, and is unchanged after an error.
     Raises UsageError for another ending, a missing extra, or states that are not valid (times that do not increase, NaN); OSError if the
@@ -55,7 +62,7 @@ def save(result: Saved, path: str | Path) -> Path:
     path = Path(path)
     write = _writer(path)
     try:
-        contents = contents_of(result, carry)
+        contents = make()
     except UsageError as error:
         raise UsageError(f"this result cannot be saved to {path}: {error}.") from None
     data = write(contents)
@@ -108,15 +115,16 @@ def _write_netcdf(contents: Contents) -> bytes:
     text, arrays, data = h5py.string_dtype(), contents.arrays, io.BytesIO()
     nt, bodies = len(arrays["t"]), contents.bodies
     with h5netcdf.File(data, "w") as file:
-        file.dimensions = {"time": nt, "body": len(bodies), "xyz": 3, "e": 4}
+        file.dimensions = {"time": nt} | ({"body": len(bodies), "xyz": 3, "e": 4} if bodies else {})
         file.create_variable("time", ("time",), data=arrays["t"]).attrs["units"] = UNITS["t"]
-        file.create_variable("body", ("body",), dtype=text)[:] = np.array(bodies, dtype=object)
         file.create_variable("meta", (), dtype=text)[...] = contents.meta
         file.create_variable("checksum", (), dtype=text)[...] = contents.checksum
-        for name in BODY_VARIABLES:
+        if bodies:
+            file.create_variable("body", ("body",), dtype=text)[:] = np.array(bodies, dtype=object)
+        for name in BODY_VARIABLES if bodies else ():
             variable = file.create_variable(name, ("time", "body", AXES[name]), data=arrays[name])
             variable.attrs.update(_attributes(name))
-        if arrays["angles"].shape[1]:
+        if "angles" in arrays and arrays["angles"].shape[1]:
             file.dimensions["angle"] = arrays["angles"].shape[1]
             file.create_variable("angles", ("time", "angle"), data=arrays["angles"]).attrs["units"] = UNITS["angles"]
         if OWN in arrays and arrays[OWN].shape[1]:
@@ -125,11 +133,13 @@ def _write_netcdf(contents: Contents) -> bytes:
         if OWN_U_DOT in arrays:
             file.dimensions["rate"] = 6
             file.create_variable(OWN_U_DOT, ("time", "body", "rate"), data=arrays[OWN_U_DOT])
-        for name in (name for name in arrays if name == TURNS or name.startswith(SENSOR)):
+        for name in filter(_is_other, arrays):
             extent = {f"{name}_{k}": n for k, n in enumerate(arrays[name].shape[1:])}
-            for dimension, n in extent.items():
-                file.dimensions[dimension] = n
-            file.create_variable(name, ("time", *extent), data=arrays[name])
+            first = contents.axes.get(name, "time")
+            for dimension, n in ({first: len(arrays[name])} | extent).items():
+                if dimension not in file.dimensions:
+                    file.dimensions[dimension] = n
+            file.create_variable(name, (first, *extent), data=arrays[name])
     return seal(data.getvalue())
 
 
@@ -139,12 +149,17 @@ def _read_netcdf(data: bytes) -> Contents:
         sizes = [math.prod(variable.shape) for variable in file.variables.values()]
         _check_length(8 * sum(sizes), data)
         meta, checksum = (_text(file, name) for name in ("meta", "checksum"))
-        own = [name for name in file.variables if name == TURNS or name.startswith(SENSOR)]
-        own = [name for name in own if name not in file.dimensions]
+        own = [name for name in file.variables if _is_other(name) and name not in file.dimensions]
         places = {"t": "time", **{name: name for name in (*BODY_VARIABLES, "angles", OWN, OWN_U_DOT, *own)}}
         arrays: dict[str, Any] = {name: np.asarray(file[at][...]) for name, at in places.items() if at in file.variables}
-        arrays.setdefault("angles", np.zeros((len(arrays.get("t", ())), 0)))
+        if "r" in arrays:
+            arrays.setdefault("angles", np.zeros((len(arrays.get("t", ())), 0)))
         return Contents(meta, checksum, arrays)
+
+
+def _is_other(name: str) -> bool:
+    """Return whether a variable has dimensions of its own: turns, sensors, and those of chains and impacts."""
+    return name in (TURNS, *CHAIN, *IMPACT) or name.startswith(SENSOR)
 
 
 def _check_length(length: int, data: bytes) -> None:

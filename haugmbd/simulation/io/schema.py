@@ -22,8 +22,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -44,8 +45,15 @@ FORMAT = "haugmbd result 2"
 OLDER_FORMAT = "haugmbd result 1"
 """Without checksums: such a file is read with a warning."""
 
+PLAIN, IMPACTS = "Result", "ImpactResult"
+"""Kinds of results; see `chain_file` for the third."""
+
 OWN, OWN_U_DOT = "lam_of_method", "accelerations_of_method"
 TURNS = "turns"
+CHAIN = ("q", "qd", "tau")
+IMPACT = ("impact_before", "impact_after", "impact_multipliers")
+"""Variables of a ReducedResult, and of an ImpactResult."""
+
 SENSOR = "sensor_"
 BODY_VARIABLES = ("r", "p", "v", "omega_bar")
 COMPONENTS = {"r": ("x", "y", "z"), "p": ("e0", "e1", "e2", "e3"), "v": ("x", "y", "z"), "omega_bar": ("x", "y", "z")}
@@ -117,17 +125,35 @@ class Saved(Protocol):
 class Contents(NamedTuple):
     """The contents of a file.
 
-    meta: the text of the metadata;  checksum: its SHA-256, None in files of the older format;  arrays: by name;  bodies: to label
-    axes
+    meta: the text of the metadata;  checksum: its SHA-256, None in files of the older format;  arrays: by name, over time but for those
+    whose first axis is in `axes`;  bodies: to label axes
     """
 
     meta: str | None
     checksum: str | None
     arrays: dict[str, Any]
     bodies: tuple[str, ...] = ()
+    axes: Mapping[str, str] = MappingProxyType({})
 
 
-def contents_of(result: Saved, carry: Callable[[Model], Mapping[str, Any]] = lambda model: {}) -> Contents:
+class More(NamedTuple):
+    """What a motion in several segments holds beside its states: metadata, arrays, the name of the first axis of each.
+
+    segments: numbers of states; the time may stand still from one segment to the next
+    """
+
+    meta: Mapping[str, Any] = MappingProxyType({})
+    arrays: Mapping[str, Array] = MappingProxyType({})
+    axes: Mapping[str, str] = MappingProxyType({})
+    segments: tuple[int, ...] = ()
+
+
+NO_MORE = More()
+
+
+def contents_of(
+    result: Saved, carry: Callable[[Model], Mapping[str, Any]] = lambda model: {}, kind: str = PLAIN, more: More = NO_MORE
+) -> Contents:
     """Return the contents to be written; `carry` returns what is written of the model.
 
     Raise UsageError if the file could not be read back: times that decrease, values that are NaN.
@@ -143,38 +169,66 @@ def contents_of(result: Saved, carry: Callable[[Model], Mapping[str, Any]] = lam
     arrays |= {f"{SENSOR}{k}": one.value for k, one in enumerate(sensors)}
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     names = result.names
-    check_arrays(arrays, names)
+    check_arrays(arrays, names, more.segments)
     numbers = numbers_of(result._model) if result._model is not None else result._model_numbers
     carried = dict(carry(result._model)) if result._model is not None else dict(result._carried or {})
     carried.pop("allow_code", None)
-    meta = json.dumps(
-        {
-            "format": FORMAT,
-            "model": names.model,
-            "bodies": names.bodies,
-            "joints": names.joints,
-            "rows": names.rows,
-            "model_numbers": None if numbers is None else {name: array.tolist() for name, array in numbers.items()},
-            "carried_model": carried or None,
-            "counters": asdict(result.counters),
-            "settings": result.settings,
-            "interrupted": result.interrupted,
-            "outcome": result.outcome.as_data(),
-            "events": [{"name": e.name, "t": e.t, "y": e.state.y.tolist()} for e in result.events],
-            "passed": [place._asdict() for place in result.singular_crossings],
-            "units": UNITS,
-            "sensors": [[one.name, one.unit] for one in sensors],
-            "digests": {name: digest_of(array) for name, array in arrays.items()},
-        }
-    )
-    return Contents(meta, _sha256(meta.encode()), arrays, names.bodies)
+    meta = run_data(result, kind, sensors) | {
+        "model": names.model,
+        "bodies": names.bodies,
+        "joints": names.joints,
+        "rows": names.rows,
+        "model_numbers": None if numbers is None else {name: array.tolist() for name, array in numbers.items()},
+        "carried_model": carried or None,
+        "events": [event_data(event) for event in result.events],
+        "passed": [place._asdict() for place in result.singular_crossings],
+        "units": UNITS,
+    }
+    return sealed(meta | dict(more.meta), {**arrays, **more.arrays}, names.bodies, more.axes)
 
 
-def result_of(contents: Contents, model: Model | None, where: str, make: Callable[..., R], *, allow_code: bool = False) -> R:
-    """Return the result in the contents of a file, checked; `where` is what a warning calls the file, `make` the class of the result.
+class Finished(Protocol):
+    """The parts of every result that are written."""
 
-    Raises UsageError, and for metadata of another form what they make Python raise: KeyError, TypeError, ValueError.
-    """
+    @property
+    def counters(self) -> Counters: ...
+    @property
+    def settings(self) -> dict[str, str]: ...
+    @property
+    def interrupted(self) -> bool: ...
+    @property
+    def outcome(self) -> Outcome: ...
+
+
+def run_data(result: Finished, kind: str, sensors: Sequence[SensorHistory]) -> dict[str, Any]:
+    """Return the metadata that all kinds of results have."""
+    return {
+        "format": FORMAT,
+        "kind": kind,
+        "counters": asdict(result.counters),
+        "settings": result.settings,
+        "interrupted": result.interrupted,
+        "outcome": result.outcome.as_data(),
+        "sensors": [[one.name, one.unit] for one in sensors],
+    }
+
+
+def event_data(event: EventRecord) -> dict[str, Any]:
+    """Return an event record as numbers and texts."""
+    return {"name": event.name, "t": event.t, "y": event.state.y.tolist()}
+
+
+def sealed(
+    meta: Mapping[str, Any], arrays: Mapping[str, Any], bodies: tuple[str, ...] = (), axes: Mapping[str, str] = MappingProxyType({})
+) -> Contents:
+    """Return the contents of a file, with digests."""
+    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    text = json.dumps({**meta, "digests": {name: digest_of(array) for name, array in arrays.items()}})
+    return Contents(text, _sha256(text.encode()), arrays, bodies, axes)
+
+
+def checked_meta(contents: Contents, where: str) -> dict[str, Any]:
+    """Return the metadata of a file; `where` is what a warning calls it. Raise UsageError if it is no result, or damaged."""
     if contents.meta is None:
         raise UsageError(f"is not a {FORMAT!r}. Give a file that result.save wrote")
     meta = json.loads(contents.meta)
@@ -190,9 +244,29 @@ def result_of(contents: Contents, model: Model | None, where: str, make: Callabl
         warn_user(f"{what}. Load it with its model and save it again.")
     else:
         raise UsageError(f"is not a {FORMAT!r}: its format is {form!r}. Give a file that result.save wrote")
+    found: dict[str, Any] = meta
+    return found
+
+
+def result_of(
+    contents: Contents,
+    meta: Mapping[str, Any],
+    model: Model | None,
+    where: str,
+    make: Callable[..., R],
+    *,
+    allow_code: bool = False,
+    segments: tuple[int, ...] = (),
+) -> R:
+    """Return the result in the contents of a file with the metadata `meta`; `make` is the class of the result, `where` names the file.
+
+    segments: numbers of states of the segments of a motion with impacts
+
+    Raises UsageError, and for metadata of another form what they make Python raise: KeyError, TypeError, ValueError.
+    """
     names = Names(_text(meta["model"]), *(tuple(map(_text, meta[key])) for key in ("bodies", "joints", "rows")))
-    check_arrays(contents.arrays, names)
     arrays = contents.arrays
+    check_arrays({name: array for name, array in arrays.items() if name not in IMPACT}, names, segments)
     bodies = np.concatenate([arrays[name] for name in BODY_VARIABLES], axis=-1)
     y = np.concatenate([bodies.reshape(len(bodies), -1), arrays["angles"]], axis=1)
     given = meta.get("model_numbers")
@@ -204,29 +278,47 @@ def result_of(contents: Contents, model: Model | None, where: str, make: Callabl
         model,
         arrays["t"],
         y,
-        counters=Counters(**{OLD_COUNTERS.get(name, name): count for name, count in meta["counters"].items()}),
+        counters=counters_of(meta),
         settings={_text(key): _text(value) for key, value in meta["settings"].items()},
         interrupted=bool(meta["interrupted"]),
         _names=names,
-        events=tuple(_event(e, len(names.bodies), y.shape[1]) for e in meta.get("events", ())),
+        events=events_of(meta, len(names.bodies), y.shape[1]),
         singular_crossings=tuple(
             SingularCrossing(float(at["t"]), tuple(map(_text, at["joints"])), float(at["pivot"])) for at in meta.get("passed", ())
         ),
         _own=arrays.get(OWN),
         _own_u_dot=arrays.get(OWN_U_DOT),
         _turns=arrays.get(TURNS),
-        _sensors={
-            _text(name): SensorHistory(_text(name), _text(unit), arrays["t"], arrays[f"{SENSOR}{k}"])
-            for k, (name, unit) in enumerate(meta.get("sensors", ()))
-        },
+        _sensors=sensors_of(arrays, meta),
         _model_numbers=numbers,
         _carried={**carried, "where": where, "allow_code": allow_code} if isinstance(carried, dict) else None,
         outcome=Outcome.from_data(meta.get("outcome"), interrupted=bool(meta["interrupted"])),
     )
 
 
-def check_arrays(arrays: Mapping[str, Any], names: Names) -> None:
-    """Raise UsageError, with the variable and where it is wrong, unless the arrays are states of such a model."""
+def counters_of(meta: Mapping[str, Any]) -> Counters:
+    """Return the counters in metadata."""
+    return Counters(**{OLD_COUNTERS.get(name, name): count for name, count in meta["counters"].items()})
+
+
+def events_of(meta: Mapping[str, Any], n_bodies: int, ny: int) -> tuple[EventRecord, ...]:
+    """Return the events in metadata."""
+    return tuple(_event(e, n_bodies, ny) for e in meta.get("events", ()))
+
+
+def sensors_of(arrays: Mapping[str, Array], meta: Mapping[str, Any]) -> dict[str, SensorHistory]:
+    """Return the sensors of a file."""
+    return {
+        _text(name): SensorHistory(_text(name), _text(unit), arrays["t"], arrays[f"{SENSOR}{k}"])
+        for k, (name, unit) in enumerate(meta.get("sensors", ()))
+    }
+
+
+def check_arrays(arrays: Mapping[str, Any], names: Names, segments: tuple[int, ...] = ()) -> None:
+    """Raise UsageError, with the variable and where it is wrong, unless the arrays are states of such a model.
+
+    segments: numbers of states, between which the time may stand still
+    """
     missing = [name for name in ("t", *BODY_VARIABLES, "angles") if name not in arrays]
     if missing:
         raise UsageError(f"it has no variable {missing[0]!r}")
@@ -244,7 +336,10 @@ def check_arrays(arrays: Mapping[str, Any], names: Names) -> None:
             )
         if name in (*BODY_VARIABLES, "t", "angles") and not np.isfinite(array).all():
             raise UsageError(f"its variable {name!r} is not finite at {_place(~np.isfinite(array), arrays['t'])}")
-    falls = np.diff(arrays["t"]) <= 0.0
+    change = np.diff(arrays["t"])
+    falls = change <= 0.0
+    borders = np.array([end - 1 for end in np.cumsum(segments)[:-1] if 0 < end < nt], dtype=np.int64)
+    falls[borders] = change[borders] < 0.0
     if falls.any():
         raise UsageError(f"its times do not increase: at {_place(falls, arrays['t'])}")
     far = np.abs(np.linalg.norm(arrays["p"], axis=-1) - 1.0)

@@ -91,7 +91,7 @@ function jointGlyph(glyph, g, reach, metal, drive) {
   else if (glyph === "point in plane") { i.add(solid("box", 9 * g, 9 * g, 0.2 * g, faint(metal.color, 0.35))); j.add(solid("sphere", 1.8 * g, 1.8 * g, 1.8 * g, metal)); }
   else if (glyph === "point on line") { rail(0.6 * g, round); j.add(solid("sphere", 1.9 * g, 1.9 * g, 1.9 * g, metal)); }
   else if (glyph === "fixed") { j.add(solid("box", 1.9 * g, 1.9 * g, 1.9 * g, metal)); }
-  else if (glyph === "distance") { i.add(solid("sphere", 1.7 * g, 1.7 * g, 1.7 * g, metal)); j.add(solid("sphere", 1.7 * g, 1.7 * g, 1.7 * g, metal)); }
+  else if (glyph === "distance") { i.add(solid("sphere", 1.3 * g, 1.3 * g, 1.3 * g, metal)); j.add(solid("sphere", 1.3 * g, 1.3 * g, 1.3 * g, metal)); }
   else if (glyph === "revolute-spherical") { i.add(round(1.6 * g, 2.6 * g)); j.add(solid("sphere", 1.7 * g, 1.7 * g, 1.7 * g, metal)); }
   else if (glyph === "rotation driver") { const sweep = turnArrow(2.1 * g, 0.3 * g, drive); sweep.position.z = 2.3 * g; i.add(sweep); }
   else if (glyph === "translation driver") {

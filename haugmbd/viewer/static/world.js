@@ -47,11 +47,11 @@ class World {
     this.bodies[joint.i].group.add(setPose(i, joint.s_i, joint.p_i));
     this.bodies[joint.j].group.add(setPose(j, joint.s_j, joint.p_j));
     const made = { ...joint, material, i: joint.i, j: joint.j, parts: [i, j], links: [], drive };
-    const link = (ends) => { made.links.push({ ...ends, object: rod(0.7 * this.g, material) }); this.scene.add(made.links[made.links.length - 1].object); };
+    const link = (ends) => { made.links.push({ ...ends, object: rod(0.55 * this.g, material) }); this.scene.add(made.links[made.links.length - 1].object); };
     (joint.rods || []).forEach((ends, k) => {
       link(ends);
       if (k && joint.glyph === "distance") for (const [body, s] of [[ends.i, ends.s_i], [ends.j, ends.s_j]]) {  // the ends of the first are the joint's own
-        const ball = solid("sphere", 1.7 * this.g, 1.7 * this.g, 1.7 * this.g, material);
+        const ball = solid("sphere", 1.3 * this.g, 1.3 * this.g, 1.3 * this.g, material);
         ball.position.fromArray(s);
         made.parts.push(ball);
         this.bodies[body].group.add(ball);

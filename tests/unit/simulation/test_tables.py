@@ -113,27 +113,6 @@ def test_turns_of_a_chain_are_those_of_its_coordinates():
     np.testing.assert_allclose(result.joint("joint of wheel").angle, result.q[:, 0], rtol=0.0, atol=1e-12 * 40.0)
 
 
-@pytest.mark.parametrize("ending", [".npz", ".nc"])
-def test_every_kind_is_saved(crank, bounced, reduced, tmp_path, ending):
-    pytest.importorskip("h5netcdf")
-    few = mbd.simulate(slider_crank(), 1.0, h=1e-2, store_every=7, sensors=[mbd.Sensor("x", lambda t, s: s.r[3], unit="m")])
-    again = mbd.load(few.save(tmp_path / f"few{ending}"), model=few.model)
-    np.testing.assert_array_equal(again.sensor("x").value, few.sensor("x").value)
-    assert again.sensor("x").unit == "m"
-    np.testing.assert_array_equal(again.joint("R").angle, few.joint("R").angle)
-    twin = mbd.load(reduced.save(tmp_path / f"chain{ending}"), model=reduced.chain.to_system().compile())
-    np.testing.assert_array_equal(twin.r, reduced.maximal().r)
-    path = bounced.save(tmp_path / f"bounced{ending}")
-    if ending == ".nc":
-        with xr.open_dataset(path, engine="h5netcdf") as data:
-            np.testing.assert_array_equal(data["joint.pin.angle"], bounced.joint("pin").angle)
-    else:
-        with np.load(path) as data:
-            np.testing.assert_array_equal(data["joint.pin.angle"], bounced.joint("pin").angle)
-    with pytest.raises(mbd.UsageError, match="path is"):
-        bounced.save(tmp_path / "x.txt")
-
-
 def test_what_cannot_be_computed_is_told(tmp_path):
     result = mbd.simulate(four_bar(), 0.05, h=1e-2)
     driven = mbd.simulate(slider_crank(driven=True), 0.05, h=1e-2)  # by a lambda, which no file keeps

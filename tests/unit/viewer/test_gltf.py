@@ -13,7 +13,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.bodies import inertia
-from haugmbd.gallery import andrews, pendulum, slider_crank
+from haugmbd.gallery import andrews, delta_robot, pendulum, slider_crank
 
 VALIDATOR = """
 const validator = require("gltf-validator"), fs = require("fs");
@@ -86,7 +86,7 @@ def test_mistakes_are_named(crank, tmp_path, name, options, words):
         crank.to_gltf(tmp_path / name, **options)
 
 
-@pytest.mark.parametrize("case", ["crank", "andrews", "still", "named", "shapes"])
+@pytest.mark.parametrize("case", ["crank", "andrews", "still", "named", "shapes", "rods"])
 def test_the_validator_of_khronos_finds_nothing(crank, tmp_path, case):
     modules = os.environ.get("HAUGMBD_NODE_MODULES")
     if not (modules and shutil.which("node")):
@@ -95,6 +95,8 @@ def test_the_validator_of_khronos_finds_nothing(crank, tmp_path, case):
         pytest.skip("gltf-validator is not installed: npm install gltf-validator, and set HAUGMBD_NODE_MODULES to its node_modules")
     if case == "andrews":
         result = mbd.simulate(andrews(), 0.01, rtol=1e-6, atol=1e-6)
+    elif case == "rods":
+        result = mbd.simulate(delta_robot(), 0.02, h=5e-3)
     elif case == "named":
         system = mbd.System('quotes " and \\ and é', gravity=(9.81, 0.0, 0.0))
         system.add(mbd.Body("<b>", 1.0, (1e-3, 1e-3, 1e-3)))
