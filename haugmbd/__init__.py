@@ -155,6 +155,7 @@ if TYPE_CHECKING:
     from haugmbd.modelfile.files import load_model as load_model
     from haugmbd.modelfile.imports.report import ImportReport as ImportReport
     from haugmbd.modelfile.imports.simengine3d import read_simengine3d as read_simengine3d
+    from haugmbd.modelfile.mjcf.read import read_mjcf as read_mjcf
     from haugmbd.modelfile.urdf.read import read_urdf as read_urdf
     from haugmbd.serial_chain.chain import SerialChain as SerialChain
     from haugmbd.serial_chain.impulse.articulated_impulse import ArticulatedImpulse as ArticulatedImpulse
@@ -240,6 +241,7 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.forces.tsda": ("TSDA",),
     "haugmbd.modelfile.files": ("load_model",),
     "haugmbd.modelfile.urdf.read": ("read_urdf",),
+    "haugmbd.modelfile.mjcf.read": ("read_mjcf",),
     "haugmbd.modelfile.asmt.read": ("read_asmt",),
     "haugmbd.modelfile.imports.simengine3d": ("read_simengine3d",),
     "haugmbd.modelfile.imports.report": ("ImportReport",),

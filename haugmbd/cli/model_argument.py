@@ -25,13 +25,15 @@ from haugmbd.modelfile import SUFFIXES, load_model
 from haugmbd.modelfile.asmt import read_asmt
 from haugmbd.modelfile.files import JSON
 from haugmbd.modelfile.imports.simengine3d import is_simengine3d, read_simengine3d
+from haugmbd.modelfile.mjcf import read_mjcf
 from haugmbd.modelfile.urdf import read_urdf
 from haugmbd.system.system import System
 
 MODULE = "checked_mechanism"
 """`__name__` of a Python file while it is run: what stands under `if __name__ == "__main__"` is left alone."""
 URDF, XACRO, ASMT, SIMENGINE3D = ".urdf", ".xacro", ".asmt", ".mdl"
-FORMATS = (*SUFFIXES, URDF, XACRO, ASMT, SIMENGINE3D)
+MJCF = (".xml", ".mjcf")
+FORMATS = (*SUFFIXES, URDF, XACRO, *MJCF, ASMT, SIMENGINE3D)
 """Endings of files that are models; a .json may be one of simEngine3D, too."""
 OK, FAILED, NOT_VALID = 0, 1, 2
 """Exit codes."""
@@ -91,6 +93,8 @@ def read_model(given: str, *, allow_code: bool = False, loops: str | None = None
         raise NothingToCheck(f"{given!r} is no file, and no mechanism of the gallery ({', '.join(by_name())}).")
     if path.suffix in (URDF, XACRO):
         return read_urdf(path, loops=loops, allow_code=allow_code)
+    if path.suffix in MJCF:
+        return read_mjcf(path)
     if path.suffix == ASMT:
         return read_asmt(path, length=1.0 if length is None else length)
     if path.suffix == SIMENGINE3D or (path.suffix == JSON and is_simengine3d(path)):

@@ -13,6 +13,7 @@ files       load_model, save_model
 imports     what importers share; models of simEngine3D
 urdf        robot files of ROS, with closed loops
 asmt        assemblies of FreeCAD
+mjcf        models of MuJoCo
 """
 
 from haugmbd.modelfile.files import SUFFIXES, at_state, load_model, model_document, save_model, system_of_document

@@ -11,7 +11,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import andrews, four_bar, governor, slider_crank
-from tests.support import asmt, model_files, robots, simengine3d
+from tests.support import asmt, mjcf, model_files, robots, simengine3d
 
 FILES = int(os.environ.get("HAUGMBD_FUZZ", "200"))
 WORDS = [
@@ -228,4 +228,16 @@ def test_mutated_asmt(tmp_path):
         mutate = rng.choice((mutate_lines, mutate_lines, mutate_text))
         path.write_text(mutate(texts[k % 2], rng), errors="replace")
         read += answered(mbd.read_asmt, path, length=0.001, merge_fixed=k % 3 > 0, close=k % 5 == 0)
+    assert 0 < read < FILES
+
+
+def test_mutated_mjcf(tmp_path):
+    pytest.importorskip("mujoco")
+    rng = random.Random(12)
+    path, read = tmp_path / "mutated.xml", 0
+    texts = [mjcf.random_tree(k)[0] for k in range(4)]
+    for k in range(FILES // 8):
+        mutate = rng.choice((mutate_text, mutate_values, mutate_values))
+        path.write_text(mutate(texts[k % 4], rng), errors="replace")
+        read += answered(mbd.read_mjcf, path)
     assert 0 < read < FILES

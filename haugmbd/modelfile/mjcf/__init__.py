@@ -1,0 +1,12 @@
+"""MJCF, the models of MuJoCo, read through its own compiler (the package mujoco).
+
+engine      a compiled model and its pose; what cannot be read
+joints      the joints of a body, several in a row included
+loads       springs, dampers and actuators of joints
+mechanism   from a compiled model to a System
+read        read_mjcf
+"""
+
+from haugmbd.modelfile.mjcf.read import read_mjcf
+
+__all__ = ["read_mjcf"]

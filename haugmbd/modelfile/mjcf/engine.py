@@ -1,0 +1,146 @@
+r"""A model of MuJoCo and its pose; names of its elements; elements that cannot be read, as faults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from haugmbd.errors import Fault, ModelFileError, UsageError
+from haugmbd.modelfile.reading import meant
+from haugmbd.modelfile.text import read_bounded
+from haugmbd.modelfile.values import finite
+
+MAX_BYTES = 16 * 2**20
+FREE, BALL, SLIDE, HINGE = range(4)
+"""Types of joints, mjtJoint."""
+CONNECT, WELD, JOINT = range(3)
+"""Types of equalities, mjtEq."""
+
+
+NONLINEAR = (
+    ("jnt_stiffnesspoly", "joint", "nonlinear stiffness"),
+    ("jnt_springyield", "joint", "yielding spring"),
+    ("dof_dampingpoly", "joint", "nonlinear damping"),
+    ("actuator_damping", "actuator", "own damping"),
+    ("actuator_dampingpoly", "actuator", "own nonlinear damping"),
+    ("actuator_armature", "actuator", "own armature"),
+)
+"""Arrays of newer versions of MuJoCo, the kind of their owner, and what they are."""
+
+
+class Engine(NamedTuple):
+    """The package, a compiled model, and its data at the pose that is read."""
+
+    mujoco: ModuleType
+    m: Any
+    d: Any
+
+    def name(self, kind: str, number: int) -> str:
+        """Return the name of an element, or its kind and number."""
+        found = self.mujoco.mj_id2name(self.m, getattr(self.mujoco.mjtObj, f"mjOBJ_{kind.upper()}"), number)
+        return found or f"{kind} {number}"
+
+    def off(self, what: str) -> bool:
+        """Return whether a part of the physics is disabled: GRAVITY, SPRING, DAMPER, ACTUATION, EQUALITY."""
+        flag = getattr(self.mujoco.mjtDisableBit, f"mjDSBL_{what}", 0)
+        return bool(int(self.m.opt.disableflags) & int(flag))
+
+
+def load_engine() -> ModuleType:
+    """Return the package mujoco. Raise UsageError if it is not installed."""
+    try:
+        import mujoco  # noqa: PLC0415  an optional package
+    except ImportError:
+        raise UsageError("MJCF is read by mujoco, which is not installed: pip install 'haugmbd[mujoco]'.") from None
+    module: ModuleType = mujoco
+    return module
+
+
+def compile_file(path: Path, key: str | None, q: Mapping[str, float] | None) -> Engine:
+    """Return the engine with the model of a file at its pose. Raise ModelFileError, with MuJoCo's words, if it cannot be compiled."""
+    mujoco = load_engine()
+    read_bounded(path, MAX_BYTES)
+    said: list[str] = []
+    mujoco.set_mju_user_warning(said.append)
+    try:
+        m = mujoco.MjModel.from_xml_path(str(path))
+    except (ValueError, RuntimeError, mujoco.FatalError) as error:
+        text = " ".join(str(error).split())[:1000].rstrip(".")
+        raise ModelFileError(str(path), [Fault(str(path), f"MuJoCo: {text}", "")]) from None
+    finally:
+        mujoco.set_mju_user_warning(None)
+    engine = Engine(mujoco, m, mujoco.MjData(m))
+    _put_pose(engine, key, q)
+    return engine
+
+
+def _put_pose(engine: Engine, key: str | None, q: Mapping[str, float] | None) -> None:
+    """Set positions and velocities: of a keyframe, then of joints by name."""
+    mujoco, m, d = engine
+    if key is not None:
+        keys = [engine.name("key", k) for k in range(m.nkey)]
+        if key not in keys:
+            raise UsageError(f"key: there is no keyframe {key!r}{meant(str(key), keys)}; there are {', '.join(keys) or 'none'}.")
+        mujoco.mj_resetDataKeyframe(m, d, keys.index(key))
+    joints = {engine.name("joint", k): k for k in range(m.njnt) if m.jnt_type[k] in (SLIDE, HINGE)}
+    for name, value in (q or {}).items():
+        number = finite(value.item() if isinstance(value, np.generic) else value)
+        if name not in joints:
+            raise UsageError(f"q: no joint {name!r} turns or slides{meant(str(name), joints)}.")
+        if number is None:
+            raise UsageError(f"q: the coordinate of {name!r} is {value!r}, must be a finite number.")
+        d.qpos[m.jnt_qposadr[joints[name]]] = number
+    d.time = 0.0
+    mujoco.mj_normalizeQuat(m, d.qpos)
+    mujoco.mj_fwdPosition(m, d)
+    mujoco.mj_fwdVelocity(m, d)
+
+
+def refused(engine: Engine) -> list[Fault]:
+    """Return a fault for each element that changes the motion and cannot be read."""
+    m = engine.m
+    faults: list[Fault] = []
+
+    def refuse(where: str, what: str, remedy: str) -> None:
+        faults.append(Fault(where, what, remedy))
+
+    for k in range(m.ntendon):
+        refuse(
+            f"tendon {engine.name('tendon', k)!r}", "tendons cannot be read", "Remove it, or replace it by a spring between bodies."
+        )
+    for k in range(getattr(m, "nflex", 0)):
+        refuse(f"flex {engine.name('flex', k)!r}", "deformable bodies cannot be read", "Remove it.")
+    if m.opt.density > 0.0 or m.opt.viscosity > 0.0:
+        refuse("option", f"the medium (density {m.opt.density:g}, viscosity {m.opt.viscosity:g}) cannot be read", "Set both to 0.")
+    for body in np.flatnonzero(m.body_gravcomp).tolist():
+        refuse(
+            f"body {engine.name('body', body)!r}",
+            f"gravcomp is {m.body_gravcomp[body]:g}, which cannot be read",
+            "Remove gravcomp.",
+        )
+    for key, kind, words in NONLINEAR:
+        owners = np.asarray(getattr(m, key, np.zeros(0)))
+        for k in sorted(set(np.argwhere(owners)[:, 0].tolist())):
+            number = int(m.dof_jntid[k]) if key.startswith("dof") else k
+            refuse(f"{kind} {engine.name(kind, number)!r}", f"its {words} cannot be read", "Remove it.")
+    return faults
+
+
+def ignored(engine: Engine) -> list[str]:
+    """Return what is not read and does not change a motion without contacts, as texts."""
+    m = engine.m
+    contacts = int(np.count_nonzero(m.geom_contype | m.geom_conaffinity))
+    counts = {
+        "contacts of geoms": contacts,
+        "joint limits": int(np.count_nonzero(m.jnt_limited)),
+        "friction losses of joints": int(np.count_nonzero(m.dof_frictionloss)),
+        "sensors": m.nsensor,
+        "sites": m.nsite,
+        "cameras and lights": m.ncam + m.nlight,
+        "contact pairs": m.npair,
+    }
+    return [f"{what} ({n})" for what, n in counts.items() if n]

@@ -1,0 +1,91 @@
+r"""The joints of a body against its parent: one, or several that act one after the other as one joint of the catalogue.
+
+    hinge              RJ            two hinges with one anchor                 universal:  a_1 (parent) . a_2 (child) = const
+    slide              TJ            hinge and slide along it                   CJ
+    ball               SJ            three hinges with one anchor               SJ
+    free               none          slides across a hinge                      Planar
+                                     two or three slides                        equations: no rotation, and in a plane
+
+Source: MuJoCo's documentation, XML reference: joint.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from haugmbd.bodies.body import Body
+from haugmbd.bodies.frame import Frame, body_point, body_vector, triad
+from haugmbd.compiled.array_types import Array
+from haugmbd.constraints import DP1, DP2, coincident
+from haugmbd.constraints.joint import Joint
+from haugmbd.errors import UsageError
+from haugmbd.modelfile.equations import Equations
+from haugmbd.modelfile.mjcf.engine import BALL, FREE, HINGE, SLIDE
+from joints import CJ, RJ, SJ, TJ, UJ, Planar
+
+ALIGNED = 1e-9
+"""Sine of an angle, or a distance [m], of axes that are one: far below typed digits, far above rounding."""
+
+
+def joint_of(name: str, i: Body, j: Body, kinds: list[int], anchors: Any, axes: Any) -> Joint | None:
+    """Return the joint of body j on body i; None if it is free. Raise UsageError for joints in a row that are no joint here.
+
+    anchors, axes: of each joint at the pose that is read, global, (n, 3)
+    """
+    if kinds == [FREE]:
+        return None
+    if kinds == [BALL]:
+        return SJ(name, i, j, point=anchors[0])
+    if kinds == [HINGE]:
+        return RJ(name, i, j, point=anchors[0], axis=axes[0])
+    if kinds == [SLIDE]:
+        return TJ(name, i, j, point=anchors[0], axis=axes[0])
+    hinges = [k for k, kind in enumerate(kinds) if kind == HINGE]
+    slides = [k for k, kind in enumerate(kinds) if kind == SLIDE]
+    if len(hinges) + len(slides) < len(kinds):
+        raise UsageError("a ball or free joint with others on one body cannot be read")
+    if len(hinges) == 0:
+        return _sliding(name, i, j, axes)
+    if len(hinges) == 1 and len(slides) == 1 and _parallel(axes[0], axes[1]):
+        return CJ(name, i, j, point=anchors[hinges[0]], axis=axes[hinges[0]])
+    h = axes[hinges[0]]
+    if len(hinges) == 1 and len(slides) == 2 and all(abs(axes[k] @ h) <= ALIGNED for k in slides):
+        if not _parallel(axes[slides[0]], axes[slides[1]]):
+            return Planar(name, i, j, point=anchors[hinges[0]], normal=h)
+    if not slides and all(np.abs(anchors[k] - anchors[0]).max() <= ALIGNED for k in hinges):
+        return _about_a_point(name, i, j, anchors[0], axes)
+    raise UsageError(f"{len(hinges)} hinges and {len(slides)} slides in this arrangement cannot be read as one joint")
+
+
+def _parallel(a: Array, b: Array) -> bool:
+    return float(np.linalg.norm(np.cross(a, b))) <= ALIGNED
+
+
+def _sliding(name: str, i: Body, j: Body, axes: Array) -> Joint:
+    """Return the joint that lets body j slide along two or three axes and does not let it turn."""
+    rank = int(np.linalg.matrix_rank(axes, tol=ALIGNED))
+    if rank < len(axes) or len(axes) > 3:
+        raise UsageError(f"{len(axes)} slides along {rank} directions are dependent")
+    normal = np.cross(axes[0], axes[1])
+    T = triad(normal)
+    fi, fj = (Frame(body, body_point(body, j.r), body.A.T @ T) for body in (i, j))
+    rows: tuple[Any, ...] = (DP1(i, fi.f, j, fj.g), DP1(i, fi.f, j, fj.h), DP1(i, fi.g, j, fj.h))
+    if rank == 2:
+        rows = (*rows, DP2(i, fi.h, fi.s_bar, j, fj.s_bar))
+    return Equations(name, fi, fj, rows, None)
+
+
+def _about_a_point(name: str, i: Body, j: Body, anchor: Array, axes: Array) -> Joint:
+    """Return the joint of two or three hinges with one anchor."""
+    if len(axes) == 3 and abs(np.linalg.det(axes)) > ALIGNED:
+        return SJ(name, i, j, point=anchor)
+    if len(axes) != 2 or _parallel(axes[0], axes[1]):
+        raise UsageError(f"{len(axes)} hinges with one anchor turn about dependent axes")
+    if abs(axes[0] @ axes[1]) <= ALIGNED:
+        return UJ(name, i, j, point=anchor, axis_i=axes[0], axis_j=axes[1])
+    a_i, a_j = body_vector(i, axes[0]), body_vector(j, axes[1])
+    ends = Frame(i, body_point(i, anchor)), Frame(j, body_point(j, anchor))
+    rows = (*coincident(i, ends[0].s_bar, j, ends[1].s_bar), DP1(i, a_i, j, a_j, float(axes[0] @ axes[1])))
+    return Equations(name, *ends, rows, None)

@@ -1,0 +1,110 @@
+r"""Springs, dampers and actuators of hinges and slides: all are linear in the coordinate at a given control.
+
+    passive     tau = -k (q - q_spring) - c q'
+    actuator    tau = g (gain u + bias),   gain = G0 + G1 l + G2 l',   bias = B0 + B1 l + B2 l',   l = g q
+    together    tau = a0 + a1 q + a2 q'    ->    RSDA or TSDA with the stiffness -a1, the damping -a2, the actuator -a0
+
+The coordinate of a joint here is 0 at the modelled pose, where q = q_0.
+Source: MuJoCo's documentation, Computation: actuation model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.constraints.joint import Joint
+from haugmbd.errors import Fault, UsageError
+from haugmbd.forces import RSDA, TSDA
+from haugmbd.forces.base import ForceElement
+from haugmbd.modelfile.mjcf.engine import HINGE, SLIDE, Engine
+from haugmbd.modelfile.reading import meant
+from haugmbd.modelfile.values import finite
+
+FIXED_GAIN, AFFINE_GAIN, NO_BIAS, AFFINE_BIAS, NO_DYNAMICS, ON_JOINT = 0, 1, 0, 1, 0, 0
+"""Of mjtGain, mjtBias, mjtDyn and mjtTrn."""
+SLIDER_LENGTH = 10.0
+"""[m] Length of the element of a slide at the modelled pose, beyond the longest travel of a machine."""
+
+
+def controls(engine: Engine, given: Mapping[str, float] | None) -> Array | None:
+    """Return the control of each actuator within its range, (nu,); None if none is given. Raise UsageError for a name that is none."""
+    if given is None:
+        return None
+    m = engine.m
+    names = [engine.name("actuator", k) for k in range(m.nu)]
+    u = np.zeros(m.nu)
+    for name, value in given.items():
+        number = finite(value.item() if isinstance(value, np.generic) else value)
+        if name not in names:
+            raise UsageError(
+                f"control: there is no actuator {name!r}{meant(str(name), names)}; there are {', '.join(names) or 'none'}."
+            )
+        if number is None:
+            raise UsageError(f"control: {name!r} is {value!r}, must be a finite number.")
+        u[names.index(name)] = number
+    if not engine.off("CLAMPCTRL"):
+        limited = np.asarray(m.actuator_ctrllimited, dtype=bool)
+        u = np.where(limited, np.clip(u, m.actuator_ctrlrange[:, 0], m.actuator_ctrlrange[:, 1]), u)
+    return u
+
+
+def laws(engine: Engine, u: Array | None, faults: list[Fault]) -> Array:
+    """Return a0, a1, a2 of each joint, (njnt, 3); faults for actuators that cannot be read."""
+    m = engine.m
+    found = np.zeros((m.njnt, 3))
+    for k in range(m.njnt):
+        if m.jnt_type[k] in (HINGE, SLIDE):
+            stiffness = 0.0 if engine.off("SPRING") else float(m.jnt_stiffness[k])
+            spring = stiffness * float(m.qpos_spring[m.jnt_qposadr[k]])
+            damping = 0.0 if engine.off("DAMPER") else float(m.dof_damping[m.jnt_dofadr[k]])
+            found[k] += (spring, -stiffness, -damping)
+        elif m.jnt_stiffness[k] or np.any(m.dof_damping[m.dof_jntid == k]):
+            what = "stiffness or damping of a ball or free joint cannot be read"
+            faults.append(Fault(f"joint {engine.name('joint', k)!r}", what, "Remove it, or use hinges."))
+    if u is not None and not engine.off("ACTUATION"):
+        for k in range(m.nu):
+            fault = _add_actuator(engine, k, float(u[k]), found)
+            if fault:
+                remedy = "Remove it, or leave control= out."
+                faults.append(Fault(f"actuator {engine.name('actuator', k)!r}", fault, remedy))
+    return found
+
+
+def _add_actuator(engine: Engine, k: int, u: float, found: Array) -> str:
+    """Add the law of an actuator; return what cannot be read of it, "" if it can."""
+    m = engine.m
+    joint = int(m.actuator_trnid[k, 0])
+    if m.actuator_trntype[k] != ON_JOINT or m.jnt_type[joint] not in (HINGE, SLIDE):
+        return "it does not act on a hinge or a slide"
+    if m.actuator_dyntype[k] != NO_DYNAMICS:
+        return "it has an activation state"
+    if m.actuator_gaintype[k] not in (FIXED_GAIN, AFFINE_GAIN) or m.actuator_biastype[k] not in (NO_BIAS, AFFINE_BIAS):
+        return "its gain or bias is not affine"
+    gain = np.array(m.actuator_gainprm[k, :3]) * ((1.0, 0.0, 0.0) if m.actuator_gaintype[k] == FIXED_GAIN else 1.0)
+    bias = np.array(m.actuator_biasprm[k, :3]) * (0.0 if m.actuator_biastype[k] == NO_BIAS else 1.0)
+    law = gain * u + bias
+    if m.actuator_forcelimited[k]:
+        if np.any(law[1:]):
+            return "its force depends on the motion and is limited"
+        law[0] = np.clip(law[0], *m.actuator_forcerange[k])
+    if m.jnt_actfrclimited[joint]:
+        return "the force of actuators on its joint is limited"
+    g = float(m.actuator_gear[k, 0])
+    found[joint] += g * law * (1.0, g, g)
+    return ""
+
+
+def load_of(name: str, joint: Joint, kind: int, law: Any, q_0: float) -> ForceElement:
+    """Return the element with the law a0, a1, a2 of the hinge or slide along h of a joint, which stands at q_0."""
+    a0, a1, a2 = (float(a) for a in law)
+    constant = a0 + a1 * q_0
+    if kind == HINGE:
+        return RSDA(name, joint, k=-a1, c=-a2, theta0=0.0, actuator=-constant)
+    end, h = joint.frame_j.point, joint.frame_i.A[:, 2]
+    start = end - SLIDER_LENGTH * h
+    free = SLIDER_LENGTH if a1 else None
+    return TSDA(name, joint.i, joint.j, point_i=start, point_j=end, k=-a1, l0=free, c=-a2, actuator=-constant)

@@ -1,0 +1,255 @@
+r"""From a compiled model of MuJoCo to a System: one body for each group of bodies that are welded to each other.
+
+body frame    the axes of the first body of the group, its origin in the centre of mass c
+armature      a of a hinge on the ground is the inertia a I: omega = h q', h is fixed, and a I is possible for any body
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from haugmbd.bodies.body import Body
+from haugmbd.bodies.frame import Frame
+from haugmbd.bodies.inertia import MassProperties, combine
+from haugmbd.bodies.shapes import Box, Cylinder, Shape, Sphere
+from haugmbd.compiled.array_types import Array
+from haugmbd.constraints.joint import Joint
+from haugmbd.errors import Fault, UsageError
+from haugmbd.math import euler_parameters
+from haugmbd.modelfile.imports.masses import heavy
+from haugmbd.modelfile.imports.transform import Transform
+from haugmbd.modelfile.mjcf.engine import CONNECT, HINGE, JOINT, WELD, Engine
+from haugmbd.modelfile.mjcf.joints import joint_of
+from haugmbd.modelfile.mjcf.loads import controls, laws, load_of
+from haugmbd.system.system import System
+from joints import SJ, Fixed
+from joints.base import Place, Vectors
+
+SPHERE, CYLINDER, BOX = 2, 5, 6
+"""Types of geoms that have shapes here, mjtGeom."""
+
+
+class Built(NamedTuple):
+    """The system as read, and what the report says of it.
+
+    where: body and pose of each body of the file;  closures: joints of equalities, with their types
+    """
+
+    system: System
+    where: dict[str, tuple[str, Transform]]
+    closures: dict[str, str]
+    ignored: list[str]
+    warnings: list[str]
+    faults: list[Fault]
+
+
+def mechanism(engine: Engine, name: str, control: Mapping[str, float] | None) -> Built:
+    """Return the system at the pose of the engine; its equalities may be open."""
+    m = engine.m
+    gravity = np.zeros(3) if engine.off("GRAVITY") else np.array(m.opt.gravity)
+    shapes = _shapes(engine, 0, np.zeros(3))
+    built = Built(System(name, gravity=gravity, ground_shape=shapes), {}, {}, [], [], [])
+    bodies = _bodies(engine, built)
+    law = laws(engine, controls(engine, control), built.faults)
+    for k in range(1, m.nbody):
+        if m.body_jntnum[k] > 0:
+            _add_joint(engine, built, bodies, k, law)
+    if control is None and m.nu:
+        built.ignored.append(f"actuators ({m.nu})")
+    if not engine.off("EQUALITY"):
+        for k in range(m.neq):
+            _add_equality(engine, built, bodies, k)
+    built.warnings.extend(heavy("body", built.system.bodies))
+    return built
+
+
+def _pose(engine: Engine, k: int) -> Transform:
+    """Return the pose of a body of the file."""
+    return Transform(np.array(engine.d.xmat[k]).reshape(3, 3), np.array(engine.d.xpos[k]))
+
+
+def _bodies(engine: Engine, built: Built) -> list[Body]:
+    """Add one body for each group, and return the body of each body of the file."""
+    m = engine.m
+    bodies: list[Body] = [built.system.ground] * m.nbody
+    for leader in sorted({int(k) for k in m.body_weldid}):
+        members = [k for k in range(m.nbody) if m.body_weldid[k] == leader]
+        frame, center = _pose(engine, leader), np.zeros(3)
+        if leader > 0:
+            body, center = _body(engine, built, leader, members)
+            for k in members:
+                bodies[k] = body
+        for k in members:
+            on = frame.inverse() @ _pose(engine, k)
+            name = engine.name("body", k) if k else "world"
+            built.where[name] = (bodies[k].name, Transform(on.A, on.r - center))
+    return bodies
+
+
+def _body(engine: Engine, built: Built, leader: int, members: list[int]) -> tuple[Body, Array]:
+    """Return the body of a group, added to the system, and its centre of mass in the axes of the leader."""
+    m, frame = engine.m, _pose(engine, leader)
+    solids = []
+    for k in members:
+        on = frame.inverse() @ _pose(engine, k)
+        A = on.A @ euler_parameters.rotation_matrix(m.body_iquat[k])
+        own = MassProperties(float(m.body_mass[k]), np.array(m.body_inertia[k]))
+        solids.append(own.placed(on.r + on.A @ m.body_ipos[k], A))
+    solids = [solid for solid in solids if solid.mass > 0.0] or solids[:1]
+    solid = solids[0] if len(solids) == 1 else combine(solids)
+    speed = np.zeros(6)
+    engine.mujoco.mj_objectVelocity(m, engine.d, engine.mujoco.mjtObj.mjOBJ_XBODY, leader, speed, 0)
+    arm = frame.A @ solid.center
+    name = engine.name("body", leader)
+    J = solid.J_bar + _armature(engine, built, leader)
+    drawn = tuple(shape for k in members for shape in _placed(engine, k, frame, solid.center))
+    body = Body(
+        name,
+        solid.mass,
+        J,
+        r=frame.r + arm,
+        p=euler_parameters.from_rotation_matrix(frame.A),
+        v=speed[3:] + np.cross(speed[:3], arm),
+        omega_bar=frame.A.T @ speed[:3],
+        shape=drawn or ...,
+    )
+    built.faults.extend(body.faults())
+    built.system.add(body)
+    return body, solid.center
+
+
+def _armature(engine: Engine, built: Built, leader: int) -> Array:
+    """Return the inertia (3, 3) that the armature of a hinge on the ground adds; a fault for that of other joints."""
+    m = engine.m
+    added = np.zeros((3, 3))
+    for k in np.flatnonzero(m.dof_armature):
+        joint = int(m.dof_jntid[k])
+        if m.jnt_bodyid[joint] != leader:
+            continue
+        alone = m.body_jntnum[leader] == 1 and m.jnt_type[joint] == HINGE
+        if alone and m.body_weldid[m.body_parentid[leader]] == 0:
+            added += float(m.dof_armature[k]) * np.eye(3)
+        else:
+            where = f"joint {engine.name('joint', joint)!r}"
+            what = f"its armature {m.dof_armature[k]:g} couples two bodies, and there is no coupling yet"
+            built.faults.append(
+                Fault(where, what, "Remove it, or give the rotor as a body; on a hinge at the world it can be read.")
+            )
+    return added
+
+
+def _shapes(engine: Engine, body: int, center: Array) -> tuple[Shape, ...]:
+    """Return boxes, balls and cylinders of a body, in its own axes from a point."""
+    m = engine.m
+    found: list[Shape] = []
+    for k in range(m.body_geomadr[body], m.body_geomadr[body] + m.body_geomnum[body]):
+        size, p = np.array(m.geom_size[k]), m.geom_quat[k] / np.linalg.norm(m.geom_quat[k])
+        at = np.array(m.geom_pos[k]) - center
+        color = "#" + "".join(f"{round(255 * min(max(float(x), 0.0), 1.0)):02x}" for x in m.geom_rgba[k, :3])
+        if m.geom_type[k] == BOX:
+            found.append(Box(2.0 * size, center=at, p=p, color=color))
+        elif m.geom_type[k] == SPHERE:
+            found.append(Sphere(float(size[0]), center=at, color=color))
+        elif m.geom_type[k] == CYLINDER:
+            z = euler_parameters.rotation_matrix(p)[:, 2]
+            found.append(Cylinder(float(size[0]), 2.0 * float(size[1]), center=at, axis=z, color=color))
+    return tuple(found)
+
+
+def _placed(engine: Engine, k: int, frame: Transform, center: Array) -> list[Shape]:
+    """Return the shapes of a body of the file in the frame of its group."""
+    on = frame.inverse() @ _pose(engine, k)
+    return [shape.placed(on.r - center, on.A) for shape in _shapes(engine, k, np.zeros(3))]
+
+
+def _add_joint(engine: Engine, built: Built, bodies: list[Body], k: int, law: Array) -> None:
+    """Add the joint of a body of the file against its parent, and the elements on it."""
+    m, d = engine.m, engine.d
+    numbers = list(range(m.body_jntadr[k], m.body_jntadr[k] + m.body_jntnum[k]))
+    kinds = [int(m.jnt_type[n]) for n in numbers]
+    name = engine.name("joint", numbers[0]) if len(numbers) == 1 else "+".join(engine.name("joint", n) for n in numbers)
+    i, j = bodies[m.body_parentid[k]], bodies[k]
+    try:
+        joint = joint_of(name, i, j, kinds, np.array(d.xanchor[numbers]), np.array(d.xaxis[numbers]))
+    except UsageError as error:
+        where = f"body {engine.name('body', k)!r}"
+        built.faults.append(Fault(where, str(error).rstrip("."), "Give one joint a body, with bodies between them."))
+        return
+    if joint is None:
+        return
+    built.faults.extend(joint.faults())
+    built.system.add(joint)
+    _add_loads(engine, built, joint, numbers, kinds, law)
+
+
+def _add_loads(engine: Engine, built: Built, joint: Joint, numbers: list[int], kinds: list[int], law: Array) -> None:
+    """Add springs, dampers and actuators of the joints of a body."""
+    m = engine.m
+    for n, kind in zip(numbers, kinds, strict=True):
+        if not law[n].any():
+            continue
+        name = engine.name("joint", n)
+        if not (joint.rotates_about_h if kind == HINGE else joint.slides_along_h):
+            what = "a spring, damper or actuator of one of several joints of a body cannot be read here"
+            built.faults.append(Fault(f"joint {name!r}", what, "Give one joint a body, with bodies between them."))
+            continue
+        load = load_of(f"{name} force", joint, kind, law[n], float(engine.d.qpos[m.jnt_qposadr[n]]))
+        built.faults.extend(load.faults())
+        built.system.add(load)
+
+
+def _add_equality(engine: Engine, built: Built, bodies: list[Body], k: int) -> None:
+    """Add the joint of a connect or a weld; a fault for other equalities."""
+    m = engine.m
+    kind, given = int(m.eq_type[k]), engine.mujoco.mj_id2name(m, engine.mujoco.mjtObj.mjOBJ_EQUALITY, k)
+    name = given or f"{'connect' if kind == CONNECT else 'weld' if kind == WELD else 'equality'} {k}"
+    if not m.eq_active0[k]:
+        built.ignored.append(f"equality {name!r}, which is not active")
+        return
+    if kind not in (CONNECT, WELD):
+        words = engine.mujoco.mjtEq(kind).name.removeprefix("mjEQ_").lower()
+        what = f"a {words} equality cannot be read{', there is no coupling of joint coordinates yet' * (kind == JOINT)}"
+        built.faults.append(Fault(f"equality {name!r}", what, 'Remove it, or set active="false".'))
+        return
+    ends = _ends(engine, bodies, k, kind)
+    if ends[0].body is ends[1].body:
+        built.faults.append(Fault(f"equality {name!r}", f"both its sides are on {ends[0].body.name!r}", "Remove it."))
+        return
+    if name in {joint.name for joint in built.system.joints}:
+        name = f"equality {name}"
+    i, j = ends
+    if kind == CONNECT:
+        joint: Joint = SJ.from_vectors(name, i.body, i.s_bar, j.body, j.s_bar)
+    else:
+        joint = Fixed._locked(name, Place(i, j, Vectors(i.s_bar, i.f, i.g, j.s_bar, j.g, j.h), ()), 0.0)
+    built.faults.extend(joint.faults())
+    built.system.add(joint)
+    built.closures[name] = "connect" if kind == CONNECT else "weld"
+
+
+def _ends(engine: Engine, bodies: list[Body], k: int, kind: int) -> tuple[Frame, Frame]:
+    """Return the frames that an equality holds together, on its two bodies."""
+    m, d, data = engine.m, engine.d, np.array(engine.m.eq_data[k])
+    frames = []
+    on_sites = m.eq_objtype[k] == int(engine.mujoco.mjtObj.mjOBJ_SITE)
+    for side, number in enumerate((int(m.eq_obj1id[k]), int(m.eq_obj2id[k]))):
+        if on_sites:
+            body, at = (
+                int(m.site_bodyid[number]),
+                Transform(np.array(d.site_xmat[number]).reshape(3, 3), np.array(d.site_xpos[number])),
+            )
+        else:
+            body, local = number, Transform(np.eye(3), np.zeros(3))
+            if kind == CONNECT:
+                local = Transform(np.eye(3), data[3 * side : 3 * side + 3])
+            elif side == 0:
+                local = Transform(euler_parameters.rotation_matrix(data[6:10] / np.linalg.norm(data[6:10])), data[3:6])
+            else:
+                local = Transform(np.eye(3), data[0:3])
+            at = _pose(engine, body) @ local
+        owner = bodies[body]
+        frames.append(Frame(owner, owner.A.T @ (at.r - owner.r), owner.A.T @ at.A))
+    return frames[0], frames[1]

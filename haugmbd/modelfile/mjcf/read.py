@@ -1,0 +1,101 @@
+r"""read_mjcf: a model of MuJoCo as a System."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path as FilePath
+from typing import Any
+
+from haugmbd.bodies.frame import Frame
+from haugmbd.deprecated import check_keywords
+from haugmbd.errors import ModelFileError
+from haugmbd.modelfile.imports.closing import OPEN, close_joints
+from haugmbd.modelfile.imports.report import ImportReport, LoopClosure
+from haugmbd.modelfile.mjcf.engine import HINGE, SLIDE, Engine, compile_file, ignored, refused
+from haugmbd.modelfile.mjcf.mechanism import mechanism
+from haugmbd.system.system import System
+
+
+@check_keywords
+def read_mjcf(
+    path: str | FilePath,
+    *,
+    q: Mapping[str, float] | None = None,
+    key: str | None = None,
+    control: Mapping[str, float] | None = None,
+    close: bool = True,
+) -> System:
+    """Return the System of an MJCF file, a model of MuJoCo.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, .xml. MuJoCo compiles it, with the files that it includes (package `mujoco`).
+    q : mapping of str to float, optional
+        Coordinates of hinges and slides at the modelled pose [rad], [m]; by default those of the file.
+    key : str, optional
+        A keyframe, whose positions and velocities are read.
+    control : mapping of str to float, optional
+        Controls of actuators by name, 0 for the others; their forces become loads. Without it actuators are left out.
+    close : bool
+        Whether open equalities are closed by `assemble`.
+
+    Returns
+    -------
+    System
+        The mechanism, with `system.import_report`: what was read and ignored, and how far equalities were open.
+
+    Raises
+    ------
+    ModelFileError
+        If MuJoCo cannot compile the file, in its words; or with all elements that cannot be read, by name.
+    AssemblyError
+        If the equalities cannot be closed; close=False leaves them open.
+    UsageError
+        If there is no such file, if mujoco is not installed, or if a name is not in the model.
+
+    Notes
+    -----
+    connect and weld are exact joints here; MuJoCo's are soft. Contacts, limits and friction losses are not read, and the report says so.
+    Tendons, deformable bodies, media, and equalities of joints are refused by name.
+    The file is compiled by MuJoCo, which reads the files that it names, wherever they are.
+    Source: MuJoCo's documentation, XML reference and Computation.
+    """
+    path = FilePath(path)
+    engine = compile_file(path, key, q)
+    faults = refused(engine)
+    if not faults:
+        built = mechanism(engine, engine.m.names.split(b"\0", 1)[0].decode("utf-8", "replace") or path.stem, control)
+        faults = built.faults
+    if faults:
+        raise ModelFileError(str(path), faults)
+    done = close_joints(built.system, bool(built.closures), close)
+    bodies = {body.name: body for body in done.system.bodies}
+    unknown = (float("nan"), float("nan"))
+    done.system.import_report = ImportReport(
+        source=str(path),
+        links=engine.m.nbody - 1,
+        joints=engine.m.njnt + len(built.closures),
+        body_of={name: body for name, (body, _) in built.where.items() if name != "world"},
+        q=_coordinates(engine),
+        frames={name: Frame(bodies[body], at.r, at.A) for name, (body, at) in built.where.items() if name != "world"},
+        substituted=(),
+        ignored=(*ignored(engine), *built.ignored),
+        loops=tuple(
+            LoopClosure(name, kind, "MJCF", *done.gaps.get(name, unknown))
+            for name, kind in built.closures.items()
+            if not done.closed or max(done.gaps.get(name, (0.0, 0.0))) > OPEN
+        ),
+        iterations=done.iterations,
+        closed=done.closed,
+        degrees_of_freedom=done.degrees_of_freedom,
+        warnings=(*built.warnings, *done.doubts),
+        word="body",
+    )
+    return done.system
+
+
+def _coordinates(engine: Engine) -> dict[str, Any]:
+    """Return the coordinates of hinges and slides at the pose that was read."""
+    m, d = engine.m, engine.d
+    return {engine.name("joint", k): float(d.qpos[m.jnt_qposadr[k]]) for k in range(m.njnt) if m.jnt_type[k] in (HINGE, SLIDE)}

@@ -1,0 +1,256 @@
+"""MJCF: accelerations of trees against MuJoCo's own; loops against the exact KKT of its M, J and forces; what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import haugmbd as mbd
+from haugmbd.cli import main
+from haugmbd.math import euler_parameters
+from tests.support import mjcf
+
+mujoco = pytest.importorskip("mujoco")
+
+SAME = 1e-12
+"""Relative to the largest acceleration: two recursions of well-conditioned trees; seen 2e-14."""
+EXACT = 1e-10
+"""Relative: the KKT system of MuJoCo's M, J and forces by dense LU; seen 1e-13."""
+BIAS = 1e-6
+"""Relative: of J' q' by central differences of J with steps of 1e-6."""
+CLOSED = 1e-12
+"""[m] What equalities are closed to."""
+
+
+def read(tmp_path, text, **how):
+    path = tmp_path / "model.xml"
+    path.write_text(text)
+    return mbd.read_mjcf(path, **how)
+
+
+def engine(text, qvel=None, control=None, key=None):
+    """MuJoCo's own model and data at its pose, with smooth accelerations."""
+    m = mujoco.MjModel.from_xml_string(text)
+    d = mujoco.MjData(m)
+    if key is not None:
+        mujoco.mj_resetDataKeyframe(m, d, key)
+    if qvel is not None:
+        d.qvel[:] = qvel
+    for name, u in (control or {}).items():
+        d.ctrl[mujoco.mj_name2id(m, mujoco.mjtObj.mjOBJ_ACTUATOR, name)] = u
+    m.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
+    mujoco.mj_forward(m, d)
+    return m, d
+
+
+def compared(system, m, d, qacc, tol):
+    """Compare accelerations of all bodies of a system with those of MuJoCo at given joint accelerations."""
+    d.qacc[:] = qacc
+    mujoco.mj_rnePostConstraint(m, d)
+    start = system.compile().state()
+    v, w = start.v.copy(), start.omega_bar.copy()
+    model = system.compile()
+    found = mbd.accelerations(model, start.replace(v=v, omega_bar=w))
+    scale = max(9.81, np.abs(found.v_dot).max(), np.abs(found.omega_bar_dot).max())
+    for k, body in enumerate(system.bodies[1:], start=1):
+        number = mujoco.mj_name2id(m, mujoco.mjtObj.mjOBJ_BODY, body.name)
+        a = np.zeros(6)
+        mujoco.mj_objectAcceleration(m, d, mujoco.mjtObj.mjOBJ_XBODY, number, a, 0)
+        arm, omega = body.r - d.xpos[number], body.A @ body.omega_bar
+        exact = a[3:] + m.opt.gravity + np.cross(a[:3], arm) + np.cross(omega, np.cross(omega, arm))
+        np.testing.assert_allclose(body.A @ found.omega_bar_dot[k], a[:3], rtol=0, atol=tol * scale)
+        np.testing.assert_allclose(found.v_dot[k], exact, rtol=0, atol=tol * scale)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_trees_accelerate_as_mujoco_says(seed, tmp_path):
+    """Random trees of all joints, moving, with springs, dampers, armature at the world, and actuators at a control."""
+    text, control = mjcf.random_tree(seed)
+    m, d = engine(text, control=control, key=0)
+    system = read(tmp_path, text, key="pose", control=control)
+    compared(system, m, d, d.qacc, SAME)
+    assert len(system.bodies) == len({int(k) for k in m.body_weldid})
+
+
+def test_a_pendulum_by_its_closed_form(tmp_path):
+    """(J + m l^2 + a) q'' = m g l cos q - k q - c q' + 2 u, from the horizontal."""
+    text = mjcf.model(
+        '<body name="bar"><joint name="pin" axis="0 1 0" damping="0.3" stiffness="4" armature="0.05"/>'
+        '<inertial pos="0.5 0 0" mass="2" diaginertia="0.1 0.2 0.3"/></body>',
+        actuator='<motor name="drive" joint="pin" gear="2"/>',
+        keyframe='<key name="k" qpos="0.4" qvel="1.5"/>',
+    )
+    system = read(tmp_path, text, key="k", control={"drive": 0.7})
+    found = mbd.accelerations(system.compile())
+    exact = (2 * 9.81 * 0.5 * np.cos(0.4) - 4 * 0.4 - 0.3 * 1.5 + 2 * 0.7) / (0.2 + 0.5 + 0.05)
+    assert found.omega_bar_dot[1][1] == pytest.approx(exact, rel=1e-12)
+    assert system.import_report.q == {"pin": 0.4}
+
+
+JOINTS = {
+    "hinge+slide": ('<joint name="a" axis="0 0 1" pos="0.1 0 0"/><joint name="b" type="slide" axis="0 0 1"/>', "CJ", 2),
+    "slide+hinge": ('<joint name="b" type="slide" axis="0 0 1"/><joint name="a" axis="0 0 -1" pos="0.1 0 0"/>', "CJ", 2),
+    "planar": ('<joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 1 0"/><joint axis="0 0 1"/>', "Planar", 3),
+    "universal": ('<joint axis="1 0 0" pos="0.1 0.1 0"/><joint axis="0 1 0" pos="0.1 0.1 0"/>', "UJ", 2),
+    "skew universal": ('<joint axis="1 0 0" pos="0.1 0.1 0"/><joint axis="1 1 0" pos="0.1 0.1 0"/>', "Equations", 2),
+    "three hinges": ('<joint axis="1 0 0"/><joint axis="0 1 0"/><joint axis="0 0 1"/>', "SJ", 3),
+    "two slides": ('<joint type="slide" axis="1 0 0"/><joint type="slide" axis="0.3 1 0"/>', "Equations", 2),
+    "three slides": (
+        '<joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 1 0"/><joint type="slide" axis="0 0 1"/>',
+        "Equations",
+        3,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", JOINTS)
+def test_several_joints_of_one_body_are_one_joint(case, tmp_path):
+    inside, kind, freedom = JOINTS[case]
+    rng = np.random.default_rng(4)
+    numbers = mjcf.numbers(rng.uniform(-0.5, 0.5, freedom + 1))
+    text = mjcf.model(
+        '<body name="p"><joint axis="0 1 0.2"/><inertial pos="0.2 0 0.1" mass="1" diaginertia="0.1 0.2 0.2"/>'
+        f'<body name="b" pos="0.3 0.1 0" euler="10 20 30">{inside}<inertial pos="0 0.2 0.3" mass="2" diaginertia="0.3 0.2 0.4"/>'
+        "</body></body>",
+        keyframe=f'<key name="k" qpos="{numbers}" qvel="{numbers}"/>',
+    )
+    m, d = engine(text, key=0)
+    system = read(tmp_path, text, key="k")
+    assert type(system.joints[1]).__name__ == kind
+    assert system.import_report.degrees_of_freedom == freedom + 1
+    compared(system, m, d, d.qacc, SAME)
+
+
+def loop_text(equality, gap=0.0, key=""):
+    """A four-bar of two branches, or of three parts; the equality closes it."""
+    bar = '<inertial pos="{} 0 0" mass="1" diaginertia="0.01 0.05 0.05"/>'
+    left = f'<body name="crank" euler="0 0 60"><joint axis="0 0 1"/>{bar.format(0.1)}'
+    left += f'<body name="coupler" pos="0.2 0 0" euler="0 0 -60"><joint axis="0 0 1"/>{bar.format(0.25)}'
+    left += '<site name="tip" pos="0.5 0 0"/></body></body>'
+    right = f'<body name="rocker" pos="{0.5 + gap} 0 0" euler="0 0 60"><joint axis="0 0 1"/>{bar.format(0.1)}'
+    right += '<site name="end" pos="0.2 0 0"/></body>'
+    return mjcf.model(left + right, equality=equality, keyframe=key, gravity="0 -9.81 0.5")
+
+
+CONNECT = '<connect name="pin" body1="coupler" body2="rocker" anchor="0.5 0 0"/>'
+SITES = '<connect name="pin" site1="tip" site2="end"/>'
+WELD = '<weld name="pin" body1="coupler" body2="rocker" anchor="0.05 0.1 0"/>'
+
+
+@pytest.mark.parametrize("moving", [False, True])
+@pytest.mark.parametrize("equality", [CONNECT, SITES, WELD])
+def test_loops_are_the_exact_kkt_system_of_mujocos_own_matrices(equality, moving, tmp_path):
+    """[M J^T; J 0] (q'', lam) = (forces, -J' q') with MuJoCo's M, J and forces; its own answer is soft."""
+    text = loop_text(equality)
+    m = mujoco.MjModel.from_xml_string(text)
+    d = mujoco.MjData(m)
+    m.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
+    m.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_ISLAND) if hasattr(mujoco.mjtDisableBit, "mjDSBL_ISLAND") else 0
+
+    def jacobian(qpos):
+        d.qpos[:] = qpos
+        mujoco.mj_forward(m, d)
+        return np.array(d.efc_J).reshape(-1, m.nv)[: d.ne]
+
+    q, J = d.qpos.copy(), jacobian(d.qpos.copy())
+    rate = np.zeros(m.nv)
+    if moving and equality != WELD:
+        *_, rows = np.linalg.svd(J)
+        rate = 2.0 * rows[-1]
+    h = 1e-6
+    bias = (jacobian(q + h * rate) - jacobian(q - h * rate)) @ rate / (2.0 * h)
+    d.qvel[:] = rate
+    jacobian(q)
+    M = np.zeros((m.nv, m.nv))
+    try:
+        mujoco.mj_fullM(m, d, M)
+    except TypeError:
+        mujoco.mj_fullM(m, M, d.qM)
+    K = np.block([[M, J.T], [J, np.zeros((len(J), len(J)))]])
+    qacc = np.linalg.lstsq(K, np.concatenate([d.qfrc_smooth, -bias]), rcond=None)[0][: m.nv]
+    key = f'<key name="k" qvel="{" ".join(map(repr, rate.tolist()))}"/>'
+    system = read(tmp_path, loop_text(equality, key=key), key="k")
+    assert system.import_report.degrees_of_freedom == (0 if equality == WELD else 1)
+    compared(system, m, d, qacc, BIAS if moving else EXACT)
+
+
+def test_open_loops_are_closed(tmp_path):
+    system = read(tmp_path, loop_text(SITES, gap=0.03))
+    (loop,) = system.import_report.loops
+    assert loop.distance == pytest.approx(0.03, rel=1e-6)
+    assert system.import_report.closed
+    assert np.abs(mbd.evaluate(system.compile()).Phi).max() <= CLOSED
+    left = read(tmp_path, loop_text(SITES, gap=0.03), close=False)
+    assert not left.import_report.closed
+
+
+def test_names_frames_and_shapes(tmp_path):
+    text = mjcf.model(
+        '<geom type="box" size="1 1 0.1" rgba="1 0 0 1"/>'
+        '<body name="a" pos="0 0 1"><freejoint/><geom type="cylinder" size="0.1 0.3" euler="90 0 0" mass="1"/>'
+        '<body name="hat" pos="0.2 0 0" euler="0 0 90"><geom type="sphere" size="0.05" pos="0.1 0 0" mass="0.5"/>'
+        '<geom size=".1 .1" type="capsule"/></body></body>'
+    )
+    system = read(tmp_path, text)
+    report = system.import_report
+    assert report.body_of == {"a": "a", "hat": "a"}
+    np.testing.assert_allclose(report.frames["hat"].point, (0.2, 0, 1), rtol=0, atol=1e-15)
+    tube, ball = system["a"].shape
+    np.testing.assert_allclose(system["a"].r + ball.center, (0.2, 0.1, 1), rtol=0, atol=1e-14)
+    assert abs(euler_parameters.rotation_matrix(tube.p)[1, 2]) == pytest.approx(1.0)
+    assert system.ground.shape[0].color == "#ff0000"
+    assert "contacts of geoms (4)" in report.ignored
+    assert report.degrees_of_freedom == 6
+
+
+def test_what_cannot_be_read_is_refused_by_name(tmp_path):
+    body = '<inertial pos="0.2 0 0.1" mass="1" diaginertia="0.1 0.2 0.2"/>'
+    text = mjcf.model(
+        f'<body name="a" gravcomp="1"><joint name="j" axis="0 1 0"/>{body}<site name="s"/>'
+        f'<body name="b"><joint name="k" axis="0 0 1" armature="0.1"/>{body}<site name="t" pos="1 0 0"/></body>'
+        f'<body name="c"><joint type="slide" name="l"/><joint axis="1 1 0" name="m" damping="1"/>{body}</body>'
+        f'<body name="d"><joint type="ball" name="n" damping="1"/>{body}</body></body>',
+        tendon='<spatial name="rope"><site site="s"/><site site="t"/></spatial>',
+        equality='<joint name="gear" joint1="j" joint2="k"/><weld name="off" body1="a" active="false"/>',
+        actuator='<general name="m" joint="j" dyntype="integrator"/><position name="p" joint="k" kp="1" forcerange="-1 1"/>',
+    )
+    with pytest.raises(mbd.ModelFileError) as error:
+        read(tmp_path, text)
+    for what in ("tendon 'rope': tendons cannot be read", "body 'a': gravcomp is 1"):
+        assert what in str(error.value)
+    text = text.replace(' gravcomp="1"', "").replace('<spatial name="rope"><site site="s"/><site site="t"/></spatial>', "")
+    with pytest.raises(mbd.ModelFileError) as error:
+        read(tmp_path, text, control={})
+    for what in (
+        "joint 'k': its armature 0.1 couples two bodies",
+        "equality 'gear': a joint equality cannot be read, there is no coupling",
+        "body 'c': 1 hinges and 1 slides in this arrangement",
+        "joint 'n': stiffness or damping of a ball",
+        "actuator 'm': it has an activation state",
+        "actuator 'p': its force depends on the motion and is limited",
+    ):
+        assert what in str(error.value)
+
+
+def test_bad_files_and_names(tmp_path):
+    with pytest.raises(mbd.ModelFileError, match="MuJoCo: "):
+        read(tmp_path, "<mujoco><worldbody><body><joint/></body></worldbody></mujoco>")
+    with pytest.raises(mbd.UsageError, match="there is no file"):
+        mbd.read_mjcf(tmp_path / "none.xml")
+    text = mjcf.random_tree(0)[0]
+    for how, what in (
+        ({"q": {"joint00": 1.0}}, "q: no joint 'joint00' turns or slides"),
+        ({"q": {"j0": "x"}}, "must be a finite number"),
+        ({"key": "pos"}, "did you mean 'pose'"),
+        ({"control": {"x": 1.0}}, "there is no actuator 'x'"),
+    ):
+        with pytest.raises(mbd.UsageError, match=what):
+            read(tmp_path, text, **how)
+
+
+def test_the_command_line_knows_the_format(tmp_path, capsys):
+    path = tmp_path / "loop.xml"
+    path.write_text(loop_text(CONNECT))
+    assert main.main(["convert", str(path), str(tmp_path / "out.json")]) == 0
+    assert "3 bodies and 4 joints" in capsys.readouterr().out
+    assert len(mbd.load_model(tmp_path / "out.json").joints) == 4
