@@ -123,13 +123,13 @@ def front_tables(plan: FrontPlan, n_bodies: int, reason: str) -> SolverTables:
         "FRONT_BODIES": plan.bodies,
         "BODY_ROWS": plan.body_rows,
     }
-    factor, stack, most, most_rows = plan.sizes.tolist()
+    factor, stack, most = plan.sizes.tolist()
     work = {
         "D": (n_bodies, 36),
         "FRONT_FACTOR": (1, factor),
         "FRONT_STACK": (1, stack),
         "FRONT_MATRIX": (1, most * most),
-        "ROWS_OF_BODY": (most_rows, 6),
+        "ROWS_OF_BODY": (len(plan.body_rows), 6),
         "FRONT_PIVOTS": (1, most),
         "FRONT_UNKNOWNS": (1, most),
     }

@@ -91,7 +91,7 @@ WORK = {
     "FRONT_FACTOR": "(1, .) rows of the factor, front by front",
     "FRONT_STACK": "(1, .) updates of fronts that wait for their parents",
     "FRONT_MATRIX": "(1, .) the current front",
-    "ROWS_OF_BODY": "(., 6) rows of one body times L^-T of its inertia",
+    "ROWS_OF_BODY": "(., 6) rows of each body times L^-T of its inertia",
     "FRONT_PIVOTS": "(1, .) inverse pivots of the current front",
     "FRONT_UNKNOWNS": "(1, .) its unknowns",
     "RIGHT": "(nn, 6) right-hand side, by nodes",

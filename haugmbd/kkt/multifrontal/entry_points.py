@@ -23,6 +23,7 @@ from haugmbd.kkt.multifrontal.factorization import (
 )
 from haugmbd.kkt.multifrontal.row_choice import Independent, Kept, independent_rows_only, kept_rows_only
 from haugmbd.workspace import accessors as ws
+from haugmbd.workspace import layout as at
 from haugmbd.workspace.layout import SOLVE_SIGNATURE, Workspace
 
 
@@ -50,17 +51,17 @@ def factor_of(w: Workspace) -> FrontFactor:
 @inlined
 def gradients_of(w: Workspace) -> Array:
     """Return the gradients of all rows, (., 6): those of a row for each of its sides in turn."""
-    J = ws.jacobian(w)
-    gradients: Array = borrow(J, 0, J.shape[0] * J.shape[1], 6)
+    start, rows, columns = w.ints[3 * at.J], w.ints[3 * at.J + 1], w.ints[3 * at.J + 2]
+    gradients: Array = borrow(w.work, start, rows * columns // 6, 6)
     return gradients
 
 
 @kernel
 def solve_with_fronts(w: Workspace, x: Array) -> None:
     """Set x <- K^-1 x with the current factor."""
-    s, f, J = tables_of(w), factor_of(w), gradients_of(w)
-    forward(s, f, J, x)
-    backward(s, f, J, x)
+    s, f = tables_of(w), factor_of(w)
+    forward(s, f, x)
+    backward(s, f, x)
 
 
 def factorization(select: Any) -> Any:
@@ -78,7 +79,7 @@ def factorization(select: Any) -> Any:
             worst, node = weak, where
         x = ws.solution(w)
         copy(ws.right_hand_side(w), x)
-        forward(s, f, J, x)
+        forward(s, f, x)
         if not 1.0 / worst > SINGULAR_TOL:
             return report(ws.status(w), SINGULAR, node, 1.0 / worst)
         return OK
@@ -118,14 +119,14 @@ def begin_entry(w: Workspace, python_solver: Callback) -> int:
     """Eliminate forward for K^-1 b with the current factor; `finish` substitutes back."""
     x = ws.solution(w)
     copy(ws.right_hand_side(w), x)
-    forward(tables_of(w), factor_of(w), gradients_of(w), x)
+    forward(tables_of(w), factor_of(w), x)
     return OK
 
 
 @entry
 def finish_entry(w: Workspace, python_solver: Callback) -> int:
     """Write K^-1 b to the solution array, for the b of `factorize` or `begin`."""
-    backward(tables_of(w), factor_of(w), gradients_of(w), ws.solution(w))
+    backward(tables_of(w), factor_of(w), ws.solution(w))
     return OK
 
 

@@ -2,7 +2,8 @@ r"""The augmented KKT system by a multifrontal LDL^T: bodies first, then their r
 
     S = -Phi_q M^-1 Phi_q^T         body b adds  -(J_b L_b^-T) d_b^-1 (J_b L_b^-T)^T,   M_b = L_b d_b L_b^T  with the tangent of its forces
     front   assemble bodies and updates of children, eliminate its pivots, stack the rest for its parent
-    x       forward: M_b^-1 b_b, the rows' parts, fronts;   backward: fronts, then  u_b = M_b^-1 (b_b - J_b^T lam)
+    x       forward: bodies, then fronts;  backward: fronts, then bodies.  The factor contains Y_b = J_b L_b^-T, so that a solution does
+            not depend on the rows that are in the workspace at that time.
 
 Unknowns are numbered by nodes: unknown 6 k + a is number a of node k, see `elimination_order`; those of padding are not touched.
 Source: Duff and Reid, The multifrontal solution of indefinite sparse symmetric linear equations, ACM TOMS 9 (1983).
@@ -46,7 +47,7 @@ class FrontFactor(NamedTuple):
     """The arrays of one factorization.
 
     D: (., 6, 6) inertia of the bodies, then L_b;  d_inv: (nn, 6) inverse pivots, by nodes;  U: rows of the factor
-    stack: updates that wait for their parents;  F: the current front;  Y: (., 6) rows of a body times L_b^-T
+    stack: updates that wait for their parents;  F: the current front;  Y: (., 6) rows of each body, times L_b^-T
     pivots: inverse pivots of the current front;  z: its unknowns
     """
 
@@ -84,13 +85,13 @@ def factor_bodies(inertia: Array, tangents: Array, scale: Array, D: Array, d_inv
 
 @kernel
 def add_body(D: Array, d_inv: Array, J: Array, rows: Ints, first: int, end: int, Y: Array, F: Array) -> None:
-    """Subtract J M^-1 J^T of one body from F.
+    """Write Y = J L^-T of one body, and subtract J M^-1 J^T from F.
 
     J: (., 6) gradients;  rows: (., 3) numbers of the gradient, the unknown, and the row in F
     """
     l43, l53, l54 = D[4, 3], D[5, 3], D[5, 4]
     for r in range(first, end):
-        g, y = J[rows[r, 0]], Y[r - first]
+        g, y = J[rows[r, 0]], Y[r]
         y0 = g[0]
         y1 = g[1] - D[1, 0] * y0
         y2 = g[2] - D[2, 0] * y0 - D[2, 1] * y1
@@ -100,10 +101,10 @@ def add_body(D: Array, d_inv: Array, J: Array, rows: Ints, first: int, end: int,
         y[0], y[1], y[2], y[3], y[4], y[5] = y0, y1, y2, y3, y4, y5
     d0, d1, d2, d3, d4, d5 = d_inv[0], d_inv[1], d_inv[2], d_inv[3], d_inv[4], d_inv[5]
     for r in range(first, end):
-        y, target = Y[r - first], F[rows[r, 2]]
+        y, target = Y[r], F[rows[r, 2]]
         y0, y1, y2, y3, y4, y5 = d0 * y[0], d1 * y[1], d2 * y[2], d3 * y[3], d4 * y[4], d5 * y[5]
         for c in range(r, end):
-            w = Y[c - first]
+            w = Y[c]
             target[rows[c, 2]] -= (y0 * w[0] + y1 * w[1] + y2 * w[2]) + (y3 * w[3] + y4 * w[4] + y5 * w[5])
 
 
@@ -179,17 +180,19 @@ def every_row(choice: int, F: Array, d_inv: Array, rows: Ints) -> None:
 
 
 @kernel
-def forward(s: FrontTables, f: FrontFactor, J: Array, x: Array) -> None:
-    """Set x (nn, 6) to M_b^-1 b_b for bodies, and to d^-1 L^-1 of what is left for rows."""
+def forward(s: FrontTables, f: FrontFactor, x: Array) -> None:
+    """Set x (nn, 6) to d^-1 L^-1 x: bodies, then fronts."""
     line, inverse = borrow_line(x, 0, x.size), borrow_line(f.d_inv, 0, f.d_inv.size)
     for b in range(1, f.D.shape[0]):
-        solve_body(f.D[b], f.d_inv[b], x, b)
+        forward_block(f.D[b], x, b)
+        for a in range(6):
+            x[b, a] *= f.d_inv[b, a]
     for t in range(s.bodies.shape[0]):
         u = x[s.bodies[t, 0]]
         u0, u1, u2, u3, u4, u5 = u[0], u[1], u[2], u[3], u[4], u[5]
         for r in range(s.bodies[t, 1], s.bodies[t, 2]):
-            g = J[s.body_rows[r, 0]]
-            line[s.body_rows[r, 1]] -= (g[0] * u0 + g[1] * u1 + g[2] * u2) + (g[3] * u3 + g[4] * u4 + g[5] * u5)
+            y = f.Y[r]
+            line[s.body_rows[r, 1]] -= (y[0] * u0 + y[1] * u1 + y[2] * u2) + (y[3] * u3 + y[4] * u4 + y[5] * u5)
     z = f.z
     for q in range(s.fronts.shape[0]):
         k, n, at = s.fronts[q, PIVOTS], s.fronts[q, ROWS], s.fronts[q, FIRST_ROW]
@@ -206,8 +209,8 @@ def forward(s: FrontTables, f: FrontFactor, J: Array, x: Array) -> None:
 
 
 @kernel
-def backward(s: FrontTables, f: FrontFactor, J: Array, x: Array) -> None:
-    """Turn the result of `forward` into the solution."""
+def backward(s: FrontTables, f: FrontFactor, x: Array) -> None:
+    """Set x <- L^-T x: the result of `forward` becomes the solution."""
     line, inverse, z = borrow_line(x, 0, x.size), borrow_line(f.d_inv, 0, f.d_inv.size), f.z
     for q in range(s.fronts.shape[0] - 1, -1, -1):
         k, n, at = s.fronts[q, PIVOTS], s.fronts[q, ROWS], s.fronts[q, FIRST_ROW]
@@ -222,39 +225,11 @@ def backward(s: FrontTables, f: FrontFactor, J: Array, x: Array) -> None:
         b = s.bodies[t, 0]
         w0 = w1 = w2 = w3 = w4 = w5 = 0.0
         for r in range(s.bodies[t, 1], s.bodies[t, 2]):
-            g, lam = J[s.body_rows[r, 0]], line[s.body_rows[r, 1]]
-            w0, w1, w2 = w0 + g[0] * lam, w1 + g[1] * lam, w2 + g[2] * lam
-            w3, w4, w5 = w3 + g[3] * lam, w4 + g[4] * lam, w5 + g[5] * lam
-        subtract_solution(f.D[b], f.d_inv[b], x, b, w0, w1, w2, w3, w4, w5)
-
-
-@kernel
-def solve_body(L: Array, d_inv: Array, x: Array, b: int) -> None:
-    """Set x[b] <- M_b^-1 x[b]."""
-    forward_block(L, x, b)
-    for a in range(6):
-        x[b, a] *= d_inv[a]
-    backward_block(L, x, b)
-
-
-@kernel
-def subtract_solution(
-    L: Array, d_inv: Array, x: Array, b: int, w0: float, w1: float, w2: float, w3: float, w4: float, w5: float
-) -> None:
-    """Subtract M_b^-1 w from x[b]."""
-    y1 = w1 - L[1, 0] * w0
-    y2 = w2 - L[2, 0] * w0 - L[2, 1] * y1
-    y3 = w3 - L[3, 0] * w0 - L[3, 1] * y1 - L[3, 2] * y2
-    y4 = w4 - L[4, 0] * w0 - L[4, 1] * y1 - L[4, 2] * y2 - L[4, 3] * y3
-    y5 = w5 - L[5, 0] * w0 - L[5, 1] * y1 - L[5, 2] * y2 - L[5, 3] * y3 - L[5, 4] * y4
-    y5 = y5 * d_inv[5]
-    y4 = y4 * d_inv[4] - L[5, 4] * y5
-    y3 = y3 * d_inv[3] - L[4, 3] * y4 - L[5, 3] * y5
-    y2 = y2 * d_inv[2] - L[3, 2] * y3 - L[4, 2] * y4 - L[5, 2] * y5
-    y1 = y1 * d_inv[1] - L[2, 1] * y2 - L[3, 1] * y3 - L[4, 1] * y4 - L[5, 1] * y5
-    x[b, 0] -= w0 * d_inv[0] - L[1, 0] * y1 - L[2, 0] * y2 - L[3, 0] * y3 - L[4, 0] * y4 - L[5, 0] * y5
-    x[b, 1] -= y1
-    x[b, 2] -= y2
-    x[b, 3] -= y3
-    x[b, 4] -= y4
-    x[b, 5] -= y5
+            y, lam = f.Y[r], line[s.body_rows[r, 1]]
+            w0, w1, w2 = w0 + y[0] * lam, w1 + y[1] * lam, w2 + y[2] * lam
+            w3, w4, w5 = w3 + y[3] * lam, w4 + y[4] * lam, w5 + y[5] * lam
+        d = f.d_inv[b]
+        x[b, 0], x[b, 1], x[b, 2] = x[b, 0] - d[0] * w0, x[b, 1] - d[1] * w1, x[b, 2] - d[2] * w2
+        x[b, 3], x[b, 4], x[b, 5] = x[b, 3] - d[3] * w3, x[b, 4] - d[4] * w4, x[b, 5] - d[5] * w5
+    for b in range(1, f.D.shape[0]):
+        backward_block(f.D[b], x, b)

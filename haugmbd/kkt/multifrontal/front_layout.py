@@ -111,7 +111,7 @@ def lay_out(
     weight: (ne,) number of rows of each edge;  bodies: (ne, sides), 0 for none;  n_bodies: the ground counted
     Return (nf, COLUMNS) fronts;  (.,) number of each row of a front among all unknowns;  (., 3) runs of a front's boundary in its parent:
     first row in the boundary, first row in the parent, length;  (., 3) bodies that the fronts assemble: number, first and end of their
-    rows in (., 3) rows of bodies: gradient, unknown, row in the front;  sizes of factor, stack, largest front, most rows of a body.
+    rows in (., 3) rows of bodies: gradient, unknown, row in the front;  sizes of factor, stack, largest front.
     """
     ne, sides, nf = weight.size, bodies.shape[1], into.size
     order = postorder(into, parent, child, sibling)
@@ -171,7 +171,7 @@ def lay_out(
         n_body_rows += weight[m // sides]
     rows, runs, body_rows = np.empty(n_rows, np.int64), np.empty((n_boundary, 3), np.int64), np.empty((n_body_rows, 3), np.int64)
     local = np.zeros(ne, np.int64)
-    n_runs = n_body_rows = n_factor = stacked = most_stacked = most = most_rows = 0
+    n_runs = n_body_rows = n_factor = stacked = most_stacked = most = 0
     starts = np.zeros(n + 1, np.int64)
     positions = np.empty(n_boundary, np.int64)
     for q in range(n):
@@ -224,6 +224,5 @@ def lay_out(
                     body_rows[n_body_rows, 2] = local[e] + a
                     n_body_rows += 1
             of_front[t, 2] = n_body_rows
-            most_rows = max(most_rows, n_body_rows - of_front[t, 1])
-    sizes = np.array([n_factor, most_stacked, most, most_rows])
+    sizes = np.array([n_factor, most_stacked, most])
     return table, rows, runs[:n_runs].copy(), of_front, body_rows, sizes

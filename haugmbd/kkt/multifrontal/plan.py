@@ -24,7 +24,7 @@ BISECTED = 200
 class FrontPlan(NamedTuple):
     """The tables of a multifrontal elimination, see `front_layout.lay_out`, and its cost.
 
-    sizes: of the factor, the stack, the largest front, and the most rows on one body
+    sizes: of the factor, the stack, and the largest front
     ns: predicted time of a factorization [ns];  products: number of multiply-adds
     """
 

@@ -1,0 +1,205 @@
+"""Every question that does not depend on the solver, on every solver: all mechanisms of the gallery, and random systems.
+
+Multipliers are compared where the same rows are kept; otherwise the wrenches on the bodies, which do not depend on that.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import haugmbd as mbd
+from haugmbd.crosscheck.dense_reference import solve_dense
+from haugmbd.errors import UsageError
+from haugmbd.gallery import GALLERY, andrews, bricard, chain, net, slider_crank, stewart_platform, windows
+from haugmbd.kkt.solver_choice import BLOCK, MULTIFRONTAL, SOLVERS
+from joints import RJ, SJ, Distance
+from tests.support.random_systems import random_system
+
+SAME = 1e-9
+"""Relative to the largest number; 1e-13 is seen, times the condition of mechanisms near a singular pose."""
+
+RUN = 1e-8
+"""[m, rad] of states after a run: 1e-12 is seen."""
+
+
+def models(make) -> dict[str, mbd.Model]:
+    """The mechanism compiled for each solver."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return {name: make().compile(solver=name) for name in SOLVERS}
+
+
+def moving(model: mbd.Model) -> mbd.State:
+    """The modelled pose, with random forces replaced by random velocities that the rows need not allow."""
+    rng, n = np.random.default_rng(1), model.nb + 1
+    state = model.state()
+    v, omega_bar = rng.normal(size=(2, n, 3))
+    v[0] = omega_bar[0] = 0.0
+    return state.replace(v=state.v + v, omega_bar=state.omega_bar + omega_bar)
+
+
+def gap(x: np.ndarray, y: np.ndarray, size: float) -> float:
+    """Largest difference, relative to `size`."""
+    return float(np.abs(x - y).max(initial=0.0)) / max(size, 1e-300)
+
+
+@pytest.mark.parametrize("make", GALLERY, ids=lambda make: make.__name__)
+def test_accelerations_multipliers_and_rank_of_the_gallery(make):
+    by_solver = models(make)
+    block, fronts = by_solver[BLOCK], by_solver[MULTIFRONTAL]
+    assert (block.solver, fronts.solver) == (BLOCK, MULTIFRONTAL)
+    assert block.redundancy.rank == fronts.redundancy.rank
+    state = moving(block)
+    a, b = mbd.accelerations(block, state), mbd.accelerations(fronts, state)
+    reference = solve_dense(fronts, state)
+    size = max(np.abs(a.v_dot).max(), np.abs(a.omega_bar_dot).max())
+    if not block.redundancy.dropped:
+        assert gap(b.v_dot, a.v_dot, size) < SAME
+        assert gap(b.omega_bar_dot, a.omega_bar_dot, size) < SAME
+        assert gap(b.lam, a.lam, np.abs(a.lam).max(initial=0.0)) < SAME
+    assert gap(b.v_dot, reference.v_dot, size) < SAME
+    assert gap(b.omega_bar_dot, reference.omega_bar_dot, size) < SAME
+    assert gap(b.lam, reference.lam, np.abs(reference.lam).max(initial=0.0)) < SAME
+
+
+@pytest.mark.parametrize("seed", range(1, 60, 3))
+def test_random_systems_have_one_rank_and_one_motion(seed):
+    """Loops, doubled joints, rows that nearly depend on others: the same rank, the same faults, and the same motion."""
+    found = {}
+    for name in SOLVERS:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                found[name] = random_system(seed).compile(solver=name)
+            except mbd.ModelError as error:
+                found[name] = error
+    block, fronts = found[BLOCK], found[MULTIFRONTAL]
+    if isinstance(block, Exception) or isinstance(fronts, Exception):
+        assert type(block) is type(fronts)
+        return
+    assert block.redundancy.rank == fronts.redundancy.rank
+    a, b = mbd.accelerations(block), mbd.accelerations(fronts)
+    assert gap(b.v_dot, a.v_dot, 1.0 + np.abs(a.v_dot).max()) < SAME
+
+
+RUNS = {
+    "RK4, projection": {"h": 1e-3},
+    "RK4, no projection": {"h": 1e-3, "stabilization": None},
+    "generalized-alpha": {"integrator": mbd.GeneralizedAlpha(h=1e-3)},
+    "BDF": {"integrator": mbd.BDF(h=1e-3)},
+    "RATTLE": {"h": 1e-3, "integrator": mbd.RATTLE(), "stabilization": None},
+    "unweighted projection": {"h": 1e-3, "stabilization": mbd.UnweightedProjection()},
+}
+
+
+@pytest.mark.parametrize("how", RUNS)
+@pytest.mark.parametrize("make", [slider_crank, stewart_platform, net, bricard], ids=lambda make: make.__name__)
+def test_runs_end_in_the_same_state(make, how):
+    ends = []
+    for model in models(make).values():
+        result = mbd.simulate(model, 0.02, **RUNS[how])
+        ends.append(np.hstack([result.r[-1], result.p[-1], result.v[-1], result.omega_bar[-1]]))
+    assert gap(ends[1], ends[0], 1.0) < RUN
+
+
+@pytest.mark.parametrize("make", [andrews, net, bricard, windows], ids=lambda make: make.__name__)
+def test_impulses(make):
+    found = []
+    for model in models(make).values():
+        body = model.body_names[1]
+        after = mbd.impulse(model, applied=(mbd.PointImpulse("blow", model.bodies[1], impulse=(1.0, 2.0, 3.0)),))
+        found.append((body, after))
+    assert gap(found[1][1].v, found[0][1].v, np.abs(found[0][1].v).max()) < SAME
+    assert gap(found[1][1].omega_bar, found[0][1].omega_bar, np.abs(found[0][1].v).max()) < SAME
+
+
+def test_multipliers_of_least_norm():
+    """They are unique, whatever rows are kept."""
+    lam = [mbd.accelerations(bricard().compile(solver=name, redundancy=mbd.MinimumNorm())).lam for name in SOLVERS]
+    assert gap(lam[1], lam[0], np.abs(lam[0]).max()) < SAME
+
+
+def test_dependencies_of_dropped_rows():
+    """Each dropped row is the sum of kept rows that the report lists."""
+    for name in SOLVERS:
+        model = bricard().compile(solver=name)
+        rows = mbd.evaluate(model)
+        Phi_q = rows.Phi_q.toarray()
+        for row, terms in model.redundancy.dependencies:
+            total = sum(c * Phi_q[k] for k, c in terms)
+            np.testing.assert_allclose(total, Phi_q[row], atol=1e-6 * np.abs(Phi_q[row]).max())  # TERM_TOL leaves small terms out
+
+
+def rods(n: int) -> mbd.System:
+    """A net of n x n massless-axis rods, end to end: no moment of inertia about their own axes, which spherical joints leave free."""
+    system = mbd.System("rods", gravity=(0.0, 0.0, -9.81))
+    before: list[mbd.Body] = []
+    for i in range(n):
+        row: list[mbd.Body] = []
+        for j in range(n):
+            body = system.add(mbd.Body(f"rod {i} {j}", 1.0, (0.0, 0.1, 0.1), r=(i, j, 0.0)))
+            other = row[-1] if row else system.ground
+            system.add(RJ(f"pin {i} {j}", other, body, point=(i, j - 0.5, 0.0), axis=(0.0, 1.0, 0.1 * (j + 1))))
+            if before:
+                at = {"point_i": (i - 0.8, j, 0.3), "point_j": (i - 0.2, j, -0.1)}
+                system.add(Distance(f"link {i} {j}", before[j], body, **at))
+            row.append(body)
+        before = row
+    return system
+
+
+def test_massless_axes():
+    """Shift and refinement: the solution is that of the true inertia, as with blocks, and fits the rows."""
+    by_solver = models(lambda: rods(3))
+    state = moving(by_solver[BLOCK])
+    a, b = (mbd.accelerations(model, state) for model in by_solver.values())
+    reference = solve_dense(by_solver[BLOCK], state)
+    size = np.abs(reference.omega_bar_dot).max()
+    assert gap(b.v_dot, reference.v_dot, size) < SAME
+    assert gap(b.omega_bar_dot, reference.omega_bar_dot, size) < SAME
+    assert gap(a.omega_bar_dot, reference.omega_bar_dot, size) < SAME
+
+
+def test_springs_between_bodies_in_implicit_steps():
+    """Coupled bodies are eliminated by blocks in both: the same state after stiff steps."""
+    ends = []
+    for name in SOLVERS:
+        system = stewart_platform()
+        for k in (2, 4, 6):
+            i, j = system.bodies[k], system.bodies[k + 3]
+            system.add(mbd.TSDA(f"spring {k}", i, j, point_i=i.r, point_j=j.r, k=1e4, c=10.0, l0=0.1))
+        result = mbd.simulate(system.compile(solver=name), 0.02, integrator=mbd.GeneralizedAlpha(h=1e-3))
+        ends.append(result.r[-1])
+    assert gap(ends[1], ends[0], 1.0) < RUN
+
+
+def test_a_torn_net_reports_the_same_row():
+    """A pose at which rows depend on others while the number of kept ones is fixed: an error by either solver."""
+    for model in models(lambda: net(4)).values():
+        state = model.state()
+        r = state.r.copy()
+        r[1:] = r[1]
+        with pytest.raises(mbd.SimulationError):
+            mbd.accelerations(model, state.replace(r=r))
+
+
+def test_the_choice_is_made_where_the_model_is_compiled():
+    assert chain(50).compile().solver == BLOCK
+    assert windows(40).compile().solver == BLOCK
+    assert andrews().compile().solver == BLOCK
+    large = net(12).compile()
+    assert large.solver == MULTIFRONTAL
+    assert "million multiply-adds" in large.solver_reason
+    assert net(12).compile(solver=BLOCK).solver == BLOCK
+
+
+def test_an_unknown_solver_is_refused():
+    system = mbd.System("one")
+    system.add(SJ("joint", system.ground, system.add(mbd.Body("body", 1.0, (1, 1, 1))), point=(0, 0, 1)))
+    with pytest.raises(UsageError, match="'multifrontel' must be one of .* Did you mean 'multifrontal'"):
+        system.compile(solver="multifrontel")
+    with pytest.raises(UsageError, match="must be one of"):
+        system.compile(solver=3)
