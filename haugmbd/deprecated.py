@@ -101,13 +101,13 @@ def old_constructor(name: str, find: Callable[[str], Any]) -> Callable[..., Any]
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """Return "; did you mean ...?" with the nearest name, or "" if none is near."""
+    """Return " (did you mean ...?)" with the nearest name, or "" if none is near."""
     names = list(names)
     lower = {each.lower(): each for each in names}
     near = get_close_matches(name, names, n=1, cutoff=0.6) or [
         lower[x] for x in get_close_matches(name.lower(), lower, n=1, cutoff=0.6)
     ]
-    return f"; did you mean {near[0]!r}?" if near else ""
+    return f" (did you mean {near[0]!r}?)" if near else ""
 
 
 def check_keywords(function: F) -> F:
@@ -136,7 +136,7 @@ def _translated(who: str, given: dict[str, Any], named: set[str]) -> dict[str, A
             new = KEYWORDS.get(old, "")
             if new not in named:
                 meant = MEANT.get(old, "")
-                hint = f"; did you mean {meant!r}?" if meant in named else did_you_mean(old, sorted(named))
+                hint = f" (did you mean {meant!r}?)" if meant in named else did_you_mean(old, sorted(named))
                 raise TypeError(f"{who}() has no argument {old!r}{hint}")
             _warn(f"{who}({old}=)", f"{new}=", stacklevel=4)
         if new in known:

@@ -81,9 +81,7 @@ class Expression(PythonDriver):
         if missing:
             known, hint = ", ".join(map(repr, parameters)) or "none", did_you_mean(missing[0], parameters)
             what = f"the expression {self.text!r} reads {missing[0]!r}, which is no parameter"
-            self._faults = (
-                Fault("driver", what, f"Give System(parameters={{{missing[0]!r}: ...}}); there are {known}{hint or '.'}"),
-            )
+            self._faults = (Fault("driver", what, f"Give System(parameters={{{missing[0]!r}: ...}}); there are {known}{hint}."),)
             return
         self._values = {name: float(parameters[name]) for name in self.names}
         self._faults = first_fault(self.row, np.zeros(1))

@@ -116,7 +116,7 @@ def evaluate_number(text: str, values: Mapping[str, float]) -> float:
         if name not in values:
             what = "depends on t, and must be a number here" if name == TIME else f"reads {name!r}, which is no parameter"
             hint = did_you_mean(name, values)
-            raise UsageError(f"the expression {text!r} {what}{hint or '.'}")
+            raise UsageError(f"the expression {text!r} {what}{hint}.")
     with np.errstate(all="ignore"):
         value = float(evaluate(program, {name: np.float64(x) for name, x in values.items()}))
     if not np.isfinite(value):

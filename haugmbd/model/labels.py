@@ -70,7 +70,7 @@ def no_such(what: str, name: str, names: Iterable[str], others: Mapping[str, Ite
     plural = "bodies" if what == "body" else f"{what}s"
     hint = next((f"; {call}({name!r}) has it" for call, own in (others or {}).items() if name in own), "")
     hint = hint or did_you_mean(str(name), known)
-    return UsageError(f"no {what} is called {name!r}; the {plural} are {listed or 'none'}{hint or '.'}")
+    return UsageError(f"no {what} is called {name!r}; the {plural} are {listed or 'none'}{hint}.")
 
 
 def joint_named(joints: Mapping[str, JointEntry], name: str) -> JointEntry:

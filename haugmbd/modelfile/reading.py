@@ -73,10 +73,7 @@ def _list(kind: str, names: Iterable[str]) -> str:
     return f"are {', '.join(given[:8])}{' and more' * (len(given) > 8)}"
 
 
-def meant(name: str, names: Iterable[str]) -> str:
-    """Return " (did you mean ...?)" with the nearest name, or "" if none is near."""
-    hint = did_you_mean(name, names).removeprefix("; ")
-    return f" ({hint})" if hint else ""
+meant = did_you_mean
 
 
 def shown(value: Any) -> str:

@@ -30,7 +30,7 @@ def test_the_command_writes_a_report_and_a_table(tmp_path, capsys):
     ("argv", "code", "sentence"),
     [
         (["nothing"], 2, "'nothing' is no file, and no mechanism of the gallery"),
-        (["four_bar", "--methods", "RK5"], 2, "method 'RK5': there is no 'RK5'; did you mean 'RK"),
+        (["four_bar", "--methods", "RK5"], 2, "method 'RK5': there is no 'RK5' (did you mean 'RK"),
         (["four_bar", "--out", "report.pdf"], 2, "the report is an .html file"),
         (["four_bar", "--t-end", "0"], 2, "'0' is not a positive number"),
         (["four_bar", "--t-end", "0.01", "--methods", "RATTLE", "--reference", "RATTLE"], 1, "no reference possible"),

@@ -108,7 +108,7 @@ def test_what_an_element_does_not_have():
     result = mbd.simulate(two_bodies("Torque"), 0.01, h=1e-3)
     with pytest.raises(mbd.UsageError, match=r"load 'load' \(Torque\) has no length: it has \.torque, \.power, \.energy"):
         _ = result.load("load").length
-    with pytest.raises(mbd.UsageError, match="no load is called 'laod'; the loads are 'load'; did you mean 'load'"):
+    with pytest.raises(mbd.UsageError, match=r"no load is called 'laod'; the loads are 'load' \(did you mean 'load'"):
         result.load("laod")
 
 

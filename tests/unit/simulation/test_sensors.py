@@ -75,7 +75,7 @@ def test_wrong_sensors_are_refused(wrong, match):
 def test_unknown_names():
     result = mbd.simulate(pendulum(), 0.1, h=1e-2, sensors=SENSORS)
     with pytest.raises(
-        mbd.UsageError, match="no sensor is called 'hight'; the sensors are 'height', 'both'; did you mean 'height'"
+        mbd.UsageError, match=r"no sensor is called 'hight'; the sensors are 'height', 'both' \(did you mean 'height'"
     ):
         result.sensor("hight")
     with pytest.raises(mbd.UsageError, match="no sensor is called 'height'; the sensors are none"):

@@ -138,6 +138,6 @@ def test_plots_are_methods(crank):
     assert crank.plot.energy().get_ylabel() == "energy [J]"
     assert crank.plot().get_ylabel() == "energy [J]"
     assert "energy" in dir(crank.plot)
-    with pytest.raises(AttributeError, match="there is no plot 'enrgy'; did you mean 'energy'"):
+    with pytest.raises(AttributeError, match=r"there is no plot 'enrgy' \(did you mean 'energy'"):
         crank.plot.enrgy()
     pyplot.close("all")

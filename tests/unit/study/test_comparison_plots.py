@@ -79,11 +79,11 @@ def test_a_given_axes_is_used_and_bad_columns_are_refused(comparison):
     assert comparison.plot(ax=ax) is ax
     _, ax = pyplot.subplots()
     assert comparison.overlay(ax=ax) is ax
-    with pytest.raises(mbd.UsageError, match="no column 'cpus'; did you mean 'cpu'"):
+    with pytest.raises(mbd.UsageError, match=r"no column 'cpus' \(did you mean 'cpu'"):
         comparison.plot("cpus")
     with pytest.raises(mbd.UsageError, match="column 'status' is text"):
         comparison.plot("status")
-    with pytest.raises(mbd.UsageError, match="level is 'positon'; did you mean 'position"):
+    with pytest.raises(mbd.UsageError, match=r"level is 'positon' \(did you mean 'position"):
         comparison.overlay("positon")
 
 

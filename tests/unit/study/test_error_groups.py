@@ -111,7 +111,7 @@ def test_outputs_are_measured_over_their_largest_value(reference):
 
 
 def test_bad_input_is_refused(reference):
-    with pytest.raises(mbd.UsageError, match="unknown group 'position'; did you mean 'positions'"):
+    with pytest.raises(mbd.UsageError, match=r"unknown group 'position' \(did you mean 'positions'"):
         group_errors(reference, reference, groups=["position"])
     with pytest.raises(mbd.UsageError, match="output 'energy' has the name of a group"):
         group_errors(reference, reference, outputs={"energy": len})

@@ -312,7 +312,7 @@ def test_tables_for_pandas_xarray_and_csv(table, tmp_path):
     assert some.status == ("ok", "failed")
     assert "2 cells: 1 ok, 1 failed" in str(some)
     assert "... 280 more" in str(table)
-    with pytest.raises(mbd.UsageError, match="'sin'; did you mean 'sine'"):
+    with pytest.raises(mbd.UsageError, match=r"'sin' \(did you mean 'sine'"):
         table["sin"]
     assert xarray.__name__ == "xarray"
 
@@ -390,7 +390,7 @@ def test_all_bad_options_are_said_at_once():
         mbd.AskTell(3, 4, 0)
     with pytest.raises(mbd.UsageError, match="a parameter is called 'seed', too"):
         mbd.sweep(build, {"seed": [1]}, run, "serial", seed=1)
-    with pytest.raises(TypeError, match="no argument 'stores'; did you mean 'store'"):
+    with pytest.raises(TypeError, match=r"no argument 'stores' \(did you mean 'store'"):
         mbd.sweep(build, GRID, run, stores="study")
 
 
