@@ -1,6 +1,6 @@
 """A planar four-bar: where its links go, what its pins carry, and how well the constraints hold.
 
-python examples/four_bar.py [FOLDER]            the pictures go to FOLDER, by default here
+python examples/four_bar.py [FOLDER]            pictures and an animation go to FOLDER, by default here
 """
 
 from __future__ import annotations
@@ -27,10 +27,14 @@ def main(folder: Path) -> mbd.Result:
         k = force.argmax()
         print(f"largest force in {joint:<12}{force[k]:.3f} N at {result.t[k]:.3f} s")
 
-    figure, (above, below) = pyplot.subplots(2, 1, figsize=(6.4, 6.4), layout="constrained")
-    mbd.plot.path(result, "crank", "coupler", "rocker", ax=above)
-    mbd.plot.reactions(result, "A", ax=below)
+    figure, axes = pyplot.subplots(2, 2, figsize=(12.0, 7.2), layout="constrained")
+    mbd.plot.path(result, "crank", "coupler", "rocker", ax=axes[0, 0])
+    mbd.plot.joint(result, "A", ax=axes[0, 1])
+    mbd.plot.joint(result, "B", ax=axes[0, 1]).set_title("A and B: angle", loc="left")
+    mbd.plot.reactions(result, "A", ax=axes[1, 0])
+    mbd.plot.phase(result, "D", ax=axes[1, 1])
     figure.savefig(folder / "four_bar.png", dpi=100)
+    print(f"the motion is in {result.animate(folder / 'four_bar.html').name}")
 
     axes = mbd.plot.violation(result)
     axes.figure.savefig(folder / "four_bar_violation.png", dpi=100)

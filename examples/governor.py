@@ -38,6 +38,15 @@ def governor(omega: float) -> mbd.System:
     return system
 
 
+def swing(omega: float) -> mbd.Result:
+    """Return the motion about the balance at this speed, from a push on the slider."""
+    found = mbd.equilibrium(governor(omega), steady=mbd.UniformRotation(omega=(0, 0, omega)))
+    state = found.state
+    v = state.v.copy()
+    v[found.model.body("slider"), 2] += 0.02
+    return mbd.simulate(found.model, state.t + 4.0, h=2e-3, state=state.replace(v=v), project_velocity=True)
+
+
 def main(folder: Path | None = None) -> dict[str, np.ndarray]:
     heights, slow, damping = [], [], []
     for omega in SPEEDS:
@@ -53,11 +62,16 @@ def main(folder: Path | None = None) -> dict[str, np.ndarray]:
     if folder is None:
         return results
 
-    figure, (above, below) = pyplot.subplots(2, 1, figsize=(7.2, 5.4), sharex=True, layout="constrained")
-    above.plot(SPEEDS, results["height"])
-    above.set(ylabel="height of the slider [m]", title="a governor at constant speed")
-    below.plot(SPEEDS, results["frequency"])
-    below.set(xlabel="speed [rad/s]", ylabel="slowest mode [Hz]")
+    figure, axes = pyplot.subplots(2, 2, figsize=(12.0, 6.4), layout="constrained")
+    axes[0, 0].plot(SPEEDS, results["height"])
+    axes[0, 0].set(xlabel="speed [rad/s]", ylabel="height of the slider [m]", title="a governor at constant speed")
+    axes[1, 0].plot(SPEEDS, results["frequency"])
+    axes[1, 0].set(xlabel="speed [rad/s]", ylabel="slowest mode [Hz]")
+    swinging = swing(SPEEDS[12])
+    mbd.plot.load(swinging, "left spring", ax=axes[0, 1])
+    mbd.plot.spectrum(swinging, "left hinge", ax=axes[1, 1])
+    axes[1, 1].axvline(results["frequency"][12], color="#888888", linestyle=":")  # of the linearized motion
+    axes[1, 1].set_xlim(0.0, 8.0)
     figure.savefig(folder / "governor.png", dpi=100)
     return results
 

@@ -31,7 +31,7 @@ from haugmbd.diagnostics.joint_motion import (
     slide,
     slide_rates,
 )
-from haugmbd.diagnostics.turns import UNSURE, known_angle, nearest_turn, principal
+from haugmbd.diagnostics.turns import UNSURE, angle_source, known_angle, nearest_turn, principal
 from haugmbd.errors import UsageError
 from haugmbd.model.given import model_given
 from haugmbd.model.labels import joint_named
@@ -95,7 +95,7 @@ class JointCoordinate:
         self._none = np.zeros((1, self.model.nb + 1, 6))
         self._modelled = joint_motion(self.joint, self.model.y0[None], self._none)
         self._arm = is_arm(freedoms)
-        self.turns = what == "angle" and not derivative and self._known(0.0, self.model.y0[None]) is None
+        self._counts_turns = what == "angle" and not derivative and angle_source(self.model, self.joint) is None
 
     def __call__(self, t: float, state: State) -> float:
         """Return the coordinate less `zero`, or its rate."""
@@ -109,7 +109,7 @@ class JointCoordinate:
         if self.derivative:
             return float(angle_rates(self.freedom, m, arm=self._arm)[0][0])
         angle = self._angle(m) - self.zero
-        known = self._known(t, y)
+        known = None if self._counts_turns else self._known(t, y)
         near = 0.0 if known is None else known - self.zero
         return float(principal(angle - near) + near)
 
@@ -169,7 +169,7 @@ P = TypeVar("P", bound=Any)
 def counting_turns(part: P) -> P:
     """Return an event or a sensor for one run: if its function is an angle whose turns no state tells, they are counted."""
     function = part.function
-    if isinstance(function, JointCoordinate) and function.turns:
+    if isinstance(function, JointCoordinate) and function._counts_turns:
         counted: P = replace(part, function=CountedCoordinate(function))
         return counted
     return part

@@ -30,6 +30,7 @@ from haugmbd.diagnostics.joint_motion import (
     states_of_bodies,
 )
 from haugmbd.errors import UsageError
+from haugmbd.model.compile import LoadEntry
 from haugmbd.model.labels import JointEntry
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
@@ -106,20 +107,31 @@ def turning_joints(model: Model) -> tuple[tuple[JointEntry, Freedom], ...]:
     return tuple((joint, freedom) for joint in model.joints.values() for freedom in angles_of(joint.freedoms))
 
 
+def angle_source(model: Model, joint: JointEntry) -> LoadEntry | int | None:
+    """Return the torsion spring on a joint, or the row of its driver, which know its angle through all turns; None if there is none."""
+    if not joint.part.rotates_about_h:
+        return None
+    for entry in model.loads:
+        if entry.load.angles and joint.part in entry.load.needs():
+            return entry
+    for row, label in enumerate(model.labels):
+        if isinstance(label.primitive, Rotation) and joint.part in model.joints[label.joint].part.needs():
+            return row
+    return None
+
+
 def known_angle(model: Model, joint: JointEntry, freedom: Freedom, t: Array, y: Array, record: Array | None) -> Array | None:
     """Return the angle, measured as `angle_in_turn`, from a spring's or a driver's own angle or the run's record; None if there is none.
 
     record: (nt, m) angles from the modelled pose, in the order of `turning_joints`; NaN where the run could not count
     """
-    if joint.part.rotates_about_h:
-        for entry in model.loads:
-            if entry.load.angles and joint.part in entry.load.needs():
-                own: Array = y[:, WIDTH * (model.nb + 1) + entry.angle]
-                return own - _modelled(model, joint, freedom)
-        for row, label in enumerate(model.labels):
-            if isinstance(label.primitive, Rotation) and joint.part in model.joints[label.joint].part.needs():
-                f: Array = model.drivers[model.drivers_of_rows()[row]].values(t)[:, 0]
-                return f - _modelled(model, joint, freedom)
+    source = angle_source(model, joint)
+    if isinstance(source, LoadEntry):
+        own: Array = y[:, WIDTH * (model.nb + 1) + source.angle]
+        return own - _modelled(model, joint, freedom)
+    if source is not None:
+        f: Array = model.drivers[model.drivers_of_rows()[source]].values(t)[:, 0]
+        return f - _modelled(model, joint, freedom)
     if record is None:
         return None
     angle = record[:, [(one.name, way) for one, way in turning_joints(model)].index((joint.name, freedom))]

@@ -443,8 +443,8 @@ def violation(
     finish(ax, title, "t [s]", f"{LEVELS[level]}  [{words}]", span=t)
     if level == "position":
         rounding = ROUNDING_OF_ROWS * (model.length if unit == "m" else 1.0)
-        ax.axhspan(FLOOR / 10.0, rounding, facecolor="#888888", alpha=0.15, linewidth=0.0, zorder=0.5)
-        if not any(text.get_text() == "rounding" for text in ax.texts):
+        if not any(text.get_text() == "rounding" for text in ax.texts):  # an overlay has the band already
+            ax.axhspan(FLOOR / 10.0, rounding, facecolor="#888888", alpha=0.15, linewidth=0.0, zorder=0.5)
             place = ax.get_yaxis_transform()
             ax.text(0.995, rounding, "rounding", transform=place, ha="right", va="top", fontsize="x-small", color="#888888")
     return ax

@@ -342,6 +342,10 @@ class ReducedResult(Piecewise, Animated, HasOutcome):
         )
         return write_contents(path, lambda: contents_of_chain(run))
 
+    def to_csv(self, path: str | Path) -> Path:
+        """Write one line for each state, with the links as bodies, with columns such as `link 1.r.x`, and return the path."""
+        return self._twin.to_csv(path)
+
     def _attributes(self) -> dict[str, str]:
         return {"model": self.chain.name, **self.settings}
 

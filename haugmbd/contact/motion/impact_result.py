@@ -295,6 +295,10 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
         """
         return importlib.import_module("haugmbd.contact.motion.impact_file").save(self, path)  # type: ignore[no-any-return]
 
+    def to_csv(self, path: str | Path) -> Path:
+        """Write one line for each state; the time of an impact occurs twice, with columns such as `ball.r.x`, and return the path."""
+        return self._whole.to_csv(path)
+
     def _attributes(self) -> dict[str, str]:
         return {"model": self._whole.names.model, "impacts": str([impact.t for impact in self.impacts]), **self.settings}
 

@@ -191,6 +191,7 @@ def test_every_kind_is_drawn_and_plotted_after_loading(bounced, tmp_path):
     pyplot = pytest.importorskip("matplotlib.pyplot")
     for k, result in enumerate((bounced, swung())):
         again = mbd.load(result.save(tmp_path / f"{k}.npz"))
+        assert len(again.to_csv(tmp_path / f"{k}.csv").read_text(encoding="utf-8").splitlines()) == len(result) + 1
         ax = again.plot.energy()
         assert ax.get_ylabel() == "energy [J]"
         assert again.animate(tmp_path / f"{k}.html").stat().st_size > 500_000
