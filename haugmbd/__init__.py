@@ -152,11 +152,17 @@ if TYPE_CHECKING:
     from haugmbd.model.model import Model as Model
     from haugmbd.model.state import State as State
     from haugmbd.modelfile.asmt.read import read_asmt as read_asmt
+    from haugmbd.modelfile.asmt.write import write_asmt as write_asmt
+    from haugmbd.modelfile.engines.check import crosscheck_engine as crosscheck_engine
+    from haugmbd.modelfile.engines.report import EngineCheck as EngineCheck
+    from haugmbd.modelfile.exports.export import Export as Export
     from haugmbd.modelfile.files import load_model as load_model
     from haugmbd.modelfile.imports.report import ImportReport as ImportReport
     from haugmbd.modelfile.imports.simengine3d import read_simengine3d as read_simengine3d
     from haugmbd.modelfile.mjcf.read import read_mjcf as read_mjcf
+    from haugmbd.modelfile.mjcf.write import write_mjcf as write_mjcf
     from haugmbd.modelfile.urdf.read import read_urdf as read_urdf
+    from haugmbd.modelfile.urdf.write import write_urdf as write_urdf
     from haugmbd.serial_chain.chain import SerialChain as SerialChain
     from haugmbd.serial_chain.impulse.articulated_impulse import ArticulatedImpulse as ArticulatedImpulse
     from haugmbd.serial_chain.impulse.articulated_impulse import articulated_impulse as articulated_impulse
@@ -241,10 +247,14 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.forces.tsda": ("TSDA",),
     "haugmbd.modelfile.files": ("load_model",),
     "haugmbd.modelfile.urdf.read": ("read_urdf",),
+    "haugmbd.modelfile.urdf.write": ("write_urdf",),
     "haugmbd.modelfile.mjcf.read": ("read_mjcf",),
+    "haugmbd.modelfile.mjcf.write": ("write_mjcf",),
     "haugmbd.modelfile.asmt.read": ("read_asmt",),
+    "haugmbd.modelfile.asmt.write": ("write_asmt",),
     "haugmbd.modelfile.imports.simengine3d": ("read_simengine3d",),
     "haugmbd.modelfile.imports.report": ("ImportReport",),
+    "haugmbd.modelfile.exports.export": ("Export",),
     # its model
     "haugmbd.model.constraint_rows": ("Rows", "evaluate"),
     "haugmbd.model.dependent_rows": ("DropDependentRows", "MinimumNorm", "Redundancy"),
@@ -337,6 +347,8 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.math.spatial_subspaces": ("apparent_inverse_inertia", "split_wrench"),
     "haugmbd.crosscheck.check": ("crosscheck",),
     "haugmbd.crosscheck.report": ("CrossCheck",),
+    "haugmbd.modelfile.engines.check": ("crosscheck_engine",),
+    "haugmbd.modelfile.engines.report": ("EngineCheck",),
     # studies
     "haugmbd.study.comparison.compare": ("compare",),
     "haugmbd.study.comparison.comparison": ("Comparison",),

@@ -7,6 +7,7 @@ assemble         haugmbd assemble
 convert          haugmbd convert
 info             haugmbd info
 compare          haugmbd compare
+sweep            haugmbd sweep
 crosscheck       haugmbd crosscheck
 view             haugmbd view
 warm             haugmbd warm

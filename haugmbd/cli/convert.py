@@ -1,4 +1,4 @@
-r"""The command `haugmbd convert A B`: read a model of any format, and write it to a file of another one.
+r"""The command `haugmbd convert A B`: read a model of any format, and write it to a file of another one, by its ending.
 
 Exit codes: 0 written, 1 the model has faults or holds what the format cannot hold, 2 the arguments are not valid.
 """
@@ -11,26 +11,43 @@ from pathlib import Path
 from typing import Any
 
 from haugmbd.cli.model_argument import OK, add_model, with_model
+from haugmbd.errors import UsageError
 from haugmbd.modelfile import save_model
+from haugmbd.modelfile.asmt import write_asmt
+from haugmbd.modelfile.exports import Export
+from haugmbd.modelfile.mjcf import write_mjcf
+from haugmbd.modelfile.urdf import write_urdf
 from haugmbd.system.system import System
+
+WRITERS: dict[str, Callable[[System, Path, bool], Export]] = {
+    ".json": lambda system, out, leave_out: Export((save_model(system, out),), ()),
+    ".urdf": lambda system, out, leave_out: write_urdf(system, out, leave_out=leave_out),
+    ".xml": lambda system, out, leave_out: write_mjcf(system, out, leave_out=leave_out),
+    ".asmt": lambda system, out, leave_out: write_asmt(system, out, leave_out=leave_out),
+}
+"""Exporters by the ending of the file."""
 
 
 def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     """Add the command to those of `haugmbd`."""
-    command = add_parser("convert", help="read a model of any format, and write it as a model file")
+    command = add_parser("convert", help="read a model of any format, and write it in another one")
     add_model(command)
-    command.add_argument("out", type=Path, metavar="FILE", help="the file to write: .json")
+    command.add_argument("out", type=Path, metavar="FILE", help=f"the file to write: {', '.join(WRITERS)}")
+    command.add_argument("--leave-out", action="store_true", help="leave out what the format cannot hold, and say so")
     command.set_defaults(run=run_convert)
 
 
 def run_convert(arguments: argparse.Namespace) -> int:
     """Convert, print, and return the exit code."""
-    return with_model(arguments, lambda system: _act(system, arguments.out))
+    return with_model(arguments, lambda system: _act(system, arguments.out, arguments.leave_out))
 
 
-def _act(system: System, out: Path) -> tuple[int, dict[str, Any], str]:
+def _act(system: System, out: Path, leave_out: bool) -> tuple[int, dict[str, Any], str]:
     """Return exit code, data and text of the conversion."""
     report = system.import_report
-    path = save_model(system, out)
+    if out.suffix not in WRITERS:
+        raise UsageError(f"{str(out)!r} ends with {out.suffix!r}: a model is written as {', '.join(WRITERS)}.")
+    done = WRITERS[out.suffix](system, out, leave_out)
     said = [] if report is None else [str(report)]
-    return OK, {"files": [str(path)], "report": said}, "\n".join([*said, f"wrote {path}"])
+    data = {"files": [str(path) for path in done.files], "left_out": list(done.left_out), "report": said}
+    return OK, data, "\n".join([*said, str(done)])

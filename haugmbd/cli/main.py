@@ -5,7 +5,7 @@ r"""The command `haugmbd`: its parser and all its commands; `demo` simulates, ch
     assemble    close its joints                        warm        compile in advance
     convert     write it as a model file                completion  completion scripts for shells
     info        versions, or the table of a mechanism   demo        the spatial slider-crank
-    compare     run it with many methods
+    compare     run it with many methods                sweep       run it for many values of its parameters
 
 Exit codes: 0 success, 1 the model has faults, or the run failed or missed a published value, 2 the arguments are not valid.
 """
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from haugmbd import __version__
-from haugmbd.cli import assemble, check, compare, completion, convert, crosscheck, info, run, view, warm
+from haugmbd.cli import assemble, check, compare, completion, convert, crosscheck, info, run, sweep, view, warm
 from haugmbd.diagnostics.violation import Level
 from haugmbd.errors import SimulationError
 from haugmbd.gallery import slider_crank
@@ -78,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--out", type=Path, default=Path("haugmbd-demo"), metavar="DIR", help="folder of the plots (haugmbd-demo)")
     demo.add_argument("--t-end", type=_duration, default=5.0, metavar="T", help="end of the simulation [s] (5)")
     demo.set_defaults(run=run_demo)
-    for module in (run, check, compare, assemble, convert, info, crosscheck, view, warm):
+    for module in (run, check, compare, assemble, convert, info, sweep, crosscheck, view, warm):
         module.add_command(commands.add_parser)
     completion.add_command(commands.add_parser, parser)
     return parser

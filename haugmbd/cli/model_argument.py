@@ -102,7 +102,7 @@ def read_model(given: str, *, allow_code: bool = False, loops: str | None = None
     if path.suffix in SUFFIXES:
         return load_model(path, allow_code=allow_code)
     print(f"haugmbd: executing {given}", file=sys.stderr)
-    return _made(given, _run(path).get("system"))
+    return _made(given, run_file(path).get("system"))
 
 
 def with_model(arguments: argparse.Namespace, act: Callable[[System], tuple[int, dict[str, Any], str]]) -> int:
@@ -134,7 +134,7 @@ def _failed(arguments: argparse.Namespace, code: int, told: str, error: str, fau
     return code
 
 
-def _run(path: Path) -> dict[str, Any]:
+def run_file(path: Path) -> dict[str, Any]:
     """Return the names that the file defines; it imports from its own folder first."""
     folder = str(path.resolve().parent)
     sys.path.insert(0, folder)

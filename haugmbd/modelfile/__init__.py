@@ -11,9 +11,11 @@ write       from a System to a document
 build       from a document to a System
 files       load_model, save_model
 imports     what importers share; models of simEngine3D
+exports     what exporters share
 urdf        robot files of ROS, with closed loops
 asmt        assemblies of FreeCAD
 mjcf        models of MuJoCo
+engines     the same accelerations by another engine
 """
 
 from haugmbd.modelfile.files import SUFFIXES, at_state, load_model, model_document, save_model, system_of_document

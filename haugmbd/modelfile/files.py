@@ -8,7 +8,7 @@ A file is data: nothing in it is executed. Functions by name are imported only w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -17,12 +17,14 @@ import numpy as np
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import check_keywords
+from haugmbd.drivers.expression import read_parameters
 from haugmbd.errors import Fault, ModelFileError, UsageError
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.modelfile import text as texts
 from haugmbd.modelfile.build import build
-from haugmbd.modelfile.reading import MOST_PROBLEMS, Path, Reading, written
+from haugmbd.modelfile.reading import MOST_PROBLEMS, Path, Reading, meant, written
+from haugmbd.modelfile.schema import PARAMETERS
 from haugmbd.modelfile.write import Document, canonical, document_of, membership_faults
 from haugmbd.simulation.io.atomic import replace_file
 from haugmbd.system.custom_joint import read_primitives
@@ -35,13 +37,15 @@ SUFFIXES = (JSON, TOML)
 
 
 @check_keywords
-def load_model(path: str | FilePath, *, allow_code: bool = False) -> System:
+def load_model(path: str | FilePath, *, parameters: Mapping[str, float] | None = None, allow_code: bool = False) -> System:
     """Return the System of a model file.
 
     Parameters
     ----------
     path : str or Path
         The file: .json as `System.save` writes it, or written by hand; or .toml.
+    parameters : mapping of str to float, optional
+        Numbers in place of the file's parameters of these names; expressions over them follow.
     allow_code : bool
         Whether functions that the file names as "module:function" are imported. Importing executes code: allow it only for files that
         you trust.
@@ -56,7 +60,7 @@ def load_model(path: str | FilePath, *, allow_code: bool = False) -> System:
     ModelFileError
         With all faults of the file: path, line, defect and remedy of each. It is a UsageError, too.
     UsageError
-        If there is no such file, or if it is too long.
+        If there is no such file, if it is too long, or if it has no parameter of a given name.
 
     Notes
     -----
@@ -76,11 +80,24 @@ def load_model(path: str | FilePath, *, allow_code: bool = False) -> System:
         document = parse(text)
     except UsageError as error:
         raise ModelFileError(str(path), [Fault(str(path), str(error).rstrip("."), "")]) from None
+    if parameters:
+        _put_parameters(document, read_parameters(parameters), str(path))
     reading = Reading(allow_code=allow_code)
     system = build(document, reading)
     if system is None:
         raise ModelFileError(str(path), located_faults(reading, lines_of(text), str(path)))
     return system
+
+
+def _put_parameters(document: Any, given: Mapping[str, float], path: str) -> None:
+    """Put numbers in place of parameters of a document. Raise UsageError for a name that it does not have."""
+    known = document.get(PARAMETERS) if isinstance(document, dict) else None
+    for name, x in given.items():
+        if not isinstance(known, dict) or name not in known:
+            names = known if isinstance(known, dict) else {}
+            have = ", ".join(map(repr, names)) or "none"
+            raise UsageError(f"parameters: {path} has no parameter {name!r}{meant(name, names)}; it has {have}.")
+        known[name] = x
 
 
 def save_model(system: System, path: str | FilePath) -> FilePath:

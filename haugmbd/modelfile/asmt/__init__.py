@@ -6,8 +6,10 @@ formulas    motions as expressions
 joints      joints between two markers
 mechanism   from an assembly to a System
 read        read_asmt
+write       write_asmt
 """
 
 from haugmbd.modelfile.asmt.read import read_asmt
+from haugmbd.modelfile.asmt.write import write_asmt
 
-__all__ = ["read_asmt"]
+__all__ = ["read_asmt", "write_asmt"]

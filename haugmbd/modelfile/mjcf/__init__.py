@@ -5,8 +5,10 @@ joints      the joints of a body, several in a row included
 loads       springs, dampers and actuators of joints
 mechanism   from a compiled model to a System
 read        read_mjcf
+write       write_mjcf
 """
 
 from haugmbd.modelfile.mjcf.read import read_mjcf
+from haugmbd.modelfile.mjcf.write import write_mjcf
 
-__all__ = ["read_mjcf"]
+__all__ = ["read_mjcf", "write_mjcf"]

@@ -7,8 +7,10 @@ sidecar      loops in a sidecar file (Extended URDF)
 tree         poses of links, merged links and their inertia
 mechanism    from a robot to a System
 read         read_urdf
+write        write_urdf
 """
 
 from haugmbd.modelfile.urdf.read import read_urdf
+from haugmbd.modelfile.urdf.write import write_urdf
 
-__all__ = ["read_urdf"]
+__all__ = ["read_urdf", "write_urdf"]

@@ -151,7 +151,7 @@ def test_bad_arguments_are_exit_code_2(argv, sentence, capsys):
 def test_what_cannot_be_converted_is_said(tmp_path, capsys):
     code, _, error = said(capsys, "convert", "pendulum", tmp_path / "pendulum.yaml")
     assert code == 1
-    assert "saved as .json" in error
+    assert "a model is written as .json" in error
     (tmp_path / "drive.py").write_text(
         OPEN.replace("from joints import RJ", "from joints import RJ, RotationDriver").replace(
             "system.add(RJ", "pin = system.add(RJ"

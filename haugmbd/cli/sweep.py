@@ -1,0 +1,179 @@
+r"""The command `haugmbd sweep`: simulate a model for many values of its parameters; a table, which a store lets go on.
+
+    --set length=0.5,1,2         values             --set mass=1:3:5         5 values from 1 to 3; several --set are a grid
+
+Parameters are those of a model file, or the arguments of `system` in a Python file or of a function of the gallery.
+Exit codes: 0 every cell reached its end, 1 one did not, 2 the arguments are not valid.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from haugmbd.cli.model_argument import FAILED, NOT_VALID, OK, NothingToCheck, by_name, positive, run_file
+from haugmbd.errors import HaugmbdError, UsageError
+from haugmbd.modelfile import SUFFIXES, load_model
+from haugmbd.simulation.simulate import simulate
+from haugmbd.study.method_text import method_from
+from haugmbd.study.sweeps.sweep import SERIAL, sweep
+from haugmbd.study.sweeps.table import Sweep
+from haugmbd.system.system import System
+
+STEP = 1e-3
+"""Step of methods that have none of their own [s]."""
+MOST = 100_000
+"""Cells of a sweep."""
+
+
+@dataclass(frozen=True)
+class Build:
+    """Builds the model of a cell;  content: a digest of the file, so that a changed file is another study."""
+
+    model: str
+    content: str
+    allow_code: bool
+
+    def __call__(self, **cell: Any) -> System:
+        """Return the system with these parameters."""
+        path = Path(self.model)
+        if self.model in by_name():
+            made: Any = by_name()[self.model](**cell)
+        elif path.suffix in SUFFIXES:
+            made = load_model(path, parameters=cell, allow_code=self.allow_code)
+        else:
+            function = run_file(path).get("system")
+            if not callable(function) or isinstance(function, System):
+                raise UsageError(f"{self.model} must define a function system({', '.join(cell)}) that returns a System.")
+            made = function(**cell)
+        if not isinstance(made, System):
+            raise UsageError(f"{self.model} makes a {type(made).__name__}, not a System.")
+        return made
+
+
+@dataclass(frozen=True)
+class Run:
+    """Simulates a system, and measures the run."""
+
+    t_end: float
+    h: float
+    method: str
+    bodies: tuple[str, ...]
+
+    def __call__(self, system: System) -> dict[str, float]:
+        """Return violation, energy drift, steps, and the last positions of bodies."""
+        how = method_from(self.method).completed(h=self.h) if self.method else None
+        result = simulate(system, self.t_end, h=self.h) if how is None else how.run(system, self.t_end)
+        violation = abs(result.violation("position"))
+        found = {
+            "steps": float(result.counters.steps),
+            "violation": float(violation.max()) if violation.size else 0.0,
+            "energy_drift": float(abs(result.energy().drift).max()),
+        }
+        for body in self.bodies:
+            found |= {f"{body}.{axis}": float(x) for axis, x in zip("xyz", result[body].r[-1], strict=True)}
+        return found
+
+
+def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
+    """Add the command to those of `haugmbd`."""
+    command = add_parser("sweep", help="simulate a model for many values of its parameters")
+    command.add_argument(
+        "model", metavar="MODEL", help="a .json or .toml with parameters, a Python file with system(...), or a gallery name"
+    )
+    command.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUES", help="a,b,c or start:stop:count; several make a grid"
+    )
+    command.add_argument("--t-end", type=positive, default=1.0, metavar="T", help="end of the runs [s] (1)")
+    command.add_argument("--h", type=positive, default=STEP, metavar="H", help=f"step [s] ({STEP:g})")
+    command.add_argument("--method", default="", metavar="METHOD", help='such as "NullSpace + RK4"; by default that of `simulate`')
+    command.add_argument("--body", action="append", default=[], metavar="NAME", help="a body whose last position is in the table")
+    command.add_argument("--store", metavar="PATH", help="folder or .nc file of the rows: a sweep that is stopped goes on there")
+    command.add_argument("--out", type=Path, metavar="FILE", help="the table: .csv")
+    command.add_argument("--workers", type=int, default=1, metavar="N", help="processes (1)")
+    command.add_argument("--budget", type=positive, metavar="B", help="longest time of a run [s] (no limit)")
+    command.add_argument("--allow-code", action="store_true", help="import the functions that a model file names")
+    command.add_argument("--json", action="store_true", help="print one JSON object for other programs")
+    command.set_defaults(run=run_sweep)
+
+
+def run_sweep(arguments: argparse.Namespace) -> int:
+    """Run the sweep, print the table, and return the exit code."""
+    try:
+        cells = {name: values for name, values in map(values_of, arguments.set)}
+        if not cells or len(cells) < len(arguments.set):
+            raise UsageError("--set NAME=VALUES is needed, once for each parameter.")
+        count = int(np.prod([len(values) for values in cells.values()], dtype=np.float64))
+        if count > MOST:
+            raise UsageError(f"the grid has {count} cells, more than {MOST}.")
+        if arguments.out is not None and arguments.out.suffix != ".csv":
+            raise UsageError(f"--out is {str(arguments.out)!r}: the table is a .csv file.")
+        build = Build(arguments.model, _digest(arguments.model), arguments.allow_code)
+        run = Run(arguments.t_end, arguments.h, arguments.method, tuple(arguments.body))
+        if run.method:
+            method_from(run.method)
+        build(**{name: values[0] for name, values in cells.items()})
+        executor = SERIAL if arguments.workers == 1 else None
+        workers = None if arguments.workers == 1 else arguments.workers
+        table = sweep(build, cells, run, executor, arguments.store, arguments.budget, workers=workers)
+        files = [] if arguments.out is None else [str(table.to_csv(arguments.out))]
+    except (NothingToCheck, HaugmbdError, TypeError, OSError) as error:
+        print(f"haugmbd: {error}", file=sys.stderr)
+        if arguments.json:
+            print(json.dumps({"ok": False, "model": arguments.model, "error": str(error), "faults": []}))
+        return NOT_VALID
+    good = not table.interrupted and not table.failures
+    print(json.dumps(_data(table, arguments.model, good, files)) if arguments.json else _text(table, files))
+    return OK if good else FAILED
+
+
+def values_of(text: str) -> tuple[str, list[float]]:
+    """Return the name and the values of --set. Raise UsageError for another text."""
+    name, sign, given = text.partition("=")
+    try:
+        if not (sign and name.strip()):
+            raise ValueError
+        if ":" in given:
+            start, stop, count = given.split(":")
+            if not 1 <= int(count) <= MOST:
+                raise ValueError
+            values = np.linspace(float(start), float(stop), int(count)).tolist()
+        else:
+            values = [float(part) for part in given.split(",")]
+        if not all(map(np.isfinite, values)):
+            raise ValueError
+    except ValueError:
+        raise UsageError(f"--set {text!r:.80} is not NAME=a,b,c or NAME=start:stop:count.") from None
+    return name.strip(), values
+
+
+def _digest(model: str) -> str:
+    """Return a digest of the file; "" for a name of the gallery. Raise NothingToCheck if there is none."""
+    if model in by_name():
+        return ""
+    path = Path(model)
+    if not path.is_file() or path.suffix not in (*SUFFIXES, ".py"):
+        raise NothingToCheck(f"{model!r} is no .json, .toml or .py file, and no mechanism of the gallery ({', '.join(by_name())}).")
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _data(table: Sweep, model: str, good: bool, files: list[str]) -> dict[str, Any]:
+    """Return the table as data."""
+    rows = [
+        {"cell": cell, "status": row.status, "values": row.values, "reason": row.reason}
+        for cell, row in zip(table.cells, table.rows, strict=True)
+    ]
+    return {"ok": good, "model": model, "rows": rows, "interrupted": table.interrupted, "files": files}
+
+
+def _text(table: Sweep, files: list[str]) -> str:
+    """Return the table, and why cells failed."""
+    return "\n".join([str(table), *(f"failed: {failure}" for failure in table.failures[:20]), *(f"wrote {path}" for path in files)])

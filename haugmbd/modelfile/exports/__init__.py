@@ -1,0 +1,9 @@
+"""What exporters of all formats share.
+
+export   the result of an export; faults of parts that a format cannot hold
+tree     a spanning tree of joints from the ground
+"""
+
+from haugmbd.modelfile.exports.export import Export
+
+__all__ = ["Export"]

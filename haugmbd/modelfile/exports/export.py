@@ -1,0 +1,115 @@
+"""The result of an export: the files, and what the format could not hold; numbers as text without rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.constraints.joint import Joint
+from haugmbd.deprecated import public_class
+from haugmbd.drivers import Constant
+from haugmbd.errors import Fault, ModelFileError, UsageError
+from haugmbd.forces import RSDA
+from haugmbd.forces.base import ForceElement
+from haugmbd.simulation.io.atomic import replace_file
+from haugmbd.system.system import System
+from joints import CJ, RJ
+
+
+@public_class
+@dataclass(frozen=True)
+class Export:
+    """What an exporter wrote.
+
+    Attributes
+    ----------
+    files : tuple of Path
+        The files.
+    left_out : tuple of str
+        Parts of the system, and facts, that the format cannot hold.
+    """
+
+    files: tuple[Path, ...]
+    left_out: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Return the report, one fact a line."""
+        return "\n".join([*(f"wrote {path}" for path in self.files), *(f"left out: {text}" for text in self.left_out)])
+
+
+def checked(system: Any, path: Any, ending: str) -> Path:
+    """Return the path. Raise UsageError unless it has the ending, ModelError for faults of the system."""
+    if not isinstance(system, System):
+        raise UsageError(f"system is {system!r:.60}, must be a System.")
+    where = Path(path)
+    if where.suffix != ending:
+        raise UsageError(f"path is {str(where)!r}, must end with {ending}.")
+    system.validate()
+    return where
+
+
+def plain_spring(load: ForceElement) -> RSDA | None:
+    """Return an RSDA on a hinge without actuator; None for any other load."""
+    if not isinstance(load, RSDA) or type(load.joint) not in (RJ, CJ) or load.actuator.user_function is not None:
+        return None
+    return load if all(isinstance(d, Constant) and d.value == 0.0 for d in load.actuator.drivers) else None
+
+
+def modelled_angle(joint: Joint) -> float:
+    """Return the angle from f_i to f_j about h at the modelled pose [rad]."""
+    i, j = joint.frame_i.A, joint.frame_j.A
+    return float(np.arctan2(i[:, 1] @ j[:, 0], i[:, 0] @ j[:, 0]))
+
+
+def finished(path: Path, faults: list[Fault], leave_out: bool) -> list[str]:
+    """Return the faults as texts of parts that are left out. Raise ModelFileError, with all of them, unless that is allowed."""
+    if faults and not leave_out:
+        raise ModelFileError(str(path), faults, "cannot hold the system")
+    return [f"{fault.where}: {fault.what}" for fault in faults]
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file; an old one is replaced when the new one is complete."""
+    with replace_file(path) as file:
+        file.write(text.encode())
+
+
+def numbers(values: Any) -> str:
+    """Return numbers as text, without rounding, separated by spaces."""
+    return " ".join(repr(float(x) + 0.0) for x in np.ravel(values))
+
+
+def attribute(text: str) -> str:
+    """Return a text as the value of an XML attribute, quoted."""
+    return quoteattr(text)
+
+
+def element(tag: str, inside: Iterable[str] = (), **attributes: str) -> str:
+    """Return an XML element; `inside` are elements."""
+    head = "".join(f" {key.rstrip('_')}={attribute(value)}" for key, value in attributes.items())
+    body = "".join(inside)
+    return f"<{tag}{head}>{body}</{tag}>" if body else f"<{tag}{head}/>"
+
+
+def indented(xml: str) -> str:
+    """Return XML with one element a line."""
+    lines, depth = [], 0
+    for part in xml.replace("><", ">\0<").split("\0"):
+        depth -= part.startswith("</")
+        lines.append("  " * depth + part)
+        depth += not part.startswith(("</", "<?", "<!")) and not part.endswith("/>") and "</" not in part
+    return "\n".join(lines) + "\n"
+
+
+def rpy(A: Array) -> Array:
+    """Return roll, pitch, yaw with A = Rz(yaw) Ry(pitch) Rx(roll), (3,); three rotations one after the other, so that no digit is lost."""
+    yaw = np.arctan2(A[1, 0], A[0, 0])
+    c, s = np.cos(yaw), np.sin(yaw)
+    B = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]]) @ A
+    return np.array([np.arctan2(-B[1, 2], B[1, 1]), np.arctan2(-A[2, 0], B[0, 0]), yaw])

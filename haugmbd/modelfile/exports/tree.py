@@ -1,0 +1,49 @@
+r"""A spanning tree of a system: the joint that leads to each body from the ground, and the joints that are cut.
+
+Joints are taken breadth first, in the order of the system; a body that no tree joint reaches is free.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from haugmbd.bodies.body import Body
+from haugmbd.constraints.joint import Joint
+from haugmbd.system.system import System
+
+
+class Branch(NamedTuple):
+    """A body of the tree: the body before it, the joint between them (None: free), and whether the joint leads from j to i."""
+
+    body: Body
+    parent: Body
+    joint: Joint | None
+    reverse: bool
+
+
+def spanning_tree(system: System, kinds: tuple[type[Joint], ...]) -> tuple[list[Branch], list[Joint]]:
+    """Return the branches, each after that of its parent, and the joints that are not in the tree; `kinds` may be in it."""
+    at: dict[int, list[Joint]] = {}
+    for joint in system.joints:
+        if isinstance(joint, kinds) and not joint.needs():
+            at.setdefault(id(joint.i), []).append(joint)
+            at.setdefault(id(joint.j), []).append(joint)
+    reached, used = {id(system.ground)}, set()
+    branches: list[Branch] = []
+    for start in system.bodies:
+        if id(start) not in reached:
+            branches.append(Branch(start, system.ground, None, False))
+            reached.add(id(start))
+        elif not start.is_ground:
+            continue
+        queue = [start]
+        for body in queue:
+            for joint in at.get(id(body), ()):
+                other = joint.j if joint.i is body else joint.i
+                if id(joint) in used or id(other) in reached:
+                    continue
+                used.add(id(joint))
+                reached.add(id(other))
+                branches.append(Branch(other, body, joint, joint.j is body))
+                queue.append(other)
+    return branches, [joint for joint in system.joints if id(joint) not in used]

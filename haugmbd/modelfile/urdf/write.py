@@ -1,0 +1,168 @@
+r"""write_urdf: a System as a robot file: a tree of links; cut joints as loops, in the file or in a sidecar.
+
+link frame    the axes of the body, its origin in the point of the joint that leads to it
+tree          RJ continuous, TJ prismatic, Planar planar, Fixed fixed; free bodies floating below the root
+cut           SJ, Fixed in the sidecar of Extended URDF (3d, 6d), between frames that are links;  RJ, TJ as <loop_joint>
+damping       of an RSDA without spring and actuator
+"""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+
+import numpy as np
+
+from haugmbd.bodies.body import Body
+from haugmbd.compiled.array_types import Array
+from haugmbd.constraints.joint import Joint
+from haugmbd.deprecated import check_keywords
+from haugmbd.errors import Fault
+from haugmbd.modelfile.exports.export import Export, checked, element, finished, indented, numbers, plain_spring, rpy, write_text
+from haugmbd.modelfile.exports.tree import Branch, spanning_tree
+from haugmbd.system.system import System
+from joints import RJ, SJ, TJ, Fixed, Planar
+
+TREE: dict[type[Joint], str] = {RJ: "continuous", TJ: "prismatic", Planar: "planar", Fixed: "fixed"}
+LOOPS: dict[type[Joint], str] = {RJ: "revolute", TJ: "prismatic"}
+SIDECAR: dict[type[Joint], str] = {SJ: "3d", Fixed: "6d"}
+ROOT = "world"
+REMEDY = "Leave it out with leave_out=True, or save the system as .json."
+
+
+@check_keywords
+def write_urdf(system: System, path: str | FilePath, *, loops: str | FilePath | None = None, leave_out: bool = False) -> Export:
+    """Write a system to a URDF file, its closed loops included.
+
+    Parameters
+    ----------
+    system : System
+        The mechanism, closed at its modelled pose. The coordinates of the file are zero there.
+    path : str or Path
+        The file, .urdf.
+    loops : str or Path, optional
+        The sidecar file for spherical and fixed joints that close loops; by default the same name with .yaml. It is written if needed.
+    leave_out : bool
+        Whether parts that a URDF cannot hold are left out; the result lists them.
+
+    Returns
+    -------
+    Export
+        The files, and what was left out.
+
+    Raises
+    ------
+    ModelFileError
+        With all parts that a URDF cannot hold, such as springs and drivers.
+    ModelError
+        If the system has faults.
+    UsageError
+        If the path does not end with .urdf.
+
+    Notes
+    -----
+    A URDF has no gravity and no velocities; the result says so. `read_urdf(path, loops=..., gravity=...)` reads the files.
+    Source: the URDF specification of ROS; Extended URDF.
+    """
+    path = checked(system, path, ".urdf")
+    faults: list[Fault] = []
+    branches, cut = spanning_tree(system, tuple(TREE))
+    points = {id(system.ground): np.zeros(3)}
+    root = ROOT
+    while root in (body.name for body in system.bodies[1:]):
+        root += "_"
+    names = {id(body): body.name for body in system.bodies} | {id(system.ground): root}
+    parts = [element("link", name=root)]
+    damping = _damping(system, faults)
+    for branch in branches:
+        parts += _branch(branch, names, points, damping)
+    rows: list[tuple[str, str, str]] = []
+    for joint in cut:
+        parts += _cut(joint, names, points, rows, faults)
+    left = finished(path, faults, leave_out)
+    files = [path]
+    write_text(path, '<?xml version="1.0"?>\n' + indented(element("robot", parts, name=system.name)))
+    if rows:
+        sidecar = path.with_suffix(".yaml") if loops is None else FilePath(loops)
+        pairs = "".join(f"  - ['{a}', '{b}']\n" for _, a, b in rows)
+        write_text(sidecar, f"closed_loop:\n{pairs}type: [{', '.join(kind for kind, _, _ in rows)}]\n")
+        files.append(sidecar)
+    left.append(f"gravity, which is ({numbers(system.gravity)}) m/s2 here")
+    if any(np.any(body.v) or np.any(body.omega_bar) for body in system.bodies):
+        left.append("velocities")
+    return Export(tuple(files), tuple(left))
+
+
+def _damping(system: System, faults: list[Fault]) -> dict[int, float]:
+    """Return the damping of joints by RSDA; faults for other loads."""
+    found: dict[int, float] = {}
+    for load in system.loads:
+        spring = plain_spring(load)
+        if spring is not None and spring.k == 0.0 and type(spring.joint) is RJ:
+            found[id(spring.joint)] = found.get(id(spring.joint), 0.0) + spring.c
+        else:
+            faults.append(Fault(load.where, f"a URDF holds no {type(load).__name__} but the damping of an RJ", REMEDY))
+    return found
+
+
+def _branch(branch: Branch, names: dict[int, str], points: dict[int, Array], damping: dict[int, float]) -> list[str]:
+    """Return the link of a body and the joint that leads to it; `points`: origins of the links, from the centre of mass."""
+    body, joint = branch.body, branch.joint
+    point = body.r
+    if joint is not None:
+        point = (joint.frame_i if branch.reverse else joint.frame_j).point
+    points[id(body)] = body.A.T @ (point - body.r)
+    J = body.J_bar
+    six = {"ixx": J[0, 0], "ixy": J[0, 1], "ixz": J[0, 2], "iyy": J[1, 1], "iyz": J[1, 2], "izz": J[2, 2]}
+    solid = [
+        element("origin", xyz=numbers(-points[id(body)]), rpy="0 0 0"),
+        element("mass", value=numbers(body.mass)),
+        element("inertia", **{key: numbers(x) for key, x in six.items()}),
+    ]
+    link = element("link", [element("inertial", solid)], name=body.name)
+    kind = "floating" if joint is None else TREE[type(joint)]
+    inside = [
+        element("parent", link=names[id(branch.parent)]),
+        element("child", link=body.name),
+        _origin(branch.parent, points[id(branch.parent)], point, body.A),
+    ]
+    if joint is not None and kind != "fixed":
+        h = (-1.0 if branch.reverse else 1.0) * joint.frame_i.A[:, 2]
+        inside.append(element("axis", xyz=numbers(body.A.T @ h)))
+        if kind == "prismatic":
+            inside.append(element("limit", lower="-1e3", upper="1e3", effort="1e9", velocity="1e9"))
+        if id(joint) in damping:
+            inside.append(element("dynamics", damping=numbers(damping[id(joint)])))
+    name = f"{body.name} free" if joint is None else joint.name
+    return [link, element("joint", inside, name=name, type=kind)]
+
+
+def _origin(parent: Body, start: Array, point: Array, A: Array) -> str:
+    """Return the origin of a frame in the frame of a link."""
+    return element("origin", xyz=numbers(parent.A.T @ (point - parent.r) - start), rpy=numbers(rpy(parent.A.T @ A)))
+
+
+def _cut(
+    joint: Joint, names: dict[int, str], points: dict[int, Array], rows: list[tuple[str, str, str]], faults: list[Fault]
+) -> list[str]:
+    """Return the elements of a joint that closes a loop; a fault for one that cannot be written."""
+    kind = type(joint)
+    ends = ((joint.frame_i, "i"), (joint.frame_j, "j"))
+    if kind in LOOPS:
+        at = []
+        for number, (frame, _) in enumerate(ends, start=1):
+            own = frame.body
+            where = numbers(frame.s_bar - points[id(own)])
+            at.append(element(f"link{number}", link=names[id(own)], xyz=where, rpy=numbers(rpy(frame.A_bar))))
+        return [element("loop_joint", [*at, element("axis", xyz="0 0 1")], name=joint.name, type=LOOPS[kind])]
+    if kind in SIDECAR:
+        parts = []
+        for frame, side in ends:
+            own, name = frame.body, f"{joint.name} {side}"
+            origin = element("origin", xyz=numbers(frame.s_bar - points[id(own)]), rpy=numbers(rpy(frame.A_bar)))
+            inside = [element("parent", link=names[id(own)]), element("child", link=name), origin]
+            parts += [element("link", name=name), element("joint", inside, name=f"{name} frame", type="fixed")]
+        rows.append((SIDECAR[kind], f"{joint.name} i", f"{joint.name} j"))
+        return parts
+    known = ", ".join(sorted({k.__name__ for k in (*TREE, *LOOPS, *SIDECAR)}))
+    faults.append(Fault(f"joint {joint.name!r}", f"a URDF holds no {kind.__name__}; it holds {known}", REMEDY))
+    return []

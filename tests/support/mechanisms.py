@@ -1,0 +1,95 @@
+"""Random trees and loops of joints of the catalogue, closed and moving, for exporters."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import haugmbd as mbd
+from haugmbd.math import euler_parameters
+from joints import CJ, RJ, SJ, TJ, UJ, Fixed, Planar
+
+SEED = 20261125
+TREE = ("RJ", "TJ", "Fixed", "Planar", "free", "RJ")
+ALL = (*TREE, "SJ", "CJ", "UJ")
+
+
+def solid(name, rng, r=None):
+    a, b, c = rng.uniform(0.2, 0.5, 3) ** 2
+    m = rng.uniform(0.5, 3.0)
+    R = euler_parameters.rotation_matrix(euler_parameters.normalized(rng.normal(size=4)))
+    J = R @ np.diag(m * np.array((b + c, a + c, a + b))) @ R.T
+    return mbd.Body(name, m, J, r=rng.normal(size=3) if r is None else r, p=euler_parameters.normalized(rng.normal(size=4)))
+
+
+def connect(kind, name, i, j, rng):
+    P, a = rng.normal(size=3), rng.normal(size=3)
+    if kind in ("RJ", "TJ", "CJ"):
+        return {"RJ": RJ, "TJ": TJ, "CJ": CJ}[kind](name, i, j, point=P, axis=a)
+    if kind == "Planar":
+        return Planar(name, i, j, point=P, normal=a)
+    if kind == "UJ":
+        return UJ(name, i, j, point=P, axis_i=a, axis_j=np.cross(a, rng.normal(size=3)))
+    return SJ(name, i, j, point=P) if kind == "SJ" else Fixed(name, i, j, point=P)
+
+
+def random_tree(seed, kinds=ALL, n=6, springs=False):
+    """A tree in which joints lead from either side."""
+    rng = np.random.default_rng(SEED + seed)
+    system = mbd.System(f"tree {seed}", gravity=rng.normal(size=3))
+    for k in range(n):
+        body = solid(f"body {k}", rng)
+        kind = kinds[int(rng.integers(len(kinds)))]
+        parent = system.bodies[int(rng.integers(max(0, k - 2), k + 1))]
+        system.add(body)
+        if kind == "free":
+            continue
+        pair = (parent, body) if rng.random() < 0.5 else (body, parent)
+        joint = system.add(connect(kind, f"joint {k}", *pair, rng))
+        if kind == "RJ" and springs:
+            k_, theta0 = (0.0, 0.0) if springs == "damping" else (float(rng.uniform(1, 5)), float(rng.normal()))
+            system.add(mbd.RSDA(f"spring {k}", joint, k=k_, c=float(rng.uniform(0, 1)), theta0=theta0))
+    return system
+
+
+def loop(closing):
+    """A spatial chain of four bodies on the ground at both ends; the last joint closes it."""
+    rng = np.random.default_rng(SEED)
+    system = mbd.System(f"loop {closing}", gravity=(0.5, -9.81, 1.0))
+    bodies = [system.add(solid(f"body {k}", rng)) for k in range(4)]
+    if closing == "RJ":
+        for k, (i, j) in enumerate(zip([system.ground, *bodies[:3]], bodies[:4], strict=True)):
+            system.add(RJ(f"pin {k}", i, j, point=(k, (k % 2) * 0.7, 0.1 * k), axis=(0, 0, 1)))
+        system.add(RJ("last", bodies[3], system.ground, point=(4, 0, 0), axis=(0, 0, 1)))
+        return system
+    ends = [system.ground, *bodies]
+    for k in range(4):
+        system.add(connect("RJ", f"pin {k}", ends[k], ends[k + 1], rng))
+    if closing == "Fixed":  # between the tips of two chains
+        other = [system.ground, *(system.add(solid(f"other {k}", rng)) for k in range(4))]
+        for k in range(4):
+            system.add(connect("RJ", f"hinge {k}", other[k], other[k + 1], rng))
+        system.add(Fixed("last", bodies[3], other[4], point=(1, 1, 1)))
+        return system
+    system.add(connect(closing, "last", bodies[3], system.ground, rng))
+    return system
+
+
+def moving(system, seed=0):
+    """The same system with a random motion that its joints allow."""
+    model = system.compile()
+    rows = mbd.evaluate(model).Phi_q.toarray().reshape(-1, 6 * model.nb)
+    _, values, right = np.linalg.svd(rows)
+    free = right[int(np.count_nonzero(values > 1e-9)) :]
+    u = (np.random.default_rng(seed).normal(size=len(free)) @ free).reshape(-1, 6)
+    return {body.name: (u[k, :3], u[k, 3:]) for k, body in enumerate(system.bodies[1:])}
+
+
+def accelerations(system, motion):
+    """Accelerations of all bodies by name, at velocities by name."""
+    model = system.compile()
+    start = model.state()
+    v, w = start.v.copy(), start.omega_bar.copy()
+    for k, body in enumerate(system.bodies[1:], start=1):
+        v[k], w[k] = motion[body.name]
+    found = mbd.accelerations(model, start.replace(v=v, omega_bar=w))
+    return {body.name: np.concatenate([found.v_dot[k], found.omega_bar_dot[k]]) for k, body in enumerate(system.bodies[1:], 1)}

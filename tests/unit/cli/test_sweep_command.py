@@ -1,0 +1,151 @@
+"""haugmbd sweep: rows against runs of single models; stores, failures, and arguments that are not valid."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+
+import pytest
+
+import haugmbd as mbd
+from haugmbd.cli import main
+from haugmbd.cli.sweep import values_of
+
+MODEL = """
+format = "haugmbd model 1"
+name = "bar"
+gravity = [0, 0, -9.81]
+
+[parameters]
+length = 2.0
+mass = "3 * length"
+
+[[bodies]]
+name = "bar"
+mass = "mass"
+J_bar = [0.01, "mass * length**2 / 12", "mass * length**2 / 12"]
+r = ["length / 2", 0, 0]
+
+[[joints]]
+type = "RJ"
+name = "pin"
+i = "ground"
+j = "bar"
+point = [0, 0, 0]
+axis = [0, 1, 0]
+"""
+PROGRAM = """
+import haugmbd as mbd
+from joints import RJ
+
+
+def system(length, mass=1.0):
+    made = mbd.System("bar", gravity=(0, 0, -9.81))
+    bar = made.add(mbd.Body("bar", mass, (0.01, mass * length**2 / 12, mass * length**2 / 12), r=(length / 2, 0, 0)))
+    made.add(RJ("pin", made.ground, bar, point=(0, 0, 0), axis=(0, 1, 0)))
+    return made
+"""
+SHORT = ("--t-end", "0.1", "--h", "0.01", "--body", "bar")
+
+
+def said(capsys, *argv):
+    code = main.main([str(arg) for arg in argv])
+    out, error = capsys.readouterr()
+    return code, out, error
+
+
+@pytest.fixture
+def model(tmp_path):
+    path = tmp_path / "bar.toml"
+    path.write_text(MODEL)
+    return path
+
+
+def test_rows_are_those_of_single_runs(model, tmp_path, capsys):
+    table = tmp_path / "table.csv"
+    code, out, _ = said(capsys, "sweep", model, "--set", "length=1,2", "--set", "mass=1:2:2", *SHORT, "--out", table)
+    assert code == 0
+    assert f"wrote {table}" in out
+    rows = list(csv.DictReader(table.read_text().splitlines()))
+    assert [(float(row["length"]), float(row["mass"])) for row in rows] == [(1, 1), (1, 2), (2, 1), (2, 2)]
+    for row in rows:
+        system = mbd.load_model(model, parameters={"length": float(row["length"]), "mass": float(row["mass"])})
+        result = mbd.simulate(system, 0.1, h=0.01)
+        assert float(row["bar.z"]) == result["bar"].r[-1, 2]
+        # J theta'' = m g l / 2 with J = m l^2 / 3: theta = 3 g t^2 / (4 l) at first
+        angle = 3.0 * 9.81 / (2.0 * float(row["length"])) * 0.1**2 / 2.0
+        assert float(row["bar.z"]) == pytest.approx(-0.5 * float(row["length"]) * math.sin(angle), rel=1e-2)
+
+
+def test_a_python_file_and_the_gallery(tmp_path, capsys):
+    path = tmp_path / "bar.py"
+    path.write_text(PROGRAM)
+    code, out, _ = said(capsys, "sweep", path, "--set", "length=2", *SHORT, "--json")
+    data = json.loads(out)
+    assert (code, data["ok"]) == (0, True)
+    (tmp_path / "bar.toml").write_text(MODEL)
+    _, out, _ = said(capsys, "sweep", tmp_path / "bar.toml", "--set", "length=2", *SHORT, "--json")
+    assert json.loads(out)["rows"][0]["values"]["bar.z"] == pytest.approx(data["rows"][0]["values"]["bar.z"], rel=1e-12)
+    assert said(capsys, "sweep", "chain", "--set", "nope=2", *SHORT)[0] == 2
+
+
+def test_a_store_goes_on_and_a_changed_file_is_another_study(model, tmp_path, capsys):
+    argv = ("sweep", model, "--set", "length=1,2", *SHORT, "--method", "NullSpace + RK4", "--store", tmp_path / "store")
+    code, first, _ = said(capsys, *argv)
+    assert code == 0
+    assert said(capsys, *argv)[:2] == (0, first)
+    model.write_text(MODEL.replace("-9.81", "-1.62"))
+    code, _, error = said(capsys, *argv)
+    assert code == 2
+    assert "another" in error
+
+
+def test_cells_that_fail_are_rows(tmp_path, capsys):
+    path = tmp_path / "bar.py"
+    path.write_text(PROGRAM)
+    code, out, _ = said(capsys, "sweep", path, "--set", "length=2,-1", "--set", "mass=1,-1", *SHORT)
+    assert code == 1
+    assert "failed: " in out
+    assert "mass is -1.0 kg" in out
+
+
+@pytest.mark.parametrize(
+    ("argv", "what"),
+    [
+        (("--set", "lenght=1"), "has no parameter 'lenght' (did you mean 'length'?)"),
+        (("--set", "length"), "is not NAME=a,b,c or NAME=start:stop:count"),
+        (("--set", "length=1:2:0"), "is not NAME="),
+        (("--set", "length=1,nan"), "is not NAME="),
+        ((), "--set NAME=VALUES is needed"),
+        (("--set", "length=1", "--set", "length=2"), "once for each parameter"),
+        (("--set", "length=1:2:1000", "--set", "mass=1:2:1000"), "1000000 cells"),
+        (("--set", "length=1", "--method", "RK5"), "RK5"),
+        (("--set", "length=1", "--out", "table.txt"), "the table is a .csv file"),
+        (("--set", "length=1", "--workers", "0"), "workers"),
+    ],
+)
+def test_arguments_that_are_not_valid(argv, what, model, capsys):
+    code, _, error = said(capsys, "sweep", model, *argv)
+    assert code == 2
+    assert what in error
+
+
+def test_models_that_cannot_be_swept(tmp_path, capsys):
+    code, _, error = said(capsys, "sweep", tmp_path / "none.toml", "--set", "a=1", "--json")
+    assert code == 2
+    assert "no mechanism of the gallery" in error
+    path = tmp_path / "bar.py"
+    path.write_text("system = 3\n")
+    assert "must define a function system(a)" in said(capsys, "sweep", path, "--set", "a=1")[2]
+
+
+def test_values():
+    assert values_of("a=1,2.5") == ("a", [1.0, 2.5])
+    assert values_of("a=0:1:3") == ("a", [0.0, 0.5, 1.0])
+
+
+def test_parameters_of_load_model(model):
+    assert mbd.load_model(model, parameters={"length": 4.0})["bar"].mass == 12.0
+    with pytest.raises(mbd.UsageError, match=r"parameters: 'length' is 'x' \(str\), must be a finite number"):
+        mbd.load_model(model, parameters={"length": "x"})

@@ -1,0 +1,216 @@
+"""Exporters: accelerations after a round trip, with the readers; and the same by the other engine; what formats cannot hold."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import haugmbd as mbd
+from haugmbd.cli import main
+from haugmbd.gallery import four_bar
+from haugmbd.modelfile.exports.export import rpy
+from haugmbd.modelfile.urdf.robot import rotation
+from joints import CJ, RJ, TJ, Distance, Perpendicular, PointInPlane, PointOnLine, RotationDriver, TranslationDriver
+from tests.support import mechanisms
+
+SAME = 1e-9
+"""Relative to the largest acceleration or gravity: the same mechanism from numbers that went through rotations; seen 1e-13."""
+
+
+def same(one, two, tol=SAME):
+    """The same accelerations at the same velocities, by names of bodies."""
+    motion = mechanisms.moving(one)
+    a, b = (mechanisms.accelerations(each, motion) for each in (one, two))
+    assert a.keys() == b.keys()
+    scale = max(1.0, *(np.abs(x).max() for x in a.values()))
+    for name, x in a.items():
+        np.testing.assert_allclose(b[name], x, rtol=0, atol=tol * scale)
+
+
+def test_roll_pitch_yaw_loses_no_digit_where_they_are_singular():
+    rng = np.random.default_rng(1)
+    for pitch in (0.3, -2.0, np.pi / 2, -np.pi / 2, np.pi / 2 - 1e-9, np.pi / 2 + 1e-12):
+        A = rotation(rng.uniform(-3, 3), pitch, rng.uniform(-3, 3))
+        np.testing.assert_allclose(rotation(*rpy(A)), A, rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_trees_come_back_from_urdf(seed, tmp_path):
+    system = mechanisms.random_tree(seed, mechanisms.TREE, springs="damping")
+    done = mbd.write_urdf(system, tmp_path / "tree.urdf")
+    assert done.files == (tmp_path / "tree.urdf",)
+    same(system, mbd.read_urdf(tmp_path / "tree.urdf", gravity=system.gravity, merge_fixed=False))
+
+
+@pytest.mark.parametrize("closing", ["SJ", "RJ", "Fixed"])
+def test_loops_come_back_from_urdf_and_its_sidecar(closing, tmp_path):
+    system = mechanisms.loop(closing)
+    done = mbd.write_urdf(system, tmp_path / "loop.urdf")
+    sidecar = None if closing == "RJ" else done.files[1]
+    assert len(done.files) == 2 - (closing == "RJ")
+    again = mbd.read_urdf(done.files[0], loops=sidecar, gravity=system.gravity, merge_fixed=False)
+    assert again.import_report.loops[0].distance < 1e-12
+    same(system, again)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_trees_come_back_from_mjcf(seed, tmp_path):
+    pytest.importorskip("mujoco")
+    system = mechanisms.random_tree(seed, springs=True)
+    mbd.write_mjcf(system, tmp_path / "tree.xml")
+    again = mbd.read_mjcf(tmp_path / "tree.xml")
+    fixed = {joint.j.name for joint in system.joints if type(joint).__name__ == "Fixed"}
+    fixed |= {joint.i.name for joint in system.joints if type(joint).__name__ == "Fixed"}
+    if fixed:  # welded bodies are one in MuJoCo
+        assert again.import_report.degrees_of_freedom == mbd.mobility(system).degrees_of_freedom
+    else:
+        same(system, again)
+
+
+@pytest.mark.parametrize("closing", ["SJ", "RJ", "Fixed"])
+def test_loops_come_back_from_mjcf(closing, tmp_path):
+    pytest.importorskip("mujoco")
+    system = mechanisms.loop(closing)
+    mbd.write_mjcf(system, tmp_path / "loop.xml")
+    same(system, mbd.read_mjcf(tmp_path / "loop.xml"))
+
+
+@pytest.mark.parametrize("length", [1.0, 0.001])
+@pytest.mark.parametrize("seed", range(6))
+def test_trees_come_back_from_asmt(seed, length, tmp_path):
+    system = mechanisms.random_tree(seed)
+    mbd.write_asmt(system, tmp_path / "tree.asmt", length=length)
+    same(system, mbd.read_asmt(tmp_path / "tree.asmt", length=length, merge_fixed=False))
+
+
+@pytest.mark.parametrize("closing", ["SJ", "RJ", "Fixed", "CJ", "Planar", "UJ"])
+def test_loops_come_back_from_asmt(closing, tmp_path):
+    system = mechanisms.loop(closing)
+    mbd.write_asmt(system, tmp_path / "loop.asmt")
+    same(system, mbd.read_asmt(tmp_path / "loop.asmt", merge_fixed=False))
+
+
+def test_other_joints_and_motions_come_back_from_asmt(tmp_path):
+    rng = np.random.default_rng(9)
+    system = mbd.System("a/b", gravity=(0, 0, -9.81))
+    i, j, k = (system.add(mechanisms.solid(name, rng)) for name in ("i", "j", "k/k"))
+    pin = system.add(RJ("pin", system.ground, i, point=(0, 0, 0), axis=(0, 1, 0)))
+    rail = system.add(TJ("rail", i, j, point=(1, 0, 0), axis=(1, 1, 0)))
+    system.add(Distance("rod", j, k, point_i=(1, 1, 1), point_j=(2, 1, 0)))
+    system.add(PointInPlane("plane", i, k, point=(0, 1, 1), normal=(1, 2, 3)))
+    system.add(PointOnLine("line", system.ground, k, point=(1, 1, 1), axis=(1, 0, 3)))
+    system.add(Perpendicular("square", system.ground, k, axis_i=(1, 0, 0), axis_j=(0, 1, 2)))
+    system.add(RotationDriver("turn", pin, mbd.Expression("0.2*sin(3*t) + arcsin(t/4)**2")))
+    system.add(TranslationDriver("slide", rail, mbd.Expression("a*t**2", parameters={"a": 0.5})))
+    mbd.write_asmt(system, tmp_path / "all.asmt", length=0.001)
+    again = mbd.read_asmt(tmp_path / "all.asmt", length=0.001)
+    one, two = (mbd.assemble(each).model for each in (system, again))
+    same_names = {"k/k": "k_k"}
+    found = [mbd.accelerations(each) for each in (one, two)]
+    for n, body in enumerate(system.bodies[1:], start=1):
+        m = next(m for m, other in enumerate(again.bodies) if other.name == same_names.get(body.name, body.name))
+        np.testing.assert_allclose(found[1].v_dot[m], found[0].v_dot[n], rtol=0, atol=1e-8 * np.abs(found[0].v_dot).max())
+    assert {"turn", "slide"} <= {joint.name for joint in again.joints}
+
+
+@pytest.mark.parametrize("engine", ["mujoco", "pinocchio"])
+@pytest.mark.parametrize("case", ["tree 1", "tree 4", "SJ", "RJ", "Fixed"])
+def test_the_other_engine_accelerates_alike(engine, case):
+    pytest.importorskip(engine)
+    kinds = mechanisms.ALL if engine == "mujoco" else tuple(kind for kind in mechanisms.TREE if kind != "Planar")
+    springs = True if engine == "mujoco" else "damping"
+    if case.startswith("tree"):
+        system = mechanisms.random_tree(int(case[-1]), kinds, springs=springs)
+    else:
+        system = mechanisms.loop(case)
+    check = mbd.crosscheck_engine(system, engine, states=3)
+    assert check.ok, str(check)
+    assert check.states == 3
+    assert check.relative.keys() == {body.name for body in system.bodies[1:]}
+    assert bool(check.notes) is (not case.startswith("tree"))
+    assert "all within 1e-09" in str(check)
+
+
+def test_a_wrong_number_is_seen_by_the_other_engine(monkeypatch):
+    pytest.importorskip("mujoco")
+    from haugmbd.modelfile.engines import mujoco_engine
+
+    right = mujoco_engine.reduced
+
+    def wrong(system):
+        made = right(system)
+        return made._replace(M=made.M * (1.0 + 1e-6))
+
+    monkeypatch.setattr(mujoco_engine, "reduced", wrong)
+    check = mbd.crosscheck_engine(mechanisms.random_tree(1), "mujoco", states=2)
+    assert not check.ok
+    assert "BEYOND" in str(check)
+
+
+def test_bad_arguments_of_the_check():
+    system = mechanisms.random_tree(1)
+    for how, what in (
+        ({"engine": "mujuco"}, "did you mean 'mujoco'"),
+        ({"engine": "mujoco", "states": 0}, "states is 0"),
+        ({"engine": "mujoco", "tol": -1.0}, "tol is -1"),
+    ):
+        with pytest.raises(mbd.UsageError, match=what):
+            mbd.crosscheck_engine(system, **how)
+    with pytest.raises(mbd.UsageError, match="must be a System"):
+        mbd.crosscheck_engine(None, "mujoco")
+
+
+def test_what_formats_cannot_hold_is_refused_by_name_or_left_out(tmp_path):
+    system = mechanisms.random_tree(3, ("CJ",), n=3)
+    pin = system.joints[0]
+    system.add(RotationDriver("drive", pin, mbd.Expression("tan(t)")))
+    system.add(PointInPlane("extra", system.ground, system.bodies[3], point=(1, 0, 0), normal=(1, 2, 0)))
+    system.add(mbd.TSDA("spring", system.ground, system.bodies[3], point_i=(0, 0, 0), point_j=(1, 2, 3), k=5.0, l0=1.0))
+    for write, name, parts in (
+        (mbd.write_urdf, "x.urdf", ("'drive'", "'extra'", "'spring'")),
+        (mbd.write_mjcf, "x.xml", ("'drive'", "'extra'", "'spring'")),
+        (mbd.write_asmt, "x.asmt", ("'drive'", "'spring'")),
+    ):
+        path = tmp_path / name
+        with pytest.raises(mbd.ModelFileError) as error:
+            write(system, path)
+        assert all(part in str(error.value) for part in parts)
+        assert not path.exists()
+        done = write(system, path, leave_out=True)
+        assert all(any(part in text for text in done.left_out) for part in parts)
+        assert path.exists()
+        with pytest.raises(mbd.UsageError, match="must end with"):
+            write(system, tmp_path / "x.dat")
+        with pytest.raises(mbd.UsageError, match="must be a System"):
+            write("x", path)
+    assert any("gravity" in text for text in mbd.write_urdf(system, tmp_path / "x.urdf", leave_out=True).left_out)
+    with pytest.raises(mbd.UsageError, match="length is 0"):
+        mbd.write_asmt(system, tmp_path / "x.asmt", length=0)
+    with pytest.raises(mbd.ModelFileError, match="no inertia about an axis"):
+        mbd.write_mjcf(four_bar(), tmp_path / "rods.xml")
+
+
+def test_names_with_marks_of_xml(tmp_path):
+    system = mbd.System('a<b>"&', gravity=(0, 0, -1))
+    body = system.add(mechanisms.solid('x"<y>', np.random.default_rng(0)))
+    system.add(CJ("c & d", system.ground, body, point=(0, 0, 0), axis=(0, 0, 1)))
+    with pytest.raises(mbd.ModelFileError, match="'c & d'"):
+        mbd.write_urdf(system, tmp_path / "x.urdf")
+    mbd.write_urdf(system, tmp_path / "x.urdf", leave_out=True)
+    again = mbd.read_urdf(tmp_path / "x.urdf")
+    assert again.name == system.name
+    assert again.bodies[1].name == body.name
+
+
+def test_the_command_converts_to_every_format(tmp_path, capsys):
+    source = tmp_path / "loop.json"
+    mechanisms.loop("SJ").save(source)
+    for name in ("a.urdf", "a.xml", "a.asmt", "b.json"):
+        assert main.main(["convert", str(source), str(tmp_path / name)]) == 0
+        assert f"wrote {tmp_path / name}" in capsys.readouterr().out
+    assert (tmp_path / "a.yaml").exists()
+    assert main.main(["convert", str(source), str(tmp_path / "a.step")]) == 1
+    assert "a model is written as .json, .urdf, .xml, .asmt" in capsys.readouterr().err
+    assert main.main(["convert", "four_bar", str(tmp_path / "a.urdf")]) == 1
+    assert main.main(["convert", "four_bar", str(tmp_path / "a.urdf"), "--leave-out"]) == 0
+    assert "left out: joint 'D'" in capsys.readouterr().out
