@@ -1,12 +1,13 @@
 # Every target sets up its own environment when needed: with uv where present, else with python3 -m venv and pip.
 #   make demo    simulate, check and plot the spatial slider-crank, compare six methods      make test    all tests
 #   make test-fast   the tests that are not slow                       make bench   timings beside the peers, diagrams
-#   make check   ruff, mypy --strict, import-linter
+#   make check   ruff, mypy --strict, import-linter                    make docs    the documentation site, build/docs/index.html
 
 PYTHON       ?= python3
 PYTEST_FLAGS ?=
 VENV         := .venv
 PEERS        := .venv-peers
+SITE         := .venv-docs
 UV           := $(shell command -v uv 2>/dev/null)
 CONSTRAINTS  := .ci/constraints.txt
 EVERYTHING   := -e '.[dev,viz,io]'
@@ -20,7 +21,7 @@ environment = $(PYTHON) -m venv --clear $(1) && \
               PIP_CONSTRAINT=$(CONSTRAINTS) $(1)/bin/python -m pip install --quiet --disable-pip-version-check $(2)
 endif
 
-.PHONY: demo test test-fast check bench format clean
+.PHONY: demo test test-fast check bench docs format clean
 
 demo: $(VENV)/.stamp
 	$(VENV)/bin/haugmbd demo
@@ -40,16 +41,26 @@ check: $(VENV)/.stamp
 bench: $(PEERS)/.stamp
 	$(PEERS)/bin/python -m tests.benchmarks
 
+# Built without a network once the environment is there; every warning is an error.
+docs: $(SITE)/.stamp
+	$(SITE)/bin/python -m pytest tests/reference -m published -q -p no:cacheprovider -o junit_family=xunit1 --junitxml=build/published.xml
+	$(SITE)/bin/python -m sphinx -W --keep-going -q -b html -d build/doctrees docs build/docs
+	@echo "open build/docs/index.html"
+
 format: $(VENV)/.stamp
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/ruff format .
 
 clean:
-	rm -rf $(VENV) $(PEERS) build dist benchmarks .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage htmlcov
+	rm -rf $(VENV) $(PEERS) $(SITE) build dist benchmarks docs/generated .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage htmlcov
 	find haugmbd joints tests examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.stamp: pyproject.toml $(CONSTRAINTS)
 	$(call environment,$(VENV),$(EVERYTHING))
+	@touch $@
+
+$(SITE)/.stamp: pyproject.toml $(CONSTRAINTS)
+	$(call environment,$(SITE),-e '.[viz,io,docs]')
 	@touch $@
 
 # A peer without a wheel for this machine is left out; the table then says so.
