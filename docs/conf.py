@@ -6,11 +6,14 @@ import os
 import sys
 from pathlib import Path
 
+import matplotlib
+
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
-os.environ["MPLBACKEND"] = os.environ.get("MPLBACKEND", "Agg")
+matplotlib.use("Agg")  # of this process; the kernels that run the labs show their figures
+os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
 os.environ["HAUGMBD_QUIET"] = "1"
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))  # kernels of the labs
 (DOCS / "generated" / "static").mkdir(parents=True, exist_ok=True)

@@ -22,6 +22,9 @@ CLASSES = {
 }
 ORDER = ("Fault", *CLASSES)
 
+CONSTANTS: dict[str, ast.expr] = {}
+"""Texts that modules keep in constants, by their names."""
+
 REMEDY = re.compile(
     r"(?<=[.:;,]) (?=(?:Give|Use|Pass|Call|Add|Leave|Choose|Set|Make|Check|Take|Install|Turn|Put|Name|Write|Keep|Start|Try|Remove|Reduce|"
     r"Rename|Run|Move|Start|Shorten|Begin|Raise|Lower|Compile|Build|Assemble|Hold|Drive|Model|Simulate|Drop|Ask|Declare|Let)\b)",
@@ -102,6 +105,8 @@ def texts(root: Path) -> list[Said]:
     modules = [read(path, root) for package in ("haugmbd", "joints") for path in sorted((root / package).rglob("*.py"))]
     returned: dict[str, list[str]] = {}
     for module in modules:
+        CONSTANTS.update({name: value for name, value in local_texts(module.tree, deep=False).items() if name.isupper()})
+    for module in modules:
         for name, found in module.returned.items():
             returned.setdefault(name, []).extend(found)
     return [one for module in modules for one in said_in(module, returned)]
@@ -114,16 +119,16 @@ def read(path: Path, root: Path) -> Module:
     for node in ast.walk(module.tree):
         if isinstance(node, ast.FunctionDef):
             values = [one.value for one in ast.walk(node) if isinstance(one, ast.Return) and one.value is not None]
-            found = [text for value in values for text in literal(value, local_texts(node), {})]
+            found = [text for value in values for text in literal(value, local_texts(node), {}) if has_words(text)]
             if found:
                 module.returned[node.name] = found
     return module
 
 
-def local_texts(function: ast.AST) -> dict[str, ast.expr]:
-    """Return the expressions that are assigned to names in a function; a text that grows by += is joined."""
+def local_texts(function: ast.AST, *, deep: bool = True) -> dict[str, ast.expr]:
+    """Return the expressions that are assigned to names in a function, or at the top of a module."""
     found: dict[str, ast.expr] = {}
-    for node in ast.walk(function):
+    for node in ast.walk(function) if deep else ast.iter_child_nodes(function):
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             found.setdefault(node.targets[0].id, node.value)
     return found
@@ -147,12 +152,17 @@ def literal(node: ast.expr, local: dict[str, ast.expr], returned: dict[str, list
         )
     if isinstance(node, ast.IfExp):
         return [*literal(node.body, *deeper), *literal(node.orelse, *deeper)]
-    if isinstance(node, ast.Name) and node.id in local:
-        return literal(local[node.id], *deeper)
+    if isinstance(node, ast.Name) and node.id in {**CONSTANTS, **local}:
+        return literal({**CONSTANTS, **local}[node.id], *deeper)
     if isinstance(node, ast.Call):
         name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr if isinstance(node.func, ast.Attribute) else ""
         return list(returned.get(name, []))
     return []
+
+
+def has_words(text: str) -> bool:
+    """Return whether a text says something besides what is put into it: one that is only passed on stands elsewhere."""
+    return bool(re.search(r"[A-Za-z]{2}", re.sub("⟨.*?⟩", "", text)))
 
 
 def slot(part: ast.expr) -> str:
@@ -170,7 +180,7 @@ def said_in(module: Module, returned: dict[str, list[str]]) -> Iterator[Said]:
         where = (module.name, function.name if function is not None else module.name.split(".")[-1], first_line(function))
         if name == "Fault" and len(node.args) == 3:
             whats, remedies = (literal(node.args[k], local, returned) or [f"⟨{ast.unparse(node.args[k])}⟩"] for k in (1, 2))
-            for what in whats:
+            for what in filter(has_words, whats):
                 yield Said("Fault", what, " / ".join(remedies), *where)
         elif name == "warn_user" and node.args:
             kind = ast.unparse(node.args[1]) if len(node.args) > 1 else "UserWarning"
@@ -181,7 +191,7 @@ def said_in(module: Module, returned: dict[str, list[str]]) -> Iterator[Said]:
 
 def split(kind: str, found: list[str], where: tuple[str, str, str]) -> Iterator[Said]:
     """Yield texts, each parted into what it says and its remedy."""
-    for text in found:
+    for text in filter(has_words, found):
         parts = REMEDY.split(text, maxsplit=1)
         yield Said(kind, parts[0], parts[1] if len(parts) > 1 else "", *where)
 

@@ -26,13 +26,13 @@ def draw(system: mbd.System, joint: Any, path: Path) -> None:
     drawing.place(0)
     drawing.title.set_text("")
     axes(drawing, joint)
-    shown = joint.freedoms if joint.freedoms is not None else joint.needs()[0].freedoms
+    shown = joint.needs()[0].freedoms if joint.needs() else joint.freedoms  # of a driver: the freedom that it prescribes
     for number, freedom in enumerate(shown):
         arrow(drawing, joint, freedom, number)
-    x, y = drawing.axes.get_xlim(), drawing.axes.get_ylim()
-    drawing.axes.set_xlim(x[0] - 0.1, x[1] + 0.1)
-    drawing.axes.set_ylim(min(y[0], -0.5), max(y[1], 0.8))
-    drawing.figure.set_size_inches(5.6, 4.2)
+    drawing.axes.set_xlim(-1.05, 1.15)
+    drawing.axes.set_ylim(-0.55, 0.85)
+    drawing.axes.set_position((0.0, 0.0, 1.0, 1.0))
+    drawing.figure.set_size_inches(6.6, 4.2)
     drawing.figure.savefig(path, dpi=80)
     drawing.close()
 

@@ -88,8 +88,10 @@ def equations(joint: Any) -> str:
 
 def freedoms(joint: Any) -> str:
     """Return the declared freedoms in words."""
+    if joint.needs():
+        return "one less than the driven joint (drawn: the one that is prescribed)"
     if joint.freedoms is None:
-        return "one less than the driven joint" if joint.needs() else "not declared"
+        return "not declared"
     if not joint.freedoms:
         return "none"
     balls = sum(one.kind is Kind.BALL for one in joint.freedoms)
