@@ -2,11 +2,13 @@
 #   make demo    simulate, check and plot the spatial slider-crank, compare six methods      make test    all tests
 #   make test-fast   the tests that are not slow                       make bench   timings beside the peers, diagrams
 #   make check   ruff, mypy --strict, import-linter                make bench-quick   the main timings, in two minutes
+#   make docs    the documentation site, build/docs/index.html
 
 PYTHON       ?= python3
 PYTEST_FLAGS ?=
 VENV         := .venv
 PEERS        := .venv-peers
+SITE         := .venv-docs
 UV           := $(shell command -v uv 2>/dev/null)
 CONSTRAINTS  := .ci/constraints.txt
 EVERYTHING   := -e '.[dev,viz,io]'
@@ -20,7 +22,7 @@ environment = $(PYTHON) -m venv --clear $(1) && \
               PIP_CONSTRAINT=$(CONSTRAINTS) $(1)/bin/python -m pip install --quiet --disable-pip-version-check $(2)
 endif
 
-.PHONY: demo test test-fast check bench bench-quick format clean
+.PHONY: demo test test-fast check bench bench-quick docs format clean
 
 demo: $(VENV)/.stamp
 	$(VENV)/bin/haugmbd demo
@@ -43,16 +45,26 @@ bench: $(PEERS)/.stamp
 bench-quick: $(PEERS)/.stamp
 	$(PEERS)/bin/python -m tests.benchmarks --quick
 
+# Built without a network once the environment is there; every warning is an error.
+docs: $(SITE)/.stamp
+	$(SITE)/bin/python -m pytest tests/reference -m published -q -p no:cacheprovider -o junit_family=xunit1 --junitxml=build/published.xml
+	$(SITE)/bin/python -m sphinx -W --keep-going -q -b html -d build/doctrees docs build/docs
+	@echo "open build/docs/index.html"
+
 format: $(VENV)/.stamp
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/ruff format .
 
 clean:
-	rm -rf $(VENV) $(PEERS) build dist benchmarks .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage htmlcov
+	rm -rf $(VENV) $(PEERS) $(SITE) build dist benchmarks docs/generated .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage htmlcov
 	find haugmbd joints tests examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.stamp: pyproject.toml $(CONSTRAINTS)
 	$(call environment,$(VENV),$(EVERYTHING))
+	@touch $@
+
+$(SITE)/.stamp: pyproject.toml $(CONSTRAINTS)
+	$(call environment,$(SITE),-e '.[viz,io,docs]')
 	@touch $@
 
 # A peer without a wheel for this machine is left out; the table then says so.

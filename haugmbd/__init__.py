@@ -15,6 +15,7 @@ from haugmbd.deprecated import did_you_mean, old_constructor, warn_renamed
 
 if TYPE_CHECKING:
     from haugmbd import faults as faults
+    from haugmbd import labs as labs
     from haugmbd import plotting as plot
     from haugmbd.analysis.assembly.assemble import assemble as assemble
     from haugmbd.analysis.assembly.assembly_modes import AssemblyMode as AssemblyMode
@@ -390,12 +391,12 @@ PUBLIC: dict[str, tuple[str, ...]] = {
 }
 """Every public name, by the module that defines it, in the order of the documentation."""
 
-MODULES = {"plot": "haugmbd.plotting", "faults": "haugmbd.faults"}
-"""Public names that are modules: mbd.plot.energy(result), mbd.faults.wrong_gamma_sign(model)."""
+MODULES = {"plot": "haugmbd.plotting", "faults": "haugmbd.faults", "labs": "haugmbd.labs"}
+"""Public names that are modules: mbd.plot.energy(result), mbd.faults.wrong_gamma_sign(model), mbd.labs.check("lab1", answers)."""
 
 _MODULE_OF = {name: module for module, names in PUBLIC.items() for name in names}
 
-__all__ = ["__version__", "faults", "plot", *_MODULE_OF]  # noqa: PLE0604  names are strings
+__all__ = ["__version__", "faults", "labs", "plot", *_MODULE_OF]  # noqa: PLE0604  names are strings
 
 
 def __getattr__(name: str) -> Any:

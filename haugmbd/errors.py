@@ -9,7 +9,7 @@ import sys
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,9 @@ class Fault:
 
 
 class HaugmbdError(Exception):
-    """Base class of all errors that haugmbd raises."""
+    """Base class of all errors that haugmbd raises. `page` is the place of a class in the catalogue of errors."""
+
+    page: ClassVar[str] = "docs/errors.md"
 
 
 class ModelError(HaugmbdError, ValueError):
@@ -47,6 +49,8 @@ class ModelError(HaugmbdError, ValueError):
     faults : tuple of Fault
         All faults of the model.
     """
+
+    page: ClassVar[str] = "docs/errors.md#modelerror"
 
     def __init__(self, faults: Iterable[Fault]) -> None:
         self.faults: tuple[Fault, ...] = tuple(faults)
@@ -71,6 +75,8 @@ class AssemblyError(ModelError):
         The nearest configuration that was found, with `assembly.state`.
     """
 
+    page: ClassVar[str] = "docs/errors.md#assemblyerror"
+
     def __init__(self, faults: Iterable[Fault], assembly: Any) -> None:
         super().__init__(faults)
         self.assembly = assembly
@@ -91,6 +97,8 @@ class SimulationError(HaugmbdError, RuntimeError):
         What was computed before the error; None if nothing was.
     """
 
+    page: ClassVar[str] = "docs/errors.md#simulationerror"
+
     def __init__(self, message: str, result: Any = None) -> None:
         super().__init__(message, result)
         self.message = message
@@ -104,9 +112,13 @@ class SimulationError(HaugmbdError, RuntimeError):
 class SingularKKTError(SimulationError):
     """The augmented system [M Phi_q^T; Phi_q 0] has no unique solution: rows are dependent, or a free axis has no inertia."""
 
+    page: ClassVar[str] = "docs/errors.md#singularkkterror"
+
 
 class UsageError(HaugmbdError, ValueError):
     """A call has a bad argument. The message names the argument, its value, and what is expected."""
+
+    page: ClassVar[str] = "docs/errors.md#usageerror"
 
 
 class ModelFileError(ModelError, UsageError):
@@ -119,6 +131,8 @@ class ModelFileError(ModelError, UsageError):
     path : str
         The file.
     """
+
+    page: ClassVar[str] = "docs/errors.md#modelfileerror"
 
     def __init__(self, path: str, faults: Iterable[Fault], what: str = "cannot be read") -> None:
         super().__init__(faults)
@@ -139,17 +153,25 @@ class ModelFileError(ModelError, UsageError):
 class SlowFormulationWarning(UserWarning):
     """A formulation whose cost grows with a power of the number of bodies is used on a large model."""
 
+    page: ClassVar[str] = "docs/errors.md#slowformulationwarning"
+
 
 class LockedModelWarning(UserWarning):
     """A model cannot move: it has no degree of freedom and no driver, or a small misalignment locks a loop."""
+
+    page: ClassVar[str] = "docs/errors.md#lockedmodelwarning"
 
 
 class EnergyWarning(UserWarning):
     """Newton's law of restitution at several coupled contacts has increased the kinetic energy; this is a property of the law."""
 
+    page: ClassVar[str] = "docs/errors.md#energywarning"
+
 
 class RunWarning(UserWarning):
     """The result of a run is doubtful: a body turns too far in one step, or energy is lost. It is also in `result.warnings`."""
+
+    page: ClassVar[str] = "docs/errors.md#runwarning"
 
 
 def warn_user(text: str, category: type[Warning] = UserWarning) -> None:

@@ -20,7 +20,7 @@ def test_the_table_is_what_type_checkers_see_and_what_dir_shows():
     (block,) = (node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
     seen = {(node.module, name.name) for node in block.body if isinstance(node, ast.ImportFrom) for name in node.names}
     listed = {(module, name) for module, names in mbd.PUBLIC.items() for name in names}
-    assert seen == listed | {("haugmbd", "plotting"), ("haugmbd", "faults")}
+    assert seen == listed | {("haugmbd", "plotting"), ("haugmbd", "faults"), ("haugmbd", "labs")}
     names = [name for _, name in listed]
     assert len(names) == len(set(names))
     assert dir(mbd) == sorted({*names, *mbd.MODULES, "__version__"})

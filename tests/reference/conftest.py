@@ -1,4 +1,4 @@
-"""Reads the reference files."""
+"""Reads the reference files, and records what is compared with published values, for the table in the documentation."""
 
 from __future__ import annotations
 
@@ -11,6 +11,27 @@ import numpy as np
 import pytest
 
 DATA = Path(__file__).parent / "data"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that compare with published values: `make docs` runs these."""
+    for item in items:
+        if "published" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.published)
+
+
+@pytest.fixture
+def published(request: pytest.FixtureRequest) -> Callable[..., None]:
+    """Make `published(problem, quantity, found, expected, tolerance)`: assert that they agree, and record by how much."""
+
+    def compare(problem: str, quantity: str, found: object, expected: object, tolerance: float) -> None:
+        x, right = np.broadcast_arrays(np.asarray(found, dtype=np.float64), np.asarray(expected, dtype=np.float64))
+        difference = float(np.abs(x - right).max())
+        record = {"problem": problem, "quantity": quantity, "values": right.size, "difference": difference, "tolerance": tolerance}
+        request.node.user_properties.append(("published", json.dumps(record)))
+        assert difference <= tolerance, f"{problem}, {quantity}: off by {difference:.2e}, and {tolerance:.0e} is allowed"
+
+    return compare
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,7 @@ def turned_about(result: mbd.Result, body: str, axis: np.ndarray) -> np.ndarray:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("beta_deg", [10, 30, 45, 60])
-def test_hooke_joint(table, beta_deg):
+def test_hooke_joint(table, published, beta_deg):
     """Shaft 1 turns once about z, shaft 2 is held parallel to an axis at the angle beta; the pin of shaft 1 starts between the shafts."""
     reference = table("hooke_joint")
     reference = reference[reference["beta_deg"] == beta_deg]
@@ -36,13 +36,13 @@ def test_hooke_joint(table, beta_deg):
     np.testing.assert_allclose(result.t, np.deg2rad(reference["input_deg"]), atol=1e-12)
     np.testing.assert_allclose(turned_about(result, "first", z), result.t, rtol=0.0, atol=1e-12)
     out = turned_about(result, "second", z_out)
-    np.testing.assert_allclose(out, np.deg2rad(reference["output_deg"]), rtol=0.0, atol=1e-12)
+    published(f"Hooke's joint at {beta_deg} degrees", "angle of the output [rad]", out, np.deg2rad(reference["output_deg"]), 1e-12)
     np.testing.assert_allclose(result["second"].omega_bar @ z_out, reference["w_out/w_in"], rtol=0.0, atol=1e-11)
     np.testing.assert_allclose(result.omega_bar_dot[:, 2] @ z_out, reference["alpha_out/w_in^2"], rtol=0.0, atol=1e-10)
 
 
 @pytest.mark.parametrize("branch", [1, 2])
-def test_rssr(table, parameters, branch):
+def test_rssr(table, parameters, published, branch):
     """Both ways to assemble the linkage: the output crank against the closed form over a full turn of the input crank."""
     reference, given = table("rssr"), parameters("spatial_analytic")["rssr"]
     C, tilt = np.array(given["C"]), np.deg2rad(70.0)
@@ -61,7 +61,7 @@ def test_rssr(table, parameters, branch):
     result = mbd.simulate(system, 720 * h, h=h, store_every=20, project_velocity=True)
     np.testing.assert_allclose(result.t, np.deg2rad(reference["theta_deg"]), atol=1e-12)
     out = turned_about(result, "output", axis)
-    np.testing.assert_allclose(out, psi - psi[0], rtol=0.0, atol=1e-12)
+    published(f"RSSR linkage, assembly {branch}", "angle of the output [rad]", out, psi - psi[0], 1e-12)
     np.testing.assert_allclose(result["output"].omega_bar @ axis, reference[f"dpsi{branch}/dtheta"], rtol=0.0, atol=1e-11)
 
 

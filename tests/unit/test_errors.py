@@ -81,3 +81,17 @@ def test_warnings_of_runs_and_impulses_name_it_too():
     with pytest.warns(DeprecationWarning, match="give t first") as issued:
         ChainState(np.zeros(3), np.zeros(3), 0.0)
     assert {one.filename for one in issued} == {__file__}
+
+
+def test_every_class_has_its_place_in_the_catalogue():
+    """The page says of each class what it means and what to do, and the class leads there."""
+    text = (Path(__file__).resolve().parents[2] / HaugmbdError.page).read_text()
+    kinds = [
+        kind
+        for kind in vars(errors).values()
+        if isinstance(kind, type) and issubclass(kind, Exception) and kind is not HaugmbdError
+    ]
+    assert len(kinds) == 10
+    for kind in kinds:
+        assert kind.page == f"docs/errors.md#{kind.__name__.lower()}"
+        assert f"\n## {kind.__name__}\n" in text

@@ -1,0 +1,70 @@
+"""The pages of all public names, by topic: the groups of the table in `haugmbd/__init__.py`, and the joints."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+
+import haugmbd as mbd
+import joints
+
+INDEX = """Public names by topic
+=====================
+
+``import haugmbd as mbd``: all names of these pages, but the joints, are ``mbd.NAME``; joints are imported from ``joints``.
+
+"""
+
+
+def groups(root: Path) -> dict[str, list[str]]:
+    """Return the public names by the comments that head their groups in the table."""
+    text = (root / "haugmbd" / "__init__.py").read_text()
+    table = text[text.index("PUBLIC") :]
+    found: dict[str, list[str]] = {}
+    group = ""
+    module_names = dict(mbd.PUBLIC)
+    for line in table.splitlines():
+        if line.startswith('"""'):
+            break
+        if comment := re.match(r"    # (.*)", line):
+            group = comment[1].rstrip(".")
+            found.setdefault(group, [])
+        elif module := re.match(r'    "([\w.]+)": \(', line):
+            found.setdefault(group, []).extend(module_names[module[1]])
+    return {name: names for name, names in found.items() if names}
+
+
+def pages(root: Path, generated: Path) -> dict[str, str]:
+    """Return a page for each topic, and one for the joints and the faults."""
+    made = {}
+    for group, names in groups(root).items():
+        made[f"api/{slug(group)}.rst"] = page(group.capitalize(), [f"haugmbd.{name}" for name in names])
+    kinds = [kind.__name__ for kind in joints.CATALOGUE]
+    made["api/joints.rst"] = page("Joints", [f"joints.{name}" for name in kinds])
+    made["api/labs.rst"] = page("Labs", [f"haugmbd.labs.{name}" for name in ("check", "mystery", "grade", "LabReport", "Grades")])
+    made["api/faults.rst"] = page(
+        "Faults for teaching", [f"haugmbd.faults.{name}" for name in mbd.faults.__all__ if name[0].islower()]
+    )
+    titles = "\n   ".join(sorted(name.split("/")[1].removesuffix(".rst") for name in made))
+    made["api/index.rst"] = INDEX + f".. toctree::\n   :maxdepth: 1\n\n   {titles}\n"
+    return made
+
+
+def slug(group: str) -> str:
+    """Return the file name of a group."""
+    return re.sub(r"\W+", "-", group.lower()).strip("-")
+
+
+def page(title: str, names: list[str]) -> str:
+    """Return a page that documents names."""
+    lines = [title, "=" * len(title), ""]
+    for name in names:
+        thing = mbd
+        for part in name.split(".")[1:]:
+            thing = getattr(thing if not name.startswith("joints.") else joints, part)
+        if inspect.isclass(thing):
+            lines += [f".. autoclass:: {name}", ""]
+        elif callable(thing):
+            lines += [f".. autofunction:: {name}", ""]
+    return "\n".join(lines)

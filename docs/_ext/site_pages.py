@@ -1,0 +1,110 @@
+"""The contents of the site, and the pages that are made from the code before it is read.
+
+The pages in docs/ stay plain Markdown: the contents are added to the index when it is read, and links into the repository become links
+to pages of the site.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import api_pages
+import error_pages
+import joint_pages
+import lab_pages
+import mathjax_files
+import notation_pages
+import validation_pages
+from sphinx.application import Sphinx
+
+CONTENTS = {
+    "First steps": ("start", "concepts", "gallery", "labs", *lab_pages.PAGES),
+    "Models": ("joints", "generated/joints", "forces", "shapes", "model-files", "urdf", "assembly", "mobility"),
+    "Methods": ("formulations", "integrators", "stiff-systems", "redundant-constraints", "impacts", "serial-chains"),
+    "Answers": ("quantities", "animation", "kinematics", "equilibrium"),
+    "Studies": ("comparing-methods", "violation-studies", "sweeps", "faults-and-checks"),
+    "Reference": (
+        "generated/api/index",
+        "command-line",
+        "errors",
+        "generated/error_texts",
+        "extending",
+        "generated/notation",
+        "validation",
+        "benchmarks",
+        "cite",
+        "generated/changelog",
+    ),
+}
+"""The pages of the site, by chapter."""
+
+LINKS = {
+    "../CONTRIBUTING.md": "extending.md",
+    "../CHANGELOG.md": "generated/changelog.md",
+    "../CITATION.cff": "cite.md",
+}
+"""Links from pages into the repository, and where they lead on the site."""
+
+TABLE = "<!-- the table of the site stands here -->"
+"""Where the page on validation gets its table."""
+
+MAKERS: tuple[Callable[[Path, Path], dict[str, str]], ...] = (
+    joint_pages.pages,
+    error_pages.pages,
+    notation_pages.pages,
+    validation_pages.pages,
+    api_pages.pages,
+    lab_pages.pages,
+)
+"""Each returns pages by name, without docs/generated/ and with their endings."""
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Connect the extension."""
+    app.connect("builder-inited", make_pages)
+    app.connect("source-read", complete, priority=400)
+    return {"version": "1", "parallel_read_safe": True}
+
+
+def make_pages(app: Sphinx) -> None:
+    """Write the pages that are made from the code; those that have not changed stay as they are."""
+    docs = Path(app.srcdir)
+    generated = docs / "generated"
+    mathjax_files.copy(generated / "static" / "mathjax")
+    made = {"changelog.md": (docs.parent / "CHANGELOG.md").read_text()}
+    for maker in MAKERS:
+        made |= maker(docs.parent, generated)
+    for name, text in made.items():
+        write(generated / name, text)
+    wanted = {generated / name for name in made}
+    for page in pages_in(generated):
+        if page not in wanted:
+            page.unlink()
+
+
+def pages_in(generated: Path) -> Iterator[Path]:
+    """Yield the generated pages that are on disk."""
+    for ending in ("md", "rst", "ipynb"):
+        yield from generated.rglob(f"*.{ending}")
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file if its text is another one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
+
+
+def complete(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Add the contents to the index, and lead links into the repository to pages of the site."""
+    for link, page in LINKS.items():
+        source[0] = re.sub(rf"\]\({re.escape(link)}(#[\w-]*)?\)", f"]({page})", source[0])
+    if TABLE in source[0]:
+        source[0] = source[0].replace(TABLE, (Path(app.srcdir) / "generated" / "validation_table.inc").read_text())
+    if docname == app.config.root_doc:
+        for caption, pages in CONTENTS.items():
+            listed = "\n".join(pages)
+            source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{listed}\n```\n"

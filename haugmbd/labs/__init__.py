@@ -1,0 +1,20 @@
+"""Checks of the teaching labs in `examples/labs`, and what lecturers need.
+
+    print(mbd.labs.check("lab1", {"release": 191.3}))           what is right, what is not yet, and where to look
+
+report       what `check` says
+answers      how numbers, arrays, words and systems are judged
+motion       exercises of labs 1, 3, 9 and 12: motion, reactions, drives, impulses, statistics
+constraints  exercises of labs 2, 6, 7 and 8: equations, formulations, redundancy, serial chains
+integration  exercises of labs 4, 5, 10 and 11: drift, gains, stiffness, long runs
+check        the table of labs, and `check`
+mystery      models with a fault whose name is not said
+grade        all answers of a class, without a network
+"""
+
+from haugmbd.labs.check import LABS, check
+from haugmbd.labs.grade import Grades, grade
+from haugmbd.labs.mystery import MYSTERIES, mystery
+from haugmbd.labs.report import Finding, LabReport
+
+__all__ = ["LABS", "MYSTERIES", "Finding", "Grades", "LabReport", "check", "grade", "mystery"]

@@ -1,0 +1,122 @@
+"""How answers are judged: each judge returns "" for a right answer, and otherwise a sentence that says where to look.
+
+A number is compared with one that the check computes by itself, mostly from a closed form. What is typical of a mistake is said: the sign,
+a factor of two, degrees in place of radians, a missing or superfluous g.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.errors import HaugmbdError
+
+Judge = Callable[[Any], str]
+G = 9.81
+
+FACTORS = {
+    -1.0: "the size is right, the sign is not: read which sense is positive",
+    2.0: "it is twice what it should be",
+    0.5: "it is half of what it should be",
+    180.0 / np.pi: "these may be degrees; give radians",
+    np.pi / 180.0: "an angle may have been turned into radians twice",
+    1000.0: "it is a thousand times too large: give SI units",
+    1e-3: "it is a thousand times too small: give SI units",
+    G: "it is too large by a factor of 9.81: a weight may stand where a mass belongs",
+    1.0 / G: "it is too small by a factor of 9.81: a mass may stand where a weight belongs",
+}
+"""Ratios of an answer to the right one, and the mistake that is typical of them."""
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise.
+
+    Attributes
+    ----------
+    question : str
+        The question in one sentence.
+    judge : callable
+        The answer to a sentence; "" if it is right.
+    """
+
+    question: str
+    judge: Judge
+
+
+def number(expected: Callable[[], float], rtol: float, hint: str) -> Judge:
+    """Return the judge of a number.
+
+    expected computes the right one;  rtol: relative error that is accepted;  hint: where to look if it is another one
+    """
+
+    def judge(given: Any) -> str:
+        if isinstance(given, bool) or not (np.ndim(given) == 0 and isinstance(np.asarray(given).item(), Real)):
+            return f"give one number, not {short(given)}"
+        x, right = float(given), expected()
+        if not np.isfinite(x):
+            return f"{x} is not a finite number"
+        if abs(x - right) <= rtol * abs(right):
+            return ""
+        ratio = x / right if right else np.inf
+        return next((text for factor, text in FACTORS.items() if abs(ratio / factor - 1.0) <= rtol), f"{x:g} is not it. {hint}")
+
+    return judge
+
+
+def array(expected: Callable[[], Array], atol: float, hint: str) -> Judge:
+    """Return the judge of an array: its shape is told, its entries are not."""
+
+    def judge(given: Any) -> str:
+        right = expected()
+        try:
+            x = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError):
+            return f"give an array of numbers of shape {right.shape}, not {short(given)}"
+        if x.shape != right.shape:
+            return f"the shape is {x.shape}, and {right.shape} is asked for"
+        far = ~(np.abs(x - right) <= atol)
+        if not far.any():
+            return ""
+        if np.allclose(x, -right, rtol=0.0, atol=atol):
+            return FACTORS[-1.0]
+        place = tuple(int(k) for k in np.argwhere(far)[0])
+        return f"entry {list(place)} and {int(far.sum()) - 1} more are not right. {hint}"
+
+    return judge
+
+
+def word(right: str, accepted: Sequence[str], hint: str) -> Judge:
+    """Return the judge of one word out of several."""
+
+    def judge(given: Any) -> str:
+        if not isinstance(given, str) or given not in accepted:
+            return f"give one of {', '.join(map(repr, accepted))}"
+        return "" if given == right else hint
+
+    return judge
+
+
+def guarded(judge: Judge) -> Judge:
+    """Return a judge that reports what goes wrong in a student's object as a sentence."""
+
+    def judged(given: Any) -> str:
+        try:
+            return judge(given)
+        except HaugmbdError as error:
+            return f"{type(error).__name__}: {error}"
+        except Exception as error:  # noqa: BLE001  a student's class may raise anything
+            return f"it raised {type(error).__name__}: {error}"
+
+    return judged
+
+
+def short(given: Any) -> str:
+    """Return the beginning of the repr of an answer."""
+    text = repr(given)
+    return text if len(text) <= 60 else f"{text[:57]}..."

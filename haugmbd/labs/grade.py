@@ -1,0 +1,150 @@
+"""Grades of a class: every program or notebook of a folder runs in a process of its own, and what `check` says is collected."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+from haugmbd.deprecated import check_keywords
+from haugmbd.errors import UsageError
+from haugmbd.labs.check import LABS, RECORD
+from haugmbd.labs.report import MISSING, RIGHT
+from haugmbd.text_table import table_lines
+
+ENDINGS = (".py", ".ipynb")
+
+
+@dataclass(frozen=True)
+class Grades:
+    """The table of a class; print it, or write it with `to_csv`.
+
+    Attributes
+    ----------
+    lab : str
+        Name of the lab.
+    exercises : tuple of str
+        Its exercises.
+    rows : tuple of (str, dict, str)
+        For each file its name, the state of every exercise, and what went wrong when it ran; "" if nothing did.
+    """
+
+    lab: str
+    exercises: tuple[str, ...]
+    rows: tuple[tuple[str, dict[str, str], str], ...]
+
+    def right(self, name: str) -> int:
+        """Return how many answers of a file are right. Raise UsageError if there is no such file."""
+        for file, states, _ in self.rows:
+            if file == name:
+                return sum(state == RIGHT for state in states.values())
+        raise UsageError(f"no file is called {name!r}; there are {', '.join(repr(row[0]) for row in self.rows)}.")
+
+    def to_csv(self, path: str | Path) -> Path:
+        """Write the table to a CSV file, and return its path."""
+        with Path(path).open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(["file", *self.exercises, "right", "trouble"])
+            writer.writerows([name, *states.values(), self.right(name), trouble] for name, states, trouble in self.rows)
+        return Path(path)
+
+    def __str__(self) -> str:
+        """Return the table."""
+        lines = [[name, *states.values(), str(self.right(name)), trouble] for name, states, trouble in self.rows]
+        return "\n".join([self.lab, *table_lines(["file", *self.exercises, "right", "trouble"], lines)])
+
+
+@check_keywords
+def grade(folder: str | Path, lab: str, *, timeout: float = 300.0) -> Grades:
+    """Run every program and notebook of a folder, and collect what `check` says about one lab.
+
+    Parameters
+    ----------
+    folder : path
+        A folder with .py and .ipynb files, one for each student.
+    lab : str
+        The lab, "lab1" to "lab12".
+    timeout : float
+        Longest time for one file [s].
+
+    Returns
+    -------
+    Grades
+        A row for each file, in the order of their names. The last check of a file counts.
+
+    Raises
+    ------
+    UsageError
+        If there is no such folder or lab, no file in the folder, or the timeout is not positive.
+
+    Notes
+    -----
+    The files are run as they are: do it in an account where students' programs may run. No network is needed.
+    """
+    where = Path(folder)
+    if lab not in LABS:
+        raise UsageError(f"no lab is called {lab!r}; there are {', '.join(LABS)}.")
+    if isinstance(timeout, bool) or not (isinstance(timeout, Real) and 0.0 < timeout < float("inf")):
+        raise UsageError(f"timeout = {timeout!r} must be a positive number of seconds.")
+    if not where.is_dir():
+        raise UsageError(f"folder = {str(folder)!r} is not a folder.")
+    files = sorted(path for path in where.iterdir() if path.suffix in ENDINGS)
+    if not files:
+        raise UsageError(f"folder {str(folder)!r} has no .py and no .ipynb files.")
+    exercises = tuple(LABS[lab].exercises)
+    return Grades(lab, exercises, tuple(_row(path, lab, exercises, timeout) for path in files))
+
+
+def _row(path: Path, lab: str, exercises: tuple[str, ...], timeout: float) -> tuple[str, dict[str, str], str]:
+    """Run one file, and return its row."""
+    states = dict.fromkeys(exercises, MISSING)
+    with tempfile.TemporaryDirectory() as place:
+        record = Path(place) / "record.jsonl"
+        try:
+            program = _program(path)
+        except (ValueError, KeyError, TypeError) as error:
+            return path.name, states, f"it is no notebook: {error}"
+        script = Path(place) / "answer.py"
+        script.write_text(program, encoding="utf-8")
+        trouble = _run(script, record, timeout)
+        if record.exists():
+            for line in record.read_text(encoding="utf-8").splitlines():
+                said: dict[str, Any] = json.loads(line)
+                if said["lab"] == lab:
+                    states |= {name: state for name, state, _ in said["findings"]}
+    return path.name, states, trouble
+
+
+def _run(script: Path, record: Path, timeout: float) -> str:
+    """Run a program without a display, and return what went wrong; "" if nothing did."""
+    environment = {**os.environ, RECORD: str(record), "MPLBACKEND": "Agg"}
+    try:
+        run = subprocess.run(
+            [sys.executable, str(script)],
+            cwd=script.parent,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return f"it took more than {timeout:g} s"
+    return "" if run.returncode == 0 else (run.stderr.strip().splitlines() or [f"exit code {run.returncode}"])[-1]
+
+
+def _program(path: Path) -> str:
+    """Return the program of a file; of a notebook the cells with code, without commands of the notebook itself."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        return text
+    cells = ["".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
+    lines = [line for cell in cells for line in [*cell.splitlines(), ""]]
+    return "\n".join("" if line.startswith(("%", "!")) else line for line in lines) + "\n"

@@ -1,0 +1,56 @@
+"""`labs.grade`: every file of a folder runs by itself, and one that fails is a row."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import haugmbd as mbd
+from haugmbd.labs import grade
+
+PROGRAM = "import haugmbd as mbd\nprint(mbd.labs.check('lab9', {'sweet spot': SPOT, 'elbow': ...}))\n"
+
+
+@pytest.mark.slow
+def test_a_class_is_graded(tmp_path):
+    folder = tmp_path / "class"
+    folder.mkdir()
+    (folder / "ada.py").write_text(PROGRAM.replace("SPOT", "2 / 3"))
+    cells = [
+        {"cell_type": "markdown", "source": ["no code"]},
+        {"cell_type": "code", "source": ["%matplotlib inline\n", *PROGRAM.replace("SPOT", "0.5").splitlines(keepends=True)]},
+    ]
+    (folder / "bob.ipynb").write_text(json.dumps({"cells": cells}))
+    (folder / "cy.py").write_text("raise ValueError('too late')\n")
+    (folder / "dan.ipynb").write_text("{}")
+    (folder / "notes.txt").write_text("not a program")
+    grades = grade(folder, "lab9")
+    assert [row[0] for row in grades.rows] == ["ada.py", "bob.ipynb", "cy.py", "dan.ipynb"]
+    assert [grades.right(row[0]) for row in grades.rows] == [1, 0, 0, 0]
+    assert [row[1]["sweet spot"] for row in grades.rows] == ["right", "not yet", "not answered", "not answered"]
+    assert [row[2] for row in grades.rows] == ["", "", "ValueError: too late", "it is no notebook: 'cells'"]
+    lines = grades.to_csv(tmp_path / "grades.csv").read_text().splitlines()
+    assert lines[0] == "file,sweet spot,elbow,rest,right,trouble"
+    assert lines[1].startswith("ada.py,right,not answered,not answered,1")
+    assert "too late" in str(grades)
+    with pytest.raises(mbd.UsageError, match="no file is called 'eve.py'"):
+        grades.right("eve.py")
+
+
+def test_a_program_that_does_not_end_is_ended(tmp_path):
+    (tmp_path / "slow.py").write_text("import time\ntime.sleep(60)\n")
+    ((_, states, trouble),) = grade(tmp_path, "lab9", timeout=0.5).rows
+    assert trouble == "it took more than 0.5 s"
+    assert set(states.values()) == {"not answered"}
+
+
+def test_wrong_arguments_are_refused(tmp_path):
+    with pytest.raises(mbd.UsageError, match="no lab is called"):
+        grade(tmp_path, "lab0")
+    with pytest.raises(mbd.UsageError, match="has no .py and no .ipynb"):
+        grade(tmp_path, "lab1")
+    with pytest.raises(mbd.UsageError, match="is not a folder"):
+        grade(tmp_path / "nowhere", "lab1")
+    with pytest.raises(mbd.UsageError, match="timeout"):
+        grade(tmp_path, "lab1", timeout=0.0)
