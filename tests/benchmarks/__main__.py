@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.benchmarks import closed_loops, explicit, formulations, reduced, work_precision
+from tests.benchmarks import closed_loops, explicit, formulations, meshes, reduced, work_precision
 from tests.benchmarks.turns import best, in_turn, median, verdict
 from tests.benchmarks.worker import ONE_THREAD, REPOSITORY, Worker
 
@@ -157,6 +157,7 @@ def main() -> None:
     memory(ours)
     impacts(ours)
     formulations.section(ours)
+    meshes.section()
     for worker in (ours, runs, *peers.values()):
         worker.close()
     compiling()

@@ -91,7 +91,6 @@ RUNS = {
     "generalized-alpha": {"integrator": mbd.GeneralizedAlpha(h=1e-3)},
     "BDF": {"integrator": mbd.BDF(h=1e-3)},
     "RATTLE": {"h": 1e-3, "integrator": mbd.RATTLE(), "stabilization": None},
-    "unweighted projection": {"h": 1e-3, "stabilization": mbd.UnweightedProjection()},
 }
 
 
