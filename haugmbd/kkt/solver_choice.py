@@ -19,13 +19,14 @@ import numpy as np
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import UsageError
 from haugmbd.kkt.elimination_order import Schedule, make_schedule
+from haugmbd.kkt.multifrontal.front_kernels import PANEL
 from haugmbd.kkt.multifrontal.plan import FrontPlan, plan_fronts
 
 BLOCK, MULTIFRONTAL = "block LDL^T", "multifrontal"
 SOLVERS = (BLOCK, MULTIFRONTAL)
 
 FRONT_TABLES = ("FRONTS", "FRONT_ROWS", "FRONT_RUNS", "FRONT_BODIES", "BODY_ROWS")
-FRONT_ARRAYS = ("FRONT_FACTOR", "FRONT_STACK", "FRONT_MATRIX", "ROWS_OF_BODY", "FRONT_PIVOTS", "FRONT_UNKNOWNS")
+FRONT_ARRAYS = ("FRONT_FACTOR", "FRONT_STACK", "FRONT_MATRIX", "ROWS_OF_BODY", "FRONT_PIVOTS", "FRONT_UNKNOWNS", "FRONT_PANEL")
 """The matrices of the multifrontal solver, see `workspace.layout`."""
 
 FILL_PER_NODE = 12
@@ -132,5 +133,6 @@ def front_tables(plan: FrontPlan, n_bodies: int, reason: str) -> SolverTables:
         "ROWS_OF_BODY": (len(plan.body_rows), 6),
         "FRONT_PIVOTS": (1, most),
         "FRONT_UNKNOWNS": (1, most),
+        "FRONT_PANEL": (PANEL, most),
     }
     return SolverTables(MULTIFRONTAL, reason, ints, work)

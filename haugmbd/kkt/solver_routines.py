@@ -8,6 +8,7 @@ from haugmbd.compiled.function_pointers import Routine
 from haugmbd.kkt import entry_points as blocks
 from haugmbd.kkt import least_squares
 from haugmbd.kkt.multifrontal import entry_points as fronts
+from haugmbd.kkt.multifrontal.blas import link_blas
 from haugmbd.workspace.layout import Tables
 
 
@@ -51,4 +52,7 @@ def has_fronts(tables: Tables) -> bool:
 
 def routines_of(tables: Tables) -> SolverRoutines:
     """Return the routines of the solver that these tables belong to."""
-    return WITH_FRONTS if has_fronts(tables) else WITH_BLOCKS
+    if not has_fronts(tables):
+        return WITH_BLOCKS
+    link_blas()
+    return WITH_FRONTS

@@ -111,12 +111,15 @@ class Explanation:
         One for each row.
     as_table : bool
         Whether the text is the table.
+    solver : str
+        How the equations are solved, and why.
     """
 
     model: str
     t: float
     rows: tuple[RowExplanation, ...]
     as_table: bool
+    solver: str = ""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -132,6 +135,7 @@ class Explanation:
         symbols = {row.label.kind: row.symbols for row in self.rows}
         cells = [_cells(row) for row in self.rows]
         legend = [line for kind, text in symbols.items() for line in _entry(kind, text)]
+        legend += _entry("solver", self.solver)
         return "\n".join([head, "", *table_lines(HEAD, cells, right=RIGHT, width=WIDTH, may_be_cut=NAMES), "", *legend])
 
     __repr__ = __str__

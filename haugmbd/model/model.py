@@ -21,7 +21,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.drivers import Driver, compile_drivers
 from haugmbd.errors import SimulationError
 from haugmbd.kkt.entry_points import NO_REFINE
-from haugmbd.kkt.solver_choice import BLOCK
+from haugmbd.kkt.solver_choice import BLOCK, MULTIFRONTAL
 from haugmbd.kkt.solver_routines import routines_of
 from haugmbd.model.body_kinematics import DRIVE, NO_DRIVE
 from haugmbd.model.compile import LoadEntry
@@ -287,6 +287,15 @@ class Model(Pictured):
             If there is no such joint or row.
         """
         return self.explainer(self, which, state)
+
+    def explain_solver(self) -> str:
+        """Return how the equations of motion are solved, and why, in a line."""
+        text = f"{self.solver}, {self.solver_reason}"
+        coupling = [entry.load.name for entry in self.loads if len({*entry.bodies} - {0}) > 1]
+        if self.solver == MULTIFRONTAL and coupling:
+            more = f" and {len(coupling) - 1} more" if len(coupling) > 1 else ""
+            text += f"; in implicit steps {BLOCK}, because {coupling[0]!r}{more} couples bodies"
+        return text
 
     def evaluator(self) -> Any:
         """Return an object that evaluates accelerations, multipliers and rows in loops of one's own, without copies.

@@ -32,7 +32,8 @@ def explain_model(model: Model, which: str | int | None, state: State | None) ->
         numbers = joint_named(model.joints, which).rows.tolist()
         return Explanation(model.name, state.t, tuple(_explained(model, rows, state, numbers)), as_table=False)
     if which is None:
-        return Explanation(model.name, state.t, tuple(_explained(model, rows, state, range(model.nc))), as_table=True)
+        explained = tuple(_explained(model, rows, state, range(model.nc)))
+        return Explanation(model.name, state.t, explained, as_table=True, solver=model.explain_solver())
     return explain_row(model, rows, state, int(which))
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.benchmarks import calls, closed_loops, explicit, formulations, record, reduced, work_precision
+from tests.benchmarks import calls, closed_loops, explicit, formulations, meshes, record, reduced, work_precision
 from tests.benchmarks.diagram import FOLDER
 from tests.benchmarks.turns import best, in_turn, median, verdict
 from tests.benchmarks.worker import Worker
@@ -163,6 +163,7 @@ def everything(ours: Worker, peers: dict[str, Worker]) -> None:
     memory(ours)
     impacts(ours)
     formulations.section(ours)
+    meshes.section()
     runs.close()
     calls.from_python()
     calls.starts()

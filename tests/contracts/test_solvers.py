@@ -91,7 +91,6 @@ RUNS = {
     "generalized-alpha": {"integrator": mbd.GeneralizedAlpha(h=1e-3)},
     "BDF": {"integrator": mbd.BDF(h=1e-3)},
     "RATTLE": {"h": 1e-3, "integrator": mbd.RATTLE(), "stabilization": None},
-    "unweighted projection": {"h": 1e-3, "stabilization": mbd.UnweightedProjection()},
 }
 
 
@@ -194,6 +193,18 @@ def test_the_choice_is_made_where_the_model_is_compiled():
     assert large.solver == MULTIFRONTAL
     assert "million multiply-adds" in large.solver_reason
     assert net(12).compile(solver=BLOCK).solver == BLOCK
+
+
+def test_reports_say_which_solver_and_why():
+    system = net(12)
+    model = system.compile()
+    said = " ".join(str(model.explain()).split())
+    assert f"solver {model.solver}, {model.solver_reason}" in said
+    assert f"solver {model.solver}, {model.solver_reason}" in " ".join(str(mbd.mobility(model)).split())
+    i, j = system.bodies[1], system.bodies[20]
+    system.add(mbd.TSDA("spring", i, j, point_i=i.r, point_j=j.r, k=1.0, l0=0.2))
+    assert "in implicit steps block LDL^T, because 'spring' couples bodies" in system.compile().explain_solver()
+    assert chain(3).compile().explain_solver() == "block LDL^T, little fill"
 
 
 def test_an_unknown_solver_is_refused():

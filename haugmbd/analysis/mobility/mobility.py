@@ -163,4 +163,5 @@ def _report(
         skipped_parts=left_out,
         redundancy=redundancy,
         _found=(blocks, found),
+        solver=model.explain_solver(),
     )

@@ -20,6 +20,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.reaction_uniqueness import JointReaction
 from haugmbd.errors import Fault, UsageError
 from haugmbd.graph import Blocks
+from haugmbd.kkt.solver_choice import MULTIFRONTAL
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.dependent_rows import Redundancy
 from haugmbd.model.state import State
@@ -67,6 +68,8 @@ class Mobility:
         Parts that have too many faults to be examined.
     redundancy : Redundancy
         The dependencies of the rows.
+    solver : str
+        How the equations of motion are solved, and why.
     """
 
     name: str
@@ -86,6 +89,7 @@ class Mobility:
     skipped_parts: tuple[str, ...]
     redundancy: Redundancy
     _found: tuple[Blocks, Remaining]
+    solver: str = ""
 
     @property
     def gruebler(self) -> int:
@@ -186,6 +190,8 @@ def _counts(m: Mobility) -> list[str]:
     if here:
         of = "row depends" if here == 1 else "rows depend"
         lines += _entry("  ", f"SINGULAR POSE       {here} {of} on the others only here; around it: {m.degrees_of_freedom_nearby}")
+    if m.solver.startswith(MULTIFRONTAL):
+        lines += _entry("  ", f"solver              {m.solver}")
     return lines
 
 

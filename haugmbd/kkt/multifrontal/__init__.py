@@ -3,6 +3,7 @@
 minimum_degree   the order in which rows are eliminated, by degree or below a bisection
 front_layout     fronts of a good size, and their tables
 plan             the cheapest of a few orders
+blas             SciPy's matrix product for compiled code
 front_kernels    dense kernels of one front
 row_choice       the selection of rows where some depend on others
 factorization    factorization and back-substitution

@@ -45,6 +45,7 @@ def factor_of(w: Workspace) -> FrontFactor:
         ws.rows_of_body(w),
         ws.front_pivots(w),
         ws.front_unknowns(w),
+        ws.front_panel(w),
     )
 
 

@@ -48,7 +48,7 @@ class FrontFactor(NamedTuple):
 
     D: (., 6, 6) inertia of the bodies, then L_b;  d_inv: (nn, 6) inverse pivots, by nodes;  U: rows of the factor
     stack: updates that wait for their parents;  F: the current front;  Y: (., 6) rows of each body, times L_b^-T
-    pivots: inverse pivots of the current front;  z: its unknowns
+    pivots: inverse pivots of the current front;  z: its unknowns;  panel: see `front_kernels.eliminate`
     """
 
     D: Array
@@ -59,6 +59,7 @@ class FrontFactor(NamedTuple):
     Y: Array
     pivots: Array
     z: Array
+    panel: Array
 
 
 @inlined
@@ -143,7 +144,7 @@ def store_front(s: FrontTables, q: int, f: FrontFactor, F: Array) -> None:
 
 
 def front_loop(select: Any) -> Any:
-    """Return the kernel that factors all fronts:  select(choice, F, d_inv, rows) eliminates the pivots of one."""
+    """Return the kernel that factors all fronts:  select(choice, F, d_inv, rows, panel) eliminates the pivots of one."""
 
     @kernel
     def factor_fronts(choice: Any, s: FrontTables, J: Array, diagonal: Array, scale: Array, f: FrontFactor) -> tuple[float, int]:
@@ -161,7 +162,7 @@ def front_loop(select: Any) -> Any:
             rows = borrow_line(s.rows, at, k)
             for i in range(k):
                 F[i, i] += diagonal[rows[i] - first_row]
-            select(choice, F, f.pivots, rows)
+            select(choice, F, f.pivots, rows, f.panel)
             for i in range(k):
                 inverse[rows[i]] = f.pivots[i]
                 weak = abs(f.pivots[i]) * sizes[rows[i]]
@@ -174,9 +175,9 @@ def front_loop(select: Any) -> Any:
 
 
 @kernel
-def every_row(choice: int, F: Array, d_inv: Array, rows: Ints) -> None:
+def every_row(choice: int, F: Array, d_inv: Array, rows: Ints, panel: Array) -> None:
     """Eliminate all pivots of a front."""
-    eliminate(F, d_inv, 0, rows.size)
+    eliminate(F, d_inv, 0, rows.size, panel)
 
 
 @kernel

@@ -8,7 +8,12 @@ Four pivots at a time update two rows each: every number that is loaded takes pa
 from __future__ import annotations
 
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.array_views import borrow_line
 from haugmbd.compiled.jit import kernel
+from haugmbd.kkt.multifrontal.blas import subtract_product
+
+BLAS_FROM, LEAST_PANEL, BLOCK = 64, 8, 64
+"""Rows behind a panel, and pivots of it, from which BLAS updates them; rows of a block, of which it updates more than the triangle."""
 
 PANEL, STRIP = 32, 128
 """Pivots of a panel, and columns that it is applied to at a time: together they fit into the first-level cache."""
@@ -25,17 +30,23 @@ def clear_upper(F: Array) -> None:
 
 
 @kernel
-def eliminate(F: Array, d_inv: Array, first: int, end: int) -> None:
-    """Eliminate the pivots `first` to `end` of F, and write their inverses to d_inv."""
+def eliminate(F: Array, d_inv: Array, first: int, end: int, panel: Array) -> None:
+    """Eliminate the pivots `first` to `end` of F, and write their inverses to d_inv.
+
+    panel: work array of PANEL rows, as long as those of F
+    """
     n = F.shape[0]
     p = first
     while p < end:
         q = min(end, p + PANEL)
         factor_rows(F, d_inv, p, q)
-        strip = q
-        while strip < n:
-            update_strip(F, d_inv, p, q, strip, min(n, strip + STRIP))
-            strip += STRIP
+        if n - q >= BLAS_FROM and q - p >= LEAST_PANEL:
+            update_by_blas(F, d_inv, p, q, panel)
+        else:
+            strip = q
+            while strip < n:
+                update_strip(F, d_inv, p, q, strip, min(n, strip + STRIP))
+                strip += STRIP
         p = q
 
 
@@ -62,6 +73,21 @@ def factor_rows(F: Array, d_inv: Array, p: int, q: int) -> None:
                 update_row(F, d_inv, m, i, i, n)
             i += 1
         c += b
+
+
+@kernel
+def update_by_blas(F: Array, d_inv: Array, p: int, q: int, panel: Array) -> None:
+    """Subtract the part of the pivots p to q from the rows behind them, in blocks of rows."""
+    n = F.shape[0]
+    r = n - q
+    for a in range(p, q):
+        source, target = F[a], borrow_line(panel, (a - p) * r, r)
+        for j in range(r):
+            target[j] = source[q + j] * d_inv[a]
+    j = q
+    while j < n:
+        subtract_product(F, p, j, j, n - j, panel, j - q, min(BLOCK, n - j), q - p)
+        j += BLOCK
 
 
 @kernel

@@ -39,7 +39,7 @@ class Independent(NamedTuple):
 
 
 @kernel
-def kept_rows_only(c: Kept, F: Array, d_inv: Array, rows: Ints) -> None:
+def kept_rows_only(c: Kept, F: Array, d_inv: Array, rows: Ints, panel: Array) -> None:
     """Eliminate the pivots of a front, as many of each edge as it keeps."""
     first_edge = c.scale.shape[0] - c.kept.shape[0]
     start = i = 0
@@ -49,18 +49,18 @@ def kept_rows_only(c: Kept, F: Array, d_inv: Array, rows: Ints) -> None:
             wanted += c.kept[node - first_edge, rows[i + m] % 6] == 1.0
             m += 1
         if wanted < m:
-            eliminate(F, d_inv, start, i)
+            eliminate(F, d_inv, start, i, panel)
             put_schur(F, i, m, rows, c.scale, c.S)
             for _ in range(wanted):
                 take(c.S, next_row(c.S, c.kept[node - first_edge]))
-            eliminate_marked(F, d_inv, i, m, c.S)
+            eliminate_marked(F, d_inv, i, m, c.S, panel)
             start = i + m
         i += m
-    eliminate(F, d_inv, start, rows.size)
+    eliminate(F, d_inv, start, rows.size, panel)
 
 
 @kernel
-def independent_rows_only(c: Independent, F: Array, d_inv: Array, rows: Ints) -> None:
+def independent_rows_only(c: Independent, F: Array, d_inv: Array, rows: Ints, panel: Array) -> None:
     """Eliminate the pivots of a front that are independent of those before."""
     first_edge = c.scale.shape[0] - c.active.shape[0]
     i = 0
@@ -77,7 +77,7 @@ def independent_rows_only(c: Independent, F: Array, d_inv: Array, rows: Ints) ->
             if row < 0:
                 break
             take(c.S, row)
-        eliminate_marked(F, d_inv, i, m, c.S)
+        eliminate_marked(F, d_inv, i, m, c.S, panel)
         i += m
 
 
@@ -108,14 +108,14 @@ def first_good_row(S: Array, tol: float, preferred: float) -> int:
 
 
 @kernel
-def eliminate_marked(F: Array, d_inv: Array, i: int, m: int, S: Array) -> None:
+def eliminate_marked(F: Array, d_inv: Array, i: int, m: int, S: Array, panel: Array) -> None:
     """Eliminate those of the pivots i to i + m that S marks as taken; make the rows of the others empty."""
     for a in range(m):
         if S[a, 6] != 1.0:
             for j in range(i, F.shape[0]):
                 F[min(i + a, j), max(i + a, j)] = 0.0
             F[i + a, i + a] = -1.0
-    eliminate(F, d_inv, i, i + m)
+    eliminate(F, d_inv, i, i + m, panel)
     for a in range(m):
         if S[a, 6] != 1.0:
             d_inv[i + a] = 0.0

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from haugmbd.compiled.ffi import NO_CALLBACK
+from haugmbd.kkt.multifrontal.blas import link_blas
 from haugmbd.kkt.multifrontal.front_layout import CHILD, PIVOTS, ROWS, SIBLING
 from haugmbd.kkt.multifrontal.minimum_degree import Fronts, bisection_levels, minimum_degree
 from haugmbd.kkt.multifrontal.plan import _cliques, plan_fronts
@@ -22,6 +23,7 @@ GROWTH = 1e3
 RESIDUAL = 1e-11
 """Backward error: 1e-13 is seen."""
 
+link_blas()
 SOLVERS = {BLOCK: WITH_BLOCKS, MULTIFRONTAL: WITH_FRONTS}
 
 
