@@ -25,7 +25,7 @@ import numpy as np
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.validation import masked
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.compiled.jit import inlined, kernel
+from haugmbd.compiled.jit import kernel
 from haugmbd.deprecated import public_class
 from haugmbd.drivers import Driver, as_driver
 from haugmbd.errors import Fault
@@ -146,19 +146,19 @@ def as_vector(x: Any) -> Array:
     return vector
 
 
-@inlined
+@kernel
 def value(m: Motion, marker: int) -> Vec:
     """Return A x_bar."""
     return load(m.X, marker, 0)
 
 
-@inlined
+@kernel
 def rate(m: Motion, marker: int) -> Vec:
     """Return d/dt (A x_bar) = A (w x x_bar)."""
     return load(m.X, marker, 3)
 
 
-@inlined
+@kernel
 def centripetal(m: Motion, marker: int) -> Vec:
     """Return d2/dt2 (A x_bar) at w' = 0: A (w x (w x x_bar))."""
     return load(m.X, marker, 6)
@@ -189,7 +189,7 @@ def put_row(rows: RowTable, m: Motion, ints: Ints, k: int, i: int, j: int, g: Ve
     store(J, 1 - side, 3, to_body(m.A, j, m_j))
 
 
-@inlined
+@kernel
 def put_level(rows: RowTable, slot: int, Phi: float, nu: float, gamma: float) -> None:
     """Write Phi, nu and gamma."""
     rows.level[slot, 0] = Phi
