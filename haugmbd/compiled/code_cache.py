@@ -23,6 +23,7 @@ from typing import Any
 
 import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
+from numba.core.runtime import rtsys
 
 from haugmbd.compiled.cache_stamp import PACKAGE, source_stamp
 
@@ -107,8 +108,9 @@ class CodeCache(FunctionCache):  # type: ignore[misc]
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled function; None, after an announcement, if it must be compiled.
 
-        Machine code is loaded without Numba's own functions, which take 0.2 s to prepare: compilation does that where it happens.
+        Machine code needs Numba's run-time library only.  Numba's own functions, which take 0.2 s to prepare, are those of compilation.
         """
+        rtsys.initialize(target_context)
         found = None
         try:
             with self._guard_against_spurious_io_errors():
