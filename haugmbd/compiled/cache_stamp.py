@@ -7,6 +7,7 @@ from ANOTHER file it would silently run the old code. Compiled code cannot use a
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from functools import cache
 from pathlib import Path
@@ -20,8 +21,8 @@ NAME = re.compile(r"\w+")
 @cache
 def source_stamp(file: Path, package: Path = PACKAGE) -> str:
     """Return the digest of `file` and of all files of `package` that it imports, directly or not."""
-    seen: set[Path] = set()
-    waiting = [file]
+    seen: set[str] = set()
+    waiting = [str(file)]
     while waiting:
         one = waiting.pop()
         if one not in seen:
@@ -34,14 +35,20 @@ def source_stamp(file: Path, package: Path = PACKAGE) -> str:
 
 
 @cache
-def _read(file: Path, package: Path) -> tuple[bytes, tuple[Path, ...]]:
+def _read(file: str, package: Path) -> tuple[bytes, tuple[str, ...]]:
     """Return the digest of one file, and the files of the package that it imports."""
-    text = file.read_bytes()
-    imported: list[Path] = []
+    text = Path(file).read_bytes()
+    imported: list[str] = []
     for module, names, plain in IMPORT.findall(text):
         dotted = (module or plain).decode()
         if dotted == package.name or dotted.startswith(package.name + "."):
-            place = package.joinpath(*dotted.split(".")[1:])
-            candidates = [place / f"{name}.py" for name in NAME.findall(names.decode())]
-            imported += [f for f in (place.with_suffix(".py"), place / "__init__.py", *candidates) if f.is_file()]
+            place = os.sep.join([str(package), *dotted.split(".")[1:]])
+            candidates = [f"{place}{os.sep}{name}.py" for name in NAME.findall(names.decode())]
+            imported += [f for f in (f"{place}.py", f"{place}{os.sep}__init__.py", *candidates) if f in _files(package)]
     return hashlib.sha1(text, usedforsecurity=False).digest(), tuple(imported)
+
+
+@cache
+def _files(package: Path) -> frozenset[str]:
+    """Return the source files of the package: a question to this set is quicker than one to the disk."""
+    return frozenset(os.path.join(place, name) for place, _, names in os.walk(package) for name in names if name.endswith(".py"))

@@ -17,11 +17,13 @@ import os
 import pickle
 import warnings
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
+from numba.core.runtime import rtsys
 
 from haugmbd.compiled.cache_stamp import PACKAGE, source_stamp
 
@@ -36,12 +38,27 @@ _said: set[str] = set()
 def keep_on_disk(compiled: Any) -> Any:
     """Attach a disk cache to a compiled function, bound to the text that it depends on; return the function."""
     if not numba.config.DISABLE_JIT:
-        function = compiled.py_func
-        try:
-            compiled._cache = CodeCache(function, source_stamp(Path(function.__code__.co_filename).resolve()))
-        except RuntimeError:  # Numba finds no folder that it may write to
-            compiled._cache = NoCache()
+        compiled._cache = DeferredCache(compiled.py_func)
     return compiled
+
+
+class DeferredCache:
+    """The cache of one function, which is opened when it is first used: most processes use a few functions of many."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    @cached_property
+    def _opened(self) -> Any:
+        """The cache itself."""
+        try:
+            return CodeCache(self._function, source_stamp(Path(self._function.__code__.co_filename).resolve()))
+        except RuntimeError:  # Numba finds no folder that it may write to
+            return NoCache()
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the cache itself has."""
+        return getattr(self._opened, name)
 
 
 class CodeCacheFile(IndexDataCacheFile):  # type: ignore[misc]  # Numba has no types
@@ -89,12 +106,17 @@ class CodeCache(FunctionCache):  # type: ignore[misc]
         self._cache_file = CodeCacheFile(**place, source_stamp=stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the compiled function; None, after an announcement, if it must be compiled."""
+        """Return the compiled function; None, after an announcement, if it must be compiled.
+
+        Machine code needs Numba's run-time library only.  Numba's own functions, which take 0.2 s to prepare, are those of compilation.
+        """
+        rtsys.initialize(target_context)
+        found = None
         try:
-            found = super().load_overload(sig, target_context)
+            with self._guard_against_spurious_io_errors():
+                found = self._load_overload(sig, target_context)
         except Exception:  # noqa: BLE001  whatever a whole file of this version cannot be turned into code for: it is compiled again
             LOGGER.info("haugmbd: compiled code in %s cannot be used", self._cache_path, exc_info=True)
-            found = None
         if found is None:
             folder = Path(self._cache_path)
             _announce(PACKAGE if folder.is_relative_to(PACKAGE) else folder.parent)

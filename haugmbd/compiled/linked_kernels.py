@@ -16,8 +16,10 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.registry import CPUDispatcher
-from numba.core.typed_passes import NativeLowering, NopythonTypeInference
+from numba.core.typed_passes import NativeLowering, NopythonRewrites, NopythonTypeInference
+from numba.core.untyped_passes import InlineInlinables
 
+from haugmbd.compiled.inlining import QuickInlining
 from haugmbd.compiled.type_inference import QuickFlags, QuickTypeInference
 
 
@@ -36,6 +38,34 @@ class LinkedLibrary(JITCodeLibrary):  # type: ignore[misc]  # Numba has no types
         self._finalize_dynamic_globals()
         self._verify_declare_only_symbols()
         self._finalized = True
+
+
+class EntryLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """The LLVM code of an entry, optimised once: Numba's first round removes the counting of references, of which there is none."""
+
+    def _optimize_functions(self, module: Any) -> None:
+        """Leave optimisation to that of the whole."""
+        module.data_layout = self._codegen._data_layout
+
+    def _optimize_final_module(self) -> None:
+        """Optimise the entry and its kernels together."""
+        passes, builder = self._codegen._module_pass_manager()
+        passes.run(self._final_module, builder)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class EntryLowering(NativeLowering):  # type: ignore[misc]
+    """Lower an entry to LLVM code."""
+
+    _name = "entry_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        """Lower to a library that is optimised once."""
+        if not state.flags.nrt:
+            state.library = EntryLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+            state.library.enable_object_caching()
+        done: bool = super().run_pass(state)
+        return done
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -58,7 +88,9 @@ class LinkedLowering(NativeLowering):  # type: ignore[misc]
 class EntryCompiler(CompilerBase):  # type: ignore[misc]
     """Numba's compiler, with a quicker type inference."""
 
-    replaced: Any = {NopythonTypeInference: QuickTypeInference}
+    replaced: Any = {InlineInlinables: QuickInlining, NopythonTypeInference: QuickTypeInference, NativeLowering: EntryLowering}
+    left_out: Any = {NopythonRewrites}
+    """Numba's fusion of array expressions, which no kernel has."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -78,7 +110,8 @@ class EntryCompiler(CompilerBase):  # type: ignore[misc]
         """Return Numba's passes, with some of them replaced."""
         usual, ours = DefaultPassBuilder.define_nopython_pipeline(self.state), PassManager("haugmbd")
         for kind, text in usual.passes:
-            ours.add_pass(self.replaced.get(kind, kind), text)
+            if kind not in self.left_out:
+                ours.add_pass(self.replaced.get(kind, kind), text)
         ours.finalize()
         return [ours]
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from inspect import signature
+from math import isfinite
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -25,7 +26,7 @@ import numpy as np
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.validation import masked
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.compiled.jit import inlined, kernel
+from haugmbd.compiled.jit import kernel
 from haugmbd.deprecated import public_class
 from haugmbd.drivers import Driver, as_driver
 from haugmbd.errors import Fault
@@ -115,12 +116,11 @@ class Primitive(ABC):
 
     def faults(self) -> tuple[Fault, ...]:
         """Return all faults of this equation alone."""
-        where = repr(self)
-        found = [Fault(where, fault.what, fault.remedy) for fault in self.f.faults()]
+        found = [Fault(repr(self), fault.what, fault.remedy) for fault in self.f.faults()]
         for body, x_bar in self.markers():
-            if not (x_bar.shape == (3,) and np.isfinite(x_bar).all()):
+            if not (x_bar.shape == (3,) and all(map(isfinite, x_bar.tolist()))):
                 what = f"a point or vector on body {body.name!r} is {x_bar.tolist()}"
-                found.append(Fault(where, what, "Give three finite numbers."))
+                found.append(Fault(repr(self), what, "Give three finite numbers."))
         return (*found, *self.extra_faults())
 
     def __repr__(self) -> str:
@@ -136,8 +136,18 @@ def zero_vector_faults(primitive: Primitive, **vectors: Array) -> tuple[Fault, .
     )
 
 
+def _writeable(base: Any) -> bool:
+    """Return whether the memory of a view may be written to."""
+    return not (type(base) is np.ndarray and not base.flags.writeable and base.base is None)
+
+
 def as_vector(x: Any) -> Array:
-    """Return a read-only float copy of `x`; NaN if it is not an array of numbers, which becomes a fault later."""
+    """Return a read-only float copy of `x`; NaN if it is not an array of numbers, which becomes a fault later.
+
+    An array that nobody can write to is not copied.
+    """
+    if type(x) is np.ndarray and x.dtype == np.float64 and not x.flags.writeable and (x.base is None or not _writeable(x.base)):
+        return x
     try:
         vector = np.full(3, np.nan) if masked(x) else np.array(x, dtype=np.float64)
     except (TypeError, ValueError):
@@ -146,19 +156,19 @@ def as_vector(x: Any) -> Array:
     return vector
 
 
-@inlined
+@kernel
 def value(m: Motion, marker: int) -> Vec:
     """Return A x_bar."""
     return load(m.X, marker, 0)
 
 
-@inlined
+@kernel
 def rate(m: Motion, marker: int) -> Vec:
     """Return d/dt (A x_bar) = A (w x x_bar)."""
     return load(m.X, marker, 3)
 
 
-@inlined
+@kernel
 def centripetal(m: Motion, marker: int) -> Vec:
     """Return d2/dt2 (A x_bar) at w' = 0: A (w x (w x x_bar))."""
     return load(m.X, marker, 6)
@@ -189,7 +199,7 @@ def put_row(rows: RowTable, m: Motion, ints: Ints, k: int, i: int, j: int, g: Ve
     store(J, 1 - side, 3, to_body(m.A, j, m_j))
 
 
-@inlined
+@kernel
 def put_level(rows: RowTable, slot: int, Phi: float, nu: float, gamma: float) -> None:
     """Write Phi, nu and gamma."""
     rows.level[slot, 0] = Phi

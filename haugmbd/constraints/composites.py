@@ -9,14 +9,17 @@ Source: Haug (2021), spatial kinematics: parallelism constraints.
 
 from __future__ import annotations
 
+import numpy as np
+
 from haugmbd.bodies.body import Body
+from haugmbd.bodies.validation import frozen
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.cd import CD
 from haugmbd.constraints.dp1 import DP1
 from haugmbd.constraints.dp2 import DP2
 
-X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+X, Y, Z = (frozen(axis) for axis in np.eye(3))
 
 
 def coincident(i: Body, s_bar_i: Array, j: Body, s_bar_j: Array) -> tuple[Primitive, ...]:

@@ -67,6 +67,8 @@ def _part_faults(
     for contact in contacts:
         faults += contact.faults() or foreign_body_faults(model, f"contact {contact.name!r}", contact.i, contact.j)
     faults += closing_faults(model, joints)
+    if len(blows) < 2 and not contacts and not joints and all(isinstance(b.name, str) and b.name.strip() for b in blows):
+        return faults
     groups = (("impulse", [b.name for b in blows]), ("contact", [c.name for c in contacts]), ("joint", [j.name for j in joints]))
     for kind, names in groups:
         faults += [
@@ -119,6 +121,8 @@ def _all_of(kind: type[Any], label: str, words: str, given: Any) -> tuple[Any, .
 
 def _several(given: Any, kind: type[Any] | tuple[type[Any], ...], label: str) -> tuple[Any, ...]:
     """Return the argument as a tuple; a single part becomes a tuple of one."""
+    if type(given) in (tuple, list):
+        return tuple(given)
     if isinstance(given, kind):
         return (given,)
     if isinstance(given, str) or not isinstance(given, Iterable):

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from scipy.spatial.transform import Rotation as SpatialRotation
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.freedoms import F_I, G_J, Axis, Freedom, Kind, Side, turn, turns_about_h_only
@@ -212,6 +211,8 @@ def _arm_rates(m: JointMotion) -> tuple[Array, Array]:
 
 def rotation(m: JointMotion, start: JointMotion) -> tuple[Array, Array, Array]:
     """Return the rotation vector of a spherical joint, and its angular velocity and acceleration, in the frame on body i."""
+    from scipy.spatial.transform import Rotation as SpatialRotation  # noqa: PLC0415  0.2 s, only for spherical joints
+
     to_i = np.swapaxes(m.F_i, 1, 2)
     now, before = to_i @ m.F_j, np.swapaxes(start.F_i, 1, 2) @ start.F_j
     finite = np.isfinite(now).all(axis=(1, 2))

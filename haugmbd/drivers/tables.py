@@ -72,9 +72,15 @@ def call_python_drivers(t: float, tables: DriverTables, drivers: Sequence[Driver
         F[k] = drivers[k].values(t)
 
 
+ZERO = Constant(0.0)
+"""The driver of most equations."""
+
+
 def as_driver(x: Driver | float | Callable[[Any], Any] | Sequence[Callable[[Any], Any]]) -> Driver:
     """Return the driver for a number, a function of t, three functions, or a driver. It does not raise (see `faults`)."""
     given: Any = x
+    if type(given) is float and given == 0.0:
+        return ZERO
     if isinstance(given, Driver):
         return given
     if is_real_scalar(given):

@@ -16,7 +16,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.array_views import borrow, borrow_line
-from haugmbd.compiled.jit import entry, inlined, kernel
+from haugmbd.compiled.jit import entry, kernel
 from haugmbd.compiled.status_codes import OK
 from haugmbd.deprecated import public_class
 from haugmbd.formulations.base import Formulation, KKTSolution, KKTSystem
@@ -65,19 +65,19 @@ class NewtonEuler(Formulation):
         return KKTSolution(x[1:n].ravel().copy(), kkt.model.lam_of(x)[kkt.rows])
 
 
-@inlined
+@kernel
 def factorize(P: Pack) -> int:
     """Factor the augmented matrix of the current rows."""
     return P.factorize(P, P.python_solver)
 
 
-@inlined
+@kernel
 def begin(P: Pack) -> int:
     """Eliminate forward for K x = b with the current factor; `finish` substitutes back."""
     return P.begin(P, P.python_solver)
 
 
-@inlined
+@kernel
 def finish(P: Pack) -> int:
     """Solve K x = b for the b that was the right-hand side when `factorize` or `begin` was called."""
     code = P.finish(P, P.python_solver)
@@ -86,14 +86,14 @@ def finish(P: Pack) -> int:
     return code
 
 
-@inlined
+@kernel
 def solve_once(P: Pack) -> int:
     """Solve K x = b without refinement, for iterations that correct themselves."""
     begin(P)
     return P.finish(P, P.python_solver)
 
 
-@inlined
+@kernel
 def solve_system(P: Pack) -> int:
     """Solve K x = b for another b, with the current factor."""
     begin(P)
@@ -121,7 +121,7 @@ def put_right_hand_side(P: Pack) -> None:
             b[n + e, a] = level[6 * e + a, 2]
 
 
-@inlined
+@kernel
 def accelerate(P: Pack, t: float, y: Array) -> int:
     """Write (u_dot, lam) of the state `y` to the solution array."""
     code = prepare(P, t, y)
@@ -151,7 +151,7 @@ def put_rates(P: Pack, t: float, y: Array, y_dot: Array) -> None:
         put_angle_rates_of_loads(P, t, y, borrow_line(y_dot, WIDTH * n, m.angles.size))
 
 
-@inlined
+@kernel
 def rates_at_hand(P: Pack, t: float, y: Array, y_dot: Array) -> int:
     """Write y_dot of the state `y` with the current rows, forces and factor, as a projection leaves them."""
     put_right_hand_side(P)
@@ -161,7 +161,7 @@ def rates_at_hand(P: Pack, t: float, y: Array, y_dot: Array) -> int:
     return code
 
 
-@inlined
+@kernel
 def right_hand_side(P: Pack, t: float, y: Array, y_dot: Array) -> int:
     """Evaluate everything at the state `y` and the time `t`, and write y_dot."""
     code = accelerate(P, t, y)

@@ -19,7 +19,7 @@ from numba.extending import typeof_impl
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.array_views import borrow
 from haugmbd.compiled.function_pointers import F1, Routine, function_type, types
-from haugmbd.compiled.jit import inlined, kernel
+from haugmbd.compiled.jit import kernel
 from haugmbd.compiled.records import new_record, record_dtype, record_type
 from haugmbd.compiled.status_codes import NOT_FINITE, OK, report
 from haugmbd.integrators.state_space import NearSingular, SingularCrossing, StateSpace
@@ -169,7 +169,7 @@ def empty_steps(n: int, ny: int) -> Steps:
     return Steps(np.empty(n), np.empty((n, ny)), np.empty((n, ny)))
 
 
-@inlined
+@kernel
 def end_step(dynamics: Dynamics, options: Options, t: float, new: Array, point: Point, y_dot: Array) -> int:
     """End a step of fixed length at (t, new): apply the stabilization, and advance the point; y_dot: y' there, for dense output.
 

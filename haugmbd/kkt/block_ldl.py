@@ -137,7 +137,7 @@ def update_vector(W: Array, d_inv: Array, x: Array, node: int, other: int) -> No
         x[other, c] -= (W[0, c] * q0 + W[1, c] * q1 + W[2, c] * q2) + (W[3, c] * q3 + W[4, c] * q4 + W[5, c] * q5)
 
 
-@inlined
+@kernel
 def forward(s: Steps, f: Factor, x: Array) -> None:
     """Set x <- L^-1 x for a right-hand side x (nn, 6) by nodes, with the current factor."""
     for step in range(s.order.shape[0]):
@@ -147,7 +147,7 @@ def forward(s: Steps, f: Factor, x: Array) -> None:
             update_vector(f.B[s.neighbors[k, 1]], f.d_inv, x, node, s.neighbors[k, 0])
 
 
-@inlined
+@kernel
 def backward(s: Steps, f: Factor, x: Array) -> None:
     """Set x <- L^-T d^-1 x: the result of `forward` becomes the solution."""
     D, d_inv, B = f.D, f.d_inv, f.B

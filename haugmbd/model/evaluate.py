@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.function_pointers import Routine
-from haugmbd.compiled.jit import DirectCall, entry, inlined
+from haugmbd.compiled.jit import DirectCall, entry, kernel
 from haugmbd.compiled.status_codes import OK
 from haugmbd.constraints.base import RowTable
 from haugmbd.constraints.registry import assemble_rows
@@ -34,7 +34,7 @@ def prepare_entry(P: Pack, t: float, y: Array) -> int:
 PREPARE = Routine(prepare_entry, PREPARE_SIGNATURE)
 
 
-@inlined
+@kernel
 def prepare(P: Pack, t: float, y: Array) -> int:
     """Evaluate as `prepare_entry`, called by address from compiled code: it is compiled once for all entries."""
     return P.prepare(P, t, y)

@@ -11,7 +11,8 @@ J_r = c^T J_kept          from  u + J^T c = J_r^T,  J u = 0:  u is the part of r
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -57,11 +58,12 @@ ZERO_PART = 1e-3
 """Part of the tolerance below which a combination of kept rows counts as zero."""
 
 
-class RankAnalysis(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class RankAnalysis:
     """The rows at a pose, of length 1 over a common unit, and their elimination.
 
     J: (6 ne, 2, 6) in their slots;  norm: (nc,) divisors of the rows;  flat: numbers of the rows with a zero gradient
-    length: divisor of the columns of omega_bar [m];  elimination: of the kept rows
+    length: divisor of the columns of omega_bar [m];  active: (6 ne,) the slots of the rows with a gradient
     dropped: numbers of the rows with a gradient that depend on the kept ones
     tolerance: distance from the span of the kept rows below which a row depends on them
     weak: kept rows that are nearly dependent: (number, distance from the span of the other kept ones), the weakest last
@@ -71,10 +73,17 @@ class RankAnalysis(NamedTuple):
     norm: Array
     flat: Ints
     length: float
-    elimination: AnyElimination
     dropped: Ints
     tolerance: float
     weak: tuple[tuple[int, float], ...]
+    model: Model
+    active: Array
+    eliminated: AnyElimination | None
+
+    @cached_property
+    def elimination(self) -> AnyElimination:
+        """The elimination of the kept rows; that of an open chain, where no row is dropped, is made when it is first used."""
+        return eliminate(self.model, self.J, self.active, FLOOR) if self.eliminated is None else self.eliminated
 
 
 def analyse_rank(model: Model, rows: Rows, tolerance: float | None = None) -> RankAnalysis:
@@ -86,12 +95,32 @@ def analyse_rank(model: Model, rows: Rows, tolerance: float | None = None) -> Ra
     slots[model.slot_of_row] = np.take_along_axis(J, swap, axis=1)
     active = np.zeros(len(slots), dtype=bool)
     active[model.slot_of_row] = ~flat
+    if _is_open(model, slots, active):
+        return RankAnalysis(slots, norm, flat, length, np.zeros(0, dtype=np.int64), tolerance, (), model, active, None)
     elimination, weak = _eliminated(model, slots, active, tolerance)
     row = np.zeros(len(slots), dtype=np.int64)
     row[model.slot_of_row] = np.arange(model.nc)
     dropped: Ints = np.sort(row[np.array(elimination.dropped, dtype=np.int64)])
     named = tuple((int(row[slot]), distance) for slot, distance in weak)
-    return RankAnalysis(slots, norm, flat, length, elimination, dropped, tolerance, named)
+    return RankAnalysis(slots, norm, flat, length, dropped, tolerance, named, model, active, elimination)
+
+
+def _is_open(model: Model, J: Array, active: Array) -> bool:
+    """Return whether the joints form open chains, and the rows of each joint are independent on the body that it carries.
+
+    Phi_q is then block triangular, with these rows on the diagonal, and its rows are independent.
+    """
+    first, pairs = integers(model, "BODY_FIRST"), integers(model, "EDGES")
+    if first.shape != pairs.shape:  # factored by fronts: there are loops
+        return False
+    carried = pairs[first == 1]
+    if len(carried) != len(pairs) or (first.sum(axis=1) != 1).any() or np.bincount(carried, minlength=1).max(initial=0) > 1:
+        return False
+    rows = np.where(active[:, None, None], J, 0.0).reshape(-1, SLOTS, 2, SLOTS)[first[:, None, :] * np.ones((1, SLOTS, 1)) == 1]
+    rows = rows.reshape(-1, SLOTS, SLOTS)
+    S = rows @ np.swapaxes(rows, 1, 2)
+    S[:, range(SLOTS), range(SLOTS)] += np.where(active, 0.0, 1.0).reshape(-1, SLOTS)
+    return bool((np.linalg.eigvalsh(S)[:, 0] > WELL_TOL).all())
 
 
 def _eliminated(model: Model, J: Array, active: Array, tolerance: float) -> tuple[AnyElimination, list[tuple[int, float]]]:

@@ -16,7 +16,7 @@ from typing import ClassVar
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.function_pointers import Routine
-from haugmbd.compiled.jit import entry, inlined, kernel
+from haugmbd.compiled.jit import entry, kernel
 from haugmbd.compiled.status_codes import OFF_MANIFOLD, OK, report
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
@@ -87,7 +87,7 @@ def put_velocity_residual(P: Pack, bodies: Array, weight: Array) -> float:
     return worst
 
 
-@inlined
+@kernel
 def add_displacement(P: Pack, bodies: Array) -> None:
     """Set r <- r + dr, p <- p exp(dpi_bar) with the current solution."""
     x = ws.solution(P)
@@ -97,7 +97,7 @@ def add_displacement(P: Pack, bodies: Array) -> None:
         rotate_by(bodies[k, 3:7], x[k, 3:6])
 
 
-@inlined
+@kernel
 def add_velocity(P: Pack, bodies: Array) -> None:
     """Set u <- u + du with the current solution."""
     x = ws.solution(P)
@@ -106,7 +106,7 @@ def add_velocity(P: Pack, bodies: Array) -> None:
             bodies[k, 7 + a] += x[k, a]
 
 
-@inlined
+@kernel
 def rests(P: Pack, options: Options, t: float, y: Array) -> bool:
     """Return whether the state is not projected: between projections, or because the violation is small enough."""
     options.n_since_projection += 1.0
@@ -123,7 +123,7 @@ def rests(P: Pack, options: Options, t: float, y: Array) -> bool:
     return bool(worst <= options.threshold)
 
 
-@inlined
+@kernel
 def project(P: Pack, options: Options, t: float, y: Array) -> int:
     """Project y on Phi = 0 and Phi_q u = nu, or on one of them; rows, forces and factor remain those of y."""
     tolerance, in_metres = options.tolerance, options.in_metres == 1.0
