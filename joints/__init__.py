@@ -5,17 +5,22 @@ A new joint is one file and one line in `CATALOGUE`. The contract tests run for 
 
 from haugmbd.constraints.joint import Joint
 from joints.base import Composed
+from joints.belt import Belt
+from joints.coupling import Coupling
 from joints.cylindrical import CJ
 from joints.distance import Distance
 from joints.fixed import Fixed
+from joints.gear import Gear
 from joints.parallel import Parallel
 from joints.perpendicular import Perpendicular
 from joints.planar import Planar
 from joints.point_in_plane import PointInPlane
 from joints.point_on_line import PointOnLine
+from joints.rack_pinion import RackPinion
 from joints.revolute import RJ
 from joints.revolute_spherical import RevoluteSpherical
 from joints.rotation_driver import RotationDriver
+from joints.screw import Screw
 from joints.spherical import SJ
 from joints.translation_driver import TranslationDriver
 from joints.translational import TJ
@@ -44,9 +49,13 @@ CATALOGUE: tuple[type[Joint], ...] = (
     TranslationDriver,
 )
 
+COUPLINGS: tuple[type[Joint], ...] = (Coupling, Gear, RackPinion, Screw, Belt)
+"""Couplings of joint coordinates: their rows touch the bodies of several joints."""
+
 __all__ = [
     "CATALOGUE",
     "CJ",
+    "COUPLINGS",
     "RJ",
     "RS",
     "SJ",
@@ -54,18 +63,23 @@ __all__ = [
     "TJ",
     "UJ",
     "US",
+    "Belt",
     "Composed",
+    "Coupling",
     "Cylindrical",
     "Distance",
     "Fixed",
+    "Gear",
     "Parallel",
     "Perpendicular",
     "Planar",
     "PointInPlane",
     "PointOnLine",
     "Revolute",
+    "RackPinion",
     "RevoluteSpherical",
     "RotationDriver",
+    "Screw",
     "Spherical",
     "TranslationDriver",
     "Translational",

@@ -15,6 +15,7 @@ from typing import ClassVar
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame
 from haugmbd.constraints.base import Primitive
+from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.freedoms import Freedom, slides_along_h_only, turns_about_h_only
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, UsageError
@@ -40,6 +41,8 @@ class Joint(ABC):
 
     freedoms: ClassVar[tuple[Freedom, ...] | None] = None
     """The relative motions that the joint allows, from body i to body j, such as (slide(H_I), turn(H_J)); None if not declared."""
+    q0: float = 0.0
+    """Value of the coordinate at the modelled pose [rad or m], of a joint with one freedom."""
 
     def __init_subclass__(cls) -> None:
         """Raise TypeError for a declaration that is not a tuple of freedoms, such as one freedom without its comma."""
@@ -72,6 +75,32 @@ class Joint(ABC):
     def slides_along_h(self) -> bool:
         """Return whether body j can slide along h and along no other direction, as a translation driver requires."""
         return slides_along_h_only(self.freedoms)
+
+    def coordinate(self, what: str, number: int = 1) -> Coordinate:
+        """Return a coordinate of the joint, for couplings.
+
+        Parameters
+        ----------
+        what : {"angle", "displacement"}
+            The kind of coordinate.
+        number : int
+            Which one of several coordinates of this kind, from 1.
+
+        Returns
+        -------
+        Coordinate
+            The coordinate.
+
+        Raises
+        ------
+        UsageError
+            If the joint has no such coordinate.
+        """
+        return Coordinate(self, what, number)
+
+    def places(self) -> tuple[Frame, ...]:
+        """Return a frame on every body that the rows touch, where reactions on it are reported, if it is not one on body i or j alone."""
+        return ()
 
     def needs(self) -> tuple[Joint, ...]:
         """Return other joints that must be in the same system: for a driver, the joint it drives."""

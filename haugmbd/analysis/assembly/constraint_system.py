@@ -85,7 +85,7 @@ def pose_at(problem: Problem, state: State) -> Pose:
 
 
 class Gradient(NamedTuple):
-    """All rows, those of held joints last: (nr, 2, 6) along dr and dpi_bar of the bodies (nr, 2);  scale: to metres (nr,)."""
+    """All rows, those of held joints last: (nr, sides, 6) along dr and dpi_bar of the bodies (nr, sides);  scale: to metres (nr,)."""
 
     J: Array
     bodies: Ints
@@ -97,8 +97,9 @@ def gradient(problem: Problem, state: State, rows: Rows) -> Gradient:
     J, pairs, scale = [np.concatenate([rows.Phi_r, rows.PiBar], axis=2)], [rows.bodies], [problem.scale]
     for joint in problem.held.joints:
         row = held_row(joint, state)
-        J.append(np.hstack([row.Phi_r, row.PiBar])[None])
-        pairs.append(np.array([[joint.entry.i, joint.entry.j]]))
+        more = problem.model.sides - 2
+        J.append(np.pad(np.hstack([row.Phi_r, row.PiBar]), [(0, more), (0, 0)])[None])
+        pairs.append(np.array([[joint.entry.i, joint.entry.j, *[0] * more]]))
         scale.append(np.array([problem.size if joint.turns else 1.0]))
     J[0][problem.asleep] = 0.0
     return Gradient(np.concatenate(J), np.concatenate(pairs), np.concatenate(scale))

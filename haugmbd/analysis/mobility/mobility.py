@@ -28,7 +28,7 @@ from haugmbd.analysis.mobility.report import Mobility
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.reaction_uniqueness import joint_reactions
 from haugmbd.errors import AssemblyError, Fault, UsageError
-from haugmbd.graph import find_blocks
+from haugmbd.graph import find_blocks, pairs_of
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.constraint_rows import Rows, evaluate
 from haugmbd.model.length import characteristic_length
@@ -127,8 +127,11 @@ def _left_out(system: System, model: Model) -> tuple[str, ...]:
 
 
 def _pairs(rows: Rows) -> set[tuple[int, int]]:
-    """Return the pairs of bodies that rows connect. A row with a direction of the ground (CD) connects both bodies to the ground."""
-    pairs = {(min(pair), max(pair)) for pair in map(tuple, rows.bodies.tolist())}
+    """Return the pairs of bodies that rows connect, a ring of them for a row of more than two.
+
+    A row with a direction of the ground (CD) connects both bodies to the ground.
+    """
+    pairs = {(min(pair), max(pair)) for pair in pairs_of(rows.bodies.tolist())[0]}
     r, A = rows.state.r[rows.bodies], rotation_matrix(rows.state.p)[rows.bodies]
     moment = np.cross(r, rows.Phi_r) + np.einsum("rsab,rsb->rsa", A, rows.PiBar)
     size = np.linalg.norm(moment, axis=2).max(axis=1) + np.linalg.norm(rows.Phi_r, axis=2).max(axis=1)

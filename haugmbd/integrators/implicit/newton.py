@@ -132,7 +132,7 @@ def put_residual(P: Pack, newton: Newton, y: Array) -> None:
         for a in range(6):
             s = 6 * e + a
             gap = -level[s, 0] if positions else level[s, 1]
-            for side in range(2):
+            for side in range(edges.shape[1]):
                 body = edges[e, side]
                 if body == 0:
                     continue
