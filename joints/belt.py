@@ -59,6 +59,7 @@ class Belt(Coupling):
         c_a, c_b = (-sign * self.radii[0], self.radii[1]) if not faults else (-1.0, 1.0)
         start = c_a * a.q0 + c_b * b.q0 if a is not None and b is not None and np.isfinite([c_a, c_b]).all() else 0.0
         super().__init__(name, {a or joint_a: c_a, b or joint_b: c_b}, start)
+        self.given = {"joint_a": joint_a, "joint_b": joint_b, "radii": radii, "crossed": crossed or None}
         self._faults = faults  # of the arguments, not of the terms made from them
 
     def _sign(self, faults: list[Fault], where: str, a: Coordinate, b: Coordinate) -> float:

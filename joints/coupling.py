@@ -56,6 +56,7 @@ class Coupling(Joint):
         self.terms = read_terms(self._faults, where, terms)
         self.f: Driver = as_driver(f)
         given = [part if isinstance(part, Joint) else part.joint for part in terms]
+        self.given: dict[str, Any] = {"terms": dict(terms)}
         self.coupled: tuple[Joint, ...] = tuple(dict.fromkeys(given))
         super().__init__(name, moving_frame(self.coupled[0]), moving_frame(self.coupled[-1]))
 

@@ -91,6 +91,8 @@ class Gear(Coupling):
         if a is not None and b is not None and a.key == b.key:
             raise UsageError(f"{where} needs two joints, got {a.label} twice.")
         super().__init__(name, terms, start)
+        self.given = {"joint_a": joint_a, "joint_b": joint_b, "ratio": ratio, "teeth": teeth}
+        self.given |= {"internal": internal or None, "contact_point": contact_point}
         self._faults = faults  # of the arguments, not of the terms made from them
 
     def _ratio_of_teeth(self, faults: list[Fault], where: str, a: Coordinate | None, b: Coordinate | None) -> float:

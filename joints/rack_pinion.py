@@ -51,4 +51,5 @@ class RackPinion(Coupling):
         known = theta is not None and x is not None and np.isfinite(self.radius)
         start = x.q0 - self.radius * theta.q0 if theta is not None and x is not None and known else 0.0
         super().__init__(name, {theta or rotation_joint: -self.radius, x or translation_joint: 1.0}, start)
+        self.given = {"rotation_joint": rotation_joint, "translation_joint": translation_joint, "radius": radius}
         self._faults = faults  # of the arguments, not of the terms made from them

@@ -53,4 +53,5 @@ class Screw(Coupling):
             )
         lead = self.pitch / (2.0 * pi) if np.isfinite(self.pitch) else 1.0
         super().__init__(name, {joint.coordinate(ANGLE): -lead, joint.coordinate(DISPLACEMENT): 1.0})
+        self.given = {"joint": joint, "pitch": pitch}
         self._faults = faults  # of the arguments, not of the terms made from them

@@ -26,6 +26,7 @@ from haugmbd.constraints.base import Motion, centripetal, distance, distance_rat
 from haugmbd.constraints.freedoms import F_I, G_J, Freedom, Kind, Side, turn, turns_about_h_only
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, UsageError
+from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.math.vec3 import Vec, add, cross, dot, scale, sub
 
 if TYPE_CHECKING:
@@ -109,6 +110,12 @@ class Coordinate:
             e, n, v = a.A @ x, b.A @ y, c.A @ z
             return float(np.arctan2(n @ v, e @ v))
         return float(a.A @ x @ (c.r + c.A @ z - b.r - b.A @ y))
+
+    def angle_near(self, states: dict[Body, Array], near: float) -> float:
+        """Return the angle [rad] with the turns that are nearest to `near`.  states: r, p, v, omega_bar (13,) of the bodies."""
+        e, n, v = (rotation_matrix(states[body][3:7]) @ x for body, x in self.markers())
+        q = float(np.arctan2(n @ v, e @ v)) - self.modelled() + self.q0
+        return q + 2.0 * pi * round((near - q) / (2.0 * pi))
 
     @property
     def q0(self) -> float:

@@ -10,10 +10,12 @@ Source: Haug (2021), spatial kinematics: joints composed of basic constraints.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from math import cos, sin
 from typing import ClassVar
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame
+from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.freedoms import Freedom, slides_along_h_only, turns_about_h_only
@@ -97,6 +99,13 @@ class Joint(ABC):
             If the joint has no such coordinate.
         """
         return Coordinate(self, what, number)
+
+    def angle_axes(self) -> tuple[Array, Array]:
+        """Return the axes e_bar, n_bar of body i from which the angle of f_j is counted: f_i, g_i, turned back by q0."""
+        f, g = self.frame_i.f, self.frame_i.g
+        if self.q0 == 0.0:
+            return f, g
+        return cos(self.q0) * f - sin(self.q0) * g, sin(self.q0) * f + cos(self.q0) * g
 
     def places(self) -> tuple[Frame, ...]:
         """Return a frame on every body that the rows touch, where reactions on it are reported, if it is not one on body i or j alone."""

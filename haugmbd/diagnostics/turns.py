@@ -111,15 +111,19 @@ def known_angle(model: Model, joint: JointEntry, freedom: Freedom, t: Array, y: 
 
     record: (nt, m) angles from the modelled pose, in the order of `turning_joints`; NaN where the run could not count
     """
+    for coordinate, k in model.angles:
+        if coordinate.joint is joint.part and coordinate.freedom == freedom:
+            coupled: Array = y[:, WIDTH * (model.nb + 1) + k]
+            return coupled - joint.part.q0
     if joint.part.rotates_about_h:
         for entry in model.loads:
             if entry.load.angles and joint.part in entry.load.needs():
                 own: Array = y[:, WIDTH * (model.nb + 1) + entry.angle]
-                return own - _modelled(model, joint, freedom)
+                return own - _modelled(model, joint, freedom) - joint.part.q0
         for row, label in enumerate(model.labels):
             if isinstance(label.primitive, Rotation) and joint.part in model.joints[label.joint].part.needs():
                 f: Array = model.drivers[model.drivers_of_rows()[row]].values(t)[:, 0]
-                return f - _modelled(model, joint, freedom)
+                return f - _modelled(model, joint, freedom) - joint.part.q0
     if record is None:
         return None
     angle = record[:, [(one.name, way) for one, way in turning_joints(model)].index((joint.name, freedom))]
