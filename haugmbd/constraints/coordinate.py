@@ -15,7 +15,7 @@ Source: Haug (2021), spatial kinematics: relative coordinates of joints; derivat
 from __future__ import annotations
 
 from math import atan2, floor, pi
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,9 +28,6 @@ from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, UsageError
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.math.vec3 import Vec, add, cross, dot, scale, sub
-
-if TYPE_CHECKING:
-    from haugmbd.constraints.joint import Joint
 
 ANGLE, DISPLACEMENT = "angle", "displacement"
 UNIVERSAL = (turn(F_I), turn(G_J))
@@ -56,7 +53,7 @@ class Coordinate:
     Source: Haug (2021), spatial kinematics: relative coordinates of joints.
     """
 
-    def __init__(self, joint: Joint, what: str, number: int = 1) -> None:
+    def __init__(self, joint: Any, what: str, number: int = 1) -> None:
         found = coordinates_of(joint)
         kinds = {name: ways for name in (ANGLE, DISPLACEMENT) if (ways := found[name])}
         if what not in kinds:
@@ -120,13 +117,13 @@ class Coordinate:
     @property
     def q0(self) -> float:
         """Return the value at the modelled pose [rad or m]."""
-        return self.joint.q0
+        return float(self.joint.q0)
 
     def __repr__(self) -> str:
         return f"{self.label} of {self.joint!r}"
 
 
-def coordinates_of(joint: Joint) -> dict[str, tuple[Freedom, ...]]:
+def coordinates_of(joint: Any) -> dict[str, tuple[Freedom, ...]]:
     """Return the freedoms that are angles about the joint's own axes, and those that are displacements."""
     freedoms = joint.freedoms or ()
     if joint.needs():

@@ -1,6 +1,7 @@
 r"""The coordinates of a joint over time: angles, displacements, and their rates and accelerations.
 
-All are `q0` of the joint, by default zero, at the modelled pose (`joint_motion` has the formulas). Angles go through any number of turns: `turns` counts them.
+All are `q0` of the joint, by default zero, at the modelled pose (`joint_motion` has the formulas). Angles go through any
+number of turns: `turns` counts them.
 Source: Haug (2021), spatial kinematics: relative coordinates of joints.
 """
 

@@ -132,7 +132,11 @@ COUPLING_FIELDS: dict[str, tuple[Field, ...]] = {
     "Gear": _GEAR,
     "RackPinion": (Field("rotation_joint", _COORDINATE), Field("translation_joint", _COORDINATE), Field("radius", Number("m"))),
     "Screw": (Field("joint", Reference("joint")), Field("pitch", Number("m"), True, "displacement for one turn")),
-    "Belt": (*_GEAR[:2], Field("radii", Array(((2,),), "m")), Field("crossed", Flag(), False, "whether the pulleys turn against each other")),
+    "Belt": (
+        *_GEAR[:2],
+        Field("radii", Array(((2,),), "m")),
+        Field("crossed", Flag(), False, "pulleys turn against each other"),
+    ),
 }
 EQUATION_CLASSES = {kind.__name__: kind for kind in KINDS}
 EQUATION_FORMS = {
