@@ -19,6 +19,7 @@ from joints.point_on_line import PointOnLine
 from joints.rack_pinion import RackPinion
 from joints.revolute import RJ
 from joints.revolute_spherical import RevoluteSpherical
+from joints.rolling import KnifeEdge, RollingDisc, RollingSphere
 from joints.rotation_driver import RotationDriver
 from joints.screw import Screw
 from joints.spherical import SJ
@@ -52,10 +53,14 @@ CATALOGUE: tuple[type[Joint], ...] = (
 COUPLINGS: tuple[type[Joint], ...] = (Coupling, Gear, RackPinion, Screw, Belt)
 """Couplings of joint coordinates: their rows touch the bodies of several joints."""
 
+ROLLING: tuple[type[Joint], ...] = (RollingDisc, RollingSphere, KnifeEdge)
+"""Joints with rows of velocities only."""
+
 __all__ = [
     "CATALOGUE",
     "CJ",
     "COUPLINGS",
+    "ROLLING",
     "RJ",
     "RS",
     "SJ",
@@ -70,6 +75,7 @@ __all__ = [
     "Distance",
     "Fixed",
     "Gear",
+    "KnifeEdge",
     "Parallel",
     "Perpendicular",
     "Planar",
@@ -78,6 +84,8 @@ __all__ = [
     "Revolute",
     "RackPinion",
     "RevoluteSpherical",
+    "RollingDisc",
+    "RollingSphere",
     "RotationDriver",
     "Screw",
     "Spherical",

@@ -8,6 +8,7 @@ cd           CD: difference of coordinates of two points
 rotation     Rotation: angle about an axis, through any number of turns
 coordinate   Coordinate: an angle or a displacement of a joint
 coupling     CouplingRow: a sum of joint coordinates, of two and more bodies
+rolling      DiscOnPlane, and the velocity rows Slip and KnifeEdge
 registry     all constraint equations, and their kernels by number
 composites   groups of equations: coincident points, perpendicular axes
 freedoms     the relative motions that a joint allows

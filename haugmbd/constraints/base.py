@@ -84,6 +84,8 @@ class Primitive(ABC):
     """Name of the equation, such as DP1."""
     unit: ClassVar[str]
     """Unit of Phi."""
+    velocity_only: ClassVar[bool] = False
+    """Whether the equation restricts velocities only (nonholonomic): it has no Phi, which is 0."""
     symbols: ClassVar[str]
     """The equation in symbols: Phi = ... - f(t)."""
 

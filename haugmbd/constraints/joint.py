@@ -111,6 +111,9 @@ class Joint(ABC):
         """Return a frame on every body that the rows touch, where reactions on it are reported, if it is not one on body i or j alone."""
         return ()
 
+    def put_on_ground(self, ground: Body) -> None:  # noqa: B027  most joints name their bodies
+        """Take the ground of the system that the joint is added to; for joints that are made without naming it."""
+
     def needs(self) -> tuple[Joint, ...]:
         """Return other joints that must be in the same system: for a driver, the joint it drives."""
         return ()

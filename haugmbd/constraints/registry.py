@@ -11,7 +11,7 @@ from typing import Any
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.function_pointers import F1, F2, F3, I1, I2, Routine, function_type, types
 from haugmbd.compiled.jit import inlined
-from haugmbd.constraints import cd, coupling, d, dp1, dp2, rotation
+from haugmbd.constraints import cd, coupling, d, dp1, dp2, rolling, rotation
 from haugmbd.constraints.base import Motion, Primitive, RowTable
 
 MODULES: tuple[tuple[type[Primitive], Any], ...] = (
@@ -21,11 +21,14 @@ MODULES: tuple[tuple[type[Primitive], Any], ...] = (
     (cd.CD, cd.assemble_row),
     (rotation.Rotation, rotation.assemble_row),
     (coupling.CouplingRow, coupling.assemble_row),
+    (rolling.DiscOnPlane, rolling.assemble_disc),
+    (rolling.Slip, rolling.assemble_slip),
+    (rolling.KnifeEdgeRow, rolling.assemble_knife_edge),
 )
 ROW_KINDS: tuple[type[Primitive], ...] = tuple(kind for kind, _ in MODULES)
 
 MOTION_TYPE = types.NamedTuple((types.float64, F2, F3, F1, I1, F2, F2), Motion)
-KINDS = tuple(kind for kind in ROW_KINDS if kind is not coupling.CouplingRow)
+KINDS = (dp1.DP1, dp2.DP2, d.D, cd.CD, rotation.Rotation)
 """The equations between two bodies, which are built from points and vectors of these."""
 
 COUPLINGS = ROW_KINDS.index(coupling.CouplingRow)

@@ -70,8 +70,8 @@ class JointCoordinate:
     -----
     The coordinate is `q0` of the joint (0 by default) at the modelled pose, and positive as the joint's class says. As the function of an
     `Event` or `Sensor` an angle goes through any number of turns: a run counts them from step to step, from -pi to pi at its start, or
-    takes them from an RSDA, a coupling or a driver on the joint. A state alone does not store whole turns: where the function is called by other code, the angle is measured
-    from -pi to pi about `zero`, and jumps there.
+    takes them from an RSDA, a coupling or a driver on the joint. A state alone does not store whole turns: where the function is called
+    by other code, the angle is measured from -pi to pi about `zero`, and jumps there.
     """
 
     def __init__(

@@ -112,7 +112,7 @@ def known_angle(model: Model, joint: JointEntry, freedom: Freedom, t: Array, y: 
     record: (nt, m) angles from the modelled pose, in the order of `turning_joints`; NaN where the run could not count
     """
     for coordinate, k in model.angles:
-        if coordinate.joint is joint.part and coordinate.freedom == freedom:
+        if id(coordinate.joint) == id(joint.part) and coordinate.freedom == freedom:
             coupled: Array = y[:, WIDTH * (model.nb + 1) + k]
             return coupled - joint.part.q0
     if joint.part.rotates_about_h:

@@ -138,6 +138,8 @@ def compile_tables(
     n_signals, n_angles = sum(load.signals for load in loads), sum(load.angles for load in loads) + len(angles0)
     pad = np.full((len(edges), ROWS_PER_EDGE), -1.0)
     pad.ravel()[slots] = 0.0
+    velocity_rows = np.zeros(pad.shape, dtype=np.int64)
+    velocity_rows.ravel()[slots] = [primitive.velocity_only for primitive in primitives]
     inertia, shifted = _inertia(bodies, number)
     drivers = compile_drivers(number.drivers)
     callbacks = _callbacks(number, drivers, primitives, owners, entries, n_angles)
@@ -155,6 +157,7 @@ def compile_tables(
         "DRIVER_TABLE": drivers.table,
         "DRIVER_OPS": drivers.ops,
         "EDGES": np.array(padded, dtype=np.int64).reshape(-1, n_sides),
+        "VELOCITY_ROWS": velocity_rows,
     } | chosen.ints
     reals = {
         "INERTIA": inertia,

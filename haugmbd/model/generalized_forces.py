@@ -49,8 +49,8 @@ def apply(stage: int, t: float, P: Pack, callback: Callback, y: Array, rates: Ar
     table, kind_at, numbers = ws.force_ints(P), ws.force_kind_starts(P), ws.force_reals(P)
     if stage == ANGLE_RATES:
         put_angle_rates(table, numbers, kind_at, m, rates)
-        starts = ws.row_kind_starts(w)
-        put_coupling_angle_rates(ws.row_ints(w), starts[COUPLINGS], starts[COUPLINGS + 1], m, rates)
+        starts = ws.row_kind_starts(P)
+        put_coupling_angle_rates(ws.row_ints(P), starts[COUPLINGS], starts[COUPLINGS + 1], m, rates)
         return OK
     Q = ws.generalized_forces(P)
     if ws.calls_user(P):

@@ -224,6 +224,11 @@ class Model(Pictured):
         return int(self.tables["EDGES"].shape[1])
 
     @cached_property
+    def velocity_rows(self) -> Ints:
+        """The numbers of the rows of velocities only (nonholonomic), which have no position equation."""
+        return np.array([k for k, label in enumerate(self.labels) if label.primitive.velocity_only], dtype=np.int64)
+
+    @cached_property
     def sides_of_rows(self) -> Ints:
         """The sides of body i, body j and further bodies in the slot of each row, (nc, sides)."""
         others = [np.full(self.nc, side, dtype=np.int64) for side in range(2, self.sides)]

@@ -28,6 +28,7 @@ from haugmbd.modelfile.schema import (
     JOINT_CLASSES,
     KEYS,
     PARAMETERS,
+    ROLLING_CLASSES,
     SECTIONS,
     kept_by,
 )
@@ -245,6 +246,9 @@ class _Parts:
             return Single(name, self.equation(kind, {key: value for key, value in values.items() if key != "name"}))
         if kind in COUPLING_CLASSES:
             return self.coupling(kind, values)
+        if kind in ROLLING_CLASSES:
+            values |= {key: self.on(values[key]) for key in ("body", "plane_body") if key in values}
+            return ROLLING_CLASSES[kind](**values)
         if "joint" in values:
             return JOINT_CLASSES[kind](**values | {"joint": self.at(values["joint"])})
         values |= {"i": self.on(values["i"]), "j": self.on(values["j"])}

@@ -138,6 +138,15 @@ COUPLING_FIELDS: dict[str, tuple[Field, ...]] = {
         Field("crossed", Flag(), False, "pulleys turn against each other"),
     ),
 }
+ROLLING_CLASSES: dict[str, type[Joint]] = {kind.__name__: kind for kind in joints.ROLLING}
+_PLANE = (Field("plane_normal", VECTOR, False), Field("plane_body", Reference("body"), False, "by default the ground"))
+_BODY, _RADIUS, _PLANE_POINT = Field("body", Reference("body")), Field("radius", Number("m")), Field("plane_point", POINT, False)
+ROLLING_FIELDS: dict[str, tuple[Field, ...]] = {
+    "RollingDisc": (_BODY, Field("center", POINT), Field("axis", VECTOR), _RADIUS, _PLANE_POINT, *_PLANE),
+    "RollingSphere": (_BODY, Field("center", POINT), _RADIUS, _PLANE_POINT, *_PLANE),
+    "KnifeEdge": (_BODY, Field("point", POINT), Field("direction", VECTOR), *_PLANE),
+}
+"""Rolling joints: a file has the arguments of their constructors, global geometry at the modelled pose."""
 EQUATION_CLASSES = {kind.__name__: kind for kind in KINDS}
 EQUATION_FORMS = {
     name: Record((Field("type", Text((name,))), *_equation(kind)), kind.symbols) for name, kind in EQUATION_CLASSES.items()
@@ -174,8 +183,9 @@ def _joints() -> _Typed:
         if form is not None:
             forms |= {name: form for name, other in JOINT_CLASSES.items() if other is kind}
     forms |= {name: _typed(name, *_equation(kind), says=kind.symbols) for name, kind in EQUATION_CLASSES.items()}
-    for name, kind in COUPLING_CLASSES.items():
-        forms[name] = _typed(name, *COUPLING_FIELDS[name], says=(inspect.getdoc(kind) or "").splitlines()[0])
+    given = COUPLING_FIELDS | ROLLING_FIELDS
+    for name, kind in (COUPLING_CLASSES | ROLLING_CLASSES).items():
+        forms[name] = _typed(name, *given[name], says=(inspect.getdoc(kind) or "").splitlines()[0])
     equations = ListOf(_Typed(dict(EQUATION_FORMS), "equation"), 1, 1000)
     freedoms = Field("freedoms", ListOf(Text(FREEDOMS)), False, "the motions that it allows, from body i to body j")
     forms[EQUATIONS] = _typed(

@@ -20,7 +20,16 @@ from haugmbd.forces import RSDA, TSDA, PointForce, StateForce, Torque
 from haugmbd.forces.base import ForceElement
 from haugmbd.modelfile.equations import freedom_text
 from haugmbd.modelfile.functions import Unwritable, code_name, driver_text, unwritable, value_text
-from haugmbd.modelfile.schema import COUPLING_CLASSES, COUPLING_FIELDS, EQUATIONS, FORMAT, JOINT_CLASSES, JOINTS, kept_by
+from haugmbd.modelfile.schema import (
+    COUPLING_CLASSES,
+    COUPLING_FIELDS,
+    EQUATIONS,
+    FORMAT,
+    JOINT_CLASSES,
+    JOINTS,
+    ROLLING_CLASSES,
+    kept_by,
+)
 from haugmbd.modelfile.shapes import shape_text
 from joints.base import Composed, Vectors
 
@@ -103,6 +112,8 @@ def joint_text(joint: Joint, parameters: Parameters) -> Document:
         return text | {"joint": given.joint.name, "f": driver_text(given.f, parameters)}
     if COUPLING_CLASSES.get(kind.__name__) is kind:
         return {"type": kind.__name__, "name": joint.name, **_coupling(joint, parameters)}
+    if ROLLING_CLASSES.get(kind.__name__) is kind:
+        return {"type": kind.__name__, "name": joint.name, **_rolling(joint)}
     if joint.needs() or not joint.primitives():
         raise Unwritable(f"it is a {kind.__name__}, which a file cannot hold yet")
     return _own_joint(joint, parameters)
@@ -122,6 +133,12 @@ def _coupling(joint: Any, parameters: Parameters) -> Document:
         elif value is not None:
             text[name] = value if isinstance(value, bool) else np.asarray(value, dtype=np.float64).tolist()
     return text
+
+
+def _rolling(joint: Any) -> Document:
+    """Return the arguments of a rolling joint."""
+    values = {key: np.asarray(value, dtype=np.float64).tolist() for key, value in joint.given.items()}
+    return {"body": joint.j.name, **values, **({} if joint.grounded else {"plane_body": joint.i.name})}
 
 
 def _coordinate(part: Joint | Coordinate) -> Any:

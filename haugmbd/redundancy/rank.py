@@ -77,14 +77,19 @@ class RankAnalysis(NamedTuple):
     weak: tuple[tuple[int, float], ...]
 
 
-def analyse_rank(model: Model, rows: Rows, tolerance: float | None = None) -> RankAnalysis:
-    """Return the rows, normalised and eliminated, at the pose where they were evaluated; tolerance: by default the model's own."""
+def analyse_rank(model: Model, rows: Rows, tolerance: float | None = None, without: Ints | None = None) -> RankAnalysis:
+    """Return the rows, normalised and eliminated, at the pose where they were evaluated.
+
+    tolerance: by default the model's own;  without: rows that take no part
+    """
     tolerance = model.redundancy.tolerance**0.5 if tolerance is None else tolerance
     J, norm, flat, length = _normalised(model, rows)
     slots = np.zeros((SLOTS * len(model.tables["EDGES"]), model.sides, SLOTS))
     slots[model.slot_of_row[:, None], model.sides_of_rows] = J
     active = np.zeros(len(slots), dtype=bool)
     active[model.slot_of_row] = ~flat
+    if without is not None:
+        active[model.slot_of_row[without]] = False
     elimination, weak = _eliminated(model, slots, active, tolerance)
     row = np.zeros(len(slots), dtype=np.int64)
     row[model.slot_of_row] = np.arange(model.nc)

@@ -39,6 +39,7 @@ INTS = {
     "DRIVER_TABLE": "(., 9) programs of the drivers, see `drivers.tables`",
     "DRIVER_OPS": "(., 4) operations of their tapes",
     "EDGES": "(ne, sides) the bodies of each edge: two, or more with couplings of several joints, then filled with 0",
+    "VELOCITY_ROWS": "(ne, 6) 1 for a row of velocities only, which has no Phi",
     "ORDER": "(ns, 1) and the next six: the schedule, see `kkt.elimination_order`",
     "NEIGHBOR_STARTS": "(ns + 1, 1)",
     "NEIGHBORS": "(., 2)",
@@ -130,7 +131,7 @@ WORK = {
 NAMES = (*INTS, *REALS, *WORK)
 
 (
-    FLAGS, BODY_OF, ROW_INTS, ROW_KIND_STARTS, FORCE_INTS, FORCE_KIND_STARTS, DRIVER_TABLE, DRIVER_OPS, EDGES,
+    FLAGS, BODY_OF, ROW_INTS, ROW_KIND_STARTS, FORCE_INTS, FORCE_KIND_STARTS, DRIVER_TABLE, DRIVER_OPS, EDGES, VELOCITY_ROWS,
     ORDER, NEIGHBOR_STARTS, NEIGHBORS, UPDATE_STARTS, FILL_UPDATES, BODY_BLOCK, BODY_FIRST,
     FRONTS, FRONT_ROWS, FRONT_RUNS, FRONT_BODIES, BODY_ROWS, COUPLED_PAIRS,
     DIFFERENCE_COLORS, FORCE_COUPLINGS, JACOBIAN_PAIRS, LINKS, FREEDOMS,

@@ -80,7 +80,7 @@ def pose_at(problem: Problem, state: State) -> Pose:
     held = [held_row(joint, state).Phi for joint in problem.held.joints]
     scale = [problem.size if joint.turns else 1.0 for joint in problem.held.joints]
     Phi = np.concatenate([rows.Phi, held])
-    Phi[problem.asleep] = 0.0
+    Phi[problem.asleep] = 0.0  # that of velocity rows is zero
     return Pose(state, rows, Phi, Phi * np.concatenate([problem.scale, scale]))
 
 
@@ -92,8 +92,8 @@ class Gradient(NamedTuple):
     scale: Array
 
 
-def gradient(problem: Problem, state: State, rows: Rows) -> Gradient:
-    """Return Phi_q of all rows."""
+def gradient(problem: Problem, state: State, rows: Rows, *, velocities: bool = False) -> Gradient:
+    """Return Phi_q of all rows; that of velocity rows is zero unless it is for velocities."""
     J, pairs, scale = [np.concatenate([rows.Phi_r, rows.PiBar], axis=2)], [rows.bodies], [problem.scale]
     for joint in problem.held.joints:
         row = held_row(joint, state)
@@ -102,6 +102,8 @@ def gradient(problem: Problem, state: State, rows: Rows) -> Gradient:
         pairs.append(np.array([[joint.entry.i, joint.entry.j, *[0] * more]]))
         scale.append(np.array([problem.size if joint.turns else 1.0]))
     J[0][problem.asleep] = 0.0
+    if not velocities:
+        J[0][problem.model.velocity_rows] = 0.0
     return Gradient(np.concatenate(J), np.concatenate(pairs), np.concatenate(scale))
 
 
