@@ -158,6 +158,32 @@ def bridges(n_bodies: int, edges: list[tuple[int, int]]) -> dict[int, int]:
     return found
 
 
+def bridges_of(n_bodies: int, edges: Sequence[tuple[int, ...]]) -> dict[int, int]:
+    """Return the bridges as `bridges` does, for edges of two or more bodies.
+
+    An edge of more than two bodies, as that of a coupling of several joints, counts as a ring of pairs, and is no bridge.
+    """
+    pairs, number = pairs_of(edges)
+    found = bridges(n_bodies, pairs)
+    return {number[pair]: body for pair, body in found.items()}
+
+
+def pairs_of(edges: Sequence[tuple[int, ...]]) -> tuple[list[tuple[int, int]], list[int]]:
+    """Return edges of two or more bodies as pairs, rings of pairs for three or more bodies, and the number of the edge of each pair.
+
+    The ground in third and later places is padding of shorter edges, and is left out.
+    """
+    pairs: list[tuple[int, int]] = []
+    number: list[int] = []
+    for e, (i, j, *others) in enumerate(edges):
+        ring = [i, j, *(body for body in others if body)]
+        ends = zip(ring, [*ring[1:], i], strict=True) if len(ring) > 2 else [(i, j)]  # noqa: PLR2004
+        for pair in ends:
+            pairs.append(pair)
+            number.append(e)
+    return pairs, number
+
+
 def loop_groups(n_bodies: int, edges: list[tuple[int, int]], without: Collection[int]) -> list[int]:
     """Return a number for each body that it shares with the bodies of its loops (union-find over the edges that are not bridges).
 

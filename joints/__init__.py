@@ -5,17 +5,23 @@ A new joint is one file and one line in `CATALOGUE`. The contract tests run for 
 
 from haugmbd.constraints.joint import Joint
 from joints.base import Composed
+from joints.belt import Belt
+from joints.coupling import Coupling
 from joints.cylindrical import CJ
 from joints.distance import Distance
 from joints.fixed import Fixed
+from joints.gear import Gear
 from joints.parallel import Parallel
 from joints.perpendicular import Perpendicular
 from joints.planar import Planar
 from joints.point_in_plane import PointInPlane
 from joints.point_on_line import PointOnLine
+from joints.rack_pinion import RackPinion
 from joints.revolute import RJ
 from joints.revolute_spherical import RevoluteSpherical
+from joints.rolling import KnifeEdge, RollingDisc, RollingSphere
 from joints.rotation_driver import RotationDriver
+from joints.screw import Screw
 from joints.spherical import SJ
 from joints.translation_driver import TranslationDriver
 from joints.translational import TJ
@@ -44,9 +50,17 @@ CATALOGUE: tuple[type[Joint], ...] = (
     TranslationDriver,
 )
 
+COUPLINGS: tuple[type[Joint], ...] = (Coupling, Gear, RackPinion, Screw, Belt)
+"""Couplings of joint coordinates: their rows touch the bodies of several joints."""
+
+ROLLING: tuple[type[Joint], ...] = (RollingDisc, RollingSphere, KnifeEdge)
+"""Joints with rows of velocities only."""
+
 __all__ = [
     "CATALOGUE",
     "CJ",
+    "COUPLINGS",
+    "ROLLING",
     "RJ",
     "RS",
     "SJ",
@@ -54,18 +68,26 @@ __all__ = [
     "TJ",
     "UJ",
     "US",
+    "Belt",
     "Composed",
+    "Coupling",
     "Cylindrical",
     "Distance",
     "Fixed",
+    "Gear",
+    "KnifeEdge",
     "Parallel",
     "Perpendicular",
     "Planar",
     "PointInPlane",
     "PointOnLine",
     "Revolute",
+    "RackPinion",
     "RevoluteSpherical",
+    "RollingDisc",
+    "RollingSphere",
     "RotationDriver",
+    "Screw",
     "Spherical",
     "TranslationDriver",
     "Translational",

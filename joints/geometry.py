@@ -16,7 +16,7 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame, body_point, body_vector, triad
-from haugmbd.bodies.validation import FloatArray, frozen, read_array
+from haugmbd.bodies.validation import FloatArray, frozen, read_array, read_number
 from haugmbd.errors import Fault, UsageError
 from joints.base import Place, Vectors, posed
 
@@ -72,6 +72,13 @@ def along_axis(name: str, i: Body, j: Body, point: Any, axis: Any, label: str = 
     read = Reader(name, i, j)
     P, h = read.point("point", point), read.direction(label, axis)
     return read.place(Frame.from_global(i, P, h), Frame.from_global(j, P, h))
+
+
+def starting_at(place: Place, name: str, q0: Any, unit: str) -> tuple[Place, float]:
+    """Return the place with the faults of q0, and q0: the value of the joint's coordinate at the modelled pose."""
+    faults = list(place.faults)
+    start = read_number(faults, f"joint {name!r}", "q0", q0, unit=unit)
+    return place._replace(faults=tuple(faults)), start
 
 
 def along_vectors(

@@ -13,7 +13,7 @@ from haugmbd.bodies.body import Body
 from haugmbd.constraints import Primitive, coincident, perpendicular_1
 from haugmbd.constraints.freedoms import H_I, turn
 from joints.base import Composed
-from joints.geometry import along_axis, along_vectors
+from joints.geometry import along_axis, along_vectors, starting_at
 
 
 class RJ(Composed):
@@ -29,6 +29,8 @@ class RJ(Composed):
         A point of the axis at the modelled pose, global frame [m].
     axis : array_like, (3,)
         Direction h of the axis at the modelled pose, global frame; its length does not matter.
+    q0 : float
+        Value of the coordinate theta at the modelled pose [rad].
 
     Raises
     ------
@@ -38,13 +40,15 @@ class RJ(Composed):
     Notes
     -----
     The coordinate is theta.
-    theta [rad] is the angle from f_i to f_j, positive about +h_i by the right-hand rule; theta = 0 at the modelled pose.
+    theta [rad] is the angle from f_i to f_j, positive about +h_i by the right-hand rule; theta = q0 at the modelled pose.
     """
 
     freedoms = (turn(H_I),)
 
-    def __init__(self, name: str, i: Body, j: Body, *, point: Any, axis: Any) -> None:
-        super().__init__(name, along_axis(name, i, j, point, axis))
+    def __init__(self, name: str, i: Body, j: Body, *, point: Any, axis: Any, q0: float = 0.0) -> None:
+        place, start = starting_at(along_axis(name, i, j, point, axis), name, q0, "rad")
+        super().__init__(name, place)
+        self.q0 = start
 
     @classmethod
     def from_vectors(

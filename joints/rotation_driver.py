@@ -1,6 +1,6 @@
 r"""Rotation driver: the angle of a joint with one rotation axis is f(t), through any number of turns.
 
-    Phi = Rotation(f_i, g_i, f_j; f) = sin(theta - f)       theta the angle from f_i to f_j about h: 0 at the modelled pose
+    Phi = Rotation(f_i, g_i, f_j; f) = sin(theta - f)       theta the angle from f_i to f_j about h: q0 at the modelled pose
 
 The gradient is 1 for every f (see `haugmbd.constraints.Rotation`). A DP1 driver is singular where its cosine is stationary.
 Source: Haug (2021), spatial kinematics: driving constraints; the row is derived in `haugmbd/constraints/rotation.py`.
@@ -36,7 +36,8 @@ class RotationDriver(Joint):
 
     Notes
     -----
-    theta is the angle from f_i to f_j, positive about +h_i of the joint's frame by the right-hand rule; theta = 0 at the modelled pose.
+    theta is the angle from f_i to f_j, positive about +h_i of the joint's frame by the right-hand rule; theta is the joint's `q0`
+    (0 by default) at the modelled pose.
     """
 
     freedoms = (slide(F_I), slide(G_I), slide(H_I), turn(F_I), turn(G_I))  # where the driven joint keeps h_j along h_i
@@ -52,8 +53,8 @@ class RotationDriver(Joint):
 
     def primitives(self) -> tuple[Primitive, ...]:
         """Return the rows: Rotation."""
-        i, j = self.frame_i, self.frame_j
-        return (Rotation(self.i, i.f, i.g, self.j, j.f, self.f),)
+        e, n = self.joint.angle_axes()
+        return (Rotation(self.i, e, n, self.j, self.frame_j.f, self.f),)
 
     def faults(self) -> tuple[Fault, ...]:
         """Return a fault for a joint without one rotation axis, or those of the driver; the joint reports its own faults."""

@@ -35,8 +35,8 @@ class TranslationDriver(Joint):
 
     Notes
     -----
-    s = h_i . d_ij is the displacement of body j relative to body i, positive along +h_i of the joint's frame; s = 0 at the modelled pose
-    if the joint is made from global geometry.
+    s = h_i . d_ij is the displacement of body j relative to body i, positive along +h_i of the joint's frame; s is the joint's `q0`
+    (0 by default) at the modelled pose if the joint is made from global geometry.
     """
 
     freedoms = (slide(F_I), slide(G_I), *ball(Side.J))
@@ -52,7 +52,8 @@ class TranslationDriver(Joint):
 
     def primitives(self) -> tuple[Primitive, ...]:
         """Return the rows: DP2."""
-        return (DP2(self.i, self.frame_i.h, self.frame_i.s_bar, self.j, self.frame_j.s_bar, self.f),)
+        start = self.frame_i.s_bar if self.joint.q0 == 0.0 else self.frame_i.s_bar - self.joint.q0 * self.frame_i.h
+        return (DP2(self.i, self.frame_i.h, start, self.j, self.frame_j.s_bar, self.f),)
 
     def faults(self) -> tuple[Fault, ...]:
         """Return a fault for a joint without a sliding axis, or those of the driver; the joint reports its own faults."""

@@ -12,7 +12,7 @@ from typing import Any, Self
 from haugmbd.bodies.body import Body
 from haugmbd.constraints import Primitive, perpendicular_1, perpendicular_2
 from haugmbd.constraints.freedoms import H_I, slide
-from joints.geometry import along_axis, along_vectors
+from joints.geometry import along_axis, along_vectors, starting_at
 from joints.locked import Locked
 
 
@@ -29,6 +29,8 @@ class TJ(Locked):
         A point of the axis at the modelled pose, global frame [m].
     axis : array_like, (3,)
         Direction h of the axis at the modelled pose, global frame; its length does not matter.
+    q0 : float
+        Value of the coordinate s at the modelled pose [m].
 
     Raises
     ------
@@ -38,13 +40,15 @@ class TJ(Locked):
     Notes
     -----
     The coordinate is s.
-    s [m] is h_i . d_ij, positive along +h_i; s = 0 at the modelled pose if the joint is made from global geometry.
+    s [m] is h_i . d_ij, positive along +h_i; s = q0 at the modelled pose if the joint is made from global geometry.
     """
 
     freedoms = (slide(H_I),)
 
-    def __init__(self, name: str, i: Body, j: Body, *, point: Any, axis: Any) -> None:
-        super().__init__(name, along_axis(name, i, j, point, axis))
+    def __init__(self, name: str, i: Body, j: Body, *, point: Any, axis: Any, q0: float = 0.0) -> None:
+        place, start = starting_at(along_axis(name, i, j, point, axis), name, q0, "m")
+        super().__init__(name, place)
+        self.q0 = start
 
     @classmethod
     def from_vectors(

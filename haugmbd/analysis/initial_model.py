@@ -58,4 +58,7 @@ def with_angles(model: Model, state: State) -> State:
         if entry.load.angles:
             places = bodies[list(entry.bodies)][:, None]
             angles[entry.angle] = entry.load.arguments(places, angles[entry.angle : entry.angle + 1])[0][0]
+    for coordinate, k in model.angles:
+        states = {body: bodies[model.bodies.index(body)] for body, _ in coordinate.markers()}
+        angles[k] = coordinate.angle_near(states, float(angles[k]))
     return state.replace(angles=angles)

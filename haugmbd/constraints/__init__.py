@@ -6,6 +6,9 @@ dp2          DP2: dot product of a body-fixed vector and a distance vector
 d            D: distance of two points
 cd           CD: difference of coordinates of two points
 rotation     Rotation: angle about an axis, through any number of turns
+coordinate   Coordinate: an angle or a displacement of a joint
+coupling     CouplingRow: a sum of joint coordinates, of two and more bodies
+rolling      DiscOnPlane, and the velocity rows Slip and KnifeEdge
 registry     all constraint equations, and their kernels by number
 composites   groups of equations: coincident points, perpendicular axes
 freedoms     the relative motions that a joint allows
@@ -15,6 +18,8 @@ joint        Joint: a name, two frames, and a tuple of constraint equations
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.cd import CD
 from haugmbd.constraints.composites import coincident, perpendicular_1, perpendicular_2
+from haugmbd.constraints.coordinate import Coordinate
+from haugmbd.constraints.coupling import CouplingRow
 from haugmbd.constraints.d import D
 from haugmbd.constraints.dp1 import DP1
 from haugmbd.constraints.dp2 import DP2
@@ -28,6 +33,8 @@ __all__ = [
     "DP1",
     "DP2",
     "KINDS",
+    "Coordinate",
+    "CouplingRow",
     "D",
     "Freedom",
     "Joint",

@@ -56,7 +56,7 @@ class Motion(NamedTuple):
 class RowTable(NamedTuple):
     """The arrays that row kernels write.
 
-    J: (slots, 2, 6) Phi_r and PiBar of the edge's two bodies;  level: (slots, 3) Phi, nu, gamma.
+    J: (slots, sides, 6) Phi_r and PiBar of the edge's bodies;  level: (slots, 3) Phi, nu, gamma.
     """
 
     J: Array
@@ -85,6 +85,8 @@ class Primitive(ABC):
     """Name of the equation, such as DP1."""
     unit: ClassVar[str]
     """Unit of Phi."""
+    velocity_only: ClassVar[bool] = False
+    """Whether the equation restricts velocities only (nonholonomic): it has no Phi, which is 0."""
     symbols: ClassVar[str]
     """The equation in symbols: Phi = ... - f(t)."""
 
@@ -92,6 +94,10 @@ class Primitive(ABC):
         self.i = i
         self.j = j
         self.f: Driver = as_driver(f)
+
+    def bodies(self) -> tuple[Body, ...]:
+        """Return the bodies that the row touches: two, or more for a coupling of several joints; the ground only beside one other."""
+        return (self.i, self.j)
 
     @abstractmethod
     def markers(self) -> tuple[tuple[Body, Array], ...]:
@@ -197,6 +203,17 @@ def put_row(rows: RowTable, m: Motion, ints: Ints, k: int, i: int, j: int, g: Ve
     store(J, side, 3, to_body(m.A, i, m_i))
     store(J, 1 - side, 0, g)
     store(J, 1 - side, 3, to_body(m.A, j, m_j))
+
+
+@kernel
+def row_speed(edges: Ints, J: Array, bodies: Array, slot: int) -> float:
+    """Return Phi_q u of one row;  edges: (ne, sides);  J: (6 ne, sides, 6);  bodies: (nb + 1, 13), the ground at rest."""
+    total = 0.0
+    for side in range(edges.shape[1]):
+        body = edges[slot // 6, side]
+        for c in range(6):
+            total += J[slot, side, c] * bodies[body, 7 + c]
+    return total
 
 
 @kernel

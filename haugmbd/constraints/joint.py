@@ -10,11 +10,14 @@ Source: Haug (2021), spatial kinematics: joints composed of basic constraints.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from math import cos, sin
 from typing import ClassVar
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame
+from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.base import Primitive
+from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.freedoms import Freedom, slides_along_h_only, turns_about_h_only
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, UsageError
@@ -40,6 +43,8 @@ class Joint(ABC):
 
     freedoms: ClassVar[tuple[Freedom, ...] | None] = None
     """The relative motions that the joint allows, from body i to body j, such as (slide(H_I), turn(H_J)); None if not declared."""
+    q0: float = 0.0
+    """Value of the coordinate at the modelled pose [rad or m], of a joint with one freedom."""
 
     def __init_subclass__(cls) -> None:
         """Raise TypeError for a declaration that is not a tuple of freedoms, such as one freedom without its comma."""
@@ -72,6 +77,42 @@ class Joint(ABC):
     def slides_along_h(self) -> bool:
         """Return whether body j can slide along h and along no other direction, as a translation driver requires."""
         return slides_along_h_only(self.freedoms)
+
+    def coordinate(self, what: str, number: int = 1) -> Coordinate:
+        """Return a coordinate of the joint, for couplings.
+
+        Parameters
+        ----------
+        what : {"angle", "displacement"}
+            The kind of coordinate.
+        number : int
+            Which one of several coordinates of this kind, from 1.
+
+        Returns
+        -------
+        Coordinate
+            The coordinate.
+
+        Raises
+        ------
+        UsageError
+            If the joint has no such coordinate.
+        """
+        return Coordinate(self, what, number)
+
+    def angle_axes(self) -> tuple[Array, Array]:
+        """Return the axes e_bar, n_bar of body i from which the angle of f_j is counted: f_i, g_i, turned back by q0."""
+        f, g = self.frame_i.f, self.frame_i.g
+        if self.q0 == 0.0:
+            return f, g
+        return cos(self.q0) * f - sin(self.q0) * g, sin(self.q0) * f + cos(self.q0) * g
+
+    def places(self) -> tuple[Frame, ...]:
+        """Return a frame on every body that the rows touch, where reactions on it are reported, if it is not one on body i or j alone."""
+        return ()
+
+    def put_on_ground(self, ground: Body) -> None:  # noqa: B027  most joints name their bodies
+        """Take the ground of the system that the joint is added to; for joints that are made without naming it."""
 
     def needs(self) -> tuple[Joint, ...]:
         """Return other joints that must be in the same system: for a driver, the joint it drives."""

@@ -1,4 +1,4 @@
-"""All constraint equations: `KINDS`, in the order of the row tables, and `ASSEMBLERS`, their kernels as routines.
+"""All constraint equations: `ROW_KINDS`, in the order of the row tables, and `ASSEMBLERS`, their kernels as routines.
 
 A new equation adds its module to `MODULES`. Existing code is not compiled again, and a kind that a model does not use is never compiled.
 """
@@ -11,7 +11,7 @@ from typing import Any
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.function_pointers import F1, F2, F3, I1, I2, Routine, function_type, types
 from haugmbd.compiled.jit import inlined
-from haugmbd.constraints import cd, d, dp1, dp2, rotation
+from haugmbd.constraints import cd, coupling, d, dp1, dp2, rolling, rotation
 from haugmbd.constraints.base import Motion, Primitive, RowTable
 
 MODULES: tuple[tuple[type[Primitive], Any], ...] = (
@@ -20,17 +20,27 @@ MODULES: tuple[tuple[type[Primitive], Any], ...] = (
     (d.D, d.assemble_row),
     (cd.CD, cd.assemble_row),
     (rotation.Rotation, rotation.assemble_row),
+    (coupling.CouplingRow, coupling.assemble_row),
+    (rolling.DiscOnPlane, rolling.assemble_disc),
+    (rolling.Slip, rolling.assemble_slip),
+    (rolling.KnifeEdgeRow, rolling.assemble_knife_edge),
 )
-KINDS: tuple[type[Primitive], ...] = tuple(kind for kind, _ in MODULES)
+ROW_KINDS: tuple[type[Primitive], ...] = tuple(kind for kind, _ in MODULES)
 
 MOTION_TYPE = types.NamedTuple((types.float64, F2, F3, F1, I1, F2, F2), Motion)
+KINDS = (dp1.DP1, dp2.DP2, d.D, cd.CD, rotation.Rotation)
+"""The equations between two bodies, which are built from points and vectors of these."""
+
+COUPLINGS = ROW_KINDS.index(coupling.CouplingRow)
+"""Number of the couplings among the kinds of rows: their lines say which angles are integrated."""
+
 ASSEMBLER_SIGNATURE = types.void(I2, F2, MOTION_TYPE, types.NamedTuple((F3, F2), RowTable))
 ASSEMBLERS = tuple(Routine(fill, ASSEMBLER_SIGNATURE) for _, fill in MODULES)
 NO_ASSEMBLER = Routine(None, ASSEMBLER_SIGNATURE)
 
-Assemblers = namedtuple("Assemblers", [kind.kind for kind in KINDS])  # type: ignore[misc]
+Assemblers = namedtuple("Assemblers", [kind.kind for kind in ROW_KINDS])  # type: ignore[misc]
 """One routine for each kind, as compiled code takes them (Numba warns of plain tuples of functions, not of named ones)."""
-ASSEMBLERS_TYPE = types.NamedUniTuple(function_type(ASSEMBLER_SIGNATURE), len(KINDS), Assemblers)
+ASSEMBLERS_TYPE = types.NamedUniTuple(function_type(ASSEMBLER_SIGNATURE), len(ROW_KINDS), Assemblers)
 
 
 @inlined

@@ -18,7 +18,7 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.ffi import NO_CALLBACK
 from haugmbd.compiled.status_codes import OK
 from haugmbd.formulations.error_messages import explain
-from haugmbd.graph import loop_groups
+from haugmbd.graph import loop_groups, pairs_of
 from haugmbd.kkt.solver_routines import routines_of
 from haugmbd.model.evaluate import rows_entry
 from haugmbd.model.model import Model
@@ -27,9 +27,9 @@ from haugmbd.workspace.layout import workspace_array
 
 
 class RowSet(NamedTuple):
-    """Equations C u = nu on two bodies each.
+    """Equations C u = nu on two bodies each, or more for couplings.
 
-    bodies: (k, 2) numbers;  C: (k, 2, 6);  nu: (k,)
+    bodies: (k, sides) numbers;  C: (k, sides, 6);  nu: (k,)
     """
 
     bodies: Ints
@@ -62,7 +62,11 @@ class RowSet(NamedTuple):
     @classmethod
     def joined(cls, *parts: RowSet) -> RowSet:
         """Return the rows of all parts, in order."""
-        return cls(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+        sides = max(part.bodies.shape[1] for part in parts)
+        wide = [(0, 0), (0, sides)]
+        bodies = [np.pad(part.bodies, wide)[:, :sides] for part in parts]
+        C = [np.pad(part.C, [*wide, (0, 0)])[:, :sides] for part in parts]
+        return cls(np.concatenate(bodies), np.concatenate(C), np.concatenate([part.nu for part in parts]))
 
 
 class FactoredSystem:
@@ -80,7 +84,7 @@ class FactoredSystem:
         self._need_ok(factorize(self._arrays, NO_CALLBACK) if code == OK else code)
         slots, J, level = model.slot_of_row, workspace_array(self.pack, "J"), workspace_array(self.pack, "LEVEL")
         pairs = np.asarray(model.tables["EDGES"][slots // 6], dtype=np.int64)
-        self.rows = RowSet(pairs, J.reshape(-1, 2, 6)[slots], level[slots, 1])
+        self.rows = RowSet(pairs, J.reshape(-1, model.sides, 6)[slots], level[slots, 1])
 
     def solve(self, P: Array, g: Array | None = None) -> tuple[Array, Array]:
         """Return du (nb + 1, 6) and Lam (nc,) for impulses P (nb + 1, 6) and g (nc,), by default 0."""
@@ -96,8 +100,8 @@ class FactoredSystem:
 
     def moving_parts(self) -> Ints:
         """Return a number for each body, (nb + 1,), that it shares with the bodies that rows of the model connect it to; not the ground."""
-        pairs = self.rows.bodies[(self.rows.bodies > 0).all(axis=1)]
-        return np.array(loop_groups(self.model.nb + 1, pairs.tolist(), ()), dtype=np.int64)
+        pairs = [pair for pair in pairs_of(self.rows.bodies.tolist())[0] if 0 not in pair]
+        return np.array(loop_groups(self.model.nb + 1, pairs, ()), dtype=np.int64)
 
     def refined(self, before: Array, u: Array, Lam: Array, P: Array) -> tuple[Array, Array]:
         """Return the velocities u (nb + 1, 6) after impulses P, and Lam, after one step of iterative refinement.

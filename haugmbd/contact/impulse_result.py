@@ -11,7 +11,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.impulse_equations import RowSet
 from haugmbd.deprecated import public_class
-from haugmbd.diagnostics.joint_wrench import Axes, Side, at_joint_point, body_of_side, check_wrench_arguments
+from haugmbd.diagnostics.joint_wrench import Axes, Side, at_joint_point, check_wrench_arguments, place_on
 from haugmbd.model.labels import JointEntry
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -141,10 +141,11 @@ class Impulse:
         everything = {name: e for part in self._solved for name, e in part.joints.items()}
         check_wrench_arguments(everything, self.model.body_names, name, on, frame)
         e = everything[name]
-        k = body_of_side(e, on)
+        place = place_on(e, on, self.model.body_names)
+        k = place.body
         part = next(part for part in self._solved if name in part.joints)
         r, p, wrench = self.state.r[k], self.state.p[k], part.wrench(e, k)
-        found = at_joint_point(e, on, frame, r[None], p[None], wrench[None])
+        found = at_joint_point(place, frame, r[None], p[None], wrench[None])
         return JointImpulse(name, self.model.body_names[k], frame, found.force[0], found.torque[0], found.point[0])
 
     def __repr__(self) -> str:

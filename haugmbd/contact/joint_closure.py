@@ -100,4 +100,4 @@ def closed_rows(model: Model, state: State, joints: Sequence[Joint]) -> Closed:
 
 def _bodies(joints: Sequence[Joint]) -> list[Body]:
     """Return the bodies of the joints' rows, each once."""
-    return list({id(b): b for joint in joints for p in joint.primitives() for b in (p.i, p.j)}.values())
+    return list({id(b): b for joint in joints for p in joint.primitives() for b in p.bodies()}.values())

@@ -68,10 +68,10 @@ class JointCoordinate:
 
     Notes
     -----
-    The coordinate is zero at the modelled pose and positive as the joint's class says. As the function of an `Event` or `Sensor` an angle
-    goes through any number of turns: a run counts them from step to step, from -pi to pi at its start, or takes them from an RSDA or a
-    driver on the joint. A state alone does not store whole turns: where the function is called by other code, the angle is measured
-    from -pi to pi about `zero`, and jumps there.
+    The coordinate is `q0` of the joint (0 by default) at the modelled pose, and positive as the joint's class says. As the function of an
+    `Event` or `Sensor` an angle goes through any number of turns: a run counts them from step to step, from -pi to pi at its start, or
+    takes them from an RSDA, a coupling or a driver on the joint. A state alone does not store whole turns: where the function is called
+    by other code, the angle is measured from -pi to pi about `zero`, and jumps there.
     """
 
     def __init__(
@@ -91,11 +91,12 @@ class JointCoordinate:
             raise UsageError(f"zero = {zero!r:.60} must be a finite number.")
         if derivative not in (0, 1):
             raise UsageError(f"derivative = {derivative!r} must be 0 or 1: a state has no accelerations.")
-        self.freedom, self.what, self.zero, self.derivative = has[what][number - 1], what, float(zero), derivative
+        self.freedom, self.what, self.derivative = has[what][number - 1], what, derivative
+        self.zero = float(zero) - self.joint.part.q0  # the coordinate is counted from the modelled pose here
         self._none = np.zeros((1, self.model.nb + 1, 6))
         self._modelled = joint_motion(self.joint, self.model.y0[None], self._none)
         self._arm = is_arm(freedoms)
-        self._counts_turns = what == "angle" and not derivative and angle_source(self.model, self.joint) is None
+        self._counts_turns = what == "angle" and not derivative and angle_source(self.model, self.joint, self.freedom) is None
 
     def __call__(self, t: float, state: State) -> float:
         """Return the coordinate less `zero`, or its rate."""

@@ -1,6 +1,7 @@
 r"""The coordinates of a joint over time: angles, displacements, and their rates and accelerations.
 
-All are zero at the modelled pose (`joint_motion` has the formulas). Angles go through any number of turns: `turns` counts them.
+All are `q0` of the joint, by default zero, at the modelled pose (`joint_motion` has the formulas). Angles go through any
+number of turns: `turns` counts them.
 Source: Haug (2021), spatial kinematics: relative coordinates of joints.
 """
 
@@ -44,9 +45,10 @@ class JointHistory:
     t : ndarray, (nt,)
         Times [s].
     angle : ndarray, (nt,) or (nt, 2)
-        Angles [rad] of the joint's rotations, unwound through any number of turns; zero at the modelled pose.
+        Angles [rad] of the joint's rotations, unwound through any number of turns; `q0` of the joint (0 by default) at the modelled
+        pose.
     displacement : ndarray, (nt,) or (nt, 2)
-        Displacements [m]; zero at the modelled pose.
+        Displacements [m]; `q0` of the joint (0 by default) at the modelled pose.
     rotation : ndarray, (nt, 3)
         Rotation vector [rad] of body j against body i from the modelled pose, in the joint's frame on body i, shorter than pi; of joints
         that let body j turn freely about a point.
@@ -125,11 +127,12 @@ def _coordinates(
     arm, angles = is_arm(freedoms), angles_of(freedoms)
     for freedom in freedoms:
         if freedom.kind is Kind.SLIDE:
-            yield "displacement", slide(freedom, m) - slide(freedom, start), *slide_rates(freedom, m)
+            yield "displacement", slide(freedom, m) - slide(freedom, start) + joint.part.q0, *slide_rates(freedom, m)
         elif freedom in angles:
             value = angle_in_turn(freedom, m, arm=arm) - angle_in_turn(freedom, start, arm=arm)
             rate, acceleration = angle_rates(freedom, m, arm=arm)
-            yield "angle", _with_turns(model, joint, freedom, t, y, value, rate, acceleration, turns), rate, acceleration
+            whole = _with_turns(model, joint, freedom, t, y, value, rate, acceleration, turns)
+            yield "angle", whole + joint.part.q0, rate, acceleration
     if has_balls(freedoms):
         yield "rotation", *rotation(m, start)
 

@@ -19,7 +19,8 @@ from haugmbd.errors import UsageError
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.labels import JointEntry, joint_named
 
-Side = Literal["i", "j"]
+Side = Literal["i", "j"] | str
+"""Side of a joint, or the name of a body that it touches."""
 Axes = Literal["ground", "body", "joint"]
 
 
@@ -31,14 +32,25 @@ class JointWrench(NamedTuple):
     point: Array
 
 
-def body_of_side(e: JointEntry, on: str) -> int:
-    """Return the number of the body on side "i" or "j"."""
-    return e.i if on == "i" else e.j
+class Place(NamedTuple):
+    """The place of a reaction: number of the body, the joint's point s_bar (3,) and axes A_bar (3, 3) there."""
+
+    body: int
+    s_bar: Array
+    A_bar: Array
 
 
-def at_joint_point(e: JointEntry, on: str, frame: str, r: Array, p: Array, wrench: Array) -> JointWrench:
-    """Return the wrench (nt, 6) on the body of side `on`, with poses r (nt, 3) and p (nt, 4), about the joint's point."""
-    s_bar, A_bar = (e.s_bar_i, e.A_bar_i) if on == "i" else (e.s_bar_j, e.A_bar_j)
+def place_on(e: JointEntry, on: str, body_names: Sequence[str]) -> Place:
+    """Return the place of the reaction on side "i" or "j", or on the body of that name."""
+    if on in ("i", "j"):
+        return Place(e.i, e.s_bar_i, e.A_bar_i) if on == "i" else Place(e.j, e.s_bar_j, e.A_bar_j)
+    places = e.places or ((e.i, e.s_bar_i, e.A_bar_i), (e.j, e.s_bar_j, e.A_bar_j))
+    return next(Place(*place) for place in places if body_names[place[0]] == on)
+
+
+def at_joint_point(place: Place, frame: str, r: Array, p: Array, wrench: Array) -> JointWrench:
+    """Return the wrench (nt, 6) on the body of the place, with poses r (nt, 3) and p (nt, 4), about the joint's point."""
+    _, s_bar, A_bar = place
     A = rotation_matrix(p)
     s = A @ s_bar
     force = wrench[:, :3]
@@ -52,8 +64,10 @@ def at_joint_point(e: JointEntry, on: str, frame: str, r: Array, p: Array, wrenc
 def check_wrench_arguments(joints: Mapping[str, JointEntry], body_names: Sequence[str], joint: str, on: str, frame: str) -> None:
     """Raise UsageError for a name, side or frame that does not exist."""
     e = joint_named(joints, joint)
-    if on not in ("i", "j"):
+    touched = [body_names[place[0]] for place in e.places] or [body_names[e.i], body_names[e.j]]
+    if on not in ("i", "j", *touched):
         i, j = body_names[e.i], body_names[e.j]
-        raise UsageError(f"on is {on!r}: give 'i' (body {i!r}) or 'j' (body {j!r}).")
+        others = "" if len(touched) == 2 else f", or one of {', '.join(map(repr, touched))}"  # noqa: PLR2004
+        raise UsageError(f"on is {on!r}: give 'i' (body {i!r}) or 'j' (body {j!r}){others}.")
     if frame not in ("ground", "body", "joint"):
         raise UsageError(f"frame is {frame!r}: give 'ground', 'body' or 'joint'.")

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.diagnostics.joint_wrench import at_joint_point, body_of_side
-from haugmbd.diagnostics.rows_over_time import rows_over_time
+from haugmbd.diagnostics.joint_wrench import at_joint_point, place_on
+from haugmbd.diagnostics.rows_over_time import wrench_on
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.constraint_rows import Rows, evaluate
 from haugmbd.model.dependent_rows import Dependency
@@ -126,13 +126,13 @@ def unique_components(model: Model, stresses: SelfStresses, entry: JointEntry, o
     """Return whether each component of a joint's reaction, in the order of COMPONENTS, vanishes for all self-stresses."""
     if not stresses.lam[:, entry.rows].any():
         return (True,) * 6
-    m, body = len(stresses.t), body_of_side(entry, on)
+    m, place = len(stresses.t), place_on(entry, on, model.body_names)
+    body = place.body
     x = np.zeros((m, model.nb + 1 + len(model.tables["EDGES"]), 6))
     x.reshape(m, -1)[:, 6 * (model.nb + 1) + model.slot_of_row] = stresses.lam
-    side = 0 if body == min(entry.i, entry.j) else 1
-    wrench = rows_over_time(model, stresses.t, stresses.y, solutions=x, rows=entry.rows).wrench[:, 0, side]
+    wrench = wrench_on(model, entry, body, stresses.t, stresses.y, x)
     r, p = (stresses.y[:, WIDTH * body + a : WIDTH * body + b] for a, b in ((0, 3), (3, 7)))
-    found = at_joint_point(entry, on, frame, r, p, wrench)
+    found = at_joint_point(place, frame, r, p, wrench)
     parts = np.hstack([found.force, found.torque / stresses.length[:, None]])
     unique: Flags = np.all(np.abs(parts) <= UNIQUE_TOL, axis=0)
     return tuple(unique.tolist())

@@ -14,9 +14,9 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords, public_class
-from haugmbd.diagnostics.joint_wrench import Axes, Side, at_joint_point, body_of_side, check_wrench_arguments
+from haugmbd.diagnostics.joint_wrench import Axes, Side, at_joint_point, check_wrench_arguments, place_on
 from haugmbd.diagnostics.reaction_uniqueness import COMPONENTS, SelfStresses, self_stresses, unique_components
-from haugmbd.diagnostics.rows_over_time import rows_over_time
+from haugmbd.diagnostics.rows_over_time import wrench_on
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.model.given import model_given
 from haugmbd.model.model import Model
@@ -93,11 +93,11 @@ def reactions_over_time(
     """
     check_wrench_arguments(model.joints, model.body_names, joint, on, frame)
     e = model.joints[joint]
-    body = body_of_side(e, on)
-    side = 0 if body == min(e.i, e.j) else 1  # an edge keeps its bodies in order
-    wrench = rows_over_time(model, t, y, solutions=solve(), rows=e.rows).wrench[:, 0, side]
+    place = place_on(e, on, model.body_names)
+    body = place.body
+    wrench = wrench_on(model, e, body, t, y, solve())
     r, p = (y[:, WIDTH * body + a : WIDTH * body + b] for a, b in ((0, 3), (3, 7)))
-    found = at_joint_point(e, on, frame, r, p, wrench)
+    found = at_joint_point(place, frame, r, p, wrench)
     unique = unique_components(model, stresses() if stresses is not None else self_stresses(model, t, y), e, on, frame)
     return Reaction(joint, model.body_names[body], frame, t, found.force, found.torque, found.point, unique)
 

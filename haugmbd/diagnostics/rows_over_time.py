@@ -1,7 +1,7 @@
 r"""All rows at all stored states: how far they are violated at three levels, and the wrenches that their multipliers exert.
 
     gaps      Phi,    Phi_q u - nu,    Phi_q u_dot - gamma,    nu
-    wrench    -Phi_q^T lam, summed over the rows of a group, on the two bodies of their edge: force global, moment in the body frame
+    wrench    -Phi_q^T lam, summed over the rows of a group, on the bodies of their edge: force global, moment in the body frame
 
 The rows are evaluated by address, so that this loop adds half a second to a cold compile, and not the rows once more.
 """
@@ -15,7 +15,9 @@ import numpy as np
 from haugmbd.bodies.validation import for_kernels
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import entry
+from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.evaluate import prepare
+from haugmbd.model.labels import JointEntry
 from haugmbd.model.model import Model
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import WIDTH, Pack
@@ -25,7 +27,7 @@ PHI, VELOCITY_GAP, ACCELERATION_GAP, NU = 0, 1, 2, 3
 
 
 class RowHistory(NamedTuple):
-    """gaps: (nt, k, 4) in the order above, the third only with solutions;  wrench: (nt, groups, 2, 6) on the edge's two bodies."""
+    """gaps: (nt, k, 4) in the order above, the third only with solutions;  wrench: (nt, groups, sides, 6) on the edge's bodies."""
 
     gaps: Array
     wrench: Array
@@ -33,12 +35,13 @@ class RowHistory(NamedTuple):
 
 @entry
 def run(P: Pack, t: Array, y: Array, x: Array, slots: Ints, group: Ints, gaps: Array, wrench: Array) -> tuple[int, int]:
-    """Fill gaps (nt, 4 k) and wrench (nt, 12 groups) of the rows in `slots` (k,); return the status code and the number of states done.
+    """Fill gaps (nt, 4 k) and wrench (nt, 6 sides groups) of the rows in `slots` (k,); return the status code and the states done.
 
     y: (nt, ny) states;  x: (nt, 6 nn) their solutions (u_dot, lam), or (0, .) if only the gaps of the state are needed
     """
     J, level = ws.jacobian(P), ws.row_values(P)
     edges = ws.edges(P)
+    sides = edges.shape[1]
     n = ws.n_bodies(P)
     for k in range(t.shape[0]):
         code = prepare(P, t[k], y[k])
@@ -47,18 +50,37 @@ def run(P: Pack, t: Array, y: Array, x: Array, slots: Ints, group: Ints, gaps: A
         for row in range(slots.shape[0]):
             slot = slots[row]
             velocity, acceleration = -level[slot, 1], -level[slot, 2]
-            for side in range(2):
+            for side in range(sides):
                 body = edges[slot // 6, side]
                 for a in range(6):
                     velocity += J[slot, side, a] * y[k, WIDTH * body + 7 + a]
                     if x.shape[0] > 0:
                         acceleration += J[slot, side, a] * x[k, 6 * body + a]
-                        wrench[k, 12 * group[row] + 6 * side + a] -= J[slot, side, a] * x[k, 6 * n + slot]
+                        wrench[k, 6 * (sides * group[row] + side) + a] -= J[slot, side, a] * x[k, 6 * n + slot]
             gaps[k, 4 * row] = level[slot, 0]
             gaps[k, 4 * row + 1] = velocity
             gaps[k, 4 * row + 2] = acceleration
             gaps[k, 4 * row + 3] = level[slot, 1]
     return 0, t.shape[0]
+
+
+def wrench_on(model: Model, joint: JointEntry, body: int, t: Array, y: Array, solutions: Array) -> Array:
+    """Return -Phi_q^T lam (nt, 6) of the rows of a joint on a body that they touch: force global, moment in the body frame.
+
+    A coupling of several moving bodies has no entry for the ground, which takes the opposite of what the others get.
+    """
+    edge = model.tables["EDGES"][model.slot_of_row[joint.rows[0]] // 6]
+    wrench = rows_over_time(model, t, y, solutions=solutions, rows=joint.rows).wrench[:, 0]
+    if body in edge[:2] or body in edge[2:][edge[2:] > 0]:
+        found: Array = wrench[:, int(np.nonzero(edge == body)[0][0])]
+        return found
+    total = np.zeros((len(t), 6))
+    for side, other in enumerate(edge.astype(np.int64).tolist()):
+        if other:
+            r, p = (y[:, WIDTH * other + a : WIDTH * other + b] for a, b in ((0, 3), (3, 7)))
+            moment = np.einsum("tij,tj->ti", rotation_matrix(p), wrench[:, side, 3:]) + np.cross(r, wrench[:, side, :3])
+            total -= np.hstack([wrench[:, side, :3], moment])
+    return total
 
 
 def rows_over_time(
@@ -73,9 +95,9 @@ def rows_over_time(
     group = np.zeros(len(slots), dtype=np.int64) if group is None else group
     x = np.zeros((0, 6)) if solutions is None else for_kernels(solutions).reshape(len(t), 6 * solutions.shape[1])
     n_groups = int(group.max(initial=0)) + 1
-    gaps, wrench = np.zeros((len(t), 4 * len(slots))), np.zeros((len(t), 12 * n_groups))
+    gaps, wrench = np.zeros((len(t), 4 * len(slots))), np.zeros((len(t), 6 * model.sides * n_groups))
     pack = model.pack()
     code, _ = run(pack, for_kernels(t), for_kernels(y), x, slots, group, gaps, wrench)
     if code != 0:
         model.raise_user_error(pack)
-    return RowHistory(gaps.reshape(len(t), len(slots), 4), wrench.reshape(len(t), n_groups, 2, 6))
+    return RowHistory(gaps.reshape(len(t), len(slots), 4), wrench.reshape(len(t), n_groups, model.sides, 6))

@@ -30,7 +30,6 @@ from haugmbd.diagnostics.joint_motion import (
     states_of_bodies,
 )
 from haugmbd.errors import UsageError
-from haugmbd.model.compile import LoadEntry
 from haugmbd.model.labels import JointEntry
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
@@ -107,13 +106,27 @@ def turning_joints(model: Model) -> tuple[tuple[JointEntry, Freedom], ...]:
     return tuple((joint, freedom) for joint in model.joints.values() for freedom in angles_of(joint.freedoms))
 
 
-def angle_source(model: Model, joint: JointEntry) -> LoadEntry | int | None:
-    """Return the torsion spring on a joint, or the row of its driver, which know its angle through all turns; None if there is none."""
+class IntegratedAngle(NamedTuple):
+    """A column of the state that is the angle of a joint, through all turns, and its value where `angle_in_turn` starts."""
+
+    column: int
+    at_start: float
+
+
+def angle_source(model: Model, joint: JointEntry, freedom: Freedom) -> IntegratedAngle | int | None:
+    """Return what knows the angle of a joint through all turns: the state, or the row of its driver; None if nothing does.
+
+    The state has the angles of couplings and of torsion springs.
+    """
+    first = WIDTH * (model.nb + 1)
+    for coordinate, k in model.angles:
+        if id(coordinate.joint) == id(joint.part) and coordinate.freedom == freedom:
+            return IntegratedAngle(first + k, joint.part.q0)
     if not joint.part.rotates_about_h:
         return None
     for entry in model.loads:
         if entry.load.angles and joint.part in entry.load.needs():
-            return entry
+            return IntegratedAngle(first + entry.angle, _modelled(model, joint, freedom) + joint.part.q0)
     for row, label in enumerate(model.labels):
         if isinstance(label.primitive, Rotation) and joint.part in model.joints[label.joint].part.needs():
             return row
@@ -125,13 +138,13 @@ def known_angle(model: Model, joint: JointEntry, freedom: Freedom, t: Array, y: 
 
     record: (nt, m) angles from the modelled pose, in the order of `turning_joints`; NaN where the run could not count
     """
-    source = angle_source(model, joint)
-    if isinstance(source, LoadEntry):
-        own: Array = y[:, WIDTH * (model.nb + 1) + source.angle]
-        return own - _modelled(model, joint, freedom)
+    source = angle_source(model, joint, freedom)
+    if isinstance(source, IntegratedAngle):
+        own: Array = y[:, source.column]
+        return own - source.at_start
     if source is not None:
         f: Array = model.drivers[model.drivers_of_rows()[source]].values(t)[:, 0]
-        return f - _modelled(model, joint, freedom)
+        return f - _modelled(model, joint, freedom) - joint.part.q0
     if record is None:
         return None
     angle = record[:, [(one.name, way) for one, way in turning_joints(model)].index((joint.name, freedom))]

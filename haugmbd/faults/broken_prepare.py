@@ -145,7 +145,7 @@ def turn_moments(P: Pack, m: Motion) -> None:
     """Express PiBar of every row in global axes."""
     J, edges = ws.jacobian(P), ws.edges(P)
     for slot in range(J.shape[0]):
-        for side in range(2):
+        for side in range(edges.shape[1]):
             body = edges[slot // 6, side]
             if body > 0:
                 store(J[slot], side, 3, to_global(m.A, body, load(J[slot], side, 3)))

@@ -42,7 +42,7 @@ def _without_rows(model: Model) -> str:
 
 def _without_mixed_products(model: Model) -> str:
     """Return why gamma of no row has a term 2 a' . b' with two moving factors; "" if one has."""
-    for label, (i, j) in zip(model.labels, model.bodies_of_rows(), strict=True):
+    for label, (i, j, *_) in zip(model.labels, model.bodies_of_rows(), strict=True):
         if label.kind == "D" or (label.kind == "DP1" and i and j) or (label.kind == "DP2" and i):
             return ""
     return (

@@ -112,7 +112,8 @@ class RSDA(ForceElement):
 
     def markers(self) -> tuple[tuple[Body, Array], ...]:
         i, j = self.joint.frame_i, self.joint.frame_j
-        return ((i.body, i.f), (i.body, i.g), (i.body, i.h), (j.body, j.f))
+        e, n = self.joint.angle_axes()
+        return ((i.body, e), (i.body, n), (i.body, i.h), (j.body, j.f))
 
     def value(self) -> Value:
         return self.actuator
@@ -121,7 +122,7 @@ class RSDA(ForceElement):
         return (self.k, self.c, self.theta0)
 
     def angle0(self) -> float:
-        return float(self.arguments(modelled(self.bodies()), np.zeros(1))[0][0])
+        return float(self.arguments(modelled(self.bodies()), np.full(1, self.joint.q0))[0][0])
 
     @property
     def conservative(self) -> bool:
@@ -129,7 +130,7 @@ class RSDA(ForceElement):
 
     def arguments(self, bodies: Array, angle: Array) -> tuple[Array, ...]:
         i, j = self.joint.frame_i, self.joint.frame_j
-        f_i, g_i, h_i = (turned(bodies[0], a) for a in (i.f, i.g, i.h))
+        f_i, g_i, h_i = (turned(bodies[0], a) for a in (*self.joint.angle_axes(), i.h))
         f_j = turned(bodies[1], j.f)
         alpha = np.arctan2(np.sum(g_i * f_j, axis=1), np.sum(f_i * f_j, axis=1))
         theta = alpha + 2.0 * np.pi * np.floor((angle - alpha) / (2.0 * np.pi) + 0.5)

@@ -122,13 +122,14 @@ def _singular(model: Model, pack: Pack, node: int, number: float) -> str:
     """Return what is singular at a node: the joints of an edge and those that its rows depend on, or a body."""
     if node <= model.nb:
         return f"body {model.body_names[node]!r} has no inertia in a direction (pivot {number:.1e}). Check its mass and J_bar."
-    i, j = (model.body_names[k] for k in model.tables["EDGES"][node - model.nb - 1])
+    i, j, *more = model.tables["EDGES"][node - model.nb - 1]
+    names = [repr(model.body_names[k]) for k in (i, j, *(body for body in more if body))]
     report = rank_report(model, rows_in(model, pack, model.state()))
     tied = [name for d in report.dependencies if d.row not in model.redundancy.dropped for name in report.joints_of(d)]
     others = [name for name in dict.fromkeys(tied) if name not in joints_at(model, node)]
     among = f"those of {', '.join(map(repr, others))}" if others else "others"
     return (
-        f"the rows of {', '.join(map(repr, joints_at(model, node)))} between {i!r} and {j!r} depend on {among} there "
+        f"the rows of {', '.join(map(repr, joints_at(model, node)))} between {' and '.join(names)} depend on {among} there "
         f"(pivot {number:.1e} of their scale). "
         "A singular position (a dead centre, a flat parallelogram, bars in line): more than one motion is possible, or none. "
         "A run crosses it if its velocity selects one motion; otherwise start away from it, or add a driver or a spring."

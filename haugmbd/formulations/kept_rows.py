@@ -31,7 +31,7 @@ def keep_entry(P: Pack, t: Array, y: Array, x: Array) -> int:
             return code
         clear(b)
         for e in range(edges.shape[0]):
-            for side in range(2):
+            for side in range(edges.shape[1]):
                 for a in range(6):
                     for c in range(6):
                         b[edges[e, side], c] += J[6 * e + a, side, c] * x[k, 6 * (n + e) + a]

@@ -179,7 +179,7 @@ class PythonKKTSolver(Callback):
         """Return Phi_q (k, 6 nb)."""
         row, slot, side, column = self._scatter
         Phi_q = np.zeros((len(self._slots), 6 * self._model.nb))
-        Phi_q[row[:, None], column] = J.reshape(-1, 2, 6)[slot, side]
+        Phi_q[row[:, None], column] = J.reshape(-1, self._model.sides, 6)[slot, side]
         measured: Array = self._weights[:, None] * Phi_q * self._columns
         return measured
 

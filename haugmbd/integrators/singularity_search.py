@@ -22,7 +22,7 @@ from haugmbd.compiled.ffi import Callback
 from haugmbd.compiled.jit import entry
 from haugmbd.compiled.status_codes import OK, SINGULAR
 from haugmbd.formulations.newton_euler import factorize, finish, solve_system
-from haugmbd.graph import bridges
+from haugmbd.graph import bridges_of
 from haugmbd.integrators.dense_output import interpolate
 from haugmbd.integrators.smooth_branch import parabola
 from haugmbd.model.evaluate import prepare
@@ -134,8 +134,8 @@ class Way(NamedTuple):
 
 def may_be_singular(model: Model) -> bool:
     """Return whether the constraint graph has a loop, or two joints between the same bodies; otherwise no rows can become dependent."""
-    edges = [(int(i), int(j)) for i, j in model.tables["EDGES"]]
-    if len(bridges(model.nb + 1, edges)) < len(edges):
+    edges = [tuple(map(int, bodies)) for bodies in model.tables["EDGES"]]
+    if len(bridges_of(model.nb + 1, edges)) < len(edges):
         return True
     joints: dict[int, str] = {}
     slots = (int(slot) // 6 for slot in model.slot_of_row)

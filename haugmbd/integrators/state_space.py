@@ -103,7 +103,7 @@ class MaximalStateSpace:
         model = self.model
         if model.nc == 0:
             return 0.0, ""
-        J = workspace_array(pack, "J").reshape(-1, 2, 6)[model.slot_of_row]
+        J = workspace_array(pack, "J").reshape(-1, model.sides, 6)[model.slot_of_row]
         force, moment = (np.linalg.norm(J[..., part], axis=2).max(axis=1) for part in (slice(0, 3), slice(3, 6)))
         length = np.where(force > 0.0, force * model.length, np.where(moment > 0.0, moment, 1.0))
         gap = np.abs(workspace_array(pack, "LEVEL")[model.slot_of_row, 0]) / length

@@ -49,7 +49,7 @@ class Factor(NamedTuple):
 
 @inlined
 def assemble(body_block: Ints, body_first: Ints, inertia: Array, pad: Array, J: Array, f: Factor) -> None:
-    """Fill the blocks from inertia (nb + 1, 10) (mass, then J_bar row by row) and the rows J (6 ne, 2, 6).
+    """Fill the blocks from inertia (nb + 1, 10) (mass, then J_bar row by row) and the rows J (6 ne, sides, 6).
 
     pad (6 ne,): 0 for a row, -1 for padding.
     """
@@ -69,7 +69,7 @@ def assemble(body_block: Ints, body_first: Ints, inertia: Array, pad: Array, J: 
             for c in range(a):
                 D[node, a, c] = 0.0
             D[node, a, a] = pad[6 * e + a]
-        for side in range(2):
+        for side in range(body_block.shape[1]):
             if body_block[e, side] >= 0:
                 own += 1
                 put_coupling(B[body_block[e, side]], J, pad, 6 * e, side, body_first[e, side] == 1)
@@ -179,7 +179,7 @@ def residual(inertia: Array, pad: Array, edges: Ints, J: Array, b: Array, x: Arr
             slot = 6 * e + a
             lam = x[n + e, a]
             total = pad[slot] * lam
-            for side in range(2):
+            for side in range(edges.shape[1]):
                 body = edges[e, side]
                 if body == 0 or pad[slot] != 0.0:
                     continue

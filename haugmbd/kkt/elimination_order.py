@@ -1,11 +1,13 @@
 r"""The order in which the block LDL^T eliminates bodies and edges, determined once per model, in plain Python.
 
-The augmented matrix  [M  Phi_q^T; Phi_q  0]  has one 6 x 6 block per body and one per edge (at most six rows between the same two
-bodies); its graph is the mechanism itself.  The order is minimum degree, under a rule that keeps every pivot block definite:
+The augmented matrix  [M  Phi_q^T; Phi_q  0]  has one 6 x 6 block per body and one per edge (at most six rows between the same
+bodies: two, or more for a coupling of several joints); its graph is the mechanism itself.
+The order is minimum degree, under a rule that keeps every pivot block definite:
 
 * an edge that is a bridge of the graph (ground included) may be eliminated after ALL nodes on its far side
   (leaf to root, Baraff 1996): the far side moves freely as a rigid body, so S = J D^-1 J^T has full rank;
-* an edge in a loop is eliminated after both its bodies: S = J M^-1 J^T, the range space, only where loops need it.
+* an edge in a loop, or of more than two bodies, is eliminated after all its bodies: S = J M^-1 J^T, the range space, only where
+  loops need it.
 
 Cost: O(n) blocks for chains, trees and stars, near O(n) for ladders of loops.
 Sources: Baraff, Linear-time dynamics using Lagrange multipliers, SIGGRAPH 1996; George and Liu, minimum degree, SIAM Review 1989.
@@ -19,7 +21,7 @@ from typing import NamedTuple, overload
 import numpy as np
 
 from haugmbd.compiled.array_types import Ints
-from haugmbd.graph import bridges, loop_groups
+from haugmbd.graph import bridges_of, loop_groups, pairs_of
 
 
 class Steps(NamedTuple):
@@ -40,8 +42,8 @@ class Schedule(NamedTuple):
     update_starts: (ns + 1,) where its updates start in
     fill_updates: (k, 3) block [node, a], block [node, b], target block [a, b], for neighbours a eliminated before b.
     n_blocks: how many off-diagonal blocks; the mechanism's own come first, then the fill;
-    body_block: (ne, 2) block that couples edge e with its first and second body, -1 for the ground;
-    body_first: (ne, 2) 1 where that body is eliminated before the edge (the block is then J^T, otherwise J).
+    body_block: (ne, sides) block that couples edge e with each of its bodies, -1 for the ground;
+    body_first: (ne, sides) 1 where that body is eliminated before the edge (the block is then J^T, otherwise J).
     coupled_block: (n, 2) for each pair (i, j) its block, and 1 where j is eliminated before i (the block is then [j, i]).
     """
 
@@ -60,19 +62,20 @@ NO_COUPLING: list[tuple[int, int]] = []
 
 
 @overload
-def make_schedule(n_bodies: int, edges: list[tuple[int, int]], coupled: list[tuple[int, int]] = NO_COUPLING) -> Schedule: ...
+def make_schedule(n_bodies: int, edges: list[tuple[int, ...]], coupled: list[tuple[int, int]] = NO_COUPLING) -> Schedule: ...
 
 
 @overload
 def make_schedule(
-    n_bodies: int, edges: list[tuple[int, int]], coupled: list[tuple[int, int]] = NO_COUPLING, *, most_updates: int
+    n_bodies: int, edges: list[tuple[int, ...]], coupled: list[tuple[int, int]] = NO_COUPLING, *, most_updates: int
 ) -> Schedule | None: ...
 
 
 def make_schedule(
-    n_bodies: int, edges: list[tuple[int, int]], coupled: list[tuple[int, int]] = NO_COUPLING, *, most_updates: int | None = None
+    n_bodies: int, edges: list[tuple[int, ...]], coupled: list[tuple[int, int]] = NO_COUPLING, *, most_updates: int | None = None
 ) -> Schedule | None:
-    """Order the elimination of `n_bodies` bodies (numbered from 1; 0 is the ground) and of `edges` (pairs of body numbers).
+    """Order the elimination of `n_bodies` bodies (numbered from 1; 0 is the ground) and of `edges` (body numbers: pairs, or
+    more bodies for couplings of several joints).
 
     coupled: pairs of bodies whose blocks are coupled directly, by the tangent of a force between them
     most_updates: None is returned if the order needs more updates of blocks, as soon as this is known
@@ -82,7 +85,7 @@ def make_schedule(
 
 
 def _minimum_degree(
-    n_bodies: int, edges: list[tuple[int, int]], coupled: list[tuple[int, int]], most_updates: float
+    n_bodies: int, edges: list[tuple[int, ...]], coupled: list[tuple[int, int]], most_updates: float
 ) -> tuple[list[int], list[list[int]]]:
     """Eliminate symbolically; return the nodes in order, and for each node the neighbours that remained at that moment.
 
@@ -127,7 +130,7 @@ def _minimum_degree(
     return order, neighbors_of
 
 
-def _precedence(n_bodies: int, edges: list[tuple[int, int]]) -> tuple[list[int], list[list[int]]]:
+def _precedence(n_bodies: int, edges: list[tuple[int, ...]]) -> tuple[list[int], list[list[int]]]:
     """Return how many nodes each node waits for, and which nodes each one releases."""
     first_edge = n_bodies + 1
     waits_for = [0] * (first_edge + len(edges))
@@ -138,14 +141,15 @@ def _precedence(n_bodies: int, edges: list[tuple[int, int]]) -> tuple[list[int],
             waits_for[later] += 1
             releases[earlier].append(later)
 
-    child_of = bridges(n_bodies + 1, edges)
-    group = loop_groups(n_bodies + 1, edges, child_of)
+    child_of = bridges_of(n_bodies + 1, edges)
+    pairs, number = pairs_of(edges)
+    group = loop_groups(n_bodies + 1, pairs, {pair for pair, e in enumerate(number) if e in child_of})
     loop_edges: dict[int, list[int]] = {}
-    for e, (i, j) in enumerate(edges):
+    for e, bodies in enumerate(edges):
         if e not in child_of:
-            after(first_edge + e, i)
-            after(first_edge + e, j)
-            loop_edges.setdefault(group[i], []).append(first_edge + e)
+            for body in bodies:
+                after(first_edge + e, body)
+            loop_edges.setdefault(group[bodies[0]], []).append(first_edge + e)
     for e, child in child_of.items():
         parent = sum(edges[e]) - child
         after(first_edge + e, child)
@@ -156,13 +160,14 @@ def _precedence(n_bodies: int, edges: list[tuple[int, int]]) -> tuple[list[int],
 
 
 def _as_arrays(
-    n_bodies: int, edges: list[tuple[int, int]], coupled: list[tuple[int, int]], order: list[int], neighbors_of: list[list[int]]
+    n_bodies: int, edges: list[tuple[int, ...]], coupled: list[tuple[int, int]], order: list[int], neighbors_of: list[list[int]]
 ) -> Schedule:
     """Number the off-diagonal blocks, and list the blocks that each step reads and updates."""
     step_of = {node: step for step, node in enumerate(order)}
     block_of: dict[tuple[int, int], int] = {}
-    body_block = np.full((len(edges), 2), -1, dtype=np.int64)
-    body_first = np.zeros((len(edges), 2), dtype=np.int64)
+    sides = max((len(bodies) for bodies in edges), default=2)
+    body_block = np.full((len(edges), sides), -1, dtype=np.int64)
+    body_first = np.zeros((len(edges), sides), dtype=np.int64)
     for e, pair in enumerate(edges):
         node = n_bodies + 1 + e
         for side, body in enumerate(pair):

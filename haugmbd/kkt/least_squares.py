@@ -50,7 +50,7 @@ def put_transposed(edges: Ints, J: Array, y: Array, out: Array, n: int) -> None:
     for e in range(edges.shape[0]):
         for a in range(6):
             if y[n + e, a] != 0.0:
-                for side in range(2):
+                for side in range(edges.shape[1]):
                     body = edges[e, side]
                     for c in range(6):
                         out[body, c] += J[6 * e + a, side, c] * y[n + e, a]
@@ -61,9 +61,12 @@ def put_transposed(edges: Ints, J: Array, y: Array, out: Array, n: int) -> None:
 @kernel
 def row_times(edges: Ints, J: Array, u: Array, e: int, a: int) -> float:
     """Return J_r u for row a of edge e; u: (nn, 6), zero on the ground."""
-    i, j, total = edges[e, 0], edges[e, 1], 0.0
-    for c in range(6):
-        total += (J[6 * e + a, 0, c] * u[i, c] if i > 0 else 0.0) + (J[6 * e + a, 1, c] * u[j, c] if j > 0 else 0.0)
+    total = 0.0
+    for side in range(edges.shape[1]):
+        body = edges[e, side]
+        if body > 0:
+            for c in range(6):
+                total += J[6 * e + a, side, c] * u[body, c]
     return total
 
 

@@ -62,7 +62,7 @@ def check_solver(solver: object) -> None:
 
 
 def choose_solver(
-    positions: Array, edges: Sequence[tuple[int, int]], weight: Sequence[int], wanted: str | None = None
+    positions: Array, edges: Sequence[tuple[int, ...]], weight: Sequence[int], wanted: str | None = None
 ) -> SolverTables:
     """Return the solver for bodies at these positions (nb + 1, 3), the ground first, and edges of `weight` rows between them.
 
@@ -72,7 +72,7 @@ def choose_solver(
 
 
 @lru_cache(maxsize=2)
-def _chosen(positions: bytes, edges: tuple[tuple[int, int], ...], weight: tuple[int, ...], wanted: str | None) -> SolverTables:
+def _chosen(positions: bytes, edges: tuple[tuple[int, ...], ...], weight: tuple[int, ...], wanted: str | None) -> SolverTables:
     """Return the solver; a model is compiled twice, with and without loads."""
     r = np.frombuffer(positions).reshape(-1, 3)
     if wanted == MULTIFRONTAL:
@@ -94,7 +94,7 @@ def _chosen(positions: bytes, edges: tuple[tuple[int, int], ...], weight: tuple[
     return block_tables(schedule, len(r), f"{216e-6 * len(schedule.fill_updates):.3g} million multiply-adds in blocks, {predicted}")
 
 
-def _planned(positions: Array, edges: tuple[tuple[int, int], ...], weight: tuple[int, ...]) -> FrontPlan:
+def _planned(positions: Array, edges: tuple[tuple[int, ...], ...], weight: tuple[int, ...]) -> FrontPlan:
     """Return the plan of the fronts."""
     bodies = np.array(edges, dtype=np.int64).reshape(len(edges), -1) if edges else np.zeros((0, 2), dtype=np.int64)
     return plan_fronts(positions, bodies, np.array(weight, dtype=np.int64))

@@ -16,7 +16,9 @@ from haugmbd.callbacks.force_callbacks import DriverCall, ForceCallbacks
 from haugmbd.callbacks.jacobian_callbacks import JacobianCallbacks
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.base import Primitive
-from haugmbd.constraints.registry import KINDS as ROW_KINDS
+from haugmbd.constraints.coordinate import Coordinate
+from haugmbd.constraints.coupling import CouplingRow
+from haugmbd.constraints.registry import ROW_KINDS
 from haugmbd.drivers import Constant, Driver, DriverTables, compile_drivers
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.registry import KINDS as FORCE_KINDS
@@ -50,6 +52,7 @@ class Compiled(NamedTuple):
     """The result of compiling.
 
     Tables, the slot of each row, the side of its body i, drivers, loads, callbacks, declared jacobians; the solver, and why it was chosen.
+    angles: coordinates of the couplings that the state integrates, with their indices among the integrated angles
     """
 
     tables: Tables
@@ -61,6 +64,7 @@ class Compiled(NamedTuple):
     jacobian_callbacks: JacobianCallbacks
     solver: str
     solver_reason: str
+    angles: tuple[tuple[Coordinate, int], ...]
 
 
 class Numbering:
@@ -92,21 +96,21 @@ class Numbering:
         return self._drivers[key]
 
 
-def place_rows(pairs: Iterable[tuple[int, int]]) -> tuple[list[tuple[int, int]], list[int], list[int]]:
-    """Assign a slot to each row (its body numbers i, j); return edges (pairs i < j), slot of each row, side of body i on its edge."""
-    edges: list[tuple[int, int]] = []
-    filling: dict[tuple[int, int], tuple[int, int]] = {}
+def place_rows(bodies: Iterable[tuple[int, ...]]) -> tuple[list[tuple[int, ...]], list[int], list[int]]:
+    """Assign a slot to each row (its body numbers); return edges (ascending), slot of each row, side of its first body on its edge."""
+    edges: list[tuple[int, ...]] = []
+    filling: dict[tuple[int, ...], tuple[int, int]] = {}
     slots: list[int] = []
     sides: list[int] = []
-    for i, j in pairs:
-        pair = (min(i, j), max(i, j))
+    for touched in bodies:
+        pair = tuple(sorted(touched))
         edge, used = filling.get(pair, (-1, ROWS_PER_EDGE))
         if used == ROWS_PER_EDGE:
             edge, used = len(edges), 0
             edges.append(pair)
         filling[pair] = (edge, used + 1)
         slots.append(ROWS_PER_EDGE * edge + used)
-        sides.append(0 if i == pair[0] else 1)
+        sides.append(0 if touched[0] == pair[0] or len(pair) > 2 else 1)  # noqa: PLR2004  rows of more bodies keep the edge's order
     return edges, slots, sides
 
 
@@ -124,18 +128,24 @@ def compile_tables(
     """
     number = Numbering(bodies)
     number.driver(Constant(0.0))
-    edges, slots, sides = place_rows((number.bodies[p.i], number.bodies[p.j]) for p in primitives)
-    row_ints, row_reals, row_kind_at = _row_tables(number, primitives, slots, sides)
+    edges, slots, sides = place_rows(tuple(number.bodies[body] for body in p.bodies()) for p in primitives)
+    n_sides = max((len(edge) for edge in edges), default=2)
+    row_ints, row_reals, row_kind_at, angles0 = _row_tables(
+        number, primitives, slots, sides, edges, sum(load.angles for load in loads)
+    )
     entries = _number_loads(number, loads)
     force_ints, force_reals, force_kind_starts = _force_tables(number, entries)
-    n_signals, n_angles = sum(load.signals for load in loads), sum(load.angles for load in loads)
+    n_signals, n_angles = sum(load.signals for load in loads), sum(load.angles for load in loads) + len(angles0)
     pad = np.full((len(edges), ROWS_PER_EDGE), -1.0)
     pad.ravel()[slots] = 0.0
+    velocity_rows = np.zeros(pad.shape, dtype=np.int64)
+    velocity_rows.ravel()[slots] = [primitive.velocity_only for primitive in primitives]
     inertia, shifted = _inertia(bodies, number)
     drivers = compile_drivers(number.drivers)
-    callbacks = _callbacks(number, drivers, primitives, owners, entries)
+    callbacks = _callbacks(number, drivers, primitives, owners, entries, n_angles)
     positions = np.array([body.r for body in bodies], dtype=np.float64)
-    chosen = choose_solver(positions, edges, (pad == 0.0).sum(axis=1).tolist(), solver)
+    padded = [(*edge, *[0] * (n_sides - len(edge))) for edge in edges]
+    chosen = choose_solver(positions, padded, (pad == 0.0).sum(axis=1).tolist(), solver)
     n_nodes, n_slots = len(bodies) + len(edges), ROWS_PER_EDGE * len(edges)
     ints = {
         "FLAGS": np.array([[not np.array_equal(inertia, shifted), callbacks.any]], dtype=np.int64),
@@ -146,7 +156,8 @@ def compile_tables(
         "FORCE_KIND_STARTS": force_kind_starts,
         "DRIVER_TABLE": drivers.table,
         "DRIVER_OPS": drivers.ops,
-        "EDGES": np.array(edges, dtype=np.int64).reshape(-1, 2),
+        "EDGES": np.array(padded, dtype=np.int64).reshape(-1, n_sides),
+        "VELOCITY_ROWS": velocity_rows,
     } | chosen.ints
     reals = {
         "INERTIA": inertia,
@@ -167,7 +178,7 @@ def compile_tables(
         "X": (len(number.body_of), 9),
         "F": (len(number.drivers), 3),
         "SIGNALS": (n_signals, 2),
-        "J": (n_slots, 12),
+        "J": (n_slots, 6 * n_sides),
         "LEVEL": (n_slots, 3),
         "Q": (len(bodies), 6),
         "Q_USER": (len(bodies), 6),
@@ -194,19 +205,38 @@ def compile_tables(
         derivatives,
         chosen.name,
         chosen.reason,
+        tuple(angles0.items()),
     )
 
 
 def _row_tables(
-    number: Numbering, primitives: Sequence[Primitive], slots: Sequence[int], sides: Sequence[int]
-) -> tuple[Ints, Array, Ints]:
-    """Return rows sorted by kind: integers, constants, and the first row of each kind."""
+    number: Numbering,
+    primitives: Sequence[Primitive],
+    slots: Sequence[int],
+    sides: Sequence[int],
+    edges: Sequence[tuple[int, ...]],
+    n_angles: int,
+) -> tuple[Ints, Array, Ints, dict[Coordinate, int]]:
+    """Return rows sorted by kind: integers, constants, and the first row of each kind; and the angles that couplings integrate.
+
+    n_angles: the number of angles that force elements integrate, which stand before these
+    """
+    angles: dict[tuple[int, str, int], tuple[Coordinate, int]] = {}
     by_kind: list[list[tuple[list[int], tuple[float, ...]]]] = [[] for _ in ROW_KINDS]
     for primitive, slot, side in zip(primitives, slots, sides, strict=True):
+        own = by_kind[ROW_KINDS.index(type(primitive))]
+        driver = number.driver(primitive.f)
+        if isinstance(primitive, CouplingRow):
+            edge = edges[slot // ROWS_PER_EDGE]
+            for term, (q, c) in enumerate(primitive.terms):
+                a, b = (edge.index(k) if (k := number.bodies[body]) in edge else -1 for body in q.bodies)
+                angle = angles.setdefault(q.key, (q, n_angles + len(angles)))[1] if q.turns else -1
+                markers = [number.marker(body, x_bar) for body, x_bar in q.markers()]
+                own.append(([slot, a, driver, *markers, b, angle, int(term == 0)], (c, q.modelled() - q.q0)))
+            continue
         markers = [number.marker(body, x_bar) for body, x_bar in primitive.markers()]
-        ints = [slot, side, number.driver(primitive.f), *markers]
-        by_kind[ROW_KINDS.index(type(primitive))].append((ints, primitive.constants()))
-    return _sorted_table(by_kind, ROW_INT_COLUMNS, ROW_REAL_COLUMNS)
+        own.append(([slot, side, driver, *markers], primitive.constants()))
+    return *_sorted_table(by_kind, ROW_INT_COLUMNS, ROW_REAL_COLUMNS), dict(angles.values())
 
 
 def _number_loads(number: Numbering, loads: Sequence[ForceElement]) -> list[LoadEntry]:
@@ -233,7 +263,12 @@ def _force_tables(number: Numbering, entries: Sequence[LoadEntry]) -> tuple[Ints
 
 
 def _callbacks(
-    number: Numbering, drivers: DriverTables, primitives: Sequence[Primitive], owners: Sequence[str], entries: Sequence[LoadEntry]
+    number: Numbering,
+    drivers: DriverTables,
+    primitives: Sequence[Primitive],
+    owners: Sequence[str],
+    entries: Sequence[LoadEntry],
+    n_angles: int,
 ) -> ForceCallbacks:
     """Return the calls of the user's functions at every evaluation."""
     force_calls = []
@@ -247,7 +282,6 @@ def _callbacks(
         where[number.driver(primitive.f)] = f"joint {owner!r}"
     calls = [DriverCall(k, number.drivers[k], where[k]) for k in drivers.python_drivers.tolist()]
     n_signals = sum(entry.load.signals for entry in entries)
-    n_angles = sum(entry.load.angles for entry in entries)
     n = len(number.bodies)
     shapes = ((WIDTH * n + n_angles,), (n_signals, 2), (len(number.drivers), 3), (n, 6))
     return ForceCallbacks(tuple(force_calls), tuple(calls), shapes)
@@ -269,7 +303,7 @@ def _sorted_table(
 ) -> tuple[Ints, Array, Ints]:
     """Return lists of (integers, constants), one list a kind, as two zero-padded matrices and the first row of each kind."""
     rows = [row for kind in by_kind for row in kind]
-    ints = np.zeros((len(rows), int_columns), dtype=np.int64)
+    ints = np.zeros((len(rows), max([int_columns, *(len(numbers) for numbers, _ in rows)])), dtype=np.int64)
     reals = np.zeros((len(rows), real_columns))
     for k, (numbers, constants) in enumerate(rows):
         ints[k, : len(numbers)] = numbers

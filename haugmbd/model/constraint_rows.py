@@ -42,7 +42,8 @@ class Rows:
     PiBar : ndarray, (nc, 2, 3)
         Derivative by small rotations of bodies i and j, body frames.
     bodies : ndarray of int, (nc, 2)
-        Numbers of body i and body j; 0 is the ground.
+        Numbers of body i and body j; 0 is the ground. If a coupling connects joints of more than two bodies, the second axis of these
+        three arrays is longer, and other rows have the ground and zeros there.
     labels : tuple of RowLabel
         Joint, kind, words and unit of each row.
     nb : int
@@ -147,7 +148,7 @@ def evaluate(model: Model, state: State | None = None) -> Rows:
 def rows_in(model: Model, pack: Pack, state: State) -> Rows:
     """Return the rows that were evaluated last in the workspace of `pack`; `state` is stored as the state of the evaluation."""
     slots = model.slot_of_row
-    J = workspace_array(pack, "J").reshape(-1, 2, 6)[slots[:, None], model.sides_of_rows]
+    J = workspace_array(pack, "J").reshape(-1, model.sides, 6)[slots[:, None], model.sides_of_rows]
     level = workspace_array(pack, "LEVEL")[slots]
     columns = (level[:, 0], level[:, 1], level[:, 2], J[:, :, :3], J[:, :, 3:])
     return Rows(*columns, model.bodies_of_rows(), model.labels, model.nb, model, state)

@@ -46,6 +46,8 @@ class RowExplanation:
         Whether f depends on time.
     t : float
         Time [s].
+    others : tuple of str
+        Names of further bodies, of a coupling of several joints.
     """
 
     number: int
@@ -59,6 +61,7 @@ class RowExplanation:
     f: Array
     driven: bool
     t: float
+    others: tuple[str, ...] = ()
 
     @property
     def words(self) -> str:
@@ -88,7 +91,7 @@ class RowExplanation:
             *_entry("says", self.words),
             *_entry("symbols", self.symbols),
             *_entry("with", vectors),
-            *_entry("bodies", f"i = {self.body_i!r}, j = {self.body_j!r}"),
+            *_entry("bodies", ", ".join([f"i = {self.body_i!r}", f"j = {self.body_j!r}", *map(repr, self.others)])),
             *_entry("driver", driver if self.driven else f"f = {_quantity(self.f[0], f_unit)}, constant"),
             *_entry("value", f"{values} at t = {self.t:g} s"),
         ]

@@ -101,7 +101,7 @@ def constraint_wrenches(model: Model, state: State | None, joint: str) -> Array:
     state = model.state() if state is None else state
     e, rows = joint_named(model.joints, joint), evaluate(model, state)
     pairs = rows.bodies[e.rows]
-    if (np.sort(pairs, axis=1) != sorted((e.i, e.j))).any():
+    if not model.are_between_two(e):
         names = sorted({model.body_names[body] for body in pairs.ravel()})
         raise UsageError(
             f"joint {joint!r} has rows between more than two bodies: {', '.join(map(repr, names))}. Evaluate its rows instead."

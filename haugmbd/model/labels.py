@@ -41,6 +41,7 @@ class JointEntry(NamedTuple):
     """A joint of a compiled model: its rows, the numbers of its bodies, its frames (s_bar, A_bar) on them, and its freedoms.
 
     freedoms: as the joint declares them, from body i to body j; None if it declares none;  part: the joint itself
+    places: of a coupling, the numbers of all bodies that it touches, each with a point and axes there (s_bar, A_bar)
     """
 
     name: str
@@ -54,6 +55,7 @@ class JointEntry(NamedTuple):
     A_bar_j: Array
     freedoms: tuple[Freedom, ...] | None
     part: Joint
+    places: tuple[tuple[int, Array, Array], ...] = ()
 
 
 SHOWN = 12

@@ -16,6 +16,7 @@ from haugmbd.callbacks.jacobian_callbacks import JacobianCallbacks
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.ffi import NO_CALLBACK, Callback
 from haugmbd.compiled.status_codes import USER_STOPPED
+from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.registry import ASSEMBLERS, NO_ASSEMBLER, Assemblers
 from haugmbd.deprecated import public_class
 from haugmbd.drivers import Driver, compile_drivers
@@ -80,6 +81,8 @@ class Model(Pictured):
         Reasons why the model cannot move, if it cannot.
     solver, solver_reason : str
         How the equations of motion are solved, "block LDL^T" or "multifrontal", and why.
+    angles : tuple of (Coordinate, int)
+        The joint angles that couplings integrate, and their indices among the integrated angles of the state.
     """
 
     name: str
@@ -100,6 +103,7 @@ class Model(Pictured):
     warnings: tuple[str, ...] = ()
     solver: str = BLOCK
     solver_reason: str = ""
+    angles: tuple[tuple[Coordinate, int], ...] = ()
 
     def __repr__(self) -> str:
         return f"Model({self.name!r}: {self.nb} bodies, {len(self.joints)} joints, {self.nc} rows, {len(self.loads)} loads)"
@@ -143,7 +147,7 @@ class Model(Pictured):
         """Return the tables (by default the model's own; others have tangents) with a new workspace."""
         tables = self.tables if tables is None else tables
         drive = DRIVE if len(self.tables["DRIVER_TABLE"]) else NO_DRIVE
-        apply = APPLY if self.loads or self.force_callbacks.any else NO_APPLY
+        apply = APPLY if self.loads or self.force_callbacks.any or self.angles else NO_APPLY
         starts = self.tables["ROW_KIND_STARTS"][0]
         solver = routines_of(tables)
         return tables.pack(
@@ -214,19 +218,30 @@ class Model(Pictured):
         )
         raise SimulationError(f"{what}. A force must depend on nothing but its arguments.")
 
+    @property
+    def sides(self) -> int:
+        """The largest number of bodies of a row: 2, or more if a coupling connects joints of more bodies."""
+        return int(self.tables["EDGES"].shape[1])
+
+    @cached_property
+    def velocity_rows(self) -> Ints:
+        """The numbers of the rows of velocities only (nonholonomic), which have no position equation."""
+        return np.array([k for k, label in enumerate(self.labels) if label.primitive.velocity_only], dtype=np.int64)
+
     @cached_property
     def sides_of_rows(self) -> Ints:
-        """The sides of body i and body j in the slot of each row, (nc, 2)."""
-        return np.stack([self.side_of_i, 1 - self.side_of_i], axis=1)
+        """The sides of body i, body j and further bodies in the slot of each row, (nc, sides)."""
+        others = [np.full(self.nc, side, dtype=np.int64) for side in range(2, self.sides)]
+        return np.stack([self.side_of_i, 1 - self.side_of_i, *others], axis=1)
 
     def bodies_of_rows(self) -> Ints:
-        """Return the numbers of body i and body j of each row, (nc, 2), read-only."""
+        """Return the numbers of body i, body j and further bodies (0 for none) of each row, (nc, sides), read-only."""
         return self._bodies_of_rows
 
     @cached_property
     def _bodies_of_rows(self) -> Ints:
-        pairs = self.tables["EDGES"][self.slot_of_row // 6]
-        bodies = np.where(self.side_of_i[:, None] == 1, pairs[:, ::-1], pairs)
+        edges = self.tables["EDGES"][self.slot_of_row // 6]
+        bodies = np.take_along_axis(edges, self.sides_of_rows, axis=1)
         bodies.flags.writeable = False
         return bodies
 
@@ -307,6 +322,11 @@ class Model(Pictured):
             results.
         """
         return importlib.import_module("haugmbd.formulations.evaluator").Evaluator(self)
+
+    def are_between_two(self, entry: JointEntry) -> bool:
+        """Return whether all rows of a joint act between its two bodies."""
+        bodies = self.bodies_of_rows()[entry.rows]
+        return bool((np.sort(bodies[:, :2], axis=1) == sorted((entry.i, entry.j))).all() and not bodies[:, 2:].any())
 
     def lam_of(self, x: Array) -> Array:
         """Return the multipliers by rows (nc,) of a solution by nodes (nn, 6)."""

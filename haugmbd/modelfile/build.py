@@ -20,6 +20,7 @@ from haugmbd.forces.base import ForceElement
 from haugmbd.modelfile.equations import Equations, freedom_of
 from haugmbd.modelfile.reading import BAD, Path, Reading, shown
 from haugmbd.modelfile.schema import (
+    COUPLING_CLASSES,
     EQUATION_CLASSES,
     EQUATIONS,
     FORMAT,
@@ -27,6 +28,7 @@ from haugmbd.modelfile.schema import (
     JOINT_CLASSES,
     KEYS,
     PARAMETERS,
+    ROLLING_CLASSES,
     SECTIONS,
     kept_by,
 )
@@ -75,9 +77,9 @@ def build(document: Any, reading: Reading) -> System | None:
         if made is not None:
             parts.bodies.setdefault(made.name, made)
     entries = sections["joints"]
-    late = [isinstance(entry, dict) and "joint" in entry for entry in entries]
+    late = [isinstance(entry, dict) and ("joint" in entry or entry.get("type") in COUPLING_CLASSES) for entry in entries]
     joints: list[Any] = [None] * len(entries)
-    for turn in (False, True):  # drivers refer to joints, which may stand after them
+    for turn in (False, True):  # drivers and couplings refer to joints, which may stand after them
         for k, entry in enumerate(entries):
             if late[k] is turn:
                 joints[k] = parts.one("joints", k, entry, parts.joint)
@@ -242,6 +244,11 @@ class _Parts:
         kind, name = values.pop("type"), values["name"]
         if kind in EQUATION_CLASSES:
             return Single(name, self.equation(kind, {key: value for key, value in values.items() if key != "name"}))
+        if kind in COUPLING_CLASSES:
+            return self.coupling(kind, values)
+        if kind in ROLLING_CLASSES:
+            values |= {key: self.on(values[key]) for key in ("body", "plane_body") if key in values}
+            return ROLLING_CLASSES[kind](**values)
         if "joint" in values:
             return JOINT_CLASSES[kind](**values | {"joint": self.at(values["joint"])})
         values |= {"i": self.on(values["i"]), "j": self.on(values["j"])}
@@ -253,6 +260,22 @@ class _Parts:
             allowed = tuple(map(freedom_of, values["freedoms"])) if "freedoms" in values else None
             return Equations(name, i, j, rows, allowed)
         return _composed(JOINT_CLASSES[kind], name, i, j, values)
+
+    def coupling(self, kind: str, values: dict[str, Any]) -> Joint:
+        """Return a coupling of joint coordinates."""
+        if "terms" in values:
+            terms = [(self.coordinate(term["coordinate"]), term["coefficient"]) for term in values["terms"]]
+            values |= {"terms": dict(terms)}
+        for key in ("joint", "joint_a", "joint_b", "rotation_joint", "translation_joint"):
+            if key in values:
+                values[key] = self.coordinate(values[key])
+        return COUPLING_CLASSES[kind](**values)
+
+    def coordinate(self, given: Any) -> Any:
+        """Return a joint, or a coordinate of it."""
+        if isinstance(given, str):
+            return self.at(given)
+        return self.at(given["joint"]).coordinate(given["coordinate"], int(given.get("number", 1)))
 
     def equation(self, kind: str, values: dict[str, Any]) -> Any:
         """Return a constraint equation."""
@@ -306,6 +329,8 @@ def _composed(kind: type[Any], name: str, i: Frame, j: Frame, values: dict[str, 
         joint = kind._locked(name, place, kept)
         if kept is not None:
             joint.f = as_driver(kept)
+        joint.q0 = values.get("q0", 0.0)
         return joint
     made: Composed = kind._at(name, place)
+    made.q0 = values.get("q0", 0.0)
     return made

@@ -15,7 +15,7 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.constraints.registry import KINDS
 from haugmbd.modelfile.functions import Code, TimeValue, VectorValue, function_schema
 from haugmbd.modelfile.shapes import SHAPES
-from haugmbd.modelfile.values import Array, Field, Kind, ListOf, Number, OneOf, Record, Reference, Text
+from haugmbd.modelfile.values import Array, CoordinateReference, Field, Flag, Kind, ListOf, Number, OneOf, Record, Reference, Text
 from joints.base import Composed
 from joints.locked import Locked
 from joints.spaced import Spaced
@@ -58,6 +58,7 @@ ARGUMENTS: dict[str, Kind] = {
     "i": Reference("body"),
     "j": Reference("body"),
     "name": Text(),
+    "q0": Number(),
 }
 """Arguments of the constructors of joints, by their names."""
 
@@ -97,7 +98,8 @@ def _joint_forms(kind: type[Joint]) -> OneOf | None:
     forms = [_typed(names, *fields, says=says)]
     if issubclass(kind, Composed):
         kept = (Field(kept_by(kind), TimeValue(), False),) if kept_by(kind) else ()
-        forms.append(_typed(names, *BETWEEN, *FRAMES, Field("vectors", VECTORS, False), *kept, says=says))
+        start = (Field("q0", Number(), False, "value of the coordinate at the modelled pose"),) if "q0" in given else ()
+        forms.append(_typed(names, *BETWEEN, *FRAMES, Field("vectors", VECTORS, False), *kept, *start, says=says))
     return OneOf(tuple(forms))
 
 
@@ -113,6 +115,38 @@ JOINT_CLASSES: dict[str, type[Joint]] = {
     if isinstance(getattr(joints, name), type) and getattr(joints, name) in joints.CATALOGUE
 }
 """Joints of the catalogue by every name that they have."""
+COUPLING_CLASSES: dict[str, type[Joint]] = {kind.__name__: kind for kind in joints.COUPLINGS}
+"""Couplings of joint coordinates: a file has the arguments of their constructors, and names in place of joints."""
+_COORDINATE = CoordinateReference()
+_TERM = Record((Field("coordinate", _COORDINATE), Field("coefficient", Number())), "a coordinate and its coefficient")
+_GEAR = (
+    Field("joint_a", _COORDINATE),
+    Field("joint_b", _COORDINATE),
+    Field("ratio", Number(), False, "q_b / q_a in the joints' own coordinates"),
+    Field("teeth", Array(((2,),)), False, "numbers of teeth (z_a, z_b), in place of ratio"),
+    Field("internal", Flag(), False, "whether one wheel is a ring"),
+    Field("contact_point", POINT, False, "for axes that are not parallel"),
+)
+COUPLING_FIELDS: dict[str, tuple[Field, ...]] = {
+    "Coupling": (Field("terms", ListOf(_TERM, 1)), Field("f", TimeValue(), False)),
+    "Gear": _GEAR,
+    "RackPinion": (Field("rotation_joint", _COORDINATE), Field("translation_joint", _COORDINATE), Field("radius", Number("m"))),
+    "Screw": (Field("joint", Reference("joint")), Field("pitch", Number("m"), True, "displacement for one turn")),
+    "Belt": (
+        *_GEAR[:2],
+        Field("radii", Array(((2,),), "m")),
+        Field("crossed", Flag(), False, "pulleys turn against each other"),
+    ),
+}
+ROLLING_CLASSES: dict[str, type[Joint]] = {kind.__name__: kind for kind in joints.ROLLING}
+_PLANE = (Field("plane_normal", VECTOR, False), Field("plane_body", Reference("body"), False, "by default the ground"))
+_BODY, _RADIUS, _PLANE_POINT = Field("body", Reference("body")), Field("radius", Number("m")), Field("plane_point", POINT, False)
+ROLLING_FIELDS: dict[str, tuple[Field, ...]] = {
+    "RollingDisc": (_BODY, Field("center", POINT), Field("axis", VECTOR), _RADIUS, _PLANE_POINT, *_PLANE),
+    "RollingSphere": (_BODY, Field("center", POINT), _RADIUS, _PLANE_POINT, *_PLANE),
+    "KnifeEdge": (_BODY, Field("point", POINT), Field("direction", VECTOR), *_PLANE),
+}
+"""Rolling joints: a file has the arguments of their constructors, global geometry at the modelled pose."""
 EQUATION_CLASSES = {kind.__name__: kind for kind in KINDS}
 EQUATION_FORMS = {
     name: Record((Field("type", Text((name,))), *_equation(kind)), kind.symbols) for name, kind in EQUATION_CLASSES.items()
@@ -149,6 +183,9 @@ def _joints() -> _Typed:
         if form is not None:
             forms |= {name: form for name, other in JOINT_CLASSES.items() if other is kind}
     forms |= {name: _typed(name, *_equation(kind), says=kind.symbols) for name, kind in EQUATION_CLASSES.items()}
+    given = COUPLING_FIELDS | ROLLING_FIELDS
+    for name, kind in (COUPLING_CLASSES | ROLLING_CLASSES).items():
+        forms[name] = _typed(name, *given[name], says=(inspect.getdoc(kind) or "").splitlines()[0])
     equations = ListOf(_Typed(dict(EQUATION_FORMS), "equation"), 1, 1000)
     freedoms = Field("freedoms", ListOf(Text(FREEDOMS)), False, "the motions that it allows, from body i to body j")
     forms[EQUATIONS] = _typed(

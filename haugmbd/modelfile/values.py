@@ -129,6 +129,24 @@ class Reference(Kind):
 
 
 @dataclass(frozen=True)
+class CoordinateReference(Kind):
+    """A coordinate of a joint: the name of a joint of one freedom, or a table with joint, coordinate and number."""
+
+    def read(self, given: Any, path: Path, reading: Reading) -> Any:
+        if not isinstance(given, dict):
+            return Reference("joint").read(given, path, reading)
+        return self._record().read(given, path, reading)
+
+    def schema(self) -> dict[str, Any]:
+        return {"anyOf": [Reference("joint").schema(), self._record().schema()]}
+
+    @staticmethod
+    def _record() -> Record:
+        ways = Field("coordinate", Text(("angle", "displacement")))
+        return Record((Field("joint", Reference("joint")), ways, Field("number", Number(), False, "which one of several, from 1")))
+
+
+@dataclass(frozen=True)
 class ListOf(Kind):
     """A list of values of one kind."""
 

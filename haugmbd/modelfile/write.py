@@ -13,13 +13,23 @@ from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.base import Primitive
+from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.joint import Joint, Single
 from haugmbd.errors import Fault
 from haugmbd.forces import RSDA, TSDA, PointForce, StateForce, Torque
 from haugmbd.forces.base import ForceElement
 from haugmbd.modelfile.equations import freedom_text
 from haugmbd.modelfile.functions import Unwritable, code_name, driver_text, unwritable, value_text
-from haugmbd.modelfile.schema import EQUATIONS, FORMAT, JOINT_CLASSES, JOINTS, kept_by
+from haugmbd.modelfile.schema import (
+    COUPLING_CLASSES,
+    COUPLING_FIELDS,
+    EQUATIONS,
+    FORMAT,
+    JOINT_CLASSES,
+    JOINTS,
+    ROLLING_CLASSES,
+    kept_by,
+)
 from haugmbd.modelfile.shapes import shape_text
 from joints.base import Composed, Vectors
 
@@ -100,9 +110,43 @@ def joint_text(joint: Joint, parameters: Parameters) -> Document:
             return text | _composed(joint, parameters)
         given: Any = joint
         return text | {"joint": given.joint.name, "f": driver_text(given.f, parameters)}
+    if COUPLING_CLASSES.get(kind.__name__) is kind:
+        return {"type": kind.__name__, "name": joint.name, **_coupling(joint, parameters)}
+    if ROLLING_CLASSES.get(kind.__name__) is kind:
+        return {"type": kind.__name__, "name": joint.name, **_rolling(joint)}
     if joint.needs() or not joint.primitives():
         raise Unwritable(f"it is a {kind.__name__}, which a file cannot hold yet")
     return _own_joint(joint, parameters)
+
+
+def _coupling(joint: Any, parameters: Parameters) -> Document:
+    """Return the arguments of a coupling: those that were given, and names in place of joints."""
+    text: Document = {}
+    for name in (field.name for field in COUPLING_FIELDS[type(joint).__name__]):
+        value = joint.f if name == "f" else joint.given[name]
+        if name == "terms":
+            text[name] = [{"coordinate": _coordinate(part), "coefficient": float(c)} for part, c in value.items()]
+        elif name == "f":
+            text[name] = driver_text(value, parameters)
+        elif isinstance(value, Joint | Coordinate):
+            text[name] = _coordinate(value)
+        elif value is not None:
+            text[name] = value if isinstance(value, bool) else np.asarray(value, dtype=np.float64).tolist()
+    return text
+
+
+def _rolling(joint: Any) -> Document:
+    """Return the arguments of a rolling joint."""
+    values = {key: np.asarray(value, dtype=np.float64).tolist() for key, value in joint.given.items()}
+    return {"body": joint.j.name, **values, **({} if joint.grounded else {"plane_body": joint.i.name})}
+
+
+def _coordinate(part: Joint | Coordinate) -> Any:
+    """Return the name of a joint, or a coordinate of it."""
+    if isinstance(part, Joint):
+        return part.name
+    number = {"number": part.number} if part.number > 1 else {}
+    return {"joint": part.joint.name, "coordinate": part.what, **number}
 
 
 def _composed(joint: Composed, parameters: Parameters) -> Document:
@@ -113,6 +157,8 @@ def _composed(joint: Composed, parameters: Parameters) -> Document:
     other = {name: x.tolist() for name, x, y in zip(Vectors._fields, joint.vectors, usual, strict=True) if not _same(x, y)}
     if other:
         text["vectors"] = other
+    if joint.q0 != 0.0:
+        text["q0"] = joint.q0
     key = kept_by(type(joint))
     given: Any = joint
     return text | ({key: driver_text(given.f, parameters)} if key else {})

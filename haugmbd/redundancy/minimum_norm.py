@@ -55,7 +55,7 @@ def put_residual(edges: Ints, J: Array, w: Array, lam: Array, first: int, b: Arr
         for a in range(6):
             b[k, a] = w[k, a]
     for e in range(edges.shape[0]):
-        for side in range(2):
+        for side in range(edges.shape[1]):
             body = edges[e, side]
             for a in range(6):
                 for c in range(6):

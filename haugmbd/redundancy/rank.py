@@ -62,7 +62,7 @@ ZERO_PART = 1e-3
 class RankAnalysis:
     """The rows at a pose, of length 1 over a common unit, and their elimination.
 
-    J: (6 ne, 2, 6) in their slots;  norm: (nc,) divisors of the rows;  flat: numbers of the rows with a zero gradient
+    J: (6 ne, sides, 6) in their slots;  norm: (nc,) divisors of the rows;  flat: numbers of the rows with a zero gradient
     length: divisor of the columns of omega_bar [m];  active: (6 ne,) the slots of the rows with a gradient
     dropped: numbers of the rows with a gradient that depend on the kept ones
     tolerance: distance from the span of the kept rows below which a row depends on them
@@ -86,15 +86,19 @@ class RankAnalysis:
         return eliminate(self.model, self.J, self.active, FLOOR) if self.eliminated is None else self.eliminated
 
 
-def analyse_rank(model: Model, rows: Rows, tolerance: float | None = None) -> RankAnalysis:
-    """Return the rows, normalised and eliminated, at the pose where they were evaluated; tolerance: by default the model's own."""
+def analyse_rank(model: Model, rows: Rows, tolerance: float | None = None, without: Ints | None = None) -> RankAnalysis:
+    """Return the rows, normalised and eliminated, at the pose where they were evaluated.
+
+    tolerance: by default the model's own;  without: rows that take no part
+    """
     tolerance = model.redundancy.tolerance**0.5 if tolerance is None else tolerance
     J, norm, flat, length = _normalised(model, rows)
-    slots = np.zeros((SLOTS * len(model.tables["EDGES"]), 2, SLOTS))
-    swap = np.stack([model.side_of_i, 1 - model.side_of_i], axis=1)[:, :, None]
-    slots[model.slot_of_row] = np.take_along_axis(J, swap, axis=1)
+    slots = np.zeros((SLOTS * len(model.tables["EDGES"]), model.sides, SLOTS))
+    slots[model.slot_of_row[:, None], model.sides_of_rows] = J
     active = np.zeros(len(slots), dtype=bool)
     active[model.slot_of_row] = ~flat
+    if without is not None:
+        active[model.slot_of_row[without]] = False
     if _is_open(model, slots, active):
         return RankAnalysis(slots, norm, flat, length, np.zeros(0, dtype=np.int64), tolerance, (), model, active, None)
     elimination, weak = _eliminated(model, slots, active, tolerance)
@@ -111,7 +115,7 @@ def _is_open(model: Model, J: Array, active: Array) -> bool:
     Phi_q is then block triangular, with these rows on the diagonal, and its rows are independent.
     """
     first, pairs = integers(model, "BODY_FIRST"), integers(model, "EDGES")
-    if first.shape != pairs.shape:  # factored by fronts: there are loops
+    if first.shape != pairs.shape or model.sides > 2:  # noqa: PLR2004  factored by fronts: there are loops; or coupled joints
         return False
     carried = pairs[first == 1]
     if len(carried) != len(pairs) or (first.sum(axis=1) != 1).any() or np.bincount(carried, minlength=1).max(initial=0) > 1:
@@ -160,7 +164,7 @@ def _moved(model: Model, J: Array, e: AnyElimination, slots: Ints) -> Array:
     """Return the root mean square by which random motions of the kept rows move other rows: their distance from the kept ones."""
     u = random_motions(model, e, PROBES)
     pair = integers(model, "EDGES")[slots // SLOTS]
-    moved = np.einsum("sc,scn->sn", J[slots, 0], u[pair[:, 0]]) + np.einsum("sc,scn->sn", J[slots, 1], u[pair[:, 1]])
+    moved = np.einsum("ksc,kscn->kn", J[slots], u[pair])
     size: Array = np.sqrt(np.mean(moved**2, axis=1))
     return size
 
@@ -173,7 +177,7 @@ def _farthest(model: Model, J: Array, e: AnyElimination, slots: Ints, tolerance:
     """
     n, pair = model.nb + 1, integers(model, "EDGES")[slots // SLOTS]
     u = np.zeros((n, SLOTS, len(slots)))
-    for side in (0, 1):
+    for side in range(pair.shape[1]):
         u[pair[:, side], :, np.arange(len(slots))] += J[slots, side]
     for _ in range(2):
         x = np.zeros((e.n_nodes, SLOTS, len(slots)))
@@ -207,10 +211,10 @@ def report_of(model: Model, examined: RankAnalysis) -> RankReport:
 
 
 def row_scale(model: Model, rows: Rows) -> Array:
-    """Return J_r M^-1 J_r^T of each row, (nc,): the compliance of its two bodies, with the inertia that is factored."""
+    """Return J_r M^-1 J_r^T of each row, (nc,): the compliance of its bodies, with the inertia that is factored."""
     inertia = model.tables["SHIFTED"]
     scale = np.zeros(model.nc)
-    for side in (0, 1):
+    for side in range(rows.bodies.shape[1]):
         body = rows.bodies[:, side]
         moving = body > 0
         mass, J_bar = inertia[body[moving], 0], inertia[body[moving], 1:].reshape(-1, 3, 3)
@@ -233,7 +237,7 @@ def row_lengths(model: Model, rows: Rows) -> Array:
 
 
 def _normalised(model: Model, rows: Rows) -> tuple[Array, Array, Ints, float]:
-    """Return rows (nc, 2, 6) of length 1 over a common unit, zero for the ground; norms; rows with a zero gradient; the unit [m]."""
+    """Return rows (nc, sides, 6) of length 1 over a common unit, zero for the ground; norms; rows with a zero gradient; the unit [m]."""
     force, moment = np.linalg.norm(rows.Phi_r, axis=2), np.linalg.norm(rows.PiBar, axis=2)
     pulls = force > 0.0
     length = float(np.sqrt(np.mean(np.square(moment[pulls] / force[pulls])))) if pulls.any() else 1.0

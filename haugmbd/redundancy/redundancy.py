@@ -79,7 +79,9 @@ def _rate_gaps(model: Model, found: RankAnalysis, rows: Rows) -> Array:
     u[0] = 0.0
     slots = model.slot_of_row[found.dropped]
     pair = model.tables["EDGES"][slots // 6]
-    gap = np.abs(sum(np.einsum("sc,sc->s", found.J[slots, side], u[pair[:, side]]) for side in (0, 1)) - nu[found.dropped])
+    gap = np.abs(
+        sum(np.einsum("sc,sc->s", found.J[slots, side], u[pair[:, side]]) for side in range(model.sides)) - nu[found.dropped]
+    )
     gaps = np.zeros(model.nc)
     gaps[found.dropped] = np.where(gap > RATE_TOL * np.abs(nu).max(initial=0.0), gap, 0.0) * found.norm[found.dropped]
     return gaps

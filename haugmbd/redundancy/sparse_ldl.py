@@ -66,7 +66,7 @@ AnyElimination: TypeAlias = Elimination | FrontElimination
 def eliminate(model: Model, J: Array, active: Array, tol: float = WELL_TOL) -> AnyElimination:
     """Return the elimination of all nodes in the order of the schedule, without rows whose relative pivot is not above `tol`.
 
-    J: (6 ne, 2, 6) rows of length 1 in their slots;  active: (6 ne,) 1 for the rows that take part
+    J: (6 ne, sides, 6) rows of length 1 in their slots;  active: (6 ne,) 1 for the rows that take part
     """
     table = model.tables
     if has_fronts(table):
@@ -111,9 +111,9 @@ def _coupling(model: Model, J: Array, active: Array) -> Array:
     """Return the blocks that couple edges with their bodies; zero for the fill and for inactive rows."""
     table = model.tables
     B = np.zeros((int(table.ints[3 * at.B + 1]), SLOTS, SLOTS))
-    by_edge = np.where(active[:, None, None], J, 0.0).reshape(-1, SLOTS, 2, SLOTS)
+    by_edge = np.where(active[:, None, None], J, 0.0).reshape(-1, SLOTS, model.sides, SLOTS)
     for edge, (numbers, body_first) in enumerate(zip(integers(model, "BODY_BLOCK"), integers(model, "BODY_FIRST"), strict=True)):
-        for side in (0, 1):
+        for side in range(model.sides):
             if numbers[side] >= 0:
                 block = by_edge[edge, :, side]
                 B[numbers[side]] = block.T if body_first[side] else block
@@ -169,7 +169,7 @@ def random_motions(model: Model, e: AnyElimination, n: int) -> Array:
 
 
 def weakest_combination(model: Model, J: Array, e: AnyElimination) -> tuple[Array, float]:
-    """Return the combination y (6 ne,), |y| = 1, of the kept rows J (6 ne, 2, 6) nearest to zero, and |y J|, by inverse iteration."""
+    """Return the combination y (6 ne,), |y| = 1, of the kept rows J (6 ne, sides, 6) nearest to zero, and |y J|, by inverse iteration."""
     pair, n = integers(model, "EDGES"), model.nb + 1
     y = np.random.default_rng(0).normal(size=(len(pair), SLOTS))
     for _ in range(INVERSE_STEPS):
@@ -178,7 +178,7 @@ def weakest_combination(model: Model, J: Array, e: AnyElimination) -> tuple[Arra
         y = solve(model, e, x)[n:, :, 0]
         y /= np.linalg.norm(y) or 1.0
     left = np.zeros((n, SLOTS))
-    rows = J.reshape(-1, SLOTS, 2, SLOTS)
-    for side in (0, 1):
+    rows = J.reshape(-1, SLOTS, model.sides, SLOTS)
+    for side in range(model.sides):
         np.add.at(left, pair[:, side], np.einsum("es,esc->ec", y, rows[:, :, side]))
     return y.ravel(), float(np.linalg.norm(left[1:]))

@@ -58,8 +58,10 @@ def build_model(
         drivers=compiled.drivers,
         force_callbacks=compiled.force_callbacks,
         jacobian_callbacks=compiled.jacobian_callbacks,
+        angles=compiled.angles,
         y0=frozen_y0(
-            [np.concatenate([b.r, b.p, b.v, b.omega_bar]) for b in bodies], [load.angle0() for load in loads if load.angles]
+            [np.concatenate([b.r, b.p, b.v, b.omega_bar]) for b in bodies],
+            [*(load.angle0() for load in loads if load.angles), *(q.q0 for q, _ in compiled.angles)],
         ),
         redundancy=redundancy or unexamined(labels),
         explainer=explain_model,
@@ -74,4 +76,5 @@ def _entry(joint: Joint, number: dict[Body, int], rows: list[int]) -> JointEntry
     i, j = joint.frame_i, joint.frame_j
     ids, bodies = np.array(rows, dtype=np.int64), (number[joint.i], number[joint.j])
     frames = (i.s_bar, i.A_bar, j.s_bar, j.A_bar)
-    return JointEntry(joint.name, type(joint).__name__, ids, *bodies, *frames, joint.freedoms, joint)
+    places = tuple((number[frame.body], frame.s_bar, frame.A_bar) for frame in joint.places())
+    return JointEntry(joint.name, type(joint).__name__, ids, *bodies, *frames, joint.freedoms, joint, places)

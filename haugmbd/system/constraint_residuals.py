@@ -20,6 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.constraints.coupling import CouplingRow
+from haugmbd.constraints.rotation import Rotation
 from haugmbd.drivers import Constant
 from haugmbd.errors import Fault
 from haugmbd.model.constraint_rows import Rows, evaluate
@@ -108,11 +110,12 @@ def constraint_gaps(model: Model, rows: Rows, t: float) -> Gaps:
     unit = np.array([label.unit for label in model.labels], dtype=object)
     f = driver_values(model, t)[model.drivers_of_rows()]
     force, moment = np.linalg.norm(rows.Phi_r[:, 1], axis=1), np.linalg.norm(rows.PiBar[:, 1], axis=1)
+    coupled = np.array([label.kind == CouplingRow.kind for label in model.labels], dtype=bool)
     cosine = _cosines(model, rows)
-    gap, gradient = np.zeros(model.nc), np.ones(model.nc)
+    gap, gradient = np.where(coupled, rows.Phi, 0.0), np.ones(model.nc)
     with np.errstate(invalid="ignore", divide="ignore"):
         for name in dict.fromkeys(unit.tolist()):
-            k = unit == name
+            k = (unit == name) & ~coupled
             part = _Part(rows.Phi[k], f[k], force[k], moment[k], cosine[k])
             gap[k], gradient[k] = MEASURES.get(name, _unknown)(part)
     return Gaps(gap, gradient, f, np.isin(unit, ANGLES))
@@ -127,18 +130,18 @@ def branch_faults(model: Model, state: State) -> tuple[Fault, ...]:
 
 def half_turned(model: Model, state: State) -> tuple[str, ...]:
     """Return the joints whose rotation at `state` is more than a quarter turn off its driver."""
-    if not any(label.unit == "rad" for label in model.labels):
+    if not any(label.kind == Rotation.kind for label in model.labels):
         return ()
     cosine = _cosines(model, evaluate(model, state))
     return tuple(
-        dict.fromkeys(label.joint for label, c in zip(model.labels, cosine, strict=True) if label.unit == "rad" and c < 0.0)
+        dict.fromkeys(label.joint for label, c in zip(model.labels, cosine, strict=True) if label.kind == Rotation.kind and c < 0.0)
     )
 
 
 def _cosines(model: Model, rows: Rows) -> Array:
     """Return cos(theta - f) = -PiBar_i . (e_bar_i x n_bar_i) of rotations; 1 for all other rows."""
     cosine = np.ones(model.nc)
-    turning = [k for k, label in enumerate(model.labels) if label.unit == "rad"]
+    turning = [k for k, label in enumerate(model.labels) if label.kind == Rotation.kind]
     if not turning:
         return cosine
     ints, x_bar = model.tables["ROW_INTS"].astype(np.int64), model.tables["X_BAR"]
@@ -311,11 +314,10 @@ def velocity_faults(model: Model, state: State | None = None) -> tuple[Fault, ..
     """
     state = model.state() if state is None else state
     rows = evaluate(model, state)
-    i, j = rows.bodies.T
     u = np.hstack([state.v, state.omega_bar])
     u[0] = 0.0
     J = np.concatenate([rows.Phi_r, rows.PiBar], axis=2)
-    left = np.einsum("rc,rc->r", J[:, 0], u[i]) + np.einsum("rc,rc->r", J[:, 1], u[j]) - rows.nu
+    left = np.einsum("rsc,rsc->r", J, u[rows.bodies]) - rows.nu
     measured = constraint_gaps(model, rows, state.t)
     gradient = np.where(measured.gradient > 0.0, measured.gradient, 1.0)
     gap, driven, size = left / gradient, np.abs(rows.nu / gradient), characteristic_length(model, rows)

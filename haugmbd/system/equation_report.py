@@ -51,11 +51,12 @@ def _explained(model: Model, rows: Rows, state: State, numbers: Sequence[int]) -
     kinds = {entry.name: entry.kind for entry in model.joints.values()}
     found = []
     for k in numbers:
-        label, (i, j), driver = rows.labels[k], rows.bodies[k].tolist(), model.drivers[of_row[k]]
+        label, (i, j, *more), driver = rows.labels[k], rows.bodies[k].tolist(), model.drivers[of_row[k]]
         names = model.body_names[i], model.body_names[j]
+        others = tuple(model.body_names[body] for body in more if body)
         driven = not isinstance(driver, Constant)
         values = float(rows.Phi[k]), float(Phi_dot[k]), float(rows.gamma[k])
-        found.append(RowExplanation(k, label, kinds[label.joint], *names, *values, driver.values(state.t), driven, state.t))
+        found.append(RowExplanation(k, label, kinds[label.joint], *names, *values, driver.values(state.t), driven, state.t, others))
     return found
 
 

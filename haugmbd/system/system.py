@@ -128,6 +128,7 @@ class System(Pictured):
             raise UsageError(f"system.add got the class {part.__name__}, not an object made by it. {ACCEPTED}")
         else:
             joint = self._as_joint(part)
+            joint.put_on_ground(self.ground)
             self.joints.append(joint)
             name = joint.name
         self._given.append((name, part))

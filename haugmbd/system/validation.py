@@ -206,7 +206,7 @@ def joint_faults(joint: Joint, primitives: Sequence[Primitive]) -> tuple[Fault, 
 
 def _bodies(primitives: Iterable[Primitive]) -> list[Body]:
     """Return the bodies of the rows."""
-    return _distinct(body for p in primitives for body in (p.i, p.j))
+    return _distinct(body for p in primitives for body in p.bodies())
 
 
 def _once(faults: Iterable[Fault]) -> tuple[Fault, ...]:

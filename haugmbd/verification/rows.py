@@ -122,6 +122,8 @@ def _jacobian_gap(at: Evaluator, rows: Rows, given: Array, directions: range) ->
             np.add.at(whole, row, given[row, side, column])
             gap = gap_of(whole, lambda s, b=int(body), d=direction: at.rows(displaced(rows.state, b, d, s)).Phi, scale)  # type: ignore[misc]
             error[row, side, column], nearest[row, side, column] = gap.error[row], gap.nearest[row]
+    alone = at.model.velocity_rows  # they have no Phi: their gamma is compared with differences of Phi_q u
+    error[alone], nearest[alone] = 0.0, given[alone]
     return Gap(error, nearest)
 
 

@@ -8,6 +8,7 @@ Kernels import this module as `ws`:  `b, x = ws.right_hand_side(P), ws.solution(
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numba
@@ -22,7 +23,10 @@ from haugmbd.workspace import layout as at
 
 
 def _accessor(name: str, *shape: int, flat: bool = False) -> Any:
-    """Return the accessor of the matrix `name` of `workspace.layout`;  shape: of each of its rows;  flat: all its numbers as one vector."""
+    """Return the accessor of the matrix `name` of `workspace.layout`.
+
+    shape: of each of its rows, 0 for what the columns leave;  flat: all its numbers as one vector
+    """
     number = at.NAMES.index(name)
     buffer = "ints" if name in at.INTS else "reals" if name in at.REALS else "work"
 
@@ -30,7 +34,8 @@ def _accessor(name: str, *shape: int, flat: bool = False) -> Any:
         """Return the matrix where the compiler is switched off."""
         start, rows, columns = P.ints[3 * number :][:3].tolist()
         numbers = getattr(P, buffer)[start : start + rows * columns]
-        return numbers if flat else numbers.reshape(rows, *(shape or (columns,)))
+        rest = columns // max(1, prod(n for n in shape if n))
+        return numbers if flat else numbers.reshape(rows, *(n or rest for n in shape or (columns,)))
 
     def typed(typing: Any, P: Any) -> Any:
         """Return the signature of the accessor for a record of type `P`, and its code."""
@@ -54,7 +59,9 @@ def _accessor(name: str, *shape: int, flat: bool = False) -> Any:
         if flat:
             dimensions = [builder.mul(rows, columns)]
         else:
-            dimensions = [rows, *([context.get_constant(types.intp, n) for n in shape] or [columns])]
+            whole = context.get_constant(types.intp, prod(n for n in shape if n))
+            rest = builder.sdiv(columns, whole) if 0 in shape else columns
+            dimensions = [rows, *([context.get_constant(types.intp, n) if n else rest for n in shape] or [columns])]
         return lower_view(context, builder, signature.return_type, builder.gep(data(buffer), [start]), dimensions)
 
     return plain if numba.config.DISABLE_JIT else intrinsic(typed)
@@ -69,6 +76,7 @@ force_kind_starts = _accessor("FORCE_KIND_STARTS", flat=True)
 driver_table = _accessor("DRIVER_TABLE")
 driver_operations = _accessor("DRIVER_OPS")
 edges = _accessor("EDGES")
+velocity_rows = _accessor("VELOCITY_ROWS")
 elimination_order = _accessor("ORDER", flat=True)
 neighbor_starts = _accessor("NEIGHBOR_STARTS", flat=True)
 neighbors = _accessor("NEIGHBORS")
@@ -110,7 +118,7 @@ rotation_matrices = _accessor("A", 3, 3)
 markers = _accessor("X")
 driver_values = _accessor("F")
 signals = _accessor("SIGNALS")
-jacobian = _accessor("J", 2, 6)
+jacobian = _accessor("J", 0, 6)
 row_values = _accessor("LEVEL")
 generalized_forces = _accessor("Q")
 user_forces = _accessor("Q_USER")

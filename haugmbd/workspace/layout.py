@@ -6,7 +6,7 @@ r"""A compiled model as three flat arrays, and the names of the matrices in them
 Every array argument costs compiled functions time at each call and at compilation. All matrices therefore travel as three arrays, and
 `accessors` returns them by name. `ints` begins with (start, rows, columns) of each matrix.
 
-Rows are stored in SLOTS: edge e (the rows between the same two bodies, at most six) owns slots 6 e ... 6 e + 5; unused ones are padding.
+Rows are stored in SLOTS: edge e (the rows between the same bodies, at most six) owns slots 6 e ... 6 e + 5; unused ones are padding.
 """
 
 from __future__ import annotations
@@ -32,20 +32,21 @@ WIDTH = 13
 INTS = {
     "FLAGS": "(1, 2) has_shift: 1 if a body has a massless direction;  calls_user: 1 if functions of the user must be called",
     "BODY_OF": "(nm, 1) the body of each marker",
-    "ROW_INTS": "(nc, 6) rows sorted by kind: slot, side of body i, driver, markers",
+    "ROW_INTS": "(., 6) rows sorted by kind: slot, side of body i, driver, markers; of couplings a line for each term, 9 columns",
     "ROW_KIND_STARTS": "(1, kinds + 1) first row of each kind",
     "FORCE_INTS": "(nl, 8) loads sorted by kind: markers, drivers, signal, angle",
     "FORCE_KIND_STARTS": "(1, kinds + 1) first load of each kind",
     "DRIVER_TABLE": "(., 9) programs of the drivers, see `drivers.tables`",
     "DRIVER_OPS": "(., 4) operations of their tapes",
-    "EDGES": "(ne, 2) the bodies of each edge",
+    "EDGES": "(ne, sides) the bodies of each edge: two, or more with couplings of several joints, then filled with 0",
+    "VELOCITY_ROWS": "(ne, 6) 1 for a row of velocities only, which has no Phi",
     "ORDER": "(ns, 1) and the next six: the schedule, see `kkt.elimination_order`",
     "NEIGHBOR_STARTS": "(ns + 1, 1)",
     "NEIGHBORS": "(., 2)",
     "UPDATE_STARTS": "(ns + 1, 1)",
     "FILL_UPDATES": "(., 3)",
-    "BODY_BLOCK": "(ne, 2)",
-    "BODY_FIRST": "(ne, 2)",
+    "BODY_BLOCK": "(ne, sides)",
+    "BODY_FIRST": "(ne, sides)",
     "FRONTS": "(nf, 11) and the next four: fronts, in place of ORDER and what follows, see `kkt.multifrontal.front_layout`",
     "FRONT_ROWS": "(., 1)",
     "FRONT_RUNS": "(., 3)",
@@ -80,7 +81,7 @@ WORK = {
     "X": "(nm, 9) markers: value, rate, centripetal part, global",
     "F": "(nd, 3) drivers: f, f', f''",
     "SIGNALS": "(n, 2) length or angle of an actuator, and its rate",
-    "J": "(6 ne, 12) rows: Phi_r and PiBar of the edge's two bodies",
+    "J": "(6 ne, 6 sides) rows: Phi_r and PiBar of the edge's bodies",
     "LEVEL": "(6 ne, 3) rows: Phi, nu, gamma",
     "Q": "(nb + 1, 6) generalized forces",
     "Q_USER": "(nb + 1, 6) the part of the user's callables",
@@ -131,7 +132,7 @@ WORK = {
 NAMES = (*INTS, *REALS, *WORK)
 
 (
-    FLAGS, BODY_OF, ROW_INTS, ROW_KIND_STARTS, FORCE_INTS, FORCE_KIND_STARTS, DRIVER_TABLE, DRIVER_OPS, EDGES,
+    FLAGS, BODY_OF, ROW_INTS, ROW_KIND_STARTS, FORCE_INTS, FORCE_KIND_STARTS, DRIVER_TABLE, DRIVER_OPS, EDGES, VELOCITY_ROWS,
     ORDER, NEIGHBOR_STARTS, NEIGHBORS, UPDATE_STARTS, FILL_UPDATES, BODY_BLOCK, BODY_FIRST,
     FRONTS, FRONT_ROWS, FRONT_RUNS, FRONT_BODIES, BODY_ROWS, COUPLED_PAIRS,
     DIFFERENCE_COLORS, FORCE_COUPLINGS, JACOBIAN_PAIRS, LINKS, FREEDOMS,

@@ -80,27 +80,30 @@ def pose_at(problem: Problem, state: State) -> Pose:
     held = [held_row(joint, state).Phi for joint in problem.held.joints]
     scale = [problem.size if joint.turns else 1.0 for joint in problem.held.joints]
     Phi = np.concatenate([rows.Phi, held])
-    Phi[problem.asleep] = 0.0
+    Phi[problem.asleep] = 0.0  # that of velocity rows is zero
     return Pose(state, rows, Phi, Phi * np.concatenate([problem.scale, scale]))
 
 
 class Gradient(NamedTuple):
-    """All rows, those of held joints last: (nr, 2, 6) along dr and dpi_bar of the bodies (nr, 2);  scale: to metres (nr,)."""
+    """All rows, those of held joints last: (nr, sides, 6) along dr and dpi_bar of the bodies (nr, sides);  scale: to metres (nr,)."""
 
     J: Array
     bodies: Ints
     scale: Array
 
 
-def gradient(problem: Problem, state: State, rows: Rows) -> Gradient:
-    """Return Phi_q of all rows."""
+def gradient(problem: Problem, state: State, rows: Rows, *, velocities: bool = False) -> Gradient:
+    """Return Phi_q of all rows; that of velocity rows is zero unless it is for velocities."""
     J, pairs, scale = [np.concatenate([rows.Phi_r, rows.PiBar], axis=2)], [rows.bodies], [problem.scale]
     for joint in problem.held.joints:
         row = held_row(joint, state)
-        J.append(np.hstack([row.Phi_r, row.PiBar])[None])
-        pairs.append(np.array([[joint.entry.i, joint.entry.j]]))
+        more = problem.model.sides - 2
+        J.append(np.pad(np.hstack([row.Phi_r, row.PiBar]), [(0, more), (0, 0)])[None])
+        pairs.append(np.array([[joint.entry.i, joint.entry.j, *[0] * more]]))
         scale.append(np.array([problem.size if joint.turns else 1.0]))
     J[0][problem.asleep] = 0.0
+    if not velocities:
+        J[0][problem.model.velocity_rows] = 0.0
     return Gradient(np.concatenate(J), np.concatenate(pairs), np.concatenate(scale))
 
 

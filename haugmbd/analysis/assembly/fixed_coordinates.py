@@ -183,12 +183,12 @@ def held_row(held: HeldJoint, state: State) -> HeldRow:
     e = held.entry
     A_i, A_j = rotation_matrix(state.p[e.i]), rotation_matrix(state.p[e.j])
     h_bar = e.A_bar_i[:, 2]
-    h = A_i @ h_bar
+    h, wanted = A_i @ h_bar, held.value - e.part.q0
     if held.turns:
         f_j = A_j @ e.A_bar_j[:, 0]
-        angle = np.arctan2(f_j @ A_i @ e.A_bar_i[:, 1], f_j @ A_i @ e.A_bar_i[:, 0]) - held.value
+        angle = np.arctan2(f_j @ A_i @ e.A_bar_i[:, 1], f_j @ A_i @ e.A_bar_i[:, 0]) - wanted
         return HeldRow(float((angle + pi) % (2.0 * pi) - pi), np.zeros((2, 3)), np.array([-h_bar, A_j.T @ h]))
     s_i, s_j = A_i @ e.s_bar_i, A_j @ e.s_bar_j
     d = state.r[e.j] + s_j - state.r[e.i] - s_i
     PiBar = np.array([np.cross(h_bar, A_i.T @ (d + s_i)), np.cross(e.s_bar_j, A_j.T @ h)])
-    return HeldRow(float(h @ d) - held.value, np.array([-h, h]), PiBar)
+    return HeldRow(float(h @ d) - wanted, np.array([-h, h]), PiBar)

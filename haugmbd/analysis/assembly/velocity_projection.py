@@ -33,7 +33,7 @@ class VelocitySolution(NamedTuple):
 def nearest_velocities(problem: Problem, state: State) -> VelocitySolution:
     """Return the nearest velocities that fulfil the constraints."""
     rows = evaluate(problem.model, state)
-    G = gradient(problem, state, rows)
+    G = gradient(problem, state, rows, velocities=True)
     nu = np.concatenate([rows.nu, [joint.rate for joint in problem.held.joints]])
     before = rates(G, state) - nu
     metric = body_metric(problem.model, size=problem.size, lift=LIGHTEST)

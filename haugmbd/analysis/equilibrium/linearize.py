@@ -94,6 +94,12 @@ def linearize(system: System | Model | Equilibrium, state: State | None = None, 
             raise UsageError("linearize got an Equilibrium, which has its own state and steady motion. Leave out state and steady.")
         return linearize(system.model, system.state, steady=system.steady)
     model, start = read_model(system, state)
+    if len(model.velocity_rows):
+        joints = ", ".join(dict.fromkeys(repr(model.labels[row].joint) for row in model.velocity_rows))
+        raise UsageError(
+            f"linearize uses coordinates of position, and {joints} restrict velocities only, so that these are fewer. Compare runs from "
+            "nearby states instead."
+        )
     faults = position_faults(model, start)
     if faults:
         raise ModelError(faults)

@@ -89,7 +89,7 @@ def evaluate_residual(evaluator: ResidualEvaluator, y: Array, u: Array | None = 
     model = evaluator.model
     force = _force(evaluator, y, u, t)
     J_rows, J = _by_rows(model, evaluator.pack), np.zeros((model.nc, model.nb + 1, 6))
-    for side in (0, 1):
+    for side in range(model.sides):
         J[np.arange(model.nc), evaluator.pairs[:, side]] += J_rows[:, side]
     level = workspace_array(evaluator.pack, "LEVEL")[model.slot_of_row]
     columns = J[evaluator.kept, 1:].reshape(len(evaluator.kept), 6 * model.nb) * evaluator.scale
@@ -97,7 +97,7 @@ def evaluate_residual(evaluator: ResidualEvaluator, y: Array, u: Array | None = 
 
 
 def left_over(evaluator: ResidualEvaluator, y: Array, lam: Array) -> Array:
-    """Return force - J^T lam, (6 nb,), with lam (nk,) of the kept rows. The product uses the twelve nonzero entries of each row."""
+    """Return force - J^T lam, (6 nb,), with lam (nk,) of the kept rows. The product uses the nonzero entries of each row."""
     left = _force(evaluator, y, None, None)
     np.subtract.at(
         left, evaluator.pairs[evaluator.kept], _by_rows(evaluator.model, evaluator.pack)[evaluator.kept] * lam[:, None, None]
@@ -162,8 +162,7 @@ def motions_of(evaluator: ResidualEvaluator, X: Array) -> Array:
 
 
 def _by_rows(model: Model, pack: Pack) -> Array:
-    """Return Phi_r and PiBar of body i and body j, (nc, 2, 6), zero for the ground."""
-    J = workspace_array(pack, "J").reshape(-1, 2, 6)[model.slot_of_row]
-    J = np.take_along_axis(J, np.stack([model.side_of_i, 1 - model.side_of_i], axis=1)[:, :, None], axis=1)
+    """Return Phi_r and PiBar of the bodies of each row, (nc, sides, 6), zero for the ground."""
+    J = workspace_array(pack, "J").reshape(-1, model.sides, 6)[model.slot_of_row[:, None], model.sides_of_rows]
     J[model.bodies_of_rows() == 0] = 0.0
     return J

@@ -15,7 +15,7 @@ from haugmbd.analysis.equilibrium.tangent_matrices import NOISE
 from haugmbd.analysis.mobility.twist_format import motion_text, turns_first
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
-from haugmbd.diagnostics.joint_wrench import Axes, JointWrench, Side, at_joint_point, body_of_side, check_wrench_arguments
+from haugmbd.diagnostics.joint_wrench import Axes, JointWrench, Side, at_joint_point, check_wrench_arguments, place_on
 from haugmbd.model.constraint_rows import evaluate
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -128,9 +128,9 @@ class Equilibrium:
         """
         check_wrench_arguments(self.model.joints, self.model.body_names, joint, on, frame)
         e = self.model.joints[joint]
-        body, rows = body_of_side(e, on), jacobian_by_bodies(self.model, self.state)
-        wrench = -np.einsum("r,rc->c", self.lam[e.rows], rows[e.rows, body])
-        found = at_joint_point(e, on, frame, self.state.r[[body]], self.state.p[[body]], wrench[None])
+        place, rows = place_on(e, on, self.model.body_names), jacobian_by_bodies(self.model, self.state)
+        wrench = -np.einsum("r,rc->c", self.lam[e.rows], rows[e.rows, place.body])
+        found = at_joint_point(place, frame, self.state.r[[place.body]], self.state.p[[place.body]], wrench[None])
         return JointWrench(*(x[0] for x in found))
 
     def __str__(self) -> str:
@@ -153,7 +153,7 @@ def jacobian_by_bodies(model: Model, state: State) -> Array:
     """Return Phi_q by bodies, (nc, nb + 1, 6)."""
     rows = evaluate(model, state)
     J = np.zeros((model.nc, model.nb + 1, 6))
-    for side in (0, 1):
+    for side in range(model.sides):
         J[np.arange(model.nc), rows.bodies[:, side]] += np.concatenate([rows.Phi_r, rows.PiBar], axis=2)[:, side]
     return J
 

@@ -112,7 +112,7 @@ def _degrees_of_freedom(model: Model, rows: Rows, examined: RankAnalysis, blocks
     free = [6 * len(block.bodies) for block in blocks.blocks]
     gone = examined.flat.astype(bool).copy()
     gone[examined.dropped] = True
-    for (i, j), counts in zip(rows.bodies.tolist(), (~gone).tolist(), strict=True):
+    for (i, j, *_), counts in zip(rows.bodies.tolist(), (~gone).tolist(), strict=True):
         free[blocks.of_pair(i, j)] -= counts
     return tuple(free)
 

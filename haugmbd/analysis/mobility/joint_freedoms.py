@@ -39,7 +39,7 @@ def rates_of(
     scale = np.repeat([1.0, freedoms.length], 3)
     found: list[tuple[bool, tuple[str, str, float], Array]] = []
     for entry in joints:
-        if entry.freedoms is None and not _between_two(freedoms.model, entry):
+        if entry.freedoms is None and (entry.part.needs() or not freedoms.model.are_between_two(entry)):
             continue
         point = freedoms.state.r[entry.j] + freedoms.A[entry.j] @ entry.s_bar_j
         S = _subspace(freedoms, entry, point) * scale[:, None]
@@ -84,12 +84,6 @@ def _subspace(freedoms: JointFreedoms, entry: JointEntry, point: Array) -> Array
         x, y, z = point - freedoms.state.r[body] - freedoms.A[body] @ s_bar
         return np.array([a[1] * z - a[2] * y, a[2] * x - a[0] * z, a[0] * y - a[1] * x, *a])[:, None]
     return moved(motion_subspace(freedoms.model, freedoms.state, entry.name), point)
-
-
-def _between_two(model: Model, entry: JointEntry) -> bool:
-    """Return whether all rows of a joint act between its two bodies."""
-    pairs = np.sort(model.bodies_of_rows()[entry.rows], axis=1)
-    return bool((pairs == sorted((entry.i, entry.j))).all())
 
 
 def _freedom(s: Array, point: Array, length: float) -> str:

@@ -28,7 +28,7 @@ from haugmbd.analysis.mobility.report import Mobility
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.reaction_uniqueness import joint_reactions
 from haugmbd.errors import AssemblyError, Fault, UsageError
-from haugmbd.graph import find_blocks
+from haugmbd.graph import find_blocks, pairs_of
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.constraint_rows import Rows, evaluate
 from haugmbd.model.length import characteristic_length
@@ -127,13 +127,25 @@ def _left_out(system: System, model: Model) -> tuple[str, ...]:
 
 
 def _pairs(rows: Rows) -> set[tuple[int, int]]:
-    """Return the pairs of bodies that rows connect. A row with a direction of the ground (CD) connects both bodies to the ground."""
-    pairs = {(min(pair), max(pair)) for pair in map(tuple, rows.bodies.tolist())}
+    """Return the pairs of bodies that rows connect, a ring of them for a row of more than two.
+
+    A row with a direction of the ground (CD) connects both bodies to the ground.
+    """
+    pairs = {(min(pair), max(pair)) for pair in pairs_of(rows.bodies.tolist())[0]}
     r, A = rows.state.r[rows.bodies], rotation_matrix(rows.state.p)[rows.bodies]
     moment = np.cross(r, rows.Phi_r) + np.einsum("rsab,rsb->rsa", A, rows.PiBar)
     size = np.linalg.norm(moment, axis=2).max(axis=1) + np.linalg.norm(rows.Phi_r, axis=2).max(axis=1)
     turned = np.linalg.norm(moment.sum(axis=1), axis=1) > TURNED_TOL * size
     return pairs | {(0, body) for pair in rows.bodies[turned].tolist() for body in pair if body}
+
+
+def _position_rank(model: Model, rows: Rows, rank: int) -> int:
+    """Return the rank of the rows that have a position equation; `rank` is that of all rows."""
+    gone = model.velocity_rows
+    if not len(gone):
+        return rank
+    found = analyse_rank(model, rows, without=gone)
+    return int(model.nc - len(gone) - np.count_nonzero(np.delete(found.flat, gone)) - len(found.dropped))
 
 
 def _report(
@@ -152,6 +164,7 @@ def _report(
         bodies=model.nb,
         rows=model.nc,
         rank=redundancy.rank,
+        position_rank=_position_rank(model, rows, redundancy.rank),
         tolerance=redundancy.tolerance,
         dependent=dependent_sets(model, rows, examined, redundancy, is_open=is_open),
         motions=found.motions,

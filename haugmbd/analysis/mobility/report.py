@@ -70,6 +70,8 @@ class Mobility:
         The dependencies of the rows.
     solver : str
         How the equations of motion are solved, and why.
+    position_rank : int
+        Rank of the rows that have a position equation; `rank` counts velocity rows (rolling), too.
     """
 
     name: str
@@ -89,6 +91,7 @@ class Mobility:
     skipped_parts: tuple[str, ...]
     redundancy: Redundancy
     _found: tuple[Blocks, Remaining]
+    position_rank: int
     solver: str = ""
 
     @property
@@ -98,8 +101,13 @@ class Mobility:
 
     @property
     def degrees_of_freedom(self) -> int:
-        """Return 6 bodies - rank: the number of independent motions at this pose."""
+        """Return 6 bodies - rank: the number of independent motions (velocities) at this pose."""
         return 6 * self.bodies - self.rank
+
+    @property
+    def position_degrees_of_freedom(self) -> int:
+        """Return the number of independent coordinates of position: more than of velocity where bodies roll without slip."""
+        return 6 * self.bodies - self.position_rank
 
     @property
     def degrees_of_freedom_nearby(self) -> int:
@@ -186,6 +194,12 @@ def _counts(m: Mobility) -> list[str]:
         "  ", f"rank                {m.rank} of {m.rows} rows: {says} (pivots below {m.tolerance:.0e} of their scale are zero)"
     )
     lines += _entry("  ", f"degrees of freedom  6 x {m.bodies} - {m.rank} = {m.degrees_of_freedom}")
+    if m.position_rank != m.rank:
+        n = m.position_degrees_of_freedom
+        lines += _entry(
+            "  ",
+            f"of positions        6 x {m.bodies} - {m.position_rank} = {n}: some rows are of velocities only",
+        )
     here = len(m.redundancy.only_here)
     if here:
         of = "row depends" if here == 1 else "rows depend"

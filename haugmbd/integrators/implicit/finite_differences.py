@@ -41,7 +41,7 @@ def put_unbalanced(P: Pack, curved: bool, R: Array) -> None:
     if not curved:
         return
     for e in range(edges.shape[0]):
-        for side in range(2):
+        for side in range(edges.shape[1]):
             for a in range(6):
                 for c in range(6):
                     R[edges[e, side], c] += J[6 * e + a, side, c] * lam[6 * e + a]

@@ -38,7 +38,7 @@ def tables_with_coupling(model: Model, curved: bool = False) -> Tables:
     curved: include the curvature of the constraints: difference the forces of all bodies, and couple those that share a joint
     """
     entries = sorted(model.loads, key=lambda entry: KINDS.index(type(entry.load)))
-    edges = [(int(i), int(j)) for i, j in model.tables["EDGES"]]
+    edges = [tuple(map(int, bodies)) for bodies in model.tables["EDGES"]]
     pair_of = _coupled_pairs(entries, edges if curved else [])
     starts = np.full(len(entries), NONE)
     if not curved:
@@ -71,7 +71,7 @@ def tables_with_coupling(model: Model, curved: bool = False) -> Tables:
     return model.tables.changed(ints, work)
 
 
-def _solver_tables(model: Model, edges: list[tuple[int, int]], pairs: list[tuple[int, int]]) -> tuple[SolverTables, Ints]:
+def _solver_tables(model: Model, edges: list[tuple[int, ...]], pairs: list[tuple[int, int]]) -> tuple[SolverTables, Ints]:
     """Return the tables of the solver, where they differ from the model's, and (n, 2) block of each pair and whether it is transposed.
 
     Coupled bodies are eliminated by blocks, also in a model with fronts: there a body is eliminated on its own.
@@ -86,14 +86,14 @@ def _solver_tables(model: Model, edges: list[tuple[int, int]], pairs: list[tuple
     return solver, schedule.coupled_block
 
 
-def _coupled_pairs(entries: list[LoadEntry], edges: list[tuple[int, int]]) -> PairNumbers:
+def _coupled_pairs(entries: list[LoadEntry], edges: list[tuple[int, ...]]) -> PairNumbers:
     """Return the pairs of bodies that forces or these edges couple, numbered."""
     pairs = [entry.bodies for entry in entries if len(entry.bodies) == 2]
     for entry in entries:
         if _of_state(entry) and len(entry.bodies) <= MOST_COUPLED:
             pairs += combinations(entry.bodies, 2)
     pair_of: PairNumbers = {}
-    for i, j in [*pairs, *edges]:
+    for i, j in [*pairs, *(pair for edge in edges for pair in combinations(edge, 2))]:
         if 0 not in (i, j) and i != j:
             pair_of.setdefault((min(i, j), max(i, j)), len(pair_of))
     return pair_of
@@ -110,7 +110,7 @@ def _of_state(entry: LoadEntry) -> bool:
     return user_function is not None and user_function.form != TIME
 
 
-def _difference_colors(nb: int, entries: list[LoadEntry], edges: list[tuple[int, int]] | None) -> Ints:
+def _difference_colors(nb: int, entries: list[LoadEntry], edges: list[tuple[int, ...]] | None) -> Ints:
     """Return the colors (nb + 1, 1) of the bodies whose forces are differenced, and their number in the row of the ground."""
     differenced = {body for e in entries if _of_state(e) and e.load.jacobian is None for body in e.bodies}
     bodies = sorted(differenced - {0}) if edges is None else range(1, nb + 1)

@@ -117,10 +117,10 @@ def put_residual(P: Pack, newton: Newton, y: Array) -> None:
     """Write b = -(dynamics, constraints / c)."""
     b, Q, level = ws.right_hand_side(P), ws.generalized_forces(P), ws.row_values(P)
     stage, lam, inertia = stage_of(P), ws.multipliers(P), ws.inertia(P)
-    J, edges = ws.jacobian(P), ws.edges(P)
+    J, edges, velocity_rows = ws.jacobian(P), ws.edges(P), ws.velocity_rows(P)
     n = inertia.shape[0]
     bodies = borrow(y, 0, n, WIDTH)
-    positions = newton.constraint_form == KEEP_POSITIONS
+    keeps_positions = newton.constraint_form == KEEP_POSITIONS
     for k in range(1, n):
         for a in range(3):
             spin = 0.0
@@ -131,8 +131,9 @@ def put_residual(P: Pack, newton: Newton, y: Array) -> None:
     for e in range(edges.shape[0]):
         for a in range(6):
             s = 6 * e + a
+            positions = keeps_positions and velocity_rows[e, a] == 0
             gap = -level[s, 0] if positions else level[s, 1]
-            for side in range(2):
+            for side in range(edges.shape[1]):
                 body = edges[e, side]
                 if body == 0:
                     continue

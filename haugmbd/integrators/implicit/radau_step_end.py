@@ -74,7 +74,7 @@ def put_acceleration_residual(P: Pack, newton: Newton, y: Array) -> None:
         for a in range(6):
             s = 6 * e + a
             b[n + e, a] = level[s, 2]
-            for side in range(2):
+            for side in range(edges.shape[1]):
                 for c in range(6):
                     b[n + e, a] -= J[s, side, c] * (stage.u_dot[edges[e, side], c] if edges[e, side] > 0 else 0.0)
 

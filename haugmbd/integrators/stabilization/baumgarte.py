@@ -22,6 +22,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.compiled.jit import entry, inlined, kernel
 from haugmbd.compiled.status_codes import OK
+from haugmbd.constraints.base import row_speed
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
 from haugmbd.formulations.newton_euler import factorize, finish, put_rates, put_right_hand_side
@@ -40,10 +41,7 @@ def add_feedback(P: Pack, bodies: Array, alpha: float, beta: float) -> None:
     level, J = ws.row_values(P), ws.jacobian(P)
     edges = ws.edges(P)
     for slot in range(level.shape[0]):
-        i, j = edges[slot // 6, 0], edges[slot // 6, 1]
-        Phi_dot = -level[slot, 1]
-        for c in range(6):
-            Phi_dot += J[slot, 0, c] * bodies[i, 7 + c] + J[slot, 1, c] * bodies[j, 7 + c]
+        Phi_dot = row_speed(edges, J, bodies, slot) - level[slot, 1]
         level[slot, 2] -= 2.0 * alpha * Phi_dot + beta * beta * level[slot, 0]
 
 

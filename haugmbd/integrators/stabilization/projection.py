@@ -18,6 +18,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.compiled.jit import entry, kernel
 from haugmbd.compiled.status_codes import OFF_MANIFOLD, OK, report
+from haugmbd.constraints.base import row_speed
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
 from haugmbd.formulations.newton_euler import factorize, finish, rates_at_hand, right_hand_side, solve_system
@@ -77,11 +78,8 @@ def put_velocity_residual(P: Pack, bodies: Array, weight: Array) -> float:
     n = ws.n_bodies(P)
     worst = 0.0
     for e in range(weight.shape[0]):
-        i, j = edges[e, 0], edges[e, 1]
         for a in range(6):
-            gap = level[6 * e + a, 1]
-            for c in range(6):
-                gap -= J[6 * e + a, 0, c] * bodies[i, 7 + c] + J[6 * e + a, 1, c] * bodies[j, 7 + c]
+            gap = level[6 * e + a, 1] - row_speed(edges, J, bodies, 6 * e + a)
             b[n + e, a] = gap
             worst = max(worst, abs(gap) * weight[e, a])
     return worst

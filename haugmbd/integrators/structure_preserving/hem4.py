@@ -21,6 +21,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.array_views import borrow
 from haugmbd.compiled.jit import entry, inlined, kernel
 from haugmbd.compiled.status_codes import NO_CONVERGENCE, OK, report
+from haugmbd.constraints.base import row_speed
 from haugmbd.deprecated import public_class
 from haugmbd.formulations.newton_euler import accelerate, put_rates, solve_once
 from haugmbd.integrators.explicit.runge_kutta import OneStep
@@ -55,12 +56,8 @@ def put_velocity_gap(P: Pack, bodies: Array, scale: float) -> None:
     clear(b)
     n = bodies.shape[0]
     for e in range(edges.shape[0]):
-        i, j = edges[e, 0], edges[e, 1]
         for a in range(6):
-            gap = level[6 * e + a, 1]
-            for c in range(6):
-                gap -= J[6 * e + a, 0, c] * bodies[i, 7 + c] + J[6 * e + a, 1, c] * bodies[j, 7 + c]
-            b[n + e, a] = gap / scale
+            b[n + e, a] = (level[6 * e + a, 1] - row_speed(edges, J, bodies, 6 * e + a)) / scale
 
 
 @kernel

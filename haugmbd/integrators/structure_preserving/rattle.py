@@ -386,6 +386,11 @@ class RATTLE(OneStep):
         if thin:
             who = f"{', '.join(map(repr, thin))} {'has' if len(thin) == 1 else 'have'}"
             raise UsageError(f"RATTLE turns every body freely, and {who} no inertia about some axis: use RK4.")
+        if len(model.velocity_rows):
+            joints = ", ".join(dict.fromkeys(repr(model.labels[row].joint) for row in model.velocity_rows))
+            raise UsageError(
+                f"RATTLE keeps positions on Phi = 0, and {joints} restrict velocities only: use RK4, HEM4 or RadauIIA."
+            )
         half, point = HalfStep(np.zeros((model.nb + 1, 6)), np.zeros((model.nb + 1, 3))), Point(problem.y, k1)
         n = len(steps.t)
         kicks = Kicks(np.zeros((n, 6 * len(model.tables["EDGES"]))), np.zeros((n, 6 * (model.nb + 1))))

@@ -73,7 +73,7 @@ def _out_of_place(model: Model, e: JointEntry, driven: bool) -> Iterator[Fault]:
     where = f"joint {e.name!r} ({e.kind})"
     if driven:
         yield Fault(where, "it prescribes a motion, and a chain is moved by tau", SPREAD)
-    elif (np.sort(model.bodies_of_rows()[e.rows], axis=1) != sorted((e.i, e.j))).any():
+    elif not model.are_between_two(e):
         yield Fault(where, "its rows are between more than two bodies", SPREAD)
     elif e.freedoms is None:
         remedy = "Declare `freedoms` in its class, such as (turn(H_I),); or use a joint of the catalogue."

@@ -1,0 +1,74 @@
+r"""Belt: two pulleys turn with the same speed of the belt, from the modelled pose on.
+
+    Phi = r_b (q_b - q_b0) - s r_a (q_a - q_a0)              s = 1, -1 for a crossed belt; the other sign for antiparallel axes
+
+The belt neither stretches nor slips, and its span is constant: both pulleys turn on one carrier.
+Source: Haug (2021), kinematic couplings.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from haugmbd.bodies.validation import read_array
+from haugmbd.constraints import Coordinate, Joint
+from haugmbd.errors import Fault, UsageError
+from joints.base import posed
+from joints.coupling import Coupling
+from joints.gear import PARALLEL_TOL, angle_of, wheel_axis
+
+
+class Belt(Coupling):
+    """Belt or chain: two pulleys with the same circumferential speed. Removes 1 degree of freedom.
+
+    Parameters
+    ----------
+    name : str
+        Name in messages and results.
+    joint_a, joint_b : Joint or Coordinate
+        The joints of the pulleys, with parallel axes, on a common carrier (or the ground).
+    radii : tuple of two float
+        Radii (r_a, r_b) of the pulleys [m].
+    crossed : bool
+        Whether the belt is crossed, so that the pulleys turn against each other.
+
+    Raises
+    ------
+    UsageError
+        If a joint is neither a Joint nor a Coordinate. Other bad values are collected in `faults()`.
+
+    Notes
+    -----
+    r_b (q_b - q_b0) = r_a (q_a - q_a0), or its negative for a crossed belt, through any number of turns. Antiparallel axes, and joints
+    whose body i is the pulley, change the sign.
+    """
+
+    def __init__(
+        self, name: str, joint_a: Joint | Coordinate, joint_b: Joint | Coordinate, *, radii: Any, crossed: bool = False
+    ) -> None:
+        where, faults = f"joint {name!r}", list[Fault]()
+        a, b = angle_of(faults, where, joint_a), angle_of(faults, where, joint_b)
+        self.radii, self.crossed = read_array(faults, where, "radii", radii, (2,), unit="m"), crossed
+        if not faults and not (self.radii > 0.0).all():
+            faults.append(Fault(where, f"radii = {self.radii.tolist()} must be positive", "Give (r_a, r_b) [m]."))
+        if a is not None and b is not None and a.key == b.key:
+            raise UsageError(f"{where} needs two joints, got {a.label} twice.")
+        sign = self._sign(faults, where, a, b) if a is not None and b is not None else 1.0
+        c_a, c_b = (-sign * self.radii[0], self.radii[1]) if not faults else (-1.0, 1.0)
+        start = c_a * a.q0 + c_b * b.q0 if a is not None and b is not None and np.isfinite([c_a, c_b]).all() else 0.0
+        super().__init__(name, {a or joint_a: c_a, b or joint_b: c_b}, start)
+        self.given = {"joint_a": joint_a, "joint_b": joint_b, "radii": radii, "crossed": crossed or None}
+        self._faults = faults  # of the arguments, not of the terms made from them
+
+    def _sign(self, faults: list[Fault], where: str, a: Coordinate, b: Coordinate) -> float:
+        """Return the sign of q_b / q_a."""
+        if not all(posed(body) for q in (a, b) for body in (q.joint.i, q.joint.j)):
+            return 1.0
+        h_a, h_b = wheel_axis(a, b), wheel_axis(b, a)
+        if not np.linalg.norm(np.cross(h_a, h_b)) <= PARALLEL_TOL:
+            faults.append(
+                Fault(where, "the axes of the pulleys are not parallel", "Use Coupling with the coefficients of your belt.")
+            )
+        return float(np.sign(h_a @ h_b) or 1.0) * (-1.0 if self.crossed else 1.0)
