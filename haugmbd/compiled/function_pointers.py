@@ -73,7 +73,7 @@ class Routine:
     def __init__(self, function: Callable[..., Any] | None, signature: Any) -> None:
         self._function = function
         self._address = 1
-        self.signature = signature
+        self.signature, self.type = signature, function_type(signature)
 
     @property
     def address(self) -> int:
@@ -94,4 +94,4 @@ class Routine:
 @typeof_impl.register(Routine)  # type: ignore[untyped-decorator]
 def routine_type(routine: Routine, context: Any) -> Any:
     """Return the type of a routine."""
-    return function_type(routine.signature)
+    return routine.type

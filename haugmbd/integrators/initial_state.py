@@ -8,6 +8,7 @@ from haugmbd.compiled.status_codes import OK
 from haugmbd.errors import ModelError
 from haugmbd.formulations.error_messages import explain
 from haugmbd.integrators.stabilization.projection import Projection
+from haugmbd.model.constraint_rows import evaluate
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.system.constraint_residuals import position_faults, state_faults, velocity_faults
@@ -16,10 +17,10 @@ from haugmbd.workspace.layout import Pack
 
 def consistent_start(model: Model, pack: Pack, state: State, *, project_velocity: bool) -> State:
     """Return the initial state.  Raise ModelError if it violates the constraints (velocities: unless they may be projected)."""
-    faults = state_faults(model, state) or (
-        *position_faults(model, state),
-        *(() if project_velocity else velocity_faults(model, state)),
-    )
+    faults = state_faults(model, state)
+    if not faults:
+        rows = evaluate(model, state)
+        faults = (*position_faults(model, state, rows), *(() if project_velocity else velocity_faults(model, state, rows)))
     if faults:
         raise ModelError(faults)
     return projected(model, pack, state) if project_velocity else state

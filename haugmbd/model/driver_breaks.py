@@ -94,6 +94,8 @@ def first_break(model: Model, t: Array, *, strict: bool = False) -> JointBreak |
 def driven_joints(model: Model) -> dict[int, str]:
     """Return the joint of each driver of a row that is not a constant, by the number of the driver."""
     joints = dict[int, str]()
+    if all(isinstance(driver, Constant) for driver in model.drivers):
+        return joints
     for row, k in enumerate(model.drivers_of_rows().tolist()):
         if not isinstance(model.drivers[k], Constant):
             joints.setdefault(k, model.labels[row].joint)

@@ -246,6 +246,11 @@ class Model(Pictured):
         return bodies
 
     @cached_property
+    def units(self) -> Any:
+        """The unit of Phi of each row, (nc,) of str."""
+        return np.array([label.unit for label in self.labels], dtype=object)
+
+    @cached_property
     def bodies_of_slots(self) -> Ints:
         """The numbers of the two bodies of the edge of each row, in the order of its slot, (nc, 2)."""
         pairs: Ints = np.asarray(self.tables["EDGES"][self.slot_of_row // 6], dtype=np.int64)

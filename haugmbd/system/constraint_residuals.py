@@ -107,7 +107,7 @@ ANGLES = ("1", "rad")
 
 def constraint_gaps(model: Model, rows: Rows, t: float) -> Gaps:
     """Return the gaps of all rows at time t [s]."""
-    unit = np.array([label.unit for label in model.labels], dtype=object)
+    unit = model.units
     f = driver_values(model, t)[model.drivers_of_rows()]
     force, moment = np.linalg.norm(rows.Phi_r[:, 1], axis=1), np.linalg.norm(rows.PiBar[:, 1], axis=1)
     coupled = np.array([label.kind == CouplingRow.kind for label in model.labels], dtype=bool)
@@ -216,6 +216,8 @@ def position_faults(model: Model, state: State | None = None, rows: Rows | None 
     rows = evaluate(model, state) if rows is None else rows
     measured = constraint_gaps(model, rows, state.t)
     allowed = np.where(measured.is_angle, ANGLE_TOL, POSITION_TOL * characteristic_length(model, rows))
+    if (np.abs(measured.gap) <= allowed).all():
+        return ()
     found = []
     for name, free, driven in _joints(model):
         what = [_free_gap(measured, free, allowed), *(_driven_gap(model, measured, k, allowed, state.t) for k in driven)]
@@ -307,13 +309,13 @@ def _position_remedy(measured: Gaps, free: Ints, driven: Ints, allowed: Array) -
     return f"Let the driver start at the modelled value, {ASSEMBLE}"
 
 
-def velocity_faults(model: Model, state: State | None = None) -> tuple[Fault, ...]:
+def velocity_faults(model: Model, state: State | None = None, rows: Rows | None = None) -> tuple[Fault, ...]:
     """Return one fault for each joint whose rows do not hold for the velocities of `state`: Phi_q u - nu in m/s and rad/s.
 
     `System.compile` does not check this: a run may project the velocities first.
     """
     state = model.state() if state is None else state
-    rows = evaluate(model, state)
+    rows = evaluate(model, state) if rows is None else rows
     u = np.hstack([state.v, state.omega_bar])
     u[0] = 0.0
     J = np.concatenate([rows.Phi_r, rows.PiBar], axis=2)
@@ -328,6 +330,8 @@ def velocity_faults(model: Model, state: State | None = None) -> tuple[Fault, ..
         float((driven * np.where(measured.is_angle, size, 1.0)).max(initial=0.0)),
     )
     allowed = VELOCITY_TOL * np.where(measured.is_angle, speed / size, speed)
+    if (np.abs(gap) <= allowed).all():
+        return ()
     found = []
     for entry in model.joints.values():
         texts = [_velocity_gap(gap, allowed, entry.rows[measured.is_angle[entry.rows] == turns], turns) for turns in (False, True)]
