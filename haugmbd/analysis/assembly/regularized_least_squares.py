@@ -37,6 +37,9 @@ SWEEPS = 300
 sigma belong to a singular configuration, and keep their error: see `Assembly.rate_after`. `simulate` does not accept such a start.
 """
 
+DENSE = 150
+"""Equations of a system that is factored as a dense matrix: making a sparse one of them takes longer than solving."""
+
 CONVERGED = 1e-15
 """Residual of the equations, relative to their right-hand side, below which the repetition ends."""
 
@@ -95,13 +98,37 @@ def exact_motion(J: csc_array, b: Array, mu: float = EXACT_MU) -> Array:
 
 
 def _factor(J: csc_array, mu: float) -> _Solve:
-    """Return the factorization of [ 1 J^T; J -mu ]."""
+    """Return the factorization of [ 1 J^T; J -mu ]: dense where it is small."""
+    if sum(J.shape) <= DENSE:
+        return _Solve(_DenseFactor(J.toarray(), mu), J.shape[1])
     from scipy.sparse import block_array, eye_array  # noqa: PLC0415  imported only where something is assembled
     from scipy.sparse.linalg import splu  # noqa: PLC0415
 
     rows, columns = J.shape
     K = block_array([[eye_array(columns), J.T], [J, -mu * eye_array(rows)]], format="csc")
     return _Solve(splu(K), columns)
+
+
+class _DenseFactor:
+    """The LU factorization of [ 1 J^T; J -mu ] by LAPACK."""
+
+    def __init__(self, J: Array, mu: float) -> None:
+        from scipy.linalg import lu_factor  # noqa: PLC0415  imported only where something is assembled
+
+        rows, columns = J.shape
+        K = np.zeros((rows + columns, rows + columns))
+        np.fill_diagonal(K, 1.0)
+        K[columns:, columns:] *= -mu
+        K[columns:, :columns] = J
+        K[:columns, columns:] = J.T
+        self.lu = lu_factor(K, overwrite_a=True, check_finite=False)
+
+    def solve(self, b: Array) -> Array:
+        """Return x with K x = b."""
+        from scipy.linalg import lu_solve  # noqa: PLC0415  imported only where something is assembled
+
+        x: Array = lu_solve(self.lu, b, check_finite=False)
+        return x
 
 
 class _Solve(NamedTuple):

@@ -1,0 +1,256 @@
+"""Mutated files of every format that is read: a system or a UsageError is an answer.
+
+By hand: python -m tests.support.mutations 5000 [kind ...]; it prints outcomes and the longest times of each kind, and ends with 1 if a file
+gave another exception or took longer than LIMIT of CPU time.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import sys
+import tempfile
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import haugmbd as mbd
+from haugmbd.gallery import andrews, four_bar, governor, slider_crank
+from tests.support import asmt, mjcf, model_files, robots, simengine3d
+
+LIMIT = 2.0
+"""CPU time of one file [s]."""
+WORDS = [
+    "ground",
+    "RJ",
+    "type",
+    "name",
+    "frame_i",
+    "sin(t)",
+    "1/0",
+    "9**9**9",
+    "__import__('os')",
+    "os:system",
+    "\u0000",
+    "",
+    "a" * 2000,
+]
+VALUES = [
+    None,
+    True,
+    -1,
+    0,
+    1e308,
+    -0.0,
+    10**400,
+    [],
+    {},
+    [[]],
+    [1, 2, 3],
+    [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    {"function": "os:getcwd"},
+    {"spline": {}},
+]
+NUMBERS = ["0", "-1", "1e-300", "1e300", "0 0 0", "1 0 0", "1e9 0 1e-9", "nan", "fixed", "floating", "prismatic", ""]
+
+
+def mutate_data(value, rng):
+    """The data with a random change somewhere."""
+    if rng.random() < 0.2 or not isinstance(value, dict | list) or not value:
+        return rng.choice([*VALUES, *WORDS, value])
+    if isinstance(value, list):
+        k = rng.randrange(len(value))
+        change = rng.choice(["in", "in", "drop", "twice"])
+        if change == "in":
+            return [*value[:k], mutate_data(value[k], rng), *value[k + 1 :]]
+        return value[:k] + value[k + 1 :] if change == "drop" else [*value, value[k]]
+    key = rng.choice(list(value))
+    change = rng.choice(["in", "in", "in", "drop", "rename", "add"])
+    if change == "in":
+        return value | {key: mutate_data(value[key], rng)}
+    rest = {name: x for name, x in value.items() if name != key}
+    if change == "drop":
+        return rest
+    return rest | {rng.choice(WORDS): value[key]} if change == "rename" else value | {rng.choice(WORDS): rng.choice(VALUES)}
+
+
+def mutate_json(content, rng):
+    """A JSON text with some values changed."""
+    data = json.loads(content)
+    for _ in range(rng.randint(1, 3)):
+        data = mutate_data(data, rng)
+    return json.dumps(data)
+
+
+def mutate_text(content, rng):
+    """The text with some characters changed, dropped or repeated."""
+    for _ in range(rng.randint(1, 4)):
+        a = rng.randrange(len(content))
+        b = min(len(content), a + rng.randint(0, 30))
+        content = content[:a] + rng.choice(["", content[a:b] * 2, rng.choice('{}[]",:.-e0 \n\\u'), rng.choice(WORDS)]) + content[b:]
+        content = content or "{"
+    return content
+
+
+def mutate_values(content, rng):
+    """The text with some values of attributes changed."""
+    for _ in range(rng.randint(1, 2)):
+        places = list(re.finditer('="([^"]*)"', content))
+        place = rng.choice(places)
+        value = rng.choice([*NUMBERS, rng.choice(places)[1]])
+        content = content[: place.start(1)] + value + content[place.end(1) :]
+    return content
+
+
+def mutate_lines(content, rng):
+    """The text with lines dropped, repeated, exchanged or indented otherwise, or with another number."""
+    lines = content.split("\n")
+    for _ in range(rng.randint(1, 3)):
+        k, n = rng.randrange(len(lines)), rng.randrange(len(lines))
+        change = rng.choice(["drop", "twice", "swap", "indent", "number", "number", "word"])
+        if change == "drop":
+            del lines[k]
+        elif change == "twice":
+            lines.insert(k, lines[n])
+        elif change == "swap":
+            lines[k], lines[n] = lines[n], lines[k]
+        elif change == "indent":
+            lines[k] = rng.choice(["\t" + lines[k], lines[k][1:]])
+        elif change == "number":
+            lines[k] = re.sub(r"-?\d[\d.e+-]*", rng.choice(["0", "1e300", "-1", "nan", "1e-300", "7"]), lines[k], count=1)
+        else:
+            lines[k] = re.sub(r"\w+", rng.choice(["PlanarJoint", "FixedJoint", "RevRevJoint", "Name", "crank"]), lines[k], count=1)
+    return "\n".join(lines)
+
+
+class Kind(NamedTuple):
+    """A kind of file: its ending, its reader, arguments for file k, sound texts, mutations, and the seed."""
+
+    ending: str
+    read: Callable[..., Any]
+    how: Callable[[int], dict[str, Any]]
+    texts: Callable[[], list[str]]
+    mutations: tuple[Callable[[str, random.Random], str], ...]
+    seed: int
+
+
+ENDS = (("coupler", (0.5, 0.0, 0.0), (0.0, 0.0, 0.0)), ("rocker", (0.45, 0.0, 0.0), (0.0, 0.0, 0.0)))
+SIDECAR = "closed_loop: [[coupler_end, rocker_tip], [a, b]]\ntype: ['3d', '6d']\nname: x\n"
+
+
+def robot_texts():
+    """Robots with and without loops."""
+    with_loop = robots.four_bar_leg(robots.loop_joint("revolute", *ENDS))
+    return [with_loop, robots.four_bar_leg(robots.urdf_plus("fixed", *ENDS)), *(robots.random_tree(k, n=5)[0] for k in range(2))]
+
+
+def model_texts():
+    """Model files of systems with everything that they hold."""
+    with tempfile.TemporaryDirectory() as folder:
+        systems = [four_bar(), governor(), andrews(), model_files.rich_system()]
+        return [system.save(Path(folder) / f"{k}.json").read_text() for k, system in enumerate(systems)]
+
+
+def assembly_texts():
+    """An assembly that is open, and one with a motion."""
+    motion = asmt.motion("RotationalMotion", "run", "A", "1.5 + 0.1*sin(2*time)^2")
+    return [asmt.four_bar(gap=2.0), asmt.four_bar(motions=[motion])]
+
+
+def read_sidecar(path, **how):
+    """Read a sidecar file, with a robot beside it."""
+    robot = path.with_suffix(".urdf")
+    robot.write_text(robot_texts()[0])
+    return mbd.read_urdf(robot, loops=path, **how)
+
+
+KINDS = {
+    "json": Kind(".json", mbd.load_model, lambda k: {}, model_texts, (mutate_json, mutate_text), 7),
+    "toml": Kind(".toml", mbd.load_model, lambda k: {}, lambda: [model_files.BY_HAND], (mutate_text,), 8),
+    "urdf": Kind(
+        ".urdf",
+        mbd.read_urdf,
+        lambda k: {"repair_inertia": k % 3 == 0},
+        robot_texts,
+        (mutate_text, mutate_values, mutate_values),
+        9,
+    ),
+    "sidecar": Kind(".yaml", read_sidecar, lambda k: {"close": False}, lambda: [SIDECAR], (mutate_text,), 13),
+    "simengine3d": Kind(
+        ".mdl",
+        mbd.read_simengine3d,
+        lambda k: {"close": k % 5 == 0},
+        lambda: [simengine3d.text_of(slider_crank())],
+        (mutate_json, mutate_json, mutate_text),
+        10,
+    ),
+    "asmt": Kind(
+        ".asmt",
+        mbd.read_asmt,
+        lambda k: {"length": 0.001, "merge_fixed": k % 3 > 0, "close": k % 5 == 0},
+        assembly_texts,
+        (mutate_lines, mutate_lines, mutate_text),
+        11,
+    ),
+    "mjcf": Kind(
+        ".xml",
+        mbd.read_mjcf,
+        lambda k: {},
+        lambda: [mjcf.random_tree(k)[0] for k in range(4)],
+        (mutate_text, mutate_values, mutate_values),
+        12,
+    ),
+}
+
+
+def files(kind: Kind, n: int) -> Iterator[tuple[int, str]]:
+    """Mutated texts, numbered; the same for the same kind and n."""
+    rng, texts = random.Random(kind.seed), kind.texts()
+    for k in range(n):
+        yield k, rng.choice(kind.mutations)(texts[k % len(texts)], rng)
+
+
+def answered(kind: Kind, path: Path, k: int) -> str:
+    """ "read" or "refused"; any other exception passes."""
+    try:
+        system = kind.read(path, **kind.how(k))
+    except (mbd.UsageError, mbd.ModelError):
+        return "refused"
+    assert isinstance(system, mbd.System)
+    return "read"
+
+
+def attack(name: str, n: int) -> bool:
+    """Read n mutated files of a kind, print outcomes, and return whether all were answered in time."""
+    kind, counts, times, good = KINDS[name], Counter(), [], True
+    with tempfile.TemporaryDirectory() as folder:
+        for k, text in files(kind, n):
+            path = Path(folder) / f"mutated{kind.ending}"
+            path.write_text(text, errors="replace")
+            begun = time.process_time()
+            try:
+                outcome = answered(kind, path, k)
+            except Exception as error:  # noqa: BLE001  this is what is looked for
+                outcome, good = f"{type(error).__name__}", False
+                sys.stdout.write(f"{name} {k}: {type(error).__name__}: {str(error)[:200]}\n")
+            counts[outcome] += 1
+            times.append((time.process_time() - begun, k))
+    slowest = ", ".join(f"{t:.2f} s ({k})" for t, k in sorted(times, reverse=True)[:3])
+    sys.stdout.write(f"{name:<12} {n} files: {dict(counts)}; slowest {slowest}\n")
+    sys.stdout.flush()
+    return good and max(times)[0] <= LIMIT
+
+
+def main() -> int:
+    """Attack the kinds of the command line."""
+    warnings.simplefilter("error")
+    n = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+    return 0 if all([attack(name, n) for name in sys.argv[2:] or KINDS]) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
