@@ -33,6 +33,9 @@ MARGIN = 1.5
 ALONE = 3.0
 """An axis is an outlier if it is so many times farther from the others than they are from one another."""
 
+LONGEST = 40
+"""Number of joints beyond which rows are nearly dependent by the length of the chain alone: of n bodies in a row they are n^-1.5 apart."""
+
 NEARLY = 0.05
 """Largest spread of axes [rad] that count as parallel, or of lines relative to the model that count as meeting at a point."""
 
@@ -81,7 +84,7 @@ def _locked(model: Model, rows: Rows, found: RankAnalysis, distance: float, dof:
     for dependency in report.dependencies:
         if dependency.row in freed:
             joints = report.joints_of(dependency)
-            if joints not in sets:
+            if joints not in sets and len(joints) <= LONGEST:
                 sets.append(joints)
     would = dof + len(loose.dropped) - len(found.dropped)
     counts = f"{dof} degree{'s' * (dof != 1)} of freedom; with tolerance={tolerance:g} it has {would}"
