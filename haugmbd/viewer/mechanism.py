@@ -119,12 +119,11 @@ class Mechanism:
         return np.array(found).reshape(-1, 3)
 
 
-def of_model(model: Model, contacts: Iterable[Contact] = (), leave_out: Iterable[str] = ()) -> Mechanism:
-    """Return the parts of a compiled model;  leave_out: names of joints that are drawn in another way."""
-    hidden = set(leave_out)
+def of_model(model: Model, contacts: Iterable[Contact] = ()) -> Mechanism:
+    """Return the parts of a compiled model."""
     state, number = model.state(), {name: k for k, name in enumerate(model.body_names)}
     place = {id(body): k for k, body in enumerate(model.bodies)}
-    joints = tuple(joint_part(e.part, place) for e in model.joints.values() if e.name not in hidden)
+    joints = tuple(joint_part(e.part, place) for e in model.joints.values())
     loads = tuple(part for entry in model.loads for part in load_parts(entry.load, number))
     touching = tuple(contact_part(contact, number) for contact in contacts)
     return Mechanism(

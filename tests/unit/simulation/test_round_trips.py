@@ -82,6 +82,7 @@ def assert_same_run(again, result):
             same(one[column], two[column], max(1.0, np.abs(two.filter(like=column.split(".")[0]).to_numpy()).max()))
 
 
+@pytest.mark.slow
 def test_a_motion_with_impacts(bounced, tmp_path, ending):
     again = mbd.load(bounced.save(tmp_path / f"bounced{ending}"))
     assert len(bounced.impacts) > 2
@@ -108,6 +109,7 @@ def test_a_motion_with_impacts(bounced, tmp_path, ending):
     assert len(part.impacts) == len(bounced[0.2:0.6].impacts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "tau", [None, np.full(7, 0.1), lambda t, q, qd: -0.1 * qd + np.sin(9.0 * t)], ids=["none", "constant", "function"]
 )
@@ -187,6 +189,7 @@ def test_damage_and_states_that_are_not_finite_are_refused(bounced, tmp_path):
             one.save(tmp_path / "x.txt")
 
 
+@pytest.mark.slow
 def test_every_kind_is_drawn_and_plotted_after_loading(bounced, tmp_path):
     pyplot = pytest.importorskip("matplotlib.pyplot")
     for k, result in enumerate((bounced, swung())):

@@ -129,3 +129,22 @@ def test_a_gltf_file_has_a_cylinder_for_every_rod(robot, tmp_path):
         ends = ends_of(robot, name.removeprefix("rod of "), 0)
         np.testing.assert_allclose(node["translation"], ends.mean(axis=0), atol=1e-6)  # single precision
         assert node["scale"][2] == pytest.approx(np.linalg.norm(ends[1] - ends[0]), rel=1e-6)
+
+
+def test_without_webgl_rods_are_lines(chromium, robot, tmp_path):
+    lack = "HTMLCanvasElement.prototype.getContext = () => null;"
+    script = chromium.send("Page.addScriptToEvaluateOnNewDocument", source=lack)["identifier"]
+    try:
+        chromium.open(f"{robot.animate(tmp_path / 'flat.html').as_uri()}#t=0")
+        chromium.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        ends = "['x1', 'y1', 'x2', 'y2'].map((k) => Number(one.getAttribute(k)))"
+        lines = f"[...document.querySelectorAll('#flat .held')].map((one) => {ends})"
+        first = np.array(chromium.evaluate(lines))
+        assert first.shape == (6, 4)
+        assert np.all(np.hypot(*(first[:, 2:] - first[:, :2]).T) > 10.0)  # pixels
+        chromium.evaluate(
+            "new Promise((done) => { mechanism.seek(0.2); requestAnimationFrame(() => requestAnimationFrame(done)); })"
+        )
+        assert np.abs(np.array(chromium.evaluate(lines)) - first).max() > 1.0
+    finally:
+        chromium.send("Page.removeScriptToEvaluateOnNewDocument", identifier=script)

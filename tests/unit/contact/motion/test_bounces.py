@@ -195,3 +195,18 @@ def test_the_gap_in_plain_numbers_is_that_of_the_contact(rng):
         other = state.replace(r=state.r + [[0.0], [1.0]] * rng.normal(size=3), p=np.array([state.p[0], p / np.linalg.norm(p)]))
         placed = contact.placed(model)
         assert gap_at(placed, other) == pytest.approx(PlacedContacts.of([placed]).gaps(other.y[None])[0, 0], rel=1e-14, abs=1e-15)
+
+
+def test_a_torsion_spring_keeps_its_angle_over_impacts():
+    """The angle of the spring, a state of its own, is that of the hinge, and energy falls at impacts only."""
+    system = mbd.System("arm", gravity=(0, 0, -9.81))
+    arm = system.add(mbd.Body("arm", 1.0, (0.01, 0.1, 0.1), r=(0.5, 0, 0.2)))
+    pin = system.add(RJ("pin", system.ground, arm, point=(0, 0, 0.2), axis=(0, 1, 0)))
+    system.add(mbd.RSDA("spring", pin, k=0.5))
+    floor = mbd.Contact("floor", system.ground, arm, point=(1, 0, 0.2), normal=(0, 0, 1), plane_point=(0, 0, 0), restitution=0.6)
+    result = mbd.simulate_impacts(system, 0.6, contacts=[floor], h=1e-3)
+    assert len(result.impacts) > 1
+    np.testing.assert_allclose(result.load("spring").angle, result.joint("pin").angle, rtol=0.0, atol=1e-9)
+    total, at_impact = result.energy().total, np.diff(result.t) == 0.0
+    assert np.all(np.diff(total)[at_impact] < 0.0)
+    np.testing.assert_allclose(np.diff(total)[~at_impact], 0.0, atol=1e-9)
