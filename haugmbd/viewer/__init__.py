@@ -4,7 +4,7 @@ frames        the drawn instants, and the poses there              mechanism   b
 shapes        shapes of bodies that are found                      given_shapes    those that the model gives
 mesh_table    meshes, each once in a page                          packing     numbers over time as few bytes
 scene         the description that the page shows                  quantities  the curves beside the motion
-plot_table    curves of joints, drivers and loads
+plot_table    curves of joints, drivers, loads and sensors
 still         a still picture of a mechanism, and the display in notebooks
 meshes        triangles of the shapes                              drawing     pictures by matplotlib
 film          snapshot and film                                    chromium    a browser without a window, for pictures and tests

@@ -1,7 +1,8 @@
-r"""The plots of joints, drivers and loads in the page: titles, names of the lines, and their columns.
+r"""The plots of joints, drivers, loads and sensors in the page: titles, names of the lines, and their columns.
 
 joint     angle, displacement, rotation; of a driver also what it prescribes, its torque or force, and its power
 load      length or angle, force or torque, power
+sensor    its values, of a few components
 
 Joints are taken at all states of the result, so that turns are counted; forces only at those that are shown.
 """
@@ -30,6 +31,9 @@ COORDINATES = {
 
 LETTERS = {"length": "l", "angle": "\u03b8", "force": "F", "torque": "M", "power": "P"}
 """Quantities of loads and drivers that are shown, and names of their lines."""
+
+MOST_COMPONENTS = 9
+"""Of a sensor; of more, a curve would not be found."""
 
 Plot = dict[str, Any]
 """title, names of the lines, and the number of the first of their columns."""
@@ -81,6 +85,16 @@ class PlotTable:
             self.add(f"{force} of the driver{shared} [{FORCES[driver._kind][2]}]", LETTERS[force], getattr(driver, force)[rows]),
             self.add(f"power of the driver{shared} [W]", LETTERS["power"], driver.power[rows]),
         ]
+
+    def sensors(self) -> list[Plot]:
+        """Return the plots of the sensors that were recorded with the run."""
+        plots = []
+        for one in self.result._recorded().values():
+            values = one.value.reshape(len(one.value), -1)[self.states]
+            if 0 < values.shape[1] <= MOST_COMPONENTS:
+                names = [one.name] if one.value.ndim == 1 else [str(k + 1) for k in range(values.shape[1])]
+                plots.append(self.add(f"sensor {one.name}{f' [{one.unit}]' if one.unit else ''}", names, values))
+        return plots
 
     def loads(self) -> dict[str, list[Plot]]:
         """Return the plots of all loads, by name."""

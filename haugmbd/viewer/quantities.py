@@ -62,6 +62,7 @@ def describe_quantities(result: Result | ImpactResult, frames: Frames, packer: P
     table = PlotTable(result, states, some, rows)
     made["coordinates"] = [table.joint(name, forces="force" in made) for name in model.joints]
     made["loads"] = table.loads()
+    made["sensors"] = table.sensors()
     if table.columns:
         made["column"] = packer.add_curves(np.stack(table.columns, axis=1))
     return {**made, "notes": [*notes, *table.notes]}

@@ -108,6 +108,7 @@ def picture(system: System | Model) -> Picture:
         "unique": [[True, True]] * len(mechanism.joints),
         "coordinates": [],
         "loads": {},
+        "sensors": [],
     }
     scene["notes"] = list(notes)
     drawn = {joint.name for joint in mechanism.joints if joint.placed}

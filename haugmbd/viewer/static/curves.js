@@ -89,6 +89,7 @@ class Curves {
     const made = [];
     if (this.energy) made.push({ title: "energy [J]", names: ["kinetic", "potential", "total"], t: this.t, lines: this.three(this.energy, 0) });
     if (this.contact) made.push({ title: "contact forces [N]", names: this.data.contacts.map((c) => c.name), t: this.t, lines: this.data.contacts.map((_, k) => this.three(this.contact, k, 1)[0]) });
+    made.push(...this.plots(this.packed.sensors));
     this.data.loads.forEach((load, k) => { if (load.kind === "TSDA") made.push({ ...this.ofLoad(k)[0], title: `length of ${load.name} [m]` }); });
     for (const [name, given] of Object.entries(this.packed.loads)) if (this.data.loads.every((load) => load.name !== name)) made.push(...this.plots(given).map((plot) => ({ ...plot, title: `${name}: ${plot.title}` })));
     return made;

@@ -28,7 +28,12 @@ def machine():
     system.add(mbd.PointForce("wind", tip, point=(0.5, 0, 0), force=lambda t: (np.sin(9.0 * t), 0.0, 1.0)))
     system.add(mbd.Torque("brake", tip, torque=lambda t: (0.0, 0.1 * t, 0.0)))
     system.add(mbd.StateForce("magnet", [crank, tip], force=lambda t, r, p, v, w: np.full((2, 6), 0.01 * t)))
-    return mbd.simulate(system, 1.0, h=5e-3)
+    sensors = [
+        mbd.Sensor("height", lambda t, state: state.r[2, 2], unit="m"),
+        mbd.Sensor("place", lambda t, state: state.r[2]),
+        mbd.Sensor("everything", lambda t, state: state.y),
+    ]
+    return mbd.simulate(system, 1.0, h=5e-3, sensors=sensors)
 
 
 @pytest.fixture
@@ -78,10 +83,13 @@ def test_a_click_on_a_driver_shows_what_it_takes(page, machine):
     page.key("Escape")
 
 
-def test_a_force_without_a_place_is_among_the_curves_of_the_whole(page, machine):
+def test_sensors_and_forces_without_a_place_are_among_the_curves_of_the_whole(page, machine):
     drawn = curves(page, "ofAll()")
     assert_same(drawn["magnet: power [W]"], machine.load("magnet").power)
     assert_same(drawn["length of strut [m]"], machine.load("strut").length)
+    assert_same(drawn["sensor height [m]"], machine["tip"].r[:, 2])
+    assert_same(drawn["sensor place"], machine["tip"].r)
+    assert not any("everything" in title for title in drawn)
 
 
 def test_names_are_shown_and_an_unknown_one_is_answered_with_the_nearest(page):
