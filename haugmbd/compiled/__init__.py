@@ -7,7 +7,9 @@ records             named numbers in place of numbered registers
 function_pointers   compiled functions that are called by address
 native_tuples       named tuples that compiled code receives as one address
 linked_kernels      the compilers of entries and of kernels
+inlining            the inlining of functions, each read once
 type_inference      a type inference that remembers
+collection          a pause of the garbage collector
 code_cache          the disk cache of compiled code
 cache_stamp         the source texts that a cached machine code depends on
 ffi                 calls of Python functions from compiled code

@@ -7,7 +7,6 @@ optimises it again. A kernel that Python does call, as tests do, is compiled in 
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +18,7 @@ from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NativeLowering, NopythonRewrites, NopythonTypeInference
 from numba.core.untyped_passes import InlineInlinables
 
+from haugmbd.compiled.collection import collection_paused
 from haugmbd.compiled.inlining import QuickInlining
 from haugmbd.compiled.type_inference import QuickFlags, QuickTypeInference
 
@@ -97,14 +97,9 @@ class EntryCompiler(CompilerBase):  # type: ignore[misc]
         self.state.flags = QuickFlags(self.state.flags)
 
     def compile_extra(self, function: Any) -> Any:
-        """Compile a function.  The garbage collector, which would look at the compiler's millions of objects again and again, waits."""
-        enabled = gc.isenabled()
-        gc.disable()
-        try:
+        """Compile a function."""
+        with collection_paused():
             return super().compile_extra(function)
-        finally:
-            if enabled:
-                gc.enable()
 
     def define_pipelines(self) -> list[Any]:
         """Return Numba's passes, with some of them replaced."""

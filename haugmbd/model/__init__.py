@@ -19,5 +19,6 @@ driver_breaks        jumps and kinks of drivers between two times
 points               points by the names of bodies, joints and force elements
 pickling             systems and models in other processes
 energy_balance       energy by force element
+memory               the memory that a model needs, estimated before its arrays are made
 length               the characteristic length, by which absolute tolerances are measured
 """

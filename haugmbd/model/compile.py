@@ -23,6 +23,7 @@ from haugmbd.drivers import Constant, Driver, DriverTables, compile_drivers
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.registry import KINDS as FORCE_KINDS
 from haugmbd.kkt.solver_choice import choose_solver
+from haugmbd.model.memory import need_memory
 from haugmbd.workspace.layout import WIDTH, Tables
 
 ROWS_PER_EDGE = 6
@@ -192,6 +193,7 @@ def compile_tables(
         "STATUS": (1, 4),
         "SUCCEEDED": (1, 1),
     } | chosen.work
+    need_memory(ints | reals, work, len(bodies) - 1, len(primitives))
     slot_of_row, side_of_i = np.array(slots, dtype=np.int64), np.array(sides, dtype=np.int64)
     slot_of_row.flags.writeable = side_of_i.flags.writeable = False
     derivatives = _derivatives(entries, callbacks.shapes[0], callbacks.shapes[1])

@@ -57,7 +57,8 @@ def radii_of_gyration(model: Model) -> Array:
 
 def units_of_rows(model: Model) -> Array:
     """What Phi of each row is measured by, (nc,) [m, m2 or 1]."""
-    return np.array([model.length ** POWERS.get(label.unit, 0) for label in model.labels])
+    size = {unit: model.length ** POWERS.get(unit, 0) for unit in set(model.units.tolist())}
+    return np.array([size[unit] for unit in model.units.tolist()], dtype=np.float64)
 
 
 def units_of_state(model: Model) -> Array:

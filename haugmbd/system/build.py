@@ -8,6 +8,7 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.collection import collection_paused
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.joint import Joint
 from haugmbd.forces.base import ForceElement
@@ -21,6 +22,7 @@ from haugmbd.system.equation_report import explain_model
 NOT_READ: Mapping[int, Sequence[Primitive]] = {}
 
 
+@collection_paused()
 def build_model(
     name: str,
     bodies: Sequence[Body],

@@ -16,6 +16,7 @@ import numpy as np
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import Fault
+from haugmbd.model.compile import SUSPECT
 from haugmbd.model.constraint_rows import Rows
 from haugmbd.model.dependent_rows import Dependency, RankReport, Redundancy
 from haugmbd.model.length import characteristic_length
@@ -87,7 +88,11 @@ def free_axis_faults(bodies: Sequence[Body], model: Model, rows: Rows, unsure: C
 
     bodies: the ground first;  unsure: ids of bodies with faulty joints, which might determine the axes: no fault is reported for them
     """
-    axes = {k: body.massless_axes() for k, body in enumerate(bodies)}
+    J_bar = np.array([body.J_bar for body in bodies])
+    finite = np.nonzero(np.isfinite(J_bar).all(axis=(1, 2)))[0]
+    moments = np.linalg.eigvalsh(J_bar[finite])
+    suspects = finite[moments[:, 0] <= SUSPECT * moments[:, 2]].tolist()
+    axes = {k: bodies[k].massless_axes() for k in suspects}
     axes = {k: N for k, N in axes.items() if len(N)}
     if not axes:
         return ()

@@ -15,6 +15,7 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.validation import numbers
+from haugmbd.compiled.collection import collection_paused
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.joint import Joint, Single
 from haugmbd.deprecated import public_class
@@ -283,6 +284,7 @@ class System(Pictured):
         """Return all faults, the findings at the modelled pose, and a model of the faultless parts."""
         return self._checked(at_pose, tolerance, solver)[0]
 
+    @collection_paused()
     def _checked(self, at_pose: bool, tolerance: float, solver: str | None) -> tuple[Checked, dict[int, tuple[Primitive, ...]]]:
         """Return the findings, and the equations of each joint by its id: a joint of the user is asked for them once."""
         read = {id(joint): read_primitives(joint) for joint in self.joints}

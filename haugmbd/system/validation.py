@@ -199,7 +199,7 @@ def joint_faults(joint: Joint, primitives: Sequence[Primitive]) -> tuple[Fault, 
         what, remedy = f"it joins body {alone.name!r} to itself", "Give two different bodies, or system.ground for one of them."
         return (Fault(f"joint {joint.name!r}", what, remedy),)
     found = joint.faults()
-    if all(posed(body) for body in _bodies(primitives)):
+    if not found or all(posed(body) for body in _bodies(primitives)):
         return found
     return tuple(fault for fault in found if ", row " not in fault.where)
 
