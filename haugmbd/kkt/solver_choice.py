@@ -33,7 +33,7 @@ FRONT_TABLES = ("FRONTS", "FRONT_ROWS", "FRONT_RUNS", "FRONT_BODIES", "BODY_ROWS
 FRONT_ARRAYS = ("FRONT_FACTOR", "FRONT_STACK", "FRONT_MATRIX", "ROWS_OF_BODY", "FRONT_PIVOTS", "FRONT_UNKNOWNS", "FRONT_PANEL")
 """The matrices of the multifrontal solver, see `workspace.layout`."""
 
-FILL_PER_NODE = 12
+FILL_PER_NODE = 10
 """Number of updates of a block for each body and edge, up to which the block order is taken: chains have 1, ladders of loops about 5."""
 
 UPDATE_NS, NODE_NS = 65.0, 250.0
@@ -99,11 +99,16 @@ def _chosen(positions: bytes, edges: tuple[tuple[int, ...], ...], weight: tuple[
     plan = _planned(r, edges, weight)
     budget = int(max(0.0, plan.ns / MARGIN - NODE_NS * nodes) / UPDATE_NS)
     schedule = make_schedule(len(r) - 1, pairs, most_updates=budget)
-    predicted = f"{plan.products / 1e6:.3g} million multiply-adds in fronts"
+    with_fronts, fixed = 1e-6 * plan.ns, 1e-6 * NODE_NS * nodes
     if schedule is None:
-        more = 216e-6 * max(budget, FILL_PER_NODE * nodes)
-        return front_tables(plan, len(r), f"{predicted}, more than {more:.3g} million in blocks of 6 x 6")
-    return block_tables(schedule, len(r), f"{216e-6 * len(schedule.fill_updates):.3g} million multiply-adds in blocks, {predicted}")
+        least = fixed + 1e-6 * UPDATE_NS * max(budget, FILL_PER_NODE * nodes)
+        return front_tables(
+            plan, len(r), f"which is predicted to take {with_fronts:.2g} ms a factorization, and blocks at least {least:.2g}"
+        )
+    with_blocks = fixed + 1e-6 * UPDATE_NS * len(schedule.fill_updates)
+    return block_tables(
+        schedule, len(r), f"which is predicted to take {with_blocks:.2g} ms a factorization, and fronts {with_fronts:.2g}"
+    )
 
 
 def _planned(positions: Array, edges: tuple[tuple[int, ...], ...], weight: tuple[int, ...]) -> FrontPlan:
