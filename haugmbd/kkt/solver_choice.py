@@ -116,7 +116,7 @@ def _planned(positions: Array, edges: tuple[tuple[int, ...], ...], weight: tuple
     return plan_fronts(positions, *_arrays(edges, weight))
 
 
-def _arrays(edges: tuple[tuple[int, int], ...], weight: tuple[int, ...]) -> tuple[Ints, Ints]:
+def _arrays(edges: tuple[tuple[int, ...], ...], weight: tuple[int, ...]) -> tuple[Ints, Ints]:
     """Return the bodies of each edge, (ne, sides), and their numbers of rows."""
     bodies = np.array(edges, dtype=np.int64).reshape(len(edges), -1) if edges else np.zeros((0, 2), dtype=np.int64)
     return bodies, np.array(weight, dtype=np.int64)

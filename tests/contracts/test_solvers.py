@@ -15,7 +15,7 @@ from haugmbd.crosscheck.dense_reference import solve_dense
 from haugmbd.errors import UsageError
 from haugmbd.gallery import GALLERY, andrews, bricard, chain, net, slider_crank, stewart_platform, windows
 from haugmbd.kkt.solver_choice import BLOCK, DENSE, MULTIFRONTAL, SOLVERS, choose_solver
-from joints import RJ, SJ, Distance
+from joints import RJ, SJ, Coupling, Distance, Gear
 from tests.support.random_systems import random_system
 
 SAME = 1e-9
@@ -155,6 +155,31 @@ def test_massless_axes():
         found = mbd.accelerations(model, state)
         assert gap(found.v_dot, reference.v_dot, size) < SAME
         assert gap(found.omega_bar_dot, reference.omega_bar_dot, size) < SAME
+
+
+def geared() -> mbd.System:
+    """Four links on one another: a gear between two of their joints, and a coupling of three."""
+    system, joints = mbd.System("geared", gravity=(0.3, -9.81, 1.0)), []
+    before = system.ground
+    for k in range(4):
+        link = system.add(mbd.Body(f"link {k}", 1.0 + k, (0.1, 0.2, 0.3), r=(k, 0.3, 0.0)))
+        joints.append(system.add(RJ(f"joint {k}", before, link, point=(k, 0, 0), axis=(0.0, 0.2 * k, 1.0))))
+        before = link
+    system.add(Gear("gear", joints[0], joints[1], ratio=-2.0))
+    system.add(Coupling("coupling", {joints[1]: 1.0, joints[2]: 0.5, joints[3]: 0.7}))
+    return system
+
+
+def test_rows_on_three_and_four_bodies():
+    ends = []
+    for model in models(geared).values():
+        assert model.tables["EDGES"].shape[1] == 4
+        found, reference = mbd.accelerations(model), solve_dense(model)
+        assert gap(found.v_dot, reference.v_dot, np.abs(reference.v_dot).max()) < SAME
+        assert gap(found.lam, reference.lam, np.abs(reference.lam).max()) < SAME
+        result = mbd.simulate(model, 0.05, h=1e-3)
+        ends.append(result.r[-1])
+    assert all(gap(end, ends[0], 1.0) < RUN for end in ends)
 
 
 def test_springs_between_bodies_in_implicit_steps():
