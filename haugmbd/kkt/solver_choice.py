@@ -1,6 +1,7 @@
 r"""The choice between the block LDL^T and the multifrontal solver, made when a model is compiled, by their predicted times.
 
     block LDL^T    blocks of 6 x 6, which may follow a tree from its leaves: chains, trees, single loops, small models
+    dense          one front with all rows; for study only
     multifrontal   true sizes, dense kernels: nets, trusses, and other meshes, where most of the work is fill
 
 A block order that stays below FILL_PER_NODE updates a node is taken at once.  Otherwise the fronts are planned, and the block order is
@@ -20,16 +21,19 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import UsageError
 from haugmbd.kkt.elimination_order import Schedule, make_schedule
 from haugmbd.kkt.multifrontal.front_kernels import PANEL
-from haugmbd.kkt.multifrontal.plan import FrontPlan, plan_fronts
+from haugmbd.kkt.multifrontal.plan import FrontPlan, plan_fronts, plan_one_front
 
-BLOCK, MULTIFRONTAL = "block LDL^T", "multifrontal"
-SOLVERS = (BLOCK, MULTIFRONTAL)
+DENSE, BLOCK, MULTIFRONTAL = "dense", "block LDL^T", "multifrontal"
+SOLVERS = (DENSE, BLOCK, MULTIFRONTAL)
+
+MOST_DENSE = 10_000
+"""Largest number of rows of a dense matrix: it takes 0.8 GB, and its factor as much."""
 
 FRONT_TABLES = ("FRONTS", "FRONT_ROWS", "FRONT_RUNS", "FRONT_BODIES", "BODY_ROWS")
 FRONT_ARRAYS = ("FRONT_FACTOR", "FRONT_STACK", "FRONT_MATRIX", "ROWS_OF_BODY", "FRONT_PIVOTS", "FRONT_UNKNOWNS", "FRONT_PANEL")
 """The matrices of the multifrontal solver, see `workspace.layout`."""
 
-FILL_PER_NODE = 12
+FILL_PER_NODE = 10
 """Number of updates of a block for each body and edge, up to which the block order is taken: chains have 1, ladders of loops about 5."""
 
 UPDATE_NS, NODE_NS = 65.0, 250.0
@@ -42,7 +46,7 @@ MARGIN = 0.8
 class SolverTables(NamedTuple):
     """The solver of a model, and its tables.
 
-    name: BLOCK or MULTIFRONTAL;  reason: why it was chosen
+    name: one of SOLVERS;  reason: why it was chosen
     ints: tables of integers by name, see `workspace.layout`;  work: shapes of work matrices
     """
 
@@ -79,6 +83,14 @@ def _chosen(positions: bytes, edges: tuple[tuple[int, ...], ...], weight: tuple[
         return front_tables(_planned(r, edges, weight), len(r), "as asked for")
     pairs = list(edges)
     nodes = len(r) + len(edges)
+    if wanted == DENSE:
+        if sum(weight) > MOST_DENSE:
+            raise UsageError(
+                f"solver = {DENSE!r} is meant for at most {MOST_DENSE} rows, and the model has {sum(weight)}: its matrix would take "
+                f"{8e-9 * sum(weight) ** 2:.2g} GB, and its factor as much. Take {MULTIFRONTAL!r}, or None for the faster one."
+            )
+        bodies, rows = _arrays(edges, weight)
+        return front_tables(plan_one_front(len(r), bodies, rows), len(r), "as asked for", DENSE)
     if wanted == BLOCK:
         return block_tables(make_schedule(len(r) - 1, pairs), len(r), "as asked for")
     schedule = make_schedule(len(r) - 1, pairs, most_updates=FILL_PER_NODE * nodes)
@@ -87,17 +99,27 @@ def _chosen(positions: bytes, edges: tuple[tuple[int, ...], ...], weight: tuple[
     plan = _planned(r, edges, weight)
     budget = int(max(0.0, plan.ns / MARGIN - NODE_NS * nodes) / UPDATE_NS)
     schedule = make_schedule(len(r) - 1, pairs, most_updates=budget)
-    predicted = f"{plan.products / 1e6:.3g} million multiply-adds in fronts"
+    with_fronts, fixed = 1e-6 * plan.ns, 1e-6 * NODE_NS * nodes
     if schedule is None:
-        more = 216e-6 * max(budget, FILL_PER_NODE * nodes)
-        return front_tables(plan, len(r), f"{predicted}, more than {more:.3g} million in blocks of 6 x 6")
-    return block_tables(schedule, len(r), f"{216e-6 * len(schedule.fill_updates):.3g} million multiply-adds in blocks, {predicted}")
+        least = fixed + 1e-6 * UPDATE_NS * max(budget, FILL_PER_NODE * nodes)
+        return front_tables(
+            plan, len(r), f"which is predicted to take {with_fronts:.2g} ms a factorization, and blocks at least {least:.2g}"
+        )
+    with_blocks = fixed + 1e-6 * UPDATE_NS * len(schedule.fill_updates)
+    return block_tables(
+        schedule, len(r), f"which is predicted to take {with_blocks:.2g} ms a factorization, and fronts {with_fronts:.2g}"
+    )
 
 
 def _planned(positions: Array, edges: tuple[tuple[int, ...], ...], weight: tuple[int, ...]) -> FrontPlan:
     """Return the plan of the fronts."""
+    return plan_fronts(positions, *_arrays(edges, weight))
+
+
+def _arrays(edges: tuple[tuple[int, ...], ...], weight: tuple[int, ...]) -> tuple[Ints, Ints]:
+    """Return the bodies of each edge, (ne, sides), and their numbers of rows."""
     bodies = np.array(edges, dtype=np.int64).reshape(len(edges), -1) if edges else np.zeros((0, 2), dtype=np.int64)
-    return plan_fronts(positions, bodies, np.array(weight, dtype=np.int64))
+    return bodies, np.array(weight, dtype=np.int64)
 
 
 def block_tables(schedule: Schedule, n_bodies: int, reason: str) -> SolverTables:
@@ -115,8 +137,8 @@ def block_tables(schedule: Schedule, n_bodies: int, reason: str) -> SolverTables
     return SolverTables(BLOCK, reason, ints, work)
 
 
-def front_tables(plan: FrontPlan, n_bodies: int, reason: str) -> SolverTables:
-    """Return the tables of the multifrontal solver; n_bodies: the ground counted."""
+def front_tables(plan: FrontPlan, n_bodies: int, reason: str, name: str = MULTIFRONTAL) -> SolverTables:
+    """Return the tables of the multifrontal solver, also for a single front; n_bodies: the ground counted."""
     ints = {
         "FRONTS": plan.fronts,
         "FRONT_ROWS": plan.rows[:, None],
@@ -135,4 +157,4 @@ def front_tables(plan: FrontPlan, n_bodies: int, reason: str) -> SolverTables:
         "FRONT_UNKNOWNS": (1, most),
         "FRONT_PANEL": (PANEL, most),
     }
-    return SolverTables(MULTIFRONTAL, reason, ints, work)
+    return SolverTables(name, reason, ints, work)

@@ -22,7 +22,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.drivers import Driver, compile_drivers
 from haugmbd.errors import SimulationError
 from haugmbd.kkt.entry_points import NO_REFINE
-from haugmbd.kkt.solver_choice import BLOCK, MULTIFRONTAL
+from haugmbd.kkt.solver_choice import BLOCK
 from haugmbd.kkt.solver_routines import routines_of
 from haugmbd.model.body_kinematics import DRIVE, NO_DRIVE
 from haugmbd.model.compile import LoadEntry
@@ -80,7 +80,7 @@ class Model(Pictured):
     warnings : tuple of str
         Reasons why the model cannot move, if it cannot.
     solver, solver_reason : str
-        How the equations of motion are solved, "block LDL^T" or "multifrontal", and why.
+        How the equations of motion are solved, "block LDL^T", "multifrontal" or "dense", and why.
     angles : tuple of (Coordinate, int)
         The joint angles that couplings integrate, and their indices among the integrated angles of the state.
     """
@@ -312,7 +312,7 @@ class Model(Pictured):
         """Return how the equations of motion are solved, and why, in a line."""
         text = f"{self.solver}, {self.solver_reason}"
         coupling = [entry.load.name for entry in self.loads if len({*entry.bodies} - {0}) > 1]
-        if self.solver == MULTIFRONTAL and coupling:
+        if self.solver != BLOCK and coupling:
             more = f" and {len(coupling) - 1} more" if len(coupling) > 1 else ""
             text += f"; in implicit steps {BLOCK}, because {coupling[0]!r}{more} couples bodies"
         return text

@@ -234,9 +234,10 @@ class System(Pictured):
             Distance of a row from the span of the others below which it is dependent and is dropped. It is about the misalignment of an
             axis [rad], or of a point relative to the size of the model, and dropped rows then have gaps of this size. The default takes
             axes typed with five digits for parallel; a larger value unlocks a loop whose axes fit less well.
-        solver : {"block LDL^T", "multifrontal"}, optional
+        solver : {"block LDL^T", "multifrontal", "dense"}, optional
             How the equations of motion are factored, for study; by default the way that is predicted to be faster: fronts for nets and
-            trusses, blocks for chains, trees and small models. The solutions agree to rounding. `Model.solver` says which was chosen.
+            trusses, blocks for chains, trees and small models; a dense matrix of all rows only on request. The solutions agree to
+            rounding. `Model.solver` says which was chosen.
 
         Returns
         -------

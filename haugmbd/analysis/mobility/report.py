@@ -20,7 +20,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.reaction_uniqueness import JointReaction
 from haugmbd.errors import Fault, UsageError
 from haugmbd.graph import Blocks
-from haugmbd.kkt.solver_choice import MULTIFRONTAL
+from haugmbd.kkt.solver_choice import BLOCK
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.dependent_rows import Redundancy
 from haugmbd.model.state import State
@@ -204,7 +204,7 @@ def _counts(m: Mobility) -> list[str]:
     if here:
         of = "row depends" if here == 1 else "rows depend"
         lines += _entry("  ", f"SINGULAR POSE       {here} {of} on the others only here; around it: {m.degrees_of_freedom_nearby}")
-    if m.solver.startswith(MULTIFRONTAL):
+    if not m.solver.startswith(BLOCK):
         lines += _entry("  ", f"solver              {m.solver}")
     return lines
 

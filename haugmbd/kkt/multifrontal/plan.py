@@ -1,5 +1,6 @@
 r"""The plan of a multifrontal elimination, made once per model: the cheapest of a few orders, and its tables.
 
+    one front   the dense matrix of all rows, for study
     orders   minimum degree with equal degrees oldest first or newest first; the same below a bisection of the bodies by their positions
 Plane nets are best ordered by degree alone, spatial trusses by bisection.
 """
@@ -59,6 +60,18 @@ def plan_fronts(positions: Array, bodies: Ints, weight: Ints) -> FrontPlan:
     assert best is not None
     fronts, folded = best
     tables = lay_out(*fronts[:4], *folded[:6], weight, bodies, n)
+    return FrontPlan(*tables, float(folded[6]), float(folded[7]))
+
+
+def plan_one_front(n_bodies: int, bodies: Ints, weight: Ints) -> FrontPlan:
+    """Return the plan with all rows in one front, the dense range-space matrix; n_bodies: the ground counted."""
+    ne = len(bodies)
+    none = np.zeros(0, dtype=np.int64)
+    count = 1 if ne else 0
+    starts, ends = np.array([0, ne][: count + 1], dtype=np.int64), np.zeros(count + 1, dtype=np.int64)
+    fronts = starts, np.arange(ne), ends, none, np.full(count, -1)
+    folded = fold(*fronts, weight)
+    tables = lay_out(*fronts[:4], *folded[:6], weight, bodies, n_bodies)
     return FrontPlan(*tables, float(folded[6]), float(folded[7]))
 
 
