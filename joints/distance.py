@@ -12,6 +12,7 @@ from typing import Any, Self
 from haugmbd.bodies.body import Body
 from haugmbd.constraints import Primitive
 from haugmbd.constraints.freedoms import F_I, G_I, H_I, Side, ball, turn
+from haugmbd.errors import Fault
 from joints.spaced import Spaced
 from joints.spacing import apart, apart_vectors
 
@@ -29,6 +30,8 @@ class Distance(Spaced):
         The points of body i and of body j at the modelled pose, global frame [m].
     distance : float, callable or Driver, optional
         The distance f(t) [m], positive; by default the modelled distance.
+    f : float, callable or Driver, optional
+        Another name of `distance`, for a driver of the length.
 
     Raises
     ------
@@ -49,8 +52,12 @@ class Distance(Spaced):
         *ball(Side.J),
     )  # 5 of these 6 are independent: the rotation about d_ij occurs twice
 
-    def __init__(self, name: str, i: Body, j: Body, *, point_i: Any, point_j: Any, distance: Any = None) -> None:
-        super().__init__(name, apart(name, i, j, point_i, point_j), distance)
+    def __init__(self, name: str, i: Body, j: Body, *, point_i: Any, point_j: Any, distance: Any = None, f: Any = None) -> None:
+        place = apart(name, i, j, point_i, point_j)
+        if distance is not None and f is not None:
+            both = Fault(f"joint {name!r}", "distance and f are two names of one number, and both are given", "Give one of them.")
+            place = place._replace(faults=(*place.faults, both))
+        super().__init__(name, place, f if distance is None else distance)
 
     @classmethod
     def from_vectors(cls, name: str, i: Body, s_bar_i: Any, j: Body, s_bar_j: Any, f: Any = None) -> Self:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from haugmbd.bodies.body import Body
+from haugmbd.compiled.array_types import Ints
 from haugmbd.constraints.joint import Joint
 from haugmbd.contact.impulse_equations import RowSet
 from haugmbd.errors import Fault, ModelError, UsageError
@@ -86,16 +87,23 @@ def closed_rows(model: Model, state: State, joints: Sequence[Joint]) -> Closed:
     bodies = list({id(body): body for body in (model.bodies[0], *_bodies(joints))}.values())
     number = np.array([number_of(model, body) for body in bodies], dtype=np.int64)
     small = build_model("suddenly closed joints", bodies, joints, (), np.zeros(3))
-    there = State(state.t, state.r[number], state.p[number], state.v[number], state.omega_bar[number])
+    poses = (state.r[number], state.p[number], state.v[number], state.omega_bar[number])
+    there = State(state.t, *poses, angles=small.state().angles)
     rows = evaluate(small, there)
     open_joints = position_faults(small, there, rows)
     if open_joints:
         raise ModelError(Fault(f.where, f"it cannot close at t = {state.t:g} s: {f.what}", REMEDY) for f in open_joints)
     return Closed(
         RowSet(number[rows.bodies], np.concatenate([rows.Phi_r, rows.PiBar], axis=2), rows.nu),
-        {name: e._replace(i=int(number[e.i]), j=int(number[e.j])) for name, e in small.joints.items()},
+        {name: _renumbered(e, number) for name, e in small.joints.items()},
         tuple(label.joint for label in small.labels),
     )
+
+
+def _renumbered(e: JointEntry, number: Ints) -> JointEntry:
+    """Return the entry with the numbers of the bodies in the whole model."""
+    places = tuple((int(number[body]), s_bar, A_bar) for body, s_bar, A_bar in e.places)
+    return e._replace(i=int(number[e.i]), j=int(number[e.j]), places=places)
 
 
 def _bodies(joints: Sequence[Joint]) -> list[Body]:

@@ -7,7 +7,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.formulations import FORMULATIONS
-from joints import CJ, RJ, TJ, UJ, Coupling, Gear, RackPinion, RotationDriver, Screw
+from joints import CJ, RJ, TJ, UJ, Coupling, Distance, Gear, RackPinion, RotationDriver, Screw
 from tests.support import gear_trains as trains
 from tests.support.gear_trains import RING, SUN, TRAINS
 
@@ -156,6 +156,24 @@ def test_impulses_are_transmitted():
     after = 0.02 / (0.02 + 0.4**2 * 0.05)
     assert found.omega_bar[1, 2] == pytest.approx(after, rel=CLOSED_FORM)
     assert found.omega_bar[2, 2] == pytest.approx(-0.4 * after, rel=CLOSED_FORM)
+
+
+def test_a_gear_that_closes_suddenly_shares_the_momentum():
+    system, *_ = wheels()
+    model = system.compile()
+    state = model.state().replace(omega_bar=np.array([[0, 0, 0], [0, 0, 1.0], [0, 0, 0]]))
+    gear = Gear("mesh", *system.joints, ratio=-0.5)
+    found = mbd.impulse(model, state, close=[gear])
+    np.testing.assert_allclose(found.omega_bar[1:, 2], (0.8, -0.4), rtol=CLOSED_FORM)  # (1 + 0.25) omega = 1
+    assert found.joint("mesh", on="a").torque[2] == pytest.approx(-0.2, rel=CLOSED_FORM)
+
+
+def test_a_distance_takes_a_function_as_f():
+    system, first, _ = wheels()
+    system.add(Distance("rod", system.ground, first.j, point_i=(2, 0, 0), point_j=(0, 1, 0), f=lambda t: np.sqrt(5.0) - 0.1 * t))
+    result = mbd.simulate(system, t_end=1.0, h=1e-2, project_velocity=True)
+    tip = result["a"].r[-1] + result["a"].A[-1] @ (0, 1, 0)
+    assert np.linalg.norm(tip - (2, 0, 0)) == pytest.approx(np.sqrt(5.0) - 0.1, abs=1e-10)
 
 
 def wheels(axis_b=(0, 0, 1), *, wheel_first=False):
