@@ -23,7 +23,19 @@ from sphinx.application import Sphinx
 
 CONTENTS = {
     "First steps": ("start", "concepts", "gallery", "generated/gallery_pictures", "labs", *lab_pages.PAGES),
-    "Models": ("joints", "generated/joints", "forces", "shapes", "model-files", "urdf", "other-formats", "assembly", "mobility"),
+    "Models": (
+        "joints",
+        "generated/joints",
+        "couplings",
+        "rolling",
+        "forces",
+        "shapes",
+        "model-files",
+        "urdf",
+        "other-formats",
+        "assembly",
+        "mobility",
+    ),
     "Methods": ("formulations", "integrators", "stiff-systems", "redundant-constraints", "impacts", "serial-chains"),
     "Answers": ("quantities", "animation", "kinematics", "equilibrium"),
     "Studies": ("comparing-methods", "violation-studies", "sweeps", "faults-and-checks"),
