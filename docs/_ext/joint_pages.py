@@ -112,13 +112,14 @@ def section(kind: type[Any], folder: Path) -> str:
     joint_drawing.draw(system, joint, folder / name)
     module = inspect.cleandoc(sys.modules[kind.__module__].__doc__ or "")
     says, formulas = module.splitlines()[0], [line.strip() for line in module.splitlines() if line.startswith("    ")]
+    first = says.split(": ", 1)[1].rstrip(".")
     notes = re.search(r"Notes\n-+\n(.*)\Z", inspect.getdoc(kind) or "", flags=re.DOTALL)
     rows = [f"| {k} | {row.kind} | {row.words()} | `{row.symbols}` |" for k, row in enumerate(joint.primitives())]
     call = f"{kind.__name__}{inspect.signature(kind)}"
     return "\n".join(
         [
             f"\n## {heading(kind)}\n",
-            f"{says.split(': ', 1)[1].rstrip('.').capitalize()}.\n",
+            f"{first[0].upper()}{first[1:]}.\n",
             f"```{{image}} figures/{name}\n:alt: {kind.__name__}, its bodies and freedoms\n:class: joint-drawing\n```\n",
             "```text\n" + "\n".join([re.sub(r": 'Body'|: Any|: str|: Body| -> None|'", "", call), "", *formulas]) + "\n```\n",
             f"Rows: {joint.rows}. Freedoms: {freedoms(joint)}.\n",

@@ -13,6 +13,7 @@ from typing import Any
 
 import api_pages
 import error_pages
+import gallery_pages
 import joint_pages
 import lab_pages
 import mathjax_files
@@ -21,8 +22,20 @@ import validation_pages
 from sphinx.application import Sphinx
 
 CONTENTS = {
-    "First steps": ("start", "concepts", "gallery", "labs", *lab_pages.PAGES),
-    "Models": ("joints", "generated/joints", "forces", "shapes", "model-files", "urdf", "assembly", "mobility"),
+    "First steps": ("start", "concepts", "gallery", "generated/gallery_pictures", "labs", *lab_pages.PAGES),
+    "Models": (
+        "joints",
+        "generated/joints",
+        "couplings",
+        "rolling",
+        "forces",
+        "shapes",
+        "model-files",
+        "urdf",
+        "other-formats",
+        "assembly",
+        "mobility",
+    ),
     "Methods": ("formulations", "integrators", "stiff-systems", "redundant-constraints", "impacts", "serial-chains"),
     "Answers": ("quantities", "animation", "kinematics", "equilibrium"),
     "Studies": ("comparing-methods", "violation-studies", "sweeps", "faults-and-checks"),
@@ -53,6 +66,7 @@ TABLE = "<!-- the table of the site stands here -->"
 
 MAKERS: tuple[Callable[[Path, Path], dict[str, str]], ...] = (
     joint_pages.pages,
+    gallery_pages.pages,
     error_pages.pages,
     notation_pages.pages,
     validation_pages.pages,

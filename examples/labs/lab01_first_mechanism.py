@@ -47,10 +47,10 @@ print(system.table())
 # %% [markdown]
 # Line by line:
 #
-# * `Body(name, mass, J_bar, r=...)`: `inertia.box(edges, density=...)` gives mass and inertia of a box, and the `*`
-#   hands both on. `J_bar` is the inertia about the **centre of mass** in the frame of the body, which at first has the
-#   global axes. `r` is the place of the centre of mass: the bar lies along $+y$, from the pin at the origin to $y = 4$
-#   m.
+# * `Body(name, mass, J_bar, r=...)`: `inertia.box((x, y, z), density=...)` gives mass and inertia of a box with these
+#   edges along the axes x, y and z, and the `*` hands both on. `J_bar` is the inertia about the **centre of mass** in
+#   the frame of the body, which at first has the global axes. `r` is the place of the centre of mass: the bar is 4 m
+#   long along $y$, from the pin at the origin to $y = 4$ m, so that its centre is at $y = 2$ m.
 # * `RJ(name, body i, body j, point=..., axis=...)`: a revolute joint between the ground and the bar, through this
 #   point, about this axis. Both are **global**, where the bar is modelled; nothing has to be converted to body frames.
 # * `system.add` returns what it was given, so that `bar` and `pin` can be used later.
@@ -102,7 +102,9 @@ plt.show()
 # ## Can we believe it?
 #
 # Three questions that should be asked of every run. Does the pin hold (violation of its equations)? Is energy
-# conserved? And does the force agree with the second law, written for the centre of mass?
+# conserved? And does the force agree with the second law, written for the centre of mass? `result["bar"].a` is the
+# acceleration of the centre of mass, `.r` its place and `.v` its velocity, each with a row for each stored time; `[0]`
+# is the first, `[-1]` the last.
 
 # %%
 print(f"largest gap of the pin  {abs(result.violation('position')).max():.1e} (m)")

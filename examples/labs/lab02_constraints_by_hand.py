@@ -52,9 +52,13 @@ model = system.compile()
 print(model.explain(0))
 
 # %% [markdown]
-# The plate is turned by 30 degrees about $z$: `p` are Euler parameters, $(\cos\tfrac{\varphi}{2},
-# \sin\tfrac{\varphi}{2}\,n)$ for an angle $\varphi$ about the axis $n$. The row keeps the dot product of the global $x$
-# axis and the $y$ axis of the plate at $-\sin 30° = -0.5$. `evaluate` gives its numbers:
+# `mbd.DP1(i, a_bar_i, j, a_bar_j, f)` is the row of the table above; the others are `mbd.DP2(i, a_bar_i, s_bar_i, j,
+# s_bar_j, f)`, `mbd.D(i, s_bar_i, j, s_bar_j, f)` and `mbd.CD(c, i, s_bar_i, j, s_bar_j, f)`, all with vectors in body
+# frames and points from the centre of mass; for the ground both are global. A row that is added to a system by itself
+# is a joint with one row. The plate is turned by 30 degrees about $z$: `p` are Euler parameters,
+# $(\cos\tfrac{\varphi}{2}, \sin\tfrac{\varphi}{2}\,n)$ for an angle $\varphi$ about the axis $n$. The row keeps the dot
+# product of the global $x$ axis and the $y$ axis of the plate at $-\sin 30° = -0.5$. `evaluate` gives its numbers:
+# arrays with an entry for each row; `PiBar[0]` is the first row, with body i and body j in it.
 
 # %%
 rows = mbd.evaluate(model, model.state())
@@ -101,7 +105,9 @@ print(mbd.verify(row))
 # ## A joint of one's own
 #
 # A joint is a class with `primitives()`. It gets a **frame** on each body from global geometry: a point and three axes
-# $f, g, h$, of which $h$ is along `axis`. `self.frame_i.f` and the like are in the frame of the body, ready for DP1.
+# $f, g, h$, perpendicular to each other, of which $h$ is along `axis`. At the modelled pose the frames of both bodies
+# coincide. `self.frame_i.f` and the like are in the frame of the body, ready for DP1; `self.frame_i.s_bar` is the
+# point, ready for CD and DP2.
 
 # %%
 

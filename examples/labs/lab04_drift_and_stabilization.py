@@ -148,8 +148,11 @@ print(mbd.labs.check("lab4", answers))
 # about $z$ should be constant. Find out which of the seven faults each one has, and hand in a dict such as `{"A":
 # "wrong_PiBar", "B": ..., "C": ...}`.
 #
-# Run each model, and `"none"` beside it, like this; `result.momentum().angular` has the angular momentum about the
-# origin, a row for each time. (The models know the name of their fault. Looking there is not the exercise.)
+# Run each model, and `"none"` (the same without a fault) beside it, like this, and see which of the numbers are far
+# larger than without a fault. `mystery` yields the model and its initial state. The fault lasts as long as the block of
+# `with`; what is computed from the result behind it is measured by the right equations. `result.momentum().angular` has
+# the angular momentum about the origin, a row for each time, and its last column is the component about $z$. (The
+# models know the name of their fault. Looking there is not the exercise.)
 
 # %%
 with mbd.labs.mystery("none") as (healthy, state):

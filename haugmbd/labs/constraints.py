@@ -24,6 +24,9 @@ from haugmbd.system.system import System
 from haugmbd.verification.verify import verify
 from joints import RJ
 
+DIGITS = 1e-3
+"""Of numbers by hand, which may be rounded to three decimals."""
+
 ZERO = 1e-12
 """Rows that do not see a motion: rounding of numbers of size one."""
 
@@ -139,7 +142,7 @@ def base_force() -> float:
 
 def sized(expected: Callable[[], Array], hint: str) -> Judge:
     """Return the judge of an array that is known in closed form."""
-    return array(expected, 1e-6, hint)
+    return array(expected, DIGITS, hint)
 
 
 LAB2 = {

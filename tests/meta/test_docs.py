@@ -135,6 +135,14 @@ def test_the_index_leads_to_every_page():
     assert linked == {Path(page).name for page in PAGES if page.startswith("docs/")} - {"index.md"}
 
 
+def test_the_site_has_every_page():
+    """The contents of the site name every page of docs/, and no other ones."""
+    text = (ROOT / "docs" / "_ext" / "site_pages.py").read_text()
+    contents = text[text.index("CONTENTS = {") : text.index('"""The pages of the site')]
+    named = set(re.findall(r'"([a-z-]+)"', contents))
+    assert named == {Path(page).stem for page in PAGES if page.startswith("docs/")} - {"index"}
+
+
 def test_figures_are_small():
     figures = {(ROOT / page).parent / name for page, text in PAGES.items() for name in re.findall(r"!\[[^]]*\]\(([^)]+)\)", text)}
     assert len(figures) >= 3
