@@ -2,6 +2,7 @@
 
 array_types         types of the arrays that kernels take
 jit                 the decorators: kernel, inlined, entry, routine
+inlining            the inlining of functions before LLVM
 array_views         matrices inside a flat array
 records             named numbers in place of numbered registers
 function_pointers   compiled functions that are called by address
