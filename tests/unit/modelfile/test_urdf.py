@@ -338,8 +338,13 @@ def test_followers(tmp_path):
         joint("b", "continuous", "base", "y", axis((0, 0, 1)), '<mimic joint="a" multiplier="-2" offset="0.3"/>'),
         joint("c", "continuous", "base", "z", axis((0, 0, 1)), '<mimic joint="b"/>'),
     )
-    with pytest.raises(mbd.ModelFileError, match="joint 'b': it follows joint 'a'.*free_mimic=True"):
-        read(tmp_path, text)
+    coupled = read(tmp_path, text, q={"a": 0.1}, gravity=(0, -GRAVITY, 0))
+    assert coupled.import_report.degrees_of_freedom == 1
+    assert not coupled.import_report.ignored
+    # by power: 9 J q_a'' = tau_a - 2 tau_b - 2 tau_c with tau = -m g l cos q, and q_b = q_c = -2 q_a + 0.3
+    exact = -GRAVITY * 0.1 * (np.cos(0.1) - 4.0 * np.cos(0.1)) / (9.0 * (0.1 + 0.01))
+    found = mbd.accelerations(coupled.compile()).omega_bar_dot[1:, 2]
+    np.testing.assert_allclose(found, (exact, -2.0 * exact, -2.0 * exact), rtol=1e-11)
     assert read(tmp_path, text, free_mimic=True).import_report.q == {"a": 0.0, "b": 0.3, "c": 0.3}
     system = read(tmp_path, text, free_mimic=True, q={"a": 0.1})
     assert system.import_report.q == {"a": 0.1, "b": pytest.approx(0.1), "c": pytest.approx(0.1)}
