@@ -139,7 +139,7 @@ class Kind(NamedTuple):
 
 
 ENDS = (("coupler", (0.5, 0.0, 0.0), (0.0, 0.0, 0.0)), ("rocker", (0.45, 0.0, 0.0), (0.0, 0.0, 0.0)))
-SIDECAR = "closed_loop: [[coupler_end, rocker_tip], [a, b]]\ntype: ['3d', '6d']\nname: x\n"
+SIDECAR = "closed_loop: [[coupler_end, rocker_tip], [crank, rocker]]\ntype: ['3d', '6d']\nname: x\n"
 
 
 def robot_texts():
@@ -164,7 +164,7 @@ def assembly_texts():
 def read_sidecar(path, **how):
     """Read a sidecar file, with a robot beside it."""
     robot = path.with_suffix(".urdf")
-    robot.write_text(robot_texts()[0])
+    robot.write_text(robots.four_bar_leg(""))
     return mbd.read_urdf(robot, loops=path, **how)
 
 

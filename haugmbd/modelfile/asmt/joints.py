@@ -28,9 +28,9 @@ from joints.locked import Locked
 ALIGNED = 1e-6
 """Sine of an angle below which an AngleJoint keeps two axes parallel."""
 REFUSED = {
-    "GearJoint": "there is no coupling of joint coordinates yet",
-    "RackPinionJoint": "there is no coupling of joint coordinates yet",
-    "ScrewJoint": "there is no coupling of joint coordinates yet",
+    "GearJoint": "add a Gear between the hinges of the wheels to the system",
+    "RackPinionJoint": "add a Coupling to the system",
+    "ScrewJoint": "add a Coupling to the system",
     "ConstantVelocityJoint": "there is no constant-velocity joint",
 }
 

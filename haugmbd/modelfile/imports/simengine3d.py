@@ -41,6 +41,8 @@ from haugmbd.system.system import System
 GRAVITY = (0.0, 0.0, -9.81)
 """[m/s2] That of the course; the files have none."""
 GROUND = "ground"
+LARGEST = 1e60
+"""Numbers are below it: products of three of them are finite."""
 
 NAMES: dict[str, tuple[str, ...]] = {
     "r_dot": ("r_dot", "dr", "rdot"),
@@ -259,13 +261,19 @@ class _Reader:
         for key, given in entry.items():
             meaning = MEANING.get(key, key)
             if meaning in BODY_KEYS:
-                values[meaning] = BODY_KEYS[meaning].read(given, (*path, key), self.reading)
+                values[meaning] = self._bounded(BODY_KEYS[meaning].read(given, (*path, key), self.reading), (*path, key))
             elif key not in ("name", "id"):
                 self.said.ignored.append(f"{where}: the key {key!r:.60}")
         if "r" not in values:
             self.fault(path, f"{where} has no r", 'Give "r", the position of its centre of mass [m]; call the ground "ground".')
             return None
         return None if any(value is BAD for value in values.values()) else values
+
+    def _bounded(self, value: Any, path: Path) -> Any:
+        """Return numbers; BAD, with a fault, if they are too large to be squared."""
+        if value is not BAD and not np.abs(np.asarray(value, dtype=np.float64)).max() < LARGEST:
+            return self.fault(path, f"it is {shown(value)}, with a number of {LARGEST:g} or more", "Give numbers in SI units.")
+        return value
 
     def _pose(self, values: dict[str, Any], path: Path, name: str) -> tuple[Array, Array] | None:
         """Return normalized Euler parameters, and the angular velocity in the body frame; None, with a fault, for no rotation."""
@@ -367,7 +375,7 @@ class _Reader:
         for key, given in entry.items():
             meaning = MEANING.get(key, key)
             if meaning in VECTORS[kind]:
-                found[meaning] = VECTOR.read(given, (*path, key), self.reading)
+                found[meaning] = self._bounded(VECTOR.read(given, (*path, key), self.reading), (*path, key))
             elif meaning not in ("name", "type", "body_i", "body_j", "id", "f", "f_dot", "f_ddot"):
                 self.said.ignored.append(f"{kind} {name!r}: the key {key!r:.60}")
         missing = [key for key in VECTORS[kind] if key not in found]

@@ -68,13 +68,15 @@ def compile_file(path: Path, key: str | None, q: Mapping[str, float] | None) -> 
     mujoco.set_mju_user_warning(said.append)
     try:
         m = mujoco.MjModel.from_xml_path(str(path))
+        engine = Engine(mujoco, m, mujoco.MjData(m))
+        _put_pose(engine, key, q)
+    except UsageError:
+        raise
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
         text = " ".join(str(error).split())[:1000].rstrip(".")
         raise ModelFileError(str(path), [Fault(str(path), f"MuJoCo: {text}", "")]) from None
     finally:
         mujoco.set_mju_user_warning(None)
-    engine = Engine(mujoco, m, mujoco.MjData(m))
-    _put_pose(engine, key, q)
     return engine
 
 

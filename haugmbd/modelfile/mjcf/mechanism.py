@@ -134,7 +134,7 @@ def _armature(engine: Engine, built: Built, leader: int) -> Array:
             added += float(m.dof_armature[k]) * np.eye(3)
         else:
             where = f"joint {engine.name('joint', joint)!r}"
-            what = f"its armature {m.dof_armature[k]:g} couples two bodies, and there is no coupling yet"
+            what = f"its armature {m.dof_armature[k]:g} couples two bodies, and cannot be read"
             built.faults.append(
                 Fault(where, what, "Remove it, or give the rotor as a body; on a hinge at the world it can be read.")
             )
@@ -211,7 +211,7 @@ def _add_equality(engine: Engine, built: Built, bodies: list[Body], k: int) -> N
         return
     if kind not in (CONNECT, WELD):
         words = engine.mujoco.mjtEq(kind).name.removeprefix("mjEQ_").lower()
-        what = f"a {words} equality cannot be read{', there is no coupling of joint coordinates yet' * (kind == JOINT)}"
+        what = f"a {words} equality cannot be read{'; add a Coupling to the system' * (kind == JOINT)}"
         built.faults.append(Fault(f"equality {name!r}", what, 'Remove it, or set active="false".'))
         return
     ends = _ends(engine, bodies, k, kind)

@@ -23,7 +23,7 @@ from haugmbd.modelfile.urdf.robot import SIDECAR, SLIDING, TURNING, Loop, Robot,
 from haugmbd.modelfile.urdf.tree import Group, groups, physical, poses
 from haugmbd.modelfile.urdf.visual import Meshes, shape_of
 from haugmbd.system.system import System
-from joints import RJ, SJ, TJ, Fixed, Planar
+from joints import RJ, SJ, TJ, Coupling, Fixed, Planar
 
 DAMPER_LENGTH = 10.0
 """[m] Free length of the damper of a sliding joint, beyond the longest travel of a machine."""
@@ -66,7 +66,9 @@ def mechanism(robot: Robot, q: Mapping[str, float], gravity: Any, choices: Choic
             built.frames[link] = (body.name, pose.r - center, pose.A)
     for joint in robot.in_tree_order():
         if bodies[joint.parent] is not bodies[joint.child]:
-            _add_joint(built, joint, bodies, at[joint.parent] @ joint.origin, choices)
+            _add_joint(built, joint, bodies, at[joint.parent] @ joint.origin)
+    if not choices.free_mimic:
+        _add_couplings(built, robot)
     for loop in robot.loops:
         _add_loop(built, loop, bodies)
     built.warnings.extend((*heavy("link", built.system.bodies), *choices.meshes.warnings))
@@ -110,7 +112,7 @@ def _shapes(robot: Robot, group: Group, center: Any, meshes: Meshes) -> tuple[Sh
     return tuple(shapes)
 
 
-def _add_joint(built: Built, joint: UrdfJoint, bodies: Mapping[str, Body], frame: Transform, choices: Choices) -> None:
+def _add_joint(built: Built, joint: UrdfJoint, bodies: Mapping[str, Body], frame: Transform) -> None:
     """Add a joint, and its damper."""
     i, j, axis = bodies[joint.parent], bodies[joint.child], frame.A @ joint.axis
     made: Joint | None = None
@@ -124,14 +126,21 @@ def _add_joint(built: Built, joint: UrdfJoint, bodies: Mapping[str, Body], frame
         made = Fixed(joint.name, i, j, point=frame.r)
     if made is not None:
         built.system.add(made)
-    if joint.mimic is not None and not choices.free_mimic:
-        what = f"it follows joint {joint.mimic[0]!r}, and there is no coupling of joint coordinates yet"
-        remedy = "Pass free_mimic=True to let it move freely; it stands at its offset at first."
-        built.faults.append(Fault(f"line {joint.line}, joint {joint.name!r}", what, remedy))
     if joint.damping and joint.type in TURNING and made is not None:
         built.system.add(RSDA(f"{joint.name} damping", made, c=joint.damping))
     elif joint.damping and joint.type in SLIDING:
         built.system.add(_damper(joint, i, j, frame, axis))
+
+
+def _add_couplings(built: Built, robot: Robot) -> None:
+    """Add a coupling for each joint that follows another one: q - q_0 = multiplier (q_leader - q_leader0), offsets stand in the pose."""
+    made = {joint.name: joint for joint in built.system.joints}
+    for joint in robot.joints.values():
+        if joint.mimic is None or joint.type not in TURNING + SLIDING:
+            continue
+        leader, multiplier, _ = joint.mimic
+        terms: dict[Any, float] = {made[joint.name]: 1.0} | ({made[leader]: -multiplier} if multiplier else {})
+        built.system.add(Coupling(f"{joint.name} mimic", terms))
 
 
 def _damper(joint: UrdfJoint, i: Body, j: Body, frame: Transform, axis: Any) -> TSDA:

@@ -86,7 +86,8 @@ def read_urdf(
 
     Notes
     -----
-    Revolute and continuous joints become RJ, prismatic TJ, planar Planar, fixed ones are merged; damping becomes an RSDA or a TSDA.
+    Revolute and continuous joints become RJ, prismatic TJ, planar Planar, fixed ones are merged; damping becomes an RSDA or a TSDA,
+    and a joint with <mimic> gets a Coupling.
     Visual geometry becomes shapes; a mesh that is missing is a warning. Limits, friction, transmissions and simulator extensions are
     not read, and the report says so. The coordinates of joints are zero at the modelled pose.
     Nothing of a .urdf is executed, and no file outside of the folder `meshes` is opened but `loops`.
@@ -101,7 +102,7 @@ def read_urdf(
     built = mechanism(robot, pose, gravity, Choices(floating, merge_fixed, repair_inertia, free_mimic, folder))
     _raise(path, built.faults)
     system, report = _closed(robot, built, close, str(path))
-    ignored = [*_ignored(robot), *(f"{loops}: the key {key!r}" for key in unread)]
+    ignored = [*_ignored(robot, free_mimic), *(f"{loops}: the key {key!r}" for key in unread)]
     system.import_report = replace(report, q=pose, ignored=tuple(ignored))
     return system
 
@@ -149,13 +150,13 @@ def _raise(path: FilePath, faults: list[Fault]) -> None:
         raise ModelFileError(str(path), faults)
 
 
-def _ignored(robot: Robot) -> list[str]:
+def _ignored(robot: Robot, free_mimic: bool) -> list[str]:
     """Return what was not read, as texts."""
     counts = [f"{what} ({n})" for what, n in sorted(robot.ignored.items())]
     limits = sum(joint.limits is not None for joint in robot.joints.values())
     friction = sum(joint.friction != 0.0 for joint in robot.joints.values())
     planar = sum(joint.damping != 0.0 for joint in robot.joints.values() if joint.type in ("planar", "floating", "fixed"))
-    followers = [f"the mimic of joint {joint.name!r}" for joint in robot.joints.values() if joint.mimic is not None]
+    followers = [f"the mimic of joint {joint.name!r}" for joint in robot.joints.values() if joint.mimic is not None and free_mimic]
     own = ((limits, "joint limits"), (friction, "joint friction"), (planar, "damping of joints with several freedoms or none"))
     return [*counts, *(f"{what} ({n})" for n, what in own if n), *followers]
 

@@ -268,7 +268,7 @@ def test_what_cannot_be_read_is_refused_by_name(tmp_path):
         read(tmp_path, asmt.assembly(parts, joints, motions))
     told = str(error.value)
     for what in (
-        "joint 'gear': a GearJoint cannot be read: there is no coupling",
+        "joint 'gear': a GearJoint cannot be read: add a Gear",
         "joint 'tube': a CylSphJoint with distanceIJ = 0.5 m cannot be read",
         "the type 'HingeJoint' is not known",
         "joint 'self': both its markers are on 'a'",

@@ -223,7 +223,7 @@ def test_what_cannot_be_read_is_refused_by_name(tmp_path):
         read(tmp_path, text, control={})
     for what in (
         "joint 'k': its armature 0.1 couples two bodies",
-        "equality 'gear': a joint equality cannot be read, there is no coupling",
+        "equality 'gear': a joint equality cannot be read; add a Coupling",
         "body 'c': 1 hinges and 1 slides in this arrangement",
         "joint 'n': stiffness or damping of a ball",
         "actuator 'm': it has an activation state",

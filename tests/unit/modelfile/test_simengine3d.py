@@ -128,6 +128,7 @@ def test_all_faults_at_once_with_lines(tmp_path):
     document["bodies"].append({"name": "rod", "id": 1, "r": [0, 0]})
     document["bodies"].append({"name": "plate", "id": 5, "A": [[1, 0, 0], [0, 1, 0], [0, 0, -1]], "r": [0, 0, 0], "mass": 1})
     rows = document["constraints"]
+    document["bodies"].append({"name": "far", "id": 6, "r": [0, 0, 1e308]})
     rows[0]["type"] = "cd1"
     rows[1]["body_j"] = 9
     rows[2]["f"] = "__import__('os')"
@@ -141,6 +142,7 @@ def test_all_faults_at_once_with_lines(tmp_path):
         "p of body 'bar' has the length 0",
         "the id 1 is that of another body",
         "A of body 'plate' is no rotation",
+        "bodies[4].r: it is [0.0, 0.0, 1e+308], with a number of 1e+60 or more",
         "the type is 'cd1' (did you mean 'CD'?)",
         "no body has the id 9",
         "constraints[2].f",
