@@ -101,7 +101,7 @@ class ContactModes:
 
     def observe(self, r: Array) -> None:
         """Take positions (..., 3) of the motion into account: where a ball strikes, its coordinates may all be zero."""
-        self._largest = max(self._largest, float(abs(r).max()))
+        self._largest = max(self._largest, float(abs(r).max(initial=0.0)))
 
     def need_apart(self, state: State) -> None:
         """Raise ModelError if bodies overlap."""
