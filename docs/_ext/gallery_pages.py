@@ -7,13 +7,8 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
-
 import haugmbd as mbd
 from haugmbd.gallery import GALLERY
-from haugmbd.viewer.drawing import Drawing
-from haugmbd.viewer.frames import Frames
-from haugmbd.viewer.mechanism import of_system
 
 HEAD = """# Gallery: pictures
 
@@ -33,7 +28,7 @@ def pages(root: Path, generated: Path) -> dict[str, str]:
 def section(build: Callable[[], mbd.System], folder: Path) -> str:
     """Return the section of one mechanism, and write its picture."""
     system, name = build(), build.__name__
-    draw(system, folder / f"gallery-{name}.png")
+    mbd.picture(system).save(folder / f"gallery-{name}.png")
     text, module = (inspect.getdoc(thing) or "" for thing in (build, inspect.getmodule(build)))
     says = text.splitlines()[0].removeprefix("Return ")
     parts = re.search(r"\nReturns\n-+\nSystem\n(.*?)(?:\n\n[A-Z]\w+\n-+\n|\Z)", text, flags=re.DOTALL)
@@ -49,14 +44,3 @@ def section(build: Callable[[], mbd.System], folder: Path) -> str:
     if source:
         lines.append(f"\nSource: {' '.join(source[1].split()).rstrip('.')}.")
     return "\n".join(lines) + "\n"
-
-
-def draw(system: mbd.System, path: Path) -> None:
-    """Draw a mechanism at its modelled pose."""
-    mechanism = of_system(system)
-    drawing = Drawing(mechanism, Frames(np.zeros(1), mechanism.r[None], mechanism.p[None], np.ones(1, dtype=bool), ()))
-    drawing.place(0)
-    drawing.title.set_text("")
-    drawing.figure.set_size_inches(6.4, 4.4)
-    drawing.figure.savefig(path, dpi=75)
-    drawing.close()

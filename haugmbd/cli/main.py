@@ -1,11 +1,14 @@
 r"""The command `haugmbd`: its parser and all its commands; `demo` simulates, checks, animates and plots the spatial slider-crank.
 
+`demo NAME` simulates and animates another mechanism of the gallery.
+
     run         simulate a mechanism                    crosscheck  compare random chains in reduced and in maximal coordinates
     check       its mobility report                     view        show a mechanism in the browser
     assemble    close its joints                        warm        compile in advance
     convert     write it as a model file                completion  completion scripts for shells
     info        versions, or the table of a mechanism   demo        the spatial slider-crank
     compare     run it with many methods                sweep       run it for many values of its parameters
+    gallery     the mechanisms that have a name
 
 Exit codes: 0 success, 1 the model has faults, or the run failed or missed a published value, 2 the arguments are not valid.
 """
@@ -21,7 +24,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from haugmbd import __version__
-from haugmbd.cli import assemble, check, compare, completion, convert, crosscheck, info, run, sweep, view, warm
+from haugmbd.cli import assemble, check, compare, completion, convert, crosscheck, gallery, info, run, sweep, view, warm
+from haugmbd.cli.model_argument import by_name
 from haugmbd.diagnostics.violation import Level
 from haugmbd.errors import SimulationError
 from haugmbd.gallery import slider_crank
@@ -34,6 +38,9 @@ from haugmbd.system.system import System
 
 STEP = 5e-4
 """Fixed step of the demo [s]."""
+
+RTOL = 1e-8
+"""Relative tolerance of the demo of another mechanism."""
 
 COMPARED, COMPARED_STEP = 0.5, 2e-3
 """Longest time of the comparison of methods in the demo [s], and its step [s]."""
@@ -75,10 +82,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"haugmbd {__version__}")
     commands = parser.add_subparsers(required=True, metavar="command")
     demo = commands.add_parser("demo", help="simulate, check and plot the spatial slider-crank, and compare six methods on it")
+    names = sorted(by_name())
+    demo.add_argument("name", nargs="?", metavar="NAME", choices=names, help=f"another mechanism: {', '.join(names)}")
     demo.add_argument("--out", type=Path, default=Path("haugmbd-demo"), metavar="DIR", help="folder of the plots (haugmbd-demo)")
     demo.add_argument("--t-end", type=_duration, default=5.0, metavar="T", help="end of the simulation [s] (5)")
     demo.set_defaults(run=run_demo)
-    for module in (run, check, compare, assemble, convert, info, sweep, crosscheck, view, warm):
+    for module in (run, check, compare, assemble, convert, info, gallery, sweep, crosscheck, view, warm):
         module.add_command(commands.add_parser)
     completion.add_command(commands.add_parser, parser)
     return parser
@@ -96,8 +105,12 @@ def _duration(text: str) -> float:
 
 
 def run_demo(arguments: argparse.Namespace) -> int:
-    """Simulate the spatial slider-crank, print the diagnostics, and write the plots."""
+    """Simulate the spatial slider-crank, print the diagnostics, and write the plots; of another mechanism, an animation."""
     folder = _writable(arguments.out)
+    if arguments.name not in (None, slider_crank.__name__):
+        page = folder / f"{arguments.name}.html"
+        print(f"animation: {page}  (open it in a browser)\n", flush=True)
+        return main(["run", arguments.name, "--t-end", str(arguments.t_end), "--rtol", str(RTOL), "--animate", str(page)])
     system = slider_crank()
     print("Loading compiled code (the first run compiles it once, 10 to 30 s) ...", flush=True)
     clock = time.perf_counter()

@@ -24,6 +24,7 @@ from haugmbd.simulation.chain_result import ReducedResult
 from haugmbd.simulation.result import Result
 from haugmbd.system.system import System
 from haugmbd.viewer.animate import animation, written
+from haugmbd.viewer.drawing import Drawing
 from haugmbd.viewer.frames import Frames, Seen
 from haugmbd.viewer.mechanism import Mechanism, of_model, of_system
 from haugmbd.viewer.mesh_table import MeshTable
@@ -31,6 +32,8 @@ from haugmbd.viewer.packing import Packer
 from haugmbd.viewer.page import html_page
 from haugmbd.viewer.scene import describe
 
+PNG, INCHES, DPI = ".png", (6.4, 4.4), 75
+"""Ending and size of a drawing."""
 HEIGHT = 460
 """Height of a picture in a notebook [pixels]."""
 
@@ -56,10 +59,13 @@ class Picture:
     title: str
     table: str
     notes: tuple[str, ...]
+    _mechanism: Mechanism
 
     def save(self, path: str | Path) -> Path:
-        """Write the page to a file and return its path. Raise UsageError if the file cannot be written."""
-        return written(self.html, path)
+        """Write the page to a file, or the drawing alone to a .png, and return its path. Raise UsageError if it cannot be written."""
+        if Path(path).suffix.lower() != PNG:
+            return written(self.html, path)
+        return save_drawing(self._mechanism, Path(path))
 
     def open(self) -> Path:
         """Write the page to a temporary file, open it in a browser, and return its path."""
@@ -115,7 +121,22 @@ def picture(system: System | Model) -> Picture:
     scene["outlines"] = [names for names in ([n for n in loop if n in drawn] for loop in outlines) if len(names) > 2]
     for joint in scene["joints"]:
         joint.update(marks.get(joint["name"], {}))
-    return Picture(html_page(scene, packer.text()), mechanism.name, parts_table(mechanism), notes)
+    return Picture(html_page(scene, packer.text()), mechanism.name, parts_table(mechanism), notes, mechanism)
+
+
+def save_drawing(mechanism: Mechanism, path: Path) -> Path:
+    """Draw a mechanism at its modelled pose with matplotlib, write it, and return the path. Raise UsageError if that is not possible."""
+    drawing = Drawing(mechanism, Frames(np.zeros(1), mechanism.r[None], mechanism.p[None], np.ones(1, dtype=bool), ()))
+    drawing.place(0)
+    drawing.title.set_text("")
+    drawing.figure.set_size_inches(*INCHES)
+    try:
+        drawing.figure.savefig(path, dpi=DPI)
+    except OSError as error:
+        raise UsageError(f"cannot write {str(path)!r} ({error.strerror or error}): give another path.") from error
+    finally:
+        drawing.close()
+    return path
 
 
 Findings = tuple[dict[str, dict[str, str]], list[tuple[str, ...]], tuple[str, ...]]

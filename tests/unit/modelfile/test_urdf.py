@@ -478,7 +478,7 @@ def test_coordinates_that_are_none(tmp_path):
 
 
 def test_an_imported_robot_is_saved_and_runs(tmp_path, capsys):
-    system = leg(tmp_path, "<loop_joint>")
+    system = leg(tmp_path, "<loop_joint>", gravity=(0.0, 0.0, -GRAVITY))
     again = mbd.load_model(system.save(tmp_path / "leg.json"))
     one, two = (mbd.simulate(each, 0.02, h=1e-3) for each in (system, again))
     assert one.y.tobytes() == two.y.tobytes()

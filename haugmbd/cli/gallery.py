@@ -1,0 +1,97 @@
+r"""The command `haugmbd gallery`: the ready-made mechanisms, as a table, or as a page with pictures.
+
+Exit codes: 0 success, 2 the page cannot be written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import html
+import inspect
+import json
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from haugmbd.cli.model_argument import NOT_VALID, OK, by_name
+from haugmbd.errors import UsageError
+from haugmbd.system.system import System
+from haugmbd.text_table import table_lines
+from haugmbd.viewer.animate import written
+from haugmbd.viewer.still import picture
+
+WIDTH = 120
+"""Of the table [characters]."""
+
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Gallery of haugmbd</title>
+<style>
+:root {{ color-scheme: light dark; }}
+body {{ font: 16px/1.4 system-ui, sans-serif; margin: 1.5rem; }}
+main {{ display: grid; grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr)); gap: 1.5rem; }}
+figure {{ margin: 0; }} img {{ width: 100%; background: white; border-radius: 6px; }}
+</style></head><body><h1>Gallery of haugmbd</h1>
+<p>To see one move: <code>haugmbd demo NAME</code>.</p><main>
+{figures}
+</main></body></html>
+"""
+
+FIGURE = """<figure><img alt="{name}" src="data:image/png;base64,{data}">
+<figcaption><b>{name}</b><br>{what}<br>{counts}</figcaption></figure>"""
+
+
+def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
+    """Add the command to those of `haugmbd`."""
+    command = add_parser("gallery", help="list the ready-made mechanisms, or write a page with their pictures")
+    command.add_argument("--out", type=Path, metavar="FILE", help="write a page with a picture of each: one .html file")
+    command.add_argument("--json", action="store_true", help="print one JSON object for other programs")
+    command.set_defaults(run=run_gallery)
+
+
+def run_gallery(arguments: argparse.Namespace) -> int:
+    """List the mechanisms, and write the page if it is asked for."""
+    found = [(name, first_line(build), build()) for name, build in by_name().items()]
+    rows = [(name, what, *counts(system)) for name, what, system in found]
+    if arguments.out is not None:
+        try:
+            written(page(found), arguments.out)
+        except UsageError as error:
+            print(f"haugmbd: {error}", file=sys.stderr)
+            return NOT_VALID
+    if arguments.json:
+        keys = ("name", "what", "bodies", "rows", "degrees_of_freedom")
+        print(json.dumps({"ok": True, "mechanisms": [dict(zip(keys, row, strict=True)) for row in rows]}))
+        return OK
+    head = ("name", "what", "bodies", "rows", "freedoms")
+    print("\n".join(table_lines(head, [tuple(map(str, row)) for row in rows], right={2, 3, 4}, width=WIDTH, may_be_cut={1})))
+    if arguments.out is not None:
+        print(f"\npictures: {arguments.out}  (open it in a browser)")
+    return OK
+
+
+def first_line(build: Callable[[], System]) -> str:
+    """Return what the docstring of a builder says first."""
+    text = (inspect.getdoc(build) or "").splitlines()[0].removeprefix("Return ").rstrip(".")
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def counts(system: System) -> tuple[int, int, int]:
+    """Return the numbers of bodies, of rows, and of degrees of freedom."""
+    model = system.compile()
+    return model.nb, model.nc, 6 * model.nb - model.redundancy.rank
+
+
+def page(found: list[tuple[str, str, System]]) -> str:
+    """Return the page with the pictures."""
+    figures = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, what, system in found:
+            data = base64.b64encode(picture(system).save(Path(folder) / f"{name}.png").read_bytes()).decode()
+            bodies, rows, freedoms = counts(system)
+            told = (
+                f"{bodies} {'body' if bodies == 1 else 'bodies'}, {rows} rows, {freedoms} degree{'s' * (freedoms != 1)} of freedom"
+            )
+            figures.append(FIGURE.format(name=html.escape(name), what=html.escape(what), counts=told, data=data))
+    return PAGE.format(figures="\n".join(figures))
