@@ -12,6 +12,7 @@ SITE         := .venv-docs
 UV           := $(shell command -v uv 2>/dev/null)
 CONSTRAINTS  := .ci/constraints.txt
 EVERYTHING   := -e '.[dev,viz,io]'
+FOR_SITE     := -e '.[docs,viz,io]'
 
 # `environment FOLDER,REQUIREMENT`: build packages (hatchling) are held to the same constraints.
 ifneq ($(UV),)
@@ -64,7 +65,7 @@ $(VENV)/.stamp: pyproject.toml $(CONSTRAINTS)
 	@touch $@
 
 $(SITE)/.stamp: pyproject.toml $(CONSTRAINTS)
-	$(call environment,$(SITE),-e '.[viz,io,docs]')
+	$(call environment,$(SITE),$(FOR_SITE))
 	@touch $@
 
 # A peer without a wheel for this machine is left out; the table then says so.
