@@ -62,7 +62,7 @@ def test_info_says_versions_cache_and_threads(capsys):
         (["demo", "--t-end", "soon"], "'soon' is not a time"),
         (["demo", "--t-end", "-1"], "'-1' is not a time"),
         (["demo", "--t-end", "nan"], "'nan' is not a time"),
-        (["demo", "--speed", "3"], "unrecognized arguments: --speed 3"),
+        (["demo", "--speed=3"], "unrecognized arguments: --speed=3"),
     ],
 )
 def test_a_bad_command_line_gets_one_sentence_and_exit_code_2(argv, sentence, capsys):
