@@ -30,6 +30,7 @@ def window(off):
     return system.compile(), time_to_lie(1.0, 3.0, 1) + 0.1, reference
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::haugmbd.RunWarning")
 @pytest.mark.parametrize("after", [-1e-6, 0.0, 1e-9, 1e-6, 1e-4])
 @pytest.mark.parametrize("timed", [False, True])
@@ -193,6 +194,7 @@ def test_a_modelled_pose_that_is_singular_is_refused():
             mbd.simulate(system, 0.02, h=2e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("off", [1e-3, -1e-4, 1e-6])
 def test_a_tight_tolerance_is_met_beside_a_nearly_singular_pose(off):
     """Errors grow there by the reciprocal of the smallest singular value, some 1e3 at most; 1e-12 leaves less than 1e-8."""

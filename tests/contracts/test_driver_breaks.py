@@ -71,6 +71,7 @@ def test_no_smooth_driver_is_accused(f, h):
     assert break_between(as_driver(f), 1e3 + np.arange(0.0, 1.0 + 1e-12, h)) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [0, 1])
 def test_breaks_are_found_where_they_are(order, rng):
     """At random times, of random size, on a driver that moves itself."""

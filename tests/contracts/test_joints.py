@@ -36,6 +36,7 @@ def row_space(J):
     return V.T @ V
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quantity", ["Phi_q", "nu", "gamma"])
 @pytest.mark.parametrize("side", SIDES)
 @by_class

@@ -53,6 +53,7 @@ def test_every_integrator(method, make):
     same(run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 def test_every_stabilization(rule):
     def run(s):

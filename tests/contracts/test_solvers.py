@@ -46,6 +46,7 @@ def gap(x: np.ndarray, y: np.ndarray, size: float) -> float:
     return float(np.abs(x - y).max(initial=0.0)) / max(size, 1e-300)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", GALLERY, ids=lambda make: make.__name__)
 def test_accelerations_multipliers_and_rank_of_the_gallery(make):
     by_solver = models(make)
@@ -60,6 +61,7 @@ def test_accelerations_multipliers_and_rank_of_the_gallery(make):
         assert gap(found.lam, reference.lam, np.abs(reference.lam).max(initial=0.0)) < SAME
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(1, 60, 3))
 def test_random_systems_have_one_rank_and_one_motion(seed):
     """Loops, doubled joints, rows that nearly depend on others: the same rank, the same faults, and the same motion."""
@@ -91,6 +93,7 @@ RUNS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", RUNS)
 @pytest.mark.parametrize("make", [slider_crank, stewart_platform, net, bricard], ids=lambda make: make.__name__)
 def test_runs_end_in_the_same_state(make, how):
@@ -205,6 +208,7 @@ def test_a_torn_net_reports_the_same_row():
             mbd.accelerations(model, state.replace(r=r))
 
 
+@pytest.mark.slow
 def test_the_choice_is_made_where_the_model_is_compiled():
     assert chain(50).compile().solver == BLOCK
     assert windows(40).compile().solver == BLOCK

@@ -29,6 +29,7 @@ def acceleration_of(model, joint, found):
     return (found.omega_bar_dot if turns else found.v_dot)[j] @ h
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", TRAINS, ids=lambda make: make.__name__)
 @pytest.mark.parametrize("kind", FORMULATIONS, ids=lambda kind: kind.__name__)
 def test_accelerations_are_those_of_the_closed_form_with_every_formulation(make, kind):
@@ -62,6 +63,7 @@ RUN = 1e-3
 """Error of an angle of about 7 rad after 1 s; methods of second order with these steps reach 1e-4."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_a_planetary_set_turns_many_times_with_every_family_of_methods(method):
     train = trains.planetary(3)
@@ -129,6 +131,7 @@ def test_a_chain_of_pairs_agrees_with_the_dense_solution():
     np.testing.assert_allclose(found.lam, x[6 * model.nb :], atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [trains.planetary, trains.differential, trains.screw, lambda: (trains.chain_of_pairs(3),)])
 def test_derivatives_are_those_of_differences(make):
     verified = mbd.verify(make()[0])

@@ -46,6 +46,7 @@ def test_fifty_random_chains_of_up_to_30_links_agree(free):
     assert np.median(by_name["crba after aba"]) <= 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_joint_by_itself(kind):
     for free in (False, True):

@@ -140,6 +140,7 @@ def test_degrees_of_freedom_of_velocities_and_of_positions_are_counted_apart():
     assert "of positions" in str(found)
 
 
+@pytest.mark.slow
 def test_derivatives_are_those_of_differences():
     for system in (sphere(), disc(0.25, np.zeros(3)), sledge()):
         found = mbd.verify(system)

@@ -50,6 +50,7 @@ RATE_TOL = 1e-7
 """Relative, of rates: those of the test set are good to 5e-8."""
 
 
+@pytest.mark.slow
 def test_errors_by_group_of_a_comparison_agree_with_the_published_digits(parameters):
     """At 0.03 s: angles, rates and forces of the test set say the same errors of a method as the reference of the comparison."""
     y = np.array(parameters("andrews")["y_end"])

@@ -14,6 +14,7 @@ from joints import RJ, Distance
 SHARP = mbd.DOP853(rtol=1e-13, atol=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["D", "RJ"])
 def test_a01_for_100_s(kind):
     """sin(theta / 2) = k cd(w t), k = sin(45 degrees), from level; a point mass on a massless bar of 1 m."""

@@ -54,6 +54,7 @@ def measure(method: str, h: float, rule: object = None) -> dict[str, float]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("h", [0.01, 0.005, 0.001])
 def test_table(table, h):
     rows = table("drift_point_pendulum_rk4")

@@ -44,6 +44,7 @@ def test_implicit_steps_follow_the_motion_and_not_the_stiffness():
     assert 10 * explicit.counters.evaluations > 5 * implicit.counters.evaluations
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "method",
     [

@@ -181,6 +181,7 @@ def test_stiffness_is_the_second_difference_of_the_potential():
     assert abs(second - found.stiffness[0]) < 1e-4 * found.stiffness[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("driven", [True, False], ids=["driven", "free"])
 @pytest.mark.parametrize("omega", [5.0, 2.0 * pi, 9.0])
 def test_governor_at_constant_speed(driven, omega):

@@ -170,6 +170,7 @@ def test_damping_of_a_four_bar_is_that_of_its_simulated_swing():
     assert abs(np.log(at[0] / at[1]) / (3 * T) + mode.eigenvalue.real) < 1e-3 * abs(mode.eigenvalue.real)
 
 
+@pytest.mark.slow
 def test_frequencies_of_a_double_pendulum_are_those_of_its_simulated_swings():
     found = mbd.linearize(mbd.equilibrium(double_pendulum()))
     for mode in found.modes:

@@ -115,6 +115,7 @@ def dense_nullity(m: mbd.Mobility, model: mbd.Model) -> tuple[np.ndarray, int]:
     return Phi_q, null_space(Phi_q).shape[1] if len(Phi_q) else 6 * model.nb
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_the_motions_are_a_basis_of_the_dense_null_space(name):
     model = SYSTEMS[name]().compile(check_pose=False)
@@ -242,6 +243,7 @@ def test_a_row_that_says_nothing():
     assert "says nothing at this pose" in str(m)
 
 
+@pytest.mark.slow
 def test_a_ladder_of_sixty_four_bars():
     m = mbd.mobility(ladder(60))
     assert m.rows - m.rank == 180
@@ -255,6 +257,7 @@ def test_a_ladder_of_sixty_four_bars():
     assert max(map(len, text.splitlines())) <= 120
 
 
+@pytest.mark.slow
 def test_a_long_chain():
     chain = next(make for make in GALLERY if make.__name__ == "chain")
     m = mbd.mobility(chain(200))

@@ -43,6 +43,7 @@ def test_without_a_mistake_nothing_is_said() -> None:
     assert report.degrees_of_freedom == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [make.__name__ for make in GALLERY])
 def test_the_gallery_is_beyond_doubt(name: str) -> None:
     report = mbd.mobility(SYSTEMS[name]())

@@ -39,6 +39,7 @@ def write(folder: Path, text: str) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [make.__name__ for make in GALLERY])
 def test_the_gallery_is_fine(name, capsys):
     assert main.main(["check", name]) == 0

@@ -36,6 +36,7 @@ def test_demo_prints_the_model_the_figures_and_the_published_values_and_writes_t
     assert all(file.read_bytes().startswith(b"\x89PNG") for file in (tmp_path / "plots").glob("*.png"))
 
 
+@pytest.mark.slow
 def test_a_value_that_is_missed_is_said_and_fails(tmp_path, capsys, monkeypatch):
     off = main.FREE[1]._replace(t=0.01, value=main.FREE[1].value + 1.0)
     monkeypatch.setattr(main, "FREE", (off,))
@@ -89,6 +90,7 @@ def test_help_is_no_error(capsys):
     assert "demo" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_command_runs_as_a_process_and_hands_its_exit_code_on():
     done = subprocess.run([sys.executable, "-m", "haugmbd.cli.main", "dance"], capture_output=True, text=True, timeout=600)
     assert done.returncode == 2

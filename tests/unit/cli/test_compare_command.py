@@ -11,6 +11,7 @@ from haugmbd.cli import main
 from haugmbd.study.method_text import method_from, names
 
 
+@pytest.mark.slow
 def test_the_command_writes_a_report_and_a_table(tmp_path, capsys):
     out, table = tmp_path / "report.html", tmp_path / "table.csv"
     methods = ["RK4", "RK4 + None", "RATTLE", "DormandPrince(rtol=1e-9)"]

@@ -33,6 +33,7 @@ def test_joints_and_free_base_are_repeated_too(capsys):
     assert re.search(r"--seed [01] --joints revolute,universal --free", said)
 
 
+@pytest.mark.slow
 def test_the_chains_are_of_every_length_and_kind():
     chains = [chain_of(seed, 30, KINDS, False) for seed in range(50)]
     assert {chain.n for chain in chains} <= set(range(1, 31))

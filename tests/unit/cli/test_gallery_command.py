@@ -15,6 +15,7 @@ from haugmbd.gallery import GALLERY, four_bar
 PNG_HEAD = b"\x89PNG"
 
 
+@pytest.mark.slow
 def test_every_mechanism_is_listed_with_its_counts(capsys):
     assert main.main(["gallery", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["mechanisms"]
@@ -39,6 +40,7 @@ def test_the_page_has_a_picture_of_each(tmp_path, capsys):
     assert "http" not in text  # nothing is loaded from elsewhere
 
 
+@pytest.mark.slow
 def test_a_page_that_cannot_be_written_is_said(tmp_path, capsys):
     assert main.main(["gallery", "--out", str(tmp_path / "none" / "gallery.html")]) == 2
     assert "cannot write" in capsys.readouterr().err

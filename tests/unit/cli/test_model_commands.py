@@ -53,6 +53,7 @@ def test_run_writes_what_python_computes(by_hand, tmp_path, capsys):
     np.testing.assert_array_equal(loaded.reaction("pin").force, python.reaction("pin").force)
 
 
+@pytest.mark.slow
 def test_run_as_json_with_files(tmp_path, capsys):
     pytest.importorskip("matplotlib")
     files = [tmp_path / name for name in ("run.csv", "run.png", "run.html")]

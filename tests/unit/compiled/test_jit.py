@@ -33,6 +33,7 @@ def test_entries_carry_the_stamp_of_their_file() -> None:
     assert accelerate_entry._cache._cache_file._source_stamp == source_stamp(Path(accelerations.__file__))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changed", "seen"),
     [
@@ -61,6 +62,7 @@ def test_the_stamp_sees_a_constant_of_a_file_without_kernels(package: Path) -> N
     assert source_stamp(entry_file, package) != before
 
 
+@pytest.mark.slow
 def test_importing_compiles_nothing_and_loads_nothing_heavy() -> None:
     program = (
         "import sys, haugmbd, haugmbd.formulations.accelerations as f;"

@@ -44,6 +44,7 @@ mbd.equilibrium(double_pendulum())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="without the compiler nothing is compiled")
 def test_a_second_process_compiles_nothing():
     runs = [subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=600) for _ in range(2)]

@@ -144,6 +144,7 @@ def test_the_angle_of_exact_poses_is_exact(make):
     assert max(worst.values()) < ANGLE, worst
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", MECHANISMS)
 @pytest.mark.parametrize("t", [U, U[::90]], ids=["dense", "three times a turn at most"])
 def test_kinematics_has_the_angles_of_ten_turns_at_any_times(make, t):

@@ -75,6 +75,7 @@ def rotor():
     return system
 
 
+@pytest.mark.slow
 def test_an_event_after_ten_turns_without_a_spring(rotor):
     target = 20.0 * np.pi
     exact = 7.0
@@ -89,6 +90,7 @@ def test_an_event_after_ten_turns_without_a_spring(rotor):
         assert result.events[-1].t == pytest.approx(exact, abs=FINE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"store_every": 40}, {"t_eval": [0.0, 3.3, 8.0]}], ids=["all", "few", "given"])
 def test_a_sensor_counts_all_turns_whatever_is_stored(rotor, options):
     sensor = mbd.Sensor("angle", mbd.JointCoordinate(rotor, "pin", zero=1.0), unit="rad")
@@ -98,6 +100,7 @@ def test_a_sensor_counts_all_turns_whatever_is_stored(rotor, options):
     assert again.sensor("angle").value[0] == pytest.approx(-1.0, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_turns_go_on_over_impacts():
     """A ball on a swing hits a wall; a wheel beside it turns on."""
     system = mbd.System("wheel and ball", gravity=(0, 0, -9.81))

@@ -69,6 +69,7 @@ def every(result, n):
     return mbd.Result(result.model, result.t[::n].copy(), result.y[::n].copy(), settings=result.settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_model", [True, False])
 def test_the_order_is_that_of_the_docstring(crank, tmp_path, with_model):
     errors = []

@@ -86,6 +86,7 @@ def test_everything_is_read_back(run, file):
     assert equal(mbd.load(again, model=run.model), run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sealed", [True, False])
 def test_no_flipped_bit_and_no_cut_gives_other_numbers(run, file, tmp_path, sealed, rng):
     """Without the seal (another program has written the file anew) the digests of the variables must see it alone."""
@@ -185,6 +186,7 @@ def test_files_of_the_older_format_are_read_with_a_word(run, tmp_path):
         assert equal(mbd.load(path), run)
 
 
+@pytest.mark.slow
 def test_a_model_of_the_same_names_but_other_numbers_is_refused(run, file):
     bare = mbd.load(file).save(file.with_name(f"bare{file.suffix}"))  # what recognizes the model is passed on
     for path in (file, bare):
@@ -210,6 +212,7 @@ def test_a_result_that_could_not_be_read_back_is_not_saved(run, tmp_path):
     assert equal(mbd.load(path), run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("write", ["save npz", "save nc", "to_csv"])
 def test_a_full_disk_leaves_the_old_file(run, tmp_path, write):
     """A limit of the size of files stands for a full disk: HDF5 would end the process with a segmentation fault there."""
@@ -306,6 +309,7 @@ def test_what_is_written_is_what_is_read(run):
     assert (again.meta, again.checksum, set(again.arrays)) == (contents.meta, contents.checksum, set(contents.arrays))
 
 
+@pytest.mark.slow
 def test_files_with_arrays_far_longer_than_the_file_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(results, "SMALL", 2**28)
     np.savez_compressed(tmp_path / "bomb.npz", t=np.zeros(2**26))

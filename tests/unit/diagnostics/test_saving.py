@@ -112,6 +112,7 @@ def test_csv_read_back(chain, tmp_path):
             np.testing.assert_array_equal(table[f"b4.{name}.{part}"], getattr(chain["b4"], name)[:, k])
 
 
+@pytest.mark.slow
 def test_xarray_knows_names_and_units(chain):
     pytest.importorskip("xarray")
     data = chain.to_xarray()

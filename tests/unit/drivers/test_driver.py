@@ -294,6 +294,7 @@ def test_tables_of_all_kinds():
         np.testing.assert_array_equal(G[[0, 1, 2, 5, 6, 7, 8]], F[[0, 1, 2, 5, 6, 7, 8]])
 
 
+@pytest.mark.slow
 def test_constants_alone_leave_nothing_to_do():
     tables = compile_drivers([as_driver(1.0), as_driver(-2.0)])
     assert tables.table.shape == (0, 9)

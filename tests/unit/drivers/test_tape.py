@@ -139,6 +139,7 @@ def test_three_functions_on_one_tape():
     np.testing.assert_array_equal(sample(tape_program(tape), np.array([0.5])), [[3.0, np.sin(0.5), 0.5]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("op", range(tape_machine.LAST_UNARY + 1))
 def test_unary_kernels_compiled_and_plain(op):
     kernel = (
@@ -153,6 +154,7 @@ def test_unary_kernels_compiled_and_plain(op):
         np.testing.assert_allclose(kernel(op, y), python_of(kernel)(op, y), rtol=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("op", range(tape_machine.ADD, tape_machine.LAST_ARITHMETIC + 1))
 def test_arithmetic_kernel_compiled_and_plain(op):
     for arguments in np.random.default_rng(op).uniform(0.1, 2.0, (5, 6)):
@@ -160,6 +162,7 @@ def test_arithmetic_kernel_compiled_and_plain(op):
         np.testing.assert_allclose(compiled, python_of(tape_machine.arithmetic)(op, *arguments), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_tape_machine_compiled_and_plain():
     tape = trace([lambda t: np.where(t < 0.5, np.sin(3 * t) ** 1.7, np.minimum(np.log1p(t), abs(np.tanh(t) - 1)) / (t + 1))])
     for t in (0.3, 0.8):

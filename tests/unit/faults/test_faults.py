@@ -27,6 +27,7 @@ def u_dot(model, state, formulation=None):
     return np.hstack([found.v_dot, found.omega_bar_dot])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", mbd.faults.FAULTS)
 def test_the_fingerprint_is_what_a_run_shows(name):
     found = mbd.faults.fingerprint(name)

@@ -57,6 +57,7 @@ def test_the_integrated_angle_starts_with_the_measured_one():
     assert load.angle0() == model.y0[-1]
 
 
+@pytest.mark.slow
 def test_the_rate_of_the_integrated_angle(rig, random_state):
     rig.system.add(RSDA("spring", rig.hinge, k=2.0))
     model = rig.system.compile()

@@ -199,6 +199,7 @@ def ask_until_stopped(model, pack, y):
     model.raise_user_error(pack)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_ctrl_c_at_any_moment_of_a_loop_stops_it(rig):
     """A signal that arrives in compiled code is raised on the way into Python, where C loses it: the loop must stop all the same."""
@@ -356,6 +357,7 @@ SCRIPT = """
 """
 
 
+@pytest.mark.slow
 def test_the_same_without_the_compiler():
     found = []
     for disabled in ("0", "1"):

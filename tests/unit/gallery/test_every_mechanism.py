@@ -56,6 +56,7 @@ def test_the_gallery_has_24_mechanisms_and_every_one_is_listed():
     assert set(MOBILITY) == {make.__name__ for make in GALLERY} <= set(gallery.__all__)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", GALLERY, ids=lambda make: make.__name__)
 def test_it_has_its_degrees_of_freedom_and_runs(make):
     name, system = make.__name__, make()

@@ -21,6 +21,7 @@ def falling(force) -> mbd.System:
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", METHODS.values(), ids=METHODS)
 @pytest.mark.parametrize("asked", [None, np.linspace(0.0, 5.0, 501)], ids=["steps", "t_eval"])
 def test_ctrl_c_in_a_force_leaves_the_result_so_far(options, asked):

@@ -120,6 +120,7 @@ def test_rotations_stay_rotations(kind):
     assert plain.max_euler_drift > 1e-11
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("angle", [1e-9, 1e-3, 0.0999, 0.1001, 1.0, 3.0, 6.0])
 def test_dexpinv(angle):
     """d/dt exp(Theta) = exp(Theta) w~ for Theta' = dexpinv(Theta) w, by the derivative of SciPy's matrix exponential."""
@@ -179,6 +180,7 @@ def test_bad_numbers_are_refused():
         mbd.simulate(heavy_top(), 0.1, integrator=mbd.Heun())
 
 
+@pytest.mark.slow
 def test_every_method_runs_without_the_compiler():
     """NUMBA_DISABLE_JIT=1: a few steps of each, with each stabilization that goes with it, in plain Python."""
     program = """

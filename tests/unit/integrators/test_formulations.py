@@ -57,6 +57,7 @@ def test_the_motion_of_penalty_nears_that_of_newton_euler_with_alpha():
     np.testing.assert_allclose(np.divide(errors[:-1], errors[1:]), 10.0, rtol=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [

@@ -189,6 +189,7 @@ def random_tree(n: int, rng: np.random.Generator) -> mbd.System:
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("newton", [mbd.FullNewton(), mbd.ModifiedNewton()], ids=repr)
 def test_bodies_displaced_together_give_what_each_gives_alone(newton, rng):
     model = random_tree(9, rng).compile()

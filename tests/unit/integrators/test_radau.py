@@ -130,6 +130,7 @@ def swinging(k: float, c: float) -> mbd.System:
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "c"), [(1e8, 1e5), (1e8, 2e4)])
 def test_states_between_long_steps_of_a_stiff_system_are_as_good_as_the_steps(k, c):
     """Steps many times the spring's own time: what Newton leaves of a pose, times k h^2, shows neither between them nor as an error."""

@@ -58,6 +58,7 @@ def test_every_integrator_records_what_fulfils_its_equations_of_motion(name):
     assert residual(result) < (RADIAL_TOL if radial else NEWTON_TOL if method.lam_at_steps else EQUATIONS_TOL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FORMULATIONS)
 @pytest.mark.parametrize("rule", STABILIZATIONS)
 def test_every_formulation_and_stabilization_records_its_own(kind, rule):

@@ -26,6 +26,7 @@ def test_solve_ivp_agrees_with_the_compiled_integrator(make):
     np.testing.assert_allclose(ours.y, theirs.y.T, rtol=0.0, atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["RK45", "DOP853", "Radau", "LSODA"])
 def test_simulate_with_a_scipy_solver(method):
     corrects = method in ("RK45", "DOP853")

@@ -35,6 +35,7 @@ def test_dimensionless_gains_are_gains_times_the_step(make):
     assert "Baumgarte.scaled(alpha_h=" in scaled.settings["stabilization"]
 
 
+@pytest.mark.slow
 def test_drift_under_dimensionless_gains_falls_with_the_second_power():
     """The stages are off the constraints by h^2, and gains / h make accelerations of that: small ones, but of order two."""
     drifts = [

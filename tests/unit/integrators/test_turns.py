@@ -28,6 +28,7 @@ def tumbling(J_bar, omega_bar):
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FREE)
 def test_rattle_keeps_energy_and_momentum_or_refuses_the_turn(kind):
     """Free bodies about random axes, from a tenth of a radian to two in a step: never a last iterate."""

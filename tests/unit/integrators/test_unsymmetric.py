@@ -40,6 +40,7 @@ def work(kind: str, rate: float, steps: int = 5) -> mbd.Counters:
     return mbd.simulate(system, steps * H, integrator=mbd.GeneralizedAlpha(H, rho=0.8)).counters
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [0.05, 0.1, 0.2, 0.3, 0.4])
 @pytest.mark.parametrize("kind", FORCES)
 def test_errors_fall_by_the_rate(kind, rate):

@@ -50,6 +50,7 @@ def scaled(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return s[:, None] * K * s, s
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(20))
 def test_both_solvers_agree_with_lapack_on_random_graphs(block):
     skipped = 0
@@ -98,6 +99,7 @@ def test_rows_on_three_and_four_bodies():
         assert np.abs(x - np.linalg.solve(K, right)).max() < bound * np.abs(x).max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tie", [-1.0, 1.0])
 def test_fronts_are_the_elimination_of_the_graph(tie):
     """Each variable is a pivot once; the boundary of each front is what elimination by definition leaves connected to its pivots."""

@@ -38,6 +38,7 @@ def test_a_class_is_graded(tmp_path):
         grades.right("eve.py")
 
 
+@pytest.mark.slow
 def test_a_program_that_does_not_end_is_ended(tmp_path):
     (tmp_path / "slow.py").write_text("import time\ntime.sleep(60)\n")
     ((_, states, trouble),) = grade(tmp_path, "lab9", timeout=0.5).rows

@@ -42,6 +42,7 @@ def test_normalize_says_how_far_it_was(call, p):
     assert np.abs(q - p[0]).max() < ROUNDING
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("angle", [0.0, 1e-9, 1e-5, 1e-3, 2.0])
 def test_rotate_by(call, p, angle):
     theta_bar, q = angle * np.array([0.6, 0.0, -0.8]), p[0].copy()

@@ -74,6 +74,7 @@ def test_product_and_conjugate_are_those_of_rotation_matrices(p):
     assert np.abs(euler_parameters.product(p, euler_parameters.conjugate(p)) - [1, 0, 0, 0]).max() < ROUNDING
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(-1.0, 1.0), min_size=3, max_size=3), st.sampled_from([0.0, 1e-12, 1e-6, 1e-4, 1e-3, 1.0, 1.8]))
 def test_exponential_is_the_matrix_exponential_at_every_angle(direction, scale):
     theta_bar = scale * np.array(direction)

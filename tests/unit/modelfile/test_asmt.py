@@ -100,6 +100,7 @@ KINDS = {
 """Equations, numbers, and the relative pose of marker J for random coordinates u (6,) and a random rotation R."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_joint_holds_for_all_its_coordinates_and_for_no_more(kind, tmp_path):
     """The rows vanish on a manifold, and have the rank that leaves just that manifold: this determines the joint."""

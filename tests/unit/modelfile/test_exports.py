@@ -34,6 +34,7 @@ def test_roll_pitch_yaw_loses_no_digit_where_they_are_singular():
         np.testing.assert_allclose(rotation(*rpy(A)), A, rtol=0, atol=1e-15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_trees_come_back_from_urdf(seed, tmp_path):
     system = mechanisms.random_tree(seed, mechanisms.TREE, springs="damping")
@@ -75,6 +76,7 @@ def test_loops_come_back_from_mjcf(closing, tmp_path):
     same(system, mbd.read_mjcf(tmp_path / "loop.xml"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [1.0, 0.001])
 @pytest.mark.parametrize("seed", range(6))
 def test_trees_come_back_from_asmt(seed, length, tmp_path):
@@ -83,6 +85,7 @@ def test_trees_come_back_from_asmt(seed, length, tmp_path):
     same(system, mbd.read_asmt(tmp_path / "tree.asmt", length=length, merge_fixed=False))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closing", ["SJ", "RJ", "Fixed", "CJ", "Planar", "UJ"])
 def test_loops_come_back_from_asmt(closing, tmp_path):
     system = mechanisms.loop(closing)

@@ -12,6 +12,7 @@ FILES = {"json": 200, "toml": 200, "urdf": 60, "sidecar": 20, "simengine3d": 100
 """Mutated files of each kind here."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", mutations.KINDS)
 def test_mutated_files_are_read_or_refused(name, tmp_path):
     if name == "mjcf":

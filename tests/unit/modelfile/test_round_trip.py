@@ -50,6 +50,7 @@ def through(system, tmp_path, **how):
     return again
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", GALLERY[::4], ids=lambda make: make.__name__)
 def test_the_gallery(make, tmp_path):
     system = make()

@@ -35,6 +35,7 @@ def pendulum(p=(1.0, 0.0, 0.0, 0.0), **more):
     return {"name": "pendulum", "bodies": [{"name": "ground", "id": 0}, r], "constraints": rows}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dialect", "scale", "matrices"), [(0, 1.0, False), (1, 7.5, False), (0, 1.0, True)])
 def test_the_same_equations_as_the_system(dialect, scale, matrices, tmp_path):
     for make in (four_bar, slider_crank):

@@ -117,6 +117,7 @@ def test_lumped_inertia_is_that_of_point_masses(tmp_path):
     np.testing.assert_allclose(body.J_bar, J, rtol=0, atol=ROUNDING * np.abs(J).max() * 10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(30))
 def test_merged_and_unmerged_trees_accelerate_alike(seed, tmp_path):
     """The rows of fixed joints, and the lumped inertia, are two ways to one motion."""

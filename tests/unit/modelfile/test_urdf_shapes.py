@@ -86,6 +86,7 @@ def test_meshes_of_the_folder_are_read(name, tmp_path):
         assert np.einsum("nk,nk->", a, np.cross(b, c)) / 6.0 == pytest.approx(volume)
 
 
+@pytest.mark.slow
 def test_meshes_that_cannot_be_read_are_warnings(tmp_path):
     (tmp_path / "secret.obj").write_text(TETRAHEDRON)
     (tmp_path / "urdf" / "bad").mkdir(parents=True)

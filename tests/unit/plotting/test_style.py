@@ -56,6 +56,7 @@ def own(ax):
     return [line for line in ax.lines if str(line.get_gid()).startswith("haugmbd:")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["Result", "ReducedResult", "ImpactResult"])
 def test_every_plot_takes_every_result_and_given_axes_and_a_label(results, kind):
     _, grid = plt.subplots(2, 4, figsize=(16, 8))
@@ -74,6 +75,7 @@ def boxes(figure):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(6.0, 4.0), (13.0, 7.0)])
 @pytest.mark.parametrize("layout", [None, "constrained"])
 def test_legends_hide_neither_data_nor_neighbours(bar, size, layout):

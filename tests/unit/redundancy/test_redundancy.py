@@ -73,6 +73,7 @@ def test_four_revolutes_move_as_the_minimal_model(name, revolute_run):
         np.testing.assert_allclose(getattr(revolute_run, quantity), wanted, rtol=0.0, atol=tol)
 
 
+@pytest.mark.slow
 def test_dropped_rows_hold_and_carry_nothing(revolute_run):
     found = revolute_run.model.redundancy
     assert (found.n_rows, found.rank, len(found.dropped)) == (20, 17, 3)

@@ -121,6 +121,7 @@ def test_a_rod_falls_on_a_smooth_plane(angle, e):
 # --- other ways to the same numbers ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(30))
 def test_the_recursion_of_the_seed_with_inverses_agrees(seed):
     chain, q, qd, impact, e = random_impact(seed)

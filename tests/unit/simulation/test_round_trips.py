@@ -147,6 +147,7 @@ def test_a_massless_link_is_saved_too(tmp_path):
     np.testing.assert_array_equal(again.q, result.q)
 
 
+@pytest.mark.slow
 def test_a_plain_result(tmp_path, ending):
     sensor = mbd.Sensor("x", lambda t, s: s.r[3], unit="m")
     few = mbd.simulate(slider_crank(), 1.0, h=1e-2, store_every=7, sensors=[sensor])

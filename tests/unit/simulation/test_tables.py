@@ -39,6 +39,7 @@ def reduced():
     return mbd.simulate(chain, 0.1, h=1e-2, tau=lambda t, q, qd: -0.1 * qd)
 
 
+@pytest.mark.slow
 def test_the_dataset_has_everything_with_units(crank):
     data = crank.to_xarray()
     assert 0 not in data.sizes.values()

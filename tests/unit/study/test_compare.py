@@ -52,6 +52,7 @@ def exact(model):
     return mbd.simulate(model, T_END, integrator=mbd.DOP853(rtol=1e-12, atol=1e-13))
 
 
+@pytest.mark.slow
 def test_the_table_has_the_columns_of_every_method(comparison):
     table = comparison.to_pandas()
     assert table.index.name == "label"
@@ -177,6 +178,7 @@ def test_a_comparison_may_start_at_any_state_and_is_kept_by_pickle(model):
     assert str(again) == str(found)
 
 
+@pytest.mark.slow
 def test_a_body_without_joints_has_rows_for_everything_else(tmp_path):
     system = mbd.System("free", gravity=(0.0, 0.0, -9.81))
     system.add(mbd.Body("stone", 1.0, (1.0, 2.0, 3.0), omega_bar=(1.0, 2.0, 3.0)))
@@ -248,6 +250,7 @@ def every_method():
     return every + mbd.methods(integrators=rk4, stabilizations="all")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "h"), [(four_bar, 5e-3), (heavy_top, 5e-4), (andrews, 5e-5)], ids=lambda x: getattr(x, "__name__", "")
 )

@@ -55,6 +55,7 @@ def test_columns_are_drawn_by_families_with_the_band(comparison):
     assert len(markers) == 3  # distinct in grey
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["position", "velocity", "acceleration", "energy drift", "multipliers", "x"])
 def test_curves_over_time_carry_the_labels(comparison, level):
     ax = comparison.overlay(level)
@@ -110,6 +111,7 @@ class Page(HTMLParser):
         self._open = self._open and tag != "td"
 
 
+@pytest.mark.slow
 def test_the_report_is_one_page_with_everything_in_it(comparison, tmp_path):
     path = comparison.report(tmp_path / "report.html")
     text = path.read_text()

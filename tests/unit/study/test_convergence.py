@@ -41,6 +41,7 @@ def exact_position(t: float) -> np.ndarray:
     return np.array([np.sin(2.0 * half), -np.cos(2.0 * half), 0.0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", METHODS)
 def test_methods_have_their_orders_in_every_group(found, label):
     _, order, of_multipliers = METHODS[label]

@@ -63,6 +63,7 @@ def test_limits_of_rk4_are_the_known_ones():
     assert np.isnan(stability_limit(mbd.DormandPrince(), 1.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ratio", LIMITS)
 def test_the_measured_limit_is_the_theoretical_one(model, ratio):
     found = gain_limit(model, ratio=ratio, h=H, t_end=4.0)
@@ -74,6 +75,7 @@ def test_a_mechanism_with_many_rows_has_the_same_limit():
     assert abs(gain_limit(double_pendulum(), ratio=2.0, h=1e-3, t_end=0.5, rtol=0.01).difference) < NEAR
 
 
+@pytest.mark.slow
 def test_the_motion_splits_the_double_root_by_the_square_root_of_h(model):
     coarse, fine = gain_limit(model, ratio=1.0, h=H, t_end=4.0), gain_limit(model, ratio=1.0, h=H / 10.0, t_end=1.0)
     assert coarse.theoretical == pytest.approx(DOUBLE, abs=PRINTED)

@@ -18,6 +18,7 @@ COLUMN = """(() => {
 })()"""
 
 
+@pytest.mark.slow
 def test_its_tables_sort_and_its_figures_are_shown(tmp_path):
     executable = find_chromium()
     if executable is None:

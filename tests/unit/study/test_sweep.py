@@ -51,6 +51,7 @@ def test_a_grid_is_every_combination_and_the_rows_are_what_run_returns(table):
     assert table.failures == ()
 
 
+@pytest.mark.slow
 def test_real_runs_are_equal_bit_by_bit_in_series_threads_and_processes():
     serial = mbd.sweep(cells.build_pendulum, PENDULUMS, cells.run_pendulum, "serial")
     assert set(serial.status) == {"ok"}
@@ -62,12 +63,14 @@ def test_real_runs_are_equal_bit_by_bit_in_series_threads_and_processes():
     assert_same(serial, mbd.sweep(cells.build_pendulum, PENDULUMS, cells.run_pendulum, workers=2))
 
 
+@pytest.mark.slow
 def test_processes_of_the_library_and_of_an_executor_give_the_table_of_one_process(table):
     assert_same(table, mbd.sweep(build, GRID, run, workers=2))
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as processes:
         assert_same(table, mbd.sweep(build, GRID, run, processes))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["study.nc", "study"])
 def test_a_study_that_is_killed_in_the_middle_goes_on_and_ends_with_the_same_table(name, tmp_path):
     if name.endswith(".nc"):
@@ -105,6 +108,7 @@ def test_a_study_that_is_killed_in_the_middle_goes_on_and_ends_with_the_same_tab
             assert (np.sort(dataset["sine"]) == np.sort(whole["sine"])).all()
 
 
+@pytest.mark.slow
 def test_failures_timeouts_and_killed_workers_are_rows():
     hows = ["fine", "raise", "hang", "kill", "exit", "last"]
     found = mbd.sweep(cells.build_ending, {"how": hows}, cells.run_ending, budget=3.0, workers=2)
@@ -297,6 +301,7 @@ def test_the_method_is_handed_to_run_and_belongs_to_the_key(tmp_path):
         mbd.sweep(build, {"x": [1], "y": [2]}, run_method, "serial", method=mbd.Heun(), store=tmp_path / "study")
 
 
+@pytest.mark.slow
 def test_tables_for_pandas_xarray_and_csv(table, tmp_path):
     pandas, xarray = pytest.importorskip("pandas"), pytest.importorskip("xarray")
     frame, dataset = table.to_pandas(), table.to_xarray()
@@ -437,6 +442,7 @@ def test_a_function_is_its_text_and_what_it_encloses():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["study.nc", "study"])
 def test_a_study_that_has_not_begun_leaves_no_store_in_the_way(name, tmp_path):
     if name.endswith(".nc"):
@@ -502,6 +508,7 @@ def test_a_store_is_written_by_one_sweep_at_a_time(tmp_path):
     assert "in use by another sweep of this process" in row.reason
 
 
+@pytest.mark.slow
 def test_scripts_without_a_guard_and_interactive_sessions_are_told(tmp_path):
     lines = "import haugmbd as mbd\ndef build(x): return x\ndef run(x): return {'y': x}\n"
     call = "mbd.sweep(build, {'x': [1]}, run, workers=1)\n"

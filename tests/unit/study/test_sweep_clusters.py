@@ -17,6 +17,7 @@ SMALL = {"x": [1, 2, 3], "y": [0.1, 0.2]}
 PENDULUMS = {"mass": [1.0, 2.5], "length": [0.5]}
 
 
+@pytest.mark.slow
 def test_a_dask_cluster_gives_the_table_of_one_process(tmp_path):
     distributed = pytest.importorskip("distributed")
     with warnings.catch_warnings():

@@ -118,6 +118,7 @@ def intervals(model):
     return mbd.projection_interval(model, every=every, h=0.01, t_end=4.0, stabilization=mbd.Projection(tol=1e-15), groups=GROUPS)
 
 
+@pytest.mark.slow
 def test_violation_grows_with_the_steps_between_projections_and_its_square(model, intervals):
     assert intervals.slope("velocity")[0] == pytest.approx(1.0, abs=SLOPE)
     assert intervals.slope("position")[0] == pytest.approx(1.8, abs=2.0 * SLOPE)  # m^2 and a smaller term m

@@ -36,6 +36,7 @@ def test_every_joint_is_right(kind, rng):
     assert found.ok, found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FORMULATIONS, ids=lambda kind: kind.__name__)
 def test_every_formulation_is_right(kind):
     found = mbd.verify(kind(), states=2)

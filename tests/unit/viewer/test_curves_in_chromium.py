@@ -53,6 +53,7 @@ def assert_same(drawn, expected):
     np.testing.assert_allclose(drawn, expected, rtol=0.0, atol=np.ptp(expected, axis=0).max() * CURVE + 1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "quantities"),
     [
@@ -73,6 +74,7 @@ def test_a_click_on_a_load_shows_its_name_and_its_curves(page, machine, name, qu
     page.key("Escape")
 
 
+@pytest.mark.slow
 def test_a_click_on_a_driver_shows_what_it_takes(page, machine):
     page.click(*page.evaluate("mechanism.screen('motor')"))
     titles = ["prescribed value [rad]", "torque of the driver [N m]", "power of the driver [W]"]
@@ -83,6 +85,7 @@ def test_a_click_on_a_driver_shows_what_it_takes(page, machine):
     page.key("Escape")
 
 
+@pytest.mark.slow
 def test_sensors_and_forces_without_a_place_are_among_the_curves_of_the_whole(page, machine):
     drawn = curves(page, "ofAll()")
     assert_same(drawn["magnet: power [W]"], machine.load("magnet").power)
@@ -92,6 +95,7 @@ def test_sensors_and_forces_without_a_place_are_among_the_curves_of_the_whole(pa
     assert not any("everything" in title for title in drawn)
 
 
+@pytest.mark.slow
 def test_names_are_shown_and_an_unknown_one_is_answered_with_the_nearest(page):
     page.key("n")
     page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
@@ -102,6 +106,7 @@ def test_names_are_shown_and_an_unknown_one_is_answered_with_the_nearest(page):
         page.evaluate("mechanism.screen('strt')")
 
 
+@pytest.mark.slow
 def test_joints_of_a_motion_with_impacts_have_their_coordinates(chromium, tmp_path):
     system = pendulum()
     bar = system["bar"]
@@ -113,6 +118,7 @@ def test_joints_of_a_motion_with_impacts_have_their_coordinates(chromium, tmp_pa
     assert_same(drawn["angle [rad]"], result.joint(next(iter(result.model.joints))).angle)
 
 
+@pytest.mark.slow
 def test_a_long_run_has_forces_at_the_states_that_are_shown(chromium, machine, tmp_path, monkeypatch):
     """Of many states only some are evaluated; drivers, loads and joints agree with the whole run there."""
     monkeypatch.setattr("haugmbd.viewer.quantities.EASY", 10)

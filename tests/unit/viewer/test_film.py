@@ -68,6 +68,7 @@ def test_a_snapshot_shows_the_mechanism_where_it_is(swing, tmp_path):
     drawing.close()
 
 
+@pytest.mark.slow
 def test_a_gif_has_its_frames(swing, tmp_path):
     with Image.open(swing.film(tmp_path / "swing.gif", frames=5, fps=10)) as film:
         assert film.n_frames == 5

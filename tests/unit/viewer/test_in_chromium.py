@@ -38,6 +38,7 @@ def gap(browser, result, name, k):
     return max(abs(np.array(drawn["r"]) - history.r[k]).max(), abs(np.array(drawn["p"]) - history.p[k]).max())
 
 
+@pytest.mark.slow
 def test_poses_in_the_scene_are_those_of_the_states(page, crank):
     assert page.evaluate("mechanism.names()") == {
         "bodies": ["ground", "crank", "rod", "slider"],
@@ -49,6 +50,7 @@ def test_poses_in_the_scene_are_those_of_the_states(page, crank):
     assert page.evaluate("mechanism.pose('ground')") == {"r": [0, 0, 0], "p": [1, 0, 0, 0]}
 
 
+@pytest.mark.slow
 def test_it_plays_pauses_and_seeks_exactly(page):
     assert page.evaluate("mechanism.playing") is False
     advanced = page.evaluate(
@@ -66,6 +68,7 @@ def test_it_plays_pauses_and_seeks_exactly(page):
     assert page.evaluate("mechanism.playing") is False
 
 
+@pytest.mark.slow
 def test_a_click_names_what_is_there(page):
     page.evaluate("mechanism.seek(0.1)")
     for name in ("T", "S", "rod", "drive"):
@@ -75,12 +78,14 @@ def test_a_click_names_what_is_there(page):
     assert page.evaluate("mechanism.selected") is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", ["pose('slidr')", "screen('slidr')"])
 def test_an_unknown_name_is_answered_with_the_nearest(page, call):
     with pytest.raises(mbd.HaugmbdError, match="Did you mean 'slider'"):
         page.evaluate(f"mechanism.{call}")
 
 
+@pytest.mark.slow
 def test_the_address_seeks_and_pauses(chromium, tmp_path):
     path = mbd.simulate(pendulum(), 2.0, h=1e-2).animate(tmp_path / "with space.html")
     chromium.open(f"{path.as_uri()}#t=0.75")
@@ -89,6 +94,7 @@ def test_the_address_seeks_and_pauses(chromium, tmp_path):
     assert chromium.evaluate("[mechanism.time, mechanism.playing]") == [1.25, False]
 
 
+@pytest.mark.slow
 def test_a_selection_shows_its_curves_and_another_click_those_of_the_next(page):
     page.evaluate("mechanism.seek(0.1)")
     titles = "[...document.querySelectorAll('#plots .head span')].map((one) => one.textContent)"
@@ -101,6 +107,7 @@ def test_a_selection_shows_its_curves_and_another_click_those_of_the_next(page):
     assert page.evaluate("document.getElementById('panel').hidden") is True
 
 
+@pytest.mark.slow
 def test_reactions_are_arrows_along_the_force(page, crank):
     k = 100
     page.key("f")
@@ -116,6 +123,7 @@ def test_reactions_are_arrows_along_the_force(page, crank):
     assert sum(bool(direction) for direction in drawn) >= 3
 
 
+@pytest.mark.slow
 def test_a_second_run_is_a_ghost_of_its_own(chromium, tmp_path):
     first = mbd.simulate(pendulum(), 1.0, h=1e-2)
     late = mbd.simulate(pendulum(driven=True), 1.0, h=1e-2)
@@ -128,6 +136,7 @@ def test_a_second_run_is_a_ghost_of_its_own(chromium, tmp_path):
         first.animate(tmp_path / "x.html", other=mbd.simulate(slider_crank(), 0.1, h=1e-2))
 
 
+@pytest.mark.slow
 def test_without_webgl_there_is_a_sentence_and_a_drawing(chromium, crank, tmp_path):
     path = crank.animate(tmp_path / "flat.html")
     lack = "HTMLCanvasElement.prototype.getContext = () => null;"
@@ -145,6 +154,7 @@ def test_without_webgl_there_is_a_sentence_and_a_drawing(chromium, crank, tmp_pa
         chromium.send("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
 
 
+@pytest.mark.slow
 def test_an_impact_stands_twice_and_the_state_after_is_shown(chromium, tmp_path):
     system = mbd.System("ball", gravity=(0.0, 0.0, -9.81))
     ball = system.add(mbd.Body("ball", 1.0, (0.004, 0.004, 0.004), r=(0.0, 0.0, 1.0), v=(0.5, 0.0, 0.0)))

@@ -50,6 +50,7 @@ def crank():
     return mbd.simulate(slider_crank(), 1.0, h=2e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", GALLERY[::3], ids=lambda make: make.__name__)
 def test_mechanisms_of_the_gallery_fit_a_phone_and_a_projector(at_phone, make, tmp_path):
     """All of it is in what title, buttons and bar leave free, as large as this allows, and no button is cut off."""
@@ -63,6 +64,7 @@ def test_mechanisms_of_the_gallery_fit_a_phone_and_a_projector(at_phone, make, t
         assert seen["cut"] == []
 
 
+@pytest.mark.slow
 def test_the_panel_leaves_the_whole_mechanism_in_the_picture(at_phone, crank, tmp_path):
     at_phone.open(f"{crank.animate(tmp_path / 'crank.html').as_uri()}#t=0.3")
     for size in (PHONE, PROJECTOR):
@@ -78,6 +80,7 @@ def test_the_panel_leaves_the_whole_mechanism_in_the_picture(at_phone, crank, tm
         assert at_phone.evaluate(FIT) == before
 
 
+@pytest.mark.slow
 def test_a_view_that_was_turned_stays_until_r(chromium, crank, tmp_path):
     chromium.open(f"{crank.animate(tmp_path / 'crank.html').as_uri()}#t=0")
     eye = "player.world.camera.position.toArray()"
@@ -94,6 +97,7 @@ def test_a_view_that_was_turned_stays_until_r(chromium, crank, tmp_path):
     np.testing.assert_allclose(chromium.evaluate(eye), first, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_chosen_point_of_a_body_leaves_its_path(chromium, crank, tmp_path):
     """Shift and click on the rod: the path is that of this point, by the states."""
     chromium.open(f"{crank.animate(tmp_path / 'crank.html').as_uri()}#t=0.5")
@@ -116,6 +120,7 @@ def test_a_chosen_point_of_a_body_leaves_its_path(chromium, crank, tmp_path):
     assert chromium.evaluate(f"{chosen}.length") == 0
 
 
+@pytest.mark.slow
 def test_a_selected_joint_shows_the_path_of_its_point(chromium, crank, tmp_path):
     chromium.open(f"{crank.animate(tmp_path / 'crank.html').as_uri()}#t=0.5")
     chromium.click(*chromium.evaluate("mechanism.screen('S')"))
@@ -126,6 +131,7 @@ def test_a_selected_joint_shows_the_path_of_its_point(chromium, crank, tmp_path)
     assert chromium.evaluate(shown) == []
 
 
+@pytest.mark.slow
 def test_curves_of_joints_are_the_coordinates_of_the_result(chromium, tmp_path):
     """Two angles of a universal joint, the rotation of a ball, and ten turns of a wheel."""
     system = mbd.System("arms", gravity=(0.0, 0.0, -9.81))
@@ -149,6 +155,7 @@ def test_curves_of_joints_are_the_coordinates_of_the_result(chromium, tmp_path):
     assert result.joint("joint 2").angle[-1] == pytest.approx(63.0, abs=0.1)  # ten turns are counted
 
 
+@pytest.mark.slow
 def test_a_locked_loop_is_outlined(chromium, tmp_path):
     points = [(0.0, 0.0, 0.0), (0.0, 0.0, 0.5), (1.0, 0.0, 0.8), (1.0, 0.0, 0.0)]
     system = mbd.System("locked")
@@ -164,6 +171,7 @@ def test_a_locked_loop_is_outlined(chromium, tmp_path):
     assert corners == set(points)
 
 
+@pytest.mark.slow
 def test_a_notebook_plays_the_result_and_shows_the_system(chromium, tmp_path):
     """Two frames in one page, from srcdoc, as nbconvert writes them."""
     result = mbd.simulate(chain(3), 0.5, h=1e-2)
@@ -180,6 +188,7 @@ def test_a_notebook_plays_the_result_and_shows_the_system(chromium, tmp_path):
     assert chromium.evaluate(f"new Promise((done) => {{ const look = () => {{ {moved} }}; look(); }})") is True
 
 
+@pytest.mark.slow
 def test_a_touch_selects_and_a_long_one_leaves_a_path(at_phone, crank, tmp_path):
     at_phone.send("Emulation.setTouchEmulationEnabled", enabled=True)
     try:

@@ -58,6 +58,7 @@ def test_the_joints_of_a_locked_loop_are_marked():
     assert any("locked" in note for note in picture.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", GALLERY, ids=lambda make: make.__name__)
 def test_every_mechanism_of_the_gallery_can_be_pictured(make):
     scene = scene_of(make().show().html)
@@ -65,6 +66,7 @@ def test_every_mechanism_of_the_gallery_can_be_pictured(make):
     assert "general" not in {joint["glyph"] for joint in scene["joints"]}
 
 
+@pytest.mark.slow
 def test_a_notebook_shows_a_frame_and_a_table(open_joint):
     result = mbd.simulate(slider_crank(), 0.05, h=1e-3)
     reduced = mbd.simulate(mbd.random_chain(3, seed=1), 0.05, h=1e-2)

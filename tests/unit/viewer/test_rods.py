@@ -89,6 +89,7 @@ def ends_of(result, name, k):
     return np.array([result.point(f"{name}.{side}").r[k] for side in "ij"])
 
 
+@pytest.mark.slow
 def test_the_page_draws_the_rods_of_a_robot_where_its_points_are(chromium, robot, tmp_path):
     chromium.open(f"{robot.animate(tmp_path / 'robot.html').as_uri()}#t=0")
     names = [
@@ -131,6 +132,7 @@ def test_a_gltf_file_has_a_cylinder_for_every_rod(robot, tmp_path):
         assert node["scale"][2] == pytest.approx(np.linalg.norm(ends[1] - ends[0]), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_without_webgl_rods_are_lines(chromium, robot, tmp_path):
     lack = "HTMLCanvasElement.prototype.getContext = () => null;"
     script = chromium.send("Page.addScriptToEvaluateOnNewDocument", source=lack)["identifier"]

@@ -170,6 +170,7 @@ def corners(browser, k, mesh):
     )
 
 
+@pytest.mark.slow
 def test_the_page_draws_the_mesh_where_it_is(chromium, meshed, tmp_path):
     chromium.open(f"{meshed.animate(tmp_path / 'mesh.html', other=meshed).as_uri()}#t=0")
     t = float(meshed.t[30])
@@ -197,6 +198,7 @@ def mechanism_rotation(p):
     return Rotation.from_quat(np.roll(p, -1)).as_matrix()
 
 
+@pytest.mark.slow
 def test_without_webgl_the_box_around_a_mesh_is_drawn(chromium, meshed, tmp_path):
     lack = "HTMLCanvasElement.prototype.getContext = () => null;"
     script = chromium.send("Page.addScriptToEvaluateOnNewDocument", source=lack)["identifier"]
@@ -209,6 +211,7 @@ def test_without_webgl_the_box_around_a_mesh_is_drawn(chromium, meshed, tmp_path
         chromium.send("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
 
 
+@pytest.mark.slow
 def test_every_body_of_the_gallery_keeps_its_solid():
     bar = drawn(pendulum())["bar"]
     assert [shape.kind for shape in bar] == ["box"]

@@ -18,6 +18,7 @@ def near(a, b):
     np.testing.assert_allclose(a, b, rtol=0.0, atol=TOL * max(1.0, np.abs(b).max(initial=0.0)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_applied_impulses(seed):
     rng = np.random.default_rng(seed)
@@ -70,6 +71,7 @@ def test_contacts(seed):
     near(np.array([found.normal[c.name] for c in contacts]), f)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_everything_at_once(seed):
     rng = np.random.default_rng(100 + seed)
@@ -90,6 +92,7 @@ def test_everything_at_once(seed):
     near(dense.M @ (u - dense.u) + dense.J.T @ Lam - C.T @ f, wrench(model, blows))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_rods_without_inertia_about_their_axes(seed):
     """A chain of rods on revolute joints: the matrix M is singular, the augmented one is not."""

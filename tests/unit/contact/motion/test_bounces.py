@@ -40,6 +40,7 @@ def test_all_bounces_of_a_ball_and_its_rest(options, e):
     assert result.t[-1] == zeno + 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("height", [1.0, 0.0])
 @pytest.mark.parametrize("e", [0.3, 0.5])
 def test_a_point_whose_only_length_is_its_height_comes_to_rest(e, height):
@@ -89,6 +90,7 @@ def test_a_ball_that_loses_nothing_and_one_that_loses_all():
     np.testing.assert_allclose(result["ball"].v[-1], 0.0, rtol=0.0, atol=1e-12)
 
 
+@pytest.mark.slow
 @METHOD
 def test_a_sphere_on_a_slope(options):
     """Across the slope it bounces with g cos(alpha), along the slope it slides with g sin(alpha), whatever happens across."""

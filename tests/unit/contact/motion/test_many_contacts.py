@@ -33,6 +33,7 @@ def balls(numbers):
     return system, contacts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", METHODS.values(), ids=METHODS)
 def test_each_ball_bounces_as_if_it_were_alone(options):
     system, contacts = balls(range(8))

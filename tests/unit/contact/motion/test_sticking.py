@@ -30,6 +30,7 @@ def test_a_body_that_is_lifted_from_the_floor(options):
     np.testing.assert_allclose(floor.gap, risen, rtol=0.0, atol=1e-10)
 
 
+@pytest.mark.slow
 @METHOD
 def test_it_is_put_down_and_lifted_again(options):
     """F = -30 N sin(2 pi t) lifts the ball off in every second half of a second; impulses, reactions and gravity balance."""
@@ -173,6 +174,7 @@ def test_a_ladder_leaves_the_wall_at_two_thirds_of_its_height(options):
     assert abs(result.energy().drift).max() <= 1e-7
 
 
+@pytest.mark.slow
 def test_a_stack_of_two_balls_comes_to_rest():
     """Each on the other, both on the floor: the lower contact carries both weights, the upper one; the energy only falls."""
     system = mbd.System("stack", gravity=DOWN)
