@@ -52,11 +52,11 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
 
 def run_gallery(arguments: argparse.Namespace) -> int:
     """List the mechanisms, and write the page if it is asked for."""
-    found = [(name, first_line(build), build()) for name, build in by_name().items()]
-    rows = [(name, what, *counts(system)) for name, what, system in found]
+    systems = {name: build() for name, build in by_name().items()}
+    rows = [(name, first_line(build), *counts(systems[name])) for name, build in by_name().items()]
     if arguments.out is not None:
         try:
-            written(page(found), arguments.out)
+            written(page(rows, systems), arguments.out)
         except UsageError as error:
             print(f"haugmbd: {error}", file=sys.stderr)
             return NOT_VALID
@@ -83,15 +83,13 @@ def counts(system: System) -> tuple[int, int, int]:
     return model.nb, model.nc, 6 * model.nb - model.redundancy.rank
 
 
-def page(found: list[tuple[str, str, System]]) -> str:
-    """Return the page with the pictures."""
+def page(rows: list[tuple[str, str, int, int, int]], systems: dict[str, System]) -> str:
+    """Return the page with the pictures, from the rows of the table."""
     figures = []
     with tempfile.TemporaryDirectory() as folder:
-        for name, what, system in found:
-            data = base64.b64encode(picture(system).save(Path(folder) / f"{name}.png").read_bytes()).decode()
-            bodies, rows, freedoms = counts(system)
-            told = (
-                f"{bodies} {'body' if bodies == 1 else 'bodies'}, {rows} rows, {freedoms} degree{'s' * (freedoms != 1)} of freedom"
-            )
+        for name, what, bodies, equations, freedoms in rows:
+            data = base64.b64encode(picture(systems[name]).save(Path(folder) / f"{name}.png").read_bytes()).decode()
+            counted = f"{bodies} {'body' if bodies == 1 else 'bodies'}, {equations} rows"
+            told = f"{counted}, {freedoms} degree{'s' * (freedoms != 1)} of freedom"
             figures.append(FIGURE.format(name=html.escape(name), what=html.escape(what), counts=told, data=data))
     return PAGE.format(figures="\n".join(figures))

@@ -109,7 +109,6 @@ def run_demo(arguments: argparse.Namespace) -> int:
     folder = _writable(arguments.out)
     if arguments.name not in (None, slider_crank.__name__):
         page = folder / f"{arguments.name}.html"
-        print(f"animation: {page}  (open it in a browser)\n", flush=True)
         return main(["run", arguments.name, "--t-end", str(arguments.t_end), "--rtol", str(RTOL), "--animate", str(page)])
     system = slider_crank()
     print("Loading compiled code (the first run compiles it once, 10 to 30 s) ...", flush=True)

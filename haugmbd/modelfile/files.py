@@ -16,14 +16,14 @@ import numpy as np
 
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.joint import Joint
-from haugmbd.deprecated import check_keywords
+from haugmbd.deprecated import check_keywords, did_you_mean
 from haugmbd.drivers.expression import read_parameters
 from haugmbd.errors import Fault, ModelFileError, UsageError
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.modelfile import text as texts
 from haugmbd.modelfile.build import build
-from haugmbd.modelfile.reading import MOST_PROBLEMS, Path, Reading, meant, written
+from haugmbd.modelfile.reading import MOST_PROBLEMS, Path, Reading, written
 from haugmbd.modelfile.schema import PARAMETERS
 from haugmbd.modelfile.write import Document, canonical, document_of, membership_faults
 from haugmbd.simulation.io.atomic import replace_file
@@ -96,7 +96,7 @@ def _put_parameters(document: Any, given: Mapping[str, float], path: str) -> Non
         if not isinstance(known, dict) or name not in known:
             names = known if isinstance(known, dict) else {}
             have = ", ".join(map(repr, names)) or "none"
-            raise UsageError(f"parameters: {path} has no parameter {name!r}{meant(name, names)}; it has {have}.")
+            raise UsageError(f"parameters: {path} has no parameter {name!r}{did_you_mean(name, names)}; it has {have}.")
         known[name] = x
 
 

@@ -16,12 +16,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from haugmbd.deprecated import did_you_mean
 from haugmbd.drivers import Constant, Driver, Expression, Functions, QuinticSpline
 from haugmbd.drivers.expression_grammar import MAX_LENGTH
 from haugmbd.drivers.functions import TimeFunction
 from haugmbd.errors import Fault, UsageError
 from haugmbd.forces.user_function import Component, Value
-from haugmbd.modelfile.reading import BAD, Path, Reading, meant, shown
+from haugmbd.modelfile.reading import BAD, Path, Reading, shown
 from haugmbd.modelfile.values import Array, Field, Flag, Kind, ListOf, Number, Record, finite
 
 CODE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
@@ -128,7 +129,7 @@ def _expression(text: str, path: Path, reading: Reading, remedy: str) -> Any:
             return BAD
         for name in found.names:
             if name not in reading.parameters:
-                what = f"the expression {text!r:.200} reads {name!r}, which is no parameter{meant(name, reading.parameters)}"
+                what = f"the expression {text!r:.200} reads {name!r}, which is no parameter{did_you_mean(name, reading.parameters)}"
                 return reading.fault(path, what, "Add it to the parameters of the file.")
         if found.names:
             found.bind(reading.parameters, "the file")

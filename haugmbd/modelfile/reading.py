@@ -62,7 +62,7 @@ class Reading:
             return name
         if not isinstance(name, str):
             return self.fault(path, f"{shown(name)} is no name of a {kind}", f"Give the name of a {kind} as a text.")
-        return self.fault(path, f"there is no {kind} {name!r}{meant(name, known)}", f"There {_list(kind, known)}.")
+        return self.fault(path, f"there is no {kind} {name!r}{did_you_mean(name, known)}", f"There {_list(kind, known)}.")
 
 
 def _list(kind: str, names: Iterable[str]) -> str:
@@ -71,9 +71,6 @@ def _list(kind: str, names: Iterable[str]) -> str:
     if not given:
         return f"is no {kind} in this file"
     return f"are {', '.join(given[:8])}{' and more' * (len(given) > 8)}"
-
-
-meant = did_you_mean
 
 
 def shown(value: Any) -> str:

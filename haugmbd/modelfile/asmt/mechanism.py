@@ -14,6 +14,7 @@ from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame
 from haugmbd.bodies.inertia import MassProperties, combine
 from haugmbd.constraints.joint import Joint
+from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import Fault, UsageError
 from haugmbd.math import euler_parameters
 from haugmbd.modelfile.asmt.assembly import AsmtJoint, Assembly, Motion
@@ -22,7 +23,6 @@ from haugmbd.modelfile.asmt.joints import joint_between
 from haugmbd.modelfile.imports.closing import OPEN
 from haugmbd.modelfile.imports.masses import heavy, substitute
 from haugmbd.modelfile.imports.transform import IDENTITY, Transform
-from haugmbd.modelfile.reading import meant
 from haugmbd.system.system import System
 from joints import RotationDriver, TranslationDriver
 
@@ -57,7 +57,7 @@ def mechanism(made: Assembly, merge_fixed: bool) -> Built:
     for joint in made.joints.values():
         for key, path in zip(("MarkerI", "MarkerJ"), joint.markers, strict=True):
             if path not in made.markers:
-                what = f"{key}: there is no marker {path!r:.80}{meant(path, made.markers)}"
+                what = f"{key}: there is no marker {path!r:.80}{did_you_mean(path, made.markers)}"
                 made.fault(joint.line, f"joint {joint.name!r}", what, "Give the path /Assembly/Part/Marker.")
     if made.faults:
         return built
@@ -198,7 +198,7 @@ def _add_motion(made: Assembly, built: Built, motion: Motion) -> None:
     """Add a driver, or record why it cannot be."""
     where, known = f"motion {motion.name!r}", {joint.name: joint for joint in built.system.joints}
     if motion.joint not in known:
-        what = f"there is no joint {motion.joint!r:.60} that moves{meant(motion.joint, known)}"
+        what = f"there is no joint {motion.joint!r:.60} that moves{did_you_mean(motion.joint, known)}"
         made.fault(motion.line, where, what, "Give MotionJoint the path /Assembly/Joint.")
         return
     turns = motion.type == "RotationalMotion"

@@ -18,7 +18,7 @@ import numpy as np
 from haugmbd.analysis.assembly.assemble import assemble
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
-from haugmbd.deprecated import check_keywords
+from haugmbd.deprecated import check_keywords, did_you_mean
 from haugmbd.errors import AssemblyError, ModelError, UsageError
 from haugmbd.formulations.accelerations import accelerations
 from haugmbd.math.euler_parameters import exponential, product
@@ -29,7 +29,6 @@ from haugmbd.modelfile.engines import mujoco_engine, pinocchio_engine
 from haugmbd.modelfile.engines.base import Reduced
 from haugmbd.modelfile.engines.report import EngineCheck
 from haugmbd.modelfile.files import at_state
-from haugmbd.modelfile.reading import meant
 from haugmbd.system.system import System
 from joints import RJ, SJ, Fixed
 
@@ -81,7 +80,7 @@ def crosscheck_engine(system: System, engine: str, *, states: int = 5, seed: int
     Source: Featherstone (2008), ch. 8: closed-loop systems.
     """
     if engine not in ENGINES:
-        raise UsageError(f"engine is {engine!r}{meant(str(engine), ENGINES)}; there are {', '.join(map(repr, ENGINES))}.")
+        raise UsageError(f"engine is {engine!r}{did_you_mean(str(engine), ENGINES)}; there are {', '.join(map(repr, ENGINES))}.")
     if not isinstance(system, System):
         raise UsageError(f"system is {system!r:.60}, must be a System.")
     if isinstance(states, bool) or not isinstance(states, int) or not 1 <= states <= 1000:

@@ -23,7 +23,7 @@ from haugmbd.bodies.inertia import MassProperties
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Single
 from haugmbd.constraints.registry import KINDS
-from haugmbd.deprecated import check_keywords
+from haugmbd.deprecated import check_keywords, did_you_mean
 from haugmbd.errors import Fault, ModelFileError, UsageError
 from haugmbd.math import euler_parameters
 from haugmbd.modelfile.files import located_faults
@@ -32,7 +32,7 @@ from haugmbd.modelfile.imports.masses import heavy, substitute
 from haugmbd.modelfile.imports.prescribed import Prescribed, prescribed_value
 from haugmbd.modelfile.imports.report import ImportReport, LoopClosure
 from haugmbd.modelfile.imports.transform import ROUNDED, nearest_rotation
-from haugmbd.modelfile.reading import BAD, Path, Reading, meant, shown
+from haugmbd.modelfile.reading import BAD, Path, Reading, shown
 from haugmbd.modelfile.text import MAX_BYTES, decode, json_lines, parse_json, read_bounded
 from haugmbd.modelfile.values import Array as ArrayKind
 from haugmbd.modelfile.values import Number
@@ -142,7 +142,7 @@ def read_simengine3d(
         raise ModelFileError(str(path), located_faults(reader.reading, json_lines(text), str(path)))
     unused = [name for name in reader.inertia if name not in reader.bodies]
     if unused:
-        raise UsageError(f"inertia: no body is called {unused[0]!r}{meant(str(unused[0]), reader.bodies)}.")
+        raise UsageError(f"inertia: no body is called {unused[0]!r}{did_you_mean(str(unused[0]), reader.bodies)}.")
     return _reported(system, reader.said, str(path), close)
 
 
@@ -336,7 +336,7 @@ class _Reader:
         kind = entry.get("type")
         name = entry.get("name", f"{kind} {path[-1]}")
         if not (isinstance(kind, str) and kind in EQUATIONS):
-            hint = meant(kind, EQUATIONS) if isinstance(kind, str) else ""
+            hint = did_you_mean(kind, EQUATIONS) if isinstance(kind, str) else ""
             self.fault((*path, "type"), f"the type is {shown(kind)}{hint}", f"Known are {', '.join(EQUATIONS)}.")
             return
         if not (isinstance(name, str) and name.strip()) or name in names:

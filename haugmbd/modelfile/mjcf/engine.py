@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import Fault, ModelFileError, UsageError
-from haugmbd.modelfile.reading import meant
 from haugmbd.modelfile.text import read_bounded
 from haugmbd.modelfile.values import finite
 
@@ -86,13 +86,15 @@ def _put_pose(engine: Engine, key: str | None, q: Mapping[str, float] | None) ->
     if key is not None:
         keys = [engine.name("key", k) for k in range(m.nkey)]
         if key not in keys:
-            raise UsageError(f"key: there is no keyframe {key!r}{meant(str(key), keys)}; there are {', '.join(keys) or 'none'}.")
+            raise UsageError(
+                f"key: there is no keyframe {key!r}{did_you_mean(str(key), keys)}; there are {', '.join(keys) or 'none'}."
+            )
         mujoco.mj_resetDataKeyframe(m, d, keys.index(key))
     joints = {engine.name("joint", k): k for k in range(m.njnt) if m.jnt_type[k] in (SLIDE, HINGE)}
     for name, value in (q or {}).items():
         number = finite(value.item() if isinstance(value, np.generic) else value)
         if name not in joints:
-            raise UsageError(f"q: no joint {name!r} turns or slides{meant(str(name), joints)}.")
+            raise UsageError(f"q: no joint {name!r} turns or slides{did_you_mean(str(name), joints)}.")
         if number is None:
             raise UsageError(f"q: the coordinate of {name!r} is {value!r}, must be a finite number.")
         d.qpos[m.jnt_qposadr[joints[name]]] = number

@@ -17,11 +17,11 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
+from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import Fault, UsageError
 from haugmbd.forces import RSDA, TSDA
 from haugmbd.forces.base import ForceElement
 from haugmbd.modelfile.mjcf.engine import HINGE, SLIDE, Engine
-from haugmbd.modelfile.reading import meant
 from haugmbd.modelfile.values import finite
 
 FIXED_GAIN, AFFINE_GAIN, NO_BIAS, AFFINE_BIAS, NO_DYNAMICS, ON_JOINT = 0, 1, 0, 1, 0, 0
@@ -41,7 +41,7 @@ def controls(engine: Engine, given: Mapping[str, float] | None) -> Array | None:
         number = finite(value.item() if isinstance(value, np.generic) else value)
         if name not in names:
             raise UsageError(
-                f"control: there is no actuator {name!r}{meant(str(name), names)}; there are {', '.join(names) or 'none'}."
+                f"control: there is no actuator {name!r}{did_you_mean(str(name), names)}; there are {', '.join(names) or 'none'}."
             )
         if number is None:
             raise UsageError(f"control: {name!r} is {value!r}, must be a finite number.")

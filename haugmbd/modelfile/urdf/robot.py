@@ -18,9 +18,9 @@ import numpy as np
 
 from haugmbd.bodies.inertia import MassProperties
 from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import Fault
 from haugmbd.modelfile.imports.transform import Transform
-from haugmbd.modelfile.reading import meant
 from haugmbd.modelfile.urdf.visual import Visual
 from haugmbd.modelfile.urdf.xml_reader import Element
 
@@ -255,7 +255,7 @@ def _read_joint(robot: Robot, element: Element) -> None:
     where = f"joint {name!r}"
     kind = element.attributes.get("type", "")
     if kind not in JOINT_TYPES:
-        what = f"its type is {kind!r}{meant(kind, JOINT_TYPES)}"
+        what = f"its type is {kind!r}{did_you_mean(kind, JOINT_TYPES)}"
         robot.fault(element.line, where, what, f"Give one of {', '.join(JOINT_TYPES)}.")
     ends = []
     for key in ("parent", "child"):
@@ -317,7 +317,7 @@ def _read_loop(robot: Robot, element: Element, convention: str, ends: tuple[str,
 
 
 def _no_link(robot: Robot, link: str) -> str:
-    return f"there is no link {link!r}{meant(link, robot.links)}"
+    return f"there is no link {link!r}{did_you_mean(link, robot.links)}"
 
 
 def _check_tree(robot: Robot, root: Element) -> None:

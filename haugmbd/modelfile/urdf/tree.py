@@ -17,9 +17,9 @@ import numpy as np
 from haugmbd.bodies.body import TRIANGLE_RTOL
 from haugmbd.bodies.inertia import MassProperties, combine
 from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import UsageError
 from haugmbd.modelfile.imports.transform import IDENTITY, Transform
-from haugmbd.modelfile.reading import meant
 from haugmbd.modelfile.urdf.robot import SLIDING, TURNING, Robot, UrdfJoint
 from haugmbd.modelfile.values import finite
 
@@ -39,7 +39,7 @@ def coordinates(robot: Robot, given: Mapping[str, float] | None) -> dict[str, fl
     for name, value in (given or {}).items():
         number = finite(value) if not isinstance(value, np.generic) else finite(value.item())
         if name not in movable:
-            raise UsageError(f"q: no joint {name!r} turns or slides{meant(str(name), movable)}.")
+            raise UsageError(f"q: no joint {name!r} turns or slides{did_you_mean(str(name), movable)}.")
         mimic = movable[name].mimic
         if mimic is not None:
             raise UsageError(f"q: joint {name!r} follows {mimic[0]!r}: give that one.")
@@ -61,7 +61,7 @@ def _follow(robot: Robot, name: str, q: dict[str, float]) -> None:
             break
         leader = robot.joints.get(mimic[0])
         if leader is None or leader.type not in TURNING + SLIDING:
-            hint = meant(mimic[0], robot.joints)
+            hint = did_you_mean(mimic[0], robot.joints)
             raise UsageError(f"joint {chain[-1]!r} follows {mimic[0]!r}, which is no joint that turns or slides{hint}.")
         if mimic[0] in chain:
             raise UsageError(f"joint {chain[-1]!r} follows itself, through {mimic[0]!r}.")
