@@ -40,7 +40,9 @@ UNSURE = 0.5 * np.pi
 """[rad] An angle that is farther from what its rates say has been seen too seldom to count its turns, and one whose accelerations say
 so much else than its rates."""
 SHORT = 0.5
-"""[rad] Two angles that are not farther apart than this are the nearest ones."""
+"""[rad] A step in which no angle may change by more than this needs no rates: nearest angles are the right ones."""
+TOGETHER = 1.5
+"""[rad] Such steps are looked at together as far as no angle changes by more than this: less than UNSURE."""
 SURE = 0.3
 """[rad] The same, of an angle that turns by more than half a turn from state to state."""
 WHOLE = 2.0 * np.pi
@@ -208,29 +210,40 @@ class TurnCounter:
 
         known: the angles at t, if they have been counted before
         """
-        nodes = np.arange(len(t)) if known is not None or self.arms else _spread(self._way(t, y, y_dot))
-        t, y, y_dot = t[nodes], y[nodes], y_dot[nodes]
-        counted, rate = self.count(t, y, y_dot, known)
+        way = None if known is not None or self.arms else self._way(t, y, y_dot)
+        if way is not None and not np.max(np.diff(way), initial=0.0) > SHORT:
+            nodes = _spread(way)
+            t = t[nodes]
+            counted, rate = self._counted(t, self._angles(y[nodes])), None
+        else:
+            counted, rate = self.count(t, y, y_dot, known)
         return nearest_turn(self._angles(y_wanted), _near(t, counted, rate, wanted))
 
     def count(self, t: Array, y: Array, y_dot: Array, known: Array | None = None) -> tuple[Array, Array | None]:
         """Return the angles (n + 1, m) at the states, and their rates if any step is so long that these are needed."""
         short = not self.arms and not np.max(np.diff(self._way(t, y, y_dot)), initial=0.0) > SHORT
-        angle = self._angles(y)
-        rate, acceleration = np.zeros((2, *angle.shape)) if short else self._rates(y, y_dot)
+        rates = None if short else self._rates(y, y_dot)
         if known is None:
-            change, sure, _ = counted_changes(t, angle, rate, acceleration)
-            change = np.where(sure, change, np.nan)
-            last = angle[0] if self.last is None else self.last
-            known = nearest_turn(angle, np.concatenate([last[None], last + np.cumsum(change, axis=0)]))
+            known = self._counted(t, self._angles(y), rates)
         self.last = known[-1]
-        return known, None if short else rate
+        return known, None if rates is None else rates[0]
+
+    def _counted(self, t: Array, angle: Array, rates: tuple[Array, Array] | None = None) -> Array:
+        """Return the angles (n, m) with their turns, from those within one turn; NaN from where they are not known.
+
+        rates: rates and accelerations (n, m) of the angles; None where nearest angles are the right ones
+        """
+        change, sure, _ = counted_changes(t, angle, *(np.zeros((2, *angle.shape)) if rates is None else rates))
+        change = np.where(sure, change, np.nan)
+        last = angle[0] if self.last is None else self.last
+        counted = nearest_turn(angle, np.concatenate([last[None], last + np.cumsum(change, axis=0)]))
+        self.last = counted[-1]
+        return counted
 
     def _way(self, t: Array, y: Array, y_dot: Array) -> Array:
         """Return how far an angle may have turned so far (n + 1,) [rad], by the fastest bodies at the ends of each step."""
-        omega, alpha = (
-            np.sqrt((states_of_bodies(x, self.n)[:, 1:, 10:13] ** 2).sum(axis=2).max(axis=1, initial=0.0)) for x in (y, y_dot)
-        )
+        of_bodies = (states_of_bodies(x, self.n)[:, 1:, 10:13] for x in (y, y_dot))
+        omega, alpha = (np.sqrt(np.einsum("tka,tka->tk", x, x).max(axis=1, initial=0.0)) for x in of_bodies)
         h = np.abs(np.diff(t))
         step = 2.0 * h * (np.maximum(omega[1:], omega[:-1]) + 0.5 * h * np.maximum(alpha[1:], alpha[:-1]))
         return np.concatenate([[0.0], np.cumsum(step)])
@@ -252,11 +265,12 @@ class TurnCounter:
 
 
 def _spread(way: Array) -> Ints:
-    """Return the numbers of states that are not farther apart than SHORT, or next to each other, the first and the last among them."""
-    part = np.floor(way / SHORT)
-    ends = np.flatnonzero(part[1:] != part[:-1])
-    chosen: Ints = np.unique(np.concatenate([[0], ends, ends + 1, [len(way) - 1]]))
-    return chosen
+    """Return the numbers of states that are as far apart as TOGETHER permits, the first and the last among them."""
+    chosen, last = [0], len(way) - 1
+    while chosen[-1] < last:
+        reached = int(way.searchsorted(way[chosen[-1]] + TOGETHER, side="right")) - 1
+        chosen.append(max(chosen[-1] + 1, min(reached, last)))
+    return np.array(chosen)
 
 
 def _near(t: Array, angle: Array, rate: Array | None, wanted: Array) -> Array:
