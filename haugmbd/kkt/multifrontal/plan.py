@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.kkt.multifrontal.front_layout import fold, lay_out
-from haugmbd.kkt.multifrontal.minimum_degree import bisection_levels, minimum_degree
+from haugmbd.kkt.multifrontal.front_folding import FoldedFronts, fold
+from haugmbd.kkt.multifrontal.front_layout import Edges, lay_out
+from haugmbd.kkt.multifrontal.minimum_degree import Fronts, bisection_levels, minimum_degree
 
 LEAVES = (64, 256)
 """Numbers of bodies down to which the bisections go."""
@@ -54,13 +55,11 @@ def plan_fronts(positions: Array, bodies: Ints, weight: Ints) -> FrontPlan:
     best = None
     for level, tie in orders:
         fronts = minimum_degree(weight, element_starts, elements, level, tie)
-        folded = fold(*fronts, weight)
-        if best is None or folded[6] < best[1][6]:
-            best = fronts, folded
+        folded, cost = fold(fronts, weight)
+        if best is None or cost[0] < best[2][0]:
+            best = fronts, folded, cost
     assert best is not None
-    fronts, folded = best
-    tables = lay_out(*fronts[:4], *folded[:6], weight, bodies, n)
-    return FrontPlan(*tables, float(folded[6]), float(folded[7]))
+    return _plan(*best, Edges(weight, bodies, n))
 
 
 def plan_one_front(n_bodies: int, bodies: Ints, weight: Ints) -> FrontPlan:
@@ -69,10 +68,13 @@ def plan_one_front(n_bodies: int, bodies: Ints, weight: Ints) -> FrontPlan:
     none = np.zeros(0, dtype=np.int64)
     count = 1 if ne else 0
     starts, ends = np.array([0, ne][: count + 1], dtype=np.int64), np.zeros(count + 1, dtype=np.int64)
-    fronts = starts, np.arange(ne), ends, none, np.full(count, -1)
-    folded = fold(*fronts, weight)
-    tables = lay_out(*fronts[:4], *folded[:6], weight, bodies, n_bodies)
-    return FrontPlan(*tables, float(folded[6]), float(folded[7]))
+    fronts = Fronts(starts, np.arange(ne), ends, none, np.full(count, -1))
+    return _plan(fronts, *fold(fronts, weight), Edges(weight, bodies, n_bodies))
+
+
+def _plan(fronts: Fronts, folded: FoldedFronts, cost: Array, edges: Edges) -> FrontPlan:
+    """Return the plan of these fronts."""
+    return FrontPlan(*lay_out(fronts, folded, edges), float(cost[0]), float(cost[1]))
 
 
 def _cliques(n: int, bodies: Ints) -> tuple[Ints, Ints]:

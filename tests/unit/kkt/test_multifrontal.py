@@ -11,7 +11,7 @@ import pytest
 from haugmbd.compiled.ffi import NO_CALLBACK
 from haugmbd.kkt.multifrontal.blas import link_blas
 from haugmbd.kkt.multifrontal.front_layout import CHILD, PIVOTS, ROWS, SIBLING
-from haugmbd.kkt.multifrontal.minimum_degree import Fronts, bisection_levels, minimum_degree
+from haugmbd.kkt.multifrontal.minimum_degree import bisection_levels, minimum_degree
 from haugmbd.kkt.multifrontal.plan import _cliques, plan_fronts
 from haugmbd.kkt.solver_choice import BLOCK, MULTIFRONTAL
 from haugmbd.kkt.solver_routines import WITH_BLOCKS, WITH_FRONTS, SolverRoutines
@@ -108,7 +108,7 @@ def test_fronts_are_the_elimination_of_the_graph(tie):
         bodies, weight = np.array(graph.edges, dtype=np.int64), np.array(graph.weight, dtype=np.int64)
         starts, elements = _cliques(len(graph.positions), bodies)
         level = bisection_levels(graph.positions, bodies, 3) if seed % 2 else np.zeros(len(weight), dtype=np.int64)
-        fronts = Fronts(*minimum_degree(weight, starts, elements, level, tie))
+        fronts = minimum_degree(weight, starts, elements, level, tie)
         assert sorted(fronts.pivots.tolist()) == list(range(len(weight)))
         near = {e: {f for f in range(len(bodies)) if f != e and set(bodies[e]) & set(bodies[f]) - {0}} for e in range(len(bodies))}
         for f in range(len(fronts.parents)):
