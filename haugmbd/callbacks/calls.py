@@ -50,6 +50,9 @@ def arguments_of(
     """Return the arguments of a function of these bodies, or of this signal."""
     if user_function.form == TIME:
         return ()
+    if user_function.form != BODY and user_function.shape:
+        own = signals[signal : signal + user_function.shape[0]].T.copy()
+        return own[0], own[1]
     if user_function.form != BODY:
         return float(signals[signal, 0]), float(signals[signal, 1])
     if len(user_function.shape) == 1:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numba
 import numpy as np
+from numba import types
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.ffi import SIGNATURE, YES
@@ -82,7 +83,7 @@ def _step(group: Sequence[ForceCall]) -> Step:
     scalar = user_function.shape == ()
     if user_function.form == TIME:
         return _scalar_time_step(user_function.function, places) if scalar else _vector_time_step(user_function.function, places)
-    return _signal_step(user_function.function, places)
+    return _signal_step(user_function.function, places) if scalar else _signals_step(user_function.function, places)
 
 
 def _signal_step(f: Any, at: Ints) -> Step:
@@ -91,6 +92,20 @@ def _signal_step(f: Any, at: Ints) -> Step:
     def step(t: float, y: Array, signals: Array, F: Array, Q_user: Array) -> None:
         for k in range(at.shape[0]):
             F[at[k, 1], 0] = f(t, signals[at[k, 0], 0], signals[at[k, 0], 1])
+
+    return step
+
+
+def _signals_step(f: Any, at: Ints) -> Step:
+    """Return the step of f(t, q, qd) -> (n,) of several coordinates;  at: (first signal, n slots)."""
+    n = at.shape[1] - 1
+
+    def step(t: float, y: Array, signals: Array, F: Array, Q_user: Array) -> None:
+        q, q_dot = np.empty(n), np.empty(n)
+        for k in range(at.shape[0]):
+            for a in range(n):
+                q[a], q_dot[a] = signals[at[k, 0] + a, 0], signals[at[k, 0] + a, 1]
+            put_numbers(F, at, k, 1, f(t, q, q_dot))
 
     return step
 
@@ -106,11 +121,11 @@ def _scalar_time_step(f: Any, at: Ints) -> Step:
 
 
 def _vector_time_step(f: Any, at: Ints) -> Step:
-    """Return the step of f(t) -> (3,);  at: (signal, three slots)."""
+    """Return the step of f(t) -> (n,);  at: (signal, n slots)."""
 
     def step(t: float, y: Array, signals: Array, F: Array, Q_user: Array) -> None:
         for k in range(at.shape[0]):
-            _put_vector(F, at, k, f(t))
+            put_numbers(F, at, k, 1, f(t))
 
     return step
 
@@ -155,3 +170,39 @@ def _put_vector(F: Array, at: Ints, k: int, vector: Any) -> None:
     F[at[k, 1], 0] = vector[0] if right else np.nan
     F[at[k, 2], 0] = vector[1] if right else np.nan
     F[at[k, 3], 0] = vector[2] if right else np.nan
+
+
+def put_numbers(F: Any, at: Any, k: Any, first: Any, given: Any) -> Any:
+    """Write the numbers of a value to the slots at[k, first:]; NaN if it has another length.  For compiled code only."""
+
+
+@numba.extending.overload(put_numbers)  # type: ignore[untyped-decorator]
+def _put_numbers(F: Any, at: Any, k: Any, first: Any, given: Any) -> Any:
+    """Return the implementation for a number, a tuple of any numbers, or an array or list."""
+    if isinstance(given, types.Number):
+        return _put_one
+    if isinstance(given, types.BaseTuple):
+        return _put_tuple if len(given) else _put_nothing
+    return _put_all
+
+
+def _put_one(F: Any, at: Any, k: Any, first: Any, given: Any) -> None:
+    F[at[k, first], 0] = given if first == at.shape[1] - 1 else np.nan
+
+
+def _put_nothing(F: Any, at: Any, k: Any, first: Any, given: Any) -> None:
+    if first < at.shape[1]:
+        F[at[k, first], 0] = np.nan
+
+
+def _put_tuple(F: Any, at: Any, k: Any, first: Any, given: Any) -> None:
+    if first < at.shape[1]:
+        F[at[k, first], 0] = given[0]
+        put_numbers(F, at, k, first + 1, given[1:])
+    else:
+        F[at[k, 1], 0] = np.nan
+
+
+def _put_all(F: Any, at: Any, k: Any, first: Any, given: Any) -> None:
+    for a in range(first, at.shape[1]):
+        F[at[k, a], 0] = given[a - first] if len(given) == at.shape[1] - first else np.nan

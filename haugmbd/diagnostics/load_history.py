@@ -24,7 +24,17 @@ from haugmbd.model.labels import no_such
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
 
-UNITS = {"length": "m", "angle": "rad", "force": "N", "torque": "N m", "point": "m", "power": "W", "energy": "J"}
+UNITS = {
+    "length": "m",
+    "displacement": "m",
+    "angle": "rad",
+    "force": "N",
+    "torque": "N m",
+    "point": "m",
+    "power": "W",
+    "energy": "J",
+}
+UNITS |= {"coordinates": "rad or m", "rates": "rad/s or m/s", "forces": "N m or N"}
 """Units of the quantities; the rate has that of length or angle per second."""
 
 
@@ -44,13 +54,19 @@ class LoadHistory:
     energy : ndarray, (nt,)
         Stored potential energy [J]; zero of elements that store none.
     length, angle : ndarray, (nt,)
-        Length of a TSDA [m]; angle of an RSDA [rad], through any number of turns.
+        Length of a TSDA [m]; angle of an RSDA, or of an element along a joint's angle [rad], through any number of turns.
+    displacement : ndarray, (nt,)
+        Coordinate of an element along a joint's displacement [m].
     rate : ndarray, (nt,)
         Rate of the length or angle [m/s or rad/s].
     force : ndarray, (nt,), (nt, 3) or (nt, n, 3)
-        TSDA: force [N], positive if it pulls the ends together. PointForce: force, global. StateForce: force on each of its bodies, global.
+        TSDA: force [N], positive if it pulls the ends together. Element along a joint's displacement: positive along it.
+        PointForce: force, global. StateForce: force on each of its bodies, global.
     torque : ndarray, (nt,), (nt, 3) or (nt, n, 3)
-        RSDA: torque [N m], positive if it acts against the angle. Torque: torque, global. StateForce: torque on each of its bodies, global.
+        RSDA: torque [N m], positive if it acts against the angle. Element along a joint's angle: positive along
+        it. Torque: torque, global. StateForce: torque on each of its bodies, global.
+    coordinates, rates, forces : ndarray, (nt, n)
+        JointForce of a list of joints: coordinates, their rates, and the forces along them.
     point : ndarray, (nt, 3)
         Point of application of a PointForce, global [m].
 
@@ -80,6 +96,22 @@ class LoadHistory:
         return self._value("angle")
 
     @property
+    def displacement(self) -> Array:
+        return self._value("displacement")
+
+    @property
+    def coordinates(self) -> Array:
+        return self._value("coordinates")
+
+    @property
+    def rates(self) -> Array:
+        return self._value("rates")
+
+    @property
+    def forces(self) -> Array:
+        return self._value("forces")
+
+    @property
     def rate(self) -> Array:
         return self._value("rate")
 
@@ -98,7 +130,8 @@ class LoadHistory:
     @property
     def stroke(self) -> float:
         """Return the largest less the smallest length [m] or angle [rad]."""
-        way = self._values["angle"] if "angle" in self._values else self._value("length")
+        way = next((self._values[name] for name in ("angle", "displacement") if name in self._values), None)
+        way = self._value("length") if way is None else way
         known = way[np.isfinite(way)]
         return float(np.ptp(known)) if len(known) else 0.0
 
@@ -133,7 +166,7 @@ def load_history(model: Model, t: Array, y: Array, name: str) -> LoadHistory:
     finite = np.isfinite(y).all(axis=1)
     some, n = y[finite], model.nb + 1
     bodies = np.swapaxes(some[:, : WIDTH * n].reshape(len(some), n, WIDTH), 0, 1)[list(entry.bodies)]
-    angle = some[:, WIDTH * n + entry.angle] if entry.load.angles else np.zeros(len(some))
+    angle = entry.own_angles(some[:, WIDTH * n :])
     found = entry.load.quantities(t[finite], bodies, angle)
     energy = entry.load.ledger(t[finite], bodies, angle).potential
     values = {key: _spread(value, finite) for key, value in found.values.items()}

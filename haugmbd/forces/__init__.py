@@ -5,8 +5,15 @@ user_function    force values given as numbers or functions of time or state
 point_force      a force at a point
 torque           a pure torque
 tsda             translational spring-damper-actuator
+linear_actuator  force between two points, positive along the length
 rsda             rotational spring-damper-actuator
 state_force      any law of several bodies
+joint_coordinate a coordinate of a joint, as force elements measure it and act along it
+characteristic   a function through a table, with slope and integral
+joint_load       forces along coordinates of joints: base class and kernels
+joint_spring     spring and damper along a coordinate, linear, by a table, one-sided
+joint_limit      stops of a coordinate
+joint_force      forces along several coordinates, as a function of all
 jacobian         the declared derivative of a user's function
 jacobian_check   a declared derivative compared with differences
 tangent          stiffness and damping blocks of a force
@@ -14,6 +21,10 @@ registry         all force elements, and the kernels that run through them
 """
 
 from haugmbd.forces.base import EnergyLedger, ForceElement
+from haugmbd.forces.joint_force import JointForce
+from haugmbd.forces.joint_limit import JointLimit
+from haugmbd.forces.joint_spring import JointSpring
+from haugmbd.forces.linear_actuator import LinearActuator
 from haugmbd.forces.point_force import PointForce
 from haugmbd.forces.registry import KINDS
 from haugmbd.forces.rsda import RSDA
@@ -21,4 +32,17 @@ from haugmbd.forces.state_force import StateForce
 from haugmbd.forces.torque import Torque
 from haugmbd.forces.tsda import TSDA
 
-__all__ = ["KINDS", "RSDA", "TSDA", "EnergyLedger", "ForceElement", "PointForce", "StateForce", "Torque"]
+__all__ = [
+    "KINDS",
+    "RSDA",
+    "TSDA",
+    "EnergyLedger",
+    "ForceElement",
+    "JointForce",
+    "JointLimit",
+    "JointSpring",
+    "LinearActuator",
+    "PointForce",
+    "StateForce",
+    "Torque",
+]

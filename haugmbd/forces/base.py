@@ -21,6 +21,7 @@ from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import kernel
+from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import public_class
 from haugmbd.drivers import Driver, Expression
@@ -63,6 +64,26 @@ class LoadValues(NamedTuple):
     power: Array
 
 
+class TablePlaces(NamedTuple):
+    """Where an element finds its data: numbers of markers, drivers, first signal, integrated angle, and angles of its coordinates.
+
+    turns: the integrated angle of each coordinate of a joint, -1 for a displacement
+    """
+
+    markers: tuple[int, ...]
+    drivers: tuple[int, ...]
+    signal: int
+    angle: int
+    turns: tuple[int, ...]
+
+
+class TableRow(NamedTuple):
+    """A row of the force table: integers and constants."""
+
+    ints: tuple[int, ...]
+    numbers: tuple[float, ...]
+
+
 @public_class
 class ForceElement(ABC):
     """Base class of force elements.
@@ -81,9 +102,9 @@ class ForceElement(ABC):
 
     kind: ClassVar[str]
     signals: ClassVar[int] = 0
-    """Number of signals (a length or an angle, and its rate) that the element measures: 0 or 1."""
+    """Number of signals (a length or a coordinate, and its rate) that the element measures."""
     angles: ClassVar[int] = 0
-    """Number of angles that the element integrates: 0 or 1."""
+    """Number of angles that the element integrates: 0 or 1; those of `coordinates` are not counted."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -98,6 +119,10 @@ class ForceElement(ABC):
     @abstractmethod
     def bodies(self) -> tuple[Body, ...]:
         """Return the bodies that the element acts on."""
+
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """Return the coordinates of joints that the kernel measures; the state integrates the angles among them, each once in a model."""
+        return ()
 
     def needs(self) -> tuple[Joint, ...]:
         """Return joints that must be in the same system."""
@@ -127,9 +152,22 @@ class ForceElement(ABC):
         """Return the constants that the kernel reads."""
         return ()
 
+    def table_rows(self, places: TablePlaces) -> tuple[TableRow, ...]:
+        """Return the rows of the force table: markers, drivers, signals, angle, and constants."""
+        ints = (*places.markers, *places.drivers, *([places.signal] * self.signals), *([places.angle] * self.angles))
+        return (TableRow(ints, self.numbers()),)
+
+    def rows_of_bodies(self) -> tuple[tuple[Body, ...], ...]:
+        """Return the bodies that each row acts on."""
+        return (self.bodies(),)
+
     def angle0(self) -> float:
         """Return the initial value of the integrated angle [rad]."""
         return 0.0
+
+    def modelled_angles(self) -> Array:
+        """Return the integrated angles at the modelled pose as those of a trajectory of one instant: (1,), or (1, n) of coordinates."""
+        return np.full(1, self.angle0())
 
     @property
     def conservative(self) -> bool:
@@ -140,7 +178,7 @@ class ForceElement(ABC):
     def arguments(self, bodies: Array, angle: Array) -> tuple[Array, ...]:
         """Return the arguments of the user's function after t: arrays with nt rows.
 
-        bodies: (n, nt, 13) states of its bodies, as in y;  angle: (nt,) its integrated angle [rad]
+        bodies: (n, nt, 13) states of its bodies, as in y;  angle: (nt,) its integrated angle [rad], or (nt, n) of its coordinates
         """
 
     @abstractmethod
@@ -171,7 +209,7 @@ class ForceElement(ABC):
         user_function = self.user_function()
         if user_function is None:
             return ()
-        arguments = [a[0] for a in self.arguments(modelled(self.bodies()), np.full(1, self.angle0()))]
+        arguments = [a[0] for a in self.arguments(modelled(self.bodies()), self.modelled_angles())]
         found = user_function.faults_at(t, *arguments)
         if found or self.jacobian is None:
             return found

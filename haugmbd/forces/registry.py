@@ -1,7 +1,8 @@
 r"""All force elements there are: `KINDS`, in the order of the force tables, and the kernels that run through them.
 
-A new element is one file and one entry in `MODULES`.  Its file has its class, and those of the following kernels that it needs, each for
-the elements  first ... last - 1  of the force tables `ints` and `floats` at the motion m:
+A new element is one file and one entry: in `MODULES`, or in `SHARED` if it uses the kernels of a class that it inherits from.  Its file has
+its class, and those of the following kernels that it needs, each for the rows  first ... last - 1  of the force tables `ints` and `floats`
+at the motion m:
 
     add_forces(ints, floats, first, last, m, Q)             add its generalized forces to Q (nb + 1, 6)
     measure(ints, floats, first, last, m, signals)          write length or angle, and its rate, for functions of the user
@@ -21,8 +22,12 @@ from typing import Any
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined
 from haugmbd.constraints.base import Motion
-from haugmbd.forces import point_force, rsda, state_force, torque, tsda
+from haugmbd.forces import joint_load, point_force, rsda, state_force, torque, tsda
 from haugmbd.forces.base import ForceElement
+from haugmbd.forces.joint_force import JointForce
+from haugmbd.forces.joint_limit import JointLimit
+from haugmbd.forces.joint_spring import JointSpring
+from haugmbd.forces.linear_actuator import LinearActuator
 
 MODULES: tuple[tuple[type[ForceElement], Any], ...] = (
     (tsda.TSDA, tsda),
@@ -30,8 +35,15 @@ MODULES: tuple[tuple[type[ForceElement], Any], ...] = (
     (point_force.PointForce, point_force),
     (torque.Torque, torque),
     (state_force.StateForce, state_force),
+    (joint_load.JointLoad, joint_load),
 )
-KINDS: tuple[type[ForceElement], ...] = tuple(kind for kind, _ in MODULES)
+SHARED: tuple[type[ForceElement], ...] = (LinearActuator, JointSpring, JointLimit, JointForce)
+KINDS: tuple[type[ForceElement], ...] = (*(kind for kind, _ in MODULES if kind is not joint_load.JointLoad), *SHARED)
+
+
+def table_of(kind: type[ForceElement]) -> int:
+    """Return the number of the table, and of the entry in MODULES, whose kernels act for elements of a class."""
+    return next(k for k, (known, _) in enumerate(MODULES) if issubclass(kind, known))
 
 
 def each_kind(name: str, modules: Iterable[Any]) -> Callable[..., Any]:

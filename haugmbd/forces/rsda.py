@@ -69,7 +69,7 @@ class RSDA(ForceElement):
     Notes
     -----
     n = k (theta - theta0) + c theta' + n_a acts with +n h on body i and -n h on body j: a positive actuator acts AGAINST theta. A motor
-    with the torque tau along theta, as `inverse_dynamics` returns it, has actuator=-tau.
+    with the torque tau along theta, as `inverse_dynamics` returns it, has actuator=-tau; Motor and JointForce are positive along theta.
     The jacobian is compared with differences when the system is compiled.
     Source: Haug (2021), generalized forces: rotational spring-damper-actuator.
     """

@@ -31,7 +31,7 @@ from haugmbd.forces.user_function import LENGTH, Value, read_value
 from haugmbd.math.vec3 import Vec, dot, scale
 
 P, Q_POINT, ACTUATOR, SIGNAL = 0, 1, 2, 3
-K, C, L0 = 0, 1, 2
+K, C, L0, SIGN = 0, 1, 2, 3
 
 MEET_RTOL = 1e-12
 """Ends nearer than this, relative to their distance from the origin, are the same point; above the rounding of a point on two bodies."""
@@ -69,13 +69,16 @@ class TSDA(ForceElement):
 
     Notes
     -----
-    f = k (l - l0) + c l' + f_a; a positive f is tension: it pulls the ends together.
+    f = k (l - l0) + c l' + f_a; a positive f is tension: it pulls the ends together, unlike that of a
+    LinearActuator, which is positive along the length.
     The jacobian is compared with differences when the system is compiled.
     Source: Haug (2021), generalized forces: translational spring-damper-actuator.
     """
 
     kind = "TSDA"
     signals = 1
+    sign = 1.0
+    """Sign of the actuator in the tension: -1 of a LinearActuator."""
 
     def __init__(
         self,
@@ -133,7 +136,7 @@ class TSDA(ForceElement):
         return self.actuator
 
     def numbers(self) -> tuple[float, ...]:
-        return (self.k, self.c, self.l0)
+        return (self.k, self.c, self.l0, self.sign)
 
     @property
     def modelled_length(self) -> float:
@@ -200,7 +203,7 @@ def add_forces(ints: Ints, floats: Array, first: int, last: int, m: Motion, Q: A
     """Add the forces of all elements."""
     for k in range(first, last):
         length, l_dot, e = direction(m, ints[k, P], ints[k, Q_POINT])
-        f = floats[k, K] * (length - floats[k, L0]) + floats[k, C] * l_dot + m.F[ints[k, ACTUATOR], 0]
+        f = floats[k, K] * (length - floats[k, L0]) + floats[k, C] * l_dot + floats[k, SIGN] * m.F[ints[k, ACTUATOR], 0]
         add_force(Q, m.A, m.body_of[ints[k, P]], scale(f, e), value(m, ints[k, P]))
         add_force(Q, m.A, m.body_of[ints[k, Q_POINT]], scale(-f, e), value(m, ints[k, Q_POINT]))
 
@@ -212,9 +215,9 @@ def add_tangent(ints: Ints, floats: Array, first: int, last: int, m: Motion, T: 
         P_i, P_j = ints[k, P], ints[k, Q_POINT]
         i, j = m.body_of[P_i], m.body_of[P_j]
         length, l_dot, e = direction(m, P_i, P_j)
-        f = floats[k, K] * (length - floats[k, L0]) + floats[k, C] * l_dot + m.F[ints[k, ACTUATOR], 0]
+        f = floats[k, K] * (length - floats[k, L0]) + floats[k, C] * l_dot + floats[k, SIGN] * m.F[ints[k, ACTUATOR], 0]
         s_i, s_j = value(m, P_i), value(m, P_j)
-        along = T.c_K * floats[k, K] + T.c_C * floats[k, C] + declared_stiffness(T, k)
+        along = T.c_K * floats[k, K] + T.c_C * floats[k, C] + floats[k, SIGN] * declared_stiffness(T, k)
         across = T.c_K * f / length if f > 0.0 and length > 0.0 else 0.0
         add_pair(T, k, i, j, along - across, lever(m.A, i, e, s_i), lever(m.A, j, e, s_j))
         if across > 0.0:

@@ -30,7 +30,9 @@ TIME = "t"
 BODY = "t, r, p, v, omega_bar"
 LENGTH = "t, l, l_dot"
 ANGLE = "t, theta, theta_dot"
-"""Argument lists of a function; BODY: r (3,), p (4,), v (3,), omega_bar (3,) of one body, or (n, .) of several."""
+COORDINATE = "t, q, qd"
+"""Argument lists of a function; BODY: r (3,), p (4,), v (3,), omega_bar (3,) of one body, or (n, .) of several.
+COORDINATE: q and qd of a joint are numbers, (n,) of several coordinates."""
 
 
 class ReturnedValue(Driver):
@@ -84,6 +86,8 @@ class UserFunction(NamedTuple):
             value = np.array(None) if masked(given) else np.asarray(given)
         except ValueError:  # a list of lists that are not of one length
             value = np.array(None)
+        if value.shape == () and self.shape == (1,):
+            value = value.reshape(1)
         if value.shape == self.shape and value.dtype.kind in "iuf" and all(map(isfinite, value.ravel().tolist())):
             return value
         raise SimulationError(f"{self.where}: {self.unusable(given)} at t = {t:.9g} s, must be {self.wanted}")
@@ -145,7 +149,7 @@ def read_value(faults: list[Fault], where: str, label: str, given: Any, form: st
     drivers = tuple(as_driver(part) for part in parts)
     if len(parts) != max(1, *shape, 1):
         faults.append(Fault(where, f"{label} is {shown(given)}", remedy))
-        return Value((Constant(np.nan),) * 3)
+        return Value((Constant(np.nan),) * max(1, *shape, 1))
     for driver in drivers:
         if isinstance(driver, Expression):  # its parameters may be known later: `ForceElement.faults` reports it
             continue
@@ -155,7 +159,7 @@ def read_value(faults: list[Fault], where: str, label: str, given: Any, form: st
 
 
 def _kind(shape: tuple[int, ...], unit: str) -> str:
-    return f"a number [{unit}]" if shape == () else f"three numbers [{unit}]"
+    return f"a number [{unit}]" if shape == () else f"{'three' if shape == (3,) else shape[0]} numbers [{unit}]"
 
 
 def _three(given: Any) -> list[Any]:

@@ -20,8 +20,8 @@ from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.coupling import CouplingRow
 from haugmbd.constraints.registry import ROW_KINDS
 from haugmbd.drivers import Constant, Driver, DriverTables, compile_drivers
-from haugmbd.forces.base import ForceElement
-from haugmbd.forces.registry import KINDS as FORCE_KINDS
+from haugmbd.forces.base import ForceElement, TablePlaces
+from haugmbd.forces.registry import MODULES, table_of
 from haugmbd.kkt.solver_choice import choose_solver
 from haugmbd.model.memory import need_memory
 from haugmbd.workspace.layout import WIDTH, Tables
@@ -40,20 +40,31 @@ SUSPECT = 1e-11
 
 
 class LoadEntry(NamedTuple):
-    """A load of a compiled model: the numbers of its bodies, signal and integrated angle, and its indices in the driver table."""
+    """A load of a compiled model: the numbers of its bodies, signal and integrated angle, and its indices in the driver table.
+
+    turns: the integrated angles of its coordinates, -1 for a displacement;  rows: the bodies that each of its rows acts on
+    """
 
     load: ForceElement
     bodies: tuple[int, ...]
     signal: int
     angle: int
     drivers: tuple[int, ...]
+    turns: tuple[int, ...] = ()
+    rows: tuple[tuple[int, ...], ...] = ()
+
+    def own_angles(self, angles: Array) -> Array:
+        """Return its columns of the integrated angles (nt, na): (nt,), or (nt, n) of its coordinates; zeros where there is none."""
+        if self.turns:
+            return np.stack([angles[:, k] if k >= 0 else np.zeros(len(angles)) for k in self.turns], axis=1)
+        return angles[:, self.angle] if self.load.angles else np.zeros(len(angles))
 
 
 class Compiled(NamedTuple):
     """The result of compiling.
 
     Tables, the slot of each row, the side of its body i, drivers, loads, callbacks, declared jacobians; the solver, and why it was chosen.
-    angles: coordinates of the couplings that the state integrates, with their indices among the integrated angles
+    angles: coordinates of couplings and loads that the state integrates, with their indices among the integrated angles
     """
 
     tables: Tables
@@ -97,6 +108,21 @@ class Numbering:
         return self._drivers[key]
 
 
+class Turns:
+    """Numbers of the joint angles that the state integrates: one for each coordinate, whatever couplings and loads read it.
+
+    first: the number of angles that loads integrate for themselves, which stand before these
+    """
+
+    def __init__(self, first: int) -> None:
+        self.first = first
+        self.angles: dict[tuple[int, str, int], tuple[Coordinate, int]] = {}
+
+    def number(self, q: Coordinate) -> int:
+        """Return the index of a coordinate among the integrated angles; -1 for a displacement."""
+        return self.angles.setdefault(q.key, (q, self.first + len(self.angles)))[1] if q.turns else -1
+
+
 def place_rows(bodies: Iterable[tuple[int, ...]]) -> tuple[list[tuple[int, ...]], list[int], list[int]]:
     """Assign a slot to each row (its body numbers); return edges (ascending), slot of each row, side of its first body on its edge."""
     edges: list[tuple[int, ...]] = []
@@ -131,12 +157,11 @@ def compile_tables(
     number.driver(Constant(0.0))
     edges, slots, sides = place_rows(tuple(number.bodies[body] for body in p.bodies()) for p in primitives)
     n_sides = max((len(edge) for edge in edges), default=2)
-    row_ints, row_reals, row_kind_at, angles0 = _row_tables(
-        number, primitives, slots, sides, edges, sum(load.angles for load in loads)
-    )
-    entries = _number_loads(number, loads)
+    turns = Turns(sum(load.angles for load in loads))
+    row_ints, row_reals, row_kind_at = _row_tables(number, primitives, slots, sides, edges, turns)
+    entries = _number_loads(number, loads, turns)
     force_ints, force_reals, force_kind_starts = _force_tables(number, entries)
-    n_signals, n_angles = sum(load.signals for load in loads), sum(load.angles for load in loads) + len(angles0)
+    n_signals, n_angles = sum(load.signals for load in loads), turns.first + len(turns.angles)
     pad = np.full((len(edges), ROWS_PER_EDGE), -1.0)
     pad.ravel()[slots] = 0.0
     velocity_rows = np.zeros(pad.shape, dtype=np.int64)
@@ -207,7 +232,7 @@ def compile_tables(
         derivatives,
         chosen.name,
         chosen.reason,
-        tuple(angles0.items()),
+        tuple(turns.angles.values()),
     )
 
 
@@ -217,13 +242,9 @@ def _row_tables(
     slots: Sequence[int],
     sides: Sequence[int],
     edges: Sequence[tuple[int, ...]],
-    n_angles: int,
-) -> tuple[Ints, Array, Ints, dict[Coordinate, int]]:
-    """Return rows sorted by kind: integers, constants, and the first row of each kind; and the angles that couplings integrate.
-
-    n_angles: the number of angles that force elements integrate, which stand before these
-    """
-    angles: dict[tuple[int, str, int], tuple[Coordinate, int]] = {}
+    turns: Turns,
+) -> tuple[Ints, Array, Ints]:
+    """Return rows sorted by kind: integers, constants, and the first row of each kind; the angles of couplings are added to `turns`."""
     by_kind: list[list[tuple[list[int], tuple[float, ...]]]] = [[] for _ in ROW_KINDS]
     for primitive, slot, side in zip(primitives, slots, sides, strict=True):
         own = by_kind[ROW_KINDS.index(type(primitive))]
@@ -232,23 +253,25 @@ def _row_tables(
             edge = edges[slot // ROWS_PER_EDGE]
             for term, (q, c) in enumerate(primitive.terms):
                 a, b = (edge.index(k) if (k := number.bodies[body]) in edge else -1 for body in q.bodies)
-                angle = angles.setdefault(q.key, (q, n_angles + len(angles)))[1] if q.turns else -1
+                angle = turns.number(q)
                 markers = [number.marker(body, x_bar) for body, x_bar in q.markers()]
                 own.append(([slot, a, driver, *markers, b, angle, int(term == 0)], (c, q.modelled() - q.q0)))
             continue
         markers = [number.marker(body, x_bar) for body, x_bar in primitive.markers()]
         own.append(([slot, side, driver, *markers], primitive.constants()))
-    return *_sorted_table(by_kind, ROW_INT_COLUMNS, ROW_REAL_COLUMNS), dict(angles.values())
+    return _sorted_table(by_kind, ROW_INT_COLUMNS, ROW_REAL_COLUMNS)
 
 
-def _number_loads(number: Numbering, loads: Sequence[ForceElement]) -> list[LoadEntry]:
-    """Assign signal, angle and drivers to each load, in the order in which they were added."""
+def _number_loads(number: Numbering, loads: Sequence[ForceElement], turns: Turns) -> list[LoadEntry]:
+    """Assign signal, angles and drivers to each load, in the order in which they were added."""
     entries: list[LoadEntry] = []
     n_signals = n_angles = 0
     for load in loads:
         bodies = tuple(number.bodies[body] for body in load.bodies())
         drivers = tuple(number.driver(driver) for driver in load.drivers())
-        entries.append(LoadEntry(load, bodies, n_signals, n_angles, drivers))
+        own = tuple(turns.number(q) for q in load.coordinates())
+        rows = tuple(tuple(number.bodies[body] for body in row) for row in load.rows_of_bodies())
+        entries.append(LoadEntry(load, bodies, n_signals, n_angles, drivers, own, rows))
         n_signals += load.signals
         n_angles += load.angles
     return entries
@@ -256,11 +279,10 @@ def _number_loads(number: Numbering, loads: Sequence[ForceElement]) -> list[Load
 
 def _force_tables(number: Numbering, entries: Sequence[LoadEntry]) -> tuple[Ints, Array, Ints]:
     """Return loads sorted by kind: integers, constants, and the first row of each kind."""
-    by_kind: list[list[tuple[list[int], tuple[float, ...]]]] = [[] for _ in FORCE_KINDS]
-    for load, _, signal, angle, drivers in entries:
-        markers = [number.marker(body, x_bar) for body, x_bar in load.markers()]
-        ints = [*markers, *drivers, *([signal] * load.signals), *([angle] * load.angles)]
-        by_kind[FORCE_KINDS.index(type(load))].append((ints, load.numbers()))
+    by_kind: list[list[tuple[Sequence[int], tuple[float, ...]]]] = [[] for _ in MODULES]
+    for load, _, signal, angle, drivers, turns, _ in entries:
+        markers = tuple(number.marker(body, x_bar) for body, x_bar in load.markers())
+        by_kind[table_of(type(load))].extend(load.table_rows(TablePlaces(markers, drivers, signal, angle, turns)))
     return _sorted_table(by_kind, FORCE_INT_COLUMNS, FORCE_REAL_COLUMNS)
 
 
@@ -275,7 +297,7 @@ def _callbacks(
     """Return the calls of the user's functions at every evaluation."""
     force_calls = []
     where: dict[int, str] = {}
-    for load, bodies, signal, _, slots in entries:
+    for load, bodies, signal, _, slots, _, _ in entries:
         user_function = load.user_function()
         if user_function is not None:
             force_calls.append(ForceCall(user_function, bodies, signal, slots))
@@ -293,7 +315,7 @@ def _derivatives(entries: Sequence[LoadEntry], y_shape: tuple[int, ...], signals
     """Return the declared jacobians, and the places of their values."""
     jacobian_calls: list[JacobianCall] = []
     size = 0
-    for load, bodies, signal, _, _ in entries:
+    for load, bodies, signal, *_ in entries:
         if load.jacobian is not None:
             jacobian_calls.append(JacobianCall(load.jacobian, bodies, signal, size))
             size += jacobian_calls[-1].size
@@ -301,12 +323,12 @@ def _derivatives(entries: Sequence[LoadEntry], y_shape: tuple[int, ...], signals
 
 
 def _sorted_table(
-    by_kind: list[list[tuple[list[int], tuple[float, ...]]]], int_columns: int, real_columns: int
+    by_kind: Sequence[Sequence[tuple[Sequence[int], tuple[float, ...]]]], int_columns: int, real_columns: int
 ) -> tuple[Ints, Array, Ints]:
     """Return lists of (integers, constants), one list a kind, as two zero-padded matrices and the first row of each kind."""
     rows = [row for kind in by_kind for row in kind]
     ints = np.zeros((len(rows), max([int_columns, *(len(numbers) for numbers, _ in rows)])), dtype=np.int64)
-    reals = np.zeros((len(rows), real_columns))
+    reals = np.zeros((len(rows), max([real_columns, *(len(constants) for _, constants in rows)])))
     for k, (numbers, constants) in enumerate(rows):
         ints[k, : len(numbers)] = numbers
         reals[k, : len(constants)] = constants

@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from haugmbd.compiled.array_types import Array
 from haugmbd.forces.base import EnergyLedger
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
@@ -24,10 +23,5 @@ def load_ledger(model: Model, t: npt.ArrayLike, y: npt.ArrayLike) -> dict[str, E
     bodies = np.swapaxes(states[:, : WIDTH * n].reshape(len(times), n, WIDTH), 0, 1)
     angles = states[:, WIDTH * n :]
     return {
-        entry.load.name: entry.load.ledger(times, bodies[list(entry.bodies)], _angle(angles, entry.angle)) for entry in model.loads
+        entry.load.name: entry.load.ledger(times, bodies[list(entry.bodies)], entry.own_angles(angles)) for entry in model.loads
     }
-
-
-def _angle(angles: Array, k: int) -> Array:
-    """Return column k; zeros for an element without an angle."""
-    return angles[:, k] if k < angles.shape[1] else np.zeros(len(angles))

@@ -82,7 +82,7 @@ class Model(Pictured):
     solver, solver_reason : str
         How the equations of motion are solved, "block LDL^T", "multifrontal" or "dense", and why.
     angles : tuple of (Coordinate, int)
-        The joint angles that couplings integrate, and their indices among the integrated angles of the state.
+        The joint angles that couplings and loads read, and their indices among the integrated angles of the state.
     """
 
     name: str

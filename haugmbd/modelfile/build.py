@@ -15,9 +15,10 @@ from haugmbd.drivers import as_driver
 from haugmbd.drivers.expression import parameter_fault
 from haugmbd.drivers.expression_grammar import evaluate_number, parse, variables
 from haugmbd.errors import HaugmbdError, UsageError
-from haugmbd.forces import RSDA, TSDA, PointForce, StateForce, Torque
+from haugmbd.forces import RSDA, TSDA, LinearActuator, PointForce, StateForce, Torque
 from haugmbd.forces.base import ForceElement
 from haugmbd.modelfile.equations import Equations, freedom_of
+from haugmbd.modelfile.joint_loads import JOINT_LOADS, make_joint_load
 from haugmbd.modelfile.reading import BAD, Path, Reading, shown
 from haugmbd.modelfile.schema import (
     COUPLING_CLASSES,
@@ -285,21 +286,25 @@ class _Parts:
         """Return a force element."""
         values = dict(values)
         kind = values.pop("type")
+        if kind in JOINT_LOADS:
+            return make_joint_load(kind, values, self.coordinate)
         if kind == "RSDA":
             return RSDA(**values | {"joint": self.at(values["joint"])})
         if kind == "StateForce":
             return StateForce(**values | {"bodies": [self.on(name) for name in values["bodies"]]})
-        if kind == "TSDA":
-            return self.spring(values | {"i": self.on(values["i"]), "j": self.on(values["j"])})
+        if kind in ("TSDA", "LinearActuator"):
+            return self.spring(
+                TSDA if kind == "TSDA" else LinearActuator, values | {"i": self.on(values["i"]), "j": self.on(values["j"])}
+            )
         values |= {"body": self.on(values["body"])}
         return Torque(**values) if kind == "Torque" else self.point_force(values)
 
-    def spring(self, values: dict[str, Any]) -> TSDA:
-        """Return a TSDA; body-frame points are kept bit by bit."""
+    def spring(self, make: type[TSDA], values: dict[str, Any]) -> TSDA:
+        """Return a TSDA or a LinearActuator; body-frame points are kept bit by bit."""
         if "s_bar_i" not in values:
-            return TSDA(**values)
+            return make(**values)
         i, j = (Frame(values[side], values.pop(f"s_bar_{side}")) for side in "ij")
-        load = TSDA(**values, point_i=i.point, point_j=j.point)
+        load = make(**values, point_i=i.point, point_j=j.point)
         load.frame_i, load.frame_j = i, j
         return load
 

@@ -91,7 +91,7 @@ class TimeValue(Kind):
             forms = {"spline": SPLINE_RECORD, "functions": CODES_RECORD}
             record = next((form for key, form in forms.items() if key in given), CODE_RECORD)
             found = record.read(given, path, reading)
-            return BAD if found is BAD else _made(found)
+            return BAD if found is BAD else made_function(found)
         number = finite(given)
         return reading.fault(path, f"it is {shown(given)}, not a function of time", remedy) if number is None else number
 
@@ -140,7 +140,7 @@ def _expression(text: str, path: Path, reading: Reading, remedy: str) -> Any:
     return BAD if found.faults() else found
 
 
-def _made(found: dict[str, Any]) -> Any:
+def made_function(found: dict[str, Any]) -> Any:
     """Return a spline, or functions."""
     if "spline" in found:
         table = found["spline"]

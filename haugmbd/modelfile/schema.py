@@ -14,6 +14,7 @@ import joints
 from haugmbd.constraints.joint import Joint
 from haugmbd.constraints.registry import KINDS
 from haugmbd.modelfile.functions import Code, TimeValue, VectorValue, function_schema
+from haugmbd.modelfile.joint_loads import JOINT_LOAD_FIELDS, JOINT_LOADS
 from haugmbd.modelfile.shapes import SHAPES
 from haugmbd.modelfile.values import Array, CoordinateReference, Field, Flag, Kind, ListOf, Number, OneOf, Record, Reference, Text
 from joints.base import Composed
@@ -213,6 +214,19 @@ LOADS: dict[str, Kind] = {
     "TSDA": OneOf(
         tuple(_typed("TSDA", *BETWEEN, *ends, *_TSDA, says="spring, damper, actuator") for ends in (_POINTS, _BODY_POINTS))
     ),
+    "LinearActuator": OneOf(
+        tuple(
+            _typed(
+                "LinearActuator",
+                *BETWEEN,
+                *ends,
+                Field("force", TimeValue("N"), True, "positive along the length"),
+                JACOBIAN,
+                says="a force between two points",
+            )
+            for ends in (_POINTS, _BODY_POINTS)
+        )
+    ),
     "RSDA": _typed(
         "RSDA",
         Field("joint", Reference("joint")),
@@ -239,6 +253,9 @@ LOADS: dict[str, Kind] = {
         JACOBIAN,
         says="a Python function of states",
     ),
+} | {
+    name: OneOf(tuple(_typed(name, *fields, says=(inspect.getdoc(JOINT_LOADS[name]) or "").splitlines()[0]) for fields in forms))
+    for name, forms in JOINT_LOAD_FIELDS.items()
 }
 
 JOINTS = _joints()

@@ -16,10 +16,11 @@ from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.joint import Joint, Single
 from haugmbd.errors import Fault
-from haugmbd.forces import RSDA, TSDA, PointForce, StateForce, Torque
+from haugmbd.forces import RSDA, TSDA, LinearActuator, PointForce, StateForce, Torque
 from haugmbd.forces.base import ForceElement
 from haugmbd.modelfile.equations import freedom_text
 from haugmbd.modelfile.functions import Unwritable, code_name, driver_text, unwritable, value_text
+from haugmbd.modelfile.joint_loads import JOINT_LOADS, joint_load_text
 from haugmbd.modelfile.schema import (
     COUPLING_CLASSES,
     COUPLING_FIELDS,
@@ -192,21 +193,33 @@ def load_text(load: ForceElement, parameters: Parameters) -> Document:
     """Return a force element."""
     texts: dict[type[ForceElement], Callable[[Any, Parameters], Document]] = {
         TSDA: _tsda,
+        LinearActuator: _linear_actuator,
         RSDA: _rsda,
         PointForce: _point_force,
         Torque: _torque,
         StateForce: _state_force,
     }
-    if type(load) not in texts:
+    text = {"type": type(load).__name__, "name": load.name}
+    if JOINT_LOADS.get(type(load).__name__) is type(load):
+        text |= joint_load_text(load, parameters, _coordinate)
+    elif type(load) in texts:
+        text |= texts[type(load)](load, parameters)
+    else:
         raise Unwritable(f"it is a {type(load).__name__}, which a file cannot hold yet")
-    text = {"type": type(load).__name__, "name": load.name, **texts[type(load)](load, parameters)}
     return text | ({"jacobian": code_name(load.jacobian.function)} if load.jacobian is not None else {})
 
 
-def _tsda(load: TSDA, parameters: Parameters) -> Document:
+def _ends(load: TSDA) -> Document:
     i, j = load.frame_i, load.frame_j
-    ends = {"i": i.body.name, "j": j.body.name, "s_bar_i": i.s_bar.tolist(), "s_bar_j": j.s_bar.tolist()}
-    return {**ends, "k": load.k, "c": load.c, "l0": load.l0, "actuator": value_text(load.actuator, parameters)}
+    return {"i": i.body.name, "j": j.body.name, "s_bar_i": i.s_bar.tolist(), "s_bar_j": j.s_bar.tolist()}
+
+
+def _linear_actuator(load: LinearActuator, parameters: Parameters) -> Document:
+    return {**_ends(load), "force": value_text(load.actuator, parameters)}
+
+
+def _tsda(load: TSDA, parameters: Parameters) -> Document:
+    return {**_ends(load), "k": load.k, "c": load.c, "l0": load.l0, "actuator": value_text(load.actuator, parameters)}
 
 
 def _rsda(load: RSDA, parameters: Parameters) -> Document:

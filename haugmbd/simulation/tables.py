@@ -104,6 +104,7 @@ def table_of(result: Whole) -> Table:
     if first.has_model:
         labels |= {"row": [f"{k} {label}" for k, label in enumerate(first.model.labels)], "joint": list(first.model.joints)}
         labels["component"] = ["force x", "force y", "force z", "torque x", "torque y", "torque z"]
+        labels |= {f"{e.load.name} coordinate": [q.label for q in e.load.coordinates()] for e in first.model.loads}
         labels |= {f"{e.load.name} body": [body.name for body in e.load.bodies()] for e in first.model.loads}
     kept = [one for one in found if 0 not in np.shape(one.values)[1:]]
     used = {dim for one in kept for dim in one.dims}
@@ -170,6 +171,8 @@ def _load(one: LoadHistory) -> Iterator[Variable]:
     for name in one.quantities:
         values = getattr(one, name)
         dims = {1: ("time",), 2: ("time", "xyz"), 3: ("time", f"{one.load} body", "xyz")}[values.ndim]
+        if name in ("coordinates", "rates", "forces"):
+            dims = ("time", f"{one.load} coordinate")
         yield Variable(f"load.{one.load}.{name}", dims, values, _unit(one.unit(name)))
 
 

@@ -134,6 +134,9 @@ def follow_angles(model: Model, y: Array) -> None:
         if entry.load.angles:
             states = bodies[list(entry.bodies)][:, None]
             angles[entry.angle] = entry.load.arguments(states, angles[entry.angle : entry.angle + 1])[0][0]
+    for coordinate, k in model.angles:
+        own = {body: bodies[model.bodies.index(body)] for body, _ in coordinate.markers()}
+        angles[k] = coordinate.angle_near(own, float(angles[k]))
 
 
 def bodies_in(model: Model, y: Array) -> Array:

@@ -12,7 +12,7 @@ from itertools import combinations, product
 import numpy as np
 
 from haugmbd.compiled.array_types import Ints
-from haugmbd.forces.registry import KINDS
+from haugmbd.forces.registry import table_of
 from haugmbd.forces.state_force import StateForce
 from haugmbd.forces.user_function import TIME
 from haugmbd.integrators.implicit.coloring import color_bodies
@@ -37,7 +37,7 @@ def tables_with_coupling(model: Model, curved: bool = False) -> Tables:
 
     curved: include the curvature of the constraints: difference the forces of all bodies, and couple those that share a joint
     """
-    entries = sorted(model.loads, key=lambda entry: KINDS.index(type(entry.load)))
+    entries = sorted(model.loads, key=lambda entry: table_of(type(entry.load)))
     edges = [tuple(map(int, bodies)) for bodies in model.tables["EDGES"]]
     pair_of = _coupled_pairs(entries, edges if curved else [])
     starts = np.full(len(entries), NONE)
@@ -49,7 +49,9 @@ def tables_with_coupling(model: Model, curved: bool = False) -> Tables:
     ints = {
         "FLAGS": np.array([[0, model.tables["FLAGS"][0, 1]]]),  # Newton's iteration refines the solution for massless directions
         "COUPLED_PAIRS": np.hstack([np.array(list(pair_of), dtype=np.int64).reshape(-1, 2), coupled_block]),
-        "FORCE_COUPLINGS": np.array([[_pair(pair_of, e.bodies) for e in entries], starts], dtype=np.int64).T.copy(),
+        "FORCE_COUPLINGS": np.array(
+            [(_pair(pair_of, row), start) for e, start in zip(entries, starts, strict=True) for row in e.rows], dtype=np.int64
+        ).reshape(-1, 2),
         "JACOBIAN_PAIRS": _jacobian_pairs(entries, starts, pair_of),
         "DIFFERENCE_COLORS": colors,
     } | solver.ints

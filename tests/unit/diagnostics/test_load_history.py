@@ -27,7 +27,14 @@ SAMPLES = {
     "PointForce": lambda i, j, pin: mbd.PointForce("load", j, point=(1.3, 0.2, 0.1), force=lambda t: (1.0, t, 0.3), frame="body"),
     "Torque": lambda i, j, pin: mbd.Torque("load", j, torque=lambda t, r, p, v, omega_bar: 0.3 * omega_bar + t),
     "StateForce": lambda i, j, pin: mbd.StateForce("load", [i, j], force=spin),
+    "LinearActuator": lambda i, j, pin: mbd.LinearActuator(
+        "load", i, j, point_i=(0.1, 0, 0.2), point_j=(1.3, 0.2, 0.1), force=lambda t, l, l_dot: 2.0 + t - l * l_dot
+    ),
+    "JointSpring": lambda i, j, pin: mbd.JointSpring("load", pin, k=2.0, c=0.3, free=0.4),
+    "JointLimit": lambda i, j, pin: mbd.JointLimit("load", pin, lower=-1e-3, upper=1e-3, k=500.0, c=0.3),
+    "JointForce": lambda i, j, pin: mbd.JointForce("load", [pin], lambda t, q, qd: [1.0 + t - q[0] * qd[0]]),
 }
+AT_A_JOINT = ("RSDA", "JointSpring", "JointLimit", "JointForce")
 
 
 def two_bodies(kind):
@@ -35,7 +42,7 @@ def two_bodies(kind):
     i = system.add(mbd.Body("i", 2.0, (0.2, 0.3, 0.4), v=RNG.normal(size=3), omega_bar=RNG.normal(size=3)))
     j = system.add(mbd.Body("j", 1.0, (0.1, 0.12, 0.15), r=(1, 0, 0), v=RNG.normal(size=3), omega_bar=RNG.normal(size=3)))
     pin = None
-    if kind == "RSDA":
+    if kind in AT_A_JOINT:
         pin = system.add(RJ("pin", i, j, point=(0.5, 0, 0), axis=(0, 0, 1)))
     system.add(SAMPLES[kind](i, j, pin))
     return system
@@ -63,7 +70,7 @@ def test_an_element_without_quantities_of_its_own_has_the_power_of_its_ledger(ki
     (entry,) = result.model.loads
     n = result.model.nb + 1
     bodies = np.swapaxes(result.y[:, : 13 * n].reshape(len(result), n, 13), 0, 1)[list(entry.bodies)]
-    angle = result.angles[:, 0] if entry.load.angles else np.zeros(len(result))
+    angle = entry.own_angles(result.angles)
     found = ForceElement.quantities(entry.load, result.t, bodies, angle)
     np.testing.assert_allclose(found.power, result.load("load").power, rtol=0.0, atol=1e-7)  # a difference of rounding ** (2 / 3)
     assert found.values == {}

@@ -13,7 +13,7 @@ import haugmbd.forces as package
 from haugmbd.compiled.jit import entry, kernel
 from haugmbd.forces import registry
 from haugmbd.forces.base import ForceElement
-from haugmbd.forces.registry import KINDS, MODULES, each_kind, sum_of_kinds
+from haugmbd.forces.registry import KINDS, MODULES, SHARED, each_kind, sum_of_kinds, table_of
 
 VERBS = {"add_forces", "measure", "put_angle_rates", "potential", "add_tangent", "add_declared_tangent"}
 
@@ -23,6 +23,8 @@ def test_every_public_force_element_has_one_entry():
     assert set(KINDS) == public
     assert len(KINDS) == len(public)
     assert all(kind.__module__ == module.__name__ for kind, module in MODULES)
+    assert all(issubclass(kind, MODULES[table_of(kind)][0]) for kind in KINDS)
+    assert not {kind for kind, _ in MODULES} & set(SHARED)
 
 
 @pytest.mark.parametrize("module", [module for _, module in MODULES], ids=lambda module: module.__name__)

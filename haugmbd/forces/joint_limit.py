@@ -1,0 +1,117 @@
+r"""JointLimit: stops of a joint's coordinate, as springs and dampers that never pull.
+
+    x = q - upper > 0  or  x = q - lower < 0            f = -(k x + c q') while it pushes back, else 0
+
+    potential energy  k x^2 / 2         dissipated power  -(f + k x) q' >= 0: what the damper takes, and the spring that is left behind
+
+Source: Haug (2021), generalized forces; Johnson, Contact Mechanics, for compliant stops.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from haugmbd.bodies.validation import read_number
+from haugmbd.compiled.array_types import Array
+from haugmbd.constraints.coordinate import Coordinate
+from haugmbd.constraints.joint import Joint
+from haugmbd.deprecated import public_class
+from haugmbd.errors import Fault
+from haugmbd.forces.joint_load import LIMIT, Along, JointLoad, depth_of, pushing, units_of
+
+START_TOL = 1e-9
+"""Excess over a limit at the modelled pose, relative to the limits, that is rounding of typed numbers."""
+
+
+@public_class
+class JointLimit(JointLoad):
+    """Stops of a joint's coordinate: springs and dampers that never pull.
+
+    Parameters
+    ----------
+    name : str
+        Name of the element in messages and results.
+    joint : Joint or Coordinate
+        A joint of one freedom, such as RJ or TJ, or a coordinate of a joint: `joint.coordinate("angle")`.
+    lower, upper : float, optional
+        The limits of the coordinate [rad or m]; at least one.
+    k : float
+        Stiffness of the stops, positive [N m/rad or N/m].
+    c : float
+        Damping of the stops, not negative [N m s/rad or N s/m].
+
+    Raises
+    ------
+    UsageError
+        If joint is neither a Joint nor a Coordinate. Other bad values are collected in `faults()`, such as a modelled pose beyond a limit.
+
+    Notes
+    -----
+    Beyond a limit by x the force along the coordinate is -(k x + c q'), and zero where this would pull. The coordinate is positive as the
+    joint's class says, is `q0` at the modelled pose, and goes through any number of turns.
+    Source: Haug (2021), generalized forces and virtual work.
+    """
+
+    kind = "JointLimit"
+    law = LIMIT
+
+    def __init__(
+        self,
+        name: str,
+        joint: Joint | Coordinate,
+        *,
+        lower: float | None = None,
+        upper: float | None = None,
+        k: float | None = None,
+        c: float = 0.0,
+    ) -> None:
+        super().__init__(name, (joint,))
+        faults, where = self._own, self.where
+        self.units = units_of(self._coordinates[0] if self._coordinates else None)
+        self.lower = -np.inf if lower is None else read_number(faults, where, "lower", lower, unit=self.units[0])
+        self.upper = np.inf if upper is None else read_number(faults, where, "upper", upper, unit=self.units[0])
+        self.k = _positive(faults, where, k, f"{self.units[1]}/{self.units[0]}")
+        self.c = read_number(faults, where, "c", c, unit=f"{self.units[1]} s/{self.units[0]}")
+        if self.c < 0.0:
+            faults.append(Fault(where, f"c is {self.c:g}, must not be negative", "Give the damping of the stops, c >= 0."))
+        if lower is None and upper is None:
+            faults.append(Fault(where, "it has no limit", "Give lower=, upper=, or both."))
+        elif self.lower >= self.upper:
+            faults.append(Fault(where, f"lower is {self.lower:g} and upper is {self.upper:g}", "Give lower < upper."))
+        self._faults = tuple(faults)
+
+    def constants(self) -> tuple[float, ...]:
+        return (self.k, self.c, self.lower, self.upper)
+
+    @property
+    def conservative(self) -> bool:
+        return self.c == 0.0
+
+    def start_faults(self) -> tuple[Fault, ...]:
+        q, unit = self.modelled_coordinate(), self.units[0]
+        size = max(abs(x) for x in (q, self.lower, self.upper) if np.isfinite(x))
+        excess = max(q - self.upper, self.lower - q)
+        if excess <= START_TOL * size:
+            return ()
+        limit, words = (self.upper, "upper") if q > self.upper else (self.lower, "lower")
+        what = (
+            f"the modelled pose violates its limit: q = {q:.9g} {unit} is {excess:.6g} {unit} beyond {words} = {limit:.9g} {unit}"
+        )
+        return (Fault(self.where, what, "Model the joint within its limits, give it another q0, or move the limit."),)
+
+    def along(self, t: Array, q: Array, q_dot: Array) -> Along:
+        return pushing(depth_of(q[:, 0], self.lower, self.upper), q_dot[:, 0], self.k, self.c)
+
+
+def _positive(faults: list[Fault], where: str, k: Any, unit: str) -> float:
+    """Return the stiffness; a fault if there is none."""
+    remedy = f"Give the stiffness of the stops, k > 0 [{unit}]."
+    if k is None:
+        faults.append(Fault(where, "it has no stiffness k", remedy))
+        return float("nan")
+    number = read_number(faults, where, "k", k, unit=unit)
+    if number <= 0.0:
+        faults.append(Fault(where, f"k is {number:g} {unit}, must be positive", remedy))
+    return number

@@ -1,0 +1,117 @@
+r"""Force elements along coordinates of joints in a model file: their keys, and from a file to an element and back.
+
+"characteristic": {"x": [...], "f": [...]}            a table
+"characteristic": {"spline": {"t": [...], "f": [...]}}            a quintic spline, which may be periodic
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from haugmbd.constraints.coordinate import Coordinate
+from haugmbd.constraints.joint import Joint
+from haugmbd.drivers import QuinticSpline
+from haugmbd.forces import JointForce, JointLimit, JointSpring
+from haugmbd.forces.base import ForceElement
+from haugmbd.forces.characteristic import Characteristic
+from haugmbd.modelfile.functions import SPLINE_RECORD, Code, TimeValue, driver_text, made_function, value_text
+from haugmbd.modelfile.reading import BAD, Path, Reading
+from haugmbd.modelfile.values import CoordinateReference, Field, Kind, ListOf, Number, OneOf, Record, Text
+
+Parameters = Mapping[str, float]
+
+TABLE = Record((Field("x", ListOf(Number(), 2)), Field("f", ListOf(Number(), 2))), "a table")
+
+
+@dataclass(frozen=True)
+class Curve(Kind):
+    """A function of one variable: a table {"x": [...], "f": [...]}, or a quintic spline."""
+
+    def read(self, given: Any, path: Path, reading: Reading) -> Any:
+        found = OneOf((TABLE, SPLINE_RECORD)).read(given, path, reading)
+        if found is BAD:
+            return BAD
+        return made_function(found) if "spline" in found else (found["x"], found["f"])
+
+    def schema(self) -> dict[str, Any]:
+        return OneOf((TABLE, SPLINE_RECORD)).schema()
+
+
+@dataclass(frozen=True)
+class Forces(Kind):
+    """One Python function, or a list of functions of time."""
+
+    def read(self, given: Any, path: Path, reading: Reading) -> Any:
+        return (ListOf(TimeValue("N or N m"), 1) if isinstance(given, list) else Code()).read(given, path, reading)
+
+    def schema(self) -> dict[str, Any]:
+        return {"anyOf": [ListOf(TimeValue(), 1).schema(), Code().schema()]}
+
+
+_JOINT = Field("joint", CoordinateReference())
+_DAMPING = Field("c", Number("N m s/rad or N s/m"), False, "damping")
+_JACOBIAN = Field("jacobian", Code(), False, "derivative of a stiff function")
+JOINT_LOAD_FIELDS: dict[str, tuple[tuple[Field, ...], ...]] = {
+    "JointSpring": (
+        (
+            _JOINT,
+            Field("k", Number("N m/rad or N/m"), False, "stiffness"),
+            _DAMPING,
+            Field("free", Number("rad or m"), False, "value of the coordinate where the spring is free"),
+            Field("characteristic", Curve(), False, "force against the deflection, in place of k"),
+            Field("side", Text(("both", "above", "below")), False, "where it acts"),
+        ),
+    ),
+    "JointLimit": (
+        (
+            _JOINT,
+            Field("lower", Number("rad or m"), False),
+            Field("upper", Number("rad or m"), False),
+            Field("k", Number("N m/rad or N/m"), False, "stiffness of the stops"),
+            _DAMPING,
+        ),
+    ),
+    "JointForce": (
+        (_JOINT, Field("f", TimeValue("N or N m"), True, "force along the coordinate"), _JACOBIAN),
+        (Field("joints", ListOf(CoordinateReference(), 1)), Field("f", Forces(), True, "forces along the coordinates")),
+    ),
+}
+"""The keys of each element besides type and name, one tuple for each of its forms."""
+JOINT_LOADS: dict[str, type[Any]] = {"JointSpring": JointSpring, "JointLimit": JointLimit, "JointForce": JointForce}
+
+
+def make_joint_load(kind: str, values: dict[str, Any], coordinate: Callable[[Any], Any]) -> ForceElement:
+    """Return the element of a file's values;  coordinate: returns the joint or coordinate of a reference."""
+    values = dict(values)
+    if "joint" in values:
+        values["joint" if kind != "JointForce" else "joints"] = coordinate(values.pop("joint"))
+    elif "joints" in values:
+        values["joints"] = [coordinate(given) for given in values["joints"]]
+    made: ForceElement = JOINT_LOADS[kind](**values)
+    return made
+
+
+def joint_load_text(load: Any, parameters: Parameters, coordinate: Callable[[Joint | Coordinate], Any]) -> dict[str, Any]:
+    """Return the values of an element for a file, besides type and name;  coordinate: returns the reference to a joint or coordinate."""
+    joints = [coordinate(part) for part in load.given]
+    at = {"joint": joints[0]} if load.alone else {"joints": joints}
+    if isinstance(load, JointSpring):
+        text = at | {"k": load.k, "c": load.c, "free": load.free}
+        curve = {} if load.characteristic is None else {"characteristic": curve_text(load.characteristic)}
+        return text | curve | ({} if load.side == "both" else {"side": load.side})
+    if isinstance(load, JointLimit):
+        limits = {key: x for key, x in (("lower", load.lower), ("upper", load.upper)) if np.isfinite(x)}
+        return at | limits | {"k": load.k, "c": load.c}
+    f = value_text(load.f, parameters)
+    return at | {"f": f if load.alone or isinstance(f, list | dict) else [f]}
+
+
+def curve_text(curve: Characteristic) -> Any:
+    """Return a characteristic as a value of a file."""
+    if isinstance(curve.given, QuinticSpline):
+        return driver_text(curve.given, {})
+    return {"x": curve.given[0].tolist(), "f": curve.given[1].tolist()}
