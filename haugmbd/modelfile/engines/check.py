@@ -134,8 +134,8 @@ def _differences(system: System, reduced: Reduced) -> dict[str, float]:
     rates = np.linalg.lstsq(J, speed, rcond=None)[0]
     rows, bias = _cut_rows(reduced, rates)
     if reduced.constraints is not None:
-        own = reduced.constraints(rates)
-        rows, bias = np.vstack([rows, own[0]]), np.concatenate([bias, own[1]])
+        more = reduced.constraints(rates)
+        rows, bias = np.vstack([rows, more[0]]), np.concatenate([bias, more[1]])
     K = np.block([[reduced.M, rows.T], [rows, np.zeros((len(rows), len(rows)))]])
     qdd = np.linalg.lstsq(K, np.concatenate([reduced.forces(rates), -bias]), rcond=None)[0][: reduced.nv]
     found = accelerations(system.compile())

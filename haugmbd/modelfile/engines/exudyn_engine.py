@@ -141,7 +141,8 @@ class _Built:
             markers = [self._marker(frame, np.eye(3))[0] for frame in (joint.frame_i, joint.frame_j)]
             item = self.items.ObjectConnectorDistance(markerNumbers=markers, distance=given.f.value)
         else:
-            known = ", ".join(sorted(each.__name__ for each in (RJ, SJ, Distance, *FREE_AXES)))
+            kinds: tuple[type[Joint], ...] = (RJ, SJ, Distance, *FREE_AXES)
+            known = ", ".join(sorted(each.__name__ for each in kinds))
             faults.append(
                 Fault(f"joint {joint.name!r}", f"Exudyn is given no {kind.__name__}; it is given {known}", "Leave it out.")
             )

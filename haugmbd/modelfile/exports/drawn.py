@@ -13,7 +13,7 @@ def drawn_shapes(body: Body) -> tuple[Shape, ...]:
     """Return the shapes of a body that were given; those of its solid where the default is drawn."""
     found: list[Shape] = []
     for shape in body.shape:
-        found += [one for one in body.solid if isinstance(one, Shape)] if shape is ... else [shape]  # type: ignore[list-item]
+        found += [one for one in (body.solid if shape is ... else (shape,)) if isinstance(one, Shape)]
     return tuple(found)
 
 

@@ -139,7 +139,7 @@ def rotor(engine: Engine, system: System, n: int, a: float, placed: dict[int, Pl
     if n not in placed or m.jnt_type[n] not in (HINGE, SLIDE):
         what = f"its armature {a:g} is that of a ball, of a free joint or of one of several joints of a body, which cannot be read here"
         return [], Fault(f"joint {name!r}", what, "Remove it, or give one joint a body, with bodies between them.")
-    taken = {part.name for part in (*system.bodies, *system.joints)}
+    taken = {body.name for body in system.bodies} | {joint.name for joint in system.joints}
     base = f"{name} rotor"
     while base in taken or f"{base} bearing" in taken or f"{base} gear" in taken:
         base += "_"
