@@ -1,24 +1,23 @@
-r"""The command `haugmbd compare`: one mechanism of a Python file, or of the gallery, through many methods; a table and a report.
+r"""The command `haugmbd compare`: one mechanism through many methods; a table and a report.
 
-Exit codes: 0 at least one method reached the end, 1 none did, or no reference is possible, 2 the arguments are not valid.
+Exit codes: 0 at least one method reached the end, 1 none did, no reference is possible, or the model has faults, 2 the arguments are not
+valid, or there is no such model.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from haugmbd.cli.model_argument import NothingToCheck, read_model
-from haugmbd.errors import HaugmbdError, UsageError
-from haugmbd.gallery import GALLERY
+from haugmbd.cli.model_argument import FAILED, NOT_VALID, OK, add_model, failed, positive, with_model
+from haugmbd.errors import UsageError
 from haugmbd.integrators import RK4
 from haugmbd.study.comparison.compare import compare
 from haugmbd.study.method import Method, MethodSet, methods
 from haugmbd.study.method_text import method_from
+from haugmbd.system.system import System
 
 SIX = ("RK4", "RK4 + None", "RK4 + Baumgarte(20, 20)", "Heun", "NullSpace + RK4", "GeneralizedAlpha")
 """The methods that are compared where none are given."""
@@ -30,10 +29,7 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     command = add_parser(
         "compare", help="run a mechanism with many methods, and write a report of their errors, violations and costs"
     )
-    names = ", ".join(make.__name__ for make in GALLERY)
-    command.add_argument(
-        "mechanism", metavar="FILE_OR_NAME", help=f"a Python file that defines `system` (its code is run), or one of {names}"
-    )
+    add_model(command)
     command.add_argument(
         "--methods",
         nargs="+",
@@ -43,57 +39,46 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     )
     command.add_argument("--out", type=Path, default=Path("report.html"), metavar="FILE", help="the report (report.html)")
     command.add_argument("--csv", type=Path, metavar="FILE", help="a table of all numbers")
-    command.add_argument("--t-end", type=_positive, default=1.0, metavar="T", help="end of the runs [s] (1)")
+    command.add_argument("--t-end", type=positive, default=1.0, metavar="T", help="end of the runs [s] (1)")
     command.add_argument(
-        "--h", type=_positive, default=1e-3, metavar="H", help="step of methods that have none of their own [s] (1e-3)"
+        "--h", type=positive, default=1e-3, metavar="H", help="step of methods that have none of their own [s] (1e-3)"
     )
     command.add_argument(
-        "--rtol", type=_positive, metavar="R", help="relative tolerance of methods that have none of their own (1e-8)"
+        "--rtol", type=positive, metavar="R", help="relative tolerance of methods that have none of their own (1e-8)"
     )
     command.add_argument("--reference", metavar="METHOD", help='the reference, or "none" (DOP853 with rtol=1e-12)')
-    command.add_argument("--budget", type=_positive, metavar="B", help="longest time of a run [s] (no limit)")
+    command.add_argument("--budget", type=positive, metavar="B", help="longest time of a run [s] (no limit)")
     command.set_defaults(run=run_compare)
 
 
-def _positive(text: str) -> float:
-    """Return a positive number."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0.0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
-    return value
-
-
 def run_compare(arguments: argparse.Namespace) -> int:
-    """Compare the methods, print the table, write the report, and return the exit code."""
+    """Run the methods, print the table, write the report, and return the exit code."""
     try:
-        chosen = _methods(arguments.methods)
-        given = arguments.reference
+        chosen, given = _methods(arguments.methods), arguments.reference
         reference: Method | Literal[False] | None = (
             None if given is None else False if given == "none" else method_from(given).completed(h=arguments.h)
         )
         if arguments.out.suffix.lower() not in (".html", ".htm"):
             raise UsageError(f"--out is {str(arguments.out)!r}: the report is an .html file.")
-        system = read_model(arguments.mechanism)
-    except (NothingToCheck, UsageError) as error:
-        print(f"haugmbd: {error}", file=sys.stderr)
-        return 2
+    except UsageError as error:
+        return failed(arguments, NOT_VALID, str(error))
+    return with_model(arguments, lambda system: _act(system, chosen, reference, arguments))
+
+
+def _act(
+    system: System, chosen: MethodSet, reference: Method | Literal[False] | None, arguments: argparse.Namespace
+) -> tuple[int, dict[str, Any], str]:
+    """Return exit code, data and text of the comparison."""
     numbers = {"h": arguments.h, "rtol": arguments.rtol, "budget": arguments.budget}
-    try:
-        found = compare(system, chosen, arguments.t_end, reference=reference, progress=True, **numbers)
-        print(found)
-        print(f"report: {found.report(arguments.out)}  (open it in a browser)")
-        if arguments.csv is not None:
-            print(f"table: {found.to_csv(arguments.csv)}")
-    except HaugmbdError as error:
-        print(f"haugmbd: {arguments.mechanism}: {error}", file=sys.stderr)
-        return 1
-    except OSError as error:
-        print(f"haugmbd: cannot write: {error}", file=sys.stderr)
-        return 2
-    return 0 if any(cell.completed for cell in found.cells.values()) else 1
+    found = compare(system, chosen, arguments.t_end, reference=reference, progress=True, **numbers)
+    report = found.report(arguments.out)
+    lines, files = [str(found), f"report: {report}  (open it in a browser)"], [str(report)]
+    if arguments.csv is not None:
+        files.append(str(found.to_csv(arguments.csv)))
+        lines.append(f"table: {files[-1]}")
+    rows = {label: found.row(label) for label in found.labels}
+    code = OK if any(cell.completed for cell in found.cells.values()) else FAILED
+    return code, {"methods": rows, "files": files}, "\n".join(lines)
 
 
 def _methods(texts: Sequence[str]) -> MethodSet:

@@ -80,5 +80,5 @@ def _words(command: argparse.ArgumentParser) -> list[str]:
     for action in command._actions:
         words += [option for option in action.option_strings if option.startswith("--")]
         words += [str(choice) for choice in action.choices or ()]
-        words += list(by_name()) if action.dest in ("model", "mechanism") else []
+        words += list(by_name()) if action.dest == "model" else []
     return words

@@ -18,12 +18,14 @@ from haugmbd.modelfile.exports import Export
 from haugmbd.modelfile.mjcf import write_mjcf
 from haugmbd.modelfile.urdf import write_urdf
 from haugmbd.system.system import System
+from haugmbd.viewer import to_gltf
 
 WRITERS: dict[str, Callable[[System, Path, bool], Export]] = {
     ".json": lambda system, out, leave_out: Export((save_model(system, out),), ()),
     ".urdf": lambda system, out, leave_out: write_urdf(system, out, leave_out=leave_out),
     ".xml": lambda system, out, leave_out: write_mjcf(system, out, leave_out=leave_out),
     ".asmt": lambda system, out, leave_out: write_asmt(system, out, leave_out=leave_out),
+    ".glb": lambda system, out, leave_out: Export((to_gltf(system, out),), ("all but the look of the modelled pose",)),
 }
 """Exporters by the ending of the file."""
 

@@ -9,10 +9,11 @@ import argparse
 import math
 import sys
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from haugmbd.cli.model_argument import json_line
 from haugmbd.crosscheck import CrossCheck, crosscheck
 from haugmbd.crosscheck.check import TOL
 from haugmbd.errors import SimulationError
@@ -48,6 +49,7 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
         "--joints", type=_joints, default=KINDS, metavar="A,B", help=f"kinds of joints, of {','.join(KINDS)} (all)"
     )
     command.add_argument("--free", action="store_true", help="use chains with a free base")
+    command.add_argument("--json", action="store_true", help="print one JSON object for other programs")
     command.set_defaults(run=run_crosscheck)
 
 
@@ -105,13 +107,28 @@ def run_crosscheck(arguments: argparse.Namespace) -> int:
                 runs.append(Run(seed, crosscheck(chain, q, qd, tau, wrenches=wrenches, tol=arguments.tol)))
             except SimulationError as error:
                 print(f"haugmbd: the chain of seed {seed} cannot be compared: {error}", file=sys.stderr)
+                if arguments.json:
+                    print(json_line({"ok": False, "error": str(error), "seed": seed}))
                 return 1
             bar.reach(len(runs))
-    _print_table(runs)
     worst = max(runs, key=lambda run: (math.isnan(run.check.worst), run.check.worst))
+    if arguments.json:
+        print(json_line(_data(runs, worst)))
+        return 0 if worst.check.ok else 1
+    _print_table(runs)
     print(f"\nthe worst is the chain of seed {worst.seed}; again, alone: {_again(arguments, worst.seed)}\n")
     print(worst.check)
     return 0 if worst.check.ok else 1
+
+
+def _data(runs: list[Run], worst: Run) -> dict[str, Any]:
+    """Return the table as data."""
+    table = np.array([[d.relative for d in run.check] for run in runs])
+    rows = {
+        d.name: {"median": float(np.median(column)), "worst": float(column.max()), "seed": runs[int(np.argmax(column))].seed}
+        for d, column in zip(runs[0].check, table.T, strict=True)
+    }
+    return {"ok": worst.check.ok, "chains": len(runs), "differences": rows, "worst": worst.check.worst, "seed": worst.seed}
 
 
 def _print_table(runs: list[Run]) -> None:

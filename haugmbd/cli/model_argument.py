@@ -15,7 +15,7 @@ import math
 import runpy
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,13 @@ class NothingToCheck(Exception):
 
 
 def add_model(command: argparse.ArgumentParser) -> None:
-    """Add the arguments MODEL, --allow-code and --json."""
+    """Add the arguments MODEL, --loops, --length, --allow-code and --json."""
+    add_reading(command)
+    command.add_argument("--json", action="store_true", help="print one JSON object for other programs")
+
+
+def add_reading(command: argparse.ArgumentParser) -> None:
+    """Add the arguments MODEL, --loops, --length and --allow-code."""
     names = ", ".join(by_name())
     endings = ", ".join(FORMATS)
     command.add_argument(
@@ -59,7 +65,6 @@ def add_model(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--allow-code", action="store_true", help="import the functions that a model file names, or expand a .xacro"
     )
-    command.add_argument("--json", action="store_true", help="print one JSON object for other programs")
 
 
 def by_name() -> dict[str, Callable[[], System]]:
@@ -111,26 +116,43 @@ def with_model(arguments: argparse.Namespace, act: Callable[[System], tuple[int,
     act: a function of the system that returns exit code, data and text
     """
     try:
-        given = {key: getattr(arguments, key) for key in ("allow_code", "loops", "length")}
-        code, data, text = act(read_model(arguments.model, **given))
+        code, data, text = act(read_model(arguments.model, **reading_of(arguments)))
     except NothingToCheck as error:
-        return _failed(arguments, NOT_VALID, str(error), str(error), [])
+        return failed(arguments, NOT_VALID, str(error))
     except HaugmbdError as error:
         faults = error.faults if isinstance(error, ModelError) else ()
         told = str(error) if isinstance(error, ModelFileError) else f"{arguments.model}{line_of(error, arguments.model)}: {error}"
-        return _failed(arguments, FAILED, told, str(error), [str(fault) for fault in faults])
+        return failed(arguments, FAILED, told, str(error), [str(fault) for fault in faults])
     except OSError as error:
         told = f"{error.filename or arguments.model}: {error.strerror or error}"
-        return _failed(arguments, NOT_VALID, told, told, [])
-    print(json.dumps({"ok": code == OK, "model": arguments.model, **data}) if arguments.json else text)
+        return failed(arguments, NOT_VALID, told)
+    print(json_line({"ok": code == OK, "model": arguments.model, **data}) if arguments.json else text)
     return code
 
 
-def _failed(arguments: argparse.Namespace, code: int, told: str, error: str, faults: list[str]) -> int:
+def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of `add_reading` as keywords of `read_model`."""
+    return {key: getattr(arguments, key) for key in ("allow_code", "loops", "length")}
+
+
+def json_line(data: Any) -> str:
+    """Return data as JSON, whose numbers are finite: null for others."""
+
+    def finite(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: finite(each) for key, each in value.items()}
+        if isinstance(value, list | tuple):
+            return [finite(each) for each in value]
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+
+    return json.dumps(finite(data), allow_nan=False)
+
+
+def failed(arguments: argparse.Namespace, code: int, told: str, error: str = "", faults: Sequence[str] = ()) -> int:
     """Print an error, and return the exit code."""
     print(f"haugmbd: {told}", file=sys.stderr)
     if arguments.json:
-        print(json.dumps({"ok": False, "model": arguments.model, "error": error, "faults": faults}))
+        print(json_line({"ok": False, "model": arguments.model, "error": error or told, "faults": list(faults)}))
     return code
 
 

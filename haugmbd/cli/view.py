@@ -11,9 +11,10 @@ import sys
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from haugmbd.analysis.mobility.mobility import mobility
-from haugmbd.cli.model_argument import NothingToCheck, read_model
+from haugmbd.cli.model_argument import NothingToCheck, add_reading, read_model, reading_of
 from haugmbd.errors import HaugmbdError
 from haugmbd.gallery import GALLERY
 from haugmbd.viewer import picture
@@ -23,11 +24,7 @@ from haugmbd.viewer.live import LivePage, server_of
 def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     """Add the command to those of `haugmbd`."""
     command = add_parser("view", help="show a mechanism in the browser, and again at every change of its file")
-    command.add_argument(
-        "mechanism",
-        metavar="FILE_OR_NAME",
-        help="a model file, a Python file that defines `system` (it is executed), or a name of the gallery",
-    )
+    add_reading(command)
     command.add_argument("--port", type=int, default=0, help="port of the loopback address (a free one)")
     command.add_argument("--no-browser", action="store_true", help="do not open a browser")
     command.set_defaults(run=run_view)
@@ -35,12 +32,12 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
 
 def run_view(arguments: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C."""
-    given = arguments.mechanism
+    given = arguments.model
     if not Path(given).is_file() and given not in {make.__name__ for make in GALLERY}:
         print(f"haugmbd: {given!r} is no file, and no mechanism of the gallery.", file=sys.stderr)
         return 2
     try:
-        server = server_of(live_page(given), arguments.port)
+        server = server_of(live_page(given, **reading_of(arguments)), arguments.port)
     except (OSError, OverflowError) as error:
         print(f"haugmbd: cannot serve at port {arguments.port}: {error}", file=sys.stderr)
         return 2
@@ -56,16 +53,16 @@ def run_view(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def live_page(given: str) -> LivePage:
-    """Return the page of a file, or of a name of the gallery."""
+def live_page(given: str, **how: Any) -> LivePage:
+    """Return the page of a file, or of a name of the gallery;  how: keywords of `read_model`."""
     path = Path(given)
-    return LivePage(lambda: built(given), lambda: (path.stat().st_mtime_ns, path.stat().st_size) if path.is_file() else None)
+    return LivePage(lambda: built(given, **how), lambda: (path.stat().st_mtime_ns, path.stat().st_size) if path.is_file() else None)
 
 
-def built(given: str) -> tuple[str, str]:
+def built(given: str, **how: Any) -> tuple[str, str]:
     """Return the page and the report; errors of the file are in both."""
     try:
-        system = read_model(given)
+        system = read_model(given, **how)
         page = picture(system).html
         return page, str(mobility(system))
     except (NothingToCheck, HaugmbdError) as error:

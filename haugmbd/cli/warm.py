@@ -8,6 +8,7 @@ Exit code: 0; a method that cannot be compiled is a fault of this package, and r
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -36,20 +37,26 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     """Add the command to those of `haugmbd`."""
     command = add_parser("warm", help="compile the code of simulations in advance, and keep it on disk")
     command.add_argument("--all", action="store_true", help="compile all methods, not only the default ones; takes some minutes")
+    command.add_argument("--json", action="store_true", help="print one JSON object for other programs")
     command.set_defaults(run=run_warm)
 
 
 def run_warm(arguments: argparse.Namespace) -> int:
     """Compile, and print the time of each part."""
     start, LOGGER.disabled = time.perf_counter(), True  # the command prints its own progress
+    seconds: dict[str, float] = {}
     try:
         for name, compile_it in (*default_methods(), *(other_methods() if arguments.all else ())):
             begun = time.perf_counter()
-            print(f"{name} ...", end=" ", flush=True)
+            print("" if arguments.json else f"{name} ... ", end="", flush=True)
             compile_it()
-            print(f"{time.perf_counter() - begun:.1f} s")
+            seconds[name] = time.perf_counter() - begun
+            print("" if arguments.json else f"{seconds[name]:.1f} s\n", end="")
     finally:
         LOGGER.disabled = False
+    if arguments.json:
+        print(json.dumps({"ok": True, "seconds": seconds}))
+        return 0
     print(f"ready after {time.perf_counter() - start:.1f} s; `haugmbd info` prints the folder of compiled code")
     return 0
 

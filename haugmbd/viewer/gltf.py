@@ -23,10 +23,11 @@ from haugmbd.bodies.shapes.base import turn_of_z
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
 from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.system.system import System
 from haugmbd.viewer.animate import maximal, mechanism_of
 from haugmbd.viewer.frames import Frames, Ints, Seen, frames_of
 from haugmbd.viewer.given_shapes import rod_radius, shapes_of
-from haugmbd.viewer.mechanism import Mechanism, Rod
+from haugmbd.viewer.mechanism import Mechanism, Rod, of_system
 from haugmbd.viewer.meshes import unit_mesh
 from haugmbd.viewer.scene import size_of, view
 from haugmbd.viewer.shapes import Shape
@@ -52,13 +53,13 @@ VERTICES, INDICES = 34962, 34963
 MAGIC, JSON_CHUNK, BINARY_CHUNK = 0x46546C67, 0x4E4F534A, 0x004E4942
 
 
-def to_gltf(result: Seen, path: str | Path, *, frames: int | None = None) -> Path:
+def to_gltf(result: Seen | System, path: str | Path, *, frames: int | None = None) -> Path:
     """Write the motion as one .glb file (glTF 2.0, binary).
 
     Parameters
     ----------
-    result : Result, ReducedResult or ImpactResult
-        The motion, with its model.
+    result : Result, ReducedResult, ImpactResult or System
+        The motion, with its model; of a system, its modelled pose.
     path : str or Path
         The file, .glb.
     frames : int, optional
@@ -81,8 +82,13 @@ def to_gltf(result: Seen, path: str | Path, *, frames: int | None = None) -> Pat
     where = Path(path)
     if where.suffix.lower() != ".glb":
         raise UsageError(f"{str(where)!r} ends with {where.suffix!r}: give a name that ends with .glb.")
-    seen = maximal(result)[0]
-    data = _File(mechanism_of(seen), increasing(frames_of(seen, frames))).bytes()
+    if isinstance(result, System):
+        mechanism = of_system(result)
+        drawn = Frames(np.zeros(1), mechanism.r[None], mechanism.p[None], np.ones(1, dtype=bool), ())
+    else:
+        seen = maximal(result)[0]
+        mechanism, drawn = mechanism_of(seen), increasing(frames_of(seen, frames))
+    data = _File(mechanism, drawn).bytes()
     try:
         where.write_bytes(data)
     except OSError as error:

@@ -6,7 +6,7 @@ import numpy as np
 
 import haugmbd as mbd
 from haugmbd.math import euler_parameters
-from joints import CJ, RJ, SJ, TJ, UJ, Fixed, Planar
+from joints import CJ, RJ, SJ, TJ, UJ, Fixed, Gear, Planar, RackPinion, Screw
 
 SEED = 20261125
 TREE = ("RJ", "TJ", "Fixed", "Planar", "free", "RJ")
@@ -93,3 +93,25 @@ def accelerations(system, motion):
         v[k], w[k] = motion[body.name]
     found = mbd.accelerations(model, start.replace(v=v, omega_bar=w))
     return {body.name: np.concatenate([found.v_dot[k], found.omega_bar_dot[k]]) for k, body in enumerate(system.bodies[1:], 1)}
+
+
+def geared(screw=True):
+    """A gear pair on a turning arm, a rack on it, and a nut on a spindle (screw); shapes and a motion that the joints allow."""
+    rng = np.random.default_rng(SEED + 100)
+    system = mbd.System("geared", gravity=(0.5, -9.81, 1.0))
+    names = ("arm", "one", "two", "rack", *(("nut",) if screw else ()))
+    arm, one, two, rack, *nut = (system.add(solid(name, rng)) for name in names)
+    system.add(RJ("pivot", system.ground, arm, point=(0.1, 0.2, 0.3), axis=(1, 2, 3)))
+    a = system.add(RJ("a", arm, one, point=(0.5, 0, 0), axis=(0.2, 0, 1)))
+    b = system.add(RJ("b", two, arm, point=(0.7, 0.3, 0.1), axis=(0.2, 0, 1)))
+    rail = system.add(TJ("rail", rack, arm, point=(0.2, 0.6, 0.1), axis=(0, 1, 0)))
+    system.add(Gear("gear", a, b, ratio=-1.7))
+    system.add(RackPinion("rack and pinion", b, rail, radius=0.13))
+    if nut:
+        thread = system.add(CJ("thread", arm, nut[0], point=(0.1, 0.5, 0.2), axis=(1, 1, 0)))
+        system.add(Screw("screw", thread, pitch=-0.3))
+    motion = moving(system)
+    for body in system.bodies[1:]:
+        v, w = motion[body.name]
+        body.__setstate__(body.__getstate__() | {"v": v, "omega_bar": w})
+    return system

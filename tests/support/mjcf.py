@@ -44,7 +44,7 @@ def random_tree(seed, n=6):
         if kind in ("hinge", "slide"):
             axis, at = rng.normal(size=3), rng.normal(scale=0.2, size=3)
             spring = f'stiffness="{rng.uniform(1, 5)!r}" springref="{rng.uniform(-0.3, 0.3)!r}"' if rng.random() < 0.5 else ""
-            rotor = f'armature="{rng.uniform(0.01, 0.3)!r}"' if kind == "hinge" and parents[k] == -1 else ""
+            rotor = f'armature="{rng.uniform(0.01, 0.3)!r}"' if rng.random() < 0.6 else ""
             damper = f'damping="{rng.uniform(0, 1)!r}"'
             joint = f'<joint name="j{k}" type="{kind}" axis="{numbers(axis)}" pos="{numbers(at)}" {damper} {spring} {rotor}/>'
             q.append(rng.uniform(-0.5, 0.5))
@@ -62,9 +62,9 @@ def random_tree(seed, n=6):
             if choice:
                 control[name] = float(rng.uniform(-2, 2))
         elif kind in ("ball", "free"):
-            joint = (
-                f'<joint name="j{k}" type="{kind}" pos="{"0 0 0" if kind == "free" else numbers(rng.normal(scale=0.2, size=3))}"/>'
-            )
+            rotor = f'armature="{rng.uniform(0.01, 0.3)!r}"' if kind == "ball" and parents[k] == -1 else ""
+            at = "0 0 0" if kind == "free" else numbers(rng.normal(scale=0.2, size=3))
+            joint = f'<joint name="j{k}" type="{kind}" pos="{at}" {rotor}/>'
             q.extend([*(rng.normal(size=3) if kind == "free" else ()), *rng.normal(size=4)])
             v.extend(rng.normal(size=6 if kind == "free" else 3))
         place = f'pos="{numbers(rng.normal(scale=0.4, size=3))}" quat="{numbers(rng.normal(size=4))}"'

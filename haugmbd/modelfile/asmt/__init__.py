@@ -4,8 +4,10 @@ records     the tree of a text with tabs
 assembly    parts, markers, joints and motions as data
 formulas    motions as expressions
 joints      joints between two markers
+couplings   gears, racks and screws
 mechanism   from an assembly to a System
 read        read_asmt
+write_couplings  couplings as gears, racks and screws, for write_asmt
 write       write_asmt
 """
 

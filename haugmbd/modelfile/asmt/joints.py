@@ -28,9 +28,6 @@ from joints.locked import Locked
 ALIGNED = 1e-6
 """Sine of an angle below which an AngleJoint keeps two axes parallel."""
 REFUSED = {
-    "GearJoint": "add a Gear between the hinges of the wheels to the system",
-    "RackPinionJoint": "add a Coupling to the system",
-    "ScrewJoint": "add a Coupling to the system",
     "ConstantVelocityJoint": "there is no constant-velocity joint",
 }
 

@@ -18,6 +18,7 @@ from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import Fault, UsageError
 from haugmbd.math import euler_parameters
 from haugmbd.modelfile.asmt.assembly import AsmtJoint, Assembly, Motion
+from haugmbd.modelfile.asmt.couplings import coupling_between
 from haugmbd.modelfile.asmt.formulas import expression_of
 from haugmbd.modelfile.asmt.joints import joint_between
 from haugmbd.modelfile.imports.closing import OPEN
@@ -27,6 +28,8 @@ from haugmbd.system.system import System
 from joints import RotationDriver, TranslationDriver
 
 FIXED = "FixedJoint"
+COUPLED = ("GearJoint", "RackPinionJoint", "ScrewJoint")
+"""Joints that are couplings of other joints."""
 GROUND = ""
 """The assembly itself, as the part of its markers."""
 UNIT = MassProperties(1.0, np.ones(3))
@@ -63,9 +66,10 @@ def mechanism(made: Assembly, merge_fixed: bool) -> Built:
         return built
     places, used = _groups(made, built, merge_fixed)
     bodies = _bodies(made, built, places)
-    for joint in made.joints.values():
-        if joint.name not in used:
-            _add_joint(made, built, bodies, joint)
+    for late in (False, True):  # couplings are of joints, which may stand after them
+        for joint in made.joints.values():
+            if joint.name not in used and (joint.type in COUPLED) is late:
+                _add_joint(made, built, bodies, joint)
     for motion in made.motions.values():
         _add_motion(made, built, motion)
     _doubts(made, built)
@@ -185,7 +189,11 @@ def _add_joint(made: Assembly, built: Built, bodies: dict[str, Body], joint: Asm
         made.fault(joint.line, where, f"both its markers are on {ends[0].body.name!r}", "Give markers of parts that move.")
         return
     try:
-        part: Joint = joint_between(joint.type, joint.name, ends[0], ends[1], joint.values)
+        if joint.type in COUPLED:
+            known = built.system.joints
+            part: Joint = coupling_between(joint.type, joint.name, ends[0], ends[1], joint.values, known)
+        else:
+            part = joint_between(joint.type, joint.name, ends[0], ends[1], joint.values)
     except UsageError as error:
         made.fault(joint.line, where, str(error).rstrip("."), "Replace it by a joint that can be read.")
         return

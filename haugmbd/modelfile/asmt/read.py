@@ -53,7 +53,8 @@ def read_asmt(path: str | FilePath, *, length: float = 1.0, merge_fixed: bool = 
     Notes
     -----
     The frames of joints are the markers: the coordinate of a hinge is the solver's own, from x of marker I to x of marker J about z.
-    Motions become drivers. Gears, screws and loads are refused by name; limits are listed in the report.
+    Motions become drivers; gears, racks and screws become couplings of the joints of their parts. Loads are refused by name; limits are
+    listed in the report.
     Source: the files that OndselSolver reads and writes.
     """
     unit = finite(length)

@@ -2,6 +2,7 @@ r"""write_asmt: a System as an assembly of FreeCAD's solver: parts, a marker for
 
 part        the axes of the body, its origin in the centre of mass; principal axes and moments of its inertia
 marker      the frame of the joint on its body; z is the axis
+couplings   of two coordinates as gears, racks and screws
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from haugmbd.drivers.expression import Expression
 from haugmbd.errors import Fault, UsageError
 from haugmbd.modelfile.asmt.formulas import WORD, WORDS
 from haugmbd.modelfile.asmt.records import HEADS
+from haugmbd.modelfile.asmt.write_couplings import record_of
 from haugmbd.modelfile.exports.export import Export, checked, finished, write_text
 from haugmbd.modelfile.functions import expression_text
 from haugmbd.modelfile.values import finite
@@ -32,6 +34,7 @@ from joints import (
     SJ,
     TJ,
     UJ,
+    Coupling,
     Distance,
     Fixed,
     Parallel,
@@ -109,7 +112,7 @@ def write_asmt(system: System, path: str | FilePath, *, length: float = 1.0, lea
     text = writer.text()
     left = finished(path, writer.faults, leave_out)
     write_text(path, text)
-    return Export((path,), tuple(left))
+    return Export((path,), (*left, *writer.left))
 
 
 def record(level: int, text: str, *values: Any) -> Lines:
@@ -132,6 +135,7 @@ class _Writer:
         self.names = {id(body): body.name.replace("/", "_") for body in system.bodies}
         self.markers: dict[int, Lines] = {id(body): [] for body in system.bodies}
         self.faults: list[Fault] = []
+        self.left: list[str] = []
 
     def text(self) -> str:
         """Return the file."""
@@ -143,6 +147,8 @@ class _Writer:
                 joints += self.joint(joint)
         for load in self.system.loads:
             self.faults.append(Fault(load.where, f"the file holds no {type(load).__name__}", REMEDY))
+        if any(shape is not ... for body in self.system.bodies for shape in body.shape):
+            self.left.append("shapes")
         lines = [HEADS[0], "Assembly", *record(1, "Notes", "(Text string: '' runs: (Core.RunArray runs: #() values: #()))")]
         lines += [*record(1, "Name", self.name), *self.pose(1, np.zeros(3), np.eye(3)), *self.speeds(1, None)]
         lines += self.points(1, self.system.ground)
@@ -195,6 +201,8 @@ class _Writer:
     def joint(self, joint: Joint) -> Lines:
         """Return a joint; a fault for one that cannot be written."""
         kind = KINDS.get(type(joint))
+        if isinstance(joint, Coupling):
+            return self.coupling(joint)
         if kind is None:
             self.faults.append(Fault(f"joint {joint.name!r}", f"the file holds no {type(joint).__name__}", REMEDY))
             return []
@@ -211,6 +219,20 @@ class _Writer:
             values = record(4, "distanceIJ", repr(given.f.value / self.length))
         ends = [self.marker(joint, side, frame, A) for side, frame, A in zip("ij", (i, j), axes, strict=True)]
         head = [f"\t\t\t{kind}", *record(4, "Name", joint.name.replace("/", "_"))]
+        return [*head, *record(4, "MarkerI", ends[0]), *record(4, "MarkerJ", ends[1]), *values]
+
+    def coupling(self, joint: Coupling) -> Lines:
+        """Return a gear, a rack or a screw; a fault for a coupling that cannot be written."""
+        try:
+            made = record_of(joint)
+        except UsageError as error:
+            self.faults.append(
+                Fault(f"joint {joint.name!r}", f"the file holds no such {type(joint).__name__}: {str(error).rstrip('.')}", REMEDY)
+            )
+            return []
+        ends = [self.marker(joint, side, frame, frame.A_bar) for side, frame in (("i", made.i), ("j", made.j))]
+        values = [line for key, x in made.lengths.items() for line in record(4, key, repr(float(x) / self.length))]
+        head = [f"\t\t\t{made.kind}", *record(4, "Name", joint.name.replace("/", "_"))]
         return [*head, *record(4, "MarkerI", ends[0]), *record(4, "MarkerJ", ends[1]), *values]
 
     def motion(self, driver: Joint) -> Lines:

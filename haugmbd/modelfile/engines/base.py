@@ -19,7 +19,7 @@ class Reduced(NamedTuple):
 
     nv: number of rates;  M: (nv, nv);  forces: of the rates (nv,), the right-hand side (nv,);
     motion: of the rates, a body's name and a global point, J (6, nv) and bias (6,);  cut: the joints outside of the tree;  notes: known
-    differences between the engine and the system
+    differences between the engine and the system;  constraints: of the rates, J_c (n, nv) and bias_c (n,) of the engine's own rows
     """
 
     nv: int
@@ -28,6 +28,7 @@ class Reduced(NamedTuple):
     motion: Callable[[Array, str, Array], tuple[Array, Array]]
     cut: tuple[Joint, ...]
     notes: tuple[str, ...]
+    constraints: Callable[[Array], tuple[Array, Array]] | None = None
 
 
 Reducer = Callable[[System], Reduced]

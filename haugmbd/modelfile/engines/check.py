@@ -5,7 +5,7 @@ r"""crosscheck_engine: accelerations of a mechanism at random states, by this pa
     rates     q' from  J q' = (v, omega)  of all bodies, by least squares
     q''       [M J_c^T; J_c 0] (q'', lam) = (f, -bias_c) with the engine's M, f, J;   J_c: rows of the cut joints
 
-The rows of a cut joint are written from its kind: a point (SJ), a pose (Fixed), a hinge (RJ), in the engine's own Jacobians.
+The rows of a cut joint are written from its kind: a point (SJ), a pose (Fixed), a hinge (RJ), a coupling, in the engine's own Jacobians.
 Source: Featherstone (2008), ch. 8: closed-loop systems.
 """
 
@@ -25,14 +25,14 @@ from haugmbd.math.euler_parameters import exponential, product
 from haugmbd.model.constraint_rows import evaluate
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.modelfile.engines import mujoco_engine, pinocchio_engine
+from haugmbd.modelfile.engines import exudyn_engine, mujoco_engine, pinocchio_engine
 from haugmbd.modelfile.engines.base import Reduced
 from haugmbd.modelfile.engines.report import EngineCheck
 from haugmbd.modelfile.files import at_state
 from haugmbd.system.system import System
-from joints import RJ, SJ, Fixed
+from joints import CJ, RJ, SJ, TJ, Coupling, Fixed
 
-ENGINES: dict[str, ModuleType] = {"mujoco": mujoco_engine, "pinocchio": pinocchio_engine}
+ENGINES: dict[str, ModuleType] = {"mujoco": mujoco_engine, "pinocchio": pinocchio_engine, "exudyn": exudyn_engine}
 TOL = 1e-9
 """Largest relative difference allowed: above the rounding of large trees, below the effect of a wrong term."""
 MOVED = 0.2
@@ -49,9 +49,10 @@ def crosscheck_engine(system: System, engine: str, *, states: int = 5, seed: int
     Parameters
     ----------
     system : System
-        The mechanism, closed at its modelled pose, of parts that the engine's file format can hold (see `write_mjcf`, `write_urdf`).
+        The mechanism, closed at its modelled pose, of parts that the engine's file format can hold (see `write_mjcf`, `write_urdf`);
+        Exudyn has no file, and is given RJ, TJ, SJ, CJ, Planar, Fixed, Distance, TSDA and RSDA.
     engine : str
-        "mujoco" or "pinocchio"; the package must be installed.
+        "mujoco", "pinocchio" or "exudyn"; the package must be installed.
     states : int
         Number of states; the first one is the modelled pose, the others are random.
     seed : int
@@ -76,7 +77,7 @@ def crosscheck_engine(system: System, engine: str, *, states: int = 5, seed: int
     Notes
     -----
     Loops are closed exactly with the engine's own mass matrix, forces and Jacobians: MuJoCo's constraints are soft, and Pinocchio's loader
-    reads none.
+    reads none. Exudyn has its own joints in Euler parameters, whose Jacobians are used.
     Source: Featherstone (2008), ch. 8: closed-loop systems.
     """
     if engine not in ENGINES:
@@ -132,6 +133,9 @@ def _differences(system: System, reduced: Reduced) -> dict[str, float]:
     speed = np.concatenate([np.concatenate([body.v, body.A @ body.omega_bar]) for body in bodies])
     rates = np.linalg.lstsq(J, speed, rcond=None)[0]
     rows, bias = _cut_rows(reduced, rates)
+    if reduced.constraints is not None:
+        more = reduced.constraints(rates)
+        rows, bias = np.vstack([rows, more[0]]), np.concatenate([bias, more[1]])
     K = np.block([[reduced.M, rows.T], [rows, np.zeros((len(rows), len(rows)))]])
     qdd = np.linalg.lstsq(K, np.concatenate([reduced.forces(rates), -bias]), rcond=None)[0][: reduced.nv]
     found = accelerations(system.compile())
@@ -148,6 +152,11 @@ def _cut_rows(reduced: Reduced, rates: Array) -> tuple[Array, Array]:
     """Return J_c and bias_c of the joints outside of the tree."""
     rows, bias = [np.zeros((0, reduced.nv))], [np.zeros(0)]
     for joint in reduced.cut:
+        if isinstance(joint, Coupling):
+            row, rest = _coupling_row(reduced, rates, joint)
+            rows.append(row)
+            bias.append(rest)
+            continue
         P = joint.frame_i.point
         ends = [_end(reduced, rates, body, P) for body in (joint.i, joint.j)]
         J, b = ends[1][0] - ends[0][0], ends[1][1] - ends[0][1]
@@ -157,6 +166,24 @@ def _cut_rows(reduced: Reduced, rates: Array) -> tuple[Array, Array]:
         rows.append(kept @ J)
         bias.append(kept @ b)
     return np.vstack(rows), np.concatenate(bias)
+
+
+def _coupling_row(reduced: Reduced, rates: Array, coupling: Coupling) -> tuple[Array, Array]:
+    """Return the row and bias of sum c_k q_k: of a hinge h . omega_rel, of a slide h . v_rel at one point of both bodies.
+
+    Both have no further term: the rate of h is normal to h, along which the relative motion is.
+    """
+    row, bias = np.zeros((1, reduced.nv)), np.zeros(1)
+    for coordinate, c in coupling.terms:
+        joint = coordinate.joint
+        if type(joint) not in (RJ, TJ, CJ):
+            raise UsageError(f"joint {coupling.name!r} couples {coordinate.label}; coordinates of RJ, TJ and CJ can be compared.")
+        P, h = joint.frame_i.point, joint.frame_i.A[:, 2]
+        (J_i, b_i), (J_j, b_j) = (_end(reduced, rates, body, P) for body in (joint.i, joint.j))
+        part = slice(3, 6) if coordinate.turns else slice(0, 3)
+        row[0] += c * h @ (J_j - J_i)[part]
+        bias[0] += c * float(h @ (b_j - b_i)[part])
+    return row, bias
 
 
 def _end(reduced: Reduced, rates: Array, body: object, P: Array) -> tuple[Array, Array]:

@@ -1,7 +1,9 @@
 """What exporters of all formats share.
 
-export   the result of an export; faults of parts that a format cannot hold
-tree     a spanning tree of joints from the ground
+export     the result of an export; faults of parts that a format cannot hold
+tree       a spanning tree of joints from the ground
+couplings  couplings that are constant in time
+drawn      shapes of bodies
 """
 
 from haugmbd.modelfile.exports.export import Export

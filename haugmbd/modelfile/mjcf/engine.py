@@ -2,7 +2,7 @@ r"""A model of MuJoCo and its pose; names of its elements; elements that cannot 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -60,8 +60,13 @@ def load_engine() -> ModuleType:
     return module
 
 
-def compile_file(path: Path, key: str | None, q: Mapping[str, float] | None) -> Engine:
-    """Return the engine with the model of a file at its pose. Raise ModelFileError, with MuJoCo's words, if it cannot be compiled."""
+def compile_file(
+    path: Path, key: str | None, q: Mapping[str, float] | None, adjust: Callable[[Engine], tuple[str, ...]]
+) -> tuple[Engine, tuple[str, ...]]:
+    """Return the engine with the model of a file at its pose, and what `adjust` says that it has changed of the coordinates.
+
+    Raise ModelFileError, with MuJoCo's words, if the file cannot be compiled.
+    """
     mujoco = load_engine()
     read_bounded(path, MAX_BYTES)
     said: list[str] = []
@@ -70,6 +75,8 @@ def compile_file(path: Path, key: str | None, q: Mapping[str, float] | None) -> 
         m = mujoco.MjModel.from_xml_path(str(path))
         engine = Engine(mujoco, m, mujoco.MjData(m))
         _put_pose(engine, key, q)
+        told = adjust(engine)
+        _forward(engine)
     except UsageError:
         raise
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
@@ -77,7 +84,7 @@ def compile_file(path: Path, key: str | None, q: Mapping[str, float] | None) -> 
         raise ModelFileError(str(path), [Fault(str(path), f"MuJoCo: {text}", "")]) from None
     finally:
         mujoco.set_mju_user_warning(None)
-    return engine
+    return engine, told
 
 
 def _put_pose(engine: Engine, key: str | None, q: Mapping[str, float] | None) -> None:
@@ -99,6 +106,11 @@ def _put_pose(engine: Engine, key: str | None, q: Mapping[str, float] | None) ->
             raise UsageError(f"q: the coordinate of {name!r} is {value!r}, must be a finite number.")
         d.qpos[m.jnt_qposadr[joints[name]]] = number
     d.time = 0.0
+
+
+def _forward(engine: Engine) -> None:
+    """Compute poses and velocities of all bodies."""
+    mujoco, m, d = engine
     mujoco.mj_normalizeQuat(m, d.qpos)
     mujoco.mj_fwdPosition(m, d)
     mujoco.mj_fwdVelocity(m, d)

@@ -98,10 +98,13 @@ def _add_actuator(engine: Engine, k: int, u: float, found: Array) -> str:
     return ""
 
 
-def load_of(name: str, joint: Joint, kind: int, law: Any, q_0: float) -> ForceElement:
-    """Return the element with the law a0, a1, a2 of the hinge or slide along h of a joint, which stands at q_0."""
+def load_of(name: str, joint: Joint, kind: int, law: Any, q_0: float, sense: float) -> ForceElement:
+    """Return the element with the law a0, a1, a2 of the hinge or slide along h of a joint, which stands at q_0.
+
+    sense: of the axis of the file along h, 1 or -1
+    """
     a0, a1, a2 = (float(a) for a in law)
-    constant = a0 + a1 * q_0
+    constant = sense * (a0 + a1 * q_0)
     if kind == HINGE:
         return RSDA(name, joint, k=-a1, c=-a2, theta0=0.0, actuator=-constant)
     end, h = joint.frame_j.point, joint.frame_i.A[:, 2]

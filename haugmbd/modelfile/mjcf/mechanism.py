@@ -1,7 +1,7 @@
 r"""From a compiled model of MuJoCo to a System: one body for each group of bodies that are welded to each other.
 
 body frame    the axes of the first body of the group, its origin in the centre of mass c
-armature      a of a hinge on the ground is the inertia a I: omega = h q', h is fixed, and a I is possible for any body
+armature      inertia of a body at the world, or a rotor: see couplings
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from haugmbd.errors import Fault, UsageError
 from haugmbd.math import euler_parameters
 from haugmbd.modelfile.imports.masses import heavy
 from haugmbd.modelfile.imports.transform import Transform
-from haugmbd.modelfile.mjcf.engine import CONNECT, HINGE, JOINT, WELD, Engine
+from haugmbd.modelfile.mjcf.couplings import Follower, Placed, armature, coordinate_of, follow, followers, rotor
+from haugmbd.modelfile.mjcf.engine import CONNECT, HINGE, SLIDE, WELD, Engine
 from haugmbd.modelfile.mjcf.joints import joint_of
 from haugmbd.modelfile.mjcf.loads import controls, laws, load_of
 from haugmbd.system.system import System
@@ -35,12 +36,16 @@ SPHERE, CYLINDER, BOX = 2, 5, 6
 class Built(NamedTuple):
     """The system as read, and what the report says of it.
 
-    where: body and pose of each body of the file;  closures: joints of equalities, with their types
+    where: body and pose of each body of the file;  closures: joints of equalities, with their types;  placed: hinges and slides as
+    coordinates;  rotors: joints with an armature that is no inertia of their body
     """
 
     system: System
     where: dict[str, tuple[str, Transform]]
     closures: dict[str, str]
+    placed: dict[int, Placed]
+    rotors: dict[int, float]
+    substituted: list[str]
     ignored: list[str]
     warnings: list[str]
     faults: list[Fault]
@@ -51,7 +56,7 @@ def mechanism(engine: Engine, name: str, control: Mapping[str, float] | None) ->
     m = engine.m
     gravity = np.zeros(3) if engine.off("GRAVITY") else np.array(m.opt.gravity)
     shapes = _shapes(engine, 0, np.zeros(3))
-    built = Built(System(name, gravity=gravity, ground_shape=shapes), {}, {}, [], [], [])
+    built = Built(System(name, gravity=gravity, ground_shape=shapes), {}, {}, {}, {}, [], [], [], [])
     bodies = _bodies(engine, built)
     law = laws(engine, controls(engine, control), built.faults)
     for k in range(1, m.nbody):
@@ -59,10 +64,13 @@ def mechanism(engine: Engine, name: str, control: Mapping[str, float] | None) ->
             _add_joint(engine, built, bodies, k, law)
     if control is None and m.nu:
         built.ignored.append(f"actuators ({m.nu})")
-    if not engine.off("EQUALITY"):
-        for k in range(m.neq):
-            _add_equality(engine, built, bodies, k)
     built.warnings.extend(heavy("body", built.system.bodies))
+    for n, a in built.rotors.items():
+        _add_rotor(engine, built, n, a)
+    if not engine.off("EQUALITY"):
+        rules = {rule.number: rule for rule in followers(engine)}
+        for k in range(m.neq):
+            _add_equality(engine, built, bodies, k, rules.get(k))
     return built
 
 
@@ -104,12 +112,13 @@ def _body(engine: Engine, built: Built, leader: int, members: list[int]) -> tupl
     engine.mujoco.mj_objectVelocity(m, engine.d, engine.mujoco.mjtObj.mjOBJ_XBODY, leader, speed, 0)
     arm = frame.A @ solid.center
     name = engine.name("body", leader)
-    J = solid.J_bar + _armature(engine, built, leader)
+    added, others = armature(engine, leader)
+    built.rotors.update(others)
     drawn = tuple(shape for k in members for shape in _placed(engine, k, frame, solid.center))
     body = Body(
         name,
         solid.mass,
-        J,
+        solid.J_bar + added,
         r=frame.r + arm,
         p=euler_parameters.from_rotation_matrix(frame.A),
         v=speed[3:] + np.cross(speed[:3], arm),
@@ -119,26 +128,6 @@ def _body(engine: Engine, built: Built, leader: int, members: list[int]) -> tupl
     built.faults.extend(body.faults())
     built.system.add(body)
     return body, solid.center
-
-
-def _armature(engine: Engine, built: Built, leader: int) -> Array:
-    """Return the inertia (3, 3) that the armature of a hinge on the ground adds; a fault for that of other joints."""
-    m = engine.m
-    added = np.zeros((3, 3))
-    for k in np.flatnonzero(m.dof_armature):
-        joint = int(m.dof_jntid[k])
-        if m.jnt_bodyid[joint] != leader:
-            continue
-        alone = m.body_jntnum[leader] == 1 and m.jnt_type[joint] == HINGE
-        if alone and m.body_weldid[m.body_parentid[leader]] == 0:
-            added += float(m.dof_armature[k]) * np.eye(3)
-        else:
-            where = f"joint {engine.name('joint', joint)!r}"
-            what = f"its armature {m.dof_armature[k]:g} couples two bodies, and cannot be read"
-            built.faults.append(
-                Fault(where, what, "Remove it, or give the rotor as a body; on a hinge at the world it can be read.")
-            )
-    return added
 
 
 def _shapes(engine: Engine, body: int, center: Array) -> tuple[Shape, ...]:
@@ -182,7 +171,24 @@ def _add_joint(engine: Engine, built: Built, bodies: list[Body], k: int, law: Ar
         return
     built.faults.extend(joint.faults())
     built.system.add(joint)
+    for n, kind in zip(numbers, kinds, strict=True):
+        placed = coordinate_of(joint, kind, np.array(d.xaxis[n])) if kind in (HINGE, SLIDE) else None
+        if placed is not None:
+            built.placed[n] = placed
     _add_loads(engine, built, joint, numbers, kinds, law)
+
+
+def _add_rotor(engine: Engine, built: Built, n: int, a: float) -> None:
+    """Add the rotor that stands for the armature of a joint."""
+    parts, fault = rotor(engine, built.system, n, a, built.placed)
+    if fault is not None:
+        built.faults.append(fault)
+        return
+    name = engine.name("joint", n)
+    built.substituted.append(f"joint {name!r}: its armature {a:g} became {parts[0].name!r}, a rotor on the ground that it turns")
+    for part in parts:
+        built.faults.extend(part.faults())
+        built.system.add(part)
 
 
 def _add_loads(engine: Engine, built: Built, joint: Joint, numbers: list[int], kinds: list[int], law: Array) -> None:
@@ -196,38 +202,51 @@ def _add_loads(engine: Engine, built: Built, joint: Joint, numbers: list[int], k
             what = "a spring, damper or actuator of one of several joints of a body cannot be read here"
             built.faults.append(Fault(f"joint {name!r}", what, "Give one joint a body, with bodies between them."))
             continue
-        load = load_of(f"{name} force", joint, kind, law[n], float(engine.d.qpos[m.jnt_qposadr[n]]))
+        sense = float(np.sign(joint.frame_i.A[:, 2] @ engine.d.xaxis[n]))
+        load = load_of(f"{name} force", joint, kind, law[n], float(engine.d.qpos[m.jnt_qposadr[n]]), sense)
         built.faults.extend(load.faults())
         built.system.add(load)
 
 
-def _add_equality(engine: Engine, built: Built, bodies: list[Body], k: int) -> None:
-    """Add the joint of a connect or a weld; a fault for other equalities."""
+def _add_equality(engine: Engine, built: Built, bodies: list[Body], k: int, rule: Follower | None) -> None:
+    """Add the joint of a connect, of a weld, or of an equality of joints (rule); a fault for other equalities."""
     m = engine.m
     kind, given = int(m.eq_type[k]), engine.mujoco.mj_id2name(m, engine.mujoco.mjtObj.mjOBJ_EQUALITY, k)
     name = given or f"{'connect' if kind == CONNECT else 'weld' if kind == WELD else 'equality'} {k}"
     if not m.eq_active0[k]:
         built.ignored.append(f"equality {name!r}, which is not active")
         return
+    if rule is not None:
+        _close(built, follow(engine, built.placed, rule, _free(built, name)), "joint")
+        return
     if kind not in (CONNECT, WELD):
         words = engine.mujoco.mjtEq(kind).name.removeprefix("mjEQ_").lower()
-        what = f"a {words} equality cannot be read{'; add a Coupling to the system' * (kind == JOINT)}"
-        built.faults.append(Fault(f"equality {name!r}", what, 'Remove it, or set active="false".'))
+        built.faults.append(Fault(f"equality {name!r}", f"a {words} equality cannot be read", 'Remove it, or set active="false".'))
         return
     ends = _ends(engine, bodies, k, kind)
     if ends[0].body is ends[1].body:
         built.faults.append(Fault(f"equality {name!r}", f"both its sides are on {ends[0].body.name!r}", "Remove it."))
         return
-    if name in {joint.name for joint in built.system.joints}:
-        name = f"equality {name}"
-    i, j = ends
+    name, (i, j) = _free(built, name), ends
     if kind == CONNECT:
-        joint: Joint = SJ.from_vectors(name, i.body, i.s_bar, j.body, j.s_bar)
+        _close(built, SJ.from_vectors(name, i.body, i.s_bar, j.body, j.s_bar), "connect")
     else:
-        joint = Fixed._locked(name, Place(i, j, Vectors(i.s_bar, i.f, i.g, j.s_bar, j.g, j.h), ()), 0.0)
+        _close(built, Fixed._locked(name, Place(i, j, Vectors(i.s_bar, i.f, i.g, j.s_bar, j.g, j.h), ()), 0.0), "weld")
+
+
+def _free(built: Built, name: str) -> str:
+    """Return a name for an equality that no joint has."""
+    return f"equality {name}" if name in {joint.name for joint in built.system.joints} else name
+
+
+def _close(built: Built, joint: Joint | Fault, word: str) -> None:
+    """Add the joint of an equality, or record why there is none."""
+    if isinstance(joint, Fault):
+        built.faults.append(joint)
+        return
     built.faults.extend(joint.faults())
     built.system.add(joint)
-    built.closures[name] = "connect" if kind == CONNECT else "weld"
+    built.closures[joint.name] = word
 
 
 def _ends(engine: Engine, bodies: list[Body], k: int, kind: int) -> tuple[Frame, Frame]:

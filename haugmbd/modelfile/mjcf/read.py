@@ -11,6 +11,7 @@ from haugmbd.deprecated import check_keywords
 from haugmbd.errors import ModelFileError
 from haugmbd.modelfile.imports.closing import OPEN, close_joints
 from haugmbd.modelfile.imports.report import ImportReport, LoopClosure
+from haugmbd.modelfile.mjcf.couplings import put_followers
 from haugmbd.modelfile.mjcf.engine import HINGE, SLIDE, Engine, compile_file, ignored, refused
 from haugmbd.modelfile.mjcf.mechanism import mechanism
 from haugmbd.system.system import System
@@ -56,13 +57,14 @@ def read_mjcf(
 
     Notes
     -----
-    connect and weld are exact joints here; MuJoCo's are soft. Contacts, limits and friction losses are not read, and the report says so.
-    Tendons, deformable bodies, media, and equalities of joints are refused by name.
+    connect and weld are exact joints here, and equalities of joints exact couplings; MuJoCo's are soft. Contacts, limits and friction
+    losses are not read, and the report says so. An armature is inertia of the body of a joint at the world, and a rotor otherwise.
+    Tendons, deformable bodies and media are refused by name.
     The file is compiled by MuJoCo, which reads the files that it names, wherever they are.
     Source: MuJoCo's documentation, XML reference and Computation.
     """
     path = FilePath(path)
-    engine = compile_file(path, key, q)
+    engine, told = compile_file(path, key, q, put_followers)
     faults = refused(engine)
     if not faults:
         built = mechanism(engine, engine.m.names.split(b"\0", 1)[0].decode("utf-8", "replace") or path.stem, control)
@@ -79,7 +81,7 @@ def read_mjcf(
         body_of={name: body for name, (body, _) in built.where.items() if name != "world"},
         q=_coordinates(engine),
         frames={name: Frame(bodies[body], at.r, at.A) for name, (body, at) in built.where.items() if name != "world"},
-        substituted=(),
+        substituted=(*told, *built.substituted),
         ignored=(*ignored(engine), *built.ignored),
         loops=tuple(
             LoopClosure(name, kind, "MJCF", *done.gaps.get(name, unknown))

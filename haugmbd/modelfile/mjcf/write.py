@@ -1,8 +1,10 @@
 r"""write_mjcf: a System as a model of MuJoCo: a tree of bodies, and equalities that close loops.
 
 tree    RJ hinge, TJ slide, SJ ball, CJ hinge and slide, UJ two hinges, Planar two slides and a hinge, Fixed no joint; free bodies
-cut     SJ connect, Fixed weld, RJ two connects on its axis
+cut     SJ connect, Fixed weld, RJ two connects on its axis; couplings of one or two coordinates are equalities of joints
 RSDA    of a hinge: stiffness, damping, springref
+shapes  boxes, spheres and cylinders are geoms that touch nothing
+speeds  a keyframe "modelled"
 frames  those of the bodies; angles in radians
 """
 
@@ -12,11 +14,12 @@ from pathlib import Path as FilePath
 
 import numpy as np
 
+from haugmbd.bodies.shapes import Box, Cylinder, Shape, Sphere
 from haugmbd.compiled.array_types import Array
-from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import Fault
 from haugmbd.math import euler_parameters
+from haugmbd.modelfile.exports.drawn import positive, rgba, written_shapes
 from haugmbd.modelfile.exports.export import (
     Export,
     checked,
@@ -29,11 +32,14 @@ from haugmbd.modelfile.exports.export import (
     write_text,
 )
 from haugmbd.modelfile.exports.tree import Branch, spanning_tree
+from haugmbd.modelfile.mjcf.equalities import REMEDY, equality
+from haugmbd.modelfile.mjcf.rates import rates_of
 from haugmbd.system.system import System
 from joints import CJ, RJ, SJ, TJ, UJ, Fixed, Planar
 
 TREE = (RJ, TJ, SJ, CJ, UJ, Planar, Fixed)
-REMEDY = "Leave it out with leave_out=True, or save the system as .json."
+KEY = "modelled"
+"""Name of the keyframe with the velocities."""
 SMALLEST = 1e-14
 """[kg], [kg m2] Below it MuJoCo takes a mass or a moment of inertia for a mistake (mjMINVAL is 1e-15)."""
 
@@ -67,28 +73,37 @@ def write_mjcf(system: System, path: str | FilePath, *, leave_out: bool = False)
 
     Notes
     -----
-    Loops become equality constraints, which are soft in MuJoCo. Velocities are not written. `read_mjcf` reads the file.
+    Loops and couplings become equality constraints, which are soft in MuJoCo. Velocities become a keyframe: `read_mjcf(path,
+    key="modelled")` reads the file with them.
     Source: MuJoCo's documentation, XML reference.
     """
     path = checked(system, path, ".xml")
     faults: list[Fault] = []
     branches, cut = spanning_tree(system, TREE)
     springs = _springs(system, faults)
+    undrawn: list[str] = []
     inside: dict[int, list[str]] = {id(body): [] for body in system.bodies}
+    rates: dict[int, list[float]] = {id(body): [] for body in system.bodies}
     for branch in reversed(branches):
-        inside[id(branch.parent)].insert(0, _body(branch, inside[id(branch.body)], springs, faults))
-    equalities = [text for joint in cut for text in _equality(system, joint, faults)]
-    left = finished(path, faults, leave_out)
+        geoms = written_shapes(branch.body, _geom, undrawn)
+        own, whole = rates_of(branch)
+        undrawn += [] if whole else [f"the part of the velocity of body {branch.body.name!r} that its joint does not allow"]
+        inside[id(branch.parent)].insert(0, _body(branch, [*geoms, *inside[id(branch.body)]], springs, faults))
+        rates[id(branch.parent)][:0] = own + rates[id(branch.body)]
+    equalities = [text for joint in cut for text in equality(system, joint, branches, faults)]
+    left = [*finished(path, faults, leave_out), *reversed(undrawn)]
+    ground = written_shapes(system.ground, _geom, left)
     sections = [
         element("compiler", angle="radian", inertiafromgeom="false", autolimits="true"),
         element("option", gravity=numbers(system.gravity)),
-        element("worldbody", inside[id(system.ground)]),
+        element("worldbody", [*ground, *inside[id(system.ground)]]),
     ]
     if equalities:
         sections.append(element("equality", equalities))
+    speeds = rates[id(system.ground)]
+    if any(speeds):
+        sections.append(element("keyframe", [element("key", name=KEY, qvel=numbers(speeds))]))
     write_text(path, indented(element("mujoco", sections, model=system.name)))
-    if any(np.any(body.v) or np.any(body.omega_bar) for body in system.bodies):
-        left.append("velocities")
     return Export((path,), tuple(left))
 
 
@@ -158,21 +173,14 @@ def _joints(branch: Branch, springs: dict[int, dict[str, str]]) -> list[str]:
     return []
 
 
-def _equality(system: System, joint: Joint, faults: list[Fault]) -> list[str]:
-    """Return the equalities of a joint that closes a loop; a fault for one that cannot be written."""
-    names = {id(body): body.name for body in system.bodies} | {id(system.ground): "world"}
-    i, j = joint.frame_i, joint.frame_j
-    ends = {"body1": names[id(i.body)], "body2": names[id(j.body)]}
-    kind = type(joint)
-    if kind is SJ:
-        return [element("connect", name=joint.name, anchor=numbers(i.s_bar), **ends)]
-    if kind is RJ:
-        second = numbers(i.s_bar + i.h)
-        both = ((joint.name, numbers(i.s_bar)), (f"{joint.name} axis", second))
-        return [element("connect", name=name, anchor=anchor, **ends) for name, anchor in both]
-    if kind is Fixed:
-        T = i.body.A.T @ j.body.A
-        pose = numbers((*(i.body.A.T @ (j.body.r - i.body.r)), *euler_parameters.from_rotation_matrix(T)))
-        return [element("weld", name=joint.name, anchor="0 0 0", relpose=pose, **ends)]
-    faults.append(Fault(f"joint {joint.name!r}", f"the file holds no {kind.__name__} that closes a loop or drives", REMEDY))
-    return []
+def _geom(shape: Shape) -> str:
+    """Return a shape as a geom that touches nothing and weighs nothing; "" for one that the file cannot hold."""
+    place = {"pos": numbers(shape.center), "quat": numbers(shape.p), "contype": "0", "conaffinity": "0", "mass": "0"}
+    place |= {"rgba": rgba(shape.color)} if shape.color else {}
+    if isinstance(shape, Box) and positive(shape.edges):
+        return element("geom", type="box", size=numbers(0.5 * shape.edges), **place)
+    if isinstance(shape, Sphere) and positive((shape.radius,)):
+        return element("geom", type="sphere", size=numbers((shape.radius,)), **place)
+    if isinstance(shape, Cylinder) and positive((shape.radius, shape.length)) and shape.inner_radius == 0.0:
+        return element("geom", type="cylinder", size=numbers((shape.radius, 0.5 * shape.length)), **place)
+    return ""

@@ -7,6 +7,8 @@ sidecar      loops in a sidecar file (Extended URDF)
 tree         poses of links, merged links and their inertia
 mechanism    from a robot to a System
 read         read_urdf
+followers    couplings as mimic, for write_urdf
+write_visual shapes as visuals, for write_urdf
 write        write_urdf
 """
 

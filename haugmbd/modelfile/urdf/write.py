@@ -3,11 +3,14 @@ r"""write_urdf: a System as a robot file: a tree of links; cut joints as loops, 
 link frame    the axes of the body, its origin in the point of the joint that leads to it
 tree          RJ continuous, TJ prismatic, Planar planar, Fixed fixed; free bodies floating below the root
 cut           SJ, Fixed in the sidecar of Extended URDF (3d, 6d), between frames that are links;  RJ, TJ as <loop_joint>
+mimic         a coupling of two coordinates of the tree
 damping       of an RSDA without spring and actuator
+visual        boxes, spheres, cylinders, and meshes as .obj files
 """
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path as FilePath
 
 import numpy as np
@@ -17,8 +20,11 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import Fault
+from haugmbd.modelfile.exports.drawn import written_shapes
 from haugmbd.modelfile.exports.export import Export, checked, element, finished, indented, numbers, plain_spring, rpy, write_text
 from haugmbd.modelfile.exports.tree import Branch, spanning_tree
+from haugmbd.modelfile.urdf.followers import followers
+from haugmbd.modelfile.urdf.write_visual import Visuals
 from haugmbd.system.system import System
 from joints import RJ, SJ, TJ, Fixed, Planar
 
@@ -71,21 +77,29 @@ def write_urdf(system: System, path: str | FilePath, *, loops: str | FilePath | 
     while root in (body.name for body in system.bodies[1:]):
         root += "_"
     names = {id(body): body.name for body in system.bodies} | {id(system.ground): root}
-    parts = [element("link", name=root)]
-    damping = _damping(system, faults)
+    visuals, undrawn = Visuals(path), list[str]()
+    parts = [element("link", written_shapes(system.ground, lambda shape: visuals.text(shape, np.zeros(3)), undrawn), name=root)]
+    led, loose = followers(cut, branches, REMEDY, faults)
+    dynamics = {key: [element("dynamics", damping=numbers(c))] for key, c in _damping(system, faults).items()}
+    for follower, (leader, multiplier) in led.items():
+        mimic = element("mimic", joint=leader.name, multiplier=numbers(multiplier), offset="0.0")
+        dynamics.setdefault(follower, []).append(mimic)
     for branch in branches:
-        parts += _branch(branch, names, points, damping)
+        points[id(branch.body)] = origin = _origin_of(branch)
+        drawn = written_shapes(branch.body, partial(visuals.text, origin=origin), undrawn)
+        parts += _branch(branch, names, points, dynamics, drawn)
     rows: list[tuple[str, str, str]] = []
-    for joint in cut:
+    for joint in loose:
         parts += _cut(joint, names, points, rows, faults)
     left = finished(path, faults, leave_out)
-    files = [path]
+    files = [path, *visuals.write()]
     write_text(path, '<?xml version="1.0"?>\n' + indented(element("robot", parts, name=system.name)))
     if rows:
         sidecar = path.with_suffix(".yaml") if loops is None else FilePath(loops)
         pairs = "".join(f"  - ['{a}', '{b}']\n" for _, a, b in rows)
         write_text(sidecar, f"closed_loop:\n{pairs}type: [{', '.join(kind for kind, _, _ in rows)}]\n")
         files.append(sidecar)
+    left += undrawn
     left.append(f"gravity, which is ({numbers(system.gravity)}) m/s2 here")
     if any(np.any(body.v) or np.any(body.omega_bar) for body in system.bodies):
         left.append("velocities")
@@ -104,13 +118,28 @@ def _damping(system: System, faults: list[Fault]) -> dict[int, float]:
     return found
 
 
-def _branch(branch: Branch, names: dict[int, str], points: dict[int, Array], damping: dict[int, float]) -> list[str]:
-    """Return the link of a body and the joint that leads to it; `points`: origins of the links, from the centre of mass."""
-    body, joint = branch.body, branch.joint
-    point = body.r
-    if joint is not None:
-        point = (joint.frame_i if branch.reverse else joint.frame_j).point
-    points[id(body)] = body.A.T @ (point - body.r)
+def _point(branch: Branch) -> Array:
+    """Return the point of the joint that leads to a body, global; of a free body its centre of mass."""
+    if branch.joint is None:
+        return branch.body.r
+    point: Array = (branch.joint.frame_i if branch.reverse else branch.joint.frame_j).point
+    return point
+
+
+def _origin_of(branch: Branch) -> Array:
+    """Return the origin of the link of a body, from its centre of mass, body frame."""
+    origin: Array = branch.body.A.T @ (_point(branch) - branch.body.r)
+    return origin
+
+
+def _branch(
+    branch: Branch, names: dict[int, str], points: dict[int, Array], dynamics: dict[int, list[str]], drawn: list[str]
+) -> list[str]:
+    """Return the link of a body and the joint that leads to it.
+
+    points: origins of the links, from the centre of mass;  dynamics: elements of joints;  drawn: visuals of the link
+    """
+    body, joint, point = branch.body, branch.joint, _point(branch)
     J = body.J_bar
     six = {"ixx": J[0, 0], "ixy": J[0, 1], "ixz": J[0, 2], "iyy": J[1, 1], "iyz": J[1, 2], "izz": J[2, 2]}
     solid = [
@@ -118,7 +147,7 @@ def _branch(branch: Branch, names: dict[int, str], points: dict[int, Array], dam
         element("mass", value=numbers(body.mass)),
         element("inertia", **{key: numbers(x) for key, x in six.items()}),
     ]
-    link = element("link", [element("inertial", solid)], name=body.name)
+    link = element("link", [element("inertial", solid), *drawn], name=body.name)
     kind = "floating" if joint is None else TREE[type(joint)]
     inside = [
         element("parent", link=names[id(branch.parent)]),
@@ -130,8 +159,7 @@ def _branch(branch: Branch, names: dict[int, str], points: dict[int, Array], dam
         inside.append(element("axis", xyz=numbers(body.A.T @ h)))
         if kind == "prismatic":
             inside.append(element("limit", lower="-1e3", upper="1e3", effort="1e9", velocity="1e9"))
-        if id(joint) in damping:
-            inside.append(element("dynamics", damping=numbers(damping[id(joint)])))
+        inside += dynamics.get(id(joint), [])
     name = f"{body.name} free" if joint is None else joint.name
     return [link, element("joint", inside, name=name, type=kind)]
 

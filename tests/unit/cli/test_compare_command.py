@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import json
 
 import pytest
 
 import haugmbd as mbd
 from haugmbd.cli import main
+from haugmbd.gallery import four_bar
 from haugmbd.study.method_text import method_from, names
 
 
@@ -41,6 +43,20 @@ def test_what_cannot_be_done_is_said(argv, code, sentence, capsys, tmp_path, mon
     monkeypatch.chdir(tmp_path)
     assert main.main(["compare", *argv]) == code
     assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_file_as_json(tmp_path, capsys):
+    model, out = four_bar().save(tmp_path / "bar.json"), tmp_path / "report.html"
+    argv = ["compare", str(model), "--methods", "RK4", "RATTLE", "--t-end", "0.02", "--h", "0.01", "--out", str(out), "--json"]
+    assert main.main(argv) == 0
+    data = json.loads(capsys.readouterr().out, parse_constant=lambda x: pytest.fail(f"{x} is no JSON"))
+    assert data["ok"]
+    assert [row["status"] for row in data["methods"].values()] == ["completed", "refused"]
+    assert data["files"] == [str(out)]
+    model.write_text("{}")
+    assert main.main([*argv[:2], "--json"]) == 1
+    assert not json.loads(capsys.readouterr().out)["ok"]
 
 
 def test_a_text_is_a_method():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import numpy as np
@@ -25,6 +26,16 @@ def test_the_table_says_median_and_worst_and_how_to_repeat_the_worst(capsys):
     assert main.main(["crosscheck", "--links", "8", "--random", "1", "--seed", seed]) == 0
     again = capsys.readouterr().out
     assert said[said.index("cross-check of") :] == again[again.index("cross-check of") :]
+
+
+def test_the_table_as_json(capsys):
+    assert main.main(["crosscheck", "--links", "3", "--random", "4", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["ok"]
+    assert data["chains"] == 4
+    assert max(row["worst"] for row in data["differences"].values()) == data["worst"] <= 1e-9
+    assert main.main(["crosscheck", "--links", "3", "--random", "1", "--tol", "1e-30", "--json"]) == 1
+    assert not json.loads(capsys.readouterr().out)["ok"]
 
 
 def test_joints_and_free_base_are_repeated_too(capsys):

@@ -8,9 +8,10 @@ import pytest
 import haugmbd as mbd
 from haugmbd.cli import main
 from haugmbd.gallery import four_bar
+from haugmbd.math import euler_parameters
 from haugmbd.modelfile.exports.export import rpy
 from haugmbd.modelfile.urdf.robot import rotation
-from joints import CJ, RJ, TJ, Distance, Perpendicular, PointInPlane, PointOnLine, RotationDriver, TranslationDriver
+from joints import CJ, RJ, TJ, Coupling, Distance, Perpendicular, PointInPlane, PointOnLine, RotationDriver, TranslationDriver
 from tests.support import mechanisms
 
 SAME = 1e-9
@@ -116,21 +117,191 @@ def test_other_joints_and_motions_come_back_from_asmt(tmp_path):
     assert {"turn", "slide"} <= {joint.name for joint in again.joints}
 
 
-@pytest.mark.parametrize("engine", ["mujoco", "pinocchio"])
-@pytest.mark.parametrize("case", ["tree 1", "tree 4", "SJ", "RJ", "Fixed"])
+def velocities(system):
+    return {body.name: np.concatenate([body.v, body.A @ body.omega_bar]) for body in system.bodies[1:]}
+
+
+def couplings_alike(one, two):
+    """The same rows of couplings, up to a factor: the rank of the rows of both systems is that of one."""
+    models = [each.compile() for each in (one, two)]
+    order = [[body.name for body in each.bodies[1:]] for each in (one, two)]
+    A, B = (mbd.evaluate(model).Phi_q.toarray().reshape(-1, model.nb, 6) for model in models)
+    B = B[:, [order[1].index(name) for name in order[0]]]
+    rows = [X.reshape(len(X), -1) for X in (A, B)]
+    rank = np.linalg.matrix_rank(rows[0], tol=1e-9)
+    assert rank == np.linalg.matrix_rank(rows[1], tol=1e-9) == np.linalg.matrix_rank(np.vstack(rows), tol=1e-9)
+
+
+@pytest.mark.parametrize("length", [1.0, 0.001])
+def test_couplings_come_back_from_asmt(length, tmp_path):
+    system = mechanisms.geared()
+    done = mbd.write_asmt(system, tmp_path / "geared.asmt", length=length)
+    assert not done.left_out
+    again = mbd.read_asmt(tmp_path / "geared.asmt", length=length)
+    kinds = {joint.name: type(joint).__name__ for joint in again.joints}
+    assert (kinds["gear"], kinds["rack_and_pinion" if "rack_and_pinion" in kinds else "rack and pinion"], kinds["screw"]) == (
+        "Gear",
+        "RackPinion",
+        "Screw",
+    )
+    same(system, again)
+    couplings_alike(system, again)
+    for name, x in velocities(system).items():
+        np.testing.assert_allclose(velocities(again)[name], x, rtol=0, atol=1e-9)
+
+
+def test_couplings_and_velocities_come_back_from_mjcf(tmp_path):
+    pytest.importorskip("mujoco")
+    system = mechanisms.geared()
+    done = mbd.write_mjcf(system, tmp_path / "geared.xml")
+    assert not done.left_out
+    again = mbd.read_mjcf(tmp_path / "geared.xml", key="modelled")
+    same(system, again)
+    couplings_alike(system, again)
+    for name, x in velocities(system).items():
+        np.testing.assert_allclose(velocities(again)[name], x, rtol=0, atol=1e-9)
+    assert not np.any([body.v for body in mbd.read_mjcf(tmp_path / "geared.xml").bodies])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_velocities_of_trees_come_back_from_mjcf(seed, tmp_path):
+    """Free bodies, balls, universal, cylindrical and planar joints from both sides."""
+    pytest.importorskip("mujoco")
+    system = mechanisms.random_tree(seed, tuple(kind for kind in mechanisms.ALL if kind != "Fixed"))
+    for name, (v, w) in mechanisms.moving(system).items():
+        system[name].__setstate__(system[name].__getstate__() | {"v": v, "omega_bar": w})
+    assert not mbd.write_mjcf(system, tmp_path / "tree.xml").left_out
+    again = velocities(mbd.read_mjcf(tmp_path / "tree.xml", key="modelled"))
+    for name, x in velocities(system).items():
+        np.testing.assert_allclose(again[name], x, rtol=0, atol=1e-9)
+    first = system.joints[0].j if not system.joints[0].j.is_ground else system.joints[0].i
+    first.__setstate__(first.__getstate__() | {"v": first.v + 1.0, "omega_bar": first.omega_bar + 1.0})
+    left = mbd.write_mjcf(system, tmp_path / "tree.xml").left_out
+    assert any(f"velocity of body {first.name!r} that its joint does not allow" in text for text in left)
+
+
+def test_couplings_come_back_from_urdf(tmp_path):
+    system = mechanisms.geared(screw=False)
+    done = mbd.write_urdf(system, tmp_path / "geared.urdf")
+    assert done.left_out[-1] == "velocities"
+    assert (tmp_path / "geared.urdf").read_text().count("<mimic ") == 2
+    again = mbd.read_urdf(tmp_path / "geared.urdf", gravity=system.gravity)
+    same(system, again)
+    couplings_alike(system, again)
+
+
+def test_couplings_that_formats_cannot_hold(tmp_path):
+    system = mechanisms.geared()
+    a, pivot, thread = (next(joint for joint in system.joints if joint.name == name) for name in ("a", "pivot", "thread"))
+    system.add(Coupling("sum", {a: 1.0, pivot: 1.0, thread.coordinate("angle"): -0.5}))
+    system.add(Coupling("driven", {a: 1.0}, mbd.Expression("0.1*sin(t)")))
+    for write, name, texts in (
+        (mbd.write_urdf, "x.urdf", ("'screw': a URDF holds no such Screw", "'sum'", "'driven'")),
+        (mbd.write_mjcf, "x.xml", ("'sum': the file holds no such Coupling: it couples more than two", "its f changes with time")),
+        (mbd.write_asmt, "x.asmt", ("'sum': the file holds no such Coupling: only couplings of two", "'driven'")),
+    ):
+        with pytest.raises(mbd.ModelFileError) as error:
+            write(system, tmp_path / name)
+        assert all(text in str(error.value) for text in texts), str(error.value)
+
+
+SHAPES = (
+    mbd.Box((0.1, 0.2, 0.3), center=(0.1, 0, -0.2), p=(0.5, 0.5, -0.5, 0.5), color="#33aa66"),
+    mbd.Sphere(0.05, center=(0, 0.1, 0.2)),
+    mbd.Cylinder(0.03, 0.4, center=(0.2, 0, 0), axis=(1, 2, 2)),
+)
+
+
+def shown(system, name):
+    """Corners of boxes and ends of axes of the shapes of a body, global, and their sizes and colours."""
+    body, found = system[name], []
+    for shape in body.shape:
+        A = body.A @ euler_parameters.rotation_matrix(shape.p)
+        middle = body.r + body.A @ shape.center
+        mark = middle if shape.kind == "sphere" else middle + A[:, 2] * shape.size[2]
+        found.append((shape.kind, np.concatenate([middle, mark, shape.size]), shape.color))
+    return found
+
+
+def test_shapes_come_back(tmp_path):
+    system = mechanisms.random_tree(1, ("RJ", "TJ"), n=2)
+    mesh = mbd.Mesh.from_arrays(
+        [(0, 0, 0), (1, 0, 0), (0, 1, 0.5)], [(0, 1, 2)], scale=0.3, center=(0.1, 0.2, 0.3), p=(0.6, 0, 0.8, 0)
+    )
+    plate = mbd.Box((0.1, 0.2, 0.0))
+    body = system.bodies[2]
+    body.__setstate__(body.__getstate__() | {"shape": (*SHAPES, mesh, plate)})
+    exact = shown(system, body.name)
+    done = mbd.write_urdf(system, tmp_path / "x.urdf")
+    assert f"shapes of body {body.name!r}: 1 Box" in done.left_out
+    assert done.files[1].suffix == ".obj"
+    again = mbd.read_urdf(tmp_path / "x.urdf", merge_fixed=False)
+    for (kind, x, color), (other, y, color_2) in zip(exact, shown(again, body.name), strict=False):
+        assert (kind, color) == (other, color_2)
+        if kind != "mesh":
+            np.testing.assert_allclose(y, x, rtol=0, atol=1e-12)
+    read_mesh = again[body.name].shape[3]
+    one, two = (
+        b.A @ (s.center[:, None] + euler_parameters.rotation_matrix(s.p) @ s.vertices.T)
+        for b, s in ((body, mesh), (again[body.name], read_mesh))
+    )
+    np.testing.assert_allclose(two + again[body.name].r[:, None], one + body.r[:, None], rtol=0, atol=1e-12)
+    done = mbd.write_asmt(system, tmp_path / "x.asmt")
+    assert "shapes" in done.left_out
+
+
+def test_shapes_come_back_from_mjcf(tmp_path):
+    pytest.importorskip("mujoco")
+    system = mechanisms.random_tree(1, ("RJ", "TJ"), n=2)
+    body = system.bodies[2]
+    body.__setstate__(body.__getstate__() | {"shape": (*SHAPES, mbd.Cone(0.1, 0.2))})
+    done = mbd.write_mjcf(system, tmp_path / "x.xml")
+    assert done.left_out == (f"shapes of body {body.name!r}: 1 Cone",)
+    again = shown(mbd.read_mjcf(tmp_path / "x.xml"), body.name)
+    for (kind, x, color), (other, y, color_2) in zip(shown(system, body.name)[:3], again, strict=True):
+        assert kind == other
+        assert color in (None, color_2)
+        np.testing.assert_allclose(y, x, rtol=0, atol=1e-9)
+    report = mbd.read_mjcf(tmp_path / "x.xml").import_report
+    assert not any("contacts" in text for text in report.ignored)
+
+
+KINDS = {
+    "mujoco": mechanisms.ALL,
+    "pinocchio": tuple(kind for kind in mechanisms.TREE if kind != "Planar"),
+    "exudyn": tuple(kind for kind in mechanisms.ALL if kind != "UJ"),
+}
+
+
+@pytest.mark.parametrize("engine", KINDS)
+@pytest.mark.parametrize("case", ["tree 1", "tree 4", "SJ", "RJ", "Fixed", "geared", "springs"])
 def test_the_other_engine_accelerates_alike(engine, case):
     pytest.importorskip(engine)
-    kinds = mechanisms.ALL if engine == "mujoco" else tuple(kind for kind in mechanisms.TREE if kind != "Planar")
-    springs = True if engine == "mujoco" else "damping"
     if case.startswith("tree"):
-        system = mechanisms.random_tree(int(case[-1]), kinds, springs=springs)
+        system = mechanisms.random_tree(int(case[-1]), KINDS[engine], springs="damping" if engine == "pinocchio" else True)
+    elif case == "geared":
+        if engine == "exudyn":
+            with pytest.raises(mbd.ModelFileError, match="'gear': Exudyn is given no Gear"):
+                mbd.crosscheck_engine(mechanisms.geared(), engine)
+            return
+        system = mechanisms.geared(screw=engine == "mujoco")
+    elif case == "springs":
+        system = mechanisms.random_tree(2, ("RJ", "TJ"))
+        near, far = system.bodies[2], system.bodies[4]
+        system.add(mbd.TSDA("spring", near, far, point_i=near.r + 0.3, point_j=far.r - 0.2, k=20.0, c=3.0, l0=0.4, actuator=-2.0))
+        if engine != "exudyn":
+            with pytest.raises(mbd.ModelFileError, match="'spring'"):
+                mbd.crosscheck_engine(system, engine)
+            return
+        link = system.add(mbd.Body("tip", 1.0, (0.1, 0.1, 0.1), r=(1, 1, 1)))
+        system.add(Distance("rod", far, link, point_i=far.r, point_j=(1.1, 1, 1)))
     else:
         system = mechanisms.loop(case)
     check = mbd.crosscheck_engine(system, engine, states=3)
     assert check.ok, str(check)
     assert check.states == 3
     assert check.relative.keys() == {body.name for body in system.bodies[1:]}
-    assert bool(check.notes) is (not case.startswith("tree"))
+    assert bool(check.notes) is (engine == "exudyn" or not case.startswith("tree"))
     assert "all within 1e-09" in str(check)
 
 

@@ -54,6 +54,9 @@ def compared(system, m, d, qacc, tol):
     scale = max(9.81, np.abs(found.v_dot).max(), np.abs(found.omega_bar_dot).max())
     for k, body in enumerate(system.bodies[1:], start=1):
         number = mujoco.mj_name2id(m, mujoco.mjtObj.mjOBJ_BODY, body.name)
+        if number < 0:
+            assert body.name.endswith(" rotor")
+            continue
         a = np.zeros(6)
         mujoco.mj_objectAcceleration(m, d, mujoco.mjtObj.mjOBJ_XBODY, number, a, 0)
         arm, omega = body.r - d.xpos[number], body.A @ body.omega_bar
@@ -64,12 +67,16 @@ def compared(system, m, d, qacc, tol):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_trees_accelerate_as_mujoco_says(seed, tmp_path):
-    """Random trees of all joints, moving, with springs, dampers, armature at the world, and actuators at a control."""
+    """Random trees of all joints, moving, with springs, dampers, armature, and actuators at a control."""
     text, control = mjcf.random_tree(seed)
     m, d = engine(text, control=control, key=0)
     system = read(tmp_path, text, key="pose", control=control)
     compared(system, m, d, d.qacc, SAME)
-    assert len(system.bodies) == len({int(k) for k in m.body_weldid})
+    rotors = [body for body in system.bodies if body.name.endswith(" rotor")]
+    assert len(system.bodies) - len(rotors) == len({int(k) for k in m.body_weldid})
+    inner = {int(m.dof_jntid[k]) for k in np.flatnonzero(m.dof_armature)}
+    at_world = {k for k in inner if m.body_weldid[m.body_parentid[m.jnt_bodyid[k]]] == 0 and m.jnt_type[k] in (1, 3)}
+    assert len(rotors) == len(inner - at_world)
 
 
 def test_a_pendulum_by_its_closed_form(tmp_path):
@@ -135,6 +142,86 @@ def loop_text(equality, gap=0.0, key=""):
 CONNECT = '<connect name="pin" body1="coupler" body2="rocker" anchor="0.5 0 0"/>'
 SITES = '<connect name="pin" site1="tip" site2="end"/>'
 WELD = '<weld name="pin" body1="coupler" body2="rocker" anchor="0.05 0.1 0"/>'
+
+
+FOLLOWERS = {
+    "hinges": '<joint name="e" joint1="b" joint2="a" polycoef="0.2 -1.5"/>',
+    "hinge and slide": '<joint name="e" joint1="c" joint2="a" polycoef="0 0.3"/>',
+    "a chain, backwards": '<joint name="e" joint1="c" joint2="b" polycoef="0 0.3"/><joint joint1="b" joint2="a" polycoef="0.1 2"/>',
+    "held": '<joint name="e" joint1="b" polycoef="0.4"/>',
+    "of a cylindrical joint": '<joint name="e" joint1="d" joint2="a" polycoef="0 0.7"/>',
+}
+
+
+def exact_accelerations(text, key=0):
+    """M, J and forces of MuJoCo; J is constant for equalities of joints."""
+    m, d = engine(text, key=key)
+    m.opt.disableflags = 0
+    m.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
+    mujoco.mj_forward(m, d)
+    J = np.array(d.efc_J).reshape(-1, m.nv)[: d.ne]
+    M = np.zeros((m.nv, m.nv))
+    try:
+        mujoco.mj_fullM(m, d, M)
+    except TypeError:
+        mujoco.mj_fullM(m, M, d.qM)
+    K = np.block([[M, J.T], [J, np.zeros((len(J), len(J)))]])
+    return m, d, J, np.linalg.solve(K, np.concatenate([d.qfrc_smooth, np.zeros(len(J))]))[: m.nv]
+
+
+@pytest.mark.parametrize("case", FOLLOWERS)
+def test_equalities_of_joints_are_the_exact_kkt_system(case, tmp_path):
+    """Hinges and slides that follow others, with armature on the followers; the pose of the file is put right, and said."""
+    solid = '<inertial pos="0.1 0.2 0.1" mass="{}" diaginertia="0.1 0.2 0.2"/>'
+    tree = (
+        f'<body name="p"><joint name="a" axis="0 1 0.2" ref="10"/>{solid.format(1)}'
+        f'<body name="q" pos="0.4 0 0"><joint name="b" axis="0 0 1" armature="0.07" damping="0.2"/>{solid.format(2)}'
+        f'<body name="r" pos="0 0.3 0"><joint name="c" type="slide" axis="1 0 1" armature="0.3"/>{solid.format(1)}</body></body></body>'
+        '<body name="s" pos="0 0 1"><joint name="d" axis="0 0 1"/><joint name="f" type="slide" axis="0 0 -1" armature="0.2" damping="1"'
+        f' stiffness="3" springref="0.2"/>{solid.format(1)}</body>'
+    )
+    pose = mjcf.numbers((0.3, 0.4, 0.0, 0.1, 0.2))
+
+    def text(rates):
+        return mjcf.model(tree, equality=FOLLOWERS[case], keyframe=f'<key name="k" qpos="{pose}" qvel="{mjcf.numbers(rates)}"/>')
+
+    system = read(tmp_path, text(np.zeros(5)), key="k")
+    q = system.import_report.q
+    pose = mjcf.numbers([q[name] for name in "abcdf"])
+    _, _, J, _ = exact_accelerations(text(np.zeros(5)))
+    *_, right = np.linalg.svd(J)
+    rates = np.array((0.7, -1.1, 0.4, 0.9, -0.3)) @ right[len(J) :].T @ right[len(J) :]
+    m, d, J, qacc = exact_accelerations(text(rates))
+    system = read(tmp_path, text(rates), key="k")
+    assert system.import_report.substituted[0].startswith("joint ")
+    assert not any("moved" in told for told in system.import_report.substituted)
+    assert system.import_report.degrees_of_freedom == 5 - len(J)
+    compared(system, m, d, qacc, EXACT)
+    assert {joint.name for joint in system.joints} >= {"e", "b rotor gear", "c rotor gear", "f rotor gear"}
+
+
+def test_followers_are_put_where_their_equalities_hold(tmp_path):
+    """y - y_0 = a0 + a1 (x - x_0), with x_0 and y_0 of the file; chains that contradict are refused."""
+    solid = '<inertial pos="0.1 0.2 0.1" mass="1" diaginertia="0.1 0.2 0.2"/>'
+    tree = "".join(f'<body name="{x}b" pos="{k} 0 0"><joint name="{x}"/>{solid}</body>' for k, x in enumerate("xyz"))
+
+    def system(equality, **how):
+        return read(tmp_path, mjcf.model(tree, equality=equality), **how)
+
+    one = system('<joint joint1="y" joint2="x" polycoef="0.2 -2"/><joint joint1="z" joint2="y" polycoef="0 3"/>', q={"x": 0.5})
+    assert one.import_report.q == pytest.approx({"x": 0.5, "y": -0.8, "z": -2.4})
+    assert one.import_report.substituted[0] == "joint 'y' was moved by -0.8 rad, where its equality holds"
+    assert one.import_report.degrees_of_freedom == 1
+    circle = '<joint joint1="y" joint2="x" polycoef="0 2"/><joint joint1="x" joint2="y" polycoef="{} 0.5"/>'
+    assert system(circle.format(0)).import_report.degrees_of_freedom == 2
+    with pytest.raises(mbd.ModelFileError, match="it does not hold at this pose.*contradict it"):
+        system(circle.format(0.3))
+    universal = (
+        '<body name="u"><joint name="p" type="ball"/>' + solid + '<body name="v"><joint name="q" axis="1 0 0"/>'
+        '<joint name="w" axis="1 1 0"/>' + solid + "</body></body>"
+    )
+    with pytest.raises(mbd.ModelFileError, match="joint 'q' is one of several of its body"):
+        read(tmp_path, mjcf.model(tree + universal, equality='<joint joint1="q" joint2="x"/>'))
 
 
 @pytest.mark.parametrize("moving", [False, True])
@@ -207,11 +294,11 @@ def test_what_cannot_be_read_is_refused_by_name(tmp_path):
     body = '<inertial pos="0.2 0 0.1" mass="1" diaginertia="0.1 0.2 0.2"/>'
     text = mjcf.model(
         f'<body name="a" gravcomp="1"><joint name="j" axis="0 1 0"/>{body}<site name="s"/>'
-        f'<body name="b"><joint name="k" axis="0 0 1" armature="0.1"/>{body}<site name="t" pos="1 0 0"/></body>'
+        f'<body name="b"><joint name="k" axis="0 0 1"/>{body}<site name="t" pos="1 0 0"/></body>'
         f'<body name="c"><joint type="slide" name="l"/><joint axis="1 1 0" name="m" damping="1"/>{body}</body>'
-        f'<body name="d"><joint type="ball" name="n" damping="1"/>{body}</body></body>',
+        f'<body name="d"><joint type="ball" name="n" damping="1" armature="0.1"/>{body}</body></body>',
         tendon='<spatial name="rope"><site site="s"/><site site="t"/></spatial>',
-        equality='<joint name="gear" joint1="j" joint2="k"/><weld name="off" body1="a" active="false"/>',
+        equality='<joint name="gear" joint1="j" joint2="k" polycoef="0 1 0.5"/><weld name="off" body1="a" active="false"/>',
         actuator='<general name="m" joint="j" dyntype="integrator"/><position name="p" joint="k" kp="1" forcerange="-1 1"/>',
     )
     with pytest.raises(mbd.ModelFileError) as error:
@@ -222,8 +309,8 @@ def test_what_cannot_be_read_is_refused_by_name(tmp_path):
     with pytest.raises(mbd.ModelFileError) as error:
         read(tmp_path, text, control={})
     for what in (
-        "joint 'k': its armature 0.1 couples two bodies",
-        "equality 'gear': a joint equality cannot be read; add a Coupling",
+        "joint 'n': its armature 0.1 is that of a ball",
+        "equality 'gear': its polynomial has the powers [0.0, 1.0, 0.5, 0.0, 0.0]; a Coupling is linear",
         "body 'c': 1 hinges and 1 slides in this arrangement",
         "joint 'n': stiffness or damping of a ball",
         "actuator 'm': it has an activation state",

@@ -1,0 +1,156 @@
+r"""Equalities of joints as couplings, and the armature of joints as rotors.
+
+    equality    y - y_0 = a0 + a1 (x - x_0)       ->  Coupling {y: 1, x: -a1};  y is first put where the equation holds
+    armature    T = a q'^2 / 2 in M alone         ->  a rotor on the ground with the inertia a, which turns by q: theta = q
+
+The rotor is exact: its bearing stands on the ground, so that it has no other part in the motion than its moment a q'' on the joint; it has
+its centre of mass on its axis, so that gravity does no work on it. On a hinge at the world the inertia a I of the body is the same, for
+omega = h q' and h is fixed there; on a ball at the world, too, for a I is the same about all axes.
+Source: MuJoCo's documentation, XML reference: equality/joint, joint/armature; Featherstone (2008), sec. 9.6: gears.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from haugmbd.bodies.body import Body
+from haugmbd.compiled.array_types import Array
+from haugmbd.constraints.coordinate import ANGLE, DISPLACEMENT, Coordinate, coordinates_of
+from haugmbd.constraints.freedoms import Side
+from haugmbd.constraints.joint import Joint
+from haugmbd.errors import Fault
+from haugmbd.modelfile.imports.closing import OPEN
+from haugmbd.modelfile.mjcf.engine import BALL, HINGE, JOINT, SLIDE, Engine
+from haugmbd.modelfile.mjcf.joints import ALIGNED
+from haugmbd.system.system import System
+from joints import RJ, Coupling, Gear, RackPinion
+
+ROTOR_RADIUS = 0.1
+"""[m] Radius of gyration of the rotor that stands for an armature; its mass follows from it, and does not move."""
+
+
+class Follower(NamedTuple):
+    """An equality of joints: its number, the joint that follows, its leader (-1: none), and a0 ... a4."""
+
+    number: int
+    joint: int
+    leader: int
+    a: Array
+
+
+class Placed(NamedTuple):
+    """A hinge or slide as the coordinate of a joint; sense: of its axis, 1 or -1."""
+
+    coordinate: Coordinate
+    sense: float
+
+
+def coordinate_of(joint: Joint, kind: int, axis: Array) -> Placed | None:
+    """Return the coordinate of a joint about or along a global axis; None if it has none there."""
+    what = ANGLE if kind == HINGE else DISPLACEMENT
+    for number in range(1, len(coordinates_of(joint)[what]) + 1):
+        found = joint.coordinate(what, number)
+        frame = joint.frame_i if found.freedom.side is Side.I else joint.frame_j
+        own = frame.A[:, found.freedom.axis]
+        if float(np.linalg.norm(np.cross(own, axis))) <= ALIGNED:
+            return Placed(found, float(np.sign(own @ axis)))
+    return None
+
+
+def followers(engine: Engine) -> list[Follower]:
+    """Return the active equalities of joints."""
+    m = engine.m
+    if engine.off("EQUALITY"):
+        return []
+    numbers = [k for k in range(m.neq) if m.eq_type[k] == JOINT and m.eq_active0[k]]
+    return [Follower(k, int(m.eq_obj1id[k]), int(m.eq_obj2id[k]), np.array(m.eq_data[k][:5])) for k in numbers]
+
+
+def gap_of(engine: Engine, rule: Follower) -> float:
+    """Return how far a joint is from where its equality wants it [rad] or [m]."""
+    m, d = engine.m, engine.d
+    offsets = [float(d.qpos[m.jnt_qposadr[n]] - m.qpos0[m.jnt_qposadr[n]]) if n >= 0 else 0.0 for n in (rule.joint, rule.leader)]
+    return offsets[0] - float(np.polynomial.polynomial.polyval(offsets[1], rule.a))
+
+
+def put_followers(engine: Engine) -> tuple[str, ...]:
+    """Put the positions of joints that follow others, each after its leader, and return what was moved as texts."""
+    m, d = engine.m, engine.d
+    rules = {rule.joint: rule for rule in reversed(followers(engine))}
+    done: set[int] = set()
+    told = []
+    for start in rules:
+        chain: list[int] = []
+        here = start
+        while here in rules and here not in done:
+            chain.append(here)
+            done.add(here)
+            here = rules[here].leader
+        for n in reversed(chain):
+            gap = gap_of(engine, rules[n])
+            d.qpos[m.jnt_qposadr[n]] -= gap
+            if abs(gap) > OPEN:
+                unit = "rad" if m.jnt_type[n] == HINGE else "m"
+                told.append(f"joint {engine.name('joint', n)!r} was moved by {-gap:.4g} {unit}, where its equality holds")
+    return tuple(told)
+
+
+def follow(engine: Engine, placed: dict[int, Placed], rule: Follower, name: str) -> Joint | Fault:
+    """Return the coupling of an equality of joints, or why there is none."""
+    where = f"equality {name!r}"
+    if rule.a[2:].any():
+        what = f"its polynomial has the powers {rule.a.tolist()}; a Coupling is linear"
+        return Fault(where, what, "Use polycoef with two numbers, or add a driver or a cam to the system.")
+    used = [rule.joint, *([rule.leader] if rule.leader >= 0 and rule.a[1] else [])]
+    for n in used:
+        if n not in placed:
+            what = f"joint {engine.name('joint', n)!r} is one of several of its body, and cannot be coupled here"
+            return Fault(where, what, "Give one joint a body, with bodies between them.")
+    gap = gap_of(engine, rule)
+    if abs(gap) > OPEN * (1.0 + abs(float(rule.a[1]))):
+        what = f"it does not hold at this pose: {engine.name('joint', rule.joint)!r} is {gap:.4g} away (rad or m)"
+        return Fault(where, what, "Other equalities of the same joints contradict it: remove one of them.")
+    factors = (1.0, -float(rule.a[1]))
+    return Coupling(name, {placed[n].coordinate: placed[n].sense * c for n, c in zip(used, factors, strict=False)})
+
+
+def armature(engine: Engine, leader: int) -> tuple[Array, list[tuple[int, float]]]:
+    """Return the inertia (3, 3) that the armature of a joint at the world adds to its body; and other joints with theirs."""
+    m = engine.m
+    added, others = np.zeros((3, 3)), dict[int, float]()
+    for k in np.flatnonzero(m.dof_armature):
+        joint = int(m.dof_jntid[k])
+        if m.jnt_bodyid[joint] == leader:
+            others[joint] = float(m.dof_armature[k])
+    at_world = m.body_jntnum[leader] == 1 and m.body_weldid[m.body_parentid[leader]] == 0
+    for joint, a in list(others.items()):
+        if at_world and m.jnt_type[joint] in (HINGE, BALL):
+            added += a * np.eye(3)
+            del others[joint]
+    return added, list(others.items())
+
+
+def rotor(engine: Engine, system: System, n: int, a: float, placed: dict[int, Placed]) -> tuple[list[Any], Fault | None]:
+    """Return the body, the bearing and the coupling of a rotor for the armature of a joint; or why there is none."""
+    m, d = engine.m, engine.d
+    name = engine.name("joint", n)
+    if n not in placed or m.jnt_type[n] not in (HINGE, SLIDE):
+        what = f"its armature {a:g} is that of a ball, of a free joint or of one of several joints of a body, which cannot be read here"
+        return [], Fault(f"joint {name!r}", what, "Remove it, or give one joint a body, with bodies between them.")
+    taken = {body.name for body in system.bodies} | {joint.name for joint in system.joints}
+    base = f"{name} rotor"
+    while base in taken or f"{base} bearing" in taken or f"{base} gear" in taken:
+        base += "_"
+    coordinate, sense = placed[n]
+    speed = sense * float(d.qvel[m.jnt_dofadr[n]])
+    at = np.array(d.xanchor[n])
+    body = Body(base, a / ROTOR_RADIUS**2, (a, a, a), r=at, omega_bar=(0.0, 0.0, speed), shape=())
+    bearing = RJ(f"{base} bearing", system.ground, body, point=at, axis=(0.0, 0.0, 1.0))
+    gear: Joint = (
+        Gear(f"{base} gear", coordinate, bearing, ratio=1.0)
+        if coordinate.turns
+        else RackPinion(f"{base} gear", bearing, coordinate, radius=1.0)
+    )
+    return [body, bearing, gear], None
