@@ -1,7 +1,7 @@
-"""Animations of the labs: each page of the player becomes a file of its own, and all of them share one three.js.
+"""Animations of labs and of the gallery: each page of the player becomes a file of its own, and all of them share the player's files.
 
-A notebook holds the whole player in the `srcdoc` of a frame. On the site that would be half a megabyte for each; the style, the player
-and three.js are therefore moved into files that all animations load.
+A notebook holds the whole player in the `srcdoc` of a frame. On the site that would be 0.7 MB for each; style, player and three.js are
+therefore moved into files that all animations load.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from haugmbd.viewer import page as player
 
 SRCDOC = re.compile(r'<iframe srcdoc="([^"]*)"')
 FOLDER = "_animations"
+STYLE, THREE, PLAYER = "page.css", "three.min.js", "player.js"
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -31,9 +32,12 @@ def split(app: Sphinx, error: Exception | None) -> None:
     if error is not None or app.builder.format != "html":
         return
     out = Path(app.outdir)
-    (out / FOLDER).mkdir(exist_ok=True)
-    three = player._read("bundle", "three.min.js")
-    (out / FOLDER / "three.min.js").write_text(f"/* three.js, MIT licence:\n{player._read('bundle', 'LICENSE.three')}*/\n{three}")
+    folder = out / FOLDER
+    folder.mkdir(exist_ok=True)
+    for name, text in shared_files().items():
+        (folder / name).write_text(text)
+    for path in (Path(app.srcdir) / "generated" / "animations").glob("*.html"):
+        (folder / path.name).write_text(shortened(path.read_text()))
     for path in out.rglob("*.html"):
         if FOLDER in path.parts:
             continue
@@ -41,19 +45,43 @@ def split(app: Sphinx, error: Exception | None) -> None:
         if 'srcdoc="' in text:
             up = "../" * len(path.relative_to(out).parts[:-1])
             path.write_text(
-                SRCDOC.sub(lambda match, up=up: f'<iframe loading="lazy" src="{up}{FOLDER}/{extracted(match[1], out)}"', text)
+                SRCDOC.sub(lambda match, up=up: f'<iframe loading="lazy" src="{up}{FOLDER}/{extracted(match[1], folder)}"', text)
             )
 
 
-def extracted(escaped: str, out: Path) -> str:
+def shared_files() -> dict[str, str]:
+    """Return the files of the player that all animations load."""
+    licence = player._read("bundle", "LICENSE.three")
+    scripts = "\n".join(player._read("static", name) for name in player.SCRIPTS)
+    return {
+        STYLE: player._read("static", "page.css"),
+        THREE: f"/* three.js, MIT licence:\n{licence}*/\n{player._read('bundle', 'three.min.js')}",
+        PLAYER: f'"use strict";\n{scripts}\n',
+    }
+
+
+def extracted(escaped: str, folder: Path) -> str:
     """Write the page of a player beside the others, and return its file name."""
-    text = html.unescape(escaped)
-    three = player._read("bundle", "three.min.js")
-    start = text.find("<script>/* three.js")
-    end = text.find("</script>", start)
-    if start >= 0 and three in text[start:end]:
-        text = f'{text[:start]}<script src="three.min.js">{text[end:]}'
-        text = text.replace("script-src 'unsafe-inline'", "script-src 'self' 'unsafe-inline' file:")
+    text = shortened(html.unescape(escaped))
     name = f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.html"
-    (out / FOLDER / name).write_text(text)
+    (folder / name).write_text(text)
     return name
+
+
+def shortened(text: str) -> str:
+    """Return the page of a player that loads the shared files in place of its own copies. Raise ValueError if it has other ones."""
+    files = shared_files()
+    for opening, name, closing, link in (
+        ("<style>\n", STYLE, "\n</style>", f'<link rel="stylesheet" href="{STYLE}">'),
+        ("<script>", THREE, "</script>", f'<script src="{THREE}"></script>'),
+        ("<script>\n", PLAYER, "</script>", f'<script src="{PLAYER}"></script>'),
+    ):
+        whole = f"{opening}{files[name]}{closing}"
+        if text.count(whole) != 1:
+            raise ValueError(
+                f"the page of an animation does not hold {name} as the viewer writes it: has haugmbd/viewer/page.py changed?"
+            )
+        text = text.replace(whole, link)
+    for kind in ("script-src", "style-src"):
+        text = text.replace(f"{kind} 'unsafe-inline'", f"{kind} 'self' 'unsafe-inline' file:")
+    return text

@@ -16,10 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from haugmbd import errors
+from haugmbd.study.sweeps.executors import BrokenSweepError
+from haugmbd.viewer.chromium import BrowserError
 
 CLASSES = {
     name: thing for name, thing in vars(errors).items() if isinstance(thing, type) and issubclass(thing, Exception | Warning)
-}
+} | {thing.__name__: thing for thing in (BrokenSweepError, BrowserError)}
 ORDER = ("Fault", *CLASSES)
 
 CONSTANTS: dict[str, ast.expr] = {}

@@ -1,46 +1,165 @@
-"""Pictures of the gallery: each mechanism at its modelled pose, with what its builder says of it."""
+"""Pages of the gallery: an overview with pictures, and for each mechanism its motion, counts, sources, reference values and builder."""
 
 from __future__ import annotations
 
 import inspect
 import re
+import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
 import haugmbd as mbd
-from haugmbd.gallery import GALLERY
+from haugmbd.cli.gallery import counts, first_line
+from haugmbd.gallery import GALLERY, SHOWN, Published
+from haugmbd.gallery.shown import DRIVEN, shown_system
+from haugmbd.viewer.animate import animation
 
 HEAD = """# Gallery: pictures
 
-Every mechanism of the [gallery](../gallery.md) at the pose in which it is modelled, drawn by the library when this page
-was built. To see one move: `haugmbd view NAME`, or `mbd.simulate(build(), t_end, rtol=1e-8).animate("NAME.html")`.
+Every mechanism of the [gallery](../gallery.md), drawn by the library when this page was built. Its page shows it move.
 
 """
 
+FRAMES, RTOL = 240, 1e-8
+"""Of an animation; relative tolerance of its run."""
+
+PAGE = """# {name}
+
+{what}.
+
+```{{raw}} html
+<iframe class="gallery-player" loading="lazy" title="Animation: {name}" src="../../_animations/gallery-{name}.html"></iframe>
+```
+
+*{motion}*
+
+| bodies | rows | independent rows | degrees of freedom |
+|---|---|---|---|
+{counts}
+
+{parts}
+
+{about}
+{references}
+## Run it
+
+`haugmbd demo {name}` writes this animation, and `haugmbd check {name}` prints its mobility report. In a program:
+
+```python
+import haugmbd as mbd
+from haugmbd.gallery import {name}
+
+result = mbd.simulate({name}(), {t_end:g}, rtol={rtol:g})
+result.animate("{name}.html")
+```
+
+## The builder
+
+From `{file}`:
+
+```python
+{builder}```
+
+```{{image}} ../figures/gallery-{name}.png
+:alt: {name} at its modelled pose
+:class: gallery-picture
+```
+"""
+
+REFERENCES = """## Reference values
+
+The tests hold the mechanism to them.
+
+| quantity | t [s] | value | tolerance | source |
+|---|---|---|---|---|
+{lines}
+"""
+
+Builder = Callable[..., mbd.System]
+
 
 def pages(root: Path, generated: Path) -> dict[str, str]:
-    """Return the page, and write the pictures."""
-    folder = generated / "figures"
-    folder.mkdir(parents=True, exist_ok=True)
-    return {"gallery_pictures.md": HEAD + "\n".join(section(build, folder) for build in GALLERY)}
-
-
-def section(build: Callable[[], mbd.System], folder: Path) -> str:
-    """Return the section of one mechanism, and write its picture."""
-    system, name = build(), build.__name__
-    mbd.picture(system).save(folder / f"gallery-{name}.png")
-    text, module = (inspect.getdoc(thing) or "" for thing in (build, inspect.getmodule(build)))
-    says = text.splitlines()[0].removeprefix("Return ")
-    parts = re.search(r"\nReturns\n-+\nSystem\n(.*?)(?:\n\n[A-Z]\w+\n-+\n|\Z)", text, flags=re.DOTALL)
-    source = re.search(r"Source: (.*?)(?:\n\n|\Z|  )", module, flags=re.DOTALL)
-    model = system.compile()
-    counts = f"{model.nb} {'body' if model.nb == 1 else 'bodies'}, {model.nc} rows, {model.redundancy.rank} of them independent."
-    lines = [
-        f"## {name}\n",
-        f"{says[0].upper()}{says[1:]}\n",
-        f"```{{image}} figures/gallery-{name}.png\n:alt: {name}\n:class: gallery-picture\n```\n",
-        " ".join([counts, *(parts[1].split() if parts else [])]),
+    """Return the pages, and write pictures and animations."""
+    for folder in ("figures", "animations"):
+        (generated / folder).mkdir(parents=True, exist_ok=True)
+    made = {f"gallery/{build.__name__}.md": page(build, generated) for build in GALLERY}
+    cards = [
+        f"```{{figure}} figures/gallery-{name}.png\n:alt: {name}\n:target: gallery/{name}.html\n\n[{name}](gallery/{name}.md)\n```\n"
+        for name in (build.__name__ for build in GALLERY)
     ]
-    if source:
-        lines.append(f"\nSource: {' '.join(source[1].split()).rstrip('.')}.")
-    return "\n".join(lines) + "\n"
+    listed = "\n".join(f"gallery/{build.__name__}" for build in GALLERY)
+    made["gallery_pictures.md"] = (
+        f"{HEAD}````{{container}} gallery-grid\n\n{''.join(cards)}````\n\n```{{toctree}}\n:hidden:\n\n{listed}\n```\n"
+    )
+    return made
+
+
+def page(build: Builder, generated: Path) -> str:
+    """Return the page of one mechanism, and write its picture and its animation."""
+    system, name = build(), build.__name__
+    mbd.picture(system).save(generated / "figures" / f"gallery-{name}.png")
+    (generated / "animations" / f"gallery-{name}.html").write_text(animation(shown(build), frames=FRAMES))
+    bodies, rows, freedoms = counts(system)
+    return PAGE.format(
+        name=name,
+        what=first_line(build),
+        motion=motion(build),
+        counts=f"| {bodies} | {rows} | {system.compile().redundancy.rank} | {freedoms} |",
+        parts=returned(build),
+        about=about(build),
+        references=references(build),
+        t_end=SHOWN[name],
+        rtol=RTOL,
+        file="/".join(build.__module__.split(".")) + ".py",
+        builder=inspect.getsource(build),
+    )
+
+
+def shown(build: Builder) -> mbd.Result:
+    """Return the motion that is shown."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return mbd.simulate(shown_system(build), SHOWN[build.__name__], rtol=RTOL)
+
+
+def motion(build: Builder) -> str:
+    """Return what the animation shows."""
+    name = build.__name__
+    driven = f", driven: {', '.join(DRIVEN[name])}" if name in DRIVEN else ""
+    return f"{SHOWN[name]:g} s by DormandPrince, rtol = {RTOL:g}{driven}. Click a body or a joint to see its curves."
+
+
+def returned(build: Builder) -> str:
+    """Return what the docstring says of the parts."""
+    found = re.search(r"\nReturns\n-+\nSystem\n(.*?)(?:\n\n[A-Z]\w+\n-+\n|\Z)", inspect.getdoc(build) or "", flags=re.DOTALL)
+    return " ".join(found[1].split()) if found else ""
+
+
+def alone(build: Builder) -> bool:
+    """Return whether the file has one builder only, so that its head and its reference values are those of this mechanism."""
+    return sum(other.__module__ == build.__module__ for other in GALLERY) == 1
+
+
+def about(build: Builder) -> str:
+    """Return the mathematics and the source that the docstring of a builder or the head of its file gives."""
+    head = inspect.cleandoc(sys.modules[build.__module__].__doc__ or "")
+    own = re.search(r"Source: (.*?)(?:\n\n|\Z)", inspect.getdoc(build) or "", flags=re.DOTALL)
+    source = own or re.search(r"Source: (.*?)(?:\n\n|\Z)", head, flags=re.DOTALL)
+    formulas = [line for line in head.splitlines() if line.startswith("    ")] if alone(build) else []
+    text = "```text\n" + inspect.cleandoc("\n".join(formulas)) + "\n```\n" if formulas else ""
+    return text + (f"\nSource: {' '.join(source[1].split()).rstrip('.')}.\n" if source else "")
+
+
+def references(build: Builder) -> str:
+    """Return the table of the reference values, to which the tests hold the mechanism."""
+    known = [
+        one
+        for key, value in vars(sys.modules[build.__module__]).items()
+        for one in (value if isinstance(value, tuple) and not isinstance(value, Published) else (value,))
+        if isinstance(one, Published) and (alone(build) or f"`{key}`" in (build.__doc__ or ""))
+    ]
+    if not known:
+        return ""
+    lines = [f"| {one.quantity} | {one.t:g} | {one.value:.12g} {one.unit} | {one.tol:.0e} | {one.source} |" for one in known]
+    return REFERENCES.format(lines="\n".join(lines))

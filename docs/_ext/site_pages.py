@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import api_pages
+import benchmark_pages
 import error_pages
 import gallery_pages
 import joint_pages
 import lab_pages
 import mathjax_files
 import notation_pages
+import sign_figures
 import validation_pages
 from sphinx.application import Sphinx
 
@@ -61,14 +63,22 @@ LINKS = {
 }
 """Links from pages into the repository, and where they lead on the site."""
 
-TABLE = "<!-- the table of the site stands here -->"
-"""Where the page on validation gets its table."""
+PARTS = {
+    "<!-- the table of the site stands here -->": "validation_table.inc",
+    benchmark_pages.DIAGRAMS: "benchmark_diagrams.inc",
+}
+"""Where pages get tables and diagrams that are made when the site is built."""
+
+FIGURE = re.compile(r"<!-- figure (\w+): (.*?) -->")
+"""Where a page gets a figure that is drawn when the site is built: its name, and what it shows."""
 
 MAKERS: tuple[Callable[[Path, Path], dict[str, str]], ...] = (
     joint_pages.pages,
     gallery_pages.pages,
     error_pages.pages,
     notation_pages.pages,
+    sign_figures.pages,
+    benchmark_pages.pages,
     validation_pages.pages,
     api_pages.pages,
     lab_pages.pages,
@@ -116,8 +126,10 @@ def complete(app: Sphinx, docname: str, source: list[str]) -> None:
     """Add the contents to the index, and lead links into the repository to pages of the site."""
     for link, page in LINKS.items():
         source[0] = re.sub(rf"\]\({re.escape(link)}(#[\w-]*)?\)", f"]({page})", source[0])
-    if TABLE in source[0]:
-        source[0] = source[0].replace(TABLE, (Path(app.srcdir) / "generated" / "validation_table.inc").read_text())
+    for mark, file in PARTS.items():
+        if mark in source[0]:
+            source[0] = source[0].replace(mark, (Path(app.srcdir) / "generated" / file).read_text())
+    source[0] = FIGURE.sub(r"![\2](/generated/figures/sign-\1.png)", source[0])
     if docname == app.config.root_doc:
         for caption, pages in CONTENTS.items():
             listed = "\n".join(pages)

@@ -28,7 +28,8 @@ from haugmbd.cli import assemble, check, compare, completion, convert, crosschec
 from haugmbd.cli.model_argument import by_name
 from haugmbd.diagnostics.violation import Level
 from haugmbd.errors import SimulationError
-from haugmbd.gallery import slider_crank
+from haugmbd.gallery import SHOWN, slider_crank
+from haugmbd.gallery.shown import shown_system
 from haugmbd.gallery.slider_crank import FREE, crank_angle
 from haugmbd.simulation.result import Result
 from haugmbd.simulation.simulate import simulate
@@ -85,7 +86,9 @@ def _parser() -> argparse.ArgumentParser:
     names = sorted(by_name())
     demo.add_argument("name", nargs="?", metavar="NAME", choices=names, help=f"another mechanism: {', '.join(names)}")
     demo.add_argument("--out", type=Path, default=Path("haugmbd-demo"), metavar="DIR", help="folder of the plots (haugmbd-demo)")
-    demo.add_argument("--t-end", type=_duration, default=5.0, metavar="T", help="end of the simulation [s] (5)")
+    demo.add_argument(
+        "--t-end", type=_duration, metavar="T", help="end of the simulation [s] (of the slider-crank 5, of others their own)"
+    )
     demo.set_defaults(run=run_demo)
     for module in (run, check, compare, assemble, convert, info, gallery, sweep, crosscheck, view, warm):
         module.add_command(commands.add_parser)
@@ -106,10 +109,12 @@ def _duration(text: str) -> float:
 
 def run_demo(arguments: argparse.Namespace) -> int:
     """Simulate the spatial slider-crank, print the diagnostics, and write the plots; of another mechanism, an animation."""
-    folder = _writable(arguments.out)
-    if arguments.name not in (None, slider_crank.__name__):
-        page = folder / f"{arguments.name}.html"
-        return main(["run", arguments.name, "--t-end", str(arguments.t_end), "--rtol", str(RTOL), "--animate", str(page)])
+    folder, name = _writable(arguments.out), arguments.name or slider_crank.__name__
+    t_end = SHOWN[name] if arguments.t_end is None else arguments.t_end
+    if name != slider_crank.__name__:
+        page = folder / f"{name}.html"
+        given = ["run", name, "--t-end", str(t_end), "--rtol", str(RTOL), "--animate", str(page)]
+        return run.run_run(_parser().parse_args(given), shown_system(by_name()[name]))
     system = slider_crank()
     print("Loading compiled code (the first run compiles it once, 10 to 30 s) ...", flush=True)
     clock = time.perf_counter()
@@ -118,7 +123,7 @@ def run_demo(arguments: argparse.Namespace) -> int:
     print(f"ready after {time.perf_counter() - clock:.1f} s\n")
     print(system.table())
     try:
-        result = simulate(model, arguments.t_end, h=STEP)
+        result = simulate(model, t_end, h=STEP)
     except SimulationError as error:
         print(f"haugmbd: the simulation stopped: {error}", file=sys.stderr)
         return 1
@@ -126,7 +131,7 @@ def run_demo(arguments: argparse.Namespace) -> int:
     reached = _print_published(result)
     print(f"animation: {result.animate(folder / 'slider_crank.html')}  (open it in a browser)")
     _write_plots(result, folder)
-    _compare(system, min(COMPARED, arguments.t_end), folder)
+    _compare(system, min(COMPARED, t_end), folder)
     return 0 if reached else 1
 
 

@@ -51,9 +51,9 @@ def methods() -> dict[str, type[Integrator]]:
     return found
 
 
-def run_run(arguments: argparse.Namespace) -> int:
-    """Simulate, write, print, and return the exit code."""
-    return with_model(arguments, lambda system: _act(system, arguments))
+def run_run(arguments: argparse.Namespace, system: System | None = None) -> int:
+    """Simulate, write, print, and return the exit code;  system: in place of the model that the arguments name."""
+    return with_model(arguments, lambda named: _act(system or named, arguments))
 
 
 def _act(system: System, arguments: argparse.Namespace) -> tuple[int, dict[str, Any], str]:

@@ -3,6 +3,7 @@
     published          a published value
     linkage            bars and points of planar linkages
     count              the check of a number of parts
+    shown              how long each is shown, and drawn to which tolerance
 
     pendulum           a bar on a pin
     double_pendulum    two bars
@@ -12,9 +13,10 @@
 
     four_bar           a planar four-bar with independent rows
     slider_crank       the spatial slider-crank
+    planar_slider_crank  a crank, a rod and a slider in a plane
     andrews            Andrews' squeezing mechanism
     windows            n four-bars in a row, through a singular configuration
-    spatial_loops      bennett and bricard: loops that move because of their proportions
+    spatial_loops      bennett, bricard and bricard_cube: loops that move because of their proportions
     peaucellier        an exact straight line from seven bars
     jansen_leg         Theo Jansen's leg
     scissor_lift       crossed bars that lift a platform
@@ -22,11 +24,15 @@
     universal_shaft    two shafts and a Hooke joint
 
     governor           a flyball governor
+    planetary_gear     a sun, planets and a ring
+    differential       two wheels that share a torque
     piston_engine      crank, rod, piston and gas
     double_wishbone    the suspension of a wheel
     stewart_platform   six legs that carry a plate
     delta_robot        three arms and a plate that stays level
     excavator          boom, stick and bucket on hydraulic cylinders
+    rolling_disc       a disc that rolls in a circle
+    bouncing_toy       a head on a spring over a foot
     trebuchet          a beam, a counterweight and a sling
     net                balls on a grid of rods
 
@@ -36,8 +42,10 @@ A new mechanism is one file and one line in `GALLERY`; the tests compile each of
 from collections.abc import Callable
 
 from haugmbd.gallery.andrews import andrews
+from haugmbd.gallery.bouncing_toy import bouncing_toy
 from haugmbd.gallery.chain import chain
 from haugmbd.gallery.delta_robot import delta_robot
+from haugmbd.gallery.differential import differential
 from haugmbd.gallery.double_pendulum import double_pendulum
 from haugmbd.gallery.double_wishbone import double_wishbone
 from haugmbd.gallery.excavator import excavator
@@ -51,10 +59,14 @@ from haugmbd.gallery.net import net
 from haugmbd.gallery.peaucellier import peaucellier
 from haugmbd.gallery.pendulum import pendulum
 from haugmbd.gallery.piston_engine import piston_engine
+from haugmbd.gallery.planar_slider_crank import planar_slider_crank
+from haugmbd.gallery.planetary_gear import planetary_gear
 from haugmbd.gallery.published import Published
+from haugmbd.gallery.rolling_disc import rolling_disc
 from haugmbd.gallery.scissor_lift import scissor_lift
+from haugmbd.gallery.shown import SHOWN
 from haugmbd.gallery.slider_crank import slider_crank
-from haugmbd.gallery.spatial_loops import bennett, bricard
+from haugmbd.gallery.spatial_loops import bennett, bricard, bricard_cube
 from haugmbd.gallery.stewart_platform import stewart_platform
 from haugmbd.gallery.trebuchet import trebuchet
 from haugmbd.gallery.universal_shaft import universal_shaft
@@ -72,31 +84,41 @@ GALLERY: tuple[Callable[[], System], ...] = (
     governor,
     dzhanibekov,
     gyroscope,
+    planar_slider_crank,
     windows,
     bennett,
     bricard,
+    bricard_cube,
     peaucellier,
     jansen_leg,
     scissor_lift,
     hoberman_ring,
     universal_shaft,
+    planetary_gear,
+    differential,
     piston_engine,
     double_wishbone,
     stewart_platform,
     delta_robot,
     excavator,
+    rolling_disc,
+    bouncing_toy,
     trebuchet,
     net,
 )
 
 __all__ = [
     "GALLERY",
+    "SHOWN",
     "Published",
     "andrews",
     "bennett",
+    "bouncing_toy",
     "bricard",
+    "bricard_cube",
     "chain",
     "delta_robot",
+    "differential",
     "double_pendulum",
     "double_wishbone",
     "dzhanibekov",
@@ -111,6 +133,9 @@ __all__ = [
     "peaucellier",
     "pendulum",
     "piston_engine",
+    "planar_slider_crank",
+    "planetary_gear",
+    "rolling_disc",
     "scissor_lift",
     "slider_crank",
     "stewart_platform",

@@ -1,4 +1,4 @@
-r"""Spatial loops of revolute joints that move against the count of their rows: Bennett's and Bricard's linkage.
+r"""Spatial loops of revolute joints that move against the count of their rows: Bennett's linkage and two of Bricard's.
 
 A loop of n hinges has 5 n rows for n - 1 bodies, six too many to move with n < 7.  These move because of their proportions.
 Source: Bennett, A new mechanism (1903); Bricard, Lecons de cinematique II (1927); Phillips, Freedom in machinery (1990).
@@ -7,18 +7,30 @@ Source: Bennett, A new mechanism (1903); Bricard, Lecons de cinematique II (1927
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import acos, atan, cos, pi, sin, tan
 
 import numpy as np
 
 from haugmbd.bodies.body import Body
+from haugmbd.bodies.inertia import box
 from haugmbd.bodies.validation import FloatArray
+from haugmbd.gallery.published import Published
 from haugmbd.system.system import System
 from joints import RJ
 
 J_BAR = (0.1, 0.2, 0.25)
 GRAVITY = (0.3, -9.81, 1.0)
 """In no plane of symmetry."""
+BAR = 0.1
+"""Width of the bars along the cube [m]."""
+
+CUBE = tuple(
+    Published(
+        f"{axis} of the centre of link 2", "m", 10.0, value, 1e-6, "IFToMM A04; DOP853 at 1e-13, and by MuJoCo's RK4 to 2e-11"
+    )
+    for axis, value in zip("xyz", (0.9998654755550479, -1.0001344882610506, 0.49973098730364984), strict=True)
+)
 
 Link = tuple[float, float, float, float]
 """Denavit and Hartenberg's theta [rad], d [m], a [m], alpha [rad]."""
@@ -75,6 +87,32 @@ def bricard(cosine: float = 0.3) -> System:
     """
     first, second = acos(cosine), acos(-cosine / (1.0 + cosine))
     return loop(*hinges([(first, 0, 1.0, pi / 2.0), (second, 0, 1.0, -pi / 2.0)] * 3), name="Bricard")
+
+
+def bricard_cube() -> System:
+    """Return Bricard's linkage as in the IFToMM benchmark A04: five square bars along edges of a unit cube, at rest.
+
+    Returns
+    -------
+    System
+        Bodies: "link 0" ... "link 4".  Joints: "hinge 0" ... "hinge 5" (RJ).  30 rows, 29 of them independent.  Degrees of freedom: 1.
+
+    Notes
+    -----
+    The bars have 1 kg and are 0.1 m wide, so that each has inertia about its own axis.  Reference values: `CUBE`.
+    Source: Gonzalez, Dopico, Lugris, Cuadrado (2006), A benchmarking system for MBS simulation software, problem A04.
+    """
+    corners = [(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1)]
+    points = [np.array(corner, dtype=np.float64) for corner in corners]
+    axes = [np.cross(points[k] - points[k - 1], points[(k + 1) % 6] - points[k]) for k in range(6)]
+    system = System("Bricard, cube", gravity=(0.0, -9.81, 0.0))
+    bodies = [system.ground]
+    for k, (a, b) in enumerate(pairwise(points)):
+        edges = np.where(np.abs(b - a) > 0.5, 1.0, BAR)  # noqa: PLR2004  along the edge, or across
+        bodies.append(system.add(Body(f"link {k}", *box(edges, mass=1.0), r=(a + b) / 2)))
+    for k in range(6):
+        system.add(RJ(f"hinge {k}", bodies[k], bodies[(k + 1) % 6], point=points[k], axis=axes[k]))
+    return system
 
 
 def loop(points: Sequence[FloatArray], axes: Sequence[FloatArray], *, name: str = "loop") -> System:

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from haugmbd.errors import HaugmbdError
 
@@ -42,6 +42,8 @@ PATIENCE = 60.0
 
 class BrowserError(HaugmbdError, RuntimeError):
     """The browser does not answer, or a script in its page failed."""
+
+    page: ClassVar[str] = "docs/errors.md#browsererror"
 
 
 def find_chromium() -> str | None:

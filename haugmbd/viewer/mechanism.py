@@ -13,8 +13,11 @@ import numpy as np
 
 from haugmbd.bodies.shapes.base import Drawn, Shape
 from haugmbd.compiled.array_types import Array
+from haugmbd.constraints.base import Primitive
+from haugmbd.constraints.coupling import CouplingRow
 from haugmbd.constraints.d import D
 from haugmbd.constraints.joint import Joint
+from haugmbd.constraints.rolling import KnifeEdgeRow, Slip
 from haugmbd.contact.contact import Contact
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.point_force import PointForce
@@ -175,19 +178,24 @@ def of_system(system: System) -> Mechanism:
 
 def joint_part(joint: Joint, number: Mapping[int, int]) -> JointPart:
     """Return a joint as it is drawn;  number: of bodies, by id."""
-    kind, i, j, rods = type(joint).__name__, joint.frame_i, joint.frame_j, rods_of(joint, number)
-    only_rods = joint.freedoms is None and len(rods) > 0 and len(rods) == joint.rows
-    glyph = "distance" if only_rods else glyph_of(kind, joint.freedoms)
+    kind, i, j, rows = type(joint).__name__, joint.frame_i, joint.frame_j, rows_of(joint)
+    rods = rods_of(rows, number)
+    only_rods = joint.freedoms is None and 0 < len(rods) == len(rows)
+    glyph = "distance" if only_rods else glyph_of(kind, joint.freedoms, rows)
     frames = (i.s_bar, i.A_bar, j.s_bar, j.A_bar)
     return JointPart(joint.name, kind, glyph, number[id(i.body)], number[id(j.body)], *frames, rods)
 
 
-def rods_of(joint: Joint, number: Mapping[int, int]) -> tuple[Rod, ...]:
-    """Return the massless rods of a joint, one for each D among its rows;  number: of bodies, by id. None of a joint with faults."""
+def rows_of(joint: Joint) -> tuple[Primitive, ...]:
+    """Return the rows of a joint, none of a joint with faults."""
     try:
-        rows = joint.primitives()
+        return tuple(joint.primitives())
     except Exception:  # noqa: BLE001  a joint of the user may raise anything; its fault is reported where the system is checked
         return ()
+
+
+def rods_of(rows: tuple[Primitive, ...], number: Mapping[int, int]) -> tuple[Rod, ...]:
+    """Return the massless rods of a joint, one for each D among its rows;  number: of bodies, by id."""
     rods = [(p.i, p.s_bar_i, p.j, p.s_bar_j) for p in rows if isinstance(p, D)]
     return tuple(
         Rod(number[id(i)], s_i, number[id(j)], s_j)
@@ -196,12 +204,16 @@ def rods_of(joint: Joint, number: Mapping[int, int]) -> tuple[Rod, ...]:
     )
 
 
-def glyph_of(kind: str, freedoms: Any) -> str:
-    """Return the drawing of a joint: from its freedoms, or else from its kind."""
+def glyph_of(kind: str, freedoms: Any, rows: tuple[Primitive, ...]) -> str:
+    """Return the drawing of a joint: from its freedoms, or else from its kind and its rows."""
     if kind == "RotationDriver":
         return "rotation driver"
     if kind == "TranslationDriver":
         return "translation driver"
+    if any(isinstance(row, CouplingRow) for row in rows):
+        return "coupling"
+    if any(isinstance(row, Slip | KnifeEdgeRow) for row in rows):
+        return "rolling"
     if freedoms is None:
         return "general"
     turns = [freedom for freedom in freedoms if freedom.kind.value == "turn"]

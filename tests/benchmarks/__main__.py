@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tests.benchmarks import calls, closed_loops, explicit, formulations, meshes, record, reduced, work_precision
+from tests.benchmarks import calls, closed_loops, explicit, formulations, meshes, precision, record, reduced, work_precision
 from tests.benchmarks.diagram import FOLDER
 from tests.benchmarks.turns import best, in_turn, median, verdict
 from tests.benchmarks.worker import Worker
@@ -128,8 +128,60 @@ def quick(ours: Worker, peers: dict[str, Worker]) -> None:
     calls.large((20_000,))
 
 
+class Tools(NamedTuple):
+    """The tools, each a process."""
+
+    ours: Worker
+    runs: Worker
+    pinocchio: Worker
+    exudyn: Worker
+    mujoco: Worker
+
+
+def chains(tools: Tools) -> None:
+    """Work against precision of the chain, and at equal error."""
+    work_precision.chains_at_equal_error(precision.section(work_precision.chains(tools.ours, tools.exudyn, tools.mujoco)))
+
+
+def windows(tools: Tools) -> None:
+    """Work against precision of the windows."""
+    for task in work_precision.four_bars(tools.runs, tools.exudyn, tools.mujoco):
+        precision.section(task)
+
+
+def loops(tools: Tools) -> None:
+    """Work against precision of closed loops in space."""
+    for task in closed_loops.precision(tools.runs, tools.exudyn, tools.mujoco):
+        precision.section(task)
+
+
+SECTIONS: dict[str, Callable[[Tools], Any]] = {
+    "rhs": lambda tools: right_hand_sides(tools.ours, tools.pinocchio),
+    "reduced": lambda tools: reduced.section(tools.pinocchio),
+    "explicit": lambda tools: explicit.section(),
+    "steps": lambda tools: steps(tools.ours, tools.exudyn, tools.mujoco),
+    "chains": chains,
+    "andrews": lambda tools: precision.section(work_precision.andrews(tools.runs, tools.pinocchio, tools.exudyn)),
+    "windows": windows,
+    "tops": lambda tools: precision.section(work_precision.tops(tools.runs, tools.exudyn, tools.mujoco)),
+    "loops": loops,
+    "over_time": lambda tools: closed_loops.over_time(tools.runs),
+    "memory": lambda tools: memory(tools.ours),
+    "impacts": lambda tools: impacts(tools.ours),
+    "formulations": lambda tools: formulations.section(tools.ours),
+    "meshes": lambda tools: meshes.section(),
+    "calls": lambda tools: calls.from_python(),
+    "starts": lambda tools: calls.starts(),
+    "large": lambda tools: calls.large(),
+}
+"""What `make bench` measures, in this order; `python -m tests.benchmarks NAME ...` measures these only."""
+
+
 def main() -> None:
-    """Print everything."""
+    """Print everything, or the sections that are named."""
+    wanted = [name for name in sys.argv[1:] if not name.startswith("-")]
+    if unknown := set(wanted) - set(SECTIONS):
+        sys.exit(f"no section is called {', '.join(sorted(unknown))}; there are {', '.join(SECTIONS)}")
     python = os.environ.get("HAUGMBD_PEERS_PYTHON", sys.executable)
     ours = Worker("ours", sys.executable, "haugmbd")
     peers = {needs: Worker(f"peer_{needs}", python, needs) for needs in ("pinocchio", "exudyn", "mujoco")}
@@ -139,35 +191,16 @@ def main() -> None:
         print(f"not installed, left out: {', '.join(missing)}")
     if "--quick" in sys.argv:
         quick(ours, peers)
+        record.write(FOLDER / "results.json")
     else:
-        everything(ours, peers)
+        tools = Tools(ours, Worker("ours_precision", sys.executable, "haugmbd"), **peers)
+        for name in wanted or SECTIONS:
+            SECTIONS[name](tools)
+            record.write(FOLDER / "results.json")  # after each section: what is measured stays, however the run ends
+        tools.runs.close()
     for worker in (ours, *peers.values()):
         worker.close()
-    record.write(FOLDER / "results.json")
     print(f"\nAll answers, with machine and versions: {FOLDER / 'results.json'}")
-
-
-def everything(ours: Worker, peers: dict[str, Worker]) -> None:
-    """All sections."""
-    right_hand_sides(ours, peers["pinocchio"])
-    reduced.section(peers["pinocchio"])
-    explicit.section()
-    steps(ours, peers["exudyn"], peers["mujoco"])
-    runs = Worker("ours_precision", sys.executable, "haugmbd")
-    work_precision.chains(ours, peers["exudyn"], peers["mujoco"])
-    work_precision.andrews(runs, peers["pinocchio"], peers["exudyn"])
-    work_precision.four_bars(runs, peers["exudyn"], peers["mujoco"])
-    work_precision.tops(runs, peers["exudyn"], peers["mujoco"])
-    closed_loops.precision(runs, peers["exudyn"], peers["mujoco"])
-    closed_loops.over_time(runs)
-    memory(ours)
-    impacts(ours)
-    formulations.section(ours)
-    meshes.section()
-    runs.close()
-    calls.from_python()
-    calls.starts()
-    calls.large()
 
 
 if __name__ == "__main__":

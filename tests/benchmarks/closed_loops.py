@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 from tests.benchmarks import loops
 from tests.benchmarks.ours_precision import FORMULATIONS
-from tests.benchmarks.precision import OURS, Study, section
+from tests.benchmarks.precision import OURS, Study, Task
 from tests.benchmarks.turns import in_turn, verdict
 from tests.benchmarks.work_precision import methods
 from tests.benchmarks.worker import Worker
@@ -20,7 +21,7 @@ UNHELD = ("penalty", "no stabilization")
 """Meant to drift, or to be soft."""
 
 
-def precision(ours: Worker, exudyn: Worker, mujoco: Worker) -> None:
+def precision(ours: Worker, exudyn: Worker, mujoco: Worker) -> Iterator[Task]:
     """Both loops by several methods."""
     tolerances, steps = (1e-5, 1e-7, 1e-9), (10, 20, 50, 100)
     implicit = ("generalized-alpha", "trapezoidal", "RATTLE")
@@ -35,7 +36,7 @@ def precision(ours: Worker, exudyn: Worker, mujoco: Worker) -> None:
         "MuJoCo: minimal coordinates, the last hinge by two soft `connect`.",
     )
     for name, title in (("A04", "Bricard's mechanism (A04) over 10 s"), ("Bennett", "Bennett's linkage over 10 s")):
-        section(
+        yield Task(
             Study(title, f"loop-{name.lower()}.png", "largest energy error [J]", ENOUGH, {}, notes),
             [
                 *methods(OURS, ours, "close", mine, name=name),

@@ -60,15 +60,18 @@ def looks(curves: Sequence[Curve]) -> list[dict[str, Any]]:
     return found
 
 
-def draw(title: str, file: str, error: str, enough: float | None, curves: Sequence[Curve]) -> Path | None:
+def draw(
+    title: str, file: str, error: str, enough: float | None, curves: Sequence[Curve], folder: Path | None = None, dpi: int = 130
+) -> Path | None:
     """Write the diagram; where it is, or None without matplotlib."""
+    folder = FOLDER if folder is None else folder
     if importlib.util.find_spec("matplotlib") is None:
         return None
     from matplotlib import rc_context  # noqa: PLC0415  loaded only where something is drawn
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415
     from matplotlib.figure import Figure  # noqa: PLC0415
 
-    with rc_context({**STYLE, "figure.figsize": (9.0, 5.4), "figure.dpi": 130}):
+    with rc_context({**STYLE, "figure.figsize": (9.0, 5.4), "figure.dpi": dpi}):
         figure = Figure()
         canvas, ax = FigureCanvasAgg(figure), figure.add_subplot()
         drawn = [curve for curve in curves if curve.seconds]
@@ -78,9 +81,9 @@ def draw(title: str, file: str, error: str, enough: float | None, curves: Sequen
         canvas.draw()
         figure.set_layout_engine("none")
         _label(ax, drawn, canvas)
-        FOLDER.mkdir(parents=True, exist_ok=True)
-        figure.savefig(FOLDER / file)
-    return FOLDER / file
+        folder.mkdir(parents=True, exist_ok=True)
+        figure.savefig(folder / file)
+    return folder / file
 
 
 def _dress(ax: Any, title: str, error: str, enough: float | None) -> None:

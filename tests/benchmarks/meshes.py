@@ -19,6 +19,7 @@ from haugmbd.formulations.newton_euler import factorize_and_solve_entry
 from haugmbd.model.evaluate import rows_entry
 from haugmbd.workspace.layout import workspace_array
 from joints import SJ, Distance
+from tests.benchmarks import record
 from tests.benchmarks.turns import best, in_turn, verdict
 
 SCATTER = 0.1
@@ -132,6 +133,9 @@ def _line(kind: str, shape: tuple[int, ...], bar: float) -> float:
         for threshold in THRESHOLDS:
             asks[f"SuperLU {threshold}"] = lambda threshold=threshold: superlu(kind, shape, threshold)
     answers = in_turn(asks, REPEATS)
+    for name, found in answers.items():
+        for answer in found:
+            record.keep(name.split()[0], "mesh", {"kind": kind, "shape": list(shape), "solver": name}, answer)
     model, mine = prepared(kind, shape)[0], best(answers["ours"])
     text = f"{kind:>16} {' x '.join(map(str, shape)):>12} {model.nc:>6} rows {model.solver:>13} {mine / 1e3:>8.3f}"
     peers = [(best(x), x[0]["residual"]) for name, x in answers.items() if name != "ours"]

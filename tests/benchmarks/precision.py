@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -71,6 +71,14 @@ class Study:
     notes: tuple[str, ...] = ()
 
 
+class Task(NamedTuple):
+    """A question, the methods that answer it, and how often each is measured."""
+
+    study: Study
+    methods: Sequence[Method]
+    repeats: int
+
+
 def measure(methods: Sequence[Method], repeats: int) -> list[Curve]:
     """All settings of all methods, in turns."""
     asks = {
@@ -89,8 +97,9 @@ def _curve(method: Method, found: dict[float, list[dict[str, Any]]]) -> Curve:
     return Curve(method, list(kept), *times, errors, [given[0] for given in kept.values()], failed)
 
 
-def section(study: Study, methods: Sequence[Method], repeats: int) -> list[Curve]:
+def section(task: Task) -> list[Curve]:
     """Measure, print, draw."""
+    study, methods, repeats = task
     curves = measure(methods, repeats)
     print(f"\n{study.title}: CPU time [ms] (median) and {study.error}, at several settings")
     for curve in curves:

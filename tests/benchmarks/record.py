@@ -1,4 +1,4 @@
-"""What was measured, as JSON: the machine, the versions, the date, and minimum and median of every answer of every tool."""
+"""What was measured, as JSON: the machine and its load, the versions, the date, and minimum and median of every answer of every tool."""
 
 from __future__ import annotations
 
@@ -13,6 +13,14 @@ from typing import Any
 import numpy as np
 
 TOOLS = ("haugmbd", "numpy", "scipy", "numba", "llvmlite", "pin", "exudyn", "mujoco")
+
+
+def load() -> float:
+    """Return how many processes the system had to run in the last minute; above the number of cores, times are those of a busy machine."""
+    return round(os.getloadavg()[0], 2)
+
+
+START_LOAD = load()
 _answers: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {}
 
 
@@ -28,10 +36,12 @@ def measured() -> dict[str, Any]:
     for what, answers in _answers.values():
         names = [name for name, value in answers[0].items() if isinstance(value, int | float)]
         minimum, median = ({name: float(of([a[name] for a in answers])) for name in names} for of in (np.min, np.median))
-        lines.append({**what, "repeats": len(answers), "minimum": minimum, "median": median})
+        said = {name: value for name, value in answers[0].items() if isinstance(value, str)}
+        lines.append({**what, "repeats": len(answers), "minimum": minimum, "median": median, **({"said": said} if said else {})})
     return {
         "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "machine": machine(),
+        "load": [START_LOAD, load()],
         "versions": versions(),
         "measured": lines,
     }

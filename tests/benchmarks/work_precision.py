@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from tests.benchmarks import windows
-from tests.benchmarks.precision import OURS, Curve, Method, Study, equal_error, section
+from tests.benchmarks.precision import OURS, Curve, Method, Study, Task, equal_error
 from tests.benchmarks.worker import Worker
 
 LINKS = 50
@@ -47,7 +47,7 @@ def _swing(worker: Worker, name: str | None, setting: float) -> dict[str, Any]:
     return {"seconds": found["us"] * setting * 1e-6, "error": found["energy"]}
 
 
-def andrews(ours: Worker, pinocchio: Worker, exudyn: Worker) -> None:
+def andrews(ours: Worker, pinocchio: Worker, exudyn: Worker) -> Task:
     """A03."""
     study = Study(
         "Andrews' squeezing mechanism (A03) to 0.03 s",
@@ -68,18 +68,15 @@ def andrews(ours: Worker, pinocchio: Worker, exudyn: Worker) -> None:
         "BDF": (1e-6, 1e-8, 1e-9, 1e-11),
         "generalized-alpha": (500, 1000, 4000, 16000),
     }
-    section(
-        study,
-        [
-            *methods(OURS, ours, "squeeze", mine),
-            *methods("Pinocchio", pinocchio, "squeeze", {"RK4 from Python": (200, 400, 850, 1600)}),
-            *methods("Exudyn", exudyn, "squeeze", {"generalized-alpha": (500, 1000, 4000, 16000)}),
-        ],
-        repeats=3,
-    )
+    measured = [
+        *methods(OURS, ours, "squeeze", mine),
+        *methods("Pinocchio", pinocchio, "squeeze", {"RK4 from Python": (200, 400, 850, 1600)}),
+        *methods("Exudyn", exudyn, "squeeze", {"generalized-alpha": (500, 1000, 4000, 16000)}),
+    ]
+    return Task(study, measured, repeats=3)
 
 
-def four_bars(ours: Worker, exudyn: Worker, mujoco: Worker) -> None:
+def four_bars(ours: Worker, exudyn: Worker, mujoco: Worker) -> tuple[Task, Task]:
     """A02, of 2 and of 40 windows."""
     notes = (
         f"settings: tolerances, or steps each {windows.SAMPLE:g} s; behind the energy error that of the first top's place at the end.",
@@ -96,30 +93,23 @@ def four_bars(ours: Worker, exudyn: Worker, mujoco: Worker) -> None:
         "BDF": (1e-6, 1e-7, 1e-8),
         "adaptive gen.-alpha": (1e-5, 1e-6, 1e-7),
     }
-    section(
-        two,
-        [
-            *methods(OURS, ours, "frame", {**explicit, **implicit}, n=2),
-            *methods("Exudyn", exudyn, "frame", {"generalized-alpha": (20, 50, 108, 112, 200)}, n=2),
-            *methods("MuJoCo", mujoco, "frame", {"RK4": (20, 25, 33, 40, 43, 46, 50, 100)}, n=2),
-        ],
-        repeats=5,
-    )
+    of_two = [
+        *methods(OURS, ours, "frame", {**explicit, **implicit}, n=2),
+        *methods("Exudyn", exudyn, "frame", {"generalized-alpha": (20, 50, 108, 112, 200)}, n=2),
+        *methods("MuJoCo", mujoco, "frame", {"RK4": (20, 25, 33, 40, 43, 46, 50, 100)}, n=2),
+    ]
     many = Study(title.format(40), "windows-40.png", "largest energy error [J]", 5e-3, {"MuJoCo": 1.0}, notes)
     implicit = {"generalized-alpha": (10, 20, 50), "BDF": (1e-6, 1e-8)}
-    section(
-        many,
-        [
-            *methods(OURS, ours, "frame", {**explicit, **implicit}, n=40),
-            *methods("Exudyn", exudyn, "frame", {"generalized-alpha": (20, 50, 100)}, n=40),
-            *methods("MuJoCo", mujoco, "frame", {"RK4": (20, 25, 27, 29, 33, 50)}, n=40),
-        ],
-        repeats=2,
-    )
+    of_many = [
+        *methods(OURS, ours, "frame", {**explicit, **implicit}, n=40),
+        *methods("Exudyn", exudyn, "frame", {"generalized-alpha": (20, 50, 100)}, n=40),
+        *methods("MuJoCo", mujoco, "frame", {"RK4": (20, 25, 27, 29, 33, 50)}, n=40),
+    ]
+    return Task(two, of_two, repeats=5), Task(many, of_many, repeats=2)
 
 
-def chains(ours: Worker, exudyn: Worker, mujoco: Worker) -> None:
-    """The chain of 50 links, and generalized-alpha beside Exudyn's at equal error."""
+def chains(ours: Worker, exudyn: Worker, mujoco: Worker) -> Task:
+    """The chain of 50 links."""
     study = Study(
         f"Chain of {LINKS} links from rest, 1 s",
         "chain.png",
@@ -131,22 +121,23 @@ def chains(ours: Worker, exudyn: Worker, mujoco: Worker) -> None:
         ),
     )
     few, steps = (125, 250, 500, 1000), (250, 500, 1000, 2000)
-    curves = section(
-        study,
-        [
-            *_chain(ours, OURS, {"RK4": few, **dict.fromkeys(("generalized-alpha", "trapezoidal", "RATTLE"), (*steps, 4000))}),
-            *_chain(exudyn, "Exudyn", {"generalized-alpha": steps, "trapezoidal index 2": steps}),
-            *_chain(mujoco, "MuJoCo", {"RK4": few}),
-        ],
-        repeats=2,
-    )
+    measured = [
+        *_chain(ours, OURS, {"RK4": few, **dict.fromkeys(("generalized-alpha", "trapezoidal", "RATTLE"), (*steps, 4000))}),
+        *_chain(exudyn, "Exudyn", {"generalized-alpha": steps, "trapezoidal index 2": steps}),
+        *_chain(mujoco, "MuJoCo", {"RK4": few}),
+    ]
+    return Task(study, measured, repeats=2)
+
+
+def chains_at_equal_error(curves: Sequence[Curve]) -> None:
+    """Print generalized-alpha's time beside that of Exudyn's methods at equal error."""
     by_name: dict[str, Curve] = {curve.method.label: curve for curve in curves}
     for name in ("generalized-alpha", "trapezoidal index 2"):
         if f"Exudyn, {name}" in by_name:
             equal_error(by_name[f"{OURS}, generalized-alpha"], by_name[f"Exudyn, {name}"], 0.35)
 
 
-def tops(ours: Worker, exudyn: Worker, mujoco: Worker) -> None:
+def tops(ours: Worker, exudyn: Worker, mujoco: Worker) -> Task:
     """The heavy top."""
     study = Study(
         "Heavy top, 150 rad/s, 0.5 s",
@@ -168,12 +159,9 @@ def tops(ours: Worker, exudyn: Worker, mujoco: Worker) -> None:
         "Radau IIA": FINE,
         "BDF": (1e-5, 1e-7, 1e-9),
     }
-    section(
-        study,
-        [
-            *methods(OURS, ours, "spin", mine),
-            *methods("Exudyn", exudyn, "spin", {"generalized-alpha": many}),
-            *methods("MuJoCo", mujoco, "spin", {"RK4": few}),
-        ],
-        repeats=5,
-    )
+    measured = [
+        *methods(OURS, ours, "spin", mine),
+        *methods("Exudyn", exudyn, "spin", {"generalized-alpha": many}),
+        *methods("MuJoCo", mujoco, "spin", {"RK4": few}),
+    ]
+    return Task(study, measured, repeats=5)

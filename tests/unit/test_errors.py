@@ -23,6 +23,8 @@ from haugmbd import (
     simulate,
 )
 from haugmbd.errors import warn_user
+from haugmbd.study.sweeps.executors import BrokenSweepError
+from haugmbd.viewer.chromium import BrowserError
 
 FAULT = Fault("body 'crank'", "mass is -1.0 kg, must be positive", "Give the mass in kilograms.")
 OTHER = Fault("joint 'pin'", "axis is (0, 0, 0)", "Give a direction.")
@@ -88,10 +90,10 @@ def test_every_class_has_its_place_in_the_catalogue():
     text = (Path(__file__).resolve().parents[2] / HaugmbdError.page).read_text()
     kinds = [
         kind
-        for kind in vars(errors).values()
+        for kind in (*vars(errors).values(), BrokenSweepError, BrowserError)
         if isinstance(kind, type) and issubclass(kind, Exception) and kind is not HaugmbdError
     ]
-    assert len(kinds) == 10
+    assert len(kinds) == 12
     for kind in kinds:
         assert kind.page == f"docs/errors.md#{kind.__name__.lower()}"
         assert f"\n## {kind.__name__}\n" in text

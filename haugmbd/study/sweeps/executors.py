@@ -10,7 +10,7 @@ import pickle
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from haugmbd.errors import HaugmbdError
 from haugmbd.study.sweeps.cells import Cell
@@ -29,7 +29,9 @@ class Job(NamedTuple):
 
 
 class BrokenSweepError(HaugmbdError, RuntimeError):
-    """An executor cannot go on; the message says why."""
+    """An executor cannot go on; the message says why. `sweep` turns it into a SimulationError with the rows that are done."""
+
+    page: ClassVar[str] = "docs/errors.md#brokensweeperror"
 
 
 def run_in_turn(task: Task, jobs: Iterator[Job]) -> Iterator[tuple[Job, Row]]:

@@ -93,6 +93,8 @@ function jointGlyph(glyph, g, reach, metal, drive) {
   else if (glyph === "fixed") { j.add(solid("box", 1.9 * g, 1.9 * g, 1.9 * g, metal)); }
   else if (glyph === "distance") { i.add(solid("sphere", 1.3 * g, 1.3 * g, 1.3 * g, metal)); j.add(solid("sphere", 1.3 * g, 1.3 * g, 1.3 * g, metal)); }
   else if (glyph === "revolute-spherical") { i.add(round(1.6 * g, 2.6 * g)); j.add(solid("sphere", 1.7 * g, 1.7 * g, 1.7 * g, metal)); }
+  else if (glyph === "coupling") { i.add(ring(1.9 * g, 0.25 * g, metal)); j.add(ring(1.9 * g, 0.25 * g, metal)); }
+  else if (glyph === "rolling") { j.add(round(1.6 * g, 1.6 * g)); }
   else if (glyph === "rotation driver") { const sweep = turnArrow(2.1 * g, 0.3 * g, drive); sweep.position.z = 2.3 * g; i.add(sweep); }
   else if (glyph === "translation driver") {
     for (const side of [-1, 1]) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from math import pi, sin, sqrt, tan
 
 import numpy as np
@@ -9,16 +10,21 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd import gallery
+from haugmbd.gallery import bouncing_toy, differential, planar_slider_crank, planetary_gear, rolling_disc
 from haugmbd.gallery.excavator import digging
 from haugmbd.gallery.free_body import PERIOD
 from haugmbd.gallery.hoberman_ring import ARM
 from haugmbd.gallery.peaucellier import LINE
 from haugmbd.gallery.piston_engine import AREA, ATMOSPHERE, CLEARANCE, CRANK, GAMMA, ROD
 from haugmbd.gallery.scissor_lift import BAR
+from haugmbd.gallery.spatial_loops import CUBE
 from haugmbd.math.euler_parameters import rotation_matrix
 
 GEOMETRY = 1e-8
 """[m, rad] Of runs whose projection leaves 1e-10 in a joint, times the leverage of the linkage."""
+
+STEADY = 1e-7
+"""[m] A steady motion that is integrated for some turns: a hundred times what the tolerance lets through."""
 
 
 def points_of(result, body, point):
@@ -183,3 +189,76 @@ def test_the_nets_meshes_keep_their_length():
     np.testing.assert_allclose(
         r[0, 3][:, 2], r[3, 0][:, 2], atol=GEOMETRY
     )  # the net is symmetric about the line between its corners
+
+
+def test_the_planar_slider_crank_meets_its_coordinate_and_its_reference():
+    module = sys.modules[planar_slider_crank.__module__]
+    result = mbd.simulate(gallery.planar_slider_crank(), 0.5, rtol=1e-10, atol=1e-12)
+    theta = module.START - result.joint("A").angle  # the joint turns about +y, theta from x to z
+    along = module.CRANK * np.cos(theta) + np.sqrt(module.ROD**2 - (module.CRANK * np.sin(theta)) ** 2)
+    np.testing.assert_allclose(result["slider"].r[:, 0], along, atol=GEOMETRY)
+    found = {"crank angle theta": theta, "slider position x": result["slider"].r[:, 0]}
+    for known in module.FREE:
+        assert found[known.quantity][-1] == pytest.approx(known.value, abs=known.tol)
+
+
+@pytest.mark.slow
+def test_bricards_cube_is_where_others_have_it_after_ten_seconds():
+    result = mbd.simulate(gallery.bricard_cube(), 10.0, rtol=1e-10, atol=1e-11)
+    for known, x in zip(CUBE, result["link 2"].r[-1], strict=True):
+        assert x == pytest.approx(known.value, abs=known.tol)
+
+
+def test_the_planetary_set_turns_as_willis_says_and_speeds_up_as_its_inertia_says():
+    module = sys.modules[planetary_gear.__module__]
+    system = gallery.planetary_gear()
+    result = mbd.simulate(system, 1.0, rtol=1e-9)
+    ratio, spin = 1.0 + module.RING / module.SUN, -module.RING / module.PLANET
+    sun, carrier, pin = (result.joint(name).angle for name in ("sun axis", "carrier axis", "pin 0"))
+    np.testing.assert_allclose(sun, ratio * carrier, atol=GEOMETRY)
+    np.testing.assert_allclose(pin, spin * carrier, atol=GEOMETRY)
+    body = {one.name: one for one in system.bodies}
+    arm, planet = np.linalg.norm(body["planet 0"].r), body["planet 0"]
+    inertia = body["sun"].J_bar[2, 2] * ratio**2 + body["carrier"].J_bar[2, 2]
+    inertia += 3.0 * (planet.mass * arm**2 + planet.J_bar[2, 2] * (1.0 + spin) ** 2)
+    np.testing.assert_allclose(carrier[-1], module.DRIVE * ratio / inertia / 2.0, rtol=1e-8)  # constant acceleration for 1 s
+
+
+def test_the_differential_halves_its_torque_and_averages_its_speeds():
+    module = sys.modules[differential.__module__]
+    system = gallery.differential()
+    body = {one.name: one for one in system.bodies}
+    pinion = body["upper pinion"]
+    cage = body["cage"].J_bar[1, 1] + 2.0 * (pinion.J_bar[1, 1] + pinion.mass * module.HEIGHT**2)
+    wheel, turned = body["left wheel"].J_bar[1, 1], 2.0 * pinion.J_bar[2, 2] * (module.SIDE / module.PINION) ** 2
+    M = np.array([[wheel + (cage + turned) / 4.0, (cage - turned) / 4.0], [(cage - turned) / 4.0, wheel + (cage + turned) / 4.0]])
+    left, right = np.linalg.solve(M, [module.DRIVE / 2.0, module.DRIVE / 2.0 - module.ROAD])
+    result = mbd.simulate(system, 1.0, rtol=1e-9)
+    turns = {name: result.joint(f"{name} axis").angle for name in ("left", "right", "cage")}
+    np.testing.assert_allclose(turns["left"] + turns["right"], 2.0 * turns["cage"], atol=GEOMETRY)
+    np.testing.assert_allclose([turns["left"][-1], turns["right"][-1]], [left / 2.0, right / 2.0], rtol=1e-8)
+
+
+def test_the_disc_rolls_in_its_circle_and_keeps_its_lean():
+    module = sys.modules[rolling_disc.__module__]
+    result = mbd.simulate(gallery.rolling_disc(), 2.0, rtol=1e-10, atol=1e-12)
+    r, around = result["disc"].r, module.speed_around(np.radians(20.0))
+    np.testing.assert_allclose(r[:, 2], module.RADIUS * np.cos(np.radians(20.0)), atol=STEADY)
+    angle = np.unwrap(np.arctan2(r[:, 1], r[:, 0]))
+    np.testing.assert_allclose(np.hypot(r[:, 0], r[:, 1]), module.CIRCLE, atol=STEADY)
+    np.testing.assert_allclose(angle, around * result.t, atol=10.0 * STEADY)
+
+
+def test_the_toy_hops_on_parabolas_and_loses_nothing():
+    module = sys.modules[bouncing_toy.__module__]
+    result = mbd.simulate(gallery.bouncing_toy(), 1.0, rtol=1e-9, atol=1e-11)
+    foot, energy = result["foot"].r[:, 2], result.energy()
+    stored = 0.5 * module.FLOOR * np.maximum(0.0, module.SOLE - foot) ** 2
+    total = energy.kinetic + energy.potential + stored
+    assert np.ptp(total) <= 1e-6 * np.ptp(energy.kinetic)
+    assert foot.max() > 0.05
+    mass = module.FOOT + module.HEAD
+    speed = (module.FOOT * result["foot"].v[:, 2] + module.HEAD * result["head"].v[:, 2]) / mass + module.GRAVITY * result.t
+    flying = (foot[1:] > module.SOLE) & (foot[:-1] > module.SOLE)
+    assert flying.sum() > 20
+    np.testing.assert_allclose(np.diff(speed)[flying], 0.0, atol=1e-7)

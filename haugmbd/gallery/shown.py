@@ -1,0 +1,61 @@
+"""How each mechanism is shown where it has a name only, on its page and by `haugmbd demo NAME`: for how long, and what drives it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import pi
+from typing import Any
+
+from haugmbd.gallery.excavator import digging
+from haugmbd.system.system import System
+
+SHOWN = {
+    "pendulum": 6.0,
+    "double_pendulum": 8.0,
+    "heavy_top": 1.0,
+    "four_bar": 8.0,
+    "slider_crank": 5.0,
+    "chain": 3.0,
+    "andrews": 0.03,
+    "governor": 10.0,
+    "dzhanibekov": 18.0,
+    "gyroscope": 6.0,
+    "planar_slider_crank": 2.0,
+    "windows": 6.0,
+    "bennett": 6.0,
+    "bricard": 6.0,
+    "bricard_cube": 10.0,
+    "peaucellier": 4.0,
+    "jansen_leg": 3.0,
+    "scissor_lift": 0.7,
+    "hoberman_ring": 2.0,
+    "universal_shaft": 2.0,
+    "planetary_gear": 5.0,
+    "differential": 4.0,
+    "piston_engine": 0.15,
+    "double_wishbone": 2.0,
+    "stewart_platform": 2.0,
+    "delta_robot": 1.0,
+    "excavator": 6.0,
+    "rolling_disc": 6.0,
+    "bouncing_toy": 2.0,
+    "trebuchet": 1.6,
+    "net": 2.0,
+}
+"""Time by name [s]: a few turns, or the part of the motion that is worth seeing."""
+
+
+def _turning(t: Any) -> Any:
+    return -2.0 * pi * t / 1.5
+
+
+DRIVEN: dict[str, dict[str, Any]] = {
+    "jansen_leg": {"drive": _turning},
+    "excavator": {"strokes": {name: digging(name) for name in ("boom", "stick", "bucket")}},
+}
+"""Arguments of the builders of mechanisms that only fall if nothing drives them."""
+
+
+def shown_system(build: Callable[..., System]) -> System:
+    """Return a mechanism as it is shown: what would only fall is driven."""
+    return build(**DRIVEN.get(build.__name__, {}))

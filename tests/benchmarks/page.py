@@ -1,0 +1,269 @@
+"""The page on benchmarks and the table of the README, from a record: no number on them is typed.
+
+python -m tests.benchmarks.page         write docs/benchmarks.md, the table of README.md and the diagram from docs/benchmarks.json
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from tests.benchmarks import calls, diagram, explicit, formulations, meshes, reduced
+from tests.benchmarks.ours_calls import CALLS
+from tests.benchmarks.precision import OURS, Curve
+from tests.benchmarks.recorded import Recorded, least
+from tests.benchmarks.worker import REPOSITORY
+
+README_HEAD = ["| task | peer | haugmbd / peer |", "|---|---|---|"]
+DIAGRAMS = "<!-- the diagrams of the site stand here -->"
+PICTURE = REPOSITORY / "examples" / "figures" / "windows.png"
+"""The one diagram that the repository keeps; the site draws all of them from the record."""
+
+HEAD = """# Benchmarks
+
+CPU time, one thread; all tools in one run of `make bench`, taking turns; minima. Ratios below 1 mean that haugmbd is faster. `make bench`
+measures your machine, `make bench-quick` the main figures in two minutes; all answers go to `benchmarks/results.json`.
+
+This page shows the run of {date} on {machine}; load at its beginning and end: {load} running processes. {versions}.
+Its record is [benchmarks.json](benchmarks.json); tables and diagrams are written from it by `python -m tests.benchmarks.page`.
+"""
+
+
+def number(x: float | None) -> str:
+    """Return a time or a ratio with three digits, nothing for None."""
+    if x is None:
+        return ""
+    return f"{x:.0f}" if x >= 99.5 else f"{x:.1f}" if x >= 9.95 else f"{x:.2f}" if x >= 0.0995 else f"{x:.2g}"  # noqa: PLR2004
+
+
+def over(a: float | None, b: float | None) -> float | None:
+    """Return a / b, None where one of them was not measured."""
+    return None if a is None or b is None else a / b
+
+
+def table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """Return a table, without lines that have nothing but their names."""
+    kept = [line for line in lines if any(line[1:])]
+    return "\n".join(["| " + " | ".join(head) + " |", "|" + "---|" * len(head), *("| " + " | ".join(line) + " |" for line in kept)])
+
+
+def right_hand_sides(r: Recorded) -> str:
+    """Accelerations and multipliers beside Pinocchio's ABA."""
+    lines = []
+    for shape, n in [("chain", n) for n in (1, 5, 10, 50, 100, 200, 1000)] + [("star", 100)]:
+        mine = r.value("ours", "rhs", shape=shape, n=n)
+        called, loop = (r.value("peer_pinocchio", "rhs", what, shape=shape, n=n) for what in ("called", "us"))
+        name = str(n) if shape == "chain" else f"{n}, all on one body"
+        lines.append((name, *map(number, (mine, called, over(mine, called), loop, over(mine, loop)))))
+    head = ("n", "haugmbd [us]", "`pin.aba`, from Python [us]", "ratio", "in a loop in C++ [us]", "ratio")
+    return (
+        "Accelerations **and all joint multipliers** of a spatial revolute chain of n links, beside Pinocchio's articulated-body\n"
+        "algorithm, which works in joint angles and gives no multipliers:\n\n" + table(head, lines)
+    )
+
+
+def single_calls(r: Recorded) -> str:
+    """Calls from Python, and starts."""
+    lines = [
+        (f"`{what}`", *(number(r.value("ours_calls", "call", shape=shape, n=n, what=what)) for shape, n in calls.SHAPES))
+        for what in CALLS
+    ]
+    starts = [(name, number(r.value("haugmbd", "start", "seconds", what=name))) for name in calls.STARTS]
+    return (
+        "One call from Python, checks included:\n\n"
+        + table(("call [us]", "slider-crank", "chain of 10"), lines)
+        + "\n\nCPU time of a whole process from its start; with an empty cache it compiles, and keeps what it has compiled on disk:\n\n"
+        + table(("process", "[s]"), starts)
+    )
+
+
+def recursions(r: Recorded) -> str:
+    """Reduced coordinates beside Pinocchio's functions."""
+    lines = []
+    for n in reduced.LENGTHS:
+        cells = [str(n)]
+        for algorithm in reduced.BARS:
+            mine, theirs = (r.value(tool, "recursion", algorithm=algorithm, n=n) for tool in ("ours_reduced", "peer_pinocchio"))
+            cells += [number(mine), number(over(mine, theirs))]
+        lines.append((*cells, number(r.value("ours_reduced", "impact", n=n))))
+    head = ("n", "`aba` [us]", "ratio", "`rnea` [us]", "ratio", "`crba` [us]", "ratio", "`articulated_impulse` in a loop [us]")
+    return (
+        "The same chain in its own coordinates, beside Pinocchio's functions of the same name, all called from Python:\n\n"
+        + table(head, lines)
+    )
+
+
+def one_step(r: Recorded) -> str:
+    """One step of a chain of 50 links."""
+    given = {"n": 50, "steps": 1000, "h": 1e-3}
+    ours = r.value("ours", "step", method="RK4", **given)
+    asked = [
+        ("haugmbd, RK4 with projection at every step", "ours", {"method": "RK4"}),
+        ("haugmbd, generalized-alpha, index 3", "ours", {"method": "generalized-alpha"}),
+        ("Exudyn, generalized-alpha, default tolerances", "peer_exudyn", {"method": "generalized-alpha"}),
+        ("Exudyn, trapezoidal index 2, default tolerances", "peer_exudyn", {"method": "trapezoidal index 2"}),
+        ("MuJoCo, RK4, joint angles", "peer_mujoco", {}),
+    ]
+    lines = []
+    for name, tool, method in asked:
+        us, energy = (r.value(tool, "step", what, **method, **given) for what in ("us", "energy"))
+        ratio = over(ours, us) if tool != "ours" else None
+        lines.append((name, number(us), number(ratio), "" if energy is None else f"{energy:.1e}"))
+    head = ("", "step [us]", "haugmbd's RK4 / its time", "energy error / (n m g L)")
+    return "One step of 1 ms, chain of 50 links falling from rest for 1 s:\n\n" + table(head, lines)
+
+
+def explicit_steps(r: Recorded) -> str:
+    """Steps of the explicit methods."""
+    pairs = [(name, "Projection") for name in explicit.METHODS] + [
+        ("RK4", name) for name in explicit.STABILIZATIONS if name != "Projection"
+    ]
+    lines = []
+    for method, rule in pairs:
+        us, evaluations = (r.value("explicit", "step", what, method=method, stabilization=rule) for what in ("us", "evaluations"))
+        lines.append((f"`{method}`, {rule}", number(us), number(evaluations)))
+    return "Explicit methods on this chain, a step of 1 ms:\n\n" + table(
+        ("method and stabilization", "step [us]", "evaluations a step"), lines
+    )
+
+
+def formulation_costs(r: Recorded) -> str:
+    """One evaluation by each formulation."""
+    lines = [("`NewtonEuler`, compiled", *(number(r.value("ours", "rhs", shape="chain", n=n)) for n in formulations.SIZES))]
+    for name in formulations.IN_PYTHON:
+        lines.append((f"`{name}`", *(number(r.value("ours", "formulation", name=name, n=n)) for n in formulations.SIZES)))
+    head = ("", *(f"n = {n}" for n in formulations.SIZES))
+    return "One evaluation by the formulations that are written in Python, chain of n links [us]:\n\n" + table(head, lines)
+
+
+def nets(r: Recorded) -> str:
+    """Nets and trusses beside SuperLU."""
+    lines = []
+    for kind, shapes, _, _ in meshes.CASES:
+        for shape in shapes:
+            given = {"kind": kind, "shape": list(shape)}
+            mine = r.value("ours", "mesh", solver="ours", **given)
+            found = [r.value("SuperLU", "mesh", solver=f"SuperLU {one}", **given) for one in meshes.THRESHOLDS]
+            theirs = min((x for x in found if x is not None), default=None)
+            cells = (over(mine, 1e3), over(theirs, 1e3), over(mine, theirs))
+            lines.append((f"{kind}, {' x '.join(map(str, shape))}", *map(number, cells)))
+    return (
+        "Factorization and solution of the augmented matrix of nets and trusses, beside SciPy's SuperLU of the same matrix:\n\n"
+        + table(("mesh", "haugmbd [ms]", "SuperLU [ms]", "ratio"), lines)
+    )
+
+
+def work_and_precision(r: Recorded) -> str:
+    """Least CPU time of each tool to the wanted error of each study."""
+    lines, tools = [], ("Exudyn", "MuJoCo", "Pinocchio")
+    for task in r.tasks().values():
+        curves = r.curves(task)
+        if not curves:
+            continue
+        best = least(curves, OURS, task.study.enough)
+        mine = "not reached" if best is None else f"{number(1e3 * best[1])} ({best[0]})"
+        lines.append(
+            (task.study.title, f"{task.study.enough:g}", mine, *(_of_peer(curves, tool, task.study.enough) for tool in tools))
+        )
+    return (
+        "Least CPU time [ms] to a wanted error, of the settings in `make bench`:\n\n"
+        + table(("task", "error", "haugmbd, best", *tools), lines)
+        + f"\n\n{DIAGRAMS}"
+    )
+
+
+def _of_peer(curves: Sequence[Curve], tool: str, enough: float) -> str:
+    """Return the least CPU time of a peer, or the longest that was not enough."""
+    best, times = least(curves, tool, enough), [s for curve in curves if curve.method.tool == tool for s in curve.seconds]
+    if best is not None:
+        return number(1e3 * best[1])
+    return f"more than {number(1e3 * max(times))}" if times else ""
+
+
+SECTIONS: tuple[Callable[[Recorded], str], ...] = (
+    right_hand_sides,
+    single_calls,
+    recursions,
+    one_step,
+    explicit_steps,
+    formulation_costs,
+    nets,
+    work_and_precision,
+)
+
+
+def page(r: Recorded) -> str:
+    """Return the page; tables of which nothing was measured are left out."""
+    about, made = r.about, [section(r) for section in SECTIONS]
+    versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
+    machine = f"{about['machine']['processor']}, {about['machine']['cores']} cores, {about['machine']['system']}"
+    head = HEAD.format(date=about["date"][:10], machine=machine, load=" and ".join(map(str, about["load"])), versions=versions)
+    picture = f"![Energy error against CPU time on 40 four-bar windows](../{PICTURE.relative_to(REPOSITORY)})\n"
+    return "\n\n".join([head.rstrip("\n"), *(text for text in made if "---|\n|" in text)]) + "\n\n" + picture
+
+
+def readme_table(r: Recorded) -> list[str]:
+    """Return the table of the README."""
+    rhs = (r.value("ours", "rhs", shape="chain", n=100), r.value("peer_pinocchio", "rhs", "called", shape="chain", n=100))
+    aba = tuple(r.value(tool, "recursion", algorithm="aba", n=100) for tool in ("ours_reduced", "peer_pinocchio"))
+    given = {"n": 50, "steps": 1000, "h": 1e-3}
+    step = (r.value("ours", "step", method="RK4", **given), r.value("peer_exudyn", "step", method="generalized-alpha", **given))
+    lines = [
+        ("accelerations and multipliers, chain of 100 links", "Pinocchio's ABA (no multipliers), called from Python", over(*rhs)),
+        ("articulated-body algorithm, chain of 100 links", "Pinocchio's ABA, called from Python", over(*aba)),
+        ("chain of 50 links, 1 s, RK4 with projection", "Exudyn, generalized-alpha", over(*step)),
+        ("chain of 50 links at equal energy error", "Exudyn, generalized-alpha", _at_equal_error(r)),
+        ("Andrews' mechanism to 1e-6 rad", "Pinocchio, RK4 from Python", _ratio(r, "andrews.png", "Pinocchio")),
+        ("40 four-bar windows to 5e-3 J", "MuJoCo, RK4", _ratio(r, "windows-40.png", "MuJoCo")),
+    ]
+    return [*README_HEAD, *(f"| {task} | {peer} | {ratio:.2f} |" for task, peer, ratio in lines if ratio is not None)]
+
+
+def _ratio(r: Recorded, file: str, tool: str) -> float | None:
+    """Return our least CPU time over that of a tool."""
+    task = r.tasks()[file]
+    curves = r.curves(task)
+    mine, theirs = (least(curves, name, task.study.enough) for name in (OURS, tool))
+    return None if mine is None or theirs is None else mine[1] / theirs[1]
+
+
+def _at_equal_error(r: Recorded) -> float | None:
+    """Return the largest ratio of generalized-alpha's times at equal error on the chain."""
+    curves = {curve.method.label: curve for curve in r.curves(r.tasks()["chain.png"])}
+    name = "generalized-alpha"
+    if f"{OURS}, {name}" not in curves or f"Exudyn, {name}" not in curves:
+        return None
+    ours, other = curves[f"{OURS}, {name}"], curves[f"Exudyn, {name}"]
+    found = [mine / s for error, s in zip(other.errors, other.seconds, strict=True) if (mine := ours.at(error)) is not None]
+    return max(found, default=None)
+
+
+def diagrams(r: Recorded, folder: Path) -> list[tuple[str, str]]:
+    """Draw the studies, and return the title and the file of each."""
+    made = []
+    for file, task in r.tasks().items():
+        curves = r.curves(task)
+        if any(curve.seconds for curve in curves):
+            diagram.draw(task.study.title, f"bench-{file}", task.study.error, task.study.enough, curves, folder, dpi=90)
+            made.append((task.study.title, f"bench-{file}"))
+    return made
+
+
+def main() -> None:
+    """Write the page, the table of the README, and the diagram."""
+    r = Recorded()
+    (REPOSITORY / "docs" / "benchmarks.md").write_text(page(r))
+    readme = REPOSITORY / "README.md"
+    pattern = re.escape("\n".join(README_HEAD)) + r"\n(?:\|.*\n)*"
+    readme.write_text(re.sub(pattern, lambda _: "\n".join(readme_table(r)) + "\n", readme.read_text()))
+    for title, file in diagrams(r, PICTURE.parent):
+        if file == "bench-windows-40.png":
+            (PICTURE.parent / file).replace(PICTURE)
+        else:
+            (PICTURE.parent / file).unlink()
+        print(title)
+
+
+if __name__ == "__main__":
+    main()
