@@ -6,6 +6,7 @@ functions   functions of time and of the state as values of a file
 shapes      what is drawn of bodies
 schema      the table of all parts and their keys
 equations   a joint that is given by its equations
+joint_loads forces along joint coordinates
 text        bounded reading of JSON and TOML; the line of every path
 write       from a System to a document
 build       from a document to a System

@@ -3,6 +3,7 @@
 base               what a mechanism is in joint coordinates of another engine
 mujoco_engine      MuJoCo, through write_mjcf
 pinocchio_engine   Pinocchio, through write_urdf
+exudyn_engine      Exudyn
 report             EngineCheck
 check              crosscheck_engine
 """
