@@ -6,6 +6,8 @@ A new joint is one file and one line in `CATALOGUE`. The contract tests run for 
 from haugmbd.constraints.joint import Joint
 from joints.base import Composed
 from joints.belt import Belt
+from joints.constant_velocity import ConstantVelocity
+from joints.coordinate_function import Cam, CoordinateFunction
 from joints.coupling import Coupling
 from joints.cylindrical import CJ
 from joints.distance import Distance
@@ -34,6 +36,7 @@ SS, RS, US = Distance, RevoluteSpherical, UniversalSpherical
 CATALOGUE: tuple[type[Joint], ...] = (
     SJ,
     UJ,
+    ConstantVelocity,
     CJ,
     RJ,
     TJ,
@@ -50,7 +53,7 @@ CATALOGUE: tuple[type[Joint], ...] = (
     TranslationDriver,
 )
 
-COUPLINGS: tuple[type[Joint], ...] = (Coupling, Gear, RackPinion, Screw, Belt)
+COUPLINGS: tuple[type[Joint], ...] = (Coupling, Gear, RackPinion, Screw, Belt, CoordinateFunction, Cam)
 """Couplings of joint coordinates: their rows touch the bodies of several joints."""
 
 ROLLING: tuple[type[Joint], ...] = (RollingDisc, RollingSphere, KnifeEdge)
@@ -69,7 +72,10 @@ __all__ = [
     "UJ",
     "US",
     "Belt",
+    "Cam",
     "Composed",
+    "ConstantVelocity",
+    "CoordinateFunction",
     "Coupling",
     "Cylindrical",
     "Distance",

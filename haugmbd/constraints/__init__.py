@@ -6,8 +6,10 @@ dp2          DP2: dot product of a body-fixed vector and a distance vector
 d            D: distance of two points
 cd           CD: difference of coordinates of two points
 rotation     Rotation: angle about an axis, through any number of turns
+constant_velocity ConstantVelocityRow: two bodies do not twist about their axes against each other
 coordinate   Coordinate: an angle or a displacement of a joint
 coupling     CouplingRow: a sum of joint coordinates, of two and more bodies
+coordinate_function CoordinateFunctionRow: one joint coordinate is a function of another
 rolling      DiscOnPlane, and the velocity rows Slip and KnifeEdge
 registry     all constraint equations, and their kernels by number
 composites   groups of equations: coincident points, perpendicular axes
@@ -18,7 +20,9 @@ joint        Joint: a name, two frames, and a tuple of constraint equations
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.cd import CD
 from haugmbd.constraints.composites import coincident, perpendicular_1, perpendicular_2
+from haugmbd.constraints.constant_velocity import ConstantVelocityRow
 from haugmbd.constraints.coordinate import Coordinate
+from haugmbd.constraints.coordinate_function import CoordinateFunctionRow
 from haugmbd.constraints.coupling import CouplingRow
 from haugmbd.constraints.d import D
 from haugmbd.constraints.dp1 import DP1
@@ -33,7 +37,9 @@ __all__ = [
     "DP1",
     "DP2",
     "KINDS",
+    "ConstantVelocityRow",
     "Coordinate",
+    "CoordinateFunctionRow",
     "CouplingRow",
     "D",
     "Freedom",

@@ -11,7 +11,7 @@ from typing import Any
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.function_pointers import F1, F2, F3, I1, I2, Routine, function_type, types
 from haugmbd.compiled.jit import inlined
-from haugmbd.constraints import cd, coupling, d, dp1, dp2, rolling, rotation
+from haugmbd.constraints import cd, constant_velocity, coordinate_function, coupling, d, dp1, dp2, rolling, rotation
 from haugmbd.constraints.base import Motion, Primitive, RowTable
 
 MODULES: tuple[tuple[type[Primitive], Any], ...] = (
@@ -20,7 +20,9 @@ MODULES: tuple[tuple[type[Primitive], Any], ...] = (
     (d.D, d.assemble_row),
     (cd.CD, cd.assemble_row),
     (rotation.Rotation, rotation.assemble_row),
+    (constant_velocity.ConstantVelocityRow, constant_velocity.assemble_row),
     (coupling.CouplingRow, coupling.assemble_row),
+    (coordinate_function.CoordinateFunctionRow, coordinate_function.assemble_row),
     (rolling.DiscOnPlane, rolling.assemble_disc),
     (rolling.Slip, rolling.assemble_slip),
     (rolling.KnifeEdgeRow, rolling.assemble_knife_edge),
@@ -28,11 +30,11 @@ MODULES: tuple[tuple[type[Primitive], Any], ...] = (
 ROW_KINDS: tuple[type[Primitive], ...] = tuple(kind for kind, _ in MODULES)
 
 MOTION_TYPE = types.NamedTuple((types.float64, F2, F3, F1, I1, F2, F2), Motion)
-KINDS = (dp1.DP1, dp2.DP2, d.D, cd.CD, rotation.Rotation)
+KINDS = (dp1.DP1, dp2.DP2, d.D, cd.CD, rotation.Rotation, constant_velocity.ConstantVelocityRow)
 """The equations between two bodies, which are built from points and vectors of these."""
 
-COUPLINGS = ROW_KINDS.index(coupling.CouplingRow)
-"""Number of the couplings among the kinds of rows: their lines say which angles are integrated."""
+COUPLINGS, COORDINATE_FUNCTIONS = ROW_KINDS.index(coupling.CouplingRow), ROW_KINDS.index(coordinate_function.CoordinateFunctionRow)
+"""Numbers of the couplings among the kinds of rows: their lines say which angles are integrated."""
 
 ASSEMBLER_SIGNATURE = types.void(I2, F2, MOTION_TYPE, types.NamedTuple((F3, F2), RowTable))
 ASSEMBLERS = tuple(Routine(fill, ASSEMBLER_SIGNATURE) for _, fill in MODULES)

@@ -109,7 +109,7 @@ class ChainStateSpace:
     def state(self, t: float, y: Array) -> ChainState:
         return ChainState(t, y[: self.chain.nq], y[self.chain.nq :])
 
-    def wrong_branch(self, t: float, y: Array) -> str:
+    def wrong_branch(self, t: Array, y: Array) -> str:
         """Return "": joint coordinates determine their branch."""
         return ""
 

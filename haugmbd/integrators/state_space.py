@@ -16,6 +16,7 @@ from haugmbd.model.length import units_of_state
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.system.constraint_residuals import branch_faults, dropped_faults
+from haugmbd.system.function_ranges import profile_faults
 from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
 
 
@@ -75,8 +76,8 @@ class StateSpace(Protocol):
     def between(self, t_new: Array, t: Array, y: Array, y_dot: Array) -> Array:
         """Return flat states at `t_new` by dense output, from states and rates at the steps."""
 
-    def wrong_branch(self, t: float, y: Array) -> str:
-        """Return a fault of a state that no equation shows; "" if there is none."""
+    def wrong_branch(self, t: Array, y: Array) -> str:
+        """Return a fault, which no equation shows, of the states y (nt, ny) at the times t, or of the last of them; "" if there is none."""
 
     def broken(self, t: Array) -> tuple[float, str] | None:
         """Return the first time within the increasing times t (nt,) at which a prescribed motion jumps, and what jumps."""
@@ -119,10 +120,11 @@ class MaximalStateSpace:
     def between(self, t_new: Array, t: Array, y: Array, y_dot: Array) -> Array:
         return interpolate(t_new, t, y, y_dot, self.model.nb + 1)
 
-    def wrong_branch(self, t: float, y: Array) -> str:
-        """Return a rotation driver that is followed half a turn off, or a dropped row that no longer holds."""
-        state = self.state(t, y)
-        return "; ".join(map(str, branch_faults(self.model, state) or dropped_faults(self.model, state)))
+    def wrong_branch(self, t: Array, y: Array) -> str:
+        """Return a table that is left; a rotation driver that is followed half a turn off; or a dropped row that no longer holds."""
+        state = self.state(float(t[-1]), y[-1])
+        found = profile_faults(self.model, y) or branch_faults(self.model, state) or dropped_faults(self.model, state)
+        return "; ".join(map(str, found))
 
     def broken(self, t: Array) -> tuple[float, str] | None:
         """Return a driver of a joint whose f or f' jumps."""

@@ -17,6 +17,7 @@ from haugmbd.callbacks.jacobian_callbacks import JacobianCallbacks
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.coordinate import Coordinate
+from haugmbd.constraints.coordinate_function import CoordinateFunctionRow
 from haugmbd.constraints.coupling import CouplingRow
 from haugmbd.constraints.registry import ROW_KINDS
 from haugmbd.drivers import Constant, Driver, DriverTables, compile_drivers
@@ -251,11 +252,15 @@ def _row_tables(
         driver = number.driver(primitive.f)
         if isinstance(primitive, CouplingRow):
             edge = edges[slot // ROWS_PER_EDGE]
+            further = primitive.term_lines() if isinstance(primitive, CoordinateFunctionRow) else ()
             for term, (q, c) in enumerate(primitive.terms):
                 a, b = (edge.index(k) if (k := number.bodies[body]) in edge else -1 for body in q.bodies)
                 angle = turns.number(q)
                 markers = [number.marker(body, x_bar) for body, x_bar in q.markers()]
-                own.append(([slot, a, driver, *markers, b, angle, int(term == 0)], (c, q.modelled() - q.q0)))
+                more, constant = further[term] if further else ((), 0.0)
+                own.append(([slot, a, driver, *markers, b, angle, int(term == 0), *more], (c, q.modelled() - q.q0, constant)))
+            if isinstance(primitive, CoordinateFunctionRow):
+                own.extend(primitive.program_lines(slot, driver))
             continue
         markers = [number.marker(body, x_bar) for body, x_bar in primitive.markers()]
         own.append(([slot, side, driver, *markers], primitive.constants()))

@@ -14,7 +14,7 @@ from haugmbd.compiled.jit import inlined, kernel, routine
 from haugmbd.compiled.status_codes import OK, USER_STOPPED, report
 from haugmbd.constraints.base import Motion
 from haugmbd.constraints.coupling import put_angle_rates as put_coupling_angle_rates
-from haugmbd.constraints.registry import COUPLINGS
+from haugmbd.constraints.registry import COORDINATE_FUNCTIONS, COUPLINGS
 from haugmbd.forces.registry import add_loads, measure_loads, put_angle_rates
 from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.workspace import accessors as ws
@@ -51,6 +51,7 @@ def apply(stage: int, t: float, P: Pack, callback: Callback, y: Array, rates: Ar
         put_angle_rates(table, numbers, kind_at, m, rates)
         starts = ws.row_kind_starts(P)
         put_coupling_angle_rates(ws.row_ints(P), starts[COUPLINGS], starts[COUPLINGS + 1], m, rates)
+        put_coupling_angle_rates(ws.row_ints(P), starts[COORDINATE_FUNCTIONS], starts[COORDINATE_FUNCTIONS + 1], m, rates)
         return OK
     Q = ws.generalized_forces(P)
     if ws.calls_user(P):

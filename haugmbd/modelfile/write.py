@@ -15,6 +15,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.joint import Joint, Single
+from haugmbd.drivers import Driver
 from haugmbd.errors import Fault
 from haugmbd.forces import RSDA, TSDA, LinearActuator, PointForce, StateForce, Torque
 from haugmbd.forces.base import ForceElement
@@ -127,7 +128,7 @@ def _coupling(joint: Any, parameters: Parameters) -> Document:
         value = joint.f if name == "f" else joint.given[name]
         if name == "terms":
             text[name] = [{"coordinate": _coordinate(part), "coefficient": float(c)} for part, c in value.items()]
-        elif name == "f":
+        elif isinstance(value, Driver):
             text[name] = driver_text(value, parameters)
         elif isinstance(value, Joint | Coordinate):
             text[name] = _coordinate(value)

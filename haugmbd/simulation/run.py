@@ -251,7 +251,7 @@ class Run(Generic[R]):
     def _check_rows(self) -> None:
         """Raise SimulationError if the motion has left its branch without a violation of the kept rows."""
         t, y, _ = self._last
-        wrong = self.problem.state_space.wrong_branch(float(t[-1]), y[-1])
+        wrong = self.problem.state_space.wrong_branch(t, y)
         if wrong:
             raise SimulationError(wrong)
 

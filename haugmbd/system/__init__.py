@@ -2,6 +2,7 @@
 
 custom_joint           parts that a system accepts: joints and equations of the user
 constraint_residuals   whether a state satisfies its joints, in metres and degrees
+function_ranges        motions that leave the table of a function of a joint coordinate
 solvability            whether accelerations and multipliers have one solution
 validation             all faults of a system at once
 locking                systems that cannot move, and the misalignment that locks them

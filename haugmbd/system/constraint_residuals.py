@@ -110,7 +110,7 @@ def constraint_gaps(model: Model, rows: Rows, t: float) -> Gaps:
     unit = model.units
     f = driver_values(model, t)[model.drivers_of_rows()]
     force, moment = np.linalg.norm(rows.Phi_r[:, 1], axis=1), np.linalg.norm(rows.PiBar[:, 1], axis=1)
-    coupled = np.array([label.kind == CouplingRow.kind for label in model.labels], dtype=bool)
+    coupled = np.array([isinstance(label.primitive, CouplingRow) for label in model.labels], dtype=bool)
     cosine = _cosines(model, rows)
     gap, gradient = np.where(coupled, rows.Phi, 0.0), np.ones(model.nc)
     with np.errstate(invalid="ignore", divide="ignore"):

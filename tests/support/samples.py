@@ -67,8 +67,12 @@ def primitive_values(rng):
     names = ("a_bar_i", "a_bar_j", "s_bar_i", "s_bar_j", "c")
     values = dict(zip(names, rng.normal(size=(len(names), 3)), strict=True))
     e = euler_parameters.rotation_matrix(euler_parameters.normalized(rng.normal(size=4)))
-    return values | dict(
-        e_bar_i=e[0], n_bar_i=e[1], e_bar_j=euler_parameters.rotation_matrix(euler_parameters.normalized(rng.normal(size=4)))[0]
+    return (
+        values
+        | dict(
+            e_bar_i=e[0], n_bar_i=e[1], e_bar_j=euler_parameters.rotation_matrix(euler_parameters.normalized(rng.normal(size=4)))[0]
+        )
+        | dict(b_bar_i=rng.normal(size=3), b_bar_j=rng.normal(size=3))
     )
 
 

@@ -1,0 +1,80 @@
+"""One mechanism with a moving carrier for every class of `joints.COUPLINGS`, and one for every class of `joints.ROLLING`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import joints
+from haugmbd import Body, Expression, System
+from haugmbd.math.euler_parameters import from_axis_angle
+from joints import CJ, RJ, TJ
+
+GRAVITY = (1.3, -2.0, -9.81)
+
+
+def carrier():
+    """A swinging arm with a wheel, a second wheel, a slide and a screw's nut; the system and their joints."""
+    system = System("carrier", gravity=GRAVITY)
+    arm, a, b, slide, nut = (
+        system.add(Body(name, m, J, r=r))
+        for name, m, J, r in (
+            ("arm", 1.3, (0.1, 0.2, 0.25), (0.1, 0.05, 0.0)),
+            ("a", 0.8, (0.02, 0.03, 0.04), (0.3, 0.0, 0.02)),
+            ("b", 0.6, (0.03, 0.02, 0.01), (0.6, 0.1, 0.0)),
+            ("slide", 0.5, (0.01, 0.01, 0.02), (0.4, 0.3, 0.1)),
+            ("nut", 0.4, (0.01, 0.02, 0.01), (0.2, -0.2, 0.0)),
+        )
+    )
+    system.add(RJ("pin", system.ground, arm, point=(0, 0, 0), axis=(0.1, 0.2, 1.0)))
+    first = system.add(RJ("first", arm, a, point=(0.3, 0, 0), axis=(0, 0, 1), q0=0.3))
+    second = system.add(RJ("second", arm, b, point=(0.6, 0, 0), axis=(0, 0, -1)))
+    guide = system.add(TJ("guide", arm, slide, point=(0.4, 0.3, 0), axis=(0.2, 1, 0.1)))
+    thread = system.add(CJ("thread", arm, nut, point=(0.2, -0.2, 0), axis=(0, 1, 0)))
+    return system, first, second, guide, thread
+
+
+PROFILE = Expression("0.02 * (cos(0.3) - cos(t)) + 0.01 * (sin(2 * t) - sin(0.6))")
+"""A closed profile of the angle of the first wheel, which is 0.3 at the modelled pose."""
+SCREW = Expression("0.03 * t + 0.02 * sin(t)")
+"""A screw with a pitch that varies."""
+
+
+def coupling(cls, *, bare=False):
+    """The system with a coupling of this class, "sample", or without it."""
+    system, first, second, guide, thread = carrier()
+    make = {
+        "Coupling": lambda: cls("sample", {first: 0.5, second: 1.0, guide: 0.2, thread.coordinate("angle"): 0.3}, f=0.15),
+        "Gear": lambda: cls("sample", first, second, teeth=(20, 31)),
+        "RackPinion": lambda: cls("sample", first, guide, radius=0.1),
+        "Screw": lambda: cls("sample", thread, pitch=0.05),
+        "Belt": lambda: cls("sample", first, second, radii=(0.1, 0.2)),
+        "CoordinateFunction": lambda: cls("sample", thread.coordinate("angle"), thread.coordinate("displacement"), SCREW),
+        "Cam": lambda: cls("sample", first, guide, PROFILE),
+    }
+    if not bare:
+        system.add(make[cls.__name__]())
+    return system
+
+
+def rolling(cls, *, bare=False):
+    """The system with a rolling joint of this class, "sample", on a turntable, or without it."""
+    system = System("rolling", gravity=GRAVITY)
+    table = system.add(Body("table", 3.0, (0.5, 0.6, 0.9), r=(0.1, 0, 0)))
+    system.add(RJ("spindle", system.ground, table, point=(0, 0, 0), axis=(0, 0, 1)))
+    p = from_axis_angle(np.array([0.6, 0.0, 0.8]), 0.4)
+    body = system.add(Body("body", 0.7, (0.02, 0.03, 0.025), r=(0.3, 0.2, 0.21), p=p))
+    axis = np.array([0.1, 1.0, 0.3])
+    height = 0.2 * np.hypot(axis[0], axis[1]) / np.linalg.norm(axis)
+    make = {
+        "RollingDisc": lambda: cls("sample", body, center=(0.3, 0.2, height), axis=axis, radius=0.2, plane_body=table),
+        "RollingSphere": lambda: cls("sample", body, center=(0.3, 0.2, 0.2), radius=0.2, plane_body=table),
+        "KnifeEdge": lambda: cls("sample", body, point=(0.3, 0.2, 0.2), direction=(1, 0.2, 0), plane_body=table),
+    }
+    if not bare:
+        system.add(make[cls.__name__]())
+    return system
+
+
+def sample(cls, **how):
+    """The mechanism of a class of either list."""
+    return coupling(cls, **how) if cls in joints.COUPLINGS else rolling(cls, **how)
