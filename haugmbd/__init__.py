@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from haugmbd.analysis.equilibrium.result import Stability as Stability
     from haugmbd.analysis.equilibrium.steady_motion import RotorSpin as RotorSpin
     from haugmbd.analysis.equilibrium.steady_motion import UniformRotation as UniformRotation
+    from haugmbd.analysis.equilibrium.steady_motion import UniformTranslation as UniformTranslation
     from haugmbd.analysis.kinematics.inverse_dynamics import InverseDynamics as InverseDynamics
     from haugmbd.analysis.kinematics.inverse_dynamics import inverse_dynamics as inverse_dynamics
     from haugmbd.analysis.kinematics.kinematics import kinematics as kinematics
@@ -327,7 +328,7 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.analysis.equilibrium.linearization": ("Linearization", "Mode"),
     "haugmbd.analysis.equilibrium.linearize": ("linearize",),
     "haugmbd.analysis.equilibrium.result": ("Equilibrium", "Stability"),
-    "haugmbd.analysis.equilibrium.steady_motion": ("RotorSpin", "UniformRotation"),
+    "haugmbd.analysis.equilibrium.steady_motion": ("RotorSpin", "UniformRotation", "UniformTranslation"),
     "haugmbd.analysis.kinematics.inverse_dynamics": ("InverseDynamics", "inverse_dynamics"),
     "haugmbd.analysis.kinematics.kinematics": ("kinematics",),
     "haugmbd.analysis.mobility.mobility": ("mobility",),

@@ -14,7 +14,7 @@ from haugmbd.analysis.assembly.result import Assembly, Correction, Flip, JointGa
 from haugmbd.analysis.equilibrium.linearization import Linearization, Mode
 from haugmbd.analysis.equilibrium.linearize import linearize
 from haugmbd.analysis.equilibrium.result import Equilibrium, Stability
-from haugmbd.analysis.equilibrium.steady_motion import RotorSpin, UniformRotation
+from haugmbd.analysis.equilibrium.steady_motion import RotorSpin, UniformRotation, UniformTranslation
 from haugmbd.analysis.kinematics.inverse_dynamics import InverseDynamics, inverse_dynamics
 from haugmbd.analysis.mobility.report import Mobility
 
@@ -32,6 +32,7 @@ __all__ = [
     "Mode",
     "RotorSpin",
     "UniformRotation",
+    "UniformTranslation",
     "Stability",
     "assemble",
     "assembly_modes",

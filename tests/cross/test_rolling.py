@@ -125,12 +125,10 @@ def test_a_rolling_disc_keeps_its_contact_with_every_family_of_methods(method):
         assert abs(result.energy().drift).max() < KEPT
 
 
-def test_rattle_and_linearize_say_why_they_cannot():
+def test_rattle_says_why_it_cannot():
     system = disc(0.25, np.array([0.0, 3.0, 0.0]))
     with pytest.raises(mbd.UsageError, match="'roll' restrict velocities only"):
         mbd.simulate(system, t_end=0.1, h=1e-3, integrator=mbd.RATTLE())
-    with pytest.raises(mbd.UsageError, match="'roll' restrict velocities only"):
-        mbd.linearize(system)
 
 
 def test_degrees_of_freedom_of_velocities_and_of_positions_are_counted_apart():

@@ -10,5 +10,6 @@ solver             solver for a balance of forces
 result             Equilibrium
 equilibrium        equilibrium
 linearization      Linearization
+velocity_rows      small motions of mechanisms with velocity rows
 linearize          linearize
 """

@@ -2,6 +2,7 @@ r"""Eigenvalues and modes of  M x'' + C x' + K x = 0.
 
     C = 0, K = K^T      K x = kappa M x,   eigenvalues +- sqrt(-kappa): pairs +- i omega where kappa > 0
     otherwise           A = [0 1; -M^-1 K  -M^-1 C],   A (x, x') = eigenvalue (x, x')
+    velocity rows       x' = G x + N y,  M y' + C y + K x = 0: see `velocity_rows`
     free motions        K x = 0: the eigenvalue 0, once, or twice where the motion goes on by itself (y C x = 0)
 
 Zero eigenvalues are counted from K and C, not from A, where rounding splits a double zero.
@@ -33,6 +34,12 @@ def state_matrix(M: Array, C: Array, K: Array) -> Array:
     n = len(M)
     lower = -np.linalg.solve(M, np.hstack([K, C]))
     return np.vstack([np.hstack([np.zeros((n, n)), np.eye(n)]), lower])
+
+
+def rolling_state_matrix(M: Array, C: Array, K: Array, N: Array, G: Array) -> Array:
+    """Return A (np + nv, np + nv): (x, y)' = A (x, y)."""
+    lower = -np.linalg.solve(M, np.hstack([K, C]))
+    return np.vstack([np.hstack([G, N]), lower])
 
 
 def find_modes(M: Array, C: Array, K: Array, work: float, *, conservative: bool) -> Modes:

@@ -50,7 +50,7 @@ def equilibrium(
         The mechanism.
     state : State, optional
         Start; by default the modelled state. Its velocities are ignored, and drivers are fixed at its time.
-    steady : UniformRotation, RotorSpin or sequence of these, optional
+    steady : UniformRotation, UniformTranslation, RotorSpin or sequence of these, optional
         Steady motion: the pose is in balance with its centrifugal forces. By default the mechanism is at rest.
     downhill : bool
         If True, minimize the potential, towards a stable equilibrium. If False, find the next equilibrium, stable or not. A start that is

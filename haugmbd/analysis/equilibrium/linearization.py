@@ -1,6 +1,7 @@
 r"""The result of `linearize`: matrices, state matrix, and modes with a description of their motion.
 
 M x'' + C x' + K x = 0,   (x, x')' = A (x, x');    mode: x(t) = Re( shape e^(s t) ),   omega = |s|,  zeta = -Re s / |s|
+With velocity rows (rolling wheels):   x' = G x + N y,   M y' + C y + K x = 0,   (x, y)' = A (x, y)
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from haugmbd.analysis.equilibrium.eigenmodes import state_matrix
+from haugmbd.analysis.equilibrium.eigenmodes import rolling_state_matrix, state_matrix
 from haugmbd.analysis.equilibrium.steady_motion import Steady
 from haugmbd.analysis.equilibrium.tangent_matrices import NOISE
 from haugmbd.analysis.mobility.twist_format import Complex
@@ -96,13 +97,15 @@ class Linearization:
     steady : Steady
         The steady motion.
     M, C, K : ndarray, (nd, nd)
-        Mass, damping and stiffness in the coordinates x, SI units.
-    coordinates : tuple of str, (nd,)
+        Mass, damping and stiffness in the coordinates x, SI units. With velocity rows K is (nd, np): there are np coordinates x.
+    coordinates : tuple of str, (nd,) or (np,)
         Description of each coordinate x.
-    basis : ndarray, (nd, nb + 1, 6)
+    basis : ndarray, (nd or np, nb + 1, 6)
         Motion of all bodies per unit of each x: v global, omega_bar body frames.
     modes : tuple of Mode
         The modes, the smallest |eigenvalue| first.
+    N, G : ndarray, (np, nd) and (np, np), or None
+        With velocity rows, which rolling wheels have: x' = G x + N y and M y' + C y + K x = 0, y the rates of nd of the coordinates.
     """
 
     model: Model
@@ -114,16 +117,20 @@ class Linearization:
     coordinates: tuple[str, ...]
     basis: Array
     modes: tuple[Mode, ...]
+    N: Array | None = None
+    G: Array | None = None
 
     @property
     def dof(self) -> int:
-        """Return the degrees of freedom."""
+        """Return the degrees of freedom, of velocity."""
         return len(self.M)
 
     @cached_property
     def A(self) -> Array:
-        """Return the state matrix (2 nd, 2 nd): (x, x')' = A (x, x')."""
-        return state_matrix(self.M, self.C, self.K)
+        """Return the state matrix (2 nd, 2 nd): (x, x')' = A (x, x'); with velocity rows (np + nd, np + nd): (x, y)' = A (x, y)."""
+        if self.N is None or self.G is None:
+            return state_matrix(self.M, self.C, self.K)
+        return rolling_state_matrix(self.M, self.C, self.K, self.N, self.G)
 
     @property
     def eigenvalues(self) -> Complex:

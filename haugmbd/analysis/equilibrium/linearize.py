@@ -5,7 +5,8 @@ r"""linearize: small motions about an equilibrium or a steady motion, along the 
     (x, x')' = A (x, x')              eigenvalues s:  omega = |s|,  zeta = -Re s / |s|,  x(t) = Re( x e^(s t) )
 
 x are displacements and rotations of bodies, chosen so that all others follow from them with small factors. In a steady motion
-(`UniformRotation`, `RotorSpin`) they are relative to the rotating frame; C then has Coriolis and gyroscopic terms, K centrifugal ones.
+(`UniformRotation`, `UniformTranslation`, `RotorSpin`) they are relative to the moving frame; C then has Coriolis and gyroscopic terms, K
+centrifugal ones. Rows of velocities only, of rolling wheels, leave fewer speeds than coordinates: see `velocity_rows`.
 Source: Haug (2021), equations of motion; Neto and Ambrosio (2003), Lehner and Eberhard (2006), linearized equations on the null space.
 """
 
@@ -14,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from haugmbd.analysis.equilibrium.eigenmodes import find_modes
+from haugmbd.analysis.equilibrium.eigenmodes import Modes, find_modes
 from haugmbd.analysis.equilibrium.linearization import Linearization, Mode
 from haugmbd.analysis.equilibrium.residual import (
     ResidualEvaluator,
@@ -29,6 +30,7 @@ from haugmbd.analysis.equilibrium.solver import TrialPose, trial_pose_at
 from haugmbd.analysis.equilibrium.steady_check import check_steady
 from haugmbd.analysis.equilibrium.steady_motion import SteadyLike, read_steady
 from haugmbd.analysis.equilibrium.tangent_matrices import NOISE, damping, inertia, scale_of, stiffness
+from haugmbd.analysis.equilibrium.velocity_rows import RollingMatrices, rolling_matrices, rolling_modes
 from haugmbd.analysis.mobility.twist_format import SHOWN_PART, Complex, largest, leading, motion_text
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
@@ -70,8 +72,8 @@ def linearize(system: System | Model | Equilibrium, state: State | None = None, 
         The mechanism, or an equilibrium that `equilibrium` returned.
     state : State, optional
         State of the linearization; by default the modelled one. Forces that depend on time are evaluated at its time.
-    steady : UniformRotation, RotorSpin or sequence of these, optional
-        Steady motion. The state is then at rest, or moves with it.
+    steady : UniformRotation, UniformTranslation, RotorSpin or sequence of these, optional
+        Steady motion. The state is then at rest, or moves with it. For a vehicle that rolls give its velocity, and the spin of each wheel.
 
     Returns
     -------
@@ -94,24 +96,19 @@ def linearize(system: System | Model | Equilibrium, state: State | None = None, 
             raise UsageError("linearize got an Equilibrium, which has its own state and steady motion. Leave out state and steady.")
         return linearize(system.model, system.state, steady=system.steady)
     model, start = read_model(system, state)
-    if len(model.velocity_rows):
-        joints = ", ".join(dict.fromkeys(repr(model.labels[row].joint) for row in model.velocity_rows))
-        raise UsageError(
-            f"linearize uses coordinates of position, and {joints} restrict velocities only, so that these are fewer. Compare runs from "
-            "nearby states instead."
-        )
     faults = position_faults(model, start)
     if faults:
         raise ModelError(faults)
     evaluator = make_residual_evaluator(model, read_steady(model, steady), start.t)
     place = trial_pose_at(evaluator, start.y)
     _check_rest(evaluator, start, place)
-    K = stiffness(evaluator, place.y, place.at)
+    rolling = rolling_matrices(evaluator, place) if len(model.velocity_rows) else None
+    K = stiffness(evaluator, place.y, place.at) if rolling is None else rolling.K
     scale = scale_of(place.work, K)
     _check_balance(evaluator, place, scale)
     if evaluator.steady.moves:
         check_steady(evaluator, place, scale)
-    return _linearized(evaluator, place, K, scale)
+    return _linearized(evaluator, place, K, scale) if rolling is None else _linearized_rolling(evaluator, place, rolling)
 
 
 def _linearized(evaluator: ResidualEvaluator, place: TrialPose, K: Array, scale: float) -> Linearization:
@@ -123,13 +120,32 @@ def _linearized(evaluator: ResidualEvaluator, place: TrialPose, K: Array, scale:
     found = find_modes(M, C, K, scale, conservative=quiet and potential)
     T, names = _coordinates(evaluator, N)
     state = state_of(evaluator, place.y)
+    modes = _modes(evaluator, state, found, N)
+    M, C, K = (T.T @ X @ T for X in (M, np.zeros_like(C) if quiet else C, K))
+    return Linearization(evaluator.model, state, evaluator.steady, M, C, K, names, motions_of(evaluator, N @ T), modes)
+
+
+def _linearized_rolling(evaluator: ResidualEvaluator, place: TrialPose, rolling: RollingMatrices) -> Linearization:
+    """Return the linearization of a mechanism with velocity rows; y are the rates of some of the coordinates x."""
+    T, names = _coordinates(evaluator, rolling.basis)
+    state = state_of(evaluator, place.y)
+    modes = _modes(evaluator, state, rolling_modes(rolling), rolling.basis)
+    inverse = np.linalg.inv(T)
+    N, G = inverse @ rolling.N, inverse @ rolling.G @ T
+    chosen = np.sort(linalg.qr(N.T, pivoting=True, mode="economic")[2][: N.shape[1]])
+    S = np.linalg.inv(N[chosen])
+    M, C, K = S.T @ rolling.M @ S, S.T @ rolling.C @ S, S.T @ rolling.K @ T
+    basis = motions_of(evaluator, rolling.basis @ T)
+    return Linearization(evaluator.model, state, evaluator.steady, M, C, K, names, basis, modes, N @ S, G)
+
+
+def _modes(evaluator: ResidualEvaluator, state: State, found: Modes, N: Array) -> tuple[Mode, ...]:
+    """Return the modes, described; their shapes are in the basis N."""
     shapes = motions_of(evaluator, N @ found.shapes.real) + 1j * motions_of(evaluator, N @ found.shapes.imag)
-    modes = tuple(
+    return tuple(
         _mode(evaluator, state, k, complex(s), shape)
         for k, (s, shape) in enumerate(zip(found.eigenvalues, shapes, strict=True), start=1)
     )
-    M, C, K = (T.T @ X @ T for X in (M, np.zeros_like(C) if quiet else C, K))
-    return Linearization(evaluator.model, state, evaluator.steady, M, C, K, names, motions_of(evaluator, N @ T), modes)
 
 
 def _coordinates(evaluator: ResidualEvaluator, N: Array) -> tuple[Array, tuple[str, ...]]:
@@ -172,7 +188,7 @@ def _check_rest(evaluator: ResidualEvaluator, start: State, place: TrialPose) ->
         motion = "otherwise than in the steady motion" if evaluator.steady.moves else "and is no equilibrium"
         raise UsageError(
             f"the state moves {motion} [m/s, rad/s]: {text}. Give the state at rest: state.replace(v=0 * state.v, "
-            "omega_bar=0 * state.omega_bar), or the motion itself as steady=UniformRotation(...) or RotorSpin(...)."
+            "omega_bar=0 * state.omega_bar), or the motion itself: steady=UniformRotation(...), UniformTranslation(...), RotorSpin(...)."
         )
     if not evaluator.steady.moves:
         _check_drivers(evaluator)
@@ -186,7 +202,7 @@ def _check_drivers(evaluator: ResidualEvaluator) -> None:
         if max(abs(f_dot), abs(f_ddot)) > REST_TOL:
             raise UsageError(
                 f"the driver of joint {row.joint!r} moves at t = {evaluator.t:g} s (f' = {f_dot:.6g}, f'' = {f_ddot:.6g}). Linearize where "
-                "it rests, or give the motion that it drives as steady=UniformRotation(...) or RotorSpin(...)."
+                "it rests, or give the motion that it drives: steady=UniformRotation(...), UniformTranslation(...), RotorSpin(...)."
             )
 
 

@@ -1,6 +1,6 @@
 r"""Check that a motion is steady: it is compared with itself at later times.
 
-    Phi = 0,  Phi_q u = nu,  N^T (Q - M bias) = 0        at  R(tau) (q - o),  S(tau),  t + tau,   for some tau
+    Phi = 0,  Phi_q u = nu,  N^T (Q - M bias) = 0        at  R(tau) (q - o) + V tau,  S(tau),  t + tau,   for some tau
 
 The check finds a wrong axis, a driver at another speed, gravity across the axis, and a rotor without rotational symmetry.
 """
@@ -29,7 +29,7 @@ STEADY_TOL = 1e-6
 
 
 LATER = (0.7, 1.9, 2.9)
-"""[rad] Rotations after which a steady motion is checked; they are not symmetry angles of gears, blades or polygons."""
+"""[rad, or L] Rotations (or ways) after which a steady motion is checked; they are not symmetry angles of gears, blades or polygons."""
 
 
 def check_steady(evaluator: ResidualEvaluator, place: TrialPose, scale: float) -> None:
@@ -38,7 +38,8 @@ def check_steady(evaluator: ResidualEvaluator, place: TrialPose, scale: float) -
     scale: scale of the balance [J]
     """
     steady, model = evaluator.steady, evaluator.model
-    speed = max(float(np.linalg.norm(steady.Omega)), float(np.linalg.norm(steady.own, axis=1).max()))
+    turning = max(float(np.linalg.norm(steady.Omega)), float(np.linalg.norm(steady.own, axis=1).max()))
+    speed = turning or float(np.linalg.norm(steady.V)) / evaluator.length
     for turn in (0.0, *LATER):
         y = place.y.copy()
         bodies = bodies_in(model, y)
@@ -46,7 +47,7 @@ def check_steady(evaluator: ResidualEvaluator, place: TrialPose, scale: float) -
         follow_angles(model, y)
         bodies[:, 7:13] = velocities(steady, bodies, np.zeros((model.nb + 1, 6)))
         residual = evaluate_residual(evaluator, y, t=evaluator.t + turn / speed)
-        when = f"after {turn:g} rad of it" if turn else "at once"
+        when = (f"after {turn:g} rad of it" if turning else f"after {turn * evaluator.length:.3g} m of it") if turn else "at once"
         _check_rows(evaluator, bodies, residual, speed, when)
         _check_forces(evaluator, bodies, residual, scale, when)
 
@@ -62,7 +63,7 @@ def _check_rows(evaluator: ResidualEvaluator, bodies: Array, residual: Residual,
     row = evaluator.model.labels[evaluator.kept[int(np.argmax(gaps))]]
     raise UsageError(
         f"the steady motion does not fit joint {row.joint!r}: {row} is violated {when}. Let its driver move at the speed of "
-        "UniformRotation or RotorSpin, give the axis that the joint turns about, and name every rotor."
+        "UniformRotation, UniformTranslation or RotorSpin, give the axis that the joint turns about, and name every rotor and wheel."
     )
 
 
@@ -76,5 +77,5 @@ def _check_forces(evaluator: ResidualEvaluator, bodies: Array, residual: Residua
     text = motion_text(push, bodies[:, 3:7], evaluator.model.body_names, evaluator.length, unit=largest(push, evaluator.length))
     raise UsageError(
         f"the motion is not steady: {when} the forces are out of balance, and push: {text}. Gravity must be along the "
-        "axis of UniformRotation, loads must turn with it, and a rotor must be symmetric about its own axis."
+        "axis of UniformRotation, loads must move with it, and a rotor must be symmetric about its own axis."
     )

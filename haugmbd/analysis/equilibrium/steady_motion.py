@@ -1,7 +1,7 @@
-r"""Steady motions: all bodies rotate uniformly about one axis, or rotors about their own axes.
+r"""Steady motions: all bodies rotate uniformly about one axis or move along a line, and rotors about their own axes.
 
-    r     = o + R(t) (rho - o),   A = R(t) A_m S(t)         R = exp(Omega~ t) rotates everything about the axis (o, Omega)
-    v     = Omega x (r - o) + v'                            S = exp(s~ t) rotates a rotor about an axis through its centre
+    r     = o + R(t) (rho - o) + V t,   A = R(t) A_m S(t)   R = exp(Omega~ t) rotates everything about the axis (o, Omega)
+    v     = V + Omega x (r - o) + v'                        S = exp(s~ t) rotates a rotor about an axis through its centre; V or Omega is 0
     omega = A^T Omega + omega' + s                          v', omega': relative velocities; body frames; all at R = S = I
 
     v_dot     = v'_dot + Omega x (Omega x (r - o)) + 2 Omega x v'
@@ -48,6 +48,20 @@ class UniformRotation:
 
 @public_class
 @dataclass(frozen=True, eq=False)
+class UniformTranslation:
+    """Steady motion in which all bodies move along a line, such as a vehicle that goes straight ahead; its wheels are `RotorSpin`.
+
+    Parameters
+    ----------
+    velocity : array_like, (3,)
+        Velocity, global [m/s].
+    """
+
+    velocity: Any
+
+
+@public_class
+@dataclass(frozen=True, eq=False)
 class RotorSpin:
     """Steady motion of one body about an axis through its centre of mass.
 
@@ -64,47 +78,52 @@ class RotorSpin:
 
 
 class Steady(NamedTuple):
-    """A steady motion as numbers: Omega (3,), point (3,) global;  own: (nb + 1, 3) body frames [rad/s]."""
+    """A steady motion as numbers: Omega, point, V (3,) global;  own: (nb + 1, 3) body frames [rad/s]."""
 
     Omega: Array
     point: Array
     own: Array
+    V: Array
 
     @property
     def moves(self) -> bool:
-        """Return whether anything rotates."""
-        return bool(self.Omega.any() or self.own.any())
+        """Return whether anything moves."""
+        return bool(self.Omega.any() or self.own.any() or self.V.any())
 
 
-SteadyLike = UniformRotation | RotorSpin | Steady | Sequence[UniformRotation | RotorSpin] | None
+SteadyPart = UniformRotation | UniformTranslation | RotorSpin
+SteadyLike = SteadyPart | Steady | Sequence[SteadyPart] | None
 
 
 def read_steady(model: Model, given: SteadyLike) -> Steady:
-    """Return the steady motion. Raise UsageError for a wrong type, two rotating frames, or a body that does not exist."""
+    """Return the steady motion. Raise UsageError for a wrong type, two moving frames, or a body that does not exist."""
     if isinstance(given, Steady):
         return given
-    parts = (given,) if isinstance(given, UniformRotation | RotorSpin) else () if given is None else given
-    if (
-        not isinstance(parts, Sequence)
-        or isinstance(parts, str)
-        or not all(isinstance(part, UniformRotation | RotorSpin) for part in parts)
-    ):
+    parts = (given,) if isinstance(given, SteadyPart) else () if given is None else given
+    if not isinstance(parts, Sequence) or isinstance(parts, str) or not all(isinstance(part, SteadyPart) for part in parts):
         raise UsageError(
-            f"steady = {given!r} must be UniformRotation(omega=(0, 0, 10)), RotorSpin(body, omega_bar=(0, 0, 10)), or a list of them."
+            f"steady = {given!r} must be UniformRotation(omega=(0, 0, 10)), UniformTranslation(velocity=(5, 0, 0)), "
+            "RotorSpin(body, omega_bar=(0, 0, 10)), or a list of them."
         )
-    spins = [part for part in parts if isinstance(part, UniformRotation)]
-    if len(spins) > 1:
+    frames = [part for part in parts if not isinstance(part, RotorSpin)]
+    if len(frames) > 1:
+        names = [type(part).__name__ for part in frames]
+        kinds = " and ".join(f"{names.count(name)} {name}" for name in dict.fromkeys(names))
         raise UsageError(
-            f"steady has {len(spins)} UniformRotation: the mechanism can turn about one axis only. Use RotorSpin for rotors."
+            f"steady has {kinds}: the mechanism can turn about one axis, or move along one line. A turn with a velocity across its axis "
+            "is a turn about another axis: give its point. Use RotorSpin for rotors and wheels."
         )
-    Omega, point = np.zeros(3), np.zeros(3)
-    for spin in spins:
-        Omega, point = _three("UniformRotation", "omega", spin.omega), _three("UniformRotation", "point", spin.point)
+    Omega, point, V = np.zeros(3), np.zeros(3), np.zeros(3)
+    for frame in frames:
+        if isinstance(frame, UniformTranslation):
+            V = _three("UniformTranslation", "velocity", frame.velocity)
+        else:
+            Omega, point = _three("UniformRotation", "omega", frame.omega), _three("UniformRotation", "point", frame.point)
     own = np.zeros((model.nb + 1, 3))
     for part in parts:
         if isinstance(part, RotorSpin):
             own[_number(model, part.body)] += _three("RotorSpin", "omega_bar", part.omega_bar)
-    return Steady(Omega, point, own)
+    return Steady(Omega, point, own, V)
 
 
 def _three(kind: str, name: str, given: Any) -> Array:
@@ -127,7 +146,7 @@ def velocities(steady: Steady, bodies: Array, u: Array) -> Array:
     """Return (v, omega_bar), (nb + 1, 6), of poses `bodies` (nb + 1, 13) with relative velocities u (nb + 1, 6); the ground is at rest."""
     turning = _turning(steady, bodies)
     found = u.copy()
-    found[:, :3] += np.cross(steady.Omega, bodies[:, :3] - steady.point)
+    found[:, :3] += steady.V + np.cross(steady.Omega, bodies[:, :3] - steady.point)
     found[:, 3:] += turning + steady.own
     found[0] = 0.0
     return found
@@ -149,6 +168,6 @@ def _turning(steady: Steady, bodies: Array) -> Array:
 def later(steady: Steady, bodies: Array, tau: float) -> Array:
     """Return the poses (nb + 1, 13) of the steady motion after `tau` [s]."""
     moved, q = bodies.copy(), exponential(tau * steady.Omega)
-    moved[1:, :3] = steady.point + (bodies[1:, :3] - steady.point) @ rotation_matrix(q).T
+    moved[1:, :3] = steady.point + (bodies[1:, :3] - steady.point) @ rotation_matrix(q).T + tau * steady.V
     moved[1:, 3:7] = product(product(q, bodies[1:, 3:7]), exponential(tau * steady.own[1:]))
     return moved

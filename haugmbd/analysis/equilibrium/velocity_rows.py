@@ -1,0 +1,106 @@
+r"""Small motions of a mechanism with velocity rows, such as rolling wheels: more coordinates of position than velocities.
+
+    u = B w,  Phi_q B = 0 (positions)        x' = w        B: (6 nb, np), the tangent space of the position rows
+    velocity rows   J (U + B w) = 0,  U the steady motion:      C0 w + D x = 0,      C0 = J B,   D = d(J U)/dq B
+                    w = N y + G x,   C0 N = 0,   G = -C0^+ D             y: as many speeds as degrees of freedom of velocity
+    N^T ( M w' + C w + K x ) = 0     M, C, K along B, with the multipliers of all rows fixed
+
+    x' = G x + N y
+    (N^T M N) y' = -N^T (M G + C) N y - N^T ((M G + C) G + K) x
+
+Eigenvalues 0 (places and headings that do not matter, and speeds that go on) are split off step by step: A Z = 0, then A on the rest.
+Source: Neimark and Fufaev (1972), ch. III and IV, dynamics and steady motions of nonholonomic systems.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from haugmbd.analysis.equilibrium.eigenmodes import Modes, rolling_state_matrix
+from haugmbd.analysis.equilibrium.residual import Residual, ResidualEvaluator, bodies_in, evaluate_residual, moved
+from haugmbd.analysis.equilibrium.solver import TrialPose
+from haugmbd.analysis.equilibrium.steady_motion import velocities
+from haugmbd.analysis.equilibrium.tangent_matrices import damping, differentiated, inertia, stiffness
+from haugmbd.analysis.equilibrium.tangent_space import RANK_TOL, Tangent, tangent
+from haugmbd.compiled.array_types import Array, Ints
+
+NO_EFFECT = 1e-8
+"""Singular value of the state matrix, with times measured by its fastest motion, below which a motion has no effect. Differences for K have
+errors of about 1e-10."""
+
+
+class RollingMatrices(NamedTuple):
+    """The matrices of small motions with velocity rows.
+
+    basis: (6 nb, np) B;  M, C: (nv, nv);  K: (nv, np);  N: (np, nv);  G: (np, np):  x' = G x + N y,  M y' + C y + K x = 0
+    """
+
+    basis: Array
+    M: Array
+    C: Array
+    K: Array
+    N: Array
+    G: Array
+
+
+def rolling_matrices(evaluator: ResidualEvaluator, place: TrialPose) -> RollingMatrices:
+    """Return the matrices at a pose in balance."""
+    rolls = np.isin(evaluator.kept, evaluator.model.velocity_rows)
+    J = place.residual.J
+    B = tangent(Residual(place.residual.Phi[~rolls], place.residual.nu[~rolls], J[~rolls], place.residual.force)).N
+    at = Tangent(B, place.at.lam)
+    size = np.linalg.norm(J[rolls], axis=1)[:, None]
+    C0, D = J[rolls] @ B / size, _slip_gradient(evaluator, place.y, B, np.flatnonzero(rolls)) / size
+    _, s, Vt = np.linalg.svd(C0)
+    N = Vt[int((s > RANK_TOL).sum()) :].T
+    G = -np.linalg.pinv(C0, rcond=RANK_TOL) @ D
+    M, C, K = inertia(evaluator, B), damping(evaluator, place.y, at), stiffness(evaluator, place.y, at)
+    along = M @ G + C
+    return RollingMatrices(B, N.T @ M @ N, N.T @ along @ N, N.T @ (along @ G + K), N, G)
+
+
+def _slip_gradient(evaluator: ResidualEvaluator, y: Array, B: Array, rows: Ints) -> Array:
+    """Return d(J U)/dq B of the velocity rows, (n, np), with the velocities U of the steady motion at each pose."""
+    model = evaluator.model
+
+    def slip(x: Array) -> Array:
+        there = moved(evaluator, y, x)
+        U = velocities(evaluator.steady, bodies_in(model, there), np.zeros((model.nb + 1, 6)))[1:].ravel() / evaluator.scale
+        return np.asarray(evaluate_residual(evaluator, there).J[rows] @ U)
+
+    columns = [differentiated(lambda h, direction=direction: slip(h * direction)) for direction in B.T]  # type: ignore[misc]
+    return np.array(columns).reshape(B.shape[1], len(rows)).T
+
+
+def rolling_modes(matrices: RollingMatrices) -> Modes:
+    """Return the modes; shapes (np, nm) x.  Motions without any effect have the eigenvalue 0, once."""
+    A, n = rolling_state_matrix(*matrices[1:]), len(matrices.N)
+    speed = max(float(np.linalg.norm(A[:n, :n])), float(np.linalg.norm(A[n:, n:])), float(np.sqrt(np.linalg.norm(A[n:, :n]))))
+    time = np.concatenate([np.ones(n), np.full(len(A) - n, speed or 1.0)])
+    A = A * time / time[:, None] / (speed or 1.0)
+    idle, eigenvalues, vectors = _split(A)
+    keep = np.flatnonzero(eigenvalues.imag >= 0.0)
+    order = keep[np.argsort(np.abs(eigenvalues[keep]), kind="stable")]
+    moves = idle[:n, np.linalg.norm(idle[:n], axis=0) > NO_EFFECT]
+    found = np.concatenate([np.zeros(moves.shape[1]), eigenvalues[order] * speed])
+    return Modes(found, np.hstack([moves, vectors[:n, order]]))
+
+
+def _split(A: Array) -> tuple[Array, Array, Array]:
+    """Return the null vectors of A, and its eigenvalues that are not zero with their eigenvectors.
+
+    In the basis (Z, Q), A Z = 0, A is block triangular: the eigenvalues are zeros and those of Q^T A Q. An eigenvector q of these is
+    the part of Q q + Z (Z^T A Q q) / eigenvalue.
+    """
+    if not len(A):
+        return np.zeros((0, 0)), np.zeros(0, dtype=complex), np.zeros((0, 0), dtype=complex)
+    _, s, Vt = np.linalg.svd(A)
+    null = s <= NO_EFFECT
+    if not null.any():
+        eigenvalues, vectors = np.linalg.eig(A)
+        return np.zeros((len(A), 0)), eigenvalues.astype(complex), vectors.astype(complex)
+    Z, Q = Vt[null].T, Vt[~null].T
+    _, eigenvalues, inner = _split(Q.T @ A @ Q)
+    return Z, eigenvalues, Q @ inner + Z @ (Z.T @ A @ Q @ inner) / eigenvalues

@@ -1,0 +1,112 @@
+"""Small motions about rolling: the bicycle of Meijaard et al. (2007), discs in closed form, and differences of the nonlinear motion."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.linalg import expm
+
+import haugmbd as mbd
+from joints import RJ, TJ, RollingDisc, RollingSphere
+from tests.support import bicycle
+from tests.support.bicycle import straight_ahead
+
+PRINTED = 1e-13
+"""Relative error of the printed matrices, which have 14 digits."""
+LINEAR = 1e-9
+"""Relative error of eigenvalues: K by differences has about 1e-10, eigenvalues near zero some 1e2 times that."""
+SMALL = 1e-5
+"""Size of a lean rate [rad/s]: terms of second order are 1e-5 of the linear ones."""
+
+G, RADIUS, MASS = 9.81, 0.2, 1.0
+ACROSS, ABOUT = MASS * RADIUS**2 / 4.0, MASS * RADIUS**2 / 2.0
+
+
+def test_the_formulas_of_the_paper_give_its_matrices():
+    for name, matrix in bicycle.linear_equations().items():
+        np.testing.assert_allclose(matrix, bicycle.PUBLISHED[name], rtol=PRINTED, atol=1e-13, err_msg=name)
+
+
+@pytest.mark.parametrize("v", [0.0, 2.0, 4.6, 8.0])
+def test_a_bicycle_has_the_published_eigenvalues(v):
+    found = mbd.linearize(bicycle.bicycle(v), steady=straight_ahead(v) if v else None)
+    wanted = np.linalg.eigvals(bicycle.state_matrix(v))
+    wanted = np.sort_complex(wanted[wanted.imag >= 0.0])
+    moving = np.sort_complex(found.eigenvalues[np.abs(found.eigenvalues) > 0.0])
+    np.testing.assert_allclose(moving, wanted, rtol=LINEAR, atol=LINEAR)
+    assert found.dof == 3
+    assert found.stable == bool((wanted.real < 0.0).all())
+    np.testing.assert_allclose(np.sort(np.abs(np.linalg.eigvals(found.A)))[-1], np.abs(wanted).max(), rtol=LINEAR)
+
+
+def test_a_bicycle_moves_by_the_linear_equations_if_it_is_pushed_a_little():
+    v, end = 5.0, 1.0
+    result = mbd.simulate(bicycle.bicycle(v, lean_rate=SMALL), end, h=2e-3, project_velocity=True)
+    A = result["frame"].A
+    lean, steer = np.arcsin(-A[:, 1, 2]), result.joint("steering").angle
+    rate = np.array([result["frame"].omega[0, 0], result.joint("steering").rate[0]])  # after the projection of the push on the rows
+    x = np.array([expm(bicycle.state_matrix(v) * t) @ (0.0, 0.0, *rate) for t in result.t])
+    assert np.abs(x[:, 0]).max() > 0.1 * SMALL
+    np.testing.assert_allclose(lean, x[:, 0], atol=1e-3 * np.abs(x[:, 0]).max())
+    np.testing.assert_allclose(steer, x[:, 1], atol=1e-3 * np.abs(x[:, 1]).max())
+
+
+def upright(v):
+    """A thin disc that rolls along x."""
+    system = mbd.System("disc", gravity=(0, 0, -G))
+    body = mbd.Body("disc", MASS, (ACROSS, ABOUT, ACROSS), r=(0, 0, RADIUS), v=(v, 0, 0), omega_bar=(0, v / RADIUS, 0))
+    system.add(RollingDisc("roll", system.add(body), center=(0, 0, RADIUS), axis=(0, 1, 0), radius=RADIUS))
+    return system
+
+
+@pytest.mark.parametrize("part", [0.5, 0.9, 1.2, 3.0])
+def test_a_disc_that_rolls_upright_falls_below_the_speed_of_routh(part):
+    critical = np.sqrt(G * RADIUS / 3.0)
+    v = part * critical
+    found = mbd.linearize(upright(v), steady=[mbd.UniformTranslation((v, 0, 0)), mbd.RotorSpin("disc", (0, v / RADIUS, 0))])
+    square = MASS * G * RADIUS * ACROSS - ABOUT * (ABOUT + MASS * RADIUS**2) * (v / RADIUS) ** 2
+    square /= ACROSS * (ACROSS + MASS * RADIUS**2)  # Routh (1884): lean'' = square * lean
+    moving = found.eigenvalues[np.abs(found.eigenvalues) > 0.0]
+    wanted = [np.sqrt(square), -np.sqrt(square)] if square > 0.0 else [1j * np.sqrt(-square)]
+    np.testing.assert_allclose(np.sort_complex(moving), np.sort_complex(np.array(wanted, dtype=complex)), rtol=LINEAR, atol=LINEAR)
+    assert found.stable == (part > 1.0)
+
+
+def test_a_ball_in_a_bowl_of_springs_swings_with_seven_fifths_of_its_mass():
+    system = mbd.System("ball", gravity=(0, 0, -G))
+    J = 0.4 * MASS * RADIUS**2
+    ball = system.add(mbd.Body("ball", MASS, (J, J, J), r=(0, 0, RADIUS)))
+    system.add(RollingSphere("roll", ball, center=(0, 0, RADIUS), radius=RADIUS))
+    for k, direction in enumerate(((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0))):
+        end = 5.0 * np.array(direction) + (0, 0, RADIUS)
+        system.add(mbd.TSDA(f"spring {k}", system.ground, ball, point_i=end, point_j=(0, 0, RADIUS), k=30.0, l0=5.0))
+    found = mbd.linearize(system)
+    moving = found.eigenvalues[np.abs(found.eigenvalues) > 0.0]
+    np.testing.assert_allclose(moving, [1j * np.sqrt(60.0 / (1.4 * MASS))] * 2, rtol=LINEAR)
+
+
+def test_a_train_of_translation_without_velocity_rows_is_that_of_a_state_at_rest():
+    """A pendulum on a carriage that moves uniformly swings as one that hangs at rest."""
+    system = mbd.System("carriage", gravity=(0, 0, -G))
+    cart = system.add(mbd.Body("cart", 2.0, (1, 1, 1)))
+    bob = system.add(mbd.Body("bob", 1.0, (0.1, 0.1, 0.1), r=(0, 0, -0.5)))
+    system.add(TJ("rail", system.ground, cart, point=(0, 0, 0), axis=(1, 0, 0)))
+    system.add(RJ("pin", cart, bob, point=(0, 0, 0), axis=(0, 1, 0)))
+    rest = mbd.linearize(system)
+    found = mbd.linearize(system, steady=mbd.UniformTranslation((3.0, 0, 0)))
+    np.testing.assert_allclose(found.eigenvalues, rest.eigenvalues, rtol=LINEAR, atol=1e-9)
+    assert mbd.equilibrium(system, steady=mbd.UniformTranslation((3.0, 0, 0))).state.v[1, 0] == pytest.approx(3.0)
+
+
+def test_wrong_steady_motions_are_refused_with_the_reason():
+    system = upright(1.0)
+    with pytest.raises(mbd.UsageError, match="does not fit joint 'roll'"):
+        mbd.linearize(
+            system,
+            state=system.compile().state().replace(v=np.zeros((2, 3)), omega_bar=np.zeros((2, 3))),
+            steady=[mbd.UniformTranslation((1.0, 0, 0))],
+        )
+    with pytest.raises(mbd.UsageError, match="1 UniformTranslation and 1 UniformRotation: the mechanism can turn"):
+        mbd.linearize(system, steady=[mbd.UniformTranslation((1.0, 0, 0)), mbd.UniformRotation((0, 0, 1.0))])
+    with pytest.raises(mbd.UsageError, match="velocity = .* must be three finite numbers"):
+        mbd.linearize(system, steady=mbd.UniformTranslation((1.0, np.nan, 0)))
