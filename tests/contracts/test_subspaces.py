@@ -22,7 +22,9 @@ RANK_TOL = 1e-8  # singular values of samples are above 1e-3, rounding is 1e-15
 TIME = 0.4
 DRIVEN = {joints.RotationDriver: Kind.TURN, joints.TranslationDriver: Kind.SLIDE}
 
-by_class = pytest.mark.parametrize("cls", joints.CATALOGUE, ids=lambda cls: cls.__name__)
+DECLARED = [cls for cls in joints.CATALOGUE if drives(cls) or cls.freedoms is not None]
+"""Joints with freedoms about axes of their frames; the bends of a ConstantVelocity have axes that are fixed on neither body."""
+by_class = pytest.mark.parametrize("cls", DECLARED, ids=lambda cls: cls.__name__)
 by_side = pytest.mark.parametrize("side", SIDES)
 
 
@@ -185,6 +187,17 @@ def test_a_joint_that_declares_nothing_gets_the_space_that_its_rows_leave(sample
     S = mbd.motion_subspace(sample.model, sample.state, "own")
     assert np.abs(sample.T @ S).max(initial=0.0) < 10 * ROUNDING
     assert same_space(S, sample.S)
+
+
+def test_a_constant_velocity_joint_alone_declares_nothing_and_gets_the_space_that_its_rows_leave(rng):
+    assert {*joints.CATALOGUE} - {*DECLARED} == {joints.ConstantVelocity}
+    joint, _ = make_joint(joints.ConstantVelocity, "own", random_body("i", rng), random_body("j", rng), geometry(rng))
+    model = model_of(joint)
+    S = mbd.motion_subspace(model, model.state(), "own")
+    bisector = joint.i.A @ joint.frame_i.h + joint.j.A @ np.cross(joint.vectors.a_bar_j, joint.vectors.c_bar_j)
+    assert S.shape == (6, 2)
+    assert np.abs(bisector @ S[3:]).max() < 10 * ROUNDING
+    assert np.linalg.matrix_rank(S[3:]) == 2
 
 
 def test_columns_are_the_declared_freedoms_in_their_order(rng):
