@@ -18,9 +18,11 @@ import numpy as np
 from haugmbd.bodies.validation import FloatArray, read_array, read_number
 from haugmbd.constraints import Coordinate, Joint
 from haugmbd.constraints.coordinate import as_coordinate
+from haugmbd.constraints.tooth_contact import ToothContact
 from haugmbd.errors import Fault, UsageError
 from joints.base import posed
 from joints.coupling import Coupling
+from joints.tooth_contact import Teeth
 
 PARALLEL_TOL = 1e-6
 """Sine of the angle between two axes below which they are parallel."""
@@ -46,6 +48,12 @@ class Gear(Coupling):
         With teeth: whether one wheel is a ring with internal teeth.
     contact_point : array_like, (3,), optional
         With teeth, for axes that are not parallel: the point of contact at the modelled pose, global frame [m], which gives the sign.
+    pitch_radius : tuple of two float, optional
+        Pitch radii (r_a, r_b) [m]. Reactions then have the tooth force, and the bearings carry it.
+    pressure_angle : float, optional
+        With pitch_radius: pressure angle in the normal section [rad]; 20 degrees by default.
+    helix_angle : float, optional
+        With pitch_radius: helix angle [rad], positive for a right-handed helix on wheel a; 0 by default.
 
     Raises
     ------
@@ -56,6 +64,8 @@ class Gear(Coupling):
     -----
     The wheels mesh as modelled: q_b - q_b0 = ratio (q_a - q_a0), unwound through any number of turns. With teeth, ratio = -z_a / z_b for
     external and z_a / z_b for internal gears with parallel axes; antiparallel axes, and joints whose body i is the wheel, change the sign.
+    With pitch_radius, `result.reaction` of the gear is the tooth force on each wheel, at the pitch point in the plane of the point of
+    joint a (or at contact_point), and that of the joints contains it; the motion is the same.
     """
 
     def __init__(
@@ -68,6 +78,9 @@ class Gear(Coupling):
         teeth: tuple[int, int] | None = None,
         internal: bool = False,
         contact_point: Any = None,
+        pitch_radius: Any = None,
+        pressure_angle: float | None = None,
+        helix_angle: float | None = None,
     ) -> None:
         where, faults = f"joint {name!r}", list[Fault]()
         a, b = angle_of(faults, where, joint_a), angle_of(faults, where, joint_b)
@@ -92,8 +105,21 @@ class Gear(Coupling):
             raise UsageError(f"{where} needs two joints, got {a.label} twice.")
         super().__init__(name, terms, start)
         self.given = {"joint_a": joint_a, "joint_b": joint_b, "ratio": ratio, "teeth": teeth}
-        self.given |= {"internal": internal or None, "contact_point": contact_point}
+        self.given |= {"internal": internal or None, "contact_point": contact_point, "pitch_radius": pitch_radius}
+        self.given |= {"pressure_angle": pressure_angle, "helix_angle": helix_angle}
+        self._teeth: ToothContact | None = None
+        if pitch_radius is not None and not faults and a is not None and b is not None:
+            read = Teeth(faults, where, pressure_angle, helix_angle)
+            self._teeth = read.gears(a, b, self.ratio, pitch_radius, self.contact_point)
+        elif pitch_radius is None and (pressure_angle is not None or helix_angle is not None):
+            faults.append(
+                Fault(where, "pressure_angle or helix_angle is given without pitch_radius", "Give pitch_radius=(r_a, r_b) [m].")
+            )
         self._faults = faults  # of the arguments, not of the terms made from them
+
+    def tooth_contact(self) -> ToothContact | None:
+        """Return where the teeth touch, if pitch_radius was given."""
+        return self._teeth
 
     def _ratio_of_teeth(self, faults: list[Fault], where: str, a: Coordinate | None, b: Coordinate | None) -> float:
         """Return the signed ratio of the teeth; NaN and a fault if they are no numbers of teeth, or the sign is not known."""

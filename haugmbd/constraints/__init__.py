@@ -13,6 +13,7 @@ coordinate_function CoordinateFunctionRow: one joint coordinate is a function of
 rolling      DiscOnPlane, and the velocity rows Slip and KnifeEdge
 registry     all constraint equations, and their kernels by number
 composites   groups of equations: coincident points, perpendicular axes
+tooth_contact ToothContact: where the teeth of gears touch, for their reactions
 freedoms     the relative motions that a joint allows
 joint        Joint: a name, two frames, and a tuple of constraint equations
 """

@@ -19,6 +19,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.freedoms import Freedom, slides_along_h_only, turns_about_h_only
+from haugmbd.constraints.tooth_contact import ToothContact
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, UsageError
 
@@ -110,6 +111,10 @@ class Joint(ABC):
     def places(self) -> tuple[Frame, ...]:
         """Return a frame on every body that the rows touch, where reactions on it are reported, if it is not one on body i or j alone."""
         return ()
+
+    def tooth_contact(self) -> ToothContact | None:
+        """Return where the teeth of a pair of gears touch, if their geometry was given; reactions then have tooth forces."""
+        return None
 
     def put_on_ground(self, ground: Body) -> None:  # noqa: B027  most joints name their bodies
         """Take the ground of the system that the joint is added to; for joints that are made without naming it."""

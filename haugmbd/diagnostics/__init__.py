@@ -4,6 +4,7 @@ joint_wrench         a wrench at the point of a joint
 rows_over_time       all rows at all stored states
 violation            violation of the constraints at three levels
 reaction_uniqueness  unique components of reactions, from self-stresses
+tooth_forces         reactions of gears and of their bearings with tooth forces
 reactions            joint reactions
 load_history         length, rate, force, power and energy of force elements over time
 driver_history       torque, force, power and work of drivers over time

@@ -16,7 +16,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords, public_class
 from haugmbd.diagnostics.joint_wrench import Axes, Side, at_joint_point, check_wrench_arguments, place_on
 from haugmbd.diagnostics.reaction_uniqueness import COMPONENTS, SelfStresses, self_stresses, unique_components
-from haugmbd.diagnostics.rows_over_time import wrench_on
+from haugmbd.diagnostics.tooth_forces import gears_on, wrench_with_teeth
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.model.given import model_given
 from haugmbd.model.model import Model
@@ -95,10 +95,13 @@ def reactions_over_time(
     e = model.joints[joint]
     place = place_on(e, on, model.body_names)
     body = place.body
-    wrench = wrench_on(model, e, body, t, y, solve())
+    wrench = wrench_with_teeth(model, e, body, t, y, solve())
     r, p = (y[:, WIDTH * body + a : WIDTH * body + b] for a, b in ((0, 3), (3, 7)))
     found = at_joint_point(place, frame, r, p, wrench)
-    unique = unique_components(model, stresses() if stresses is not None else self_stresses(model, t, y), e, on, frame)
+    known = stresses() if stresses is not None else self_stresses(model, t, y)
+    unique = unique_components(model, known, e, on, frame)
+    if not all(all(unique_components(model, known, gear, "j", "joint")) for gear in gears_on(model, e)):
+        unique = (False,) * 6  # tooth forces that are not unique go through the bearing
     return Reaction(joint, model.body_names[body], frame, t, found.force, found.torque, found.point, unique)
 
 

@@ -120,6 +120,10 @@ COUPLING_CLASSES: dict[str, type[Joint]] = {kind.__name__: kind for kind in join
 """Couplings of joint coordinates: a file has the arguments of their constructors, and names in place of joints."""
 _COORDINATE = CoordinateReference()
 _TERM = Record((Field("coordinate", _COORDINATE), Field("coefficient", Number())), "a coordinate and its coefficient")
+_ANGLES = (
+    Field("pressure_angle", Number("rad"), False, "in the normal section, for tooth forces"),
+    Field("helix_angle", Number("rad"), False, "positive for a right-handed helix on the first wheel"),
+)
 _GEAR = (
     Field("joint_a", _COORDINATE),
     Field("joint_b", _COORDINATE),
@@ -127,11 +131,18 @@ _GEAR = (
     Field("teeth", Array(((2,),)), False, "numbers of teeth (z_a, z_b), in place of ratio"),
     Field("internal", Flag(), False, "whether one wheel is a ring"),
     Field("contact_point", POINT, False, "for axes that are not parallel"),
+    Field("pitch_radius", Array(((2,),), "m"), False, "pitch radii, for tooth forces"),
+    *_ANGLES,
 )
 COUPLING_FIELDS: dict[str, tuple[Field, ...]] = {
     "Coupling": (Field("terms", ListOf(_TERM, 1)), Field("f", TimeValue(), False)),
     "Gear": _GEAR,
-    "RackPinion": (Field("rotation_joint", _COORDINATE), Field("translation_joint", _COORDINATE), Field("radius", Number("m"))),
+    "RackPinion": (
+        Field("rotation_joint", _COORDINATE),
+        Field("translation_joint", _COORDINATE),
+        Field("radius", Number("m")),
+        *_ANGLES,
+    ),
     "Screw": (Field("joint", Reference("joint")), Field("pitch", Number("m"), True, "displacement for one turn")),
     "Belt": (
         *_GEAR[:2],
