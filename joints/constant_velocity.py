@@ -44,7 +44,8 @@ class ConstantVelocity(Composed):
     Notes
     -----
     Shafts whose axes rest in space turn at the same rate at every angle between them; those of a universal joint do not. Two bends
-    remain, about axes that are fixed on neither body: results have no coordinates of the joint. The frames of both bodies have h along axis_i at the modelled pose. The constraint moment is along the bisector of the axes.
+    remain, about axes that are fixed on neither body: results have no coordinates of the joint. The frames of both bodies have h along
+    axis_i at the modelled pose. The constraint moment is along the bisector of the axes.
     """
 
     def __init__(self, name: str, i: Body, j: Body, *, point: Any, axis_i: Any, axis_j: Any) -> None:
