@@ -41,8 +41,8 @@ positive sense. Composition, rows and freedoms are read from the code, and the s
 MORE = """
 # Couplings and rolling: reference
 
-The rows of [couplings](../couplings.md) touch the bodies of several joints, those of [rolling](../rolling.md) are mostly rows of velocities.
-Orange arrows are the coordinates that a coupling relates, in their positive sense.
+The rows of [couplings](../couplings.md) touch the bodies of several joints, those of [rolling](../rolling.md) are mostly
+rows of velocities. Orange arrows are the coordinates that a coupling relates, in their positive sense.
 """
 
 
