@@ -9,6 +9,8 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+
 import haugmbd as mbd
 from haugmbd.cli.gallery import counts, first_line
 from haugmbd.gallery import GALLERY, SHOWN, Published
@@ -99,7 +101,7 @@ def page(build: Builder, generated: Path) -> str:
     """Return the page of one mechanism, and write its picture and its animation."""
     system, name = build(), build.__name__
     mbd.picture(system).save(generated / "figures" / f"gallery-{name}.png")
-    (generated / "animations" / f"gallery-{name}.html").write_text(animation(shown(build), frames=FRAMES))
+    (generated / "animations" / f"gallery-{name}.html").write_text(animation(shown(build)))
     bodies, rows, freedoms = counts(system)
     return PAGE.format(
         name=name,
@@ -120,7 +122,8 @@ def shown(build: Builder) -> mbd.Result:
     """Return the motion that is shown."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return mbd.simulate(shown_system(build), SHOWN[build.__name__], rtol=RTOL)
+        t_end = SHOWN[build.__name__]
+        return mbd.simulate(shown_system(build), t_end, rtol=RTOL, t_eval=np.linspace(0.0, t_end, FRAMES + 1))
 
 
 def motion(build: Builder) -> str:

@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import coupled_joints
 import joint_drawing
 
 import haugmbd as mbd
@@ -37,17 +38,27 @@ positive sense. Composition, rows and freedoms are read from the code, and the s
 
 """
 
+MORE = """
+# Couplings and rolling: reference
+
+The rows of [couplings](../couplings.md) touch the bodies of several joints, those of [rolling](../rolling.md) are mostly
+rows of velocities. Orange arrows are the coordinates that a coupling relates, in their positive sense.
+"""
+
 
 def pages(root: Path, generated: Path) -> dict[str, str]:
     """Return the page, and write the drawings."""
     folder = generated / "figures"
     folder.mkdir(parents=True, exist_ok=True)
-    parts = [HEAD, overview(), *(section(kind, folder) for kind in joints.CATALOGUE)]
+    parts = [HEAD, overview(), *(section(kind, folder) for kind in joints.CATALOGUE), MORE]
+    parts += [section(kind, folder) for kind in (*joints.COUPLINGS, *joints.ROLLING) if kind.__name__ in coupled_joints.EXAMPLES]
     return {"joints.md": "\n".join(parts)}
 
 
 def built(kind: type[Any]) -> tuple[mbd.System, Any]:
     """Return a system with a joint of this kind between the ground and a body, and the joint."""
+    if kind.__name__ in coupled_joints.EXAMPLES:
+        return coupled_joints.EXAMPLES[kind.__name__]()
     ground = mbd.Box((0.7, 0.5, 0.24), center=(-0.6, 0.0, 0.0), color="#9aa5b1")
     system = mbd.System(kind.__name__, ground_shape=ground)
     body = mbd.Body("j", 1.0, (0.1, 0.1, 0.1), r=(0.65, 0.15, 0.2), shape=mbd.Box((0.7, 0.4, 0.2), color="#0072b2"))
@@ -109,9 +120,13 @@ def section(kind: type[Any], folder: Path) -> str:
     """Return the section of one joint."""
     system, joint = built(kind)
     name = f"joint-{kind.__name__}.png"
-    joint_drawing.draw(system, joint, folder / name)
+    coupled = kind.__name__ in coupled_joints.EXAMPLES
+    (coupled_joints if coupled else joint_drawing).draw(system, joint, folder / name)
     module = inspect.cleandoc(sys.modules[kind.__module__].__doc__ or "")
     says, formulas = module.splitlines()[0], [line.strip() for line in module.splitlines() if line.startswith("    ")]
+    if kind in joints.ROLLING:  # they share a file
+        says = (inspect.getdoc(kind) or "").split(". ")[0]
+        formulas = [formula for formula in formulas if formula.startswith(kind.__name__)]
     first = says.split(": ", 1)[1].rstrip(".")
     notes = re.search(r"Notes\n-+\n(.*)\Z", inspect.getdoc(kind) or "", flags=re.DOTALL)
     rows = [f"| {k} | {row.kind} | {row.words()} | `{row.symbols}` |" for k, row in enumerate(joint.primitives())]
@@ -122,7 +137,7 @@ def section(kind: type[Any], folder: Path) -> str:
             f"{first[0].upper()}{first[1:]}.\n",
             f"```{{image}} figures/{name}\n:alt: {kind.__name__}, its bodies and freedoms\n:class: joint-drawing\n```\n",
             "```text\n" + "\n".join([re.sub(r": 'Body'|: Any|: str|: Body| -> None|'", "", call), "", *formulas]) + "\n```\n",
-            f"Rows: {joint.rows}. Freedoms: {freedoms(joint)}.\n",
+            f"Rows: {joint.rows}.{'' if coupled else f' Freedoms: {freedoms(joint)}.'}\n",
             f"Sign and zero: {' '.join(notes[1].split())}\n" if notes else "",
             "| row | kind | says | equation |",
             "|---|---|---|---|",

@@ -40,7 +40,9 @@ class Sheet:
         r, p = mechanism.r if r is None else r, mechanism.p if p is None else p
         self.drawing = Drawing(mechanism, Frames(np.zeros(1), r[None], p[None], np.ones(1, dtype=bool), ()))
         self.drawing.place(0)
-        self.points: list[Any] = []
+        A = rotation_matrix(p)
+        corners = [np.zeros((0, 3)), *(t.reshape(-1, 3) @ A[k].T + r[k] for k, t in enumerate(self.drawing.bodies))]
+        self.points: list[Any] = list(self.drawing.project(np.concatenate(corners))[:, :2])
 
     def arrow(self, start: Any, along: Any, text: str, color: str, *, dashed: bool = False) -> None:
         """Draw a vector with its name at its tip."""
@@ -76,8 +78,8 @@ class Sheet:
         margin = 0.14 * max(right - left, high - low)
         self.drawing.axes.set_xlim(left - 1.6 * margin, right + 1.6 * margin)
         self.drawing.axes.set_ylim(low - margin, high + margin)
-        self.drawing.title.set_text(title)
-        self.drawing.figure.set_size_inches(6.4, 4.6)
+        self.drawing.title.set(text=title, fontsize=10)
+        self.drawing.figure.set_size_inches(6.4, 4.2)
         self.drawing.figure.savefig(path, dpi=80)
         self.drawing.close()
 
@@ -90,7 +92,7 @@ def frame(sheet: Sheet, point: Any, A: Any, names: str, color: str, length: floa
 
 def euler_parameters(path: Path) -> None:
     """A body that is turned about an axis, its frame, and its Euler parameters."""
-    axis, angle = np.array([1.0, -1.0, 2.0]) / np.sqrt(6.0), radians(70.0)
+    axis, angle = np.array([2.0, -1.0, 2.0]) / 3.0, radians(70.0)
     p = from_axis_angle(axis, angle)
     system = mbd.System("p")
     body = system.add(mbd.Body("body", 1.0, (0.1, 0.1, 0.1), p=p, shape=mbd.Box((0.5, 0.3, 0.15), color=BODY)))
@@ -122,10 +124,10 @@ def angle(path: Path) -> None:
     sheet = Sheet(system, result.r[-1], result.p[-1])
     A_i = joint.frame_i.A_bar
     A_j = rotation_matrix(result.p[-1, 1]) @ joint.frame_j.A_bar
-    frame(sheet, np.zeros(3), A_i, "$f_i$ $g_i$ $h_i$", GLOBAL, 0.6)
-    sheet.arrow(np.zeros(3), 0.6 * A_j[:, 0], "$f_j$", BODY)
+    frame(sheet, np.zeros(3), A_i, "$f_i$ $g_i$ $h_i$", GLOBAL, 1.0)
+    sheet.arrow(np.zeros(3), 1.2 * A_j[:, 0], "$f_j$", BODY)
     found = result.joint("joint").angle[-1]
-    sheet.arc(np.zeros(3), A_i[:, 2], 0.42 * A_i[:, 0], found, r"$\theta$")
+    sheet.arc(np.zeros(3), A_i[:, 2], 0.85 * A_i[:, 0], found, r"$\theta$")
     sheet.save(path, rf"result.joint(name).angle = {found:.4f} rad: from $f_i$ to $f_j$, right-handed about $h_i$")
 
 
@@ -149,11 +151,11 @@ def reaction(path: Path) -> None:
     result = mbd.simulate(system, 1e-3, h=1e-3)
     on_j, on_i = (result.reaction("pin", on=side).force[0] for side in ("j", "i"))
     sheet, scale = Sheet(system), 0.06
-    sheet.arrow((0.0, 0.0, 0.0), scale * on_j, "on body j (bar)", SIGN)
-    sheet.arrow((-0.1, 0.0, -0.3), scale * on_i, "on body i (ground)", GLOBAL)
+    sheet.arrow((0.0, 0.0, 0.0), scale * on_j, "on body j, the bar", SIGN)
+    sheet.arrow((-0.1, 0.0, -0.25), scale * on_i, "on body i, the ground", GLOBAL)
     sheet.arrow((0.5, 0.0, 0.0), scale * bar.mass * np.array(system.gravity), "weight", BODY)
-    sheet.text((0.5, 0.0, 0.35), f"{np.round(on_j, 3).tolist()} N", SIGN)
-    sheet.save(path, f"result.reaction(name).force: on body j, global frame; {bar.mass * 9.81 / 4:.3f} N = m g / 4 at release")
+    numbers = ", ".join(f"{x:.3f}" for x in on_j + 0.0)
+    sheet.save(path, f"a bar of {bar.mass:g} kg at its release: result.reaction('pin').force[0] = ({numbers}) N")
 
 
 def spring(path: Path) -> None:
@@ -163,10 +165,11 @@ def spring(path: Path) -> None:
     system.add(TJ("slide", system.ground, body, point=(1.2, 0, 0), axis=(1, 0, 0)))
     system.add(mbd.TSDA("spring", system.ground, body, point_i=(0, 0, 0), point_j=(1.0, 0, 0), k=10.0, l0=0.7))
     load = mbd.simulate(system, 1e-3, h=1e-3).load("spring")
-    sheet, scale = Sheet(system), 0.14
+    sheet, scale = Sheet(system), 0.09
     sheet.arrow((0.0, 0.0, 0.2), (load.length[0], 0.0, 0.0), "length", GLOBAL)
-    sheet.arrow((1.0, 0.0, 0.0), (-scale * load.force[0], 0.0, 0.0), "F on j", SIGN)
-    sheet.arrow((0.0, 0.0, 0.0), (scale * load.force[0], 0.0, 0.0), "F on i", SIGN)
+    for x, way, body_name in ((0.0, 1.0, "i"), (1.0, -1.0, "j")):
+        sheet.arrow((x, 0.0, 0.0), (way * scale * load.force[0], 0.0, 0.0), "", SIGN)
+        sheet.text((x + 0.2 * way, 0.0, -0.16), f"on body {body_name}", SIGN)
     sheet.save(
         path, f"result.load(name).force = {load.force[0]:.3g} N: positive pulls both ends together, length {load.length[0]:g} m"
     )

@@ -29,7 +29,7 @@ import numpy as np
 
 import haugmbd as mbd
 from haugmbd.gallery import pendulum
-from joints import RotationDriver
+from joints import RJ, RotationDriver
 
 system = pendulum(driven=True)
 print(system.table())
@@ -77,18 +77,28 @@ print(f"work of the drive - stored {abs(energy.applied_work - (stored - stored[0
 # %% [markdown]
 # ## Forward with this torque
 #
-# Feed the torque into the **free** bar, without a driver. In theory it follows $\theta(t)$. In practice small errors
+# Feed the torque into the **free** bar, without a driver: a bar with the same mass, inertia and place, a pin, and an
+# `mbd.Torque` (global components; the pin's axis is $x$). In theory it follows $\theta(t)$. In practice small errors
 # grow wherever the motion is unstable: this is why robots combine a computed torque with feedback.
 
 # %%
-free = pendulum()  # released at rest from the horizontal; the drive begins at rest, too, but at pi/4
-start = system.compile().state()
-law = lambda t: (J * (-np.pi * np.cos(2 * t)) + m * 9.81 * L / 2 * np.sin(np.pi / 4 * np.cos(2 * t)), 0.0, 0.0)
-motor = mbd.System("bar with a motor", gravity=(0, 0, -9.81))
-given = system["bar"]
-bar = motor.add(mbd.Body("bar", given.mass, given.J_bar, r=given.r, p=given.p))
-motor.add(type(system["pin"])("pin", motor.ground, bar, point=(0, 0, 0), axis=(1, 0, 0)))
-motor.add(mbd.Torque("motor", bar, torque=law))
+given = system["bar"]  # at pi/4, where the drive begins at rest
+
+
+def bar_on_pin(name):
+    """Return a system with the bar of ME751 at pi/4 on its pin, at rest, and the pin."""
+    made = mbd.System(name, gravity=(0, 0, -9.81))
+    bar = made.add(mbd.Body("bar", given.mass, given.J_bar, r=given.r, p=given.p))
+    return made, made.add(RJ("pin", made.ground, bar, point=(0, 0, 0), axis=(1, 0, 0)))
+
+
+def law(t):
+    """Return the torque by hand [N m], three components."""
+    return (J * (-np.pi * np.cos(2 * t)) + m * 9.81 * L / 2 * np.sin(np.pi / 4 * np.cos(2 * t)), 0.0, 0.0)
+
+
+motor, pin = bar_on_pin("bar with a motor")
+motor.add(mbd.Torque("motor", motor["bar"], torque=law))
 forward = mbd.simulate(motor, t[-1], rtol=1e-10, t_eval=t)
 figure, axes = plt.subplots(figsize=(7, 3.4), layout="constrained")
 angle = forward.joint("pin").angle
@@ -120,7 +130,8 @@ print(mbd.labs.check("lab3", answers))
 # **3. `driver`.** The bar is to swing from $\theta = \pi/4$ to $-\pi/4$ in 2 s, with rate and acceleration zero at both
 # ends, so that the torque does not jump. Hand in a function `f(t)` for the driver (0 at the modelled pose), written
 # with NumPy. *A polynomial in $s = t/2$ with $s^3$, $s^4$ and $s^5$ has three coefficients for three conditions at $s =
-# 1$.* Then drive the bar with it, and look at the torque.
+# 1$.* Then drive the bar with it, `RotationDriver("drive", pin, f)` on the pin that `bar_on_pin` returns, and look at
+# the torque by `mbd.inverse_dynamics`.
 
 # %% tags=["solution"]
 
@@ -131,10 +142,7 @@ def swing(t):
 
 
 answers["driver"] = swing
-smooth = pendulum(driven=True)
-moved = mbd.System("smooth swing", gravity=(0, 0, -9.81))
-bar = moved.add(mbd.Body("bar", given.mass, given.J_bar, r=given.r, p=given.p))
-pin = moved.add(type(system["pin"])("pin", moved.ground, bar, point=(0, 0, 0), axis=(1, 0, 0)))
+moved, pin = bar_on_pin("smooth swing")
 moved.add(RotationDriver("drive", pin, swing))
 times = np.linspace(0.0, 2.0, 201)
 figure, axes = plt.subplots(figsize=(6, 3), layout="constrained")

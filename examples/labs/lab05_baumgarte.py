@@ -92,8 +92,9 @@ answers = {}
 
 # %% [markdown]
 # **1. `limit`.** From $R(z)$ above: the largest $\alpha h$ for $\alpha = \beta$ with which RK4 is stable, to four
-# digits. Both roots are then $-\alpha$. Compare with `mbd.gain_limit(model, ratio=2.0, h=1e-2, t_end=4.0)`, which
-# measures such limits, for $\beta = 2\alpha$.
+# digits. Both roots are then $-\alpha$. (For another ratio $\beta / \alpha$ the roots are complex, and the limit is
+# another one: `print(mbd.gain_limit(model, ratio=2.0, h=1e-2, t_end=4.0))` measures it for $\beta = 2\alpha$, and says
+# what theory gives. For a double root, $\beta = \alpha$, runs leave before the limit of theory.)
 #
 # **2. `best`.** Which of the gains in `ladder` has the least violation over 10 s?
 
@@ -109,7 +110,8 @@ print(mbd.labs.check("lab5", answers))
 # %% [markdown]
 # **3. `orders`.** With which power of $h$ does the largest violation over 10 s fall, (i) with fixed gains,
 # `Baumgarte(5, 5)`, (ii) with gains that grow like $1/h$, `Baumgarte.scaled(0.5, 0.5)`? Use h = 0.01, 0.005 and 0.0025
-# s, and hand in both exponents as a list, rounded to whole numbers if you like.
+# s, and hand in both exponents as a list, rounded to whole numbers if you like. *If a violation $V(h)$ falls like
+# $h^k$, then $k = \log_2 (V(h) / V(h/2))$.*
 
 # %% tags=["solution"]
 

@@ -160,7 +160,9 @@ print(mbd.labs.check("lab6", answers))
 # %% [markdown]
 # **2. `formulation`.** Write a null-space method of your own: with `scipy.linalg.null_space(kkt.Phi_q)` as $Z$, a
 # particular solution $\dot u_\gamma$ of $\Phi_q \dot u = b_c$ by `np.linalg.lstsq`, then $Z^T M Z\,\ddot y = Z^T (b_u -
-# M \dot u_\gamma)$, and at last $\lambda$ from $\Phi_q^T \lambda = b_u - M \dot u$. Hand in an object of your class.
+# M \dot u_\gamma)$, $\dot u = \dot u_\gamma + Z \ddot y$, and at last $\lambda$ from $\Phi_q^T \lambda = b_u - M \dot u$,
+# by `lstsq` too. `scipy.linalg.block_diag(*kkt.M)` is $M$ as one matrix. Hand in an object of your class; begin with
+# the class `Inverse` above, and ask `mbd.verify` of yours.
 
 # %% tags=["solution"]
 from scipy.linalg import block_diag, null_space
@@ -186,8 +188,9 @@ print(mbd.labs.check("lab6", answers))
 
 # %% [markdown]
 # **3. `factor`.** `mbd.Penalty(alpha=...)` replaces each row by a stiff element. By which factor does the error of its
-# accelerations fall when `alpha` grows tenfold? Compare with `exact` at several values, for instance 1e2, 1e3 and 1e4.
-# What spoils it at very large values?
+# accelerations fall when `alpha` grows tenfold? The error is the largest $|\dot v - \dot v_{exact}|$ of
+# `mbd.accelerations(model, moved, formulation=...)`, as in the first program. Take several values, for instance 1e2,
+# 1e3 and 1e4. What spoils it at very large values?
 
 # %% tags=["solution"]
 errors = [

@@ -119,8 +119,10 @@ print(mbd.labs.check("lab8", answers))
 
 # %% [markdown]
 # **3. `base`.** The arm is released from level. Which force does the first pin exert on the upper rod right after that,
-# upwards [N]? Find it both ways: `mbd.joint_wrenches(arm, q, qd, qdd)` with accelerations of `aba` (row 0 of `.wrench`:
-# force, then moment), and the reaction of the same joint of `arm.to_system(...)`.
+# upwards [N]? Find it both ways: `mbd.joint_wrenches(arm, q, qd, qdd)` with accelerations of `aba` (row 0 of `.wrench`
+# is what the first joint exerts on the upper rod: force, then moment, in the axes of this rod, which are the global
+# ones while it is level); and the reaction of the same joint of `system = arm.to_system(q=q, qd=qd)`, which is
+# `mbd.reaction(system.compile(), None, name).force` for `name = system.joints[0].name` (None is the modelled state).
 
 # %% tags=["solution"]
 level, rest = np.zeros(2), np.zeros(2)

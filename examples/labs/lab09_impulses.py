@@ -126,7 +126,8 @@ print(mbd.labs.check("lab9", answers))
 
 # %% [markdown]
 # **3. `rest`.** When does the ball of the text lie still [s]? Sum the series by hand, and compare with the first time
-# at which `bounces.contact("floor").closed` is true.
+# at which the contact is closed: `contact = bounces.contact("floor")` has the times in `contact.t`, and in
+# `contact.closed` whether it is.
 
 # %% tags=["solution"]
 contact = bounces.contact("floor")

@@ -74,7 +74,7 @@ mbd.simulate(build(theta=1.5), 3.0, h=5e-3)
 # ## Random cells, a store, and a power cut
 #
 # `store=` is a folder. First 10 cells, as if the computer had been switched off; then the same call for 24. Cells that
-# are known are read, the others run.
+# are known are read, the others run. The journal has a line for each cell, after one that describes the study.
 
 # %%
 folder = Path(tempfile.mkdtemp()) / "study"
@@ -116,8 +116,8 @@ answers = {}
 # %% [markdown]
 # **1. `mean` and `spread`.** Mean and standard deviation (with $n - 1$) of the ratio over the 24 random cells.
 #
-# **2. `ratios`.** The ratios for $\theta_0 = 0.5$, 1.0 and 1.5 rad, to four digits, as a list. Hand in what the sweep
-# says, not the formula.
+# **2. `ratios`.** The ratios for $\theta_0 = 0.5$, 1.0 and 1.5 rad, to four digits, as a list of three. Hand in what
+# the sweep of the grid says for the length of 1 m, not the formula: `.sel(length=1.0)` of an xarray takes this length.
 
 # %% tags=["solution"]
 answers["mean"] = ratio.mean()

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from math import pi
 from typing import Any
 
+import numpy as np
+
 from haugmbd.gallery.excavator import digging
 from haugmbd.system.system import System
 
@@ -25,17 +27,17 @@ SHOWN = {
     "bennett": 6.0,
     "bricard": 6.0,
     "bricard_cube": 10.0,
-    "peaucellier": 4.0,
-    "jansen_leg": 3.0,
-    "scissor_lift": 0.7,
-    "hoberman_ring": 2.0,
+    "peaucellier": 0.48,
+    "jansen_leg": 4.0,
+    "scissor_lift": 0.45,
+    "hoberman_ring": 1.5,
     "universal_shaft": 2.0,
     "planetary_gear": 5.0,
     "differential": 4.0,
     "piston_engine": 0.15,
     "double_wishbone": 2.0,
     "stewart_platform": 2.0,
-    "delta_robot": 1.0,
+    "delta_robot": 0.28,
     "excavator": 6.0,
     "rolling_disc": 6.0,
     "bouncing_toy": 2.0,
@@ -46,7 +48,8 @@ SHOWN = {
 
 
 def _turning(t: Any) -> Any:
-    return -2.0 * pi * t / 1.5
+    """Return the angle of a crank that starts from rest, and soon turns once in 1.5 s [rad]."""
+    return -2.0 * pi / 1.5 * (t - 0.2 * (1.0 - np.exp(-t / 0.2)))
 
 
 DRIVEN: dict[str, dict[str, Any]] = {

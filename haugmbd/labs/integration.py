@@ -30,7 +30,7 @@ GAINS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 DAMPING = 4e5
 """Of lab 10 [N m s/rad]."""
 
-STEPS, RELATIVE = 400, 1e-5
+STEPS, RELATIVE = 40, 1e-5
 """Of lab 10: largest number of steps, and relative error of the angle at the end."""
 
 

@@ -139,7 +139,7 @@ LAB9 = {
     ),
     "elbow": Exercise(
         "impulse of the elbow on the lower rod along y [N s]",
-        number(elbow_impulse, 1e-3, "struck.joint('elbow').force is the impulse on the second body of the joint."),
+        number(elbow_impulse, 1e-3, "struck.joint('hinge 2').force is the impulse on the second body of the joint."),
     ),
     "rest": Exercise(
         "time until the ball lies still [s]",

@@ -82,7 +82,10 @@ def _spatial(x: Any) -> tuple[float, float, float]:
 def frame(n: int, method: str, setting: float) -> dict[str, Any]:
     """N windows over 10 s, by a tolerance or a number of steps each 0.1 s."""
     every = int(setting) if method in FIXED else 1
-    seconds, result = timed(framed(n), windows.T_END, integrator(method, setting, windows.SAMPLE / setting), every)
+    try:
+        seconds, result = timed(framed(n), windows.T_END, integrator(method, setting, windows.SAMPLE / setting), every)
+    except mbd.SimulationError as error:
+        return {"failed": str(error)}
     energy = windows.energies(result.r[:, 1:, ::2], result.v[:, 1:, ::2], result.omega_bar[:, 1:, 1])
     return windows.judged(n, seconds, energy, 2.0 * result.r[-1, 1, ::2])
 

@@ -6,6 +6,8 @@ import importlib.metadata
 import json
 import os
 import platform
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -56,17 +58,31 @@ def machine() -> dict[str, Any]:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of Python and of the tools that are installed here."""
-    found = {"python": platform.python_version()}
-    for name in TOOLS:
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return found
+    """Return the versions of Python and of the tools, here and in the Python of the peers."""
+    peers = os.environ.get("HAUGMBD_PEERS_PYTHON", sys.executable)
+    asked = subprocess.run(
+        [peers, "-c", f"{VERSIONS}print(json.dumps(found({TOOLS!r})))"], capture_output=True, text=True, check=True
+    )
+    return {"python": platform.python_version(), **json.loads(asked.stdout), **found(TOOLS)}
+
+
+VERSIONS = """
+import importlib.metadata, json
+
+def found(names):
+    return {one.metadata["Name"]: one.version for one in importlib.metadata.distributions() if one.metadata["Name"] in names}
+"""
+"""A program for another Python."""
+
+
+def found(names: tuple[str, ...]) -> dict[str, str]:
+    """Return the versions of those packages that are installed here."""
+    return {one.metadata["Name"]: one.version for one in importlib.metadata.distributions() if one.metadata["Name"] in names}
 
 
 def write(path: Path) -> None:
     """Write everything that was stored as JSON."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(measured(), indent=1) + "\n")
+    whole = measured()
+    lines = ",\n".join(json.dumps(line) for line in whole.pop("measured"))
+    path.write_text(json.dumps(whole, indent=1).removesuffix("\n}") + f',\n "measured": [\n{lines}\n]}}\n')

@@ -23,9 +23,8 @@ class NotMeasured(Exception):
 class RecordedWorker(Worker):
     """A tool that answers with the minima of the record."""
 
-    def __init__(self, tool: str, answers: dict[str, dict[str, Any]]) -> None:
-        self._tool, self._answers = tool, answers
-        self.missing = not any(json.loads(key)["tool"] == tool for key in answers)
+    def __init__(self, tool: str, answers: dict[str, dict[str, Any]], *, missing: bool) -> None:
+        self._tool, self._answers, self.missing = tool, answers, missing
 
     def ask(self, task: str, **arguments: Any) -> dict[str, Any]:
         """Return what was measured. Raise NotMeasured if it was not."""
@@ -47,12 +46,12 @@ class Recorded:
 
     def worker(self, tool: str) -> RecordedWorker:
         """Return a tool by the name of its module."""
-        return RecordedWorker(tool, self._answers)
+        return RecordedWorker(tool, self._answers, missing=not any(one["tool"] == tool for one in self.about["measured"]))
 
-    def value(self, tool: str, task: str, what: str = "us", **arguments: Any) -> float | None:
+    def value(self, tool: str, task: str, quantity: str = "us", /, **arguments: Any) -> float | None:
         """Return one minimum, None if it was not measured."""
         try:
-            return float(self.worker(tool).ask(task, **arguments)[what])
+            return float(self.worker(tool).ask(task, **arguments)[quantity])
         except NotMeasured:
             return None
 

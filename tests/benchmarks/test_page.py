@@ -1,0 +1,47 @@
+"""The page on benchmarks, and the table of the README, say what the record says."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.benchmarks import page, record
+from tests.benchmarks.recorded import Recorded
+from tests.benchmarks.worker import REPOSITORY
+
+
+@pytest.fixture(scope="module")
+def recorded():
+    return Recorded()
+
+
+@pytest.mark.slow
+def test_the_page_is_written_from_the_record(recorded):
+    assert (REPOSITORY / "docs" / "benchmarks.md").read_text() == page.page(recorded), "run python -m tests.benchmarks.page"
+
+
+@pytest.mark.slow
+def test_the_table_of_the_readme_is_written_from_the_record(recorded):
+    table = "\n".join(page.readme_table(recorded))
+    assert table in (REPOSITORY / "README.md").read_text(), "run python -m tests.benchmarks.page"
+    assert table.count("\n") == 7
+
+
+def test_a_record_names_machine_date_and_versions_and_keeps_minima(tmp_path, monkeypatch):
+    monkeypatch.setattr(record, "_answers", {})
+    for us in (3.0, 2.0, 5.0):
+        record.keep("ours", "rhs", {"shape": "chain", "n": 100}, {"us": us, "acceleration": [1.0]})
+    record.keep("peer_pinocchio", "rhs", {"shape": "chain", "n": 100}, {"us": 1.0, "called": 4.0, "said": "words"})
+    record.write(tmp_path / "results.json")
+    about = json.loads((tmp_path / "results.json").read_text())
+    assert {"date", "machine", "load", "versions", "measured"} == set(about)
+    assert "numpy" in about["versions"]
+    found = Recorded(tmp_path / "results.json")
+    assert found.value("ours", "rhs", shape="chain", n=100) == 2.0
+    assert found.value("ours", "rhs", shape="chain", n=10) is None
+    assert page.readme_table(found)[2:] == [
+        "| accelerations and multipliers, chain of 100 links | Pinocchio's ABA (no multipliers), called from Python | 0.50 |"
+    ]
+    assert "| 100 | 2.00 | 4.00 | 0.50 | 1.00 | 2.00 |" in page.right_hand_sides(found)
+    assert "Andrews" not in page.page(found)
