@@ -11,10 +11,9 @@ import numpy as np
 
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import Fault, ModelFileError, UsageError
-from haugmbd.modelfile.text import read_bounded
+from haugmbd.modelfile.mjcf.bounds import check_file
 from haugmbd.modelfile.values import finite
 
-MAX_BYTES = 16 * 2**20
 FREE, BALL, SLIDE, HINGE = range(4)
 """Types of joints, mjtJoint."""
 CONNECT, WELD, JOINT = range(3)
@@ -61,14 +60,18 @@ def load_engine() -> ModuleType:
 
 
 def compile_file(
-    path: Path, key: str | None, q: Mapping[str, float] | None, adjust: Callable[[Engine], tuple[str, ...]]
+    path: Path,
+    folder: Path | None,
+    key: str | None,
+    q: Mapping[str, float] | None,
+    adjust: Callable[[Engine], tuple[str, ...]],
 ) -> tuple[Engine, tuple[str, ...]]:
     """Return the engine with the model of a file at its pose, and what `adjust` says that it has changed of the coordinates.
 
-    Raise ModelFileError, with MuJoCo's words, if the file cannot be compiled.
+    Raise ModelFileError, with MuJoCo's words, if the file cannot be compiled, or if it names files outside of the folder.
     """
     mujoco = load_engine()
-    read_bounded(path, MAX_BYTES)
+    check_file(path, folder)
     said: list[str] = []
     mujoco.set_mju_user_warning(said.append)
     try:

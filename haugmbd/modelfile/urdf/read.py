@@ -18,7 +18,7 @@ from haugmbd.modelfile.urdf.robot import Robot, robot_of
 from haugmbd.modelfile.urdf.sidecar import read_sidecar
 from haugmbd.modelfile.urdf.tree import coordinates
 from haugmbd.modelfile.urdf.visual import Meshes
-from haugmbd.modelfile.urdf.xml_reader import parse_xml
+from haugmbd.modelfile.xml_reader import parse_xml
 from haugmbd.system.system import System
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.80665)

@@ -22,7 +22,7 @@ from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import Fault
 from haugmbd.modelfile.imports.transform import Transform
 from haugmbd.modelfile.urdf.visual import Visual
-from haugmbd.modelfile.urdf.xml_reader import Element
+from haugmbd.modelfile.xml_reader import Element
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 TURNING, SLIDING = ("revolute", "continuous"), ("prismatic",)
