@@ -34,6 +34,14 @@ from haugmbd.system.system import System
 JSON, TOML = ".json", ".toml"
 SUFFIXES = (JSON, TOML)
 """Endings of files that `load_model` reads."""
+OTHERS = {
+    ".urdf": "mbd.read_urdf",
+    ".xacro": "mbd.read_urdf",
+    ".xml": "mbd.read_mjcf",
+    ".asmt": "mbd.read_asmt",
+    ".mdl": "mbd.read_simengine3d",
+}
+"""Readers of other files, by their endings."""
 
 
 @check_keywords
@@ -66,13 +74,15 @@ def load_model(path: str | FilePath, *, parameters: Mapping[str, float] | None =
     -----
     Nothing of the file is executed. A file that a System was saved to gives the same equations, bit by bit.
     """
-    path = FilePath(path)
+    path = texts.path_of(path)
     parsers: dict[str, tuple[Callable[[str], Any], Callable[[str], dict[Path, int]], int]] = {
         JSON: (texts.parse_json, texts.json_lines, texts.MAX_BYTES),
         TOML: (texts.parse_toml, texts.toml_lines, texts.MAX_BYTES_BY_HAND),
     }
     if path.suffix not in parsers:
-        raise UsageError(f"path is {str(path)!r}: a model file is a .json or a .toml.")
+        reader = OTHERS.get(path.suffix)
+        hint = f" Read it with {reader}." if reader else ""
+        raise UsageError(f"path is {str(path)!r:.300}: a model file is a .json or a .toml.{hint}")
     parse, lines_of, most = parsers[path.suffix]
     data = texts.read_bounded(path, most)
     try:
@@ -102,7 +112,7 @@ def _put_parameters(document: Any, given: Mapping[str, float], path: str) -> Non
 
 def save_model(system: System, path: str | FilePath) -> FilePath:
     """Write a system to a .json file; return the path. See `System.save`."""
-    path = FilePath(path)
+    path = texts.path_of(path)
     if path.suffix != JSON:
         raise UsageError(f"path is {str(path)!r}: a system is saved as .json (a .toml is written by hand).")
     bind_expressions(system.name, system.parameters, _equations(system.joints), system.loads)

@@ -37,7 +37,11 @@ CELLS = ("hfield", "texture")
 
 
 def check_file(path: Path, folder: Path | None) -> None:
-    """Raise ModelFileError, with all of them, for files outside of a folder (by default that of the file) and for large counts."""
+    """Raise ModelFileError, with all of them, for files outside of a folder (by default that of the file) and for large counts.
+
+    Raise UsageError if there is no such file.
+    """
+    read_bounded(path, MAX_BYTES)
     root = (path.parent if folder is None else folder).resolve()
     faults: list[Fault] = []
     waiting, tops = [path], dict[Path, Element]()
@@ -56,14 +60,14 @@ def check_file(path: Path, folder: Path | None) -> None:
             if element.tag == "include" and "file" in element.attributes:
                 waiting += [x for x in _named(element, "file", here, places, root, faults) if x.is_file()]
     elements = [(here, element) for here, top in tops.items() for element in top.below()]
-    places = (
+    everywhere = (
         path.parent,
         *(path.parent / x for _, e in elements for x in map(e.attributes.get, FOLDERS) if e.tag == "compiler" and x),
     )
     for here, element in elements:
         for key in element.attributes:
             if (key.startswith("file") or (key in FOLDERS and element.tag == "compiler")) and element.tag != "include":
-                _named(element, key, here, places, root, faults)
+                _named(element, key, here, everywhere, root, faults)
     for here, top in tops.items():
         _check_counts(top, here, faults)
     if faults:

@@ -14,6 +14,7 @@ from haugmbd.modelfile.imports.report import ImportReport, LoopClosure
 from haugmbd.modelfile.mjcf.couplings import put_followers
 from haugmbd.modelfile.mjcf.engine import HINGE, SLIDE, Engine, compile_file, ignored, refused
 from haugmbd.modelfile.mjcf.mechanism import mechanism
+from haugmbd.modelfile.text import path_of
 from haugmbd.system.system import System
 
 
@@ -67,8 +68,8 @@ def read_mjcf(
     The file is compiled by MuJoCo, which reads the files that it names, in the folder and below it only.
     Source: MuJoCo's documentation, XML reference and Computation.
     """
-    path = FilePath(path)
-    engine, told = compile_file(path, None if folder is None else FilePath(folder), key, q, put_followers)
+    path = path_of(path)
+    engine, told = compile_file(path, None if folder is None else path_of(folder, "folder"), key, q, put_followers)
     faults = refused(engine)
     if not faults:
         built = mechanism(engine, engine.m.names.split(b"\0", 1)[0].decode("utf-8", "replace") or path.stem, control)
