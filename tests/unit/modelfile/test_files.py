@@ -10,7 +10,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import pendulum
-from haugmbd.modelfile import text
+from haugmbd.modelfile import build, text
 from joints import RJ, RotationDriver
 from tests.support import model_files
 from tests.support.model_files import BY_HAND
@@ -128,6 +128,21 @@ def test_files_that_are_not_there_or_too_large(tmp_path, monkeypatch):
         mbd.load_model(tmp_path / "binary.json")
     with pytest.raises(mbd.UsageError, match="saved as .json"):
         pendulum().save(tmp_path / "p.toml")
+    with pytest.raises(mbd.UsageError, match=r"Read it with mbd\.read_asmt"):
+        mbd.load_model(tmp_path / "x.asmt")
+    monkeypatch.setattr(build, "MOST_PARTS", 1)
+    (tmp_path / "many.json").write_text('{"format": "haugmbd model 1", "bodies": [1, 2]}')
+    with pytest.raises(mbd.ModelFileError, match="bodies: it has 2 entries. Give at most 1"):
+        mbd.load_model(tmp_path / "many.json")
+
+
+@pytest.mark.parametrize("read", [mbd.load_model, mbd.read_urdf, mbd.read_mjcf, mbd.read_asmt, mbd.read_simengine3d])
+def test_paths_that_are_none(read, tmp_path):
+    if read is mbd.read_mjcf:
+        pytest.importorskip("mujoco")
+    for path in (None, 3, b"x.json", "", tmp_path, tmp_path / "none.json", "a\0.json", "x" * 5000 + ".json"):
+        with pytest.raises(mbd.UsageError):
+            read(path)
 
 
 def test_functions_are_loaded_only_when_they_are_allowed(tmp_path):
