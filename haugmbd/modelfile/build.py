@@ -80,7 +80,7 @@ def build(document: Any, reading: Reading) -> System | None:
         if made is not None:
             parts.bodies.setdefault(made.name, made)
     entries = sections["joints"]
-    late = [isinstance(entry, dict) and ("joint" in entry or entry.get("type") in COUPLING_CLASSES) for entry in entries]
+    late = [isinstance(entry, dict) and ("joint" in entry or str(entry.get("type")) in COUPLING_CLASSES) for entry in entries]
     joints: list[Any] = [None] * len(entries)
     for turn in (False, True):  # drivers and couplings refer to joints, which may stand after them
         for k, entry in enumerate(entries):

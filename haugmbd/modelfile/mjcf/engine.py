@@ -20,6 +20,8 @@ CONNECT, WELD, JOINT = range(3)
 """Types of equalities, mjtEq."""
 
 
+LARGEST = 1e60
+"""Numbers are below it: products of three of them are finite."""
 NONLINEAR = (
     ("jnt_stiffnesspoly", "joint", "nonlinear stiffness"),
     ("jnt_springyield", "joint", "yielding spring"),
@@ -127,6 +129,11 @@ def refused(engine: Engine) -> list[Fault]:
     def refuse(where: str, what: str, remedy: str) -> None:
         faults.append(Fault(where, what, remedy))
 
+    for k in range(m.nbody):
+        numbers = np.concatenate([engine.d.xpos[k], m.body_ipos[k], [m.body_mass[k]], m.body_inertia[k]])
+        if not np.all(np.abs(numbers) < LARGEST):
+            what = f"its position, mass or inertia has the number {numbers[np.argmax(np.abs(numbers))]:g}"
+            refuse(f"body {engine.name('body', k)!r}", what, f"Give numbers below {LARGEST:g}.")
     for k in range(m.ntendon):
         refuse(
             f"tendon {engine.name('tendon', k)!r}", "tendons cannot be read", "Remove it, or replace it by a spring between bodies."

@@ -354,6 +354,14 @@ def test_files_of_strangers_name_no_files_elsewhere_and_no_large_counts(tmp_path
         read(inside, text.replace("../common", "link"))
 
 
+def test_numbers_that_are_too_large(tmp_path):
+    solid = '<inertial pos="{} 0 0" mass="{}" diaginertia="0.1 0.2 0.2"/>'
+    for pos, mass, what in (("1e200", 1, "has the number 1e\\+200"), ("0.1", "1e90", "has the number 1e\\+90")):
+        text = mjcf.model(f'<body name="b"><joint name="j"/>{solid.format(pos, mass)}</body>')
+        with pytest.raises(mbd.ModelFileError, match=f"body 'b': its position, mass or inertia {what}"):
+            read(tmp_path, text)
+
+
 def test_bad_files_and_names(tmp_path):
     with pytest.raises(mbd.ModelFileError, match="MuJoCo: "):
         read(tmp_path, "<mujoco><worldbody><body><joint/></body></worldbody></mujoco>")
