@@ -8,6 +8,7 @@ schema      the table of all parts and their keys
 equations   a joint that is given by its equations
 joint_loads forces along joint coordinates
 text        bounded reading of JSON and TOML; the line of every path
+xml_reader  a bounded reader of XML without document types and entities
 write       from a System to a document
 build       from a document to a System
 files       load_model, save_model

@@ -39,6 +39,8 @@ from joints.base import Composed, Place, Vectors
 from joints.locked import Locked
 from joints.spaced import Spaced
 
+MOST_PARTS = 100_000
+"""Entries of a section: a file of a stranger is read in seconds, or refused at once."""
 UNIT_EPS = 4.0 * float(np.finfo(np.float64).eps)
 """|p| of normalized Euler parameters is 1 within this; they are kept bit by bit."""
 
@@ -78,7 +80,7 @@ def build(document: Any, reading: Reading) -> System | None:
         if made is not None:
             parts.bodies.setdefault(made.name, made)
     entries = sections["joints"]
-    late = [isinstance(entry, dict) and ("joint" in entry or entry.get("type") in COUPLING_CLASSES) for entry in entries]
+    late = [isinstance(entry, dict) and ("joint" in entry or str(entry.get("type")) in COUPLING_CLASSES) for entry in entries]
     joints: list[Any] = [None] * len(entries)
     for turn in (False, True):  # drivers and couplings refer to joints, which may stand after them
         for k, entry in enumerate(entries):
@@ -168,6 +170,9 @@ def _section(given: Any, path: Path, reading: Reading) -> list[Any]:
     """Return the entries of a list of parts."""
     if not isinstance(given, list):
         reading.fault(path, f"it is {shown(given)}, not a list", "Give a list of tables.")
+        return []
+    if len(given) > MOST_PARTS:
+        reading.fault(path, f"it has {len(given)} entries", f"Give at most {MOST_PARTS}.")
         return []
     return given
 

@@ -23,6 +23,7 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.modelfile import text as texts
 from haugmbd.modelfile.build import build
+from haugmbd.modelfile.joint_loads import shifted
 from haugmbd.modelfile.reading import MOST_PROBLEMS, Path, Reading, written
 from haugmbd.modelfile.schema import PARAMETERS
 from haugmbd.modelfile.write import Document, canonical, document_of, membership_faults
@@ -34,6 +35,14 @@ from haugmbd.system.system import System
 JSON, TOML = ".json", ".toml"
 SUFFIXES = (JSON, TOML)
 """Endings of files that `load_model` reads."""
+OTHERS = {
+    ".urdf": "mbd.read_urdf",
+    ".xacro": "mbd.read_urdf",
+    ".xml": "mbd.read_mjcf",
+    ".asmt": "mbd.read_asmt",
+    ".mdl": "mbd.read_simengine3d",
+}
+"""Readers of other files, by their endings."""
 
 
 @check_keywords
@@ -66,13 +75,15 @@ def load_model(path: str | FilePath, *, parameters: Mapping[str, float] | None =
     -----
     Nothing of the file is executed. A file that a System was saved to gives the same equations, bit by bit.
     """
-    path = FilePath(path)
+    path = texts.path_of(path)
     parsers: dict[str, tuple[Callable[[str], Any], Callable[[str], dict[Path, int]], int]] = {
         JSON: (texts.parse_json, texts.json_lines, texts.MAX_BYTES),
         TOML: (texts.parse_toml, texts.toml_lines, texts.MAX_BYTES_BY_HAND),
     }
     if path.suffix not in parsers:
-        raise UsageError(f"path is {str(path)!r}: a model file is a .json or a .toml.")
+        reader = OTHERS.get(path.suffix)
+        hint = f" Read it with {reader}." if reader else ""
+        raise UsageError(f"path is {str(path)!r:.300}: a model file is a .json or a .toml.{hint}")
     parse, lines_of, most = parsers[path.suffix]
     data = texts.read_bounded(path, most)
     try:
@@ -102,7 +113,7 @@ def _put_parameters(document: Any, given: Mapping[str, float], path: str) -> Non
 
 def save_model(system: System, path: str | FilePath) -> FilePath:
     """Write a system to a .json file; return the path. See `System.save`."""
-    path = FilePath(path)
+    path = texts.path_of(path)
     if path.suffix != JSON:
         raise UsageError(f"path is {str(path)!r}: a system is saved as .json (a .toml is written by hand).")
     bind_expressions(system.name, system.parameters, _equations(system.joints), system.loads)
@@ -115,7 +126,8 @@ def save_model(system: System, path: str | FilePath) -> FilePath:
 def at_state(system: System, state: State) -> System:
     """Return the same system with its bodies at the poses and velocities of a state, such as that of an assembly.
 
-    Joints and force elements are kept in the frames of their bodies. Raise ModelFileError for parts that a file cannot hold.
+    Joints and force elements are kept in the frames of their bodies; springs and limits of joint coordinates, which are counted from the
+    modelled pose, are shifted. Raise ModelFileError for parts that a file cannot hold, or that cannot be shifted.
     """
     bind_expressions(system.name, system.parameters, _equations(system.joints), system.loads)
     document = _checked(system, f"system {system.name!r}", system.parameters, drawn=False)
@@ -126,6 +138,16 @@ def at_state(system: System, state: State) -> System:
             "v": state.v[k].tolist(),
             "omega_bar": state.omega_bar[k].tolist(),
         }
+    parts = (state.r, state.p, state.v, state.omega_bar)
+    states = {body: np.concatenate([x[k] for x in parts]) for k, body in enumerate(system.bodies)}
+    shifts = [(load, shifted(entry, load, states)) for entry, load in zip(document["loads"], system.loads, strict=True)]
+    fixed = [
+        Fault(load.where, why, "Model the system where its joints are closed, so that it need not be moved.")
+        for load, why in shifts
+        if why
+    ]
+    if fixed:
+        raise ModelFileError(f"system {system.name!r}", fixed, "cannot be modelled at another pose")
     moved = system_of_document(document, f"system {system.name!r}", allow_code=True)
     for body, before in zip(moved.bodies, system.bodies, strict=True):
         body.__setstate__(body.__getstate__() | {"shape": before.shape, "solid": before.solid})

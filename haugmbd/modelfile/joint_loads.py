@@ -12,12 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from haugmbd.bodies.body import Body
+from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.joint import Joint
 from haugmbd.drivers import QuinticSpline
 from haugmbd.forces import JointForce, JointLimit, JointSpring
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.characteristic import Characteristic
+from haugmbd.forces.joint_coordinate import coordinate_motion
+from haugmbd.forces.joint_load import JointLoad
 from haugmbd.modelfile.functions import SPLINE_RECORD, Code, TimeValue, driver_text, made_function, value_text
 from haugmbd.modelfile.reading import BAD, Path, Reading
 from haugmbd.modelfile.values import CoordinateReference, Field, Kind, ListOf, Number, OneOf, Record, Text
@@ -108,6 +112,31 @@ def joint_load_text(load: Any, parameters: Parameters, coordinate: Callable[[Joi
         return at | limits | {"k": load.k, "c": load.c}
     f = value_text(load.f, parameters)
     return at | {"f": f if load.alone or isinstance(f, list | dict) else [f]}
+
+
+def shifted(entry: dict[str, Any], load: ForceElement, states: Mapping[Body, Array]) -> str:
+    """Change an element for a system that is modelled at other states: its coordinates are counted from the modelled pose.
+
+    Return why this cannot be done, "" if it could.  entry: values of the element in a file;  states: r, p, v, omega_bar (13,) of the bodies
+    """
+    if not isinstance(load, JointLoad):
+        return ""
+    moved = [_value_at(coordinate, states) - coordinate.q0 for coordinate in load.coordinates()]
+    if not any(moved):
+        return ""
+    if isinstance(load, JointSpring):
+        entry["free"] = load.free - moved[0]
+    elif isinstance(load, JointLimit):
+        entry |= {key: entry[key] - moved[0] for key in ("lower", "upper") if key in entry}
+    elif load.value().user_function is not None:
+        return "its function reads coordinates, which are counted from the modelled pose"
+    return ""
+
+
+def _value_at(coordinate: Coordinate, states: Mapping[Body, Array]) -> float:
+    """Return a coordinate at states of its bodies; of an angle that with the turns nearest to the modelled one."""
+    a, b = (np.asarray(states[body])[None] for body in coordinate.bodies)
+    return float(coordinate_motion(coordinate, a, b, np.full(1, coordinate.q0))[0][0])
 
 
 def curve_text(curve: Characteristic) -> Any:

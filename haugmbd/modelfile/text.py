@@ -27,17 +27,24 @@ TOML_TABLE = re.compile(r"^\s*\[(\[)?([^\[\]]+)\]")
 TOML_KEY = re.compile(r"^\s*([A-Za-z0-9_$\-]+|\"[^\"]*\"|'[^']*')\s*=")
 
 
+def path_of(given: Any, what: str = "path") -> FilePath:
+    """Return a path. Raise UsageError for anything that is none."""
+    if not isinstance(given, str | FilePath):
+        raise UsageError(f"{what} is {given!r:.80}, must be the path of a file as str or Path.")
+    return FilePath(given)
+
+
 def read_bounded(path: FilePath, most: int) -> bytes:
     """Return the bytes of a regular file of at most `most` bytes. Raise UsageError for any other."""
-    if not path.exists():
-        raise UsageError(f"there is no file {str(path)!r}.")
-    if not path.is_file():
-        raise UsageError(f"{str(path)!r} is no regular file.")
     try:
+        if not path.exists():
+            raise UsageError(f"there is no file {str(path)!r}.")
+        if not path.is_file():
+            raise UsageError(f"{str(path)!r} is no regular file.")
         with path.open("rb") as file:
             data = file.read(most + 1)
     except OSError as error:
-        raise UsageError(f"{str(path)!r} cannot be read: {error.strerror}.") from None
+        raise UsageError(f"{str(path)!r:.300} cannot be read: {error.strerror}.") from None
     if len(data) > most:
         raise UsageError(f"{str(path)!r} has more than {most / 2**20:g} MiB: a file of that size is not read.")
     return data

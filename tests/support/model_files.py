@@ -181,3 +181,8 @@ def valid(value, schema, root):
             return False
         return all(valid(each, known[key], root) for key, each in value.items() if key in known)
     return True
+
+
+def pulled(t, q, qd):
+    """A force along a coordinate, which reads it."""
+    return -q

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import haugmbd as mbd
 from haugmbd.gallery import andrews, four_bar, governor, slider_crank
-from tests.support import asmt, mjcf, model_files, robots, simengine3d
+from tests.support import asmt, mechanisms, mjcf, model_files, robots, simengine3d
 
 LIMIT = 2.0
 """CPU time of one file [s]."""
@@ -156,9 +156,20 @@ def model_texts():
 
 
 def assembly_texts():
-    """An assembly that is open, and one with a motion."""
+    """An assembly that is open, one with a motion, and one with a gear, a rack and a screw."""
     motion = asmt.motion("RotationalMotion", "run", "A", "1.5 + 0.1*sin(2*time)^2")
-    return [asmt.four_bar(gap=2.0), asmt.four_bar(motions=[motion])]
+    return [asmt.four_bar(gap=2.0), asmt.four_bar(motions=[motion]), exported(mbd.write_asmt, ".asmt", length=0.001)]
+
+
+def engine_texts():
+    """Random trees, and one with equalities of joints."""
+    return [*(mjcf.random_tree(k)[0] for k in range(4)), exported(mbd.write_mjcf, ".xml")]
+
+
+def exported(write, ending, **how):
+    """What an exporter writes of a system with couplings."""
+    with tempfile.TemporaryDirectory() as folder:
+        return write(mechanisms.geared(), Path(folder) / f"x{ending}", **how).files[0].read_text()
 
 
 def read_sidecar(path, **how):
@@ -200,7 +211,7 @@ KINDS = {
         ".xml",
         mbd.read_mjcf,
         lambda k: {},
-        lambda: [mjcf.random_tree(k)[0] for k in range(4)],
+        engine_texts,
         (mutate_text, mutate_values, mutate_values),
         12,
     ),

@@ -12,7 +12,7 @@ from haugmbd.modelfile.asmt.mechanism import mechanism
 from haugmbd.modelfile.asmt.records import parse_records
 from haugmbd.modelfile.imports.closing import OPEN, close_joints
 from haugmbd.modelfile.imports.report import ImportReport, LoopClosure
-from haugmbd.modelfile.text import decode, read_bounded
+from haugmbd.modelfile.text import decode, path_of, read_bounded
 from haugmbd.modelfile.values import finite
 from haugmbd.system.system import System
 
@@ -60,7 +60,7 @@ def read_asmt(path: str | FilePath, *, length: float = 1.0, merge_fixed: bool = 
     unit = finite(length)
     if unit is None or unit <= 0.0:
         raise UsageError(f"length is {length!r}, must be a positive number of metres, such as 0.001 for millimetres.")
-    path = FilePath(path)
+    path = path_of(path)
     data = read_bounded(path, MAX_BYTES)
     try:
         root = parse_records(decode(data))

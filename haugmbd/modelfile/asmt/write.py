@@ -8,6 +8,7 @@ couplings   of two coordinates as gears, racks and screws
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -132,7 +133,8 @@ class _Writer:
         self.system = system
         self.length = length
         self.name = re.sub(r"[/\s]+", "_", system.name) or "Assembly"
-        self.names = {id(body): body.name.replace("/", "_") for body in system.bodies}
+        self.names = _plain_names(system.bodies)
+        self.joint_names = _plain_names(system.joints)
         self.markers: dict[int, Lines] = {id(body): [] for body in system.bodies}
         self.faults: list[Fault] = []
         self.left: list[str] = []
@@ -193,7 +195,7 @@ class _Writer:
 
     def marker(self, joint: Joint, side: str, frame: Frame, A_bar: Array) -> str:
         """Add a marker, and return its path."""
-        name = f"{joint.name.replace('/', '_')} {side}"
+        name = f"{self.joint_names[id(joint)]} {side}"
         self.markers[id(frame.body)] += ["Marker", *record(1, "Name", name), *self.pose(1, frame.s_bar, A_bar)]
         own = [] if frame.body.is_ground else [self.names[id(frame.body)]]
         return "/".join(["", self.name, *own, name])
@@ -218,7 +220,7 @@ class _Writer:
                 return []
             values = record(4, "distanceIJ", repr(given.f.value / self.length))
         ends = [self.marker(joint, side, frame, A) for side, frame, A in zip("ij", (i, j), axes, strict=True)]
-        head = [f"\t\t\t{kind}", *record(4, "Name", joint.name.replace("/", "_"))]
+        head = [f"\t\t\t{kind}", *record(4, "Name", self.joint_names[id(joint)])]
         return [*head, *record(4, "MarkerI", ends[0]), *record(4, "MarkerJ", ends[1]), *values]
 
     def coupling(self, joint: Coupling) -> Lines:
@@ -232,7 +234,7 @@ class _Writer:
             return []
         ends = [self.marker(joint, side, frame, frame.A_bar) for side, frame in (("i", made.i), ("j", made.j))]
         values = [line for key, x in made.lengths.items() for line in record(4, key, repr(float(x) / self.length))]
-        head = [f"\t\t\t{made.kind}", *record(4, "Name", joint.name.replace("/", "_"))]
+        head = [f"\t\t\t{made.kind}", *record(4, "Name", self.joint_names[id(joint)])]
         return [*head, *record(4, "MarkerI", ends[0]), *record(4, "MarkerJ", ends[1]), *values]
 
     def motion(self, driver: Joint) -> Lines:
@@ -244,9 +246,22 @@ class _Writer:
         except UsageError as error:
             self.faults.append(Fault(f"joint {driver.name!r}", str(error).rstrip("."), REMEDY))
             return []
-        path = f"/{self.name}/{given.joint.name.replace('/', '_')}"
-        head = [f"\t\t\t{kind}", *record(4, "Name", driver.name.replace("/", "_"))]
+        path = f"/{self.name}/{self.joint_names[id(given.joint)]}"
+        head = [f"\t\t\t{kind}", *record(4, "Name", self.joint_names[id(driver)])]
         return [*head, *record(4, "MotionJoint", path), *record(4, key, formula)]
+
+
+def _plain_names(parts: Iterable[Body] | Iterable[Joint]) -> dict[int, str]:
+    """Return names without the marks of paths and the spaces around them, each of one part only."""
+    found: dict[int, str] = {}
+    taken: set[str] = set()
+    for part in parts:
+        plain = part.name.replace("/", "_").strip() or "_"
+        while plain in taken:
+            plain += "_"
+        taken.add(plain)
+        found[id(part)] = plain
+    return found
 
 
 def _formula(f: Driver, factor: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +18,13 @@ from haugmbd.drivers import Constant
 from haugmbd.errors import Fault, ModelFileError, UsageError
 from haugmbd.forces import RSDA
 from haugmbd.forces.base import ForceElement
+from haugmbd.modelfile.text import path_of
 from haugmbd.simulation.io.atomic import replace_file
 from haugmbd.system.system import System
 from joints import CJ, RJ
+
+CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+"""Characters of names that lines of text, or XML, cannot hold."""
 
 
 @public_class
@@ -47,10 +52,18 @@ def checked(system: Any, path: Any, ending: str) -> Path:
     """Return the path. Raise UsageError unless it has the ending, ModelError for faults of the system."""
     if not isinstance(system, System):
         raise UsageError(f"system is {system!r:.60}, must be a System.")
-    where = Path(path)
+    where = path_of(path)
     if where.suffix != ending:
         raise UsageError(f"path is {str(where)!r}, must end with {ending}.")
     system.validate()
+    parts = [(f"body {body.name!r}", body.name) for body in system.bodies] + [(f"joint {j.name!r}", j.name) for j in system.joints]
+    strange = [
+        Fault(where_, f"its name has the character {x[0]!r}", "Rename it.")
+        for where_, name in parts
+        if (x := CONTROL.findall(name))
+    ]
+    if strange:
+        raise ModelFileError(str(where), strange, "cannot hold the system")
     return where
 
 

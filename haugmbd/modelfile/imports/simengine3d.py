@@ -33,7 +33,7 @@ from haugmbd.modelfile.imports.prescribed import Prescribed, prescribed_value
 from haugmbd.modelfile.imports.report import ImportReport, LoopClosure
 from haugmbd.modelfile.imports.transform import ROUNDED, nearest_rotation
 from haugmbd.modelfile.reading import BAD, Path, Reading, shown
-from haugmbd.modelfile.text import MAX_BYTES, decode, json_lines, parse_json, read_bounded
+from haugmbd.modelfile.text import MAX_BYTES, decode, json_lines, parse_json, path_of, read_bounded
 from haugmbd.modelfile.values import Array as ArrayKind
 from haugmbd.modelfile.values import Number
 from haugmbd.system.system import System
@@ -129,7 +129,7 @@ def read_simengine3d(
     disagree, the report warns. Nothing of the file is executed.
     Source: D. Negrut, ME751 Advanced Computational Multibody Dynamics, University of Wisconsin-Madison.
     """
-    path = FilePath(path)
+    path = path_of(path)
     data = read_bounded(path, MAX_BYTES)
     try:
         text = decode(data)

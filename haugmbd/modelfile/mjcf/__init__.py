@@ -1,5 +1,6 @@
 """MJCF, the models of MuJoCo, read through its own compiler (the package mujoco).
 
+bounds      files and counts that a model may name
 engine      a compiled model and its pose; what cannot be read
 joints      the joints of a body, several in a row included
 couplings   equalities of joints as couplings, armatures as rotors

@@ -11,16 +11,17 @@ import numpy as np
 
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import Fault, ModelFileError, UsageError
-from haugmbd.modelfile.text import read_bounded
+from haugmbd.modelfile.mjcf.bounds import check_file
 from haugmbd.modelfile.values import finite
 
-MAX_BYTES = 16 * 2**20
 FREE, BALL, SLIDE, HINGE = range(4)
 """Types of joints, mjtJoint."""
 CONNECT, WELD, JOINT = range(3)
 """Types of equalities, mjtEq."""
 
 
+LARGEST = 1e60
+"""Numbers are below it: products of three of them are finite."""
 NONLINEAR = (
     ("jnt_stiffnesspoly", "joint", "nonlinear stiffness"),
     ("jnt_springyield", "joint", "yielding spring"),
@@ -61,14 +62,18 @@ def load_engine() -> ModuleType:
 
 
 def compile_file(
-    path: Path, key: str | None, q: Mapping[str, float] | None, adjust: Callable[[Engine], tuple[str, ...]]
+    path: Path,
+    folder: Path | None,
+    key: str | None,
+    q: Mapping[str, float] | None,
+    adjust: Callable[[Engine], tuple[str, ...]],
 ) -> tuple[Engine, tuple[str, ...]]:
     """Return the engine with the model of a file at its pose, and what `adjust` says that it has changed of the coordinates.
 
-    Raise ModelFileError, with MuJoCo's words, if the file cannot be compiled.
+    Raise ModelFileError, with MuJoCo's words, if the file cannot be compiled, or if it names files outside of the folder.
     """
     mujoco = load_engine()
-    read_bounded(path, MAX_BYTES)
+    check_file(path, folder)
     said: list[str] = []
     mujoco.set_mju_user_warning(said.append)
     try:
@@ -124,6 +129,11 @@ def refused(engine: Engine) -> list[Fault]:
     def refuse(where: str, what: str, remedy: str) -> None:
         faults.append(Fault(where, what, remedy))
 
+    for k in range(m.nbody):
+        numbers = np.concatenate([engine.d.xpos[k], m.body_ipos[k], [m.body_mass[k]], m.body_inertia[k]])
+        if not np.all(np.abs(numbers) < LARGEST):
+            what = f"its position, mass or inertia has the number {numbers[np.argmax(np.abs(numbers))]:g}"
+            refuse(f"body {engine.name('body', k)!r}", what, f"Give numbers below {LARGEST:g}.")
     for k in range(m.ntendon):
         refuse(
             f"tendon {engine.name('tendon', k)!r}", "tendons cannot be read", "Remove it, or replace it by a spring between bodies."

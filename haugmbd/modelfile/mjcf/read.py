@@ -14,6 +14,7 @@ from haugmbd.modelfile.imports.report import ImportReport, LoopClosure
 from haugmbd.modelfile.mjcf.couplings import put_followers
 from haugmbd.modelfile.mjcf.engine import HINGE, SLIDE, Engine, compile_file, ignored, refused
 from haugmbd.modelfile.mjcf.mechanism import mechanism
+from haugmbd.modelfile.text import path_of
 from haugmbd.system.system import System
 
 
@@ -25,6 +26,7 @@ def read_mjcf(
     key: str | None = None,
     control: Mapping[str, float] | None = None,
     close: bool = True,
+    folder: str | FilePath | None = None,
 ) -> System:
     """Return the System of an MJCF file, a model of MuJoCo.
 
@@ -40,6 +42,8 @@ def read_mjcf(
         Controls of actuators by name, 0 for the others; their forces become loads. Without it actuators are left out.
     close : bool
         Whether open equalities are closed by `assemble`.
+    folder : str or Path, optional
+        The folder that files which the model names must be in, or below it; by default that of the file.
 
     Returns
     -------
@@ -49,7 +53,8 @@ def read_mjcf(
     Raises
     ------
     ModelFileError
-        If MuJoCo cannot compile the file, in its words; or with all elements that cannot be read, by name.
+        If MuJoCo cannot compile the file, in its words; if it names files outside of the folder, or makes more elements than is
+        sound; or with all elements that cannot be read, by name.
     AssemblyError
         If the equalities cannot be closed; close=False leaves them open.
     UsageError
@@ -60,11 +65,11 @@ def read_mjcf(
     connect and weld are exact joints here, and equalities of joints exact couplings; MuJoCo's are soft. Contacts, limits and friction
     losses are not read, and the report says so. An armature is inertia of the body of a joint at the world, and a rotor otherwise.
     Tendons, deformable bodies and media are refused by name.
-    The file is compiled by MuJoCo, which reads the files that it names, wherever they are.
+    The file is compiled by MuJoCo, which reads the files that it names, in the folder and below it only.
     Source: MuJoCo's documentation, XML reference and Computation.
     """
-    path = FilePath(path)
-    engine, told = compile_file(path, key, q, put_followers)
+    path = path_of(path)
+    engine, told = compile_file(path, None if folder is None else path_of(folder, "folder"), key, q, put_followers)
     faults = refused(engine)
     if not faults:
         built = mechanism(engine, engine.m.names.split(b"\0", 1)[0].decode("utf-8", "replace") or path.stem, control)

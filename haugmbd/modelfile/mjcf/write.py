@@ -17,7 +17,7 @@ import numpy as np
 from haugmbd.bodies.shapes import Box, Cylinder, Shape, Sphere
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
-from haugmbd.errors import Fault
+from haugmbd.errors import Fault, ModelFileError
 from haugmbd.math import euler_parameters
 from haugmbd.modelfile.exports.drawn import positive, rgba, written_shapes
 from haugmbd.modelfile.exports.export import (
@@ -79,6 +79,10 @@ def write_mjcf(system: System, path: str | FilePath, *, leave_out: bool = False)
     """
     path = checked(system, path, ".xml")
     faults: list[Fault] = []
+    if "world" in (body.name for body in system.bodies):
+        raise ModelFileError(
+            str(path), [Fault("body 'world'", "MuJoCo has its own body of this name", "Rename it.")], "cannot hold the system"
+        )
     branches, cut = spanning_tree(system, TREE)
     springs = _springs(system, faults)
     undrawn: list[str] = []

@@ -1,6 +1,5 @@
 """URDF, the robot files of ROS, with closed loops in three conventions.
 
-xml_reader   a bounded reader of XML without document types and entities
 robot        links, joints and loops of a URDF as data
 visual       visual geometry as shapes
 sidecar      loops in a sidecar file (Extended URDF)

@@ -12,13 +12,13 @@ from haugmbd.deprecated import check_keywords
 from haugmbd.errors import Fault, ModelFileError, UsageError
 from haugmbd.modelfile.imports.closing import close_joints
 from haugmbd.modelfile.imports.report import ImportReport, LoopClosure
-from haugmbd.modelfile.text import decode, read_bounded
+from haugmbd.modelfile.text import decode, path_of, read_bounded
 from haugmbd.modelfile.urdf.mechanism import Built, Choices, mechanism, sidecar_loops
 from haugmbd.modelfile.urdf.robot import Robot, robot_of
 from haugmbd.modelfile.urdf.sidecar import read_sidecar
 from haugmbd.modelfile.urdf.tree import coordinates
 from haugmbd.modelfile.urdf.visual import Meshes
-from haugmbd.modelfile.urdf.xml_reader import parse_xml
+from haugmbd.modelfile.xml_reader import parse_xml
 from haugmbd.system.system import System
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.80665)
@@ -93,12 +93,12 @@ def read_urdf(
     Nothing of a .urdf is executed, and no file outside of the folder `meshes` is opened but `loops`.
     Source: the URDF specification of ROS.
     """
-    path = FilePath(path)
+    path = path_of(path)
     robot = _robot(path, allow_code)
-    unread = _read_loops(robot, FilePath(loops)) if loops is not None else []
+    unread = _read_loops(robot, path_of(loops, "loops")) if loops is not None else []
     _raise(path, robot.faults)
     pose = coordinates(robot, q)
-    folder = Meshes(path.parent, path.parent if meshes is None else FilePath(meshes))
+    folder = Meshes(path.parent, path.parent if meshes is None else path_of(meshes, "meshes"))
     built = mechanism(robot, pose, gravity, Choices(floating, merge_fixed, repair_inertia, free_mimic, folder))
     _raise(path, built.faults)
     system, report = _closed(robot, built, close, str(path))

@@ -22,7 +22,7 @@ from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import Fault
 from haugmbd.modelfile.imports.transform import Transform
 from haugmbd.modelfile.urdf.visual import Visual
-from haugmbd.modelfile.urdf.xml_reader import Element
+from haugmbd.modelfile.xml_reader import Element
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 TURNING, SLIDING = ("revolute", "continuous"), ("prismatic",)
@@ -30,6 +30,8 @@ LOOP_TYPES = ("revolute", "continuous", "prismatic", "spherical", "fixed")
 URDF_PLUS = "URDF+ <loop>"
 LOOP_JOINT = "<loop_joint>"
 SIDECAR = "Extended URDF"
+LARGEST = 1e60
+"""Numbers are below it: products of three of them are finite."""
 NOT_READ = {
     "transmission": "transmissions",
     "gazebo": "extensions of a simulator",
@@ -165,10 +167,9 @@ def _numbers(robot: Robot, element: Element | None, key: str, default: tuple[flo
         values = [float(part) for part in text.split()]
     except ValueError:
         values = []
-    if len(values) != len(default) or not all(map(isfinite, values)):
-        robot.fault(
-            element.line, where, f'{key}="{text:.60}" is not {len(default)} finite number(s)', f"Give {len(default)} numbers."
-        )
+    if len(values) != len(default) or not all(abs(x) < LARGEST for x in values):
+        what = f'{key}="{text:.60}" is not {len(default)} finite number(s) below {LARGEST:g}'
+        robot.fault(element.line, where, what, f"Give {len(default)} numbers.")
         return np.array(default)
     return np.array(values)
 

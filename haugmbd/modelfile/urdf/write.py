@@ -10,6 +10,7 @@ visual        boxes, spheres, cylinders, and meshes as .obj files
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from pathlib import Path as FilePath
 
@@ -23,6 +24,7 @@ from haugmbd.errors import Fault
 from haugmbd.modelfile.exports.drawn import written_shapes
 from haugmbd.modelfile.exports.export import Export, checked, element, finished, indented, numbers, plain_spring, rpy, write_text
 from haugmbd.modelfile.exports.tree import Branch, spanning_tree
+from haugmbd.modelfile.text import path_of
 from haugmbd.modelfile.urdf.followers import followers
 from haugmbd.modelfile.urdf.write_visual import Visuals
 from haugmbd.system.system import System
@@ -95,7 +97,7 @@ def write_urdf(system: System, path: str | FilePath, *, loops: str | FilePath | 
     files = [path, *visuals.write()]
     write_text(path, '<?xml version="1.0"?>\n' + indented(element("robot", parts, name=system.name)))
     if rows:
-        sidecar = path.with_suffix(".yaml") if loops is None else FilePath(loops)
+        sidecar = path.with_suffix(".yaml") if loops is None else path_of(loops, "loops")
         pairs = "".join(f"  - ['{a}', '{b}']\n" for _, a, b in rows)
         write_text(sidecar, f"closed_loop:\n{pairs}type: [{', '.join(kind for kind, _, _ in rows)}]\n")
         files.append(sidecar)
@@ -169,6 +171,15 @@ def _origin(parent: Body, start: Array, point: Array, A: Array) -> str:
     return element("origin", xyz=numbers(parent.A.T @ (point - parent.r) - start), rpy=numbers(rpy(parent.A.T @ A)))
 
 
+def _frame_name(name: str, names: dict[int, str]) -> str:
+    """Return a name for a link that is only a frame: without marks of YAML, and used by no other link, which `names` then says."""
+    plain = re.sub(r"[^\w .+-]", "_", name).strip()
+    while plain in names.values():
+        plain += "_"
+    names[-len(names)] = plain
+    return plain
+
+
 def _cut(
     joint: Joint, names: dict[int, str], points: dict[int, Array], rows: list[tuple[str, str, str]], faults: list[Fault]
 ) -> list[str]:
@@ -184,12 +195,14 @@ def _cut(
         return [element("loop_joint", [*at, element("axis", xyz="0 0 1")], name=joint.name, type=LOOPS[kind])]
     if kind in SIDECAR:
         parts = []
+        pair = []
         for frame, side in ends:
-            own, name = frame.body, f"{joint.name} {side}"
+            own, name = frame.body, _frame_name(f"{joint.name} {side}", names)
+            pair.append(name)
             origin = element("origin", xyz=numbers(frame.s_bar - points[id(own)]), rpy=numbers(rpy(frame.A_bar)))
             inside = [element("parent", link=names[id(own)]), element("child", link=name), origin]
             parts += [element("link", name=name), element("joint", inside, name=f"{name} frame", type="fixed")]
-        rows.append((SIDECAR[kind], f"{joint.name} i", f"{joint.name} j"))
+        rows.append((SIDECAR[kind], pair[0], pair[1]))
         return parts
     known = ", ".join(sorted({k.__name__ for k in (*TREE, *LOOPS, *SIDECAR)}))
     faults.append(Fault(f"joint {joint.name!r}", f"a URDF holds no {kind.__name__}; it holds {known}", REMEDY))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ from haugmbd.gallery import four_bar
 from haugmbd.math import euler_parameters
 from haugmbd.modelfile.exports.export import rpy
 from haugmbd.modelfile.urdf.robot import rotation
-from joints import CJ, RJ, TJ, Coupling, Distance, Perpendicular, PointInPlane, PointOnLine, RotationDriver, TranslationDriver
+from joints import CJ, RJ, SJ, TJ, Coupling, Distance, Perpendicular, PointInPlane, PointOnLine, RotationDriver, TranslationDriver
 from tests.support import mechanisms
 
 SAME = 1e-9
@@ -376,15 +378,58 @@ def test_names_with_marks_of_xml(tmp_path):
     assert again.bodies[1].name == body.name
 
 
+def test_strange_names(tmp_path):
+    """Names come back, or with marks in place of what paths and lists cannot hold, each of one part only; others are refused."""
+
+    def named(name, other):
+        rng = np.random.default_rng(0)
+        system = mbd.System("names", gravity=(0, 0, -9.81))
+        one, two = (system.add(mechanisms.solid(x, rng)) for x in (name, other))
+        system.add(RJ(f"{name} j", system.ground, one, point=(0, 0, 0), axis=(0, 0, 1)))
+        system.add(RJ(f"{name} k", one, two, point=(1, 0, 0), axis=(0, 0, 1)))
+        system.add(SJ(f"{name} l", two, system.ground, point=(2, 1, 0)))
+        return system
+
+    def again(write, read, ending, system):
+        done = write(system, tmp_path / f"x{ending}")
+        made = read(done.files[0], **({"loops": done.files[1]} if ending == ".urdf" else {}))
+        assert len(made.joints) >= 3
+        return [body.name for body in made.bodies[1:]]
+
+    formats = [(mbd.write_urdf, mbd.read_urdf, ".urdf"), (mbd.write_asmt, mbd.read_asmt, ".asmt")]
+    if find_spec("mujoco"):
+        formats.append((mbd.write_mjcf, mbd.read_mjcf, ".xml"))
+    for write, read, ending in formats:
+        for name in (
+            "a/b",
+            "it's",
+            '"',
+            "[a, b]",
+            " lead",
+            "- x",
+            "a#b",
+            "\N{GRINNING FACE} \N{CJK UNIFIED IDEOGRAPH-65E5}",
+            "<&>",
+        ):
+            plain = name.replace("/", "_").strip() if ending == ".asmt" else name
+            twin = name.replace("/", "_").strip() + "2"
+            assert again(write, read, ending, named(name, twin)) == [plain, twin]
+        with pytest.raises(mbd.ModelFileError, match="body 'a.nb': its name has the character"):
+            write(named("a\nb", "c"), tmp_path / f"x{ending}")
+    assert again(*formats[1], named("a/b", "a_b")) == ["a_b", "a_b_"]
+    with pytest.raises(mbd.ModelFileError, match="MuJoCo has its own body of this name"):
+        mbd.write_mjcf(named("world", "c"), tmp_path / "x.xml")
+
+
 def test_the_command_converts_to_every_format(tmp_path, capsys):
     source = tmp_path / "loop.json"
     mechanisms.loop("SJ").save(source)
-    for name in ("a.urdf", "a.xml", "a.asmt", "b.json"):
+    for name in ("a.urdf", "a.xml", "a.asmt", "b.json", "a.glb"):
         assert main.main(["convert", str(source), str(tmp_path / name)]) == 0
         assert f"wrote {tmp_path / name}" in capsys.readouterr().out
     assert (tmp_path / "a.yaml").exists()
     assert main.main(["convert", str(source), str(tmp_path / "a.step")]) == 1
-    assert "a model is written as .json, .urdf, .xml, .asmt" in capsys.readouterr().err
+    assert "a model is written as .json, .urdf, .xml, .asmt, .glb" in capsys.readouterr().err
     assert main.main(["convert", "four_bar", str(tmp_path / "a.urdf")]) == 1
     assert main.main(["convert", "four_bar", str(tmp_path / "a.urdf"), "--leave-out"]) == 0
     assert "left out: joint 'D'" in capsys.readouterr().out

@@ -10,9 +10,10 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import pendulum
-from haugmbd.modelfile import text
+from haugmbd.modelfile import at_state, build, text
+from haugmbd.modelfile.engines.check import _random_state
 from joints import RJ, RotationDriver
-from tests.support import model_files
+from tests.support import mechanisms, model_files
 from tests.support.model_files import BY_HAND
 
 
@@ -102,6 +103,7 @@ def test_lines_of_json(tmp_path):
         ('format = "haugmbd model 1"\nbodies = 3', "a.toml", "not a list"),
         ('format = "haugmbd model 1"\nbodies = [3]', "a.toml", r"bodies\[0\]: it is 3, not a table"),
         ('format = "haugmbd model 1"\njoints = [{type = "RJ", name = "a", i = "x", j = 3}]', "a.toml", "no body 'x'"),
+        ('format = "haugmbd model 1"\njoints = [{type = [], name = "a"}, {type = {}, name = "b"}]', "a.toml", r"joints\[0\]\.type"),
         ('format = "haugmbd model 1"\ngravity = [0, 0, 1979-05-27]', "a.toml", "gravity"),
         ('format = "haugmbd model 1"\nbodies = [{name = "ground", mass = 1, J_bar = [1, 1, 1]}]', "a.toml", "that of the ground"),
     ],
@@ -128,6 +130,44 @@ def test_files_that_are_not_there_or_too_large(tmp_path, monkeypatch):
         mbd.load_model(tmp_path / "binary.json")
     with pytest.raises(mbd.UsageError, match="saved as .json"):
         pendulum().save(tmp_path / "p.toml")
+    with pytest.raises(mbd.UsageError, match=r"Read it with mbd\.read_asmt"):
+        mbd.load_model(tmp_path / "x.asmt")
+    monkeypatch.setattr(build, "MOST_PARTS", 1)
+    (tmp_path / "many.json").write_text('{"format": "haugmbd model 1", "bodies": [1, 2]}')
+    with pytest.raises(mbd.ModelFileError, match="bodies: it has 2 entries. Give at most 1"):
+        mbd.load_model(tmp_path / "many.json")
+
+
+@pytest.mark.parametrize("read", [mbd.load_model, mbd.read_urdf, mbd.read_mjcf, mbd.read_asmt, mbd.read_simengine3d])
+def test_paths_that_are_none(read, tmp_path):
+    if read is mbd.read_mjcf:
+        pytest.importorskip("mujoco")
+    for path in (None, 3, b"x.json", "", tmp_path, tmp_path / "none.json", "a\0.json", "x" * 5000 + ".json"):
+        with pytest.raises(mbd.UsageError):
+            read(path)
+
+
+def test_a_system_at_another_state_has_the_same_forces():
+    """Springs and limits of joint coordinates are counted from the modelled pose: they are shifted with it."""
+    system = mechanisms.geared()
+    joints = {joint.name: joint for joint in system.joints}
+    thread = joints["thread"]
+    system.add(mbd.JointSpring("spring", joints["a"], k=30.0, c=2.0, free=0.4))
+    system.add(mbd.JointSpring("axial", thread.coordinate("displacement"), k=70.0, c=1.0, free=-0.2))
+    system.add(mbd.JointLimit("stop", joints["rail"], lower=-2.0, upper=1.0, k=500.0))
+    system.add(mbd.JointForce("push", joints["pivot"], mbd.Expression("3*cos(t)")))
+    model = system.compile()
+    state = _random_state(model, np.random.default_rng(3), model.state(), 0.1)
+    moved = at_state(system, state)
+    assert abs(moved.loads[0].free - 0.4) > 0.01
+    assert moved.loads[2].upper - moved.loads[2].lower == pytest.approx(3.0)
+    there, here = mbd.accelerations(model, state), mbd.accelerations(moved)
+    scale = np.abs(there.omega_bar_dot).max()
+    np.testing.assert_allclose(here.omega_bar_dot, there.omega_bar_dot, rtol=0, atol=1e-10 * scale)
+    np.testing.assert_allclose(here.v_dot, there.v_dot, rtol=0, atol=1e-10 * scale)
+    system.add(mbd.JointForce("own", joints["pivot"], model_files.pulled))
+    with pytest.raises(mbd.ModelFileError, match="'own'.*its function reads coordinates"):
+        at_state(system, state)
 
 
 def test_functions_are_loaded_only_when_they_are_allowed(tmp_path):

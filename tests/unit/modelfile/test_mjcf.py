@@ -319,6 +319,49 @@ def test_what_cannot_be_read_is_refused_by_name(tmp_path):
         assert what in str(error.value)
 
 
+def test_files_of_strangers_name_no_files_elsewhere_and_no_large_counts(tmp_path):
+    (tmp_path / "in" / "deep").mkdir(parents=True)
+    (tmp_path / "secret.xml").write_text("<mujocoinclude/>")
+    (tmp_path / "in" / "deep" / "part.xml").write_text('<mujoco><compiler meshdir="/etc"/></mujoco>')
+    (tmp_path / "in" / "ring.xml").write_text('<mujoco><include file="model.xml"/></mujoco>')
+    inside = tmp_path / "in"
+    for text, what in (
+        ('<include file="../secret.xml"/>', "'../secret.xml', outside of the folder"),
+        ('<include file="/etc/passwd"/>', "'/etc/passwd', outside of the folder"),
+        ('<include file="deep/part.xml"/><asset><mesh file="passwd.obj"/></asset>', "'/etc', outside of the folder"),
+        ('<include file="ring.xml"/>', "MuJoCo: "),
+        ('<asset><hfield name="h" nrow="100000" ncol="100000" size="1 1 1 1"/></asset>', "makes 1e+10 cells"),
+        ('<asset><texture type="2d" builtin="flat" width="1000000" height="1000000"/></asset>', "makes 1e+12 cells"),
+        ('<size memory="400G"/>', "asks for '400G' of memory"),
+        ('<worldbody><replicate count="1000"><replicate count="1000"><body/></replicate></replicate></worldbody>', "makes 1e+06"),
+        ('<worldbody><replicate count="-1e99"><body/></replicate></worldbody>', "makes -1e+99 repetitions"),
+        ('<worldbody><composite type="grid" count="1000 1000 1"/></worldbody>', "makes 1e+06 repetitions"),
+        ("<worldbody>" + "<body>" * 2000 + "</body>" * 2000 + "</worldbody>", "nested deeper than 1000"),
+        ('<!DOCTYPE r [<!ENTITY a "b">]>', "it has a document type or entities"),
+    ):
+        model = text if text.startswith("<!") else ""
+        model += f"<mujoco>{'' if model else text}</mujoco>"
+        with pytest.raises(mbd.ModelFileError) as error:
+            read(inside, model)
+        assert what in str(error.value)
+    solid = '<inertial pos="0.2 0 0.1" mass="1" diaginertia="0.1 0.2 0.2"/>'
+    body = f'<body name="b"><joint name="j"/>{solid}</body>'
+    (tmp_path / "common.xml").write_text(f"<mujocoinclude>{body}</mujocoinclude>")
+    text = '<mujoco><worldbody><include file="../common.xml"/></worldbody></mujoco>'
+    assert len(read(inside, text, folder=tmp_path).bodies) == 2
+    (inside / "link.xml").symlink_to(tmp_path / "common.xml")
+    with pytest.raises(mbd.ModelFileError, match=r"'link\.xml', outside of the folder"):
+        read(inside, text.replace("../common", "link"))
+
+
+def test_numbers_that_are_too_large(tmp_path):
+    solid = '<inertial pos="{} 0 0" mass="{}" diaginertia="0.1 0.2 0.2"/>'
+    for pos, mass, what in (("1e200", 1, "has the number 1e\\+200"), ("0.1", "1e90", "has the number 1e\\+90")):
+        text = mjcf.model(f'<body name="b"><joint name="j"/>{solid.format(pos, mass)}</body>')
+        with pytest.raises(mbd.ModelFileError, match=f"body 'b': its position, mass or inertia {what}"):
+            read(tmp_path, text)
+
+
 def test_bad_files_and_names(tmp_path):
     with pytest.raises(mbd.ModelFileError, match="MuJoCo: "):
         read(tmp_path, "<mujoco><worldbody><body><joint/></body></worldbody></mujoco>")

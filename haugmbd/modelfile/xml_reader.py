@@ -43,7 +43,7 @@ class Element:
             stack.extend(reversed(one.children))
 
 
-def parse_xml(data: bytes) -> Element:
+def parse_xml(data: bytes, *, depth: int = MAX_DEPTH) -> Element:
     """Return the root element. Raise UsageError, with the line, if the data are no XML, have a document type, or are too deep."""
     parser = expat.ParserCreate()
     top = Element("", {}, 0)
@@ -53,8 +53,8 @@ def parse_xml(data: bytes) -> Element:
     def start(tag: str, attributes: dict[str, str]) -> None:
         nonlocal count
         count += 1
-        if len(stack) > MAX_DEPTH:
-            raise UsageError(f"line {parser.CurrentLineNumber}: its elements are nested deeper than {MAX_DEPTH} levels")
+        if len(stack) > depth:
+            raise UsageError(f"line {parser.CurrentLineNumber}: its elements are nested deeper than {depth} levels")
         if count > MAX_ELEMENTS:
             raise UsageError(f"it has more than {MAX_ELEMENTS} elements")
         element = Element(tag, attributes, parser.CurrentLineNumber)
