@@ -94,6 +94,7 @@ if TYPE_CHECKING:
     from haugmbd.forces.joint_limit import JointLimit as JointLimit
     from haugmbd.forces.joint_spring import JointSpring as JointSpring
     from haugmbd.forces.linear_actuator import LinearActuator as LinearActuator
+    from haugmbd.forces.motor import Motor as Motor
     from haugmbd.forces.point_force import PointForce as PointForce
     from haugmbd.forces.rsda import RSDA as RSDA
     from haugmbd.forces.state_force import StateForce as StateForce
@@ -249,6 +250,7 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.forces.joint_limit": ("JointLimit",),
     "haugmbd.forces.joint_spring": ("JointSpring",),
     "haugmbd.forces.linear_actuator": ("LinearActuator",),
+    "haugmbd.forces.motor": ("Motor",),
     "haugmbd.forces.point_force": ("PointForce",),
     "haugmbd.forces.rsda": ("RSDA",),
     "haugmbd.forces.state_force": ("StateForce",),

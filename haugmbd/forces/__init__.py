@@ -14,6 +14,8 @@ joint_load       forces along coordinates of joints: base class and kernels
 joint_spring     spring and damper along a coordinate, linear, by a table, one-sided
 joint_limit      stops of a coordinate
 joint_force      forces along several coordinates, as a function of all
+motor            torque on a joint, with gear ratio, rotor and torque-speed curve
+motor_rotor      the rotor of a motor: a body behind a gear
 jacobian         the declared derivative of a user's function
 jacobian_check   a declared derivative compared with differences
 tangent          stiffness and damping blocks of a force
@@ -25,6 +27,7 @@ from haugmbd.forces.joint_force import JointForce
 from haugmbd.forces.joint_limit import JointLimit
 from haugmbd.forces.joint_spring import JointSpring
 from haugmbd.forces.linear_actuator import LinearActuator
+from haugmbd.forces.motor import Motor
 from haugmbd.forces.point_force import PointForce
 from haugmbd.forces.registry import KINDS
 from haugmbd.forces.rsda import RSDA
@@ -42,6 +45,7 @@ __all__ = [
     "JointLimit",
     "JointSpring",
     "LinearActuator",
+    "Motor",
     "PointForce",
     "StateForce",
     "Torque",

@@ -120,6 +120,10 @@ class ForceElement(ABC):
     def bodies(self) -> tuple[Body, ...]:
         """Return the bodies that the element acts on."""
 
+    def parts(self) -> tuple[Body | Joint, ...]:
+        """Return bodies and joints that the element adds to its system, such as the rotor of a motor."""
+        return ()
+
     def coordinates(self) -> tuple[Coordinate, ...]:
         """Return the coordinates of joints that the kernel measures; the state integrates the angles among them, each once in a model."""
         return ()

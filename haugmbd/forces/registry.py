@@ -28,6 +28,7 @@ from haugmbd.forces.joint_force import JointForce
 from haugmbd.forces.joint_limit import JointLimit
 from haugmbd.forces.joint_spring import JointSpring
 from haugmbd.forces.linear_actuator import LinearActuator
+from haugmbd.forces.motor import Motor
 
 MODULES: tuple[tuple[type[ForceElement], Any], ...] = (
     (tsda.TSDA, tsda),
@@ -37,7 +38,7 @@ MODULES: tuple[tuple[type[ForceElement], Any], ...] = (
     (state_force.StateForce, state_force),
     (joint_load.JointLoad, joint_load),
 )
-SHARED: tuple[type[ForceElement], ...] = (LinearActuator, JointSpring, JointLimit, JointForce)
+SHARED: tuple[type[ForceElement], ...] = (LinearActuator, JointSpring, JointLimit, JointForce, Motor)
 KINDS: tuple[type[ForceElement], ...] = (*(kind for kind, _ in MODULES if kind is not joint_load.JointLoad), *SHARED)
 
 

@@ -93,7 +93,10 @@ def build(document: Any, reading: Reading) -> System | None:
     system = System(
         given.get("name", "system"), gravity=tuple(given.get("gravity", (0.0, 0.0, 0.0))), parameters=reading.parameters
     )
-    return _with(system, parts.ground, [*bodies, *joints, *loads])
+    _with(system, parts.ground, [*bodies, *joints, *loads])
+    places = [entry.get("place") for entry in sections["loads"]]
+    put_in_place(system, [(place, load.parts()) for place, load in zip(places, loads, strict=True) if place is not None])
+    return system
 
 
 def _with(system: System, ground: Body, parts: list[Any]) -> System:
@@ -102,6 +105,18 @@ def _with(system: System, ground: Body, parts: list[Any]) -> System:
     for part in parts:
         system.add(part)
     return system
+
+
+def put_in_place(system: System, owned: list[tuple[Any, tuple[Body | Joint, ...]]]) -> None:
+    """Move the parts that loads have added, to the places that they had among the bodies and among the joints of the written system."""
+    for k, parts in ((0, system.bodies), (1, system.joints)):
+        ordered: list[Any] = parts
+        mine = [(int(place[k]), [part for part in own if part in ordered]) for place, own in owned]
+        for _, own in mine:
+            for part in own:
+                ordered.remove(part)
+        for at, own in sorted(mine, key=lambda one: one[0]):
+            ordered[at:at] = own
 
 
 def _parameters(given: Any, reading: Reading) -> dict[str, float]:

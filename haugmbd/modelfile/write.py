@@ -45,14 +45,17 @@ def document_of(
     name: str,
     gravity: Any,
     bodies: Sequence[Body],
-    joints: Iterable[Joint],
-    loads: Iterable[ForceElement],
+    joints: Sequence[Joint],
+    loads: Sequence[ForceElement],
     parameters: Parameters,
     *,
     drawn: bool = True,
 ) -> tuple[Document, list[Fault]]:
     """Return the document, and the faults of parts that a file cannot hold;  drawn: with the shapes of bodies."""
     faults: list[Fault] = []
+    places = {load.name: [_first(bodies, load.parts()), _first(joints, load.parts())] for load in loads if load.parts()}
+    made = {id(part) for load in loads for part in load.parts()}  # the element makes them again
+    bodies, joints = [body for body in bodies if id(body) not in made], [joint for joint in joints if id(joint) not in made]
 
     def texts(parts: Iterable[Any], where: Callable[[Any], str], text: Callable[[Any, Parameters], Any]) -> list[Any]:
         found = []
@@ -75,7 +78,15 @@ def document_of(
     document["bodies"] = texts((body for body in bodies if not body.is_ground), _body, body_text if drawn else _undrawn)
     document["joints"] = texts(joints, lambda joint: f"joint {joint.name!r}", joint_text)
     document["loads"] = texts(loads, lambda load: load.where, load_text)
+    for entry in document["loads"]:
+        entry |= {"place": places[entry["name"]]} if entry["name"] in places else {}
     return document, faults
+
+
+def _first(parts: Sequence[Body | Joint], own: Sequence[Body | Joint]) -> int:
+    """Return the place of the first part that is one of a load's own."""
+    mine = {id(part) for part in own}
+    return next(k for k, part in enumerate(parts) if id(part) in mine)
 
 
 def _body(body: Body) -> str:

@@ -32,9 +32,10 @@ SAMPLES = {
     ),
     "JointSpring": lambda i, j, pin: mbd.JointSpring("load", pin, k=2.0, c=0.3, free=0.4),
     "JointLimit": lambda i, j, pin: mbd.JointLimit("load", pin, lower=-1e-3, upper=1e-3, k=500.0, c=0.3),
+    "Motor": lambda i, j, pin: mbd.Motor("load", pin, torque=lambda t, angle, speed: 0.5 + t - 0.1 * speed, ratio=3.0),
     "JointForce": lambda i, j, pin: mbd.JointForce("load", [pin], lambda t, q, qd: [1.0 + t - q[0] * qd[0]]),
 }
-AT_A_JOINT = ("RSDA", "JointSpring", "JointLimit", "JointForce")
+AT_A_JOINT = ("RSDA", "JointSpring", "JointLimit", "Motor", "JointForce")
 
 
 def two_bodies(kind):
