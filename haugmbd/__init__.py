@@ -90,6 +90,7 @@ if TYPE_CHECKING:
     from haugmbd.errors import SlowFormulationWarning as SlowFormulationWarning
     from haugmbd.errors import UsageError as UsageError
     from haugmbd.forces.base import ForceElement as ForceElement
+    from haugmbd.forces.bushing import Bushing as Bushing
     from haugmbd.forces.joint_force import JointForce as JointForce
     from haugmbd.forces.joint_limit import JointLimit as JointLimit
     from haugmbd.forces.joint_spring import JointSpring as JointSpring
@@ -246,6 +247,7 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.drivers.expression": ("Expression",),
     "haugmbd.drivers.spline": ("QuinticSpline",),
     "haugmbd.forces.base": ("ForceElement",),
+    "haugmbd.forces.bushing": ("Bushing",),
     "haugmbd.forces.joint_force": ("JointForce",),
     "haugmbd.forces.joint_limit": ("JointLimit",),
     "haugmbd.forces.joint_spring": ("JointSpring",),

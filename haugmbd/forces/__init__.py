@@ -9,6 +9,7 @@ linear_actuator  force between two points, positive along the length
 rsda             rotational spring-damper-actuator
 state_force      any law of several bodies
 joint_coordinate a coordinate of a joint, as force elements measure it and act along it
+bushing          6 x 6 stiffness and damping between two points, with a rotation vector
 characteristic   a function through a table, with slope and integral
 joint_load       forces along coordinates of joints: base class and kernels
 joint_spring     spring and damper along a coordinate, linear, by a table, one-sided
@@ -23,6 +24,7 @@ registry         all force elements, and the kernels that run through them
 """
 
 from haugmbd.forces.base import EnergyLedger, ForceElement
+from haugmbd.forces.bushing import Bushing
 from haugmbd.forces.joint_force import JointForce
 from haugmbd.forces.joint_limit import JointLimit
 from haugmbd.forces.joint_spring import JointSpring
@@ -39,6 +41,7 @@ __all__ = [
     "KINDS",
     "RSDA",
     "TSDA",
+    "Bushing",
     "EnergyLedger",
     "ForceElement",
     "JointForce",

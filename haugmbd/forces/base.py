@@ -219,6 +219,10 @@ class ForceElement(ABC):
             return found
         return self.jacobian.faults_at(t, *arguments) or disagreement(self.jacobian, t, arguments)
 
+    def stopped_at(self, bodies: Array) -> str:
+        """Return why the element has no force at states (n, 1, 13) of its bodies; "" if it has one."""
+        return ""
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
 

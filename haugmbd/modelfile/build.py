@@ -15,7 +15,7 @@ from haugmbd.drivers import as_driver
 from haugmbd.drivers.expression import parameter_fault
 from haugmbd.drivers.expression_grammar import evaluate_number, parse, variables
 from haugmbd.errors import HaugmbdError, UsageError
-from haugmbd.forces import RSDA, TSDA, LinearActuator, PointForce, StateForce, Torque
+from haugmbd.forces import RSDA, TSDA, Bushing, LinearActuator, PointForce, StateForce, Torque
 from haugmbd.forces.base import ForceElement
 from haugmbd.modelfile.equations import Equations, freedom_of
 from haugmbd.modelfile.joint_loads import JOINT_LOADS, make_joint_load
@@ -307,6 +307,8 @@ class _Parts:
             return RSDA(**values | {"joint": self.at(values["joint"])})
         if kind == "StateForce":
             return StateForce(**values | {"bodies": [self.on(name) for name in values["bodies"]]})
+        if kind == "Bushing":
+            return self.bushing(values | {"i": self.on(values["i"]), "j": self.on(values["j"])})
         if kind in ("TSDA", "LinearActuator"):
             return self.spring(
                 TSDA if kind == "TSDA" else LinearActuator, values | {"i": self.on(values["i"]), "j": self.on(values["j"])}
@@ -320,6 +322,15 @@ class _Parts:
             return make(**values)
         i, j = (Frame(values[side], values.pop(f"s_bar_{side}")) for side in "ij")
         load = make(**values, point_i=i.point, point_j=j.point)
+        load.frame_i, load.frame_j = i, j
+        return load
+
+    def bushing(self, values: dict[str, Any]) -> Bushing:
+        """Return a bushing; body-frame points and axes are kept bit by bit."""
+        if "frame_i" not in values:
+            return Bushing(**values)
+        i, j = (Frame(values[side], **values.pop(f"frame_{side}")) for side in "ij")
+        load = Bushing(**values, point=i.point)
         load.frame_i, load.frame_j = i, j
         return load
 

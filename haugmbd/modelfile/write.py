@@ -16,7 +16,7 @@ from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.joint import Joint, Single
 from haugmbd.errors import Fault
-from haugmbd.forces import RSDA, TSDA, LinearActuator, PointForce, StateForce, Torque
+from haugmbd.forces import RSDA, TSDA, Bushing, LinearActuator, PointForce, StateForce, Torque
 from haugmbd.forces.base import ForceElement
 from haugmbd.modelfile.equations import freedom_text
 from haugmbd.modelfile.functions import Unwritable, code_name, driver_text, unwritable, value_text
@@ -205,6 +205,7 @@ def load_text(load: ForceElement, parameters: Parameters) -> Document:
     texts: dict[type[ForceElement], Callable[[Any, Parameters], Document]] = {
         TSDA: _tsda,
         LinearActuator: _linear_actuator,
+        Bushing: _bushing,
         RSDA: _rsda,
         PointForce: _point_force,
         Torque: _torque,
@@ -231,6 +232,12 @@ def _linear_actuator(load: LinearActuator, parameters: Parameters) -> Document:
 
 def _tsda(load: TSDA, parameters: Parameters) -> Document:
     return {**_ends(load), "k": load.k, "c": load.c, "l0": load.l0, "actuator": value_text(load.actuator, parameters)}
+
+
+def _bushing(load: Bushing, parameters: Parameters) -> Document:
+    i, j = load.frame_i, load.frame_j
+    frames = {"i": i.body.name, "j": j.body.name, "frame_i": _frame(i), "frame_j": _frame(j)}
+    return {**frames, "K": load.K.tolist(), "C": load.C.tolist(), "preload": load.preload.tolist()}
 
 
 def _rsda(load: RSDA, parameters: Parameters) -> Document:
