@@ -91,10 +91,12 @@ if TYPE_CHECKING:
     from haugmbd.errors import SlowFormulationWarning as SlowFormulationWarning
     from haugmbd.errors import UsageError as UsageError
     from haugmbd.forces.base import ForceElement as ForceElement
+    from haugmbd.forces.bushing import Bushing as Bushing
     from haugmbd.forces.joint_force import JointForce as JointForce
     from haugmbd.forces.joint_limit import JointLimit as JointLimit
     from haugmbd.forces.joint_spring import JointSpring as JointSpring
     from haugmbd.forces.linear_actuator import LinearActuator as LinearActuator
+    from haugmbd.forces.motor import Motor as Motor
     from haugmbd.forces.point_force import PointForce as PointForce
     from haugmbd.forces.rsda import RSDA as RSDA
     from haugmbd.forces.state_force import StateForce as StateForce
@@ -246,10 +248,12 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.drivers.expression": ("Expression",),
     "haugmbd.drivers.spline": ("QuinticSpline",),
     "haugmbd.forces.base": ("ForceElement",),
+    "haugmbd.forces.bushing": ("Bushing",),
     "haugmbd.forces.joint_force": ("JointForce",),
     "haugmbd.forces.joint_limit": ("JointLimit",),
     "haugmbd.forces.joint_spring": ("JointSpring",),
     "haugmbd.forces.linear_actuator": ("LinearActuator",),
+    "haugmbd.forces.motor": ("Motor",),
     "haugmbd.forces.point_force": ("PointForce",),
     "haugmbd.forces.rsda": ("RSDA",),
     "haugmbd.forces.state_force": ("StateForce",),

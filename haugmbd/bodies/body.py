@@ -165,7 +165,7 @@ class Body:
         raise AttributeError(FROZEN.format(name=name, body=self.name))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {slot: getattr(self, slot) for slot in self.__slots__ if slot != "A"}
+        return {slot: getattr(self, slot) for slot in Body.__slots__ if slot != "A"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = {"shape": (...,), "solid": (), **state}  # bodies of haugmbd 0.1 have none

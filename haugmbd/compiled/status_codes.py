@@ -32,6 +32,9 @@ ENERGY_LOST = 10
 NOT_SPREAD = 11
 """Accelerations that suit dependent rows by least squares were not found: number = the part of their violation that is left."""
 
+NO_FORCE = 12
+"""A force element has no force at this state, such as a bushing at half a turn: number = the time [s]."""
+
 
 @kernel
 def report(status: Array, code: int, place: int, number: float) -> int:

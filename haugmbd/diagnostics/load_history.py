@@ -61,14 +61,14 @@ class LoadHistory:
         Rate of the length or angle [m/s or rad/s].
     force : ndarray, (nt,), (nt, 3) or (nt, n, 3)
         TSDA: force [N], positive if it pulls the ends together. Element along a joint's displacement: positive along it.
-        PointForce: force, global. StateForce: force on each of its bodies, global.
+        PointForce: force, global. Bushing: on body j, global. StateForce: force on each of its bodies, global.
     torque : ndarray, (nt,), (nt, 3) or (nt, n, 3)
         RSDA: torque [N m], positive if it acts against the angle. Element along a joint's angle: positive along
-        it. Torque: torque, global. StateForce: torque on each of its bodies, global.
+        it. Torque: torque, global. Bushing: on body j, global. StateForce: torque on each of its bodies, global.
     coordinates, rates, forces : ndarray, (nt, n)
         JointForce of a list of joints: coordinates, their rates, and the forces along them.
     point : ndarray, (nt, 3)
-        Point of application of a PointForce, global [m].
+        Point of application of a PointForce or Bushing, global [m].
 
     Notes
     -----

@@ -9,11 +9,14 @@ linear_actuator  force between two points, positive along the length
 rsda             rotational spring-damper-actuator
 state_force      any law of several bodies
 joint_coordinate a coordinate of a joint, as force elements measure it and act along it
+bushing          6 x 6 stiffness and damping between two points, with a rotation vector
 characteristic   a function through a table, with slope and integral
 joint_load       forces along coordinates of joints: base class and kernels
 joint_spring     spring and damper along a coordinate, linear, by a table, one-sided
 joint_limit      stops of a coordinate
 joint_force      forces along several coordinates, as a function of all
+motor            torque on a joint, with gear ratio, rotor and torque-speed curve
+motor_rotor      the rotor of a motor: a body behind a gear
 jacobian         the declared derivative of a user's function
 jacobian_check   a declared derivative compared with differences
 tangent          stiffness and damping blocks of a force
@@ -21,10 +24,12 @@ registry         all force elements, and the kernels that run through them
 """
 
 from haugmbd.forces.base import EnergyLedger, ForceElement
+from haugmbd.forces.bushing import Bushing
 from haugmbd.forces.joint_force import JointForce
 from haugmbd.forces.joint_limit import JointLimit
 from haugmbd.forces.joint_spring import JointSpring
 from haugmbd.forces.linear_actuator import LinearActuator
+from haugmbd.forces.motor import Motor
 from haugmbd.forces.point_force import PointForce
 from haugmbd.forces.registry import KINDS
 from haugmbd.forces.rsda import RSDA
@@ -36,12 +41,14 @@ __all__ = [
     "KINDS",
     "RSDA",
     "TSDA",
+    "Bushing",
     "EnergyLedger",
     "ForceElement",
     "JointForce",
     "JointLimit",
     "JointSpring",
     "LinearActuator",
+    "Motor",
     "PointForce",
     "StateForce",
     "Torque",

@@ -120,6 +120,10 @@ class ForceElement(ABC):
     def bodies(self) -> tuple[Body, ...]:
         """Return the bodies that the element acts on."""
 
+    def parts(self) -> tuple[Body | Joint, ...]:
+        """Return bodies and joints that the element adds to its system, such as the rotor of a motor."""
+        return ()
+
     def coordinates(self) -> tuple[Coordinate, ...]:
         """Return the coordinates of joints that the kernel measures; the state integrates the angles among them, each once in a model."""
         return ()
@@ -214,6 +218,10 @@ class ForceElement(ABC):
         if found or self.jacobian is None:
             return found
         return self.jacobian.faults_at(t, *arguments) or disagreement(self.jacobian, t, arguments)
+
+    def stopped_at(self, bodies: Array) -> str:
+        """Return why the element has no force at states (n, 1, 13) of its bodies; "" if it has one."""
+        return ""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"

@@ -19,7 +19,7 @@ from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault
-from haugmbd.forces.joint_load import LIMIT, Along, JointLoad, depth_of, pushing, units_of
+from haugmbd.forces.joint_load import Along, JointLoad, depth_of, limit_constants, limit_law, pushing, units_of
 
 START_TOL = 1e-9
 """Excess over a limit at the modelled pose, relative to the limits, that is rounding of typed numbers."""
@@ -55,7 +55,6 @@ class JointLimit(JointLoad):
     """
 
     kind = "JointLimit"
-    law = LIMIT
 
     def __init__(
         self,
@@ -80,10 +79,11 @@ class JointLimit(JointLoad):
             faults.append(Fault(where, "it has no limit", "Give lower=, upper=, or both."))
         elif self.lower >= self.upper:
             faults.append(Fault(where, f"lower is {self.lower:g} and upper is {self.upper:g}", "Give lower < upper."))
+        self.law = limit_law(self.lower, self.upper)
         self._faults = tuple(faults)
 
     def constants(self) -> tuple[float, ...]:
-        return (self.k, self.c, self.lower, self.upper)
+        return (self.k, self.c, *limit_constants(self.lower, self.upper))
 
     @property
     def conservative(self) -> bool:

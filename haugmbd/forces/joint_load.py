@@ -42,8 +42,8 @@ from haugmbd.forces.user_function import Value
 
 X, Y, Z, SLOT, SIGNAL, TURN, LAW = 0, 1, 2, 3, 4, 5, 6
 OFFSET, RATIO, K, C, LOWER, UPPER, FREE, TABLE = 0, 1, 2, 3, 4, 5, 6, 7
-LINEAR, LIMIT, BY_TABLE, SPEED = 0, 1, 2, 3
-"""The laws s(q, q')."""
+LINEAR, LIMIT, ABOVE, BELOW, BY_TABLE, SPEED = 0, 1, 2, 3, 4, 5
+"""The laws s(q, q'); ABOVE and BELOW have one limit, the upper or the lower one."""
 
 NOTHING = Value((Constant(0.0),))
 
@@ -159,6 +159,16 @@ class JointLoad(ForceElement):
         return all(np.isfinite(y).all() for body, x in self.markers() for y in (x, body.r, body.A, body.v, body.omega_bar))
 
 
+def limit_law(lower: float, upper: float) -> int:
+    """Return the law of limits, of which one may be infinite."""
+    return LIMIT if np.isfinite(lower) and np.isfinite(upper) else ABOVE if np.isfinite(upper) else BELOW
+
+
+def limit_constants(lower: float, upper: float) -> tuple[float, float]:
+    """Return the limits as the table holds them: 0 for one that is not there."""
+    return (lower if np.isfinite(lower) else 0.0), (upper if np.isfinite(upper) else 0.0)
+
+
 def units_of(coordinate: Coordinate | None) -> tuple[str, str]:
     """Return the units of a coordinate and of the force along it."""
     return ("m", "N") if coordinate is not None and not coordinate.turns else ("rad", "N m")
@@ -204,7 +214,11 @@ def resistance(law: int, numbers: Array, q: float, q_dot: float) -> tuple[float,
         ratio = numbers[RATIO]
         torque, slope, _ = evaluate_characteristic(numbers, TABLE, ratio * q_dot)
         return -ratio * torque, 0.0, -ratio * ratio * slope, 0.0
-    x = q - numbers[UPPER] if q > numbers[UPPER] else min(q - numbers[LOWER], 0.0)
+    x = 0.0
+    if law != BELOW and q > numbers[UPPER]:
+        x = q - numbers[UPPER]
+    elif law != ABOVE and q < numbers[LOWER]:
+        x = q - numbers[LOWER]
     s = k * x + c * q_dot
     if x * s > 0.0:
         return s, k, c, 0.5 * k * x * x

@@ -22,9 +22,20 @@ from haugmbd.deprecated import public_class
 from haugmbd.drivers.driver import shown
 from haugmbd.errors import Fault
 from haugmbd.forces.characteristic import read_characteristic
-from haugmbd.forces.joint_load import BY_TABLE, LIMIT, LINEAR, Along, JointLoad, depth_of, pushing, read_coefficient, units_of
+from haugmbd.forces.joint_load import (
+    BY_TABLE,
+    LINEAR,
+    Along,
+    JointLoad,
+    depth_of,
+    limit_constants,
+    limit_law,
+    pushing,
+    read_coefficient,
+    units_of,
+)
 
-BOTH, ABOVE, BELOW = "both", "above", "below"
+BOTH, OVER, UNDER = "both", "above", "below"
 
 
 @public_class
@@ -85,24 +96,24 @@ class JointSpring(JointLoad):
         self.characteristic = (
             None if characteristic is None else read_characteristic(faults, where, "characteristic", characteristic, units)
         )
-        if side not in (BOTH, ABOVE, BELOW):
+        if side not in (BOTH, OVER, UNDER):
             faults.append(Fault(where, f"side is {shown(side)}", 'Give "both", "above" or "below".'))
         if characteristic is not None and (self.k != 0.0 or side != BOTH):
             what = "it has a characteristic and " + ("k" if self.k != 0.0 else f"side = {side!r}")
             faults.append(Fault(where, what, "Put all of the spring's force into the table: zeros where it does not act."))
         if characteristic is None and self.k == 0.0 == self.c:
             faults.append(Fault(where, "it has no k, no c and no characteristic", "Give one of them."))
-        self.law = BY_TABLE if characteristic is not None else LINEAR if side == BOTH else LIMIT
+        self.law = BY_TABLE if characteristic is not None else LINEAR if side == BOTH else limit_law(*self.limits)
         self._faults = tuple(faults)
 
     @property
     def limits(self) -> tuple[float, float]:
         """Return the values below and above which a one-sided spring acts."""
-        return (self.free if self.side == BELOW else -np.inf), (self.free if self.side == ABOVE else np.inf)
+        return (self.free if self.side == UNDER else -np.inf), (self.free if self.side == OVER else np.inf)
 
     def constants(self) -> tuple[float, ...]:
         table = () if self.characteristic is None else tuple(self.characteristic.numbers.tolist())
-        return (self.k, self.c, *self.limits, self.free, *table)
+        return (self.k, self.c, *limit_constants(*self.limits), self.free, *table)
 
     @property
     def conservative(self) -> bool:

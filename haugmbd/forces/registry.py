@@ -22,12 +22,13 @@ from typing import Any
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined
 from haugmbd.constraints.base import Motion
-from haugmbd.forces import joint_load, point_force, rsda, state_force, torque, tsda
+from haugmbd.forces import bushing, joint_load, point_force, rsda, state_force, torque, tsda
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.joint_force import JointForce
 from haugmbd.forces.joint_limit import JointLimit
 from haugmbd.forces.joint_spring import JointSpring
 from haugmbd.forces.linear_actuator import LinearActuator
+from haugmbd.forces.motor import Motor
 
 MODULES: tuple[tuple[type[ForceElement], Any], ...] = (
     (tsda.TSDA, tsda),
@@ -36,9 +37,13 @@ MODULES: tuple[tuple[type[ForceElement], Any], ...] = (
     (torque.Torque, torque),
     (state_force.StateForce, state_force),
     (joint_load.JointLoad, joint_load),
+    (bushing.Bushing, bushing),
 )
-SHARED: tuple[type[ForceElement], ...] = (LinearActuator, JointSpring, JointLimit, JointForce)
+SHARED: tuple[type[ForceElement], ...] = (LinearActuator, JointSpring, JointLimit, JointForce, Motor)
 KINDS: tuple[type[ForceElement], ...] = (*(kind for kind, _ in MODULES if kind is not joint_load.JointLoad), *SHARED)
+
+BUSHINGS = next(k for k, (kind, _) in enumerate(MODULES) if kind is bushing.Bushing)
+"""Number of the table of bushings, which may have no force."""
 
 
 def table_of(kind: type[ForceElement]) -> int:

@@ -31,6 +31,7 @@ BODY = "t, r, p, v, omega_bar"
 LENGTH = "t, l, l_dot"
 ANGLE = "t, theta, theta_dot"
 COORDINATE = "t, q, qd"
+SHAFT = "t, angle, speed"
 """Argument lists of a function; BODY: r (3,), p (4,), v (3,), omega_bar (3,) of one body, or (n, .) of several.
 COORDINATE: q and qd of a joint are numbers, (n,) of several coordinates."""
 

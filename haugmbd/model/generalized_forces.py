@@ -11,11 +11,11 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.ffi import Callback, call_callback
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.compiled.jit import inlined, kernel, routine
-from haugmbd.compiled.status_codes import OK, USER_STOPPED, report
+from haugmbd.compiled.status_codes import NO_FORCE, OK, USER_STOPPED, report
 from haugmbd.constraints.base import Motion
 from haugmbd.constraints.coupling import put_angle_rates as put_coupling_angle_rates
 from haugmbd.constraints.registry import COORDINATE_FUNCTIONS, COUPLINGS
-from haugmbd.forces.registry import add_loads, measure_loads, put_angle_rates
+from haugmbd.forces.registry import BUSHINGS, add_loads, measure_loads, put_angle_rates
 from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import APPLY_SIGNATURE, Pack
@@ -64,6 +64,9 @@ def apply(stage: int, t: float, P: Pack, callback: Callback, y: Array, rates: Ar
             return report(ws.status(P), USER_STOPPED, 0, t)
         add_matrix(Q_user, Q)
     add_loads(table, numbers, kind_at, m, Q)
+    if kind_at[BUSHINGS + 1] > kind_at[BUSHINGS] and not all_finite(Q):
+        copy_line(y, ws.stopped_state(P))
+        return report(ws.status(P), NO_FORCE, 0, t)
     return OK
 
 

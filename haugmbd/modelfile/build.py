@@ -15,7 +15,7 @@ from haugmbd.drivers import as_driver
 from haugmbd.drivers.expression import parameter_fault
 from haugmbd.drivers.expression_grammar import evaluate_number, parse, variables
 from haugmbd.errors import HaugmbdError, UsageError
-from haugmbd.forces import RSDA, TSDA, LinearActuator, PointForce, StateForce, Torque
+from haugmbd.forces import RSDA, TSDA, Bushing, LinearActuator, PointForce, StateForce, Torque
 from haugmbd.forces.base import ForceElement
 from haugmbd.modelfile.equations import Equations, freedom_of
 from haugmbd.modelfile.joint_loads import JOINT_LOADS, make_joint_load
@@ -95,7 +95,10 @@ def build(document: Any, reading: Reading) -> System | None:
     system = System(
         given.get("name", "system"), gravity=tuple(given.get("gravity", (0.0, 0.0, 0.0))), parameters=reading.parameters
     )
-    return _with(system, parts.ground, [*bodies, *joints, *loads])
+    _with(system, parts.ground, [*bodies, *joints, *loads])
+    places = [entry.get("place") for entry in sections["loads"]]
+    put_in_place(system, [(place, load.parts()) for place, load in zip(places, loads, strict=True) if place is not None])
+    return system
 
 
 def _with(system: System, ground: Body, parts: list[Any]) -> System:
@@ -104,6 +107,18 @@ def _with(system: System, ground: Body, parts: list[Any]) -> System:
     for part in parts:
         system.add(part)
     return system
+
+
+def put_in_place(system: System, owned: list[tuple[Any, tuple[Body | Joint, ...]]]) -> None:
+    """Move the parts that loads have added, to the places that they had among the bodies and among the joints of the written system."""
+    for k, parts in ((0, system.bodies), (1, system.joints)):
+        ordered: list[Any] = parts
+        mine = [(int(place[k]), [part for part in own if part in ordered]) for place, own in owned]
+        for _, own in mine:
+            for part in own:
+                ordered.remove(part)
+        for at, own in sorted(mine, key=lambda one: one[0]):
+            ordered[at:at] = own
 
 
 def _parameters(given: Any, reading: Reading) -> dict[str, float]:
@@ -297,6 +312,8 @@ class _Parts:
             return RSDA(**values | {"joint": self.at(values["joint"])})
         if kind == "StateForce":
             return StateForce(**values | {"bodies": [self.on(name) for name in values["bodies"]]})
+        if kind == "Bushing":
+            return self.bushing(values | {"i": self.on(values["i"]), "j": self.on(values["j"])})
         if kind in ("TSDA", "LinearActuator"):
             return self.spring(
                 TSDA if kind == "TSDA" else LinearActuator, values | {"i": self.on(values["i"]), "j": self.on(values["j"])}
@@ -310,6 +327,15 @@ class _Parts:
             return make(**values)
         i, j = (Frame(values[side], values.pop(f"s_bar_{side}")) for side in "ij")
         load = make(**values, point_i=i.point, point_j=j.point)
+        load.frame_i, load.frame_j = i, j
+        return load
+
+    def bushing(self, values: dict[str, Any]) -> Bushing:
+        """Return a bushing; body-frame points and axes are kept bit by bit."""
+        if "frame_i" not in values:
+            return Bushing(**values)
+        i, j = (Frame(values[side], **values.pop(f"frame_{side}")) for side in "ij")
+        load = Bushing(**values, point=i.point)
         load.frame_i, load.frame_j = i, j
         return load
 

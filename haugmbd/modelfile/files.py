@@ -131,7 +131,9 @@ def at_state(system: System, state: State) -> System:
     """
     bind_expressions(system.name, system.parameters, _equations(system.joints), system.loads)
     document = _checked(system, f"system {system.name!r}", system.parameters, drawn=False)
-    for k, body in enumerate(document["bodies"], start=1):
+    numbers = {body.name: k for k, body in enumerate(system.bodies)}
+    for body in document["bodies"]:
+        k = numbers[body["name"]]
         body |= {
             "r": state.r[k].tolist(),
             "p": state.p[k].tolist(),

@@ -17,14 +17,14 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.joint import Joint
 from haugmbd.drivers import QuinticSpline
-from haugmbd.forces import JointForce, JointLimit, JointSpring
+from haugmbd.forces import JointForce, JointLimit, JointSpring, Motor
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.characteristic import Characteristic
 from haugmbd.forces.joint_coordinate import coordinate_motion
 from haugmbd.forces.joint_load import JointLoad
 from haugmbd.modelfile.functions import SPLINE_RECORD, Code, TimeValue, driver_text, made_function, value_text
 from haugmbd.modelfile.reading import BAD, Path, Reading
-from haugmbd.modelfile.values import CoordinateReference, Field, Kind, ListOf, Number, OneOf, Record, Text
+from haugmbd.modelfile.values import Array, CoordinateReference, Field, Kind, ListOf, Number, OneOf, Record, Text
 
 Parameters = Mapping[str, float]
 
@@ -79,18 +79,31 @@ JOINT_LOAD_FIELDS: dict[str, tuple[tuple[Field, ...], ...]] = {
             _DAMPING,
         ),
     ),
+    "Motor": (
+        (
+            _JOINT,
+            Field("torque", TimeValue("N m"), False, "of the shaft"),
+            Field("force", TimeValue("N"), False, "of a linear motor"),
+            Field("curve", Curve(), False, "torque over the speed of the shaft"),
+            Field("ratio", Number(), False, "turn of the shaft for one of the joint"),
+            Field("rotor_inertia", Number("kg m2"), False, "about the axis of the shaft"),
+            Field("place", Array(((2,),)), False, "number of bodies and of joints before those of the rotor; by default all"),
+            _JACOBIAN,
+        ),
+    ),
     "JointForce": (
         (_JOINT, Field("f", TimeValue("N or N m"), True, "force along the coordinate"), _JACOBIAN),
         (Field("joints", ListOf(CoordinateReference(), 1)), Field("f", Forces(), True, "forces along the coordinates")),
     ),
 }
 """The keys of each element besides type and name, one tuple for each of its forms."""
-JOINT_LOADS: dict[str, type[Any]] = {"JointSpring": JointSpring, "JointLimit": JointLimit, "JointForce": JointForce}
+JOINT_LOADS: dict[str, type[Any]] = {"JointSpring": JointSpring, "JointLimit": JointLimit, "JointForce": JointForce, "Motor": Motor}
 
 
 def make_joint_load(kind: str, values: dict[str, Any], coordinate: Callable[[Any], Any]) -> ForceElement:
     """Return the element of a file's values;  coordinate: returns the joint or coordinate of a reference."""
     values = dict(values)
+    values.pop("place", None)
     if "joint" in values:
         values["joint" if kind != "JointForce" else "joints"] = coordinate(values.pop("joint"))
     elif "joints" in values:
@@ -110,6 +123,10 @@ def joint_load_text(load: Any, parameters: Parameters, coordinate: Callable[[Joi
     if isinstance(load, JointLimit):
         limits = {key: x for key, x in (("lower", load.lower), ("upper", load.upper)) if np.isfinite(x)}
         return at | limits | {"k": load.k, "c": load.c}
+    if isinstance(load, Motor):
+        effort = {"force" if load.linear else "torque": value_text(load.effort, parameters)} if load.curve is None else {}
+        curve = {} if load.curve is None else {"curve": curve_text(load.curve)}
+        return at | effort | curve | {"ratio": load.gear_ratio, "rotor_inertia": load.rotor_inertia}
     f = value_text(load.f, parameters)
     return at | {"f": f if load.alone or isinstance(f, list | dict) else [f]}
 

@@ -220,6 +220,12 @@ _TSDA = (
     Field("actuator", TimeValue("N"), False, "additional tension"),
     JACOBIAN,
 )
+_SIX = Array(((6,), (6, 6)))
+_BUSHING = (
+    Field("K", _SIX, True, "stiffness, or its diagonal"),
+    Field("C", _SIX, False, "damping, or its diagonal"),
+    Field("preload", Array(((6,),)), False, "force and moment on body j at the modelled pose"),
+)
 _FORCE = (Field("frame", Text(("global", "body")), False, "frame of the components"), JACOBIAN)
 _ON = Field("body", Reference("body"))
 
@@ -238,6 +244,12 @@ LOADS: dict[str, Kind] = {
                 says="a force between two points",
             )
             for ends in (_POINTS, _BODY_POINTS)
+        )
+    ),
+    "Bushing": OneOf(
+        tuple(
+            _typed("Bushing", *BETWEEN, *place, *_BUSHING, says="stiffness and damping in all six directions")
+            for place in ((Field("point", POINT), Field("axes", Array(((3, 3),)), False, "global, as columns")), FRAMES)
         )
     ),
     "RSDA": _typed(

@@ -17,7 +17,7 @@ from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.joint import Joint, Single
 from haugmbd.drivers import Driver
 from haugmbd.errors import Fault
-from haugmbd.forces import RSDA, TSDA, LinearActuator, PointForce, StateForce, Torque
+from haugmbd.forces import RSDA, TSDA, Bushing, LinearActuator, PointForce, StateForce, Torque
 from haugmbd.forces.base import ForceElement
 from haugmbd.modelfile.equations import freedom_text
 from haugmbd.modelfile.functions import Unwritable, code_name, driver_text, unwritable, value_text
@@ -46,14 +46,17 @@ def document_of(
     name: str,
     gravity: Any,
     bodies: Sequence[Body],
-    joints: Iterable[Joint],
-    loads: Iterable[ForceElement],
+    joints: Sequence[Joint],
+    loads: Sequence[ForceElement],
     parameters: Parameters,
     *,
     drawn: bool = True,
 ) -> tuple[Document, list[Fault]]:
     """Return the document, and the faults of parts that a file cannot hold;  drawn: with the shapes of bodies."""
     faults: list[Fault] = []
+    places = {load.name: [_first(bodies, load.parts()), _first(joints, load.parts())] for load in loads if load.parts()}
+    made = {id(part) for load in loads for part in load.parts()}  # the element makes them again
+    bodies, joints = [body for body in bodies if id(body) not in made], [joint for joint in joints if id(joint) not in made]
 
     def texts(parts: Iterable[Any], where: Callable[[Any], str], text: Callable[[Any, Parameters], Any]) -> list[Any]:
         found = []
@@ -76,7 +79,15 @@ def document_of(
     document["bodies"] = texts((body for body in bodies if not body.is_ground), _body, body_text if drawn else _undrawn)
     document["joints"] = texts(joints, lambda joint: f"joint {joint.name!r}", joint_text)
     document["loads"] = texts(loads, lambda load: load.where, load_text)
+    for entry in document["loads"]:
+        entry |= {"place": places[entry["name"]]} if entry["name"] in places else {}
     return document, faults
+
+
+def _first(parts: Sequence[Body | Joint], own: Sequence[Body | Joint]) -> int:
+    """Return the place of the first part that is one of a load's own."""
+    mine = {id(part) for part in own}
+    return next(k for k, part in enumerate(parts) if id(part) in mine)
 
 
 def _body(body: Body) -> str:
@@ -195,6 +206,7 @@ def load_text(load: ForceElement, parameters: Parameters) -> Document:
     texts: dict[type[ForceElement], Callable[[Any, Parameters], Document]] = {
         TSDA: _tsda,
         LinearActuator: _linear_actuator,
+        Bushing: _bushing,
         RSDA: _rsda,
         PointForce: _point_force,
         Torque: _torque,
@@ -221,6 +233,12 @@ def _linear_actuator(load: LinearActuator, parameters: Parameters) -> Document:
 
 def _tsda(load: TSDA, parameters: Parameters) -> Document:
     return {**_ends(load), "k": load.k, "c": load.c, "l0": load.l0, "actuator": value_text(load.actuator, parameters)}
+
+
+def _bushing(load: Bushing, parameters: Parameters) -> Document:
+    i, j = load.frame_i, load.frame_j
+    frames = {"i": i.body.name, "j": j.body.name, "frame_i": _frame(i), "frame_j": _frame(j)}
+    return {**frames, "K": load.K.tolist(), "C": load.C.tolist(), "preload": load.preload.tolist()}
 
 
 def _rsda(load: RSDA, parameters: Parameters) -> Document:

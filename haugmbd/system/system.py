@@ -123,6 +123,8 @@ class System(Pictured):
             self.bodies.append(part)
             name = part.name
         elif isinstance(part, ForceElement):
+            for own in part.parts():
+                self.add(own)
             self.loads.append(part)
             name = part.name
         elif isinstance(part, type):

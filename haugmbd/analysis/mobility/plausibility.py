@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from haugmbd.analysis.mobility.twist_format import direction_word, number, signed
+from haugmbd.bodies.rotor import Rotor
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import Fault
 from haugmbd.graph import Blocks
@@ -41,7 +42,7 @@ def implausible_parts(model: Model, state: State, blocks: Blocks, size: float, *
             points.setdefault(body, []).append((entry.name, s_bar))
     found = []
     for body in range(1, model.nb + 1):
-        own = points.get(body, [])
+        own = [] if isinstance(model.bodies[body], Rotor) else points.get(body, [])
         if own:
             found += [*_units(model, body, own, size), *_order(model, state, body, own)]
         elif whole and model.joints and blocks.blocks[blocks.of_body[body]].floats:

@@ -12,8 +12,6 @@ from joints import RJ
 
 EXACT = 1e-12  # a few roundings of numbers of size 1 to 100
 
-RNG = np.random.default_rng(20261122)
-
 
 def spin(t, r, p, v, omega_bar):
     return np.array([[1.0 + t, 0.2, -0.3, 0.5, 0.1, -0.4], [0.3, -1.0, 0.2, 0.1, 0.6, 0.3]]) + 0.1 * np.hstack([v, omega_bar])
@@ -30,17 +28,20 @@ SAMPLES = {
     "LinearActuator": lambda i, j, pin: mbd.LinearActuator(
         "load", i, j, point_i=(0.1, 0, 0.2), point_j=(1.3, 0.2, 0.1), force=lambda t, l, l_dot: 2.0 + t - l * l_dot
     ),
+    "Bushing": lambda i, j, pin: mbd.Bushing("load", i, j, point=(0.5, 0, 0), K=(20, 30, 40, 5, 6, 7), C=(1, 1, 1, 0.2, 0.1, 0.3)),
     "JointSpring": lambda i, j, pin: mbd.JointSpring("load", pin, k=2.0, c=0.3, free=0.4),
-    "JointLimit": lambda i, j, pin: mbd.JointLimit("load", pin, lower=-1e-3, upper=1e-3, k=500.0, c=0.3),
+    "JointLimit": lambda i, j, pin: mbd.JointLimit("load", pin, lower=-1e-4, upper=1e-4, k=2e3, c=3.0),
+    "Motor": lambda i, j, pin: mbd.Motor("load", pin, torque=lambda t, angle, speed: 0.5 + t - 0.1 * speed, ratio=3.0),
     "JointForce": lambda i, j, pin: mbd.JointForce("load", [pin], lambda t, q, qd: [1.0 + t - q[0] * qd[0]]),
 }
-AT_A_JOINT = ("RSDA", "JointSpring", "JointLimit", "JointForce")
+AT_A_JOINT = ("RSDA", "JointSpring", "JointLimit", "Motor", "JointForce")
 
 
 def two_bodies(kind):
+    rng = np.random.default_rng(20261122)
     system = mbd.System("two", gravity=(0, 0, 0))
-    i = system.add(mbd.Body("i", 2.0, (0.2, 0.3, 0.4), v=RNG.normal(size=3), omega_bar=RNG.normal(size=3)))
-    j = system.add(mbd.Body("j", 1.0, (0.1, 0.12, 0.15), r=(1, 0, 0), v=RNG.normal(size=3), omega_bar=RNG.normal(size=3)))
+    i = system.add(mbd.Body("i", 2.0, (0.2, 0.3, 0.4), v=rng.normal(size=3), omega_bar=rng.normal(size=3)))
+    j = system.add(mbd.Body("j", 1.0, (0.1, 0.12, 0.15), r=(1, 0, 0), v=rng.normal(size=3), omega_bar=rng.normal(size=3)))
     pin = None
     if kind in AT_A_JOINT:
         pin = system.add(RJ("pin", i, j, point=(0.5, 0, 0), axis=(0, 0, 1)))
