@@ -63,7 +63,7 @@ class ConstantVelocityRow(Primitive):
 
     kind = "ConstantVelocity"
     unit = "1"
-    symbols = "Phi = a_i . b_j - b_i . a_j - f(t),  a_i = A_i a_bar_i,  and so on"
+    symbols = "Phi = a_i . b_j - b_i . a_j - f(t),  a_i = A_i a_bar_i,  b_i = A_i b_bar_i,  a_j = A_j a_bar_j,  b_j = A_j b_bar_j"
 
     def __init__(self, i: Body, a_bar_i: Any, b_bar_i: Any, j: Body, a_bar_j: Any, b_bar_j: Any, f: Any = 0.0) -> None:
         super().__init__(i, j, f)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from haugmbd.bodies.body import Body
-from haugmbd.compiled.array_types import Array
+from haugmbd.compiled import array_types
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.joint import Joint
 from haugmbd.drivers import QuinticSpline
@@ -131,7 +131,7 @@ def joint_load_text(load: Any, parameters: Parameters, coordinate: Callable[[Joi
     return at | {"f": f if load.alone or isinstance(f, list | dict) else [f]}
 
 
-def shifted(entry: dict[str, Any], load: ForceElement, states: Mapping[Body, Array]) -> str:
+def shifted(entry: dict[str, Any], load: ForceElement, states: Mapping[Body, array_types.Array]) -> str:
     """Change an element for a system that is modelled at other states: its coordinates are counted from the modelled pose.
 
     Return why this cannot be done, "" if it could.  entry: values of the element in a file;  states: r, p, v, omega_bar (13,) of the bodies
@@ -150,7 +150,7 @@ def shifted(entry: dict[str, Any], load: ForceElement, states: Mapping[Body, Arr
     return ""
 
 
-def _value_at(coordinate: Coordinate, states: Mapping[Body, Array]) -> float:
+def _value_at(coordinate: Coordinate, states: Mapping[Body, array_types.Array]) -> float:
     """Return a coordinate at states of its bodies; of an angle that with the turns nearest to the modelled one."""
     a, b = (np.asarray(states[body])[None] for body in coordinate.bodies)
     return float(coordinate_motion(coordinate, a, b, np.full(1, coordinate.q0))[0][0])
