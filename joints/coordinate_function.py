@@ -132,6 +132,9 @@ class Cam(CoordinateFunction):
     profile : callable, sequence of three callables, or Driver
         The coordinate of the follower [m or rad] against that of the cam [rad or m]: one function written with NumPy, three functions
         (f, f', f''), or QuinticSpline(angle, rise), over one turn if it is closed.
+    unilateral : bool
+        Whether the follower only rests on the cam, which can push it along +q_b. Runs locate where the cam would have to pull as events
+        ("name: lift-off", "name: return"), and say so in `result.warnings`; they keep it closed.
 
     Raises
     ------
@@ -142,13 +145,19 @@ class Cam(CoordinateFunction):
     -----
     q_b = profile(q_a), through any number of turns. A profile that has the same value at both ends of a turn is closed, and periodic
     from there on: it is evaluated within the first turn only. Its slope must close, too. Any other one is used as it stands: a sector cam.
-    The follower is guided in both directions, as by a groove: a force on it along -q_b is a multiplier that pushes.
+    The follower is guided in both directions, as by a groove. The force of the cam on it along +q_b is -lam.
     """
 
     argument = "profile"
 
-    def __init__(self, name: str, joint_a: Joint | Coordinate, joint_b: Joint | Coordinate, profile: Any) -> None:
+    def __init__(
+        self, name: str, joint_a: Joint | Coordinate, joint_b: Joint | Coordinate, profile: Any, *, unilateral: bool = False
+    ) -> None:
         super().__init__(name, joint_a, joint_b, profile)
+        if not isinstance(unilateral, bool | np.bool):
+            raise UsageError(f"joint {name!r}: unilateral is {unilateral!r}, must be True or False.")
+        self.unilateral = bool(unilateral)
+        self.given |= {"unilateral": self.unilateral or None}
         if not self._faults and self.a is not None and self.a.turns:
             self._faults = self._close(f"joint {name!r}")
 

@@ -44,6 +44,8 @@ class Joint(ABC):
 
     freedoms: ClassVar[tuple[Freedom, ...] | None] = None
     """The relative motions that the joint allows, from body i to body j, such as (slide(H_I), turn(H_J)); None if not declared."""
+    unilateral: bool = False
+    """Whether the joint can only push: the multiplier of its first row must not be positive. Runs tell where it is."""
     q0: float = 0.0
     """Value of the coordinate at the modelled pose [rad or m], of a joint with one freedom."""
 

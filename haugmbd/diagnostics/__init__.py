@@ -18,4 +18,5 @@ energy               energy and momentum
 work                 work between stored states
 resample             states at other times
 run_warnings         status and warnings of a run
+lift_off             joints that can only push, and would have to pull
 """

@@ -150,7 +150,11 @@ COUPLING_FIELDS: dict[str, tuple[Field, ...]] = {
         Field("crossed", Flag(), False, "pulleys turn against each other"),
     ),
     "CoordinateFunction": (*_GEAR[:2], Field("f", TimeValue(), says="q_b against q_a, which stands in place of t")),
-    "Cam": (*_GEAR[:2], Field("profile", TimeValue(), says="q_b against q_a, which stands in place of t")),
+    "Cam": (
+        *_GEAR[:2],
+        Field("profile", TimeValue(), says="q_b against q_a, which stands in place of t"),
+        Field("unilateral", Flag(), False, "the follower only rests on the cam"),
+    ),
 }
 ROLLING_CLASSES: dict[str, type[Joint]] = {kind.__name__: kind for kind in joints.ROLLING}
 _PLANE = (Field("plane_normal", VECTOR, False), Field("plane_body", Reference("body"), False, "by default the ground"))

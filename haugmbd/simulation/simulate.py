@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.deprecated import check_keywords
+from haugmbd.diagnostics.lift_off import lift_off_events, lift_off_notes
 from haugmbd.diagnostics.method_solutions import solutions_of_rates, steps_only
 from haugmbd.diagnostics.run_warnings import issue, with_model_notes
 from haugmbd.errors import UsageError
@@ -234,7 +235,7 @@ def simulate(
             f"record_method=True keeps what {type(method).__name__} solved for at its steps, and t_eval asks for states between them: "
             "leave out t_eval."
         )
-    checked_events, measured = read_events(events), read_sensors(sensors)
+    checked_events, measured = read_events([*read_events(events), *lift_off_events(model)]), read_sensors(sensors)
     check_interval(method, start.t, t_end, store_every)
     check_drivers(model, start.t, t_end)
     pack = rule.fitted(model, formulation.pack(model))
@@ -260,6 +261,7 @@ def simulate(
         elif not method.own_multipliers:
             own = None
         outcome = with_model_notes(found.outcome, model, found.t, found.y, counters.steps, found.energy_restored)
+        outcome = outcome.with_notes(lift_off_notes(model, found.t, found.y, found.events))
         return Result(
             model,
             found.t,

@@ -159,6 +159,47 @@ def corner(q):
     return 0.01 * q * (2.0 * np.pi - q)
 
 
+def lift_off(speed):
+    """Where the eccentric must pull its follower: g + e w^2 cos(w t) < 0."""
+    angle = np.arccos(-G / (ECCENTRICITY * speed**2))
+    return angle / speed, (2.0 * np.pi - angle) / speed
+
+
+def resting(profile=eccentric):
+    """A cam on which the follower only rests."""
+    system = cam(profile, kind=lambda *given: Cam(*given, unilateral=True), speed=20.0)
+    return system
+
+
+@pytest.mark.filterwarnings("ignore::haugmbd.errors.RunWarning")
+@pytest.mark.parametrize("how", [{"h": 2e-3}, {"rtol": 1e-9, "atol": 1e-11}, {"integrator": mbd.RadauIIA(h=2e-3)}])
+def test_lift_off_and_return_of_a_resting_follower_are_located_and_told(how):
+    off, back = lift_off(20.0)
+    result = mbd.simulate(resting(), 0.3, project_velocity=True, **how)
+    assert [one.name for one in result.events] == ["cam: lift-off", "cam: return"]
+    np.testing.assert_allclose([one.t for one in result.events], [off, back], atol=1e-7)
+    (text,) = [text for text in result.warnings if "would have to pull" in text]
+    assert f"'cam' can only push, and would have to pull: lift-off at t = {off:.5g}"[:-1] in text
+    assert "it is held closed" in text
+
+
+def test_lift_off_is_told_by_a_warning_and_by_kinematics():
+    with pytest.warns(mbd.RunWarning, match="'cam' can only push"):
+        mbd.simulate(resting(), 0.3, h=2e-3, project_velocity=True)
+    off, _ = lift_off(20.0)
+    result = mbd.kinematics(resting(), np.linspace(0.0, 0.3, 1501))
+    (text,) = result.warnings
+    told = float(text.split("lift-off at about t = ")[1].split(" s")[0])
+    assert told == pytest.approx(off, abs=1e-5)
+
+
+def test_a_follower_that_stays_on_its_cam_is_not_told():
+    system = cam(kind=lambda *given: Cam(*given, unilateral=True), speed=10.0)
+    result = mbd.simulate(system, 1.0, h=2e-3, project_velocity=True)
+    assert result.events == ()
+    assert not any("pull" in text for text in result.warnings)
+
+
 FAULTS = {
     r"= 0.0158.* m at axle.angle = 0 rad, but guide.displacement is 0 m .*give joint 'guide' q0=0.0158": lambda q: eccentric(
         q + 1.08

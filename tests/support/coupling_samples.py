@@ -49,7 +49,7 @@ def coupling(cls, *, bare=False):
         "Screw": lambda: cls("sample", thread, pitch=0.05),
         "Belt": lambda: cls("sample", first, second, radii=(0.1, 0.2)),
         "CoordinateFunction": lambda: cls("sample", thread.coordinate("angle"), thread.coordinate("displacement"), SCREW),
-        "Cam": lambda: cls("sample", first, guide, PROFILE),
+        "Cam": lambda: cls("sample", first, guide, PROFILE, unilateral=True),
     }
     if not bare:
         system.add(make[cls.__name__]())

@@ -24,6 +24,7 @@ from haugmbd.analysis.mobility.remaining_freedom import freedom_at, joints_of, m
 from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
+from haugmbd.diagnostics.lift_off import sampled_lift_off_notes
 from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, singular_notes
 from haugmbd.errors import ModelError, SimulationError, SingularKKTError, UsageError
 from haugmbd.integrators.stabilization.projection import Projection
@@ -187,7 +188,8 @@ def _result(track: Track, points: list[Point], found: tuple[Followed, ...], cpu:
     gaps = sorted((gap for f in found for gap in f.gaps), key=lambda gap: gap.t)
     passed = tuple(_passed(track.model, gap) for gap in gaps)
     settings = {"analysis": "kinematics", "predictor": "second order", "corrector": repr(Projection())}
-    outcome = Outcome(RunStatus.COMPLETED, "reached all times", tuple(singular_notes(passed)))
+    notes = (*singular_notes(passed), *sampled_lift_off_notes(track.model, t, y))
+    outcome = Outcome(RunStatus.COMPLETED, "reached all times", notes)
     backwards, forwards = (counted_turns(track.model, one) for one in found)
     return Result(
         track.model,
