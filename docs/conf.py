@@ -34,6 +34,7 @@ extensions = [
     "site_pages",
     "executed_programs",
     "animations",
+    "small_pictures",
 ]
 root_doc = "index"
 exclude_patterns = ["_ext", "_static", "conf.py", "generated/static"]

@@ -5,6 +5,9 @@ from __future__ import annotations
 import inspect
 import re
 from pathlib import Path
+from typing import Any
+
+from docstrings import LITERAL
 
 import haugmbd as mbd
 import joints
@@ -40,7 +43,7 @@ def pages(root: Path, generated: Path) -> dict[str, str]:
     made = {}
     for group, names in groups(root).items():
         made[f"api/{slug(group)}.rst"] = page(group.capitalize(), [f"haugmbd.{name}" for name in names])
-    kinds = [kind.__name__ for kind in joints.CATALOGUE]
+    kinds = [kind.__name__ for kind in (*joints.CATALOGUE, *joints.COUPLINGS, *joints.ROLLING)]
     made["api/joints.rst"] = page("Joints", [f"joints.{name}" for name in kinds])
     made["api/labs.rst"] = page("Labs", [f"haugmbd.labs.{name}" for name in ("check", "mystery", "grade", "LabReport", "Grades")])
     made["api/faults.rst"] = page(
@@ -58,13 +61,37 @@ def slug(group: str) -> str:
 
 def page(title: str, names: list[str]) -> str:
     """Return a page that documents names."""
-    lines = [title, "=" * len(title), ""]
-    for name in names:
-        thing = mbd
-        for part in name.split(".")[1:]:
-            thing = getattr(thing if not name.startswith("joints.") else joints, part)
+    things = {name: named(name) for name in names}
+    lines = [title, "=" * len(title), "", *overview({name: thing for name, thing in things.items() if callable(thing)})]
+    for name, thing in things.items():
         if inspect.isclass(thing):
             lines += [f".. autoclass:: {name}", ""]
         elif callable(thing):
             lines += [f".. autofunction:: {name}", ""]
     return "\n".join(lines)
+
+
+def named(name: str) -> Any:
+    """Return what a full name stands for."""
+    first, *rest = name.split(".")
+    thing: Any = {"haugmbd": mbd, "joints": joints}[first]
+    for part in rest:
+        thing = getattr(thing, part)
+    return thing
+
+
+def overview(things: dict[str, Any]) -> list[str]:
+    """Return a table of names with the first sentence of their docstrings, which links to them."""
+    lines = [".. list-table::", "   :widths: 30 70", "   :class: api-overview", ""]
+    for name, thing in things.items():
+        role = "class" if inspect.isclass(thing) else "func"
+        first = " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].split())
+        lines += [f"   * - :py:{role}:`~{name}`", f"     - {plain(first)}"]
+    return [*lines, ""]
+
+
+def plain(text: str) -> str:
+    """Return a text in which nothing is markup, but for names in backquotes."""
+    return "".join(
+        f"``{part.strip('`')}``" if part.startswith("`") else re.sub(r"([*|\\_])", r"\\\1", part) for part in LITERAL.split(text)
+    )

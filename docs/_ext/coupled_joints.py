@@ -126,8 +126,8 @@ def draw(system: mbd.System, joint: Any, path: Path) -> None:
     drawing.close()
 
 
-def arrow(drawing: Drawing, joint: Any, freedom: Freedom) -> None:
-    """Draw the positive sense of a coordinate: an arc over the wheel, or a straight arrow along the axis."""
+def arrow(drawing: Drawing, joint: Any, freedom: Freedom, sense: float = 1.0) -> None:
+    """Draw the positive sense of a coordinate, or the other for sense = -1: an arc over the wheel, or a straight arrow along the axis."""
     point, A = joint_drawing.frame(joint, freedom.side)
     axis = A[:, freedom.axis]
     first = A[:, (freedom.axis + 1) % 3]
@@ -135,7 +135,7 @@ def arrow(drawing: Drawing, joint: Any, freedom: Freedom) -> None:
     if freedom.kind is Kind.SLIDE:
         line(drawing, point + 0.32 * second + np.linspace(-0.3, 0.3, 9)[:, None] * axis)
     else:
-        angle = np.linspace(-1.9, 1.9, 60)[:, None]
+        angle = sense * np.linspace(-1.9, 1.9, 60)[:, None]
         line(drawing, point + 0.13 * axis + 0.17 * (np.cos(angle) * first + np.sin(angle) * second))
 
 

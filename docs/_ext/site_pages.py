@@ -14,6 +14,7 @@ from typing import Any
 import api_pages
 import benchmark_pages
 import error_pages
+import force_pages
 import gallery_pages
 import joint_pages
 import lab_pages
@@ -31,6 +32,7 @@ CONTENTS = {
         "couplings",
         "rolling",
         "forces",
+        "generated/forces",
         "shapes",
         "model-files",
         "urdf",
@@ -74,6 +76,7 @@ FIGURE = re.compile(r"<!-- figure (\w+): (.*?) -->")
 
 MAKERS: tuple[Callable[[Path, Path], dict[str, str]], ...] = (
     joint_pages.pages,
+    force_pages.pages,
     gallery_pages.pages,
     error_pages.pages,
     notation_pages.pages,

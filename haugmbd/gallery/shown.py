@@ -30,7 +30,7 @@ SHOWN = {
     "peaucellier": 0.48,
     "jansen_leg": 4.0,
     "scissor_lift": 0.45,
-    "hoberman_ring": 1.5,
+    "hoberman_ring": 0.6,
     "universal_shaft": 2.0,
     "planetary_gear": 5.0,
     "differential": 4.0,
