@@ -60,6 +60,12 @@ TOP = Record((*HEAD, *(Field(key, Anything(), False) for key in (PARAMETERS, *SE
 
 def build(document: Any, reading: Reading) -> System | None:
     """Return the system of a document; None, with the faults in `reading`, if there are any."""
+    with np.errstate(over="ignore", invalid="ignore"):  # of numbers such as 1e300, whose squares the parts judge
+        return _built(document, reading)
+
+
+def _built(document: Any, reading: Reading) -> System | None:
+    """Return the system of a document; None, with the faults in `reading`, if there are any."""
     if isinstance(document, dict) and str(document.get("format", "")).startswith("haugmbd model ") and document["format"] != FORMAT:
         reading.fault(
             ("format",), f"it is {document['format']!r}", f"This version of haugmbd reads {FORMAT!r}: install a newer one."

@@ -138,7 +138,7 @@ def shifted(entry: dict[str, Any], load: ForceElement, states: Mapping[Body, arr
     """
     if not isinstance(load, JointLoad):
         return ""
-    moved = [_value_at(coordinate, states) - coordinate.q0 for coordinate in load.coordinates()]
+    moved = [value_at(coordinate, states) - coordinate.q0 for coordinate in load.coordinates()]
     if not any(moved):
         return ""
     if isinstance(load, JointSpring):
@@ -150,7 +150,7 @@ def shifted(entry: dict[str, Any], load: ForceElement, states: Mapping[Body, arr
     return ""
 
 
-def _value_at(coordinate: Coordinate, states: Mapping[Body, array_types.Array]) -> float:
+def value_at(coordinate: Coordinate, states: Mapping[Body, array_types.Array]) -> float:
     """Return a coordinate at states of its bodies; of an angle that with the turns nearest to the modelled one."""
     a, b = (np.asarray(states[body])[None] for body in coordinate.bodies)
     return float(coordinate_motion(coordinate, a, b, np.full(1, coordinate.q0))[0][0])

@@ -75,6 +75,20 @@ class Motion(NamedTuple):
     formula: str
 
 
+class AsmtLimit(NamedTuple):
+    """A limit of a joint: its type, the name of its joint, "=<" or "=>", its formula."""
+
+    name: str
+    type: str
+    joint: str
+    side: str
+    formula: str
+
+    def __str__(self) -> str:
+        """Return the limit for the report."""
+        return f"limit {self.name!r} ({self.type} {self.side} {self.formula})"
+
+
 @dataclass
 class Assembly:
     """The contents of a file."""
@@ -85,6 +99,7 @@ class Assembly:
     markers: dict[str, Marker] = field(default_factory=dict)
     joints: dict[str, AsmtJoint] = field(default_factory=dict)
     motions: dict[str, Motion] = field(default_factory=dict)
+    limits: list[AsmtLimit] = field(default_factory=list)
     gravity: Array = field(default_factory=lambda: np.zeros(3))
     pose: Transform = IDENTITY
     ignored: Counter[str] = field(default_factory=Counter)
@@ -247,9 +262,8 @@ def _read_sets(made: Assembly, sets: Record) -> None:
         last = joint.value().rsplit("/", 1)[-1]
         made.motions[name] = Motion(name, record.line, record.text, last, text)
     for record in _below(sets, "Limits"):
-        kind, bound = record.first("Type"), record.first("Limit")
-        told = f"{'' if kind is None else kind.value()} {'' if bound is None else bound.value()}".strip()
-        made.ignored[f"limit {_name(record)!r} ({record.text} {told})"] += 1
+        on, side, bound = ("" if (x := record.first(key)) is None else x.value() for key in ("MotionJoint", "Type", "Limit"))
+        made.limits.append(AsmtLimit(_name(record), record.text, on.rsplit("/", 1)[-1], side, bound))
     for record in _below(sets, "GeneralConstraintSets"):
         made.fault(record.line, f"constraint {_name(record)!r}", f"its type {record.text!r:.40} cannot be read", "Remove it.")
 

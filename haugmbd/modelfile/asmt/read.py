@@ -8,9 +8,11 @@ from haugmbd.bodies.frame import Frame
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import Fault, ModelFileError, UsageError
 from haugmbd.modelfile.asmt.assembly import Assembly, assembly_of
+from haugmbd.modelfile.asmt.limits import limits_of
 from haugmbd.modelfile.asmt.mechanism import mechanism
 from haugmbd.modelfile.asmt.records import parse_records
 from haugmbd.modelfile.imports.closing import OPEN, close_joints
+from haugmbd.modelfile.imports.limits import add_stops, read_stiffness
 from haugmbd.modelfile.imports.report import ImportReport, LoopClosure
 from haugmbd.modelfile.text import decode, path_of, read_bounded
 from haugmbd.modelfile.values import finite
@@ -22,7 +24,14 @@ MOST_FAULTS = 200
 
 
 @check_keywords
-def read_asmt(path: str | FilePath, *, length: float = 1.0, merge_fixed: bool = True, close: bool = True) -> System:
+def read_asmt(
+    path: str | FilePath,
+    *,
+    length: float = 1.0,
+    merge_fixed: bool = True,
+    close: bool = True,
+    stop_stiffness: float | None = None,
+) -> System:
     """Return the System of an ASMT file, the text format of FreeCAD's assembly solver.
 
     Parameters
@@ -35,6 +44,8 @@ def read_asmt(path: str | FilePath, *, length: float = 1.0, merge_fixed: bool = 
         Whether parts that fixed joints connect become one body, or the ground; otherwise each is a body, with a Fixed joint.
     close : bool
         Whether joints that are open at the modelled pose are closed by `assemble`.
+    stop_stiffness : float, optional
+        Stiffness [N m/rad or N/m] of the stops, JointLimit, that limits become. Without it limits are not read: they have none.
 
     Returns
     -------
@@ -53,8 +64,7 @@ def read_asmt(path: str | FilePath, *, length: float = 1.0, merge_fixed: bool = 
     Notes
     -----
     The frames of joints are the markers: the coordinate of a hinge is the solver's own, from x of marker I to x of marker J about z.
-    Motions become drivers; gears, racks and screws become couplings of the joints of their parts. Loads are refused by name; limits are
-    listed in the report.
+    Motions become drivers; gears, racks and screws become couplings of the joints of their parts. Loads are refused by name.
     Source: the files that OndselSolver reads and writes.
     """
     unit = finite(length)
@@ -66,11 +76,14 @@ def read_asmt(path: str | FilePath, *, length: float = 1.0, merge_fixed: bool = 
         root = parse_records(decode(data))
     except UsageError as error:
         raise ModelFileError(str(path), [Fault(str(path), str(error).rstrip("."), "")]) from None
+    stiffness = read_stiffness(stop_stiffness)
     made = assembly_of(root, unit)
     built = mechanism(made, merge_fixed)
     if made.faults:
         raise ModelFileError(str(path), _first(made.faults, str(path)))
     done = close_joints(built.system, bool(built.system.joints), close)
+    limits, unread = limits_of(made, built.system.joints) if stiffness is not None else ([], [str(limit) for limit in made.limits])
+    stops = add_stops(limits, built.system, done.system, stiffness)
     bodies = {body.name: body for body in done.system.bodies}
     done.system.import_report = ImportReport(
         source=str(path),
@@ -79,8 +92,8 @@ def read_asmt(path: str | FilePath, *, length: float = 1.0, merge_fixed: bool = 
         body_of={part: body for part, (body, _) in built.where.items() if part},
         q={},
         frames={part: Frame(bodies[body], at.r, at.A) for part, (body, at) in built.where.items() if part},
-        substituted=tuple(built.substituted),
-        ignored=tuple(_ignored(made)),
+        substituted=(*built.substituted, *stops.substituted),
+        ignored=(*_ignored(made), *unread, *stops.ignored),
         loops=tuple(
             LoopClosure(name, made.joints[name].type if name in made.joints else "motion", "ASMT", *gap)
             for name, gap in done.gaps.items()
@@ -89,7 +102,7 @@ def read_asmt(path: str | FilePath, *, length: float = 1.0, merge_fixed: bool = 
         iterations=done.iterations,
         closed=done.closed,
         degrees_of_freedom=done.degrees_of_freedom,
-        warnings=(*built.warnings, *done.doubts),
+        warnings=(*built.warnings, *done.doubts, *stops.warnings),
         word="part",
     )
     return done.system

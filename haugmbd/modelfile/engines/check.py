@@ -11,6 +11,8 @@ Source: Featherstone (2008), ch. 8: closed-loop systems.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from types import ModuleType
 
 import numpy as np
@@ -20,6 +22,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import check_keywords, did_you_mean
 from haugmbd.errors import AssemblyError, ModelError, UsageError
+from haugmbd.forces import JointLimit
 from haugmbd.formulations.accelerations import accelerations
 from haugmbd.math.euler_parameters import exponential, product
 from haugmbd.model.constraint_rows import evaluate
@@ -29,6 +32,7 @@ from haugmbd.modelfile.engines import exudyn_engine, mujoco_engine, pinocchio_en
 from haugmbd.modelfile.engines.base import Reduced
 from haugmbd.modelfile.engines.report import EngineCheck
 from haugmbd.modelfile.files import at_state
+from haugmbd.modelfile.joint_loads import value_at
 from haugmbd.system.system import System
 from joints import CJ, RJ, SJ, TJ, Coupling, Fixed
 
@@ -93,7 +97,7 @@ def crosscheck_engine(system: System, engine: str, *, states: int = 5, seed: int
     worst = {body.name: 0.0 for body in system.bodies[1:]}
     notes: tuple[str, ...] = ()
     for number in range(states):
-        state = _random_state(model, rng, model.state(), MOVED if number else 0.0)
+        state = _random_state(model, rng, model.state(), MOVED if number else 0.0, partial(_within_limits, system))
         here = at_state(system, state)
         reduced: Reduced = ENGINES[engine].reduced(here)
         notes = reduced.notes
@@ -102,7 +106,18 @@ def crosscheck_engine(system: System, engine: str, *, states: int = 5, seed: int
     return EngineCheck(system.name, name, states, worst, tol, notes)
 
 
-def _random_state(model: Model, rng: np.random.Generator, start: State, part: float) -> State:
+def _within_limits(system: System, state: State) -> bool:
+    """Return whether no JointLimit acts at a state: another engine has its own law of stops."""
+    states = {
+        body: np.concatenate([x[k] for x in (state.r, state.p, state.v, state.omega_bar)]) for k, body in enumerate(system.bodies)
+    }
+    stops = [load for load in system.loads if isinstance(load, JointLimit)]
+    return all(load.lower <= value_at(load.coordinates()[0], states) <= load.upper for load in stops)
+
+
+def _random_state(
+    model: Model, rng: np.random.Generator, start: State, part: float, allowed: Callable[[State], bool] = lambda _: True
+) -> State:
     """Return a state that the joints allow: a displaced one, assembled, with a random motion."""
     state = start
     for _ in range(TRIES if part else 0):
@@ -111,10 +126,14 @@ def _random_state(model: Model, rng: np.random.Generator, start: State, part: fl
             r[k] += part * model.length * rng.uniform(-1.0, 1.0, 3)
             p[k] = product(p[k], exponential(part * rng.uniform(-1.0, 1.0, 3)))
         try:
-            state = assemble(model, start.replace(r=r, p=p)).state
-            break
+            found = assemble(model, start.replace(r=r, p=p)).state
         except (AssemblyError, ModelError):
             part *= 0.5
+            continue
+        if allowed(found):
+            state = found
+            break
+        part *= 0.5
     rows = evaluate(model, state).Phi_q.toarray()
     size = 6 * model.nb
     _, values, right = np.linalg.svd(rows.reshape(-1, size), full_matrices=True)

@@ -21,7 +21,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.drivers import Constant
 from haugmbd.errors import Fault, ModelFileError, UsageError
-from haugmbd.forces import RSDA, TSDA
+from haugmbd.forces import RSDA, TSDA, JointLimit
 from haugmbd.forces.base import ForceElement
 from haugmbd.modelfile.engines.base import Reduced
 from haugmbd.modelfile.exports.export import modelled_angle, plain_spring
@@ -159,7 +159,7 @@ class _Built:
             self.mbs.AddObject(
                 self.items.ObjectConnectorSpringDamper(markerNumbers=markers, referenceLength=load.l0 or 1.0, **numbers)
             )
-        else:
+        elif not isinstance(load, JointLimit):  # which does not act at the states that are compared
             what = f"Exudyn is given no {type(load).__name__} but TSDA with constant numbers and RSDA without actuator"
             faults.append(Fault(load.where, what, "Leave it out."))
 

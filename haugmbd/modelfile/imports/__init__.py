@@ -4,6 +4,7 @@ report        what an import did
 transform     poses, nearest rotations
 masses        inertia for bodies without mass; masses that are doubtful
 closing       joints closed by assemble
+limits        limits of joints as stops
 prescribed    f(t) of an equation of simEngine3D
 simengine3d   read_simengine3d
 """

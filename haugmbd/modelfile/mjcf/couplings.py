@@ -22,6 +22,7 @@ from haugmbd.constraints.freedoms import Side
 from haugmbd.constraints.joint import Joint
 from haugmbd.errors import Fault
 from haugmbd.modelfile.imports.closing import OPEN
+from haugmbd.modelfile.imports.limits import Limit
 from haugmbd.modelfile.mjcf.engine import BALL, HINGE, JOINT, SLIDE, Engine
 from haugmbd.modelfile.mjcf.joints import ALIGNED
 from haugmbd.system.system import System
@@ -154,3 +155,22 @@ def rotor(engine: Engine, system: System, n: int, a: float, placed: dict[int, Pl
         else RackPinion(f"{base} gear", bearing, coordinate, radius=1.0)
     )
     return [body, bearing, gear], None
+
+
+def limits_of(engine: Engine, placed: dict[int, Placed]) -> list[Limit]:
+    """Return the limits of hinges and slides."""
+    m, d = engine.m, engine.d
+    if engine.off("LIMIT"):
+        return []
+    found = []
+    for n, (coordinate, sense) in placed.items():
+        if m.jnt_limited[n]:
+            lower, upper = map(float, m.jnt_range[n])
+            found.append(Limit(engine.name("joint", n), coordinate, sense, lower, upper, float(d.qpos[m.jnt_qposadr[n]]), 0.0))
+    return found
+
+
+def other_limits(engine: Engine, placed: dict[int, Placed]) -> list[str]:
+    """Return how many limits of other joints are not read, as a text."""
+    n = 0 if engine.off("LIMIT") else sum(bool(limited) for k, limited in enumerate(engine.m.jnt_limited) if k not in placed)
+    return [f"limits of balls, or of one of several joints of a body ({n})"] if n else []

@@ -162,7 +162,6 @@ def ignored(engine: Engine) -> list[str]:
     contacts = int(np.count_nonzero(m.geom_contype | m.geom_conaffinity))
     counts = {
         "contacts of geoms": contacts,
-        "joint limits": int(np.count_nonzero(m.jnt_limited)),
         "friction losses of joints": int(np.count_nonzero(m.dof_frictionloss)),
         "sensors": m.nsensor,
         "sites": m.nsite,

@@ -4,6 +4,7 @@ r"""Springs, dampers and actuators of hinges and slides: all are linear in the c
     actuator    tau = g (gain u + bias),   gain = G0 + G1 l + G2 l',   bias = B0 + B1 l + B2 l',   l = g q
     together    tau = a0 + a1 q + a2 q'    ->    RSDA or TSDA with the stiffness -a1, the damping -a2, the actuator -a0
 
+Of a joint with several coordinates a JointSpring and a JointForce act along one of them.
 The coordinate of a joint here is 0 at the modelled pose, where q = q_0.
 Source: MuJoCo's documentation, Computation: actuation model.
 """
@@ -16,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import Fault, UsageError
-from haugmbd.forces import RSDA, TSDA
+from haugmbd.forces import RSDA, TSDA, JointForce, JointSpring
 from haugmbd.forces.base import ForceElement
 from haugmbd.modelfile.mjcf.engine import HINGE, SLIDE, Engine
 from haugmbd.modelfile.values import finite
@@ -111,3 +113,11 @@ def load_of(name: str, joint: Joint, kind: int, law: Any, q_0: float, sense: flo
     start = end - SLIDER_LENGTH * h
     free = SLIDER_LENGTH if a1 else None
     return TSDA(name, joint.i, joint.j, point_i=start, point_j=end, k=-a1, l0=free, c=-a2, actuator=-constant)
+
+
+def loads_along(name: str, coordinate: Coordinate, sense: float, law: Any, q_0: float) -> list[ForceElement]:
+    """Return the elements with the law a0, a1, a2 along a coordinate of a joint with several, which stands at q_0."""
+    a0, a1, a2 = (float(a) for a in law)
+    constant = sense * (a0 + a1 * q_0)
+    found: list[ForceElement] = [JointSpring(f"{name} spring", coordinate, k=-a1, c=-a2)] if a1 or a2 else []
+    return [*found, JointForce(f"{name} force", coordinate, constant)] if constant else found

@@ -24,7 +24,7 @@ from haugmbd.modelfile.imports.transform import Transform
 from haugmbd.modelfile.mjcf.couplings import Follower, Placed, armature, coordinate_of, follow, followers, rotor
 from haugmbd.modelfile.mjcf.engine import CONNECT, HINGE, SLIDE, WELD, Engine
 from haugmbd.modelfile.mjcf.joints import joint_of
-from haugmbd.modelfile.mjcf.loads import controls, laws, load_of
+from haugmbd.modelfile.mjcf.loads import controls, laws, load_of, loads_along
 from haugmbd.system.system import System
 from joints import SJ, Fixed
 from joints.base import Place, Vectors
@@ -199,6 +199,13 @@ def _add_loads(engine: Engine, built: Built, joint: Joint, numbers: list[int], k
             continue
         name = engine.name("joint", n)
         if not (joint.rotates_about_h if kind == HINGE else joint.slides_along_h):
+            if n in built.placed:
+                coordinate, sense = built.placed[n]
+                start = float(engine.d.qpos[m.jnt_qposadr[n]])
+                for load in loads_along(name, coordinate, sense, law[n], start):
+                    built.faults.extend(load.faults())
+                    built.system.add(load)
+                continue
             what = "a spring, damper or actuator of one of several joints of a body cannot be read here"
             built.faults.append(Fault(f"joint {name!r}", what, "Give one joint a body, with bodies between them."))
             continue

@@ -10,8 +10,9 @@ from haugmbd.bodies.frame import Frame
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import ModelFileError
 from haugmbd.modelfile.imports.closing import OPEN, close_joints
+from haugmbd.modelfile.imports.limits import add_stops, read_stiffness
 from haugmbd.modelfile.imports.report import ImportReport, LoopClosure
-from haugmbd.modelfile.mjcf.couplings import put_followers
+from haugmbd.modelfile.mjcf.couplings import limits_of, other_limits, put_followers
 from haugmbd.modelfile.mjcf.engine import HINGE, SLIDE, Engine, compile_file, ignored, refused
 from haugmbd.modelfile.mjcf.mechanism import mechanism
 from haugmbd.modelfile.text import path_of
@@ -27,6 +28,7 @@ def read_mjcf(
     control: Mapping[str, float] | None = None,
     close: bool = True,
     folder: str | FilePath | None = None,
+    stop_stiffness: float | None = None,
 ) -> System:
     """Return the System of an MJCF file, a model of MuJoCo.
 
@@ -44,6 +46,9 @@ def read_mjcf(
         Whether open equalities are closed by `assemble`.
     folder : str or Path, optional
         The folder that files which the model names must be in, or below it; by default that of the file.
+    stop_stiffness : float, optional
+        Stiffness [N m/rad or N/m] of the stops, JointLimit, that limits of hinges and slides become. Without it limits are not read:
+        MuJoCo's are soft constraints without a stiffness.
 
     Returns
     -------
@@ -62,8 +67,8 @@ def read_mjcf(
 
     Notes
     -----
-    connect and weld are exact joints here, and equalities of joints exact couplings; MuJoCo's are soft. Contacts, limits and friction
-    losses are not read, and the report says so. An armature is inertia of the body of a joint at the world, and a rotor otherwise.
+    connect and weld are exact joints here, and equalities of joints exact couplings; MuJoCo's are soft. Contacts and friction losses
+    are not read, and the report says so. An armature is inertia of the body of a joint at the world, and a rotor otherwise.
     Tendons, deformable bodies and media are refused by name.
     The file is compiled by MuJoCo, which reads the files that it names, in the folder and below it only.
     Source: MuJoCo's documentation, XML reference and Computation.
@@ -77,6 +82,7 @@ def read_mjcf(
     if faults:
         raise ModelFileError(str(path), faults)
     done = close_joints(built.system, bool(built.closures), close)
+    stops = add_stops(limits_of(engine, built.placed), built.system, done.system, read_stiffness(stop_stiffness))
     bodies = {body.name: body for body in done.system.bodies}
     unknown = (float("nan"), float("nan"))
     done.system.import_report = ImportReport(
@@ -86,8 +92,8 @@ def read_mjcf(
         body_of={name: body for name, (body, _) in built.where.items() if name != "world"},
         q=_coordinates(engine),
         frames={name: Frame(bodies[body], at.r, at.A) for name, (body, at) in built.where.items() if name != "world"},
-        substituted=(*told, *built.substituted),
-        ignored=(*ignored(engine), *built.ignored),
+        substituted=(*told, *built.substituted, *stops.substituted),
+        ignored=(*ignored(engine), *built.ignored, *stops.ignored, *other_limits(engine, built.placed)),
         loops=tuple(
             LoopClosure(name, kind, "MJCF", *done.gaps.get(name, unknown))
             for name, kind in built.closures.items()
@@ -96,7 +102,7 @@ def read_mjcf(
         iterations=done.iterations,
         closed=done.closed,
         degrees_of_freedom=done.degrees_of_freedom,
-        warnings=(*built.warnings, *done.doubts),
+        warnings=(*built.warnings, *done.doubts, *stops.warnings),
         word="body",
     )
     return done.system

@@ -31,7 +31,9 @@ from haugmbd.modelfile.exports.export import (
     plain_spring,
     write_text,
 )
+from haugmbd.modelfile.exports.limits import limit_of
 from haugmbd.modelfile.exports.tree import Branch, spanning_tree
+from haugmbd.modelfile.imports.limits import FAR
 from haugmbd.modelfile.mjcf.equalities import REMEDY, equality
 from haugmbd.modelfile.mjcf.rates import rates_of
 from haugmbd.system.system import System
@@ -84,8 +86,8 @@ def write_mjcf(system: System, path: str | FilePath, *, leave_out: bool = False)
             str(path), [Fault("body 'world'", "MuJoCo has its own body of this name", "Rename it.")], "cannot hold the system"
         )
     branches, cut = spanning_tree(system, TREE)
-    springs = _springs(system, faults)
     undrawn: list[str] = []
+    springs = _springs(system, undrawn, faults)
     inside: dict[int, list[str]] = {id(body): [] for body in system.bodies}
     rates: dict[int, list[float]] = {id(body): [] for body in system.bodies}
     for branch in reversed(branches):
@@ -111,16 +113,20 @@ def write_mjcf(system: System, path: str | FilePath, *, leave_out: bool = False)
     return Export((path,), tuple(left))
 
 
-def _springs(system: System, faults: list[Fault]) -> dict[int, dict[str, str]]:
-    """Return the attributes of hinges with an RSDA; faults for other loads, and for a second one on a joint."""
+def _springs(system: System, left: list[str], faults: list[Fault]) -> dict[int, dict[str, str]]:
+    """Return the attributes of hinges with an RSDA, and of joints with limits; faults for other loads, and for a second one on a joint."""
     found: dict[int, dict[str, str]] = {}
     for load in system.loads:
-        spring = plain_spring(load)
-        if spring is not None and id(spring.joint) not in found:
+        spring, stop = plain_spring(load), limit_of(load)
+        if spring is not None and "stiffness" not in found.get(id(spring.joint), {}):
             rest = numbers(spring.theta0 - modelled_angle(spring.joint))
-            found[id(spring.joint)] = {"stiffness": numbers(spring.k), "damping": numbers(spring.c), "springref": rest}
+            own = found.setdefault(id(spring.joint), {})
+            own |= {"stiffness": numbers(spring.k), "damping": numbers(spring.c), "springref": rest}
+        elif stop is not None and "range" not in found.get(id(stop[0]), {}):
+            found.setdefault(id(stop[0]), {})["range"] = numbers(np.clip(stop[1:], -FAR, FAR))
+            left.append(f"{load.where}: stiffness and damping of its stops")
         else:
-            what = f"the file holds no {type(load).__name__} but one RSDA on an RJ or CJ, without actuator"
+            what = f"the file holds no {type(load).__name__} but one RSDA on an RJ or CJ, without actuator, and a JointLimit on an RJ or TJ"
             faults.append(Fault(load.where, what, REMEDY))
     return found
 
@@ -159,7 +165,7 @@ def _joints(branch: Branch, springs: dict[int, dict[str, str]]) -> list[str]:
     if kind is RJ:
         return [element("joint", name=joint.name, type="hinge", pos=pos, axis=axis(h), **spring)]
     if kind is TJ:
-        return [element("joint", name=joint.name, type="slide", pos=pos, axis=axis(h))]
+        return [element("joint", name=joint.name, type="slide", pos=pos, axis=axis(h), **spring)]
     if kind is SJ:
         return [element("joint", name=joint.name, type="ball", pos=pos)]
     if kind is CJ:

@@ -17,6 +17,7 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.errors import Fault
 from haugmbd.forces import RSDA, TSDA
 from haugmbd.math import euler_parameters
+from haugmbd.modelfile.imports.limits import Limit
 from haugmbd.modelfile.imports.masses import heavy, substitute
 from haugmbd.modelfile.imports.transform import Transform
 from haugmbd.modelfile.urdf.robot import SIDECAR, SLIDING, TURNING, Loop, Robot, UrdfJoint
@@ -48,13 +49,14 @@ class Built(NamedTuple):
     substituted: list[str]
     warnings: list[str]
     faults: list[Fault]
+    limits: list[Limit]
 
 
 def mechanism(robot: Robot, q: Mapping[str, float], gravity: Any, choices: Choices) -> Built:
     """Return the system of a robot at the joint coordinates q; its loops may be open."""
     at, found = poses(robot, q), groups(robot, choices.merge_fixed)
     ground = () if choices.floating else _shapes(robot, found[robot.root], np.zeros(3), choices.meshes)
-    built = Built(System(robot.name, gravity=gravity, ground_shape=ground), {}, {}, [], [], [])
+    built = Built(System(robot.name, gravity=gravity, ground_shape=ground), {}, {}, [], [], [], [])
     total = sum(link.inertia.mass for link in robot.links.values() if link.inertia is not None)
     bodies: dict[str, Body] = {}
     for leader, group in found.items():
@@ -72,11 +74,11 @@ def mechanism(robot: Robot, q: Mapping[str, float], gravity: Any, choices: Choic
     for loop in robot.loops:
         _add_loop(built, loop, bodies)
     built.warnings.extend((*heavy("link", built.system.bodies), *choices.meshes.warnings))
+    made = {joint.name: joint for joint in built.system.joints}
     for name, joint in robot.joints.items():
-        if joint.limits is not None and not joint.limits[0] <= q.get(name, 0.0) <= joint.limits[1]:
-            built.warnings.append(
-                f"joint {name!r} is modelled at {q[name]:.4g}, outside its limits {joint.limits[0]:g} to {joint.limits[1]:g}"
-            )
+        if joint.limits is not None and (joint.mimic is None or choices.free_mimic) and name in made:
+            coordinate = made[name].coordinate("angle" if joint.type in TURNING else "displacement")
+            built.limits.append(Limit(name, coordinate, 1.0, *joint.limits, q.get(name, 0.0), joint.effort))
     return built
 
 

@@ -11,6 +11,7 @@ from haugmbd.bodies.frame import Frame
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import Fault, ModelFileError, UsageError
 from haugmbd.modelfile.imports.closing import close_joints
+from haugmbd.modelfile.imports.limits import add_stops, read_stiffness
 from haugmbd.modelfile.imports.report import ImportReport, LoopClosure
 from haugmbd.modelfile.text import decode, path_of, read_bounded
 from haugmbd.modelfile.urdf.mechanism import Built, Choices, mechanism, sidecar_loops
@@ -40,6 +41,8 @@ def read_urdf(
     repair_inertia: bool = False,
     free_mimic: bool = False,
     meshes: str | FilePath | None = None,
+    limits: bool = True,
+    stop_stiffness: float | None = None,
     allow_code: bool = False,
 ) -> System:
     """Return the System of a URDF file, or of a xacro file.
@@ -67,6 +70,10 @@ def read_urdf(
     meshes : str or Path, optional
         The folder that meshes are read from, it and those below it; by default that of the file. package://name/x is looked for there
         as name/x and as x.
+    limits : bool
+        Whether limits of joints become stops, JointLimit.
+    stop_stiffness : float, optional
+        Their stiffness [N m/rad or N/m]; by default the effort of the joint moves its stop by 0.01 rad or 0.001 m.
     allow_code : bool
         Whether a .xacro is expanded, by the package `xacrodoc`: expanding executes Python expressions of the file.
 
@@ -88,8 +95,9 @@ def read_urdf(
     -----
     Revolute and continuous joints become RJ, prismatic TJ, planar Planar, fixed ones are merged; damping becomes an RSDA or a TSDA,
     and a joint with <mimic> gets a Coupling.
-    Visual geometry becomes shapes; a mesh that is missing is a warning. Limits, friction, transmissions and simulator extensions are
-    not read, and the report says so. The coordinates of joints are zero at the modelled pose.
+    Limits become JointLimit, counted from the modelled pose. Visual geometry becomes shapes; a mesh that is missing is a warning.
+    Friction, transmissions and simulator extensions are not read, and the report says so. The coordinates of joints are zero at the
+    modelled pose.
     Nothing of a .urdf is executed, and no file outside of the folder `meshes` is opened but `loops`.
     Source: the URDF specification of ROS.
     """
@@ -102,8 +110,15 @@ def read_urdf(
     built = mechanism(robot, pose, gravity, Choices(floating, merge_fixed, repair_inertia, free_mimic, folder))
     _raise(path, built.faults)
     system, report = _closed(robot, built, close, str(path))
-    ignored = [*_ignored(robot, free_mimic), *(f"{loops}: the key {key!r}" for key in unread)]
-    system.import_report = replace(report, q=pose, ignored=tuple(ignored))
+    stops = add_stops(built.limits if limits else [], built.system, system, read_stiffness(stop_stiffness))
+    ignored = [*_ignored(robot, free_mimic, limits), *(f"{loops}: the key {key!r}" for key in unread), *stops.ignored]
+    system.import_report = replace(
+        report,
+        q=pose,
+        ignored=tuple(ignored),
+        substituted=(*report.substituted, *stops.substituted),
+        warnings=(*report.warnings, *stops.warnings),
+    )
     return system
 
 
@@ -150,15 +165,21 @@ def _raise(path: FilePath, faults: list[Fault]) -> None:
         raise ModelFileError(str(path), faults)
 
 
-def _ignored(robot: Robot, free_mimic: bool) -> list[str]:
+def _ignored(robot: Robot, free_mimic: bool, stops: bool) -> list[str]:
     """Return what was not read, as texts."""
-    counts = [f"{what} ({n})" for what, n in sorted(robot.ignored.items())]
-    limits = sum(joint.limits is not None for joint in robot.joints.values())
-    friction = sum(joint.friction != 0.0 for joint in robot.joints.values())
-    planar = sum(joint.damping != 0.0 for joint in robot.joints.values() if joint.type in ("planar", "floating", "fixed"))
-    followers = [f"the mimic of joint {joint.name!r}" for joint in robot.joints.values() if joint.mimic is not None and free_mimic]
-    own = ((limits, "joint limits"), (friction, "joint friction"), (planar, "damping of joints with several freedoms or none"))
-    return [*counts, *(f"{what} ({n})" for n, what in own if n), *followers]
+    joints = robot.joints.values()
+    limited = [joint for joint in joints if joint.limits is not None]
+    followers = [] if free_mimic else [joint for joint in limited if joint.mimic is not None]
+    own = {
+        "joint limits": 0 if stops else len(limited),
+        "limits of joints that follow others": len(followers) if stops else 0,
+        "joint friction": sum(joint.friction != 0.0 for joint in joints),
+        "damping of joints with several freedoms or none": sum(
+            joint.damping != 0.0 for joint in joints if joint.type in ("planar", "floating", "fixed")
+        ),
+    }
+    free = [f"the mimic of joint {joint.name!r}" for joint in joints if joint.mimic is not None and free_mimic]
+    return [*(f"{what} ({n})" for what, n in (*sorted(robot.ignored.items()), *own.items()) if n), *free]
 
 
 def _closed(robot: Robot, built: Built, close: bool, source: str) -> tuple[System, ImportReport]:

@@ -67,6 +67,7 @@ class UrdfJoint:
     damping: float = 0.0
     friction: float = 0.0
     limits: tuple[float, float] | None = None
+    effort: float = 0.0
     mimic: tuple[str, float, float] | None = None
 
 
@@ -272,6 +273,7 @@ def _read_joint(robot: Robot, element: Element) -> None:
     joint.friction = _number(robot, dynamics, "friction", 0.0, where)
     if limit is not None and kind in ("revolute", "prismatic"):
         joint.limits = (_number(robot, limit, "lower", 0.0, where), _number(robot, limit, "upper", 0.0, where))
+        joint.effort = _number(robot, limit, "effort", 0.0, where)
     mimic = element.first("mimic")
     if mimic is not None:
         numbers = _number(robot, mimic, "multiplier", 1.0, where), _number(robot, mimic, "offset", 0.0, where)

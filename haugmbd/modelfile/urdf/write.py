@@ -5,6 +5,7 @@ tree          RJ continuous, TJ prismatic, Planar planar, Fixed fixed; free bodi
 cut           SJ, Fixed in the sidecar of Extended URDF (3d, 6d), between frames that are links;  RJ, TJ as <loop_joint>
 mimic         a coupling of two coordinates of the tree
 damping       of an RSDA without spring and actuator
+limit         of a JointLimit; its effort is the force that moves the stop by 0.01 rad or 0.001 m
 visual        boxes, spheres, cylinders, and meshes as .obj files
 """
 
@@ -21,9 +22,12 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import Fault
+from haugmbd.forces import JointLimit
 from haugmbd.modelfile.exports.drawn import written_shapes
 from haugmbd.modelfile.exports.export import Export, checked, element, finished, indented, numbers, plain_spring, rpy, write_text
+from haugmbd.modelfile.exports.limits import limit_of
 from haugmbd.modelfile.exports.tree import Branch, spanning_tree
+from haugmbd.modelfile.imports.limits import FAR, YIELD
 from haugmbd.modelfile.text import path_of
 from haugmbd.modelfile.urdf.followers import followers
 from haugmbd.modelfile.urdf.write_visual import Visuals
@@ -34,6 +38,7 @@ TREE: dict[type[Joint], str] = {RJ: "continuous", TJ: "prismatic", Planar: "plan
 LOOPS: dict[type[Joint], str] = {RJ: "revolute", TJ: "prismatic"}
 SIDECAR: dict[type[Joint], str] = {SJ: "3d", Fixed: "6d"}
 ROOT = "world"
+HELD = "the damping of an RJ, and a JointLimit of an RJ or a TJ"
 REMEDY = "Leave it out with leave_out=True, or save the system as .json."
 
 
@@ -82,14 +87,16 @@ def write_urdf(system: System, path: str | FilePath, *, loops: str | FilePath | 
     visuals, undrawn = Visuals(path), list[str]()
     parts = [element("link", written_shapes(system.ground, lambda shape: visuals.text(shape, np.zeros(3)), undrawn), name=root)]
     led, loose = followers(cut, branches, REMEDY, faults)
-    dynamics = {key: [element("dynamics", damping=numbers(c))] for key, c in _damping(system, faults).items()}
+    limits: dict[int, str] = {}
+    damping = _damping(system, limits, undrawn, faults)
+    dynamics = {key: [element("dynamics", damping=numbers(c))] for key, c in damping.items()}
     for follower, (leader, multiplier) in led.items():
         mimic = element("mimic", joint=leader.name, multiplier=numbers(multiplier), offset="0.0")
         dynamics.setdefault(follower, []).append(mimic)
     for branch in branches:
         points[id(branch.body)] = origin = _origin_of(branch)
         drawn = written_shapes(branch.body, partial(visuals.text, origin=origin), undrawn)
-        parts += _branch(branch, names, points, dynamics, drawn)
+        parts += _branch(branch, names, points, dynamics, limits.get(id(branch.joint), ""), drawn)
     rows: list[tuple[str, str, str]] = []
     for joint in loose:
         parts += _cut(joint, names, points, rows, faults)
@@ -108,15 +115,28 @@ def write_urdf(system: System, path: str | FilePath, *, loops: str | FilePath | 
     return Export(tuple(files), tuple(left))
 
 
-def _damping(system: System, faults: list[Fault]) -> dict[int, float]:
-    """Return the damping of joints by RSDA; faults for other loads."""
+def _damping(system: System, limits: dict[int, str], left: list[str], faults: list[Fault]) -> dict[int, float]:
+    """Return the damping of joints by RSDA, and put the limits of joints by JointLimit; faults for other loads."""
     found: dict[int, float] = {}
     for load in system.loads:
-        spring = plain_spring(load)
-        if spring is not None and spring.k == 0.0 and type(spring.joint) is RJ:
+        spring, stop = plain_spring(load), limit_of(load)
+        if isinstance(load, JointLimit) and stop is not None and id(stop[0]) not in limits:
+            joint, *ends = stop
+            lower, upper = np.clip(ends, -FAR, FAR)
+            effort = load.k * YIELD[type(joint) is RJ]
+            given = {"lower": lower, "upper": upper, "effort": effort, "velocity": FAR}
+            limits[id(joint)] = element("limit", **{key: numbers(x) for key, x in given.items()})
+            left += [f"{load.where}: its damping"] if load.c else []
+        elif spring is not None and spring.k == 0.0 and type(spring.joint) is RJ:
             found[id(spring.joint)] = found.get(id(spring.joint), 0.0) + spring.c
         else:
-            faults.append(Fault(load.where, f"a URDF holds no {type(load).__name__} but the damping of an RJ", REMEDY))
+            faults.append(
+                Fault(
+                    load.where,
+                    f"a URDF holds no {type(load).__name__} but the damping of an RJ, and a JointLimit of an RJ or a TJ",
+                    REMEDY,
+                )
+            )
     return found
 
 
@@ -135,11 +155,11 @@ def _origin_of(branch: Branch) -> Array:
 
 
 def _branch(
-    branch: Branch, names: dict[int, str], points: dict[int, Array], dynamics: dict[int, list[str]], drawn: list[str]
+    branch: Branch, names: dict[int, str], points: dict[int, Array], dynamics: dict[int, list[str]], limit: str, drawn: list[str]
 ) -> list[str]:
     """Return the link of a body and the joint that leads to it.
 
-    points: origins of the links, from the centre of mass;  dynamics: elements of joints;  drawn: visuals of the link
+    points: origins of the links, from the centre of mass;  dynamics: elements of joints;  limit, drawn: of this joint and link
     """
     body, joint, point = branch.body, branch.joint, _point(branch)
     J = body.J_bar
@@ -150,7 +170,7 @@ def _branch(
         element("inertia", **{key: numbers(x) for key, x in six.items()}),
     ]
     link = element("link", [element("inertial", solid), *drawn], name=body.name)
-    kind = "floating" if joint is None else TREE[type(joint)]
+    kind = "floating" if joint is None else "revolute" if limit and type(joint) is RJ else TREE[type(joint)]
     inside = [
         element("parent", link=names[id(branch.parent)]),
         element("child", link=body.name),
@@ -159,8 +179,8 @@ def _branch(
     if joint is not None and kind != "fixed":
         h = (-1.0 if branch.reverse else 1.0) * joint.frame_i.A[:, 2]
         inside.append(element("axis", xyz=numbers(body.A.T @ h)))
-        if kind == "prismatic":
-            inside.append(element("limit", lower="-1e3", upper="1e3", effort="1e9", velocity="1e9"))
+        if limit or kind == "prismatic":
+            inside.append(limit or element("limit", lower="-1e3", upper="1e3", effort="1e9", velocity="1e9"))
         inside += dynamics.get(id(joint), [])
     name = f"{body.name} free" if joint is None else joint.name
     return [link, element("joint", inside, name=name, type=kind)]

@@ -367,6 +367,35 @@ def test_what_is_doubtful_and_not_read_is_said(tmp_path):
     assert "as FreeCAD writes them" in same.warnings[0]
 
 
+def test_limits_become_stops(tmp_path):
+    """Counted as motions are: the angle from x_i to x_j about z_i, and the displacement along it in the unit of the file."""
+    parts = [
+        part("arm", marker("pin", A=about_z(0.2)), marker("rail", (0, 300, 0))),
+        part("cart", marker("rail"), r=(0, 300, 40)),
+    ]
+    joints = [
+        joint("RevoluteJoint", "hinge", ("pin",), ("arm", "pin")),
+        joint("TranslationalJoint", "rail", ("arm", "rail"), ("cart", "rail")),
+    ]
+    limits = [
+        limit("high", "hinge", "=<", "30.0*pi/180.0"),
+        limit("low", "hinge", "=>", "-1"),
+        limit("lower", "hinge", "=>", "-2"),
+        ("TranslationLimit", limit("end", "rail", "=<", "90")[1]),
+        limit("moving", "hinge", "=<", "time"),
+        limit("strange", "rail", "=<", "1"),
+    ]
+    text = asmt.assembly(parts, joints, limits=limits, markers=[marker("pin")])
+    system = read(tmp_path, text, length=0.001, stop_stiffness=200.0)
+    turn, slide = system.loads
+    assert (turn.lower, turn.upper, turn.k) == pytest.approx((-1.2, np.pi / 6 - 0.2, 200.0))
+    assert (slide.lower, slide.upper, slide.k) == pytest.approx((-np.inf, 0.05, 200.0))
+    report = system.import_report
+    assert report.substituted[-1] == "joint limits (2) became JointLimit, k = stop_stiffness"
+    assert {"limit 'moving' (RotationLimit =< time)", "limit 'strange' (RotationLimit =< 1)"} <= set(report.ignored)
+    assert len([told for told in read(tmp_path, text, length=0.001).import_report.ignored if told.startswith("limit ")]) == 6
+
+
 def test_all_faults_at_once_with_lines(tmp_path):
     parts = [
         part("a", marker("m"), marker("m"), A=2.0 * np.eye(3)),

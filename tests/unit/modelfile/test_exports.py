@@ -192,6 +192,29 @@ def test_couplings_come_back_from_urdf(tmp_path):
     couplings_alike(system, again)
 
 
+def test_limits_come_back(tmp_path):
+    system = mechanisms.geared(screw=False)
+    joints = {joint.name: joint for joint in system.joints}
+    system.add(mbd.JointLimit("stop", joints["pivot"], lower=-0.3, upper=0.9, k=500.0, c=2.0))
+    system.add(mbd.JointLimit("end", joints["rail"], upper=0.2, k=4000.0))
+    done = mbd.write_urdf(system, tmp_path / "x.urdf")
+    assert any("'stop': its damping" in text for text in done.left_out)
+    again = mbd.read_urdf(tmp_path / "x.urdf", gravity=system.gravity)
+    found = {load.name: load for load in again.loads}
+    assert (found["pivot limit"].lower, found["pivot limit"].upper, found["pivot limit"].k) == pytest.approx((-0.3, 0.9, 500.0))
+    assert "rail limit" not in found or found["rail limit"].upper == pytest.approx(0.2)
+    same(system, again)
+    if find_spec("mujoco"):
+        done = mbd.write_mjcf(system, tmp_path / "x.xml")
+        assert sum("stiffness and damping of its stops" in text for text in done.left_out) == 2
+        assert "joint limits (2)" in str(mbd.read_mjcf(tmp_path / "x.xml").import_report)
+        again = mbd.read_mjcf(tmp_path / "x.xml", stop_stiffness=500.0)
+        found = {load.name: load for load in again.loads}
+        assert (found["pivot limit"].lower, found["pivot limit"].upper, found["pivot limit"].k) == pytest.approx((-0.3, 0.9, 500.0))
+        same(system, again)
+        assert mbd.crosscheck_engine(system, "mujoco", states=3).ok
+
+
 def test_couplings_that_formats_cannot_hold(tmp_path):
     system = mechanisms.geared()
     a, pivot, thread = (next(joint for joint in system.joints if joint.name == name) for name in ("a", "pivot", "thread"))

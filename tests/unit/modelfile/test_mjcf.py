@@ -128,6 +128,24 @@ def test_several_joints_of_one_body_are_one_joint(case, tmp_path):
     compared(system, m, d, d.qacc, SAME)
 
 
+def test_springs_and_actuators_of_one_of_several_joints(tmp_path):
+    """Of a universal joint, and of the angle of a planar one, with armature."""
+    spring = 'stiffness="{}" damping="{}" springref="20" armature="0.05"'
+    solid = '<inertial pos="0.1 0.2 0.3" mass="2" diaginertia="0.3 0.2 0.4"/>'
+    text = mjcf.model(
+        f'<body name="a"><joint name="u" axis="1 0 0" {spring.format(3, 0.5)}/><joint name="v" axis="0 1 0" {spring.format(2, 0)}/>{solid}'
+        '<body name="b" pos="0.5 0 0"><joint name="x" type="slide" axis="1 0 0"/><joint name="y" type="slide" axis="0 1 0"/>'
+        f'<joint name="w" axis="0 0 -1" {spring.format(1, 0.3)}/>{solid}</body></body>',
+        actuator='<motor name="m" joint="v" gear="3"/><position name="s" joint="w" kp="4" kv="0.2"/>',
+        keyframe='<key name="k" qpos="0.3 -0.4 0.1 0.2 0.5" qvel="1 -2 0.5 0.3 0.7"/>',
+    )
+    control = {"m": 0.7, "s": 0.2}
+    m, d = engine(text, control=control, key=0)
+    system = read(tmp_path, text, key="k", control=control)
+    assert {type(load).__name__ for load in system.loads} == {"JointSpring", "JointForce", "RSDA"}
+    compared(system, m, d, d.qacc, SAME)
+
+
 def loop_text(equality, gap=0.0, key=""):
     """A four-bar of two branches, or of three parts; the equality closes it."""
     bar = '<inertial pos="{} 0 0" mass="1" diaginertia="0.01 0.05 0.05"/>'

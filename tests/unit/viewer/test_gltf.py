@@ -14,6 +14,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd.bodies import inertia
 from haugmbd.gallery import andrews, delta_robot, pendulum, slider_crank
+from haugmbd.viewer import to_gltf
 
 VALIDATOR = """
 const validator = require("gltf-validator"), fs = require("fs");
@@ -66,6 +67,19 @@ def test_the_animation_of_a_body_is_its_motion(crank, tmp_path):
     np.testing.assert_allclose(root["rotation"], [-np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)], atol=1e-7)  # z up to y up
 
 
+def test_a_system_is_written_at_its_modelled_pose(tmp_path):
+    system = slider_crank()
+    content, _ = read(to_gltf(system, tmp_path / "x.glb"))
+    assert "animations" not in content
+    nodes = {node.get("name"): node for node in content["nodes"]}
+    for body in system.bodies[1:]:
+        np.testing.assert_allclose(nodes[body.name]["translation"], body.r, atol=1e-6)
+        p = np.array(nodes[body.name]["rotation"])[[3, 0, 1, 2]]
+        assert abs(p @ body.p) == pytest.approx(1.0, abs=1e-6)
+    with pytest.raises(mbd.UsageError, match="is no result to draw"):
+        to_gltf("x", tmp_path / "y.glb")
+
+
 def test_times_increase_where_an_impact_stands_twice(tmp_path):
     system = mbd.System("ball", gravity=(0.0, 0.0, -9.81))
     ball = system.add(mbd.Body("ball", 1.0, (0.004, 0.004, 0.004), r=(0.0, 0.0, 0.3)))
@@ -86,7 +100,7 @@ def test_mistakes_are_named(crank, tmp_path, name, options, words):
         crank.to_gltf(tmp_path / name, **options)
 
 
-@pytest.mark.parametrize("case", ["crank", "andrews", "still", "named", "shapes", "rods"])
+@pytest.mark.parametrize("case", ["crank", "andrews", "still", "named", "shapes", "rods", "system"])
 def test_the_validator_of_khronos_finds_nothing(crank, tmp_path, case):
     modules = os.environ.get("HAUGMBD_NODE_MODULES")
     if not (modules and shutil.which("node")):
@@ -111,6 +125,8 @@ def test_the_validator_of_khronos_finds_nothing(crank, tmp_path, case):
     else:
         result = crank if case == "crank" else mbd.simulate(pendulum(), 0.1, h=1e-2)
     path = result.to_gltf(tmp_path / "x.glb", frames=1 if case == "still" else None)
+    if case == "system":
+        path = to_gltf(delta_robot(), tmp_path / "x.glb")
     command = ["node", "-e", VALIDATOR, str(path)]
     found = subprocess.run(command, env={**os.environ, "NODE_PATH": modules}, capture_output=True, text=True, check=True)
     issues = json.loads(found.stdout)
