@@ -212,15 +212,20 @@ def report_of(model: Model, examined: RankAnalysis) -> RankReport:
 
 def row_scale(model: Model, rows: Rows) -> Array:
     """Return J_r M^-1 J_r^T of each row, (nc,): the compliance of its bodies, with the inertia that is factored."""
-    inertia = model.tables["SHIFTED"]
-    scale = np.zeros(model.nc)
+    return row_compliance(model.tables["SHIFTED"], rows, np.arange(model.nc))
+
+
+def row_compliance(inertia: Array, rows: Rows, numbers: Ints) -> Array:
+    """Return J_r M^-1 J_r^T (..., n) of n rows, by their numbers, for inertias (..., nb + 1, 10) by bodies: m, J_bar."""
+    scale = np.zeros((*inertia.shape[:-2], len(numbers)))
     for side in range(rows.bodies.shape[1]):
-        body = rows.bodies[:, side]
+        body = rows.bodies[numbers, side]
         moving = body > 0
-        mass, J_bar = inertia[body[moving], 0], inertia[body[moving], 1:].reshape(-1, 3, 3)
-        Phi_r, PiBar = rows.Phi_r[moving, side], rows.PiBar[moving, side]
-        turned = np.linalg.solve(J_bar, PiBar[:, :, None])[:, :, 0]
-        scale[moving] += np.sum(Phi_r**2, axis=1) / mass + np.sum(PiBar * turned, axis=1)
+        own = inertia[..., body[moving], :]
+        J_bar = own[..., 1:].reshape(*own.shape[:-1], 3, 3)
+        Phi_r, PiBar = rows.Phi_r[numbers, side][moving], rows.PiBar[numbers, side][moving]
+        turned = np.linalg.solve(J_bar, np.broadcast_to(PiBar[:, :, None], (*own.shape[:-1], 3, 1)))[..., 0]
+        scale[..., moving] += np.sum(Phi_r**2, axis=1) / own[..., 0] + np.sum(PiBar * turned, axis=-1)
     return scale
 
 
