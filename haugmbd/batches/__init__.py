@@ -5,5 +5,7 @@ parameters         parameters by their paths
 variant            a member as a system of its own
 direct_tables      parameters that are numbers in the tables
 accelerations      accelerations and multipliers of all members
+trajectory_store   results in files of a folder
+trajectories       whole trajectories of all members
 batch              batch
 """

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from queue import SimpleQueue
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +23,9 @@ from haugmbd.batches.threads import in_blocks
 from haugmbd.batches.variant import variant_model
 from haugmbd.bodies.body import UNIT_P_TOL
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.compiled.jit import entry
+from haugmbd.compiled.jit import entry, kernel
 from haugmbd.compiled.released import released
-from haugmbd.compiled.status_codes import OK
+from haugmbd.compiled.status_codes import NOT_FINITE, OK
 from haugmbd.deprecated import public_class
 from haugmbd.formulations.accelerations import accelerations
 from haugmbd.formulations.newton_euler import accelerate
@@ -74,37 +75,74 @@ class BatchAccelerations:
 class Members(NamedTuple):
     """What the kernel knows of members.
 
-    places: (m,) indices in `reals`;  values: (n, m) what stands there;  slots: (nc,) of the rows
+    places: (m,) indices in `reals`;  values: (n, m) what stands there;  slots: (nc,) of the rows;  ground: (13,) its state
     work: a new workspace, to which a workspace is reset after a failure;  anew: whether that is necessary after each member
     """
 
     places: Ints
     values: Array
     slots: Ints
+    ground: Array
     work: Array
     anew: bool
+
+
+class Solutions(NamedTuple):
+    """What the kernel writes: u_dot (n, nb + 1, 6), lam (n, nc) and the codes (n,) of members."""
+
+    u_dot: Array
+    lam: Array
+    codes: Ints
+
+    def part(self, members: slice) -> Solutions:
+        """Return those of some members."""
+        return Solutions(self.u_dot[members], self.lam[members], self.codes[members])
+
+
+@kernel
+def is_sound(n: int, ground: Array, t: float, y: Array) -> bool:
+    """Return whether a state of n bodies has nothing but finite numbers, |p| near 1, and a ground that rests."""
+    total = t
+    for a in range(y.size):
+        total += 0.0 * y[a]
+    if not isfinite(total):
+        return False
+    for a in range(WIDTH):
+        if y[a] != ground[a]:
+            return False
+    for k in range(1, n):
+        p2 = 0.0
+        for a in range(3, 7):
+            p2 += y[WIDTH * k + a] ** 2
+        if abs(p2 - 1.0) > UNIT_P_TOL:
+            return False
+    return True
 
 
 @released
 @entry
 def accelerate_members(P: Pack, t: Array, y: Array, members: Members, u_dot: Array, lam: Array, codes: Ints) -> None:
-    """Solve for members with the states y (n, ny); write u_dot (n, nb + 1, 6), lam (n, nc) and the codes."""
-    places, values, slots, work, anew = members
+    """Solve for members with the states y (n, ny) where codes (n,) are zero; write u_dot (n, nb + 1, 6), lam (n, nc) and the codes."""
+    places, values, slots, ground, work, anew = members
     x, n = ws.solution(P), u_dot.shape[1]
     used = False
     for k in range(t.shape[0]):
-        for a in range(places.shape[0]):
-            P.reals[places[a]] = values[k, a]
-        if used:
-            copy_line(work, P.work)
-        codes[k] = accelerate(P, t[k], y[k])
-        used = anew or codes[k] != OK
+        if codes[k] == OK and not is_sound(n, ground, t[k], y[k]):
+            codes[k] = NOT_FINITE
         if codes[k] == OK:
-            for b in range(1, n):
-                for a in range(6):
-                    u_dot[k, b, a] = x[b, a]
-            for r in range(slots.shape[0]):
-                lam[k, r] = x[n + slots[r] // 6, slots[r] % 6]
+            for a in range(places.shape[0]):
+                P.reals[places[a]] = values[k, a]
+            if used:
+                copy_line(work, P.work)
+            codes[k] = accelerate(P, t[k], y[k])
+            used = anew or codes[k] != OK
+        for a in range(6):
+            u_dot[k, 0, a] = 0.0
+        for b in range(1, n):
+            for a in range(6):
+                u_dot[k, b, a] = x[b, a]
+        for r in range(slots.shape[0]):
+            lam[k, r] = x[n + slots[r] // 6, slots[r] % 6]
     if used:
         copy_line(work, P.work)
 
@@ -115,14 +153,11 @@ def batch_accelerations(
     """Return the accelerations of members at t (N,) and flat states (N, ny), by default the modelled ones."""
     n, nb = len(t), model.nb + 1
     y = np.tile(model.y0, (n, 1)) if states is None else states
-    u_dot, lam = np.full((n, nb, 6), np.nan), np.full((n, model.nc), np.nan)
-    success = np.zeros(n, dtype=bool)
+    u_dot, lam, codes = np.empty((n, nb, 6)), np.empty((n, model.nc)), np.ones(n, dtype=np.int64)
     tables = direct_tables(model, parameters) if parameters else None
-    alone = np.ones(n, dtype=bool)  # the members that are solved one by one
     if runs_in_one_kernel(model) and (tables is not None or not parameters):
-        alone = unsound(model, t, y) | (tables.odd if tables is not None else False)
-        _Kernel(model, tables, threads).run(t, y, ~alone, (u_dot, lam, success), block)
-        alone |= ~success
+        codes[:] = 0 if tables is None else tables.odd
+        _Kernel(model, tables, threads).run(t, y, Solutions(u_dot, lam, codes), block)
     failures: dict[int, str] = {}
 
     def solve(first: int, last: int) -> None:
@@ -132,13 +167,14 @@ def batch_accelerations(
             if isinstance(found, str):
                 failures[member] = found
             else:
-                u_dot[member], lam[member], success[member] = *found, True
+                u_dot[member], lam[member] = found
+                codes[member] = OK
 
-    members = np.nonzero(alone)[0]
+    members = np.nonzero(codes)[0]  # those that need more than numbers in tables, and those that failed, for the reason
     for _ in in_blocks(len(members), 1, threads, solve):
         pass
-    u_dot[success, 0] = 0.0  # the ground
-    return BatchAccelerations(u_dot[:, :, :3], u_dot[:, :, 3:], lam, success, dict(sorted(failures.items())))
+    u_dot[codes != OK] = lam[codes != OK] = np.nan
+    return BatchAccelerations(u_dot[:, :, :3], u_dot[:, :, 3:], lam, codes == OK, dict(sorted(failures.items())))
 
 
 def runs_in_one_kernel(model: Model) -> bool:
@@ -146,17 +182,6 @@ def runs_in_one_kernel(model: Model) -> bool:
     callbacks = model.force_callbacks
     least_norm = bool(model.redundancy.dropped) and not isinstance(model.redundancy.rule, DropDependentRows)
     return (not callbacks.any or callbacks.compiled) and not least_norm
-
-
-def unsound(model: Model, t: Array, y: Array) -> npt.NDArray[np.bool_]:
-    """Return which states have a fault of their own, or may have one: a number that is not finite, |p| far from 1, a moved ground."""
-    bodies = y[:, : WIDTH * (model.nb + 1)].reshape(len(y), -1, WIDTH)
-    length = np.sqrt(np.einsum("kbi,kbi->kb", bodies[:, :, 3:7], bodies[:, :, 3:7]))
-    still = (bodies[:, 0] == model.y0[:WIDTH]).all(axis=1)
-    found: npt.NDArray[np.bool_] = ~(
-        np.isfinite(t) & np.isfinite(y).all(axis=1) & (np.abs(length - 1.0) < 0.5 * UNIT_P_TOL).all(axis=1) & still
-    )
-    return found
 
 
 def _solve_alone(model: Model, parameters: Sequence[Parameter], k: int, t: float, y: Array | None) -> tuple[Array, Array] | str:
@@ -178,39 +203,30 @@ class _Kernel:
         self.idle: SimpleQueue[Pack] = SimpleQueue()
         for _ in range(threads):
             self.idle.put(model.pack(own_tables(model.tables)))
-        self.slots, self.fresh = model.slot_of_row.copy(), model.pack().work
+        self.slots, self.ground, self.fresh = model.slot_of_row.copy(), model.y0[:WIDTH].copy(), model.pack().work
         self.anew = bool(model.redundancy.dropped)  # the choice of the rows that are kept depends on the state before
         first = self.idle.get()
         _ = first.address  # compile, or load from disk, before threads begin
         self.idle.put(first)
 
-    def run(self, t: Array, y: Array, taken: npt.NDArray[np.bool_], out: tuple[Array, Array, Any], block: int) -> None:
-        """Solve for the members that are taken, and write to u_dot, lam and success."""
-        self._solve(t[:0], y[:0], np.zeros((0, len(self.places))), out[0][:0], out[1][:0])
+    def run(self, t: Array, y: Array, out: Solutions, block: int) -> None:
+        """Solve for the members whose codes are zero, and write u_dot, lam and codes."""
+        self._solve(t[:0], y[:0], np.zeros((0, len(self.places))), out.part(slice(0, 0)))
 
         def solve(first: int, last: int) -> None:
             at = slice(first, last)
-            u_dot, lam, success = (x[at] for x in out)
             values = np.zeros((last - first, 0)) if self.tables is None else self.tables.values(first, last)
-            if taken[at].all():
-                success[:] = self._solve(t[at], y[at], values, u_dot, lam) == OK
-            else:
-                some = np.nonzero(taken[at])[0]
-                u, multipliers = np.full((len(some), *u_dot.shape[1:]), np.nan), np.full((len(some), lam.shape[1]), np.nan)
-                success[some] = self._solve(t[at][some], y[at][some], values[some], u, multipliers) == OK
-                u_dot[some], lam[some] = u, multipliers
+            self._solve(t[at], y[at], values, out.part(at))
 
         for _ in in_blocks(len(t), block, self.threads, solve):
             pass
 
-    def _solve(self, t: Array, y: Array, values: Array, u_dot: Array, lam: Array) -> Ints:
-        """Return the codes of members."""
-        codes = np.zeros(len(t), dtype=np.int64)
+    def _solve(self, t: Array, y: Array, values: Array, out: Solutions) -> None:
+        """Solve for the members of a block, in an idle workspace."""
         pack = self.idle.get()
-        members = Members(self.places, values, self.slots, self.fresh, self.anew)
-        accelerate_members(pack, t, y, members, u_dot, lam, codes)
+        members = Members(self.places, values, self.slots, self.ground, self.fresh, self.anew)
+        accelerate_members(pack, t, y, members, *out)
         self.idle.put(pack)
-        return codes
 
 
 def own_tables(tables: Tables) -> Tables:

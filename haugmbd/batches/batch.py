@@ -216,7 +216,7 @@ class Batch:
         returned, with `interrupted` set.
         """
         method = choose_integrator(h, rtol, atol, integrator)
-        options = {
+        options: dict[str, Any] = {
             "t_eval": t_eval,
             "formulation": formulation,
             "stabilization": stabilization,

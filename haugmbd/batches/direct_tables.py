@@ -24,19 +24,22 @@ from haugmbd.forces.registry import KINDS
 from haugmbd.model.compile import SUSPECT
 from haugmbd.model.constraint_rows import Rows, evaluate
 from haugmbd.model.model import Model
-from haugmbd.redundancy.rank import row_compliance
+from haugmbd.redundancy.rank import sliding, turning
 
 PROBE = 0.7368062997
 """A value that no constant has by chance."""
 NEAR = 10.0
-"""A member whose least moment is below this times SUSPECT, or that is that near to no rigid body, is examined by itself."""
+"""A member whose least moment is below this times SUSPECT of the largest is examined by itself: it may have an axis without inertia."""
+MASS, INERTIA = "mass", "J_bar"
+DIAGONAL = (0, 4, 8)
+"""Of J_bar row by row."""
 
 
 @dataclass(frozen=True, eq=False)
 class DirectTables:
     """The places in `reals` that members exchange, and their values.
 
-    places: (m,);  columns: of each parameter the places of its numbers;  odd: (N,) members that are examined by themselves
+    rows: at the modelled pose;  places: (m,);  odd: (N,) members that are examined by themselves
     """
 
     model: Model
@@ -46,52 +49,65 @@ class DirectTables:
     odd: Any
 
     def values(self, first: int, last: int) -> Array:
-        """Return the numbers (last - first, m) of the members first ... last - 1."""
-        parts = [one.values[first:last].reshape(last - first, -1) for one in self.parameters if not isinstance(one.part, Body)]
-        bodies = [one for one in self.parameters if isinstance(one.part, Body)]
-        if bodies:
-            parts.append(_inertias(self.model, self.rows, bodies, slice(first, last)))
-        return np.ascontiguousarray(np.concatenate(parts, axis=1)) if parts else np.zeros((last - first, 0))
+        """Return the numbers (last - first, m) of the members first ... last - 1, in the order of `places`."""
+        members = slice(first, last)
+        parts = [_numbers(one, members) for one in self.parameters]
+        parts.append(_compliance(self.model, self.rows, self.parameters, members))
+        return np.ascontiguousarray(np.concatenate(parts, axis=1))
 
 
 def direct_tables(model: Model, parameters: Sequence[Parameter]) -> DirectTables | None:
     """Return the places that the parameters exchange; None if one of them changes more than numbers."""
-    shifted = (model.tables["INERTIA"] != model.tables["SHIFTED"]).any(axis=1)
-    places: list[Ints] = []
-    bodies = [one for one in parameters if isinstance(one.part, Body)]
-    for one in parameters:
-        if isinstance(one.part, Body):
-            if shifted[model.bodies.index(one.part)]:
-                return None
-        elif one.part is None and one.name == GRAVITY:
-            places.append(_places(model, "GRAVITY", np.arange(3)))
-        elif isinstance(one.part, ForceElement) and (place := _constant(model, one)) >= 0:
-            places.append(_places(model, "FORCE_REALS", np.array([place])))
-        else:
-            return None
-    if bodies:
-        numbers = sorted({model.bodies.index(one.part) for one in bodies})
-        rows = _rows_on(model, numbers)
-        places += [
-            *(
-                _places(model, table, np.add.outer(10 * np.array(numbers), np.arange(10)).ravel())
-                for table in ("INERTIA", "SHIFTED")
-            ),
-            _places(model, "SCALE", np.add.outer(6 * np.array(numbers), np.arange(6)).ravel()),
-            _places(model, "SCALE", 6 * (model.nb + 1) + model.slot_of_row[rows]),
-        ]
+    places = [_places_of(model, one) for one in parameters]
+    found = [place for place in places if place is not None]
+    if len(found) < len(places):
+        return None
+    rows = _rows_on(model, parameters)
+    found.append(_places(model, "SCALE", 6 * (model.nb + 1) + model.slot_of_row[rows]))
     n = len(parameters[0].values)
     odd = np.zeros(n, dtype=bool)
-    for one in bodies:
-        odd |= _odd(one)
+    for one in parameters:
+        odd |= _odd(one) if isinstance(one.part, Body) else False
     for load in {id(one.part): one.part for one in parameters if isinstance(one.part, ForceElement)}.values():
         odd |= _at_fault(load, [one for one in parameters if one.part is load], n)
-    return DirectTables(model, evaluate(model), tuple(parameters), np.concatenate([np.zeros(0, dtype=np.int64), *places]), odd)
+    return DirectTables(model, evaluate(model), tuple(parameters), np.concatenate(found), odd)
 
 
-def _places(model: Model, table: str, within: Ints) -> Ints:
+def _places_of(model: Model, one: Parameter) -> Ints | None:
+    """Return the indices in `reals` of what `_numbers` returns; None if the parameter changes more."""
+    if isinstance(one.part, Body):
+        k = model.bodies.index(one.part)
+        if not np.array_equal(model.tables["INERTIA"][k], model.tables["SHIFTED"][k]):
+            return None
+        within, scale = (np.array([0]), np.arange(3)) if one.name == MASS else (np.arange(1, 10), np.arange(3, 6))
+        tables = [_places(model, table, 10 * k + within) for table in ("INERTIA", "SHIFTED")]
+        return np.concatenate([*tables, _places(model, "SCALE", 6 * k + scale)])
+    if one.part is None:
+        return _places(model, "GRAVITY", np.arange(3)) if one.name == GRAVITY else None
+    constant = _constant(model, one) if isinstance(one.part, ForceElement) else -1
+    return _places(model, "FORCE_REALS", np.array([constant])) if constant >= 0 else None
+
+
+def _numbers(one: Parameter, members: slice) -> Array:
+    """Return what stands at the places of a parameter, (n, .)."""
+    values = one.values[members]
+    if not isinstance(one.part, Body):
+        return values.reshape(len(values), -1)
+    if one.name == MASS:
+        return np.repeat(values[:, None], 5, axis=1)
+    J = _matrices(values)
+    return np.concatenate([J, J, J[:, DIAGONAL]], axis=1)
+
+
+def _matrices(J_bar: Array) -> Array:
+    """Return inertias (n, 9), row by row and symmetric as `Body` makes them, of (n, 3) or (n, 3, 3)."""
+    J = J_bar if J_bar.ndim > 2 else J_bar[:, :, None] * np.eye(3)
+    return (0.5 * (J + np.swapaxes(J, 1, 2))).reshape(-1, 9)
+
+
+def _places(model: Model, table: str, within: Any) -> Ints:
     """Return indices in `reals` of indices in a flat table."""
-    found: Ints = model.tables.place(table)[0] + within.astype(np.int64)
+    found: Ints = model.tables.place(table)[0] + np.asarray(within, dtype=np.int64)
     return found
 
 
@@ -111,39 +127,39 @@ def _constant(model: Model, one: Parameter) -> int:
     return int(row * table.shape[1] + changed[0])
 
 
-def _rows_on(model: Model, bodies: Sequence[int]) -> Ints:
-    """Return the rows that touch one of the bodies."""
-    found: Ints = np.nonzero(np.isin(model.bodies_of_rows(), bodies).any(axis=1))[0].astype(np.int64)
+def _rows_on(model: Model, parameters: Sequence[Parameter]) -> Ints:
+    """Return the rows that touch one of the varied bodies."""
+    bodies = {model.bodies.index(one.part) for one in parameters if isinstance(one.part, Body)}
+    found: Ints = np.nonzero(np.isin(model.bodies_of_rows(), sorted(bodies)).any(axis=1))[0].astype(np.int64)
     return found
 
 
-def _inertias(model: Model, rows: Rows, parameters: Sequence[Parameter], members: slice) -> Array:
-    """Return INERTIA, SHIFTED and SCALE of the varied bodies, and SCALE of the rows on them, of the members."""
-    numbers = sorted({model.bodies.index(one.part) for one in parameters})
-    n = len(parameters[0].values[members])
-    inertia = np.repeat(model.tables["SHIFTED"][None], n, axis=0)
-    for one in parameters:
-        k, values = model.bodies.index(one.part), one.values[members]
-        if one.name == "mass":
-            inertia[:, k, 0] = values
-        else:
-            J = values if values.ndim > 2 else values[:, :, None] * np.eye(3)
-            inertia[:, k, 1:] = (0.5 * (J + np.swapaxes(J, 1, 2))).reshape(n, 9)
-    own = inertia[:, numbers]
-    scale = np.concatenate([np.repeat(own[:, :, :1], 3, axis=2), own[:, :, [1, 5, 9]]], axis=2)
-    compliance = row_compliance(inertia, rows, _rows_on(model, numbers))
-    return np.concatenate([own.reshape(n, -1), own.reshape(n, -1), scale.reshape(n, -1), compliance], axis=1)
+def _compliance(model: Model, rows: Rows, parameters: Sequence[Parameter], members: slice) -> Array:
+    """Return J_r M^-1 J_r^T of the rows on varied bodies, (n, .), as `redundancy.rank.row_scale` does."""
+    numbers, n = _rows_on(model, parameters), len(parameters[0].values[members])
+    scale, table = np.zeros((n, len(numbers))), model.tables["SHIFTED"]
+    varied = {(model.bodies.index(one.part), one.name): one.values[members] for one in parameters if isinstance(one.part, Body)}
+    for side in range(rows.bodies.shape[1]):
+        bodies, Phi_r, PiBar = rows.bodies[numbers, side], rows.Phi_r[numbers, side], rows.PiBar[numbers, side]
+        for k in set(bodies[bodies > 0].tolist()):
+            own = np.nonzero(bodies == k)[0]
+            mass = varied.get((k, MASS), table[k, :1])[:, None]
+            if (k, INERTIA) in varied:
+                J = np.repeat(_matrices(varied[k, INERTIA])[:, None], len(own), axis=1)
+            else:
+                J = np.repeat(table[k, None, 1:], len(own), axis=0)
+            scale[:, own] += sliding(Phi_r[own]) / mass + turning(PiBar[own], J)
+    return scale
 
 
 def _odd(one: Parameter) -> Any:
-    """Return which members have a mass or an inertia that may be no rigid body's, or that have an axis without inertia."""
-    if one.name == "mass":
+    """Return which members have a mass or an inertia that may be no rigid body's, or that may have an axis without inertia."""
+    if one.name == MASS:
         return one.values <= 0.0
     J = one.values if one.values.ndim > 2 else one.values[:, :, None] * np.eye(3)
     moments = np.linalg.eigvalsh(J)
-    least, largest = moments[:, 0], moments[:, 2]
     asymmetric = (np.swapaxes(J, 1, 2) != J).any(axis=(1, 2))
-    return asymmetric | (least <= NEAR * SUSPECT * largest) | (largest > moments[:, 0] + moments[:, 1])
+    return asymmetric | (moments[:, 0] <= NEAR * SUSPECT * moments[:, 2]) | (moments[:, 2] > moments[:, 0] + moments[:, 1])
 
 
 def _at_fault(load: ForceElement, parameters: Sequence[Parameter], n: int) -> Any:

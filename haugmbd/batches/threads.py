@@ -6,7 +6,7 @@ results of blocks in order = in_blocks(n, size, threads, work)        work(first
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from typing import Any, TypeVar
@@ -33,7 +33,7 @@ def check_threads(threads: Any) -> int:
     return threads
 
 
-def in_blocks(n: int, size: int, threads: int, work: Callable[[int, int], T]) -> Iterator[T]:
+def in_blocks(n: int, size: int, threads: int, work: Callable[[int, int], T]) -> Generator[T]:
     """Yield work(first, last) of blocks of `size` members, in their order; with one thread in the calling one.
 
     After Ctrl-C or an exception no further block begins, and the running ones are waited for.

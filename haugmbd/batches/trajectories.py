@@ -114,7 +114,7 @@ def run_all(n: int, ny: int, threads: int, run: Callable[[int], Result], store: 
     except KeyboardInterrupt:
         interrupted = True
         stopped.set()
-        blocks.close()  # type: ignore[attr-defined]  waits for what runs
+        blocks.close()  # it waits for what runs
     ended += [Ended(reason=PENDING)] * (n - len(ended))
     y_end = np.full((n, ny), np.nan)
     for k, one in enumerate(ended):

@@ -5,13 +5,16 @@ The machine code is the same; only its interface for Python differs. Functions o
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numba
 
+Entry = TypeVar("Entry")
 
-def released(compiled: Any) -> Any:
+
+def released(compiled: Entry) -> Entry:
     """Let an `entry` release the global lock; return it."""
     if not numba.config.DISABLE_JIT:
-        compiled.targetoptions["nogil"] = True
+        dispatcher: Any = compiled
+        dispatcher.targetoptions["nogil"] = True
     return compiled

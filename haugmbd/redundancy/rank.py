@@ -212,21 +212,28 @@ def report_of(model: Model, examined: RankAnalysis) -> RankReport:
 
 def row_scale(model: Model, rows: Rows) -> Array:
     """Return J_r M^-1 J_r^T of each row, (nc,): the compliance of its bodies, with the inertia that is factored."""
-    return row_compliance(model.tables["SHIFTED"], rows, np.arange(model.nc))
-
-
-def row_compliance(inertia: Array, rows: Rows, numbers: Ints) -> Array:
-    """Return J_r M^-1 J_r^T (..., n) of n rows, by their numbers, for inertias (..., nb + 1, 10) by bodies: m, J_bar."""
-    scale = np.zeros((*inertia.shape[:-2], len(numbers)))
+    inertia = model.tables["SHIFTED"]
+    scale = np.zeros(model.nc)
     for side in range(rows.bodies.shape[1]):
-        body = rows.bodies[numbers, side]
+        body = rows.bodies[:, side]
         moving = body > 0
-        own = inertia[..., body[moving], :]
-        J_bar = own[..., 1:].reshape(*own.shape[:-1], 3, 3)
-        Phi_r, PiBar = rows.Phi_r[numbers, side][moving], rows.PiBar[numbers, side][moving]
-        turned = np.linalg.solve(J_bar, np.broadcast_to(PiBar[:, :, None], (*own.shape[:-1], 3, 1)))[..., 0]
-        scale[..., moving] += np.sum(Phi_r**2, axis=1) / own[..., 0] + np.sum(PiBar * turned, axis=-1)
+        Phi_r, PiBar = rows.Phi_r[moving, side], rows.PiBar[moving, side]
+        scale[moving] += sliding(Phi_r) / inertia[body[moving], 0] + turning(PiBar, inertia[body[moving], 1:])
     return scale
+
+
+def sliding(Phi_r: Array) -> Array:
+    """Return |Phi_r|^2 of the rows Phi_r (k, 3)."""
+    size: Array = np.sum(Phi_r**2, axis=1)
+    return size
+
+
+def turning(PiBar: Array, J_bar: Array) -> Array:
+    """Return PiBar J_bar^-1 PiBar^T (..., k) of the rows PiBar (k, 3), each with its own J_bar, (..., k, 9)."""
+    column = np.broadcast_to(PiBar[:, :, None], (*J_bar.shape[:-1], 3, 1))
+    turned = np.linalg.solve(J_bar.reshape(*J_bar.shape[:-1], 3, 3), column)[..., 0]
+    compliance: Array = np.sum(PiBar * turned, axis=-1)
+    return compliance
 
 
 def put_row_scale(model: Model, rows: Rows) -> None:
