@@ -19,9 +19,9 @@ import numpy as np
 from haugmbd.batches.parameters import GRAVITY, Parameter
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.forces.base import ForceElement
-from haugmbd.forces.registry import KINDS
-from haugmbd.model.compile import SUSPECT
+from haugmbd.forces.base import ForceElement, TablePlaces
+from haugmbd.forces.registry import table_of
+from haugmbd.model.compile import SUSPECT, LoadEntry
 from haugmbd.model.constraint_rows import Rows, evaluate
 from haugmbd.model.model import Model
 from haugmbd.redundancy.rank import sliding, turning
@@ -113,18 +113,29 @@ def _places(model: Model, table: str, within: Any) -> Ints:
 
 def _constant(model: Model, one: Parameter) -> int:
     """Return the index in the flat FORCE_REALS of a constant of an element; -1 if the parameter is not one constant alone."""
-    loads = sorted((entry.load for entry in model.loads), key=lambda load: KINDS.index(type(load)))
-    table = model.tables["FORCE_REALS"]
-    if one.part.variable[one.name] != ((),) or len(loads) != len(table):
+    if one.part.variable[one.name] != ((),):
         return -1
-    probe = one.part.varied(**{one.name: PROBE})
-    before, after = one.part.numbers(), probe.numbers()
-    changed = [k for k, (a, b) in enumerate(zip(before, after, strict=True)) if a != b]
-    same = all(np.array_equal(x, y) for (_, x), (_, y) in zip(one.part.markers(), probe.markers(), strict=True))
-    if len(changed) != 1 or after[changed[0]] != PROBE or not same or probe.drivers() != one.part.drivers():
-        return -1
-    row = next(k for k, load in enumerate(loads) if load is one.part)
-    return int(row * table.shape[1] + changed[0])
+    first = 0
+    for entry in sorted(model.loads, key=lambda entry: table_of(type(entry.load))):
+        rows = _constants(entry, entry.load)
+        if entry.load is not one.part:
+            first += len(rows)
+            continue
+        probe = one.part.varied(**{one.name: PROBE})
+        other = _constants(entry, probe)
+        changed = [(r, c) for r, row in enumerate(rows) for c, x in enumerate(row) if x != other[r][c]]
+        same = all(np.array_equal(x, y) for (_, x), (_, y) in zip(one.part.markers(), probe.markers(), strict=True))
+        if len(changed) != 1 or not same or probe.drivers() != one.part.drivers():
+            return -1
+        r, c = changed[0]
+        return (first + r) * model.tables["FORCE_REALS"].shape[1] + c if other[r][c] == PROBE else -1
+    return -1
+
+
+def _constants(entry: LoadEntry, load: ForceElement) -> tuple[tuple[float, ...], ...]:
+    """Return the constants in each row of an element in the force table."""
+    places = TablePlaces((0,) * len(load.markers()), entry.drivers, entry.signal, entry.angle, entry.turns)
+    return tuple(row[1] for row in load.table_rows(places))
 
 
 def _rows_on(model: Model, parameters: Sequence[Parameter]) -> Ints:

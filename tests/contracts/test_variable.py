@@ -9,6 +9,7 @@ import pytest
 
 import haugmbd as mbd
 import joints
+from haugmbd.forces.base import TablePlaces
 from haugmbd.forces.registry import KINDS
 from haugmbd.math import euler_parameters
 
@@ -22,6 +23,7 @@ USUAL = {
     "k": 2.0,
     "l0": 0.5,
 }
+USUAL |= {"lower": -1.0, "upper": 1.0}
 OTHER = {"point": (-1.0, 0.7, 0.2), "axis": (1.0, -0.3, 0.5), "point_i": (1.1, 0.2, 0.3), "point_j": (-0.4, 1.5, 0.1)}
 
 
@@ -34,7 +36,10 @@ def numbers(part):
     """All numbers that compiled code reads of a part."""
     rows = part.primitives() if hasattr(part, "primitives") else (part,)
     found = [x for row in rows for _, x in row.markers()]
-    found += [row.f.values(0.0) for row in rows] if hasattr(part, "primitives") else [np.array(part.numbers())]
+    if hasattr(part, "primitives"):
+        return [x.tolist() for x in found] + [row.f.values(0.0).tolist() for row in rows]
+    n = len(part.markers())
+    found += [np.array(row[1]) for row in part.table_rows(TablePlaces((0,) * n, (0,) * n, 0, 0, (0,) * n))]
     return [x.tolist() for x in found]
 
 
@@ -85,12 +90,20 @@ def test_a_varied_force_element_is_the_one_that_its_constructor_makes(kind):
     usual = {name: USUAL[name] for name in required if name in USUAL}
     given = kind("it", **place, **usual)
     for name, shapes in kind.variable.items():
-        other = {name: OTHER[name] if name in OTHER else 1.25}
+        other = {name: OTHER[name] if name in OTHER else -0.75 if name == "lower" else 1.25}
         assert shapes == (np.shape(other[name]),)
         varied, made = given.varied(**other), kind("it", **place, **usual | other)
         assert numbers(varied) == numbers(made)
         assert numbers(given) == numbers(kind("it", **place, **usual))
         assert varied.faults() == made.faults() == ()
+
+
+def test_faults_of_joint_loads_are_those_of_their_constructors():
+    pin = joints.RJ("pin", body("i", 1), body("j", 2), point=(0, 0, 0), axis=(0, 0, 1))
+    spring, stop = mbd.JointSpring("it", pin, k=1.0), mbd.JointLimit("it", pin, lower=-1.0, upper=1.0, k=1.0)
+    assert spring.varied(k=-1.0).faults() == mbd.JointSpring("it", pin, k=-1.0).faults() != ()
+    assert stop.varied(lower=2.0).faults() == mbd.JointLimit("it", pin, lower=2.0, upper=1.0, k=1.0).faults() != ()
+    assert "beyond lower" in str(stop.varied(lower=0.5).faults())
 
 
 def test_faults_of_varied_numbers_are_those_of_the_constructor():
