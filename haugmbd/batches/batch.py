@@ -305,6 +305,8 @@ def batch(
     y = None if states is None else _read_states(model, states)
     read = read_parameters(model, parameters or {}, None if y is None else len(y))
     n = len(read[0].values) if y is None else len(y)
+    if n == 0:
+        raise UsageError("batch: states and parameters have no members: their first axis must be 1 or longer.")
     return Batch(model, _read_times(t, n), y, read, check_threads(threads))
 
 

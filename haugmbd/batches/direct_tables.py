@@ -70,7 +70,18 @@ def direct_tables(model: Model, parameters: Sequence[Parameter]) -> DirectTables
         odd |= _odd(one) if isinstance(one.part, Body) else False
     for load in {id(one.part): one.part for one in parameters if isinstance(one.part, ForceElement)}.values():
         odd |= _at_fault(load, [one for one in parameters if one.part is load], n)
-    return DirectTables(model, evaluate(model), tuple(parameters), np.concatenate(found), odd)
+    sound = tuple(_without(one, odd) for one in parameters) if odd.any() else tuple(parameters)
+    return DirectTables(model, evaluate(model), sound, np.concatenate(found), odd)
+
+
+def _without(one: Parameter, odd: Any) -> Parameter:
+    """Return the parameter with the values of the model for some members: they are examined by themselves."""
+    if not isinstance(one.part, Body):
+        return one
+    values = one.values.copy()
+    own = np.asarray(getattr(one.part, one.name))
+    values[odd] = own if values.ndim != 2 else np.diag(own)  # noqa: PLR2004  three moments a member
+    return one._replace(values=values)
 
 
 def _places_of(model: Model, one: Parameter) -> Ints | None:

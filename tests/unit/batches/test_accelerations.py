@@ -168,6 +168,14 @@ def test_bad_states_and_values_are_flags_with_their_reasons(model):
     assert same(found, 5, mbd.accelerations(swinging(mass=2.0, J_bar=J[5]).compile()))
 
 
+def test_a_member_without_inertia_about_a_free_axis_is_a_flag(model):
+    J = np.array([[0.06, 0.07, 0.08], [0.0, 0.08, 0.08], [0.06, 0.07, 0.08]])
+    found = mbd.batch(model, parameters={"link 3.J_bar": J, "link 2.mass": [1.0, 1.0, 0.0]}).accelerations()
+    assert found.success.tolist() == [True, False, False]
+    assert "no inertia about an axis that no joint holds" in found.failures[1]
+    assert same(found, 0, mbd.accelerations(swinging(J_bar=J[0]).compile()))
+
+
 def test_a_singular_member_is_a_flag_and_leaves_the_next_one_as_it_is():
     """A bob on two rods that are in line."""
     system = mbd.System("two rods", gravity=(0.0, 0.0, -9.81))

@@ -66,6 +66,8 @@ def test_all_faults_are_named_at_once(model):
     ("arguments", "words"),
     [
         ({}, "give states=, parameters=, or both"),
+        ({"states": np.zeros((0, 53))}, "states and parameters have no members"),
+        ({"parameters": {"link 1.mass": []}}, "states and parameters have no members"),
         ({"states": np.zeros(52)}, r"states is of shape \(52,\), and must be numbers of shape \(N, 53\)"),
         ({"states": "all"}, "must be numbers of shape"),
         ({"parameters": {"link 1.mass": 1.0}}, r"'link 1.mass' has shape \(\), and must have \(N,\)"),
