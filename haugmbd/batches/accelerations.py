@@ -205,13 +205,10 @@ class _Kernel:
             self.idle.put(model.pack(own_tables(model.tables)))
         self.slots, self.ground, self.fresh = model.slot_of_row.copy(), model.y0[:WIDTH].copy(), model.pack().work
         self.anew = bool(model.redundancy.dropped)  # the choice of the rows that are kept depends on the state before
-        first = self.idle.get()
-        _ = first.address  # compile, or load from disk, before threads begin
-        self.idle.put(first)
 
     def run(self, t: Array, y: Array, out: Solutions, block: int) -> None:
         """Solve for the members whose codes are zero, and write u_dot, lam and codes."""
-        self._solve(t[:0], y[:0], np.zeros((0, len(self.places))), out.part(slice(0, 0)))
+        self._solve(t[:0], y[:0], np.zeros((0, len(self.places))), out.part(slice(0, 0)))  # compiles before threads begin
 
         def solve(first: int, last: int) -> None:
             at = slice(first, last)

@@ -138,7 +138,7 @@ def _read_values(path: str, value: Any, wanted: Variable) -> tuple[Array, str]:
         return np.zeros(0), f"{path!r} is {value!r:.60}, and must be an array of numbers of shape {shapes}"
     if array.ndim == 0 or array.shape[1:] not in wanted.shapes:
         return np.zeros(0), f"{path!r} has shape {array.shape}, and must have {shapes}: one value for each member"
-    bad = np.nonzero(~np.isfinite(array.reshape(len(array), -1)).all(axis=1))[0]
+    bad = np.nonzero(~np.isfinite(array).all(axis=tuple(range(1, array.ndim))))[0]
     if len(bad):
         more = f" and {len(bad) - 1} more" if len(bad) > 1 else ""
         return np.zeros(0), f"{path!r} is not finite for member {bad[0]}{more}"
