@@ -11,6 +11,7 @@ import haugmbd as mbd
 import joints
 from haugmbd.forces.base import TablePlaces
 from haugmbd.forces.registry import KINDS
+from haugmbd.gallery import GALLERY
 from haugmbd.math import euler_parameters
 
 JOINTS = [kind for kind in joints.CATALOGUE if kind.variable]
@@ -122,3 +123,24 @@ def test_a_varied_body_is_the_one_that_its_constructor_makes():
         np.testing.assert_array_equal(varied.J_bar, made.J_bar)
         np.testing.assert_array_equal([varied.mass], [made.mass])
         np.testing.assert_array_equal(varied.p, given.p)
+
+
+@pytest.mark.parametrize("make", GALLERY, ids=lambda make: make.__name__)
+def test_a_variant_with_the_values_of_the_model_is_the_model(make):
+    """The parts of a variant are copies that refer to each other as those of the model do."""
+    model = make().compile()
+    body = model.bodies[1]
+    parameters = {f"{body.name}.mass": [body.mass], "gravity": [model.gravity]}
+    for joint in (entry.part for entry in model.joints.values()):
+        if "point" in joint.variable and joint.frame_i.body.is_ground:  # where a global point has no rounding on the ground
+            parameters[f"{joint.name}.point"] = [joint.frame_i.s_bar]
+            break
+    found = mbd.batch(model, parameters=parameters).member_model(0)
+    np.testing.assert_array_equal(found.tables.ints, model.tables.ints)
+    np.testing.assert_allclose(found.tables.reals, model.tables.reals, rtol=1e-11, atol=1e-12)
+    np.testing.assert_array_equal(found.y0, model.y0)
+    assert found.bodies[1] is not body
+    assert not {id(part) for part in found.joints.values()} & {id(part) for part in model.joints.values()}
+    used = {id(b) for entry in found.joints.values() for p in entry.part.primitives() for b in p.bodies()}
+    used |= {id(b) for entry in found.loads for b in entry.load.bodies()}
+    assert used <= {id(b) for b in found.bodies}
