@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     from haugmbd.analysis.kinematics.kinematics import kinematics as kinematics
     from haugmbd.analysis.mobility.mobility import mobility as mobility
     from haugmbd.analysis.mobility.report import Mobility as Mobility
+    from haugmbd.batches.accelerations import BatchAccelerations as BatchAccelerations
+    from haugmbd.batches.batch import Batch as Batch
+    from haugmbd.batches.batch import batch as batch
+    from haugmbd.batches.trajectories import Trajectories as Trajectories
     from haugmbd.bodies.body import Body as Body
     from haugmbd.bodies.frame import Frame as Frame
     from haugmbd.bodies.shapes.base import Shape as Shape
@@ -316,6 +320,10 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.integrators.stabilization.unweighted_projection": ("UnweightedProjection",),
     "haugmbd.integrators.structure_preserving.hem4": ("HEM4",),
     "haugmbd.integrators.structure_preserving.rattle": ("RATTLE",),
+    # many variants at once
+    "haugmbd.batches.batch": ("Batch", "batch"),
+    "haugmbd.batches.accelerations": ("BatchAccelerations",),
+    "haugmbd.batches.trajectories": ("Trajectories",),
     # contact and impulses
     "haugmbd.contact.applied_impulse": ("AngularImpulse", "PointImpulse"),
     "haugmbd.contact.contact": ("Contact",),

@@ -9,7 +9,7 @@ Source: Haug (2021), spatial kinematics: joint definition frames and joints comp
 
 from __future__ import annotations
 
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -55,6 +55,15 @@ class Composed(Joint):
         Composed.__init__(joint, name, place)
         return joint
 
+    def varied(self, **values: Any) -> Self:
+        """Return the joint that the constructor makes at another global point [m], or along another global axis."""
+        i, j = (_varied_frame(frame, **values) for frame in (self.frame_i, self.frame_j))
+        usual = Vectors(i.s_bar, i.f, i.g, j.s_bar, j.g, j.h)
+        vectors = usual if "axis" in values else self.vectors._replace(s_bar_i=i.s_bar, s_bar_j=j.s_bar)
+        joint = self._at(self.name, Place(i, j, vectors, (*i.faults(), *j.faults())))
+        joint.q0 = self.q0
+        return joint
+
     def faults(self) -> tuple[Fault, ...]:
         """Return the faults of this joint alone.
 
@@ -63,6 +72,19 @@ class Composed(Joint):
         if self._faults or not (posed(self.i) and posed(self.j)):
             return self._faults
         return super().faults()
+
+
+POINT, AXIS = {"point": ((3,),)}, {"axis": ((3,),)}
+"""What a joint made by `along_axis` can vary, see `Joint.variable`."""
+
+
+def _varied_frame(frame: Frame, point: Any = None, axis: Any = None) -> Frame:
+    """Return the frame at a global point, with h along a global axis; what is not given stays as it is."""
+    made = Frame.from_global(frame.body, np.zeros(3) if point is None else point, (0.0, 0.0, 1.0) if axis is None else axis)
+    kept = frame.s_bar if point is None else made.s_bar, frame.A_bar if axis is None else made.A_bar
+    varied = Frame.__new__(Frame)
+    varied.__setstate__((frame.body, *kept, made.faults()))
+    return varied
 
 
 def posed(body: Body) -> bool:

@@ -7,12 +7,13 @@ Source: Haug (2021), spatial kinematics: cylindrical joint.
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Any, Self
 
 from haugmbd.bodies.body import Body
 from haugmbd.constraints import Primitive, perpendicular_1, perpendicular_2
 from haugmbd.constraints.freedoms import H_I, H_J, slide, turn
-from joints.base import Composed
+from joints.base import AXIS, POINT, Composed
 from joints.geometry import along_axis, along_vectors
 
 
@@ -43,6 +44,7 @@ class CJ(Composed):
     """
 
     freedoms = (slide(H_I), turn(H_J))
+    variable = MappingProxyType(POINT | AXIS)
 
     def __init__(self, name: str, i: Body, j: Body, *, point: Any, axis: Any) -> None:
         super().__init__(name, along_axis(name, i, j, point, axis))

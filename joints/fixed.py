@@ -7,10 +7,12 @@ Source: Haug (2021), spatial kinematics: the translational joint, composed here 
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Any, Self
 
 from haugmbd.bodies.body import Body
 from haugmbd.constraints import Primitive, coincident, perpendicular_1
+from joints.base import POINT
 from joints.geometry import along_axis, along_vectors, middle
 from joints.locked import Locked
 
@@ -40,6 +42,7 @@ class Fixed(Locked):
     """
 
     freedoms = ()
+    variable = MappingProxyType(POINT)
 
     def __init__(self, name: str, i: Body, j: Body, *, point: Any = None) -> None:
         super().__init__(name, along_axis(name, i, j, middle(i, j) if point is None else point, (0.0, 0.0, 1.0)))

@@ -40,6 +40,11 @@ class Locked(Composed):
         joint.f = as_driver(f) if f is not None else as_driver(0.0 if square else modelled_product(place))
         return joint
 
+    def varied(self, **values: Any) -> Self:
+        joint = super().varied(**values)
+        joint.f = as_driver(0.0) if "axis" in values else self.f
+        return joint
+
     def lock(self) -> Primitive:
         """Return the row that locks the angle."""
         return DP1(self.i, self.vectors.a_bar_i, self.j, self.vectors.a_bar_j, self.f)

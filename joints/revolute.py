@@ -7,12 +7,13 @@ Source: Haug (2021), spatial kinematics: revolute joint.
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Any, Self
 
 from haugmbd.bodies.body import Body
 from haugmbd.constraints import Primitive, coincident, perpendicular_1
 from haugmbd.constraints.freedoms import H_I, turn
-from joints.base import Composed
+from joints.base import AXIS, POINT, Composed
 from joints.geometry import along_axis, along_vectors, starting_at
 
 
@@ -44,6 +45,7 @@ class RJ(Composed):
     """
 
     freedoms = (turn(H_I),)
+    variable = MappingProxyType(POINT | AXIS)
 
     def __init__(self, name: str, i: Body, j: Body, *, point: Any, axis: Any, q0: float = 0.0) -> None:
         place, start = starting_at(along_axis(name, i, j, point, axis), name, q0, "rad")

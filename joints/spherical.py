@@ -7,12 +7,13 @@ Source: Haug (2021), spatial kinematics: spherical joint.
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Any, Self
 
 from haugmbd.bodies.body import Body
 from haugmbd.constraints import Primitive, coincident
 from haugmbd.constraints.freedoms import Side, ball
-from joints.base import Composed
+from joints.base import POINT, Composed
 from joints.geometry import along_axis, along_normal, global_z
 
 
@@ -41,6 +42,7 @@ class SJ(Composed):
     """
 
     freedoms = ball(Side.J)
+    variable = MappingProxyType(POINT)
 
     def __init__(self, name: str, i: Body, j: Body, *, point: Any) -> None:
         super().__init__(name, along_axis(name, i, j, point, (0.0, 0.0, 1.0)))

@@ -7,11 +7,13 @@ Source: Haug (2021), spatial kinematics: translational joint.
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Any, Self
 
 from haugmbd.bodies.body import Body
 from haugmbd.constraints import Primitive, perpendicular_1, perpendicular_2
 from haugmbd.constraints.freedoms import H_I, slide
+from joints.base import AXIS, POINT
 from joints.geometry import along_axis, along_vectors, starting_at
 from joints.locked import Locked
 
@@ -44,6 +46,7 @@ class TJ(Locked):
     """
 
     freedoms = (slide(H_I),)
+    variable = MappingProxyType(POINT | AXIS)
 
     def __init__(self, name: str, i: Body, j: Body, *, point: Any, axis: Any, q0: float = 0.0) -> None:
         place, start = starting_at(along_axis(name, i, j, point, axis), name, q0, "m")

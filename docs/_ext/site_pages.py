@@ -42,7 +42,7 @@ CONTENTS = {
     ),
     "Methods": ("formulations", "integrators", "stiff-systems", "redundant-constraints", "impacts", "serial-chains"),
     "Answers": ("quantities", "animation", "kinematics", "equilibrium"),
-    "Studies": ("comparing-methods", "violation-studies", "sweeps", "faults-and-checks"),
+    "Studies": ("comparing-methods", "violation-studies", "sweeps", "batch", "faults-and-checks"),
     "Reference": (
         "generated/api/index",
         "command-line",

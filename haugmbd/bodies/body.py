@@ -11,7 +11,9 @@ Source: Haug (2021), spatial kinematics and dynamics of a rigid body.
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -73,6 +75,9 @@ class Body:
     Source: Haug (2021), spatial kinematics and dynamics of a rigid body.
     """
 
+    variable: ClassVar[Mapping[str, tuple[tuple[int, ...], ...]]] = MappingProxyType({"mass": ((),), "J_bar": ((3,), (3, 3))})
+    """What `varied` can change, with the shapes that it takes."""
+
     __slots__ = ("A", "J_bar", "_faults", "is_ground", "mass", "name", "omega_bar", "p", "r", "shape", "solid", "v")
 
     name: str
@@ -130,6 +135,13 @@ class Body:
         zero, unit = frozen(np.zeros(3)), frozen([1.0, 0.0, 0.0, 0.0])
         values = {"mass": 0.0, "J_bar": frozen(np.zeros((3, 3))), "r": zero, "p": unit, "v": zero, "omega_bar": zero}
         body._fill(name=name, **values, is_ground=True, shape=drawn, solid=(), _faults=tuple(faults))
+        return body
+
+    def varied(self, **values: Any) -> Body:
+        """Return the same body with another mass [kg] or J_bar [kg m2], for `batch`; bad values are collected in `faults()`."""
+        body = Body(self.name, values.get("mass", self.mass), values.get("J_bar", self.J_bar))
+        changed = {name: getattr(body, name) for name in ("mass", "J_bar", "_faults")}
+        body.__setstate__(self.__getstate__() | changed)
         return body
 
     def _fill(self, **values: Any) -> None:

@@ -11,6 +11,7 @@ linked_kernels      the compilers of entries and of kernels
 inlining            the inlining of functions, each read once
 type_inference      a type inference that remembers
 collection          a pause of the garbage collector
+released            entries that run beside other threads
 code_cache          the disk cache of compiled code
 cache_stamp         the source texts that a cached machine code depends on
 ffi                 calls of Python functions from compiled code

@@ -10,8 +10,10 @@ Source: Haug (2021), spatial kinematics: joints composed of basic constraints.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from math import cos, sin
-from typing import ClassVar
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame
@@ -46,6 +48,8 @@ class Joint(ABC):
     """The relative motions that the joint allows, from body i to body j, such as (slide(H_I), turn(H_J)); None if not declared."""
     unilateral: bool = False
     """Whether the joint can only push: the multiplier of its first row must not be positive. Runs tell where it is."""
+    variable: ClassVar[Mapping[str, tuple[tuple[int, ...], ...]]] = MappingProxyType({})
+    """What `varied` can change, with the shapes that it takes; nothing by default."""
     q0: float = 0.0
     """Value of the coordinate at the modelled pose [rad or m], of a joint with one freedom."""
 
@@ -120,6 +124,10 @@ class Joint(ABC):
 
     def put_on_ground(self, ground: Body) -> None:  # noqa: B027  most joints name their bodies
         """Take the ground of the system that the joint is added to; for joints that are made without naming it."""
+
+    def varied(self, **values: Any) -> Joint:
+        """Return the joint that the constructor makes with other values of what is `variable`, for `batch`."""
+        raise NotImplementedError(f"{type(self).__name__}.varied: {', '.join(values)}")
 
     def needs(self) -> tuple[Joint, ...]:
         """Return other joints that must be in the same system: for a driver, the joint it drives."""

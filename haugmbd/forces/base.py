@@ -13,7 +13,10 @@ Source: Haug (2021), generalized forces and virtual work.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, NamedTuple
+from collections.abc import Mapping
+from copy import copy
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -105,6 +108,8 @@ class ForceElement(ABC):
     """Number of signals (a length or a coordinate, and its rate) that the element measures."""
     angles: ClassVar[int] = 0
     """Number of angles that the element integrates: 0 or 1; those of `coordinates` are not counted."""
+    variable: ClassVar[Mapping[str, tuple[tuple[int, ...], ...]]] = MappingProxyType({})
+    """What `varied` can change, with the shapes that it takes; nothing by default."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -139,6 +144,21 @@ class ForceElement(ABC):
     def points(self) -> dict[str, Frame]:
         """Return the points at which the element acts, by the ending of their names: ".i" and ".j", "" of a single one."""
         return {}
+
+    def varied(self, **values: Any) -> Self:
+        """Return the same element with other values of what is `variable`, for `batch`; bad values are collected in `faults()`.
+
+        By default these are attributes that are numbers.
+        """
+        load = copy(self)
+        for name, x in values.items():
+            setattr(load, name, float(x))
+        load._faults = (*load._faults, *load.number_faults())
+        return load
+
+    def number_faults(self) -> tuple[Fault, ...]:
+        """Return the faults of the numbers that `varied` has set; none by default."""
+        return ()
 
     def value(self) -> Value:
         """Return the prescribed value: force, torque or actuator."""

@@ -9,6 +9,7 @@ Source: Haug (2021), generalized forces; Johnson, Contact Mechanics, for complia
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,7 @@ class JointLimit(JointLoad):
     """
 
     kind = "JointLimit"
+    variable = MappingProxyType({"lower": ((),), "upper": ((),), "k": ((),), "c": ((),)})
 
     def __init__(
         self,
@@ -81,6 +83,11 @@ class JointLimit(JointLoad):
             faults.append(Fault(where, f"lower is {self.lower:g} and upper is {self.upper:g}", "Give lower < upper."))
         self.law = limit_law(self.lower, self.upper)
         self._faults = tuple(faults)
+
+    def number_faults(self) -> tuple[Fault, ...]:
+        lower, upper = (x if np.isfinite(x) else None for x in (self.lower, self.upper))
+        made = JointLimit(self.name, self._coordinates[0], lower=lower, upper=upper, k=self.k, c=self.c)
+        return made._faults or self.start_faults()
 
     def constants(self) -> tuple[float, ...]:
         return (self.k, self.c, *limit_constants(self.lower, self.upper))

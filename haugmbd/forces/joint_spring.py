@@ -10,6 +10,7 @@ Source: Haug (2021), generalized forces and virtual work.
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,7 @@ class JointSpring(JointLoad):
     """
 
     kind = "JointSpring"
+    variable = MappingProxyType({"k": ((),), "c": ((),), "free": ((),)})
 
     def __init__(
         self,
@@ -105,6 +107,11 @@ class JointSpring(JointLoad):
             faults.append(Fault(where, "it has no k, no c and no characteristic", "Give one of them."))
         self.law = BY_TABLE if characteristic is not None else LINEAR if side == BOTH else limit_law(*self.limits)
         self._faults = tuple(faults)
+
+    def number_faults(self) -> tuple[Fault, ...]:
+        table = None if self.characteristic is None else ((0.0, 1.0), (0.0, 1.0))
+        q = self._coordinates[0]
+        return JointSpring(self.name, q, k=self.k, c=self.c, free=self.free, characteristic=table, side=self.side)._faults
 
     @property
     def limits(self) -> tuple[float, float]:

@@ -8,6 +8,7 @@ Source: Haug (2021), generalized forces: translational spring-damper-actuator.
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,7 @@ class LinearActuator(TSDA):
     """
 
     kind = "LinearActuator"
+    variable = MappingProxyType({})
     sign = -1.0
 
     def __init__(self, name: str, i: Body, j: Body, *, point_i: Any, point_j: Any, force: Any, jacobian: Any = None) -> None:

@@ -15,6 +15,7 @@ Source: Haug (2021), generalized forces: rotational spring-damper-actuator.
 from __future__ import annotations
 
 from math import atan2, floor, pi
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,7 @@ class RSDA(ForceElement):
     """
 
     kind = "RSDA"
+    variable = MappingProxyType({"k": ((),), "c": ((),), "theta0": ((),)})
     signals = 1
     angles = 1
 

@@ -12,7 +12,8 @@ Source: Haug (2021), generalized forces: translational spring-damper-actuator.
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Self
 
 import numpy as np
 
@@ -79,6 +80,7 @@ class TSDA(ForceElement):
     signals = 1
     sign = 1.0
     """Sign of the actuator in the tension: -1 of a LinearActuator."""
+    variable = MappingProxyType({"k": ((),), "c": ((),), "l0": ((),), "point_i": ((3,),), "point_j": ((3,),)})
 
     def __init__(
         self,
@@ -122,6 +124,18 @@ class TSDA(ForceElement):
             what = f"its ends coincide at the modelled pose, where a free length of {self.l0} m has no direction"
             found.append(Fault(self.where, what, "Move one of the points, or give l0=0."))
         return tuple(found)
+
+    def varied(self, **values: Any) -> Self:
+        load = super().varied(**{name: x for name, x in values.items() if name in ("k", "c", "l0")})
+        for side in "ij":
+            if f"point_{side}" in values:
+                body = getattr(self, f"frame_{side}").body
+                setattr(load, f"frame_{side}", Frame.from_global(body, values[f"point_{side}"]))
+        load._faults = load.number_faults()
+        return load
+
+    def number_faults(self) -> tuple[Fault, ...]:
+        return self._geometry_faults(self.l0)
 
     def bodies(self) -> tuple[Body, ...]:
         return (self.frame_i.body, self.frame_j.body)

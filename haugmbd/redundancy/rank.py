@@ -217,11 +217,23 @@ def row_scale(model: Model, rows: Rows) -> Array:
     for side in range(rows.bodies.shape[1]):
         body = rows.bodies[:, side]
         moving = body > 0
-        mass, J_bar = inertia[body[moving], 0], inertia[body[moving], 1:].reshape(-1, 3, 3)
         Phi_r, PiBar = rows.Phi_r[moving, side], rows.PiBar[moving, side]
-        turned = np.linalg.solve(J_bar, PiBar[:, :, None])[:, :, 0]
-        scale[moving] += np.sum(Phi_r**2, axis=1) / mass + np.sum(PiBar * turned, axis=1)
+        scale[moving] += sliding(Phi_r) / inertia[body[moving], 0] + turning(PiBar, inertia[body[moving], 1:])
     return scale
+
+
+def sliding(Phi_r: Array) -> Array:
+    """Return |Phi_r|^2 of the rows Phi_r (k, 3)."""
+    size: Array = np.sum(Phi_r**2, axis=1)
+    return size
+
+
+def turning(PiBar: Array, J_bar: Array) -> Array:
+    """Return PiBar J_bar^-1 PiBar^T (..., k) of the rows PiBar (k, 3), each with its own J_bar, (..., k, 9)."""
+    column = np.broadcast_to(PiBar[:, :, None], (*J_bar.shape[:-1], 3, 1))
+    turned = np.linalg.solve(J_bar.reshape(*J_bar.shape[:-1], 3, 3), column)[..., 0]
+    compliance: Array = np.sum(PiBar * turned, axis=-1)
+    return compliance
 
 
 def put_row_scale(model: Model, rows: Rows) -> None:

@@ -222,6 +222,48 @@ def simulate(
         )
     if tau is not None or wrenches is not None:
         raise UsageError("tau and wrenches belong to a SerialChain; on a System forces are parts: system.add(Torque(...)).")
+    result = run_system(
+        system,
+        t_end,
+        method,
+        t_eval=t_eval,
+        events=events,
+        sensors=sensors,
+        state=state,
+        formulation=formulation,
+        stabilization=stabilization,
+        project_velocity=project_velocity,
+        redundancy=redundancy,
+        tolerance=tolerance,
+        store_every=store_every,
+        progress=progress,
+        budget=budget,
+        record_method=record_method,
+    )
+    issue(result.outcome)
+    return result
+
+
+def run_system(
+    system: Any,
+    t_end: float,
+    method: Integrator,
+    *,
+    t_eval: npt.ArrayLike | None = None,
+    events: Sequence[Event] = (),
+    sensors: Sequence[Sensor] = (),
+    state: Any = None,
+    formulation: Formulation = NEWTON_EULER,
+    stabilization: Stabilization | None = PROJECTION,
+    project_velocity: bool = False,
+    redundancy: Rule | None = None,
+    tolerance: float | None = None,
+    store_every: int = 1,
+    progress: bool = False,
+    budget: float | None = None,
+    record_method: bool = False,
+) -> Result:
+    """Return the result of a run, as `simulate` does, without issuing its warnings."""
     check_kinds(system, state, stabilization)
     rule = resolve_stabilization(formulation, method, stabilization, PROJECTION)
     model = _compiled(system, tolerance)
@@ -279,11 +321,9 @@ def simulate(
         )
 
     bodies = model.nb + 1 if record_method and method.lam_at_steps else 0
-    result = Run(problem, method, t_end, times, store_every, record, checked_events, measured, budget=budget, bodies=bodies).run(
+    return Run(problem, method, t_end, times, store_every, record, checked_events, measured, budget=budget, bodies=bodies).run(
         progress
     )
-    issue(result.outcome)
-    return result
 
 
 def _compiled(system: System | Model, tolerance: float | None) -> Model:

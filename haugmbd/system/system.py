@@ -258,6 +258,13 @@ class System(Pictured):
         LockedModelWarning
             If no degree of freedom is left and nothing is driven, or if a misalignment locks a loop; also in `Model.warnings`.
         """
+        model = self.compile_quietly(check_pose=check_pose, redundancy=redundancy, tolerance=tolerance, solver=solver)
+        for note in model.warnings:
+            warn_user(note, LockedModelWarning)
+        return model
+
+    def compile_quietly(self, *, check_pose: bool, redundancy: Rule, tolerance: float, solver: str | None) -> Model:
+        """Return the model as `compile` does, without issuing its warnings."""
         check_rule(redundancy)
         check_tolerance(tolerance)
         check_solver(solver)
@@ -279,8 +286,6 @@ class System(Pictured):
         put_row_scale(model, checked.rows)
         put_mask(model)
         put_length(model, checked.rows)
-        for note in model.warnings:
-            warn_user(note, LockedModelWarning)
         return model.with_redundancy(redundancy, tolerance)
 
     def checked(self, at_pose: bool = True, tolerance: float = TOLERANCE, solver: str | None = None) -> Checked:

@@ -14,7 +14,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tests.benchmarks import calls, closed_loops, explicit, formulations, meshes, precision, record, reduced, work_precision
+from tests.benchmarks import (
+    batches,
+    calls,
+    closed_loops,
+    explicit,
+    formulations,
+    meshes,
+    precision,
+    record,
+    reduced,
+    work_precision,
+)
 from tests.benchmarks.diagram import FOLDER
 from tests.benchmarks.turns import best, in_turn, median, verdict
 from tests.benchmarks.worker import Worker
@@ -124,6 +135,7 @@ def quick(ours: Worker, peers: dict[str, Worker]) -> None:
     steps(ours, peers["exudyn"], peers["mujoco"], repeats=2)
     impacts(ours, repeats=5)
     calls.from_python(repeats=3)
+    batches.section(repeats=3)
     calls.starts(repeats=1)
     calls.large((20_000,))
 
@@ -171,6 +183,7 @@ SECTIONS: dict[str, Callable[[Tools], Any]] = {
     "formulations": lambda tools: formulations.section(tools.ours),
     "meshes": lambda tools: meshes.section(),
     "calls": lambda tools: calls.from_python(),
+    "batches": lambda tools: batches.section(),
     "starts": lambda tools: calls.starts(),
     "large": lambda tools: calls.large(),
 }

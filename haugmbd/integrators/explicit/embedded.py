@@ -23,6 +23,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import entry, kernel
 from haugmbd.compiled.records import new_record, record_dtype
+from haugmbd.compiled.released import released
 from haugmbd.compiled.status_codes import NOT_FINITE, OFF_MANIFOLD, OK, SINGULAR, STEP_TOO_SMALL
 from haugmbd.errors import UsageError
 from haugmbd.integrators.base import Adaptive
@@ -92,6 +93,7 @@ def factor_of(error: float, control: Control) -> float:
     return min(control.grow, max(control.shrink, found))
 
 
+@released
 @entry
 def run(
     dynamics: Dynamics, options: Options, method: Embedded, control: Control, point: Point, k: Array, steps: Steps

@@ -28,6 +28,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.array_views import borrow_line
 from haugmbd.compiled.jit import entry, kernel
+from haugmbd.compiled.released import released
 from haugmbd.compiled.status_codes import OK
 from haugmbd.deprecated import public_class
 from haugmbd.integrators.explicit.rk4 import RK4
@@ -103,6 +104,7 @@ class Group(NamedTuple):
     spins: Ints
 
 
+@released
 @entry
 def run(
     dynamics: Dynamics, options: Options, tableau: Tableau, group: Group, t0: float, h: float, point: Point, k: Array, steps: Steps

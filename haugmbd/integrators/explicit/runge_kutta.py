@@ -17,6 +17,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import entry
+from haugmbd.compiled.released import released
 from haugmbd.compiled.status_codes import OK
 from haugmbd.integrators.base import FixedStep, check_first_step
 from haugmbd.integrators.explicit.tableau import Tableau, combine
@@ -28,6 +29,7 @@ LEFT = 1e-9
 """Relative to a step: a smaller remainder to t_end is not a step of its own."""
 
 
+@released
 @entry
 def run(
     dynamics: Dynamics, options: Options, tableau: Tableau, t0: float, h: float, point: Point, k: Array, steps: Steps

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import entry
+from haugmbd.compiled.released import released
 from haugmbd.compiled.status_codes import OK
 from haugmbd.deprecated import public_class
 from haugmbd.integrators.explicit.lie import turn
@@ -21,6 +22,7 @@ from haugmbd.integrators.state_space import Places
 from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, end_step
 
 
+@released
 @entry
 def run(dynamics: Dynamics, options: Options, places: Places, t0: float, h: float, point: Point, steps: Steps) -> tuple[int, int]:
     """Advance the point by steps of h until `steps` is full; return the code and the number of steps done."""

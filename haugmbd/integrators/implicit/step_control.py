@@ -23,6 +23,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.array_views import borrow_line
 from haugmbd.compiled.function_pointers import F1, F2, Routine, function_type, types
 from haugmbd.compiled.jit import entry, inlined
+from haugmbd.compiled.released import released
 from haugmbd.compiled.status_codes import NO_CONVERGENCE, NOT_FINITE, OK, SINGULAR, STEP_TOO_SMALL
 from haugmbd.integrators.implicit.force_jacobians import TANGENTS_SIGNATURE
 from haugmbd.integrators.implicit.newton import KEEP_POSITIONS, PLACE_SIGNATURE, SOLVE_SIGNATURE, finish_step, turn_ahead
@@ -98,6 +99,7 @@ def method_type(method: MethodRoutines, context: Any) -> Any:
     return METHOD_TYPE
 
 
+@released
 @entry
 def run(
     method: MethodRoutines,

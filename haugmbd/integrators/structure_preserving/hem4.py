@@ -20,6 +20,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.array_views import borrow
 from haugmbd.compiled.jit import entry, inlined, kernel
+from haugmbd.compiled.released import released
 from haugmbd.compiled.status_codes import NO_CONVERGENCE, OK, report
 from haugmbd.constraints.base import row_speed
 from haugmbd.deprecated import public_class
@@ -95,6 +96,7 @@ def reach(P: Pack, options: Options, t: float, scale: float, stage: Array, rates
     return report(ws.status(P), NO_CONVERGENCE, 0, error)
 
 
+@released
 @entry
 def run(
     dynamics: Dynamics, options: Options, tableau: Tableau, t0: float, h: float, point: Point, k: Array, steps: Steps

@@ -26,6 +26,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.array_views import borrow
 from haugmbd.compiled.jit import entry, inlined, kernel
+from haugmbd.compiled.released import released
 from haugmbd.compiled.status_codes import NO_CONVERGENCE, NOT_FINITE, OK, TURNS_TOO_FAR, report
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
@@ -298,6 +299,7 @@ def keep_kick(P: Pack, h: float, half: HalfStep, new: Array, lam: Array, u_dot: 
             u_dot[6 * k + a] = 2.0 / h * (bodies[k, 7 + a] - half.u[k, a])
 
 
+@released
 @entry
 def run(
     P: Pack, options: Options, t0: float, h: float, point: Point, half: HalfStep, steps: Steps, kicks: Kicks

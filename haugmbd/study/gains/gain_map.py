@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from haugmbd.batches.threads import in_blocks, processors
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.violation import COLUMN, Level
@@ -27,7 +28,7 @@ from haugmbd.model.given import model_given
 from haugmbd.model.model import Model
 from haugmbd.simulation.simulate import NEWTON_EULER
 from haugmbd.study.gains.gain_drawing import draw_map
-from haugmbd.study.gains.gain_runs import GainRuns
+from haugmbd.study.gains.gain_runs import Cell, GainRuns
 from haugmbd.study.gains.stability_function import spectral_radius, stability_limit
 from haugmbd.study.method import Method
 from haugmbd.study.violation.signal import signal_name
@@ -230,9 +231,13 @@ def gain_map(
     if not integrator.takes_step:
         raise UsageError(f"gain_map needs a method of fixed step, such as RK4(): {type(integrator).__name__} chooses its steps.")
     runs = [GainRuns.of(model, formulation, integrator, float(x), float(t_end), level) for x in steps]
-    cells = {
-        (k, i, j): run.cell(float(x), float(y)) for k, run in enumerate(runs) for i, x in enumerate(a) for j, y in enumerate(b)
-    }
+    places = [(k, i, j) for k in range(len(steps)) for i in range(len(a)) for j in range(len(b))]
+
+    def cell(first: int, last: int) -> list[Cell]:
+        return [runs[k].cell(float(a[i]), float(b[j])) for k, i, j in places[first:last]]
+
+    found = (one for block in in_blocks(len(places), 1, processors(), cell) for one in block)
+    cells = dict(zip(places, found, strict=True))
     shape = (len(steps), len(a), len(b))
     stable = np.array([cell.stable for cell in cells.values()]).reshape(shape)
     violation = np.array([cell.violation for cell in cells.values()]).reshape(shape)

@@ -11,7 +11,6 @@ every method (alpha h = beta h = 0.25).  Growth by 10 in half a run of n steps i
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -19,12 +18,13 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.violation import Level
-from haugmbd.errors import RunWarning, SimulationError, UsageError
+from haugmbd.errors import SimulationError, UsageError
 from haugmbd.formulations import Formulation
 from haugmbd.integrators import Baumgarte
 from haugmbd.integrators.base import Integrator
 from haugmbd.model.model import Model
-from haugmbd.simulation.simulate import simulate
+from haugmbd.simulation.arguments import choose_integrator
+from haugmbd.simulation.simulate import run_system
 from haugmbd.study.violation.signal import scaled_norm, violation_signal
 
 SAFE = 0.25
@@ -74,7 +74,7 @@ class GainRuns:
                 f"t_end = {t_end:g} s has {t_end / h:.0f} steps of h = {h:g} s; growth is told from {FEWEST_STEPS} or more: "
                 f"give t_end = {FEWEST_STEPS * h:g} or longer."
             )
-        runs = cls(model, formulation, integrator.with_arguments(h, None, None), h, t_end, level)
+        runs = cls(model, formulation, choose_integrator(h, None, None, integrator), h, t_end, level)
         free, free_sizes = runs._run(0.0, 0.0)
         _, safe_sizes = runs._run(SAFE / h, SAFE / h)
         growth = max(1.0, *(_growth(sizes) for sizes in (free_sizes, safe_sizes)))
@@ -97,15 +97,10 @@ class GainRuns:
 
     def _run(self, alpha: float, beta: float) -> tuple[Cell, Array]:
         """Return the run, unstable if it fails or is lost, and its violation over time in units of the length."""
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore", RunWarning)
+        with np.errstate(all="ignore"):
             try:
-                result = simulate(
-                    self.model,
-                    self.t_end,
-                    formulation=self.formulation,
-                    integrator=self.integrator,
-                    stabilization=Baumgarte(alpha, beta),
+                result = run_system(
+                    self.model, self.t_end, self.integrator, formulation=self.formulation, stabilization=Baumgarte(alpha, beta)
                 )
             except SimulationError as error:
                 return Cell(False, np.inf, str(error)), np.zeros(0)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from haugmbd.batches.threads import processors
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import SimulationError, UsageError
 from haugmbd.study.sweeps.cells import AskTell, read_cells
@@ -21,7 +22,7 @@ from haugmbd.study.sweeps.progress import SweepProgress
 from haugmbd.study.sweeps.store import NOWHERE
 from haugmbd.study.sweeps.study_rows import StudyRows
 from haugmbd.study.sweeps.table import Sweep
-from haugmbd.study.sweeps.worker_pool import WorkerPool, check_processes, processors
+from haugmbd.study.sweeps.worker_pool import WorkerPool, check_processes
 
 SERIAL = "serial"
 

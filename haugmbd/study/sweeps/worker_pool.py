@@ -8,7 +8,6 @@ cell gets the row "killed", and a new worker is spawned; a worker whose cell use
 from __future__ import annotations
 
 import multiprocessing
-import os
 import pickle
 import signal
 import time
@@ -160,13 +159,6 @@ def check_processes(task: Task) -> None:
         raise UsageError(f"sweep:{why}")
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         raise UsageError(f"sweep is called while a worker process imports this script. {GUARD}")
-
-
-def processors() -> int:
-    """Return the number of processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _ended_how(code: int | None) -> str:

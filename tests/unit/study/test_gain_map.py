@@ -195,3 +195,14 @@ def test_limits_that_do_not_exist_are_refused(model):
         gain_limit(model, ratio=[1.0, 2.0], h=H, t_end=2.0)
     with pytest.raises(mbd.UsageError, match="too large for this motion"):
         gain_limit(model, ratio=1.0, h=0.5, t_end=50.0)
+
+
+def test_a_map_does_not_depend_on_the_number_of_threads(model, monkeypatch):
+    maps = []
+    for threads in (1, 2):
+        monkeypatch.setattr("haugmbd.study.gains.gain_map.processors", lambda threads=threads: threads)
+        maps.append(gain_map(model, alpha=[0.0, 20.0, 200.0], beta=[20.0, 400.0], h=H, t_end=1.0))
+    np.testing.assert_array_equal(maps[0].violation, maps[1].violation)
+    np.testing.assert_array_equal(maps[0].stable, maps[1].stable)
+    assert maps[0].reasons == maps[1].reasons
+    assert not maps[0].stable.all()

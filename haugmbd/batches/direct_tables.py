@@ -1,0 +1,192 @@
+r"""Parameters that are numbers in the tables of a model: masses, inertias, gravity, constants of force elements.
+
+They do not change what a system's compilation finds, so that a member is the model's tables with some numbers exchanged:
+
+    INERTIA, SHIFTED   (m, J_bar) of a body                          SCALE   m, diag J_bar of a body;  J_r M^-1 J_r^T of its rows
+    GRAVITY            g                                             FORCE_REALS   k, c, l0, ...
+
+All other parameters (points, axes, named parameters; bodies with a direction without inertia) make a system of their own, see `variant`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from haugmbd.batches.parameters import GRAVITY, Parameter
+from haugmbd.bodies.body import Body
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.forces.base import ForceElement, TablePlaces
+from haugmbd.forces.registry import table_of
+from haugmbd.model.compile import SUSPECT, LoadEntry
+from haugmbd.model.constraint_rows import Rows, evaluate
+from haugmbd.model.model import Model
+from haugmbd.redundancy.rank import sliding, turning
+
+PROBE = 0.7368062997
+"""A value that no constant has by chance."""
+NEAR = 10.0
+"""A member whose least moment is below this times SUSPECT of the largest is examined by itself: it may have an axis without inertia."""
+MASS, INERTIA = "mass", "J_bar"
+DIAGONAL = (0, 4, 8)
+"""Of J_bar row by row."""
+
+
+@dataclass(frozen=True, eq=False)
+class DirectTables:
+    """The places in `reals` that members exchange, and their values.
+
+    rows: at the modelled pose;  places: (m,);  odd: (N,) members that are examined by themselves
+    """
+
+    model: Model
+    rows: Rows
+    parameters: tuple[Parameter, ...]
+    places: Ints
+    odd: Any
+
+    def values(self, first: int, last: int) -> Array:
+        """Return the numbers (last - first, m) of the members first ... last - 1, in the order of `places`."""
+        members = slice(first, last)
+        parts = [_numbers(one, members) for one in self.parameters]
+        parts.append(_compliance(self.model, self.rows, self.parameters, members))
+        return np.ascontiguousarray(np.concatenate(parts, axis=1))
+
+
+def direct_tables(model: Model, parameters: Sequence[Parameter]) -> DirectTables | None:
+    """Return the places that the parameters exchange; None if one of them changes more than numbers."""
+    places = [_places_of(model, one) for one in parameters]
+    found = [place for place in places if place is not None]
+    if len(found) < len(places):
+        return None
+    rows = _rows_on(model, parameters)
+    found.append(_places(model, "SCALE", 6 * (model.nb + 1) + model.slot_of_row[rows]))
+    n = len(parameters[0].values)
+    odd = np.zeros(n, dtype=bool)
+    for one in parameters:
+        odd |= _odd(one) if isinstance(one.part, Body) else False
+    for load in {id(one.part): one.part for one in parameters if isinstance(one.part, ForceElement)}.values():
+        odd |= _at_fault(load, [one for one in parameters if one.part is load], n)
+    sound = tuple(_without(one, odd) for one in parameters) if odd.any() else tuple(parameters)
+    return DirectTables(model, evaluate(model), sound, np.concatenate(found), odd)
+
+
+def _without(one: Parameter, odd: Any) -> Parameter:
+    """Return the parameter with the values of the model for some members: they are examined by themselves."""
+    if not isinstance(one.part, Body):
+        return one
+    values = one.values.copy()
+    own = np.asarray(getattr(one.part, one.name))
+    values[odd] = own if values.ndim != 2 else np.diag(own)  # noqa: PLR2004  three moments a member
+    return one._replace(values=values)
+
+
+def _places_of(model: Model, one: Parameter) -> Ints | None:
+    """Return the indices in `reals` of what `_numbers` returns; None if the parameter changes more."""
+    if isinstance(one.part, Body):
+        k = model.bodies.index(one.part)
+        if not np.array_equal(model.tables["INERTIA"][k], model.tables["SHIFTED"][k]):
+            return None
+        within, scale = (np.array([0]), np.arange(3)) if one.name == MASS else (np.arange(1, 10), np.arange(3, 6))
+        tables = [_places(model, table, 10 * k + within) for table in ("INERTIA", "SHIFTED")]
+        return np.concatenate([*tables, _places(model, "SCALE", 6 * k + scale)])
+    if one.part is None:
+        return _places(model, "GRAVITY", np.arange(3)) if one.name == GRAVITY else None
+    constant = _constant(model, one) if isinstance(one.part, ForceElement) else -1
+    return _places(model, "FORCE_REALS", np.array([constant])) if constant >= 0 else None
+
+
+def _numbers(one: Parameter, members: slice) -> Array:
+    """Return what stands at the places of a parameter, (n, .)."""
+    values = one.values[members]
+    if not isinstance(one.part, Body):
+        return values.reshape(len(values), -1)
+    if one.name == MASS:
+        return np.repeat(values[:, None], 5, axis=1)
+    J = _matrices(values)
+    return np.concatenate([J, J, J[:, DIAGONAL]], axis=1)
+
+
+def _matrices(J_bar: Array) -> Array:
+    """Return inertias (n, 9), row by row and symmetric as `Body` makes them, of (n, 3) or (n, 3, 3)."""
+    J = J_bar if J_bar.ndim > 2 else J_bar[:, :, None] * np.eye(3)
+    return (0.5 * (J + np.swapaxes(J, 1, 2))).reshape(-1, 9)
+
+
+def _places(model: Model, table: str, within: Any) -> Ints:
+    """Return indices in `reals` of indices in a flat table."""
+    found: Ints = model.tables.place(table)[0] + np.asarray(within, dtype=np.int64)
+    return found
+
+
+def _constant(model: Model, one: Parameter) -> int:
+    """Return the index in the flat FORCE_REALS of a constant of an element; -1 if the parameter is not one constant alone."""
+    if one.part.variable[one.name] != ((),):
+        return -1
+    first = 0
+    for entry in sorted(model.loads, key=lambda entry: table_of(type(entry.load))):
+        rows = _constants(entry, entry.load)
+        if entry.load is not one.part:
+            first += len(rows)
+            continue
+        probe = one.part.varied(**{one.name: PROBE})
+        other = _constants(entry, probe)
+        changed = [(r, c) for r, row in enumerate(rows) for c, x in enumerate(row) if x != other[r][c]]
+        same = all(np.array_equal(x, y) for (_, x), (_, y) in zip(one.part.markers(), probe.markers(), strict=True))
+        if len(changed) != 1 or not same or probe.drivers() != one.part.drivers():
+            return -1
+        r, c = changed[0]
+        return (first + r) * model.tables["FORCE_REALS"].shape[1] + c if other[r][c] == PROBE else -1
+    return -1
+
+
+def _constants(entry: LoadEntry, load: ForceElement) -> tuple[tuple[float, ...], ...]:
+    """Return the constants in each row of an element in the force table."""
+    places = TablePlaces((0,) * len(load.markers()), entry.drivers, entry.signal, entry.angle, entry.turns)
+    return tuple(row[1] for row in load.table_rows(places))
+
+
+def _rows_on(model: Model, parameters: Sequence[Parameter]) -> Ints:
+    """Return the rows that touch one of the varied bodies."""
+    bodies = {model.bodies.index(one.part) for one in parameters if isinstance(one.part, Body)}
+    found: Ints = np.nonzero(np.isin(model.bodies_of_rows(), sorted(bodies)).any(axis=1))[0].astype(np.int64)
+    return found
+
+
+def _compliance(model: Model, rows: Rows, parameters: Sequence[Parameter], members: slice) -> Array:
+    """Return J_r M^-1 J_r^T of the rows on varied bodies, (n, .), as `redundancy.rank.row_scale` does."""
+    numbers, n = _rows_on(model, parameters), len(parameters[0].values[members])
+    scale, table = np.zeros((n, len(numbers))), model.tables["SHIFTED"]
+    varied = {(model.bodies.index(one.part), one.name): one.values[members] for one in parameters if isinstance(one.part, Body)}
+    for side in range(rows.bodies.shape[1]):
+        bodies, Phi_r, PiBar = rows.bodies[numbers, side], rows.Phi_r[numbers, side], rows.PiBar[numbers, side]
+        for k in set(bodies[bodies > 0].tolist()):
+            own = np.nonzero(bodies == k)[0]
+            mass = varied.get((k, MASS), table[k, :1])[:, None]
+            if (k, INERTIA) in varied:
+                J = np.repeat(_matrices(varied[k, INERTIA])[:, None], len(own), axis=1)
+            else:
+                J = np.repeat(table[k, None, 1:], len(own), axis=0)
+            scale[:, own] += sliding(Phi_r[own]) / mass + turning(PiBar[own], J)
+    return scale
+
+
+def _odd(one: Parameter) -> Any:
+    """Return which members have a mass or an inertia that may be no rigid body's, or that may have an axis without inertia."""
+    if one.name == MASS:
+        return one.values <= 0.0
+    J = one.values if one.values.ndim > 2 else one.values[:, :, None] * np.eye(3)
+    moments = np.linalg.eigvalsh(J)
+    asymmetric = (np.swapaxes(J, 1, 2) != J).any(axis=(1, 2))
+    return asymmetric | (moments[:, 0] <= NEAR * SUSPECT * moments[:, 2]) | (moments[:, 2] > moments[:, 0] + moments[:, 1])
+
+
+def _at_fault(load: ForceElement, parameters: Sequence[Parameter], n: int) -> Any:
+    """Return which of n members have values of which the element says that they are wrong."""
+    if type(load).number_faults is ForceElement.number_faults:
+        return np.zeros(n, dtype=bool)
+    each = ({one.name: one.values[k] for one in parameters} for k in range(n))
+    return np.array([bool(load.varied(**values).number_faults()) for values in each], dtype=bool)

@@ -1,0 +1,166 @@
+"""Whole trajectories of the members of a batch, in memory or in files of one folder."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from haugmbd.batches.threads import in_blocks
+from haugmbd.batches.trajectory_store import TrajectoryStore
+from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import public_class
+from haugmbd.errors import HaugmbdError, UsageError
+from haugmbd.simulation.load import load
+from haugmbd.simulation.result import Result
+
+PENDING = "not run: the batch was interrupted"
+
+
+@public_class
+@dataclass(frozen=True, eq=False)
+class Trajectories:
+    """The runs of all members of a batch: `trajectories[k]` is the Result of member k.
+
+    Attributes
+    ----------
+    success : ndarray of bool, (N,)
+        Whether the run of a member reached its end.
+    failures : dict of int to str
+        The reason of each member whose run did not.
+    warnings : dict of int to tuple
+        The warnings of the runs that have some, as `Result.warnings`.
+    t_end : ndarray, (N,)
+        The time that each member has reached [s]; NaN without any state.
+    y_end : ndarray, (N, ny)
+        The flat state there.
+    store : str
+        The folder of the files; "" if the results are in memory.
+    interrupted : bool
+        Whether Ctrl-C ended the batch before all members had run.
+    """
+
+    success: npt.NDArray[np.bool_]
+    failures: dict[int, str]
+    warnings: dict[int, Any]
+    t_end: Array
+    y_end: Array = field(repr=False)
+    store: str = ""
+    interrupted: bool = False
+    _kept: tuple[Any, ...] = field(default=(), repr=False)
+
+    def __len__(self) -> int:
+        return len(self.success)
+
+    def __repr__(self) -> str:
+        where = f", in {self.store!r}" if self.store else ""
+        return f"Trajectories({len(self)} members, {len(self.failures)} failed{where})"
+
+    @overload
+    def __getitem__(self, k: int) -> Result: ...
+    @overload
+    def __getitem__(self, k: slice) -> tuple[Result, ...]: ...
+    def __getitem__(self, k: int | slice) -> Result | tuple[Result, ...]:
+        if isinstance(k, slice):
+            return tuple(self[j] for j in range(*k.indices(len(self))))
+        if isinstance(k, bool) or not isinstance(k, int | np.integer) or not -len(self) <= k < len(self):
+            raise UsageError(f"member {k!r}: give a number from 0 to {len(self) - 1}.")
+        result = self._kept[int(k)]
+        if result is None:
+            raise UsageError(f"member {int(k) % len(self)} has no states: {self.failures[int(k) % len(self)]}")
+        if isinstance(result, Path):
+            found = load(result)
+            assert isinstance(found, Result)
+            return found
+        return result  # type: ignore[no-any-return]
+
+    def __iter__(self) -> Iterator[Result]:
+        """Iterate over the results of the members that have one."""
+        return (self[k] for k, kept in enumerate(self._kept) if kept is not None)
+
+
+@dataclass
+class Ended:
+    """What became of one member.
+
+    result: the Result, or its file; None if it has no state;  reason: why it did not reach its end, "" if it did
+    """
+
+    result: Any = None
+    reason: str = ""
+    warnings: tuple[Any, ...] = ()
+    t: float = np.nan
+    y: Array | None = None
+
+
+def run_all(n: int, ny: int, threads: int, run: Callable[[int], Result], store: TrajectoryStore | None) -> Trajectories:
+    """Run the members 0 ... n - 1, and return their trajectories; after Ctrl-C those that have ended."""
+    stopped = threading.Event()
+
+    def member(first: int, last: int) -> list[Ended]:
+        return [_ended(k, run, store) for k in range(first, last) if not stopped.is_set()]
+
+    ended: list[Ended] = []
+    interrupted = False
+    blocks = in_blocks(n, 1, threads, member)
+    try:
+        for block in blocks:
+            ended += block
+    except KeyboardInterrupt:
+        interrupted = True
+        stopped.set()
+        blocks.close()  # it waits for what runs
+    ended += [Ended(reason=PENDING)] * (n - len(ended))
+    y_end = np.full((n, ny), np.nan)
+    for k, one in enumerate(ended):
+        if one.y is not None:
+            y_end[k] = one.y
+    return Trajectories(
+        np.array([not one.reason for one in ended], dtype=bool),
+        {k: one.reason for k, one in enumerate(ended) if one.reason},
+        {k: one.warnings for k, one in enumerate(ended) if one.warnings},
+        np.array([one.t for one in ended], dtype=np.float64),
+        y_end,
+        "" if store is None else str(store.folder),
+        interrupted,
+        tuple(one.result for one in ended),
+    )
+
+
+def _ended(k: int, run: Callable[[int], Result], store: TrajectoryStore | None) -> Ended:
+    """Return what became of member k: of its file, if it has one already."""
+    if store is not None:
+        known = store.known(k)
+        if known is not None:
+            path, reason = known
+            found: Any = None if path is None else load(path)
+            if not reason and not found.success:  # the end of the process came before that of writing
+                reason = found.message
+            return _of_result(found, path, reason)
+    result, reason = _attempt(k, run)
+    if store is None:
+        return _of_result(result, result, reason)
+    return _of_result(result, store.keep(k, result, reason), reason)
+
+
+def _attempt(k: int, run: Callable[[int], Result]) -> tuple[Result | None, str]:
+    """Return the result of member k, the part before an error if there is one, and the reason why it did not reach its end."""
+    try:
+        result = run(k)
+    except HaugmbdError as error:
+        return getattr(error, "result", None), f"{type(error).__name__}: {error}"
+    except Exception as error:  # noqa: BLE001  whatever a user's function raises belongs to its member
+        return getattr(error, "result", None), f"{type(error).__name__}: {error}"
+    return result, "" if result.success else result.message
+
+
+def _of_result(result: Any, kept: Any, reason: str) -> Ended:
+    """Return a member with its last state."""
+    if result is None or not len(result.t):
+        return Ended(None, reason)
+    return Ended(kept, reason, tuple(result.warnings), float(result.t[-1]), result.y[-1].copy())

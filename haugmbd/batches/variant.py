@@ -1,0 +1,103 @@
+"""One member of a batch as a system of its own: the parts of the model, with the member's values in place of some of them.
+
+A part with other values is made by its `varied`; parts that refer to it (drivers and springs of a joint, all that is on a body) are
+copied, so that they refer to the new one. What is compiled is a System like that of the user: its model, its faults and its results are
+those of a single run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+
+from haugmbd.batches.parameters import GRAVITY, Parameter
+from haugmbd.drivers import Driver, Expression
+from haugmbd.errors import UsageError
+from haugmbd.model.model import Model
+from haugmbd.system.system import System
+
+CHANGES = "the topology of the member is another: "
+
+
+def variant_model(model: Model, parameters: Sequence[Parameter], k: int) -> Model:
+    """Return the compiled model of member k; the model itself if nothing varies.
+
+    Raise ModelError with its faults, and UsageError if its topology is another.
+    """
+    if not parameters:
+        return model
+    found = variant_system(model, parameters, k).compile_quietly(
+        check_pose=True, redundancy=model.redundancy.rule, tolerance=model.redundancy.tolerance**0.5, solver=None
+    )
+    other = topology_difference(model, found)
+    if other:
+        raise UsageError(CHANGES + other)
+    return found
+
+
+def variant_system(model: Model, parameters: Sequence[Parameter], k: int) -> System:
+    """Return the system of member k."""
+    values: dict[int, dict[str, Any]] = {}
+    for one in parameters:
+        if one.part is not None:
+            values.setdefault(id(one.part), {})[one.name] = one.values[k]
+    named = {one.name: float(one.values[k]) for one in parameters if one.part is None and one.name != GRAVITY}
+    gravity = next((one.values[k] for one in parameters if one.part is None and one.name == GRAVITY), model.gravity)
+    memo: dict[int, Any] = {id(model.bodies[0]): model.bodies[0]}
+    memo |= {id(driver): _renamed(driver, named) for driver in model.drivers}
+    memo |= {id(function): function for function in _functions(model)}
+    for body in model.bodies[1:]:
+        memo[id(body)] = body.varied(**values[id(body)]) if id(body) in values else body
+    parts = [*(entry.part for entry in model.joints.values()), *(entry.load for entry in model.loads)]
+    for part in parts:
+        if id(part) in values:
+            _put_varied(part, values[id(part)], memo)
+    system = System(model.name, gravity=tuple(np.asarray(gravity).tolist()))
+    ground = model.bodies[0]
+    system.ground, system.bodies[0], system._given[0] = ground, ground, (ground.name, ground)
+    for part in (*(memo[id(body)] for body in model.bodies[1:]), *(deepcopy(part, memo) for part in parts)):
+        system.add(part)
+    return system
+
+
+def _put_varied(part: Any, values: dict[str, Any], memo: dict[int, Any]) -> None:
+    """Let copies refer to the part with these values, and to its frames, in place of `part`."""
+    varied = memo[id(part)] = deepcopy(part.varied(**values), memo)
+    memo |= {id(getattr(part, name)): getattr(varied, name) for name in ("frame_i", "frame_j") if hasattr(part, name)}
+
+
+def _renamed(driver: Driver, named: dict[str, float]) -> Driver:
+    """Return an expression with other values of its parameters; any other driver as it is."""
+    if isinstance(driver, Expression) and not named.keys().isdisjoint(driver.names):
+        return Expression(driver.text, parameters={**driver.parameters, **{n: x for n, x in named.items() if n in driver.names}})
+    return driver
+
+
+def _functions(model: Model) -> Iterable[Any]:
+    """Yield the user's functions, which are not copied."""
+    for entry in model.loads:
+        user_function, jacobian = entry.load.user_function(), entry.load.jacobian
+        if user_function is not None:
+            yield user_function.function
+        if jacobian is not None:
+            yield jacobian.function
+
+
+def topology_difference(model: Model, other: Model) -> str:
+    """Return in what the topology of a variant differs; "" if it is the same."""
+    if other.redundancy.dropped != model.redundancy.dropped:
+        return (
+            f"{len(other.redundancy.dropped)} of its rows depend on the others, and {len(model.redundancy.dropped)} of the model's; "
+            "an axis or a point fits less well, or better, than in the model"
+        )
+    for name, what in (
+        ("FLAGS", "axes without inertia"),
+        ("EDGES", "bodies that are joined"),
+        ("ROW_KIND_STARTS", "kinds of rows"),
+    ):
+        if not np.array_equal(other.tables[name], model.tables[name]):
+            return f"it has other {what} than the model"
+    return ""

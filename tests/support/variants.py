@@ -1,0 +1,46 @@
+"""A chain of three links with springs, and its variants: what a batch varies is what the builder takes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import haugmbd as mbd
+from joints import RJ, SJ, TJ, RotationDriver
+
+J_ROD, J_BOX = (1e-3, 1 / 12, 1 / 12), (0.06, 0.07, 0.08)
+
+
+def swinging(mass=1.0, J_bar=J_BOX, gravity=(0.0, 0.0, -9.81), k=3.0, point=(1.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0), stiffness=20.0):
+    """Three links on revolute joints, a torsional spring on the second, a spring from the last to the ground."""
+    system = mbd.System("swinging", gravity=gravity)
+    links = [
+        system.add(mbd.Body(f"link {n + 1}", mass if n == 1 else 1.5, J_bar if n == 2 else J_ROD, r=(n + 0.5, 0.0, 0.0)))
+        for n in range(3)
+    ]
+    system.add(RJ("first", system.ground, links[0], point=(0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0)))
+    second = system.add(RJ("second", links[0], links[1], point=point, axis=axis))
+    system.add(SJ("third", links[1], links[2], point=(2.0, 0.0, 0.0)))
+    system.add(mbd.RSDA("coil", second, k=k, c=0.1, theta0=0.2))
+    system.add(
+        mbd.TSDA("spring", system.ground, links[2], point_i=(2.0, 0.0, 1.0), point_j=(3.0, 0.0, 0.0), k=stiffness, c=0.5, l0=0.8)
+    )
+    return system
+
+
+def states_of(model, n, seed=5):
+    """States (n, ny) on the way of a swing, in random order."""
+    y = mbd.simulate(model, 1.0, h=1e-2).y
+    return y[np.random.default_rng(seed).integers(0, len(y), n)]
+
+
+def driven(length=1.0, speed=2.0):
+    """A slide that a formula with two parameters of the system drives, and a bob on it."""
+    system = mbd.System("driven", gravity=(0.0, 0.0, -9.81), parameters={"length": length, "speed": speed})
+    slide = system.add(mbd.Body("slide", 2.0, (0.1, 0.1, 0.1)))
+    rail = system.add(TJ("rail", system.ground, slide, point=(0, 0, 0), axis=(1, 0, 0)))
+    bob = system.add(mbd.Body("bob", 1.0, (0.1, 0.1, 0.1), r=(0, 0, -1)))
+    pin = system.add(RJ("pin", slide, bob, point=(0, 0, 0), axis=(0, 1, 0)))
+    system.add(mbd.TSDA("spring", system.ground, slide, point_i=(-1, 0, 0), point_j=(0, 0, 0), k=10.0, l0=1.0))
+    system.add(RotationDriver("turn", pin, mbd.Expression("length * (1 - cos(speed * t)) * 0.1")))
+    assert rail.i is system.ground
+    return system

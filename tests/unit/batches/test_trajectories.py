@@ -1,0 +1,165 @@
+"""Trajectories of batches: the bits of single runs, in memory and in files, whatever interrupts them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import haugmbd as mbd
+from haugmbd.batches import batch as module
+from tests.support.variants import driven, states_of, swinging
+
+N = 4
+METHODS = {
+    "RK4": {"h": 1e-2},
+    "DormandPrince": {"rtol": 1e-6, "t_eval": np.linspace(0.0, 0.3, 7)},
+    "DOP853": {"integrator": mbd.DOP853(rtol=1e-8, atol=1e-8)},
+    "GeneralizedAlpha": {"integrator": mbd.GeneralizedAlpha(h=1e-2)},
+    "Baumgarte": {"h": 1e-2, "stabilization": mbd.Baumgarte(5.0, 5.0), "integrator": mbd.Heun()},
+}
+
+
+@pytest.fixture(scope="module")
+def model():
+    return swinging().compile()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_runs_have_the_bits_of_single_runs_of_systems_built_with_the_values(model, rng, name):
+    mass, axis, k = rng.uniform(0.5, 2.0, N), rng.normal(size=(N, 3)), rng.uniform(1.0, 5.0, N)
+    batch = mbd.batch(model, parameters={"link 2.mass": mass, "second.axis": axis, "coil.k": k})
+    found = batch.simulate(0.3, **METHODS[name])
+    assert found.success.all(), found.failures
+    for member in range(N):
+        single = mbd.simulate(swinging(mass=mass[member], axis=axis[member], k=k[member]), 0.3, **METHODS[name])
+        np.testing.assert_array_equal(found[member].t, single.t)
+        np.testing.assert_array_equal(found[member].y, single.y)
+        np.testing.assert_array_equal(found.y_end[member], single.y[-1])
+        np.testing.assert_array_equal(found[member].lam, single.lam)
+        np.testing.assert_array_equal(found[member].load("coil").torque, single.load("coil").torque)
+
+
+def test_initial_states_and_threads_do_not_change_the_bits(model):
+    states = states_of(model, N)
+    one, two = (mbd.batch(model, states, threads=threads).simulate(0.2, h=1e-2) for threads in (1, 2))
+    for k, y in enumerate(states):
+        single = mbd.simulate(model, 0.2, h=1e-2, state=mbd.State.from_y(0.0, y, model.nb + 1))
+        np.testing.assert_array_equal(one[k].y, single.y)
+        np.testing.assert_array_equal(two[k].y, single.y)
+
+
+def test_the_energy_of_a_member_is_that_of_its_own_parts(model):
+    found = mbd.batch(model, parameters={"link 2.mass": [1.0, 5.0], "spring.k": [5.0, 50.0]}).simulate(0.3, h=1e-3)
+    for k, (mass, stiffness) in enumerate(((1.0, 5.0), (5.0, 50.0))):
+        single = mbd.simulate(swinging(mass=mass, stiffness=stiffness), 0.3, h=1e-3)
+        np.testing.assert_array_equal(found[k].energy().total, single.energy().total)
+
+
+def test_named_parameters_drive_the_members():
+    model, length = driven().compile(), np.array([0.5, 2.0])
+    found = mbd.batch(model, parameters={"length": length}).simulate(0.5, h=1e-2)
+    for k, x in enumerate(length):
+        np.testing.assert_array_equal(found[k].y, mbd.simulate(driven(length=x), 0.5, h=1e-2).y)
+
+
+def test_a_member_that_fails_is_a_flag_with_its_reason_and_its_part(model):
+    def stop(t):
+        if t > 0.15:
+            raise ArithmeticError("broken")
+        return 0.0
+
+    system = mbd.System("stopped")
+    body = system.add(mbd.Body("body", 1.0, (1.0, 1.0, 1.0)))
+    system.add(mbd.Torque("stop", body, torque=lambda t: (0.0, 0.0, 0.0)))
+    found = mbd.batch(system, parameters={"body.mass": [1.0, -1.0, 2.0]}).simulate(0.2, h=1e-2)
+    assert found.success.tolist() == [True, False, True]
+    assert "mass is -1.0 kg" in found.failures[1]
+    with pytest.raises(mbd.UsageError, match="member 1 has no states: .*mass is -1.0 kg"):
+        found[1]
+    assert np.isnan(found.t_end[1])
+    assert len(list(found)) == 2
+    system = mbd.System("stopped")
+    body = system.add(mbd.Body("body", 1.0, (1.0, 1.0, 1.0)))
+    system.add(mbd.PointForce("stop", body, force=lambda t, r, p, v, w: (stop(t), 0.0, 0.0)))
+    found = mbd.batch(system, parameters={"body.mass": [1.0, 2.0]}).simulate(0.2, h=1e-2)
+    assert not found.success.any()
+    assert found.failures[0] == "ArithmeticError: broken"
+    assert 0.1 < found[0].t[-1] <= 0.15
+
+
+def test_warnings_of_runs_are_kept_and_not_issued(recwarn):
+    system = mbd.System("spinning")
+    system.add(mbd.Body("top", 1.0, (1.0, 2.0, 2.5), omega_bar=(0.1, 300.0, 0.1)))
+    found = mbd.batch(system, parameters={"top.mass": [1.0, 2.0]}).simulate(0.05, h=1e-2)
+    assert set(found.warnings) == {0, 1}
+    assert "turns" in str(found.warnings[0][0])
+    assert not [one for one in recwarn if issubclass(one.category, mbd.RunWarning)]
+
+
+def test_a_store_keeps_results_and_goes_on_where_it_ended(model, tmp_path, monkeypatch):
+    mass = np.array([1.0, 2.0, -1.0, 3.0])
+    batch = mbd.batch(model, parameters={"link 2.mass": mass}, threads=1)
+    in_memory = batch.simulate(0.2, h=1e-2)
+    ran, run_system = [], module.run_system
+
+    def counted(*arguments, **options):
+        ran.append(1)
+        if len(ran) == 2:
+            raise KeyboardInterrupt
+        return run_system(*arguments, **options)
+
+    monkeypatch.setattr(module, "run_system", counted)
+    first = batch.simulate(0.2, h=1e-2, store=tmp_path / "runs")
+    assert first.interrupted
+    assert first.success.tolist() == [True, False, False, False]
+    assert first.failures[3] == "not run: the batch was interrupted"
+    again = batch.simulate(0.2, h=1e-2, store=tmp_path / "runs")
+    assert len(ran) == 2 + 2  # members 1 and 3; member 2 has no model
+    assert again.success.tolist() == [True, True, False, True]
+    for k in (0, 1, 3):
+        np.testing.assert_array_equal(again[k].y, in_memory[k].y)
+        assert again[k].load("coil").power.tolist() == in_memory[k].load("coil").power.tolist()
+    third = batch.simulate(0.2, h=1e-2, store=tmp_path / "runs")
+    assert len(ran) == 4
+    assert third.failures == again.failures == in_memory.failures
+    np.testing.assert_array_equal(third.y_end, in_memory.y_end)
+    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == [
+        "batch.json", "member_00000000.npz", "member_00000001.npz", "member_00000002.txt", "member_00000003.npz",
+    ]  # fmt: skip
+
+
+def test_a_store_of_another_batch_is_refused(model, tmp_path):
+    batch = mbd.batch(model, parameters={"link 2.mass": [1.0]})
+    batch.simulate(0.05, h=1e-2, store=tmp_path / "runs")
+    for other, arguments in (
+        (mbd.batch(model, parameters={"link 2.mass": [2.0]}), {"h": 1e-2}),
+        (batch, {"h": 5e-3}),
+        (mbd.batch(model, parameters={"link 2.mass": [1.0, 2.0]}), {"h": 1e-2}),
+    ):
+        with pytest.raises(mbd.UsageError, match="is that of another batch"):
+            other.simulate(0.05, store=tmp_path / "runs", **arguments)
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(mbd.UsageError, match="holds other files"):
+        batch.simulate(0.05, h=1e-2, store=tmp_path)
+    with pytest.raises(mbd.UsageError, match="is a file"):
+        batch.simulate(0.05, h=1e-2, store=tmp_path / "notes.txt")
+    (tmp_path / "runs" / "batch.json").write_text("{")
+    with pytest.raises(mbd.UsageError, match="is damaged"):
+        batch.simulate(0.05, h=1e-2, store=tmp_path / "runs")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"t_end": -1.0, "h": 1e-2}, "t_end"),
+        ({"t_end": 0.1, "h": 1e-2, "rtol": 1e-6}, "rtol"),
+        ({"t_end": 0.1, "h": 1e-2, "store_every": 0}, "store_every"),
+        ({"t_end": 0.1, "h": 1e-2, "t_eval": [0.2]}, "t_eval"),
+        ({"t_end": 0.1, "h": 1e-2, "budget": -1.0}, "budget"),
+        ({"t_end": 0.1, "integrator": mbd.GeneralizedAlpha(h=1e-2), "formulation": mbd.NullSpace()}, "NewtonEuler"),
+    ],
+)
+def test_bad_arguments_are_errors_and_no_flags(model, arguments, words):
+    batch = mbd.batch(model, parameters={"link 2.mass": [1.0]})
+    with pytest.raises(mbd.UsageError, match=words):
+        batch.simulate(**arguments)
