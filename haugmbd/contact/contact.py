@@ -18,7 +18,8 @@ from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame, triad
 from haugmbd.bodies.validation import read_array, read_number
 from haugmbd.compiled.array_types import Array
-from haugmbd.constraints import DP2
+from haugmbd.constraints import DP2, Joint
+from haugmbd.constraints.joint import Single
 from haugmbd.contact.gap import Placed, PlacedContacts
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, ModelError, UsageError
@@ -154,6 +155,18 @@ class Contact:
     def primitive(self) -> DP2:
         """Return the constraint row of the closed contact, whose Phi is the gap."""
         return DP2(self.i, self.frame_i.h, self.frame_i.s_bar, self.j, self.frame_j.s_bar, self.radius)
+
+    def closed_joint(self) -> Joint:
+        """Return the joint that holds the closed contact."""
+        return Single(self.name, self.primitive())
+
+    def overlap(self, gap: float, allowed: float) -> Fault:
+        """Return the fault of a negative gap at the start."""
+        return Fault(
+            f"contact {self.name!r}",
+            f"its gap is {gap:.6g} m at the start (allowed {-allowed:.2g} m): the bodies overlap",
+            "Move body or plane until the gap is not negative, or turn the normal towards the side where the body may be.",
+        )
 
     def placed(self, model: Model) -> Placed:
         """Return the contact in the numbering of `model`.  Raise ModelError for its faults, or if a body is not in the model."""

@@ -11,7 +11,7 @@ Source: Haug 2021, sec. 9.4 (DP2).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -37,6 +37,22 @@ class Placed(NamedTuple):
     restitution: float
 
 
+class GapFunction(Protocol):
+    """A contact that is no plane, such as a limit of a joint, in the numbering of a model; it knows its own gap."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def i(self) -> int: ...
+    @property
+    def j(self) -> int: ...
+    @property
+    def restitution(self) -> float: ...
+    def gap_and_rate(self, y: Array) -> tuple[Array, Array]: ...
+    def gap_at(self, state: State) -> float: ...
+    def row(self, y: Array) -> Array: ...
+
+
 class PlacedContacts(NamedTuple):
     """Several contacts: bodies (k, 2), and n_bar, s_bar_i, s_bar_j (k, 3), radius (k,)."""
 
@@ -45,6 +61,11 @@ class PlacedContacts(NamedTuple):
     s_bar_i: Array
     s_bar_j: Array
     radius: Array
+
+    @property
+    def largest(self) -> float:
+        """Return the largest number that enters the gaps [m], apart from the positions of bodies."""
+        return max(float(abs(x).max(initial=0.0)) for x in self[2:])
 
     @classmethod
     def of(cls, contacts: Sequence[Placed]) -> PlacedContacts:
@@ -82,8 +103,53 @@ class PlacedContacts(NamedTuple):
         return np.stack([np.array(C_i).T, np.array(C_j).T], axis=1)
 
 
-def gap_at(c: Placed, state: State) -> float:
+class MixedContacts:
+    """Several contacts, some of which are no planes; the same methods as PlacedContacts."""
+
+    def __init__(self, contacts: Sequence[Placed | GapFunction]) -> None:
+        self.bodies = np.array([(c.i, c.j) for c in contacts], dtype=np.int64).reshape(-1, 2)
+        self._plane = np.array([isinstance(c, Placed) for c in contacts])
+        self._planes = PlacedContacts.of([c for c in contacts if isinstance(c, Placed)])
+        self._others = [c for c in contacts if not isinstance(c, Placed)]
+
+    @property
+    def largest(self) -> float:
+        """Return the largest number that enters the gaps of planes [m], apart from the positions of bodies."""
+        return self._planes.largest
+
+    def gaps(self, y: Array) -> Array:
+        """Return the gaps [m or rad] at the states y (nt, ny), (nt, k)."""
+        return self._joined(self._planes.gaps(y), [other.gap_and_rate(y)[0] for other in self._others])
+
+    def gap_rates(self, y: Array) -> Array:
+        """Return the rates of the gaps at the states y (nt, ny), (nt, k)."""
+        return self._joined(self._planes.gap_rates(y), [other.gap_and_rate(y)[1] for other in self._others])
+
+    def rows(self, y: Array) -> Array:
+        """Return C_i and C_j at one state y (ny,), (k, 2, 6)."""
+        out = np.empty((len(self.bodies), 2, 6))
+        out[self._plane] = self._planes.rows(y)
+        out[~self._plane] = np.array([other.row(y) for other in self._others]).reshape(-1, 2, 6)
+        return out
+
+    def _joined(self, planes: Array, others: list[Array]) -> Array:
+        """Return columns of planes and of others in the order of the contacts."""
+        out = np.empty((len(planes), len(self.bodies)))
+        out[:, self._plane] = planes
+        out[:, ~self._plane] = np.stack(others, axis=1)
+        return out
+
+
+def placed_contacts(contacts: Sequence[Placed | GapFunction]) -> PlacedContacts | MixedContacts:
+    """Return several contacts, to be evaluated at once."""
+    planes = [c for c in contacts if isinstance(c, Placed)]
+    return PlacedContacts.of(planes) if len(planes) == len(contacts) else MixedContacts(contacts)
+
+
+def gap_at(c: Placed | GapFunction, state: State) -> float:
     """Return the gap [m] of one contact at one state, in plain numbers, which is faster than NumPy for a few three-vectors."""
+    if not isinstance(c, Placed):
+        return c.gap_at(state)
     p_i, p_j = state.p[c.i].tolist(), state.p[c.j].tolist()
     n, s_i, s_j = turned(p_i, c.n_bar.tolist()), turned(p_i, c.s_bar_i.tolist()), turned(p_j, c.s_bar_j.tolist())
     r_i, r_j = state.r[c.i].tolist(), state.r[c.j].tolist()

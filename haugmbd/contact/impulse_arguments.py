@@ -12,7 +12,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.contact.applied_impulse import AppliedImpulse
 from haugmbd.contact.contact import Contact
-from haugmbd.contact.gap import Placed, PlacedContacts
+from haugmbd.contact.gap import Placed, placed_contacts
 from haugmbd.contact.impulse_equations import RowSet
 from haugmbd.contact.joint_closure import NOTHING, Closed, as_joint, closed_rows, closing_faults
 from haugmbd.errors import Fault, ModelError, UsageError
@@ -91,7 +91,7 @@ def _need_touching(model: Model, state: State, contacts: tuple[Placed, ...]) -> 
         return
     allowed = POSITION_TOL * model.length
     faults = []
-    for c, gap in zip(contacts, PlacedContacts.of(contacts).gaps(state.y[None])[0].tolist(), strict=True):
+    for c, gap in zip(contacts, placed_contacts(contacts).gaps(state.y[None])[0].tolist(), strict=True):
         if abs(gap) > allowed:
             how = "apart" if gap > 0.0 else "one inside the other"
             what = f"its gap is {gap:.6g} m at t = {state.t:g} s (allowed {allowed:.2g} m): the bodies are {how}"
@@ -106,7 +106,7 @@ def _contact_rows(state: State, contacts: tuple[Placed, ...]) -> RowSet:
     """Return C of all contacts."""
     if not contacts:
         return NOTHING.rows
-    placed = PlacedContacts.of(contacts)
+    placed = placed_contacts(contacts)
     return RowSet(placed.bodies, placed.rows(state.y), np.zeros(len(contacts)))
 
 

@@ -1,6 +1,7 @@
-r"""JointLimit: stops of a joint's coordinate, as springs and dampers that never pull.
+r"""JointLimit: stops of a joint's coordinate, as springs and dampers that never pull, or as impacts.
 
     x = q - upper > 0  or  x = q - lower < 0            f = -(k x + c q') while it pushes back, else 0
+    restitution=       no force: `simulate` treats the limits as contacts, see `contact.joint_stop`
 
     potential energy  k x^2 / 2         dissipated power  -(f + k x) q' >= 0: what the damper takes, and the spring that is left behind
 
@@ -28,7 +29,7 @@ START_TOL = 1e-9
 
 @public_class
 class JointLimit(JointLoad):
-    """Stops of a joint's coordinate: springs and dampers that never pull.
+    """Stops of a joint's coordinate: springs and dampers that never pull, or impacts with restitution.
 
     Parameters
     ----------
@@ -42,6 +43,9 @@ class JointLimit(JointLoad):
         Stiffness of the stops, positive [N m/rad or N/m].
     c : float
         Damping of the stops, not negative [N m s/rad or N s/m].
+    restitution : float, optional
+        In place of k and c, Newton's coefficient of restitution of rigid stops, from 0 (no bounce) to 1 (no loss). `simulate` then returns
+        an ImpactResult: `result.impacts` has the hits.
 
     Raises
     ------
@@ -50,8 +54,9 @@ class JointLimit(JointLoad):
 
     Notes
     -----
-    Beyond a limit by x the force along the coordinate is -(k x + c q'), and zero where this would pull. The coordinate is positive as the
-    joint's class says, is `q0` at the modelled pose, and goes through any number of turns.
+    With k: beyond a limit by x the force along the coordinate is -(k x + c q'), and zero where this would pull. With restitution: no
+    force; a stop is a contact "NAME lower" or "NAME upper", which may also stay closed. The coordinate is positive as the joint's class
+    says, is `q0` at the modelled pose, and goes through any number of turns.
     Source: Haug (2021), generalized forces and virtual work.
     """
 
@@ -67,16 +72,26 @@ class JointLimit(JointLoad):
         upper: float | None = None,
         k: float | None = None,
         c: float = 0.0,
+        restitution: float | None = None,
     ) -> None:
         super().__init__(name, (joint,))
         faults, where = self._own, self.where
         self.units = units_of(self._coordinates[0] if self._coordinates else None)
         self.lower = -np.inf if lower is None else read_number(faults, where, "lower", lower, unit=self.units[0])
         self.upper = np.inf if upper is None else read_number(faults, where, "upper", upper, unit=self.units[0])
-        self.k = _positive(faults, where, k, f"{self.units[1]}/{self.units[0]}")
+        self.impulsive = restitution is not None
+        self.restitution = 0.0 if restitution is None else read_number(faults, where, "restitution", restitution)
+        self.k = 0.0 if self.impulsive and k is None else _positive(faults, where, k, f"{self.units[1]}/{self.units[0]}")
         self.c = read_number(faults, where, "c", c, unit=f"{self.units[1]} s/{self.units[0]}")
         if self.c < 0.0:
             faults.append(Fault(where, f"c is {self.c:g}, must not be negative", "Give the damping of the stops, c >= 0."))
+        if self.impulsive and (k is not None or self.c != 0.0):
+            faults.append(
+                Fault(where, "it has k or c, and a restitution", "Give k and c of springs, or restitution= of rigid stops.")
+            )
+        if not 0.0 <= self.restitution <= 1.0:
+            what = f"restitution is {self.restitution:g}, must be between 0 and 1"
+            faults.append(Fault(where, what, "Give 0 for no bounce, 1 for no loss."))
         if lower is None and upper is None:
             faults.append(Fault(where, "it has no limit", "Give lower=, upper=, or both."))
         elif self.lower >= self.upper:
@@ -116,7 +131,7 @@ def _positive(faults: list[Fault], where: str, k: Any, unit: str) -> float:
     """Return the stiffness; a fault if there is none."""
     remedy = f"Give the stiffness of the stops, k > 0 [{unit}]."
     if k is None:
-        faults.append(Fault(where, "it has no stiffness k", remedy))
+        faults.append(Fault(where, "it has no stiffness k and no restitution", f"{remedy[:-1]}, or restitution= of rigid stops."))
         return float("nan")
     number = read_number(faults, where, "k", k, unit=unit)
     if number <= 0.0:

@@ -159,6 +159,8 @@ def compile_tables(
     edges, slots, sides = place_rows(tuple(number.bodies[body] for body in p.bodies()) for p in primitives)
     n_sides = max((len(edge) for edge in edges), default=2)
     turns = Turns(sum(load.angles for load in loads))
+    for q in (q for load in loads for q in load.coordinates()):  # first, so that rows that close later change no number
+        turns.number(q)
     row_ints, row_reals, row_kind_at = _row_tables(number, primitives, slots, sides, edges, turns)
     entries = _number_loads(number, loads, turns)
     force_ints, force_reals, force_kind_starts = _force_tables(number, entries)

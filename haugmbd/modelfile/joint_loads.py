@@ -77,6 +77,7 @@ JOINT_LOAD_FIELDS: dict[str, tuple[tuple[Field, ...], ...]] = {
             Field("upper", Number("rad or m"), False),
             Field("k", Number("N m/rad or N/m"), False, "stiffness of the stops"),
             _DAMPING,
+            Field("restitution", Number(), False, "of rigid stops, in place of k and c"),
         ),
     ),
     "Motor": (
@@ -122,7 +123,7 @@ def joint_load_text(load: Any, parameters: Parameters, coordinate: Callable[[Joi
         return text | curve | ({} if load.side == "both" else {"side": load.side})
     if isinstance(load, JointLimit):
         limits = {key: x for key, x in (("lower", load.lower), ("upper", load.upper)) if np.isfinite(x)}
-        return at | limits | {"k": load.k, "c": load.c}
+        return at | limits | ({"restitution": load.restitution} if load.impulsive else {"k": load.k, "c": load.c})
     if isinstance(load, Motor):
         effort = {"force" if load.linear else "torque": value_text(load.effort, parameters)} if load.curve is None else {}
         curve = {} if load.curve is None else {"curve": curve_text(load.curve)}

@@ -6,6 +6,7 @@ adaptive          simulate(system, t_end, rtol=1e-8, atol=1e-10)  Dormand-Prince
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -19,6 +20,7 @@ from haugmbd.diagnostics.lift_off import lift_off_events, lift_off_notes
 from haugmbd.diagnostics.method_solutions import solutions_of_rates, steps_only
 from haugmbd.diagnostics.run_warnings import issue, with_model_notes
 from haugmbd.errors import UsageError
+from haugmbd.forces.joint_limit import JointLimit
 from haugmbd.formulations import Formulation, NewtonEuler
 from haugmbd.formulations.accelerations import check_formulation
 from haugmbd.formulations.python_formulation import statistics_of
@@ -174,8 +176,8 @@ def simulate(
     Returns
     -------
     Result or ReducedResult
-        States of the run; a ReducedResult for a SerialChain. After Ctrl-C, or at the end of its budget, the result so far, with
-        `interrupted` set.
+        States of the run; a ReducedResult for a SerialChain; an ImpactResult where a JointLimit has a restitution. After Ctrl-C, or at the
+        end of its budget, the result so far, with `interrupted` set.
         `status`, `success` and `message` describe the end of the run, `warnings` lists its diagnostics.
 
     Raises
@@ -266,6 +268,27 @@ def run_system(
     """Return the result of a run, as `simulate` does, without issuing its warnings."""
     check_kinds(system, state, stabilization)
     rule = resolve_stabilization(formulation, method, stabilization, PROJECTION)
+    if stopped := _impulsive(system):
+        others = {"t_eval": t_eval is not None, "events": bool(events), "redundancy": redundancy is not None}
+        others |= {"tolerance": tolerance is not None, "budget": budget is not None, "record_method": record_method}
+        if wrong := [name for name, given in others.items() if given]:
+            raise UsageError(
+                f"{stopped} has a restitution, and a run with impacts takes no {' and no '.join(wrong)}: leave it out."
+            )
+        run = importlib.import_module("haugmbd.contact.motion.simulate_impacts").simulate_stops
+        return run(  # type: ignore[no-any-return]
+            system,
+            t_end,
+            method,
+            formulation=formulation,
+            stabilization=stabilization,
+            rule=rule,
+            state=state,
+            sensors=sensors,
+            project_velocity=project_velocity,
+            store_every=store_every,
+            progress=progress,
+        )
     model = _compiled(system, tolerance)
     if redundancy is not None:
         check_rule(redundancy)
@@ -324,6 +347,12 @@ def run_system(
     return Run(problem, method, t_end, times, store_every, record, checked_events, measured, budget=budget, bodies=bodies).run(
         progress
     )
+
+
+def _impulsive(system: System | Model) -> str:
+    """Return the first JointLimit with a restitution; "" if there is none."""
+    loads = system.loads if isinstance(system, System) else [entry.load for entry in system.loads]
+    return next((load.where for load in loads if isinstance(load, JointLimit) and load.impulsive), "")
 
 
 def _compiled(system: System | Model, tolerance: float | None) -> Model:

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from haugmbd.contact.joint_stop import JointStop
 from haugmbd.contact.motion.impact_result import ImpactResult
 from haugmbd.errors import UsageError
 from haugmbd.simulation.chain_result import ReducedResult
@@ -85,7 +86,8 @@ def _ghost(
 
 def mechanism_of(result: Result | ImpactResult) -> Mechanism:
     """Return the mechanism of a result."""
-    return of_model(result.model, result.contacts.values() if isinstance(result, ImpactResult) else ())
+    contacts = result.contacts.values() if isinstance(result, ImpactResult) else ()
+    return of_model(result.model, [contact for contact in contacts if not isinstance(contact, JointStop)])
 
 
 def maximal(result: Seen) -> tuple[Result | ImpactResult, bool]:

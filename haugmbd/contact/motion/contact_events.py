@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.contact.gap import Placed, PlacedContacts, gap_at
+from haugmbd.contact.gap import Placed, gap_at, placed_contacts
 from haugmbd.formulations.accelerations import accelerate_entry, multipliers_entry
 from haugmbd.formulations.error_messages import explain
 from haugmbd.integrators.events import Event, Flags
@@ -41,7 +41,7 @@ class Gaps:
 
     def __init__(self, contacts: Sequence[Placed], below: Array, size: float) -> None:
         self.contacts, self.below, self.size = contacts, below, size
-        self._placed = PlacedContacts.of(contacts)
+        self._placed = placed_contacts(contacts)
         self._seen: list[tuple[Array, Flags]] = []
 
     def clear(self, k: int, y: Array) -> Flags:

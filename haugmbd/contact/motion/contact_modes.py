@@ -14,9 +14,9 @@ from dataclasses import replace
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.constraints.joint import Joint, Single
+from haugmbd.constraints.joint import Joint
 from haugmbd.contact.contact import Contact
-from haugmbd.contact.gap import PlacedContacts
+from haugmbd.contact.gap import placed_contacts
 from haugmbd.errors import Fault, ModelError
 from haugmbd.model.constraint_rows import Rows, evaluate
 from haugmbd.model.length import put_length
@@ -44,9 +44,9 @@ class ContactModes:
         if faults:
             raise ModelError(faults)
         self.placed = {contact.name: contact.placed(self.free) for contact in contacts}
-        self.all_placed = PlacedContacts.of(tuple(self.placed.values()))
-        self._largest = max(float(abs(x).max()) for x in self.all_placed[2:])
-        self._joints = {contact.name: Single(contact.name, contact.primitive()) for contact in contacts}
+        self.all_placed = placed_contacts(tuple(self.placed.values()))
+        self._largest = self.all_placed.largest
+        self._joints = {contact.name: contact.closed_joint() for contact in contacts}
         self.contacts = {contact.name: contact for contact in contacts}
         self._rows = build_model("contacts", free.bodies, list(self._joints.values()), (), np.zeros(3))
         self._models: dict[frozenset[str], Model] = {frozenset(): self.free}
@@ -84,7 +84,9 @@ class ContactModes:
 
     def rows(self, state: State) -> Rows:
         """Return the rows of all contacts as if they were closed, in the order of `names`: Phi is the gap, Phi_q u its rate."""
-        return evaluate(self._rows, state.replace(angles=np.zeros(0)))  # contacts have no torsion springs
+        at = {coordinate.key: k for coordinate, k in self.free.angles}
+        angles = np.array([state.angles[at[coordinate.key]] for coordinate, _ in self._rows.angles])
+        return evaluate(self._rows, state.replace(angles=angles))
 
     def gaps(self, state: State) -> Array:
         """Return all gaps [m], (k,)."""
@@ -108,11 +110,7 @@ class ContactModes:
         self.observe(state.r)
         allowed = DEEP * self.size
         faults = [
-            Fault(
-                f"contact {name!r}",
-                f"its gap is {gap:.6g} m at the start (allowed {-allowed:.2g} m): the bodies overlap",
-                "Move body or plane until the gap is not negative, or turn the normal towards the side where the body may be.",
-            )
+            self.contacts[name].overlap(gap, allowed)
             for name, gap in zip(self.names, self.gaps(state), strict=True)
             if gap < -allowed
         ]

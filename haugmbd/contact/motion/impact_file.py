@@ -24,6 +24,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.impulse_equations import FactoredSystem
 from haugmbd.contact.impulse_result import Impulse, SolvedImpulse
+from haugmbd.contact.joint_stop import JointStop, stops_of
 from haugmbd.contact.motion.contact_modes import ContactModes
 from haugmbd.contact.motion.impact_result import Impact, ImpactResult
 from haugmbd.diagnostics.run_warnings import Outcome
@@ -95,7 +96,10 @@ def _more(result: ImpactResult) -> More:
         arrays = {BEFORE: np.array([one.before.y for one in impulses]), AFTER: np.array([one.state.y for one in impulses])}
         if result.model.nc:
             arrays[MULTIPLIERS] = np.array([one.Lam for one in impulses])
-    data = {"contacts": [_contact_data(contact) for contact in contacts.values()], "segments": segments, "impacts": impacts}
+    planes = [
+        contact for contact in contacts.values() if not isinstance(contact, JointStop)
+    ]  # the limits of joints are loads of the model
+    data = {"contacts": [_contact_data(contact) for contact in planes], "segments": segments, "impacts": impacts}
     return More(data, arrays, dict.fromkeys(arrays, "impact"), tuple(len(segment) for segment in result.segments))
 
 
@@ -118,7 +122,7 @@ def impact_result_of(
         raise UsageError(f"its segments have {sum(lengths)} states, its variables {len(whole)}")
     free = whole.model
     contacts = [_contact(data, {body.name: body for body in free.bodies}) for data in meta["contacts"]]
-    mechanism = ContactModes(free, contacts)
+    mechanism = ContactModes(free, [*contacts, *stops_of(entry.load for entry in free.loads)])
     ends = np.cumsum((0, *lengths)).tolist()
     segments = [_segment(whole, mechanism, *part) for part in zip(meta["segments"], ends[:-1], ends[1:], strict=True)]
     return ImpactResult(

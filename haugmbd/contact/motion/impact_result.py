@@ -17,8 +17,9 @@ import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.contact import Contact
-from haugmbd.contact.gap import PlacedContacts
+from haugmbd.contact.gap import placed_contacts
 from haugmbd.contact.impulse_result import Impulse
+from haugmbd.contact.joint_stop import stops_of
 from haugmbd.contact.motion.contact_modes import ContactModes
 from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.body_history import BodyHistory
@@ -49,7 +50,7 @@ class Impact:
     contacts : tuple of str
         Contacts with an impulse.
     normal : mapping of str to float
-        Their normal impulses [N s].
+        Their normal impulses [N s]; of the stop of an angle [N m s].
     before, after : State
         States just before and just after.
     energy_before, energy_after : float
@@ -90,7 +91,9 @@ class Impact:
         return self.impulse.energy_after
 
     def __repr__(self) -> str:
-        return f"Impact at t = {self.t:g} s: {', '.join(f'{name!r} {f:.6g} N s' for name, f in self.normal.items())}"
+        turning = {stop.name for stop in stops_of(entry.load for entry in self.impulse.model.loads) if stop.coordinate.turns}
+        units = {name: "N m s" if name in turning else "N s" for name in self.normal}
+        return f"Impact at t = {self.t:g} s: {', '.join(f'{name!r} {f:.6g} {units[name]}' for name, f in self.normal.items())}"
 
 
 @public_class
@@ -105,11 +108,11 @@ class ContactHistory:
     t : array, shape (nt,)
         Times [s].
     gap : array, shape (nt,)
-        Gaps [m].
+        Gaps [m], [rad] of the stop of an angle.
     gap_rate : array, shape (nt,)
-        Rates of the gap [m/s].
+        Rates of the gap [m/s or rad/s].
     force : array, shape (nt,)
-        Normal forces [N]; 0 while the contact is open.
+        Normal forces [N], [N m] of the stop of an angle; 0 while the contact is open.
     closed : boolean array, shape (nt,)
         True while the contact is closed.
     """
@@ -251,7 +254,7 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
             raise no_such("contact", name, self._mechanism.names)
         force = self._joined(lambda s: -s.lam[:, s.model.joints[name].rows[0]] if name in s.model.joints else np.zeros(len(s.t)))
         closed = self._joined(lambda s: np.full(len(s.t), name in s.model.joints))
-        alone = PlacedContacts.of([placed])
+        alone = placed_contacts([placed])
         gap, gap_rate = alone.gaps(self.y)[:, 0], alone.gap_rates(self.y)[:, 0]
         return ContactHistory(name, self.t, gap, gap_rate, force, closed.astype(bool))
 

@@ -11,6 +11,7 @@ from math import isfinite
 from typing import Any
 
 from haugmbd.contact.contact import Contact
+from haugmbd.contact.joint_stop import stops_of
 from haugmbd.contact.motion.contact_modes import ContactModes
 from haugmbd.contact.motion.impact_result import ImpactResult
 from haugmbd.contact.motion.simulator import HybridSimulation
@@ -23,6 +24,7 @@ from haugmbd.integrators import Projection
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.initial_state import consistent_start
 from haugmbd.integrators.stabilization.base import Stabilization
+from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.arguments import (
     check_drivers,
@@ -128,14 +130,79 @@ def simulate_impacts(
     check_kinds(system, state, stabilization)
     rule = resolve_stabilization(formulation, method, stabilization, PROJECTION)
     _check_limit(most_per_second)
-    mechanism = ContactModes(system, _read_contacts(contacts))
+    given, model = _read_contacts(contacts), system.compile()
+    return _simulated(
+        ContactModes(model, (*given, *stops_of(entry.load for entry in model.loads))),
+        t_end,
+        method,
+        formulation,
+        stabilization,
+        rule,
+        state,
+        read_sensors(sensors),
+        project_velocity,
+        store_every,
+        most_per_second,
+        progress,
+    )
+
+
+def simulate_stops(
+    system: System | Model,
+    t_end: float,
+    method: Integrator,
+    *,
+    formulation: Any,
+    stabilization: Stabilization | None,
+    rule: Stabilization,
+    state: State | None,
+    sensors: Sequence[Sensor],
+    project_velocity: bool,
+    store_every: int,
+    progress: bool,
+) -> ImpactResult:
+    """Simulate a system whose joints have impulsive limits: `simulate` calls it, with arguments that it has checked."""
+    need_newton_euler(formulation, "an impulsive JointLimit")
+    model = system.compile() if isinstance(system, System) else system
+    mechanism = ContactModes(model, stops_of(entry.load for entry in model.loads))
+    return _simulated(
+        mechanism,
+        t_end,
+        method,
+        formulation,
+        stabilization,
+        rule,
+        state,
+        read_sensors(sensors),
+        project_velocity,
+        store_every,
+        MOST_PER_SECOND,
+        progress,
+    )
+
+
+def _simulated(
+    mechanism: ContactModes,
+    t_end: float,
+    method: Integrator,
+    formulation: Any,
+    stabilization: Stabilization | None,
+    rule: Stabilization,
+    state: State | None,
+    sensors: tuple[Sensor, ...],
+    project_velocity: bool,
+    store_every: int,
+    most_per_second: float,
+    progress: bool,
+) -> ImpactResult:
+    """Run a mechanism with contacts from its start."""
     start = mechanism.free.state() if state is None else state
     check_interval(method, start.t, t_end, store_every)
     check_drivers(mechanism.free, start.t, t_end)
     start = consistent_start(mechanism.free, mechanism.free.pack(), start, project_velocity=project_velocity)
     mechanism.need_apart(start)
     settings = {"formulation": repr(formulation), "integrator": repr(method), "stabilization": repr(stabilization)}
-    run = HybridSimulation(mechanism, method, rule, t_end, store_every, most_per_second, settings, read_sensors(sensors))
+    run = HybridSimulation(mechanism, method, rule, t_end, store_every, most_per_second, settings, sensors)
     with Progress(progress, start.t, t_end) as bar:
         result = run.run(start, bar)
     issue(result.outcome)

@@ -281,7 +281,7 @@ def limit(joint, **options):
 
 
 WRONG = {
-    "no stiffness": (lambda pin, ball: limit(pin, lower=-1.0), "it has no stiffness k"),
+    "no stiffness": (lambda pin, ball: limit(pin, lower=-1.0), "it has no stiffness k and no restitution"),
     "no limit": (lambda pin, ball: limit(pin, k=1.0), "it has no limit"),
     "negative": (lambda pin, ball: limit(pin, upper=1.0, k=-1.0), "k is -1 N m/rad, must be positive"),
     "damping": (lambda pin, ball: limit(pin, upper=1.0, k=1.0, c=-2.0), "c is -2, must not be negative"),
