@@ -3,6 +3,7 @@
 gap                 gaps, gap rates and rows of contacts, at many states and of many contacts at once
 contact             Contact: a point or sphere against a plane
 applied_impulse     impulses from outside
+joint_stop          a limit of a joint's coordinate as a contact
 joint_closure       joints that close suddenly
 impulse_arguments   reading the arguments of `impulse`
 spectral_solve      semi-definite systems with dependent rows
