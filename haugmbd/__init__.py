@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from haugmbd.bodies.frame import Frame as Frame
     from haugmbd.bodies.shapes.base import Shape as Shape
     from haugmbd.bodies.shapes.mesh import Mesh as Mesh
+    from haugmbd.bodies.shapes.plane import Plane as Plane
     from haugmbd.bodies.shapes.solids import Box as Box
     from haugmbd.bodies.shapes.solids import Cone as Cone
     from haugmbd.bodies.shapes.solids import Cylinder as Cylinder
@@ -96,6 +97,10 @@ if TYPE_CHECKING:
     from haugmbd.errors import UsageError as UsageError
     from haugmbd.forces.base import ForceElement as ForceElement
     from haugmbd.forces.bushing import Bushing as Bushing
+    from haugmbd.forces.compliant.contact_force import ContactForce as ContactForce
+    from haugmbd.forces.compliant.damping import Flores as Flores
+    from haugmbd.forces.compliant.damping import HuntCrossley as HuntCrossley
+    from haugmbd.forces.compliant.damping import LankaraniNikravesh as LankaraniNikravesh
     from haugmbd.forces.joint_force import JointForce as JointForce
     from haugmbd.forces.joint_limit import JointLimit as JointLimit
     from haugmbd.forces.joint_spring import JointSpring as JointSpring
@@ -240,6 +245,7 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.bodies.frame": ("Frame",),
     "haugmbd.bodies.shapes.base": ("Shape",),
     "haugmbd.bodies.shapes.mesh": ("Mesh",),
+    "haugmbd.bodies.shapes.plane": ("Plane",),
     "haugmbd.bodies.shapes.solids": ("Box", "Cone", "Cylinder", "Sphere"),
     "haugmbd.constraints.base": ("Primitive",),
     "haugmbd.constraints.cd": ("CD",),
@@ -253,6 +259,8 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.drivers.spline": ("QuinticSpline",),
     "haugmbd.forces.base": ("ForceElement",),
     "haugmbd.forces.bushing": ("Bushing",),
+    "haugmbd.forces.compliant.contact_force": ("ContactForce",),
+    "haugmbd.forces.compliant.damping": ("Flores", "HuntCrossley", "LankaraniNikravesh"),
     "haugmbd.forces.joint_force": ("JointForce",),
     "haugmbd.forces.joint_limit": ("JointLimit",),
     "haugmbd.forces.joint_spring": ("JointSpring",),

@@ -40,7 +40,7 @@ CONTENTS = {
         "assembly",
         "mobility",
     ),
-    "Methods": ("formulations", "integrators", "stiff-systems", "redundant-constraints", "impacts", "serial-chains"),
+    "Methods": ("formulations", "integrators", "stiff-systems", "redundant-constraints", "impacts", "contact", "serial-chains"),
     "Answers": ("quantities", "animation", "kinematics", "equilibrium"),
     "Studies": ("comparing-methods", "violation-studies", "sweeps", "batch", "faults-and-checks"),
     "Reference": (

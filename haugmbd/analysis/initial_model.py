@@ -57,7 +57,8 @@ def with_angles(model: Model, state: State) -> State:
     for entry in model.loads:
         if entry.load.angles:
             places = bodies[list(entry.bodies)][:, None]
-            angles[entry.angle] = entry.load.arguments(places, angles[entry.angle : entry.angle + 1])[0][0]
+            own = slice(entry.angle, entry.angle + entry.load.angles)
+            angles[own] = entry.load.arguments(places, angles[own])[0]
     for coordinate, k in model.angles:
         states = {body: bodies[model.bodies.index(body)] for body, _ in coordinate.markers()}
         angles[k] = coordinate.angle_near(states, float(angles[k]))

@@ -2,6 +2,7 @@ r"""The quantities of one force element over time: length, rate, force, power, s
 
     TSDA     f = k (l - l0) + c l' + f_a               a positive force pulls the ends together       power to the bodies  -f l'
     RSDA     n = k (theta - theta0) + c theta' + n_a   a positive torque acts against theta                                -n theta'
+    contact  normal force and friction of each point of contact                                            -N d' - |F| |v_t|
     others   force and torque on the bodies, global                                                                 F . v + n . omega
 
 Each class of elements says in `quantities` what it has.
@@ -31,6 +32,10 @@ UNITS = {
     "force": "N",
     "torque": "N m",
     "point": "m",
+    "indentation": "m",
+    "normal_force": "N",
+    "friction_force": "N",
+    "slip": "m/s",
     "power": "W",
     "energy": "J",
 }
@@ -69,6 +74,13 @@ class LoadHistory:
         JointForce of a list of joints: coordinates, their rates, and the forces along them.
     point : ndarray, (nt, 3)
         Point of application of a PointForce or Bushing, global [m].
+    indentation : ndarray, (nt,) or (nt, k)
+        ContactForce: depth of each of its k points of contact [m], negative where there is a gap. `rate` is its rate, `force` the whole
+        force on body i, global, (nt, 3).
+    normal_force, friction_force : ndarray, (nt,) or (nt, k)
+        ContactForce: size of normal force and friction of each point [N].
+    slip : ndarray, (nt,) or (nt, k)
+        ContactForce: slip speed of each point [m/s]; 0 where there is a gap.
 
     Notes
     -----
@@ -126,6 +138,22 @@ class LoadHistory:
     @property
     def point(self) -> Array:
         return self._value("point")
+
+    @property
+    def indentation(self) -> Array:
+        return self._value("indentation")
+
+    @property
+    def normal_force(self) -> Array:
+        return self._value("normal_force")
+
+    @property
+    def friction_force(self) -> Array:
+        return self._value("friction_force")
+
+    @property
+    def slip(self) -> Array:
+        return self._value("slip")
 
     @property
     def stroke(self) -> float:

@@ -18,7 +18,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.status_codes import NO_CONVERGENCE, OFF_MANIFOLD, OK
 from haugmbd.diagnostics.rows_over_time import PHI, VELOCITY_GAP, rows_over_time
-from haugmbd.diagnostics.work import rates_of
+from haugmbd.diagnostics.work import hold_touch_speeds, rates_of
 from haugmbd.errors import SimulationError, SingularKKTError, UsageError, warn_user
 from haugmbd.integrators.dense_output import interpolate
 from haugmbd.integrators.stabilization.projection import Projection
@@ -49,6 +49,8 @@ def resample_states(
     if not (t_new.ndim == 1 and np.all((t_new >= t[0]) & (t_new <= t[-1]))):
         raise UsageError(f"t_new must be times (k,) within {t[0]:g} .. {t[-1]:g} s; got {t_new.min():g} .. {t_new.max():g} s.")
     out = _linear(t, y, n, t_new) if kind == "linear" else _dense(model, t, y, n, t_new, solutions)
+    if model is not None:
+        hold_touch_speeds(model, t, y, t_new, out)
     k = np.searchsorted(t, t_new)
     stored = t[k] == t_new
     out[stored] = y[k[stored]]

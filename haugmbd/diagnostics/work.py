@@ -53,10 +53,18 @@ def work_over_time(model: Model, t: Array, y: Array, solutions: Callable[[], Arr
     try:
         times = times_between(t)
         states = interpolate(times, t, y, rates_of(t, y, solutions(), model.nb + 1), model.nb + 1)
+        hold_touch_speeds(model, t, y, times, states)
         applied, dissipated = powers(model, times, states)
     except SingularKKTError:  # a stored state at a singular position has no rates: use the spline through the powers at the states
         return spline_of(model, t, y)
     return integral(t, applied), integral(t, dissipated)
+
+
+def hold_touch_speeds(model: Model, t: Array, y: Array, t_new: Array, states: Array) -> None:
+    """Write the touch speeds of contacts to interpolated states in place: those of the stored state before, because they jump."""
+    if len(model.touch_columns):
+        before = np.searchsorted(t, t_new, side="right") - 1
+        states[:, model.touch_columns] = y[np.ix_(before, model.touch_columns)]
 
 
 def is_driven(model: Model) -> bool:

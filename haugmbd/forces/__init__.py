@@ -17,6 +17,7 @@ joint_limit      stops of a coordinate
 joint_force      forces along several coordinates, as a function of all
 motor            torque on a joint, with gear ratio, rotor and torque-speed curve
 motor_rotor      the rotor of a motor: a body behind a gear
+compliant        contact forces of shapes that touch
 jacobian         the declared derivative of a user's function
 jacobian_check   a declared derivative compared with differences
 tangent          stiffness and damping blocks of a force
@@ -25,6 +26,7 @@ registry         all force elements, and the kernels that run through them
 
 from haugmbd.forces.base import EnergyLedger, ForceElement
 from haugmbd.forces.bushing import Bushing
+from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.forces.joint_force import JointForce
 from haugmbd.forces.joint_limit import JointLimit
 from haugmbd.forces.joint_spring import JointSpring
@@ -42,6 +44,7 @@ __all__ = [
     "RSDA",
     "TSDA",
     "Bushing",
+    "ContactForce",
     "EnergyLedger",
     "ForceElement",
     "JointForce",

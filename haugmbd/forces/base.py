@@ -106,8 +106,8 @@ class ForceElement(ABC):
     kind: ClassVar[str]
     signals: ClassVar[int] = 0
     """Number of signals (a length or a coordinate, and its rate) that the element measures."""
-    angles: ClassVar[int] = 0
-    """Number of angles that the element integrates: 0 or 1; those of `coordinates` are not counted."""
+    angles: int = 0
+    """Number of angles that the element integrates, 0 or 1, without those of `coordinates`; of a ContactForce that of its touch speeds."""
     variable: ClassVar[Mapping[str, tuple[tuple[int, ...], ...]]] = MappingProxyType({})
     """What `varied` can change, with the shapes that it takes; nothing by default."""
 
@@ -188,6 +188,10 @@ class ForceElement(ABC):
     def angle0(self) -> float:
         """Return the initial value of the integrated angle [rad]."""
         return 0.0
+
+    def angles0(self) -> tuple[float, ...]:
+        """Return the initial values of what the element keeps in the state: `angles` numbers."""
+        return (self.angle0(),) if self.angles else ()
 
     def modelled_angles(self) -> Array:
         """Return the integrated angles at the modelled pose as those of a trajectory of one instant: (1,), or (1, n) of coordinates."""

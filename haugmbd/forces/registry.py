@@ -24,6 +24,7 @@ from haugmbd.compiled.jit import inlined
 from haugmbd.constraints.base import Motion
 from haugmbd.forces import bushing, joint_load, point_force, rsda, state_force, torque, tsda
 from haugmbd.forces.base import ForceElement
+from haugmbd.forces.compliant import contact_force
 from haugmbd.forces.joint_force import JointForce
 from haugmbd.forces.joint_limit import JointLimit
 from haugmbd.forces.joint_spring import JointSpring
@@ -38,6 +39,7 @@ MODULES: tuple[tuple[type[ForceElement], Any], ...] = (
     (state_force.StateForce, state_force),
     (joint_load.JointLoad, joint_load),
     (bushing.Bushing, bushing),
+    (contact_force.ContactForce, contact_force),
 )
 SHARED: tuple[type[ForceElement], ...] = (LinearActuator, JointSpring, JointLimit, JointForce, Motor)
 KINDS: tuple[type[ForceElement], ...] = (*(kind for kind, _ in MODULES if kind is not joint_load.JointLoad), *SHARED)
@@ -111,10 +113,16 @@ def _plus(k: int, value: Callable[..., Any], rest: Callable[..., Any]) -> Callab
     return total
 
 
-_MODULES = tuple(module for _, module in MODULES)
+SEPARATE = (contact_force,)
+"""Modules whose kernels have routines of their own, so that models without these elements do not compile them."""
+_MODULES = tuple(None if module in SEPARATE else module for _, module in MODULES)
+_CONTACTS = tuple(module if module is contact_force else None for _, module in MODULES)
 measure_loads = each_kind("measure", _MODULES)
 add_loads = each_kind("add_forces", _MODULES)
 put_angle_rates = each_kind("put_angle_rates", _MODULES)
 potential_of_loads = sum_of_kinds("potential", _MODULES)
 add_tangents = each_kind("add_tangent", _MODULES)
 add_declared_tangents = each_kind("add_declared_tangent", _MODULES)
+add_contacts = each_kind("add_forces", _CONTACTS)
+put_contact_rates = each_kind("put_angle_rates", _CONTACTS)
+add_contact_tangents = each_kind("add_tangent", _CONTACTS)

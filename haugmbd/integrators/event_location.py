@@ -88,6 +88,7 @@ class EventLocator:
     def __init__(self, events: tuple[Event, ...], problem: Problem, method: Any, need: Need) -> None:
         self.events, self.problem, self.method, self.need = events, problem, method, need
         self._before: dict[int, float] = {}
+        self.ended_by: Event | None = None
 
     @property
     def may_end(self) -> bool:
@@ -101,6 +102,7 @@ class EventLocator:
             there = found.moment
             records.append(EventRecord(found.event.name, there.t, self._state(there.t, there.y), found.jump))
             if found.event.terminal:
+                self.ended_by, self._before = found.event, {}
                 return _ended(batch, found), records, True
         return batch, records, False
 

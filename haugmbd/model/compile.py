@@ -58,6 +58,8 @@ class LoadEntry(NamedTuple):
         """Return its columns of the integrated angles (nt, na): (nt,), or (nt, n) of its coordinates; zeros where there is none."""
         if self.turns:
             return np.stack([angles[:, k] if k >= 0 else np.zeros(len(angles)) for k in self.turns], axis=1)
+        if self.load.angles > 1:
+            return angles[:, self.angle : self.angle + self.load.angles]
         return angles[:, self.angle] if self.load.angles else np.zeros(len(angles))
 
 

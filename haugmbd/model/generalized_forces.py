@@ -15,7 +15,7 @@ from haugmbd.compiled.status_codes import NO_FORCE, OK, USER_STOPPED, report
 from haugmbd.constraints.base import Motion
 from haugmbd.constraints.coupling import put_angle_rates as put_coupling_angle_rates
 from haugmbd.constraints.registry import COORDINATE_FUNCTIONS, COUPLINGS
-from haugmbd.forces.registry import BUSHINGS, add_loads, measure_loads, put_angle_rates
+from haugmbd.forces.registry import BUSHINGS, add_contacts, add_loads, measure_loads, put_angle_rates, put_contact_rates
 from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import APPLY_SIGNATURE, Pack
@@ -45,6 +45,25 @@ def apply(stage: int, t: float, P: Pack, callback: Callback, y: Array, rates: Ar
 
     It is a routine of its own: compiled once for all formulations, and never for a model without elements.
     """
+    return apply_loads(stage, t, P, callback, y, rates)
+
+
+@routine
+def apply_with_contacts(stage: int, t: float, P: Pack, callback: Callback, y: Array, rates: Array) -> int:
+    """Do the same for a model with contact forces."""
+    code: int = apply_loads(stage, t, P, callback, y, rates)
+    m = update_kinematics(P, t, y)
+    table, kind_at, numbers = ws.force_ints(P), ws.force_kind_starts(P), ws.force_reals(P)
+    if stage == ANGLE_RATES:
+        put_contact_rates(table, numbers, kind_at, m, rates)
+    elif code == OK:
+        add_contacts(table, numbers, kind_at, m, ws.generalized_forces(P))
+    return code
+
+
+@inlined
+def apply_loads(stage: int, t: float, P: Pack, callback: Callback, y: Array, rates: Array) -> int:
+    """Do what `apply` says, for all elements but contact forces."""
     m = update_kinematics(P, t, y)
     table, kind_at, numbers = ws.force_ints(P), ws.force_kind_starts(P), ws.force_reals(P)
     if stage == ANGLE_RATES:
@@ -71,6 +90,7 @@ def apply(stage: int, t: float, P: Pack, callback: Callback, y: Array, rates: Ar
 
 
 APPLY = Routine(apply, APPLY_SIGNATURE)
+APPLY_WITH_CONTACTS = Routine(apply_with_contacts, APPLY_SIGNATURE)
 NO_APPLY = Routine(None, APPLY_SIGNATURE)
 
 

@@ -21,6 +21,7 @@ from haugmbd.constraints.registry import ASSEMBLERS, NO_ASSEMBLER, Assemblers
 from haugmbd.deprecated import public_class
 from haugmbd.drivers import Driver, compile_drivers
 from haugmbd.errors import SimulationError
+from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.kkt.entry_points import NO_REFINE
 from haugmbd.kkt.solver_choice import BLOCK
 from haugmbd.kkt.solver_routines import routines_of
@@ -29,12 +30,12 @@ from haugmbd.model.compile import LoadEntry
 from haugmbd.model.dependent_rows import Redundancy, Rule
 from haugmbd.model.evaluate import PREPARE
 from haugmbd.model.explanation import Explanation, RowExplanation
-from haugmbd.model.generalized_forces import APPLY, NO_APPLY
+from haugmbd.model.generalized_forces import APPLY, APPLY_WITH_CONTACTS, NO_APPLY
 from haugmbd.model.immutable import immutable
 from haugmbd.model.labels import JointEntry, RowLabel
 from haugmbd.model.state import State
 from haugmbd.model.views import Pictured
-from haugmbd.workspace.layout import Pack, Tables, workspace_array
+from haugmbd.workspace.layout import WIDTH, Pack, Tables, workspace_array
 
 CALLBACK_ARRAYS = ("Y_STOPPED", "SIGNALS", "F", "Q_USER")
 """The workspace arrays that the user's functions are called with, besides t."""
@@ -139,6 +140,18 @@ class Model(Pictured):
         """The characteristic length [m] that absolute tolerances are measured with, see `model.length`."""
         return float(self.tables["LENGTH"][0, 0])
 
+    @cached_property
+    def has_contacts(self) -> bool:
+        """Whether one of the loads is a ContactForce."""
+        return any(isinstance(entry.load, ContactForce) for entry in self.loads)
+
+    @cached_property
+    def touch_columns(self) -> Ints:
+        """The columns of the flat state that hold the touch speeds of contact forces; their values jump at touch."""
+        first = WIDTH * (self.nb + 1)
+        columns = [first + e.angle + k for e in self.loads if isinstance(e.load, ContactForce) for k in range(e.load.angles)]
+        return np.array(columns, dtype=np.int64)
+
     def state(self) -> State:
         """Return the modelled initial state, at t = 0."""
         return State.from_y(0.0, self.y0, self.nb + 1)
@@ -148,6 +161,7 @@ class Model(Pictured):
         tables = self.tables if tables is None else tables
         drive = DRIVE if len(self.tables["DRIVER_TABLE"]) else NO_DRIVE
         apply = APPLY if self.loads or self.force_callbacks.any or self.angles else NO_APPLY
+        apply = APPLY_WITH_CONTACTS if self.has_contacts else apply
         starts = self.tables["ROW_KIND_STARTS"][0]
         solver = routines_of(tables)
         return tables.pack(

@@ -15,13 +15,14 @@ from haugmbd.drivers import as_driver
 from haugmbd.drivers.expression import parameter_fault
 from haugmbd.drivers.expression_grammar import evaluate_number, parse, variables
 from haugmbd.errors import HaugmbdError, UsageError
-from haugmbd.forces import RSDA, TSDA, Bushing, LinearActuator, PointForce, StateForce, Torque
+from haugmbd.forces import RSDA, TSDA, Bushing, ContactForce, LinearActuator, PointForce, StateForce, Torque
 from haugmbd.forces.base import ForceElement
 from haugmbd.modelfile.equations import Equations, freedom_of
 from haugmbd.modelfile.joint_loads import JOINT_LOADS, make_joint_load
 from haugmbd.modelfile.reading import BAD, Path, Reading, shown
 from haugmbd.modelfile.schema import (
     COUPLING_CLASSES,
+    DAMPING_MODELS,
     EQUATION_CLASSES,
     EQUATIONS,
     FORMAT,
@@ -318,12 +319,13 @@ class _Parts:
             return RSDA(**values | {"joint": self.at(values["joint"])})
         if kind == "StateForce":
             return StateForce(**values | {"bodies": [self.on(name) for name in values["bodies"]]})
-        if kind == "Bushing":
-            return self.bushing(values | {"i": self.on(values["i"]), "j": self.on(values["j"])})
-        if kind in ("TSDA", "LinearActuator"):
-            return self.spring(
-                TSDA if kind == "TSDA" else LinearActuator, values | {"i": self.on(values["i"]), "j": self.on(values["j"])}
-            )
+        if kind in ("TSDA", "LinearActuator", "Bushing", "ContactForce"):
+            values |= {"i": self.on(values["i"]), "j": self.on(values["j"])}
+            if kind == "Bushing":
+                return self.bushing(values)
+            if kind == "ContactForce":
+                return contact_force(values)
+            return self.spring(TSDA if kind == "TSDA" else LinearActuator, values)
         values |= {"body": self.on(values["body"])}
         return Torque(**values) if kind == "Torque" else self.point_force(values)
 
@@ -353,6 +355,14 @@ class _Parts:
         load = PointForce(**values)
         load.frame = frame
         return load
+
+
+def contact_force(values: dict[str, Any]) -> ContactForce:
+    """Return a contact force."""
+    if "model" in values:
+        model = dict(values["model"])
+        values["model"] = DAMPING_MODELS[model.pop("type")](**model)
+    return ContactForce(**values)
 
 
 class _Missing(Exception):

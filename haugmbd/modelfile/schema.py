@@ -13,9 +13,10 @@ from typing import Any
 import joints
 from haugmbd.constraints.joint import Joint
 from haugmbd.constraints.registry import KINDS
+from haugmbd.forces.compliant import Flores, HuntCrossley, LankaraniNikravesh
 from haugmbd.modelfile.functions import Code, TimeValue, VectorValue, function_schema
 from haugmbd.modelfile.joint_loads import JOINT_LOAD_FIELDS, JOINT_LOADS
-from haugmbd.modelfile.shapes import SHAPES
+from haugmbd.modelfile.shapes import SHAPES, ShapeValue
 from haugmbd.modelfile.values import Array, CoordinateReference, Field, Flag, Kind, ListOf, Number, OneOf, Record, Reference, Text
 from joints.base import Composed
 from joints.locked import Locked
@@ -232,6 +233,8 @@ _BUSHING = (
 )
 _FORCE = (Field("frame", Text(("global", "body")), False, "frame of the components"), JACOBIAN)
 _ON = Field("body", Reference("body"))
+DAMPING_MODELS = {kind.__name__: kind for kind in (HuntCrossley, LankaraniNikravesh, Flores)}
+DAMPING = Record((Field("type", Text(tuple(DAMPING_MODELS))), Field("exponent", Number(), False)), "damping of a contact")
 
 LOADS: dict[str, Kind] = {
     "TSDA": OneOf(
@@ -281,6 +284,19 @@ LOADS: dict[str, Kind] = {
         Field("force", Code()),
         JACOBIAN,
         says="a Python function of states",
+    ),
+    "ContactForce": _typed(
+        "ContactForce",
+        *BETWEEN,
+        Field("shape_i", ShapeValue(contact=True)),
+        Field("shape_j", ShapeValue(contact=True)),
+        Field("K", Number("N/m^n"), True, "stiffness"),
+        Field("model", DAMPING, False, "damping; by default HuntCrossley with the exponent 1.5"),
+        Field("restitution", Number(), False, "restitution that is asked"),
+        Field("mu", Number(), False, "coefficient of friction"),
+        Field("creep", Number("m/s"), False, "slip speed below which friction is regularized"),
+        Field("floor_speed", Number("m/s"), False, "least speed at touch of the damping"),
+        says="compliant contact of two shapes",
     ),
 } | {
     name: OneOf(tuple(_typed(name, *fields, says=(inspect.getdoc(JOINT_LOADS[name]) or "").splitlines()[0]) for fields in forms))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd.bodies.shapes import Box, Cone, Cylinder, Mesh, Shape, Sphere
+from haugmbd.bodies.shapes import Box, Cone, Cylinder, Mesh, Plane, Shape, Sphere
 from haugmbd.bodies.validation import frozen
 from haugmbd.errors import UsageError
 from haugmbd.modelfile.reading import Path, Reading, shown
@@ -42,18 +42,37 @@ _OWN: dict[str, tuple[Field, ...]] = {
 RECORDS = {name: Record((Field("type", Text((name,))), *own, *_PLACE), "what is drawn of a body") for name, own in _OWN.items()}
 
 
+_PLANE = Record(
+    (
+        Field("type", Text(("Plane",))),
+        Field("point", POINT, False, "a point of it, body frame"),
+        Field("normal", VECTOR, False, "out of the body, body frame"),
+    ),
+    "a plane that other shapes touch",
+)
+TOUCHING = {name: RECORDS[name] for name in ("Box", "Sphere", "Cylinder")} | {"Plane": _PLANE}
+"""Shapes of contact forces."""
+
+
 @dataclass(frozen=True)
 class ShapeValue(Kind):
-    """A shape, or "default"."""
+    """A shape of a body, or "default"; with `contact` a shape of a contact force."""
+
+    contact: bool = False
+
+    @property
+    def _records(self) -> dict[str, Record]:
+        return TOUCHING if self.contact else RECORDS
 
     def read(self, given: Any, path: Path, reading: Reading) -> Any:
-        if given == DEFAULT:
+        if given == DEFAULT and not self.contact:
             return ...
         name = given.get("type") if isinstance(given, dict) else None
-        if not (isinstance(name, str) and name in RECORDS):
-            wanted = f'Give "{DEFAULT}", or a table whose type is one of {", ".join(RECORDS)}.'
+        if not (isinstance(name, str) and name in self._records):
+            wanted = f"a table whose type is one of {', '.join(self._records)}."
+            wanted = f"Give {wanted}" if self.contact else f'Give "{DEFAULT}", or {wanted}'
             return reading.fault(path, f"it is {shown(given)}, not a shape", wanted)
-        values = RECORDS[name].read(given, path, reading)
+        values = self._records[name].read(given, path, reading)
         if not isinstance(values, dict):
             return values
         try:
@@ -62,12 +81,15 @@ class ShapeValue(Kind):
             return reading.fault(path, str(error).rstrip("."), "")
 
     def schema(self) -> dict[str, Any]:
-        return {"anyOf": [{"enum": [DEFAULT]}, *(record.schema() for record in RECORDS.values())]}
+        default = [] if self.contact else [{"enum": [DEFAULT]}]
+        return {"anyOf": [*default, *(record.schema() for record in self._records.values())]}
 
 
-def _shape(values: dict[str, Any]) -> Shape:
+def _shape(values: dict[str, Any]) -> Shape | Plane:
     """Return a shape; normalized Euler parameters are kept bit by bit."""
     values = dict(values)
+    if values["type"] == "Plane":
+        return Plane(**{key: x for key, x in values.items() if key != "type"})
     kind = KINDS[values.pop("type")]
     p = values.get("p")
     if kind is Mesh:
@@ -89,6 +111,8 @@ def shape_text(shape: Any) -> Any:
     if shape is ...:
         return DEFAULT
     name = type(shape).__name__
+    if isinstance(shape, Plane):
+        return {"type": name, "point": shape.point.tolist(), "normal": shape.normal.tolist()}
     text: dict[str, Any] = {"type": name}
     for field in _OWN[name]:
         if field.name == "axis":

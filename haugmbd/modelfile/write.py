@@ -17,7 +17,7 @@ from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.joint import Joint, Single
 from haugmbd.drivers import Driver
 from haugmbd.errors import Fault
-from haugmbd.forces import RSDA, TSDA, Bushing, LinearActuator, PointForce, StateForce, Torque
+from haugmbd.forces import RSDA, TSDA, Bushing, ContactForce, LinearActuator, PointForce, StateForce, Torque
 from haugmbd.forces.base import ForceElement
 from haugmbd.modelfile.equations import freedom_text
 from haugmbd.modelfile.functions import Unwritable, code_name, driver_text, unwritable, value_text
@@ -25,6 +25,7 @@ from haugmbd.modelfile.joint_loads import JOINT_LOADS, joint_load_text
 from haugmbd.modelfile.schema import (
     COUPLING_CLASSES,
     COUPLING_FIELDS,
+    DAMPING_MODELS,
     EQUATIONS,
     FORMAT,
     JOINT_CLASSES,
@@ -211,6 +212,7 @@ def load_text(load: ForceElement, parameters: Parameters) -> Document:
         PointForce: _point_force,
         Torque: _torque,
         StateForce: _state_force,
+        ContactForce: _contact_force,
     }
     text = {"type": type(load).__name__, "name": load.name}
     if JOINT_LOADS.get(type(load).__name__) is type(load):
@@ -257,6 +259,16 @@ def _torque(load: Torque, parameters: Parameters) -> Document:
 
 def _state_force(load: StateForce, parameters: Parameters) -> Document:
     return {"bodies": [body.name for body in load.bodies()], "force": value_text(load.value(), parameters)}
+
+
+def _contact_force(load: ContactForce, parameters: Parameters) -> Document:
+    shapes = {"shape_i": shape_text(load.shape_i), "shape_j": shape_text(load.shape_j)}
+    name = type(load.model).__name__
+    if DAMPING_MODELS.get(name) is not type(load.model):
+        raise Unwritable(f"its model is a {name}, which a file cannot hold yet")
+    model = {"type": name, "exponent": load.model.exponent}
+    numbers = {key: getattr(load, key) for key in ("K", "restitution", "mu", "creep", "floor_speed")}
+    return {"i": load.i.name, "j": load.j.name, **shapes, "model": model, **numbers}
 
 
 def _frame_of(load: PointForce | Torque) -> Document:

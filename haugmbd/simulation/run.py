@@ -21,14 +21,17 @@ from haugmbd.integrators.events import Event, EventRecord
 from haugmbd.integrators.singularity_crossing import batches_across
 from haugmbd.integrators.state_space import MaximalStateSpace, SingularCrossing
 from haugmbd.integrators.step_batch import StepBatch
-from haugmbd.integrators.step_context import Problem, copy_options, post_step_each
+from haugmbd.integrators.step_context import Problem, copy_options, post_step_each, restore_memory
 from haugmbd.simulation.progress import Progress
 from haugmbd.simulation.records import Counters
 from haugmbd.simulation.sensor import Sensor, SensorHistory, SensorRecorder
+from haugmbd.simulation.touch_events import TouchEvent, TouchEvents
 from haugmbd.workspace.layout import WIDTH
 
 CREPT = 1e-6
 """Relative to |t| + 1 s: distance after the last time of a run at which drivers are checked for a break."""
+SAME = 1e-12
+"""Relative to |t| + 1 s: an event nearer to one of its own than this, across a restart, is the same one."""
 FIRST_BATCH = 8
 """Steps of the first batch of a run that an event may end. Each batch is twice as long, so that few steps are wasted."""
 
@@ -122,7 +125,10 @@ class Run(Generic[R]):
     ) -> None:
         self.problem, self.method, self.t_end, self.times, self.every = problem, method, t_end, times, every
         self.record = record
-        self.locator = EventLocator(tuple(map(counting_turns, events)), problem, method, self._need)
+        model = problem.state_space.model if isinstance(problem.state_space, MaximalStateSpace) else None
+        self.touches = TouchEvents(model) if model is not None and model.has_contacts else None
+        watched = () if self.touches is None else self.touches.events
+        self.locator = EventLocator((*map(counting_turns, events), *watched), problem, method, self._need)
         self.records: list[EventRecord] = []
         if self.locator.may_end:
             problem.first_batch = FIRST_BATCH
@@ -144,6 +150,7 @@ class Run(Generic[R]):
         self.turns = TurnMonitor(problem.state_space.spinning(), problem.state_space.places().spins[:, 1])
         self.gap = (0.0, "", problem.t)
         self.ended = ""
+        self.switched: list[Array] = []
         self._last = (np.array([problem.t]), problem.y[None].copy(), np.zeros((1, problem.y.size)))
         self.cpu = time.process_time()
 
@@ -168,9 +175,18 @@ class Run(Generic[R]):
         """Apply the stabilization to the start, then take batch after batch to the end, or to a terminal event."""
         p = self.problem
         k1 = np.zeros(p.y.size)
+        if self.touches is not None:
+            self.touches.start(p.y)
         self._need(p.post_step(p.pack, p.options, p.t, p.y, k1), p.t)
         self._last = (np.array([p.t]), p.y[None].copy(), k1[None].copy())
         self._keep_first()
+        while self._to_next_contact(bar, k1) and p.t < self.t_end:
+            pass
+
+    def _to_next_contact(self, bar: Progress, k1: Array) -> bool:
+        """Take batch after batch to the next touch or release of a contact; return whether there is one, from which the run goes on."""
+        p = self.problem
+        options = copy_options(p.options)
         for whole in batches_across(self.method, p, k1, self.t_end):
             # before events and states at wanted times call the user's functions again
             stopped = self._error(whole.code, whole.t_stop)
@@ -187,13 +203,31 @@ class Run(Generic[R]):
             self._store(batch)
             self._check_rows()
             bar.reach(float(self._last[0][-1]))
-            if ended:
-                if stopped is not None and not isinstance(stopped, Exception):
-                    raise stopped  # Ctrl-C beyond a terminal event; errors there are of a motion that does not take place
-                return
-            if self.budget is not None and time.perf_counter() - self.began > self.budget and self._last[0][-1] < self.t_end:
-                self.exhausted = True
-                return
+            if ended and stopped is not None and not isinstance(stopped, Exception):
+                raise stopped  # Ctrl-C beyond a terminal event; errors there are of a motion that does not take place
+            self.exhausted = self._budget_is_used_up()
+            if (ended and not self.switched) or self.exhausted:
+                return False
+            if self.switched:
+                restore_memory(p.options, options)
+                self._restart(k1)
+                return True
+            if self.touches is not None:
+                options = copy_options(p.options)
+                self.touches.follow(self._last[1][0])
+        return False
+
+    def _budget_is_used_up(self) -> bool:
+        """Return whether the run has taken longer than its budget, and has not reached its end."""
+        over = self.budget is not None and time.perf_counter() - self.began > self.budget
+        return over and bool(self._last[0][-1] < self.t_end)
+
+    def _restart(self, k1: Array) -> None:
+        """Go on from the last state, at which a contact has touched or been released."""
+        p, t = self.problem, float(self._last[0][-1])
+        p.t, p.y[:] = t, self.switched.pop()
+        self._need(p.post_step(p.pack, p.options, t, p.y, k1), t)
+        self._last = (np.array([t]), p.y[None].copy(), k1[None].copy())
 
     def _measure(self, batch: StepBatch) -> None:
         """Record the rotations of the steps, and the gaps of the rows after the last step."""
@@ -243,10 +277,26 @@ class Run(Generic[R]):
             self._store(batch)
             error.result = self._result(interrupted=False, error=error)  # type: ignore[attr-defined]
             raise
-        self.records += records
+        if ended and self.touches is not None and isinstance(self.locator.ended_by, TouchEvent):
+            y = cut.y[-1].copy()
+            records = self._new(records)
+            records[-1:] = self.touches.switch(self.locator.ended_by, float(cut.t[-1]), y)
+            self.switched.append(y)
+            if self.times is None:
+                cut.y[-1] = y
+            self.records += records
+            return cut, True
+        self.records += self._new(records)
         if ended:
             self.t_end, self.ended = float(cut.t[-1]), records[-1].name
         return cut, ended
+
+    def _new(self, records: list[EventRecord]) -> list[EventRecord]:
+        """Return the events without those that were recorded at the instant of a touch or release, where the run has restarted."""
+        if self.touches is None:
+            return records
+        known = [(one.name, one.t) for one in self.records]
+        return [one for one in records if not any(n == one.name and one.t - t <= SAME * (1.0 + abs(t)) for n, t in known)]
 
     def _check_rows(self) -> None:
         """Raise SimulationError if the motion has left its branch without a violation of the kept rows."""

@@ -63,7 +63,7 @@ def build_model(
         angles=compiled.angles,
         y0=frozen_y0(
             [np.concatenate([b.r, b.p, b.v, b.omega_bar]) for b in bodies],
-            [*(load.angle0() for load in loads if load.angles), *(q.q0 for q, _ in compiled.angles)],
+            [*(number for load in loads for number in load.angles0()), *(q.q0 for q, _ in compiled.angles)],
         ),
         redundancy=redundancy or unexamined(labels),
         explainer=explain_model,

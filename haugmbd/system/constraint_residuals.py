@@ -195,6 +195,7 @@ def state_faults(model: Model, state: State) -> tuple[Fault, ...]:
         ]
     if state.angles.shape != (len(model.y0) - 13 * n,):
         what = f"angles has shape {state.angles.shape}, expected {(len(model.y0) - 13 * n,)}: one for each integrated joint angle"
+        what += ", and each touch speed of a contact"
         found.append(Fault("state", what, remedy))
     if not np.isfinite([state.t, *state.angles.ravel()]).all():
         found.append(Fault("state", f"t = {state.t} or angles = {state.angles.tolist()} is not finite", remedy))

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from haugmbd.bodies.shapes.base import Drawn, Shape
+from haugmbd.bodies.shapes.base import Drawn, Shape, turn_of_z
+from haugmbd.bodies.shapes.plane import Plane
+from haugmbd.bodies.shapes.solids import Sphere
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.coupling import CouplingRow
@@ -20,6 +23,7 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.constraints.rolling import KnifeEdgeRow, Slip
 from haugmbd.contact.contact import Contact
 from haugmbd.forces.base import ForceElement
+from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.forces.point_force import PointForce
 from haugmbd.forces.rsda import RSDA
 from haugmbd.forces.torque import Torque
@@ -128,7 +132,8 @@ def of_model(model: Model, contacts: Iterable[Contact] = ()) -> Mechanism:
     place = {id(body): k for k, body in enumerate(model.bodies)}
     joints = tuple(joint_part(e.part, place) for e in model.joints.values())
     loads = tuple(part for entry in model.loads for part in load_parts(entry.load, number))
-    touching = tuple(contact_part(contact, number) for contact in contacts)
+    pressed = forces_on_planes(entry.load for entry in model.loads)
+    touching = (*(contact_part(contact, number) for contact in contacts), *map(plane_part, pressed, repeat(number)))
     return Mechanism(
         model.name,
         model.body_names,
@@ -156,6 +161,7 @@ def of_system(system: System) -> Mechanism:
             joints.append(joint_part(joint, number))
     names = {body.name: number[id(body)] for body in bodies}
     loads = [part for load in system.loads if all(id(b) in number for b in load.bodies()) for part in load_parts(load, names)]
+    pressed = [force for force in forces_on_planes(system.loads) if all(id(b) in number for b in force.bodies())]
     try:
         gravity = np.array(system.gravity, dtype=np.float64).reshape(3)
     except (TypeError, ValueError):
@@ -169,7 +175,7 @@ def of_system(system: System) -> Mechanism:
         np.array([body.p for body in bodies]),
         tuple(joints),
         tuple(part for part in loads if np.isfinite([*part.s_i, *part.s_j]).all()),
-        (),
+        tuple(plane_part(force, names) for force in pressed),
         np.nan_to_num(gravity),
         tuple(body.shape for body in bodies),
         tuple(body.solid for body in bodies),
@@ -252,6 +258,21 @@ def load_parts(load: ForceElement, number: dict[str, int]) -> list[LinePart]:
         s = load.frame.s_bar if isinstance(load, PointForce) else np.zeros(3)
         return [LinePart(load.name, type(load).__name__, k, k, s, s, {})]
     return []
+
+
+def forces_on_planes(loads: Iterable[ForceElement]) -> list[ContactForce]:
+    """Return the contact forces that have a mark: those with a plane, and without faults."""
+    forces = [load for load in loads if isinstance(load, ContactForce) and load.pair is not None]
+    return [force for force in forces if isinstance(force.shape_i, Plane) or isinstance(force.shape_j, Plane)]
+
+
+def plane_part(force: ContactForce, number: dict[str, int]) -> LinePart:
+    """Return the mark of a contact force: the plane on one body, the sphere, or the middle of another shape, on the other."""
+    ends = ((force.i, force.shape_i), (force.j, force.shape_j))
+    (i, plane), (j, shape) = ends if isinstance(force.shape_i, Plane) else ends[::-1]
+    radius = shape.radius if isinstance(shape, Sphere) else 0.0
+    more = {"radius": radius, "p_i": [float(x) for x in turn_of_z(plane.normal)]}
+    return LinePart(force.name, "contact", number[i.name], number[j.name], plane.point, shape.center, more)
 
 
 def contact_part(contact: Contact, number: dict[str, int]) -> LinePart:

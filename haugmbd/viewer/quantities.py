@@ -19,6 +19,7 @@ from haugmbd.errors import HaugmbdError
 from haugmbd.model.model import Model
 from haugmbd.simulation.result import Result
 from haugmbd.viewer.frames import Frames, Ints
+from haugmbd.viewer.mechanism import forces_on_planes
 from haugmbd.viewer.packing import Packer
 from haugmbd.viewer.plot_table import PlotTable
 
@@ -52,8 +53,18 @@ def describe_quantities(result: Result | ImpactResult, frames: Frames, packer: P
         wanted["force"] = lambda: np.hstack([reaction.force[rows] for reaction in asked()])
         wanted["torque"] = lambda: np.hstack([reaction.torque[rows] for reaction in asked()])
         wanted["violation"] = lambda: np.log10(np.maximum(violations(some, model)[rows], FLOOR))
-    if isinstance(some, ImpactResult) and some.contacts:
-        wanted["contact"] = lambda: np.stack([some.contact(name).force[rows] for name in some.contacts], axis=1)
+    struck, pressed = (
+        tuple(some.contacts) if isinstance(some, ImpactResult) else (),
+        forces_on_planes(entry.load for entry in model.loads),
+    )
+    if struck or pressed:
+        wanted["contact"] = lambda: np.stack(
+            [
+                *(some.contact(name).force[rows] for name in struck),  # type: ignore[union-attr]
+                *(some.load(force.name).normal_force.reshape(len(some.t), -1).sum(axis=1)[rows] for force in pressed),
+            ],
+            axis=1,
+        )
     for name, ask in wanted.items():
         try:
             made[name] = packer.add_curves(ask())

@@ -133,7 +133,8 @@ def follow_angles(model: Model, y: Array) -> None:
     for entry in model.loads:
         if entry.load.angles:
             states = bodies[list(entry.bodies)][:, None]
-            angles[entry.angle] = entry.load.arguments(states, angles[entry.angle : entry.angle + 1])[0][0]
+            mine = slice(entry.angle, entry.angle + entry.load.angles)
+            angles[mine] = entry.load.arguments(states, angles[mine])[0]
     for coordinate, k in model.angles:
         own = {body: bodies[model.bodies.index(body)] for body, _ in coordinate.markers()}
         angles[k] = coordinate.angle_near(own, float(angles[k]))

@@ -2,6 +2,7 @@
 
 base     Shape: centre, rotation and colour
 solids   Box, Sphere, Cylinder, Cone
+plane    Plane, for contact; it is not drawn
 files    what is read of a file: triangles, and the limits of a file
 stl      read .stl, text and binary
 obj      read .obj
@@ -10,6 +11,7 @@ mesh     Mesh: triangles of a file or of arrays
 
 from haugmbd.bodies.shapes.base import Shape, read_shapes
 from haugmbd.bodies.shapes.mesh import Mesh
+from haugmbd.bodies.shapes.plane import Plane
 from haugmbd.bodies.shapes.solids import Box, Cone, Cylinder, Sphere
 
-__all__ = ["Box", "Cone", "Cylinder", "Mesh", "Shape", "Sphere", "read_shapes"]
+__all__ = ["Box", "Cone", "Cylinder", "Mesh", "Plane", "Shape", "Sphere", "read_shapes"]

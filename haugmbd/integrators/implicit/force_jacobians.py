@@ -20,7 +20,7 @@ from haugmbd.compiled.ffi import call_callback
 from haugmbd.compiled.function_pointers import F1, Routine, types
 from haugmbd.compiled.jit import entry, inlined, routine
 from haugmbd.compiled.status_codes import OK, USER_STOPPED, report
-from haugmbd.forces.registry import add_declared_tangents, add_tangents
+from haugmbd.forces.registry import add_contact_tangents, add_declared_tangents, add_tangents
 from haugmbd.forces.tangent import Tangents
 from haugmbd.integrators.implicit.finite_differences import difference_forces
 from haugmbd.integrators.implicit.records import NEWTON_TYPE, Newton
@@ -100,8 +100,27 @@ def put_tangents(P: Pack, newton: Newton, t: float, y: Array) -> int:
     return code
 
 
+@entry
+def put_with_contacts(P: Pack, newton: Newton, t: float, y: Array) -> int:
+    """Write all tangents: for a model with contact forces."""
+    code: int = OK
+    if ws.user_jacobian_line(P).size > 0:
+        code = call_jacobians(P, t, y)
+        if code != OK:
+            return code
+    put_springs(P, newton, t, y)
+    m = update_kinematics(P, t, y)
+    add_contact_tangents(ws.force_ints(P), ws.force_reals(P), ws.force_kind_starts(P), m, tangents(P, newton))
+    if ws.user_jacobian_line(P).size > 0:
+        put_declared(P, newton, t, y)
+    if ws.difference_colors(P)[0, 0] > 0:
+        code = difference_forces(P, newton.c_q, newton.c_u, newton.curved == 1.0, t, y)
+    return code
+
+
 TANGENTS_SIGNATURE = types.int64(PACK_TYPE, NEWTON_TYPE, types.float64, F1)
 FORMULAS = Routine(put_formulas, TANGENTS_SIGNATURE)
 DIFFERENCED = Routine(put_differenced, TANGENTS_SIGNATURE)
 TANGENTS = Routine(put_tangents, TANGENTS_SIGNATURE)
+WITH_CONTACTS = Routine(put_with_contacts, TANGENTS_SIGNATURE)
 NO_TANGENTS = Routine(None, TANGENTS_SIGNATURE)

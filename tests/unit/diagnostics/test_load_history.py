@@ -33,6 +33,9 @@ SAMPLES = {
     "JointLimit": lambda i, j, pin: mbd.JointLimit("load", pin, lower=-1e-4, upper=1e-4, k=2e3, c=3.0),
     "Motor": lambda i, j, pin: mbd.Motor("load", pin, torque=lambda t, angle, speed: 0.5 + t - 0.1 * speed, ratio=3.0),
     "JointForce": lambda i, j, pin: mbd.JointForce("load", [pin], lambda t, q, qd: [1.0 + t - q[0] * qd[0]]),
+    "ContactForce": lambda i, j, pin: mbd.ContactForce(
+        "load", i, j, shape_i=mbd.Sphere(0.8), shape_j=mbd.Sphere(0.7), K=30.0, restitution=0.6, mu=0.3, creep=0.5, floor_speed=2.0
+    ),
 }
 AT_A_JOINT = ("RSDA", "JointSpring", "JointLimit", "Motor", "JointForce")
 

@@ -16,6 +16,7 @@ from haugmbd.gallery import GALLERY
 from haugmbd.modelfile import json_schema
 from haugmbd.modelfile.schema import JOINTS
 from haugmbd.modelfile.write import canonical
+from tests.support.contacts import PAIRS, ball_on_floor, deep_pair
 from tests.support.model_files import rich_system, valid
 from tests.support.samples import from_zero
 
@@ -114,6 +115,37 @@ def joint_of(kind, way, i, j, rng):
     make = kind if way == "global" else kind.from_vectors
     asked = inspect.signature(make).parameters
     return make(**{name: x for name, x in dict(name=f"{kind.__name__} {way}", i=i, j=j, **known).items() if name in asked})
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_contact_forces(name, tmp_path):
+    """Bit by bit, with shapes and damping model; the file that people write may leave out what has a default."""
+    contact = deep_pair(name, np.random.default_rng(4))
+    system = mbd.System("pair", gravity=(0, 0, -9.81))
+    for body in contact.bodies():
+        system.add(body)
+    system.add(contact)
+    again = through(system, tmp_path)
+    same(system.compile(), again.compile())
+    document = json.loads((tmp_path / "again.json").read_text())
+    for key in ("model", "restitution", "mu", "creep", "floor_speed"):
+        del document["loads"][0][key]
+    (tmp_path / "short.json").write_text(json.dumps(document))
+    short = mbd.load_model(tmp_path / "short.json").compile().loads[0].load
+    assert (short.restitution, short.mu, short.creep, short.floor_speed) == (1.0, 0.0, 1e-3, 1e-3)
+    assert short.model == mbd.HuntCrossley(exponent=1.5)
+
+
+def test_a_contact_force_with_faults_is_refused_with_its_place(tmp_path):
+    system, _ = ball_on_floor(e=0.8)
+    document = json.loads(system.save(tmp_path / "ball.json").read_text())
+    document["loads"][0] |= {"mu": -1.0, "K": 0.0}
+    document["loads"].append(document["loads"][0] | {"name": "other", "shape_i": {"type": "Cone"}, "model": {"type": "Hertz"}})
+    (tmp_path / "wrong.json").write_text(json.dumps(document))
+    with pytest.raises(mbd.ModelFileError) as caught:
+        mbd.load_model(tmp_path / "wrong.json")
+    for text in ("loads[0].mu", "loads[0].K", "loads[1].shape_i", "loads[1].model.type"):
+        assert text in str(caught.value)
 
 
 def test_the_published_schema_is_that_of_the_code():
