@@ -1,6 +1,6 @@
 r"""A state: time, poses, velocities, as a value.
 
-y = ( r, p, v, omega_bar of body 0 (ground), 1, ..., nb;  integrated joint angles )
+y = ( r, p, v, omega_bar of body 0 (ground), 1, ..., nb;  integrated joint angles, internal states of force elements and blocks )
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class State:
     omega_bar : array_like, (nb + 1, 3)
         Angular velocities, body frames [rad/s].
     angles : array_like, (na,), optional
-        Integrated joint angles [rad].
+        Integrated joint angles [rad], then the internal states of force elements and blocks.
 
     Raises
     ------

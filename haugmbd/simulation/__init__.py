@@ -14,6 +14,7 @@ chain_result     ReducedResult of a serial chain
 load             load
 arguments        check and read the arguments of `simulate`
 compatibility    legal combinations of formulation, integrator and stabilization
+clock            stops of a run for sampled blocks and delays
 run              the loop over batches of steps
 simulate_chain   simulate for a serial chain
 simulate         simulate

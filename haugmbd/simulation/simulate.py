@@ -234,7 +234,7 @@ def simulate(
             f"record_method=True keeps what {type(method).__name__} solved for at its steps, and t_eval asks for states between them: "
             "leave out t_eval."
         )
-    checked_events, measured = read_events(events), read_sensors(sensors)
+    checked_events, measured = read_events(events), read_sensors((*sensors_of(model), *read_sensors(sensors)))
     check_interval(method, start.t, t_end, store_every)
     check_drivers(model, start.t, t_end)
     pack = rule.fitted(model, formulation.pack(model))
@@ -282,6 +282,11 @@ def simulate(
     )
     issue(result.outcome)
     return result
+
+
+def sensors_of(model: Model) -> tuple[Sensor, ...]:
+    """Return the sensors that were added to the system."""
+    return () if model.network is None else tuple(model.network.scope.sensors.values())
 
 
 def _compiled(system: System | Model, tolerance: float | None) -> Model:

@@ -47,7 +47,7 @@ def tables_with_coupling(model: Model, curved: bool = False) -> Tables:
     colors = _difference_colors(model.nb, entries, edges if curved else None)
     solver, coupled_block = _solver_tables(model, edges, list(pair_of))
     ints = {
-        "FLAGS": np.array([[0, model.tables["FLAGS"][0, 1]]]),  # Newton's iteration refines the solution for massless directions
+        "FLAGS": np.array([[0, *model.tables["FLAGS"][0, 1:]]]),  # Newton's iteration refines the solution for massless directions
         "COUPLED_PAIRS": np.hstack([np.array(list(pair_of), dtype=np.int64).reshape(-1, 2), coupled_block]),
         "FORCE_COUPLINGS": np.array(
             [(_pair(pair_of, row), start) for e, start in zip(entries, starts, strict=True) for row in e.rows], dtype=np.int64
@@ -68,6 +68,7 @@ def tables_with_coupling(model: Model, curved: bool = False) -> Tables:
         "U_DOT_EARLIER": (model.nb + 1, 6),
         "PREDICTED_R7": (model.nb + 1, 11),
         "ANGLE_RATE": (1, model.y0.size - WIDTH * (model.nb + 1)),
+        "STATE_RATES_BEFORE": (2, model.n_states),
         "LAMBDA": (6 * len(edges), 1),
     } | solver.work
     return model.tables.changed(ints, work)
