@@ -139,6 +139,20 @@ class Network:
         values = [Instant(self, float(time), row).number(output) for time, row in zip(t, y, strict=True)]
         return np.array(values, dtype=np.float64)
 
+    def put_rates(self, t: Array, y: Array, y_dot: Array) -> None:
+        """Write the rates of the integrated states at y (nt, ny) to y_dot; the others stay as they are."""
+        columns = y.shape[1] - self.size + np.nonzero(self.integrated)[0]
+        if len(columns):
+            for k, time in enumerate(t.tolist()):
+                y_dot[k, columns] = Instant(self, time, y[k]).rates()[self.integrated]
+
+    def put_held(self, t_new: Array, t: Array, y: Array, y_new: Array) -> None:
+        """Write what sampled blocks hold at `t_new` to the states y_new, from the states y (nt, ny) at t."""
+        before = np.clip(np.searchsorted(t, t_new, side="right") - 1, 0, len(t) - 1)
+        for block in self.sampled:
+            first = y.shape[1] - self.size + self.at[block]
+            y_new[:, first : first + block.states] = y[before, first : first + block.states]
+
     def placed(self, entries: Iterable[Any], outputs: Iterable[tuple[int, BlockOutput]], place: int, n_states: int) -> Network:
         """Return the network with the places of its outputs and states in the tables of a model."""
         named = {entry.load.name: entry for entry in entries}

@@ -17,7 +17,7 @@ OF_JOINTS = (ANGLE, DISPLACEMENT, RATE, f"{ANGLE}_{RATE}", f"{DISPLACEMENT}_{RAT
 
 MEASURED = {"TSDA": ("length", "rate"), "RSDA": ("angle", "rate")}
 """Quantities that the kernel of a force element measures in any case."""
-OF_LOADS = ("length", "angle", "rate", "force", "torque", "power", "point")
+OF_LOADS = ("length", "displacement", "angle", "rate", "force", "torque", "power", "point")
 
 
 @runtime_checkable
@@ -95,7 +95,7 @@ class Scope(NamedTuple):
 
     def _unknown(self, name: str) -> str:
         known = [*self.sensors, *(f"{joint}.{what}" for joint in self.joints for what in OF_JOINTS[:3])]
-        known += [f"{load}.{what}" for load in self.loads for what in OF_LOADS[:5]]
+        known += [f"{load}.{what}" for load in self.loads for what in OF_LOADS[:6]]
         known += [f"{block.name}.{output}" for block in self.blocks.values() for output in block.outputs]
         return f"there is no signal {name!r}{did_you_mean(name, known)}"
 

@@ -49,6 +49,8 @@ def resample_states(
     if not (t_new.ndim == 1 and np.all((t_new >= t[0]) & (t_new <= t[-1]))):
         raise UsageError(f"t_new must be times (k,) within {t[0]:g} .. {t[-1]:g} s; got {t_new.min():g} .. {t_new.max():g} s.")
     out = _linear(t, y, n, t_new) if kind == "linear" else _dense(model, t, y, n, t_new, solutions)
+    if model is not None and model.network is not None:
+        model.network.put_held(t_new, t, y, out)
     k = np.searchsorted(t, t_new)
     stored = t[k] == t_new
     out[stored] = y[k[stored]]

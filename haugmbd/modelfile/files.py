@@ -165,7 +165,7 @@ def model_document(model: Model) -> Document:
         for name, x in expression.parameters.items():
             parameters.setdefault(name, x)
     network = model.network
-    own = {} if network is None else {"blocks": network.blocks, "sensors": network.scope.sensors.values()}
+    own: dict[str, Any] = {} if network is None else {"blocks": network.blocks, "sensors": network.scope.sensors.values()}
     document, faults = document_of(model.name, model.gravity, model.bodies, joints, loads, parameters, **own)
     if faults:
         raise ModelFileError(f"model {model.name!r}", faults)

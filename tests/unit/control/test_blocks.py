@@ -204,3 +204,23 @@ def test_sensors_of_the_system_are_signals_and_are_recorded():
     result = run(system, h=0.1)
     np.testing.assert_allclose(result.block("way")["s"], result.t, atol=EXACT)
     np.testing.assert_allclose(result.sensor("speed").value, 1.0, atol=EXACT)
+
+
+def test_a_held_value_is_not_interpolated():
+    system, mass, _ = slider(v=0.0)
+    stairs = system.add(mbd.Sampled("stairs", 0.25, lambda t, signals: 1.0 + t))
+    system.add(mbd.PointForce("drive", mass, point=(0, 0, 0), force=(stairs["out"], 0, 0)))
+    result = run(system, h=0.125)
+    between = result.resample([0.1, 0.3, 0.6, 0.9])
+    np.testing.assert_array_equal(between.block("stairs")["out"], [1.0, 1.25, 1.5, 1.75])
+    energy = result.energy()
+    np.testing.assert_allclose(energy.applied_work, 0.5 * MASS * result.v[:, 1, 0] ** 2, atol=EXACT)
+
+
+def test_a_block_drives_a_force_along_a_joint():
+    system, _, pin = pendulum()
+    hold = system.add(mbd.Block("hold", outputs={"u": lambda t, x, signals: -9.81 * np.cos(signals["pin.angle"])}))
+    system.add(mbd.JointForce("motor", [pin], hold["u"]))
+    result = run(system, h=1e-2)
+    np.testing.assert_allclose(result.joint("pin").angle, 0.0, atol=EXACT)
+    np.testing.assert_allclose(result.load("motor").forces[:, 0], -9.81, atol=EXACT * 10)
