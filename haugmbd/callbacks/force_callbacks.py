@@ -20,6 +20,7 @@ from haugmbd.callbacks.calls import ForceCall, arguments
 from haugmbd.callbacks.compiled_force_callbacks import compile_force_callbacks
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.ffi import NO_CALLBACK, Callback, CompiledCallback
+from haugmbd.control.compiled import compilable
 from haugmbd.control.memory import Memory
 from haugmbd.control.network import Network
 from haugmbd.drivers import Driver
@@ -51,12 +52,12 @@ class ForceCallbacks:
         """Return whether there are calls."""
         return bool(self.force_calls or self.driver_calls or self.network is not None)
 
-    @property
+    @cached_property
     def compiled(self) -> bool:
         """Return whether all functions are @njit functions, so that no Python is needed."""
         return (
             not self.driver_calls
-            and self.network is None
+            and (self.network is None or compilable(self.network))
             and all(numba.extending.is_jitted(a.user_function.function) for a in self.force_calls)
         )
 
@@ -76,7 +77,7 @@ class ForceCallbacks:
     @cached_property
     def _entry(self) -> Any:
         """Return the compiled callback, made once for a model."""
-        return compile_force_callbacks(self.force_calls, self.shapes)
+        return compile_force_callbacks(self.force_calls, self.shapes, self.network)
 
     def call(self, t: float, y: Array, signals: Array, F: Array, Q_user: Array, *, memory: Memory | None = None) -> None:
         """Call every function, and write the values into F and Q_user;  memory: of the blocks in a run."""

@@ -14,6 +14,7 @@ signals            what a name such as "pin.angle" means
 evaluation         signals, outputs and rates at one instant, each when it is needed
 implicit           the states of the blocks in an implicit step
 memory             what one run remembers
+compiled           the blocks without Python
 network            all blocks of a model
 build              the network of a system, and its faults
 """

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
+import numba
 import numpy as np
 
 from haugmbd.bodies.validation import numbers
@@ -60,8 +61,6 @@ class Block:
     """
 
     kind = "Block"
-    built_in = False
-    """Whether the functions are written here, so that they can be compiled if the signals are."""
 
     def __init__(
         self,
@@ -123,6 +122,12 @@ class Block:
     def faults(self) -> tuple[Fault, ...]:
         """Return the faults of this block alone."""
         return self._faults
+
+    def compiled(self) -> dict[str, Any]:
+        """Return the functions that compiled code calls, by their labels; None in place of one that only Python can call."""
+        given = {} if self.derivative is None else {"derivative": self.derivative}
+        given |= {f"output {name!r}": function for name, function in self.outputs.items()}
+        return {label: function if numba.extending.is_jitted(function) else None for label, function in given.items()}
 
     def initial(self, signals: Mapping[str, Any]) -> Array:
         """Return the initial states, with the signals of the modelled pose."""

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numba
+
 from haugmbd.bodies.validation import read_number
 from haugmbd.control.block import Block
-from haugmbd.control.sampled import OUT
+from haugmbd.control.sampled import OUT, held_number
 from haugmbd.deprecated import public_class
 from haugmbd.drivers.driver import shown
 from haugmbd.errors import Fault
@@ -39,7 +41,6 @@ class LowPass(Block):
     """
 
     kind = "LowPass"
-    built_in = True
 
     def __init__(self, name: str, signal: str, tau: float, *, x0: float = 0.0) -> None:
         faults: list[Fault] = []
@@ -57,6 +58,9 @@ class LowPass(Block):
         if not isinstance(signal, str):
             faults.append(Fault(self.where, f"signal is {shown(signal)}", 'Give the name of a signal, such as "pin.rate".'))
         self._faults = (*self._faults, *faults)
+
+    def compiled(self) -> dict[str, Any]:
+        return {"derivative": numba.njit(lag(self.signal, self.tau)), f"output {OUT!r}": held_number}
 
     def __reduce__(self) -> Any:
         """Return the recipe for pickle: its functions are made again."""

@@ -36,7 +36,8 @@ class Network:
     coordinates: of each joint coordinate that is a signal, its numbers and the state that counts its turns, -1 for none
     turning: the signals whose rates those states integrate;  x0: initial states
     entries: the force elements by name;  outputs: the outputs that they use, with their places in the driver table
-    place: of the first state there;  n_states: internal states of the model;  make_state: the State of a flat vector
+    vectors: the outputs that are vectors;  place: of the first state there;  n_states: internal states of the model
+    make_state: the State of a flat vector
     """
 
     blocks: tuple[Block, ...]
@@ -50,6 +51,7 @@ class Network:
     x0: Array = field(default_factory=lambda: np.zeros(0))
     entries: Mapping[str, Any] = field(default_factory=dict)
     outputs: tuple[tuple[int, BlockOutput], ...] = ()
+    vectors: tuple[str, ...] = ()
     place: int = 0
     n_states: int = 0
     make_state: Callable[[float, Array, int], Any] | None = None

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numba
 import numpy as np
 
 from haugmbd.bodies.validation import read_number
@@ -56,7 +57,6 @@ class PID(Block):
     """
 
     kind = "PID"
-    built_in = True
 
     def __init__(
         self,
@@ -89,16 +89,30 @@ class PID(Block):
         if not isinstance(measurement, str):
             faults.append(Fault(where, f"measurement is {shown(measurement)}", 'Give the name of a signal, such as "pin.angle".'))
         faults += _setpoint_faults(where, setpoint)
-        law = control_law(measurement, *setpoint_of(setpoint), self.kp, self.ki, self.kd, self.tau or 1.0)
+        derivative, out = self._functions(lambda function: function)
         names = tuple(signal for signal in (measurement, setpoint) if isinstance(signal, str))
         super().__init__(
             name,
             (self.integral0, 0.0),
-            derivative=controller_rates(law, measurement, *setpoint_of(setpoint), self.ki, self.tau or 1.0, self.lower, self.upper),
-            outputs={OUT: clamped(law, self.lower, self.upper)},
+            derivative=derivative,
+            outputs={OUT: out},
             inputs=names,
         )
         self._faults = (*self._faults, *faults)
+
+    def _functions(self, jit: Any) -> tuple[Any, Any]:
+        """Return x' and the output, of functions that `jit` compiles or leaves as they are."""
+        name, function = setpoint_of(self.setpoint, jit)
+        error = jit(error_of(self.measurement, name, function))
+        law = jit(control_law(error, self.measurement, self.kp, self.ki, self.kd, self.tau or 1.0))
+        rates = controller_rates(error, law, self.measurement, self.ki, self.tau or 1.0, self.lower, self.upper)
+        return jit(rates), jit(clamped(law, self.lower, self.upper))
+
+    def compiled(self) -> dict[str, Any]:
+        if callable(self.setpoint) and not numba.extending.is_jitted(self.setpoint):
+            return {"derivative": None, f"output {OUT!r}": None}
+        derivative, out = self._functions(numba.njit)
+        return {"derivative": derivative, f"output {OUT!r}": out}
 
     def initial(self, signals: Mapping[str, Any]) -> Array:
         """Return the integral, and the measurement at the modelled pose."""
@@ -129,7 +143,7 @@ def _setpoint_faults(where: str, setpoint: Any) -> list[Fault]:
     return [Fault(where, f"setpoint is {shown(setpoint)}", "Give a number, the name of a signal, or a function of t.")]
 
 
-def setpoint_of(setpoint: Any) -> tuple[str, Any]:
+def setpoint_of(setpoint: Any, jit: Any) -> tuple[str, Any]:
     """Return the name of the signal, "" for none, and the function of t."""
     if isinstance(setpoint, str):
         return setpoint, None
@@ -140,7 +154,7 @@ def setpoint_of(setpoint: Any) -> tuple[str, Any]:
     def constant(t: float) -> float:
         return value
 
-    return "", constant
+    return "", jit(constant)
 
 
 def error_of(measurement: str, name: str, function: Any) -> Any:
@@ -155,9 +169,8 @@ def error_of(measurement: str, name: str, function: Any) -> Any:
     return followed if name else prescribed
 
 
-def control_law(measurement: str, name: str, function: Any, kp: float, ki: float, kd: float, tau: float) -> Any:
+def control_law(error: Any, measurement: str, kp: float, ki: float, kd: float, tau: float) -> Any:
     """Return u(t, x, signals) before the limits."""
-    error = error_of(measurement, name, function)
 
     def law(t: float, x: Any, signals: Any) -> Any:
         return kp * error(t, signals) + ki * x[0] - kd * (signals[measurement] - x[1]) / tau
@@ -165,11 +178,8 @@ def control_law(measurement: str, name: str, function: Any, kp: float, ki: float
     return law
 
 
-def controller_rates(
-    law: Any, measurement: str, name: str, function: Any, ki: float, tau: float, lower: float, upper: float
-) -> Any:
+def controller_rates(error: Any, law: Any, measurement: str, ki: float, tau: float, lower: float, upper: float) -> Any:
     """Return x' = (I', f')."""
-    error = error_of(measurement, name, function)
 
     def derivative(t: float, x: Any, signals: Any) -> Any:
         e, u = error(t, signals), law(t, x, signals)

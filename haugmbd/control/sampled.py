@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numba
 import numpy as np
 
 from haugmbd.bodies.validation import read_number
@@ -82,6 +83,12 @@ class Sampled(Block):
         """Return whether `update` takes the values so far."""
         return arguments_needed(self.update) == 3  # noqa: PLR2004  t, x, signals
 
+    def compiled(self) -> dict[str, Any]:
+        found = super().compiled()
+        if isinstance(self.outputs.get(OUT), HeldNumber):
+            found[f"output {OUT!r}"] = held_number
+        return found
+
     def texts(self) -> set[str]:
         return super().texts() | (texts_of(self.update) if self.inputs is None and callable(self.update) else set())
 
@@ -98,3 +105,9 @@ class HeldVector:
 
     def __call__(self, t: float, x: Any, signals: Any) -> Any:
         return x
+
+
+@numba.njit  # type: ignore[untyped-decorator]
+def held_number(t: float, x: Any, signals: Any) -> Any:
+    """Return the value of a block with one value."""
+    return x[0]

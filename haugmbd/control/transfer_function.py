@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numba
 import numpy as np
 
 from haugmbd.bodies.validation import numbers
@@ -42,7 +43,6 @@ class TransferFunction(Block):
     """
 
     kind = "TransferFunction"
-    built_in = True
 
     def __init__(self, name: str, signal: str, numerator: Any, denominator: Any) -> None:
         where, faults = f"{self.kind} {name!r}", list[Fault]()
@@ -68,6 +68,10 @@ class TransferFunction(Block):
         if not isinstance(signal, str):
             faults.append(Fault(where, f"signal is {shown(signal)}", 'Give the name of a signal, such as "pin.rate".'))
         self._faults = (*self._faults, *faults)
+
+    def compiled(self) -> dict[str, Any]:
+        functions = {f"output {OUT!r}": self.outputs[OUT]} | ({"derivative": self.derivative} if self.derivative else {})
+        return {label: numba.njit(function) for label, function in functions.items()}
 
     def __reduce__(self) -> Any:
         """Return the recipe for pickle: its functions are made again."""

@@ -242,18 +242,30 @@ def test_a_file_refuses_what_it_cannot_hold(tmp_path):
         system.save(tmp_path / "cart.json")
 
 
-def test_functions_compiled_by_the_user_read_signals_by_name():
+def test_functions_compiled_by_the_user_run_without_python():
     @numba.njit
     def rate(t, x, signals):
-        return signals["rail.rate"] - x[0]
+        return signals["strut.length"] - x[0] ** 2, signals["pid.out"]
 
     @numba.njit
     def double(t, x, signals):
-        return 2.0 * x[0] + signals["rail.displacement"]
+        return 2.0 * x[0] + signals["rail.displacement"] if t < 0.8 else np.inf
 
-    system, mass = cart(mbd.Block("a", 0.0, derivative=rate, outputs={"u": double}))
-    system.add(mbd.PointForce("push", mass, point=(0, 0, 0), force=(system["a"]["u"], 0, 0)))
-    plain, other = cart(mbd.Block("a", 0.0, derivative=rate.py_func, outputs={"u": double.py_func}))
-    plain.add(mbd.PointForce("push", other, point=(0, 0, 0), force=(plain["a"]["u"], 0, 0)))
-    one, two = (mbd.simulate(each, 0.5, h=0.05) for each in (system, plain))
-    np.testing.assert_allclose(one.y, two.y, atol=1e-13)
+    def made(derivative, output):
+        system, mass = cart(
+            mbd.Block("a", (0.5, 0.0), derivative=derivative, outputs={"u": output}),
+            mbd.PID("pid", "rail.displacement", 0.2, kp=2.0, ki=1.0, kd=0.5, tau=0.05, upper=0.3),
+            mbd.Sampled("s", 0.1, lambda t, signals: signals["a.u"]),
+        )
+        system.add(mbd.PointForce("push", mass, point=(0, 0, 0), force=(system["a"]["u"], system["s"]["out"], 0)))
+        return system.compile()
+
+    compiled, plain = made(rate, double), made(rate.py_func, double.py_func)
+    assert compiled.force_callbacks.compiled
+    assert not plain.force_callbacks.compiled
+    for method, h in ((None, 0.05), (mbd.RadauIIA(), 0.1)):
+        one, two = (mbd.simulate(model, 0.5, h=h, integrator=method) for model in (compiled, plain))
+        np.testing.assert_allclose(one.y, two.y, atol=1e-11)
+        assert np.ptp(one.block("a").x[:, 1]) > 0.05
+    with pytest.raises(mbd.SimulationError, match="Block 'a': output 'u' is inf at t = 0.8"):
+        mbd.simulate(compiled, 1.0, h=0.05)
