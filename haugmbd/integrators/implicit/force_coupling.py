@@ -12,6 +12,7 @@ from itertools import combinations, product
 import numpy as np
 
 from haugmbd.compiled.array_types import Ints
+from haugmbd.control.output import BlockOutput
 from haugmbd.forces.registry import table_of
 from haugmbd.forces.state_force import StateForce
 from haugmbd.forces.user_function import TIME
@@ -108,8 +109,10 @@ def _pair(pair_of: PairNumbers, bodies: tuple[int, ...]) -> int:
 
 
 def _of_state(entry: LoadEntry) -> bool:
-    """Return whether a user function computes this force from the state."""
+    """Return whether a user function, or a block, computes this force from the state."""
     user_function = entry.load.user_function()
+    if any(isinstance(driver, BlockOutput) for driver in entry.load.drivers()):
+        return True
     return user_function is not None and user_function.form != TIME
 
 
