@@ -7,6 +7,8 @@ from scipy.integrate import solve_ivp
 import haugmbd as mbd
 from joints import RJ, TJ
 
+pytestmark = pytest.mark.slow
+
 REFERENCE = {"rtol": 1e-12, "atol": 1e-14, "method": "DOP853"}
 MASS = 2.0
 EXACT = 1e-12  # rounding of states of size 1 over some hundred steps, measured 3e-16

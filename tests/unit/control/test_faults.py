@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
+from haugmbd.modelfile.blocks import CLASSES
 from joints import CJ, RJ, TJ
 
 OWN = types.ModuleType("functions_of_blocks")
@@ -232,6 +233,15 @@ def test_a_model_file_holds_blocks_bit_by_bit(tmp_path):
         mbd.load_model(path)
 
 
+def test_every_block_is_public_and_has_a_place_in_model_files():
+    def below(kind):
+        return {one for sub in kind.__subclasses__() for one in (sub, *below(sub))}
+
+    kinds = {mbd.Block, *(one for one in below(mbd.Block) if one.__module__.startswith("haugmbd."))}
+    assert {kind.__name__ for kind in kinds} == set(CLASSES)
+    assert all(getattr(mbd, kind.__name__) is kind for kind in kinds)
+
+
 def test_a_file_refuses_what_it_cannot_hold(tmp_path):
     system, _ = cart(reads("a", "rail.rate"))
     with pytest.raises(mbd.ModelFileError, match="Block 'a'.*lambda"):
@@ -242,6 +252,7 @@ def test_a_file_refuses_what_it_cannot_hold(tmp_path):
         system.save(tmp_path / "cart.json")
 
 
+@pytest.mark.slow
 def test_functions_compiled_by_the_user_run_without_python():
     @numba.njit
     def rate(t, x, signals):
