@@ -226,3 +226,21 @@ def test_a_block_drives_a_force_along_a_joint():
     result = run(system, h=1e-2)
     np.testing.assert_allclose(result.joint("pin").angle, 0.0, atol=EXACT)
     np.testing.assert_allclose(result.load("motor").forces[:, 0], -9.81, atol=EXACT * 10)
+
+
+def test_tables_have_the_states_and_outputs():
+    system, *_ = slider()
+    system.add(mbd.LowPass("low", "rail.rate", 0.1))
+    system.add(mbd.Block("pair", outputs={"v": lambda t, x, signals: (t, 2.0 * t)}))
+    result = run(system, h=0.5)
+    frame = result.to_pandas()
+    np.testing.assert_array_equal(frame["block.low.out"], result.block("low")["out"])
+    np.testing.assert_allclose(frame["block.pair.v.1"], 2.0 * result.t)
+    assert not [name for name in frame.columns if name.startswith("angles")]
+
+
+def test_force_elements_are_verified_for_any_value_of_an_output():
+    system, _, pin = pendulum()
+    block = system.add(mbd.Block("u", outputs={"u": lambda t, x, signals: signals["pin.rate"]}))
+    system.add(mbd.RSDA("drive", pin, k=2.0, c=0.3, actuator=block["u"]))
+    assert mbd.verify(system).ok
