@@ -67,8 +67,15 @@ if TYPE_CHECKING:
     from haugmbd.contact.motion.impact_result import Impact as Impact
     from haugmbd.contact.motion.impact_result import ImpactResult as ImpactResult
     from haugmbd.contact.motion.simulate_impacts import simulate_impacts as simulate_impacts
+    from haugmbd.control.block import Block as Block
+    from haugmbd.control.delay_line import DelayLine as DelayLine
+    from haugmbd.control.low_pass import LowPass as LowPass
+    from haugmbd.control.pid import PID as PID
+    from haugmbd.control.sampled import Sampled as Sampled
+    from haugmbd.control.transfer_function import TransferFunction as TransferFunction
     from haugmbd.crosscheck.check import crosscheck as crosscheck
     from haugmbd.crosscheck.report import CrossCheck as CrossCheck
+    from haugmbd.diagnostics.block_history import BlockHistory as BlockHistory
     from haugmbd.diagnostics.body_history import BodyHistory as BodyHistory
     from haugmbd.diagnostics.body_history import PointHistory as PointHistory
     from haugmbd.diagnostics.driver_history import DriverHistory as DriverHistory
@@ -254,6 +261,12 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.constraints.dp2": ("DP2",),
     "haugmbd.constraints.joint": ("Joint",),
     "haugmbd.constraints.rotation": ("Rotation",),
+    "haugmbd.control.block": ("Block",),
+    "haugmbd.control.delay_line": ("DelayLine",),
+    "haugmbd.control.low_pass": ("LowPass",),
+    "haugmbd.control.pid": ("PID",),
+    "haugmbd.control.sampled": ("Sampled",),
+    "haugmbd.control.transfer_function": ("TransferFunction",),
     "haugmbd.drivers.driver": ("Driver",),
     "haugmbd.drivers.expression": ("Expression",),
     "haugmbd.drivers.spline": ("QuinticSpline",),
@@ -354,6 +367,7 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.analysis.mobility.mobility": ("mobility",),
     "haugmbd.analysis.mobility.report": ("Mobility",),
     # diagnostics
+    "haugmbd.diagnostics.block_history": ("BlockHistory",),
     "haugmbd.diagnostics.body_history": ("BodyHistory", "PointHistory"),
     "haugmbd.diagnostics.driver_history": ("DriverHistory",),
     "haugmbd.diagnostics.energy": ("Energy", "Momentum"),

@@ -17,6 +17,7 @@ from numba import types
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.ffi import SIGNATURE, YES
+from haugmbd.control.compiled import compile_network
 from haugmbd.forces.user_function import BODY, TIME
 from haugmbd.workspace.layout import WIDTH
 
@@ -26,14 +27,24 @@ if TYPE_CHECKING:
 Step = Callable[[float, Array, Array, Array, Array], None]
 
 
-def compile_force_callbacks(force_calls: Sequence[ForceCall], shapes: Sequence[tuple[int, ...]]) -> Any:
-    """Return the cfunc of `SIGNATURE` that makes all of `force_calls`; shapes of (y, signals, F, Q_user)."""
+def compile_force_callbacks(force_calls: Sequence[ForceCall], shapes: Sequence[tuple[int, ...]], network: Any = None) -> Any:
+    """Return the cfunc of `SIGNATURE` that makes all of `force_calls`; shapes of (y, signals, F, Q_user);  network: the blocks."""
     groups: dict[tuple[int, str, tuple[int, ...]], list[ForceCall]] = {}
     for force_call in force_calls:
         groups.setdefault(
             (id(force_call.user_function.function), force_call.user_function.form, force_call.user_function.shape), []
         ).append(force_call)
-    return composed([_step(group) for group in groups.values()], shapes)
+    steps = [_step(group) for group in groups.values()]
+    return composed(steps if network is None else [*steps, _network_step(compile_network(network))], shapes)
+
+
+def _network_step(run: Any) -> Step:
+    """Return the step that evaluates the blocks."""
+
+    def step(t: float, y: Array, signals: Array, F: Array, Q_user: Array) -> None:
+        run(t, y, signals, F)
+
+    return step
 
 
 def composed(steps: Sequence[Step], shapes: Sequence[tuple[int, ...]]) -> Any:

@@ -10,7 +10,7 @@ If all functions are @njit functions, `compile_force_callbacks` makes the same c
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numba
@@ -20,6 +20,9 @@ from haugmbd.callbacks.calls import ForceCall, arguments
 from haugmbd.callbacks.compiled_force_callbacks import compile_force_callbacks
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.ffi import NO_CALLBACK, Callback, CompiledCallback
+from haugmbd.control.compiled import compilable
+from haugmbd.control.memory import Memory
+from haugmbd.control.network import Network
 from haugmbd.drivers import Driver
 from haugmbd.drivers.autodiff.operators import NotAFloat
 from haugmbd.drivers.functions import PythonDriver
@@ -37,35 +40,47 @@ class DriverCall(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ForceCallbacks:
-    """All calls of the user's functions of one model.  shapes: of (y, signals, F, Q_user)."""
+    """All calls of the user's functions of one model.  shapes: of (y, signals, F, Q_user);  network: the blocks, None without."""
 
     force_calls: tuple[ForceCall, ...] = ()
     driver_calls: tuple[DriverCall, ...] = ()
     shapes: tuple[tuple[int, ...], ...] = field(default=((0,), (0, 2), (0, 3), (0, 6)))
+    network: Network | None = None
 
     @property
     def any(self) -> bool:
         """Return whether there are calls."""
-        return bool(self.force_calls or self.driver_calls)
+        return bool(self.force_calls or self.driver_calls or self.network is not None)
 
-    @property
+    @cached_property
     def compiled(self) -> bool:
         """Return whether all functions are @njit functions, so that no Python is needed."""
-        return not self.driver_calls and all(numba.extending.is_jitted(a.user_function.function) for a in self.force_calls)
+        return (
+            not self.driver_calls
+            and (self.network is None or compilable(self.network))
+            and all(numba.extending.is_jitted(a.user_function.function) for a in self.force_calls)
+        )
 
     def callback(self) -> Callback:
         """Return the callback for one run."""
         if not self.any:
             return NO_CALLBACK
-        return CompiledCallback(self._entry) if self.compiled else Callback(self.call, self.shapes)
+        if self.compiled:
+            return CompiledCallback(self._entry)
+        if self.network is None:
+            return Callback(self.call, self.shapes)
+        memory = Memory(self.network)
+        callback = Callback(partial(self.call, memory=memory), self.shapes)
+        callback.memory = memory
+        return callback
 
     @cached_property
     def _entry(self) -> Any:
         """Return the compiled callback, made once for a model."""
-        return compile_force_callbacks(self.force_calls, self.shapes)
+        return compile_force_callbacks(self.force_calls, self.shapes, self.network)
 
-    def call(self, t: float, y: Array, signals: Array, F: Array, Q_user: Array) -> None:
-        """Call every function, and write the values into F and Q_user."""
+    def call(self, t: float, y: Array, signals: Array, F: Array, Q_user: Array, *, memory: Memory | None = None) -> None:
+        """Call every function, and write the values into F and Q_user;  memory: of the blocks in a run."""
         try:
             for call in self.driver_calls:
                 F[call.slot] = driver_values(call, t)
@@ -77,6 +92,8 @@ class ForceCallbacks:
                 else:
                     for body, row in zip(force_call.bodies, returned, strict=True):  # a body may occur twice
                         Q_user[body] += row
+            if self.network is not None:
+                self.network.evaluate(t, y, signals, F, memory)
         except SimulationError as error:
             if np.isfinite(y).all():
                 raise
@@ -84,7 +101,8 @@ class ForceCallbacks:
 
     def names(self) -> str:
         """Return the names of the functions, for a message."""
-        return ", ".join([*(a.user_function.where for a in self.force_calls), *(c.where for c in self.driver_calls)])
+        blocks = () if self.network is None else (block.where for block in self.network.blocks)
+        return ", ".join([*(a.user_function.where for a in self.force_calls), *(c.where for c in self.driver_calls), *blocks])
 
 
 def driver_values(call: DriverCall, t: float) -> Array:

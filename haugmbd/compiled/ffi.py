@@ -45,6 +45,7 @@ class Callback:
 
     def __init__(self, call: UserCall, shapes: tuple[tuple[int, ...], ...] = ()) -> None:
         self.error: BaseException | None = None
+        self.memory: Any = None  # what a run remembers for blocks
         self._call = call
         self._shapes = shapes
         self._views: dict[tuple[int, tuple[int, ...]], Array] = {}

@@ -7,6 +7,7 @@ reaction_uniqueness  unique components of reactions, from self-stresses
 tooth_forces         reactions of gears and of their bearings with tooth forces
 reactions            joint reactions
 load_history         length, rate, force, power and energy of force elements over time
+block_history        states and outputs of blocks over time
 driver_history       torque, force, power and work of drivers over time
 body_history         one body and its points over time
 joint_motion         frames, points and coordinates of a joint at stored states

@@ -21,6 +21,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
 from haugmbd.model.compile import LoadEntry
+from haugmbd.model.energy_balance import own_states, with_known_outputs
 from haugmbd.model.labels import no_such
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
@@ -194,9 +195,10 @@ def load_history(model: Model, t: Array, y: Array, name: str) -> LoadHistory:
     finite = np.isfinite(y).all(axis=1)
     some, n = y[finite], model.nb + 1
     bodies = np.swapaxes(some[:, : WIDTH * n].reshape(len(some), n, WIDTH), 0, 1)[list(entry.bodies)]
-    angle = entry.own_angles(some[:, WIDTH * n :])
-    found = entry.load.quantities(t[finite], bodies, angle)
-    energy = entry.load.ledger(t[finite], bodies, angle).potential
+    angle = own_states(model, entry, some)
+    load = with_known_outputs(model, entry, t[finite], some)
+    found = load.quantities(t[finite], bodies, angle)
+    energy = load.ledger(t[finite], bodies, angle).potential
     values = {key: _spread(value, finite) for key, value in found.values.items()}
     return LoadHistory(name, entry.load.kind, t, _spread(found.power, finite), _spread(energy, finite), values)
 

@@ -51,6 +51,8 @@ def resample_states(
     out = _linear(t, y, n, t_new) if kind == "linear" else _dense(model, t, y, n, t_new, solutions)
     if model is not None:
         hold_touch_speeds(model, t, y, t_new, out)
+        if model.network is not None:
+            model.network.put_held(t_new, t, y, out)
     k = np.searchsorted(t, t_new)
     stored = t[k] == t_new
     out[stored] = y[k[stored]]

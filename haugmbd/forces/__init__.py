@@ -21,6 +21,7 @@ compliant        contact forces of shapes that touch
 jacobian         the declared derivative of a user's function
 jacobian_check   a declared derivative compared with differences
 tangent          stiffness and damping blocks of a force
+internal_state   the line of an internal state in the driver table
 registry         all force elements, and the kernels that run through them
 """
 

@@ -71,6 +71,7 @@ class TablePlaces(NamedTuple):
     """Where an element finds its data: numbers of markers, drivers, first signal, integrated angle, and angles of its coordinates.
 
     turns: the integrated angle of each coordinate of a joint, -1 for a displacement
+    state: the first internal state among all numbers behind the bodies in y;  place: its line in the driver table;  -1 for none
     """
 
     markers: tuple[int, ...]
@@ -78,6 +79,8 @@ class TablePlaces(NamedTuple):
     signal: int
     angle: int
     turns: tuple[int, ...]
+    state: int = -1
+    place: int = -1
 
 
 class TableRow(NamedTuple):
@@ -177,8 +180,9 @@ class ForceElement(ABC):
         return ()
 
     def table_rows(self, places: TablePlaces) -> tuple[TableRow, ...]:
-        """Return the rows of the force table: markers, drivers, signals, angle, and constants."""
-        ints = (*places.markers, *places.drivers, *([places.signal] * self.signals), *([places.angle] * self.angles))
+        """Return the rows of the force table: markers, drivers, signals, angle, internal state and its line, and constants."""
+        own = (places.state, places.place) if self.states() else ()
+        ints = (*places.markers, *places.drivers, *([places.signal] * self.signals), *([places.angle] * self.angles), *own)
         return (TableRow(ints, self.numbers()),)
 
     def rows_of_bodies(self) -> tuple[tuple[Body, ...], ...]:
@@ -197,6 +201,14 @@ class ForceElement(ABC):
         """Return the integrated angles at the modelled pose as those of a trajectory of one instant: (1,), or (1, n) of coordinates."""
         return np.full(1, self.angle0())
 
+    def states(self) -> tuple[float, ...]:
+        """Return the initial values of the internal states x that the element integrates; () for none.
+
+        The kernel finds, behind its other integers, the index of the first in `m.angles` and that of its line in the driver table:
+        `model.internal_states` says what it writes there.
+        """
+        return ()
+
     @property
     def conservative(self) -> bool:
         """Return whether the force is the gradient of the potential that `registry.potential_of_loads` computes."""
@@ -206,7 +218,8 @@ class ForceElement(ABC):
     def arguments(self, bodies: Array, angle: Array) -> tuple[Array, ...]:
         """Return the arguments of the user's function after t: arrays with nt rows.
 
-        bodies: (n, nt, 13) states of its bodies, as in y;  angle: (nt,) its integrated angle [rad], or (nt, n) of its coordinates
+        bodies: (n, nt, 13) states of its bodies, as in y;  angle: (nt,) its integrated angle [rad], or (nt, n) of its coordinates;  in
+        place of it (nt, n) the internal states of an element that has some
         """
 
     @abstractmethod

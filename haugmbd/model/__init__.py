@@ -7,6 +7,7 @@ labels               names of rows and joints
 dependent_rows       Redundancy: dependent rows, as data
 compile              from objects to tables
 body_kinematics      rotation matrices, points and vectors, drivers at one instant
+internal_states      states of force elements and blocks, explicit and implicit
 generalized_forces   forces at one instant
 evaluate             rows and forces evaluated from Python
 explanation          equations as text

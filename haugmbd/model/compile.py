@@ -20,8 +20,11 @@ from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.coordinate_function import CoordinateFunctionRow
 from haugmbd.constraints.coupling import CouplingRow
 from haugmbd.constraints.registry import ROW_KINDS
+from haugmbd.control.network import Network
+from haugmbd.control.output import BlockOutput
 from haugmbd.drivers import Constant, Driver, DriverTables, compile_drivers
 from haugmbd.forces.base import ForceElement, TablePlaces
+from haugmbd.forces.internal_state import InternalState
 from haugmbd.forces.registry import MODULES, table_of
 from haugmbd.kkt.solver_choice import choose_solver
 from haugmbd.model.memory import need_memory
@@ -44,6 +47,7 @@ class LoadEntry(NamedTuple):
     """A load of a compiled model: the numbers of its bodies, signal and integrated angle, and its indices in the driver table.
 
     turns: the integrated angles of its coordinates, -1 for a displacement;  rows: the bodies that each of its rows acts on
+    state: its first internal state, counted from the first of the model
     """
 
     load: ForceElement
@@ -53,6 +57,7 @@ class LoadEntry(NamedTuple):
     drivers: tuple[int, ...]
     turns: tuple[int, ...] = ()
     rows: tuple[tuple[int, ...], ...] = ()
+    state: int = 0
 
     def own_angles(self, angles: Array) -> Array:
         """Return its columns of the integrated angles (nt, na): (nt,), or (nt, n) of its coordinates; zeros where there is none."""
@@ -68,6 +73,7 @@ class Compiled(NamedTuple):
 
     Tables, the slot of each row, the side of its body i, drivers, loads, callbacks, declared jacobians; the solver, and why it was chosen.
     angles: coordinates of couplings and loads that the state integrates, with their indices among the integrated angles
+    states: initial values of the internal states
     """
 
     tables: Tables
@@ -80,6 +86,7 @@ class Compiled(NamedTuple):
     solver: str
     solver_reason: str
     angles: tuple[tuple[Coordinate, int], ...]
+    states: tuple[float, ...]
 
 
 class Numbering:
@@ -151,10 +158,11 @@ def compile_tables(
     loads: Sequence[ForceElement],
     gravity: Array,
     solver: str | None = None,
+    network: Network | None = None,
 ) -> Compiled:
     """Return tables, numbers and callbacks; `bodies` with the ground first, `owners` the joint of each equation.
 
-    solver: see `kkt.solver_choice`
+    solver: see `kkt.solver_choice`;  network: the blocks
     """
     number = Numbering(bodies)
     number.driver(Constant(0.0))
@@ -165,21 +173,30 @@ def compile_tables(
         turns.number(q)
     row_ints, row_reals, row_kind_at = _row_tables(number, primitives, slots, sides, edges, turns)
     entries = _number_loads(number, loads, turns)
-    force_ints, force_reals, force_kind_starts = _force_tables(number, entries)
+    of_blocks = () if network is None else network.x0.tolist()
+    states = (*(x for load in loads for x in load.states()), *of_blocks)
+    places = [number.driver(InternalState()) for _ in states]
     n_signals, n_angles = sum(load.signals for load in loads), turns.first + len(turns.angles)
+    force_ints, force_reals, force_kind_starts = _force_tables(number, entries, n_angles, places)
+    n_tail = n_angles + len(states)
+    if network is not None:
+        outputs = [(k, driver) for k, driver in enumerate(number.drivers) if isinstance(driver, BlockOutput)]
+        network = network.placed(entries, outputs, places[-network.size] if network.size else 0, len(states))
     pad = np.full((len(edges), ROWS_PER_EDGE), -1.0)
     pad.ravel()[slots] = 0.0
     velocity_rows = np.zeros(pad.shape, dtype=np.int64)
     velocity_rows.ravel()[slots] = [primitive.velocity_only for primitive in primitives]
     inertia, shifted = _inertia(bodies, number)
     drivers = compile_drivers(number.drivers)
-    callbacks = _callbacks(number, drivers, primitives, owners, entries, n_angles)
+    callbacks = _callbacks(number, drivers, primitives, owners, entries, n_tail, network)
     positions = np.array([body.r for body in bodies], dtype=np.float64)
     padded = [(*edge, *[0] * (n_sides - len(edge))) for edge in edges]
     chosen = choose_solver(positions, padded, (pad == 0.0).sum(axis=1).tolist(), solver)
     n_nodes, n_slots = len(bodies) + len(edges), ROWS_PER_EDGE * len(edges)
     ints = {
-        "FLAGS": np.array([[not np.array_equal(inertia, shifted), callbacks.any]], dtype=np.int64),
+        "FLAGS": np.array(
+            [[not np.array_equal(inertia, shifted), callbacks.any, len(states), *(places or [0])[:1]]], dtype=np.int64
+        ),
         "BODY_OF": np.array(number.body_of, dtype=np.int64).reshape(-1, 1),
         "ROW_INTS": row_ints,
         "ROW_KIND_STARTS": row_kind_at,
@@ -213,7 +230,7 @@ def compile_tables(
         "LEVEL": (n_slots, 3),
         "Q": (len(bodies), 6),
         "Q_USER": (len(bodies), 6),
-        "Y_STOPPED": (1, WIDTH * len(bodies) + n_angles),
+        "Y_STOPPED": (1, WIDTH * len(bodies) + n_tail),
         "D_INV": (n_nodes, 6),
         "RIGHT": (n_nodes, 6),
         "SOLUTION": (n_nodes, 6),
@@ -238,6 +255,7 @@ def compile_tables(
         chosen.name,
         chosen.reason,
         tuple(turns.angles.values()),
+        states,
     )
 
 
@@ -274,24 +292,31 @@ def _row_tables(
 def _number_loads(number: Numbering, loads: Sequence[ForceElement], turns: Turns) -> list[LoadEntry]:
     """Assign signal, angles and drivers to each load, in the order in which they were added."""
     entries: list[LoadEntry] = []
-    n_signals = n_angles = 0
+    n_signals = n_angles = n_states = 0
     for load in loads:
         bodies = tuple(number.bodies[body] for body in load.bodies())
         drivers = tuple(number.driver(driver) for driver in load.drivers())
         own = tuple(turns.number(q) for q in load.coordinates())
         rows = tuple(tuple(number.bodies[body] for body in row) for row in load.rows_of_bodies())
-        entries.append(LoadEntry(load, bodies, n_signals, n_angles, drivers, own, rows))
+        entries.append(LoadEntry(load, bodies, n_signals, n_angles, drivers, own, rows, n_states))
         n_signals += load.signals
         n_angles += load.angles
+        n_states += len(load.states())
     return entries
 
 
-def _force_tables(number: Numbering, entries: Sequence[LoadEntry]) -> tuple[Ints, Array, Ints]:
-    """Return loads sorted by kind: integers, constants, and the first row of each kind."""
+def _force_tables(
+    number: Numbering, entries: Sequence[LoadEntry], n_angles: int, places: Sequence[int]
+) -> tuple[Ints, Array, Ints]:
+    """Return loads sorted by kind: integers, constants, and the first row of each kind.
+
+    n_angles: the integrated angles, behind which the internal states stand;  places: those of the states in the driver table
+    """
     by_kind: list[list[tuple[Sequence[int], tuple[float, ...]]]] = [[] for _ in MODULES]
-    for load, _, signal, angle, drivers, turns, _ in entries:
+    for load, _, signal, angle, drivers, turns, _, state in entries:
         markers = tuple(number.marker(body, x_bar) for body, x_bar in load.markers())
-        by_kind[table_of(type(load))].extend(load.table_rows(TablePlaces(markers, drivers, signal, angle, turns)))
+        own = (n_angles + state, places[state]) if load.states() else (-1, -1)
+        by_kind[table_of(type(load))].extend(load.table_rows(TablePlaces(markers, drivers, signal, angle, turns, *own)))
     return _sorted_table(by_kind, FORCE_INT_COLUMNS, FORCE_REAL_COLUMNS)
 
 
@@ -301,12 +326,13 @@ def _callbacks(
     primitives: Sequence[Primitive],
     owners: Sequence[str],
     entries: Sequence[LoadEntry],
-    n_angles: int,
+    n_tail: int,
+    network: Network | None = None,
 ) -> ForceCallbacks:
-    """Return the calls of the user's functions at every evaluation."""
+    """Return the calls of the user's functions at every evaluation;  n_tail: integrated angles and internal states of y."""
     force_calls = []
     where: dict[int, str] = {}
-    for load, bodies, signal, _, slots, _, _ in entries:
+    for load, bodies, signal, _, slots, *_ in entries:
         user_function = load.user_function()
         if user_function is not None:
             force_calls.append(ForceCall(user_function, bodies, signal, slots))
@@ -316,8 +342,8 @@ def _callbacks(
     calls = [DriverCall(k, number.drivers[k], where[k]) for k in drivers.python_drivers.tolist()]
     n_signals = sum(entry.load.signals for entry in entries)
     n = len(number.bodies)
-    shapes = ((WIDTH * n + n_angles,), (n_signals, 2), (len(number.drivers), 3), (n, 6))
-    return ForceCallbacks(tuple(force_calls), tuple(calls), shapes)
+    shapes = ((WIDTH * n + n_tail,), (n_signals, 2), (len(number.drivers), 3), (n, 6))
+    return ForceCallbacks(tuple(force_calls), tuple(calls), shapes, network)
 
 
 def _derivatives(entries: Sequence[LoadEntry], y_shape: tuple[int, ...], signals_shape: tuple[int, ...]) -> JacobianCallbacks:

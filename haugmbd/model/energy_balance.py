@@ -8,7 +8,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from haugmbd.forces.base import EnergyLedger
+from haugmbd.compiled.array_types import Array
+from haugmbd.control.output_values import with_outputs
+from haugmbd.forces.base import EnergyLedger, ForceElement
+from haugmbd.model.compile import LoadEntry
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
 
@@ -21,7 +24,24 @@ def load_ledger(model: Model, t: npt.ArrayLike, y: npt.ArrayLike) -> dict[str, E
     times, states = np.asarray(t, dtype=np.float64), np.asarray(y, dtype=np.float64)
     n = model.nb + 1
     bodies = np.swapaxes(states[:, : WIDTH * n].reshape(len(times), n, WIDTH), 0, 1)
-    angles = states[:, WIDTH * n :]
     return {
-        entry.load.name: entry.load.ledger(times, bodies[list(entry.bodies)], entry.own_angles(angles)) for entry in model.loads
+        entry.load.name: with_known_outputs(model, entry, times, states).ledger(
+            times, bodies[list(entry.bodies)], own_states(model, entry, states)
+        )
+        for entry in model.loads
     }
+
+
+def with_known_outputs(model: Model, entry: LoadEntry, t: Array, y: Array) -> ForceElement:
+    """Return a force element with the values that outputs of blocks have at states y (nt, ny), in place of the outputs."""
+    network = model.network
+    return entry.load if network is None else with_outputs(entry.load, lambda output: network.output_over_time(t, y, output))
+
+
+def own_states(model: Model, entry: LoadEntry, y: Array) -> Array:
+    """Return the integrated angles of a load, or its internal states (nt, n), at states y (nt, ny); zeros (nt,) if it has neither."""
+    n = len(entry.load.states())
+    if n:
+        first = y.shape[1] - model.n_states + entry.state
+        return y[:, first : first + n]
+    return entry.own_angles(y[:, WIDTH * (model.nb + 1) :])

@@ -17,6 +17,7 @@ from haugmbd.constraints.coupling import put_angle_rates as put_coupling_angle_r
 from haugmbd.constraints.registry import COORDINATE_FUNCTIONS, COUPLINGS
 from haugmbd.forces.registry import BUSHINGS, add_contacts, add_loads, measure_loads, put_angle_rates, put_contact_rates
 from haugmbd.model.body_kinematics import update_kinematics
+from haugmbd.model.internal_states import put_state_rates
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import APPLY_SIGNATURE, Pack
 
@@ -35,13 +36,13 @@ def add_loads_to_forces(P: Pack, m: Motion, y: Array) -> int:
 
 @inlined
 def put_angle_rates_of_loads(P: Pack, t: float, y: Array, rates: Array) -> None:
-    """Write the rates of the integrated angles (na,)."""
+    """Write the rates of the integrated angles, and of the internal states as they were evaluated last, (na,)."""
     P.apply(ANGLE_RATES, t, P, P.callback, y, rates)
 
 
 @routine
 def apply(stage: int, t: float, P: Pack, callback: Callback, y: Array, rates: Array) -> int:
-    """Add the forces of all elements to Q; or write the rates of the integrated angles.
+    """Add the forces of all elements to Q; or write the rates of the integrated angles and of the internal states.
 
     It is a routine of its own: compiled once for all formulations, and never for a model without elements.
     """
@@ -71,6 +72,7 @@ def apply_loads(stage: int, t: float, P: Pack, callback: Callback, y: Array, rat
         starts = ws.row_kind_starts(P)
         put_coupling_angle_rates(ws.row_ints(P), starts[COUPLINGS], starts[COUPLINGS + 1], m, rates)
         put_coupling_angle_rates(ws.row_ints(P), starts[COORDINATE_FUNCTIONS], starts[COORDINATE_FUNCTIONS + 1], m, rates)
+        put_state_rates(P, m.F, rates)
         return OK
     Q = ws.generalized_forces(P)
     if ws.calls_user(P):

@@ -18,6 +18,7 @@ from haugmbd.compiled.ffi import NO_CALLBACK, Callback
 from haugmbd.compiled.status_codes import USER_STOPPED
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.registry import ASSEMBLERS, NO_ASSEMBLER, Assemblers
+from haugmbd.control.network import Network
 from haugmbd.deprecated import public_class
 from haugmbd.drivers import Driver, compile_drivers
 from haugmbd.errors import SimulationError
@@ -151,6 +152,16 @@ class Model(Pictured):
         first = WIDTH * (self.nb + 1)
         columns = [first + e.angle + k for e in self.loads if isinstance(e.load, ContactForce) for k in range(e.load.angles)]
         return np.array(columns, dtype=np.int64)
+
+    @property
+    def network(self) -> Network | None:
+        """The blocks of the model; None without blocks."""
+        return self.force_callbacks.network
+
+    @property
+    def n_states(self) -> int:
+        """The number of internal states of force elements and blocks, the last numbers of y."""
+        return int(self.tables["FLAGS"][0, 2])
 
     def state(self) -> State:
         """Return the modelled initial state, at t = 0."""

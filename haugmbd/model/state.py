@@ -1,6 +1,7 @@
 r"""A state: time, poses, velocities, as a value.
 
-y = ( r, p, v, omega_bar of body 0 (ground), 1, ..., nb;  integrated joint angles, touch speeds of contact forces )
+y = ( r, p, v, omega_bar of body 0 (ground), 1, ..., nb;  integrated joint angles, touch speeds of contact forces;
+      internal states of force elements and blocks )
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ class State:
     omega_bar : array_like, (nb + 1, 3)
         Angular velocities, body frames [rad/s].
     angles : array_like, (na,), optional
-        Integrated joint angles [rad], and touch speeds of contact forces [m/s], in the order of the loads.
+        Integrated joint angles [rad] and touch speeds of contact forces [m/s], in the order of the loads; then the internal states of
+        force elements and blocks.
 
     Raises
     ------

@@ -3,6 +3,7 @@
 reading     what is collected while a file is read: faults with their paths
 values      kinds of values, which read themselves and describe themselves as JSON Schema
 functions   functions of time and of the state as values of a file
+blocks      controllers and delays
 shapes      what is drawn of bodies
 schema      the table of all parts and their keys
 equations   a joint that is given by its equations

@@ -17,6 +17,7 @@ from haugmbd.drivers.expression_grammar import evaluate_number, parse, variables
 from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.forces import RSDA, TSDA, Bushing, ContactForce, LinearActuator, PointForce, StateForce, Torque
 from haugmbd.forces.base import ForceElement
+from haugmbd.modelfile.blocks import block_of
 from haugmbd.modelfile.equations import Equations, freedom_of
 from haugmbd.modelfile.joint_loads import JOINT_LOADS, make_joint_load
 from haugmbd.modelfile.reading import BAD, Path, Reading, shown
@@ -81,6 +82,7 @@ def _built(document: Any, reading: Reading) -> System | None:
     reading.names["body"] = _names(sections["bodies"], "bodies", reading, {"ground": -1})
     reading.names["joint"] = _names(sections["joints"], "joints", reading, {})
     _names(sections["loads"], "loads", reading, {})
+    reading.names["block"] = _names(sections["blocks"], "blocks", reading, {})
     parts = _Parts(reading)
     bodies = parts.read("bodies", sections["bodies"], parts.body)
     for made in bodies:
@@ -95,6 +97,8 @@ def _built(document: Any, reading: Reading) -> System | None:
                 joints[k] = parts.one("joints", k, entry, parts.joint)
                 if joints[k] is not None:
                     parts.joints.setdefault(joints[k].name, joints[k])
+    blocks = parts.read("blocks", sections["blocks"], block_of)
+    reading.blocks.update({block.name: block for block in blocks if block is not None})
     loads = parts.read("loads", sections["loads"], parts.load)
     if reading.problems or top is BAD:
         return None
@@ -102,7 +106,7 @@ def _built(document: Any, reading: Reading) -> System | None:
     system = System(
         given.get("name", "system"), gravity=tuple(given.get("gravity", (0.0, 0.0, 0.0))), parameters=reading.parameters
     )
-    _with(system, parts.ground, [*bodies, *joints, *loads])
+    _with(system, parts.ground, [*bodies, *joints, *loads, *blocks])
     places = [entry.get("place") for entry in sections["loads"]]
     put_in_place(system, [(place, load.parts()) for place, load in zip(places, loads, strict=True) if place is not None])
     return system

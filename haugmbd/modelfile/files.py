@@ -164,7 +164,9 @@ def model_document(model: Model) -> Document:
     for expression in expressions_of(_equations(joints), loads):
         for name, x in expression.parameters.items():
             parameters.setdefault(name, x)
-    document, faults = document_of(model.name, model.gravity, model.bodies, joints, loads, parameters)
+    network = model.network
+    own: dict[str, Any] = {} if network is None else {"blocks": network.blocks, "sensors": network.scope.sensors.values()}
+    document, faults = document_of(model.name, model.gravity, model.bodies, joints, loads, parameters, **own)
     if faults:
         raise ModelFileError(f"model {model.name!r}", faults)
     return document
@@ -200,7 +202,17 @@ def _checked(system: System, where: str, parameters: Any, *, drawn: bool = True)
     if not good:
         faults.append(Fault(f"system {system.name!r}", f"gravity is {gravity!r:.60}", "Give three finite numbers [m/s2]."))
         gravity = (0.0, 0.0, 0.0)
-    document, found = document_of(str(system.name), gravity, system.bodies, system.joints, system.loads, parameters, drawn=drawn)
+    document, found = document_of(
+        str(system.name),
+        gravity,
+        system.bodies,
+        system.joints,
+        system.loads,
+        parameters,
+        drawn=drawn,
+        blocks=system.blocks,
+        sensors=system.sensors,
+    )
     if faults or found:
         raise ModelFileError(where, [*faults, *found], "cannot be written")
     return document

@@ -5,6 +5,7 @@ r"""Functions in a model file: of time as numbers, expressions and splines; of t
 {"spline": {"t": [...], "f": [...]}}        a quintic spline
 {"function": "module:function"}             a Python function, imported only with allow_code=True
 {"functions": ["module:f", ...]}            f, f' and f'' as Python functions, likewise
+{"output": "controller.out"}                an output of a block, for force elements
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from haugmbd.control.output import BlockOutput
 from haugmbd.deprecated import did_you_mean
 from haugmbd.drivers import Constant, Driver, Expression, Functions, QuinticSpline
 from haugmbd.drivers.expression_grammar import MAX_LENGTH
@@ -23,7 +25,7 @@ from haugmbd.drivers.functions import TimeFunction
 from haugmbd.errors import Fault, UsageError
 from haugmbd.forces.user_function import Component, Value
 from haugmbd.modelfile.reading import BAD, Path, Reading, shown
-from haugmbd.modelfile.values import Array, Field, Flag, Kind, ListOf, Number, Record, finite
+from haugmbd.modelfile.values import Array, Field, Flag, Kind, ListOf, Number, Record, Text, finite
 
 CODE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 WORD = re.compile(r"(?<![0-9.])\b[A-Za-z_][A-Za-z0-9_]*")
@@ -52,6 +54,10 @@ class CodeName(Kind):
 
 CODE_RECORD = Record((Field("function", CodeName()),), "a Python function")
 CODES_RECORD = Record((Field("functions", ListOf(CodeName(), 3, 3)),), "f, f' and f'' as Python functions")
+OUTPUT_RECORD = Record(
+    (Field("output", Text(), says="block.output"), Field("component", Number(), False, "number of a vector, from 0")),
+    "an output of a block",
+)
 SPLINE = Record(
     (
         Field("t", ListOf(Number("s"), 1), says="times, increasing"),
@@ -87,6 +93,8 @@ class TimeValue(Kind):
         remedy = f"Give a number{f' [{self.unit}]' if self.unit else ''}, an expression as text, a spline, or a function by name."
         if isinstance(given, str):
             return _expression(given, path, reading, remedy)
+        if isinstance(given, dict) and "output" in given:
+            return _output(given, path, reading)
         if isinstance(given, dict):
             forms = {"spline": SPLINE_RECORD, "functions": CODES_RECORD}
             record = next((form for key, form in forms.items() if key in given), CODE_RECORD)
@@ -118,7 +126,7 @@ class VectorValue(Kind):
 def function_schema() -> dict[str, Any]:
     """Return a function of time as JSON Schema."""
     simple = [{"type": "number"}, {"type": "string", "description": "an expression in t and the parameters"}]
-    return {"anyOf": [*simple, SPLINE_RECORD.schema(), CODE_RECORD.schema(), CODES_RECORD.schema()]}
+    return {"anyOf": [*simple, SPLINE_RECORD.schema(), CODE_RECORD.schema(), CODES_RECORD.schema(), OUTPUT_RECORD.schema()]}
 
 
 def _expression(text: str, path: Path, reading: Reading, remedy: str) -> Any:
@@ -138,6 +146,21 @@ def _expression(text: str, path: Path, reading: Reading, remedy: str) -> Any:
     for fault in found.faults():
         reading.fault(path, fault.what, fault.remedy)
     return BAD if found.faults() else found
+
+
+def _output(given: dict[str, Any], path: Path, reading: Reading) -> Any:
+    """Return an output of a block of the file."""
+    found = OUTPUT_RECORD.read(given, path, reading)
+    if found is BAD:
+        return BAD
+    name, _, output = found["output"].rpartition(".")
+    if reading.refers(path, "block", name) is BAD or name not in reading.blocks:
+        return BAD
+    try:
+        component = found.get("component")
+        return reading.blocks[name][output if component is None else (output, int(component))]
+    except UsageError as error:
+        return reading.fault(path, str(error).rstrip("."), "Give block.output.")
 
 
 def made_function(found: dict[str, Any]) -> Any:
@@ -203,6 +226,8 @@ def driver_text(driver: Driver, parameters: Mapping[str, float]) -> Any:
         return {"functions": [code_name(f)["function"] for f in (driver.f, driver.f_dot, driver.f_ddot)]}
     if isinstance(driver, TimeFunction):
         return code_name(driver.fn)
+    if isinstance(driver, BlockOutput):
+        return {"output": driver.label} | ({} if driver.component is None else {"component": driver.component})
     raise Unwritable(f"its driver is a {type(driver).__name__}, which a file cannot hold")
 
 

@@ -39,7 +39,8 @@ BAD: Any = _Bad()
 class Reading:
     """One reading of a document.
 
-    parameters: the named numbers;  names: of the parts that a reference may mean, by kind ("body", "joint");
+    parameters: the named numbers;  names: of the parts that a reference may mean, by kind ("body", "joint", "block");
+    blocks: those that have been made, by name;
     allow_code: whether functions may be imported by their names;  failed: parameters with faults, whose users are not reported.
     """
 
@@ -48,6 +49,7 @@ class Reading:
     names: dict[str, dict[str, int]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     failed: set[str] = field(default_factory=set)
+    blocks: dict[str, Any] = field(default_factory=dict)
 
     def fault(self, path: Path, what: str, remedy: str) -> Any:
         """Record a fault, and return BAD."""

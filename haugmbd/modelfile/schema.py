@@ -14,6 +14,7 @@ import joints
 from haugmbd.constraints.joint import Joint
 from haugmbd.constraints.registry import KINDS
 from haugmbd.forces.compliant import Flores, HuntCrossley, LankaraniNikravesh
+from haugmbd.modelfile.blocks import BLOCKS
 from haugmbd.modelfile.functions import Code, TimeValue, VectorValue, function_schema
 from haugmbd.modelfile.joint_loads import JOINT_LOAD_FIELDS, JOINT_LOADS
 from haugmbd.modelfile.shapes import SHAPES, ShapeValue
@@ -317,6 +318,7 @@ SECTIONS: dict[str, tuple[str, Kind]] = {
     "bodies": ("rigid bodies; 'ground' is there", BODY),
     "joints": ("joints, equations and drivers", JOINTS),
     "loads": ("force elements", FORCES),
+    "blocks": ("blocks, controllers and delays", _Typed(dict(BLOCKS), "block")),
 }
 """The lists of parts: their description, and the kind of an entry."""
 PARAMETERS = "parameters"

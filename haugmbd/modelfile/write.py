@@ -15,10 +15,12 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.joint import Joint, Single
+from haugmbd.control.block import Block
 from haugmbd.drivers import Driver
 from haugmbd.errors import Fault
 from haugmbd.forces import RSDA, TSDA, Bushing, ContactForce, LinearActuator, PointForce, StateForce, Torque
 from haugmbd.forces.base import ForceElement
+from haugmbd.modelfile.blocks import block_text
 from haugmbd.modelfile.equations import freedom_text
 from haugmbd.modelfile.functions import Unwritable, code_name, driver_text, unwritable, value_text
 from haugmbd.modelfile.joint_loads import JOINT_LOADS, joint_load_text
@@ -52,6 +54,8 @@ def document_of(
     parameters: Parameters,
     *,
     drawn: bool = True,
+    blocks: Iterable[Block] = (),
+    sensors: Iterable[Any] = (),
 ) -> tuple[Document, list[Fault]]:
     """Return the document, and the faults of parts that a file cannot hold;  drawn: with the shapes of bodies."""
     faults: list[Fault] = []
@@ -82,6 +86,11 @@ def document_of(
     document["loads"] = texts(loads, lambda load: load.where, load_text)
     for entry in document["loads"]:
         entry |= {"place": places[entry["name"]]} if entry["name"] in places else {}
+    own_blocks = texts(blocks, lambda block: block.where, block_text)
+    if own_blocks:
+        document["blocks"] = own_blocks
+    remedy = "Give it to each run, simulate(..., sensors=[...]), and let blocks read joints and force elements."
+    faults += [Fault(f"sensor {sensor.name!r}", "a file cannot hold a sensor", remedy) for sensor in sensors]
     return document, faults
 
 

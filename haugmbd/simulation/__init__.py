@@ -15,6 +15,7 @@ load             load
 arguments        check and read the arguments of `simulate`
 compatibility    legal combinations of formulation, integrator and stabilization
 touch_events     touch and release of contact forces
+clock            stops of a run for sampled blocks and delays
 run              the loop over batches of steps
 simulate_chain   simulate for a serial chain
 simulate         simulate

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.diagnostics.block_history import BlockHistory
 from haugmbd.diagnostics.body_history import Accelerations, BodyHistory, PointHistory
 from haugmbd.diagnostics.driver_history import DriverHistory
 from haugmbd.diagnostics.joint_history import JointHistory
@@ -69,6 +70,11 @@ def join_points(parts: Sequence[PointHistory]) -> PointHistory:
 
 def join_loads(parts: Sequence[LoadHistory]) -> LoadHistory:
     """Return the quantities of a force element."""
+    return joined(parts)
+
+
+def join_blocks(parts: Sequence[BlockHistory]) -> BlockHistory:
+    """Return the states and outputs of a block."""
     return joined(parts)
 
 

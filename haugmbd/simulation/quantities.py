@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.diagnostics.block_history import BlockHistory, block_history
 from haugmbd.diagnostics.body_history import BodyHistory, PointHistory
 from haugmbd.diagnostics.driver_history import DriverHistory, driven_row, driver_history
 from haugmbd.diagnostics.energy import Energy
@@ -27,7 +28,7 @@ from haugmbd.model.model import Model
 from haugmbd.model.points import locate
 from haugmbd.model.views import Plots
 from haugmbd.simulation.io.results import need_module
-from haugmbd.simulation.joining import join_drivers, join_joints, join_loads, join_points, joined
+from haugmbd.simulation.joining import join_blocks, join_drivers, join_joints, join_loads, join_points, joined
 from haugmbd.simulation.sensor import SensorHistory
 
 if TYPE_CHECKING:
@@ -103,6 +104,26 @@ class HasQuantities(ABC):
             If there is no element of that name.
         """
         return join_loads([load_history(p.model, p.t, p.y, name) for p in self._pieces()])
+
+    def block(self, name: str) -> BlockHistory:
+        """Return the states and outputs of a block over time.
+
+        Parameters
+        ----------
+        name : str
+            Name of the block.
+
+        Returns
+        -------
+        BlockHistory
+            `.x` (nt, n), and `.outputs` by name.
+
+        Raises
+        ------
+        UsageError
+            If there is no block of that name.
+        """
+        return join_blocks([block_history(p.model, p.t, p.y, name) for p in self._pieces()])
 
     def driver(self, name: str) -> DriverHistory:
         """Return a driver over time: what it prescribes, and what it takes.

@@ -173,7 +173,7 @@ class Result(HasQuantities, Animated, HasOutcome):
 
     @property
     def angles(self) -> Array:
-        """Return the integrated joint angles [rad], (nt, na)."""
+        """Return the integrated joint angles [rad], then the internal states of force elements and blocks, (nt, na)."""
         return self.y[:, WIDTH * len(self.names.bodies) :]
 
     @property

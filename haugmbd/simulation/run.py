@@ -22,6 +22,7 @@ from haugmbd.integrators.singularity_crossing import batches_across
 from haugmbd.integrators.state_space import MaximalStateSpace, SingularCrossing
 from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.integrators.step_context import Problem, copy_options, post_step_each, restore_memory
+from haugmbd.simulation.clock import Clock
 from haugmbd.simulation.progress import Progress
 from haugmbd.simulation.records import Counters
 from haugmbd.simulation.sensor import Sensor, SensorHistory, SensorRecorder
@@ -62,6 +63,16 @@ class Growing:
             self._array.resize((max(end, int(GROWTH * len(self._array))), width), refcheck=False)
         self._array[self._n : end] = more.reshape(len(more), width)
         self._n = end
+
+    def ends_with(self, value: float) -> bool:
+        """Return whether the first number of the last row is `value`."""
+        return self._n > 0 and float(self._array[self._n - 1, 0]) == value
+
+    def put_last(self, row: Array) -> None:
+        """Replace the last row."""
+        if self._given:
+            self._array, self._given = self._array[: self._n].copy(), False
+        self._array[self._n - 1] = row
 
     def rows(self) -> Array:
         """Return all rows (n, width); rows that are appended later go to another array."""
@@ -137,6 +148,7 @@ class Run(Generic[R]):
         self.lam: Growing | None = None
         self.bodies, self.u_dot = bodies, Growing(6 * bodies) if bodies else None
         self.budget, self.exhausted = budget, False
+        self.stop = t_end
         if budget is not None:
             problem.batch_seconds = min(LONGEST_BATCH, budget / BATCHES)
         self.began = time.perf_counter()
@@ -152,6 +164,7 @@ class Run(Generic[R]):
         self.ended = ""
         self.switched: list[Array] = []
         self._last = (np.array([problem.t]), problem.y[None].copy(), np.zeros((1, problem.y.size)))
+        self.clock = Clock.of(problem)
         self.cpu = time.process_time()
 
     def run(self, progress: bool = False) -> R:
@@ -172,22 +185,49 @@ class Run(Generic[R]):
             raise
 
     def _advance(self, bar: Progress) -> None:
-        """Apply the stabilization to the start, then take batch after batch to the end, or to a terminal event."""
-        p = self.problem
+        """Apply the stabilization to the start, then go to the end, with a stop at each time of a sampled block or a delay."""
+        p, clock = self.problem, self.clock
         k1 = np.zeros(p.y.size)
         if self.touches is not None:
             self.touches.start(p.y)
+        if clock is not None:
+            clock.begin(p)
         self._need(p.post_step(p.pack, p.options, p.t, p.y, k1), p.t)
         self._last = (np.array([p.t]), p.y[None].copy(), k1[None].copy())
+        if clock is not None:
+            clock.remember(*self._last)
         self._keep_first()
-        while self._to_next_contact(bar, k1) and p.t < self.t_end:
-            pass
+        method = self.method
+        while True:
+            self.stop = self.t_end if clock is None else clock.next_stop(p.t, self.t_end)
+            while self._to_next_contact(method, k1, bar) and p.t < self.stop:
+                pass
+            if self.exhausted or self.stop >= self.t_end:
+                return
+            assert clock is not None
+            self._go_on(clock, k1)
+            method = clock.restarted(self.method)
 
-    def _to_next_contact(self, bar: Progress, k1: Array) -> bool:
-        """Take batch after batch to the next touch or release of a contact; return whether there is one, from which the run goes on."""
+    def _go_on(self, clock: Clock, k1: Array) -> None:
+        """Call the sampled blocks that are due at the stop, and replace the last state by the one after the calls."""
+        p, (t, y, y_dot) = self.problem, self._last
+        p.t, p.y[:], k1[:] = float(t[0]), y[0], y_dot[0]
+        if not clock.call(p):
+            return
+        self._need(p.rates(p.pack, p.options, p.t, p.y, k1), p.t)
+        self._last = (t, p.y[None].copy(), k1[None].copy())
+        clock.remember(*self._last)
+        if self.t.ends_with(p.t):
+            self.y.put_last(p.y)
+
+    def _to_next_contact(self, method: Any, k1: Array, bar: Progress) -> bool:
+        """Take batch after batch to the next touch or release of a contact; return whether there is one before the stop of the run.
+
+        The run goes on from there.
+        """
         p = self.problem
         options = copy_options(p.options)
-        for whole in batches_across(self.method, p, k1, self.t_end):
+        for whole in batches_across(method, p, k1, self.stop):
             # before events and states at wanted times call the user's functions again
             stopped = self._error(whole.code, whole.t_stop)
             whole, stopped = self._unbroken(whole, stopped)
@@ -201,6 +241,8 @@ class Run(Generic[R]):
             if stopped is not None and not ended:
                 self._stop(batch, stopped)
             self._store(batch)
+            if self.clock is not None:
+                self.clock.remember(batch.t, batch.y, batch.y_dot)
             self._check_rows()
             bar.reach(float(self._last[0][-1]))
             if ended and stopped is not None and not isinstance(stopped, Exception):
@@ -228,6 +270,8 @@ class Run(Generic[R]):
         p.t, p.y[:] = t, self.switched.pop()
         self._need(p.post_step(p.pack, p.options, t, p.y, k1), t)
         self._last = (np.array([t]), p.y[None].copy(), k1[None].copy())
+        if self.clock is not None:
+            self.clock.remember(*self._last)
 
     def _measure(self, batch: StepBatch) -> None:
         """Record the rotations of the steps, and the gaps of the rows after the last step."""
@@ -317,6 +361,8 @@ class Run(Generic[R]):
 
     def _keep(self, t: Array, y: Array, angles: Array | None) -> None:
         """Store states y (n, ny), the joint angles that were counted at them, and the values of the sensors."""
+        if self.clock is not None:
+            self.clock.put_delays(t, y)
         self.t.append(t)
         self.y.append(y)
         if self.angles is not None and angles is not None:
@@ -354,7 +400,8 @@ class Run(Generic[R]):
 
     def _interpolate(self, times: Array, t: Array, y: Array, y_dot: Array, curve: Any) -> tuple[Array, Array]:
         """Return the given times up to t[-1] and their states; on a curve, if there is one."""
-        stop = int(np.searchsorted(times, t[-1], side="right"))
+        jumps = t[-1] >= self.stop < self.t_end  # at this time a state is taken after the calls of sampled blocks
+        stop = int(np.searchsorted(times, t[-1], side="left" if jumps else "right"))
         wanted = times[self.next_time : stop]
         if not len(wanted):
             return wanted, y[:0]

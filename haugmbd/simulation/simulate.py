@@ -300,7 +300,8 @@ def run_system(
             f"record_method=True keeps what {type(method).__name__} solved for at its steps, and t_eval asks for states between them: "
             "leave out t_eval."
         )
-    checked_events, measured = read_events([*read_events(events), *lift_off_events(model)]), read_sensors(sensors)
+    checked_events = read_events([*read_events(events), *lift_off_events(model)])
+    measured = read_sensors((*sensors_of(model), *read_sensors(sensors)))
     check_interval(method, start.t, t_end, store_every)
     check_drivers(model, start.t, t_end)
     pack = rule.fitted(model, formulation.pack(model))
@@ -353,6 +354,11 @@ def _impulsive(system: System | Model) -> str:
     """Return the first JointLimit with a restitution; "" if there is none."""
     loads = system.loads if isinstance(system, System) else [entry.load for entry in system.loads]
     return next((load.where for load in loads if isinstance(load, JointLimit) and load.impulsive), "")
+
+
+def sensors_of(model: Model) -> tuple[Sensor, ...]:
+    """Return the sensors that were added to the system."""
+    return () if model.network is None else tuple(model.network.scope.sensors.values())
 
 
 def _compiled(system: System | Model, tolerance: float | None) -> Model:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.diagnostics.block_history import BlockHistory, block_names
 from haugmbd.diagnostics.driver_history import FORCES, DriverHistory, driver_names
 from haugmbd.diagnostics.energy import Energy
 from haugmbd.diagnostics.joint_history import JointHistory
@@ -121,6 +122,8 @@ def _wanted(result: Whole, pieces: Sequence[Any]) -> dict[str, Callable[[], list
             wanted[f"joint {name!r}"] = lambda name=name: list(_joint(result.joint(name)))  # type: ignore[misc]
     for entry in model.loads:
         wanted[f"load {entry.load.name!r}"] = lambda name=entry.load.name: list(_load(result.load(name)))  # type: ignore[misc]
+    for name in block_names(model):
+        wanted[f"block {name!r}"] = lambda name=name: list(_block(pieces[0].block(name)))  # type: ignore[misc]  # without impacts: one piece
     for name in driver_names(model):
         wanted[f"driver {name!r}"] = lambda name=name: list(_driver(result.driver(name)))  # type: ignore[misc]
     if model.joints:
@@ -141,7 +144,9 @@ def _states(pieces: Sequence[Any]) -> Iterator[Variable]:
     for name in BODY_VARIABLES:
         values = np.concatenate([getattr(piece, name) for piece in pieces])
         yield Variable(name, ("time", "body", AXES[name]), values, _unit(UNITS[name], frame=FRAMES[name]))
-    yield Variable("angles", ("time", "angle"), np.concatenate([piece.angles for piece in pieces]), _unit(UNITS["angles"]))
+    states = pieces[0].model.n_states if pieces[0].has_model else 0
+    angles = [piece.angles[:, : piece.angles.shape[1] - states] for piece in pieces]
+    yield Variable("angles", ("time", "angle"), np.concatenate(angles), _unit(UNITS["angles"]))
 
 
 def _accelerations(pieces: Sequence[Any]) -> Iterator[Variable]:
@@ -174,6 +179,14 @@ def _load(one: LoadHistory) -> Iterator[Variable]:
         if name in ("coordinates", "rates", "forces"):
             dims = ("time", f"{one.load} coordinate")
         yield Variable(f"load.{one.load}.{name}", dims, values, _unit(one.unit(name)))
+
+
+def _block(one: BlockHistory) -> Iterator[Variable]:
+    """Yield the states and outputs of a block, whose units only its author knows."""
+    yield Variable(f"block.{one.block}.x", ("time", f"{one.block} state"), one.x, {})
+    for name, values in one.outputs.items():
+        dims = ("time",) if values.ndim == 1 else ("time", f"{one.block} {name}")
+        yield Variable(f"block.{one.block}.{name}", dims, values, {})
 
 
 def _driver(one: DriverHistory) -> Iterator[Variable]:

@@ -11,6 +11,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.collection import collection_paused
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.joint import Joint
+from haugmbd.control.network import Network
 from haugmbd.forces.base import ForceElement
 from haugmbd.model.compile import compile_tables
 from haugmbd.model.dependent_rows import Redundancy
@@ -33,15 +34,16 @@ def build_model(
     warnings: tuple[str, ...] = (),
     solver: str | None = None,
     equations: Mapping[int, Sequence[Primitive]] = NOT_READ,
+    network: Network | None = None,
 ) -> Model:
     """Return the frozen Model of faultless parts, the ground first, without checks.
 
     redundancy: by default no row is dropped;  solver: by default the one that is predicted to be faster
-    equations: those of each joint, by its id, if they have been read
+    equations: those of each joint, by its id, if they have been read;  network: the blocks
     """
     primitives = [(joint, p) for joint in joints for p in equations.get(id(joint)) or joint.primitives()]
     owners = [joint.name for joint, _ in primitives]
-    compiled = compile_tables(bodies, [p for _, p in primitives], owners, loads, gravity, solver)
+    compiled = compile_tables(bodies, [p for _, p in primitives], owners, loads, gravity, solver, network)
     number = {body: k for k, body in enumerate(bodies)}
     rows_of: dict[str, list[int]] = {joint.name: [] for joint in joints}
     for row, (joint, _) in enumerate(primitives):
@@ -63,7 +65,7 @@ def build_model(
         angles=compiled.angles,
         y0=frozen_y0(
             [np.concatenate([b.r, b.p, b.v, b.omega_bar]) for b in bodies],
-            [*(number for load in loads for number in load.angles0()), *(q.q0 for q, _ in compiled.angles)],
+            [*(x for load in loads for x in load.angles0()), *(q.q0 for q, _ in compiled.angles), *compiled.states],
         ),
         redundancy=redundancy or unexamined(labels),
         explainer=explain_model,

@@ -18,6 +18,9 @@ from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.collection import collection_paused
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.joint import Joint, Single
+from haugmbd.control.block import Block
+from haugmbd.control.build import build_network, prescribed_by_outputs, try_network
+from haugmbd.control.signals import SensorLike
 from haugmbd.deprecated import public_class
 from haugmbd.drivers.expression import read_parameters
 from haugmbd.errors import Fault, LockedModelWarning, ModelError, UsageError, warn_user
@@ -27,6 +30,7 @@ from haugmbd.model.dependent_rows import DropDependentRows, Rule, check_rule
 from haugmbd.model.length import put_length
 from haugmbd.model.model import Model
 from haugmbd.model.pickling import reduce_system
+from haugmbd.model.state import State
 from haugmbd.model.views import Pictured
 from haugmbd.redundancy.rank import TOLERANCE, put_row_scale
 from haugmbd.redundancy.redundancy import check_tolerance, put_mask
@@ -62,8 +66,8 @@ class System(Pictured):
         The fixed body.
     bodies : list of Body
         The bodies, the ground first.
-    joints, loads : list
-        Joints and force elements, in the order in which they were added.
+    joints, loads, blocks, sensors : list
+        Joints, force elements, blocks and sensors, in the order in which they were added.
     import_report : ImportReport or None
         What an importer did with the file that the system comes from, such as `read_urdf`; None without one.
 
@@ -87,6 +91,8 @@ class System(Pictured):
         self.bodies: list[Body] = [self.ground]
         self.joints: list[Joint] = []
         self.loads: list[ForceElement] = []
+        self.blocks: list[Block] = []
+        self.sensors: list[Any] = []
         self._parameters = read_parameters(parameters or {})
         self.import_report: Any = None
         self._given: list[tuple[str, Any]] = [(self.ground.name, self.ground)]
@@ -106,8 +112,9 @@ class System(Pictured):
 
         Parameters
         ----------
-        part : Body, Joint, Primitive, ForceElement, or object with `name` and `primitives()`
-            A body, a joint, a single constraint equation (it is named by its kind), or a force element.
+        part : Body, Joint, Primitive, ForceElement, Block, Sensor, or object with `name` and `primitives()`
+            A body, a joint, a single constraint equation (it is named by its kind), a force element, a block, or a sensor that blocks
+            read; every run records it.
 
         Returns
         -------
@@ -126,6 +133,12 @@ class System(Pictured):
             for own in part.parts():
                 self.add(own)
             self.loads.append(part)
+            name = part.name
+        elif isinstance(part, Block):
+            self.blocks.append(part)
+            name = part.name
+        elif isinstance(part, SensorLike) and not isinstance(part, type):
+            self.sensors.append(part)
             name = part.name
         elif isinstance(part, type):
             raise UsageError(f"system.add got the class {part.__name__}, not an object made by it. {ACCEPTED}")
@@ -276,12 +289,20 @@ class System(Pictured):
             if checked.redundancy is None
             else {"warnings": checked.notes, "redundancy": checked.redundancy}
         )
-        if checked.model is not None and not self.loads:  # it is whole
+        if checked.model is not None and not self.loads and checked.network is None:  # it is whole
             model = replace(checked.model, **found)
         else:
             gravity = np.array(self.gravity, dtype=np.float64)
             model = build_model(
-                self.name, self.bodies, self.joints, self.loads, gravity, **found, solver=solver, equations=equations
+                self.name,
+                self.bodies,
+                self.joints,
+                self.loads,
+                gravity,
+                **found,
+                solver=solver,
+                equations=equations,
+                network=checked.network,
             )
         put_row_scale(model, checked.rows)
         put_mask(model)
@@ -305,7 +326,19 @@ class System(Pictured):
         def build(bodies: Sequence[Body], joints: Sequence[Joint]) -> Model:
             return build_model(self.name, bodies, joints, (), g, solver=solver, equations=equations)
 
-        return check(parts, build, at_pose, tolerance), equations
+        checked = check(parts, build, at_pose, tolerance)
+        return self._with_network(checked, equations), equations
+
+    def _with_network(self, checked: Checked, equations: Mapping[int, Sequence[Primitive]]) -> Checked:
+        """Return the findings with those of the blocks, whose functions are called if nothing else is wrong."""
+        owners = [(joint, equations[id(joint)]) for joint in self.joints]
+        network, faults = build_network(self.blocks, self.sensors, self.bodies, self.joints, self.loads, State.from_y)
+        faults = (*prescribed_by_outputs(owners), *faults)
+        if network is not None and not (checked.faults or faults):
+            faults = try_network(network, self.loads)
+        if faults:
+            return checked._replace(faults=(*checked.faults, *faults), rows=None)
+        return checked._replace(network=network)
 
 
 def _owner(body: Body) -> str:

@@ -20,6 +20,7 @@ from haugmbd.bodies.body import Body
 from haugmbd.bodies.validation import read_array
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.joint import Joint
+from haugmbd.control.network import Network
 from haugmbd.errors import Fault
 from haugmbd.forces.base import ForceElement
 from haugmbd.model.constraint_rows import Rows, evaluate
@@ -55,7 +56,7 @@ class Checked(NamedTuple):
     """All faults; the rows of the whole system at the modelled pose, None if there is a fault; the rows that are dropped.
 
     model: of the parts without faults of their own, without loads, whatever their pose; None without bodies
-    notes: reasons why the system cannot move, if it cannot
+    notes: reasons why the system cannot move, if it cannot;  network: its blocks
     """
 
     faults: tuple[Fault, ...]
@@ -63,6 +64,7 @@ class Checked(NamedTuple):
     redundancy: Redundancy | None = None
     model: Model | None = None
     notes: tuple[str, ...] = ()
+    network: Network | None = None
 
 
 def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float = TOLERANCE) -> Checked:

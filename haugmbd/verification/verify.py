@@ -11,6 +11,7 @@ from haugmbd.bodies.body import Body
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.joint import Joint, Single
 from haugmbd.constraints.registry import KINDS as CONSTRAINTS
+from haugmbd.control.output_values import with_outputs
 from haugmbd.deprecated import check_keywords
 from haugmbd.drivers import Driver
 from haugmbd.errors import ModelError, UsageError
@@ -104,9 +105,10 @@ def _checks(x: Any, states: int, rng: Random) -> tuple[Check, ...]:
 def _of_model(model: Model, states: int, rng: Random) -> tuple[Check, ...]:
     """Return the checks of all rows of a model, of its weights and gyroscopic torques, and of each force element alone."""
     joints = [entry.part for entry in model.joints.values()]
-    loads = [entry.load for entry in model.loads]
+    loads = [with_constants(entry.load) for entry in model.loads]
     whole, bare = (build_model(model.name, model.bodies, joints, some, model.gravity) for some in (loads, []))
-    checks = [*check_rows(model, np.arange(model.nc), states, rng), check_inertial_forces(model, whole, bare, states, rng)]
+    known = model if model.network is None else whole
+    checks = [*check_rows(model, np.arange(model.nc), states, rng), check_inertial_forces(known, whole, bare, states, rng)]
     for load in loads:
         checks += [replace(check, name=f"{check.name} of {load.name!r}") for check in _of_force(load, states, rng)]
     return tuple(checks)
@@ -122,9 +124,14 @@ def _of_joint(joint: Joint, states: int, rng: Random) -> tuple[Check, ...]:
 
 def _of_force(load: ForceElement, states: int, rng: Random) -> tuple[Check, ...]:
     """Return the checks of a force element alone."""
-    joints = list(load.needs())
+    load, joints = with_constants(load), list(load.needs())
     bodies = [*load.bodies(), *(p for j in joints for p in (j.i, j.j))]
     return check_force(_alone(bodies, joints, [load]), _alone(bodies, joints, []), states, rng)
+
+
+def with_constants(load: ForceElement) -> ForceElement:
+    """Return a force element with constants in place of outputs of blocks: its own equations are checked, for any value of them."""
+    return with_outputs(load, lambda output: np.array(1.0))
 
 
 def _alone(used: list[Body], joints: list[Joint], loads: list[ForceElement]) -> Model:

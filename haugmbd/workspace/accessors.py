@@ -158,6 +158,7 @@ u_dot_before = _accessor("U_DOT_BEFORE")
 u_dot_earlier = _accessor("U_DOT_EARLIER")
 predicted_r7 = _accessor("PREDICTED_R7")
 angle_rates = _accessor("ANGLE_RATE", flat=True)
+state_rates_before = _accessor("STATE_RATES_BEFORE")
 multipliers = _accessor("LAMBDA", flat=True)
 
 # of one run: a serial chain
@@ -194,7 +195,7 @@ def n_drivers(P: Any) -> int:
 
 @kernel
 def n_angles(P: Any) -> int:
-    """Return the number of integrated joint angles, of an implicit step."""
+    """Return the number of integrated joint angles and internal states, of an implicit step."""
     return P.ints[3 * at.ANGLE_RATE + 2]  # type: ignore[no-any-return]
 
 
@@ -214,3 +215,15 @@ def has_massless_directions(P: Any) -> bool:
 def calls_user(P: Any) -> bool:
     """Return whether functions of the user must be called."""
     return P.ints[P.ints[3 * at.FLAGS] + 1] == 1  # type: ignore[no-any-return]
+
+
+@kernel
+def n_states(P: Any) -> int:
+    """Return the number of internal states of force elements and blocks, the last numbers of y."""
+    return P.ints[P.ints[3 * at.FLAGS] + 2]  # type: ignore[no-any-return]
+
+
+@kernel
+def first_state(P: Any) -> int:
+    """Return the place of the first internal state in the driver table, see `model.internal_states`."""
+    return P.ints[P.ints[3 * at.FLAGS] + 3]  # type: ignore[no-any-return]

@@ -1,7 +1,7 @@
 r"""A compiled model as three flat arrays, and the names of the matrices in them.
 
     Pack = (ints, reals, work, ...)     ints: numbers of bodies, markers, rows, steps;  reals: constants;  work: the workspace
-    y    = ( r, p, v, omega_bar of body 0 (ground), 1, ..., nb;  integrated joint angles )          13 numbers a body
+    y    = ( r, p, v, omega_bar of body 0 (ground), 1, ..., nb;  integrated joint angles, internal states )   13 numbers a body
 
 Every array argument costs compiled functions time at each call and at compilation. All matrices therefore travel as three arrays, and
 `accessors` returns them by name. `ints` begins with (start, rows, columns) of each matrix.
@@ -30,11 +30,13 @@ WIDTH = 13
 """Numbers per body in the state: r (3), p (4), v (3), omega_bar (3)."""
 
 INTS = {
-    "FLAGS": "(1, 2) has_shift: 1 if a body has a massless direction;  calls_user: 1 if functions of the user must be called",
+    "FLAGS": "(1, 4) has_shift: 1 if a body has a massless direction;  calls_user: 1 if functions of the user must be called;  number of "
+    "internal states, and the place of the first in the driver table",
     "BODY_OF": "(nm, 1) the body of each marker",
     "ROW_INTS": "(., 6) rows sorted by kind: slot, side of body i, driver, markers; of couplings a line for each term, 9 columns",
     "ROW_KIND_STARTS": "(1, kinds + 1) first row of each kind",
-    "FORCE_INTS": "(nl, 8 or more) rows of loads sorted by kind: markers, drivers, signal, angle; of joint coordinates one row for each",
+    "FORCE_INTS": "(nl, 8 or more) rows of loads sorted by kind: markers, drivers, signal, angle, first internal state and its place in "
+    "the driver table; of joint coordinates one row for each",
     "FORCE_KIND_STARTS": "(1, kinds + 1) first load of each kind",
     "DRIVER_TABLE": "(., 9) programs of the drivers, see `drivers.tables`",
     "DRIVER_OPS": "(., 4) operations of their tapes",
@@ -115,7 +117,8 @@ WORK = {
     "U_DOT_BEFORE": "(nb + 1, 6) of an implicit step: u' one step before",
     "U_DOT_EARLIER": "(nb + 1, 6) of an implicit step: u' two steps before",
     "PREDICTED_R7": "(nb + 1, 11) of an implicit step: predicted p' (4) and a (7) of generalized-alpha on R^7",
-    "ANGLE_RATE": "(1, na) rates of the integrated angles at the start of an implicit step",
+    "ANGLE_RATE": "(1, na) rates of the integrated angles and internal states at the start of an implicit step",
+    "STATE_RATES_BEFORE": "(2, nx) rates of the internal states one and two steps before, of an implicit step",
     "LAMBDA": "(6 ne, 1) multipliers of an implicit step, by slots",
     "LINK_A": "(n, 9) of a serial chain: rotation matrices",
     "LINK_PLACE": "(n, 9) handle, step from the handle before, centre of mass from the handle, global",
@@ -142,7 +145,8 @@ NAMES = (*INTS, *REALS, *WORK)
     D, D_INV, B, FRONT_FACTOR, FRONT_STACK, FRONT_MATRIX, ROWS_OF_BODY, FRONT_PIVOTS, FRONT_UNKNOWNS, FRONT_PANEL,
     RIGHT, SOLUTION, SOLVE_FOR, CORRECTION, PIVOTS, LEAST_SQUARES, STATUS, SUCCEEDED,
     TANGENT, COUPLED_TANGENTS, DIFFERENCES, USER_JACOBIANS,
-    DISPLACEMENT, BASE_POSE, U_DOT, ALGORITHMIC, U_DOT_BEFORE, U_DOT_EARLIER, PREDICTED_R7, ANGLE_RATE, LAMBDA,
+    DISPLACEMENT, BASE_POSE, U_DOT, ALGORITHMIC, U_DOT_BEFORE, U_DOT_EARLIER, PREDICTED_R7, ANGLE_RATE,
+    STATE_RATES_BEFORE, LAMBDA,
     LINK_A, LINK_PLACE, LINK_RATE, LINK_WRENCH, LINK_J, TAU_IS_A_FUNCTION, QDD, TAU, EXTERNAL_WRENCHES, LINK_MOTION, FREEDOM_TERMS,
 ) = range(len(NAMES))  # fmt: skip
 

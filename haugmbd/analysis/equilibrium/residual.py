@@ -18,6 +18,7 @@ from haugmbd.errors import UsageError
 from haugmbd.forces.tsda import TSDA
 from haugmbd.math.euler_parameters import exponential, normalized, product
 from haugmbd.model.evaluate import rows_entry
+from haugmbd.model.internal_states import refuse_internal_states
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.system.system import System
@@ -60,6 +61,7 @@ def read_model(system: System | Model, state: State | None) -> tuple[Model, Stat
     if not isinstance(system, System | Model):
         raise UsageError(f"got {system!r}, and needs a System or a compiled Model.")
     model = system if isinstance(system, Model) else system.compile()
+    refuse_internal_states(model, "an equilibrium, or a linearization,")
     return model, start_of(model, state)
 
 

@@ -127,6 +127,11 @@ def simulate_impacts(
     method = choose_integrator(h, rtol, atol, integrator)
     if not isinstance(system, System):
         raise UsageError(f"simulate_impacts got {system!r}, and needs a System: a contact that closes is a row of a new model.")
+    if system.blocks:
+        names = ", ".join(block.where for block in system.blocks)
+        raise UsageError(
+            f"simulate_impacts does not go on with {names} behind an impact: leave them out, or simulate without contacts."
+        )
     check_kinds(system, state, stabilization)
     rule = resolve_stabilization(formulation, method, stabilization, PROJECTION)
     _check_limit(most_per_second)

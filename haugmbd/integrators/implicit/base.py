@@ -47,7 +47,8 @@ EVIDENCE = ("STATUS", "D_INV", "J", *CALLBACK_ARRAYS)
 
 
 STEP_MEMORY = (
-    "DISPLACEMENT", "BASE_POSE", "U_DOT", "ALGORITHMIC", "U_DOT_BEFORE", "U_DOT_EARLIER", "PREDICTED_R7", "ANGLE_RATE", "LAMBDA",
+    "DISPLACEMENT", "BASE_POSE", "U_DOT", "ALGORITHMIC", "U_DOT_BEFORE", "U_DOT_EARLIER", "PREDICTED_R7", "ANGLE_RATE",
+    "STATE_RATES_BEFORE", "LAMBDA",
 )  # fmt: skip
 """Arrays that a failed step restores; they are stored side by side, see `step_control.save`."""
 

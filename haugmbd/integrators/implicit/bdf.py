@@ -44,6 +44,7 @@ from haugmbd.integrators.step_context import Problem
 from haugmbd.math import euler_parameters
 from haugmbd.math.euler_kernels import cayley_by
 from haugmbd.model.generalized_forces import put_angle_rates_of_loads
+from haugmbd.model.internal_states import PAST, STEP
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
 
@@ -124,8 +125,8 @@ def mean_size(y: Array, first: int, n: int) -> float:
 
 
 @kernel
-def error_of(t: float, y: Array, past: History, order: int, n: int, control: Control) -> float:
-    """Return |e_j| relative to the tolerance, root mean square over the numbers of the n bodies.
+def error_of(t: float, y: Array, past: History, order: int, n: int, n_states: int, control: Control) -> float:
+    """Return |e_j| relative to the tolerance, root mean square over the numbers of the n bodies and the internal states.
 
     Scales are lengths of vectors, averaged over all bodies.  Joints transfer the error of one body to its neighbours, so that the
     difference of a slowly moving body, or of a component that passes zero, contains their errors.  With a tolerance of its own such a
@@ -154,7 +155,14 @@ def error_of(t: float, y: Array, past: History, order: int, n: int, control: Con
         atol = control.atol_length if column < 3 or 7 <= column < 10 else control.atol
         e /= atol + control.rtol * size
         total += e * e
-    return sqrt(total / (WIDTH * (n - 1))) if n > 1 else 0.0
+    for a in range(y.size - n_states, y.size):
+        e = own * y[a]
+        for i in range(order + 1):
+            e += past.weights[i] * past.x[i, a]
+        e /= control.atol + control.rtol * abs(y[a])
+        total += e * e
+    count = WIDTH * (n - 1) + n_states
+    return sqrt(total / count) if count > 0 else 0.0
 
 
 @inlined
@@ -171,13 +179,13 @@ def add_point(t: float, y: Array, past: History) -> None:
 
 @kernel
 def integrate_angles(P: Pack, t: float, y: Array, past: History, order: int) -> None:
-    """Advance the integrated angles by the same formula: past + c theta', of the order of the step."""
+    """Advance the integrated angles by the same formula: past + c theta', of the order of the step; write rates."""
     rate = ws.angle_rates(P)
     first = y.size - rate.size
     if rate.size > 0:
         put_angle_rates_of_loads(P, t, y, rate)
         c = put_past_weights(t, past, order)
-        for k in range(rate.size):
+        for k in range(rate.size - ws.n_states(P)):
             y[first + k] = c * rate[k]
             for i in range(order):
                 y[first + k] += past.weights[i] * past.x[i, first + k]
@@ -205,7 +213,20 @@ def predict(P: Pack, step: Step, newton: Newton, memory: Array, y: Array) -> int
             bodies[k, 7 + a] = past.predicted[u + a]
             stage.u_dot[k, a] = (past.predicted[u + a] - past_u) / c
             stage.displacement[k, a] = c * past.predicted[u + a]
+    put_state_formula(P, past, order, c)
     return OK
+
+
+@kernel
+def put_state_formula(P: Pack, past: History, order: int, c: float) -> None:
+    """Let the internal states be solved for by the formula of the step: x = past + c x'."""
+    n, F, place = ws.n_states(P), ws.driver_values(P), ws.first_state(P)
+    for k in range(n):
+        column = past.predicted.size - n + k
+        F[place + k, STEP] = c
+        F[place + k, PAST] = 0.0
+        for i in range(order):
+            F[place + k, PAST] += past.weights[i] * past.x[i, column]
 
 
 @routine
@@ -230,7 +251,7 @@ def close(P: Pack, step: Step, control: Control, memory: Array, y: Array) -> flo
         step.factor = step.n_equal
         step.order = min(step.max_order, step.n_points + 1.0)
     else:
-        error = error_of(t, y, past, order, n, control)
+        error = error_of(t, y, past, order, n, ws.n_states(P), control)
         if error > 1.0:
             step.n_failed += 1.0
             step.n_equal = 0.0
@@ -241,7 +262,7 @@ def close(P: Pack, step: Step, control: Control, memory: Array, y: Array) -> flo
         step.n_failed = 0.0
         step.n_equal += 1.0
         if step.n_equal > order:
-            choose_order(step, control, error, t, y, past, n)
+            choose_order(step, control, error, t, y, past, n, ws.n_states(P))
     integrate_angles(P, t, y, past, order)
     add_point(t, y, past)
     step.n_points = min(7.0, step.n_points + 1.0)
@@ -256,16 +277,16 @@ def longest(error: float, order: int) -> float:
 
 
 @inlined
-def choose_order(step: Step, control: Control, error: float, t: float, y: Array, past: History, n: int) -> None:
+def choose_order(step: Step, control: Control, error: float, t: float, y: Array, past: History, n: int, n_states: int) -> None:
     """Choose the order, of three, that allows the longest step, and the step."""
     order = int(step.order)
     best, factor = order, longest(error, order)
     if order > 1:
-        lower = longest(error_of(t, y, past, order - 1, n, control), order - 1)
+        lower = longest(error_of(t, y, past, order - 1, n, n_states, control), order - 1)
         if lower > factor:
             best, factor = order - 1, lower
     if order < step.max_order and step.n_points >= order + 2:
-        higher = longest(error_of(t, y, past, order + 1, n, control), order + 1)
+        higher = longest(error_of(t, y, past, order + 1, n, n_states, control), order + 1)
         if higher > factor:
             best, factor = order + 1, higher
     factor = min(GROW, max(SHRINK, factor))

@@ -12,6 +12,7 @@ from itertools import combinations, product
 import numpy as np
 
 from haugmbd.compiled.array_types import Ints
+from haugmbd.control.output import BlockOutput
 from haugmbd.forces.registry import table_of
 from haugmbd.forces.state_force import StateForce
 from haugmbd.forces.user_function import TIME
@@ -47,7 +48,7 @@ def tables_with_coupling(model: Model, curved: bool = False) -> Tables:
     colors = _difference_colors(model.nb, entries, edges if curved else None)
     solver, coupled_block = _solver_tables(model, edges, list(pair_of))
     ints = {
-        "FLAGS": np.array([[0, model.tables["FLAGS"][0, 1]]]),  # Newton's iteration refines the solution for massless directions
+        "FLAGS": np.array([[0, *model.tables["FLAGS"][0, 1:]]]),  # Newton's iteration refines the solution for massless directions
         "COUPLED_PAIRS": np.hstack([np.array(list(pair_of), dtype=np.int64).reshape(-1, 2), coupled_block]),
         "FORCE_COUPLINGS": np.array(
             [(_pair(pair_of, row), start) for e, start in zip(entries, starts, strict=True) for row in e.rows], dtype=np.int64
@@ -68,6 +69,7 @@ def tables_with_coupling(model: Model, curved: bool = False) -> Tables:
         "U_DOT_EARLIER": (model.nb + 1, 6),
         "PREDICTED_R7": (model.nb + 1, 11),
         "ANGLE_RATE": (1, model.y0.size - WIDTH * (model.nb + 1)),
+        "STATE_RATES_BEFORE": (2, model.n_states),
         "LAMBDA": (6 * len(edges), 1),
     } | solver.work
     return model.tables.changed(ints, work)
@@ -107,8 +109,10 @@ def _pair(pair_of: PairNumbers, bodies: tuple[int, ...]) -> int:
 
 
 def _of_state(entry: LoadEntry) -> bool:
-    """Return whether a user function computes this force from the state."""
+    """Return whether a user function, or a block, computes this force from the state."""
     user_function = entry.load.user_function()
+    if any(isinstance(driver, BlockOutput) for driver in entry.load.drivers()):
+        return True
     return user_function is not None and user_function.form != TIME
 
 

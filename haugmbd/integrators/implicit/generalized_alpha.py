@@ -40,7 +40,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.array_views import borrow
 from haugmbd.compiled.function_pointers import Routine
-from haugmbd.compiled.jit import routine
+from haugmbd.compiled.jit import kernel, routine
 from haugmbd.compiled.status_codes import OK
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
@@ -123,13 +123,31 @@ def close(P: Pack, step: Step, control: Control, memory: Array, y: Array) -> flo
                 e_q = c_q * change / (atol + control.rtol * size)
                 e_u = c_u * bend / (atol + control.rtol * abs(bodies[k, 7 + a]))
                 total += e_q * e_q + e_u * e_u
-        total = sqrt(total / (12.0 * (n - 1))) if n > 1 else 0.0
+        total += square_of_states(P, ratio, h, control, y)
+        count = 12.0 * (n - 1) + ws.n_states(P)
+        total = sqrt(total / count) if count > 0.0 else 0.0
         step.factor = min(GROW, max(SHRINK, SAFETY * total ** (-1.0 / 3.0) if total > 0.0 else GROW))
         if 1.0 <= step.factor < IDLE:
             step.factor = 1.0
     for k in range(1, n):
         for a in range(6):
             stage.a[k, a] += (1.0 - alpha_f) / (1.0 - alpha_m) * stage.u_dot[k, a]
+    return total
+
+
+@kernel
+def square_of_states(P: Pack, ratio: float, h: float, control: Control, y: Array) -> float:
+    """Return the sum of the squares of the errors of the internal states, in the tolerances: h / 12 times second differences of x'.
+
+    ratio: of the step to the one before
+    """
+    n, rates, before = ws.n_states(P), ws.angle_rates(P), ws.state_rates_before(P)
+    total = 0.0
+    for k in range(n):
+        change = rates[rates.size - n + k] - before[0, k]
+        bend = change - ratio * (before[0, k] - before[1, k])
+        e = h * bend / (12.0 * (control.atol + control.rtol * abs(y[y.size - n + k])))
+        total += e * e
     return total
 
 

@@ -231,7 +231,7 @@ def solve_stage(P: Pack, tangents: Any, place: Any, newton: Newton, options: Opt
             if code != OK or not error < 1e300:
                 break
             if has_converged(error, before, SLOWER, newton.tolerance):
-                return OK
+                return prepare(P, t, y) if ws.n_states(P) > 0 else OK  # x that belong to the last correction
             if iteration == newton.max_iterations:
                 break
             factored = error <= FAST * before
@@ -279,21 +279,34 @@ def turn_ahead(P: Pack, h: float, y: Array) -> None:
     """
     rate = ws.angle_rates(P)
     first = y.size - rate.size
-    for k in range(rate.size):
+    for k in range(rate.size - ws.n_states(P)):
         y[first + k] += h * rate[k]
 
 
 @inlined
 def turn_by_trapezoids(P: Pack, t: float, h: float, y: Array) -> None:
-    """Advance the integrated angles after the stage, which ends at t, by the trapezoidal rule; write their rates there."""
+    """Advance the integrated angles after the stage, which ends at t, by the trapezoidal rule; write their rates there.
+
+    Internal states have been solved for in the stage.
+    """
     rate = ws.angle_rates(P)
-    first = y.size - rate.size
+    first, n = y.size - rate.size, rate.size - ws.n_states(P)
     if rate.size > 0:
-        for k in range(rate.size):
+        for k in range(n):
             y[first + k] -= 0.5 * h * rate[k]
+        keep_state_rates(rate, ws.state_rates_before(P))
         put_angle_rates_of_loads(P, t, y, rate)
-        for k in range(rate.size):
+        for k in range(n):
             y[first + k] += 0.5 * h * rate[k]
+
+
+@inlined
+def keep_state_rates(rates: Array, before: Array) -> None:
+    """Store the rates of the internal states at the start of the step, and those one step before."""
+    n = before.shape[1]
+    for k in range(n):
+        before[1, k] = before[0, k]
+        before[0, k] = rates[rates.size - n + k]
 
 
 @inlined

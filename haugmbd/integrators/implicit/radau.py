@@ -89,7 +89,11 @@ def close(P: Pack, step: Step, control: Control, memory: Array, y: Array) -> flo
                 e_q = m.error_x[6 * k + a] / (atol + control.rtol * size)
                 e_u = m.error_u[6 * k + a] / (atol + control.rtol * abs(bodies[k, 7 + a]))
                 total += e_q * e_q + e_u * e_u
-        total = sqrt(total / (12.0 * (n - 1))) if n > 1 else 0.0
+        for a in range(y.size - ws.n_states(P), y.size):
+            e_x = m.error_x[a] / (control.atol + control.rtol * abs(y[a]))
+            total += e_x * e_x
+        count = 12.0 * (n - 1) + ws.n_states(P)
+        total = sqrt(total / count) if count > 0.0 else 0.0
         step.factor = min(GROW, max(SHRINK, SAFETY * total**-0.25 if total > 0.0 else GROW))
         if 1.0 <= step.factor and (step.factor < IDLE or m.sweeps[0] > HARD):
             step.factor = 1.0

@@ -37,6 +37,13 @@ from haugmbd.integrators.implicit.newton import (
     stage_of,
     take,
 )
+from haugmbd.integrators.implicit.radau_states import (
+    estimate_state_error,
+    keep_state_stage,
+    put_state_end,
+    put_state_stage,
+    start_states,
+)
 from haugmbd.integrators.implicit.radau_step_end import filter_error, finish_stages
 from haugmbd.integrators.implicit.radau_tableau import A, C, L, RadauMemory, radau_memory
 from haugmbd.integrators.implicit.records import Newton
@@ -127,11 +134,12 @@ def solve_one(
 ) -> tuple[int, float]:
     """Correct stage i once; return the code and the largest change."""
     put_stage(P, m, i, i, y)
+    put_state_stage(P, m, i, i)
     code: int = place(P, newton, y)
     if code == OK:
         code = prepare(P, t, y)
     options.n_rates += 1
-    error, moved = 0.0, 0.0
+    error, moved, x_error = 0.0, 0.0, keep_state_stage(P, m, i, y)
     if code == OK and ws.n_angles(P) > 0:
         put_angle_rates_of_loads(P, t, y, m.angle_rates[i])
     if code == OK:
@@ -151,7 +159,24 @@ def solve_one(
             code, moved = move_to_constraints(P, newton.length)
         keep(P, m, i, newton.constraint_form == KEEP_BOTH, y)
         options.n_projections += 1
-    return code, max(error, moved)
+    return code, max(error, moved, x_error)
+
+
+@kernel
+def finish_states(P: Pack, place: Any, newton: Newton, m: RadauMemory, t: float, y: Array) -> int:
+    """Evaluate the rates of the internal states at the poses after the last corrections, and estimate their error if it is wanted."""
+    code = OK
+    for i in range(3):
+        if code == OK:
+            put_stage(P, m, i, 0, y)
+            put_state_stage(P, m, i, i)
+            code = place(P, newton, y)
+        if code == OK:
+            code = prepare(P, t - m.h[0] * (1.0 - C[i]), y)
+            keep_state_stage(P, m, i, y)
+    if code == OK and m.wants_error[0] == 1.0:
+        code = estimate_state_error(P, m, t - m.h[0], y)
+    return code
 
 
 @routine
@@ -159,6 +184,7 @@ def solve_stages(P: Pack, tangents: Any, place: Any, newton: Newton, options: Op
     """Iterate from the predicted u'_i and lam_i to the three stages; write y, u' and lam of the end as `solve_stage` does."""
     m = radau_memory(memory)
     n, h, before, error = ws.n_bodies(P), m.h[0], 1e300, 0.0
+    start_states(P, m)
     for sweep in range(int(newton.max_iterations)):
         m.sweeps[0] = sweep + 1
         error = put_stages(m, n, newton.length)
@@ -173,7 +199,10 @@ def solve_stages(P: Pack, tangents: Any, place: Any, newton: Newton, options: Op
         if has_converged(error, before, SLOWEST, newton.tolerance):
             put_stages(m, n, newton.length)
             code = filter_error(P, m) if m.wants_error[0] == 1.0 else OK
+            if code == OK and ws.n_states(P) > 0:
+                code = finish_states(P, place, newton, m, t, y)
             put_stage(P, m, C.size - 1, 0, y)
+            put_state_end(P, m, y)
             return finish_stages(P, place, newton, options, t, y) if code == OK else code
         if sweep >= TRANSIENT and error > before:
             break

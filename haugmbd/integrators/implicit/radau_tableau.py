@@ -43,7 +43,7 @@ GAMMA_0 = 1.0 / 3.637834252744496
 E = GAMMA_0 / 3.0 * np.array([-13.0 - 7.0 * R6, -13.0 + 7.0 * R6, -1.0])
 """Error of order three: E . (u_i - u_n) + h GAMMA_0 u'_n."""
 
-ROWS = 35
+ROWS = 38
 """Rows of the memory."""
 
 
@@ -52,7 +52,8 @@ class RadauMemory(NamedTuple):
 
     h, wants_error, sweeps: (1,) the step, whether the error is wanted, the sweeps of the last step;  y: (ny,) at the start
     u_dot, u, f, x, delta, du_dot, du, lam: of the three stages, see `radau_stages`;  u_dot_before: of the step before
-    error_x, error_u: of the step;  u_dot_start: at its start;  angle_rates: of the integrated angles, of the three stages
+    error_x, error_u: of the step;  u_dot_start: at its start;  angle_rates: of the integrated angles and internal states, of
+    the three stages;  state_changes: corrections of the rates of the internal states in the current sweep
     """
 
     h: Array
@@ -72,6 +73,7 @@ class RadauMemory(NamedTuple):
     error_u: Array
     u_dot_start: Array
     angle_rates: Array
+    state_changes: Array
 
 
 @inlined
@@ -96,4 +98,5 @@ def radau_memory(memory: Array) -> RadauMemory:
         borrow_line(memory, 30 * n, n),
         borrow_line(memory, 31 * n, n),
         borrow(memory, 32 * n, 3, n),
+        borrow(memory, 35 * n, 3, n),
     )

@@ -2,6 +2,7 @@ r"""The loop of all implicit methods: predict, solve, estimate the error; a fail
 
     place(P, newton, y)                     the pose of a displacement, see `newton`
     predict(P, step, newton, history, y)    base pose, displacement, u and u' of the next step; c_q and c_u of the stage;  OK, or a code
+                                            the equation of internal states, if it is not the trapezoidal rule
     solve(P, tangents, place, ...)          the iteration, see `newton`; for several stages together, see `radau_stages`
     close(P, step, control, history, y)     integrated angles; the error of the step relative to its tolerance; if it is at most 1,
                                             the data of the next step;  step.factor proposes the next step
@@ -30,6 +31,7 @@ from haugmbd.integrators.implicit.newton import KEEP_POSITIONS, PLACE_SIGNATURE,
 from haugmbd.integrators.implicit.records import CONTROL_TYPE, NEWTON_TYPE, STEP_TYPE, Control, Newton, Step
 from haugmbd.integrators.step_context import Options, check_finite
 from haugmbd.model.generalized_forces import copy_line
+from haugmbd.model.internal_states import put_state_trapezoids
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace import layout as at
 from haugmbd.workspace.layout import PACK_TYPE, Pack
@@ -130,6 +132,7 @@ def run(
             newton.tolerance = control.newton_tol * h / whole
         save(P, y, memory.saved)
         step.h, step.t = h, t
+        put_state_trapezoids(P, h, y, ws.angle_rates(P))
         code = method.predict(P, step, newton, memory.history, y)
         turn_ahead(P, h, y)
         if code == OK:

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.compiled.array_views import borrow
+from haugmbd.compiled.array_views import borrow, borrow_line
 from haugmbd.compiled.jit import entry, inlined, kernel
 from haugmbd.compiled.released import released
 from haugmbd.compiled.status_codes import NO_CONVERGENCE, NOT_FINITE, OK, TURNS_TOO_FAR, report
@@ -39,6 +39,7 @@ from haugmbd.math.euler_kernels import cayley_by
 from haugmbd.math.vec3 import Vec, cross, dot
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import clear, copy_line
+from haugmbd.model.internal_states import give_states, put_state_trapezoids
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import WIDTH, Pack
 
@@ -314,6 +315,7 @@ def run(
     for step in range(steps.y.shape[0]):
         t, new = t0 + (step + 1) * h, steps.y[step]
         copy_line(y, new)
+        put_state_trapezoids(P, h, y, borrow_line(y_dot, bodies_end, y.size - bodies_end))
         if code == OK:
             code = first_kick(P, h, y, half)
         if code == OK:
@@ -325,11 +327,13 @@ def run(
         if code == OK:
             code = last_kick(P, options, t, h, half, new)
         if code != OK:
+            give_states(P)
             return code, step
         keep_kick(P, h, half, new, kicks.lam[step], kicks.u_dot[step])
         put_right_hand_side(P)
         code = solve_system(P)
         if code != OK:
+            give_states(P)
             return code, step
         copy_line(y_dot, steps.y_dot[step])  # for the ground, which has no rates
         put_rates(P, t, new, steps.y_dot[step])
@@ -337,6 +341,7 @@ def run(
             new[a] = y[a] + 0.5 * h * (y_dot[a] + steps.y_dot[step, a])
         copy_line(new, y)
         copy_line(steps.y_dot[step], y_dot)
+    give_states(P)
     return OK, steps.y.shape[0]
 
 

@@ -1,0 +1,282 @@
+"""What is wrong with blocks is said by name, all at once; blocks are pickled, and written to model files bit by bit."""
+
+import pickle
+import sys
+import types
+
+import numba
+import numpy as np
+import pytest
+
+import haugmbd as mbd
+from haugmbd.modelfile.blocks import CLASSES
+from joints import CJ, RJ, TJ
+
+OWN = types.ModuleType("functions_of_blocks")
+exec(  # a module that a file can name
+    "def rate(t, x, signals):\n    return -x\n\n\ndef first(t, x, signals):\n    return x[0]\n\n\n"
+    "def call(t, signals):\n    return signals['rail.rate']\n\n\ndef goal(t):\n    return 0.5 * t\n",
+    OWN.__dict__,
+)
+sys.modules[OWN.__name__] = OWN
+
+
+def cart(*blocks):
+    """Return a mass on a rail with blocks."""
+    system = mbd.System("cart")
+    mass = system.add(mbd.Body("mass", 2.0, (0.1, 0.1, 0.1), v=(1.0, 0, 0)))
+    system.add(TJ("rail", system.ground, mass, point=(0, 0, 0), axis=(1, 0, 0)))
+    system.add(mbd.TSDA("strut", system.ground, mass, point_i=(-1, 0, 0), point_j=(0, 0, 0), k=10.0, l0=1.0))
+    for block in blocks:
+        system.add(block)
+    return system, mass
+
+
+def reads(name, signal):
+    return mbd.Block(name, outputs={"u": lambda t, x, signals: signals[signal]})
+
+
+def nothing(t, x, signals):
+    return 0.0
+
+
+@pytest.mark.parametrize(
+    ("blocks", "words"),
+    [
+        ([reads("a", "rail.speed")], ["Block 'a'", "joint 'rail' (TJ) has no signal 'speed'"]),
+        ([reads("a", "rail.angle")], ["Block 'a'", "'rail'", "displacement"]),
+        ([reads("a", "b.v"), reads("b", "rail.rate")], ["Block 'a'", "Block 'b' has no output 'v'"]),
+        (
+            [reads("a", "b.u"), reads("b", "c.u"), reads("c", "a.u")],
+            ["algebraic loop", "'a.u' needs 'b.u' needs 'c.u' needs 'a.u'"],
+        ),
+        ([reads("a", "a.u")], ["algebraic loop", "'a.u' needs 'a.u'"]),
+        ([mbd.LowPass("a", "rail.rat", 1.0)], ["LowPass 'a'", "rate"]),
+        ([mbd.LowPass("a", "nothing at all", 1.0)], ["LowPass 'a'", "no signal 'nothing at all'"]),
+        ([mbd.Block("a", 1.0, derivative=lambda t, x, signals: np.nan)], ["Block 'a'", "derivative returns nan", "finite number"]),
+        ([mbd.Block("a", (1.0, 2.0), derivative=lambda t, x, signals: 1.0)], ["derivative returns 1.0", "2 finite numbers"]),
+        ([mbd.Block("a", outputs={"u": lambda t, x, signals: 1.0 / 0.0})], ["ZeroDivisionError", "output 'u' of Block 'a'"]),
+        ([mbd.Block("a", outputs={"u": lambda t, x, signals: "text"})], ["output 'u' is 'text'", "finite number"]),
+        ([mbd.Block("a", 1.0)], ["Block 'a'", "1 states and no derivative"]),
+        ([mbd.Block("a", derivative=nothing)], ["derivative and no states"]),
+        ([mbd.Block("a", np.inf, derivative=nothing)], ["x0 is inf"]),
+        ([mbd.Block("a", outputs={"u": lambda t: 1.0})], ["function of 1 arguments", "t, x, signals"]),
+        ([mbd.Block("a", outputs=3)], ["outputs is 3"]),
+        ([mbd.Sampled("a", 0.0, lambda t, signals: 1.0)], ["Sampled 'a'", "period is 0 s, must be positive"]),
+        ([mbd.Sampled("a", 1.0, lambda t: 1.0)], ["update is a function of 1 arguments"]),
+        ([mbd.PID("a", "rail.rate", kd=1.0)], ["PID 'a'", "kd is 1", "time constant"]),
+        ([mbd.PID("a", "rail.rate", lower=2.0, upper=1.0)], ["limits are 2 and 1"]),
+        ([mbd.PID("a", "rail.rate", setpoint=[1])], ["setpoint is"]),
+        ([mbd.TransferFunction("a", "rail.rate", (1, 0, 0), (1, 1))], ["degree 2", "denominator 1"]),
+        ([mbd.TransferFunction("a", "rail.rate", 1.0, ())], ["denominator is"]),
+        ([mbd.DelayLine("a", "rail.rate", -1.0)], ["delay is -1 s"]),
+        ([mbd.Block("a"), mbd.Block("a")], ["block 'a'", "used 2 times"]),
+        ([mbd.Block("")], ["empty"]),
+    ],
+)
+def test_faults_are_said_by_name(blocks, words):
+    system, _ = cart(*blocks)
+    with pytest.raises(mbd.ModelError) as found:
+        system.compile()
+    for word in words:
+        assert word in str(found.value)
+
+
+def test_all_faults_are_said_at_once():
+    system, _ = cart(reads("a", "rail.speed"), reads("b", "strut.width"), mbd.LowPass("c", "d.u", 1.0))
+    with pytest.raises(mbd.ModelError) as found:
+        system.compile()
+    assert len(found.value.faults) == 3
+
+
+def test_an_output_goes_only_where_a_force_takes_a_function():
+    system = mbd.System("driven")
+    rod = system.add(mbd.Body("rod", 1.0, (0.1, 0.1, 0.1)))
+    block = system.add(mbd.Block("a", outputs={"u": nothing, "v": lambda t, x, signals: (1.0, 2.0)}))
+    system.add(RJ("pin", system.ground, rod, point=(0, 0, 0), axis=(0, 1, 0)))
+    from joints import RotationDriver
+
+    system.add(RotationDriver("drive", system["pin"], block["u"]))
+    with pytest.raises(mbd.ModelError, match="'a.u' is the output of a block, which has no derivatives"):
+        system.compile()
+    with pytest.raises(mbd.UsageError, match="has no output 'w'; its outputs are 'u', 'v'"):
+        block["w"]
+
+
+def test_a_vector_goes_to_a_force_number_by_number():
+    block = mbd.Block("a", outputs={"f": lambda t, x, signals: (2.0 * t, 3.0, 0.0)})
+    system, mass = cart(block)
+    system.add(mbd.PointForce("push", mass, point=(0, 0, 0), force=(block["f", 0], block["f", 1], 0)))
+    result = mbd.simulate(system, 0.1, h=0.05)
+    np.testing.assert_allclose(result.load("push").force, np.stack([2.0 * result.t, 0 * result.t + 3.0, 0 * result.t], axis=1))
+    system, mass = cart(block)
+    system.add(mbd.PointForce("push", mass, point=(0, 0, 0), force=(block["f"], 0, 0)))
+    with pytest.raises(mbd.ModelError, match="output 'f' is 3 numbers, and one number is needed"):
+        system.compile()
+
+
+def test_a_block_that_was_not_added_is_missed():
+    system, mass = cart()
+    system.add(mbd.PointForce("push", mass, point=(0, 0, 0), force=(mbd.Block("a", outputs={"u": nothing})["u"], 0, 0)))
+    with pytest.raises(mbd.ModelError, match="uses 'a.u', and Block 'a' is not in the system"):
+        system.compile()
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: mbd.Block("a", outputs={"u": lambda t, x, signals: np.inf if t > 0.5 else 0.0}), "output 'u' is inf at t = 0.5"),
+        (lambda: mbd.Sampled("a", 0.2, lambda t, signals: np.nan if t > 0.3 else 0.0), "update returns nan at t = 0.4 s"),
+        (lambda: mbd.Sampled("a", 0.2, lambda t, signals: signals["nothing"]), "no signal 'nothing'"),
+        (
+            lambda: mbd.Block("a", outputs={"u": lambda t, x, signals: signals[".".join(("rail", "rate"))] if t else 0.0}),
+            "declare it, inputs=('rail.rate',)",
+        ),
+    ],
+)
+def test_errors_of_a_run_have_name_and_time(make, words):
+    block = make()
+    system, mass = cart(block)
+    system.add(mbd.PointForce("push", mass, point=(0, 0, 0), force=(block[next(iter(block.outputs))], 0, 0)))
+    with pytest.raises(mbd.SimulationError) as found:
+        mbd.simulate(system, 1.0, h=0.05)
+    assert words in str(found.value)
+    assert f"{block.kind} 'a'" in str(found.value)
+
+
+def test_exceptions_of_the_user_are_raised_as_they_are():
+    def fails(t, x, signals):
+        if t > 0.5:
+            raise KeyError("own")
+        return 0.0
+
+    system, mass = cart(mbd.Block("a", outputs={"u": fails}))
+    system.add(mbd.PointForce("push", mass, point=(0, 0, 0), force=(system["a"]["u"], 0, 0)))
+    with pytest.raises(KeyError, match="own") as found:
+        mbd.simulate(system, 1.0, h=0.05)
+    assert "output 'u' of Block 'a'" in found.value.__notes__[0]
+
+
+def test_signals_of_force_elements_and_joints_are_those_of_the_result():
+    names = ("strut.length", "strut.rate", "strut.force", "rail.displacement", "rail.rate")
+    system, _ = cart(*(reads(f"b{k}", name) for k, name in enumerate(names)))
+    result = mbd.simulate(system, 1.0, h=0.05)
+    strut, rail = result.load("strut"), result.joint("rail")
+    for k, values in enumerate((strut.length, strut.rate, strut.force, rail.displacement, rail.rate)):
+        np.testing.assert_allclose(result.block(f"b{k}")["u"], values, atol=1e-12)
+
+
+def test_angles_are_counted_through_any_number_of_turns():
+    system = mbd.System("wheel")
+    wheel = system.add(mbd.Body("wheel", 1.0, (0.1, 0.1, 0.1), omega_bar=(0, 0, 40.0), v=(0, 0, 0.5)))
+    system.add(CJ("screw", system.ground, wheel, point=(0, 0, 0), axis=(0, 0, 1)))
+    for k, name in enumerate(("screw.angle", "screw.displacement", "screw.angle_rate", "screw.displacement_rate")):
+        system.add(reads(f"b{k}", name))
+    result = mbd.simulate(system, 2.0, h=0.01)
+    values = [result.block(f"b{k}")["u"] for k in range(4)]
+    np.testing.assert_allclose(values[0], result.joint("screw").angle, atol=1e-9)
+    assert values[0][-1] > 79.0
+    np.testing.assert_allclose(values[1], 0.5 * result.t, atol=1e-9)
+    np.testing.assert_allclose(values[2], 40.0, atol=1e-9)
+    np.testing.assert_allclose(values[3], 0.5, atol=1e-9)
+
+
+def test_what_does_not_solve_for_the_states_refuses_them():
+    system, _ = cart(mbd.LowPass("a", "rail.rate", 1.0))
+    with pytest.raises(mbd.UsageError, match="LowPass 'a'"):
+        mbd.linearize(system)
+    with pytest.raises(mbd.UsageError, match="LowPass 'a'"):
+        mbd.simulate_impacts(system, 1.0, h=0.1, contacts=[])
+
+
+def test_a_run_goes_on_from_a_state_of_another():
+    system, _ = cart(mbd.LowPass("a", "rail.rate", 1.0), mbd.Sampled("b", 0.1, lambda t, x, signals: x + 1.0))
+    model = system.compile()
+    whole = mbd.simulate(model, 1.0, h=0.05)
+    half = mbd.simulate(model, 0.5, h=0.05)
+    rest = mbd.simulate(model, 1.0, h=0.05, state=half.state())
+    np.testing.assert_allclose(rest.y[-1], whole.y[-1], atol=1e-12)
+
+
+def test_blocks_are_pickled():
+    system, _ = cart(
+        mbd.PID("pid", "rail.rate", 1.0, kp=2.0, kd=1.0, tau=0.1, upper=5.0),
+        mbd.LowPass("low", "pid.out", 0.1),
+        mbd.TransferFunction("plant", "low.out", 1.0, (1, 1)),
+        mbd.DelayLine("line", "plant.out", 0.2),
+    )
+    again = pickle.loads(pickle.dumps(system))
+    one, other = (mbd.simulate(each, 0.5, h=0.05) for each in (system, again))
+    assert one.y.tobytes() == other.y.tobytes()
+    assert pickle.loads(pickle.dumps(one)).block("plant")["out"].tobytes() == one.block("plant")["out"].tobytes()
+
+
+def test_a_model_file_holds_blocks_bit_by_bit(tmp_path):
+    system, mass = cart(
+        mbd.PID("pid", "rail.rate", "low.out", kp=2.0, kd=1.0, tau=0.1, upper=5.0),
+        mbd.PID("other", "rail.displacement", OWN.goal, kp=0.3),
+        mbd.LowPass("low", "other.out", 0.1, x0=0.3),
+        mbd.TransferFunction("plant", "low.out", (0.1, 1.0), (1.0, 0.7)),
+        mbd.DelayLine("line", "plant.out", 0.2, before=0.1),
+        mbd.Block("own", 0.7, derivative=OWN.rate, outputs={"x": OWN.first}),
+        mbd.Sampled("sampled", 0.1, OWN.call),
+    )
+    system.add(mbd.PointForce("push", mass, point=(0, 0, 0), force=(system["pid"]["out"], system["sampled"]["out"], 0)))
+    path = system.save(tmp_path / "cart.json")
+    again = mbd.load_model(path, allow_code=True)
+    assert again.save(tmp_path / "again.json").read_bytes() == path.read_bytes()
+    one, other = (mbd.simulate(each, 0.5, h=0.05) for each in (system, again))
+    assert one.y.tobytes() == other.y.tobytes()
+    saved = mbd.load(one.save(tmp_path / "run.npz"), allow_code=True)
+    np.testing.assert_array_equal(saved.block("plant")["out"], one.block("plant")["out"])
+    with pytest.raises(mbd.ModelFileError, match="code is not allowed"):
+        mbd.load_model(path)
+
+
+def test_every_block_is_public_and_has_a_place_in_model_files():
+    def below(kind):
+        return {one for sub in kind.__subclasses__() for one in (sub, *below(sub))}
+
+    kinds = {mbd.Block, *(one for one in below(mbd.Block) if one.__module__.startswith("haugmbd."))}
+    assert {kind.__name__ for kind in kinds} == set(CLASSES)
+    assert all(getattr(mbd, kind.__name__) is kind for kind in kinds)
+
+
+def test_a_file_refuses_what_it_cannot_hold(tmp_path):
+    system, _ = cart(reads("a", "rail.rate"))
+    with pytest.raises(mbd.ModelFileError, match="Block 'a'.*lambda"):
+        system.save(tmp_path / "cart.json")
+    system, _ = cart()
+    system.add(mbd.Sensor("speed", lambda t, state: 1.0))
+    with pytest.raises(mbd.ModelFileError, match="sensor 'speed'"):
+        system.save(tmp_path / "cart.json")
+
+
+@pytest.mark.slow
+def test_functions_compiled_by_the_user_run_without_python():
+    @numba.njit
+    def rate(t, x, signals):
+        return signals["strut.length"] - x[0] ** 2, signals["pid.out"]
+
+    @numba.njit
+    def double(t, x, signals):
+        return 2.0 * x[0] + signals["rail.displacement"] if t < 0.8 else np.inf
+
+    def made(derivative, output):
+        system, mass = cart(
+            mbd.Block("a", (0.5, 0.0), derivative=derivative, outputs={"u": output}),
+            mbd.PID("pid", "rail.displacement", 0.2, kp=2.0, ki=1.0, kd=0.5, tau=0.05, upper=0.3),
+            mbd.Sampled("s", 0.1, lambda t, signals: signals["a.u"]),
+        )
+        system.add(mbd.PointForce("push", mass, point=(0, 0, 0), force=(system["a"]["u"], system["s"]["out"], 0)))
+        return system.compile()
+
+    compiled, plain = made(rate, double), made(rate.py_func, double.py_func)
+    assert compiled.force_callbacks.compiled
+    assert not plain.force_callbacks.compiled
+    for method, h in ((None, 0.05), (mbd.RadauIIA(), 0.1)):
+        one, two = (mbd.simulate(model, 0.5, h=h, integrator=method) for model in (compiled, plain))
+        np.testing.assert_allclose(one.y, two.y, atol=1e-11)
+        assert np.ptp(one.block("a").x[:, 1]) > 0.05
+    with pytest.raises(mbd.SimulationError, match="Block 'a': output 'u' is inf at t = 0.8"):
+        mbd.simulate(compiled, 1.0, h=0.05)
