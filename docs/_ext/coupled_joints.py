@@ -70,6 +70,15 @@ def screw() -> tuple[mbd.System, Any]:
     return system, system.add(joints.Screw("thread", spindle, pitch=0.1))
 
 
+def cam_and_slide(kind: type[Any]) -> tuple[mbd.System, Any]:
+    """Return a disc whose angle moves a slide along x."""
+    system = mbd.System("cam")
+    turn = wheel(system, "cam", 0.0, 0.3)
+    rod = system.add(mbd.Body("follower", *box((0.5, 0.08, 0.08), mass=1.0), r=(0.56, 0.0, 0.0)))
+    slide = system.add(joints.TJ("guide", system.ground, rod, point=(0.56, 0.0, 0.0), axis=(1.0, 0.0, 0.0)))
+    return system, system.add(kind("profile", turn, slide, lambda angle: 0.05 * (1.0 - np.cos(angle))))
+
+
 def rolling_disc() -> tuple[mbd.System, Any]:
     """Return a disc that leans."""
     system, lean = mbd.System("disc"), 0.2
@@ -101,6 +110,8 @@ EXAMPLES: dict[str, Callable[[], tuple[mbd.System, Any]]] = {
     "RackPinion": rack_pinion,
     "Screw": screw,
     "Belt": belt,
+    "CoordinateFunction": lambda: cam_and_slide(joints.CoordinateFunction),
+    "Cam": lambda: cam_and_slide(joints.Cam),
     "RollingDisc": rolling_disc,
     "RollingSphere": rolling_sphere,
     "KnifeEdge": knife_edge,

@@ -27,7 +27,7 @@ def draw(system: mbd.System, joint: Any, path: Path) -> None:
     drawing.title.set_text("")
     axes(drawing, joint)
     shown = joint.needs()[0].freedoms if joint.needs() else joint.freedoms  # of a driver: the freedom that it prescribes
-    for number, freedom in enumerate(shown):
+    for number, freedom in enumerate(shown or ()):
         arrow(drawing, joint, freedom, number)
     drawing.axes.set_xlim(-1.05, 1.15)
     drawing.axes.set_ylim(-0.55, 0.85)

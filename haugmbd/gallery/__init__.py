@@ -24,6 +24,7 @@
     universal_shaft    two shafts and a Hooke joint
 
     governor           a flyball governor
+    indexing_cam       a cam that moves a turret on, station by station
     planetary_gear     a sun, planets and a ring
     differential       two wheels that share a torque
     piston_engine      crank, rod, piston and gas
@@ -54,6 +55,7 @@ from haugmbd.gallery.free_body import dzhanibekov, gyroscope
 from haugmbd.gallery.governor import governor
 from haugmbd.gallery.heavy_top import heavy_top
 from haugmbd.gallery.hoberman_ring import hoberman_ring
+from haugmbd.gallery.indexing_cam import indexing_cam
 from haugmbd.gallery.jansen_leg import jansen_leg
 from haugmbd.gallery.net import net
 from haugmbd.gallery.peaucellier import peaucellier
@@ -94,6 +96,7 @@ GALLERY: tuple[Callable[[], System], ...] = (
     scissor_lift,
     hoberman_ring,
     universal_shaft,
+    indexing_cam,
     planetary_gear,
     differential,
     piston_engine,
@@ -128,6 +131,7 @@ __all__ = [
     "gyroscope",
     "heavy_top",
     "hoberman_ring",
+    "indexing_cam",
     "jansen_leg",
     "net",
     "peaucellier",

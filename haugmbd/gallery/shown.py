@@ -32,6 +32,7 @@ SHOWN = {
     "scissor_lift": 0.45,
     "hoberman_ring": 0.6,
     "universal_shaft": 2.0,
+    "indexing_cam": 6.0,
     "planetary_gear": 5.0,
     "differential": 4.0,
     "piston_engine": 0.15,

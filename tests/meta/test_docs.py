@@ -6,12 +6,15 @@ import inspect
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import joints
 from haugmbd import Body
 from haugmbd.formulations import FORMULATIONS
+from haugmbd.gallery import four_bar
 from haugmbd.simulation.compatibility import table as legal_triples
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,6 +28,7 @@ PROGRAMS = [
     for page, text in PAGES.items()
     for k, program in enumerate(re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL))
 ]
+SAME = 1e-12  # kg, m, kg m2: the same numbers in another order of operations
 README_LINES = 150  # a poster; topics have pages of their own
 MAKEFILE = (ROOT / "Makefile").read_text()
 
@@ -147,3 +151,19 @@ def test_figures_are_small():
     figures = {(ROOT / page).parent / name for page, text in PAGES.items() for name in re.findall(r"!\[[^]]*\]\(([^)]+)\)", text)}
     assert len(figures) >= 3
     assert max(figure.stat().st_size for figure in figures) < 100_000
+
+
+def test_the_four_bar_of_the_readme_is_that_of_the_gallery():
+    """So that the figure, the program and the gallery show the same mechanism."""
+    program = re.search(r"```python\n(.*?)```", README, flags=re.DOTALL)[1]
+    made: dict[str, Any] = {}
+    exec(program[: program.index("result =")], made)
+    ours, others = made["system"], four_bar()
+    assert tuple(ours.gravity) == tuple(others.gravity)
+    for one, other in zip(ours.bodies, others.bodies, strict=True):
+        assert one.name == other.name
+        for value in ("mass", "J_bar", "r", "p"):
+            np.testing.assert_allclose(getattr(one, value), getattr(other, value), rtol=0.0, atol=SAME)
+    for one, other in zip(ours.joints, others.joints, strict=True):
+        assert (type(one), one.name, one.i.name, one.j.name) == (type(other), other.name, other.i.name, other.j.name)
+        np.testing.assert_allclose(one.frame_i.point, other.frame_i.point, rtol=0.0, atol=SAME)

@@ -10,7 +10,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd import gallery
-from haugmbd.gallery import bouncing_toy, differential, planar_slider_crank, planetary_gear, rolling_disc
+from haugmbd.gallery import bouncing_toy, differential, indexing_cam, planar_slider_crank, planetary_gear, rolling_disc
 from haugmbd.gallery.excavator import digging
 from haugmbd.gallery.free_body import PERIOD
 from haugmbd.gallery.hoberman_ring import ARM
@@ -262,3 +262,17 @@ def test_the_toy_hops_on_parabolas_and_loses_nothing():
     flying = (foot[1:] > module.SOLE) & (foot[:-1] > module.SOLE)
     assert flying.sum() > 20
     np.testing.assert_allclose(np.diff(speed)[flying], 0.0, atol=1e-7)
+
+
+def test_the_turret_stands_and_steps_as_its_cam_says_and_the_cam_slows_while_it_carries_it():
+    module = sys.modules[indexing_cam.__module__]
+    system = gallery.indexing_cam()
+    result = mbd.simulate(system, 4.0, rtol=1e-10, atol=1e-12)
+    cam, turret = result.joint("cam axis"), result.joint("turret axis")
+    np.testing.assert_allclose(turret.angle, module.stations(cam.angle), atol=GEOMETRY)
+    s = np.minimum(np.mod(cam.angle, 2.0 * pi) / module.STEP, 1.0)
+    slope = 2.0 * pi / module.STATIONS / module.STEP * (1.0 - np.cos(2.0 * pi * s))
+    body = {one.name: one for one in system.bodies}
+    J_cam, J_turret = (body[name].J_bar[2, 2] for name in ("cam", "turret"))
+    np.testing.assert_allclose(cam.rate, module.SPEED / np.sqrt(1.0 + J_turret / J_cam * slope**2), rtol=1e-6)  # energy
+    assert turret.angle[-1] > 3.0

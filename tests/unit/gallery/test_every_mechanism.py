@@ -32,6 +32,7 @@ MOBILITY = {
     "scissor_lift": 1,
     "hoberman_ring": 1,
     "universal_shaft": 1,
+    "indexing_cam": 1,
     "planetary_gear": 1,
     "differential": 2,
     "piston_engine": 1,
