@@ -89,7 +89,7 @@ def test_trees_come_back_from_asmt(seed, length, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("closing", ["SJ", "RJ", "Fixed", "CJ", "Planar", "UJ"])
+@pytest.mark.parametrize("closing", ["SJ", "RJ", "Fixed", "CJ", "Planar", "UJ", "ConstantVelocity"])
 def test_loops_come_back_from_asmt(closing, tmp_path):
     system = mechanisms.loop(closing)
     mbd.write_asmt(system, tmp_path / "loop.asmt")
