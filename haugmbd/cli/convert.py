@@ -25,7 +25,9 @@ WRITERS: dict[str, Callable[[System, Path, bool], Export]] = {
     ".urdf": lambda system, out, leave_out: write_urdf(system, out, leave_out=leave_out),
     ".xml": lambda system, out, leave_out: write_mjcf(system, out, leave_out=leave_out),
     ".asmt": lambda system, out, leave_out: write_asmt(system, out, leave_out=leave_out),
-    ".glb": lambda system, out, leave_out: Export((to_gltf(system, out),), ("all but the look of the modelled pose",)),
+    ".glb": lambda system, out, leave_out: Export(
+        (to_gltf(system, out),), ("masses, joints, forces and velocities: a .glb is a picture of the modelled pose",)
+    ),
 }
 """Exporters by the ending of the file."""
 

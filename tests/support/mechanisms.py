@@ -6,7 +6,7 @@ import numpy as np
 
 import haugmbd as mbd
 from haugmbd.math import euler_parameters
-from joints import CJ, RJ, SJ, TJ, UJ, Fixed, Gear, Planar, RackPinion, Screw
+from joints import CJ, RJ, SJ, TJ, UJ, ConstantVelocity, Fixed, Gear, Planar, RackPinion, Screw
 
 SEED = 20261125
 TREE = ("RJ", "TJ", "Fixed", "Planar", "free", "RJ")
@@ -29,6 +29,8 @@ def connect(kind, name, i, j, rng):
         return Planar(name, i, j, point=P, normal=a)
     if kind == "UJ":
         return UJ(name, i, j, point=P, axis_i=a, axis_j=np.cross(a, rng.normal(size=3)))
+    if kind == "ConstantVelocity":
+        return ConstantVelocity(name, i, j, point=P, axis_i=a, axis_j=a + 0.4 * np.linalg.norm(a) * rng.normal(size=3))
     return SJ(name, i, j, point=P) if kind == "SJ" else Fixed(name, i, j, point=P)
 
 

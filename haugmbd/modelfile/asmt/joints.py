@@ -3,6 +3,7 @@ r"""Joints between two markers: z is the axis of a marker, x and y are across.
     Revolute     origins coincide, z_i along z_j              AngleJoint     z_i . z_j = cos(angle)
     Cylindrical  origin of j on the z-axis of i, z_i along z_j    SphSph     the origins keep a distance
     Planar       z_i . d_ij = offset, z_i along z_j           NoRotation     all axes keep their directions
+    ConstantVelocity    origins coincide, x_i . y_j = y_i . x_j:  no twist
     RevRev       z_i along z_j, z_i . d_ij = 0, |d_ij| = distance:  a massless link between two parallel hinges
 
 The frames of the joints are the markers, so that a motion has the solver's own angle: from x_i to x_j about z_i.
@@ -21,15 +22,12 @@ from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.joint import Joint, Single
 from haugmbd.errors import UsageError
 from haugmbd.modelfile.equations import Equations
-from joints import CJ, RJ, SJ, TJ, UJ, Distance, Fixed, Parallel, Perpendicular, Planar, PointInPlane, PointOnLine
+from joints import CJ, RJ, SJ, TJ, UJ, ConstantVelocity, Distance, Fixed, Parallel, Perpendicular, Planar, PointInPlane, PointOnLine
 from joints.base import Composed, Place, Vectors
 from joints.locked import Locked
 
 ALIGNED = 1e-6
 """Sine of an angle below which an AngleJoint keeps two axes parallel."""
-REFUSED = {
-    "ConstantVelocityJoint": "there is no constant-velocity joint",
-}
 
 Values = dict[str, float]
 Maker = Callable[[str, Frame, Frame, Values], Joint]
@@ -37,8 +35,6 @@ Maker = Callable[[str, Frame, Frame, Values], Joint]
 
 def joint_between(kind: str, name: str, i: Frame, j: Frame, values: Values) -> Joint:
     """Return the joint of a type of ASMT. Raise UsageError for a type that cannot be read."""
-    if kind in REFUSED:
-        raise UsageError(f"a {kind} cannot be read: {REFUSED[kind]}")
     if kind not in MAKERS:
         raise UsageError(f"the type {kind!r:.40} is not known")
     return MAKERS[kind](name, i, j, values)
@@ -81,6 +77,10 @@ def _spherical(name: str, i: Frame, j: Frame, values: Values) -> Joint:
 
 def _universal(name: str, i: Frame, j: Frame, values: Values) -> Joint:
     return UJ.from_vectors(name, i.body, i.s_bar, i.h, j.body, j.s_bar, j.h)
+
+
+def _constant_velocity(name: str, i: Frame, j: Frame, values: Values) -> Joint:
+    return ConstantVelocity.from_vectors(name, i.body, i.s_bar, i.f, i.g, j.body, j.s_bar, j.f, j.g)
 
 
 def _in_plane(name: str, i: Frame, j: Frame, values: Values) -> Joint:
@@ -154,6 +154,7 @@ MAKERS: dict[str, Maker] = {
     "TranslationalJoint": _translational,
     "SphericalJoint": _spherical,
     "UniversalJoint": _universal,
+    "ConstantVelocityJoint": _constant_velocity,
     "PlanarJoint": _composed(Planar),
     "PointInPlaneJoint": _in_plane,
     "PointInLineJoint": _on_line,

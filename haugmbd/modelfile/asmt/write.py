@@ -35,6 +35,7 @@ from joints import (
     SJ,
     TJ,
     UJ,
+    ConstantVelocity,
     Coupling,
     Distance,
     Fixed,
@@ -53,6 +54,7 @@ KINDS: dict[type[Joint], str] = {
     TJ: "TranslationalJoint",
     SJ: "SphericalJoint",
     UJ: "UniversalJoint",
+    ConstantVelocity: "ConstantVelocityJoint",
     Planar: "PlanarJoint",
     Fixed: "FixedJoint",
     PointInPlane: "PointInPlaneJoint",
@@ -214,6 +216,10 @@ class _Writer:
         axes = (i.A_bar, j.A_bar)
         if isinstance(joint, UJ | Perpendicular):
             axes = (triad(given.vectors.a_bar_i), triad(given.vectors.a_bar_j))
+        if isinstance(joint, ConstantVelocity):
+            v = joint.vectors
+            pairs = ((v.a_bar_i, v.b_bar_i), (v.a_bar_j, v.c_bar_j))
+            axes = tuple(np.column_stack((a, b, np.cross(a, b))) for a, b in pairs)  # type: ignore[assignment]
         if isinstance(joint, Distance):
             if not isinstance(given.f, Constant):
                 self.faults.append(Fault(f"joint {joint.name!r}", "its distance changes with time", REMEDY))

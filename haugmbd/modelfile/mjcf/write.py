@@ -42,6 +42,8 @@ from joints import CJ, RJ, SJ, TJ, UJ, Fixed, Planar
 TREE = (RJ, TJ, SJ, CJ, UJ, Planar, Fixed)
 KEY = "modelled"
 """Name of the keyframe with the velocities."""
+PUT = 1e-12
+"""[kg m2] Moment of inertia that a body without one gets where leave_out allows it."""
 SMALLEST = 1e-14
 """[kg], [kg m2] Below it MuJoCo takes a mass or a moment of inertia for a mistake (mjMINVAL is 1e-15)."""
 
@@ -57,7 +59,8 @@ def write_mjcf(system: System, path: str | FilePath, *, leave_out: bool = False)
     path : str or Path
         The file, .xml.
     leave_out : bool
-        Whether parts that the file cannot hold are left out; the result lists them.
+        Whether parts that the file cannot hold are left out, and bodies without inertia about an axis get a small one; the result
+        lists them.
 
     Returns
     -------
@@ -135,9 +138,11 @@ def _body(branch: Branch, inside: list[str], springs: dict[int, dict[str, str]],
     """Return a body with its joint, its inertia, and the bodies after it."""
     body, parent = branch.body, branch.parent
     J = body.J_bar
-    if min(body.mass, float(np.linalg.eigvalsh(J)[0])) < SMALLEST:
-        what = "it has no inertia about an axis, which MuJoCo requires"
-        faults.append(Fault(f"body {body.name!r}", what, "Give it a small moment of inertia there."))
+    moments, axes = np.linalg.eigh(J)
+    if min(body.mass, float(moments[0])) < SMALLEST:
+        what = f"it has no inertia about an axis, which MuJoCo requires; one of {PUT:g} kg m2 would be put there"
+        faults.append(Fault(f"body {body.name!r}", what, "Give it a small moment of inertia there, or pass leave_out=True."))
+        J = axes @ np.diag(np.maximum(moments, PUT)) @ axes.T
     six = numbers((J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]))
     solid = element("inertial", pos="0 0 0", mass=numbers(body.mass), fullinertia=six)
     place = {

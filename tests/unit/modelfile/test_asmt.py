@@ -82,6 +82,7 @@ KINDS = {
     "SphericalJoint": (3, {}, lambda u, R: (np.zeros(3), R)),
     "SphSphJoint": (1, {"distanceIJ": 0.7}, lambda u, R: (0.7 * R[:, 0], turned_about(R[:, 1], u[3]))),
     "UniversalJoint": (4, {}, lambda u, R: (np.zeros(3), about_z(u[3]) @ turned_about(X, np.pi / 2) @ about_z(u[4]))),
+    "ConstantVelocityJoint": (4, {}, lambda u, R: (np.zeros(3), turned_about((np.cos(u[3]), np.sin(u[3]), 0.0), u[4]))),
     "PlanarJoint": (3, {"offset": 0.3}, lambda u, R: (np.array((u[0], u[1], 0.3)), about_z(u[3]))),
     "PointInPlaneJoint": (1, {"offset": -0.2}, lambda u, R: (np.array((u[0], u[1], -0.2)), R)),
     "PointInLineJoint": (2, {}, lambda u, R: (u[2] * Z, R)),
@@ -426,7 +427,6 @@ def test_what_cannot_be_read_is_refused_by_name(tmp_path):
     ends = ("a", "m"), ("c", "m")
     joints = [
         joint("GearJoint", "gear", *ends, radiusI=1, radiusJ=2),
-        joint("ConstantVelocityJoint", "cv", *ends),
         joint("CylSphJoint", "tube", *ends, distanceIJ=0.5),
         joint("HingeJoint", "odd", *ends),
         joint("RevoluteJoint", "self", ("a", "m"), ("a", "m")),
@@ -442,7 +442,6 @@ def test_what_cannot_be_read_is_refused_by_name(tmp_path):
     told = str(error.value)
     for what in (
         "joint 'gear': the markers of a GearJoint are on one axis",
-        "joint 'cv': a ConstantVelocityJoint cannot be read",
         "joint 'tube': a CylSphJoint with distanceIJ = 0.5 m cannot be read",
         "the type 'HingeJoint' is not known",
         "joint 'self': both its markers are on 'a'",

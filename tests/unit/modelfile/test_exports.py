@@ -9,7 +9,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.cli import main
-from haugmbd.gallery import four_bar
+from haugmbd.gallery import four_bar, planar_slider_crank
 from haugmbd.math import euler_parameters
 from haugmbd.modelfile.exports.export import rpy
 from haugmbd.modelfile.urdf.robot import rotation
@@ -89,7 +89,7 @@ def test_trees_come_back_from_asmt(seed, length, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("closing", ["SJ", "RJ", "Fixed", "CJ", "Planar", "UJ"])
+@pytest.mark.parametrize("closing", ["SJ", "RJ", "Fixed", "CJ", "Planar", "UJ", "ConstantVelocity"])
 def test_loops_come_back_from_asmt(closing, tmp_path):
     system = mechanisms.loop(closing)
     mbd.write_asmt(system, tmp_path / "loop.asmt")
@@ -387,6 +387,10 @@ def test_what_formats_cannot_hold_is_refused_by_name_or_left_out(tmp_path):
         mbd.write_asmt(system, tmp_path / "x.asmt", length=0)
     with pytest.raises(mbd.ModelFileError, match="no inertia about an axis"):
         mbd.write_mjcf(four_bar(), tmp_path / "rods.xml")
+    if find_spec("mujoco"):
+        done = mbd.write_mjcf(planar_slider_crank(), tmp_path / "rods.xml", leave_out=True)
+        assert any("one of 1e-12 kg m2 would be put there" in text for text in done.left_out)
+        assert len(mbd.read_mjcf(tmp_path / "rods.xml").bodies) == 4
 
 
 def test_names_with_marks_of_xml(tmp_path):
