@@ -128,25 +128,26 @@ def _constant(model: Model, one: Parameter) -> int:
         return -1
     first = 0
     for entry in sorted(model.loads, key=lambda entry: table_of(type(entry.load))):
-        rows = _constants(entry, entry.load)
+        ints, rows = _table_rows(entry, entry.load)
         if entry.load is not one.part:
             first += len(rows)
             continue
         probe = one.part.varied(**{one.name: PROBE})
-        other = _constants(entry, probe)
+        other_ints, other = _table_rows(entry, probe)
         changed = [(r, c) for r, row in enumerate(rows) for c, x in enumerate(row) if x != other[r][c]]
         same = all(np.array_equal(x, y) for (_, x), (_, y) in zip(one.part.markers(), probe.markers(), strict=True))
-        if len(changed) != 1 or not same or probe.drivers() != one.part.drivers():
+        if ints != other_ints or len(changed) != 1 or not same or probe.drivers() != one.part.drivers():
             return -1
         r, c = changed[0]
         return (first + r) * model.tables["FORCE_REALS"].shape[1] + c if other[r][c] == PROBE else -1
     return -1
 
 
-def _constants(entry: LoadEntry, load: ForceElement) -> tuple[tuple[float, ...], ...]:
-    """Return the constants in each row of an element in the force table."""
+def _table_rows(entry: LoadEntry, load: ForceElement) -> tuple[Any, Any]:
+    """Return the integers and the constants in each row of an element in the force table."""
     places = TablePlaces((0,) * len(load.markers()), entry.drivers, entry.signal, entry.angle, entry.turns)
-    return tuple(row[1] for row in load.table_rows(places))
+    rows = load.table_rows(places)
+    return tuple(tuple(row[0]) for row in rows), tuple(tuple(row[1]) for row in rows)
 
 
 def _rows_on(model: Model, parameters: Sequence[Parameter]) -> Ints:

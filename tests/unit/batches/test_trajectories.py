@@ -7,7 +7,9 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.batches import batch as module
-from tests.support.variants import driven, states_of, swinging
+from haugmbd.batches.direct_tables import direct_tables
+from haugmbd.batches.parameters import read_parameters
+from tests.support.variants import driven, geared, states_of, swinging
 
 N = 4
 METHODS = {
@@ -53,6 +55,20 @@ def test_the_energy_of_a_member_is_that_of_its_own_parts(model):
     for k, (mass, stiffness) in enumerate(((1.0, 5.0), (5.0, 50.0))):
         single = mbd.simulate(swinging(mass=mass, stiffness=stiffness), 0.3, h=1e-3)
         np.testing.assert_array_equal(found[k].energy().total, single.energy().total)
+
+
+def test_joint_loads_and_motors_with_rotors_vary(rng):
+    model = geared().compile()
+    given = {"k": rng.uniform(1.0, 5.0, 3), "upper": rng.uniform(0.1, 0.5, 3)}
+    parameters = {"spring.k": given["k"], "stop.upper": given["upper"]}
+    assert direct_tables(model, read_parameters(model, parameters, None)) is not None
+    batch = mbd.batch(model, parameters=parameters)
+    found, runs = batch.accelerations(), batch.simulate(0.5, h=1e-2)
+    assert runs.success.all(), runs.failures
+    for k in range(3):
+        own = geared(**{name: x[k] for name, x in given.items()}).compile()
+        np.testing.assert_array_equal(found.lam[k], mbd.accelerations(own).lam)
+        np.testing.assert_array_equal(runs[k].y, mbd.simulate(own, 0.5, h=1e-2).y)
 
 
 def test_named_parameters_drive_the_members():
