@@ -11,20 +11,23 @@ All other parameters (points, axes, named parameters; bodies with a direction wi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from haugmbd.batches.parameters import GRAVITY, Parameter
+from haugmbd.batches.variant import variant_system
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.forces.base import ForceElement, TablePlaces
 from haugmbd.forces.registry import table_of
 from haugmbd.model.compile import SUSPECT, LoadEntry
 from haugmbd.model.constraint_rows import Rows, evaluate
+from haugmbd.model.length import put_length
 from haugmbd.model.model import Model
 from haugmbd.redundancy.rank import sliding, turning
+from haugmbd.workspace.layout import Tables
 
 PROBE = 0.7368062997
 """A value that no constant has by chance."""
@@ -54,6 +57,33 @@ class DirectTables:
         parts = [_numbers(one, members) for one in self.parameters]
         parts.append(_compliance(self.model, self.rows, self.parameters, members))
         return np.ascontiguousarray(np.concatenate(parts, axis=1))
+
+
+def direct_model(direct: DirectTables, k: int) -> Model:
+    """Return the model of member k with the numbers exchanged: what its system compiles to, without the time of a compilation."""
+    model, system = direct.model, variant_system(direct.model, direct.parameters, k)
+    parts, loads = {joint.name: joint for joint in system.joints}, {load.name: load for load in system.loads}
+    primitives = (primitive for joint in system.joints for primitive in joint.primitives())
+    labels = tuple(label._replace(primitive=primitive) for label, primitive in zip(model.labels, primitives, strict=True))
+    tables = own_tables(model.tables)
+    tables.reals[direct.places] = direct.values(k, k + 1)[0]
+    found = replace(
+        model,
+        bodies=tuple(system.bodies),
+        joints={name: entry._replace(part=parts[name]) for name, entry in model.joints.items()},
+        loads=tuple(entry._replace(load=loads[entry.load.name]) for entry in model.loads),
+        labels=labels,
+        tables=tables,
+    )
+    put_length(found, direct.rows)  # masses decide it where all bodies and joints are in one place
+    return found
+
+
+def own_tables(tables: Tables) -> Tables:
+    """Return the same tables with constants of their own, which may be changed."""
+    own = Tables.__new__(Tables)
+    own.ints, own.reals, own.work_size = tables.ints, tables.reals.copy(), tables.work_size
+    return own
 
 
 def direct_tables(model: Model, parameters: Sequence[Parameter]) -> DirectTables | None:

@@ -55,3 +55,11 @@ def geared(k=2.0, upper=0.5):
     system.add(mbd.JointLimit("stop", pin, upper=upper, k=100.0, c=1.0))
     system.add(mbd.Motor("motor", pin, torque=1.0, ratio=5.0, rotor_inertia=1e-3))
     return system
+
+
+def spinning_top():
+    """A body on a ball joint at its centre of mass, at the origin."""
+    system = mbd.System("top")
+    top = system.add(mbd.Body("top", 1.0, J_BOX, omega_bar=(0.1, 5.0, 0.1)))
+    system.add(SJ("ball", system.ground, top, point=(0.0, 0.0, 0.0)))
+    return system
