@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from haugmbd.batches.direct_tables import DirectTables, direct_tables
+from haugmbd.batches.direct_tables import DirectTables, direct_tables, own_tables
 from haugmbd.batches.parameters import Parameter
 from haugmbd.batches.threads import in_blocks
 from haugmbd.batches.variant import variant_model
@@ -34,7 +34,7 @@ from haugmbd.model.generalized_forces import copy_line
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.workspace import accessors as ws
-from haugmbd.workspace.layout import WIDTH, Pack, Tables
+from haugmbd.workspace.layout import WIDTH, Pack
 
 BLOCK = 2048
 """Members of a block of one thread: a millisecond or more of compiled code."""
@@ -224,10 +224,3 @@ class _Kernel:
         members = Members(self.places, values, self.slots, self.ground, self.fresh, self.anew)
         accelerate_members(pack, t, y, members, *out)
         self.idle.put(pack)
-
-
-def own_tables(tables: Tables) -> Tables:
-    """Return the same tables with constants of their own, which may be changed."""
-    own = Tables.__new__(Tables)
-    own.ints, own.reals, own.work_size = tables.ints, tables.reals.copy(), tables.work_size
-    return own

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.batches.accelerations import BatchAccelerations, batch_accelerations
+from haugmbd.batches.direct_tables import direct_model, direct_tables
 from haugmbd.batches.parameters import Parameter, read_parameters
 from haugmbd.batches.threads import check_threads
 from haugmbd.batches.trajectories import Trajectories, run_all
@@ -233,8 +234,13 @@ class Batch:
         wanted_times(t_eval, float(self.t.min()), float(t_end))
         check_interval(method, float(self.t.max()), float(t_end), store_every)
 
+        tables = direct_tables(self.model, self._parameters) if self._parameters else None
+
         def run(k: int) -> Result:
-            model = variant_model(self.model, self._parameters, k)
+            if tables is None or tables.odd[k]:
+                model = variant_model(self.model, self._parameters, k)
+            else:
+                model = direct_model(tables, k)
             t, n = float(self.t[k]), model.nb + 1
             state = model.state().replace(t=t) if self.states is None else State.from_y(t, self.states[k], n)
             return run_system(model, float(t_end), method, state=state, **options)

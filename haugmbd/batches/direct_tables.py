@@ -11,20 +11,23 @@ All other parameters (points, axes, named parameters; bodies with a direction wi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from haugmbd.batches.parameters import GRAVITY, Parameter
+from haugmbd.batches.variant import variant_system
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.forces.base import ForceElement, TablePlaces
 from haugmbd.forces.registry import table_of
 from haugmbd.model.compile import SUSPECT, LoadEntry
 from haugmbd.model.constraint_rows import Rows, evaluate
+from haugmbd.model.length import put_length
 from haugmbd.model.model import Model
 from haugmbd.redundancy.rank import sliding, turning
+from haugmbd.workspace.layout import Tables
 
 PROBE = 0.7368062997
 """A value that no constant has by chance."""
@@ -54,6 +57,33 @@ class DirectTables:
         parts = [_numbers(one, members) for one in self.parameters]
         parts.append(_compliance(self.model, self.rows, self.parameters, members))
         return np.ascontiguousarray(np.concatenate(parts, axis=1))
+
+
+def direct_model(direct: DirectTables, k: int) -> Model:
+    """Return the model of member k with the numbers exchanged: what its system compiles to, without the time of a compilation."""
+    model, system = direct.model, variant_system(direct.model, direct.parameters, k)
+    parts, loads = {joint.name: joint for joint in system.joints}, {load.name: load for load in system.loads}
+    primitives = (primitive for joint in system.joints for primitive in joint.primitives())
+    labels = tuple(label._replace(primitive=primitive) for label, primitive in zip(model.labels, primitives, strict=True))
+    tables = own_tables(model.tables)
+    tables.reals[direct.places] = direct.values(k, k + 1)[0]
+    found = replace(
+        model,
+        bodies=tuple(system.bodies),
+        joints={name: entry._replace(part=parts[name]) for name, entry in model.joints.items()},
+        loads=tuple(entry._replace(load=loads[entry.load.name]) for entry in model.loads),
+        labels=labels,
+        tables=tables,
+    )
+    put_length(found, direct.rows)  # masses decide it where all bodies and joints are in one place
+    return found
+
+
+def own_tables(tables: Tables) -> Tables:
+    """Return the same tables with constants of their own, which may be changed."""
+    own = Tables.__new__(Tables)
+    own.ints, own.reals, own.work_size = tables.ints, tables.reals.copy(), tables.work_size
+    return own
 
 
 def direct_tables(model: Model, parameters: Sequence[Parameter]) -> DirectTables | None:
@@ -128,25 +158,26 @@ def _constant(model: Model, one: Parameter) -> int:
         return -1
     first = 0
     for entry in sorted(model.loads, key=lambda entry: table_of(type(entry.load))):
-        rows = _constants(entry, entry.load)
+        ints, rows = _table_rows(entry, entry.load)
         if entry.load is not one.part:
             first += len(rows)
             continue
         probe = one.part.varied(**{one.name: PROBE})
-        other = _constants(entry, probe)
+        other_ints, other = _table_rows(entry, probe)
         changed = [(r, c) for r, row in enumerate(rows) for c, x in enumerate(row) if x != other[r][c]]
         same = all(np.array_equal(x, y) for (_, x), (_, y) in zip(one.part.markers(), probe.markers(), strict=True))
-        if len(changed) != 1 or not same or probe.drivers() != one.part.drivers():
+        if ints != other_ints or len(changed) != 1 or not same or probe.drivers() != one.part.drivers():
             return -1
         r, c = changed[0]
         return (first + r) * model.tables["FORCE_REALS"].shape[1] + c if other[r][c] == PROBE else -1
     return -1
 
 
-def _constants(entry: LoadEntry, load: ForceElement) -> tuple[tuple[float, ...], ...]:
-    """Return the constants in each row of an element in the force table."""
+def _table_rows(entry: LoadEntry, load: ForceElement) -> tuple[Any, Any]:
+    """Return the integers and the constants in each row of an element in the force table."""
     places = TablePlaces((0,) * len(load.markers()), entry.drivers, entry.signal, entry.angle, entry.turns)
-    return tuple(row[1] for row in load.table_rows(places))
+    rows = load.table_rows(places)
+    return tuple(tuple(row[0]) for row in rows), tuple(tuple(row[1]) for row in rows)
 
 
 def _rows_on(model: Model, parameters: Sequence[Parameter]) -> Ints:

@@ -58,8 +58,12 @@ def variant_system(model: Model, parameters: Sequence[Parameter], k: int) -> Sys
     system = System(model.name, gravity=tuple(np.asarray(gravity).tolist()))
     ground = model.bodies[0]
     system.ground, system.bodies[0], system._given[0] = ground, ground, (ground.name, ground)
-    for part in (*(memo[id(body)] for body in model.bodies[1:]), *(deepcopy(part, memo) for part in parts)):
-        system.add(part)
+    bodies = [memo[id(body)] for body in model.bodies[1:]]
+    copies: list[Any] = [deepcopy(part, memo) for part in parts]
+    system.bodies += bodies  # as they are: force elements have added parts of their own already
+    system.joints += copies[: len(model.joints)]
+    system.loads += copies[len(model.joints) :]
+    system._given += [(part.name, part) for part in (*bodies, *copies)]
     return system
 
 

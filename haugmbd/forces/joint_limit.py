@@ -99,10 +99,13 @@ class JointLimit(JointLoad):
         self.law = limit_law(self.lower, self.upper)
         self._faults = tuple(faults)
 
+    def varied(self, **values: Any) -> JointLimit:
+        given = {"restitution": self.restitution} if self.impulsive else {"k": self.k, "c": self.c}
+        given |= {name: x for name in ("lower", "upper") if np.isfinite(x := getattr(self, name))}
+        return JointLimit(self.name, self._coordinates[0], **{name: float(x) for name, x in (given | values).items()})
+
     def number_faults(self) -> tuple[Fault, ...]:
-        lower, upper = (x if np.isfinite(x) else None for x in (self.lower, self.upper))
-        made = JointLimit(self.name, self._coordinates[0], lower=lower, upper=upper, k=self.k, c=self.c)
-        return made._faults or self.start_faults()
+        return self._faults or self.start_faults()
 
     def constants(self) -> tuple[float, ...]:
         return (self.k, self.c, *limit_constants(self.lower, self.upper))

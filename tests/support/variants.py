@@ -44,3 +44,22 @@ def driven(length=1.0, speed=2.0):
     system.add(RotationDriver("turn", pin, mbd.Expression("length * (1 - cos(speed * t)) * 0.1")))
     assert rail.i is system.ground
     return system
+
+
+def geared(k=2.0, upper=0.5):
+    """A bar with a joint spring, a stop, and a motor with a rotor of its own."""
+    system = mbd.System("geared", gravity=(0.0, 0.0, -9.81))
+    bar = system.add(mbd.Body("bar", 1.0, (0.1, 0.1, 0.1), r=(0.5, 0.0, 0.0)))
+    pin = system.add(RJ("pin", system.ground, bar, point=(0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0)))
+    system.add(mbd.JointSpring("spring", pin, k=k, c=0.1))
+    system.add(mbd.JointLimit("stop", pin, upper=upper, k=100.0, c=1.0))
+    system.add(mbd.Motor("motor", pin, torque=1.0, ratio=5.0, rotor_inertia=1e-3))
+    return system
+
+
+def spinning_top():
+    """A body on a ball joint at its centre of mass, at the origin."""
+    system = mbd.System("top")
+    top = system.add(mbd.Body("top", 1.0, J_BOX, omega_bar=(0.1, 5.0, 0.1)))
+    system.add(SJ("ball", system.ground, top, point=(0.0, 0.0, 0.0)))
+    return system

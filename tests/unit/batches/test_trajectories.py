@@ -7,7 +7,9 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.batches import batch as module
-from tests.support.variants import driven, states_of, swinging
+from haugmbd.batches.direct_tables import direct_model, direct_tables
+from haugmbd.batches.parameters import read_parameters
+from tests.support.variants import driven, geared, spinning_top, states_of, swinging
 
 N = 4
 METHODS = {
@@ -48,11 +50,48 @@ def test_initial_states_and_threads_do_not_change_the_bits(model):
         np.testing.assert_array_equal(two[k].y, single.y)
 
 
+@pytest.mark.parametrize("in_one_place", [False, True])
+def test_a_member_with_other_numbers_is_what_its_system_compiles_to(rng, in_one_place):
+    """Where all bodies and joints are in one place, the masses decide the characteristic length."""
+    model = spinning_top().compile() if in_one_place else swinging().compile()
+    body = model.bodies[-1]
+    parameters = {
+        f"{body.name}.mass": [0.7, 3.0],
+        f"{body.name}.J_bar": [[0.06, 0.07, 0.08]] * 2,
+        "gravity": rng.normal(size=(2, 3)),
+    }
+    batch = mbd.batch(model, parameters=parameters)
+    tables = direct_tables(model, batch._parameters)
+    for k in range(2):
+        direct, compiled = direct_model(tables, k), batch.member_model(k)
+        np.testing.assert_array_equal(direct.tables.reals, compiled.tables.reals)
+        np.testing.assert_array_equal(direct.tables.ints, compiled.tables.ints)
+        assert direct.length == compiled.length
+        assert direct.body_names == compiled.body_names
+        assert [b.mass for b in direct.bodies] == [b.mass for b in compiled.bodies]
+        assert all(label.primitive.i in direct.bodies for label in direct.labels)
+    assert (len({batch.member_model(k).length for k in range(2)}) == 2) == in_one_place
+
+
 def test_the_energy_of_a_member_is_that_of_its_own_parts(model):
     found = mbd.batch(model, parameters={"link 2.mass": [1.0, 5.0], "spring.k": [5.0, 50.0]}).simulate(0.3, h=1e-3)
     for k, (mass, stiffness) in enumerate(((1.0, 5.0), (5.0, 50.0))):
         single = mbd.simulate(swinging(mass=mass, stiffness=stiffness), 0.3, h=1e-3)
         np.testing.assert_array_equal(found[k].energy().total, single.energy().total)
+
+
+def test_joint_loads_and_motors_with_rotors_vary(rng):
+    model = geared().compile()
+    given = {"k": rng.uniform(1.0, 5.0, 3), "upper": rng.uniform(0.1, 0.5, 3)}
+    parameters = {"spring.k": given["k"], "stop.upper": given["upper"]}
+    assert direct_tables(model, read_parameters(model, parameters, None)) is not None
+    batch = mbd.batch(model, parameters=parameters)
+    found, runs = batch.accelerations(), batch.simulate(0.5, h=1e-2)
+    assert runs.success.all(), runs.failures
+    for k in range(3):
+        own = geared(**{name: x[k] for name, x in given.items()}).compile()
+        np.testing.assert_array_equal(found.lam[k], mbd.accelerations(own).lam)
+        np.testing.assert_array_equal(runs[k].y, mbd.simulate(own, 0.5, h=1e-2).y)
 
 
 def test_named_parameters_drive_the_members():
