@@ -49,7 +49,8 @@ class Sampled(Block):
 
     Notes
     -----
-    The first call is at t = 0. Values hold from the time of the call on, without a delay; at that time a result has the new ones.
+    The first call is at t = 0. Values hold from the time of the call on, without a delay; at that time a result has the new ones. A run
+    does not call at its end; one that goes on from there does.
     If several blocks are called at the same time, one that reads the output of another is called after it.
     Source: Astrom and Wittenmark, Computer-Controlled Systems, ch. 2.
     """

@@ -32,7 +32,6 @@ from haugmbd.errors import Fault, ModelError, UsageError
 from haugmbd.model.constraint_rows import evaluate
 from haugmbd.model.dependent_rows import Rule, check_rule
 from haugmbd.model.identity import entry_of
-from haugmbd.model.internal_states import refuse_internal_states
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import analyse_rank, report_of
@@ -168,7 +167,6 @@ def _motion(system: System | Model, motion: Any, redundancy: Rule | None) -> Res
     if not isinstance(motion, Result | State) and not _are_states(motion):
         found = followed(system, read_times(motion), None, "inverse_dynamics")
         model, t, y, turns = found.model, found.t, found.y, found._turns
-        refuse_internal_states(model, "inverse dynamics of a motion that drivers prescribe")
     else:
         states = _states(motion)
         model = driven_model(system, states[0])

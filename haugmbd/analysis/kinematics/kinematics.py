@@ -31,6 +31,7 @@ from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.state_space import SingularCrossing
 from haugmbd.model.constraint_rows import evaluate
 from haugmbd.model.driver_breaks import JointBreak, first_break, interval_faults
+from haugmbd.model.internal_states import refuse_internal_states
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import rank_report
@@ -86,6 +87,7 @@ def followed(system: System | Model, times: Array, state: State | None, who: str
     """Return the motion at the times, see `kinematics`. `who` names the caller in error messages."""
     assembly = assemble(system, state)
     model, cpu = assembly.model, time.process_time()
+    refuse_internal_states(model, f"{who} of a motion that drivers prescribe")
     _check_drivers(model, min(times[0], assembly.state.t), max(times[-1], assembly.state.t))
     determined_or_raise(model, assembly.state, who)
     size = model.length

@@ -10,7 +10,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.modelfile.blocks import CLASSES
-from joints import CJ, RJ, TJ
+from joints import CJ, RJ, TJ, RotationDriver, TranslationDriver
 
 OWN = types.ModuleType("functions_of_blocks")
 exec(  # a module that a file can name
@@ -94,8 +94,6 @@ def test_an_output_goes_only_where_a_force_takes_a_function():
     rod = system.add(mbd.Body("rod", 1.0, (0.1, 0.1, 0.1)))
     block = system.add(mbd.Block("a", outputs={"u": nothing, "v": lambda t, x, signals: (1.0, 2.0)}))
     system.add(RJ("pin", system.ground, rod, point=(0, 0, 0), axis=(0, 1, 0)))
-    from joints import RotationDriver
-
     system.add(RotationDriver("drive", system["pin"], block["u"]))
     with pytest.raises(mbd.ModelError, match="'a.u' is the output of a block, which has no derivatives"):
         system.compile()
@@ -185,6 +183,9 @@ def test_what_does_not_solve_for_the_states_refuses_them():
     system, _ = cart(mbd.LowPass("a", "rail.rate", 1.0))
     with pytest.raises(mbd.UsageError, match="LowPass 'a'"):
         mbd.linearize(system)
+    system.add(TranslationDriver("drive", system["rail"], lambda t: t))
+    with pytest.raises(mbd.UsageError, match="LowPass 'a'"):
+        mbd.kinematics(system, [0.0, 1.0])
     with pytest.raises(mbd.UsageError, match="LowPass 'a'"):
         mbd.simulate_impacts(system, 1.0, h=0.1, contacts=[])
 
