@@ -15,6 +15,7 @@ from haugmbd.contact.joint_stop import stops_of
 from haugmbd.contact.motion.contact_modes import ContactModes
 from haugmbd.contact.motion.impact_result import ImpactResult
 from haugmbd.contact.motion.simulator import HybridSimulation
+from haugmbd.control.block import Block
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.run_warnings import issue
 from haugmbd.errors import UsageError
@@ -127,11 +128,7 @@ def simulate_impacts(
     method = choose_integrator(h, rtol, atol, integrator)
     if not isinstance(system, System):
         raise UsageError(f"simulate_impacts got {system!r}, and needs a System: a contact that closes is a row of a new model.")
-    if system.blocks:
-        names = ", ".join(block.where for block in system.blocks)
-        raise UsageError(
-            f"simulate_impacts does not go on with {names} behind an impact: leave them out, or simulate without contacts."
-        )
+    _refuse_blocks(system.blocks)
     check_kinds(system, state, stabilization)
     rule = resolve_stabilization(formulation, method, stabilization, PROJECTION)
     _check_limit(most_per_second)
@@ -152,6 +149,13 @@ def simulate_impacts(
     )
 
 
+def _refuse_blocks(blocks: Sequence[Block]) -> None:
+    """Raise UsageError if there are blocks: their states would not go on behind an impact."""
+    if blocks:
+        names = ", ".join(block.where for block in blocks)
+        raise UsageError(f"a run with impacts does not go on with {names} behind one: leave them out, or simulate without impacts.")
+
+
 def simulate_stops(
     system: System | Model,
     t_end: float,
@@ -169,6 +173,7 @@ def simulate_stops(
     """Simulate a system whose joints have impulsive limits: `simulate` calls it, with arguments that it has checked."""
     need_newton_euler(formulation, "an impulsive JointLimit")
     model = system.compile() if isinstance(system, System) else system
+    _refuse_blocks(() if model.network is None else model.network.blocks)
     mechanism = ContactModes(model, stops_of(entry.load for entry in model.loads))
     return _simulated(
         mechanism,
