@@ -17,6 +17,7 @@ from joints.parallel import Parallel
 from joints.perpendicular import Perpendicular
 from joints.planar import Planar
 from joints.point_in_plane import PointInPlane
+from joints.point_on_curve import PointOnCurve
 from joints.point_on_line import PointOnLine
 from joints.rack_pinion import RackPinion
 from joints.revolute import RJ
@@ -59,10 +60,14 @@ COUPLINGS: tuple[type[Joint], ...] = (Coupling, Gear, RackPinion, Screw, Belt, C
 ROLLING: tuple[type[Joint], ...] = (RollingDisc, RollingSphere, KnifeEdge)
 """Joints with rows of velocities only."""
 
+GUIDES: tuple[type[Joint], ...] = (PointOnCurve,)
+"""Joints whose geometry is a curve."""
+
 __all__ = [
     "CATALOGUE",
     "CJ",
     "COUPLINGS",
+    "GUIDES",
     "ROLLING",
     "RJ",
     "RS",
@@ -86,6 +91,7 @@ __all__ = [
     "Perpendicular",
     "Planar",
     "PointInPlane",
+    "PointOnCurve",
     "PointOnLine",
     "Revolute",
     "RackPinion",

@@ -10,6 +10,7 @@ constant_velocity ConstantVelocityRow: two bodies do not twist about their axes 
 coordinate   Coordinate: an angle or a displacement of a joint
 coupling     CouplingRow: a sum of joint coordinates, of two and more bodies
 coordinate_function CoordinateFunctionRow: one joint coordinate is a function of another
+curve        PointOnCurveRow: a point stays on a spline curve
 rolling      DiscOnPlane, and the velocity rows Slip and KnifeEdge
 registry     all constraint equations, and their kernels by number
 composites   groups of equations: coincident points, perpendicular axes
@@ -25,6 +26,7 @@ from haugmbd.constraints.constant_velocity import ConstantVelocityRow
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.coordinate_function import CoordinateFunctionRow
 from haugmbd.constraints.coupling import CouplingRow
+from haugmbd.constraints.curve import PointOnCurveRow
 from haugmbd.constraints.d import D
 from haugmbd.constraints.dp1 import DP1
 from haugmbd.constraints.dp2 import DP2
@@ -45,6 +47,7 @@ __all__ = [
     "D",
     "Freedom",
     "Joint",
+    "PointOnCurveRow",
     "Primitive",
     "Rotation",
     "coincident",

@@ -11,7 +11,7 @@ from typing import Any
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.function_pointers import F1, F2, F3, I1, I2, Routine, function_type, types
 from haugmbd.compiled.jit import inlined
-from haugmbd.constraints import cd, constant_velocity, coordinate_function, coupling, d, dp1, dp2, rolling, rotation
+from haugmbd.constraints import cd, constant_velocity, coordinate_function, coupling, curve, d, dp1, dp2, rolling, rotation
 from haugmbd.constraints.base import Motion, Primitive, RowTable
 
 MODULES: tuple[tuple[type[Primitive], Any], ...] = (
@@ -23,6 +23,7 @@ MODULES: tuple[tuple[type[Primitive], Any], ...] = (
     (constant_velocity.ConstantVelocityRow, constant_velocity.assemble_row),
     (coupling.CouplingRow, coupling.assemble_row),
     (coordinate_function.CoordinateFunctionRow, coordinate_function.assemble_row),
+    (curve.PointOnCurveRow, curve.assemble_row),
     (rolling.DiscOnPlane, rolling.assemble_disc),
     (rolling.Slip, rolling.assemble_slip),
     (rolling.KnifeEdgeRow, rolling.assemble_knife_edge),

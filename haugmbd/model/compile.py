@@ -19,6 +19,7 @@ from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.coordinate_function import CoordinateFunctionRow
 from haugmbd.constraints.coupling import CouplingRow
+from haugmbd.constraints.curve import PointOnCurveRow
 from haugmbd.constraints.registry import ROW_KINDS
 from haugmbd.control.network import Network
 from haugmbd.control.output import BlockOutput
@@ -285,6 +286,9 @@ def _row_tables(
                 own.extend(primitive.program_lines(slot, driver))
             continue
         markers = [number.marker(body, x_bar) for body, x_bar in primitive.markers()]
+        if isinstance(primitive, PointOnCurveRow):
+            own.extend(primitive.lines(slot, side, driver, markers))
+            continue
         own.append(([slot, side, driver, *markers], primitive.constants()))
     return _sorted_table(by_kind, ROW_INT_COLUMNS, ROW_REAL_COLUMNS)
 

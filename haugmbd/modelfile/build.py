@@ -27,6 +27,7 @@ from haugmbd.modelfile.schema import (
     EQUATION_CLASSES,
     EQUATIONS,
     FORMAT,
+    GUIDE_CLASSES,
     HEAD,
     JOINT_CLASSES,
     KEYS,
@@ -281,6 +282,8 @@ class _Parts:
         if kind in ROLLING_CLASSES:
             values |= {key: self.on(values[key]) for key in ("body", "plane_body") if key in values}
             return ROLLING_CLASSES[kind](**values)
+        if kind in GUIDE_CLASSES:
+            return GUIDE_CLASSES[kind](**values | {"i": self.on(values["i"]), "j": self.on(values["j"])})
         if "joint" in values:
             return JOINT_CLASSES[kind](**values | {"joint": self.at(values["joint"])})
         values |= {"i": self.on(values["i"]), "j": self.on(values["j"])}

@@ -167,6 +167,16 @@ ROLLING_FIELDS: dict[str, tuple[Field, ...]] = {
     "KnifeEdge": (_BODY, Field("point", POINT), Field("direction", VECTOR), *_PLANE),
 }
 """Rolling joints: a file has the arguments of their constructors, global geometry at the modelled pose."""
+GUIDE_CLASSES: dict[str, type[Joint]] = {kind.__name__: kind for kind in joints.GUIDES}
+GUIDE_FIELDS: dict[str, tuple[Field, ...]] = {
+    "PointOnCurve": (
+        *BETWEEN,
+        Field("point", POINT),
+        Field("curve", ListOf(POINT, 1), says="points of the curve"),
+        Field("closed", Flag(), False, "whether the last point is joined to the first one"),
+    ),
+}
+"""Joints along curves: a file has the arguments of their constructors, global geometry at the modelled pose."""
 EQUATION_CLASSES = {kind.__name__: kind for kind in KINDS}
 EQUATION_FORMS = {
     name: Record((Field("type", Text((name,))), *_equation(kind)), kind.symbols) for name, kind in EQUATION_CLASSES.items()
@@ -203,8 +213,8 @@ def _joints() -> _Typed:
         if form is not None:
             forms |= {name: form for name, other in JOINT_CLASSES.items() if other is kind}
     forms |= {name: _typed(name, *_equation(kind), says=kind.symbols) for name, kind in EQUATION_CLASSES.items()}
-    given = COUPLING_FIELDS | ROLLING_FIELDS
-    for name, kind in (COUPLING_CLASSES | ROLLING_CLASSES).items():
+    given = COUPLING_FIELDS | ROLLING_FIELDS | GUIDE_FIELDS
+    for name, kind in (COUPLING_CLASSES | ROLLING_CLASSES | GUIDE_CLASSES).items():
         forms[name] = _typed(name, *given[name], says=(inspect.getdoc(kind) or "").splitlines()[0])
     equations = ListOf(_Typed(dict(EQUATION_FORMS), "equation"), 1, 1000)
     freedoms = Field("freedoms", ListOf(Text(FREEDOMS)), False, "the motions that it allows, from body i to body j")

@@ -30,6 +30,7 @@ from haugmbd.modelfile.schema import (
     DAMPING_MODELS,
     EQUATIONS,
     FORMAT,
+    GUIDE_CLASSES,
     JOINT_CLASSES,
     JOINTS,
     ROLLING_CLASSES,
@@ -135,6 +136,8 @@ def joint_text(joint: Joint, parameters: Parameters) -> Document:
         return text | {"joint": given.joint.name, "f": driver_text(given.f, parameters)}
     if COUPLING_CLASSES.get(kind.__name__) is kind:
         return {"type": kind.__name__, "name": joint.name, **_coupling(joint, parameters)}
+    if GUIDE_CLASSES.get(kind.__name__) is kind:
+        return {"type": kind.__name__, "name": joint.name, "i": joint.i.name, "j": joint.j.name, **_given(joint)}
     if ROLLING_CLASSES.get(kind.__name__) is kind:
         return {"type": kind.__name__, "name": joint.name, **_rolling(joint)}
     if joint.needs() or not joint.primitives():
@@ -156,6 +159,12 @@ def _coupling(joint: Any, parameters: Parameters) -> Document:
         elif value is not None:
             text[name] = value if isinstance(value, bool) else np.asarray(value, dtype=np.float64).tolist()
     return text
+
+
+def _given(joint: Any) -> Document:
+    """Return the arguments that a joint was made with, without those that were left out."""
+    given = {key: value for key, value in joint.given.items() if value is not None}
+    return {key: x if isinstance(x, bool) else np.asarray(x, dtype=np.float64).tolist() for key, x in given.items()}
 
 
 def _rolling(joint: Any) -> Document:

@@ -243,7 +243,7 @@ class Run(Generic[R]):
             self._store(batch)
             if self.clock is not None:
                 self.clock.remember(batch.t, batch.y, batch.y_dot)
-            self._check_rows()
+            self._check_rows(batch)
             bar.reach(float(self._last[0][-1]))
             if ended and stopped is not None and not isinstance(stopped, Exception):
                 raise stopped  # Ctrl-C beyond a terminal event; errors there are of a motion that does not take place
@@ -342,9 +342,9 @@ class Run(Generic[R]):
         known = [(one.name, one.t) for one in self.records]
         return [one for one in records if not any(n == one.name and one.t - t <= SAME * (1.0 + abs(t)) for n, t in known)]
 
-    def _check_rows(self) -> None:
-        """Raise SimulationError if the motion has left its branch without a violation of the kept rows."""
-        t, y, _ = self._last
+    def _check_rows(self, batch: StepBatch) -> None:
+        """Raise SimulationError if the motion has left its branch, or a table, without a violation of the kept rows."""
+        t, y = (batch.t, batch.y) if len(batch.t) else self._last[:2]
         wrong = self.problem.state_space.wrong_branch(t, y)
         if wrong:
             raise SimulationError(wrong)

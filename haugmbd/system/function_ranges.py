@@ -1,4 +1,4 @@
-"""Functions of joint coordinates that are given by a table: the states in which a motion leaves it."""
+"""Functions of joint coordinates that are given by a table, and open curves: the states in which a motion leaves them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.coordinate_function import CoordinateFunctionRow
+from haugmbd.constraints.curve import PointOnCurveRow
 from haugmbd.errors import Fault
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.identity import number_of
@@ -18,21 +19,40 @@ PROFILE_TOL = 1e-9
 
 
 def profile_faults(model: Model, y: Array) -> tuple[Fault, ...]:
-    """Return one fault for each function of a joint coordinate whose table the states y (nt, ny) leave."""
-    found = []
+    """Return one fault for each function of a joint coordinate whose table, and each curve whose ends, the states y (nt, ny) leave."""
+    found: list[Fault] = []
     for label in model.labels:
         row = label.primitive
+        if isinstance(row, PointOnCurveRow):
+            found += _beyond_ends(model, label.joint, row, y)
         if not isinstance(row, CoordinateFunctionRow) or not np.isfinite(row.q_range).any():
             continue
         (low, high), q, unit = row.q_range, coordinate_history(model, row.a, y), "rad" if row.a.turns else "m"
         beyond = np.maximum(low - q, q - high)
         if beyond.max() > PROFILE_TOL * (high - low):
-            what = (
-                f"{row.a.label} = {q[beyond.argmax()]:.6g} {unit} leaves the table of the function, {low:.6g} .. {high:.6g} {unit}"
-            )
+            first = int(np.argmax(beyond > PROFILE_TOL * (high - low)))
+            what = f"{row.a.label} = {q[first]:.6g} {unit} leaves the table of the function, {low:.6g} .. {high:.6g} {unit}"
             remedy = "Give a table over the whole motion, or a limit that keeps the motion in it."
             found.append(Fault(f"joint {label.joint!r}", what, remedy))
-    return tuple(found)
+    return tuple(dict.fromkeys(found))
+
+
+def _beyond_ends(model: Model, joint: str, row: PointOnCurveRow, y: Array) -> list[Fault]:
+    """Return a fault if the point leaves an open curve in the states y (nt, ny)."""
+    if row.period > 0.0:
+        return []
+    (i, j), (_, (_, s_bar)) = (number_of(model, body) for body in (row.i, row.j)), row.markers()
+    at_i, at_j = (y[:, WIDTH * k : WIDTH * (k + 1)] for k in (i, j))
+    d = at_j[:, :3] + rotation_matrix(at_j[:, 3:7]) @ s_bar - at_i[:, :3]
+    s = row.parameters(np.einsum("tji,tj->ti", rotation_matrix(at_i[:, 3:7]), d))
+    low, high = row.breakpoints[[0, -1]].tolist()
+    beyond = np.maximum(low - s, s - high)
+    if beyond.max() <= PROFILE_TOL * (high - low):
+        return []
+    first = int(np.argmax(beyond > PROFILE_TOL * (high - low)))
+    end = "start" if s[first] < low else "end"
+    what = f"the point leaves the curve, which is {high - low:.6g} m long, by {beyond[first]:.6g} m at its {end}"
+    return [Fault(f"joint {joint!r}", what, "Give a longer curve, or stops that keep the point on it; closed=True joins the ends.")]
 
 
 def coordinate_history(model: Model, q: Coordinate, y: Array) -> Array:

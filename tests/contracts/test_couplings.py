@@ -1,4 +1,4 @@
-"""What every coupling and every rolling joint must keep to; they are found in `joints.COUPLINGS` and `joints.ROLLING`."""
+"""What every coupling, rolling joint and guide must keep to; they are found in `joints.COUPLINGS`, `ROLLING` and `GUIDES`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from haugmbd.formulations import FORMULATIONS
 from haugmbd.math.euler_parameters import rotation_matrix
 from tests.support.coupling_samples import sample
 
-CLASSES = (*joints.COUPLINGS, *joints.ROLLING)
+CLASSES = (*joints.COUPLINGS, *joints.ROLLING, *joints.GUIDES)
 by_class = pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
 SEED = 20261123
 
@@ -50,8 +50,8 @@ def test_derivatives_are_those_of_differences(cls):
 @by_class
 def test_the_documented_degrees_of_freedom_are_removed(cls):
     with_it, without = mbd.mobility(sample(cls)), mbd.mobility(sample(cls, bare=True))
-    velocities = {"KnifeEdge": 1, "RollingDisc": 3, "RollingSphere": 3}.get(cls.__name__, 1)
-    positions = {"KnifeEdge": 0}.get(cls.__name__, 1)
+    velocities = {"RollingDisc": 3, "RollingSphere": 3, "PointOnCurve": 2}.get(cls.__name__, 1)
+    positions = {"KnifeEdge": 0, "PointOnCurve": 2}.get(cls.__name__, 1)
     assert without.degrees_of_freedom - with_it.degrees_of_freedom == velocities
     assert without.position_degrees_of_freedom - with_it.position_degrees_of_freedom == positions
     assert with_it.redundancy.dropped == ()

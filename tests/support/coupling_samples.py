@@ -75,6 +75,22 @@ def rolling(cls, *, bare=False):
     return system
 
 
+def guide(cls, *, bare=False):
+    """The system with a body that is guided along a curve of a swinging arm, "sample", or without it."""
+    system = System("guide", gravity=GRAVITY)
+    arm = system.add(Body("arm", 3.0, (0.5, 0.6, 0.9), r=(0.1, 0, 0)))
+    system.add(RJ("pin", system.ground, arm, point=(0, 0.3, 0), axis=(0.2, 0.1, 1)))
+    body = system.add(Body("body", 0.7, (0.02, 0.03, 0.025), r=(0.1, 0.1, 0.02)))
+    s = np.linspace(-3.0, 3.0, 13)
+    curve = np.stack([s, 0.1 * s**2 - 0.01 * s**3, 0.3 + 0.2 * np.sin(0.5 * s)], axis=1)
+    make = {"PointOnCurve": lambda: cls("sample", arm, body, point=curve[6], curve=curve)}
+    if not bare:
+        system.add(make[cls.__name__]())
+    return system
+
+
 def sample(cls, **how):
-    """The mechanism of a class of either list."""
+    """The mechanism of a class of one of the lists."""
+    if cls in joints.GUIDES:
+        return guide(cls, **how)
     return coupling(cls, **how) if cls in joints.COUPLINGS else rolling(cls, **how)
