@@ -7,6 +7,7 @@ J_r = c^T J_kept          from  u + J^T c = J_r^T,  J u = 0:  u is the part of r
 2. of the others, those that no motion of the kept rows moves depend on them        random motions: nearly all of them, as a rule
 3. of the rest, u is computed, and rows are kept in the order of |u| beyond those kept before, while |u| > tolerance: pivoted QR
 4. the kept rows are eliminated together; a combination of them that is zero is searched by inverse iteration, and removed
+5. if a row of positions was dropped for rows of velocities only, the rows of positions are chosen first, then those of velocities as in 3
 """
 
 from __future__ import annotations
@@ -102,6 +103,8 @@ def analyse_rank(model: Model, rows: Rows, tolerance: float | None = None, witho
     if _is_open(model, slots, active):
         return RankAnalysis(slots, norm, flat, length, np.zeros(0, dtype=np.int64), tolerance, (), model, active, None)
     elimination, weak = _eliminated(model, slots, active, tolerance)
+    elimination = _positions_first(model, slots, active, elimination, tolerance)
+    weak = [(slot, distance) for slot, distance in weak if slot not in elimination.dropped]
     row = np.zeros(len(slots), dtype=np.int64)
     row[model.slot_of_row] = np.arange(model.nc)
     dropped: Ints = np.sort(row[np.array(elimination.dropped, dtype=np.int64)])
@@ -139,6 +142,24 @@ def _eliminated(model: Model, J: Array, active: Array, tolerance: float) -> tupl
     if e.weakest < WELL_TOL**0.5 or active.sum() - len(e.dropped) > SLOTS * model.nb:
         e = _verified(model, J, active, e, tolerance)
     return e, [(slot, distance) for slot, distance in weak if slot not in e.dropped]
+
+
+def _positions_first(model: Model, J: Array, active: Array, e: AnyElimination, tolerance: float) -> AnyElimination:
+    """Return an elimination that keeps every row of positions which the other ones do not express, and drops velocity rows instead.
+
+    A row of positions that is dropped for a velocity row would not be corrected: the motion would drift from it.
+    """
+    slots = model.slot_of_row[model.velocity_rows]
+    slots = slots[active[slots]]
+    if not len(slots) or set(e.dropped) <= set(slots.tolist()):
+        return e
+    positions = active.copy()
+    positions[slots] = False
+    alone, _ = _eliminated(model, J, positions, tolerance)
+    if set(e.dropped) - set(slots.tolist()) <= set(alone.dropped):
+        return e
+    kept = [slot for slot, _ in _farthest(model, J, alone, slots, tolerance)]
+    return _without(model, J, active, np.array([*alone.dropped, *np.setdiff1d(slots, kept)], dtype=np.int64))
 
 
 def _without(model: Model, J: Array, active: Array, gone: Ints) -> AnyElimination:

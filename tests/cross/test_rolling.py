@@ -8,7 +8,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd.formulations import FORMULATIONS
 from haugmbd.math.euler_parameters import from_axis_angle, rotation_matrix
-from joints import RJ, KnifeEdge, Planar, RollingDisc, RollingSphere
+from joints import RJ, KnifeEdge, Perpendicular, Planar, RollingDisc, RollingSphere
 
 G = 9.81
 RADIUS, MASS = 0.2, 1.0
@@ -245,3 +245,26 @@ def test_bad_rolling_joints_are_faults(text):
         system.compile()
     with pytest.raises(mbd.UsageError, match="plane_body"):
         RollingSphere("r", body, center=(0, 0, 1), radius=1.0, plane_body="table")
+
+
+@pytest.mark.parametrize(
+    "order", [("plane", "one", "other", "lock"), ("lock", "other", "plane", "one"), ("one", "other", "lock", "plane")]
+)
+def test_velocity_rows_are_dropped_before_rows_of_positions(order):
+    """Two parallel blades keep a sledge from turning; a joint that locks its direction says the same, for positions, too."""
+    system = mbd.System("sledge")
+    body = system.add(mbd.Body("sledge", 1.0, (0.1, 0.2, 0.3), v=(1.0, 0, 0)))
+    parts = {
+        "plane": lambda: Planar("plane", system.ground, body, point=(0, 0, 0), normal=(0, 0, 1)),
+        "one": lambda: KnifeEdge("one", body, point=(0.3, 0.1, 0), direction=(1, 0, 0)),
+        "other": lambda: KnifeEdge("other", body, point=(-0.4, 0, 0), direction=(1, 0, 0)),
+        "lock": lambda: Perpendicular("lock", system.ground, body, axis_i=(1, 0, 0), axis_j=(0, 1, 0)),
+    }
+    for name in order:
+        system.add(parts[name]())
+    model = system.compile()
+    (dropped,) = model.redundancy.dropped
+    assert dropped in model.velocity_rows
+    assert mbd.mobility(system).degrees_of_freedom == 1
+    result = mbd.simulate(system, 1.0, h=1e-2)
+    np.testing.assert_allclose(result["sledge"].r[-1], (1.0, 0.0, 0.0), atol=1e-12)
