@@ -103,11 +103,13 @@ if TYPE_CHECKING:
     from haugmbd.errors import SlowFormulationWarning as SlowFormulationWarning
     from haugmbd.errors import UsageError as UsageError
     from haugmbd.forces.base import ForceElement as ForceElement
+    from haugmbd.forces.buoyancy import Buoyancy as Buoyancy
     from haugmbd.forces.bushing import Bushing as Bushing
     from haugmbd.forces.compliant.contact_force import ContactForce as ContactForce
     from haugmbd.forces.compliant.damping import Flores as Flores
     from haugmbd.forces.compliant.damping import HuntCrossley as HuntCrossley
     from haugmbd.forces.compliant.damping import LankaraniNikravesh as LankaraniNikravesh
+    from haugmbd.forces.drag import Drag as Drag
     from haugmbd.forces.joint_force import JointForce as JointForce
     from haugmbd.forces.joint_limit import JointLimit as JointLimit
     from haugmbd.forces.joint_spring import JointSpring as JointSpring
@@ -271,9 +273,11 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.drivers.expression": ("Expression",),
     "haugmbd.drivers.spline": ("QuinticSpline",),
     "haugmbd.forces.base": ("ForceElement",),
+    "haugmbd.forces.buoyancy": ("Buoyancy",),
     "haugmbd.forces.bushing": ("Bushing",),
     "haugmbd.forces.compliant.contact_force": ("ContactForce",),
     "haugmbd.forces.compliant.damping": ("Flores", "HuntCrossley", "LankaraniNikravesh"),
+    "haugmbd.forces.drag": ("Drag",),
     "haugmbd.forces.joint_force": ("JointForce",),
     "haugmbd.forces.joint_limit": ("JointLimit",),
     "haugmbd.forces.joint_spring": ("JointSpring",),

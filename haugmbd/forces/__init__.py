@@ -9,6 +9,8 @@ linear_actuator  force between two points, positive along the length
 rsda             rotational spring-damper-actuator
 state_force      any law of several bodies
 joint_coordinate a coordinate of a joint, as force elements measure it and act along it
+drag             resistance of a fluid against a shape
+buoyancy         weight of the fluid that a shape displaces
 bushing          6 x 6 stiffness and damping between two points, with a rotation vector
 characteristic   a function through a table, with slope and integral
 joint_load       forces along coordinates of joints: base class and kernels
@@ -26,8 +28,10 @@ registry         all force elements, and the kernels that run through them
 """
 
 from haugmbd.forces.base import EnergyLedger, ForceElement
+from haugmbd.forces.buoyancy import Buoyancy
 from haugmbd.forces.bushing import Bushing
 from haugmbd.forces.compliant.contact_force import ContactForce
+from haugmbd.forces.drag import Drag
 from haugmbd.forces.joint_force import JointForce
 from haugmbd.forces.joint_limit import JointLimit
 from haugmbd.forces.joint_spring import JointSpring
@@ -44,8 +48,10 @@ __all__ = [
     "KINDS",
     "RSDA",
     "TSDA",
+    "Buoyancy",
     "Bushing",
     "ContactForce",
+    "Drag",
     "EnergyLedger",
     "ForceElement",
     "JointForce",

@@ -22,7 +22,7 @@ from typing import Any
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined
 from haugmbd.constraints.base import Motion
-from haugmbd.forces import bushing, joint_load, point_force, rsda, state_force, torque, tsda
+from haugmbd.forces import buoyancy, bushing, drag, joint_load, point_force, rsda, state_force, torque, tsda
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.compliant import contact_force
 from haugmbd.forces.joint_force import JointForce
@@ -40,6 +40,8 @@ MODULES: tuple[tuple[type[ForceElement], Any], ...] = (
     (joint_load.JointLoad, joint_load),
     (bushing.Bushing, bushing),
     (contact_force.ContactForce, contact_force),
+    (drag.Drag, drag),
+    (buoyancy.Buoyancy, buoyancy),
 )
 SHARED: tuple[type[ForceElement], ...] = (LinearActuator, JointSpring, JointLimit, JointForce, Motor)
 KINDS: tuple[type[ForceElement], ...] = (*(kind for kind, _ in MODULES if kind is not joint_load.JointLoad), *SHARED)

@@ -15,7 +15,7 @@ from haugmbd.drivers import as_driver
 from haugmbd.drivers.expression import parameter_fault
 from haugmbd.drivers.expression_grammar import evaluate_number, parse, variables
 from haugmbd.errors import HaugmbdError, UsageError
-from haugmbd.forces import RSDA, TSDA, Bushing, ContactForce, LinearActuator, PointForce, StateForce, Torque
+from haugmbd.forces import RSDA, TSDA, Buoyancy, Bushing, ContactForce, Drag, LinearActuator, PointForce, StateForce, Torque
 from haugmbd.forces.base import ForceElement
 from haugmbd.modelfile.blocks import block_of
 from haugmbd.modelfile.equations import Equations, freedom_of
@@ -334,6 +334,8 @@ class _Parts:
                 return contact_force(values)
             return self.spring(TSDA if kind == "TSDA" else LinearActuator, values)
         values |= {"body": self.on(values["body"])}
+        if kind in ("Drag", "Buoyancy"):
+            return Drag(**values) if kind == "Drag" else Buoyancy(**values)
         return Torque(**values) if kind == "Torque" else self.point_force(values)
 
     def spring(self, make: type[TSDA], values: dict[str, Any]) -> TSDA:

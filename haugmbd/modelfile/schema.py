@@ -246,6 +246,7 @@ _FORCE = (Field("frame", Text(("global", "body")), False, "frame of the componen
 _ON = Field("body", Reference("body"))
 DAMPING_MODELS = {kind.__name__: kind for kind in (HuntCrossley, LankaraniNikravesh, Flores)}
 DAMPING = Record((Field("type", Text(tuple(DAMPING_MODELS))), Field("exponent", Number(), False)), "damping of a contact")
+_IN_FLUID = (_ON, Field("shape", ShapeValue()), Field("density", Number("kg/m3"), True, "of the fluid"))
 
 LOADS: dict[str, Kind] = {
     "TSDA": OneOf(
@@ -269,6 +270,20 @@ LOADS: dict[str, Kind] = {
             _typed("Bushing", *BETWEEN, *place, *_BUSHING, says="stiffness and damping in all six directions")
             for place in ((Field("point", POINT), Field("axes", Array(((3, 3),)), False, "global, as columns")), FRAMES)
         )
+    ),
+    "Drag": _typed(
+        "Drag",
+        *_IN_FLUID,
+        Field("coefficient", Number(), True, "drag coefficient"),
+        Field("flow", Array(((3,),), "m/s"), False, "velocity of the fluid, global"),
+        says="drag of a fluid on a shape",
+    ),
+    "Buoyancy": _typed(
+        "Buoyancy",
+        *_IN_FLUID,
+        Field("gravity", Array(((3,),), "m/s2"), True, "global"),
+        Field("surface", Number("m"), False, "height of the free surface"),
+        says="buoyancy of a shape",
     ),
     "RSDA": _typed(
         "RSDA",

@@ -18,7 +18,7 @@ from haugmbd.constraints.joint import Joint, Single
 from haugmbd.control.block import Block
 from haugmbd.drivers import Driver
 from haugmbd.errors import Fault
-from haugmbd.forces import RSDA, TSDA, Bushing, ContactForce, LinearActuator, PointForce, StateForce, Torque
+from haugmbd.forces import RSDA, TSDA, Buoyancy, Bushing, ContactForce, Drag, LinearActuator, PointForce, StateForce, Torque
 from haugmbd.forces.base import ForceElement
 from haugmbd.modelfile.blocks import block_text
 from haugmbd.modelfile.equations import freedom_text
@@ -226,6 +226,8 @@ def load_text(load: ForceElement, parameters: Parameters) -> Document:
         TSDA: _tsda,
         LinearActuator: _linear_actuator,
         Bushing: _bushing,
+        Drag: _drag,
+        Buoyancy: _buoyancy,
         RSDA: _rsda,
         PointForce: _point_force,
         Torque: _torque,
@@ -259,6 +261,19 @@ def _bushing(load: Bushing, parameters: Parameters) -> Document:
     i, j = load.frame_i, load.frame_j
     frames = {"i": i.body.name, "j": j.body.name, "frame_i": _frame(i), "frame_j": _frame(j)}
     return {**frames, "K": load.K.tolist(), "C": load.C.tolist(), "preload": load.preload.tolist()}
+
+
+def _drag(load: Drag, parameters: Parameters) -> Document:
+    return {**_in_fluid(load), "coefficient": load.coefficient, "flow": load.flow.tolist()}
+
+
+def _buoyancy(load: Buoyancy, parameters: Parameters) -> Document:
+    surface = {} if load.surface is None else {"surface": load.surface}
+    return {**_in_fluid(load), "gravity": load.gravity.tolist(), **surface}
+
+
+def _in_fluid(load: Drag | Buoyancy) -> Document:
+    return {"body": load.body.name, "shape": shape_text(load.shape), "density": load.density}
 
 
 def _rsda(load: RSDA, parameters: Parameters) -> Document:

@@ -29,6 +29,10 @@ SAMPLES = {
         "load", i, j, point_i=(0.1, 0, 0.2), point_j=(1.3, 0.2, 0.1), force=lambda t, l, l_dot: 2.0 + t - l * l_dot
     ),
     "Bushing": lambda i, j, pin: mbd.Bushing("load", i, j, point=(0.5, 0, 0), K=(20, 30, 40, 5, 6, 7), C=(1, 1, 1, 0.2, 0.1, 0.3)),
+    "Drag": lambda i, j, pin: mbd.Drag(
+        "load", j, mbd.Box((1, 2, 3), center=(0.1, 0, 0)), density=2.0, coefficient=1.2, flow=(1, 0, 0)
+    ),
+    "Buoyancy": lambda i, j, pin: mbd.Buoyancy("load", j, mbd.Cone(1.0, 2.0), density=2.0, gravity=(0, 1, -9.81)),
     "JointSpring": lambda i, j, pin: mbd.JointSpring("load", pin, k=2.0, c=0.3, free=0.4),
     "JointLimit": lambda i, j, pin: mbd.JointLimit("load", pin, lower=-1e-4, upper=1e-4, k=2e3, c=3.0),
     "Motor": lambda i, j, pin: mbd.Motor("load", pin, torque=lambda t, angle, speed: 0.5 + t - 0.1 * speed, ratio=3.0),
@@ -66,6 +70,12 @@ def test_power_is_that_of_the_compiled_forces(kind):
     np.testing.assert_allclose(load.power, power, rtol=0.0, atol=EXACT * 100)
     assert abs(load.power).max() > 0.1
     assert load.kind == kind
+
+
+@pytest.mark.parametrize("kind", SAMPLES)
+def test_every_element_is_verified(kind):
+    """Power of the compiled force against the energy of its ledger, along motions that violate the joints."""
+    assert mbd.verify(two_bodies(kind).loads[0]).ok
 
 
 @pytest.mark.parametrize("kind", SAMPLES)
