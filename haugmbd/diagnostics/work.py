@@ -4,12 +4,14 @@ r"""Work between stored states: the powers of loads and drivers, integrated by G
 
 The states at the Gauss points are quintic Hermite interpolants of (r, p), with the second rates of the equations of motion at the
 stored states. The error is of order six in the output step; that of a cubic spline through the powers is of order four.
+With contact forces the points are those of a rule that is graded towards both ends of the interval, which may be touch and release.
 Source: Abramowitz, Stegun, 25.4.30 (Gauss); `integrators.dense_output`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,15 +31,34 @@ WEIGHTS = np.array([5.0, 8.0, 5.0]) / 18.0
 """Gauss's rule of three points on 0 ... 1."""
 
 
-def times_between(t: Array) -> Array:
-    """Return the times at which powers are evaluated: three (3 (nt - 1),) in each interval of t (nt,)."""
-    times: Array = (t[:-1, None] + np.diff(t)[:, None] * POINTS).ravel()
+class Rule(NamedTuple):
+    """A rule of integration on 0 ... 1: points and weights."""
+
+    points: Array
+    weights: Array
+
+
+def graded_rule(n: int) -> Rule:
+    """Return Gauss's rule of n points in s with c = s^2 (3 - 2 s), for powers that begin or end an interval like c^(3/2)."""
+    x, w = np.polynomial.legendre.leggauss(n)
+    s = 0.5 + 0.5 * x
+    return Rule(s * s * (3.0 - 2.0 * s), 3.0 * w * s * (1.0 - s))
+
+
+GAUSS = Rule(POINTS, WEIGHTS)
+AT_CONTACT = graded_rule(8)
+"""For models with contact forces: at touch and release the power of the damping begins and ends like the power 3/2 of the time."""
+
+
+def times_between(t: Array, rule: Rule = GAUSS) -> Array:
+    """Return the times at which powers are evaluated: those of the rule, by default three, in each interval of t (nt,)."""
+    times: Array = (t[:-1, None] + np.diff(t)[:, None] * rule.points).ravel()
     return times
 
 
-def integral(t: Array, power: Array) -> Array:
-    """Return the integral from t[0], (nt,), of a power that is known at `times_between(t)`."""
-    parts = np.diff(t) * (power.reshape(-1, len(POINTS)) @ WEIGHTS)
+def integral(t: Array, power: Array, rule: Rule = GAUSS) -> Array:
+    """Return the integral from t[0], (nt,), of a power that is known at `times_between(t, rule)`."""
+    parts = np.diff(t) * (power.reshape(-1, len(rule.points)) @ rule.weights)
     work: Array = np.concatenate([np.zeros(min(1, len(t))), np.cumsum(parts)])
     return work
 
@@ -50,8 +71,9 @@ def work_over_time(model: Model, t: Array, y: Array, solutions: Callable[[], Arr
     working = any(not entry.load.conservative for entry in model.loads)
     if len(t) < 2 or not (working or is_driven(model)):
         return np.zeros(len(t)), np.zeros(len(t))
+    rule = AT_CONTACT if model.has_contacts else GAUSS
     try:
-        times = times_between(t)
+        times = times_between(t, rule)
         rates = rates_of(t, y, solutions(), model.nb + 1)
         if model.network is not None:
             model.network.put_rates(t, y, rates)
@@ -62,7 +84,7 @@ def work_over_time(model: Model, t: Array, y: Array, solutions: Callable[[], Arr
         applied, dissipated = powers(model, times, states)
     except SingularKKTError:  # a stored state at a singular position has no rates: use the spline through the powers at the states
         return spline_of(model, t, y)
-    return integral(t, applied), integral(t, dissipated)
+    return integral(t, applied, rule), integral(t, dissipated, rule)
 
 
 def hold_touch_speeds(model: Model, t: Array, y: Array, t_new: Array, states: Array) -> None:

@@ -120,6 +120,9 @@ def sizes_missing(shape_i: Any, shape_j: Any, pair: Pair) -> str:
         return f"a Sphere touches a Cylinder from inside its hole, and {hole} is not larger than the sphere's radius {pair.radius_a:g} m"
     if pair.kind == SPHERE_SPHERE and pair.radius_a + pair.radius_b == 0.0:
         return "two spheres of radius 0 never touch"
+    box = shape_i if isinstance(shape_i, Box) else shape_j
+    if pair.kind == BOX_PLANE and not np.all(box.edges > 0.0):
+        return f"edges of the Box are {box.edges.tolist()} m, so that corners coincide and would count twice; give three positive edges"
     if pair.kind == RIM_PLANE and pair.radius_a == 0.0:
         return f"radius is 0 m, and the rim of the cylinder is what touches ({kinds})"
     return ""

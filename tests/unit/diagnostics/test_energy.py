@@ -8,7 +8,7 @@ import quaternion
 from scipy.integrate import simpson
 
 import haugmbd as mbd
-from haugmbd.diagnostics.work import integral, times_between
+from haugmbd.diagnostics.work import AT_CONTACT, integral, times_between
 from haugmbd.forces.torque import Torque
 from haugmbd.forces.tsda import TSDA
 from haugmbd.gallery import slider_crank
@@ -77,6 +77,18 @@ def test_gauss_takes_polynomials_of_degree_five():
             integral(t, times_between(t) ** degree), t ** (degree + 1) / (degree + 1), rtol=1e-14, atol=1e-16
         )
     assert abs(integral(t, times_between(t) ** 6)[-1] - t[-1] ** 7 / 7.0) > 1e-6
+
+
+def test_the_graded_rule_integrates_powers_that_begin_or_end_like_those_of_a_contact():
+    """(t - a)^(3/2) and (b - t)^(3/2) to 1e-10 in one interval, where three points of Gauss leave 1e-4; and polynomials."""
+    t, rounding = np.array([0.3, 1.1]), 1e-13
+    exact = 0.4 * (t[1] - t[0]) ** 2.5
+    for power in (lambda x: (x - t[0]) ** 1.5, lambda x: (t[1] - x) ** 1.5):
+        assert integral(t, power(times_between(t, AT_CONTACT)), AT_CONTACT)[-1] == pytest.approx(exact, abs=1e-9)  # seen 2e-11
+        assert abs(integral(t, power(times_between(t)))[-1] - exact) > 1e-5
+    for degree in range(5):
+        found = integral(t, times_between(t, AT_CONTACT) ** degree, AT_CONTACT)[-1]
+        assert found == pytest.approx((t[1] ** (degree + 1) - t[0] ** (degree + 1)) / (degree + 1), abs=rounding)
     assert integral(t[:1], np.zeros(0)).tolist() == [0.0]
 
 

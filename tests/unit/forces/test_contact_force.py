@@ -247,6 +247,7 @@ def test_results_are_kept_with_their_touch_speeds(kind, tmp_path):
     np.testing.assert_array_equal(again.load("floor").force, result.load("floor").force)
     np.testing.assert_array_equal(again.energy().dissipated_work, result.energy().dissipated_work)
     assert [event.name for event in again.events] == [event.name for event in result.events]
+    assert [event.state.angles.tolist() for event in again.events] == [event.state.angles.tolist() for event in result.events]
     between = result.resample(np.linspace(0.0, 0.03, 200))
     assert set(np.unique(between.angles)) <= set(np.unique(result.angles))  # touch speeds jump, and are not interpolated
 
@@ -330,6 +331,7 @@ WRONG = {
     "is not larger than the sphere's radius": {"shape_j": mbd.Cylinder(1.0, 1.0)},
     "two spheres of radius 0": {"shape_i": mbd.Sphere(0.0), "shape_j": mbd.Sphere(0.0)},
     "radius is 0 m, and the rim": {"shape_i": mbd.Cylinder(0.0, 1.0)},
+    "corners coincide": {"shape_i": mbd.Box((1.0, 0.0, 1.0))},
 }
 
 
