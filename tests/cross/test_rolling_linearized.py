@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.linalg import expm
+from scipy.optimize import brentq
 
 import haugmbd as mbd
+from haugmbd.math.euler_parameters import from_axis_angle, rotation_matrix
 from joints import RJ, TJ, RollingDisc, RollingSphere
 from tests.support import bicycle
 from tests.support.bicycle import straight_ahead
@@ -70,6 +72,46 @@ def test_a_disc_that_rolls_upright_falls_below_the_speed_of_routh(part):
     wanted = [np.sqrt(square), -np.sqrt(square)] if square > 0.0 else [1j * np.sqrt(-square)]
     np.testing.assert_allclose(np.sort_complex(moving), np.sort_complex(np.array(wanted, dtype=complex)), rtol=LINEAR, atol=LINEAR)
     assert found.stable == (part > 1.0)
+
+
+def leaning(lean, omega):
+    """A thin disc that heads along x with its contact point at the origin, leaning about x, with an angular velocity (global)."""
+    p = from_axis_angle(np.array([1.0, 0.0, 0.0]), lean)
+    A = rotation_matrix(p)
+    centre = A @ (0, 0, RADIUS)
+    system = mbd.System("disc", gravity=(0, 0, -G))
+    v = np.cross(omega, centre)
+    body = mbd.Body("disc", MASS, (ACROSS, ABOUT, ACROSS), r=centre, p=p, v=v, omega_bar=A.T @ omega)
+    system.add(RollingDisc("roll", system.add(body), center=centre, axis=A[:, 1], radius=RADIUS))
+    return system, A, centre, v
+
+
+def rates(x):
+    """The rates of (lean, its rate, turn about z, spin) by the accelerations of the nonlinear model."""
+    lean, lean_dot, turn, spin = x
+    z, e, a = np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0]), np.array([0.0, np.cos(lean), np.sin(lean)])
+    omega = turn * z + lean_dot * e + spin * a
+    system, A, _, _ = leaning(lean, omega)
+    omega_dot = A @ mbd.accelerations(system.compile()).omega_bar_dot[1]
+    moving = lean_dot * turn * np.cross(z, e) + spin * np.cross(turn * z + lean_dot * e, a)
+    second = np.linalg.solve(np.stack([e, z, a], axis=1), omega_dot - moving)
+    return np.array([lean_dot, *second])
+
+
+@pytest.mark.parametrize(("lean", "turn", "stable"), [(0.25, 3.0, False), (0.2, 1.0, True)])
+def test_a_disc_in_a_steady_circle_has_the_eigenvalues_of_the_differences_of_its_nonlinear_motion(lean, turn, stable):
+    wanted = brentq(lambda spin: rates((lean, 0.0, turn, spin))[1], -60.0, 60.0, xtol=1e-13)
+    omega = np.array([0.0, wanted * np.cos(lean), turn + wanted * np.sin(lean)])
+    system, _, centre, v = leaning(lean, omega)
+    middle = centre + np.cross((0, 0, 1), v) / turn
+    found = mbd.linearize(system, steady=[mbd.UniformRotation((0, 0, turn), point=middle), mbd.RotorSpin("disc", (0, wanted, 0))])
+    h, x = 1e-4, np.array([lean, 0.0, turn, wanted])
+    J = np.array([(rates(x + h * e) - rates(x - h * e)) / (2.0 * h) for e in np.eye(4)]).T
+    differences = np.linalg.eigvals(J)
+    differences = np.sort_complex(differences[(np.abs(differences) > 1e-3) & (differences.imag >= 0.0)])
+    moving = np.sort_complex([one for one in found.eigenvalues if min(abs(one), abs(one - 1j * turn)) > 1e-3])
+    np.testing.assert_allclose(moving, differences, atol=1e-5)  # i turn is another circle, seen from this one
+    assert found.stable == stable == bool(len(moving) == 1)
 
 
 def test_a_ball_in_a_bowl_of_springs_swings_with_seven_fifths_of_its_mass():
