@@ -30,6 +30,7 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import driver_values
 from haugmbd.redundancy.sparse_ldl import PIVOT_TOL
+from haugmbd.system.function_ranges import profile_faults
 from haugmbd.workspace.layout import WIDTH
 
 POSITION_TOL = 1e-5
@@ -212,14 +213,17 @@ def state_faults(model: Model, state: State) -> tuple[Fault, ...]:
 
 
 def position_faults(model: Model, state: State | None = None, rows: Rows | None = None) -> tuple[Fault, ...]:
-    """Return one fault for each joint that is not closed at `state` (by default the modelled one), with its gap in m and degrees."""
+    """Return one fault for each joint that is not closed at `state` (by default the modelled one), with its gap in m and degrees.
+
+    Functions of joint coordinates that are not defined at this state, and ends of curves, are faults, too.
+    """
     state = model.state() if state is None else state
+    found = list(profile_faults(model, state.y[None]))
     rows = evaluate(model, state) if rows is None else rows
     measured = constraint_gaps(model, rows, state.t)
     allowed = np.where(measured.is_angle, ANGLE_TOL, POSITION_TOL * characteristic_length(model, rows))
     if (np.abs(measured.gap) <= allowed).all():
-        return ()
-    found = []
+        return tuple(found)
     for name, free, driven in _joints(model):
         what = [_free_gap(measured, free, allowed), *(_driven_gap(model, measured, k, allowed, state.t) for k in driven)]
         parts = [text for text in what if text]

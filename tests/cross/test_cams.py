@@ -153,6 +153,16 @@ def test_a_motion_that_leaves_its_table_is_an_error_with_the_range():
     ):
         mbd.simulate(cam(mbd.QuinticSpline(angle, eccentric(angle)), speed=2.0), 1.0, h=1e-2, project_velocity=True)
     mbd.simulate(cam(mbd.QuinticSpline(angle, eccentric(angle)), speed=2.0), 0.5, h=1e-2, project_velocity=True)
+    with pytest.raises(mbd.SimulationError, match=r"axle.angle = 1\.2 rad leaves the table"):
+        mbd.kinematics(cam(mbd.QuinticSpline(angle, eccentric(angle)), speed=2.0), np.linspace(0.0, 1.0, 11))
+    below = mbd.System("heavy", gravity=(0, -G, 0))
+    disc = below.add(mbd.Body("disc", 1.0, (J, J, J), r=(0.5, 0, 0)))
+    slide = below.add(mbd.Body("slide", 0.1, (0.1, 0.1, 0.1), r=(2, 0, 0)))
+    axle = below.add(RJ("axle", below.ground, disc, point=(0, 0, 0), axis=Z))
+    rail = below.add(TJ("rail", below.ground, slide, point=(2, 0, 0), axis=(1, 0, 0)))
+    below.add(CoordinateFunction("link", axle, rail, mbd.QuinticSpline(angle, 0.1 * angle)))
+    with pytest.raises(mbd.ModelError, match=r"axle.angle = -1\.57\d* rad leaves the table of the function, -0.5 .. 1 rad"):
+        mbd.equilibrium(below)
 
 
 def corner(q):

@@ -38,6 +38,7 @@ from haugmbd.redundancy.rank import rank_report
 from haugmbd.simulation.records import Counters
 from haugmbd.simulation.result import Result
 from haugmbd.system.constraint_residuals import dropped_faults, state_faults
+from haugmbd.system.function_ranges import profile_faults
 from haugmbd.system.system import System
 
 NAMED = 3
@@ -110,6 +111,9 @@ def followed(system: System | Model, times: Array, state: State | None, who: str
     if broken is not None:
         raise _failed(SimulationError(f"the motion ends at t = {broken.t:.9g} s: {broken.fault}"), result)
     _check_dropped(result)
+    beyond = profile_faults(model, result.y)
+    if beyond:
+        raise _failed(SimulationError("; ".join(map(str, beyond))), result)
     return result
 
 
