@@ -11,9 +11,10 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.drivers import Driver
 from haugmbd.drivers.program import CONSTANT, Program
 from haugmbd.errors import Fault
+from haugmbd.forces.user_function import VectorDriver
 
 
-class BlockOutput(Driver):
+class BlockOutput(VectorDriver):
     """An output of a block, or one number of it: `block["torque"]`.
 
     block: the block;  name: of the output;  component: of a vector, None for a number
@@ -26,6 +27,9 @@ class BlockOutput(Driver):
     def label(self) -> str:
         """Return the signal's name: controller.torque."""
         return f"{self.block.name}.{self.name}"
+
+    def parts(self, n: int) -> tuple[Driver, ...]:
+        return tuple(self.block[self.name, k] for k in range(n))
 
     def values(self, t: ArrayLike) -> Array:
         """Return NaN: the value does not depend on time alone."""

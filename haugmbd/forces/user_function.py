@@ -10,6 +10,7 @@ The number of required arguments decides which function it is: those that are po
 from __future__ import annotations
 
 import inspect
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
@@ -34,6 +35,14 @@ COORDINATE = "t, q, qd"
 SHAFT = "t, angle, speed"
 """Argument lists of a function; BODY: r (3,), p (4,), v (3,), omega_bar (3,) of one body, or (n, .) of several.
 COORDINATE: q and qd of a joint are numbers, (n,) of several coordinates."""
+
+
+class VectorDriver(Driver):
+    """A driver that may stand for a vector, such as an output of a block."""
+
+    @abstractmethod
+    def parts(self, n: int) -> tuple[Driver, ...]:
+        """Return the drivers of its n numbers."""
 
 
 class ReturnedValue(Driver):
@@ -165,6 +174,8 @@ def _kind(shape: tuple[int, ...], unit: str) -> str:
 
 def _three(given: Any) -> list[Any]:
     """Return the parts of a vector, each a number or a driver; [] if it has no parts."""
+    if isinstance(given, VectorDriver):
+        return list(given.parts(3))
     if isinstance(given, np.ndarray) and given.ndim != 1:
         return []
     return list(given) if isinstance(given, tuple | list | np.ndarray) else []
