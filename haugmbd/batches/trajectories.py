@@ -15,7 +15,8 @@ from haugmbd.batches.threads import in_blocks
 from haugmbd.batches.trajectory_store import TrajectoryStore
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
-from haugmbd.errors import HaugmbdError, UsageError
+from haugmbd.diagnostics.run_warnings import RunStatus
+from haugmbd.errors import UsageError
 from haugmbd.simulation.load import load
 from haugmbd.simulation.result import Result
 
@@ -149,13 +150,16 @@ def _ended(k: int, run: Callable[[int], Result], store: TrajectoryStore | None) 
 
 
 def _attempt(k: int, run: Callable[[int], Result]) -> tuple[Result | None, str]:
-    """Return the result of member k, the part before an error if there is one, and the reason why it did not reach its end."""
+    """Return the result of member k, the part before an error if there is one, and the reason why it did not reach its end.
+
+    Raise KeyboardInterrupt if Ctrl-C has ended the run: it is meant for the batch.
+    """
     try:
         result = run(k)
-    except HaugmbdError as error:
-        return getattr(error, "result", None), f"{type(error).__name__}: {error}"
     except Exception as error:  # noqa: BLE001  whatever a user's function raises belongs to its member
         return getattr(error, "result", None), f"{type(error).__name__}: {error}"
+    if result.status is RunStatus.INTERRUPTED:
+        raise KeyboardInterrupt
     return result, "" if result.success else result.message
 
 

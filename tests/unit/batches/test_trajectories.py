@@ -167,6 +167,27 @@ def test_a_store_keeps_results_and_goes_on_where_it_ended(model, tmp_path, monke
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ctrl_c_in_a_run_ends_the_batch_and_not_only_the_run(threads, tmp_path):
+    def press(t, r, p, v, omega_bar):
+        if v[0] > 0.0 and t > 0.05:
+            raise KeyboardInterrupt
+        return (0.0, 0.0, 0.0)
+
+    system = mbd.System("pressed")
+    body = system.add(mbd.Body("body", 1.0, (1.0, 1.0, 1.0)))
+    system.add(mbd.PointForce("press", body, force=press))
+    model = system.compile()
+    states = np.tile(model.y0, (30, 1))
+    states[1, 20] = 1.0
+    found = mbd.batch(model, states, threads=threads).simulate(0.1, h=1e-2, store=tmp_path / "runs")
+    assert found.interrupted
+    assert found.success[0]
+    assert not found.success[1]
+    assert not found.success[-1]
+    assert not (tmp_path / "runs" / "member_00000001.npz").exists()
+
+
 def test_a_store_of_another_batch_is_refused(model, tmp_path):
     batch = mbd.batch(model, parameters={"link 2.mass": [1.0]})
     batch.simulate(0.05, h=1e-2, store=tmp_path / "runs")
