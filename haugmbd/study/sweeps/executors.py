@@ -96,5 +96,5 @@ def picklable_or_why(task: Task) -> str:
         return ""
     return (
         f" {' and '.join(wrong)}, which other processes cannot import. Write a function with def at the top of a module "
-        '(or of a script, with the call of sweep under `if __name__ == "__main__":`), or give executor="serial".'
+        '(or of a script, with the call of sweep under `if __name__ == "__main__":`), or give executor="serial" or "threads".'
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import closing
 from numbers import Real
 from pathlib import Path
@@ -24,7 +24,7 @@ from haugmbd.study.sweeps.study_rows import StudyRows
 from haugmbd.study.sweeps.table import Sweep
 from haugmbd.study.sweeps.worker_pool import WorkerPool, check_processes
 
-SERIAL = "serial"
+SERIAL, THREADS = "serial", "threads"
 
 
 @check_keywords
@@ -54,8 +54,9 @@ def sweep(
         these.
     run : callable
         `run(system)` returns a dict of numbers, by name.
-    executor : None, "serial" or concurrent.futures.Executor, optional
-        None spawns worker processes; "serial" runs the cells one after the other in this process; an executor (threads, processes, Dask's
+    executor : None, "serial", "threads" or concurrent.futures.Executor, optional
+        None spawns worker processes; "serial" runs the cells one after the other in this process; "threads" runs them on threads of it,
+        whose compiled steps take place at the same time, as in `batch`; an executor (threads, processes, Dask's
         `client.get_executor()`, mpi4py's `MPIPoolExecutor`) is used and not shut down.
     store : path, optional
         A folder, or a file that ends with .nc. Rows are written there as they come. A sweep with the same store goes on where another
@@ -70,7 +71,7 @@ def sweep(
     version : str
         A version of what `build` and `run` call: a new one makes another study.
     workers : int, optional
-        Number of worker processes, or of cells that AskTell is asked for at a time; by default as many as there are processors.
+        Number of worker processes or threads, or of cells that AskTell is asked for at a time; by default as many as there are processors.
     retry : bool
         If True, cells of the store that failed, timed out or were killed run again.
     progress : bool
@@ -114,6 +115,9 @@ def _rows(executor: Any, task: Task, jobs: Iterator[Job], count: int, *, asking:
     """Yield the rows from where the cells run."""
     if executor == SERIAL:
         yield from run_in_turn(task, jobs)
+    elif executor == THREADS:
+        with ThreadPoolExecutor(count) as pool:
+            yield from run_in_executor(pool, task, jobs, count if asking else IN_FLIGHT)
     elif executor is None:
         yield from WorkerPool(task, jobs, count).rows()
     else:
@@ -170,9 +174,11 @@ def _positive(name: str, x: Any) -> float | None:
 def _check(executor: Any, seed: Any, version: Any, workers: Any, **flags: Any) -> None:
     """Raise UsageError, with all faults, for arguments of another kind."""
     faults = []
-    if not (executor is None or executor == SERIAL or isinstance(executor, Executor)):
+    if not (executor is None or executor in (SERIAL, THREADS) or isinstance(executor, Executor)):
         hint = "client.get_executor()" if hasattr(executor, "get_executor") else "ThreadPoolExecutor()"
-        faults.append(f"executor = {executor!r} must be None (worker processes), 'serial', or an executor such as {hint}")
+        faults.append(
+            f"executor = {executor!r} must be None (worker processes), 'serial', 'threads', or an executor such as {hint}"
+        )
     if seed is not None and not _is_integer(seed, 0):
         faults.append(f"seed = {seed!r} must be an integer, 0 or more, or None")
     if not isinstance(version, str):

@@ -25,7 +25,9 @@ PATIENCE = 5.0
 """Seconds that a worker has to end after its pipe is closed."""
 
 GUARD = 'A script calls sweep under `if __name__ == "__main__":`, because each worker process imports the script.'
-NOTEBOOK = 'Functions of a notebook or of an interactive session go into a module (a .py file); or give executor="serial".'
+NOTEBOOK = (
+    'Functions of a notebook or of an interactive session go into a module (a .py file); or give executor="serial" or "threads".'
+)
 
 
 @dataclass(eq=False)

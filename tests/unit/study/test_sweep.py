@@ -61,6 +61,8 @@ def test_real_runs_are_equal_bit_by_bit_in_series_threads_and_processes():
         assert_same(serial, mbd.sweep(cells.build_pendulum, PENDULUMS, cells.run_pendulum, threads))
         assert threads.submit(int, "1").result() == 1  # it stays the user's
     assert_same(serial, mbd.sweep(cells.build_pendulum, PENDULUMS, cells.run_pendulum, workers=2))
+    for workers in (None, 1, 3):
+        assert_same(serial, mbd.sweep(cells.build_pendulum, PENDULUMS, cells.run_pendulum, "threads", workers=workers))
 
 
 @pytest.mark.slow
@@ -366,7 +368,7 @@ def nested():
         ((lambda **cell: cell, GRID, run), r"build is a lambda, which other processes cannot import. Write a function with def .*serial"),
         ((build, GRID, nested()), r"run is .*inner, which other"),
         ((3, GRID, run), "build = 3 must be a function"),
-        ((build, GRID, run, "serail"), "executor = 'serail' must be None .*'serial', or an executor"),
+        ((build, GRID, run, "serail"), "executor = 'serail' must be None .*'serial', 'threads', or an executor"),
         ((build, GRID, run, "serial", None, -1.0), "budget = -1.0 must be a positive number"),
         ((build, 5, run, "serial"), "parameters is a int; give a dict of lists"),
         ((build, {"x": 1, "y": []}, run, "serial"), r"'x' is 1: give a list of values, \[1\] for one; 'y' has no values"),
