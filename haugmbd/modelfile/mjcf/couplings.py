@@ -23,7 +23,7 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.errors import Fault
 from haugmbd.modelfile.imports.closing import OPEN
 from haugmbd.modelfile.imports.limits import Limit
-from haugmbd.modelfile.mjcf.engine import BALL, HINGE, JOINT, SLIDE, Engine
+from haugmbd.modelfile.mjcf.engine import BALL, HINGE, JOINT, LARGEST, SLIDE, Engine
 from haugmbd.modelfile.mjcf.joints import ALIGNED
 from haugmbd.system.system import System
 from joints import RJ, Coupling, Gear, RackPinion
@@ -76,10 +76,15 @@ def gap_of(engine: Engine, rule: Follower) -> float:
     return offsets[0] - float(np.polynomial.polynomial.polyval(offsets[1], rule.a))
 
 
+def sound(rule: Follower) -> bool:
+    """Return whether the numbers of a polynomial are such that positions and rows are finite."""
+    return bool(np.all(np.abs(rule.a) < LARGEST))
+
+
 def put_followers(engine: Engine) -> tuple[str, ...]:
     """Put the positions of joints that follow others, each after its leader, and return what was moved as texts."""
     m, d = engine.m, engine.d
-    rules = {rule.joint: rule for rule in reversed(followers(engine))}
+    rules = {rule.joint: rule for rule in reversed(followers(engine)) if sound(rule)}
     done: set[int] = set()
     told = []
     for start in rules:
@@ -101,6 +106,8 @@ def put_followers(engine: Engine) -> tuple[str, ...]:
 def follow(engine: Engine, placed: dict[int, Placed], rule: Follower, name: str) -> Joint | Fault:
     """Return the coupling of an equality of joints, or why there is none."""
     where = f"equality {name!r}"
+    if not sound(rule):
+        return Fault(where, f"its polynomial has the numbers {rule.a.tolist()}", f"Give numbers below {LARGEST:g}.")
     if rule.a[2:].any():
         what = f"its polynomial has the powers {rule.a.tolist()}; a Coupling is linear"
         return Fault(where, what, "Use polycoef with two numbers, or add a driver or a cam to the system.")
@@ -140,6 +147,8 @@ def rotor(engine: Engine, system: System, n: int, a: float, placed: dict[int, Pl
     if n not in placed or m.jnt_type[n] not in (HINGE, SLIDE):
         what = f"its armature {a:g} is that of a ball, of a free joint or of one of several joints of a body, which cannot be read here"
         return [], Fault(f"joint {name!r}", what, "Remove it, or give one joint a body, with bodies between them.")
+    if not 0.0 < a < LARGEST:
+        return [], Fault(f"joint {name!r}", f"its armature is {a:g}", f"Give a positive number below {LARGEST:g}, or leave it out.")
     taken = {body.name for body in system.bodies} | {joint.name for joint in system.joints}
     base = f"{name} rotor"
     while base in taken or f"{base} bearing" in taken or f"{base} gear" in taken:

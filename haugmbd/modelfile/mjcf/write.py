@@ -42,6 +42,8 @@ from joints import CJ, RJ, SJ, TJ, UJ, Fixed, Planar
 TREE = (RJ, TJ, SJ, CJ, UJ, Planar, Fixed)
 KEY = "modelled"
 """Name of the keyframe with the velocities."""
+FLAT = 1e-13
+"""Part of its largest moment of inertia by which the others of a flat body are larger in a file: J3 <= J1 + J2 holds after rounding."""
 PUT = 1e-12
 """[kg m2] Moment of inertia that a body without one gets where leave_out allows it."""
 SMALLEST = 1e-14
@@ -142,7 +144,11 @@ def _body(branch: Branch, inside: list[str], springs: dict[int, dict[str, str]],
     if min(body.mass, float(moments[0])) < SMALLEST:
         what = f"it has no inertia about an axis, which MuJoCo requires; one of {PUT:g} kg m2 would be put there"
         faults.append(Fault(f"body {body.name!r}", what, "Give it a small moment of inertia there, or pass leave_out=True."))
-        J = axes @ np.diag(np.maximum(moments, PUT)) @ axes.T
+        moments = np.maximum(moments, PUT)
+        J = axes @ np.diag(moments) @ axes.T
+    lack = float(moments[2] * (1.0 + FLAT) - moments[0] - moments[1])
+    if lack > 0.0:  # a flat body: MuJoCo's own rounding must not take it for one that cannot be
+        J = J + 0.5 * lack * (axes[:, :2] @ axes[:, :2].T)
     six = numbers((J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]))
     solid = element("inertial", pos="0 0 0", mass=numbers(body.mass), fullinertia=six)
     place = {

@@ -273,12 +273,21 @@ def _read_joint(robot: Robot, element: Element) -> None:
     joint.friction = _number(robot, dynamics, "friction", 0.0, where)
     if limit is not None and kind in ("revolute", "prismatic"):
         joint.limits = (_number(robot, limit, "lower", 0.0, where), _number(robot, limit, "upper", 0.0, where))
-        joint.effort = _number(robot, limit, "effort", 0.0, where)
+        joint.effort = _effort(limit)
     mimic = element.first("mimic")
     if mimic is not None:
         numbers = _number(robot, mimic, "multiplier", 1.0, where), _number(robot, mimic, "offset", 0.0, where)
         joint.mimic = (mimic.attributes.get("joint", ""), *numbers)
     robot.joints[name] = joint
+
+
+def _effort(limit: Element) -> float:
+    """Return the largest force of a joint; 0, which is none, for a text that is no finite number."""
+    try:
+        effort = float(limit.attributes.get("effort", "0"))
+    except ValueError:
+        return 0.0
+    return effort if 0.0 < effort < LARGEST else 0.0
 
 
 def _axis(robot: Robot, element: Element, where: str) -> Array:

@@ -152,6 +152,7 @@ def test_couplings_come_back_from_asmt(length, tmp_path):
         np.testing.assert_allclose(velocities(again)[name], x, rtol=0, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_couplings_and_velocities_come_back_from_mjcf(tmp_path):
     pytest.importorskip("mujoco")
     system = mechanisms.geared()
@@ -165,6 +166,20 @@ def test_couplings_and_velocities_come_back_from_mjcf(tmp_path):
     assert not np.any([body.v for body in mbd.read_mjcf(tmp_path / "geared.xml").bodies])
 
 
+def test_flat_bodies_come_back_from_mjcf(tmp_path):
+    """J3 = J1 + J2: MuJoCo refuses an inertia in which rounding makes J3 larger."""
+    pytest.importorskip("mujoco")
+    system, rng = mbd.System("plates", gravity=(0, 0, -9.81)), np.random.default_rng(7)
+    for k in range(20):
+        a, b = rng.uniform(0.1, 2.0, 2)
+        A = euler_parameters.rotation_matrix(euler_parameters.normalized(rng.normal(size=4)))
+        system.add(mbd.Body(f"plate {k}", 1.0, A @ np.diag((a, b, a + b)) @ A.T, r=(k, 0, 0)))
+    mbd.write_mjcf(system, tmp_path / "x.xml")
+    for one, two in zip(system.bodies[1:], mbd.read_mjcf(tmp_path / "x.xml").bodies[1:], strict=True):
+        np.testing.assert_allclose(two.J_bar, one.J_bar, rtol=0, atol=1e-12)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_velocities_of_trees_come_back_from_mjcf(seed, tmp_path):
     """Free bodies, balls, universal, cylindrical and planar joints from both sides."""
@@ -192,6 +207,7 @@ def test_couplings_come_back_from_urdf(tmp_path):
     couplings_alike(system, again)
 
 
+@pytest.mark.slow
 def test_limits_come_back(tmp_path):
     system = mechanisms.geared(screw=False)
     joints = {joint.name: joint for joint in system.joints}
@@ -298,6 +314,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", KINDS)
 @pytest.mark.parametrize("case", ["tree 1", "tree 4", "SJ", "RJ", "Fixed", "geared", "springs"])
 def test_the_other_engine_accelerates_alike(engine, case):
@@ -405,6 +422,7 @@ def test_names_with_marks_of_xml(tmp_path):
     assert again.bodies[1].name == body.name
 
 
+@pytest.mark.slow
 def test_strange_names(tmp_path):
     """Names come back, or with marks in place of what paths and lists cannot hold, each of one part only; others are refused."""
 

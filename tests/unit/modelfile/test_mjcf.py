@@ -380,6 +380,19 @@ def test_numbers_that_are_too_large(tmp_path):
             read(tmp_path, text)
 
 
+def test_bad_numbers_of_equalities_and_armature(tmp_path):
+    solid = '<inertial pos="0.2 0 0.1" mass="1" diaginertia="0.1 0.2 0.2"/>'
+    tree = f'<body name="b"><joint name="x"/>{solid}<body name="c"><joint name="y" armature="{{}}"/>{solid}</body></body>'
+    for a, coefficients, what in (
+        ("0", "1e300 1e300", "equality 'e': its polynomial has the numbers"),
+        ("-1", "0 1", "joint 'y': its armature is -1"),
+        ("1e80", "0 1", "joint 'y': its armature is 1e\\+80"),
+    ):
+        text = mjcf.model(tree.format(a), equality=f'<joint name="e" joint1="x" joint2="y" polycoef="{coefficients}"/>')
+        with pytest.raises(mbd.ModelFileError, match=what):
+            read(tmp_path, text)
+
+
 def test_bad_files_and_names(tmp_path):
     with pytest.raises(mbd.ModelFileError, match="MuJoCo: "):
         read(tmp_path, "<mujoco><worldbody><body><joint/></body></worldbody></mujoco>")

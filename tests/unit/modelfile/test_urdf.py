@@ -340,6 +340,7 @@ def test_limits_become_stops_in_the_coordinates_of_the_file(tmp_path):
     assert (with_stops.v_dot - without.v_dot)[2, 2] == pytest.approx(-50.0 * (rise - 0.4), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_limits_of_robots_with_loops_and_those_that_cannot_be(tmp_path):
     limit = '<limit lower="{}" upper="{}" effort="{}" velocity="1"/>'
     text = robots.four_bar_leg(robots.loop_joint("revolute", *ENDS)).replace('"continuous"', '"revolute"')
