@@ -107,7 +107,8 @@ def texts(root: Path) -> list[Said]:
     modules = [read(path, root) for package in ("haugmbd", "joints") for path in sorted((root / package).rglob("*.py"))]
     returned: dict[str, list[str]] = {}
     for module in modules:
-        CONSTANTS.update({name: value for name, value in local_texts(module.tree, deep=False).items() if name.isupper()})
+        tops = local_texts(module.tree, deep=False)
+        CONSTANTS.update({name: value for name, value in tops.items() if name.isupper() and literal(value, tops, {})})
     for module in modules:
         for name, found in module.returned.items():
             returned.setdefault(name, []).extend(found)

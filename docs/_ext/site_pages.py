@@ -33,6 +33,7 @@ CONTENTS = {
         "rolling",
         "forces",
         "generated/forces",
+        "controllers",
         "shapes",
         "model-files",
         "urdf",
