@@ -110,7 +110,11 @@ if TYPE_CHECKING:
     from haugmbd.forces.compliant.damping import HuntCrossley as HuntCrossley
     from haugmbd.forces.compliant.damping import LankaraniNikravesh as LankaraniNikravesh
     from haugmbd.forces.drag import Drag as Drag
+    from haugmbd.forces.friction_laws import BrownMcPhee as BrownMcPhee
+    from haugmbd.forces.friction_laws import Coulomb as Coulomb
+    from haugmbd.forces.friction_laws import Viscous as Viscous
     from haugmbd.forces.joint_force import JointForce as JointForce
+    from haugmbd.forces.joint_friction import JointFriction as JointFriction
     from haugmbd.forces.joint_limit import JointLimit as JointLimit
     from haugmbd.forces.joint_spring import JointSpring as JointSpring
     from haugmbd.forces.linear_actuator import LinearActuator as LinearActuator
@@ -278,6 +282,8 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.forces.compliant.contact_force": ("ContactForce",),
     "haugmbd.forces.compliant.damping": ("Flores", "HuntCrossley", "LankaraniNikravesh"),
     "haugmbd.forces.drag": ("Drag",),
+    "haugmbd.forces.friction_laws": ("BrownMcPhee", "Coulomb", "Viscous"),
+    "haugmbd.forces.joint_friction": ("JointFriction",),
     "haugmbd.forces.joint_force": ("JointForce",),
     "haugmbd.forces.joint_limit": ("JointLimit",),
     "haugmbd.forces.joint_spring": ("JointSpring",),

@@ -34,6 +34,12 @@ NOT_SPREAD = 11
 
 NO_FORCE = 12
 """A force element has no force at this state, such as a bushing at half a turn: number = the time [s]."""
+FRICTION_HAS_NONE = 13
+"""Friction in joints and multipliers have no solution: place = joint with friction, number = slope of its friction by itself."""
+FRICTION_HAS_TWO = 14
+"""Friction in joints and multipliers have two solutions or more: place and number as above."""
+FRICTION_STALLED = 15
+"""The iteration of friction and multipliers did not converge: place and number as above."""
 
 
 @kernel

@@ -20,6 +20,8 @@ from haugmbd.bodies.validation import read_only
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
+from haugmbd.forces.joint_friction import JointFriction
+from haugmbd.formulations.friction_forces import friction_over_time
 from haugmbd.model.compile import LoadEntry
 from haugmbd.model.energy_balance import own_states, with_known_outputs
 from haugmbd.model.labels import no_such
@@ -37,6 +39,7 @@ UNITS = {
     "normal_force": "N",
     "friction_force": "N",
     "slip": "m/s",
+    "limit": "N",
     "power": "W",
     "energy": "J",
 }
@@ -73,6 +76,8 @@ class LoadHistory:
         it. Torque: torque, global. Bushing: on body j, global. StateForce: torque on each of its bodies, global.
     coordinates, rates, forces : ndarray, (nt, n)
         JointForce of a list of joints: coordinates, their rates, and the forces along them.
+    normal_force, limit : ndarray, (nt,)
+        JointFriction: normal force [N]; largest friction at rest [N, or N m in a bearing].
     point : ndarray, (nt, 3)
         Point of application of a PointForce or Bushing, global [m].
     indentation : ndarray, (nt,) or (nt, k)
@@ -137,6 +142,10 @@ class LoadHistory:
         return self._value("torque")
 
     @property
+    def limit(self) -> Array:
+        return self._value("limit")
+
+    @property
     def point(self) -> Array:
         return self._value("point")
 
@@ -157,6 +166,11 @@ class LoadHistory:
         return self._value("slip")
 
     @property
+    def _turns(self) -> bool:
+        """Whether the friction is a torque alone."""
+        return "torque" in self._values and "normal_force" in self._values and "force" not in self._values
+
+    @property
     def stroke(self) -> float:
         """Return the largest less the smallest length [m] or angle [rad]."""
         way = next((self._values[name] for name in ("angle", "displacement") if name in self._values), None)
@@ -167,7 +181,9 @@ class LoadHistory:
     def unit(self, quantity: str) -> str:
         """Return the unit of a quantity."""
         if quantity == "rate":
-            return "rad/s" if "angle" in self._values else "m/s"
+            return "rad/s" if "angle" in self._values or self._turns else "m/s"
+        if quantity == "limit" and self._turns:
+            return "N m"
         return UNITS[quantity]
 
     def _value(self, name: str) -> Array:
@@ -195,10 +211,14 @@ def load_history(model: Model, t: Array, y: Array, name: str) -> LoadHistory:
     finite = np.isfinite(y).all(axis=1)
     some, n = y[finite], model.nb + 1
     bodies = np.swapaxes(some[:, : WIDTH * n].reshape(len(some), n, WIDTH), 0, 1)[list(entry.bodies)]
-    angle = own_states(model, entry, some)
-    load = with_known_outputs(model, entry, t[finite], some)
-    found = load.quantities(t[finite], bodies, angle)
-    energy = load.ledger(t[finite], bodies, angle).potential
+    if isinstance(entry.load, JointFriction):
+        found = entry.load.values_of(*friction_over_time(model, t[finite], some)[name])
+        energy = np.zeros(len(some))
+    else:
+        angle = own_states(model, entry, some)
+        load = with_known_outputs(model, entry, t[finite], some)
+        found = load.quantities(t[finite], bodies, angle)
+        energy = load.ledger(t[finite], bodies, angle).potential
     values = {key: _spread(value, finite) for key, value in found.values.items()}
     return LoadHistory(name, entry.load.kind, t, _spread(found.power, finite), _spread(energy, finite), values)
 

@@ -20,6 +20,8 @@ joint_force      forces along several coordinates, as a function of all
 motor            torque on a joint, with gear ratio, rotor and torque-speed curve
 motor_rotor      the rotor of a motor: a body behind a gear
 compliant        contact forces of shapes that touch
+friction_laws    friction over sliding speed
+joint_friction   friction in a joint, by what it carries
 jacobian         the declared derivative of a user's function
 jacobian_check   a declared derivative compared with differences
 tangent          stiffness and damping blocks of a force
@@ -32,7 +34,9 @@ from haugmbd.forces.buoyancy import Buoyancy
 from haugmbd.forces.bushing import Bushing
 from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.forces.drag import Drag
+from haugmbd.forces.friction_laws import BrownMcPhee, Coulomb, FrictionLaw, Viscous
 from haugmbd.forces.joint_force import JointForce
+from haugmbd.forces.joint_friction import JointFriction
 from haugmbd.forces.joint_limit import JointLimit
 from haugmbd.forces.joint_spring import JointSpring
 from haugmbd.forces.linear_actuator import LinearActuator
@@ -52,9 +56,13 @@ __all__ = [
     "Bushing",
     "ContactForce",
     "Drag",
+    "BrownMcPhee",
+    "Coulomb",
     "EnergyLedger",
     "ForceElement",
+    "FrictionLaw",
     "JointForce",
+    "JointFriction",
     "JointLimit",
     "JointSpring",
     "LinearActuator",
@@ -62,4 +70,5 @@ __all__ = [
     "PointForce",
     "StateForce",
     "Torque",
+    "Viscous",
 ]

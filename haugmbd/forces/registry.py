@@ -11,7 +11,7 @@ at the motion m:
     add_tangent(ints, floats, first, last, m, T)            add its stiffness and damping, by formula, to the `Tangents` T
     add_declared_tangent(...)                               the same from the jacobian that the user has declared
 
-The forces of a StateForce are added by its callback.
+The forces of a StateForce are added by its callback, those of a JointFriction by `model.friction`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined
 from haugmbd.constraints.base import Motion
-from haugmbd.forces import buoyancy, bushing, drag, joint_load, point_force, rsda, state_force, torque, tsda
+from haugmbd.forces import buoyancy, bushing, drag, joint_friction, joint_load, point_force, rsda, state_force, torque, tsda
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.compliant import contact_force
 from haugmbd.forces.joint_force import JointForce
@@ -42,6 +42,7 @@ MODULES: tuple[tuple[type[ForceElement], Any], ...] = (
     (contact_force.ContactForce, contact_force),
     (drag.Drag, drag),
     (buoyancy.Buoyancy, buoyancy),
+    (joint_friction.JointFriction, joint_friction),
 )
 SHARED: tuple[type[ForceElement], ...] = (LinearActuator, JointSpring, JointLimit, JointForce, Motor)
 KINDS: tuple[type[ForceElement], ...] = (*(kind for kind, _ in MODULES if kind is not joint_load.JointLoad), *SHARED)

@@ -16,6 +16,7 @@ reduced_chain             joint coordinates, where the system is a chain
 kept_rows                 multipliers of the kept rows
 error_messages            from a status code to an error message
 accelerations             accelerations and multipliers at a state
+friction_forces           friction in joints at given states
 evaluator                 the same in loops of one's own, without copies
 """
 

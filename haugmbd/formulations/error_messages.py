@@ -6,6 +6,7 @@ import numpy as np
 
 from haugmbd.compiled import status_codes
 from haugmbd.errors import SimulationError, SingularKKTError
+from haugmbd.forces.joint_friction import JointFriction
 from haugmbd.model.constraint_rows import Rows, rows_in
 from haugmbd.model.model import Model
 from haugmbd.redundancy.rank import rank_report
@@ -82,6 +83,8 @@ def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
             f"accelerations that suit them were found (a part of {number:.1e} is left). "
             "Take Projection() in place of stabilization=None, or reduce h."
         )
+    if code in (status_codes.FRICTION_HAS_NONE, status_codes.FRICTION_HAS_TWO, status_codes.FRICTION_STALLED):
+        return SimulationError(f"{_friction(model, code, node, number)} (at t = {t:.6g} s).")
     if code == status_codes.OFF_MANIFOLD:
         row = list(model.slot_of_row).index(node) if node in model.slot_of_row else 0
         return SimulationError(
@@ -144,6 +147,21 @@ def _singular(model: Model, pack: Pack, node: int, number: float) -> str:
         "A singular position (a dead centre, a flat parallelogram, bars in line): more than one motion is possible, or none. "
         "A run crosses it if its velocity selects one motion; otherwise start away from it, or add a driver or a spring."
     )
+
+
+def _friction(model: Model, code: int, place: int, slope: float) -> str:
+    """Return why the friction in a joint could not be solved for."""
+    load = [entry.load for entry in model.loads if isinstance(entry.load, JointFriction)][place]
+    what = f"friction {load.name!r} in joint {load.joint.name!r}"
+    why = f"each newton of its friction presses the joint with so much that the friction grows by {slope:.3g} N"
+    remedy = "Reduce the coefficient, or change the geometry so that friction presses the joint less"
+    if code == status_codes.FRICTION_HAS_NONE:
+        return (
+            f"{what} has no solution: {why}, and no friction agrees with the reaction that it causes (Painleve: it jams). {remedy}"
+        )
+    if code == status_codes.FRICTION_HAS_TWO:
+        return f"{what} has two solutions: {why}, so that a small and a large friction both agree with their reactions (Painleve). {remedy}"
+    return f"{what} was not found: the iteration with the multipliers did not converge, where {why}. {remedy}"
 
 
 def joints_at(model: Model, node: int) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from haugmbd.formulations.error_messages import explain
 from haugmbd.math.euler_kernels import put_euler_rate
 from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.model.evaluate import prepare, rows_entry
+from haugmbd.model.friction.stages import SOLVE as SOLVE_FRICTION
 from haugmbd.model.generalized_forces import put_angle_rates_of_loads
 from haugmbd.model.model import Model
 from haugmbd.workspace import accessors as ws
@@ -87,6 +88,15 @@ def finish(P: Pack) -> int:
 
 
 @kernel
+def finish_accelerations(P: Pack) -> int:
+    """Finish the solution for b = (Q, gamma), and solve it together with friction in joints, if there is any."""
+    code = finish(P)
+    if code == OK and ws.friction_mode(P) > 0:
+        code = P.friction(SOLVE_FRICTION, 0.0, P, ws.stopped_state(P))
+    return code
+
+
+@kernel
 def solve_once(P: Pack) -> int:
     """Solve K x = b without refinement, for iterations that correct themselves."""
     begin(P)
@@ -131,7 +141,7 @@ def accelerate(P: Pack, t: float, y: Array) -> int:
     code = factorize(P)
     if code != OK:
         return code
-    return finish(P)
+    return finish_accelerations(P)
 
 
 @kernel
@@ -155,7 +165,8 @@ def put_rates(P: Pack, t: float, y: Array, y_dot: Array) -> None:
 def rates_at_hand(P: Pack, t: float, y: Array, y_dot: Array) -> int:
     """Write y_dot of the state `y` with the current rows, forces and factor, as a projection leaves them."""
     put_right_hand_side(P)
-    code = solve_system(P)
+    begin(P)
+    code = finish_accelerations(P)
     if code == OK:
         put_rates(P, t, y, y_dot)
     return code

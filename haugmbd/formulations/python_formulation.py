@@ -35,6 +35,7 @@ from haugmbd.model.length import POWERS
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.workspace import layout as at
+from haugmbd.workspace.accessors import FRICTION_FLAG, SOLVES_AGAIN, WITH_SOLUTION
 from haugmbd.workspace.layout import Pack, Tables, workspace_array
 
 FAR_BETTER = 10.0
@@ -64,6 +65,8 @@ class PythonFormulation(Formulation):
         kkt_solver = PythonKKTSolver(model, self.begin(model), rows_for(model), every=self.all_rows, unit=unit)
         ints = model.tables.ints.copy()
         ints[ints[3 * at.FLAGS] :][:2] = 0, 1
+        if ints[ints[3 * at.FLAGS] + FRICTION_FLAG] == WITH_SOLUTION:
+            ints[ints[3 * at.FLAGS] + FRICTION_FLAG] = SOLVES_AGAIN
         routines: dict[str, Any] = {"factorize": RECORD_ROWS, "finish": CALL_PYTHON_SOLVER, "begin": SKIP, "refine": NO_REFINE}
         return model.pack()._replace(ints=ints, apply=APPLY, callback=kkt_solver.callback, python_solver=kkt_solver, **routines)
 

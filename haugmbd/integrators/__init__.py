@@ -11,6 +11,7 @@ base                   base classes of integrators
 default_number         default numbers, as distinct from given ones
 events                 events and their records
 event_location         finding and locating events
+stick                  events at which joints with friction stick and slip
 initial_state          initial states: checked or projected
 chain_rates            rates of a serial chain
 chain_state_space      a serial chain as a vector that integrators advance

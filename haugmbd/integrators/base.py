@@ -51,6 +51,9 @@ class Integrator(ABC):
     own_multipliers: ClassVar[bool] = False
     """Whether a step solves for multipliers at its end.  Multipliers of stages and of half steps do not count."""
 
+    takes_friction: ClassVar[bool] = True
+    """Whether friction in a joint may depend on what the joint carries."""
+
     lam_at_steps: ClassVar[bool] = False
     """Whether its batches carry multipliers `lam` that the step solved for, with `u_dot` or the accelerations in `y_dot`."""
 

@@ -26,6 +26,7 @@ from haugmbd.integrators.dense_output import quintic
 from haugmbd.integrators.state_space import Places
 from haugmbd.math.euler_parameters import normalized, omega_bar_from, p_dot_from
 from haugmbd.model.body_kinematics import NO_DRIVE
+from haugmbd.model.friction.routine import NO_FRICTION
 from haugmbd.model.generalized_forces import NO_APPLY
 from haugmbd.serial_chain.chain import SerialChain
 from haugmbd.serial_chain.chain_arrays import SLIDE
@@ -51,7 +52,7 @@ class ChainStateSpace:
         callback = (
             Callback(self._write_tau, ((chain.nq + chain.nv,), (0,), (0,), (chain.nv,))) if callable(self.tau) else NO_CALLBACK
         )
-        unused: dict[str, Any] = {"factorize": none, "finish": none, "begin": none, "refine": none}
+        unused: dict[str, Any] = {"factorize": none, "finish": none, "begin": none, "refine": none, "friction": NO_FRICTION}
         arrays = (chain.tables.ints, chain.tables.reals, np.zeros(chain.tables.work_size))
         pack = Pack(*arrays, NO_DRIVE, NO_APPLY, callback, fills, PREPARE_CHAIN, **unused)
         if callable(self.tau):

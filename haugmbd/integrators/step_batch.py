@@ -23,6 +23,8 @@ class StepBatch(NamedTuple):
     t: (k,);  y, y_dot: (k, ny) after each accepted step;  code: OK, or the code of the failure;  t_stop: the time of the failure
     lam: (k, nc) the method's own multipliers, by rows; None if the method has none at its steps
     u_dot: (k, 6 (nb + 1)) the accelerations that belong to lam, if they are not those in y_dot
+    start_rates: (ny,) rates at the start of the batch, where those at the end of the batch before jump: friction that sticks or slips
+    events: records of what the model itself does at the end of the batch, such as friction that sticks or slips
     curve: dense output across a singular configuration, `states(t)` and `rates(t)`; None for steps, where states and rates determine it
     """
 
@@ -36,6 +38,8 @@ class StepBatch(NamedTuple):
     lam: Array | None = None
     curve: Any = None
     u_dot: Array | None = None
+    start_rates: Array | None = None
+    events: tuple[Any, ...] = ()
 
     def first(self, k: int) -> StepBatch:
         """Return the first k steps."""

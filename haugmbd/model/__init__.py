@@ -9,6 +9,7 @@ compile              from objects to tables
 body_kinematics      rotation matrices, points and vectors, drivers at one instant
 internal_states      states of force elements and blocks, explicit and implicit
 generalized_forces   forces at one instant
+friction             friction in joints, solved together with the multipliers
 evaluate             rows and forces evaluated from Python
 explanation          equations as text
 model                Model

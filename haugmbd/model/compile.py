@@ -28,6 +28,7 @@ from haugmbd.forces.base import ForceElement, TablePlaces
 from haugmbd.forces.internal_state import InternalState
 from haugmbd.forces.registry import MODULES, table_of
 from haugmbd.kkt.solver_choice import choose_solver
+from haugmbd.model.friction.tables import friction_tables
 from haugmbd.model.memory import need_memory
 from haugmbd.workspace.layout import WIDTH, Tables
 
@@ -177,6 +178,7 @@ def compile_tables(
     of_blocks = () if network is None else network.x0.tolist()
     states = (*(x for load in loads for x in load.states()), *of_blocks)
     places = [number.driver(InternalState()) for _ in states]
+    friction = friction_tables(number, entries, owners, edges, slots)
     n_signals, n_angles = sum(load.signals for load in loads), turns.first + len(turns.angles)
     force_ints, force_reals, force_kind_starts = _force_tables(number, entries, n_angles, places)
     n_tail = n_angles + len(states)
@@ -194,20 +196,25 @@ def compile_tables(
     padded = [(*edge, *[0] * (n_sides - len(edge))) for edge in edges]
     chosen = choose_solver(positions, padded, (pad == 0.0).sum(axis=1).tolist(), solver)
     n_nodes, n_slots = len(bodies) + len(edges), ROWS_PER_EDGE * len(edges)
-    ints = {
-        "FLAGS": np.array(
-            [[not np.array_equal(inertia, shifted), callbacks.any, len(states), *(places or [0])[:1]]], dtype=np.int64
-        ),
-        "BODY_OF": np.array(number.body_of, dtype=np.int64).reshape(-1, 1),
-        "ROW_INTS": row_ints,
-        "ROW_KIND_STARTS": row_kind_at,
-        "FORCE_INTS": force_ints,
-        "FORCE_KIND_STARTS": force_kind_starts,
-        "DRIVER_TABLE": drivers.table,
-        "DRIVER_OPS": drivers.ops,
-        "EDGES": np.array(padded, dtype=np.int64).reshape(-1, n_sides),
-        "VELOCITY_ROWS": velocity_rows,
-    } | chosen.ints
+    ints = (
+        {
+            "FLAGS": np.array(
+                [[not np.array_equal(inertia, shifted), callbacks.any, len(states), *(places or [0])[:1], friction.solves]],
+                dtype=np.int64,
+            ),
+            "BODY_OF": np.array(number.body_of, dtype=np.int64).reshape(-1, 1),
+            "ROW_INTS": row_ints,
+            "ROW_KIND_STARTS": row_kind_at,
+            "FORCE_INTS": force_ints,
+            "FORCE_KIND_STARTS": force_kind_starts,
+            "DRIVER_TABLE": drivers.table,
+            "DRIVER_OPS": drivers.ops,
+            "EDGES": np.array(padded, dtype=np.int64).reshape(-1, n_sides),
+            "VELOCITY_ROWS": velocity_rows,
+        }
+        | friction.ints
+        | chosen.ints
+    )
     reals = {
         "INERTIA": inertia,
         "SHIFTED": shifted,
@@ -221,26 +228,30 @@ def compile_tables(
         "ROW_WEIGHT": 1.0 + pad,
         "LENGTH": np.ones((1, 1)),
         "SCALE": _scale(shifted, n_nodes),
-    }
-    work = {
-        "A": (len(bodies), 9),
-        "X": (len(number.body_of), 9),
-        "F": (len(number.drivers), 3),
-        "SIGNALS": (n_signals, 2),
-        "J": (n_slots, 6 * n_sides),
-        "LEVEL": (n_slots, 3),
-        "Q": (len(bodies), 6),
-        "Q_USER": (len(bodies), 6),
-        "Y_STOPPED": (1, WIDTH * len(bodies) + n_tail),
-        "D_INV": (n_nodes, 6),
-        "RIGHT": (n_nodes, 6),
-        "SOLUTION": (n_nodes, 6),
-        "CORRECTION": (n_nodes, 6),
-        "PIVOTS": (6, 7),
-        "SOLVE_FOR": (1, 1),
-        "STATUS": (1, 4),
-        "SUCCEEDED": (1, 1),
-    } | chosen.work
+    } | friction.reals
+    work = (
+        {
+            "A": (len(bodies), 9),
+            "X": (len(number.body_of), 9),
+            "F": (len(number.drivers), 3),
+            "SIGNALS": (n_signals, 2),
+            "J": (n_slots, 6 * n_sides),
+            "LEVEL": (n_slots, 3),
+            "Q": (len(bodies), 6),
+            "Q_USER": (len(bodies), 6),
+            "Y_STOPPED": (1, WIDTH * len(bodies) + n_tail),
+            "D_INV": (n_nodes, 6),
+            "RIGHT": (n_nodes, 6),
+            "SOLUTION": (n_nodes, 6),
+            "CORRECTION": (n_nodes, 6),
+            "PIVOTS": (6, 7),
+            "SOLVE_FOR": (1, 1),
+            "STATUS": (1, 4),
+            "SUCCEEDED": (1, 1),
+        }
+        | friction.work(n_nodes)
+        | chosen.work
+    )
     need_memory(ints | reals, work, len(bodies) - 1, len(primitives))
     slot_of_row, side_of_i = np.array(slots, dtype=np.int64), np.array(sides, dtype=np.int64)
     slot_of_row.flags.writeable = side_of_i.flags.writeable = False

@@ -5,12 +5,15 @@ d(T + V)/dt = applied - dissipated                summed over all force elements
 
 from __future__ import annotations
 
+import importlib
+
 import numpy as np
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.control.output_values import with_outputs
 from haugmbd.forces.base import EnergyLedger, ForceElement
+from haugmbd.forces.joint_friction import JointFriction
 from haugmbd.model.compile import LoadEntry
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
@@ -24,8 +27,13 @@ def load_ledger(model: Model, t: npt.ArrayLike, y: npt.ArrayLike) -> dict[str, E
     times, states = np.asarray(t, dtype=np.float64), np.asarray(y, dtype=np.float64)
     n = model.nb + 1
     bodies = np.swapaxes(states[:, : WIDTH * n].reshape(len(times), n, WIDTH), 0, 1)
+    friction = {}
+    if any(isinstance(entry.load, JointFriction) for entry in model.loads):  # it needs multipliers: they stand above this package
+        friction = importlib.import_module("haugmbd.formulations.friction_forces").friction_over_time(model, times, states)
     return {
-        entry.load.name: with_known_outputs(model, entry, times, states).ledger(
+        entry.load.name: entry.load.dissipation(friction[entry.load.name].power)
+        if isinstance(entry.load, JointFriction)
+        else with_known_outputs(model, entry, times, states).ledger(
             times, bodies[list(entry.bodies)], own_states(model, entry, states)
         )
         for entry in model.loads

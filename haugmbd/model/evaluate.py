@@ -9,6 +9,7 @@ from haugmbd.compiled.status_codes import OK
 from haugmbd.constraints.base import RowTable
 from haugmbd.constraints.registry import assemble_rows
 from haugmbd.model.body_kinematics import move
+from haugmbd.model.friction.stages import PREPARE as PREPARE_FRICTION
 from haugmbd.model.generalized_forces import add_loads_to_forces
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import PREPARE_SIGNATURE, Pack
@@ -28,6 +29,8 @@ def prepare_entry(P: Pack, t: float, y: Array) -> int:
             m,
             RowTable(ws.jacobian(P), ws.row_values(P)),
         )
+        if ws.n_frictions(P) > 0:
+            code = P.friction(PREPARE_FRICTION, t, P, y)
     return code
 
 

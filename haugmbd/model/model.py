@@ -31,6 +31,7 @@ from haugmbd.model.compile import LoadEntry
 from haugmbd.model.dependent_rows import Redundancy, Rule
 from haugmbd.model.evaluate import PREPARE
 from haugmbd.model.explanation import Explanation, RowExplanation
+from haugmbd.model.friction.routine import FRICTION, NO_FRICTION
 from haugmbd.model.generalized_forces import APPLY, APPLY_WITH_CONTACTS, NO_APPLY
 from haugmbd.model.immutable import immutable
 from haugmbd.model.labels import JointEntry, RowLabel
@@ -186,6 +187,7 @@ class Model(Pictured):
             finish=solver.finish,
             begin=solver.begin,
             refine=solver.refine if self.tables["FLAGS"][0, 0] else NO_REFINE,
+            friction=FRICTION if len(self.tables["FRICTION_INTS"]) else NO_FRICTION,
         )
 
     def borrow(self) -> Pack:

@@ -17,14 +17,24 @@ from haugmbd.compiled import array_types
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.joint import Joint
 from haugmbd.drivers import QuinticSpline
-from haugmbd.forces import JointForce, JointLimit, JointSpring, Motor
+from haugmbd.forces import (
+    BrownMcPhee,
+    Coulomb,
+    FrictionLaw,
+    JointForce,
+    JointFriction,
+    JointLimit,
+    JointSpring,
+    Motor,
+    Viscous,
+)
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.characteristic import Characteristic
 from haugmbd.forces.joint_coordinate import coordinate_motion
 from haugmbd.forces.joint_load import JointLoad
 from haugmbd.modelfile.functions import SPLINE_RECORD, Code, TimeValue, driver_text, made_function, value_text
 from haugmbd.modelfile.reading import BAD, Path, Reading
-from haugmbd.modelfile.values import Array, CoordinateReference, Field, Kind, ListOf, Number, OneOf, Record, Text
+from haugmbd.modelfile.values import Array, CoordinateReference, Field, Flag, Kind, ListOf, Number, OneOf, Record, Reference, Text
 
 Parameters = Mapping[str, float]
 
@@ -59,6 +69,27 @@ class Forces(Kind):
 _JOINT = Field("joint", CoordinateReference())
 _DAMPING = Field("c", Number("N m s/rad or N s/m"), False, "damping")
 _JACOBIAN = Field("jacobian", Code(), False, "derivative of a stiff function")
+_MU_S = Field("mu_s", Number(), True, "coefficient at rest")
+_LAWS = {
+    "Coulomb": Record(
+        (
+            Field("type", Text(("Coulomb",))),
+            _MU_S,
+            Field("mu", Number(), False, "coefficient of sliding"),
+            Field("velocity", Number("m/s"), False, "of the smooth law; without it the law is exact, and sticks"),
+        )
+    ),
+    "BrownMcPhee": Record(
+        (
+            Field("type", Text(("BrownMcPhee",))),
+            _MU_S,
+            Field("mu_d", Number(), True, "coefficient of sliding"),
+            Field("v_t", Number("m/s"), True, "transition speed"),
+        )
+    ),
+    "Viscous": Record((Field("type", Text(("Viscous",))), Field("c", Number("N s/m or N m s/rad"), True, "damping"))),
+}
+LAWS: dict[str, type[FrictionLaw]] = {law.__name__: law for law in (Coulomb, BrownMcPhee, Viscous)}
 JOINT_LOAD_FIELDS: dict[str, tuple[tuple[Field, ...], ...]] = {
     "JointSpring": (
         (
@@ -92,13 +123,30 @@ JOINT_LOAD_FIELDS: dict[str, tuple[tuple[Field, ...], ...]] = {
             _JACOBIAN,
         ),
     ),
+    "JointFriction": (
+        (
+            Field("joint", Reference("joint")),
+            Field("law", OneOf(tuple(_LAWS.values())), True, "friction law"),
+            Field("radius", Number("m"), False, "of the bearing"),
+            Field("length", Number("m"), False, "of the bearings from each other"),
+            Field("preload", Number("N"), False, "normal force that is always there"),
+            Field("thrust_radius", Number("m"), False, "at which the axial force rubs"),
+            Field("stick", Flag(), False),
+        ),
+    ),
     "JointForce": (
         (_JOINT, Field("f", TimeValue("N or N m"), True, "force along the coordinate"), _JACOBIAN),
         (Field("joints", ListOf(CoordinateReference(), 1)), Field("f", Forces(), True, "forces along the coordinates")),
     ),
 }
 """The keys of each element besides type and name, one tuple for each of its forms."""
-JOINT_LOADS: dict[str, type[Any]] = {"JointSpring": JointSpring, "JointLimit": JointLimit, "JointForce": JointForce, "Motor": Motor}
+JOINT_LOADS: dict[str, type[Any]] = {
+    "JointSpring": JointSpring,
+    "JointLimit": JointLimit,
+    "JointFriction": JointFriction,
+    "JointForce": JointForce,
+    "Motor": Motor,
+}
 
 
 def make_joint_load(kind: str, values: dict[str, Any], coordinate: Callable[[Any], Any]) -> ForceElement:
@@ -109,12 +157,20 @@ def make_joint_load(kind: str, values: dict[str, Any], coordinate: Callable[[Any
         values["joint" if kind != "JointForce" else "joints"] = coordinate(values.pop("joint"))
     elif "joints" in values:
         values["joints"] = [coordinate(given) for given in values["joints"]]
+    if "law" in values:
+        law = dict(values["law"])
+        values["law"] = LAWS[law.pop("type")](**law)
     made: ForceElement = JOINT_LOADS[kind](**values)
     return made
 
 
 def joint_load_text(load: Any, parameters: Parameters, coordinate: Callable[[Joint | Coordinate], Any]) -> dict[str, Any]:
     """Return the values of an element for a file, besides type and name;  coordinate: returns the reference to a joint or coordinate."""
+    if isinstance(load, JointFriction):
+        numbers = {key: getattr(load, key) for key in ("radius", "length", "preload", "thrust_radius")}
+        law = {key: x for key, x in vars(load.law).items() if x is not None}
+        text = {"joint": coordinate(load.joint), "law": {"type": type(load.law).__name__, **law}}
+        return text | {key: x for key, x in numbers.items() if x} | ({} if load.stick else {"stick": False})
     joints = [coordinate(part) for part in load.given]
     at = {"joint": joints[0]} if load.alone else {"joints": joints}
     if isinstance(load, JointSpring):

@@ -15,6 +15,7 @@ from haugmbd import integrators
 from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import ModelError, UsageError
+from haugmbd.forces.joint_friction import JointFriction
 from haugmbd.formulations import Formulation, NewtonEuler
 from haugmbd.integrators import RK4, DormandPrince
 from haugmbd.integrators.base import Integrator
@@ -178,6 +179,24 @@ def check_drivers(model: Model, t_start: float, t_end: float) -> None:
     faults = interval_faults(model, t_start, t_end)
     if faults:
         raise ModelError(faults)
+
+
+def check_friction(model: Model, method: Integrator) -> None:
+    """Raise UsageError if the method cannot treat the friction in the joints of the model."""
+    loads = [entry.load for entry in model.loads if isinstance(entry.load, JointFriction)]
+    name = type(method).__name__
+    exact = [repr(load.name) for load in loads if load.is_exact]
+    if exact and not (method.one_step and method.takes_friction):
+        raise UsageError(
+            f"friction {', '.join(exact)} sticks exactly, by events between which a method starts anew, and {name} does not: take RK4, "
+            "DormandPrince or another explicit method, or a smooth law, such as Coulomb(mu, velocity=1e-3) or BrownMcPhee."
+        )
+    loaded = [repr(load.name) for load in loads if load.reads_reaction]
+    if loaded and not method.takes_friction:
+        raise UsageError(
+            f"friction {', '.join(loaded)} depends on what its joint carries, and {name} does not solve for both together: take RK4, "
+            "DormandPrince, BDF or another method."
+        )
 
 
 def check_interval(method: Integrator, t_start: float, t_end: float, every: int) -> None:

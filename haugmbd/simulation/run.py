@@ -18,10 +18,10 @@ from haugmbd.diagnostics.turns import TurnCounter
 from haugmbd.errors import SimulationError
 from haugmbd.integrators.event_location import EventLocator, Moment, step_to
 from haugmbd.integrators.events import Event, EventRecord
-from haugmbd.integrators.singularity_crossing import batches_across
 from haugmbd.integrators.state_space import MaximalStateSpace, SingularCrossing
 from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.integrators.step_context import Problem, copy_options, post_step_each, restore_memory
+from haugmbd.integrators.stick import batches_with_stick
 from haugmbd.simulation.clock import Clock
 from haugmbd.simulation.progress import Progress
 from haugmbd.simulation.records import Counters
@@ -227,7 +227,9 @@ class Run(Generic[R]):
         """
         p = self.problem
         options = copy_options(p.options)
-        for whole in batches_across(method, p, k1, self.stop):
+        for whole in batches_with_stick(method, p, k1, self.stop):
+            if whole.start_rates is not None:
+                self._last = (*self._last[:2], whole.start_rates[None])
             # before events and states at wanted times call the user's functions again
             stopped = self._error(whole.code, whole.t_stop)
             whole, stopped = self._unbroken(whole, stopped)
@@ -321,6 +323,8 @@ class Run(Generic[R]):
             self._store(batch)
             error.result = self._result(interrupted=False, error=error)  # type: ignore[attr-defined]
             raise
+        own = [event for event in batch.events if event.t <= (cut.t[-1] if len(cut.t) else t[0])]
+        records = sorted((*own, *records), key=lambda one: one.t)
         if ended and self.touches is not None and isinstance(self.locator.ended_by, TouchEvent):
             y = cut.y[-1].copy()
             records = self._new(records)

@@ -40,6 +40,7 @@ from haugmbd.simulation.arguments import (
     check_budget,
     check_drivers,
     check_flags,
+    check_friction,
     check_interval,
     check_kinds,
     check_numbers,
@@ -304,6 +305,7 @@ def run_system(
     measured = read_sensors((*sensors_of(model), *read_sensors(sensors)))
     check_interval(method, start.t, t_end, store_every)
     check_drivers(model, start.t, t_end)
+    check_friction(model, method)
     pack = rule.fitted(model, formulation.pack(model))
     start = consistent_start(model, pack, start, project_velocity=project_velocity)
     problem = Problem(MaximalStateSpace(model), pack, rule.rates, rule.post_step, rule.options(), start.t, start.y)

@@ -5,6 +5,7 @@ constraint_residuals   whether a state satisfies its joints, in metres and degre
 function_ranges        motions that leave the table of a function of a joint coordinate
 solvability            whether accelerations and multipliers have one solution
 validation             all faults of a system at once
+friction_uniqueness    friction in joints whose reactions are not unique
 locking                systems that cannot move, and the misalignment that locks them
 build                  from objects to a Model
 equation_report        the equations of a model as text

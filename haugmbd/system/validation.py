@@ -29,6 +29,7 @@ from haugmbd.model.model import Model
 from haugmbd.redundancy.rank import TOLERANCE, analyse_rank
 from haugmbd.redundancy.redundancy import redundancy_of
 from haugmbd.system.constraint_residuals import position_faults
+from haugmbd.system.friction_uniqueness import friction_faults
 from haugmbd.system.locking import locking_notes
 from haugmbd.system.solvability import dependence_faults, free_axis_faults
 
@@ -103,6 +104,8 @@ def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float = T
     faults += [*open_joints, *dependence_faults(model, redundancy)]
     unsure = {id(body) for joint in _others(parts.joints, sound) for body in _bodies(parts.equations[id(joint)][0])}
     faults += free_axis_faults(bodies, model, rows, unsure)
+    if not faults:
+        faults += friction_faults(model, rows, redundancy, parts.loads, found.length)
     notes = () if faults else locking_notes(model, rows, found)
     return Checked(tuple(faults), None if faults else rows, redundancy, whole, notes)
 

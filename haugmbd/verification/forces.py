@@ -12,9 +12,12 @@ from __future__ import annotations
 import numpy as np
 
 from haugmbd.bodies.frame import Frame
+from haugmbd.compiled.array_types import Array
 from haugmbd.errors import Fault
 from haugmbd.forces.base import EnergyLedger
 from haugmbd.forces.jacobian_check import disagreement
+from haugmbd.forces.joint_friction import JointFriction
+from haugmbd.formulations.accelerations import solve_states
 from haugmbd.math import euler_parameters
 from haugmbd.model.energy_balance import load_ledger
 from haugmbd.model.model import Model
@@ -74,7 +77,11 @@ def check_force(model: Model, bare: Model, states: int, rng: Random) -> tuple[Ch
     for _ in range(states):
         motion = LoadedMotion(model, rng)
         state = motion.at(0.0)
-        Q = loaded.forces(state) - empty.forces(state.replace(angles=np.zeros(0)))
+        if isinstance(load, JointFriction):
+            Q, most = _left_over(model, loaded, state)
+            size = max(size, most)
+        else:
+            Q = loaded.forces(state) - empty.forces(state.replace(angles=np.zeros(0)))
         power, now = float(np.sum(Q * np.hstack([state.v, state.omega_bar]))), _ledger(model, state)
         supplied = now.applied[0] - now.dissipated[0]
         gap = gap_of(np.array([supplied - power]), lambda s, m=motion: _ledger(model, m.at(s)).potential)  # type: ignore[misc]
@@ -113,6 +120,17 @@ def check_inertial_forces(model: Model, whole: Model, bare: Model, states: int, 
             error = float(off[k, axis])
             where = f"body {model.body_names[k + 1]!r}: {found[k + 1, axis]:.9g}, must be {wanted[k + 1, axis]:.9g}"
     return Check("inertial forces", error, INERTIAL_TOL, "(m g, -omega_bar x J_bar omega_bar)", where)
+
+
+def _left_over(model: Model, loaded: Evaluator, state: State) -> tuple[Array, float]:
+    """Return M u_dot + Phi_q^T lam less the inertial forces, which is the friction in the accelerations; and the power of the largest."""
+    x, n = solve_states(model, np.array([state.t]), state.y[None])[0], model.nb + 1
+    rows = loaded.rows(state)
+    own = np.hstack([model.mass[:, None] * x[:n, :3], np.einsum("kij,kj->ki", model.J_bar, x[:n, 3:])])
+    own[1:] += (rows.Phi_q.T @ model.lam_of(x)).reshape(-1, 6)
+    w = state.omega_bar
+    inertial = np.hstack([model.mass[:, None] * model.gravity, -np.cross(w, np.einsum("kij,kj->ki", model.J_bar, w))])
+    return own - inertial, float(np.abs(inertial).max() * np.abs(np.hstack([state.v, w])).max())
 
 
 def _ledger(model: Model, state: State) -> EnergyLedger:

@@ -93,6 +93,7 @@ coupled_pairs = _accessor("COUPLED_PAIRS")
 difference_colors = _accessor("DIFFERENCE_COLORS")
 force_couplings = _accessor("FORCE_COUPLINGS")
 jacobian_pairs = _accessor("JACOBIAN_PAIRS")
+friction_ints = _accessor("FRICTION_INTS")
 links = _accessor("LINKS")
 freedoms = _accessor("FREEDOMS")
 
@@ -109,6 +110,7 @@ padding_line = _accessor("PAD", flat=True)
 kept_rows = _accessor("KEPT")
 row_weights = _accessor("ROW_WEIGHT")
 pivot_scale = _accessor("SCALE")
+friction_reals = _accessor("FRICTION_REALS")
 link_reals = _accessor("LINK_REALS")
 freedom_axes = _accessor("FREEDOM_AXES")
 chain_base = _accessor("BASE", flat=True)
@@ -160,6 +162,12 @@ predicted_r7 = _accessor("PREDICTED_R7")
 angle_rates = _accessor("ANGLE_RATE", flat=True)
 state_rates_before = _accessor("STATE_RATES_BEFORE")
 multipliers = _accessor("LAMBDA", flat=True)
+
+# of one run: friction in joints
+friction_terms = _accessor("FRICTION_TERMS")
+friction_modes = _accessor("FRICTION_MODES")
+friction_base = _accessor("FRICTION_BASE")
+friction_columns = _accessor("FRICTION_COLUMNS")
 
 # of one run: a serial chain
 link_rotations = _accessor("LINK_A", 3, 3)
@@ -227,3 +235,22 @@ def n_states(P: Any) -> int:
 def first_state(P: Any) -> int:
     """Return the place of the first internal state in the driver table, see `model.internal_states`."""
     return P.ints[P.ints[3 * at.FLAGS] + 3]  # type: ignore[no-any-return]
+
+
+FRICTION_FLAG = 4
+"""Column of FLAGS that says how friction in joints enters."""
+WITH_SOLUTION, BY_MULTIPLIERS, SOLVES_AGAIN = 1, 2, 3
+"""How friction in joints enters: solved together with the multipliers; by the multipliers of an implicit step; solved together, and once
+more for a solver in Python."""
+
+
+@kernel
+def n_frictions(P: Any) -> int:
+    """Return the number of joints with friction."""
+    return P.ints[3 * at.FRICTION_INTS + 1]  # type: ignore[no-any-return]
+
+
+@kernel
+def friction_mode(P: Any) -> int:
+    """Return how friction in joints enters; 0 if no friction depends on what its joint carries."""
+    return P.ints[P.ints[3 * at.FLAGS] + FRICTION_FLAG]  # type: ignore[no-any-return]

@@ -30,8 +30,8 @@ WIDTH = 13
 """Numbers per body in the state: r (3), p (4), v (3), omega_bar (3)."""
 
 INTS = {
-    "FLAGS": "(1, 4) has_shift: 1 if a body has a massless direction;  calls_user: 1 if functions of the user must be called;  number of "
-    "internal states, and the place of the first in the driver table",
+    "FLAGS": "(1, 5) has_shift: 1 if a body has a massless direction;  calls_user: 1 if functions of the user must be called;  number of "
+    "internal states, and the place of the first in the driver table;  friction: see `accessors.friction_mode`",
     "BODY_OF": "(nm, 1) the body of each marker",
     "ROW_INTS": "(., 6) rows sorted by kind: slot, side of body i, driver, markers; of couplings a line for each term, 9 columns",
     "ROW_KIND_STARTS": "(1, kinds + 1) first row of each kind",
@@ -58,6 +58,7 @@ INTS = {
     "DIFFERENCE_COLORS": "(nb + 1, 1) colors of bodies whose forces are differenced, 0 for none; in the ground's place their number",
     "FORCE_COUPLINGS": "(nl, 2) of each load: coupled pair of bodies, first index of its declared jacobian in USER_JACOBIANS; -1 for none",
     "JACOBIAN_PAIRS": "(n, 7) pairs of bodies of a StateForce with a jacobian: first index, number of bodies, places, bodies, coupled pair",
+    "FRICTION_INTS": "(nf, 20) joints with friction, see `model.friction.columns`",
     "LINKS": "(n, 3) of a serial chain: first freedom, number of freedoms, first coordinate",
     "FREEDOMS": "(nv, 2) of a serial chain: kind, link",
 }
@@ -74,6 +75,7 @@ REALS = {
     "ROW_WEIGHT": "(ne, 6) factor that makes Phi of a kept row a number without a length, see `model.length`; 0 for the others",
     "LENGTH": "(1, 1) the characteristic length [m], see `model.length`",
     "SCALE": "(nn, 6) scales of the pivots",
+    "FRICTION_REALS": "(nf, 8) joints with friction",
     "LINK_REALS": "(n, 25) of a serial chain: offset of the handle, orientation there, centre of mass, mass, J_bar",
     "FREEDOM_AXES": "(nv, 3) of a serial chain: unit axes, link frames",
     "BASE": "(1, 3) of a serial chain: the base point, global [m]",
@@ -120,6 +122,11 @@ WORK = {
     "ANGLE_RATE": "(1, na) rates of the integrated angles and internal states at the start of an implicit step",
     "STATE_RATES_BEFORE": "(2, nx) rates of the internal states one and two steps before, of an implicit step",
     "LAMBDA": "(6 ne, 1) multipliers of an implicit step, by slots",
+    "FRICTION_TERMS": "(nf, 70) of each joint with friction: directions, rates, coefficients, friction",
+    "FRICTION_MODES": "(nf, 4) how it moves until the next event of a run, and against which direction; 0: the state decides",
+    "FRICTION_BASE": "(1, 6 nn) the solution without friction",
+    "FRICTION_COLUMNS": "(m, 6 nn) solutions by unit friction, of each channel",
+    "FRICTION_ALGEBRA": "(1, .) small matrices, see `model.friction.loop`",
     "LINK_A": "(n, 9) of a serial chain: rotation matrices",
     "LINK_PLACE": "(n, 9) handle, step from the handle before, centre of mass from the handle, global",
     "LINK_RATE": "(n, 12) velocity of the handle, angular velocity, bias acceleration, global",
@@ -138,15 +145,16 @@ NAMES = (*INTS, *REALS, *WORK)
     FLAGS, BODY_OF, ROW_INTS, ROW_KIND_STARTS, FORCE_INTS, FORCE_KIND_STARTS, DRIVER_TABLE, DRIVER_OPS, EDGES, VELOCITY_ROWS,
     ORDER, NEIGHBOR_STARTS, NEIGHBORS, UPDATE_STARTS, FILL_UPDATES, BODY_BLOCK, BODY_FIRST,
     FRONTS, FRONT_ROWS, FRONT_RUNS, FRONT_BODIES, BODY_ROWS, COUPLED_PAIRS,
-    DIFFERENCE_COLORS, FORCE_COUPLINGS, JACOBIAN_PAIRS, LINKS, FREEDOMS,
+    DIFFERENCE_COLORS, FORCE_COUPLINGS, JACOBIAN_PAIRS, FRICTION_INTS, LINKS, FREEDOMS,
     INERTIA, SHIFTED, GRAVITY, X_BAR, ROW_REALS, FORCE_REALS, DRIVER_NUMBERS, PAD, KEPT,
-    ROW_WEIGHT, LENGTH, SCALE, LINK_REALS, FREEDOM_AXES, BASE,
+    ROW_WEIGHT, LENGTH, SCALE, FRICTION_REALS, LINK_REALS, FREEDOM_AXES, BASE,
     A, X, F, SIGNALS, J, LEVEL, Q, Q_USER, Y_STOPPED,
     D, D_INV, B, FRONT_FACTOR, FRONT_STACK, FRONT_MATRIX, ROWS_OF_BODY, FRONT_PIVOTS, FRONT_UNKNOWNS, FRONT_PANEL,
     RIGHT, SOLUTION, SOLVE_FOR, CORRECTION, PIVOTS, LEAST_SQUARES, STATUS, SUCCEEDED,
     TANGENT, COUPLED_TANGENTS, DIFFERENCES, USER_JACOBIANS,
     DISPLACEMENT, BASE_POSE, U_DOT, ALGORITHMIC, U_DOT_BEFORE, U_DOT_EARLIER, PREDICTED_R7, ANGLE_RATE,
     STATE_RATES_BEFORE, LAMBDA,
+    FRICTION_TERMS, FRICTION_MODES, FRICTION_BASE, FRICTION_COLUMNS, FRICTION_ALGEBRA,
     LINK_A, LINK_PLACE, LINK_RATE, LINK_WRENCH, LINK_J, TAU_IS_A_FUNCTION, QDD, TAU, EXTERNAL_WRENCHES, LINK_MOTION, FREEDOM_TERMS,
 ) = range(len(NAMES))  # fmt: skip
 
@@ -170,6 +178,7 @@ class PackFields(NamedTuple):
     drive: evaluates the drivers that compiled code can evaluate;  apply: the force elements;  callback: to the user's functions
     fills: a routine for each kind of row
     prepare: evaluates rows and loads;  factorize, finish, begin, refine: the operations on the augmented matrix
+    friction: friction in joints
     python_solver: solves with it if the formulation is written in Python;  derive: the callback to the user's jacobians, in
     implicit steps
     """
@@ -186,6 +195,7 @@ class PackFields(NamedTuple):
     finish: Routine
     begin: Routine
     refine: Routine
+    friction: Routine
     python_solver: Callback = NO_CALLBACK
     derive: Callback = NO_CALLBACK
 
@@ -210,6 +220,7 @@ DRIVE_SIGNATURE = types.int64(types.float64, PACK_TYPE, F2)
 APPLY_SIGNATURE = types.int64(types.int64, types.float64, PACK_TYPE, CALLBACK_TYPE, F1, F1)
 SOLVE_SIGNATURE = types.int64(PACK_TYPE, CALLBACK_TYPE)
 PREPARE_SIGNATURE = types.int64(PACK_TYPE, types.float64, F1)
+FRICTION_SIGNATURE = types.int64(types.int64, types.float64, PACK_TYPE, F1)
 PACK_TYPE.fields = {
     **dict.fromkeys(("ints",), I1),
     **dict.fromkeys(("reals", "work"), F1),
@@ -219,6 +230,7 @@ PACK_TYPE.fields = {
     "fills": ASSEMBLERS_TYPE,
     "prepare": function_type(PREPARE_SIGNATURE),
     **dict.fromkeys(("factorize", "finish", "begin", "refine"), function_type(SOLVE_SIGNATURE)),
+    "friction": function_type(FRICTION_SIGNATURE),
     **dict.fromkeys(("python_solver", "derive"), CALLBACK_TYPE),
 }
 

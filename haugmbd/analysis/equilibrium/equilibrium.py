@@ -23,7 +23,7 @@ from haugmbd.analysis.equilibrium.residual import (
 )
 from haugmbd.analysis.equilibrium.result import Equilibrium, kinds_of
 from haugmbd.analysis.equilibrium.solver import NotHeld, TrialPose, find_balance
-from haugmbd.analysis.equilibrium.steady_check import check_steady
+from haugmbd.analysis.equilibrium.steady_check import check_steady, refuse_friction
 from haugmbd.analysis.equilibrium.steady_motion import SteadyLike, read_steady
 from haugmbd.analysis.equilibrium.tangent_matrices import scale_of
 from haugmbd.analysis.equilibrium.tangent_space import RANK_TOL
@@ -72,6 +72,8 @@ def equilibrium(
     """
     model, start = read_model(system, state)
     evaluator = make_residual_evaluator(model, read_steady(model, steady), start.t)
+    if evaluator.steady.moves:
+        refuse_friction(model, "the balance of a steady motion")
     try:
         found = find_balance(evaluator, start.y, downhill=downhill)
     except NotHeld as error:

@@ -27,7 +27,7 @@ from haugmbd.analysis.equilibrium.residual import (
 )
 from haugmbd.analysis.equilibrium.result import Equilibrium
 from haugmbd.analysis.equilibrium.solver import TrialPose, trial_pose_at
-from haugmbd.analysis.equilibrium.steady_check import check_steady
+from haugmbd.analysis.equilibrium.steady_check import check_steady, refuse_friction
 from haugmbd.analysis.equilibrium.steady_motion import SteadyLike, read_steady
 from haugmbd.analysis.equilibrium.tangent_matrices import NOISE, damping, inertia, scale_of, stiffness
 from haugmbd.analysis.equilibrium.velocity_rows import RollingMatrices, rolling_matrices, rolling_modes
@@ -96,6 +96,7 @@ def linearize(system: System | Model | Equilibrium, state: State | None = None, 
             raise UsageError("linearize got an Equilibrium, which has its own state and steady motion. Leave out state and steady.")
         return linearize(system.model, system.state, steady=system.steady)
     model, start = read_model(system, state)
+    refuse_friction(model, "linearize")
     faults = position_faults(model, start)
     if faults:
         raise ModelError(faults)

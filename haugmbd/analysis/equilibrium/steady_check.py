@@ -23,6 +23,8 @@ from haugmbd.analysis.equilibrium.tangent_space import tangent
 from haugmbd.analysis.mobility.twist_format import largest, motion_text
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
+from haugmbd.forces.joint_friction import JointFriction
+from haugmbd.model.model import Model
 
 STEADY_TOL = 1e-6
 """Residual of a steady motion at a later time, relative to the forces at work, the length, and the speed."""
@@ -30,6 +32,16 @@ STEADY_TOL = 1e-6
 
 LATER = (0.7, 1.9, 2.9)
 """[rad, or L] Rotations (or ways) after which a steady motion is checked; they are not symmetry angles of gears, blades or polygons."""
+
+
+def refuse_friction(model: Model, what: str) -> None:
+    """Raise UsageError if friction in a joint depends on what the joint carries."""
+    names = [repr(entry.load.name) for entry in model.loads if isinstance(entry.load, JointFriction) and entry.load.reads_reaction]
+    if names:
+        raise UsageError(
+            f"{what} takes the forces of a state without its multipliers, and friction {', '.join(names)} depends on them. "
+            "Give Viscous(c) for small motions, or simulate."
+        )
 
 
 def check_steady(evaluator: ResidualEvaluator, place: TrialPose, scale: float) -> None:

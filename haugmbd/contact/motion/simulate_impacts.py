@@ -30,6 +30,7 @@ from haugmbd.model.state import State
 from haugmbd.simulation.arguments import (
     check_drivers,
     check_flags,
+    check_friction,
     check_interval,
     check_kinds,
     check_numbers,
@@ -209,6 +210,7 @@ def _simulated(
     start = mechanism.free.state() if state is None else state
     check_interval(method, start.t, t_end, store_every)
     check_drivers(mechanism.free, start.t, t_end)
+    check_friction(mechanism.free, method)
     start = consistent_start(mechanism.free, mechanism.free.pack(), start, project_velocity=project_velocity)
     mechanism.need_apart(start)
     settings = {"formulation": repr(formulation), "integrator": repr(method), "stabilization": repr(stabilization)}

@@ -22,7 +22,7 @@ from haugmbd.integrators.base import FixedOrAdaptive, FixedStep, Integrator
 from haugmbd.integrators.default_number import DefaultNumber
 from haugmbd.integrators.implicit.constraint_form import ConstraintForm
 from haugmbd.integrators.implicit.force_coupling import tables_with_coupling
-from haugmbd.integrators.implicit.force_jacobians import DIFFERENCED, FORMULAS, NO_TANGENTS, TANGENTS, WITH_CONTACTS
+from haugmbd.integrators.implicit.force_jacobians import DIFFERENCED, FORMULAS, NO_TANGENTS, TANGENTS, WITH_CONTACTS, WITH_FRICTION
 from haugmbd.integrators.implicit.newton import SOLVE_STAGE, ModifiedNewton
 from haugmbd.integrators.implicit.records import CONTROL, NEWTON, STEP, Control
 from haugmbd.integrators.implicit.step_control import Memory, MethodRoutines, Steps, run
@@ -90,6 +90,8 @@ def implicit_pack(problem: Problem, name: str, newton: ModifiedNewton) -> Pack:
 
 def tangents_of(model: Model, pack: Pack) -> Routine:
     """Return the smallest routine that evaluates the tangents of a model's forces."""
+    if len(model.tables["FRICTION_INTS"]):
+        return WITH_FRICTION
     if model.has_contacts:
         return WITH_CONTACTS
     if workspace_array(pack, "USER_JACOBIANS").size:

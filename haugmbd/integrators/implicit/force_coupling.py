@@ -22,6 +22,7 @@ from haugmbd.kkt.solver_choice import FRONT_ARRAYS, FRONT_TABLES, MULTIFRONTAL, 
 from haugmbd.kkt.solver_routines import has_fronts
 from haugmbd.model.compile import LoadEntry
 from haugmbd.model.model import Model
+from haugmbd.workspace.accessors import BY_MULTIPLIERS
 from haugmbd.workspace.layout import WIDTH, Tables
 
 MOST_COUPLED = 6
@@ -48,7 +49,8 @@ def tables_with_coupling(model: Model, curved: bool = False) -> Tables:
     colors = _difference_colors(model.nb, entries, edges if curved else None)
     solver, coupled_block = _solver_tables(model, edges, list(pair_of))
     ints = {
-        "FLAGS": np.array([[0, *model.tables["FLAGS"][0, 1:]]]),  # Newton's iteration refines the solution for massless directions
+        # Newton's iteration refines the solution for massless directions; friction reads its multipliers
+        "FLAGS": np.array([[0, *model.tables["FLAGS"][0, 1:4], BY_MULTIPLIERS if model.tables["FLAGS"][0, 4] else 0]]),
         "COUPLED_PAIRS": np.hstack([np.array(list(pair_of), dtype=np.int64).reshape(-1, 2), coupled_block]),
         "FORCE_COUPLINGS": np.array(
             [(_pair(pair_of, row), start) for e, start in zip(entries, starts, strict=True) for row in e.rows], dtype=np.int64

@@ -20,14 +20,18 @@ from haugmbd.compiled.ffi import call_callback
 from haugmbd.compiled.function_pointers import F1, Routine, types
 from haugmbd.compiled.jit import entry, inlined, routine
 from haugmbd.compiled.status_codes import OK, USER_STOPPED, report
-from haugmbd.forces.registry import add_contact_tangents, add_declared_tangents, add_tangents
+from haugmbd.forces.joint_friction import JointFriction
+from haugmbd.forces.registry import add_contact_tangents, add_declared_tangents, add_tangents, table_of
 from haugmbd.forces.tangent import Tangents
 from haugmbd.integrators.implicit.finite_differences import difference_forces
 from haugmbd.integrators.implicit.records import NEWTON_TYPE, Newton
 from haugmbd.model.body_kinematics import update_kinematics
+from haugmbd.model.friction.tangents import add_friction_tangents
 from haugmbd.model.generalized_forces import all_finite, clear, copy_line
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import PACK_TYPE, Pack
+
+FRICTION_TABLE = table_of(JointFriction)
 
 
 @inlined
@@ -118,9 +122,32 @@ def put_with_contacts(P: Pack, newton: Newton, t: float, y: Array) -> int:
     return code
 
 
+@routine
+def put_tangents_with_friction(P: Pack, newton: Newton, t: float, y: Array) -> int:
+    """Write all tangents of a model with friction in joints."""
+    code: int = OK
+    declared = ws.user_jacobian_line(P).size > 0
+    if declared:
+        code = call_jacobians(P, t, y)
+    if code != OK:
+        return code
+    put_springs(P, newton, t, y)
+    row = ws.force_kind_starts(P)[FRICTION_TABLE]
+    add_friction_tangents(ws.friction_ints(P), ws.friction_reals(P), ws.friction_terms(P), row, tangents(P, newton))
+    add_contact_tangents(
+        ws.force_ints(P), ws.force_reals(P), ws.force_kind_starts(P), update_kinematics(P, t, y), tangents(P, newton)
+    )
+    if declared:
+        put_declared(P, newton, t, y)
+    if ws.difference_colors(P)[0, 0] > 0:
+        code = difference_forces(P, newton.c_q, newton.c_u, newton.curved == 1.0, t, y)
+    return code
+
+
 TANGENTS_SIGNATURE = types.int64(PACK_TYPE, NEWTON_TYPE, types.float64, F1)
 FORMULAS = Routine(put_formulas, TANGENTS_SIGNATURE)
 DIFFERENCED = Routine(put_differenced, TANGENTS_SIGNATURE)
 TANGENTS = Routine(put_tangents, TANGENTS_SIGNATURE)
 WITH_CONTACTS = Routine(put_with_contacts, TANGENTS_SIGNATURE)
+WITH_FRICTION = Routine(put_tangents_with_friction, TANGENTS_SIGNATURE)
 NO_TANGENTS = Routine(None, TANGENTS_SIGNATURE)

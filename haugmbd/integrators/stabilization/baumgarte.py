@@ -25,7 +25,7 @@ from haugmbd.compiled.status_codes import OK
 from haugmbd.constraints.base import row_speed
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
-from haugmbd.formulations.newton_euler import factorize, finish, put_rates, put_right_hand_side
+from haugmbd.formulations.newton_euler import factorize, finish_accelerations, put_rates, put_right_hand_side
 from haugmbd.integrators.stabilization.base import Stabilization, fitting_all_rows
 from haugmbd.integrators.step_context import SIGNATURE, Options, make_options, normalize_euler
 from haugmbd.model.body_kinematics import update_kinematics
@@ -58,7 +58,7 @@ def stabilized_rates(P: Pack, options: Options, t: float, y: Array, y_dot: Array
     code = factorize(P)
     if code != OK:
         return code
-    code = finish(P)
+    code = finish_accelerations(P)
     if code == OK:
         put_rates(P, t, y, y_dot)
     return code

@@ -149,6 +149,7 @@ class HEM4(OneStep):
     reference = "Brasey and Hairer 1993; Hairer and Wanner, Solving ODE II, sec. VII.6"
     order = 4
     keeps_factor = True
+    takes_friction = False
 
     def steps(self, problem: Problem, t: float, h: float, k1: Array, steps: Steps) -> tuple[int, int]:
         model_of(problem.state_space, type(self).__name__)

@@ -367,6 +367,7 @@ class RATTLE(OneStep):
     reference = "Andersen 1983; Moser and Veselov 1991; Hairer, Lubich and Wanner, Geometric Numerical Integration, ch. VII"
     order = 2
     solves_constraints = True
+    takes_friction = False
     lam_at_steps = True
 
     def steps(self, problem: Problem, t: float, h: float, k1: Array, steps: Steps) -> tuple[int, int]:

@@ -36,12 +36,13 @@ SAMPLES = {
     "JointSpring": lambda i, j, pin: mbd.JointSpring("load", pin, k=2.0, c=0.3, free=0.4),
     "JointLimit": lambda i, j, pin: mbd.JointLimit("load", pin, lower=-1e-4, upper=1e-4, k=2e3, c=3.0),
     "Motor": lambda i, j, pin: mbd.Motor("load", pin, torque=lambda t, angle, speed: 0.5 + t - 0.1 * speed, ratio=3.0),
+    "JointFriction": lambda i, j, pin: mbd.JointFriction("load", pin, mbd.BrownMcPhee(0.4, 0.3, 0.02), radius=0.3, preload=15.0),
     "JointForce": lambda i, j, pin: mbd.JointForce("load", [pin], lambda t, q, qd: [1.0 + t - q[0] * qd[0]]),
     "ContactForce": lambda i, j, pin: mbd.ContactForce(
         "load", i, j, shape_i=mbd.Sphere(0.8), shape_j=mbd.Sphere(0.7), K=30.0, restitution=0.6, mu=0.3, creep=0.5, floor_speed=2.0
     ),
 }
-AT_A_JOINT = ("RSDA", "JointSpring", "JointLimit", "Motor", "JointForce")
+AT_A_JOINT = ("RSDA", "JointSpring", "JointLimit", "Motor", "JointForce", "JointFriction")
 
 
 def two_bodies(kind):
@@ -78,7 +79,7 @@ def test_every_element_is_verified(kind):
     assert mbd.verify(two_bodies(kind).loads[0]).ok
 
 
-@pytest.mark.parametrize("kind", SAMPLES)
+@pytest.mark.parametrize("kind", [kind for kind in SAMPLES if kind != "JointFriction"])  # its power depends on the multipliers
 def test_an_element_without_quantities_of_its_own_has_the_power_of_its_ledger(kind):
     result = mbd.simulate(two_bodies(kind), 0.1, h=1e-2, project_velocity=True)
     (entry,) = result.model.loads

@@ -1,0 +1,214 @@
+r"""Friction laws: the coefficient of friction over the sliding speed s >= 0.
+
+    Viscous(c)                   no coefficient: the friction is c times the rate, whatever the joint carries
+    Coulomb(mu_s, mu)            mu while it slides; at rest the friction needed, up to mu_s
+    Coulomb(mu, velocity=v)      mu tanh(s / v): smooth, creeps at rest
+    BrownMcPhee(mu_s, mu_d, v_t) mu_d tanh(4 x) + (mu_s - mu_d) x / (x^2 / 4 + 3 / 4)^2,   x = s / v_t: smooth, largest near v_t
+
+Source: Brown, McPhee, A continuous velocity-based friction model for dynamics and control with physically meaningful parameters,
+J. Comput. Nonlinear Dyn. 11 (2016).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from math import cosh, tanh
+from typing import Any, ClassVar
+
+from haugmbd.bodies.validation import read_number
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.jit import kernel
+from haugmbd.deprecated import public_class
+from haugmbd.errors import Fault
+
+VISCOUS, COULOMB, SMOOTH_COULOMB, BROWN_MCPHEE = 0, 1, 2, 3
+LAW, P1, P2, P3 = 0, 1, 2, 3
+"""Columns of a law: its number, and its parameters."""
+STEEP = 350.0
+"""Largest argument of cosh; beyond it the slope of tanh is zero."""
+
+
+class FrictionLaw(ABC):
+    """Base class of friction laws: frozen data."""
+
+    needs_reaction: ClassVar[bool] = True
+    """Whether the friction is proportional to what the joint carries."""
+
+    @abstractmethod
+    def faults(self, where: str) -> list[Fault]:
+        """Return all faults of the parameters."""
+
+    @abstractmethod
+    def numbers(self) -> tuple[float, float, float, float]:
+        """Return the number of the law and its parameters, as kernels read them."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Return whether the friction jumps where the sliding stops, so that the joint can stick."""
+        return False
+
+
+def _checked(where: str, law: FrictionLaw, names: tuple[str, ...], positive: tuple[str, ...] = ()) -> list[Fault]:
+    """Return a fault for each parameter that is not a number, is negative, or is zero where it must be positive."""
+    faults: list[Fault] = []
+    place = f"{where}, {type(law).__name__}"
+    for name in names:
+        before = len(faults)
+        x = read_number(faults, place, name, getattr(law, name))
+        if len(faults) == before and (x < 0.0 or (x == 0.0 and name in positive)):
+            wanted = "positive" if name in positive else "zero or positive"
+            faults.append(Fault(place, f"{name} = {x:g}", f"Give {name} {wanted}."))
+    return faults
+
+
+def _ordered(where: str, law: Any, high: str, low: str, faults: list[Fault]) -> list[Fault]:
+    """Return the faults, and one more if friction at rest is smaller than sliding friction."""
+    one, other = getattr(law, high), getattr(law, low)
+    if not faults and one < other:
+        what = f"{high} = {one:g} is smaller than {low} = {other:g}"
+        faults.append(
+            Fault(f"{where}, {type(law).__name__}", what, "Friction at rest is not smaller than sliding friction: swap them?")
+        )
+    return faults
+
+
+@public_class
+@dataclass(frozen=True)
+class Viscous(FrictionLaw):
+    """Viscous friction: c times the rate, whatever the joint carries.
+
+    Parameters
+    ----------
+    c : float
+        Damping: force by sliding speed [N s/m], or torque by angular rate [N m s/rad].
+
+    Notes
+    -----
+    Source: Haug (2021), generalized forces: friction.
+    """
+
+    c: float
+    needs_reaction: ClassVar[bool] = False
+
+    def faults(self, where: str) -> list[Fault]:
+        """Return all faults of the parameters."""
+        return _checked(where, self, ("c",))
+
+    def numbers(self) -> tuple[float, float, float, float]:
+        """Return the number of the law and its parameters, as kernels read them."""
+        return float(VISCOUS), float(self.c), 0.0, 0.0
+
+
+@public_class
+@dataclass(frozen=True)
+class Coulomb(FrictionLaw):
+    """Coulomb friction: exact, with stick, or smooth with a stated speed.
+
+    Parameters
+    ----------
+    mu_s : float
+        Coefficient of friction at rest.
+    mu : float, optional
+        Coefficient of sliding friction; by default `mu_s`.
+    velocity : float, optional
+        If given, the law is smooth: mu tanh(s / velocity) at the sliding speed s [m/s]. A joint under load then creeps at rest.
+
+    Notes
+    -----
+    The smooth law has no larger friction at rest: use `BrownMcPhee` for one.
+    Source: Haug (2021), generalized forces: friction.
+    """
+
+    mu_s: float
+    mu: float | None = None
+    velocity: float | None = None
+
+    @property
+    def sliding(self) -> float:
+        """Return the coefficient of sliding friction."""
+        return self.mu_s if self.mu is None else self.mu
+
+    @property
+    def is_exact(self) -> bool:
+        return self.velocity is None
+
+    def faults(self, where: str) -> list[Fault]:
+        """Return all faults of the parameters."""
+        names = ("mu_s", *(("mu",) if self.mu is not None else ()), *(("velocity",) if self.velocity is not None else ()))
+        found = _checked(where, self, names, positive=("velocity",))
+        if self.mu is None:
+            return found
+        found = _ordered(where, self, "mu_s", "mu", found)
+        if not found and self.velocity is not None and self.mu_s != self.mu:
+            what = f"a smooth law has one coefficient, and mu_s = {self.mu_s:g} is not mu = {self.mu:g}"
+            found.append(Fault(f"{where}, Coulomb", what, "Leave out mu, or give BrownMcPhee(mu_s, mu_d, v_t)."))
+        return found
+
+    def numbers(self) -> tuple[float, float, float, float]:
+        """Return the number of the law and its parameters, as kernels read them."""
+        if self.velocity is None:
+            return float(COULOMB), float(self.mu_s), float(self.sliding), 0.0
+        return float(SMOOTH_COULOMB), float(self.sliding), float(self.velocity), 0.0
+
+
+@public_class
+@dataclass(frozen=True)
+class BrownMcPhee(FrictionLaw):
+    """The smooth friction law of Brown and McPhee, with larger friction at small speeds.
+
+    Parameters
+    ----------
+    mu_s : float
+        Largest coefficient, reached about the speed v_t.
+    mu_d : float
+        Coefficient at large speeds.
+    v_t : float
+        Transition speed [m/s].
+
+    Notes
+    -----
+    mu_d tanh(4 x) + (mu_s - mu_d) x / (x^2 / 4 + 3 / 4)^2 with x = s / v_t. A joint under load creeps at rest.
+    Source: Brown and McPhee 2016, J. Comput. Nonlinear Dyn. 11.
+    """
+
+    mu_s: float
+    mu_d: float
+    v_t: float
+
+    def faults(self, where: str) -> list[Fault]:
+        """Return all faults of the parameters."""
+        return _ordered(where, self, "mu_s", "mu_d", _checked(where, self, ("mu_s", "mu_d", "v_t"), positive=("v_t",)))
+
+    def numbers(self) -> tuple[float, float, float, float]:
+        """Return the number of the law and its parameters, as kernels read them."""
+        return float(BROWN_MCPHEE), float(self.mu_s), float(self.mu_d), float(self.v_t)
+
+
+@kernel
+def coefficient(law: Array, k: int, at: int, s: float) -> float:
+    """Return the coefficient of sliding friction at the speed s >= 0 [m/s], of the law in row k from column `at`."""
+    kind = int(law[k, at + LAW])
+    if kind == COULOMB:
+        return law[k, at + P2]  # type: ignore[no-any-return]
+    if kind == SMOOTH_COULOMB:
+        return law[k, at + P1] * tanh(s / law[k, at + P2])  # type: ignore[no-any-return]
+    if kind == BROWN_MCPHEE:
+        x, more = s / law[k, at + P3], law[k, at + P1] - law[k, at + P2]
+        y = 0.25 * x * x + 0.75
+        return law[k, at + P2] * tanh(4.0 * x) + more * x / (y * y)  # type: ignore[no-any-return]
+    return 0.0
+
+
+@kernel
+def coefficient_slope(law: Array, k: int, at: int, s: float) -> float:
+    """Return the derivative of `coefficient` by the speed [s/m]."""
+    kind = int(law[k, at + LAW])
+    if kind == SMOOTH_COULOMB:
+        return law[k, at + P1] / law[k, at + P2] / cosh(min(STEEP, s / law[k, at + P2])) ** 2  # type: ignore[no-any-return]
+    if kind == BROWN_MCPHEE:
+        x, more = s / law[k, at + P3], law[k, at + P1] - law[k, at + P2]
+        y = 0.25 * x * x + 0.75
+        steep = 4.0 * law[k, at + P2] / cosh(min(STEEP, 4.0 * x)) ** 2
+        return (steep + more * (1.0 / (y * y) - x * x / (y * y * y))) / law[k, at + P3]  # type: ignore[no-any-return]
+    return 0.0

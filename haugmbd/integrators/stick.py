@@ -1,0 +1,250 @@
+r"""Stick and slip of joints with exact Coulomb friction: events at which a joint comes to rest, and at which it lets go.
+
+    slides    the direction is fixed; it ends where the sliding speed along it falls through zero
+    sticks    its rates are zero by the friction needed (rows that are switched on); it ends where limit - |needed| falls through zero
+
+At an event the state decides how every joint goes on (`model.friction.loop`): a joint at rest sticks if its limit is enough, otherwise it
+slides against the friction that was needed.  Between events the modes are kept, so that the right-hand side is smooth and every method
+keeps its order.
+Source: Haug (2021), friction and stiction; events as in `integrators.event_location`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from haugmbd.bodies.validation import for_kernels
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.jit import entry
+from haugmbd.compiled.status_codes import OK
+from haugmbd.errors import SimulationError
+from haugmbd.forces.joint_friction import JointFriction
+from haugmbd.formulations.newton_euler import accelerate
+from haugmbd.integrators.base import Integrator
+from haugmbd.integrators.event_location import EventLocator, Moment
+from haugmbd.integrators.events import Event, Flags
+from haugmbd.integrators.singularity_crossing import batches_across
+from haugmbd.integrators.state_space import MaximalStateSpace
+from haugmbd.integrators.step_batch import StepBatch
+from haugmbd.integrators.step_context import Problem
+from haugmbd.model.friction import columns as at
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace import layout
+from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
+
+FIRST_BATCH = 8
+"""Steps of the first batch after an event; each batch is twice as long."""
+STILL_STEPS = 200
+"""While a joint sticks, an adaptive step is at most the interval divided by this: the error control does not see the force of a joint that
+does not move."""
+BEYOND = 1e-12
+"""[m/s; N and relative to the limit] An event is located so far beyond zero: a joint that starts at zero, and goes on, has no event, and
+one that turns back has."""
+CLEAR = 4.0
+"""Times BEYOND: larger quantities are not near their event."""
+AT_ONCE, MOST_AT_ONCE = 1e-9, 40
+"""More than MOST_AT_ONCE events within AT_ONCE (1 + |t|) [s] have no end."""
+ALONG, MARGIN = 0, 1
+
+
+@entry
+def watch_entry(P: Pack, t: Array, y: Array, out: Array) -> tuple[int, int]:
+    """Write speed along the mode and margin of every joint at states y (n, ny) to out (n, 2 nf); return the code and the number done."""
+    ints, terms, modes = ws.friction_ints(P), ws.friction_terms(P), ws.friction_modes(P)
+    for n in range(t.shape[0]):
+        code = accelerate(P, t[n], y[n])
+        if code != OK:
+            return code, n
+        for k in range(ints.shape[0]):
+            along = 0.0
+            for c in range(ints[k, at.CHANNELS]):
+                along += terms[k, at.ARM + c] * terms[k, at.RATE + c] * modes[k, at.AGAINST + c]
+            out[n, 2 * k + ALONG] = along + BEYOND
+            out[n, 2 * k + MARGIN] = terms[k, at.MARGIN] + BEYOND * (1.0 + terms[k, at.LIMIT])
+    return OK, t.shape[0]
+
+
+class Watch:
+    """The speeds and margins of the joints at many states, evaluated once for all of them, in a workspace of their own."""
+
+    def __init__(self, model: Model) -> None:
+        self.model, self.pack = model, model.pack()
+        self.modes = workspace_array(self.pack, "FRICTION_MODES")
+        self.terms = workspace_array(self.pack, "FRICTION_TERMS")
+        self._seen: list[tuple[Array, Array]] = []
+
+    def forget(self) -> None:
+        """Forget the states of the last segment."""
+        self._seen = []
+
+    def over(self, t: Array, y: Array) -> Array:
+        """Return speeds and margins (n, nf, 2) at flat states y (n, ny); NaN from the first state on that has no solution."""
+        for states, values in self._seen:
+            if states is y:
+                return values
+        out = np.full((len(t), 2 * len(self.modes)), np.nan)
+        code, done = watch_entry(self.pack, for_kernels(t), for_kernels(y), out)
+        self.pack.callback.keep_interruption(code)
+        if code != OK:
+            error = self.pack.callback.take_error()
+            if error is not None and not isinstance(error, Exception):
+                raise error  # Ctrl-C; an error is raised again at the single state
+            out[done:] = np.nan
+        values = out.reshape(len(t), -1, 2)
+        self._seen = [*self._seen[-1:], (y, values)]  # the ends of steps, and their middles
+        return values
+
+    def at(self, t: float, y: Array, state_space: MaximalStateSpace) -> Array:
+        """Return speeds and margins (nf, 2) at one state.  Raise the error of a state that has no solution."""
+        out = np.zeros((1, 2 * len(self.modes)))
+        code, _ = watch_entry(self.pack, np.array([t]), np.array(y)[None], out)
+        if code != OK:
+            raise state_space.error(self.pack, code, t)
+        return out.reshape(-1, 2)
+
+
+class Quantity:
+    """Speed or margin of joint k, as an event function."""
+
+    def __init__(self, watch: Watch, state_space: MaximalStateSpace, k: int, which: int) -> None:
+        self.watch, self.state_space, self.k, self.which = watch, state_space, k, which
+
+    def __call__(self, t: float, state: State) -> float:
+        """Return the quantity at a state."""
+        return float(self.watch.at(t, state.y, self.state_space)[self.k, self.which])
+
+    def clear(self, t: Array, y: Array) -> Flags:
+        """Return at which flat states the quantity is positive beyond rounding."""
+        least = CLEAR * BEYOND * (1.0 + self.watch.terms[self.k, at.LIMIT] if self.which == MARGIN else 1.0)
+        found: Flags = self.watch.over(t, y)[:, self.k, self.which] > least
+        return found
+
+
+@dataclass(frozen=True)
+class StickEvent(Event):
+    """A joint comes to rest, or lets go; its function also takes many states at once."""
+
+    function: Quantity
+
+    def clear(self, t: Array, y: Array) -> Flags:
+        return self.function.clear(t, y)
+
+
+def may_stick(model: Model) -> bool:
+    """Return whether a joint has exact Coulomb friction."""
+    return any(isinstance(entry.load, JointFriction) and entry.load.is_exact for entry in model.loads)
+
+
+def batches_with_stick(method: Integrator, problem: Problem, k1: Array, t_end: float) -> Iterator[StepBatch]:
+    """Yield the batches of `method`; they end at the events at which a joint comes to rest or lets go."""
+    if not isinstance(problem.state_space, MaximalStateSpace) or not may_stick(problem.state_space.model):
+        yield from batches_across(method, problem, k1, t_end)
+        return
+    stick = _Stick(problem, problem.state_space, t_end)
+    while problem.t < t_end:
+        stick.decide(k1)
+        locator = EventLocator(stick.events(), problem, method, stick.need)
+        last = Moment(problem.t, problem.y.copy(), k1.copy())
+        rates: Array | None = last.y_dot
+        problem.first_batch = FIRST_BATCH
+        for batch in batches_across(method.limited(stick.h_still) if stick.is_still else method, problem, k1, t_end):
+            cut, records, ended = locator.cut(last, batch)
+            yield cut._replace(start_rates=rates, events=tuple(records))
+            rates = None
+            if ended:
+                problem.t, problem.y[:] = float(cut.t[-1]), cut.y[-1]
+                break
+            if batch.code != OK:
+                return
+            if len(batch.t):
+                last = Moment(float(batch.t[-1]), batch.y[-1].copy(), batch.y_dot[-1].copy())
+        else:
+            return
+
+
+class _Stick:
+    """The modes of a run."""
+
+    def __init__(self, problem: Problem, state_space: MaximalStateSpace, t_end: float) -> None:
+        self.problem, self.state_space = problem, state_space
+        self.watch = Watch(state_space.model)
+        self.modes = workspace_array(problem.pack, "FRICTION_MODES")
+        self.loads = [entry.load for entry in state_space.model.loads if isinstance(entry.load, JointFriction)]
+        self.h_still = (t_end - problem.t) / STILL_STEPS
+        self._times: list[float] = []
+
+    @property
+    def is_still(self) -> bool:
+        """Whether a joint sticks."""
+        return bool((self.modes[:, at.MODE] == at.STICKS).any())
+
+    def need(self, code: int, t: float) -> None:
+        """Raise the error of a code that is not OK."""
+        if code != OK:
+            raise self.state_space.error(self.problem.pack, code, t)
+
+    def decide(self, k1: Array) -> None:
+        """Decide how every joint goes on from the state of the problem, and write its rates to k1."""
+        p, watch = self.problem, self.watch
+        self._count(p.t)
+        self.modes[:] = watch.modes[:] = 0.0
+        watch.forget()
+        watch.at(p.t, p.y, self.state_space)
+        terms = watch.terms
+        for k, load in enumerate(self.loads):
+            if load.is_exact:
+                n = load.channels
+                arm = terms[k, at.ARM : at.ARM + n]
+                self.modes[k, at.MODE] = terms[k, at.STATE]
+                self.modes[k, at.AGAINST : at.AGAINST + n] = terms[k, at.DIRECTION : at.DIRECTION + n] / arm
+        self._stop_residual_motion()
+        watch.modes[:] = self.modes
+        p.options.n_since_projection = np.inf
+        self.need(p.post_step(p.pack, p.options, p.t, p.y, k1), p.t)
+
+    def _stop_residual_motion(self) -> None:
+        """Remove the rates of rounding from joints that stick, by the impulses of friction that do it."""
+        ints = self.state_space.model.tables["FRICTION_INTS"]
+        channels = [
+            (row[at.FIRST] + c, self.watch.terms[k, at.RATE + c])
+            for k, row in enumerate(ints)
+            if self.modes[k, at.MODE] == at.STICKS
+            for c in range(row[at.CHANNELS])
+        ]
+        if not channels:
+            return
+        X, which = workspace_array(self.watch.pack, "FRICTION_COLUMNS"), np.array([c for c, _ in channels])
+        m = len(X)
+        start = self.watch.pack.ints[3 * layout.FRICTION_ALGEBRA]
+        G = self.watch.pack.work[start : start + m * m].reshape(m, m)[np.ix_(which, which)]
+        impulses = np.linalg.lstsq(G, -np.array([rate for _, rate in channels]), rcond=1e-10)[0]
+        n = self.state_space.model.nb + 1
+        change = (impulses @ X[which])[: 6 * n].reshape(n, 6)
+        self.problem.y[: WIDTH * n].reshape(n, WIDTH)[1:, 7:] += change[1:]
+
+    def events(self) -> tuple[Event, ...]:
+        """Return the events that end the segment."""
+        found: list[Event] = []
+        for k, load in enumerate(self.loads):
+            mode = self.modes[k, at.MODE]
+            if mode in (at.SLIDES, at.STICKS):
+                which, what = (ALONG, "stops") if mode == at.SLIDES else (MARGIN, "slips")
+                quantity = Quantity(self.watch, self.state_space, k, which)
+                found.append(StickEvent(f"{load.name} {what}", quantity, direction=-1, terminal=True))
+        return tuple(found)
+
+    def _count(self, t: float) -> None:
+        """Raise SimulationError if events follow one another without end."""
+        self._times.append(t)
+        recent = self._times[-MOST_AT_ONCE:]
+        if len(recent) == MOST_AT_ONCE and t - recent[0] <= AT_ONCE * (1.0 + abs(t)):
+            names = ", ".join(repr(load.name) for load in self.loads if load.is_exact)
+            raise SimulationError(
+                f"friction {names} stops and slips without end at t = {t:.9g} s. Give a smooth law there, such as "
+                "Coulomb(mu, velocity=1e-4) or BrownMcPhee."
+            )

@@ -1,0 +1,12 @@
+"""Friction in joints, proportional to their own reactions, in compiled code.
+
+columns       the tables of friction, and where their numbers stand
+tables        the constant tables
+load          what a joint carries: its wrench, and the normal force that rubs
+channels      rates, directions and coefficients of friction at a state
+algebra       small dense systems: elimination with dropped rows, the test for a unique solution
+loop          friction and multipliers solved together, with joints that stick
+tangents      damping by friction, for implicit steps
+stages        the stages of the routine
+routine       the entry point that evaluations call by address
+"""

@@ -1,0 +1,149 @@
+r"""Rates, directions and coefficients of friction at a state, of every joint with friction.
+
+    slide    q' of a . d, a on body i         turn    q' = a . (omega_j - omega_i)         s_c = arm_c q'_c,   s = |s_c|
+    friction in the channels   -f_t arm_c e_c,   e = s_c / s,   f_t = mu(s) (N + N_0) + mu(r_t / r s) r_t / r |thrust|        [N]
+
+With a mode the direction e is the mode's: a step that goes beyond the instant of rest stays smooth, and the event is located there.
+Source: Haug (2021), spatial kinematics: relative coordinates of joints.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.jit import inlined, kernel
+from haugmbd.constraints.base import Motion, value
+from haugmbd.constraints.coordinate import displacement_rates
+from haugmbd.forces.friction_laws import COULOMB, P1, VISCOUS, coefficient, coefficient_slope
+from haugmbd.forces.friction_laws import LAW as LAW_NUMBER
+from haugmbd.forces.joint_friction import CYLINDRICAL, PLANAR, REVOLUTE, SPHERICAL
+from haugmbd.math.vec3 import Vec, cross, dot, load, scale, store, sub, to_body, to_global
+from haugmbd.model.friction import columns as at
+from haugmbd.model.friction.load import is_bearing
+
+
+@kernel
+def put_slide(m: Motion, ints: Ints, k: int, axis: int, c: int, terms: Array) -> None:
+    """Write channel c: the sliding of P_j along an axis of body i."""
+    i, j = ints[k, at.BODY_I], ints[k, at.BODY_J]
+    rates = displacement_rates(m, axis, ints[k, at.POINT_I], ints[k, at.POINT_J], 0.0)
+    B = at.B + 12 * c
+    store(terms, k, B, scale(-1.0, rates.g))
+    store(terms, k, B + 3, to_body(m.A, i, rates.m_a))
+    store(terms, k, B + 6, rates.g)
+    store(terms, k, B + 9, to_body(m.A, j, rates.m_b))
+    terms[k, at.BIAS + c] = rates.q_ddot
+
+
+@kernel
+def put_turn(m: Motion, ints: Ints, k: int, axis: Vec, fixed: bool, c: int, terms: Array) -> None:
+    """Write channel c: the turning of body j about an axis, global; fixed: the axis is that of no body."""
+    i, j = ints[k, at.BODY_I], ints[k, at.BODY_J]
+    B = at.B + 12 * c
+    store(terms, k, B, (0.0, 0.0, 0.0))
+    store(terms, k, B + 3, to_body(m.A, i, scale(-1.0, axis)))
+    store(terms, k, B + 6, (0.0, 0.0, 0.0))
+    store(terms, k, B + 9, to_body(m.A, j, axis))
+    terms[k, at.BIAS + c] = 0.0
+    if not fixed:
+        omega_i = to_global(m.A, i, load(m.bodies, i, 10))
+        omega_j = to_global(m.A, j, load(m.bodies, j, 10))
+        terms[k, at.BIAS + c] = dot(cross(omega_i, axis), sub(omega_j, omega_i))
+
+
+@kernel
+def put_directions(m: Motion, ints: Ints, k: int, terms: Array) -> None:
+    """Write the channels of a joint, its axis and the lever of P_j."""
+    kind = ints[k, at.KIND]
+    h = value(m, ints[k, at.H_I])
+    store(terms, k, at.AXIS, h)
+    store(terms, k, at.LEVER, value(m, ints[k, at.POINT_J]))
+    if kind == PLANAR:
+        put_slide(m, ints, k, ints[k, at.F_I], 0, terms)
+        put_slide(m, ints, k, ints[k, at.G_I], 1, terms)
+    elif kind == REVOLUTE:
+        put_turn(m, ints, k, h, False, 0, terms)
+    elif kind == SPHERICAL:
+        put_turn(m, ints, k, (1.0, 0.0, 0.0), True, 0, terms)
+        put_turn(m, ints, k, (0.0, 1.0, 0.0), True, 1, terms)
+        put_turn(m, ints, k, (0.0, 0.0, 1.0), True, 2, terms)
+    else:
+        put_slide(m, ints, k, ints[k, at.H_I], 0, terms)
+        if kind == CYLINDRICAL:
+            put_turn(m, ints, k, h, False, 1, terms)
+    i, j = ints[k, at.BODY_I], ints[k, at.BODY_J]
+    for c in range(ints[k, at.CHANNELS]):
+        rate = 0.0
+        for a in range(6):
+            rate += terms[k, at.B + 12 * c + a] * m.bodies[i, 7 + a]
+            rate += terms[k, at.B + 12 * c + 6 + a] * m.bodies[j, 7 + a]
+        terms[k, at.RATE + c] = rate
+
+
+@kernel
+def put_sliding(ints: Ints, reals: Array, modes: Array, k: int, terms: Array) -> None:
+    """Write the speed, the direction of sliding, and how the joint moves as far as the state and its mode tell."""
+    kind, n = ints[k, at.KIND], ints[k, at.CHANNELS]
+    viscous = int(reals[k, at.LAW + LAW_NUMBER]) == VISCOUS
+    total, along = 0.0, 0.0
+    for c in range(n):
+        turns = is_bearing(kind) and (kind != CYLINDRICAL or c == 1)
+        arm = reals[k, at.RADIUS] if turns and not (viscous and kind != CYLINDRICAL) else 1.0
+        s = arm * terms[k, at.RATE + c]
+        terms[k, at.ARM + c] = arm
+        total += s * s
+        along += s * modes[k, at.AGAINST + c]
+    speed, mode = sqrt(total), modes[k, at.MODE]
+    terms[k, at.SPEED] = speed
+    terms[k, at.STATE] = at.SLIDES if mode == at.FREE else mode
+    if mode == at.FREE and ints[k, at.EXACT] == 1 and speed <= at.REST:
+        terms[k, at.STATE] = at.STICKS
+    by_mode = mode == at.AT_LIMIT or (mode == at.SLIDES and (n == 1 or not along > 0.0))
+    for c in range(n):
+        arm = terms[k, at.ARM + c]
+        if by_mode:
+            e = modes[k, at.AGAINST + c]
+        elif speed > 0.0:
+            e = arm * terms[k, at.RATE + c] / speed
+        else:
+            e = 1.0 if c == 0 else 0.0
+        terms[k, at.DIRECTION + c] = arm * e
+        terms[k, at.FRICTION + c] = -reals[k, at.LAW + P1] * arm * arm * terms[k, at.RATE + c] if viscous else 0.0
+
+
+@kernel
+def put_coefficients(ints: Ints, reals: Array, k: int, terms: Array, slopes: bool) -> None:
+    """Write f_t = C_0 + C_1 N + C_2 |thrust| of sliding, its largest value at rest, and for implicit steps its slope over the speed."""
+    s, ratio = terms[k, at.SPEED], 0.0
+    if ints[k, at.KIND] == REVOLUTE and reals[k, at.RADIUS] > 0.0:
+        ratio = reals[k, at.THRUST_RADIUS] / reals[k, at.RADIUS]
+    mu, mu_thrust = coefficient(reals, k, at.LAW, s), coefficient(reals, k, at.LAW, ratio * s)
+    mu_s = reals[k, at.LAW + P1] if int(reals[k, at.LAW + LAW_NUMBER]) == COULOMB else mu
+    preload = reals[k, at.PRELOAD]
+    terms[k, at.C_0], terms[k, at.C_1], terms[k, at.C_2] = mu * preload, mu, mu_thrust * ratio
+    terms[k, at.S_0], terms[k, at.S_1], terms[k, at.S_2] = mu_s * preload, mu_s, mu_s * ratio
+    if slopes:
+        terms[k, at.SLOPE] = coefficient_slope(reals, k, at.LAW, s)
+        terms[k, at.BY_THRUST] = coefficient_slope(reals, k, at.LAW, ratio * s) * ratio * ratio
+
+
+@inlined
+def put_terms(m: Motion, ints: Ints, reals: Array, modes: Array, terms: Array, slopes: bool) -> None:
+    """Write directions, rates and coefficients of all joints with friction."""
+    for k in range(ints.shape[0]):
+        put_directions(m, ints, k, terms)
+        put_sliding(ints, reals, modes, k, terms)
+        if ints[k, at.LOADED] == 1:
+            put_coefficients(ints, reals, k, terms, slopes)
+
+
+@kernel
+def add_friction(ints: Ints, terms: Array, k: int, Q: Array) -> None:
+    """Add B^T f of the friction found to the generalized forces Q (., 6)."""
+    i, j = ints[k, at.BODY_I], ints[k, at.BODY_J]
+    for c in range(ints[k, at.CHANNELS]):
+        f, B = terms[k, at.FRICTION + c], at.B + 12 * c
+        for a in range(6):
+            Q[i, a] += f * terms[k, B + a]
+            Q[j, a] += f * terms[k, B + 6 + a]

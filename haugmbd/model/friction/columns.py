@@ -1,0 +1,48 @@
+"""The tables of friction: where the numbers of each joint stand.
+
+INTS       kind of joint, rates, first of its channels, bodies i and j, side of body j, slots of its rows, markers, whether it is exact
+REALS      radius, length, preload, thrust radius, law
+TERMS      what an evaluation leaves: directions, rates, coefficients, and the friction found
+MODES      of a run with stick: how each joint moves until the next event, and against which direction
+
+A CHANNEL is one rate that friction acts against: q' = B u, with the generalized force B^T f.
+"""
+
+from __future__ import annotations
+
+KIND, CHANNELS, FIRST, BODY_I, BODY_J, SIDE_J, N_SLOTS, SLOTS = 0, 1, 2, 3, 4, 5, 6, 7
+POINT_I, POINT_J, F_I, G_I, H_I, EXACT, LOADED = 13, 14, 15, 16, 17, 18, 19
+INT_COLUMNS = 20
+
+RADIUS, LENGTH, PRELOAD, THRUST_RADIUS, LAW = 0, 1, 2, 3, 4
+REAL_COLUMNS = 8
+
+B = 0
+"""(3, 12): of each channel force and torque_bar on body i, then on body j."""
+RATE, BIAS, ARM, DIRECTION = 36, 39, 42, 45
+"""(3,) each: q';  q'' at u' = 0;  sliding speed by rate;  direction of the sliding in the channels, so that friction is -f_t D."""
+C_0, C_1, C_2 = 48, 49, 50
+"""f_t = C_0 + C_1 N(wrench) + C_2 |thrust|, of sliding."""
+S_0, S_1, S_2 = 51, 52, 53
+"""The same at rest: the limit."""
+SPEED, STATE = 54, 55
+"""Sliding speed [m/s], and how the joint moves: FREE, SLIDES, AT_LIMIT or STICKS."""
+FRICTION = 56
+"""(3,) friction in the channels [N, N m], positive along them."""
+NORMAL, LIMIT, MARGIN = 59, 60, 61
+"""Normal force [N], largest friction at rest [N, N m], limit less friction needed."""
+AXIS, LEVER = 62, 65
+"""(3,) each: the axis h_i;  from the centre of mass of body j to P_j, global."""
+SLOPE = 68
+"""d f_t / d s of sliding by the law alone, at the reaction found [N s/m, N s], for implicit steps."""
+BY_THRUST = 69
+TERM_COLUMNS = 70
+
+MODE, AGAINST = 0, 1
+MODE_COLUMNS = 4
+
+FREE, SLIDES, AT_LIMIT, STICKS = 0.0, 1.0, 2.0, 3.0
+"""FREE in MODES: the state decides.  AT_LIMIT: at rest with the largest friction, while others hold."""
+
+REST = 1e-9
+"""[m/s] A slower joint with exact Coulomb friction is at rest, where no mode says how it moves."""

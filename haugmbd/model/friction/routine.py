@@ -1,0 +1,56 @@
+r"""The routine of friction in joints, which evaluations call by address: a model without friction never compiles it."""
+
+from __future__ import annotations
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_views import borrow
+from haugmbd.compiled.function_pointers import Routine
+from haugmbd.compiled.jit import inlined, routine
+from haugmbd.compiled.status_codes import OK
+from haugmbd.model.body_kinematics import update_kinematics
+from haugmbd.model.friction import columns as at
+from haugmbd.model.friction.channels import add_friction, put_terms
+from haugmbd.model.friction.load import normal_force, thrust, wrench_of
+from haugmbd.model.friction.loop import solve_loop, solve_with_forces
+from haugmbd.model.friction.stages import SOLVE
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace import layout
+from haugmbd.workspace.layout import FRICTION_SIGNATURE, Pack
+
+
+@inlined
+def put_friction_of(P: Pack, k: int) -> None:
+    """Write the friction of joint k for the multipliers of an implicit step, and its slope over the speed."""
+    ints, reals, terms = ws.friction_ints(P), ws.friction_reals(P), ws.friction_terms(P)
+    lam = borrow(P.work, P.ints[3 * layout.LAMBDA], ws.edges(P).shape[0], 6)
+    F, M = wrench_of(ints, terms, k, ws.jacobian(P), ws.rotation_matrices(P), lam, 0)
+    N, push = normal_force(ints, reals, terms, k, F, M), abs(thrust(ints, terms, k, F))
+    f_t = terms[k, at.C_0] + terms[k, at.C_1] * N + terms[k, at.C_2] * push
+    for c in range(ints[k, at.CHANNELS]):
+        terms[k, at.FRICTION + c] = -f_t * terms[k, at.DIRECTION + c]
+    terms[k, at.NORMAL], terms[k, at.LIMIT] = N, terms[k, at.S_0] + terms[k, at.S_1] * N + terms[k, at.S_2] * push
+    terms[k, at.SLOPE] = terms[k, at.SLOPE] * (N + reals[k, at.PRELOAD]) + terms[k, at.BY_THRUST] * push
+
+
+@routine
+def friction(stage: int, t: float, P: Pack, y: Array) -> int:
+    """Do one stage at the state `y`; y is not read to solve."""
+    if stage == SOLVE:
+        code = solve_loop(P, ws.friction_base(P))
+        if code == OK and ws.friction_mode(P) == ws.SOLVES_AGAIN:
+            code = solve_with_forces(P)
+        return code
+    ints, terms, Q = ws.friction_ints(P), ws.friction_terms(P), ws.generalized_forces(P)
+    slopes = ws.friction_mode(P) == ws.BY_MULTIPLIERS
+    put_terms(update_kinematics(P, t, y), ints, ws.friction_reals(P), ws.friction_modes(P), terms, slopes)
+    for k in range(ints.shape[0]):
+        if ints[k, at.LOADED] == 0:
+            add_friction(ints, terms, k, Q)
+        elif ws.friction_mode(P) == ws.BY_MULTIPLIERS:
+            put_friction_of(P, k)
+            add_friction(ints, terms, k, Q)
+    return OK
+
+
+FRICTION = Routine(friction, FRICTION_SIGNATURE)
+NO_FRICTION = Routine(None, FRICTION_SIGNATURE)

@@ -1,0 +1,62 @@
+"""The constant tables of friction in joints, and the sizes of its work arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.forces.joint_friction import JointFriction
+from haugmbd.model.friction import columns as at
+from haugmbd.model.friction.loop import algebra_size
+
+
+class FrictionTables(NamedTuple):
+    """The tables of all joints with friction; none are made without them.
+
+    solves: whether some friction depends on what its joint carries
+    """
+
+    ints: dict[str, Ints]
+    reals: dict[str, Array]
+    solves: bool
+    n: int
+    channels: int
+
+    def work(self, nodes: int) -> dict[str, tuple[int, int]]:
+        """Return the shapes of the work arrays of a model with so many nodes."""
+        if not self.n:
+            return {}
+        n, m = self.n, self.channels
+        return {
+            "FRICTION_TERMS": (n, at.TERM_COLUMNS),
+            "FRICTION_MODES": (n, at.MODE_COLUMNS),
+            "FRICTION_BASE": (1, 6 * nodes),
+            "FRICTION_COLUMNS": (m, 6 * nodes),
+            "FRICTION_ALGEBRA": (1, algebra_size(n, m)),
+        }
+
+
+def friction_tables(
+    number: Any, entries: Sequence[Any], owners: Sequence[str], edges: Sequence[tuple[int, ...]], slots: Sequence[int]
+) -> FrictionTables:
+    """Return the tables; number: of bodies and markers;  entries: all loads;  owners, slots: joint and slot of each row."""
+    found = [entry.load for entry in entries if isinstance(entry.load, JointFriction)]
+    if not found:
+        return FrictionTables({}, {}, False, 0, 0)
+    ints, reals, first = np.zeros((len(found), at.INT_COLUMNS), np.int64), np.zeros((len(found), at.REAL_COLUMNS)), 0
+    for row, load in zip(ints, found, strict=True):
+        own = [slot for slot, owner in zip(slots, owners, strict=True) if owner == load.joint.name]
+        i, j = (number.bodies[body] for body in load.bodies())
+        row[[at.KIND, at.CHANNELS, at.FIRST, at.BODY_I, at.BODY_J]] = load.shape or 0, load.channels, first, i, j
+        row[at.SIDE_J], row[at.N_SLOTS] = edges[own[0] // 6].index(j), len(own)
+        row[at.SLOTS : at.SLOTS + len(own)] = own
+        row[at.POINT_I : at.EXACT] = [number.marker(body, x_bar) for body, x_bar in load.markers()]
+        row[at.EXACT], row[at.LOADED] = load.is_exact, load.reads_reaction
+        first += load.channels
+    reals[:] = [load.friction_numbers() for load in found]
+    return FrictionTables(
+        {"FRICTION_INTS": ints}, {"FRICTION_REALS": reals}, any(x.reads_reaction for x in found), len(found), first
+    )

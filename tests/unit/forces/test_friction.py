@@ -1,0 +1,250 @@
+"""Friction in joints: against dense equations, closed forms, and what is refused."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import haugmbd as mbd
+from haugmbd import BrownMcPhee, Coulomb, JointFriction, ModelError, UsageError, Viscous
+from haugmbd.formulations import FORMULATIONS, Penalty, ReducedChain
+from joints import CJ, RJ, SJ, UJ, Planar, TranslationDriver
+from tests.support.friction import (
+    FOR_VISCOUS,
+    SIZES,
+    G,
+    block,
+    coefficient,
+    dense_solution,
+    every_joint,
+    four_bar,
+    moving,
+    normal_forces_of_rod,
+    rod_on_a_line,
+)
+
+ROUNDING = 1e-11
+"""Relative: two solutions of the same equations agree to 1e-15."""
+EXACT = 1e-11
+"""[m, s] Located events and Runge-Kutta steps are exact for constant accelerations up to rounding, 5e-13."""
+
+LAWS = {
+    "exact": (Coulomb(0.2, 0.15), SIZES),
+    "smooth": (Coulomb(0.2, velocity=0.05), SIZES),
+    "BrownMcPhee": (BrownMcPhee(0.2, 0.15, 0.02), SIZES),
+    "viscous": (Viscous(0.3), FOR_VISCOUS),
+}
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_accelerations_are_those_of_the_dense_equations(law):
+    model = every_joint(*LAWS[law]).compile()
+    for seed in range(3):
+        state = moving(model, seed)
+        found = mbd.accelerations(model, state)
+        u, lam = dense_solution(model, state)
+        both = np.hstack([found.v_dot, found.omega_bar_dot])[1:]
+        np.testing.assert_allclose(both, u, atol=ROUNDING * np.abs(u).max())
+        np.testing.assert_allclose(found.lam, lam, atol=ROUNDING * np.abs(lam).max())
+
+
+@pytest.mark.parametrize("kind", [kind for kind in FORMULATIONS if kind not in (Penalty, ReducedChain)])
+def test_every_formulation_with_multipliers_takes_friction(kind):
+    model = every_joint(*LAWS["BrownMcPhee"]).compile()
+    state = moving(model, 3)
+    one, other = mbd.accelerations(model, state), mbd.accelerations(model, state, formulation=kind())
+    np.testing.assert_allclose(other.v_dot, one.v_dot, atol=1e-9)
+    np.testing.assert_allclose(other.lam, one.lam, atol=1e-9)
+
+
+@pytest.mark.parametrize("formulation", [Penalty(), ReducedChain()])
+def test_formulations_without_them_say_so(formulation):
+    with pytest.raises(ModelError, match="rub'.*: its friction depends on what the joint carries"):
+        mbd.accelerations(block(Coulomb(0.5)).compile(), formulation=formulation)
+
+
+METHODS = [{"h": 1e-2}, {"rtol": 1e-10, "atol": 1e-12}]
+
+
+@pytest.mark.parametrize("method", METHODS, ids=["RK4", "DormandPrince"])
+def test_sliding_to_rest_takes_its_closed_form(method):
+    result = mbd.simulate(block(Coulomb(0.5), v=1.0), t_end=1.0, **method)
+    x, v = result["block"].r[:, 0], result["block"].v[:, 0]
+    rest = np.argmax(abs(v) < EXACT)
+    assert [(event.name, event.t) for event in result.events] == [("rub stops", result.t[rest])]
+    assert x[-1] == pytest.approx(1.0 / (2 * 0.5 * G), abs=EXACT)
+    assert x[-1] == pytest.approx(0.1019367992, abs=1e-10)
+    assert result.t[rest] == pytest.approx(0.2038735984, abs=1e-10)
+    assert (v[rest + 1 :] == 0.0).all()
+    energy = result.energy()
+    assert energy.dissipated_work[-1] == pytest.approx(1.0, abs=1e-9)  # all of its 1 J
+    assert abs(energy.drift).max() < 1e-9
+    rub = result.load("rub")
+    np.testing.assert_allclose(rub.normal_force, 2.0 * G, rtol=ROUNDING)
+    np.testing.assert_allclose(rub.force[: rest - 1], -G, rtol=ROUNDING)
+    np.testing.assert_allclose(rub.force[rest + 1 :], 0.0, atol=ROUNDING)
+
+
+def test_a_block_on_a_slope_below_its_limit_does_not_creep():
+    result = mbd.simulate(block(Coulomb(0.5), slope=0.999 * np.arctan(0.5)), t_end=100.0, h=1e-3, store_every=1000)
+    assert len(result.t) == 101
+    assert (result["block"].r == 0.0).all()
+    assert (result["block"].v == 0.0).all()
+
+
+def test_a_block_beyond_its_limit_slides():
+    slope = 1.001 * np.arctan(0.5)
+    result = mbd.simulate(block(Coulomb(0.5), slope=slope), t_end=1.0, h=1e-2)
+    assert result["block"].r[-1, 0] == pytest.approx(0.5 * G * (np.sin(slope) - 0.5 * np.cos(slope)), abs=EXACT)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=["RK4", "DormandPrince"])
+def test_slip_starts_when_the_force_needed_passes_the_limit(method):
+    system = block(Coulomb(0.5, 0.4))
+    system.add(mbd.PointForce("pull", system["block"], point=(0, 0, 0), force=(mbd.Expression("20 * t"), 0, 0)))
+    result = mbd.simulate(system, t_end=1.0, **method)
+    start = 0.5 * 2.0 * G / 20.0
+    x, moved = result["block"].r[:, 0], lambda t: 10 * t**3 / 6 - 0.4 * G * t**2 / 2
+    speed = 5 * start**2 - 0.4 * G * start
+    assert [event.name for event in result.events] == ["rub slips"]
+    assert result.events[0].t == pytest.approx(start, abs=EXACT)
+    assert x[-1] == pytest.approx(moved(1.0) - moved(start) - speed * (1.0 - start), abs=EXACT)
+
+
+def test_bad_numbers_are_told_together():
+    system = block(Coulomb(-0.1, 0.4), radius=-1.0)
+    pin = system.add(RJ("pin", system.ground, system.add(mbd.Body("b", 1.0, (1, 1, 1))), point=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(JointFriction("no radius", pin, Coulomb(0.3)))
+    system.add(JointFriction("swapped", pin, Coulomb(0.3, 0.4), radius=0.1))
+    system.add(JointFriction("chatters", pin, Coulomb(0.3), radius=0.1, stick=False))
+    system.add(JointFriction("viscous", pin, Viscous(0.3), length=0.1))
+    other = system.add(
+        UJ("cross", system["b"], system.add(mbd.Body("c", 1.0, (1, 1, 1))), point=(0, 0, 0), axis_i=(1, 0, 0), axis_j=(0, 1, 0))
+    )
+    system.add(JointFriction("unknown", other, Coulomb(0.3)))
+    text = "\n".join(map(str, system.faults()))
+    for part in (
+        "'rub', Coulomb: mu_s = -0.1",
+        "'no radius': it has no radius",
+        "'swapped', Coulomb: mu_s = 0.3 is smaller than mu = 0.4",
+        "'chatters': exact Coulomb friction without stick",
+        "'viscous': length = 0.1",
+        "'unknown': joint 'cross' (UJ) is of no kind whose friction is known",
+    ):
+        assert part in text, text
+
+
+def test_methods_that_cannot_stick_say_so():
+    with pytest.raises(UsageError, match=r"friction 'rub' sticks exactly.*BDF does not"):
+        mbd.simulate(block(Coulomb(0.5)), t_end=1.0, integrator=mbd.BDF())
+    with pytest.raises(UsageError, match="friction 'rub' depends on what its joint carries, and RATTLE"):
+        mbd.simulate(block(BrownMcPhee(0.5, 0.4, 1e-2)), t_end=1.0, h=1e-2, integrator=mbd.RATTLE())
+
+
+def test_brown_mcphee_against_scipy():
+    law = BrownMcPhee(0.5, 0.4, 0.05)
+
+    def rates(t, y):
+        return y[1], G * np.sin(0.2) - np.sign(y[1]) * coefficient(law, abs(y[1])) * G * np.cos(0.2)
+
+    exact = solve_ivp(rates, (0.0, 1.0), (0.0, 1.0), method="DOP853", rtol=1e-12, atol=1e-14)
+    result = mbd.simulate(block(law, v=1.0, slope=0.2), t_end=1.0, rtol=1e-12, atol=1e-14)
+    assert result["block"].r[-1, 0] == pytest.approx(exact.y[0, -1], abs=1e-10)
+    assert result["block"].v[-1, 0] == pytest.approx(exact.y[1, -1], abs=1e-10)
+
+
+def test_a_body_slides_to_rest_on_a_plane_along_a_curve():
+    system = mbd.System("plane", gravity=(0.5, 0, -G))
+    body = system.add(mbd.Body("body", 1.0, (0.1, 0.1, 0.1), v=(1, 2, 0)))
+    plane = system.add(Planar("plane", system.ground, body, point=(0, 0, 0), normal=(0, 0, 1)))
+    system.add(JointFriction("rub", plane, Coulomb(0.2, 0.15)))
+    result = mbd.simulate(system, t_end=3.0, rtol=1e-11, atol=1e-13)
+
+    def rates(t, y):
+        return np.concatenate([y[2:], (0.5, 0.0) - 0.15 * G * y[2:] / np.linalg.norm(y[2:])])
+
+    def slow(t, y):
+        return np.linalg.norm(y[2:]) - 1e-7
+
+    slow.terminal = True
+    exact = solve_ivp(rates, (0.0, 3.0), (0, 0, 1, 2), method="DOP853", rtol=1e-12, atol=1e-14, events=slow)
+    np.testing.assert_allclose(result["body"].r[-1, :2], exact.y[:2, -1], atol=1e-7)
+    assert abs(result["body"].v[-1]).max() < EXACT
+    assert result.t[-1] == 3.0
+
+
+@pytest.mark.parametrize(("mu", "angle", "omega", "what"), [(1.5, 1.1, 0.0, "two solutions"), (1.5, 1.1, 6.0, "no solution")])
+def test_painleve_cases_are_told_apart(mu, angle, omega, what):
+    assert len(normal_forces_of_rod(mu, angle, omega)) == (2 if what == "two solutions" else 0)
+    with pytest.raises(mbd.SimulationError, match=f"friction 'rub' in joint 'tip' has {what}"):
+        mbd.accelerations(rod_on_a_line(mu, angle, omega).compile())
+
+
+def test_below_painleve_the_reaction_is_the_only_one():
+    (N,) = normal_forces_of_rod(0.3, 1.0)
+    assert mbd.accelerations(rod_on_a_line(0.3, 1.0).compile()).lam[0] == pytest.approx(-N, rel=ROUNDING)
+
+
+def test_a_loop_with_friction_in_all_joints_comes_to_rest_and_stays():
+    """Every joint reaches rest at the same instant: the friction of each is not unique there, and what it holds is."""
+    runs = [
+        mbd.simulate(four_bar(kinds, Coulomb(0.9, 0.8)), t_end=8.0, rtol=1e-8, atol=1e-10)
+        for kinds in ((RJ, RJ, SJ, CJ), (RJ, RJ, RJ, RJ))
+    ]
+    for result in runs:
+        assert abs(result.v[-1]).max() < EXACT
+        assert abs(result.energy().drift).max() < 1e-4  # of 20 J, with kinks of the friction between stored states
+    np.testing.assert_allclose(runs[0].r[-1], runs[1].r[-1], atol=1e-5)
+
+
+def test_friction_of_a_reaction_that_is_not_unique_is_refused():
+    with pytest.raises(ModelError, match="what joint 'A' carries is not unique: the redundant rows of 'A', 'B', 'C', 'D' share"):
+        four_bar((RJ, RJ, RJ, RJ), Coulomb(0.2), length=0.1).compile()
+
+
+@pytest.mark.parametrize("method", [mbd.BDF(rtol=1e-8, atol=1e-10), mbd.RadauIIA(rtol=1e-7, atol=1e-9)], ids=["BDF", "RadauIIA"])
+def test_implicit_methods_take_smooth_laws(method):
+    model = four_bar((RJ, RJ, SJ, CJ), BrownMcPhee(0.5, 0.4, 0.02)).compile()
+    exact = mbd.simulate(model, t_end=0.5, rtol=1e-10, atol=1e-12)
+    result = mbd.simulate(model, t_end=0.5, integrator=method)
+    np.testing.assert_allclose(result.r[-1], exact.r[-1], atol=2e-5)
+
+
+def test_an_implicit_method_takes_long_steps_where_the_law_is_stiff():
+    result = mbd.simulate(block(BrownMcPhee(0.5, 0.5, 1e-6), v=1.0), t_end=1.0, integrator=mbd.GeneralizedAlpha(h=1e-2))
+    assert len(result.t) == 101
+    assert result["block"].r[-1, 0] == pytest.approx(1.0 / G, abs=1e-4)  # order two of the step at the kink
+
+
+def test_a_model_file_and_another_process_keep_friction(tmp_path):
+    system = every_joint(*LAWS["BrownMcPhee"])
+    system.save(tmp_path / "model.json")
+    read = mbd.load_model(tmp_path / "model.json")
+    read.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == (tmp_path / "model.json").read_bytes()
+    models = [system.compile(), read.compile(), pickle.loads(pickle.dumps(system)).compile()]  # noqa: S301  its own
+    found = [mbd.accelerations(model, moving(models[0], 1)).lam for model in models]
+    np.testing.assert_array_equal(found[1], found[0])
+    np.testing.assert_array_equal(found[2], found[0])
+
+
+@pytest.mark.parametrize("law", [Coulomb(0.3), BrownMcPhee(0.3, 0.2, 0.1), Viscous(0.2)], ids=lambda law: type(law).__name__)
+def test_the_power_of_friction_is_verified(law):
+    system = block(law, **({} if isinstance(law, Viscous) else {"preload": 5.0}))
+    assert mbd.verify(system["rub"]).ok
+
+
+def test_small_motions_are_refused():
+    with pytest.raises(UsageError, match="linearize takes the forces .* friction 'rub' depends on them"):
+        mbd.linearize(block(Coulomb(0.5)))
+
+
+def test_inverse_dynamics_counts_friction():
+    """A driver that pulls the block at 1 m/s needs mu m g."""
+    system = block(Coulomb(0.5), v=1.0)
+    system.add(TranslationDriver("pull", system["rail"], lambda t: t))
+    found = mbd.inverse_dynamics(system, mbd.kinematics(system, np.linspace(0.0, 1.0, 5)))
+    np.testing.assert_allclose(found["pull"], 0.5 * 2.0 * G, rtol=ROUNDING)
