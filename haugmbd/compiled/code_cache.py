@@ -1,6 +1,8 @@
 """The disk cache of compiled functions: that of Numba, which here tolerates damaged files and missing folders, and announces compilation.
 
 * No folder to write to: functions are compiled for this process alone, with one warning that names NUMBA_CACHE_DIR.
+* A data file contains the signature that it was compiled for: two processes that compile different signatures of a function at the same
+  time may both take the same name for their files.
 * Each file begins with the SHA-256 of the rest, then Numba's version and the stamp of the sources. A file that is cut off, damaged or of
   another version is deleted or ignored, and its function is compiled again.
 * The first compilation of a process is announced on stderr, through the logger "haugmbd"; HAUGMBD_QUIET=1 or the logger's level
@@ -62,7 +64,16 @@ class DeferredCache:
 
 
 class CodeCacheFile(IndexDataCacheFile):  # type: ignore[misc]  # Numba has no types
-    """Index and data files with a check sum."""
+    """Index and data files with a check sum; a data file with the key of its entry."""
+
+    def save(self, key: Any, data: Any) -> None:
+        """Write an entry, with its key."""
+        super().save(key, (key, data))
+
+    def load(self, key: Any) -> Any:
+        """Return an entry; None if there is none, or if its file has become that of another one."""
+        found = super().load(key)
+        return found[1] if found is not None and found[0] == key else None
 
     def _head(self) -> bytes:
         """Return Numba's version and the stamp; a file with another head is not unpickled."""

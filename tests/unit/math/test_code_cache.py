@@ -87,6 +87,20 @@ def test_code_of_other_sources_or_another_compiler_is_not_taken(twice, monkeypat
     assert hits(twice)
 
 
+def test_code_for_another_signature_is_not_taken(twice, tmp_path):
+    """Two processes that compile two signatures at the same time may give their files the same name: the later file stays."""
+    compiled = entry(twice)
+    assert compiled(3.0) == 6.0
+    assert compiled(3) == 6.0
+    files = sorted((tmp_path / "__pycache__").glob("small*.nbc"))
+    assert len(files) == 2
+    files[0].write_bytes(files[1].read_bytes())
+    again = entry(twice)
+    assert again(2.5) == 5.0
+    assert again(3) == 6.0
+    assert sum(again.stats.cache_hits.values()) == 1
+
+
 def test_a_disk_that_is_full_costs_time_only(twice, nothing_said, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
