@@ -5,7 +5,6 @@ contact             Contact: a point or sphere against a plane
 applied_impulse     impulses from outside
 joint_stop          a limit of a joint's coordinate as a contact
 joint_closure       joints that close suddenly
-joint_stop          a limit of a joint with restitution, as a contact
 impulse_arguments   reading the arguments of `impulse`
 spectral_solve      semi-definite systems with dependent rows
 impulse_result      the result of an impulse
