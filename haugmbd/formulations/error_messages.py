@@ -36,7 +36,7 @@ def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
         return SimulationError(f"the motion grows without bound at t = {t:.6g} s: {apart}. {TOO_LARGE}")
     if code == status_codes.SINGULAR:
         return SingularKKTError(f"SingularKKTError at t = {t:.6g} s: {_singular(model, pack, node, number)}")
-    if code == status_codes.NO_FORCE and (stopped := _without_force(model, pack)):
+    if code == status_codes.NO_FORCE and (stopped := model.without_force(pack)):
         return SimulationError(f"the simulation stops at t = {t:.6g} s: {stopped}")
     if code == status_codes.FREE_AXIS:
         body = model.body_names[node] if 0 < node <= model.nb else "?"
@@ -111,14 +111,6 @@ def _failed_drivers(model: Model, t: float) -> str:
             joints = sorted({label.joint for label, n in zip(model.labels, numbers, strict=True) if n == k})
             texts.append(f"driver of {', '.join(map(repr, joints)) or 'a force'}: {fault.what}. {fault.remedy}")
     return "; ".join(texts)
-
-
-def _without_force(model: Model, pack: Pack) -> str:
-    """Return which force elements have no force at the state that stopped the run, and why; "" if all have."""
-    rows = workspace_array(pack, "Y_STOPPED")[0, : WIDTH * (model.nb + 1)].reshape(model.nb + 1, 1, WIDTH)
-    if not np.isfinite(rows).all():
-        return ""
-    return " ".join(text for entry in model.loads if (text := entry.load.stopped_at(rows[list(entry.bodies)])))
 
 
 def torn(model: Model, rows: Rows) -> str:

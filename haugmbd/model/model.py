@@ -15,7 +15,7 @@ from haugmbd.callbacks.force_callbacks import ForceCallbacks
 from haugmbd.callbacks.jacobian_callbacks import JacobianCallbacks
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.ffi import NO_CALLBACK, Callback
-from haugmbd.compiled.status_codes import USER_STOPPED
+from haugmbd.compiled.status_codes import NO_FORCE, USER_STOPPED
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.registry import ASSEMBLERS, NO_ASSEMBLER, Assemblers
 from haugmbd.control.network import Network
@@ -229,6 +229,8 @@ class Model(Pictured):
             if error is not None:
                 raise error
         code, _, t = workspace_array(pack, "STATUS")[0, :3]
+        if code == NO_FORCE and (stopped := self.without_force(pack)):
+            raise SimulationError(f"at t = {t:.6g} s {stopped}")
         if code != USER_STOPPED:
             return
         if not self.force_callbacks.compiled or pack.python_solver is not NO_CALLBACK:
@@ -244,6 +246,14 @@ class Model(Pictured):
             f"a function of {self.force_callbacks.names()} gave no finite number at t = {t:.9g} s, but does when it is called again"
         )
         raise SimulationError(f"{what}. A force must depend on nothing but its arguments.")
+
+    def without_force(self, pack: Pack) -> str:
+        """Return which force elements have no force at the state that stopped the run of `pack`, and why; "" if all have."""
+        n = self.nb + 1
+        rows = workspace_array(pack, "Y_STOPPED")[0, : WIDTH * n].reshape(n, 1, WIDTH)
+        if not np.isfinite(rows).all():
+            return ""
+        return " ".join(text for entry in self.loads if (text := entry.load.stopped_at(rows[list(entry.bodies)])))
 
     @property
     def sides(self) -> int:

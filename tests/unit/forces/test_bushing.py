@@ -157,6 +157,23 @@ def test_half_a_turn_stops_the_run_by_name(method):
     assert 0.1 < caught.value.result.t[-1] < 2.0
 
 
+def test_beyond_half_a_turn_there_are_no_accelerations_and_no_equilibrium():
+    """A torque of 6 N m on 1 N m/rad has no rest before half a turn; the search says which bushing stopped it."""
+    system = mbd.System("wound")
+    arm = system.add(mbd.Body("arm", 1.0, (1.0, 1.0, 1.0)))
+    pin = system.add(RJ("pin", system.ground, arm, point=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(mbd.Bushing("mount", system.ground, arm, point=(0, 0, 0), K=(1.0,) * 6))
+    system.add(mbd.JointForce("wind", pin, 6.0))
+    with pytest.raises(mbd.SimulationError, match="Bushing 'mount': body 'arm' has turned by 17"):
+        mbd.equilibrium(system)
+    state = system.compile().state()
+    p = state.p.copy()
+    p[1] = euler_parameters.exponential(np.array([0.0, 0.0, np.pi]))
+    for formulation in (mbd.NewtonEuler(), mbd.NullSpace()):
+        with pytest.raises(mbd.SimulationError, match="Bushing 'mount': body 'arm' has turned by 180.0 degrees"):
+            mbd.accelerations(system, state.replace(p=p), formulation=formulation)
+
+
 def test_a_stiff_bushing_has_its_tangent_in_implicit_methods():
     """omega h = 7 and more: without the tangent no iteration would converge."""
     system = mounted(K=matrix(1, 1e7) + 1e8 * np.eye(6), C=matrix(2, 1e2))
