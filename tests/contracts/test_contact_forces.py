@@ -63,3 +63,18 @@ def test_a_mechanism_with_a_loop_strikes_the_floor():
     assert abs(result.violation("position", by="row")).max() < 1e-9
     assert abs(result.energy().drift).max() < 1e-6
     assert result.energy().dissipated_work[-1] > 0.5
+
+
+@pytest.mark.slow
+def test_sampled_blocks_and_contacts_stop_a_run_at_their_own_times():
+    """A block that nothing listens to changes neither touch and release nor the motion; both kinds of stops are kept."""
+    alone, also = (ball_on_floor(0.001, speed=1.0, e=0.5, mu=0.2, along=0.3)[0] for _ in range(2))
+    period = 7.3e-4
+    also.add(mbd.Sampled("clock", period, lambda t, signals: t))
+    runs = [mbd.simulate(system, 0.03, rtol=1e-10, atol=1e-12) for system in (alone, also)]
+    events = [[(event.name, event.t) for event in run.events] for run in runs]
+    assert [name for name, _ in events[0]] == [name for name, _ in events[1]] == ["floor: touch", "floor: release"]
+    np.testing.assert_allclose([t for _, t in events[0]], [t for _, t in events[1]], rtol=0.0, atol=1e-8)
+    np.testing.assert_allclose(runs[1].v[-1], runs[0].v[-1], rtol=0.0, atol=1e-7)
+    due = period * np.arange(1, int(0.03 / period) + 1)
+    assert abs(due[:, None] - runs[1].t[None]).min(axis=1).max() < 1e-12
