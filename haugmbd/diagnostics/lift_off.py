@@ -92,4 +92,5 @@ def _notes(joint: JointEntry, times: list[tuple[str, float]], about: str) -> lis
     more = f", and {len(times) - NAMED} more" if len(times) > NAMED else ""
     what = f"joint {joint.name!r} can only push, and would have to pull: {parts}{more}"
     why = "it is held closed, so that the motion behind the first lift-off is that of one that is guided in both directions"
-    return [RunNote(f"lift-off of {joint.name}", f"{what}; {why}.", float(len(times)), True)]
+    first = min(at for what, at in times if what == LIFT_OFF)
+    return [RunNote(f"lift-off of {joint.name}", f"{what}; {why}.", -first, True)]  # of several segments the first note is kept

@@ -203,6 +203,18 @@ def test_lift_off_is_told_by_a_warning_and_by_kinematics():
     assert told == pytest.approx(off, abs=1e-5)
 
 
+def test_a_run_with_impacts_tells_lift_off_as_well():
+    system = resting()
+    loose = system.add(mbd.Body("loose", 1.0, (1, 1, 1), r=(3, 0, 0), v=(0, 0, 0)))
+    rail = system.add(TJ("rail", system.ground, loose, point=(3, 0, 0), axis=Y))
+    system.add(mbd.JointLimit("stop", rail, lower=-0.1, restitution=0.5))
+    with pytest.warns(mbd.RunWarning, match="'cam' can only push"):
+        result = mbd.simulate(system, 0.3, h=2e-3, project_velocity=True)
+    assert len(result.impacts) > 0
+    told = float(next(text for text in result.warnings if "pull" in text).split("about t = ")[1].split(" s")[0])
+    assert told == pytest.approx(lift_off(20.0)[0], abs=1e-4)
+
+
 def test_a_follower_that_stays_on_its_cam_is_not_told():
     system = cam(kind=lambda *given: Cam(*given, unilateral=True), speed=10.0)
     result = mbd.simulate(system, 1.0, h=2e-3, project_velocity=True)

@@ -20,6 +20,7 @@ from haugmbd.contact.motion.contact_modes import ContactModes
 from haugmbd.contact.motion.impact_result import Impact, ImpactResult
 from haugmbd.contact.motion.resting_contact import RestingContacts, approach, resting_contacts
 from haugmbd.diagnostics.joint_coordinate import counting_turns
+from haugmbd.diagnostics.lift_off import sampled_lift_off_notes
 from haugmbd.diagnostics.run_warnings import RunStatus, joined, with_model_notes
 from haugmbd.errors import SimulationError, UsageError
 from haugmbd.integrators.base import Integrator
@@ -146,6 +147,7 @@ class HybridSimulation:
         def record(found: Recorded) -> Result:
             steps, restored = found.counters.steps, found.energy_restored
             outcome = with_model_notes(found.outcome, model, found.t, found.y, steps, restored)
+            outcome = outcome.with_notes(sampled_lift_off_notes(model, found.t, found.y))
             return Result(
                 model,
                 found.t,
