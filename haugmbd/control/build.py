@@ -181,7 +181,7 @@ def try_network(network: Network, loads: Sequence[ForceElement]) -> tuple[Fault,
         return tuple(faults)
     instant = Instant(network, 0.0, y)
     loops: set[frozenset[str]] = set()
-    for name, signal in network.signals.items():
+    for name, signal in list(network.signals.items()):
         where = signal.block.where if isinstance(signal, OutputSignal) else f"signal {name!r}"
         _tried(faults, where, lambda name=name: Instant(network, 0.0, y)[name], loops)
     if not faults:

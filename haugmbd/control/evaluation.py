@@ -65,7 +65,7 @@ class Instant(Mapping[str, Any]):
             error = AlgebraicLoop(f"{what}. Give one of the blocks a state, such as a LowPass, or let it read something else.")
             error.cycle = frozenset(cycle)
             raise error
-        signal = self.network.signals.get(name)
+        signal = self.network.signals.get(name) or self.network.found_late(name)
         if signal is None:
             raise UnknownSignal(self.network.unknown(name))
         self._active.append(name)

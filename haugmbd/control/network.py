@@ -21,7 +21,7 @@ from haugmbd.control.block import Block
 from haugmbd.control.delay_line import DelayLine
 from haugmbd.control.evaluation import Instant
 from haugmbd.control.implicit import StateSolver
-from haugmbd.control.joint_signal import JointPlaces
+from haugmbd.control.joint_signal import JointPlaces, places_of
 from haugmbd.control.output import BlockOutput
 from haugmbd.control.sampled import Sampled
 from haugmbd.control.signals import JointSignal, Scope, Signal
@@ -106,12 +106,25 @@ class Network:
             return bodies, y[:, first : first + own]
         return bodies, entry.own_angles(y[:, WIDTH * n :])
 
+    def found_late(self, name: str) -> Signal | None:
+        """Return the signal of a name that a function has put together; None for no signal, and for an uncounted angle."""
+        found = self.scope.resolve(name)
+        if isinstance(found, str):
+            return None
+        if isinstance(found, JointSignal):
+            key, angle = found.coordinate.key, found.coordinate.turns and not found.is_rate
+            if angle and self.coordinates.get(key, (None, -1))[1] < 0:
+                return None
+            self.coordinates.setdefault(key, (places_of(found.coordinate, self.bodies), -1))
+        self.signals[name] = found
+        return found
+
     def unknown(self, name: str) -> str:
         """Return why a name is not among the signals that were found when the system was compiled."""
         found = self.scope.resolve(name)
         if isinstance(found, str):
             return found
-        return f"signal {name!r} was not found in the functions of the blocks when the system was compiled: declare it, inputs=({name!r},)"
+        return f"the angle {name!r} was not found in the functions when the system was compiled: declare it, inputs=({name!r},)"
 
     def evaluate(self, t: float, y: Array, measured: Array, F: Array, memory: Any = None) -> None:
         """Write the rates of the states, and the outputs that force elements use, to the driver table; in an implicit step solve for x."""

@@ -124,12 +124,24 @@ class Crossing(NamedTuple):
         return CrossingStart(t, self.curve.states(when)[0], self.curve.rates(when)[0])
 
 
-def batches_across(method: Integrator, problem: Problem, k1: Array, t_end: float) -> Iterator[StepBatch]:
-    """Yield the batches of `method`, and of the crossings of singular configurations between them."""
+def crossing_search(problem: Problem, t_end: float) -> CrossingSearch | None:
+    """Return the search for singular configurations of a run to `t_end`; None if its model has none."""
     if not isinstance(problem.state_space, MaximalStateSpace) or not may_be_singular(problem.state_space.model):
+        return None
+    return CrossingSearch(problem.state_space.model, problem, t_end)
+
+
+def batches_across(
+    method: Integrator, problem: Problem, k1: Array, t_end: float, driver: CrossingSearch | None = None
+) -> Iterator[StepBatch]:
+    """Yield the batches of `method`, and of the crossings of singular configurations between them.
+
+    driver: the search of a run that goes on behind `t_end`; by default a new one
+    """
+    driver = driver or crossing_search(problem, t_end)
+    if driver is None:
         yield from method.batches(problem, k1, t_end)
         return
-    driver = _Driver(problem.state_space.model, problem, t_end)
     while problem.t < t_end:
         before = CrossingStart(problem.t, problem.y.copy(), k1.copy())
         options = copy_options(problem.options)
@@ -174,7 +186,7 @@ def root_of_samples(x: Array, f: Array) -> float:
     return float(np.polyfit(f / np.abs(f).max(), x, len(x) - 1)[-1])
 
 
-class _Driver:
+class CrossingSearch:
     """The search for singular configurations in one run, and their crossing."""
 
     def __init__(self, model: Model, problem: Problem, t_end: float) -> None:

@@ -26,7 +26,7 @@ from haugmbd.formulations.newton_euler import accelerate
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.event_location import EventLocator, Moment
 from haugmbd.integrators.events import Event, Flags
-from haugmbd.integrators.singularity_crossing import batches_across
+from haugmbd.integrators.singularity_crossing import CrossingSearch, batches_across
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.integrators.step_context import Problem
@@ -140,10 +140,15 @@ def may_stick(model: Model) -> bool:
     return any(isinstance(entry.load, JointFriction) and entry.load.is_exact for entry in model.loads)
 
 
-def batches_with_stick(method: Integrator, problem: Problem, k1: Array, t_end: float) -> Iterator[StepBatch]:
-    """Yield the batches of `method`; they end at the events at which a joint comes to rest or lets go."""
+def batches_with_stick(
+    method: Integrator, problem: Problem, k1: Array, t_end: float, search: CrossingSearch | None = None
+) -> Iterator[StepBatch]:
+    """Yield the batches of `method`; they end at the events at which a joint comes to rest or lets go.
+
+    search: that for singular configurations, if it goes on from one part of a run to the next
+    """
     if not isinstance(problem.state_space, MaximalStateSpace) or not may_stick(problem.state_space.model):
-        yield from batches_across(method, problem, k1, t_end)
+        yield from batches_across(method, problem, k1, t_end, search)
         return
     stick = _Stick(problem, problem.state_space, t_end)
     while problem.t < t_end:
@@ -152,7 +157,8 @@ def batches_with_stick(method: Integrator, problem: Problem, k1: Array, t_end: f
         last = Moment(problem.t, problem.y.copy(), k1.copy())
         rates: Array | None = last.y_dot
         problem.first_batch = FIRST_BATCH
-        for batch in batches_across(method.limited(stick.h_still) if stick.is_still else method, problem, k1, t_end):
+        limited = method.limited(stick.h_still) if stick.is_still else method
+        for batch in batches_across(limited, problem, k1, t_end, search):
             cut, records, ended = locator.cut(last, batch)
             yield cut._replace(start_rates=rates, events=tuple(records))
             rates = None

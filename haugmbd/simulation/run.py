@@ -18,6 +18,7 @@ from haugmbd.diagnostics.turns import TurnCounter
 from haugmbd.errors import SimulationError
 from haugmbd.integrators.event_location import EventLocator, Moment, step_to
 from haugmbd.integrators.events import Event, EventRecord
+from haugmbd.integrators.singularity_crossing import crossing_search
 from haugmbd.integrators.state_space import MaximalStateSpace, SingularCrossing
 from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.integrators.step_context import Problem, copy_options, post_step_each, restore_memory
@@ -165,6 +166,7 @@ class Run(Generic[R]):
         self.switched: list[Array] = []
         self._last = (np.array([problem.t]), problem.y[None].copy(), np.zeros((1, problem.y.size)))
         self.clock = Clock.of(problem)
+        self.crossings = None if self.clock is None else crossing_search(problem, t_end)
         self.cpu = time.process_time()
 
     def run(self, progress: bool = False) -> R:
@@ -227,7 +229,7 @@ class Run(Generic[R]):
         """
         p = self.problem
         options = copy_options(p.options)
-        for whole in batches_with_stick(method, p, k1, self.stop):
+        for whole in batches_with_stick(method, p, k1, self.stop, self.crossings):
             if whole.start_rates is not None:
                 self._last = (*self._last[:2], whole.start_rates[None])
             # before events and states at wanted times call the user's functions again
