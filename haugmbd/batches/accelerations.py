@@ -178,10 +178,10 @@ def batch_accelerations(
 
 
 def runs_in_one_kernel(model: Model) -> bool:
-    """Return whether the members need nothing of Python: no functions in Python, no multipliers of least norm."""
+    """Return whether the members need nothing of Python: no functions in Python, no blocks, no multipliers of least norm."""
     callbacks = model.force_callbacks
     least_norm = bool(model.redundancy.dropped) and not isinstance(model.redundancy.rule, DropDependentRows)
-    return (not callbacks.any or callbacks.compiled) and not least_norm
+    return (not callbacks.any or callbacks.compiled) and model.network is None and not least_norm
 
 
 def _solve_alone(model: Model, parameters: Sequence[Parameter], k: int, t: float, y: Array | None) -> tuple[Array, Array] | str:

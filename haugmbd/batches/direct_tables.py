@@ -87,7 +87,9 @@ def own_tables(tables: Tables) -> Tables:
 
 
 def direct_tables(model: Model, parameters: Sequence[Parameter]) -> DirectTables | None:
-    """Return the places that the parameters exchange; None if one of them changes more than numbers."""
+    """Return the places that the parameters exchange; None if one of them changes more than numbers, or blocks may read them."""
+    if model.network is not None:
+        return None
     places = [_places_of(model, one) for one in parameters]
     found = [place for place in places if place is not None]
     if len(found) < len(places):

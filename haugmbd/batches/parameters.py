@@ -85,6 +85,12 @@ def read_parameters(model: Model, given: Any, members: int | None) -> tuple[Para
         raise UsageError(
             f"batch: parameters = {given!r:.60} must be a dict of arrays by path, such as {{'link.mass': masses}} with one value a member."
         )
+    if given and model.network is not None and model.network.scope.sensors:
+        names = ", ".join(map(repr, model.network.scope.sensors))
+        raise UsageError(
+            f"batch: blocks of model {model.name!r} read the sensors {names}, which belong to its own parts: vary the states only, "
+            "or use sweep."
+        )
     known, faults, read = variables_of(model), [], []
     for path, value in given.items():
         if path not in known:

@@ -2,7 +2,7 @@
 
 A part with other values is made by its `varied`; parts that refer to it (drivers and springs of a joint, all that is on a body) are
 copied, so that they refer to the new one. What is compiled is a System like that of the user: its model, its faults and its results are
-those of a single run.
+those of a single run. Blocks know other parts by their names, and are shared.
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ def variant_system(model: Model, parameters: Sequence[Parameter], k: int) -> Sys
     memo: dict[int, Any] = {id(model.bodies[0]): model.bodies[0]}
     memo |= {id(driver): _renamed(driver, named) for driver in model.drivers}
     memo |= {id(function): function for function in _functions(model)}
+    blocks = () if model.network is None else model.network.blocks
+    memo |= {id(block): block for block in blocks}
     for body in model.bodies[1:]:
         memo[id(body)] = body.varied(**values[id(body)]) if id(body) in values else body
     parts = [*(entry.part for entry in model.joints.values()), *(entry.load for entry in model.loads)]
@@ -63,7 +65,8 @@ def variant_system(model: Model, parameters: Sequence[Parameter], k: int) -> Sys
     system.bodies += bodies  # as they are: force elements have added parts of their own already
     system.joints += copies[: len(model.joints)]
     system.loads += copies[len(model.joints) :]
-    system._given += [(part.name, part) for part in (*bodies, *copies)]
+    system.blocks += blocks
+    system._given += [(part.name, part) for part in (*bodies, *copies, *system.blocks)]
     return system
 
 

@@ -63,3 +63,24 @@ def spinning_top():
     top = system.add(mbd.Body("top", 1.0, J_BOX, omega_bar=(0.1, 5.0, 0.1)))
     system.add(SJ("ball", system.ground, top, point=(0.0, 0.0, 0.0)))
     return system
+
+
+def controlled(mass=1.0, k=2.0, axis=(0.0, 1.0, 0.0), sensor=False):
+    """A bar that a PID controller holds, whose set point depends on the torque of a spring."""
+    system = mbd.System("controlled", gravity=(0.0, 0.0, -9.81))
+    bar = system.add(mbd.Body("bar", mass, (0.1, 0.1, 0.1), r=(0.5, 0.0, 0.0)))
+    pin = system.add(RJ("pin", system.ground, bar, point=(0.0, 0.0, 0.0), axis=axis))
+    system.add(mbd.RSDA("coil", pin, k=k, theta0=0.3))
+    system.add(mbd.PID("controller", "pin.angle", 0.5, kp=20.0, ki=5.0, kd=3.0, tau=0.01))
+    lag = system.add(
+        mbd.Block("lag", 0.0, derivative=_lag, outputs={"torque": lambda t, x, signals: -x[0] + 0.1 * signals["coil.torque"]})
+    )
+    system.add(mbd.RSDA("drive", pin, actuator=lag["torque"]))
+    if sensor:
+        system.add(mbd.Sensor("height", lambda t, state: state.r[1, 2]))
+    return system
+
+
+def _lag(t, x, signals):
+    """A first order lag of the controller's output."""
+    return (signals["controller.out"] - x[0]) / 0.05

@@ -9,7 +9,7 @@ import haugmbd as mbd
 from haugmbd.batches import batch as module
 from haugmbd.batches.direct_tables import direct_model, direct_tables
 from haugmbd.batches.parameters import read_parameters
-from tests.support.variants import driven, geared, spinning_top, states_of, swinging
+from tests.support.variants import controlled, driven, geared, spinning_top, states_of, swinging
 
 N = 4
 METHODS = {
@@ -92,6 +92,26 @@ def test_joint_loads_and_motors_with_rotors_vary(rng):
         own = geared(**{name: x[k] for name, x in given.items()}).compile()
         np.testing.assert_array_equal(found.lam[k], mbd.accelerations(own).lam)
         np.testing.assert_array_equal(runs[k].y, mbd.simulate(own, 0.5, h=1e-2).y)
+
+
+def test_members_with_controllers_have_blocks_of_their_own(rng):
+    model = controlled().compile()
+    given = {"mass": rng.uniform(0.5, 2.0, 3), "k": rng.uniform(1.0, 5.0, 3), "axis": rng.normal(size=(3, 3))}
+    batch = mbd.batch(model, parameters={"bar.mass": given["mass"], "coil.k": given["k"], "pin.axis": given["axis"]})
+    found, runs = batch.accelerations(), batch.simulate(0.2, h=1e-2)
+    assert runs.success.all(), runs.failures
+    for k in range(3):
+        own = controlled(**{name: x[k] for name, x in given.items()}).compile()
+        np.testing.assert_array_equal(found.lam[k], mbd.accelerations(own).lam)
+        single = mbd.simulate(own, 0.2, h=1e-2)
+        np.testing.assert_array_equal(runs[k].y, single.y)
+        np.testing.assert_array_equal(runs[k].block("lag")["torque"], single.block("lag")["torque"])
+    states = mbd.simulate(model, 0.2, h=1e-2).y[::5]
+    found = mbd.batch(model, states).accelerations()
+    for k, y in enumerate(states):
+        np.testing.assert_array_equal(found.lam[k], mbd.accelerations(model, mbd.State.from_y(0.0, y, 2)).lam)
+    with pytest.raises(mbd.UsageError, match="blocks of model 'controlled' read the sensors 'height'"):
+        mbd.batch(controlled(sensor=True), parameters={"bar.mass": [1.0]})
 
 
 def test_named_parameters_drive_the_members():
