@@ -246,7 +246,7 @@ class Batch:
             return run_system(model, float(t_end), method, state=state, **options)
 
         kept = None if store is None else TrajectoryStore(store, self._identity(t_end, method, options), len(self))
-        return run_all(len(self), len(self.model.y0), self.threads, run, kept)
+        return run_all(len(self), len(self.model.y0), self.threads, run, kept, self.member_model)
 
     def _identity(self, t_end: float, method: Integrator, options: dict[str, Any]) -> str:
         """Return the digest of all that the trajectories depend on."""

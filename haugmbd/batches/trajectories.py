@@ -17,6 +17,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.run_warnings import RunStatus
 from haugmbd.errors import UsageError
+from haugmbd.model.model import Model
 from haugmbd.simulation.load import load
 from haugmbd.simulation.result import Result
 
@@ -54,6 +55,7 @@ class Trajectories:
     store: str = ""
     interrupted: bool = False
     _kept: tuple[Any, ...] = field(default=(), repr=False)
+    _model_of: Callable[[int], Model] | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.success)
@@ -75,7 +77,7 @@ class Trajectories:
         if result is None:
             raise UsageError(f"member {int(k) % len(self)} has no states: {self.failures[int(k) % len(self)]}")
         if isinstance(result, Path):
-            found = load(result)
+            found = load(result, model=None if self._model_of is None else self._model_of(int(k) % len(self)))
             assert isinstance(found, Result)
             return found
         return result  # type: ignore[no-any-return]
@@ -99,8 +101,13 @@ class Ended:
     y: Array | None = None
 
 
-def run_all(n: int, ny: int, threads: int, run: Callable[[int], Result], store: TrajectoryStore | None) -> Trajectories:
-    """Run the members 0 ... n - 1, and return their trajectories; after Ctrl-C those that have ended."""
+def run_all(
+    n: int, ny: int, threads: int, run: Callable[[int], Result], store: TrajectoryStore | None, model_of: Callable[[int], Model]
+) -> Trajectories:
+    """Run the members 0 ... n - 1, and return their trajectories; after Ctrl-C those that have ended.
+
+    model_of: the model of a member, for results that are read from files
+    """
     stopped = threading.Event()
 
     def member(first: int, last: int) -> list[Ended]:
@@ -130,6 +137,7 @@ def run_all(n: int, ny: int, threads: int, run: Callable[[int], Result], store: 
         "" if store is None else str(store.folder),
         interrupted,
         tuple(one.result for one in ended),
+        model_of,
     )
 
 

@@ -208,6 +208,16 @@ def test_ctrl_c_in_a_run_ends_the_batch_and_not_only_the_run(threads, tmp_path):
     assert not (tmp_path / "runs" / "member_00000001.npz").exists()
 
 
+def test_stored_members_have_models_that_no_file_can_hold(tmp_path):
+    """The output of a block is a lambda."""
+    batch = mbd.batch(controlled(), parameters={"bar.mass": [1.0, 2.0]})
+    found = batch.simulate(0.1, h=1e-2, store=tmp_path / "runs")
+    for k, mass in enumerate((1.0, 2.0)):
+        single = mbd.simulate(controlled(mass=mass), 0.1, h=1e-2)
+        assert found[k].model.mass[1] == mass
+        np.testing.assert_array_equal(found[k].lam, single.lam)
+
+
 def test_a_store_of_another_batch_is_refused(model, tmp_path):
     batch = mbd.batch(model, parameters={"link 2.mass": [1.0]})
     batch.simulate(0.05, h=1e-2, store=tmp_path / "runs")
