@@ -12,6 +12,7 @@ text        bounded reading of JSON and TOML; the line of every path
 xml_reader  a bounded reader of XML without document types and entities
 write       from a System to a document
 build       from a document to a System
+moved       the document of a system at another pose
 files       load_model, save_model
 imports     what importers share; models of simEngine3D
 exports     what exporters share

@@ -23,7 +23,7 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.modelfile import text as texts
 from haugmbd.modelfile.build import build
-from haugmbd.modelfile.joint_loads import shifted
+from haugmbd.modelfile.moved import move
 from haugmbd.modelfile.reading import MOST_PROBLEMS, Path, Reading, written
 from haugmbd.modelfile.schema import PARAMETERS
 from haugmbd.modelfile.write import Document, canonical, document_of, membership_faults
@@ -126,8 +126,8 @@ def save_model(system: System, path: str | FilePath) -> FilePath:
 def at_state(system: System, state: State) -> System:
     """Return the same system with its bodies at the poses and velocities of a state, such as that of an assembly.
 
-    Joints and force elements are kept in the frames of their bodies; springs and limits of joint coordinates, which are counted from the
-    modelled pose, are shifted. Raise ModelFileError for parts that a file cannot hold, or that cannot be shifted.
+    Joints and force elements are kept in the frames of their bodies; springs, limits and functions of joint coordinates, which are counted
+    from the modelled pose, are shifted. Raise ModelFileError for parts that a file cannot hold, or that cannot be shifted.
     """
     bind_expressions(system.name, system.parameters, _equations(system.joints), system.loads)
     document = _checked(system, f"system {system.name!r}", system.parameters, drawn=False)
@@ -142,14 +142,9 @@ def at_state(system: System, state: State) -> System:
         }
     parts = (state.r, state.p, state.v, state.omega_bar)
     states = {body: np.concatenate([x[k] for x in parts]) for k, body in enumerate(system.bodies)}
-    shifts = [(load, shifted(entry, load, states)) for entry, load in zip(document["loads"], system.loads, strict=True)]
-    fixed = [
-        Fault(load.where, why, "Model the system where its joints are closed, so that it need not be moved.")
-        for load, why in shifts
-        if why
-    ]
-    if fixed:
-        raise ModelFileError(f"system {system.name!r}", fixed, "cannot be modelled at another pose")
+    faults = move(document, system, states)
+    if faults:
+        raise ModelFileError(f"system {system.name!r}", faults, "cannot be modelled at another pose")
     moved = system_of_document(document, f"system {system.name!r}", allow_code=True)
     for body, before in zip(moved.bodies, system.bodies, strict=True):
         body.__setstate__(body.__getstate__() | {"shape": before.shape, "solid": before.solid})

@@ -188,14 +188,15 @@ def joint_load_text(load: Any, parameters: Parameters, coordinate: Callable[[Joi
     return at | {"f": f if load.alone or isinstance(f, list | dict) else [f]}
 
 
-def shifted(entry: dict[str, Any], load: ForceElement, states: Mapping[Body, array_types.Array]) -> str:
+def shifted(entry: dict[str, Any], load: ForceElement, states: Mapping[Body, array_types.Array], started: set[int]) -> str:
     """Change an element for a system that is modelled at other states: its coordinates are counted from the modelled pose.
 
-    Return why this cannot be done, "" if it could.  entry: values of the element in a file;  states: r, p, v, omega_bar (13,) of the bodies
+    Return why this cannot be done, "" if it could.  entry: values of the element in a file;  states: (13,) of the bodies;
+    started: ids of joints whose coordinates start at their value, which need no shift
     """
     if not isinstance(load, JointLoad):
         return ""
-    moved = [value_at(coordinate, states) - coordinate.q0 for coordinate in load.coordinates()]
+    moved = [0.0 if id(q.joint) in started else value_at(q, states) - q.q0 for q in load.coordinates()]
     if not any(moved):
         return ""
     if isinstance(load, JointSpring):

@@ -1,6 +1,7 @@
 r"""Equalities of joints as couplings, and the armature of joints as rotors.
 
     equality    y - y_0 = a0 + a1 (x - x_0)       ->  Coupling {y: 1, x: -a1};  y is first put where the equation holds
+                y - y_0 = P(x - x_0)              ->  CoordinateFunction
     armature    T = a q'^2 / 2 in M alone         ->  a rotor on the ground with the inertia a, which turns by q: theta = q
 
 The rotor is exact: its bearing stands on the ground, so that it has no other part in the motion than its moment a q'' on the joint; it has
@@ -20,13 +21,14 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.coordinate import ANGLE, DISPLACEMENT, Coordinate, coordinates_of
 from haugmbd.constraints.freedoms import Side
 from haugmbd.constraints.joint import Joint
+from haugmbd.drivers.expression import Expression
 from haugmbd.errors import Fault
 from haugmbd.modelfile.imports.closing import OPEN
 from haugmbd.modelfile.imports.limits import Limit
 from haugmbd.modelfile.mjcf.engine import BALL, HINGE, JOINT, LARGEST, SLIDE, Engine
 from haugmbd.modelfile.mjcf.joints import ALIGNED
 from haugmbd.system.system import System
-from joints import RJ, Coupling, Gear, RackPinion
+from joints import RJ, CoordinateFunction, Coupling, Gear, RackPinion
 
 ROTOR_RADIUS = 0.1
 """[m] Radius of gyration of the rotor that stands for an armature; its mass follows from it, and does not move."""
@@ -108,20 +110,29 @@ def follow(engine: Engine, placed: dict[int, Placed], rule: Follower, name: str)
     where = f"equality {name!r}"
     if not sound(rule):
         return Fault(where, f"its polynomial has the numbers {rule.a.tolist()}", f"Give numbers below {LARGEST:g}.")
-    if rule.a[2:].any():
-        what = f"its polynomial has the powers {rule.a.tolist()}; a Coupling is linear"
-        return Fault(where, what, "Use polycoef with two numbers, or add a driver or a cam to the system.")
-    used = [rule.joint, *([rule.leader] if rule.leader >= 0 and rule.a[1] else [])]
+    used = [rule.joint, *([rule.leader] if rule.leader >= 0 and rule.a[1:].any() else [])]
     for n in used:
         if n not in placed:
             what = f"joint {engine.name('joint', n)!r} is one of several of its body, and cannot be coupled here"
             return Fault(where, what, "Give one joint a body, with bodies between them.")
     gap = gap_of(engine, rule)
-    if abs(gap) > OPEN * (1.0 + abs(float(rule.a[1]))):
+    if not abs(gap) <= OPEN * (1.0 + float(np.abs(rule.a).max())):
         what = f"it does not hold at this pose: {engine.name('joint', rule.joint)!r} is {gap:.4g} away (rad or m)"
         return Fault(where, what, "Other equalities of the same joints contradict it: remove one of them.")
+    if rule.a[2:].any() and len(used) == 2:
+        return _function(engine, placed, rule, name)
     factors = (1.0, -float(rule.a[1]))
     return Coupling(name, {placed[n].coordinate: placed[n].sense * c for n, c in zip(used, factors, strict=False)})
+
+
+def _function(engine: Engine, placed: dict[int, Placed], rule: Follower, name: str) -> Joint:
+    """Return a polynomial as a function of the leader's coordinate x - x_m, where x_m is the pose that is read, at which it holds."""
+    m, d = engine.m, engine.d
+    (follower, sense), (leader, way) = placed[rule.joint], placed[rule.leader]
+    start = float(d.qpos[m.jnt_qposadr[rule.leader]] - m.qpos0[m.jnt_qposadr[rule.leader]])
+    moved = np.polynomial.Polynomial(rule.a)(np.polynomial.Polynomial((start, way)))
+    terms = [f"({sense * c!r}) * t**{k}" for k, c in enumerate(map(float, moved.coef)) if k and c]
+    return CoordinateFunction(name, leader, follower, Expression(" + ".join(terms)))
 
 
 def armature(engine: Engine, leader: int) -> tuple[Array, list[tuple[int, float]]]:

@@ -13,7 +13,7 @@ from haugmbd.modelfile.exports.couplings import constant_terms
 from haugmbd.modelfile.exports.export import element, numbers
 from haugmbd.modelfile.exports.tree import Branch
 from haugmbd.system.system import System
-from joints import CJ, RJ, SJ, TJ, UJ, Coupling, Fixed, Planar
+from joints import CJ, RJ, SJ, TJ, UJ, CoordinateFunction, Coupling, Fixed, Planar
 
 REMEDY = "Leave it out with leave_out=True, or save the system as .json."
 
@@ -45,7 +45,8 @@ def _coupling(joint: Coupling, branches: list[Branch], faults: list[Fault]) -> l
     terms = constant_terms(joint)
     where = f"joint {joint.name!r}"
     if not 1 <= len(terms) <= 2:
-        what = "it couples more than two coordinates" if terms else "its f changes with time"
+        why = "it is not linear" if isinstance(joint, CoordinateFunction) else "its f changes with time"
+        what = "it couples more than two coordinates" if terms else why
         faults.append(Fault(where, f"the file holds no such {type(joint).__name__}: {what}", REMEDY))
         return []
     names = [coordinate_name(coordinate, branches) for coordinate, _ in terms]

@@ -12,7 +12,7 @@ import haugmbd as mbd
 from haugmbd.gallery import pendulum
 from haugmbd.modelfile import at_state, build, text
 from haugmbd.modelfile.engines.check import _random_state
-from joints import RJ, RotationDriver
+from joints import CJ, RJ, TJ, CoordinateFunction, Coupling, RotationDriver
 from tests.support import mechanisms, model_files
 from tests.support.model_files import BY_HAND
 
@@ -165,8 +165,40 @@ def test_a_system_at_another_state_has_the_same_forces():
     scale = np.abs(there.omega_bar_dot).max()
     np.testing.assert_allclose(here.omega_bar_dot, there.omega_bar_dot, rtol=0, atol=1e-10 * scale)
     np.testing.assert_allclose(here.v_dot, there.v_dot, rtol=0, atol=1e-10 * scale)
-    system.add(mbd.JointForce("own", joints["pivot"], model_files.pulled))
+    angle = thread.coordinate("angle")
+    system.add(mbd.JointForce("own", angle, model_files.pulled))
     with pytest.raises(mbd.ModelFileError, match="'own'.*its function reads coordinates"):
+        at_state(system, state)
+
+
+def test_functions_of_coordinates_keep_their_meaning_at_another_state():
+    """A cam, a force that reads coordinates, and whatever else measures the same joints: drivers, RSDA, springs, couplings."""
+    rng = np.random.default_rng(5)
+    system = mbd.System("cams", gravity=(0.5, -9.81, 1.0))
+    bodies = [system.add(mechanisms.solid(f"b{k}", rng)) for k in range(5)]
+    a = system.add(RJ("a", system.ground, bodies[0], point=(0, 0, 0), axis=(1, 2, 3), q0=0.3))
+    b = system.add(TJ("b", bodies[1], bodies[0], point=(1, 0, 0), axis=(0, 1, 1), q0=float(0.2 * np.sin(0.3))))
+    c = system.add(RJ("c", bodies[1], bodies[2], point=(1, 1, 0), axis=(0, 0, 1)))
+    d = system.add(TJ("d", bodies[0], bodies[3], point=(0, 1, 0), axis=(1, 0, 1), q0=-0.4))
+    e = system.add(CJ("e", bodies[3], bodies[4], point=(0, 2, 0), axis=(1, 0, 0)))
+    system.add(CoordinateFunction("cam", a, b, mbd.Expression("0.2 * sin(t)")))
+    system.add(Coupling("sum", {c: 1.0, a: -0.5}, f=-0.15))
+    system.add(mbd.JointForce("force", [d, a], model_files.pulled))
+    system.add(mbd.JointSpring("spring", d, k=20.0, c=1.0, free=0.1))
+    system.add(mbd.JointSpring("turn", e.coordinate("angle"), k=5.0, free=0.2))
+    system.add(mbd.RSDA("rsda", c, k=7.0, c=0.5, theta0=0.4))
+    model = system.compile()
+    state = _random_state(model, rng, model.state(), 0.2)
+    moved = at_state(system, state)
+    assert moved.joints[0].q0 != 0.3
+    there, here = mbd.accelerations(model, state), mbd.accelerations(moved)
+    for one, two in ((there.omega_bar_dot, here.omega_bar_dot), (there.v_dot, here.v_dot)):
+        np.testing.assert_allclose(two, one, rtol=0, atol=1e-9 * np.abs(one).max())
+    back = at_state(moved, model.state())  # and once more: from the moved pose to the first one
+    again, first = mbd.accelerations(back), mbd.accelerations(model)
+    np.testing.assert_allclose(again.v_dot, first.v_dot, rtol=0, atol=1e-9 * np.abs(first.v_dot).max())
+    system.add(CoordinateFunction("screw", e.coordinate("angle"), e.coordinate("displacement"), mbd.Expression("0.1 * t")))
+    with pytest.raises(mbd.ModelFileError, match="'screw'.*e.angle has no start q0"):
         at_state(system, state)
 
 
