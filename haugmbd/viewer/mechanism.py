@@ -23,7 +23,11 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.constraints.rolling import KnifeEdgeRow, Slip
 from haugmbd.contact.contact import Contact
 from haugmbd.forces.base import ForceElement
+from haugmbd.forces.buoyancy import Buoyancy
+from haugmbd.forces.bushing import Bushing
 from haugmbd.forces.compliant.contact_force import ContactForce
+from haugmbd.forces.drag import Drag
+from haugmbd.forces.joint_load import JointLoad
 from haugmbd.forces.point_force import PointForce
 from haugmbd.forces.rsda import RSDA
 from haugmbd.forces.torque import Torque
@@ -257,7 +261,31 @@ def load_parts(load: ForceElement, number: dict[str, int]) -> list[LinePart]:
         k = number[load.body.name]
         s = load.frame.s_bar if isinstance(load, PointForce) else np.zeros(3)
         return [LinePart(load.name, type(load).__name__, k, k, s, s, {})]
+    if isinstance(load, Drag | Buoyancy):
+        k, s = number[load.body.name], load.frame.s_bar
+        return [LinePart(load.name, type(load).__name__, k, k, s, s, {})]
+    if isinstance(load, Bushing | JointLoad):
+        return _between(load, number)
     return []
+
+
+def _between(load: Bushing | JointLoad, number: dict[str, int]) -> list[LinePart]:
+    """Return a mark of a bushing, or of a force along joint coordinates at each of its joints."""
+    ends = [(load.frame_i, load.frame_j)] if isinstance(load, Bushing) else []
+    if isinstance(load, JointLoad):
+        ends = [(q.joint.frame_i, q.joint.frame_j) for q in load.coordinates()]
+    return [
+        LinePart(
+            load.name,
+            type(load).__name__,
+            number[i.body.name],
+            number[j.body.name],
+            i.s_bar,
+            j.s_bar,
+            {"p_i": [float(x) for x in from_rotation_matrix(i.A_bar)]},
+        )
+        for i, j in ends
+    ]
 
 
 def forces_on_planes(loads: Iterable[ForceElement]) -> list[ContactForce]:

@@ -29,7 +29,7 @@ COORDINATES = {
 }
 """Attributes of a JointHistory: unit, and names of their columns."""
 
-LETTERS = {"length": "l", "angle": "\u03b8", "force": "F", "torque": "M", "power": "P"}
+LETTERS = {"length": "l", "displacement": "x", "angle": "\u03b8", "force": "F", "torque": "M", "power": "P"}
 """Quantities of loads and drivers that are shown, and names of their lines."""
 
 MOST_COMPONENTS = 9

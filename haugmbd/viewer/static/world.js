@@ -93,7 +93,7 @@ class World {
     const { g } = this, drive = paint(DRIVE), steel = paint(SPRING), made = { ...load, object: null, materials: [drive, steel] };
     const mark = new THREE.Group();
     if (load.kind === "TSDA") { made.object = spring(g, load, steel, drive); this.scene.add(made.object); }
-    else if (load.kind === "RSDA") { mark.add(ring(1.9 * g, 0.25 * g, steel), ring(1.35 * g, 0.2 * g, steel)); this.bodies[load.i].group.add(setPose(mark, load.s_i, load.p_i)); }
+    else if (["RSDA", "JointSpring", "JointLimit", "Bushing"].includes(load.kind)) { mark.add(ring(1.9 * g, 0.25 * g, steel), ring(1.35 * g, 0.2 * g, steel)); this.bodies[load.i].group.add(setPose(mark, load.s_i, load.p_i)); }
     else {
       mark.add(load.kind === "Torque" ? ring(2.1 * g, 0.3 * g, drive) : solid("octahedron", 1.4 * g, 1.4 * g, 1.4 * g, drive));
       mark.position.fromArray(load.s_j);

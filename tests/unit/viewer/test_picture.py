@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 
+import numpy as np
 import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import GALLERY, chain, slider_crank
+from haugmbd.viewer.mechanism import of_model
 from joints import RJ
 
 
@@ -91,3 +93,24 @@ def test_a_system_without_a_body_in_place_can_be_pictured():
 def test_what_cannot_be_pictured_is_refused():
     with pytest.raises(mbd.UsageError, match="give a System"):
         mbd.picture("pendulum")
+
+
+def test_joint_springs_bushings_and_fluids_have_a_mark_where_they_act():
+    """A ring or a body in the page's scene, on the bodies of the joint or at the shape."""
+    system = mbd.System("marks")
+    arm = system.add(mbd.Body("arm", 1.0, (1.0, 1.0, 1.0), r=(1, 0, 0)))
+    pin = system.add(RJ("pin", system.ground, arm, point=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(mbd.JointSpring("spring", pin, k=1.0))
+    system.add(mbd.Motor("motor", pin, torque=1.0))
+    system.add(mbd.Bushing("mount", system.ground, arm, point=(2, 0, 0), K=(1.0,) * 6))
+    system.add(mbd.Drag("air", arm, mbd.Sphere(0.1, center=(0.5, 0, 0)), density=1.0, coefficient=1.0))
+    marks = {part.name: part for part in of_model(system.compile()).loads}
+    assert {name: part.kind for name, part in marks.items()} == {
+        "spring": "JointSpring",
+        "motor": "Motor",
+        "mount": "Bushing",
+        "air": "Drag",
+    }
+    np.testing.assert_array_equal(marks["mount"].s_j, (1.0, 0.0, 0.0))
+    np.testing.assert_array_equal(marks["air"].s_j, (0.5, 0.0, 0.0))
+    np.testing.assert_array_equal(marks["spring"].s_j, (-1.0, 0.0, 0.0))
