@@ -112,6 +112,7 @@ if TYPE_CHECKING:
     from haugmbd.forces.drag import Drag as Drag
     from haugmbd.forces.friction_laws import BrownMcPhee as BrownMcPhee
     from haugmbd.forces.friction_laws import Coulomb as Coulomb
+    from haugmbd.forces.friction_laws import LuGre as LuGre
     from haugmbd.forces.friction_laws import Viscous as Viscous
     from haugmbd.forces.joint_force import JointForce as JointForce
     from haugmbd.forces.joint_friction import JointFriction as JointFriction
@@ -282,7 +283,7 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.forces.compliant.contact_force": ("ContactForce",),
     "haugmbd.forces.compliant.damping": ("Flores", "HuntCrossley", "LankaraniNikravesh"),
     "haugmbd.forces.drag": ("Drag",),
-    "haugmbd.forces.friction_laws": ("BrownMcPhee", "Coulomb", "Viscous"),
+    "haugmbd.forces.friction_laws": ("BrownMcPhee", "Coulomb", "LuGre", "Viscous"),
     "haugmbd.forces.joint_friction": ("JointFriction",),
     "haugmbd.forces.joint_force": ("JointForce",),
     "haugmbd.forces.joint_limit": ("JointLimit",),

@@ -34,7 +34,7 @@ from haugmbd.forces.buoyancy import Buoyancy
 from haugmbd.forces.bushing import Bushing
 from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.forces.drag import Drag
-from haugmbd.forces.friction_laws import BrownMcPhee, Coulomb, FrictionLaw, Viscous
+from haugmbd.forces.friction_laws import BrownMcPhee, Coulomb, FrictionLaw, LuGre, Viscous
 from haugmbd.forces.joint_force import JointForce
 from haugmbd.forces.joint_friction import JointFriction
 from haugmbd.forces.joint_limit import JointLimit
@@ -66,6 +66,7 @@ __all__ = [
     "JointLimit",
     "JointSpring",
     "LinearActuator",
+    "LuGre",
     "Motor",
     "PointForce",
     "StateForce",

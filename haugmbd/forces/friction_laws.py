@@ -4,8 +4,12 @@ r"""Friction laws: the coefficient of friction over the sliding speed s >= 0.
     Coulomb(mu_s, mu)            mu while it slides; at rest the friction needed, up to mu_s
     Coulomb(mu, velocity=v)      mu tanh(s / v): smooth, creeps at rest
     BrownMcPhee(mu_s, mu_d, v_t) mu_d tanh(4 x) + (mu_s - mu_d) x / (x^2 / 4 + 3 / 4)^2,   x = s / v_t: smooth, largest near v_t
+    LuGre(mu_s, mu_c, v_s, ...)  sigma0 z + sigma1 z' + sigma2 s,   z' = s - sigma0 |s| z / g(s)
+                                 g = mu_c + (mu_s - mu_c) exp(-(s / v_s)^2)
 
-Source: Brown, McPhee, A continuous velocity-based friction model for dynamics and control with physically meaningful parameters,
+z is a state of the element, the deflection of bristles; s and z are vectors where the joint slides in several directions.
+Sources: Canudas de Wit, Olsson, Astrom, Lischinsky, A new model for control of systems with friction, IEEE Trans. Automat. Contr. 40
+(1995); Brown, McPhee, A continuous velocity-based friction model for dynamics and control with physically meaningful parameters,
 J. Comput. Nonlinear Dyn. 11 (2016).
 """
 
@@ -13,7 +17,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from math import cosh, tanh
+from math import cosh, exp, tanh
 from typing import Any, ClassVar
 
 from haugmbd.bodies.validation import read_number
@@ -22,8 +26,8 @@ from haugmbd.compiled.jit import kernel
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault
 
-VISCOUS, COULOMB, SMOOTH_COULOMB, BROWN_MCPHEE = 0, 1, 2, 3
-LAW, P1, P2, P3 = 0, 1, 2, 3
+VISCOUS, COULOMB, SMOOTH_COULOMB, BROWN_MCPHEE, LUGRE = 0, 1, 2, 3, 4
+LAW, P1, P2, P3, P4, P5, P6 = 0, 1, 2, 3, 4, 5, 6
 """Columns of a law: its number, and its parameters."""
 STEEP = 350.0
 """Largest argument of cosh; beyond it the slope of tanh is zero."""
@@ -34,13 +38,15 @@ class FrictionLaw(ABC):
 
     needs_reaction: ClassVar[bool] = True
     """Whether the friction is proportional to what the joint carries."""
+    has_state: ClassVar[bool] = False
+    """Whether the law has a state for each rate of the joint."""
 
     @abstractmethod
     def faults(self, where: str) -> list[Fault]:
         """Return all faults of the parameters."""
 
     @abstractmethod
-    def numbers(self) -> tuple[float, float, float, float]:
+    def numbers(self) -> tuple[float, ...]:
         """Return the number of the law and its parameters, as kernels read them."""
 
     @property
@@ -95,7 +101,7 @@ class Viscous(FrictionLaw):
         """Return all faults of the parameters."""
         return _checked(where, self, ("c",))
 
-    def numbers(self) -> tuple[float, float, float, float]:
+    def numbers(self) -> tuple[float, ...]:
         """Return the number of the law and its parameters, as kernels read them."""
         return float(VISCOUS), float(self.c), 0.0, 0.0
 
@@ -145,7 +151,7 @@ class Coulomb(FrictionLaw):
             found.append(Fault(f"{where}, Coulomb", what, "Leave out mu, or give BrownMcPhee(mu_s, mu_d, v_t)."))
         return found
 
-    def numbers(self) -> tuple[float, float, float, float]:
+    def numbers(self) -> tuple[float, ...]:
         """Return the number of the law and its parameters, as kernels read them."""
         if self.velocity is None:
             return float(COULOMB), float(self.mu_s), float(self.sliding), 0.0
@@ -180,9 +186,60 @@ class BrownMcPhee(FrictionLaw):
         """Return all faults of the parameters."""
         return _ordered(where, self, "mu_s", "mu_d", _checked(where, self, ("mu_s", "mu_d", "v_t"), positive=("v_t",)))
 
-    def numbers(self) -> tuple[float, float, float, float]:
+    def numbers(self) -> tuple[float, ...]:
         """Return the number of the law and its parameters, as kernels read them."""
         return float(BROWN_MCPHEE), float(self.mu_s), float(self.mu_d), float(self.v_t)
+
+
+@public_class
+@dataclass(frozen=True)
+class LuGre(FrictionLaw):
+    """The friction law of Canudas de Wit and others: bristles that bend, with a state of their own.
+
+    Parameters
+    ----------
+    mu_s, mu_c : float
+        Coefficient at rest, and of fast sliding.
+    v_s : float
+        Stribeck speed [m/s].
+    sigma0 : float
+        Stiffness of the bristles, per newton of normal force [1/m].
+    sigma1 : float
+        Their damping, per newton of normal force [s/m].
+    sigma2 : float
+        Viscous friction, per newton of normal force [s/m].
+
+    Notes
+    -----
+    The coefficient is sigma0 z + sigma1 z' + sigma2 s at the sliding speed s, with z' = s - sigma0 |s| z / g(s) and
+    g(s) = mu_c + (mu_s - mu_c) exp(-(s / v_s)^2). z [m] is 0 at first, and is integrated with the motion.
+    Source: Canudas de Wit, Olsson, Astrom and Lischinsky 1995, IEEE Trans. Automat. Contr. 40.
+    """
+
+    mu_s: float
+    mu_c: float
+    v_s: float
+    sigma0: float
+    sigma1: float = 0.0
+    sigma2: float = 0.0
+    has_state: ClassVar[bool] = True
+
+    def faults(self, where: str) -> list[Fault]:
+        """Return all faults of the parameters."""
+        names = ("mu_s", "mu_c", "v_s", "sigma0", "sigma1", "sigma2")
+        return _ordered(where, self, "mu_s", "mu_c", _checked(where, self, names, positive=("mu_c", "v_s", "sigma0")))
+
+    def numbers(self) -> tuple[float, ...]:
+        """Return the number of the law and its parameters, as kernels read them."""
+        own = (self.mu_s, self.mu_c, self.v_s, self.sigma0, self.sigma1, self.sigma2)
+        return (float(LUGRE), *map(float, own))
+
+
+@kernel
+def bristle_rate(law: Array, k: int, at: int, s: float) -> float:
+    """Return sigma0 s / g(s) of the LuGre law at the speed s >= 0 [1/s]."""
+    x = s / law[k, at + P3]
+    return law[k, at + P4] * s / (law[k, at + P2] + (law[k, at + P1] - law[k, at + P2]) * exp(-x * x))  # type: ignore[no-any-return]
 
 
 @kernel

@@ -39,6 +39,8 @@ USES = {
     "length": (REVOLUTE, TRANSLATIONAL, CYLINDRICAL, PLANAR),
     "thrust_radius": (REVOLUTE,),
 }
+LAW_NUMBERS = 7
+"""The number of a law, and its parameters at most."""
 NEED_RADIUS = (REVOLUTE, CYLINDRICAL, SPHERICAL)
 
 
@@ -72,7 +74,7 @@ class JointFriction(ForceElement):
     joint : Joint
         A revolute, translational, cylindrical, spherical, point-on-line or planar joint of the same system.
     law : FrictionLaw
-        Viscous(c), Coulomb(mu_s, mu) or BrownMcPhee(mu_s, mu_d, v_t).
+        Viscous(c), Coulomb(mu_s, mu), BrownMcPhee(mu_s, mu_d, v_t) or LuGre(mu_s, mu_c, v_s, sigma0, sigma1, sigma2).
     radius : float, optional
         Radius of the bearing [m], which revolute, cylindrical and spherical joints need. Of a translational joint half the width of
         its guide, where the moment about its axis presses; without it that moment presses nothing.
@@ -193,7 +195,11 @@ class JointFriction(ForceElement):
 
     def friction_numbers(self) -> tuple[float, ...]:
         """Return radius, length, preload and thrust radius, 0 for none, then the numbers of the law."""
-        return (self.radius or 0.0, self.length or 0.0, self.preload, self.thrust_radius, *self.law.numbers())
+        law = self.law.numbers()
+        return (self.radius or 0.0, self.length or 0.0, self.preload, self.thrust_radius, *law, *(0.0,) * (LAW_NUMBERS - len(law)))
+
+    def states(self) -> tuple[float, ...]:
+        return (0.0,) * self.channels if self.law.has_state else ()
 
     def arguments(self, bodies: Array, angle: Array) -> tuple[Array, ...]:
         return ()

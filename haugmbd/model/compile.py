@@ -178,10 +178,10 @@ def compile_tables(
     of_blocks = () if network is None else network.x0.tolist()
     states = (*(x for load in loads for x in load.states()), *of_blocks)
     places = [number.driver(InternalState()) for _ in states]
-    friction = friction_tables(number, entries, owners, edges, slots)
     n_signals, n_angles = sum(load.signals for load in loads), turns.first + len(turns.angles)
     force_ints, force_reals, force_kind_starts = _force_tables(number, entries, n_angles, places)
     n_tail = n_angles + len(states)
+    friction = friction_tables(number, entries, owners, edges, slots, n_angles, places)
     if network is not None:
         outputs = [(k, driver) for k, driver in enumerate(number.drivers) if isinstance(driver, BlockOutput)]
         network = network.placed(entries, outputs, places[-network.size] if network.size else 0, len(states))

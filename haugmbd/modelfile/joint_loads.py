@@ -25,6 +25,7 @@ from haugmbd.forces import (
     JointFriction,
     JointLimit,
     JointSpring,
+    LuGre,
     Motor,
     Viscous,
 )
@@ -87,9 +88,20 @@ _LAWS = {
             Field("v_t", Number("m/s"), True, "transition speed"),
         )
     ),
+    "LuGre": Record(
+        (
+            Field("type", Text(("LuGre",))),
+            _MU_S,
+            Field("mu_c", Number(), True, "coefficient of fast sliding"),
+            Field("v_s", Number("m/s"), True, "Stribeck speed"),
+            Field("sigma0", Number("1/m"), True, "stiffness of the bristles, per newton"),
+            Field("sigma1", Number("s/m"), False, "damping of the bristles, per newton"),
+            Field("sigma2", Number("s/m"), False, "viscous friction, per newton"),
+        )
+    ),
     "Viscous": Record((Field("type", Text(("Viscous",))), Field("c", Number("N s/m or N m s/rad"), True, "damping"))),
 }
-LAWS: dict[str, type[FrictionLaw]] = {law.__name__: law for law in (Coulomb, BrownMcPhee, Viscous)}
+LAWS: dict[str, type[FrictionLaw]] = {law.__name__: law for law in (Coulomb, BrownMcPhee, LuGre, Viscous)}
 JOINT_LOAD_FIELDS: dict[str, tuple[tuple[Field, ...], ...]] = {
     "JointSpring": (
         (

@@ -15,12 +15,13 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined, kernel
 from haugmbd.constraints.base import Motion, value
 from haugmbd.constraints.coordinate import displacement_rates
-from haugmbd.forces.friction_laws import COULOMB, P1, VISCOUS, coefficient, coefficient_slope
+from haugmbd.forces.friction_laws import COULOMB, LUGRE, P1, P4, P5, P6, VISCOUS, bristle_rate, coefficient, coefficient_slope
 from haugmbd.forces.friction_laws import LAW as LAW_NUMBER
 from haugmbd.forces.joint_friction import CYLINDRICAL, PLANAR, REVOLUTE, SPHERICAL
 from haugmbd.math.vec3 import Vec, cross, dot, load, scale, store, sub, to_body, to_global
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.load import is_bearing
+from haugmbd.model.internal_states import PAST, RATE, STEP
 
 
 @kernel
@@ -82,7 +83,7 @@ def put_directions(m: Motion, ints: Ints, k: int, terms: Array) -> None:
 
 
 @kernel
-def put_sliding(ints: Ints, reals: Array, modes: Array, k: int, terms: Array) -> None:
+def put_sliding(m: Motion, ints: Ints, reals: Array, modes: Array, k: int, terms: Array) -> None:
     """Write the speed, the direction of sliding, and how the joint moves as far as the state and its mode tell."""
     kind, n = ints[k, at.KIND], ints[k, at.CHANNELS]
     viscous = int(reals[k, at.LAW + LAW_NUMBER]) == VISCOUS
@@ -110,22 +111,55 @@ def put_sliding(ints: Ints, reals: Array, modes: Array, k: int, terms: Array) ->
             e = 1.0 if c == 0 else 0.0
         terms[k, at.DIRECTION + c] = arm * e
         terms[k, at.FRICTION + c] = -reals[k, at.LAW + P1] * arm * arm * terms[k, at.RATE + c] if viscous else 0.0
+    if ints[k, at.STATE_Z] >= 0:
+        put_bristles(m, ints, reals, k, terms)
 
 
 @kernel
-def put_coefficients(ints: Ints, reals: Array, k: int, terms: Array, slopes: bool) -> None:
+def put_bristles(m: Motion, ints: Ints, reals: Array, k: int, terms: Array) -> None:
+    """Write z' of the LuGre law, and z where it is solved for in an implicit step; then coefficient and direction of the friction."""
+    law, n, state, place = at.LAW, ints[k, at.CHANNELS], ints[k, at.STATE_Z], ints[k, at.PLACE_Z]
+    a, total = bristle_rate(reals, k, law, terms[k, at.SPEED]), 0.0
+    for c in range(n):
+        s, step, past = terms[k, at.ARM + c] * terms[k, at.RATE + c], m.F[place + c, STEP], m.F[place + c, PAST]
+        z = m.angles[state + c]
+        z_dot = s - a * z
+        if step > 0.0:
+            z_dot = (s - a * past) / (1.0 + a * step)
+            z = past + step * z_dot
+            m.angles[state + c] = z
+        m.F[place + c, RATE] = z_dot
+        mu = reals[k, law + P4] * z + reals[k, law + P5] * z_dot + reals[k, law + P6] * s
+        terms[k, at.DIRECTION + c] = mu
+        total += mu * mu
+    total = sqrt(total)
+    terms[k, at.COEFFICIENT] = total
+    for c in range(n):
+        e = terms[k, at.DIRECTION + c] / total if total > 0.0 else (1.0 if c == 0 else 0.0)
+        terms[k, at.DIRECTION + c] = terms[k, at.ARM + c] * e
+
+
+@kernel
+def put_coefficients(m: Motion, ints: Ints, reals: Array, k: int, terms: Array, slopes: bool) -> None:
     """Write f_t = C_0 + C_1 N + C_2 |thrust| of sliding, its largest value at rest, and for implicit steps its slope over the speed."""
     s, ratio = terms[k, at.SPEED], 0.0
     if ints[k, at.KIND] == REVOLUTE and reals[k, at.RADIUS] > 0.0:
         ratio = reals[k, at.THRUST_RADIUS] / reals[k, at.RADIUS]
     mu, mu_thrust = coefficient(reals, k, at.LAW, s), coefficient(reals, k, at.LAW, ratio * s)
-    mu_s = reals[k, at.LAW + P1] if int(reals[k, at.LAW + LAW_NUMBER]) == COULOMB else mu
+    kind = int(reals[k, at.LAW + LAW_NUMBER])
+    if kind == LUGRE:
+        mu = mu_thrust = terms[k, at.COEFFICIENT]
+    mu_s = reals[k, at.LAW + P1] if kind in (COULOMB, LUGRE) else mu
     preload = reals[k, at.PRELOAD]
     terms[k, at.C_0], terms[k, at.C_1], terms[k, at.C_2] = mu * preload, mu, mu_thrust * ratio
     terms[k, at.S_0], terms[k, at.S_1], terms[k, at.S_2] = mu_s * preload, mu_s, mu_s * ratio
     if slopes:
         terms[k, at.SLOPE] = coefficient_slope(reals, k, at.LAW, s)
         terms[k, at.BY_THRUST] = coefficient_slope(reals, k, at.LAW, ratio * s) * ratio * ratio
+    if slopes and kind == LUGRE:
+        a, step = bristle_rate(reals, k, at.LAW, s), m.F[ints[k, at.PLACE_Z], STEP]
+        slope = (reals[k, at.LAW + P4] * step + reals[k, at.LAW + P5]) / (1.0 + a * step) + reals[k, at.LAW + P6]
+        terms[k, at.SLOPE], terms[k, at.BY_THRUST] = slope, slope * ratio
 
 
 @inlined
@@ -133,9 +167,9 @@ def put_terms(m: Motion, ints: Ints, reals: Array, modes: Array, terms: Array, s
     """Write directions, rates and coefficients of all joints with friction."""
     for k in range(ints.shape[0]):
         put_directions(m, ints, k, terms)
-        put_sliding(ints, reals, modes, k, terms)
+        put_sliding(m, ints, reals, modes, k, terms)
         if ints[k, at.LOADED] == 1:
-            put_coefficients(ints, reals, k, terms, slopes)
+            put_coefficients(m, ints, reals, k, terms, slopes)
 
 
 @kernel

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 KIND, CHANNELS, FIRST, BODY_I, BODY_J, SIDE_J, N_SLOTS, SLOTS = 0, 1, 2, 3, 4, 5, 6, 7
 POINT_I, POINT_J, F_I, G_I, H_I, EXACT, LOADED = 13, 14, 15, 16, 17, 18, 19
-INT_COLUMNS = 20
+STATE_Z, PLACE_Z = 20, 21
+"""The first internal state of the law in `m.angles`, and its line in the driver table, see `model.internal_states`; -1 for none."""
+INT_COLUMNS = 22
 
 RADIUS, LENGTH, PRELOAD, THRUST_RADIUS, LAW = 0, 1, 2, 3, 4
-REAL_COLUMNS = 8
+REAL_COLUMNS = 11
 
 B = 0
 """(3, 12): of each channel force and torque_bar on body i, then on body j."""
@@ -36,7 +38,9 @@ AXIS, LEVER = 62, 65
 SLOPE = 68
 """d f_t / d s of sliding by the law alone, at the reaction found [N s/m, N s], for implicit steps."""
 BY_THRUST = 69
-TERM_COLUMNS = 70
+COEFFICIENT = 70
+"""|sigma0 z + sigma1 z' + sigma2 s| of the LuGre law."""
+TERM_COLUMNS = 71
 
 MODE, AGAINST = 0, 1
 MODE_COLUMNS = 4

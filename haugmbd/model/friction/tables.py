@@ -40,14 +40,26 @@ class FrictionTables(NamedTuple):
 
 
 def friction_tables(
-    number: Any, entries: Sequence[Any], owners: Sequence[str], edges: Sequence[tuple[int, ...]], slots: Sequence[int]
+    number: Any,
+    entries: Sequence[Any],
+    owners: Sequence[str],
+    edges: Sequence[tuple[int, ...]],
+    slots: Sequence[int],
+    n_angles: int,
+    places: Sequence[int],
 ) -> FrictionTables:
-    """Return the tables; number: of bodies and markers;  entries: all loads;  owners, slots: joint and slot of each row."""
-    found = [entry.load for entry in entries if isinstance(entry.load, JointFriction)]
+    """Return the tables.
+
+    number: of bodies and markers;  entries: all loads;  owners, slots: joint and slot of each row;  n_angles: integrated angles;  places:
+    line of each internal state in the driver table
+    """
+    own_entries = [entry for entry in entries if isinstance(entry.load, JointFriction)]
+    found = [entry.load for entry in own_entries]
     if not found:
         return FrictionTables({}, {}, False, 0, 0)
     ints, reals, first = np.zeros((len(found), at.INT_COLUMNS), np.int64), np.zeros((len(found), at.REAL_COLUMNS)), 0
-    for row, load in zip(ints, found, strict=True):
+    for row, entry in zip(ints, own_entries, strict=True):
+        load = entry.load
         own = [slot for slot, owner in zip(slots, owners, strict=True) if owner == load.joint.name]
         i, j = (number.bodies[body] for body in load.bodies())
         row[[at.KIND, at.CHANNELS, at.FIRST, at.BODY_I, at.BODY_J]] = load.shape or 0, load.channels, first, i, j
@@ -55,6 +67,9 @@ def friction_tables(
         row[at.SLOTS : at.SLOTS + len(own)] = own
         row[at.POINT_I : at.EXACT] = [number.marker(body, x_bar) for body, x_bar in load.markers()]
         row[at.EXACT], row[at.LOADED] = load.is_exact, load.reads_reaction
+        has_state = bool(load.states())
+        row[at.STATE_Z] = n_angles + entry.state if has_state else -1
+        row[at.PLACE_Z] = places[entry.state] if has_state else -1
         first += load.channels
     reals[:] = [load.friction_numbers() for load in found]
     return FrictionTables(

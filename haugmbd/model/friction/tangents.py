@@ -39,6 +39,8 @@ def add_friction_tangents(ints: Ints, reals: Array, terms: Array, row: int, T: T
         across = size**0.5 / s if s > 0.0 else slope
         if ints[k, at.LOADED] == 0:
             across = slope = reals[k, at.LAW + P1]
+        if ints[k, at.STATE_Z] >= 0:
+            across = slope
         for c in range(n):
             arm = terms[k, at.ARM + c]
             add_pair(

@@ -9,7 +9,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import haugmbd as mbd
-from haugmbd import BrownMcPhee, Coulomb, JointFriction, ModelError, UsageError, Viscous
+from haugmbd import BrownMcPhee, Coulomb, JointFriction, LuGre, ModelError, UsageError, Viscous
 from haugmbd.formulations import FORMULATIONS, Penalty, ReducedChain
 from joints import CJ, RJ, SJ, UJ, Planar, TranslationDriver
 from tests.support.friction import (
@@ -156,6 +156,24 @@ def test_brown_mcphee_against_scipy():
     assert result["block"].v[-1, 0] == pytest.approx(exact.y[1, -1], abs=1e-10)
 
 
+@pytest.mark.parametrize("method", [{"rtol": 1e-11, "atol": 1e-13}, {"integrator": mbd.RadauIIA(rtol=1e-8, atol=1e-10)}])
+def test_lugre_against_scipy(method):
+    sigma0, sigma1, sigma2 = 1e3, 5.0, 0.1
+
+    def rates(t, y):
+        x, v, z = y
+        z_dot = v - sigma0 * abs(v) * z / (0.4 + 0.1 * np.exp(-((v / 0.05) ** 2)))
+        mu = sigma0 * z + sigma1 * z_dot + sigma2 * v
+        return v, G * np.sin(0.2) - mu * G * np.cos(0.2), z_dot
+
+    exact = solve_ivp(rates, (0.0, 1.0), (0.0, 1.0, 0.0), method="Radau", rtol=1e-12, atol=1e-14)
+    system = block(LuGre(0.5, 0.4, 0.05, sigma0, sigma1, sigma2), v=1.0, slope=0.2)
+    result = mbd.simulate(system, t_end=1.0, **method)
+    accuracy = 1e-10 if "rtol" in method else 1e-8
+    assert result["block"].r[-1, 0] == pytest.approx(exact.y[0, -1], abs=accuracy)
+    assert result["block"].v[-1, 0] == pytest.approx(exact.y[1, -1], abs=accuracy)
+
+
 def test_a_body_slides_to_rest_on_a_plane_along_a_curve():
     system = mbd.System("plane", gravity=(0.5, 0, -G))
     body = system.add(mbd.Body("body", 1.0, (0.1, 0.1, 0.1), v=(1, 2, 0)))
@@ -219,8 +237,9 @@ def test_an_implicit_method_takes_long_steps_where_the_law_is_stiff():
     assert result["block"].r[-1, 0] == pytest.approx(1.0 / G, abs=1e-4)  # order two of the step at the kink
 
 
-def test_a_model_file_and_another_process_keep_friction(tmp_path):
-    system = every_joint(*LAWS["BrownMcPhee"])
+@pytest.mark.parametrize("law", [BrownMcPhee(0.2, 0.15, 0.02), LuGre(0.3, 0.2, 0.01, 1e3, 0.05)], ids=["BrownMcPhee", "LuGre"])
+def test_a_model_file_and_another_process_keep_friction(tmp_path, law):
+    system = every_joint(law)
     system.save(tmp_path / "model.json")
     read = mbd.load_model(tmp_path / "model.json")
     read.save(tmp_path / "again.json")
