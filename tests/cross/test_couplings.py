@@ -214,6 +214,33 @@ def test_bevel_wheels_need_the_contact_point_and_meet_there():
     np.testing.assert_allclose(v_a, v_b, atol=1e-15)
 
 
+def test_a_differential_of_bevel_pairs_on_a_cage_obeys_willis():
+    """omega_left + omega_right = 2 omega_cage, with the wheels on the cage and a spider between them; and the torques are halves."""
+    system = mbd.System("differential")
+    x, y, radius = (1, 0, 0), (0, 1, 0), 0.1
+    cage, left, right = (
+        system.add(mbd.Body(n, 1.0, (J, 0.8 * J, 0.8 * J))) for n, J in (("cage", 0.2), ("left", 0.03), ("right", 0.03))
+    )
+    spider = system.add(mbd.Body("spider", 1e-3, (1e-6, 1e-6, 1e-6), r=(0, radius, 0)))
+    system.add(RJ("cage axis", system.ground, cage, point=(0, 0, 0), axis=x))
+    a, b = (system.add(RJ(f"{w.name} axis", cage, w, point=(0, 0, 0), axis=x)) for w in (left, right))
+    pin = system.add(RJ("pin", cage, spider, point=(0, radius, 0), axis=y))
+    system.add(Gear("left mesh", a, pin, teeth=(20, 20), contact_point=(-radius, radius, 0)))
+    system.add(Gear("right mesh", b, pin, teeth=(20, 20), contact_point=(radius, radius, 0)))
+    system.add(mbd.Torque("drive", cage, torque=(trains.TORQUE, 0, 0)))
+    system.add(mbd.Torque("brake", left, torque=(-0.2, 0, 0)))
+    result = mbd.simulate(system, 0.5, h=1e-3)
+    speed = {name: result[name].omega[:, 0] for name in ("cage", "left", "right")}
+    np.testing.assert_allclose(speed["left"] + speed["right"], 2.0 * speed["cage"], atol=1e-9)
+    assert speed["left"][-1] < -0.1 < 0.1 < speed["right"][-1]
+    # two coordinates, the cage and the half difference of the wheels; the spider turns with this difference, and weighs next to nothing
+    J_cage, J_wheel = 0.2 + 1e-6 + 1e-3 * radius**2, 0.03
+    M = np.array([[J_cage + 2.0 * J_wheel, 0.0], [0.0, 2.0 * J_wheel + 1e-6]])
+    wanted = np.linalg.solve(M, (trains.TORQUE - 0.2, -0.2))
+    found = mbd.accelerations(system.compile()).omega_bar_dot[1:4, 0]
+    np.testing.assert_allclose(found, (wanted[0], wanted[0] + wanted[1], wanted[0] - wanted[1]), rtol=CLOSED_FORM)
+
+
 def test_trains_that_do_not_close_are_locked_and_only_functions_of_time_conflict():
     system, first, second = wheels()
     system.add(Gear("one", first, second, ratio=2.0))
