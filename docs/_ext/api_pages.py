@@ -43,7 +43,7 @@ def pages(root: Path, generated: Path) -> dict[str, str]:
     made = {}
     for group, names in groups(root).items():
         made[f"api/{slug(group)}.rst"] = page(group.capitalize(), [f"haugmbd.{name}" for name in names])
-    kinds = [kind.__name__ for kind in (*joints.CATALOGUE, *joints.COUPLINGS, *joints.ROLLING)]
+    kinds = [kind.__name__ for kind in (*joints.CATALOGUE, *joints.COUPLINGS, *joints.ROLLING, *joints.GUIDES)]
     made["api/joints.rst"] = page("Joints", [f"joints.{name}" for name in kinds])
     made["api/labs.rst"] = page("Labs", [f"haugmbd.labs.{name}" for name in ("check", "mystery", "grade", "LabReport", "Grades")])
     made["api/faults.rst"] = page(

@@ -1,4 +1,4 @@
-"""Couplings and rolling joints for the reference of joints: an example of each, and its drawing with the coordinates that take part."""
+"""Couplings, rolling joints and guides for the reference of joints: an example of each, and its drawing with what takes part."""
 
 from __future__ import annotations
 
@@ -104,6 +104,17 @@ def knife_edge() -> tuple[mbd.System, Any]:
     return system, system.add(joints.KnifeEdge("blade", skate, point=(0.0, 0.0, 0.0), direction=(1.0, 0.0, 0.0)))
 
 
+CURVE = np.array([(x, 0.0, 0.25 * np.sin(2.0 * x)) for x in np.linspace(-1.2, 1.2, 13)])
+"""Points of a curved rail [m]."""
+
+
+def point_on_curve() -> tuple[mbd.System, Any]:
+    """Return a bead on a curved rail."""
+    system = mbd.System("rail", ground_shape=mbd.Box((2.6, 0.4, 0.04), center=(0.0, 0.0, -0.45), color="#9aa5b1"))
+    bead = system.add(mbd.Body("bead", *sphere(0.1, mass=1.0)))
+    return system, system.add(joints.PointOnCurve("rail", system.ground, bead, point=(0.0, 0.0, 0.0), curve=CURVE))
+
+
 EXAMPLES: dict[str, Callable[[], tuple[mbd.System, Any]]] = {
     "Coupling": coupling,
     "Gear": gear,
@@ -115,6 +126,7 @@ EXAMPLES: dict[str, Callable[[], tuple[mbd.System, Any]]] = {
     "RollingDisc": rolling_disc,
     "RollingSphere": rolling_sphere,
     "KnifeEdge": knife_edge,
+    "PointOnCurve": point_on_curve,
 }
 """An example of each, by the names of the classes."""
 
@@ -128,6 +140,8 @@ def draw(system: mbd.System, joint: Any, path: Path) -> None:
     for coupled in joint.needs():
         for freedom in coupled.freedoms:
             arrow(drawing, coupled, freedom)
+    if isinstance(joint, joints.PointOnCurve):
+        joint_drawing.line(drawing, CURVE, color=joint_drawing.AXES[0], linewidth=1.5)
     if isinstance(joint, joints.KnifeEdge):
         point, A = joint_drawing.frame(joint, Side.J)
         line(drawing, point + np.linspace(0.0, 0.6, 9)[:, None] * A[:, 2])

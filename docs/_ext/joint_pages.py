@@ -39,7 +39,7 @@ positive sense. Composition, rows and freedoms are read from the code, and the s
 """
 
 MORE = """
-# Couplings and rolling: reference
+# Couplings, rolling and guides: reference
 
 The rows of [couplings](../couplings.md) touch the bodies of several joints, those of [rolling](../rolling.md) are mostly
 rows of velocities. Orange arrows are the coordinates that a coupling relates, in their positive sense.
@@ -51,7 +51,11 @@ def pages(root: Path, generated: Path) -> dict[str, str]:
     folder = generated / "figures"
     folder.mkdir(parents=True, exist_ok=True)
     parts = [HEAD, overview(), *(section(kind, folder) for kind in joints.CATALOGUE), MORE]
-    parts += [section(kind, folder) for kind in (*joints.COUPLINGS, *joints.ROLLING) if kind.__name__ in coupled_joints.EXAMPLES]
+    parts += [
+        section(kind, folder)
+        for kind in (*joints.COUPLINGS, *joints.ROLLING, *joints.GUIDES)
+        if kind.__name__ in coupled_joints.EXAMPLES
+    ]
     return {"joints.md": "\n".join(parts)}
 
 
