@@ -27,6 +27,12 @@ from haugmbd.compiled.jit import entry, kernel
 from haugmbd.compiled.released import released
 from haugmbd.compiled.status_codes import NOT_FINITE, OK
 from haugmbd.deprecated import public_class
+from haugmbd.forces.joint_load import JointLoad
+from haugmbd.forces.point_force import PointForce
+from haugmbd.forces.rsda import RSDA
+from haugmbd.forces.state_force import StateForce
+from haugmbd.forces.torque import Torque
+from haugmbd.forces.tsda import TSDA
 from haugmbd.formulations.accelerations import accelerations
 from haugmbd.formulations.newton_euler import accelerate
 from haugmbd.model.dependent_rows import DropDependentRows
@@ -38,6 +44,10 @@ from haugmbd.workspace.layout import WIDTH, Pack
 
 BLOCK = 2048
 """Members of a block of one thread: a millisecond or more of compiled code."""
+
+
+WITHOUT_MEMORY = (TSDA, RSDA, PointForce, Torque, StateForce, JointLoad)
+"""Elements whose forces depend on the state alone, and that leave nothing in the workspace."""
 
 
 @public_class
@@ -204,7 +214,8 @@ class _Kernel:
         for _ in range(threads):
             self.idle.put(model.pack(own_tables(model.tables)))
         self.slots, self.ground, self.fresh = model.slot_of_row.copy(), model.y0[:WIDTH].copy(), model.pack().work
-        self.anew = bool(model.redundancy.dropped)  # the choice of the rows that are kept depends on the state before
+        # the choice of the rows that are kept depends on the state before; other elements than springs and forces may keep something, too
+        self.anew = bool(model.redundancy.dropped) or not all(isinstance(entry.load, WITHOUT_MEMORY) for entry in model.loads)
 
     def run(self, t: Array, y: Array, out: Solutions, block: int) -> None:
         """Solve for the members whose codes are zero, and write u_dot, lam and codes."""

@@ -110,6 +110,17 @@ def test_members_with_dependent_rows_do_not_depend_on_each_other():
         assert same(found, k, mbd.accelerations(model, mbd.State.from_y(0.0, y, model.nb + 1)))
 
 
+def test_members_with_friction_do_not_depend_on_each_other():
+    system = swinging()
+    system.add(mbd.JointFriction("friction", system["first"], mbd.Coulomb(0.2), radius=0.05))
+    model = system.compile()
+    states = mbd.simulate(model, 0.3, h=1e-2).y[::6]
+    found, turned = (mbd.batch(model, y, {"link 2.mass": np.ones(len(y))}).accelerations() for y in (states, states[::-1]))
+    np.testing.assert_array_equal(found.lam, turned.lam[::-1])
+    for k, y in enumerate(states):
+        assert same(found, k, mbd.accelerations(model, mbd.State.from_y(0.0, y, model.nb + 1)))
+
+
 def test_multipliers_of_least_norm_are_those_of_single_calls():
     model = windows(1).compile(redundancy=mbd.MinimumNorm())
     states = mbd.simulate(model, 0.5, h=1e-2).y[::17]
