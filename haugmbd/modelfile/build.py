@@ -37,6 +37,7 @@ from haugmbd.modelfile.schema import (
     kept_by,
 )
 from haugmbd.modelfile.values import Field, Kind, Number, Record
+from haugmbd.simulation.sensor import Sensor
 from haugmbd.system.system import System
 from joints.base import Composed, Place, Vectors
 from joints.locked import Locked
@@ -84,6 +85,7 @@ def _built(document: Any, reading: Reading) -> System | None:
     reading.names["joint"] = _names(sections["joints"], "joints", reading, {})
     _names(sections["loads"], "loads", reading, {})
     reading.names["block"] = _names(sections["blocks"], "blocks", reading, {})
+    _names(sections["sensors"], "sensors", reading, {})
     parts = _Parts(reading)
     bodies = parts.read("bodies", sections["bodies"], parts.body)
     for made in bodies:
@@ -101,13 +103,15 @@ def _built(document: Any, reading: Reading) -> System | None:
     blocks = parts.read("blocks", sections["blocks"], block_of)
     reading.blocks.update({block.name: block for block in blocks if block is not None})
     loads = parts.read("loads", sections["loads"], parts.load)
+    read = [SECTIONS["sensors"][1].read(entry, ("sensors", k), reading) for k, entry in enumerate(sections["sensors"])]
+    sensors = [Sensor(**values) for values in read if values is not BAD]
     if reading.problems or top is BAD:
         return None
     parts.ground.__setstate__(parts.ground.__getstate__() | {"shape": tuple(given.get("ground_shape", ()))})
     system = System(
         given.get("name", "system"), gravity=tuple(given.get("gravity", (0.0, 0.0, 0.0))), parameters=reading.parameters
     )
-    _with(system, parts.ground, [*bodies, *joints, *loads, *blocks])
+    _with(system, parts.ground, [*bodies, *joints, *loads, *blocks, *sensors])
     places = [entry.get("place") for entry in sections["loads"]]
     put_in_place(system, [(place, load.parts()) for place, load in zip(places, loads, strict=True) if place is not None])
     return system

@@ -15,7 +15,7 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.constraints.registry import KINDS
 from haugmbd.forces.compliant import Flores, HuntCrossley, LankaraniNikravesh
 from haugmbd.modelfile.blocks import BLOCKS
-from haugmbd.modelfile.functions import Code, TimeValue, VectorValue, function_schema
+from haugmbd.modelfile.functions import Code, CodeName, TimeValue, VectorValue, function_schema
 from haugmbd.modelfile.joint_loads import JOINT_LOAD_FIELDS, JOINT_LOADS
 from haugmbd.modelfile.shapes import SHAPES, ShapeValue
 from haugmbd.modelfile.values import Array, CoordinateReference, Field, Flag, Kind, ListOf, Number, OneOf, Record, Reference, Text
@@ -329,6 +329,14 @@ LOADS: dict[str, Kind] = {
     for name, forms in JOINT_LOAD_FIELDS.items()
 }
 
+SENSOR = Record(
+    (
+        Field("name", Text()),
+        Field("function", CodeName(), True, "of f(t, state)"),
+        Field("unit", Text(), False, "of its values"),
+    ),
+    "a function of time and state",
+)
 JOINTS = _joints()
 FORCES = _Typed(LOADS, "load")
 
@@ -344,6 +352,7 @@ SECTIONS: dict[str, tuple[str, Kind]] = {
     "joints": ("joints, equations and drivers", JOINTS),
     "loads": ("force elements", FORCES),
     "blocks": ("blocks, controllers and delays", _Typed(dict(BLOCKS), "block")),
+    "sensors": ("quantities that blocks read, and every run records", SENSOR),
 }
 """The lists of parts: their description, and the kind of an entry."""
 PARAMETERS = "parameters"

@@ -37,6 +37,7 @@ from haugmbd.modelfile.schema import (
     kept_by,
 )
 from haugmbd.modelfile.shapes import shape_text
+from haugmbd.simulation.sensor import Sensor
 from joints.base import Composed, Vectors
 
 WIDTH = 120
@@ -56,7 +57,7 @@ def document_of(
     *,
     drawn: bool = True,
     blocks: Iterable[Block] = (),
-    sensors: Iterable[Any] = (),
+    sensors: Iterable[Sensor] = (),
 ) -> tuple[Document, list[Fault]]:
     """Return the document, and the faults of parts that a file cannot hold;  drawn: with the shapes of bodies."""
     faults: list[Fault] = []
@@ -90,9 +91,20 @@ def document_of(
     own_blocks = texts(blocks, lambda block: block.where, block_text)
     if own_blocks:
         document["blocks"] = own_blocks
-    remedy = "Give it to each run, simulate(..., sensors=[...]), and let blocks read joints and force elements."
-    faults += [Fault(f"sensor {sensor.name!r}", "a file cannot hold a sensor", remedy) for sensor in sensors]
+    own_sensors = []
+    for sensor in sensors:
+        try:
+            own_sensors.append(sensor_text(sensor))
+        except Unwritable as error:
+            faults.append(unwritable(f"sensor {sensor.name!r}", error))
+    if own_sensors:
+        document["sensors"] = own_sensors
     return document, faults
+
+
+def sensor_text(sensor: Sensor) -> Document:
+    """Return a sensor. Raise Unwritable if its function has no name that can be imported."""
+    return {"name": sensor.name, **code_name(sensor.function), **({"unit": sensor.unit} if sensor.unit else {})}
 
 
 def _first(parts: Sequence[Body | Joint], own: Sequence[Body | Joint]) -> int:
