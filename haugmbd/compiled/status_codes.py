@@ -11,7 +11,7 @@ SINGULAR = 1
 FREE_AXIS = 2
 """A massless direction that no joint determines: place = node, number = the residual of the refinement."""
 NOT_FINITE = 3
-"""A state that is NaN or infinite: place = index in y."""
+"""A state that is NaN or infinite: place = index in y; or the friction of a joint: place = -1 - joint with friction."""
 USER_STOPPED = 4
 """A callable of the user raised, or returned something that is not finite: place = 0 forces and drivers, 1 jacobians, 2 a formulation;
 number = the time [s]."""

@@ -9,7 +9,7 @@ Source: Cellier, Kofman, Continuous System Simulation, ch. 2 (state equations wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -74,10 +74,13 @@ class Block:
         self.name = name
         self.derivative = derivative
         self.outputs: dict[str, Callable[..., Any]] = dict(outputs) if isinstance(outputs, Mapping) else {}
-        self.inputs = None if inputs is None else tuple(inputs)
+        self.inputs = tuple(inputs) if _are_names(inputs) else None if inputs is None else ()
         self._given: dict[tuple[str, int | None], BlockOutput] = {}
         faults: list[Fault] = []
         self.x0 = _states(faults, self.where, x0)
+        if inputs is not None and not _are_names(inputs):
+            remedy = 'Give the names of the signals that it reads: inputs=("pin.angle",).'
+            faults.append(Fault(self.where, f"inputs is {shown(inputs)}", remedy))
         self._faults = (*faults, *self._function_faults(outputs))
 
     def _function_faults(self, outputs: Any) -> tuple[Fault, ...]:
@@ -145,6 +148,11 @@ class Block:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
+
+
+def _are_names(inputs: Any) -> bool:
+    """Return whether these are names of signals; one text is none, whose letters would be taken for names."""
+    return isinstance(inputs, Iterable) and not isinstance(inputs, str) and all(isinstance(name, str) for name in inputs)
 
 
 def _states(faults: list[Fault], where: str, x0: Any) -> Array:

@@ -52,7 +52,7 @@ def build_network(
     """
     if not blocks and not sensors:
         return None, foreign_outputs(blocks, loads)
-    scope = Scope({joint.name: joint for joint in joints}, {load.name: load for load in loads}, *map(_by_name, (blocks, sensors)))
+    scope = Scope(*map(_by_name, (joints, loads, blocks, sensors)))
     network = Network(tuple(blocks), scope, {body: k for k, body in enumerate(bodies)}, make_state=make_state)
     faults = [
         *_name_faults(blocks, sensors),
@@ -67,19 +67,18 @@ def build_network(
 
 
 def _by_name(parts: Sequence[Any]) -> dict[str, Any]:
-    return {part.name: part for part in parts}
+    return {part.name: part for part in parts if isinstance(part.name, str)}
 
 
 def _name_faults(blocks: Sequence[Block], sensors: Sequence[Any]) -> list[Fault]:
     """Return faults for names that are used twice, or are no text, and for blocks that were added twice."""
     found = []
     for kind, parts in (("block", blocks), ("sensor", sensors)):
-        for name, n in Counter(part.name for part in parts).items():
-            if not (isinstance(name, str) and name.strip()):
-                found.append(
-                    Fault(f"{kind} {name!r}", "the name is empty or not a text", f'Give each {kind} a name, such as "controller".')
-                )
-            elif n > 1:
+        remedy = f'Give each {kind} a name, such as "controller".'
+        wrong = [part.name for part in parts if not (isinstance(part.name, str) and part.name.strip())]
+        found += [Fault(f"{kind} {name!r}", "the name is empty or not a text", remedy) for name in wrong]
+        for name, n in Counter(part.name for part in parts if isinstance(part.name, str)).items():
+            if n > 1 and name.strip():
                 remedy = f"Give each {kind} a name of its own, and add it once; signals are read by it."
                 found.append(Fault(f"{kind} {name!r}", f"the name is used {n} times", remedy))
     return found

@@ -22,7 +22,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.control.block import Block
 from haugmbd.control.sampled import OUT
 from haugmbd.deprecated import public_class
-from haugmbd.drivers.driver import is_real_scalar, shown
+from haugmbd.drivers.driver import real_or_nan, shown
 from haugmbd.errors import Fault
 from haugmbd.forces.user_function import arguments_needed
 
@@ -78,7 +78,7 @@ class PID(Block):
             read_number(faults, where, label, gain) for label, gain in (("kp", kp), ("ki", ki), ("kd", kd))
         )
         self.tau = None if tau is None else read_number(faults, where, "tau", tau, unit="s")
-        self.lower, self.upper = float(lower), float(upper)
+        self.lower, self.upper = _limit(faults, where, "lower", lower), _limit(faults, where, "upper", upper)
         self.integral0 = read_number(faults, where, "integral0", integral0)
         faults += _limit_faults(where, self.lower, self.upper)
         if self.kd != 0.0 and self.tau is None:
@@ -128,16 +128,21 @@ def _again(name: str, measurement: str, setpoint: Any, settings: dict[str, Any])
     return PID(name, measurement, setpoint, **settings)
 
 
+def _limit(faults: list[Fault], where: str, label: str, limit: Any) -> float:
+    """Return a limit of the output, which may be infinite."""
+    return real_or_nan(limit) if np.isinf(real_or_nan(limit)) else read_number(faults, where, label, limit)
+
+
 def _limit_faults(where: str, lower: float, upper: float) -> list[Fault]:
     """Return a fault of limits that leave nothing between them."""
-    if lower < upper:
+    if lower < upper or np.isnan(lower) or np.isnan(upper):
         return []
     return [Fault(where, f"its limits are {lower:g} and {upper:g}", "Give lower < upper; leave out a limit that there is none of.")]
 
 
 def _setpoint_faults(where: str, setpoint: Any) -> list[Fault]:
     """Return a fault of a setpoint that is none."""
-    fits = isinstance(setpoint, str) or (is_real_scalar(setpoint) and np.isfinite(setpoint))
+    fits = isinstance(setpoint, str) or np.isfinite(real_or_nan(setpoint))
     if fits or (callable(setpoint) and arguments_needed(setpoint) == 1):
         return []
     return [Fault(where, f"setpoint is {shown(setpoint)}", "Give a number, the name of a signal, or a function of t.")]
@@ -149,7 +154,7 @@ def setpoint_of(setpoint: Any, jit: Any) -> tuple[str, Any]:
         return setpoint, None
     if callable(setpoint):
         return "", setpoint
-    value = float(setpoint) if is_real_scalar(setpoint) else np.nan
+    value = real_or_nan(setpoint)
 
     def constant(t: float) -> float:
         return value

@@ -44,6 +44,9 @@ def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
             f"SingularKKTError at t = {t:.6g} s: body {body!r} has no inertia about an axis that the joints leave free "
             f"(refinement stalls at {number:.1e}). Give it a moment of inertia, or a joint that holds the axis."
         )
+    if code == status_codes.NOT_FINITE and node < 0:
+        what = _friction_at(model, -1 - node)
+        return SimulationError(f"{what} is not finite at t = {t:.6g} s: {number}. {TOO_LARGE}")
     if code == status_codes.NOT_FINITE:
         n = node // WIDTH
         where = f"{COLUMNS[node % WIDTH]} of body {model.body_names[n]!r}" if n <= model.nb else "an integrated joint angle"
@@ -143,8 +146,7 @@ def _singular(model: Model, pack: Pack, node: int, number: float) -> str:
 
 def _friction(model: Model, code: int, place: int, slope: float) -> str:
     """Return why the friction in a joint could not be solved for."""
-    load = [entry.load for entry in model.loads if isinstance(entry.load, JointFriction)][place]
-    what = f"friction {load.name!r} in joint {load.joint.name!r}"
+    what = _friction_at(model, place)
     why = f"each newton of its friction presses the joint with so much that the friction grows by {slope:.3g} N"
     remedy = "Reduce the coefficient, or change the geometry so that friction presses the joint less"
     if code == status_codes.FRICTION_HAS_NONE:
@@ -154,6 +156,12 @@ def _friction(model: Model, code: int, place: int, slope: float) -> str:
     if code == status_codes.FRICTION_HAS_TWO:
         return f"{what} has two solutions: {why}, so that a small and a large friction both agree with their reactions (Painleve). {remedy}"
     return f"{what} was not found: the iteration with the multipliers did not converge, where {why}. {remedy}"
+
+
+def _friction_at(model: Model, place: int) -> str:
+    """Return the words for a joint with friction."""
+    load = [entry.load for entry in model.loads if isinstance(entry.load, JointFriction)][place]
+    return f"friction {load.name!r} in joint {load.joint.name!r}"
 
 
 def joints_at(model: Model, node: int) -> tuple[str, ...]:

@@ -85,7 +85,7 @@ def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float = T
         primitives, broken = parts.equations[id(joint)]
         own = _once(broken or joint_faults(joint, primitives))
         faults += own
-        if not own and all(id(body) in placed for body in _bodies(primitives)):
+        if not own and _is_name(joint.name) and all(id(body) in placed for body in _bodies(primitives)):
             sound.append(joint)
     if len(bodies) < 2:
         return Checked(tuple(faults), None)
@@ -134,13 +134,13 @@ def _name_faults(parts: Parts) -> list[Fault]:
         ("load", parts.loads),
     )
     for kind, group in groups:
-        for name, n in Counter(part.name for part in _distinct(group)).items():
+        names = [part.name for part in _distinct(group)]
+        if kind != "body":
+            remedy = f'Give each {kind} a name, such as "pin".'
+            faults += [Fault(f"{kind} {name!r}", "the name is empty or not a text", remedy) for name in names if not _is_name(name)]
+        for name, n in Counter(filter(_is_name, names)).items():
             where = f"{kind} {name!r}"
-            if not (isinstance(name, str) and name.strip()):
-                if kind != "body":
-                    remedy = f'Give each {kind} a name, such as "pin".'
-                    faults.append(Fault(where, "the name is empty or not a text", remedy))
-            elif n > 1:
+            if n > 1:
                 ground = " (one is the ground of the system)" if kind == "body" and name == parts.bodies[0].name else ""
                 what = f"the name is used {n} times{ground}"
                 faults.append(Fault(where, what, f"Give each {kind} a name of its own; results are looked up by it."))
@@ -148,6 +148,11 @@ def _name_faults(parts: Parts) -> list[Fault]:
             if n > 1:
                 faults.append(Fault(f"{kind} {part.name!r}", f"it was added {n} times", "Add each part once."))
     return faults
+
+
+def _is_name(name: Any) -> bool:
+    """Return whether this can be the name of a part."""
+    return isinstance(name, str) and bool(name.strip())
 
 
 def _foreign_body_faults(parts: Parts) -> list[Fault]:
@@ -235,4 +240,5 @@ def _distinct(parts: Iterable[Part]) -> list[Part]:
 
 def _first_of_name(joints: Iterable[Joint]) -> list[Joint]:
     """Return joints whose name was not used before; the others are reported for their names."""
-    return list({joint.name: joint for joint in reversed(list(joints))}.values())[::-1]
+    named = {joint.name if _is_name(joint.name) else id(joint): joint for joint in reversed(list(joints))}
+    return list(named.values())[::-1]

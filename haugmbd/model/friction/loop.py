@@ -16,13 +16,13 @@ Source: Haug (2021), friction; Or, Painleve's paradox and dynamic jamming, Regul
 
 from __future__ import annotations
 
-from math import sqrt
+from math import isfinite, sqrt
 from typing import Any, NamedTuple
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.array_views import borrow
 from haugmbd.compiled.jit import inlined, kernel
-from haugmbd.compiled.status_codes import FRICTION_HAS_NONE, FRICTION_HAS_TWO, FRICTION_STALLED, OK, report
+from haugmbd.compiled.status_codes import FRICTION_HAS_NONE, FRICTION_HAS_TWO, FRICTION_STALLED, NOT_FINITE, OK, report
 from haugmbd.math.vec3 import Vec
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.algebra import eliminate_sticking, is_m_matrix, solve_dense
@@ -426,6 +426,9 @@ def solve_sliding(P: Pack, L: Loop) -> int:
     if active == 0:
         return OK
     put_friction_limits(L, L.f_t[3], L.f_t[2])
+    for k in range(n):
+        if slides_now(L, k) and not isfinite(L.f_t[2, k]):  # of a step that is too large, which the error control may shorten
+            return report(ws.status(P), NOT_FINITE, -1 - k, L.f_t[2, k])
     worst = put_slopes(L)
     unique = is_m_matrix(L.A, active)
     for k in range(n):

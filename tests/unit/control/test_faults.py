@@ -316,3 +316,36 @@ def test_functions_compiled_by_the_user_run_without_python():
         assert np.ptp(one.block("a").x[:, 1]) > 0.05
     with pytest.raises(mbd.SimulationError, match="Block 'a': output 'u' is inf at t = 0.8"):
         mbd.simulate(compiled, 1.0, h=0.05)
+
+
+@pytest.mark.parametrize("limit", [None, "x", 1j, [1, 2], 10**400, float("nan")])
+@pytest.mark.parametrize("label", ["lower", "upper"])
+def test_a_limit_of_a_controller_that_is_no_number_is_a_fault(label, limit):
+    pid = mbd.PID("pid", "rail.rate", kp=1.0, **{label: limit})
+    with pytest.raises(mbd.ModelError, match=f"PID 'pid': {label} is .*one finite number"):
+        cart(pid)[0].validate()
+
+
+def test_a_setpoint_too_large_for_a_float_is_a_fault():
+    with pytest.raises(mbd.ModelError, match="PID 'pid': setpoint is 1000"):
+        cart(mbd.PID("pid", "rail.rate", 10**400, kp=1.0))[0].validate()
+
+
+@pytest.mark.parametrize("inputs", [1.0, True, [1, 2], "rail.rate", b"x", [["rail.rate"]]])
+def test_inputs_that_are_no_names_are_a_fault(inputs):
+    block = mbd.Block("block", outputs={"u": lambda t, x, signals: 0.0}, inputs=inputs)
+    with pytest.raises(mbd.ModelError, match="Block 'block': inputs is .*names of the signals"):
+        cart(block)[0].validate()
+
+
+@pytest.mark.parametrize("name", [[1], {}, np.zeros(2)])
+def test_a_name_that_is_a_list_is_a_fault_of_every_part(name):
+    system = cart(mbd.LowPass(name, "rail.rate", 0.1))[0]
+    with pytest.raises(mbd.ModelError, match="the name is empty or not a text"):
+        system.validate()
+    system = cart()[0]
+    system.add(RJ(name, system.ground, system.bodies[1], point=(0, 0, 0), axis=(1, 0, 0)))
+    system.add(mbd.Drag(name, system.bodies[1], mbd.Sphere(0.1), density=1.0, coefficient=1.0))
+    with pytest.raises(mbd.ModelError, match="has 2 faults") as found:
+        system.validate()
+    assert [fault.where for fault in found.value.faults] == [f"joint {name!r}", f"load {name!r}"]

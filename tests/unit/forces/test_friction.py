@@ -267,3 +267,13 @@ def test_inverse_dynamics_counts_friction():
     system.add(TranslationDriver("pull", system["rail"], lambda t: t))
     found = mbd.inverse_dynamics(system, mbd.kinematics(system, np.linspace(0.0, 1.0, 5)))
     np.testing.assert_allclose(found["pull"], 0.5 * 2.0 * G, rtol=ROUNDING)
+
+
+def test_bristles_too_stiff_for_the_step_are_no_painleve():
+    system = block(mbd.LuGre(0.3, 0.2, 0.01, 1e3, 10.0, 0.1), 2.0)
+    with pytest.raises(mbd.SimulationError, match="'rub' in joint 'rail' is not finite.*reduce h"):
+        mbd.simulate(system, 1.0, h=1e-2)
+    ends = [
+        mbd.simulate(system, 0.3, integrator=each)["block"].r[-1, 0] for each in (mbd.DormandPrince(rtol=1e-6), mbd.BDF(rtol=1e-8))
+    ]
+    assert abs(ends[0] - ends[1]) < 1e-5  # [m] of 0.5

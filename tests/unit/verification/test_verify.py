@@ -224,3 +224,13 @@ def test_options_are_checked():
         mbd.verify(PIN, states=0)
     with pytest.raises(TypeError, match=r"no argument 'state' \(did you mean 'states'"):
         mbd.verify(PIN, state=1)
+
+
+@pytest.mark.parametrize("law", [mbd.Coulomb(0.3), mbd.BrownMcPhee(0.3, 0.2, 0.01), mbd.LuGre(0.3, 0.2, 0.01, 1e3, 10.0)])
+def test_friction_of_a_joint_that_carries_no_force_is_right(law):
+    system = mbd.System("slider")
+    ball = system.add(mbd.Body("ball", 2.0, (0.1, 0.1, 0.1)))
+    rail = system.add(joints.TJ("rail", system.ground, ball, point=(0, 0, 0), axis=(1, 0, 0)))
+    system.add(mbd.JointFriction("rub", rail, law))
+    found = mbd.verify(system)
+    assert found.ok, found
