@@ -2,7 +2,7 @@ r"""The characteristic length of a model: what every absolute tolerance is measu
 thousands of kilometres moves like one of a metre.
 
     L = max(spread of the bodies, arms of the joints, 1e-4 of the distance from the origin)                                [m]
-        where bodies and joints are all at one place: their distance from the origin and their radii of gyration;  1 if all that is 0
+        where bodies and joints are all at one place: their distance from the origin and the radius of gyration of all;  1 if all that is 0
     Phi in m is divided by L,  in m2 by L^2,  an angle or a dot product by 1          (velocities of rows likewise, per second)
     r and v are measured by L,  p and omega_bar by 1
 
@@ -25,7 +25,7 @@ POWERS = {"m": 1, "m2": 2}
 FAR = 1e-4
 """Of the distance from the origin: a tolerance of 1e-10 L is then a hundred times the rounding of coordinates."""
 ONE_PLACE = 1e-12
-"""Of the distance from the origin and the radii of gyration: a spread below it is the rounding of a sum."""
+"""Of the distance from the origin and the radius of gyration: a spread below it is the rounding of a sum."""
 
 
 def put_length(model: Model, rows: Rows) -> None:
@@ -43,8 +43,18 @@ def characteristic_length(model: Model, rows: Rows) -> float:
     force, moment = np.linalg.norm(rows.Phi_r, axis=2), np.linalg.norm(rows.PiBar, axis=2)
     arms = moment[force > 0.0] / force[force > 0.0]
     size, distance = max(spread, float(arms.max(initial=0.0))), float(np.abs(r).max(initial=0.0))
-    around = max(distance, float(radii_of_gyration(model).max(initial=0.0)))
+    around = max(distance, radius_of_gyration(model))
     return max(size, FAR * distance) if size > ONE_PLACE * around else around or 1.0
+
+
+def radius_of_gyration(model: Model) -> float:
+    """Return sqrt(sum tr J_bar / (2 sum m)) of all bodies together [m]; 0 without mass.
+
+    That of a single one is no length of the model where it has inertia and hardly any mass, as the rotor of a motor has.
+    """
+    inertia = model.tables["INERTIA"]
+    mass, turning = float(inertia[:, 0].sum()), float(inertia[:, [1, 5, 9]].sum())
+    return float(np.sqrt(turning / (2.0 * mass))) if mass > 0.0 else 0.0
 
 
 def radii_of_gyration(model: Model) -> Array:

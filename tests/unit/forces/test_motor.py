@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from joints import RJ, TJ
+from joints import RJ, TJ, Coupling
 
 EXACT = 1e-11
 """Accelerations of size 10: rounding, and the negligible mass of a rotor (1e-13 of a body beside it)."""
@@ -175,3 +175,23 @@ def test_bad_input_is_one_fault_that_names_the_motor(case):
     with pytest.raises(mbd.ModelError, match=words) as caught:
         system.compile()
     assert [fault.where for fault in caught.value.faults] == ["Motor 'm'"]
+
+
+def test_a_rotor_does_not_make_the_tolerances_of_its_model_large():
+    """Everything at one place, where the length of the model is a radius of gyration, and not that of a rotor without mass."""
+
+    def made(rotor_inertia):
+        system = mbd.System("screw jack")
+        nut = system.add(mbd.Body("nut", 2.0, (0.1, 0.1, 0.1), v=(1.0, 0, 0)))
+        rail = system.add(TJ("rail", system.ground, nut, point=(0, 0, 0), axis=(1, 0, 0)))
+        wheel = system.add(mbd.Body("wheel", 1.0, (0.1, 0.1, 0.1), omega_bar=(0, 5.0, 0)))
+        axle = system.add(RJ("axle", system.ground, wheel, point=(0, 0, 0), axis=(0, 1, 0)))
+        system.add(Coupling("pair", {axle: 1.0, rail: -7.0}))
+        system.add(mbd.Motor("motor", axle, torque=0.0, ratio=5.0, rotor_inertia=rotor_inertia))
+        return system
+
+    lengths = [made(J).compile(check_pose=False).length for J in (0.0, 1e-4)]
+    assert abs(lengths[1] / lengths[0] - 1.0) < 1e-3
+    for J in (0.0, 1e-4):
+        with pytest.raises(mbd.ModelError, match="pair"):
+            mbd.simulate(made(J), 0.1, h=1e-2)
