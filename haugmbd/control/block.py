@@ -74,7 +74,7 @@ class Block:
         self.name = name
         self.derivative = derivative
         self.outputs: dict[str, Callable[..., Any]] = dict(outputs) if isinstance(outputs, Mapping) else {}
-        self.inputs = tuple(inputs) if _are_names(inputs) else None if inputs is None else ()
+        self.inputs = None if inputs is None else tuple(inputs) if _are_names(inputs) else ()
         self._given: dict[tuple[str, int | None], BlockOutput] = {}
         faults: list[Fault] = []
         self.x0 = _states(faults, self.where, x0)

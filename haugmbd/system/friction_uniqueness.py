@@ -26,12 +26,13 @@ UNIQUE_TOL = 1e-5
 
 
 def friction_faults(model: Model, rows: Rows, redundancy: Redundancy, loads: Sequence[ForceElement], length: float) -> list[Fault]:
-    """Return a fault for each friction whose normal force is not unique; length: of the mechanism [m]."""
+    """Return a fault for each friction whose normal force, or share at rest, is not unique; length: of the mechanism [m]."""
     found = [load for load in loads if isinstance(load, JointFriction) and load.reads_reaction and load.shape is not None]
     found = [load for load in found if load.joint.name in model.joints]
+    faults = _shared_at_rest(found)
     if not found or not redundancy.dropped:
-        return []
-    Phi_q, faults = rows.Phi_q.tocsr(), []
+        return faults
+    Phi_q = rows.Phi_q.tocsr()
     for load in found:
         entry = model.joints[load.joint.name]
         tied: dict[str, None] = {}
@@ -55,6 +56,18 @@ def friction_faults(model: Model, rows: Rows, redundancy: Redundancy, loads: Seq
             )
             remedy = "Give these joints more freedom (SJ, CJ, PointOnLine) until no row is redundant, or Viscous friction."
             faults.append(Fault(load.where, what, remedy))
+    return faults
+
+
+def _shared_at_rest(found: Sequence[JointFriction]) -> list[Fault]:
+    """Return a fault for each friction beside an exact one of the same joint: at rest they share what is needed in any proportion."""
+    exact = {load.joint.name: load for load in found if load.is_exact}
+    faults = []
+    for load in found:
+        other = exact.get(load.joint.name)
+        if other is not None and other is not load:
+            what = f"joint {load.joint.name!r} has the exact Coulomb friction {other.name!r}, too"
+            faults.append(Fault(load.where, what, "Give a joint one friction that sticks; only Viscous may stand beside it."))
     return faults
 
 

@@ -11,7 +11,7 @@ from scipy.integrate import solve_ivp
 import haugmbd as mbd
 from haugmbd import BrownMcPhee, Coulomb, JointFriction, LuGre, ModelError, UsageError, Viscous
 from haugmbd.formulations import FORMULATIONS, Penalty, ReducedChain
-from joints import CJ, RJ, SJ, UJ, Planar, TranslationDriver
+from joints import CJ, RJ, SJ, TJ, UJ, Planar, TranslationDriver
 from tests.support.friction import (
     FOR_VISCOUS,
     SIZES,
@@ -277,3 +277,19 @@ def test_bristles_too_stiff_for_the_step_are_no_painleve():
         mbd.simulate(system, 0.3, integrator=each)["block"].r[-1, 0] for each in (mbd.DormandPrince(rtol=1e-6), mbd.BDF(rtol=1e-8))
     ]
     assert abs(ends[0] - ends[1]) < 1e-5  # [m] of 0.5
+
+
+def test_two_frictions_of_a_joint_of_which_one_sticks_are_refused():
+    def made(*laws):
+        system = mbd.System("twice", gravity=(0, 0, -9.81))
+        block = system.add(mbd.Body("block", 2.0, (0.1, 0.1, 0.1), v=(1.0, 0, 0)))
+        rail = system.add(TJ("rail", system.ground, block, point=(0, 0, 0), axis=(1, 0, 0)))
+        for k, law in enumerate(laws):
+            system.add(mbd.JointFriction(f"rub {k}", rail, law))
+        return system
+
+    with pytest.raises(mbd.ModelError, match=r"'rub 1'.*'rail'.*'rub 0'"):
+        made(mbd.Coulomb(0.3, 0.2), mbd.BrownMcPhee(0.3, 0.2, 1e-2)).compile()
+    result = mbd.simulate(made(mbd.Coulomb(0.3, 0.2), mbd.Viscous(0.5)), 2.0, h=1e-3)
+    mu_g, rate = 0.2 * 9.81, 0.5 / 2.0  # v' = -mu g - c v / m
+    assert abs(result.events[0].t - np.log(1.0 + rate / mu_g) / rate) < 1e-9
