@@ -155,9 +155,7 @@ class Run(Generic[R]):
         self.began = time.perf_counter()
         self.sensors = SensorRecorder(sensors, problem.state_space.state)
         skips = times is not None or every > 1
-        self.counter = (
-            TurnCounter(problem.state_space.model) if skips and isinstance(problem.state_space, MaximalStateSpace) else None
-        )
+        self.counter = TurnCounter(model) if skips and model is not None else None
         self.angles = None if self.counter is None else Growing(len(self.counter.zero))
         self.steps = self.rejected = self.next_time = 0
         self.turns = TurnMonitor(problem.state_space.spinning(), problem.state_space.places().spins[:, 1])
@@ -195,9 +193,7 @@ class Run(Generic[R]):
         if clock is not None:
             clock.begin(p)
         self._need(p.post_step(p.pack, p.options, p.t, p.y, k1), p.t)
-        self._last = (np.array([p.t]), p.y[None].copy(), k1[None].copy())
-        if clock is not None:
-            clock.remember(*self._last)
+        self._stand_at(k1)
         self._keep_first()
         method = self.method
         while True:
@@ -217,8 +213,7 @@ class Run(Generic[R]):
         if not clock.call(p):
             return
         self._need(p.rates(p.pack, p.options, p.t, p.y, k1), p.t)
-        self._last = (t, p.y[None].copy(), k1[None].copy())
-        clock.remember(*self._last)
+        self._stand_at(k1)
         if self.t.ends_with(p.t):
             self.y.put_last(p.y)
 
@@ -273,7 +268,12 @@ class Run(Generic[R]):
         p, t = self.problem, float(self._last[0][-1])
         p.t, p.y[:] = t, self.switched.pop()
         self._need(p.post_step(p.pack, p.options, t, p.y, k1), t)
-        self._last = (np.array([t]), p.y[None].copy(), k1[None].copy())
+        self._stand_at(k1)
+
+    def _stand_at(self, k1: Array) -> None:
+        """Make the state of the problem, with the rates k1 (ny,), the last one, from which the run goes on."""
+        p = self.problem
+        self._last = (np.array([p.t]), p.y[None].copy(), k1[None].copy())
         if self.clock is not None:
             self.clock.remember(*self._last)
 
