@@ -12,6 +12,7 @@ Source: Haug (2021), generalized forces and virtual work.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -124,9 +125,9 @@ class JointLoad(ForceElement):
         q, rate = (self.ratio * x for x in self.motion(bodies, angle))
         return (q[:, 0], rate[:, 0]) if self.alone else (q, rate)
 
+    @abstractmethod
     def along(self, t: Array, q: Array, q_dot: Array) -> Along:
         """Return force, energy and powers over time, of coordinates q and rates (nt, n)."""
-        raise NotImplementedError
 
     def ledger(self, t: Array, bodies: Array, angle: Array) -> EnergyLedger:
         return EnergyLedger(*self.along(t, *self.motion(bodies, angle))[1:])
