@@ -9,6 +9,7 @@ quantities       joints, loads, drivers, points and sensors of a result by name
 io               results on disk
 tables           all quantities with units, for xarray and pandas
 piecewise        results that consist of several pieces
+solutions        accelerations, multipliers, reactions, violations and energy of the states of a run
 result           Result
 chain_result     ReducedResult of a serial chain
 load             load
