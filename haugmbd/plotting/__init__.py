@@ -8,14 +8,19 @@ style         theme(dark=True): a context of plots on a dark background
 result: a Result, ReducedResult or ImpactResult. `result.plot.energy()` is `energy(result)`.
 A second call with the same `ax=` overlays: the same colours in another line style, and lines that lie on each other are marked.
 
-style        colours, Axes, backgrounds
-drawing      lines, limits, legends
-over_time    plots over time
-curves       paths, phase portraits, spectra
+style                  colours, Axes, backgrounds
+drawing                lines, limits, legends
+series                 what is drawn: results, names, series of joint coordinates
+over_time              joints, loads, drivers, bodies and energy over time
+joint_reactions        reactions over time
+constraint_violation   violation over time
+curves                 paths, phase portraits, spectra
 """
 
+from haugmbd.plotting.constraint_violation import violation
 from haugmbd.plotting.curves import path, phase, spectrum
-from haugmbd.plotting.over_time import coordinates, driver, energy, joint, load, reactions, violation
+from haugmbd.plotting.joint_reactions import reactions
+from haugmbd.plotting.over_time import coordinates, driver, energy, joint, load
 from haugmbd.plotting.style import theme
 
 __all__ = ["coordinates", "driver", "energy", "joint", "load", "path", "phase", "reactions", "spectrum", "theme", "violation"]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
 from haugmbd.plotting.drawing import draw, finish, overlays, set_limits
-from haugmbd.plotting.over_time import coordinate, known, name_of
+from haugmbd.plotting.series import coordinate, known, name_of
 from haugmbd.plotting.style import axes
 from haugmbd.simulation.quantities import HasQuantities
 
