@@ -43,3 +43,18 @@ def test_a_name_in_the_floors_stands_on_one_floor_only():
     for floors in (contract for contract in PROJECT["tool"]["importlinter"]["contracts"] if "containers" in contract):
         names = [name.strip(" ()") for layer in floors["layers"] for name in re.split(r"[|:]", layer)]
         assert len(names) == len(set(names))
+
+
+def test_every_package_has_a_contract_that_names_all_of_its_modules():
+    contracts = {
+        floors["containers"][0]: floors.get("exhaustive", False)
+        for floors in PROJECT["tool"]["importlinter"]["contracts"]
+        if "containers" in floors
+    }
+    packages = [init.parent for init in (ROOT / "haugmbd").rglob("__init__.py")]
+    several = {
+        ".".join(folder.relative_to(ROOT).parts)
+        for folder in packages
+        if len([one for one in folder.iterdir() if one.suffix == ".py" or (one / "__init__.py").is_file()]) > 2
+    }
+    assert contracts == dict.fromkeys(several, True)
