@@ -26,6 +26,8 @@ ORDER = ("Fault", *CLASSES)
 
 CONSTANTS: dict[str, ast.expr] = {}
 """Texts that modules keep in constants, by their names."""
+TABLES: dict[str, list[str]] = {}
+"""Functions that modules keep in tables, by the names of the tables."""
 
 REMEDY = re.compile(
     r"(?<=[.:;,]) (?=(?:Give|Use|Pass|Call|Add|Leave|Choose|Set|Make|Check|Take|Install|Turn|Put|Name|Write|Keep|Start|Try|Remove|Reduce|"
@@ -109,6 +111,7 @@ def texts(root: Path) -> list[Said]:
     for module in modules:
         tops = local_texts(module.tree, deep=False)
         CONSTANTS.update({name: value for name, value in tops.items() if name.isupper() and literal(value, tops, {})})
+        TABLES.update(tables_of(module.tree))
     for module in modules:
         for name, found in module.returned.items():
             returned.setdefault(name, []).extend(found)
@@ -137,6 +140,18 @@ def local_texts(function: ast.AST, *, deep: bool = True) -> dict[str, ast.expr]:
     return found
 
 
+def tables_of(tree: ast.Module) -> dict[str, list[str]]:
+    """Return the names of the functions in each table at the top of a module."""
+    tables = [
+        (node.target, node.value) for node in tree.body if isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Dict)
+    ]
+    return {
+        ast.unparse(target): [one.id for one in value.values if isinstance(one, ast.Name)]
+        for target, value in tables
+        if isinstance(value, ast.Dict)
+    }
+
+
 def literal(node: ast.expr, local: dict[str, ast.expr], returned: dict[str, list[str]], depth: int = 0) -> list[str]:
     """Return the texts that an expression may be, () if it is not made of text."""
     if depth > 4:
@@ -158,9 +173,15 @@ def literal(node: ast.expr, local: dict[str, ast.expr], returned: dict[str, list
     if isinstance(node, ast.Name) and node.id in {**CONSTANTS, **local}:
         return literal({**CONSTANTS, **local}[node.id], *deeper)
     if isinstance(node, ast.Call):
-        name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr if isinstance(node.func, ast.Attribute) else ""
-        return list(returned.get(name, []))
+        return [text for name in called(node.func) for text in returned.get(name, [])]
     return []
+
+
+def called(function: ast.expr) -> list[str]:
+    """Return the names of the functions that a call may mean: one, or those of a table."""
+    if isinstance(function, ast.Subscript):
+        return list(dict.fromkeys(TABLES.get(ast.unparse(function.value), [])))
+    return [function.id if isinstance(function, ast.Name) else function.attr if isinstance(function, ast.Attribute) else ""]
 
 
 def has_words(text: str) -> bool:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
 import numpy as np
 
 from haugmbd.compiled import status_codes
@@ -23,79 +26,119 @@ ENOUGH = 0.5
 """[rad] Rotation in a step that is recommended to the user where RATTLE refuses a larger one."""
 
 
+class Failure(NamedTuple):
+    """A status code of compiled code at a time, with the node, number and step that its status has recorded."""
+
+    model: Model
+    pack: Pack
+    code: int
+    t: float
+    node: int
+    number: float
+    step: float
+
+
 def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
     """Return the error for `code` at time `t` [s].  The place and the number are read from the status of the pack."""
     failed = _failed_drivers(model, t)
     if failed:
         return SimulationError(f"the simulation stops at t = {t:.6g} s: {failed}")
     _, place, number, step = workspace_array(pack, "STATUS")[0]
-    node = int(place)
-    if code == status_codes.SINGULAR and not np.isfinite(workspace_array(pack, "J")).all():
-        return SimulationError(f"the state is not finite at t = {t:.6g} s: the rows of the joints overflow. {TOO_LARGE}")
-    if code in (status_codes.SINGULAR, status_codes.NOT_SPREAD) and (apart := torn(model, rows_in(model, pack, model.state()))):
-        return SimulationError(f"the motion grows without bound at t = {t:.6g} s: {apart}. {TOO_LARGE}")
-    if code == status_codes.SINGULAR:
-        return SingularKKTError(f"SingularKKTError at t = {t:.6g} s: {_singular(model, pack, node, number)}")
+    failure = Failure(model, pack, code, t, int(place), number, step)
+    why = _unbounded(failure)
+    if why:
+        return SimulationError(why)
+    if code in SINGULAR:
+        return SingularKKTError(SINGULAR[code](failure))
     if code == status_codes.NO_FORCE and (stopped := model.without_force(pack)):
         return SimulationError(f"the simulation stops at t = {t:.6g} s: {stopped}")
-    if code == status_codes.FREE_AXIS:
-        body = model.body_names[node] if 0 < node <= model.nb else "?"
-        return SingularKKTError(
-            f"SingularKKTError at t = {t:.6g} s: body {body!r} has no inertia about an axis that the joints leave free "
-            f"(refinement stalls at {number:.1e}). Give it a moment of inertia, or a joint that holds the axis."
-        )
-    if code == status_codes.NOT_FINITE and node < 0:
-        what = _friction_at(model, -1 - node)
-        return SimulationError(f"{what} is not finite at t = {t:.6g} s: {number}. {TOO_LARGE}")
-    if code == status_codes.NOT_FINITE:
-        n = node // WIDTH
-        where = f"{COLUMNS[node % WIDTH]} of body {model.body_names[n]!r}" if n <= model.nb else "an integrated joint angle"
-        return SimulationError(f"the state is not finite at t = {t:.6g} s: {where} is {number}. {TOO_LARGE}")
-    if code == status_codes.STEP_TOO_SMALL:
-        return SimulationError(
-            f"the error control needs a step of {number:.3g} s at t = {t:.6g} s. "
-            "The motion is not smooth there (a jump in a force or driver, an impact): loosen rtol, or use a fixed step; "
-            "or a spring or damper is stiff: use an implicit method, BDF() or RadauIIA()."
-        )
-    if code == status_codes.NO_CONVERGENCE:
-        return SimulationError(
-            f"Newton's iteration in the step at t = {t:.6g} s did not converge, nor in parts of the step where it may be divided: "
-            f"its last correction is {number:.3g} (m, rad). Reduce h, or raise tol where that is rounding already; "
-            "where a damper is stiff, BDF() or GeneralizedAlpha(h); or the position is singular, or a force jumps there."
-        )
-    if code == status_codes.NOT_TANGENT:
-        return SimulationError(
-            f"the Euler parameters of body {model.body_names[node]!r} leave their sphere at t = {t:.6g} s: |p| = 1 holds, but p . p' is "
-            f"{number:.2g} of |p'|. Bodies turn too far in a step, or rho is too near to 1 for constraints on positions: reduce h or rho, "
-            "or take GeneralizedAlpha, which turns bodies on the group."
-        )
-    if code == status_codes.TURNS_TOO_FAR:
-        return SimulationError(
-            f"RATTLE cannot turn body {model.body_names[node]!r} in the step to t = {t:.6g} s: h |omega| is {number:.3g} rad, and its "
-            "equation for the turn, sin(turn) = h |omega| about a principal axis, has no solution beyond about 1. "
-            f"Give h = {shorter_step(step, number):.2g} s or less, or use RK4."
-        )
-    if code == status_codes.ENERGY_LOST:
-        return SimulationError(
-            f"the energy projection cannot reach the energy of the start at t = {t:.6g} s: {number:.3g} of the largest energy is left. "
-            "Reduce h; or the motion stands still there, and neither speeds nor forces are left that could restore it."
-        )
-    if code == status_codes.NOT_SPREAD:
-        return SimulationError(
-            f"dependent rows of {', '.join(map(repr, model.redundancy.joints))} contradict each other at t = {t:.6g} s, and no "
-            f"accelerations that suit them were found (a part of {number:.1e} is left). "
-            "Take Projection() in place of stabilization=None, or reduce h."
-        )
-    if code in (status_codes.FRICTION_HAS_NONE, status_codes.FRICTION_HAS_TWO, status_codes.FRICTION_STALLED):
-        return SimulationError(f"{_friction(model, code, node, number)} (at t = {t:.6g} s).")
-    if code == status_codes.OFF_MANIFOLD:
-        row = list(model.slot_of_row).index(node) if node in model.slot_of_row else 0
-        return SimulationError(
-            f"the projection cannot reach the constraints at t = {t:.6g} s: {model.labels[row]} is left at {number:.3g}. "
-            f"{TOO_LARGE} Or the mechanism cannot be assembled there (a dead centre, a driver beyond the reach of the mechanism)."
-        )
+    if code in WORDS:
+        return SimulationError(WORDS[code](failure))
     return SimulationError(
         f"a force or driver function gave a value that is not finite at t = {t:.6g} s. Check the functions of this model."
+    )
+
+
+def _unbounded(one: Failure) -> str:
+    """Return what has grown without bound where a matrix could not be factored; "" if nothing has."""
+    if one.code == status_codes.SINGULAR and not np.isfinite(workspace_array(one.pack, "J")).all():
+        return f"the state is not finite at t = {one.t:.6g} s: the rows of the joints overflow. {TOO_LARGE}"
+    if one.code in (status_codes.SINGULAR, status_codes.NOT_SPREAD):
+        apart = torn(one.model, rows_in(one.model, one.pack, one.model.state()))
+        return f"the motion grows without bound at t = {one.t:.6g} s: {apart}. {TOO_LARGE}" if apart else ""
+    return ""
+
+
+def _free_axis(one: Failure) -> str:
+    body = one.model.body_names[one.node] if 0 < one.node <= one.model.nb else "?"
+    return (
+        f"SingularKKTError at t = {one.t:.6g} s: body {body!r} has no inertia about an axis that the joints leave free "
+        f"(refinement stalls at {one.number:.1e}). Give it a moment of inertia, or a joint that holds the axis."
+    )
+
+
+def _not_finite(one: Failure) -> str:
+    if one.node < 0:
+        return f"{_friction_at(one.model, -1 - one.node)} is not finite at t = {one.t:.6g} s: {one.number}. {TOO_LARGE}"
+    n = one.node // WIDTH
+    named = n <= one.model.nb
+    where = f"{COLUMNS[one.node % WIDTH]} of body {one.model.body_names[n]!r}" if named else "an integrated joint angle"
+    return f"the state is not finite at t = {one.t:.6g} s: {where} is {one.number}. {TOO_LARGE}"
+
+
+def _step_too_small(one: Failure) -> str:
+    return (
+        f"the error control needs a step of {one.number:.3g} s at t = {one.t:.6g} s. "
+        "The motion is not smooth there (a jump in a force or driver, an impact): loosen rtol, or use a fixed step; "
+        "or a spring or damper is stiff: use an implicit method, BDF() or RadauIIA()."
+    )
+
+
+def _no_convergence(one: Failure) -> str:
+    return (
+        f"Newton's iteration in the step at t = {one.t:.6g} s did not converge, nor in parts of the step where it may be divided: "
+        f"its last correction is {one.number:.3g} (m, rad). Reduce h, or raise tol where that is rounding already; "
+        "where a damper is stiff, BDF() or GeneralizedAlpha(h); or the position is singular, or a force jumps there."
+    )
+
+
+def _not_tangent(one: Failure) -> str:
+    return (
+        f"the Euler parameters of body {one.model.body_names[one.node]!r} leave their sphere at t = {one.t:.6g} s: |p| = 1 holds, "
+        f"but p . p' is {one.number:.2g} of |p'|. Bodies turn too far in a step, or rho is too near to 1 for constraints on "
+        "positions: reduce h or rho, or take GeneralizedAlpha, which turns bodies on the group."
+    )
+
+
+def _turns_too_far(one: Failure) -> str:
+    return (
+        f"RATTLE cannot turn body {one.model.body_names[one.node]!r} in the step to t = {one.t:.6g} s: h |omega| is "
+        f"{one.number:.3g} rad, and its equation for the turn, sin(turn) = h |omega| about a principal axis, has no solution beyond "
+        f"about 1. Give h = {shorter_step(one.step, one.number):.2g} s or less, or use RK4."
+    )
+
+
+def _energy_lost(one: Failure) -> str:
+    return (
+        f"the energy projection cannot reach the energy of the start at t = {one.t:.6g} s: {one.number:.3g} of the largest energy is "
+        "left. Reduce h; or the motion stands still there, and neither speeds nor forces are left that could restore it."
+    )
+
+
+def _not_spread(one: Failure) -> str:
+    return (
+        f"dependent rows of {', '.join(map(repr, one.model.redundancy.joints))} contradict each other at t = {one.t:.6g} s, and no "
+        f"accelerations that suit them were found (a part of {one.number:.1e} is left). "
+        "Take Projection() in place of stabilization=None, or reduce h."
+    )
+
+
+def _off_manifold(one: Failure) -> str:
+    slots = one.model.slot_of_row
+    row = list(slots).index(one.node) if one.node in slots else 0
+    return (
+        f"the projection cannot reach the constraints at t = {one.t:.6g} s: {one.model.labels[row]} is left at {one.number:.3g}. "
+        f"{TOO_LARGE} Or the mechanism cannot be assembled there (a dead centre, a driver beyond the reach of the mechanism)."
     )
 
 
@@ -126,10 +169,14 @@ def torn(model: Model, rows: Rows) -> str:
     return f"joint {model.labels[k].joint!r} is {gaps[k]:.3g} m apart"
 
 
-def _singular(model: Model, pack: Pack, node: int, number: float) -> str:
+def _singular(one: Failure) -> str:
     """Return what is singular at a node: the joints of an edge and those that its rows depend on, or a body."""
+    model, pack, node, number = one.model, one.pack, one.node, one.number
     if node <= model.nb:
-        return f"body {model.body_names[node]!r} has no inertia in a direction (pivot {number:.1e}). Check its mass and J_bar."
+        return (
+            f"SingularKKTError at t = {one.t:.6g} s: body {model.body_names[node]!r} has no inertia in a direction "
+            f"(pivot {number:.1e}). Check its mass and J_bar."
+        )
     i, j, *more = model.tables["EDGES"][node - model.nb - 1]
     names = [repr(model.body_names[k]) for k in (i, j, *(body for body in more if body))]
     report = rank_report(model, rows_in(model, pack, model.state()))
@@ -137,6 +184,7 @@ def _singular(model: Model, pack: Pack, node: int, number: float) -> str:
     others = [name for name in dict.fromkeys(tied) if name not in joints_at(model, node)]
     among = f"those of {', '.join(map(repr, others))}" if others else "others"
     return (
+        f"SingularKKTError at t = {one.t:.6g} s: "
         f"the rows of {', '.join(map(repr, joints_at(model, node)))} between {' and '.join(names)} depend on {among} there "
         f"(pivot {number:.1e} of their scale). "
         "A singular position (a dead centre, a flat parallelogram, bars in line): more than one motion is possible, or none. "
@@ -144,16 +192,16 @@ def _singular(model: Model, pack: Pack, node: int, number: float) -> str:
     )
 
 
-def _friction(model: Model, code: int, place: int, slope: float) -> str:
+def _friction(one: Failure) -> str:
     """Return why the friction in a joint could not be solved for."""
-    what = _friction_at(model, place)
-    why = f"each newton of its friction presses the joint with so much that the friction grows by {slope:.3g} N"
-    remedy = "Reduce the coefficient, or change the geometry so that friction presses the joint less"
-    if code == status_codes.FRICTION_HAS_NONE:
+    what = _friction_at(one.model, one.node)
+    why = f"each newton of its friction presses the joint with so much that the friction grows by {one.number:.3g} N"
+    remedy = f"Reduce the coefficient, or change the geometry so that friction presses the joint less (at t = {one.t:.6g} s)."
+    if one.code == status_codes.FRICTION_HAS_NONE:
         return (
             f"{what} has no solution: {why}, and no friction agrees with the reaction that it causes (Painleve: it jams). {remedy}"
         )
-    if code == status_codes.FRICTION_HAS_TWO:
+    if one.code == status_codes.FRICTION_HAS_TWO:
         return f"{what} has two solutions: {why}, so that a small and a large friction both agree with their reactions (Painleve). {remedy}"
     return f"{what} was not found: the iteration with the multipliers did not converge, where {why}. {remedy}"
 
@@ -169,3 +217,22 @@ def joints_at(model: Model, node: int) -> tuple[str, ...]:
     edge = node - model.nb - 1
     labels = [label for label, slot in zip(model.labels, model.slot_of_row, strict=True) if slot // 6 == edge]
     return tuple(sorted({label.joint for label in labels}))
+
+
+SINGULAR: Mapping[int, Callable[[Failure], str]] = {status_codes.SINGULAR: _singular, status_codes.FREE_AXIS: _free_axis}
+"""Words of the codes of a singular matrix."""
+
+WORDS: Mapping[int, Callable[[Failure], str]] = {
+    status_codes.NOT_FINITE: _not_finite,
+    status_codes.STEP_TOO_SMALL: _step_too_small,
+    status_codes.NO_CONVERGENCE: _no_convergence,
+    status_codes.NOT_TANGENT: _not_tangent,
+    status_codes.TURNS_TOO_FAR: _turns_too_far,
+    status_codes.ENERGY_LOST: _energy_lost,
+    status_codes.NOT_SPREAD: _not_spread,
+    status_codes.OFF_MANIFOLD: _off_manifold,
+    status_codes.FRICTION_HAS_NONE: _friction,
+    status_codes.FRICTION_HAS_TWO: _friction,
+    status_codes.FRICTION_STALLED: _friction,
+}
+"""Words of the other codes."""
