@@ -111,7 +111,7 @@ class ForceElement(ABC):
     """Number of signals (a length or a coordinate, and its rate) that the element measures."""
     angles: int = 0
     """Number of angles that the element integrates, 0 or 1, without those of `coordinates`; of a ContactForce that of its touch speeds."""
-    variable: ClassVar[Mapping[str, tuple[tuple[int, ...], ...]]] = MappingProxyType({})
+    variable: Mapping[str, tuple[tuple[int, ...], ...]] = MappingProxyType({})
     """What `varied` can change, with the shapes that it takes; nothing by default."""
 
     def __init__(self, name: str) -> None:

@@ -14,7 +14,9 @@ Source: Geradin, Cardona, Flexible Multibody Dynamics, ch. 4 (rotation vector an
 
 from __future__ import annotations
 
+from copy import copy
 from math import atan2, pi, sqrt, tan
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,6 +83,7 @@ class Bushing(ForceElement):
     """
 
     kind = "Bushing"
+    variable = MappingProxyType({"K": ((6,), (6, 6)), "C": ((6,), (6, 6)), "preload": ((6,),)})
 
     def __init__(
         self,
@@ -104,18 +107,32 @@ class Bushing(ForceElement):
         place = read_array(faults, self.where, "point", point, (3,), unit="m")
         directions = i.A if axes is None else read_array(faults, self.where, "axes", axes, (3, 3))
         self.frame_i, self.frame_j = (Frame(body, body_point(body, place), body.A.T @ directions) for body in (i, j))
-        self.K = _read_matrix(faults, self.where, "K", K)
-        self.C = _read_matrix(faults, self.where, "C", C)
-        self.preload = read_array(faults, self.where, "preload", preload, (6,), unit="N, N m")
+        faults += self._take_law(K, C, preload)
         if i is j:
             faults.append(
                 Fault(self.where, f"both sides are on body {i.name!r}", "Give two different bodies; the ground is one, too.")
             )
         if not faults:
             faults.extend((*self.frame_i.faults(self.where), *self.frame_j.faults(self.where)))
+        self._faults = tuple(faults)
+
+    def _take_law(self, K: Any, C: Any, preload: Any) -> list[Fault]:
+        """Set stiffness, damping and preload; return their faults."""
+        faults: list[Fault] = []
+        self.K = _read_matrix(faults, self.where, "K", K)
+        self.C = _read_matrix(faults, self.where, "C", C)
+        self.preload = read_array(faults, self.where, "preload", preload, (6,), unit="N, N m")
         if not faults and not (self.K.any() or self.C.any() or self.preload.any()):
             faults.append(Fault(self.where, "K, C and preload are zero", "Give a stiffness."))
-        self._faults = tuple(faults)
+        return faults
+
+    def varied(self, **values: Any) -> Bushing:
+        load = copy(self)
+        load._faults = (*self._faults, *load._take_law(**{name: getattr(self, name) for name in self.variable} | values))
+        return load
+
+    def number_faults(self) -> tuple[Fault, ...]:
+        return self._faults
 
     def bodies(self) -> tuple[Body, ...]:
         return (self.frame_i.body, self.frame_j.body)

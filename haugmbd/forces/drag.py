@@ -12,6 +12,7 @@ Source: Batchelor, An Introduction to Fluid Dynamics, sec. 5.11; projected areas
 from __future__ import annotations
 
 from math import pi, sqrt
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,7 @@ class Drag(ForceElement):
     """
 
     kind = "Drag"
+    variable = MappingProxyType({"density": ((),), "coefficient": ((),), "flow": ((3,),)})
 
     def __init__(
         self, name: str, body: Body, shape: Shape, *, density: float, coefficient: float, flow: Any = (0.0, 0.0, 0.0)
@@ -90,6 +92,13 @@ class Drag(ForceElement):
         if body.is_ground:
             faults.append(Fault(self.where, "it acts on the ground", "Give a body that moves."))
         self._faults = tuple(faults)
+
+    def varied(self, **values: Any) -> Drag:
+        given = {name: getattr(self, name) for name in self.variable}
+        return Drag(self.name, self.body, self.shape, **given | values)
+
+    def number_faults(self) -> tuple[Fault, ...]:
+        return self._faults
 
     def bodies(self) -> tuple[Body, ...]:
         return (self.body,)

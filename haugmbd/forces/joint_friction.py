@@ -17,6 +17,11 @@ Source: Haug (2021), generalized forces: friction; the two bearings are a statem
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
 import numpy as np
 
 from haugmbd.bodies.body import Body
@@ -103,6 +108,9 @@ class JointFriction(ForceElement):
     """
 
     kind = "JointFriction"
+    variable: Mapping[str, tuple[tuple[int, ...], ...]] = MappingProxyType(
+        dict.fromkeys(("radius", "length", "preload", "thrust_radius"), ((),))
+    )
 
     def __init__(
         self,
@@ -131,6 +139,15 @@ class JointFriction(ForceElement):
         self.thrust_radius = read_number(faults, self.where, "thrust_radius", thrust_radius, unit="m")
         self.shape = kind_of(joint.freedoms) if not joint.needs() else None
         self._faults = tuple(faults or self._geometry_faults())
+        self.variable = {**type(self).variable, **{name: ((),) for name, x in vars(law).items() if x is not None}}
+
+    def varied(self, **values: Any) -> JointFriction:
+        given = {name: values.get(name, getattr(self, name)) for name in type(self).variable}
+        law = replace(self.law, **{name: float(x) for name, x in values.items() if name not in given})  # type: ignore[type-var]
+        return JointFriction(self.name, self.joint, law, **given, stick=self.stick)
+
+    def number_faults(self) -> tuple[Fault, ...]:
+        return self._faults
 
     def _geometry_faults(self) -> list[Fault]:
         """Return the faults of the numbers for this kind of joint."""

@@ -15,7 +15,9 @@ from haugmbd.gallery import GALLERY
 from haugmbd.math import euler_parameters
 
 JOINTS = [kind for kind in joints.CATALOGUE if kind.variable]
-LOADS = [kind for kind in KINDS if kind.variable]
+OWN = (mbd.Bushing, mbd.ContactForce, mbd.Drag, mbd.JointFriction)
+"""Elements whose constructors take more than numbers and points."""
+LOADS = [kind for kind in KINDS if kind.variable and kind not in OWN]
 USUAL = {
     "point": (0.3, -0.2, 0.5),
     "axis": (0.2, 1.0, -0.4),
@@ -97,6 +99,72 @@ def test_a_varied_force_element_is_the_one_that_its_constructor_makes(kind):
         assert numbers(varied) == numbers(made)
         assert numbers(given) == numbers(kind("it", **place, **usual))
         assert varied.faults() == made.faults() == ()
+
+
+def own_element(kind, **changed):
+    """An element of each of the other classes, some of its arguments changed."""
+    i, j = body("i", 1), body("j", 2)
+    guide = joints.TJ("guide", i, j, point=(0, 0, 0), axis=(0, 0, 1))
+    ball = {"shape_i": mbd.Sphere(0.1), "shape_j": mbd.Plane()}
+    usual = {
+        mbd.Bushing: ((i, j), {"point": (0, 0, 0), "K": np.arange(1.0, 7.0)}),
+        mbd.ContactForce: ((i, j), ball | {"K": 1e5, "restitution": 0.8, "mu": 0.1}),
+        mbd.Drag: ((j, mbd.Sphere(0.2)), {"density": 1.2, "coefficient": 0.4}),
+        mbd.JointFriction: ((guide,), {"law": mbd.Coulomb(0.3, 0.2), "length": 0.2, "preload": 1.0}),
+    }
+    parts, given = usual[kind]
+    law = {name: changed.pop(name) for name in ("mu_s",) if name in changed}
+    if law:
+        given["law"] = mbd.Coulomb(law["mu_s"], 0.2)
+    return kind("it", *parts, **given | changed)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "value"),
+    [
+        (mbd.Bushing, "K", np.diag(np.arange(2.0, 8.0))),
+        (mbd.Bushing, "C", np.arange(2.0, 8.0)),
+        (mbd.Bushing, "preload", np.arange(6.0)),
+        (mbd.ContactForce, "K", 2e6),
+        (mbd.ContactForce, "restitution", 0.5),
+        (mbd.ContactForce, "mu", 0.7),
+        (mbd.ContactForce, "creep", 1e-2),
+        (mbd.Drag, "density", 1000.0),
+        (mbd.Drag, "coefficient", 0.9),
+        (mbd.Drag, "flow", np.array([1.0, 2.0, 3.0])),
+        (mbd.JointFriction, "length", 0.5),
+        (mbd.JointFriction, "preload", 3.0),
+        (mbd.JointFriction, "mu_s", 0.6),
+        (mbd.Drag, "coefficient", -0.9),
+        (mbd.ContactForce, "restitution", 1.5),
+        (mbd.Bushing, "K", np.full(6, -1.0)),
+        (mbd.JointFriction, "mu_s", 0.1),
+        (mbd.JointFriction, "length", -0.1),
+    ],
+)
+def test_a_varied_element_of_its_own_kind_is_the_one_that_its_constructor_makes(kind, name, value):
+    given, made = own_element(kind), own_element(kind, **{name: value})
+    assert np.shape(value) in given.variable[name]
+    varied = given.varied(**{name: value})
+    assert varied.faults() == made.faults()
+    assert given.faults() == ()
+    if made.faults():
+        assert varied.number_faults()
+    else:
+        read = (lambda one: one.friction_numbers()) if kind is mbd.JointFriction else numbers
+        assert read(varied) == read(made) != read(given)
+
+
+def test_the_coefficients_of_a_friction_law_are_parameters_of_a_batch():
+    system = mbd.System("sled", gravity=(0, 0, -9.81))
+    sled = system.add(mbd.Body("sled", 2.0, (0.1, 0.1, 0.1), v=(1.0, 0, 0)))
+    rail = system.add(joints.TJ("rail", system.ground, sled, point=(0, 0, 0), axis=(1, 0, 0)))
+    system.add(mbd.JointFriction("rub", rail, mbd.Coulomb(0.3)))
+    mu = np.array([0.1, 0.3, 0.5])
+    found = mbd.batch(system, parameters={"rub.mu_s": mu}).accelerations()
+    np.testing.assert_allclose(found.v_dot[:, 1, 0], -mu * 9.81, rtol=1e-14)
+    with pytest.raises(mbd.UsageError, match="'rub.mu' is no parameter of JointFriction 'rub'.*'mu_s'"):
+        mbd.batch(system, parameters={"rub.mu": mu})
 
 
 def test_faults_of_joint_loads_are_those_of_their_constructors():

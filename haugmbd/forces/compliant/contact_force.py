@@ -13,6 +13,7 @@ Sources: Hunt, Crossley (1975); Hertz (1881) for n = 3/2; Flores, Lankarani, Con
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -103,6 +104,7 @@ class ContactForce(ForceElement):
     """
 
     kind = "ContactForce"
+    variable = MappingProxyType({"K": ((),), "restitution": ((),), "mu": ((),), "creep": ((),)})
 
     def __init__(
         self,
@@ -145,6 +147,13 @@ class ContactForce(ForceElement):
         self._faults = (*faults, *self._geometry_faults(found))
         self.pair: Pair | None = found if not self._faults else None
         self.angles = self.pair.points if self.pair is not None else 0
+
+    def varied(self, **values: Any) -> ContactForce:
+        given = {name: getattr(self, name) for name in (*self.variable, "model", "floor_speed")}
+        return ContactForce(self.name, self.i, self.j, shape_i=self.shape_i, shape_j=self.shape_j, **given | values)
+
+    def number_faults(self) -> tuple[Fault, ...]:
+        return self._faults
 
     def _damping(self, faults: list[Fault]) -> float:
         """Return c; add a fault for a restitution that is out of range."""
