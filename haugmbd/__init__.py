@@ -467,7 +467,8 @@ def __getattr__(name: str) -> Any:
     renamed = warn_renamed(name)
     if renamed is not None:
         return __getattr__(renamed)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{did_you_mean(name, __all__)}")
+    hint = "" if name.startswith("_") else did_you_mean(name, __all__)  # programs ask for private names, and often: __wrapped__
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
 
 
 def __dir__() -> list[str]:

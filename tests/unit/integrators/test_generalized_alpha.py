@@ -108,15 +108,14 @@ def test_a_dead_centre_says_so_and_keeps_the_result():
     assert 0.9 < caught.value.result.t[-1] < 1.01
 
 
-@pytest.mark.slow
 def test_a_force_that_jumps_says_that_parts_of_a_step_do_not_converge_either():
-    """Dry friction as a sign of the velocity has no solution at rest but none of the two values."""
+    """A sign of the velocity has no solution where it jumps but none of the two values: 0.5 m/s, after 0.02 s."""
     system = slider(0.0, 0.0, 0.0)
     body = system.bodies[1]
-    system.add(mbd.PointForce("friction", body, force=lambda t, r, p, v, omega_bar: (-50.0 * np.sign(v[0] - 0.1), 0.0, 0.0)))
+    system.add(mbd.PointForce("friction", body, force=lambda t, r, p, v, omega_bar: (-50.0 * np.sign(v[0] - 0.5), 0.0, 0.0)))
     with pytest.raises(mbd.SimulationError, match=r"Newton's iteration .* did not converge, nor in parts.*Reduce h") as caught:
         alpha(system, 1.0, 1e-2)
-    assert caught.value.result.t[-1] == pytest.approx(0.0, abs=0.02)
+    assert caught.value.result.t[-1] == pytest.approx(0.02, abs=0.01)
 
 
 def test_a_step_too_large_for_newton_is_taken_in_parts():
