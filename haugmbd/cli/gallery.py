@@ -52,6 +52,9 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
 
 def run_gallery(arguments: argparse.Namespace) -> int:
     """List the mechanisms, and write the page if it is asked for."""
+    if arguments.out is not None and not arguments.out.absolute().parent.is_dir():  # before anything is drawn, which takes seconds
+        print(f"haugmbd: cannot write {str(arguments.out)!r}: there is no folder {str(arguments.out.parent)!r}.", file=sys.stderr)
+        return NOT_VALID
     systems = {name: build() for name, build in by_name().items()}
     rows = [(name, first_line(build), *counts(systems[name])) for name, build in by_name().items()]
     if arguments.out is not None:

@@ -35,8 +35,11 @@ class Tracer:
         self.strike, self.struck = strike, False
         self.seen, self.inside = Counter(), set()
         self.begin = self.entry = None
+        self.wanted = None if strike is None else {BEGIN, ENTRY, strike[0][0]}
 
     def __call__(self, frame, event, argument):
+        if self.wanted is not None and frame.f_code not in self.wanted:
+            return None
         if event == "call":
             self.begin = frame if frame.f_code is BEGIN else self.begin
             self.entry = frame if frame.f_code is ENTRY else self.entry
@@ -51,18 +54,23 @@ class Tracer:
             if self.strike == (place, self.seen[place]):
                 self.struck = True
                 raise KeyboardInterrupt
-        wanted = self.strike is None or frame.f_code in (BEGIN, ENTRY, self.strike[0][0])
-        return self if wanted else None
+        return self
 
     @contextmanager
     def watching(self):
-        """Trace what is called in here."""
-        before = sys.gettrace()
-        sys.settrace(self)
-        try:
+        """Trace the runs in here, each from its beginning on."""
+        before, begin = sys.gettrace(), Run.go_under
+
+        def go_under(*given):
+            sys.settrace(self)
+            try:
+                return begin(*given)
+            finally:
+                sys.settrace(before)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Run, "go_under", go_under)
             yield
-        finally:
-            sys.settrace(before)
 
 
 def ending(make, strike):

@@ -40,7 +40,8 @@ def test_demo_prints_the_model_the_figures_and_the_published_values_and_writes_t
 def test_a_value_that_is_missed_is_said_and_fails(tmp_path, capsys, monkeypatch):
     off = main.FREE[1]._replace(t=0.01, value=main.FREE[1].value + 1.0)
     monkeypatch.setattr(main, "FREE", (off,))
-    monkeypatch.setattr(main, "_write_plots", lambda result, folder: None)
+    for drawing in ("_write_plots", "_compare"):
+        monkeypatch.setattr(main, drawing, lambda *given: None)
     assert main.main(["demo", "--out", str(tmp_path), "--t-end", "0.01"]) == 1
     assert "TOO FAR" in capsys.readouterr().out
 

@@ -3,36 +3,45 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
 import re
+from contextlib import redirect_stdout
 
 import pytest
 
 import haugmbd as mbd
-from haugmbd.cli import main
+from haugmbd.cli import gallery, main
 from haugmbd.gallery import GALLERY, four_bar
 
 PNG_HEAD = b"\x89PNG"
 
 
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """What `haugmbd gallery --out` prints, the file, and what `haugmbd gallery --json` prints: (text, path, rows)."""
+    path = tmp_path_factory.mktemp("gallery") / "gallery.html"
+    with redirect_stdout(io.StringIO()) as text:
+        assert main.main(["gallery", "--out", str(path)]) == 0
+    with redirect_stdout(io.StringIO()) as data:
+        assert main.main(["gallery", "--json"]) == 0
+    return text.getvalue(), path, json.loads(data.getvalue())["mechanisms"]
+
+
 @pytest.mark.slow
-def test_every_mechanism_is_listed_with_its_counts(capsys):
-    assert main.main(["gallery", "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)["mechanisms"]
+def test_every_mechanism_is_listed_with_its_counts(written):
+    table, _, rows = written
     assert [row["name"] for row in rows] == [build.__name__ for build in GALLERY]
     for row, build in zip(rows, GALLERY, strict=True):
         assert row["degrees_of_freedom"] == mbd.mobility(build()).degrees_of_freedom, row["name"]
         assert len(row["what"]) > 10
-    assert main.main(["gallery"]) == 0
-    table = capsys.readouterr().out
     assert all(re.search(rf"^{build.__name__} .*\d+ +\d+ +\d+$", table, re.MULTILINE) for build in GALLERY)
 
 
 @pytest.mark.slow
-def test_the_page_has_a_picture_of_each(tmp_path, capsys):
-    path = tmp_path / "gallery.html"
-    assert main.main(["gallery", "--out", str(path)]) == 0
-    assert str(path) in capsys.readouterr().out
+def test_the_page_has_a_picture_of_each(written):
+    said, path, _ = written
+    assert str(path) in said
     text = path.read_text()
     pictures = re.findall(r'alt="(\w+)" src="data:image/png;base64,([^"]+)"', text)
     assert [name for name, _ in pictures] == [build.__name__ for build in GALLERY]
@@ -40,8 +49,12 @@ def test_the_page_has_a_picture_of_each(tmp_path, capsys):
     assert "http" not in text  # nothing is loaded from elsewhere
 
 
-@pytest.mark.slow
-def test_a_page_that_cannot_be_written_is_said(tmp_path, capsys):
+def test_a_page_that_cannot_be_written_is_said_before_anything_is_drawn(tmp_path, capsys, monkeypatch):
+    (tmp_path / "folder").mkdir()
+    monkeypatch.setattr(gallery, "by_name", dict)  # no mechanism
+    assert main.main(["gallery", "--out", str(tmp_path / "folder")]) == 2
+    assert "cannot write" in capsys.readouterr().err
+    monkeypatch.setattr(gallery, "by_name", lambda: pytest.fail("a mechanism is built"))
     assert main.main(["gallery", "--out", str(tmp_path / "none" / "gallery.html")]) == 2
     assert "cannot write" in capsys.readouterr().err
 
