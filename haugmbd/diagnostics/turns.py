@@ -197,9 +197,11 @@ class TurnCounter:
         self.zero = self._angles(model.y0[None])[0]
         self.last: Array | None = None
 
-    def start(self, y: Array) -> Array:
-        """Return the angles (1, m) at the first state y (1, ny), from -pi to pi."""
+    def start(self, y: Array, near: Array | None = None) -> Array:
+        """Return the angles (1, m) at the first state y (1, ny): from -pi to pi, or the nearest to `near` (m,)."""
         angles = self._angles(y)
+        if near is not None:
+            angles = nearest_turn(angles, near)
         self.last = angles[0]
         return angles
 

@@ -25,11 +25,12 @@ SAME = 1e-9
 
 
 class Clock:
-    """The stops of one run, and the memory of its blocks."""
+    """The stops of one run, and the memory of its blocks.  called: the last time of a call [s]."""
 
     def __init__(self, network: Network, memory: Memory | None, between: Between, t: float) -> None:
         self.network, self.memory, self.between, self.t_start = network, memory, between, t
         self._longest_step, self._t_before = 0.0, t
+        self.called = -np.inf
 
     @classmethod
     def of(cls, problem: Problem) -> Clock | None:
@@ -58,11 +59,12 @@ class Clock:
         due = tuple(block for block in self.network.sampled if self._is_due(block, problem.t))
         if due:
             self.network.sample(problem.t, problem.y, due, self.memory)
+            self.called = problem.t
         return bool(due)
 
     def _is_due(self, block: Sampled, t: float) -> bool:
         """Return whether a time is one of those of a sampled block."""
-        return abs(t / block.period - round(t / block.period)) <= SAME
+        return abs(t / block.period - round(t / block.period)) <= SAME and t - self.called > SAME * block.period
 
     def next_stop(self, t: float, t_end: float) -> float:
         """Return the first stop after t, at most t_end [s]."""

@@ -36,15 +36,15 @@ def joined(parts: Sequence[H]) -> H:
 
 
 def join_joints(parts: Sequence[JointHistory]) -> JointHistory:
-    """Return the coordinates of a joint; its angles go on with the turns of the part before."""
-    turned, last = [], None
+    """Return the coordinates of a joint; its angles go on with the turns of the part before, where this ends at the same time."""
+    turned, last, end = [], None, np.nan
     for part in parts:
         values = dict(part._values)
         if "angle" in values and len(part.t):
             angle = values["angle"]
-            if last is not None:
+            if last is not None and part.t[0] == end:
                 angle = angle + 2.0 * np.pi * np.round((last - angle[0]) / (2.0 * np.pi))
-            values["angle"], last = angle, angle[-1]
+            values["angle"], last, end = angle, angle[-1], part.t[-1]
         turned.append(replace(part, _values=values))
     return joined(turned)
 

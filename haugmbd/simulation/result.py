@@ -282,13 +282,23 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
     def _between(self, span: slice) -> Result:
         """Return the states within a span of time, with the events there."""
         keep, (first, last) = times_within(span, self.t)
+        return self.within(keep, first, last)
+
+    def within(self, keep: npt.NDArray[np.bool_], first: float, last: float) -> Result:
+        """Return the result with some of its states, keep (nt,), and its events from `first` to `last` [s]."""
+        return replace(
+            self.at_states(keep),
+            events=tuple(event for event in self.events if first <= event.t <= last),
+            singular_crossings=tuple(one for one in self.singular_crossings if first <= one.t <= last),
+        )
+
+    def at_states(self, keep: npt.NDArray[np.bool_]) -> Result:
+        """Return the result with some of its states, keep (nt,)."""
         sensors = {name: replace(one, t=one.t[keep], value=one.value[keep]) for name, one in self._sensors.items()}
         return replace(
             self,
             t=self.t[keep],
             y=self.y[keep],
-            events=tuple(event for event in self.events if first <= event.t <= last),
-            singular_crossings=tuple(one for one in self.singular_crossings if first <= one.t <= last),
             _own=None if self._own is None else self._own[keep],
             _own_u_dot=None if self._own_u_dot is None else self._own_u_dot[keep],
             _turns=None if self._turns is None else self._turns[keep],

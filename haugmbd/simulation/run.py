@@ -119,6 +119,8 @@ class Run(Generic[R]):
     """The loop of one simulation, with the data stored so far.
 
     budget: time [s] after which the run is stopped;  bodies: number of bodies whose accelerations by the method are kept
+    keeps_ends: whether the first and the last state are stored beside those at given times
+    before: the run that this one goes on from behind a jump of the velocities, with its turns of joints and calls of sampled blocks
     """
 
     def __init__(
@@ -134,7 +136,10 @@ class Run(Generic[R]):
         *,
         budget: float | None = None,
         bodies: int = 0,
+        keeps_ends: bool = False,
+        before: Run[R] | None = None,
     ) -> None:
+        self.keeps_ends, self.before = keeps_ends, before
         self.problem, self.method, self.t_end, self.times, self.every = problem, method, t_end, times, every
         self.record = record
         model = problem.state_space.model if isinstance(problem.state_space, MaximalStateSpace) else None
@@ -164,6 +169,8 @@ class Run(Generic[R]):
         self.switched: list[Array] = []
         self._last = (np.array([problem.t]), problem.y[None].copy(), np.zeros((1, problem.y.size)))
         self.clock = Clock.of(problem)
+        if self.clock is not None and before is not None and before.clock is not None:
+            self.clock.called = before.clock.called
         self.crossings = None if self.clock is None else crossing_search(problem, t_end)
         self.cpu = time.process_time()
 
@@ -357,10 +364,11 @@ class Run(Generic[R]):
 
     def _keep_first(self) -> None:
         """Store the initial state, the first of every result without `t_eval`."""
-        counted = None if self.counter is None else self.counter.start(self._last[1])
+        turned = None if self.before is None or self.before.counter is None else self.before.counter.last
+        counted = None if self.counter is None else self.counter.start(self._last[1], turned)
         if self.counter is not None:
             self.sensors.watch(*self._last[:2])
-        if self.times is None:
+        if self.times is None or self.keeps_ends:
             self._keep(self._last[0], self._last[1], counted)
             if self.u_dot is not None:
                 self.u_dot.append(accelerations_in(self._last[2], self.bodies))
@@ -387,6 +395,8 @@ class Run(Generic[R]):
             self.sensors.watch(batch.t, batch.y)
         if self.times is not None:
             wanted, states = self._interpolate(self.times, t, y, y_dot, batch.curve)
+            if self.keeps_ends and t[-1] >= self.t_end and not (len(wanted) and wanted[-1] == t[-1]):
+                wanted, states = np.append(wanted, t[-1]), np.vstack([states, y[-1]])
             self._keep(wanted, states, None if self.counter is None else self.counter.follow(t, y, y_dot, wanted, states))
         else:
             at_end = batch.t[-1] >= self.t_end

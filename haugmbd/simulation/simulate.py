@@ -270,8 +270,8 @@ def run_system(
     check_kinds(system, state, stabilization)
     rule = resolve_stabilization(formulation, method, stabilization, PROJECTION)
     if stopped := _impulsive(system):
-        others = {"t_eval": t_eval is not None, "events": bool(events), "redundancy": redundancy is not None}
-        others |= {"tolerance": tolerance is not None, "budget": budget is not None, "record_method": record_method}
+        others = {"redundancy": redundancy is not None, "tolerance": tolerance is not None}
+        others |= {"budget": budget is not None, "record_method": record_method}
         if wrong := [name for name, given in others.items() if given]:
             raise UsageError(
                 f"{stopped} has a restitution, and a run with impacts takes no {' and no '.join(wrong)}: leave it out."
@@ -285,6 +285,8 @@ def run_system(
             stabilization=stabilization,
             rule=rule,
             state=state,
+            t_eval=t_eval,
+            events=events,
             sensors=sensors,
             project_velocity=project_velocity,
             store_every=store_every,

@@ -6,7 +6,8 @@ impact_before, impact_after  (k, ny)          flat states just before and just a
 impact_multipliers    (k, nc)                 impulsive multipliers of the rows of the model
 
 The metadata hold the contacts, and for each segment its number of states, its closed contacts, counters, outcome and events. Models with
-closed contacts are made again from the model of the file.
+closed contacts are made again from the model of the file. Of a run with `t_eval` the states include the ends of all segments; `stored`
+has, for each segment, the numbers of those at the given times.
 """
 
 from __future__ import annotations
@@ -51,7 +52,16 @@ BEFORE, AFTER, MULTIPLIERS = IMPACT
 
 def save(result: ImpactResult, path: str | Path) -> Path:
     """Write `result` to `path`, .npz or .nc; return the path."""
-    return write_contents(path, lambda: contents_of(_whole(result), carry, IMPACTS, _more(result)))
+    complete = replace(result, segments=result._complete, _with_ends=())
+    return write_contents(path, lambda: contents_of(_whole(complete), carry, IMPACTS, _more(complete, _stored(result))))
+
+
+def _stored(result: ImpactResult) -> list[list[int]]:
+    """Return the numbers of the stored states of each segment of a run with `t_eval`; none if all are stored."""
+    if not result._with_ends:
+        return []
+    lengths = [len(segment) for segment in result._with_ends]
+    return [np.flatnonzero(part).tolist() for part in np.split(result._stored, np.cumsum(lengths)[:-1])]
 
 
 def _whole(result: ImpactResult) -> Result:
@@ -63,11 +73,12 @@ def _whole(result: ImpactResult) -> Result:
         result._whole,
         _sensors=result._recorded(),
         _turns=np.concatenate(known) if all_known else None,
+        events=(),  # each segment has its own
         outcome=result.outcome,
     )
 
 
-def _more(result: ImpactResult) -> More:
+def _more(result: ImpactResult, stored: list[list[int]]) -> More:
     """Return what the file holds beside the states."""
     contacts = result.contacts
     segments = [
@@ -99,7 +110,9 @@ def _more(result: ImpactResult) -> More:
     planes = [
         contact for contact in contacts.values() if not isinstance(contact, JointStop)
     ]  # the limits of joints are loads of the model
-    data = {"contacts": [_contact_data(contact) for contact in planes], "segments": segments, "impacts": impacts}
+    data: dict[str, Any] = {"contacts": [_contact_data(contact) for contact in planes], "segments": segments, "impacts": impacts}
+    if stored:
+        data["stored"] = stored
     return More(data, arrays, dict.fromkeys(arrays, "impact"), tuple(len(segment) for segment in result.segments))
 
 
@@ -125,13 +138,15 @@ def impact_result_of(
     mechanism = ContactModes(free, [*contacts, *stops_of(entry.load for entry in free.loads)])
     ends = np.cumsum((0, *lengths)).tolist()
     segments = [_segment(whole, mechanism, *part) for part in zip(meta["segments"], ends[:-1], ends[1:], strict=True)]
+    stored = [np.isin(np.arange(n), some) for n, some in zip(lengths, meta.get("stored", ()), strict=False)]
     return ImpactResult(
         mechanism,
-        tuple(segments),
+        tuple(segment.at_states(some) for segment, some in zip(segments, stored, strict=True)) if stored else tuple(segments),
         tuple(_impact(contents.arrays, free, k, data) for k, data in enumerate(meta["impacts"])),
         settings=whole.settings,
         interrupted=whole.interrupted,
         outcome=whole.outcome,
+        _with_ends=tuple(segments) if stored else (),
     )
 
 

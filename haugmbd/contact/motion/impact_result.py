@@ -23,8 +23,10 @@ from haugmbd.contact.joint_stop import stops_of
 from haugmbd.contact.motion.contact_modes import ContactModes
 from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.body_history import BodyHistory
+from haugmbd.diagnostics.driver_history import DriverHistory
 from haugmbd.diagnostics.energy import Energy
 from haugmbd.diagnostics.run_warnings import HasOutcome, Outcome
+from haugmbd.integrators.events import EventRecord
 from haugmbd.model.labels import no_such
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -147,7 +149,10 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
     contacts : mapping of str to Contact
         The contacts by name.
     t, y : array
-        Times [s], (nt,), and flat states, (nt, ny).  The time of an impact occurs twice.
+        Times [s], (nt,), and flat states, (nt, ny).  The time of an impact occurs twice, but in a run with `t_eval`.
+    events : tuple of EventRecord
+        The located events in the order of time: given ones, stick and slip of joints, touch and release of contact forces, and those of
+        the contacts, such as "floor meets" and "floor opens".
     r, p, v, omega_bar : array
         Positions [m], Euler parameters, velocities [m/s] and angular velocities [rad/s] of all bodies, (nt, nb + 1, .).
     counters : Counters
@@ -161,6 +166,13 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
     settings: dict[str, str]
     interrupted: bool = False
     outcome: Outcome = Outcome()
+    _with_ends: tuple[Result, ...] = ()
+    """The segments with their first and last states, of a run with `t_eval`; otherwise the segments have them."""
+
+    @property
+    def _complete(self) -> tuple[Result, ...]:
+        """The segments with their first and last states."""
+        return self._with_ends or self.segments
 
     @cached_property
     def _whole(self) -> Result:
@@ -174,6 +186,7 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
             counters=self.counters,
             settings=self.settings,
             interrupted=self.interrupted,
+            events=self.events,
         )
 
     def _pieces(self) -> tuple[Result, ...]:
@@ -188,6 +201,11 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
     def contacts(self) -> dict[str, Contact]:
         """The contacts by name."""
         return dict(self._mechanism.contacts)
+
+    @property
+    def events(self) -> tuple[EventRecord, ...]:
+        """The located events in the order of time: given ones, stick and slip, touches, and contacts that meet and open."""
+        return tuple(event for segment in self.segments for event in segment.events)
 
     def _joined(self, compute: Callable[[Result], Array]) -> Array:
         """Return the values of all segments, one after the other."""
@@ -266,11 +284,25 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
         Energy
             Energies over time.  The total falls at every impact by the energy that is lost there.
         """
-        parts = [piece.energy() for piece in self._pieces()]
+        parts = [piece.energy() for piece in self._complete if len(piece)] or [self._whole.energy()]
         kinetic, potential = (np.concatenate([getattr(e, name) for e in parts]) for name in ("kinetic", "potential"))
-        return Energy(
-            self.t, kinetic, potential, summed([e.applied_work for e in parts]), summed([e.dissipated_work for e in parts])
-        )
+        works = (summed([getattr(e, name) for e in parts]) for name in ("applied_work", "dissipated_work"))
+        return Energy(self.t, *(values[self._stored] for values in (kinetic, potential, *works)))
+
+    @property
+    def _stored(self) -> npt.NDArray[np.bool_]:
+        """Which states of the complete segments are states of the result."""
+        pairs = zip(self._complete, self.segments, strict=True)
+        return np.concatenate([np.zeros(0, dtype=np.bool_), *(np.isin(whole.t, part.t) for whole, part in pairs)])
+
+    def driver(self, name: str) -> DriverHistory:
+        """Return a driver over time, as `Result.driver`."""
+        if not self._with_ends:
+            return super().driver(name)
+        whole, keep = replace(self, segments=self._with_ends, _with_ends=()).driver(name), self._stored
+        values = {one.name: getattr(whole, one.name) for one in fields(whole)}
+        kept: dict[str, Any] = {key: value[keep] for key, value in values.items() if isinstance(value, np.ndarray)}
+        return replace(whole, **kept, _work=lambda: whole.work[keep])
 
     def save(self, path: str | Path) -> Path:
         """Write states, impacts, contacts, the model, sensors and settings to `path`, .npz or .nc (needs the extra `io`).
@@ -328,7 +360,7 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
             If t is no time of the result.
         """
         time = check_time(t, self.t)
-        return [piece for piece in self._pieces() if piece.t[0] <= time][-1].at(time)
+        return [piece for piece in self._complete if len(piece) and piece.t[0] <= time][-1].at(time)
 
     @overload
     def __getitem__(self, body: str) -> BodyHistory: ...
@@ -338,12 +370,14 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
         if not isinstance(body, slice):
             return join_bodies([piece[body] for piece in self._pieces()])
         keep, (first, last) = times_within(body, self.t)
-        starts = np.cumsum([0, *(len(segment) for segment in self.segments)])
-        has_states = [bool(keep[a:b].any()) for a, b in zip(starts, starts[1:], strict=False)]
+        parts = np.split(keep, np.cumsum([len(segment) for segment in self.segments])[:-1])
+        (kept,) = np.nonzero([part.any() for part in parts])
+        some, span = slice(kept[0], kept[-1] + 1), self.t[keep][[0, -1]]
         return replace(
             self,
-            segments=tuple(segment[body] for segment, has in zip(self.segments, has_states, strict=True) if has),
+            segments=tuple(one.within(part, first, last) for one, part in zip(self.segments[some], parts[some], strict=True)),
             impacts=tuple(impact for impact in self.impacts if first <= impact.t <= last),
+            _with_ends=tuple(one.within((one.t >= span[0]) & (one.t <= span[1]), first, last) for one in self._with_ends[some]),
         )
 
     def __len__(self) -> int:
@@ -352,3 +386,19 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
     def __repr__(self) -> str:
         span = f", t = {self.t[0]:g} .. {self.t[-1]:g} s" if len(self.t) else ""
         return f"ImpactResult({self._whole.names.model!r}, {len(self)} states{span}, {len(self.impacts)} impacts)"
+
+
+def at_times(segments: tuple[Result, ...], times: Array, end: float) -> tuple[Result, ...]:
+    """Return the segments with their states at the given times only; at an impact that after it.
+
+    end: relative to |t| + 1 s: a last state so near to the last time stands for it
+    """
+    found = []
+    for k, segment in enumerate(segments):
+        keep = np.isin(segment.t, times)
+        if len(segment) and any(len(later) and later.t[0] == segment.t[-1] for later in segments[k + 1 :]):
+            keep[-1] = False
+        found.append((segment, keep))
+    if segments and len(segments[-1]) and abs(times[-1] - segments[-1].t[-1]) <= end * (1.0 + abs(times[-1])):
+        found[-1][1][-1] = True
+    return tuple(segment.at_states(keep) for segment, keep in found)

@@ -10,12 +10,13 @@ from collections.abc import Iterable, Sequence
 from math import isfinite
 from typing import Any
 
+import numpy.typing as npt
+
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.joint_stop import stops_of
 from haugmbd.contact.motion.contact_modes import ContactModes
 from haugmbd.contact.motion.impact_result import ImpactResult
-from haugmbd.contact.motion.simulator import HybridSimulation
-from haugmbd.control.block import Block
+from haugmbd.contact.motion.simulator import HybridSimulation, ImpactRun
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.run_warnings import issue
 from haugmbd.errors import UsageError
@@ -23,6 +24,7 @@ from haugmbd.formulations import NewtonEuler
 from haugmbd.formulations.accelerations import check_formulation
 from haugmbd.integrators import Projection
 from haugmbd.integrators.base import Integrator
+from haugmbd.integrators.events import Event, read_events
 from haugmbd.integrators.initial_state import consistent_start
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.model.model import Model
@@ -36,6 +38,7 @@ from haugmbd.simulation.arguments import (
     check_numbers,
     choose_integrator,
     need_newton_euler,
+    wanted_times,
 )
 from haugmbd.simulation.compatibility import resolve_stabilization
 from haugmbd.simulation.progress import Progress
@@ -58,6 +61,8 @@ def simulate_impacts(
     h: float | None = None,
     rtol: float | None = None,
     atol: float | None = None,
+    t_eval: npt.ArrayLike | None = None,
+    events: Sequence[Event] = (),
     sensors: Sequence[Sensor] = (),
     state: State | None = None,
     formulation: NewtonEuler = NewtonEuler(),  # noqa: B008  frozen
@@ -83,6 +88,11 @@ def simulate_impacts(
         Fixed step [s].
     rtol, atol : float, optional
         Relative and absolute error tolerances of an adaptive method.
+    t_eval : array_like, (nt,), optional
+        Times [s] at which states are stored, at an impact the one after it. By default every `store_every`-th step is stored, and the
+        states before and after each impact.
+    events : sequence of Event
+        Events, as of `simulate`. One whose g reaches zero at an impact is recorded there, and one whose g jumps across zero with its jump.
     sensors : sequence of Sensor
         Functions of time and state that are recorded at the stored states.
     state : State, optional
@@ -129,32 +139,24 @@ def simulate_impacts(
     method = choose_integrator(h, rtol, atol, integrator)
     if not isinstance(system, System):
         raise UsageError(f"simulate_impacts got {system!r}, and needs a System: a contact that closes is a row of a new model.")
-    _refuse_blocks(system.blocks)
     check_kinds(system, state, stabilization)
     rule = resolve_stabilization(formulation, method, stabilization, PROJECTION)
     _check_limit(most_per_second)
     given, model = _read_contacts(contacts), system.compile()
-    return _simulated(
-        ContactModes(model, (*given, *stops_of(entry.load for entry in model.loads))),
-        t_end,
-        method,
-        formulation,
-        stabilization,
-        rule,
-        state,
-        read_sensors(sensors),
-        project_velocity,
-        store_every,
-        most_per_second,
-        progress,
+    start = model.state() if state is None else state
+    run = ImpactRun(
+        mechanism=_modes(model, given),
+        method=method,
+        rule=rule,
+        t_end=t_end,
+        every=store_every,
+        most=most_per_second,
+        times=wanted_times(t_eval, start.t, t_end),
+        events=read_events(events),
+        sensors=_sensors(model, sensors),
+        settings=_settings(formulation, method, stabilization),
     )
-
-
-def _refuse_blocks(blocks: Sequence[Block]) -> None:
-    """Raise UsageError if there are blocks: their states would not go on behind an impact."""
-    if blocks:
-        names = ", ".join(block.where for block in blocks)
-        raise UsageError(f"a run with impacts does not go on with {names} behind one: leave them out, or simulate without impacts.")
+    return _simulated(run, start, project_velocity, progress)
 
 
 def simulate_stops(
@@ -166,6 +168,8 @@ def simulate_stops(
     stabilization: Stabilization | None,
     rule: Stabilization,
     state: State | None,
+    t_eval: npt.ArrayLike | None,
+    events: Sequence[Event],
     sensors: Sequence[Sensor],
     project_velocity: bool,
     store_every: int,
@@ -174,49 +178,55 @@ def simulate_stops(
     """Simulate a system whose joints have impulsive limits: `simulate` calls it, with arguments that it has checked."""
     need_newton_euler(formulation, "an impulsive JointLimit")
     model = system.compile() if isinstance(system, System) else system
-    _refuse_blocks(() if model.network is None else model.network.blocks)
-    mechanism = ContactModes(model, stops_of(entry.load for entry in model.loads))
-    return _simulated(
-        mechanism,
-        t_end,
-        method,
-        formulation,
-        stabilization,
-        rule,
-        state,
-        read_sensors(sensors),
-        project_velocity,
-        store_every,
-        MOST_PER_SECOND,
-        progress,
+    start = model.state() if state is None else state
+    run = ImpactRun(
+        mechanism=_modes(model, ()),
+        method=method,
+        rule=rule,
+        t_end=t_end,
+        every=store_every,
+        most=MOST_PER_SECOND,
+        times=wanted_times(t_eval, start.t, t_end),
+        events=read_events(events),
+        sensors=_sensors(model, sensors),
+        settings=_settings(formulation, method, stabilization),
     )
+    return _simulated(run, start, project_velocity, progress)
 
 
-def _simulated(
-    mechanism: ContactModes,
-    t_end: float,
-    method: Integrator,
-    formulation: Any,
-    stabilization: Stabilization | None,
-    rule: Stabilization,
-    state: State | None,
-    sensors: tuple[Sensor, ...],
-    project_velocity: bool,
-    store_every: int,
-    most_per_second: float,
-    progress: bool,
-) -> ImpactResult:
+def _modes(model: Model, contacts: Sequence[Contact]) -> ContactModes:
+    """Return the model with its contacts and impulsive limits. Raise UsageError if it has delays."""
+    delays = () if model.network is None else model.network.delays
+    if delays:
+        names = ", ".join(block.where for block in delays)
+        raise UsageError(
+            f"a run with impacts does not go on with {names}: a jump of the velocities would come back after the delay, inside a step. "
+            "Leave it out, make the stop compliant (k=, c=), or simulate without impacts."
+        )
+    return ContactModes(model, (*contacts, *stops_of(entry.load for entry in model.loads)))
+
+
+def _sensors(model: Model, sensors: Sequence[Sensor]) -> tuple[Sensor, ...]:
+    """Return the sensors of the system, and those that are given."""
+    own = () if model.network is None else tuple(model.network.scope.sensors.values())
+    return read_sensors((*own, *read_sensors(sensors)))
+
+
+def _settings(formulation: Any, method: Integrator, stabilization: Stabilization | None) -> dict[str, str]:
+    """Return the methods of a run as text."""
+    return {"formulation": repr(formulation), "integrator": repr(method), "stabilization": repr(stabilization)}
+
+
+def _simulated(run: ImpactRun, start: State, project_velocity: bool, progress: bool) -> ImpactResult:
     """Run a mechanism with contacts from its start."""
-    start = mechanism.free.state() if state is None else state
-    check_interval(method, start.t, t_end, store_every)
-    check_drivers(mechanism.free, start.t, t_end)
-    check_friction(mechanism.free, method)
-    start = consistent_start(mechanism.free, mechanism.free.pack(), start, project_velocity=project_velocity)
-    mechanism.need_apart(start)
-    settings = {"formulation": repr(formulation), "integrator": repr(method), "stabilization": repr(stabilization)}
-    run = HybridSimulation(mechanism, method, rule, t_end, store_every, most_per_second, settings, sensors)
-    with Progress(progress, start.t, t_end) as bar:
-        result = run.run(start, bar)
+    model = run.mechanism.free
+    check_interval(run.method, start.t, run.t_end, run.every)
+    check_drivers(model, start.t, run.t_end)
+    check_friction(model, run.method)
+    start = consistent_start(model, model.pack(), start, project_velocity=project_velocity)
+    run.mechanism.need_apart(start)
+    with Progress(progress, start.t, run.t_end) as bar:
+        result = HybridSimulation(run).run(start, bar)
     issue(result.outcome)
     return result
 

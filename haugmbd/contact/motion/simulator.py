@@ -10,29 +10,34 @@ A cascade of bounces ends because the bounces get lower; the first one that is t
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from haugmbd.compiled.array_types import Array
 from haugmbd.contact.impulse import impulse
 from haugmbd.contact.impulse_result import Impulse
 from haugmbd.contact.motion.contact_events import LEAN, TOUCH, contact_events
 from haugmbd.contact.motion.contact_modes import ContactModes
-from haugmbd.contact.motion.impact_result import Impact, ImpactResult
+from haugmbd.contact.motion.impact_result import Impact, ImpactResult, at_times
 from haugmbd.contact.motion.resting_contact import RestingContacts, approach, resting_contacts
+from haugmbd.contact.motion.user_events import events_from, jumps, reached
 from haugmbd.diagnostics.joint_coordinate import counting_turns
-from haugmbd.diagnostics.lift_off import sampled_lift_off_notes
+from haugmbd.diagnostics.lift_off import lift_off_events, lift_off_notes
 from haugmbd.diagnostics.run_warnings import RunStatus, joined, with_model_notes
 from haugmbd.errors import SimulationError, UsageError
 from haugmbd.integrators.base import Integrator
+from haugmbd.integrators.events import Event, EventRecord
 from haugmbd.integrators.initial_state import projected
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_context import Problem
+from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.progress import Progress
 from haugmbd.simulation.result import Result
 from haugmbd.simulation.run import Recorded, Run
-from haugmbd.simulation.sensor import Sensor
+from haugmbd.simulation.sensor import Sensor, SensorRecorder
 
 CLOSED_STEPS = 200
 """While a contact is closed, an adaptive step is at most the whole interval divided by this number.  The error control does not see the
@@ -41,28 +46,42 @@ LAST = 1e-12
 """Relative to |t| + 1 s: the interval left when the simulation is complete; integrators make no such step."""
 
 
+@dataclass(frozen=True, eq=False)
+class ImpactRun:
+    """What a motion with impacts is computed with.
+
+    every: steps between stored states;  times: at which states are stored instead, (nt,), or None
+    most: impacts and openings per second;  settings: the methods as text
+    """
+
+    mechanism: ContactModes
+    method: Integrator
+    rule: Stabilization
+    t_end: float
+    every: int
+    most: float
+    times: Array | None
+    events: tuple[Event, ...]
+    sensors: tuple[Sensor, ...]
+    settings: dict[str, str]
+
+
 class HybridSimulation:
     """One motion with impacts in progress: the segments and impacts so far."""
 
-    def __init__(
-        self,
-        mechanism: ContactModes,
-        method: Integrator,
-        rule: Stabilization,
-        t_end: float,
-        every: int,
-        most: float,
-        settings: dict[str, str],
-        sensors: tuple[Sensor, ...] = (),
-    ) -> None:
-        self.mechanism, self.method, self.rule, self.t_end, self.every = mechanism, method, rule, t_end, every
-        self.most, self.settings = most, settings
-        self.sensors = tuple(map(counting_turns, sensors))  # once: turns go on from segment to segment
+    def __init__(self, of: ImpactRun) -> None:
+        self.of, self.mechanism, self.t_end = of, of.mechanism, of.t_end
+        self.sensors = tuple(map(counting_turns, of.sensors))  # once: turns go on from segment to segment
+        self.events = tuple(map(counting_turns, of.events))
         self.segments: list[Result] = []
         self.impacts: list[Impact] = []
         self.rest = RestingContacts({}, frozenset())
         self.h_closed = np.inf
+        self.ended_by: Event | None = None
         self._turns: list[tuple[float, str]] = []
+        self._jumps: list[EventRecord] = []
+        self._jumped: list[Event] = []
+        self._run_before: Run[Result] | None = None
 
     def run(self, start: State, bar: Progress) -> ImpactResult:
         """Run to the end, to Ctrl-C, or to an error that contains the result so far."""
@@ -84,15 +103,24 @@ class HybridSimulation:
         leaving: frozenset[str] = frozenset()
         while True:
             state, hit = self._turn(state, met, leaving)
-            segment, met, leaving = self._piece(state, hit, bar)
+            if self.ended_by is not None:
+                self.segments.append(self._only(state))
+                return False
+            segment, ended_by = self._piece(state, hit, bar)
             self.segments.append(segment)
             self.mechanism.observe(segment.r)
-            if segment.interrupted or not segment.events:
+            if segment.interrupted or self.ended_by is not None or not ended_by:
                 return segment.interrupted
             state = segment.state()
             if self.t_end - state.t <= LAST * (1.0 + abs(state.t)):
                 return False
             self._count(state.t, segment.events[-1].name)
+            self._note(reached(self.events, state, segment.events))
+            if self.ended_by is not None:
+                self.segments[-1] = replace(segment, events=(*segment.events, *self._jumps))
+                return False
+            met = tuple(name for name in ended_by if name not in self.rest.closed)
+            leaving = frozenset(name for name in ended_by if name in self.rest.closed)
 
     def _turn(self, state: State, met: tuple[str, ...], leaving: frozenset[str]) -> tuple[State, set[str]]:
         """Return the state after the jump at `state`, if there is one, and the contacts that have struck; resting contacts are updated.
@@ -110,6 +138,8 @@ class HybridSimulation:
             hit = {name for name, f in after_impact.normal.items() if f > 0.0}
             if hit:
                 self.impacts.append(Impact(state.t, after_impact))
+                found, self._jumped = jumps(self.events, state, after_impact.state)
+                self._note(found)
                 state = after_impact.state
         before = set(self.rest.closed)
         self.rest = resting_contacts(m, state, touching, leaving)
@@ -117,6 +147,11 @@ class HybridSimulation:
             model = m.model(self.rest.closed, state)
             state = projected(model, model.pack(), state)
         return state, hit
+
+    def _note(self, found: list[tuple[Event, EventRecord]]) -> None:
+        """Record events at an impact; one that is terminal ends the motion."""
+        self._jumps += [record for _, record in found]
+        self.ended_by = next((event for event, _ in found if event.terminal), self.ended_by)
 
     def _struck(self, state: State, touching: list[str]) -> Impulse:
         """Return the impulses of the contacts that touch.  Raise SimulationError if there is no solution."""
@@ -126,10 +161,9 @@ class HybridSimulation:
         except UsageError as error:
             raise SimulationError(f"the impact at t = {state.t:.9g} s has no solution: {error}") from error
 
-    def _piece(self, state: State, hit: set[str], bar: Progress) -> tuple[Result, tuple[str, ...], frozenset[str]]:
-        """Return the smooth segment from `state`, the open contact that ends it, and the closed contact that ends it."""
-        m, t, closed = self.mechanism, state.t, self.rest.closed
-        model = m.model(closed, state)
+    def _events(self, model: Model, state: State, hit: set[str]) -> tuple[dict[str, Event], tuple[Event, ...]]:
+        """Return the events of the contacts, by name, in the segment from `state`, and all other events."""
+        m = self.mechanism
         rate = dict(zip(m.names, m.gap_rates(state), strict=True))
         flying = {name: float(rate[name]) for name in hit - self.rest.still}
         gaps, size = m.gaps(state), m.size
@@ -138,44 +172,80 @@ class HybridSimulation:
             for name, gap in zip(m.names, gaps, strict=True)
             if gap <= TOUCH * size and name not in flying
         }
-        events = contact_events(model, m.placed, closed, flying, near, t, size)
-        rule = self.rule
+        own = contact_events(model, m.placed, self.rest.closed, flying, near, state.t, size)
+        begun = events_from(self.events, state, LEAN * size, self._jumped) if self.segments else self.events
+        return own, (*begun, *lift_off_events(model))
+
+    def _piece(self, state: State, hit: set[str], bar: Progress) -> tuple[Result, tuple[str, ...]]:
+        """Return the smooth segment from `state`, and the contacts whose event ends it."""
+        of, m, t, closed = self.of, self.mechanism, state.t, self.rest.closed
+        model = m.model(closed, state)
+        contacts, others = self._events(model, state, hit)
+        rule = of.rule
         pack = rule.fitted(model, model.pack())
-        method = self.method.limited(self.h_closed) if closed else self.method
+        method = of.method.limited(self.h_closed) if closed else of.method
         problem = Problem(MaximalStateSpace(model), pack, rule.rates, rule.post_step, rule.options(), t, state.y)
+        before, self._jumps, self._jumped = tuple(self._jumps), [], []
 
         def record(found: Recorded) -> Result:
             steps, restored = found.counters.steps, found.energy_restored
+            events = (*before, *found.events)
             outcome = with_model_notes(found.outcome, model, found.t, found.y, steps, restored)
-            outcome = outcome.with_notes(sampled_lift_off_notes(model, found.t, found.y))
+            outcome = outcome.with_notes(lift_off_notes(model, found.t, found.y, events))
             return Result(
                 model,
                 found.t,
                 found.y,
                 counters=found.counters,
-                settings=self.settings,
+                settings=of.settings,
                 interrupted=found.interrupted,
-                events=found.events,
+                events=events,
                 _sensors=found.sensors,
                 _turns=found.turns,
                 outcome=outcome,
             )
 
-        segment = Run(problem, method, self.t_end, None, self.every, record, tuple(events.values()), self.sensors).go_under(bar)
-        ended = tuple(name for name, event in events.items() if segment.events and event.name == segment.events[-1].name)
-        return segment, tuple(n for n in ended if n not in closed), frozenset(n for n in ended if n in closed)
+        times = None if of.times is None else of.times[of.times > t]
+        events, ends = (*contacts.values(), *others), times is not None
+        run = Run(
+            problem,
+            method,
+            self.t_end,
+            times,
+            of.every,
+            record,
+            events,
+            self.sensors,
+            keeps_ends=ends,
+            before=self._run_before,
+        )
+        segment = run.go_under(bar)
+        self._run_before, last = run, run.locator.ended_by if run.ended else None
+        ended_by = tuple(name for name, event in contacts.items() if event is last)
+        self.ended_by = None if ended_by else last
+        return segment, ended_by
+
+    def _only(self, state: State) -> Result:
+        """Return a segment of one state, at which an event of an impact ends the motion."""
+        model, settings = self.mechanism.model(self.rest.closed, state), self.of.settings
+        y, counter = state.y[None], None if self._run_before is None else self._run_before.counter
+        turns = None if counter is None else counter.start(y, counter.last)
+        sensors = SensorRecorder(self.sensors, MaximalStateSpace(model).state)
+        sensors.record(np.array([state.t]), y)
+        histories = sensors.histories(np.array([state.t]))
+        return Result(model, np.array([state.t]), y, settings=settings, events=tuple(self._jumps), _sensors=histories, _turns=turns)
 
     def _count(self, t: float, what: str) -> None:
         """Raise SimulationError if transitions occur more often than the limit."""
         self._turns.append((t, what))
-        if len(self._turns) <= self.most:
+        if len(self._turns) <= self.of.most:
             return
-        recent = self._turns[-int(self.most) - 1 :]
+        recent = self._turns[-int(self.of.most) - 1 :]
         if t - recent[0][0] >= 1.0:
             return
         often = ", ".join(f"{name!r} {n} times" for name, n in Counter(name for _, name in recent).most_common(3))
         raise SimulationError(
-            f"more than {self.most:g} impacts and openings of contacts in a second of simulated time, from t = {recent[0][0]:.9g} s "
+            f"more than {self.of.most:g} impacts and openings of contacts in a second of simulated time, from t = {recent[0][0]:.9g} s "
             f"to t = {t:.9g} s: {often}. A body bounces faster and faster between others, or a restitution is so close to 1 "
             "that its cascade is long: give a smaller restitution, or a larger most_per_second=."
         )
@@ -188,14 +258,18 @@ class HybridSimulation:
             status, message = RunStatus.FAILED, f"{type(error).__name__}: {error}"
         elif interrupted:
             status, message = RunStatus.INTERRUPTED, f"interrupted by Ctrl-C {at}, before t_end = {self.t_end:.9g} s"
+        elif self.ended_by is not None:
+            status, message = RunStatus.TERMINAL_EVENT, f"ended by the terminal event {self.ended_by.name!r} {at}"
         else:
             status, message = RunStatus.COMPLETED, f"reached t_end = {self.t_end:.9g} s"
         outcome = joined((segment.outcome for segment in self.segments), status, message)
+        whole = tuple(self.segments)
         return ImpactResult(
             self.mechanism,
-            tuple(self.segments),
+            whole if self.of.times is None else at_times(whole, self.of.times, LAST),
             tuple(self.impacts),
-            settings=self.settings,
+            settings=self.of.settings,
             interrupted=interrupted,
             outcome=outcome,
+            _with_ends=() if self.of.times is None else whole,
         )

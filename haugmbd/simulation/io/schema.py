@@ -215,7 +215,8 @@ def run_data(result: Finished, kind: str, sensors: Sequence[SensorHistory]) -> d
 
 def event_data(event: EventRecord) -> dict[str, Any]:
     """Return an event record as numbers and texts."""
-    return {"name": event.name, "t": event.t, "y": event.state.y.tolist()}
+    data = {"name": event.name, "t": event.t, "y": event.state.y.tolist()}
+    return data | ({"jump": event.jump} if event.jump else {})
 
 
 def sealed(
@@ -402,7 +403,8 @@ def _event(stored: Any, n_bodies: int, ny: int) -> EventRecord:
         raise UsageError(f"the state of its event {stored['name']!r} is of {y.shape}, must be ({ny},), finite")
     if np.any(np.abs(np.linalg.norm(y[: WIDTH * n_bodies].reshape(n_bodies, WIDTH)[:, 3:7], axis=1) - 1.0) > UNIT_LENGTH):
         raise UsageError(f"the state of its event {stored['name']!r} has Euler parameters that are not of length 1")
-    return EventRecord(_text(stored["name"]), float(stored["t"]), State.from_y(float(stored["t"]), y, n_bodies))
+    t = float(stored["t"])
+    return EventRecord(_text(stored["name"]), t, State.from_y(t, y, n_bodies), float(stored.get("jump", 0.0)))
 
 
 def _text(given: Any) -> str:

@@ -196,12 +196,6 @@ def test_what_does_not_solve_for_the_states_refuses_them():
     system.add(TranslationDriver("drive", system["rail"], lambda t: t))
     with pytest.raises(mbd.UsageError, match="LowPass 'a'"):
         mbd.kinematics(system, [0.0, 1.0])
-    with pytest.raises(mbd.UsageError, match="LowPass 'a'"):
-        mbd.simulate_impacts(system, 1.0, h=0.1, contacts=[])
-    system, _ = cart(mbd.LowPass("a", "rail.rate", 1.0))
-    system.add(mbd.JointLimit("stop", system["rail"], upper=0.1, restitution=0.5))
-    with pytest.raises(mbd.UsageError, match="LowPass 'a'"):
-        mbd.simulate(system, 1.0, h=0.1)
 
 
 def test_a_run_goes_on_from_a_state_of_another():

@@ -141,9 +141,9 @@ def test_stops_act_with_contacts_and_survive_files_and_pickles(tmp_path):
 def test_what_a_run_with_impacts_does_not_take_is_refused_by_name():
     system = falling(0.5)
     with pytest.raises(
-        mbd.UsageError, match="JointLimit 'floor' has a restitution, and a run with impacts takes no t_eval and no budget"
+        mbd.UsageError, match="JointLimit 'floor' has a restitution, and a run with impacts takes no redundancy and no budget"
     ):
-        mbd.simulate(system, 1.0, h=1e-2, t_eval=[0.5], budget=1.0)
+        mbd.simulate(system, 1.0, h=1e-2, redundancy=mbd.MinimumNorm(), budget=1.0)
     with pytest.raises(mbd.UsageError, match="NewtonEuler"):
         mbd.simulate(system, 1.0, h=1e-2, formulation=mbd.NullSpace())
     state = system.compile().state()
