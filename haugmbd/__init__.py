@@ -78,6 +78,8 @@ if TYPE_CHECKING:
     from haugmbd.diagnostics.block_history import BlockHistory as BlockHistory
     from haugmbd.diagnostics.body_history import BodyHistory as BodyHistory
     from haugmbd.diagnostics.body_history import PointHistory as PointHistory
+    from haugmbd.diagnostics.contact_impacts import CompliantContact as CompliantContact
+    from haugmbd.diagnostics.contact_impacts import ContactImpact as ContactImpact
     from haugmbd.diagnostics.driver_history import DriverHistory as DriverHistory
     from haugmbd.diagnostics.energy import Energy as Energy
     from haugmbd.diagnostics.energy import Momentum as Momentum
@@ -380,6 +382,7 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     # diagnostics
     "haugmbd.diagnostics.block_history": ("BlockHistory",),
     "haugmbd.diagnostics.body_history": ("BodyHistory", "PointHistory"),
+    "haugmbd.diagnostics.contact_impacts": ("CompliantContact", "ContactImpact"),
     "haugmbd.diagnostics.driver_history": ("DriverHistory",),
     "haugmbd.diagnostics.energy": ("Energy", "Momentum"),
     "haugmbd.diagnostics.joint_coordinate": ("JointCoordinate",),

@@ -17,6 +17,7 @@ method_solutions     accelerations and multipliers that a method itself computed
 joint_coordinate     one coordinate of a joint as a function of the state, for events and sensors
 energy               energy and momentum
 work                 work between stored states
+contact_impacts      impacts of compliant contacts, from touch to release
 resample             states at other times
 run_warnings         status and warnings of a run
 lift_off             joints that can only push, and would have to pull

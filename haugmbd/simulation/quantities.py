@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ import numpy.typing as npt
 from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.block_history import BlockHistory, block_history
 from haugmbd.diagnostics.body_history import BodyHistory, PointHistory
+from haugmbd.diagnostics.contact_impacts import CompliantContact, ContactImpact, joined_impacts
 from haugmbd.diagnostics.driver_history import DriverHistory, driven_row, driver_history
 from haugmbd.diagnostics.energy import Energy
 from haugmbd.diagnostics.joint_history import JointHistory, joint_history
@@ -23,6 +24,7 @@ from haugmbd.diagnostics.joint_wrench import Axes, Side
 from haugmbd.diagnostics.load_history import LoadHistory, load_history
 from haugmbd.diagnostics.reaction_uniqueness import SelfStresses
 from haugmbd.diagnostics.reactions import Reaction
+from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.model.labels import joint_named, no_such
 from haugmbd.model.model import Model
 from haugmbd.model.points import locate
@@ -52,6 +54,7 @@ class Piece(Protocol):
     @property
     def _turns(self) -> Array | None: ...
     def _solve(self) -> Array: ...
+    def _impacts_of(self, name: str) -> tuple[ContactImpact, ...]: ...
     def __getitem__(self, body: str, /) -> BodyHistory: ...
 
 
@@ -104,6 +107,36 @@ class HasQuantities(ABC):
             If there is no element of that name.
         """
         return join_loads([load_history(p.model, p.t, p.y, name) for p in self._pieces()])
+
+    def contact(self, name: str) -> Any:
+        """Return a compliant contact over time, and its impacts.
+
+        Parameters
+        ----------
+        name : str
+            Name of a ContactForce.
+
+        Returns
+        -------
+        CompliantContact
+            Indentation, forces and slip of each point, and `.impacts`: of each impact times and speeds of touch and release, the
+            restitution that was reached, the largest indentation, and the lost energy.
+
+        Raises
+        ------
+        UsageError
+            If there is no contact of that name.
+        """
+        contacts = [entry.load.name for entry in self._pieces()[0].model.loads if isinstance(entry.load, ContactForce)]
+        if name not in contacts:
+            raise no_such("contact", name, contacts)
+        found = self.load(name)
+        values = (found.indentation, found.rate, found.normal_force, found.friction_force, found.slip)
+        return CompliantContact(name, found.t, *values, self._impacts_of(name))
+
+    def _impacts_of(self, name: str) -> tuple[ContactImpact, ...]:
+        """Return the impacts of a compliant contact."""
+        return joined_impacts(piece._impacts_of(name) for piece in self._pieces())
 
     def block(self, name: str) -> BlockHistory:
         """Return the states and outputs of a block over time.

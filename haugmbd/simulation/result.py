@@ -21,11 +21,14 @@ from haugmbd.bodies.validation import need_unmasked, read_only
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.body_history import BodyHistory
+from haugmbd.diagnostics.contact_impacts import ContactImpact, impacts_of_states
+from haugmbd.diagnostics.load_history import load_named
 from haugmbd.diagnostics.resample import resample_states
 from haugmbd.diagnostics.run_warnings import HasOutcome, Outcome, RunNote, RunStatus
 from haugmbd.diagnostics.turns import TurnCounter
 from haugmbd.diagnostics.work import rates_of
 from haugmbd.errors import SingularKKTError, UsageError, warn_user
+from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.state_space import SingularCrossing
 from haugmbd.model.labels import no_such
@@ -99,6 +102,8 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
     _sensors: Mapping[str, SensorHistory] = field(default_factory=dict)
     _turns: Array | None = None
     """Joint angles that the run has counted from step to step, (nt, m) in the order of `turns.turning_joints`."""
+    _contact_impacts: tuple[ContactImpact, ...] | None = None
+    """Impacts of compliant contacts that the run has kept, if it does not store every step."""
     _model_numbers: Mapping[str, Array] | None = None
     """Fingerprint of the model in a file, if the result was loaded."""
     _carried: Mapping[str, Any] | None = None
@@ -191,6 +196,19 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
     def _pieces(self) -> tuple[Result, ...]:
         return (self,)
 
+    def _impacts_of(self, name: str) -> tuple[ContactImpact, ...]:
+        if self._contact_impacts is not None:
+            return tuple(impact for impact in self._contact_impacts if impact.contact == name)
+        if not len(self.t):
+            return ()
+        rates = rates_of(self.t, self.y, self._solutions, self.model.nb + 1)
+        return impacts_of_states(self.model, load_named(self.model, name), self.t, self.y, rates, self.events)
+
+    def _all_impacts(self) -> tuple[ContactImpact, ...]:
+        """Return the impacts of all compliant contacts."""
+        names = [entry.load.name for entry in self.model.loads if isinstance(entry.load, ContactForce)]
+        return tuple(impact for name in names for impact in self._impacts_of(name))
+
     def resample(self, t_new: npt.ArrayLike, *, kind: Literal["dense", "linear", "cubic"] = "dense") -> Result:
         """Return the result at other times; states at stored times are unchanged.
 
@@ -237,6 +255,7 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
             events=self.events,
             singular_crossings=self.singular_crossings,
             _turns=self._turns_at(times, y),
+            _contact_impacts=self._all_impacts() if self._model is not None and self._model.has_contacts else None,
             _model_numbers=self._model_numbers,
             _carried=self._carried,
             outcome=self.outcome,
@@ -290,6 +309,9 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
             self.at_states(keep),
             events=tuple(event for event in self.events if first <= event.t <= last),
             singular_crossings=tuple(one for one in self.singular_crossings if first <= one.t <= last),
+            _contact_impacts=None
+            if self._contact_impacts is None
+            else tuple(one for one in self._contact_impacts if not (one.release < first or one.touch > last)),
         )
 
     def at_states(self, keep: npt.NDArray[np.bool_]) -> Result:

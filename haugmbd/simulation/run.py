@@ -12,6 +12,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.status_codes import OK, USER_STOPPED
+from haugmbd.diagnostics.contact_impacts import ContactImpact
 from haugmbd.diagnostics.joint_coordinate import counting_turns
 from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, TurnMonitor, singular_notes, violation_notes
 from haugmbd.diagnostics.turns import TurnCounter
@@ -95,6 +96,7 @@ class Recorded(NamedTuple):
     energy_restored: by an energy projection [J]
     u_dot: (nt, 6 (nb + 1)) the accelerations that belong to them, if they are kept
     sensors: values of the sensors;  turns: (nt, m) joint angles that were counted from step to step, None if every step is stored
+    contact_impacts: of compliant contacts, None if every step is stored
     """
 
     t: Array
@@ -108,6 +110,7 @@ class Recorded(NamedTuple):
     u_dot: Array | None = None
     sensors: Mapping[str, SensorHistory] = MappingProxyType({})
     turns: Array | None = None
+    contact_impacts: tuple[ContactImpact, ...] | None = None
 
     @property
     def interrupted(self) -> bool:
@@ -143,7 +146,8 @@ class Run(Generic[R]):
         self.problem, self.method, self.t_end, self.times, self.every = problem, method, t_end, times, every
         self.record = record
         model = problem.state_space.model if isinstance(problem.state_space, MaximalStateSpace) else None
-        self.touches = TouchEvents(model) if model is not None and model.has_contacts else None
+        skips = times is not None or every > 1
+        self.touches = TouchEvents(model, logs=skips) if model is not None and model.has_contacts else None
         watched = () if self.touches is None else self.touches.events
         self.locator = EventLocator((*map(counting_turns, events), *watched), problem, method, self._need)
         self.records: list[EventRecord] = []
@@ -159,7 +163,6 @@ class Run(Generic[R]):
             problem.batch_seconds = min(LONGEST_BATCH, budget / BATCHES)
         self.began = time.perf_counter()
         self.sensors = SensorRecorder(sensors, problem.state_space.state)
-        skips = times is not None or every > 1
         self.counter = TurnCounter(model) if skips and model is not None else None
         self.angles = None if self.counter is None else Growing(len(self.counter.zero))
         self.steps = self.rejected = self.next_time = 0
@@ -196,7 +199,7 @@ class Run(Generic[R]):
         p, clock = self.problem, self.clock
         k1 = np.zeros(p.y.size)
         if self.touches is not None:
-            self.touches.start(p.y)
+            self.touches.start(p.t, p.y)
         if clock is not None:
             clock.begin(p)
         self._need(p.post_step(p.pack, p.options, p.t, p.y, k1), p.t)
@@ -262,7 +265,7 @@ class Run(Generic[R]):
                 return True
             if self.touches is not None:
                 options = copy_options(p.options)
-                self.touches.follow(self._last[1][0])
+                self.touches.follow(float(self._last[0][-1]), self._last[1][0])
         return False
 
     def _budget_is_used_up(self) -> bool:
@@ -332,6 +335,8 @@ class Run(Generic[R]):
             self._store(batch)
             error.result = self._result(interrupted=False, error=error)  # type: ignore[attr-defined]
             raise
+        if self.touches is not None and len(cut.t):
+            self.touches.add_steps(*(np.concatenate(pair) for pair in zip(self._last, cut[:3], strict=True)))
         own = [event for event in batch.events if event.t <= (cut.t[-1] if len(cut.t) else t[0])]
         records = sorted((*own, *records), key=lambda one: one.t)
         if ended and self.touches is not None and isinstance(self.locator.ended_by, TouchEvent):
@@ -485,7 +490,11 @@ class Run(Generic[R]):
         lam, u_dot, turns = (None if x is None else x[:n] for x in (lam, u_dot, turns))
         outcome, events, crossings = self._outcome(interrupted, error), tuple(self.records), tuple(p.singular_crossings)
         restored, sensors = float(o.max_energy_restored), self.sensors.histories(t[:n])
-        return self.record(Recorded(t[:n], y[:n], counters, outcome, events, crossings, lam, restored, u_dot, sensors, turns))
+        log = None if self.touches is None else self.touches.log
+        impacts = None if log is None else log.impacts()
+        return self.record(
+            Recorded(t[:n], y[:n], counters, outcome, events, crossings, lam, restored, u_dot, sensors, turns, impacts)
+        )
 
     def _outcome(self, interrupted: bool, error: Exception | None) -> Outcome:
         """Return the outcome: status, message and notes."""

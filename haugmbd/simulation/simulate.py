@@ -345,6 +345,7 @@ def run_system(
             _own_u_dot=own_u_dot,
             _sensors=found.sensors,
             _turns=found.turns,
+            _contact_impacts=found.contact_impacts,
             outcome=outcome,
         )
 

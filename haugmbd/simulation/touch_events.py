@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.diagnostics.contact_impacts import ImpactLog
 from haugmbd.forces.compliant.contact_force import ContactForce, at_touch
 from haugmbd.forces.compliant.indentation import Indentation
 from haugmbd.integrators.events import Event, EventRecord, Flags
@@ -59,9 +60,12 @@ class TouchEvent(Event):
 
 
 class TouchEvents:
-    """The points of contact of one run: which are closed, and their events."""
+    """The points of contact of one run: which are closed, and their events.
 
-    def __init__(self, model: Model) -> None:
+    log: their impacts, of a run that does not store every step; else they follow from its states
+    """
+
+    def __init__(self, model: Model, *, logs: bool = False) -> None:
         self.model = model
         self.entries = [entry for entry in model.loads if isinstance(entry.load, ContactForce)]
         first = WIDTH * (model.nb + 1)
@@ -72,6 +76,7 @@ class TouchEvents:
             for k, place in enumerate(self.places)
         )
         self._known: tuple[Any, Array] = (None, np.zeros(0))
+        self.log = ImpactLog(model, self.entries) if logs else None
 
     def sign(self, number: int) -> float:
         """Return the factor of the depth that is positive now."""
@@ -105,7 +110,7 @@ class TouchEvents:
         parts = [entry.load.indentation(bodies[list(entry.bodies)]) for entry in self.entries]  # type: ignore[attr-defined]
         return Indentation(*(np.concatenate(arrays, axis=1) for arrays in zip(*parts, strict=True)))
 
-    def start(self, y: Array) -> None:
+    def start(self, t: float, y: Array) -> None:
         """Write the touch speeds of points that are closed at the start, in place, as `ContactForce.angles0`.
 
         A point that is inside keeps the one that it has, as from a run before, unless it goes in faster.
@@ -118,14 +123,32 @@ class TouchEvents:
                 y[place.column] = self._speed(place, float(found.rate[0, k]))
             elif inside[k]:
                 y[place.column] = max(y[place.column], self._speed(place, float(found.rate[0, k])))
+            if self.log is not None and self.closed[k]:
+                begun = (t, float(found.rate[0, k])) if touching[k] else (float("nan"), float("nan"))
+                self.log.touch(place.entry.load.name, place.point, *begun)
 
     def _speed(self, place: Place, rate: float) -> float:
         """Return v_0 = max(d', floor)."""
         return max(rate, place.entry.load.floor_speed)  # type: ignore[attr-defined,no-any-return]
 
-    def follow(self, y: Array) -> None:
+    def add_steps(self, t: Array, y: Array, y_dot: Array) -> None:
+        """Add the steps between states y (n, ny) at t to the impacts, before any point is switched."""
+        if self.log is not None and self.closed.any():
+            self.log.add_steps(t, y, y_dot)
+
+    def _note(self, k: int, t: float, rate: float) -> None:
+        """Note the touch or release of a point in the log."""
+        if self.log is not None:
+            note = self.log.touch if self.closed[k] else self.log.release
+            note(self.places[k].entry.load.name, self.places[k].point, t, rate)
+
+    def follow(self, t: float, y: Array) -> None:
         """Note which points are closed at the end of a batch, where rounding has hidden an event."""
-        self.closed = self.depths(y[None])[0] > 0.0
+        closed = self.depths(y[None])[0] > 0.0
+        for k in np.nonzero(closed != self.closed)[0].tolist() if self.log is not None else ():
+            self.closed[k] = closed[k]
+            self._note(k, t, float(self._all(y[None]).rate[0, k]))
+        self.closed = closed
 
     def switch(self, event: TouchEvent, t: float, y: Array) -> list[EventRecord]:
         """Switch the point of an event, and others that touch at the same instant; write touch speeds to y in place; return the records."""
@@ -136,6 +159,7 @@ class TouchEvents:
             switched += [k for k in np.nonzero(touching & ~self.closed)[0].tolist() if k != event.number]
         for k in switched:
             self.closed[k] = not self.closed[k]
+            self._note(k, t, float(found.rate[0, k]))
             if self.closed[k]:
                 y[self.places[k].column] = self._speed(self.places[k], float(found.rate[0, k]))
         state = State.from_y(t, y, self.model.nb + 1)

@@ -60,7 +60,7 @@ def describe_quantities(result: Result | ImpactResult, frames: Frames, packer: P
     if struck or pressed:
         wanted["contact"] = lambda: np.stack(
             [
-                *(some.contact(name).force[rows] for name in struck),  # type: ignore[union-attr]
+                *(some.contact(name).force[rows] for name in struck),
                 *(some.load(force.name).normal_force.reshape(len(some.t), -1).sum(axis=1)[rows] for force in pressed),
             ],
             axis=1,

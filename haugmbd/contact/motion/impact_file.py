@@ -39,10 +39,12 @@ from haugmbd.simulation.io.schema import (
     IMPACTS,
     Contents,
     More,
+    contact_impacts_of,
     contents_of,
     counters_of,
     event_data,
     events_of,
+    impact_data,
     result_of,
 )
 from haugmbd.simulation.result import Result
@@ -89,6 +91,7 @@ def _more(result: ImpactResult, stored: list[list[int]]) -> More:
             "interrupted": segment.interrupted,
             "outcome": segment.outcome.as_data(),
             "events": [event_data(event) for event in segment.events],
+            "contact_impacts": impact_data(segment._contact_impacts),
         }
         for segment in result.segments
     ]
@@ -174,6 +177,7 @@ def _segment(whole: Result, mechanism: ContactModes, data: Mapping[str, Any], fi
         events=events_of(data, model.nb + 1, y.shape[1]),
         _sensors={name: replace(one, t=one.t[part], value=one.value[part]) for name, one in whole._sensors.items()},
         _turns=None if whole._turns is None else whole._turns[part],
+        _contact_impacts=contact_impacts_of(data),
         outcome=Outcome.from_data(data["outcome"], interrupted=interrupted),
     )
 

@@ -23,9 +23,11 @@ from haugmbd.contact.joint_stop import stops_of
 from haugmbd.contact.motion.contact_modes import ContactModes
 from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.body_history import BodyHistory
+from haugmbd.diagnostics.contact_impacts import ContactImpact, joined_impacts
 from haugmbd.diagnostics.driver_history import DriverHistory
 from haugmbd.diagnostics.energy import Energy
 from haugmbd.diagnostics.run_warnings import HasOutcome, Outcome
+from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.integrators.events import EventRecord
 from haugmbd.model.labels import no_such
 from haugmbd.model.model import Model
@@ -249,8 +251,11 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
         total["max_euler_drift"] = max((c.max_euler_drift for c in each), default=0.0)
         return Counters(**total)
 
-    def contact(self, name: str) -> ContactHistory:
-        """Return gap and normal force of a contact over time.
+    def _impacts_of(self, name: str) -> tuple[ContactImpact, ...]:
+        return joined_impacts(piece._impacts_of(name) for piece in self._complete if len(piece))
+
+    def contact(self, name: str) -> Any:
+        """Return gap and normal force of a contact over time; of a ContactForce as `Result.contact`.
 
         Parameters
         ----------
@@ -259,7 +264,7 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
 
         Returns
         -------
-        ContactHistory
+        ContactHistory or CompliantContact
             Gap, rate and normal force at all times of the result.
 
         Raises
@@ -268,8 +273,11 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
             For an unknown contact.
         """
         placed = self._mechanism.placed.get(name)
+        compliant = [entry.load.name for entry in self.model.loads if isinstance(entry.load, ContactForce)]
+        if placed is None and name in compliant:
+            return super().contact(name)
         if placed is None:
-            raise no_such("contact", name, self._mechanism.names)
+            raise no_such("contact", name, (*self._mechanism.names, *compliant))
         force = self._joined(lambda s: -s.lam[:, s.model.joints[name].rows[0]] if name in s.model.joints else np.zeros(len(s.t)))
         closed = self._joined(lambda s: np.full(len(s.t), name in s.model.joints))
         alone = placed_contacts([placed])

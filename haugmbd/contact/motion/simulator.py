@@ -202,6 +202,7 @@ class HybridSimulation:
                 events=events,
                 _sensors=found.sensors,
                 _turns=found.turns,
+                _contact_impacts=found.contact_impacts,
                 outcome=outcome,
             )
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -31,6 +31,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import ATTRIBUTES
+from haugmbd.diagnostics.contact_impacts import ContactImpact
 from haugmbd.diagnostics.run_warnings import Outcome
 from haugmbd.errors import UsageError, warn_user
 from haugmbd.integrators.events import EventRecord
@@ -86,6 +87,8 @@ class Saved(Protocol):
 
     @property
     def _carried(self) -> Mapping[str, Any] | None: ...
+    @property
+    def _contact_impacts(self) -> tuple[ContactImpact, ...] | None: ...
     @property
     def _model(self) -> Model | None: ...
     @property
@@ -182,6 +185,7 @@ def contents_of(
         "carried_model": carried or None,
         "events": [event_data(event) for event in result.events],
         "passed": [place._asdict() for place in result.singular_crossings],
+        "contact_impacts": impact_data(result._contact_impacts),
         "units": UNITS,
     }
     return sealed(meta | dict(more.meta), {**arrays, **more.arrays}, names.bodies, more.axes)
@@ -291,9 +295,27 @@ def result_of(
         _own_u_dot=arrays.get(OWN_U_DOT),
         _turns=arrays.get(TURNS),
         _sensors=sensors_of(arrays, meta),
+        _contact_impacts=contact_impacts_of(meta),
         _model_numbers=numbers,
         _carried={**carried, "where": where, "allow_code": allow_code} if isinstance(carried, dict) else None,
         outcome=Outcome.from_data(meta.get("outcome"), interrupted=bool(meta["interrupted"])),
+    )
+
+
+def impact_data(impacts: Sequence[ContactImpact] | None) -> list[list[Any]] | None:
+    """Return the impacts of compliant contacts as names and numbers, None for NaN."""
+    if impacts is None:
+        return None
+    return [[None if value != value else value for value in astuple(impact)] for impact in impacts]  # noqa: PLR0124  NaN alone
+
+
+def contact_impacts_of(meta: Mapping[str, Any]) -> tuple[ContactImpact, ...] | None:
+    """Return the impacts of compliant contacts in metadata."""
+    if meta.get("contact_impacts") is None:
+        return None
+    numbers = [[float("nan") if value is None else float(value) for value in row[2:]] for row in meta["contact_impacts"]]
+    return tuple(
+        ContactImpact(_text(row[0]), int(row[1]), *values) for row, values in zip(meta["contact_impacts"], numbers, strict=True)
     )
 
 
