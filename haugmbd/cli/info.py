@@ -17,7 +17,7 @@ import numba
 
 from haugmbd import __version__
 from haugmbd.cli.model_argument import OK, add_model, with_model
-from haugmbd.integrators.explicit.runge_kutta import run
+from haugmbd.integrators.explicit.runge_kutta import run_entry
 from haugmbd.modelfile import json_schema
 from haugmbd.modelfile.write import canonical
 from haugmbd.system.system import System
@@ -58,7 +58,7 @@ def run_info(arguments: argparse.Namespace) -> int:
 def _installation() -> dict[str, Any]:
     """Return versions, and the folder of compiled code."""
     off = numba.config.DISABLE_JIT
-    place = None if off else run.stats.cache_path  # type: ignore[attr-defined]
+    place = None if off else run_entry.stats.cache_path  # type: ignore[attr-defined]
     return {
         "haugmbd": __version__,
         "python": sys.version.split()[0],

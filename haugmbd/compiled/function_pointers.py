@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 import numba.core.types
+import numpy as np
 from numba.core import cgutils
 from numba.core.datamodel.models import ExternalFuncPointerModel
 from numba.extending import NativeValue, register_model, typeof_impl, unbox
@@ -72,6 +73,7 @@ class Routine:
 
     def __init__(self, function: Callable[..., Any] | None, signature: Any) -> None:
         self._function = function
+        self._enter: Any = None
         self._address = 1
         self.signature, self.type = signature, function_type(signature)
 
@@ -83,10 +85,13 @@ class Routine:
             dispatcher.compile(self.signature)
             compiled = dispatcher.overloads[self.signature.args]
             self._address = int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name))
+            self._enter = compiled.entry_point
         return self._address
 
     def __call__(self, *arguments: Any) -> int:
-        """Call the plain Python function, if the compiler is switched off."""
+        """Call the function; once it is compiled without a search for the signature, if all arrays have its layout."""
+        if self._enter is not None and all(x.flags.c_contiguous for x in arguments if isinstance(x, np.ndarray)):
+            return self._enter(*arguments)  # type: ignore[no-any-return]
         assert self._function is not None
         return self._function(*arguments)  # type: ignore[no-any-return]
 

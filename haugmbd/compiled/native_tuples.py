@@ -126,7 +126,7 @@ def words_of(values: Any) -> Ints:
     words: list[int] = []
     for value in values:
         if isinstance(value, np.ndarray):
-            words += (value.ctypes.data, value.size)
+            words += (value.__array_interface__["data"][0], value.size)
         else:
             words += [one.address for one in value] if isinstance(value, tuple) else [value.address]
     return np.array(words, dtype=np.int64)

@@ -19,18 +19,30 @@ from haugmbd.workspace.layout import WIDTH
 
 def interpolate(t_new: Array, t: Array, y: Array, y_dot: Array, n_bodies: int) -> Array:
     """Return states (k, ny) at `t_new` (k,) within [t[0], t[-1]], from states and rates (nt, ny) at increasing `t` (nt,)."""
+    if not len(t_new):
+        return y[:0].copy()
     k = np.clip(np.searchsorted(t, t_new, side="right") - 1, 0, max(len(t) - 2, 0))
     if len(t) == 1:
         return np.repeat(y, len(t_new), axis=0)
     h = (t[k + 1] - t[k])[:, None, None]
     s = ((t_new - t[k]) / (t[k + 1] - t[k]))[:, None, None]
-    ends = [_jet(y[k + e], y_dot[k + e], n_bodies) for e in (0, 1)]
-    x, x_dot = quintic(s, h, ends)
+    x, x_dot = quintic(s, h, _jets(y, y_dot, k, n_bodies))
     p = normalized(x[..., 3:])
     bodies = np.concatenate([x[..., :3], p, x_dot[..., :3], omega_bar_from(p, x_dot[..., 3:])], axis=-1)
     bodies[:, 0] = y[k][:, :WIDTH]
+    if y.shape[1] == WIDTH * n_bodies:
+        return bodies.reshape(len(t_new), -1)
     angles = _cubic(s[:, 0], h[:, 0], y, y_dot, k, WIDTH * n_bodies)
     return np.concatenate([bodies.reshape(len(t_new), -1), angles], axis=1)
+
+
+def _jets(y: Array, y_dot: Array, k: Ints, n: int) -> list[tuple[Array, Array, Array]]:
+    """Return (r, p) and its derivatives at the states k and k + 1; each state is looked at once, if most of them are needed."""
+    first, last = int(k[0]), int(k[-1]) + 2
+    if not 0 < last - first <= 2 * len(k) or (k < first).any() or (k > last - 2).any():
+        return [_jet(y[k + e], y_dot[k + e], n) for e in (0, 1)]
+    jet = _jet(y[first:last], y_dot[first:last], n)
+    return [(jet[0][j], jet[1][j], jet[2][j]) for j in (k - first, k - first + 1)]
 
 
 def _jet(y: Array, y_dot: Array, n: int) -> tuple[Array, Array, Array]:

@@ -16,14 +16,23 @@ from haugmbd.workspace.layout import Pack
 
 
 def consistent_start(model: Model, pack: Pack, state: State, *, project_velocity: bool) -> State:
-    """Return the initial state.  Raise ModelError if it violates the constraints (velocities: unless they may be projected)."""
+    """Return the initial state.  Raise ModelError if it violates the constraints (velocities: unless they may be projected).
+
+    A state is frozen, and is checked once for a model; where a driver is a function in Python, which may change, it is checked anew.
+    """
+    if not project_velocity and vars(state).get("_consistent_with") is model.tables:
+        return state
     faults = state_faults(model, state)
     if not faults:
         rows = evaluate(model, state)
         faults = (*position_faults(model, state, rows), *(() if project_velocity else velocity_faults(model, state, rows)))
     if faults:
         raise ModelError(faults)
-    return projected(model, pack, state) if project_velocity else state
+    if project_velocity:
+        return projected(model, pack, state)
+    if not model.force_callbacks.driver_calls:
+        vars(state)["_consistent_with"] = model.tables
+    return state
 
 
 def projected(model: Model, pack: Pack, state: State) -> State:

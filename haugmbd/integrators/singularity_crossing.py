@@ -20,6 +20,7 @@ Source: Haug 2021, sec. 3.7 (singular configurations, branches); Rheinboldt (197
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from math import log
 from typing import NamedTuple, Protocol
 
@@ -30,7 +31,7 @@ from haugmbd.compiled.status_codes import NO_CONVERGENCE, OFF_MANIFOLD, OK, SING
 from haugmbd.drivers import Constant
 from haugmbd.errors import SimulationError
 from haugmbd.integrators.base import Integrator
-from haugmbd.integrators.singularity_search import FINE, SWEEPS, Place, SingularSearch, may_be_singular, weakest
+from haugmbd.integrators.singularity_search import FINE, SWEEPS, Place, SingularSearch, Way, may_be_singular, time_to, weakest
 from haugmbd.integrators.smooth_branch import Curve, SmoothBranch
 from haugmbd.integrators.state_space import MaximalStateSpace, NearSingular, SingularCrossing
 from haugmbd.integrators.step_batch import StepBatch, split_multipliers
@@ -193,13 +194,18 @@ class CrossingSearch:
         self.model, self.problem, self.t_end = model, problem, t_end
         self.horizon = np.inf if is_autonomous(model) else t_end
         callback = problem.pack.callback
-        self.search, self.branch = SingularSearch(model, callback), SmoothBranch(model, callback)
+        self.search = SingularSearch(model, callback)
         self.refused: list[float] = []
         self.expected: list[float] = []
         self.passed_near: set[float] = set()
         self.longest = t_end - problem.t
         self.trail: list[tuple[float, float]] = []
         problem.longest_batch = 2 * FEWEST
+
+    @cached_property
+    def branch(self) -> SmoothBranch:
+        """The smooth motion across singular configurations, with a workspace that most runs never need."""
+        return SmoothBranch(self.model, self.problem.pack.callback)
 
     def find(self, before: CrossingStart, batch: StepBatch, method: Integrator) -> tuple[Crossing | None, int]:
         """Return the crossing that ends this batch, and the number of its steps before; None if there is none, or not yet."""
@@ -209,7 +215,8 @@ class CrossingSearch:
         y, y_dot = np.vstack([before.y[None], batch.y]), np.vstack([before.y_dot[None], batch.y_dot])
         if not (np.isfinite(y).all() and np.isfinite(y_dot).all()):
             return None, 0
-        places, s = self._places(t, y, y_dot)
+        places, way = self._places(t, y, y_dot)
+        s = way.s[: len(t)]
         last = float(t[-1])
         if not places and len(t) > 1 and self._plunges(t, y):
             step = float(s[-1] - s[-2])
@@ -218,7 +225,7 @@ class CrossingSearch:
         missed = [e for e in self.expected if t[0] < e <= last and not places]  # by steps that went astray before it
         places += [Place(e, float(np.interp(e, t, s) - s[-1]), 0.0) for e in missed]
         self.expected = [p.t for p in places if p.distance > 0.0]
-        self._limit(places, per_step, self.search.time_to_go(FAR, y[-1:], y_dot[-1:]) / float(t[-1] - t[-2]) if len(t) > 1 else 0.0)
+        self._limit(places, per_step, time_to(FAR, *way.pace) / float(t[-1] - t[-2]) if len(t) > 1 else 0.0)
         if len(t) > 1:
             self.longest = float(np.diff(t).max())
         for place in places:
@@ -235,13 +242,12 @@ class CrossingSearch:
             self.refused.append(place.t)
         return None, 0
 
-    def _places(self, t: Array, y: Array, y_dot: Array) -> tuple[list[Place], Array]:
-        """Return the places where the motion through states (k, ny), or ahead of them, may be singular, and the motion so far (k,)."""
+    def _places(self, t: Array, y: Array, y_dot: Array) -> tuple[list[Place], Way]:
+        """Return the places where the motion through states (k, ny), or ahead of them, may be singular, and this motion."""
         way = self.search.way(t, y, y_dot, self.horizon)
-        s = way.s[: len(t)]
-        most = float(np.interp(self.t_end, way.t, way.s) - s[-1]) + BEYOND if self.t_end < way.t[-1] else np.inf
+        most = float(np.interp(self.t_end, way.t, way.s) - way.s[len(t) - 1]) + BEYOND if self.t_end < way.t[-1] else np.inf
         found = [p for p in self.search.places(way, float(t[-1])) if p.distance <= most]
-        return [p for p in found if not any(abs(p.t - r) < 1e-3 * (1.0 + abs(r)) for r in self.refused)], s
+        return [p for p in found if not any(abs(p.t - r) < 1e-3 * (1.0 + abs(r)) for r in self.refused)], way
 
     def _plunges(self, t: Array, y: Array) -> bool:
         """Return whether the last of the states is singular, or nearly so: its rates then say nothing of the motion."""

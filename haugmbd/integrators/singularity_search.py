@@ -19,15 +19,16 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.ffi import Callback
-from haugmbd.compiled.jit import entry
+from haugmbd.compiled.jit import DirectCall, entry
 from haugmbd.compiled.status_codes import OK, SINGULAR
 from haugmbd.formulations.newton_euler import factorize, finish, solve_system
 from haugmbd.graph import bridges_of
 from haugmbd.integrators.dense_output import interpolate
-from haugmbd.integrators.smooth_branch import parabola
+from haugmbd.integrators.smooth_branch import along, half_bend
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import clear
 from haugmbd.model.model import Model
+from haugmbd.model.remembered import once_per_model
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace import layout as at
 from haugmbd.workspace.layout import WIDTH, Pack
@@ -52,7 +53,7 @@ SWEEPS = 6
 
 
 @entry
-def determinants(P: Pack, t: Array, y: Array, g: Array) -> int:
+def determinants_entry(P: Pack, t: Array, y: Array, g: Array) -> int:
     """Write g (k,) at the states y (k, ny), NO_PIVOT where rows depend on others; return the first other code, with NaN from there on."""
     code = OK
     for k in range(t.size):
@@ -76,6 +77,9 @@ def determinants(P: Pack, t: Array, y: Array, g: Array) -> int:
                         total -= np.log(abs(D_inv[n, a]))
             g[k] = total
     return code
+
+
+determinants = DirectCall(determinants_entry)
 
 
 @entry
@@ -124,14 +128,19 @@ class Place(NamedTuple):
 
 
 class Way(NamedTuple):
-    """The motion of a run and its extrapolation: times (k,), motion so far s (k,), its states y (k or k - 1, ny), and those at any time."""
+    """The motion of a run and its extrapolation: times (k,), motion so far s (k,), its states y (k or k - 1, ny), and those at any times.
+
+    pace: speed and acceleration of the motion at the last state
+    """
 
     t: Array
     s: Array
     y: Array
+    pace: tuple[float, float]
     states: Callable[[Array], Array]
 
 
+@once_per_model
 def may_be_singular(model: Model) -> bool:
     """Return whether the constraint graph has a loop, or two joints between the same bodies; otherwise no rows can become dependent."""
     edges = [tuple(map(int, bodies)) for bodies in model.tables["EDGES"]]
@@ -166,16 +175,12 @@ class SingularSearch:
         It is the largest angular velocity of a body, or the largest speed relative to the mean, divided by the size.
         """
         bodies = y[:, : WIDTH * self.n].reshape(len(y), self.n, WIDTH)[:, 1:]
-        v = bodies[:, :, 7:10] - (bodies[:, :, 7:10].mean(axis=1, keepdims=True) if self.n > 2 else 0.0)  # noqa: PLR2004
-        way, turn = np.linalg.norm(v, axis=2), np.linalg.norm(bodies[:, :, 10:13], axis=2)
-        found: Array = np.maximum(way / self.size, turn).max(axis=1)
+        v, omega_bar = bodies[:, :, 7:10], bodies[:, :, 10:13]
+        if self.n > 2:  # noqa: PLR2004
+            v = v - np.add.reduce(v, axis=1, keepdims=True) / (self.n - 1)
+        way, turn = np.einsum("kba,kba->kb", v, v), np.einsum("kba,kba->kb", omega_bar, omega_bar)
+        found: Array = np.sqrt(np.maximum(way / self.size**2, turn).max(axis=1))
         return found
-
-    def time_to_go(self, s: float, y: Array, y_dot: Array) -> float:
-        """Return the time [s] in which the state (1, ny) moves by s."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            bend = self.speeds(y_dot_as_state(y_dot, self.n))[0]
-            return time_to(s, float(self.speeds(y)[0]), float(bend))
 
     @np.errstate(over="ignore", invalid="ignore")
     def way(self, t: Array, y: Array, y_dot: Array, t_end: float) -> Way:
@@ -183,24 +188,28 @@ class SingularSearch:
 
         A motion that grows without bound is reported where its states are used, not by NumPy.
         """
-        speed = self.speeds(y)
-        s = np.concatenate([[0.0], np.cumsum(0.5 * (speed[1:] + speed[:-1]) * np.diff(t))])
-        last = float(t[-1])
-        ahead = self.time_to_go(self.ahead, y[-1:], y_dot[-1:]) if self.ahead else 0.0
+        speed = self.speeds(np.concatenate([y, y_dot[-1:]]))  # in the columns of velocities there are accelerations
+        pace, speed = (float(speed[-2]), float(speed[-1])), speed[:-1]
+        s = np.zeros(len(t))
+        (0.5 * (speed[1:] + speed[:-1]) * (t[1:] - t[:-1])).cumsum(out=s[1:])
+        last, bend = float(t[-1]), half_bend(y[-1], y_dot[-1], self.n)
+        ahead = time_to(self.ahead, *pace) if self.ahead else 0.0
         t_ahead = min(t_end, last + ahead)
 
         def states(when: Array) -> Array:
+            """Return the states at increasing times."""
+            first, behind = int(when.searchsorted(t[0], side="right")), int(when.searchsorted(last, side="right"))
             found = np.empty((len(when), y.shape[1]))
-            inside = when <= last
-            if inside.any():
-                found[inside] = interpolate(when[inside], t, y, y_dot, self.n)
-            if not inside.all():
-                found[~inside] = parabola(y[-1], y_dot[-1], when[~inside] - last, self.n)
+            found[:first] = y[0]
+            if behind > first:
+                found[first:behind] = interpolate(when[first:behind], t, y, y_dot, self.n)
+            if len(when) > behind:
+                found[behind:] = along(y[-1], y_dot[-1], bend, when[behind:] - last)
             return found
 
         if not t_ahead > last:
-            return Way(t, s, y, states)
-        return Way(np.append(t, t_ahead), np.append(s, s[-1] + AHEAD * (t_ahead - last) / ahead), y, states)
+            return Way(t, s, y, pace, states)
+        return Way(np.append(t, t_ahead), np.append(s, s[-1] + AHEAD * (t_ahead - last) / ahead), y, pace, states)
 
     def places(self, way: Way, last: float) -> list[Place]:
         """Return the places at which g decreases without bound, in the order of time.
@@ -216,16 +225,16 @@ class SingularSearch:
         s_last = float(np.interp(last, way.t, way.s))
         behind = self.behind[1] if self.behind[0] == way.t[0] else np.inf
         self.behind = (last, float(np.interp(s_last - SPACING, s, g)) if s_last > SPACING else np.inf)
-        found = []
+        found, least = [], g.tolist()
         for k in range(count):
             left, right = max(0, k - 1), min(count - 1, k + 1)
             if (
-                np.isfinite(g[left : right + 1]).all()
-                and g[k] <= (g[left] if k else behind)
-                and g[k] <= g[right]
+                least[k] <= (least[left] if k else behind)
+                and least[k] <= least[right]
                 and not (k == count - 1 and t[k] > last)
+                and np.isfinite(g[left : right + 1]).all()
             ):
-                place = self.enclosed(way.states, float(t[left]), float(t[right]), float(min(g[left], g[right])))
+                place = self.enclosed(way.states, float(t[left]), float(t[right]), min(least[left], least[right]))
                 if place is not None:
                     found.append(Place(place[0], float(np.interp(place[0], way.t, way.s)) - s_last, place[1]))
         return found
@@ -271,14 +280,9 @@ class SingularSearch:
     def values(self, t: Array, y: Array) -> Array:
         """Return g (k,) at the states y (k, ny); NaN where they cannot be evaluated."""
         g = np.empty(len(t))
-        times, states = (np.require(x, np.float64, ("C", "W")) for x in (t, y))
+        times, states = (np.ascontiguousarray(x, dtype=np.float64) for x in (t, y))
         self.pack.callback.keep_interruption(determinants(self.pack, times, states, g))
         return g
-
-
-def y_dot_as_state(y_dot: Array, n: int) -> Array:
-    """Return rates (k, ny) with accelerations in the columns of velocities."""
-    return y_dot[:, : WIDTH * n]
 
 
 def time_to(s: float, speed: float, bend: float) -> float:

@@ -237,14 +237,28 @@ class SmoothBranch:
 
 def parabola(y: Array, y_dot: Array, tau: Array, n_bodies: int) -> Array:
     """Return states (k, ny) after tau (k,): q + tau q' + tau^2 q'' / 2, u + tau u'."""
-    found: Array = y + tau[:, None] * y_dot
+    return along(y, y_dot, half_bend(y, y_dot, n_bodies), tau)
+
+
+def half_bend(y: Array, y_dot: Array, n_bodies: int) -> Array:
+    """Return q'' / 2 (n, 7), q = (r, p), of a state and its rates."""
     bodies, rates = (x[: WIDTH * n_bodies].reshape(n_bodies, WIDTH) for x in (y, y_dot))
     p, omega_bar = bodies[:, 3:7], bodies[:, 10:13]
-    bend = p_dot_from(p, rates[:, 10:13]) - 0.25 * np.sum(omega_bar**2, axis=1, keepdims=True) * p
-    q = found[:, : WIDTH * n_bodies].reshape(len(tau), n_bodies, WIDTH)
-    half = 0.5 * tau[:, None, None] ** 2
-    q[:, 1:, :3] += half * rates[1:, 7:10]
-    q[:, 1:, 3:7] = normalized(q[:, 1:, 3:7] + half * bend[1:])
+    bend = np.empty((n_bodies, 7))
+    bend[:, :3] = rates[:, 7:10]
+    bend[:, 3:] = p_dot_from(p, rates[:, 10:13]) - 0.25 * np.einsum("ka,ka->k", omega_bar, omega_bar)[:, None] * p
+    bend *= 0.5
+    bend[0] = 0.0
+    return bend
+
+
+def along(y: Array, y_dot: Array, bend: Array, tau: Array) -> Array:
+    """Return the states of the parabola with this `half_bend` after tau (k,)."""
+    found: Array = y + tau[:, None] * y_dot
+    q = found[:, : WIDTH * len(bend)].reshape(len(tau), len(bend), WIDTH)[:, 1:, :7]
+    q += (tau * tau)[:, None, None] * bend[1:]
+    p = q[..., 3:]
+    p /= np.sqrt(np.einsum("kba,kba->kb", p, p))[..., None]
     return found
 
 

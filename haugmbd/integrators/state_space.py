@@ -14,6 +14,7 @@ from haugmbd.integrators.dense_output import interpolate
 from haugmbd.model.driver_breaks import first_break
 from haugmbd.model.length import units_of_state
 from haugmbd.model.model import Model
+from haugmbd.model.remembered import once_per_model
 from haugmbd.model.state import State
 from haugmbd.system.constraint_residuals import branch_faults, dropped_faults
 from haugmbd.system.function_ranges import profile_faults
@@ -86,6 +87,14 @@ class StateSpace(Protocol):
         """Return the error of a code that stopped a run: the user's own error if a callable raised one."""
 
 
+@once_per_model
+def places_of(model: Model) -> Places:
+    """Return the columns of coordinates and their rates in the flat state of a model."""
+    bodies = WIDTH * np.arange(1, model.nb + 1)
+    slides = (bodies[:, None] + np.arange(3)).ravel()
+    return Places(np.stack([slides, slides + 7], axis=1), np.stack([bodies + 3, bodies + 10], axis=1))
+
+
 @dataclass(frozen=True, eq=False)
 class MaximalStateSpace:
     """A compiled model: bodies in (r, p)."""
@@ -93,9 +102,7 @@ class MaximalStateSpace:
     model: Model
 
     def places(self) -> Places:
-        bodies = WIDTH * np.arange(1, self.model.nb + 1)
-        slides = (bodies[:, None] + np.arange(3)).ravel()
-        return Places(np.stack([slides, slides + 7], axis=1), np.stack([bodies + 3, bodies + 10], axis=1))
+        return places_of(self.model)
 
     def spinning(self) -> tuple[str, ...]:
         return self.model.body_names[1:]
@@ -105,7 +112,8 @@ class MaximalStateSpace:
         if model.nc == 0:
             return 0.0, ""
         J = workspace_array(pack, "J").reshape(-1, model.sides, 6)[model.slot_of_row]
-        force, moment = (np.linalg.norm(J[..., part], axis=2).max(axis=1) for part in (slice(0, 3), slice(3, 6)))
+        squares = (np.einsum("rsa,rsa->rs", x, x) for x in (J[..., :3], J[..., 3:]))
+        force, moment = (np.sqrt(square.max(axis=1)) for square in squares)
         length = np.where(force > 0.0, force * model.length, np.where(moment > 0.0, moment, 1.0))
         gap = np.abs(workspace_array(pack, "LEVEL")[model.slot_of_row, 0]) / length
         k = int(gap.argmax())

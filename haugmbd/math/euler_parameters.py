@@ -56,14 +56,33 @@ def rotation_matrix(p: npt.ArrayLike) -> FloatArray:
 
 def omega_bar_from(p: npt.ArrayLike, p_dot: npt.ArrayLike) -> FloatArray:
     """Return omega_bar = 2 G p_dot, body frame [rad/s], (..., 3)."""
-    omega_bar: FloatArray = 2.0 * np.einsum("...ij,...j->...i", G(p), np.asarray(p_dot, dtype=np.float64))
+    (e0, e1, e2, e3), (d0, d1, d2, d3) = _components(p), _components(p_dot)
+    first = e0 * d1 - e1 * d0 + e3 * d2 - e2 * d3
+    omega_bar = np.empty((*first.shape, 3))
+    omega_bar[..., 0] = first
+    omega_bar[..., 1] = e0 * d2 - e2 * d0 + e1 * d3 - e3 * d1
+    omega_bar[..., 2] = e0 * d3 - e3 * d0 + e2 * d1 - e1 * d2
+    omega_bar *= 2.0
     return omega_bar
 
 
 def p_dot_from(p: npt.ArrayLike, omega_bar: npt.ArrayLike) -> FloatArray:
     """Return p_dot = G^T omega_bar / 2 [1/s], (..., 4)."""
-    p_dot: FloatArray = 0.5 * np.einsum("...ji,...j->...i", G(p), np.asarray(omega_bar, dtype=np.float64))
+    (e0, e1, e2, e3), (w1, w2, w3) = _components(p), _components(omega_bar)
+    first = -(e1 * w1 + e2 * w2 + e3 * w3)
+    p_dot = np.empty((*first.shape, 4))
+    p_dot[..., 0] = first
+    p_dot[..., 1] = e0 * w1 + e2 * w3 - e3 * w2
+    p_dot[..., 2] = e0 * w2 + e3 * w1 - e1 * w3
+    p_dot[..., 3] = e0 * w3 + e1 * w2 - e2 * w1
+    p_dot *= 0.5
     return p_dot
+
+
+def _components(x: npt.ArrayLike) -> list[FloatArray]:
+    """Return the components of vectors (..., k), (...) each."""
+    x = np.asarray(x, dtype=np.float64)
+    return [x[..., k] for k in range(x.shape[-1])]
 
 
 def normalized(p: npt.ArrayLike) -> FloatArray:

@@ -4,6 +4,7 @@ immutable            frozen classes
 state                State: time, poses, velocities
 identity             whether a body or joint belongs to a model
 labels               names of rows and joints
+remembered           what follows from a model alone, worked out once
 dependent_rows       Redundancy: dependent rows, as data
 compile              from objects to tables
 body_kinematics      rotation matrices, points and vectors, drivers at one instant

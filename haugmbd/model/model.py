@@ -166,29 +166,41 @@ class Model(Pictured):
 
     def state(self) -> State:
         """Return the modelled initial state, at t = 0."""
+        return self._modelled
+
+    @cached_property
+    def _modelled(self) -> State:
         return State.from_y(0.0, self.y0, self.nb + 1)
 
     def pack(self, tables: Tables | None = None) -> Pack:
         """Return the tables (by default the model's own; others have tangents) with a new workspace."""
-        tables = self.tables if tables is None else tables
+        if tables is None or tables is self.tables:
+            return self.tables.pack(self._F0, callback=self.callback(), **self._own_routines)
+        return tables.pack(self._F0, callback=self.callback(), **self._routines(tables))
+
+    @cached_property
+    def _own_routines(self) -> dict[str, Any]:
+        """The routines of a workspace of the model's own tables."""
+        return self._routines(self.tables)
+
+    def _routines(self, tables: Tables) -> dict[str, Any]:
+        """Return the routines of a workspace of these tables, by name."""
         drive = DRIVE if len(self.tables["DRIVER_TABLE"]) else NO_DRIVE
         apply = APPLY if self.loads or self.force_callbacks.any or self.angles else NO_APPLY
         apply = APPLY_WITH_CONTACTS if self.has_contacts else apply
         starts = self.tables["ROW_KIND_STARTS"][0]
         solver = routines_of(tables)
-        return tables.pack(
-            self._F0,
-            drive=drive,
-            apply=apply,
-            callback=self.callback(),
-            fills=Assemblers(*(fill if n else NO_ASSEMBLER for fill, n in zip(ASSEMBLERS, np.diff(starts), strict=True))),
-            prepare=PREPARE,
-            factorize=solver.factorize_chosen if self.redundancy.dropped else solver.factorize,
-            finish=solver.finish,
-            begin=solver.begin,
-            refine=solver.refine if self.tables["FLAGS"][0, 0] else NO_REFINE,
-            friction=FRICTION if len(self.tables["FRICTION_INTS"]) else NO_FRICTION,
-        )
+        return {
+            "drive": drive,
+            "apply": apply,
+            "fills": Assemblers(*(fill if n else NO_ASSEMBLER for fill, n in zip(ASSEMBLERS, np.diff(starts), strict=True))),
+            "prepare": PREPARE,
+            "factorize": solver.factorize_chosen if self.redundancy.dropped else solver.factorize,
+            "finish": solver.finish,
+            "begin": solver.begin,
+            "refine": solver.refine if self.tables["FLAGS"][0, 0] else NO_REFINE,
+            "friction": FRICTION if len(self.tables["FRICTION_INTS"]) else NO_FRICTION,
+        }
 
     def borrow(self) -> Pack:
         """Return a workspace as new, for one evaluation; `give_back` it afterwards, unless an exception was raised."""
@@ -255,7 +267,7 @@ class Model(Pictured):
             return ""
         return " ".join(text for entry in self.loads if (text := entry.load.stopped_at(rows[list(entry.bodies)])))
 
-    @property
+    @cached_property
     def sides(self) -> int:
         """The largest number of bodies of a row: 2, or more if a coupling connects joints of more bodies."""
         return int(self.tables["EDGES"].shape[1])
@@ -295,11 +307,16 @@ class Model(Pictured):
         return pairs
 
     def drivers_of_rows(self) -> Ints:
-        """Return the number of the driver of each row, (nc,)."""
+        """Return the number of the driver of each row, (nc,), read-only."""
+        return self._drivers_of_rows
+
+    @cached_property
+    def _drivers_of_rows(self) -> Ints:
         ints = np.asarray(self.tables["ROW_INTS"], dtype=np.int64)
         of_slot = np.zeros(6 * len(self.tables["EDGES"]), dtype=np.int64)
         of_slot[ints[:, 0]] = ints[:, 2]
         numbers: Ints = of_slot[self.slot_of_row]
+        numbers.flags.writeable = False
         return numbers
 
     def with_redundancy(self, rule: Rule, tolerance: float | None = None) -> Model:

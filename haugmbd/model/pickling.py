@@ -19,8 +19,8 @@ from haugmbd.forces.user_function import Component
 from haugmbd.model.driver_breaks import driven_joints
 from haugmbd.model.model import Model
 
-OF_THIS_PROCESS = ("_entry", "_idle", "_new_work")
-"""Attributes that are made anew where they are needed: the compiled callback, and workspaces."""
+OF_THIS_PROCESS = ("_entry", "_idle", "_new_work", "_own_routines", "_modelled", "_remembered")
+"""Attributes that are made anew where they are needed: the compiled callback, workspaces, and what follows from the model."""
 
 REMEDY = (
     "Functions are pickled by their names: write each with def at the top of a module that the other process can import, "

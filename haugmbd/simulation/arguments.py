@@ -7,6 +7,7 @@ from functools import cache
 from numbers import Real
 from types import NoneType
 from typing import Any, TypeVar, get_args, get_type_hints
+from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,8 @@ from haugmbd.system.system import System
 
 Method = TypeVar("Method", bound=Any)
 
+ADAPTIVE, FIXED = DormandPrince(), RK4()
+"""The integrators of a run for which none is chosen."""
 MOST_STEPS = 2.0**53
 """Number of steps beyond which t + h equals t."""
 
@@ -74,24 +77,31 @@ def check_budget(budget: float | None) -> None:
         raise UsageError(f"budget = {budget!r} s must be positive, or left out for no limit.")
 
 
+CHECKED: WeakValueDictionary[int, Any] = WeakValueDictionary()
+"""Methods of this package that were checked, by their ids: they are frozen, and are checked once."""
+
+
 @cache
-def parameter_types(kind: Any) -> dict[str, Any]:
-    """Return the annotated types of a class's parameters; they are worked out once for each class."""
-    return get_type_hints(kind)
+def parameter_types(kind: Any) -> dict[str, tuple[Any, ...]]:
+    """Return the types that each parameter of a class may have; they are worked out once for each class."""
+    hints = get_type_hints(kind)
+    return {part.name: get_args(hints[part.name]) or (hints[part.name],) for part in fields(kind)}
+
+
+def is_own(method: Any) -> bool:
+    """Return whether a method belongs to this package; a user's own annotates as it likes."""
+    return is_dataclass(method) and type(method).__module__.startswith("haugmbd.")
 
 
 def check_parameters(method: Any) -> None:
     """Raise UsageError for parameters of a method of this package that have another type than declared."""
-    if not (is_dataclass(method) and type(method).__module__.startswith("haugmbd.")):
-        return  # a user's own method annotates as it likes
-    kind: Any = type(method)
-    hints = parameter_types(kind)
-    for part in fields(method):
-        value, hint = getattr(method, part.name), hints[part.name]
-        kinds = get_args(hint) or (hint,)
+    if not is_own(method):
+        return
+    for name, kinds in parameter_types(type(method)).items():
+        value = getattr(method, name)
         if not _fits(value, kinds):
             needed = " or ".join(KINDS.get(kind, f"a {kind.__name__} object") for kind in kinds)
-            raise UsageError(f"{type(method).__name__} got {part.name} = {value!r}, which must be {needed}.")
+            raise UsageError(f"{type(method).__name__} got {name} = {value!r}, which must be {needed}.")
 
 
 KINDS = {float: "a number", int: "a whole number", bool: "True or False", NoneType: "None"}
@@ -107,21 +117,14 @@ def _fits(value: Any, kinds: tuple[Any, ...]) -> bool:
 
 def with_floats(method: Method) -> Method:
     """Return the method with plain floats as numbers, because compiled code is specialized by type."""
-    if not (is_dataclass(method) and type(method).__module__.startswith("haugmbd.")):
+    if not is_own(method):
         return method
-    kind: Any = type(method)
-    hints, changes = parameter_types(kind), {}
-    for part in fields(method):
-        value = getattr(method, part.name)
-        if (
-            value is not None
-            and not isinstance(value, DefaultNumber)
-            and float in (get_args(hints[part.name]) or (hints[part.name],))
-        ):
-            changes[part.name] = plain_float(f"{type(method).__name__} got {part.name}", value)
-    given: Any = method
-    changed: Method = replace(given, **changes)
-    return changed
+    changes = {}
+    for name, kinds in parameter_types(type(method)).items():
+        value = getattr(method, name)
+        if float in kinds and type(value) is not float and value is not None and not isinstance(value, DefaultNumber):
+            changes[name] = plain_float(f"{type(method).__name__} got {name}", value)
+    return replace(method, **changes) if changes else method
 
 
 def plain_float(what: str, value: Any) -> float:
@@ -138,13 +141,15 @@ def check_kinds(system: Any, state: Any, stabilization: Any) -> None:
         raise UsageError(f"simulate got {system!r}, and needs a System, a compiled Model, or a SerialChain.")
     if state is not None and not isinstance(state, State):
         raise UsageError(f"state = {state!r} must be a State: start from model.state() and change it with state.replace(...).")
-    if stabilization is None:
+    if stabilization is None or CHECKED.get(id(stabilization)) is stabilization:
         return
     if isinstance(stabilization, type) or not isinstance(stabilization, Stabilization):
         raise UsageError(f"stabilization = {stabilization!r} must be an object, Projection() or Baumgarte(alpha, beta), or None.")
     check_parameters(stabilization)
     with_floats(stabilization)  # refuses whole numbers that are larger than any float
     stabilization.check()
+    if is_own(stabilization):
+        CHECKED[id(stabilization)] = stabilization
 
 
 def choose_integrator(h: float | None, rtol: float | None, atol: float | None, given: Integrator | None) -> Integrator:
@@ -152,8 +157,11 @@ def choose_integrator(h: float | None, rtol: float | None, atol: float | None, g
     if h is not None and (rtol is not None or atol is not None):
         raise UsageError(f"h = {h} selects a fixed step, and rtol or atol an adaptive one: give one of them.")
     if given is None:
-        given = DormandPrince() if h is None else RK4()
-    check_parameters(given)
+        given = ADAPTIVE if h is None else FIXED
+    if CHECKED.get(id(given)) is not given:
+        check_parameters(given)
+        if is_own(given):
+            CHECKED[id(given)] = given
     return with_floats(given.with_arguments(h, rtol, atol))
 
 

@@ -27,6 +27,7 @@ from haugmbd.errors import Fault
 from haugmbd.model.constraint_rows import Rows, evaluate
 from haugmbd.model.length import characteristic_length
 from haugmbd.model.model import Model
+from haugmbd.model.remembered import once_per_model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import driver_values
 from haugmbd.redundancy.sparse_ldl import PIVOT_TOL
@@ -108,18 +109,24 @@ ANGLES = ("1", "rad")
 
 def constraint_gaps(model: Model, rows: Rows, t: float) -> Gaps:
     """Return the gaps of all rows at time t [s]."""
-    unit = model.units
     f = driver_values(model, t)[model.drivers_of_rows()]
-    force, moment = np.linalg.norm(rows.Phi_r[:, 1], axis=1), np.linalg.norm(rows.PiBar[:, 1], axis=1)
-    coupled = np.array([isinstance(label.primitive, CouplingRow) for label in model.labels], dtype=bool)
+    force, moment = (np.sqrt(np.einsum("ra,ra->r", x, x)) for x in (rows.Phi_r[:, 1], rows.PiBar[:, 1]))
+    coupled, by_unit, is_angle = _units_of(model)
     cosine = _cosines(model, rows)
     gap, gradient = np.where(coupled, rows.Phi, 0.0), np.ones(model.nc)
     with np.errstate(invalid="ignore", divide="ignore"):
-        for name in dict.fromkeys(unit.tolist()):
-            k = (unit == name) & ~coupled
+        for name, k in by_unit.items():
             part = _Part(rows.Phi[k], f[k], force[k], moment[k], cosine[k])
             gap[k], gradient[k] = MEASURES.get(name, _unknown)(part)
-    return Gaps(gap, gradient, f, np.isin(unit, ANGLES))
+    return Gaps(gap, gradient, f, is_angle)
+
+
+@once_per_model
+def _units_of(model: Model) -> tuple[Flags, dict[str, Ints], Flags]:
+    """Return which rows are of couplings (nc,), the numbers of the other rows by their unit, and whether gaps are angles (nc,)."""
+    coupled = np.array([isinstance(label.primitive, CouplingRow) for label in model.labels], dtype=bool)
+    by_unit = {name: np.flatnonzero((model.units == name) & ~coupled) for name in dict.fromkeys(model.units.tolist())}
+    return coupled, by_unit, np.isin(model.units, ANGLES)
 
 
 def branch_faults(model: Model, state: State) -> tuple[Fault, ...]:
@@ -131,7 +138,7 @@ def branch_faults(model: Model, state: State) -> tuple[Fault, ...]:
 
 def half_turned(model: Model, state: State) -> tuple[str, ...]:
     """Return the joints whose rotation at `state` is more than a quarter turn off its driver."""
-    if not any(label.kind == Rotation.kind for label in model.labels):
+    if not _rotations(model):
         return ()
     cosine = _cosines(model, evaluate(model, state))
     return tuple(
@@ -139,10 +146,16 @@ def half_turned(model: Model, state: State) -> tuple[str, ...]:
     )
 
 
+@once_per_model
+def _rotations(model: Model) -> list[int]:
+    """Return the numbers of the rows that prescribe a rotation."""
+    return [k for k, label in enumerate(model.labels) if label.kind == Rotation.kind]
+
+
 def _cosines(model: Model, rows: Rows) -> Array:
     """Return cos(theta - f) = -PiBar_i . (e_bar_i x n_bar_i) of rotations; 1 for all other rows."""
     cosine = np.ones(model.nc)
-    turning = [k for k, label in enumerate(model.labels) if label.kind == Rotation.kind]
+    turning = _rotations(model)
     if not turning:
         return cosine
     ints, x_bar = model.tables["ROW_INTS"].astype(np.int64), model.tables["X_BAR"]

@@ -140,6 +140,8 @@ WORK = {
     "FREEDOM_TERMS": "(nv, 11) axis, U, 1/D, u, global",
 }
 NAMES = (*INTS, *REALS, *WORK)
+PLACE = {name: 3 * number for number, name in enumerate(NAMES)}
+"""The place of (start, rows, columns) of each matrix in `ints`."""
 
 (
     FLAGS, BODY_OF, ROW_INTS, ROW_KIND_STARTS, FORCE_INTS, FORCE_KIND_STARTS, DRIVER_TABLE, DRIVER_OPS, EDGES, VELOCITY_ROWS,
@@ -254,11 +256,11 @@ class Tables:
         size = 0
         for group, flat, at in ((ints, flat_ints, HEAD), (reals, flat_reals, 0)):
             for name, matrix in group.items():
-                head[3 * NAMES.index(name) :][:3] = at, *matrix.shape
+                head[PLACE[name] : PLACE[name] + 3] = at, *matrix.shape
                 flat.append(matrix.ravel())
                 at += matrix.size
         for name, shape in work_shapes.items():
-            head[3 * NAMES.index(name) :][:3] = size, *shape
+            head[PLACE[name] : PLACE[name] + 3] = size, *shape
             size += shape[0] * shape[1]
         self.ints: Ints = np.concatenate(flat_ints)
         self.reals: Array = np.concatenate(flat_reals)
@@ -266,7 +268,7 @@ class Tables:
 
     def place(self, name: str) -> tuple[int, int, int]:
         """Return start, rows and columns of the matrix `name` in its buffer."""
-        start, rows, columns = self.ints[3 * NAMES.index(name) :][:3].tolist()
+        start, rows, columns = self.ints[PLACE[name] : PLACE[name] + 3].tolist()
         return start, rows, columns
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
@@ -298,6 +300,5 @@ class Tables:
 
 def workspace_array(pack: Pack, name: str) -> Array:
     """Return the work matrix `name` of a pack, writable."""
-    number = NAMES.index(name)
-    start, rows, columns = pack.ints[3 * number :][:3]
+    start, rows, columns = pack.ints[PLACE[name] : PLACE[name] + 3].tolist()
     return pack.work[start : start + rows * columns].reshape(rows, columns)

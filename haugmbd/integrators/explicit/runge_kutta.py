@@ -16,7 +16,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.compiled.jit import entry
+from haugmbd.compiled.jit import DirectCall, entry
 from haugmbd.compiled.released import released
 from haugmbd.compiled.status_codes import OK
 from haugmbd.integrators.base import FixedStep, check_first_step
@@ -31,7 +31,7 @@ LEFT = 1e-9
 
 @released
 @entry
-def run(
+def run_entry(
     dynamics: Dynamics, options: Options, tableau: Tableau, t0: float, h: float, point: Point, k: Array, steps: Steps
 ) -> tuple[int, int]:
     """Advance the point by steps of h until `steps` is full; k: (s, ny) the stages; return the code and the number of steps done."""
@@ -49,6 +49,9 @@ def run(
         if code != OK:
             return code, step
     return OK, steps.y.shape[0]
+
+
+run = DirectCall(run_entry)
 
 
 @dataclass(frozen=True)
@@ -127,5 +130,5 @@ class RungeKutta(Explicit):
 def runge_kutta_steps(tableau: Tableau, problem: Problem, t: float, h: float, point: Point, steps: Steps) -> tuple[int, int]:
     """Make steps of the method with this tableau from a point, which is advanced in place; return the code and the number of steps done."""
     k = np.zeros((tableau.b.size, point.y.size))
-    found: tuple[int, int] = run(problem.dynamics, problem.options, tableau, t, h, point, k, steps)
+    found: tuple[int, int] = run(problem.dynamics, problem.options, tableau, float(t), float(h), point, k, steps)
     return found

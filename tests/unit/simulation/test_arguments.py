@@ -94,7 +94,7 @@ def test_a_solver_of_scipy_is_named_by_a_text():
 
 
 def test_a_step_of_another_type_compiles_nothing_anew():
-    run = runge_kutta.run
+    run = runge_kutta.run_entry
     mbd.simulate(double_pendulum(), 0.02, h=0.01)
     known = len(getattr(run, "signatures", ()))  # none where the compiler is switched off
     with pytest.warns(mbd.RunWarning, match="more than 1 rad"):
