@@ -97,7 +97,8 @@ def check_parameters(method: Any) -> None:
     """Raise UsageError for parameters of a method of this package that have another type than declared."""
     if not is_own(method):
         return
-    for name, kinds in parameter_types(type(method)).items():
+    kind: Any = type(method)
+    for name, kinds in parameter_types(kind).items():
         value = getattr(method, name)
         if not _fits(value, kinds):
             needed = " or ".join(KINDS.get(kind, f"a {kind.__name__} object") for kind in kinds)
@@ -119,8 +120,9 @@ def with_floats(method: Method) -> Method:
     """Return the method with plain floats as numbers, because compiled code is specialized by type."""
     if not is_own(method):
         return method
+    kind: Any = type(method)
     changes = {}
-    for name, kinds in parameter_types(type(method)).items():
+    for name, kinds in parameter_types(kind).items():
         value = getattr(method, name)
         if float in kinds and type(value) is not float and value is not None and not isinstance(value, DefaultNumber):
             changes[name] = plain_float(f"{type(method).__name__} got {name}", value)
@@ -158,7 +160,7 @@ def choose_integrator(h: float | None, rtol: float | None, atol: float | None, g
         raise UsageError(f"h = {h} selects a fixed step, and rtol or atol an adaptive one: give one of them.")
     if given is None:
         given = ADAPTIVE if h is None else FIXED
-    if CHECKED.get(id(given)) is not given:
+    if CHECKED.get(id(given)) is None:
         check_parameters(given)
         if is_own(given):
             CHECKED[id(given)] = given

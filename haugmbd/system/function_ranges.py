@@ -11,7 +11,6 @@ from haugmbd.constraints.curve import PointOnCurveRow
 from haugmbd.errors import Fault
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.identity import number_of
-from haugmbd.model.labels import RowLabel
 from haugmbd.model.model import Model
 from haugmbd.model.remembered import once_per_model
 from haugmbd.workspace.layout import WIDTH
@@ -23,10 +22,9 @@ PROFILE_TOL = 1e-9
 def profile_faults(model: Model, y: Array) -> tuple[Fault, ...]:
     """Return one fault for each function of a joint coordinate whose table, and each curve whose ends, the states y (nt, ny) leave."""
     found: list[Fault] = []
-    for label in _rows_with_ends(model):
-        row = label.primitive
+    for joint, row in _rows_with_ends(model):
         if isinstance(row, PointOnCurveRow):
-            found += _beyond_ends(model, label.joint, row, y)
+            found += _beyond_ends(model, joint, row, y)
             continue
         (low, high), q, unit = row.q_range, coordinate_history(model, row.a, y), "rad" if row.a.turns else "m"
         beyond = np.maximum(low - q, q - high)
@@ -34,19 +32,16 @@ def profile_faults(model: Model, y: Array) -> tuple[Fault, ...]:
             first = int(np.argmax(beyond > PROFILE_TOL * (high - low)))
             what = f"{row.a.label} = {q[first]:.6g} {unit} leaves the table of the function, {low:.6g} .. {high:.6g} {unit}"
             remedy = "Give a table over the whole motion, or a limit that keeps the motion in it."
-            found.append(Fault(f"joint {label.joint!r}", what, remedy))
+            found.append(Fault(f"joint {joint!r}", what, remedy))
     return tuple(dict.fromkeys(found))
 
 
 @once_per_model
-def _rows_with_ends(model: Model) -> list[RowLabel]:
-    """Return the rows of curves, and of functions that are given over a range."""
-    return [
-        label
-        for label in model.labels
-        if isinstance(label.primitive, PointOnCurveRow)
-        or (isinstance(label.primitive, CoordinateFunctionRow) and np.isfinite(label.primitive.q_range).any())
-    ]
+def _rows_with_ends(model: Model) -> list[tuple[str, PointOnCurveRow | CoordinateFunctionRow]]:
+    """Return the rows of curves, and of functions that are given over a range, with their joints."""
+    rows = ((label.joint, label.primitive) for label in model.labels)
+    ended = [(joint, row) for joint, row in rows if isinstance(row, PointOnCurveRow | CoordinateFunctionRow)]
+    return [(joint, row) for joint, row in ended if isinstance(row, PointOnCurveRow) or np.isfinite(row.q_range).any()]
 
 
 def _beyond_ends(model: Model, joint: str, row: PointOnCurveRow, y: Array) -> list[Fault]:
