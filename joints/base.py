@@ -64,14 +64,11 @@ class Composed(Joint):
         joint.q0 = self.q0
         return joint
 
-    def faults(self) -> tuple[Fault, ...]:
-        """Return the faults of this joint alone.
-
-        Faults of the given values hide the faults that follow from them, and so does a faulty pose.
-        """
+    def faults_of_values(self) -> tuple[Fault, ...] | None:
+        """Return the faults of the given values, which hide the faults that follow from them, and so does a faulty pose."""
         if self._faults or not (posed(self.i) and posed(self.j)):
             return self._faults
-        return super().faults()
+        return super().faults_of_values()
 
 
 POINT, AXIS = {"point": ((3,),)}, {"axis": ((3,),)}
@@ -89,7 +86,7 @@ def _varied_frame(frame: Frame, point: Any = None, axis: Any = None) -> Frame:
 
 def posed(body: Body) -> bool:
     """Return whether the modelled pose is finite; a body reports a pose that is not."""
-    return bool(np.isfinite(body.r).all() and np.isfinite(body.A).all())
+    return not body.faults() or bool(np.isfinite(body.r).all() and np.isfinite(body.A).all())
 
 
 def driven(name: str, joint: Joint) -> Joint:

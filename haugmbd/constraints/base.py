@@ -138,8 +138,11 @@ def zero_vector_faults(primitive: Primitive, **vectors: Array) -> tuple[Fault, .
     return tuple(
         Fault(repr(primitive), f"{name} is (0, 0, 0)", "Give a direction: three numbers, not all zero.")
         for name, vector in vectors.items()
-        if not vector.any()
+        if not any(vector.ravel().tolist())
     )
+
+
+FLOAT = np.dtype(np.float64)
 
 
 def _writeable(base: Any) -> bool:
@@ -152,7 +155,7 @@ def as_vector(x: Any) -> Array:
 
     An array that nobody can write to is not copied.
     """
-    if type(x) is np.ndarray and x.dtype == np.float64 and not x.flags.writeable and (x.base is None or not _writeable(x.base)):
+    if type(x) is np.ndarray and x.dtype is FLOAT and not x.flags.writeable and (x.base is None or not _writeable(x.base)):
         return x
     try:
         vector = np.full(3, np.nan) if masked(x) else np.array(x, dtype=np.float64)

@@ -10,9 +10,8 @@ Source: Haug (2021), spatial kinematics: basic constraint on the coordinates of 
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
-
-import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array, Ints
@@ -75,7 +74,7 @@ class CD(Primitive):
         return tuple(self.c.tolist())
 
     def extra_faults(self) -> tuple[Fault, ...]:
-        if not (self.c.shape == (3,) and np.isfinite(self.c).all()):
+        if self.c.shape != (3,) or not all(map(isfinite, self.c.tolist())):
             return (Fault(repr(self), f"c is {self.c.tolist()}", "Give a global direction: three finite numbers."),)
         return zero_vector_faults(self, c=self.c)
 

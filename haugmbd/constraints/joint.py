@@ -10,7 +10,7 @@ Source: Haug (2021), spatial kinematics: joints composed of basic constraints.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import cos, sin
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -144,13 +144,19 @@ class Joint(ABC):
 
     def faults(self) -> tuple[Fault, ...]:
         """Return all faults of this joint alone; a fault of its frames hides those of the rows made from them."""
+        given = self.faults_of_values()
+        return self.faults_of_rows(self.primitives()) if given is None else given
+
+    def faults_of_values(self) -> tuple[Fault, ...] | None:
+        """Return the faults of the given values that hide those of the rows; None if the rows are to be looked at."""
         where = f"joint {self.name!r}"
-        found = (*self.frame_i.faults(where), *self.frame_j.faults(where))
-        if found:
-            return found
+        return (*self.frame_i.faults(where), *self.frame_j.faults(where)) or None
+
+    def faults_of_rows(self, primitives: Iterable[Primitive]) -> tuple[Fault, ...]:
+        """Return the faults of the rows, which `primitives` has returned."""
         return tuple(
-            Fault(f"{where}, row {k} {fault.where}", fault.what, fault.remedy)
-            for k, primitive in enumerate(self.primitives())
+            Fault(f"joint {self.name!r}, row {k} {fault.where}", fault.what, fault.remedy)
+            for k, primitive in enumerate(primitives)
             for fault in primitive.faults()
         )
 

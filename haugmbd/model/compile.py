@@ -6,6 +6,7 @@ bodies -> inertia;  equations -> rows, sorted by kind, over shared markers;  bod
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -96,6 +97,7 @@ class Numbering:
 
     def __init__(self, bodies: Sequence[Body]) -> None:
         self.bodies = {body: number for number, body in enumerate(bodies)}
+        self._given: dict[tuple[int, int], tuple[int, Array]] = {}
         self.body_of: list[int] = []
         self.x_bar: list[Array] = []
         self.drivers: list[Driver] = []
@@ -103,21 +105,29 @@ class Numbering:
         self._drivers: dict[Any, int] = {}
 
     def marker(self, body: Body, x_bar: Array) -> int:
-        """Return the number of a point or vector of a body."""
+        """Return the number of a point or vector of a body; arrays that are known by their ids are kept, so that no other has this id."""
+        given = id(body), id(x_bar)
+        known = self._given.get(given)
+        if known is not None:
+            return known[0]
         key = (self.bodies[body], np.asarray(x_bar, dtype=np.float64).tobytes())
-        if key not in self._markers:
-            self._markers[key] = len(self.body_of)
+        found = self._markers.get(key)
+        if found is None:
+            found = self._markers[key] = len(self.body_of)
             self.body_of.append(key[0])
             self.x_bar.append(x_bar)
-        return self._markers[key]
+        if not x_bar.flags.writeable:
+            self._given[given] = found, x_bar
+        return found
 
     def driver(self, driver: Driver) -> int:
         """Return the number of a driver; constants of the same value share one."""
         key: Any = driver.value if isinstance(driver, Constant) else id(driver)
-        if key not in self._drivers:
-            self._drivers[key] = len(self.drivers)
+        found = self._drivers.get(key)
+        if found is None:
+            found = self._drivers[key] = len(self.drivers)
             self.drivers.append(driver)
-        return self._drivers[key]
+        return found
 
 
 class Turns:
@@ -142,7 +152,11 @@ def place_rows(bodies: Iterable[tuple[int, ...]]) -> tuple[list[tuple[int, ...]]
     slots: list[int] = []
     sides: list[int] = []
     for touched in bodies:
-        pair = tuple(sorted(touched))
+        if len(touched) == 2:  # noqa: PLR2004
+            i, j = touched
+            pair: tuple[int, ...] = touched if i <= j else (j, i)
+        else:
+            pair = tuple(sorted(touched))
         edge, used = filling.get(pair, (-1, ROWS_PER_EDGE))
         if used == ROWS_PER_EDGE:
             edge, used = len(edges), 0
@@ -281,26 +295,28 @@ def _row_tables(
 ) -> tuple[Ints, Array, Ints]:
     """Return rows sorted by kind: integers, constants, and the first row of each kind; the angles of couplings are added to `turns`."""
     by_kind: list[list[tuple[list[int], tuple[float, ...]]]] = [[] for _ in ROW_KINDS]
+    kinds = {kind: number for number, kind in enumerate(ROW_KINDS)}
+    marker = number.marker
     for primitive, slot, side in zip(primitives, slots, sides, strict=True):
-        own = by_kind[ROW_KINDS.index(type(primitive))]
+        own = by_kind[kinds[type(primitive)]]
         driver = number.driver(primitive.f)
-        if isinstance(primitive, CouplingRow):
+        if not isinstance(primitive, CouplingRow | PointOnCurveRow):
+            numbers = [slot, side, driver, *[marker(body, x_bar) for body, x_bar in primitive.markers()]]
+            own.append((numbers, primitive.constants()))
+        elif isinstance(primitive, CouplingRow):
             edge = edges[slot // ROWS_PER_EDGE]
             further = primitive.term_lines() if isinstance(primitive, CoordinateFunctionRow) else ()
             for term, (q, c) in enumerate(primitive.terms):
                 a, b = (edge.index(k) if (k := number.bodies[body]) in edge else -1 for body in q.bodies)
                 angle = turns.number(q)
-                markers = [number.marker(body, x_bar) for body, x_bar in q.markers()]
+                markers = [marker(body, x_bar) for body, x_bar in q.markers()]
                 more, constant = further[term] if further else ((), 0.0)
                 own.append(([slot, a, driver, *markers, b, angle, int(term == 0), *more], (c, q.modelled() - q.q0, constant)))
             if isinstance(primitive, CoordinateFunctionRow):
                 own.extend(primitive.program_lines(slot, driver))
-            continue
-        markers = [number.marker(body, x_bar) for body, x_bar in primitive.markers()]
-        if isinstance(primitive, PointOnCurveRow):
+        else:
+            markers = [marker(body, x_bar) for body, x_bar in primitive.markers()]
             own.extend(primitive.lines(slot, side, driver, markers))
-            continue
-        own.append(([slot, side, driver, *markers], primitive.constants()))
     return _sorted_table(by_kind, ROW_INT_COLUMNS, ROW_REAL_COLUMNS)
 
 
@@ -377,13 +393,19 @@ def _sorted_table(
 ) -> tuple[Ints, Array, Ints]:
     """Return lists of (integers, constants), one list a kind, as two zero-padded matrices and the first row of each kind."""
     rows = [row for kind in by_kind for row in kind]
-    ints = np.zeros((len(rows), max([int_columns, *(len(numbers) for numbers, _ in rows)])), dtype=np.int64)
-    reals = np.zeros((len(rows), max([real_columns, *(len(constants) for _, constants in rows)])))
-    for k, (numbers, constants) in enumerate(rows):
-        ints[k, : len(numbers)] = numbers
-        reals[k, : len(constants)] = constants
+    ints = _padded([numbers for numbers, _ in rows], int_columns, np.dtype(np.int64))
+    reals = _padded([constants for _, constants in rows], real_columns, np.dtype(np.float64))
     starts = np.cumsum([0, *(len(kind) for kind in by_kind)], dtype=np.int64)
     return ints, reals, starts[None, :]
+
+
+def _padded(rows: Sequence[Sequence[Any]], columns: int, dtype: np.dtype[Any]) -> Any:
+    """Return rows of numbers as a matrix of at least so many columns, filled with zeros."""
+    lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
+    width = max(columns, int(lengths.max(initial=0)))
+    matrix = np.zeros((len(rows), width), dtype=dtype)
+    matrix[np.arange(width) < lengths[:, None]] = np.fromiter(chain.from_iterable(rows), dtype=dtype, count=int(lengths.sum()))
+    return matrix
 
 
 def _inertia(bodies: Sequence[Body], number: Numbering) -> tuple[Array, Array]:

@@ -28,10 +28,22 @@ class RowLabel(NamedTuple):
     """
 
     joint: str
-    kind: str
-    words: str
-    unit: str
     primitive: Primitive
+
+    @property
+    def kind(self) -> str:
+        """The kind of the equation."""
+        return self.primitive.kind
+
+    @property
+    def words(self) -> str:
+        """The equation in words."""
+        return self.primitive.words()
+
+    @property
+    def unit(self) -> str:
+        """The unit of Phi."""
+        return self.primitive.unit
 
     def __str__(self) -> str:
         return f"{self.joint!r} {self.kind}: {self.words}"

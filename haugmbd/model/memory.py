@@ -12,6 +12,8 @@ from haugmbd.errors import UsageError
 COPIES = 2
 """Tables are collected and then joined; and there are two workspaces at least, one to examine the model and one for a run."""
 GIGA = 1e9
+ALWAYS_THERE = 1e7
+"""[bytes] Less than the interpreter takes for itself: it is not asked whether so little is free."""
 
 
 def available_memory() -> float:
@@ -34,7 +36,10 @@ def estimated_bytes(tables: Mapping[str, Any], work: Mapping[str, tuple[int, int
 
 def need_memory(tables: Mapping[str, Any], work: Mapping[str, tuple[int, int]], bodies: int, rows: int) -> None:
     """Raise UsageError, with the estimate, for a model that is too large for the memory."""
-    needed, there = estimated_bytes(tables, work), available_memory()
+    needed = estimated_bytes(tables, work)
+    if needed < ALWAYS_THERE:
+        return
+    there = available_memory()
     if needed > there:
         raise UsageError(
             f"a model of {bodies} bodies and {rows} rows needs about {needed / GIGA:.3g} GB, and {there / GIGA:.3g} GB are free: "

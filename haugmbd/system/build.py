@@ -48,7 +48,7 @@ def build_model(
     rows_of: dict[str, list[int]] = {joint.name: [] for joint in joints}
     for row, (joint, _) in enumerate(primitives):
         rows_of[joint.name].append(row)
-    labels = tuple(RowLabel(joint.name, p.kind, p.words(), p.unit, p) for joint, p in primitives)
+    labels = tuple(RowLabel(joint.name, p) for joint, p in primitives)
     return Model(
         name=name,
         bodies=tuple(bodies),

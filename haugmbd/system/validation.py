@@ -112,7 +112,7 @@ def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float = T
 
 def posed(body: Body) -> bool:
     """Return whether the modelled position, rotation and velocity are finite; a body reports values that are not."""
-    return all(np.isfinite(x).all() for x in (body.r, body.p, body.v, body.omega_bar))
+    return not body.faults() or all(np.isfinite(x).all() for x in (body.r, body.p, body.v, body.omega_bar))
 
 
 def _system_faults(parts: Parts) -> list[Fault]:
@@ -208,7 +208,11 @@ def joint_faults(joint: Joint, primitives: Sequence[Primitive]) -> tuple[Fault, 
     if alone is not None:
         what, remedy = f"it joins body {alone.name!r} to itself", "Give two different bodies, or system.ground for one of them."
         return (Fault(f"joint {joint.name!r}", what, remedy),)
-    found = joint.faults()
+    if type(joint).faults is Joint.faults:  # its rows are known
+        given = joint.faults_of_values()
+        found = joint.faults_of_rows(primitives) if given is None else given
+    else:
+        found = joint.faults()
     if not found or all(posed(body) for body in _bodies(primitives)):
         return found
     return tuple(fault for fault in found if ", row " not in fault.where)
@@ -216,7 +220,11 @@ def joint_faults(joint: Joint, primitives: Sequence[Primitive]) -> tuple[Fault, 
 
 def _bodies(primitives: Iterable[Primitive]) -> list[Body]:
     """Return the bodies of the rows."""
-    return _distinct(body for p in primitives for body in p.bodies())
+    found: dict[int, Body] = {}
+    for primitive in primitives:
+        for body in primitive.bodies():
+            found[id(body)] = body
+    return list(found.values())
 
 
 def _once(faults: Iterable[Fault]) -> tuple[Fault, ...]:
