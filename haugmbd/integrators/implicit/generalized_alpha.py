@@ -182,22 +182,23 @@ class Newmarks(Implicit):
         """Return the routines of the family, with a_0 = u' at t_0 + delta h."""
         delta = self.parameters.alpha_m - self.parameters.alpha_f
         if delta != 0.0:
-            workspace_array(pack, "ALGORITHMIC")[:] += delta * h * second_rate(problem, h)
+            workspace_array(pack, "ALGORITHMIC")[:] += delta * h * second_rate(problem, pack, h)
         return Rule(PREDICT, PLACE, CLOSE, self.parameters._asdict())
 
 
-def second_rate(problem: Problem, h: float) -> Array:
+def second_rate(problem: Problem, pack: Pack, h: float) -> Array:
     """Return u'' at the start, (nb + 1, 6), by a difference.
 
     It is zero where u' would change by more than itself in a step, as under a stiff force.
     """
-    n = len(problem.y) // WIDTH * WIDTH
+    bodies = len(workspace_array(pack, "U_DOT"))
+    n = WIDTH * bodies
     now, then, options = np.zeros_like(problem.y), np.zeros_like(problem.y), copy_options(problem.options)
     code = problem.rates(problem.pack, options, problem.t, problem.y, now)
     code = code or problem.rates(problem.pack, options, problem.t + PROBE * h, problem.y + PROBE * h * now, then)
     problem.pack.callback.keep_interruption(code)
     if code != OK:
-        return np.zeros((n // WIDTH, 6))
+        return np.zeros((bodies, 6))
     u_ddot = ((then - now) / (PROBE * h))[:n].reshape(-1, WIDTH)[:, 7:]
     u_dot = now[:n].reshape(-1, WIDTH)[:, 7:]
     found: Array = u_ddot if np.linalg.norm(h * u_ddot) <= np.linalg.norm(u_dot) else np.zeros_like(u_ddot)

@@ -229,7 +229,7 @@ class GeneralizedAlphaR7(ImplicitFixed):
         own = of_rho(self.rho)
         delta = own.alpha_m - own.alpha_f
         n = workspace_array(pack, "U_DOT").shape[0]
-        u_ddot = second_rate(problem, h) if delta != 0.0 else np.zeros((n, 6))
+        u_ddot = second_rate(problem, pack, h) if delta != 0.0 else np.zeros((n, 6))
         return Rule(
             PREDICT,
             PLACE,

@@ -252,3 +252,16 @@ def test_force_elements_are_verified_for_any_value_of_an_output():
     block = system.add(mbd.Block("u", outputs={"u": lambda t, x, signals: signals["pin.rate"]}))
     system.add(mbd.RSDA("drive", pin, k=2.0, c=0.3, actuator=block["u"]))
     assert mbd.verify(system).ok
+
+
+@pytest.mark.parametrize("method", [mbd.HHT(alpha=-0.05), mbd.GeneralizedAlpha(), mbd.GeneralizedAlphaR7(), mbd.RATTLE(), mbd.BDF()])
+def test_more_states_of_blocks_than_numbers_of_a_body(method):
+    """Fourteen filters of one rate, each with the answer of one alone."""
+    system, _, rail = slider()
+    for k in range(14):
+        system.add(mbd.LowPass(f"filter {k}", "rail.rate", 0.1))
+    step = {} if method.step is None and isinstance(method, mbd.BDF) else {"h": 1e-2}
+    result = run(system, method, 0.1, **step)
+    x = np.stack([result.block(f"filter {k}").x[:, 0] for k in range(14)])
+    np.testing.assert_array_equal(x, np.tile(x[0], (14, 1)))
+    assert x[0, -1] == pytest.approx(1.0 - np.exp(-1.0), abs=1e-3)
