@@ -23,6 +23,7 @@ from haugmbd.compiled.ffi import NO_CALLBACK, Callback, CompiledCallback
 from haugmbd.control.compiled import compilable
 from haugmbd.control.memory import Memory
 from haugmbd.control.network import Network
+from haugmbd.control.tables import Tables, evaluated, tables_of
 from haugmbd.drivers import Driver
 from haugmbd.drivers.autodiff.operators import NotAFloat
 from haugmbd.drivers.functions import PythonDriver
@@ -79,6 +80,11 @@ class ForceCallbacks:
         """Return the compiled callback, made once for a model."""
         return compile_force_callbacks(self.force_calls, self.shapes, self.network)
 
+    @cached_property
+    def _tables(self) -> Tables | None:
+        """Return the tables of the blocks, made once for a model; None if their functions must be called."""
+        return None if self.network is None else tables_of(self.network, self.shapes[0][0])
+
     def call(self, t: float, y: Array, signals: Array, F: Array, Q_user: Array, *, memory: Memory | None = None) -> None:
         """Call every function, and write the values into F and Q_user;  memory: of the blocks in a run."""
         try:
@@ -92,7 +98,7 @@ class ForceCallbacks:
                 else:
                     for body, row in zip(force_call.bodies, returned, strict=True):  # a body may occur twice
                         Q_user[body] += row
-            if self.network is not None:
+            if self.network is not None and not (self._tables is not None and evaluated(self._tables, y, signals, F)):
                 self.network.evaluate(t, y, signals, F, memory)
         except SimulationError as error:
             if np.isfinite(y).all():

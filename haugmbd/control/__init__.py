@@ -15,6 +15,7 @@ evaluation         signals, outputs and rates at one instant, each when it is ne
 implicit           the states of the blocks in an implicit step
 memory             what one run remembers
 compiled           the blocks without Python
+tables             the library's own blocks as tables, in compiled code for all models
 network            all blocks of a model
 build              the network of a system, and its faults
 """

@@ -18,7 +18,7 @@ from numba import types
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.control.block import Block
 from haugmbd.control.implicit import DIFFERENCE, ITERATIONS, ROUNDING, SOLVED, STALLED
-from haugmbd.control.joint_signal import measure_joint
+from haugmbd.control.joint_signal import measure_with
 from haugmbd.control.network import Network
 from haugmbd.control.signals import MEASURED, JointSignal, LoadSignal, OutputSignal
 
@@ -32,7 +32,7 @@ def compilable(network: Network) -> bool:
     """
     if not any(map(numba.extending.is_jitted, (function for block in network.blocks for function in block.functions()))):
         return False
-    if network.delays or network.scope.sensors or network.vectors or _order(network) is None:
+    if network.delays or network.scope.sensors or network.vectors or output_order(network) is None:
         return False
     for signal in network.signals.values():
         if isinstance(signal, LoadSignal) and signal.quantity not in MEASURED.get(signal.load.kind, ()):
@@ -40,7 +40,7 @@ def compilable(network: Network) -> bool:
     return all(function is not None for block in network.blocks for function in block.compiled().values())
 
 
-def _order(network: Network) -> list[str] | None:
+def output_order(network: Network) -> list[str] | None:
     """Return the outputs in an order in which each needs those before it only; None if the names alone show a loop."""
     needs: dict[str, set[str]] = {}
     for block in network.blocks:
@@ -69,7 +69,7 @@ def compile_network(network: Network) -> Any:
     loads = [(at[name], signal) for name, signal in network.signals.items() if isinstance(signal, LoadSignal)]
     if loads:
         parts.append(_load_part(network, loads))
-    for name in _order(network) or ():
+    for name in output_order(network) or ():
         signal = network.signals[name]
         assert isinstance(signal, OutputSignal)
         label = f"output {signal.output!r}"
@@ -186,12 +186,13 @@ def _joint_part(network: Network, at: dict[str, int], joints: list[tuple[str, Jo
     turns = np.array([turn for _, turn in placed], dtype=np.int64)
     which = np.array([int(signal.is_rate) for _, signal in rows], dtype=np.int64)
     out = np.array([at.get(name, -1) for name, _ in rows], dtype=np.int64)
-    size, measure = network.size, numba.njit(measure_joint)
+    size, measure = network.size, numba.njit(measure_with)
 
     def part(t: float, y: Array, measured: Array, S: Array, rates: Array) -> None:
+        X = np.empty(18)
         for k in range(bodies.shape[0]):
             near = y[y.size - size + turns[k]] if turns[k] >= 0 else 0.0
-            value, rate = measure(y, bodies[k], x_bar[k], offsets[k], near)
+            value, rate = measure(X, y, bodies[k], x_bar[k], offsets[k], near)
             if out[k] >= 0:
                 S[out[k]] = rate if which[k] == 1 else value
             else:
@@ -275,8 +276,7 @@ def _runner(evaluate: Any, n_signals: int, size: int, place: int, outputs: Ints,
     return run
 
 
-@numba.njit  # type: ignore[untyped-decorator]
-def eliminate(matrix: Array, b: Array) -> None:
+def eliminate_plain(matrix: Array, b: Array) -> None:
     """Solve matrix x = b by elimination with partial pivoting; x replaces b."""
     n = b.size
     for k in range(n):
@@ -296,3 +296,6 @@ def eliminate(matrix: Array, b: Array) -> None:
         for column in range(k + 1, n):
             b[k] -= matrix[k, column] * b[column]
         b[k] /= matrix[k, k]
+
+
+eliminate: Any = numba.njit(eliminate_plain)

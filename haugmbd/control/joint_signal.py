@@ -42,7 +42,11 @@ def places_of(coordinate: Coordinate, number: Mapping[Body, int]) -> JointPlaces
 
 def measure_joint(y: Any, bodies: Any, x_bar: Any, offset: float, near: float) -> tuple[float, float]:
     """Return a coordinate and its rate at the flat state y; an angle with the turns nearest to `near`."""
-    X = [0.0] * 18
+    return measure_with([0.0] * 18, y, bodies, x_bar, offset, near)
+
+
+def measure_with(X: Any, y: Any, bodies: Any, x_bar: Any, offset: float, near: float) -> tuple[float, float]:
+    """Return the same;  X: 18 numbers for the vectors and their rates."""
     for m in range(3):
         b = WIDTH * bodies[1 + m]
         e0, e1, e2, e3 = y[b + 3], y[b + 4], y[b + 5], y[b + 6]

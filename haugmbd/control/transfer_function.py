@@ -58,6 +58,8 @@ class TransferFunction(Block):
             n, self.numerator, self.denominator = 0, np.ones(1), np.ones(1)
         a = self.denominator / self.denominator[0]
         b = np.concatenate([np.zeros(n + 1 - len(self.numerator)), self.numerator]) / self.denominator[0]
+        self.through, self.feedback, self.readout = float(b[0]), a[:0:-1].copy(), (b - a * b[0])[:0:-1].copy()
+        """b_0;  a_n ... a_1 and the coefficients of x_1 ... x_n in the output, (n,) each."""
         super().__init__(
             name,
             np.zeros(n),

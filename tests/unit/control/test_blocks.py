@@ -254,7 +254,9 @@ def test_force_elements_are_verified_for_any_value_of_an_output():
     assert mbd.verify(system).ok
 
 
-@pytest.mark.parametrize("method", [mbd.HHT(alpha=-0.05), mbd.GeneralizedAlpha(), mbd.GeneralizedAlphaR7(), mbd.RATTLE(), mbd.BDF()])
+@pytest.mark.parametrize(
+    "method", [mbd.HHT(alpha=-0.05), mbd.GeneralizedAlpha(), mbd.GeneralizedAlphaR7(), mbd.RATTLE(), mbd.BDF()]
+)
 def test_more_states_of_blocks_than_numbers_of_a_body(method):
     """Fourteen filters of one rate, each with the answer of one alone."""
     system, _, rail = slider()
