@@ -29,6 +29,7 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import kernel
 from haugmbd.deprecated import public_class
 from haugmbd.drivers import Driver, as_driver
+from haugmbd.drivers.tables import ZERO
 from haugmbd.errors import Fault
 from haugmbd.math.vec3 import Vec, add, load, scale, store, sub, to_body
 
@@ -122,12 +123,12 @@ class Primitive(ABC):
 
     def faults(self) -> tuple[Fault, ...]:
         """Return all faults of this equation alone."""
-        found = [Fault(repr(self), fault.what, fault.remedy) for fault in self.f.faults()]
+        found = [] if self.f is ZERO else [Fault(repr(self), fault.what, fault.remedy) for fault in self.f.faults()]
         for body, x_bar in self.markers():
             if not (x_bar.shape == (3,) and all(map(isfinite, x_bar.tolist()))):
                 what = f"a point or vector on body {body.name!r} is {x_bar.tolist()}"
                 found.append(Fault(repr(self), what, "Give three finite numbers."))
-        return (*found, *self.extra_faults())
+        return (*found, *self.extra_faults()) if found else self.extra_faults()
 
     def __repr__(self) -> str:
         return f"{self.kind}({self.i.name!r}, {self.j.name!r})"
@@ -135,11 +136,11 @@ class Primitive(ABC):
 
 def zero_vector_faults(primitive: Primitive, **vectors: Array) -> tuple[Fault, ...]:
     """Return a fault for each of the named vectors that is zero."""
-    return tuple(
-        Fault(repr(primitive), f"{name} is (0, 0, 0)", "Give a direction: three numbers, not all zero.")
-        for name, vector in vectors.items()
-        if not any(vector.ravel().tolist())
-    )
+    found = []
+    for name, vector in vectors.items():
+        if not any(vector.ravel().tolist()):
+            found.append(Fault(repr(primitive), f"{name} is (0, 0, 0)", "Give a direction: three numbers, not all zero."))
+    return tuple(found)
 
 
 FLOAT = np.dtype(np.float64)

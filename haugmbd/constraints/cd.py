@@ -74,9 +74,10 @@ class CD(Primitive):
         return tuple(self.c.tolist())
 
     def extra_faults(self) -> tuple[Fault, ...]:
-        if self.c.shape != (3,) or not all(map(isfinite, self.c.tolist())):
+        c = self.c.tolist()
+        if self.c.shape != (3,) or not all(map(isfinite, c)):
             return (Fault(repr(self), f"c is {self.c.tolist()}", "Give a global direction: three finite numbers."),)
-        return zero_vector_faults(self, c=self.c)
+        return () if any(c) else zero_vector_faults(self, c=self.c)
 
     def words(self) -> str:
         c = "(" + ", ".join(f"{x:g}" for x in self.c) + ")"

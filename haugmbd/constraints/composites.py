@@ -24,7 +24,7 @@ X, Y, Z = (frozen(axis) for axis in np.eye(3))
 
 def coincident(i: Body, s_bar_i: Array, j: Body, s_bar_j: Array) -> tuple[Primitive, ...]:
     """Return three rows: the point s_bar_i of body i and the point s_bar_j of body j coincide."""
-    return tuple(CD(c, i, s_bar_i, j, s_bar_j) for c in (X, Y, Z))
+    return (CD(X, i, s_bar_i, j, s_bar_j), CD(Y, i, s_bar_i, j, s_bar_j), CD(Z, i, s_bar_i, j, s_bar_j))
 
 
 def perpendicular_1(i: Body, a_bar_i: Array, b_bar_i: Array, j: Body, c_bar_j: Array) -> tuple[Primitive, ...]:

@@ -69,6 +69,8 @@ class DP1(Primitive):
         return ((self.i, self.a_bar_i), (self.j, self.a_bar_j))
 
     def extra_faults(self) -> tuple[Fault, ...]:
+        if any(self.a_bar_i.tolist()) and any(self.a_bar_j.tolist()):
+            return ()
         return zero_vector_faults(self, a_bar_i=self.a_bar_i, a_bar_j=self.a_bar_j)
 
     def words(self) -> str:

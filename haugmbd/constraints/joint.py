@@ -154,11 +154,11 @@ class Joint(ABC):
 
     def faults_of_rows(self, primitives: Iterable[Primitive]) -> tuple[Fault, ...]:
         """Return the faults of the rows, which `primitives` has returned."""
-        return tuple(
-            Fault(f"joint {self.name!r}, row {k} {fault.where}", fault.what, fault.remedy)
-            for k, primitive in enumerate(primitives)
-            for fault in primitive.faults()
-        )
+        found = []
+        for k, primitive in enumerate(primitives):
+            for fault in primitive.faults():
+                found.append(Fault(f"joint {self.name!r}, row {k} {fault.where}", fault.what, fault.remedy))
+        return tuple(found)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {self.i.name!r}, {self.j.name!r})"

@@ -16,7 +16,7 @@ from haugmbd.callbacks.calls import ForceCall, JacobianCall
 from haugmbd.callbacks.force_callbacks import DriverCall, ForceCallbacks
 from haugmbd.callbacks.jacobian_callbacks import JacobianCallbacks
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.constraints.base import Primitive
+from haugmbd.constraints.base import FLOAT, Primitive
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.coordinate_function import CoordinateFunctionRow
 from haugmbd.constraints.coupling import CouplingRow
@@ -110,7 +110,7 @@ class Numbering:
         known = self._given.get(given)
         if known is not None:
             return known[0]
-        key = (self.bodies[body], np.asarray(x_bar, dtype=np.float64).tobytes())
+        key = (self.bodies[body], (x_bar if x_bar.dtype is FLOAT else np.asarray(x_bar, dtype=np.float64)).tobytes())
         found = self._markers.get(key)
         if found is None:
             found = self._markers[key] = len(self.body_of)
@@ -295,12 +295,12 @@ def _row_tables(
 ) -> tuple[Ints, Array, Ints]:
     """Return rows sorted by kind: integers, constants, and the first row of each kind; the angles of couplings are added to `turns`."""
     by_kind: list[list[tuple[list[int], tuple[float, ...]]]] = [[] for _ in ROW_KINDS]
-    kinds = {kind: number for number, kind in enumerate(ROW_KINDS)}
+    kinds = {kind: (own, issubclass(kind, CouplingRow | PointOnCurveRow)) for kind, own in zip(ROW_KINDS, by_kind, strict=True)}
     marker = number.marker
     for primitive, slot, side in zip(primitives, slots, sides, strict=True):
-        own = by_kind[kinds[type(primitive)]]
+        own, has_lines = kinds[type(primitive)]
         driver = number.driver(primitive.f)
-        if not isinstance(primitive, CouplingRow | PointOnCurveRow):
+        if not has_lines:
             numbers = [slot, side, driver, *[marker(body, x_bar) for body, x_bar in primitive.markers()]]
             own.append((numbers, primitive.constants()))
         elif isinstance(primitive, CouplingRow):
@@ -314,7 +314,7 @@ def _row_tables(
                 own.append(([slot, a, driver, *markers, b, angle, int(term == 0), *more], (c, q.modelled() - q.q0, constant)))
             if isinstance(primitive, CoordinateFunctionRow):
                 own.extend(primitive.program_lines(slot, driver))
-        else:
+        elif isinstance(primitive, PointOnCurveRow):
             markers = [marker(body, x_bar) for body, x_bar in primitive.markers()]
             own.extend(primitive.lines(slot, side, driver, markers))
     return _sorted_table(by_kind, ROW_INT_COLUMNS, ROW_REAL_COLUMNS)

@@ -16,6 +16,7 @@ from haugmbd.callbacks.jacobian_callbacks import JacobianCallbacks
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.ffi import NO_CALLBACK, Callback
 from haugmbd.compiled.status_codes import NO_FORCE, USER_STOPPED
+from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.registry import ASSEMBLERS, NO_ASSEMBLER, Assemblers
 from haugmbd.control.network import Network
@@ -120,6 +121,15 @@ class Model(Pictured):
     def nc(self) -> int:
         """Return the number of rows."""
         return len(self.labels)
+
+    @cached_property
+    def _classes_of_rows(self) -> frozenset[type[Primitive]]:
+        """The classes of the equations."""
+        return frozenset([type(label.primitive) for label in self.labels])
+
+    def has_rows_of(self, *kinds: type[Primitive]) -> bool:
+        """Return whether there is an equation of one of these classes."""
+        return any(issubclass(own, kinds) for own in self._classes_of_rows)
 
     @property
     def mass(self) -> Array:
@@ -275,6 +285,8 @@ class Model(Pictured):
     @cached_property
     def velocity_rows(self) -> Ints:
         """The numbers of the rows of velocities only (nonholonomic), which have no position equation."""
+        if not any(own.velocity_only for own in self._classes_of_rows):
+            return np.zeros(0, dtype=np.int64)
         return np.array([k for k, label in enumerate(self.labels) if label.primitive.velocity_only], dtype=np.int64)
 
     @cached_property

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from haugmbd.bodies.body import Body
-from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.collection import collection_paused
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.joint import Joint
@@ -41,14 +41,13 @@ def build_model(
     redundancy: by default no row is dropped;  solver: by default the one that is predicted to be faster
     equations: those of each joint, by its id, if they have been read;  network: the blocks
     """
-    primitives = [(joint, p) for joint in joints for p in equations.get(id(joint)) or joint.primitives()]
-    owners = [joint.name for joint, _ in primitives]
-    compiled = compile_tables(bodies, [p for _, p in primitives], owners, loads, gravity, solver, network)
+    of_joints = [equations.get(id(joint)) or joint.primitives() for joint in joints]
+    labels = tuple([RowLabel(joint.name, p) for joint, own in zip(joints, of_joints, strict=True) for p in own])
+    owners, primitives = [label.joint for label in labels], [label.primitive for label in labels]
+    compiled = compile_tables(bodies, primitives, owners, loads, gravity, solver, network)
     number = {body: k for k, body in enumerate(bodies)}
-    rows_of: dict[str, list[int]] = {joint.name: [] for joint in joints}
-    for row, (joint, _) in enumerate(primitives):
-        rows_of[joint.name].append(row)
-    labels = tuple(RowLabel(joint.name, p) for joint, p in primitives)
+    rows, ends = np.arange(len(labels)), np.cumsum([len(own) for own in of_joints], dtype=np.int64).tolist()
+    rows_of = {joint.name: rows[end - len(own) : end] for joint, own, end in zip(joints, of_joints, ends, strict=True)}
     return Model(
         name=name,
         bodies=tuple(bodies),
@@ -75,10 +74,10 @@ def build_model(
     )
 
 
-def _entry(joint: Joint, number: dict[Body, int], rows: list[int]) -> JointEntry:
+def _entry(joint: Joint, number: dict[Body, int], rows: Ints) -> JointEntry:
     """Return the entry of a joint in the model."""
     i, j = joint.frame_i, joint.frame_j
-    ids, bodies = np.array(rows, dtype=np.int64), (number[joint.i], number[joint.j])
+    bodies = number[joint.i], number[joint.j]
     frames = (i.s_bar, i.A_bar, j.s_bar, j.A_bar)
     places = tuple((number[frame.body], frame.s_bar, frame.A_bar) for frame in joint.places())
-    return JointEntry(joint.name, type(joint).__name__, ids, *bodies, *frames, joint.freedoms, joint, places)
+    return JointEntry(joint.name, type(joint).__name__, rows, *bodies, *frames, joint.freedoms, joint, places)

@@ -124,7 +124,9 @@ def constraint_gaps(model: Model, rows: Rows, t: float) -> Gaps:
 @once_per_model
 def _units_of(model: Model) -> tuple[Flags, dict[str, Ints], Flags]:
     """Return which rows are of couplings (nc,), the numbers of the other rows by their unit, and whether gaps are angles (nc,)."""
-    coupled = np.array([isinstance(label.primitive, CouplingRow) for label in model.labels], dtype=bool)
+    coupled = np.zeros(model.nc, dtype=bool)
+    if model.has_rows_of(CouplingRow):
+        coupled[:] = [isinstance(label.primitive, CouplingRow) for label in model.labels]
     by_unit = {name: np.flatnonzero((model.units == name) & ~coupled) for name in dict.fromkeys(model.units.tolist())}
     return coupled, by_unit, np.isin(model.units, ANGLES)
 
@@ -149,6 +151,8 @@ def half_turned(model: Model, state: State) -> tuple[str, ...]:
 @once_per_model
 def _rotations(model: Model) -> list[int]:
     """Return the numbers of the rows that prescribe a rotation."""
+    if not model.has_rows_of(Rotation):
+        return []
     return [k for k, label in enumerate(model.labels) if label.kind == Rotation.kind]
 
 

@@ -6,6 +6,7 @@ A joint of the user is any object with a `name` and `primitives()`; nothing else
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -62,20 +63,26 @@ class Wrapped(Joint):
         return f"{type(self.given).__name__}({self.name!r}, {self.i.name!r}, {self.j.name!r})"
 
 
+@cache
+def _is_primitive(kind: type[object]) -> bool:
+    """Return whether objects of this class are equations."""
+    return issubclass(kind, Primitive)
+
+
 def read_primitives(joint: JointLike) -> tuple[tuple[Primitive, ...], tuple[Fault, ...]]:
     """Return the equations of a joint; () and a fault if there are none."""
     if isinstance(joint, Wrapped):
         return joint.primitives(), joint.broken
-    where, remedy = f"joint {joint.name!r}", "Let primitives() return a tuple of primitives, such as (DP1(...), D(...))."
+    remedy = "Let primitives() return a tuple of primitives, such as (DP1(...), D(...))."
     try:
         primitives = tuple(joint.primitives())
     except UsageError:
         raise
     except Exception as error:  # noqa: BLE001 - a user's joint may raise anything
-        return (), (Fault(where, f"primitives() raises {type(error).__name__}: {error}", remedy),)
-    wrong = [p for p in primitives if not isinstance(p, Primitive)]
+        return (), (Fault(f"joint {joint.name!r}", f"primitives() raises {type(error).__name__}: {error}", remedy),)
+    wrong = [p for p in primitives if not _is_primitive(type(p))]
     if wrong:
-        return (), (Fault(where, f"primitives() gives {wrong[0]!r}, which is no primitive", remedy),)
+        return (), (Fault(f"joint {joint.name!r}", f"primitives() gives {wrong[0]!r}, which is no primitive", remedy),)
     if not primitives:
-        return (), (Fault(where, "primitives() gives no primitive: the joint has no equations", remedy),)
+        return (), (Fault(f"joint {joint.name!r}", "primitives() gives no primitive: the joint has no equations", remedy),)
     return primitives, ()

@@ -39,6 +39,8 @@ def profile_faults(model: Model, y: Array) -> tuple[Fault, ...]:
 @once_per_model
 def _rows_with_ends(model: Model) -> list[tuple[str, PointOnCurveRow | CoordinateFunctionRow]]:
     """Return the rows of curves, and of functions that are given over a range, with their joints."""
+    if not model.has_rows_of(PointOnCurveRow, CoordinateFunctionRow):
+        return []
     rows = ((label.joint, label.primitive) for label in model.labels)
     ended = [(joint, row) for joint, row in rows if isinstance(row, PointOnCurveRow | CoordinateFunctionRow)]
     return [(joint, row) for joint, row in ended if isinstance(row, PointOnCurveRow) or np.isfinite(row.q_range).any()]

@@ -11,9 +11,9 @@ from haugmbd.forces.base import ForceElement
 
 def expressions_of(equations: Iterable[Iterable[Primitive]], loads: Iterable[ForceElement]) -> Iterator[Expression]:
     """Yield the expressions in drivers of joints, given by their equations, and in values of force elements."""
-    drivers = [p.f for primitives in equations for p in primitives]
-    drivers += [driver for load in loads for driver in load.drivers()]
-    yield from (driver for driver in drivers if isinstance(driver, Expression))
+    drivers = {id(p.f): p.f for primitives in equations for p in primitives}
+    drivers |= {id(driver): driver for load in loads for driver in load.drivers()}
+    yield from (driver for driver in drivers.values() if isinstance(driver, Expression))
 
 
 def bind_expressions(
