@@ -16,7 +16,7 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame, body_point, body_vector, triad
-from haugmbd.bodies.validation import FloatArray, frozen, read_array, read_number
+from haugmbd.bodies.validation import FloatArray, frozen, read_array, read_number, shared
 from haugmbd.errors import Fault, UsageError
 from joints.base import Place, Vectors, posed
 
@@ -56,7 +56,8 @@ class Reader:
     def place(self, frame_i: Frame, frame_j: Frame, vectors: Vectors | None = None) -> Place:
         """Return the place; by default the rows use the axes of the frames: a, b = f, g of body i;  a, c = g, h of body j."""
         i, j = frame_i, frame_j
-        return Place(i, j, vectors or Vectors(i.s_bar, i.f, i.g, j.s_bar, j.g, j.h), tuple(self.faults))
+        usual = vectors or Vectors(i.s_bar, shared(i.f), shared(i.g), j.s_bar, shared(j.g), shared(j.h))
+        return Place(i, j, usual, tuple(self.faults))
 
 
 def need_bodies(i: Body, j: Body) -> None:

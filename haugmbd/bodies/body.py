@@ -12,13 +12,14 @@ Source: Haug (2021), spatial kinematics and dynamics of a rigid body.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from haugmbd.bodies.shapes.base import Drawn, Shape, read_shapes
-from haugmbd.bodies.validation import FloatArray, frozen, read_array, read_number
+from haugmbd.bodies.validation import FloatArray, frozen, read_array, read_number, shared
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault
 from haugmbd.math.euler_parameters import rotation_matrix
@@ -115,8 +116,8 @@ class Body:
             J_bar=_read_inertia(faults, where, J_bar),
             r=read_array(faults, where, "r", r, (3,), unit="m"),
             p=_read_euler_parameters(faults, where, p),
-            v=read_array(faults, where, "v", v, (3,), unit="m/s"),
-            omega_bar=read_array(faults, where, "omega_bar", omega_bar, (3,), unit="rad/s"),
+            v=shared(read_array(faults, where, "v", v, (3,), unit="m/s")),
+            omega_bar=shared(read_array(faults, where, "omega_bar", omega_bar, (3,), unit="rad/s")),
             is_ground=False,
             shape=read_shapes(faults, where, shape),
             solid=tuple(getattr(J_bar, "shapes", ())),
@@ -148,7 +149,7 @@ class Body:
         """Set every slot once."""
         for key, value in values.items():
             object.__setattr__(self, key, value)
-        object.__setattr__(self, "A", frozen(rotation_matrix(self.p)))
+        object.__setattr__(self, "A", _rotation_matrix(self.p.tobytes()))
 
     def faults(self) -> tuple[Fault, ...]:
         """Return the faults of this body; () if there is none."""
@@ -207,8 +208,20 @@ def _read_inertia(faults: list[Fault], where: str, value: Any) -> FloatArray:
     if J.shape == (3,):
         J = np.diag(J)
     if len(faults) == before:
-        faults.extend(Fault(where, what, remedy) for what, remedy in _unphysical(J))
-    return frozen(0.5 * (J + J.T) if len(faults) == before else np.full((3, 3), np.nan))
+        faults.extend(Fault(where, what, remedy) for what, remedy in _defects(J.tobytes()))
+    return shared(0.5 * (J + J.T) if len(faults) == before else np.full((3, 3), np.nan))
+
+
+@lru_cache(maxsize=256)
+def _defects(J: bytes) -> list[tuple[str, str]]:
+    """Return what is unphysical of an inertia (3, 3); that of many equal bodies is looked at once."""
+    return _unphysical(np.frombuffer(J).reshape(3, 3))
+
+
+@lru_cache(maxsize=256)
+def _rotation_matrix(p: bytes) -> FloatArray:
+    """Return A(p), read-only."""
+    return frozen(rotation_matrix(np.frombuffer(p)))
 
 
 def _unphysical(J: FloatArray) -> list[tuple[str, str]]:
@@ -250,7 +263,7 @@ def _read_euler_parameters(faults: list[Fault], where: str, value: Any) -> Float
         )
         faults.append(Fault(where, what, remedy))
         return frozen(np.full(4, np.nan))
-    return frozen(p / length)
+    return shared(p / length)
 
 
 def _quaternion_as_numbers(value: Any) -> Any:

@@ -10,13 +10,14 @@ Source: Haug (2021), spatial kinematics: joint definition frames x'' y'' z''.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from haugmbd.bodies.body import Body
-from haugmbd.bodies.validation import FloatArray, frozen, read_array
+from haugmbd.bodies.validation import FloatArray, frozen, read_array, shared
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, UsageError
 
@@ -54,13 +55,19 @@ def triad(axis: npt.ArrayLike) -> FloatArray:
 
     f is the coordinate axis that is farthest from h (the first of equals), made perpendicular to h: the z-axis gives (x, y, z).
     """
-    h = unit(axis)
+    return _triad(np.asarray(axis, dtype=np.float64).tobytes()).copy()
+
+
+@lru_cache(maxsize=256)
+def _triad(axis: bytes) -> FloatArray:
+    """Return the triad of an axis, read-only."""
+    h = unit(np.frombuffer(axis))
     if not np.isfinite(h).all():
-        return np.full((3, 3), np.nan)
+        return frozen(np.full((3, 3), np.nan))
     f = np.eye(3)[np.argmin(np.abs(h))]
     f = f - np.dot(f, h) * h
     f /= np.linalg.norm(f)
-    return np.column_stack((f, np.cross(h, f), h))
+    return frozen(np.column_stack((f, np.cross(h, f), h)))
 
 
 @public_class
@@ -134,7 +141,7 @@ class Frame:
                 Fault(where, "axis is (0, 0, 0)", "Give a direction: three numbers, not all zero; the length does not matter.")
             )
         frame = cls.__new__(cls)
-        frame._fill(body, frozen(body_point(body, P)), frozen(body.A.T @ triad(h)), faults)
+        frame._fill(body, shared(body_point(body, P)), shared(body.A.T @ triad(h)), faults)
         return frame
 
     @classmethod

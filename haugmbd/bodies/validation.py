@@ -23,6 +23,23 @@ def frozen(array: npt.ArrayLike) -> FloatArray:
     return copy
 
 
+SHARED: dict[tuple[tuple[int, ...], bytes], FloatArray] = {}
+MOST_SHARED = 1024
+"""The small arrays that bodies and joints share, and their largest number."""
+
+
+def shared(array: npt.ArrayLike) -> FloatArray:
+    """Return a read-only float copy of `array`, and the same one again for equal numbers: equal parts share what nobody writes to."""
+    copy = frozen(array)
+    key = copy.shape, copy.tobytes()
+    known = SHARED.get(key)
+    if known is None:
+        if len(SHARED) >= MOST_SHARED:
+            SHARED.clear()
+        known = SHARED[key] = copy
+    return known
+
+
 def read_only(array: FloatArray) -> FloatArray:
     """Return the numbers of `array` as an array that cannot be written to; nothing is copied."""
     view = array.view()
@@ -97,6 +114,8 @@ def read_array(
     ndarray
         Read-only.
     """
+    if type(value) in (tuple, list) and (len(value),) in shapes and all(map(_is_plain, value)):
+        return frozen(value)
     wanted = " or ".join(str(shape) for shape in shapes)
     remedy = remedy or f"Give {label} as finite numbers{f' [{unit}]' if unit else ''} of shape {wanted}."
     array = numbers(value)
@@ -111,8 +130,18 @@ def read_array(
     return frozen(np.full(shapes[0], np.nan))
 
 
+EXACT = 2**53
+
+
+def _is_plain(x: Any) -> bool:
+    """Return whether x is a finite float of Python, or a whole number that a float can have."""
+    return math.isfinite(x) if type(x) is float else type(x) is int and -EXACT < x < EXACT
+
+
 def read_number(faults: list[Fault], where: str, label: str, value: Any, *, unit: str = "", remedy: str = "") -> float:
     """Return `value` as one finite number; if it is not one, NaN, and append a fault."""
+    if _is_plain(value):
+        return float(value)
     remedy = remedy or f"Give {label} as one finite number{f' [{unit}]' if unit else ''}."
     array = numbers(value)
     if array is None or array.shape != ():

@@ -15,24 +15,27 @@ from haugmbd.system.constraint_residuals import position_faults, state_faults, v
 from haugmbd.workspace.layout import Pack
 
 
-def consistent_start(model: Model, pack: Pack, state: State, *, project_velocity: bool) -> State:
-    """Return the initial state.  Raise ModelError if it violates the constraints (velocities: unless they may be projected).
+def check_start(model: Model, state: State, *, project_velocity: bool) -> None:
+    """Raise ModelError if an initial state violates the constraints (velocities: unless they may be projected).
 
     A state is frozen, and is checked once for a model; where a driver is a function in Python, which may change, it is checked anew.
     """
     if not project_velocity and vars(state).get("_consistent_with") is model.tables:
-        return state
+        return
     faults = state_faults(model, state)
     if not faults:
         rows = evaluate(model, state)
         faults = (*position_faults(model, state, rows), *(() if project_velocity else velocity_faults(model, state, rows)))
     if faults:
         raise ModelError(faults)
-    if project_velocity:
-        return projected(model, pack, state)
-    if not model.force_callbacks.driver_calls:
+    if not (project_velocity or model.force_callbacks.driver_calls):
         vars(state)["_consistent_with"] = model.tables
-    return state
+
+
+def consistent_start(model: Model, pack: Pack, state: State, *, project_velocity: bool) -> State:
+    """Return the initial state, checked, with its velocities projected if that is asked for."""
+    check_start(model, state, project_velocity=project_velocity)
+    return projected(model, pack, state) if project_velocity else state
 
 
 def projected(model: Model, pack: Pack, state: State) -> State:

@@ -120,6 +120,10 @@ class Numbering:
             self._given[given] = found, x_bar
         return found
 
+    def forget(self) -> None:
+        """Give back the memory of the search for markers, which are all known."""
+        self._given, self._markers = {}, {}
+
     def driver(self, driver: Driver) -> int:
         """Return the number of a driver; constants of the same value share one."""
         key: Any = driver.value if isinstance(driver, Constant) else id(driver)
@@ -199,6 +203,7 @@ def compile_tables(
     if network is not None:
         outputs = [(k, driver) for k, driver in enumerate(number.drivers) if isinstance(driver, BlockOutput)]
         network = network.placed(entries, outputs, places[-network.size] if network.size else 0, len(states))
+    number.forget()
     pad = np.full((len(edges), ROWS_PER_EDGE), -1.0)
     pad.ravel()[slots] = 0.0
     velocity_rows = np.zeros(pad.shape, dtype=np.int64)

@@ -43,6 +43,9 @@ from haugmbd.workspace.layout import WIDTH, Pack, Tables, workspace_array
 CALLBACK_ARRAYS = ("Y_STOPPED", "SIGNALS", "F", "Q_USER")
 """The workspace arrays that the user's functions are called with, besides t."""
 
+MOST_KEPT = 1_000_000
+"""Largest number of numbers of a workspace that is kept for the next evaluation: a new one costs little beside what is done in it."""
+
 Explainer: TypeAlias = "Callable[[Model, str | int | None, State | None], Explanation | RowExplanation]"
 """explainer(model, which, state): the equations as text, see `Model.explain`."""
 
@@ -214,6 +217,8 @@ class Model(Pictured):
 
     def borrow(self) -> Pack:
         """Return a workspace as new, for one evaluation; `give_back` it afterwards, unless an exception was raised."""
+        if self.tables.work_size > MOST_KEPT:
+            return self.pack()
         try:
             pack = self._idle.pop()
         except IndexError:
@@ -222,8 +227,9 @@ class Model(Pictured):
         return pack
 
     def give_back(self, pack: Pack) -> None:
-        """Keep a workspace of `borrow` for the next evaluation."""
-        self._idle.append(pack)
+        """Keep a workspace of `borrow` for the next evaluation, if it is not large."""
+        if self.tables.work_size <= MOST_KEPT:
+            self._idle.append(pack)
 
     @cached_property
     def _idle(self) -> list[Pack]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
+from weakref import proxy
 
 import numpy as np
 
@@ -149,7 +151,8 @@ class Run(Generic[R]):
         skips = times is not None or every > 1
         self.touches = TouchEvents(model, logs=skips) if model is not None and model.has_contacts else None
         watched = () if self.touches is None else self.touches.events
-        self.locator = EventLocator((*map(counting_turns, events), *watched), problem, method, self._need)
+        need = partial(Run._need, proxy(self))  # no cycle: the workspace of a run is given back with it, not when garbage is collected
+        self.locator = EventLocator((*map(counting_turns, events), *watched), problem, method, need)
         self.records: list[EventRecord] = []
         if self.locator.may_end:
             problem.first_batch = FIRST_BATCH

@@ -27,7 +27,7 @@ from haugmbd.formulations.python_formulation import statistics_of
 from haugmbd.integrators import Event, Projection
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.events import read_events
-from haugmbd.integrators.initial_state import consistent_start
+from haugmbd.integrators.initial_state import check_start, projected
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_context import Problem
@@ -308,8 +308,9 @@ def run_system(
     check_interval(method, start.t, t_end, store_every)
     check_drivers(model, start.t, t_end)
     check_friction(model, method)
+    check_start(model, start, project_velocity=project_velocity)  # its workspace is gone when that of the run is made
     pack = rule.fitted(model, formulation.pack(model))
-    start = consistent_start(model, pack, start, project_velocity=project_velocity)
+    start = projected(model, pack, start) if project_velocity else start
     problem = Problem(MaximalStateSpace(model), pack, rule.rates, rule.post_step, rule.options(), start.t, start.y)
     settings = {
         "formulation": repr(formulation),

@@ -137,7 +137,7 @@ class System(Pictured):
         elif isinstance(part, Block):
             self.blocks.append(part)
             name = part.name
-        elif isinstance(part, SensorLike) and not isinstance(part, type):
+        elif not isinstance(part, Joint) and isinstance(part, SensorLike) and not isinstance(part, type):
             self.sensors.append(part)
             name = part.name
         elif isinstance(part, type):
