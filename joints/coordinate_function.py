@@ -20,7 +20,7 @@ from haugmbd.constraints.coordinate import as_coordinate
 from haugmbd.drivers import Driver, QuinticSpline, as_driver
 from haugmbd.drivers.program import CONSTANT, PYTHON
 from haugmbd.errors import Fault, UsageError
-from joints.coupling import START_TOL, Coupling
+from joints.coupling import MOST_SPREAD, START_TOL, Coupling
 
 TURN = 2.0 * pi
 CLOSED_TOL = 1e-9
@@ -109,6 +109,9 @@ class CoordinateFunction(Coupling):
         if not np.isfinite(f).all():
             what = f"({self.argument}, its slope, its second derivative) is {f.tolist()} at {a.label} = {a.q0:.9g} {units[0]}"
             return (Fault(where, what, "All three must be finite wherever the function is used."),)
+        if abs(f[1]) > MOST_SPREAD:
+            what = f"the slope of {self.argument} is {f[1]:.6g} at {a.label} = {a.q0:.9g} {units[0]}, more than {MOST_SPREAD:g}"
+            return (Fault(where, what, "Check the function and its units; or exchange the joints, and give the inverse function."),)
         gap = abs(float(f[0]) - b.q0)
         if gap <= START_TOL * max(abs(b.q0), *np.abs(f).tolist()):
             return ()

@@ -8,7 +8,8 @@ Source: Haug (2021), kinematic couplings; the row is derived in `haugmbd/constra
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from math import log10
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,12 @@ from joints.base import posed
 
 START_TOL = 1e-9
 """Difference between f(0) and the sum at the modelled pose, relative to the terms, that is rounding of typed numbers."""
+
+MOST_SPREAD = 1e12
+"""Largest coefficient relative to the smallest one: beyond it the smaller term has no digits left, and its joint would be locked."""
+
+LARGEST = 1e100
+"""Largest coefficient, and inverse of the smallest one: their squares are numbers in double precision."""
 
 
 class Coupling(Joint):
@@ -86,7 +93,8 @@ class Coupling(Joint):
         if any(joint.faults() or not (posed(joint.i) and posed(joint.j)) for joint in self.coupled):
             return ()
         where = f"joint {self.name!r}"
-        return tuple(Fault(where, fault.what, fault.remedy) for fault in self.f.faults()) or self._start_faults(where)
+        found = tuple(Fault(where, fault.what, fault.remedy) for fault in self.f.faults())
+        return found or size_faults(where, self.terms) or self._start_faults(where)
 
     def _start_faults(self, where: str) -> tuple[Fault, ...]:
         """Return a fault if f(0) is not the sum at the modelled pose."""
@@ -122,6 +130,26 @@ def read_terms(faults: list[Fault], where: str, terms: Any) -> tuple[tuple[Coord
             faults.append(Fault(where, f"{label} is given twice", "Give each coordinate once, with the sum of the coefficients."))
         found[coordinate.key] = (coordinate, c)
     return tuple(found.values())
+
+
+def size_faults(where: str, terms: Sequence[tuple[Coordinate, float]]) -> tuple[Fault, ...]:
+    """Return a fault if the coefficients are too different, or too large or too small, for double precision."""
+    small, large = (of(terms, key=lambda term: abs(term[1])) for of in (min, max))
+    if abs(large[1]) > MOST_SPREAD * abs(small[1]):
+        what = (
+            f"the coefficient of {large[0].label} is {large[1]:.6g}, that of {small[0].label} {small[1]:.6g}: they differ by a factor "
+            f"of {spread(small[1], large[1])}, more than {MOST_SPREAD:g}, and the smaller term would be lost in rounding"
+        )
+        return (Fault(where, what, "Check the ratio, radius or pitch, and its unit."),)
+    if abs(large[1]) > LARGEST or abs(small[1]) * LARGEST < 1.0:
+        what = f"the coefficients are {small[1]:.6g} ... {large[1]:.6g}, and not within {1.0 / LARGEST:g} ... {LARGEST:g}"
+        return (Fault(where, what, "Divide all of them by a common factor."),)
+    return ()
+
+
+def spread(small: float, large: float) -> str:
+    """Return the power of ten by which two numbers differ, also where their quotient is too large for a number."""
+    return f"1e{round(log10(abs(large)) - log10(abs(small)))}"
 
 
 def moving_frame(joint: Joint) -> Frame:

@@ -26,6 +26,9 @@ from haugmbd.forces.joint_load import LINEAR, NOTHING, SPEED, Along, JointLoad, 
 from haugmbd.forces.motor_rotor import RotorParts, rotor_parts
 from haugmbd.forces.user_function import SHAFT, Value, read_value
 
+LARGEST_RATIO = 1e12
+"""Largest gear ratio, and inverse of the smallest one: beyond it one side of the gear has no digits left, and would be locked."""
+
 
 @public_class
 class Motor(JointLoad):
@@ -115,6 +118,9 @@ class Motor(JointLoad):
             faults.append(
                 Fault(where, "ratio is zero: the motor would not be connected", "Give turns of the shaft for one of the joint.")
             )
+        elif np.isfinite(self.gear_ratio) and not 1.0 / LARGEST_RATIO <= abs(self.gear_ratio) <= LARGEST_RATIO:
+            what = f"ratio is {self.gear_ratio:g}, and |ratio| is not within {1.0 / LARGEST_RATIO:g} ... {LARGEST_RATIO:g}"
+            faults.append(Fault(where, what, "Give turns of the shaft for one of the joint; check its unit."))
         if self.rotor_inertia < 0.0:
             what = f"rotor_inertia is {self.rotor_inertia:g} kg m2, must not be negative"
             faults.append(Fault(where, what, "Give the inertia about the axis of the shaft."))
