@@ -173,27 +173,49 @@ def angle_gradient(m: Motion, e: int, n: int, v: int) -> Vec:
 
 
 @kernel
-def angle_of(m: Motion, e: int, n: int, v: int, offset: float, near: float) -> float:
-    """Return q = alpha - offset + 2 pi k, the nearest to the integrated angle `near`."""
-    x = value(m, v)
-    q = atan2(dot(value(m, n), x), dot(value(m, e), x)) - offset
+def nearest(q: float, near: float) -> float:
+    """Return q + 2 pi k, the nearest to the integrated angle `near`."""
     whole: float = q + 2.0 * pi * floor((near - q) / (2.0 * pi) + 0.5)
     return whole
 
 
 @kernel
-def angle_rates(m: Motion, e: int, n: int, v: int, offset: float, near: float) -> Rates:
-    """Return an angle and its derivatives."""
+def angle_of(m: Motion, e: int, n: int, v: int, offset: float, near: float) -> float:
+    """Return q = alpha - offset + 2 pi k, the nearest to the integrated angle `near`."""
+    x = value(m, v)
+    return nearest(atan2(dot(value(m, n), x), dot(value(m, e), x)) - offset, near)
+
+
+class AngleRates(NamedTuple):
+    """An angle at one instant: q;  q'' at u' = 0;  the global moment on body b (its opposite acts on a)."""
+
+    q: float
+    q_ddot: float
+    moment: Vec
+
+
+@kernel
+def angle_and_moment(m: Motion, e: int, n: int, v: int, offset: float, near: float) -> AngleRates:
+    """Return an angle and its derivatives, with v x b = (c v x n - s v x e) / (c^2 + s^2)."""
     E, N, V = value(m, e), value(m, n), value(m, v)
+    E1, N1, V1 = rate(m, e), rate(m, n), rate(m, v)
     c, s = dot(E, V), dot(N, V)
-    size = c * c + s * s
-    c_dot, s_dot = dot(rate(m, e), V) + dot(E, rate(m, v)), dot(rate(m, n), V) + dot(N, rate(m, v))
-    c_ddot = dot(centripetal(m, e), V) + 2.0 * dot(rate(m, e), rate(m, v)) + dot(E, centripetal(m, v))
-    s_ddot = dot(centripetal(m, n), V) + 2.0 * dot(rate(m, n), rate(m, v)) + dot(N, centripetal(m, v))
-    q_dot = (c * s_dot - s * c_dot) / size
-    q_ddot = (c * s_ddot - s * c_ddot) / size - 2.0 * q_dot * (c * c_dot + s * s_dot) / size
-    moment = angle_gradient(m, e, n, v)
-    return Rates(angle_of(m, e, n, v, offset, near), q_ddot, (0.0, 0.0, 0.0), scale(-1.0, moment), moment)
+    one = 1.0 / (c * c + s * s)
+    c_dot, s_dot = dot(E1, V) + dot(E, V1), dot(N1, V) + dot(N, V1)
+    V2 = centripetal(m, v)
+    c_ddot = dot(centripetal(m, e), V) + 2.0 * dot(E1, V1) + dot(E, V2)
+    s_ddot = dot(centripetal(m, n), V) + 2.0 * dot(N1, V1) + dot(N, V2)
+    q_dot = (c * s_dot - s * c_dot) * one
+    q_ddot = ((c * s_ddot - s * c_ddot) - 2.0 * q_dot * (c * c_dot + s * s_dot)) * one
+    moment = cross(V, sub(scale(c * one, N), scale(s * one, E)))
+    return AngleRates(nearest(atan2(s, c) - offset, near), q_ddot, moment)
+
+
+@kernel
+def angle_rates(m: Motion, e: int, n: int, v: int, offset: float, near: float) -> Rates:
+    """Return an angle and its derivatives, as those of a displacement."""
+    q = angle_and_moment(m, e, n, v, offset, near)
+    return Rates(q.q, q.q_ddot, (0.0, 0.0, 0.0), scale(-1.0, q.moment), q.moment)
 
 
 @kernel
