@@ -100,6 +100,14 @@ class Primitive(ABC):
         """Return the bodies that the row touches: two, or more for a coupling of several joints; the ground only beside one other."""
         return (self.i, self.j)
 
+    def reads_ground(self) -> bool:
+        """Return whether the row reads positions relative to the ground, which is not among its bodies: that of some couplings."""
+        return False
+
+    def relative(self) -> bool:
+        """Return whether the row does not change if all of its bodies, with the ground if it reads it, move together as one."""
+        return True
+
     @abstractmethod
     def markers(self) -> tuple[tuple[Body, Array], ...]:
         """Return the points and vectors (body, x_bar (3,)) that the kernel reads, in its order."""

@@ -67,6 +67,9 @@ class CD(Primitive):
         self.s_bar_i = as_vector(s_bar_i)
         self.s_bar_j = as_vector(s_bar_j)
 
+    def relative(self) -> bool:
+        return self.i.is_ground or self.j.is_ground  # c turns with no other body
+
     def markers(self) -> tuple[tuple[Body, Array], ...]:
         return ((self.i, self.s_bar_i), (self.j, self.s_bar_j))
 

@@ -18,7 +18,7 @@ from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import kernel, routine
 from haugmbd.constraints.base import DRIVER, SIDE, SLOT, Motion, Primitive, RowTable
-from haugmbd.constraints.coordinate import Coordinate, angle_gradient, angle_rates, displacement_rates
+from haugmbd.constraints.coordinate import Coordinate, angle_and_moment, angle_gradient, displacement_rates
 from haugmbd.deprecated import public_class
 from haugmbd.drivers import Constant
 from haugmbd.math.vec3 import Vec, dot, load, sub, to_body, to_global
@@ -61,6 +61,10 @@ class CouplingRow(Primitive):
     def bodies(self) -> tuple[Body, ...]:
         return self._bodies
 
+    def reads_ground(self) -> bool:
+        ends = {body for q, _ in self.terms for body in (q.joint.i, q.joint.j)}
+        return any(body.is_ground for body in ends) and not any(body.is_ground for body in self._bodies)
+
     def markers(self) -> tuple[tuple[Body, Array], ...]:
         return tuple(marker for q, _ in self.terms for marker in q.markers())
 
@@ -92,6 +96,16 @@ def add_term(J: Array, A: Array, side: int, body: int, c: float, g: Vec, moment:
         J[side, 3 + a] += c * n[a]
 
 
+@kernel
+def add_moment(J: Array, A: Array, side: int, body: int, c: float, moment: Vec) -> None:
+    """Add c A^T moment to one side of a row J (sides, 6), as `add_term` does."""
+    if side < 0:
+        return
+    n = to_body(A, body, moment)
+    for a in range(3):
+        J[side, 3 + a] += c * n[a]
+
+
 @routine
 def assemble_row(ints: Ints, floats: Array, m: Motion, rows: RowTable) -> None:
     """Fill the rows of all couplings, term by term."""
@@ -109,15 +123,17 @@ def assemble_row(ints: Ints, floats: Array, m: Motion, rows: RowTable) -> None:
         c, offset, angle = floats[k, COEFFICIENT], floats[k, OFFSET], ints[k, ANGLE]
         x, y, z = ints[k, MARKERS], ints[k, MARKERS + 1], ints[k, MARKERS + 2]
         if angle >= 0:
-            q = angle_rates(m, x, y, z, offset, m.angles[angle])
-            a = m.body_of[x]
+            turn = angle_and_moment(m, x, y, z, offset, m.angles[angle])
+            rows.level[slot, 0] += c * turn.q
+            rows.level[slot, 2] -= c * turn.q_ddot
+            add_moment(J, m.A, ints[k, SIDE], m.body_of[x], -c, turn.moment)
+            add_moment(J, m.A, ints[k, SIDE_B], m.body_of[z], c, turn.moment)
         else:
             q = displacement_rates(m, x, y, z, offset)
-            a = m.body_of[y]
-        rows.level[slot, 0] += c * q.q
-        rows.level[slot, 2] -= c * q.q_ddot
-        add_term(J, m.A, ints[k, SIDE], a, -c, q.g, (-q.m_a[0], -q.m_a[1], -q.m_a[2]))
-        add_term(J, m.A, ints[k, SIDE_B], m.body_of[z], c, q.g, q.m_b)
+            rows.level[slot, 0] += c * q.q
+            rows.level[slot, 2] -= c * q.q_ddot
+            add_term(J, m.A, ints[k, SIDE], m.body_of[y], -c, q.g, (-q.m_a[0], -q.m_a[1], -q.m_a[2]))
+            add_term(J, m.A, ints[k, SIDE_B], m.body_of[z], c, q.g, q.m_b)
 
 
 @kernel

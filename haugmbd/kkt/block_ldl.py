@@ -6,8 +6,8 @@ r"""The augmented KKT system by one block LDL^T on the body-joint graph.
 `assemble` writes M and the rows into 6 x 6 blocks.  `factor` eliminates them in the order of the schedule, together with the first
 right-hand side.  `forward` and `backward` solve for any other right-hand side: accelerations (Q, gamma), velocity projection
 (0, nu - Phi_q u), position correction (0, -Phi), impulses (P, .).
-Blocks with fewer than six rows are padded by -1 on the diagonal, so that the padded unknowns are zero.  Node numbers as in
-`elimination_order`.
+Blocks with fewer than six rows are padded by -1 on the diagonal, so that the padded unknowns are zero; those of edges of one or two
+rows have true sizes, see `narrow_blocks`.  Node numbers as in `elimination_order`.
 
 A massless direction (J_bar singular) makes a body's own block singular, though the joints may determine the motion.  Such a model
 factors M + E, with E > 0 on the massless directions only, and refines against the true M.  Each sweep reduces the error by
@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined, kernel
-from haugmbd.kkt.elimination_order import Steps
+from haugmbd.kkt.elimination_order import WIDE, Steps
 from haugmbd.kkt.kernels6 import (
     backward_block,
     carry_block,
@@ -30,6 +30,23 @@ from haugmbd.kkt.kernels6 import (
     pivot_ratio,
     update_block,
     update_diagonal,
+)
+from haugmbd.kkt.narrow_blocks import (
+    backward_narrow,
+    carry_narrow,
+    eliminate_from_lines,
+    factor_narrow,
+    forward_narrow,
+    put_lines,
+    substitute_in_narrow,
+    substitute_lines,
+    subtract_product,
+    update_between,
+    update_diagonal_from_narrow,
+    update_lines,
+    update_narrow,
+    update_vector_by_lines,
+    update_vector_from_narrow,
 )
 from haugmbd.workspace.layout import Workspace
 
@@ -47,12 +64,25 @@ class Factor(NamedTuple):
     B: Array
 
 
+class EdgeBlocks(NamedTuple):
+    """The blocks of the edges: (ne, sides) block of each body, and 1 where the body is eliminated first; (ne, 1) their widths.
+
+    fill_lines: (., 1) number of lines of the blocks of the fill, which are the last ones
+    """
+
+    body_block: Ints
+    body_first: Ints
+    width: Ints
+    fill_lines: Ints
+
+
 @inlined
-def assemble(body_block: Ints, body_first: Ints, inertia: Array, pad: Array, J: Array, f: Factor) -> None:
+def assemble(edges: EdgeBlocks, inertia: Array, pad: Array, J: Array, f: Factor) -> None:
     """Fill the blocks from inertia (nb + 1, 10) (mass, then J_bar row by row) and the rows J (6 ne, sides, 6).
 
     pad (6 ne,): 0 for a row, -1 for padding.
     """
+    body_block = edges.body_block
     n_bodies = inertia.shape[0] - 1
     D, B = f.D, f.B
     for b in range(1, n_bodies + 1):
@@ -62,21 +92,23 @@ def assemble(body_block: Ints, body_first: Ints, inertia: Array, pad: Array, J: 
                 D[b, 3 + a, c] = 0.0
                 D[b, 3 + a, 3 + c] = inertia[b, 1 + 3 * a + c]
             D[b, a, a] = inertia[b, 0]
-    own = 0
     for e in range(body_block.shape[0]):
-        node = n_bodies + 1 + e
-        for a in range(6):
+        node, n = n_bodies + 1 + e, edges.width[e, 0]
+        for a in range(n):
             for c in range(a):
                 D[node, a, c] = 0.0
             D[node, a, a] = pad[6 * e + a]
         for side in range(body_block.shape[1]):
             if body_block[e, side] >= 0:
-                own += 1
-                put_coupling(B[body_block[e, side]], J, pad, 6 * e, side, body_first[e, side] == 1)
-    for k in range(own, B.shape[0]):
-        for a in range(6):
+                if n == WIDE:
+                    put_coupling(B[body_block[e, side]], J, pad, 6 * e, side, edges.body_first[e, side] == 1)
+                else:
+                    put_lines(B[body_block[e, side]], J, pad, 6 * e, side, n)
+    first = B.shape[0] - edges.fill_lines.shape[0]
+    for k in range(edges.fill_lines.shape[0]):
+        for a in range(edges.fill_lines[k, 0]):
             for c in range(6):
-                B[k, a, c] = 0.0
+                B[first + k, a, c] = 0.0
 
 
 @kernel
@@ -101,14 +133,58 @@ def put_coupling(B: Array, J: Array, pad: Array, slot: int, side: int, transpose
 def eliminate_node(s: Steps, f: Factor, x: Array, step: int, node: int) -> None:
     """Update the neighbours of the factored node, and the right-hand side."""
     D, d_inv, B = f.D, f.d_inv, f.B
-    forward_block(D[node], x, node)
+    if s.order[step, 1] == WIDE:
+        forward_block(D[node], x, node)
+        for k in range(s.neighbor_starts[step], s.neighbor_starts[step + 1]):
+            other, block, n = s.neighbors[k, 0], s.neighbors[k, 1], s.neighbors[k, 2]
+            if n == WIDE:
+                carry_block(D[node], B[block])
+                update_diagonal(B[block], d_inv[node], D[other])
+                update_vector(B[block], d_inv, x, node, other)
+            else:
+                eliminate_from_lines(D[node], d_inv[node], B[block], D[other], x, node, other, n)
+        for k in range(s.update_starts[step], s.update_starts[step + 1]):
+            a, b, target = s.fill_updates[k, 0], s.fill_updates[k, 1], s.fill_updates[k, 2]
+            n, m = s.fill_updates[k, 3], s.fill_updates[k, 4]
+            if n + m == 2 * WIDE:
+                update_block(B[a], d_inv[node], B[b], B[target])
+            elif n != WIDE and m != WIDE:
+                update_narrow(B[a], d_inv[node], B[b], B[target], n, m)
+            else:
+                lines, block = (a, b) if m == WIDE else (b, a)
+                update_lines(B[lines], d_inv[node], B[block], B[target], min(n, m))
+    else:
+        eliminate_narrow(s, f, x, step, node)
+
+
+@inlined
+def eliminate_narrow(s: Steps, f: Factor, x: Array, step: int, node: int) -> None:
+    """Update the neighbours of a factored narrow node, and the right-hand side."""
+    D, d_inv, B, rows = f.D, f.d_inv, f.B, s.order[step, 1]
+    forward_narrow(D[node], x, node, rows)
     for k in range(s.neighbor_starts[step], s.neighbor_starts[step + 1]):
-        other, block = s.neighbors[k, 0], s.neighbors[k, 1]
-        carry_block(D[node], B[block])
-        update_diagonal(B[block], d_inv[node], D[other])
-        update_vector(B[block], d_inv, x, node, other)
+        other, block, n = s.neighbors[k, 0], s.neighbors[k, 1], s.neighbors[k, 2]
+        carry_narrow(D[node], B[block], rows)
+        update_diagonal_from_narrow(B[block], d_inv[node], D[other], rows, n)
+        update_vector_from_narrow(B[block], d_inv, x, node, other, rows, n)
     for k in range(s.update_starts[step], s.update_starts[step + 1]):
-        update_block(B[s.fill_updates[k, 0]], d_inv[node], B[s.fill_updates[k, 1]], B[s.fill_updates[k, 2]])
+        a, b, target = s.fill_updates[k, 0], s.fill_updates[k, 1], s.fill_updates[k, 2]
+        n, m = s.fill_updates[k, 3], s.fill_updates[k, 4]
+        if n != WIDE and m != WIDE:
+            update_between(B[a], d_inv[node], B[b], B[target], rows, n, m)
+        else:
+            lines, block = (a, b) if m == WIDE else (b, a)
+            for r in range(rows):
+                subtract_product(B[lines], r, d_inv[node, r], B[block], B[target], n if m == WIDE else m)
+
+
+@inlined
+def factor_pivot(s: Steps, f: Factor, step: int, node: int) -> None:
+    """Factor the pivot block of a step."""
+    if s.order[step, 1] == WIDE:
+        factor_block(f.D[node], f.d_inv[node])
+    else:
+        factor_narrow(f.D[node], f.d_inv[node], s.order[step, 1])
 
 
 @inlined
@@ -119,10 +195,10 @@ def factor(s: Steps, scale: Array, f: Factor, x: Array) -> tuple[float, int]:
     """
     worst, where = 1.0, -1
     for step in range(s.order.shape[0]):
-        node = s.order[step]
-        factor_block(f.D[node], f.d_inv[node])
+        node = s.order[step, 0]
+        factor_pivot(s, f, step, node)
         weak = pivot_ratio(f.d_inv[node], scale[node])
-        if not weak <= worst:
+        if not weak <= worst and worst == worst:
             worst, where = weak, node
         eliminate_node(s, f, x, step, node)
     return 1.0 / worst, where
@@ -141,26 +217,49 @@ def update_vector(W: Array, d_inv: Array, x: Array, node: int, other: int) -> No
 def forward(s: Steps, f: Factor, x: Array) -> None:
     """Set x <- L^-1 x for a right-hand side x (nn, 6) by nodes, with the current factor."""
     for step in range(s.order.shape[0]):
-        node = s.order[step]
-        forward_block(f.D[node], x, node)
+        node, rows = s.order[step, 0], s.order[step, 1]
+        if rows == WIDE:
+            forward_block(f.D[node], x, node)
+        else:
+            forward_narrow(f.D[node], x, node, rows)
         for k in range(s.neighbor_starts[step], s.neighbor_starts[step + 1]):
-            update_vector(f.B[s.neighbors[k, 1]], f.d_inv, x, node, s.neighbors[k, 0])
+            other, W, n = s.neighbors[k, 0], f.B[s.neighbors[k, 1]], s.neighbors[k, 2]
+            if rows != WIDE:
+                update_vector_from_narrow(W, f.d_inv, x, node, other, rows, n)
+            elif n == WIDE:
+                update_vector(W, f.d_inv, x, node, other)
+            else:
+                update_vector_by_lines(W, f.d_inv, x, node, other, n)
 
 
 @kernel
 def backward(s: Steps, f: Factor, x: Array) -> None:
     """Set x <- L^-T d^-1 x: the result of `forward` becomes the solution."""
-    D, d_inv, B = f.D, f.d_inv, f.B
+    D, d_inv = f.D, f.d_inv
     for step in range(s.order.shape[0] - 1, -1, -1):
-        node = s.order[step]
+        node, rows = s.order[step, 0], s.order[step, 1]
         for k in range(s.neighbor_starts[step], s.neighbor_starts[step + 1]):
-            other, W = s.neighbors[k, 0], B[s.neighbors[k, 1]]
-            y0, y1, y2, y3, y4, y5 = x[other, 0], x[other, 1], x[other, 2], x[other, 3], x[other, 4], x[other, 5]
-            for a in range(6):
-                x[node, a] -= (W[a, 0] * y0 + W[a, 1] * y1 + W[a, 2] * y2) + (W[a, 3] * y3 + W[a, 4] * y4 + W[a, 5] * y5)
+            other, W, n = s.neighbors[k, 0], f.B[s.neighbors[k, 1]], s.neighbors[k, 2]
+            if rows != WIDE:
+                substitute_in_narrow(W, x, node, other, rows, n)
+            elif n == WIDE:
+                substitute(W, x, node, other)
+            else:
+                substitute_lines(W, x, node, other, n)
         for a in range(6):
             x[node, a] *= d_inv[node, a]
-        backward_block(D[node], x, node)
+        if rows == WIDE:
+            backward_block(D[node], x, node)
+        else:
+            backward_narrow(D[node], x, node, rows)
+
+
+@inlined
+def substitute(W: Array, x: Array, node: int, other: int) -> None:
+    """Set x[node] <- x[node] - W x[other], where x[other] is known."""
+    y0, y1, y2, y3, y4, y5 = x[other, 0], x[other, 1], x[other, 2], x[other, 3], x[other, 4], x[other, 5]
+    for a in range(6):
+        x[node, a] -= (W[a, 0] * y0 + W[a, 1] * y1 + W[a, 2] * y2) + (W[a, 3] * y3 + W[a, 4] * y4 + W[a, 5] * y5)
 
 
 @kernel

@@ -19,7 +19,7 @@ from haugmbd.compiled.ffi import Callback
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.compiled.jit import entry, inlined, kernel
 from haugmbd.compiled.status_codes import FREE_AXIS, OK, SINGULAR, report
-from haugmbd.kkt.block_ldl import REFINED, Factor, assemble, backward, factor, forward, refinement
+from haugmbd.kkt.block_ldl import REFINED, EdgeBlocks, Factor, assemble, backward, factor, forward, refinement
 from haugmbd.kkt.elimination_order import Steps
 from haugmbd.kkt.rank_deficient import RowChoice, factor_chosen
 from haugmbd.workspace import accessors as ws
@@ -52,8 +52,7 @@ def assembled(w: Workspace) -> Factor:
     """Write the blocks of M and the rows; return the factorization."""
     f = factor_of(w)
     assemble(
-        ws.body_block(w),
-        ws.body_first(w),
+        EdgeBlocks(ws.body_block(w), ws.body_first(w), ws.edge_width(w), ws.fill_lines(w)),
         ws.shifted_inertia(w),
         ws.padding_line(w),
         ws.jacobian(w),

@@ -72,7 +72,7 @@ def pivot_ratio(d_inv: Array, scale: Array) -> float:
     worst = 1.0
     for k in range(6):
         ratio = abs(d_inv[k]) * scale[k]
-        if not ratio <= worst:
+        if not ratio <= worst and worst == worst:
             worst = ratio
     return worst
 

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import inlined, kernel
-from haugmbd.kkt.block_ldl import Factor, eliminate_node
-from haugmbd.kkt.elimination_order import Steps
-from haugmbd.kkt.kernels6 import factor_block, pivot_ratio
+from haugmbd.kkt.block_ldl import Factor, eliminate_node, factor_pivot
+from haugmbd.kkt.elimination_order import WIDE, Steps
+from haugmbd.kkt.kernels6 import pivot_ratio
 
 SWITCH = 1e-2
 """A kept row is replaced by one whose pivot is larger by this factor, which limits the loss of digits."""
@@ -41,17 +41,18 @@ def factor_chosen(s: Steps, c: RowChoice, f: Factor, x: Array) -> tuple[float, i
     first_edge = c.scale.shape[0] - c.kept.shape[0]
     worst, where = 1.0, -1
     for step in range(s.order.shape[0]):
-        node = s.order[step]
+        node = s.order[step, 0]
         drops = node >= first_edge and choose(c, node - first_edge, node, D[node])
-        factor_block(D[node], d_inv[node])
+        factor_pivot(s, f, step, node)
         if drops:
             for k in range(s.neighbor_starts[step], s.neighbor_starts[step + 1]):
-                clear_rows(c.S, B[s.neighbors[k, 1]])
+                by_lines = s.order[step, 1] == WIDE and s.neighbors[k, 2] != WIDE
+                clear_rows(c.S, B[s.neighbors[k, 1]], by_lines)
             for a in range(6):
                 if c.S[a, 6] == 0.0:
                     d_inv[node, a] = 0.0
         weak = pivot_ratio(d_inv[node], c.scale[node])
-        if not weak <= worst:
+        if not weak <= worst and worst == worst:
             worst, where = weak, node
         eliminate_node(s, f, x, step, node)
     return 1.0 / worst, where
@@ -109,9 +110,12 @@ def take(S: Array, row: int) -> None:
 
 
 @kernel
-def clear_rows(S: Array, B: Array) -> None:
-    """Set the rows of B (6, 6) that are left out to zero."""
+def clear_rows(S: Array, B: Array, by_lines: bool) -> None:
+    """Set the rows of B (6, 6) that are left out to zero;  by_lines: B has the lines of a narrow neighbour, and they are columns."""
     for a in range(6):
         if S[a, 6] == 0.0:
             for b in range(6):
-                B[a, b] = 0.0
+                if by_lines:
+                    B[b, a] = 0.0
+                else:
+                    B[a, b] = 0.0

@@ -19,7 +19,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import UsageError
-from haugmbd.kkt.elimination_order import Schedule, make_schedule
+from haugmbd.kkt.elimination_order import EdgeRows, Schedule, make_schedule
 from haugmbd.kkt.multifrontal.front_kernels import PANEL
 from haugmbd.kkt.multifrontal.plan import FrontPlan, plan_fronts, plan_one_front
 
@@ -65,20 +65,19 @@ def check_solver(solver: object) -> None:
     raise UsageError(f"solver = {solver!r} must be one of {', '.join(map(repr, SOLVERS))}, or None for the faster one.{hint}")
 
 
-def choose_solver(
-    positions: Array, edges: Sequence[tuple[int, ...]], weight: Sequence[int], wanted: str | None = None
-) -> SolverTables:
-    """Return the solver for bodies at these positions (nb + 1, 3), the ground first, and edges of `weight` rows between them.
+def choose_solver(positions: Array, edges: Sequence[tuple[int, ...]], rows: EdgeRows, wanted: str | None = None) -> SolverTables:
+    """Return the solver for bodies at these positions (nb + 1, 3), the ground first, and edges with these rows between them.
 
     wanted: by default the one that is predicted to be faster
     """
-    return _chosen(np.asarray(positions, dtype=np.float64).tobytes(), tuple(edges), tuple(weight), wanted)
+    r = np.asarray(positions, dtype=np.float64)
+    return _chosen(r.tobytes(), tuple(edges), EdgeRows(tuple(rows.weight), tuple(rows.kind)), wanted)
 
 
 @lru_cache(maxsize=2)
-def _chosen(positions: bytes, edges: tuple[tuple[int, ...], ...], weight: tuple[int, ...], wanted: str | None) -> SolverTables:
+def _chosen(positions: bytes, edges: tuple[tuple[int, ...], ...], rows: EdgeRows, wanted: str | None) -> SolverTables:
     """Return the solver; a model is compiled twice, with and without loads."""
-    r = np.frombuffer(positions).reshape(-1, 3)
+    r, weight = np.frombuffer(positions).reshape(-1, 3), tuple(rows.weight)
     if wanted == MULTIFRONTAL:
         return front_tables(_planned(r, edges, weight), len(r), "as asked for")
     pairs = list(edges)
@@ -89,23 +88,22 @@ def _chosen(positions: bytes, edges: tuple[tuple[int, ...], ...], weight: tuple[
                 f"solver = {DENSE!r} is meant for at most {MOST_DENSE} rows, and the model has {sum(weight)}: its matrix would take "
                 f"{8e-9 * sum(weight) ** 2:.2g} GB, and its factor as much. Take {MULTIFRONTAL!r}, or None for the faster one."
             )
-        bodies, rows = _arrays(edges, weight)
-        return front_tables(plan_one_front(len(r), bodies, rows), len(r), "as asked for", DENSE)
+        return front_tables(plan_one_front(len(r), *_arrays(edges, weight)), len(r), "as asked for", DENSE)
     if wanted == BLOCK:
-        return block_tables(make_schedule(len(r) - 1, pairs), len(r), "as asked for")
-    schedule = make_schedule(len(r) - 1, pairs, most_updates=FILL_PER_NODE * nodes)
+        return block_tables(make_schedule(len(r) - 1, pairs, rows=rows), len(r), "as asked for")
+    schedule = make_schedule(len(r) - 1, pairs, rows=rows, most_updates=FILL_PER_NODE * nodes)
     if schedule is not None:
         return block_tables(schedule, len(r), "little fill")
     plan = _planned(r, edges, weight)
-    budget = int(max(0.0, plan.ns / MARGIN - NODE_NS * nodes) / UPDATE_NS)
-    schedule = make_schedule(len(r) - 1, pairs, most_updates=budget)
+    budget = max(0.0, plan.ns / MARGIN - NODE_NS * nodes) / UPDATE_NS
+    schedule = make_schedule(len(r) - 1, pairs, rows=rows, most_updates=budget)
     with_fronts, fixed = 1e-6 * plan.ns, 1e-6 * NODE_NS * nodes
     if schedule is None:
         least = fixed + 1e-6 * UPDATE_NS * max(budget, FILL_PER_NODE * nodes)
         return front_tables(
             plan, len(r), f"which is predicted to take {with_fronts:.2g} ms a factorization, and blocks at least {least:.2g}"
         )
-    with_blocks = fixed + 1e-6 * UPDATE_NS * len(schedule.fill_updates)
+    with_blocks = fixed + 1e-6 * UPDATE_NS * schedule.updates
     return block_tables(
         schedule, len(r), f"which is predicted to take {with_blocks:.2g} ms a factorization, and fronts {with_fronts:.2g}"
     )
@@ -125,13 +123,15 @@ def _arrays(edges: tuple[tuple[int, ...], ...], weight: tuple[int, ...]) -> tupl
 def block_tables(schedule: Schedule, n_bodies: int, reason: str) -> SolverTables:
     """Return the tables of the block LDL^T; n_bodies: the ground counted."""
     ints = {
-        "ORDER": schedule.order[:, None],
+        "ORDER": schedule.order,
         "NEIGHBOR_STARTS": schedule.neighbor_starts[:, None],
         "NEIGHBORS": schedule.neighbors,
         "UPDATE_STARTS": schedule.update_starts[:, None],
         "FILL_UPDATES": schedule.fill_updates,
         "BODY_BLOCK": schedule.body_block,
         "BODY_FIRST": schedule.body_first,
+        "EDGE_WIDTH": schedule.width[:, None],
+        "FILL_LINES": schedule.fill_lines[:, None],
     }
     work = {"D": (n_bodies + len(schedule.body_block), 36), "B": (schedule.n_blocks, 36)}
     return SolverTables(BLOCK, reason, ints, work)

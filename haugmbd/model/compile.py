@@ -28,6 +28,7 @@ from haugmbd.drivers import Constant, Driver, DriverTables, compile_drivers
 from haugmbd.forces.base import ForceElement, TablePlaces
 from haugmbd.forces.internal_state import InternalState
 from haugmbd.forces.registry import MODULES, table_of
+from haugmbd.kkt.elimination_order import ABSOLUTE, RELATIVE, RELATIVE_TO_GROUND, EdgeRows
 from haugmbd.kkt.solver_choice import choose_solver
 from haugmbd.model.friction.tables import friction_tables
 from haugmbd.model.memory import need_memory
@@ -149,26 +150,42 @@ class Turns:
         return self.angles.setdefault(q.key, (q, self.first + len(self.angles)))[1] if q.turns else -1
 
 
-def place_rows(bodies: Iterable[tuple[int, ...]]) -> tuple[list[tuple[int, ...]], list[int], list[int]]:
-    """Assign a slot to each row (its body numbers); return edges (ascending), slot of each row, side of its first body on its edge."""
+def place_rows(bodies: Iterable[tuple[int, ...]], grounded: Iterable[bool]) -> tuple[list[tuple[int, ...]], list[int], list[int]]:
+    """Assign a slot to each row (its body numbers); return edges (ascending), slot of each row, side of its first body on its edge.
+
+    grounded: whether the row is a coupling that also reads the ground, see `Primitive.reads_ground`; such rows have edges of their own
+    """
     edges: list[tuple[int, ...]] = []
-    filling: dict[tuple[int, ...], tuple[int, int]] = {}
+    filling: dict[tuple[tuple[int, ...], bool], tuple[int, int]] = {}
     slots: list[int] = []
     sides: list[int] = []
-    for touched in bodies:
+    for touched, also_ground in zip(bodies, grounded, strict=True):
         if len(touched) == 2:  # noqa: PLR2004
             i, j = touched
             pair: tuple[int, ...] = touched if i <= j else (j, i)
         else:
             pair = tuple(sorted(touched))
-        edge, used = filling.get(pair, (-1, ROWS_PER_EDGE))
+        edge, used = filling.get((pair, also_ground), (-1, ROWS_PER_EDGE))
         if used == ROWS_PER_EDGE:
             edge, used = len(edges), 0
             edges.append(pair)
-        filling[pair] = (edge, used + 1)
+        filling[pair, also_ground] = (edge, used + 1)
         slots.append(ROWS_PER_EDGE * edge + used)
         sides.append(0 if touched[0] == pair[0] or len(pair) > 2 else 1)  # noqa: PLR2004  rows of more bodies keep the edge's order
     return edges, slots, sides
+
+
+def edge_rows(primitives: Sequence[Primitive], slots: Sequence[int], n_edges: int) -> EdgeRows:
+    """Return the number of rows of each edge, and their kind."""
+    weight, kind = [0] * n_edges, [RELATIVE] * n_edges
+    for primitive, slot in zip(primitives, slots, strict=True):
+        edge = slot // ROWS_PER_EDGE
+        weight[edge] += 1
+        if not primitive.relative():
+            kind[edge] = ABSOLUTE
+        elif kind[edge] == RELATIVE and primitive.reads_ground():
+            kind[edge] = RELATIVE_TO_GROUND
+    return EdgeRows(weight, kind)
 
 
 def compile_tables(
@@ -186,7 +203,8 @@ def compile_tables(
     """
     number = Numbering(bodies)
     number.driver(Constant(0.0))
-    edges, slots, sides = place_rows(tuple(number.bodies[body] for body in p.bodies()) for p in primitives)
+    touched = (tuple(number.bodies[body] for body in p.bodies()) for p in primitives)
+    edges, slots, sides = place_rows(touched, (p.reads_ground() for p in primitives))
     n_sides = max((len(edge) for edge in edges), default=2)
     turns = Turns(sum(load.angles for load in loads))
     for q in (q for load in loads for q in load.coordinates()):  # first, so that rows that close later change no number
@@ -213,7 +231,8 @@ def compile_tables(
     callbacks = _callbacks(number, drivers, primitives, owners, entries, n_tail, network)
     positions = np.array([body.r for body in bodies], dtype=np.float64)
     padded = [(*edge, *[0] * (n_sides - len(edge))) for edge in edges]
-    chosen = choose_solver(positions, padded, (pad == 0.0).sum(axis=1).tolist(), solver)
+    rows = edge_rows(primitives, slots, len(edges))
+    chosen = choose_solver(positions, padded, rows, solver)
     n_nodes, n_slots = len(bodies) + len(edges), ROWS_PER_EDGE * len(edges)
     ints = (
         {
@@ -230,6 +249,7 @@ def compile_tables(
             "DRIVER_OPS": drivers.ops,
             "EDGES": np.array(padded, dtype=np.int64).reshape(-1, n_sides),
             "VELOCITY_ROWS": velocity_rows,
+            "EDGE_ROWS": np.array(rows, dtype=np.int64).T,
         }
         | friction.ints
         | chosen.ints

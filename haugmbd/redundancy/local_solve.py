@@ -25,8 +25,8 @@ class LocalSolver:
     """An elimination, with the neighbours of each node before it and after it in the order, and the blocks between them."""
 
     def __init__(self, model: Model, e: Elimination) -> None:
-        order, neighbor_starts = integers(model, "ORDER").ravel().tolist(), integers(model, "NEIGHBOR_STARTS").ravel().tolist()
-        neighbors = integers(model, "NEIGHBORS").tolist()
+        order, neighbor_starts = integers(model, "ORDER")[:, 0].tolist(), integers(model, "NEIGHBOR_STARTS").ravel().tolist()
+        neighbors = integers(model, "NEIGHBORS")[:, :2].tolist()
         self._e, self._order = e, order
         self._step = {node: step for step, node in enumerate(order)}
         self._later = [neighbors[neighbor_starts[step] : neighbor_starts[step + 1]] for step in range(len(order))]

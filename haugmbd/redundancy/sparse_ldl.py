@@ -71,10 +71,9 @@ def eliminate(model: Model, J: Array, active: Array, tol: float = WELL_TOL) -> A
     table = model.tables
     if has_fronts(table):
         return eliminate_by_fronts(model, J, active, tol, PREFERRED)
-    order, neighbor_starts, update_starts = (
-        integers(model, name).ravel().tolist() for name in ("ORDER", "NEIGHBOR_STARTS", "UPDATE_STARTS")
-    )
-    neighbors, fill_updates = integers(model, "NEIGHBORS").tolist(), integers(model, "FILL_UPDATES").tolist()
+    order = integers(model, "ORDER")[:, 0].tolist()
+    neighbor_starts, update_starts = (integers(model, name).ravel().tolist() for name in ("NEIGHBOR_STARTS", "UPDATE_STARTS"))
+    neighbors, fill_updates = integers(model, "NEIGHBORS")[:, :2].tolist(), integers(model, "FILL_UPDATES")[:, :3].tolist()
     n, n_nodes = model.nb + 1, model.nb + 1 + len(table["EDGES"])
     D = np.zeros((n_nodes, SLOTS, SLOTS))
     D[1:n] = np.eye(SLOTS)
@@ -144,8 +143,8 @@ def solve(model: Model, e: AnyElimination, x: Array) -> Array:
     """Overwrite right-hand sides x (nn, 6, nd) with the solutions of K x = b."""
     if isinstance(e, FrontElimination):
         return e.solve(x)
-    order, neighbor_starts = integers(model, "ORDER").ravel().tolist(), integers(model, "NEIGHBOR_STARTS").ravel().tolist()
-    neighbors = integers(model, "NEIGHBORS").tolist()
+    order, neighbor_starts = integers(model, "ORDER")[:, 0].tolist(), integers(model, "NEIGHBOR_STARTS").ravel().tolist()
+    neighbors = integers(model, "NEIGHBORS")[:, :2].tolist()
     for step, node in enumerate(order):
         q = e.inverse[node] @ x[node]
         for other, block in neighbors[neighbor_starts[step] : neighbor_starts[step + 1]]:

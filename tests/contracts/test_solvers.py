@@ -14,6 +14,7 @@ import haugmbd as mbd
 from haugmbd.crosscheck.dense_reference import solve_dense
 from haugmbd.errors import UsageError
 from haugmbd.gallery import GALLERY, andrews, bricard, chain, net, slider_crank, stewart_platform, windows
+from haugmbd.kkt.elimination_order import ABSOLUTE, EdgeRows
 from haugmbd.kkt.solver_choice import BLOCK, DENSE, MULTIFRONTAL, SOLVERS, choose_solver
 from joints import RJ, SJ, Coupling, Distance, Gear
 from tests.support.random_systems import random_system
@@ -242,4 +243,4 @@ def test_an_unknown_solver_is_refused():
 
 def test_a_dense_matrix_that_is_too_large_is_refused_before_it_is_made():
     with pytest.raises(UsageError, match=r"at most 10000 rows, and the model has 10500: .* 0.88 GB"):
-        choose_solver(np.zeros((2, 3)), [(0, 1)] * 3500, [3] * 3500, DENSE)
+        choose_solver(np.zeros((2, 3)), [(0, 1)] * 3500, EdgeRows([3] * 3500, [ABSOLUTE] * 3500), DENSE)

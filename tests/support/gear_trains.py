@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from haugmbd import Body, System, Torque
-from joints import CJ, RJ, TJ, Belt, Coupling, Gear, RackPinion, Screw
+from haugmbd import TSDA, Body, System, Torque
+from joints import CJ, RJ, TJ, Belt, Coupling, Distance, Gear, RackPinion, Screw
 
 GRAVITY = 9.80665
 Z = (0, 0, 1)
@@ -116,4 +116,43 @@ def chain_of_pairs(n, seed=0):
             Coupling(f"mesh {k}", {pin: float(rng.uniform(0.5, 2.0)), axle: 1.0, **({wheel_before: 0.3} if wheel_before else {})})
         )
         before, wheel_before = arm, axle
+    return system
+
+
+def random_train(seed, *, dependent=False, springs=False):
+    """A random tree of joints with random couplings of one to four of their coordinates, and rods between its bodies.
+
+    dependent: with a coupling more, which is the sum of two others;  springs: with springs between bodies
+    """
+    rng = np.random.default_rng(seed)
+    system, bodies, ways = System(f"train {seed}", gravity=(0.4, -2.0, -GRAVITY)), [], []
+    for k in range(int(rng.integers(3, 9))):
+        before = system.ground if not bodies or rng.random() < 0.25 else bodies[int(rng.integers(max(0, k - 3), k))]
+        place = np.zeros(3) if before.is_ground else before.r
+        body = system.add(Body(f"body {k}", rng.uniform(0.5, 2.0), rng.uniform(0.1, 0.15, 3), r=place + rng.normal(size=3)))
+        cls = (RJ, RJ, TJ, CJ)[int(rng.integers(4))]
+        joint = system.add(cls(f"joint {k}", before, body, point=place + 0.3 * rng.normal(size=3), axis=rng.normal(size=3)))
+        ways += [joint.coordinate(what) for what in {RJ: ("angle",), TJ: ("displacement",), CJ: ("angle", "displacement")}[cls]]
+        bodies.append(body)
+    free = len(ways)
+    rods = int(rng.integers(0, 2)) if free > 4 else 0
+    couplings = int(rng.integers(1, max(2, free - rods - 1)))
+    terms = [
+        {ways[i]: float(rng.uniform(0.3, 2.0)) for i in rng.choice(free, min(free, int(rng.integers(1, 5))), replace=False)}
+        for _ in range(couplings)
+    ]
+    if dependent:
+        terms += [{ways[0]: 1.0, ways[-1]: -0.7}, {ways[0]: 0.4, ways[1]: 1.1}]
+        terms.append({way: terms[-1].get(way, 0.0) + terms[-2].get(way, 0.0) for way in {**terms[-1], **terms[-2]}})
+    for k, parts in enumerate(terms):
+        system.add(Coupling(f"coupling {k}", parts))
+    for k in range(rods):
+        i, j = rng.choice(len(bodies), 2, replace=False)
+        ends = {"point_i": bodies[i].r + rng.normal(size=3), "point_j": bodies[j].r + rng.normal(size=3)}
+        system.add(Distance(f"rod {k}", bodies[i], bodies[j], **ends))
+    if springs:
+        for k in range(2):
+            i, j = rng.choice(len(bodies), 2, replace=False)
+            at = {"point_i": bodies[i].r, "point_j": bodies[j].r + (0.1, 0.2, 0.3)}
+            system.add(TSDA(f"spring {k}", bodies[i], bodies[j], **at, k=1e3, c=5.0, l0=0.5))
     return system

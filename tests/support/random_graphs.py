@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from haugmbd.kkt.elimination_order import ABSOLUTE, EdgeRows
 from haugmbd.kkt.solver_choice import SolverTables, choose_solver
 from haugmbd.workspace import layout
 from haugmbd.workspace.layout import Tables, Workspace
@@ -66,7 +67,7 @@ class Graph(NamedTuple):
 
     def solver(self, name: str) -> SolverTables:
         """The tables of a solver."""
-        return choose_solver(self.positions, self.edges, self.weight, name)
+        return choose_solver(self.positions, self.edges, EdgeRows(self.weight, [ABSOLUTE] * len(self.edges)), name)
 
 
 def matrix(w: Workspace, name: str) -> np.ndarray:

@@ -17,7 +17,7 @@ from haugmbd.forces.registry import table_of
 from haugmbd.forces.state_force import StateForce
 from haugmbd.forces.user_function import TIME
 from haugmbd.integrators.implicit.coloring import color_bodies
-from haugmbd.kkt.elimination_order import make_schedule
+from haugmbd.kkt.elimination_order import EdgeRows, make_schedule
 from haugmbd.kkt.solver_choice import FRONT_ARRAYS, FRONT_TABLES, MULTIFRONTAL, SolverTables, block_tables
 from haugmbd.kkt.solver_routines import has_fronts
 from haugmbd.model.compile import LoadEntry
@@ -84,7 +84,8 @@ def _solver_tables(model: Model, edges: list[tuple[int, ...]], pairs: list[tuple
     """
     if has_fronts(model.tables) and not pairs:
         return SolverTables(MULTIFRONTAL, "", {}, {}), np.zeros((0, 2), dtype=np.int64)
-    schedule = make_schedule(model.nb, edges, pairs)
+    weight, kind = model.tables["EDGE_ROWS"].T.tolist()
+    schedule = make_schedule(model.nb, edges, pairs, EdgeRows(weight, kind))
     solver = block_tables(schedule, model.nb + 1, "")
     if has_fronts(model.tables):
         solver.ints.update({name: np.zeros((0, 0), dtype=np.int64) for name in FRONT_TABLES})

@@ -78,7 +78,7 @@ def test_every_node_is_eliminated_once_and_in_a_safe_order(seed):
     n = 14
     edges = random_graph(rng, n, int(rng.integers(0, 7)))
     schedule = make_schedule(n, edges)
-    order = schedule.order.tolist()
+    order = schedule.order[:, 0].tolist()
     assert sorted(order) == list(range(1, n + 1 + len(edges)))
     separating = bridges(n + 1, edges)
     for e, pair in enumerate(edges):
@@ -119,7 +119,7 @@ def test_blocks_are_numbered_consistently():
     """Each edge's block couples it with its body; neighbors and fill updates name blocks of the nodes that they speak of."""
     n, edges = 8, ladder(8)
     s = make_schedule(n, edges)
-    step_of = {node: step for step, node in enumerate(s.order.tolist())}
+    step_of = {node: step for step, node in enumerate(s.order[:, 0].tolist())}
     couples: dict[int, tuple[int, int]] = {}
     for e, pair in enumerate(edges):
         for side, body in enumerate(pair):
@@ -129,10 +129,10 @@ def test_blocks_are_numbered_consistently():
             node = n + 1 + e
             assert s.body_first[e, side] == (step_of[body] < step_of[node])
             couples[s.body_block[e, side]] = (body, node) if s.body_first[e, side] else (node, body)
-    for step, node in enumerate(s.order.tolist()):
-        for other, block in s.neighbors[s.neighbor_starts[step] : s.neighbor_starts[step + 1]].tolist():
+    for step, node in enumerate(s.order[:, 0].tolist()):
+        for other, block, _ in s.neighbors[s.neighbor_starts[step] : s.neighbor_starts[step + 1]].tolist():
             assert couples.setdefault(block, (node, other)) == (node, other)
-        for first, second, target in s.fill_updates[s.update_starts[step] : s.update_starts[step + 1]].tolist():
+        for first, second, target, _, _ in s.fill_updates[s.update_starts[step] : s.update_starts[step + 1]].tolist():
             (own, a), (same, b) = couples[first], couples[second]
             assert own == same == node
             assert couples.setdefault(target, (a, b)) == (a, b)
@@ -142,5 +142,5 @@ def test_blocks_are_numbered_consistently():
 def test_a_system_without_joints_has_no_blocks():
     schedule = make_schedule(3, [])
     assert schedule.n_blocks == 0
-    assert sorted(schedule.order.tolist()) == [1, 2, 3]
+    assert sorted(schedule.order[:, 0].tolist()) == [1, 2, 3]
     assert schedule.body_block.shape == (0, 2)
