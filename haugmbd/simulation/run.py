@@ -151,7 +151,7 @@ class Run(Generic[R]):
         skips = times is not None or every > 1
         self.touches = TouchEvents(model, logs=skips) if model is not None and model.has_contacts else None
         watched = () if self.touches is None else self.touches.events
-        need = partial(Run._need, proxy(self))  # no cycle: the workspace of a run is given back with it, not when garbage is collected
+        need = partial(Run._need, proxy(self))  # no cycle: its workspace is given back with the run, not when garbage is collected
         self.locator = EventLocator((*map(counting_turns, events), *watched), problem, method, need)
         self.records: list[EventRecord] = []
         if self.locator.may_end:
