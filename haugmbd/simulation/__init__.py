@@ -16,7 +16,10 @@ load             load
 arguments        check and read the arguments of `simulate`
 compatibility    legal combinations of formulation, integrator and stabilization
 touch_events     touch and release of contact forces
+growing          arrays that grow while a run goes on
+wanted_times     states at given times between steps
 clock            stops of a run for sampled blocks and delays
+stored_states    what a run stores of its steps
 run              the loop over batches of steps
 simulate_chain   simulate for a serial chain
 simulate         simulate

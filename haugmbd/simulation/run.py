@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
-from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
 from weakref import proxy
 
@@ -19,19 +17,20 @@ from haugmbd.diagnostics.joint_coordinate import counting_turns
 from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, TurnMonitor, singular_notes, violation_notes
 from haugmbd.diagnostics.turns import TurnCounter
 from haugmbd.errors import SimulationError
-from haugmbd.integrators.event_location import EventLocator, Moment, step_to
+from haugmbd.integrators.event_location import EventLocator, Moment
 from haugmbd.integrators.events import Event, EventRecord
 from haugmbd.integrators.singularity_crossing import crossing_search
 from haugmbd.integrators.state_space import MaximalStateSpace, SingularCrossing
 from haugmbd.integrators.step_batch import StepBatch
-from haugmbd.integrators.step_context import Problem, copy_options, post_step_each, restore_memory
+from haugmbd.integrators.step_context import Problem, copy_options, restore_memory
 from haugmbd.integrators.stick import batches_with_stick
 from haugmbd.simulation.clock import Clock
 from haugmbd.simulation.progress import Progress
 from haugmbd.simulation.records import Counters
 from haugmbd.simulation.sensor import Sensor, SensorHistory, SensorRecorder
+from haugmbd.simulation.stored_states import Selection, StoredStates
 from haugmbd.simulation.touch_events import TouchEvent, TouchEvents
-from haugmbd.workspace.layout import WIDTH
+from haugmbd.simulation.wanted_times import WantedTimes
 
 CREPT = 1e-6
 """Relative to |t| + 1 s: distance after the last time of a run at which drivers are checked for a break."""
@@ -46,73 +45,29 @@ LONGEST_BATCH, BATCHES = 0.1, 20
 
 R = TypeVar("R")
 
-GROWTH = 1.125
-"""Factor by which a full array grows in place."""
-
-
-class Growing:
-    """An array to which rows are appended in place. Joining pieces at the end would need twice the memory."""
-
-    def __init__(self, width: int) -> None:
-        self._array = np.empty((0, width))
-        self._n = 0
-        self._given = False
-
-    def append(self, more: Array) -> None:
-        """Append rows (k, width), or (k,) if the width is 1."""
-        if self._given:  # somebody holds the array: it must stay where it is
-            self._array, self._given = self._array[: self._n].copy(), False
-        end, width = self._n + len(more), self._array.shape[1]
-        if end > len(self._array):
-            self._array.resize((max(end, int(GROWTH * len(self._array))), width), refcheck=False)
-        self._array[self._n : end] = more.reshape(len(more), width)
-        self._n = end
-
-    def ends_with(self, value: float) -> bool:
-        """Return whether the first number of the last row is `value`."""
-        return self._n > 0 and float(self._array[self._n - 1, 0]) == value
-
-    def put_last(self, row: Array) -> None:
-        """Replace the last row."""
-        if self._given:
-            self._array, self._given = self._array[: self._n].copy(), False
-        self._array[self._n - 1] = row
-
-    def rows(self) -> Array:
-        """Return all rows (n, width); rows that are appended later go to another array."""
-        if not self._given:
-            self._array.resize((self._n, self._array.shape[1]), refcheck=False)
-            self._given = True
-        return self._array
-
-
-def accelerations_in(y_dot: Array, n: int) -> Array:
-    """Return (v', omega_bar') of n bodies, (k, 6 n), in the rates (k, ny) of flat states."""
-    return y_dot[:, : WIDTH * n].reshape(len(y_dot), n, WIDTH)[:, :, 7:].reshape(len(y_dot), 6 * n)
-
 
 class Recorded(NamedTuple):
     """The data of a run: t (nt,), y (nt, ny), counters, outcome, events, and the singular configurations that were crossed.
 
     lam: (nt, nc) multipliers of the method itself, NaN at the start; None without them, before the first step, or at given times
-    energy_restored: by an energy projection [J]
     u_dot: (nt, 6 (nb + 1)) the accelerations that belong to them, if they are kept
-    sensors: values of the sensors;  turns: (nt, m) joint angles that were counted from step to step, None if every step is stored
+    turns: (nt, m) joint angles that were counted from step to step, None if every step is stored;  sensors: values of the sensors
+    energy_restored: by an energy projection [J]
     contact_impacts: of compliant contacts, None if every step is stored
     """
 
     t: Array
     y: Array
+    lam: Array | None
+    u_dot: Array | None
+    turns: Array | None
+    sensors: Mapping[str, SensorHistory]
     counters: Counters
     outcome: Outcome
     events: tuple[EventRecord, ...]
     singular_crossings: tuple[SingularCrossing, ...]
-    lam: Array | None = None
-    energy_restored: float = 0.0
-    u_dot: Array | None = None
-    sensors: Mapping[str, SensorHistory] = MappingProxyType({})
-    turns: Array | None = None
-    contact_impacts: tuple[ContactImpact, ...] | None = None
+    energy_restored: float
+    contact_impacts: tuple[ContactImpact, ...] | None
 
     @property
     def interrupted(self) -> bool:
@@ -144,9 +99,7 @@ class Run(Generic[R]):
         keeps_ends: bool = False,
         before: Run[R] | None = None,
     ) -> None:
-        self.keeps_ends, self.before = keeps_ends, before
-        self.problem, self.method, self.t_end, self.times, self.every = problem, method, t_end, times, every
-        self.record = record
+        self.problem, self.method, self.t_end, self.record, self.before = problem, method, t_end, record, before
         model = problem.state_space.model if isinstance(problem.state_space, MaximalStateSpace) else None
         skips = times is not None or every > 1
         self.touches = TouchEvents(model, logs=skips) if model is not None and model.has_contacts else None
@@ -156,19 +109,12 @@ class Run(Generic[R]):
         self.records: list[EventRecord] = []
         if self.locator.may_end:
             problem.first_batch = FIRST_BATCH
-        self.t = Growing(1)
-        self.y = Growing(problem.y.size)
-        self.lam: Growing | None = None
-        self.bodies, self.u_dot = bodies, Growing(6 * bodies) if bodies else None
         self.budget, self.exhausted = budget, False
         self.stop = t_end
         if budget is not None:
             problem.batch_seconds = min(LONGEST_BATCH, budget / BATCHES)
         self.began = time.perf_counter()
-        self.sensors = SensorRecorder(sensors, problem.state_space.state)
-        self.counter = TurnCounter(model) if skips and model is not None else None
-        self.angles = None if self.counter is None else Growing(len(self.counter.zero))
-        self.steps = self.rejected = self.next_time = 0
+        self.steps = self.rejected = 0
         self.turns = TurnMonitor(problem.state_space.spinning(), problem.state_space.places().spins[:, 1])
         self.gap = (0.0, "", problem.t)
         self.ended = ""
@@ -177,6 +123,10 @@ class Run(Generic[R]):
         self.clock = Clock.of(problem)
         if self.clock is not None and before is not None and before.clock is not None:
             self.clock.called = before.clock.called
+        selection = Selection(every, None if times is None else WantedTimes(times, problem, method, need), keeps_ends)
+        counter = TurnCounter(model) if skips and model is not None else None
+        recorder = SensorRecorder(sensors, problem.state_space.state)
+        self.stored = StoredStates(selection, problem.y.size, recorder, counter, self.clock, bodies)
         self.crossings = None if self.clock is None else crossing_search(problem, t_end)
         self.cpu = time.process_time()
 
@@ -197,6 +147,11 @@ class Run(Generic[R]):
                 error.result = self._result(interrupted=False, error=error)  # type: ignore[attr-defined]
             raise
 
+    @property
+    def counted(self) -> Array | None:
+        """Return the joint angles that have been counted up to the last step; None if they are not counted."""
+        return None if self.stored.counter is None else self.stored.counter.last
+
     def _advance(self, bar: Progress) -> None:
         """Apply the stabilization to the start, then go to the end, with a stop at each time of a sampled block or a delay."""
         p, clock = self.problem, self.clock
@@ -207,7 +162,7 @@ class Run(Generic[R]):
             clock.begin(p)
         self._need(p.post_step(p.pack, p.options, p.t, p.y, k1), p.t)
         self._stand_at(k1)
-        self._keep_first()
+        self.stored.begin(self._last, None if self.before is None else self.before.counted)
         method = self.method
         while True:
             self.stop = self.t_end if clock is None else clock.next_stop(p.t, self.t_end)
@@ -227,8 +182,7 @@ class Run(Generic[R]):
             return
         self._need(p.rates(p.pack, p.options, p.t, p.y, k1), p.t)
         self._stand_at(k1)
-        if self.t.ends_with(p.t):
-            self.y.put_last(p.y)
+        self.stored.put_last(p.t, p.y)
 
     def _to_next_contact(self, method: Any, k1: Array, bar: Progress) -> bool:
         """Take batch after batch to the next touch or release of a contact; return whether there is one before the stop of the run.
@@ -347,7 +301,7 @@ class Run(Generic[R]):
             records = self._new(records)
             records[-1:] = self.touches.switch(self.locator.ended_by, float(cut.t[-1]), y)
             self.switched.append(y)
-            if self.times is None:
+            if self.stored.selection.wanted is None:
                 cut.y[-1] = y
             self.records += records
             return cut, True
@@ -370,89 +324,16 @@ class Run(Generic[R]):
         if wrong:
             raise SimulationError(wrong)
 
-    def _keep_first(self) -> None:
-        """Store the initial state, the first of every result without `t_eval`."""
-        turned = None if self.before is None or self.before.counter is None else self.before.counter.last
-        counted = None if self.counter is None else self.counter.start(self._last[1], turned)
-        if self.counter is not None:
-            self.sensors.watch(*self._last[:2])
-        if self.times is None or self.keeps_ends:
-            self._keep(self._last[0], self._last[1], counted)
-            if self.u_dot is not None:
-                self.u_dot.append(accelerations_in(self._last[2], self.bodies))
-
-    def _keep(self, t: Array, y: Array, angles: Array | None) -> None:
-        """Store states y (n, ny), the joint angles that were counted at them, and the values of the sensors."""
-        if self.clock is not None:
-            self.clock.put_delays(t, y)
-        self.t.append(t)
-        self.y.append(y)
-        if self.angles is not None and angles is not None:
-            self.angles.append(angles)
-        self.sensors.record(t, y)
-
     def _store(self, batch: StepBatch) -> None:
-        """Store every `every`-th state of a batch, or those at the given times."""
+        """Store states of a batch; its last one is the one from which the run goes on."""
         if len(batch.t) == 0:
             return
-        t, y, y_dot = before = self._last
+        before = self._last
         self._last = (batch.t[-1:].copy(), batch.y[-1:].copy(), batch.y_dot[-1:].copy())
-        if self.times is not None or self.counter is not None:
-            t, y, y_dot = (np.concatenate(pair) for pair in zip(before, batch[:3], strict=True))
-        if self.counter is not None:
-            self.sensors.watch(batch.t, batch.y)
-        if self.times is not None:
-            wanted, states = self._interpolate(self.times, t, y, y_dot, batch.curve)
-            if self.keeps_ends and t[-1] >= self.t_end and not (len(wanted) and wanted[-1] == t[-1]):
-                wanted, states = np.append(wanted, t[-1]), np.vstack([states, y[-1]])
-            self._keep(wanted, states, None if self.counter is None else self.counter.follow(t, y, y_dot, wanted, states))
-        else:
-            at_end = batch.t[-1] >= self.t_end
-            kept = (np.arange(self.steps + 1, self.steps + 1 + len(batch.t)) % self.every == 0) | (at_end & (batch.t >= self.t_end))
-            if batch.lam is not None:
-                if self.lam is None:
-                    lam = Growing(batch.lam.shape[1])
-                    lam.append(np.full((1, batch.lam.shape[1]), np.nan))
-                    self.lam = lam
-                self.lam.append(batch.lam[kept])
-            if self.u_dot is not None:
-                self.u_dot.append((accelerations_in(batch.y_dot, self.bodies) if batch.u_dot is None else batch.u_dot)[kept])
-            wanted, states = batch.t[kept], batch.y[kept]
-            self._keep(wanted, states, None if self.counter is None else self.counter.follow(t, y, y_dot, wanted, states))
+        calls_follow = bool(batch.t[-1] >= self.stop < self.t_end)
+        self.stored.add(before, batch, self.steps, self.t_end, calls_follow=calls_follow)
         self.steps += batch.accepted
         self.rejected += batch.rejected
-
-    def _interpolate(self, times: Array, t: Array, y: Array, y_dot: Array, curve: Any) -> tuple[Array, Array]:
-        """Return the given times up to t[-1] and their states; on a curve, if there is one."""
-        jumps = t[-1] >= self.stop < self.t_end  # at this time a state is taken after the calls of sampled blocks
-        stop = int(np.searchsorted(times, t[-1], side="left" if jumps else "right"))
-        wanted = times[self.next_time : stop]
-        if not len(wanted):
-            return wanted, y[:0]
-        if curve is not None:
-            states: Array = curve.states(wanted)
-        elif self.method.dense:
-            states = self.problem.state_space.between(wanted, t, y, y_dot)
-            self._post_step_each(wanted, states)
-        else:
-            states = self._step_to_each(wanted, t, y, y_dot)
-        self.next_time = stop
-        return wanted, states
-
-    def _post_step_each(self, t: Array, y: Array) -> None:
-        """Apply the stabilization to interpolated states; this is not counted as work of the integrator."""
-        code, done = post_step_each(self.problem.post_step, self.problem.pack, self.problem.options, t, y)
-        if code != OK:
-            self._need(code, t[done])
-
-    def _step_to_each(self, wanted: Array, t: Array, y: Array, y_dot: Array) -> Array:
-        """Return states at the given times by steps that end there; they are not counted as work of the integrator."""
-        problem = replace(self.problem, options=copy_options(self.problem.options))
-        states = np.empty((len(wanted), y.shape[1]))
-        for row, time_ in enumerate(wanted):
-            k = int(np.searchsorted(t, time_, side="right")) - 1
-            states[row] = step_to(problem, self.method, Moment(float(t[k]), y[k], y_dot[k]), float(time_), self._need).y
-        return states
 
     def _need(self, code: int, t: float) -> None:
         """Raise the error of a code that is not OK, with the result so far."""
@@ -484,19 +365,18 @@ class Run(Generic[R]):
             euler_sum=float(o.sum_euler_drift),
             cpu=time.process_time() - self.cpu,
         )
-        t, y, lam = self.t.rows()[:, 0], self.y.rows(), None if self.lam is None else self.lam.rows()
-        u_dot = None if self.u_dot is None else self.u_dot.rows()
-        turns = None if self.angles is None else self.angles.rows()
-        lengths = [len(t), len(y), *(len(x) for x in (lam, u_dot, turns) if x is not None)]
-        lengths += [] if self.sensors.states is None else [self.sensors.states]
-        n = min(lengths)  # a run may end, or Ctrl-C come, while a batch is stored
-        lam, u_dot, turns = (None if x is None else x[:n] for x in (lam, u_dot, turns))
         outcome, events, crossings = self._outcome(interrupted, error), tuple(self.records), tuple(p.singular_crossings)
-        restored, sensors = float(o.max_energy_restored), self.sensors.histories(t[:n])
         log = None if self.touches is None else self.touches.log
-        impacts = None if log is None else log.impacts()
         return self.record(
-            Recorded(t[:n], y[:n], counters, outcome, events, crossings, lam, restored, u_dot, sensors, turns, impacts)
+            Recorded(
+                *self.stored.found(),
+                counters=counters,
+                outcome=outcome,
+                events=events,
+                singular_crossings=crossings,
+                energy_restored=float(o.max_energy_restored),
+                contact_impacts=None if log is None else log.impacts(),
+            )
         )
 
     def _outcome(self, interrupted: bool, error: Exception | None) -> Outcome:

@@ -229,7 +229,7 @@ class HybridSimulation:
     def _only(self, state: State) -> Result:
         """Return a segment of one state, at which an event of an impact ends the motion."""
         model, settings = self.mechanism.model(self.rest.closed, state), self.of.settings
-        y, counter = state.y[None], None if self._run_before is None else self._run_before.counter
+        y, counter = state.y[None], None if self._run_before is None else self._run_before.stored.counter
         turns = None if counter is None else counter.start(y, counter.last)
         sensors = SensorRecorder(self.sensors, MaximalStateSpace(model).state)
         sensors.record(np.array([state.t]), y)

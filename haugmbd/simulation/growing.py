@@ -1,0 +1,46 @@
+"""Arrays that grow while a run goes on."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+
+GROWTH = 1.125
+"""Factor by which a full array grows in place."""
+
+
+class Growing:
+    """An array to which rows are appended in place. Joining pieces at the end would need twice the memory."""
+
+    def __init__(self, width: int) -> None:
+        self._array = np.empty((0, width))
+        self._n = 0
+        self._given = False
+
+    def append(self, more: Array) -> None:
+        """Append rows (k, width), or (k,) if the width is 1."""
+        if self._given:  # somebody holds the array: it must stay where it is
+            self._array, self._given = self._array[: self._n].copy(), False
+        end, width = self._n + len(more), self._array.shape[1]
+        if end > len(self._array):
+            self._array.resize((max(end, int(GROWTH * len(self._array))), width), refcheck=False)
+        self._array[self._n : end] = more.reshape(len(more), width)
+        self._n = end
+
+    def ends_with(self, value: float) -> bool:
+        """Return whether the first number of the last row is `value`."""
+        return self._n > 0 and float(self._array[self._n - 1, 0]) == value
+
+    def put_last(self, row: Array) -> None:
+        """Replace the last row."""
+        if self._given:
+            self._array, self._given = self._array[: self._n].copy(), False
+        self._array[self._n - 1] = row
+
+    def rows(self) -> Array:
+        """Return all rows (n, width); rows that are appended later go to another array."""
+        if not self._given:
+            self._array.resize((self._n, self._array.shape[1]), refcheck=False)
+            self._given = True
+        return self._array
