@@ -3,13 +3,15 @@ r"""Calls of the user's functions without Python: one Numba cfunc, composed of t
     callback(t, y, signals, F, Q_user, succeeded):   for each function: for each element that uses it: F[slot, 0] <- function(t, ...)
 
 A value that is not finite stops the loop; Python then calls the same functions again, and reports which one it was.
-Functions are composed by closures: `both(first, second)` is compiled code that calls two others.
+Functions are composed by closures: `both(first, second)` is compiled code that calls two others. Models that call the same functions in
+the same places share the machine code: variants of a sweep compile it once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numba
 import numpy as np
@@ -17,6 +19,7 @@ from numba import types
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.ffi import SIGNATURE, YES
+from haugmbd.compiled.jit import counted
 from haugmbd.control.compiled import compile_network
 from haugmbd.forces.user_function import BODY, TIME
 from haugmbd.workspace.layout import WIDTH
@@ -27,15 +30,35 @@ if TYPE_CHECKING:
 Step = Callable[[float, Array, Array, Array, Array], None]
 
 
+SHARED = 64
+"""So many compiled callbacks are kept for other models, with the functions that they call."""
+
+
+class FunctionCalls(NamedTuple):
+    """The calls of one function: its form and shape, and the places (signal, bodies, slots) of each element that uses it."""
+
+    function: Any
+    form: str
+    shape: tuple[int, ...]
+    places: tuple[tuple[int, tuple[int, ...], tuple[int, ...]], ...]
+
+
 def compile_force_callbacks(force_calls: Sequence[ForceCall], shapes: Sequence[tuple[int, ...]], network: Any = None) -> Any:
     """Return the cfunc of `SIGNATURE` that makes all of `force_calls`; shapes of (y, signals, F, Q_user);  network: the blocks."""
-    groups: dict[tuple[int, str, tuple[int, ...]], list[ForceCall]] = {}
-    for force_call in force_calls:
-        groups.setdefault(
-            (id(force_call.user_function.function), force_call.user_function.form, force_call.user_function.shape), []
-        ).append(force_call)
-    steps = [_step(group) for group in groups.values()]
-    return composed(steps if network is None else [*steps, _network_step(compile_network(network))], shapes)
+    groups: dict[tuple[Any, str, tuple[int, ...]], list[Any]] = {}
+    for call in force_calls:
+        user = call.user_function
+        groups.setdefault((user.function, user.form, user.shape), []).append((call.signal, tuple(call.bodies), tuple(call.slots)))
+    calls = tuple(FunctionCalls(*key, tuple(places)) for key, places in groups.items())
+    if network is None:
+        return _shared(calls, tuple(shapes))
+    return composed([*map(_step, calls), _network_step(compile_network(network))], shapes)
+
+
+@lru_cache(maxsize=SHARED)
+def _shared(calls: tuple[FunctionCalls, ...], shapes: tuple[tuple[int, ...], ...]) -> Any:
+    """Return the cfunc that makes these calls, the same one for equal calls."""
+    return composed([_step(each) for each in calls], shapes)
 
 
 def _network_step(run: Any) -> Step:
@@ -79,22 +102,22 @@ def _both(first: Step, second: Step) -> Step:
 
 
 def _compiled(function: Step) -> Step:
-    return numba.njit(function)  # type: ignore[no-any-return]
+    return counted(function)
 
 
-def _step(group: Sequence[ForceCall]) -> Step:
+def _step(calls: FunctionCalls) -> Step:
     """Return the step that calls one function for all elements that use it."""
-    user_function = group[0].user_function
-    columns = np.array([[a.signal, *a.bodies, *a.slots] for a in group], dtype=np.int64)
-    if user_function.form == BODY and not group[0].slots:
-        return _system_step(user_function.function, columns, user_function.shape[0])
-    if user_function.form == BODY:
-        return _body_step(user_function.function, columns)
-    places = np.ascontiguousarray(columns[:, [0, *range(1 + len(group[0].bodies), columns.shape[1])]])
-    scalar = user_function.shape == ()
-    if user_function.form == TIME:
-        return _scalar_time_step(user_function.function, places) if scalar else _vector_time_step(user_function.function, places)
-    return _signal_step(user_function.function, places) if scalar else _signals_step(user_function.function, places)
+    function, form, shape, places = calls
+    _, bodies, slots = places[0]
+    columns = np.array([[signal, *own_bodies, *own_slots] for signal, own_bodies, own_slots in places], dtype=np.int64)
+    if form == BODY and not slots:
+        return _system_step(function, columns, shape[0])
+    if form == BODY:
+        return _body_step(function, columns)
+    at = np.ascontiguousarray(columns[:, [0, *range(1 + len(bodies), columns.shape[1])]])
+    if form == TIME:
+        return _scalar_time_step(function, at) if shape == () else _vector_time_step(function, at)
+    return _signal_step(function, at) if shape == () else _signals_step(function, at)
 
 
 def _signal_step(f: Any, at: Ints) -> Step:
@@ -174,7 +197,7 @@ def _system_step(f: Any, at: Ints, n: int) -> Step:
     return step
 
 
-@numba.njit  # type: ignore[untyped-decorator]
+@counted
 def _put_vector(F: Array, at: Ints, k: int, vector: Any) -> None:
     """Write three numbers to the slots at[k, 1:]; NaN if the vector has another length."""
     right = len(vector) == 3

@@ -3,18 +3,20 @@ r"""Calls of the declared jacobians without Python: one Numba cfunc, composed of
     callback(t, y, signals, D, nothing, succeeded):   for each function: for each element that uses it: D[at ...] <- its parts
 
 Columns dr, dpi_bar, dv, domega_bar, as in `forces.jacobian`. A part is an array or 0; its type decides when the callback is compiled.
+Models that call the same functions in the same places share the machine code, as those of `compiled_force_callbacks` do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numba
 import numpy as np
 from numba import types
 
-from haugmbd.callbacks.compiled_force_callbacks import composed
+from haugmbd.callbacks.compiled_force_callbacks import SHARED, composed
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.forces.jacobian import TURN
 from haugmbd.workspace.layout import WIDTH
@@ -25,23 +27,44 @@ if TYPE_CHECKING:
 Step = Callable[[float, Array, Array, Array, Array], None]
 
 
+class JacobianCalls(NamedTuple):
+    """The calls of one function: what its arguments are, and the places (place in D, signal, bodies) of each element that uses it."""
+
+    function: Any
+    of_bodies: bool
+    of_one_body: bool
+    bodies: int
+    places: tuple[tuple[int, ...], ...]
+
+
 def compile_jacobian_callbacks(jacobian_calls: Sequence[JacobianCall], shapes: Sequence[tuple[int, ...]]) -> Any:
     """Return the cfunc that makes all of `jacobian_calls`; shapes of (y, signals, D, nothing)."""
-    groups: dict[tuple[int, tuple[int, int]], list[JacobianCall]] = {}
+    groups: dict[tuple[Any, tuple[int, int]], list[JacobianCall]] = {}
     for jacobian_call in jacobian_calls:
-        groups.setdefault((id(jacobian_call.jacobian.function), jacobian_call.jacobian.shape), []).append(jacobian_call)
-    return composed([_step(group) for group in groups.values()], shapes)
+        groups.setdefault((jacobian_call.jacobian.function, jacobian_call.jacobian.shape), []).append(jacobian_call)
+    return _shared(tuple(map(_calls, groups.values())), tuple(shapes))
 
 
-def _step(group: Sequence[JacobianCall]) -> Step:
-    """Return the step that calls one function for all elements that use it;  at: (place in D, signal, bodies)."""
+def _calls(group: Sequence[JacobianCall]) -> JacobianCalls:
+    """Return the calls of one function."""
     jacobian = group[0].jacobian
-    at = np.array([[d.at, d.signal, *d.bodies] for d in group], dtype=np.int64)
-    if not jacobian.of_bodies:
-        return _signal_step(jacobian.function, at)
-    if len(jacobian.user_function.shape) == 1:
-        return _body_step(jacobian.function, at)
-    return _system_step(jacobian.function, at, jacobian.bodies)
+    places = tuple((d.at, d.signal, *d.bodies) for d in group)
+    of_one_body = jacobian.of_bodies and len(jacobian.user_function.shape) == 1
+    return JacobianCalls(jacobian.function, jacobian.of_bodies, of_one_body, jacobian.bodies, places)
+
+
+@lru_cache(maxsize=SHARED)
+def _shared(calls: tuple[JacobianCalls, ...], shapes: tuple[tuple[int, ...], ...]) -> Any:
+    """Return the cfunc that makes these calls, the same one for equal calls."""
+    return composed([_step(each) for each in calls], shapes)
+
+
+def _step(calls: JacobianCalls) -> Step:
+    """Return the step that calls one function for all elements that use it;  at: (place in D, signal, bodies)."""
+    at = np.array(calls.places, dtype=np.int64)
+    if not calls.of_bodies:
+        return _signal_step(calls.function, at)
+    return _body_step(calls.function, at) if calls.of_one_body else _system_step(calls.function, at, calls.bodies)
 
 
 def _signal_step(f: Any, at: Ints) -> Step:

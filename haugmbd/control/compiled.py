@@ -16,6 +16,7 @@ import numpy as np
 from numba import types
 
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.jit import counted
 from haugmbd.control.block import Block
 from haugmbd.control.implicit import DIFFERENCE, ITERATIONS, ROUNDING, SOLVED, STALLED
 from haugmbd.control.joint_signal import measure_with
@@ -63,9 +64,9 @@ def compile_network(network: Network) -> Any:
     at = {name: k for k, name in enumerate(network.signals)}
     parts: list[Part] = []
     joints = [(name, signal) for name, signal in network.signals.items() if isinstance(signal, JointSignal)]
-    counted = [("", signal) for signal in network.turning]
-    if joints or counted:
-        parts.append(_joint_part(network, at, joints, counted))
+    turning = [("", signal) for signal in network.turning]
+    if joints or turning:
+        parts.append(_joint_part(network, at, joints, turning))
     loads = [(at[name], signal) for name, signal in network.signals.items() if isinstance(signal, LoadSignal)]
     if loads:
         parts.append(_load_part(network, loads))
@@ -89,10 +90,10 @@ def _nothing(t: float, y: Array, measured: Array, S: Array, rates: Array) -> Non
 
 def _in_order(parts: list[Part]) -> Part:
     """Return the compiled function that runs the parts one after another."""
-    run = numba.njit(_nothing)
+    run: Part = counted(_nothing)
     for part in parts:
-        run = _both(run, numba.njit(part))
-    return run  # type: ignore[no-any-return]
+        run = _both(run, counted(part))
+    return run
 
 
 def _both(first: Part, second: Part) -> Any:
@@ -102,7 +103,7 @@ def _both(first: Part, second: Part) -> Any:
         first(t, y, measured, S, rates)
         second(t, y, measured, S, rates)
 
-    return numba.njit(both)
+    return counted(both)
 
 
 def _reading(network: Network, at: dict[str, int], block: Block, label: str) -> tuple[Ints, Any, Ints]:
@@ -122,7 +123,7 @@ def _caller(f: Any, reads: Ints, record: Any, where: Ints) -> Any:
         return f(t, y[start : start + n].copy(), S)
 
     if record is None:
-        return numba.njit(without)
+        return counted(without)
     width = len(reads)
 
     def call(t: float, y: Array, S: Array) -> Any:
@@ -132,7 +133,7 @@ def _caller(f: Any, reads: Ints, record: Any, where: Ints) -> Any:
         start = y.size - size + first
         return f(t, y[start : start + n].copy(), values.view(record)[0])
 
-    return numba.njit(call)
+    return counted(call)
 
 
 def _output_part(f: Any, reads: Ints, record: Any, where: Ints, out: int) -> Part:
@@ -176,9 +177,9 @@ def _put_sequence(given: Any, rates: Any, first: Any, n: Any) -> Any:
         rates[first + k] = given[k] if right else np.nan
 
 
-def _joint_part(network: Network, at: dict[str, int], joints: list[tuple[str, JointSignal]], counted: list[Any]) -> Part:
+def _joint_part(network: Network, at: dict[str, int], joints: list[tuple[str, JointSignal]], turning: list[Any]) -> Part:
     """Return the part that measures coordinates of joints, and writes the rates of the turns that are counted."""
-    rows = [*joints, *counted]
+    rows = [*joints, *turning]
     placed = [network.coordinates[signal.coordinate.key] for _, signal in rows]
     bodies = np.array([places.bodies for places, _ in placed], dtype=np.int64)
     x_bar = np.array([places.x_bar for places, _ in placed])
@@ -186,7 +187,7 @@ def _joint_part(network: Network, at: dict[str, int], joints: list[tuple[str, Jo
     turns = np.array([turn for _, turn in placed], dtype=np.int64)
     which = np.array([int(signal.is_rate) for _, signal in rows], dtype=np.int64)
     out = np.array([at.get(name, -1) for name, _ in rows], dtype=np.int64)
-    size, measure = network.size, numba.njit(measure_with)
+    size, measure = network.size, counted(measure_with)
 
     def part(t: float, y: Array, measured: Array, S: Array, rates: Array) -> None:
         X = np.empty(18)
@@ -219,14 +220,14 @@ def _runner(evaluate: Any, n_signals: int, size: int, place: int, outputs: Ints,
     """Return run(t, y, measured, F)."""
     n = len(moving)
 
-    @numba.njit  # type: ignore[untyped-decorator]
+    @counted
     def gaps(t: float, y: Array, measured: Array, F: Array, S: Array, rates: Array, gap: Array) -> None:
         evaluate(t, y, measured, S, rates)
         for k in range(n):
             line = place + moving[k]
             gap[k] = F[line, 1] + F[line, 2] * rates[moving[k]] - y[y.size - size + moving[k]]
 
-    @numba.njit  # type: ignore[untyped-decorator]
+    @counted
     def solve(t: float, y: Array, measured: Array, F: Array, S: Array, rates: Array) -> bool:
         gap, other, before = np.empty(n), np.empty(n), np.inf
         matrix = np.empty((n, n))
@@ -258,7 +259,7 @@ def _runner(evaluate: Any, n_signals: int, size: int, place: int, outputs: Ints,
             before = largest
         return False
 
-    @numba.njit  # type: ignore[untyped-decorator]
+    @counted
     def run(t: float, y: Array, measured: Array, F: Array) -> None:
         S, rates = np.zeros(n_signals + 1), np.zeros(size)
         good = True
@@ -298,4 +299,4 @@ def eliminate_plain(matrix: Array, b: Array) -> None:
         b[k] /= matrix[k, k]
 
 
-eliminate: Any = numba.njit(eliminate_plain)
+eliminate: Any = counted(eliminate_plain)

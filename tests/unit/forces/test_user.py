@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from functools import cache
 
 import numba
 import numpy as np
@@ -81,7 +82,7 @@ def second_rig(rig):
 
 @pytest.mark.slow
 def test_python_and_njit_give_the_same_forces(rig, second_rig, random_state, forces):
-    python, compiled = load_everything(rig, lambda f: f), load_everything(second_rig, numba.njit)
+    python, compiled = load_everything(rig, lambda f: f), load_everything(second_rig, cache(numba.njit))
     assert not python.force_callbacks.compiled
     assert compiled.force_callbacks.compiled or numba.config.DISABLE_JIT
     for t in (0.3, 0.7):
@@ -89,6 +90,21 @@ def test_python_and_njit_give_the_same_forces(rig, second_rig, random_state, for
             y = random_state(python)
             Q = forces(python, t, y)
             np.testing.assert_allclose(forces(compiled, t, y), Q, rtol=0, atol=SAME * np.abs(Q).max())
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="without the compiler all functions are Python")
+def test_models_with_the_same_calls_share_their_machine_code():
+    """A variant of a sweep has other numbers, but the same functions in the same places."""
+    compiled = numba.njit(push_tuple)
+
+    def address(mass, loaded):
+        system = System("two")
+        bodies = [system.add(Body(name, mass, (1, 1, 1))) for name in "ab"]
+        system.add(PointForce("push", bodies[loaded], force=compiled))
+        return system.compile().force_callbacks.callback().address
+
+    assert address(1.0, 0) == address(2.0, 0)
+    assert address(1.0, 0) != address(1.0, 1)
 
 
 @pytest.mark.slow
@@ -296,10 +312,32 @@ def test_nobody_is_asked_where_there_is_nobody(rig):
     assert model.tables["FLAGS"][0, 1] == 0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("module", "kind"), [(tsda, 0), (rsda, 1), (point_force, 2), (torque, 3)])
+@entry
+def add_tsdas(ints, reals, first, last, motion, Q):
+    tsda.add_forces(ints, reals, first, last, motion, Q)
+
+
+@entry
+def add_rsdas(ints, reals, first, last, motion, Q):
+    rsda.add_forces(ints, reals, first, last, motion, Q)
+
+
+@entry
+def add_point_forces(ints, reals, first, last, motion, Q):
+    point_force.add_forces(ints, reals, first, last, motion, Q)
+
+
+@entry
+def add_torques(ints, reals, first, last, motion, Q):
+    torque.add_forces(ints, reals, first, last, motion, Q)
+
+
+@pytest.mark.parametrize(
+    ("module", "compiled", "kind"),
+    [(tsda, add_tsdas, 0), (rsda, add_rsdas, 1), (point_force, add_point_forces, 2), (torque, add_torques, 3)],
+)
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="there is only the plain Python")
-def test_kernels_against_their_plain_python(rig, random_state, forces, module, kind):
+def test_kernels_against_their_plain_python(rig, random_state, forces, module, compiled, kind):
     model = load_everything(rig, lambda f: f)
     y = random_state(model)
     pack = model.pack()
@@ -307,7 +345,7 @@ def test_kernels_against_their_plain_python(rig, random_state, forces, module, k
     m = motion(pack, 0.3, y)
     at = model.tables["FORCE_KIND_STARTS"][0]
     results = []
-    for add_forces in (module.add_forces, module.add_forces.py_func):
+    for add_forces in (compiled, module.add_forces.py_func):
         Q = np.zeros((3, 6))
         add_forces(model.tables["FORCE_INTS"], model.tables["FORCE_REALS"], at[kind], at[kind + 1], m, Q)
         results.append(Q)
