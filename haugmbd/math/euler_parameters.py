@@ -22,6 +22,11 @@ SMALL_ANGLE = 1e-4
 """[rad] Below it sin(x)/x is 1 - x^2/6 + x^4/120: the next term, x^6/5040, is below 1e-27;
 above it the quotient is exact to rounding."""
 
+PLACES = np.array([[1, 0, 3, 2], [2, 3, 0, 1], [3, 2, 1, 0]])
+SIGNS_OF_E = np.array([[-1.0, 1.0, -1.0, 1.0], [-1.0, 1.0, 1.0, -1.0], [-1.0, -1.0, 1.0, 1.0]])
+SIGNS_OF_G = np.array([[-1.0, 1.0, 1.0, -1.0], [-1.0, -1.0, 1.0, 1.0], [-1.0, 1.0, -1.0, 1.0]])
+"""Each entry of E and of G is one of the Euler parameters, with its sign:  E = [-e1 e0 -e3 e2; -e2 e3 e0 -e1; -e3 -e2 e1 e0]."""
+
 
 def skew(a: npt.ArrayLike) -> FloatArray:
     """Return a~ with a~ b = a x b: (..., 3) to (..., 3, 3)."""
@@ -34,19 +39,14 @@ def skew(a: npt.ArrayLike) -> FloatArray:
 
 def E(p: npt.ArrayLike) -> FloatArray:
     """Return E = [-e, e~ + e0 I]: (..., 4) to (..., 3, 4); omega = 2 E p_dot is the angular velocity in the global frame."""
-    p = np.asarray(p, dtype=np.float64)
-    return _left_column_minus_e(p, skew(p[..., 1:]))
+    matrix: FloatArray = np.take(np.asarray(p, dtype=np.float64), PLACES, axis=-1) * SIGNS_OF_E
+    return matrix
 
 
 def G(p: npt.ArrayLike) -> FloatArray:
     """Return G = [-e, -e~ + e0 I]: (..., 4) to (..., 3, 4); omega_bar = 2 G p_dot is the angular velocity in the body frame."""
-    p = np.asarray(p, dtype=np.float64)
-    return _left_column_minus_e(p, -skew(p[..., 1:]))
-
-
-def _left_column_minus_e(p: FloatArray, block: FloatArray) -> FloatArray:
-    """Return [-e, block + e0 I]."""
-    return np.concatenate((-p[..., 1:, None], block + p[..., 0, None, None] * np.eye(3)), axis=-1)
+    matrix: FloatArray = np.take(np.asarray(p, dtype=np.float64), PLACES, axis=-1) * SIGNS_OF_G
+    return matrix
 
 
 def rotation_matrix(p: npt.ArrayLike) -> FloatArray:
