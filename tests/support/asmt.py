@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+import haugmbd as mbd
+from haugmbd.math import euler_parameters
+
 NAME = "Assembly"
 
 
@@ -151,3 +154,31 @@ def four_bar(turn=1.5, gap=0.0, scale=1000.0, motions=()):
         joint("SphericalJoint", "D", ("base", "D"), ("rocker", "start")),
     ]
     return assembly(parts, joints, motions, markers=[marker("ground")], gravity=(0, -9.81 * scale, 0))
+
+
+def read(tmp_path, text, **how):
+    """The system of an assembly."""
+    path = tmp_path / "model.asmt"
+    path.write_text(text)
+    return mbd.read_asmt(path, **how)
+
+
+def random_pose(rng):
+    """A point, and a rotation matrix."""
+    return rng.normal(size=3), euler_parameters.rotation_matrix(euler_parameters.normalized(rng.normal(size=4)))
+
+
+def about_z(angle):
+    """The matrix of a turn about z."""
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+
+
+def turned_about(axis, angle):
+    """The matrix of a turn about an axis."""
+    return euler_parameters.rotation_matrix(euler_parameters.from_axis_angle(axis, angle))
+
+
+def away(axis):
+    """A component of the vector from marker i to marker j in the axes of marker i."""
+    return lambda i, j: float(i[1][:, axis] @ (j[0] - i[0]))

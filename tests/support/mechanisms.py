@@ -117,3 +117,21 @@ def geared(screw=True):
         v, w = motion[body.name]
         body.__setstate__(body.__getstate__() | {"v": v, "omega_bar": w})
     return system
+
+
+def same(one, two, tol=1e-9):
+    """The same accelerations at the same velocities, by names of bodies.
+
+    tol: relative to the largest acceleration or gravity: numbers that went through rotations; seen 1e-13
+    """
+    motion = moving(one)
+    a, b = (accelerations(each, motion) for each in (one, two))
+    assert a.keys() == b.keys()
+    scale = max(1.0, *(np.abs(x).max() for x in a.values()))
+    for name, x in a.items():
+        np.testing.assert_allclose(b[name], x, rtol=0, atol=tol * scale)
+
+
+def velocities(system):
+    """v and omega of each body, global, by its name."""
+    return {body.name: np.concatenate([body.v, body.A @ body.omega_bar]) for body in system.bodies[1:]}

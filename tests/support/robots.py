@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+import haugmbd as mbd
+
 SEED = 20261123
 
 
@@ -157,3 +159,24 @@ def delta(closure):
         joint("ball_z", "continuous", "ball_b", "platform", axis((0, 0, 1)), origin((-r_platform + 0.01, -half + 0.01, 0.0)))
     )
     return robot(*parts, *loops, name="delta")
+
+
+ENDS = (("coupler", (LENGTHS[1], 0.0, 0.0), (0.0, 0.0, 0.0)), ("rocker", (LENGTHS[2], 0.0, 0.0), (0.0, 0.0, 0.0)))
+"""What closes the four-bar leg: a point on each of two links."""
+
+
+def read(tmp_path, text, name="robot.urdf", **how):
+    """The system of a robot in a file of this name."""
+    path = tmp_path / name
+    path.write_text(text)
+    return mbd.read_urdf(path, **how)
+
+
+def leg(tmp_path, convention, gravity=(0.0, -9.80665, 0.0)):
+    """The four-bar leg with its loop in one of the three conventions."""
+    if convention == "sidecar":
+        sidecar = tmp_path / "loops.yaml"
+        sidecar.write_text("closed_loop: [[coupler_end, rocker_tip]]\ntype: ['6d']\n".replace("6d", "3d"))
+        return read(tmp_path, four_bar_leg(""), loops=sidecar, gravity=gravity)
+    write = {"<loop>": urdf_plus, "<loop_joint>": loop_joint}[convention]
+    return read(tmp_path, four_bar_leg(write("revolute", *ENDS)), gravity=gravity)

@@ -77,6 +77,20 @@ def waiting_cells(folder):
     return GRID | {"folder": [str(folder)]}
 
 
+def assert_same(a, b):
+    """The same columns, bit by bit, in the same order."""
+    assert a.parameters == b.parameters
+    assert a.names == b.names
+    assert [row.values for row in a.rows] == [row.values for row in b.rows]
+    assert (a.cells, a.status) == (b.cells, b.status)
+    assert [row.reason for row in a.rows] == [row.reason for row in b.rows]
+
+
+def module_path():
+    """The environment in which another process finds this module."""
+    return {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+
+
 def main(folder, store):
     mbd.sweep(build_waiting, waiting_cells(folder), run_waiting, store=store, workers=2)
 

@@ -1,0 +1,77 @@
+"""Other engines read what is exported, and accelerate alike; a number that is wrong is seen."""
+
+from __future__ import annotations
+
+import pytest
+
+import haugmbd as mbd
+from joints import Distance
+from tests.support import mechanisms
+
+KINDS = {
+    "mujoco": mechanisms.ALL,
+    "pinocchio": tuple(kind for kind in mechanisms.TREE if kind != "Planar"),
+    "exudyn": tuple(kind for kind in mechanisms.ALL if kind != "UJ"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", KINDS)
+@pytest.mark.parametrize("case", ["tree 1", "tree 4", "SJ", "RJ", "Fixed", "geared", "springs"])
+def test_the_other_engine_accelerates_alike(engine, case):
+    pytest.importorskip(engine)
+    if case.startswith("tree"):
+        system = mechanisms.random_tree(int(case[-1]), KINDS[engine], springs="damping" if engine == "pinocchio" else True)
+    elif case == "geared":
+        if engine == "exudyn":
+            with pytest.raises(mbd.ModelFileError, match="'gear': Exudyn is given no Gear"):
+                mbd.crosscheck_engine(mechanisms.geared(), engine)
+            return
+        system = mechanisms.geared(screw=engine == "mujoco")
+    elif case == "springs":
+        system = mechanisms.random_tree(2, ("RJ", "TJ"))
+        near, far = system.bodies[2], system.bodies[4]
+        system.add(mbd.TSDA("spring", near, far, point_i=near.r + 0.3, point_j=far.r - 0.2, k=20.0, c=3.0, l0=0.4, actuator=-2.0))
+        if engine != "exudyn":
+            with pytest.raises(mbd.ModelFileError, match="'spring'"):
+                mbd.crosscheck_engine(system, engine)
+            return
+        link = system.add(mbd.Body("tip", 1.0, (0.1, 0.1, 0.1), r=(1, 1, 1)))
+        system.add(Distance("rod", far, link, point_i=far.r, point_j=(1.1, 1, 1)))
+    else:
+        system = mechanisms.loop(case)
+    check = mbd.crosscheck_engine(system, engine, states=3)
+    assert check.ok, str(check)
+    assert check.states == 3
+    assert check.relative.keys() == {body.name for body in system.bodies[1:]}
+    assert bool(check.notes) is (engine == "exudyn" or not case.startswith("tree"))
+    assert "all within 1e-09" in str(check)
+
+
+def test_a_wrong_number_is_seen_by_the_other_engine(monkeypatch):
+    pytest.importorskip("mujoco")
+    from haugmbd.modelfile.engines import mujoco_engine
+
+    right = mujoco_engine.reduced
+
+    def wrong(system):
+        made = right(system)
+        return made._replace(M=made.M * (1.0 + 1e-6))
+
+    monkeypatch.setattr(mujoco_engine, "reduced", wrong)
+    check = mbd.crosscheck_engine(mechanisms.random_tree(1), "mujoco", states=2)
+    assert not check.ok
+    assert "BEYOND" in str(check)
+
+
+def test_bad_arguments_of_the_check():
+    system = mechanisms.random_tree(1)
+    for how, what in (
+        ({"engine": "mujuco"}, "did you mean 'mujoco'"),
+        ({"engine": "mujoco", "states": 0}, "states is 0"),
+        ({"engine": "mujoco", "tol": -1.0}, "tol is -1"),
+    ):
+        with pytest.raises(mbd.UsageError, match=what):
+            mbd.crosscheck_engine(system, **how)
+    with pytest.raises(mbd.UsageError, match="must be a System"):
+        mbd.crosscheck_engine(None, "mujoco")

@@ -1,0 +1,80 @@
+"""URDF that is refused: every fault with its line, hostile XML, impossible inertias, coordinates that are none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import haugmbd as mbd
+from tests.support import robots
+from tests.support.robots import axis, hinge, inertial, joint, link, read, robot
+
+ROUNDING = 1e-13
+"""Relative: products of rotations and inertias lose a few digits of 2e-16."""
+ZERO = (0.0, 0.0, 0.0)
+
+
+def test_an_inertia_that_no_body_can_have_is_refused_or_repaired(tmp_path):
+    text = robot(link("base"), link("odd", inertial(1.0, (0.1, 0.1, 0.5))), hinge("a", "base", "odd", 0.0))
+    with pytest.raises(mbd.ModelFileError, match=r"line \d+, link 'odd': J_bar breaks the triangle.*repair_inertia=True"):
+        read(tmp_path, text)
+    system = read(tmp_path, text, repair_inertia=True)
+    np.testing.assert_allclose(np.diag(system["odd"].J_bar), (0.25, 0.25, 0.5), rtol=ROUNDING)
+    assert "(0.1, 0.1, 0.5) became (0.25, 0.25, 0.5)" in system.import_report.substituted[0]
+
+
+FAULTS = [
+    (robot(link("a"), link("a"), joint("j", "revolut", "a", "b")), ["link 'a': the name is there twice", "'revolute'?", "no link 'b'"]),
+    (robot(link("a"), link("b")), ["one root link, it has 2: 'a', 'b'"]),
+    (robot(link("a"), link("b"), hinge("j", "a", "b", 0), hinge("k", "b", "a", 0)), ["one root link, it has 0"]),
+    (robot(link("r"), link("a"), link("b"), hinge("j", "a", "b", 0), hinge("k", "b", "a", 0)), ["form a circle"]),
+    (robot(link("r"), link("a"), hinge("j", "r", "a", 0), hinge("k", "r", "a", 0)), ["is the child of 'j', too", "<loop_joint>"]),
+    (robot(link("r", inertial(-1, (1, 1, 1)))), ["line 3, link 'r': its mass is -1.0 kg"]),
+    (robot(link("g"), link("r", inertial(0, (1, 1, 1))), hinge("h", "g", "r", 0)), ["link 'r'", "mass is 0.0 kg"]),
+    (robot(link("r"), link("a"), joint("j", "continuous", "r", "a", axis((0, 0, 0)))), ["its axis is [0.0, 0.0, 0.0]"]),
+    (robot(link("r"), link("a"), joint("j", "fixed", "r", "a", '<origin xyz="1 2"/>')), ['xyz="1 2" is not 3 finite']),
+    (robot(link("r"), link("a"), joint("j", "fixed", "r", "a", '<origin rpy="0 nan 0"/>')), ['rpy="0 nan 0"']),
+    ("<robot><xacro:macro/></robot>".replace("<robot>", "<robot xmlns:xacro='x'>"), ["xacro"]),
+    ("<mujoco/>", ["root element is not <robot>"]),
+    (robot(link("r"), robots.urdf_plus("spherical", ("r", ZERO, ZERO), ("r", ZERO, ZERO))), ["URDF+ has no spherical loop", "<loop_joint"]),
+    (robot(link("r"), robots.loop_joint("screw", ("r", ZERO, ZERO), ("x", ZERO, ZERO))), ["its type is 'screw'", "no link 'x'"]),
+    (robot(link("r"), robots.loop_joint("fixed", ("r", ZERO, ZERO), ("r", ZERO, ZERO))), ["parts of one body"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "said"), FAULTS, ids=range(len(FAULTS)))
+def test_faults_are_said_with_their_lines(text, said, tmp_path):
+    with pytest.raises(mbd.ModelFileError) as told:
+        read(tmp_path, text)
+    for words in said:
+        assert words in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b'<!DOCTYPE r [<!ENTITY a "aaaaaaaa"><!ENTITY b "&a;&a;&a;">]><robot name="&b;"/>', "document type or entities"),
+        (b'<!DOCTYPE r SYSTEM "file:///etc/passwd"><robot/>', "document type or entities"),
+        (b"<robot>&undefined;</robot>", "line 1: it is no XML: undefined entity"),
+        (b"<a>" * 100 + b"</a>" * 100, "deeper than 40 levels"),
+        (b"<robot>", "line 1: it is no XML: no element found"),
+        (b"", "no element found"),
+        (b"\x00\xff", "no XML"),
+        (b'<?xml version="1.0" encoding="klingon"?><robot/>', "no XML"),
+    ],
+)
+def test_hostile_xml_is_refused(data, told, tmp_path):
+    (tmp_path / "bad.urdf").write_bytes(data)
+    with pytest.raises(mbd.UsageError, match=told):
+        mbd.read_urdf(tmp_path / "bad.urdf")
+
+
+def test_coordinates_that_are_none(tmp_path):
+    text = robots.four_bar_leg("")
+    for q, told in (
+        ({"motr": 1.0}, "did you mean 'motor'"),
+        ({"motor": np.nan}, "finite"),
+        ({"coupler_tip": 1.0}, "turns or slides"),
+    ):
+        with pytest.raises(mbd.UsageError, match=told):
+            read(tmp_path, text, q=q)
