@@ -56,6 +56,16 @@ class Network:
     n_states: int = 0
     make_state: Callable[[float, Array, int], Any] | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state for copies: joint coordinates as they are, whose keys belong to one process."""
+        signals = [one for one in (*self.signals.values(), *self.turning) if isinstance(one, JointSignal)]
+        known = {one.coordinate.key: (one.coordinate, self.coordinates[one.coordinate.key]) for one in signals}
+        return {**vars(self), "coordinates": tuple(known.values())}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a copy, whose coordinates are those of its own joints."""
+        vars(self).update(state, coordinates={coordinate.key: placed for coordinate, placed in state["coordinates"]})
+
     @property
     def size(self) -> int:
         """Return the number of states, with those that count turns."""

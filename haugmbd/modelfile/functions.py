@@ -108,19 +108,32 @@ class TimeValue(Kind):
 
 
 @dataclass(frozen=True)
+class CodeOrOutput(Kind):
+    """A Python function, or an output of a block."""
+
+    def read(self, given: Any, path: Path, reading: Reading) -> Any:
+        if isinstance(given, dict) and "output" in given:
+            return _output(given, path, reading)
+        return Code().read(given, path, reading)
+
+    def schema(self) -> dict[str, Any]:
+        return {"anyOf": [CODE_RECORD.schema(), OUTPUT_RECORD.schema()]}
+
+
+@dataclass(frozen=True)
 class VectorValue(Kind):
-    """Three functions of time, or one Python function that returns three numbers."""
+    """Three functions of time, or one Python function or output of a block that returns three numbers."""
 
     unit: str = ""
 
     def read(self, given: Any, path: Path, reading: Reading) -> Any:
         if isinstance(given, dict):
-            return Code().read(given, path, reading)
+            return CodeOrOutput().read(given, path, reading)
         return ListOf(TimeValue(self.unit), 3, 3).read(given, path, reading)
 
     def schema(self) -> dict[str, Any]:
         three = {"type": "array", "items": {"$ref": "#/$defs/function"}, "minItems": 3, "maxItems": 3}
-        return {"anyOf": [three, CODE_RECORD.schema()]} | ({"description": f"[{self.unit}]"} if self.unit else {})
+        return {"anyOf": [three, *CodeOrOutput().schema()["anyOf"]]} | ({"description": f"[{self.unit}]"} if self.unit else {})
 
 
 def function_schema() -> dict[str, Any]:

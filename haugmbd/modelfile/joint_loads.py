@@ -33,7 +33,7 @@ from haugmbd.forces.base import ForceElement
 from haugmbd.forces.characteristic import Characteristic
 from haugmbd.forces.joint_coordinate import coordinate_motion
 from haugmbd.forces.joint_load import JointLoad
-from haugmbd.modelfile.functions import SPLINE_RECORD, Code, TimeValue, driver_text, made_function, value_text
+from haugmbd.modelfile.functions import SPLINE_RECORD, Code, CodeOrOutput, TimeValue, driver_text, made_function, value_text
 from haugmbd.modelfile.reading import BAD, Path, Reading
 from haugmbd.modelfile.values import Array, CoordinateReference, Field, Flag, Kind, ListOf, Number, OneOf, Record, Reference, Text
 
@@ -58,13 +58,13 @@ class Curve(Kind):
 
 @dataclass(frozen=True)
 class Forces(Kind):
-    """One Python function, or a list of functions of time."""
+    """One Python function or output of a block, or a list of functions of time."""
 
     def read(self, given: Any, path: Path, reading: Reading) -> Any:
-        return (ListOf(TimeValue("N or N m"), 1) if isinstance(given, list) else Code()).read(given, path, reading)
+        return (ListOf(TimeValue("N or N m"), 1) if isinstance(given, list) else CodeOrOutput()).read(given, path, reading)
 
     def schema(self) -> dict[str, Any]:
-        return {"anyOf": [ListOf(TimeValue(), 1).schema(), Code().schema()]}
+        return {"anyOf": [ListOf(TimeValue(), 1).schema(), *CodeOrOutput().schema()["anyOf"]]}
 
 
 _JOINT = Field("joint", CoordinateReference())

@@ -31,6 +31,8 @@ from haugmbd.simulation.sensor import SensorHistory
 RATES = {"v_dot": "m/s2", "omega_bar_dot": "rad/s2"}
 ENERGIES = ("kinetic", "potential", "applied_work", "dissipated_work", "total")
 LEVELS = ("position", "velocity", "acceleration")
+OF_POINTS = ("indentation", "rate", "normal_force", "friction_force", "slip")
+"""Quantities that a contact of several points has for each of them."""
 OF = {"angle": "rad", "displacement": "m", "rotation": "rad"}
 
 
@@ -179,6 +181,8 @@ def _load(one: LoadHistory) -> Iterator[Variable]:
         dims = {1: ("time",), 2: ("time", "xyz"), 3: ("time", f"{one.load} body", "xyz")}[values.ndim]
         if name in ("coordinates", "rates", "forces"):
             dims = ("time", f"{one.load} coordinate")
+        if name in OF_POINTS and values.ndim > 1:
+            dims = ("time", f"{one.load} point")
         yield Variable(f"load.{one.load}.{name}", dims, values, _unit(one.unit(name)))
 
 

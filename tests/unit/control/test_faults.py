@@ -1,5 +1,6 @@
 """What is wrong with blocks is said by name, all at once; blocks are pickled, and written to model files bit by bit."""
 
+import copy
 import pickle
 import sys
 import types
@@ -343,3 +344,37 @@ def test_a_name_that_is_a_list_is_a_fault_of_every_part(name):
     with pytest.raises(mbd.ModelError, match="has 2 faults") as found:
         system.validate()
     assert [fault.where for fault in found.value.faults] == [f"joint {name!r}", f"load {name!r}"]
+
+
+def three(t, x, signals):
+    return np.array([1.0, 2.0, 3.0]) * signals["rail.rate"]
+
+
+def two(t, x, signals):
+    return np.array([1.0, -2.0]) * signals["rail.displacement"]
+
+
+def test_a_file_holds_outputs_wherever_an_element_takes_them(tmp_path):
+    """One number for a list of one joint, a vector for several joints, and one for a force."""
+    system, mass = cart(
+        mbd.LowPass("low", "rail.rate", 0.1),
+        mbd.Block("own", outputs={"three": three, "two": two}),
+    )
+    other = system.add(mbd.Body("other", 1.0, (0.1, 0.1, 0.1), r=(0, 3, 0)))
+    track = system.add(TJ("track", system.ground, other, point=(0, 3, 0), axis=(1, 0, 0)))
+    system.add(mbd.JointForce("one", [system["rail"]], system["low"]["out"]))
+    system.add(mbd.JointForce("both", [system["rail"], track], [system["own"]["two", 0], system["own"]["two", 1]]))
+    system.add(mbd.PointForce("push", mass, force=system["own"]["three"]))
+    again = mbd.load_model(system.save(tmp_path / "system.json"), allow_code=True)
+    one, two_ = (mbd.simulate(each, 0.3, h=0.05) for each in (system, again))
+    assert one.y.tobytes() == two_.y.tobytes()
+    assert np.ptp(one["other"].r[:, 0]) > 0.0
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
+def test_a_compiled_model_whose_blocks_read_joints_is_copied(copied):
+    """The numbers of joints in the copy are those of its own joints."""
+    system, _ = cart(mbd.PID("pid", "rail.displacement", 1.0, kp=2.0), mbd.LowPass("low", "rail.rate", 0.1))
+    system.add(mbd.JointForce("push", system["rail"], system["pid"]["out"]))
+    model = system.compile()
+    assert mbd.simulate(copied(model), 0.3, h=0.05).y.tobytes() == mbd.simulate(model, 0.3, h=0.05).y.tobytes()

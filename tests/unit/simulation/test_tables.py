@@ -142,3 +142,17 @@ def test_plots_are_methods(crank):
     with pytest.raises(AttributeError, match=r"there is no plot 'enrgy' \(did you mean 'energy'"):
         crank.plot.enrgy()
     pyplot.close("all")
+
+
+def test_a_contact_of_several_points_has_a_column_for_each():
+    system = mbd.System("box", gravity=(0, 0, -9.81))
+    box = system.add(mbd.Body("box", 1.0, (0.01, 0.01, 0.01), r=(0, 0, 0.0999)))
+    shapes = {"shape_i": mbd.Box((0.2, 0.2, 0.2)), "shape_j": mbd.Plane()}
+    system.add(mbd.ContactForce("floor", box, system.ground, **shapes, K=1e5))
+    result = mbd.simulate(system, 0.01, h=1e-3)
+    frame, dataset = result.to_pandas(), result.to_xarray()
+    own = result.load("floor")
+    assert dataset["load.floor.indentation"].dims == ("time", "floor point")
+    for k in range(8):
+        np.testing.assert_array_equal(frame[f"load.floor.normal_force.{k}"], own.normal_force[:, k])
+    np.testing.assert_array_equal(frame["load.floor.force.z"], own.force[:, 2])
