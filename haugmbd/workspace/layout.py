@@ -129,7 +129,7 @@ WORK = {
     "FRICTION_MODES": "(nf, 4) how it moves until the next event of a run, and against which direction; 0: the state decides",
     "FRICTION_BASE": "(1, 6 nn) the solution without friction",
     "FRICTION_COLUMNS": "(m, 6 nn) solutions by unit friction, of each channel",
-    "FRICTION_ALGEBRA": "(1, .) small matrices, see `model.friction.loop`",
+    "FRICTION_ALGEBRA": "(1, .) small matrices, see `model.friction.loop.arrays`",
     "LINK_A": "(n, 9) of a serial chain: rotation matrices",
     "LINK_PLACE": "(n, 9) handle, step from the handle before, centre of mass from the handle, global",
     "LINK_RATE": "(n, 12) velocity of the handle, angular velocity, bias acceleration, global",

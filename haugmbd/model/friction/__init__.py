@@ -4,7 +4,6 @@ columns       the tables of friction, and where their numbers stand
 tables        the constant tables
 load          what a joint carries: its wrench, and the normal force that rubs
 channels      rates, directions and coefficients of friction at a state
-algebra       small dense systems: elimination with dropped rows, the test for a unique solution
 loop          friction and multipliers solved together, with joints that stick
 tangents      damping by friction, for implicit steps
 stages        the stages of the routine

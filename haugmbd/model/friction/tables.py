@@ -10,7 +10,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.forces.joint_friction import JointFriction
 from haugmbd.model.friction import columns as at
-from haugmbd.model.friction.loop import algebra_size
+from haugmbd.model.friction.loop.arrays import algebra_size
 
 
 class FrictionTables(NamedTuple):

@@ -1,0 +1,11 @@
+"""The friction loop: friction depends on the reactions, and the reactions on friction.
+
+arrays        the arrays of the loop
+responses     what unit friction does to the whole mechanism
+algebra       small dense systems: elimination with dropped rows, the test for a unique solution
+sticking      joints that stick, as rows that are switched on
+sliding       joints that slide: Newton's iteration
+uniqueness    whether a solution is the only one (Painleve)
+release       how joints at rest go on
+solve         friction and multipliers solved together
+"""

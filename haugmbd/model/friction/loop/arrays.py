@@ -1,0 +1,77 @@
+"""The arrays of the friction loop."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.array_views import borrow
+from haugmbd.compiled.jit import inlined, kernel
+from haugmbd.model.friction import columns as at
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace import layout
+from haugmbd.workspace.layout import Pack
+
+
+class Loop(NamedTuple):
+    """The arrays of the loop, for n joints and m channels.
+
+    ints, reals, terms, modes: see `columns`;  X: (m, 6 nn) columns;  G: (m + 1, m) rates of the channels by column, and of x_0
+    W: (m + 1, 6 n) wrenches of the joints by column, and of x_0;  S: (m, m)
+    R: (n + 1, m) friction that sticks: of x_0, and by each joint that slides
+    V: (n + 1, 6 n) wrenches with the sticking condensed;  A: (n, n + 1);  f_t: (4, n) solution, others, limits;  active: (4, m)
+    """
+
+    ints: Ints
+    reals: Array
+    terms: Array
+    modes: Array
+    X: Array
+    G: Array
+    W: Array
+    S: Array
+    R: Array
+    V: Array
+    A: Array
+    f_t: Array
+    active: Array
+
+
+def algebra_size(n: int, m: int) -> int:
+    """Return the numbers that the loop needs for n joints and m channels, besides its columns."""
+    return (m + 1) * m + (m + 1) * 6 * n + m * m + (n + 1) * m + (n + 1) * 6 * n + n * (n + 1) + 4 * n + 4 * m
+
+
+@inlined
+def loop_of(P: Pack) -> Loop:
+    """Return the arrays of a pack."""
+    ints, X = ws.friction_ints(P), ws.friction_columns(P)
+    n, m = ints.shape[0], X.shape[0]
+    G = P.ints[3 * layout.FRICTION_ALGEBRA]
+    W = G + (m + 1) * m
+    S = W + (m + 1) * 6 * n
+    R = S + m * m
+    V = R + (n + 1) * m
+    A = V + (n + 1) * 6 * n
+    f_t = A + n * (n + 1)
+    return Loop(
+        ints,
+        ws.friction_reals(P),
+        ws.friction_terms(P),
+        ws.friction_modes(P),
+        X,
+        borrow(P.work, G, m + 1, m),
+        borrow(P.work, W, m + 1, 6 * n),
+        borrow(P.work, S, m, m),
+        borrow(P.work, R, n + 1, m),
+        borrow(P.work, V, n + 1, 6 * n),
+        borrow(P.work, A, n, n + 1),
+        borrow(P.work, f_t, 4, n),
+        borrow(P.work, f_t + 4 * n, 4, m),
+    )
+
+
+@kernel
+def slides_now(L: Loop, k: int) -> bool:
+    """Return whether the friction of joint k is f_t: it slides, or is at its limit."""
+    return L.ints[k, at.LOADED] == 1 and L.terms[k, at.STATE] != at.STICKS  # type: ignore[no-any-return]

@@ -1,0 +1,140 @@
+r"""Joints that slide: f_t = C(w(f_t)), as many equations as there are joints.
+
+    w(f_t) = w_0 + sum f_s w_s             wrenches, with the joints that stick condensed
+    C_k(w) = C_0 + C_1 N(w) + C_2 |thrust(w)|: convex
+    (1 - dC/df_t) df_t = C(w(f_t)) - f_t   Newton's iteration; the sign of its determinant tells a solution that comes from no friction
+
+Source: Haug (2021), friction.
+"""
+
+from __future__ import annotations
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.jit import kernel
+from haugmbd.math.vec3 import Vec
+from haugmbd.model.friction import columns as at
+from haugmbd.model.friction.load import normal_force, normal_rate, thrust
+from haugmbd.model.friction.loop.algebra import solve_dense
+from haugmbd.model.friction.loop.arrays import Loop, slides_now
+
+TOL = 1e-14
+"""Relative to the largest friction: what an iteration may leave."""
+ROUNDING = 1e-11
+"""Relative to the largest friction: a residual that does not fall any more below this is rounding."""
+
+
+@kernel
+def wrench_at(L: Loop, k: int, f_t: Array) -> tuple[Vec, Vec]:
+    """Return force and moment that joint k carries with friction f_t (n,)."""
+    F1, F2, F3 = L.V[0, 6 * k], L.V[0, 6 * k + 1], L.V[0, 6 * k + 2]
+    M1, M2, M3 = L.V[0, 6 * k + 3], L.V[0, 6 * k + 4], L.V[0, 6 * k + 5]
+    for s in range(L.ints.shape[0]):
+        if slides_now(L, s):
+            F1 += f_t[s] * L.V[1 + s, 6 * k]
+            F2 += f_t[s] * L.V[1 + s, 6 * k + 1]
+            F3 += f_t[s] * L.V[1 + s, 6 * k + 2]
+            M1 += f_t[s] * L.V[1 + s, 6 * k + 3]
+            M2 += f_t[s] * L.V[1 + s, 6 * k + 4]
+            M3 += f_t[s] * L.V[1 + s, 6 * k + 5]
+    return (F1, F2, F3), (M1, M2, M3)
+
+
+@kernel
+def response(L: Loop, k: int, s: int) -> tuple[Vec, Vec]:
+    """Return the wrench of joint k by unit friction of joint s."""
+    r = 1 + s
+    return (
+        (L.V[r, 6 * k], L.V[r, 6 * k + 1], L.V[r, 6 * k + 2]),
+        (L.V[r, 6 * k + 3], L.V[r, 6 * k + 4], L.V[r, 6 * k + 5]),
+    )
+
+
+@kernel
+def largest(L: Loop, k: int, F: Vec, M: Vec, constant: bool, static: bool) -> float:
+    """Return C_k of a wrench [N]; without C_0 if not constant, at rest if static."""
+    first = at.S_0 if static else at.C_0
+    N = normal_force(L.ints, L.reals, L.terms, k, F, M)
+    by_load = L.terms[k, first + 1] * N + L.terms[k, first + 2] * abs(thrust(L.ints, L.terms, k, F))
+    return by_load + (L.terms[k, first] if constant else 0.0)  # type: ignore[no-any-return]
+
+
+@kernel
+def put_friction_limits(L: Loop, f_t: Array, out: Array) -> float:
+    """Write C(w(f_t)) to out; return the largest |C - f_t|."""
+    worst = 0.0
+    for k in range(L.ints.shape[0]):
+        if slides_now(L, k):
+            F, M = wrench_at(L, k, f_t)
+            out[k] = largest(L, k, F, M, True, L.terms[k, at.STATE] == at.AT_LIMIT)
+            if not abs(out[k] - f_t[k]) <= worst:
+                worst = abs(out[k] - f_t[k])
+    return worst
+
+
+@kernel
+def newton_step(L: Loop, f_t: Array, value: Array) -> int:
+    """Advance f_t by Newton's iteration for f_t = C(w(f_t)), value = C(w(f_t)); return the sign of the determinant of its matrix."""
+    n, row, active = L.ints.shape[0], 0, 0
+    for k in range(n):
+        active += 1 if slides_now(L, k) else 0
+    for k in range(n):
+        if not slides_now(L, k):
+            continue
+        F, M = wrench_at(L, k, f_t)
+        first = at.S_0 if L.terms[k, at.STATE] == at.AT_LIMIT else at.C_0
+        push = thrust(L.ints, L.terms, k, F)
+        column = 0
+        for s in range(n):
+            if slides_now(L, s):
+                dF, dM = response(L, k, s)
+                slope = L.terms[k, first + 1] * normal_rate(L.ints, L.reals, L.terms, k, F, M, dF, dM)
+                more = thrust(L.ints, L.terms, k, dF)
+                slope += L.terms[k, first + 2] * (more if push >= 0.0 else -more)
+                L.A[row, column] = (1.0 if k == s else 0.0) - slope
+                column += 1
+        L.A[row, active] = value[k] - f_t[k]
+        row += 1
+    sign = solve_dense(L.A, active)
+    if sign == 0:
+        return 0
+    row = 0
+    for k in range(n):
+        if slides_now(L, k):
+            f_t[k] += L.A[row, active]
+            row += 1
+    return sign
+
+
+@kernel
+def scale_of(L: Loop, f_t: Array) -> float:
+    """Return the largest friction, with and without the loop: what residuals are measured by."""
+    worst = 1e-300
+    for k in range(L.ints.shape[0]):
+        if slides_now(L, k):
+            worst = max(worst, abs(f_t[k]), L.f_t[2, k])
+    return worst
+
+
+@kernel
+def iterate(L: Loop, f_t: Array, value: Array, most: int, newton: bool) -> int:
+    """Iterate f_t = C(w(f_t)) from f_t, by Newton's iteration or the fixed point.
+
+    Return 0 if it has not converged to some f_t >= 0, otherwise the sign of the determinant of 1 - dC/df_t near the solution.
+    """
+    before, sign = 1e300, 1
+    for _ in range(most):
+        left, size = put_friction_limits(L, f_t, value), scale_of(L, f_t)
+        if left <= TOL * size or (left <= ROUNDING * size and left >= 0.5 * before):
+            for k in range(L.ints.shape[0]):
+                if slides_now(L, k) and f_t[k] < -ROUNDING * size:
+                    return 0
+            return sign
+        before = left
+        if newton:
+            sign = newton_step(L, f_t, value) if left < 1e200 else 0  # noqa: PLR2004
+            if sign == 0:
+                return 0
+        else:
+            for k in range(L.ints.shape[0]):
+                f_t[k] = value[k]
+    return 0

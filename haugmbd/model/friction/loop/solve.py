@@ -1,0 +1,117 @@
+r"""Friction and multipliers solved together, with the factor at hand.
+
+    [ M  Phi_q^T; Phi_q  0 ] (u', lam) = (Q + B^T f(lam), gamma)
+
+    1   x = x_0 + sum f_c x_c            x_0: without friction;  x_c = K^-1 (B_c^T, 0)             `responses`
+    2   a joint that sticks              B u' + bias = 0 gives its f: a row that is switched on    `sticking`
+    3   joints that slide                f_t = C(w_0 + sum phi_s w_s)                              `sliding`, `uniqueness`
+    4   at a state without modes         joints at rest are released where they must be            `release`
+
+Where all joints slide and the loop contracts, the solution is unique, and an iteration finds it without columns: `contraction`,
+`fixed_point`.
+Source: Haug (2021), friction.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.jit import kernel
+from haugmbd.compiled.status_codes import OK
+from haugmbd.model.friction import columns as at
+from haugmbd.model.friction.channels import add_friction
+from haugmbd.model.friction.load import normal_force
+from haugmbd.model.friction.loop.arrays import Loop, loop_of, slides_now
+from haugmbd.model.friction.loop.release import let_pass, let_slide, release, release_with_others
+from haugmbd.model.friction.loop.responses import put_columns, solve_again
+from haugmbd.model.friction.loop.sliding import largest, wrench_at
+from haugmbd.model.friction.loop.sticking import condense_sticking
+from haugmbd.model.friction.loop.uniqueness import solve_sliding
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.layout import Pack
+
+
+@kernel
+def put_friction(L: Loop) -> None:
+    """Write friction, normal force, limit and margin of every joint."""
+    for k in range(L.ints.shape[0]):
+        if L.ints[k, at.LOADED] == 0:
+            continue
+        F, M = wrench_at(L, k, L.f_t[0])
+        terms, needed = L.terms, 0.0
+        for c in range(L.ints[k, at.CHANNELS]):
+            channel = L.ints[k, at.FIRST] + c
+            if slides_now(L, k):
+                f = -L.f_t[0, k] * terms[k, at.DIRECTION + c]
+            else:
+                f = L.R[0, channel]
+                for s in range(L.ints.shape[0]):
+                    if slides_now(L, s):
+                        f += L.f_t[0, s] * L.R[1 + s, channel]
+            terms[k, at.FRICTION + c] = f
+            needed += (f / terms[k, at.ARM + c]) ** 2
+        terms[k, at.NORMAL] = normal_force(L.ints, L.reals, terms, k, F, M)
+        terms[k, at.LIMIT] = largest(L, k, F, M, True, True)
+        terms[k, at.MARGIN] = terms[k, at.LIMIT] - sqrt(needed)
+
+
+@kernel
+def put_solution(P: Pack, L: Loop, base: Array) -> None:
+    """Write x = x_0 + sum f_c x_c to the solution array."""
+    x = ws.solution(P)
+    for node in range(x.shape[0]):
+        for a in range(6):
+            x[node, a] = base[0, 6 * node + a]
+    for k in range(L.ints.shape[0]):
+        if L.ints[k, at.LOADED] == 0:
+            continue
+        first = L.ints[k, at.FIRST]
+        for c in range(1 if slides_now(L, k) else L.ints[k, at.CHANNELS]):
+            f = L.f_t[0, k] if slides_now(L, k) else L.terms[k, at.FRICTION + c]
+            for node in range(x.shape[0]):
+                for a in range(6):
+                    x[node, a] += f * L.X[first + c, 6 * node + a]
+
+
+@kernel
+def solve_loop(P: Pack, base: Any) -> int:
+    """Solve friction and multipliers together, from the solution without friction; base: (1, 6 nn), which it is copied to."""
+    L = loop_of(P)
+    x = ws.solution(P)
+    for node in range(x.shape[0]):
+        for a in range(6):
+            base[0, 6 * node + a] = x[node, a]
+    code = put_columns(P, L)
+    if code != OK:
+        return code
+    for _ in range(3 * L.ints.shape[0] + 3):
+        condense_sticking(L)
+        code = solve_sliding(P, L)
+        if code != OK:
+            if release_with_others(L):
+                continue
+            return code
+        put_friction(L)
+        if not release(L) and not let_pass(L, base) and not let_slide(L):
+            break
+    put_solution(P, L, base)
+    return OK
+
+
+@kernel
+def solve_with_forces(P: Pack) -> int:
+    """Solve K x = (Q + B^T f, gamma) once more with the friction found: for solvers that keep data of their last solution."""
+    b, Q, level, L = ws.right_hand_side(P), ws.generalized_forces(P), ws.row_values(P), loop_of(P)
+    n = Q.shape[0]
+    for k in range(n):
+        for a in range(6):
+            b[k, a] = Q[k, a]
+    for e in range(b.shape[0] - n):
+        for a in range(6):
+            b[n + e, a] = level[6 * e + a, 2]
+    for k in range(L.ints.shape[0]):
+        if L.ints[k, at.LOADED] == 1:
+            add_friction(L.ints, L.terms, k, b)
+    return solve_again(P)

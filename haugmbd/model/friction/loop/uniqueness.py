@@ -1,0 +1,131 @@
+r"""Whether the friction of joints that slide is the only one, and if not, whether there is none or there are several.
+
+    f_t = C(w_0 + sum f_s w_s)        A_ks = C_k(w_s) - C_0: the largest slopes of C
+
+Unique if I - A is an M-matrix (`algebra`).  Otherwise accepted where no joint alone has slope 1, and the determinant of 1 - dC/df_t
+along the way from no friction keeps its sign; else solutions are searched from many starts.
+A convex loop of one joint has one solution, or two, or none, by the slope of C (Painleve).
+Source: Or, Painleve's paradox and dynamic jamming, Regul. Chaotic Dyn. 19 (2014).
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.jit import kernel
+from haugmbd.compiled.status_codes import FRICTION_HAS_NONE, FRICTION_HAS_TWO, FRICTION_STALLED, NOT_FINITE, OK, report
+from haugmbd.model.friction import columns as at
+from haugmbd.model.friction.loop.algebra import is_m_matrix
+from haugmbd.model.friction.loop.arrays import Loop, slides_now
+from haugmbd.model.friction.loop.sliding import iterate, largest, put_friction_limits, response, scale_of
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.layout import Pack
+
+MOST_NEWTON, MOST_FIXED_POINT = 40, 400
+GOLDEN = 0.3819660112501051
+APART = 1e-6
+"""Relative: solutions that differ by more are two."""
+
+
+@kernel
+def put_slopes(L: Loop) -> float:
+    """Write A_ks of the joints that slide, side by side; return the largest A_kk."""
+    n, row, worst = L.ints.shape[0], 0, 0.0
+    for k in range(n):
+        if not slides_now(L, k):
+            continue
+        column = 0
+        static = L.terms[k, at.STATE] == at.AT_LIMIT
+        for s in range(n):
+            if slides_now(L, s):
+                F, M = response(L, k, s)
+                L.A[row, column] = largest(L, k, F, M, False, static)
+                if k == s:
+                    worst = max(worst, L.A[row, column])
+                column += 1
+        row += 1
+    return worst
+
+
+@kernel
+def convex_verdict(L: Loop, k: int, slope: float, f_t: Array, value: Array) -> int:
+    """Return whether g = C(w(f_t)) - f_t of the only joint that slides, with slope >= 1 far out, has two zeros or none: g is convex."""
+    lower, upper = 0.0, min(L.f_t[2, k] / max(slope - 1.0, 1e-9), 1e9 * (L.f_t[2, k] + 1e-300))
+    a, b = lower + GOLDEN * (upper - lower), upper - GOLDEN * (upper - lower)
+    least = L.f_t[2, k]
+    for _ in range(120):
+        f_t[k] = a
+        put_friction_limits(L, f_t, value)
+        g_a = value[k] - a
+        f_t[k] = b
+        put_friction_limits(L, f_t, value)
+        g_b = value[k] - b
+        least = min(least, g_a, g_b)
+        if g_a < g_b:
+            upper = b
+        else:
+            lower = a
+        a, b = lower + GOLDEN * (upper - lower), upper - GOLDEN * (upper - lower)
+    return FRICTION_HAS_NONE if least > 0.0 else FRICTION_HAS_TWO
+
+
+@kernel
+def several_verdict(L: Loop, f_t: Array, value: Array) -> int:
+    """Search solutions from many starts, where none is known to be unique; return OK with the only one in f_t[0], or what was found."""
+    n, found = L.ints.shape[0], 0
+    for start in range(n + 4):
+        for k in range(n):
+            f_t[k] = L.f_t[2, k] * (10.0 ** (start - 1) if start < 4 else 1.0) * (0.0 if start == 0 else 1.0)
+            if start >= 4 and k == start - 4:
+                f_t[k] *= 100.0
+        if iterate(L, f_t, value, MOST_NEWTON, True) == 0:
+            continue
+        if found == 0:
+            found = 1
+            for k in range(n):
+                L.f_t[0, k] = f_t[k]
+            continue
+        size = scale_of(L, f_t)
+        for k in range(n):
+            if slides_now(L, k) and abs(f_t[k] - L.f_t[0, k]) > APART * size:
+                return FRICTION_HAS_TWO
+    return OK if found == 1 else FRICTION_HAS_NONE
+
+
+@kernel
+def solve_sliding(P: Pack, L: Loop) -> int:
+    """Write the friction f_t of the joints that slide to f_t[0]; or return why there is no single solution."""
+    n, active, only = L.ints.shape[0], 0, 0
+    for k in range(n):
+        L.f_t[0, k] = L.f_t[3, k] = 0.0
+        if slides_now(L, k):
+            active, only = active + 1, k
+    if active == 0:
+        return OK
+    put_friction_limits(L, L.f_t[3], L.f_t[2])
+    for k in range(n):
+        if slides_now(L, k) and not isfinite(L.f_t[2, k]):  # of a step that is too large, which the error control may shorten
+            return report(ws.status(P), NOT_FINITE, -1 - k, L.f_t[2, k])
+    worst = put_slopes(L)
+    unique = is_m_matrix(L.A, active)
+    for k in range(n):
+        L.f_t[0, k] = L.f_t[2, k] if slides_now(L, k) else 0.0
+    sign = iterate(L, L.f_t[0], L.f_t[1], MOST_NEWTON, True) if unique or (active > 1 and worst < 1.0) else 0
+    if sign > 0:
+        return OK
+    if unique:
+        for k in range(n):
+            L.f_t[0, k] = 0.0
+        if iterate(L, L.f_t[0], L.f_t[1], MOST_FIXED_POINT, False) != 0:
+            return OK
+        return report(ws.status(P), FRICTION_STALLED, only, worst)
+    code = several_verdict(L, L.f_t[3], L.f_t[1]) if active > 1 else convex_verdict(L, only, worst, L.f_t[3], L.f_t[1])
+    if code == OK:
+        return OK
+    for k in range(n):
+        if slides_now(L, k):
+            F, M = response(L, k, k)
+            if largest(L, k, F, M, False, L.terms[k, at.STATE] == at.AT_LIMIT) == worst:
+                only = k
+    return report(ws.status(P), code, only, worst)
