@@ -3,9 +3,9 @@ r"""Stick and slip of joints with exact Coulomb friction: events at which a join
     slides    the direction is fixed; it ends where the sliding speed along it falls through zero
     sticks    its rates are zero by the friction needed (rows that are switched on); it ends where limit - |needed| falls through zero
 
-At an event the state decides how every joint goes on (`model.friction.loop.release`): a joint at rest sticks if its limit is enough, otherwise it
-slides against the friction that was needed.  Between events the modes are kept, so that the right-hand side is smooth and every method
-keeps its order.
+At an event the state decides how every joint goes on (`model.friction.loop.release`): a joint at rest sticks if its limit is enough,
+otherwise it slides against the friction that was needed.  Between events the modes are kept, so that the right-hand side is smooth and
+every method keeps its order.
 Source: Haug (2021), friction and stiction; events as in `integrators.event_location`.
 """
 

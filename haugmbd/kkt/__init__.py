@@ -4,6 +4,7 @@ elimination_order   the order in which bodies and joints are eliminated
 kernels6            the 6 x 6 kernels
 narrow_blocks       those of edges of one or two rows, of true sizes
 block_ldl           factorization and back-substitution
+many_right_sides    many right-hand sides in one sweep
 rank_deficient      the factorization with dependent rows
 entry_points        factorize, solve, refine: routines that are called by address
 least_squares       accelerations that fit dependent rows by least squares

@@ -170,6 +170,7 @@ friction_terms = _accessor("FRICTION_TERMS")
 friction_modes = _accessor("FRICTION_MODES")
 friction_base = _accessor("FRICTION_BASE")
 friction_columns = _accessor("FRICTION_COLUMNS")
+friction_lanes = _accessor("FRICTION_LANES", 6, 0)
 
 # of one run: a serial chain
 link_rotations = _accessor("LINK_A", 3, 3)

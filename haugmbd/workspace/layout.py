@@ -61,7 +61,7 @@ INTS = {
     "DIFFERENCE_COLORS": "(nb + 1, 1) colors of bodies whose forces are differenced, 0 for none; in the ground's place their number",
     "FORCE_COUPLINGS": "(nl, 2) of each load: coupled pair of bodies, first index of its declared jacobian in USER_JACOBIANS; -1 for none",
     "JACOBIAN_PAIRS": "(n, 7) pairs of bodies of a StateForce with a jacobian: first index, number of bodies, places, bodies, coupled pair",
-    "FRICTION_INTS": "(nf, 22) joints with friction, see `model.friction.columns`",
+    "FRICTION_INTS": "(nf, 25) joints with friction, see `model.friction.columns`",
     "LINKS": "(n, 3) of a serial chain: first freedom, number of freedoms, first coordinate",
     "FREEDOMS": "(nv, 2) of a serial chain: kind, link",
 }
@@ -125,10 +125,11 @@ WORK = {
     "ANGLE_RATE": "(1, na) rates of the integrated angles and internal states at the start of an implicit step",
     "STATE_RATES_BEFORE": "(2, nx) rates of the internal states one and two steps before, of an implicit step",
     "LAMBDA": "(6 ne, 1) multipliers of an implicit step, by slots",
-    "FRICTION_TERMS": "(nf, 71) of each joint with friction: directions, rates, coefficients, friction",
+    "FRICTION_TERMS": "(nf, 74) of each joint with friction: directions, rates, coefficients, friction",
     "FRICTION_MODES": "(nf, 4) how it moves until the next event of a run, and against which direction; 0: the state decides",
     "FRICTION_BASE": "(1, 6 nn) the solution without friction",
     "FRICTION_COLUMNS": "(m, 6 nn) solutions by unit friction, of each channel",
+    "FRICTION_LANES": "(nn, 96) solutions by unit friction of sixteen joints that slide, side by side",
     "FRICTION_ALGEBRA": "(1, .) small matrices, see `model.friction.loop.arrays`",
     "LINK_A": "(n, 9) of a serial chain: rotation matrices",
     "LINK_PLACE": "(n, 9) handle, step from the handle before, centre of mass from the handle, global",
@@ -159,7 +160,7 @@ PLACE = {name: 3 * number for number, name in enumerate(NAMES)}
     TANGENT, COUPLED_TANGENTS, DIFFERENCES, USER_JACOBIANS,
     DISPLACEMENT, BASE_POSE, U_DOT, ALGORITHMIC, U_DOT_BEFORE, U_DOT_EARLIER, PREDICTED_R7, ANGLE_RATE,
     STATE_RATES_BEFORE, LAMBDA,
-    FRICTION_TERMS, FRICTION_MODES, FRICTION_BASE, FRICTION_COLUMNS, FRICTION_ALGEBRA,
+    FRICTION_TERMS, FRICTION_MODES, FRICTION_BASE, FRICTION_COLUMNS, FRICTION_LANES, FRICTION_ALGEBRA,
     LINK_A, LINK_PLACE, LINK_RATE, LINK_WRENCH, LINK_J, TAU_IS_A_FUNCTION, QDD, TAU, EXTERNAL_WRENCHES, LINK_MOTION, FREEDOM_TERMS,
 ) = range(len(NAMES))  # fmt: skip
 

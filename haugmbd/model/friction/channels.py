@@ -18,7 +18,7 @@ from haugmbd.constraints.coordinate import displacement_rates
 from haugmbd.forces.friction_laws import COULOMB, LUGRE, P1, P4, P5, P6, VISCOUS, bristle_rate, coefficient, coefficient_slope
 from haugmbd.forces.friction_laws import LAW as LAW_NUMBER
 from haugmbd.forces.joint_friction import CYLINDRICAL, PLANAR, REVOLUTE, SPHERICAL
-from haugmbd.math.vec3 import Vec, cross, dot, load, scale, store, sub, to_body, to_global
+from haugmbd.math.vec3 import Vec, add, cross, dot, load, scale, store, sub, to_body, to_global
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.load import is_bearing
 from haugmbd.model.internal_states import PAST, RATE, STEP
@@ -59,7 +59,11 @@ def put_directions(m: Motion, ints: Ints, k: int, terms: Array) -> None:
     kind = ints[k, at.KIND]
     h = value(m, ints[k, at.H_I])
     store(terms, k, at.AXIS, h)
-    store(terms, k, at.LEVER, value(m, ints[k, at.POINT_J]))
+    lever = value(m, ints[k, at.POINT_J])
+    store(terms, k, at.LEVER, lever)
+    if ints[k, at.CHILD] == ints[k, at.BODY_I]:
+        lever = add(lever, sub(load(m.bodies, ints[k, at.BODY_J], 0), load(m.bodies, ints[k, at.BODY_I], 0)))
+    store(terms, k, at.CHILD_LEVER, lever)
     if kind == PLANAR:
         put_slide(m, ints, k, ints[k, at.F_I], 0, terms)
         put_slide(m, ints, k, ints[k, at.G_I], 1, terms)

@@ -35,16 +35,38 @@ def wrench_of(ints: Ints, terms: Array, k: int, J: Array, A: Array, lam: Array, 
 
 
 @kernel
+def force_of(ints: Ints, k: int, J: Array, lam: Array, first: int) -> Vec:
+    """Return the force at P_j on body j, global, of the multipliers lam[first + slot // 6, slot % 6]."""
+    F1 = F2 = F3 = 0.0
+    side = ints[k, SIDE_J]
+    for c in range(ints[k, N_SLOTS]):
+        slot = ints[k, SLOTS + c]
+        x = -lam[first + slot // 6, slot % 6]
+        F1 += x * J[slot, side, 0]
+        F2 += x * J[slot, side, 1]
+        F3 += x * J[slot, side, 2]
+    return F1, F2, F3
+
+
+@kernel
+def moments_press(ints: Ints, reals: Array, k: int) -> bool:
+    """Return whether the normal force of joint k depends on the moment that it carries."""
+    return ints[k, KIND] not in (SPHERICAL, POINT_ON_LINE) and (
+        reals[k, LENGTH] > 0.0 or (ints[k, KIND] == TRANSLATIONAL and reals[k, RADIUS] > 0.0)
+    )
+
+
+@kernel
 def size(a: Vec) -> float:
     """Return |a|."""
     return sqrt(dot(a, a))
 
 
 @kernel
-def size_rate(a: Vec, da: Vec) -> float:
-    """Return d|a|, 0 where a is 0."""
+def direction(a: Vec) -> Vec:
+    """Return a / |a|, 0 where a is 0: the gradient of |a|."""
     length = size(a)
-    return dot(a, da) / length if length > 0.0 else 0.0
+    return scale(1.0 / length, a) if length > 0.0 else (0.0, 0.0, 0.0)
 
 
 @kernel
@@ -77,29 +99,29 @@ def normal_force(ints: Ints, reals: Array, terms: Array, k: int, F: Vec, M: Vec)
 
 
 @kernel
-def normal_rate(ints: Ints, reals: Array, terms: Array, k: int, F: Vec, M: Vec, dF: Vec, dM: Vec) -> float:
-    """Return dN for the change (dF, dM) of the wrench (F, M)."""
-    kind, h = ints[k, KIND], load(terms, k, AXIS)
+def normal_gradient(ints: Ints, reals: Array, terms: Array, k: int, F: Vec, M: Vec) -> tuple[Vec, Vec]:
+    """Return (g, m) with dN = g . dF + m . dM at the wrench (F, M)."""
+    kind, h, none = ints[k, KIND], load(terms, k, AXIS), (0.0, 0.0, 0.0)
     radius, length = reals[k, RADIUS], reals[k, LENGTH]
     if kind == SPHERICAL:
-        return size_rate(F, dF)
+        return direction(F), none
     if kind == POINT_ON_LINE:
-        return size_rate(across(h, F), across(h, dF))
+        return direction(across(h, F)), none
     if kind == PLANAR:
         M_p, N = across(h, M), dot(F, h)
         if length > 0.0 and 2.0 * size(M_p) / length > abs(N):
-            return 2.0 * size_rate(M_p, across(h, dM)) / length  # type: ignore[no-any-return]
-        return dot(dF, h) if N >= 0.0 else -dot(dF, h)
-    F_p, dF_p = across(h, F), across(h, dF)
+            return none, scale(2.0 / length, direction(M_p))
+        return scale(1.0 if N >= 0.0 else -1.0, h), none
+    F_p, m = across(h, F), none
     if length > 0.0:
         half, c = scale(0.5, F_p), scale(1.0 / length, cross(M, h))
-        dhalf, dc = scale(0.5, dF_p), scale(1.0 / length, cross(dM, h))
-        dN = size_rate(add(half, c), add(dhalf, dc)) + size_rate(sub(half, c), sub(dhalf, dc))
+        front, back = direction(add(half, c)), direction(sub(half, c))
+        g, m = scale(0.5, add(front, back)), scale(1.0 / length, cross(h, sub(front, back)))
     else:
-        dN = size_rate(F_p, dF_p)
+        g = direction(F_p)
     if kind == TRANSLATIONAL and radius > 0.0:
-        dN += (dot(dM, h) if dot(M, h) >= 0.0 else -dot(dM, h)) / radius
-    return dN
+        m = add(m, scale((1.0 if dot(M, h) >= 0.0 else -1.0) / radius, h))
+    return g, m
 
 
 @kernel

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -9,6 +10,8 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.forces.joint_friction import JointFriction
+from haugmbd.graph import bridges_of
+from haugmbd.kkt.many_right_sides import LANES
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.loop.arrays import algebra_size
 
@@ -35,6 +38,7 @@ class FrictionTables(NamedTuple):
             "FRICTION_MODES": (n, at.MODE_COLUMNS),
             "FRICTION_BASE": (1, 6 * nodes),
             "FRICTION_COLUMNS": (m, 6 * nodes),
+            "FRICTION_LANES": (nodes, 6 * LANES),
             "FRICTION_ALGEBRA": (1, algebra_size(n, m)),
         }
 
@@ -71,7 +75,21 @@ def friction_tables(
         row[at.STATE_Z] = n_angles + entry.state if has_state else -1
         row[at.PLACE_Z] = places[entry.state] if has_state else -1
         first += load.channels
+    _put_bounds(ints, edges, slots)
     reals[:] = [load.friction_numbers() for load in found]
     return FrictionTables(
         {"FRICTION_INTS": ints}, {"FRICTION_REALS": reals}, any(x.reads_reaction for x in found), len(found), first
     )
+
+
+def _put_bounds(ints: Ints, edges: Sequence[tuple[int, ...]], slots: Sequence[int]) -> None:
+    """Write the bodies behind the joints, where they are bridges of the graph and these bodies in no loop, and how many joints rub."""
+    child_of = bridges_of(1 + max(body for edge in edges for body in edge), edges)
+    in_loops = {body for e, edge in enumerate(edges) if e not in child_of for body in edge}
+    n_rows, loaded = Counter(slot // 6 for slot in slots), ints[ints[:, at.LOADED] == 1]
+    rubs = Counter(int(body) for row in loaded for body in row[[at.BODY_I, at.BODY_J]])
+    for row in ints:
+        edge = row[at.SLOTS] // 6
+        own = n_rows[edge] == row[at.N_SLOTS] and child_of.get(edge, 0) not in in_loops
+        row[at.CHILD] = child_of.get(edge, -1) if own else -1
+        row[at.RUBS_I], row[at.RUBS_J] = rubs[row[at.BODY_I]], rubs[row[at.BODY_J]]

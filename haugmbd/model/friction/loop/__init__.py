@@ -6,6 +6,8 @@ algebra       small dense systems: elimination with dropped rows, the test for a
 sticking      joints that stick, as rows that are switched on
 sliding       joints that slide: Newton's iteration
 uniqueness    whether a solution is the only one (Painleve)
+contraction   a cheap proof that the friction is unique
+fixed_point   where the loop contracts: an iteration without columns
 release       how joints at rest go on
 solve         friction and multipliers solved together
 """

@@ -81,8 +81,9 @@ def solve_dense(A: Array, n: int) -> int:
                 A[p, c], A[best, c] = A[best, c], A[p, c]
         if A[p, p] < 0.0:
             sign = -sign
+        inverse = 1.0 / A[p, p]
         for r in range(p + 1, n):
-            factor = A[r, p] / A[p, p]
+            factor = A[r, p] * inverse
             for c in range(p, n + 1):
                 A[r, c] -= factor * A[p, c]
     for p in range(n - 1, -1, -1):

@@ -7,10 +7,14 @@ from typing import NamedTuple
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.array_views import borrow
 from haugmbd.compiled.jit import inlined, kernel
+from haugmbd.kkt.many_right_sides import LANES
 from haugmbd.model.friction import columns as at
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace import layout
 from haugmbd.workspace.layout import Pack
+
+HISTORY = 8
+"""Differences that Anderson's iteration remembers."""
 
 
 class Loop(NamedTuple):
@@ -19,7 +23,9 @@ class Loop(NamedTuple):
     ints, reals, terms, modes: see `columns`;  X: (m, 6 nn) columns;  G: (m + 1, m) rates of the channels by column, and of x_0
     W: (m + 1, 6 n) wrenches of the joints by column, and of x_0;  S: (m, m)
     R: (n + 1, m) friction that sticks: of x_0, and by each joint that slides
-    V: (n + 1, 6 n) wrenches with the sticking condensed;  A: (n, n + 1);  f_t: (4, n) solution, others, limits;  active: (4, m)
+    w_0, V: (1, 6 n), (6 n, LANES ...) wrenches without friction of sliding, and by each joint that slides, 0 for others
+    w: (1, 6 n) wrenches at an iteration;  A: (n, n + 1);  f_t: (4, n) solution, others, limits;  active: (4, m)
+    history: (2 HISTORY, n) differences of an iteration, see `fixed_point`
     """
 
     ints: Ints
@@ -31,15 +37,25 @@ class Loop(NamedTuple):
     W: Array
     S: Array
     R: Array
+    w_0: Array
     V: Array
+    w: Array
     A: Array
     f_t: Array
     active: Array
+    history: Array
 
 
 def algebra_size(n: int, m: int) -> int:
     """Return the numbers that the loop needs for n joints and m channels, besides its columns."""
-    return (m + 1) * m + (m + 1) * 6 * n + m * m + (n + 1) * m + (n + 1) * 6 * n + n * (n + 1) + 4 * n + 4 * m
+    wrenches = (m + 1 + 2 + lanes_of(n)) * 6 * n
+    return wrenches + (m + 1) * m + m * m + (n + 1) * m + n * (n + 1) + 4 * n + 4 * m + 2 * HISTORY * n
+
+
+@inlined
+def lanes_of(n: int) -> int:
+    """Return n, rounded up to whole lanes."""
+    return (n + LANES - 1) // LANES * LANES
 
 
 @inlined
@@ -51,8 +67,10 @@ def loop_of(P: Pack) -> Loop:
     W = G + (m + 1) * m
     S = W + (m + 1) * 6 * n
     R = S + m * m
-    V = R + (n + 1) * m
-    A = V + (n + 1) * 6 * n
+    w_0 = R + (n + 1) * m
+    V = w_0 + 6 * n
+    w = V + lanes_of(n) * 6 * n
+    A = w + 6 * n
     f_t = A + n * (n + 1)
     return Loop(
         ints,
@@ -64,10 +82,13 @@ def loop_of(P: Pack) -> Loop:
         borrow(P.work, W, m + 1, 6 * n),
         borrow(P.work, S, m, m),
         borrow(P.work, R, n + 1, m),
-        borrow(P.work, V, n + 1, 6 * n),
+        borrow(P.work, w_0, 1, 6 * n),
+        borrow(P.work, V, 6 * n, lanes_of(n)),
+        borrow(P.work, w, 1, 6 * n),
         borrow(P.work, A, n, n + 1),
         borrow(P.work, f_t, 4, n),
         borrow(P.work, f_t + 4 * n, 4, m),
+        borrow(P.work, f_t + 4 * n + 4 * m, 2 * HISTORY, n),
     )
 
 

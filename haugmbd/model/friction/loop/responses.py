@@ -11,9 +11,12 @@ from __future__ import annotations
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import kernel
 from haugmbd.compiled.status_codes import OK
+from haugmbd.kkt.entry_points import factor_of, steps_of
+from haugmbd.kkt.many_right_sides import LANES, solve_many
+from haugmbd.math.vec3 import Vec, cross, load, store, sub, to_global
 from haugmbd.model.friction import columns as at
-from haugmbd.model.friction.load import wrench_of
-from haugmbd.model.friction.loop.arrays import Loop
+from haugmbd.model.friction.load import moments_press, wrench_of
+from haugmbd.model.friction.loop.arrays import Loop, slides_now
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import Pack
 
@@ -26,6 +29,10 @@ def solve_again(P: Pack) -> int:
     if ws.has_massless_directions(P):
         code = P.refine(P, P.python_solver)
     return code
+
+
+FEW = 2
+"""Joints whose solutions cost less one after the other than side by side."""
 
 
 @kernel
@@ -70,12 +77,8 @@ def put_column(P: Pack, L: Loop, k: int, c: int, slides: bool) -> int:
     for node in range(b.shape[0]):
         for a in range(6):
             b[node, a] = 0.0
-    i, j = L.ints[k, at.BODY_I], L.ints[k, at.BODY_J]
     for d in range(L.ints[k, at.CHANNELS]):
-        f = -L.terms[k, at.DIRECTION + d] if slides else 1.0 if d == c else 0.0
-        for a in range(6):
-            b[i, a] += f * L.terms[k, at.B + 12 * d + a]
-            b[j, a] += f * L.terms[k, at.B + 12 * d + 6 + a]
+        add_unit_friction(L, k, d, -L.terms[k, at.DIRECTION + d] if slides else 1.0 if d == c else 0.0, b)
     for a in range(6):
         b[0, a] = 0.0
     code = solve_again(P)
@@ -105,3 +108,106 @@ def put_columns(P: Pack, L: Loop) -> int:
                 if code != OK:
                     return code
     return OK
+
+
+@kernel
+def put_base_wrenches(P: Pack, L: Loop) -> None:
+    """Write the wrenches of all joints by the current solution to w_0."""
+    x, J, A, first = ws.solution(P), ws.jacobian(P), ws.rotation_matrices(P), ws.n_bodies(P)
+    for k in range(L.ints.shape[0]):
+        if L.ints[k, at.LOADED] == 1:
+            F, M = wrench_of(L.ints, L.terms, k, J, A, x, first)
+            store(L.w_0, 0, 6 * k, F)
+            store(L.w_0, 0, 6 * k + 3, M)
+
+
+@kernel
+def add_unit_friction(L: Loop, k: int, c: int, f: float, b: Array) -> None:
+    """Add friction f in channel c of joint k to the forces b (., 6)."""
+    i, j, B = L.ints[k, at.BODY_I], L.ints[k, at.BODY_J], at.B + 12 * c
+    for a in range(6):
+        b[i, a] += f * L.terms[k, B + a]
+        b[j, a] += f * L.terms[k, B + 6 + a]
+
+
+@kernel
+def put_sliding_columns(P: Pack, L: Loop) -> None:
+    """Solve for unit friction against the sliding of each joint, and write the columns of V; solutions of the last ones stay in lanes."""
+    X, n = ws.friction_lanes(P), L.ints.shape[0]
+    for first in range(0, n, LANES):
+        last = min(first + LANES, n)
+        if n <= FEW:
+            put_lanes_alone(P, L, X)
+        else:
+            put_lanes(P, L, X, first, last)
+        for k in range(n):
+            if L.ints[k, at.LOADED] == 1:
+                put_lane_wrenches(P, L, k, X, first)
+
+
+@kernel
+def put_lanes(P: Pack, L: Loop, X: Array, first: int, last: int) -> None:
+    """Write the solutions of joints first ... last - 1 to X (nn, 6, LANES), side by side."""
+    b = ws.right_hand_side(P)
+    for node in range(X.shape[0]):
+        for a in range(6):
+            b[node, a] = 0.0
+            for r in range(X.shape[2]):
+                X[node, a, r] = 0.0
+    for k in range(first, last):
+        if slides_now(L, k):
+            i, j = L.ints[k, at.BODY_I], L.ints[k, at.BODY_J]
+            for c in range(L.ints[k, at.CHANNELS]):
+                add_unit_friction(L, k, c, -L.terms[k, at.DIRECTION + c], b)
+            for a in range(6):
+                if i > 0:
+                    X[i, a, k - first] = b[i, a]
+                if j > 0:
+                    X[j, a, k - first] = b[j, a]
+                b[i, a] = b[j, a] = 0.0
+    solve_many(steps_of(P), factor_of(P), X)  # type: ignore[arg-type]
+
+
+@kernel
+def put_lanes_alone(P: Pack, L: Loop, X: Array) -> None:
+    """Write the solutions of few joints to X, one after the other."""
+    b, x = ws.right_hand_side(P), ws.solution(P)
+    for k in range(L.ints.shape[0]):
+        if slides_now(L, k):
+            for node in range(b.shape[0]):
+                for a in range(6):
+                    b[node, a] = 0.0
+            for c in range(L.ints[k, at.CHANNELS]):
+                add_unit_friction(L, k, c, -L.terms[k, at.DIRECTION + c], b)
+            for a in range(6):
+                b[0, a] = 0.0
+            solve_again(P)
+        for node in range(x.shape[0]):
+            for a in range(6):
+                X[node, a, k] = x[node, a] if slides_now(L, k) else 0.0
+
+
+@kernel
+def put_lane_wrenches(P: Pack, L: Loop, k: int, X: Array, first: int) -> None:
+    """Write the wrenches of joint k by the solutions X (nn, 6, LANES) to V."""
+    J, A, node, side, m = ws.jacobian(P), ws.rotation_matrices(P), ws.n_bodies(P), L.ints[k, at.SIDE_J], X.shape[2]
+    for a in range(6):
+        for r in range(m):
+            L.V[6 * k + a, first + r] = 0.0
+    for c in range(L.ints[k, at.N_SLOTS]):
+        slot = L.ints[k, at.SLOTS + c]
+        F, n = load(J[slot], side, 0), load(J[slot], side, 3)
+        lam = X[node + slot // 6, slot % 6]
+        add_lanes(L.V, 6 * k, first, F, lam, m)
+        if moments_press(L.ints, L.reals, k):
+            M = sub(to_global(A, L.ints[k, at.BODY_J], n), cross(load(L.terms, k, at.LEVER), F))
+            add_lanes(L.V, 6 * k + 3, first, M, lam, m)
+
+
+@kernel
+def add_lanes(V: Array, row: int, first: int, wrench: Vec, lam: Array, m: int) -> None:
+    """Add -wrench lam^T, (3, m), to V from `row` and column `first` on."""
+    for r in range(m):
+        V[row, first + r] -= wrench[0] * lam[r]
+        V[row + 1, first + r] -= wrench[1] * lam[r]
+        V[row + 2, first + r] -= wrench[2] * lam[r]

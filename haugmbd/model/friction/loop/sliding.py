@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import kernel
-from haugmbd.math.vec3 import Vec
+from haugmbd.math.vec3 import Vec, add, load, scale
 from haugmbd.model.friction import columns as at
-from haugmbd.model.friction.load import normal_force, normal_rate, thrust
+from haugmbd.model.friction.load import moments_press, normal_force, normal_gradient, thrust
 from haugmbd.model.friction.loop.algebra import solve_dense
 from haugmbd.model.friction.loop.arrays import Loop, slides_now
 
@@ -24,29 +24,27 @@ ROUNDING = 1e-11
 
 
 @kernel
-def wrench_at(L: Loop, k: int, f_t: Array) -> tuple[Vec, Vec]:
-    """Return force and moment that joint k carries with friction f_t (n,)."""
-    F1, F2, F3 = L.V[0, 6 * k], L.V[0, 6 * k + 1], L.V[0, 6 * k + 2]
-    M1, M2, M3 = L.V[0, 6 * k + 3], L.V[0, 6 * k + 4], L.V[0, 6 * k + 5]
-    for s in range(L.ints.shape[0]):
-        if slides_now(L, s):
-            F1 += f_t[s] * L.V[1 + s, 6 * k]
-            F2 += f_t[s] * L.V[1 + s, 6 * k + 1]
-            F3 += f_t[s] * L.V[1 + s, 6 * k + 2]
-            M1 += f_t[s] * L.V[1 + s, 6 * k + 3]
-            M2 += f_t[s] * L.V[1 + s, 6 * k + 4]
-            M3 += f_t[s] * L.V[1 + s, 6 * k + 5]
-    return (F1, F2, F3), (M1, M2, M3)
+def put_wrenches_at(L: Loop, f_t: Array) -> None:
+    """Write the wrenches of all joints with friction f_t (n,) of those that slide; moments only where they press."""
+    for k in range(L.ints.shape[0]):
+        for a in range(6 * k, 6 * k + (6 if moments_press(L.ints, L.reals, k) else 3)):
+            total = L.w_0[0, a]
+            for s in range(f_t.shape[0]):
+                total += L.V[a, s] * f_t[s]
+            L.w[0, a] = total
+
+
+@kernel
+def wrench_of_joint(L: Loop, k: int) -> tuple[Vec, Vec]:
+    """Return force and moment that joint k carries, as `put_wrenches_at` left them."""
+    return load(L.w, 0, 6 * k), load(L.w, 0, 6 * k + 3)
 
 
 @kernel
 def response(L: Loop, k: int, s: int) -> tuple[Vec, Vec]:
     """Return the wrench of joint k by unit friction of joint s."""
-    r = 1 + s
-    return (
-        (L.V[r, 6 * k], L.V[r, 6 * k + 1], L.V[r, 6 * k + 2]),
-        (L.V[r, 6 * k + 3], L.V[r, 6 * k + 4], L.V[r, 6 * k + 5]),
-    )
+    V, a = L.V, 6 * k
+    return (V[a, s], V[a + 1, s], V[a + 2, s]), (V[a + 3, s], V[a + 4, s], V[a + 5, s])
 
 
 @kernel
@@ -60,15 +58,40 @@ def largest(L: Loop, k: int, F: Vec, M: Vec, constant: bool, static: bool) -> fl
 
 @kernel
 def put_friction_limits(L: Loop, f_t: Array, out: Array) -> float:
-    """Write C(w(f_t)) to out; return the largest |C - f_t|."""
+    """Write C(w(f_t)) to out, 0 for joints that do not slide; return the largest |C - f_t|."""
     worst = 0.0
+    put_wrenches_at(L, f_t)
     for k in range(L.ints.shape[0]):
+        out[k] = 0.0
         if slides_now(L, k):
-            F, M = wrench_at(L, k, f_t)
+            F, M = wrench_of_joint(L, k)
             out[k] = largest(L, k, F, M, True, L.terms[k, at.STATE] == at.AT_LIMIT)
             if not abs(out[k] - f_t[k]) <= worst:
                 worst = abs(out[k] - f_t[k])
     return worst
+
+
+@kernel
+def put_newton_row(L: Loop, k: int, row: int) -> None:
+    """Write row k of 1 - dC/df_t at the last wrenches, for the joints that slide, side by side."""
+    F, M = wrench_of_joint(L, k)
+    first = at.S_0 if L.terms[k, at.STATE] == at.AT_LIMIT else at.C_0
+    c_1, c_2, push = L.terms[k, first + 1], L.terms[k, first + 2], thrust(L.ints, L.terms, k, F)
+    g, h = normal_gradient(L.ints, L.reals, L.terms, k, F, M)
+    axis = load(L.terms, k, at.AXIS)
+    if c_2 > 0.0:
+        g = add(scale(c_1, g), scale(c_2 if push >= 0.0 else -c_2, axis))
+    else:
+        g = scale(c_1, g)
+    h, column, V, a = scale(c_1, h), 0, L.V, 6 * k
+    presses = moments_press(L.ints, L.reals, k)
+    for s in range(L.ints.shape[0]):
+        if slides_now(L, s):
+            slope = g[0] * V[a, s] + g[1] * V[a + 1, s] + g[2] * V[a + 2, s]
+            if presses:
+                slope += h[0] * V[a + 3, s] + h[1] * V[a + 4, s] + h[2] * V[a + 5, s]
+            L.A[row, column] = (1.0 if k == s else 0.0) - slope
+            column += 1
 
 
 @kernel
@@ -78,22 +101,10 @@ def newton_step(L: Loop, f_t: Array, value: Array) -> int:
     for k in range(n):
         active += 1 if slides_now(L, k) else 0
     for k in range(n):
-        if not slides_now(L, k):
-            continue
-        F, M = wrench_at(L, k, f_t)
-        first = at.S_0 if L.terms[k, at.STATE] == at.AT_LIMIT else at.C_0
-        push = thrust(L.ints, L.terms, k, F)
-        column = 0
-        for s in range(n):
-            if slides_now(L, s):
-                dF, dM = response(L, k, s)
-                slope = L.terms[k, first + 1] * normal_rate(L.ints, L.reals, L.terms, k, F, M, dF, dM)
-                more = thrust(L.ints, L.terms, k, dF)
-                slope += L.terms[k, first + 2] * (more if push >= 0.0 else -more)
-                L.A[row, column] = (1.0 if k == s else 0.0) - slope
-                column += 1
-        L.A[row, active] = value[k] - f_t[k]
-        row += 1
+        if slides_now(L, k):
+            put_newton_row(L, k, row)
+            L.A[row, active] = value[k] - f_t[k]
+            row += 1
     sign = solve_dense(L.A, active)
     if sign == 0:
         return 0

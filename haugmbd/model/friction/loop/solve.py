@@ -20,13 +20,15 @@ from typing import Any
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import kernel
 from haugmbd.compiled.status_codes import OK
+from haugmbd.kkt.many_right_sides import LANES
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.channels import add_friction
 from haugmbd.model.friction.load import normal_force
 from haugmbd.model.friction.loop.arrays import Loop, loop_of, slides_now
+from haugmbd.model.friction.loop.fixed_point import iterate_solutions, may_contract, put_forces
 from haugmbd.model.friction.loop.release import let_pass, let_slide, release, release_with_others
-from haugmbd.model.friction.loop.responses import put_columns, solve_again
-from haugmbd.model.friction.loop.sliding import largest, wrench_at
+from haugmbd.model.friction.loop.responses import put_base_wrenches, put_columns, put_sliding_columns, solve_again
+from haugmbd.model.friction.loop.sliding import largest, put_wrenches_at, wrench_of_joint
 from haugmbd.model.friction.loop.sticking import condense_sticking
 from haugmbd.model.friction.loop.uniqueness import solve_sliding
 from haugmbd.workspace import accessors as ws
@@ -36,10 +38,11 @@ from haugmbd.workspace.layout import Pack
 @kernel
 def put_friction(L: Loop) -> None:
     """Write friction, normal force, limit and margin of every joint."""
+    put_wrenches_at(L, L.f_t[0])
     for k in range(L.ints.shape[0]):
         if L.ints[k, at.LOADED] == 0:
             continue
-        F, M = wrench_at(L, k, L.f_t[0])
+        F, M = wrench_of_joint(L, k)
         terms, needed = L.terms, 0.0
         for c in range(L.ints[k, at.CHANNELS]):
             channel = L.ints[k, at.FIRST] + c
@@ -61,9 +64,7 @@ def put_friction(L: Loop) -> None:
 def put_solution(P: Pack, L: Loop, base: Array) -> None:
     """Write x = x_0 + sum f_c x_c to the solution array."""
     x = ws.solution(P)
-    for node in range(x.shape[0]):
-        for a in range(6):
-            x[node, a] = base[0, 6 * node + a]
+    put_base(base, x)
     for k in range(L.ints.shape[0]):
         if L.ints[k, at.LOADED] == 0:
             continue
@@ -76,6 +77,54 @@ def put_solution(P: Pack, L: Loop, base: Array) -> None:
 
 
 @kernel
+def put_base(base: Array, x: Array) -> None:
+    """Write the solution without friction to x."""
+    for node in range(x.shape[0]):
+        for a in range(6):
+            x[node, a] = base[0, 6 * node + a]
+
+
+@kernel
+def only_slides(P: Pack, L: Loop) -> bool:
+    """Return whether no joint sticks, and the factor of the blocks is at hand."""
+    by_blocks = ws.friction_mode(P) == ws.WITH_SOLUTION and ws.elimination_order(P).shape[0] > 0
+    if not by_blocks or ws.has_massless_directions(P):
+        return False
+    for k in range(L.ints.shape[0]):
+        if L.ints[k, at.LOADED] == 1 and L.terms[k, at.STATE] == at.STICKS:
+            return False
+    return True
+
+
+@kernel
+def solve_for_sliding(P: Pack, L: Loop, base: Array) -> int:
+    """Solve friction of joints that slide and multipliers together: many joints by an iteration, others by the columns of all."""
+    n, x = L.ints.shape[0], ws.solution(P)
+    if n > LANES:
+        may, proved = may_contract(P, L)
+        if may and iterate_solutions(P, L, proved):
+            return OK
+        put_base(base, x)
+    put_base_wrenches(P, L)
+    put_sliding_columns(P, L)
+    code = solve_sliding(P, L)
+    if code != OK:
+        return code
+    put_friction(L)
+    if n > LANES:
+        put_forces(P, L, L.f_t[0])
+        return solve_again(P)
+    X = ws.friction_lanes(P)
+    for node in range(x.shape[0]):
+        for a in range(6):
+            total = base[0, 6 * node + a]
+            for k in range(n):
+                total += L.f_t[0, k] * X[node, a, k]
+            x[node, a] = total
+    return OK
+
+
+@kernel
 def solve_loop(P: Pack, base: Any) -> int:
     """Solve friction and multipliers together, from the solution without friction; base: (1, 6 nn), which it is copied to."""
     L = loop_of(P)
@@ -83,6 +132,8 @@ def solve_loop(P: Pack, base: Any) -> int:
     for node in range(x.shape[0]):
         for a in range(6):
             base[0, 6 * node + a] = x[node, a]
+    if only_slides(P, L):
+        return solve_for_sliding(P, L, base)
     code = put_columns(P, L)
     if code != OK:
         return code

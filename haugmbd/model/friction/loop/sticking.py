@@ -19,7 +19,7 @@ HELD = 1e-12
 
 @kernel
 def condense_sticking(L: Loop) -> None:
-    """Write the friction R of the channels that stick, by x_0 and by each joint that slides, and the wrenches V with it."""
+    """Write the friction R of the channels that stick, by x_0 and by each joint that slides, and the wrenches w_0, V with it."""
     m, n = L.X.shape[0], L.ints.shape[0]
     for c in range(m):
         L.active[0, c] = 0.0
@@ -40,8 +40,11 @@ def condense_sticking(L: Loop) -> None:
         k = row - 1
         slides = row > 0 and L.ints[k, at.LOADED] == 1 and L.terms[k, at.STATE] != at.STICKS
         for a in range(6 * n):
-            L.V[row, a] = L.W[m, a] if row == 0 else L.W[L.ints[k, at.FIRST], a] if slides else 0.0
-        for c in range(m):
-            if L.active[0, c] > 0.0 and L.R[row, c] != 0.0:
-                for a in range(6 * n):
-                    L.V[row, a] += L.R[row, c] * L.W[c, a]
+            wrench = L.W[m, a] if row == 0 else L.W[L.ints[k, at.FIRST], a] if slides else 0.0
+            for c in range(m):
+                if L.active[0, c] > 0.0:
+                    wrench += L.R[row, c] * L.W[c, a]
+            if row == 0:
+                L.w_0[0, a] = wrench
+            else:
+                L.V[a, k] = wrench

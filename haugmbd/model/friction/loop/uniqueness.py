@@ -2,8 +2,8 @@ r"""Whether the friction of joints that slide is the only one, and if not, wheth
 
     f_t = C(w_0 + sum f_s w_s)        A_ks = C_k(w_s) - C_0: the largest slopes of C
 
-Unique if I - A is an M-matrix (`algebra`).  Otherwise accepted where no joint alone has slope 1, and the determinant of 1 - dC/df_t
-along the way from no friction keeps its sign; else solutions are searched from many starts.
+Accepted where no joint alone has slope 1, A_kk < 1, and the determinant of 1 - dC/df_t keeps the sign that it has without friction.
+Otherwise unique if I - A is an M-matrix (`algebra`), whose diagonal is positive; else solutions are searched from many starts.
 A convex loop of one joint has one solution, or two, or none, by the slope of C (Painleve).
 Source: Or, Painleve's paradox and dynamic jamming, Regul. Chaotic Dyn. 19 (2014).
 """
@@ -29,23 +29,35 @@ APART = 1e-6
 
 
 @kernel
-def put_slopes(L: Loop) -> float:
-    """Write A_ks of the joints that slide, side by side; return the largest A_kk."""
-    n, row, worst = L.ints.shape[0], 0, 0.0
+def slope_of(L: Loop, k: int, s: int) -> float:
+    """Return A_ks."""
+    F, M = response(L, k, s)
+    return largest(L, k, F, M, False, L.terms[k, at.STATE] == at.AT_LIMIT)
+
+
+@kernel
+def largest_slope_alone(L: Loop) -> float:
+    """Return the largest A_kk: of a joint with its own friction only."""
+    worst = 0.0
+    for k in range(L.ints.shape[0]):
+        if slides_now(L, k):
+            worst = max(worst, slope_of(L, k, k))
+    return worst
+
+
+@kernel
+def put_slopes(L: Loop) -> None:
+    """Write A_ks of the joints that slide, side by side."""
+    n, row = L.ints.shape[0], 0
     for k in range(n):
         if not slides_now(L, k):
             continue
         column = 0
-        static = L.terms[k, at.STATE] == at.AT_LIMIT
         for s in range(n):
             if slides_now(L, s):
-                F, M = response(L, k, s)
-                L.A[row, column] = largest(L, k, F, M, False, static)
-                if k == s:
-                    worst = max(worst, L.A[row, column])
+                L.A[row, column] = slope_of(L, k, s)
                 column += 1
         row += 1
-    return worst
 
 
 @kernel
@@ -107,14 +119,13 @@ def solve_sliding(P: Pack, L: Loop) -> int:
     for k in range(n):
         if slides_now(L, k) and not isfinite(L.f_t[2, k]):  # of a step that is too large, which the error control may shorten
             return report(ws.status(P), NOT_FINITE, -1 - k, L.f_t[2, k])
-    worst = put_slopes(L)
-    unique = is_m_matrix(L.A, active)
+    worst = largest_slope_alone(L)
     for k in range(n):
-        L.f_t[0, k] = L.f_t[2, k] if slides_now(L, k) else 0.0
-    sign = iterate(L, L.f_t[0], L.f_t[1], MOST_NEWTON, True) if unique or (active > 1 and worst < 1.0) else 0
-    if sign > 0:
+        L.f_t[0, k] = L.f_t[2, k]
+    if worst < 1.0 and iterate(L, L.f_t[0], L.f_t[1], MOST_NEWTON, True) > 0:
         return OK
-    if unique:
+    put_slopes(L)
+    if is_m_matrix(L.A, active):
         for k in range(n):
             L.f_t[0, k] = 0.0
         if iterate(L, L.f_t[0], L.f_t[1], MOST_FIXED_POINT, False) != 0:
@@ -124,8 +135,6 @@ def solve_sliding(P: Pack, L: Loop) -> int:
     if code == OK:
         return OK
     for k in range(n):
-        if slides_now(L, k):
-            F, M = response(L, k, k)
-            if largest(L, k, F, M, False, L.terms[k, at.STATE] == at.AT_LIMIT) == worst:
-                only = k
+        if slides_now(L, k) and slope_of(L, k, k) == worst:
+            only = k
     return report(ws.status(P), code, only, worst)
