@@ -20,6 +20,7 @@ from tests.benchmarks import (
     closed_loops,
     explicit,
     formulations,
+    friction,
     meshes,
     precision,
     record,
@@ -134,6 +135,7 @@ def quick(ours: Worker, peers: dict[str, Worker]) -> None:
         _line(ours, peers["pinocchio"], "chain", n, repeats=10)
     steps(ours, peers["exudyn"], peers["mujoco"], repeats=2)
     impacts(ours, repeats=5)
+    friction.section(repeats=3)
     calls.from_python(repeats=3)
     batches.section(repeats=3)
     calls.starts(repeats=1)
@@ -182,6 +184,7 @@ SECTIONS: dict[str, Callable[[Tools], Any]] = {
     "impacts": lambda tools: impacts(tools.ours),
     "formulations": lambda tools: formulations.section(tools.ours),
     "meshes": lambda tools: meshes.section(),
+    "friction": lambda tools: friction.section(),
     "calls": lambda tools: calls.from_python(),
     "batches": lambda tools: batches.section(),
     "starts": lambda tools: calls.starts(),

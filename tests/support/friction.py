@@ -193,3 +193,41 @@ def normal_forces_of_rod(mu, angle, omega=0.0):
         if size >= 0.0:
             found.append(sign * size)
     return found
+
+
+def random_chain(n, law, seed, branches=0.0):
+    """A chain of n bodies with random joints of all kinds, all with one law; the part `branches` of the bodies hangs on earlier ones."""
+    rng = np.random.default_rng(seed)
+    system, bodies, ends = System("random chain", gravity=(0.3, -9.81, 1.0)), [], []
+    for k in range(n):
+        parent = rng.integers(k) if k and rng.random() < branches else k - 1
+        start = ends[parent] if k else np.zeros(3)
+        step = rng.normal(size=3)
+        ends.append(start + step / np.linalg.norm(step))
+        body = Body(f"body {k}", rng.uniform(0.5, 2.0), rng.uniform(0.15, 0.25, 3), r=(start + ends[-1]) / 2)
+        bodies.append(system.add(body))
+        i, which = bodies[parent] if k else system.ground, rng.integers(6)
+        axis, name = rng.normal(size=3), f"joint {k}"
+        joint = (
+            TJ(name, i, body, point=start, axis=axis),
+            RJ(name, i, body, point=start, axis=axis),
+            SJ(name, i, body, point=start),
+            CJ(name, i, body, point=start, axis=axis),
+            Planar(name, i, body, point=start, normal=axis),
+            PointOnLine(name, i, body, point=start, axis=axis),
+        )[which]
+        if k and rng.random() < 0.5 and not isinstance(joint, SJ):  # body j may be the one nearer to the ground
+            joint = type(joint)(name, body, i, point=start, **({"normal": axis} if which == 4 else {"axis": axis}))
+        system.add(JointFriction(f"rub {k}", system.add(joint), law, **SIZES[which]))
+    return system
+
+
+def rods_on_lines(mu, angles):
+    """Rods as `rod_on_a_line`, each on a line of its own, tips sliding with 1 m/s."""
+    system = System("rods", gravity=(0, -G, 0))
+    for k, angle in enumerate(angles):
+        c = 0.5 * np.array([np.cos(angle), np.sin(angle), 0.0])
+        rod = system.add(Body(f"rod {k}", 1.0, (1 / 12, 1 / 12, 1 / 12), r=c, v=(1, 0, 0)))
+        tip = system.add(PointOnLine(f"tip {k}", system.ground, rod, point=(0, 0, 0), axis=(1, 0, 0)))
+        system.add(JointFriction(f"rub {k}", tip, mbd.Coulomb(mu)))
+    return system

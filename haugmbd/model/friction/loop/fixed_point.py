@@ -1,10 +1,12 @@
 r"""Joints that slide, where the loop contracts: an iteration with one solution of the factored system for the friction of all joints.
 
-    K x = (Q + B^T f, gamma),   f <- C(w(x))            contracts: f is unique (`contraction`)
+    K x = (Q + B^T f, gamma),   f <- C(w(x))            where it contracts, f is unique (`contraction`)
 
 Anderson's method takes the step that is best for the residuals r = C(w) - f of the last iterations, by orthogonal differences q of r
 and p of f:   f <- f + r - sum (p + q) (q . r).
 It starts from the friction without the loop, so that the result depends on the state alone.
+Where the bound does not prove that the loop contracts, it must along every step, by a half, and no joint alone may have slope 1: then
+1 - dC/df has a positive determinant, as `uniqueness` wants it.  If it does not, the columns decide.
 Source: Anderson, Iterative procedures for nonlinear integral equations, J. ACM 12 (1965); Walker and Ni, SIAM J. Numer. Anal. 49 (2011).
 """
 

@@ -25,7 +25,7 @@ from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.channels import add_friction
 from haugmbd.model.friction.load import normal_force
 from haugmbd.model.friction.loop.arrays import Loop, loop_of, slides_now
-from haugmbd.model.friction.loop.fixed_point import iterate_solutions, may_contract, put_forces
+from haugmbd.model.friction.loop.fixed_point import iterate_solutions, may_contract
 from haugmbd.model.friction.loop.release import let_pass, let_slide, release, release_with_others
 from haugmbd.model.friction.loop.responses import put_base_wrenches, put_columns, put_sliding_columns, solve_again
 from haugmbd.model.friction.loop.sliding import largest, put_wrenches_at, wrench_of_joint
@@ -85,6 +85,23 @@ def put_base(base: Array, x: Array) -> None:
 
 
 @kernel
+def solve_with_forces(P: Pack) -> int:
+    """Solve K x = (Q + B^T f, gamma) once more with the friction found: for solvers that keep data of their last solution."""
+    b, Q, level, L = ws.right_hand_side(P), ws.generalized_forces(P), ws.row_values(P), loop_of(P)
+    n = Q.shape[0]
+    for k in range(n):
+        for a in range(6):
+            b[k, a] = Q[k, a]
+    for e in range(b.shape[0] - n):
+        for a in range(6):
+            b[n + e, a] = level[6 * e + a, 2]
+    for k in range(L.ints.shape[0]):
+        if L.ints[k, at.LOADED] == 1:
+            add_friction(L.ints, L.terms, k, b)
+    return solve_again(P)
+
+
+@kernel
 def only_slides(P: Pack, L: Loop) -> bool:
     """Return whether no joint sticks, and the factor of the blocks is at hand."""
     by_blocks = ws.friction_mode(P) == ws.WITH_SOLUTION and ws.elimination_order(P).shape[0] > 0
@@ -112,8 +129,7 @@ def solve_for_sliding(P: Pack, L: Loop, base: Array) -> int:
         return code
     put_friction(L)
     if n > LANES:
-        put_forces(P, L, L.f_t[0])
-        return solve_again(P)
+        return solve_with_forces(P)
     X = ws.friction_lanes(P)
     for node in range(x.shape[0]):
         for a in range(6):
@@ -149,20 +165,3 @@ def solve_loop(P: Pack, base: Any) -> int:
             break
     put_solution(P, L, base)
     return OK
-
-
-@kernel
-def solve_with_forces(P: Pack) -> int:
-    """Solve K x = (Q + B^T f, gamma) once more with the friction found: for solvers that keep data of their last solution."""
-    b, Q, level, L = ws.right_hand_side(P), ws.generalized_forces(P), ws.row_values(P), loop_of(P)
-    n = Q.shape[0]
-    for k in range(n):
-        for a in range(6):
-            b[k, a] = Q[k, a]
-    for e in range(b.shape[0] - n):
-        for a in range(6):
-            b[n + e, a] = level[6 * e + a, 2]
-    for k in range(L.ints.shape[0]):
-        if L.ints[k, at.LOADED] == 1:
-            add_friction(L.ints, L.terms, k, b)
-    return solve_again(P)
