@@ -32,6 +32,7 @@ from haugmbd.diagnostics.joint_motion import (
 from haugmbd.errors import UsageError
 from haugmbd.model.labels import JointEntry
 from haugmbd.model.model import Model
+from haugmbd.model.remembered import once_per_model
 from haugmbd.workspace.layout import WIDTH
 
 Flags = npt.NDArray[np.bool_]
@@ -174,6 +175,16 @@ class Alike(NamedTuple):
     arm: bool
 
 
+@once_per_model
+def alike_joints(model: Model) -> list[Alike]:
+    """Return the joints that turn, those with the same freedom together."""
+    turning = turning_joints(model)
+    columns: dict[tuple[Freedom, bool], list[int]] = {}
+    for k, (joint, freedom) in enumerate(turning):
+        columns.setdefault((freedom, is_arm(joint.freedoms or ())), []).append(k)
+    return [Alike(np.array(own), frames_of([turning[k][0] for k in own]), *kind) for kind, own in columns.items()]
+
+
 class TurnCounter:
     r"""The angles of all joints that turn, counted along a run: from the modelled pose, at the last step seen.
 
@@ -186,14 +197,9 @@ class TurnCounter:
 
     def __init__(self, model: Model) -> None:
         self.n = model.nb + 1
-        turning = turning_joints(model)
-        kinds = [(freedom, is_arm(joint.freedoms or ())) for joint, freedom in turning]
-        self.alike = []
-        for kind in dict.fromkeys(kinds):
-            columns = [k for k, other in enumerate(kinds) if other == kind]
-            self.alike.append(Alike(np.array(columns), frames_of([turning[k][0] for k in columns]), *kind))
-        self.arms = any(arm for _, arm in kinds)
-        self.zero = np.zeros(len(turning))
+        self.alike = alike_joints(model)
+        self.arms = any(alike.arm for alike in self.alike)
+        self.zero = np.zeros(sum(len(alike.columns) for alike in self.alike))
         self.zero = self._angles(model.y0[None])[0]
         self.last: Array | None = None
 

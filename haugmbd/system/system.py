@@ -28,6 +28,7 @@ from haugmbd.forces.base import ForceElement
 from haugmbd.kkt.solver_choice import check_solver
 from haugmbd.model.dependent_rows import DropDependentRows, Rule, check_rule
 from haugmbd.model.length import put_length
+from haugmbd.model.memory import need_least_memory
 from haugmbd.model.model import Model
 from haugmbd.model.pickling import reduce_system
 from haugmbd.model.state import State
@@ -316,6 +317,8 @@ class System(Pictured):
     @collection_paused()
     def _checked(self, at_pose: bool, tolerance: float, solver: str | None) -> tuple[Checked, dict[int, tuple[Primitive, ...]]]:
         """Return the findings, and the equations of each joint by its id: a joint of the user is asked for them once."""
+        pairs = len({(id(joint.i), id(joint.j)) for joint in self.joints})
+        need_least_memory(len(self.bodies) - 1, len(self.joints), pairs)
         read = {id(joint): read_primitives(joint) for joint in self.joints}
         equations = {which: primitives for which, (primitives, _) in read.items()}
         bind_expressions(self.name, self._parameters, equations.values(), self.loads)

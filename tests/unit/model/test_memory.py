@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import haugmbd as mbd
-from haugmbd.gallery import slider_crank
+from haugmbd.gallery import chain, net, slider_crank
 from haugmbd.model import memory
 
 LARGEST_RATIO = 4.0
@@ -14,9 +14,28 @@ LARGEST_RATIO = 4.0
 
 def test_a_model_too_large_is_refused_with_the_estimate(monkeypatch):
     monkeypatch.setattr(memory, "ALWAYS_THERE", 0.0)
-    monkeypatch.setattr(memory, "available_memory", lambda: 1000.0)
-    with pytest.raises(mbd.UsageError, match=r"3 bodies and \d+ rows needs about [\d.e-]+ GB, and 1e-06 GB are free"):
+    monkeypatch.setattr(memory, "available_memory", lambda: 20_000.0)
+    with pytest.raises(mbd.UsageError, match=r"3 bodies and \d+ rows needs about [\d.e-]+ GB, and 2e-05 GB are free"):
         slider_crank().compile()
+
+
+def test_a_model_whose_least_is_too_large_is_refused_before_its_joints_are_asked(monkeypatch):
+    system, asked = slider_crank(), []
+    monkeypatch.setattr(memory, "ALWAYS_THERE", 0.0)
+    monkeypatch.setattr(memory, "available_memory", lambda: 1000.0)
+    monkeypatch.setattr(type(system.joints[0]), "primitives", lambda joint: asked.append(joint) or ())
+    with pytest.raises(mbd.UsageError, match=r"3 bodies and 4 joints needs at least [\d.e-]+ GB, and 1e-06 GB are free"):
+        system.compile()
+    assert not asked
+
+
+@pytest.mark.parametrize("make", [slider_crank, chain, net])
+@pytest.mark.parametrize("solver", ["block LDL^T", "multifrontal", "dense"])
+def test_the_least_is_less_than_the_arrays_take(make, solver, monkeypatch):
+    found = []
+    monkeypatch.setattr(memory, "_need", lambda needed, what: found.append(needed))
+    make().compile(solver=solver)
+    assert 0.0 < found[0] < min(found[1:])
 
 
 def test_the_estimate_covers_the_arrays(monkeypatch):
