@@ -7,7 +7,8 @@ import subprocess
 import sys
 import tempfile
 
-from tests.benchmarks import record
+from haugmbd.model.memory import available_memory
+from tests.benchmarks import meshes, record
 from tests.benchmarks.ours_calls import CALLS
 from tests.benchmarks.turns import best, in_turn, median, verdict
 from tests.benchmarks.worker import ONE_THREAD, REPOSITORY, Worker
@@ -61,14 +62,33 @@ def _seconds(program: str, warm: bool) -> float:
     return float(done.stdout.split()[-1])
 
 
-def large(sizes: tuple[int, ...] = (20_000, 100_000)) -> None:
+def memories() -> None:
+    """Nets and trusses: the memory that a model and a step take, each in a process of its own."""
+    print("\nMemory that a net or truss takes, compiled, with one step of RK4 [GB]")
+    for kind, shapes, _, _ in meshes.CASES:
+        for shape in shapes:
+            worker = Worker("ours_calls", sys.executable, "haugmbd")
+            found = worker.ask("room", kind=kind, shape=list(shape))
+            worker.close()
+            print(f"{kind:>16} {' x '.join(map(str, shape)):>12} {found['rows']:>6} rows {found['gigabytes']:>7.3f}", flush=True)
+
+
+LENGTHS, STEPS = (20_000, 100_000, 1_000_000), 10
+BYTES_A_LINK = 16_000.0
+"""More than a link takes."""
+
+
+def large(sizes: tuple[int, ...] = LENGTHS) -> None:
     """Chains of many links; each in a process of its own, so that its memory is its own."""
     print(
         "\nLong chains: CPU time to build and to compile [s], of RK4 with projection [us a link and step], memory of the process [GB]"
     )
     print(f"{'links':>9} {'build':>8} {'compile':>8} {'step':>6} {'memory':>7}")
     for n in sizes:
+        if available_memory() < BYTES_A_LINK * n:
+            print(f"{n:>9} left out: it may need {1e-9 * BYTES_A_LINK * n:.0f} GB")
+            continue
         worker = Worker("ours_calls", sys.executable, "haugmbd")
-        found = worker.ask("large", n=n, steps=10)
+        found = worker.ask("large", n=n, steps=STEPS)
         worker.close()
-        print(f"{n:>9} {found['build']:>8.1f} {found['compile']:>8.1f} {found['us']:>6.2f} {found['gigabytes']:>7.2f}")
+        print(f"{n:>9} {found['build']:>8.1f} {found['compile']:>8.1f} {found['us']:>6.2f} {found['gigabytes']:>7.2f}", flush=True)

@@ -14,7 +14,7 @@ import exudyn.itemInterface as items
 import exudyn.utilities as tools
 import numpy as np
 
-from tests.benchmarks import loops, squeezer, top, windows
+from tests.benchmarks import cloth, loops, squeezer, top, windows
 
 SOLVERS = exu.LinearSolverType
 KINDS = (exu.OutputVariableType.Position, exu.OutputVariableType.Velocity, exu.OutputVariableType.AngularVelocity)
@@ -160,3 +160,25 @@ def close(name: str, setting: float, method: str = "generalized-alpha") -> dict[
         return {"failed": "its solver terminates"}
     r, v, w, A = stored(system, sensed)
     return loops.judged(name, seconds, r, v, w, A.reshape(*A.shape[:2], 3, 3))
+
+
+def sway(setting: float, method: str) -> dict[str, Any]:
+    """The cloth with so many steps: points of mass, distances, the sparse solver; the balls that are held are points of the ground."""
+    system, place = exu.SystemContainer().AddSystem(), cloth.places()
+    ground, last = system.CreateGround(), len(place) - 1
+    made = {"physicsMass": cloth.MASS, "gravity": [0, 0, -cloth.GRAVITY]}
+    bodies = [system.CreateMassPoint(referencePosition=x, **made) for x in place[1:last].tolist()]
+    number = [ground, *bodies, ground]
+    for i, j in cloth.rods():
+        ends = [place[k].tolist() if number[k] == ground else [0, 0, 0] for k in (i, j)]
+        given = {"bodyNumbers": [number[i], number[j]], "localPosition0": ends[0], "localPosition1": ends[1]}
+        system.CreateDistanceConstraint(distance=cloth.MESH, **given)
+    sensed = sensors(system, bodies, KINDS[:2])
+    system.Assemble()
+    period = cloth.T_END / cloth.SAMPLES
+    seconds = solve(
+        system, settings(cloth.T_END, int(setting), rho=1.0 if method.startswith("trap") else 0.8, period=period), method
+    )
+    r, v = stored(system, sensed)
+    held = np.broadcast_to(place[[0, last]], (len(r), 2, 3))
+    return cloth.judged(seconds, r, v, cloth.longest_gap(np.concatenate([held[:, :1], r, held[:, 1:]], axis=1)))

@@ -12,7 +12,7 @@ from typing import Any
 import haugmbd as mbd
 from haugmbd.gallery import slider_crank
 from joints import RJ
-from tests.benchmarks import chain
+from tests.benchmarks import chain, meshes
 from tests.benchmarks.worker import serve
 
 CALLS = ("accelerations", "evaluate", "evaluator", "impulse", "simulate, one step", "compile")
@@ -88,10 +88,20 @@ def large(n: int, steps: int) -> dict[str, Any]:
     }
 
 
+def room(kind: str, shape: list[int]) -> dict[str, Any]:
+    """Largest memory [GB] of a process that compiles a mesh and makes one step, above what the process has before; its rows."""
+    warm = meshes.mesh((3,) * len(shape), kind).compile()
+    mbd.simulate(warm, 1e-4, h=1e-4)
+    before = memory()
+    model = meshes.mesh(tuple(shape), kind).compile()
+    mbd.simulate(model, 1e-5, h=1e-5)
+    return {"gigabytes": memory() - before, "rows": model.nc}
+
+
 def memory() -> float:
     """The largest memory of this process so far [GB]; the system counts it in kilobytes, on a Mac in bytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1.0 if sys.platform == "darwin" else 1024.0) / 1e9
 
 
 if __name__ == "__main__":
-    serve(call=call, large=large)
+    serve(call=call, large=large, room=room)

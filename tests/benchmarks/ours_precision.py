@@ -11,11 +11,11 @@ import numpy as np
 
 import haugmbd as mbd
 from haugmbd.bodies import inertia
-from haugmbd.gallery import andrews, heavy_top
+from haugmbd.gallery import andrews, heavy_top, net
 from haugmbd.gallery.andrews import beta
 from haugmbd.math.euler_parameters import rotation_matrix
 from joints import RJ
-from tests.benchmarks import loops, squeezer, top, windows
+from tests.benchmarks import cloth, loops, squeezer, top, windows
 from tests.benchmarks.worker import serve
 
 ADAPTIVE: dict[str, Callable[[float], Any]] = {
@@ -145,5 +145,22 @@ def close(name: str, method: str, setting: float) -> dict[str, Any]:
     return loops.judged(name, seconds, r, v, omega_bar, rotation_matrix(p))
 
 
+@cache
+def hung() -> mbd.Model:
+    """The cloth, compiled."""
+    return net(cloth.N).compile()
+
+
+def sway(method: str, setting: float) -> dict[str, Any]:
+    """The cloth with so many steps, or a tolerance."""
+    if method in ADAPTIVE:
+        seconds, result = timed(hung(), cloth.T_END, ADAPTIVE[method](setting))
+    else:
+        every = max(1, int(setting) // cloth.SAMPLES)
+        seconds, result = timed(hung(), cloth.T_END, FIXED[method](cloth.T_END / setting), every)
+    r, v = result.r[:, 1:], result.v[:, 1:]
+    return cloth.judged(seconds, r, v, cloth.longest_gap(r))
+
+
 if __name__ == "__main__":
-    serve(squeeze=squeeze, frame=frame, spin=spin, close=close)
+    serve(squeeze=squeeze, frame=frame, spin=spin, close=close, sway=sway)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tests.benchmarks import calls, diagram, explicit, formulations, meshes, reduced
+from tests.benchmarks import batches, calls, diagram, explicit, formulations, meshes, reduced
 from tests.benchmarks.ours_calls import CALLS
 from tests.benchmarks.precision import OURS, Curve
 from tests.benchmarks.recorded import Recorded, least
@@ -46,7 +46,9 @@ def over(a: float | None, b: float | None) -> float | None:
 
 
 def table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    """Return a table, without lines that have nothing but their names."""
+    """Return a table, without lines that have nothing but their names, and without columns that have nothing."""
+    filled = [k for k in range(len(head)) if k == 0 or any(line[k] for line in lines)]
+    head, lines = [head[k] for k in filled], [[line[k] for k in filled] for line in lines]
     kept = [line for line in lines if any(line[1:])]
     return "\n".join(["| " + " | ".join(head) + " |", "|" + "---|" * len(head), *("| " + " | ".join(line) + " |" for line in kept)])
 
@@ -149,12 +151,33 @@ def nets(r: Recorded) -> str:
             mine = r.value("ours", "mesh", solver="ours", **given)
             found = [r.value("SuperLU", "mesh", solver=f"SuperLU {one}", **given) for one in meshes.THRESHOLDS]
             theirs = min((x for x in found if x is not None), default=None)
-            cells = (over(mine, 1e3), over(theirs, 1e3), over(mine, theirs))
+            cells = (over(mine, 1e3), over(theirs, 1e3), over(mine, theirs), r.value("ours_calls", "room", "gigabytes", **given))
             lines.append((f"{kind}, {' x '.join(map(str, shape))}", *map(number, cells)))
     return (
         "Factorization and solution of the augmented matrix of nets and trusses, beside SciPy's SuperLU of the same matrix:\n\n"
-        + table(("mesh", "haugmbd [ms]", "SuperLU [ms]", "ratio"), lines)
+        + table(("mesh", "haugmbd [ms]", "SuperLU [ms]", "ratio", "memory [GB]"), lines)
     )
+
+
+def many(r: Recorded) -> str:
+    """Batches on one thread and on two."""
+    lines = []
+    for what, words in batches.WORDS.items():
+        given = [{"n": batches.LINKS, "what": what, "threads": threads} for threads in (1, 2)]
+        (one, cpu), (two, of_two) = ((r.value("ours_batch", "batch", name, **x) for name in ("us", "cpu")) for x in given)
+        lines.append((words, *map(number, (one, cpu, two, of_two, over(one, two)))))
+    head = ("chain of 5 links [us]", "one thread, elapsed", "CPU", "two threads, elapsed", "CPU", "one / two, elapsed")
+    return "Many variants at once, `mbd.batch`, for each member:\n\n" + table(head, lines)
+
+
+def long_chains(r: Recorded) -> str:
+    """Chains of very many links."""
+    lines = []
+    for n in calls.LENGTHS:
+        found = (r.value("ours_calls", "large", what, n=n, steps=calls.STEPS) for what in ("build", "compile", "us", "gigabytes"))
+        lines.append((f"{n:,}", *map(number, found)))
+    head = ("links", "build [s]", "compile [s]", "step, of each link [us]", "memory of the process [GB]")
+    return "Long chains, RK4 with projection; what a run does once is part of its ten steps:\n\n" + table(head, lines)
 
 
 def work_and_precision(r: Recorded) -> str:
@@ -205,6 +228,8 @@ SECTIONS: tuple[Callable[[Recorded], str], ...] = (
     explicit_steps,
     formulation_costs,
     nets,
+    long_chains,
+    many,
     andrews,
     work_and_precision,
 )

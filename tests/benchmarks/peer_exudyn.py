@@ -49,4 +49,4 @@ def step(n: int, steps: int, h: float, method: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    serve(step=step, squeeze=runs.squeeze, frame=runs.frame, spin=runs.spin, close=runs.close)
+    serve(step=step, squeeze=runs.squeeze, frame=runs.frame, spin=runs.spin, close=runs.close, sway=runs.sway)

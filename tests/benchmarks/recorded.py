@@ -66,6 +66,7 @@ class Recorded:
             *work_precision.four_bars(runs, exudyn, mujoco),
             work_precision.tops(runs, exudyn, mujoco),
             *closed_loops.precision(runs, exudyn, mujoco),
+            work_precision.cloths(runs, exudyn),
         ]
         return {task.study.file: task for task in made}
 

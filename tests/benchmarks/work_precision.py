@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from tests.benchmarks import windows
+from tests.benchmarks import cloth, windows
 from tests.benchmarks.precision import OURS, Curve, Method, Study, Task, equal_error
 from tests.benchmarks.worker import Worker
 
@@ -165,3 +165,22 @@ def tops(ours: Worker, exudyn: Worker, mujoco: Worker) -> Task:
         *methods("MuJoCo", mujoco, "spin", {"RK4": few}),
     ]
     return Task(study, measured, repeats=5)
+
+
+def cloths(ours: Worker, exudyn: Worker) -> Task:
+    """The cloth of rods."""
+    study = Study(
+        f"Cloth of {cloth.N} x {cloth.N} balls and rods from rest, {cloth.T_END:g} s",
+        "cloth.png",
+        "largest energy error / (n^2 m g a)",
+        1e-6,
+        {"Exudyn": 0.1},
+        ("settings: steps. Exudyn: points of mass, distances, EigenSparse, modified Newton, default tolerances, rho 0.8.",),
+    )
+    trapezoidal, alpha = ({name: (100, 200, 400, 800)} for name in ("trapezoidal index 2", "generalized-alpha"))
+    measured = [
+        *methods(OURS, ours, "sway", {"RK4": (15, 20, 30, 40, 50)}),
+        *methods("Exudyn", exudyn, "sway", trapezoidal, method="trapezoidal index 2"),
+        *methods("Exudyn", exudyn, "sway", alpha, method="generalized-alpha"),
+    ]
+    return Task(study, measured, repeats=2)
