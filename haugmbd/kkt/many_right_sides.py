@@ -12,7 +12,7 @@ from __future__ import annotations
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import kernel
 from haugmbd.kkt.block_ldl import Factor
-from haugmbd.kkt.elimination_order import Steps
+from haugmbd.kkt.elimination_order import WIDE, Steps
 
 LANES = 16
 """Right-hand sides in one sweep: other numbers leave vector units empty."""
@@ -73,20 +73,91 @@ def subtract_lanes(W: Array, d: Array, y: Array, x: Array, m: int) -> None:
 
 
 @kernel
+def forward_narrow_lanes(L: Array, x: Array, n: int, m: int) -> None:
+    """Set x <- L^-1 x for the first n rows of x (6, m)."""
+    for a in range(1, n):
+        for b in range(a):
+            for r in range(m):
+                x[a, r] -= L[a, b] * x[b, r]
+
+
+@kernel
+def backward_narrow_lanes(L: Array, x: Array, n: int, m: int) -> None:
+    """Set x <- L^-T x for the first n rows of x (6, m)."""
+    for a in range(n - 2, -1, -1):
+        for b in range(a + 1, n):
+            for r in range(m):
+                x[a, r] -= L[b, a] * x[b, r]
+
+
+@kernel
+def add_product(factor: float, x: Array, y: Array, m: int) -> None:
+    """Set y <- y + factor x for x, y (m,)."""
+    for r in range(m):
+        y[r] += factor * x[r]
+
+
+@kernel
+def update_narrow_lanes(W: Array, d: Array, x: Array, y: Array, rows: int, n: int, m: int) -> None:
+    """Set y <- y - W^T d x, where the node of x (6, m) has `rows` unknowns and that of y has n; not both six.
+
+    W (rows, n), but (n, 6) where only the node of y is narrow: blocks of narrow nodes are kept by their lines
+    """
+    for a in range(rows):
+        for c in range(n):
+            add_product(-d[a] * (W[c, a] if rows == WIDE else W[a, c]), x[a], y[c], m)
+
+
+@kernel
+def subtract_narrow_lanes(W: Array, d: Array, y: Array, x: Array, rows: int, n: int, m: int) -> None:
+    """Set x <- x - d W y, with the sizes of `update_narrow_lanes`."""
+    for a in range(rows):
+        for c in range(n):
+            add_product(-d[a] * (W[c, a] if rows == WIDE else W[a, c]), y[c], x[a], m)
+
+
+@kernel
 def solve_many(s: Steps, f: Factor, X: Array) -> None:
     """Set X <- K^-1 X for X (nn, 6, LANES) by nodes, with the current factor."""
+    forward_many(s, f, X)
+    backward_many(s, f, X)
+
+
+@kernel
+def forward_many(s: Steps, f: Factor, X: Array) -> None:
+    """Set X <- L^-1 X."""
     m = X.shape[2]
     for step in range(s.order.shape[0]):
-        node = s.order[step]
-        forward_lanes(f.D[node], X[node], m)
+        node, rows = s.order[step, 0], s.order[step, 1]
+        if rows == WIDE:
+            forward_lanes(f.D[node], X[node], m)
+        else:
+            forward_narrow_lanes(f.D[node], X[node], rows, m)
         for k in range(s.neighbor_starts[step], s.neighbor_starts[step + 1]):
-            update_lanes(f.B[s.neighbors[k, 1]], f.d_inv[node], X[node], X[s.neighbors[k, 0]], m)
+            other, W, n = s.neighbors[k, 0], f.B[s.neighbors[k, 1]], s.neighbors[k, 2]
+            if rows + n == 2 * WIDE:
+                update_lanes(W, f.d_inv[node], X[node], X[other], m)
+            else:
+                update_narrow_lanes(W, f.d_inv[node], X[node], X[other], rows, n, m)
+
+
+@kernel
+def backward_many(s: Steps, f: Factor, X: Array) -> None:
+    """Set X <- L^-T d^-1 X."""
+    m = X.shape[2]
     for step in range(s.order.shape[0] - 1, -1, -1):
-        node = s.order[step]
+        node, rows = s.order[step, 0], s.order[step, 1]
         x, d = X[node], f.d_inv[node]
         for a in range(6):
             for r in range(m):
                 x[a, r] *= d[a]
         for k in range(s.neighbor_starts[step], s.neighbor_starts[step + 1]):
-            subtract_lanes(f.B[s.neighbors[k, 1]], d, X[s.neighbors[k, 0]], x, m)
-        backward_lanes(f.D[node], x, m)
+            other, W, n = s.neighbors[k, 0], f.B[s.neighbors[k, 1]], s.neighbors[k, 2]
+            if rows + n == 2 * WIDE:
+                subtract_lanes(W, d, X[other], x, m)
+            else:
+                subtract_narrow_lanes(W, d, X[other], x, rows, n, m)
+        if rows == WIDE:
+            backward_lanes(f.D[node], x, m)
+        else:
+            backward_narrow_lanes(f.D[node], x, rows, m)
