@@ -17,6 +17,7 @@ from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import ModelError, UsageError
 from haugmbd.forces.joint_friction import JointFriction
+from haugmbd.forces.joint_limit import JointLimit
 from haugmbd.formulations import Formulation, NewtonEuler
 from haugmbd.integrators import RK4, DormandPrince
 from haugmbd.integrators.base import Integrator
@@ -219,4 +220,18 @@ def check_interval(method: Integrator, t_start: float, t_end: float, every: int)
     if method.step is not None and (t_end - t_start) / method.step > MOST_STEPS:
         raise UsageError(
             f"t_end = {t_end:g} s is {(t_end - t_start) / method.step:.3g} steps of {method.step:g} s: give a larger h."
+        )
+
+
+def rigid_stop(system: System | Model) -> str:
+    """Return the first JointLimit with a restitution; "" if there is none."""
+    loads = system.loads if isinstance(system, System) else [entry.load for entry in system.loads]
+    return next((load.where for load in loads if isinstance(load, JointLimit) and load.impulsive), "")
+
+
+def need_no_stops(model: Model, what: str) -> None:
+    """Raise UsageError if a JointLimit has a restitution: the velocities jump at its hits;  what: that needs a smooth motion."""
+    if stop := rigid_stop(model):
+        raise UsageError(
+            f"{what} needs a smooth motion, and {stop} has a restitution, at whose hits the velocities jump: make it compliant (k=, c=)."
         )

@@ -20,7 +20,6 @@ from haugmbd.diagnostics.lift_off import lift_off_events, lift_off_notes
 from haugmbd.diagnostics.method_solutions import solutions_of_rates, steps_only
 from haugmbd.diagnostics.run_warnings import issue, with_model_notes
 from haugmbd.errors import UsageError
-from haugmbd.forces.joint_limit import JointLimit
 from haugmbd.formulations import Formulation, NewtonEuler
 from haugmbd.formulations.accelerations import check_formulation
 from haugmbd.formulations.python_formulation import statistics_of
@@ -45,6 +44,7 @@ from haugmbd.simulation.arguments import (
     check_kinds,
     check_numbers,
     choose_integrator,
+    rigid_stop,
     wanted_times,
 )
 from haugmbd.simulation.chain_result import ReducedResult
@@ -269,7 +269,7 @@ def run_system(
     """Return the result of a run, as `simulate` does, without issuing its warnings."""
     check_kinds(system, state, stabilization)
     rule = resolve_stabilization(formulation, method, stabilization, PROJECTION)
-    if stopped := _impulsive(system):
+    if stopped := rigid_stop(system):
         others = {"redundancy": redundancy is not None, "tolerance": tolerance is not None}
         others |= {"budget": budget is not None, "record_method": record_method}
         if wrong := [name for name, given in others.items() if given]:
@@ -354,12 +354,6 @@ def run_system(
     return Run(problem, method, t_end, times, store_every, record, checked_events, measured, budget=budget, bodies=bodies).run(
         progress
     )
-
-
-def _impulsive(system: System | Model) -> str:
-    """Return the first JointLimit with a restitution; "" if there is none."""
-    loads = system.loads if isinstance(system, System) else [entry.load for entry in system.loads]
-    return next((load.where for load in loads if isinstance(load, JointLimit) and load.impulsive), "")
 
 
 def sensors_of(model: Model) -> tuple[Sensor, ...]:

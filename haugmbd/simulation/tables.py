@@ -126,7 +126,7 @@ def _wanted(result: Whole, pieces: Sequence[Any]) -> dict[str, Callable[[], list
     for entry in model.loads:
         wanted[f"load {entry.load.name!r}"] = lambda name=entry.load.name: list(_load(result.load(name)))  # type: ignore[misc]
     for name in block_names(model):
-        wanted[f"block {name!r}"] = lambda name=name: list(_block(pieces[0].block(name)))  # type: ignore[misc]  # without impacts: one piece
+        wanted[f"block {name!r}"] = lambda name=name: list(_block(result.block(name)))  # type: ignore[misc]
     for name in driver_names(model):
         wanted[f"driver {name!r}"] = lambda name=name: list(_driver(result.driver(name)))  # type: ignore[misc]
     if model.joints:

@@ -11,7 +11,7 @@ from haugmbd.deprecated import check_keywords
 from haugmbd.errors import UsageError
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.simulation.arguments import check_budget, check_flags, check_numbers
+from haugmbd.simulation.arguments import check_budget, check_flags, check_numbers, need_no_stops
 from haugmbd.simulation.progress import Progress
 from haugmbd.simulation.result import Result
 from haugmbd.study.comparison.cell import NOT_RUN, REFUSED, Cell, run_cell
@@ -114,6 +114,7 @@ def compare(
     chosen = ready(methods, t_end - t_start, h, rtol, atol)
     refused = methods.refused if isinstance(methods, MethodSet) else ()
     model = compiled(system)
+    need_no_stops(model, "compare")
     more: dict[str, Any] = {"state": state, "project_velocity": project_velocity}
     given = default_reference() if reference is None else reference
     if given is not False:

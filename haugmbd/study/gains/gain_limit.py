@@ -16,6 +16,7 @@ from haugmbd.errors import UsageError
 from haugmbd.integrators.base import Integrator
 from haugmbd.model.given import model_given
 from haugmbd.model.model import Model
+from haugmbd.simulation.arguments import need_no_stops
 from haugmbd.simulation.simulate import NEWTON_EULER
 from haugmbd.study.gains.gain_map import RK4_METHOD, check_gain_arguments
 from haugmbd.study.gains.gain_runs import GainRuns
@@ -105,6 +106,7 @@ def gain_limit(
     if np.ndim(ratio) or np.ndim(h) or np.ndim(rtol):
         raise UsageError("gain_limit: ratio, h and rtol must be single numbers.")
     model = model_given(system, "gain_limit")
+    need_no_stops(model, "gain_limit")
     runs = GainRuns.of(model, NEWTON_EULER, integrator, float(h), float(t_end), "position")
 
     def is_stable(alpha_h: float) -> bool:

@@ -26,6 +26,7 @@ from haugmbd.integrators import RK4, Baumgarte
 from haugmbd.integrators.base import Integrator
 from haugmbd.model.given import model_given
 from haugmbd.model.model import Model
+from haugmbd.simulation.arguments import need_no_stops
 from haugmbd.simulation.simulate import NEWTON_EULER
 from haugmbd.study.gains.gain_drawing import draw_map
 from haugmbd.study.gains.gain_runs import Cell, GainRuns
@@ -226,6 +227,7 @@ def gain_map(
     }  # fmt: skip
     a, b, steps = check_gain_arguments(numbers, t_end, level, "gain_map").values()
     model = model_given(system, "gain_map")
+    need_no_stops(model, "gain_map")
     name = signal_name(model, level)
     Method(formulation=formulation, integrator=integrator, stabilization=Baumgarte(1.0, 1.0))
     if not integrator.takes_step:

@@ -22,7 +22,7 @@ from haugmbd.model.given import model_given
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.plotting.style import COLORS, axes
-from haugmbd.simulation.arguments import check_budget, check_numbers
+from haugmbd.simulation.arguments import check_budget, check_numbers, need_no_stops
 from haugmbd.simulation.result import Result
 from haugmbd.study.comparison.plots import BAND, LINES, MARKERS
 from haugmbd.study.error_groups import GROUPS, Outputs, check_groups
@@ -283,6 +283,7 @@ def convergence(
             f"convergence needs methods of fixed step, and {', '.join(adaptive)} choose their own: leave them out, or use work_precision."
         )
     model = model_given(system, "convergence")
+    need_no_stops(model, "convergence")
     study = StudyOf(
         model, float(t_end), wanted, outputs, given_reference(reference), budget, 1, other_arguments(state, project_velocity)
     )

@@ -25,7 +25,7 @@ from haugmbd.model.given import model_given
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.plotting.style import axes
-from haugmbd.simulation.arguments import check_numbers
+from haugmbd.simulation.arguments import check_numbers, need_no_stops
 from haugmbd.simulation.result import Result
 from haugmbd.simulation.simulate import NEWTON_EULER, PROJECTION
 from haugmbd.study.error_groups import GROUPS, Outputs, check_groups
@@ -224,6 +224,7 @@ def projection_interval(
     check_numbers(None, t_end=t_end, h=h)
     wanted, counts = check_groups(groups, outputs), _checked(every, stabilization)
     model = model_given(system, "projection_interval")
+    need_no_stops(model, "projection_interval")
     if not integrator.takes_step:
         raise UsageError(f"projection_interval needs a method of fixed step, such as RK4(): {type(integrator).__name__} has none.")
     method = integrator.with_arguments(h, None, None)

@@ -23,7 +23,7 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.plotting.heat_map import cell_borders, draw_cells
 from haugmbd.plotting.style import axes
-from haugmbd.simulation.arguments import check_budget, check_numbers
+from haugmbd.simulation.arguments import check_budget, check_numbers, need_no_stops
 from haugmbd.simulation.result import Result
 from haugmbd.study.error_groups import GROUPS, Outputs, check_groups
 from haugmbd.study.method import Method
@@ -204,6 +204,7 @@ def tolerance_map(
     check_budget(budget)
     relative, absolute = positive_numbers("rtol", rtol, "tolerance_map"), positive_numbers("atol", atol, "tolerance_map")
     model = model_given(system, "tolerance_map")
+    need_no_stops(model, "tolerance_map")
     study = StudyOf(
         model, float(t_end), wanted, outputs, given_reference(reference), budget, 1, other_arguments(state, project_velocity)
     )

@@ -24,7 +24,7 @@ from haugmbd.model.given import model_given
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.plotting.style import COLORS, axes
-from haugmbd.simulation.arguments import check_budget, check_numbers
+from haugmbd.simulation.arguments import check_budget, check_numbers, need_no_stops
 from haugmbd.simulation.result import Result
 from haugmbd.study.comparison.compare import check_counts
 from haugmbd.study.comparison.plots import BAND, LINES, MARKERS
@@ -317,6 +317,7 @@ def work_precision(
         raise UsageError(f"work_precision: {', '.join(fixed)} take a fixed step: give h, such as h=[4e-3, 2e-3, 1e-3].")
     steps = np.zeros(0) if h is None else positive_numbers("h", h, "work_precision")
     model = model_given(system, "work_precision")
+    need_no_stops(model, "work_precision")
     settings = []
     for one in chosen:
         if takes_tolerances(one):

@@ -177,6 +177,14 @@ def test_states_of_blocks_go_on_behind_impacts_as_by_scipy(options, tolerance, t
 
 
 @pytest.mark.slow
+def test_tables_have_the_blocks_over_all_segments():
+    system, _ = controlled()
+    result = mbd.simulate(system, 0.3, h=1e-2)
+    assert len(result.impacts) >= 1
+    np.testing.assert_array_equal(result.to_pandas()["block.slow.out"], result.block("slow").outputs["out"])
+
+
+@pytest.mark.slow
 def test_a_sampled_block_is_called_once_at_each_of_its_times_also_where_an_impact_is():
     """The mass of constant speed hits the stop at 0.1 s exactly, one of the times of the counter."""
     calls = []
@@ -248,3 +256,17 @@ def test_wrong_times_and_events_are_refused():
         mbd.simulate(falling(), 2.0, h=1e-2, t_eval=[0.0, 3.0])
     with pytest.raises(mbd.UsageError, match="which is no Event"):
         mbd.simulate(falling(), 2.0, h=1e-2, events=[height])
+
+
+@pytest.mark.parametrize(
+    ("study", "options"),
+    [
+        ("compare", {"methods": [mbd.Method()]}),
+        ("convergence", {"methods": [mbd.Method(integrator=mbd.RK4())], "h": [0.1, 0.05, 0.025]}),
+        ("work_precision", {"methods": [mbd.Method()]}),
+        ("gain_map", {"alpha": [1.0], "beta": [1.0], "h": 1e-2}),
+    ],
+)
+def test_studies_of_methods_refuse_stops(study, options):
+    with pytest.raises(mbd.UsageError, match=f"{study} needs a smooth motion, and JointLimit 'floor' has a restitution"):
+        getattr(mbd, study)(falling(), t_end=1.0, **options)
