@@ -69,8 +69,8 @@ def read_characteristic(faults: list[Fault], where: str, label: str, given: Any,
             return None
         period = float(given.t[-1] - given.t[0]) if given.periodic else 0.0
         return Characteristic(given, given.breakpoints, given.coefficients, period)
-    table = numbers(given) if isinstance(given, tuple | list | np.ndarray) and len(given) == 2 else None
-    if table is None or table.ndim != 2 or table.shape[1] < 2:
+    table = numbers(given) if isinstance(given, tuple | list | np.ndarray) else None
+    if table is None or table.ndim != 2 or len(table) != 2 or table.shape[1] < 2:
         faults.append(Fault(where, f"{label} is {shown(given)}, not a table of two equally long lists", remedy))
         return None
     if not np.isfinite(table).all():

@@ -303,6 +303,10 @@ WRONG = {
         lambda pin, ball: mbd.JointSpring("s", pin, characteristic=((0, 1), (1, 2, 3))),
         "not a table of two equally long lists",
     ),
+    "one number": (
+        lambda pin, ball: mbd.JointSpring("s", pin, characteristic=np.array(3.0)),
+        "not a table of two equally long lists",
+    ),
     "twice": (lambda pin, ball: mbd.JointForce("f", [pin, pin], (1.0, 2.0)), "pin.angle is given 2 times"),
     "length": (
         lambda pin, ball: mbd.JointForce("f", [pin], lambda t, q, qd: (1.0, 2.0)),
