@@ -34,6 +34,9 @@ MOST_TRIANGLES = 6000
 STEEL, ROD_WIDTH = "#5b6672", 1.0
 """Of massless rods: colour, and width over the radius of a stick."""
 
+PLANE, FAINT, PATCH = "#5f7d95", 0.22, 0.35
+"""Of the planes of contacts: colour, opacity, and half the edge of the square that is drawn, relative to the size of the mechanism."""
+
 SIZE = (8.0, 6.0)
 """Of a picture [inch]."""
 
@@ -75,6 +78,11 @@ class Drawing:
         (self.dots,) = self.axes.plot([], [], "o", color="#333d47", markeredgecolor="white", markersize=6, zorder=3)
         self.springs = [
             (load, self.axes.plot([], [], "-", color="#5f7d95", linewidth=1.8, zorder=2)[0]) for load in self._springs()
+        ]
+        self.size = size
+        self.planes = [
+            (contact, self.axes.fill([0.0], [0.0], facecolor=PLANE, edgecolor=PLANE, alpha=FAINT, linewidth=1.2, zorder=0.5)[0])
+            for contact in self.mechanism.contacts
         ]
         self.title = self.figure.suptitle("", y=0.985, fontsize=12)
         self._limit(look)
@@ -128,6 +136,8 @@ class Drawing:
         self.surfaces.set(facecolor=colors[order], edgecolor=edges)
         joints = [r[e.j] + A[e.j] @ e.s_j for e in self.mechanism.joints if e.placed]
         self.dots.set_data(*self.project(np.array(joints).reshape(-1, 3))[:, :2].T)
+        for contact, patch in self.planes:
+            patch.set_xy(self.project(plane_corners(contact, r, A, PATCH * self.size))[:, :2])
         for load, line in self.springs:
             line.set_data(*self._zigzag(r[load.i] + A[load.i] @ load.s_i, r[load.j] + A[load.j] @ load.s_j).T)
         self.title.set_text(f"{self.mechanism.name},  t = {self.frames.t[k]:.4g} s")
@@ -145,6 +155,15 @@ class Drawing:
     def close(self) -> None:
         """Free the figure."""
         _matplotlib()[0].close(self.figure)
+
+
+def plane_corners(contact: LinePart, r: Array, A: Array, half: float) -> Array:
+    """The corners (4, 3) of a square of the plane of a contact, below the point that touches it."""
+    axes = A[contact.i] @ rotation_matrix(np.array(contact.more["p_i"]))
+    on_plane, touching = r[contact.i] + A[contact.i] @ contact.s_i, r[contact.j] + A[contact.j] @ contact.s_j
+    foot = touching - ((touching - on_plane) @ axes[:, 2]) * axes[:, 2]
+    corners: Array = foot + half * np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]) @ axes[:, :2].T
+    return corners
 
 
 BAR: Array = unit_mesh("cylinder")[0][unit_mesh("cylinder")[1]]

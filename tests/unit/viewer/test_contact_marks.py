@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import haugmbd as mbd
 from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.viewer.drawing import Drawing, plane_corners
 from haugmbd.viewer.frames import frames_of
 from haugmbd.viewer.mechanism import of_model, of_system
 from haugmbd.viewer.packing import Packer
@@ -51,3 +53,23 @@ def test_the_page_has_a_curve_of_the_normal_force_for_each_mark(monkeypatch):
     assert curves.shape[1] == 2
     assert curves[:, 0].max() > 10.0
     np.testing.assert_array_equal(curves[-1], [result.load("floor").normal_force[-1], result.load("slope").normal_force[-1].sum()])
+
+
+def test_still_pictures_show_the_planes():
+    """A square of each plane, below the body, in every frame."""
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    result = mbd.simulate(ball_and_box(), 0.018, rtol=1e-7, atol=1e-9)
+    drawing = Drawing(of_model(result.model), frames_of(result))
+    drawing.place(len(drawing.frames.t) - 1)
+    (floor, first), (slope, second) = drawing.planes
+    r, A = drawing.frames.r[-1], rotation_matrix(drawing.frames.p[-1])
+    corners = plane_corners(slope, r, A, 0.1)
+    np.testing.assert_allclose((corners - [1, 0, 0.2]) @ [0, 0.6, 0.8], 0.0, atol=1e-14)
+    np.testing.assert_allclose(np.linalg.norm(np.diff(corners, axis=0), axis=1), 0.2)
+    foot = corners.mean(axis=0)
+    np.testing.assert_allclose(np.cross(r[2] - foot, [0, 0.6, 0.8]), 0.0, atol=1e-14)
+    for part, patch in ((floor, first), (slope, second)):
+        wanted = drawing.project(plane_corners(part, r, A, 0.35 * drawing.size))[:, :2]
+        np.testing.assert_allclose(patch.get_xy()[:4], wanted)
+    drawing.close()
+    assert not pyplot.get_fignums()
