@@ -29,7 +29,9 @@ forces and torques on the bodies where the number that the element reports is po
 
 GREY, BLUE = "#9aa5b1", "#0072b2"
 PAIR, TURN, POINT, FREE = "pair", "turn", "point", "free"
-"""What an element acts on: two points, the coordinate of a joint, a point of a body, a body."""
+TOUCH, SOFT, FLUID = "touch", "soft", "fluid"
+"""What an element acts on: two points, the coordinate of a joint, a point of a body, a body; two shapes that touch, a place between two
+bodies, a shape in a fluid."""
 
 
 def pages(root: Path, generated: Path) -> dict[str, str]:
@@ -71,6 +73,12 @@ def acts_on(kind: type[Any]) -> str:
     asked = inspect.signature(kind).parameters
     if {"point_i", "point_j"} <= set(asked):
         return PAIR
+    if {"shape_i", "shape_j"} <= set(asked):
+        return TOUCH
+    if {"K", "point"} <= set(asked):
+        return SOFT
+    if {"shape", "density"} <= set(asked):
+        return FLUID
     if {"joint", "joints"} & set(asked):
         return TURN
     return POINT if {"body", "force"} <= set(asked) else FREE if {"body", "torque"} <= set(asked) else ""
@@ -82,6 +90,15 @@ def draw(kind: type[Any], what: str, path: Path) -> None:
     if what == TURN:
         system = mbd.System("forces")
         coupled_joints.wheel(system, "j", 0.0, 0.4)
+    elif what == TOUCH:
+        ball = system.add(mbd.Body("i", 1.0, (0.1, 0.1, 0.1), r=(0.24, 0.0, 0.0), shape=mbd.Sphere(0.25, color=BLUE)))
+        floor = mbd.Plane(normal=(1, 0, 0))
+        system.add(mbd.ContactForce("contact", ball, system.ground, shape_i=mbd.Sphere(0.25), shape_j=floor, K=1.0))
+    elif what == FLUID:
+        system = mbd.System("forces")
+        system.add(mbd.Body("body", 1.0, (0.1, 0.1, 0.1), shape=mbd.Box((0.5, 0.3, 0.3), color=BLUE)))
+    elif what == SOFT:
+        system.add(mbd.Body("j", 1.0, (0.1, 0.1, 0.1), r=(0.5, 0.0, 0.0), shape=mbd.Box((0.5, 0.4, 0.4), color=BLUE)))
     else:
         system.add(mbd.Body("j", 1.0, (0.1, 0.1, 0.1), r=(1.25, 0.0, 0.0), shape=mbd.Box((0.5, 0.4, 0.4), color=BLUE)))
     if kind is mbd.TSDA:
@@ -91,6 +108,9 @@ def draw(kind: type[Any], what: str, path: Path) -> None:
     drawing.place(0)
     drawing.title.set_text("")
     marks(drawing, kind, what, system)
+    if half := {TOUCH: 0.85, SOFT: 0.85, FLUID: 1.2}.get(what):  # room for the arrows beside the bodies
+        for limits, put in ((drawing.axes.get_xlim(), drawing.axes.set_xlim), (drawing.axes.get_ylim(), drawing.axes.set_ylim)):
+            put(np.mean(limits) + half * np.ptp(limits) * np.array([-1.0, 1.0]))
     drawing.axes.set_position((0.0, 0.0, 1.0, 1.0))
     drawing.figure.set_size_inches(6.6, 3.6)
     drawing.figure.savefig(path, dpi=80)
@@ -106,6 +126,22 @@ def marks(drawing: Drawing, kind: type[Any], what: str, system: mbd.System) -> N
         joint_drawing.line(drawing, np.array([[0.0, 0.0, 0.0], x]), color=joint_drawing.AXES[0], linewidth=0.8, linestyle="--")
         coupled_joints.line(drawing, pull * steps * x)
         coupled_joints.line(drawing, x - pull * steps * x)
+    elif what == TOUCH:
+        coupled_joints.line(drawing, (0.5 + steps) * x)
+        coupled_joints.line(drawing, -(0.13 + steps) * x)
+    elif what == SOFT:
+        corner = np.array([0.12, 0.0, 0.32])
+        for axis in np.eye(3):
+            joint_drawing.line(drawing, corner + np.array([[0.0], [0.3]]) * axis, color=joint_drawing.AXES[0], linewidth=0.8)
+        coupled_joints.line(drawing, (0.78 + steps) * x)
+        coupled_joints.line(drawing, -(0.13 + steps) * x)
+    elif what == FLUID:
+        up = np.array([0.0, 0.0, 1.0])
+        if kind is mbd.Drag:
+            for side in (-0.3, 0.3):  # the flow against the body
+                path = np.array([[-0.9, 0.0, side], [0.7, 0.0, side]])
+                joint_drawing.line(drawing, path, color=joint_drawing.AXES[0], linewidth=0.8, linestyle="--")
+        coupled_joints.line(drawing, 0.3 * x + steps * x if kind is mbd.Drag else (0.2 + steps) * up)
     elif what == POINT:
         coupled_joints.line(drawing, np.array([1.0, 0.0, 0.0]) + steps * np.array([0.3, 0.0, 1.0]))
     elif what == FREE:
