@@ -47,6 +47,9 @@ mbd.equilibrium(double_pendulum())
 @pytest.mark.slow
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="without the compiler nothing is compiled")
 def test_a_second_process_compiles_nothing():
-    runs = [subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=600) for _ in range(2)]
-    assert [run.returncode for run in runs] == [0, 0], runs[1].stderr
-    assert runs[1].stdout == ""
+    for _ in range(2):
+        run = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=600)
+        assert run.returncode == 0, run.stderr
+        if run.stdout == "":  # at once, where an earlier process has run the same
+            return
+    assert run.stdout == ""
