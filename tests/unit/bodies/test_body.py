@@ -162,3 +162,14 @@ def test_a_body_survives_pickling():
 def test_repr_names_the_body():
     assert repr(body()).startswith("Body('crank', mass=2.0, J_bar=[[1.0, 0.0, 0.0]")
     assert repr(Body.ground()) == "Body.ground('ground')"
+
+
+def test_equal_numbers_are_shared_and_cannot_be_written_to():
+    one, other = (Body(name, 1.0, (0.1, 0.2, 0.2), r=(k, 0.0, 0.0)) for k, name in enumerate(("one", "other")))
+    assert one.J_bar is other.J_bar
+    assert one.A is other.A
+    assert not one.J_bar.flags.writeable
+    assert np.array_equal(one.v, np.zeros(3))
+    turned = Body("turned", 1.0, (0.2, 0.1, 0.2), p=(0.6, 0.8, 0.0, 0.0))
+    assert not np.array_equal(turned.J_bar, one.J_bar)
+    np.testing.assert_allclose(turned.A, [[1.0, 0.0, 0.0], [0.0, -0.28, -0.96], [0.0, 0.96, -0.28]], atol=1e-15)

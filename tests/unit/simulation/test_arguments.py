@@ -12,6 +12,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd.gallery import double_pendulum, four_bar
 from haugmbd.integrators.explicit import runge_kutta
+from joints import RJ
 
 
 @pytest.mark.parametrize(
@@ -120,3 +121,27 @@ class Mine(mbd.RK4):
 
 def test_a_users_method_annotates_as_it_likes():
     assert mbd.simulate(double_pendulum(), 0.02, integrator=Mine(0.01)).t[-1] == 0.02
+
+
+def test_a_state_that_one_model_accepts_is_checked_by_another():
+    """What is checked once is a state for a model; the pin of the other system is a metre away."""
+
+    def pendulum(x):
+        system = mbd.System("pendulum")
+        body = system.add(mbd.Body("bob", 1.0, (0.1, 0.1, 0.1), r=(x + 1.0, 0.0, 0.0)))
+        system.add(RJ("pin", system.ground, body, point=(x, 0.0, 0.0), axis=(0.0, 1.0, 0.0)))
+        return system.compile()
+
+    model, other = pendulum(0.0), pendulum(1.0)
+    state = model.state()
+    for _ in range(2):
+        assert mbd.simulate(model, 0.01, h=0.01, state=state).success
+    with pytest.raises(mbd.ModelError, match="its points are 1 m apart"):
+        mbd.simulate(other, 0.01, h=0.01, state=state)
+
+
+def test_equal_methods_are_checked_each():
+    """True equals 1, and is not a whole number of steps."""
+    mbd.simulate(double_pendulum(), 0.01, h=0.01, stabilization=mbd.Projection(every=1))
+    with pytest.raises(mbd.UsageError, match="every = True"):
+        mbd.simulate(double_pendulum(), 0.01, h=0.01, stabilization=mbd.Projection(every=True))
