@@ -1,0 +1,216 @@
+"""The section of `make bench` on coupled rows: what one costs in the right-hand side, relative to a row of the joints that it couples.
+
+Each mechanism is measured with and without its coupled rows: evaluation of all rows, and factorization and solution of the augmented
+matrix.  The bar is twice a row of the joints; the growth is that of chains of gear pairs with the number of pairs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import haugmbd as mbd
+from haugmbd.formulations.newton_euler import factorize_and_solve_entry
+from haugmbd.kkt.solver_choice import BLOCK, MULTIFRONTAL
+from haugmbd.model.evaluate import rows_entry
+from joints import CJ, RJ, TJ, Belt, Coupling, Distance, Gear, RackPinion, RollingDisc, Screw
+from tests.benchmarks import record
+from tests.benchmarks.turns import best, in_turn, verdict
+
+BAR, EXPONENT_BAR = 2.0, 0.05
+PAIRS = (25, 50, 100, 250, 500)
+SIZE, REPEATS, SECONDS = 100, 15, 0.01
+J_BAR, Z = (0.1, 0.2, 0.3), (0.0, 0.0, 1.0)
+
+
+class Built(NamedTuple):
+    """A mechanism, and how many of its rows couple joints or close loops."""
+
+    system: mbd.System
+    coupled: int
+
+
+def links(n: int, *, on_ground: bool = False, cls: Any = RJ) -> tuple[mbd.System, list[Any]]:
+    """A chain of n links, or n bodies on the ground, and their joints."""
+    system, joints = mbd.System("links", gravity=(0.3, -9.81, 1.0)), []
+    before = system.ground
+    for k in range(n):
+        body = system.add(mbd.Body(f"body {k}", 1.0 + 0.1 * (k % 3), J_BAR, r=(k + 0.5, 0.1 * (k % 2), 0.0)))
+        joints.append(
+            system.add(cls(f"joint {k}", before, body, point=(k, 0, 0), axis=(0.0, 0.0 if on_ground else 0.2 * (k % 3), 1.0)))
+        )
+        before = before if on_ground else body
+    return system, joints
+
+
+def pairs(n: int, coupled: bool) -> Built:
+    """A chain of n pairs of joints, a gear in each pair."""
+    system, joints = links(2 * n)
+    for k in range(n * coupled):
+        system.add(Gear(f"gear {k}", joints[2 * k], joints[2 * k + 1], ratio=-2.0))
+    return Built(system, n)
+
+
+def apart(n: int, coupled: bool) -> Built:
+    """The same with gears between joints that share no body."""
+    system, joints = links(2 * n)
+    first = range(0, 2 * n - 2, 4)
+    for k in first if coupled else ():
+        system.add(Gear(f"gear {k}", joints[k], joints[k + 2], ratio=-2.0))
+    return Built(system, len(first))
+
+
+def on_ground(
+    n: int, coupled: bool, couple: Callable[[str, Any, Any], Any] = lambda name, a, b: Gear(name, a, b, ratio=-1.1)
+) -> Built:
+    """2 n wheels on the ground, each of them coupled to the next one."""
+    system, joints = links(2 * n, on_ground=True)
+    for k in range((2 * n - 1) * coupled):
+        system.add(couple(f"coupling {k}", joints[k], joints[k + 1]))
+    return Built(system, 2 * n - 1)
+
+
+def belts(n: int, coupled: bool) -> Built:
+    """The same with belts."""
+    return on_ground(n, coupled, lambda name, a, b: Belt(name, a, b, radii=(0.1, 0.2)))
+
+
+def differentials(n: int, coupled: bool) -> Built:
+    """n times three wheels on the ground, coupled by Willis' equation."""
+    system, joints = links(3 * n, on_ground=True)
+    for k in range(n * coupled):
+        left, right, cage = joints[3 * k : 3 * k + 3]
+        system.add(Coupling(f"bevel gears {k}", {left: 1.0, right: 1.0, cage: -2.0}))
+    return Built(system, n)
+
+
+def planetary_sets(n: int, coupled: bool) -> Built:
+    """n sets of sun, carrier and planet in a row on the ground, two meshes each."""
+    system = mbd.System("planetary sets")
+    for k in range(n):
+        places = (("sun", 0.0), ("carrier", 0.0), ("planet", 0.2))
+        sun, carrier, planet = (system.add(mbd.Body(f"{name} {k}", 1.0, J_BAR, r=(k + x, 0, 0))) for name, x in places)
+        a = system.add(RJ(f"sun axis {k}", system.ground, sun, point=(k, 0, 0), axis=Z))
+        c = system.add(RJ(f"carrier axis {k}", system.ground, carrier, point=(k, 0, 0), axis=Z))
+        p = system.add(RJ(f"pin {k}", carrier, planet, point=(k + 0.2, 0, 0), axis=Z))
+        if coupled:
+            system.add(Coupling(f"sun mesh {k}", {a: 20.0, c: -20.0, p: 16.0}))
+            system.add(Coupling(f"ring mesh {k}", {p: 16.0, c: 52.0}))
+    return Built(system, 2 * n)
+
+
+def racks(n: int, coupled: bool) -> Built:
+    """n pinions on the ground, and their racks."""
+    system, joints = links(n, on_ground=True)
+    for k in range(n):
+        rack = system.add(mbd.Body(f"rack {k}", 1.0, J_BAR, r=(k, 0.1, 0.0)))
+        guide = system.add(TJ(f"guide {k}", system.ground, rack, point=(k, 0.1, 0), axis=(1, 0, 0)))
+        if coupled:
+            system.add(RackPinion(f"mesh {k}", joints[k], guide, radius=0.1))
+    return Built(system, n)
+
+
+def screws(n: int, coupled: bool) -> Built:
+    """A chain of n screws: their rows stand in the edges of the joints."""
+    system, joints = links(n, cls=CJ)
+    for k in range(n * coupled):
+        system.add(Screw(f"thread {k}", joints[k], pitch=0.01))
+    return Built(system, n)
+
+
+def rods(n: int, coupled: bool) -> Built:
+    """A chain of 2 n links, rods between every other one: a row that closes a loop of three joints."""
+    system, _ = links(2 * n)
+    bodies = [body for body in system.bodies if not body.is_ground]
+    first = range(0, 2 * n - 2, 2)
+    for k in first if coupled else ():
+        i, j = bodies[k], bodies[k + 2]
+        system.add(Distance(f"rod {k}", i, j, point_i=i.r + (0.0, 0.5, 0.1), point_j=j.r + (0.1, 0.7, -0.2)))
+    return Built(system, len(first))
+
+
+def wheels(n: int, coupled: bool) -> Built:
+    """n axles with two wheels that roll on a plane: three rows each, two of them of velocities."""
+    system = mbd.System("wheels")
+    for k in range(n):
+        axle = system.add(mbd.Body(f"axle {k}", 1.0, J_BAR, r=(k, 0, 1.0)))
+        for side in (-0.5, 0.5):
+            wheel = system.add(mbd.Body(f"wheel {k} {side}", 1.0, J_BAR, r=(k, side, 1.0)))
+            system.add(RJ(f"bearing {k} {side}", axle, wheel, point=(k, side, 1.0), axis=(0, 1, 0.1 * side)))
+            if coupled:
+                up = {"plane_point": (0, 0, 0), "plane_normal": Z}
+                system.add(
+                    RollingDisc(f"rolling {k} {side}", wheel, center=(k, side, 1.0), axis=(0, 1, 0.1 * side), radius=1.0, **up)
+                )
+    return Built(system, 6 * n)
+
+
+CASES = (pairs, apart, on_ground, belts, differentials, planetary_sets, racks, screws, rods, wheels)
+
+
+@cache
+def prepared(make: Callable[[int, bool], Built], n: int, coupled: bool, solver: str | None) -> tuple[mbd.Model, Any, Any]:
+    """The model, a workspace with its rows, and the state."""
+    model = make(n, coupled).system.compile(check_pose=make is not wheels, solver=solver)
+    pack, y = model.pack(), model.state().y
+    rows_entry(pack, 0.0, y)
+    return model, pack, y
+
+
+def sample(make: Callable[[int, bool], Built], n: int, coupled: bool, solver: str | None) -> dict[str, Any]:
+    """One sample [us]: evaluation of the rows; factorization and solution."""
+    _, pack, y = prepared(make, n, coupled, solver)
+    rows, solved = _us(lambda: rows_entry(pack, 0.0, y)), _us(lambda: factorize_and_solve_entry(pack))
+    return {"rows": rows, "solved": solved, "us": rows + solved}
+
+
+def _us(call: Callable[[], Any]) -> float:
+    """CPU time of one of the calls that fit into SECONDS."""
+    count, start = 0, time.process_time()
+    while count == 0 or time.process_time() - start < SECONDS:
+        call()
+        count += 1
+    return 1e6 * (time.process_time() - start) / count
+
+
+def ratios(
+    make: Callable[[int, bool], Built], n: int, solver: str | None, repeats: int = REPEATS
+) -> tuple[dict[str, float], float]:
+    """What a coupled row costs, relative to a row of the mechanism without them, by part; time with all of them [us]."""
+    asks = {str(coupled): lambda coupled=coupled: sample(make, n, coupled, solver) for coupled in (False, True)}
+    answers = in_turn(asks, repeats)
+    for name, found in answers.items():
+        for answer in found:
+            record.keep(
+                "ours", "coupled", {"case": make.__name__, "n": n, "coupled": name == "True", "solver": str(solver)}, answer
+            )
+    without, count = prepared(make, n, False, solver)[0].nc, make(n, True).coupled
+    found = {}
+    for part in ("rows", "solved", "us"):
+        alone, together = (best(answers[name], part) for name in ("False", "True"))
+        found[part] = (together - alone) / count / (alone / without)
+    return found, best(answers["True"])
+
+
+def section(repeats: int = REPEATS) -> None:
+    """Print the tables."""
+    print("\nA coupled row relative to a row of the joints that it couples: evaluation, factorization and solution, both")
+    for make in CASES:
+        for solver in (None, BLOCK, MULTIFRONTAL) if make is pairs else (None,):
+            found, us = ratios(make, SIZE, solver, repeats)
+            name = prepared(make, SIZE, True, solver)[0].solver
+            text = f"{make.__name__:>15} {name:>13} {found['rows']:>6.2f} {found['solved']:>6.2f} {found['us']:>6.2f} {us:>8.2f} us"
+            print(f"{text}  {verdict(found['us'], BAR)}", flush=True)
+    times = [ratios(pairs, n, BLOCK, repeats)[1] for n in PAIRS]
+    slope = np.polyfit(np.log(PAIRS), np.log(times), 1)[0]
+    print(
+        f"chains of {PAIRS[0]} to {PAIRS[-1]} gear pairs: growth exponent {slope:.3f}; from 1: {verdict(abs(slope - 1.0), EXPONENT_BAR)}"
+    )
+
+
+if __name__ == "__main__":
+    section()
