@@ -94,21 +94,34 @@ def assemble(edges: EdgeBlocks, inertia: Array, pad: Array, J: Array, f: Factor)
             D[b, a, a] = inertia[b, 0]
     for e in range(body_block.shape[0]):
         node, n = n_bodies + 1 + e, edges.width[e, 0]
-        for a in range(n):
+        if n != WIDE:
+            put_narrow_edge(edges, e, node, pad, J, f)
+            continue
+        for a in range(6):
             for c in range(a):
                 D[node, a, c] = 0.0
             D[node, a, a] = pad[6 * e + a]
         for side in range(body_block.shape[1]):
             if body_block[e, side] >= 0:
-                if n == WIDE:
-                    put_coupling(B[body_block[e, side]], J, pad, 6 * e, side, edges.body_first[e, side] == 1)
-                else:
-                    put_lines(B[body_block[e, side]], J, pad, 6 * e, side, n)
+                put_coupling(B[body_block[e, side]], J, pad, 6 * e, side, edges.body_first[e, side] == 1)
     first = B.shape[0] - edges.fill_lines.shape[0]
     for k in range(edges.fill_lines.shape[0]):
         for a in range(edges.fill_lines[k, 0]):
             for c in range(6):
                 B[first + k, a, c] = 0.0
+
+
+@inlined
+def put_narrow_edge(edges: EdgeBlocks, e: int, node: int, pad: Array, J: Array, f: Factor) -> None:
+    """Fill the blocks of a narrow edge."""
+    n = edges.width[e, 0]
+    for a in range(n):
+        for c in range(a):
+            f.D[node, a, c] = 0.0
+        f.D[node, a, a] = pad[6 * e + a]
+    for side in range(edges.body_block.shape[1]):
+        if edges.body_block[e, side] >= 0:
+            put_lines(f.B[edges.body_block[e, side]], J, pad, 6 * e, side, n)
 
 
 @kernel
@@ -130,31 +143,37 @@ def put_coupling(B: Array, J: Array, pad: Array, slot: int, side: int, transpose
 
 
 @inlined
-def eliminate_node(s: Steps, f: Factor, x: Array, step: int, node: int) -> None:
+def eliminate_node(s: Steps, f: Factor, x: Array, step: int, node: int, all_wide: bool) -> None:
     """Update the neighbours of the factored node, and the right-hand side."""
     D, d_inv, B = f.D, f.d_inv, f.B
-    if s.order[step, 1] == WIDE:
+    if all_wide or s.order[step, 1] == WIDE:
         forward_block(D[node], x, node)
         for k in range(s.neighbor_starts[step], s.neighbor_starts[step + 1]):
-            other, block, n = s.neighbors[k, 0], s.neighbors[k, 1], s.neighbors[k, 2]
-            if n == WIDE:
+            other, block = s.neighbors[k, 0], s.neighbors[k, 1]
+            if all_wide or s.neighbors[k, 2] == WIDE:
                 carry_block(D[node], B[block])
                 update_diagonal(B[block], d_inv[node], D[other])
                 update_vector(B[block], d_inv, x, node, other)
             else:
-                eliminate_from_lines(D[node], d_inv[node], B[block], D[other], x, node, other, n)
+                eliminate_from_lines(D[node], d_inv[node], B[block], D[other], x, node, other, s.neighbors[k, 2])
         for k in range(s.update_starts[step], s.update_starts[step + 1]):
             a, b, target = s.fill_updates[k, 0], s.fill_updates[k, 1], s.fill_updates[k, 2]
-            n, m = s.fill_updates[k, 3], s.fill_updates[k, 4]
-            if n + m == 2 * WIDE:
+            if all_wide or s.fill_updates[k, 3] + s.fill_updates[k, 4] == 2 * WIDE:
                 update_block(B[a], d_inv[node], B[b], B[target])
-            elif n != WIDE and m != WIDE:
-                update_narrow(B[a], d_inv[node], B[b], B[target], n, m)
             else:
-                lines, block = (a, b) if m == WIDE else (b, a)
-                update_lines(B[lines], d_inv[node], B[block], B[target], min(n, m))
+                update_beside_narrow(B, a, b, target, d_inv[node], s.fill_updates[k, 3], s.fill_updates[k, 4])
     else:
         eliminate_narrow(s, f, x, step, node)
+
+
+@inlined
+def update_beside_narrow(B: Array, a: int, b: int, target: int, d_inv: Array, n: int, m: int) -> None:
+    """Update the block between two neighbours of a wide pivot, with n and m unknowns, of which one or both are narrow."""
+    if n != WIDE and m != WIDE:
+        update_narrow(B[a], d_inv, B[b], B[target], n, m)
+    else:
+        lines, block = (a, b) if m == WIDE else (b, a)
+        update_lines(B[lines], d_inv, B[block], B[target], min(n, m))
 
 
 @inlined
@@ -179,9 +198,9 @@ def eliminate_narrow(s: Steps, f: Factor, x: Array, step: int, node: int) -> Non
 
 
 @inlined
-def factor_pivot(s: Steps, f: Factor, step: int, node: int) -> None:
+def factor_pivot(s: Steps, f: Factor, step: int, node: int, all_wide: bool) -> None:
     """Factor the pivot block of a step."""
-    if s.order[step, 1] == WIDE:
+    if all_wide or s.order[step, 1] == WIDE:
         factor_block(f.D[node], f.d_inv[node])
     else:
         factor_narrow(f.D[node], f.d_inv[node], s.order[step, 1])
@@ -193,14 +212,28 @@ def factor(s: Steps, scale: Array, f: Factor, x: Array) -> tuple[float, int]:
 
     Return the smallest |pivot| / scale (nn, 6) and its node (1.0, -1 when all are larger).
     """
+    if has_narrow(s):
+        return factor_nodes(s, scale, f, x, False)
+    return factor_nodes(s, scale, f, x, True)
+
+
+@inlined
+def has_narrow(s: Steps) -> bool:
+    """Return whether there are narrow edges; the tables have no widths where there is none."""
+    return s.order.shape[1] > 1  # type: ignore[no-any-return]
+
+
+@inlined
+def factor_nodes(s: Steps, scale: Array, f: Factor, x: Array, all_wide: bool) -> tuple[float, int]:
+    """Factor as `factor` does; `all_wide` is a constant, so that the compiler leaves out what is for narrow edges."""
     worst, where = 1.0, -1
     for step in range(s.order.shape[0]):
         node = s.order[step, 0]
-        factor_pivot(s, f, step, node)
+        factor_pivot(s, f, step, node, all_wide)
         weak = pivot_ratio(f.d_inv[node], scale[node])
         if not weak <= worst and worst == worst:
             worst, where = weak, node
-        eliminate_node(s, f, x, step, node)
+        eliminate_node(s, f, x, step, node, all_wide)
     return 1.0 / worst, where
 
 
@@ -216,42 +249,65 @@ def update_vector(W: Array, d_inv: Array, x: Array, node: int, other: int) -> No
 @kernel
 def forward(s: Steps, f: Factor, x: Array) -> None:
     """Set x <- L^-1 x for a right-hand side x (nn, 6) by nodes, with the current factor."""
+    if has_narrow(s):
+        forward_nodes(s, f, x, False)
+    else:
+        forward_nodes(s, f, x, True)
+
+
+@inlined
+def forward_nodes(s: Steps, f: Factor, x: Array, all_wide: bool) -> None:
+    """Set x <- L^-1 x;  all_wide: a constant, see `factor_nodes`."""
     for step in range(s.order.shape[0]):
-        node, rows = s.order[step, 0], s.order[step, 1]
-        if rows == WIDE:
+        node = s.order[step, 0]
+        if all_wide or s.order[step, 1] == WIDE:
             forward_block(f.D[node], x, node)
+            for k in range(s.neighbor_starts[step], s.neighbor_starts[step + 1]):
+                other, W = s.neighbors[k, 0], f.B[s.neighbors[k, 1]]
+                if all_wide or s.neighbors[k, 2] == WIDE:
+                    update_vector(W, f.d_inv, x, node, other)
+                else:
+                    update_vector_by_lines(W, f.d_inv, x, node, other, s.neighbors[k, 2])
         else:
+            rows = s.order[step, 1]
             forward_narrow(f.D[node], x, node, rows)
-        for k in range(s.neighbor_starts[step], s.neighbor_starts[step + 1]):
-            other, W, n = s.neighbors[k, 0], f.B[s.neighbors[k, 1]], s.neighbors[k, 2]
-            if rows != WIDE:
+            for k in range(s.neighbor_starts[step], s.neighbor_starts[step + 1]):
+                other, W, n = s.neighbors[k, 0], f.B[s.neighbors[k, 1]], s.neighbors[k, 2]
                 update_vector_from_narrow(W, f.d_inv, x, node, other, rows, n)
-            elif n == WIDE:
-                update_vector(W, f.d_inv, x, node, other)
-            else:
-                update_vector_by_lines(W, f.d_inv, x, node, other, n)
 
 
 @kernel
 def backward(s: Steps, f: Factor, x: Array) -> None:
     """Set x <- L^-T d^-1 x: the result of `forward` becomes the solution."""
-    D, d_inv = f.D, f.d_inv
+    if has_narrow(s):
+        backward_nodes(s, f, x, False)
+    else:
+        backward_nodes(s, f, x, True)
+
+
+@inlined
+def backward_nodes(s: Steps, f: Factor, x: Array, all_wide: bool) -> None:
+    """Set x <- L^-T d^-1 x;  all_wide: a constant, see `factor_nodes`."""
     for step in range(s.order.shape[0] - 1, -1, -1):
-        node, rows = s.order[step, 0], s.order[step, 1]
-        for k in range(s.neighbor_starts[step], s.neighbor_starts[step + 1]):
-            other, W, n = s.neighbors[k, 0], f.B[s.neighbors[k, 1]], s.neighbors[k, 2]
-            if rows != WIDE:
-                substitute_in_narrow(W, x, node, other, rows, n)
-            elif n == WIDE:
-                substitute(W, x, node, other)
-            else:
-                substitute_lines(W, x, node, other, n)
-        for a in range(6):
-            x[node, a] *= d_inv[node, a]
-        if rows == WIDE:
-            backward_block(D[node], x, node)
+        node = s.order[step, 0]
+        if all_wide or s.order[step, 1] == WIDE:
+            for k in range(s.neighbor_starts[step], s.neighbor_starts[step + 1]):
+                other, W = s.neighbors[k, 0], f.B[s.neighbors[k, 1]]
+                if all_wide or s.neighbors[k, 2] == WIDE:
+                    substitute(W, x, node, other)
+                else:
+                    substitute_lines(W, x, node, other, s.neighbors[k, 2])
+            for a in range(6):
+                x[node, a] *= f.d_inv[node, a]
+            backward_block(f.D[node], x, node)
         else:
-            backward_narrow(D[node], x, node, rows)
+            rows = s.order[step, 1]
+            for k in range(s.neighbor_starts[step], s.neighbor_starts[step + 1]):
+                other, W, n = s.neighbors[k, 0], f.B[s.neighbors[k, 1]], s.neighbors[k, 2]
+                substitute_in_narrow(W, x, node, other, rows, n)
+            for a in range(6):
+                x[node, a] *= f.d_inv[node, a]
+            backward_narrow(f.D[node], x, node, rows)
 
 
 @inlined

@@ -20,7 +20,7 @@ Sources: Baraff, Linear-time dynamics using Lagrange multipliers, SIGGRAPH 1996;
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, overload
 
 import numpy as np
@@ -153,10 +153,11 @@ def _minimum_degree(
     """
     wide = all(w == WIDE for w in width)
 
-    def degree_of(node: int) -> int:
-        return WIDE * len(graph[node]) if wide else sum([width[a] for a in graph[node]])
+    def unknowns(neighbors: set[int]) -> int:
+        return sum([width[a] for a in neighbors])
 
-    heap = [(degree_of(node), node) for node in range(1, len(graph)) if waits_for[node] == 0]
+    degree_of: Callable[[set[int]], int] = len if wide else unknowns
+    heap = [(degree_of(graph[node]), node) for node in range(1, len(graph)) if waits_for[node] == 0]
     heapq.heapify(heap)
     order: list[int] = []
     neighbors_of: list[list[int]] = []
@@ -164,11 +165,11 @@ def _minimum_degree(
     updates = 0.0
     while heap and updates <= most_updates:
         degree, node = heapq.heappop(heap)
-        if gone[node] or degree != degree_of(node):
+        if gone[node] or degree != degree_of(graph[node]):
             continue
         gone[node] = True
         neighbors = graph[node]
-        updates += _updates(node, neighbors, width)
+        updates += degree * (degree - 1) / 2 if wide else _updates(node, neighbors, width)
         order.append(node)
         neighbors_of.append(list(neighbors))
         for a in neighbors:
@@ -180,7 +181,7 @@ def _minimum_degree(
             touched.add(later)
         for a in touched:
             if waits_for[a] == 0 and not gone[a]:
-                heapq.heappush(heap, (degree_of(a), a))
+                heapq.heappush(heap, (degree_of(graph[a]), a))
     return order, neighbors_of, updates
 
 

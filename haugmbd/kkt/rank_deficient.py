@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import inlined, kernel
-from haugmbd.kkt.block_ldl import Factor, eliminate_node, factor_pivot
+from haugmbd.kkt.block_ldl import Factor, eliminate_node, factor_pivot, has_narrow
 from haugmbd.kkt.elimination_order import WIDE, Steps
 from haugmbd.kkt.kernels6 import pivot_ratio
 
@@ -37,16 +37,24 @@ class RowChoice(NamedTuple):
 @inlined
 def factor_chosen(s: Steps, c: RowChoice, f: Factor, x: Array) -> tuple[float, int]:
     """Factor as `block_ldl.factor` does, with some rows left out."""
+    if has_narrow(s):
+        return factor_chosen_nodes(s, c, f, x, False)
+    return factor_chosen_nodes(s, c, f, x, True)
+
+
+@inlined
+def factor_chosen_nodes(s: Steps, c: RowChoice, f: Factor, x: Array, all_wide: bool) -> tuple[float, int]:
+    """Factor as `factor_chosen` does;  all_wide: a constant, see `block_ldl.factor_nodes`."""
     D, d_inv, B = f.D, f.d_inv, f.B
     first_edge = c.scale.shape[0] - c.kept.shape[0]
     worst, where = 1.0, -1
     for step in range(s.order.shape[0]):
         node = s.order[step, 0]
         drops = node >= first_edge and choose(c, node - first_edge, node, D[node])
-        factor_pivot(s, f, step, node)
+        factor_pivot(s, f, step, node, all_wide)
         if drops:
             for k in range(s.neighbor_starts[step], s.neighbor_starts[step + 1]):
-                by_lines = s.order[step, 1] == WIDE and s.neighbors[k, 2] != WIDE
+                by_lines = not all_wide and s.order[step, 1] == WIDE and s.neighbors[k, 2] != WIDE
                 clear_rows(c.S, B[s.neighbors[k, 1]], by_lines)
             for a in range(6):
                 if c.S[a, 6] == 0.0:
@@ -54,7 +62,7 @@ def factor_chosen(s: Steps, c: RowChoice, f: Factor, x: Array) -> tuple[float, i
         weak = pivot_ratio(d_inv[node], c.scale[node])
         if not weak <= worst and worst == worst:
             worst, where = weak, node
-        eliminate_node(s, f, x, step, node)
+        eliminate_node(s, f, x, step, node, all_wide)
     return 1.0 / worst, where
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import UsageError
-from haugmbd.kkt.elimination_order import EdgeRows, Schedule, make_schedule
+from haugmbd.kkt.elimination_order import WIDE, EdgeRows, Schedule, make_schedule
 from haugmbd.kkt.multifrontal.front_kernels import PANEL
 from haugmbd.kkt.multifrontal.plan import FrontPlan, plan_fronts, plan_one_front
 
@@ -121,13 +121,14 @@ def _arrays(edges: tuple[tuple[int, ...], ...], weight: tuple[int, ...]) -> tupl
 
 
 def block_tables(schedule: Schedule, n_bodies: int, reason: str) -> SolverTables:
-    """Return the tables of the block LDL^T; n_bodies: the ground counted."""
+    """Return the tables of the block LDL^T; n_bodies: the ground counted.  They have no widths of nodes where all are wide."""
+    wide = bool((schedule.width == WIDE).all())
     ints = {
-        "ORDER": schedule.order,
+        "ORDER": schedule.order[:, :1] if wide else schedule.order,
         "NEIGHBOR_STARTS": schedule.neighbor_starts[:, None],
-        "NEIGHBORS": schedule.neighbors,
+        "NEIGHBORS": schedule.neighbors[:, :2] if wide else schedule.neighbors,
         "UPDATE_STARTS": schedule.update_starts[:, None],
-        "FILL_UPDATES": schedule.fill_updates,
+        "FILL_UPDATES": schedule.fill_updates[:, :3] if wide else schedule.fill_updates,
         "BODY_BLOCK": schedule.body_block,
         "BODY_FIRST": schedule.body_first,
         "EDGE_WIDTH": schedule.width[:, None],
