@@ -54,7 +54,7 @@ def factored(P, t, y):
 
 
 def train(n):
-    """Wheels in a row, each geared to the next, that carry balls on rods."""
+    """Wheels in a row, each geared to the next, that carry balls on rods; a single one carries its ball in a joint."""
     system = mbd.System("train", gravity=(0, 0, -9.81))
     before = None
     for k in range(n):
@@ -63,8 +63,9 @@ def train(n):
         if before is not None:
             system.add(Gear(f"gear {k}", before, axle, ratio=-1.0 - 0.1 * k))
         ball = system.add(mbd.Body(f"ball {k}", 1.0, (0.1, 0.2, 0.2), r=(k, 1, 0)))
-        system.add(Distance(f"rod {k}", wheel, ball, point_i=(k, 0.3, 0), point_j=(k, 1, 0)))
-        if k % 2:
+        if n > 1:
+            system.add(Distance(f"rod {k}", wheel, ball, point_i=(k, 0.3, 0), point_j=(k, 1, 0)))
+        if k % 2 or n == 1:
             system.add(SJ(f"ball joint {k}", ball, wheel, point=(k, 0.5, 0.2)))
         before = axle
     return system
@@ -73,7 +74,7 @@ def train(n):
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_many_right_hand_sides_are_solved_as_one(n):
     model = train(n).compile(solver="block LDL^T")
-    assert n == 1 or (model.tables["ORDER"][:, 1] < 6).any()  # narrow edges
+    assert (model.tables["ORDER"].shape[1] > 1) == (n > 1)  # narrow edges
     P, y = model.pack(), model.state().y
     assert factored(P, 0.0, y.copy()) == 0
     nodes = model.nb + 1 + len(model.tables["EDGES"])
