@@ -5,8 +5,13 @@ step_batch             accepted states, returned in batches
 dense_output           states between steps
 state_space            the state of bodies as a vector that integrators advance
 singularity_crossing   crossing of singular configurations, for every method
+rank_watch             whether rows are about to become dependent, in explicit steppers
 singularity_search     where the constraints lose rank on the way
+collocation            Gauss collocation by Picard's iteration
 smooth_branch          the continuation that the velocity selects
+branch_selection       whether it does
+branch_crossing        the crossing of one singular configuration
+near_singular          nearly singular configurations that a run has passed
 base                   base classes of integrators
 default_number         default numbers, as distinct from given ones
 events                 events and their records

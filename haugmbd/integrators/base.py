@@ -51,6 +51,9 @@ class Integrator(ABC):
     own_multipliers: ClassVar[bool] = False
     """Whether a step solves for multipliers at its end.  Multipliers of stages and of half steps do not count."""
 
+    watches_rank: ClassVar[bool] = False
+    """Whether its steps end where rows are about to become dependent, see `rank_watch`."""
+
     takes_friction: ClassVar[bool] = True
     """Whether friction in a joint may depend on what the joint carries."""
 

@@ -12,46 +12,85 @@ from __future__ import annotations
 
 import numpy as np
 
-from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.math.euler_parameters import normalized, omega_bar_from, p_dot_from
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.jit import entry, kernel
+from haugmbd.math.euler_kernels import normalize
 from haugmbd.workspace.layout import WIDTH
+
+
+@kernel
+def second_rates(p: Array, w: Array, w_dot: Array) -> tuple[float, float, float, float]:
+    """Return p'' = G^T omega_bar' / 2 - |omega_bar|^2 p / 4."""
+    a, b, c = 0.5 * w_dot[0], 0.5 * w_dot[1], 0.5 * w_dot[2]
+    q = 0.25 * (w[0] ** 2 + w[1] ** 2 + w[2] ** 2)
+    return (
+        -p[1] * a - p[2] * b - p[3] * c - q * p[0],
+        p[0] * a - p[3] * b + p[2] * c - q * p[1],
+        p[3] * a + p[0] * b - p[1] * c - q * p[2],
+        -p[2] * a + p[1] * b + p[0] * c - q * p[3],
+    )
+
+
+@kernel
+def quintic_value(s: float, h: float, start: tuple[float, float, float], end: tuple[float, float, float]) -> tuple[float, float]:
+    """Return value and time derivative of the quintic through value, rate and second derivative at both ends; s = (t - t0) / h."""
+    (x0, d0, a0), (x1, d1, a1) = start, end
+    c1, c2 = h * d0, 0.5 * h * h * a0
+    gap, slope, bend = x1 - x0 - c1 - c2, h * d1 - c1 - 2.0 * c2, h * h * a1 - 2.0 * c2
+    c3 = 10.0 * gap - 4.0 * slope + 0.5 * bend
+    c4 = -15.0 * gap + 7.0 * slope - bend
+    c5 = 6.0 * gap - 3.0 * slope + 0.5 * bend
+    x = x0 + s * (c1 + s * (c2 + s * (c3 + s * (c4 + s * c5))))
+    return x, (c1 + s * (2.0 * c2 + s * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5)))) / h
+
+
+@kernel
+def put_body(s: float, h: float, y0: Array, d0: Array, y1: Array, d1: Array, out: Array) -> None:
+    """Write one body (13,) between two states with their rates."""
+    p0, p1 = second_rates(y0[3:7], y0[10:13], d0[10:13]), second_rates(y1[3:7], y1[10:13], d1[10:13])
+    for a in range(3):
+        out[a], out[7 + a] = quintic_value(s, h, (y0[a], d0[a], d0[7 + a]), (y1[a], d1[a], d1[7 + a]))
+    e0, f0 = quintic_value(s, h, (y0[3], d0[3], p0[0]), (y1[3], d1[3], p1[0]))
+    e1, f1 = quintic_value(s, h, (y0[4], d0[4], p0[1]), (y1[4], d1[4], p1[1]))
+    e2, f2 = quintic_value(s, h, (y0[5], d0[5], p0[2]), (y1[5], d1[5], p1[2]))
+    e3, f3 = quintic_value(s, h, (y0[6], d0[6], p0[3]), (y1[6], d1[6], p1[3]))
+    out[3], out[4], out[5], out[6] = e0, e1, e2, e3
+    normalize(out[3:7])
+    e0, e1, e2, e3 = out[3], out[4], out[5], out[6]
+    out[10] = 2.0 * (-e1 * f0 + e0 * f1 + e3 * f2 - e2 * f3)
+    out[11] = 2.0 * (-e2 * f0 - e3 * f1 + e0 * f2 + e1 * f3)
+    out[12] = 2.0 * (-e3 * f0 + e2 * f1 - e1 * f2 + e0 * f3)
+
+
+@entry
+def interpolate_entry(t_new: Array, t: Array, y: Array, y_dot: Array, n_bodies: int, out: Array) -> None:
+    """Write the states at t_new (k,) to out (k, ny)."""
+    last = t.size - 2
+    for row in range(t_new.size):
+        k = min(max(np.searchsorted(t, t_new[row], side="right") - 1, 0), last)
+        y0, d0, y1, d1, new = y[k], y_dot[k], y[k + 1], y_dot[k + 1], out[row]
+        h = t[k + 1] - t[k]
+        s = (t_new[row] - t[k]) / h
+        for a in range(WIDTH):
+            new[a] = y0[a]
+        for b in range(1, n_bodies):
+            at = slice(WIDTH * b, WIDTH * (b + 1))
+            put_body(s, h, y0[at], d0[at], y1[at], d1[at], new[at])
+        for a in range(WIDTH * n_bodies, y0.size):
+            gap, r0, r1 = y1[a] - y0[a], h * d0[a], h * d1[a]
+            new[a] = y0[a] + s * (r0 + s * (3.0 * gap - 2.0 * r0 - r1 + s * (r0 + r1 - 2.0 * gap)))
 
 
 def interpolate(t_new: Array, t: Array, y: Array, y_dot: Array, n_bodies: int) -> Array:
     """Return states (k, ny) at `t_new` (k,) within [t[0], t[-1]], from states and rates (nt, ny) at increasing `t` (nt,)."""
     if not len(t_new):
         return y[:0].copy()
-    k = np.clip(np.searchsorted(t, t_new, side="right") - 1, 0, max(len(t) - 2, 0))
     if len(t) == 1:
         return np.repeat(y, len(t_new), axis=0)
-    h = (t[k + 1] - t[k])[:, None, None]
-    s = ((t_new - t[k]) / (t[k + 1] - t[k]))[:, None, None]
-    x, x_dot = quintic(s, h, _jets(y, y_dot, k, n_bodies))
-    p = normalized(x[..., 3:])
-    bodies = np.concatenate([x[..., :3], p, x_dot[..., :3], omega_bar_from(p, x_dot[..., 3:])], axis=-1)
-    bodies[:, 0] = y[k][:, :WIDTH]
-    if y.shape[1] == WIDTH * n_bodies:
-        return bodies.reshape(len(t_new), -1)
-    angles = _cubic(s[:, 0], h[:, 0], y, y_dot, k, WIDTH * n_bodies)
-    return np.concatenate([bodies.reshape(len(t_new), -1), angles], axis=1)
-
-
-def _jets(y: Array, y_dot: Array, k: Ints, n: int) -> list[tuple[Array, Array, Array]]:
-    """Return (r, p) and its derivatives at the states k and k + 1; each state is looked at once, if most of them are needed."""
-    first, last = int(k[0]), int(k[-1]) + 2
-    if not 0 < last - first <= 2 * len(k) or (k < first).any() or (k > last - 2).any():
-        return [_jet(y[k + e], y_dot[k + e], n) for e in (0, 1)]
-    jet = _jet(y[first:last], y_dot[first:last], n)
-    return [(jet[0][j], jet[1][j], jet[2][j]) for j in (k - first, k - first + 1)]
-
-
-def _jet(y: Array, y_dot: Array, n: int) -> tuple[Array, Array, Array]:
-    """Return (r, p) and its first and second derivatives, (k, n, 7) each."""
-    bodies = y[:, : WIDTH * n].reshape(-1, n, WIDTH)
-    rates = y_dot[:, : WIDTH * n].reshape(-1, n, WIDTH)
-    p, omega_bar = bodies[..., 3:7], bodies[..., 10:13]
-    p_ddot = p_dot_from(p, rates[..., 10:13]) - 0.25 * np.sum(omega_bar**2, axis=-1, keepdims=True) * p
-    return bodies[..., :7], rates[..., :7], np.concatenate([rates[..., 7:10], p_ddot], axis=-1)
+    out = np.empty((len(t_new), y.shape[1]))
+    times, t, y, y_dot = (np.require(x, np.float64, ("C", "W")) for x in (t_new, t, y, y_dot))
+    interpolate_entry(times, t, y, y_dot, n_bodies, out)
+    return out
 
 
 def quintic(s: Array, h: Array, ends: list[tuple[Array, Array, Array]]) -> tuple[Array, Array]:
@@ -65,11 +104,3 @@ def quintic(s: Array, h: Array, ends: list[tuple[Array, Array, Array]]) -> tuple
     x = x0 + s * (c1 + s * (c2 + s * (c3 + s * (c4 + s * c5))))
     x_dot = (c1 + s * (2.0 * c2 + s * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5)))) / h
     return x, x_dot
-
-
-def _cubic(s: Array, h: Array, y: Array, y_dot: Array, k: Ints, first: int) -> Array:
-    """Return the columns from `first` on by cubic Hermite interpolation."""
-    x0, x1, d0, d1 = y[k, first:], y[k + 1, first:], h * y_dot[k, first:], h * y_dot[k + 1, first:]
-    gap = x1 - x0
-    value: Array = x0 + s * (d0 + s * (3.0 * gap - 2.0 * d0 - d1 + s * (d0 + d1 - 2.0 * gap)))
-    return value

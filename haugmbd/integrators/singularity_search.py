@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import log
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,10 +21,11 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.ffi import Callback
 from haugmbd.compiled.jit import DirectCall, entry
 from haugmbd.compiled.status_codes import OK, SINGULAR
-from haugmbd.formulations.newton_euler import factorize, finish, solve_system
+from haugmbd.formulations.newton_euler import factorize
 from haugmbd.graph import bridges_of
 from haugmbd.integrators.dense_output import interpolate
-from haugmbd.integrators.smooth_branch import along, half_bend
+from haugmbd.integrators.rank_watch import RankWatch, begin_watch
+from haugmbd.integrators.smooth_branch import along, half_bend, parabola
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import clear
 from haugmbd.model.model import Model
@@ -38,6 +39,8 @@ SPACING = 0.05
 AHEAD = 0.6
 """Motion that is searched ahead of the last state: more than a batch of steps, so that a singular configuration is found before the steps
 are inaccurate."""
+FIRST_LOOK, LONGEST_LOOK = 0.02, 1.0
+"""Motion, and time [s], after the start of a run at which the rows are compared with those at the start."""
 MOST_MOTION = 1000.0
 """A batch of steps that goes farther than this grows without bound, which is reported where its state is used."""
 DENSE = 4
@@ -46,10 +49,8 @@ NARROW = 2.0
 """Least factor by which the smallest singular value decreases within SPACING of a singular configuration."""
 NO_PIVOT = -1e4
 """g where a pivot is zero."""
-GRID, ZOOMS, FINE = 9, 5, 14
-"""Samples in an enclosure, and how often it is reduced to a quarter: to detect a singular configuration, and to locate it."""
-SWEEPS = 6
-"""Sweeps of inverse iteration, for a smallest singular value within a few percent."""
+GRID, HALVINGS, FINE = 9, 7, 26
+"""Samples in an enclosure, and how often it is halved then: to detect a singular configuration, and to locate it."""
 
 
 @entry
@@ -80,40 +81,6 @@ def determinants_entry(P: Pack, t: Array, y: Array, g: Array) -> int:
 
 
 determinants = DirectCall(determinants_entry)
-
-
-@entry
-def weakest(P: Pack, t: float, y: Array, sweeps: int) -> tuple[int, float]:
-    """Run inverse iteration on Phi_q M^-1 Phi_q^T, from the b in the right-hand side; return the code and the smallest singular value.
-
-    S is that of rows without lengths, W Phi_q M^-1 Phi_q^T W with the row weights W.  The workspace then contains W^-1 b, b of unit
-    length, and K^-1 W^-1 b.
-    """
-    code = prepare(P, t, y)
-    if code != OK:
-        return code, 0.0
-    b, x, weight = ws.right_hand_side(P), ws.solution(P), ws.row_weights(P)
-    n = ws.n_bodies(P)
-    code = factorize(P)
-    size = 1.0
-    for sweep in range(sweeps):
-        if code != OK:
-            return code, 0.0
-        code = finish(P) if sweep == 0 else solve_system(P)
-        size = 0.0
-        for e in range(n, b.shape[0]):
-            for a in range(6):
-                if weight[e - n, a] > 0.0:
-                    size += (x[e, a] / weight[e - n, a]) ** 2
-        size = np.sqrt(size)
-        if not size > 0.0:
-            return OK, 0.0
-        if sweep + 1 < sweeps:
-            for e in range(n, b.shape[0]):
-                for a in range(6):
-                    w = weight[e - n, a]
-                    b[e, a] = x[e, a] / w / w / size if w > 0.0 else 0.0
-    return code, 1.0 / np.sqrt(size)
 
 
 class Place(NamedTuple):
@@ -169,6 +136,18 @@ class SingularSearch:
             ints[3 * at.FORCE_INTS + 1] = ints[ints[3 * at.FLAGS] + 1] = 0
             self.pack = self.pack._replace(ints=ints)
 
+    def begin(self, watch: RankWatch, start: Any, h: float) -> bool:
+        """Begin to watch the rows of a motion from its start (t, y, y_dot), before a step of h; return whether they could be evaluated."""
+        t, y, y_dot = start
+        if not self.ahead:
+            return False
+        with np.errstate(over="ignore", invalid="ignore"):
+            tau = min(time_to(FIRST_LOOK, *map(float, self.speeds(np.vstack([y, y_dot])))), LONGEST_LOOK)
+        ahead = parabola(y, y_dot, np.array([tau]), self.n)[0]
+        code = begin_watch(self.pack, watch, t, tau, h, y, ahead, y_dot)
+        self.pack.callback.keep_interruption(code)
+        return code == OK and bool(np.isfinite(ahead).all())
+
     def speeds(self, y: Array) -> Array:
         """Return the motion per second (k,) of states y (k, ny).
 
@@ -181,6 +160,10 @@ class SingularSearch:
         way, turn = np.einsum("kba,kba->kb", v, v), np.einsum("kba,kba->kb", omega_bar, omega_bar)
         found: Array = np.sqrt(np.maximum(way / self.size**2, turn).max(axis=1))
         return found
+
+    def mean_speed(self, t0: float, y: Array, y_dot: Array, t1: float) -> float:
+        """Return the mean of the motion per second from the state (ny,) at t0 to t1, as far as the parabola goes."""
+        return float(self.speeds(np.vstack([y, parabola(y, y_dot, np.array([t1 - t0]), self.n)[0]])).mean())
 
     @np.errstate(over="ignore", invalid="ignore")
     def way(self, t: Array, y: Array, y_dot: Array, t_end: float) -> Way:
@@ -211,20 +194,20 @@ class SingularSearch:
             return Way(t, s, y, pace, states)
         return Way(np.append(t, t_ahead), np.append(s, s[-1] + AHEAD * (t_ahead - last) / ahead), y, pace, states)
 
-    def places(self, way: Way, last: float) -> list[Place]:
-        """Return the places at which g decreases without bound, in the order of time.
+    def places(self, way: Way, last: float, spacing: float = SPACING) -> list[Place]:
+        """Return the places at which g decreases without bound, in the order of time, by samples at most `spacing` apart.
 
         The first state is no minimum if the motion before it, to its `behind`, was searched, and g was less there.
         """
         total = float(way.s[-1])
         if not 0.0 < total < MOST_MOTION:
             return []
-        s, t, y = self.samples(way)
+        s, t, y = self.samples(way, spacing)
         g = self.values(t, y)
         count = len(t)
         s_last = float(np.interp(last, way.t, way.s))
         behind = self.behind[1] if self.behind[0] == way.t[0] else np.inf
-        self.behind = (last, float(np.interp(s_last - SPACING, s, g)) if s_last > SPACING else np.inf)
+        self.behind = (last, float(np.interp(s_last - spacing, s, g)) if s_last > spacing else np.inf)
         found, least = [], g.tolist()
         for k in range(count):
             left, right = max(0, k - 1), min(count - 1, k + 1)
@@ -239,13 +222,13 @@ class SingularSearch:
                     found.append(Place(place[0], float(np.interp(place[0], way.t, way.s)) - s_last, place[1]))
         return found
 
-    def samples(self, way: Way) -> tuple[Array, Array, Array]:
+    def samples(self, way: Way, spacing: float) -> tuple[Array, Array, Array]:
         """Return motions (k,), times (k,) and states (k, ny) at about equal parts of the motion.
 
         Where steps are short these are states of the run: nothing is interpolated.
         """
         total = float(way.s[-1])
-        s = np.linspace(0.0, total, max(4, int(np.ceil(total / SPACING)) + 1))
+        s = np.linspace(0.0, total, max(4, int(np.ceil(total / spacing)) + 1))
         n = len(way.y)
         if n < DENSE * len(s):
             t = np.interp(s, way.s, way.t)
@@ -257,23 +240,28 @@ class SingularSearch:
         return s, t, np.concatenate([way.y[k], ahead])
 
     def enclosed(
-        self, states: Callable[[Array], Array], a: float, b: float, edge: float, zooms: int = ZOOMS
+        self, states: Callable[[Array], Array], a: float, b: float, edge: float, halvings: int = HALVINGS
     ) -> tuple[float, float] | None:
         """Return the time between a and b at which g is least, and its depth below the `edge`; None if that is an end, or not deep."""
-        lower, upper, least, t_least = a, b, np.inf, a
-        for zoom in range(zooms):
-            t = np.linspace(lower, upper, GRID)
+        t = np.linspace(a, b, GRID)
+        g = self.values(t, states(t))
+        if not np.isfinite(g).all() or (g.min() > NO_PIVOT and np.ptp(g) < log(NARROW)):
+            return None  # smooth: beside a singular configuration the nearest sample is several times as near to it as the farthest
+        k = int(g.argmin())
+        left, t_least, right, least = float(t[max(0, k - 1)]), float(t[k]), float(t[min(GRID - 1, k + 1)]), float(g[k])
+        for _ in range(halvings):
+            if least <= NO_PIVOT:
+                break
+            t = np.array([0.5 * (left + t_least), 0.5 * (t_least + right)])
             g = self.values(t, states(t))
             if not np.isfinite(g).all():
                 return None
             k = int(g.argmin())
             if g[k] < least:
-                least, t_least = float(g[k]), float(t[k])
-            if least <= NO_PIVOT:
-                break
-            if zoom == 0 and np.ptp(g) < log(NARROW):
-                return None  # smooth: beside a singular configuration the nearest sample is several times as near to it as the farthest
-            lower, upper = float(t[max(0, k - 1)]), float(t[min(GRID - 1, k + 1)])
+                left, t_least, right = (left, float(t[0]), t_least) if k == 0 else (t_least, float(t[1]), right)
+                least = float(g[k])
+            else:
+                left, right = float(t[0]), float(t[1])
         depth = edge - least
         return (t_least, depth) if a < t_least < b and depth > 2.0 * log(NARROW) else None
 

@@ -1,19 +1,18 @@
 r"""The smooth motion through a singular configuration, as polynomials that fulfil equations of motion and constraints on both sides.
 
-    Y_i = y_0 + h sum_j a_ij f(c_j, P(Y_j))      P: projection to Phi = 0, Phi_q u = nu      f: rates by NewtonEuler      (Gauss, order 2 s)
-    y(t_0 + x h) = y_0 + h sum_j int_0^x l_j F_j,   the collocation polynomial, smooth where f is not defined
+    y(t_0 + x h) = y_0 + h sum_j int_0^x l_j F_j = sum_k c_k P_k(2 x - 1)      of Gauss collocation, see `collocation`;  P_k: Legendre
+    c_(s+1) is about c_s r,   r: the decay of the last coefficients              the error of a polynomial of s nodes
 
 The constraints are regular on both sides of the singular configuration t*, and no node of a piece that contains t* is close to it.  A
 motion that reaches t* on a smooth branch continues as one polynomial on both sides.  Other branches have other tangents there, and no
-polynomial of small error changes from one branch to another.  Picard's iteration, stage after stage, starts from the parabola
-q + tau q' + tau^2 q'' / 2.
+polynomial of small error changes from one branch to another.  Picard's iteration starts from the parabola q + tau q' + tau^2 q'' / 2.
 Source: Hairer, Norsett, Wanner, Solving ODE I, sec. II.7 (collocation); Haug 2021, sec. 3.7 (branches at a bifurcation).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from math import log10
 from typing import NamedTuple
 
 import numpy as np
@@ -21,14 +20,12 @@ from numpy.polynomial import legendre
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.ffi import Callback
-from haugmbd.compiled.jit import entry
-from haugmbd.compiled.status_codes import NO_CONVERGENCE, OK
+from haugmbd.compiled.status_codes import OK
+from haugmbd.integrators.collocation import TIGHT, Stages, collocate, gauss
 from haugmbd.integrators.default_number import DefaultNumber
-from haugmbd.integrators.explicit.tableau import Tableau
 from haugmbd.integrators.stabilization.projection import Projection
-from haugmbd.integrators.step_context import Dynamics, Options
+from haugmbd.integrators.step_context import Dynamics, Point
 from haugmbd.math.euler_parameters import normalized, p_dot_from
-from haugmbd.model.generalized_forces import copy_line
 from haugmbd.model.length import units_of_state
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
@@ -36,84 +33,28 @@ from haugmbd.workspace.layout import WIDTH
 NODES = (10, 11, 12, 13)
 """Numbers of nodes of a piece: the one is taken whose nodes are farthest from the singular configuration."""
 
-ITERATIONS = 60
-"""Picard's iteration converges where the piece is short compared with the time constants; otherwise the piece is halved."""
-
-CONVERGED, ROUNDING, STALLED = 1e-15, 1e-7, 0.7
-"""Relative to 1 + |y|.  CONVERGED: a smaller change ends the iteration.  A change below ROUNDING that is more than STALLED of the last one
-is rounding of the accelerations, magnified by the smallest singular value.  The comparison of two curves shows its size."""
+FEW_NODES = (4, 6, 8, 10, 12)
+"""Numbers of nodes of the only piece of a curve, or one more."""
+DECAY = 0.5
+"""Largest ratio of the last coefficients of a piece that is resolved."""
 
 EXACT = DefaultNumber(1e-15)
 """Violation that a projection may leave: errors near the singular configuration are divided by the smallest singular value."""
 
+UNPROJECTED = 1e-3
+"""Part of a crossing next to the singular configuration in which states are those of the polynomial."""
 HALVINGS = 6
 """How often a piece beside the singular configuration is halved if Picard's iteration does not converge, as with stiff forces."""
 
 
-class Stages(NamedTuple):
-    """Y: (s, ny) states and F: (s, ny) rates of the stages;  stage: (ny,) one of them, projected;  units: (ny,) of its numbers."""
-
-    Y: Array
-    F: Array
-    stage: Array
-    units: Array
-
-
-@entry
-def collocate(
-    dynamics: Dynamics, options: Options, method: Tableau, t0: float, h: float, y0: Array, stages: Stages, most: int
-) -> tuple[int, float]:
-    """Iterate the stages and their rates from the guess in Y; return the code, and |Y - P(Y)| of the last iteration."""
-    (Y, F, stage, units), (c, A, _) = stages, method
-    s, ny = Y.shape
-    before, gap = 1e300, 0.0
-    for iteration in range(most):
-        change, gap = 0.0, 0.0
-        for i in range(s):
-            for a in range(ny):
-                if iteration > 0:
-                    z = y0[a]
-                    for j in range(s):
-                        z += h * A[i, j] * F[j, a]
-                    moved = abs(z - Y[i, a]) / (units[a] + abs(z))
-                    if not moved <= change:
-                        change = moved
-                    Y[i, a] = z
-                stage[a] = Y[i, a]
-            code = dynamics.post_step(dynamics.pack, options, t0 + c[i] * h, stage, F[i])
-            if code != OK:
-                return code, 0.0
-            for a in range(ny):
-                gap = max(gap, abs(stage[a] - Y[i, a]) / (units[a] + abs(stage[a])))
-            if iteration == 0:
-                copy_line(stage, Y[i])
-        if iteration > 0:
-            if change <= CONVERGED or (change <= ROUNDING and change > STALLED * before):
-                return OK, gap
-            if not change < 1e3:
-                break
-            before = change
-    return NO_CONVERGENCE, gap
-
-
-@lru_cache(maxsize=8)
-def gauss(s: int) -> tuple[Tableau, Array]:
-    """Return Gauss' method of s stages, and the matrix (s + 1, s) of the Legendre coefficients of int_0^x l_j on [0, 1]."""
-    x, weights = legendre.leggauss(s)
-    coefficients = np.linalg.inv(legendre.legvander(x, s - 1))
-    integrals: Array = legendre.legint(coefficients, lbnd=-1) / 2.0
-    a = np.ascontiguousarray(legendre.legvander(x, s) @ integrals)
-    return Tableau(0.5 * (x + 1.0), a, 0.5 * weights), integrals
-
-
 class Piece(NamedTuple):
-    """The polynomial on [t0, t1]: y0 (ny,), and the rates F (s, ny) at its nodes;  gap: distance of its stages from the constraints."""
+    """The polynomial on [t0, t1]: y0 (ny,), and at its nodes the states on the constraints Y (s, ny), and the rates F (s, ny)."""
 
     t0: float
     t1: float
     y0: Array
+    Y: Array
     F: Array
-    gap: float
 
     def states(self, t: Array) -> Array:
         """Return states (k, ny) at the times t (k,)."""
@@ -121,6 +62,13 @@ class Piece(NamedTuple):
         x = 2.0 * (t - self.t0) / h - 1.0
         y: Array = self.y0 + h * legendre.legvander(x, len(self.F)) @ (gauss(len(self.F))[1] @ self.F)
         return y
+
+    def error(self, size: Array) -> float:
+        """Return the first coefficient that is left out, relative to size (ny,): by the decay of the last ones, or less than they are."""
+        coefficients = (self.t1 - self.t0) * gauss(len(self.F))[1][-3:] @ self.F
+        third, second, last = np.sqrt(np.mean((coefficients / size) ** 2, axis=1)) + 1e-300
+        ratio = max(last / second, np.sqrt(last / third))
+        return float(min(max(last * ratio, second * ratio**2) if ratio < DECAY else np.inf, max(last, second)))
 
     def rates(self, t: Array) -> Array:
         """Return y' (k, ny) of the polynomial, with accelerations."""
@@ -147,11 +95,6 @@ class Curve:
         """End time [s]."""
         return self.pieces[-1].t1
 
-    @property
-    def gap(self) -> float:
-        """Distance of the stages from the constraints."""
-        return max(piece.gap for piece in self.pieces)
-
     def states(self, t: Array) -> Array:
         """Return states (k, ny) at the times t (k,), with |p| = 1."""
         y = self._of_pieces(t, "states")
@@ -172,12 +115,46 @@ class Curve:
         return y
 
 
+class CrossedCurve(NamedTuple):
+    """A curve through a singular configuration at t_singular [s], with states on the constraints;  w: its length on either side [s]."""
+
+    branch: SmoothBranch
+    curve: Curve
+    t_singular: float
+    w: float
+
+    def states(self, t: Array) -> Array:
+        """Return states (k, ny), projected on the constraints but at the singular configuration itself."""
+        y = self.curve.states(t)
+        for k in np.nonzero(np.abs(t - self.t_singular) > UNPROJECTED * self.w)[0]:
+            found = self.branch.projected(float(t[k]), y[k])
+            if found is not None:
+                y[k] = found[0]
+        return y
+
+    def rates(self, t: Array) -> Array:
+        """Return y' (k, ny)."""
+        return self.curve.rates(t)
+
+    @property
+    def t0(self) -> float:
+        """Start time [s]."""
+        return self.curve.t0
+
+    def nodes(self, t_end: float) -> tuple[Array, Array, Array]:
+        """Return the times (k,) before t_end at which the curve was computed, and the states and rates (k, ny) there."""
+        pieces = self.curve.pieces
+        t = np.concatenate([p.t0 + (p.t1 - p.t0) * gauss(len(p.F))[0].c for p in pieces])
+        k = int(np.searchsorted(t, t_end))
+        return t[:k], np.vstack([p.Y for p in pieces])[:k], np.vstack([p.F for p in pieces])[:k]
+
+
 class SmoothBranch:
     """The smooth motion of one model, with a workspace of its own.  User functions are evaluated by the callback of the run."""
 
     def __init__(self, model: Model, callback: Callback) -> None:
         self.model, self.pack, self.rule = model, model.pack()._replace(callback=callback), Projection(tol=EXACT)
-        self.options = self.rule.options()
+        self.options, self.units = self.rule.options(), units_of_state(model)
 
     def projected(self, t: float, y: Array) -> tuple[Array, Array] | None:
         """Return the state projected on the constraints, and its rates; None if that fails."""
@@ -185,6 +162,23 @@ class SmoothBranch:
         code = self.rule.post_step(self.pack, self.options, t, y, y_dot)
         self.pack.callback.keep_interruption(code)
         return (y, y_dot) if code == OK else None
+
+    def resolved(self, times: tuple[float, float], t_singular: float, y0: Array, rtol: float, atol: Array) -> Curve | None:
+        """Return the motion from y0 as one polynomial, of so few nodes that its error is at most rtol |y| + atol (ny,); None if none is."""
+        found = self.projected(times[0], y0)
+        if found is None:
+            return None
+        size = atol + rtol * np.abs(y0)
+        fewest = 2 * round(1.5 - 0.3 * log10(min(rtol, 0.1)))
+        piece: Piece | None = None
+        for fewer in (s for s in FEW_NODES if s >= fewest):
+            nodes = farthest(*times, t_singular, (fewer, fewer + 1))
+            piece = self._collocated(times, found, nodes, (atol / rtol, rtol), piece)
+            if piece is None:
+                return None
+            if piece.error(size) <= 1.0:
+                return Curve((piece,), self.model.nb + 1)
+        return None
 
     def curve(self, times: list[float], t_singular: float, y0: Array) -> Curve | None:
         """Return the motion from y0 at times[0] through all `times`; None if some piece fails."""
@@ -218,21 +212,25 @@ class SmoothBranch:
 
     def _piece(self, a: float, b: float, y0: Array, t_singular: float) -> Piece | None:
         found = self.projected(a, y0)
-        if found is None:
-            return None
-        y0, y_dot = found
-        h, method = b - a, gauss(farthest(a, b, t_singular))[0]
-        Y = self._parabola(y0, y_dot, h * method.c)
-        F = np.zeros_like(Y)
-        dynamics = Dynamics(self.rule.rates, self.rule.post_step, self.pack)
-        code, gap = collocate(
-            dynamics, self.options, method, a, h, y0, Stages(Y, F, np.empty_like(y0), units_of_state(self.model)), ITERATIONS
-        )
-        self.pack.callback.keep_interruption(code)
-        return Piece(a, b, y0, F, gap) if code == OK and np.isfinite(F).all() else None
+        nodes = farthest(a, b, t_singular, NODES) if a < t_singular < b else NODES[0]
+        return None if found is None else self._collocated((a, b), found, nodes, (self.units, TIGHT), None)
 
-    def _parabola(self, y: Array, y_dot: Array, tau: Array) -> Array:
-        return parabola(y, y_dot, tau, self.model.nb + 1)
+    def _collocated(
+        self, times: tuple[float, float], start: tuple[Array, Array], nodes: int, accuracy: tuple[Array, float], guess: Piece | None
+    ) -> Piece | None:
+        """Return the piece from a state on the constraints with its rates; None if the iteration does not converge.
+
+        accuracy: units (ny,), and the change, relative to units + |y|, that ends the iteration
+        """
+        (a, b), (y0, y_dot), (units, limit) = times, start, accuracy
+        h, method = b - a, gauss(nodes)[0]
+        Y = np.empty((nodes, y0.size)) if guess is None else guess.states(a + h * method.c)
+        F, on_constraints = np.zeros_like(Y), np.empty_like(Y)
+        stages = Stages(Y, on_constraints, F, units, guess is not None)
+        dynamics = Dynamics(self.rule.rates, self.rule.post_step, self.pack)
+        code = collocate(dynamics, self.options, method, a, h, Point(y0, y_dot), stages, limit)
+        self.pack.callback.keep_interruption(code)
+        return Piece(a, b, y0, on_constraints, F) if code == OK and np.isfinite(F).all() else None
 
 
 def parabola(y: Array, y_dot: Array, tau: Array, n_bodies: int) -> Array:
@@ -262,6 +260,6 @@ def along(y: Array, y_dot: Array, bend: Array, tau: Array) -> Array:
     return found
 
 
-def farthest(a: float, b: float, t: float) -> int:
+def farthest(a: float, b: float, t: float, nodes: tuple[int, ...]) -> int:
     """Return the number of nodes whose nearest node is farthest from t."""
-    return max(NODES, key=lambda s: float(np.abs(a + (b - a) * gauss(s)[0].c - t).min())) if a < t < b else NODES[0]
+    return max(nodes, key=lambda s: float(np.abs(a + (b - a) * gauss(s)[0].c - t).min()))

@@ -22,6 +22,7 @@ from haugmbd.compiled.function_pointers import F1, Routine, function_type, types
 from haugmbd.compiled.jit import kernel
 from haugmbd.compiled.records import new_record, record_dtype, record_type
 from haugmbd.compiled.status_codes import NOT_FINITE, OK, report
+from haugmbd.integrators.rank_watch import NO_WATCH, WATCH_TYPE, RankWatch
 from haugmbd.integrators.state_space import NearSingular, SingularCrossing, StateSpace
 from haugmbd.math.euler_kernels import normalize
 from haugmbd.model.generalized_forces import copy_line
@@ -71,6 +72,7 @@ class Problem:
     batch_seconds: time that a batch may take, about, where a run has a limited time; None for no limit
     singular_crossings: singular configurations that the run has crossed
     near_singular: those that it passed, and that are singular up to a small gap, or that its steps did not resolve
+    watch: for rows that are about to become dependent
     """
 
     state_space: StateSpace
@@ -85,11 +87,12 @@ class Problem:
     batch_seconds: float | None = None
     singular_crossings: list[SingularCrossing] = field(default_factory=list)
     near_singular: list[NearSingular] = field(default_factory=list)
+    watch: RankWatch = NO_WATCH
 
     @property
     def dynamics(self) -> Dynamics:
         """The system that compiled steppers integrate."""
-        return Dynamics(self.rates, self.post_step, self.pack)
+        return Dynamics(self.rates, self.post_step, self.pack, self.watch)
 
 
 def make_options(**parameters: float) -> Options:
@@ -133,11 +136,12 @@ def normalize_euler(P: Pack, options: Options, y: Array) -> None:
 
 
 class Dynamics(NamedTuple):
-    """The system that a compiled stepper integrates: the two routines of a stabilization, and the model."""
+    """The system that a compiled stepper integrates: the two routines of a stabilization, the model, and the watch of its rows."""
 
     rates: Routine
     post_step: Routine
     pack: Pack
+    watch: RankWatch = NO_WATCH
 
 
 class Point(NamedTuple):
@@ -155,7 +159,7 @@ class Steps(NamedTuple):
     y_dot: Array
 
 
-DYNAMICS_TYPE = types.NamedTuple((function_type(SIGNATURE), function_type(SIGNATURE), PACK_TYPE), Dynamics)
+DYNAMICS_TYPE = types.NamedTuple((function_type(SIGNATURE), function_type(SIGNATURE), PACK_TYPE, WATCH_TYPE), Dynamics)
 
 
 @typeof_impl.register(Dynamics)  # type: ignore[untyped-decorator]

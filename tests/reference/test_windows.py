@@ -159,11 +159,23 @@ def test_formulations_cross_on_the_same_branch(formulation, integrator):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "options"), [(40, {}), (5, {"integrator": mbd.BDF()}), (5, {"integrator": mbd.DOP853(rtol=1e-12)})])
-def test_many_windows_cross_all_together(n, options):
+@pytest.mark.parametrize(
+    ("n", "options", "most"),
+    [
+        (40, {}, 1e-5),
+        (40, {"integrator": mbd.RK4(2e-2)}, 1e-3),
+        (40, {"integrator": mbd.DOP853(rtol=1e-5, atol=1e-5)}, 1e-3),
+        (40, {"integrator": mbd.DormandPrince(rtol=1e-4, atol=1e-4)}, 2e-2),
+        (40, {"integrator": mbd.BDF(rtol=1e-6)}, 2e-2),
+        (5, {"integrator": mbd.BDF()}, 1e-3),
+        (5, {"integrator": mbd.DOP853(rtol=1e-12)}, 1e-5),
+    ],
+)
+def test_many_windows_cross_all_together(n, options, most):
+    """BDF(rtol=1e-6) stopped before the second crossing: its last steps went astray, and were not crossed from."""
     result = mbd.simulate(windows(n), 3.0, **options)
     error, due = errors(result, n)
-    assert error < (1e-3 if isinstance(options.get("integrator"), mbd.BDF) else 1e-5)
+    assert error < most
     assert len(result.singular_crossings) == len(due) == 3
     assert "right 0" in result.singular_crossings[0].joints
 

@@ -28,6 +28,7 @@ from haugmbd.compiled.status_codes import NOT_FINITE, OFF_MANIFOLD, OK, SINGULAR
 from haugmbd.errors import UsageError
 from haugmbd.integrators.base import Adaptive
 from haugmbd.integrators.explicit.tableau import Tableau, combine
+from haugmbd.integrators.rank_watch import restore_values, watch_stage, watch_step
 from haugmbd.integrators.step_batch import StepBatch, batch_lengths
 from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, check_finite, empty_steps
 from haugmbd.model.generalized_forces import copy_line
@@ -98,8 +99,11 @@ def factor_of(error: float, control: Control) -> float:
 def run(
     dynamics: Dynamics, options: Options, method: Embedded, control: Control, point: Point, k: Array, steps: Steps
 ) -> tuple[int, int]:
-    """Advance the point to control.t_end or until `steps` is full; k: (s + 1, ny) the stages; return the code and steps done."""
-    (c, a, b), E, units = method
+    """Advance the point to control.t_end, until `steps` is full, or until rows are about to become dependent.
+
+    k: (s + 1, ny) the stages.  Return the code and the number of steps done.
+    """
+    ((c, a, b), E, units), P, watch = method, dynamics.pack, dynamics.watch
     t, t_end, h = control.t, control.t_end, control.h_next
     stages, done = c.size, 0
     while done < steps.y.shape[0] and t < t_end:
@@ -110,15 +114,16 @@ def run(
         copy_line(point.y_dot, k[0])
         for i in range(1, stages):
             combine(a[i], step, point.y, k, stage)
-            code = dynamics.rates(dynamics.pack, options, t + c[i] * step, stage, k[i])
+            code = dynamics.rates(P, options, t + c[i] * step, stage, k[i])
             if code != OK:
                 break
+            watch_stage(P, watch, c[i], t + c[i] * step)
         if code == OK:
             combine(b, step, point.y, k, stage)
-            code = check_finite(dynamics.pack, stage)
+            code = check_finite(P, stage)
         since = options.n_since_projection
         if code == OK:
-            code = dynamics.post_step(dynamics.pack, options, t + step, stage, k_next)
+            code = dynamics.post_step(P, options, t + step, stage, k_next)
         error = 1e10
         if code == OK:
             error = error_of(E, units, step, control, point.y, stage, k)
@@ -137,14 +142,17 @@ def run(
         else:
             control.n_rejected += 1.0
             options.n_since_projection = since
+            restore_values(watch)
         if not error <= 1.0 or not last:
             h = step * factor
         if not h > SMALLEST_STEP * (abs(t) + 1.0):
             control.t, control.h_next = t, h
             if code == OK:
                 code = STEP_TOO_SMALL
-                ws.status(dynamics.pack)[2] = h
+                ws.status(P)[2] = h
             return code, done
+        if error <= 1.0 and watch_step(P, watch, t, h, point.y, point.y_dot):
+            break
     control.t, control.h_next = t, h
     return OK, done
 
@@ -156,6 +164,7 @@ class EmbeddedRungeKutta(Adaptive):
     beta: exponent of PI control, 0 for none, 0.04 is usual
     """
 
+    watches_rank: ClassVar[bool] = True
     order: ClassVar[int]
     tableau: ClassVar[Tableau]
     errors: ClassVar[Array]

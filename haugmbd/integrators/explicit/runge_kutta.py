@@ -21,6 +21,7 @@ from haugmbd.compiled.released import released
 from haugmbd.compiled.status_codes import OK
 from haugmbd.integrators.base import FixedStep, check_first_step
 from haugmbd.integrators.explicit.tableau import Tableau, combine
+from haugmbd.integrators.rank_watch import watch_stage, watch_step
 from haugmbd.integrators.step_batch import StepBatch, batch_lengths
 from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, empty_steps, end_step
 from haugmbd.model.generalized_forces import copy_line
@@ -34,20 +35,26 @@ LEFT = 1e-9
 def run_entry(
     dynamics: Dynamics, options: Options, tableau: Tableau, t0: float, h: float, point: Point, k: Array, steps: Steps
 ) -> tuple[int, int]:
-    """Advance the point by steps of h until `steps` is full; k: (s, ny) the stages; return the code and the number of steps done."""
-    c, a, b = tableau
+    """Advance the point by steps of h until `steps` is full, or rows are about to become dependent; k: (s, ny) the stages.
+
+    Return the code and the number of steps done.
+    """
+    (c, a, b), P, watch = tableau, dynamics.pack, dynamics.watch
     for step in range(steps.y.shape[0]):
         t, stage = t0 + step * h, steps.y[step]
         copy_line(point.y_dot, k[0])
         for i in range(1, c.size):
             combine(a[i], h, point.y, k, stage)
-            code = dynamics.rates(dynamics.pack, options, t + c[i] * h, stage, k[i])
+            code = dynamics.rates(P, options, t + c[i] * h, stage, k[i])
             if code != OK:
                 return code, step
+            watch_stage(P, watch, c[i], t + c[i] * h)
         combine(b, h, point.y, k, stage)
         code = end_step(dynamics, options, t0 + (step + 1) * h, stage, point, steps.y_dot[step])
         if code != OK:
             return code, step
+        if watch_step(P, watch, t0 + (step + 1) * h, h, point.y, point.y_dot):
+            return OK, step + 1
     return OK, steps.y.shape[0]
 
 
@@ -75,7 +82,7 @@ class OneStep(FixedStep):
 
     @abstractmethod
     def steps(self, problem: Problem, t: float, h: float, k1: Array, steps: Steps) -> tuple[int, int]:
-        """Make steps of `h` from `t` until `steps` is full; return the code and the number of steps done."""
+        """Make steps of `h` from `t` until `steps` is full, or the watch ends them; return the code and the number of steps done."""
 
     def batches(self, problem: Problem, k1: Array, t_end: float) -> Iterator[StepBatch]:
         """Advance to `t_end`; yield a batch of steps at a time."""
@@ -93,9 +100,9 @@ class OneStep(FixedStep):
             n = min(next(lengths), full - done)
             batch = self._advance(problem, k1, t_start + done * self.h, self.h, n)
             batch.t[:] = t_start + self.h * np.arange(done + 1, done + 1 + len(batch.t))
-            done += n
+            done += len(batch.t)
             if done == full and rest <= LEFT * self.h:
-                batch.t[n - 1 :] = t_end
+                batch.t[-1:] = t_end
             yield batch
             if batch.code != OK:
                 return
@@ -122,6 +129,7 @@ class RungeKutta(Explicit):
     """An explicit Runge-Kutta method: a subclass defines its `tableau` and its `order`."""
 
     tableau: ClassVar[Tableau]
+    watches_rank: ClassVar[bool] = True
 
     def steps(self, problem: Problem, t: float, h: float, k1: Array, steps: Steps) -> tuple[int, int]:
         return runge_kutta_steps(self.tableau, problem, t, h, Point(problem.y, k1), steps)
