@@ -83,13 +83,12 @@ def friction_tables(
 
 
 def _put_bounds(ints: Ints, edges: Sequence[tuple[int, ...]], slots: Sequence[int]) -> None:
-    """Write the bodies behind the joints, where they are bridges of the graph and these bodies in no loop, and how many joints rub."""
+    """Write the bodies behind the joints of a model without loops, and how many joints rub on each body."""
     child_of = bridges_of(1 + max(body for edge in edges for body in edge), edges)
-    in_loops = {body for e, edge in enumerate(edges) if e not in child_of for body in edge}
+    is_tree = len(child_of) == len(edges)
     n_rows, loaded = Counter(slot // 6 for slot in slots), ints[ints[:, at.LOADED] == 1]
     rubs = Counter(int(body) for row in loaded for body in row[[at.BODY_I, at.BODY_J]])
     for row in ints:
         edge = row[at.SLOTS] // 6
-        own = n_rows[edge] == row[at.N_SLOTS] and child_of.get(edge, 0) not in in_loops
-        row[at.CHILD] = child_of.get(edge, -1) if own else -1
+        row[at.CHILD] = child_of[edge] if is_tree and n_rows[edge] == row[at.N_SLOTS] else -1
         row[at.RUBS_I], row[at.RUBS_J] = rubs[row[at.BODY_I]], rubs[row[at.BODY_J]]

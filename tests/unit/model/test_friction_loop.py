@@ -13,9 +13,9 @@ from haugmbd.kkt.entry_points import factor_of
 from haugmbd.kkt.many_right_sides import LANES
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.loop.arrays import loop_of
-from haugmbd.model.friction.loop.contraction import slope_bounds
+from haugmbd.model.friction.loop.contraction import UNBOUNDED, slope_bounds
 from haugmbd.workspace.layout import workspace_array
-from joints import RJ
+from joints import RJ, Gear
 from tests.support.friction import dense_solution, moving, normal_forces_of_rod, random_chain, rods_on_lines
 
 ROUNDING = 1e-10
@@ -151,6 +151,23 @@ def test_the_bounds_of_slopes_hold():
         radius = np.abs(np.linalg.eigvals(A)).max()
         assert A.diagonal().max() <= alone <= 20 * A.diagonal().max()
         assert radius <= q <= 20 * radius
+
+
+def test_no_bound_is_known_where_a_coupling_closes_a_loop():
+    """The elimination may take a coupling later than the bodies that it holds: what it leaves for them is not their articulated inertia."""
+    system = random_chain(5, Coulomb(0.02), 4)
+    bodies = [system.ground, *(system[f"body {k}"] for k in range(5))]
+    pins = []
+    for k in (5, 6, 7):
+        bodies.append(system.add(mbd.Body(f"body {k}", 1.0, (0.2, 0.2, 0.2), r=bodies[-1].r + (1, 0, 0))))
+        pins.append(system.add(RJ(f"pin {k}", bodies[-2], bodies[-1], point=bodies[-1].r - (0.5, 0, 0), axis=(0, 0, 1))))
+    bounds = []
+    for coupled in (False, True):
+        if coupled:
+            system.add(Gear("gear", *pins[1:], ratio=-2.0))
+        model = system.compile()
+        bounds.append(bounds_entry(model.pack(), 0.0, model.state().y.copy())[1])
+    assert bounds[0] < UNBOUNDED == bounds[1]
 
 
 def test_an_iteration_is_taken_with_a_proof_and_without():

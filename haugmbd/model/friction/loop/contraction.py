@@ -10,7 +10,7 @@ r"""A cheap proof that the friction of joints that slide is unique: a bound of t
     q^2 = sum a_k^2 b_k^2                               in the norm (sum b_k^2 f_k^2)^1/2
 
 I_A: articulated inertia of the body behind the joint, whose factor L d L^T the elimination leaves; it bounds the block of S^-1 from above,
-where the joint is a bridge of the graph and the body belongs to no loop.  P w: the parts of the wrench that press, with
+where the model has no loops.  P w: the parts of the wrench that press, with
 |F/2 + c| + |F/2 - c| <= (|F|^2 + 4 |c|^2)^1/2.
 Sources: Udwadia and Kalaba, Analytical Dynamics (Gauss' principle); Featherstone (2008), ch. 7: articulated inertia.
 """
