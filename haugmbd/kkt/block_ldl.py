@@ -219,8 +219,8 @@ def factor(s: Steps, scale: Array, f: Factor, x: Array) -> tuple[float, int]:
 
 @inlined
 def has_narrow(s: Steps) -> bool:
-    """Return whether there are narrow edges; the tables have no widths where there is none."""
-    return s.order.shape[1] > 1  # type: ignore[no-any-return]
+    """Return whether there are narrow edges."""
+    return s.narrow_edges.shape[0] > 0  # type: ignore[no-any-return]
 
 
 @inlined

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import kernel
-from haugmbd.kkt.block_ldl import Factor, has_narrow
+from haugmbd.kkt.block_ldl import Factor
 from haugmbd.kkt.elimination_order import WIDE, Steps
 
 LANES = 16
@@ -126,15 +126,15 @@ def solve_many(s: Steps, f: Factor, X: Array) -> None:
 @kernel
 def forward_many(s: Steps, f: Factor, X: Array) -> None:
     """Set X <- L^-1 X."""
-    m, narrow = X.shape[2], has_narrow(s)
+    m = X.shape[2]
     for step in range(s.order.shape[0]):
-        node, rows = s.order[step, 0], s.order[step, 1] if narrow else WIDE
+        node, rows = s.order[step, 0], s.order[step, 1]
         if rows == WIDE:
             forward_lanes(f.D[node], X[node], m)
         else:
             forward_narrow_lanes(f.D[node], X[node], rows, m)
         for k in range(s.neighbor_starts[step], s.neighbor_starts[step + 1]):
-            other, W, n = s.neighbors[k, 0], f.B[s.neighbors[k, 1]], s.neighbors[k, 2] if narrow else WIDE
+            other, W, n = s.neighbors[k, 0], f.B[s.neighbors[k, 1]], s.neighbors[k, 2]
             if rows + n == 2 * WIDE:
                 update_lanes(W, f.d_inv[node], X[node], X[other], m)
             else:
@@ -144,15 +144,15 @@ def forward_many(s: Steps, f: Factor, X: Array) -> None:
 @kernel
 def backward_many(s: Steps, f: Factor, X: Array) -> None:
     """Set X <- L^-T d^-1 X."""
-    m, narrow = X.shape[2], has_narrow(s)
+    m = X.shape[2]
     for step in range(s.order.shape[0] - 1, -1, -1):
-        node, rows = s.order[step, 0], s.order[step, 1] if narrow else WIDE
+        node, rows = s.order[step, 0], s.order[step, 1]
         x, d = X[node], f.d_inv[node]
         for a in range(6):
             for r in range(m):
                 x[a, r] *= d[a]
         for k in range(s.neighbor_starts[step], s.neighbor_starts[step + 1]):
-            other, W, n = s.neighbors[k, 0], f.B[s.neighbors[k, 1]], s.neighbors[k, 2] if narrow else WIDE
+            other, W, n = s.neighbors[k, 0], f.B[s.neighbors[k, 1]], s.neighbors[k, 2]
             if rows + n == 2 * WIDE:
                 subtract_lanes(W, d, X[other], x, m)
             else:

@@ -121,18 +121,18 @@ def _arrays(edges: tuple[tuple[int, ...], ...], weight: tuple[int, ...]) -> tupl
 
 
 def block_tables(schedule: Schedule, n_bodies: int, reason: str) -> SolverTables:
-    """Return the tables of the block LDL^T; n_bodies: the ground counted.  They have no widths of nodes where all are wide."""
-    wide = bool((schedule.width == WIDE).all())
+    """Return the tables of the block LDL^T; n_bodies: the ground counted."""
     ints = {
-        "ORDER": schedule.order[:, :1] if wide else schedule.order,
+        "ORDER": schedule.order,
         "NEIGHBOR_STARTS": schedule.neighbor_starts[:, None],
-        "NEIGHBORS": schedule.neighbors[:, :2] if wide else schedule.neighbors,
+        "NEIGHBORS": schedule.neighbors,
         "UPDATE_STARTS": schedule.update_starts[:, None],
-        "FILL_UPDATES": schedule.fill_updates[:, :3] if wide else schedule.fill_updates,
+        "FILL_UPDATES": schedule.fill_updates,
         "BODY_BLOCK": schedule.body_block,
         "BODY_FIRST": schedule.body_first,
         "EDGE_WIDTH": schedule.width[:, None],
         "FILL_LINES": schedule.fill_lines[:, None],
+        "NARROW_EDGES": np.flatnonzero(schedule.width != WIDE)[:, None],
     }
     work = {"D": (n_bodies + len(schedule.body_block), 36), "B": (schedule.n_blocks, 36)}
     return SolverTables(BLOCK, reason, ints, work)
