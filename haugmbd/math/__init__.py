@@ -1,10 +1,11 @@
 """Rotations and spatial algebra on plain arrays.
 
-vec3                three-vectors as tuples, for use inside kernels
-euler_parameters    Euler parameters on arrays: rotation matrices, exponential, interpolation
-euler_kernels       the same for one body, compiled
-spatial             spatial algebra in one import
-spatial_vectors     twists and wrenches, their transforms and cross products
-spatial_inertia     spatial inertia, momentum, and the equation of motion of one body
-spatial_subspaces   motion subspaces of one body, and what of a wrench accelerates it
+vec3                 three-vectors as tuples, for use inside kernels
+euler_parameters     Euler parameters on arrays: rotation matrices, exponential, interpolation
+euler_kernels        the same for one body, compiled
+spatial              spatial algebra in one import
+spatial_vectors      twists and wrenches, their transforms and cross products
+spatial_inertia      spatial inertia, momentum, and the equation of motion of one body
+articulated_inertia  articulated inertia, twists and wrenches as records, for use inside kernels
+spatial_subspaces    motion subspaces of one body, and what of a wrench accelerates it
 """

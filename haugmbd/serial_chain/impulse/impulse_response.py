@@ -24,6 +24,16 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import entry, inlined, kernel
+from haugmbd.math.articulated_inertia import (
+    NO_INERTIA,
+    NO_TWIST,
+    NO_WRENCH,
+    ArticulatedInertia,
+    Wrench,
+    add_wrenches,
+    shift_twist,
+    times_twist,
+)
 from haugmbd.math.vec3 import Vec, add, cross, dot, load, scale, store, sub, to_global
 from haugmbd.serial_chain.chain_arrays import (
     ChainArrays,
@@ -40,20 +50,12 @@ from haugmbd.serial_chain.kinematics import place, rate
 from haugmbd.serial_chain.recursions.aba import FINE, NOTHING_BEYOND, Eliminated, eliminate_joint
 from haugmbd.serial_chain.recursions.articulated_inertia import (
     D_INV,
-    NO_INERTIA,
-    NO_TWIST,
-    NO_WRENCH,
     SMALL_U,
-    ArticulatedInertia,
-    Wrench,
     add_rigid,
-    add_wrenches,
     freedom_response,
     load_wrench,
     move_along,
-    shift_twist,
     store_wrench,
-    times_twist,
     velocity,
 )
 from haugmbd.serial_chain.recursions.link_inertia import place_inertia

@@ -22,35 +22,37 @@ import numpy.typing as npt
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import entry, inlined
 from haugmbd.deprecated import check_keywords
-from haugmbd.math.vec3 import dot, scale
-from haugmbd.serial_chain.base import BaseChain
-from haugmbd.serial_chain.chain_arrays import ChainArrays, axis, chain_arrays, end_freedom, first_freedom, gravity, slides, step
-from haugmbd.serial_chain.error_messages import need_chain, not_finite_error
-from haugmbd.serial_chain.kinematics import place, rate
-from haugmbd.serial_chain.recursions.articulated_inertia import (
+from haugmbd.math.articulated_inertia import (
     NO_INERTIA,
     NO_WRENCH,
     ZERO,
     ArticulatedInertia,
     Twist,
     Wrench,
-    add_rigid,
     add_twists,
     add_wrenches,
-    bias_acceleration,
-    freedom_response,
-    load_wrench,
-    move_along,
     rank_one_downdate,
     scale_wrench,
     shift_inertia,
     shift_twist,
     shift_wrench,
-    store_pivot,
     times_full,
     times_full_transposed,
     times_symmetric,
     times_twist,
+)
+from haugmbd.math.vec3 import dot, scale
+from haugmbd.serial_chain.base import BaseChain
+from haugmbd.serial_chain.chain_arrays import ChainArrays, axis, chain_arrays, end_freedom, first_freedom, gravity, slides, step
+from haugmbd.serial_chain.error_messages import need_chain, not_finite_error
+from haugmbd.serial_chain.kinematics import place, rate
+from haugmbd.serial_chain.recursions.articulated_inertia import (
+    add_rigid,
+    bias_acceleration,
+    freedom_response,
+    load_wrench,
+    move_along,
+    store_pivot,
 )
 from haugmbd.serial_chain.recursions.link_inertia import place_inertia, put_bias_wrench
 

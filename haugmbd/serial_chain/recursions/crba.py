@@ -17,19 +17,14 @@ import numpy.typing as npt
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import entry
 from haugmbd.deprecated import check_keywords
+from haugmbd.math.articulated_inertia import Wrench, shift_wrench, times_symmetric
 from haugmbd.math.vec3 import add, cross, dot, scale
 from haugmbd.serial_chain.base import BaseChain
 from haugmbd.serial_chain.chain_arrays import axis, center, chain_arrays, end_freedom, first_freedom, mass, slides, step
 from haugmbd.serial_chain.error_messages import need_chain, not_finite_error
 from haugmbd.serial_chain.kinematics import place
 from haugmbd.serial_chain.recursions.aba import FINE
-from haugmbd.serial_chain.recursions.articulated_inertia import (
-    Wrench,
-    add_rigid_rotation,
-    along_axis,
-    shift_wrench,
-    times_symmetric,
-)
+from haugmbd.serial_chain.recursions.articulated_inertia import add_link_rotation, along_axis
 from haugmbd.serial_chain.recursions.link_inertia import place_inertia
 
 
@@ -41,7 +36,7 @@ def crba_entry(ints: Ints, reals: Array, work: Array, q: Array, M: Array) -> boo
     place_inertia(c)
     total, trace, h, J = 0.0, 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for i in range(c.links.shape[0] - 1, -1, -1):
-        total, h, J = total + mass(c, i), add(h, scale(mass(c, i), center(c, i))), add_rigid_rotation(J, c, i)
+        total, h, J = total + mass(c, i), add(h, scale(mass(c, i), center(c, i))), add_link_rotation(J, c, i)
         for k in range(end_freedom(c, i) - 1, first_freedom(c, i) - 1, -1):
             z = axis(c, k)
             if slides(c, k):

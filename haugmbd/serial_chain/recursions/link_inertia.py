@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import inlined, kernel
+from haugmbd.math.articulated_inertia import Wrench
 from haugmbd.math.vec3 import add, cross, load, scale, sub
 from haugmbd.serial_chain.chain_arrays import J_BAR, ChainArrays, center, mass, times_central_inertia
-from haugmbd.serial_chain.recursions.articulated_inertia import Wrench, store_wrench, velocity
+from haugmbd.serial_chain.recursions.articulated_inertia import store_wrench, velocity
 
 
 @kernel
