@@ -11,6 +11,7 @@ coordinate   Coordinate: an angle or a displacement of a joint
 coupling     CouplingRow: a sum of joint coordinates, of two and more bodies
 coordinate_function CoordinateFunctionRow: one joint coordinate is a function of another
 curve        PointOnCurveRow: a point stays on a spline curve
+hinge        the five rows of a revolute joint at once
 rolling      DiscOnPlane, and the velocity rows Slip and KnifeEdge
 registry     all constraint equations, and their kernels by number
 composites   groups of equations: coincident points, perpendicular axes

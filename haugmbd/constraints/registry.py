@@ -46,9 +46,14 @@ Assemblers = namedtuple("Assemblers", [kind.kind for kind in ROW_KINDS])  # type
 ASSEMBLERS_TYPE = types.NamedUniTuple(function_type(ASSEMBLER_SIGNATURE), len(ROW_KINDS), Assemblers)
 
 
+def assemblers(counts: Ints) -> Any:
+    """Return the routines of the kinds of which there are rows;  counts: (kinds,)."""
+    return Assemblers(*(fill if n else NO_ASSEMBLER for fill, n in zip(ASSEMBLERS, counts, strict=True)))
+
+
 @inlined
-def assemble_rows(fills: Any, ints: Ints, reals: Array, at: Ints, m: Motion, rows: RowTable) -> None:
-    """Fill J and (Phi, nu, gamma) of every row; the rows of kind k are at[k] ... at[k + 1] - 1 of ints and reals."""
+def assemble_rows(fills: Any, ints: Ints, reals: Array, starts: Ints, ends: Ints, m: Motion, rows: RowTable) -> None:
+    """Fill J and (Phi, nu, gamma) of every row; the rows of kind k are starts[k] ... ends[k] - 1 of ints and reals."""
     for k in range(len(fills)):
-        if at[k + 1] > at[k]:
-            fills[k](ints[at[k] : at[k + 1]], reals[at[k] : at[k + 1]], m, rows)
+        if ends[k] > starts[k]:
+            fills[k](ints[starts[k] : ends[k]], reals[starts[k] : ends[k]], m, rows)

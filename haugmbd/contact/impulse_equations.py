@@ -79,7 +79,7 @@ class FactoredSystem:
         self.model, self.t, self.pack = model, state.t, model.pack()
         self._arrays = cast(Any, self.pack)
         code = rows_entry(self.pack, state.t, state.y)
-        self._solver = routines_of(model.tables)
+        self._solver = routines_of(model.tables, not model.redundancy.dropped)
         factorize = self._solver.factorize_chosen if model.redundancy.dropped else self._solver.factorize
         self._need_ok(factorize(self._arrays, NO_CALLBACK) if code == OK else code)
         slots, J, level = model.slot_of_row, workspace_array(self.pack, "J"), workspace_array(self.pack, "LEVEL")

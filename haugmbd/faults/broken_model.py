@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from haugmbd.constraints.registry import assemblers
 from haugmbd.errors import UsageError
 from haugmbd.faults.broken_prepare import BROKEN_PREPARE, WORLD_INERTIA
 from haugmbd.model.model import Model
@@ -55,7 +56,13 @@ class BrokenModel(Model):
             return right
         kind = CompiledOnly if self.number == WORLD_INERTIA else Pack
         wrong = kind(*right)
-        return wrong._replace(reals=np.concatenate([right.reals, [float(self.number), self.parameter]]), prepare=BROKEN_PREPARE)
+        reals = np.concatenate([right.reals, [float(self.number), self.parameter]])
+        return wrong._replace(
+            reals=reals,
+            prepare=BROKEN_PREPARE,
+            prepare_stage=BROKEN_PREPARE,
+            fills=assemblers(np.diff(self.tables["ROW_KIND_STARTS"][0])),
+        )
 
     def borrow(self) -> Pack:
         """Return a workspace for `evaluate`, which is right: with it the states are measured at which a run begins."""

@@ -21,7 +21,7 @@ from haugmbd.compiled.status_codes import OK
 from haugmbd.constraints.base import FIRST_MARKER, SLOT, Motion, RowTable, distance_rate, rate
 from haugmbd.constraints.registry import assemble_rows
 from haugmbd.math.vec3 import dot, load, store, to_global
-from haugmbd.model.body_kinematics import move, put_markers
+from haugmbd.model.body_kinematics import move, put_angular_velocities, put_markers
 from haugmbd.model.generalized_forces import add_loads_to_forces
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import PREPARE_SIGNATURE, Pack
@@ -47,14 +47,17 @@ def broken_prepare_entry(P: Pack, t: float, y: Array) -> int:
     m = move(P, t, y)
     if fault == TRANSPOSED_A:
         transpose_rotations(m.A)
-        put_markers(m.body_of, ws.marker_coordinates(P), m.bodies, m.A, m.X)
+        put_angular_velocities(m.bodies, m.A, ws.angular_velocities(P))
+        put_markers(m.body_of, ws.marker_coordinates(P), ws.angular_velocities(P), m.A, m.X)
     elif fault == FORGOTTEN_NORMALIZATION:
         scale_rotations(m.A, parameter)
-        put_markers(m.body_of, ws.marker_coordinates(P), m.bodies, m.A, m.X)
+        put_markers(m.body_of, ws.marker_coordinates(P), ws.angular_velocities(P), m.A, m.X)
     code = add_loads_to_forces(P, m, y)
     if code != OK:
         return code
-    assemble_rows(P.fills, ws.row_ints(P), ws.row_reals(P), ws.row_kind_starts(P), m, RowTable(ws.jacobian(P), ws.row_values(P)))
+    starts = ws.row_kind_starts(P)
+    rows = RowTable(ws.jacobian(P), ws.row_values(P))
+    assemble_rows(P.fills, ws.row_ints(P), ws.row_reals(P), starts, starts[1:], m, rows)
     if fault == WRONG_GAMMA_SIGN:
         turn_gamma(ws.row_values(P))
     elif fault == MISSING_FACTOR_2:

@@ -21,9 +21,10 @@ from haugmbd.compiled.status_codes import OK
 from haugmbd.deprecated import public_class
 from haugmbd.formulations.base import Formulation, KKTSolution, KKTSystem
 from haugmbd.formulations.error_messages import explain
+from haugmbd.kkt.solver_routines import has_tree
 from haugmbd.math.euler_kernels import put_euler_rate
 from haugmbd.model.body_kinematics import update_kinematics
-from haugmbd.model.evaluate import prepare, rows_entry
+from haugmbd.model.evaluate import PREPARE_STAGE_WITH_HINGES, PREPARE_WITH_HINGES, prepare, rows_entry
 from haugmbd.model.friction.stages import SOLVE as SOLVE_FRICTION
 from haugmbd.model.generalized_forces import put_angle_rates_of_loads
 from haugmbd.model.model import Model
@@ -51,7 +52,11 @@ class NewtonEuler(Formulation):
     most_bodies: ClassVar[float] = np.inf
 
     def pack(self, model: Model) -> Pack:
-        return model.pack()
+        pack = model.pack()
+        recursive = has_tree(model.tables) and not model.redundancy.dropped and not len(model.tables["FRICTION_INTS"])
+        if recursive and pack.prepare is PREPARE_WITH_HINGES:
+            pack = pack._replace(prepare_stage=PREPARE_STAGE_WITH_HINGES)
+        return pack
 
     def solve(self, kkt: KKTSystem) -> KKTSolution:
         pack = kkt.model.pack()
@@ -135,8 +140,12 @@ def put_right_hand_side(P: Pack) -> None:
 def accelerate(P: Pack, t: float, y: Array) -> int:
     """Write (u_dot, lam) of the state `y` to the solution array."""
     code = prepare(P, t, y)
-    if code != OK:
-        return code
+    return solve_for_accelerations(P) if code == OK else code
+
+
+@kernel
+def solve_for_accelerations(P: Pack) -> int:
+    """Write (u_dot, lam) to the solution array, for the rows and forces in the workspace."""
     put_right_hand_side(P)
     code = factorize(P)
     if code != OK:
@@ -178,4 +187,17 @@ def right_hand_side(P: Pack, t: float, y: Array, y_dot: Array) -> int:
     code = accelerate(P, t, y)
     if code == OK:
         put_rates(P, t, y, y_dot)
+    return code
+
+
+@kernel
+def rates_of_stage(P: Pack, t: float, y: Array, y_dot: Array) -> int:
+    """Write y_dot as `right_hand_side` does; the rows need not be in J afterwards, unless something went wrong."""
+    code = P.prepare_stage(P, t, y)
+    if code == OK:
+        code = solve_for_accelerations(P)
+        if code == OK:
+            put_rates(P, t, y, y_dot)
+        else:
+            prepare(P, t, y)
     return code

@@ -54,7 +54,7 @@ class ChainStateSpace:
         )
         unused: dict[str, Any] = {"factorize": none, "finish": none, "begin": none, "refine": none, "friction": NO_FRICTION}
         arrays = (chain.tables.ints, chain.tables.reals, np.zeros(chain.tables.work_size))
-        pack = Pack(*arrays, NO_DRIVE, NO_APPLY, callback, fills, PREPARE_CHAIN, **unused)
+        pack = Pack(*arrays, NO_DRIVE, NO_APPLY, callback, fills, PREPARE_CHAIN, PREPARE_CHAIN, **unused)
         if callable(self.tau):
             workspace_array(pack, "TAU_IS_A_FUNCTION")[:] = 1.0
         else:

@@ -26,6 +26,7 @@ from haugmbd.graph import bridges_of
 from haugmbd.integrators.dense_output import interpolate
 from haugmbd.integrators.rank_watch import RankWatch, begin_watch
 from haugmbd.integrators.smooth_branch import along, half_bend, parabola
+from haugmbd.kkt.solver_routines import with_blocks
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import clear
 from haugmbd.model.model import Model
@@ -127,7 +128,7 @@ class SingularSearch:
 
     def __init__(self, model: Model, callback: Callback) -> None:
         self.model, self.n, self.ahead = model, model.nb + 1, AHEAD
-        self.pack, self.size = model.pack(), model.length
+        self.pack, self.size = with_blocks(model.pack()), model.length
         self.behind = (np.nan, np.inf)
         if model.force_callbacks.driver_calls:
             self.pack, self.ahead = self.pack._replace(callback=callback), 0.0

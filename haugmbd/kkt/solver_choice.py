@@ -1,7 +1,8 @@
 r"""The choice between the block LDL^T and the multifrontal solver, made when a model is compiled, by their predicted times.
 
-    block LDL^T    blocks of 6 x 6, which may follow a tree from its leaves: chains, trees, single loops, small models
+    block LDL^T    blocks of 6 x 6, which may follow a tree from its leaves: trees, single loops, small models
     dense          one front with all rows; for study only
+    tree           the recursion over an open chain or a forest, at the cost of joint coordinates, where most joints are revolute
     multifrontal   true sizes, dense kernels: nets, trusses, and other meshes, where most of the work is fill
 
 A block order that stays below FILL_PER_NODE updates a node is taken at once.  Otherwise the fronts are planned, and the block order is
@@ -10,7 +11,7 @@ continued only while its predicted time is below theirs: for large meshes it wou
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import NamedTuple
@@ -22,16 +23,23 @@ from haugmbd.errors import UsageError
 from haugmbd.kkt.elimination_order import WIDE, EdgeRows, Schedule, make_schedule
 from haugmbd.kkt.multifrontal.front_kernels import PANEL
 from haugmbd.kkt.multifrontal.plan import FrontPlan, plan_fronts, plan_one_front
+from haugmbd.kkt.tree.tree_arrays import BODY_COLUMNS
+from haugmbd.kkt.tree.tree_order import Branch, RevoluteMarkers, joint_columns, order_of_forest, tree_steps
 
-DENSE, BLOCK, MULTIFRONTAL = "dense", "block LDL^T", "multifrontal"
-SOLVERS = (DENSE, BLOCK, MULTIFRONTAL)
+DENSE, BLOCK, MULTIFRONTAL, TREE = "dense", "block LDL^T", "multifrontal", "tree"
+SOLVERS = (DENSE, BLOCK, MULTIFRONTAL, TREE)
 
 MOST_DENSE = 10_000
 """Largest number of rows of a dense matrix: it takes 0.8 GB, and its factor as much."""
 
+LEAVE = "Leave the choice to the model: solver=None."
+
 FRONT_TABLES = ("FRONTS", "FRONT_ROWS", "FRONT_RUNS", "FRONT_BODIES", "BODY_ROWS")
 FRONT_ARRAYS = ("FRONT_FACTOR", "FRONT_STACK", "FRONT_MATRIX", "ROWS_OF_BODY", "FRONT_PIVOTS", "FRONT_UNKNOWNS", "FRONT_PANEL")
 """The matrices of the multifrontal solver, see `workspace.layout`."""
+
+TREE_ARRAYS = ("TREE_BODIES", "TREE_JOINTS")
+"""The matrices of the recursion over a forest."""
 
 FILL_PER_NODE = 10
 """Number of updates of a block for each body and edge, up to which the block order is taken: chains have 1, ladders of loops about 5."""
@@ -39,8 +47,11 @@ FILL_PER_NODE = 10
 UPDATE_NS, NODE_NS = 65.0, 250.0
 """Predicted time of the block LDL^T [ns]: for each update of a block, and for each body and edge."""
 
+HINGE_NS, JOINT_NS = 100.0, 1000.0
+"""Predicted time of the recursion over a forest [ns], for each body: on a revolute joint, and on any other."""
+
 MARGIN = 0.8
-"""The fronts are taken if their predicted time is below this part of that of the blocks."""
+"""The recursion over a forest, or the fronts, are taken if their predicted time is below this part of that of the blocks."""
 
 
 class SolverTables(NamedTuple):
@@ -56,6 +67,21 @@ class SolverTables(NamedTuple):
     work: dict[str, tuple[int, int]]
 
 
+class Forest(NamedTuple):
+    """What the recursion over a forest needs to know of a model, besides its edges.
+
+    revolute: the edges with a known axis;  body_of: the body of each marker;  massless: whether a body has a direction without inertia
+    """
+
+    revolute: Mapping[int, RevoluteMarkers]
+    body_of: Sequence[int]
+    massless: bool = False
+
+
+ANY_JOINTS = Forest({}, ())
+"""Rows of which nothing is known but their numbers."""
+
+
 def check_solver(solver: object) -> None:
     """Raise UsageError unless `solver` is None or the name of a solver."""
     if solver is None or (isinstance(solver, str) and solver in SOLVERS):
@@ -65,13 +91,52 @@ def check_solver(solver: object) -> None:
     raise UsageError(f"solver = {solver!r} must be one of {', '.join(map(repr, SOLVERS))}, or None for the faster one.{hint}")
 
 
-def choose_solver(positions: Array, edges: Sequence[tuple[int, ...]], rows: EdgeRows, wanted: str | None = None) -> SolverTables:
+def choose_solver(
+    positions: Array,
+    edges: Sequence[tuple[int, ...]],
+    rows: EdgeRows,
+    wanted: str | None = None,
+    forest: Forest = ANY_JOINTS,
+) -> SolverTables:
     """Return the solver for bodies at these positions (nb + 1, 3), the ground first, and edges with these rows between them.
 
-    wanted: by default the one that is predicted to be faster
+    wanted: by default the one that is predicted to be faster;  forest: for the recursion over a forest
     """
-    r = np.asarray(positions, dtype=np.float64)
-    return _chosen(r.tobytes(), tuple(edges), EdgeRows(tuple(rows.weight), tuple(rows.kind)), wanted)
+    flat = np.asarray(positions, dtype=np.float64).tobytes()
+    own_rows = EdgeRows(tuple(rows.weight), tuple(rows.kind))
+    n_revolute, n_other = len(forest.revolute), len(positions) - 1 - len(forest.revolute)
+    with_tree, with_blocks = HINGE_NS * n_revolute + JOINT_NS * n_other, (UPDATE_NS + 2 * NODE_NS) * (len(positions) - 1)
+    if wanted == TREE or (wanted is None and n_revolute > 0 and with_tree < MARGIN * with_blocks and not forest.massless):
+        branches = order_of_forest(len(positions), edges)
+        if wanted == TREE or branches is not None:
+            reason = (
+                "as asked for" if wanted == TREE else f"no loops, {n_revolute} of {n_revolute + n_other} bodies on revolute joints"
+            )
+            blocks = _chosen(flat, tuple(edges), own_rows, BLOCK)
+            return tree_tables(blocks, branches, edges, rows.weight, forest, reason)
+    return _chosen(flat, tuple(edges), own_rows, wanted)
+
+
+def tree_tables(
+    blocks: SolverTables,
+    branches: Sequence[Branch] | None,
+    edges: Sequence[tuple[int, ...]],
+    weight: Sequence[int],
+    forest: Forest,
+    reason: str,
+) -> SolverTables:
+    """Return the tables of the recursion over a forest, beside those of the blocks: the rank of the rows is found with these.
+
+    branches: None raises UsageError: the model is no forest
+    """
+    why = "its joints close loops, or couple more than two bodies" if branches is None else ""
+    why = "a body has no inertia about an axis, or no mass" if forest.massless else why
+    if branches is None or why:
+        raise UsageError(f"solver = {TREE!r} serves open chains and trees, and not this model: {why}. {LEAVE}")
+    steps = tree_steps(branches, edges, weight, forest.revolute, forest.body_of)
+    n = len(branches) + 1
+    work = {"TREE_BODIES": (n, BODY_COLUMNS), "TREE_JOINTS": (n, joint_columns(steps))}
+    return SolverTables(TREE, reason, blocks.ints | {"TREE": steps}, blocks.work | work)
 
 
 @lru_cache(maxsize=2)

@@ -7,9 +7,11 @@ from typing import NamedTuple
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.kkt import entry_points as blocks
 from haugmbd.kkt import least_squares
+from haugmbd.kkt.entry_points import NO_REFINE as NO_ROUTINE
 from haugmbd.kkt.multifrontal import entry_points as fronts
 from haugmbd.kkt.multifrontal.blas import link_blas
-from haugmbd.workspace.layout import Tables
+from haugmbd.kkt.tree import entry_points as trees
+from haugmbd.workspace.layout import Pack, Tables
 
 
 class SolverRoutines(NamedTuple):
@@ -44,14 +46,42 @@ WITH_FRONTS = SolverRoutines(
     fronts.REFINE_AND_FIT_ALL_ROWS,
 )
 
+WITH_TREE = SolverRoutines(
+    trees.FACTORIZE,
+    NO_ROUTINE,
+    trees.FINISH,
+    trees.BEGIN,
+    NO_ROUTINE,
+    NO_ROUTINE,
+    NO_ROUTINE,
+)
+"""No model with dependent rows or massless directions is solved in this way."""
+
+
+def with_blocks(pack: Pack) -> Pack:
+    """Return the pack with the block LDL^T in place of the recursion over a forest: for searches that read its pivots."""
+    if pack.factorize is not WITH_TREE.factorize:
+        return pack
+    return pack._replace(factorize=WITH_BLOCKS.factorize, finish=WITH_BLOCKS.finish, begin=WITH_BLOCKS.begin)
+
+
+def has_tree(tables: Tables) -> bool:
+    """Return whether these are tables of the recursion over a forest."""
+    return tables.place("TREE")[2] > 0
+
 
 def has_fronts(tables: Tables) -> bool:
     """Return whether these are tables of the multifrontal solver."""
     return tables.place("FRONTS")[2] > 0
 
 
-def routines_of(tables: Tables) -> SolverRoutines:
-    """Return the routines of the solver that these tables belong to."""
+def routines_of(tables: Tables, every_row: bool = True) -> SolverRoutines:
+    """Return the routines of the solver that these tables belong to.
+
+    every_row: whether no row depends on the others; if one does, blocks take the place of the recursion over a forest
+    """
+    if has_tree(tables) and every_row:
+        return WITH_TREE
     if not has_fronts(tables):
         return WITH_BLOCKS
     link_blas()

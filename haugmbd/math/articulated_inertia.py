@@ -59,6 +59,13 @@ def times_symmetric(M: Six, x: Vec) -> Vec:
 
 
 @kernel
+def quadratic_form(M: Six, x: Vec) -> float:
+    """Return x^T M x."""
+    diagonal = M[0] * (x[0] * x[0]) + M[3] * (x[1] * x[1]) + M[5] * (x[2] * x[2])
+    return diagonal + 2.0 * (M[1] * (x[0] * x[1]) + M[2] * (x[0] * x[2]) + M[4] * (x[1] * x[2]))
+
+
+@kernel
 def times_full(H: Nine, x: Vec) -> Vec:
     """Return H x."""
     return (
@@ -85,6 +92,20 @@ def times_twist(I: ArticulatedInertia, a: Twist) -> Wrench:
         add(times_symmetric(I.M, a.linear), times_full(I.H, a.angular)),
         add(times_full_transposed(I.H, a.linear), times_symmetric(I.J, a.angular)),
     )
+
+
+@kernel
+def add_inertias(I: ArticulatedInertia, K: ArticulatedInertia) -> ArticulatedInertia:
+    """Return I + K."""
+    A, B = I.H, K.H
+    H = (A[0] + B[0], A[1] + B[1], A[2] + B[2], A[3] + B[3], A[4] + B[4], A[5] + B[5], A[6] + B[6], A[7] + B[7], A[8] + B[8])
+    return ArticulatedInertia(add_six(I.M, K.M), H, add_six(I.J, K.J))
+
+
+@kernel
+def add_six(A: Six, B: Six) -> Six:
+    """Return A + B."""
+    return (A[0] + B[0], A[1] + B[1], A[2] + B[2], A[3] + B[3], A[4] + B[4], A[5] + B[5])
 
 
 @kernel

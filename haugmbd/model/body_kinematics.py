@@ -1,8 +1,8 @@
 r"""Kinematics of the bodies at a state, as rows and forces read it: rotation matrices, markers, drivers.
 
     A = ((e0^2 - e.e) I + 2 (e e^T + e0 e~)) / |p|^2                    the division keeps A a rotation between normalisations
-    X[marker] = ( A x,  A (w x x),  A (w x (w x x)) )                    w = omega_bar
-    p_dot = G^T w / 2
+    X[marker] = ( A x,  w x A x,  w x (w x A x) )                    w = A omega_bar
+    p_dot = G^T omega_bar / 2
 
 Source: Haug (2021), spatial kinematics: Euler parameters.
 """
@@ -42,7 +42,8 @@ def move(P: Pack, t: float, y: Array) -> Motion:
     m = update_kinematics(P, t, y)
     for k in range(1, m.bodies.shape[0]):
         put_rotation(m.A, k, m.bodies[k, 3], m.bodies[k, 4], m.bodies[k, 5], m.bodies[k, 6])
-    put_markers(m.body_of, ws.marker_coordinates(P), m.bodies, m.A, m.X)
+    put_angular_velocities(m.bodies, m.A, ws.angular_velocities(P))
+    put_markers(m.body_of, ws.marker_coordinates(P), ws.angular_velocities(P), m.A, m.X)
     if ws.n_drivers(P) > 0:
         P.drive(t, P, m.F)
     return m
@@ -61,13 +62,19 @@ NO_DRIVE = Routine(None, DRIVE_SIGNATURE)
 
 
 @inlined
-def put_markers(body_of: Ints, x_bar: Array, bodies: Array, A: Array, X: Array) -> None:
+def put_angular_velocities(bodies: Array, A: Array, omega: Array) -> None:
+    """Write omega = A omega_bar of every body but the ground."""
+    for k in range(1, bodies.shape[0]):
+        store(omega, k, 0, to_global(A, k, load(bodies, k, 10)))
+
+
+@inlined
+def put_markers(body_of: Ints, x_bar: Array, omega: Array, A: Array, X: Array) -> None:
     """Write value, rate and centripetal part of every marker."""
     for k in range(body_of.shape[0]):
         b = body_of[k]
-        x = load(x_bar, k, 0)
-        w = load(bodies, b, 10)
-        wx = cross(w, x)
-        store(X, k, 0, to_global(A, b, x))
-        store(X, k, 3, to_global(A, b, wx))
-        store(X, k, 6, to_global(A, b, cross(w, wx)))
+        x, w = to_global(A, b, load(x_bar, k, 0)), load(omega, b, 0)
+        rate = cross(w, x)
+        store(X, k, 0, x)
+        store(X, k, 3, rate)
+        store(X, k, 6, cross(w, rate))

@@ -29,9 +29,10 @@ from haugmbd.forces.base import ForceElement, TablePlaces
 from haugmbd.forces.internal_state import InternalState
 from haugmbd.forces.registry import MODULES, table_of
 from haugmbd.kkt.elimination_order import ABSOLUTE, RELATIVE, RELATIVE_TO_GROUND, EdgeRows
-from haugmbd.kkt.solver_choice import choose_solver
+from haugmbd.kkt.solver_choice import TREE, Forest, choose_solver
 from haugmbd.model.friction.tables import friction_tables
 from haugmbd.model.memory import need_memory
+from haugmbd.model.revolute_edges import hinge_table, revolute_edges, set_hinges_apart
 from haugmbd.workspace.layout import WIDTH, Tables
 
 ROWS_PER_EDGE = 6
@@ -221,6 +222,8 @@ def compile_tables(
     if network is not None:
         outputs = [(k, driver) for k, driver in enumerate(number.drivers) if isinstance(driver, BlockOutput)]
         network = network.placed(entries, outputs, places[-network.size] if network.size else 0, len(states))
+    may_be_forest = n_sides == 2 and len(edges) < len(bodies)  # noqa: PLR2004  rows between two bodies only
+    revolute = revolute_edges(primitives, [slot // ROWS_PER_EDGE for slot in slots], number.marker) if may_be_forest else {}
     number.forget()
     pad = np.full((len(edges), ROWS_PER_EDGE), -1.0)
     pad.ravel()[slots] = 0.0
@@ -231,8 +234,11 @@ def compile_tables(
     callbacks = _callbacks(number, drivers, primitives, owners, entries, n_tail, network)
     positions = np.array([body.r for body in bodies], dtype=np.float64)
     padded = [(*edge, *[0] * (n_sides - len(edge))) for edge in edges]
+    forest = Forest(revolute, number.body_of, not np.array_equal(inertia, shifted))
     rows = edge_rows(primitives, slots, len(edges))
-    chosen = choose_solver(positions, padded, rows, solver)
+    chosen = choose_solver(positions, padded, rows, solver, forest)
+    hinges = hinge_table(revolute if chosen.name == TREE else {}, primitives, slots, sides)
+    row_ints, row_reals, row_kind_ends = set_hinges_apart(row_ints, row_reals, row_kind_at, hinges)
     n_nodes, n_slots = len(bodies) + len(edges), ROWS_PER_EDGE * len(edges)
     ints = (
         {
@@ -243,6 +249,8 @@ def compile_tables(
             "BODY_OF": np.array(number.body_of, dtype=np.int64).reshape(-1, 1),
             "ROW_INTS": row_ints,
             "ROW_KIND_STARTS": row_kind_at,
+            "ROW_KIND_ENDS": row_kind_ends,
+            "HINGES": hinges,
             "FORCE_INTS": force_ints,
             "FORCE_KIND_STARTS": force_kind_starts,
             "DRIVER_TABLE": drivers.table,
@@ -271,6 +279,7 @@ def compile_tables(
     work = (
         {
             "A": (len(bodies), 9),
+            "OMEGA": (len(bodies), 3),
             "X": (len(number.body_of), 9),
             "F": (len(number.drivers), 3),
             "SIGNALS": (n_signals, 2),

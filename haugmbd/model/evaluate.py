@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.function_pointers import Routine
-from haugmbd.compiled.jit import DirectCall, entry, kernel
+from haugmbd.compiled.jit import DirectCall, entry, inlined, kernel
 from haugmbd.compiled.status_codes import OK
-from haugmbd.constraints.base import RowTable
+from haugmbd.constraints.base import Motion, RowTable
+from haugmbd.constraints.hinge import assemble_hinges, measure_hinges
 from haugmbd.constraints.registry import assemble_rows
 from haugmbd.model.body_kinematics import move
 from haugmbd.model.friction.stages import PREPARE as PREPARE_FRICTION
@@ -21,20 +22,46 @@ def prepare_entry(P: Pack, t: float, y: Array) -> int:
     m = move(P, t, y)
     code = add_loads_to_forces(P, m, y)
     if code == OK:
-        assemble_rows(
-            P.fills,
-            ws.row_ints(P),
-            ws.row_reals(P),
-            ws.row_kind_starts(P),
-            m,
-            RowTable(ws.jacobian(P), ws.row_values(P)),
-        )
+        assemble_single_rows(P, m)
         if ws.n_frictions(P) > 0:
             code = P.friction(PREPARE_FRICTION, t, P, y)
     return code
 
 
+@entry
+def prepare_with_hinges_entry(P: Pack, t: float, y: Array) -> int:
+    """Do the same for a model whose revolute joints write their rows at once."""
+    m = move(P, t, y)
+    code = add_loads_to_forces(P, m, y)
+    if code == OK:
+        assemble_single_rows(P, m)
+        assemble_hinges(ws.hinges(P), m, RowTable(ws.jacobian(P), ws.row_values(P)))
+        if ws.n_frictions(P) > 0:
+            code = P.friction(PREPARE_FRICTION, t, P, y)
+    return code
+
+
+@entry
+def prepare_stage_with_hinges_entry(P: Pack, t: float, y: Array) -> int:
+    """Do the same where only the solution is needed, by the recursion over a forest, which knows hinges: their rows are not written."""
+    m = move(P, t, y)
+    code = add_loads_to_forces(P, m, y)
+    if code == OK:
+        assemble_single_rows(P, m)
+        measure_hinges(ws.hinges(P), m, RowTable(ws.jacobian(P), ws.row_values(P)))
+    return code
+
+
+@inlined
+def assemble_single_rows(P: Pack, m: Motion) -> None:
+    """Fill the rows that are written one by one."""
+    rows = RowTable(ws.jacobian(P), ws.row_values(P))
+    assemble_rows(P.fills, ws.row_ints(P), ws.row_reals(P), ws.row_kind_starts(P), ws.row_kind_ends(P), m, rows)
+
+
 PREPARE = Routine(prepare_entry, PREPARE_SIGNATURE)
+PREPARE_WITH_HINGES = Routine(prepare_with_hinges_entry, PREPARE_SIGNATURE)
+PREPARE_STAGE_WITH_HINGES = Routine(prepare_stage_with_hinges_entry, PREPARE_SIGNATURE)
 
 
 @kernel

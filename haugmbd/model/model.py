@@ -18,19 +18,19 @@ from haugmbd.compiled.ffi import NO_CALLBACK, Callback
 from haugmbd.compiled.status_codes import NO_FORCE, USER_STOPPED
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.coordinate import Coordinate
-from haugmbd.constraints.registry import ASSEMBLERS, NO_ASSEMBLER, Assemblers
+from haugmbd.constraints.registry import assemblers
 from haugmbd.control.network import Network
 from haugmbd.deprecated import public_class
 from haugmbd.drivers import Driver, compile_drivers
 from haugmbd.errors import SimulationError
 from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.kkt.entry_points import NO_REFINE
-from haugmbd.kkt.solver_choice import BLOCK
+from haugmbd.kkt.solver_choice import BLOCK, TREE
 from haugmbd.kkt.solver_routines import routines_of
 from haugmbd.model.body_kinematics import DRIVE, NO_DRIVE
 from haugmbd.model.compile import LoadEntry
 from haugmbd.model.dependent_rows import Redundancy, Rule
-from haugmbd.model.evaluate import PREPARE
+from haugmbd.model.evaluate import PREPARE, PREPARE_WITH_HINGES
 from haugmbd.model.explanation import Explanation, RowExplanation
 from haugmbd.model.friction.routine import FRICTION, NO_FRICTION
 from haugmbd.model.generalized_forces import APPLY, APPLY_WITH_CONTACTS, NO_APPLY
@@ -87,7 +87,7 @@ class Model(Pictured):
     warnings : tuple of str
         Reasons why the model cannot move, if it cannot.
     solver, solver_reason : str
-        How the equations of motion are solved, "block LDL^T", "multifrontal" or "dense", and why.
+        How the equations of motion are solved, "block LDL^T", "tree", "multifrontal" or "dense", and why.
     angles : tuple of (Coordinate, int)
         The joint angles that couplings and loads read, and their indices among the integrated angles of the state.
     """
@@ -202,12 +202,14 @@ class Model(Pictured):
         apply = APPLY if self.loads or self.force_callbacks.any or self.angles else NO_APPLY
         apply = APPLY_WITH_CONTACTS if self.has_contacts else apply
         starts = self.tables["ROW_KIND_STARTS"][0]
-        solver = routines_of(tables)
+        prepare = PREPARE_WITH_HINGES if len(self.tables["HINGES"]) else PREPARE
+        solver = routines_of(tables, not self.redundancy.dropped)
         return {
             "drive": drive,
             "apply": apply,
-            "fills": Assemblers(*(fill if n else NO_ASSEMBLER for fill, n in zip(ASSEMBLERS, np.diff(starts), strict=True))),
-            "prepare": PREPARE,
+            "fills": assemblers(self.tables["ROW_KIND_ENDS"][0] - starts[:-1]),
+            "prepare": prepare,
+            "prepare_stage": prepare,
             "factorize": solver.factorize_chosen if self.redundancy.dropped else solver.factorize,
             "finish": solver.finish,
             "begin": solver.begin,
@@ -383,6 +385,8 @@ class Model(Pictured):
     def explain_solver(self) -> str:
         """Return how the equations of motion are solved, and why, in a line."""
         text = f"{self.solver}, {self.solver_reason}"
+        if self.solver == TREE:
+            return f"{text}; in implicit steps {BLOCK}"
         coupling = [entry.load.name for entry in self.loads if len({*entry.bodies} - {0}) > 1]
         if self.solver != BLOCK and coupling:
             more = f" and {len(coupling) - 1} more" if len(coupling) > 1 else ""

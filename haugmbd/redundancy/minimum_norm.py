@@ -170,4 +170,4 @@ def regularised(model: Model) -> Pack:
         number = NAMES.index(name)
         start, m, n = model.tables.ints[3 * number :][:3]
         reals[start : start + m * n].reshape(m, n)[:] = value
-    return model.pack()._replace(reals=reals, factorize=routines_of(model.tables).factorize)
+    return model.pack()._replace(reals=reals, factorize=routines_of(model.tables, every_row=False).factorize)

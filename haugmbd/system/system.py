@@ -25,7 +25,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.drivers.expression import read_parameters
 from haugmbd.errors import Fault, LockedModelWarning, ModelError, UsageError, warn_user
 from haugmbd.forces.base import ForceElement
-from haugmbd.kkt.solver_choice import check_solver
+from haugmbd.kkt.solver_choice import BLOCK, LEAVE, TREE, check_solver
 from haugmbd.model.dependent_rows import DropDependentRows, Rule, check_rule
 from haugmbd.model.length import put_length
 from haugmbd.model.memory import need_least_memory
@@ -250,10 +250,10 @@ class System(Pictured):
             Distance of a row from the span of the others below which it is dependent and is dropped. It is about the misalignment of an
             axis [rad], or of a point relative to the size of the model, and dropped rows then have gaps of this size. The default takes
             axes typed with five digits for parallel; a larger value unlocks a loop whose axes fit less well.
-        solver : {"block LDL^T", "multifrontal", "dense"}, optional
-            How the equations of motion are factored, for study; by default the way that is predicted to be faster: fronts for nets and
-            trusses, blocks for chains, trees and small models; a dense matrix of all rows only on request. The solutions agree to
-            rounding. `Model.solver` says which was chosen.
+        solver : {"block LDL^T", "tree", "multifrontal", "dense"}, optional
+            How the equations of motion are factored, for study; by default the way that is predicted to be faster: a recursion over
+            open chains and trees of revolute joints, fronts for nets and trusses, blocks for other models; a dense matrix of all rows
+            only on request. The solutions agree to rounding. `Model.solver` says which was chosen.
 
         Returns
         -------
@@ -285,12 +285,17 @@ class System(Pictured):
         checked, equations = self._checked(check_pose, tolerance, solver)
         if checked.rows is None:
             raise ModelError(checked.faults)
+        dropped = checked.redundancy.joints if checked.redundancy is not None else ()
+        if solver == TREE and dropped:
+            names = ", ".join(map(repr, dropped))
+            raise UsageError(f"solver = {TREE!r} does not serve this model: rows of {names} depend on others. {LEAVE}")
+        no_tree = bool(dropped) and checked.model is not None and checked.model.solver == TREE
         found = (
             {"warnings": checked.notes}
             if checked.redundancy is None
             else {"warnings": checked.notes, "redundancy": checked.redundancy}
         )
-        if checked.model is not None and not self.loads and checked.network is None:  # it is whole
+        if checked.model is not None and not self.loads and checked.network is None and not no_tree:  # it is whole
             model = replace(checked.model, **found)
         else:
             gravity = np.array(self.gravity, dtype=np.float64)
@@ -301,10 +306,12 @@ class System(Pictured):
                 self.loads,
                 gravity,
                 **found,
-                solver=solver,
+                solver=BLOCK if no_tree else solver,
                 equations=equations,
                 network=checked.network,
             )
+        if no_tree:
+            model = replace(model, solver_reason="because rows depend on others")
         put_row_scale(model, checked.rows)
         put_mask(model)
         put_length(model, checked.rows)

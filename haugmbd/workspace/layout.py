@@ -35,6 +35,8 @@ INTS = {
     "BODY_OF": "(nm, 1) the body of each marker",
     "ROW_INTS": "(., 6) rows sorted by kind: slot, side of body i, driver, markers; of couplings a line for each term, 9 columns",
     "ROW_KIND_STARTS": "(1, kinds + 1) first row of each kind",
+    "ROW_KIND_ENDS": "(1, kinds) end of the rows of each kind that are written one by one; those of hinges follow",
+    "HINGES": "(nh, 8) revolute joints whose rows are written at once, see `constraints.hinge`",
     "FORCE_INTS": "(nl, 8 or more) rows of loads sorted by kind: markers, drivers, signal, angle, first internal state and its place in "
     "the driver table; of joint coordinates one row for each",
     "FORCE_KIND_STARTS": "(1, kinds + 1) first load of each kind",
@@ -58,6 +60,7 @@ INTS = {
     "FRONT_RUNS": "(., 3)",
     "FRONT_BODIES": "(., 3)",
     "BODY_ROWS": "(., 3)",
+    "TREE": "(nb, 13) bodies of a forest, each after the one that carries it, see `kkt.tree.tree_arrays`",
     "COUPLED_PAIRS": "(n, 4) pairs of bodies coupled by the tangent of a force: bodies i and j, block, 1 where it is [j, i]",
     "DIFFERENCE_COLORS": "(nb + 1, 1) colors of bodies whose forces are differenced, 0 for none; in the ground's place their number",
     "FORCE_COUPLINGS": "(nl, 2) of each load: coupled pair of bodies, first index of its declared jacobian in USER_JACOBIANS; -1 for none",
@@ -86,6 +89,7 @@ REALS = {
 }
 WORK = {
     "A": "(nb + 1, 9) rotation matrices",
+    "OMEGA": "(nb + 1, 3) angular velocities, global",
     "X": "(nm, 9) markers: value, rate, centripetal part, global",
     "F": "(nd, 3) drivers: f, f', f''",
     "SIGNALS": "(n, 2) length or angle of an actuator, and its rate",
@@ -104,6 +108,8 @@ WORK = {
     "FRONT_PIVOTS": "(1, .) inverse pivots of the current front",
     "FRONT_UNKNOWNS": "(1, .) its unknowns",
     "FRONT_PANEL": "(32, .) pivot rows of the current front, divided by their pivots",
+    "TREE_BODIES": "(nb + 1, 33) of a forest: articulated inertias, forces, accelerations",
+    "TREE_JOINTS": "(nb + 1, .) of a forest: the joint that carries each body",
     "RIGHT": "(nn, 6) right-hand side, by nodes",
     "SOLUTION": "(nn, 6) solution, by nodes",
     "SOLVE_FOR": "(1, 1) unknowns of the right-hand side: ACCELERATIONS, POSITIONS or VELOCITIES",
@@ -149,14 +155,15 @@ PLACE = {name: 3 * number for number, name in enumerate(NAMES)}
 """The place of (start, rows, columns) of each matrix in `ints`."""
 
 (
-    FLAGS, BODY_OF, ROW_INTS, ROW_KIND_STARTS, FORCE_INTS, FORCE_KIND_STARTS, DRIVER_TABLE, DRIVER_OPS, EDGES, VELOCITY_ROWS,
+    FLAGS, BODY_OF, ROW_INTS, ROW_KIND_STARTS, ROW_KIND_ENDS, HINGES, FORCE_INTS, FORCE_KIND_STARTS, DRIVER_TABLE, DRIVER_OPS,
+    EDGES, VELOCITY_ROWS,
     EDGE_ROWS, ORDER, NEIGHBOR_STARTS, NEIGHBORS, UPDATE_STARTS, FILL_UPDATES, BODY_BLOCK, BODY_FIRST, EDGE_WIDTH, FILL_LINES, NARROW_EDGES,
-    FRONTS, FRONT_ROWS, FRONT_RUNS, FRONT_BODIES, BODY_ROWS, COUPLED_PAIRS,
+    FRONTS, FRONT_ROWS, FRONT_RUNS, FRONT_BODIES, BODY_ROWS, TREE, COUPLED_PAIRS,
     DIFFERENCE_COLORS, FORCE_COUPLINGS, JACOBIAN_PAIRS, FRICTION_INTS, LINKS, FREEDOMS,
     INERTIA, SHIFTED, GRAVITY, X_BAR, ROW_REALS, FORCE_REALS, DRIVER_NUMBERS, PAD, KEPT,
     ROW_WEIGHT, LENGTH, SCALE, FRICTION_REALS, LINK_REALS, FREEDOM_AXES, BASE,
-    A, X, F, SIGNALS, J, LEVEL, Q, Q_USER, Y_STOPPED,
-    D, D_INV, B, FRONT_FACTOR, FRONT_STACK, FRONT_MATRIX, ROWS_OF_BODY, FRONT_PIVOTS, FRONT_UNKNOWNS, FRONT_PANEL,
+    A, OMEGA, X, F, SIGNALS, J, LEVEL, Q, Q_USER, Y_STOPPED,
+    D, D_INV, B, FRONT_FACTOR, FRONT_STACK, FRONT_MATRIX, ROWS_OF_BODY, FRONT_PIVOTS, FRONT_UNKNOWNS, FRONT_PANEL, TREE_BODIES, TREE_JOINTS,
     RIGHT, SOLUTION, SOLVE_FOR, CORRECTION, PIVOTS, LEAST_SQUARES, STATUS, SUCCEEDED,
     TANGENT, COUPLED_TANGENTS, DIFFERENCES, USER_JACOBIANS,
     DISPLACEMENT, BASE_POSE, U_DOT, ALGORITHMIC, U_DOT_BEFORE, U_DOT_EARLIER, PREDICTED_R7, ANGLE_RATE,
@@ -184,7 +191,8 @@ class PackFields(NamedTuple):
 
     drive: evaluates the drivers that compiled code can evaluate;  apply: the force elements;  callback: to the user's functions
     fills: a routine for each kind of row
-    prepare: evaluates rows and loads;  factorize, finish, begin, refine: the operations on the augmented matrix
+    prepare: evaluates rows and loads;  prepare_stage: the same for a stage of a step, where rows in J need not be written
+    factorize, finish, begin, refine: the operations on the augmented matrix
     friction: friction in joints
     python_solver: solves with it if the formulation is written in Python;  derive: the callback to the user's jacobians, in
     implicit steps
@@ -198,6 +206,7 @@ class PackFields(NamedTuple):
     callback: Callback
     fills: Any
     prepare: Routine
+    prepare_stage: Routine
     factorize: Routine
     finish: Routine
     begin: Routine
@@ -235,7 +244,7 @@ PACK_TYPE.fields = {
     "apply": function_type(APPLY_SIGNATURE),
     "callback": CALLBACK_TYPE,
     "fills": ASSEMBLERS_TYPE,
-    "prepare": function_type(PREPARE_SIGNATURE),
+    **dict.fromkeys(("prepare", "prepare_stage"), function_type(PREPARE_SIGNATURE)),
     **dict.fromkeys(("factorize", "finish", "begin", "refine"), function_type(SOLVE_SIGNATURE)),
     "friction": function_type(FRICTION_SIGNATURE),
     **dict.fromkeys(("python_solver", "derive"), CALLBACK_TYPE),

@@ -47,7 +47,7 @@ def many(rates: Any, P: Any, options: Any, y: Any, y_dot: Any, n: int) -> int:
 def room(shape: str, n: int) -> tuple[Any, ...]:
     """What `many` needs."""
     y = model(shape, n, True)[1].state().y.copy()
-    return RATES, model(shape, n, True)[1].pack(), make_options(), y, np.zeros(y.size)
+    return RATES, mbd.NewtonEuler().pack(model(shape, n, True)[1]), make_options(), y, np.zeros(y.size)
 
 
 def rhs(shape: str, n: int, seconds: float = 0.01) -> dict[str, Any]:

@@ -53,6 +53,8 @@ class Graph(NamedTuple):
         ints = {"FLAGS": np.zeros((1, 2), dtype=np.int64), "EDGES": np.array(self.edges, dtype=np.int64).reshape(ne, -1)}
         reals = {"INERTIA": self.inertia, "SHIFTED": self.inertia, "PAD": pad, "KEPT": 1.0 + pad, "SCALE": scale}
         work = {
+            "A": (n, 9),
+            "X": (0, 9),
             "J": (6 * ne, 6 * self.J.shape[1]),
             "D_INV": (n + ne, 6),
             "RIGHT": (n + ne, 6),
@@ -63,6 +65,7 @@ class Graph(NamedTuple):
         tables = Tables(ints | solver.ints, reals, work | solver.work)
         w = Workspace(tables.ints, tables.reals, np.zeros(tables.work_size))
         matrix(w, "J")[:] = self.J.reshape(6 * ne, -1)
+        matrix(w, "A")[:] = np.eye(3).ravel()
         return w
 
     def solver(self, name: str) -> SolverTables:

@@ -29,6 +29,7 @@ from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, singular_notes
 from haugmbd.errors import ModelError, SimulationError, SingularKKTError, UsageError
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.state_space import SingularCrossing
+from haugmbd.kkt.solver_routines import with_blocks
 from haugmbd.model.constraint_rows import evaluate
 from haugmbd.model.driver_breaks import JointBreak, first_break, interval_faults
 from haugmbd.model.internal_states import refuse_internal_states
@@ -93,7 +94,7 @@ def followed(system: System | Model, times: Array, state: State | None, who: str
     determined_or_raise(model, assembly.state, who)
     size = model.length
     span = max(abs(times[-1] - times[0]), abs(times[0] - assembly.state.t)) or 1.0
-    track = Track(model, model.pack(), Projection().options(), size, SHORTEST * span)
+    track = Track(model, with_blocks(model.pack()), Projection().options(), size, SHORTEST * span)
     start = projected_point(track, assembly.state.t, assembly.state.y)
     if start is None:
         raise SingularKKTError(f"{who} starts at a singular position: {_why(model, assembly.state)}")

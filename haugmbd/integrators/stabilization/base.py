@@ -84,6 +84,6 @@ def fitting_all_rows(model: Model, pack: Pack) -> Pack:
     by_slot[:] = 1.0
     by_slot[6 * (model.nb + 1) + model.slot_of_row] = size
     other.ints[other.ints[3 * at.FLAGS]] = 1
-    solver = routines_of(model.tables)
+    solver = routines_of(model.tables, every_row=False)
     refine = solver.refine_and_fit_all_rows if model.tables["FLAGS"][0, 0] else solver.fit_all_rows
     return other._replace(callback=pack.callback, refine=refine)

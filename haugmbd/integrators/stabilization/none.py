@@ -11,7 +11,7 @@ from typing import ClassVar
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.compiled.jit import entry
-from haugmbd.formulations.newton_euler import right_hand_side
+from haugmbd.formulations.newton_euler import rates_of_stage, right_hand_side
 from haugmbd.integrators.stabilization.base import Stabilization, fitting_all_rows
 from haugmbd.integrators.step_context import SIGNATURE, Options, make_options, normalize_euler
 from haugmbd.model.model import Model
@@ -23,7 +23,7 @@ def rates(P: Pack, options: Options, t: float, y: Array, y_dot: Array) -> int:
     """Write y_dot = f(t, y)."""
     options.n_rates += 1
     options.n_factorizations += 1
-    return right_hand_side(P, t, y, y_dot)
+    return rates_of_stage(P, t, y, y_dot)
 
 
 @entry

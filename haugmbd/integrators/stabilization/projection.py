@@ -160,7 +160,7 @@ def project(P: Pack, options: Options, t: float, y: Array) -> int:
         code = solve_system(P)
         add_velocity(P, bodies)
         if code == OK:
-            code = prepare(P, t, y)
+            code = P.prepare_stage(P, t, y)  # the rows in J are those of the pose, which has not changed
     if corrected:
         options.n_projections += 1
     return code

@@ -140,8 +140,8 @@ def random_state(model: mbd.Model, seed: int, *, on_manifold: bool) -> mbd.State
 
 @pytest.fixture(scope="session")
 def random_model() -> Callable[..., mbd.Model]:
-    """Make `random_model(topology, n, seed)`."""
-    return lambda topology, n, seed: TOPOLOGIES[topology](n, seed).compile()
+    """Make `random_model(topology, n, seed, solver=None)`."""
+    return lambda topology, n, seed, solver=None: TOPOLOGIES[topology](n, seed).compile(solver=solver)
 
 
 @pytest.fixture(scope="session")

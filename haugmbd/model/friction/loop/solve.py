@@ -104,7 +104,7 @@ def solve_with_forces(P: Pack) -> int:
 @kernel
 def only_slides(P: Pack, L: Loop) -> bool:
     """Return whether no joint sticks, and the factor of the blocks is at hand."""
-    by_blocks = ws.friction_mode(P) == ws.WITH_SOLUTION and ws.elimination_order(P).shape[0] > 0
+    by_blocks = ws.friction_mode(P) == ws.WITH_SOLUTION and ws.elimination_order(P).shape[0] > 0 and ws.tree_steps(P).shape[0] == 0
     if not by_blocks or ws.has_massless_directions(P):
         return False
     for k in range(L.ints.shape[0]):

@@ -1,0 +1,202 @@
+r"""The arrays of the recursion over a forest, and what stands in their columns.
+
+Each body has a HANDLE: the point Q of the joint that carries it, or its centre of mass. All vectors are in global axes.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.jit import inlined, kernel
+from haugmbd.math.articulated_inertia import (
+    NO_INERTIA,
+    ZERO,
+    ArticulatedInertia,
+    Six,
+    Twist,
+    Wrench,
+    add_inertias,
+    add_rigid_body,
+    shift_wrench,
+    times_symmetric,
+)
+from haugmbd.math.vec3 import Vec, add, dot, load, scale, store, to_global
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.layout import Workspace
+
+BODY, PARENT, EDGE, SIDE, ROWS, SIGN, P, Q, X1, Y1, X2, Y2, PARENT_Q = range(13)
+"""Columns of TREE. EDGE: -1 for a root; SIDE: that of the body on its edge; ROWS: how many; SIGN: 1 if the body is body j of the CD,
+otherwise -1; P, Q: points on the parent and on the body; X1, Y1,
+X2, Y2: vectors of the DP1, on the parent and on the body; PARENT_Q: the handle of the parent."""
+STEP_COLUMNS = 13
+NO_MARKER = -1
+"""In P: the joint is not revolute; in Q and PARENT_Q: the handle is the centre of mass."""
+
+LINEAR, MIXED, ANGULAR, FORCE, MOMENT, ACCELERATION, TURNING = 0, 6, 15, 21, 24, 27, 30
+"""Where the columns of TREE_BODIES start. M, H and J of the articulated inertia of a body and of all that it carries, and the forces on
+them, about its handle; then what its joint passes to the parent, and what it must give, about the centre of mass. The acceleration of its
+handle, and its angular acceleration."""
+BODY_COLUMNS = 33
+
+ARM, NORMAL_1, NORMAL_2, AXIS, U_FORCE, U_MOMENT, D_INV, SMALL_U, AXIS_SQUARE = 0, 3, 6, 9, 12, 15, 18, 19, 20
+"""Where the columns of TREE_JOINTS start, of a revolute joint: point P from the parent's handle; m1, m2, h; U; 1/D, u and 1/h.h."""
+JUMP_LINEAR, JUMP_ANGULAR = 21, 24
+"""The acceleration that the right-hand side prescribes between P and Q."""
+REVOLUTE_COLUMNS = 30
+
+BASIS, PIVOT, STIFF, CARRIER, SCRATCH, ZETA, Y = 0, 6, 12, 18, 24, 30, 31
+"""Where the 6 x 6 blocks of TREE_JOINTS start, of any other joint with m rows, see `general_joint`: R, and S from column m on; the factor
+of D, and L from row and column 6 - m on; B, and E from column m on; the rows of the parent; scratch; and the lines zeta, y."""
+GENERAL_COLUMNS = 6 * 32
+
+
+class TreeArrays(NamedTuple):
+    """Views of the arrays of a forest.
+
+    steps: (nb, 12);  A: (nb + 1, 3, 3);  X: (nm, 9) markers;  inertia: (nb + 1, 10);  J: (6 ne, 2, 6);  scale: (nn, 6) of the pivots
+    body: (nb + 1, 42);  joint: (nb + 1, .), by the body that it carries;  block: the same as (nb + 1, ., 6)
+    """
+
+    steps: Ints
+    A: Array
+    X: Array
+    inertia: Array
+    J: Array
+    scale: Array
+    body: Array
+    joint: Array
+    block: Array
+
+
+@inlined
+def tree_arrays(w: Workspace) -> TreeArrays:
+    """Return the views."""
+    return TreeArrays(
+        ws.tree_steps(w),
+        ws.rotation_matrices(w),
+        ws.markers(w),
+        ws.shifted_inertia(w),
+        ws.jacobian(w),
+        ws.pivot_scale(w),
+        ws.tree_bodies(w),
+        ws.tree_joints(w),
+        ws.tree_joint_blocks(w),
+    )
+
+
+@inlined
+def step_of(w: Workspace, n: int) -> tuple[TreeArrays, Ints]:
+    """Return the views, and step n: for kernels that are not inlined, and would copy all views at every call."""
+    t = tree_arrays(w)
+    return t, t.steps[n]
+
+
+@kernel
+def load_six(table: Array, k: int, first: int) -> Six:
+    """Return six numbers."""
+    return (
+        table[k, first], table[k, first + 1], table[k, first + 2], table[k, first + 3], table[k, first + 4], table[k, first + 5]
+    )  # fmt: skip
+
+
+@kernel
+def load_inertia(table: Array, k: int, first: int) -> ArticulatedInertia:
+    """Return M, H and J, which start at a column of a table."""
+    c = first + 6
+    H = (
+        table[k, c], table[k, c + 1], table[k, c + 2],
+        table[k, c + 3], table[k, c + 4], table[k, c + 5],
+        table[k, c + 6], table[k, c + 7], table[k, c + 8],
+    )  # fmt: skip
+    return ArticulatedInertia(load_six(table, k, first), H, load_six(table, k, first + 15))
+
+
+@kernel
+def store_inertia(table: Array, k: int, first: int, I: ArticulatedInertia) -> None:
+    """Store M, H and J from a column of a table on."""
+    M, H, J = I.M, I.H, I.J
+    store(table, k, first, (M[0], M[1], M[2]))
+    store(table, k, first + 3, (M[3], M[4], M[5]))
+    store(table, k, first + 6, (H[0], H[1], H[2]))
+    store(table, k, first + 9, (H[3], H[4], H[5]))
+    store(table, k, first + 12, (H[6], H[7], H[8]))
+    store(table, k, first + 15, (J[0], J[1], J[2]))
+    store(table, k, first + 18, (J[3], J[4], J[5]))
+
+
+@kernel
+def add_inertia(table: Array, k: int, first: int, I: ArticulatedInertia) -> None:
+    """Add M, H and J from a column of a table on."""
+    store_inertia(table, k, first, add_inertias(load_inertia(table, k, first), I))
+
+
+@kernel
+def load_wrench(t: TreeArrays, k: int, first: int) -> Wrench:
+    """Return force and moment of body k, which start at a column."""
+    return Wrench(load(t.body, k, first), load(t.body, k, first + 3))
+
+
+@kernel
+def store_wrench(t: TreeArrays, k: int, first: int, w: Wrench) -> None:
+    """Store force and moment of body k from a column on."""
+    store(t.body, k, first, w.force)
+    store(t.body, k, first + 3, w.moment)
+
+
+@kernel
+def add_wrench(t: TreeArrays, k: int, first: int, w: Wrench) -> None:
+    """Add to force and moment of body k from a column on."""
+    store(t.body, k, first, add(load(t.body, k, first), w.force))
+    store(t.body, k, first + 3, add(load(t.body, k, first + 3), w.moment))
+
+
+@inlined
+def center(t: TreeArrays, handle: int) -> Vec:
+    """Return the vector from a handle to the centre of mass of its body;  handle: its marker."""
+    return ZERO if handle == NO_MARKER else scale(-1.0, load(t.X, handle, 0))
+
+
+@inlined
+def put_own_inertia(t: TreeArrays, s: Ints) -> None:
+    """Write the inertia of a body, without what it carries, about its handle."""
+    k = s[BODY]
+    store_inertia(t.body, k, LINEAR, add_rigid_body(NO_INERTIA, t.inertia[k, 0], center(t, s[Q]), global_inertia(t, k)))
+
+
+@inlined
+def global_inertia(t: TreeArrays, k: int) -> Six:
+    """Return A J_bar A^T of body k."""
+    A, J = t.A, t.inertia
+    J_bar = (J[k, 1], J[k, 2], J[k, 3], J[k, 5], J[k, 6], J[k, 9])
+    x: Vec = (A[k, 0, 0], A[k, 0, 1], A[k, 0, 2])
+    y: Vec = (A[k, 1, 0], A[k, 1, 1], A[k, 1, 2])
+    z: Vec = (A[k, 2, 0], A[k, 2, 1], A[k, 2, 2])
+    Jx, Jy, Jz = times_symmetric(J_bar, x), times_symmetric(J_bar, y), times_symmetric(J_bar, z)
+    return (dot(x, Jx), dot(x, Jy), dot(x, Jz), dot(y, Jy), dot(y, Jz), dot(z, Jz))
+
+
+@inlined
+def put_own_force(t: TreeArrays, s: Ints, x: Array) -> None:
+    """Write the forces of the right-hand side x (nn, 6) on a body, about its handle."""
+    k = s[BODY]
+    store_wrench(t, k, FORCE, at_handle(Wrench(load(x, k, 0), to_global(t.A, k, load(x, k, 3))), center(t, s[Q])))
+
+
+@inlined
+def motion(t: TreeArrays, k: int) -> Twist:
+    """Return the acceleration of body k at its handle."""
+    return Twist(load(t.body, k, ACCELERATION), load(t.body, k, TURNING))
+
+
+@kernel
+def row_wrench(t: TreeArrays, row: int, side: int, k: int) -> Wrench:
+    """Return the wrench of a row of J on body k, about its centre of mass."""
+    J = t.J[row]
+    return Wrench(load(J, side, 0), to_global(t.A, k, load(J, side, 3)))
+
+
+@kernel
+def at_handle(w: Wrench, c: Vec) -> Wrench:
+    """Return a wrench about the centre of mass as that about the handle, from which the centre of mass is c."""
+    return shift_wrench(w, c)

@@ -1,0 +1,117 @@
+r"""The order of the bodies of a forest, each after the body that carries it, determined once per model in plain Python.
+
+A model is a forest if each of its edges (the rows between the same bodies) is a bridge of the graph of bodies and edges. Each edge then
+carries one body: the one that is farther from the root. The root is the ground, or the first body of a part that is not attached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Ints
+from haugmbd.kkt.tree.tree_arrays import (
+    BODY,
+    EDGE,
+    GENERAL_COLUMNS,
+    NO_MARKER,
+    PARENT,
+    PARENT_Q,
+    REVOLUTE_COLUMNS,
+    ROWS,
+    SIDE,
+    SIGN,
+    STEP_COLUMNS,
+    X1,
+    X2,
+    Y1,
+    Y2,
+    P,
+    Q,
+)
+
+
+class RevoluteMarkers(NamedTuple):
+    """The markers of an edge whose rows are three CD along x, y, z and two DP1, in this order.
+
+    points: on body i and body j of the CD;  vectors: of each DP1, one on each of its bodies
+    """
+
+    points: tuple[int, int]
+    vectors: tuple[tuple[int, int], tuple[int, int]]
+
+
+class Branch(NamedTuple):
+    """A body, the body that carries it, and the edge between them; edge -1: the body is a root, and hangs on nothing."""
+
+    body: int
+    parent: int
+    edge: int
+
+
+def order_of_forest(n_bodies: int, edges: Sequence[tuple[int, ...]]) -> list[Branch] | None:
+    """Return the branches, each after that of its parent; None if the edges close a loop, or touch more than two bodies.
+
+    n_bodies: the ground counted
+    """
+    at: list[list[int]] = [[] for _ in range(n_bodies)]
+    for e, bodies in enumerate(edges):
+        if any(bodies[2:]):
+            return None
+        for body in bodies[:2]:
+            at[body].append(e)
+    seen, found = [False] * n_bodies, list[Branch]()
+    for root in range(n_bodies):
+        if seen[root]:
+            continue
+        seen[root] = True
+        if root > 0:
+            found.append(Branch(root, 0, -1))
+        waiting = [(root, -1)]
+        for body, came_by in waiting:
+            for e in at[body]:
+                other = edges[e][0] + edges[e][1] - body
+                if e == came_by:
+                    continue
+                if seen[other]:
+                    return None
+                seen[other] = True
+                found.append(Branch(other, body, e))
+                waiting.append((other, e))
+    return found
+
+
+def tree_steps(
+    branches: Sequence[Branch],
+    edges: Sequence[tuple[int, ...]],
+    weight: Sequence[int],
+    revolute: Mapping[int, RevoluteMarkers],
+    body_of: Sequence[int],
+) -> Ints:
+    """Return the table of the recursion, (nb, .), see `tree_arrays`.
+
+    weight: number of rows of each edge;  revolute: the edges with a known axis;  body_of: the body of each marker
+    """
+    steps = np.full((len(branches), STEP_COLUMNS), NO_MARKER, dtype=np.int64)
+    handle = [NO_MARKER] * (len(branches) + 1)
+    for step, (body, parent, e) in zip(steps, branches, strict=True):
+        step[[BODY, PARENT, EDGE, SIDE, ROWS, SIGN]] = body, parent, e, 0, 0, 1
+        if e < 0:
+            continue
+        step[[SIDE, ROWS, PARENT_Q]] = edges[e].index(body), weight[e], handle[parent]
+        if e in revolute:
+            (i, j), vectors = revolute[e]
+            swapped = body_of[j] != body
+            x_y = [x if (body_of[x[1]] == body) else x[::-1] for x in vectors]
+            step[SIGN] = -1 if swapped else 1
+            step[[P, Q]] = (j, i) if swapped else (i, j)
+            step[[X1, Y1, X2, Y2]] = *x_y[0], *x_y[1]
+            handle[body] = int(step[Q])
+    return steps
+
+
+def joint_columns(steps: Ints) -> int:
+    """Return the number of columns that the joints of these steps need."""
+    return REVOLUTE_COLUMNS if (steps[:, P] != NO_MARKER).all() else GENERAL_COLUMNS

@@ -1,0 +1,178 @@
+"""The recursion over forests against LAPACK, on random trees of all kinds of joints, and against the block LDL^T.
+
+The tolerance is the rounding unit times the condition number of the scaled matrix, times a factor for the growth in a few dozen steps.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import haugmbd as mbd
+from haugmbd.crosscheck.dense_reference import dense_system
+from haugmbd.errors import UsageError
+from haugmbd.kkt.solver_choice import BLOCK, TREE
+from haugmbd.kkt.tree.tree_order import order_of_forest
+from joints import RJ, SJ, Distance, Parallel, PointInPlane, RotationDriver
+
+GROWTH = 1e3
+"""Of rounding, relative to the unit times the condition number: 30 is seen."""
+
+NO_WORSE = 10.0
+"""Factor by which one solver may be farther from the exact solution than the other, by chance; beside the rounding of the reference."""
+
+
+def equilibrated(model: mbd.Model, state: mbd.State) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """S K S with entries of order one, S b, and the diagonal of S."""
+    K, b = dense_system(model, state)
+    s = 1.0 / np.sqrt(np.abs(K).max(axis=0))
+    return s[:, None] * K * s, s * b, s
+
+
+def solution(model: mbd.Model, state: mbd.State) -> np.ndarray:
+    """(u_dot, lam) as one vector."""
+    found = mbd.accelerations(model, state)
+    return np.concatenate([np.hstack([found.v_dot, found.omega_bar_dot])[1:].ravel(), found.lam])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(10))
+def test_random_trees_agree_with_lapack(random_model, state_of, block):
+    """300 trees with every kind of joint, driven or not, at states that fulfil the rows and at states that do not."""
+    for seed in range(30 * block, 30 * block + 30):
+        topology = ("tree", "chain", "star")[seed % 3]
+        model = random_model(topology, 1 + seed % 13, seed, TREE)
+        state = state_of(model, seed, on_manifold=seed % 2 == 0)
+        K, b, s = equilibrated(model, state)
+        reference, x = np.linalg.solve(K, b), solution(model, state) / s
+        bound = GROWTH * np.finfo(float).eps * np.linalg.cond(K)
+        assert np.abs(x - reference).max() < bound * np.abs(reference).max(), seed
+
+
+def lengthening(n: int, ratio: float, seed: int) -> mbd.System:
+    """A chain of hinges and balls whose masses grow, or decrease, to `ratio` times the first."""
+    rng, system = np.random.default_rng(seed), mbd.System("lengthening", gravity=(0.3, -0.5, -9.81))
+    before = system.ground
+    for k in range(n):
+        size = ratio ** (k / (n - 1))
+        body = mbd.Body(f"b{k}", size, size * np.array([0.1, 0.2, 0.25]), r=(k, 0.0, 0.0), omega_bar=rng.normal(size=3))
+        system.add(body)
+        axis = rng.normal(size=3)
+        system.add(
+            SJ(f"j{k}", before, body, point=(k, 0.5, 0.0))
+            if k % 3 == 2
+            else RJ(f"j{k}", before, body, point=(k, 0.5, 0.0), axis=axis)
+        )
+        before = body
+    return system
+
+
+def solved_in_long_double(K: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """K^-1 b by Gaussian elimination with partial pivoting in extended precision."""
+    A = np.column_stack([K, b]).astype(np.longdouble)
+    n = len(b)
+    for k in range(n):
+        pivot = k + int(np.argmax(np.abs(A[k:, k])))
+        A[[k, pivot]] = A[[pivot, k]]
+        A[k + 1 :, k:] -= np.outer(A[k + 1 :, k] / A[k, k], A[k, k:])
+    x = np.zeros(n, dtype=np.longdouble)
+    for k in range(n - 1, -1, -1):
+        x[k] = (A[k, n] - A[k, k + 1 : n] @ x[k + 1 :]) / A[k, k]
+    return x
+
+
+@pytest.mark.parametrize("ratio", [1e-12, 1e-6, 1e6, 1e12])
+def test_mass_ratios_cost_no_more_digits_than_with_blocks(ratio):
+    """Of accelerations and of multipliers, relative to the largest."""
+    for seed in range(5):
+        worst = {}
+        for name in (BLOCK, TREE):
+            model = lengthening(8, ratio, seed).compile(solver=name)
+            K, b, s = equilibrated(model, model.state())
+            exact = solved_in_long_double(K, b) * s
+            error, n = np.abs(solution(model, model.state()) - exact), 6 * model.nb
+            worst[name] = [float(error[part].max() / np.abs(exact[part]).max()) for part in (slice(n), slice(n, None))]
+        for tree, block in zip(worst[TREE], worst[BLOCK], strict=True):
+            assert tree < NO_WORSE * max(block, np.finfo(float).eps), seed
+
+
+def test_parts_that_float_and_joints_from_either_side():
+    """A part that hangs on nothing, joints from the far body to the near one, and two joints between the same bodies."""
+    rng = np.random.default_rng(3)
+    system = mbd.System("parts", gravity=(0.3, -0.5, -9.81))
+    bodies = [system.ground]
+    for k in range(7):
+        p, v, omega_bar = rng.normal(size=4), rng.normal(size=3), rng.normal(size=3)
+        body = mbd.Body(f"b{k}", 1.0 + k, (0.1, 0.2, 0.25), r=(k, 0.1, 0.2), p=p / np.linalg.norm(p), v=v, omega_bar=omega_bar)
+        bodies.append(system.add(body))
+    axis = rng.normal(size=(7, 3))
+    system.add(RJ("a", bodies[1], bodies[0], point=(0, 1, 0), axis=axis[0]))
+    system.add(RJ("b", bodies[2], bodies[1], point=(1, 1, 0), axis=axis[1]))
+    system.add(RJ("c", bodies[3], bodies[4], point=(2, 1, 0), axis=axis[2]))
+    system.add(SJ("d", bodies[5], bodies[4], point=(3, 1, 0)))
+    system.add(Distance("e", bodies[6], bodies[5], point_i=(5, 1, 0), point_j=(4, 0, 1)))
+    system.add(PointInPlane("f", bodies[6], bodies[7], point=(5, 2, 0), normal=axis[3]))
+    system.add(Parallel("g", bodies[6], bodies[7], axis=axis[4]))
+    model = system.compile(solver=TREE)
+    K, b, s = equilibrated(model, model.state())
+    reference = np.linalg.solve(K, b)
+    bound = GROWTH * np.finfo(float).eps * np.linalg.cond(K)
+    assert np.abs(solution(model, model.state()) / s - reference).max() < bound * np.abs(reference).max()
+
+
+def test_a_chain_whose_last_joint_is_driven_has_the_driver_as_a_row():
+    system = lengthening(3, 1.0, 0)
+    system.add(RotationDriver("drive", system.joints[1], lambda t: 0.3 * t * t))
+    model = system.compile(solver=TREE)
+    a, reference = mbd.accelerations(model), mbd.accelerations(system.compile(solver=BLOCK))
+    np.testing.assert_allclose(a.v_dot, reference.v_dot, rtol=0.0, atol=1e-12 * np.abs(reference.v_dot).max())
+    np.testing.assert_allclose(a.lam, reference.lam, rtol=0.0, atol=1e-12 * np.abs(reference.lam).max())
+
+
+def test_dependent_rows_are_reported_at_the_same_joint():
+    """A pose at which the vectors of a dot product are parallel."""
+    for name in (BLOCK, TREE):
+        system = mbd.System("turned", gravity=(0.0, 0.0, -9.81))
+        arm = system.add(mbd.Body("arm", 1.0, (0.1, 0.2, 0.3), r=(1.0, 0.0, 0.0)))
+        system.add(RJ("pin", system.ground, arm, point=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0)))
+        model = system.compile(solver=name)
+        quarter = np.array([[1.0, 0.0, 0.0, 0.0], [0.5**0.5, 0.0, 0.5**0.5, 0.0]])
+        with pytest.raises(mbd.SimulationError, match="pin"):
+            mbd.accelerations(model, model.state().replace(p=quarter))
+
+
+def test_the_order_of_a_forest():
+    assert order_of_forest(4, [(0, 2), (2, 3)]) == [(2, 0, 0), (3, 2, 1), (1, 0, -1)]
+    assert order_of_forest(3, [(0, 1), (1, 2), (0, 2)]) is None
+    assert order_of_forest(3, [(0, 1), (0, 1)]) is None
+    assert order_of_forest(4, [(1, 2, 3)]) is None
+
+
+def closed() -> mbd.System:
+    system = lengthening(3, 1.0, 0)
+    system.add(SJ("closing", system.bodies[3], system.ground, point=(3.0, 0.0, 0.0)))
+    return system
+
+
+def needle() -> mbd.System:
+    system = mbd.System("needle")
+    body = system.add(mbd.Body("needle", 1.0, (0.0, 1.0, 1.0), r=(1.0, 0.0, 0.0)))
+    system.add(RJ("pin", system.ground, body, point=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0)))
+    return system
+
+
+def doubled() -> mbd.System:
+    system = mbd.System("doubled")
+    body = system.add(mbd.Body("arm", 1.0, (1.0, 1.0, 1.0), r=(1.0, 0.0, 0.0)))
+    system.add(SJ("ball", system.ground, body, point=(0.0, 0.0, 0.0)))
+    system.add(PointInPlane("plane", system.ground, body, point=(0.0, 0.0, 0.0), normal=(0.0, 0.0, 1.0)))
+    return system
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [(closed, "its joints close loops"), (needle, "no inertia about an axis"), (doubled, "rows of '(ball|plane)' depend")],
+)
+def test_a_model_that_it_does_not_serve_is_refused(make, why):
+    with pytest.raises(UsageError, match=f"solver = 'tree' .*{why}.* Leave the choice to the model: solver=None"):
+        make().compile(solver=TREE)
