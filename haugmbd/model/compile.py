@@ -222,7 +222,8 @@ def compile_tables(
     if network is not None:
         outputs = [(k, driver) for k, driver in enumerate(number.drivers) if isinstance(driver, BlockOutput)]
         network = network.placed(entries, outputs, places[-network.size] if network.size else 0, len(states))
-    may_be_forest = n_sides == 2 and len(edges) < len(bodies)  # noqa: PLR2004  rows between two bodies only
+    # rows between two bodies only; friction of many joints is solved with the factor of the blocks
+    may_be_forest = n_sides == 2 and len(edges) < len(bodies) and not friction.solves  # noqa: PLR2004
     revolute = revolute_edges(primitives, [slot // ROWS_PER_EDGE for slot in slots], number.marker) if may_be_forest else {}
     number.forget()
     pad = np.full((len(edges), ROWS_PER_EDGE), -1.0)

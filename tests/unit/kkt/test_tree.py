@@ -176,3 +176,21 @@ def doubled() -> mbd.System:
 def test_a_model_that_it_does_not_serve_is_refused(make, why):
     with pytest.raises(UsageError, match=f"solver = 'tree' .*{why}.* Leave the choice to the model: solver=None"):
         make().compile(solver=TREE)
+
+
+def test_friction_is_solved_with_blocks_and_is_the_same_by_the_recursion():
+    """The columns of many joints need the factor of the blocks: where the recursion is asked for, they are solved one by one."""
+    system = mbd.System("rubbing", gravity=(0, 0, -9.81))
+    before = system.ground
+    for k in range(4):
+        body = system.add(
+            mbd.Body(f"b{k}", 1.0, (0.1, 0.2, 0.25), r=(k + 0.5, 0, 0), omega_bar=(0, 0.5 * k, 0), v=(0, 0, -0.25 * k))
+        )
+        pin = system.add(RJ(f"pin {k}", before, body, point=(k, 0, 0), axis=(0, 1, 0)))
+        system.add(mbd.JointFriction(f"rub {k}", pin, mbd.Coulomb(0.3, velocity=0.1), radius=0.05, length=0.2))
+        before = body
+    state = system.compile(check_pose=False).state()
+    by_default, asked = system.compile(check_pose=False), system.compile(check_pose=False, solver=TREE)
+    assert (by_default.solver, asked.solver) == (BLOCK, TREE)
+    x, other = solution(by_default, state), solution(asked, state)
+    np.testing.assert_allclose(other, x, rtol=0.0, atol=1e-11 * np.abs(x).max())
