@@ -74,7 +74,8 @@ def place_general(w: Workspace, n: int) -> float:
     worst = 1.0
     put_basis(block, m)
     for a in range(m):
-        weak = block[SCRATCH + a, a] ** 2 / t.scale[t.body.shape[0] + e, a]
+        node, pivot = t.body.shape[0] + e, block[SCRATCH + a, a] ** 2
+        t.d_inv[node, a], weak = 1.0 / pivot, pivot / t.scale[node, a]
         if not weak >= worst:
             worst = weak
     scale_basis(block, t.inertia, t.A, k)

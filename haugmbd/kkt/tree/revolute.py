@@ -81,7 +81,7 @@ def place_revolute(t: TreeArrays, s: Ints) -> float:
     store(t.joint, k, NORMAL_1, m1)
     store(t.joint, k, NORMAL_2, m2)
     store(t.joint, k, AXIS, h)
-    t.joint[k, AXIS_SQUARE] = 1.0 / square
+    t.joint[k, AXIS_SQUARE] = t.d_inv[t.body.shape[0] + s[EDGE], 3] = 1.0 / square
     return square
 
 

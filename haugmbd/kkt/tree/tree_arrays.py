@@ -55,6 +55,7 @@ class TreeArrays(NamedTuple):
     """Views of the arrays of a forest.
 
     steps: (nb, 12);  A: (nb + 1, 3, 3);  X: (nm, 9) markers;  inertia: (nb + 1, 10);  J: (6 ne, 2, 6);  scale: (nn, 6) of the pivots
+    d_inv: (nn, 6) inverse squares of the distances of the rows of an edge from those before, as `integrators.rank_watch` reads them
     body: (nb + 1, 42);  joint: (nb + 1, .), by the body that it carries;  block: the same as (nb + 1, ., 6)
     """
 
@@ -64,6 +65,7 @@ class TreeArrays(NamedTuple):
     inertia: Array
     J: Array
     scale: Array
+    d_inv: Array
     body: Array
     joint: Array
     block: Array
@@ -79,6 +81,7 @@ def tree_arrays(w: Workspace) -> TreeArrays:
         ws.shifted_inertia(w),
         ws.jacobian(w),
         ws.pivot_scale(w),
+        ws.inverse_pivots(w),
         ws.tree_bodies(w),
         ws.tree_joints(w),
         ws.tree_joint_blocks(w),
