@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import routine
@@ -69,7 +71,7 @@ class DP1(Primitive):
         return ((self.i, self.a_bar_i), (self.j, self.a_bar_j))
 
     def extra_faults(self) -> tuple[Fault, ...]:
-        if any(self.a_bar_i.tolist()) and any(self.a_bar_j.tolist()):
+        if np.count_nonzero(self.a_bar_i) and np.count_nonzero(self.a_bar_j):
             return ()
         return zero_vector_faults(self, a_bar_i=self.a_bar_i, a_bar_j=self.a_bar_j)
 
