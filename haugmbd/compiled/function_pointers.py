@@ -68,6 +68,13 @@ def read_pointer(given: Any, pointer_type: Any, c: Any) -> Any:
     return NativeValue(c.builder.load(result), is_error=c.builder.load(failed))
 
 
+def has_layout(argument: Any) -> bool:
+    """Return whether machine code of a signature takes an argument as it is: contiguous arrays, and tuples that have an address."""
+    if isinstance(argument, np.ndarray):
+        return argument.flags.c_contiguous
+    return not isinstance(argument, tuple) or hasattr(argument, "address")
+
+
 class Routine:
     """An `entry` and its signature; `Routine(None, signature)` is a placeholder that is never called."""
 
@@ -89,8 +96,8 @@ class Routine:
         return self._address
 
     def __call__(self, *arguments: Any) -> int:
-        """Call the function; once it is compiled without a search for the signature, if all arrays have its layout."""
-        if self._enter is not None and all(x.flags.c_contiguous for x in arguments if isinstance(x, np.ndarray)):
+        """Call the function; once it is compiled without a search for the signature, if all arguments have its types."""
+        if self._enter is not None and all(map(has_layout, arguments)):
             return self._enter(*arguments)  # type: ignore[no-any-return]
         assert self._function is not None
         return self._function(*arguments)  # type: ignore[no-any-return]
