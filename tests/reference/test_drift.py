@@ -1,7 +1,9 @@
 """Drift of a point mass on a distance row, RK4 at fixed step for 10 s, to the printed digits of the table.
 
 The table's Phi is |r|^2 - 1, as in D.  Ten digits are printed; where a number is small, the rounding that 10 s gather (it drifts like
-t^2, as Phi does) is larger than the last of them: `GATHERED`, about 500 rounding errors of |r| = 1 and of energy 9.81.
+t^2, as Phi does) is larger than the last of them: `GATHERED`.  n steps that each round v by e move r by e h sqrt(n^3 / 3) and v by
+e sqrt(n): with n = 10^4, h = 10^-3 s and e = 3e-16 (half a unit of |v| = 4.4 m/s, some times a step) 2e-13 in r and 3e-14 in v, twice as
+much in Phi and Phi_dot.  Another order of sums, in us or in what made the table, is another draw of it.
 """
 
 from __future__ import annotations
@@ -19,9 +21,9 @@ END = np.array([0.27508746257611686, -0.961419205099125064])
 PRINTED = 1e-9
 """Half a unit of the tenth digit, relative, and a little more."""
 GATHERED = {
-    "max_abs_Phi": 1e-13,
+    "max_abs_Phi": 4e-13,
     "max_abs_Phidot": 1e-13,
-    "end_Phi": 1e-13,
+    "end_Phi": 4e-13,
     "end_Phidot": 1e-13,
     "max_abs_dE": 1e-12,
     "pos_error_at_10s": 1e-12,
