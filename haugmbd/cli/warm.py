@@ -63,10 +63,11 @@ def run_warm(arguments: argparse.Namespace) -> int:
 
 def default_methods() -> Iterator[tuple[str, Callable[[], object]]]:
     """Yield the methods that are compiled without options, by name."""
-    closed, redundant = slider_crank(driven=True), four_bar()
+    closed, redundant, tree = slider_crank(driven=True), four_bar(), double_pendulum()
     yield "RK4 with projection, and its result", partial(_ask, closed, h=STEP)
     yield "DormandPrince with projection", partial(_ask, closed, rtol=1e-6, atol=1e-8, t_eval=np.linspace(0.0, 5 * STEP, 4))
     yield "redundant constraints", partial(_ask, redundant, h=STEP)
+    yield "open chains and trees", partial(_ask, tree, h=STEP)
 
 
 def other_methods() -> Iterator[tuple[str, Callable[[], object]]]:

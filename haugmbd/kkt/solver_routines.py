@@ -59,10 +59,15 @@ WITH_TREE = SolverRoutines(
 
 
 def with_blocks(pack: Pack) -> Pack:
-    """Return the pack with the block LDL^T in place of the recursion over a forest: for searches that read its pivots."""
+    """Return the pack with the block LDL^T in place of the recursion over a forest, and with all rows in J.
+
+    For searches that read its pivots, and methods that solve with the factor of another pose: the recursion reads the current rows.
+    """
     if pack.factorize is not WITH_TREE.factorize:
         return pack
-    return pack._replace(factorize=WITH_BLOCKS.factorize, finish=WITH_BLOCKS.finish, begin=WITH_BLOCKS.begin)
+    return pack._replace(
+        factorize=WITH_BLOCKS.factorize, finish=WITH_BLOCKS.finish, begin=WITH_BLOCKS.begin, prepare_stage=pack.prepare
+    )
 
 
 def has_tree(tables: Tables) -> bool:

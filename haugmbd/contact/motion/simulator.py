@@ -182,8 +182,8 @@ class HybridSimulation:
         model = m.model(closed, state)
         contacts, others = self._events(model, state, hit)
         rule = of.rule
-        pack = rule.fitted(model, model.pack())
         method = of.method.limited(self.h_closed) if closed else of.method
+        pack = method.fitted(rule.fitted(model, model.pack()))
         problem = Problem(MaximalStateSpace(model), pack, rule.rates, rule.post_step, rule.options(), t, state.y)
         before, self._jumps, self._jumped = tuple(self._jumps), [], []
 

@@ -11,6 +11,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd.crosscheck.dense_reference import dense_system
 from haugmbd.errors import UsageError
+from haugmbd.gallery import double_pendulum
 from haugmbd.kkt.solver_choice import BLOCK, TREE
 from haugmbd.kkt.tree.tree_order import order_of_forest
 from joints import RJ, SJ, Distance, Parallel, PointInPlane, RotationDriver
@@ -176,6 +177,13 @@ def doubled() -> mbd.System:
 def test_a_model_that_it_does_not_serve_is_refused(make, why):
     with pytest.raises(UsageError, match=f"solver = 'tree' .*{why}.* Leave the choice to the model: solver=None"):
         make().compile(solver=TREE)
+
+
+@pytest.mark.parametrize("method", [mbd.RATTLE, mbd.HEM4])
+def test_methods_that_keep_a_factor_while_the_rows_move_on_take_blocks(method):
+    """The recursion reads the rows again; the factor of the blocks stays that of its pose."""
+    ends = [mbd.simulate(double_pendulum().compile(solver=name), 0.2, integrator=method(2e-3)).y[-1] for name in (TREE, BLOCK)]
+    np.testing.assert_array_equal(*ends)
 
 
 def test_friction_is_solved_with_blocks_and_is_the_same_by_the_recursion():
