@@ -38,7 +38,7 @@ SEEN = {
         3: (0.2, (160, 320)),
         4: (0.22, (160, 320)),
         5: (0.35, (480, 800)),
-        8: (0.2, (12, 20)),
+        8: (0.2, (11, 18)),
     },
 }
 """By order: interval [s] and numbers of steps.  At 0.5 s the slider-crank has passed its fastest pose, and the leading error has almost
