@@ -92,6 +92,17 @@ def test_help_is_no_error(capsys):
 
 
 @pytest.mark.slow
+def test_a_reader_that_goes_away_is_no_traceback():
+    """As in `haugmbd info | head -1`."""
+    command = [sys.executable, "-m", "haugmbd.cli.main", "info"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        process.stdout.close()
+        said = process.stderr.read()
+    assert said == ""
+    assert process.returncode == 1
+
+
+@pytest.mark.slow
 def test_the_command_runs_as_a_process_and_hands_its_exit_code_on():
     done = subprocess.run([sys.executable, "-m", "haugmbd.cli.main", "dance"], capture_output=True, text=True, timeout=600)
     assert done.returncode == 2
