@@ -111,7 +111,7 @@ def assemble(edges: EdgeBlocks, inertia: Array, pad: Array, J: Array, f: Factor)
                 B[first + k, a, c] = 0.0
 
 
-@inlined
+@kernel
 def put_narrow_edge(edges: EdgeBlocks, e: int, node: int, pad: Array, J: Array, f: Factor) -> None:
     """Fill the blocks of a narrow edge."""
     n = edges.width[e, 0]
@@ -166,7 +166,7 @@ def eliminate_node(s: Steps, f: Factor, x: Array, step: int, node: int, all_wide
         eliminate_narrow(s, f, x, step, node)
 
 
-@inlined
+@kernel
 def update_beside_narrow(B: Array, a: int, b: int, target: int, d_inv: Array, n: int, m: int) -> None:
     """Update the block between two neighbours of a wide pivot, with n and m unknowns, of which one or both are narrow."""
     if n != WIDE and m != WIDE:
@@ -176,7 +176,7 @@ def update_beside_narrow(B: Array, a: int, b: int, target: int, d_inv: Array, n:
         update_lines(B[lines], d_inv, B[block], B[target], min(n, m))
 
 
-@inlined
+@kernel
 def eliminate_narrow(s: Steps, f: Factor, x: Array, step: int, node: int) -> None:
     """Update the neighbours of a factored narrow node, and the right-hand side."""
     D, d_inv, B, rows = f.D, f.d_inv, f.B, s.order[step, 1]
@@ -207,17 +207,6 @@ def factor_pivot(s: Steps, f: Factor, step: int, node: int, all_wide: bool) -> N
 
 
 @inlined
-def factor(s: Steps, scale: Array, f: Factor, x: Array) -> tuple[float, int]:
-    """Factor in place, and apply `forward` to the right-hand side x (nn, 6) in the same pass.
-
-    Return the smallest |pivot| / scale (nn, 6) and its node (1.0, -1 when all are larger).
-    """
-    if has_narrow(s):
-        return factor_nodes(s, scale, f, x, False)
-    return factor_nodes(s, scale, f, x, True)
-
-
-@inlined
 def has_narrow(s: Steps) -> bool:
     """Return whether there are narrow edges."""
     return s.narrow_edges.shape[0] > 0  # type: ignore[no-any-return]
@@ -225,7 +214,11 @@ def has_narrow(s: Steps) -> bool:
 
 @inlined
 def factor_nodes(s: Steps, scale: Array, f: Factor, x: Array, all_wide: bool) -> tuple[float, int]:
-    """Factor as `factor` does; `all_wide` is a constant, so that the compiler leaves out what is for narrow edges."""
+    """Factor in place, and apply `forward` to the right-hand side x (nn, 6) in the same pass.
+
+    all_wide: a constant, so that what is for narrow edges is not compiled
+    Return the smallest |pivot| / scale (nn, 6) and its node (1.0, -1 when all are larger).
+    """
     worst, where = 1.0, -1
     for step in range(s.order.shape[0]):
         node = s.order[step, 0]
@@ -249,10 +242,13 @@ def update_vector(W: Array, d_inv: Array, x: Array, node: int, other: int) -> No
 @kernel
 def forward(s: Steps, f: Factor, x: Array) -> None:
     """Set x <- L^-1 x for a right-hand side x (nn, 6) by nodes, with the current factor."""
-    if has_narrow(s):
-        forward_nodes(s, f, x, False)
-    else:
-        forward_nodes(s, f, x, True)
+    forward_nodes(s, f, x, False)
+
+
+@kernel
+def forward_wide(s: Steps, f: Factor, x: Array) -> None:
+    """Do the same where no edge is narrow."""
+    forward_nodes(s, f, x, True)
 
 
 @inlined
@@ -279,10 +275,13 @@ def forward_nodes(s: Steps, f: Factor, x: Array, all_wide: bool) -> None:
 @kernel
 def backward(s: Steps, f: Factor, x: Array) -> None:
     """Set x <- L^-T d^-1 x: the result of `forward` becomes the solution."""
-    if has_narrow(s):
-        backward_nodes(s, f, x, False)
-    else:
-        backward_nodes(s, f, x, True)
+    backward_nodes(s, f, x, False)
+
+
+@kernel
+def backward_wide(s: Steps, f: Factor, x: Array) -> None:
+    """Do the same where no edge is narrow."""
+    backward_nodes(s, f, x, True)
 
 
 @inlined

@@ -19,9 +19,20 @@ from haugmbd.compiled.ffi import Callback
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.compiled.jit import entry, inlined, kernel
 from haugmbd.compiled.status_codes import FREE_AXIS, OK, SINGULAR, report
-from haugmbd.kkt.block_ldl import REFINED, EdgeBlocks, Factor, assemble, backward, factor, forward, refinement
+from haugmbd.kkt.block_ldl import (
+    REFINED,
+    EdgeBlocks,
+    Factor,
+    assemble,
+    backward,
+    backward_wide,
+    factor_nodes,
+    forward,
+    forward_wide,
+    refinement,
+)
 from haugmbd.kkt.elimination_order import Steps
-from haugmbd.kkt.rank_deficient import RowChoice, factor_chosen
+from haugmbd.kkt.rank_deficient import RowChoice, factor_chosen_nodes
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import SOLVE_SIGNATURE, Workspace
 
@@ -63,11 +74,11 @@ def assembled(w: Workspace) -> Factor:
 
 
 @inlined
-def eliminated(w: Workspace, f: Factor) -> int:
+def eliminated(w: Workspace, f: Factor, all_wide: bool) -> int:
     """Eliminate, together with b; return SINGULAR if a pivot vanishes."""
     x = ws.solution(w)
     copy(ws.right_hand_side(w), x)
-    worst, node = factor(steps_of(w), ws.pivot_scale(w), f, x)
+    worst, node = factor_nodes(steps_of(w), ws.pivot_scale(w), f, x, all_wide)
     if not worst > SINGULAR_TOL:
         return report(ws.status(w), SINGULAR, node, worst)
     return OK
@@ -81,18 +92,38 @@ def factorize_entry(w: Workspace, python_solver: Callback) -> int:
     """
     f = assembled(w)
     add_tangents(w, f)
-    return eliminated(w, f)
+    return eliminated(w, f, False)
+
+
+@entry
+def factorize_wide_entry(w: Workspace, python_solver: Callback) -> int:
+    """Factor where no edge is narrow."""
+    f = assembled(w)
+    add_tangents(w, f)
+    return eliminated(w, f, True)
 
 
 @entry
 def factorize_chosen_entry(w: Workspace, python_solver: Callback) -> int:
     """Factor where rows are dropped: as many rows of each edge as it keeps."""
+    return eliminated_chosen(w, False)
+
+
+@entry
+def factorize_chosen_wide_entry(w: Workspace, python_solver: Callback) -> int:
+    """Factor where rows are dropped, and no edge is narrow."""
+    return eliminated_chosen(w, True)
+
+
+@inlined
+def eliminated_chosen(w: Workspace, all_wide: bool) -> int:
+    """Assemble, and eliminate where rows are dropped; return SINGULAR if a pivot vanishes."""
     f = assembled(w)
     add_tangents(w, f)
     x = ws.solution(w)
     copy(ws.right_hand_side(w), x)
     choice = RowChoice(ws.padding(w), ws.kept_rows(w), ws.pivot_scale(w), ws.pivot_rows(w))
-    worst, node = factor_chosen(steps_of(w), choice, f, x)
+    worst, node = factor_chosen_nodes(steps_of(w), choice, f, x, all_wide)
     if not worst > SINGULAR_TOL:
         return report(ws.status(w), SINGULAR, node, worst)
     return OK
@@ -123,10 +154,34 @@ def begin_entry(w: Workspace, python_solver: Callback) -> int:
 
 
 @entry
+def begin_wide_entry(w: Workspace, python_solver: Callback) -> int:
+    """Eliminate forward where no edge is narrow."""
+    x = ws.solution(w)
+    copy(ws.right_hand_side(w), x)
+    forward_wide(steps_of(w), factor_of(w), x)
+    return OK
+
+
+@entry
 def finish_entry(w: Workspace, python_solver: Callback) -> int:
     """Write K^-1 b to the solution array, for the b of `factorize` or `begin`."""
     backward(steps_of(w), factor_of(w), ws.solution(w))
     return OK
+
+
+@entry
+def finish_wide_entry(w: Workspace, python_solver: Callback) -> int:
+    """Write K^-1 b to the solution array where no edge is narrow."""
+    backward_wide(steps_of(w), factor_of(w), ws.solution(w))
+    return OK
+
+
+@kernel
+def solve_with_wide_blocks(w: Workspace, x: Array) -> None:
+    """Set x <- K^-1 x with the current factor, where no edge is narrow."""
+    s, f = steps_of(w), factor_of(w)
+    forward_wide(s, f, x)
+    backward_wide(s, f, x)
 
 
 @kernel
@@ -162,12 +217,19 @@ def refiner(solve: Any) -> Any:
 
 
 refined_by_blocks = refiner(solve_with_blocks)
+refined_by_wide_blocks = refiner(solve_with_wide_blocks)
 
 
 @entry
 def refine_entry(w: Workspace, python_solver: Callback) -> int:
     """Improve the solution until it is that of the true inertia."""
     return refined_by_blocks(w)  # type: ignore[no-any-return]
+
+
+@entry
+def refine_wide_entry(w: Workspace, python_solver: Callback) -> int:
+    """Improve the solution until it is that of the true inertia, where no edge is narrow."""
+    return refined_by_wide_blocks(w)  # type: ignore[no-any-return]
 
 
 @kernel
@@ -183,4 +245,9 @@ FACTORIZE_CHOSEN = Routine(factorize_chosen_entry, SOLVE_SIGNATURE)
 FINISH = Routine(finish_entry, SOLVE_SIGNATURE)
 BEGIN = Routine(begin_entry, SOLVE_SIGNATURE)
 REFINE = Routine(refine_entry, SOLVE_SIGNATURE)
+FACTORIZE_WIDE = Routine(factorize_wide_entry, SOLVE_SIGNATURE)
+FACTORIZE_CHOSEN_WIDE = Routine(factorize_chosen_wide_entry, SOLVE_SIGNATURE)
+FINISH_WIDE = Routine(finish_wide_entry, SOLVE_SIGNATURE)
+BEGIN_WIDE = Routine(begin_wide_entry, SOLVE_SIGNATURE)
+REFINE_WIDE = Routine(refine_wide_entry, SOLVE_SIGNATURE)
 NO_REFINE = Routine(None, SOLVE_SIGNATURE)

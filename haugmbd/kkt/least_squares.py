@@ -26,7 +26,7 @@ from haugmbd.compiled.ffi import Callback
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.compiled.jit import entry, kernel
 from haugmbd.compiled.status_codes import NOT_SPREAD, OK, report
-from haugmbd.kkt.entry_points import refine_entry, solve_with_blocks
+from haugmbd.kkt.entry_points import refine_entry, refine_wide_entry, solve_with_blocks, solve_with_wide_blocks
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace import layout as at
 from haugmbd.workspace.layout import ACCELERATIONS, SOLVE_SIGNATURE, Workspace
@@ -214,6 +214,7 @@ def fitter(solve: Any) -> Any:
 
 
 fitted_by_blocks = fitter(solve_with_blocks)
+fitted_by_wide_blocks = fitter(solve_with_wide_blocks)
 
 
 @entry
@@ -229,5 +230,20 @@ def refine_and_fit_all_rows_entry(w: Workspace, python_solver: Callback) -> int:
     return fit_all_rows_entry(w, python_solver) if code == OK else code
 
 
+@entry
+def fit_all_rows_wide_entry(w: Workspace, python_solver: Callback) -> int:
+    """Fit accelerations to all rows where no edge is narrow."""
+    return fitted_by_wide_blocks(w)  # type: ignore[no-any-return]
+
+
+@entry
+def refine_and_fit_all_rows_wide_entry(w: Workspace, python_solver: Callback) -> int:
+    """Refine, then fit, where no edge is narrow."""
+    code = refine_wide_entry(w, python_solver)
+    return fit_all_rows_wide_entry(w, python_solver) if code == OK else code
+
+
+FIT_ALL_ROWS_WIDE = Routine(fit_all_rows_wide_entry, SOLVE_SIGNATURE)
+REFINE_AND_FIT_ALL_ROWS_WIDE = Routine(refine_and_fit_all_rows_wide_entry, SOLVE_SIGNATURE)
 FIT_ALL_ROWS = Routine(fit_all_rows_entry, SOLVE_SIGNATURE)
 REFINE_AND_FIT_ALL_ROWS = Routine(refine_and_fit_all_rows_entry, SOLVE_SIGNATURE)

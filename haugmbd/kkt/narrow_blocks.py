@@ -10,11 +10,11 @@ a block between two narrow nodes a and b, a first, has the lines of a.
 from __future__ import annotations
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.compiled.jit import inlined, kernel
+from haugmbd.compiled.jit import kernel
 from haugmbd.kkt.kernels6 import forward_block
 
 
-@inlined
+@kernel
 def put_lines(B: Array, J: Array, pad: Array, slot: int, side: int, n: int) -> None:
     """Write n rows of J from `slot` on one side to the block B."""
     for a in range(n):
@@ -23,7 +23,7 @@ def put_lines(B: Array, J: Array, pad: Array, slot: int, side: int, n: int) -> N
             B[a, c] = keep * J[slot + a, side, c]
 
 
-@inlined
+@kernel
 def factor_narrow(D: Array, d_inv: Array, n: int) -> None:
     """Overwrite the lower triangle of D (n, n) by L, and d_inv (6,) by 1/d; padding has d = -1."""
     for k in range(n):
@@ -38,7 +38,7 @@ def factor_narrow(D: Array, d_inv: Array, n: int) -> None:
         d_inv[k] = -1.0
 
 
-@inlined
+@kernel
 def eliminate_from_lines(L: Array, d_inv: Array, W: Array, T: Array, x: Array, node: int, other: int, n: int) -> None:
     """Eliminate a wide pivot from a narrow neighbour with n lines in W.
 
@@ -62,7 +62,7 @@ def product(V: Array, r: int, d_inv: Array, W: Array, s: int) -> float:
     return total
 
 
-@inlined
+@kernel
 def update_lines(V: Array, d_inv: Array, W: Array, T: Array, n: int) -> None:
     """Set T <- T - V d^-1 W: a wide pivot, n lines V of a narrow neighbour, block W (6, 6) of a wide one."""
     for r in range(n):
@@ -74,7 +74,7 @@ def update_lines(V: Array, d_inv: Array, W: Array, T: Array, n: int) -> None:
         T[r, 0], T[r, 1], T[r, 2], T[r, 3], T[r, 4], T[r, 5] = t0, t1, t2, t3, t4, t5
 
 
-@inlined
+@kernel
 def update_narrow(V: Array, d_inv: Array, W: Array, T: Array, n: int, m: int) -> None:
     """Set T <- T - V d^-1 W^T: a wide pivot, n and m lines of two narrow neighbours."""
     for r in range(n):
@@ -82,7 +82,7 @@ def update_narrow(V: Array, d_inv: Array, W: Array, T: Array, n: int, m: int) ->
             T[r, s] -= product(V, r, d_inv, W, s)
 
 
-@inlined
+@kernel
 def carry_narrow(L: Array, B: Array, n: int) -> None:
     """Set B <- L^-1 B, with the factor of a narrow pivot of n rows."""
     for r in range(1, n):
@@ -91,7 +91,7 @@ def carry_narrow(L: Array, B: Array, n: int) -> None:
                 B[r, c] -= L[r, s] * B[s, c]
 
 
-@inlined
+@kernel
 def update_diagonal_from_narrow(W: Array, d_inv: Array, T: Array, n: int, m: int) -> None:
     """Set T <- T - W^T d^-1 W, lower triangle: a narrow pivot of n rows, a neighbour of m unknowns."""
     for r in range(n):
@@ -103,7 +103,7 @@ def update_diagonal_from_narrow(W: Array, d_inv: Array, T: Array, n: int, m: int
                     T[a, b] -= d_inv[r] * W[r, a] * W[r, b]
 
 
-@inlined
+@kernel
 def subtract_square(W: Array, r: int, d: float, T: Array) -> None:
     """Set T <- T - d w w^T for a line w of W, lower triangle of T (6, 6)."""
     w0, w1, w2, w3, w4, w5 = W[r, 0], W[r, 1], W[r, 2], W[r, 3], W[r, 4], W[r, 5]
@@ -118,7 +118,7 @@ def subtract_square(W: Array, r: int, d: float, T: Array) -> None:
     T[5, 3], T[5, 4], T[5, 5] = T[5, 3] - q5 * w3, T[5, 4] - q5 * w4, T[5, 5] - q5 * w5
 
 
-@inlined
+@kernel
 def subtract_product(A: Array, r: int, d: float, B: Array, T: Array, n: int) -> None:
     """Set T <- T - d a b^T for lines a of A and b (6,) of B, T (n, 6)."""
     b0, b1, b2, b3, b4, b5 = B[r, 0], B[r, 1], B[r, 2], B[r, 3], B[r, 4], B[r, 5]
@@ -138,7 +138,7 @@ def update_between(A: Array, d_inv: Array, B: Array, T: Array, rows: int, n: int
                 T[a, b] -= d_inv[r] * A[r, a] * B[r, b]
 
 
-@inlined
+@kernel
 def forward_narrow(L: Array, x: Array, node: int, n: int) -> None:
     """Overwrite x[node] (n,) by L^-1 x[node]."""
     for r in range(1, n):
@@ -146,7 +146,7 @@ def forward_narrow(L: Array, x: Array, node: int, n: int) -> None:
             x[node, r] -= L[r, s] * x[node, s]
 
 
-@inlined
+@kernel
 def backward_narrow(L: Array, x: Array, node: int, n: int) -> None:
     """Overwrite x[node] (n,) by L^-T x[node]."""
     for r in range(n - 2, -1, -1):
@@ -154,7 +154,7 @@ def backward_narrow(L: Array, x: Array, node: int, n: int) -> None:
             x[node, r] -= L[s, r] * x[node, s]
 
 
-@inlined
+@kernel
 def update_vector_by_lines(W: Array, d_inv: Array, x: Array, node: int, other: int, n: int) -> None:
     """Set x[other] <- x[other] - W d^-1 x[node]: a wide pivot, n lines of a narrow neighbour."""
     for r in range(n):
@@ -165,7 +165,7 @@ def update_vector_by_lines(W: Array, d_inv: Array, x: Array, node: int, other: i
         x[other, r] -= first + last
 
 
-@inlined
+@kernel
 def update_vector_from_narrow(W: Array, d_inv: Array, x: Array, node: int, other: int, rows: int, n: int) -> None:
     """Set x[other] <- x[other] - W^T d^-1 x[node]: a narrow pivot, a neighbour of n unknowns."""
     for r in range(rows):
@@ -174,7 +174,7 @@ def update_vector_from_narrow(W: Array, d_inv: Array, x: Array, node: int, other
             x[other, c] -= W[r, c] * q
 
 
-@inlined
+@kernel
 def substitute_lines(W: Array, x: Array, node: int, other: int, n: int) -> None:
     """Set x[node] <- x[node] - W^T x[other]: a wide node, n lines of a narrow one that is known."""
     for r in range(n):
@@ -184,7 +184,7 @@ def substitute_lines(W: Array, x: Array, node: int, other: int, n: int) -> None:
         x[node, 0], x[node, 1], x[node, 2], x[node, 3], x[node, 4], x[node, 5] = x0, x1, x2, x3, x4, x5
 
 
-@inlined
+@kernel
 def substitute_in_narrow(W: Array, x: Array, node: int, other: int, rows: int, n: int) -> None:
     """Set x[node] <- x[node] - W x[other]: a narrow node, n unknowns of another one that are known."""
     for r in range(rows):

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import inlined, kernel
-from haugmbd.kkt.block_ldl import Factor, eliminate_node, factor_pivot, has_narrow
+from haugmbd.kkt.block_ldl import Factor, eliminate_node, factor_pivot
 from haugmbd.kkt.elimination_order import WIDE, Steps
 from haugmbd.kkt.kernels6 import pivot_ratio
 
@@ -35,16 +35,8 @@ class RowChoice(NamedTuple):
 
 
 @inlined
-def factor_chosen(s: Steps, c: RowChoice, f: Factor, x: Array) -> tuple[float, int]:
-    """Factor as `block_ldl.factor` does, with some rows left out."""
-    if has_narrow(s):
-        return factor_chosen_nodes(s, c, f, x, False)
-    return factor_chosen_nodes(s, c, f, x, True)
-
-
-@inlined
 def factor_chosen_nodes(s: Steps, c: RowChoice, f: Factor, x: Array, all_wide: bool) -> tuple[float, int]:
-    """Factor as `factor_chosen` does;  all_wide: a constant, see `block_ldl.factor_nodes`."""
+    """Factor as `block_ldl.factor_nodes` does, with some rows left out;  all_wide: a constant, as there."""
     D, d_inv, B = f.D, f.d_inv, f.B
     first_edge = c.scale.shape[0] - c.kept.shape[0]
     worst, where = 1.0, -1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from haugmbd.compiled.array_types import Ints
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.kkt import entry_points as blocks
 from haugmbd.kkt import least_squares
@@ -11,6 +12,7 @@ from haugmbd.kkt.entry_points import NO_REFINE as NO_ROUTINE
 from haugmbd.kkt.multifrontal import entry_points as fronts
 from haugmbd.kkt.multifrontal.blas import link_blas
 from haugmbd.kkt.tree import entry_points as trees
+from haugmbd.workspace import layout as at
 from haugmbd.workspace.layout import Pack, Tables
 
 
@@ -35,6 +37,17 @@ WITH_BLOCKS = SolverRoutines(
     least_squares.FIT_ALL_ROWS,
     least_squares.REFINE_AND_FIT_ALL_ROWS,
 )
+
+WITH_WIDE_BLOCKS = SolverRoutines(
+    blocks.FACTORIZE_WIDE,
+    blocks.FACTORIZE_CHOSEN_WIDE,
+    blocks.FINISH_WIDE,
+    blocks.BEGIN_WIDE,
+    blocks.REFINE_WIDE,
+    least_squares.FIT_ALL_ROWS_WIDE,
+    least_squares.REFINE_AND_FIT_ALL_ROWS_WIDE,
+)
+"""For models without narrow edges, the most: what is for these is not compiled."""
 
 WITH_FRONTS = SolverRoutines(
     fronts.FACTORIZE,
@@ -65,9 +78,13 @@ def with_blocks(pack: Pack) -> Pack:
     """
     if pack.factorize is not WITH_TREE.factorize:
         return pack
-    return pack._replace(
-        factorize=WITH_BLOCKS.factorize, finish=WITH_BLOCKS.finish, begin=WITH_BLOCKS.begin, prepare_stage=pack.prepare
-    )
+    solver = blocks_for(pack.ints)
+    return pack._replace(factorize=solver.factorize, finish=solver.finish, begin=solver.begin, prepare_stage=pack.prepare)
+
+
+def blocks_for(ints: Ints) -> SolverRoutines:
+    """Return the routines of the blocks for the integers of tables."""
+    return WITH_BLOCKS if ints[3 * at.NARROW_EDGES + 1] > 0 else WITH_WIDE_BLOCKS
 
 
 def has_tree(tables: Tables) -> bool:
@@ -88,6 +105,6 @@ def routines_of(tables: Tables, every_row: bool = True) -> SolverRoutines:
     if has_tree(tables) and every_row:
         return WITH_TREE
     if not has_fronts(tables):
-        return WITH_BLOCKS
+        return blocks_for(tables.ints)
     link_blas()
     return WITH_FRONTS
