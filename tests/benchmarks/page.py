@@ -241,6 +241,8 @@ def page(r: Recorded) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
     machine = f"{about['machine']['processor']}, {about['machine']['cores']} cores, {about['machine']['system']}"
     head = HEAD.format(date=about["date"][:10], machine=machine, load=" and ".join(map(str, about["load"])), versions=versions)
+    if "earlier" in about:
+        head += f"* From the run of {about['earlier']['date'][:10]}: {about['earlier']['what']}.\n"
     picture = f"![Energy error against CPU time on 40 four-bar windows](../{PICTURE.relative_to(REPOSITORY)})\n"
     return "\n\n".join([head.rstrip("\n"), *(text for text in made if "---|\n|" in text)]) + "\n\n" + picture
 
