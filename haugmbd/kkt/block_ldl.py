@@ -207,12 +207,6 @@ def factor_pivot(s: Steps, f: Factor, step: int, node: int, all_wide: bool) -> N
 
 
 @inlined
-def has_narrow(s: Steps) -> bool:
-    """Return whether there are narrow edges."""
-    return s.narrow_edges.shape[0] > 0  # type: ignore[no-any-return]
-
-
-@inlined
 def factor_nodes(s: Steps, scale: Array, f: Factor, x: Array, all_wide: bool) -> tuple[float, int]:
     """Factor in place, and apply `forward` to the right-hand side x (nn, 6) in the same pass.
 

@@ -39,14 +39,13 @@ ABSOLUTE, RELATIVE, RELATIVE_TO_GROUND = 0, 1, 2
 
 
 class Steps(NamedTuple):
-    """The part of a schedule that elimination reads;  narrow_edges: (., 1) their numbers."""
+    """The part of a schedule that elimination reads."""
 
     order: Ints
     neighbor_starts: Ints
     neighbors: Ints
     update_starts: Ints
     fill_updates: Ints
-    narrow_edges: Ints
 
 
 class Schedule(NamedTuple):

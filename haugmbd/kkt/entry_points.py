@@ -49,7 +49,6 @@ def steps_of(w: Workspace) -> Steps:
         ws.neighbors(w),
         ws.update_starts(w),
         ws.fill_updates(w),
-        ws.narrow_edges(w),
     )
 
 

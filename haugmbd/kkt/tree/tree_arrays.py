@@ -54,9 +54,9 @@ GENERAL_COLUMNS = 6 * 32
 class TreeArrays(NamedTuple):
     """Views of the arrays of a forest.
 
-    steps: (nb, 12);  A: (nb + 1, 3, 3);  X: (nm, 9) markers;  inertia: (nb + 1, 10);  J: (6 ne, 2, 6);  scale: (nn, 6) of the pivots
+    steps: (nb, 13);  A: (nb + 1, 3, 3);  X: (nm, 9) markers;  inertia: (nb + 1, 10);  J: (6 ne, 2, 6);  scale: (nn, 6) of the pivots
     d_inv: (nn, 6) inverse squares of the distances of the rows of an edge from those before, as `integrators.rank_watch` reads them
-    body: (nb + 1, 42);  joint: (nb + 1, .), by the body that it carries;  block: the same as (nb + 1, ., 6)
+    body: (nb + 1, 33);  joint: (nb + 1, .), by the body that it carries;  block: the same as (nb + 1, ., 6)
     """
 
     steps: Ints
