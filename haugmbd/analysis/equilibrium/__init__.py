@@ -1,15 +1,19 @@
 """Equilibria, steady motions, and small motions about them.
 
 steady_motion      steady motions
+block_states       the states of blocks, and their rates
 residual           the balance of forces at a pose
 tangent_space      the tangent space of the constraints
 tangent_matrices   stiffness, damping and inertia along it
+block_matrices     derivatives by the states of blocks
 eigenmodes         eigenvalues and modes
 steady_check       check that a motion is steady
 solver             solver for a balance of forces
+balance_of_states  the same with the states of blocks
 result             Equilibrium
 equilibrium        equilibrium
 linearization      Linearization
 velocity_rows      small motions of mechanisms with velocity rows
+block_modes        small motions of bodies and blocks together
 linearize          linearize
 """

@@ -3,6 +3,7 @@ r"""Eigenvalues and modes of  M x'' + C x' + K x = 0.
     C = 0, K = K^T      K x = kappa M x,   eigenvalues +- sqrt(-kappa): pairs +- i omega where kappa > 0
     otherwise           A = [0 1; -M^-1 K  -M^-1 C],   A (x, x') = eigenvalue (x, x')
     velocity rows       x' = G x + N y,  M y' + C y + K x = 0: see `velocity_rows`
+    blocks              M y' + C y + K x = E z,  z' = Z (x, y, z): see `block_modes`
     free motions        K x = 0: the eigenvalue 0, once, or twice where the motion goes on by itself (y C x = 0)
 
 Zero eigenvalues are counted from K and C, not from A, where rounding splits a double zero.
@@ -22,11 +23,17 @@ NO_STIFFNESS = 1e-9
 """Singular value of K, relative to the largest stiffness and to the forces at work, below which a motion is free: see `stiffness.NOISE`."""
 
 
+NO_EFFECT = 1e-8
+"""Singular value of the state matrix, with times measured by its fastest motion, below which a motion has no effect. Differences for K have
+errors of about 1e-10."""
+
+
 class Modes(NamedTuple):
-    """eigenvalues: (nm,) [1/s], one of each pair;  shapes: (nd, nm) x, the smallest |eigenvalue| first."""
+    """eigenvalues: (nm,) [1/s], one of each pair;  shapes: (nd, nm) x, the smallest |eigenvalue| first;  states: (ns, nm) of blocks."""
 
     eigenvalues: Complex
     shapes: Complex
+    states: Complex | None = None
 
 
 def state_matrix(M: Array, C: Array, K: Array) -> Array:
@@ -40,6 +47,30 @@ def rolling_state_matrix(M: Array, C: Array, K: Array, N: Array, G: Array) -> Ar
     """Return A (np + nv, np + nv): (x, y)' = A (x, y)."""
     lower = -np.linalg.solve(M, np.hstack([K, C]))
     return np.vstack([np.hstack([G, N]), lower])
+
+
+def with_block_states(A: Array, M: Array, E: Array, Z: Array) -> Array:
+    """Return the state matrix of (x, y, z) from that of (x, y): M y' + C y + K x = E z,  z' = Z (x, y, z)."""
+    forced = np.vstack([np.zeros((len(A) - len(M), E.shape[1])), np.linalg.solve(M, E)])
+    return np.vstack([np.hstack([A, forced]), Z])
+
+
+def split_eigenvalues(A: Array) -> tuple[Array, Array, Array]:
+    """Return the null vectors of A, and its eigenvalues that are not zero with their eigenvectors.
+
+    In the basis (Z, Q), A Z = 0, A is block triangular: the eigenvalues are zeros and those of Q^T A Q. An eigenvector q of these is
+    the part of Q q + Z (Z^T A Q q) / eigenvalue.
+    """
+    if not len(A):
+        return np.zeros((0, 0)), np.zeros(0, dtype=complex), np.zeros((0, 0), dtype=complex)
+    _, s, Vt = np.linalg.svd(A)
+    null = s <= NO_EFFECT
+    if not null.any():
+        eigenvalues, vectors = np.linalg.eig(A)
+        return np.zeros((len(A), 0)), eigenvalues.astype(complex), vectors.astype(complex)
+    Z, Q = Vt[null].T, Vt[~null].T
+    _, eigenvalues, inner = split_eigenvalues(Q.T @ A @ Q)
+    return Z, eigenvalues, Q @ inner + Z @ (Z.T @ A @ Q @ inner) / eigenvalues
 
 
 def find_modes(M: Array, C: Array, K: Array, work: float, *, conservative: bool) -> Modes:

@@ -1,18 +1,21 @@
 r"""equilibrium: a pose at which all forces are in balance, its stability, and its reactions.
 
     Q - M bias - Phi_q^T lam = 0,   Phi(q, t) = 0         at rest (bias = 0), or in a steady motion, with its accelerations as bias
+    z' = 0                                                the states of blocks rest, too
     K x = kappa x                                         stiffness along the tangent space of the constraints
     kappa > 0 stable,  kappa < 0 unstable,  kappa = 0 indifferent                                      along x
 
 Drivers are fixed at their values at time t (a quasi-static pose), unless they drive the steady motion.
 In a steady motion, kappa > 0 is stability in the rotating frame. Gyroscopic forces can stabilize a motion with kappa < 0: see
-`linearize`.
+`linearize`. With states of blocks, stability is that of all small motions, from their eigenvalues, and K that with the states held.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from haugmbd.analysis.equilibrium.balance_of_states import find_balance_of_states
+from haugmbd.analysis.equilibrium.block_modes import block_modes, motion_matrices
 from haugmbd.analysis.equilibrium.residual import (
     ResidualEvaluator,
     evaluate_residual,
@@ -54,7 +57,7 @@ def equilibrium(
         Steady motion: the pose is in balance with its centrifugal forces. By default the mechanism is at rest.
     downhill : bool
         If True, minimize the potential, towards a stable equilibrium. If False, find the next equilibrium, stable or not. A start that is
-        in balance is returned in both cases, and may be unstable.
+        in balance is returned in both cases, and may be unstable. With states of blocks there is no potential: the next one is found.
 
     Returns
     -------
@@ -71,11 +74,14 @@ def equilibrium(
         If an argument is not valid, or the steady motion is not possible.
     """
     model, start = read_model(system, state)
-    evaluator = make_residual_evaluator(model, read_steady(model, steady), start.t)
+    evaluator = make_residual_evaluator(model, read_steady(model, steady), start)
     if evaluator.steady.moves:
         refuse_friction(model, "the balance of a steady motion")
     try:
-        found = find_balance(evaluator, start.y, downhill=downhill)
+        if len(evaluator.states.columns):
+            found = find_balance_of_states(evaluator, start.y)
+        else:
+            found = find_balance(evaluator, start.y, downhill=downhill)
     except NotHeld as error:
         raise _not_held(evaluator, *error.result) from None
     kappa, V = np.linalg.eigh(0.5 * (found.K + found.K.T))
@@ -84,23 +90,26 @@ def equilibrium(
     faults = position_faults(model, at_rest)
     if faults:  # of dropped rows that do not hold at this pose
         raise ModelError(faults)
+    matrices = motion_matrices(evaluator, place) if len(evaluator.states.columns) else None
+    scale = scale_of(place.work, found.K) if matrices is None else matrices.scale
     if evaluator.steady.moves:
-        check_steady(evaluator, place, scale_of(place.work, found.K))
+        check_steady(evaluator, place, scale, np.zeros(0) if matrices is None else matrices.rate_scale)
     motions = motions_of(evaluator, place.at.N @ V)
     unit = np.array([largest(motion, evaluator.length) for motion in motions])
-    left = float(np.abs(place.g).max(initial=0.0)) / (scale_of(place.work, found.K) or 1.0)
+    left = float(np.abs(place.g).max(initial=0.0)) / (scale or 1.0)
     return Equilibrium(
         model,
         at_rest,
         multipliers(evaluator, place),
         motions / unit[:, None, None],
         kappa / unit**2,
-        kinds_of(kappa, scale_of(place.work, found.K)),
+        kinds_of(kappa, scale),
         left,
         found.newton,
         found.relaxed,
         evaluator.steady,
         evaluator.length,
+        None if matrices is None else block_modes(matrices).eigenvalues,
     )
 
 

@@ -2,16 +2,18 @@ r"""The result of `linearize`: matrices, state matrix, and modes with a descript
 
 M x'' + C x' + K x = 0,   (x, x')' = A (x, x');    mode: x(t) = Re( shape e^(s t) ),   omega = |s|,  zeta = -Re s / |s|
 With velocity rows (rolling wheels):   x' = G x + N y,   M y' + C y + K x = 0,   (x, y)' = A (x, y)
+With blocks that have states z:        M y' + C y + K x = E z,   z' = Z (x, y, z),   (x, y, z)' = A (x, y, z)
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+from scipy import linalg
 
-from haugmbd.analysis.equilibrium.eigenmodes import rolling_state_matrix, state_matrix
+from haugmbd.analysis.equilibrium.eigenmodes import rolling_state_matrix, state_matrix, with_block_states
 from haugmbd.analysis.equilibrium.steady_motion import Steady
 from haugmbd.analysis.equilibrium.tangent_matrices import NOISE
 from haugmbd.analysis.mobility.twist_format import Complex
@@ -39,12 +41,15 @@ class Mode:
         v [m] global, and omega_bar [rad] body frames; scaled to a largest rotation (or displacement) of 1 at t = 0.
     text : str
         Description of the motion.
+    states : ndarray, (ns,), complex
+        The states of blocks, in the same scale; where no body moves, the largest of them is 1.
     """
 
     number: int
     eigenvalue: complex
     shape: Complex
     text: str
+    states: Complex = field(default_factory=lambda: np.zeros(0, dtype=complex))
 
     @property
     def omega(self) -> float:
@@ -106,6 +111,10 @@ class Linearization:
         The modes, the smallest |eigenvalue| first.
     N, G : ndarray, (np, nd) and (np, np), or None
         With velocity rows, which rolling wheels have: x' = G x + N y and M y' + C y + K x = 0, y the rates of nd of the coordinates.
+    states : tuple of str, (ns,)
+        The states z of blocks.
+    E, Z : ndarray, (nd, ns) and (ns, np + nd + ns), or None
+        With such states: M y' + C y + K x = E z and z' = Z (x, y, z), y = x' without velocity rows.
     """
 
     model: Model
@@ -119,6 +128,9 @@ class Linearization:
     modes: tuple[Mode, ...]
     N: Array | None = None
     G: Array | None = None
+    states: tuple[str, ...] = ()
+    E: Array | None = None
+    Z: Array | None = None
 
     @property
     def dof(self) -> int:
@@ -127,10 +139,15 @@ class Linearization:
 
     @cached_property
     def A(self) -> Array:
-        """Return the state matrix (2 nd, 2 nd): (x, x')' = A (x, x'); with velocity rows (np + nd, np + nd): (x, y)' = A (x, y)."""
+        """Return the state matrix (2 nd, 2 nd): (x, x')' = A (x, x').
+
+        With velocity rows it is (np + nd, np + nd), of (x, y); with states of blocks these follow: (x, y, z).
+        """
         if self.N is None or self.G is None:
-            return state_matrix(self.M, self.C, self.K)
-        return rolling_state_matrix(self.M, self.C, self.K, self.N, self.G)
+            A = state_matrix(self.M, self.C, self.K)
+        else:
+            A = rolling_state_matrix(self.M, self.C, self.K, self.N, self.G)
+        return A if self.E is None or self.Z is None else with_block_states(A, self.M, self.E, self.Z)
 
     @property
     def eigenvalues(self) -> Complex:
@@ -165,3 +182,22 @@ class Linearization:
         return "\n".join([head, *map(str, self.modes)])
 
     __repr__ = __str__
+
+
+def in_coordinates(found: Linearization, T: Array, *, rolls: bool) -> Linearization:
+    """Return the matrices of x' = G x + N y, ... in the coordinates of x = T x_new;  rolls: y are the rates of some of them, or all."""
+    M, C, K, N, G, E, Z = found.M, found.C, found.K, found.N, found.G, found.E, found.Z
+    assert N is not None
+    assert G is not None
+    assert E is not None
+    assert Z is not None
+    N, G, S = np.asarray(np.linalg.solve(T, N)), np.asarray(np.linalg.solve(T, G @ T)), T
+    if rolls:
+        chosen = np.sort(linalg.qr(N.T, pivoting=True, mode="economic")[2][: N.shape[1]])
+        S = np.linalg.inv(N[chosen])
+    changed = replace(found, M=S.T @ M @ S, C=S.T @ C @ S, K=S.T @ K @ T, N=N @ S, G=G)
+    if not rolls:
+        changed = replace(changed, N=None, G=None)
+    if not len(Z):
+        return replace(changed, E=None, Z=None)
+    return replace(changed, E=S.T @ E, Z=Z @ linalg.block_diag(T, S, np.eye(len(Z))))

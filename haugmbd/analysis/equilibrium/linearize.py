@@ -3,6 +3,7 @@ r"""linearize: small motions about an equilibrium or a steady motion, along the 
     M x'' + C x' + K x = 0            u = B x',  Phi_q B = 0           x: as many coordinates as degrees of freedom
     M = B^T M B      C = -B^T d(Q - M bias)/du B      K = -B^T d(Q - M bias - Phi_q^T lam)/dq B
     (x, x')' = A (x, x')              eigenvalues s:  omega = |s|,  zeta = -Re s / |s|,  x(t) = Re( x e^(s t) )
+    with blocks: M x'' + C x' + K x = E z,   z' = Z (x, x', z):  see `block_modes`
 
 x are displacements and rotations of bodies, chosen so that all others follow from them with small factors. In a steady motion
 (`UniformRotation`, `UniformTranslation`, `RotorSpin`) they are relative to the moving frame; C then has Coriolis and gyroscopic terms, K
@@ -15,8 +16,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
+from haugmbd.analysis.equilibrium.block_modes import block_modes, motion_matrices
 from haugmbd.analysis.equilibrium.eigenmodes import Modes, find_modes
-from haugmbd.analysis.equilibrium.linearization import Linearization, Mode
+from haugmbd.analysis.equilibrium.linearization import Linearization, Mode, in_coordinates
 from haugmbd.analysis.equilibrium.residual import (
     ResidualEvaluator,
     bodies_in,
@@ -27,10 +29,10 @@ from haugmbd.analysis.equilibrium.residual import (
 )
 from haugmbd.analysis.equilibrium.result import Equilibrium
 from haugmbd.analysis.equilibrium.solver import TrialPose, trial_pose_at
-from haugmbd.analysis.equilibrium.steady_check import check_steady, refuse_friction
+from haugmbd.analysis.equilibrium.steady_check import check_states, check_steady, refuse_friction
 from haugmbd.analysis.equilibrium.steady_motion import SteadyLike, read_steady
 from haugmbd.analysis.equilibrium.tangent_matrices import NOISE, damping, inertia, scale_of, stiffness
-from haugmbd.analysis.equilibrium.velocity_rows import RollingMatrices, rolling_matrices, rolling_modes
+from haugmbd.analysis.equilibrium.velocity_rows import rolling_modes
 from haugmbd.analysis.mobility.twist_format import SHOWN_PART, Complex, largest, leading, motion_text
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
@@ -100,16 +102,17 @@ def linearize(system: System | Model | Equilibrium, state: State | None = None, 
     faults = position_faults(model, start)
     if faults:
         raise ModelError(faults)
-    evaluator = make_residual_evaluator(model, read_steady(model, steady), start.t)
+    evaluator = make_residual_evaluator(model, read_steady(model, steady), start)
     place = trial_pose_at(evaluator, start.y)
     _check_rest(evaluator, start, place)
-    rolling = rolling_matrices(evaluator, place) if len(model.velocity_rows) else None
-    K = stiffness(evaluator, place.y, place.at) if rolling is None else rolling.K
+    if len(evaluator.states.columns) or len(model.velocity_rows):
+        return _first_order(evaluator, place)
+    K = stiffness(evaluator, place.y, place.at)
     scale = scale_of(place.work, K)
     _check_balance(evaluator, place, scale)
     if evaluator.steady.moves:
-        check_steady(evaluator, place, scale)
-    return _linearized(evaluator, place, K, scale) if rolling is None else _linearized_rolling(evaluator, place, rolling)
+        check_steady(evaluator, place, scale, np.zeros(0))
+    return _linearized(evaluator, place, K, scale)
 
 
 def _linearized(evaluator: ResidualEvaluator, place: TrialPose, K: Array, scale: float) -> Linearization:
@@ -126,26 +129,42 @@ def _linearized(evaluator: ResidualEvaluator, place: TrialPose, K: Array, scale:
     return Linearization(evaluator.model, state, evaluator.steady, M, C, K, names, motions_of(evaluator, N @ T), modes)
 
 
-def _linearized_rolling(evaluator: ResidualEvaluator, place: TrialPose, rolling: RollingMatrices) -> Linearization:
-    """Return the linearization of a mechanism with velocity rows; y are the rates of some of the coordinates x."""
-    T, names = _coordinates(evaluator, rolling.basis)
+def _first_order(evaluator: ResidualEvaluator, place: TrialPose) -> Linearization:
+    """Return the linearization of a mechanism with velocity rows, or with states of blocks, at a pose in balance."""
+    matrices = motion_matrices(evaluator, place)
+    _check_balance(evaluator, place, matrices.scale)
+    check_states(evaluator, place.residual, matrices.rate_scale, EQUILIBRIUM_TOL, f"at t = {evaluator.t:g} s")
+    if evaluator.steady.moves:
+        check_steady(evaluator, place, matrices.scale, matrices.rate_scale)
+    T, names = _coordinates(evaluator, matrices.basis)
     state = state_of(evaluator, place.y)
-    modes = _modes(evaluator, state, rolling_modes(rolling), rolling.basis)
-    inverse = np.linalg.inv(T)
-    N, G = inverse @ rolling.N, inverse @ rolling.G @ T
-    chosen = np.sort(linalg.qr(N.T, pivoting=True, mode="economic")[2][: N.shape[1]])
-    S = np.linalg.inv(N[chosen])
-    M, C, K = S.T @ rolling.M @ S, S.T @ rolling.C @ S, S.T @ rolling.K @ T
-    basis = motions_of(evaluator, rolling.basis @ T)
-    return Linearization(evaluator.model, state, evaluator.steady, M, C, K, names, basis, modes, N @ S, G)
+    modes = _modes(evaluator, state, block_modes(matrices) if len(matrices.Z) else rolling_modes(*matrices[1:6]), matrices.basis)
+    found = Linearization(
+        evaluator.model,
+        state,
+        evaluator.steady,
+        matrices.M,
+        matrices.C,
+        matrices.K,
+        names,
+        motions_of(evaluator, matrices.basis @ T),
+        modes,
+        matrices.N,
+        matrices.G,
+        evaluator.states.names,
+        matrices.E,
+        matrices.Z,
+    )
+    return in_coordinates(found, T, rolls=len(evaluator.model.velocity_rows) > 0)
 
 
 def _modes(evaluator: ResidualEvaluator, state: State, found: Modes, N: Array) -> tuple[Mode, ...]:
     """Return the modes, described; their shapes are in the basis N."""
     shapes = motions_of(evaluator, N @ found.shapes.real) + 1j * motions_of(evaluator, N @ found.shapes.imag)
+    of_blocks = np.zeros((len(shapes), 0), dtype=complex) if found.states is None else found.states.T
     return tuple(
-        _mode(evaluator, state, k, complex(s), shape)
-        for k, (s, shape) in enumerate(zip(found.eigenvalues, shapes, strict=True), start=1)
+        _mode(evaluator, state, k, complex(s), shape, z)
+        for k, (s, shape, z) in enumerate(zip(found.eigenvalues, shapes, of_blocks, strict=True), start=1)
     )
 
 
@@ -167,16 +186,21 @@ def _coordinates(evaluator: ResidualEvaluator, N: Array) -> tuple[Array, tuple[s
     return T, tuple(names)
 
 
-def _mode(evaluator: ResidualEvaluator, state: State, number: int, eigenvalue: complex, shape: Complex) -> Mode:
-    """Return a mode with its shape scaled, and its description."""
+def _mode(evaluator: ResidualEvaluator, state: State, number: int, eigenvalue: complex, shape: Complex, z: Complex) -> Mode:
+    """Return a mode with its shape scaled, and its description;  z: (ns,) the states of blocks."""
+    if not shape.any() and z.any():
+        most = int(np.argmax(np.abs(z)))
+        text = f"{evaluator.states.names[most]} moves, and no body"
+        return Mode(number, eigenvalue, shape, text, z / z[most])
     first = leading(shape, state.p, evaluator.length)
-    shape = shape * (abs(first) / first)
-    shape = shape / (largest(shape.real, evaluator.length) or 1.0)
+    shape, z = shape * (abs(first) / first), z * (abs(first) / first)
+    size = largest(shape.real, evaluator.length) or 1.0
+    shape, z = shape / size, z / size
     names, p = evaluator.model.body_names, state.p
     text = motion_text(shape.real, p, names, evaluator.length, unit=1.0)
     if largest(shape.imag, evaluator.length) > SHOWN_PART * largest(shape.real, evaluator.length):
         text += f"; a quarter of a period later {motion_text(-shape.imag, p, names, evaluator.length, unit=1.0)}"
-    return Mode(number, eigenvalue, shape, text)
+    return Mode(number, eigenvalue, shape, text, z)
 
 
 def _check_rest(evaluator: ResidualEvaluator, start: State, place: TrialPose) -> None:

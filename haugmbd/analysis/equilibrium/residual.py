@@ -2,7 +2,7 @@ r"""Evaluation of a model at nearby poses: rows, and the balance of forces in th
 
 x = (dr / L, dpi_bar)            L a length of the model: turns and displacements are measured alike
 q (+) x:   r <- r + L dr,   p <- p exp(dpi_bar)
-force = L-scaled  Q(q, u) - M bias(q, u)          u the velocities of the steady motion, and any relative to it
+force = L-scaled  Q(q, u, z) - M bias(q, u)       u the velocities of the steady motion, and any relative to it;  z: states of blocks
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from haugmbd.analysis.equilibrium.block_states import BlockStates, block_states, count_turns, rates_of
 from haugmbd.analysis.equilibrium.steady_motion import Steady, bias, velocities
 from haugmbd.analysis.initial_model import start_of
 from haugmbd.compiled.array_types import Array, Ints
@@ -18,7 +19,6 @@ from haugmbd.errors import UsageError
 from haugmbd.forces.tsda import TSDA
 from haugmbd.math.euler_parameters import exponential, normalized, product
 from haugmbd.model.evaluate import rows_entry
-from haugmbd.model.internal_states import refuse_internal_states
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.system.system import System
@@ -32,6 +32,7 @@ class ResidualEvaluator(NamedTuple):
     """Evaluator of a model at nearby poses.
 
     length: L [m];  scale: (6 nb,) L and 1;  kept: (nk,) numbers of the kept rows;  pairs: (nc, 2) bodies of each row
+    states: z, those of the blocks
     """
 
     model: Model
@@ -42,18 +43,20 @@ class ResidualEvaluator(NamedTuple):
     scale: Array
     kept: Ints
     pairs: Ints
+    states: BlockStates
 
 
 class Residual(NamedTuple):
     """Rows and forces at one pose, of the kept rows.
 
-    Phi, nu: (nk,);  J: (nk, 6 nb) Phi_q, columns times `scale`;  force: (6 nb,) (Q - M bias) times `scale` [J]
+    Phi, nu: (nk,);  J: (nk, 6 nb) Phi_q, columns times `scale`;  force: (6 nb,) (Q - M bias) times `scale` [J];  rates: (ns,) z'
     """
 
     Phi: Array
     nu: Array
     J: Array
     force: Array
+    rates: Array
 
 
 def read_model(system: System | Model, state: State | None) -> tuple[Model, State]:
@@ -61,19 +64,19 @@ def read_model(system: System | Model, state: State | None) -> tuple[Model, Stat
     if not isinstance(system, System | Model):
         raise UsageError(f"got {system!r}, and needs a System or a compiled Model.")
     model = system if isinstance(system, Model) else system.compile()
-    refuse_internal_states(model, "an equilibrium, or a linearization,")
     return model, start_of(model, state)
 
 
-def make_residual_evaluator(model: Model, steady: Steady, t: float) -> ResidualEvaluator:
-    """Return the evaluator of a model in a steady motion at time t [s]."""
+def make_residual_evaluator(model: Model, steady: Steady, start: State) -> ResidualEvaluator:
+    """Return the evaluator of a model in a steady motion, at the time of a state. Raise UsageError for states that it cannot solve for."""
     pack = model.pack()
     rows_entry(pack, 0.0, model.y0.copy())
     model.raise_user_error(pack)
     length = _length(model, _by_rows(model, pack))
     scale = np.tile([length] * 3 + [1.0] * 3, model.nb)
     kept = np.setdiff1d(np.arange(model.nc), np.array(model.redundancy.dropped, dtype=np.int64))
-    return ResidualEvaluator(model, pack, steady, t, length, scale, kept, model.bodies_of_rows())
+    states = block_states(model, start.y)
+    return ResidualEvaluator(model, pack, steady, start.t, length, scale, kept, model.bodies_of_rows(), states)
 
 
 def _length(model: Model, J: Array) -> float:
@@ -95,7 +98,8 @@ def evaluate_residual(evaluator: ResidualEvaluator, y: Array, u: Array | None = 
         J[np.arange(model.nc), evaluator.pairs[:, side]] += J_rows[:, side]
     level = workspace_array(evaluator.pack, "LEVEL")[model.slot_of_row]
     columns = J[evaluator.kept, 1:].reshape(len(evaluator.kept), 6 * model.nb) * evaluator.scale
-    return Residual(level[evaluator.kept, 0], level[evaluator.kept, 1], columns, force[1:].ravel() * evaluator.scale)
+    rates = rates_of(evaluator.states, evaluator.pack)
+    return Residual(level[evaluator.kept, 0], level[evaluator.kept, 1], columns, force[1:].ravel() * evaluator.scale, rates)
 
 
 def left_over(evaluator: ResidualEvaluator, y: Array, lam: Array) -> Array:
@@ -120,17 +124,19 @@ def _force(evaluator: ResidualEvaluator, y: Array, u: Array | None, t: float | N
 
 
 def moved(evaluator: ResidualEvaluator, y: Array, x: Array) -> Array:
-    """Return y (+) x, with x (6 nb,); integrated angles of loads follow."""
+    """Return y (+) x, with x (6 nb,); integrated angles follow."""
     y = y.copy()
     bodies, step = bodies_in(evaluator.model, y), (x * evaluator.scale).reshape(-1, 6)
     bodies[1:, :3] += step[:, :3]
     bodies[1:, 3:7] = normalized(product(bodies[1:, 3:7], exponential(step[:, 3:])))
-    follow_angles(evaluator.model, y)
+    follow_angles(evaluator, y)
     return y
 
 
-def follow_angles(model: Model, y: Array) -> None:
+def follow_angles(evaluator: ResidualEvaluator, y: Array) -> None:
     """Write the angles of the poses of y, each in the turn nearest to its last value."""
+    model = evaluator.model
+    count_turns(evaluator.states, y)
     bodies, angles = bodies_in(model, y), y[WIDTH * (model.nb + 1) :]
     for entry in model.loads:
         if entry.load.angles:

@@ -12,7 +12,7 @@ import numpy as np
 
 from haugmbd.analysis.equilibrium.steady_motion import Steady
 from haugmbd.analysis.equilibrium.tangent_matrices import NOISE
-from haugmbd.analysis.mobility.twist_format import motion_text, turns_first
+from haugmbd.analysis.mobility.twist_format import Complex, motion_text, turns_first
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.joint_wrench import Axes, JointWrench, Side, at_joint_point, check_wrench_arguments, place_on
@@ -70,6 +70,9 @@ class Equilibrium:
         The steady motion.
     length : float
         Length by which displacements are compared with rotations [m].
+    eigenvalues : ndarray, (nm,), complex, or None
+        Those of all small motions [1/s], of a model with states of blocks, as `linearize` gives them. `stiffness` and `kinds` are then
+        those with the states held, and `stability` follows from the eigenvalues.
     """
 
     model: Model
@@ -83,6 +86,7 @@ class Equilibrium:
     relaxed: int
     steady: Steady
     length: float
+    eigenvalues: Complex | None = None
 
     @property
     def dof(self) -> int:
@@ -92,12 +96,12 @@ class Equilibrium:
     @property
     def stability(self) -> Stability:
         """Return UNSTABLE if any motion is, else INDIFFERENT if any is, else STABLE."""
-        kinds = self.kinds
+        kinds = self.kinds if self.eigenvalues is None else kinds_of_motions(self.eigenvalues)
         return next((kind for kind in (Stability.UNSTABLE, Stability.INDIFFERENT) if kind in kinds), Stability.STABLE)
 
     @property
     def stable(self) -> bool:
-        """Return whether every small displacement is resisted."""
+        """Return whether every small displacement is resisted; with states of blocks, whether no small motion grows, or stays."""
         return self.stability is Stability.STABLE
 
     def motion(self, k: int) -> str:
@@ -138,6 +142,9 @@ class Equilibrium:
         head = f"{self.model.name!r}: {'steady motion' if self.steady.moves else 'equilibrium'} at t = {self.state.t:g} s"
         steps = f"{self.newton} Newton steps" + (f", {self.relaxed} of relaxation" if self.relaxed else "")
         lines = [f"{head}, {self.stability.value} ({self.dof} degrees of freedom, {steps}, residual {self.residual:.1e})"]
+        if self.eigenvalues is not None:
+            lines.append(f"  with the states of blocks: eigenvalues {', '.join(f'{s:.4g}' for s in self.eigenvalues)} 1/s")
+            return "\n".join(lines)
         for k, kind in enumerate(self.kinds):
             if kind is Stability.UNSTABLE:
                 unit = "N m/rad" if turns_first(self.motions[k], self.length) else "N/m"
@@ -156,6 +163,15 @@ def jacobian_by_bodies(model: Model, state: State) -> Array:
     for side in range(model.sides):
         J[np.arange(model.nc), rows.bodies[:, side]] += np.concatenate([rows.Phi_r, rows.PiBar], axis=2)[:, side]
     return J
+
+
+def kinds_of_motions(eigenvalues: Complex) -> tuple[Stability, ...]:
+    """Return the Stability of each small motion; an undamped one is stable."""
+    small = INDIFFERENT_TOL * float(np.abs(eigenvalues).max(initial=0.0))
+    return tuple(
+        Stability.INDIFFERENT if s == 0.0 else Stability.UNSTABLE if s.real > small else Stability.STABLE
+        for s in eigenvalues.tolist()
+    )
 
 
 def kinds_of(kappa: Array, scale: float) -> tuple[Stability, ...]:

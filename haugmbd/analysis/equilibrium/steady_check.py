@@ -44,10 +44,10 @@ def refuse_friction(model: Model, what: str) -> None:
         )
 
 
-def check_steady(evaluator: ResidualEvaluator, place: TrialPose, scale: float) -> None:
-    """Raise UsageError unless the motion is steady: its velocities fulfil the rows, now and later, and the forces stay in balance.
+def check_steady(evaluator: ResidualEvaluator, place: TrialPose, scale: float, rate_scale: Array) -> None:
+    """Raise UsageError unless the motion is steady: its velocities fulfil the rows, now and later, and forces and blocks stay in balance.
 
-    scale: scale of the balance [J]
+    scale: scale of the balance [J];  rate_scale: (ns,) of the states of blocks, see `block_matrices`
     """
     steady, model = evaluator.steady, evaluator.model
     turning = max(float(np.linalg.norm(steady.Omega)), float(np.linalg.norm(steady.own, axis=1).max()))
@@ -56,12 +56,24 @@ def check_steady(evaluator: ResidualEvaluator, place: TrialPose, scale: float) -
         y = place.y.copy()
         bodies = bodies_in(model, y)
         bodies[:] = later(steady, bodies, turn / speed)
-        follow_angles(model, y)
+        follow_angles(evaluator, y)
         bodies[:, 7:13] = velocities(steady, bodies, np.zeros((model.nb + 1, 6)))
         residual = evaluate_residual(evaluator, y, t=evaluator.t + turn / speed)
         when = (f"after {turn:g} rad of it" if turning else f"after {turn * evaluator.length:.3g} m of it") if turn else "at once"
         _check_rows(evaluator, bodies, residual, speed, when)
         _check_forces(evaluator, bodies, residual, scale, when)
+        check_states(evaluator, residual, rate_scale, STEADY_TOL, when)
+
+
+def check_states(evaluator: ResidualEvaluator, residual: Residual, rate_scale: Array, tolerance: float, when: str) -> None:
+    """Raise UsageError, with the states of blocks that move, unless all of them rest."""
+    moves = np.flatnonzero(np.abs(residual.rates) > tolerance * rate_scale).tolist()
+    if moves:
+        names = ", ".join(f"{evaluator.states.names[k]} at {residual.rates[k]:.4g} per second" for k in moves)
+        raise UsageError(
+            f"the state is no equilibrium of the blocks: {when} there moves {names}. Linearize what mbd.equilibrium(system) finds; in a "
+            "steady motion give the state of the blocks that belongs to it."
+        )
 
 
 def _check_rows(evaluator: ResidualEvaluator, bodies: Array, residual: Residual, speed: float, when: str) -> None:

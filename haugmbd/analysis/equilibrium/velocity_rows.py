@@ -18,17 +18,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from haugmbd.analysis.equilibrium.eigenmodes import Modes, rolling_state_matrix
+from haugmbd.analysis.equilibrium.eigenmodes import NO_EFFECT, Modes, rolling_state_matrix, split_eigenvalues
 from haugmbd.analysis.equilibrium.residual import Residual, ResidualEvaluator, bodies_in, evaluate_residual, moved
 from haugmbd.analysis.equilibrium.solver import TrialPose
 from haugmbd.analysis.equilibrium.steady_motion import velocities
 from haugmbd.analysis.equilibrium.tangent_matrices import damping, differentiated, inertia, stiffness
 from haugmbd.analysis.equilibrium.tangent_space import RANK_TOL, Tangent, tangent
 from haugmbd.compiled.array_types import Array, Ints
-
-NO_EFFECT = 1e-8
-"""Singular value of the state matrix, with times measured by its fastest motion, below which a motion has no effect. Differences for K have
-errors of about 1e-10."""
 
 
 class RollingMatrices(NamedTuple):
@@ -49,7 +45,9 @@ def rolling_matrices(evaluator: ResidualEvaluator, place: TrialPose) -> RollingM
     """Return the matrices at a pose in balance."""
     rolls = np.isin(evaluator.kept, evaluator.model.velocity_rows)
     J = place.residual.J
-    B = tangent(Residual(place.residual.Phi[~rolls], place.residual.nu[~rolls], J[~rolls], place.residual.force)).N
+    B = tangent(
+        Residual(place.residual.Phi[~rolls], place.residual.nu[~rolls], J[~rolls], place.residual.force, place.residual.rates)
+    ).N
     at = Tangent(B, place.at.lam)
     size = np.linalg.norm(J[rolls], axis=1)[:, None]
     C0, D = J[rolls] @ B / size, _slip_gradient(evaluator, place.y, B, np.flatnonzero(rolls)) / size
@@ -74,33 +72,15 @@ def _slip_gradient(evaluator: ResidualEvaluator, y: Array, B: Array, rows: Ints)
     return np.array(columns).reshape(B.shape[1], len(rows)).T
 
 
-def rolling_modes(matrices: RollingMatrices) -> Modes:
+def rolling_modes(M: Array, C: Array, K: Array, N: Array, G: Array) -> Modes:
     """Return the modes; shapes (np, nm) x.  Motions without any effect have the eigenvalue 0, once."""
-    A, n = rolling_state_matrix(*matrices[1:]), len(matrices.N)
+    A, n = rolling_state_matrix(M, C, K, N, G), len(N)
     speed = max(float(np.linalg.norm(A[:n, :n])), float(np.linalg.norm(A[n:, n:])), float(np.sqrt(np.linalg.norm(A[n:, :n]))))
     time = np.concatenate([np.ones(n), np.full(len(A) - n, speed or 1.0)])
     A = A * time / time[:, None] / (speed or 1.0)
-    idle, eigenvalues, vectors = _split(A)
+    idle, eigenvalues, vectors = split_eigenvalues(A)
     keep = np.flatnonzero(eigenvalues.imag >= 0.0)
     order = keep[np.argsort(np.abs(eigenvalues[keep]), kind="stable")]
     moves = idle[:n, np.linalg.norm(idle[:n], axis=0) > NO_EFFECT]
     found = np.concatenate([np.zeros(moves.shape[1]), eigenvalues[order] * speed])
     return Modes(found, np.hstack([moves, vectors[:n, order]]))
-
-
-def _split(A: Array) -> tuple[Array, Array, Array]:
-    """Return the null vectors of A, and its eigenvalues that are not zero with their eigenvectors.
-
-    In the basis (Z, Q), A Z = 0, A is block triangular: the eigenvalues are zeros and those of Q^T A Q. An eigenvector q of these is
-    the part of Q q + Z (Z^T A Q q) / eigenvalue.
-    """
-    if not len(A):
-        return np.zeros((0, 0)), np.zeros(0, dtype=complex), np.zeros((0, 0), dtype=complex)
-    _, s, Vt = np.linalg.svd(A)
-    null = s <= NO_EFFECT
-    if not null.any():
-        eigenvalues, vectors = np.linalg.eig(A)
-        return np.zeros((len(A), 0)), eigenvalues.astype(complex), vectors.astype(complex)
-    Z, Q = Vt[null].T, Vt[~null].T
-    _, eigenvalues, inner = _split(Q.T @ A @ Q)
-    return Z, eigenvalues, Q @ inner + Z @ (Z.T @ A @ Q @ inner) / eigenvalues
