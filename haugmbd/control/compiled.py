@@ -250,7 +250,7 @@ def _runner(evaluate: Any, n_signals: int, size: int, place: int, outputs: Ints,
                 column = y.size - size + moving[k]
                 y[column] += gap[k]
                 change = abs(gap[k]) / (1.0 + abs(y[column]))
-                if not change <= largest:
+                if not change <= largest and largest == largest:
                     largest = change
             if largest <= SOLVED or (largest <= ROUNDING and largest > STALLED * before):
                 return True

@@ -247,7 +247,7 @@ def solve_states(N: Tables, y: Array, measured: Array, F: Array) -> bool:
             column = first + N.moving[k]
             y[column] += gap[k]
             change = abs(gap[k]) / (1.0 + abs(y[column]))
-            if not change <= largest:
+            if not change <= largest and largest == largest:
                 largest = change
         if largest <= SOLVED or (largest <= ROUNDING and largest > STALLED * before):
             return True

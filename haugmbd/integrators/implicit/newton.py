@@ -163,7 +163,7 @@ def take(P: Pack, newton: Newton, y: Array) -> float:
             change = newton.c_q * abs(x[k, a]) / unit
             if newton.constraint_form != KEEP_POSITIONS:
                 change = max(change, newton.c_u * abs(x[k, a]) / (unit + abs(bodies[k, 7 + a])))
-            if not change <= largest:
+            if not change <= largest and largest == largest:
                 largest = change
     for e in range(x.shape[0] - n):
         for a in range(6):
@@ -190,7 +190,7 @@ def move_to_constraints(P: Pack, length: float) -> tuple[int, float]:
         for a in range(6):
             stage.displacement[k, a] += x[k, a]
             change = abs(x[k, a]) / (length if a < 3 else 1.0)
-            if not change <= largest:
+            if not change <= largest and largest == largest:
                 largest = change
     return code, largest
 

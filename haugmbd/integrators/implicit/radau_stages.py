@@ -78,7 +78,7 @@ def put_stages(m: RadauMemory, bodies: int, length: float) -> float:
         for a in range(6, 6 * bodies):
             x = m.delta[i, a] + h * (A[i, 0] * m.f[0, a] + A[i, 1] * m.f[1, a] + A[i, 2] * m.f[2, a])
             change = abs(x - m.x[i, a]) / (length if a % 6 < 3 else 1.0)
-            if not change <= largest:
+            if not change <= largest and largest == largest:
                 largest = change
             m.x[i, a] = x
     return largest

@@ -53,7 +53,7 @@ def keep_state_stage(P: Pack, m: RadauMemory, i: int, y: Array) -> float:
         m.state_changes[i, k] = F[place + k, RATE] - m.angle_rates[i, tail + k]
         m.angle_rates[i, tail + k] = F[place + k, RATE]
         change = h * L[i, i] * abs(m.state_changes[i, k]) / (1.0 + abs(y[y.size - n + k]))
-        if not change <= largest:
+        if not change <= largest and largest == largest:
             largest = change
     return largest
 

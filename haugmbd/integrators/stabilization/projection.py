@@ -63,7 +63,7 @@ def put_position_residual(P: Pack, weight: Array) -> tuple[float, int]:
             Phi = level[6 * e + a, 0]
             b[n + e, a] = -Phi
             Phi *= weight[e, a]
-            if not abs(Phi) <= worst:
+            if not abs(Phi) <= worst and worst == worst:
                 worst, where = abs(Phi), 6 * e + a
     return worst, where
 
@@ -81,7 +81,9 @@ def put_velocity_residual(P: Pack, bodies: Array, weight: Array) -> float:
         for a in range(6):
             gap = level[6 * e + a, 1] - row_speed(edges, J, bodies, 6 * e + a)
             b[n + e, a] = gap
-            worst = max(worst, abs(gap) * weight[e, a])
+            error = abs(gap) * weight[e, a]
+            if not error <= worst and worst == worst:
+                worst = error
     return worst
 
 

@@ -71,7 +71,7 @@ def take_stage(P: Pack, bodies: Array, rates: Array, scale: float) -> float:
             rates[k, 7 + a] += x[k, a]
             bodies[k, 7 + a] += scale * x[k, a]
             change = abs(scale * x[k, a]) / ((length if a < 3 else 1.0) + abs(bodies[k, 7 + a]))
-            if not change <= largest:
+            if not change <= largest and largest == largest:
                 largest = change
     return largest
 

@@ -76,7 +76,7 @@ def factorization(select: Any) -> Any:
         scale = ws.pivot_scale(w)
         worst, node = factor_bodies(ws.shifted_inertia(w), ws.tangent_blocks(w), scale, f.D, f.d_inv)
         weak, where = factor_fronts(choice, s, J, ws.padding_line(w), scale, f)
-        if not weak <= worst:
+        if not weak <= worst and worst == worst:
             worst, node = weak, where
         x = ws.solution(w)
         copy(ws.right_hand_side(w), x)

@@ -79,7 +79,7 @@ def factor_bodies(inertia: Array, tangents: Array, scale: Array, D: Array, d_inv
                     D[b, a, c] += tangents[b, a, c]
         factor_block(D[b], d_inv[b])
         weak = pivot_ratio(d_inv[b], scale[b])
-        if not weak <= worst:
+        if not weak <= worst and worst == worst:
             worst, where = weak, b
     return worst, where
 
@@ -166,7 +166,7 @@ def front_loop(select: Any) -> Any:
             for i in range(k):
                 inverse[rows[i]] = f.pivots[i]
                 weak = abs(f.pivots[i]) * sizes[rows[i]]
-                if not weak <= worst:
+                if not weak <= worst and worst == worst:
                     worst, where = weak, rows[i] // 6
             store_front(s, q, f, F)
         return worst, where

@@ -76,7 +76,7 @@ def place_general(w: Workspace, n: int) -> float:
     for a in range(m):
         node, pivot = t.body.shape[0] + e, block[SCRATCH + a, a] ** 2
         t.d_inv[node, a], weak = 1.0 / pivot, pivot / t.scale[node, a]
-        if not weak >= worst:
+        if not weak >= worst and worst == worst:
             worst = weak
     scale_basis(block, t.inertia, t.A, k)
     if s[PARENT] > 0:
@@ -215,7 +215,7 @@ def factor_pivot(block: Array, n: int) -> float:
             if r > c:
                 block[PIVOT + r, c] = total / block[PIVOT + c, c]
             else:
-                if not total >= least:
+                if not total >= least and least == least:
                     least = total
                 block[PIVOT + c, c] = sqrt(total)
     return least

@@ -57,7 +57,7 @@ def factor(w: Workspace, x: Array) -> tuple[float, int]:
         s = t.steps[n]
         put_own_inertia(t, s)
         weak = place_revolute(t, s) if s[P] != NO_MARKER else place_general(w, n)
-        if not weak >= worst:
+        if not weak >= worst and worst == worst:
             worst, where = weak, t.body.shape[0] + s[EDGE]
     put_right_hand_side(t, x)
     for n in range(t.steps.shape[0] - 1, -1, -1):
@@ -69,7 +69,7 @@ def factor(w: Workspace, x: Array) -> tuple[float, int]:
         else:
             weak = eliminate_general(w, n)
             pass_general_force(w, n, x)
-        if not weak >= worst:
+        if not weak >= worst and worst == worst:
             worst, where = weak, s[BODY]
     return worst, where
 
