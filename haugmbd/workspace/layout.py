@@ -60,7 +60,7 @@ INTS = {
     "FRONT_RUNS": "(., 3)",
     "FRONT_BODIES": "(., 3)",
     "BODY_ROWS": "(., 3)",
-    "TREE": "(nb, 13) bodies of a forest, each after the one that carries it, see `kkt.tree.tree_arrays`",
+    "TREE": "(nb, 14) bodies of a forest, each after the one that carries it, see `kkt.tree.tree_arrays`",
     "COUPLED_PAIRS": "(n, 4) pairs of bodies coupled by the tangent of a force: bodies i and j, block, 1 where it is [j, i]",
     "DIFFERENCE_COLORS": "(nb + 1, 1) colors of bodies whose forces are differenced, 0 for none; in the ground's place their number",
     "FORCE_COUPLINGS": "(nl, 2) of each load: coupled pair of bodies, first index of its declared jacobian in USER_JACOBIANS; -1 for none",

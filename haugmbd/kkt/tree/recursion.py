@@ -28,10 +28,10 @@ from haugmbd.kkt.tree.tree_arrays import (
     BODY,
     EDGE,
     FORCE,
-    NO_MARKER,
+    KIND,
     PARENT,
+    REVOLUTE,
     TURNING,
-    P,
     Q,
     TreeArrays,
     center,
@@ -56,13 +56,13 @@ def factor(w: Workspace, x: Array) -> tuple[float, int]:
     for n in range(t.steps.shape[0]):
         s = t.steps[n]
         put_own_inertia(t, s)
-        weak = place_revolute(t, s) if s[P] != NO_MARKER else place_general(w, n)
+        weak = place_revolute(t, s) if s[KIND] == REVOLUTE else place_general(w, n)
         if not weak >= worst and worst == worst:
             worst, where = weak, t.body.shape[0] + s[EDGE]
     put_right_hand_side(t, x)
     for n in range(t.steps.shape[0] - 1, -1, -1):
         s = t.steps[n]
-        if s[P] != NO_MARKER:
+        if s[KIND] == REVOLUTE:
             D = eliminate_revolute(t, s)
             pass_force(t, s)
             weak = 1.0 if D > 0.0 else 0.0
@@ -80,7 +80,7 @@ def put_right_hand_side(t: TreeArrays, x: Array) -> None:
     for n in range(t.steps.shape[0]):
         s = t.steps[n]
         put_own_force(t, s, x)
-        if s[P] != NO_MARKER:
+        if s[KIND] == REVOLUTE:
             put_jump(t, s, x)
 
 
@@ -91,7 +91,7 @@ def forward(w: Workspace, x: Array) -> None:
     put_right_hand_side(t, x)
     for n in range(t.steps.shape[0] - 1, -1, -1):
         s = t.steps[n]
-        if s[P] != NO_MARKER:
+        if s[KIND] == REVOLUTE:
             pass_force(t, s)
         else:
             pass_general_force(w, n, x)
@@ -103,10 +103,10 @@ def backward(w: Workspace, x: Array) -> None:
     t = tree_arrays(w)
     for n in range(t.steps.shape[0]):
         s = t.steps[n]
-        put_acceleration(t, s, move_revolute(t, s) if s[P] != NO_MARKER else move_general(w, n, x), x)
+        put_acceleration(t, s, move_revolute(t, s) if s[KIND] == REVOLUTE else move_general(w, n, x), x)
     for n in range(t.steps.shape[0] - 1, -1, -1):
         s = t.steps[n]
-        if s[P] != NO_MARKER:
+        if s[KIND] == REVOLUTE:
             put_revolute_multipliers(t, s, x)
         elif s[PARENT] > 0:
             pass_general_reaction(w, n, x)

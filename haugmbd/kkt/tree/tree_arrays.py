@@ -25,13 +25,15 @@ from haugmbd.math.vec3 import Vec, add, dot, load, scale, store, to_global
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import Workspace
 
-BODY, PARENT, EDGE, SIDE, ROWS, SIGN, P, Q, X1, Y1, X2, Y2, PARENT_Q = range(13)
+BODY, PARENT, EDGE, SIDE, ROWS, SIGN, P, Q, X1, Y1, X2, Y2, PARENT_Q, KIND = range(14)
 """Columns of TREE. EDGE: -1 for a root; SIDE: that of the body on its edge; ROWS: how many; SIGN: 1 if the body is body j of the CD,
 otherwise -1; P, Q: points on the parent and on the body; X1, Y1,
-X2, Y2: vectors of the DP1, on the parent and on the body; PARENT_Q: the handle of the parent."""
-STEP_COLUMNS = 13
+X2, Y2: vectors of the DP1, on the parent and on the body; PARENT_Q: the handle of the parent; KIND: of the joint, one of the following."""
+STEP_COLUMNS = 14
+GENERAL, REVOLUTE = 0, 1
+"""Kinds of joints: the files `general_joint` and `revolute`."""
 NO_MARKER = -1
-"""In P: the joint is not revolute; in Q and PARENT_Q: the handle is the centre of mass."""
+"""In Q and PARENT_Q: the handle is the centre of mass."""
 
 LINEAR, MIXED, ANGULAR, FORCE, MOMENT, ACCELERATION, TURNING = 0, 6, 15, 21, 24, 27, 30
 """Where the columns of TREE_BODIES start. M, H and J of the articulated inertia of a body and of all that it carries, and the forces on
@@ -54,7 +56,7 @@ GENERAL_COLUMNS = 6 * 32
 class TreeArrays(NamedTuple):
     """Views of the arrays of a forest.
 
-    steps: (nb, 13);  A: (nb + 1, 3, 3);  X: (nm, 9) markers;  inertia: (nb + 1, 10);  J: (6 ne, 2, 6);  scale: (nn, 6) of the pivots
+    steps: (nb, 14);  A: (nb + 1, 3, 3);  X: (nm, 9) markers;  inertia: (nb + 1, 10);  J: (6 ne, 2, 6);  scale: (nn, 6) of the pivots
     d_inv: (nn, 6) inverse squares of the distances of the rows of an edge from those before, as `integrators.rank_watch` reads them
     body: (nb + 1, 33);  joint: (nb + 1, .), by the body that it carries;  block: the same as (nb + 1, ., 6)
     """

@@ -15,10 +15,13 @@ from haugmbd.compiled.array_types import Ints
 from haugmbd.kkt.tree.tree_arrays import (
     BODY,
     EDGE,
+    GENERAL,
     GENERAL_COLUMNS,
+    KIND,
     NO_MARKER,
     PARENT,
     PARENT_Q,
+    REVOLUTE,
     REVOLUTE_COLUMNS,
     ROWS,
     SIDE,
@@ -97,7 +100,7 @@ def tree_steps(
     steps = np.full((len(branches), STEP_COLUMNS), NO_MARKER, dtype=np.int64)
     handle = [NO_MARKER] * (len(branches) + 1)
     for step, (body, parent, e) in zip(steps, branches, strict=True):
-        step[[BODY, PARENT, EDGE, SIDE, ROWS, SIGN]] = body, parent, e, 0, 0, 1
+        step[[BODY, PARENT, EDGE, SIDE, ROWS, SIGN, KIND]] = body, parent, e, 0, 0, 1, GENERAL
         if e < 0:
             continue
         step[[SIDE, ROWS, PARENT_Q]] = edges[e].index(body), weight[e], handle[parent]
@@ -105,7 +108,7 @@ def tree_steps(
             (i, j), vectors = revolute[e]
             swapped = body_of[j] != body
             x_y = [x if (body_of[x[1]] == body) else x[::-1] for x in vectors]
-            step[SIGN] = -1 if swapped else 1
+            step[[SIGN, KIND]] = -1 if swapped else 1, REVOLUTE
             step[[P, Q]] = (j, i) if swapped else (i, j)
             step[[X1, Y1, X2, Y2]] = *x_y[0], *x_y[1]
             handle[body] = int(step[Q])
@@ -114,4 +117,4 @@ def tree_steps(
 
 def joint_columns(steps: Ints) -> int:
     """Return the number of columns that the joints of these steps need."""
-    return REVOLUTE_COLUMNS if (steps[:, P] != NO_MARKER).all() else GENERAL_COLUMNS
+    return REVOLUTE_COLUMNS if (steps[:, KIND] == REVOLUTE).all() else GENERAL_COLUMNS
