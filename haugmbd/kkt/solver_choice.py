@@ -2,7 +2,7 @@ r"""The choice between the block LDL^T and the multifrontal solver, made when a 
 
     block LDL^T    blocks of 6 x 6, which may follow a tree from its leaves: trees, single loops, small models
     dense          one front with all rows; for study only
-    tree           the recursion over an open chain or a forest, at the cost of joint coordinates, where most joints are revolute
+    tree           the recursion over an open chain or a forest, at the cost of joint coordinates, where most joints have a form it knows
     multifrontal   true sizes, dense kernels: nets, trusses, and other meshes, where most of the work is fill
 
 A block order that stays below FILL_PER_NODE updates a node is taken at once.  Otherwise the fronts are planned, and the block order is
@@ -20,11 +20,11 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import UsageError
-from haugmbd.kkt.elimination_order import WIDE, EdgeRows, Schedule, make_schedule
+from haugmbd.kkt.elimination_order import NARROW, WIDE, EdgeRows, Schedule, make_schedule
 from haugmbd.kkt.multifrontal.front_kernels import PANEL
 from haugmbd.kkt.multifrontal.plan import FrontPlan, plan_fronts, plan_one_front
 from haugmbd.kkt.tree.tree_arrays import BODY_COLUMNS
-from haugmbd.kkt.tree.tree_order import Branch, RevoluteMarkers, joint_columns, order_of_forest, tree_steps
+from haugmbd.kkt.tree.tree_order import Branch, RevoluteMarkers, SeparableRows, joint_columns, order_of_forest, tree_steps
 
 DENSE, BLOCK, MULTIFRONTAL, TREE = "dense", "block LDL^T", "multifrontal", "tree"
 SOLVERS = (DENSE, BLOCK, MULTIFRONTAL, TREE)
@@ -47,8 +47,8 @@ FILL_PER_NODE = 10
 UPDATE_NS, NODE_NS = 65.0, 250.0
 """Predicted time of the block LDL^T [ns]: for each update of a block, and for each body and edge."""
 
-HINGE_NS, JOINT_NS = 100.0, 1000.0
-"""Predicted time of the recursion over a forest [ns], for each body: on a revolute joint, and on any other."""
+HINGE_NS, SEPARABLE_NS, JOINT_NS = 100.0, 280.0, 1000.0
+"""Predicted time of the recursion over a forest [ns], for each body: on a revolute joint, on a separable one or none, and on any other."""
 
 MARGIN = 0.8
 """The recursion over a forest, or the fronts, are taken if their predicted time is below this part of that of the blocks."""
@@ -70,15 +70,17 @@ class SolverTables(NamedTuple):
 class Forest(NamedTuple):
     """What the recursion over a forest needs to know of a model, besides its edges.
 
-    revolute: the edges with a known axis;  body_of: the body of each marker;  massless: whether a body has a direction without inertia
+    revolute, separable: the edges of these forms;  body_of: the body of each marker;  massless: whether a body has a direction without
+    inertia
     """
 
     revolute: Mapping[int, RevoluteMarkers]
+    separable: Mapping[int, SeparableRows]
     body_of: Sequence[int]
     massless: bool = False
 
 
-ANY_JOINTS = Forest({}, ())
+ANY_JOINTS = Forest({}, {}, ())
 """Rows of which nothing is known but their numbers."""
 
 
@@ -104,17 +106,26 @@ def choose_solver(
     """
     flat = np.asarray(positions, dtype=np.float64).tobytes()
     own_rows = EdgeRows(tuple(rows.weight), tuple(rows.kind))
-    n_revolute, n_other = len(forest.revolute), len(positions) - 1 - len(forest.revolute)
-    with_tree, with_blocks = HINGE_NS * n_revolute + JOINT_NS * n_other, (UPDATE_NS + 2 * NODE_NS) * (len(positions) - 1)
-    if wanted == TREE or (wanted is None and n_revolute > 0 and with_tree < MARGIN * with_blocks and not forest.massless):
+    if wanted == TREE or (wanted is None and not forest.massless and tree_is_faster(len(positions) - 1, rows.weight, forest)):
         branches = order_of_forest(len(positions), edges)
         if wanted == TREE or branches is not None:
-            reason = (
-                "as asked for" if wanted == TREE else f"no loops, {n_revolute} of {n_revolute + n_other} bodies on revolute joints"
-            )
+            known = len(forest.revolute) + len(forest.separable)
+            reason = f"no loops, {known} of {len(positions) - 1} bodies on joints that the recursion knows"
+            reason = "as asked for" if wanted == TREE else reason
             blocks = _chosen(flat, tuple(edges), own_rows, BLOCK)
             return tree_tables(blocks, branches, edges, rows.weight, forest, reason)
     return _chosen(flat, tuple(edges), own_rows, wanted)
+
+
+def tree_is_faster(n_bodies: int, weight: Sequence[int], forest: Forest) -> bool:
+    """Return whether the recursion is predicted to be faster than blocks, if a model of so many bodies is a forest.
+
+    Blocks have true sizes for edges of one or two rows, and cost least there: the recursion is not faster.
+    """
+    n_roots, n_revolute = n_bodies - len(weight), len(forest.revolute)
+    n_separable = sum(weight[e] > NARROW for e in forest.separable)
+    with_tree = HINGE_NS * n_revolute + SEPARABLE_NS * (n_separable + n_roots) + JOINT_NS * (len(weight) - n_revolute - n_separable)
+    return with_tree < MARGIN * (UPDATE_NS + 2 * NODE_NS) * len(weight)
 
 
 def tree_tables(
@@ -133,7 +144,7 @@ def tree_tables(
     why = "a body has no inertia about an axis, or no mass" if forest.massless else why
     if branches is None or why:
         raise UsageError(f"solver = {TREE!r} serves open chains and trees, and not this model: {why}. {LEAVE}")
-    steps = tree_steps(branches, edges, weight, forest.revolute, forest.body_of)
+    steps = tree_steps(branches, edges, weight, {**forest.revolute, **forest.separable}, forest.body_of)
     n = len(branches) + 1
     work = {"TREE_BODIES": (n, BODY_COLUMNS), "TREE_JOINTS": (n, joint_columns(steps))}
     return SolverTables(TREE, reason, blocks.ints | {"TREE": steps}, blocks.work | work)

@@ -12,6 +12,7 @@ from haugmbd.kkt.entry_points import NO_REFINE as NO_ROUTINE
 from haugmbd.kkt.multifrontal import entry_points as fronts
 from haugmbd.kkt.multifrontal.blas import link_blas
 from haugmbd.kkt.tree import entry_points as trees
+from haugmbd.kkt.tree.tree_order import is_all_revolute
 from haugmbd.workspace import layout as at
 from haugmbd.workspace.layout import Pack, Tables
 
@@ -59,16 +60,13 @@ WITH_FRONTS = SolverRoutines(
     fronts.REFINE_AND_FIT_ALL_ROWS,
 )
 
-WITH_TREE = SolverRoutines(
-    trees.FACTORIZE,
-    NO_ROUTINE,
-    trees.FINISH,
-    trees.BEGIN,
-    NO_ROUTINE,
-    NO_ROUTINE,
-    NO_ROUTINE,
-)
-"""No model with dependent rows or massless directions is solved in this way."""
+NOT_BY_TREE = (NO_ROUTINE, NO_ROUTINE, NO_ROUTINE)
+"""No model with dependent rows or massless directions is solved by the recursion over a forest."""
+
+WITH_TREE = SolverRoutines(trees.FACTORIZE, NO_ROUTINE, trees.FINISH, trees.BEGIN, *NOT_BY_TREE)
+
+WITH_REVOLUTE_TREE = SolverRoutines(trees.FACTORIZE_REVOLUTE, NO_ROUTINE, trees.FINISH_REVOLUTE, trees.BEGIN_REVOLUTE, *NOT_BY_TREE)
+"""For forests of revolute joints only: what is for others is not compiled."""
 
 
 def with_blocks(pack: Pack) -> Pack:
@@ -76,7 +74,7 @@ def with_blocks(pack: Pack) -> Pack:
 
     For searches that read its pivots, and methods that solve with the factor of another pose: the recursion reads the current rows.
     """
-    if pack.factorize is not WITH_TREE.factorize:
+    if pack.factorize not in (WITH_TREE.factorize, WITH_REVOLUTE_TREE.factorize):
         return pack
     solver = blocks_for(pack.ints)
     return pack._replace(factorize=solver.factorize, finish=solver.finish, begin=solver.begin, prepare_stage=pack.prepare)
@@ -103,7 +101,7 @@ def routines_of(tables: Tables, every_row: bool = True) -> SolverRoutines:
     every_row: whether no row depends on the others; if one does, blocks take the place of the recursion over a forest
     """
     if has_tree(tables) and every_row:
-        return WITH_TREE
+        return WITH_REVOLUTE_TREE if is_all_revolute(tables["TREE"]) else WITH_TREE
     if not has_fronts(tables):
         return blocks_for(tables.ints)
     link_blas()

@@ -32,7 +32,8 @@ from haugmbd.kkt.elimination_order import ABSOLUTE, RELATIVE, RELATIVE_TO_GROUND
 from haugmbd.kkt.solver_choice import TREE, Forest, choose_solver
 from haugmbd.model.friction.tables import friction_tables
 from haugmbd.model.memory import need_memory
-from haugmbd.model.revolute_edges import hinge_table, revolute_edges, set_hinges_apart
+from haugmbd.model.revolute_edges import hinge_table, revolute_edges, rows_of_edges, set_hinges_apart
+from haugmbd.model.separable_edges import separable_edges
 from haugmbd.workspace.layout import WIDTH, Tables
 
 ROWS_PER_EDGE = 6
@@ -224,7 +225,9 @@ def compile_tables(
         network = network.placed(entries, outputs, places[-network.size] if network.size else 0, len(states))
     # rows between two bodies only; friction of many joints is solved with the factor of the blocks
     may_be_forest = n_sides == 2 and len(edges) < len(bodies) and not friction.solves  # noqa: PLR2004
-    revolute = revolute_edges(primitives, [slot // ROWS_PER_EDGE for slot in slots], number.marker) if may_be_forest else {}
+    rows_of = rows_of_edges(primitives, [slot // ROWS_PER_EDGE for slot in slots]) if may_be_forest else {}
+    revolute = revolute_edges(rows_of, number.marker)
+    separable = separable_edges({e: own for e, own in rows_of.items() if e not in revolute}, number.marker)
     number.forget()
     pad = np.full((len(edges), ROWS_PER_EDGE), -1.0)
     pad.ravel()[slots] = 0.0
@@ -235,7 +238,7 @@ def compile_tables(
     callbacks = _callbacks(number, drivers, primitives, owners, entries, n_tail, network)
     positions = np.array([body.r for body in bodies], dtype=np.float64)
     padded = [(*edge, *[0] * (n_sides - len(edge))) for edge in edges]
-    forest = Forest(revolute, number.body_of, not np.array_equal(inertia, shifted))
+    forest = Forest(revolute, separable, number.body_of, not np.array_equal(inertia, shifted))
     rows = edge_rows(primitives, slots, len(edges))
     chosen = choose_solver(positions, padded, rows, solver, forest)
     hinges = hinge_table(revolute if chosen.name == TREE else {}, primitives, slots, sides)

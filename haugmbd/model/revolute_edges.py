@@ -32,13 +32,18 @@ SLOTS = 6
 KINDS = [CD, CD, CD, DP1, DP1]
 
 
-def revolute_edges(primitives: Sequence[Primitive], edge_of: Sequence[int], marker: Marker) -> dict[int, RevoluteMarkers]:
-    """Return the markers of those edges;  edge_of: the edge of each row, whose rows follow one another in their slots."""
-    by_edge: dict[int, list[Primitive]] = {}
+def rows_of_edges(primitives: Sequence[Primitive], edge_of: Sequence[int]) -> dict[int, list[Primitive]]:
+    """Return the rows of each edge, in the order of their slots;  edge_of: the edge of each row."""
+    found: dict[int, list[Primitive]] = {}
     for primitive, e in zip(primitives, edge_of, strict=True):
-        by_edge.setdefault(e, []).append(primitive)
+        found.setdefault(e, []).append(primitive)
+    return found
+
+
+def revolute_edges(rows_of: Mapping[int, Sequence[Primitive]], marker: Marker) -> dict[int, RevoluteMarkers]:
+    """Return the markers of those edges;  rows_of: the rows of each edge, in the order of their slots."""
     found: dict[int, RevoluteMarkers] = {}
-    for e, rows in by_edge.items():
+    for e, rows in rows_of.items():
         markers = markers_of_hinge(rows, marker) if [type(row) for row in rows] == KINDS else None
         if markers is not None:
             found[e] = markers

@@ -3,6 +3,7 @@
 tree_order       which models are forests, the order of their bodies, and the joints with a known axis
 tree_arrays      the arrays of the recursion, and their columns
 revolute         joints of three CD and two DP1: one freedom, about an axis
+separable_joint  joints of which each row restricts the translation of a point, or the rotation: most of the catalogue
 general_joint    any other rows between two bodies: the motions that they allow, by a QR factorization
 recursion        factorization and solution, from the leaves to the roots and back
 entry_points     factorize, begin, finish: in place of those of the block LDL^T

@@ -28,7 +28,6 @@ from haugmbd.kkt.tree.tree_arrays import (
     FORCE,
     LINEAR,
     PARENT,
-    PARENT_Q,
     PIVOT,
     ROWS,
     SCRATCH,
@@ -43,12 +42,14 @@ from haugmbd.kkt.tree.tree_arrays import (
     load_inertia,
     load_wrench,
     motion,
+    put_center,
     row_wrench,
     step_of,
 )
 from haugmbd.math.articulated_inertia import (
     NO_INERTIA,
     NO_WRENCH,
+    ZERO,
     ArticulatedInertia,
     Six,
     Twist,
@@ -68,6 +69,7 @@ def place_general(w: Workspace, n: int) -> float:
     t, s = step_of(w, n)
     k, m, e = s[BODY], s[ROWS], s[EDGE]
     block = t.block[k]
+    put_center(t, k, ZERO)
     for a in range(m):
         for c in range(6):
             block[SCRATCH + a, c] = t.J[6 * e + a, s[SIDE], c] * unit_motion(t.inertia, k, c)
@@ -82,7 +84,7 @@ def place_general(w: Workspace, n: int) -> float:
     if s[PARENT] > 0:
         for a in range(m):
             i = s[PARENT]
-            row = at_handle(row_wrench(t, 6 * e + a, 1 - s[SIDE], i), center(t, s[PARENT_Q]))
+            row = at_handle(row_wrench(t, 6 * e + a, 1 - s[SIDE], i), center(t, i))
             for b in range(a):
                 row = add_wrenches(row, scale_wrench(-block[PIVOT + 6 - m + a, 6 - m + b], carrier(block, b)))
             row = scale_wrench(1.0 / block[PIVOT + 6 - m + a, 6 - m + a], row)

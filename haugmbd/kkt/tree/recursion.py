@@ -13,7 +13,7 @@ Source: Featherstone (2008), ch. 7 (articulated-body algorithm), ch. 4 (trees).
 from __future__ import annotations
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.compiled.jit import inlined, kernel
+from haugmbd.compiled.jit import inlined
 from haugmbd.kkt.tree.general_joint import eliminate_general, move_general, pass_general_force, pass_general_reaction, place_general
 from haugmbd.kkt.tree.revolute import (
     eliminate_revolute,
@@ -23,6 +23,13 @@ from haugmbd.kkt.tree.revolute import (
     put_jump,
     put_revolute_multipliers,
 )
+from haugmbd.kkt.tree.separable_joint import (
+    eliminate_separable,
+    move_separable,
+    pass_separable_force,
+    place_separable,
+    put_separable_multipliers,
+)
 from haugmbd.kkt.tree.tree_arrays import (
     ACCELERATION,
     BODY,
@@ -31,8 +38,8 @@ from haugmbd.kkt.tree.tree_arrays import (
     KIND,
     PARENT,
     REVOLUTE,
+    SEPARABLE,
     TURNING,
-    Q,
     TreeArrays,
     center,
     put_own_force,
@@ -46,25 +53,29 @@ from haugmbd.workspace.layout import Workspace
 
 
 @inlined
-def factor(w: Workspace, x: Array) -> tuple[float, int]:
+def factor(w: Workspace, x: Array, all_revolute: bool) -> tuple[float, int]:
     """Factor, and apply `forward` to the right-hand side x (nn, 6) in the same pass.
 
-    Return the weakest pivot and its node (1.0, -1 where all are larger).
+    Return the weakest pivot and its node (1.0, -1 where all are larger).  all_revolute: known when compiled, as are all of this name.
     """
     t = tree_arrays(w)
     worst, where = 1.0, -1
     for n in range(t.steps.shape[0]):
         s = t.steps[n]
+        weak = place(w, t, n, all_revolute)
         put_own_inertia(t, s)
-        weak = place_revolute(t, s) if s[KIND] == REVOLUTE else place_general(w, n)
         if not weak >= worst and worst == worst:
             worst, where = weak, t.body.shape[0] + s[EDGE]
-    put_right_hand_side(t, x)
+    put_right_hand_side(t, x, all_revolute)
     for n in range(t.steps.shape[0] - 1, -1, -1):
         s = t.steps[n]
-        if s[KIND] == REVOLUTE:
+        if all_revolute or s[KIND] == REVOLUTE:
             D = eliminate_revolute(t, s)
             pass_force(t, s)
+            weak = 1.0 if D > 0.0 else 0.0
+        elif s[KIND] == SEPARABLE:
+            D = eliminate_separable(t, s)
+            pass_separable_force(t, s, x)
             weak = 1.0 if D > 0.0 else 0.0
         else:
             weak = eliminate_general(w, n)
@@ -75,39 +86,61 @@ def factor(w: Workspace, x: Array) -> tuple[float, int]:
 
 
 @inlined
-def put_right_hand_side(t: TreeArrays, x: Array) -> None:
+def place(w: Workspace, t: TreeArrays, n: int, all_revolute: bool) -> float:
+    """Write the geometry of a joint; return the weakest pivot of its rows."""
+    s = t.steps[n]
+    if all_revolute or s[KIND] == REVOLUTE:
+        return place_revolute(t, s)
+    return place_separable(t, s) if s[KIND] == SEPARABLE else place_general(w, n)
+
+
+@inlined
+def moved(w: Workspace, t: TreeArrays, n: int, x: Array, all_revolute: bool) -> Twist:
+    """Return the acceleration of a body at its handle, from that of its parent."""
+    s = t.steps[n]
+    if all_revolute or s[KIND] == REVOLUTE:
+        return move_revolute(t, s)
+    return move_separable(t, s) if s[KIND] == SEPARABLE else move_general(w, n, x)
+
+
+@inlined
+def put_right_hand_side(t: TreeArrays, x: Array, all_revolute: bool) -> None:
     """Write the forces on every body, and the accelerations that the rows of revolute joints prescribe."""
     for n in range(t.steps.shape[0]):
         s = t.steps[n]
         put_own_force(t, s, x)
-        if s[KIND] == REVOLUTE:
+        if all_revolute or s[KIND] == REVOLUTE:
             put_jump(t, s, x)
 
 
-@kernel
-def forward(w: Workspace, x: Array) -> None:
+@inlined
+def forward(w: Workspace, x: Array, all_revolute: bool) -> None:
     """Pass the forces of another right-hand side x (nn, 6) inward, with the current factor."""
     t = tree_arrays(w)
-    put_right_hand_side(t, x)
+    put_right_hand_side(t, x, all_revolute)
     for n in range(t.steps.shape[0] - 1, -1, -1):
         s = t.steps[n]
-        if s[KIND] == REVOLUTE:
+        if all_revolute or s[KIND] == REVOLUTE:
             pass_force(t, s)
+        elif s[KIND] == SEPARABLE:
+            pass_separable_force(t, s, x)
         else:
             pass_general_force(w, n, x)
 
 
-@kernel
-def backward(w: Workspace, x: Array) -> None:
+@inlined
+def backward(w: Workspace, x: Array, all_revolute: bool) -> None:
     """Overwrite the right-hand side x (nn, 6), after `factor` or `forward`, by the solution."""
     t = tree_arrays(w)
     for n in range(t.steps.shape[0]):
         s = t.steps[n]
-        put_acceleration(t, s, move_revolute(t, s) if s[KIND] == REVOLUTE else move_general(w, n, x), x)
+        put_acceleration(t, s, moved(w, t, n, x, all_revolute), x)
     for n in range(t.steps.shape[0] - 1, -1, -1):
         s = t.steps[n]
-        if s[KIND] == REVOLUTE:
+        if all_revolute or s[KIND] == REVOLUTE:
             put_revolute_multipliers(t, s, x)
+        elif s[KIND] == SEPARABLE:
+            put_separable_multipliers(t, s, x)
         elif s[PARENT] > 0:
             pass_general_reaction(w, n, x)
 
@@ -118,7 +151,7 @@ def put_acceleration(t: TreeArrays, s: Ints, a: Twist, x: Array) -> None:
     k, J = s[BODY], t.inertia
     store(t.body, k, ACCELERATION, a.linear)
     store(t.body, k, TURNING, a.angular)
-    v, alpha = add(a.linear, cross(a.angular, center(t, s[Q]))), to_body(t.A, k, a.angular)
+    v, alpha = add(a.linear, cross(a.angular, center(t, k))), to_body(t.A, k, a.angular)
     force = sub(load(x, k, 0), scale(J[k, 0], v))
     moment = (
         x[k, 3] - dot(load(J, k, 1), alpha),

@@ -31,7 +31,6 @@ from haugmbd.kkt.tree.tree_arrays import (
     NORMAL_1,
     NORMAL_2,
     PARENT,
-    PARENT_Q,
     SIGN,
     SMALL_U,
     U_FORCE,
@@ -48,6 +47,7 @@ from haugmbd.kkt.tree.tree_arrays import (
     load_inertia,
     load_wrench,
     motion,
+    put_center,
     store_inertia,
 )
 from haugmbd.math.articulated_inertia import (
@@ -77,7 +77,8 @@ def place_revolute(t: TreeArrays, s: Ints) -> float:
     m2 = cross(load(t.X, s[X2], 0), load(t.X, s[Y2], 0))
     h = cross(m1, m2)
     square: float = dot(h, h)
-    store(t.joint, k, ARM, add(load(t.X, s[P], 0), center(t, s[PARENT_Q])))
+    put_center(t, k, load(t.X, s[Q], 0))
+    store(t.joint, k, ARM, add(load(t.X, s[P], 0), center(t, s[PARENT])))
     store(t.joint, k, NORMAL_1, m1)
     store(t.joint, k, NORMAL_2, m2)
     store(t.joint, k, AXIS, h)
@@ -156,7 +157,7 @@ def put_revolute_multipliers(t: TreeArrays, s: Ints, x: Array) -> None:
     k, i = s[BODY], s[PARENT]
     node = t.body.shape[0] + s[EDGE]
     f = load_wrench(t, k, FORCE)
-    n: Vec = add(f.moment, cross(center(t, s[Q]), f.force))
+    n: Vec = add(f.moment, cross(center(t, k), f.force))
     m1, m2, h = load(t.joint, k, NORMAL_1), load(t.joint, k, NORMAL_2), load(t.joint, k, AXIS)
     q = -t.joint[k, AXIS_SQUARE]
     store(x, node, 0, scale(float(s[SIGN]), f.force))

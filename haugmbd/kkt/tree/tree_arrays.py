@@ -1,6 +1,6 @@
 r"""The arrays of the recursion over a forest, and what stands in their columns.
 
-Each body has a HANDLE: the point Q of the joint that carries it, or its centre of mass. All vectors are in global axes.
+Each body has a HANDLE: a point of the joint that carries it, or its centre of mass. All vectors are in global axes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined, kernel
 from haugmbd.math.articulated_inertia import (
     NO_INERTIA,
-    ZERO,
     ArticulatedInertia,
     Six,
     Twist,
@@ -25,21 +24,24 @@ from haugmbd.math.vec3 import Vec, add, dot, load, scale, store, to_global
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import Workspace
 
-BODY, PARENT, EDGE, SIDE, ROWS, SIGN, P, Q, X1, Y1, X2, Y2, PARENT_Q, KIND = range(14)
-"""Columns of TREE. EDGE: -1 for a root; SIDE: that of the body on its edge; ROWS: how many; SIGN: 1 if the body is body j of the CD,
-otherwise -1; P, Q: points on the parent and on the body; X1, Y1,
-X2, Y2: vectors of the DP1, on the parent and on the body; PARENT_Q: the handle of the parent; KIND: of the joint, one of the following."""
-STEP_COLUMNS = 14
-GENERAL, REVOLUTE = 0, 1
-"""Kinds of joints: the files `general_joint` and `revolute`."""
+BODY, PARENT, EDGE, SIDE, ROWS, KIND, P, Q = range(8)
+"""Columns of TREE. EDGE: -1 for a root; SIDE: that of the body on its edge; ROWS: how many; KIND: of the joint, one of the following;
+P, Q: points on the parent and on the body, if they are markers."""
+GENERAL, REVOLUTE, SEPARABLE = range(3)
+"""Kinds of joints: the files `general_joint`, `revolute`, `separable_joint`."""
+SIGN, X1, Y1, X2, Y2 = range(8, 13)
+"""Of a revolute joint. SIGN: 1 if the body is body j of the CD, otherwise -1; X1, Y1, X2, Y2: vectors of the DP1, on the parent and on
+the body."""
+N_LINEAR, N_ANGULAR, FIRST_ROW = range(8, 11)
+"""Of a separable joint: how many of its rows restrict translation, and rotation; then their numbers on the edge, in this order."""
+STEP_COLUMNS = 16
 NO_MARKER = -1
-"""In Q and PARENT_Q: the handle is the centre of mass."""
 
-LINEAR, MIXED, ANGULAR, FORCE, MOMENT, ACCELERATION, TURNING = 0, 6, 15, 21, 24, 27, 30
+LINEAR, MIXED, ANGULAR, FORCE, MOMENT, ACCELERATION, TURNING, CENTER = 0, 6, 15, 21, 24, 27, 30, 33
 """Where the columns of TREE_BODIES start. M, H and J of the articulated inertia of a body and of all that it carries, and the forces on
 them, about its handle; then what its joint passes to the parent, and what it must give, about the centre of mass. The acceleration of its
-handle, and its angular acceleration."""
-BODY_COLUMNS = 33
+handle, and its angular acceleration. Its centre of mass, from the handle."""
+BODY_COLUMNS = 36
 
 ARM, NORMAL_1, NORMAL_2, AXIS, U_FORCE, U_MOMENT, D_INV, SMALL_U, AXIS_SQUARE = 0, 3, 6, 9, 12, 15, 18, 19, 20
 """Where the columns of TREE_JOINTS start, of a revolute joint: point P from the parent's handle; m1, m2, h; U; 1/D, u and 1/h.h."""
@@ -52,13 +54,20 @@ BASIS, PIVOT, STIFF, CARRIER, SCRATCH, ZETA, Y = 0, 6, 12, 18, 24, 30, 31
 of D, and L from row and column 6 - m on; B, and E from column m on; the rows of the parent; scratch; and the lines zeta, y."""
 GENERAL_COLUMNS = 6 * 32
 
+DIRECTION, U_LINE, JUMP_LINE, ARM_LINE = 0, 6, 12, 13
+"""Where the lines of six of TREE_JOINTS start, of a separable joint: three linear and three angular directions, each with 1/D and u/D;
+U of each that is free; the acceleration that the right-hand side prescribes; the common point from the parent's handle."""
+D_INV_OF, Z_OF = 3, 4
+"""Columns of 1/D and u/D, behind a direction."""
+SEPARABLE_COLUMNS = 6 * 14
+
 
 class TreeArrays(NamedTuple):
     """Views of the arrays of a forest.
 
-    steps: (nb, 14);  A: (nb + 1, 3, 3);  X: (nm, 9) markers;  inertia: (nb + 1, 10);  J: (6 ne, 2, 6);  scale: (nn, 6) of the pivots
+    steps: (nb, 16);  A: (nb + 1, 3, 3);  X: (nm, 9) markers;  inertia: (nb + 1, 10);  J: (6 ne, 2, 6);  scale: (nn, 6) of the pivots
     d_inv: (nn, 6) inverse squares of the distances of the rows of an edge from those before, as `integrators.rank_watch` reads them
-    body: (nb + 1, 33);  joint: (nb + 1, .), by the body that it carries;  block: the same as (nb + 1, ., 6)
+    body: (nb + 1, 36);  joint: (nb + 1, .), by the body that it carries;  block: the same as (nb + 1, ., 6)
     """
 
     steps: Ints
@@ -157,16 +166,22 @@ def add_wrench(t: TreeArrays, k: int, first: int, w: Wrench) -> None:
 
 
 @inlined
-def center(t: TreeArrays, handle: int) -> Vec:
-    """Return the vector from a handle to the centre of mass of its body;  handle: its marker."""
-    return ZERO if handle == NO_MARKER else scale(-1.0, load(t.X, handle, 0))
+def put_center(t: TreeArrays, k: int, handle: Vec) -> None:
+    """Write the centre of mass of body k from its handle, of which the vector from the centre of mass is given."""
+    store(t.body, k, CENTER, scale(-1.0, handle))
+
+
+@inlined
+def center(t: TreeArrays, k: int) -> Vec:
+    """Return the vector from the handle of body k to its centre of mass; zero for the ground."""
+    return load(t.body, k, CENTER)
 
 
 @inlined
 def put_own_inertia(t: TreeArrays, s: Ints) -> None:
     """Write the inertia of a body, without what it carries, about its handle."""
     k = s[BODY]
-    store_inertia(t.body, k, LINEAR, add_rigid_body(NO_INERTIA, t.inertia[k, 0], center(t, s[Q]), global_inertia(t, k)))
+    store_inertia(t.body, k, LINEAR, add_rigid_body(NO_INERTIA, t.inertia[k, 0], center(t, k), global_inertia(t, k)))
 
 
 @inlined
@@ -185,7 +200,7 @@ def global_inertia(t: TreeArrays, k: int) -> Six:
 def put_own_force(t: TreeArrays, s: Ints, x: Array) -> None:
     """Write the forces of the right-hand side x (nn, 6) on a body, about its handle."""
     k = s[BODY]
-    store_wrench(t, k, FORCE, at_handle(Wrench(load(x, k, 0), to_global(t.A, k, load(x, k, 3))), center(t, s[Q])))
+    store_wrench(t, k, FORCE, at_handle(Wrench(load(x, k, 0), to_global(t.A, k, load(x, k, 3))), center(t, k)))
 
 
 @inlined

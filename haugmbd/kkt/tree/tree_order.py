@@ -15,15 +15,19 @@ from haugmbd.compiled.array_types import Ints
 from haugmbd.kkt.tree.tree_arrays import (
     BODY,
     EDGE,
+    FIRST_ROW,
     GENERAL,
     GENERAL_COLUMNS,
     KIND,
+    N_ANGULAR,
+    N_LINEAR,
     NO_MARKER,
     PARENT,
-    PARENT_Q,
     REVOLUTE,
     REVOLUTE_COLUMNS,
     ROWS,
+    SEPARABLE,
+    SEPARABLE_COLUMNS,
     SIDE,
     SIGN,
     STEP_COLUMNS,
@@ -44,6 +48,21 @@ class RevoluteMarkers(NamedTuple):
 
     points: tuple[int, int]
     vectors: tuple[tuple[int, int], tuple[int, int]]
+
+
+class SeparableRows(NamedTuple):
+    """The rows of an edge of which each restricts the translation of one point, or the rotation, see `separable_joint`.
+
+    linear, angular: their numbers on the edge;  points: markers on body i and on body j;  of CD both, of DP2 that on body j, or none
+    """
+
+    linear: tuple[int, ...]
+    angular: tuple[int, ...]
+    points: tuple[int, ...]
+
+
+ROOT = SeparableRows((), (), ())
+"""What holds a body that hangs on nothing."""
 
 
 class Branch(NamedTuple):
@@ -90,31 +109,51 @@ def tree_steps(
     branches: Sequence[Branch],
     edges: Sequence[tuple[int, ...]],
     weight: Sequence[int],
-    revolute: Mapping[int, RevoluteMarkers],
+    forms: Mapping[int, RevoluteMarkers | SeparableRows],
     body_of: Sequence[int],
 ) -> Ints:
     """Return the table of the recursion, (nb, .), see `tree_arrays`.
 
-    weight: number of rows of each edge;  revolute: the edges with a known axis;  body_of: the body of each marker
+    weight: number of rows of each edge;  forms: the edges of a known form;  body_of: the body of each marker
     """
     steps = np.full((len(branches), STEP_COLUMNS), NO_MARKER, dtype=np.int64)
-    handle = [NO_MARKER] * (len(branches) + 1)
     for step, (body, parent, e) in zip(steps, branches, strict=True):
-        step[[BODY, PARENT, EDGE, SIDE, ROWS, SIGN, KIND]] = body, parent, e, 0, 0, 1, GENERAL
-        if e < 0:
-            continue
-        step[[SIDE, ROWS, PARENT_Q]] = edges[e].index(body), weight[e], handle[parent]
-        if e in revolute:
-            (i, j), vectors = revolute[e]
-            swapped = body_of[j] != body
-            x_y = [x if (body_of[x[1]] == body) else x[::-1] for x in vectors]
-            step[[SIGN, KIND]] = -1 if swapped else 1, REVOLUTE
-            step[[P, Q]] = (j, i) if swapped else (i, j)
-            step[[X1, Y1, X2, Y2]] = *x_y[0], *x_y[1]
-            handle[body] = int(step[Q])
+        step[[BODY, PARENT, EDGE, SIDE, ROWS, KIND]] = body, parent, e, 0, 0, GENERAL
+        if e >= 0:
+            step[[SIDE, ROWS]] = edges[e].index(body), weight[e]
+        form = forms.get(e) if e >= 0 else ROOT
+        if isinstance(form, RevoluteMarkers):
+            put_revolute(step, form, body_of)
+        elif form is not None:
+            put_separable(step, form, body_of)
     return steps
+
+
+def put_revolute(step: Ints, form: RevoluteMarkers, body_of: Sequence[int]) -> None:
+    """Write the columns of a revolute joint."""
+    (i, j), vectors = form
+    swapped = body_of[j] != step[BODY]
+    x_y = [x if (body_of[x[1]] == step[BODY]) else x[::-1] for x in vectors]
+    step[[SIGN, KIND]] = -1 if swapped else 1, REVOLUTE
+    step[[P, Q]] = (j, i) if swapped else (i, j)
+    step[[X1, Y1, X2, Y2]] = *x_y[0], *x_y[1]
+
+
+def put_separable(step: Ints, form: SeparableRows, body_of: Sequence[int]) -> None:
+    """Write the columns of a separable joint."""
+    rows = (*form.linear, *form.angular)
+    step[[KIND, N_LINEAR, N_ANGULAR]] = SEPARABLE, len(form.linear), len(form.angular)
+    step[FIRST_ROW : FIRST_ROW + len(rows)] = rows
+    for marker in form.points:
+        step[Q if body_of[marker] == step[BODY] else P] = marker
+
+
+def is_all_revolute(steps: Ints) -> bool:
+    """Return whether all joints of these steps are revolute."""
+    return bool((steps[:, KIND] == REVOLUTE).all())
 
 
 def joint_columns(steps: Ints) -> int:
     """Return the number of columns that the joints of these steps need."""
-    return REVOLUTE_COLUMNS if (steps[:, KIND] == REVOLUTE).all() else GENERAL_COLUMNS
+    columns = {REVOLUTE: REVOLUTE_COLUMNS, SEPARABLE: SEPARABLE_COLUMNS, GENERAL: GENERAL_COLUMNS}
+    return max((columns[kind] for kind in set(steps[:, KIND].tolist())), default=REVOLUTE_COLUMNS)

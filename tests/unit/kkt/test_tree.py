@@ -9,31 +9,15 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.crosscheck.dense_reference import dense_system
 from haugmbd.errors import UsageError
 from haugmbd.gallery import double_pendulum
 from haugmbd.kkt.solver_choice import BLOCK, TREE
 from haugmbd.kkt.tree.tree_order import order_of_forest
 from joints import RJ, SJ, Distance, Parallel, PointInPlane, RotationDriver
-
-GROWTH = 1e3
-"""Of rounding, relative to the unit times the condition number: 30 is seen."""
+from tests.support.augmented_systems import GROWTH, equilibrated, solution, solved_in_long_double
 
 NO_WORSE = 10.0
 """Factor by which one solver may be farther from the exact solution than the other, by chance; beside the rounding of the reference."""
-
-
-def equilibrated(model: mbd.Model, state: mbd.State) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """S K S with entries of order one, S b, and the diagonal of S."""
-    K, b = dense_system(model, state)
-    s = 1.0 / np.sqrt(np.abs(K).max(axis=0))
-    return s[:, None] * K * s, s * b, s
-
-
-def solution(model: mbd.Model, state: mbd.State) -> np.ndarray:
-    """(u_dot, lam) as one vector."""
-    found = mbd.accelerations(model, state)
-    return np.concatenate([np.hstack([found.v_dot, found.omega_bar_dot])[1:].ravel(), found.lam])
 
 
 @pytest.mark.slow
@@ -66,20 +50,6 @@ def lengthening(n: int, ratio: float, seed: int) -> mbd.System:
         )
         before = body
     return system
-
-
-def solved_in_long_double(K: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """K^-1 b by Gaussian elimination with partial pivoting in extended precision."""
-    A = np.column_stack([K, b]).astype(np.longdouble)
-    n = len(b)
-    for k in range(n):
-        pivot = k + int(np.argmax(np.abs(A[k:, k])))
-        A[[k, pivot]] = A[[pivot, k]]
-        A[k + 1 :, k:] -= np.outer(A[k + 1 :, k] / A[k, k], A[k, k:])
-    x = np.zeros(n, dtype=np.longdouble)
-    for k in range(n - 1, -1, -1):
-        x[k] = (A[k, n] - A[k, k + 1 : n] @ x[k + 1 :]) / A[k, k]
-    return x
 
 
 @pytest.mark.parametrize("ratio", [1e-12, 1e-6, 1e6, 1e12])
