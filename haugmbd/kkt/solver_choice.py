@@ -23,6 +23,8 @@ from haugmbd.errors import UsageError
 from haugmbd.kkt.elimination_order import NARROW, WIDE, EdgeRows, Schedule, make_schedule
 from haugmbd.kkt.multifrontal.front_kernels import PANEL
 from haugmbd.kkt.multifrontal.plan import FrontPlan, plan_fronts, plan_one_front
+from haugmbd.kkt.tree.cluster_arrays import MOMENT_COLUMNS, PIVOT_NUMBERS, member_columns
+from haugmbd.kkt.tree.cluster_order import FREE, ClusterTables, CoupledRow, cluster_tables
 from haugmbd.kkt.tree.tree_arrays import BODY_COLUMNS
 from haugmbd.kkt.tree.tree_order import Branch, RevoluteMarkers, SeparableRows, joint_columns, order_of_forest, tree_steps
 
@@ -38,7 +40,8 @@ FRONT_TABLES = ("FRONTS", "FRONT_ROWS", "FRONT_RUNS", "FRONT_BODIES", "BODY_ROWS
 FRONT_ARRAYS = ("FRONT_FACTOR", "FRONT_STACK", "FRONT_MATRIX", "ROWS_OF_BODY", "FRONT_PIVOTS", "FRONT_UNKNOWNS", "FRONT_PANEL")
 """The matrices of the multifrontal solver, see `workspace.layout`."""
 
-TREE_ARRAYS = ("TREE_BODIES", "TREE_JOINTS")
+TREE_TABLES = ("TREE", "CLUSTER_STEPS", "CLUSTERS", "CLUSTER_ROWS", "CLUSTER_TERMS")
+TREE_ARRAYS = ("TREE_BODIES", "TREE_JOINTS", "CLUSTER_MEMBERS", "CLUSTER_PIVOTS", "CLUSTER_MOMENTS")
 """The matrices of the recursion over a forest."""
 
 FILL_PER_NODE = 10
@@ -71,13 +74,14 @@ class Forest(NamedTuple):
     """What the recursion over a forest needs to know of a model, besides its edges.
 
     revolute, separable: the edges of these forms;  body_of: the body of each marker;  massless: whether a body has a direction without
-    inertia
+    inertia;  couplings: of joint angles, on edges of their own
     """
 
     revolute: Mapping[int, RevoluteMarkers]
     separable: Mapping[int, SeparableRows]
     body_of: Sequence[int]
     massless: bool = False
+    couplings: tuple[CoupledRow, ...] = ()
 
 
 ANY_JOINTS = Forest({}, {}, ())
@@ -107,13 +111,16 @@ def choose_solver(
     flat = np.asarray(positions, dtype=np.float64).tobytes()
     own_rows = EdgeRows(tuple(rows.weight), tuple(rows.kind))
     if wanted == TREE or (wanted is None and not forest.massless and tree_is_faster(len(positions) - 1, rows.weight, forest)):
-        branches = order_of_forest(len(positions), edges)
-        if wanted == TREE or branches is not None:
-            known = len(forest.revolute) + len(forest.separable)
-            reason = f"no loops, {known} of {len(positions) - 1} bodies on joints that the recursion knows"
-            reason = "as asked for" if wanted == TREE else reason
+        branches = order_of_forest(len(positions), edges, {row.edge for row in forest.couplings})
+        clusters = cluster_tables(branches, forest.revolute, forest.couplings) if branches is not None else None
+        if wanted == TREE or clusters is not None:
+            known, n_coupled = len(forest.revolute) + len(forest.separable), len(forest.couplings)
+            reason = f"no loops, {known} of {len(positions) - 1} bodies on joints that the recursion knows" + (
+                f", {n_coupled} coupling{'s' * (n_coupled > 1)} of their angles" if n_coupled else ""
+            )
             blocks = _chosen(flat, tuple(edges), own_rows, BLOCK)
-            return tree_tables(blocks, branches, edges, rows.weight, forest, reason)
+            reason = "as asked for" if wanted == TREE else reason
+            return tree_tables(blocks, branches, edges, rows.weight, forest, clusters, reason)
     return _chosen(flat, tuple(edges), own_rows, wanted)
 
 
@@ -122,10 +129,11 @@ def tree_is_faster(n_bodies: int, weight: Sequence[int], forest: Forest) -> bool
 
     Blocks have true sizes for edges of one or two rows, and cost least there: the recursion is not faster.
     """
-    n_roots, n_revolute = n_bodies - len(weight), len(forest.revolute)
+    n_edges = len(weight) - len({row.edge for row in forest.couplings})
+    n_roots, n_revolute = n_bodies - n_edges, len(forest.revolute)
     n_separable = sum(weight[e] > NARROW for e in forest.separable)
-    with_tree = HINGE_NS * n_revolute + SEPARABLE_NS * (n_separable + n_roots) + JOINT_NS * (len(weight) - n_revolute - n_separable)
-    return with_tree < MARGIN * (UPDATE_NS + 2 * NODE_NS) * len(weight)
+    with_tree = HINGE_NS * n_revolute + SEPARABLE_NS * (n_separable + n_roots) + JOINT_NS * (n_edges - n_revolute - n_separable)
+    return with_tree < MARGIN * (UPDATE_NS + 2 * NODE_NS) * n_edges
 
 
 def tree_tables(
@@ -134,20 +142,36 @@ def tree_tables(
     edges: Sequence[tuple[int, ...]],
     weight: Sequence[int],
     forest: Forest,
+    clusters: ClusterTables | None,
     reason: str,
 ) -> SolverTables:
     """Return the tables of the recursion over a forest, beside those of the blocks: the rank of the rows is found with these.
 
-    branches: None raises UsageError: the model is no forest
+    branches, clusters: None raises UsageError: the model is no forest, or its couplings are not served
     """
     why = "its joints close loops, or couple more than two bodies" if branches is None else ""
+    why = why or ("it couples joints that are not revolute, or in loops, or too many of them at once" if clusters is None else "")
     why = "a body has no inertia about an axis, or no mass" if forest.massless else why
-    if branches is None or why:
+    if branches is None or clusters is None or why:
         raise UsageError(f"solver = {TREE!r} serves open chains and trees, and not this model: {why}. {LEAVE}")
     steps = tree_steps(branches, edges, weight, {**forest.revolute, **forest.separable}, forest.body_of)
     n = len(branches) + 1
     work = {"TREE_BODIES": (n, BODY_COLUMNS), "TREE_JOINTS": (n, joint_columns(steps))}
-    return SolverTables(TREE, reason, blocks.ints | {"TREE": steps}, blocks.work | work)
+    ints = {"TREE": steps}
+    if len(clusters.clusters):
+        ints |= {
+            "CLUSTER_STEPS": clusters.steps,
+            "CLUSTERS": clusters.clusters,
+            "CLUSTER_ROWS": clusters.rows,
+            "CLUSTER_TERMS": clusters.terms,
+        }
+        most_free = int(clusters.clusters[:, FREE].max())
+        work |= {
+            "CLUSTER_MEMBERS": (clusters.n_members, member_columns(most_free)),
+            "CLUSTER_PIVOTS": (len(clusters.clusters), PIVOT_NUMBERS),
+            "CLUSTER_MOMENTS": (len(clusters.terms), MOMENT_COLUMNS),
+        }
+    return SolverTables(TREE, reason, blocks.ints | ints, blocks.work | work)
 
 
 @lru_cache(maxsize=2)

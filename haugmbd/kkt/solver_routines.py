@@ -11,6 +11,7 @@ from haugmbd.kkt import least_squares
 from haugmbd.kkt.entry_points import NO_REFINE as NO_ROUTINE
 from haugmbd.kkt.multifrontal import entry_points as fronts
 from haugmbd.kkt.multifrontal.blas import link_blas
+from haugmbd.kkt.tree import coupled_entry_points as coupled_trees
 from haugmbd.kkt.tree import entry_points as trees
 from haugmbd.kkt.tree.tree_order import is_all_revolute
 from haugmbd.workspace import layout as at
@@ -69,12 +70,24 @@ WITH_REVOLUTE_TREE = SolverRoutines(trees.FACTORIZE_REVOLUTE, NO_ROUTINE, trees.
 """For forests of revolute joints only: what is for others is not compiled."""
 
 
+WITH_COUPLED_TREE = SolverRoutines(
+    coupled_trees.FACTORIZE,
+    NO_ROUTINE,
+    coupled_trees.FINISH,
+    coupled_trees.BEGIN,
+    NO_ROUTINE,
+    NO_ROUTINE,
+    NO_ROUTINE,
+)
+"""The same for forests with coupled joints: what is for these is not compiled for others."""
+
+
 def with_blocks(pack: Pack) -> Pack:
     """Return the pack with the block LDL^T in place of the recursion over a forest, and with all rows in J.
 
     For searches that read its pivots, and methods that solve with the factor of another pose: the recursion reads the current rows.
     """
-    if pack.factorize not in (WITH_TREE.factorize, WITH_REVOLUTE_TREE.factorize):
+    if pack.factorize not in (WITH_TREE.factorize, WITH_REVOLUTE_TREE.factorize, WITH_COUPLED_TREE.factorize):
         return pack
     solver = blocks_for(pack.ints)
     return pack._replace(factorize=solver.factorize, finish=solver.finish, begin=solver.begin, prepare_stage=pack.prepare)
@@ -101,6 +114,8 @@ def routines_of(tables: Tables, every_row: bool = True) -> SolverRoutines:
     every_row: whether no row depends on the others; if one does, blocks take the place of the recursion over a forest
     """
     if has_tree(tables) and every_row:
+        if tables.place("CLUSTERS")[2] > 0:
+            return WITH_COUPLED_TREE
         return WITH_REVOLUTE_TREE if is_all_revolute(tables["TREE"]) else WITH_TREE
     if not has_fronts(tables):
         return blocks_for(tables.ints)

@@ -21,7 +21,7 @@ from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.coordinate_function import CoordinateFunctionRow
 from haugmbd.constraints.coupling import CouplingRow
 from haugmbd.constraints.curve import PointOnCurveRow
-from haugmbd.constraints.registry import ROW_KINDS
+from haugmbd.constraints.registry import COUPLINGS, ROW_KINDS
 from haugmbd.control.network import Network
 from haugmbd.control.output import BlockOutput
 from haugmbd.drivers import Constant, Driver, DriverTables, compile_drivers
@@ -30,6 +30,7 @@ from haugmbd.forces.internal_state import InternalState
 from haugmbd.forces.registry import MODULES, table_of
 from haugmbd.kkt.elimination_order import ABSOLUTE, RELATIVE, RELATIVE_TO_GROUND, EdgeRows
 from haugmbd.kkt.solver_choice import TREE, Forest, choose_solver
+from haugmbd.model.coupled_joints import coupled_rows
 from haugmbd.model.friction.tables import friction_tables
 from haugmbd.model.memory import need_memory
 from haugmbd.model.revolute_edges import hinge_table, revolute_edges, rows_of_edges, set_hinges_apart
@@ -223,8 +224,9 @@ def compile_tables(
     if network is not None:
         outputs = [(k, driver) for k, driver in enumerate(number.drivers) if isinstance(driver, BlockOutput)]
         network = network.placed(entries, outputs, places[-network.size] if network.size else 0, len(states))
-    # rows between two bodies only; friction of many joints is solved with the factor of the blocks
-    may_be_forest = n_sides == 2 and len(edges) < len(bodies) and not friction.solves  # noqa: PLR2004
+    # friction of many joints is solved with the factor of the blocks
+    couplings = coupled_rows(primitives, slots, number.bodies, int(row_kind_at[0, COUPLINGS]))
+    may_be_forest = len(edges) - len({row.edge for row in couplings}) < len(bodies) and not friction.solves
     rows_of = rows_of_edges(primitives, [slot // ROWS_PER_EDGE for slot in slots]) if may_be_forest else {}
     revolute = revolute_edges(rows_of, number.marker)
     separable = separable_edges({e: own for e, own in rows_of.items() if e not in revolute}, number.marker)
@@ -238,7 +240,7 @@ def compile_tables(
     callbacks = _callbacks(number, drivers, primitives, owners, entries, n_tail, network)
     positions = np.array([body.r for body in bodies], dtype=np.float64)
     padded = [(*edge, *[0] * (n_sides - len(edge))) for edge in edges]
-    forest = Forest(revolute, separable, number.body_of, not np.array_equal(inertia, shifted))
+    forest = Forest(revolute, separable, number.body_of, not np.array_equal(inertia, shifted), couplings)
     rows = edge_rows(primitives, slots, len(edges))
     chosen = choose_solver(positions, padded, rows, solver, forest)
     hinges = hinge_table(revolute if chosen.name == TREE else {}, primitives, slots, sides)

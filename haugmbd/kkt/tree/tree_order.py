@@ -6,7 +6,7 @@ carries one body: the one that is farther from the root. The root is the ground,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -73,13 +73,15 @@ class Branch(NamedTuple):
     edge: int
 
 
-def order_of_forest(n_bodies: int, edges: Sequence[tuple[int, ...]]) -> list[Branch] | None:
+def order_of_forest(n_bodies: int, edges: Sequence[tuple[int, ...]], coupled: Collection[int] = ()) -> list[Branch] | None:
     """Return the branches, each after that of its parent; None if the edges close a loop, or touch more than two bodies.
 
-    n_bodies: the ground counted
+    n_bodies: the ground counted;  coupled: edges that couple joints of the forest, and are none of its own
     """
     at: list[list[int]] = [[] for _ in range(n_bodies)]
     for e, bodies in enumerate(edges):
+        if e in coupled:
+            continue
         if any(bodies[2:]):
             return None
         for body in bodies[:2]:

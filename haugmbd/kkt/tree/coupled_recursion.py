@@ -1,0 +1,113 @@
+r"""Factorization and solution over a forest whose revolute joints are coupled: `recursion` with clusters, see `cluster`.
+
+The bodies of a cluster stand behind its base, in their own order: inward, the last of them that is passed is the first of the cluster.
+It is a recursion of its own, so that models without couplings do without its compilation.
+"""
+
+from __future__ import annotations
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.jit import inlined, kernel
+from haugmbd.kkt.tree.cluster import (
+    eliminate_base,
+    eliminate_member,
+    move_member,
+    pass_base_force,
+    pass_member_force,
+    place_clusters,
+    put_coupling_multipliers,
+    put_load,
+    put_prescribed,
+    solve_free,
+)
+from haugmbd.kkt.tree.cluster_arrays import cluster_arrays
+from haugmbd.kkt.tree.cluster_order import CLUSTER, FIRST
+from haugmbd.kkt.tree.general_joint import eliminate_general, move_general, pass_general_force, pass_general_reaction, place_general
+from haugmbd.kkt.tree.recursion import put_acceleration, put_right_hand_side
+from haugmbd.kkt.tree.revolute import eliminate_revolute, move_revolute, pass_force, place_revolute, put_revolute_multipliers
+from haugmbd.kkt.tree.tree_arrays import BODY, EDGE, NO_MARKER, PARENT, P, put_own_inertia, tree_arrays
+from haugmbd.workspace.layout import Workspace
+
+
+@inlined
+def factor(w: Workspace, x: Array) -> tuple[float, int]:
+    """Factor, and apply `forward` to the right-hand side x (nn, 6) in the same pass.
+
+    Return the weakest pivot and its node (1.0, -1 where all are larger).
+    """
+    t, q = tree_arrays(w), cluster_arrays(w)
+    worst, where = 1.0, -1
+    for n in range(t.steps.shape[0]):
+        s = t.steps[n]
+        put_own_inertia(t, s)
+        weak = place_revolute(t, s) if s[P] != NO_MARKER else place_general(w, n)
+        if not weak >= worst:
+            worst, where = weak, t.body.shape[0] + s[EDGE]
+    weak, node = place_clusters(t, q)
+    if not weak >= worst:
+        worst, where = weak, node
+    put_right_hand_side(t, x)
+    put_prescribed(t, q, x)
+    for n in range(t.steps.shape[0] - 1, -1, -1):
+        s, cs = t.steps[n], q.steps[n]
+        weak = 1.0
+        if cs[CLUSTER] >= 0:
+            eliminate_member(t, s, q, cs)
+            pass_member_force(t, s, q, cs)
+            if cs[FIRST] == 1:
+                weak = eliminate_base(t, q, cs[CLUSTER])
+                pass_base_force(t, q, cs[CLUSTER])
+        elif s[P] != NO_MARKER:
+            D = eliminate_revolute(t, s)
+            pass_force(t, s)
+            weak = 1.0 if D > 0.0 else 0.0
+        else:
+            weak = eliminate_general(w, n)
+            pass_general_force(w, n, x)
+        if not weak >= worst:
+            worst, where = weak, s[BODY]
+    return worst, where
+
+
+@kernel
+def forward(w: Workspace, x: Array) -> None:
+    """Pass the forces of another right-hand side x (nn, 6) inward, with the current factor."""
+    t, q = tree_arrays(w), cluster_arrays(w)
+    put_right_hand_side(t, x)
+    put_prescribed(t, q, x)
+    for n in range(t.steps.shape[0] - 1, -1, -1):
+        s, cs = t.steps[n], q.steps[n]
+        if cs[CLUSTER] >= 0:
+            pass_member_force(t, s, q, cs)
+            if cs[FIRST] == 1:
+                pass_base_force(t, q, cs[CLUSTER])
+        elif s[P] != NO_MARKER:
+            pass_force(t, s)
+        else:
+            pass_general_force(w, n, x)
+
+
+@kernel
+def backward(w: Workspace, x: Array) -> None:
+    """Overwrite the right-hand side x (nn, 6), after `factor` or `forward`, by the solution."""
+    t, q = tree_arrays(w), cluster_arrays(w)
+    for n in range(t.steps.shape[0]):
+        s, cs = t.steps[n], q.steps[n]
+        if cs[CLUSTER] >= 0:
+            if cs[FIRST] == 1:
+                solve_free(t, q, cs[CLUSTER])
+            put_acceleration(t, s, move_member(t, s, q, cs), x)
+        elif s[P] != NO_MARKER:
+            put_acceleration(t, s, move_revolute(t, s), x)
+        else:
+            put_acceleration(t, s, move_general(w, n, x), x)
+    for n in range(t.steps.shape[0] - 1, -1, -1):
+        s, cs = t.steps[n], q.steps[n]
+        if cs[CLUSTER] >= 0:
+            put_load(t, s, q, cs)
+        if s[P] != NO_MARKER:
+            put_revolute_multipliers(t, s, x)
+        elif s[PARENT] > 0:
+            pass_general_reaction(w, n, x)
+        if cs[FIRST] == 1:
+            put_coupling_multipliers(t, q, cs[CLUSTER], x)
