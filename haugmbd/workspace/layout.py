@@ -61,7 +61,7 @@ INTS = {
     "FRONT_BODIES": "(., 3)",
     "BODY_ROWS": "(., 3)",
     "TREE": "(nb, 16) bodies of a forest, each after the one that carries it, see `kkt.tree.tree_arrays`",
-    "CLUSTER_STEPS": "(nb, 4) and the next three: coupled joints of a forest, see `kkt.tree.cluster_order`",
+    "CLUSTER_STEPS": "(nb, 6) and the next three: coupled joints of a forest, see `kkt.tree.cluster_order`",
     "CLUSTERS": "(nc, 6)",
     "CLUSTER_ROWS": "(nr, 4)",
     "CLUSTER_TERMS": "(nt, 5)",

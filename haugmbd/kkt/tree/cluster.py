@@ -40,17 +40,18 @@ from haugmbd.kkt.tree.cluster_order import (
     BASE_MEMBER,
     CARRIER,
     CLUSTER,
-    END_MEMBER,
     END_ROW,
     END_TERM,
     FIRST_ROW,
     FIRST_TERM,
     FREE,
     JOINT,
+    LEAF,
     LINE,
     MEMBER,
     NODE,
     OF,
+    ONLY,
     ROW,
     SIGN,
 )
@@ -96,16 +97,13 @@ from haugmbd.math.vec3 import add, cross, dot, load, scale, store, sub
 
 @inlined
 def place_clusters(t: TreeArrays, q: ClusterArrays) -> tuple[float, int]:
-    """Write W, C and G of all couplings, and clear U, D; return the weakest pivot C_d^2 / c_d^2, and its node."""
+    """Write W, C and G of all couplings, and clear D; return the weakest pivot C_d^2 / c_d^2, and its node."""
     worst, where = 1.0, -1
     for c in range(q.clusters.shape[0]):
         m, base = q.clusters[c, FREE], q.clusters[c, BASE_MEMBER]
-        for k in range(base, q.clusters[c, END_MEMBER]):
-            for n in range(COLUMN, COLUMN + COLUMN_WIDTH * m):
-                q.member[k, n] = 0.0
         for i in range(m):
-            q.member[base + 1 + i, COLUMN + COLUMN_WIDTH * i] = 1.0
             for j in range(m):
+                q.member[base + 1 + i, COLUMN + COLUMN_WIDTH * j] = 1.0 if i == j else 0.0
                 q.pivot[c, PIVOT + i, j] = 0.0
         for r in range(q.clusters[c, FIRST_ROW], q.clusters[c, END_ROW]):
             weak = place_coupling(t, q, r, m)
@@ -116,26 +114,34 @@ def place_clusters(t: TreeArrays, q: ClusterArrays) -> tuple[float, int]:
 
 @inlined
 def place_coupling(t: TreeArrays, q: ClusterArrays, r: int, m: int) -> float:
-    """Write W and C of a row, and G of its dependent joint; return C_d^2 / c_d^2."""
+    """Write W and C of a row, 1/C of its dependent joint, and G of that; return C_d^2 / c_d^2."""
     first, end = q.rows[r, FIRST_TERM], q.rows[r, END_TERM]
-    square = 0.0
-    for n in range(first, end):
-        line, k = q.terms[n, LINE], q.terms[n, CARRIED]
-        e, f, v = q.ints[line, MARKERS], q.ints[line, MARKERS + 1], q.ints[line, MARKERS + 2]
-        moment = moment_of_angle(load(t.X, e, 0), load(t.X, f, 0), load(t.X, v, 0))
-        W = scale(float(q.terms[n, SIGN]) * q.reals[line, COEFFICIENT], moment)
-        C = dot(W, load(t.joint, k, AXIS))
-        store(q.moment, n, MOMENT, W)
-        q.moment[n, EFFECTIVE] = C
-        square += C * C
-    t.d_inv[q.rows[r, NODE], q.rows[r, ROW]] = 1.0 / square
-    own, C = q.terms[first, OF], q.moment[first, EFFECTIVE]
+    own = q.terms[first, OF]
+    along = put_moment(t, q, first)
+    one = 1.0 / q.moment[first, EFFECTIVE]
+    q.moment[first, EFFECTIVE] = one
+    t.d_inv[q.rows[r, NODE], q.rows[r, ROW]] = one * one
     for j in range(m):
-        total = 0.0
-        for n in range(first + 1, end):
-            total += q.moment[n, EFFECTIVE] * gain(q, q.terms[n, OF], j)
-        q.member[own, COLUMN + COLUMN_WIDTH * j] = -total / C
-    return (C / q.reals[q.terms[first, LINE], COEFFICIENT]) ** 2
+        q.member[own, COLUMN + COLUMN_WIDTH * j] = 0.0
+    for n in range(first + 1, end):
+        put_moment(t, q, n)
+        k, ratio = q.terms[n, OF], -one * q.moment[n, EFFECTIVE]
+        for j in range(m):
+            q.member[own, COLUMN + COLUMN_WIDTH * j] += ratio * gain(q, k, j)
+    return along * along
+
+
+@inlined
+def put_moment(t: TreeArrays, q: ClusterArrays, n: int) -> float:
+    """Write W and C of a term; return C / c."""
+    line = q.terms[n, LINE]
+    e, f, v = q.ints[line, MARKERS], q.ints[line, MARKERS + 1], q.ints[line, MARKERS + 2]
+    moment = moment_of_angle(load(t.X, e, 0), load(t.X, f, 0), load(t.X, v, 0))
+    along: float = dot(moment, load(t.joint, q.terms[n, CARRIED], AXIS))
+    c = float(q.terms[n, SIGN]) * q.reals[line, COEFFICIENT]
+    store(q.moment, n, MOMENT, scale(c, moment))
+    q.moment[n, EFFECTIVE] = c * along
+    return along
 
 
 @inlined
@@ -150,7 +156,7 @@ def put_prescribed(t: TreeArrays, q: ClusterArrays, x: Array) -> None:
             total = x[q.rows[r, NODE], q.rows[r, ROW]] - dot(load(q.moment, first, MOMENT), load(t.joint, k, JUMP_ANGULAR))
             for n in range(first + 1, q.rows[r, END_TERM]):
                 total -= dot(load(q.moment, n, MOMENT), load(t.joint, q.terms[n, CARRIED], JUMP_ANGULAR))
-            z0 = total / q.moment[first, EFFECTIVE]
+            z0 = total * q.moment[first, EFFECTIVE]
             store(t.joint, k, JUMP_ANGULAR, add(load(t.joint, k, JUMP_ANGULAR), scale(z0, load(t.joint, k, AXIS))))
 
 
@@ -161,18 +167,20 @@ def eliminate_member(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints) -> None
     m = q.clusters[c, FREE]
     I, h, arm = load_inertia(t.body, k, LINEAR), load(t.joint, k, AXIS), load(t.joint, k, ARM)
     F = Wrench(times_full(I.H, h), times_symmetric(I.J, h))
-    stiff = dot(h, F.moment)
+    stiff: float = dot(h, F.moment)
     for a in range(m):
-        U, G = load_column(q, own, a), gain(q, own, a)
-        across = dot(h, U.moment) + 0.5 * G * stiff
-        for b in range(a):
-            V, G_b = load_column(q, own, b), gain(q, own, b)  # with its part of F
-            q.pivot[c, PIVOT + a, b] += G * dot(h, V.moment) + G_b * dot(h, U.moment)
-        q.pivot[c, PIVOT + a, a] += 2.0 * G * across
-        U = add_wrenches(U, scale_wrench(G, F))
+        G = gain(q, own, a)
+        U, along = scale_wrench(G, F), 0.0
+        if cs[LEAF] == 0:
+            V = load_column(q, own, a)
+            U, along = add_wrenches(U, V), dot(h, V.moment)
+        q.pivot[c, PIVOT + a, a] += G * (2.0 * along + G * stiff)
+        for b in range(a):  # U_kb with its part of F, U_ka without
+            q.pivot[c, PIVOT + a, b] += G * dot(h, load_column(q, own, b).moment) + gain(q, own, b) * along
         store_column(q, own, a, U)
         if i > 0:
-            store_column(q, carrier, a, add_wrenches(load_column(q, carrier, a), shift_wrench(U, arm)))
+            V = shift_wrench(U, arm)
+            store_column(q, carrier, a, V if cs[ONLY] == 1 else add_wrenches(V, load_column(q, carrier, a)))
     if i > 0:
         add_inertia(t.body, i, LINEAR, shift_inertia(I, arm))
 
@@ -271,9 +279,10 @@ def put_coupling_multipliers(t: TreeArrays, q: ClusterArrays, c: int, x: Array) 
     """Write the multipliers of the couplings of a cluster, and take what they give off the multipliers of its joints."""
     for r in range(q.clusters[c, END_ROW] - 1, q.clusters[c, FIRST_ROW] - 1, -1):
         first = q.rows[r, FIRST_TERM]
-        lam = q.member[q.terms[first, OF], TAU] / q.moment[first, EFFECTIVE]
+        lam = q.member[q.terms[first, OF], TAU] * q.moment[first, EFFECTIVE]
         x[q.rows[r, NODE], q.rows[r, ROW]] = lam
-        for n in range(first, q.rows[r, END_TERM]):
+        take_off(t, q, first, lam, x)
+        for n in range(first + 1, q.rows[r, END_TERM]):
             q.member[q.terms[n, OF], TAU] -= q.moment[n, EFFECTIVE] * lam
             take_off(t, q, n, lam, x)
 
@@ -283,7 +292,6 @@ def take_off(t: TreeArrays, q: ClusterArrays, n: int, lam: float, x: Array) -> N
     """Take W lam of a term off the multipliers of the dot products of its joint."""
     k = q.terms[n, CARRIED]
     node = q.terms[n, JOINT]
-    m1, m2, h = load(t.joint, k, NORMAL_1), load(t.joint, k, NORMAL_2), load(t.joint, k, AXIS)
-    W, factor = load(q.moment, n, MOMENT), t.joint[k, AXIS_SQUARE] * lam
-    x[node, 3] += factor * dot(W, cross(m2, h))
-    x[node, 4] += factor * dot(W, cross(h, m1))
+    across = scale(t.joint[k, AXIS_SQUARE] * lam, cross(load(t.joint, k, AXIS), load(q.moment, n, MOMENT)))
+    x[node, 3] += dot(load(t.joint, k, NORMAL_2), across)
+    x[node, 4] -= dot(load(t.joint, k, NORMAL_1), across)

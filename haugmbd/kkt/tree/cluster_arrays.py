@@ -20,7 +20,7 @@ SOLVED, PASSED, PIVOT = 0, 1, 2
 PIVOT_NUMBERS = (2 + MOST_FREE) * MOST_FREE
 
 MOMENT, EFFECTIVE, MOMENT_COLUMNS = 0, 3, 4
-"""Columns of CLUSTER_MOMENTS: W_k and C_k of each term."""
+"""Columns of CLUSTER_MOMENTS: W_k and C_k of each term; of the dependent joint's, 1/C_k."""
 
 
 def member_columns(most_free: int) -> int:
@@ -31,7 +31,7 @@ def member_columns(most_free: int) -> int:
 class ClusterArrays(NamedTuple):
     """Views of the arrays of clusters.
 
-    steps: (nb, 4);  clusters: (nc, 6);  rows: (nr, 4);  terms: (nt, 4), see `cluster_order`
+    steps: (nb, 6);  clusters: (nc, 6);  rows: (nr, 4);  terms: (nt, 5), see `cluster_order`
     ints, reals: tables of the rows;  member: (., 1 + 7 m);  pivot: (nc, 8, 6);  moment: (nt, 4)
     """
 

@@ -28,10 +28,11 @@ MOST_FREE = 6
 MOST_GAIN = 1e3
 """Largest entry of G: the solution loses this factor of digits."""
 
-CLUSTER, MEMBER, CARRIER, FIRST = range(4)
+CLUSTER, MEMBER, CARRIER, FIRST, LEAF, ONLY = range(6)
 """Columns of CLUSTER_STEPS: the cluster of a body, or -1; its line in CLUSTER_MEMBERS, and that of the body that carries it, or of the
-base; 1 for the first body of the cluster."""
-STEP_COLUMNS = 4
+base; 1 for the first body of the cluster; 1 if it carries no other of the cluster; 1 for the last body that its carrier, or the base,
+carries of the cluster, which is the first that passes on what it carries."""
+STEP_COLUMNS = 6
 
 BASE, BASE_MEMBER, FREE, END_MEMBER, FIRST_ROW, END_ROW = range(6)
 """Columns of CLUSTERS: the body that carries the cluster; its line in CLUSTER_MEMBERS, behind which stand those of the m free joints, then
@@ -66,7 +67,7 @@ Parents = Mapping[int, int]
 
 
 class ClusterTables(NamedTuple):
-    """Tables for compiled code, see the columns above; shapes (nb, 4), (nc, 6), (nr, 4), (nt, 5); number of lines of CLUSTER_MEMBERS."""
+    """Tables for compiled code, see the columns above; shapes (nb, 6), (nc, 6), (nr, 4), (nt, 5); number of lines of CLUSTER_MEMBERS."""
 
     steps: Ints
     clusters: Ints
@@ -212,9 +213,12 @@ def _add_cluster(
     base_member = tables.clusters[-1][END_MEMBER] if tables.clusters else 0
     member = {body: base_member + 1 + n for n, body in enumerate([*free, *(body for body in bodies if body in dependent)])}
     n_bodies, first_row = len(branches) + 1, len(tables.rows)
-    for n, body in enumerate(bodies):
+    seen = set[int]()
+    for n, body in reversed(list(enumerate(bodies))):
         carrier = member.get(parent[body], base_member)
-        tables.steps[step_of[body]] = len(tables.clusters), member[body], carrier, int(n == 0)
+        leaf, first = member[body] not in seen, carrier not in seen
+        seen.add(carrier)
+        tables.steps[step_of[body]] = len(tables.clusters), member[body], carrier, n == 0, leaf, first
     for row, own in order:
         first_term = len(tables.terms)
         for term in sorted(row.terms, key=lambda term: _carried(term, parent) != own):
