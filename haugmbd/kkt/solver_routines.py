@@ -13,6 +13,7 @@ from haugmbd.kkt.multifrontal import entry_points as fronts
 from haugmbd.kkt.multifrontal.blas import link_blas
 from haugmbd.kkt.tree import coupled_entry_points as coupled_trees
 from haugmbd.kkt.tree import entry_points as trees
+from haugmbd.kkt.tree.cluster_order import FREE
 from haugmbd.kkt.tree.tree_order import is_all_revolute
 from haugmbd.workspace import layout as at
 from haugmbd.workspace.layout import Pack, Tables
@@ -70,16 +71,15 @@ WITH_REVOLUTE_TREE = SolverRoutines(trees.FACTORIZE_REVOLUTE, NO_ROUTINE, trees.
 """For forests of revolute joints only: what is for others is not compiled."""
 
 
-WITH_COUPLED_TREE = SolverRoutines(
-    coupled_trees.FACTORIZE,
-    NO_ROUTINE,
-    coupled_trees.FINISH,
-    coupled_trees.BEGIN,
-    NO_ROUTINE,
-    NO_ROUTINE,
-    NO_ROUTINE,
-)
+WITH_COUPLED_TREE = WITH_TREE._replace(factorize=coupled_trees.FACTORIZE, finish=coupled_trees.FINISH, begin=coupled_trees.BEGIN)
 """The same for forests with coupled joints: what is for these is not compiled for others."""
+
+WITH_SIMPLY_COUPLED_TREE = WITH_TREE._replace(
+    factorize=coupled_trees.FACTORIZE_SINGLE, finish=coupled_trees.FINISH_SINGLE, begin=coupled_trees.BEGIN_SINGLE
+)
+"""The same where the joints of each cluster move by one coordinate, as those of most gear trains."""
+
+TREES = (WITH_TREE, WITH_REVOLUTE_TREE, WITH_COUPLED_TREE, WITH_SIMPLY_COUPLED_TREE)
 
 
 def with_blocks(pack: Pack) -> Pack:
@@ -87,7 +87,7 @@ def with_blocks(pack: Pack) -> Pack:
 
     For searches that read its pivots, and methods that solve with the factor of another pose: the recursion reads the current rows.
     """
-    if pack.factorize not in (WITH_TREE.factorize, WITH_REVOLUTE_TREE.factorize, WITH_COUPLED_TREE.factorize):
+    if not any(pack.factorize is solver.factorize for solver in TREES):
         return pack
     solver = blocks_for(pack.ints)
     return pack._replace(factorize=solver.factorize, finish=solver.finish, begin=solver.begin, prepare_stage=pack.prepare)
@@ -103,6 +103,13 @@ def has_tree(tables: Tables) -> bool:
     return tables.place("TREE")[2] > 0
 
 
+def tree_routines(steps: Ints, clusters: Ints) -> SolverRoutines:
+    """Return the routines of the recursion over a forest;  steps: its table;  clusters: (nc, 6) of coupled joints."""
+    if not len(clusters):
+        return WITH_REVOLUTE_TREE if is_all_revolute(steps) else WITH_TREE
+    return WITH_SIMPLY_COUPLED_TREE if (clusters[:, FREE] == 1).all() else WITH_COUPLED_TREE
+
+
 def has_fronts(tables: Tables) -> bool:
     """Return whether these are tables of the multifrontal solver."""
     return tables.place("FRONTS")[2] > 0
@@ -114,9 +121,7 @@ def routines_of(tables: Tables, every_row: bool = True) -> SolverRoutines:
     every_row: whether no row depends on the others; if one does, blocks take the place of the recursion over a forest
     """
     if has_tree(tables) and every_row:
-        if tables.place("CLUSTERS")[2] > 0:
-            return WITH_COUPLED_TREE
-        return WITH_REVOLUTE_TREE if is_all_revolute(tables["TREE"]) else WITH_TREE
+        return tree_routines(tables["TREE"], tables["CLUSTERS"])
     if not has_fronts(tables):
         return blocks_for(tables.ints)
     link_blas()

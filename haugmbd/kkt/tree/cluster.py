@@ -96,11 +96,17 @@ from haugmbd.math.vec3 import add, cross, dot, load, scale, store, sub
 
 
 @inlined
-def place_clusters(t: TreeArrays, q: ClusterArrays) -> tuple[float, int]:
+def free_coordinates(q: ClusterArrays, c: int, single: bool) -> int:
+    """Return m of a cluster; `single`: a constant of the compiled code, if every cluster has one."""
+    return 1 if single else q.clusters[c, FREE]
+
+
+@inlined
+def place_clusters(t: TreeArrays, q: ClusterArrays, single: bool) -> tuple[float, int]:
     """Write W, C and G of all couplings, and clear D; return the weakest pivot C_d^2 / c_d^2, and its node."""
     worst, where = 1.0, -1
     for c in range(q.clusters.shape[0]):
-        m, base = q.clusters[c, FREE], q.clusters[c, BASE_MEMBER]
+        m, base = free_coordinates(q, c, single), q.clusters[c, BASE_MEMBER]
         for i in range(m):
             for j in range(m):
                 q.member[base + 1 + i, COLUMN + COLUMN_WIDTH * j] = 1.0 if i == j else 0.0
@@ -145,10 +151,10 @@ def put_moment(t: TreeArrays, q: ClusterArrays, n: int) -> float:
 
 
 @inlined
-def put_prescribed(t: TreeArrays, q: ClusterArrays, x: Array) -> None:
+def put_prescribed(t: TreeArrays, q: ClusterArrays, x: Array, single: bool) -> None:
     """Add h z0 to beta of the dependent joints, row by row, and clear u."""
     for c in range(q.clusters.shape[0]):
-        for j in range(q.clusters[c, FREE]):
+        for j in range(free_coordinates(q, c, single)):
             q.pivot[c, PASSED, j] = 0.0
         for r in range(q.clusters[c, FIRST_ROW], q.clusters[c, END_ROW]):
             first = q.rows[r, FIRST_TERM]
@@ -161,10 +167,9 @@ def put_prescribed(t: TreeArrays, q: ClusterArrays, x: Array) -> None:
 
 
 @inlined
-def eliminate_member(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints) -> None:
+def eliminate_member(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int) -> None:
     """Add the joint of a body to D, and pass its inertia and U to its carrier."""
     k, i, c, own, carrier = s[BODY], s[PARENT], cs[CLUSTER], cs[MEMBER], cs[CARRIER]
-    m = q.clusters[c, FREE]
     I, h, arm = load_inertia(t.body, k, LINEAR), load(t.joint, k, AXIS), load(t.joint, k, ARM)
     F = Wrench(times_full(I.H, h), times_symmetric(I.J, h))
     stiff: float = dot(h, F.moment)
@@ -186,9 +191,9 @@ def eliminate_member(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints) -> None
 
 
 @inlined
-def eliminate_base(t: TreeArrays, q: ClusterArrays, c: int) -> float:
+def eliminate_base(t: TreeArrays, q: ClusterArrays, c: int, m: int) -> float:
     """Factor D, and subtract U D^-1 U^T from the inertia of the base; return the smallest pivot, at most 1."""
-    m, base, i = q.clusters[c, FREE], q.clusters[c, BASE_MEMBER], q.clusters[c, BASE]
+    base, i = q.clusters[c, BASE_MEMBER], q.clusters[c, BASE]
     D, weak = q.pivot[c], 1.0
     for j in range(m):
         pivot = D[PIVOT + j, j]
@@ -210,12 +215,12 @@ def eliminate_base(t: TreeArrays, q: ClusterArrays, c: int) -> float:
 
 
 @inlined
-def pass_member_force(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints) -> None:
+def pass_member_force(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int) -> None:
     """Add the forces on a body to u, and pass them to its carrier."""
     k, i, c, own = s[BODY], s[PARENT], cs[CLUSTER], cs[MEMBER]
     p, given = load_wrench(t, k, FORCE), jump(t, k)
     along = dot(load(t.joint, k, AXIS), p.moment)
-    for j in range(q.clusters[c, FREE]):
+    for j in range(m):
         q.pivot[c, PASSED, j] += gain(q, own, j) * along - power(load_column(q, own, j), given)
     if i > 0:
         taken = times_twist(load_inertia(t.body, k, LINEAR), given)
@@ -224,9 +229,9 @@ def pass_member_force(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints) -> Non
 
 
 @inlined
-def pass_base_force(t: TreeArrays, q: ClusterArrays, c: int) -> None:
+def pass_base_force(t: TreeArrays, q: ClusterArrays, c: int, m: int) -> None:
     """Set u <- L^-1 u, and subtract U D^-1 u from the forces on the base."""
-    m, base, i = q.clusters[c, FREE], q.clusters[c, BASE_MEMBER], q.clusters[c, BASE]
+    base, i = q.clusters[c, BASE_MEMBER], q.clusters[c, BASE]
     D = q.pivot[c]
     for j in range(m):
         u = D[PASSED, j]
@@ -237,9 +242,9 @@ def pass_base_force(t: TreeArrays, q: ClusterArrays, c: int) -> None:
 
 
 @inlined
-def solve_free(t: TreeArrays, q: ClusterArrays, c: int) -> None:
+def solve_free(t: TreeArrays, q: ClusterArrays, c: int, m: int) -> None:
     """Write y, from the acceleration of the base."""
-    m, base, i = q.clusters[c, FREE], q.clusters[c, BASE_MEMBER], q.clusters[c, BASE]
+    base, i = q.clusters[c, BASE_MEMBER], q.clusters[c, BASE]
     D = q.pivot[c]
     for j in range(m - 1, -1, -1):
         y = D[PASSED, j]
@@ -252,7 +257,7 @@ def solve_free(t: TreeArrays, q: ClusterArrays, c: int) -> None:
 
 
 @inlined
-def move_member(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints) -> Twist:
+def move_member(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int) -> Twist:
     """Return the acceleration of a body at its handle, from that of its carrier."""
     k, i, c, own = s[BODY], s[PARENT], cs[CLUSTER], cs[MEMBER]
     a = jump(t, k)
@@ -260,7 +265,7 @@ def move_member(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints) -> Twist:
         carried = shift_twist(motion(t, i), load(t.joint, k, ARM))
         a = Twist(add(a.linear, carried.linear), add(a.angular, carried.angular))
     z = 0.0
-    for j in range(q.clusters[c, FREE]):
+    for j in range(m):
         z += gain(q, own, j) * q.pivot[c, SOLVED, j]
     return Twist(a.linear, add(a.angular, scale(z, load(t.joint, k, AXIS))))
 

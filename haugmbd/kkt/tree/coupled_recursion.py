@@ -1,16 +1,18 @@
 r"""Factorization and solution over a forest whose revolute joints are coupled: `recursion` with clusters, see `cluster`.
 
 The bodies of a cluster stand behind its base, in their own order: inward, the last of them that is passed is the first of the cluster.
-It is a recursion of its own, so that models without couplings do without its compilation.
+It is a recursion of its own, so that models without couplings do without its compilation; `single`, a constant of the compiled code, says
+that every cluster has one free coordinate.
 """
 
 from __future__ import annotations
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.compiled.jit import inlined, kernel
+from haugmbd.compiled.jit import inlined
 from haugmbd.kkt.tree.cluster import (
     eliminate_base,
     eliminate_member,
+    free_coordinates,
     move_member,
     pass_base_force,
     pass_member_force,
@@ -30,7 +32,7 @@ from haugmbd.workspace.layout import Workspace
 
 
 @inlined
-def factor(w: Workspace, x: Array) -> tuple[float, int]:
+def factor(w: Workspace, x: Array, single: bool) -> tuple[float, int]:
     """Factor, and apply `forward` to the right-hand side x (nn, 6) in the same pass.
 
     Return the weakest pivot and its node (1.0, -1 where all are larger).
@@ -43,20 +45,21 @@ def factor(w: Workspace, x: Array) -> tuple[float, int]:
         weak = place_revolute(t, s) if s[P] != NO_MARKER else place_general(w, n)
         if not weak >= worst:
             worst, where = weak, t.body.shape[0] + s[EDGE]
-    weak, node = place_clusters(t, q)
+    weak, node = place_clusters(t, q, single)
     if not weak >= worst:
         worst, where = weak, node
     put_right_hand_side(t, x)
-    put_prescribed(t, q, x)
+    put_prescribed(t, q, x, single)
     for n in range(t.steps.shape[0] - 1, -1, -1):
         s, cs = t.steps[n], q.steps[n]
         weak = 1.0
         if cs[CLUSTER] >= 0:
-            eliminate_member(t, s, q, cs)
-            pass_member_force(t, s, q, cs)
+            m = free_coordinates(q, cs[CLUSTER], single)
+            eliminate_member(t, s, q, cs, m)
+            pass_member_force(t, s, q, cs, m)
             if cs[FIRST] == 1:
-                weak = eliminate_base(t, q, cs[CLUSTER])
-                pass_base_force(t, q, cs[CLUSTER])
+                weak = eliminate_base(t, q, cs[CLUSTER], m)
+                pass_base_force(t, q, cs[CLUSTER], m)
         elif s[P] != NO_MARKER:
             D = eliminate_revolute(t, s)
             pass_force(t, s)
@@ -69,34 +72,36 @@ def factor(w: Workspace, x: Array) -> tuple[float, int]:
     return worst, where
 
 
-@kernel
-def forward(w: Workspace, x: Array) -> None:
+@inlined
+def forward(w: Workspace, x: Array, single: bool) -> None:
     """Pass the forces of another right-hand side x (nn, 6) inward, with the current factor."""
     t, q = tree_arrays(w), cluster_arrays(w)
     put_right_hand_side(t, x)
-    put_prescribed(t, q, x)
+    put_prescribed(t, q, x, single)
     for n in range(t.steps.shape[0] - 1, -1, -1):
         s, cs = t.steps[n], q.steps[n]
         if cs[CLUSTER] >= 0:
-            pass_member_force(t, s, q, cs)
+            m = free_coordinates(q, cs[CLUSTER], single)
+            pass_member_force(t, s, q, cs, m)
             if cs[FIRST] == 1:
-                pass_base_force(t, q, cs[CLUSTER])
+                pass_base_force(t, q, cs[CLUSTER], m)
         elif s[P] != NO_MARKER:
             pass_force(t, s)
         else:
             pass_general_force(w, n, x)
 
 
-@kernel
-def backward(w: Workspace, x: Array) -> None:
+@inlined
+def backward(w: Workspace, x: Array, single: bool) -> None:
     """Overwrite the right-hand side x (nn, 6), after `factor` or `forward`, by the solution."""
     t, q = tree_arrays(w), cluster_arrays(w)
     for n in range(t.steps.shape[0]):
         s, cs = t.steps[n], q.steps[n]
         if cs[CLUSTER] >= 0:
+            m = free_coordinates(q, cs[CLUSTER], single)
             if cs[FIRST] == 1:
-                solve_free(t, q, cs[CLUSTER])
-            put_acceleration(t, s, move_member(t, s, q, cs), x)
+                solve_free(t, q, cs[CLUSTER], m)
+            put_acceleration(t, s, move_member(t, s, q, cs, m), x)
         elif s[P] != NO_MARKER:
             put_acceleration(t, s, move_revolute(t, s), x)
         else:
