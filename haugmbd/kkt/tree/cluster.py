@@ -77,7 +77,6 @@ from haugmbd.kkt.tree.tree_arrays import (
     motion,
     store_inertia,
 )
-from haugmbd.kkt.tree.tree_arrays import Q as POINT
 from haugmbd.math.articulated_inertia import (
     Twist,
     Wrench,
@@ -113,7 +112,7 @@ def place_clusters(t: TreeArrays, q: ClusterArrays, single: bool) -> tuple[float
                 q.pivot[c, PIVOT + i, j] = 0.0
         for r in range(q.clusters[c, FIRST_ROW], q.clusters[c, END_ROW]):
             weak = place_coupling(t, q, r, m)
-            if not weak >= worst:
+            if not weak >= worst and worst == worst:
                 worst, where = weak, q.rows[r, NODE]
     return worst, where
 
@@ -275,7 +274,7 @@ def put_load(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints) -> None:
     """Write tau, the moment about its axis that a joint of a cluster must give."""
     k = s[BODY]
     f = load_wrench(t, k, FORCE)
-    n = add(f.moment, cross(center(t, s[POINT]), f.force))
+    n = add(f.moment, cross(center(t, k), f.force))
     q.member[cs[MEMBER], TAU] = dot(load(t.joint, k, AXIS), n)
 
 

@@ -24,11 +24,20 @@ from haugmbd.kkt.tree.cluster import (
 )
 from haugmbd.kkt.tree.cluster_arrays import cluster_arrays
 from haugmbd.kkt.tree.cluster_order import CLUSTER, FIRST
-from haugmbd.kkt.tree.general_joint import eliminate_general, move_general, pass_general_force, pass_general_reaction, place_general
-from haugmbd.kkt.tree.recursion import put_acceleration, put_right_hand_side
-from haugmbd.kkt.tree.revolute import eliminate_revolute, move_revolute, pass_force, place_revolute, put_revolute_multipliers
-from haugmbd.kkt.tree.tree_arrays import BODY, EDGE, NO_MARKER, PARENT, P, put_own_inertia, tree_arrays
+from haugmbd.kkt.tree.recursion import (
+    eliminate_joint,
+    move_joint,
+    pass_joint_force,
+    place_joint,
+    put_acceleration,
+    put_joint_multipliers,
+    put_right_hand_side,
+)
+from haugmbd.kkt.tree.tree_arrays import BODY, EDGE, put_own_inertia, tree_arrays
 from haugmbd.workspace.layout import Workspace
+
+ANY_JOINT = False
+"""The joints outside clusters need not be revolute."""
 
 
 @inlined
@@ -41,14 +50,14 @@ def factor(w: Workspace, x: Array, single: bool) -> tuple[float, int]:
     worst, where = 1.0, -1
     for n in range(t.steps.shape[0]):
         s = t.steps[n]
+        weak = place_joint(w, t, n, ANY_JOINT)
         put_own_inertia(t, s)
-        weak = place_revolute(t, s) if s[P] != NO_MARKER else place_general(w, n)
-        if not weak >= worst:
+        if not weak >= worst and worst == worst:
             worst, where = weak, t.body.shape[0] + s[EDGE]
     weak, node = place_clusters(t, q, single)
-    if not weak >= worst:
+    if not weak >= worst and worst == worst:
         worst, where = weak, node
-    put_right_hand_side(t, x)
+    put_right_hand_side(t, x, ANY_JOINT)
     put_prescribed(t, q, x, single)
     for n in range(t.steps.shape[0] - 1, -1, -1):
         s, cs = t.steps[n], q.steps[n]
@@ -60,14 +69,9 @@ def factor(w: Workspace, x: Array, single: bool) -> tuple[float, int]:
             if cs[FIRST] == 1:
                 weak = eliminate_base(t, q, cs[CLUSTER], m)
                 pass_base_force(t, q, cs[CLUSTER], m)
-        elif s[P] != NO_MARKER:
-            D = eliminate_revolute(t, s)
-            pass_force(t, s)
-            weak = 1.0 if D > 0.0 else 0.0
         else:
-            weak = eliminate_general(w, n)
-            pass_general_force(w, n, x)
-        if not weak >= worst:
+            weak = eliminate_joint(w, t, n, x, ANY_JOINT)
+        if not weak >= worst and worst == worst:
             worst, where = weak, s[BODY]
     return worst, where
 
@@ -76,7 +80,7 @@ def factor(w: Workspace, x: Array, single: bool) -> tuple[float, int]:
 def forward(w: Workspace, x: Array, single: bool) -> None:
     """Pass the forces of another right-hand side x (nn, 6) inward, with the current factor."""
     t, q = tree_arrays(w), cluster_arrays(w)
-    put_right_hand_side(t, x)
+    put_right_hand_side(t, x, ANY_JOINT)
     put_prescribed(t, q, x, single)
     for n in range(t.steps.shape[0] - 1, -1, -1):
         s, cs = t.steps[n], q.steps[n]
@@ -85,10 +89,8 @@ def forward(w: Workspace, x: Array, single: bool) -> None:
             pass_member_force(t, s, q, cs, m)
             if cs[FIRST] == 1:
                 pass_base_force(t, q, cs[CLUSTER], m)
-        elif s[P] != NO_MARKER:
-            pass_force(t, s)
         else:
-            pass_general_force(w, n, x)
+            pass_joint_force(w, t, n, x, ANY_JOINT)
 
 
 @inlined
@@ -102,17 +104,12 @@ def backward(w: Workspace, x: Array, single: bool) -> None:
             if cs[FIRST] == 1:
                 solve_free(t, q, cs[CLUSTER], m)
             put_acceleration(t, s, move_member(t, s, q, cs, m), x)
-        elif s[P] != NO_MARKER:
-            put_acceleration(t, s, move_revolute(t, s), x)
         else:
-            put_acceleration(t, s, move_general(w, n, x), x)
+            put_acceleration(t, s, move_joint(w, t, n, x, ANY_JOINT), x)
     for n in range(t.steps.shape[0] - 1, -1, -1):
         s, cs = t.steps[n], q.steps[n]
         if cs[CLUSTER] >= 0:
             put_load(t, s, q, cs)
-        if s[P] != NO_MARKER:
-            put_revolute_multipliers(t, s, x)
-        elif s[PARENT] > 0:
-            pass_general_reaction(w, n, x)
+        put_joint_multipliers(w, t, n, x, ANY_JOINT)
         if cs[FIRST] == 1:
             put_coupling_multipliers(t, q, cs[CLUSTER], x)

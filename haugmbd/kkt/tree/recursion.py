@@ -62,32 +62,21 @@ def factor(w: Workspace, x: Array, all_revolute: bool) -> tuple[float, int]:
     worst, where = 1.0, -1
     for n in range(t.steps.shape[0]):
         s = t.steps[n]
-        weak = place(w, t, n, all_revolute)
+        weak = place_joint(w, t, n, all_revolute)
         put_own_inertia(t, s)
         if not weak >= worst and worst == worst:
             worst, where = weak, t.body.shape[0] + s[EDGE]
     put_right_hand_side(t, x, all_revolute)
     for n in range(t.steps.shape[0] - 1, -1, -1):
-        s = t.steps[n]
-        if all_revolute or s[KIND] == REVOLUTE:
-            D = eliminate_revolute(t, s)
-            pass_force(t, s)
-            weak = 1.0 if D > 0.0 else 0.0
-        elif s[KIND] == SEPARABLE:
-            D = eliminate_separable(t, s)
-            pass_separable_force(t, s, x)
-            weak = 1.0 if D > 0.0 else 0.0
-        else:
-            weak = eliminate_general(w, n)
-            pass_general_force(w, n, x)
+        weak = eliminate_joint(w, t, n, x, all_revolute)
         if not weak >= worst and worst == worst:
-            worst, where = weak, s[BODY]
+            worst, where = weak, t.steps[n, BODY]
     return worst, where
 
 
 @inlined
-def place(w: Workspace, t: TreeArrays, n: int, all_revolute: bool) -> float:
-    """Write the geometry of a joint; return the weakest pivot of its rows."""
+def place_joint(w: Workspace, t: TreeArrays, n: int, all_revolute: bool) -> float:
+    """Write the geometry of the joint that carries a body; return the weakest pivot of its rows."""
     s = t.steps[n]
     if all_revolute or s[KIND] == REVOLUTE:
         return place_revolute(t, s)
@@ -95,12 +84,54 @@ def place(w: Workspace, t: TreeArrays, n: int, all_revolute: bool) -> float:
 
 
 @inlined
-def moved(w: Workspace, t: TreeArrays, n: int, x: Array, all_revolute: bool) -> Twist:
+def eliminate_joint(w: Workspace, t: TreeArrays, n: int, x: Array, all_revolute: bool) -> float:
+    """Pass the articulated inertia of a body, and the forces on it, to its parent; return the weakest pivot of D, at most 1."""
+    s = t.steps[n]
+    if all_revolute or s[KIND] == REVOLUTE:
+        D = eliminate_revolute(t, s)
+        pass_force(t, s)
+        weak = 1.0 if D > 0.0 else 0.0
+    elif s[KIND] == SEPARABLE:
+        D = eliminate_separable(t, s)
+        pass_separable_force(t, s, x)
+        weak = 1.0 if D > 0.0 else 0.0
+    else:
+        weak = eliminate_general(w, n)
+        pass_general_force(w, n, x)
+    return weak
+
+
+@inlined
+def pass_joint_force(w: Workspace, t: TreeArrays, n: int, x: Array, all_revolute: bool) -> None:
+    """Pass the forces on a body to its parent."""
+    s = t.steps[n]
+    if all_revolute or s[KIND] == REVOLUTE:
+        pass_force(t, s)
+    elif s[KIND] == SEPARABLE:
+        pass_separable_force(t, s, x)
+    else:
+        pass_general_force(w, n, x)
+
+
+@inlined
+def move_joint(w: Workspace, t: TreeArrays, n: int, x: Array, all_revolute: bool) -> Twist:
     """Return the acceleration of a body at its handle, from that of its parent."""
     s = t.steps[n]
     if all_revolute or s[KIND] == REVOLUTE:
         return move_revolute(t, s)
     return move_separable(t, s) if s[KIND] == SEPARABLE else move_general(w, n, x)
+
+
+@inlined
+def put_joint_multipliers(w: Workspace, t: TreeArrays, n: int, x: Array, all_revolute: bool) -> None:
+    """Pass the wrench on a body to its parent, and write the multipliers of its joint, where `move_joint` has not."""
+    s = t.steps[n]
+    if all_revolute or s[KIND] == REVOLUTE:
+        put_revolute_multipliers(t, s, x)
+    elif s[KIND] == SEPARABLE:
+        put_separable_multipliers(t, s, x)
+    elif s[PARENT] > 0:
+        pass_general_reaction(w, n, x)
 
 
 @inlined
@@ -119,13 +150,7 @@ def forward(w: Workspace, x: Array, all_revolute: bool) -> None:
     t = tree_arrays(w)
     put_right_hand_side(t, x, all_revolute)
     for n in range(t.steps.shape[0] - 1, -1, -1):
-        s = t.steps[n]
-        if all_revolute or s[KIND] == REVOLUTE:
-            pass_force(t, s)
-        elif s[KIND] == SEPARABLE:
-            pass_separable_force(t, s, x)
-        else:
-            pass_general_force(w, n, x)
+        pass_joint_force(w, t, n, x, all_revolute)
 
 
 @inlined
@@ -133,16 +158,9 @@ def backward(w: Workspace, x: Array, all_revolute: bool) -> None:
     """Overwrite the right-hand side x (nn, 6), after `factor` or `forward`, by the solution."""
     t = tree_arrays(w)
     for n in range(t.steps.shape[0]):
-        s = t.steps[n]
-        put_acceleration(t, s, moved(w, t, n, x, all_revolute), x)
+        put_acceleration(t, t.steps[n], move_joint(w, t, n, x, all_revolute), x)
     for n in range(t.steps.shape[0] - 1, -1, -1):
-        s = t.steps[n]
-        if all_revolute or s[KIND] == REVOLUTE:
-            put_revolute_multipliers(t, s, x)
-        elif s[KIND] == SEPARABLE:
-            put_separable_multipliers(t, s, x)
-        elif s[PARENT] > 0:
-            pass_general_reaction(w, n, x)
+        put_joint_multipliers(w, t, n, x, all_revolute)
 
 
 @inlined
