@@ -271,7 +271,8 @@ def test_trees_with_dependent_rows_or_of_rods_are_solved_by_blocks():
     found, reference = mbd.accelerations(model), solve_dense(model)
     assert gap(found.v_dot, reference.v_dot, np.abs(reference.v_dot).max()) < SAME
     rod = mbd.System("rod")
-    rod.add(Distance("rod", rod.ground, rod.add(mbd.Body("arm", 1.0, (1.0, 1.0, 1.0), r=(1.0, 0.0, 0.0)))))
+    arm = rod.add(mbd.Body("arm", 1.0, (1.0, 1.0, 1.0), r=(1.0, 0.0, 0.0)))
+    rod.add(Distance("rod", rod.ground, arm, point_i=(0, 0, 0), point_j=(1, 0, 0)))
     assert rod.compile().solver == BLOCK
 
 
