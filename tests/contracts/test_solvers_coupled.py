@@ -9,12 +9,13 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.crosscheck.dense_reference import solve_dense
+from haugmbd.errors import UsageError
 from haugmbd.kkt.solver_choice import BLOCK, SOLVERS, TREE
 from joints import CJ, RJ, Coupling, Gear, KnifeEdge
 from tests.support.gear_trains import TRAINS, chain_of_pairs, planetary, random_train, screw
 
 COUPLED = tuple(name for name in SOLVERS if name != TREE)
-"""Couplings close loops, which the recursion over trees leaves to the others."""
+"""The solvers of every model; the recursion over trees serves some couplings."""
 
 SAME = 1e-9
 """Relative to the largest number; 1e-12 is seen, times the condition of trains that are nearly locked."""
@@ -30,7 +31,15 @@ def models(make) -> dict[str, mbd.Model]:
     """The mechanism compiled for each solver."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return {name: make().compile(solver=name) for name in COUPLED}
+        return {name: make().compile(solver=name) for name in COUPLED} | with_tree(make)
+
+
+def with_tree(make) -> dict[str, mbd.Model]:
+    """The mechanism compiled for the recursion over trees, if it serves it."""
+    try:
+        return {TREE: make().compile(solver=TREE)}
+    except UsageError:
+        return {}
 
 
 def tried(make) -> dict[str, mbd.Model]:
@@ -44,7 +53,11 @@ def tried(make) -> dict[str, mbd.Model]:
         except mbd.ModelError:
             found[name] = None
     assert len({model is None for model in found.values()}) == 1
-    return {} if None in found.values() else found
+    if None in found.values():
+        return {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return found | with_tree(make)
 
 
 def moving(model: mbd.Model, seed: int = 1) -> mbd.State:

@@ -7,4 +7,12 @@ separable_joint  joints of which each row restricts the translation of a point, 
 general_joint    any other rows between two bodies: the motions that they allow, by a QR factorization
 recursion        factorization and solution, from the leaves to the roots and back
 entry_points     factorize, begin, finish: in place of those of the block LDL^T
+
+Couplings of the angles of revolute joints, by constraint embedding:
+
+cluster_order          which joints move together, and the joint that each coupling is solved for
+cluster_arrays         the arrays of these clusters, and their columns
+cluster                a cluster of coupled joints: its free coordinates, and the multipliers of the couplings
+coupled_recursion      factorization and solution with clusters
+coupled_entry_points   factorize, begin, finish
 """

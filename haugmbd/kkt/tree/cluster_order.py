@@ -76,7 +76,8 @@ class ClusterTables(NamedTuple):
     n_members: int
 
 
-NO_CLUSTERS = ClusterTables(*(np.zeros((0, 0), dtype=np.int64) for _ in range(4)), 0)
+NO_TABLE = np.zeros((0, 0), dtype=np.int64)
+NO_CLUSTERS = ClusterTables(NO_TABLE, NO_TABLE, NO_TABLE, NO_TABLE, 0)
 
 
 def cluster_tables(branches: Sequence[Branch], revolute: Collection[int], rows: Sequence[CoupledRow]) -> ClusterTables | None:
