@@ -111,6 +111,11 @@ class Block:
         """Return the number of states."""
         return len(self.x0)
 
+    @property
+    def unused_states(self) -> tuple[int, ...]:
+        """Return the numbers of states that neither outputs nor other states depend on: equilibria and small motions leave them out."""
+        return ()
+
     def functions(self) -> tuple[Callable[..., Any], ...]:
         """Return the functions of the block, of which the names of signals are read."""
         own = () if self.derivative is None else (self.derivative,)

@@ -100,6 +100,11 @@ class PID(Block):
         )
         self._faults = (*self._faults, *faults)
 
+    @property
+    def unused_states(self) -> tuple[int, ...]:
+        """Return the integral without ki, and the filter without kd."""
+        return tuple(state for state, gain in enumerate((self.ki, self.kd)) if gain == 0.0)
+
     def _functions(self, jit: Any) -> tuple[Any, Any]:
         """Return x' and the output, of functions that `jit` compiles or leaves as they are."""
         name, function = setpoint_of(self.setpoint, jit)

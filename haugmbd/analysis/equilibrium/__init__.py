@@ -6,6 +6,7 @@ residual           the balance of forces at a pose
 tangent_space      the tangent space of the constraints
 tangent_matrices   stiffness, damping and inertia along it
 block_matrices     derivatives by the states of blocks
+smooth_derivative  differences with steps of many sizes: limits, kinks, jumps
 eigenmodes         eigenvalues and modes
 steady_check       check that a motion is steady
 solver             solver for a balance of forces

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from haugmbd.analysis.equilibrium.block_matrices import block_matrices
+from haugmbd.analysis.equilibrium.block_matrices import sketched_block_matrices
 from haugmbd.analysis.equilibrium.residual import ResidualEvaluator, moved
 from haugmbd.analysis.equilibrium.solver import (
     LARGEST_TURN,
@@ -29,9 +29,6 @@ from haugmbd.analysis.equilibrium.solver import (
 from haugmbd.analysis.equilibrium.tangent_matrices import NOISE, scale_of, sketched, stiffness
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import SimulationError
-
-SKETCH_SIZE = np.ones(1)
-"""The size of a step in z is the typical one."""
 
 BALANCE_TOL = 1e-10
 """|g| that is left in a balance, relative to the forces at work, the stiffness and the forces of blocks."""
@@ -88,7 +85,7 @@ class _Correction:
 
     def __init__(self, evaluator: ResidualEvaluator, place: TrialPose) -> None:
         K = stiffness(evaluator, place.y, place.at, sketched)
-        self.blocks = block_matrices(evaluator, place.y, place.at.N, sketched, SKETCH_SIZE)
+        self.blocks = sketched_block_matrices(evaluator, place.y, place.at.N)
         E, F, _, H = self.blocks
         self.scale = max(scale_of(place.work, K), float(np.abs(E * place.y[evaluator.states.columns]).max(initial=0.0)))
         A = np.block([[np.where(np.abs(K) > NOISE * self.scale, K, 0.0), -E], [-F, -H]])
@@ -119,7 +116,8 @@ def _after(evaluator: ResidualEvaluator, place: TrialPose, step: _Correction) ->
     (x, z), columns = step.of(place), evaluator.states.columns
     largest = float(np.abs(x).max(initial=0.0))
     idle = np.abs(step.blocks.E * z).max(axis=0, initial=0.0) <= STEP_TOL * step.scale
-    small = idle | (np.abs(z) <= STEP_TOL * np.abs(place.y[columns]))
+    rests = np.abs(place.residual.rates) <= REST_TOL * step.blocks.rate_scale
+    small = (idle & rests) | (np.abs(z) <= STEP_TOL * np.abs(place.y[columns]))
     last = largest <= STEP_TOL and bool(small.all())
     part, first = min(1.0, LARGEST_TURN / (largest or 1.0)), float(np.linalg.norm(step.scaled(place)))
     for _ in range(MAX_HALVINGS):

@@ -3,30 +3,42 @@ r"""Derivatives that the states of blocks add to small motions.
     M x'' + C x' + K x = E z            E = N^T dQ/dz
     z' = F x + G x' + H z               F = df/dx N,   G = df/dx' N,   H = df/dz
 
-x are measured in L and rad, z in units of the user. A step in z is therefore tried in many sizes: where two sizes that differ by ten agree
-best, truncation and rounding are both small.
+x are measured in L and rad, z in units of the user; blocks have limits and dead zones. Steps of many sizes are tried, see
+`smooth_derivative`, for the forces and for the rate of each state by itself.
 Source: Astrom and Murray, Feedback Systems, ch. 6 (linearization of state equations).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from haugmbd.analysis.equilibrium.residual import ResidualEvaluator, evaluate_residual, moved
-from haugmbd.analysis.equilibrium.tangent_matrices import Derivative, differentiated
+from haugmbd.analysis.equilibrium.smooth_derivative import differences, smooth_derivative
+from haugmbd.analysis.equilibrium.tangent_matrices import sketched
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
 
-SIZES: Array = 10.0 ** np.arange(6.0, -7.0, -1.0)
-"""Sizes of z that are tried, relative to the typical one."""
+SIZES: Array = 10.0 ** np.arange(-5.0, 7.0)
+"""Sizes of steps in z, relative to the typical value."""
 
-SMOOTH_TOL = 1e-4
-"""Change of a derivative between two sizes of step, relative to it, above which the function is not smooth."""
+MOVED: Array = 10.0 ** np.arange(-5.0, 1.0)
+"""Sizes of steps in x and x'."""
 
-FLAT = 3
-"""So many of the smallest steps that change nothing show a state without effect, such as the integral of a controller at its limit."""
+NO_PART = 1e-6
+"""Part of the forces, or of the rate of a state, below which a derivative that rounding hides does not matter."""
+
+
+class Trouble(NamedTuple):
+    """Why a derivative is none, "" if it is one, and its largest value for a step of typical size, if all may be rounding."""
+
+    text: str
+    largest: float
+
+
+NO_TROUBLE = Trouble("", np.inf)
 
 
 class BlockMatrices(NamedTuple):
@@ -44,51 +56,86 @@ class BlockMatrices(NamedTuple):
         return np.where(size > 0.0, size, 1.0)
 
 
-def block_matrices(
-    evaluator: ResidualEvaluator, y: Array, N: Array, derivative: Derivative = differentiated, sizes: Array = SIZES
-) -> BlockMatrices:
-    """Return the matrices in the basis N (6 nb, nd) at a pose;  sizes: of z that are tried, see `SIZES`; one is taken as it is."""
-    nd, ns, model = N.shape[1], len(evaluator.states.columns), evaluator.model
-    F, G = np.zeros((ns, nd)), np.zeros((ns, nd))
-    for k, direction in enumerate(N.T if ns else ()):
-
-        def moved_rates(h: float, x: Array = direction) -> Array:
-            return evaluate_residual(evaluator, moved(evaluator, y, h * x)).rates
-
-        def moving_rates(h: float, x: Array = direction) -> Array:
-            u = np.vstack([np.zeros(6), (h * x * evaluator.scale).reshape(model.nb, 6)])
-            return evaluate_residual(evaluator, y, u).rates
-
-        F[:, k], G[:, k] = derivative(moved_rates), derivative(moving_rates)
-    E, H = np.zeros((nd, ns)), np.zeros((ns, ns))
-    for j in range(ns):
-        column = _by_state(evaluator, y, j, derivative, sizes)
-        E[:, j], H[:, j] = N.T @ column[: len(N)], column[len(N) :]
-    return BlockMatrices(E, F, G, H)
-
-
-def _by_state(evaluator: ResidualEvaluator, y: Array, j: int, derivative: Derivative, sizes: Array) -> Array:
-    """Return the derivative (6 nb + ns,) of forces and rates by state j. Raise UsageError if they are not smooth in it."""
-    states = evaluator.states
-    found = list[Array]()
-    for size in states.typical[j] * sizes:
-
-        def after(h: float, size: float = size) -> Array:
-            there = y.copy()
-            there[states.columns[j]] += h * size
-            residual = evaluate_residual(evaluator, there)
-            return np.concatenate([residual.force, residual.rates])
-
-        found.append(derivative(after) / size)
-    if len(found) == 1:
-        return found[0]
-    change = [float(np.abs(a - b).max() / np.abs(a).max()) if a.any() else np.inf for a, b in zip(found, found[1:], strict=False)]
-    best = int(np.argmin(change))
-    if change[best] <= SMOOTH_TOL:
-        return found[best]
-    if not any(one.any() for one in found[-FLAT:]):
-        return found[-1]
-    raise UsageError(
-        f"forces or rates are not smooth in {states.names[j]} (derivatives of neighbouring steps differ by {change[best]:.1e}): there is "
-        "no linearization. Start from another value of it, or simulate."
+def sketched_block_matrices(evaluator: ResidualEvaluator, y: Array, N: Array) -> BlockMatrices:
+    """Return the matrices in the basis N (6 nb, nd) at a pose, by one difference each: enough for a step of an iteration."""
+    F, G = (
+        np.array([sketched(_rates_along(evaluator, y, x, moves)) for x in N.T]).reshape(N.shape[1], -1).T for moves in (False, True)
     )
+    EH = np.array([sketched(_after(evaluator, y, N, j)) for j in range(len(evaluator.states.columns))]).T / evaluator.states.typical
+    return BlockMatrices(EH[: N.shape[1]], F, G, EH[N.shape[1] :])
+
+
+def block_matrices(evaluator: ResidualEvaluator, y: Array, N: Array) -> BlockMatrices:
+    """Return the matrices in the basis N (6 nb, nd) at a pose. Raise UsageError if forces or rates are not smooth there."""
+    states, nd = evaluator.states, N.shape[1]
+    ns = len(states.columns)
+    of_rates = [[k] for k in range(ns)]
+    columns, troubles = list[Array](), list[list[Trouble]]()
+    for k, x in enumerate([*N.T, *N.T]):
+        column, trouble = _column(_rates_along(evaluator, y, x, k >= nd), MOVED, of_rates)
+        columns.append(np.concatenate([np.zeros(nd), column]))
+        troubles.append([NO_TROUBLE, *trouble])
+    for j in range(ns):
+        column, trouble = _column(_after(evaluator, y, N, j), SIZES, [list(range(nd)), *([nd + k] for k in range(ns))])
+        columns.append(column / states.typical[j])
+        troubles.append(trouble)
+    A = np.array(columns).T
+    _refuse_kinks(evaluator, A, troubles, nd)
+    return BlockMatrices(A[:nd, 2 * nd :], A[nd:, :nd], A[nd:, nd : 2 * nd], A[nd:, 2 * nd :])
+
+
+def _column(f: Callable[[float], Array], sizes: Array, groups: list[list[int]]) -> tuple[Array, list[Trouble]]:
+    """Return the derivative of f, and what is wrong with it in each group."""
+    found = differences(f, sizes)
+    column, troubles = np.zeros(found.slopes.shape[1]), list[Trouble]()
+    for group in groups:
+        part = smooth_derivative(found.part(group))
+        column[group] = part.value
+        troubles.append(Trouble(part.trouble, part.largest))
+    return column, troubles
+
+
+def _refuse_kinks(evaluator: ResidualEvaluator, A: Array, troubles: list[list[Trouble]], nd: int) -> None:
+    """Raise UsageError with what is not smooth, unless rounding hides what is too small to matter.
+
+    A: (nd + ns, 2 nd + ns) with columns of x, x' and z;  troubles: of each column, of the forces and of each rate
+    """
+    names, typical = evaluator.states.names, np.concatenate([np.ones(2 * nd), evaluator.states.typical])
+    size = np.abs(A * typical)
+    of_rows = [float(size[:nd].max(initial=0.0)), *size[nd:].max(axis=1, initial=0.0).tolist()]
+    for column, trouble in enumerate(troubles):
+        by = names[column - 2 * nd] if column >= 2 * nd else "the motion of the bodies"
+        for row, (text, largest) in enumerate(trouble):
+            if not text or largest <= NO_PART * of_rows[row]:
+                continue
+            what = f"the rate of {names[row - 1]} is" if row else "forces are"
+            raise UsageError(
+                f"{what} not smooth in {by} ({text}): there is no linearization. Start from another value of it, or simulate."
+            )
+
+
+def _rates_along(evaluator: ResidualEvaluator, y: Array, x: Array, moves: bool) -> Callable[[float], Array]:
+    """Return z' (ns,) as a function of the size of a displacement x (6 nb,), or of a velocity."""
+    nb = evaluator.model.nb
+
+    def displaced(h: float) -> Array:
+        return evaluate_residual(evaluator, moved(evaluator, y, h * x)).rates
+
+    def moving(h: float) -> Array:
+        u = np.vstack([np.zeros(6), (h * x * evaluator.scale).reshape(nb, 6)])
+        return evaluate_residual(evaluator, y, u).rates
+
+    return moving if moves else displaced
+
+
+def _after(evaluator: ResidualEvaluator, y: Array, N: Array, j: int) -> Callable[[float], Array]:
+    """Return (N^T force, z') (nd + ns,) as a function of the change of state j, relative to the typical one."""
+    states = evaluator.states
+
+    def after(h: float) -> Array:
+        there = y.copy()
+        there[states.columns[j]] += h * states.typical[j]
+        residual = evaluate_residual(evaluator, there)
+        return np.concatenate([N.T @ residual.force, residual.rates])
+
+    return after

@@ -4,24 +4,27 @@ r"""Small motions of bodies and blocks together, with or without velocity rows.
     M y' + C y + K x = E z                     without velocity rows  y = x',  N = 1,  G = 0
     z' = Z (x, y, z)                           (x, y, z)' = A (x, y, z)
 
-Before its eigenvalues are computed, A is balanced by powers of two: the units of z are the user's.
+Whether a mode moves bodies or states is judged in the units of A balanced by powers of two: those of z are the user's.
 Source: Parlett and Reinsch (1969), balancing of a matrix for eigenvalues; Neimark and Fufaev (1972), ch. III, for velocity rows.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
 
-from haugmbd.analysis.equilibrium.block_matrices import block_matrices
-from haugmbd.analysis.equilibrium.eigenmodes import Modes, rolling_state_matrix, split_eigenvalues, with_block_states
+from haugmbd.analysis.equilibrium.block_matrices import MOVED, NO_PART, block_matrices
+from haugmbd.analysis.equilibrium.eigenmodes import Modes, deflated_eigenvalues, rolling_state_matrix, with_block_states
 from haugmbd.analysis.equilibrium.residual import ResidualEvaluator
+from haugmbd.analysis.equilibrium.smooth_derivative import differences, smooth_derivative
 from haugmbd.analysis.equilibrium.solver import TrialPose
-from haugmbd.analysis.equilibrium.tangent_matrices import damping, inertia, scale_of, stiffness
+from haugmbd.analysis.equilibrium.tangent_matrices import Derivative, damping, inertia, scale_of, stiffness
 from haugmbd.analysis.equilibrium.velocity_rows import rolling_matrices
 from haugmbd.compiled.array_types import Array
+from haugmbd.errors import UsageError
 
 NO_MOTION = 1e-10
 """Part of the balanced vector of a mode below which bodies (or states) do not take part."""
@@ -52,7 +55,12 @@ def motion_matrices(evaluator: ResidualEvaluator, place: TrialPose) -> MotionMat
         B, M, C, K, N, G = rolling_matrices(evaluator, place)
     else:
         B, nd = place.at.N, place.at.N.shape[1]
-        M, C, K = inertia(evaluator, B), damping(evaluator, place.y, place.at), stiffness(evaluator, place.y, place.at)
+        smooth = smooth_for(place.work)
+        M, C, K = (
+            inertia(evaluator, B),
+            damping(evaluator, place.y, place.at, smooth),
+            stiffness(evaluator, place.y, place.at, smooth),
+        )
         N, G = np.eye(nd), np.zeros((nd, nd))
     blocks = block_matrices(evaluator, place.y, B)
     Z = np.hstack([blocks.F + blocks.G @ G, blocks.G @ N, blocks.H])
@@ -60,22 +68,42 @@ def motion_matrices(evaluator: ResidualEvaluator, place: TrialPose) -> MotionMat
     return MotionMatrices(B, M, C, K, N, G, N.T @ blocks.E, Z, blocks.rate_scale, max(scale_of(place.work, K), forces))
 
 
+def smooth_for(work: float) -> Derivative:
+    """Return a derivative of forces, of steps below the limits of blocks; work: the scale of rounding [J].
+
+    It raises UsageError if the forces are not smooth in the motion of the bodies.
+    """
+
+    def derivative(f: Callable[[float], Array]) -> Array:
+        found = smooth_derivative(differences(f, MOVED))
+        if found.trouble and found.largest > NO_PART * work:
+            raise UsageError(
+                f"forces are not smooth in the motion of the bodies ({found.trouble}): there is no linearization. Start from another "
+                "pose, or simulate."
+            )
+        return found.value
+
+    return derivative
+
+
 def block_modes(matrices: MotionMatrices) -> Modes:
     """Return the modes: shapes (np, nm) x, and states (ns, nm) z."""
     _, M, C, K, N, G, E, Z, *_ = matrices
     A, n, ns = with_block_states(rolling_state_matrix(M, C, K, N, G), M, E, Z), len(N), E.shape[1]
-    balanced, (units, _) = linalg.matrix_balance(A, permute=False, separate=True)
-    speed = float(np.linalg.norm(balanced, 2)) if len(A) else 1.0
-    idle, eigenvalues, vectors = split_eigenvalues(balanced / (speed or 1.0))
+    least, free = np.zeros(len(A)), np.arange(len(A)) >= len(A) - ns
+    least[n : len(A) - ns] = matrices.scale * np.abs(np.linalg.inv(M)).sum(axis=1)
+    idle, eigenvalues, vectors = deflated_eigenvalues(A, least, free)
     keep = np.flatnonzero(eigenvalues.imag >= 0.0)
     order = keep[np.argsort(np.abs(eigenvalues[keep]), kind="stable")]
+    _, (units, _) = linalg.matrix_balance(A, permute=False, separate=True)
     takes_part = np.ones(len(A), dtype=bool)
     takes_part[n : len(A) - ns] = False
-    idle = idle[:, np.linalg.norm(idle[takes_part], axis=0) > NO_MOTION]
+    balanced = idle / units[:, None]
+    idle = idle[:, np.linalg.norm(balanced[takes_part], axis=0) > NO_MOTION * np.linalg.norm(balanced, axis=0)]
     shapes = np.hstack([idle, vectors[:, order]])
-    size = np.linalg.norm(shapes, axis=0)
+    balanced = shapes / units[:, None]
+    size = np.linalg.norm(balanced, axis=0)
     for part in (slice(0, n), slice(len(A) - ns, len(A))):
-        shapes[part, np.linalg.norm(shapes[part], axis=0) <= NO_MOTION * size] = 0.0
-    shapes = shapes * units[:, None]
-    found = np.concatenate([np.zeros(idle.shape[1]), eigenvalues[order] * speed])
+        shapes[part, np.linalg.norm(balanced[part], axis=0) <= NO_MOTION * size] = 0.0
+    found = np.concatenate([np.zeros(idle.shape[1]), eigenvalues[order]])
     return Modes(found, shapes[:n], shapes[len(A) - ns :])

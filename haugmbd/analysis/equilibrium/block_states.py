@@ -2,7 +2,8 @@ r"""The states of blocks in a balance and in small motions: where they stand in 
 
     z' = f(t, q, u, z)           0 in an equilibrium;  z moves with the bodies in small motions
 
-The turns that joint angles count for blocks are no states of their own here: they follow the pose.
+The turns that joint angles count for blocks are no states of their own here: they follow the pose. States that nothing depends on, such as
+the integral of a PID without ki, are left out.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ def block_states(model: Model, y: Array) -> BlockStates:
         return NO_STATES
     first, own = network.first(model.y0), np.flatnonzero(network.integrated)
     counted = {turn: places for places, turn in network.coordinates.values() if turn >= 0}
-    own = own[[k not in counted for k in own.tolist()]]
+    unused = {first_of + k for block, first_of in network.at.items() for k in block.unused_states}
+    own = own[[k not in counted and k not in unused for k in own.tolist()]]
     names = {first_of + k: f"x[{k}] of {block.where}" for block, first_of in network.at.items() for k in range(block.states)}
     typical = np.maximum(np.abs(y[first + own]), np.abs(model.y0[first + own]))
     return BlockStates(

@@ -28,6 +28,10 @@ NO_EFFECT = 1e-8
 errors of about 1e-10."""
 
 
+EQUILIBRATIONS = 3
+"""Times that rows and columns are scaled to one, before the rank is found."""
+
+
 class Modes(NamedTuple):
     """eigenvalues: (nm,) [1/s], one of each pair;  shapes: (nd, nm) x, the smallest |eigenvalue| first;  states: (ns, nm) of blocks."""
 
@@ -71,6 +75,42 @@ def split_eigenvalues(A: Array) -> tuple[Array, Array, Array]:
     Z, Q = Vt[null].T, Vt[~null].T
     _, eigenvalues, inner = split_eigenvalues(Q.T @ A @ Q)
     return Z, eigenvalues, Q @ inner + Z @ (Z.T @ A @ Q @ inner) / eigenvalues
+
+
+def deflated_eigenvalues(A: Array, least: Array, free: Array) -> tuple[Array, Array, Array]:
+    """Return the null vectors of A (n, n), and its eigenvalues that are not zero with their eigenvectors.
+
+    least: (n,) size of each row by which it is measured at least, as rounding of larger forces is in it;  free: (n,) coordinates whose
+    units are any. Rows and free columns are measured by themselves, not by the fastest motion: a slow one beside it is not zero.
+    In the basis (Z, e_r), A Z = 0 and r the coordinates that Z does not need, A is block triangular, and
+    A_rr - Z_r Z_p^-1 A_pr has the other eigenvalues.
+    """
+    n = len(A)
+    Z = _null_vectors(A, least, free)
+    if not Z.shape[1]:
+        eigenvalues, vectors = np.linalg.eig(A) if n else (np.zeros(0), np.zeros((0, 0)))
+        return Z, eigenvalues.astype(complex), vectors.astype(complex)
+    _, _, pivots = linalg.qr(Z.T, pivoting=True, mode="economic")
+    p, r = pivots[: Z.shape[1]], np.sort(pivots[Z.shape[1] :])
+    back = np.linalg.solve(Z[p].T, Z[r].T).T
+    rest = A[np.ix_(r, r)] - back @ A[np.ix_(p, r)]
+    _, eigenvalues, inner = deflated_eigenvalues(rest, np.maximum(least[r], np.abs(back) @ least[p]), free[r])
+    vectors = Z @ np.linalg.solve(Z[p], A[np.ix_(p, r)] @ inner) / eigenvalues
+    vectors[r] += inner
+    return Z, eigenvalues, vectors
+
+
+def _null_vectors(A: Array, least: Array, free: Array) -> Array:
+    """Return the null vectors (n, nn) of A; arguments as in `deflated_eigenvalues`."""
+    rows, columns = np.ones(len(A)), np.ones(len(A))
+    for _ in range(EQUILIBRATIONS):
+        size = np.maximum(np.abs(A * columns).max(axis=1, initial=0.0), least)
+        rows = 1.0 / np.where(size > 0.0, size, 1.0)
+        size = np.abs(A * rows[:, None]).max(axis=0, initial=0.0)
+        columns = 1.0 / np.where(free & (size > 0.0), size, 1.0)
+    _, s, Vt = np.linalg.svd(A * rows[:, None] * columns)
+    Z = columns[:, None] * Vt[s <= NO_STIFFNESS].T
+    return np.asarray(Z / np.linalg.norm(Z, axis=0))
 
 
 def find_modes(M: Array, C: Array, K: Array, work: float, *, conservative: bool) -> Modes:

@@ -68,7 +68,7 @@ def stiffness(evaluator: ResidualEvaluator, y: Array, at: Tangent, derivative: D
     return _columns(left, at.N, derivative)
 
 
-def damping(evaluator: ResidualEvaluator, y: Array, at: Tangent) -> Array:
+def damping(evaluator: ResidualEvaluator, y: Array, at: Tangent, derivative: Derivative = differentiated) -> Array:
     """Return C (nd, nd) [J s] in the basis `at.N`; gyroscopic and Coriolis terms are its skew part."""
     model = evaluator.model
 
@@ -76,7 +76,7 @@ def damping(evaluator: ResidualEvaluator, y: Array, at: Tangent) -> Array:
         u = np.vstack([np.zeros(6), (x * evaluator.scale).reshape(model.nb, 6)])
         return evaluate_residual(evaluator, y, u).force
 
-    return _columns(force, at.N)
+    return _columns(force, at.N, derivative)
 
 
 def inertia(evaluator: ResidualEvaluator, N: Array) -> Array:

@@ -247,5 +247,135 @@ def test_a_jump_in_a_state_is_refused():
         derivative=lambda t, x, signals: signals["rail.displacement"] - np.sign(x[0]),
         outputs={},
     )
-    with pytest.raises(mbd.UsageError, match=r"not smooth in x\[0\] of Block 'relay'"):
+    with pytest.raises(
+        mbd.UsageError, match=r"the rate of x\[0\] of Block 'relay' is not smooth in x\[0\] of Block 'relay' \(they jump there\)"
+    ):
         mbd.linearize(cart(block))
+
+
+def gain_of(law, rate=lambda angle, z: angle - z):
+    """An arm without weight on a spring, with a filter z whose torque is law(z)."""
+    block = mbd.Block(
+        "filter",
+        0.0,
+        derivative=lambda t, x, signals: rate(signals["pin.angle"], x[0]),
+        outputs={"out": lambda t, x, signals: law(x[0])},
+    )
+    system = arm(block)
+    system.gravity = (0, 0, 0)
+    system.add(mbd.RSDA("spring", system["pin"], k=20.0, c=0.5))
+    return system
+
+
+def gain_matrix(torque, rate=1.0):
+    """A of (angle, rate, z) with the slopes of the torque by z, and of the rate of z by the angle."""
+    about = J + MASS * LENGTH**2
+    return np.array([[0.0, 1.0, 0.0], [-20.0 / about, -0.5 / about, torque / about], [rate, 0.0, -1.0]])
+
+
+@pytest.mark.parametrize("width", [1.0, 1e-3, 1e-5])
+@pytest.mark.parametrize("what", ["limit", "dead zone", "limit of the angle", "dead zone of the angle"])
+def test_a_small_motion_is_smaller_than_a_limit_or_a_dead_zone(what, width):
+    limited = lambda x: 5.0 * np.clip(x, -width, width)  # noqa: E731
+    dead = lambda x: 5.0 * (x - np.clip(x, -width, width))  # noqa: E731
+    system, A = {
+        "limit": (gain_of(limited), gain_matrix(5.0)),
+        "dead zone": (gain_of(dead), gain_matrix(0.0)),
+        "limit of the angle": (gain_of(lambda x: x, lambda angle, z: limited(angle) - z), gain_matrix(1.0, 5.0)),
+        "dead zone of the angle": (gain_of(lambda x: x, lambda angle, z: dead(angle) - z), gain_matrix(1.0, 0.0)),
+    }[what]
+    found = mbd.linearize(mbd.equilibrium(system))
+    np.testing.assert_allclose(np.sort_complex(found.eigenvalues), half_of(np.linalg.eigvals(A)), rtol=CLOSED_FORM)
+
+
+def test_a_quadratic_law_has_no_slope_at_zero():
+    """A throttle, Q ~ x |x|, whose difference quotient goes to zero with the step."""
+    found = mbd.linearize(mbd.equilibrium(gain_of(lambda x: 5.0 * x * abs(x))))
+    smallest_step = 1e-6  # the slope that is left
+    np.testing.assert_allclose(np.sort_complex(found.eigenvalues), half_of(np.linalg.eigvals(gain_matrix(0.0))), rtol=smallest_step)
+
+
+@pytest.mark.parametrize(
+    ("system", "message"),
+    [
+        (gain_of(abs), r"forces are not smooth in x\[0\] of Block 'filter' \(they have a kink"),
+        (gain_of(lambda x: -50.0 * max(x, 0.0)), r"forces are not smooth in x\[0\] of Block 'filter' \(they have a kink"),
+        (gain_of(np.sign), r"forces are not smooth in x\[0\] of Block 'filter' \(they jump"),
+        (
+            gain_of(lambda x: x, lambda angle, z: np.sign(angle) - z),
+            r"the rate of x\[0\] .* not smooth in the motion .* \(they jump",
+        ),
+        (
+            gain_of(lambda x: x, lambda angle, z: abs(angle) - z),
+            r"the rate of x\[0\] .* not smooth in the motion .* \(they have a kink",
+        ),
+    ],
+    ids=["absolute value", "one side", "relay", "relay of the angle", "absolute angle"],
+)
+def test_what_is_not_smooth_has_no_small_motions(system, message):
+    with pytest.raises(mbd.UsageError, match=message):
+        mbd.linearize(system)
+
+
+@pytest.mark.parametrize(("limit", "tolerance"), [(9.5, CLOSED_FORM), (9.38, 1e-6)])
+def test_a_controller_near_its_limit(limit, tolerance):
+    """The motor holds 9.372 N m: the small motions are those without limits. Near to these steps are small, and rounding is larger."""
+    found = mbd.equilibrium(arm(mbd.PID("pid", "pin.angle", TARGET, kp=KP, ki=KI, kd=KD, tau=TAU, lower=-limit, upper=limit)))
+    np.testing.assert_allclose(np.sort_complex(found.eigenvalues), half_of(np.linalg.eigvals(arm_matrix())), rtol=tolerance)
+
+
+def test_a_controller_without_integral_leaves_its_integral_out():
+    found = mbd.equilibrium(arm(mbd.PID("pid", "pin.angle", TARGET, kp=KP, kd=KD, tau=TAU)))
+    angle = 2.0 * np.arctan2(found.state.p[1, 2], found.state.p[1, 0])
+    assert KP * (TARGET - angle) == pytest.approx(-MASS * G * LENGTH * np.cos(angle), rel=1e-9)
+    assert found.stable
+    assert mbd.linearize(found).states == ("x[1] of PID 'pid'",)
+    found = mbd.equilibrium(arm(mbd.PID("pid", "pin.angle", TARGET, kp=KP)))
+    about, gravity = J + MASS * LENGTH**2, MASS * G * LENGTH
+    angle = 2.0 * np.arctan2(found.state.p[1, 2], found.state.p[1, 0])
+    np.testing.assert_allclose(
+        mbd.linearize(found).eigenvalues, [1j * np.sqrt((KP + gravity * np.sin(angle)) / about)], rtol=CLOSED_FORM, atol=1e-7
+    )
+
+
+def test_a_state_that_no_body_feels_comes_to_rest():
+    """The heat of a motor: T' = M^2 / 2 - a (T^4 - T0^4) is no linear equation."""
+    system = arm(CONTROLLERS["library"]())
+    system.add(
+        mbd.Block(
+            "heat",
+            293.0,
+            derivative=lambda t, x, signals: 0.5 * signals["pid.out"] ** 2 - 5e-8 * (x[0] ** 4 - 293.0**4),
+            outputs={},
+        )
+    )
+    found = mbd.equilibrium(system)
+    torque = MASS * G * LENGTH * np.cos(TARGET)
+    wanted = (293.0**4 + 0.5 * torque**2 / 5e-8) ** 0.25
+    assert any(z == pytest.approx(wanted, rel=1e-9) for z in found.state.angles)
+    assert found.stable
+
+
+@pytest.mark.parametrize("ki", [1e-2, 1e-4])
+def test_a_slow_integral_beside_a_fast_current_is_not_zero(ki):
+    """T' = out - T over 1 us, and an integral over hours: ten powers of ten."""
+    fast = 1e6
+    system = mbd.System("arm", gravity=(0, 0, 0))
+    bar = system.add(mbd.Body("bar", MASS, (0.01, J, J), r=(LENGTH, 0, 0)))
+    pin = system.add(RJ("pin", system.ground, bar, point=(0, 0, 0), axis=(0, 1, 0)))
+    system.add(mbd.RSDA("spring", pin, k=20.0, c=2.0))
+    system.add(mbd.PID("pid", "pin.angle", 0.1, ki=ki))
+    current = mbd.Block(
+        "current",
+        0.0,
+        derivative=lambda t, x, signals: (signals["pid.out"] - x[0]) * fast,
+        outputs={"out": lambda t, x, signals: 5.0 * x[0]},
+    )
+    system.add(mbd.Motor("motor", pin, torque=system.add(current)["out"]))
+    found = mbd.equilibrium(system)
+    assert found.stable
+    slow = found.eigenvalues[np.argmin(np.abs(found.eigenvalues))]
+    s = -5.0 * ki / 20.0
+    for _ in range(20):  # of (I s^2 + c s + k) (s / fast + 1) s + 5 ki = 0
+        s = -5.0 * ki / (((J + MASS * LENGTH**2) * s**2 + 2.0 * s + 20.0) * (s / fast + 1.0))
+    assert slow == pytest.approx(s, rel=1e-6)
