@@ -9,6 +9,7 @@ Source: Haug (2021), spatial kinematics: joint definition frames and joints comp
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -43,6 +44,9 @@ class Place(NamedTuple):
 class Composed(Joint):
     """A joint of the catalogue, given by its frames and vectors."""
 
+    n_vectors = len(Vectors._fields)
+    vectors: Vectors
+
     def __init__(self, name: str, place: Place) -> None:
         super().__init__(name, place.frame_i, place.frame_j)
         self.vectors = place.vectors
@@ -54,6 +58,11 @@ class Composed(Joint):
         joint = cls.__new__(cls)
         Composed.__init__(joint, name, place)
         return joint
+
+    @classmethod
+    def of_vectors(cls, i: Body, j: Body, vectors: Sequence[FloatArray]) -> Self:
+        """Return the joint with these vectors, without a name, and with frames at the centres of mass."""
+        return cls._at("", Place(Frame(i, np.zeros(3)), Frame(j, np.zeros(3)), Vectors(*vectors), ()))
 
     def varied(self, **values: Any) -> Self:
         """Return the joint that the constructor makes at another global point [m], or along another global axis."""

@@ -45,6 +45,7 @@ class CJ(Composed):
 
     freedoms = (slide(H_I), turn(H_J))
     variable = MappingProxyType(POINT | AXIS)
+    uniform_rows = True
 
     def __init__(self, name: str, i: Body, j: Body, *, point: Any, axis: Any) -> None:
         super().__init__(name, along_axis(name, i, j, point, axis))

@@ -46,6 +46,7 @@ class RJ(Composed):
 
     freedoms = (turn(H_I),)
     variable = MappingProxyType(POINT | AXIS)
+    uniform_rows = True
 
     def __init__(self, name: str, i: Body, j: Body, *, point: Any, axis: Any, q0: float = 0.0) -> None:
         place, start = starting_at(along_axis(name, i, j, point, axis), name, q0, "rad")

@@ -43,6 +43,7 @@ class SJ(Composed):
 
     freedoms = ball(Side.J)
     variable = MappingProxyType(POINT)
+    uniform_rows = True
 
     def __init__(self, name: str, i: Body, j: Body, *, point: Any) -> None:
         super().__init__(name, along_axis(name, i, j, point, (0.0, 0.0, 1.0)))

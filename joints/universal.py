@@ -42,6 +42,7 @@ class UJ(Composed):
     """
 
     freedoms = (turn(F_I), turn(G_J))
+    uniform_rows = True
 
     def __init__(self, name: str, i: Body, j: Body, *, point: Any, axis_i: Any, axis_j: Any) -> None:
         super().__init__(name, crossed(name, i, j, point, axis_i, axis_j))

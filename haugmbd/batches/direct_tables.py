@@ -22,7 +22,8 @@ from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.forces.base import ForceElement, TablePlaces
 from haugmbd.forces.registry import table_of
-from haugmbd.model.compile import SUSPECT, LoadEntry
+from haugmbd.model.compiling.inertia import SUSPECT
+from haugmbd.model.compiling.loads import LoadEntry
 from haugmbd.model.constraint_rows import Rows, evaluate
 from haugmbd.model.length import put_length
 from haugmbd.model.model import Model

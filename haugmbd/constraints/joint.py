@@ -10,7 +10,7 @@ Source: Haug (2021), spatial kinematics: joints composed of basic constraints.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import cos, sin
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -52,6 +52,12 @@ class Joint(ABC):
     """What `varied` can change, with the shapes that it takes; nothing by default."""
     q0: float = 0.0
     """Value of the coordinate at the modelled pose [rad or m], of a joint with one freedom."""
+    uniform_rows: ClassVar[bool] = False
+    """Whether `primitives()` reads nothing but the bodies and `vectors`, in the same way for all joints of the class that declares it.
+    The rows of many such joints are written at once. Subclasses do not inherit the declaration."""
+    n_vectors: ClassVar[int] = 0
+    vectors: Any = ()
+    """The `n_vectors` body-fixed vectors that rows are made of, of joints of the catalogue."""
 
     def __init_subclass__(cls) -> None:
         """Raise TypeError for a declaration that is not a tuple of freedoms, such as one freedom without its comma."""
@@ -128,6 +134,11 @@ class Joint(ABC):
     def varied(self, **values: Any) -> Joint:
         """Return the joint that the constructor makes with other values of what is `variable`, for `batch`."""
         raise NotImplementedError(f"{type(self).__name__}.varied: {', '.join(values)}")
+
+    @classmethod
+    def of_vectors(cls, i: Body, j: Body, vectors: Sequence[Array]) -> Joint:
+        """Return a joint with these `vectors`, for the rows that are made of them; of classes with `uniform_rows`."""
+        raise NotImplementedError(f"{cls.__name__}.of_vectors")
 
     def needs(self) -> tuple[Joint, ...]:
         """Return other joints that must be in the same system: for a driver, the joint it drives."""

@@ -21,7 +21,7 @@ from haugmbd.forces.compliant.contact_force import ContactForce, ContactValues, 
 from haugmbd.forces.compliant.indentation import Indentation
 from haugmbd.integrators.dense_output import interpolate
 from haugmbd.integrators.events import EventRecord
-from haugmbd.model.compile import LoadEntry
+from haugmbd.model.compiling.loads import LoadEntry
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
 

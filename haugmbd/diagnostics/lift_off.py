@@ -18,7 +18,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.run_warnings import RunNote
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.integrators.events import Event, EventRecord
-from haugmbd.model.labels import JointEntry
+from haugmbd.model.labels import JointEntry, parts_of
 from haugmbd.model.model import Model
 
 LIFT_OFF, RETURN = "lift-off", "return"
@@ -56,7 +56,7 @@ def lift_off_events(model: Model) -> tuple[Event, ...]:
 
 def unilateral_joints(model: Model) -> list[JointEntry]:
     """Return the joints that can only push."""
-    return [joint for joint in model.joints.values() if joint.part.unilateral]
+    return [model.joints[part.name] for part in parts_of(model.joints) if part.unilateral]
 
 
 def lift_off_notes(model: Model, t: Array, y: Array, events: Iterable[EventRecord]) -> list[RunNote]:

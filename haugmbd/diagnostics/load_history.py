@@ -22,7 +22,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
 from haugmbd.forces.joint_friction import JointFriction
 from haugmbd.formulations.friction_forces import friction_over_time
-from haugmbd.model.compile import LoadEntry
+from haugmbd.model.compiling.loads import LoadEntry
 from haugmbd.model.energy_balance import own_states, with_known_outputs
 from haugmbd.model.labels import no_such
 from haugmbd.model.model import Model

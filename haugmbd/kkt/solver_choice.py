@@ -11,7 +11,7 @@ continued only while its predicted time is below theirs: for large meshes it wou
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import NamedTuple
@@ -26,7 +26,7 @@ from haugmbd.kkt.multifrontal.plan import FrontPlan, plan_fronts, plan_one_front
 from haugmbd.kkt.tree.cluster_arrays import MOMENT_COLUMNS, PIVOT_NUMBERS, member_columns
 from haugmbd.kkt.tree.cluster_order import FREE, ClusterTables, CoupledRow, cluster_tables
 from haugmbd.kkt.tree.tree_arrays import BODY_COLUMNS
-from haugmbd.kkt.tree.tree_order import Branch, RevoluteMarkers, SeparableRows, joint_columns, order_of_forest, tree_steps
+from haugmbd.kkt.tree.tree_order import NO_FORM, Branch, Forms, joint_columns, no_forms, order_of_forest, tree_steps
 
 DENSE, BLOCK, MULTIFRONTAL, TREE = "dense", "block LDL^T", "multifrontal", "tree"
 SOLVERS = (DENSE, BLOCK, MULTIFRONTAL, TREE)
@@ -41,8 +41,9 @@ FRONT_ARRAYS = ("FRONT_FACTOR", "FRONT_STACK", "FRONT_MATRIX", "ROWS_OF_BODY", "
 """The matrices of the multifrontal solver, see `workspace.layout`."""
 
 TREE_TABLES = ("TREE", "CLUSTER_STEPS", "CLUSTERS", "CLUSTER_ROWS", "CLUSTER_TERMS")
+TREE_TABLES = ("TREE", "CLUSTER_STEPS", "CLUSTERS", "CLUSTER_ROWS", "CLUSTER_TERMS")
 TREE_ARRAYS = ("TREE_BODIES", "TREE_JOINTS", "CLUSTER_MEMBERS", "CLUSTER_PIVOTS", "CLUSTER_MOMENTS")
-"""The matrices of the recursion over a forest."""
+"""The tables of the recursion over a forest, and what it writes."""
 
 FILL_PER_NODE = 10
 """Number of updates of a block for each body and edge, up to which the block order is taken: chains have 1, ladders of loops about 5."""
@@ -73,18 +74,17 @@ class SolverTables(NamedTuple):
 class Forest(NamedTuple):
     """What the recursion over a forest needs to know of a model, besides its edges.
 
-    revolute, separable: the edges of these forms;  body_of: the body of each marker;  massless: whether a body has a direction without
-    inertia;  couplings: of joint angles, on edges of their own
+    forms: those of its edges;  body_of: the body of each marker;  massless: whether a body has a direction without inertia
+    couplings: of joint angles, on edges of their own
     """
 
-    revolute: Mapping[int, RevoluteMarkers]
-    separable: Mapping[int, SeparableRows]
-    body_of: Sequence[int]
+    forms: Forms
+    body_of: Ints
     massless: bool = False
     couplings: tuple[CoupledRow, ...] = ()
 
 
-ANY_JOINTS = Forest({}, {}, ())
+ANY_JOINTS = Forest(no_forms(0), np.zeros(0, dtype=np.int64))
 """Rows of which nothing is known but their numbers."""
 
 
@@ -108,20 +108,22 @@ def choose_solver(
 
     wanted: by default the one that is predicted to be faster;  forest: for the recursion over a forest
     """
-    flat = np.asarray(positions, dtype=np.float64).tobytes()
-    own_rows = EdgeRows(tuple(rows.weight), tuple(rows.kind))
     if wanted == TREE or (wanted is None and not forest.massless and tree_is_faster(len(positions) - 1, rows.weight, forest)):
         branches = order_of_forest(len(positions), edges, {row.edge for row in forest.couplings})
-        clusters = cluster_tables(branches, forest.revolute, forest.couplings) if branches is not None else None
+        revolute = set(np.flatnonzero(forest.forms.revolute[:, 0] != NO_FORM).tolist()) if forest.couplings else set()
+        clusters = cluster_tables(branches, revolute, forest.couplings) if branches is not None else None
         if wanted == TREE or clusters is not None:
-            known, n_coupled = len(forest.revolute) + len(forest.separable), len(forest.couplings)
-            reason = f"no loops, {known} of {len(positions) - 1} bodies on joints that the recursion knows" + (
-                f", {n_coupled} coupling{'s' * (n_coupled > 1)} of their angles" if n_coupled else ""
-            )
-            blocks = _chosen(flat, tuple(edges), own_rows, BLOCK)
-            reason = "as asked for" if wanted == TREE else reason
-            return tree_tables(blocks, branches, edges, rows.weight, forest, clusters, reason)
-    return _chosen(flat, tuple(edges), own_rows, wanted)
+            reason = "as asked for" if wanted == TREE else _why_tree(len(positions) - 1, forest)
+            return tree_tables(branches, edges, rows.weight, forest, clusters, reason)
+    flat = np.asarray(positions, dtype=np.float64).tobytes()
+    return _chosen(flat, tuple(edges), EdgeRows(tuple(rows.weight), tuple(rows.kind)), wanted)
+
+
+def _why_tree(n_bodies: int, forest: Forest) -> str:
+    """Return why the recursion was chosen."""
+    known, n_coupled = int((forest.forms.separable[:, 0] != NO_FORM).sum()), len(forest.couplings)
+    of_angles = f", {n_coupled} coupling{'s' * (n_coupled > 1)} of their angles" if n_coupled else ""
+    return f"no loops, {known} of {n_bodies} bodies on joints that the recursion knows{of_angles}"
 
 
 def tree_is_faster(n_bodies: int, weight: Sequence[int], forest: Forest) -> bool:
@@ -129,15 +131,18 @@ def tree_is_faster(n_bodies: int, weight: Sequence[int], forest: Forest) -> bool
 
     Blocks have true sizes for edges of one or two rows, and cost least there: the recursion is not faster.
     """
-    n_edges = len(weight) - len({row.edge for row in forest.couplings})
-    n_roots, n_revolute = n_bodies - n_edges, len(forest.revolute)
-    n_separable = sum(weight[e] > NARROW for e in forest.separable)
+    size = np.array(weight, dtype=np.int64)
+    of_forest = np.ones(len(size), dtype=bool)
+    of_forest[[row.edge for row in forest.couplings]] = False
+    n_edges, forms = int(of_forest.sum()), forest.forms
+    revolute = forms.revolute[:, 0] != NO_FORM
+    n_roots, n_revolute = n_bodies - n_edges, int(revolute.sum())
+    n_separable = int(((forms.separable[:, 0] != NO_FORM) & ~revolute & (size[: len(revolute)] > NARROW)).sum())
     with_tree = HINGE_NS * n_revolute + SEPARABLE_NS * (n_separable + n_roots) + JOINT_NS * (n_edges - n_revolute - n_separable)
     return with_tree < MARGIN * (UPDATE_NS + 2 * NODE_NS) * n_edges
 
 
 def tree_tables(
-    blocks: SolverTables,
     branches: Sequence[Branch] | None,
     edges: Sequence[tuple[int, ...]],
     weight: Sequence[int],
@@ -145,7 +150,7 @@ def tree_tables(
     clusters: ClusterTables | None,
     reason: str,
 ) -> SolverTables:
-    """Return the tables of the recursion over a forest, beside those of the blocks: the rank of the rows is found with these.
+    """Return the tables of the recursion over a forest.
 
     branches, clusters: None raises UsageError: the model is no forest, or its couplings are not served
     """
@@ -154,10 +159,11 @@ def tree_tables(
     why = "a body has no inertia about an axis, or no mass" if forest.massless else why
     if branches is None or clusters is None or why:
         raise UsageError(f"solver = {TREE!r} serves open chains and trees, and not this model: {why}. {LEAVE}")
-    steps = tree_steps(branches, edges, weight, {**forest.revolute, **forest.separable}, forest.body_of)
+    bodies = np.array(edges, dtype=np.int64).reshape(len(edges), -1)
+    forms = forest.forms if len(forest.forms.revolute) == len(edges) else no_forms(len(edges))
+    steps = tree_steps(branches, bodies, weight, forms, forest.body_of)
     n = len(branches) + 1
-    work = {"TREE_BODIES": (n, BODY_COLUMNS), "TREE_JOINTS": (n, joint_columns(steps))}
-    ints = {"TREE": steps}
+    ints, work = {"TREE": steps}, {"TREE_BODIES": (n, BODY_COLUMNS), "TREE_JOINTS": (n, joint_columns(steps))}
     if len(clusters.clusters):
         ints |= {
             "CLUSTER_STEPS": clusters.steps,
@@ -171,7 +177,7 @@ def tree_tables(
             "CLUSTER_PIVOTS": (len(clusters.clusters), PIVOT_NUMBERS),
             "CLUSTER_MOMENTS": (len(clusters.terms), MOMENT_COLUMNS),
         }
-    return SolverTables(TREE, reason, blocks.ints | ints, blocks.work | work)
+    return SolverTables(TREE, reason, ints, work)
 
 
 @lru_cache(maxsize=2)

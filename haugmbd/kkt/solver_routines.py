@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
+
+import numpy as np
 
 from haugmbd.compiled.array_types import Ints
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.kkt import entry_points as blocks
 from haugmbd.kkt import least_squares
+from haugmbd.kkt.elimination_order import EdgeRows, make_schedule
 from haugmbd.kkt.entry_points import NO_REFINE as NO_ROUTINE
 from haugmbd.kkt.multifrontal import entry_points as fronts
 from haugmbd.kkt.multifrontal.blas import link_blas
+from haugmbd.kkt.solver_choice import TREE_ARRAYS, TREE_TABLES, SolverTables, block_tables
 from haugmbd.kkt.tree import coupled_entry_points as coupled_trees
 from haugmbd.kkt.tree import entry_points as trees
 from haugmbd.kkt.tree.cluster_order import FREE
 from haugmbd.kkt.tree.tree_order import is_all_revolute
 from haugmbd.workspace import layout as at
-from haugmbd.workspace.layout import Pack, Tables
+from haugmbd.workspace.layout import WORK, Pack, Tables, workspace_array
 
 
 class SolverRoutines(NamedTuple):
@@ -89,8 +94,46 @@ def with_blocks(pack: Pack) -> Pack:
     """
     if not any(pack.factorize is solver.factorize for solver in TREES):
         return pack
-    solver = blocks_for(pack.ints)
-    return pack._replace(factorize=solver.factorize, finish=solver.finish, begin=solver.begin, prepare_stage=pack.prepare)
+    tables = Tables.__new__(Tables)
+    tables.ints, tables.reals, tables.work_size = pack.ints, pack.reals, pack.work.size
+    blocks = blocks_beside(tables)
+    more = tables.changed(blocks.ints, blocks.work)
+    solver = blocks_for(more.ints)
+    other = pack._replace(
+        ints=more.ints,
+        reals=more.reals,
+        work=np.zeros(more.work_size),
+        factorize=solver.factorize,
+        finish=solver.finish,
+        begin=solver.begin,
+        prepare_stage=pack.prepare,
+    )
+    for name in WORK:
+        if any(tables.place(name)):
+            workspace_array(other, name)[:] = workspace_array(pack, name)
+    return other
+
+
+def blocks_beside(tables: Tables) -> SolverTables:
+    """Return the tables of the block LDL^T for a model that the recursion over a forest solves, which has none."""
+    return _blocks(len(tables["INERTIA"]), tables.place("EDGES")[2], tables["EDGES"].tobytes(), tables["EDGE_ROWS"].tobytes())
+
+
+@lru_cache(maxsize=2)
+def _blocks(n_bodies: int, sides: int, edges: bytes, rows: bytes) -> SolverTables:
+    """Return the same from the bytes of the edges and of their rows; it is asked for at every run of some methods."""
+    pairs = list(map(tuple, np.frombuffer(edges, dtype=np.int64).reshape(-1, sides).tolist()))
+    weight, kind = np.frombuffer(rows, dtype=np.int64).reshape(-1, 2).T.tolist()
+    return block_tables(make_schedule(n_bodies - 1, pairs, rows=EdgeRows(weight, kind)), n_bodies, "")
+
+
+def without_tree(tables: Tables) -> Tables:
+    """Return the tables of a model with the block LDL^T in place of the recursion over a forest; others as they are."""
+    if not has_tree(tables):
+        return tables
+    blocks = blocks_beside(tables)
+    no_tree = dict.fromkeys(TREE_TABLES, np.zeros((0, 0), dtype=np.int64))
+    return tables.changed(blocks.ints | no_tree, blocks.work | dict.fromkeys(TREE_ARRAYS, (0, 0)))
 
 
 def blocks_for(ints: Ints) -> SolverRoutines:
@@ -118,9 +161,10 @@ def has_fronts(tables: Tables) -> bool:
 def routines_of(tables: Tables, every_row: bool = True) -> SolverRoutines:
     """Return the routines of the solver that these tables belong to.
 
-    every_row: whether no row depends on the others; if one does, blocks take the place of the recursion over a forest
+    every_row: whether no row depends on the others; tables of the recursion over a forest serve no other model
     """
-    if has_tree(tables) and every_row:
+    if has_tree(tables):
+        assert every_row, "rows depend on others, and the recursion over a forest does not leave rows out"
         return tree_routines(tables["TREE"], tables["CLUSTERS"])
     if not has_fronts(tables):
         return blocks_for(tables.ints)

@@ -6,10 +6,7 @@ identity             whether a body or joint belongs to a model
 labels               names of rows and joints
 remembered           what follows from a model alone, worked out once
 dependent_rows       Redundancy: dependent rows, as data
-revolute_edges       revolute joints, which are solved and written in a way of their own
-separable_edges      joints of which each row restricts the translation of a point, or the rotation
-coupled_joints       couplings of joint angles, which the recursion over trees solves
-compile              from objects to tables
+compiling            from objects to tables
 body_kinematics      rotation matrices, points and vectors, drivers at one instant
 internal_states      states of force elements and blocks, explicit and implicit
 generalized_forces   forces at one instant

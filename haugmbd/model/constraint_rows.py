@@ -5,6 +5,7 @@ Phi = 0        Phi_q u = nu        Phi_q u_dot = gamma        Phi_q = (Phi_r, Pi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
@@ -44,7 +45,7 @@ class Rows:
     bodies : ndarray of int, (nc, 2)
         Numbers of body i and body j; 0 is the ground. If a coupling connects joints of more than two bodies, the second axis of these
         three arrays is longer, and other rows have the ground and zeros there.
-    labels : tuple of RowLabel
+    labels : sequence of RowLabel
         Joint, kind, words and unit of each row.
     nb : int
         Number of bodies, without the ground.
@@ -63,7 +64,7 @@ class Rows:
     Phi_r: Array
     PiBar: Array
     bodies: Ints
-    labels: tuple[RowLabel, ...]
+    labels: Sequence[RowLabel]
     nb: int
     model: Model
     state: State

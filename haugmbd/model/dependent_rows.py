@@ -2,7 +2,7 @@ r"""Redundant constraints of a model: the dependent rows, how they follow from t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -36,7 +36,7 @@ class RankReport:
         Numbers of the dependent rows.
     dependencies : tuple of Dependency
         One for each dependent row.
-    labels : tuple of RowLabel
+    labels : sequence of RowLabel
         Joint, kind, words and unit of each row.
     """
 
@@ -44,7 +44,7 @@ class RankReport:
     rank: int
     dropped: tuple[int, ...]
     dependencies: tuple[Dependency, ...]
-    labels: tuple[RowLabel, ...]
+    labels: Sequence[RowLabel]
 
     def joints_of(self, dependency: Dependency) -> tuple[str, ...]:
         """Return the joints of the rows of a dependency, in the order of the rows."""
@@ -116,7 +116,7 @@ class Redundancy:
         Numbers of the rows whose gradient is zero at this pose.
     gaps : ndarray, (nc,)
         Difference between the rate that a dropped row prescribes and the rate that follows from the kept rows.
-    labels : tuple of RowLabel
+    labels : sequence of RowLabel
         Joint, kind, words and unit of each row.
     rule : DropDependentRows or MinimumNorm
         The choice of multipliers.
@@ -129,7 +129,7 @@ class Redundancy:
     only_here: tuple[int, ...]
     flat: tuple[int, ...]
     gaps: Array
-    labels: tuple[RowLabel, ...]
+    labels: Sequence[RowLabel]
     rule: Rule = DropDependentRows()
     _report: Callable[[], RankReport] | None = field(default=None, repr=False)
 

@@ -14,7 +14,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.control.output_values import with_outputs
 from haugmbd.forces.base import EnergyLedger, ForceElement
 from haugmbd.forces.joint_friction import JointFriction
-from haugmbd.model.compile import LoadEntry
+from haugmbd.model.compiling.loads import LoadEntry
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple, overload
+
+import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.base import Primitive
@@ -11,9 +14,6 @@ from haugmbd.constraints.freedoms import Freedom
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import UsageError
-
-if TYPE_CHECKING:
-    pass
 
 
 class RowLabel(NamedTuple):
@@ -49,6 +49,75 @@ class RowLabel(NamedTuple):
         return f"{self.joint!r} {self.kind}: {self.words}"
 
 
+class RowLabels(Sequence[RowLabel]):
+    """The labels of the rows of a model with many joints: each is made when it is asked for.
+
+    names: of the joints;  first: (nj + 1,) first row of each
+    given: the equations of each joint; None for one whose class has a pattern, which are made anew of its bodies and vectors
+    """
+
+    def __init__(self, joints: Sequence[Joint], first: Ints, given: Sequence[tuple[Primitive, ...] | None]) -> None:
+        self.names = [joint.name for joint in joints]
+        self._first, self._given = first, given
+        self._made_of = [
+            None if own is not None else (type(joint), joint.i, joint.j, joint.vectors)
+            for joint, own in zip(joints, given, strict=True)
+        ]
+        self._last: tuple[int, tuple[RowLabel, ...]] = (-1, ())
+
+    def of_joint(self, k: int) -> tuple[RowLabel, ...]:
+        """Return the labels of the rows of joint k."""
+        if self._last[0] != k:
+            given, made_of = self._given[k], self._made_of[k]
+            if made_of is not None:
+                kind, i, j, vectors = made_of
+                given = kind.of_vectors(i, j, vectors).primitives()
+            self._last = k, tuple([RowLabel(self.names[k], p) for p in given or ()])
+        return self._last[1]
+
+    def by_class(self) -> Iterator[tuple[tuple[RowLabel, ...], Ints]]:
+        """Yield labels, and the numbers of all rows that have the same classes of equations, (k, .): joints with a pattern together."""
+        joints: dict[Any, list[int]] = {}
+        for k, made_of in enumerate(self._made_of):
+            joints.setdefault(k if made_of is None else made_of[0], []).append(k)
+        for members in joints.values():
+            labels = self.of_joint(members[0])
+            yield labels, self._first[members][:, None] + np.arange(len(labels))
+
+    def __len__(self) -> int:
+        return int(self._first[-1])
+
+    @overload
+    def __getitem__(self, row: int) -> RowLabel: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> tuple[RowLabel, ...]: ...
+
+    def __getitem__(self, row: int | slice) -> RowLabel | tuple[RowLabel, ...]:
+        if isinstance(row, slice):
+            return tuple([self[k] for k in range(*row.indices(len(self)))])
+        number = range(len(self))[row]  # from the end, or an IndexError
+        k = int(np.searchsorted(self._first, number, side="right")) - 1
+        return self.of_joint(k)[number - int(self._first[k])]
+
+    def __iter__(self) -> Iterator[RowLabel]:
+        return chain.from_iterable(map(self.of_joint, range(len(self.names))))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+
+    def __hash__(self) -> int:
+        return hash(len(self))
+
+
+def rows_by_class(labels: Sequence[RowLabel]) -> Iterator[tuple[tuple[RowLabel, ...], Ints]]:
+    """Yield labels and the numbers of rows, (k, .): each column has the class and the unit of its label."""
+    if isinstance(labels, RowLabels):
+        yield from labels.by_class()
+    else:
+        yield tuple(labels), np.arange(len(labels))[None, :]
+
+
 class JointEntry(NamedTuple):
     """A joint of a compiled model: its rows, the numbers of its bodies, its frames (s_bar, A_bar) on them, and its freedoms.
 
@@ -68,6 +137,36 @@ class JointEntry(NamedTuple):
     freedoms: tuple[Freedom, ...] | None
     part: Joint
     places: tuple[tuple[int, Array, Array], ...] = ()
+
+
+class JointEntries(Mapping[str, JointEntry]):
+    """The entries of the joints of a model with many, by name, in their order: each is made when it is asked for.
+
+    first: (nj + 1,) first row of each joint;  make: makes the entry of a joint of its rows
+    """
+
+    def __init__(self, joints: Sequence[Joint], first: Ints, make: Callable[[Joint, Ints], JointEntry]) -> None:
+        self._joints, self._first, self._make = list(joints), first, make
+        self._number = {joint.name: k for k, joint in enumerate(joints)}
+
+    def __getitem__(self, name: str) -> JointEntry:
+        k = self._number[name]
+        return self._make(self._joints[k], np.arange(self._first[k], self._first[k + 1]))
+
+    def parts(self) -> Sequence[Joint]:
+        """Return the joints themselves."""
+        return self._joints
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._number)
+
+    def __len__(self) -> int:
+        return len(self._number)
+
+
+def parts_of(joints: Mapping[str, JointEntry]) -> Sequence[Joint]:
+    """Return the joints of these entries, in their order."""
+    return joints.parts() if isinstance(joints, JointEntries) else [entry.part for entry in joints.values()]
 
 
 SHOWN = 12

@@ -3,7 +3,7 @@ r"""The compiled model: frozen names and tables."""
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -26,16 +26,16 @@ from haugmbd.errors import SimulationError
 from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.kkt.entry_points import NO_REFINE
 from haugmbd.kkt.solver_choice import BLOCK, TREE
-from haugmbd.kkt.solver_routines import routines_of
+from haugmbd.kkt.solver_routines import has_tree, routines_of, without_tree
 from haugmbd.model.body_kinematics import DRIVE, NO_DRIVE
-from haugmbd.model.compile import LoadEntry
+from haugmbd.model.compiling.loads import LoadEntry
 from haugmbd.model.dependent_rows import Redundancy, Rule
 from haugmbd.model.evaluate import PREPARE, PREPARE_WITH_HINGES
 from haugmbd.model.explanation import Explanation, RowExplanation
 from haugmbd.model.friction.routine import FRICTION, NO_FRICTION
 from haugmbd.model.generalized_forces import APPLY, APPLY_WITH_CONTACTS, NO_APPLY
 from haugmbd.model.immutable import immutable
-from haugmbd.model.labels import JointEntry, RowLabel
+from haugmbd.model.labels import JointEntry, RowLabel, rows_by_class
 from haugmbd.model.state import State
 from haugmbd.model.views import Pictured
 from haugmbd.workspace.layout import WIDTH, Pack, Tables, workspace_array
@@ -64,11 +64,11 @@ class Model(Pictured):
         The bodies that were compiled, the ground first.
     body_names : tuple of str
         Their names.
-    joints : dict of str to JointEntry
+    joints : mapping of str to JointEntry
         The joints by name.
     loads : tuple of LoadEntry
         The force elements, with their numbers.
-    labels : tuple of RowLabel
+    labels : sequence of RowLabel
         Joint, kind, words and unit of each row.
     tables : Tables
         The flat arrays that kernels read.
@@ -95,9 +95,9 @@ class Model(Pictured):
     name: str
     bodies: tuple[Body, ...]
     body_names: tuple[str, ...]
-    joints: dict[str, JointEntry]
+    joints: Mapping[str, JointEntry]
     loads: tuple[LoadEntry, ...]
-    labels: tuple[RowLabel, ...]
+    labels: Sequence[RowLabel]
     tables: Tables
     slot_of_row: Ints
     side_of_i: Ints
@@ -128,7 +128,7 @@ class Model(Pictured):
     @cached_property
     def _classes_of_rows(self) -> frozenset[type[Primitive]]:
         """The classes of the equations."""
-        return frozenset([type(label.primitive) for label in self.labels])
+        return frozenset([type(label.primitive) for labels, _ in rows_by_class(self.labels) for label in labels])
 
     def has_rows_of(self, *kinds: type[Primitive]) -> bool:
         """Return whether there is an equation of one of these classes."""
@@ -190,6 +190,11 @@ class Model(Pictured):
         if tables is None or tables is self.tables:
             return self.tables.pack(self._F0, callback=self.callback(), **self._own_routines)
         return tables.pack(self._F0, callback=self.callback(), **self._routines(tables))
+
+    @cached_property
+    def block_tables(self) -> Tables:
+        """The tables with the block LDL^T in place of the recursion over a forest; the model's own if it has none."""
+        return without_tree(self.tables)
 
     @cached_property
     def _own_routines(self) -> dict[str, Any]:
@@ -317,7 +322,10 @@ class Model(Pictured):
     @cached_property
     def units(self) -> Any:
         """The unit of Phi of each row, (nc,) of str."""
-        return np.array([label.unit for label in self.labels], dtype=object)
+        units = np.empty(self.nc, dtype=object)
+        for labels, rows in rows_by_class(self.labels):
+            units[rows] = [label.unit for label in labels]
+        return units
 
     @cached_property
     def bodies_of_slots(self) -> Ints:
@@ -355,6 +363,13 @@ class Model(Pictured):
             A new model with the same tables.
         """
         return replace(self, redundancy=self.redundancy.with_rule(rule, tolerance))
+
+    def with_dropped(self, redundancy: Redundancy) -> Model:
+        """Return the same model with these dependent rows, which the recursion over a forest cannot leave out: blocks take its place."""
+        if not (redundancy.dropped and has_tree(self.tables)):
+            return replace(self, redundancy=redundancy)
+        by_blocks = replace(self, tables=without_tree(self.tables), solver=BLOCK, solver_reason="because rows depend on others")
+        return replace(by_blocks, redundancy=redundancy)
 
     def body(self, name: str) -> int:
         """Return the number of a body: its row in all arrays."""

@@ -19,6 +19,8 @@ import numpy as np
 
 from haugmbd.callbacks.force_callbacks import driver_values as driver_jet
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.kkt.solver_routines import has_tree
+from haugmbd.kkt.tree.tree_arrays import EDGE, SIDE
 from haugmbd.model.constraint_rows import Rows
 from haugmbd.model.dependent_rows import Dependency, RankReport
 from haugmbd.model.model import Model
@@ -117,7 +119,7 @@ def _is_open(model: Model, J: Array, active: Array) -> bool:
 
     Phi_q is then block triangular, with these rows on the diagonal, and its rows are independent.
     """
-    first, pairs = integers(model, "BODY_FIRST"), integers(model, "EDGES")
+    first, pairs = _carried(model), integers(model, "EDGES")
     if first.shape != pairs.shape or model.sides > 2:  # noqa: PLR2004  factored by fronts: there are loops; or coupled joints
         return False
     carried = pairs[first == 1]
@@ -128,6 +130,17 @@ def _is_open(model: Model, J: Array, active: Array) -> bool:
     S = rows @ np.swapaxes(rows, 1, 2)
     S[:, range(SLOTS), range(SLOTS)] += np.where(active, 0.0, 1.0).reshape(-1, SLOTS)
     return bool((np.linalg.eigvalsh(S)[:, 0] > WELL_TOL).all())
+
+
+def _carried(model: Model) -> Ints:
+    """Return 1 for the bodies of each edge (ne, sides) that are eliminated before it: in a forest the one that it carries."""
+    if not has_tree(model.tables):
+        return integers(model, "BODY_FIRST")
+    steps = model.tables["TREE"]
+    steps = steps[steps[:, EDGE] >= 0]
+    first = np.zeros_like(model.tables["EDGES"])
+    first[steps[:, EDGE], steps[:, SIDE]] = 1
+    return first
 
 
 def _eliminated(model: Model, J: Array, active: Array, tolerance: float) -> tuple[AnyElimination, list[tuple[int, float]]]:

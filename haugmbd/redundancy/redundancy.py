@@ -10,6 +10,7 @@ depend on this choice; the distribution of the load over dependent rows does (`D
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from numbers import Real
@@ -49,7 +50,7 @@ def check_tolerance(tolerance: object) -> None:
         )
 
 
-def unexamined(labels: tuple[RowLabel, ...], rule: Rule = DropDependentRows()) -> Redundancy:  # noqa: B008  frozen
+def unexamined(labels: Sequence[RowLabel], rule: Rule = DropDependentRows()) -> Redundancy:  # noqa: B008  frozen
     """Return a Redundancy without any dropped row, for rows that have not been examined."""
     return Redundancy(len(labels), len(labels), PIVOT_TOL, (), (), (), np.zeros(len(labels)), labels, rule)
 
@@ -93,9 +94,8 @@ def redundant_at(model: Model, state: State) -> Model:
     Rows that are dependent at `state` only are dropped as well, and the record says so.
     """
     rows = evaluate(model, state)
-    other: Model = replace(
-        model, redundancy=find_redundancy(model, rows, model.redundancy.rule), tables=model.tables.changed({}, {})
-    )
+    found = find_redundancy(model, rows, model.redundancy.rule)
+    other: Model = replace(model, tables=model.tables.changed({}, {})).with_dropped(found)
     put_row_scale(other, rows)
     put_mask(other)
     put_length(other, rows)

@@ -102,14 +102,14 @@ def eliminate(model: Model, J: Array, active: Array, tol: float = WELL_TOL) -> A
 
 
 def integers(model: Model, name: str) -> Ints:
-    """Return a table of integers."""
-    return model.tables[name].astype(np.int64)
+    """Return a table of integers, also one of the block LDL^T of a model that another solver serves."""
+    tables = model.tables if any(model.tables.place(name)) else model.block_tables
+    return tables[name].astype(np.int64)
 
 
 def _coupling(model: Model, J: Array, active: Array) -> Array:
     """Return the blocks that couple edges with their bodies; zero for the fill and for inactive rows."""
-    table = model.tables
-    B = np.zeros((int(table.ints[3 * at.B + 1]), SLOTS, SLOTS))
+    B = np.zeros((int(model.block_tables.ints[3 * at.B + 1]), SLOTS, SLOTS))
     by_edge = np.where(active[:, None, None], J, 0.0).reshape(-1, SLOTS, model.sides, SLOTS)
     for edge, (numbers, body_first) in enumerate(zip(integers(model, "BODY_BLOCK"), integers(model, "BODY_FIRST"), strict=True)):
         for side in range(model.sides):

@@ -19,7 +19,7 @@ from haugmbd.diagnostics.contact_impacts import ImpactLog
 from haugmbd.forces.compliant.contact_force import ContactForce, at_touch
 from haugmbd.forces.compliant.indentation import Indentation
 from haugmbd.integrators.events import Event, EventRecord, Flags
-from haugmbd.model.compile import LoadEntry
+from haugmbd.model.compiling.loads import LoadEntry
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.workspace.layout import WIDTH

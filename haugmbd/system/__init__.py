@@ -1,6 +1,7 @@
 """The mechanism as a user builds it, and its validation.
 
 custom_joint           parts that a system accepts: joints and equations of the user
+joint_equations        the equations of the joints, read once or known by the pattern of their class
 constraint_residuals   whether a state satisfies its joints, in metres and degrees
 function_ranges        motions that leave the table of a function of a joint coordinate
 solvability            whether accelerations and multipliers have one solution

@@ -3,24 +3,24 @@ r"""Build the frozen Model from bodies, joints and loads that have been checked:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.collection import collection_paused
-from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.joint import Joint
 from haugmbd.control.network import Network
 from haugmbd.forces.base import ForceElement
-from haugmbd.model.compile import compile_tables
+from haugmbd.model.compiling.compile import compile_tables
 from haugmbd.model.dependent_rows import Redundancy
-from haugmbd.model.labels import JointEntry, RowLabel
+from haugmbd.model.labels import JointEntries, JointEntry, RowLabel, RowLabels
 from haugmbd.model.model import Model, frozen_y0
 from haugmbd.redundancy.redundancy import unexamined
 from haugmbd.system.equation_report import explain_model
-
-NOT_READ: Mapping[int, Sequence[Primitive]] = {}
+from haugmbd.system.joint_equations import JointEquations
 
 
 @collection_paused()
@@ -33,31 +33,36 @@ def build_model(
     redundancy: Redundancy | None = None,
     warnings: tuple[str, ...] = (),
     solver: str | None = None,
-    equations: Mapping[int, Sequence[Primitive]] = NOT_READ,
+    equations: JointEquations | None = None,
     network: Network | None = None,
 ) -> Model:
     """Return the frozen Model of faultless parts, the ground first, without checks.
 
     redundancy: by default no row is dropped;  solver: by default the one that is predicted to be faster
-    equations: those of each joint, by its id, if they have been read;  network: the blocks
+    equations: those of the joints, if they have been read;  network: the blocks
     """
-    of_joints = [equations.get(id(joint)) or joint.primitives() for joint in joints]
-    labels = tuple([RowLabel(joint.name, p) for joint, own in zip(joints, of_joints, strict=True) for p in own])
-    owners, primitives = [label.joint for label in labels], [label.primitive for label in labels]
-    compiled = compile_tables(bodies, primitives, owners, loads, gravity, solver, network)
-    number = {body: k for k, body in enumerate(bodies)}
-    rows, ends = np.arange(len(labels)), np.cumsum([len(own) for own in of_joints], dtype=np.int64).tolist()
-    rows_of = {joint.name: rows[end - len(own) : end] for joint, own, end in zip(joints, of_joints, ends, strict=True)}
+    given = equations.of_all(joints) if equations else [joint.primitives() for joint in joints]
+    compiled = compile_tables(bodies, joints, given, loads, gravity, solver, network)
+    first, slots, sides = compiled.equations.first, compiled.edges.slot, compiled.edges.side
+    slots.flags.writeable = sides.flags.writeable = False
+    entry = partial(_entry, {body: k for k, body in enumerate(bodies)})
+    labels: Sequence[RowLabel]
+    entries: Mapping[str, JointEntry]
+    if any(own is None for own in given):  # many joints
+        labels, entries = RowLabels(joints, first, given), JointEntries(joints, first, entry)
+    else:
+        labels = tuple([RowLabel(joint.name, p) for joint, own in zip(joints, given, strict=True) for p in own or ()])
+        entries = {joint.name: entry(joint, np.arange(*ends)) for joint, ends in zip(joints, pairwise(first.tolist()), strict=True)}
     return Model(
         name=name,
         bodies=tuple(bodies),
         body_names=tuple(body.name for body in bodies),
-        joints={j.name: _entry(j, number, rows_of[j.name]) for j in joints},
+        joints=entries,
         loads=compiled.loads,
         labels=labels,
         tables=compiled.tables,
-        slot_of_row=compiled.slots,
-        side_of_i=compiled.sides,
+        slot_of_row=slots,
+        side_of_i=sides,
         drivers=compiled.drivers,
         force_callbacks=compiled.force_callbacks,
         jacobian_callbacks=compiled.jacobian_callbacks,
@@ -74,7 +79,7 @@ def build_model(
     )
 
 
-def _entry(joint: Joint, number: dict[Body, int], rows: Ints) -> JointEntry:
+def _entry(number: dict[Body, int], joint: Joint, rows: Ints) -> JointEntry:
     """Return the entry of a joint in the model."""
     i, j = joint.frame_i, joint.frame_j
     bodies = number[joint.i], number[joint.j]

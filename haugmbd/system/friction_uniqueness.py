@@ -48,7 +48,7 @@ def friction_faults(model: Model, rows: Rows, redundancy: Redundancy, loads: Seq
             body, sign = (entry.j, 1.0) if entry.j else (entry.i, -1.0)
             wrench = sign * (Phi_q[:, 6 * body - 6 : 6 * body].T @ own)
             if _pressing(model, load, body, wrench, length) > UNIQUE_TOL * np.abs(n).max() * max(1.0, length):
-                tied |= dict.fromkeys(model.labels[row].joint for row in np.nonzero(np.abs(n) > UNIQUE_TOL)[0])
+                tied |= dict.fromkeys(model.labels[row].joint for row in np.nonzero(np.abs(n) > UNIQUE_TOL)[0].tolist())
         if tied:
             what = (
                 f"what joint {load.joint.name!r} carries is not unique: the redundant rows of {', '.join(map(repr, tied))} "

@@ -16,7 +16,7 @@ import numpy as np
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import Fault
-from haugmbd.model.compile import SUSPECT
+from haugmbd.model.compiling.inertia import SUSPECT
 from haugmbd.model.constraint_rows import Rows
 from haugmbd.model.dependent_rows import Dependency, RankReport, Redundancy
 from haugmbd.model.length import characteristic_length

@@ -36,7 +36,8 @@ from haugmbd.model.views import Pictured
 from haugmbd.redundancy.rank import TOLERANCE, put_row_scale
 from haugmbd.redundancy.redundancy import check_tolerance, put_mask
 from haugmbd.system.build import build_model
-from haugmbd.system.custom_joint import ACCEPTED, JointLike, Wrapped, read_primitives
+from haugmbd.system.custom_joint import ACCEPTED, JointLike, Wrapped
+from haugmbd.system.joint_equations import JointEquations
 from haugmbd.system.parameters import bind_expressions
 from haugmbd.system.summary import overview
 from haugmbd.system.validation import Checked, Parts, check
@@ -322,14 +323,13 @@ class System(Pictured):
         return self._checked(at_pose, tolerance, solver)[0]
 
     @collection_paused()
-    def _checked(self, at_pose: bool, tolerance: float, solver: str | None) -> tuple[Checked, dict[int, tuple[Primitive, ...]]]:
-        """Return the findings, and the equations of each joint by its id: a joint of the user is asked for them once."""
+    def _checked(self, at_pose: bool, tolerance: float, solver: str | None) -> tuple[Checked, JointEquations]:
+        """Return the findings, and the equations of the joints: a joint of the user is asked for them once."""
         pairs = len({(id(joint.i), id(joint.j)) for joint in self.joints})
         need_least_memory(len(self.bodies) - 1, len(self.joints), pairs)
-        read = {id(joint): read_primitives(joint) for joint in self.joints}
-        equations = {which: primitives for which, (primitives, _) in read.items()}
-        bind_expressions(self.name, self._parameters, equations.values(), self.loads)
-        parts = Parts(self.name, self.gravity, self.bodies, self.joints, self.loads, _owner, read)
+        equations = JointEquations(self.joints)
+        bind_expressions(self.name, self._parameters, equations.that_were_read(), self.loads)
+        parts = Parts(self.name, self.gravity, self.bodies, self.joints, self.loads, _owner, equations)
         gravity = numbers(self.gravity)
         g = gravity if gravity is not None and gravity.shape == (3,) else np.zeros(3)
 
@@ -339,9 +339,9 @@ class System(Pictured):
         checked = check(parts, build, at_pose, tolerance)
         return self._with_network(checked, equations), equations
 
-    def _with_network(self, checked: Checked, equations: Mapping[int, Sequence[Primitive]]) -> Checked:
+    def _with_network(self, checked: Checked, equations: JointEquations) -> Checked:
         """Return the findings with those of the blocks, whose functions are called if nothing else is wrong."""
-        owners = [(joint, equations[id(joint)]) for joint in self.joints]
+        owners = [(joint, equations.of(joint)) for joint in self.joints if not equations.is_uniform(joint)]
         network, faults = build_network(self.blocks, self.sensors, self.bodies, self.joints, self.loads, State.from_y)
         faults = (*prescribed_by_outputs(owners), *faults)
         if network is not None and not (checked.faults or faults):

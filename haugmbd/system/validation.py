@@ -10,7 +10,7 @@ A joint with a fault, or on a body with a faulty pose, is left out of the later 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple, TypeVar
 
@@ -30,6 +30,7 @@ from haugmbd.redundancy.rank import TOLERANCE, analyse_rank
 from haugmbd.redundancy.redundancy import redundancy_of
 from haugmbd.system.constraint_residuals import position_faults
 from haugmbd.system.friction_uniqueness import friction_faults
+from haugmbd.system.joint_equations import JointEquations, bodies_of
 from haugmbd.system.locking import locking_notes
 from haugmbd.system.solvability import dependence_faults, free_axis_faults
 
@@ -37,7 +38,7 @@ from haugmbd.system.solvability import dependence_faults, free_axis_faults
 class Parts(NamedTuple):
     """The parts of a system, the ground first; `owner` returns the name of another system that has a body, "" if there is none.
 
-    equations: those of each joint, read once, by its id, and the faults of reading them
+    equations: those of the joints, read once
     """
 
     name: str
@@ -46,7 +47,7 @@ class Parts(NamedTuple):
     joints: Sequence[Joint]
     loads: Sequence[ForceElement]
     owner: Callable[[Body], str]
-    equations: Mapping[int, tuple[tuple[Primitive, ...], tuple[Fault, ...]]]
+    equations: JointEquations
 
 
 Build = Callable[[Sequence[Body], Sequence[Joint]], Model]
@@ -80,12 +81,14 @@ def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float = T
     faults += [fault for load in _distinct(parts.loads) for fault in _once(load.faults())]
     bodies = [body for body in _distinct(parts.bodies) if posed(body)]
     placed = {id(body) for body in bodies}
-    sound: list[Joint] = []
+    sound, equations = list[Joint](), parts.equations
     for joint in _first_of_name(parts.joints):
-        primitives, broken = parts.equations[id(joint)]
-        own = _once(broken or joint_faults(joint, primitives))
-        faults += own
-        if not own and _is_name(joint.name) and all(id(body) in placed for body in _bodies(primitives)):
+        if not equations.is_uniform(joint):
+            own = _once(equations.faults_of(joint) or joint_faults(joint, equations.of(joint)))
+            faults += own
+            if own:
+                continue
+        if _is_name(joint.name) and all([id(body) in placed for body in equations.bodies_of(joint)]):
             sound.append(joint)
     if len(bodies) < 2:
         return Checked(tuple(faults), None)
@@ -102,7 +105,7 @@ def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float = T
     found = analyse_rank(model, rows, tolerance)
     redundancy = redundancy_of(model, rows, found)
     faults += [*open_joints, *dependence_faults(model, redundancy)]
-    unsure = {id(body) for joint in _others(parts.joints, sound) for body in _bodies(parts.equations[id(joint)][0])}
+    unsure = {id(body) for joint in _others(parts.joints, sound) for body in equations.bodies_of(joint)}
     faults += free_axis_faults(bodies, model, rows, unsure)
     if not faults:
         faults += friction_faults(model, rows, redundancy, parts.loads, found.length)
@@ -134,6 +137,8 @@ def _name_faults(parts: Parts) -> list[Fault]:
         ("load", parts.loads),
     )
     for kind, group in groups:
+        if _are_different_names([part.name for part in group]):
+            continue
         names = [part.name for part in _distinct(group)]
         if kind != "body":
             remedy = f'Give each {kind} a name, such as "pin".'
@@ -150,6 +155,11 @@ def _name_faults(parts: Parts) -> list[Fault]:
     return faults
 
 
+def _are_different_names(names: list[Any]) -> bool:
+    """Return whether each part has a name of its own; no part was added twice then."""
+    return set(map(type, names)) <= {str} and len(set(names)) == len(names) and all(map(str.strip, names))
+
+
 def _is_name(name: Any) -> bool:
     """Return whether this can be the name of a part."""
     return isinstance(name, str) and bool(name.strip())
@@ -159,19 +169,22 @@ def _foreign_body_faults(parts: Parts) -> list[Fault]:
     """Return one fault for each body that joints or loads are attached to and that is not in the system."""
     members = {id(body) for body in parts.bodies}
     users: dict[int, tuple[Body, list[str]]] = {}
-    attached = [(f"joint {joint.name!r}", _bodies(parts.equations[id(joint)][0])) for joint in _distinct(parts.joints)]
-    attached += [(f"load {load.name!r}", list(load.bodies())) for load in _distinct(parts.loads)]
-    for user, bodies in attached:
-        for body in _distinct(bodies):
+    attached: list[tuple[str, Joint | ForceElement, Iterable[Body]]] = []
+    attached += [("joint", joint, parts.equations.bodies_of(joint)) for joint in _distinct(parts.joints)]
+    attached += [("load", load, load.bodies()) for load in _distinct(parts.loads)]
+    for kind, user, bodies in attached:
+        for body in bodies:
             if id(body) not in members:
-                users.setdefault(id(body), (body, []))[1].append(user)
+                names = users.setdefault(id(body), (body, []))[1]
+                names += [] if f"{kind} {user.name!r}" in names[-1:] else [f"{kind} {user.name!r}"]
     return [_foreign_body(parts, body, names) for body, names in users.values()]
 
 
 def _missing_joints(parts: Parts) -> list[Fault]:
     """Return one fault for each driver or force element whose joint is not in the system."""
     members = {id(joint) for joint in parts.joints}
-    users: list[tuple[str, Joint | ForceElement]] = [(f"joint {joint.name!r}", joint) for joint in _distinct(parts.joints)]
+    dependent = [joint for joint in _distinct(parts.joints) if type(joint).needs is not Joint.needs]
+    users: list[tuple[str, Joint | ForceElement]] = [(f"joint {joint.name!r}", joint) for joint in dependent]
     users += [(f"load {load.name!r}", load) for load in _distinct(parts.loads)]
     return [
         Fault(
@@ -213,18 +226,9 @@ def joint_faults(joint: Joint, primitives: Sequence[Primitive]) -> tuple[Fault, 
         found = joint.faults_of_rows(primitives) if given is None else given
     else:
         found = joint.faults()
-    if not found or all(posed(body) for body in _bodies(primitives)):
+    if not found or all(posed(body) for body in bodies_of(primitives)):
         return found
     return tuple(fault for fault in found if ", row " not in fault.where)
-
-
-def _bodies(primitives: Iterable[Primitive]) -> list[Body]:
-    """Return the bodies of the rows."""
-    found: dict[int, Body] = {}
-    for primitive in primitives:
-        for body in primitive.bodies():
-            found[id(body)] = body
-    return list(found.values())
 
 
 def _once(faults: Iterable[Fault]) -> tuple[Fault, ...]:
@@ -232,8 +236,10 @@ def _once(faults: Iterable[Fault]) -> tuple[Fault, ...]:
     return tuple({(fault.what, fault.remedy): fault for fault in reversed(list(faults))}.values())[::-1]
 
 
-def _others(joints: Iterable[Joint], sound: Iterable[Joint]) -> list[Joint]:
+def _others(joints: Sequence[Joint], sound: Sequence[Joint]) -> list[Joint]:
     """Return the joints that are not among the sound ones."""
+    if len(sound) == len(joints):
+        return []
     known = set(map(id, sound))
     return [joint for joint in joints if id(joint) not in known]
 

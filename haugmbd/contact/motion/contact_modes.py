@@ -71,11 +71,8 @@ class ContactModes:
         model = build_model(free.name, free.bodies, joints, loads, gravity, network=free.network)
         known = free.redundancy
         gaps = np.append(known.gaps, np.zeros(more))
-        model = replace(
-            model,
-            redundancy=replace(
-                known, n_rows=known.n_rows + more, rank=known.rank + more, gaps=gaps, labels=model.labels, _report=None
-            ),
+        model = model.with_dropped(
+            replace(known, n_rows=known.n_rows + more, rank=known.rank + more, gaps=gaps, labels=model.labels, _report=None)
         )
         rows = evaluate(model, state)
         put_row_scale(model, rows)

@@ -20,7 +20,7 @@ from haugmbd.integrators.implicit.coloring import color_bodies
 from haugmbd.kkt.elimination_order import EdgeRows, make_schedule
 from haugmbd.kkt.solver_choice import FRONT_ARRAYS, FRONT_TABLES, MULTIFRONTAL, TREE_ARRAYS, TREE_TABLES, SolverTables, block_tables
 from haugmbd.kkt.solver_routines import has_fronts, has_tree
-from haugmbd.model.compile import LoadEntry
+from haugmbd.model.compiling.loads import LoadEntry
 from haugmbd.model.model import Model
 from haugmbd.workspace.accessors import BY_MULTIPLIERS
 from haugmbd.workspace.layout import WIDTH, Tables

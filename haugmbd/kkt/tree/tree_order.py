@@ -6,7 +6,7 @@ carries one body: the one that is farther from the root. The root is the ground,
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -39,30 +39,27 @@ from haugmbd.kkt.tree.tree_arrays import (
     Q,
 )
 
-
-class RevoluteMarkers(NamedTuple):
-    """The markers of an edge whose rows are three CD along x, y, z and two DP1, in this order.
-
-    points: on body i and body j of the CD;  vectors: of each DP1, one on each of its bodies
-    """
-
-    points: tuple[int, int]
-    vectors: tuple[tuple[int, int], tuple[int, int]]
-
-
-class SeparableRows(NamedTuple):
-    """The rows of an edge of which each restricts the translation of one point, or the rotation, see `separable_joint`.
-
-    linear, angular: their numbers on the edge;  points: markers on body i and on body j;  of CD both, of DP2 that on body j, or none
-    """
-
-    linear: tuple[int, ...]
-    angular: tuple[int, ...]
-    points: tuple[int, ...]
+NO_FORM = -1
+"""First column of the forms of other edges."""
+REVOLUTE_FORM = 6
+"""Columns of the forms of revolute edges, whose rows are three CD along x, y, z and two DP1 in this order: the points on body i and body j
+of the CD; the vectors of each DP1, one on each of its bodies."""
+SEPARABLE_FORM, FORM_ROWS, FORM_POINTS = 10, 2, 8
+"""Columns of the forms of separable edges, of which each row restricts the translation of one point, or the rotation, see
+`separable_joint`: how many do, of each; the numbers of these rows on the edge, in this order; markers of the points on body i and on body
+j, of CD both, of DP2 that on body j, or none."""
 
 
-ROOT = SeparableRows((), (), ())
-"""What holds a body that hangs on nothing."""
+class Forms(NamedTuple):
+    """The edges of known forms.  revolute: (ne, 6);  separable: (ne, 10), also of those that are revolute."""
+
+    revolute: Ints
+    separable: Ints
+
+
+def no_forms(n_edges: int) -> Forms:
+    """Return the forms of edges of which nothing is known."""
+    return Forms(*(np.full((n_edges, columns), NO_FORM, dtype=np.int64) for columns in (REVOLUTE_FORM, SEPARABLE_FORM)))
 
 
 class Branch(NamedTuple):
@@ -107,47 +104,43 @@ def order_of_forest(n_bodies: int, edges: Sequence[tuple[int, ...]], coupled: Co
     return found
 
 
-def tree_steps(
-    branches: Sequence[Branch],
-    edges: Sequence[tuple[int, ...]],
-    weight: Sequence[int],
-    forms: Mapping[int, RevoluteMarkers | SeparableRows],
-    body_of: Sequence[int],
-) -> Ints:
+def tree_steps(branches: Sequence[Branch], bodies: Ints, weight: Sequence[int], forms: Forms, body_of: Ints) -> Ints:
     """Return the table of the recursion, (nb, .), see `tree_arrays`.
 
-    weight: number of rows of each edge;  forms: the edges of a known form;  body_of: the body of each marker
+    bodies: (ne, 2) of the edges;  weight: number of rows of each edge;  body_of: the body of each marker
     """
     steps = np.full((len(branches), STEP_COLUMNS), NO_MARKER, dtype=np.int64)
-    for step, (body, parent, e) in zip(steps, branches, strict=True):
-        step[[BODY, PARENT, EDGE, SIDE, ROWS, KIND]] = body, parent, e, 0, 0, GENERAL
-        if e >= 0:
-            step[[SIDE, ROWS]] = edges[e].index(body), weight[e]
-        form = forms.get(e) if e >= 0 else ROOT
-        if isinstance(form, RevoluteMarkers):
-            put_revolute(step, form, body_of)
-        elif form is not None:
-            put_separable(step, form, body_of)
+    steps[:, [BODY, PARENT, EDGE]] = np.array(branches, dtype=np.int64).reshape(-1, 3)
+    steps[:, SIDE], steps[:, ROWS], steps[:, KIND] = 0, 0, GENERAL
+    carried = steps[:, EDGE] >= 0
+    body, edge = steps[carried, BODY], steps[carried, EDGE]
+    steps[carried, SIDE], steps[carried, ROWS] = bodies[edge, 0] != body, np.array(weight, dtype=np.int64)[edge]
+    roots = ~carried
+    steps[roots, KIND], steps[roots, N_LINEAR], steps[roots, N_ANGULAR] = SEPARABLE, 0, 0  # what holds such a body: no row
+    revolute, at = forms.revolute[edge, 0] != NO_FORM, np.flatnonzero(carried)
+    put_separable(steps, at[~revolute & (forms.separable[edge, 0] != NO_FORM)], forms.separable, body_of)
+    put_revolute(steps, at[revolute], forms.revolute, body_of)
     return steps
 
 
-def put_revolute(step: Ints, form: RevoluteMarkers, body_of: Sequence[int]) -> None:
-    """Write the columns of a revolute joint."""
-    (i, j), vectors = form
-    swapped = body_of[j] != step[BODY]
-    x_y = [x if (body_of[x[1]] == step[BODY]) else x[::-1] for x in vectors]
-    step[[SIGN, KIND]] = -1 if swapped else 1, REVOLUTE
-    step[[P, Q]] = (j, i) if swapped else (i, j)
-    step[[X1, Y1, X2, Y2]] = *x_y[0], *x_y[1]
+def put_revolute(steps: Ints, at: Ints, forms: Ints, body_of: Ints) -> None:
+    """Write the columns of revolute joints, in the lines `at`."""
+    body, own = steps[at, BODY], forms[steps[at, EDGE]]
+    steps[at, KIND], steps[at, SIGN] = REVOLUTE, np.where(body_of[own[:, 1]] != body, -1, 1)
+    for (on_parent, on_body), (i, j) in zip(((P, Q), (X1, Y1), (X2, Y2)), own.reshape(-1, 3, 2).transpose(1, 2, 0), strict=True):
+        turned = body_of[j] != body
+        steps[at, on_parent], steps[at, on_body] = np.where(turned, j, i), np.where(turned, i, j)
 
 
-def put_separable(step: Ints, form: SeparableRows, body_of: Sequence[int]) -> None:
-    """Write the columns of a separable joint."""
-    rows = (*form.linear, *form.angular)
-    step[[KIND, N_LINEAR, N_ANGULAR]] = SEPARABLE, len(form.linear), len(form.angular)
-    step[FIRST_ROW : FIRST_ROW + len(rows)] = rows
-    for marker in form.points:
-        step[Q if body_of[marker] == step[BODY] else P] = marker
+def put_separable(steps: Ints, at: Ints, forms: Ints, body_of: Ints) -> None:
+    """Write the columns of separable joints, in the lines `at`."""
+    body, own = steps[at, BODY], forms[steps[at, EDGE]]
+    steps[at, KIND], steps[at, N_LINEAR], steps[at, N_ANGULAR] = SEPARABLE, own[:, 0], own[:, 1]
+    steps[at, FIRST_ROW:STEP_COLUMNS] = own[:, FORM_ROWS:FORM_POINTS]
+    for marker in own[:, FORM_POINTS:].T:
+        given = marker >= 0
+        on_body = given & (body_of[marker] == body)
+        steps[at[on_body], Q], steps[at[given & ~on_body], P] = marker[on_body], marker[given & ~on_body]
 
 
 def is_all_revolute(steps: Ints) -> bool:

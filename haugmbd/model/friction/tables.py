@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,16 +46,15 @@ class FrictionTables(NamedTuple):
 def friction_tables(
     number: Any,
     entries: Sequence[Any],
-    owners: Sequence[str],
-    edges: Sequence[tuple[int, ...]],
-    slots: Sequence[int],
+    slots_of: Callable[[str], Ints],
+    edges: Any,
     n_angles: int,
     places: Sequence[int],
 ) -> FrictionTables:
     """Return the tables.
 
-    number: of bodies and markers;  entries: all loads;  owners, slots: joint and slot of each row;  n_angles: integrated angles;  places:
-    line of each internal state in the driver table
+    number: of bodies and markers;  entries: all loads;  slots_of: the slots of the rows of a joint;  edges: see `model.compiling.edges`
+    n_angles: integrated angles;  places: line of each internal state in the driver table
     """
     own_entries = [entry for entry in entries if isinstance(entry.load, JointFriction)]
     found = [entry.load for entry in own_entries]
@@ -64,10 +63,10 @@ def friction_tables(
     ints, reals, first = np.zeros((len(found), at.INT_COLUMNS), np.int64), np.zeros((len(found), at.REAL_COLUMNS)), 0
     for row, entry in zip(ints, own_entries, strict=True):
         load = entry.load
-        own = [slot for slot, owner in zip(slots, owners, strict=True) if owner == load.joint.name]
+        own = slots_of(load.joint.name)
         i, j = (number.bodies[body] for body in load.bodies())
         row[[at.KIND, at.CHANNELS, at.FIRST, at.BODY_I, at.BODY_J]] = load.shape or 0, load.channels, first, i, j
-        row[at.SIDE_J], row[at.N_SLOTS] = edges[own[0] // 6].index(j), len(own)
+        row[at.SIDE_J], row[at.N_SLOTS] = edges.touched(int(own[0]) // 6).index(j), len(own)
         row[at.SLOTS : at.SLOTS + len(own)] = own
         row[at.POINT_I : at.EXACT] = [number.marker(body, x_bar) for body, x_bar in load.markers()]
         row[at.EXACT], row[at.LOADED] = load.is_exact, load.reads_reaction
@@ -75,18 +74,18 @@ def friction_tables(
         row[at.STATE_Z] = n_angles + entry.state if has_state else -1
         row[at.PLACE_Z] = places[entry.state] if has_state else -1
         first += load.channels
-    _put_bounds(ints, edges, slots)
+    _put_bounds(ints, edges.tuples(), edges.of_row)
     reals[:] = [load.friction_numbers() for load in found]
     return FrictionTables(
         {"FRICTION_INTS": ints}, {"FRICTION_REALS": reals}, any(x.reads_reaction for x in found), len(found), first
     )
 
 
-def _put_bounds(ints: Ints, edges: Sequence[tuple[int, ...]], slots: Sequence[int]) -> None:
+def _put_bounds(ints: Ints, edges: Sequence[tuple[int, ...]], edge_of_row: Ints) -> None:
     """Write the bodies behind the joints of a model without loops, and how many joints rub on each body."""
     child_of = bridges_of(1 + max(body for edge in edges for body in edge), edges)
     is_tree = len(child_of) == len(edges)
-    n_rows, loaded = Counter(slot // 6 for slot in slots), ints[ints[:, at.LOADED] == 1]
+    n_rows, loaded = np.bincount(edge_of_row), ints[ints[:, at.LOADED] == 1]
     rubs = Counter(int(body) for row in loaded for body in row[[at.BODY_I, at.BODY_J]])
     for row in ints:
         edge = row[at.SLOTS] // 6

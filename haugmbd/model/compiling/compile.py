@@ -1,0 +1,263 @@
+r"""Compile user objects to tables: bodies, joints and loads are numbered, ordered and frozen, once.
+
+    joints     ->  equations as columns     which bodies, markers and drivers each row reads
+    equations  ->  edges                    a slot for each row: at most six between the same bodies
+    edges      ->  solver                   the order in which they are eliminated
+    all        ->  tables                   constant arrays, and the shapes of those that a run writes
+
+Every number in the tables has the same bits for the same parts in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from haugmbd.bodies.body import Body
+from haugmbd.callbacks.force_callbacks import ForceCallbacks
+from haugmbd.callbacks.jacobian_callbacks import JacobianCallbacks
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.constraints.coordinate import Coordinate
+from haugmbd.constraints.hinge import COLUMNS as HINGE_COLUMNS
+from haugmbd.constraints.joint import Joint
+from haugmbd.control.network import Network
+from haugmbd.control.output import BlockOutput
+from haugmbd.drivers import Constant, Driver, DriverTables, compile_drivers
+from haugmbd.forces.base import ForceElement
+from haugmbd.forces.internal_state import InternalState
+from haugmbd.kkt.solver_choice import TREE, Forest, SolverTables, choose_solver
+from haugmbd.kkt.tree.cluster_order import CoupledRow
+from haugmbd.kkt.tree.tree_order import Forms, no_forms
+from haugmbd.model.compiling.coupled_joints import COUPLINGS, coupled_rows
+from haugmbd.model.compiling.edges import ROWS_PER_EDGE, Edges, edge_rows, place_rows
+from haugmbd.model.compiling.equations import Equations, Given, read_equations
+from haugmbd.model.compiling.inertia import inertia_tables, pivot_scale
+from haugmbd.model.compiling.loads import LoadEntry, force_callbacks, force_table, jacobian_callbacks, number_loads
+from haugmbd.model.compiling.numbering import Numbering, Turns
+from haugmbd.model.compiling.revolute_edges import hinge_table, revolute_edges, set_hinges_apart
+from haugmbd.model.compiling.row_table import row_table
+from haugmbd.model.compiling.separable_edges import separable_edges
+from haugmbd.model.friction.tables import FrictionTables, friction_tables
+from haugmbd.model.memory import need_memory
+from haugmbd.workspace.layout import WIDTH, Tables
+
+NO_HINGES = np.zeros((0, HINGE_COLUMNS), dtype=np.int64)
+
+
+class Compiled(NamedTuple):
+    """The result of compiling.
+
+    Tables, the equations, the edges, drivers, loads, callbacks, declared jacobians; the solver, and why it was chosen.
+    angles: coordinates of couplings and loads that the state integrates, with their indices among the integrated angles
+    states: initial values of the internal states
+    """
+
+    tables: Tables
+    equations: Equations
+    edges: Edges
+    drivers: tuple[Driver, ...]
+    loads: tuple[LoadEntry, ...]
+    force_callbacks: ForceCallbacks
+    jacobian_callbacks: JacobianCallbacks
+    solver: str
+    solver_reason: str
+    angles: tuple[tuple[Coordinate, int], ...]
+    states: tuple[float, ...]
+
+
+class _Parts(NamedTuple):
+    """What the tables are made of.
+
+    inertia, shifted: (nb + 1, 10);  rows: integers, constants, first line of each kind;  forces: the same of loads
+    body_of, x_bar: the markers;  places: lines of the internal states in the driver table;  n_tail: angles and internal states of y
+    couplings: of joint angles, on edges of their own
+    """
+
+    gravity: Array
+    inertia: Array
+    shifted: Array
+    edges: Edges
+    equations: Equations
+    rows: tuple[Ints, Array, Ints]
+    forces: tuple[Ints, Array, Ints]
+    body_of: Ints
+    x_bar: Array
+    drivers: DriverTables
+    friction: FrictionTables
+    places: list[int]
+    n_signals: int
+    n_tail: int
+    has_callbacks: bool
+    couplings: tuple[CoupledRow, ...]
+
+
+def compile_tables(
+    bodies: Sequence[Body],
+    joints: Sequence[Joint],
+    given: Given,
+    loads: Sequence[ForceElement],
+    gravity: Array,
+    solver: str | None = None,
+    network: Network | None = None,
+) -> Compiled:
+    """Return tables, numbers and callbacks; `bodies` with the ground first, `given` the equations of each joint.
+
+    solver: see `kkt.solver_choice`;  network: the blocks
+    """
+    number = Numbering(bodies)
+    number.driver(Constant(0.0))
+    equations = read_equations(joints, given, number)
+    edges = place_rows(equations)
+    turns = Turns(sum(load.angles for load in loads))
+    for q in (q for load in loads for q in load.coordinates()):  # first, so that rows that close later change no number
+        turns.number(q)
+    rows = row_table(equations, edges, number, turns)
+    entries = number_loads(number, loads, turns)
+    states = (*(x for load in loads for x in load.states()), *(() if network is None else network.x0.tolist()))
+    places = [number.driver(InternalState()) for _ in states]
+    n_angles = turns.first + len(turns.angles)
+    forces = force_table(number, entries, n_angles, places)
+    friction = friction_tables(number, entries, _slots_by_joint(joints, equations, edges), edges, n_angles, places)
+    if network is not None:
+        outputs = [(k, driver) for k, driver in enumerate(number.drivers) if isinstance(driver, BlockOutput)]
+        network = network.placed(entries, outputs, places[-network.size] if network.size else 0, len(states))
+    body_of, x_bar = number.marker_table()
+    number.forget()
+    drivers = compile_drivers(number.drivers)
+    n_tail = n_angles + len(states)
+    callbacks = force_callbacks(number, drivers, _joint_by_driver(joints, equations), entries, n_tail, network)
+    parts = _Parts(
+        gravity,
+        *inertia_tables(bodies, body_of, x_bar),
+        edges,
+        equations,
+        rows,
+        forces,
+        body_of,
+        x_bar,
+        drivers,
+        friction,
+        places,
+        sum(load.signals for load in loads),
+        n_tail,
+        callbacks.any,
+        coupled_rows(equations, edges, number, int(rows[2][0, COUPLINGS])),
+    )
+    tables, chosen = _tables(bodies, parts, solver)
+    return Compiled(
+        tables,
+        equations,
+        edges,
+        tuple(number.drivers),
+        tuple(entries),
+        callbacks,
+        jacobian_callbacks(entries, callbacks.shapes[0], callbacks.shapes[1]),
+        chosen.name,
+        chosen.reason,
+        tuple(turns.angles.values()),
+        states,
+    )
+
+
+def _slots_by_joint(joints: Sequence[Joint], equations: Equations, edges: Edges) -> Callable[[str], Ints]:
+    """Return a function that gives the slots of the rows of a joint by its name."""
+
+    def slots_of(name: str) -> Ints:
+        k = next(k for k, joint in enumerate(joints) if joint.name == name)
+        return edges.slot[equations.first[k] : equations.first[k + 1]]
+
+    return slots_of
+
+
+def _joint_by_driver(joints: Sequence[Joint], equations: Equations) -> Callable[[int], str | None]:
+    """Return a function that gives the name of the last joint with a row that a driver prescribes, None without one."""
+
+    def joint_of(driver: int) -> str | None:
+        rows = np.flatnonzero(equations.driver == driver)
+        return joints[int(np.searchsorted(equations.first, rows[-1], side="right")) - 1].name if len(rows) else None
+
+    return joint_of
+
+
+def _tables(bodies: Sequence[Body], p: _Parts, solver: str | None) -> tuple[Tables, SolverTables]:
+    """Return the tables, and the solver that they are made for."""
+    n_edges = len(p.edges.bodies)
+    massless = not np.array_equal(p.inertia, p.shifted)
+    # friction of many joints is solved with the factor of the blocks
+    may_be_forest = n_edges - len({row.edge for row in p.couplings}) < len(bodies) and not p.friction.solves
+    forms = no_forms(n_edges)
+    if may_be_forest:
+        forms = Forms(revolute_edges(p.equations, p.edges, p.x_bar), separable_edges(p.equations, p.edges, p.x_bar))
+    positions = np.array([body.r for body in bodies], dtype=np.float64)
+    rows = edge_rows(p.equations, p.edges)
+    chosen = choose_solver(
+        positions, list(map(tuple, p.edges.bodies.tolist())), rows, solver, Forest(forms, p.body_of, massless, p.couplings)
+    )
+    hinges = hinge_table(forms.revolute, p.equations, p.edges) if chosen.name == TREE else NO_HINGES
+    row_ints, row_reals, kind_ends = set_hinges_apart(*p.rows, hinges)
+    pad = np.full((n_edges, ROWS_PER_EDGE), -1.0)
+    pad.ravel()[p.edges.slot] = 0.0
+    velocity_rows = np.zeros(pad.shape, dtype=np.int64)
+    velocity_rows.ravel()[p.edges.slot] = p.equations.velocity_only
+    n_nodes = len(bodies) + n_edges
+    flags = [massless, p.has_callbacks, len(p.places), *(p.places or [0])[:1], p.friction.solves]
+    ints = {
+        "FLAGS": np.array([flags], dtype=np.int64),
+        "BODY_OF": p.body_of.reshape(-1, 1),
+        "ROW_INTS": row_ints,
+        "ROW_KIND_STARTS": p.rows[2],
+        "ROW_KIND_ENDS": kind_ends,
+        "HINGES": hinges,
+        "FORCE_INTS": p.forces[0],
+        "FORCE_KIND_STARTS": p.forces[2],
+        "DRIVER_TABLE": p.drivers.table,
+        "DRIVER_OPS": p.drivers.ops,
+        "EDGES": p.edges.bodies,
+        "VELOCITY_ROWS": velocity_rows,
+        "EDGE_ROWS": np.array(rows, dtype=np.int64).T,
+    }
+    ints |= p.friction.ints | chosen.ints
+    reals = {
+        "INERTIA": p.inertia,
+        "SHIFTED": p.shifted,
+        "GRAVITY": p.gravity[None, :],
+        "X_BAR": p.x_bar,
+        "ROW_REALS": row_reals,
+        "FORCE_REALS": p.forces[1],
+        "DRIVER_NUMBERS": p.drivers.numbers[None, :],
+        "PAD": pad,
+        "KEPT": 1.0 + pad,
+        "ROW_WEIGHT": 1.0 + pad,
+        "LENGTH": np.ones((1, 1)),
+        "SCALE": pivot_scale(p.shifted, n_nodes),
+    } | p.friction.reals
+    work = _work(len(bodies), p, n_nodes) | p.friction.work(n_nodes) | chosen.work
+    need_memory(ints | reals, work, len(bodies) - 1, len(p.equations.kind))
+    return Tables(ints, reals, work), chosen
+
+
+def _work(n_bodies: int, p: _Parts, n_nodes: int) -> dict[str, tuple[int, int]]:
+    """Return the shapes of the arrays that every run writes, whatever the solver."""
+    n_slots, sides = ROWS_PER_EDGE * len(p.edges.bodies), p.edges.bodies.shape[1]
+    return {
+        "A": (n_bodies, 9),
+        "OMEGA": (n_bodies, 3),
+        "X": (len(p.body_of), 9),
+        "F": (len(p.drivers.F0), 3),
+        "SIGNALS": (p.n_signals, 2),
+        "J": (n_slots, 6 * sides),
+        "LEVEL": (n_slots, 3),
+        "Q": (n_bodies, 6),
+        "Q_USER": (n_bodies, 6),
+        "Y_STOPPED": (1, WIDTH * n_bodies + p.n_tail),
+        "D_INV": (n_nodes, 6),
+        "RIGHT": (n_nodes, 6),
+        "SOLUTION": (n_nodes, 6),
+        "CORRECTION": (n_nodes, 6),
+        "PIVOTS": (6, 7),
+        "SOLVE_FOR": (1, 1),
+        "STATUS": (1, 4),
+        "SUCCEEDED": (1, 1),
+    }

@@ -1,0 +1,34 @@
+r"""The edges whose rows are couplings of joint angles with constant coefficients: the recursion over a forest takes them out of the graph.
+
+It is the rows that count: such an edge has no other row, and each angle is that of two bodies between which there is an edge of the forest.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from haugmbd.constraints.coupling import CouplingRow
+from haugmbd.constraints.registry import ROW_KINDS
+from haugmbd.kkt.tree.cluster_order import CoupledRow, Term
+from haugmbd.model.compiling.edges import ROWS_PER_EDGE, Edges
+from haugmbd.model.compiling.equations import Equations
+from haugmbd.model.compiling.numbering import Numbering
+
+COUPLINGS = ROW_KINDS.index(CouplingRow)
+
+
+def coupled_rows(equations: Equations, edges: Edges, number: Numbering, first_line: int) -> tuple[CoupledRow, ...]:
+    """Return the rows of those edges;  first_line: line of the first coupling in the table of rows, which has one for each term."""
+    found, other, line = list[CoupledRow](), set(edges.of_row[equations.kind != COUPLINGS].tolist()), first_line
+    for r in np.flatnonzero(equations.kind == COUPLINGS).tolist():
+        primitive = equations.objects[r]
+        assert isinstance(primitive, CouplingRow)
+        edge, row = divmod(int(edges.slot[r]), ROWS_PER_EDGE)
+        if all(q.turns for q, _ in primitive.terms):
+            of = number.bodies
+            terms = tuple(Term((of[q.bodies[0]], of[q.bodies[1]]), line + n, c) for n, (q, c) in enumerate(primitive.terms))
+            found.append(CoupledRow(edge, row, terms))
+        else:
+            other.add(edge)
+        line += len(primitive.terms)
+    return tuple(row for row in found if row.edge not in other)

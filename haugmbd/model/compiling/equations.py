@@ -1,0 +1,230 @@
+r"""The equations of all joints, in the order of the rows, as columns of numbers.
+
+    row     kind   body i, body j   driver   markers            constants      equation
+    0       CD     0, 1             0        0, 1               1, 0, 0        point 1 - point 0, along x
+    1       CD     0, 1             0        0, 1               0, 1, 0
+    ...
+
+Where many joints of one class have the same equations but for their bodies and vectors (`row_pattern`), the columns of all of them are
+written at once, and no object is made for an equation until somebody asks for it. Other equations are read one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.constraints.base import Primitive
+from haugmbd.constraints.coupling import CouplingRow
+from haugmbd.constraints.curve import PointOnCurveRow
+from haugmbd.constraints.joint import Joint
+from haugmbd.constraints.registry import ROW_KINDS
+from haugmbd.model.compiling.numbering import Numbering
+from haugmbd.model.compiling.row_pattern import RowPattern, pattern_of, vectors_of
+
+Flags = npt.NDArray[np.bool_]
+Given = Sequence[tuple[Primitive, ...] | None]
+"""The equations of each joint; None for a joint whose class has a pattern."""
+
+KIND = {kind: number for number, kind in enumerate(ROW_KINDS)}
+SEVERAL_LINES = np.array([issubclass(kind, CouplingRow | PointOnCurveRow) for kind in ROW_KINDS])
+"""(kinds,) Whether an equation of a kind has lines of its own in the table of rows, see `row_table`."""
+REAL_COLUMNS = 3
+"""Least number of constants of a row."""
+
+
+class Equations(NamedTuple):
+    """The columns, and the equations that were read one by one.
+
+    first: (nj + 1,) first row of each joint;  kind: (nc,) numbers in ROW_KINDS
+    bodies: (nc, 2) body i and body j;  more_bodies: by row, the bodies of couplings that touch more than two
+    reads_ground, relative, velocity_only: (nc,) see `Primitive`;  driver: (nc,) numbers of the drivers
+    markers: (nc, .) numbers of the markers that a row reads, -1 behind the last;  constants: (nc, .) those that it reads, 0 behind the last
+    objects: equations by row;  several_markers: by row, the markers of equations that have several lines in the table of rows
+    """
+
+    first: Ints
+    kind: Ints
+    bodies: Ints
+    more_bodies: dict[int, tuple[int, ...]]
+    reads_ground: Flags
+    relative: Flags
+    velocity_only: Flags
+    driver: Ints
+    markers: Ints
+    constants: Array
+    objects: dict[int, Primitive]
+    several_markers: dict[int, list[int]]
+
+    @property
+    def owner(self) -> Ints:
+        """Return the number of the joint of each row, (nc,)."""
+        return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
+
+
+class _Uniform(NamedTuple):
+    """Joints of one class: their pattern, their numbers (k,), their bodies (k, 2) and vectors (k, ., 3)."""
+
+    pattern: RowPattern
+    joints: Ints
+    bodies: Ints
+    vectors: Array
+
+
+class _Uses(NamedTuple):
+    """The markers that rows read, in the order of the joints: (m,) bodies, (m, 3) points and vectors.
+
+    first: (nj,) the first one of each joint
+    """
+
+    bodies: Ints
+    x_bar: Array
+    first: Ints
+
+
+def read_equations(joints: Sequence[Joint], given: Given, number: Numbering) -> Equations:
+    """Return the equations of the joints as columns; bodies, markers and drivers are numbered."""
+    uniform = _uniform_joints(joints, given, number)
+    counts = np.fromiter([0 if own is None else len(own) for own in given], dtype=np.int64, count=len(given))
+    for group in uniform:
+        counts[group.joints] = len(group.pattern.kind)
+    first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    owners = [k for k, own in enumerate(given) if own is not None for _ in own]
+    objects = [p for own in given if own is not None for p in own]
+    rows = np.array(_rows_of(given, first), dtype=np.int64)
+    used = [p.markers() for p in objects]
+    uses, at = _uses(used, owners, uniform, len(joints), number)
+    numbers = number.markers(uses.bodies, uses.x_bar)
+    e = _empty(first, objects, rows, used)
+    _put_objects(e, objects, rows, used, at, numbers, number)
+    for group in uniform:
+        _put_uniform(e, group, uses.first, numbers)
+    return e
+
+
+def _rows_of(given: Given, first: Ints) -> Iterable[int]:
+    """Return the numbers of the rows that are given as objects."""
+    return [row for own, start in zip(given, first.tolist()[:-1], strict=True) if own for row in range(start, start + len(own))]
+
+
+def _uniform_joints(joints: Sequence[Joint], given: Given, number: Numbering) -> list[_Uniform]:
+    """Return the joints whose classes have patterns, by class."""
+    by_class: dict[type[Joint], list[int]] = {}
+    for k, own in enumerate(given):
+        if own is None:
+            by_class.setdefault(type(joints[k]), []).append(k)
+    found = []
+    for kind, numbers in by_class.items():
+        members = [joints[k] for k in numbers]
+        pattern = pattern_of(kind)
+        assert pattern is not None  # otherwise its equations are given
+        found.append(_Uniform(pattern, np.array(numbers, dtype=np.int64), bodies_of(members, number), vectors_of(members)))
+    return found
+
+
+def bodies_of(joints: Sequence[Joint], number: Numbering) -> Ints:
+    """Return the numbers of body i and body j of joints, (k, 2)."""
+    of = number.bodies
+    return np.array([(of[joint.frame_i.body], of[joint.frame_j.body]) for joint in joints], dtype=np.int64).reshape(-1, 2)
+
+
+def _uses(
+    used: Sequence[Sequence[tuple[Any, Array]]],
+    owners: Sequence[int],
+    uniform: Sequence[_Uniform],
+    n_joints: int,
+    number: Numbering,
+) -> tuple[_Uses, Ints]:
+    """Return the markers that rows read, and where those of each given row start among them.
+
+    used: markers of the given rows;  owners: their joints
+    """
+    own = np.array([len(x) for x in used], dtype=np.int64)
+    of_joint = np.array(owners, dtype=np.int64)
+    counts = np.bincount(of_joint, weights=own, minlength=n_joints).astype(np.int64)
+    for group in uniform:
+        counts[group.joints] = len(group.pattern.side)
+    first = np.cumsum(counts) - counts
+    bodies, x_bar = np.zeros(int(counts.sum()), dtype=np.int64), np.zeros((int(counts.sum()), 3))
+    for group in uniform:
+        at = first[group.joints, None] + np.arange(len(group.pattern.side))
+        bodies[at], x_bar[at] = group.bodies[:, group.pattern.side], group.vectors[:, group.pattern.vector]
+    before = np.cumsum(own) - own
+    is_first = np.concatenate([[True], of_joint[1:] != of_joint[:-1]])[: len(own)]
+    start = first[of_joint] + before - np.repeat(before[is_first], np.diff(np.append(np.flatnonzero(is_first), len(own))))
+    if len(own):
+        at = np.repeat(start - before, own) + np.arange(int(own.sum()))
+        bodies[at] = [number.bodies[body] for markers in used for body, _ in markers]
+        x_bar[at] = [x for markers in used for _, x in markers]
+    return _Uses(bodies, x_bar, first), start
+
+
+def _empty(first: Ints, objects: Sequence[Primitive], rows: Ints, used: Sequence[Sequence[Any]]) -> Equations:
+    """Return the columns of rows with zeros: as many as the last number of `first`."""
+    n = int(first[-1])
+    width = max((len(x) for p, x in zip(objects, used, strict=True) if not SEVERAL_LINES[KIND[type(p)]]), default=3)
+    flags = np.zeros((3, n), dtype=bool)
+    return Equations(
+        first=first,
+        kind=np.zeros(n, dtype=np.int64),
+        bodies=np.zeros((n, 2), dtype=np.int64),
+        more_bodies={},
+        reads_ground=flags[0],
+        relative=flags[1],
+        velocity_only=flags[2],
+        driver=np.zeros(n, dtype=np.int64),
+        markers=np.full((n, max(width, 3)), -1, dtype=np.int64),
+        constants=np.zeros((n, max([REAL_COLUMNS, *(len(p.constants()) for p in objects)]))),
+        objects=dict(zip(rows.tolist(), objects, strict=True)),
+        several_markers={},
+    )
+
+
+def _put_objects(
+    e: Equations,
+    objects: Sequence[Primitive],
+    rows: Ints,
+    used: Sequence[Sequence[Any]],
+    at: Ints,
+    numbers: Ints,
+    number: Numbering,
+) -> None:
+    """Write the rows that are given as objects.
+
+    at: where the markers of each start among all that rows read;  numbers: of all these markers
+    """
+    e.kind[rows] = [KIND[type(p)] for p in objects]
+    e.reads_ground[rows] = [p.reads_ground() for p in objects]
+    e.relative[rows] = [p.relative() for p in objects]
+    e.velocity_only[rows] = [p.velocity_only for p in objects]
+    e.driver[rows] = [number.driver(p.f) for p in objects]
+    pairs = []
+    for row, p in zip(rows.tolist(), objects, strict=True):
+        touched = tuple([number.bodies[body] for body in p.bodies()])
+        pairs.append(touched[:2])
+        if len(touched) > 2:  # noqa: PLR2004
+            e.more_bodies[row] = touched
+    e.bodies[rows] = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    for row, p, own, start in zip(rows.tolist(), objects, used, at.tolist(), strict=True):
+        found, constants = numbers[start : start + len(own)], p.constants()
+        e.constants[row, : len(constants)] = constants
+        if SEVERAL_LINES[KIND[type(p)]]:
+            e.several_markers[row] = found.tolist()
+        else:
+            e.markers[row, : len(own)] = found
+
+
+def _put_uniform(e: Equations, group: _Uniform, first_use: Ints, numbers: Ints) -> None:
+    """Write the rows of joints of one class;  first_use: where the markers of each joint start among all that rows read."""
+    p, n = group.pattern, len(group.joints)
+    rows = e.first[group.joints, None] + np.arange(len(p.kind))
+    e.kind[rows], e.constants[rows, :REAL_COLUMNS] = p.kind, p.constants
+    e.bodies[rows] = group.bodies[:, None, :]
+    e.relative[rows] = np.where((group.bodies == 0).any(axis=1)[:, None], p.relative[1], p.relative[0])
+    own = numbers[first_use[group.joints, None] + np.arange(len(p.side))]
+    shared = np.where(p.markers < 0, -1, own[:, np.maximum(p.markers, 0)].reshape(n, *p.markers.shape))
+    e.markers[rows, : p.markers.shape[1]] = shared

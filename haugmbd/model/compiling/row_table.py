@@ -1,0 +1,96 @@
+r"""The table of rows: sorted by kind, with integers (slot, side, driver, markers) and constants, as the kernels of `constraints` read them.
+
+Most equations have one line. Couplings have one for each term, and curves and functions of coordinates have further ones for their data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.constraints.coordinate_function import CoordinateFunctionRow
+from haugmbd.constraints.coupling import CouplingRow
+from haugmbd.constraints.curve import PointOnCurveRow
+from haugmbd.constraints.registry import ROW_KINDS
+from haugmbd.model.compiling.edges import Edges
+from haugmbd.model.compiling.equations import REAL_COLUMNS, SEVERAL_LINES, Equations
+from haugmbd.model.compiling.numbering import Numbering, Turns
+
+INT_COLUMNS = 6
+
+Line = tuple[Sequence[int], Sequence[float]]
+"""Integers and constants of a line of a table."""
+
+
+def row_table(equations: Equations, edges: Edges, number: Numbering, turns: Turns) -> tuple[Ints, Array, Ints]:
+    """Return lines sorted by kind: integers, constants, and the first line of each kind; the angles of couplings are added to `turns`."""
+    several = SEVERAL_LINES[equations.kind]
+    further: dict[int, list[Line]] = {}
+    for row in np.flatnonzero(several).tolist():
+        further.setdefault(int(equations.kind[row]), []).extend(_lines(equations, edges, row, number, turns))
+    plain = np.flatnonzero(~several)
+    plain = plain[np.argsort(equations.kind[plain], kind="stable")]
+    columns = (edges.slot[plain], edges.side[plain], equations.driver[plain], np.maximum(equations.markers[plain], 0))
+    ints, reals = np.column_stack(columns), equations.constants[plain]
+    counts = np.bincount(equations.kind[plain], minlength=len(ROW_KINDS))
+    ends = np.cumsum(counts)
+    parts = [(ints[end - n : end], reals[end - n : end]) for n, end in zip(counts, ends, strict=True)]
+    for kind, lines in further.items():
+        parts[kind] = lines_as_arrays(lines, INT_COLUMNS, REAL_COLUMNS)
+    used = [part for part in parts if len(part[0])]
+    starts = np.cumsum([0, *(len(part[0]) for part in parts)], dtype=np.int64)
+    if not further:
+        return ints, reals, starts[None, :]
+    return _joined([part[0] for part in used], INT_COLUMNS), _joined([part[1] for part in used], REAL_COLUMNS), starts[None, :]
+
+
+def _lines(equations: Equations, edges: Edges, row: int, number: Numbering, turns: Turns) -> list[Line]:
+    """Return the lines of a coupling, a function of coordinates or a curve."""
+    primitive, slot, driver = equations.objects[row], int(edges.slot[row]), int(equations.driver[row])
+    markers = equations.several_markers[row]
+    if isinstance(primitive, PointOnCurveRow):
+        return list[Line](primitive.lines(slot, int(edges.side[row]), driver, markers))
+    assert isinstance(primitive, CouplingRow)
+    edge, lines = edges.touched(slot // 6), list[Line]()
+    further = primitive.term_lines() if isinstance(primitive, CoordinateFunctionRow) else ()
+    for term, (q, c) in enumerate(primitive.terms):
+        a, b = (edge.index(k) if (k := number.bodies[body]) in edge else -1 for body in q.bodies)
+        angle = turns.number(q)
+        own, markers = markers[: len(q.markers())], markers[len(q.markers()) :]
+        more, constant = further[term] if further else ((), 0.0)
+        lines.append(([slot, a, driver, *own, b, angle, int(term == 0), *more], (c, q.modelled() - q.q0, constant)))
+    if isinstance(primitive, CoordinateFunctionRow):
+        lines.extend(primitive.program_lines(slot, driver))
+    return lines
+
+
+def sorted_table(by_kind: Sequence[Sequence[Line]], int_columns: int, real_columns: int) -> tuple[Ints, Array, Ints]:
+    """Return lists of lines, one list a kind, as two zero-padded matrices and the first line of each kind."""
+    ints, reals = lines_as_arrays([line for kind in by_kind for line in kind], int_columns, real_columns)
+    starts = np.cumsum([0, *(len(kind) for kind in by_kind)], dtype=np.int64)
+    return ints, reals, starts[None, :]
+
+
+def lines_as_arrays(lines: Sequence[Line], int_columns: int, real_columns: int) -> tuple[Ints, Array]:
+    """Return lines as two zero-padded matrices of at least so many columns."""
+    ints = _padded([numbers for numbers, _ in lines], int_columns, np.dtype(np.int64))
+    return ints, _padded([constants for _, constants in lines], real_columns, np.dtype(np.float64))
+
+
+def _padded(rows: Sequence[Sequence[Any]], columns: int, dtype: np.dtype[Any]) -> Any:
+    """Return rows of numbers as a matrix of at least so many columns, filled with zeros."""
+    lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
+    width = max(columns, int(lengths.max(initial=0)))
+    matrix = np.zeros((len(rows), width), dtype=dtype)
+    matrix[np.arange(width) < lengths[:, None]] = np.fromiter(chain.from_iterable(rows), dtype=dtype, count=int(lengths.sum()))
+    return matrix
+
+
+def _joined(parts: Sequence[Any], columns: int) -> Any:
+    """Return matrices below one another, with the columns of the widest, filled with zeros."""
+    width = max([columns, *(part.shape[1] for part in parts)])
+    return np.concatenate([np.pad(part, [(0, 0), (0, width - part.shape[1])]) for part in parts])
