@@ -16,7 +16,7 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame
-from haugmbd.bodies.validation import FloatArray
+from haugmbd.bodies.validation import FloatArray, frozen
 from haugmbd.constraints import Joint
 from haugmbd.errors import Fault, UsageError
 
@@ -62,7 +62,7 @@ class Composed(Joint):
     @classmethod
     def of_vectors(cls, i: Body, j: Body, vectors: Sequence[FloatArray]) -> Self:
         """Return the joint with these vectors, without a name, and with frames at the centres of mass."""
-        return cls._at("", Place(Frame(i, np.zeros(3)), Frame(j, np.zeros(3)), Vectors(*vectors), ()))
+        return cls._at("", Place(_plain_frame(i), _plain_frame(j), Vectors(*vectors), ()))
 
     def varied(self, **values: Any) -> Self:
         """Return the joint that the constructor makes at another global point [m], or along another global axis."""
@@ -91,6 +91,16 @@ def _varied_frame(frame: Frame, point: Any = None, axis: Any = None) -> Frame:
     varied = Frame.__new__(Frame)
     varied.__setstate__((frame.body, *kept, made.faults()))
     return varied
+
+
+def _plain_frame(body: Body) -> Frame:
+    """Return the frame of the body itself."""
+    frame = Frame.__new__(Frame)
+    frame.__setstate__((body, ORIGIN, UNIT_AXES, ()))
+    return frame
+
+
+ORIGIN, UNIT_AXES = frozen(np.zeros(3)), frozen(np.eye(3))
 
 
 def posed(body: Body) -> bool:

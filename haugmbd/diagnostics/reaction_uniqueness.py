@@ -152,10 +152,13 @@ def _reaction(entry: JointEntry, wrenches: Array, stresses: Sequence[dict[int, f
 
 def joint_wrenches(model: Model, rows: Rows) -> Array:
     """Return the wrench of a unit multiplier of each row on body j of its joint, (nc, 6): `joint_wrench.at_joint_point` of all rows."""
-    entries = [model.joints[label.joint] for label in model.labels]
-    j = np.array([entry.j for entry in entries], dtype=np.int64)
-    s_bar = np.array([entry.s_bar_j for entry in entries]).reshape(-1, 3)
-    A_bar = np.array([entry.A_bar_j for entry in entries]).reshape(-1, 3, 3)
+    entries = list(model.joints.values())
+    of_row = np.zeros(model.nc, dtype=np.int64)
+    for k, entry in enumerate(entries):
+        of_row[entry.rows] = k
+    j = np.array([entry.j for entry in entries], dtype=np.int64)[of_row]
+    s_bar = np.array([entry.s_bar_j for entry in entries]).reshape(-1, 3)[of_row]
+    A_bar = np.array([entry.A_bar_j for entry in entries]).reshape(-1, 3, 3)[of_row]
     A = rotation_matrix(rows.state.p)[j]
     own = rows.bodies == j[:, None]
     force = -np.sum(rows.Phi_r * own[:, :, None], axis=1)

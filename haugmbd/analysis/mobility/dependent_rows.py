@@ -115,6 +115,8 @@ def dependent_sets(
 
     is_open: the joints are not closed there, so that the gaps of dropped rows are computed with the kept ones closed
     """
+    if not redundancy.dependencies:
+        return ()
     names, report = row_names(model), redundancy.report
     gap = _gaps(model, rows, examined, report.dependencies) if is_open and report.dropped else np.zeros(model.nc)
     sets: list[tuple[tuple[str, ...], list[DependentRow]]] = []
