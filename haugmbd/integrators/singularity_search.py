@@ -26,9 +26,10 @@ from haugmbd.graph import bridges_of
 from haugmbd.integrators.dense_output import interpolate
 from haugmbd.integrators.rank_watch import RankWatch, begin_watch
 from haugmbd.integrators.smooth_branch import along, half_bend, parabola
-from haugmbd.kkt.solver_routines import with_blocks
+from haugmbd.kkt.solver_routines import has_tree, with_blocks
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import clear
+from haugmbd.model.labels import joint_of_rows
 from haugmbd.model.model import Model
 from haugmbd.model.remembered import once_per_model
 from haugmbd.workspace import accessors as ws
@@ -111,12 +112,14 @@ class Way(NamedTuple):
 @once_per_model
 def may_be_singular(model: Model) -> bool:
     """Return whether the constraint graph has a loop, or two joints between the same bodies; otherwise no rows can become dependent."""
-    edges = [tuple(map(int, bodies)) for bodies in model.tables["EDGES"]]
-    if len(bridges_of(model.nb + 1, edges)) < len(edges):
-        return True
-    joints: dict[int, str] = {}
-    slots = (int(slot) // 6 for slot in model.slot_of_row)
-    return any(joints.setdefault(edge, label.joint) != label.joint for edge, label in zip(slots, model.labels, strict=True))
+    if not has_tree(model.tables):
+        edges = list(map(tuple, model.tables["EDGES"].tolist()))
+        if len(bridges_of(model.nb + 1, edges)) < len(edges):
+            return True
+    joint, edge = joint_of_rows(model.labels), model.slot_of_row // 6
+    last = np.zeros(len(model.tables["EDGES"]), dtype=np.int64)
+    last[edge] = joint
+    return bool((last[edge] != joint).any())
 
 
 class SingularSearch:

@@ -111,9 +111,9 @@ class MaximalStateSpace:
         model = self.model
         if model.nc == 0:
             return 0.0, ""
-        J = workspace_array(pack, "J").reshape(-1, model.sides, 6)[model.slot_of_row]
+        J = workspace_array(pack, "J").reshape(-1, model.sides, 6)
         squares = (np.einsum("rsa,rsa->rs", x, x) for x in (J[..., :3], J[..., 3:]))
-        force, moment = (np.sqrt(square.max(axis=1)) for square in squares)
+        force, moment = (np.sqrt(square.max(axis=1))[model.slot_of_row] for square in squares)
         length = np.where(force > 0.0, force * model.length, np.where(moment > 0.0, moment, 1.0))
         gap = np.abs(workspace_array(pack, "LEVEL")[model.slot_of_row, 0]) / length
         k = int(gap.argmax())

@@ -84,6 +84,10 @@ class RowLabels(Sequence[RowLabel]):
             labels = self.of_joint(members[0])
             yield labels, self._first[members][:, None] + np.arange(len(labels))
 
+    def joint_numbers(self) -> Ints:
+        """Return the number of the joint of each row, (nc,)."""
+        return np.repeat(np.arange(len(self.names)), np.diff(self._first))
+
     def __len__(self) -> int:
         return int(self._first[-1])
 
@@ -108,6 +112,14 @@ class RowLabels(Sequence[RowLabel]):
 
     def __hash__(self) -> int:
         return hash(len(self))
+
+
+def joint_of_rows(labels: Sequence[RowLabel]) -> Ints:
+    """Return a number for the joint of each row, (nc,)."""
+    if isinstance(labels, RowLabels):
+        return labels.joint_numbers()
+    number: dict[str, int] = {}
+    return np.array([number.setdefault(label.joint, len(number)) for label in labels], dtype=np.int64)
 
 
 def rows_by_class(labels: Sequence[RowLabel]) -> Iterator[tuple[tuple[RowLabel, ...], Ints]]:
