@@ -166,15 +166,10 @@ class Rates(NamedTuple):
 @kernel
 def angle_gradient(m: Motion, e: int, n: int, v: int) -> Vec:
     """Return v x b, so that delta q = (dpi_b - dpi_a) . (v x b)."""
-    return moment_of_angle(value(m, e), value(m, n), value(m, v))
-
-
-@kernel
-def moment_of_angle(e: Vec, n: Vec, v: Vec) -> Vec:
-    """Return v x b of three global vectors."""
-    c, s = dot(e, v), dot(n, v)
-    b = scale(1.0 / (c * c + s * s), sub(scale(c, n), scale(s, e)))
-    return cross(v, b)
+    x = value(m, v)
+    c, s = dot(value(m, e), x), dot(value(m, n), x)
+    b = scale(1.0 / (c * c + s * s), sub(scale(c, value(m, n)), scale(s, value(m, e))))
+    return cross(x, b)
 
 
 @kernel

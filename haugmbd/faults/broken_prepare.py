@@ -20,6 +20,7 @@ from haugmbd.compiled.jit import entry, kernel
 from haugmbd.compiled.status_codes import OK
 from haugmbd.constraints.base import FIRST_MARKER, SLOT, Motion, RowTable, distance_rate, rate
 from haugmbd.constraints.registry import assemble_rows
+from haugmbd.kkt.tree.coupled_angles import measure_angles
 from haugmbd.math.vec3 import dot, load, store, to_global
 from haugmbd.model.body_kinematics import move, put_angular_velocities, put_markers
 from haugmbd.model.generalized_forces import add_loads_to_forces
@@ -58,6 +59,7 @@ def broken_prepare_entry(P: Pack, t: float, y: Array) -> int:
     starts = ws.row_kind_starts(P)
     rows = RowTable(ws.jacobian(P), ws.row_values(P))
     assemble_rows(P.fills, ws.row_ints(P), ws.row_reals(P), starts, starts[1:], m, rows)
+    measure_angles(P, m)
     if fault == WRONG_GAMMA_SIGN:
         turn_gamma(ws.row_values(P))
     elif fault == MISSING_FACTOR_2:

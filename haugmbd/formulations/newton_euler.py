@@ -24,7 +24,14 @@ from haugmbd.formulations.error_messages import explain
 from haugmbd.kkt.solver_routines import has_tree
 from haugmbd.math.euler_kernels import put_euler_rate
 from haugmbd.model.body_kinematics import update_kinematics
-from haugmbd.model.evaluate import PREPARE_STAGE_WITH_HINGES, PREPARE_WITH_HINGES, prepare, rows_entry
+from haugmbd.model.evaluate import (
+    PREPARE_STAGE_WITH_COUPLINGS,
+    PREPARE_STAGE_WITH_HINGES,
+    PREPARE_WITH_COUPLINGS,
+    PREPARE_WITH_HINGES,
+    prepare,
+    rows_entry,
+)
 from haugmbd.model.friction.stages import SOLVE as SOLVE_FRICTION
 from haugmbd.model.generalized_forces import put_angle_rates_of_loads
 from haugmbd.model.model import Model
@@ -56,6 +63,8 @@ class NewtonEuler(Formulation):
         recursive = has_tree(model.tables) and not model.redundancy.dropped and not len(model.tables["FRICTION_INTS"])
         if recursive and pack.prepare is PREPARE_WITH_HINGES:
             pack = pack._replace(prepare_stage=PREPARE_STAGE_WITH_HINGES)
+        elif recursive and pack.prepare is PREPARE_WITH_COUPLINGS:
+            pack = pack._replace(prepare_stage=PREPARE_STAGE_WITH_COUPLINGS)
         return pack
 
     def solve(self, kkt: KKTSystem) -> KKTSolution:

@@ -23,7 +23,7 @@ from haugmbd.errors import UsageError
 from haugmbd.kkt.elimination_order import NARROW, WIDE, EdgeRows, Schedule, make_schedule
 from haugmbd.kkt.multifrontal.front_kernels import PANEL
 from haugmbd.kkt.multifrontal.plan import FrontPlan, plan_fronts, plan_one_front
-from haugmbd.kkt.tree.cluster_arrays import MOMENT_COLUMNS, PIVOT_NUMBERS, member_columns
+from haugmbd.kkt.tree.cluster_arrays import ANGLE_COLUMNS, MOMENT_COLUMNS, PIVOT_NUMBERS, member_columns
 from haugmbd.kkt.tree.cluster_order import FREE, ClusterTables, CoupledRow, cluster_tables
 from haugmbd.kkt.tree.tree_arrays import BODY_COLUMNS
 from haugmbd.kkt.tree.tree_order import NO_FORM, Branch, Forms, joint_columns, no_forms, order_of_forest, tree_steps
@@ -40,10 +40,8 @@ FRONT_TABLES = ("FRONTS", "FRONT_ROWS", "FRONT_RUNS", "FRONT_BODIES", "BODY_ROWS
 FRONT_ARRAYS = ("FRONT_FACTOR", "FRONT_STACK", "FRONT_MATRIX", "ROWS_OF_BODY", "FRONT_PIVOTS", "FRONT_UNKNOWNS", "FRONT_PANEL")
 """The matrices of the multifrontal solver, see `workspace.layout`."""
 
-TREE_TABLES = ("TREE", "CLUSTER_STEPS", "CLUSTERS", "CLUSTER_ROWS", "CLUSTER_TERMS")
-TREE_TABLES = ("TREE", "CLUSTER_STEPS", "CLUSTERS", "CLUSTER_ROWS", "CLUSTER_TERMS")
 TREE_ARRAYS = ("TREE_BODIES", "TREE_JOINTS", "CLUSTER_MEMBERS", "CLUSTER_PIVOTS", "CLUSTER_MOMENTS")
-"""The tables of the recursion over a forest, and what it writes."""
+"""The matrices of the recursion over a forest; what else there is of clusters serves to write the rows of couplings, too."""
 
 FILL_PER_NODE = 10
 """Number of updates of a block for each body and edge, up to which the block order is taken: chains have 1, ladders of loops about 5."""
@@ -170,12 +168,14 @@ def tree_tables(
             "CLUSTERS": clusters.clusters,
             "CLUSTER_ROWS": clusters.rows,
             "CLUSTER_TERMS": clusters.terms,
+            "CLUSTER_ANGLES": clusters.angles,
         }
         most_free = int(clusters.clusters[:, FREE].max())
         work |= {
             "CLUSTER_MEMBERS": (clusters.n_members, member_columns(most_free)),
             "CLUSTER_PIVOTS": (len(clusters.clusters), PIVOT_NUMBERS),
             "CLUSTER_MOMENTS": (len(clusters.terms), MOMENT_COLUMNS),
+            "ANGLES": (len(clusters.angles), ANGLE_COLUMNS),
         }
     return SolverTables(TREE, reason, ints, work)
 

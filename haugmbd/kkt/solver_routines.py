@@ -15,7 +15,7 @@ from haugmbd.kkt.elimination_order import EdgeRows, make_schedule
 from haugmbd.kkt.entry_points import NO_REFINE as NO_ROUTINE
 from haugmbd.kkt.multifrontal import entry_points as fronts
 from haugmbd.kkt.multifrontal.blas import link_blas
-from haugmbd.kkt.solver_choice import TREE_ARRAYS, TREE_TABLES, SolverTables, block_tables
+from haugmbd.kkt.solver_choice import TREE_ARRAYS, SolverTables, block_tables
 from haugmbd.kkt.tree import coupled_entry_points as coupled_trees
 from haugmbd.kkt.tree import entry_points as trees
 from haugmbd.kkt.tree.cluster_order import FREE
@@ -132,7 +132,7 @@ def without_tree(tables: Tables) -> Tables:
     if not has_tree(tables):
         return tables
     blocks = blocks_beside(tables)
-    no_tree = dict.fromkeys(TREE_TABLES, np.zeros((0, 0), dtype=np.int64))
+    no_tree = {"TREE": np.zeros((0, 0), dtype=np.int64)}
     return tables.changed(blocks.ints | no_tree, blocks.work | dict.fromkeys(TREE_ARRAYS, (0, 0)))
 
 

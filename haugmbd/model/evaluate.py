@@ -9,6 +9,7 @@ from haugmbd.compiled.status_codes import OK
 from haugmbd.constraints.base import Motion, RowTable
 from haugmbd.constraints.hinge import assemble_hinges, measure_hinges
 from haugmbd.constraints.registry import assemble_rows
+from haugmbd.kkt.tree.coupled_angles import assemble_couplings, measure_couplings
 from haugmbd.model.body_kinematics import move
 from haugmbd.model.friction.stages import PREPARE as PREPARE_FRICTION
 from haugmbd.model.generalized_forces import add_loads_to_forces
@@ -52,6 +53,34 @@ def prepare_stage_with_hinges_entry(P: Pack, t: float, y: Array) -> int:
     return code
 
 
+@entry
+def prepare_with_couplings_entry(P: Pack, t: float, y: Array) -> int:
+    """Do the same for a model whose couplings are embedded in a forest: each of their angles is evaluated once."""
+    m = move(P, t, y)
+    code = add_loads_to_forces(P, m, y)
+    if code == OK:
+        rows = RowTable(ws.jacobian(P), ws.row_values(P))
+        assemble_single_rows(P, m)
+        assemble_hinges(ws.hinges(P), m, rows)
+        assemble_couplings(P, m, rows)
+        if ws.n_frictions(P) > 0:
+            code = P.friction(PREPARE_FRICTION, t, P, y)
+    return code
+
+
+@entry
+def prepare_stage_with_couplings_entry(P: Pack, t: float, y: Array) -> int:
+    """Do the same where only the solution is needed: rows of hinges and embedded couplings are not written."""
+    m = move(P, t, y)
+    code = add_loads_to_forces(P, m, y)
+    if code == OK:
+        rows = RowTable(ws.jacobian(P), ws.row_values(P))
+        assemble_single_rows(P, m)
+        measure_hinges(ws.hinges(P), m, rows)
+        measure_couplings(P, m, rows)
+    return code
+
+
 @inlined
 def assemble_single_rows(P: Pack, m: Motion) -> None:
     """Fill the rows that are written one by one."""
@@ -62,6 +91,8 @@ def assemble_single_rows(P: Pack, m: Motion) -> None:
 PREPARE = Routine(prepare_entry, PREPARE_SIGNATURE)
 PREPARE_WITH_HINGES = Routine(prepare_with_hinges_entry, PREPARE_SIGNATURE)
 PREPARE_STAGE_WITH_HINGES = Routine(prepare_stage_with_hinges_entry, PREPARE_SIGNATURE)
+PREPARE_WITH_COUPLINGS = Routine(prepare_with_couplings_entry, PREPARE_SIGNATURE)
+PREPARE_STAGE_WITH_COUPLINGS = Routine(prepare_stage_with_couplings_entry, PREPARE_SIGNATURE)
 
 
 @kernel

@@ -30,7 +30,7 @@ from haugmbd.kkt.solver_routines import has_tree, routines_of, without_tree
 from haugmbd.model.body_kinematics import DRIVE, NO_DRIVE
 from haugmbd.model.compiling.loads import LoadEntry
 from haugmbd.model.dependent_rows import Redundancy, Rule
-from haugmbd.model.evaluate import PREPARE, PREPARE_WITH_HINGES
+from haugmbd.model.evaluate import PREPARE, PREPARE_WITH_COUPLINGS, PREPARE_WITH_HINGES
 from haugmbd.model.explanation import Explanation, RowExplanation
 from haugmbd.model.friction.routine import FRICTION, NO_FRICTION
 from haugmbd.model.generalized_forces import APPLY, APPLY_WITH_CONTACTS, NO_APPLY
@@ -208,6 +208,7 @@ class Model(Pictured):
         apply = APPLY_WITH_CONTACTS if self.has_contacts else apply
         starts = self.tables["ROW_KIND_STARTS"][0]
         prepare = PREPARE_WITH_HINGES if len(self.tables["HINGES"]) else PREPARE
+        prepare = PREPARE_WITH_COUPLINGS if len(self.tables["CLUSTERS"]) else prepare
         solver = routines_of(tables, not self.redundancy.dropped)
         return {
             "drive": drive,

@@ -18,7 +18,7 @@ from haugmbd.forces.state_force import StateForce
 from haugmbd.forces.user_function import TIME
 from haugmbd.integrators.implicit.coloring import color_bodies
 from haugmbd.kkt.elimination_order import EdgeRows, make_schedule
-from haugmbd.kkt.solver_choice import FRONT_ARRAYS, FRONT_TABLES, MULTIFRONTAL, TREE_ARRAYS, TREE_TABLES, SolverTables, block_tables
+from haugmbd.kkt.solver_choice import FRONT_ARRAYS, FRONT_TABLES, MULTIFRONTAL, TREE_ARRAYS, SolverTables, block_tables
 from haugmbd.kkt.solver_routines import has_fronts, has_tree
 from haugmbd.model.compiling.loads import LoadEntry
 from haugmbd.model.model import Model
@@ -88,7 +88,7 @@ def _solver_tables(model: Model, edges: list[tuple[int, ...]], pairs: list[tuple
     schedule = make_schedule(model.nb, edges, pairs, EdgeRows(weight, kind))
     solver = block_tables(schedule, model.nb + 1, "")
     if has_tree(model.tables):
-        solver.ints.update({name: np.zeros((0, 0), dtype=np.int64) for name in TREE_TABLES})
+        solver.ints["TREE"] = np.zeros((0, 0), dtype=np.int64)
         solver.work.update(dict.fromkeys(TREE_ARRAYS, (0, 0)))
     if has_fronts(model.tables):
         solver.ints.update({name: np.zeros((0, 0), dtype=np.int64) for name in FRONT_TABLES})

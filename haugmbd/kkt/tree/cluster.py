@@ -19,9 +19,9 @@ from __future__ import annotations
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined
-from haugmbd.constraints.coordinate import moment_of_angle
-from haugmbd.constraints.coupling import COEFFICIENT, MARKERS
+from haugmbd.constraints.coupling import COEFFICIENT
 from haugmbd.kkt.tree.cluster_arrays import (
+    ANGLE_MOMENT,
     COLUMN,
     COLUMN_WIDTH,
     EFFECTIVE,
@@ -51,6 +51,7 @@ from haugmbd.kkt.tree.cluster_order import (
     MEMBER,
     NODE,
     OF,
+    OF_ANGLE,
     ONLY,
     ROW,
     SIGN,
@@ -139,11 +140,9 @@ def place_coupling(t: TreeArrays, q: ClusterArrays, r: int, m: int) -> float:
 @inlined
 def put_moment(t: TreeArrays, q: ClusterArrays, n: int) -> float:
     """Write W and C of a term; return C / c."""
-    line = q.terms[n, LINE]
-    e, f, v = q.ints[line, MARKERS], q.ints[line, MARKERS + 1], q.ints[line, MARKERS + 2]
-    moment = moment_of_angle(load(t.X, e, 0), load(t.X, f, 0), load(t.X, v, 0))
+    moment = load(q.angle, q.terms[n, OF_ANGLE], ANGLE_MOMENT)
     along: float = dot(moment, load(t.joint, q.terms[n, CARRIED], AXIS))
-    c = float(q.terms[n, SIGN]) * q.reals[line, COEFFICIENT]
+    c = float(q.terms[n, SIGN]) * q.reals[q.terms[n, LINE], COEFFICIENT]
     store(q.moment, n, MOMENT, scale(c, moment))
     q.moment[n, EFFECTIVE] = c * along
     return along

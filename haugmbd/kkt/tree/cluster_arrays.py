@@ -23,6 +23,10 @@ MOMENT, EFFECTIVE, MOMENT_COLUMNS = 0, 3, 4
 """Columns of CLUSTER_MOMENTS: W_k and C_k of each term; of the dependent joint's, 1/C_k."""
 
 
+ANGLE_Q, ANGLE_Q_DDOT, ANGLE_MOMENT, ANGLE_COLUMNS = 0, 1, 2, 5
+"""Columns of ANGLES: q; q'' at u' = 0; the gradient, a moment on body b."""
+
+
 def member_columns(most_free: int) -> int:
     """Return the number of columns of CLUSTER_MEMBERS, for clusters of so many free coordinates."""
     return COLUMN + COLUMN_WIDTH * most_free
@@ -31,16 +35,16 @@ def member_columns(most_free: int) -> int:
 class ClusterArrays(NamedTuple):
     """Views of the arrays of clusters.
 
-    steps: (nb, 6);  clusters: (nc, 6);  rows: (nr, 4);  terms: (nt, 5), see `cluster_order`
-    ints, reals: tables of the rows;  member: (., 1 + 7 m);  pivot: (nc, 8, 6);  moment: (nt, 4)
+    steps: (nb, 6);  clusters: (nc, 6);  rows: (nr, 4);  terms: (nt, 6), see `cluster_order`
+    reals: constants of the rows;  angle: (na, 5);  member: (., 1 + 7 m);  pivot: (nc, 8, 6);  moment: (nt, 4)
     """
 
     steps: Ints
     clusters: Ints
     rows: Ints
     terms: Ints
-    ints: Ints
     reals: Array
+    angle: Array
     member: Array
     pivot: Array
     moment: Array
@@ -54,8 +58,8 @@ def cluster_arrays(w: Workspace) -> ClusterArrays:
         ws.clusters(w),
         ws.cluster_rows(w),
         ws.cluster_terms(w),
-        ws.row_ints(w),
         ws.row_reals(w),
+        ws.angle_rates_and_moments(w),
         ws.cluster_members(w),
         ws.cluster_pivots(w),
         ws.cluster_moments(w),

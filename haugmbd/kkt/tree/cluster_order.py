@@ -13,7 +13,7 @@ Recursive rigid-body dynamics algorithms for systems with kinematic loops.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
@@ -41,17 +41,21 @@ those of the others; m; the line behind its last; its rows in CLUSTER_ROWS."""
 NODE, ROW, FIRST_TERM, END_TERM = range(4)
 """Columns of CLUSTER_ROWS: node and row of a coupling; its terms in CLUSTER_TERMS, that of the dependent joint first."""
 
-LINE, BODY, SIGN, OF, JOINT = range(5)
+LINE, BODY, SIGN, OF, JOINT, OF_ANGLE = range(6)
 """Columns of CLUSTER_TERMS: line of the tables of rows; the body that the joint carries; 1 if this is body b of the coordinate, otherwise
--1; its line in CLUSTER_MEMBERS; node of the joint."""
+-1; its line in CLUSTER_MEMBERS; node of the joint; number of the angle, of which CLUSTER_ANGLES has a line of the tables of rows."""
 
 
 class Term(NamedTuple):
-    """One term of a coupling: the bodies a and b of the angle, the line in the tables of rows, and the coefficient."""
+    """One term of a coupling.
+
+    The bodies a and b of the angle, the line in the tables of rows, the coefficient, and what tells the angle from others.
+    """
 
     bodies: tuple[int, int]
     line: int
     coefficient: float
+    angle: Hashable
 
 
 class CoupledRow(NamedTuple):
@@ -67,17 +71,21 @@ Parents = Mapping[int, int]
 
 
 class ClusterTables(NamedTuple):
-    """Tables for compiled code, see the columns above; shapes (nb, 6), (nc, 6), (nr, 4), (nt, 5); number of lines of CLUSTER_MEMBERS."""
+    """Tables for compiled code, see the columns above; shapes (nb, 6), (nc, 6), (nr, 4), (nt, 6), (na, 1).
+
+    n_members: number of lines of CLUSTER_MEMBERS
+    """
 
     steps: Ints
     clusters: Ints
     rows: Ints
     terms: Ints
+    angles: Ints
     n_members: int
 
 
 NO_TABLE = np.zeros((0, 0), dtype=np.int64)
-NO_CLUSTERS = ClusterTables(NO_TABLE, NO_TABLE, NO_TABLE, NO_TABLE, 0)
+NO_CLUSTERS = ClusterTables(NO_TABLE, NO_TABLE, NO_TABLE, NO_TABLE, NO_TABLE, 0)
 
 
 def cluster_tables(branches: Sequence[Branch], revolute: Collection[int], rows: Sequence[CoupledRow]) -> ClusterTables | None:
@@ -109,13 +117,14 @@ def cluster_tables(branches: Sequence[Branch], revolute: Collection[int], rows: 
     for body in step_of:
         if groups.find(body) in rows_of:
             bodies_of.setdefault(groups.find(body), []).append(body)
-    tables = _Lines(np.full((len(branches), STEP_COLUMNS), -1, dtype=np.int64), [], [], [])
+    tables = _Lines(np.full((len(branches), STEP_COLUMNS), -1, dtype=np.int64), [], [], [], {})
     for root, own in rows_of.items():
         order = triangular_order(own, parent)
         if order is None or not _add_cluster(tables, bodies_of[root], order, branches, step_of):
             return None
-    clusters, table_rows, terms = (np.array(lines, dtype=np.int64) for lines in tables[1:])
-    return ClusterTables(tables.steps, clusters, table_rows, terms, int(clusters[-1, END_MEMBER]))
+    clusters, table_rows, terms = (np.array(lines, dtype=np.int64) for lines in (tables.clusters, tables.rows, tables.terms))
+    angles = np.array([[line] for _, line in tables.angles.values()], dtype=np.int64)
+    return ClusterTables(tables.steps, clusters, table_rows, terms, angles, int(clusters[-1, END_MEMBER]))
 
 
 class Groups:
@@ -190,12 +199,13 @@ def triangular_order(rows: Sequence[CoupledRow], parent: Parents) -> list[tuple[
 
 
 class _Lines(NamedTuple):
-    """The tables while they are filled."""
+    """The tables while they are filled;  angles: number and line of each angle, by its key."""
 
     steps: Ints
     clusters: list[list[int]]
     rows: list[list[int]]
     terms: list[list[int]]
+    angles: dict[Hashable, tuple[int, int]]
 
 
 def _add_cluster(
@@ -225,7 +235,8 @@ def _add_cluster(
         for term in sorted(row.terms, key=lambda term: _carried(term, parent) != own):
             body = _carried(term, parent)
             node = n_bodies + branches[step_of[body]].edge
-            tables.terms.append([term.line, body, 1 if term.bodies[1] == body else -1, member[body], node])
+            angle, _ = tables.angles.setdefault(term.angle, (len(tables.angles), term.line))
+            tables.terms.append([term.line, body, 1 if term.bodies[1] == body else -1, member[body], node, angle])
         tables.rows.append([n_bodies + row.edge, row.row, first_term, len(tables.terms)])
     end = base_member + 1 + len(bodies)
     tables.clusters.append([parent[bodies[0]], base_member, len(free), end, first_row, len(tables.rows)])

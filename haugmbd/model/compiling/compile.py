@@ -197,6 +197,9 @@ def _tables(bodies: Sequence[Body], p: _Parts, solver: str | None) -> tuple[Tabl
     )
     hinges = hinge_table(forms.revolute, p.equations, p.edges) if chosen.name == TREE else NO_HINGES
     row_ints, row_reals, kind_ends = set_hinges_apart(*p.rows, hinges)
+    starts = p.rows[2][0]
+    if len(chosen.ints.get("CLUSTER_TERMS", ())) == starts[COUPLINGS + 1] - starts[COUPLINGS]:
+        kind_ends[0, COUPLINGS] = starts[COUPLINGS]  # otherwise these are written with the others, and again
     pad = np.full((n_edges, ROWS_PER_EDGE), -1.0)
     pad.ravel()[p.edges.slot] = 0.0
     velocity_rows = np.zeros(pad.shape, dtype=np.int64)

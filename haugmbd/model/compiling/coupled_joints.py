@@ -26,7 +26,7 @@ def coupled_rows(equations: Equations, edges: Edges, number: Numbering, first_li
         edge, row = divmod(int(edges.slot[r]), ROWS_PER_EDGE)
         if all(q.turns for q, _ in primitive.terms):
             of = number.bodies
-            terms = tuple(Term((of[q.bodies[0]], of[q.bodies[1]]), line + n, c) for n, (q, c) in enumerate(primitive.terms))
+            terms = tuple(Term((of[q.bodies[0]], of[q.bodies[1]]), line + n, c, q.key) for n, (q, c) in enumerate(primitive.terms))
             found.append(CoupledRow(edge, row, terms))
         else:
             other.add(edge)

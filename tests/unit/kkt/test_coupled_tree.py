@@ -215,18 +215,22 @@ def test_methods_that_keep_a_factor_take_blocks():
 def test_the_tables_of_a_cluster():
     """A gear between a joint of the ground and one two bodies farther out: the joint between them belongs to the cluster."""
     branches = [Branch(1, 0, 0), Branch(2, 1, 1), Branch(3, 2, 2), Branch(4, 3, 3)]
-    row = CoupledRow(4, 0, (Term((0, 1), 0, 1.0), Term((3, 2), 1, -3.0)))
+    row = CoupledRow(4, 0, (Term((0, 1), 0, 1.0, "first"), Term((3, 2), 1, -3.0, "third")))
     tables = cluster_tables(branches, {0, 1, 2, 3}, (row,))
     assert tables.clusters.tolist() == [[0, 0, 2, 4, 0, 1]]
     assert tables.steps.tolist() == [[0, 1, 0, 1, 0, 1], [0, 2, 1, 0, 0, 1], [0, 3, 2, 0, 1, 1], [-1] * 6]
     assert tables.rows.tolist() == [[5 + 4, 0, 0, 2]]
-    assert tables.terms.tolist() == [[1, 3, -1, 3, 7], [0, 1, 1, 1, 5]]  # the larger coefficient is that of the dependent joint
+    assert tables.angles.tolist() == [[1], [0]]
+    assert tables.terms.tolist() == [
+        [1, 3, -1, 3, 7, 0],
+        [0, 1, 1, 1, 5, 1],
+    ]  # the larger coefficient is that of the dependent joint
     assert cluster_tables(branches, {0, 2, 3}, (row,)) is None  # the joint between them is not revolute
-    assert cluster_tables([Branch(1, 0, -1), Branch(2, 0, 0)], {0}, (CoupledRow(1, 0, (Term((0, 1), 0, 1.0),)),)) is None
+    assert cluster_tables([Branch(1, 0, -1), Branch(2, 0, 0)], {0}, (CoupledRow(1, 0, (Term((0, 1), 0, 1.0, "first"),)),)) is None
 
 
 def test_rows_that_contain_each_other_have_no_order():
     parent = {1: 0, 2: 0}
-    rows = [CoupledRow(2, n, (Term((0, 1), 0, 1.0), Term((0, 2), 1, c))) for n, c in enumerate((1.0, 2.0))]
+    rows = [CoupledRow(2, n, (Term((0, 1), 0, 1.0, 1), Term((0, 2), 1, c, 2))) for n, c in enumerate((1.0, 2.0))]
     assert triangular_order(rows, parent) is None
     assert triangular_order(rows[:1], parent) == [(rows[0], 1)]
