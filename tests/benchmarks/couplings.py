@@ -1,7 +1,8 @@
 """The section of `make bench` on coupled rows: what one costs in the right-hand side, relative to a row of the joints that it couples.
 
 Each mechanism is measured with and without its coupled rows: evaluation of all rows, and factorization and solution of the augmented
-matrix.  The bar is twice a row of the joints; the growth is that of chains of gear pairs with the number of pairs.
+matrix.  The bar is twice a row of the joints, which costs less by the recursion over trees than by blocks: both ratios are told, beside the
+solver of the mechanism.  The growth is that of chains of gear pairs with the number of pairs.
 """
 
 from __future__ import annotations
@@ -180,36 +181,45 @@ def _us(call: Callable[[], Any]) -> float:
 def ratios(
     make: Callable[[int, bool], Built], n: int, solver: str | None, repeats: int = REPEATS
 ) -> tuple[dict[str, float], float]:
-    """What a coupled row costs, relative to a row of the mechanism without them, by part; time with all of them [us]."""
+    """What a coupled row costs, relative to a row of the mechanism without them, by part; time with all of them [us].
+
+    "blocks": all parts, relative to a row of the mechanism without them that is solved by blocks
+    """
     asks = {str(coupled): lambda coupled=coupled: sample(make, n, coupled, solver) for coupled in (False, True)}
+    asks[BLOCK] = lambda: sample(make, n, False, BLOCK)
     answers = in_turn(asks, repeats)
     for name, found in answers.items():
         for answer in found:
-            record.keep(
-                "ours", "coupled", {"case": make.__name__, "n": n, "coupled": name == "True", "solver": str(solver)}, answer
-            )
+            by = BLOCK if name == BLOCK else str(solver)
+            record.keep("ours", "coupled", {"case": make.__name__, "n": n, "coupled": name == "True", "solver": by}, answer)
     without, count = prepared(make, n, False, solver)[0].nc, make(n, True).coupled
     found = {}
     for part in ("rows", "solved", "us"):
         alone, together = (best(answers[name], part) for name in ("False", "True"))
         found[part] = (together - alone) / count / (alone / without)
+    found["blocks"] = (best(answers["True"]) - best(answers["False"])) / count / (best(answers[BLOCK]) / without)
     return found, best(answers["True"])
 
 
 def section(repeats: int = REPEATS) -> None:
     """Print the tables."""
-    print("\nA coupled row relative to a row of the joints that it couples: evaluation, factorization and solution, both")
+    print(
+        "\nA coupled row relative to a row of the joints that it couples: evaluation, factorization and solution, both (verdict);"
+    )
+    print("and both, relative to such a row by blocks. Solvers: without and with coupled rows")
     for make in CASES:
         for solver in (None, BLOCK, MULTIFRONTAL) if make is pairs else (None,):
             found, us = ratios(make, SIZE, solver, repeats)
-            name = prepared(make, SIZE, True, solver)[0].solver
-            text = f"{make.__name__:>15} {name:>13} {found['rows']:>6.2f} {found['solved']:>6.2f} {found['us']:>6.2f} {us:>8.2f} us"
-            print(f"{text}  {verdict(found['us'], BAR)}", flush=True)
-    times = [ratios(pairs, n, BLOCK, repeats)[1] for n in PAIRS]
-    slope = np.polyfit(np.log(PAIRS), np.log(times), 1)[0]
-    print(
-        f"chains of {PAIRS[0]} to {PAIRS[-1]} gear pairs: growth exponent {slope:.3f}; from 1: {verdict(abs(slope - 1.0), EXPONENT_BAR)}"
-    )
+            alone, name = (prepared(make, SIZE, coupled, solver)[0].solver for coupled in (False, True))
+            parts = f"{found['rows']:>6.2f} {found['solved']:>6.2f} {found['us']:>6.2f}"
+            text = f"{make.__name__:>15} {alone:>13} {name:>13} {parts}  {verdict(found['us'], BAR)}"
+            print(f"{text} {found['blocks']:>6.2f}  {verdict(found['blocks'], BAR)} {us:>8.2f} us", flush=True)
+    for solver in (None, BLOCK):
+        name = prepared(pairs, PAIRS[0], True, solver)[0].solver
+        times = [ratios(pairs, n, solver, repeats)[1] for n in PAIRS]
+        slope = np.polyfit(np.log(PAIRS), np.log(times), 1)[0]
+        growth = f"growth exponent {slope:.3f}; from 1: {verdict(abs(slope - 1.0), EXPONENT_BAR)}"
+        print(f"chains of {PAIRS[0]} to {PAIRS[-1]} gear pairs, {name}: {growth}", flush=True)
 
 
 if __name__ == "__main__":
