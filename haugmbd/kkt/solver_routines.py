@@ -76,15 +76,14 @@ WITH_REVOLUTE_TREE = SolverRoutines(trees.FACTORIZE_REVOLUTE, NO_ROUTINE, trees.
 """For forests of revolute joints only: what is for others is not compiled."""
 
 
-WITH_COUPLED_TREE = WITH_TREE._replace(factorize=coupled_trees.FACTORIZE, finish=coupled_trees.FINISH, begin=coupled_trees.BEGIN)
-"""The same for forests with coupled joints: what is for these is not compiled for others."""
-
-WITH_SIMPLY_COUPLED_TREE = WITH_TREE._replace(
-    factorize=coupled_trees.FACTORIZE_SINGLE, finish=coupled_trees.FINISH_SINGLE, begin=coupled_trees.BEGIN_SINGLE
+WITH_COUPLED_TREE = tuple(
+    WITH_TREE._replace(factorize=factorize, finish=finish, begin=begin)
+    for factorize, finish, begin in zip(coupled_trees.FACTORIZE, coupled_trees.FINISH, coupled_trees.BEGIN, strict=True)
 )
-"""The same where the joints of each cluster move by one coordinate, as those of most gear trains."""
+"""The same for forests with coupled joints, by the number of free coordinates of all clusters, 0 where it varies or is larger: gear trains
+have one, differentials two. What is for these is not compiled for others."""
 
-TREES = (WITH_TREE, WITH_REVOLUTE_TREE, WITH_COUPLED_TREE, WITH_SIMPLY_COUPLED_TREE)
+TREES = (WITH_TREE, WITH_REVOLUTE_TREE, *WITH_COUPLED_TREE)
 
 
 def with_blocks(pack: Pack) -> Pack:
@@ -150,7 +149,8 @@ def tree_routines(steps: Ints, clusters: Ints) -> SolverRoutines:
     """Return the routines of the recursion over a forest;  steps: its table;  clusters: (nc, 6) of coupled joints."""
     if not len(clusters):
         return WITH_REVOLUTE_TREE if is_all_revolute(steps) else WITH_TREE
-    return WITH_SIMPLY_COUPLED_TREE if (clusters[:, FREE] == 1).all() else WITH_COUPLED_TREE
+    m = int(clusters[0, FREE]) if len(set(clusters[:, FREE].tolist())) == 1 else 0
+    return WITH_COUPLED_TREE[m if m < len(WITH_COUPLED_TREE) else 0]
 
 
 def has_fronts(tables: Tables) -> bool:

@@ -42,6 +42,7 @@ from haugmbd.kkt.tree.cluster_order import (
     CLUSTER,
     END_ROW,
     END_TERM,
+    FIRST,
     FIRST_ROW,
     FIRST_TERM,
     FREE,
@@ -70,7 +71,6 @@ from haugmbd.kkt.tree.tree_arrays import (
     NORMAL_2,
     PARENT,
     TreeArrays,
-    add_inertia,
     add_wrench,
     center,
     load_inertia,
@@ -81,6 +81,7 @@ from haugmbd.kkt.tree.tree_arrays import (
 from haugmbd.math.articulated_inertia import (
     Twist,
     Wrench,
+    add_inertias,
     add_wrenches,
     power,
     rank_one_downdate,
@@ -96,17 +97,17 @@ from haugmbd.math.vec3 import add, cross, dot, load, scale, store, sub
 
 
 @inlined
-def free_coordinates(q: ClusterArrays, c: int, single: bool) -> int:
-    """Return m of a cluster; `single`: a constant of the compiled code, if every cluster has one."""
-    return 1 if single else q.clusters[c, FREE]
+def free_coordinates(q: ClusterArrays, c: int, uniform: int) -> int:
+    """Return m of a cluster;  uniform: that of every cluster, a constant of the compiled code, or 0 if it varies."""
+    return uniform if uniform > 0 else q.clusters[c, FREE]
 
 
 @inlined
-def place_clusters(t: TreeArrays, q: ClusterArrays, single: bool) -> tuple[float, int]:
+def place_clusters(t: TreeArrays, q: ClusterArrays, uniform: int) -> tuple[float, int]:
     """Write W, C and G of all couplings, and clear D; return the weakest pivot C_d^2 / c_d^2, and its node."""
     worst, where = 1.0, -1
     for c in range(q.clusters.shape[0]):
-        m, base = free_coordinates(q, c, single), q.clusters[c, BASE_MEMBER]
+        m, base = free_coordinates(q, c, uniform), q.clusters[c, BASE_MEMBER]
         for i in range(m):
             for j in range(m):
                 q.member[base + 1 + i, COLUMN + COLUMN_WIDTH * j] = 1.0 if i == j else 0.0
@@ -149,10 +150,10 @@ def put_moment(t: TreeArrays, q: ClusterArrays, n: int) -> float:
 
 
 @inlined
-def put_prescribed(t: TreeArrays, q: ClusterArrays, x: Array, single: bool) -> None:
+def put_prescribed(t: TreeArrays, q: ClusterArrays, x: Array, uniform: int) -> None:
     """Add h z0 to beta of the dependent joints, row by row, and clear u."""
     for c in range(q.clusters.shape[0]):
-        for j in range(free_coordinates(q, c, single)):
+        for j in range(free_coordinates(q, c, uniform)):
             q.pivot[c, PASSED, j] = 0.0
         for r in range(q.clusters[c, FIRST_ROW], q.clusters[c, END_ROW]):
             first = q.rows[r, FIRST_TERM]
@@ -166,7 +167,7 @@ def put_prescribed(t: TreeArrays, q: ClusterArrays, x: Array, single: bool) -> N
 
 @inlined
 def eliminate_member(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int) -> None:
-    """Add the joint of a body to D, and pass its inertia and U to its carrier."""
+    """Add the joint of a body to D, and pass U to its carrier."""
     k, i, c, own, carrier = s[BODY], s[PARENT], cs[CLUSTER], cs[MEMBER], cs[CARRIER]
     I, h, arm = load_inertia(t.body, k, LINEAR), load(t.joint, k, AXIS), load(t.joint, k, ARM)
     F = Wrench(times_full(I.H, h), times_symmetric(I.J, h))
@@ -184,13 +185,24 @@ def eliminate_member(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int)
         if i > 0:
             V = shift_wrench(U, arm)
             store_column(q, carrier, a, V if cs[ONLY] == 1 else add_wrenches(V, load_column(q, carrier, a)))
-    if i > 0:
-        add_inertia(t.body, i, LINEAR, shift_inertia(I, arm))
 
 
 @inlined
-def eliminate_base(t: TreeArrays, q: ClusterArrays, c: int, m: int) -> float:
-    """Factor D, and subtract U D^-1 U^T from the inertia of the base; return the smallest pivot, at most 1."""
+def pass_member_inertia(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int) -> None:
+    """Pass the inertia of a body to its carrier; the last body that does subtracts U D^-1 U^T from that of the base."""
+    k, i, c = s[BODY], s[PARENT], cs[CLUSTER]
+    if i > 0:
+        shifted = shift_inertia(load_inertia(t.body, k, LINEAR), load(t.joint, k, ARM))
+        I = add_inertias(load_inertia(t.body, i, LINEAR), shifted)
+        if cs[FIRST] == 1:
+            for j in range(m):
+                I = rank_one_downdate(I, q.pivot[c, PIVOT + j, j], load_column(q, cs[CARRIER], j))
+        store_inertia(t.body, i, LINEAR, I)
+
+
+@inlined
+def eliminate_base(q: ClusterArrays, c: int, m: int) -> float:
+    """Factor D = L diag(D_j) L^T, and set U <- U L^-T of the base; return the smallest pivot, at most 1."""
     base, i = q.clusters[c, BASE_MEMBER], q.clusters[c, BASE]
     D, weak = q.pivot[c], 1.0
     for j in range(m):
@@ -206,9 +218,6 @@ def eliminate_base(t: TreeArrays, q: ClusterArrays, c: int, m: int) -> float:
                 store_column(q, base, a, add_wrenches(load_column(q, base, a), scale_wrench(-factor, load_column(q, base, j))))
         for a in range(j + 1, m):
             D[PIVOT + a, j] *= one
-        if i > 0:
-            I = load_inertia(t.body, i, LINEAR)
-            store_inertia(t.body, i, LINEAR, rank_one_downdate(I, one, load_column(q, base, j)))
     return weak
 
 

@@ -1,8 +1,8 @@
 r"""Factorization and solution over a forest whose revolute joints are coupled: `recursion` with clusters, see `cluster`.
 
 The bodies of a cluster stand behind its base, in their own order: inward, the last of them that is passed is the first of the cluster.
-It is a recursion of its own, so that models without couplings do without its compilation; `single`, a constant of the compiled code, says
-that every cluster has one free coordinate.
+It is a recursion of its own, so that models without couplings do without its compilation; `uniform`, a constant of the compiled code, is
+the number of free coordinates of every cluster, or 0 where it varies.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from haugmbd.kkt.tree.cluster import (
     move_member,
     pass_base_force,
     pass_member_force,
+    pass_member_inertia,
     place_clusters,
     put_coupling_multipliers,
     put_load,
@@ -41,7 +42,7 @@ ANY_JOINT = False
 
 
 @inlined
-def factor(w: Workspace, x: Array, single: bool) -> tuple[float, int]:
+def factor(w: Workspace, x: Array, uniform: int) -> tuple[float, int]:
     """Factor, and apply `forward` to the right-hand side x (nn, 6) in the same pass.
 
     Return the weakest pivot and its node (1.0, -1 where all are larger).
@@ -54,21 +55,22 @@ def factor(w: Workspace, x: Array, single: bool) -> tuple[float, int]:
         put_own_inertia(t, s)
         if not weak >= worst and worst == worst:
             worst, where = weak, t.body.shape[0] + s[EDGE]
-    weak, node = place_clusters(t, q, single)
+    weak, node = place_clusters(t, q, uniform)
     if not weak >= worst and worst == worst:
         worst, where = weak, node
     put_right_hand_side(t, x, ANY_JOINT)
-    put_prescribed(t, q, x, single)
+    put_prescribed(t, q, x, uniform)
     for n in range(t.steps.shape[0] - 1, -1, -1):
         s, cs = t.steps[n], q.steps[n]
         weak = 1.0
         if cs[CLUSTER] >= 0:
-            m = free_coordinates(q, cs[CLUSTER], single)
+            m = free_coordinates(q, cs[CLUSTER], uniform)
             eliminate_member(t, s, q, cs, m)
             pass_member_force(t, s, q, cs, m)
             if cs[FIRST] == 1:
-                weak = eliminate_base(t, q, cs[CLUSTER], m)
+                weak = eliminate_base(q, cs[CLUSTER], m)
                 pass_base_force(t, q, cs[CLUSTER], m)
+            pass_member_inertia(t, s, q, cs, m)
         else:
             weak = eliminate_joint(w, t, n, x, ANY_JOINT)
         if not weak >= worst and worst == worst:
@@ -77,15 +79,15 @@ def factor(w: Workspace, x: Array, single: bool) -> tuple[float, int]:
 
 
 @inlined
-def forward(w: Workspace, x: Array, single: bool) -> None:
+def forward(w: Workspace, x: Array, uniform: int) -> None:
     """Pass the forces of another right-hand side x (nn, 6) inward, with the current factor."""
     t, q = tree_arrays(w), cluster_arrays(w)
     put_right_hand_side(t, x, ANY_JOINT)
-    put_prescribed(t, q, x, single)
+    put_prescribed(t, q, x, uniform)
     for n in range(t.steps.shape[0] - 1, -1, -1):
         s, cs = t.steps[n], q.steps[n]
         if cs[CLUSTER] >= 0:
-            m = free_coordinates(q, cs[CLUSTER], single)
+            m = free_coordinates(q, cs[CLUSTER], uniform)
             pass_member_force(t, s, q, cs, m)
             if cs[FIRST] == 1:
                 pass_base_force(t, q, cs[CLUSTER], m)
@@ -94,13 +96,13 @@ def forward(w: Workspace, x: Array, single: bool) -> None:
 
 
 @inlined
-def backward(w: Workspace, x: Array, single: bool) -> None:
+def backward(w: Workspace, x: Array, uniform: int) -> None:
     """Overwrite the right-hand side x (nn, 6), after `factor` or `forward`, by the solution."""
     t, q = tree_arrays(w), cluster_arrays(w)
     for n in range(t.steps.shape[0]):
         s, cs = t.steps[n], q.steps[n]
         if cs[CLUSTER] >= 0:
-            m = free_coordinates(q, cs[CLUSTER], single)
+            m = free_coordinates(q, cs[CLUSTER], uniform)
             if cs[FIRST] == 1:
                 solve_free(t, q, cs[CLUSTER], m)
             put_acceleration(t, s, move_member(t, s, q, cs, m), x)
