@@ -16,7 +16,7 @@ from typing import Any
 
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.compiled.jit import kernel, routine
+from haugmbd.compiled.jit import inlined, kernel, routine
 from haugmbd.constraints.base import DRIVER, SIDE, SLOT, Motion, Primitive, RowTable
 from haugmbd.constraints.coordinate import Coordinate, angle_and_moment, angle_gradient, displacement_rates
 from haugmbd.deprecated import public_class
@@ -96,14 +96,13 @@ def add_term(J: Array, A: Array, side: int, body: int, c: float, g: Vec, moment:
         J[side, 3 + a] += c * n[a]
 
 
-@kernel
+@inlined
 def add_moment(J: Array, A: Array, side: int, body: int, c: float, moment: Vec) -> None:
     """Add c A^T moment to one side of a row J (sides, 6), as `add_term` does."""
-    if side < 0:
-        return
-    n = to_body(A, body, moment)
-    for a in range(3):
-        J[side, 3 + a] += c * n[a]
+    if side >= 0:
+        n = to_body(A, body, moment)
+        for a in range(3):
+            J[side, 3 + a] += c * n[a]
 
 
 @routine
