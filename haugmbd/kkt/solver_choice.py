@@ -157,7 +157,7 @@ def tree_tables(
     why = "a body has no inertia about an axis, or no mass" if forest.massless else why
     if branches is None or clusters is None or why:
         raise UsageError(f"solver = {TREE!r} serves open chains and trees, and not this model: {why}. {LEAVE}")
-    bodies = np.array(edges, dtype=np.int64).reshape(len(edges), -1)
+    bodies = np.array(edges, dtype=np.int64).reshape(len(edges), len(edges[0]) if edges else 2)
     forms = forest.forms if len(forest.forms.revolute) == len(edges) else no_forms(len(edges))
     steps = tree_steps(branches, bodies, weight, forms, forest.body_of)
     n = len(branches) + 1
@@ -222,7 +222,11 @@ def _planned(positions: Array, edges: tuple[tuple[int, ...], ...], weight: tuple
 
 def _arrays(edges: tuple[tuple[int, ...], ...], weight: tuple[int, ...]) -> tuple[Ints, Ints]:
     """Return the bodies of each edge, (ne, sides), and their numbers of rows."""
-    bodies = np.array(edges, dtype=np.int64).reshape(len(edges), -1) if edges else np.zeros((0, 2), dtype=np.int64)
+    bodies = (
+        np.array(edges, dtype=np.int64).reshape(len(edges), len(edges[0]) if edges else 2)
+        if edges
+        else np.zeros((0, 2), dtype=np.int64)
+    )
     return bodies, np.array(weight, dtype=np.int64)
 
 

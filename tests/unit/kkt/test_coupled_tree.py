@@ -121,7 +121,10 @@ def test_long_trains_are_solved_along_falling_speeds(ratio):
 
 def test_explain_says_that_couplings_are_solved_by_the_recursion():
     text = wheels(3, [-0.5, -2.0]).compile().explain_solver()
-    assert text == "tree, no loops, 3 of 3 bodies on joints that the recursion knows, 2 couplings of their angles; in implicit steps block LDL^T"
+    assert (
+        text == "tree, no loops, 3 of 3 bodies on joints that the recursion knows, 2 couplings of their angles; "
+        "in implicit steps block LDL^T"
+    )
 
 
 def rack() -> mbd.System:
