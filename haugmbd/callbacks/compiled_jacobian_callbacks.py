@@ -102,8 +102,10 @@ def _system_step(f: Any, at: Ints, n: int) -> Step:
             r, p, v, omega_bar = np.empty((n, 3)), np.empty((n, 4)), np.empty((n, 3)), np.empty((n, 3))
             for b in range(n):
                 first = WIDTH * at[k, 2 + b]
-                r[b], p[b], v[b] = y[first : first + 3], y[first + 3 : first + 7], y[first + 7 : first + 10]
-                omega_bar[b] = y[first + 10 : first + 13]
+                for a in range(3):
+                    r[b, a], v[b, a], omega_bar[b, a] = y[first + a], y[first + 7 + a], y[first + 10 + a]
+                for a in range(4):
+                    p[b, a] = y[first + 3 + a]
             parts = f(t, r, p.copy(), v, omega_bar)
             M = D[at[k, 0] : at[k, 0] + 72 * n * n].reshape(6 * n, 12 * n)
             put_part(M, 0, parts[0], p)
