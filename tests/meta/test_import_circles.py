@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 import haugmbd
+from tests.support.statements import statements
 
 PACKAGE = Path(haugmbd.__file__).parent
 
@@ -18,19 +20,21 @@ def dotted(file: Path) -> str:
     return ".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
 
 
-def imports() -> set[tuple[str, str]]:
+@cache
+def imports() -> frozenset[tuple[str, str]]:
     """Pairs (module, module that it imports)."""
     files = {dotted(file): file for file in PACKAGE.rglob("*.py")}
     pairs = set()
     for name, file in files.items():
-        for node in ast.walk(ast.parse(file.read_text())):
+        for node in statements(ast.parse(file.read_text())):
             if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "haugmbd":
                 pairs |= {
                     (name, f"{node.module}.{a.name}" if f"{node.module}.{a.name}" in files else node.module) for a in node.names
                 }
             elif isinstance(node, ast.Import):
                 pairs |= {(name, a.name) for a in node.names if a.name in files}
-    return {(a, b) for a, b in pairs if a != b and a != "haugmbd"}  # the public table imports everything when it is asked to
+    # The public table imports everything when it is asked to.
+    return frozenset((a, b) for a, b in pairs if a != b and a != "haugmbd")
 
 
 @pytest.mark.slow
