@@ -21,6 +21,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+from haugmbd.compiled.code_cache import keep_on_disk
+from haugmbd.compiled.linked_kernels import KernelDispatcher
+
 # Derandomized: a failure repeats.  No deadline: the first example of a test may compile a kernel.
 settings.register_profile(
     "repeatable", derandomize=True, deadline=None, max_examples=50, database=None, suppress_health_check=[HealthCheck.too_slow]
@@ -29,6 +32,18 @@ settings.load_profile("repeatable")
 
 FEWER_COLLECTIONS = (20_000, 20, 50)
 """Thresholds of the garbage collector in place of (700, 10, 10), at which it takes 4 % of the time of all tests."""
+
+compiled_for_python = KernelDispatcher._compile_for_args
+
+
+def kept_for_python(self: KernelDispatcher, *arguments: object, **_: object) -> object:
+    """A kernel as Python calls it, which tests do and the package does not, is kept on disk, too."""
+    first = self._from_python is None
+    found = compiled_for_python(self, *arguments)
+    return keep_on_disk(found) if first else found
+
+
+KernelDispatcher._compile_for_args = kept_for_python
 
 
 @pytest.fixture
