@@ -19,15 +19,24 @@ pytestmark = pytest.mark.slow  # every example runs
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.py"))
 
 
+class Returned(dict):
+    """What `main` of each example returns, and the folder of its pictures, by name; an example runs when it is first wanted."""
+
+    def __init__(self, new_folder):
+        super().__init__()
+        self.new_folder = new_folder
+
+    def __missing__(self, name):
+        (example,) = [example for example in EXAMPLES if example.stem == name]
+        folder = self.new_folder(name)
+        self[name] = runpy.run_path(str(example))["main"](folder), folder
+        pyplot.close("all")
+        return self[name]
+
+
 @pytest.fixture(scope="module")
 def returned(tmp_path_factory):
-    """What `main` of each example returns, by name, and the folder of its pictures."""
-    values = {}
-    for example in EXAMPLES:
-        folder = tmp_path_factory.mktemp(example.stem)
-        values[example.stem] = runpy.run_path(str(example))["main"](folder), folder
-        pyplot.close("all")
-    return values
+    return Returned(tmp_path_factory.mktemp)
 
 
 @pytest.mark.parametrize("name", [example.stem for example in EXAMPLES])
