@@ -88,7 +88,12 @@ class Steady(NamedTuple):
     @property
     def moves(self) -> bool:
         """Return whether anything moves."""
-        return bool(self.Omega.any() or self.own.any() or self.V.any())
+        return self.turns or bool(self.V.any())
+
+    @property
+    def turns(self) -> bool:
+        """Return whether any body turns."""
+        return bool(self.Omega.any() or self.own.any())
 
 
 SteadyPart = UniformRotation | UniformTranslation | RotorSpin
@@ -144,8 +149,12 @@ def _number(model: Model, body: Body | str) -> int:
 
 def velocities(steady: Steady, bodies: Array, u: Array) -> Array:
     """Return (v, omega_bar), (nb + 1, 6), of poses `bodies` (nb + 1, 13) with relative velocities u (nb + 1, 6); the ground is at rest."""
-    turning = _turning(steady, bodies)
     found = u.copy()
+    if not steady.turns:
+        found[:, :3] += steady.V
+        found[0] = 0.0
+        return found
+    turning = _turning(steady, bodies)
     found[:, :3] += steady.V + np.cross(steady.Omega, bodies[:, :3] - steady.point)
     found[:, 3:] += turning + steady.own
     found[0] = 0.0
@@ -154,6 +163,8 @@ def velocities(steady: Steady, bodies: Array, u: Array) -> Array:
 
 def bias(steady: Steady, bodies: Array, u: Array) -> Array:
     """Return (v_dot, omega_bar_dot), (nb + 1, 6), for constant relative velocities u (nb + 1, 6)."""
+    if not steady.turns:
+        return np.zeros_like(u)
     turning = _turning(steady, bodies)
     out = np.cross(steady.Omega, np.cross(steady.Omega, bodies[:, :3] - steady.point) + 2.0 * u[:, :3])
     turn = -np.cross(u[:, 3:], turning) - np.cross(steady.own, u[:, 3:] + turning)
