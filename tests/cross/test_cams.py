@@ -193,6 +193,7 @@ def test_lift_off_and_return_of_a_resting_follower_are_located_and_told(how):
     assert "it is held closed" in text
 
 
+@pytest.mark.slow
 def test_lift_off_is_told_by_a_warning_and_by_kinematics():
     with pytest.warns(mbd.RunWarning, match="'cam' can only push"):
         mbd.simulate(resting(), 0.3, h=2e-3, project_velocity=True)

@@ -73,6 +73,7 @@ def test_power_is_that_of_the_compiled_forces(kind):
     assert load.kind == kind
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SAMPLES)
 def test_every_element_is_verified(kind):
     """Power of the compiled force against the energy of its ledger, along motions that violate the joints."""

@@ -88,6 +88,7 @@ def test_sliding_to_rest_takes_its_closed_form(method):
     np.testing.assert_allclose(rub.force[rest + 1 :], 0.0, atol=ROUNDING)
 
 
+@pytest.mark.slow
 def test_a_block_on_a_slope_below_its_limit_does_not_creep():
     result = mbd.simulate(block(Coulomb(0.5), slope=0.999 * np.arctan(0.5)), t_end=100.0, h=1e-3, store_every=1000)
     assert len(result.t) == 101
@@ -156,6 +157,7 @@ def test_brown_mcphee_against_scipy():
     assert result["block"].v[-1, 0] == pytest.approx(exact.y[1, -1], abs=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [{"rtol": 1e-11, "atol": 1e-13}, {"integrator": mbd.RadauIIA(rtol=1e-8, atol=1e-10)}])
 def test_lugre_against_scipy(method):
     sigma0, sigma1, sigma2 = 1e3, 5.0, 0.1

@@ -92,6 +92,7 @@ def test_python_and_njit_give_the_same_forces(rig, second_rig, random_state, for
             np.testing.assert_allclose(forces(compiled, t, y), Q, rtol=0, atol=SAME * np.abs(Q).max())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="without the compiler all functions are Python")
 def test_models_with_the_same_calls_share_their_machine_code():
     """A variant of a sweep has other numbers, but the same functions in the same places."""

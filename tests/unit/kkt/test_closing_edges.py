@@ -86,6 +86,7 @@ class Mechanism:
         return [(*bodies, *[0] * (sides - len(bodies))) for bodies in self.edges]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(10))
 def test_the_eliminated_rows_have_full_rank_at_every_step(block):
     tested = closed = 0

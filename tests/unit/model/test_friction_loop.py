@@ -37,6 +37,7 @@ def outcome(model, state):
     return both(found), found.lam
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 2, 3, 8, LANES, MANY])
 @pytest.mark.parametrize("law", [Coulomb(0.02, 0.015), BrownMcPhee(0.25, 0.2, 0.02)], ids=["weak", "strong"])
 def test_all_ways_have_the_same_solution_or_none(n, law):

@@ -65,6 +65,7 @@ def compared(system, m, d, qacc, tol):
         np.testing.assert_allclose(found.v_dot[k], exact, rtol=0, atol=tol * scale)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_trees_accelerate_as_mujoco_says(seed, tmp_path):
     """Random trees of all joints, moving, with springs, dampers, armature, and actuators at a control."""

@@ -38,6 +38,7 @@ def times(result, name):
     return [event.t for event in result.events if event.name == name]
 
 
+@pytest.mark.slow
 def test_wanted_times_are_those_of_the_result_and_lie_on_the_same_motion():
     system, wanted = falling(), np.linspace(0.0, 2.0, 21)
     result, full = mbd.simulate(system, 2.0, h=1e-3, t_eval=wanted), mbd.simulate(system, 2.0, h=1e-3)
