@@ -119,7 +119,9 @@ def check_keywords(function: F) -> F:
 
     @functools.wraps(function)
     def checked(*args: Any, **given: Any) -> Any:
-        if given and not given.keys() <= named:
+        if not given:
+            return function(*args)
+        if not given.keys() <= named:
             who = type(args[0]).__name__ if function.__name__ == "__init__" and args else function.__name__
             given = _translated(who, given, named)
         return function(*args, **given)

@@ -11,6 +11,7 @@ Source: Haug (2021), spatial kinematics: joint definition frames x'' y'' z''.
 from __future__ import annotations
 
 from functools import lru_cache
+from math import isfinite, sqrt
 from typing import Any
 
 import numpy as np
@@ -42,12 +43,13 @@ def body_vector(body: Body, vector: npt.ArrayLike) -> FloatArray:
 def unit(axis: npt.ArrayLike) -> FloatArray:
     """Return axis / |axis|, (3,), for any length that a double can have; NaN for a zero or non-finite axis."""
     a = np.asarray(axis, dtype=np.float64)
-    largest = np.abs(a).max()
-    if not (np.isfinite(largest) and largest > 0.0):
+    sizes = [abs(x) for x in a.tolist()]
+    largest = max(sizes)
+    if not (largest > 0.0 and all(map(isfinite, sizes))):
         return np.full(3, np.nan)
     if not SQUARES < largest < 1.0 / SQUARES:
         a = a / largest
-    return np.asarray(a / np.linalg.norm(a))
+    return np.asarray(a / sqrt(a.dot(a)))
 
 
 def triad(axis: npt.ArrayLike) -> FloatArray:

@@ -16,11 +16,20 @@ from haugmbd.errors import Fault, UsageError
 FloatArray = npt.NDArray[np.float64]
 
 
+FEW = 16
+"""A loop over so many numbers takes less time than one call of NumPy."""
+
+
 def frozen(array: npt.ArrayLike) -> FloatArray:
     """Return a read-only float copy of `array`."""
     copy = np.array(array, dtype=np.float64)
-    copy.flags.writeable = False
+    copy.setflags(write=False)
     return copy
+
+
+def are_finite(array: FloatArray) -> bool:
+    """Return whether all numbers of an array are finite."""
+    return all(map(math.isfinite, array.ravel().tolist())) if array.size <= FEW else bool(np.isfinite(array).all())
 
 
 SHARED: dict[tuple[tuple[int, ...], bytes], FloatArray] = {}
@@ -116,6 +125,8 @@ def read_array(
     """
     if type(value) in (tuple, list) and (len(value),) in shapes and all(map(_is_plain, value)):
         return frozen(value)
+    if type(value) is np.ndarray and value.dtype == np.float64 and value.shape in shapes and are_finite(value):
+        return frozen(value)
     wanted = " or ".join(str(shape) for shape in shapes)
     remedy = remedy or f"Give {label} as finite numbers{f' [{unit}]' if unit else ''} of shape {wanted}."
     array = numbers(value)
@@ -123,7 +134,7 @@ def read_array(
         faults.append(Fault(where, f"{label} is {_short(value)}, not an array of numbers", remedy))
     elif array.shape not in shapes:
         faults.append(Fault(where, f"{label} has shape {array.shape}, expected {wanted}", remedy))
-    elif not np.isfinite(array).all():
+    elif not are_finite(array):
         faults.append(Fault(where, f"{label} = {array.tolist()} is not finite", remedy))
     else:
         return frozen(array)

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+from numpy import ndarray
 
 from haugmbd.bodies.validation import FloatArray, read_array
 from haugmbd.compiled.array_types import Array
@@ -27,7 +28,7 @@ MOST_LABELS = 8
 
 def ready(value: Any) -> bool:
     """Return whether compiled code can use the value directly: a contiguous writable vector of doubles."""
-    return type(value) is np.ndarray and value.dtype is DOUBLE and value.ndim == 1 and value.flags.carray
+    return type(value) is ndarray and value.dtype is DOUBLE and value.ndim == 1 and value.flags.carray
 
 
 @immutable("Make another SerialChain.")
@@ -149,7 +150,7 @@ class BaseChain:
             if name not in names:
                 raise UsageError(f"no link is called {name!r}; the links are {', '.join(map(repr, names))}.")
             return names.index(name)
-        if isinstance(name, bool) or not isinstance(name, int | np.integer):
+        if isinstance(name, bool) or not isinstance(name, (int, np.integer)):
             raise UsageError(f"link {name!r} is no link: give its name, or its number, 0 ... {self.n - 1}.")
         if not -self.n <= name < self.n:
             raise UsageError(f"link {name} does not exist: the chain has {self.n} links, 0 ... {self.n - 1}.")

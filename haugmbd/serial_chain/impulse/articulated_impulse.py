@@ -30,7 +30,7 @@ from haugmbd.errors import Fault, SimulationError, UsageError
 from haugmbd.serial_chain.base import NONE, BaseChain
 from haugmbd.serial_chain.error_messages import need_chain, not_finite_error
 from haugmbd.serial_chain.impulse.constrained_inertia import inverse_inertias, propagations
-from haugmbd.serial_chain.impulse.impulse_response import KEPT, Response, impulse_entry, strike_record
+from haugmbd.serial_chain.impulse.impulse_response import KEPT, Response, run_impulse, strike_record
 from haugmbd.serial_chain.recursions.aba import FINE
 
 IMMOVABLE_TOL = 1e-12
@@ -158,7 +158,7 @@ def articulated_impulse(
     strike = _read(f"impact of link {chain.links[k].name!r}", k, plane_normal, point, point_bar, restitution)
     work, kept, response = chain.workspace(), np.empty((chain.n, KEPT)), Response(np.empty(chain.nv), *np.empty((2, chain.n, 6)))
     tables = (chain.tables.ints, chain.tables.reals, work)
-    weak = impulse_entry(tables, kept, (q, qd), (np.zeros(chain.nv), NONE), strike, response)
+    weak = run_impulse(tables, kept, (q, qd), (np.zeros(chain.nv), NONE), strike, response)
     chain.give_back(work)
     _, _, normal, moment, _, _, v_imp, v_bounce, compliance, J, yields = strike.item()
     if weak != FINE or not isfinite(v_imp):
@@ -178,7 +178,7 @@ def _read(where: str, k: int, normal: Any, point: Any, point_bar: Any, restituti
         raise UsageError(f"{where}: {given}. Give point=, global, or point_bar=, in the link frame from its handle [m].")
     remedy = "Give the direction from the object towards the link: three numbers, not all zero; the length does not matter."
     n = read_array(faults, where, "plane_normal", normal, (3,), remedy=remedy)
-    if not n.any():
+    if not any(n.tolist()):
         faults.append(Fault(where, "plane_normal is (0, 0, 0)", remedy))
     label, value = ("point_bar", point_bar) if point is None else ("point", point)
     place = read_array(faults, where, label, value, (3,), unit="m")
@@ -188,10 +188,7 @@ def _read(where: str, k: int, normal: Any, point: Any, point_bar: Any, restituti
         faults.append(Fault(where, what, "Give 0 for no bounce, 1 for no loss."))
     if faults:
         raise UsageError(" ".join(map(str, faults)))
-    strike = strike_record(k)
-    strike["in_link_frame"] = point is None
-    strike["normal"], strike["point"], strike["restitution"] = -unit(n), place, restitution
-    return strike
+    return strike_record(k, point is None, tuple((-unit(n)).tolist()), tuple(place.tolist()), restitution)
 
 
 def _immovable(chain: BaseChain, k: int, strike: Any) -> SimulationError:

@@ -18,7 +18,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.serial_chain.base import BaseChain
 from haugmbd.serial_chain.error_messages import need_chain, not_finite_error
-from haugmbd.serial_chain.impulse.impulse_response import KEPT, Response, impulse_entry, strike_record
+from haugmbd.serial_chain.impulse.impulse_response import KEPT, Response, run_impulse, strike_record
 from haugmbd.serial_chain.recursions.aba import FINE
 
 
@@ -72,7 +72,7 @@ def chain_impulse(chain: BaseChain, q: npt.ArrayLike, wrenches: Any = None, tau:
     q, tau, external = chain.read("q", q, chain.nq), chain.read("tau", tau, chain.nv), chain.read_wrenches(wrenches)
     work, kept, response = chain.workspace(), np.empty((chain.n, KEPT)), Response(np.empty(chain.nv), *np.empty((2, chain.n, 6)))
     tables = (chain.tables.ints, chain.tables.reals, work)
-    weak = impulse_entry(tables, kept, (q, tau), (tau, external), strike_record(), response)
+    weak = run_impulse(tables, kept, (q, tau), (tau, external), strike_record(), response)
     chain.give_back(work)
     if weak != FINE or not np.isfinite(response.dqd.sum()):
         raise not_finite_error(chain, weak, q, tau, external)

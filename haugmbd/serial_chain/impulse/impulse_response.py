@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.compiled.jit import entry, inlined, kernel
+from haugmbd.compiled.jit import DirectCall, entry, inlined, kernel
 from haugmbd.math.articulated_inertia import (
     NO_INERTIA,
     NO_TWIST,
@@ -89,11 +89,15 @@ RECORD = np.dtype((np.record, STRIKE))
 """The same with attributes, as in compiled code."""
 
 
-def strike_record(link: int = -1) -> Any:
-    """Return a contact of `link`, all its other numbers zero; link -1 means no contact."""
-    record = np.zeros(1, dtype=RECORD)[0]
-    record["link"] = link
-    return record
+NO_VECTOR = (0.0, 0.0, 0.0)
+
+
+def strike_record(
+    link: int = -1, in_link_frame: bool = False, normal: Any = NO_VECTOR, point: Any = NO_VECTOR, restitution: float = 0.0
+) -> Any:
+    """Return a contact of `link`, with what is found zero; link -1 means no contact."""
+    given = link, in_link_frame, normal, NO_VECTOR, point, restitution, 0.0, 0.0, 0.0, 0.0, 0.0
+    return np.array([given], dtype=RECORD)[0]
 
 
 class Response(NamedTuple):
@@ -248,3 +252,6 @@ def impulse_entry(
     """Run `impulse_response` for Python;  tables: (ints, reals, work);  motion: (q, qd);  applied: (tau, external)."""
     c = chain_arrays(tables[0], tables[1], tables[2])
     return impulse_response(c, kept, motion[0], motion[1], applied[0], applied[1], strike, response)
+
+
+run_impulse = DirectCall(impulse_entry)

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.compiled.jit import entry, inlined
+from haugmbd.compiled.jit import DirectCall, entry, inlined
 from haugmbd.deprecated import check_keywords
 from haugmbd.math.articulated_inertia import (
     NO_INERTIA,
@@ -159,6 +159,9 @@ def aba_entry(ints: Ints, reals: Array, work: Array, q: Array, qd: Array, tau: A
     return weak if weak >= 0 or isfinite(total) else NOT_FINITE
 
 
+run_aba = DirectCall(aba_entry)
+
+
 @check_keywords
 def aba(chain: BaseChain, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike | None = None, *, wrenches: Any = None) -> Array:
     """Return the joint accelerations of a serial chain: forward dynamics by the articulated-body algorithm.
@@ -195,7 +198,7 @@ def aba(chain: BaseChain, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLik
     need_chain(chain, "aba")
     q, qd, tau = chain.read_motion(q, qd, "tau", tau)
     external, work, qdd = chain.read_wrenches(wrenches), chain.workspace(), np.empty(chain.nv)
-    weak = aba_entry(chain.tables.ints, chain.tables.reals, work, q, qd, tau, external, qdd)
+    weak = run_aba(chain.tables.ints, chain.tables.reals, work, q, qd, tau, external, qdd)
     chain.give_back(work)
     if weak != FINE:
         raise not_finite_error(chain, weak, q, qd, tau, external)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.compiled.jit import entry
+from haugmbd.compiled.jit import DirectCall, entry
 from haugmbd.deprecated import check_keywords
 from haugmbd.math.articulated_inertia import Wrench, shift_wrench, times_symmetric
 from haugmbd.math.vec3 import add, cross, dot, scale
@@ -66,6 +66,9 @@ def crba_entry(ints: Ints, reals: Array, work: Array, q: Array, M: Array) -> boo
     return isfinite(trace)
 
 
+run_crba = DirectCall(crba_entry)
+
+
 @check_keywords
 def crba(chain: BaseChain, q: npt.ArrayLike) -> Array:
     """Return the mass matrix of a serial chain by the composite-rigid-body algorithm.
@@ -92,8 +95,9 @@ def crba(chain: BaseChain, q: npt.ArrayLike) -> Array:
     Source: Walker, Orin (1982); Featherstone 2008, table 6.2.
     """
     need_chain(chain, "crba")
-    q, work, M = chain.read("q", q, chain.nq), chain.workspace(), np.empty((chain.nv, chain.nv))
-    fine = crba_entry(chain.tables.ints, chain.tables.reals, work, q, M)
+    nv = chain.nv
+    q, work, M = chain.read("q", q, chain.nq), chain.workspace(), np.empty((nv, nv))
+    fine = run_crba(chain.tables.ints, chain.tables.reals, work, q, M)
     chain.give_back(work)
     if not fine:
         raise not_finite_error(chain, FINE, q)

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.compiled.jit import entry, inlined
+from haugmbd.compiled.jit import DirectCall, entry, inlined
 from haugmbd.deprecated import check_keywords
 from haugmbd.math.articulated_inertia import NO_WRENCH, ZERO, Twist, Wrench, add_twists, add_wrenches, shift_twist, shift_wrench
 from haugmbd.math.vec3 import add, cross, load, scale
@@ -89,6 +89,9 @@ def rnea_entry(ints: Ints, reals: Array, work: Array, q: Array, qd: Array, qdd: 
     return isfinite(total)
 
 
+run_rnea = DirectCall(rnea_entry)
+
+
 class Carried(NamedTuple):
     """Wrenches through the joints.
 
@@ -141,7 +144,7 @@ def rnea(chain: BaseChain, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLi
     need_chain(chain, "rnea")
     q, qd, qdd = chain.read_motion(q, qd, "qdd", qdd)
     external, work, tau = chain.read_wrenches(wrenches), chain.workspace(), np.empty(chain.nv)
-    fine = rnea_entry(chain.tables.ints, chain.tables.reals, work, q, qd, qdd, external, tau)
+    fine = run_rnea(chain.tables.ints, chain.tables.reals, work, q, qd, qdd, external, tau)
     chain.give_back(work)
     if not fine:
         raise not_finite_error(chain, FINE, q, qd, qdd, external)
@@ -182,7 +185,7 @@ def joint_wrenches(chain: BaseChain, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: n
     need_chain(chain, "joint_wrenches")
     q, qd, qdd = chain.read_motion(q, qd, "qdd", qdd)
     external, work, tau = chain.read_wrenches(wrenches), chain.workspace(), np.empty(chain.nv)
-    fine = rnea_entry(chain.tables.ints, chain.tables.reals, work, q, qd, qdd, external, tau)
+    fine = run_rnea(chain.tables.ints, chain.tables.reals, work, q, qd, qdd, external, tau)
     found = Carried(tau, chain.matrix(work, "LINK_WRENCH"), chain.matrix(work, "LINK_PLACE")[:, :3])
     chain.give_back(work)
     if not fine:
