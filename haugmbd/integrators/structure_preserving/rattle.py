@@ -32,9 +32,10 @@ from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
 from haugmbd.formulations.newton_euler import factorize, put_rates, put_right_hand_side, solve_once, solve_system
 from haugmbd.integrators.explicit.runge_kutta import OneStep
+from haugmbd.integrators.rank_watch import watch_step
 from haugmbd.integrators.state_space import model_of
 from haugmbd.integrators.step_batch import StepBatch
-from haugmbd.integrators.step_context import Options, Point, Problem, Steps, check_finite, empty_steps
+from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, check_finite, empty_steps
 from haugmbd.math.euler_kernels import cayley_by
 from haugmbd.math.vec3 import Vec, cross, dot
 from haugmbd.model.evaluate import prepare
@@ -65,7 +66,7 @@ class HalfStep(NamedTuple):
 
 
 class Kicks(NamedTuple):
-    """What the last kick of each step has solved for: lam = mu (n, 6 ne) by slots, and u' (n, 6 (nb + 1)) with M u' + Phi_q^T mu = F."""
+    """What the last kick of each step has solved for: lam = mu (n, 6 ne) by slots, and u' (n, 6 (nb + 1)) with M u' + Phi_q^T mu = Q."""
 
     lam: Array
     u_dot: Array
@@ -240,17 +241,23 @@ def move(P: Pack, options: Options, t: float, h: float, y: Array, half: HalfStep
     return report(ws.status(P), NO_CONVERGENCE, 0, error)
 
 
+@kernel
+def gyroscopic_rate(inertia: Array, k: int, w: Vec) -> Vec:
+    """Return J_bar^-1 (omega_bar x J_bar omega_bar) of body k: its rates under F are larger by this than those under Q."""
+    columns = (momentum(inertia, k, (1.0, 0.0, 0.0)), momentum(inertia, k, (0.0, 1.0, 0.0)), momentum(inertia, k, (0.0, 0.0, 1.0)))
+    return solve3(columns[0], columns[1], columns[2], cross(w, momentum(inertia, k, w)))
+
+
 @inlined
-def first_kick(P: Pack, h: float, y: Array, half: HalfStep) -> int:
-    """Write u_1/2 with the lam of the accelerations, the first iterate; rows, forces and factor are those of q_n."""
-    n = ws.n_bodies(P)
-    bodies, x = borrow(y, 0, n, WIDTH), ws.solution(P)
-    put_forces(P, bodies)
-    code = solve_once(P)
-    for k in range(1, n):
-        for a in range(6):
-            half.u[k, a] = bodies[k, 7 + a] + 0.5 * h * x[k, a]
-    return code
+def first_kick(P: Pack, h: float, y: Array, y_dot: Array, half: HalfStep) -> None:
+    """Write u_1/2 with the lam of the accelerations, the first iterate:  F - Phi_q^T lam = M u' + omega x J omega."""
+    inertia = ws.inertia(P)
+    bodies, rates = borrow(y, 0, inertia.shape[0], WIDTH), borrow(y_dot, 0, inertia.shape[0], WIDTH)
+    for k in range(1, bodies.shape[0]):
+        spin = gyroscopic_rate(inertia, k, (bodies[k, 10], bodies[k, 11], bodies[k, 12]))
+        for a in range(3):
+            half.u[k, a] = bodies[k, 7 + a] + 0.5 * h * rates[k, 7 + a]
+            half.u[k, 3 + a] = bodies[k, 10 + a] + 0.5 * h * (rates[k, 10 + a] + spin[a])
 
 
 @inlined
@@ -290,23 +297,29 @@ def last_kick(P: Pack, options: Options, t: float, h: float, half: HalfStep, new
 
 @inlined
 def keep_kick(P: Pack, h: float, half: HalfStep, new: Array, lam: Array, u_dot: Array) -> None:
-    """Write mu of the last kick, and its change of velocity over h / 2."""
-    n, x = ws.n_bodies(P), ws.solution(P)
+    """Write mu of the last kick, and its change of velocity over h / 2, less the gyroscopic part, which Q has and F has not."""
+    n, x, inertia = ws.n_bodies(P), ws.solution(P), ws.inertia(P)
     bodies = borrow(new, 0, n, WIDTH)
     for s in range(lam.size):
         lam[s] = 2.0 / h * x[n + s // 6, s % 6]
     for k in range(1, n):
         for a in range(6):
             u_dot[6 * k + a] = 2.0 / h * (bodies[k, 7 + a] - half.u[k, a])
+        spin = gyroscopic_rate(inertia, k, (bodies[k, 10], bodies[k, 11], bodies[k, 12]))
+        for a in range(3):
+            u_dot[6 * k + 3 + a] -= spin[a]
 
 
 @released
 @entry
 def run(
-    P: Pack, options: Options, t0: float, h: float, point: Point, half: HalfStep, steps: Steps, kicks: Kicks
+    dynamics: Dynamics, options: Options, t0: float, h: float, point: Point, half: HalfStep, steps: Steps, kicks: Kicks
 ) -> tuple[int, int]:
-    """Advance the point by steps of h until `steps` is full; return the code and the number of steps done."""
-    y, y_dot = point
+    """Advance the point by steps of h until `steps` is full, or rows are about to become dependent.
+
+    Return the code and the number of steps done.
+    """
+    (y, y_dot), P, watch = point, dynamics.pack, dynamics.watch
     code = prepare(P, t0, y)
     put_right_hand_side(P)
     if code == OK:
@@ -317,8 +330,7 @@ def run(
         copy_line(y, new)
         put_state_trapezoids(P, h, y, borrow_line(y_dot, bodies_end, y.size - bodies_end))
         if code == OK:
-            code = first_kick(P, h, y, half)
-        if code == OK:
+            first_kick(P, h, y, y_dot, half)
             code = move(P, options, t, h, y, half, new)
         if code == OK:
             put_forces(P, borrow(new, 0, ws.n_bodies(P), WIDTH))  # before omega_1/2, that they were evaluated with, is gone
@@ -341,6 +353,9 @@ def run(
             new[a] = y[a] + 0.5 * h * (y_dot[a] + steps.y_dot[step, a])
         copy_line(new, y)
         copy_line(steps.y_dot[step], y_dot)
+        if watch_step(P, watch, t, h, y, y_dot):  # by the factor of this step
+            give_states(P)
+            return OK, step + 1
     give_states(P)
     return OK, steps.y.shape[0]
 
@@ -369,6 +384,7 @@ class RATTLE(OneStep):
     solves_constraints = True
     takes_friction = False
     lam_at_steps = True
+    watches_rank = True
 
     def steps(self, problem: Problem, t: float, h: float, k1: Array, steps: Steps) -> tuple[int, int]:
         return self._steps(problem, t, h, k1, steps)[0]
@@ -379,17 +395,13 @@ class RATTLE(OneStep):
         (code, done), kicks = self._steps(problem, t, h, k1, steps)
         times: Array = t + h * np.arange(1, done + 1, dtype=np.float64)
         lam, u_dot = kicks.lam[:done, model.slot_of_row], kicks.u_dot[:done]
-        n_bodies, J = model.nb + 1, model.J_bar[1:]
-        omega = steps.y[:done, : WIDTH * n_bodies].reshape(done, n_bodies, WIDTH)[:, 1:, 10:13]
-        spin = np.cross(omega, np.einsum("kab,tkb->tka", J, omega))  # F has no gyroscopic torque, and Q has
-        u_dot.reshape(done, n_bodies, 6)[:, 1:, 3:] -= np.linalg.solve(J, spin[..., None])[..., 0]
         y, y_dot = steps.y[:done], steps.y_dot[:done]
         return StepBatch(times, y, y_dot, code, t + (done + 1) * h, done, 0, lam, u_dot=u_dot)
 
     def _steps(self, problem: Problem, t: float, h: float, k1: Array, steps: Steps) -> tuple[tuple[int, int], Kicks]:
         """Make steps of `h` from `t` until `steps` is full; return the code and the number of steps done, and the last kicks."""
         model = model_of(problem.state_space, type(self).__name__)
-        moments = [np.linalg.eigvalsh(J) for J in model.J_bar[1:]]
+        moments = np.linalg.eigvalsh(model.J_bar[1:])
         thin = [name for name, J in zip(model.body_names[1:], moments, strict=True) if J[0] <= THIN * J[2]]
         if thin:
             who = f"{', '.join(map(repr, thin))} {'has' if len(thin) == 1 else 'have'}"
@@ -402,5 +414,5 @@ class RATTLE(OneStep):
         half, point = HalfStep(np.zeros((model.nb + 1, 6)), np.zeros((model.nb + 1, 3))), Point(problem.y, k1)
         n = len(steps.t)
         kicks = Kicks(np.zeros((n, 6 * len(model.tables["EDGES"]))), np.zeros((n, 6 * (model.nb + 1))))
-        found: tuple[int, int] = run(problem.pack, problem.options, t, h, point, half, steps, kicks)
+        found: tuple[int, int] = run(problem.dynamics, problem.options, t, h, point, half, steps, kicks)
         return found, kicks
