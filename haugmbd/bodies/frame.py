@@ -21,6 +21,7 @@ from haugmbd.bodies.body import Body
 from haugmbd.bodies.validation import FloatArray, frozen, read_array, shared
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, UsageError
+from haugmbd.math.euler_parameters import cross
 
 ORTHONORMAL_TOL = 1e-9
 """Largest max |A_bar^T A_bar - I|. A matrix typed with fewer than nine digits is a fault, because it would change every equation of
@@ -69,7 +70,7 @@ def _triad(axis: bytes) -> FloatArray:
     f = np.eye(3)[np.argmin(np.abs(h))]
     f = f - np.dot(f, h) * h
     f /= np.linalg.norm(f)
-    return frozen(np.column_stack((f, np.cross(h, f), h)))
+    return frozen(np.column_stack((f, cross(h, f), h)))
 
 
 @public_class
@@ -169,14 +170,14 @@ class Frame:
         s_bar = read_array(faults, where, "s_bar", s_bar, (3,), unit="m")
         f = read_array(faults, where, "first axis", f_bar, (3,))
         g = read_array(faults, where, "second axis", g_bar, (3,))
-        h = np.cross(f, g)
+        h = cross(f, g)
         if np.linalg.norm(h) <= ORTHONORMAL_TOL * np.linalg.norm(f) * np.linalg.norm(g):
             what = f"the axes {f.tolist()} and {g.tolist()} are parallel or zero"
             faults.append(Fault(where, what, "Give two vectors that span a plane."))
         with np.errstate(invalid="ignore", divide="ignore"):
             f, h = f / np.linalg.norm(f), h / np.linalg.norm(h)
         frame = cls.__new__(cls)
-        frame._fill(body, s_bar, frozen(np.column_stack((f, np.cross(h, f), h))), faults)
+        frame._fill(body, s_bar, frozen(np.column_stack((f, cross(h, f), h))), faults)
         return frame
 
     def __setattr__(self, name: str, value: object) -> None:

@@ -21,7 +21,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.freedoms import F_I, G_J, Axis, Freedom, Kind, Side, turn, turns_about_h_only
-from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.math.euler_parameters import cross, rotation_matrix
 from haugmbd.model.labels import JointEntry
 from haugmbd.workspace.layout import WIDTH
 
@@ -130,8 +130,8 @@ def joint_motion(joint: Frames, y: Array, u_dot: Array) -> JointMotion:
         row, rates = bodies[:, body], u_dot[:, body]
         A = rotation_matrix(row[..., 3:7])
         omega, alpha, s = in_frame(A, row[..., 10:13]), in_frame(A, rates[..., 3:]), in_frame(A, s_bar)
-        v = row[..., 7:10] + np.cross(omega, s)
-        a = rates[..., :3] + np.cross(alpha, s) + np.cross(omega, np.cross(omega, s))
+        v = row[..., 7:10] + cross(omega, s)
+        a = rates[..., :3] + cross(alpha, s) + cross(omega, cross(omega, s))
         parts.append((A @ A_bar, omega, alpha, row[..., 0:3] + s, v, a))
     (F_i, omega_i, alpha_i, P_i, v_i, a_i), (F_j, omega_j, alpha_j, P_j, v_j, a_j) = parts
     return JointMotion(F_i, F_j, P_j - P_i, omega_i, omega_j, alpha_i, alpha_j, v_j - v_i, a_j - a_i)
@@ -173,8 +173,8 @@ def slide(freedom: Freedom, m: JointMotion) -> Array:
 def slide_rates(freedom: Freedom, m: JointMotion) -> tuple[Array, Array]:
     """Return the first and second derivative of e . d."""
     e, omega, alpha = m.axis(freedom)
-    e_dot = np.cross(omega, e)
-    e_ddot = np.cross(alpha, e) + np.cross(omega, e_dot)
+    e_dot = cross(omega, e)
+    e_ddot = cross(alpha, e) + cross(omega, e_dot)
     return dot(e, m.d_dot) + dot(e_dot, m.d), dot(e, m.d_ddot) + 2.0 * dot(e_dot, m.d_dot) + dot(e_ddot, m.d)
 
 
@@ -195,14 +195,14 @@ def angle_rates(freedom: Freedom, m: JointMotion, *, arm: bool) -> tuple[Array, 
     if arm:
         return _arm_rates(m)
     e, omega, _ = m.axis(Freedom(freedom.kind, freedom.axis, Side.I) if freedom.axis is Axis.H else freedom)
-    return dot(e, m.w), dot(e, m.alpha_j - m.alpha_i) + dot(np.cross(omega, e), m.w)
+    return dot(e, m.w), dot(e, m.alpha_j - m.alpha_i) + dot(cross(omega, e), m.w)
 
 
 def _arm_rates(m: JointMotion) -> tuple[Array, Array]:
     """Return the first and second derivative of the angle of d about h_i, from d and its derivatives in the frame on body i."""
     to_i = np.swapaxes(m.F_i, -1, -2)
-    seen = m.d_dot - np.cross(m.omega_i, m.d)
-    coriolis = np.cross(m.alpha_i, m.d) + np.cross(m.omega_i, np.cross(m.omega_i, m.d)) + 2.0 * np.cross(m.omega_i, seen)
+    seen = m.d_dot - cross(m.omega_i, m.d)
+    coriolis = cross(m.alpha_i, m.d) + cross(m.omega_i, cross(m.omega_i, m.d)) + 2.0 * cross(m.omega_i, seen)
     (x, y), (vx, vy), (ax, ay) = ((v[..., 0], v[..., 1]) for v in (in_frame(to_i, x) for x in (m.d, seen, m.d_ddot - coriolis)))
     square = x * x + y * y
     rate = (x * vy - y * vx) / square
@@ -219,4 +219,4 @@ def rotation(m: JointMotion, start: JointMotion) -> tuple[Array, Array, Array]:
     vector = np.full((len(now), 3), np.nan)
     if finite.any():
         vector[finite] = SpatialRotation.from_matrix((now @ np.swapaxes(before, 1, 2))[finite]).as_rotvec()
-    return vector, in_frame(to_i, m.w), in_frame(to_i, m.alpha_j - m.alpha_i - np.cross(m.omega_i, m.w))
+    return vector, in_frame(to_i, m.w), in_frame(to_i, m.alpha_j - m.alpha_i - cross(m.omega_i, m.w))

@@ -25,7 +25,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.formulations.base import KKTSolution, KKTSystem, SolveFor
 from haugmbd.formulations.dense_matrices import blockwise, solve_symmetric
 from haugmbd.formulations.python_formulation import PythonFormulation
-from haugmbd.math.euler_parameters import G, normalized, p_dot_from
+from haugmbd.math.euler_parameters import G, cross, normalized, p_dot_from
 
 
 class EulerForm(NamedTuple):
@@ -63,7 +63,7 @@ def euler_form(kkt: KKTSystem) -> EulerForm:
 def turning_forces(kkt: KKTSystem, p: Array, p_dot: Array) -> Array:
     """Return 2 G^T n_bar + 8 Gdot^T J_bar Gdot p, (nb, 4)."""
     J_bar, w, Gdot = kkt.M[:, 3:, 3:], kkt.state.omega_bar[1:], G(p_dot)
-    n_bar = kkt.b_u.reshape(-1, 6)[:, 3:] + np.cross(w, np.einsum("kab,kb->ka", J_bar, w))
+    n_bar = kkt.b_u.reshape(-1, 6)[:, 3:] + cross(w, np.einsum("kab,kb->ka", J_bar, w))
     quadratic = np.einsum("kca,kcd,kde,ke->ka", Gdot, J_bar, Gdot, p)
     return np.asarray(2.0 * np.einsum("kca,kc->ka", G(p), n_bar) + 8.0 * quadratic)
 

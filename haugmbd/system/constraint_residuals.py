@@ -24,6 +24,7 @@ from haugmbd.constraints.coupling import CouplingRow
 from haugmbd.constraints.rotation import Rotation
 from haugmbd.drivers import Constant
 from haugmbd.errors import Fault
+from haugmbd.math.euler_parameters import cross
 from haugmbd.model.constraint_rows import Rows, evaluate
 from haugmbd.model.length import characteristic_length
 from haugmbd.model.model import Model
@@ -166,7 +167,7 @@ def _cosines(model: Model, rows: Rows) -> Array:
     markers = {int(line[0]): line[3:5] for line in ints}
     for k in turning:
         e, n = markers[int(model.slot_of_row[k])]
-        cosine[k] = -float(rows.PiBar[k, 0] @ np.cross(x_bar[e], x_bar[n]))
+        cosine[k] = -float(rows.PiBar[k, 0] @ cross(x_bar[e], x_bar[n]))
     return cosine
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from haugmbd.kkt.elimination_order import ABSOLUTE, EdgeRows
 from haugmbd.kkt.solver_choice import SolverTables, choose_solver
+from haugmbd.math.euler_parameters import cross
 from haugmbd.workspace import layout
 from haugmbd.workspace.layout import Tables, Workspace
 
@@ -111,7 +112,7 @@ def wrench_on(pair: tuple[int, int], positions: np.ndarray, wrench: np.ndarray) 
     row = np.zeros((2, 6))
     for side, (body, sign) in enumerate(zip(pair, (-1.0, 1.0), strict=True)):
         if body:
-            row[side, :3], row[side, 3:] = sign * wrench[:3], sign * (wrench[3:] - np.cross(positions[body], wrench[:3]))
+            row[side, :3], row[side, 3:] = sign * wrench[:3], sign * (wrench[3:] - cross(positions[body], wrench[:3]))
     return row
 
 

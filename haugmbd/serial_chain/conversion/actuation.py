@@ -15,7 +15,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.forces import StateForce
-from haugmbd.math.euler_parameters import normalized, rotation_matrix
+from haugmbd.math.euler_parameters import cross, normalized, rotation_matrix
 from haugmbd.serial_chain.chain_arrays import SLIDE, TURN
 from haugmbd.system.system import System
 
@@ -36,11 +36,11 @@ def actuator_wrenches(chain: BaseChain, tau: Array, A: Array) -> Array:
         after = turns[len(before) :]
         n = to_global @ (own[before] @ axes[before]) + A[k] @ (own[after] @ axes[after])
         force[k] += F
-        moment[k] += n - np.cross(A[k] @ link.c, F)
+        moment[k] += n - cross(A[k] @ link.c, F)
         if k:
             arm = A[k - 1] @ (chain.links[k - 1].L - chain.links[k - 1].c)
             force[k - 1] -= F
-            moment[k - 1] -= n + np.cross(arm, F)
+            moment[k - 1] -= n + cross(arm, F)
     return np.hstack([force, np.einsum("kji,kj->ki", A, moment)])
 
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import Fault, ModelError, UsageError
-from haugmbd.math.euler_parameters import exponential, from_rotation_matrix, logarithm, normalized, rotation_matrix
+from haugmbd.math.euler_parameters import cross, exponential, from_rotation_matrix, logarithm, normalized, rotation_matrix
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.serial_chain.chain_arrays import BALL, SLIDE, TURN
@@ -48,7 +48,7 @@ class Pose(NamedTuple):
     def at(self, arm: Array) -> Pose:
         """Return the point of the same body at distance `arm` (3,), body frame [m]."""
         s = self.A @ arm
-        return Pose(self.A, self.P + s, self.v + np.cross(self.omega, s), self.omega)
+        return Pose(self.A, self.P + s, self.v + cross(self.omega, s), self.omega)
 
 
 class Read(NamedTuple):
@@ -123,7 +123,7 @@ def _read(link: Link, before: Pose, here: Pose) -> Read:
     ways, turns = slides @ d, _turns(link, B)
     left = _rotation(link, turns).T @ B
     arm = here.P - before.P
-    v = here.v - before.v - np.cross(before.omega, arm)
+    v = here.v - before.v - cross(before.omega, arm)
     v_rates, v_gap = _rates((R0 @ slides.T), v)
     w_rates, w_gap = _rates(_turn_axes(link, R0, here.A), here.omega - before.omega)
     apart, off = np.linalg.norm(d - ways @ slides), np.linalg.norm(logarithm(from_rotation_matrix(left)))
@@ -136,7 +136,7 @@ def _turns(link: Link, B: Array) -> Array:
         return normalized(from_rotation_matrix(B))
     z = [axis for kind, axis in link.ways if kind == TURN]
     if len(z) == 2:
-        (first, second), across = z, np.cross(z[0], z[1])
+        (first, second), across = z, cross(z[0], z[1])
         a, b = B @ second, B.T @ first
         return np.array([np.arctan2(across @ a, second @ a), np.arctan2(across @ b, first @ b)])
     vee = 0.5 * np.array([B[2, 1] - B[1, 2], B[0, 2] - B[2, 0], B[1, 0] - B[0, 1]])

@@ -18,6 +18,7 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import entry
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import UsageError
+from haugmbd.math.euler_parameters import cross
 from haugmbd.serial_chain.base import BaseChain
 from haugmbd.serial_chain.chain_arrays import SLIDE, chain_arrays
 from haugmbd.serial_chain.error_messages import need_chain, not_finite_error
@@ -71,7 +72,7 @@ class LinkMotion:
     @property
     def twist(self) -> Array:
         """Return the velocity twists (v_O, omega) at the world origin, (n, 6)."""
-        return np.hstack([self.v - np.cross(self.omega, self.r), self.omega])
+        return np.hstack([self.v - cross(self.omega, self.r), self.omega])
 
 
 @check_keywords
@@ -115,9 +116,9 @@ def link_motion(
     if not (np.isfinite(places).all() and np.isfinite(rates).all() and np.isfinite(motion).all()):
         raise not_finite_error(chain, FINE, q, qd, qdd)
     P, c, v, omega = places[:, :3], places[:, 6:], rates[:, :3], rates[:, 3:6]
-    a, alpha = motion[:, :3] + chain.gravity + np.cross(omega, v), motion[:, 3:]
-    v_dot = a + np.cross(alpha, c) + np.cross(omega, np.cross(omega, c))
-    return LinkMotion(A.reshape(-1, 3, 3), P, P + c, v + np.cross(omega, c), omega, v_dot, alpha, axes)
+    a, alpha = motion[:, :3] + chain.gravity + cross(omega, v), motion[:, 3:]
+    v_dot = a + cross(alpha, c) + cross(omega, cross(omega, c))
+    return LinkMotion(A.reshape(-1, 3, 3), P, P + c, v + cross(omega, c), omega, v_dot, alpha, axes)
 
 
 @check_keywords
@@ -154,6 +155,6 @@ def jacobians(chain: BaseChain, at: LinkMotion | npt.ArrayLike) -> tuple[Array, 
     carried = np.arange(chain.n)[:, None] >= owners
     slide = kinds == SLIDE
     arms = motion.r[:, None] - motion.P[owners]
-    J_S = np.where(slide[:, None], motion.axes, np.cross(motion.axes, arms)) * carried[..., None]
+    J_S = np.where(slide[:, None], motion.axes, cross(motion.axes, arms)) * carried[..., None]
     J_R = np.where(slide[:, None], 0.0, motion.axes) * carried[..., None]
     return np.swapaxes(J_S, 1, 2), np.swapaxes(J_R, 1, 2)

@@ -62,6 +62,13 @@ def test_skew_is_the_cross_product(rng):
     assert np.abs(np.einsum("nij,nj->ni", euler_parameters.skew(a), b) - np.cross(a, b)).max() < ROUNDING
 
 
+@pytest.mark.parametrize(("first", "second"), [((3,), (3,)), ((3,), (20, 3)), ((20, 3), (3,)), ((4, 1, 3), (5, 3))])
+def test_cross_has_the_digits_of_numpy(rng, first, second):
+    a, b = rng.normal(size=first), rng.normal(size=second)
+    assert np.array_equal(euler_parameters.cross(a, b), np.cross(a, b))
+    assert np.array_equal(euler_parameters.cross(a.tolist(), b.tolist()), np.cross(a, b))
+
+
 def test_product_and_conjugate_are_those_of_rotation_matrices(p):
     q = p[::-1]
     assert (
