@@ -5,7 +5,7 @@ step_batch             accepted states, returned in batches
 dense_output           states between steps
 state_space            the state of bodies as a vector that integrators advance
 singularity_crossing   crossing of singular configurations, for every method
-rank_watch             whether rows are about to become dependent, in explicit steppers
+rank_watch             whether rows are about to become dependent, in one-step methods
 singularity_search     where the constraints lose rank on the way
 collocation            Gauss collocation by Picard's iteration
 smooth_branch          the continuation that the velocity selects

@@ -1,4 +1,4 @@
-r"""Whether rows are about to become dependent, by the pivots that evaluations leave: explicit steppers look at it in every step.
+r"""Whether rows are about to become dependent, by the pivots that evaluations leave: one-step methods look at it in every step.
 
     V_e = prod |pivot|^(1/2)    over the rows of edge e: the volume that they span beyond the rows eliminated before, in the metric of M^-1
     V_e(t + T) by the line through its last values, V_e(t + h) by the parabola

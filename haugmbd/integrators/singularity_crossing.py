@@ -1,6 +1,6 @@
 r"""Crossing of singular configurations, in the same way for every integrator and formulation, by one driver above them.
 
-    watch      whether rows are about to become dependent, in explicit steppers, see `rank_watch`; other methods search after some motion
+    watch      whether rows are about to become dependent, see `rank_watch`; implicit methods search after some motion
     search     where the motion reaches a singular configuration t*, see `singularity_search`
     cut        steps nearer to it than APART are discarded
     cross      the smooth motion from there to the other side, as polynomials, see `branch_crossing`

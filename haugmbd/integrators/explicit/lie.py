@@ -34,6 +34,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.integrators.explicit.rk4 import RK4
 from haugmbd.integrators.explicit.runge_kutta import Explicit
 from haugmbd.integrators.explicit.tableau import Tableau, combine, tableau
+from haugmbd.integrators.rank_watch import watch_stage, watch_step
 from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, end_step
 from haugmbd.math.euler_kernels import rotate_by
 from haugmbd.math.vec3 import Vec, add, cross, scale
@@ -109,8 +110,11 @@ class Group(NamedTuple):
 def run(
     dynamics: Dynamics, options: Options, tableau: Tableau, group: Group, t0: float, h: float, point: Point, k: Array, steps: Steps
 ) -> tuple[int, int]:
-    """Advance the point by steps of h until `steps` is full; k: (s, ny) the stages; return the code and the number of steps done."""
-    (c, a, b), (products, spins) = tableau, group
+    """Advance the point by steps of h until `steps` is full, or rows are about to become dependent; k: (s, ny) the stages.
+
+    Return the code and the number of steps done.
+    """
+    (c, a, b), (products, spins), watch = tableau, group, dynamics.watch
     for step in range(steps.y.shape[0]):
         t, stage = t0 + step * h, steps.y[step]
         copy_line(point.y_dot, k[0])
@@ -121,12 +125,15 @@ def run(
             code = dynamics.rates(dynamics.pack, options, t + c[i] * h, stage, k[i])
             if code != OK:
                 return code, step
+            watch_stage(dynamics.pack, watch, c[i], t + c[i] * h)
             put_turns(a[i], i, h, k, spins, products, stage)
         combine(b, h, point.y, k, stage)
         put_rotations(b, h, point.y, k, spins, products, stage)
         code = end_step(dynamics, options, t0 + (step + 1) * h, stage, point, steps.y_dot[step])
         if code != OK:
             return code, step
+        if watch_step(dynamics.pack, watch, t0 + (step + 1) * h, h, point.y, point.y_dot):
+            return OK, step + 1
     return OK, steps.y.shape[0]
 
 

@@ -71,6 +71,7 @@ class OneStep(FixedStep):
     order: ClassVar[int]
     """The global error falls with this power of h."""
 
+    watches_rank: ClassVar[bool] = True
     h_first: float | None = None
 
     def starting_with(self, h: float) -> Self:
@@ -129,7 +130,6 @@ class RungeKutta(Explicit):
     """An explicit Runge-Kutta method: a subclass defines its `tableau` and its `order`."""
 
     tableau: ClassVar[Tableau]
-    watches_rank: ClassVar[bool] = True
 
     def steps(self, problem: Problem, t: float, h: float, k1: Array, steps: Steps) -> tuple[int, int]:
         return runge_kutta_steps(self.tableau, problem, t, h, Point(problem.y, k1), steps)

@@ -18,6 +18,7 @@ from haugmbd.compiled.status_codes import OK
 from haugmbd.deprecated import public_class
 from haugmbd.integrators.explicit.lie import turn
 from haugmbd.integrators.explicit.runge_kutta import Explicit
+from haugmbd.integrators.rank_watch import watch_step
 from haugmbd.integrators.state_space import Places
 from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, end_step
 
@@ -25,7 +26,10 @@ from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, 
 @released
 @entry
 def run(dynamics: Dynamics, options: Options, places: Places, t0: float, h: float, point: Point, steps: Steps) -> tuple[int, int]:
-    """Advance the point by steps of h until `steps` is full; return the code and the number of steps done."""
+    """Advance the point by steps of h until `steps` is full, or rows are about to become dependent.
+
+    Return the code and the number of steps done.
+    """
     (slides, spins), y = places, point.y
     for step in range(steps.y.shape[0]):
         new = steps.y[step]
@@ -41,6 +45,8 @@ def run(dynamics: Dynamics, options: Options, places: Places, t0: float, h: floa
         code = end_step(dynamics, options, t0 + (step + 1) * h, new, point, steps.y_dot[step])
         if code != OK:
             return code, step
+        if watch_step(dynamics.pack, dynamics.watch, t0 + (step + 1) * h, h, y, point.y_dot):
+            return OK, step + 1
     return OK, steps.y.shape[0]
 
 

@@ -27,6 +27,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.formulations.newton_euler import accelerate, put_rates, solve_once
 from haugmbd.integrators.explicit.runge_kutta import OneStep
 from haugmbd.integrators.explicit.tableau import Tableau, combine, tableau
+from haugmbd.integrators.rank_watch import watch_stage, watch_step
 from haugmbd.integrators.state_space import model_of
 from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, check_finite, end_step
 from haugmbd.model.evaluate import prepare
@@ -101,8 +102,11 @@ def reach(P: Pack, options: Options, t: float, scale: float, stage: Array, rates
 def run(
     dynamics: Dynamics, options: Options, tableau: Tableau, t0: float, h: float, point: Point, k: Array, steps: Steps
 ) -> tuple[int, int]:
-    """Advance the point by steps of h until `steps` is full; k: (s, ny) the stages; return the code and the number of steps done."""
-    (c, a, b), P = tableau, dynamics.pack
+    """Advance the point by steps of h until `steps` is full, or rows are about to become dependent; k: (s, ny) the stages.
+
+    Return the code and the number of steps done.
+    """
+    (c, a, b), P, watch = tableau, dynamics.pack, dynamics.watch
     stages = c.size
     for step in range(steps.y.shape[0]):
         t, stage = t0 + step * h, steps.y[step]
@@ -113,6 +117,7 @@ def run(
             options.n_factorizations += 1
             if code != OK:
                 return code, step
+            watch_stage(P, watch, c[i], t + c[i] * h)
             put_rates(P, t + c[i] * h, stage, k[i])
             last = i + 1 == stages
             weights = b if last else a[i + 1]
@@ -125,6 +130,8 @@ def run(
         code = end_step(dynamics, options, t + h, stage, point, steps.y_dot[step])
         if code != OK:
             return code, step
+        if watch_step(P, watch, t + h, h, point.y, point.y_dot):
+            return OK, step + 1
     return OK, steps.y.shape[0]
 
 

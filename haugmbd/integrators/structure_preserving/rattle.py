@@ -384,7 +384,6 @@ class RATTLE(OneStep):
     solves_constraints = True
     takes_friction = False
     lam_at_steps = True
-    watches_rank = True
 
     def steps(self, problem: Problem, t: float, h: float, k1: Array, steps: Steps) -> tuple[int, int]:
         return self._steps(problem, t, h, k1, steps)[0]
