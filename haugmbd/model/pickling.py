@@ -12,6 +12,7 @@ from typing import Any
 
 from haugmbd.callbacks.force_callbacks import ForceCallbacks
 from haugmbd.callbacks.jacobian_callbacks import JacobianCallbacks
+from haugmbd.control.block import Block
 from haugmbd.drivers import Driver
 from haugmbd.drivers.functions import Functions, TimeFunction
 from haugmbd.forces.base import ForceElement
@@ -46,6 +47,21 @@ def functions_of_load(load: ForceElement) -> Iterator[Callable[..., Any]]:
         yield jacobian.function
 
 
+def functions_of_block(block: Block) -> Iterator[Callable[..., Any]]:
+    """Yield the functions of the user in a block. A block with a recipe of its own makes its functions again, but for a setpoint."""
+    if type(block).__reduce__ is not object.__reduce__:
+        setpoint = getattr(block, "setpoint", None)
+        yield from (setpoint,) if callable(setpoint) else ()
+    else:
+        yield from (function for function in (getattr(block, "update", None), *block.functions()) if function is not None)
+
+
+def functions_of_profiles(joint: Any) -> Iterator[Callable[..., Any]]:
+    """Yield the functions of the user in the profiles of a cam or a coordinate function."""
+    profile = getattr(joint, "profile", None)
+    yield from functions_of([profile] if isinstance(profile, Driver) else [])
+
+
 def refused(elements: Iterable[tuple[str, Iterable[Callable[..., Any]]]]) -> str:
     """Return a sentence with the elements whose functions cannot be pickled, and the remedy; "" if there is none."""
     found = {where: function for where, functions in elements for function in functions if not _goes(function)}
@@ -64,16 +80,27 @@ def _goes(function: Callable[..., Any]) -> bool:
     return True
 
 
+def _of_sensors(sensors: Iterable[Any]) -> list[tuple[str, Iterable[Callable[..., Any]]]]:
+    """Return the sensors with their functions."""
+    return [(f"sensor {sensor.name!r}", [sensor.function]) for sensor in sensors]
+
+
 def refusal(model: Model) -> str:
     """Return why a model cannot be pickled; "" if it can."""
     joints = [(f"joint {joint!r}", functions_of([model.drivers[k]])) for k, joint in driven_joints(model).items()]
-    return refused([*joints, *((entry.load.where, functions_of_load(entry.load)) for entry in model.loads)])
+    loads = [(entry.load.where, functions_of_load(entry.load)) for entry in model.loads]
+    blocks = [] if model.network is None else [(block.where, functions_of_block(block)) for block in model.network.blocks]
+    sensors = [] if model.network is None else _of_sensors(model.network.scope.sensors.values())
+    cams = [(f"joint {name!r}", functions_of_profiles(entry.part)) for name, entry in model.joints.items()]
+    return refused([*joints, *cams, *loads, *blocks, *sensors])
 
 
 def reduce_system(system: Any) -> Any:
     """Return the pickled form of a System. Raise PicklingError, with the elements, if a function cannot be pickled."""
-    joints = [(f"joint {j.name!r}", functions_of(p.f for p in j.primitives())) for j in system.joints]
-    return _reduced(system, refused([*joints, *((load.where, functions_of_load(load)) for load in system.loads)]))
+    joints = [(f"joint {j.name!r}", (*functions_of(p.f for p in j.primitives()), *functions_of_profiles(j))) for j in system.joints]
+    loads = [(load.where, functions_of_load(load)) for load in system.loads]
+    blocks = [(block.where, functions_of_block(block)) for block in system.blocks]
+    return _reduced(system, refused([*joints, *loads, *blocks, *_of_sensors(system.sensors)]))
 
 
 def reduce_model(model: Model) -> Any:
