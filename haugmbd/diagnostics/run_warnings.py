@@ -6,6 +6,7 @@ r"""The status of a run, and the notes on results that are doubtful.
                  with EnergyProjection also                |sum of what it has restored| in place of |E - E_0|
     near         nearly singular configurations that a step has leapt over
     singular     singular configurations that were crossed
+    delay        delays whose signal before the start is not known
     model        what `model.warnings` says: locked loops, ...
 
 All notes are in `result.warnings`. Notes on a doubtful result are also issued once, at the end of the call, as a RunWarning.
@@ -72,7 +73,7 @@ class RunStatus(IntEnum):
 
 
 class RunNote(NamedTuple):
-    """One note on a run.  kind: turn, violation, energy, singular, near or model;  size: of notes of one kind the largest is kept."""
+    """One note on a run.  kind: turn, violation, energy, singular, near, delay or model;  size: of one kind the largest is kept."""
 
     kind: str
     text: str
@@ -272,6 +273,20 @@ def with_model_notes(outcome: Outcome, model: Model, t: Array, y: Array, steps: 
 def model_notes(texts: Iterable[Any]) -> list[RunNote]:
     """Return the warnings of the model as notes."""
     return [RunNote("model", str(text)) for text in texts]
+
+
+def delay_notes(model: Model, t_start: float) -> list[RunNote]:
+    """Return a note on the delays of a run that goes on from a later state: the motion before it is not known."""
+    network = model.network
+    late = [] if network is None or t_start <= model.state().t else [one for one in network.delays if one.before is None]
+    if not late:
+        return []
+    names, longest = _listed([repr(one.name) for one in late]), max(one.delay for one in late)
+    text = (
+        f"the run goes on from a state at t = {t_start:.6g} s, and its delays {names} do not know the motion before: up to "
+        f"t = {t_start + longest:.6g} s they hold their first value. Simulate from the beginning, or give before=."
+    )
+    return [RunNote("delay", text, doubtful=True)]
 
 
 def joined(parts: Iterable[Outcome], status: RunStatus, message: str) -> Outcome:

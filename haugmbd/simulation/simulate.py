@@ -18,7 +18,7 @@ import numpy.typing as npt
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.lift_off import lift_off_events, lift_off_notes
 from haugmbd.diagnostics.method_solutions import solutions_of_rates, steps_only
-from haugmbd.diagnostics.run_warnings import issue, with_model_notes
+from haugmbd.diagnostics.run_warnings import delay_notes, issue, with_model_notes
 from haugmbd.errors import UsageError
 from haugmbd.formulations import Formulation, NewtonEuler
 from haugmbd.formulations.accelerations import check_formulation
@@ -332,7 +332,7 @@ def run_system(
         elif not method.own_multipliers:
             own = None
         outcome = with_model_notes(found.outcome, model, found.t, found.y, counters.steps, found.energy_restored)
-        outcome = outcome.with_notes(lift_off_notes(model, found.t, found.y, found.events))
+        outcome = outcome.with_notes([*lift_off_notes(model, found.t, found.y, found.events), *delay_notes(model, start.t)])
         return Result(
             model,
             found.t,
