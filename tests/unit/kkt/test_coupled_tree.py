@@ -16,7 +16,7 @@ from haugmbd.errors import UsageError
 from haugmbd.kkt.solver_choice import BLOCK, TREE
 from haugmbd.kkt.tree.cluster_order import MOST_FREE, CoupledRow, Term, cluster_tables, triangular_order
 from haugmbd.kkt.tree.tree_order import Branch
-from joints import RJ, TJ, UJ, CoordinateFunction, Coupling, Gear, RackPinion
+from joints import RJ, SJ, TJ, UJ, CoordinateFunction, Coupling, Gear, RackPinion
 from tests.support.geared_trees import random_geared_tree
 
 GROWTH = 1e3
@@ -24,6 +24,9 @@ GROWTH = 1e3
 
 SAME = 1e-9
 """Relative to the largest number, of two solvers: 1e-13 is seen, times the condition of nearly locked trains."""
+
+RUN = 1e-8
+"""Relative to the largest number of a state after a run: 1e-12 is seen, the tolerance of Newton's iterations apart."""
 
 Z = (0.0, 0.0, 1.0)
 
@@ -237,3 +240,31 @@ def test_rows_that_contain_each_other_have_no_order():
     rows = [CoupledRow(2, n, (Term((0, 1), 0, 1.0, 1), Term((0, 2), 1, c, 2))) for n, c in enumerate((1.0, 2.0))]
     assert triangular_order(rows, parent) is None
     assert triangular_order(rows[:1], parent) == [(rows[0], 1)]
+
+
+HOW = {
+    "rows and Baumgarte": {"h": 1e-3, "stabilization": mbd.Baumgarte(20.0, 20.0)},
+    "no stabilization": {"h": 1e-3, "stabilization": None},
+    "adaptive": {"rtol": 1e-8, "atol": 1e-8},
+    "null space": {"h": 1e-3, "formulation": mbd.NullSpace()},
+    "range space": {"h": 1e-3, "formulation": mbd.RangeSpace()},
+    "generalized alpha": {"integrator": mbd.GeneralizedAlpha(h=1e-3)},
+    "BDF": {"integrator": mbd.BDF(h=1e-3)},
+    "Radau": {"integrator": mbd.RadauIIA(h=2e-3)},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", HOW.values(), ids=HOW)
+def test_runs_of_every_kind_are_those_of_blocks(how):
+    """Stages without rows in J, rows of other formulations, implicit steps with blocks; a chain with a spring, a driven gear, a ball."""
+    ends = []
+    for name in (TREE, BLOCK):
+        system, joints = chain(5, 4)
+        tip = system.add(mbd.Body("tip", 1.0, (0.1, 0.2, 0.25), r=(5.5, 0.0, 0.0)))
+        system.add(SJ("ball", system.bodies[5], tip, point=(5.0, 0.0, 0.0)))
+        system.add(Coupling("driven", {joints[0]: 1.0, joints[1]: -0.6}, f=lambda t: 0.2 * (1.0 - np.cos(3.0 * t))))
+        system.add(Gear("apart", joints[2], joints[4], ratio=0.7))
+        system.add(mbd.TSDA("spring", system.bodies[1], tip, point_i=(0.5, 0, 0), point_j=(5.5, 0.2, 0), k=10.0, c=0.5, l0=4.0))
+        ends.append(mbd.simulate(system.compile(solver=name), 0.05, **how).y[-1])
+    np.testing.assert_allclose(ends[0], ends[1], rtol=0.0, atol=RUN * np.abs(ends[1]).max())
