@@ -52,7 +52,8 @@ def build_model(
         labels, entries = RowLabels(joints, first, given), JointEntries(joints, first, entry)
     else:
         labels = tuple([RowLabel(joint.name, p) for joint, own in zip(joints, given, strict=True) for p in own or ()])
-        entries = {joint.name: entry(joint, np.arange(*ends)) for joint, ends in zip(joints, pairwise(first.tolist()), strict=True)}
+        rows, ends = np.arange(len(labels)), first.tolist()
+        entries = {joint.name: entry(joint, rows[start:end]) for joint, (start, end) in zip(joints, pairwise(ends), strict=True)}
     return Model(
         name=name,
         bodies=tuple(bodies),

@@ -12,6 +12,7 @@ written at once, and no object is made for an equation until somebody asks for i
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,8 +32,10 @@ Given = Sequence[tuple[Primitive, ...] | None]
 """The equations of each joint; None for a joint whose class has a pattern."""
 
 KIND = {kind: number for number, kind in enumerate(ROW_KINDS)}
-SEVERAL_LINES = np.array([issubclass(kind, CouplingRow | PointOnCurveRow) for kind in ROW_KINDS])
-"""(kinds,) Whether an equation of a kind has lines of its own in the table of rows, see `row_table`."""
+OF_SEVERAL_LINES = frozenset([kind for kind in ROW_KINDS if issubclass(kind, CouplingRow | PointOnCurveRow)])
+"""The classes of equations that have lines of their own in the table of rows, see `row_table`."""
+SEVERAL_LINES = np.array([kind in OF_SEVERAL_LINES for kind in ROW_KINDS])
+"""(kinds,) The same by number."""
 REAL_COLUMNS = 3
 """Least number of constants of a row."""
 
@@ -144,6 +147,11 @@ def _uses(
     used: markers of the given rows;  owners: their joints
     """
     own = np.array([len(x) for x in used], dtype=np.int64)
+    before = np.cumsum(own) - own
+    own_bodies = [number.bodies[body] for markers in used for body, _ in markers]
+    own_x_bar = np.array([x for markers in used for _, x in markers], dtype=np.float64).reshape(-1, 3)
+    if not uniform:
+        return _Uses(np.array(own_bodies, dtype=np.int64), own_x_bar, before), before
     of_joint = np.array(owners, dtype=np.int64)
     counts = np.bincount(of_joint, weights=own, minlength=n_joints).astype(np.int64)
     for group in uniform:
@@ -153,20 +161,21 @@ def _uses(
     for group in uniform:
         at = first[group.joints, None] + np.arange(len(group.pattern.side))
         bodies[at], x_bar[at] = group.bodies[:, group.pattern.side], group.vectors[:, group.pattern.vector]
-    before = np.cumsum(own) - own
-    is_first = np.concatenate([[True], of_joint[1:] != of_joint[:-1]])[: len(own)]
-    start = first[of_joint] + before - np.repeat(before[is_first], np.diff(np.append(np.flatnonzero(is_first), len(own))))
+    own_of_joint = np.bincount(of_joint, weights=own, minlength=n_joints).astype(np.int64)
+    start = first[of_joint] + before - (np.cumsum(own_of_joint) - own_of_joint)[of_joint]
     if len(own):
         at = np.repeat(start - before, own) + np.arange(int(own.sum()))
-        bodies[at] = [number.bodies[body] for markers in used for body, _ in markers]
-        x_bar[at] = [x for markers in used for _, x in markers]
+        bodies[at], x_bar[at] = own_bodies, own_x_bar
     return _Uses(bodies, x_bar, first), start
 
 
 def _empty(first: Ints, objects: Sequence[Primitive], rows: Ints, used: Sequence[Sequence[Any]]) -> Equations:
     """Return the columns of rows with zeros: as many as the last number of `first`."""
     n = int(first[-1])
-    width = max((len(x) for p, x in zip(objects, used, strict=True) if not SEVERAL_LINES[KIND[type(p)]]), default=3)
+    width = max([3, *[len(x) for p, x in zip(objects, used, strict=True) if type(p) not in OF_SEVERAL_LINES]])
+    own_constants = padded([p.constants() for p in objects], REAL_COLUMNS, np.dtype(np.float64))
+    constants = np.zeros((n, own_constants.shape[1]))
+    constants[rows] = own_constants
     flags = np.zeros((3, n), dtype=bool)
     return Equations(
         first=first,
@@ -177,11 +186,20 @@ def _empty(first: Ints, objects: Sequence[Primitive], rows: Ints, used: Sequence
         relative=flags[1],
         velocity_only=flags[2],
         driver=np.zeros(n, dtype=np.int64),
-        markers=np.full((n, max(width, 3)), -1, dtype=np.int64),
-        constants=np.zeros((n, max([REAL_COLUMNS, *(len(p.constants()) for p in objects)]))),
+        markers=np.full((n, width), -1, dtype=np.int64),
+        constants=constants,
         objects=dict(zip(rows.tolist(), objects, strict=True)),
         several_markers={},
     )
+
+
+def padded(rows: Sequence[Sequence[Any]], columns: int, dtype: np.dtype[Any]) -> Any:
+    """Return rows of numbers as a matrix of at least so many columns, filled with zeros."""
+    lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
+    width = max(columns, int(lengths.max(initial=0)))
+    matrix = np.zeros((len(rows), width), dtype=dtype)
+    matrix[np.arange(width) < lengths[:, None]] = np.fromiter(chain.from_iterable(rows), dtype=dtype, count=int(lengths.sum()))
+    return matrix
 
 
 def _put_objects(
@@ -209,13 +227,13 @@ def _put_objects(
         if len(touched) > 2:  # noqa: PLR2004
             e.more_bodies[row] = touched
     e.bodies[rows] = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    for row, p, own, start in zip(rows.tolist(), objects, used, at.tolist(), strict=True):
-        found, constants = numbers[start : start + len(own)], p.constants()
-        e.constants[row, : len(constants)] = constants
-        if SEVERAL_LINES[KIND[type(p)]]:
-            e.several_markers[row] = found.tolist()
-        else:
-            e.markers[row, : len(own)] = found
+    several = [type(p) in OF_SEVERAL_LINES for p in objects]
+    for k in [k for k, has_lines in enumerate(several) if has_lines]:
+        e.several_markers[int(rows[k])] = numbers[at[k] : at[k] + len(used[k])].tolist()
+    n_used = np.array([0 if has_lines else len(own) for has_lines, own in zip(several, used, strict=True)], dtype=np.int64)
+    column = np.arange(e.markers.shape[1])
+    reads = column < n_used[:, None]
+    e.markers[rows] = np.where(reads, numbers[np.where(reads, at[:, None] + column, 0)], -1) if len(numbers) else -1
 
 
 def _put_uniform(e: Equations, group: _Uniform, first_use: Ints, numbers: Ints) -> None:

@@ -26,7 +26,7 @@ from haugmbd.drivers.tables import ZERO
 
 MOST_MARKERS, MOST_CONSTANTS = 3, 3
 """Markers and constants of each row of a pattern, at most."""
-LEAST = 32
+LEAST = 8
 """Number of joints of a class from which their rows are written at once: below it reading them one by one is as fast."""
 
 

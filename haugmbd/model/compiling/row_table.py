@@ -6,7 +6,6 @@ Most equations have one line. Couplings have one for each term, and curves and f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from haugmbd.constraints.coupling import CouplingRow
 from haugmbd.constraints.curve import PointOnCurveRow
 from haugmbd.constraints.registry import ROW_KINDS
 from haugmbd.model.compiling.edges import Edges
-from haugmbd.model.compiling.equations import REAL_COLUMNS, SEVERAL_LINES, Equations
+from haugmbd.model.compiling.equations import REAL_COLUMNS, SEVERAL_LINES, Equations, padded
 from haugmbd.model.compiling.numbering import Numbering, Turns
 
 INT_COLUMNS = 6
@@ -77,17 +76,8 @@ def sorted_table(by_kind: Sequence[Sequence[Line]], int_columns: int, real_colum
 
 def lines_as_arrays(lines: Sequence[Line], int_columns: int, real_columns: int) -> tuple[Ints, Array]:
     """Return lines as two zero-padded matrices of at least so many columns."""
-    ints = _padded([numbers for numbers, _ in lines], int_columns, np.dtype(np.int64))
-    return ints, _padded([constants for _, constants in lines], real_columns, np.dtype(np.float64))
-
-
-def _padded(rows: Sequence[Sequence[Any]], columns: int, dtype: np.dtype[Any]) -> Any:
-    """Return rows of numbers as a matrix of at least so many columns, filled with zeros."""
-    lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
-    width = max(columns, int(lengths.max(initial=0)))
-    matrix = np.zeros((len(rows), width), dtype=dtype)
-    matrix[np.arange(width) < lengths[:, None]] = np.fromiter(chain.from_iterable(rows), dtype=dtype, count=int(lengths.sum()))
-    return matrix
+    ints = padded([numbers for numbers, _ in lines], int_columns, np.dtype(np.int64))
+    return ints, padded([constants for _, constants in lines], real_columns, np.dtype(np.float64))
 
 
 def _joined(parts: Sequence[Any], columns: int) -> Any:
